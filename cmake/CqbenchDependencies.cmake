@@ -1,0 +1,41 @@
+# What the project stands on. Each package is named with the Debian package that brings it, so that a failed configure
+# says what to install instead of printing a CMake stack.
+
+# cqbench_require(PACKAGE "DEBIAN PACKAGES" [find_package arguments...])
+macro(cqbench_require package debian)
+  find_package(${package} QUIET ${ARGN})
+  if(NOT ${package}_FOUND)
+    message(FATAL_ERROR "${package} was not found. On Debian or Ubuntu: apt-get install ${debian}; "
+                        "elsewhere add its prefix to CMAKE_PREFIX_PATH.")
+  endif()
+endmacro()
+
+set(THREADS_PREFER_PTHREAD_FLAG ON)
+cqbench_require(Threads "g++")
+
+# A gRPC built from source brings protobuf's own CMake package, which its targets need; Debian's protobuf has none, and
+# CMake's FindProtobuf module serves. The package is tried first so that both are never mixed.
+find_package(protobuf CONFIG QUIET)
+if(NOT protobuf_FOUND)
+  cqbench_require(Protobuf "libprotobuf-dev protobuf-compiler" MODULE)
+endif()
+cqbench_require(absl "libabsl-dev" CONFIG)
+cqbench_require(gRPC "libgrpc++-dev protobuf-compiler-grpc" CONFIG)
+cqbench_require(CLI11 "libcli11-dev" CONFIG)
+cqbench_require(nlohmann_json "nlohmann-json3-dev" CONFIG)
+if(CQBENCH_BUILD_MICROBENCH)
+  cqbench_require(benchmark "libbenchmark-dev" CONFIG)
+endif()
+if(CQBENCH_BUILD_TESTS)
+  cqbench_require(GTest "libgtest-dev libgmock-dev" CONFIG)
+endif()
+
+# Debian's gRPC package exports the plugin only on some versions; the program is enough.
+find_program(CQBENCH_GRPC_CPP_PLUGIN grpc_cpp_plugin)
+if(TARGET gRPC::grpc_cpp_plugin)
+  set(CQBENCH_GRPC_CPP_PLUGIN $<TARGET_FILE:gRPC::grpc_cpp_plugin>)
+elseif(NOT CQBENCH_GRPC_CPP_PLUGIN)
+  message(FATAL_ERROR "grpc_cpp_plugin was not found. On Debian or Ubuntu: apt-get install protobuf-compiler-grpc")
+endif()
+
+message(STATUS "cqbench: gRPC ${gRPC_VERSION}, absl ${absl_VERSION}, ${CMAKE_CXX_COMPILER_ID} ${CMAKE_CXX_COMPILER_VERSION}")

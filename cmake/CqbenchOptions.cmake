@@ -1,0 +1,28 @@
+# Language level, warnings, sanitizers and the usual build type, carried by one INTERFACE target.
+
+if(NOT CMAKE_BUILD_TYPE AND NOT CMAKE_CONFIGURATION_TYPES)
+  set(CMAKE_BUILD_TYPE Release CACHE STRING "Build type" FORCE)
+endif()
+
+add_library(cqbench_options INTERFACE)
+add_library(cqbench::options ALIAS cqbench_options)
+set_target_properties(cqbench_options PROPERTIES EXPORT_NAME options)
+target_compile_features(cqbench_options INTERFACE cxx_std_20)
+
+# Frame pointers stay in every build: a profile of a benchmark without stacks explains nothing.
+target_compile_options(cqbench_options INTERFACE $<BUILD_INTERFACE:-fno-omit-frame-pointer>)
+
+# Private to the project's own targets: whoever links the installed libraries has warnings of their own.
+add_library(cqbench_warnings INTERFACE)
+target_compile_options(cqbench_warnings INTERFACE -Wall -Wextra -Wconversion -Wshadow
+                                                  $<$<BOOL:${CQBENCH_WERROR}>:-Werror>)
+
+if(CQBENCH_SANITIZER)
+  add_compile_options(-fsanitize=${CQBENCH_SANITIZER} -fno-sanitize-recover=all)
+  add_link_options(-fsanitize=${CQBENCH_SANITIZER})
+endif()
+
+find_program(CQBENCH_CCACHE ccache)
+if(CQBENCH_CCACHE AND NOT CMAKE_CXX_COMPILER_LAUNCHER)
+  set(CMAKE_CXX_COMPILER_LAUNCHER ${CQBENCH_CCACHE})
+endif()

@@ -1,0 +1,29 @@
+// Proof of how many connections this process really has: found among its own descriptors, not asked of the library.
+#pragma once
+
+#include <sys/socket.h>
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "absl/status/statusor.h"
+#include "cqbench/target.h"
+
+namespace cqbench {
+
+// The socket addresses that a target stands for.
+struct Endpoint {
+  sockaddr_storage address{};
+  socklen_t length = 0;
+};
+
+// Every address of every target. Blocks for as long as the resolver does. NOT_FOUND when a name has none, with one line
+// that names it.
+absl::StatusOr<std::vector<Endpoint>> ResolveTargets(const std::vector<Target>& targets);
+
+// Sockets of this process that are connected to one of the endpoints (TCP: in state ESTABLISHED). Reads /proc/self/fd;
+// absent where that is not to be had. Any thread; costs some microseconds per descriptor.
+std::optional<int> CountConnections(const std::vector<Endpoint>& endpoints);
+
+}  // namespace cqbench

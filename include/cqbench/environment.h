@@ -1,0 +1,17 @@
+// The machine and the build, for the context of a result.
+#pragma once
+
+#include <string>
+
+#include "cqbench/result.h"
+
+namespace cqbench {
+
+// Fills the fields of the context that describe the machine, the kernel and the build; the caller adds what it was
+// asked to do. What cannot be read stays empty or absent. `argv` is the command line as given.
+RunContext DescribeEnvironment(int argc, const char* const* argv);
+
+// Now, local time with offset: "2026-01-31T12:00:00+01:00".
+std::string LocalTime();
+
+}  // namespace cqbench

@@ -1,0 +1,79 @@
+// A latency histogram of fixed size.
+#pragma once
+
+#include <bit>
+#include <cstddef>
+#include <cstdint>
+#include <cstdlib>
+#include <memory>
+
+#include "cqbench/clock.h"
+
+namespace cqbench {
+
+// Log-linear buckets as in HdrHistogram (Gil Tene, hdrhistogram.org) with three significant digits: values below 2048
+// ns have a bucket each, every further power of two is cut into 1024 equal parts, so a reported value is at most 0.1 %
+// above the recorded one. Values past kMaxTrackableNs (about 137 s) share the last bucket; Max() stays exact.
+//
+// The memory (224 KiB of address space, touched only where values fall) is allocated once; recording never allocates.
+// Not thread-safe: one writer, and readers only after it has stopped. Move-only.
+class Histogram {
+ public:
+  static constexpr Nanos kMaxTrackableNs = (Nanos{1} << 37) - 1;
+
+  Histogram();
+
+  // Values below zero count as zero.
+  void Record(Nanos value_ns) {
+    if (value_ns < 0) value_ns = 0;
+    ++counts_[IndexOf(value_ns)];
+    ++count_;
+    sum_ += static_cast<uint64_t>(value_ns);
+    if (value_ns < min_) min_ = value_ns;
+    if (value_ns > max_) max_ = value_ns;
+  }
+
+  // Adds what `other` holds. Costs time in proportion to the range of its values, not to their number.
+  void Merge(const Histogram& other);
+
+  uint64_t Count() const { return count_; }
+  // The following are meaningless (0) while Count() is 0.
+  Nanos Min() const { return count_ == 0 ? 0 : min_; }
+  Nanos Max() const { return max_; }
+  double Mean() const;
+  double StdDev() const;
+
+  // The smallest bucket such that at least `percent` % of the values are in it or below, by its highest value, and
+  // never more than Max(). `percent` is in (0, 100]. This is the nearest-rank definition: no interpolation.
+  Nanos ValueAtPercentile(double percent) const;
+
+ private:
+  static constexpr int kSubBucketBits = 11;
+  static constexpr uint64_t kHalf = uint64_t{1} << (kSubBucketBits - 1);
+
+  static constexpr size_t IndexOf(Nanos value_ns) {
+    const auto v = static_cast<uint64_t>(value_ns < kMaxTrackableNs ? value_ns : kMaxTrackableNs);
+    const int width = static_cast<int>(std::bit_width(v));  // the standard's return type differs between compilers
+    const int shift = width > kSubBucketBits ? width - kSubBucketBits : 0;
+    return (static_cast<size_t>(shift) << (kSubBucketBits - 1)) + static_cast<size_t>(v >> shift);
+  }
+  static constexpr Nanos HighestValueOf(size_t index) {
+    const size_t shift = index < 2 * kHalf ? 0 : index / kHalf - 1;
+    const uint64_t sub = index - shift * kHalf;
+    return static_cast<Nanos>(((sub + 1) << shift) - 1);
+  }
+
+  static constexpr size_t kBuckets = (size_t{37 - kSubBucketBits} << (kSubBucketBits - 1)) + 2 * kHalf;
+
+  struct Free {
+    void operator()(uint64_t* p) const { std::free(p); }
+  };
+
+  std::unique_ptr<uint64_t[], Free> counts_;
+  uint64_t count_ = 0;
+  uint64_t sum_ = 0;
+  Nanos min_ = INT64_MAX;
+  Nanos max_ = 0;
+};
+
+}  // namespace cqbench

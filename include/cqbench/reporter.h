@@ -1,0 +1,32 @@
+// Turns a result into text. Reporters know results, not how they were measured.
+#pragma once
+
+#include <string>
+#include <string_view>
+
+#include "absl/status/statusor.h"
+#include "cqbench/result.h"
+
+namespace cqbench {
+
+enum class Format { kTable, kCsv, kJson, kGoBench };
+
+// The table of the source post, plus connections, errors and, below it, what went wrong.
+std::string FormatTable(const Result& result);
+// Throughput per in-flight call of the last point (--per-worker-stats).
+std::string FormatWorkerTable(const Result& result);
+// The CSV block of the source post's `--with-csv`, column for column.
+std::string FormatPostCsv(const Result& result);
+// One line per point and repetition with every scalar figure; starts with the columns of the post.
+std::string FormatCsv(const Result& result);
+// Google Benchmark's file layout with our figures as further keys.
+std::string FormatJson(const Result& result);
+// Go benchmark lines for benchstat.
+std::string FormatGoBench(const Result& result);
+
+std::string FormatResult(const Result& result, Format format);
+
+// "ping/unary/cq/local-pool": what stays the same over the sweep.
+std::string SeriesName(const RunContext& context);
+
+}  // namespace cqbench

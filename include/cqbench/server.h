@@ -1,0 +1,64 @@
+// The servers: the same workloads through each of gRPC's server APIs.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "absl/status/statusor.h"
+#include "absl/strings/string_view.h"
+#include "cqbench/clock.h"
+#include "cqbench/run_config.h"
+#include "cqbench/target.h"
+
+namespace cqbench {
+
+enum class ServerApi {
+  kCq,        // completion queues, generated messages
+  kCallback,  // reactors on the library's threads
+  kSync,      // a thread pool of the library's
+  kGeneric,   // completion queues, byte buffers without protobuf
+};
+absl::string_view ToString(ServerApi api);
+
+struct ServerConfig {
+  std::vector<Target> listen;  // port 0: a free one
+  ServerApi api = ServerApi::kCq;
+  PollMode poll = PollMode::kBlock;  // cq and generic only
+  int num_cqs = 1;
+  int workers_per_cq = 1;
+  int callbacks_per_cq = 100;  // requests posted per completion queue and method
+  std::vector<ChannelArg> channel_args;
+  Nanos drain_ns = 2 * kNanosPerSecond;
+};
+
+// How calls ended, over the life of the server. A call is one RPC; a message is one answer, of which a unary call has
+// one and a stream any number.
+struct ServerCounts {
+  uint64_t calls_started = 0;
+  uint64_t calls_ok = 0;      // status sent, as far as the library knows
+  uint64_t calls_failed = 0;  // cancelled, broken or refused
+  uint64_t messages = 0;
+};
+
+// Construct through StartServer(); Shutdown() once, from the thread that started it; then destroy.
+class PingServer {
+ public:
+  virtual ~PingServer() = default;
+  // Stops accepting, gives calls in flight config.drain_ns to end, cancels the rest, joins all threads. Blocks.
+  virtual void Shutdown() = 0;
+  // After Shutdown().
+  virtual ServerCounts Counts() const = 0;
+  // What it listens on, ports resolved.
+  const std::vector<Target>& listening() const { return listening_; }
+
+ protected:
+  std::vector<Target> listening_;
+};
+
+// Accepts calls when it returns. Errors are one line: NOT_FOUND for a host that does not resolve, UNAVAILABLE when an
+// address cannot be bound (taken, not permitted, not of this machine).
+absl::StatusOr<std::unique_ptr<PingServer>> StartServer(const ServerConfig& config);
+
+}  // namespace cqbench

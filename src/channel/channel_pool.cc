@@ -1,0 +1,83 @@
+#include "src/channel/channel_pool.h"
+
+#include <grpcpp/create_channel.h>
+#include <grpcpp/security/credentials.h>
+#include <grpcpp/support/channel_arguments.h>
+
+#include "absl/strings/str_cat.h"
+#include "src/channel/poll.h"
+
+namespace cqbench {
+namespace {
+
+grpc::ChannelArguments Arguments(const RunConfig& config, const ChannelPlan::Channel& channel) {
+  grpc::ChannelArguments args;
+  // A proxy from the environment would be measured instead of the server; --channel-arg can switch it on again.
+  args.SetInt(GRPC_ARG_ENABLE_HTTP_PROXY, 0);
+  if (config.workload == WorkloadKind::kEcho) args.SetMaxReceiveMessageSize(kMaxPayloadBytes + 1024);
+  if (channel.local_pool) args.SetInt(GRPC_ARG_USE_LOCAL_SUBCHANNEL_POOL, 1);
+  if (channel.distinguishing_value >= 0) args.SetInt("cqbench.channel", channel.distinguishing_value);
+  for (const ChannelArg& arg : config.channel_args) {
+    if (const int* number = std::get_if<int>(&arg.value)) {
+      args.SetInt(arg.key, *number);
+    } else {
+      args.SetString(arg.key, std::get<std::string>(arg.value));
+    }
+  }
+  if (!config.service_config.empty()) args.SetServiceConfigJSON(config.service_config);
+  return args;
+}
+
+absl::string_view StateName(grpc_connectivity_state state) {
+  switch (state) {
+    case GRPC_CHANNEL_IDLE:
+      return "idle";
+    case GRPC_CHANNEL_CONNECTING:
+      return "connecting";
+    case GRPC_CHANNEL_READY:
+      return "ready";
+    case GRPC_CHANNEL_TRANSIENT_FAILURE:
+      return "transient failure";
+    case GRPC_CHANNEL_SHUTDOWN:
+      return "shut down";
+  }
+  return "unknown";
+}
+
+absl::Status WaitUntilReady(grpc::Channel& channel, Nanos give_up_at, const std::function<bool()>& stop) {
+  for (;;) {
+    if (stop()) return absl::CancelledError("interrupted while connecting");
+    const Nanos now = NowNs();
+    const Nanos until = std::min(give_up_at, now + 100 * kNanosPerMilli);
+    if (channel.WaitForConnected(ToTimespec(until))) return absl::OkStatus();
+    if (until >= give_up_at) {
+      return absl::UnavailableError(absl::StrCat("the channel is in state '", StateName(channel.GetState(false)), "'"));
+    }
+  }
+}
+
+}  // namespace
+
+absl::StatusOr<ChannelPool> ChannelPool::Connect(const RunConfig& config, const ChannelPlan& plan,
+                                                 const std::function<bool()>& stop) {
+  ChannelPool pool;
+  for (const ChannelPlan::Channel& channel : plan.channels) {
+    const Target& target = config.targets[static_cast<size_t>(channel.host)];
+    pool.channels_.push_back(
+        grpc::CreateCustomChannel(target.ToString(), grpc::InsecureChannelCredentials(), Arguments(config, channel)));
+    pool.channels_.back()->GetState(/*try_to_connect=*/true);  // all at once, then wait for each
+  }
+  const Nanos give_up_at = NowNs() + config.connect_timeout_ns;
+  for (int i = 0; i < pool.size(); ++i) {
+    const absl::Status ready = WaitUntilReady(*pool[i], give_up_at, stop);
+    if (ready.code() == absl::StatusCode::kUnavailable) {
+      const Target& target = config.targets[static_cast<size_t>(plan.channels[static_cast<size_t>(i)].host)];
+      return absl::UnavailableError(absl::StrCat("cannot connect to ", target.ToString(), " within ",
+                                                 FormatDuration(config.connect_timeout_ns), ": ", ready.message()));
+    }
+    if (!ready.ok()) return ready;
+  }
+  return pool;
+}
+
+}  // namespace cqbench

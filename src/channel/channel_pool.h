@@ -1,0 +1,30 @@
+// The channels of one point, connected.
+#pragma once
+
+#include <grpcpp/channel.h>
+
+#include <functional>
+#include <memory>
+#include <vector>
+
+#include "absl/status/statusor.h"
+#include "cqbench/run_config.h"
+
+namespace cqbench {
+
+// Immutable after Connect(); may be read from any thread. Destroying it closes the connections once no call is left.
+class ChannelPool {
+ public:
+  // Creates the channels of the plan and waits until each is connected. UNAVAILABLE with one line when that does not
+  // happen within config.connect_timeout_ns, CANCELLED when `stop()` returned true (it is asked every 100 ms).
+  static absl::StatusOr<ChannelPool> Connect(const RunConfig& config, const ChannelPlan& plan,
+                                             const std::function<bool()>& stop);
+
+  int size() const { return static_cast<int>(channels_.size()); }
+  const std::shared_ptr<grpc::Channel>& operator[](int i) const { return channels_[static_cast<size_t>(i)]; }
+
+ private:
+  std::vector<std::shared_ptr<grpc::Channel>> channels_;
+};
+
+}  // namespace cqbench

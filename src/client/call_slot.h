@@ -1,0 +1,56 @@
+// What the slots of all engines share: one in-flight call each, that the runner's thread can cancel.
+#pragma once
+
+#include <grpcpp/client_context.h>
+
+#include <atomic>
+#include <cstdint>
+
+#include "cqbench/clock.h"
+
+namespace cqbench {
+
+// Lets another thread cancel the call that a slot has in flight while the slot reuses its context for call after call.
+// Instead of a lock per call, the slot pays one uncontended compare-and-swap; a cancelling thread borrows the context,
+// and a slot that wants it back meanwhile waits for that.
+class CancelGate {
+ public:
+  // The slot's side: before the call is issued, and after it has ended but before the context is touched again.
+  void Enter(grpc::ClientContext* context) {
+    context_ = context;
+    live_.store(context, std::memory_order_release);
+  }
+  void Leave() {
+    grpc::ClientContext* expected = context_;
+    while (!live_.compare_exchange_weak(expected, nullptr, std::memory_order_acq_rel)) expected = context_;
+  }
+
+  // Any other thread, one at a time. True when there was a call to cancel.
+  bool Cancel() {
+    grpc::ClientContext* context = live_.exchange(nullptr, std::memory_order_acq_rel);
+    if (context == nullptr) return false;
+    context->TryCancel();
+    live_.store(context, std::memory_order_release);
+    return true;
+  }
+
+ private:
+  std::atomic<grpc::ClientContext*> live_{nullptr};
+  grpc::ClientContext* context_ = nullptr;  // the slot's own copy
+};
+
+// On cache lines of its own: neighbours are driven by other threads.
+struct alignas(64) CallSlot {
+  int index = 0;
+  CancelGate gate;
+  // When the call (when streaming: the message) in flight was issued; 0 between calls. Written by whoever drives the
+  // slot, read by Tick().
+  std::atomic<Nanos> sent_ns{0};
+  std::atomic<bool> timed_out{false};  // streaming: cancelled by Tick() because a message was late
+  uint64_t completed = 0;              // successful completions inside the window
+
+  void Sent(Nanos now) { sent_ns.store(now, std::memory_order_relaxed); }
+  Nanos sent() const { return sent_ns.load(std::memory_order_relaxed); }
+};
+
+}  // namespace cqbench

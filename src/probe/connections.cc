@@ -1,0 +1,119 @@
+#include "cqbench/connections.h"
+
+#include <dirent.h>
+#include <netdb.h>
+#include <netinet/in.h>
+#include <netinet/tcp.h>
+#include <sys/un.h>
+
+#include <algorithm>
+#include <cstdlib>
+#include <cstring>
+#include <memory>
+
+#include "absl/strings/str_cat.h"
+
+namespace cqbench {
+namespace {
+
+// gRPC reaches IPv4 peers through dual-stack sockets, where they appear as ::ffff:a.b.c.d.
+sockaddr_storage Unmapped(const sockaddr_storage& address) {
+  const auto& v6 = reinterpret_cast<const sockaddr_in6&>(address);
+  if (address.ss_family != AF_INET6 || !IN6_IS_ADDR_V4MAPPED(&v6.sin6_addr)) return address;
+  sockaddr_storage plain{};
+  auto& v4 = reinterpret_cast<sockaddr_in&>(plain);
+  v4.sin_family = AF_INET;
+  v4.sin_port = v6.sin6_port;
+  std::memcpy(&v4.sin_addr, v6.sin6_addr.s6_addr + 12, sizeof(v4.sin_addr));
+  return plain;
+}
+
+bool SamePeer(const sockaddr_storage& raw_peer, const Endpoint& endpoint) {
+  const sockaddr_storage peer = Unmapped(raw_peer);
+  if (peer.ss_family != endpoint.address.ss_family) return false;
+  if (peer.ss_family == AF_INET) {
+    const auto& a = reinterpret_cast<const sockaddr_in&>(peer);
+    const auto& b = reinterpret_cast<const sockaddr_in&>(endpoint.address);
+    return a.sin_port == b.sin_port && a.sin_addr.s_addr == b.sin_addr.s_addr;
+  }
+  if (peer.ss_family == AF_INET6) {
+    const auto& a = reinterpret_cast<const sockaddr_in6&>(peer);
+    const auto& b = reinterpret_cast<const sockaddr_in6&>(endpoint.address);
+    return a.sin6_port == b.sin6_port && std::memcmp(&a.sin6_addr, &b.sin6_addr, sizeof(a.sin6_addr)) == 0;
+  }
+  const auto& a = reinterpret_cast<const sockaddr_un&>(peer);
+  const auto& b = reinterpret_cast<const sockaddr_un&>(endpoint.address);
+  return std::strncmp(a.sun_path, b.sun_path, sizeof(a.sun_path)) == 0;
+}
+
+bool IsEstablished(int fd, int family) {
+  if (family == AF_UNIX) return true;  // getpeername() succeeds on connected sockets only
+  tcp_info info{};
+  socklen_t length = sizeof(info);
+  return getsockopt(fd, IPPROTO_TCP, TCP_INFO, &info, &length) == 0 && info.tcpi_state == TCP_ESTABLISHED;
+}
+
+bool ConnectsTo(int fd, const std::vector<Endpoint>& endpoints) {
+  sockaddr_storage peer{};
+  socklen_t length = sizeof(peer);
+  if (getpeername(fd, reinterpret_cast<sockaddr*>(&peer), &length) != 0) return false;
+  const bool ours =
+      std::any_of(endpoints.begin(), endpoints.end(), [&](const Endpoint& e) { return SamePeer(peer, e); });
+  return ours && IsEstablished(fd, peer.ss_family);
+}
+
+Endpoint UnixEndpoint(const std::string& path) {
+  Endpoint endpoint;
+  auto& address = reinterpret_cast<sockaddr_un&>(endpoint.address);
+  address.sun_family = AF_UNIX;
+  path.copy(address.sun_path, sizeof(address.sun_path) - 1);
+  endpoint.length = static_cast<socklen_t>(sizeof(address));
+  return endpoint;
+}
+
+}  // namespace
+
+absl::StatusOr<std::vector<Endpoint>> ResolveTargets(const std::vector<Target>& targets) {
+  std::vector<Endpoint> endpoints;
+  for (const Target& target : targets) {
+    if (target.is_unix()) {
+      endpoints.push_back(UnixEndpoint(target.unix_path));
+      continue;
+    }
+    addrinfo hints{};
+    hints.ai_family = AF_UNSPEC;
+    hints.ai_socktype = SOCK_STREAM;
+    addrinfo* found = nullptr;
+    const int error = getaddrinfo(target.host.c_str(), std::to_string(target.port).c_str(), &hints, &found);
+    if (error != 0) {
+      return absl::NotFoundError(absl::StrCat("'", target.host, "' cannot be resolved: ", gai_strerror(error)));
+    }
+    struct FreeAddresses {
+      void operator()(addrinfo* a) const { freeaddrinfo(a); }
+    };
+    const std::unique_ptr<addrinfo, FreeAddresses> owner(found);
+    for (const addrinfo* a = found; a != nullptr; a = a->ai_next) {
+      Endpoint endpoint;
+      std::memcpy(&endpoint.address, a->ai_addr, a->ai_addrlen);
+      endpoint.length = a->ai_addrlen;
+      endpoints.push_back(endpoint);
+    }
+  }
+  return endpoints;
+}
+
+std::optional<int> CountConnections(const std::vector<Endpoint>& endpoints) {
+  struct CloseDir {
+    void operator()(DIR* d) const { closedir(d); }
+  };
+  const std::unique_ptr<DIR, CloseDir> dir(opendir("/proc/self/fd"));
+  if (dir == nullptr) return std::nullopt;
+  int count = 0;
+  while (const dirent* entry = readdir(dir.get())) {
+    if (entry->d_name[0] == '.') continue;
+    if (ConnectsTo(std::atoi(entry->d_name), endpoints)) ++count;
+  }
+  return count;
+}
+
+}  // namespace cqbench

@@ -1,0 +1,98 @@
+#include "cqbench/environment.h"
+
+#include <sys/utsname.h>
+#include <unistd.h>
+
+#include <cstdlib>
+#include <fstream>
+#include <thread>
+
+#include "absl/strings/match.h"
+#include "absl/strings/numbers.h"
+#include "absl/strings/str_cat.h"
+#include "absl/strings/strip.h"
+#include "absl/time/clock.h"
+#include "absl/time/time.h"
+#include "cqbench/process.h"
+
+namespace cqbench {
+namespace {
+
+// The value of the first "key : value" line of /proc/cpuinfo.
+std::string CpuInfo(absl::string_view key) {
+  std::ifstream file("/proc/cpuinfo");
+  for (std::string line; std::getline(file, line);) {
+    if (!absl::StartsWith(line, key)) continue;
+    if (const size_t colon = line.find(": "); colon != std::string::npos) return line.substr(colon + 2);
+  }
+  return "";
+}
+
+std::optional<double> MhzPerCpu() {
+  double mhz = 0;
+  if (absl::SimpleAtod(CpuInfo("cpu MHz"), &mhz)) return mhz;
+  return std::nullopt;
+}
+
+// As in Google Benchmark: any governor other than "performance" means that the clock may change under the measurement.
+std::optional<bool> CpuScalingEnabled(const std::vector<int>& cpus) {
+  std::optional<bool> scaling;
+  for (int cpu : cpus) {
+    std::ifstream file(absl::StrCat("/sys/devices/system/cpu/cpu", cpu, "/cpufreq/scaling_governor"));
+    std::string governor;
+    if (!(file >> governor)) continue;
+    scaling = scaling.value_or(false) || governor != "performance";
+  }
+  return scaling;
+}
+
+std::string BuildType() {
+#if defined(__SANITIZE_ADDRESS__)
+  return "asan";
+#elif defined(__SANITIZE_THREAD__)
+  return "tsan";
+#elif defined(NDEBUG)
+  return "release";
+#else
+  return "debug";
+#endif
+}
+
+}  // namespace
+
+std::string LocalTime() {
+  return absl::FormatTime(absl::RFC3339_sec, absl::Now(), absl::LocalTimeZone());
+}
+
+RunContext DescribeEnvironment(int argc, const char* const* argv) {
+  RunContext context;
+  context.date = LocalTime();
+  char name[256] = {};
+  if (gethostname(name, sizeof(name) - 1) == 0) context.host_name = name;
+  context.executable = argc > 0 ? argv[0] : "";
+  context.command_line.assign(argv, argv + argc);
+  context.num_cpus = static_cast<int>(std::thread::hardware_concurrency());
+  if (const long online = sysconf(_SC_NPROCESSORS_ONLN); online > 0) context.num_cpus = static_cast<int>(online);
+  const std::vector<int> cpus = AllowedCpus();
+  context.affinity = FormatCpuList(cpus);
+  context.cpu_model = CpuInfo("model name");
+  context.mhz_per_cpu = MhzPerCpu();
+  context.cpu_scaling_enabled = CpuScalingEnabled(cpus);
+  double load[3];
+  for (int i = 0, n = getloadavg(load, 3); i < n; ++i) context.load_average.push_back(load[i]);
+  utsname kernel{};
+  if (uname(&kernel) == 0) context.kernel = absl::StrCat(kernel.sysname, " ", kernel.release, " ", kernel.machine);
+  context.compiler = absl::StrCat(
+#if defined(__clang__)
+      "clang "
+#else
+      "g++ "
+#endif
+      ,
+      __VERSION__);
+  context.build_type = BuildType();
+  context.cqbench_version = CQBENCH_VERSION;
+  return context;
+}
+
+}  // namespace cqbench

@@ -1,0 +1,163 @@
+// A server of completion queues, for any set of call types: the cq server and the generic server are two such sets.
+#pragma once
+
+#include <grpcpp/server.h>
+#include <grpcpp/server_builder.h>
+#include <pthread.h>
+
+#include <chrono>
+#include <deque>
+#include <memory>
+#include <string>
+#include <thread>
+#include <tuple>
+#include <vector>
+
+#include "cqbench/server.h"
+#include "src/channel/poll.h"
+#include "src/server/listener.h"
+#include "src/server/recycler.h"
+
+namespace cqbench {
+
+// What a tag on a server's completion queue points to: a call with a step function. Calls of several types share a
+// queue and a tag is a void*, so one indirect call per event finds the type.
+class ServerEvent {
+ public:
+  void Run(void* worker, bool ok) { step_(this, worker, ok); }
+
+ protected:
+  // From now on events of this object go to Call::Step(Worker&, bool ok).
+  template <typename Call, typename Worker>
+  void Bind() {
+    step_ = [](ServerEvent* self, void* worker, bool ok) {
+      static_cast<Call*>(self)->Step(*static_cast<Worker*>(worker), ok);
+    };
+  }
+
+ private:
+  void (*step_)(ServerEvent* self, void* worker, bool ok) = nullptr;
+};
+
+// `Services` is what calls are requested from: Register(builder). Each of `Calls` is a default-constructible
+// ServerEvent with
+//   template <typename Worker> void Post(Worker&);           requests one call
+//   template <typename Worker> void Step(Worker&, bool ok);  takes the events of that call, in order
+// The worker given is the one whose thread runs it; it offers services(), queue(), Accepted() and Ended().
+template <typename Services, typename... Calls>
+class CqServer final : public PingServer {
+  struct Queue {
+    std::unique_ptr<grpc::ServerCompletionQueue> queue;
+    std::tuple<CallDepot<Calls>...> depots;
+  };
+
+ public:
+  // One thread of one queue.
+  class alignas(64) Worker {
+   public:
+    Worker(Services* services, Queue* queue)
+        : services_(services), queue_(queue), stocks_(&std::get<CallDepot<Calls>>(queue->depots)...) {}
+
+    Services& services() { return *services_; }
+    grpc::ServerCompletionQueue* queue() { return queue_->queue.get(); }
+
+    template <typename Call>
+    void Post() {
+      std::get<CallStock<Call>>(stocks_).Take()->Post(*this);
+    }
+    // First thing when a call has taken its posted request: posts another in its place, so that the number of posted
+    // requests stays what was asked for. The call is still open then, which keeps Shutdown() waiting: nothing is posted
+    // to a queue that is shut down.
+    template <typename Call>
+    void Accepted(Call* /*call*/) {
+      ++counts_.calls_started;
+      Post<Call>();
+    }
+    void Answered() { ++counts_.messages; }
+    // Last thing: the object may be another call when this returns.
+    template <typename Call>
+    void Ended(Call* call, bool ok) {
+      ++(ok ? counts_.calls_ok : counts_.calls_failed);
+      std::get<CallStock<Call>>(stocks_).Put(call);
+    }
+
+    void Run(PollMode poll) {
+      DrainQueue(*queue_->queue, poll, [this](void* tag, bool ok) { static_cast<ServerEvent*>(tag)->Run(this, ok); });
+    }
+    const ServerCounts& counts() const { return counts_; }
+
+   private:
+    Services* const services_;
+    Queue* const queue_;
+    std::tuple<CallStock<Calls>...> stocks_;
+    ServerCounts counts_;
+  };
+
+  static absl::StatusOr<std::unique_ptr<PingServer>> Start(const ServerConfig& config) {
+    std::unique_ptr<CqServer> server(new CqServer(config));
+    if (const absl::Status status = server->Build(); !status.ok()) return status;
+    server->PostAll();
+    server->StartThreads();
+    return server;
+  }
+
+  void Shutdown() override {
+    server_->Shutdown(std::chrono::system_clock::now() + std::chrono::nanoseconds(config_.drain_ns));
+    for (Queue& queue : queues_) queue.queue->Shutdown();
+    for (std::thread& thread : threads_) thread.join();
+  }
+
+  ServerCounts Counts() const override {
+    ServerCounts total;
+    for (const Worker& worker : workers_) {
+      total.calls_started += worker.counts().calls_started;
+      total.calls_ok += worker.counts().calls_ok;
+      total.calls_failed += worker.counts().calls_failed;
+      total.messages += worker.counts().messages;
+    }
+    return total;
+  }
+
+ private:
+  explicit CqServer(const ServerConfig& config) : config_(config) {}
+
+  absl::Status Build() {
+    grpc::ServerBuilder builder;
+    std::vector<int> ports;
+    ConfigureBuilder(config_, builder, ports);
+    services_.Register(builder);
+    for (int i = 0; i < config_.num_cqs; ++i) queues_.emplace_back().queue = builder.AddCompletionQueue();
+    auto running = BuildServer(config_, builder, ports);
+    if (!running.ok()) return running.status();
+    server_ = std::move(running->server);
+    listening_ = std::move(running->listening);
+    for (Queue& queue : queues_) {
+      for (int i = 0; i < config_.workers_per_cq; ++i) workers_.emplace_back(&services_, &queue);
+    }
+    return absl::OkStatus();
+  }
+
+  // Through the first worker of each queue, before any thread runs.
+  void PostAll() {
+    for (size_t i = 0; i < workers_.size(); i += static_cast<size_t>(config_.workers_per_cq)) {
+      for (int n = 0; n < config_.callbacks_per_cq; ++n) (workers_[i].template Post<Calls>(), ...);
+    }
+  }
+
+  void StartThreads() {
+    for (Worker& worker : workers_) {
+      const std::string name = "server-cq-" + std::to_string(threads_.size());
+      threads_.emplace_back([this, &worker] { worker.Run(config_.poll); });
+      pthread_setname_np(threads_.back().native_handle(), name.substr(0, 15).c_str());
+    }
+  }
+
+  const ServerConfig config_;
+  Services services_;
+  std::deque<Queue> queues_;  // calls die before their queue, queues after the server
+  std::unique_ptr<grpc::Server> server_;
+  std::deque<Worker> workers_;
+  std::vector<std::thread> threads_;
+};
+
+}  // namespace cqbench

@@ -1,0 +1,88 @@
+// The part that the sync and the callback server share: the library runs the handlers on threads of its own.
+#pragma once
+
+#include <grpcpp/server.h>
+#include <grpcpp/server_builder.h>
+
+#include <array>
+#include <atomic>
+#include <chrono>
+#include <functional>
+#include <memory>
+#include <tuple>
+#include <utility>
+#include <vector>
+
+#include "cqbench/server.h"
+#include "src/server/listener.h"
+
+namespace cqbench {
+
+// Written by any of the library's threads. Relaxed counters, one add per message: a contended line would show in what
+// is measured, so each thread hashes to one of several.
+class SharedCounts {
+ public:
+  void Started() { Mine().started.fetch_add(1, std::memory_order_relaxed); }
+  void Answered() { Mine().messages.fetch_add(1, std::memory_order_relaxed); }
+  void Ended(bool ok) {
+    Shard& shard = Mine();
+    (ok ? shard.ok : shard.failed).fetch_add(1, std::memory_order_relaxed);
+  }
+  ServerCounts Read() const {
+    ServerCounts total;
+    for (const Shard& shard : shards_) {
+      total.calls_started += shard.started.load(std::memory_order_relaxed);
+      total.messages += shard.messages.load(std::memory_order_relaxed);
+      total.calls_ok += shard.ok.load(std::memory_order_relaxed);
+      total.calls_failed += shard.failed.load(std::memory_order_relaxed);
+    }
+    return total;
+  }
+
+ private:
+  struct alignas(64) Shard {
+    std::atomic<uint64_t> started{0}, messages{0}, ok{0}, failed{0};
+  };
+  Shard& Mine() {
+    static std::atomic<size_t> next{0};
+    thread_local const size_t mine = next.fetch_add(1, std::memory_order_relaxed);
+    return shards_[mine % shards_.size()];
+  }
+  std::array<Shard, 64> shards_;
+};
+
+// `Services` has Register(builder) and is constructed from SharedCounts*.
+template <typename Services>
+class LibraryThreadsServer final : public PingServer {
+ public:
+  static absl::StatusOr<std::unique_ptr<PingServer>> Start(
+      const ServerConfig& config, const std::function<void(grpc::ServerBuilder&)>& configure_more) {
+    std::unique_ptr<LibraryThreadsServer> self(new LibraryThreadsServer(config));
+    grpc::ServerBuilder builder;
+    std::vector<int> ports;
+    ConfigureBuilder(config, builder, ports);
+    configure_more(builder);
+    self->services_.Register(builder);
+    auto running = BuildServer(config, builder, ports);
+    if (!running.ok()) return running.status();
+    self->server_ = std::move(running->server);
+    self->listening_ = std::move(running->listening);
+    return self;
+  }
+
+  void Shutdown() override {
+    server_->Shutdown(std::chrono::system_clock::now() + std::chrono::nanoseconds(drain_ns_));
+    server_->Wait();
+  }
+  ServerCounts Counts() const override { return counts_.Read(); }
+
+ private:
+  explicit LibraryThreadsServer(const ServerConfig& config) : drain_ns_(config.drain_ns), services_(&counts_) {}
+
+  const Nanos drain_ns_;
+  SharedCounts counts_;
+  Services services_;
+  std::unique_ptr<grpc::Server> server_;
+};
+
+}  // namespace cqbench

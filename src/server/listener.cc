@@ -1,0 +1,123 @@
+#include "src/server/listener.h"
+
+#include <grpcpp/ext/proto_server_reflection_plugin.h>
+#include <grpcpp/health_check_service_interface.h>
+#include <grpcpp/security/server_credentials.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstring>
+#include <string>
+
+#include "absl/strings/str_cat.h"
+#include "cqbench/connections.h"
+
+namespace cqbench {
+namespace {
+
+class Socket {
+ public:
+  explicit Socket(int family) : fd_(socket(family, SOCK_STREAM | SOCK_CLOEXEC, 0)) {}
+  Socket(const Socket&) = delete;
+  Socket& operator=(const Socket&) = delete;
+  ~Socket() {
+    if (fd_ >= 0) close(fd_);
+  }
+  int fd() const { return fd_; }
+
+ private:
+  const int fd_;
+};
+
+absl::Status CannotListen(const Target& target, absl::string_view why) {
+  return absl::UnavailableError(absl::StrCat("cannot listen on ", target.ToString(), ": ", why));
+}
+
+const sockaddr* Address(const Endpoint& endpoint) {
+  return reinterpret_cast<const sockaddr*>(&endpoint.address);
+}
+
+// A socket file that nobody answers on is left over from a server that died: the library replaces it.
+absl::Status CheckUnix(const Target& target, const Endpoint& endpoint) {
+  const Socket probe(AF_UNIX);
+  if (connect(probe.fd(), Address(endpoint), endpoint.length) == 0) {
+    return CannotListen(target, "another process listens on it");
+  }
+  struct stat existing {};
+  const bool exists = lstat(target.unix_path.c_str(), &existing) == 0;
+  if (exists && !S_ISSOCK(existing.st_mode)) return CannotListen(target, "a file of that name exists");
+  const std::string directory = target.unix_path.substr(0, target.unix_path.find_last_of('/') + 1);
+  if (access(directory.empty() ? "." : directory.c_str(), W_OK) != 0) return CannotListen(target, std::strerror(errno));
+  return absl::OkStatus();
+}
+
+// Machines without IPv6 still resolve localhost to ::1; that address is simply not there then.
+bool FamilyMissing(int error) {
+  return error == EAFNOSUPPORT || error == EADDRNOTAVAIL;
+}
+
+absl::Status CheckTcp(const Target& target, const std::vector<Endpoint>& endpoints) {
+  int bound = 0;
+  int last_error = EADDRNOTAVAIL;
+  for (const Endpoint& endpoint : endpoints) {
+    const Socket probe(endpoint.address.ss_family);
+    const int on = 1;
+    setsockopt(probe.fd(), SOL_SOCKET, SO_REUSEADDR, &on, sizeof(on));
+    if (probe.fd() >= 0 && bind(probe.fd(), Address(endpoint), endpoint.length) == 0) {
+      ++bound;
+      continue;
+    }
+    last_error = errno;
+    if (!FamilyMissing(last_error)) return CannotListen(target, std::strerror(last_error));
+  }
+  return bound > 0 ? absl::OkStatus() : CannotListen(target, std::strerror(last_error));
+}
+
+}  // namespace
+
+absl::Status CheckAddresses(const std::vector<Target>& listen) {
+  for (const Target& target : listen) {
+    const auto endpoints = ResolveTargets({target});
+    if (!endpoints.ok()) return endpoints.status();
+    const absl::Status status = target.is_unix() ? CheckUnix(target, endpoints->front()) : CheckTcp(target, *endpoints);
+    if (!status.ok()) return status;
+  }
+  return absl::OkStatus();
+}
+
+void ConfigureBuilder(const ServerConfig& config, grpc::ServerBuilder& builder, std::vector<int>& ports) {
+  grpc::EnableDefaultHealthCheckService(true);
+  grpc::reflection::InitProtoReflectionServerBuilderPlugin();
+  ports.assign(config.listen.size(), 0);
+  for (size_t i = 0; i < config.listen.size(); ++i) {
+    builder.AddListeningPort(config.listen[i].ToString(), grpc::InsecureServerCredentials(), &ports[i]);
+  }
+  builder.AddChannelArgument(GRPC_ARG_ALLOW_REUSEPORT, 0);
+  builder.SetMaxReceiveMessageSize(static_cast<int>(kMaxPayloadBytes + 1024));
+  for (const ChannelArg& arg : config.channel_args) {
+    if (const int* number = std::get_if<int>(&arg.value)) {
+      builder.AddChannelArgument(arg.key, *number);
+    } else {
+      builder.AddChannelArgument(arg.key, std::get<std::string>(arg.value));
+    }
+  }
+}
+
+absl::StatusOr<RunningServer> BuildServer(const ServerConfig& config, grpc::ServerBuilder& builder,
+                                          const std::vector<int>& ports) {
+  RunningServer running;
+  running.server = builder.BuildAndStart();
+  running.listening = config.listen;
+  for (size_t i = 0; i < ports.size(); ++i) {
+    const Target& target = config.listen[i];
+    if (running.server == nullptr || (ports[i] <= 0 && !target.is_unix())) {
+      return CannotListen(target, "the library could not start the server");
+    }
+    if (!target.is_unix()) running.listening[i].port = ports[i];
+  }
+  return running;
+}
+
+}  // namespace cqbench

@@ -1,0 +1,63 @@
+// Call objects that are used again and again instead of being allocated per call.
+#pragma once
+
+#include <cstddef>
+#include <deque>
+#include <mutex>
+#include <vector>
+
+namespace cqbench {
+
+// The objects of one kind that the workers of one completion queue share. Owns all of them until it is destroyed.
+// Thread-safe.
+template <typename T>
+class CallDepot {
+ public:
+  // Takes up to `n` idle objects, making them when there are none. At least one.
+  void TakeSome(size_t n, std::vector<T*>& into) {
+    const std::lock_guard lock(mutex_);
+    while (n-- > 0 && !idle_.empty()) {
+      into.push_back(idle_.back());
+      idle_.pop_back();
+    }
+    if (into.empty()) into.push_back(&all_.emplace_back());
+  }
+  void PutSome(size_t n, std::vector<T*>& from) {
+    const std::lock_guard lock(mutex_);
+    for (; n > 0 && !from.empty(); --n) {
+      idle_.push_back(from.back());
+      from.pop_back();
+    }
+  }
+
+ private:
+  std::mutex mutex_;
+  std::deque<T> all_;     // guarded by mutex_; stable addresses
+  std::vector<T*> idle_;  // guarded by mutex_
+};
+
+// One worker's view of a depot: a small stock of its own, so that the depot's lock is taken once in kBatch calls at
+// most (never with a single worker in the steady state). One thread.
+template <typename T>
+class CallStock {
+ public:
+  explicit CallStock(CallDepot<T>* depot) : depot_(depot) { stock_.reserve(2 * kBatch + 1); }
+
+  T* Take() {
+    if (stock_.empty()) depot_->TakeSome(kBatch, stock_);
+    T* call = stock_.back();
+    stock_.pop_back();
+    return call;
+  }
+  void Put(T* call) {
+    stock_.push_back(call);
+    if (stock_.size() > 2 * kBatch) depot_->PutSome(kBatch, stock_);
+  }
+
+ private:
+  static constexpr size_t kBatch = 32;
+  CallDepot<T>* const depot_;
+  std::vector<T*> stock_;
+};
+
+}  // namespace cqbench

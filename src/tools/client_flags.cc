@@ -1,0 +1,253 @@
+#include "src/tools/client_flags.h"
+
+#include <algorithm>
+#include <fstream>
+#include <iterator>
+#include <nlohmann/json.hpp>
+
+#include "absl/strings/str_cat.h"
+
+namespace cqbench {
+namespace {
+
+constexpr size_t kMaxServiceConfigBytes = 1 << 20;
+
+// What was typed; RunConfig is what it means.
+struct Typed {
+  std::string host = "localhost";
+  int port = 2137;
+  int inflight = 32;
+  int min_inflight = 1;
+  int max_inflight = 32;
+  int inflight_step = 1;
+  std::vector<int> inflight_list;
+  std::string workload = "ping";
+  std::string api = "sync";
+  std::string poll = "block";
+  std::string format = "table";
+  std::string service_config;
+  bool streaming = false;
+  bool local_pool = false;
+  bool async = false;
+  bool async_callback = false;
+  int max_channels = 0;
+  int max_async_clients = 0;
+};
+
+absl::StatusOr<std::string> ReadServiceConfig(const std::string& text) {
+  std::string json = text;
+  if (!text.empty() && text.front() == '@') {
+    std::ifstream file(text.substr(1), std::ios::binary);
+    if (!file) return absl::InvalidArgumentError(absl::StrCat("cannot read '", text.substr(1), "'"));
+    json.assign(kMaxServiceConfigBytes + 1, '\0');
+    file.read(json.data(), static_cast<std::streamsize>(json.size()));
+    json.resize(static_cast<size_t>(file.gcount()));
+  }
+  if (json.size() > kMaxServiceConfigBytes) return absl::InvalidArgumentError("is more than 1 MiB");
+  const auto parsed = nlohmann::json::parse(json, nullptr, /*allow_exceptions=*/false);
+  if (!parsed.is_object()) {
+    return absl::InvalidArgumentError(absl::StrCat("'", text, "' is not a JSON object (nor @FILE with one)"));
+  }
+  return json;
+}
+
+class ClientFlags {
+ public:
+  ClientFlags()
+      : app_("Measures how many RPCs one gRPC client gets done, and how long each takes, by the number in flight.",
+             "grpc_ping_client") {
+    app_.set_version_flag("--version", VersionLine("grpc_ping_client"));
+    app_.get_formatter()->column_width(34);
+    AddTarget();
+    AddLoad();
+    AddClient();
+    AddTimes();
+    AddOutput();
+  }
+
+  Parsed<ClientOptions> Parse(int argc, const char* const* argv) {
+    return ParseCommandLine<ClientOptions>(app_, argc, argv, [this] {
+      Resolve();
+      return options_;
+    });
+  }
+
+ private:
+  void AddTarget() {
+    app_.add_option("--host", typed_.host,
+                    "server: HOST, HOST:PORT, [V6]:PORT or unix:PATH; several separated by commas")
+        ->capture_default_str();
+    AddNumber(app_, "--port", typed_.port, 1, 65535, "port where --host gives none");
+    AddChoice(app_, "--workload", typed_.workload, {"ping", "echo"}, "what is sent: the empty ping, or payloads");
+    request_bytes_ = AddNumber(app_, "--request-bytes", options_.run.request_bytes, 0u, kMaxPayloadBytes,
+                               "payload of an echo request");
+    response_bytes_ = AddNumber(app_, "--response-bytes", options_.run.response_bytes, 0u, kMaxPayloadBytes,
+                                "payload of an echo response");
+    app_.add_flag("--streaming", typed_.streaming,
+                  "ping-pong on one bidirectional stream per worker instead of unary calls");
+  }
+
+  void AddLoad() {
+    auto* inflight = AddNumber(app_, "--inflight", typed_.inflight, 1, kMaxInflight, "calls in flight, one point");
+    min_ = AddNumber(app_, "--min-inflight", typed_.min_inflight, 1, kMaxInflight, "first point of a sweep");
+    max_ = AddNumber(app_, "--max-inflight", typed_.max_inflight, 1, kMaxInflight, "last point of a sweep");
+    auto* step =
+        AddNumber(app_, "--inflight-step", typed_.inflight_step, 1, kMaxInflight, "distance between points of a sweep");
+    list_ =
+        AddParsed(app_, "--inflight-list", typed_.inflight_list, ParseInflightList, "the points of a sweep: 1,2,4,8")
+            ->type_name("N,N,...");
+    for (auto* range : {min_, max_, step}) {
+      range->excludes(inflight);
+      range->excludes(list_);
+    }
+    list_->excludes(inflight);
+    step_ = step;
+    AddNumber(app_, "--repetitions", options_.run.repetitions, 1, 1000, "how often the whole sweep is run");
+  }
+
+  void AddClient() {
+    api_ = AddChoice(app_, "--api", typed_.api, {"sync", "cq", "callback"},
+                     "client API: a thread per call, completion queues, or reactors");
+    app_.add_flag("--async", typed_.async, "the same as --api cq");
+    app_.add_flag("--async-callback", typed_.async_callback, "the same as --api callback");
+    threads_ = AddNumber(app_, "--threads", options_.run.threads, 1, 4096,
+                         "completion-queue threads (default: CPUs allowed, at most the calls in flight)");
+    max_async_clients_ = AddNumber(app_, "--max-async-clients", typed_.max_async_clients, 0, kMaxInflight,
+                                   "bound on completion-queue threads and on channels; 0: none");
+    AddChoice(app_, "--poll", typed_.poll, {"block", "spin"}, "how completion-queue threads wait; spin needs --api cq");
+    policy_ = AddParsed(app_, "--channel-policy", options_.run.policy, ParseChannelPolicy,
+                        "shared, per-worker, distinct-args, local-pool or pool:N")
+                  ->type_name("POLICY")
+                  ->default_str("per-worker");
+    app_.add_flag("--local-pool", typed_.local_pool, "the same as --channel-policy local-pool");
+    max_channels_ = AddNumber(app_, "--max-channels", typed_.max_channels, 1, kMaxInflight,
+                              "bound on the channels of per-worker policies");
+    AddChannelArgs(app_, options_.run.channel_args);
+    AddParsed(app_, "--service-config", options_.run.service_config, ReadServiceConfig,
+              "gRPC service config: JSON, or @FILE")
+        ->type_name("JSON|@FILE");
+  }
+
+  void AddTimes() {
+    AddDuration(app_, "--warmup", options_.run.warmup_ns,
+                "before measuring, each point; a number of seconds, or with a unit: 500ms");
+    AddDuration(app_, "--interval", options_.run.interval_ns, "measured, each point");
+    AddDuration(app_, "--deadline", options_.run.deadline_ns, "of each call; of each message when streaming");
+    AddDuration(app_, "--connect-timeout", options_.run.connect_timeout_ns, "for all connections of a point");
+  }
+
+  void AddOutput() {
+    AddChoice(app_, "--format", typed_.format, {"table", "csv", "json", "gobench"}, "of the result");
+    app_.add_option("--output", options_.output, "write the result there; standard output gets the table")
+        ->type_name("FILE");
+    app_.add_flag("--with-csv", options_.with_csv, "a CSV block below the table");
+    app_.add_flag("--per-worker-stats", options_.per_worker_stats,
+                  "throughput of each worker of the last point, below the table");
+    AddNumber(app_, "--max-error-rate", options_.max_error_rate, 0.0, 1.0,
+              "share of failed calls in any point above which the exit status is 1")
+        ->type_name("SHARE");
+  }
+
+  void Resolve() {
+    auto targets = ParseTargets(typed_.host, typed_.port);
+    if (!targets.ok()) BadCombination("--host", std::string(targets.status().message()));
+    options_.run.targets = *std::move(targets);
+    for (const Target& target : options_.run.targets) {
+      if (!target.is_unix() && target.port == 0)
+        BadCombination("--host", target.ToString() + " has port 0: 1 to 65535 are accepted");
+    }
+    ResolveApi();
+    ResolvePolicy();
+    ResolveInflight();
+    ResolveWorkload();
+    ResolveOutput();
+  }
+
+  void ResolveApi() {
+    if (typed_.async && typed_.async_callback) BadCombination("--async", "not together with --async-callback");
+    if ((typed_.async || typed_.async_callback) && api_->count() > 0) {
+      BadCombination(typed_.async ? "--async" : "--async-callback", "not together with --api");
+    }
+    if (typed_.async) typed_.api = "cq";
+    if (typed_.async_callback) typed_.api = "callback";
+    RunConfig& run = options_.run;
+    run.api = typed_.api == "cq" ? ClientApi::kCq : typed_.api == "callback" ? ClientApi::kCallback : ClientApi::kSync;
+    run.poll = typed_.poll == "spin" ? PollMode::kSpin : PollMode::kBlock;
+    run.mode = typed_.streaming ? RpcMode::kStreaming : RpcMode::kUnary;
+    const bool cq = run.api == ClientApi::kCq;
+    if (run.poll == PollMode::kSpin && !cq) BadCombination("--poll", "spin needs --api cq, not " + typed_.api);
+    if (threads_->count() > 0 && !cq) BadCombination("--threads", "needs --api cq, not " + typed_.api);
+    if (max_async_clients_->count() > 0 && run.api == ClientApi::kSync) {
+      BadCombination("--max-async-clients", "needs --async or --async-callback");
+    }
+    if (cq && threads_->count() == 0) run.threads = typed_.max_async_clients;
+  }
+
+  void ResolvePolicy() {
+    using Kind = ChannelPolicy::Kind;
+    ChannelPolicy& policy = options_.run.policy;
+    if (typed_.local_pool && policy_->count() > 0) BadCombination("--local-pool", "not together with --channel-policy");
+    if (typed_.local_pool) policy.kind = Kind::kLocalPool;
+    const bool per_worker = policy.kind != Kind::kShared && policy.kind != Kind::kPool;
+    if (max_channels_->count() > 0 && !per_worker) {
+      BadCombination("--max-channels", "needs a policy with a channel per worker, not " + policy.ToString());
+    }
+    if (!per_worker) return;
+    policy.max_channels = typed_.max_channels;
+    // An async client of the original talks through one channel, so fewer of them use fewer channels.
+    if (const int clients = typed_.max_async_clients; clients > 0) {
+      policy.max_channels = policy.max_channels > 0 ? std::min(policy.max_channels, clients) : clients;
+    }
+  }
+
+  void ResolveInflight() {
+    std::vector<int>& points = options_.run.inflight;
+    if (list_->count() > 0) {
+      points = typed_.inflight_list;
+    } else if (min_->count() + max_->count() + step_->count() > 0) {
+      if (typed_.min_inflight > typed_.max_inflight) {
+        BadCombination("--max-inflight",
+                       absl::StrCat(typed_.max_inflight, " is below --min-inflight ", typed_.min_inflight));
+      }
+      points = SweepRange(typed_.min_inflight, typed_.max_inflight, typed_.inflight_step);
+    } else {
+      points = {typed_.inflight};
+    }
+  }
+
+  void ResolveWorkload() {
+    options_.run.workload = typed_.workload == "echo" ? WorkloadKind::kEcho : WorkloadKind::kPing;
+    if (options_.run.workload == WorkloadKind::kEcho) return;
+    for (const auto* option : {request_bytes_, response_bytes_}) {
+      if (option->count() > 0) BadCombination(option->get_name(), "needs --workload echo: the ping carries no payload");
+    }
+  }
+
+  void ResolveOutput() {
+    options_.format = typed_.format == "csv"       ? Format::kCsv
+                      : typed_.format == "json"    ? Format::kJson
+                      : typed_.format == "gobench" ? Format::kGoBench
+                                                   : Format::kTable;
+    if (options_.format == Format::kTable || !options_.output.empty()) return;
+    if (options_.with_csv)
+      BadCombination("--with-csv", "goes below the table: not with --format " + typed_.format + " on standard output");
+    if (options_.per_worker_stats) {
+      BadCombination("--per-worker-stats",
+                     "goes below the table: not with --format " + typed_.format + " on standard output");
+    }
+  }
+
+  CLI::App app_;
+  Typed typed_;
+  ClientOptions options_;
+  CLI::Option *request_bytes_, *response_bytes_, *min_, *max_, *step_, *list_, *api_, *threads_, *max_async_clients_,
+      *policy_, *max_channels_;
+};
+
+}  // namespace
+
+Parsed<ClientOptions> ParseClientFlags(int argc, const char* const* argv) {
+  return ClientFlags().Parse(argc, argv);
+}
+
+}  // namespace cqbench

@@ -1,0 +1,22 @@
+// The client's command line.
+#pragma once
+
+#include "cqbench/reporter.h"
+#include "cqbench/run_config.h"
+#include "src/tools/flags.h"
+
+namespace cqbench {
+
+struct ClientOptions {
+  RunConfig run;
+  bool with_csv = false;
+  bool per_worker_stats = false;
+  Format format = Format::kTable;
+  std::string output;  // empty: standard output
+  double max_error_rate = 0;
+};
+
+// Reads @FILE of --service-config; touches nothing else.
+Parsed<ClientOptions> ParseClientFlags(int argc, const char* const* argv);
+
+}  // namespace cqbench

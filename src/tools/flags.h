@@ -1,0 +1,100 @@
+// What both programs' command lines have in common.
+#pragma once
+
+#include <CLI/CLI.hpp>
+#include <optional>
+#include <string>
+#include <utility>
+
+#include "absl/status/statusor.h"
+#include "cqbench/run_config.h"
+
+namespace cqbench {
+
+// What came of a command line: options, or a text to print and the status to exit with (help, version or an error).
+template <typename Options>
+struct Parsed {
+  std::optional<Options> options;
+  std::string text;
+  int exit_code = 0;
+};
+
+inline constexpr int kExitFailure = 1;
+inline constexpr int kExitUsage = 2;
+
+// An option whose text is turned into a value by `parse` (string_view → StatusOr<T>). Errors name the flag and the
+// value.
+template <typename T, typename Parse>
+CLI::Option* AddParsed(CLI::App& app, const std::string& flag, T& into, Parse parse, const std::string& help) {
+  return app
+      .add_option_function<std::string>(
+          flag,
+          [&into, parse, flag](const std::string& text) {
+            auto value = parse(text);
+            if (!value.ok()) throw CLI::ValidationError(flag, std::string(value.status().message()));
+            into = *std::move(value);
+          },
+          help)
+      ->type_name("TEXT");
+}
+
+inline CLI::Option* AddDuration(CLI::App& app, const std::string& flag, Nanos& into, const std::string& help) {
+  return AddParsed(app, flag, into, ParseDuration, help)->type_name("SECONDS")->default_str(FormatDuration(into));
+}
+
+inline CLI::Option* AddChannelArgs(CLI::App& app, std::vector<ChannelArg>& into) {
+  return app
+      .add_option_function<std::vector<std::string>>(
+          "--channel-arg",
+          [&into](const std::vector<std::string>& texts) {
+            for (const std::string& text : texts) {
+              auto arg = ParseChannelArg(text);
+              if (!arg.ok()) throw CLI::ValidationError("--channel-arg", std::string(arg.status().message()));
+              into.push_back(*std::move(arg));
+            }
+          },
+          "gRPC channel argument KEY=VALUE, an integer where VALUE is one; repeatable")
+      ->type_name("KEY=VALUE")
+      ->expected(1)
+      ->take_all();
+}
+
+// One of a list of names.
+inline CLI::Option* AddChoice(CLI::App& app, const std::string& flag, std::string& into,
+                              const std::vector<std::string>& choices, const std::string& help) {
+  return app.add_option(flag, into, help)->check(CLI::IsMember(choices))->capture_default_str()->type_name("");
+}
+
+// A number in [min, max].
+template <typename T>
+CLI::Option* AddNumber(CLI::App& app, const std::string& flag, T& into, T min, T max, const std::string& help) {
+  return app.add_option(flag, into, help)->check(CLI::Range(min, max))->capture_default_str()->type_name("N");
+}
+
+[[noreturn]] inline void BadCombination(const std::string& flag, const std::string& why) {
+  throw CLI::ValidationError(flag, why);
+}
+
+// Runs `fill` (which may throw CLI errors) after parsing and turns every outcome into Parsed.
+template <typename Options, typename Fill>
+Parsed<Options> ParseCommandLine(CLI::App& app, int argc, const char* const* argv, Fill fill) {
+  try {
+    app.parse(argc, argv);
+    return {fill(), "", 0};
+  } catch (const CLI::CallForHelp&) {
+    return {std::nullopt, app.help(), 0};
+  } catch (const CLI::CallForVersion& version) {
+    return {std::nullopt, std::string(version.what()) + "\n", 0};
+  } catch (const CLI::ParseError& error) {
+    std::string line = error.what();
+    std::replace(line.begin(), line.end(), '\n', ' ');
+    return {std::nullopt, app.get_name() + ": " + line + " (see --help)\n", kExitUsage};
+  }
+}
+
+// "grpc_ping_client 0.1.0 (gRPC 1.51.1, protobuf 3.21.12)".
+std::string VersionLine(const std::string& program);
+std::string GrpcVersion();
+std::string ProtobufVersion();
+
+}  // namespace cqbench

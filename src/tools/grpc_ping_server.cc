@@ -1,0 +1,64 @@
+// The server: flags → config → serve until a signal comes.
+
+#include <cstdio>
+#include <string>
+
+#include "absl/strings/str_cat.h"
+#include "cqbench/interrupt.h"
+#include "cqbench/process.h"
+#include "cqbench/server.h"
+#include "src/tools/server_flags.h"
+
+namespace cqbench {
+namespace {
+
+std::string Describe(const ServerConfig& config) {
+  std::string text = absl::StrCat("gRPC ", GrpcVersion(), ", api ", ToString(config.api));
+  const bool queues = config.api == ServerApi::kCq || config.api == ServerApi::kGeneric;
+  if (config.api != ServerApi::kCallback) {
+    absl::StrAppend(&text, ", ", config.num_cqs, " completion queue(s), ", config.workers_per_cq,
+                    " worker(s) per queue");
+  }
+  if (queues)
+    absl::StrAppend(&text, ", ", config.callbacks_per_cq, " callbacks per queue, poll ", ToString(config.poll));
+  for (const ChannelArg& arg : config.channel_args) {
+    const int* number = std::get_if<int>(&arg.value);
+    absl::StrAppend(&text, ", ", arg.key, "=", number ? absl::StrCat(*number) : std::get<std::string>(arg.value));
+  }
+  return absl::StrCat(text, ", CPUs ", FormatCpuList(AllowedCpus()));
+}
+
+int Main(int argc, const char* const* argv) {
+  Interrupt interrupt;  // before the library starts threads
+  const Parsed<ServerConfig> parsed = ParseServerFlags(argc, argv);
+  if (!parsed.options) {
+    std::fputs(parsed.text.c_str(), parsed.exit_code == 0 ? stdout : stderr);
+    return parsed.exit_code;
+  }
+  RaiseDescriptorLimit();  // a connection is a descriptor
+  auto server = StartServer(*parsed.options);
+  if (!server.ok()) {
+    const bool usage = absl::IsNotFound(server.status());
+    std::fprintf(stderr, "grpc_ping_server: %s%s\n", usage ? "--host: " : "",
+                 std::string(server.status().message()).c_str());
+    return usage ? kExitUsage : kExitFailure;
+  }
+  std::printf("%s\n", Describe(*parsed.options).c_str());
+  for (const Target& target : (*server)->listening()) std::printf("listening on %s\n", target.ToString().c_str());
+  std::fflush(stdout);
+
+  interrupt.Wait();
+  (*server)->Shutdown();
+  const ServerCounts counts = (*server)->Counts();
+  std::printf("served %llu calls: %llu ok, %llu failed; %llu messages answered\n",
+              static_cast<unsigned long long>(counts.calls_started), static_cast<unsigned long long>(counts.calls_ok),
+              static_cast<unsigned long long>(counts.calls_failed), static_cast<unsigned long long>(counts.messages));
+  return 0;
+}
+
+}  // namespace
+}  // namespace cqbench
+
+int main(int argc, char** argv) {
+  return cqbench::Main(argc, argv);
+}

@@ -1,0 +1,91 @@
+#include "src/tools/server_flags.h"
+
+namespace cqbench {
+namespace {
+
+class ServerFlags {
+ public:
+  ServerFlags() : app_("Serves the ping and echo workloads through one of gRPC's server APIs.", "grpc_ping_server") {
+    app_.set_version_flag("--version", VersionLine("grpc_ping_server"));
+    app_.get_formatter()->column_width(34);
+    host_ =
+        app_.add_option("--host", host_name_, "address to listen on; the default is reachable from this machine only")
+            ->capture_default_str();
+    port_ = AddNumber(app_, "--port", port_number_, 0, 65535, "port to listen on; 0: a free one");
+    listen_ =
+        app_.add_option("--listen", listen_texts_,
+                        "full address instead of --host and --port: HOST:PORT, [V6]:PORT or unix:PATH; repeatable")
+            ->type_name("ADDRESS")
+            ->expected(1)
+            ->take_all();
+    listen_->excludes(host_);
+    listen_->excludes(port_);
+    AddChoice(app_, "--api", api_, {"cq", "callback", "sync", "generic"},
+              "server API: completion queues, reactors, thread pool, or completion queues with byte buffers");
+    num_cqs_ = AddNumber(app_, "--num-cqs", config_.num_cqs, 1, 1024, "completion queues");
+    workers_ = AddNumber(app_, "--workers-per-cq", config_.workers_per_cq, 1, 1024, "threads on each completion queue");
+    callbacks_ = AddNumber(app_, "--callbacks-per-cq", config_.callbacks_per_cq, 1, 100'000,
+                           "requests posted per completion queue and method, kept constant under load");
+    AddChoice(app_, "--poll", poll_, {"block", "spin"},
+              "how completion-queue threads wait; spin needs --api cq or generic");
+    AddChannelArgs(app_, config_.channel_args);
+    AddDuration(app_, "--drain", config_.drain_ns, "how long calls in flight may go on after SIGINT or SIGTERM");
+  }
+
+  Parsed<ServerConfig> Parse(int argc, const char* const* argv) {
+    return ParseCommandLine<ServerConfig>(app_, argc, argv, [this] {
+      Resolve();
+      return config_;
+    });
+  }
+
+ private:
+  void Resolve() {
+    ResolveAddresses();
+    config_.api = api_ == "callback"  ? ServerApi::kCallback
+                  : api_ == "sync"    ? ServerApi::kSync
+                  : api_ == "generic" ? ServerApi::kGeneric
+                                      : ServerApi::kCq;
+    config_.poll = poll_ == "spin" ? PollMode::kSpin : PollMode::kBlock;
+    const bool queues = config_.api == ServerApi::kCq || config_.api == ServerApi::kGeneric;
+    if (config_.poll == PollMode::kSpin && !queues)
+      BadCombination("--poll", "spin needs --api cq or generic, not " + api_);
+    if (callbacks_->count() > 0 && !queues)
+      BadCombination("--callbacks-per-cq", "needs --api cq or generic, not " + api_);
+    for (const CLI::Option* option : {num_cqs_, workers_}) {
+      if (option->count() > 0 && config_.api == ServerApi::kCallback) {
+        BadCombination(option->get_name(), "needs --api cq, generic or sync: the callback API has threads of its own");
+      }
+    }
+  }
+
+  void ResolveAddresses() {
+    if (listen_->count() == 0) {
+      auto target = ParseTarget(host_name_, port_number_);
+      if (!target.ok()) BadCombination("--host", std::string(target.status().message()));
+      config_.listen.push_back(*target);
+    }
+    for (const std::string& text : listen_texts_) {
+      auto target = ParseTarget(text, port_number_);
+      if (!target.ok()) BadCombination("--listen", std::string(target.status().message()));
+      config_.listen.push_back(*target);
+    }
+  }
+
+  CLI::App app_;
+  ServerConfig config_;
+  std::string host_name_ = "localhost";
+  int port_number_ = 2137;
+  std::vector<std::string> listen_texts_;
+  std::string api_ = "cq";
+  std::string poll_ = "block";
+  CLI::Option *host_, *port_, *listen_, *num_cqs_, *workers_, *callbacks_;
+};
+
+}  // namespace
+
+Parsed<ServerConfig> ParseServerFlags(int argc, const char* const* argv) {
+  return ServerFlags().Parse(argc, argv);
+}
+
+}  // namespace cqbench

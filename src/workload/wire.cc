@@ -1,0 +1,78 @@
+#include "src/workload/wire.h"
+
+#include <google/protobuf/io/coded_stream.h>
+#include <grpcpp/support/slice.h>
+
+#include <array>
+#include <cstring>
+
+namespace cqbench::wire {
+namespace {
+
+using google::protobuf::io::CodedInputStream;
+using google::protobuf::io::CodedOutputStream;
+
+enum WireType : uint32_t { kVarint = 0, kFixed64 = 1, kBytes = 2, kFixed32 = 5 };
+
+uint32_t Tag(uint32_t field, WireType type) {
+  return field << 3 | type;
+}
+
+bool SkipField(CodedInputStream& in, uint32_t type) {
+  uint64_t ignored = 0;
+  uint32_t size = 0;
+  switch (type) {
+    case kVarint:
+      return in.ReadVarint64(&ignored);
+    case kFixed64:
+      return in.Skip(8);
+    case kBytes:
+      return in.ReadVarint32(&size) && size <= INT32_MAX && in.Skip(static_cast<int>(size));
+    case kFixed32:
+      return in.Skip(4);
+    default:
+      return false;
+  }
+}
+
+}  // namespace
+
+grpc::ByteBuffer VarintField(uint32_t field, uint64_t value) {
+  std::array<uint8_t, 16> bytes;
+  uint8_t* end = bytes.data();
+  if (value != 0) {
+    end = CodedOutputStream::WriteVarint32ToArray(Tag(field, kVarint), end);
+    end = CodedOutputStream::WriteVarint64ToArray(value, end);
+  }
+  const grpc::Slice slice(bytes.data(), static_cast<size_t>(end - bytes.data()));
+  return grpc::ByteBuffer(&slice, 1);
+}
+
+grpc::ByteBuffer BytesField(uint32_t field, size_t size, char fill) {
+  std::array<uint8_t, 16> header;
+  uint8_t* end = header.data();
+  if (size != 0) {
+    end = CodedOutputStream::WriteVarint32ToArray(Tag(field, kBytes), end);
+    end = CodedOutputStream::WriteVarint64ToArray(size, end);
+  }
+  const auto header_size = static_cast<size_t>(end - header.data());
+  grpc::Slice slice(header_size + size);
+  auto* out = const_cast<uint8_t*>(slice.begin());
+  std::memcpy(out, header.data(), header_size);
+  std::memset(out + header_size, fill, size);
+  return grpc::ByteBuffer(&slice, 1);
+}
+
+bool FindVarint(const grpc::ByteBuffer& message, uint32_t field, uint64_t* value) {
+  *value = 0;
+  if (message.Length() == 0) return true;
+  grpc::Slice slice;
+  if (!message.TrySingleSlice(&slice).ok() && !message.DumpToSingleSlice(&slice).ok()) return false;
+  CodedInputStream in(slice.begin(), static_cast<int>(slice.size()));
+  while (const uint32_t tag = in.ReadTag()) {
+    if (tag == Tag(field, kVarint) ? !in.ReadVarint64(value) : !SkipField(in, tag & 7)) return false;
+  }
+  return in.ConsumedEntireMessage();
+}
+
+}  // namespace cqbench::wire

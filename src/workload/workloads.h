@@ -1,0 +1,26 @@
+// The list of workloads: the one line that a new one adds.
+#pragma once
+
+#include "cqbench/run_config.h"
+#include "src/workload/echo.h"
+#include "src/workload/ping.h"
+
+namespace cqbench {
+
+// Calls `visit` with the workload of that kind (an empty struct whose type is what counts).
+template <typename Visit>
+auto WithWorkload(WorkloadKind kind, Visit&& visit) {
+  switch (kind) {
+    case WorkloadKind::kEcho:
+      return visit(EchoWorkload{});
+    case WorkloadKind::kPing:
+      break;
+  }
+  return visit(PingWorkload{});
+}
+
+// Every workload, for servers, which serve them all: Apply<F> is F<PingWorkload, EchoWorkload, …>.
+template <template <typename...> typename F>
+using WithAllWorkloads = F<PingWorkload, EchoWorkload>;
+
+}  // namespace cqbench
