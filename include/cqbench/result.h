@@ -79,6 +79,7 @@ struct RunContext {
   std::string kernel;
   std::string grpc_version;
   std::string protobuf_version;
+  bool deadlock_detection = false;  // abseil's was left on, if it has it
   std::string compiler;
   std::string build_type;  // "release", "debug"; "asan" or "tsan" when instrumented
   std::string cqbench_version;

@@ -34,6 +34,7 @@ Json Context(const Result& result) {
   json["kernel"] = c.kernel;
   json["grpc_version"] = c.grpc_version;
   json["protobuf_version"] = c.protobuf_version;
+  json["deadlock_detection"] = c.deadlock_detection;
   json["compiler"] = c.compiler;
   json["target"] = c.target;
   json["workload"] = c.workload;

@@ -1,6 +1,7 @@
 // --api callback: reactors on the library's threads.
 
 #include <grpcpp/grpcpp.h>
+#include <grpcpp/health_check_service_interface.h>
 
 #include "src/server/library_threads_server.h"
 #include "src/server/server_kinds.h"
@@ -71,6 +72,7 @@ template <typename... Workloads>
 class CallbackServices {
  public:
   explicit CallbackServices(SharedCounts* counts) : services_(CallbackHandlers<Workloads>{counts}...) {}
+  void StopServing() {}  // the library's health service ends its watches by itself
   void Register(grpc::ServerBuilder& builder) {
     std::apply([&](auto&... service) { (builder.RegisterService(&service), ...); }, services_);
   }
@@ -82,7 +84,9 @@ class CallbackServices {
 }  // namespace
 
 absl::StatusOr<std::unique_ptr<PingServer>> StartCallbackServer(const ServerConfig& config) {
-  return LibraryThreadsServer<WithAllWorkloads<CallbackServices>>::Start(config, [](grpc::ServerBuilder&) {});
+  return LibraryThreadsServer<WithAllWorkloads<CallbackServices>>::Start(config, [](grpc::ServerBuilder&) {
+    grpc::EnableDefaultHealthCheckService(true);  // of the callback API itself: nothing foreign comes in
+  });
 }
 
 }  // namespace cqbench

@@ -15,8 +15,10 @@
 
 #include "cqbench/server.h"
 #include "src/channel/poll.h"
+#include "src/server/health_service.h"
 #include "src/server/listener.h"
 #include "src/server/recycler.h"
+#include "src/workload/workloads.h"
 
 namespace cqbench {
 
@@ -102,6 +104,7 @@ class CqServer final : public PingServer {
   }
 
   void Shutdown() override {
+    health_.StopServing();
     server_->Shutdown(std::chrono::system_clock::now() + std::chrono::nanoseconds(config_.drain_ns));
     for (Queue& queue : queues_) queue.queue->Shutdown();
     for (std::thread& thread : threads_) thread.join();
@@ -126,6 +129,7 @@ class CqServer final : public PingServer {
     std::vector<int> ports;
     ConfigureBuilder(config_, builder, ports);
     services_.Register(builder);
+    builder.RegisterService(&health_);
     for (int i = 0; i < config_.num_cqs; ++i) queues_.emplace_back().queue = builder.AddCompletionQueue();
     auto running = BuildServer(config_, builder, ports);
     if (!running.ok()) return running.status();
@@ -154,6 +158,7 @@ class CqServer final : public PingServer {
 
   const ServerConfig config_;
   Services services_;
+  HealthService health_{WorkloadServiceNames()};
   std::deque<Queue> queues_;  // calls die before their queue, queues after the server
   std::unique_ptr<grpc::Server> server_;
   std::deque<Worker> workers_;

@@ -51,7 +51,7 @@ class SharedCounts {
   std::array<Shard, 64> shards_;
 };
 
-// `Services` has Register(builder) and is constructed from SharedCounts*.
+// `Services` has Register(builder) and StopServing(), and is constructed from SharedCounts*.
 template <typename Services>
 class LibraryThreadsServer final : public PingServer {
  public:
@@ -71,6 +71,7 @@ class LibraryThreadsServer final : public PingServer {
   }
 
   void Shutdown() override {
+    services_.StopServing();
     server_->Shutdown(std::chrono::system_clock::now() + std::chrono::nanoseconds(drain_ns_));
     server_->Wait();
   }

@@ -17,7 +17,7 @@ namespace cqbench {
 // which it sets by default, it would share a taken port silently.
 absl::Status CheckAddresses(const std::vector<Target>& listen);
 
-// Adds addresses, channel arguments, limits, reflection and health to the builder. `ports` receives the bound port of
+// Adds addresses, channel arguments, limits and reflection to the builder. `ports` receives the bound port of
 // each address at BuildAndStart() and must live until then.
 void ConfigureBuilder(const ServerConfig& config, grpc::ServerBuilder& builder, std::vector<int>& ports);
 

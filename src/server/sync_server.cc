@@ -1,8 +1,9 @@
-// --api sync: the library's thread pool blocks in the handlers. --num-cqs and --workers-per-cq set its completion
-// queues and pollers.
+// --api sync: the library's thread pool blocks in the handlers. --num-cqs sets its completion queues, --workers-per-cq
+// the threads that it keeps waiting on each.
 
 #include <grpcpp/grpcpp.h>
 
+#include "src/server/health_service.h"
 #include "src/server/library_threads_server.h"
 #include "src/server/server_kinds.h"
 #include "src/workload/workloads.h"
@@ -46,11 +47,14 @@ template <typename... Workloads>
 class SyncServices {
  public:
   explicit SyncServices(SharedCounts* counts) : services_(SyncHandlers<Workloads>{counts}...) {}
+  void StopServing() { health_.StopServing(); }
   void Register(grpc::ServerBuilder& builder) {
+    builder.RegisterService(&health_);
     std::apply([&](auto&... service) { (builder.RegisterService(&service), ...); }, services_);
   }
 
  private:
+  HealthService health_{WorkloadServiceNames()};
   std::tuple<typename Workloads::template SyncService<SyncHandlers<Workloads>>...> services_;
 };
 
@@ -61,7 +65,9 @@ absl::StatusOr<std::unique_ptr<PingServer>> StartSyncServer(const ServerConfig& 
     using Option = grpc::ServerBuilder::SyncServerOption;
     builder.SetSyncServerOption(Option::NUM_CQS, config.num_cqs);
     builder.SetSyncServerOption(Option::MIN_POLLERS, config.workers_per_cq);
-    builder.SetSyncServerOption(Option::MAX_POLLERS, config.workers_per_cq);
+    // Twice as many, as by default. With no room above the minimum the pool starts and ends a thread for each call:
+    // 25 k instead of 46 k requests per second (gRPC 1.51.1, one core).
+    builder.SetSyncServerOption(Option::MAX_POLLERS, 2 * config.workers_per_cq);
   });
 }
 

@@ -122,6 +122,7 @@ class ClientFlags {
     app_.add_flag("--local-pool", typed_.local_pool, "the same as --channel-policy local-pool");
     max_channels_ = AddNumber(app_, "--max-channels", typed_.max_channels, 1, kMaxInflight,
                               "bound on the channels of per-worker policies");
+    AddDeadlockDetection(app_, options_.deadlock_detection);
     AddChannelArgs(app_, options_.run.channel_args);
     AddParsed(app_, "--service-config", options_.run.service_config, ReadServiceConfig,
               "gRPC service config: JSON, or @FILE")

@@ -14,6 +14,7 @@ struct ClientOptions {
   Format format = Format::kTable;
   std::string output;  // empty: standard output
   double max_error_rate = 0;
+  bool deadlock_detection = false;
 };
 
 // Reads @FILE of --service-config; touches nothing else.

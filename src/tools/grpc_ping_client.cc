@@ -79,6 +79,7 @@ int Main(int argc, const char* const* argv) {
     return parsed.exit_code;
   }
   const ClientOptions& options = *parsed.options;
+  SetDeadlockDetection(options.deadlock_detection);
   if (const absl::Status runnable = CheckRunnable(options.run); absl::IsNotFound(runnable)) {
     return Complain(absl::StrCat("--host: ", runnable.message()), kExitUsage);
   } else if (!runnable.ok()) {
@@ -93,6 +94,7 @@ int Main(int argc, const char* const* argv) {
 
   Result result;
   result.context = DescribeRun(argc, argv, options.run);
+  result.context.deadlock_detection = options.deadlock_detection;
   {
     ProgressLine progress;
     SweepResult sweep = RunSweep(options.run, interrupt, [&](const ProgressUpdate& update) { progress.Show(update); });

@@ -30,20 +30,22 @@ std::string Describe(const ServerConfig& config) {
 
 int Main(int argc, const char* const* argv) {
   Interrupt interrupt;  // before the library starts threads
-  const Parsed<ServerConfig> parsed = ParseServerFlags(argc, argv);
+  const Parsed<ServerOptions> parsed = ParseServerFlags(argc, argv);
   if (!parsed.options) {
     std::fputs(parsed.text.c_str(), parsed.exit_code == 0 ? stdout : stderr);
     return parsed.exit_code;
   }
+  const ServerConfig& config = parsed.options->server;
+  SetDeadlockDetection(parsed.options->deadlock_detection);
   RaiseDescriptorLimit();  // a connection is a descriptor
-  auto server = StartServer(*parsed.options);
+  auto server = StartServer(config);
   if (!server.ok()) {
     const bool usage = absl::IsNotFound(server.status());
     std::fprintf(stderr, "grpc_ping_server: %s%s\n", usage ? "--host: " : "",
                  std::string(server.status().message()).c_str());
     return usage ? kExitUsage : kExitFailure;
   }
-  std::printf("%s\n", Describe(*parsed.options).c_str());
+  std::printf("%s\n", Describe(config).c_str());
   for (const Target& target : (*server)->listening()) std::printf("listening on %s\n", target.ToString().c_str());
   std::fflush(stdout);
 

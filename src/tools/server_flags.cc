@@ -28,14 +28,15 @@ class ServerFlags {
                            "requests posted per completion queue and method, kept constant under load");
     AddChoice(app_, "--poll", poll_, {"block", "spin"},
               "how completion-queue threads wait; spin needs --api cq or generic");
+    AddDeadlockDetection(app_, deadlock_detection_);
     AddChannelArgs(app_, config_.channel_args);
     AddDuration(app_, "--drain", config_.drain_ns, "how long calls in flight may go on after SIGINT or SIGTERM");
   }
 
-  Parsed<ServerConfig> Parse(int argc, const char* const* argv) {
-    return ParseCommandLine<ServerConfig>(app_, argc, argv, [this] {
+  Parsed<ServerOptions> Parse(int argc, const char* const* argv) {
+    return ParseCommandLine<ServerOptions>(app_, argc, argv, [this] {
       Resolve();
-      return config_;
+      return ServerOptions{config_, deadlock_detection_};
     });
   }
 
@@ -74,6 +75,7 @@ class ServerFlags {
 
   CLI::App app_;
   ServerConfig config_;
+  bool deadlock_detection_ = false;
   std::string host_name_ = "localhost";
   int port_number_ = 2137;
   std::vector<std::string> listen_texts_;
@@ -84,7 +86,7 @@ class ServerFlags {
 
 }  // namespace
 
-Parsed<ServerConfig> ParseServerFlags(int argc, const char* const* argv) {
+Parsed<ServerOptions> ParseServerFlags(int argc, const char* const* argv) {
   return ServerFlags().Parse(argc, argv);
 }
 

@@ -6,6 +6,11 @@
 
 namespace cqbench {
 
-Parsed<ServerConfig> ParseServerFlags(int argc, const char* const* argv);
+struct ServerOptions {
+  ServerConfig server;
+  bool deadlock_detection = false;
+};
+
+Parsed<ServerOptions> ParseServerFlags(int argc, const char* const* argv);
 
 }  // namespace cqbench
