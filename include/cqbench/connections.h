@@ -26,4 +26,8 @@ absl::StatusOr<std::vector<Endpoint>> ResolveTargets(const std::vector<Target>& 
 // absent where that is not to be had. Any thread; costs some microseconds per descriptor.
 std::optional<int> CountConnections(const std::vector<Endpoint>& endpoints);
 
+// Why the library may not get a connection: tries a plain one to each endpoint, for at most half a second each, and
+// returns the last error ("Connection refused"), or that a plain connection works. For messages only.
+std::string ExplainNoConnection(const std::vector<Endpoint>& endpoints);
+
 }  // namespace cqbench

@@ -30,9 +30,9 @@ struct ChannelArg {
 // "key=value"; a value that is a whole number in the range of int becomes one.
 absl::StatusOr<ChannelArg> ParseChannelArg(absl::string_view text);
 
-// A number of seconds ("10", "0.5") or a number with a unit ("500ms", "2m"). INVALID_ARGUMENT unless it is positive and
-// at most a day.
-absl::StatusOr<Nanos> ParseDuration(absl::string_view text);
+// A number of seconds ("10", "0.5") or a number with a unit ("500ms", "2m"). INVALID_ARGUMENT unless it is at least
+// `min_ns` and at most a day.
+absl::StatusOr<Nanos> ParseDuration(absl::string_view text, Nanos min_ns = 1);
 // The shortest exact form: "500ms", "10s".
 std::string FormatDuration(Nanos ns);
 

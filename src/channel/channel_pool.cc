@@ -28,22 +28,6 @@ grpc::ChannelArguments Arguments(const RunConfig& config, const ChannelPlan::Cha
   return args;
 }
 
-absl::string_view StateName(grpc_connectivity_state state) {
-  switch (state) {
-    case GRPC_CHANNEL_IDLE:
-      return "idle";
-    case GRPC_CHANNEL_CONNECTING:
-      return "connecting";
-    case GRPC_CHANNEL_READY:
-      return "ready";
-    case GRPC_CHANNEL_TRANSIENT_FAILURE:
-      return "transient failure";
-    case GRPC_CHANNEL_SHUTDOWN:
-      return "shut down";
-  }
-  return "unknown";
-}
-
 absl::Status WaitUntilReady(grpc::Channel& channel, Nanos give_up_at, const std::function<bool()>& stop) {
   for (;;) {
     if (stop()) return absl::CancelledError("interrupted while connecting");
@@ -51,7 +35,7 @@ absl::Status WaitUntilReady(grpc::Channel& channel, Nanos give_up_at, const std:
     const Nanos until = std::min(give_up_at, now + 100 * kNanosPerMilli);
     if (channel.WaitForConnected(ToTimespec(until))) return absl::OkStatus();
     if (until >= give_up_at) {
-      return absl::UnavailableError(absl::StrCat("the channel is in state '", StateName(channel.GetState(false)), "'"));
+      return absl::UnavailableError("no connection");
     }
   }
 }
@@ -72,8 +56,8 @@ absl::StatusOr<ChannelPool> ChannelPool::Connect(const RunConfig& config, const 
     const absl::Status ready = WaitUntilReady(*pool[i], give_up_at, stop);
     if (ready.code() == absl::StatusCode::kUnavailable) {
       const Target& target = config.targets[static_cast<size_t>(plan.channels[static_cast<size_t>(i)].host)];
-      return absl::UnavailableError(absl::StrCat("cannot connect to ", target.ToString(), " within ",
-                                                 FormatDuration(config.connect_timeout_ns), ": ", ready.message()));
+      return absl::UnavailableError(
+          absl::StrCat("cannot connect to ", target.ToString(), " within ", FormatDuration(config.connect_timeout_ns)));
     }
     if (!ready.ok()) return ready;
   }

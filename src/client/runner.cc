@@ -49,6 +49,9 @@ class PointRun {
     point_.channels = static_cast<int>(plan.channels.size());
     point_.expected_connections = plan.expected_connections;
     auto pool = ChannelPool::Connect(config_, plan, [this] { return interrupt_.Pending(); });
+    if (absl::IsUnavailable(pool.status())) {
+      return Fail(absl::StrCat(pool.status().message(), " (", ExplainNoConnection(endpoints_), ")"));
+    }
     if (!pool.ok()) return Fail(std::string(pool.status().message()));
     CheckConnections();
     try {

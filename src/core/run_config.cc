@@ -43,7 +43,7 @@ absl::StatusOr<ChannelArg> ParseChannelArg(absl::string_view text) {
   return arg;
 }
 
-absl::StatusOr<Nanos> ParseDuration(absl::string_view text) {
+absl::StatusOr<Nanos> ParseDuration(absl::string_view text, Nanos min_ns) {
   absl::Duration duration;
   if (double seconds = 0; absl::SimpleAtod(text, &seconds)) {
     duration = std::isfinite(seconds) ? absl::Seconds(seconds) : absl::InfiniteDuration();
@@ -51,8 +51,9 @@ absl::StatusOr<Nanos> ParseDuration(absl::string_view text) {
     return absl::InvalidArgumentError(
         absl::StrCat("'", text, "' is not a duration: a number of seconds, or a number with ns, us, ms, s, m or h"));
   }
-  if (duration < absl::Nanoseconds(1) || duration > absl::Hours(24)) {
-    return absl::InvalidArgumentError(absl::StrCat("'", text, "' is out of range: more than 0 and at most 24h"));
+  if (duration < absl::Nanoseconds(min_ns) || duration > absl::Hours(24)) {
+    return absl::InvalidArgumentError(
+        absl::StrCat("'", text, "' is out of range: ", min_ns > 0 ? "more than 0" : "0", " to 24h"));
   }
   return absl::ToInt64Nanoseconds(duration);
 }

@@ -57,7 +57,7 @@ class ClientFlags {
       : app_("Measures how many RPCs one gRPC client gets done, and how long each takes, by the number in flight.",
              "grpc_ping_client") {
     app_.set_version_flag("--version", VersionLine("grpc_ping_client"));
-    app_.get_formatter()->column_width(34);
+    app_.formatter(std::make_shared<PlainFormatter>());
     AddTarget();
     AddLoad();
     AddClient();
@@ -131,7 +131,7 @@ class ClientFlags {
 
   void AddTimes() {
     AddDuration(app_, "--warmup", options_.run.warmup_ns,
-                "before measuring, each point; a number of seconds, or with a unit: 500ms");
+                "before measuring, each point; a number of seconds, or with a unit: 500ms", /*min_ns=*/0);
     AddDuration(app_, "--interval", options_.run.interval_ns, "measured, each point");
     AddDuration(app_, "--deadline", options_.run.deadline_ns, "of each call; of each message when streaming");
     AddDuration(app_, "--connect-timeout", options_.run.connect_timeout_ns, "for all connections of a point");

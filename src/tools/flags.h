@@ -7,6 +7,8 @@
 #include <utility>
 
 #include "absl/status/statusor.h"
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
 #include "cqbench/run_config.h"
 
 namespace cqbench {
@@ -21,6 +23,20 @@ struct Parsed {
 
 inline constexpr int kExitFailure = 1;
 inline constexpr int kExitUsage = 2;
+
+// Help without what CLI11 adds for every check: the type names say it.
+class PlainFormatter : public CLI::Formatter {
+ public:
+  PlainFormatter() { column_width(38); }
+  std::string make_option_opts(const CLI::Option* option) const override {
+    std::string text;
+    if (option->get_type_size() != 0) {
+      if (!option->get_type_name().empty()) text += " " + option->get_type_name();
+      if (!option->get_default_str().empty()) text += " (" + option->get_default_str() + ")";
+    }
+    return text;
+  }
+};
 
 // An option whose text is turned into a value by `parse` (string_view → StatusOr<T>). Errors name the flag and the
 // value.
@@ -38,8 +54,10 @@ CLI::Option* AddParsed(CLI::App& app, const std::string& flag, T& into, Parse pa
       ->type_name("TEXT");
 }
 
-inline CLI::Option* AddDuration(CLI::App& app, const std::string& flag, Nanos& into, const std::string& help) {
-  return AddParsed(app, flag, into, ParseDuration, help)->type_name("SECONDS")->default_str(FormatDuration(into));
+inline CLI::Option* AddDuration(CLI::App& app, const std::string& flag, Nanos& into, const std::string& help,
+                                Nanos min_ns = 1) {
+  const auto parse = [min_ns](const std::string& text) { return ParseDuration(text, min_ns); };
+  return AddParsed(app, flag, into, parse, help)->type_name("SECONDS")->default_str(FormatDuration(into));
 }
 
 inline CLI::Option* AddChannelArgs(CLI::App& app, std::vector<ChannelArg>& into) {
@@ -62,13 +80,20 @@ inline CLI::Option* AddChannelArgs(CLI::App& app, std::vector<ChannelArg>& into)
 // One of a list of names.
 inline CLI::Option* AddChoice(CLI::App& app, const std::string& flag, std::string& into,
                               const std::vector<std::string>& choices, const std::string& help) {
-  return app.add_option(flag, into, help)->check(CLI::IsMember(choices))->capture_default_str()->type_name("");
+  CLI::Validator one_of = CLI::IsMember(choices);
+  return app.add_option(flag, into, help)
+      ->check(one_of.description(""))
+      ->capture_default_str()
+      ->type_name(absl::StrJoin(choices, "|"));
 }
 
 // A number in [min, max].
 template <typename T>
 CLI::Option* AddNumber(CLI::App& app, const std::string& flag, T& into, T min, T max, const std::string& help) {
-  return app.add_option(flag, into, help)->check(CLI::Range(min, max))->capture_default_str()->type_name("N");
+  CLI::Validator in_range = CLI::Range(min, max);
+  CLI::Option* option = app.add_option(flag, into, help)->check(in_range.description(""));
+  option->type_name(absl::StrCat(min, "..", max));
+  return into < min ? option : option->capture_default_str();  // below: "not given" has a meaning of its own
 }
 
 // Abseil's mutexes look for lock cycles unless abseil itself was compiled with NDEBUG; Debian's was not. gRPC takes so

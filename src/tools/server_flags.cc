@@ -7,7 +7,7 @@ class ServerFlags {
  public:
   ServerFlags() : app_("Serves the ping and echo workloads through one of gRPC's server APIs.", "grpc_ping_server") {
     app_.set_version_flag("--version", VersionLine("grpc_ping_server"));
-    app_.get_formatter()->column_width(34);
+    app_.formatter(std::make_shared<PlainFormatter>());
     host_ =
         app_.add_option("--host", host_name_, "address to listen on; the default is reachable from this machine only")
             ->capture_default_str();
