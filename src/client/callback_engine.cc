@@ -113,23 +113,8 @@ class CallbackUnaryEngine final : public CallbackEngine<CallbackUnaryEngine<Work
   }
 
   void CallEnded(Slot& slot, const grpc::Status& status) {
-    const Nanos done = NowNs();
-    slot.gate.Leave();
-    if (!status.ok()) [[unlikely]] {
-      this->RecordFailure(this->recorder(), slot, done, status);
-      this->Rest(slot, done);
-      return;
-    }
-    if (Workload::IsValid(slot.response, this->config())) {
-      this->RecordSuccess(this->recorder(), slot, done);
-    } else {
-      this->RecordBadResponse(this->recorder(), slot, done);
-    }
-    if (this->window().IsOver(done)) {
-      this->Retire(slot);
-    } else {
-      Issue(slot);
-    }
+    const bool valid = Workload::IsValid(slot.response, this->config());
+    if (this->UnaryEnded(this->recorder(), slot, status, valid)) Issue(slot);
   }
 
  private:
@@ -152,7 +137,7 @@ struct StreamSlot final : CallSlot, grpc::ClientBidiReactor<typename Workload::R
 
   void OnWriteDone(bool ok) override { OperationDone(ok); }
   void OnReadDone(bool ok) override { OperationDone(ok); }
-  void OnDone(const grpc::Status& status) override { engine->StreamEnded(*this, status); }
+  void OnDone(const grpc::Status& status) override { engine->CallEnded(*this, status); }
 
  private:
   void OperationDone(bool ok) {
@@ -189,27 +174,15 @@ class CallbackStreamEngine final : public CallbackEngine<CallbackStreamEngine<Wo
 
   void MessageDone(Slot& slot) {
     const Nanos done = NowNs();
-    if (Workload::IsValid(slot.response, this->config())) {
-      this->RecordSuccess(this->recorder(), slot, done);
-    } else {
-      this->RecordBadResponse(this->recorder(), slot, done);
-    }
+    this->RecordAnswer(this->recorder(), slot, done, Workload::IsValid(slot.response, this->config()));
     if (!this->window().IsOver(done)) return Send(slot, done);
     slot.Sent(done);
     slot.StartWritesDone();
   }
 
-  void StreamEnded(Slot& slot, const grpc::Status& status) {
-    const Nanos done = NowNs();
+  void CallEnded(Slot& slot, const grpc::Status& status) {
     slot.gate.Leave();
-    if (slot.broken.load(std::memory_order_relaxed) || !status.ok()) {
-      this->RecordFailure(this->recorder(), slot, done, status);
-    }
-    if (this->window().IsOver(done)) {
-      this->Retire(slot);
-    } else {
-      this->Rest(slot, done);
-    }
+    this->StreamEnded(this->recorder(), slot, slot.broken.load(std::memory_order_relaxed), status);
   }
 
  private:

@@ -104,24 +104,8 @@ class CqUnaryEngine final : public CqEngine<CqUnaryEngine<Workload>, UnarySlot<W
 
   void OnEvent(void* tag, bool /*ok: always true for the end of a call, the status tells*/) {
     Slot& slot = *static_cast<Slot*>(tag);
-    const Nanos done = NowNs();
-    slot.gate.Leave();
-    Recorder& recorder = slot.worker->recorder;
-    if (!slot.status.ok()) [[unlikely]] {
-      this->RecordFailure(recorder, slot, done, slot.status);
-      this->Rest(slot, done);
-      return;
-    }
-    if (Workload::IsValid(slot.response, this->config())) {
-      this->RecordSuccess(recorder, slot, done);
-    } else {
-      this->RecordBadResponse(recorder, slot, done);
-    }
-    if (this->window().IsOver(done)) {
-      this->Retire(slot);
-    } else {
-      Issue(slot);
-    }
+    const bool valid = Workload::IsValid(slot.response, this->config());
+    if (this->UnaryEnded(slot.worker->recorder, slot, slot.status, valid)) Issue(slot);
   }
 
  private:
@@ -175,7 +159,10 @@ class CqStreamEngine final : public CqEngine<CqStreamEngine<Workload>, StreamSlo
     Slot& slot = *static_cast<Slot*>(tag);
     if (!ok) slot.phase = Phase::kBroken;
     if (--slot.pending > 0) return;
-    if (slot.finishing) return StreamEnded(slot);
+    if (slot.finishing) {
+      slot.gate.Leave();
+      return this->StreamEnded(slot.worker->recorder, slot, slot.phase == Phase::kBroken, slot.status);
+    }
     switch (slot.phase) {
       case Phase::kPinging:
         return MessageDone(slot);
@@ -200,29 +187,12 @@ class CqStreamEngine final : public CqEngine<CqStreamEngine<Workload>, StreamSlo
 
   void MessageDone(Slot& slot) {
     const Nanos done = NowNs();
-    if (Workload::IsValid(slot.response, this->config())) {
-      this->RecordSuccess(slot.worker->recorder, slot, done);
-    } else {
-      this->RecordBadResponse(slot.worker->recorder, slot, done);
-    }
+    this->RecordAnswer(slot.worker->recorder, slot, done, Workload::IsValid(slot.response, this->config()));
     if (!this->window().IsOver(done)) return Send(slot, done);
     slot.phase = Phase::kClosing;
     slot.Sent(done);
     slot.pending = 1;
     slot.stream->WritesDone(&slot);
-  }
-
-  void StreamEnded(Slot& slot) {
-    slot.gate.Leave();
-    const Nanos done = NowNs();
-    if (slot.phase == Phase::kBroken || !slot.status.ok()) {
-      this->RecordFailure(slot.worker->recorder, slot, done, slot.status);
-    }
-    if (this->window().IsOver(done)) {
-      this->Retire(slot);
-    } else {
-      this->Rest(slot, done);
-    }
   }
 
   const typename Workload::Request request_;

@@ -71,9 +71,13 @@ class SlotEngine : public Engine {
   const RunWindow& window() const { return context_.window; }
   std::span<Slot> slots() const { return {slots_.get(), static_cast<size_t>(context_.inflight)}; }
 
-  // The end of a call, on the thread that saw it.
-  void RecordSuccess(Recorder& recorder, Slot& slot, Nanos done) {
-    if (recorder.Success(slot.sent(), done)) ++slot.completed;
+  // The end of a call or message, on the thread that saw it.
+  void RecordAnswer(Recorder& recorder, Slot& slot, Nanos done, bool valid) {
+    if (!valid) [[unlikely]] {
+      recorder.Failure(slot.sent(), done, kBadResponse, "the response does not have the size that was asked for");
+    } else if (recorder.Success(slot.sent(), done)) {
+      ++slot.completed;
+    }
   }
   void RecordFailure(Recorder& recorder, Slot& slot, Nanos done, const grpc::Status& status) {
     if (abandoned_.load(std::memory_order_relaxed)) return;
@@ -87,10 +91,6 @@ class SlotEngine : public Engine {
       recorder.Failure(slot.sent(), done, static_cast<int>(status.error_code()), status.error_message());
     }
   }
-  void RecordBadResponse(Recorder& recorder, Slot& slot, Nanos done) {
-    recorder.Failure(slot.sent(), done, kBadResponse, "the response does not have the size that was asked for");
-  }
-
   // After a failure: the slot is started again by Tick() when it has rested, through WakeUp(). Slow path, may lock.
   void Rest(Slot& slot, Nanos now) {
     slot.Sent(0);
@@ -103,6 +103,32 @@ class SlotEngine : public Engine {
   void Retire(Slot& slot) {
     slot.Sent(0);
     live_.fetch_sub(1, std::memory_order_release);
+  }
+
+  // The end of a unary call of an engine that does not block. True when the slot is to issue the next one.
+  bool UnaryEnded(Recorder& recorder, Slot& slot, const grpc::Status& status, bool valid) {
+    const Nanos done = NowNs();
+    slot.gate.Leave();
+    if (!status.ok()) [[unlikely]] {
+      RecordFailure(recorder, slot, done, status);
+      Rest(slot, done);
+      return false;
+    }
+    RecordAnswer(recorder, slot, done, valid);
+    if (!window().IsOver(done)) return true;
+    Retire(slot);
+    return false;
+  }
+
+  // The end of a stream of an engine that does not block: as it should be after the window, or broken.
+  void StreamEnded(Recorder& recorder, Slot& slot, bool broken, const grpc::Status& status) {
+    const Nanos done = NowNs();
+    if (broken || !status.ok()) RecordFailure(recorder, slot, done, status);
+    if (window().IsOver(done)) {
+      Retire(slot);
+    } else {
+      Rest(slot, done);
+    }
   }
 
   void CollectSlots(std::vector<uint64_t>& completed_per_slot) const {

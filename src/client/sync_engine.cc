@@ -60,10 +60,8 @@ class SyncEngine final : public SlotEngine<SyncSlot> {
     slot.gate.Leave();
     if (!status.ok()) {
       RecordFailure(*slot.recorder, slot, done, status);
-    } else if (!Workload::IsValid(response, config())) {
-      RecordBadResponse(*slot.recorder, slot, done);
     } else {
-      RecordSuccess(*slot.recorder, slot, done);
+      RecordAnswer(*slot.recorder, slot, done, Workload::IsValid(response, config()));
     }
     return status.ok();
   }
@@ -84,11 +82,7 @@ class SyncEngine final : public SlotEngine<SyncSlot> {
       broken = !stream->Write(request_) || !stream->Read(&response);
       if (broken) break;
       const Nanos done = NowNs();
-      if (Workload::IsValid(response, config())) {
-        RecordSuccess(*slot.recorder, slot, done);
-      } else {
-        RecordBadResponse(*slot.recorder, slot, done);
-      }
+      RecordAnswer(*slot.recorder, slot, done, Workload::IsValid(response, config()));
     }
     if (!broken) stream->WritesDone();
     const grpc::Status status = stream->Finish();

@@ -53,7 +53,7 @@ absl::StatusOr<Nanos> ParseDuration(absl::string_view text, Nanos min_ns) {
   }
   if (duration < absl::Nanoseconds(min_ns) || duration > absl::Hours(24)) {
     return absl::InvalidArgumentError(
-        absl::StrCat("'", text, "' is out of range: ", min_ns > 0 ? "more than 0" : "0", " to 24h"));
+        absl::StrCat("'", text, "' is out of range: accepted is ", min_ns > 0 ? "more than 0 and" : "0 or more,", " up to 24h"));
   }
   return absl::ToInt64Nanoseconds(duration);
 }

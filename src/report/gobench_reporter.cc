@@ -12,7 +12,7 @@ namespace cqbench {
 std::string FormatGoBench(const Result& result) {
   const RunContext& c = result.context;
   std::string name = c.workload;
-  name[0] = absl::ascii_toupper(name[0]);
+  name[0] = absl::ascii_toupper(static_cast<unsigned char>(name[0]));
   const std::string series = absl::StrCat("Benchmark", name, "/mode=", c.mode, "/api=", c.api,
                                           "/policy=", absl::StrReplaceAll(c.policy, {{":", "-"}}));
   std::string text = absl::StrCat("goos: linux\npkg: cqbench\ncpu: ", c.cpu_model, "\ngrpc: ", c.grpc_version, "\n");

@@ -7,6 +7,7 @@
 #include <optional>
 #include <string>
 #include <tuple>
+#include <vector>
 
 #include "src/server/cq_server.h"
 #include "src/server/server_kinds.h"
@@ -16,16 +17,16 @@ namespace cqbench {
 namespace {
 
 struct Method {
-  absl::string_view path;
+  std::string path;
   bool streaming;
   grpc::Status (*handle)(const grpc::ByteBuffer& request, grpc::ByteBuffer* response);
 };
 
 template <typename... Workloads>
 struct GenericServices {
-  static constexpr Method kMethods[] = {
-      {Workloads::kUnaryMethod, false, &Workloads::HandleBytes}...,
-      {Workloads::kStreamMethod, true, &Workloads::HandleBytes}...,
+  const std::vector<Method> methods = {
+      {Workloads::UnaryPath(), false, &Workloads::HandleBytes}...,
+      {Workloads::StreamPath(), true, &Workloads::HandleBytes}...,
   };
 
   grpc::AsyncGenericService generic;
@@ -36,8 +37,8 @@ struct GenericServices {
     (builder.RegisterService(&std::get<typename Workloads::GenericallyServed>(named)), ...);
   }
   // nullptr when there is no such method.
-  static const Method* Find(absl::string_view path) {
-    for (const Method& method : kMethods) {
+  const Method* Find(const std::string& path) const {
+    for (const Method& method : methods) {
       if (method.path == path) return &method;
     }
     return nullptr;
