@@ -67,7 +67,7 @@ class alignas(64) Recorder {
     return true;
   }
 
-  // `code` as in OutcomeName; the message is kept only for the first of each code.
+  // `code` as in OutcomeName; the message is kept only for the first of each code, as one line of at most 300 bytes.
   void Failure(Nanos sent_ns, Nanos done_ns, int code, absl::string_view message);
 
   void Merge(const Recorder& other);

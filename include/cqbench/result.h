@@ -47,7 +47,7 @@ struct PointResult {
   Nanos window_ns = 0;     // measured length
   uint64_t completed = 0;  // successful completions inside the window
   std::optional<LatencyStats> latency;
-  // CPU of this process in the window, all threads. Absent when the window was too short to tell.
+  // CPU of this process in the window, all threads. Absent when there was no window.
   std::optional<Nanos> cpu_user_ns;
   std::optional<Nanos> cpu_system_ns;
 

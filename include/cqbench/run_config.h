@@ -41,7 +41,7 @@ inline constexpr uint32_t kMaxPayloadBytes = 64u << 20;
 
 // The in-flight counts min, min+step, … up to and including max.
 std::vector<int> SweepRange(int min, int max, int step);
-// "1,2,4": each in 1..kMaxInflight.
+// "1,2,4": each in 1..kMaxInflight, none twice.
 absl::StatusOr<std::vector<int>> ParseInflightList(absl::string_view text);
 
 struct RunConfig {

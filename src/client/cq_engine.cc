@@ -147,6 +147,7 @@ class CqStreamEngine final : public CqEngine<CqStreamEngine<Workload>, StreamSlo
     slot.phase = Phase::kOpening;
     slot.finishing = false;
     slot.timed_out.store(false, std::memory_order_relaxed);
+    slot.stream.reset();  // lives in the memory of its call, which the context holds
     slot.context.emplace();
     slot.Sent(NowNs());
     slot.gate.Enter(&*slot.context);

@@ -170,7 +170,7 @@ class PointRun {
   // The runner reads CPU times when it is woken, which is a little off the edges; scaled to the window.
   void CollectCpu() {
     const Nanos between = cpu_at_close_.taken_at_ns - cpu_at_open_.taken_at_ns;
-    if (between < 10 * kNanosPerMilli) return;
+    if (between <= 0) return;
     const double scale = static_cast<double>(point_.window_ns) / static_cast<double>(between);
     point_.cpu_user_ns = static_cast<Nanos>(scale * static_cast<double>(cpu_at_close_.user_ns - cpu_at_open_.user_ns));
     point_.cpu_system_ns =

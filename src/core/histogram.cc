@@ -27,9 +27,14 @@ double Histogram::Mean() const {
 
 double Histogram::StdDev() const {
   if (count_ == 0) return 0.0;
-  const double mean = Mean();
+  const size_t first = IndexOf(min_), last = IndexOf(max_);
+  // Around the mean of the buckets, not of the values: their rounding cancels out, and equal values do not deviate.
+  double mean = 0;
+  for (size_t i = first; i <= last; ++i)
+    mean += static_cast<double>(HighestValueOf(i)) * static_cast<double>(counts_[i]);
+  mean /= static_cast<double>(count_);
   double squares = 0;
-  for (size_t i = IndexOf(min_), last = IndexOf(max_); i <= last; ++i) {
+  for (size_t i = first; i <= last; ++i) {
     const double d = static_cast<double>(HighestValueOf(i)) - mean;
     squares += d * d * static_cast<double>(counts_[i]);
   }

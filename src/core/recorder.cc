@@ -14,9 +14,23 @@ absl::string_view OutcomeName(int code) {
   return code >= 0 && code < kNumOutcomes ? kNames[code] : kNames[2];
 }
 
+namespace {
+
+// Messages come from the network: what a terminal would act on is replaced, and what is long is cut.
+std::string OneLine(absl::string_view message) {
+  constexpr size_t kMaxLength = 300;
+  std::string line(message.substr(0, kMaxLength));
+  for (char& c : line) {
+    if (static_cast<unsigned char>(c) < ' ' || c == '\x7f') c = ' ';
+  }
+  return line;
+}
+
+}  // namespace
+
 void Failures::Add(int code, absl::string_view message) {
   const auto i = static_cast<size_t>(code >= 0 && code < kNumOutcomes ? code : 2);
-  if (count[i]++ == 0) first_message[i] = std::string(message);
+  if (count[i]++ == 0) first_message[i] = OneLine(message);
 }
 
 void Failures::Merge(const Failures& other) {

@@ -4,6 +4,8 @@
 #include <functional>
 #include <map>
 
+#include "absl/strings/str_cat.h"
+
 namespace cqbench {
 namespace {
 
@@ -48,18 +50,18 @@ void TakeLatencyMedians(LatencyStats& stats, const std::vector<const PointResult
 PointResult MedianOf(const std::vector<const PointResult*>& all) {
   std::vector<const PointResult*> measured;
   for (const PointResult* run : all) {
-    if (run->latency.has_value() && !run->partial) measured.push_back(run);
+    if (run->failure.empty() && run->latency.has_value() && !run->partial) measured.push_back(run);
   }
   if (measured.empty()) {
     for (const PointResult* run : all) {
-      if (run->latency.has_value()) measured.push_back(run);
+      if (run->failure.empty() && run->latency.has_value()) measured.push_back(run);
     }
   }
   PointResult row = measured.empty() ? *all.front() : *measured.front();
   row.errors.clear();
   row.warnings.clear();
   row.unfinished = 0;
-  row.partial = all.size() == 1 && all.front()->partial;
+  row.partial = (measured.empty() ? all : measured).front()->partial;
   for (const PointResult* run : all) {
     MergeErrors(row.errors, run->errors);
     row.unfinished += run->unfinished;
@@ -69,6 +71,13 @@ PointResult MedianOf(const std::vector<const PointResult*>& all) {
       }
     }
   }
+  for (const PointResult* run : all) {
+    if (!measured.empty() && !run->failure.empty()) {
+      row.warnings.push_back(absl::StrCat("repetition ", run->repetition, " is missing: ", run->failure));
+    }
+  }
+  std::stable_sort(row.errors.begin(), row.errors.end(),
+                   [](const ErrorCount& a, const ErrorCount& b) { return a.count > b.count; });
   if (measured.size() < 2) return row;
   SetToMedian<uint64_t>(row.completed, measured, [](auto& p) { return p.completed; });
   SetToMedian<Nanos>(row.window_ns, measured, [](auto& p) { return p.window_ns; });

@@ -1,5 +1,6 @@
 #include "cqbench/run_config.h"
 
+#include <algorithm>
 #include <cmath>
 
 #include "absl/strings/numbers.h"
@@ -52,8 +53,8 @@ absl::StatusOr<Nanos> ParseDuration(absl::string_view text, Nanos min_ns) {
         absl::StrCat("'", text, "' is not a duration: a number of seconds, or a number with ns, us, ms, s, m or h"));
   }
   if (duration < absl::Nanoseconds(min_ns) || duration > absl::Hours(24)) {
-    return absl::InvalidArgumentError(
-        absl::StrCat("'", text, "' is out of range: accepted is ", min_ns > 0 ? "more than 0 and" : "0 or more,", " up to 24h"));
+    return absl::InvalidArgumentError(absl::StrCat("'", text, "' is out of range: accepted is ",
+                                                   min_ns > 0 ? "more than 0 and" : "0 or more,", " up to 24h"));
   }
   return absl::ToInt64Nanoseconds(duration);
 }
@@ -76,6 +77,9 @@ absl::StatusOr<std::vector<int>> ParseInflightList(absl::string_view text) {
     if (!absl::SimpleAtoi(item, &value) || value < 1 || value > kMaxInflight) {
       return absl::InvalidArgumentError(absl::StrCat("'", item, "' is not an in-flight count: whole numbers from 1 to ",
                                                      kMaxInflight, ", separated by commas"));
+    }
+    if (std::find(values.begin(), values.end(), value) != values.end()) {
+      return absl::InvalidArgumentError(absl::StrCat("'", item, "' is given twice; --repetitions measures again"));
     }
     values.push_back(value);
   }

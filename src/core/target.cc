@@ -57,7 +57,8 @@ std::string Target::ToString() const {
 absl::StatusOr<Target> ParseTarget(absl::string_view text, int default_port) {
   if (absl::StartsWith(text, "unix:")) return ParseUnix(text);
   const auto [host, port] = SplitPort(text);
-  if (host.empty() || host.find_first_of(" \t/%,[]") != absl::string_view::npos) return Bad(text, "is not an address");
+  if (host.empty() || host.find_first_of(" \t\r\n/%,[]") != absl::string_view::npos)
+    return Bad(text, "is not an address");
   Target target{std::string(host), default_port, ""};
   if (!port.empty() && (!absl::SimpleAtoi(port, &target.port) || target.port < 0 || target.port > 65535)) {
     return Bad(text, "has a port that is not in 0 to 65535");

@@ -21,6 +21,8 @@ std::string FormatGoBench(const Result& result) {
       absl::StrAppend(&text, "# ", series, "/inflight=", p.inflight, ": not measured: ", p.failure, "\n");
       continue;
     }
+    if (p.partial)
+      absl::StrAppend(&text, "# the next line was interrupted: measured for a part of the interval only\n");
     absl::StrAppendFormat(&text, "%s/inflight=%d %d %.2f ns/op %.2f rps", series, p.inflight, p.completed,
                           static_cast<double>(p.window_ns) / static_cast<double>(p.completed), p.ThroughputPerSecond());
     if (p.latency) {

@@ -67,8 +67,7 @@ void AddLatency(Json& json, const LatencyStats& l) {
   json["latency_max_ns"] = l.max_ns;
 }
 
-// What Google Benchmark measures, per completed RPC. A point that measured nothing has neither time: its reader skips
-// runs that say that an error occurred.
+// What Google Benchmark measures, per completed RPC.
 void AddTimes(Json& json, const PointResult& p) {
   json["iterations"] = p.completed;
   if (p.completed > 0) json["real_time"] = static_cast<double>(p.window_ns) / static_cast<double>(p.completed);
@@ -147,13 +146,19 @@ std::string FormatJson(const Result& result) {
   const auto name_of = [&](const PointResult& p) {
     return absl::StrCat(SeriesName(result.context), "/inflight:", p.inflight);
   };
-  for (const PointResult& p : result.points) benchmarks.push_back(Run(result, p, name_of(p), index_of(p.inflight)));
+  // compare.py takes the times of every entry of benchmarks[] without asking whether an error occurred, so points
+  // without them have a list of their own.
+  Json not_measured = Json::array();
+  for (const PointResult& p : result.points) {
+    (p.completed > 0 ? benchmarks : not_measured).push_back(Run(result, p, name_of(p), index_of(p.inflight)));
+  }
   if (result.context.repetitions > 1) {
     for (const PointResult& p : rows) {
       if (p.completed > 0) benchmarks.push_back(Median(result, p, name_of(p), index_of(p.inflight)));
     }
   }
-  const Json json = {{"context", Context(result)}, {"benchmarks", std::move(benchmarks)}};
+  const Json json = {
+      {"context", Context(result)}, {"benchmarks", std::move(benchmarks)}, {"not_measured", std::move(not_measured)}};
   // Messages of failed calls come from the network: bytes that are not UTF-8 are replaced, not thrown over.
   return json.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
 }

@@ -30,11 +30,14 @@ struct GenericServices {
   };
 
   grpc::AsyncGenericService generic;
-  std::tuple<typename Workloads::GenericallyServed...> named;  // for reflection
+  // For reflection, which lists services that have a method of their own. Registered for a host that no call names, so
+  // that the calls go to the generic service.
+  static constexpr char kNoHost[] = "reflection.invalid";
+  std::tuple<typename Workloads::Service::Service...> named;
 
   void Register(grpc::ServerBuilder& builder) {
     builder.RegisterAsyncGenericService(&generic);
-    (builder.RegisterService(&std::get<typename Workloads::GenericallyServed>(named)), ...);
+    (builder.RegisterService(kNoHost, &std::get<typename Workloads::Service::Service>(named)), ...);
   }
   // nullptr when there is no such method.
   const Method* Find(const std::string& path) const {

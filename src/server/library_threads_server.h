@@ -1,6 +1,7 @@
 // The part that the sync and the callback server share: the library runs the handlers on threads of its own.
 #pragma once
 
+#include <grpcpp/health_check_service_interface.h>
 #include <grpcpp/server.h>
 #include <grpcpp/server_builder.h>
 
@@ -15,6 +16,7 @@
 
 #include "cqbench/server.h"
 #include "src/server/listener.h"
+#include "src/workload/workloads.h"
 
 namespace cqbench {
 
@@ -67,6 +69,9 @@ class LibraryThreadsServer final : public PingServer {
     if (!running.ok()) return running.status();
     self->server_ = std::move(running->server);
     self->listening_ = std::move(running->listening);
+    if (auto* health = self->server_->GetHealthCheckService()) {  // the library's own knows no services by itself
+      for (const std::string& name : WorkloadServiceNames()) health->SetServingStatus(name, true);
+    }
     return self;
   }
 

@@ -26,7 +26,7 @@ struct SyncHandlers {
     return status;
   }
 
-  grpc::Status Stream(grpc::ServerReaderWriter<Response, Request>* stream) const {
+  grpc::Status Stream(grpc::ServerContext* context, grpc::ServerReaderWriter<Response, Request>* stream) const {
     counts->Started();
     Request request;
     Response response;
@@ -38,7 +38,8 @@ struct SyncHandlers {
       counts->Answered();
       written = stream->Write(response);
     }
-    counts->Ended(written && status.ok());
+    // A read that fails is the end of the requests or of the connection.
+    counts->Ended(written && status.ok() && !context->IsCancelled());
     return status;
   }
 };

@@ -105,7 +105,8 @@ int Main(int argc, const char* const* argv) {
   // A table of nothing says less than the complaint alone.
   const bool measured = std::any_of(result.points.begin(), result.points.end(),
                                     [](const PointResult& p) { return p.completed > 0 || p.Failed() > 0; });
-  if (measured || options.format != Format::kTable) std::fputs(ForStandardOutput(options, result).c_str(), stdout);
+  const bool table = options.format == Format::kTable || !options.output.empty();
+  if (measured || !table) std::fputs(ForStandardOutput(options, result).c_str(), stdout);
   int exit_code = Judge(options, result);
   if (!options.output.empty()) {
     if (const absl::Status written = output.Commit(FormatResult(result, options.format)); !written.ok()) {

@@ -41,7 +41,7 @@ int Main(int argc, const char* const* argv) {
   auto server = StartServer(config);
   if (!server.ok()) {
     const bool usage = absl::IsNotFound(server.status());
-    std::fprintf(stderr, "grpc_ping_server: %s%s\n", usage ? "--host: " : "",
+    std::fprintf(stderr, "grpc_ping_server: %s%s\n", usage ? (parsed.options->address_flag + ": ").c_str() : "",
                  std::string(server.status().message()).c_str());
     return usage ? kExitUsage : kExitFailure;
   }

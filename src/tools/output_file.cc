@@ -43,9 +43,10 @@ absl::Status OutputFile::Commit(absl::string_view text) {
   }
   const int closed = close(fd_);
   fd_ = -1;
-  if (closed != 0 || (written_to_ != path_ && rename(written_to_.c_str(), path_.c_str()) != 0))
-    return CannotWrite(path_);
-  return absl::OkStatus();
+  if (closed == 0 && (written_to_ == path_ || rename(written_to_.c_str(), path_.c_str()) == 0)) return absl::OkStatus();
+  const absl::Status why = CannotWrite(path_);
+  if (written_to_ != path_) unlink(written_to_.c_str());
+  return why;
 }
 
 }  // namespace cqbench

@@ -36,7 +36,7 @@ class ServerFlags {
   Parsed<ServerOptions> Parse(int argc, const char* const* argv) {
     return ParseCommandLine<ServerOptions>(app_, argc, argv, [this] {
       Resolve();
-      return ServerOptions{config_, deadlock_detection_};
+      return ServerOptions{config_, deadlock_detection_, listen_->count() > 0 ? "--listen" : "--host"};
     });
   }
 

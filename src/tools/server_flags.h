@@ -9,6 +9,7 @@ namespace cqbench {
 struct ServerOptions {
   ServerConfig server;
   bool deadlock_detection = false;
+  std::string address_flag;  // that said where to listen
 };
 
 Parsed<ServerOptions> ParseServerFlags(int argc, const char* const* argv);

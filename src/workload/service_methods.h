@@ -10,8 +10,7 @@
 // messages:
 // - client: Unary, Stream, PrepareUnary, PrepareStream, CallbackUnary, CallbackStream call the stub's functions;
 // - server: RequestUnary and RequestStream post requests to an AsyncService; SyncService<Handlers> and
-//   CallbackService<Handlers> pass calls on to handlers.Unary(…) and handlers.Stream(…); GenericallyServed keeps the
-//   names in reflection while the calls themselves go to a generic service.
+//   CallbackService<Handlers> pass calls on to handlers.Unary(…) and handlers.Stream(…).
 #define CQBENCH_SERVICE_METHODS(NAME, SERVICE, REQUEST, RESPONSE, UNARY, STREAM)                                      \
   struct NAME {                                                                                                       \
     using Service = SERVICE;                                                                                          \
@@ -43,8 +42,6 @@
     }                                                                                                                 \
                                                                                                                       \
     using AsyncService = Service::AsyncService;                                                                       \
-    using GenericallyServed =                                                                                         \
-        Service::WithGenericMethod_##UNARY<Service::WithGenericMethod_##STREAM<Service::Service>>;                    \
     template <typename... Args>                                                                                       \
     static void RequestUnary(AsyncService& service, Args... args) {                                                   \
       service.Request##UNARY(args...);                                                                                \
@@ -61,8 +58,9 @@
       grpc::Status UNARY(grpc::ServerContext*, const Request* request, Response* response) override {                 \
         return handlers_.Unary(*request, response);                                                                   \
       }                                                                                                               \
-      grpc::Status STREAM(grpc::ServerContext*, grpc::ServerReaderWriter<Response, Request>* stream) override {       \
-        return handlers_.Stream(stream);                                                                              \
+      grpc::Status STREAM(grpc::ServerContext* context,                                                               \
+                          grpc::ServerReaderWriter<Response, Request>* stream) override {                             \
+        return handlers_.Stream(context, stream);                                                                     \
       }                                                                                                               \
                                                                                                                       \
      private:                                                                                                         \

@@ -70,6 +70,7 @@ bool FindVarint(const grpc::ByteBuffer& message, uint32_t field, uint64_t* value
   if (!message.TrySingleSlice(&slice).ok() && !message.DumpToSingleSlice(&slice).ok()) return false;
   CodedInputStream in(slice.begin(), static_cast<int>(slice.size()));
   while (const uint32_t tag = in.ReadTag()) {
+    if (tag >> 3 == 0) return false;  // there is no field 0
     if (tag == Tag(field, kVarint) ? !in.ReadVarint64(value) : !SkipField(in, tag & 7)) return false;
   }
   return in.ConsumedEntireMessage();

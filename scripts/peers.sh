@@ -1,0 +1,38 @@
+#!/usr/bin/env bash
+# Our client against h2load, ghz and sockperf: on the same server, server on one core and client on another, in
+# interleaved rounds. Prints medians, the rounds' ratios and whether each reaches its target. Peers that are not
+# installed are named and left out. About five minutes after the build.
+#
+# Usage: scripts/peers.sh [OPTION...]
+#   --rounds N     how often everything is measured (default 5; fewer are too few for a claim)
+#   --seconds N    of each measurement, whole seconds (default 2)
+#   --output FILE  the raw numbers as JSON
+#   --bin DIR      programs that are built already; nothing is installed or built
+#   --plan         say what would be run, where and how long, and stop
+#   --help
+# Environment: SERVER_CPUS, CLIENT_CPUS: CPUs for either side, such as 0-3,8 (default: one core each).
+# Exit status: 0, targets reached or not; 1 something could not be measured; 2 usage; 130 interrupted.
+set -euo pipefail
+source "$(dirname "${BASH_SOURCE[0]}")/lib.sh"
+
+build=yes
+for argument in "$@"; do
+  case $argument in
+    -h | --help)
+      show_help "$0"
+      exit
+      ;;
+    --plan | --bin | --bin=*) build=no ;;
+  esac
+done
+
+need_packages "${PYTHON_PACKAGES[@]}"
+python=$(system_python)
+export PYTHONPATH=$ROOT/scripts PYTHONDONTWRITEBYTECODE=1
+PATH=$PATH:${GOPATH:-${HOME:-/root}/go}/bin # where `go install` puts ghz
+if [[ $build == yes ]]; then
+  "$python" -m cqbench.peers --plan "$@" 2>/dev/null || exec "$python" -m cqbench.peers --plan "$@"
+  install_all
+  build_preset release grpc_ping_server grpc_ping_client
+fi
+exec "$python" -m cqbench.peers "$@"

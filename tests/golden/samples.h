@@ -1,0 +1,18 @@
+// Results that look like those of real runs, with every figure fixed.
+#pragma once
+
+#include "cqbench/result.h"
+
+namespace cqbench {
+
+// Three points of an unary sweep, one repetition, nothing went wrong.
+Result SweepSample();
+// Two points, three repetitions, one of which could not connect; a pool policy and channel arguments.
+Result RepetitionsSample();
+// Everything that goes wrong: failed calls, warnings, calls that did not end, a point that measured nothing, figures
+// that are not to be had, and an interrupt in the last point.
+Result TroubleSample();
+// A run that was interrupted before its first point.
+Result EmptySample();
+
+}  // namespace cqbench

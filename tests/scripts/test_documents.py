@@ -1,0 +1,102 @@
+"""Reading the client's files: real ones, and everything that is not one."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from cqbench import documents
+from cqbench.documents import BadDocument, load, one_line, parse
+
+DATA = Path(__file__).parent / "data"
+
+
+def real(name: str = "unary-sync-shared") -> dict[str, Any]:
+    data: dict[str, Any] = json.loads((DATA / f"{name}.json").read_text())
+    return data
+
+
+def test_a_real_file() -> None:
+    document = load(DATA / "unary-sync-separate.json")
+    assert (document.mode, document.api, document.policy) == ("unary", "sync", "local-pool")
+    assert [p.inflight for p in document.points] == [1, 4, 16]
+    assert [p.connections for p in document.points] == [1, 4, 16]
+    assert all(p.throughput and p.p50_ns and p.p99_ns and p.p50_ns <= p.p99_ns for p in document.points)
+
+
+def test_the_median_of_repetitions_is_not_read_as_a_repetition() -> None:
+    document = load(DATA / "repetitions.json")
+    assert [(p.inflight, p.repetition) for p in document.points] == [(1, 0), (4, 0), (1, 1), (4, 1), (1, 2), (4, 2)]
+
+
+def test_a_server_that_was_killed() -> None:
+    points = load(DATA / "killed.json").points
+    assert points[1].errors and "UNAVAILABLE x 50" in points[1].errors[0]
+    assert points[2].throughput is None and "cannot connect" in points[2].failure
+
+
+def test_an_interrupted_run() -> None:
+    document = load(DATA / "partial.json")
+    assert document.partial and document.points[-1].partial
+
+
+@pytest.mark.parametrize(
+    "data", [b"", b"{", b"\xff\xfe", b"[" * 100_000, b'{"context": NaN}', b"[]", b"null", b'"x"', b'{"benchmarks": []}']
+)
+def test_not_a_result(data: bytes) -> None:
+    with pytest.raises(BadDocument) as error:
+        parse(data, "some.json")
+    assert str(error.value).startswith("some.json: ")
+    assert "\n" not in str(error.value)
+
+
+@pytest.mark.parametrize("key", ["context", "benchmarks"])
+def test_a_missing_part_is_named(key: str) -> None:
+    data = real()
+    del data[key]
+    with pytest.raises(BadDocument, match=f"has no '{key}'"):
+        parse(json.dumps(data).encode(), "x")
+
+
+@pytest.mark.parametrize("key", ["completed", "inflight", "throughput_per_second", "warnings", "errors", "run_type"])
+def test_a_file_from_an_older_client_says_what_is_missing(key: str) -> None:
+    data = real()
+    del data["benchmarks"][1][key]
+    with pytest.raises(BadDocument, match=f"older one.*benchmarks\\[1\\] has no '{key}'"):
+        parse(json.dumps(data).encode(), "x")
+
+
+@pytest.mark.parametrize(
+    ("key", "value"),
+    [("inflight", "4"), ("inflight", 0), ("inflight", True), ("throughput_per_second", -1), ("completed", 10**400),
+     ("latency_p50_ns", []), ("errors", [7]), ("connections", 1.5), ("partial", 0)],
+)  # fmt: skip
+def test_wrong_values(key: str, value: object) -> None:
+    data = real()
+    data["benchmarks"][0][key] = value
+    with pytest.raises(BadDocument, match=key if key != "errors" else "error"):
+        parse(json.dumps(data).encode(), "x")
+
+
+def test_google_benchmarks_own_file_is_not_ours() -> None:
+    data = {"context": {"date": "", "host_name": ""}, "benchmarks": []}
+    with pytest.raises(BadDocument, match="has no 'cqbench_version'"):
+        parse(json.dumps(data).encode(), "x")
+
+
+def test_files_that_are_too_large_or_not_there(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(documents, "MAX_BYTES", 100)
+    with pytest.raises(BadDocument, match="larger than"):
+        load(DATA / "unary-sync-shared.json")
+    with pytest.raises(BadDocument, match="No such file"):
+        load(tmp_path / "none.json")
+    with pytest.raises(BadDocument, match="directory"):
+        load(tmp_path)
+
+
+def test_messages_from_the_network_are_harmless_on_a_terminal() -> None:
+    assert one_line("a\x1b[2Jb\nc") == "a [2Jb c"
+    assert len(one_line("x" * 1000)) == documents.MAX_MESSAGE

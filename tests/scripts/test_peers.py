@@ -1,0 +1,125 @@
+"""The peers' outputs, as the real tools wrote them, and the ratios over rounds."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from cqbench.peer_tools import BadOutput, h2load_command, parse_ghz, parse_h2load, parse_sockperf
+from cqbench.peers import our_figure
+from cqbench.ratios import Ratio, evaluate, render, targets
+
+DATA = Path(__file__).parent / "data"
+H2LOAD = (DATA / "h2load.txt").read_text()
+GHZ = (DATA / "ghz.json").read_text()
+SOCKPERF = (DATA / "sockperf.txt").read_text()
+
+
+def test_h2load_counts_only_the_measured_time() -> None:
+    # 50801 requests; "finished in 3.00s" includes the second of warm-up.
+    assert parse_h2load(H2LOAD, 2) == 25400.50
+    with pytest.raises(BadOutput, match="is not its 50801 requests over 3 s"):
+        parse_h2load(H2LOAD, 3)
+
+
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [("50801 2xx, 0 3xx, 0 4xx, 0 5xx", "50800 2xx, 0 3xx, 0 4xx, 1 5xx"), ("0 errored", "1 errored"),
+     ("0 timeout", "2 timeout"), ("0 failed", "3 failed")],
+)  # fmt: skip
+def test_h2load_with_failures(old: str, new: str) -> None:
+    with pytest.raises(BadOutput, match="failed requests"):
+        parse_h2load(H2LOAD.replace(old, new), 2)
+
+
+def test_h2load_without_a_server() -> None:
+    with pytest.raises(BadOutput, match="0 with status 2xx"):
+        parse_h2load((DATA / "h2load-refused.txt").read_text(), 1)
+    with pytest.raises(BadOutput, match="has no rate"):
+        parse_h2load("", 1)
+
+
+def test_h2load_command() -> None:
+    command = h2load_command("localhost:1", 2, 48, 1, "frame")
+    assert command[command.index("-D") + 1] == "2"
+    assert command[-1] == "http://localhost:1/Ydb.Debug.V1.DebugService/PingPlainGrpc"
+
+
+def test_ghz_counts_successes() -> None:
+    assert parse_ghz(GHZ, 48) == pytest.approx(37861 / 2.001402269)
+
+
+@pytest.mark.parametrize(
+    "statuses", [{"OK": 9, "Unavailable": 49}, {"OK": 9, "Internal": 1}, {"Unavailable": 1}, {}, {"OK": "x"}, []]
+)
+def test_ghz_with_failures(statuses: object) -> None:
+    data = json.loads(GHZ)
+    data["statusCodeDistribution"] = statuses
+    with pytest.raises(BadOutput, match="ghz"):
+        parse_ghz(json.dumps(data), 48)
+
+
+@pytest.mark.parametrize("text", ["", "{}", "[]", "null", "not json"])
+def test_ghz_garbled(text: str) -> None:
+    with pytest.raises(BadOutput):
+        parse_ghz(text, 48)
+
+
+def test_sockperf_full_round_trip() -> None:
+    assert parse_sockperf(SOCKPERF) == 47.237
+
+
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [("Round trip is", "Latency is"), ("percentile 50.000", "x"), ("dropped messages = 0", "dropped messages = 4")],
+)
+def test_sockperf_not_as_expected(old: str, new: str) -> None:
+    with pytest.raises(BadOutput):
+        parse_sockperf(SOCKPERF.replace(old, new))
+
+
+def test_our_figure() -> None:
+    one = json.loads((DATA / "unary-sync-shared.json").read_text())
+    one["benchmarks"] = one["benchmarks"][:1]
+    point = one["benchmarks"][0]
+    assert our_figure(json.dumps(one), "req/s") == point["throughput_per_second"]
+    assert our_figure(json.dumps(one), "us") == point["latency_p50_ns"] / 1000
+    point["warnings"] = ["policy shared promises 1"]
+    with pytest.raises(BadOutput, match="promises 1"):
+        our_figure(json.dumps(one), "req/s")
+    with pytest.raises(BadOutput, match="3 points"):
+        our_figure((DATA / "unary-sync-shared.json").read_text(), "req/s")
+
+
+def test_the_median_is_that_of_the_rounds_ratios() -> None:
+    rounds = [{"a": 10.0, "b": 10.0}, {"a": 30.0, "b": 10.0}, {"a": 20.0, "b": 40.0}, {"a": 5.0}]
+    outcome = evaluate(Ratio("", "a", "b", 0.9), rounds)
+    assert (outcome.median, outcome.low, outcome.high, outcome.rounds) == (1.0, 0.5, 3.0, 3)
+    assert (outcome.ours, outcome.peer, outcome.reached) == (15.0, 10.0, True)
+
+
+def test_reached_knows_its_direction() -> None:
+    assert evaluate(Ratio("", "a", "b", 0.65, at_most=True), [{"a": 1.0, "b": 2.0}]).reached is True
+    assert evaluate(Ratio("", "a", "b", 0.65), [{"a": 1.0, "b": 2.0}]).reached is False
+    assert evaluate(Ratio("", "a", "b", 0.65), []).reached is None
+
+
+def test_every_target_is_measured_and_every_measurement_used() -> None:
+    measurements, ratios = targets()
+    keys = [m.key for m in measurements]
+    assert len(set(keys)) == len(keys)
+    assert {r.ours for r in ratios} | {r.peer for r in ratios} == set(keys)
+    assert [r.target for r in ratios] == [0.9, 1.5, 0.9, 1.8, 0.75, 1.3, 0.9, 1.8, 1.3, 1.5, 1.35, 0.65]
+
+
+def test_the_table() -> None:
+    measurements, ratios = targets()
+    figures = {m.key: 50_000.0 if m.unit == "req/s" else 60.0 for m in measurements if m.tool != "ghz"}
+    text = render([evaluate(r, [figures]) for r in ratios], measurements, {"ghz": "ghz not installed"})
+    lines = text.splitlines()
+    assert max(map(len, lines)) <= 120
+    assert any("ghz not installed" in line and line.endswith("-") for line in lines)
+    assert any("1.00 (1.00 - 1.00)" in line and line.endswith("yes") for line in lines)
+    assert any("60.0 us" in line for line in lines)

@@ -1,0 +1,107 @@
+// SIGINT and SIGTERM end a run early: what was measured is printed and marked partial.
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <csignal>
+
+#include "tests/smoke/harness.h"
+#include "tests/smoke/parameters.h"
+#include "tests/smoke/sockets.h"
+
+namespace cqbench::smoke {
+namespace {
+
+class InterruptTest : public testing::TestWithParam<ApiAndMode> {
+ protected:
+  void SetUp() override {
+    if (!HaveTerminals()) GTEST_SKIP() << "no pseudo-terminals: when to interrupt cannot be told";
+  }
+  static Flags Command(const Flags& more) {
+    const auto& [api, mode] = GetParam();
+    Flags flags = {"--host", SharedServer("cq").address(), "--api", api, "--warmup", "50ms", "--deadline", "20"};
+    if (mode == "streaming") flags.emplace_back("--streaming");
+    return ClientCommand(flags + more);
+  }
+};
+
+TEST_P(InterruptTest, PartialResultAsJson) {
+  Process client(Command({"--inflight-list", "2,3", "--interval", "60", "--format", "json"}),
+                 {.error_is_terminal = true});
+  ASSERT_TRUE(WaitUntilMeasuring(client));
+  client.Signal(SIGINT);
+  const ClientRun run = Finish(client);
+  EXPECT_EQ(run.exit_code, 130);
+  EXPECT_LT(run.took, Seconds(2) + kGrace);
+  const Json result = run.Parsed();
+  ASSERT_TRUE(result.is_object());
+  EXPECT_EQ(result.at("context").at("partial"), true);
+  const Json point = run.Point();  // the second is not tried
+  ASSERT_TRUE(point.is_object());
+  EXPECT_EQ(point.at("partial"), true);
+  EXPECT_GT(point.at("completed"), 0);
+  EXPECT_EQ(point.at("failed"), 0) << point;
+  EXPECT_GT(point.at("latency_p50_ns"), 0);
+  EXPECT_LT(point.at("window_ns"), int64_t{60} * 1'000'000'000);
+}
+
+TEST_P(InterruptTest, PartialResultAsTable) {
+  Process client(Command({"--inflight", "2", "--interval", "60", "--with-csv"}), {.error_is_terminal = true});
+  ASSERT_TRUE(WaitUntilMeasuring(client));
+  client.Signal(SIGTERM);
+  const ClientRun run = Finish(client);
+  EXPECT_EQ(run.exit_code, 143);
+  EXPECT_THAT(run.out, testing::HasSubstr("PARTIAL RESULT"));
+  EXPECT_THAT(run.out, testing::ContainsRegex("\n *2\\* \\| +[0-9.]+ \\|"));
+  EXPECT_THAT(run.out, testing::ContainsRegex("CSV Results:\n[^\n]*\n2,[0-9.]+,"));
+}
+
+INSTANTIATE_TEST_SUITE_P(All, InterruptTest, EveryApiAndMode(), ClientName);
+
+TEST(InterruptEarlyTest, WhileConnecting) {
+  BoundSocket mute;
+  mute.Listen();
+  Process client(ClientCommand({"--host", mute.address(), "--connect-timeout", "600", "--inflight", "1"}));
+  ASSERT_TRUE(mute.WaitForConnection());
+  client.Signal(SIGINT);
+  const ClientRun run = Finish(client);
+  EXPECT_EQ(run.exit_code, 130);
+  EXPECT_LT(run.took, Seconds(2) + kGrace);
+  EXPECT_EQ(run.out, "");
+}
+
+TEST(InterruptEarlyTest, WhileWarmingUp) {
+  if (!HaveTerminals()) GTEST_SKIP() << "no pseudo-terminals: when to interrupt cannot be told";
+  Process client(
+      ClientCommand({"--host", SharedServer("cq").address(), "--warmup", "600", "--inflight", "1", "--format", "json"}),
+      {.error_is_terminal = true});
+  ASSERT_TRUE(client.WaitUntil([&] { return client.err().find("warming up") != std::string::npos; }, kPatience));
+  client.Signal(SIGINT);
+  const ClientRun run = Finish(client);
+  EXPECT_EQ(run.exit_code, 130);
+  const Json point = run.Point();
+  ASSERT_TRUE(point.is_object());
+  EXPECT_EQ(point.at("partial"), true);
+  EXPECT_EQ(point.at("completed"), 0) << point;
+}
+
+// A point that was whole stays whole.
+TEST(InterruptEarlyTest, SecondPointKeepsTheFirst) {
+  if (!HaveTerminals()) GTEST_SKIP() << "no pseudo-terminals: when to interrupt cannot be told";
+  Process client(ClientCommand({"--host", SharedServer("cq").address(), "--warmup", "50ms", "--interval", "1",
+                                "--inflight-list", "1,2,3", "--format", "json"}),
+                 {.error_is_terminal = true});
+  ASSERT_TRUE(WaitUntilMeasuring(client, 2));
+  client.Signal(SIGINT);
+  const ClientRun run = Finish(client);
+  EXPECT_EQ(run.exit_code, 130);
+  const Json result = run.Parsed();
+  ASSERT_TRUE(result.is_object());
+  const Json points = run.Points();
+  ASSERT_EQ(points.size(), 2u);
+  ExpectClean(points.at(0));
+  EXPECT_EQ(points.at(1).at("partial"), true);
+}
+
+}  // namespace
+}  // namespace cqbench::smoke

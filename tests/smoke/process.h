@@ -1,0 +1,71 @@
+// A child process under a test's control: its output, its signals, its end.
+#pragma once
+
+#include <sys/types.h>
+
+#include <chrono>
+#include <functional>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace cqbench::smoke {
+
+using Seconds = std::chrono::duration<double>;
+
+// Runs a program with pipes on its standard output and error and nothing on its input. The output is read only while
+// one of the waiting calls below runs, on the thread that makes the call. The destructor kills and reaps the process;
+// should the test die first, the kernel kills it. All calls from the thread that constructed it.
+class Process {
+ public:
+  struct Options {
+    int max_descriptors = 0;         // RLIMIT_NOFILE, soft and hard; 0: inherited
+    bool error_is_terminal = false;  // standard error is a pseudo-terminal, so that the client shows its progress
+  };
+
+  // argv[0] is the path of the program. Throws std::system_error when there is no pipe or process to be had; a program
+  // that cannot be executed ends with status 127.
+  explicit Process(const std::vector<std::string>& argv) : Process(argv, Options{}) {}
+  Process(const std::vector<std::string>& argv, const Options& options);
+  Process(const Process&) = delete;
+  Process& operator=(const Process&) = delete;
+  ~Process();
+
+  // Everything that was read so far.
+  const std::string& out() const { return out_.text; }
+  const std::string& err() const { return err_.text; }
+  pid_t pid() const { return pid_; }
+
+  // Reads output until the predicate holds; false when that did not happen within the timeout or before the end.
+  bool WaitUntil(const std::function<bool()>& predicate, Seconds timeout);
+  // The rest of the first whole line of standard output that begins with `prefix`.
+  std::optional<std::string> WaitForLine(std::string_view prefix, Seconds timeout);
+  // Reads until the process has ended. Its exit status, or -N when signal N killed it; absent when it is still running.
+  std::optional<int> Wait(Seconds timeout);
+
+  // Nothing happens when the process has been reaped.
+  void Signal(int signal);
+
+ private:
+  struct Stream {
+    int fd = -1;
+    std::string text;
+  };
+  void ReadFrom(Stream& stream);
+  void Reap();
+  // Waits for one event; false at the deadline.
+  bool Pump(std::chrono::steady_clock::time_point deadline);
+  bool Ended() const { return status_ && out_.fd < 0 && err_.fd < 0; }
+
+  pid_t pid_ = -1;
+  int pid_fd_ = -1;  // becomes readable when the process ends
+  Stream out_;
+  Stream err_;
+  std::optional<int> status_;
+};
+
+// Whether pseudo-terminals work here: they do not in a bare chroot.
+bool HaveTerminals();
+
+}  // namespace cqbench::smoke

@@ -1,0 +1,185 @@
+// How servers end, and whether their counts are true.
+
+#include <gmock/gmock.h>
+#include <grpcpp/grpcpp.h>
+#include <gtest/gtest.h>
+
+#include <csignal>
+
+#include "cqbench/proto/health.grpc.pb.h"
+#include "cqbench/proto/ping.grpc.pb.h"
+#include "tests/smoke/harness.h"
+#include "tests/smoke/parameters.h"
+
+namespace cqbench::smoke {
+namespace {
+
+using Ydb::Debug::V1::DebugService;
+using Ydb::Debug::V1::PlainGrpcRequest;
+using Ydb::Debug::V1::PlainGrpcResponse;
+
+class ShutdownTest : public testing::TestWithParam<std::string> {
+ protected:
+  Flags Api(const Flags& more = {}) const { return Flags{"--api", GetParam()} + more; }
+};
+
+TEST_P(ShutdownTest, IdleServerEndsOnEitherSignal) {
+  for (int signal : {SIGINT, SIGTERM}) {
+    Server server(Api());
+    const Served served = server.Stop(signal);
+    EXPECT_EQ(served.calls, 0u);
+    EXPECT_EQ(served.failed, 0u);
+    EXPECT_EQ(server.process().err(), "");
+  }
+}
+
+TEST_P(ShutdownTest, CountsAgreeWithAUnaryClient) {
+  Server server(Api());
+  const ClientRun run = RunClient(Flags{"--host", server.address(), "--inflight", "4", "--format", "json"} + Short());
+  EXPECT_EQ(run.exit_code, 0) << run.err;
+  const Json point = run.Point();
+  ExpectClean(point);
+  const Served served = server.Stop(SIGTERM);
+  EXPECT_GE(served.calls, point.at("completed"));
+  EXPECT_EQ(served.ok, served.calls);
+  EXPECT_EQ(served.failed, 0u);
+  EXPECT_EQ(served.messages, served.calls);
+}
+
+TEST_P(ShutdownTest, CountsAgreeWithAStreamingClient) {
+  Server server(Api());
+  const ClientRun run =
+      RunClient(Flags{"--host", server.address(), "--inflight", "4", "--streaming", "--format", "json"} + Short());
+  EXPECT_EQ(run.exit_code, 0) << run.err;
+  const Json point = run.Point();
+  ExpectClean(point);
+  const Served served = server.Stop(SIGTERM);
+  EXPECT_EQ(served.calls, 4u);  // one stream per worker
+  EXPECT_EQ(served.ok, 4u);
+  EXPECT_EQ(served.failed, 0u);
+  EXPECT_GE(served.messages, point.at("completed"));
+}
+
+TEST_P(ShutdownTest, ServerUnderLoadEnds) {
+  if (!HaveTerminals()) GTEST_SKIP() << "no pseudo-terminals: when to stop the server cannot be told";
+  for (const bool streaming : {false, true}) {
+    SCOPED_TRACE(streaming ? "streaming" : "unary");
+    Server server(Api({"--drain", "300ms"}));
+    Flags flags = {"--host",   server.address(), "--api",      "cq", "--inflight", "4",
+                   "--warmup", "50ms",           "--interval", "1",  "--format",   "json"};
+    if (streaming) flags.emplace_back("--streaming");
+    Process client(ClientCommand(flags), {.error_is_terminal = true});
+    ASSERT_TRUE(WaitUntilMeasuring(client));
+    const Served served = server.Stop(streaming ? SIGINT : SIGTERM);
+    EXPECT_EQ(served.ok + served.failed, served.calls);
+    const Json point = Finish(client).Point();
+    ASSERT_TRUE(point.is_object());
+    EXPECT_GT(point.at("failed"), 0);  // a server that is going away refuses
+    EXPECT_GE(served.messages, point.at("completed"));
+    if (streaming) {
+      // The four streams were cut off by the end of the drain, which is not how a stream ends well.
+      EXPECT_GE(served.calls, 4u);
+      EXPECT_EQ(served.ok, 0u);
+    }
+  }
+}
+
+TEST_P(ShutdownTest, OpenStreamAndHealthWatchDoNotHoldItUp) {
+  Server server(Api({"--drain", "300ms"}));
+  const auto channel = ChannelTo(server.address());
+
+  grpc::ClientContext stream_context;
+  const auto stub = DebugService::NewStub(channel);
+  const auto stream = stub->PingStream(&stream_context);
+  PlainGrpcResponse pong;
+  ASSERT_TRUE(stream->Write(PlainGrpcRequest()));
+  ASSERT_TRUE(stream->Read(&pong));
+
+  grpc::ClientContext watch_context;
+  grpc::health::v1::HealthCheckRequest request;
+  grpc::health::v1::HealthCheckResponse health;
+  const auto watch = grpc::health::v1::Health::NewStub(channel)->Watch(&watch_context, request);
+  ASSERT_TRUE(watch->Read(&health));
+  EXPECT_EQ(health.status(), grpc::health::v1::HealthCheckResponse::SERVING);
+
+  const Served served = server.Stop(SIGINT);
+  EXPECT_EQ(served.calls, 1u);  // of the workloads
+  EXPECT_EQ(served.messages, 1u);
+  EXPECT_EQ(served.ok, 0u);
+  EXPECT_EQ(served.failed, 1u);
+  EXPECT_FALSE(stream->Read(&pong));
+  EXPECT_FALSE(stream->Finish().ok());
+  while (watch->Read(&health)) {
+  }
+  watch->Finish();
+}
+
+// A stream whose client has died did not end well, whatever the API.
+TEST_P(ShutdownTest, StreamsOfAKilledClientAreNotOk) {
+  if (!HaveTerminals()) GTEST_SKIP() << "no pseudo-terminals: when to kill the client cannot be told";
+  Server server(Api());
+  Process client(ClientCommand({"--host", server.address(), "--api", "cq", "--streaming", "--inflight", "4", "--warmup",
+                                "50ms", "--interval", "60"}),
+                 {.error_is_terminal = true});
+  ASSERT_TRUE(WaitUntilMeasuring(client));
+  client.Signal(SIGKILL);
+  ASSERT_EQ(client.Wait(kPatience), -SIGKILL);
+  const Served served = server.Stop(SIGTERM);
+  EXPECT_EQ(served.calls, 4u);
+  EXPECT_EQ(served.ok, 0u);
+  EXPECT_EQ(served.failed, 4u);
+  EXPECT_GT(served.messages, 0u);
+}
+
+TEST_P(ShutdownTest, CancelledStreamIsNotOk) {
+  Server server(Api({"--drain", "300ms"}));  // the connection stays open, as nobody here reads that it shall go
+  const auto channel = ChannelTo(server.address());
+  grpc::ClientContext context;
+  const auto stub = DebugService::NewStub(channel);
+  const auto stream = stub->PingStream(&context);
+  PlainGrpcResponse pong;
+  ASSERT_TRUE(stream->Write(PlainGrpcRequest()));
+  ASSERT_TRUE(stream->Read(&pong));
+  context.TryCancel();
+  EXPECT_EQ(stream->Finish().error_code(), grpc::StatusCode::CANCELLED);
+  const Served served = server.Stop(SIGTERM);
+  EXPECT_EQ(served.ok, 0u);
+  EXPECT_EQ(served.failed, 1u);
+}
+
+INSTANTIATE_TEST_SUITE_P(All, ShutdownTest, testing::ValuesIn(kServerApis), ServerName);
+
+// The server must have worked without a fault for a client with many calls in flight, unary and streaming.
+void ExpectToWork(const Flags& flags, const std::string& inflight) {
+  Server server(flags);
+  for (const char* mode : {"--async", "--streaming"}) {
+    const ClientRun run =
+        RunClient({"--host", server.address(), "--inflight", inflight, "--local-pool", mode, "--format", "json",
+                   "--warmup", "50ms", "--interval", "400ms", "--deadline", "30"});
+    EXPECT_EQ(run.exit_code, 0) << run.err;
+    ExpectClean(run.Point());
+  }
+  const Served served = server.Stop(SIGTERM);
+  EXPECT_EQ(served.failed, 0u);
+  EXPECT_EQ(served.ok, served.calls);
+}
+
+class QueuesTest : public testing::TestWithParam<std::string> {};
+
+TEST_P(QueuesTest, FewPostedRequestsAreEnough) {
+  ExpectToWork({"--api", GetParam(), "--callbacks-per-cq", "1", "--num-cqs", "2", "--workers-per-cq", "2"}, "64");
+}
+
+// One thread that never sleeps: more of them than cores would leave none to the client.
+TEST_P(QueuesTest, Spinning) {
+  ExpectToWork({"--api", GetParam(), "--poll", "spin"}, "4");
+}
+
+INSTANTIATE_TEST_SUITE_P(All, QueuesTest, testing::Values("cq", "generic"), ServerName);
+
+TEST(SyncQueuesTest, TakesQueuesAndWorkers) {
+  ExpectToWork({"--api", "sync", "--num-cqs", "2", "--workers-per-cq", "2"}, "32");
+}
+
+}  // namespace
+}  // namespace cqbench::smoke

@@ -1,0 +1,97 @@
+// A server that accepts calls and never answers: deadlines are counted and the client stops on time.
+
+#include <gmock/gmock.h>
+#include <grpcpp/generic/async_generic_service.h>
+#include <grpcpp/grpcpp.h>
+#include <gtest/gtest.h>
+
+#include <csignal>
+
+#include "tests/smoke/harness.h"
+#include "tests/smoke/parameters.h"
+
+namespace cqbench::smoke {
+namespace {
+
+// Takes any call and waits for its cancellation.
+class SilentReactor final : public grpc::ServerGenericBidiReactor {
+ public:
+  void OnCancel() override { Finish(grpc::Status::CANCELLED); }
+  void OnDone() override { delete this; }
+};
+
+class SilentService final : public grpc::CallbackGenericService {
+  grpc::ServerGenericBidiReactor* CreateReactor(grpc::GenericCallbackServerContext* /*context*/) override {
+    return new SilentReactor;
+  }
+};
+
+class SilentServer {
+ public:
+  SilentServer() {
+    grpc::ServerBuilder builder;
+    builder.AddListeningPort("127.0.0.1:0", grpc::InsecureServerCredentials(), &port_);
+    builder.RegisterCallbackGenericService(&service_);
+    server_ = builder.BuildAndStart();
+  }
+  ~SilentServer() { server_->Shutdown(std::chrono::system_clock::now()); }
+  std::string address() const { return "127.0.0.1:" + std::to_string(port_); }
+
+ private:
+  SilentService service_;
+  int port_ = 0;
+  std::unique_ptr<grpc::Server> server_;
+};
+
+class SilentServerTest : public testing::TestWithParam<ApiAndMode> {
+ protected:
+  Flags Command(const Flags& more) const {
+    const auto& [api, mode] = GetParam();
+    Flags flags = {"--host", server_.address(), "--api", api, "--inflight", "3"};
+    if (mode == "streaming") flags.emplace_back("--streaming");
+    return flags + more;
+  }
+
+ private:
+  const SilentServer server_;
+};
+
+TEST_P(SilentServerTest, DeadlinesAreCounted) {
+  const ClientRun run =
+      RunClient(Command({"--deadline", "200ms", "--warmup", "50ms", "--interval", "1", "--format", "json"}));
+  EXPECT_EQ(run.exit_code, 1);
+  EXPECT_LT(run.took, Seconds(0.05 + 1 + 0.2) + kGrace);
+  ExpectOneLine(run.err, {"in-flight 3", "DEADLINE_EXCEEDED"});
+  const Json point = run.Point();
+  ASSERT_TRUE(point.is_object());
+  EXPECT_EQ(point.at("completed"), 0);
+  EXPECT_EQ(point.at("unfinished"), 0);
+  EXPECT_FALSE(point.contains("latency_p50_ns"));
+  // At least one per slot; at most as many as deadlines fit into the window, with those at its edges.
+  EXPECT_GE(CountOf(point, "DEADLINE_EXCEEDED"), 3u) << point;
+  EXPECT_LE(CountOf(point, "DEADLINE_EXCEEDED"), 3u * 7) << point;
+  EXPECT_EQ(CountOf(point, "DEADLINE_EXCEEDED"), point.at("failed")) << point;
+}
+
+// Calls that may still go on for a minute when the window is over are cancelled, not waited for.
+TEST_P(SilentServerTest, CallsWithALongDeadlineDoNotHoldUpAnInterrupt) {
+  if (!HaveTerminals()) GTEST_SKIP() << "no pseudo-terminals: when to interrupt cannot be told";
+  Process client(
+      ClientCommand(Command({"--deadline", "60", "--warmup", "50ms", "--interval", "60", "--format", "json"})),
+      {.error_is_terminal = true});
+  ASSERT_TRUE(client.WaitUntil([&] { return client.err().find("measuring") != std::string::npos; }, kPatience));
+  client.Signal(SIGINT);
+  const ClientRun run = Finish(client);
+  EXPECT_EQ(run.exit_code, 130);
+  EXPECT_LT(run.took, Seconds(2) + kGrace);
+  const Json point = run.Point();
+  ASSERT_TRUE(point.is_object());
+  EXPECT_EQ(point.at("partial"), true);
+  EXPECT_EQ(point.at("completed"), 0);
+  EXPECT_EQ(point.at("unfinished"), 3) << point;
+}
+
+INSTANTIATE_TEST_SUITE_P(All, SilentServerTest, EveryApiAndMode(), ClientName);
+
+}  // namespace
+}  // namespace cqbench::smoke

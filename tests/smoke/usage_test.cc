@@ -1,0 +1,121 @@
+// Bad input: one line on standard error that names the flag, nothing on standard output, and the right exit status.
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <sys/stat.h>
+
+#include <fstream>
+#include <iterator>
+
+#include "tests/smoke/harness.h"
+#include "tests/smoke/sockets.h"
+
+namespace cqbench::smoke {
+namespace {
+
+struct Case {
+  const char* name;
+  const char* program;
+  Flags flags;
+  std::vector<std::string> parts;  // of the line
+};
+
+void PrintTo(const Case& c, std::ostream* out) {
+  *out << c.name;
+}
+
+class UsageTest : public testing::TestWithParam<Case> {};
+
+TEST_P(UsageTest, IsOneLineAndExitStatus2) {
+  const Case& c = GetParam();
+  Process process(Flags{c.program} + c.flags);
+  EXPECT_EQ(process.Wait(kPatience), 2) << process.out();
+  EXPECT_EQ(process.out(), "");
+  ExpectOneLine(process.err(), c.parts);
+}
+
+constexpr char kClient[] = CQBENCH_CLIENT;
+constexpr char kServer[] = CQBENCH_SERVER;
+
+INSTANTIATE_TEST_SUITE_P(
+    Client, UsageTest,
+    testing::Values(
+        Case{"UnknownFlag", kClient, {"--no-such-flag"}, {"--no-such-flag"}},
+        Case{"StrayWord", kClient, {"localhost"}, {"localhost"}},
+        Case{"ZeroInflight", kClient, {"--inflight", "0"}, {"--inflight", "0"}},
+        Case{"NegativeInflight", kClient, {"--inflight", "-3"}, {"--inflight", "-3"}},
+        Case{"AbsurdInflight", kClient, {"--inflight", "1000000000000"}, {"--inflight"}},
+        Case{"InflightIsNoNumber", kClient, {"--inflight", "many"}, {"--inflight", "many"}},
+        Case{"ZeroInTheList", kClient, {"--inflight-list", "1,0,2"}, {"--inflight-list", "'0'"}},
+        Case{"MaxBelowMin", kClient, {"--min-inflight", "8", "--max-inflight", "4"}, {"--max-inflight", "4", "8"}},
+        Case{"UnresolvableHost", kClient, {"--host", "no-such-host.invalid"}, {"--host", "no-such-host.invalid"}},
+        Case{"BadPort", kClient, {"--host", "localhost:99999"}, {"--host", "99999"}},
+        Case{"BadApi", kClient, {"--api", "telepathy"}, {"--api", "telepathy"}},
+        Case{"BadPolicy", kClient, {"--channel-policy", "pool:0"}, {"--channel-policy", "pool:0"}},
+        Case{"BadDuration", kClient, {"--interval", "-1"}, {"--interval", "-1"}},
+        Case{"BadFormat", kClient, {"--format", "xml"}, {"--format", "xml"}},
+        Case{"SpinWithoutQueues", kClient, {"--poll", "spin", "--api", "sync"}, {"--poll", "spin"}},
+        Case{"PayloadOfAPing", kClient, {"--request-bytes", "10"}, {"--request-bytes", "echo"}},
+        Case{"PayloadTooLarge", kClient, {"--workload", "echo", "--request-bytes", "67108865"}, {"--request-bytes"}},
+        Case{"BadChannelArg", kClient, {"--channel-arg", "novalue"}, {"--channel-arg", "novalue"}},
+        Case{"BadServiceConfig", kClient, {"--service-config", "{"}, {"--service-config"}},
+        Case{
+            "MissingServiceConfig", kClient, {"--service-config", "@/no/such/file"}, {"--service-config", "/no/such/"}},
+        Case{"MissingValue", kClient, {"--interval"}, {"--interval"}},
+        Case{"UnwritableOutput", kClient, {"--output", "/no/such/directory/result.json"}, {"--output", "/no/such/"}}),
+    [](const auto& tested) { return std::string(tested.param.name); });
+
+INSTANTIATE_TEST_SUITE_P(
+    Server, UsageTest,
+    testing::Values(
+        Case{"UnknownFlag", kServer, {"--no-such-flag"}, {"--no-such-flag"}},
+        Case{"BadHost", kServer, {"--host", "no-such-host.invalid", "--port", "0"}, {"--host", "no-such-host.invalid"}},
+        Case{"BadListenHost", kServer, {"--listen", "no-such-host.invalid:0"}, {"--listen", "no-such-host.invalid"}},
+        Case{"BadPort", kServer, {"--port", "70000"}, {"--port", "70000"}},
+        Case{"QueuesOfCallback", kServer, {"--api", "callback", "--num-cqs", "2"}, {"--num-cqs"}},
+        Case{"WorkersOfCallback", kServer, {"--api", "callback", "--workers-per-cq", "2"}, {"--workers-per-cq"}},
+        Case{"CallbacksOfSync", kServer, {"--api", "sync", "--callbacks-per-cq", "2"}, {"--callbacks-per-cq"}},
+        Case{"SpinningSync", kServer, {"--poll", "spin", "--api", "sync"}, {"--poll", "spin"}},
+        Case{"SpinningCallback", kServer, {"--poll", "spin", "--api", "callback"}, {"--poll", "spin"}},
+        Case{"ZeroQueues", kServer, {"--num-cqs", "0"}, {"--num-cqs", "0"}},
+        Case{"PortWithListen", kServer, {"--listen", "localhost:0", "--port", "0"}, {"--listen", "--port"}}),
+    [](const auto& tested) { return std::string(tested.param.name); });
+
+TEST(HelpTest, IsOnStandardOutput) {
+  for (const char* program : {kClient, kServer}) {
+    for (const char* flag : {"--help", "--version"}) {
+      Process process({program, flag});
+      EXPECT_EQ(process.Wait(kPatience), 0) << program << flag;
+      EXPECT_NE(process.out(), "") << program << flag;
+      EXPECT_EQ(process.err(), "") << program << flag;
+    }
+  }
+}
+
+TEST(OutputTest, FileGetsTheFormatAndStandardOutputTheTable) {
+  const TemporaryDirectory directory;
+  const std::string path = directory.path() + "/result.json";
+  const ClientRun run = RunClient(
+      Flags{"--host", SharedServer("cq").address(), "--inflight", "1", "--format", "json", "--output", path} + Short());
+  EXPECT_EQ(run.exit_code, 0) << run.err;
+  EXPECT_THAT(run.out, testing::HasSubstr("Benchmark Results Summary"));
+  std::ifstream file(path);
+  const Json json = Json::parse(std::string(std::istreambuf_iterator<char>(file), {}), nullptr, false);
+  ASSERT_TRUE(json.is_object());
+  ASSERT_EQ(json.at("benchmarks").size(), 1u);
+  ExpectClean(json.at("benchmarks").at(0));
+}
+
+TEST(OutputTest, OldResultSurvivesARunThatMeasuresNothing) {
+  const TemporaryDirectory directory;
+  const std::string path = directory.path() + "/result.json";
+  std::ofstream(path) << "old";
+  const ClientRun run = RunClient({"--host", "no-such-host.invalid", "--output", path});
+  EXPECT_EQ(run.exit_code, 2);
+  std::string content;
+  std::ifstream(path) >> content;
+  EXPECT_EQ(content, "old");
+}
+
+}  // namespace
+}  // namespace cqbench::smoke

@@ -1,0 +1,180 @@
+// Command lines of the client that are refused: status 2 and one line that names the flag and the value.
+#include <gtest/gtest.h>
+#include <unistd.h>
+
+#include <cstdio>
+#include <fstream>
+#include <string>
+
+#include "absl/strings/str_cat.h"
+#include "src/tools/client_flags.h"
+#include "tests/unit/command_line.h"
+
+namespace cqbench {
+namespace {
+
+void Refused(const Arguments& arguments, const Arguments& words) {
+  ExpectUsageError(ParseWith(ParseClientFlags, arguments), arguments, words);
+}
+
+// The line must name both, whatever the value is.
+void RefusedValues(const std::string& flag, const Arguments& values, const Arguments& further = {}) {
+  for (const std::string& value : values) {
+    Arguments arguments = {flag, value};
+    arguments.insert(arguments.end(), further.begin(), further.end());
+    Refused(arguments, {flag, value});
+  }
+}
+
+const Arguments kNotInflightCounts = {"0",    "-1",  "100001", "2147483648", "99999999999999999999",
+                                      "many", "1.5", "1e3",    "10k"};
+
+TEST(ClientFlagsErrors, UnknownFlags) {
+  Refused({"--no-such-flag"}, {"--no-such-flag"});
+  Refused({"--inflght", "3"}, {"--inflght"});
+  Refused({"-x"}, {"-x"});
+  Refused({"stray"}, {"stray"});
+  Refused({"--inflight", "1", "stray"}, {"stray"});
+}
+
+TEST(ClientFlagsErrors, ValuesThatAreMissing) {
+  for (const char* flag : {"--host", "--port", "--inflight", "--warmup", "--format", "--output", "--channel-arg"}) {
+    Refused({flag}, {flag});
+  }
+}
+
+TEST(ClientFlagsErrors, ValuesForSwitches) {
+  Refused({"--streaming=maybe"}, {"--streaming"});
+}
+
+TEST(ClientFlagsErrors, Hosts) {
+  RefusedValues("--host",
+                {":1", "host:", "host:http", "host:65536", "host:0", "[::1", "two words", "dns:///host", "unix:"});
+  Refused({"--host", ""}, {"--host"});
+  Refused({"--host", "a,,b"}, {"--host", "''"});
+  Refused({"--host", "a,b:0"}, {"--host", "b:0"});
+  Refused({"--host", "a,b:x"}, {"--host", "b:x"});
+}
+
+TEST(ClientFlagsErrors, Ports) {
+  RefusedValues("--port", {"0", "-1", "65536", "99999999999999999999", "http", "1.5"});
+}
+
+TEST(ClientFlagsErrors, InflightCounts) {
+  for (const char* flag : {"--inflight", "--min-inflight", "--max-inflight", "--inflight-step"}) {
+    RefusedValues(flag, kNotInflightCounts);
+  }
+}
+
+TEST(ClientFlagsErrors, InflightLists) {
+  for (const std::string& value : kNotInflightCounts)
+    Refused({"--inflight-list", "1," + value}, {"--inflight-list", value});
+  Refused({"--inflight-list", "1,,2"}, {"--inflight-list"});
+  Refused({"--inflight-list", ","}, {"--inflight-list"});
+}
+
+TEST(ClientFlagsErrors, MaxBelowMin) {
+  Refused(Split("--min-inflight 9 --max-inflight 8"), {"--max-inflight", "8", "--min-inflight", "9"});
+  Refused(Split("--min-inflight 33"), {"--max-inflight", "32", "--min-inflight", "33"});
+}
+
+TEST(ClientFlagsErrors, PointsGivenTwice) {
+  Refused(Split("--inflight 1 --max-inflight 2"), {"--inflight", "--max-inflight"});
+  Refused(Split("--inflight 1 --min-inflight 2"), {"--inflight", "--min-inflight"});
+  Refused(Split("--inflight 1 --inflight-list 2"), {"--inflight", "--inflight-list"});
+  Refused(Split("--max-inflight 1 --inflight-list 2"), {"--max-inflight", "--inflight-list"});
+  Refused(Split("--inflight-step 1 --inflight-list 2"), {"--inflight-step", "--inflight-list"});
+  Refused(Split("--inflight 1 --inflight 2"), {"--inflight"});
+}
+
+TEST(ClientFlagsErrors, Durations) {
+  for (const char* flag : {"--warmup", "--interval", "--deadline", "--connect-timeout"}) {
+    RefusedValues(flag, {"-1", "-1ms", "86401", "25h", "1e300", "inf", "nan", "soon", "10x", "1,5"});
+    Refused({flag, ""}, {flag});
+  }
+  for (const char* flag : {"--interval", "--deadline", "--connect-timeout"}) RefusedValues(flag, {"0", "0ms"});
+}
+
+TEST(ClientFlagsErrors, Choices) {
+  RefusedValues("--api", {"async", "CQ", "generic"});
+  RefusedValues("--poll", {"busy"}, {"--api", "cq"});
+  RefusedValues("--workload", {"pong"});
+  RefusedValues("--format", {"xml", "JSON"});
+}
+
+TEST(ClientFlagsErrors, Numbers) {
+  RefusedValues("--threads", {"0", "-1", "4097", "two"}, {"--api", "cq"});
+  RefusedValues("--max-async-clients", {"-1", "100001", "few"}, {"--async"});
+  RefusedValues("--max-channels", {"0", "-1", "100001", "few"});
+  RefusedValues("--repetitions", {"0", "-1", "1001", "1.5"});
+  RefusedValues("--request-bytes", {"-1", "67108865", "1k"}, {"--workload", "echo"});
+  RefusedValues("--response-bytes", {"-1", "67108865", "99999999999999999999"}, {"--workload", "echo"});
+  RefusedValues("--max-error-rate", {"-0.1", "1.1", "5%", "nan", "inf"});
+}
+
+TEST(ClientFlagsErrors, ChannelPolicies) {
+  RefusedValues("--channel-policy", {"one", "pool", "pool:0", "pool:-1", "pool:10001", "pool:x", "Shared"});
+}
+
+TEST(ClientFlagsErrors, ChannelArgs) {
+  RefusedValues("--channel-arg", {"key", "=value"});
+}
+
+TEST(ClientFlagsErrors, ServiceConfigs) {
+  RefusedValues("--service-config", {"{", "[]", "7", "null", "\"text\"", "{\"a\":}"});
+  Refused({"--service-config", ""}, {"--service-config"});
+  Refused({"--service-config", "@/no/such/file.json"}, {"--service-config", "/no/such/file.json"});
+  Refused({"--service-config", "@/"}, {"--service-config", "/"});
+  Refused({"--service-config", "@"}, {"--service-config"});
+  Refused({"--service-config", "{\n\"a\":\n}"}, {"--service-config"});
+}
+
+TEST(ClientFlagsErrors, ServiceConfigFilesWithoutJson) {
+  const std::string path = absl::StrCat(testing::TempDir(), "cqbench_bad_service_config_", getpid());
+  for (const std::string& content : {std::string(), std::string("not JSON"), std::string((1 << 20) + 1, ' ')}) {
+    std::ofstream(path, std::ios::binary | std::ios::trunc) << content;
+    Refused({"--service-config", "@" + path}, {"--service-config"});
+  }
+  std::remove(path.c_str());
+}
+
+TEST(ClientFlagsErrors, ApisGivenTwice) {
+  Refused(Split("--async --async-callback"), {"--async", "--async-callback"});
+  Refused(Split("--async --api sync"), {"--async", "--api"});
+  Refused(Split("--async-callback --api callback"), {"--async-callback", "--api"});
+}
+
+TEST(ClientFlagsErrors, FlagsOfAnotherApi) {
+  Refused(Split("--poll spin"), {"--poll", "spin", "sync"});
+  Refused(Split("--poll spin --async-callback"), {"--poll", "spin", "callback"});
+  Refused(Split("--threads 2"), {"--threads", "sync"});
+  Refused(Split("--threads 2 --api callback"), {"--threads", "callback"});
+  Refused(Split("--max-async-clients 2"), {"--max-async-clients", "--async"});
+}
+
+TEST(ClientFlagsErrors, FlagsOfAnotherPolicy) {
+  Refused(Split("--local-pool --channel-policy shared"), {"--local-pool", "--channel-policy"});
+  Refused(Split("--max-channels 2 --channel-policy shared"), {"--max-channels", "shared"});
+  Refused(Split("--max-channels 2 --channel-policy pool:3"), {"--max-channels", "pool:3"});
+}
+
+TEST(ClientFlagsErrors, PayloadsWithoutEcho) {
+  Refused(Split("--request-bytes 1"), {"--request-bytes", "echo"});
+  Refused(Split("--response-bytes 1 --workload ping"), {"--response-bytes", "echo"});
+}
+
+TEST(ClientFlagsErrors, BlocksBelowTheTableWithoutATable) {
+  for (const char* format : {"csv", "json", "gobench"}) {
+    Refused({"--format", format, "--with-csv"}, {"--with-csv", format});
+    Refused({"--format", format, "--per-worker-stats"}, {"--per-worker-stats", format});
+  }
+}
+
+TEST(ClientFlagsErrors, ValuesWithLineBreaksStayOnOneLine) {
+  Refused({"--port", "1\n2"}, {"--port"});
+  Refused({"--host", "a b\nc"}, {"--host"});
+  Refused({"--channel-policy", "a\nb"}, {"--channel-policy"});
+}
+
+}  // namespace
+}  // namespace cqbench

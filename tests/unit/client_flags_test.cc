@@ -1,0 +1,276 @@
+// Command lines of the client that are accepted, and what they mean.
+#include "src/tools/client_flags.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <unistd.h>
+
+#include <cstdio>
+#include <fstream>
+#include <string>
+#include <variant>
+
+#include "absl/strings/str_cat.h"
+#include "tests/unit/command_line.h"
+
+namespace cqbench {
+namespace {
+
+using testing::ElementsAre;
+using testing::HasSubstr;
+using testing::SizeIs;
+using Kind = ChannelPolicy::Kind;
+
+ClientOptions Options(const Arguments& arguments) {
+  const auto parsed = ParseWith(ParseClientFlags, arguments);
+  EXPECT_EQ(parsed.exit_code, 0) << parsed.text;
+  EXPECT_EQ(parsed.text, "");
+  return parsed.options.value_or(ClientOptions());
+}
+
+ClientOptions Options(const std::string& line) {
+  return Options(Split(line));
+}
+
+TEST(ClientFlags, DefaultsAreThoseOfThePost) {
+  const ClientOptions options = Options("");
+  const RunConfig& run = options.run;
+  ASSERT_THAT(run.targets, SizeIs(1));
+  EXPECT_EQ(run.targets[0].ToString(), "localhost:2137");
+  EXPECT_EQ(run.workload, WorkloadKind::kPing);
+  EXPECT_EQ(run.mode, RpcMode::kUnary);
+  EXPECT_EQ(run.api, ClientApi::kSync);
+  EXPECT_EQ(run.poll, PollMode::kBlock);
+  EXPECT_EQ(run.policy.ToString(), "per-worker");
+  EXPECT_EQ(run.policy.max_channels, 0);
+  EXPECT_THAT(run.inflight, ElementsAre(32));
+  EXPECT_EQ(run.threads, 0);
+  EXPECT_EQ(run.warmup_ns, kNanosPerSecond);
+  EXPECT_EQ(run.interval_ns, 10 * kNanosPerSecond);
+  EXPECT_EQ(run.deadline_ns, kNanosPerSecond);
+  EXPECT_EQ(run.connect_timeout_ns, 5 * kNanosPerSecond);
+  EXPECT_EQ(run.repetitions, 1);
+  EXPECT_EQ(run.request_bytes, 0u);
+  EXPECT_EQ(run.response_bytes, 0u);
+  EXPECT_TRUE(run.channel_args.empty());
+  EXPECT_EQ(run.service_config, "");
+  EXPECT_EQ(options.format, Format::kTable);
+  EXPECT_EQ(options.output, "");
+  EXPECT_FALSE(options.with_csv);
+  EXPECT_FALSE(options.per_worker_stats);
+  EXPECT_EQ(options.max_error_rate, 0);
+  EXPECT_FALSE(options.deadlock_detection);
+}
+
+TEST(ClientFlags, SweepOfThePostWorksAsPrinted) {
+  const ClientOptions options =
+      Options("--host server-host --min-inflight 1 --max-inflight 48 --warmup 5 --interval 10 --with-csv");
+  EXPECT_EQ(options.run.targets.at(0).ToString(), "server-host:2137");
+  ASSERT_THAT(options.run.inflight, SizeIs(48));
+  EXPECT_EQ(options.run.inflight.front(), 1);
+  EXPECT_EQ(options.run.inflight.back(), 48);
+  EXPECT_EQ(options.run.warmup_ns, 5 * kNanosPerSecond);
+  EXPECT_EQ(options.run.interval_ns, 10 * kNanosPerSecond);
+  EXPECT_TRUE(options.with_csv);
+  EXPECT_EQ(options.run.mode, RpcMode::kUnary);
+  EXPECT_EQ(options.run.policy.kind, Kind::kPerWorker);
+}
+
+TEST(ClientFlags, StreamingSweepWithLocalPoolOfThePostWorksAsPrinted) {
+  const ClientOptions options = Options(
+      "--host server-host --min-inflight 1 --max-inflight 48 --warmup 5 --interval 10 --with-csv --streaming "
+      "--local-pool");
+  EXPECT_EQ(options.run.mode, RpcMode::kStreaming);
+  EXPECT_EQ(options.run.policy.kind, Kind::kLocalPool);
+  EXPECT_THAT(options.run.inflight, SizeIs(48));
+}
+
+TEST(ClientFlags, SinglePointWithPortWorks) {
+  const ClientOptions options = Options("--host server-host --port 50051 --inflight 7");
+  EXPECT_EQ(options.run.targets.at(0).ToString(), "server-host:50051");
+  EXPECT_THAT(options.run.inflight, ElementsAre(7));
+}
+
+TEST(ClientFlags, AsyncIsCqAndAsyncCallbackIsCallback) {
+  EXPECT_EQ(Options("--async").run.api, ClientApi::kCq);
+  EXPECT_EQ(Options("--async-callback").run.api, ClientApi::kCallback);
+  for (const char* api : {"sync", "cq", "callback"}) {
+    EXPECT_EQ(ToString(Options(absl::StrCat("--api ", api)).run.api), api);
+  }
+}
+
+TEST(ClientFlags, AsyncStreams) {
+  const ClientOptions options = Options("--async --streaming");
+  EXPECT_EQ(options.run.api, ClientApi::kCq);
+  EXPECT_EQ(options.run.mode, RpcMode::kStreaming);
+}
+
+TEST(ClientFlags, MaxAsyncClientsBoundsThreadsAndChannels) {
+  const RunConfig cq = Options("--async --max-async-clients 4").run;
+  EXPECT_EQ(cq.threads, 4);
+  EXPECT_EQ(cq.policy.max_channels, 4);
+  const RunConfig callback = Options("--async-callback --max-async-clients 4").run;
+  EXPECT_EQ(callback.threads, 0);
+  EXPECT_EQ(callback.policy.max_channels, 4);
+  EXPECT_EQ(Options("--async --max-async-clients 4 --max-channels 2").run.policy.max_channels, 2);
+  EXPECT_EQ(Options("--async --max-async-clients 2 --max-channels 4").run.policy.max_channels, 2);
+  EXPECT_EQ(Options("--async --max-async-clients 0").run.threads, 0);
+  EXPECT_EQ(Options("--async --max-async-clients 0").run.policy.max_channels, 0);
+  EXPECT_EQ(Options("--async --max-async-clients 4 --threads 2").run.threads, 2);
+}
+
+TEST(ClientFlags, MaxChannelsBoundsPoliciesWithAChannelPerWorker) {
+  EXPECT_EQ(Options("--max-channels 3").run.policy.max_channels, 3);
+  EXPECT_EQ(Options("--local-pool --max-channels 3").run.policy.max_channels, 3);
+  EXPECT_EQ(Options("--channel-policy distinct-args --max-channels 3").run.policy.max_channels, 3);
+}
+
+TEST(ClientFlags, PerWorkerStatsIsAsked) {
+  EXPECT_TRUE(Options("--per-worker-stats").per_worker_stats);
+}
+
+TEST(ClientFlags, HostsAreSeparatedByCommasAndMayCarryPorts) {
+  const RunConfig run = Options("--host a,b:1000,[::1]:1001,::1,unix:/run/s --port 99").run;
+  ASSERT_THAT(run.targets, SizeIs(5));
+  EXPECT_EQ(run.targets[0].ToString(), "a:99");
+  EXPECT_EQ(run.targets[1].ToString(), "b:1000");
+  EXPECT_EQ(run.targets[2].ToString(), "[::1]:1001");
+  EXPECT_EQ(run.targets[3].ToString(), "[::1]:99");
+  EXPECT_EQ(run.targets[4].ToString(), "unix:/run/s");
+}
+
+TEST(ClientFlags, HostInBracketsIsOneAddress) {
+  EXPECT_EQ(Options("--host [::1]").run.targets.at(0).ToString(), "[::1]:2137");
+}
+
+TEST(ClientFlags, ChannelPolicies) {
+  for (const char* policy : {"shared", "per-worker", "distinct-args", "local-pool", "pool:12"}) {
+    EXPECT_EQ(Options(absl::StrCat("--channel-policy ", policy)).run.policy.ToString(), policy);
+  }
+}
+
+TEST(ClientFlags, InflightListAndStep) {
+  EXPECT_THAT(Options("--inflight-list 1,2,4,8").run.inflight, ElementsAre(1, 2, 4, 8));
+  EXPECT_THAT(Options("--min-inflight 1 --max-inflight 10 --inflight-step 4").run.inflight, ElementsAre(1, 5, 9, 10));
+  EXPECT_THAT(Options("--max-inflight 3").run.inflight, ElementsAre(1, 2, 3));
+  EXPECT_THAT(Options("--min-inflight 31").run.inflight, ElementsAre(31, 32));
+  EXPECT_THAT(Options("--min-inflight 5 --max-inflight 5").run.inflight, ElementsAre(5));
+}
+
+TEST(ClientFlags, DurationsAreSecondsOrCarryAUnit) {
+  const RunConfig run = Options("--warmup 0.5 --interval 1m --deadline 250ms --connect-timeout 1e-1").run;
+  EXPECT_EQ(run.warmup_ns, 500 * kNanosPerMilli);
+  EXPECT_EQ(run.interval_ns, 60 * kNanosPerSecond);
+  EXPECT_EQ(run.deadline_ns, 250 * kNanosPerMilli);
+  EXPECT_EQ(run.connect_timeout_ns, 100 * kNanosPerMilli);
+}
+
+TEST(ClientFlags, WarmupMayBeLeftOut) {
+  EXPECT_EQ(Options("--warmup 0").run.warmup_ns, 0);
+}
+
+TEST(ClientFlags, EchoHasPayloads) {
+  const RunConfig run = Options("--workload echo --request-bytes 100 --response-bytes 67108864").run;
+  EXPECT_EQ(run.workload, WorkloadKind::kEcho);
+  EXPECT_EQ(run.request_bytes, 100u);
+  EXPECT_EQ(run.response_bytes, kMaxPayloadBytes);
+}
+
+TEST(ClientFlags, PollSpinWithCq) {
+  EXPECT_EQ(Options("--api cq --poll spin --threads 3").run.poll, PollMode::kSpin);
+  EXPECT_EQ(Options("--async --poll spin").run.poll, PollMode::kSpin);
+  EXPECT_EQ(Options("--api cq --threads 3").run.threads, 3);
+}
+
+TEST(ClientFlags, ChannelArgsRepeat) {
+  const RunConfig run = Options("--channel-arg a=1 --channel-arg b=two --channel-arg c=[1,2]").run;
+  ASSERT_THAT(run.channel_args, SizeIs(3));
+  EXPECT_EQ(run.channel_args[0].key, "a");
+  EXPECT_EQ(std::get<int>(run.channel_args[0].value), 1);
+  EXPECT_EQ(std::get<std::string>(run.channel_args[1].value), "two");
+  EXPECT_EQ(std::get<std::string>(run.channel_args[2].value), "[1,2]");
+}
+
+TEST(ClientFlags, ServiceConfigIsJsonOrAFileWithIt) {
+  const std::string json = R"({"loadBalancingConfig": [{"round_robin": {}}]})";
+  EXPECT_EQ(Options({"--service-config", json}).run.service_config, json);
+  const std::string path = absl::StrCat(testing::TempDir(), "cqbench_service_config_", getpid(), ".json");
+  std::ofstream(path) << json;
+  EXPECT_EQ(Options({"--service-config", "@" + path}).run.service_config, json);
+  std::remove(path.c_str());
+}
+
+TEST(ClientFlags, OutputAndFormat) {
+  const auto format_of = [](const char* name) { return Options(absl::StrCat("--format ", name)).format; };
+  EXPECT_EQ(format_of("table"), Format::kTable);
+  EXPECT_EQ(format_of("csv"), Format::kCsv);
+  EXPECT_EQ(format_of("json"), Format::kJson);
+  EXPECT_EQ(format_of("gobench"), Format::kGoBench);
+  const ClientOptions options = Options("--format json --output result.json --with-csv --per-worker-stats");
+  EXPECT_EQ(options.output, "result.json");
+  EXPECT_TRUE(options.with_csv) << "the table is on standard output, so the block has its place";
+}
+
+TEST(ClientFlags, ErrorRateAndRepetitions) {
+  EXPECT_DOUBLE_EQ(Options("--max-error-rate 0.01").max_error_rate, 0.01);
+  EXPECT_DOUBLE_EQ(Options("--max-error-rate 1").max_error_rate, 1);
+  EXPECT_EQ(Options("--repetitions 5").run.repetitions, 5);
+  EXPECT_TRUE(Options("--deadlock-detection").deadlock_detection);
+}
+
+TEST(ClientFlags, EqualsSignMayJoinFlagAndValue) {
+  EXPECT_THAT(Options("--inflight=9").run.inflight, ElementsAre(9));
+  EXPECT_EQ(Options("--host=h:1").run.targets.at(0).ToString(), "h:1");
+}
+
+TEST(ClientFlags, HelpNamesEveryFlagAndExitsWithZero) {
+  const auto parsed = ParseWith(ParseClientFlags, {"--help"});
+  EXPECT_FALSE(parsed.options.has_value());
+  EXPECT_EQ(parsed.exit_code, 0);
+  for (const char* flag : {"--host",
+                           "--port",
+                           "--inflight",
+                           "--min-inflight",
+                           "--max-inflight",
+                           "--inflight-step",
+                           "--inflight-list",
+                           "--warmup",
+                           "--interval",
+                           "--deadline",
+                           "--connect-timeout",
+                           "--with-csv",
+                           "--streaming",
+                           "--local-pool",
+                           "--max-channels",
+                           "--async",
+                           "--async-callback",
+                           "--max-async-clients",
+                           "--per-worker-stats",
+                           "--api",
+                           "--threads",
+                           "--poll",
+                           "--channel-policy",
+                           "--channel-arg",
+                           "--service-config",
+                           "--workload",
+                           "--request-bytes",
+                           "--response-bytes",
+                           "--repetitions",
+                           "--format",
+                           "--output",
+                           "--max-error-rate",
+                           "--deadlock-detection",
+                           "--version"}) {
+    EXPECT_THAT(parsed.text, HasSubstr(flag));
+  }
+}
+
+TEST(ClientFlags, VersionIsOneLineAndExitsWithZero) {
+  const auto parsed = ParseWith(ParseClientFlags, {"--version"});
+  EXPECT_FALSE(parsed.options.has_value());
+  EXPECT_EQ(parsed.exit_code, 0);
+  EXPECT_THAT(parsed.text, testing::MatchesRegex("grpc_ping_client [^\n]*gRPC [^\n]*protobuf [^\n]*\n"));
+}
+
+}  // namespace
+}  // namespace cqbench

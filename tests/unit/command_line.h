@@ -1,0 +1,47 @@
+// Command lines for the flag parsers, without a process.
+#pragma once
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <initializer_list>
+#include <string>
+#include <vector>
+
+#include "src/tools/flags.h"
+
+namespace cqbench {
+
+using Arguments = std::vector<std::string>;
+
+// "--a 1 --b" as the shell would split it: at spaces, no quoting.
+inline Arguments Split(const std::string& line) {
+  Arguments words;
+  for (size_t at = 0; at < line.size();) {
+    const size_t end = std::min(line.find(' ', at), line.size());
+    if (end > at) words.push_back(line.substr(at, end - at));
+    at = end + 1;
+  }
+  return words;
+}
+
+template <typename Options>
+Parsed<Options> ParseWith(Parsed<Options> (*parse)(int, const char* const*), const Arguments& arguments) {
+  std::vector<const char*> argv = {"./program"};
+  for (const std::string& argument : arguments) argv.push_back(argument.c_str());
+  return parse(static_cast<int>(argv.size()), argv.data());
+}
+
+// Expects the arguments to be refused: exit status 2 and one line that has all the words in it.
+template <typename Options>
+void ExpectUsageError(const Parsed<Options>& parsed, const Arguments& arguments, const Arguments& words) {
+  SCOPED_TRACE(testing::PrintToString(arguments));
+  EXPECT_FALSE(parsed.options.has_value());
+  EXPECT_EQ(parsed.exit_code, 2);
+  EXPECT_EQ(std::count(parsed.text.begin(), parsed.text.end(), '\n'), 1) << parsed.text;
+  EXPECT_THAT(parsed.text, testing::EndsWith("\n"));
+  for (const std::string& word : words) EXPECT_THAT(parsed.text, testing::HasSubstr(word));
+}
+
+}  // namespace cqbench

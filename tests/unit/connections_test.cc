@@ -1,0 +1,244 @@
+// Counting this process's own connections. The sockets are the test's own, on the loopback interface.
+#include "cqbench/connections.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <netinet/in.h>
+#include <sys/un.h>
+#include <unistd.h>
+
+#include <cstdio>
+#include <cstring>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "absl/strings/str_cat.h"
+
+namespace cqbench {
+namespace {
+
+using testing::HasSubstr;
+
+class Socket {
+ public:
+  explicit Socket(int fd) : fd_(fd) {}
+  Socket(Socket&& other) noexcept : fd_(std::exchange(other.fd_, -1)) {}
+  ~Socket() { Close(); }
+
+  int fd() const { return fd_; }
+  void Close() {
+    if (fd_ >= 0) close(fd_);
+    fd_ = -1;
+  }
+
+ private:
+  int fd_;
+};
+
+Endpoint Loopback4(int port) {
+  Endpoint endpoint;
+  auto& address = reinterpret_cast<sockaddr_in&>(endpoint.address);
+  address.sin_family = AF_INET;
+  address.sin_port = htons(static_cast<uint16_t>(port));
+  address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+  endpoint.length = sizeof(address);
+  return endpoint;
+}
+
+// ::ffff:127.0.0.1, how an IPv4 peer appears on a dual-stack socket.
+Endpoint MappedLoopback4(int port) {
+  Endpoint endpoint;
+  auto& address = reinterpret_cast<sockaddr_in6&>(endpoint.address);
+  address.sin6_family = AF_INET6;
+  address.sin6_port = htons(static_cast<uint16_t>(port));
+  const unsigned char mapped[16] = {0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0xff, 0xff, 127, 0, 0, 1};
+  std::memcpy(&address.sin6_addr, mapped, sizeof(mapped));
+  endpoint.length = sizeof(address);
+  return endpoint;
+}
+
+const sockaddr* AddressOf(const Endpoint& endpoint) {
+  return reinterpret_cast<const sockaddr*>(&endpoint.address);
+}
+
+Socket Listen(const Endpoint& endpoint) {
+  Socket listener(socket(endpoint.address.ss_family, SOCK_STREAM | SOCK_CLOEXEC, 0));
+  EXPECT_EQ(bind(listener.fd(), AddressOf(endpoint), endpoint.length), 0) << std::strerror(errno);
+  EXPECT_EQ(listen(listener.fd(), 16), 0) << std::strerror(errno);
+  return listener;
+}
+
+Socket Connect(const Endpoint& endpoint) {
+  Socket client(socket(endpoint.address.ss_family, SOCK_STREAM | SOCK_CLOEXEC, 0));
+  EXPECT_EQ(connect(client.fd(), AddressOf(endpoint), endpoint.length), 0) << std::strerror(errno);
+  return client;
+}
+
+Socket Accept(const Socket& listener) {
+  return Socket(accept4(listener.fd(), nullptr, nullptr, SOCK_CLOEXEC));
+}
+
+int PortOf(const Socket& socket) {
+  sockaddr_in address{};
+  socklen_t length = sizeof(address);
+  EXPECT_EQ(getsockname(socket.fd(), reinterpret_cast<sockaddr*>(&address), &length), 0);
+  return ntohs(address.sin_port);
+}
+
+class TcpConnections : public testing::Test {
+ protected:
+  Socket listener_ = Listen(Loopback4(0));
+  int port_ = PortOf(listener_);
+  std::vector<Endpoint> endpoints_ = {Loopback4(port_)};
+};
+
+TEST_F(TcpConnections, ListeningSocketIsNone) {
+  EXPECT_EQ(CountConnections(endpoints_), 0);
+}
+
+TEST_F(TcpConnections, EachConnectedSocketIsOneAndAcceptedOnesAreNot) {
+  std::vector<Socket> sockets;
+  for (int n = 1; n <= 5; ++n) {
+    sockets.push_back(Connect(endpoints_[0]));
+    EXPECT_EQ(CountConnections(endpoints_), n);
+    sockets.push_back(Accept(listener_));
+    EXPECT_EQ(CountConnections(endpoints_), n);
+  }
+}
+
+TEST_F(TcpConnections, ClosedOnesAreNot) {
+  Socket first = Connect(endpoints_[0]);
+  Socket second = Connect(endpoints_[0]);
+  ASSERT_EQ(CountConnections(endpoints_), 2);
+  first.Close();
+  EXPECT_EQ(CountConnections(endpoints_), 1);
+}
+
+TEST_F(TcpConnections, ThoseThatThePeerHasClosedAreNot) {
+  Socket client = Connect(endpoints_[0]);
+  Accept(listener_).Close();
+  char byte = 0;
+  ASSERT_EQ(read(client.fd(), &byte, 1), 0) << "waits for the peer's end";
+  EXPECT_EQ(CountConnections(endpoints_), 0);
+}
+
+TEST_F(TcpConnections, ThoseToOtherPortsAreNot) {
+  const Socket other_listener = Listen(Loopback4(0));
+  const Endpoint other = Loopback4(PortOf(other_listener));
+  const Socket to_other = Connect(other);
+  EXPECT_EQ(CountConnections(endpoints_), 0);
+  EXPECT_EQ(CountConnections({other}), 1);
+  const Socket to_ours = Connect(endpoints_[0]);
+  EXPECT_EQ(CountConnections({endpoints_[0], other}), 2);
+}
+
+TEST_F(TcpConnections, EndpointNamedTwiceCountsOnce) {
+  const Socket client = Connect(endpoints_[0]);
+  EXPECT_EQ(CountConnections({endpoints_[0], endpoints_[0]}), 1);
+}
+
+TEST_F(TcpConnections, NoEndpointsAreNoConnections) {
+  const Socket client = Connect(endpoints_[0]);
+  EXPECT_EQ(CountConnections({}), 0);
+}
+
+TEST_F(TcpConnections, IPv4PeersOfDualStackSocketsAreFound) {
+  const Endpoint mapped = MappedLoopback4(port_);
+  const Socket probe(socket(AF_INET6, SOCK_STREAM | SOCK_CLOEXEC, 0));
+  const int off = 0;
+  if (probe.fd() < 0 || setsockopt(probe.fd(), IPPROTO_IPV6, IPV6_V6ONLY, &off, sizeof(off)) != 0 ||
+      connect(probe.fd(), AddressOf(mapped), mapped.length) != 0) {
+    GTEST_SKIP() << "no IPv6 here: " << std::strerror(errno);
+  }
+  EXPECT_EQ(CountConnections(endpoints_), 1);
+}
+
+TEST_F(TcpConnections, TargetsThatWereResolvedAreFound) {
+  const auto endpoints = ResolveTargets({{"127.0.0.1", port_, ""}});
+  ASSERT_TRUE(endpoints.ok()) << endpoints.status();
+  EXPECT_EQ(CountConnections(*endpoints), 0);
+  const Socket client = Connect(endpoints->at(0));
+  EXPECT_EQ(CountConnections(*endpoints), 1);
+}
+
+class UnixConnections : public testing::Test {
+ protected:
+  ~UnixConnections() override { unlink(path_.c_str()); }
+
+  std::string path_ = absl::StrCat(testing::TempDir(), "cqbench_", getpid(), ".sock");
+  std::vector<Endpoint> endpoints_ = ResolveTargets({{"", 0, path_}}).value();
+};
+
+TEST_F(UnixConnections, ConnectedSocketsCountListeningAndAcceptedOnesDoNot) {
+  const Socket listener = Listen(endpoints_[0]);
+  EXPECT_EQ(CountConnections(endpoints_), 0);
+  Socket first = Connect(endpoints_[0]);
+  const Socket second = Connect(endpoints_[0]);
+  const Socket accepted = Accept(listener);
+  EXPECT_EQ(CountConnections(endpoints_), 2);
+  first.Close();
+  EXPECT_EQ(CountConnections(endpoints_), 1);
+}
+
+TEST_F(UnixConnections, ThoseToOtherPathsDoNotCount) {
+  const Socket listener = Listen(endpoints_[0]);
+  const Socket client = Connect(endpoints_[0]);
+  EXPECT_EQ(CountConnections(ResolveTargets({{"", 0, path_ + "2"}}).value()), 0);
+}
+
+TEST(ResolveTargets, LocalhostHasLoopbackAddressesWithThePort) {
+  const auto endpoints = ResolveTargets({{"localhost", 2137, ""}});
+  ASSERT_TRUE(endpoints.ok()) << endpoints.status();
+  ASSERT_FALSE(endpoints->empty());
+  for (const Endpoint& endpoint : *endpoints) {
+    if (endpoint.address.ss_family == AF_INET) {
+      const auto& v4 = reinterpret_cast<const sockaddr_in&>(endpoint.address);
+      EXPECT_EQ(ntohs(v4.sin_port), 2137);
+      EXPECT_EQ(ntohl(v4.sin_addr.s_addr) >> 24, 127u);
+    } else {
+      ASSERT_EQ(endpoint.address.ss_family, AF_INET6);
+      const auto& v6 = reinterpret_cast<const sockaddr_in6&>(endpoint.address);
+      EXPECT_EQ(ntohs(v6.sin6_port), 2137);
+      EXPECT_TRUE(IN6_IS_ADDR_LOOPBACK(&v6.sin6_addr));
+    }
+  }
+}
+
+TEST(ResolveTargets, UnixSocketIsItsPath) {
+  const auto endpoints = ResolveTargets({{"", 0, "/run/ping.sock"}});
+  ASSERT_TRUE(endpoints.ok()) << endpoints.status();
+  ASSERT_EQ(endpoints->size(), 1u);
+  const auto& address = reinterpret_cast<const sockaddr_un&>(endpoints->at(0).address);
+  EXPECT_EQ(address.sun_family, AF_UNIX);
+  EXPECT_STREQ(address.sun_path, "/run/ping.sock");
+}
+
+TEST(ResolveTargets, EveryTargetIsThere) {
+  const auto endpoints = ResolveTargets({{"127.0.0.1", 1, ""}, {"127.0.0.2", 2, ""}, {"", 0, "/s"}});
+  ASSERT_TRUE(endpoints.ok()) << endpoints.status();
+  EXPECT_EQ(endpoints->size(), 3u);
+}
+
+TEST(ResolveTargets, UnknownNameIsNotFoundInOneLineThatNamesIt) {
+  // A label longer than the 63 bytes that DNS allows: refused by the resolver itself, without asking the network.
+  const std::string name(70, 'x');
+  const auto endpoints = ResolveTargets({{"127.0.0.1", 1, ""}, {name, 2137, ""}});
+  ASSERT_FALSE(endpoints.ok());
+  EXPECT_EQ(endpoints.status().code(), absl::StatusCode::kNotFound);
+  const std::string message(endpoints.status().message());
+  EXPECT_THAT(message, HasSubstr(absl::StrCat("'", name, "'")));
+  EXPECT_EQ(message.find('\n'), std::string::npos);
+}
+
+TEST(ExplainNoConnection, NamesTheReasonOfTheKernel) {
+  Socket listener = Listen(Loopback4(0));
+  const Endpoint endpoint = Loopback4(PortOf(listener));
+  EXPECT_THAT(ExplainNoConnection({endpoint}), HasSubstr("plain connection works"));
+  listener.Close();
+  EXPECT_EQ(ExplainNoConnection({endpoint}), std::strerror(ECONNREFUSED));
+  EXPECT_EQ(ExplainNoConnection(ResolveTargets({{"", 0, "/nowhere/ping.sock"}}).value()), std::strerror(ENOENT));
+}
+
+}  // namespace
+}  // namespace cqbench

@@ -1,0 +1,235 @@
+// Figures derived from what was measured, and the rows of the table: medians over repetitions.
+#include "cqbench/result.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <string>
+#include <vector>
+
+namespace cqbench {
+namespace {
+
+using testing::ElementsAre;
+using testing::UnorderedElementsAre;
+
+LatencyStats Latency(Nanos p50) {
+  LatencyStats stats;
+  stats.count = 100;
+  stats.mean_ns = static_cast<double>(p50) + 1;
+  stats.stddev_ns = 2;
+  stats.min_ns = p50 / 2;
+  stats.p50_ns = p50;
+  stats.p90_ns = p50 * 2;
+  stats.p95_ns = p50 * 3;
+  stats.p99_ns = p50 * 4;
+  stats.p999_ns = p50 * 5;
+  stats.max_ns = p50 * 6;
+  return stats;
+}
+
+PointResult Measured(int inflight, int repetition, uint64_t completed, Nanos p50) {
+  PointResult point;
+  point.inflight = inflight;
+  point.repetition = repetition;
+  point.window_ns = kNanosPerSecond;
+  point.completed = completed;
+  point.latency = Latency(p50);
+  point.cpu_user_ns = static_cast<Nanos>(completed) * 1000;
+  point.cpu_system_ns = static_cast<Nanos>(completed) * 2000;
+  return point;
+}
+
+PointResult Unmeasured(int inflight, int repetition) {
+  PointResult point;
+  point.inflight = inflight;
+  point.repetition = repetition;
+  point.failure = "cannot connect";
+  return point;
+}
+
+TEST(Summarize, IsAbsentForAnEmptyHistogram) {
+  EXPECT_FALSE(Summarize(Histogram()).has_value());
+}
+
+TEST(Summarize, TakesEveryFigureFromTheHistogram) {
+  Histogram h;
+  for (Nanos value = 1; value <= 1000; ++value) h.Record(value);
+  const LatencyStats stats = Summarize(h).value();
+  EXPECT_EQ(stats.count, 1000u);
+  EXPECT_DOUBLE_EQ(stats.mean_ns, 500.5);
+  EXPECT_NEAR(stats.stddev_ns, 288.675, 0.001);
+  EXPECT_EQ(stats.min_ns, 1);
+  EXPECT_EQ(stats.p50_ns, 500);
+  EXPECT_EQ(stats.p90_ns, 900);
+  EXPECT_EQ(stats.p95_ns, 950);
+  EXPECT_EQ(stats.p99_ns, 990);
+  EXPECT_EQ(stats.p999_ns, 999);
+  EXPECT_EQ(stats.max_ns, 1000);
+}
+
+TEST(PointResult, ThroughputDividesByTheMeasuredWindow) {
+  PointResult point = Measured(1, 0, 3000, 10);
+  point.window_ns = 1'500 * kNanosPerMilli;
+  EXPECT_DOUBLE_EQ(point.ThroughputPerSecond(), 2000);
+  EXPECT_EQ(Unmeasured(1, 0).ThroughputPerSecond(), 0);
+}
+
+TEST(PointResult, ErrorRateIsTheShareOfFailedCalls) {
+  PointResult point = Measured(1, 0, 75, 10);
+  EXPECT_EQ(point.ErrorRate(), 0);
+  point.errors = {{"UNAVAILABLE", 20, ""}, {"DEADLINE_EXCEEDED", 5, ""}};
+  EXPECT_EQ(point.Failed(), 25u);
+  EXPECT_DOUBLE_EQ(point.ErrorRate(), 0.25);
+  point.completed = 0;
+  EXPECT_DOUBLE_EQ(point.ErrorRate(), 1);
+  EXPECT_EQ(PointResult().ErrorRate(), 0) << "nothing happened, so nothing failed";
+}
+
+TEST(PointResult, CpuPerRpcIsAbsentWithoutRpcsOrWithoutCpuTimes) {
+  PointResult point = Measured(1, 0, 100, 10);
+  point.cpu_user_ns = 400;
+  point.cpu_system_ns = 600;
+  EXPECT_DOUBLE_EQ(point.CpuPerRpcNs().value(), 10);
+  point.completed = 0;
+  EXPECT_FALSE(point.CpuPerRpcNs().has_value());
+  point.completed = 100;
+  point.cpu_system_ns.reset();
+  EXPECT_FALSE(point.CpuPerRpcNs().has_value());
+}
+
+TEST(MedianOverRepetitions, OneRepetitionIsItself) {
+  std::vector<PointResult> points = {Measured(1, 0, 100, 10), Measured(2, 0, 190, 11)};
+  points[0].warnings = {"odd"};
+  points[1].partial = true;
+  points[1].unfinished = 3;
+  const std::vector<PointResult> rows = MedianOverRepetitions(points);
+  ASSERT_EQ(rows.size(), 2u);
+  EXPECT_EQ(rows[0].inflight, 1);
+  EXPECT_EQ(rows[0].completed, 100u);
+  EXPECT_EQ(rows[0].latency->p50_ns, 10);
+  EXPECT_THAT(rows[0].warnings, ElementsAre("odd"));
+  EXPECT_EQ(rows[1].completed, 190u);
+  EXPECT_EQ(rows[1].unfinished, 3u);
+  EXPECT_TRUE(rows[1].partial);
+}
+
+TEST(MedianOverRepetitions, RowsKeepTheOrderOfTheSweep) {
+  const std::vector<PointResult> points = {Measured(48, 0, 1, 1), Measured(1, 0, 1, 1), Measured(48, 1, 1, 1),
+                                           Measured(1, 1, 1, 1)};
+  const std::vector<PointResult> rows = MedianOverRepetitions(points);
+  ASSERT_EQ(rows.size(), 2u);
+  EXPECT_EQ(rows[0].inflight, 48);
+  EXPECT_EQ(rows[1].inflight, 1);
+}
+
+TEST(MedianOverRepetitions, OddNumbersTakeTheMiddleOfEachFigureByItself) {
+  std::vector<PointResult> points = {Measured(4, 0, 300, 20), Measured(4, 1, 100, 30), Measured(4, 2, 200, 10)};
+  points[0].window_ns = 3;
+  points[1].window_ns = 1;
+  points[2].window_ns = 2;
+  const PointResult row = MedianOverRepetitions(points).at(0);
+  EXPECT_EQ(row.completed, 200u);
+  EXPECT_EQ(row.window_ns, 2);
+  EXPECT_EQ(row.latency->min_ns, 10);
+  EXPECT_EQ(row.latency->p50_ns, 20);
+  EXPECT_EQ(row.latency->p90_ns, 40);
+  EXPECT_EQ(row.latency->p95_ns, 60);
+  EXPECT_EQ(row.latency->p99_ns, 80);
+  EXPECT_EQ(row.latency->p999_ns, 100);
+  EXPECT_EQ(row.latency->max_ns, 120);
+  EXPECT_DOUBLE_EQ(row.latency->mean_ns, 21);
+}
+
+TEST(MedianOverRepetitions, EvenNumbersTakeTheMeanOfTheMiddleTwo) {
+  const PointResult row = MedianOverRepetitions({Measured(4, 0, 400, 40), Measured(4, 1, 100, 10),
+                                                 Measured(4, 2, 300, 30), Measured(4, 3, 200, 20)})
+                              .at(0);
+  EXPECT_EQ(row.completed, 250u);
+  EXPECT_EQ(row.latency->p50_ns, 25);
+  EXPECT_DOUBLE_EQ(row.latency->mean_ns, 26);
+}
+
+TEST(MedianOverRepetitions, CpuTimesAreMediansToo) {
+  std::vector<PointResult> points = {Measured(4, 0, 300, 20), Measured(4, 1, 100, 30), Measured(4, 2, 200, 10)};
+  const PointResult row = MedianOverRepetitions(points).at(0);
+  EXPECT_EQ(row.cpu_user_ns, 200'000);
+  EXPECT_EQ(row.cpu_system_ns, 400'000);
+  points[1].cpu_user_ns.reset();
+  EXPECT_FALSE(MedianOverRepetitions(points).at(0).cpu_user_ns.has_value()) << "not all repetitions know it";
+}
+
+TEST(MedianOverRepetitions, RepetitionsThatMeasuredNothingAreLeftOut) {
+  for (const auto& points :
+       {std::vector<PointResult>{Unmeasured(4, 0), Measured(4, 1, 100, 10), Measured(4, 2, 200, 20)},
+        std::vector<PointResult>{Measured(4, 0, 100, 10), Measured(4, 1, 200, 20), Unmeasured(4, 2)}}) {
+    const PointResult row = MedianOverRepetitions(points).at(0);
+    EXPECT_EQ(row.completed, 150u);
+    EXPECT_EQ(row.latency->p50_ns, 15);
+    EXPECT_EQ(row.failure, "");
+  }
+}
+
+TEST(MedianOverRepetitions, RepetitionsThatWereCutShortAreLeftOut) {
+  std::vector<PointResult> points = {Measured(4, 0, 100, 10), Measured(4, 1, 200, 20), Measured(4, 2, 1, 999)};
+  points[2].partial = true;
+  const PointResult row = MedianOverRepetitions(points).at(0);
+  EXPECT_EQ(row.completed, 150u);
+  EXPECT_EQ(row.latency->p50_ns, 15);
+  EXPECT_FALSE(row.partial);
+}
+
+TEST(MedianOverRepetitions, RowFromACutRepetitionAloneSaysSo) {
+  std::vector<PointResult> points = {Unmeasured(4, 0), Measured(4, 1, 7, 10)};
+  points[1].partial = true;
+  const PointResult row = MedianOverRepetitions(points).at(0);
+  EXPECT_EQ(row.completed, 7u);
+  EXPECT_EQ(row.failure, "");
+  EXPECT_TRUE(row.partial);
+}
+
+TEST(MedianOverRepetitions, NothingMeasuredAtAllKeepsTheReason) {
+  const PointResult row = MedianOverRepetitions({Unmeasured(4, 0), Unmeasured(4, 1)}).at(0);
+  EXPECT_EQ(row.failure, "cannot connect");
+  EXPECT_FALSE(row.latency.has_value());
+  EXPECT_EQ(row.ThroughputPerSecond(), 0);
+}
+
+TEST(MedianOverRepetitions, ErrorsOfAllRepetitionsAreAddedUpByCode) {
+  std::vector<PointResult> points = {Measured(4, 0, 100, 10), Unmeasured(4, 1), Measured(4, 2, 100, 10)};
+  points[0].errors = {{"UNAVAILABLE", 2, "reset"}};
+  points[1].errors = {{"DEADLINE_EXCEEDED", 1, "late"}};
+  points[2].errors = {{"UNAVAILABLE", 3, "refused"}};
+  points[0].unfinished = 1;
+  points[1].unfinished = 4;
+  const PointResult row = MedianOverRepetitions(points).at(0);
+  EXPECT_EQ(row.Failed(), 6u);
+  EXPECT_EQ(row.unfinished, 5u);
+  ASSERT_EQ(row.errors.size(), 2u);
+  EXPECT_EQ(row.errors[0].code, "UNAVAILABLE");
+  EXPECT_EQ(row.errors[0].count, 5u);
+  EXPECT_EQ(row.errors[0].first_message, "reset");
+  EXPECT_EQ(row.errors[1].first_message, "late");
+}
+
+TEST(MedianOverRepetitions, ErrorsStayMostFrequentFirst) {
+  std::vector<PointResult> points = {Measured(4, 0, 100, 10), Measured(4, 1, 100, 10)};
+  points[0].errors = {{"UNAVAILABLE", 2, ""}};
+  points[1].errors = {{"DEADLINE_EXCEEDED", 9, ""}, {"UNAVAILABLE", 1, ""}};
+  EXPECT_EQ(MedianOverRepetitions(points).at(0).errors.at(0).code, "DEADLINE_EXCEEDED");
+}
+
+TEST(MedianOverRepetitions, EachWarningIsThereOnce) {
+  std::vector<PointResult> points = {Measured(4, 0, 100, 10), Measured(4, 1, 100, 10), Measured(4, 2, 100, 10)};
+  points[0].warnings = {"a"};
+  points[1].warnings = {"b", "a"};
+  points[2].warnings = {"b"};
+  EXPECT_THAT(MedianOverRepetitions(points).at(0).warnings, UnorderedElementsAre("a", "b"));
+}
+
+TEST(MedianOverRepetitions, NoPointsAreNoRows) {
+  EXPECT_TRUE(MedianOverRepetitions({}).empty());
+}
+
+}  // namespace
+}  // namespace cqbench

@@ -1,0 +1,155 @@
+// Durations, channel arguments, in-flight lists and sweep ranges, as people type them.
+#include "cqbench/run_config.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <string>
+#include <variant>
+#include <vector>
+
+#include "absl/strings/str_cat.h"
+
+namespace cqbench {
+namespace {
+
+using testing::ElementsAre;
+using testing::HasSubstr;
+
+TEST(ParseDuration, PlainNumbersAreSeconds) {
+  EXPECT_EQ(ParseDuration("1").value(), kNanosPerSecond);
+  EXPECT_EQ(ParseDuration("10").value(), 10 * kNanosPerSecond);
+  EXPECT_EQ(ParseDuration("0.5").value(), 500 * kNanosPerMilli);
+  EXPECT_EQ(ParseDuration("1e3").value(), 1000 * kNanosPerSecond);
+  EXPECT_EQ(ParseDuration("86400").value(), 86400 * kNanosPerSecond);
+}
+
+TEST(ParseDuration, NumbersMayCarryAUnit) {
+  EXPECT_EQ(ParseDuration("500ms").value(), 500 * kNanosPerMilli);
+  EXPECT_EQ(ParseDuration("2m").value(), 120 * kNanosPerSecond);
+  EXPECT_EQ(ParseDuration("1.5s").value(), 1500 * kNanosPerMilli);
+  EXPECT_EQ(ParseDuration("250us").value(), 250 * kNanosPerMicro);
+  EXPECT_EQ(ParseDuration("1ns").value(), 1);
+  EXPECT_EQ(ParseDuration("24h").value(), 86400 * kNanosPerSecond);
+}
+
+TEST(ParseDuration, DecimalFractionsOfASecondAreNotCutByBinaryOnes) {
+  for (int ms = 1; ms < 1000; ++ms) {
+    const std::string text = absl::StrCat("0.", ms < 100 ? "0" : "", ms < 10 ? "0" : "", ms);
+    EXPECT_EQ(ParseDuration(text).value(), ms * kNanosPerMilli) << text;
+  }
+}
+
+TEST(ParseDuration, RefusesWhatIsNoDurationAndQuotesIt) {
+  for (const char* text : {"", "fast", "10x", "5,5", "1s2", "--1", "s", "ms"}) {
+    const auto parsed = ParseDuration(text);
+    ASSERT_FALSE(parsed.ok()) << text;
+    EXPECT_EQ(parsed.status().code(), absl::StatusCode::kInvalidArgument);
+    EXPECT_THAT(std::string(parsed.status().message()), HasSubstr(absl::StrCat("'", text, "' is not a duration")));
+  }
+}
+
+TEST(ParseDuration, RefusesZeroNegativeAndMoreThanADay) {
+  for (const char* text : {"0", "0ms", "-1", "-5s", "0.0000000001", "86401", "24h1ns", "1e300", "inf", "nan", "-inf"}) {
+    const auto parsed = ParseDuration(text);
+    ASSERT_FALSE(parsed.ok()) << text;
+    EXPECT_THAT(std::string(parsed.status().message()), HasSubstr(absl::StrCat("'", text, "' is out of range")));
+  }
+}
+
+TEST(ParseDuration, ZeroIsAcceptedWhereTheCallerSaysSo) {
+  EXPECT_EQ(ParseDuration("0", /*min_ns=*/0).value(), 0);
+  EXPECT_EQ(ParseDuration("0ms", /*min_ns=*/0).value(), 0);
+  EXPECT_FALSE(ParseDuration("-1ms", /*min_ns=*/0).ok());
+  EXPECT_FALSE(ParseDuration("nan", /*min_ns=*/0).ok());
+}
+
+TEST(FormatDuration, IsTheShortestExactForm) {
+  EXPECT_EQ(FormatDuration(500 * kNanosPerMilli), "500ms");
+  EXPECT_EQ(FormatDuration(10 * kNanosPerSecond), "10s");
+  EXPECT_EQ(FormatDuration(1500 * kNanosPerMicro), "1.5ms");
+  EXPECT_EQ(FormatDuration(7), "7ns");
+}
+
+TEST(FormatDuration, IsReadBackAsTheSameDuration) {
+  for (Nanos ns : {Nanos{1}, Nanos{999}, Nanos{1'500'001}, 90 * kNanosPerSecond, 3'723'000'000'017}) {
+    EXPECT_EQ(ParseDuration(FormatDuration(ns)).value(), ns) << FormatDuration(ns);
+  }
+}
+
+TEST(ParseChannelArg, WholeNumbersBecomeIntegersAndTheRestStaysText) {
+  const auto value_of = [](absl::string_view text) { return ParseChannelArg(text).value().value; };
+  EXPECT_EQ(std::get<int>(value_of("grpc.http2.bdp_probe=0")), 0);
+  EXPECT_EQ(std::get<int>(value_of("a=-5")), -5);
+  EXPECT_EQ(std::get<int>(value_of("a=2147483647")), 2147483647);
+  EXPECT_EQ(std::get<std::string>(value_of("a=2147483648")), "2147483648");
+  EXPECT_EQ(std::get<std::string>(value_of("a=round_robin")), "round_robin");
+  EXPECT_EQ(std::get<std::string>(value_of("a=1.5")), "1.5");
+  EXPECT_EQ(std::get<std::string>(value_of("a=")), "");
+}
+
+TEST(ParseChannelArg, TheFirstEqualsSignSeparates) {
+  const ChannelArg arg = ParseChannelArg("key=a=b").value();
+  EXPECT_EQ(arg.key, "key");
+  EXPECT_EQ(std::get<std::string>(arg.value), "a=b");
+}
+
+TEST(ParseChannelArg, RefusesWhatHasNoKeyOrNoValue) {
+  for (const char* text : {"", "key", "=value", "="}) {
+    const auto parsed = ParseChannelArg(text);
+    ASSERT_FALSE(parsed.ok()) << text;
+    EXPECT_THAT(std::string(parsed.status().message()), HasSubstr(absl::StrCat("'", text, "'")));
+  }
+}
+
+TEST(ParseInflightList, TakesNumbersInTheOrderGiven) {
+  EXPECT_THAT(ParseInflightList("7").value(), ElementsAre(7));
+  EXPECT_THAT(ParseInflightList("1,2,4").value(), ElementsAre(1, 2, 4));
+  EXPECT_THAT(ParseInflightList("48,1").value(), ElementsAre(48, 1));
+  EXPECT_THAT(ParseInflightList(absl::StrCat(kMaxInflight)).value(), ElementsAre(kMaxInflight));
+}
+
+TEST(ParseInflightList, RefusesEverythingElseAndQuotesTheItem) {
+  struct Case {
+    const char* text;
+    const char* item;
+  };
+  for (const Case& c : {Case{"", "''"}, Case{"1,,2", "''"}, Case{"1,2,", "''"}, Case{"1,0", "'0'"}, Case{"-3", "'-3'"},
+                        Case{"1,two", "'two'"}, Case{"1;2", "'1;2'"}, Case{"1.5", "'1.5'"}, Case{"100001", "'100001'"},
+                        Case{"99999999999999999999", "'99999999999999999999'"}}) {
+    const auto parsed = ParseInflightList(c.text);
+    ASSERT_FALSE(parsed.ok()) << c.text;
+    EXPECT_THAT(std::string(parsed.status().message()), HasSubstr(c.item));
+  }
+}
+
+TEST(SweepRange, StepsFromMinToMax) {
+  EXPECT_THAT(SweepRange(1, 5, 1), ElementsAre(1, 2, 3, 4, 5));
+  EXPECT_THAT(SweepRange(2, 10, 4), ElementsAre(2, 6, 10));
+}
+
+TEST(SweepRange, MaxIsAPointEvenWhenTheStepsDoNotHitIt) {
+  EXPECT_THAT(SweepRange(1, 10, 4), ElementsAre(1, 5, 9, 10));
+  EXPECT_THAT(SweepRange(1, 48, 16), ElementsAre(1, 17, 33, 48));
+  EXPECT_THAT(SweepRange(1, 3, 100), ElementsAre(1, 3));
+}
+
+TEST(SweepRange, EqualEndsAreOnePoint) {
+  EXPECT_THAT(SweepRange(8, 8, 1), ElementsAre(8));
+  EXPECT_THAT(SweepRange(kMaxInflight, kMaxInflight, kMaxInflight), ElementsAre(kMaxInflight));
+}
+
+TEST(Names, AreTheOnesOfTheFlags) {
+  EXPECT_EQ(ToString(WorkloadKind::kPing), "ping");
+  EXPECT_EQ(ToString(WorkloadKind::kEcho), "echo");
+  EXPECT_EQ(ToString(ClientApi::kSync), "sync");
+  EXPECT_EQ(ToString(ClientApi::kCq), "cq");
+  EXPECT_EQ(ToString(ClientApi::kCallback), "callback");
+  EXPECT_EQ(ToString(RpcMode::kUnary), "unary");
+  EXPECT_EQ(ToString(RpcMode::kStreaming), "streaming");
+  EXPECT_EQ(ToString(PollMode::kBlock), "block");
+  EXPECT_EQ(ToString(PollMode::kSpin), "spin");
+}
+
+}  // namespace
+}  // namespace cqbench

@@ -1,0 +1,155 @@
+// Command lines of the server: what they mean, and which are refused.
+#include "src/tools/server_flags.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <string>
+#include <variant>
+
+#include "absl/strings/str_cat.h"
+#include "tests/unit/command_line.h"
+
+namespace cqbench {
+namespace {
+
+using testing::HasSubstr;
+using testing::SizeIs;
+
+ServerConfig Config(const std::string& line) {
+  const auto parsed = ParseWith(ParseServerFlags, Split(line));
+  EXPECT_EQ(parsed.exit_code, 0) << parsed.text;
+  EXPECT_EQ(parsed.text, "");
+  return parsed.options.value_or(ServerOptions()).server;
+}
+
+void Refused(const Arguments& arguments, const Arguments& words) {
+  ExpectUsageError(ParseWith(ParseServerFlags, arguments), arguments, words);
+}
+
+void RefusedValues(const std::string& flag, const Arguments& values, const Arguments& further = {}) {
+  for (const std::string& value : values) {
+    Arguments arguments = {flag, value};
+    arguments.insert(arguments.end(), further.begin(), further.end());
+    Refused(arguments, {flag, value});
+  }
+}
+
+TEST(ServerFlags, DefaultsListenOnTheLoopbackInterfaceOnly) {
+  const auto parsed = ParseWith(ParseServerFlags, {});
+  ASSERT_TRUE(parsed.options.has_value()) << parsed.text;
+  const ServerConfig& config = parsed.options->server;
+  ASSERT_THAT(config.listen, SizeIs(1));
+  EXPECT_EQ(config.listen[0].ToString(), "localhost:2137");
+  EXPECT_EQ(config.api, ServerApi::kCq);
+  EXPECT_EQ(config.poll, PollMode::kBlock);
+  EXPECT_EQ(config.num_cqs, 1);
+  EXPECT_EQ(config.workers_per_cq, 1);
+  EXPECT_EQ(config.callbacks_per_cq, 100);
+  EXPECT_TRUE(config.channel_args.empty());
+  EXPECT_EQ(config.drain_ns, 2 * kNanosPerSecond);
+  EXPECT_FALSE(parsed.options->deadlock_detection);
+}
+
+TEST(ServerFlags, ThoseOfThePostWork) {
+  const ServerConfig config = Config("--num-cqs 8 --workers-per-cq 2 --callbacks-per-cq 10");
+  EXPECT_EQ(config.num_cqs, 8);
+  EXPECT_EQ(config.workers_per_cq, 2);
+  EXPECT_EQ(config.callbacks_per_cq, 10);
+}
+
+TEST(ServerFlags, HostAndPort) {
+  EXPECT_EQ(Config("--host 0.0.0.0 --port 50051").listen.at(0).ToString(), "0.0.0.0:50051");
+  EXPECT_EQ(Config("--port 0").listen.at(0).ToString(), "localhost:0");
+  EXPECT_EQ(Config("--host ::").listen.at(0).ToString(), "[::]:2137");
+  EXPECT_EQ(Config("--host 10.0.0.1:7").listen.at(0).ToString(), "10.0.0.1:7");
+}
+
+TEST(ServerFlags, ListenRepeatsAndTakesUnixSockets) {
+  const ServerConfig config = Config("--listen unix:/run/ping.sock --listen [::1]:7 --listen 127.0.0.1:0");
+  ASSERT_THAT(config.listen, SizeIs(3));
+  EXPECT_EQ(config.listen[0].ToString(), "unix:/run/ping.sock");
+  EXPECT_EQ(config.listen[1].ToString(), "[::1]:7");
+  EXPECT_EQ(config.listen[2].ToString(), "127.0.0.1:0");
+}
+
+TEST(ServerFlags, ListenOnAnAddressInBracketsIsOneAddress) {
+  const ServerConfig config = Config("--listen [::1]");
+  ASSERT_THAT(config.listen, SizeIs(1));
+  EXPECT_EQ(config.listen[0].ToString(), "[::1]:2137");
+}
+
+TEST(ServerFlags, Apis) {
+  for (const char* api : {"cq", "callback", "sync", "generic"}) {
+    EXPECT_EQ(ToString(Config(absl::StrCat("--api ", api)).api), api);
+  }
+}
+
+TEST(ServerFlags, PollSpinWithQueuesOfOurs) {
+  EXPECT_EQ(Config("--poll spin").poll, PollMode::kSpin);
+  EXPECT_EQ(Config("--poll spin --api generic").poll, PollMode::kSpin);
+}
+
+TEST(ServerFlags, ChannelArgsAndDrain) {
+  const ServerConfig config = Config("--channel-arg a=1 --channel-arg b=x --drain 500ms");
+  ASSERT_THAT(config.channel_args, SizeIs(2));
+  EXPECT_EQ(std::get<int>(config.channel_args[0].value), 1);
+  EXPECT_EQ(std::get<std::string>(config.channel_args[1].value), "x");
+  EXPECT_EQ(config.drain_ns, 500 * kNanosPerMilli);
+}
+
+TEST(ServerFlags, HelpNamesEveryFlagAndExitsWithZero) {
+  const auto parsed = ParseWith(ParseServerFlags, {"--help"});
+  EXPECT_FALSE(parsed.options.has_value());
+  EXPECT_EQ(parsed.exit_code, 0);
+  for (const char* flag : {"--host", "--port", "--listen", "--api", "--num-cqs", "--workers-per-cq",
+                           "--callbacks-per-cq", "--poll", "--channel-arg", "--drain", "--version"}) {
+    EXPECT_THAT(parsed.text, HasSubstr(flag));
+  }
+}
+
+TEST(ServerFlags, VersionIsOneLineAndExitsWithZero) {
+  const auto parsed = ParseWith(ParseServerFlags, {"--version"});
+  EXPECT_FALSE(parsed.options.has_value());
+  EXPECT_EQ(parsed.exit_code, 0);
+  EXPECT_THAT(parsed.text, testing::MatchesRegex("grpc_ping_server [^\n]*gRPC [^\n]*protobuf [^\n]*\n"));
+}
+
+TEST(ServerFlagsErrors, UnknownFlagsAndMissingValues) {
+  Refused({"--no-such-flag"}, {"--no-such-flag"});
+  Refused({"stray"}, {"stray"});
+  for (const char* flag : {"--host", "--port", "--listen", "--api", "--num-cqs"}) Refused({flag}, {flag});
+}
+
+TEST(ServerFlagsErrors, Addresses) {
+  RefusedValues("--host", {":1", "host:", "host:65536", "[::1", "two words", "a,b", "dns:///host"});
+  RefusedValues("--listen", {":1", "host:http", "host:65536", "unix:", "a,b"});
+  RefusedValues("--port", {"-1", "65536", "http", "99999999999999999999"});
+  Refused(Split("--listen localhost:1 --port 2"), {"--listen", "--port"});
+  Refused(Split("--listen localhost:1 --host localhost"), {"--listen", "--host"});
+}
+
+TEST(ServerFlagsErrors, Numbers) {
+  for (const char* flag : {"--num-cqs", "--workers-per-cq", "--callbacks-per-cq"}) {
+    RefusedValues(flag, {"0", "-1", "100001", "99999999999999999999", "some", "1.5"});
+  }
+  RefusedValues("--drain", {"0", "-1", "25h", "nan", "soon"});
+}
+
+TEST(ServerFlagsErrors, Choices) {
+  RefusedValues("--api", {"async", "CQ"});
+  RefusedValues("--poll", {"busy"});
+  RefusedValues("--channel-arg", {"key", "=value"});
+}
+
+TEST(ServerFlagsErrors, FlagsOfAnotherApi) {
+  for (const char* api : {"sync", "callback"}) {
+    Refused({"--poll", "spin", "--api", api}, {"--poll", "spin", api});
+    Refused({"--callbacks-per-cq", "5", "--api", api}, {"--callbacks-per-cq", api});
+  }
+  Refused(Split("--num-cqs 2 --api callback"), {"--num-cqs", "callback"});
+  Refused(Split("--workers-per-cq 2 --api callback"), {"--workers-per-cq", "callback"});
+}
+
+}  // namespace
+}  // namespace cqbench

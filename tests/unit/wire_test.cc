@@ -1,0 +1,152 @@
+// The hand-written protobuf pieces against the generated classes.
+#include "src/workload/wire.h"
+
+#include <grpcpp/support/slice.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <limits>
+#include <string>
+#include <vector>
+
+#include "cqbench/proto/echo.pb.h"
+#include "cqbench/proto/ping.pb.h"
+
+namespace cqbench {
+namespace {
+
+constexpr uint32_t kResponseBytesField = 1;
+
+std::string BytesOf(const grpc::ByteBuffer& buffer) {
+  std::vector<grpc::Slice> slices;
+  EXPECT_TRUE(buffer.Dump(&slices).ok());
+  std::string bytes;
+  for (const grpc::Slice& slice : slices) bytes.append(reinterpret_cast<const char*>(slice.begin()), slice.size());
+  return bytes;
+}
+
+// The bytes in slices of `slice_size`, as they may come from the network.
+grpc::ByteBuffer BufferOf(const std::string& bytes, size_t slice_size = SIZE_MAX) {
+  std::vector<grpc::Slice> slices;
+  for (size_t at = 0; at < bytes.size(); at += std::min(slice_size, bytes.size() - at)) {
+    slices.emplace_back(bytes.data() + at, std::min(slice_size, bytes.size() - at));
+  }
+  return grpc::ByteBuffer(slices.data(), slices.size());
+}
+
+std::string EchoRequestBytes(uint32_t response_bytes, size_t payload_bytes) {
+  cqbench::v1::EchoRequest request;
+  request.set_response_bytes(response_bytes);
+  request.set_payload(std::string(payload_bytes, 'p'));
+  return request.SerializeAsString();
+}
+
+bool Finds(const std::string& bytes, uint64_t expected) {
+  uint64_t value = 12345;
+  return wire::FindVarint(BufferOf(bytes), kResponseBytesField, &value) && value == expected;
+}
+
+bool Rejects(const std::string& bytes) {
+  uint64_t value = 0;
+  return !wire::FindVarint(BufferOf(bytes), kResponseBytesField, &value);
+}
+
+TEST(VarintField, IsWhatProtobufWrites) {
+  for (uint64_t value : {uint64_t{0}, uint64_t{1}, uint64_t{127}, uint64_t{128}, uint64_t{1'769'860'800'000'000},
+                         std::numeric_limits<uint64_t>::max()}) {
+    const std::string bytes = BytesOf(wire::VarintField(1, value));
+    Ydb::Debug::V1::PlainGrpcResponse response;
+    ASSERT_TRUE(response.ParseFromString(bytes)) << value;
+    EXPECT_EQ(response.callbackts(), value);
+    EXPECT_EQ(bytes, response.SerializeAsString());
+  }
+}
+
+TEST(VarintField, ZeroIsTheEmptyMessage) {
+  EXPECT_EQ(wire::VarintField(1, 0).Length(), 0u);
+}
+
+TEST(BytesField, IsWhatProtobufWrites) {
+  for (size_t size :
+       {size_t{0}, size_t{1}, size_t{127}, size_t{128}, size_t{16'383}, size_t{16'384}, size_t{1 << 20}}) {
+    const std::string bytes = BytesOf(wire::BytesField(1, size, 'r'));
+    cqbench::v1::EchoResponse response;
+    ASSERT_TRUE(response.ParseFromString(bytes)) << size;
+    EXPECT_EQ(response.payload(), std::string(size, 'r'));
+    EXPECT_EQ(bytes, response.SerializeAsString());
+  }
+}
+
+TEST(BytesField, LargeFieldNumbersHaveLongerTags) {
+  EXPECT_EQ(BytesOf(wire::BytesField(2047, 1, 'x')), std::string("\xfa\x7f\x01x"));
+}
+
+TEST(FindVarint, ReadsWhatProtobufWrites) {
+  for (uint32_t size : {0u, 1u, 127u, 128u, 1u << 20, std::numeric_limits<uint32_t>::max()}) {
+    EXPECT_TRUE(Finds(EchoRequestBytes(size, 0), size)) << size;
+    EXPECT_TRUE(Finds(EchoRequestBytes(size, 300), size)) << size;
+  }
+}
+
+TEST(FindVarint, EmptyMessageHasTheDefault) {
+  EXPECT_TRUE(Finds("", 0));
+  EXPECT_TRUE(Finds(EchoRequestBytes(0, 10), 0));
+}
+
+TEST(FindVarint, SliceBoundariesDoNotMatter) {
+  const std::string bytes = EchoRequestBytes(1'000'000, 50);
+  for (size_t slice_size : {size_t{1}, size_t{2}, size_t{3}, size_t{7}, size_t{16}, bytes.size()}) {
+    uint64_t value = 0;
+    EXPECT_TRUE(wire::FindVarint(BufferOf(bytes, slice_size), kResponseBytesField, &value)) << slice_size;
+    EXPECT_EQ(value, 1'000'000u) << slice_size;
+  }
+}
+
+TEST(FindVarint, LeavesTheMessageAsItWas) {
+  const std::string bytes = EchoRequestBytes(77, 50);
+  const grpc::ByteBuffer buffer = BufferOf(bytes, 3);
+  uint64_t value = 0;
+  ASSERT_TRUE(wire::FindVarint(buffer, kResponseBytesField, &value));
+  EXPECT_EQ(BytesOf(buffer), bytes);
+  EXPECT_TRUE(wire::FindVarint(buffer, kResponseBytesField, &value));
+}
+
+TEST(FindVarint, TheLastOneCountsAndOthersAreSkipped) {
+  const std::string varint = "\x08\x05";
+  const std::string later_varint = "\x08\x06";
+  const std::string unknown_varint = "\x18\xff\x01";                                 // field 3
+  const std::string unknown_fixed64 = std::string("\x21") + std::string(8, '\x08');  // field 4
+  const std::string unknown_bytes = std::string("\x2a\x02\x08\x09");                 // field 5
+  const std::string unknown_fixed32 = std::string("\x35") + std::string(4, '\x08');  // field 6
+  const std::string others = unknown_varint + unknown_fixed64 + unknown_bytes + unknown_fixed32;
+  EXPECT_TRUE(Finds(varint + later_varint, 6));
+  EXPECT_TRUE(Finds(others + varint, 5));
+  EXPECT_TRUE(Finds(varint + others, 5));
+  EXPECT_TRUE(Finds(others, 0));
+}
+
+TEST(FindVarint, SameFieldWithAnotherTypeIsAnUnknownField) {
+  EXPECT_TRUE(Finds(std::string("\x0a\x01\x07"), 0));
+}
+
+TEST(FindVarint, RefusesTruncatedMessages) {
+  const std::string bytes = EchoRequestBytes(1'000'000, 5);
+  const size_t after_first_field = bytes.size() - 7;
+  for (size_t length = 1; length < bytes.size(); ++length) {
+    if (length == after_first_field) continue;  // a message by itself
+    EXPECT_TRUE(Rejects(bytes.substr(0, length))) << length;
+  }
+}
+
+TEST(FindVarint, RefusesGarbage) {
+  EXPECT_TRUE(Rejects("not a protobuf message"));
+  EXPECT_TRUE(Rejects(std::string(1, '\0'))) << "field number 0";
+  EXPECT_TRUE(Rejects("\x08"));
+  EXPECT_TRUE(Rejects("\x0f\x01")) << "wire type 7";
+  EXPECT_TRUE(Rejects(std::string("\x08") + std::string(11, '\xff'))) << "a varint of more than ten bytes";
+  EXPECT_TRUE(Rejects("\x12\xff\xff\xff\xff\x0f")) << "a field of 4 GiB";
+  EXPECT_TRUE(Rejects("\x12\xff\xff\xff\xff\x07")) << "a field of 2 GiB";
+}
+
+}  // namespace
+}  // namespace cqbench
