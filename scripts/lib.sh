@@ -1,0 +1,118 @@
+# shellcheck shell=bash
+# What the scripts share: messages, packages, builds, the Python environment. Sourced, never run:
+#   source "$(dirname "${BASH_SOURCE[0]}")/lib.sh"
+# Callers set `set -euo pipefail` themselves.
+
+ROOT=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
+
+# Debian and Ubuntu names. The gRPC ones are apart because newgrpc.sh takes exactly these from another suite.
+BUILD_PACKAGES=(g++ cmake ninja-build ccache pkg-config)
+GRPC_PACKAGES=(libgrpc++-dev protobuf-compiler protobuf-compiler-grpc libprotobuf-dev)
+LIBRARY_PACKAGES=(libabsl-dev libcli11-dev libbenchmark-dev libgtest-dev libgmock-dev nlohmann-json3-dev)
+# shellcheck disable=SC2034  # used by the scripts that source this file
+PYTHON_PACKAGES=(python3 python3-venv)
+
+# say WORDS...: a message of ours; on stderr, because stdout belongs to the program a script runs.
+say() { printf '== %s\n' "$*" >&2; }
+
+# die WORDS...: one line on stderr, exit 1.
+die() {
+  printf '%s: %s\n' "${0##*/}" "$*" >&2
+  exit 1
+}
+
+# show_help FILE: the comment at the head of a script is its help.
+show_help() { sed -n '2,/^[^#]/{/^#/s/^# \{0,1\}//p}' "$1"; }
+
+# missing_packages PKG...: those that dpkg does not know as installed, one per line.
+missing_packages() {
+  local package
+  for package in "$@"; do
+    [[ $(dpkg-query -W -f='${db:Status-Abbrev}' "$package" 2>/dev/null) == ii* ]] || echo "$package"
+  done
+}
+
+# as_root CMD...: runs CMD as root, without ever asking for a password; 1 when there is no way to.
+as_root() {
+  if ((EUID == 0)); then
+    "$@"
+  else
+    sudo -n "$@"
+  fi
+}
+
+# apt_install LOG PKG...: an interrupted dpkg run elsewhere is waited for; output goes to LOG only.
+apt_install() {
+  local log=$1
+  shift
+  as_root env DEBIAN_FRONTEND=noninteractive apt-get -o DPkg::Lock::Timeout=120 install -y --no-install-recommends \
+    "$@" </dev/null >>"$log" 2>&1
+}
+
+# need_packages PKG...: installs what is missing through apt-get; silent when nothing is. Dies with the command to type
+# when it cannot. CQBENCH_NO_INSTALL=1 skips the check: for dependencies that do not come from packages.
+need_packages() {
+  [[ ${CQBENCH_NO_INSTALL:-} != 1 ]] || return 0
+  if ! command -v dpkg-query >/dev/null || ! command -v apt-get >/dev/null; then
+    die "this is not Debian or Ubuntu: install the equivalents of $*, then set CQBENCH_NO_INSTALL=1"
+  fi
+  local missing log
+  mapfile -t missing < <(missing_packages "$@")
+  ((${#missing[@]})) || return 0
+  as_root true 2>/dev/null || die "run first, as root: apt-get install ${missing[*]}"
+
+  say "installing ${missing[*]}"
+  log=$(mktemp)
+  # The package lists are fetched only when the ones at hand do not do: absent on a new machine, or out of date.
+  if ! apt_install "$log" "${missing[@]}"; then
+    as_root apt-get -q update </dev/null >>"$log" 2>&1 || true
+    apt_install "$log" "${missing[@]}" || {
+      tail -n 20 "$log" >&2
+      die "apt-get could not install ${missing[*]} (its whole output: $log)"
+    }
+  fi
+  rm -f "$log"
+}
+
+# install_all: everything that building and testing needs.
+install_all() {
+  need_packages "${BUILD_PACKAGES[@]}" "${GRPC_PACKAGES[@]}" "${LIBRARY_PACKAGES[@]}" "${PYTHON_PACKAGES[@]}"
+}
+
+# build_preset PRESET [TARGET...]: configures and builds build/PRESET. CMake itself uses ccache when it is there.
+build_preset() {
+  local preset=$1 targets=()
+  shift
+  (($# == 0)) || targets=(--target "$@")
+  (
+    cd "$ROOT" || exit
+    cmake --preset "$preset"
+    cmake --build --preset "$preset" -j "$(nproc)" ${targets[@]+"${targets[@]}"}
+  ) >&2
+}
+
+# system_python: the distribution's own interpreter, because python3-venv belongs to it; the first python3 on PATH may
+# be another one (pyenv, conda) and serves where the distribution has none.
+system_python() {
+  local python
+  for python in /usr/bin/python3 "$(command -v python3 || true)"; do
+    if [[ -x $python ]] && "$python" -c 'import ensurepip, venv' 2>/dev/null; then
+      echo "$python"
+      return
+    fi
+  done
+  die "no Python 3 with the venv module: apt-get install ${PYTHON_PACKAGES[*]}"
+}
+
+# python_venv: ROOT/.venv with the pinned packages of requirements.txt; silent when it is up to date.
+python_venv() {
+  local venv=$ROOT/.venv wanted=$ROOT/scripts/requirements.txt python
+  # The copy is written last, so an interrupted installation is begun again.
+  if cmp -s "$wanted" "$venv/installed.txt" && "$venv/bin/python" -c '' 2>/dev/null; then return; fi
+  python=$(system_python)
+  say "making .venv with $python"
+  "$python" -m venv --clear "$venv"
+  "$venv/bin/python" -m pip --quiet --disable-pip-version-check install -r "$wanted" ||
+    die "pip could not install scripts/requirements.txt"
+  cp "$wanted" "$venv/installed.txt"
+}

@@ -1,0 +1,228 @@
+#!/usr/bin/env bash
+# Builds and tests cqbench with the newest gRPC of Debian's experimental suite, on any Debian, without touching the
+# system's own packages: a Debian sid userland is made once in a directory (about 1.5 GB) and used through chroot.
+# For root on Debian.
+#
+# Usage: scripts/newgrpc.sh                 make the root when there is none, build, run the tests in it
+#        scripts/newgrpc.sh --build-only    the same without the tests
+#        scripts/newgrpc.sh --run CMD...    run a command inside (after a build); its programs are on PATH:
+#                                           scripts/newgrpc.sh --run grpc_ping_client --inflight 1
+#        scripts/newgrpc.sh --clean         remove the root and its build directory
+#
+# The source is mounted read-only. The build directory is build/sid here and the working directory inside, so a file
+# that a command writes is found there. The network and the devices are the host's.
+#
+# Environment: CQBENCH_SID_ROOT      where the root is (default /var/cache/cqbench/sid-root)
+#              CQBENCH_DEBIAN_MIRROR where Debian comes from (default: what the host's apt uses)
+#              CTEST_PARALLEL_LEVEL  tests at a time (default 2)
+set -euo pipefail
+source "$(dirname "${BASH_SOURCE[0]}")/lib.sh"
+
+SID_ROOT=${CQBENCH_SID_ROOT:-/var/cache/cqbench/sid-root}
+UNFINISHED=$SID_ROOT.unfinished
+BUILD=$ROOT/build/sid
+# Written into the root last: what is installed in it. A root without it was never finished, or is not ours.
+MARKER=etc/cqbench-root
+
+wanted_packages() { printf '%s\n' "${BUILD_PACKAGES[@]}" "${LIBRARY_PACKAGES[@]}" "${GRPC_PACKAGES[@]}"; }
+
+require_root_on_debian() {
+  ((EUID == 0)) || die "must be run as root: it makes a root file system and uses chroot"
+  [[ $(. /etc/os-release && echo "${ID:-}") == debian ]] ||
+    die "needs a Debian host: it uses debootstrap with the host's Debian mirror and archive keys"
+}
+
+# host_mirrors: the host's own Debian archives as its apt knows them, those that debootstrap can read from.
+host_mirrors() {
+  apt-get indextargets --format "\$(REPO_URI)" 'Created-By: Packages' 'Origin: Debian' 'Label: Debian' \
+    'Component: main' | sed -n -E '/^(https?|file):/p'
+}
+
+debian_mirror() {
+  local mirrors=${CQBENCH_DEBIAN_MIRROR:-}
+  [[ -n $mirrors ]] || mirrors=$(host_mirrors)
+  if [[ -z $mirrors ]]; then
+    # Without package lists, as on a new machine, apt does not know whose archives they are.
+    apt-get -q update >/dev/null || true
+    mirrors=$(host_mirrors)
+  fi
+  [[ -n $mirrors ]] || die "apt on this machine names no Debian mirror; set CQBENCH_DEBIAN_MIRROR"
+  echo "${mirrors%%$'\n'*}"
+}
+
+# inside ROOT [ENV=VALUE...] CMD...: runs CMD in the root. The mounts are made in a mount namespace of their own, which
+# ends with its last process however that ends: nothing is left mounted, and removing a root cannot reach into /dev.
+# Everything up to CMD is one exec, so a signal sent to this script's process reaches CMD.
+inside() {
+  local root=$1
+  shift
+  mkdir -p "$BUILD"
+  cp -L /etc/resolv.conf /etc/hosts "$root/etc/"
+  # shellcheck disable=SC2016  # expanded by the inner shell
+  exec unshare --mount --propagation private bash -euc '
+    root=$1 source=$2 build=$3
+    shift 3
+    for shared in /proc /sys /dev; do mount --rbind "$shared" "$root$shared"; done
+    mount --bind "$source" "$root/cqbench/source"
+    mount -o remount,bind,ro "$root/cqbench/source"
+    mount --bind "$build" "$root/cqbench/build"
+    exec chroot "$root" /usr/bin/env -C /cqbench/build -u CQBENCH_SID_ROOT HOME=/root LC_ALL=C.UTF-8 \
+      DEBIAN_FRONTEND=noninteractive PATH=/cqbench/build/bin:/usr/sbin:/usr/bin:/sbin:/bin "$@"
+  ' inside "$root" "$ROOT" "$BUILD" "$@"
+}
+
+# query ROOT APT-CACHE ARGUMENT...: asks the root's package lists.
+query() { (inside "$1" apt-cache "${@:2}"); }
+
+# candidate ROOT PACKAGE: the version that would be installed; empty when there is none.
+candidate() { query "$1" policy "$2" | sed -n 's/^  Candidate: //p' | grep -v '^(none)$' || true; }
+
+# host_proxy: the host's apt proxies as apt configuration; empty when it has none.
+host_proxy() { apt-config dump Acquire::http::Proxy Acquire::https::Proxy 2>/dev/null | grep -v '""' || true; }
+
+bootstrap() {
+  local root=$1 mirror=$2 log=$3 http_proxy=${http_proxy:-}
+  eval "$(apt-config shell http_proxy Acquire::http::Proxy)"
+  export http_proxy
+  say "debootstrap sid from $mirror"
+  # ca-certificates is there for mirrors over https.
+  debootstrap --variant=minbase --include=ca-certificates sid "$root" "$mirror" >"$log" 2>&1 || {
+    tail -n 20 "$log" >&2
+    die "debootstrap of sid from $mirror failed (its whole output: $log)"
+  }
+  mkdir -p "$root/cqbench/source" "$root/cqbench/build"
+}
+
+# configure_apt ROOT MIRROR: sid, and from experimental gRPC and protobuf alone. A suite may be past its date for weeks
+# where nothing is uploaded or the mirror lags; signatures are still checked.
+configure_apt() {
+  local root=$1 mirror=$2
+  printf 'deb [check-valid-until=no] %s %s main\n' "$mirror" sid "$mirror" experimental >"$root/etc/apt/sources.list"
+  printf 'Package: src:grpc src:protobuf\nPin: release a=experimental\nPin-Priority: 990\n' \
+    >"$root/etc/apt/preferences.d/cqbench"
+  printf 'APT::Install-Recommends "false";\n' >"$root/etc/apt/apt.conf.d/90cqbench"
+  host_proxy >>"$root/etc/apt/apt.conf.d/90cqbench"
+}
+
+# require_in_suite ROOT SUITE PACKAGE...: dies with the names of those that the suite does not have.
+require_in_suite() {
+  local root=$1 suite=$2 package absent=()
+  shift 2
+  for package in "$@"; do
+    [[ $(query "$root" madison "$package") == *" $suite/main "* ]] || absent+=("$package")
+  done
+  ((${#absent[@]} == 0)) || die "not to be had from Debian's suite $suite at this mirror: ${absent[*]}"
+}
+
+# matching_absl ROOT: libabsl-dev=VERSION of the abseil that libgrpc is linked to. The archive usually has two, and
+# headers of one with the runtime of the other do not link. A libabsl-dev has the version of its runtime package.
+matching_absl() {
+  local root=$1 grpc runtime absl version
+  grpc=$(candidate "$root" libgrpc-dev)
+  runtime=$(query "$root" show "libgrpc-dev=$grpc" | grep -m 1 -o -P '^Depends:.*?\Klibgrpc\d+\S*') || true
+  [[ -n $runtime ]] || die "libgrpc-dev $grpc names no runtime package libgrpcN among its dependencies"
+  absl=$(query "$root" show "$runtime=$grpc" | grep -m 1 -o -P '^Depends:.*?\Klibabsl\d+\S*') || true
+  [[ -n $absl ]] || die "$runtime $grpc names no abseil package libabslN among its dependencies"
+  version=$(candidate "$root" "$absl")
+  [[ -n $version ]] || die "$absl, which $runtime $grpc depends on, is neither in sid nor in experimental"
+  query "$root" show "libabsl-dev=$version" >/dev/null 2>&1 ||
+    die "libabsl-dev $version, the headers of $absl, is neither in sid nor in experimental"
+  echo "libabsl-dev=$version"
+}
+
+install_packages() {
+  local root=$1 log=$2 absl others
+  (inside "$root" apt-get -q update) >>"$log" 2>&1 || {
+    tail -n 20 "$log" >&2
+    die "apt-get update of sid and experimental failed in $root (its whole output: $log)"
+  }
+  mapfile -t others < <(printf '%s\n' "${BUILD_PACKAGES[@]}" "${LIBRARY_PACKAGES[@]}" | grep -vx libabsl-dev)
+  require_in_suite "$root" experimental "${GRPC_PACKAGES[@]}"
+  require_in_suite "$root" sid "${others[@]}"
+  absl=$(matching_absl "$root")
+  say "installing gRPC $(candidate "$root" libgrpc++-dev), protobuf $(candidate "$root" libprotobuf-dev), $absl"
+  (inside "$root" apt-get install -y "${GRPC_PACKAGES[@]}" "$absl" "${others[@]}") >>"$log" 2>&1 </dev/null || {
+    tail -n 30 "$log" >&2
+    die "apt-get could not install the packages in $root (its whole output: $log)"
+  }
+  (inside "$root" apt-get clean)
+  wanted_packages >"$root/$MARKER"
+}
+
+# remove_root DIR: never crosses into another file system.
+remove_root() { rm -rf --one-file-system "$1"; }
+
+# create_root: the root gets its name when it is finished; what an interrupted run left is thrown away.
+create_root() {
+  local mirror
+  need_packages debootstrap
+  mirror=$(debian_mirror)
+  mkdir -p "$(dirname "$SID_ROOT")"
+  remove_root "$UNFINISHED"
+  bootstrap "$UNFINISHED" "$mirror" "$SID_ROOT.log"
+  configure_apt "$UNFINISHED" "$mirror"
+  install_packages "$UNFINISHED" "$SID_ROOT.log"
+  mv "$UNFINISHED" "$SID_ROOT"
+  say "the root file system is ready: $SID_ROOT"
+}
+
+# ensure_root: one run at a time; a root whose packages are not today's list gets what it lacks.
+ensure_root() {
+  mkdir -p "$(dirname "$SID_ROOT")"
+  exec 9>"$SID_ROOT.lock"
+  flock -n 9 || die "another run is making $SID_ROOT"
+  if [[ ! -e $SID_ROOT ]]; then
+    create_root 9>&-
+  elif [[ ! -e $SID_ROOT/$MARKER ]]; then
+    die "$SID_ROOT was not made by this script; set CQBENCH_SID_ROOT to another place"
+  elif ! cmp -s <(wanted_packages) "$SID_ROOT/$MARKER"; then
+    install_packages "$SID_ROOT" "$SID_ROOT.log" 9>&-
+  fi
+  exec 9>&-
+}
+
+build() {
+  (inside "$SID_ROOT" cmake -S /cqbench/source -B /cqbench/build --preset release) >&2
+  (inside "$SID_ROOT" cmake --build /cqbench/build -j "$(nproc)") >&2
+}
+
+# The Python tests are left out: they know nothing of gRPC, and their environment is the host's.
+run_tests() {
+  inside "$SID_ROOT" CTEST_PARALLEL_LEVEL="${CTEST_PARALLEL_LEVEL:-2}" \
+    ctest --test-dir /cqbench/build --output-on-failure --no-tests=error -LE '^scripts$'
+}
+
+run_command() {
+  (($#)) || die "--run needs a command; see --help"
+  [[ -e $SID_ROOT/$MARKER && -d $BUILD/bin ]] || die "nothing is built yet: run scripts/newgrpc.sh --build-only first"
+  inside "$SID_ROOT" "$@"
+}
+
+clean() {
+  [[ ! -e $SID_ROOT || -e $SID_ROOT/$MARKER ]] || die "$SID_ROOT was not made by this script; not removed"
+  remove_root "$SID_ROOT"
+  remove_root "$UNFINISHED"
+  rm -rf "$SID_ROOT.log" "$SID_ROOT.lock" "$BUILD"
+}
+
+main() {
+  case ${1:-} in
+    -h | --help)
+      show_help "$0"
+      exit
+      ;;
+    '' | --build-only | --run | --clean) require_root_on_debian ;;
+    *) die "unknown argument '$1'; see --help" ;;
+  esac
+  case ${1:-} in
+    --run) run_command "${@:2}" ;;
+    --clean) clean ;;
+    *)
+      ensure_root
+      build
+      [[ ${1:-} == --build-only ]] || run_tests
+      ;;
+  esac
+}
+
+main "$@"
