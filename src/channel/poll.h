@@ -1,6 +1,7 @@
 // Taking events from a completion queue, the same way in the client and the server.
 #pragma once
 
+#include <grpc/support/time.h>
 #include <grpcpp/completion_queue.h>
 
 #include "cqbench/clock.h"
@@ -8,9 +9,17 @@
 
 namespace cqbench {
 
-// CLOCK_MONOTONIC is what both NowNs() and GPR_CLOCK_MONOTONIC read, so no conversion is needed per call.
+// How far GPR_CLOCK_MONOTONIC is ahead of NowNs(). Both tick with CLOCK_MONOTONIC, but from different epochs on some
+// releases: gRPC 1.83 adds five seconds, and a deadline without them would already be over. Taken once: no clock is
+// read per call.
+inline const Nanos kLibraryClockAhead = [] {
+  const gpr_timespec library = gpr_now(GPR_CLOCK_MONOTONIC);
+  return library.tv_sec * kNanosPerSecond + library.tv_nsec - NowNs();
+}();
+
 inline gpr_timespec ToTimespec(Nanos t) {
-  return {t / kNanosPerSecond, static_cast<int32_t>(t % kNanosPerSecond), GPR_CLOCK_MONOTONIC};
+  const Nanos library = t + kLibraryClockAhead;
+  return {library / kNanosPerSecond, static_cast<int32_t>(library % kNanosPerSecond), GPR_CLOCK_MONOTONIC};
 }
 
 // Calls `step(tag, ok)` for every event until the queue has been shut down and is empty. kSpin asks without waiting, so

@@ -74,6 +74,33 @@ Endpoint UnixEndpoint(const std::string& path) {
   return endpoint;
 }
 
+// gRPC's own resolver takes "localhost" for both loopback addresses (RFC 6761), whereas the system's returns what
+// /etc/hosts has: in many containers IPv4 alone. IPv4 last: its error says more where there is no IPv6.
+std::vector<std::string> NamesToResolve(const std::string& host) {
+  if (host == "localhost") return {"::1", "127.0.0.1"};
+  return {host};
+}
+
+absl::Status AppendAddresses(const std::string& host, int port, std::vector<Endpoint>& endpoints) {
+  addrinfo hints{};
+  hints.ai_family = AF_UNSPEC;
+  hints.ai_socktype = SOCK_STREAM;
+  addrinfo* found = nullptr;
+  const int error = getaddrinfo(host.c_str(), std::to_string(port).c_str(), &hints, &found);
+  if (error != 0) return absl::NotFoundError(absl::StrCat("'", host, "' cannot be resolved: ", gai_strerror(error)));
+  struct FreeAddresses {
+    void operator()(addrinfo* a) const { freeaddrinfo(a); }
+  };
+  const std::unique_ptr<addrinfo, FreeAddresses> owner(found);
+  for (const addrinfo* a = found; a != nullptr; a = a->ai_next) {
+    Endpoint endpoint;
+    std::memcpy(&endpoint.address, a->ai_addr, a->ai_addrlen);
+    endpoint.length = a->ai_addrlen;
+    endpoints.push_back(endpoint);
+  }
+  return absl::OkStatus();
+}
+
 }  // namespace
 
 absl::StatusOr<std::vector<Endpoint>> ResolveTargets(const std::vector<Target>& targets) {
@@ -83,23 +110,8 @@ absl::StatusOr<std::vector<Endpoint>> ResolveTargets(const std::vector<Target>& 
       endpoints.push_back(UnixEndpoint(target.unix_path));
       continue;
     }
-    addrinfo hints{};
-    hints.ai_family = AF_UNSPEC;
-    hints.ai_socktype = SOCK_STREAM;
-    addrinfo* found = nullptr;
-    const int error = getaddrinfo(target.host.c_str(), std::to_string(target.port).c_str(), &hints, &found);
-    if (error != 0) {
-      return absl::NotFoundError(absl::StrCat("'", target.host, "' cannot be resolved: ", gai_strerror(error)));
-    }
-    struct FreeAddresses {
-      void operator()(addrinfo* a) const { freeaddrinfo(a); }
-    };
-    const std::unique_ptr<addrinfo, FreeAddresses> owner(found);
-    for (const addrinfo* a = found; a != nullptr; a = a->ai_next) {
-      Endpoint endpoint;
-      std::memcpy(&endpoint.address, a->ai_addr, a->ai_addrlen);
-      endpoint.length = a->ai_addrlen;
-      endpoints.push_back(endpoint);
+    for (const std::string& name : NamesToResolve(target.host)) {
+      if (absl::Status status = AppendAddresses(name, target.port, endpoints); !status.ok()) return status;
     }
   }
   return endpoints;

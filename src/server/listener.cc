@@ -94,6 +94,10 @@ void ConfigureBuilder(const ServerConfig& config, grpc::ServerBuilder& builder, 
     builder.AddListeningPort(config.listen[i].ToString(), grpc::InsecureServerCredentials(), &ports[i]);
   }
   builder.AddChannelArgument(GRPC_ARG_ALLOW_REUSEPORT, 0);
+  // Newer releases (seen on 1.83) cancel calls at random once a thousand wait for a posted request. What may be in
+  // flight is the client's to choose here.
+  builder.AddChannelArgument("grpc.server.max_pending_requests", kMaxInflight);
+  builder.AddChannelArgument("grpc.server.max_pending_requests_hard_limit", kMaxInflight);
   builder.SetMaxReceiveMessageSize(static_cast<int>(kMaxPayloadBytes + 1024));
   for (const ChannelArg& arg : config.channel_args) {
     if (const int* number = std::get_if<int>(&arg.value)) {

@@ -66,7 +66,7 @@ TEST_P(ShutdownTest, ServerUnderLoadEnds) {
     SCOPED_TRACE(streaming ? "streaming" : "unary");
     Server server(Api({"--drain", "300ms"}));
     Flags flags = {"--host",   server.address(), "--api",      "cq", "--inflight", "4",
-                   "--warmup", "50ms",           "--interval", "1",  "--format",   "json"};
+                   "--warmup", "50ms",           "--interval", "3",  "--format",   "json"};
     if (streaming) flags.emplace_back("--streaming");
     Process client(ClientCommand(flags), {.error_is_terminal = true});
     ASSERT_TRUE(WaitUntilMeasuring(client));
