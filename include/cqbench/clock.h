@@ -7,7 +7,8 @@
 namespace cqbench {
 
 // A point in time or a duration, in nanoseconds. Points count from an unspecified epoch and compare only within one
-// boot of one machine. The clock is CLOCK_MONOTONIC, the same that gRPC means by GPR_CLOCK_MONOTONIC.
+// boot of one machine. The clock is CLOCK_MONOTONIC; gRPC's GPR_CLOCK_MONOTONIC ticks with
+// it but may count from another epoch (src/channel/poll.h).
 using Nanos = int64_t;
 
 inline constexpr Nanos kNanosPerMicro = 1'000;
