@@ -1,0 +1,30 @@
+// How many times this process has asked for memory, for programs that were linked to count it.
+#pragma once
+
+#include <cstdint>
+
+namespace cqbench {
+
+// One allocation is one successful call of malloc, calloc, realloc, aligned_alloc, posix_memalign or memalign by
+// anything in the process, shared libraries included, and therefore each operator new, too. A realloc is one allocation
+// of the new size, wherever the memory ends up. Memory that is mapped past the allocator (mmap, thread stacks) is not
+// counted, and neither is what is freed.
+struct AllocationCounts {
+  uint64_t allocations = 0;
+  uint64_t bytes = 0;  // as requested: alignment and the allocator's own overhead are not in it
+};
+
+// True only in programs that link cqbench_allocation_hooks, which puts itself in front of the allocator; without it the
+// functions below do nothing and the counts stay 0. Such a program pays one relaxed load per allocation while counting
+// is off. While it is on, all threads write to one cache line: what is timed meanwhile says nothing.
+bool CanCountAllocations();
+
+// All of these: any thread, any time. Counting is off at the start. An allocation that another thread is making while
+// this is called may or may not be counted.
+void SetCountingAllocations(bool on);
+
+// What was counted since the program started, in all threads. The two numbers belong together only while no other
+// thread allocates.
+AllocationCounts CountedAllocations();
+
+}  // namespace cqbench

@@ -1,0 +1,78 @@
+// The allocator's functions, counted and handed on to glibc's under their internal names. A program that links this
+// file interposes them for its shared libraries as well. free() stays glibc's: the memory is.
+#include "src/probe/allocation_hooks.h"
+
+#include <malloc.h>
+
+#include <cerrno>
+#include <cstddef>
+#include <cstdlib>
+
+#ifndef __GLIBC__
+#error \
+    "Counting allocations needs glibc: configure with -DCQBENCH_BUILD_TESTS=OFF -DCQBENCH_BUILD_ALLOCATION_COUNTING=OFF"
+#endif
+
+namespace cqbench {
+
+constinit AllocationCounters allocation_counters;
+
+namespace {
+
+// Nothing here may allocate: it runs inside malloc.
+void* Counted(void* memory, size_t bytes) {
+  if (memory != nullptr && allocation_counters.on.load(std::memory_order_relaxed)) {
+    allocation_counters.allocations.fetch_add(1, std::memory_order_relaxed);
+    allocation_counters.bytes.fetch_add(bytes, std::memory_order_relaxed);
+  }
+  return memory;
+}
+
+bool IsPowerOfTwo(size_t n) {
+  return n != 0 && (n & (n - 1)) == 0;
+}
+
+}  // namespace
+}  // namespace cqbench
+
+extern "C" {
+
+void* __libc_malloc(size_t bytes);
+void* __libc_calloc(size_t count, size_t bytes);
+void* __libc_realloc(void* memory, size_t bytes);
+void* __libc_memalign(size_t alignment, size_t bytes);
+
+void* malloc(size_t bytes) noexcept {
+  return cqbench::Counted(__libc_malloc(bytes), bytes);
+}
+
+// The product cannot overflow where glibc has found the memory.
+void* calloc(size_t count, size_t bytes) noexcept {
+  return cqbench::Counted(__libc_calloc(count, bytes), count * bytes);
+}
+
+// Of size 0 it frees and returns null, which is no allocation.
+void* realloc(void* memory, size_t bytes) noexcept {
+  return cqbench::Counted(__libc_realloc(memory, bytes), bytes);
+}
+
+void* memalign(size_t alignment, size_t bytes) noexcept {
+  return cqbench::Counted(__libc_memalign(alignment, bytes), bytes);
+}
+
+void* aligned_alloc(size_t alignment, size_t bytes) noexcept {
+  return cqbench::Counted(__libc_memalign(alignment, bytes), bytes);
+}
+
+// Has no internal name. It reports errors by its result and leaves errno alone.
+int posix_memalign(void** memory, size_t alignment, size_t bytes) noexcept {
+  if (alignment % sizeof(void*) != 0 || !cqbench::IsPowerOfTwo(alignment)) return EINVAL;
+  const int saved = errno;
+  void* const got = cqbench::Counted(__libc_memalign(alignment, bytes), bytes);
+  errno = saved;
+  if (got == nullptr) return ENOMEM;
+  *memory = got;
+  return 0;
+}
+
+}  // extern "C"

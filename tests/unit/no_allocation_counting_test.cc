@@ -1,0 +1,21 @@
+// Programs without the hooks, which is nearly all.
+#include <gtest/gtest.h>
+
+#include <memory>
+
+#include "cqbench/allocations.h"
+
+namespace cqbench {
+namespace {
+
+TEST(AllocationsWithoutHooks, CannotBeCounted) {
+  EXPECT_FALSE(CanCountAllocations());
+  SetCountingAllocations(true);
+  const auto memory = std::make_unique<int>(1);
+  SetCountingAllocations(false);
+  EXPECT_EQ(CountedAllocations().allocations, 0u);
+  EXPECT_EQ(CountedAllocations().bytes, 0u);
+}
+
+}  // namespace
+}  // namespace cqbench
