@@ -1,0 +1,61 @@
+// Owned descriptors, and the few calls on them that both ends of the TCP ping-pong make.
+#pragma once
+
+#include <netinet/in.h>
+#include <netinet/tcp.h>
+#include <sys/epoll.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include <cstdint>
+#include <utility>
+
+#include "cqbench/connections.h"
+
+namespace cqbench {
+
+// Move-only; closes what it holds. Negative: nothing.
+class Descriptor {
+ public:
+  Descriptor() = default;
+  explicit Descriptor(int fd) : fd_(fd) {}
+  Descriptor(Descriptor&& other) noexcept : fd_(std::exchange(other.fd_, -1)) {}
+  Descriptor& operator=(Descriptor&& other) noexcept {
+    if (this != &other) {
+      Close();
+      fd_ = std::exchange(other.fd_, -1);
+    }
+    return *this;
+  }
+  ~Descriptor() { Close(); }
+
+  int fd() const { return fd_; }
+  bool ok() const { return fd_ >= 0; }
+  void Close() {
+    if (fd_ >= 0) close(fd_);
+    fd_ = -1;
+  }
+
+ private:
+  int fd_ = -1;
+};
+
+inline const sockaddr* SocketAddress(const Endpoint& endpoint) {
+  return reinterpret_cast<const sockaddr*>(&endpoint.address);
+}
+
+// Each message goes out at once, however small.
+inline void SetNoDelay(int fd) {
+  const int on = 1;
+  setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &on, sizeof(on));
+}
+
+// `operation` is EPOLL_CTL_ADD or EPOLL_CTL_MOD; `tag` comes back with the events.
+inline bool Watch(int epoll_fd, int operation, int fd, uint32_t events, uint32_t tag) {
+  epoll_event event{};
+  event.events = events;
+  event.data.u32 = tag;
+  return epoll_ctl(epoll_fd, operation, fd, &event) == 0;
+}
+
+}  // namespace cqbench

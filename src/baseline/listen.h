@@ -1,0 +1,20 @@
+// Listening on every address of a name.
+#pragma once
+
+#include <vector>
+
+#include "absl/status/statusor.h"
+#include "cqbench/target.h"
+#include "src/baseline/descriptor.h"
+
+namespace cqbench {
+
+struct Listeners {
+  std::vector<Descriptor> sockets;  // at least one, non-blocking
+  int port = 0;
+};
+
+// Errors as in TcpEchoServer::Start().
+absl::StatusOr<Listeners> ListenOn(const Target& target);
+
+}  // namespace cqbench
