@@ -3,8 +3,8 @@ include(CMakePackageConfigHelpers)
 
 set(cqbench_config_dir ${CMAKE_INSTALL_LIBDIR}/cmake/cqbench)
 install(TARGETS grpc_ping_server grpc_ping_client RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
-install(TARGETS cqbench_options cqbench_proto cqbench_core cqbench_probe cqbench_report cqbench_channel cqbench_workload
-                cqbench_client cqbench_server
+install(TARGETS cqbench_options cqbench_proto cqbench_core cqbench_probe cqbench_baseline cqbench_report cqbench_channel
+                cqbench_workload cqbench_control cqbench_client cqbench_server
         EXPORT cqbenchTargets
         ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR})
 install(DIRECTORY include/cqbench DESTINATION ${CMAKE_INSTALL_INCLUDEDIR})

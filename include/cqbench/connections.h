@@ -3,7 +3,9 @@
 
 #include <sys/socket.h>
 
+#include <cstdint>
 #include <optional>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -22,9 +24,24 @@ struct Endpoint {
 // that names it.
 absl::StatusOr<std::vector<Endpoint>> ResolveTargets(const std::vector<Target>& targets);
 
-// Sockets of this process that are connected to one of the endpoints (TCP: in state ESTABLISHED). Reads /proc/self/fd;
-// absent where that is not to be had. Any thread; costs some microseconds per descriptor.
-std::optional<int> CountConnections(const std::vector<Endpoint>& endpoints);
+// A connected socket of this process.
+struct OpenConnection {
+  int fd = -1;
+  uint64_t id = 0;  // the socket's inode
+  bool is_tcp = true;
+  std::string peer_host;  // "127.0.0.1", "::1"; empty for Unix sockets
+  int peer_port = 0;
+};
+
+// Sockets of this process that are connected to one of the endpoints (TCP: in state ESTABLISHED), without those whose
+// id is in `except`. Reads /proc/self/fd; absent where that is not to be had. Any thread; costs some microseconds per
+// descriptor.
+std::optional<std::vector<OpenConnection>> FindConnections(const std::vector<Endpoint>& endpoints,
+                                                           const std::set<uint64_t>& except = {});
+std::optional<int> CountConnections(const std::vector<Endpoint>& endpoints, const std::set<uint64_t>& except = {});
+
+// Sockets that this process accepted on one of the addresses, by local port or path. Otherwise as FindConnections().
+std::optional<std::vector<OpenConnection>> FindAccepted(const std::vector<Target>& listening);
 
 // Why the library may not get a connection: tries a plain one to each endpoint, for at most half a second each, and
 // returns the last error ("Connection refused"), or that a plain connection works. For messages only.

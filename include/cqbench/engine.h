@@ -22,6 +22,7 @@ class ChannelPool;
 class Engine {
  public:
   static constexpr Nanos kRestAfterFailure = 10 * kNanosPerMilli;
+  static constexpr uint32_t kTimedEvery = 16;  // of a slot's calls, with --breakdown
 
   virtual ~Engine() = default;
 

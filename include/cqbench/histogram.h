@@ -1,6 +1,7 @@
 // A latency histogram of fixed size.
 #pragma once
 
+#include <atomic>
 #include <bit>
 #include <cstddef>
 #include <cstdint>
@@ -24,11 +25,13 @@ class Histogram {
   Histogram();
 
   // Values below zero count as zero.
-  void Record(Nanos value_ns) {
+  void Record(Nanos value_ns) { Record(value_ns, 1); }
+  // The same value `times` times; not 0 times.
+  void Record(Nanos value_ns, uint64_t times) {
     if (value_ns < 0) value_ns = 0;
-    ++counts_[IndexOf(value_ns)];
-    ++count_;
-    sum_ += static_cast<uint64_t>(value_ns);
+    counts_[IndexOf(value_ns)] += times;
+    count_ += times;
+    sum_ += static_cast<uint64_t>(value_ns) * times;
     if (value_ns < min_) min_ = value_ns;
     if (value_ns > max_) max_ = value_ns;
   }
@@ -46,6 +49,15 @@ class Histogram {
   // The smallest bucket such that at least `percent` % of the values are in it or below, by its highest value, and
   // never more than Max(). `percent` is in (0, 100]. This is the nearest-rank definition: no interpolation.
   Nanos ValueAtPercentile(double percent) const;
+
+  // Calls visit(value_ns, count) for every bucket that holds something, ascending, with the bucket's highest value.
+  template <typename Visit>
+  void ForEach(Visit&& visit) const {
+    if (count_ == 0) return;
+    for (size_t i = IndexOf(min_), last = IndexOf(max_); i <= last; ++i) {
+      if (counts_[i] > 0) visit(HighestValueOf(i), counts_[i]);
+    }
+  }
 
  private:
   static constexpr int kSubBucketBits = 11;
@@ -65,6 +77,7 @@ class Histogram {
 
   static constexpr size_t kBuckets = (size_t{37 - kSubBucketBits} << (kSubBucketBits - 1)) + 2 * kHalf;
 
+  friend class SharedHistogram;
   struct Free {
     void operator()(uint64_t* p) const { std::free(p); }
   };
@@ -74,6 +87,23 @@ class Histogram {
   uint64_t sum_ = 0;
   Nanos min_ = INT64_MAX;
   Nanos max_ = 0;
+};
+
+// The same buckets for any number of writers, and readers meanwhile: a relaxed atomic add per value. A snapshot or a
+// clearing that runs beside writers may miss their latest values.
+class SharedHistogram {
+ public:
+  SharedHistogram();
+
+  void Record(Nanos value_ns) {
+    counts_[Histogram::IndexOf(value_ns < 0 ? 0 : value_ns)].fetch_add(1, std::memory_order_relaxed);
+  }
+  void Clear();
+  // Values are the buckets' upper ends.
+  Histogram Snapshot() const;
+
+ private:
+  const std::unique_ptr<std::atomic<uint64_t>[]> counts_;
 };
 
 }  // namespace cqbench

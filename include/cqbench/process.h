@@ -1,4 +1,4 @@
-// This process: CPU time used, CPUs allowed, descriptor limit.
+// This process and the CPUs that it runs on: what they used, what is allowed.
 #pragma once
 
 #include <cstdint>
@@ -6,16 +6,19 @@
 #include <vector>
 
 #include "cqbench/clock.h"
+#include "cqbench/sample.h"
 
 namespace cqbench {
 
-// CPU time of all threads of the process since it started.
-struct CpuTime {
-  Nanos taken_at_ns = 0;
-  Nanos user_ns = 0;
-  Nanos system_ns = 0;
-};
-CpuTime ReadCpuTime();
+// Any thread. A field that the kernel does not give is 0.
+ProcessSample ReadProcess();
+// The threads that live now, with their CPU time in nanoseconds (/proc/self/task). Some microseconds per thread.
+std::vector<ThreadSample> ReadThreads();
+// The given CPUs' lines of /proc/stat. `cpus` is ascending.
+std::vector<CpuSample> ReadCpus(const std::vector<int>& cpus);
+
+// How the project's own threads are told from the library's. Names of workers start with one of kWorkerNames.
+ThreadGroup GroupOfThread(const std::string& name, bool is_main);
 
 // The CPUs that the calling thread may run on, ascending. Threads inherit the mask, so before threads have been started
 // with masks of their own this is the process's.

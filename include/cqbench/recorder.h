@@ -4,6 +4,7 @@
 #include <array>
 #include <atomic>
 #include <cstdint>
+#include <memory>
 #include <string>
 
 #include "absl/strings/string_view.h"
@@ -70,11 +71,19 @@ class alignas(64) Recorder {
   // `code` as in OutcomeName; the message is kept only for the first of each code, as one line of at most 300 bytes.
   void Failure(Nanos sent_ns, Nanos done_ns, int code, absl::string_view message);
 
+  // Of a call in the sample of --breakdown: what its parts took. `wait_ns` below 0: cannot be told apart.
+  void Parts(Nanos sent_ns, Nanos issue_ns, Nanos wait_ns);
+
   void Merge(const Recorder& other);
 
   uint64_t Completed() const { return completed_.load(std::memory_order_relaxed); }
   const Histogram& latency() const { return latency_; }
   const Failures& failures() const { return failures_; }
+  struct PartTimes {
+    Histogram issue;  // from before the call to the API until it returned
+    Histogram wait;   // from there until the end of the call was seen
+  };
+  const PartTimes* parts() const { return parts_.get(); }  // nullptr: none
 
  private:
   const RunWindow* window_;
@@ -82,6 +91,7 @@ class alignas(64) Recorder {
   std::atomic<uint64_t> completed_{0};
   Histogram latency_;
   Failures failures_;
+  std::unique_ptr<PartTimes> parts_;  // from the first use on: few runs want it
 };
 
 }  // namespace cqbench

@@ -13,6 +13,10 @@ enum class Format { kTable, kCsv, kJson, kGoBench };
 
 // The table of the source post, plus connections, errors and, below it, what went wrong.
 std::string FormatTable(const Result& result);
+// Tables of the evidence, each only where there is something to show: connections, CPU (--evidence) ...
+std::string FormatEvidence(const Result& result);
+// ... and what was asked for by flags of its own: breakdown, allocations, baselines.
+std::string FormatExtras(const Result& result);
 // Throughput per in-flight call of the last point (--per-worker-stats).
 std::string FormatWorkerTable(const Result& result);
 // The CSV block of the source post's `--with-csv`, column for column.

@@ -58,8 +58,13 @@ struct RunConfig {
   Nanos deadline_ns = kNanosPerSecond;  // per call; per message when streaming
   Nanos connect_timeout_ns = 5 * kNanosPerSecond;
   int repetitions = 1;
-  uint32_t request_bytes = 0;   // echo only
-  uint32_t response_bytes = 0;  // echo only
+  double until_stable_percent = 0;  // repeat until the throughputs' intervals are this narrow; 0: do not
+  int max_repetitions = 50;         // for the line above
+  bool evidence = true;             // sample both ends at the edges of the window
+  bool breakdown = false;           // time the parts of a sample of the calls
+  bool baseline = false;            // measure the floor in every repetition
+  uint32_t request_bytes = 0;       // echo only
+  uint32_t response_bytes = 0;      // echo only
   std::vector<ChannelArg> channel_args;
   std::string service_config;  // JSON; empty: none
 };

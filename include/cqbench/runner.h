@@ -31,6 +31,10 @@ absl::Status CheckRunnable(const RunConfig& config);
 
 struct SweepResult {
   std::vector<PointResult> points;
+  std::vector<BaselineResult> baselines;
+  std::vector<ServerInfo> servers;
+  std::vector<std::string> notes;
+  int repetitions = 0;
   bool partial = false;  // interrupted
 };
 

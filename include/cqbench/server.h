@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -12,7 +13,15 @@
 #include "cqbench/run_config.h"
 #include "cqbench/target.h"
 
+namespace grpc {
+class Channel;
+class ChannelArguments;
+}  // namespace grpc
+
 namespace cqbench {
+
+class ServiceTimes;
+class TcpEchoServer;
 
 enum class ServerApi {
   kCq,        // completion queues, generated messages
@@ -31,10 +40,12 @@ struct ServerConfig {
   int callbacks_per_cq = 100;  // requests posted per completion queue and method
   std::vector<ChannelArg> channel_args;
   Nanos drain_ns = 2 * kNanosPerSecond;
+  std::optional<int> tcp_echo_port;  // of a raw TCP ping-pong beside gRPC, for comparison; 0: a free one
+  bool deadlock_detection = false;   // abseil's was left on: for the description only
 };
 
-// How calls ended, over the life of the server. A call is one RPC; a message is one answer, of which a unary call has
-// one and a stream any number.
+// How calls ended, over the life of the server; while it runs, calls that have not ended count as failed. A call is one
+// RPC; a message is one answer, of which a unary call has one and a stream any number.
 struct ServerCounts {
   uint64_t calls_started = 0;
   uint64_t calls_ok = 0;      // status sent, as far as the library knows
@@ -45,16 +56,31 @@ struct ServerCounts {
 // Construct through StartServer(); Shutdown() once, from the thread that started it; then destroy.
 class PingServer {
  public:
-  virtual ~PingServer() = default;
+  PingServer();
+  virtual ~PingServer();
   // Stops accepting, gives calls in flight config.drain_ns to end, cancels the rest, joins all threads. Blocks.
   virtual void Shutdown() = 0;
-  // After Shutdown().
+  // Any thread, any time; approximate while the server runs.
   virtual ServerCounts Counts() const = 0;
+  // Messages answered by each completion queue, and requests that wait for a call. Empty and absent where the library
+  // keeps the queues to itself.
+  virtual std::vector<uint64_t> MessagesPerQueue() const { return {}; }
+  virtual std::optional<int64_t> PostedRequests() const { return std::nullopt; }
+  // A channel to this server that uses no socket.
+  virtual std::shared_ptr<grpc::Channel> InProcessChannel(const grpc::ChannelArguments& arguments) = 0;
+
   // What it listens on, ports resolved.
   const std::vector<Target>& listening() const { return listening_; }
+  int tcp_echo_port() const;  // 0: there is none
+  ServiceTimes& times() { return *times_; }
 
  protected:
   std::vector<Target> listening_;
+
+ private:
+  friend absl::StatusOr<std::unique_ptr<PingServer>> StartServer(const ServerConfig& config);
+  const std::unique_ptr<ServiceTimes> times_;
+  std::unique_ptr<TcpEchoServer> tcp_echo_;
 };
 
 // Accepts calls when it returns. Errors are one line: NOT_FOUND for a host that does not resolve, UNAVAILABLE when an

@@ -11,20 +11,9 @@ namespace cqbench {
 namespace {
 
 grpc::ChannelArguments Arguments(const RunConfig& config, const ChannelPlan::Channel& channel) {
-  grpc::ChannelArguments args;
-  // A proxy from the environment would be measured instead of the server; --channel-arg can switch it on again.
-  args.SetInt(GRPC_ARG_ENABLE_HTTP_PROXY, 0);
-  if (config.workload == WorkloadKind::kEcho) args.SetMaxReceiveMessageSize(kMaxPayloadBytes + 1024);
+  grpc::ChannelArguments args = ChannelArguments(config);
   if (channel.local_pool) args.SetInt(GRPC_ARG_USE_LOCAL_SUBCHANNEL_POOL, 1);
   if (channel.distinguishing_value >= 0) args.SetInt("cqbench.channel", channel.distinguishing_value);
-  for (const ChannelArg& arg : config.channel_args) {
-    if (const int* number = std::get_if<int>(&arg.value)) {
-      args.SetInt(arg.key, *number);
-    } else {
-      args.SetString(arg.key, std::get<std::string>(arg.value));
-    }
-  }
-  if (!config.service_config.empty()) args.SetServiceConfigJSON(config.service_config);
   return args;
 }
 
@@ -41,6 +30,22 @@ absl::Status WaitUntilReady(grpc::Channel& channel, Nanos give_up_at, const std:
 }
 
 }  // namespace
+
+grpc::ChannelArguments ChannelArguments(const RunConfig& config) {
+  grpc::ChannelArguments args;
+  // A proxy from the environment would be measured instead of the server; --channel-arg can switch it on again.
+  args.SetInt(GRPC_ARG_ENABLE_HTTP_PROXY, 0);
+  if (config.workload == WorkloadKind::kEcho) args.SetMaxReceiveMessageSize(kMaxPayloadBytes + 1024);
+  for (const ChannelArg& arg : config.channel_args) {
+    if (const int* number = std::get_if<int>(&arg.value)) {
+      args.SetInt(arg.key, *number);
+    } else {
+      args.SetString(arg.key, std::get<std::string>(arg.value));
+    }
+  }
+  if (!config.service_config.empty()) args.SetServiceConfigJSON(config.service_config);
+  return args;
+}
 
 absl::StatusOr<ChannelPool> ChannelPool::Connect(const RunConfig& config, const ChannelPlan& plan,
                                                  const std::function<bool()>& stop) {

@@ -2,9 +2,11 @@
 #pragma once
 
 #include <grpcpp/channel.h>
+#include <grpcpp/support/channel_arguments.h>
 
 #include <functional>
 #include <memory>
+#include <utility>
 #include <vector>
 
 #include "absl/status/statusor.h"
@@ -20,11 +22,18 @@ class ChannelPool {
   static absl::StatusOr<ChannelPool> Connect(const RunConfig& config, const ChannelPlan& plan,
                                              const std::function<bool()>& stop);
 
+  // Of channels that are connected already.
+  explicit ChannelPool(std::vector<std::shared_ptr<grpc::Channel>> channels) : channels_(std::move(channels)) {}
+
   int size() const { return static_cast<int>(channels_.size()); }
   const std::shared_ptr<grpc::Channel>& operator[](int i) const { return channels_[static_cast<size_t>(i)]; }
 
  private:
+  ChannelPool() = default;
   std::vector<std::shared_ptr<grpc::Channel>> channels_;
 };
+
+// What every channel of the run is made with.
+grpc::ChannelArguments ChannelArguments(const RunConfig& config);
 
 }  // namespace cqbench

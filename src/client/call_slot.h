@@ -48,6 +48,9 @@ struct alignas(64) CallSlot {
   std::atomic<Nanos> sent_ns{0};
   std::atomic<bool> timed_out{false};  // streaming: cancelled by Tick() because a message was late
   uint64_t completed = 0;              // successful completions inside the window
+  // --breakdown, both written by whoever drives the slot:
+  uint32_t issues = 0;  // counts towards the next call that is timed
+  Nanos issued_ns = 0;  // when the API returned from issuing the call in flight; 0: it is not timed
 
   void Sent(Nanos now) { sent_ns.store(now, std::memory_order_relaxed); }
   Nanos sent() const { return sent_ns.load(std::memory_order_relaxed); }

@@ -67,6 +67,18 @@ class CallbackEngine : public SlotEngine<Slot> {
   explicit CallbackEngine(const EngineContext& context) : SlotEngine<Slot>(context), recorders_(&this->window()) {}
   Recorder& recorder() { return recorders_.Mine(); }
 
+  // Runs `start`, after which the slot belongs to the thread that sees the end of the call. So for a call that is timed
+  // only the time that issuing took can be told, not what follows.
+  template <typename Start>
+  void StartTimed(Slot& slot, Nanos sent, Start start) {
+    if (!this->IsTimed(slot)) [[likely]]
+      return start();
+    this->Hold();
+    start();
+    recorder().Parts(sent, NowNs() - sent, -1);
+    this->Unhold();
+  }
+
  private:
   void WakeUp(Slot& slot) override { static_cast<Derived*>(this)->Issue(slot); }
 
@@ -108,8 +120,10 @@ class CallbackUnaryEngine final : public CallbackEngine<CallbackUnaryEngine<Work
     slot.Sent(now);
     slot.context->set_deadline(ToTimespec(now + this->config().deadline_ns));
     slot.gate.Enter(&*slot.context);
-    Workload::CallbackUnary(*slot.stub, &*slot.context, &request_, &slot.response, &slot);
-    slot.StartCall();
+    this->StartTimed(slot, now, [&] {
+      Workload::CallbackUnary(*slot.stub, &*slot.context, &request_, &slot.response, &slot);
+      slot.StartCall();
+    });
   }
 
   void CallEnded(Slot& slot, const grpc::Status& status) {
@@ -189,8 +203,10 @@ class CallbackStreamEngine final : public CallbackEngine<CallbackStreamEngine<Wo
   void Send(Slot& slot, Nanos now) {
     slot.Sent(now);
     slot.pending.store(2, std::memory_order_relaxed);
-    slot.StartRead(&slot.response);
-    slot.StartWrite(&request_);
+    this->StartTimed(slot, now, [&] {
+      slot.StartRead(&slot.response);
+      slot.StartWrite(&request_);
+    });
   }
 
   const typename Workload::Request request_;

@@ -24,7 +24,8 @@ struct CqWorker {
   std::vector<CallSlot*> slots;
 };
 
-// Threads, queues and the distribution of slots over them. `Derived` has Issue(Slot&) and OnEvent(void* tag, bool ok).
+// Threads, queues and the distribution of slots over them. `Derived` has Issue(Slot&), IssueHere(Slot&), which is the
+// same on the slot's own thread, and OnEvent(void* tag, bool ok).
 template <typename Derived, typename Slot>
 class CqEngine : public SlotEngine<Slot> {
  public:
@@ -61,7 +62,7 @@ class CqEngine : public SlotEngine<Slot> {
  private:
   Derived& derived() { return static_cast<Derived&>(*this); }
   void Run(CqWorker& worker) {
-    for (CallSlot* slot : worker.slots) derived().Issue(static_cast<Slot&>(*slot));
+    for (CallSlot* slot : worker.slots) derived().IssueHere(static_cast<Slot&>(*slot));
     DrainQueue(worker.queue, this->config().poll, [this](void* tag, bool ok) { derived().OnEvent(tag, ok); });
   }
   void WakeUp(Slot& slot) override { derived().Issue(slot); }
@@ -101,11 +102,17 @@ class CqUnaryEngine final : public CqEngine<CqUnaryEngine<Workload>, UnarySlot<W
     slot.call->StartCall();
     slot.call->Finish(&slot.response, &slot.status, &slot);
   }
+  // The end of the call is seen by this thread too, so it cannot come in between.
+  void IssueHere(Slot& slot) {
+    Issue(slot);
+    if (this->IsTimed(slot)) [[unlikely]]
+      slot.issued_ns = NowNs();
+  }
 
   void OnEvent(void* tag, bool /*ok: always true for the end of a call, the status tells*/) {
     Slot& slot = *static_cast<Slot*>(tag);
     const bool valid = Workload::IsValid(slot.response, this->config());
-    if (this->UnaryEnded(slot.worker->recorder, slot, slot.status, valid)) Issue(slot);
+    if (this->UnaryEnded(slot.worker->recorder, slot, slot.status, valid)) IssueHere(slot);
   }
 
  private:
@@ -155,6 +162,7 @@ class CqStreamEngine final : public CqEngine<CqStreamEngine<Workload>, StreamSlo
     slot.pending = 1;
     slot.stream->StartCall(&slot);
   }
+  void IssueHere(Slot& slot) { Issue(slot); }
 
   void OnEvent(void* tag, bool ok) {
     Slot& slot = *static_cast<Slot*>(tag);
@@ -184,6 +192,8 @@ class CqStreamEngine final : public CqEngine<CqStreamEngine<Workload>, StreamSlo
     slot.pending = 2;
     slot.stream->Read(&slot.response, &slot);
     slot.stream->Write(request_, &slot);
+    if (this->IsTimed(slot)) [[unlikely]]
+      slot.issued_ns = NowNs();
   }
 
   void MessageDone(Slot& slot) {

@@ -73,6 +73,9 @@ class SlotEngine : public Engine {
 
   // The end of a call or message, on the thread that saw it.
   void RecordAnswer(Recorder& recorder, Slot& slot, Nanos done, bool valid) {
+    const Nanos issued = std::exchange(slot.issued_ns, 0);
+    if (issued != 0) [[unlikely]]
+      recorder.Parts(slot.sent(), issued - slot.sent(), done - issued);
     if (!valid) [[unlikely]] {
       recorder.Failure(slot.sent(), done, kBadResponse, "the response does not have the size that was asked for");
     } else if (recorder.Success(slot.sent(), done)) {
@@ -80,6 +83,7 @@ class SlotEngine : public Engine {
     }
   }
   void RecordFailure(Recorder& recorder, Slot& slot, Nanos done, const grpc::Status& status) {
+    slot.issued_ns = 0;
     if (abandoned_.load(std::memory_order_relaxed)) return;
     if (slot.timed_out.load(std::memory_order_relaxed)) {
       recorder.Failure(slot.sent(), done, static_cast<int>(grpc::StatusCode::DEADLINE_EXCEEDED),
@@ -91,6 +95,12 @@ class SlotEngine : public Engine {
       recorder.Failure(slot.sent(), done, static_cast<int>(status.error_code()), status.error_message());
     }
   }
+  // --breakdown: whether the call that is being issued is one of the sample.
+  bool IsTimed(Slot& slot) const { return config().breakdown && slot.issues++ % kTimedEvery == 0; }
+  // Keeps the engine from being Finished() while a thread still uses it after giving its call away.
+  void Hold() { live_.fetch_add(1, std::memory_order_relaxed); }
+  void Unhold() { live_.fetch_sub(1, std::memory_order_release); }
+
   // After a failure: the slot is started again by Tick() when it has rested, through WakeUp(). Slow path, may lock.
   void Rest(Slot& slot, Nanos now) {
     slot.Sent(0);

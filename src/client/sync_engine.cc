@@ -79,7 +79,9 @@ class SyncEngine final : public SlotEngine<SyncSlot> {
       const Nanos sent = NowNs();
       if (window().IsOver(sent)) break;
       slot.Sent(sent);
-      broken = !stream->Write(request_) || !stream->Read(&response);
+      broken = !stream->Write(request_);
+      if (!broken && IsTimed(slot)) slot.issued_ns = NowNs();
+      broken = broken || !stream->Read(&response);
       if (broken) break;
       const Nanos done = NowNs();
       RecordAnswer(*slot.recorder, slot, done, Workload::IsValid(response, config()));

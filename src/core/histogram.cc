@@ -55,4 +55,19 @@ Nanos Histogram::ValueAtPercentile(double percent) const {
   return max_;
 }
 
+SharedHistogram::SharedHistogram() : counts_(new std::atomic<uint64_t>[Histogram::kBuckets]()) {}
+
+void SharedHistogram::Clear() {
+  for (size_t i = 0; i < Histogram::kBuckets; ++i) counts_[i].store(0, std::memory_order_relaxed);
+}
+
+Histogram SharedHistogram::Snapshot() const {
+  Histogram histogram;
+  for (size_t i = 0; i < Histogram::kBuckets; ++i) {
+    const uint64_t count = counts_[i].load(std::memory_order_relaxed);
+    if (count > 0) histogram.Record(Histogram::HighestValueOf(i), count);
+  }
+  return histogram;
+}
+
 }  // namespace cqbench

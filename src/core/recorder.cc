@@ -48,7 +48,19 @@ void Recorder::Failure(Nanos sent_ns, Nanos done_ns, int code, absl::string_view
   if (window_->Contains(sent_ns) || window_->Contains(done_ns)) failures_.Add(code, message);
 }
 
+void Recorder::Parts(Nanos sent_ns, Nanos issue_ns, Nanos wait_ns) {
+  if (!parts_) parts_ = std::make_unique<PartTimes>();
+  if (!window_->Contains(sent_ns)) return;
+  parts_->issue.Record(issue_ns);
+  if (wait_ns >= 0) parts_->wait.Record(wait_ns);
+}
+
 void Recorder::Merge(const Recorder& other) {
+  if (other.parts_) {
+    if (!parts_) parts_ = std::make_unique<PartTimes>();
+    parts_->issue.Merge(other.parts_->issue);
+    parts_->wait.Merge(other.parts_->wait);
+  }
   completed_.store(Completed() + other.Completed(), std::memory_order_relaxed);
   latency_.Merge(other.latency_);
   failures_.Merge(other.failures_);

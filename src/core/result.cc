@@ -47,6 +47,28 @@ void TakeLatencyMedians(LatencyStats& stats, const std::vector<const PointResult
   }
 }
 
+// Of each figure over the runs that have it.
+Figures MedianFigures(const std::vector<const PointResult*>& runs) {
+  Figures medians;
+  for (const PointResult* run : runs) {
+    for (const auto& [name, value] : run->figures) {
+      if (medians.Get(name)) continue;
+      std::vector<double> values;
+      for (const PointResult* other : runs) {
+        if (const auto figure = other->figures.Get(name)) values.push_back(*figure);
+      }
+      medians.Set(name, Median(std::move(values)));
+    }
+  }
+  return medians;
+}
+
+void MergeLines(std::vector<std::string>& into, const std::vector<std::string>& from) {
+  for (const std::string& line : from) {
+    if (std::find(into.begin(), into.end(), line) == into.end()) into.push_back(line);
+  }
+}
+
 PointResult MedianOf(const std::vector<const PointResult*>& all) {
   std::vector<const PointResult*> measured;
   for (const PointResult* run : all) {
@@ -60,16 +82,16 @@ PointResult MedianOf(const std::vector<const PointResult*>& all) {
   PointResult row = measured.empty() ? *all.front() : *measured.front();
   row.errors.clear();
   row.warnings.clear();
+  row.notes.clear();
+  row.suspect.clear();
   row.unfinished = 0;
   row.partial = (measured.empty() ? all : measured).front()->partial;
   for (const PointResult* run : all) {
     MergeErrors(row.errors, run->errors);
     row.unfinished += run->unfinished;
-    for (const std::string& warning : run->warnings) {
-      if (std::find(row.warnings.begin(), row.warnings.end(), warning) == row.warnings.end()) {
-        row.warnings.push_back(warning);
-      }
-    }
+    MergeLines(row.warnings, run->warnings);
+    MergeLines(row.notes, run->notes);
+    MergeLines(row.suspect, run->suspect);
   }
   for (const PointResult* run : all) {
     if (!measured.empty() && !run->failure.empty()) {
@@ -82,14 +104,7 @@ PointResult MedianOf(const std::vector<const PointResult*>& all) {
   SetToMedian<uint64_t>(row.completed, measured, [](auto& p) { return p.completed; });
   SetToMedian<Nanos>(row.window_ns, measured, [](auto& p) { return p.window_ns; });
   TakeLatencyMedians(*row.latency, measured);
-  const bool cpu_known = std::all_of(measured.begin(), measured.end(),
-                                     [](const PointResult* p) { return p->cpu_user_ns && p->cpu_system_ns; });
-  row.cpu_user_ns.reset();
-  row.cpu_system_ns.reset();
-  if (cpu_known) {
-    SetToMedian<Nanos>(row.cpu_user_ns.emplace(), measured, [](auto& p) { return *p.cpu_user_ns; });
-    SetToMedian<Nanos>(row.cpu_system_ns.emplace(), measured, [](auto& p) { return *p.cpu_system_ns; });
-  }
+  row.figures = MedianFigures(measured);
   return row;
 }
 
@@ -111,6 +126,36 @@ std::optional<LatencyStats> Summarize(const Histogram& h) {
   return s;
 }
 
+bool LatencyStats::Knows(Nanos LatencyStats::*percentile) const {
+  // Calls in a thousand that are slower.
+  const uint64_t above = percentile == &LatencyStats::p50_ns    ? 500
+                         : percentile == &LatencyStats::p90_ns  ? 100
+                         : percentile == &LatencyStats::p95_ns  ? 50
+                         : percentile == &LatencyStats::p99_ns  ? 10
+                         : percentile == &LatencyStats::p999_ns ? 1
+                                                                : 10'000;  // least and greatest are always known
+  return count * above >= 10'000;
+}
+
+Figures AllFigures(const PointResult& p) {
+  Figures all;
+  if (p.completed > 0) all.Set("throughput_per_second", p.ThroughputPerSecond());
+  if (p.latency) {
+    all.Set("latency_mean_ns", p.latency->mean_ns);
+    all.Set("latency_stddev_ns", p.latency->stddev_ns);
+    constexpr std::pair<const char*, Nanos LatencyStats::*> kLatencies[] = {
+        {"latency_min_ns", &LatencyStats::min_ns}, {"latency_p50_ns", &LatencyStats::p50_ns},
+        {"latency_p90_ns", &LatencyStats::p90_ns}, {"latency_p95_ns", &LatencyStats::p95_ns},
+        {"latency_p99_ns", &LatencyStats::p99_ns}, {"latency_p99_9_ns", &LatencyStats::p999_ns},
+        {"latency_max_ns", &LatencyStats::max_ns}};
+    for (const auto& [name, field] : kLatencies) {
+      if (p.latency->Knows(field)) all.Set(name, static_cast<double>((*p.latency).*field));
+    }
+  }
+  for (const auto& [name, value] : p.figures) all.Set(name, value);
+  return all;
+}
+
 uint64_t PointResult::Failed() const {
   uint64_t total = 0;
   for (const ErrorCount& error : errors) total += error.count;
@@ -127,8 +172,9 @@ double PointResult::ErrorRate() const {
 }
 
 std::optional<double> PointResult::CpuPerRpcNs() const {
-  if (completed == 0 || !cpu_user_ns || !cpu_system_ns) return std::nullopt;
-  return static_cast<double>(*cpu_user_ns + *cpu_system_ns) / static_cast<double>(completed);
+  const auto user = figures.Get("client_cpu_user_ns"), system = figures.Get("client_cpu_system_ns");
+  if (completed == 0 || !user || !system) return std::nullopt;
+  return (*user + *system) / static_cast<double>(completed);
 }
 
 std::vector<PointResult> MedianOverRepetitions(const std::vector<PointResult>& points) {

@@ -1,10 +1,11 @@
 #include "cqbench/connections.h"
 
+#include <arpa/inet.h>
 #include <dirent.h>
 #include <netdb.h>
 #include <netinet/in.h>
-#include <netinet/tcp.h>
 #include <poll.h>
+#include <sys/stat.h>
 #include <sys/un.h>
 #include <unistd.h>
 
@@ -12,9 +13,11 @@
 #include <cerrno>
 #include <cstdlib>
 #include <cstring>
+#include <functional>
 #include <memory>
 
 #include "absl/strings/str_cat.h"
+#include "src/probe/tcp_info.h"
 
 namespace cqbench {
 namespace {
@@ -31,8 +34,7 @@ sockaddr_storage Unmapped(const sockaddr_storage& address) {
   return plain;
 }
 
-bool SamePeer(const sockaddr_storage& raw_peer, const Endpoint& endpoint) {
-  const sockaddr_storage peer = Unmapped(raw_peer);
+bool SamePeer(const sockaddr_storage& peer, const Endpoint& endpoint) {
   if (peer.ss_family != endpoint.address.ss_family) return false;
   if (peer.ss_family == AF_INET) {
     const auto& a = reinterpret_cast<const sockaddr_in&>(peer);
@@ -49,20 +51,67 @@ bool SamePeer(const sockaddr_storage& raw_peer, const Endpoint& endpoint) {
   return std::strncmp(a.sun_path, b.sun_path, sizeof(a.sun_path)) == 0;
 }
 
-bool IsEstablished(int fd, int family) {
-  if (family == AF_UNIX) return true;  // getpeername() succeeds on connected sockets only
-  tcp_info info{};
-  socklen_t length = sizeof(info);
-  return getsockopt(fd, IPPROTO_TCP, TCP_INFO, &info, &length) == 0 && info.tcpi_state == TCP_ESTABLISHED;
+using Address = std::function<int(int fd, sockaddr* address, socklen_t* length)>;  // getpeername or getsockname
+
+std::optional<sockaddr_storage> AddressOf(int fd, const Address& get) {
+  sockaddr_storage address{};
+  socklen_t length = sizeof(address);
+  if (get(fd, reinterpret_cast<sockaddr*>(&address), &length) != 0) return std::nullopt;
+  return Unmapped(address);
 }
 
-bool ConnectsTo(int fd, const std::vector<Endpoint>& endpoints) {
-  sockaddr_storage peer{};
-  socklen_t length = sizeof(peer);
-  if (getpeername(fd, reinterpret_cast<sockaddr*>(&peer), &length) != 0) return false;
-  const bool ours =
-      std::any_of(endpoints.begin(), endpoints.end(), [&](const Endpoint& e) { return SamePeer(peer, e); });
-  return ours && IsEstablished(fd, peer.ss_family);
+// Absent when the descriptor is no connected socket. getpeername() succeeds for connected Unix sockets only, but also
+// for TCP sockets that are being closed.
+std::optional<OpenConnection> Connected(int fd, const sockaddr_storage& peer) {
+  struct stat file {};
+  if (fstat(fd, &file) != 0) return std::nullopt;
+  OpenConnection connection;
+  connection.fd = fd;
+  connection.id = file.st_ino;
+  connection.is_tcp = peer.ss_family != AF_UNIX;
+  if (!connection.is_tcp) return connection;
+  if (!IsTcpEstablished(fd)) return std::nullopt;
+  char text[INET6_ADDRSTRLEN] = {};
+  if (peer.ss_family == AF_INET) {
+    const auto& v4 = reinterpret_cast<const sockaddr_in&>(peer);
+    inet_ntop(AF_INET, &v4.sin_addr, text, sizeof(text));
+    connection.peer_port = ntohs(v4.sin_port);
+  } else {
+    const auto& v6 = reinterpret_cast<const sockaddr_in6&>(peer);
+    inet_ntop(AF_INET6, &v6.sin6_addr, text, sizeof(text));
+    connection.peer_port = ntohs(v6.sin6_port);
+  }
+  connection.peer_host = text;
+  return connection;
+}
+
+int LocalPort(const sockaddr_storage& local) {
+  // The port is at the same place in both.
+  return ntohs(reinterpret_cast<const sockaddr_in&>(local).sin_port);
+}
+
+bool IsAt(const sockaddr_storage& local, const Target& target) {
+  if (local.ss_family != AF_UNIX) return !target.is_unix() && LocalPort(local) == target.port;
+  return target.is_unix() && target.unix_path == reinterpret_cast<const sockaddr_un&>(local).sun_path;
+}
+
+// Every connected socket of this process for which `wanted(fd, peer)`.
+std::optional<std::vector<OpenConnection>> FindSockets(
+    const std::function<bool(int fd, const sockaddr_storage& peer)>& wanted) {
+  struct CloseDir {
+    void operator()(DIR* d) const { closedir(d); }
+  };
+  const std::unique_ptr<DIR, CloseDir> dir(opendir("/proc/self/fd"));
+  if (dir == nullptr) return std::nullopt;
+  std::vector<OpenConnection> found;
+  while (const dirent* entry = readdir(dir.get())) {
+    if (entry->d_name[0] == '.') continue;
+    const int fd = std::atoi(entry->d_name);
+    const auto peer = AddressOf(fd, getpeername);
+    if (!peer || !wanted(fd, *peer)) continue;
+    if (const auto connection = Connected(fd, *peer)) found.push_back(*connection);
+  }
+  return found;
 }
 
 Endpoint UnixEndpoint(const std::string& path) {
@@ -140,18 +189,26 @@ std::string ExplainNoConnection(const std::vector<Endpoint>& endpoints) {
   return std::strerror(last_error);
 }
 
-std::optional<int> CountConnections(const std::vector<Endpoint>& endpoints) {
-  struct CloseDir {
-    void operator()(DIR* d) const { closedir(d); }
-  };
-  const std::unique_ptr<DIR, CloseDir> dir(opendir("/proc/self/fd"));
-  if (dir == nullptr) return std::nullopt;
-  int count = 0;
-  while (const dirent* entry = readdir(dir.get())) {
-    if (entry->d_name[0] == '.') continue;
-    if (ConnectsTo(std::atoi(entry->d_name), endpoints)) ++count;
-  }
-  return count;
+std::optional<std::vector<OpenConnection>> FindConnections(const std::vector<Endpoint>& endpoints,
+                                                           const std::set<uint64_t>& except) {
+  auto found = FindSockets([&](int /*fd*/, const sockaddr_storage& peer) {
+    return std::any_of(endpoints.begin(), endpoints.end(), [&](const Endpoint& e) { return SamePeer(peer, e); });
+  });
+  if (found) std::erase_if(*found, [&](const OpenConnection& c) { return except.count(c.id) > 0; });
+  return found;
+}
+
+std::optional<int> CountConnections(const std::vector<Endpoint>& endpoints, const std::set<uint64_t>& except) {
+  const auto found = FindConnections(endpoints, except);
+  if (!found) return std::nullopt;
+  return static_cast<int>(found->size());
+}
+
+std::optional<std::vector<OpenConnection>> FindAccepted(const std::vector<Target>& listening) {
+  return FindSockets([&](int fd, const sockaddr_storage& /*peer*/) {
+    const auto local = AddressOf(fd, getsockname);
+    return local && std::any_of(listening.begin(), listening.end(), [&](const Target& t) { return IsAt(*local, t); });
+  });
 }
 
 }  // namespace cqbench

@@ -46,6 +46,13 @@ std::optional<bool> CpuScalingEnabled(const std::vector<int>& cpus) {
   return scaling;
 }
 
+std::string FirstWord(const std::string& path) {
+  std::ifstream file(path);
+  std::string word;
+  file >> word;
+  return word;
+}
+
 std::string BuildType() {
 #if defined(__SANITIZE_ADDRESS__)
   return "asan";
@@ -91,6 +98,8 @@ RunContext DescribeEnvironment(int argc, const char* const* argv) {
       ,
       __VERSION__);
   context.build_type = BuildType();
+  context.boot_id = FirstWord("/proc/sys/kernel/random/boot_id");
+  context.clock_source = FirstWord("/sys/devices/system/clocksource/clocksource0/current_clocksource");
   context.cqbench_version = CQBENCH_VERSION;
   return context;
 }

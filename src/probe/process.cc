@@ -1,23 +1,123 @@
 #include "cqbench/process.h"
 
+#include <dirent.h>
 #include <sched.h>
 #include <sys/resource.h>
+#include <unistd.h>
 
+#include <algorithm>
+#include <cstdlib>
+#include <fstream>
+#include <memory>
+#include <optional>
+#include <sstream>
+
+#include "absl/strings/match.h"
+#include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
 
 namespace cqbench {
 namespace {
 
+// Given by the engines and the server; the control client's and the raw echo's threads carry no RPC that is measured.
+constexpr absl::string_view kWorkerNames[] = {"sync-", "cq-", "server-cq-"};
+constexpr absl::string_view kOtherNames[] = {"control", "tcp-echo"};
+
 Nanos ToNanos(const timeval& t) {
   return t.tv_sec * kNanosPerSecond + t.tv_usec * kNanosPerMicro;
 }
 
+uint64_t ResidentBytes() {
+  std::ifstream file("/proc/self/statm");
+  uint64_t size = 0, resident = 0;
+  file >> size >> resident;
+  return resident * static_cast<uint64_t>(sysconf(_SC_PAGESIZE));
+}
+
+std::string FirstLine(const std::string& path) {
+  std::ifstream file(path);
+  std::string line;
+  std::getline(file, line);
+  return line;
+}
+
+// schedstat has nanoseconds; where the kernel was built without it, or keeps zeros in it, stat has ticks. Absent when
+// the thread has ended meanwhile.
+std::optional<Nanos> CpuTimeOfThread(const std::string& directory) {
+  Nanos cpu = 0, waited = 0;
+  uint64_t turns = 0;
+  if (std::ifstream file(directory + "/schedstat"); file >> cpu >> waited >> turns && turns > 0) return cpu;
+  const std::string stat = FirstLine(directory + "/stat");
+  if (stat.empty()) return std::nullopt;
+  std::istringstream fields(stat.substr(std::min(stat.size(), stat.rfind(')') + 1)));
+  std::string skipped;
+  for (int i = 0; i < 11; ++i) fields >> skipped;
+  Nanos user = 0, system = 0;
+  fields >> user >> system;
+  return (user + system) * kNanosPerSecond / sysconf(_SC_CLK_TCK);
+}
+
 }  // namespace
 
-CpuTime ReadCpuTime() {
+ProcessSample ReadProcess() {
   rusage usage{};
   getrusage(RUSAGE_SELF, &usage);
-  return {NowNs(), ToNanos(usage.ru_utime), ToNanos(usage.ru_stime)};
+  ProcessSample sample;
+  sample.user_ns = ToNanos(usage.ru_utime);
+  sample.system_ns = ToNanos(usage.ru_stime);
+  sample.voluntary_switches = static_cast<uint64_t>(usage.ru_nvcsw);
+  sample.involuntary_switches = static_cast<uint64_t>(usage.ru_nivcsw);
+  sample.minor_faults = static_cast<uint64_t>(usage.ru_minflt);
+  sample.major_faults = static_cast<uint64_t>(usage.ru_majflt);
+  sample.rss_bytes = ResidentBytes();
+  // The kernel updates the two now and then, not together.
+  sample.peak_rss_bytes = std::max(static_cast<uint64_t>(usage.ru_maxrss) * 1024, sample.rss_bytes);
+  return sample;
+}
+
+ThreadGroup GroupOfThread(const std::string& name, bool is_main) {
+  const auto starts = [&](absl::string_view prefix) { return absl::StartsWith(name, prefix); };
+  if (std::any_of(std::begin(kWorkerNames), std::end(kWorkerNames), starts)) return ThreadGroup::kWorker;
+  if (is_main || std::any_of(std::begin(kOtherNames), std::end(kOtherNames), starts)) return ThreadGroup::kOther;
+  return ThreadGroup::kLibrary;
+}
+
+std::vector<ThreadSample> ReadThreads() {
+  struct CloseDir {
+    void operator()(DIR* d) const { closedir(d); }
+  };
+  const std::unique_ptr<DIR, CloseDir> dir(opendir("/proc/self/task"));
+  std::vector<ThreadSample> threads;
+  if (dir == nullptr) return threads;
+  const pid_t main_thread = getpid();
+  while (const dirent* entry = readdir(dir.get())) {
+    int id = 0;
+    if (!absl::SimpleAtoi(entry->d_name, &id)) continue;
+    const std::string directory = absl::StrCat("/proc/self/task/", id);
+    const std::string name = FirstLine(directory + "/comm");
+    if (const auto cpu = CpuTimeOfThread(directory)) {
+      threads.push_back({id, GroupOfThread(name, id == main_thread), *cpu});
+    }
+  }
+  return threads;
+}
+
+std::vector<CpuSample> ReadCpus(const std::vector<int>& cpus) {
+  const Nanos tick = kNanosPerSecond / sysconf(_SC_CLK_TCK);
+  std::ifstream file("/proc/stat");
+  std::vector<CpuSample> samples;
+  for (std::string line; std::getline(file, line) && absl::StartsWith(line, "cpu");) {
+    std::istringstream fields(line.substr(3));
+    int cpu = 0;
+    Nanos user = 0, nice = 0, system = 0, idle = 0, iowait = 0, irq = 0, softirq = 0, steal = 0;
+    // The first line is the sum of all and has no number.
+    if (line[3] == ' ' || !(fields >> cpu >> user >> nice >> system >> idle >> iowait >> irq >> softirq >> steal)) {
+      continue;
+    }
+    if (!std::binary_search(cpus.begin(), cpus.end(), cpu)) continue;
+    samples.push_back({cpu, (user + nice + system + irq) * tick, (idle + iowait) * tick, softirq * tick, steal * tick});
+  }
+  return samples;
 }
 
 std::vector<int> AllowedCpus() {

@@ -1,5 +1,7 @@
 // Comma-separated values: the block of the source post, and one line per point and repetition with everything.
 
+#include <algorithm>
+
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
 #include "absl/strings/str_join.h"
@@ -11,7 +13,7 @@ namespace {
 
 // Absent figures are empty cells.
 std::string Micros(const PointResult& p, Nanos LatencyStats::*field) {
-  if (!p.latency) return "";
+  if (!p.latency || !p.latency->Knows(field)) return "";
   return absl::StrFormat("%.1f", static_cast<double>((*p.latency).*field) / static_cast<double>(kNanosPerMicro));
 }
 
@@ -25,6 +27,18 @@ std::vector<std::string> PostColumns(const PointResult& p) {
 std::string Quoted(absl::string_view text) {
   if (text.find_first_of(",\"\r\n") == absl::string_view::npos) return std::string(text);
   return absl::StrCat("\"", absl::StrReplaceAll(text, {{"\"", "\"\""}}), "\"");
+}
+
+// Every figure that any point has; those of the process's CPU time have had their columns for longer.
+std::vector<std::string> FigureNames(const std::vector<PointResult>& points) {
+  std::vector<std::string> names;
+  for (const PointResult& p : points) {
+    for (const auto& [name, value] : p.figures) {
+      if (name == "client_cpu_user_ns" || name == "client_cpu_system_ns") continue;
+      if (std::find(names.begin(), names.end(), name) == names.end()) names.push_back(name);
+    }
+  }
+  return names;
 }
 
 template <typename T>
@@ -43,10 +57,13 @@ std::string FormatPostCsv(const Result& result) {
 }
 
 std::string FormatCsv(const Result& result) {
+  const std::vector<std::string> figures = FigureNames(result.points);
   std::string text =
       "inflight,throughput,p50,p90,p99,p99_9,p100,mean_us,stddev_us,min_us,connections,expected_connections,channels,"
       "threads,completed,failed,unfinished,window_ns,cpu_user_ns,cpu_system_ns,repetition,start_time,partial,series,"
-      "errors,warnings,failure\n";
+      "errors,warnings,failure,suspect,notes";
+  for (const std::string& name : figures) absl::StrAppend(&text, ",", name);
+  absl::StrAppend(&text, "\n");
   for (const PointResult& p : result.points) {
     std::vector<std::string> cells = PostColumns(p);
     cells.push_back(p.latency ? absl::StrFormat("%.3f", p.latency->mean_ns / 1e3) : "");
@@ -56,8 +73,10 @@ std::string FormatCsv(const Result& result) {
     for (int value : {p.expected_connections, p.channels, p.threads}) cells.push_back(absl::StrCat(value));
     for (uint64_t value : {p.completed, p.Failed(), p.unfinished}) cells.push_back(absl::StrCat(value));
     cells.push_back(absl::StrCat(p.window_ns));
-    cells.push_back(OrEmpty(p.cpu_user_ns));
-    cells.push_back(OrEmpty(p.cpu_system_ns));
+    for (const char* name : {"client_cpu_user_ns", "client_cpu_system_ns"}) {
+      const auto cpu = p.figures.Get(name);
+      cells.push_back(cpu ? absl::StrFormat("%.0f", *cpu) : "");
+    }
     cells.push_back(absl::StrCat(p.repetition));
     cells.push_back(p.start_time);
     cells.push_back(p.partial ? "true" : "false");
@@ -66,6 +85,9 @@ std::string FormatCsv(const Result& result) {
         p.errors, "; ", [](std::string* out, const ErrorCount& e) { absl::StrAppend(out, e.code, ":", e.count); })));
     cells.push_back(Quoted(absl::StrJoin(p.warnings, "; ")));
     cells.push_back(Quoted(p.failure));
+    cells.push_back(Quoted(absl::StrJoin(p.suspect, "; ")));
+    cells.push_back(Quoted(absl::StrJoin(p.notes, "; ")));
+    for (const std::string& name : figures) cells.push_back(OrEmpty(p.figures.Get(name)));
     absl::StrAppend(&text, absl::StrJoin(cells, ","), "\n");
   }
   return text;

@@ -25,11 +25,17 @@ std::string FormatGoBench(const Result& result) {
       absl::StrAppend(&text, "# the next line was interrupted: measured for a part of the interval only\n");
     absl::StrAppendFormat(&text, "%s/inflight=%d %d %.2f ns/op %.2f rps", series, p.inflight, p.completed,
                           static_cast<double>(p.window_ns) / static_cast<double>(p.completed), p.ThroughputPerSecond());
-    if (p.latency) {
-      absl::StrAppendFormat(&text, " %d p50-ns %d p90-ns %d p99-ns %d p99.9-ns", p.latency->p50_ns, p.latency->p90_ns,
-                            p.latency->p99_ns, p.latency->p999_ns);
+    constexpr std::pair<const char*, Nanos LatencyStats::*> kPercentiles[] = {{"p50-ns", &LatencyStats::p50_ns},
+                                                                              {"p90-ns", &LatencyStats::p90_ns},
+                                                                              {"p99-ns", &LatencyStats::p99_ns},
+                                                                              {"p99.9-ns", &LatencyStats::p999_ns}};
+    for (const auto& [unit, field] : kPercentiles) {
+      if (p.latency && p.latency->Knows(field)) absl::StrAppendFormat(&text, " %d %s", (*p.latency).*field, unit);
     }
     if (const auto cpu = p.CpuPerRpcNs()) absl::StrAppendFormat(&text, " %.2f cpu-ns/op", *cpu);
+    if (const auto cpu = p.figures.Get("server_cpu_per_rpc_ns")) {
+      absl::StrAppendFormat(&text, " %.2f server-cpu-ns/op", *cpu);
+    }
     absl::StrAppend(&text, "\n");
   }
   return text;

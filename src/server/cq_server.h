@@ -16,9 +16,11 @@
 
 #include "cqbench/server.h"
 #include "src/channel/poll.h"
+#include "src/server/control_service.h"
 #include "src/server/health_service.h"
 #include "src/server/listener.h"
 #include "src/server/recycler.h"
+#include "src/server/service_times.h"
 #include "src/workload/workloads.h"
 
 namespace cqbench {
@@ -42,11 +44,21 @@ class ServerEvent {
   void (*step_)(ServerEvent* self, void* worker, bool ok) = nullptr;
 };
 
+// Written by one thread, read by any: no read-modify-write.
+class Counter {
+ public:
+  void operator++() { n_.store(Read() + 1, std::memory_order_relaxed); }
+  uint64_t Read() const { return n_.load(std::memory_order_relaxed); }
+
+ private:
+  std::atomic<uint64_t> n_{0};
+};
+
 // `Services` is what calls are requested from: Register(builder). Each of `Calls` is a default-constructible
 // ServerEvent with
 //   template <typename Worker> void Post(Worker&);           requests one call
 //   template <typename Worker> void Step(Worker&, bool ok);  takes the events of that call, in order
-// The worker given is the one whose thread runs it; it offers services(), queue(), Accepted() and Ended().
+// The worker given is the one whose thread runs it; it offers services(), queue(), times(), Accepted() and Ended().
 template <typename Services, typename... Calls>
 class CqServer final : public PingServer {
   struct Queue {
@@ -58,28 +70,32 @@ class CqServer final : public PingServer {
   // One thread of one queue.
   class alignas(64) Worker {
    public:
-    Worker(Services* services, Queue* queue)
-        : services_(services), queue_(queue), stocks_(&std::get<CallDepot<Calls>>(queue->depots)...) {}
+    Worker(Services* services, Queue* queue, ServiceTimes* times)
+        : services_(services), queue_(queue), times_(times), stocks_(&std::get<CallDepot<Calls>>(queue->depots)...) {}
 
     Services& services() { return *services_; }
+    ServiceTimes& times() { return *times_; }
+    // When the request came, if this call is one of those that are timed.
+    Nanos Arrival() { return times_->Accepted(arrivals_); }
     grpc::ServerCompletionQueue* queue() { return queue_->queue.get(); }
 
     template <typename Call>
     void Post() {
+      ++posts_;
       std::get<CallStock<Call>>(stocks_).Take()->Post(*this);
     }
     // First thing when a call has taken its posted request: posts another in its place, so that the number of posted
     // requests stays what was asked for.
     template <typename Call>
     void Accepted(Call* /*call*/) {
-      ++counts_.calls_started;
+      ++started_;
       Post<Call>();
     }
-    void Answered() { ++counts_.messages; }
+    void Answered() { ++messages_; }
     // Last thing: the object may be another call when this returns.
     template <typename Call>
     void Ended(Call* call, bool ok) {
-      if (ok) ++counts_.calls_ok;
+      if (ok) ++ok_;
       std::get<CallStock<Call>>(stocks_).Put(call);
     }
 
@@ -98,13 +114,17 @@ class CqServer final : public PingServer {
       ended_.store(true);
       while (stepping_.load()) std::this_thread::yield();
     }
-    const ServerCounts& counts() const { return counts_; }
+    ServerCounts Counts() const { return {started_.Read(), ok_.Read(), 0, messages_.Read()}; }
+    int64_t Posted() const { return static_cast<int64_t>(posts_.Read()) - static_cast<int64_t>(started_.Read()); }
+    bool IsOf(const Queue& queue) const { return queue_ == &queue; }
 
    private:
     Services* const services_;
     Queue* const queue_;
+    ServiceTimes* const times_;
     std::tuple<CallStock<Calls>...> stocks_;
-    ServerCounts counts_;
+    Counter posts_, started_, ok_, messages_;
+    uint32_t arrivals_ = 0;
     std::atomic<bool> stepping_{false};
     std::atomic<bool> ended_{false};
   };
@@ -114,6 +134,7 @@ class CqServer final : public PingServer {
     if (const absl::Status status = server->Build(); !status.ok()) return status;
     server->PostAll();
     server->StartThreads();
+    server->control_.Open();
     return server;
   }
 
@@ -128,17 +149,37 @@ class CqServer final : public PingServer {
   ServerCounts Counts() const override {
     ServerCounts total;
     for (const Worker& worker : workers_) {
-      total.calls_started += worker.counts().calls_started;
-      total.calls_ok += worker.counts().calls_ok;
-      total.messages += worker.counts().messages;
+      const ServerCounts counts = worker.Counts();
+      total.calls_started += counts.calls_started;
+      total.calls_ok += counts.calls_ok;
+      total.messages += counts.messages;
     }
     // Those that shutting down cut off have no end of their own.
     total.calls_failed = total.calls_started - total.calls_ok;
     return total;
   }
 
+  std::vector<uint64_t> MessagesPerQueue() const override {
+    std::vector<uint64_t> messages;
+    for (const Queue& queue : queues_) {
+      uint64_t& sum = messages.emplace_back(0);
+      for (const Worker& worker : workers_) sum += worker.IsOf(queue) ? worker.Counts().messages : 0;
+    }
+    return messages;
+  }
+
+  std::optional<int64_t> PostedRequests() const override {
+    int64_t posted = 0;
+    for (const Worker& worker : workers_) posted += worker.Posted();
+    return posted;
+  }
+
+  std::shared_ptr<grpc::Channel> InProcessChannel(const grpc::ChannelArguments& arguments) override {
+    return server_->InProcessChannel(arguments);
+  }
+
  private:
-  explicit CqServer(const ServerConfig& config) : config_(config) {}
+  explicit CqServer(const ServerConfig& config) : config_(config), control_(config, *this) {}
 
   absl::Status Build() {
     grpc::ServerBuilder builder;
@@ -146,13 +187,14 @@ class CqServer final : public PingServer {
     ConfigureBuilder(config_, builder, ports);
     services_.Register(builder);
     builder.RegisterService(&health_);
+    builder.RegisterService(&control_service_);
     for (int i = 0; i < config_.num_cqs; ++i) queues_.emplace_back().queue = builder.AddCompletionQueue();
     auto running = BuildServer(config_, builder, ports);
     if (!running.ok()) return running.status();
     server_ = std::move(running->server);
     listening_ = std::move(running->listening);
     for (Queue& queue : queues_) {
-      for (int i = 0; i < config_.workers_per_cq; ++i) workers_.emplace_back(&services_, &queue);
+      for (int i = 0; i < config_.workers_per_cq; ++i) workers_.emplace_back(&services_, &queue, &times());
     }
     return absl::OkStatus();
   }
@@ -175,6 +217,8 @@ class CqServer final : public PingServer {
   const ServerConfig config_;
   Services services_;
   HealthService health_{WorkloadServiceNames()};
+  ControlBackend control_;
+  ControlService control_service_{&control_};
   std::deque<Queue> queues_;  // calls die before their queue, queues after the server
   std::unique_ptr<grpc::Server> server_;
   std::deque<Worker> workers_;

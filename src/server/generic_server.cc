@@ -7,6 +7,7 @@
 #include <optional>
 #include <string>
 #include <tuple>
+#include <utility>
 #include <vector>
 
 #include "src/server/cq_server.h"
@@ -55,6 +56,7 @@ class GenericCall : public ServerEvent {
     Bind<GenericCall, Worker>();
     state_ = State::kPosted;
     good_ = true;
+    handled_at_ = 0;
     stream_.reset();
     context_.emplace();
     stream_.emplace(&*context_);
@@ -66,6 +68,7 @@ class GenericCall : public ServerEvent {
     switch (state_) {
       case State::kPosted:
         if (!ok) return;  // shutting down, no request came
+        arrived_ = worker.Arrival();
         worker.Accepted(this);
         method_ = worker.services().Find(context_->method());
         if (method_ == nullptr) return Fail({grpc::StatusCode::UNIMPLEMENTED, "no such method"});
@@ -75,9 +78,11 @@ class GenericCall : public ServerEvent {
         if (method_->streaming) return Finish(grpc::Status::OK);  // the client will send no more
         return Fail({grpc::StatusCode::INVALID_ARGUMENT, "the call has no request"});
       case State::kWriting:
+        worker.times().Finished(std::exchange(handled_at_, 0));
         if (ok) return Read();
         return Fail(grpc::Status::OK);
       case State::kFinishing:
+        worker.times().Finished(handled_at_);
         return worker.Ended(this, ok && good_);
     }
   }
@@ -92,9 +97,12 @@ class GenericCall : public ServerEvent {
   }
   template <typename Worker>
   void Answer(Worker& worker) {
+    // A unary call has come when its headers are there, a message of a stream when it has been read.
+    const Nanos arrived = method_->streaming ? worker.Arrival() : arrived_;
     const grpc::Status status = method_->handle(request_, &response_);
     if (!status.ok()) return Fail(status);
     worker.Answered();
+    handled_at_ = worker.times().Handled(arrived);
     if (method_->streaming) {
       state_ = State::kWriting;
       stream_->Write(response_, Tag());
@@ -115,6 +123,8 @@ class GenericCall : public ServerEvent {
   State state_ = State::kPosted;
   bool good_ = true;
   const Method* method_ = nullptr;
+  Nanos arrived_ = 0;  // 0: this call is not timed
+  Nanos handled_at_ = 0;
   std::optional<grpc::GenericServerContext> context_;
   std::optional<grpc::GenericServerAsyncReaderWriter> stream_;
   grpc::ByteBuffer request_;

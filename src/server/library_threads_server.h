@@ -15,7 +15,9 @@
 #include <vector>
 
 #include "cqbench/server.h"
+#include "src/server/control_service.h"
 #include "src/server/listener.h"
+#include "src/server/service_times.h"
 #include "src/workload/workloads.h"
 
 namespace cqbench {
@@ -53,7 +55,19 @@ class SharedCounts {
   std::array<Shard, 64> shards_;
 };
 
-// `Services` has Register(builder) and StopServing(), and is constructed from SharedCounts*.
+// What handlers write to.
+struct HandlerProbes {
+  SharedCounts* counts;
+  ServiceTimes* times;
+
+  // When the request came, if this message is one of those that are timed.
+  Nanos Arrival() const {
+    thread_local uint32_t arrivals = 0;
+    return times->Accepted(arrivals);
+  }
+};
+
+// `Services` has Register(builder) and StopServing(), and is constructed from HandlerProbes and ControlBackend*.
 template <typename Services>
 class LibraryThreadsServer final : public PingServer {
  public:
@@ -72,6 +86,7 @@ class LibraryThreadsServer final : public PingServer {
     if (auto* health = self->server_->GetHealthCheckService()) {  // the library's own knows no services by itself
       for (const std::string& name : WorkloadServiceNames()) health->SetServingStatus(name, true);
     }
+    self->control_.Open();
     return self;
   }
 
@@ -81,12 +96,17 @@ class LibraryThreadsServer final : public PingServer {
     server_->Wait();
   }
   ServerCounts Counts() const override { return counts_.Read(); }
+  std::shared_ptr<grpc::Channel> InProcessChannel(const grpc::ChannelArguments& arguments) override {
+    return server_->InProcessChannel(arguments);
+  }
 
  private:
-  explicit LibraryThreadsServer(const ServerConfig& config) : drain_ns_(config.drain_ns), services_(&counts_) {}
+  explicit LibraryThreadsServer(const ServerConfig& config)
+      : drain_ns_(config.drain_ns), control_(config, *this), services_({&counts_, &times()}, &control_) {}
 
   const Nanos drain_ns_;
   SharedCounts counts_;
+  ControlBackend control_;
   Services services_;
   std::unique_ptr<grpc::Server> server_;
 };

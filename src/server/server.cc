@@ -1,7 +1,9 @@
 #include "cqbench/server.h"
 
+#include "cqbench/tcp_echo.h"
 #include "src/server/listener.h"
 #include "src/server/server_kinds.h"
+#include "src/server/service_times.h"
 
 namespace cqbench {
 
@@ -19,8 +21,16 @@ absl::string_view ToString(ServerApi api) {
   return "?";
 }
 
-absl::StatusOr<std::unique_ptr<PingServer>> StartServer(const ServerConfig& config) {
-  if (const absl::Status status = CheckAddresses(config.listen); !status.ok()) return status;
+PingServer::PingServer() : times_(std::make_unique<ServiceTimes>()) {}
+PingServer::~PingServer() = default;
+
+int PingServer::tcp_echo_port() const {
+  return tcp_echo_ ? tcp_echo_->port() : 0;
+}
+
+namespace {
+
+absl::StatusOr<std::unique_ptr<PingServer>> StartKind(const ServerConfig& config) {
   switch (config.api) {
     case ServerApi::kCallback:
       return StartCallbackServer(config);
@@ -32,6 +42,31 @@ absl::StatusOr<std::unique_ptr<PingServer>> StartServer(const ServerConfig& conf
       break;
   }
   return StartCqServer(config);
+}
+
+// Beside gRPC's first address that is no Unix socket.
+absl::StatusOr<std::unique_ptr<TcpEchoServer>> StartTcpEcho(const ServerConfig& config) {
+  for (Target target : config.listen) {
+    if (target.is_unix()) continue;
+    target.port = *config.tcp_echo_port;
+    return TcpEchoServer::Start(target);
+  }
+  return absl::UnavailableError("a TCP echo needs a TCP address to listen on, not only Unix sockets");
+}
+
+}  // namespace
+
+absl::StatusOr<std::unique_ptr<PingServer>> StartServer(const ServerConfig& config) {
+  if (const absl::Status status = CheckAddresses(config.listen); !status.ok()) return status;
+  std::unique_ptr<TcpEchoServer> tcp_echo;
+  if (config.tcp_echo_port) {
+    auto started = StartTcpEcho(config);
+    if (!started.ok()) return started.status();
+    tcp_echo = *std::move(started);
+  }
+  auto server = StartKind(config);
+  if (server.ok()) (*server)->tcp_echo_ = std::move(tcp_echo);
+  return server;
 }
 
 }  // namespace cqbench

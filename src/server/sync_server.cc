@@ -16,30 +16,36 @@ struct SyncHandlers {
   using Request = typename Workload::Request;
   using Response = typename Workload::Response;
 
-  SharedCounts* counts;
+  HandlerProbes probes;
 
+  // That the answer is sent is not told to the handler of a unary call.
   grpc::Status Unary(const Request& request, Response* response) const {
-    counts->Started();
+    const Nanos arrived = probes.Arrival();
+    probes.counts->Started();
     const grpc::Status status = Workload::Handle(request, response);
-    if (status.ok()) counts->Answered();
-    counts->Ended(status.ok());
+    if (status.ok()) probes.counts->Answered();
+    probes.counts->Ended(status.ok());
+    probes.times->Handled(arrived);
     return status;
   }
 
   grpc::Status Stream(grpc::ServerContext* context, grpc::ServerReaderWriter<Response, Request>* stream) const {
-    counts->Started();
+    probes.counts->Started();
     Request request;
     Response response;
     grpc::Status status;
     bool written = true;
     while (written && status.ok() && stream->Read(&request)) {
+      const Nanos arrived = probes.Arrival();
       status = Workload::Handle(request, &response);
       if (!status.ok()) break;
-      counts->Answered();
+      probes.counts->Answered();
+      const Nanos handled = probes.times->Handled(arrived);
       written = stream->Write(response);
+      probes.times->Finished(handled);
     }
     // A read that fails is the end of the requests or of the connection.
-    counts->Ended(written && status.ok() && !context->IsCancelled());
+    probes.counts->Ended(written && status.ok() && !context->IsCancelled());
     return status;
   }
 };
@@ -47,15 +53,18 @@ struct SyncHandlers {
 template <typename... Workloads>
 class SyncServices {
  public:
-  explicit SyncServices(SharedCounts* counts) : services_(SyncHandlers<Workloads>{counts}...) {}
+  SyncServices(const HandlerProbes& probes, ControlBackend* control)
+      : control_(control), services_(SyncHandlers<Workloads>{probes}...) {}
   void StopServing() { health_.StopServing(); }
   void Register(grpc::ServerBuilder& builder) {
     builder.RegisterService(&health_);
+    builder.RegisterService(&control_);
     std::apply([&](auto&... service) { (builder.RegisterService(&service), ...); }, services_);
   }
 
  private:
   HealthService health_{WorkloadServiceNames()};
+  ControlService control_;
   std::tuple<typename Workloads::template SyncService<SyncHandlers<Workloads>>...> services_;
 };
 

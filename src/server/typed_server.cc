@@ -42,12 +42,17 @@ class UnaryCall : public ServerEvent {
 
   template <typename Worker>
   void Step(Worker& worker, bool ok) {
-    if (state_ == State::kAnswered) return worker.Ended(this, ok && handled_);
+    if (state_ == State::kAnswered) {
+      worker.times().Finished(handled_at_);
+      return worker.Ended(this, ok && handled_);
+    }
     if (!ok) return;  // shutting down, no request came
+    const Nanos arrived = worker.Arrival();
     worker.Accepted(this);
     state_ = State::kAnswered;
     const grpc::Status status = Workload::Handle(request_, &response_);
     handled_ = status.ok();
+    handled_at_ = worker.times().Handled(arrived);
     if (handled_) {
       worker.Answered();
       writer_->Finish(response_, status, Tag());
@@ -62,6 +67,7 @@ class UnaryCall : public ServerEvent {
 
   State state_ = State::kPosted;
   bool handled_ = false;
+  Nanos handled_at_ = 0;  // 0: this call is not timed
   std::optional<grpc::ServerContext> context_;
   std::optional<grpc::ServerAsyncResponseWriter<typename Workload::Response>> writer_;
   typename Workload::Request request_;
@@ -94,6 +100,7 @@ class StreamCall : public ServerEvent {
         if (!ok) return Finish(grpc::Status::OK);  // the client will send no more
         return Answer(worker);
       case State::kWriting:
+        worker.times().Finished(handled_at_);
         if (ok) return Read();
         good_ = false;
         return Finish(grpc::Status::OK);
@@ -112,12 +119,14 @@ class StreamCall : public ServerEvent {
   }
   template <typename Worker>
   void Answer(Worker& worker) {
+    const Nanos arrived = worker.Arrival();
     const grpc::Status status = Workload::Handle(request_, &response_);
     if (!status.ok()) {
       good_ = false;
       return Finish(status);
     }
     worker.Answered();
+    handled_at_ = worker.times().Handled(arrived);
     state_ = State::kWriting;
     stream_->Write(response_, Tag());
   }
@@ -128,6 +137,7 @@ class StreamCall : public ServerEvent {
 
   State state_ = State::kPosted;
   bool good_ = true;
+  Nanos handled_at_ = 0;  // 0: this message is not timed
   std::optional<grpc::ServerContext> context_;
   std::optional<grpc::ServerAsyncReaderWriter<typename Workload::Response, typename Workload::Request>> stream_;
   typename Workload::Request request_;

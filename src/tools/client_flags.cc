@@ -30,6 +30,7 @@ struct Typed {
   bool local_pool = false;
   bool async = false;
   bool async_callback = false;
+  bool no_evidence = false;
   int max_channels = 0;
   int max_async_clients = 0;
 };
@@ -62,6 +63,7 @@ class ClientFlags {
     AddLoad();
     AddClient();
     AddTimes();
+    AddEvidence();
     AddOutput();
   }
 
@@ -103,6 +105,25 @@ class ClientFlags {
     list_->excludes(inflight);
     step_ = step;
     AddNumber(app_, "--repetitions", options_.run.repetitions, 1, 1000, "how often the whole sweep is run");
+    until_stable_ = AddNumber(app_, "--until-stable", options_.run.until_stable_percent, 0.1, 100.0,
+                              "go on repeating until the 95 % interval of every throughput is within this many percent")
+                        ->type_name("PERCENT");
+    max_repetitions_ =
+        AddNumber(app_, "--max-repetitions", options_.run.max_repetitions, 6, 1000, "where --until-stable gives up");
+  }
+
+  void AddEvidence() {
+    auto* show =
+        app_.add_flag("--evidence", options_.show_evidence,
+                      "show connections, CPU and hand-offs of both ends below the table; JSON always has them");
+    no_evidence_ = app_.add_flag("--no-evidence", typed_.no_evidence, "do not look at connections, CPU and servers");
+    no_evidence_->excludes(show);
+    app_.add_flag("--breakdown", options_.run.breakdown,
+                  "time the parts of every 16th call, on both ends; what that costs is printed")
+        ->excludes(no_evidence_);
+    app_.add_flag("--baseline", options_.run.baseline,
+                  "also measure the floor: raw TCP (needs the server's --tcp-echo-port), a Unix socket, in-process")
+        ->excludes(no_evidence_);
   }
 
   void AddClient() {
@@ -161,7 +182,21 @@ class ClientFlags {
     ResolvePolicy();
     ResolveInflight();
     ResolveWorkload();
+    ResolveRepetitions();
     ResolveOutput();
+    options_.run.evidence = !typed_.no_evidence;
+  }
+
+  void ResolveRepetitions() {
+    RunConfig& run = options_.run;
+    if (until_stable_->count() == 0) {
+      if (max_repetitions_->count() > 0) BadCombination("--max-repetitions", "needs --until-stable");
+      return;
+    }
+    if (run.max_repetitions < run.repetitions) {
+      BadCombination("--max-repetitions",
+                     absl::StrCat(run.max_repetitions, " is below --repetitions ", run.repetitions));
+    }
   }
 
   void ResolveApi() {
@@ -230,6 +265,8 @@ class ClientFlags {
                       : typed_.format == "gobench" ? Format::kGoBench
                                                    : Format::kTable;
     if (options_.format == Format::kTable || !options_.output.empty()) return;
+    if (options_.show_evidence)
+      BadCombination("--evidence", "goes below the table; --format " + typed_.format + " has it anyway");
     if (options_.with_csv)
       BadCombination("--with-csv", "goes below the table: not with --format " + typed_.format + " on standard output");
     if (options_.per_worker_stats) {
@@ -242,7 +279,7 @@ class ClientFlags {
   Typed typed_;
   ClientOptions options_;
   CLI::Option *request_bytes_, *response_bytes_, *min_, *max_, *step_, *list_, *api_, *threads_, *max_async_clients_,
-      *policy_, *max_channels_;
+      *policy_, *max_channels_, *until_stable_, *max_repetitions_, *no_evidence_;
 };
 
 }  // namespace

@@ -9,6 +9,7 @@ namespace cqbench {
 
 struct ClientOptions {
   RunConfig run;
+  bool show_evidence = false;
   bool with_csv = false;
   bool per_worker_stats = false;
   Format format = Format::kTable;

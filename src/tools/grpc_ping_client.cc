@@ -8,8 +8,10 @@
 #include "absl/strings/str_cat.h"
 #include "cqbench/environment.h"
 #include "cqbench/interrupt.h"
+#include "cqbench/process.h"
 #include "cqbench/reporter.h"
 #include "cqbench/runner.h"
+#include "cqbench/self_check.h"
 #include "src/tools/client_flags.h"
 #include "src/tools/output_file.h"
 #include "src/tools/progress.h"
@@ -50,6 +52,8 @@ RunContext DescribeRun(int argc, const char* const* argv, const RunConfig& run) 
 std::string ForStandardOutput(const ClientOptions& options, const Result& result) {
   if (options.output.empty() && options.format != Format::kTable) return FormatResult(result, options.format);
   std::string text = FormatTable(result);
+  if (options.show_evidence) absl::StrAppend(&text, FormatEvidence(result));
+  absl::StrAppend(&text, FormatExtras(result));
   if (options.with_csv) absl::StrAppend(&text, "\n", FormatPostCsv(result));
   if (options.per_worker_stats) absl::StrAppend(&text, "\n", FormatWorkerTable(result));
   return text;
@@ -99,8 +103,13 @@ int Main(int argc, const char* const* argv) {
     ProgressLine progress;
     SweepResult sweep = RunSweep(options.run, interrupt, [&](const ProgressUpdate& update) { progress.Show(update); });
     result.points = std::move(sweep.points);
+    result.baselines = std::move(sweep.baselines);
+    result.servers = std::move(sweep.servers);
+    result.notes = std::move(sweep.notes);
     result.partial = sweep.partial;
+    result.context.repetitions = std::max(sweep.repetitions, 1);
   }
+  if (options.run.evidence) result.suspect = CheckSetting(result.context, AllowedCpus(), result.servers);
 
   // A table of nothing says less than the complaint alone.
   const bool measured = std::any_of(result.points.begin(), result.points.end(),

@@ -47,6 +47,7 @@ int Main(int argc, const char* const* argv) {
   }
   std::printf("%s\n", Describe(config).c_str());
   for (const Target& target : (*server)->listening()) std::printf("listening on %s\n", target.ToString().c_str());
+  if (const int port = (*server)->tcp_echo_port()) std::printf("TCP echo on port %d\n", port);
   std::fflush(stdout);
 
   interrupt.Wait();

@@ -28,6 +28,8 @@ class ServerFlags {
                            "requests posted per completion queue and method, kept constant under load");
     AddChoice(app_, "--poll", poll_, {"block", "spin"},
               "how completion-queue threads wait; spin needs --api cq or generic");
+    tcp_echo_ = AddNumber(app_, "--tcp-echo-port", tcp_echo_port_, 0, 65535,
+                          "also serve a raw TCP ping-pong there, for the client's --baseline; 0: a free port");
     AddDeadlockDetection(app_, deadlock_detection_);
     AddChannelArgs(app_, config_.channel_args);
     AddDuration(app_, "--drain", config_.drain_ns, "how long calls in flight may go on after SIGINT or SIGTERM");
@@ -47,6 +49,8 @@ class ServerFlags {
                   : api_ == "sync"    ? ServerApi::kSync
                   : api_ == "generic" ? ServerApi::kGeneric
                                       : ServerApi::kCq;
+    if (tcp_echo_->count() > 0) config_.tcp_echo_port = tcp_echo_port_;
+    config_.deadlock_detection = deadlock_detection_;
     config_.poll = poll_ == "spin" ? PollMode::kSpin : PollMode::kBlock;
     const bool queues = config_.api == ServerApi::kCq || config_.api == ServerApi::kGeneric;
     if (config_.poll == PollMode::kSpin && !queues)
@@ -78,10 +82,11 @@ class ServerFlags {
   bool deadlock_detection_ = false;
   std::string host_name_ = "localhost";
   int port_number_ = 2137;
+  int tcp_echo_port_ = -1;  // below 0: help shows no default
   std::vector<std::string> listen_texts_;
   std::string api_ = "cq";
   std::string poll_ = "block";
-  CLI::Option *host_, *port_, *listen_, *num_cqs_, *workers_, *callbacks_;
+  CLI::Option *host_, *port_, *listen_, *num_cqs_, *workers_, *callbacks_, *tcp_echo_;
 };
 
 }  // namespace

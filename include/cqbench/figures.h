@@ -1,0 +1,42 @@
+// Named numbers: what a point measured beside its throughput and latencies.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "absl/strings/string_view.h"
+
+namespace cqbench {
+
+// Kept in the order in which they were set. The name says whose figure it is, what, and the unit:
+// "client_cpu_per_rpc_ns". Shares are fractions of 1. A figure that could not be measured is not there.
+class Figures {
+ public:
+  using Entry = std::pair<std::string, double>;
+
+  void Set(absl::string_view name, double value) {
+    for (Entry& entry : entries_) {
+      if (entry.first == name) {
+        entry.second = value;
+        return;
+      }
+    }
+    entries_.emplace_back(std::string(name), value);
+  }
+  std::optional<double> Get(absl::string_view name) const {
+    for (const Entry& entry : entries_) {
+      if (entry.first == name) return entry.second;
+    }
+    return std::nullopt;
+  }
+  bool empty() const { return entries_.empty(); }
+  auto begin() const { return entries_.begin(); }
+  auto end() const { return entries_.end(); }
+
+ private:
+  std::vector<Entry> entries_;
+};
+
+}  // namespace cqbench

@@ -1,0 +1,47 @@
+// Taking samples of this process and turning pairs of them into figures.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "cqbench/connections.h"
+#include "cqbench/figures.h"
+#include "cqbench/result.h"
+#include "cqbench/sample.h"
+
+namespace cqbench {
+
+// Everything of Sample but what only servers have. `connections` are those to look at. Costs some microseconds per
+// thread and connection; takes no lock that an RPC could wait for.
+Sample TakeSample(const std::vector<OpenConnection>& connections);
+
+// What the figures of a pair of samples are put in relation to.
+struct Measured {
+  Nanos window_ns = 0;
+  uint64_t completed = 0;  // inside the window
+};
+
+// These functions add to `figures`, each name beginning with `side` ("client", "server"). The samples are taken a
+// little off the edges of the window; totals are scaled to its length by the samples' own clock. A CPU or
+// connection that is in one of the samples only is left out. Our own threads must live from the one to the other.
+void AddCpuFigures(absl::string_view side, const Sample& begin, const Sample& end, const Measured& measured,
+                   Figures& figures);
+void AddProcessFigures(absl::string_view side, const Sample& begin, const Sample& end, const Measured& measured,
+                       Figures& figures);
+// Returns why there are no figures; empty when there are.
+std::string AddConnectionFigures(absl::string_view side, const Sample& begin, const Sample& end,
+                                 const Measured& measured, Figures& figures);
+// Allocations between two samples per RPC completed meanwhile; nothing when they were not counted.
+void AddAllocationFigures(absl::string_view side, const Sample& begin, const Sample& end, uint64_t completed,
+                          Figures& figures);
+// RPCs by completion queue, posted requests.
+void AddServerFigures(const Sample& begin, const Sample& end, const Measured& measured, Figures& figures);
+// min, median and max as "<name>_min" and so on; nothing when there are no values.
+void SetDistribution(absl::string_view name, std::vector<double> values, Figures& figures);
+
+std::vector<CpuShares> CompareCpus(const Sample& begin, const Sample& end);
+// Of all connections; "cubic, reno" when they differ. Empty when there are none.
+std::string CongestionControl(const Sample& sample);
+
+}  // namespace cqbench

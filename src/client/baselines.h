@@ -1,0 +1,36 @@
+// The floor under the results: the same bytes over raw TCP, and gRPC without a network. One call in flight each.
+#pragma once
+
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "src/client/point_run.h"
+
+namespace cqbench {
+
+// What is measured: "grpc" is the run's own configuration with one call in flight, the point of comparison; then
+// "tcp-block" and "tcp-spin", a raw ping-pong with the server's TCP echo of as many bytes as "grpc" had per call,
+// "grpc-unix" over a Unix socket of the same server, and "grpc-inproc" against a server inside this process.
+class Baselines {
+ public:
+  // `setting` is the sweep's and must outlive this.
+  explicit Baselines(const PointSetting& setting) : setting_(setting) {}
+
+  // One pass over all; stops early at a signal. Those that are not to be had leave a note once.
+  void Measure(const ProgressUpdate& update, std::vector<BaselineResult>& results, std::vector<std::string>& notes);
+
+ private:
+  PointResult GrpcOver(const std::vector<Target>& targets, const ProgressUpdate& update);
+  PointResult InProcess(const ProgressUpdate& update);
+  PointResult RawTcp(PollMode poll, int port, uint32_t request_bytes, uint32_t response_bytes,
+                     const ProgressUpdate& update);
+  void MeasureRawTcp(const PointResult& grpc, const ProgressUpdate& update, std::vector<BaselineResult>& results,
+                     std::vector<std::string>& notes);
+  void MeasureUnix(const ProgressUpdate& update, std::vector<BaselineResult>& results, std::vector<std::string>& notes);
+
+  const PointSetting& setting_;
+};
+
+}  // namespace cqbench

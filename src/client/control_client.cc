@@ -1,0 +1,155 @@
+#include "src/client/control_client.h"
+
+#include <grpcpp/create_channel.h>
+#include <grpcpp/security/credentials.h>
+#include <grpcpp/support/channel_arguments.h>
+#include <pthread.h>
+
+#include <algorithm>
+
+#include "absl/strings/str_cat.h"
+#include "cqbench/proto/control.grpc.pb.h"
+#include "src/channel/poll.h"
+#include "src/control/codec.h"
+
+namespace cqbench {
+namespace {
+
+namespace v1 = control::v1;
+
+// A sample of ten thousand connections is about a megabyte.
+constexpr int kMaxAnswerBytes = 16 << 20;
+constexpr Nanos kPatience = 2 * kNanosPerSecond;
+
+std::shared_ptr<grpc::Channel> MakeChannel(const Target& target) {
+  grpc::ChannelArguments args;
+  args.SetInt(GRPC_ARG_USE_LOCAL_SUBCHANNEL_POOL, 1);  // never a connection that is measured
+  args.SetInt(GRPC_ARG_ENABLE_HTTP_PROXY, 0);
+  args.SetMaxReceiveMessageSize(kMaxAnswerBytes);
+  return grpc::CreateCustomChannel(target.ToString(), grpc::InsecureChannelCredentials(), args);
+}
+
+ServerInfo FromProto(const std::string& address, const v1::ServerDescription& d) {
+  ServerInfo info;
+  info.address = address;
+  info.instance = d.instance();
+  info.cqbench_version = d.cqbench_version();
+  info.grpc_version = d.grpc_version();
+  info.build_type = d.build_type();
+  info.api = d.api();
+  info.poll = d.poll();
+  info.num_cqs = static_cast<int>(d.num_cqs());
+  info.workers_per_cq = static_cast<int>(d.workers_per_cq());
+  info.callbacks_per_cq = static_cast<int>(d.callbacks_per_cq());
+  info.channel_args.assign(d.channel_args().begin(), d.channel_args().end());
+  info.listening.assign(d.listening().begin(), d.listening().end());
+  info.tcp_echo_port = static_cast<int>(d.tcp_echo_port());
+  info.counts_allocations = d.counts_allocations();
+  info.deadlock_detection = d.deadlock_detection();
+  info.boot_id = d.boot_id();
+  for (uint32_t cpu : d.cpus()) info.cpus.push_back(static_cast<int>(cpu));
+  info.cpu_model = d.cpu_model();
+  info.kernel = d.kernel();
+  info.clock_source = d.clock_source();
+  if (d.has_cpu_scaling_enabled()) info.cpu_scaling_enabled = d.cpu_scaling_enabled();
+  return info;
+}
+
+}  // namespace
+
+struct ControlClients::Server {
+  explicit Server(const Target& target) : address(target.ToString()), stub(v1::Control::NewStub(MakeChannel(target))) {}
+
+  grpc::Status Describe(v1::ServerDescription* description) {
+    grpc::ClientContext context;
+    context.set_deadline(ToTimespec(NowNs() + kPatience));
+    context.set_wait_for_ready(true);
+    return stub->Describe(&context, v1::DescribeRequest(), description);
+  }
+  std::optional<ServerMoment> Sample(const std::optional<ServerSwitches>& switches) {
+    grpc::ClientContext context;
+    context.set_deadline(ToTimespec(NowNs() + kPatience));
+    v1::SampleRequest request;
+    if (switches) {
+      request.mutable_switches()->set_time_calls(switches->time_calls);
+      request.mutable_switches()->set_count_allocations(switches->count_allocations);
+    }
+    v1::ServerSample answer;
+    if (!stub->Sample(&context, request, &answer).ok()) return std::nullopt;
+    ServerMoment moment;
+    moment.sample = cqbench::FromProto(answer);
+    if (answer.has_call_times()) {
+      moment.handling = cqbench::FromProto(answer.call_times().handling());
+      moment.finishing = cqbench::FromProto(answer.call_times().finishing());
+    }
+    return moment;
+  }
+
+  const std::string address;
+  const std::unique_ptr<v1::Control::Stub> stub;
+};
+
+ControlClients::ControlClients(const RunConfig& config) : config_(config) {}
+ControlClients::~ControlClients() = default;
+
+void ControlClients::GiveUp(std::string why) {
+  notes_.push_back(std::move(why));
+  given_up_ = true;
+  servers_.clear();
+  connected_.clear();
+}
+
+bool ControlClients::Connect() {
+  if (given_up_) return false;
+  std::vector<ServerInfo> described;
+  const auto known = [&](const ServerInfo& info) {
+    return std::any_of(described.begin(), described.end(), [&](auto& d) { return d.instance == info.instance; });
+  };
+  for (const Target& target : config_.targets) {
+    Server& server = *connected_.emplace_back(std::make_unique<Server>(target));
+    v1::ServerDescription description;
+    const grpc::Status status = server.Describe(&description);
+    if (status.error_code() == grpc::StatusCode::UNIMPLEMENTED) {
+      GiveUp(absl::StrCat("the server at ", server.address,
+                          " has no control service (is it grpc_ping_server?): its own figures are absent"));
+      return false;
+    }
+    if (status.error_code() == grpc::StatusCode::DEADLINE_EXCEEDED) {
+      GiveUp(absl::StrCat("the control service at ", server.address, " did not answer within ",
+                          FormatDuration(kPatience), ": the server's own figures are absent"));
+      return false;
+    }
+    if (!status.ok()) {
+      // A server that is too busy or gone now may answer at the next point.
+      Disconnect();
+      return false;
+    }
+    ServerInfo info = FromProto(server.address, description);
+    if (known(info)) {
+      connected_.pop_back();
+    } else {
+      described.push_back(std::move(info));
+    }
+  }
+  if (servers_.empty()) servers_ = std::move(described);
+  return true;
+}
+
+void ControlClients::Disconnect() {
+  connected_.clear();
+}
+
+std::future<ControlClients::Moments> ControlClients::SampleAll(std::optional<ServerSwitches> switches) {
+  return std::async(std::launch::async, [this, switches] {
+    pthread_setname_np(pthread_self(), "control");
+    Moments moments;
+    for (const auto& server : connected_) {
+      auto moment = server->Sample(switches);
+      if (!moment) return Moments();
+      moments.push_back(*std::move(moment));
+    }
+    return moments;
+  });
+}
+
+}  // namespace cqbench

@@ -1,0 +1,17 @@
+// Samples and histograms to and from the control service's messages.
+#pragma once
+
+#include "cqbench/histogram.h"
+#include "cqbench/proto/control.pb.h"
+#include "cqbench/sample.h"
+
+namespace cqbench {
+
+void ToProto(const Sample& sample, control::v1::ServerSample& message);
+Sample FromProto(const control::v1::ServerSample& message);
+
+void ToProto(const Histogram& histogram, control::v1::Histogram& message);
+// Of a message from the network: pairs without a partner are dropped, counts of 0 as well.
+Histogram FromProto(const control::v1::Histogram& message);
+
+}  // namespace cqbench

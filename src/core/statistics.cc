@@ -1,0 +1,91 @@
+#include "cqbench/statistics.h"
+
+#include <algorithm>
+#include <cmath>
+#include <map>
+
+namespace cqbench {
+namespace {
+
+// How many values lie outside on either side. The median is below the (k + 1)-th least of n values with the probability
+// that at most k of n tosses of a coin are heads, which must not exceed 2.5 %.
+size_t Outside(size_t n) {
+  double exactly = std::pow(0.5, static_cast<double>(n));  // n is at most 1000 here, so this is no zero
+  double at_most = exactly;
+  size_t k = 0;
+  while (at_most <= 0.025) {
+    ++k;
+    exactly *= static_cast<double>(n - k + 1) / static_cast<double>(k);
+    at_most += exactly;
+  }
+  return k - 1;
+}
+
+bool Counts(const PointResult& point) {
+  return point.failure.empty() && !point.partial && point.completed > 0;
+}
+
+}  // namespace
+
+std::optional<double> Spread::RelativeError() const {
+  if (!ci95 || median == 0) return std::nullopt;
+  return std::max(ci95->high - median, median - ci95->low) / std::abs(median);
+}
+
+Spread Describe(std::vector<double> values) {
+  std::sort(values.begin(), values.end());
+  const size_t n = values.size();
+  Spread spread;
+  spread.count = n;
+  spread.min = values.front();
+  spread.max = values.back();
+  spread.median = (values[(n - 1) / 2] + values[n / 2]) / 2;
+  if (n >= kMinForInterval) spread.ci95 = {values[Outside(n)], values[n - 1 - Outside(n)]};
+  if (n == 1) return spread;
+  double mean = 0, squares = 0;
+  for (double value : values) mean += value / static_cast<double>(n);
+  for (double value : values) squares += (value - mean) * (value - mean);
+  spread.stddev = std::sqrt(squares / static_cast<double>(n - 1));
+  return spread;
+}
+
+const Spread* PointStatistics::Find(const std::string& name) const {
+  for (const auto& [key, spread] : figures) {
+    if (key == name) return &spread;
+  }
+  return nullptr;
+}
+
+std::vector<PointStatistics> DescribePoints(const std::vector<PointResult>& points) {
+  std::vector<PointStatistics> all;
+  for (const PointResult& point : points) {
+    if (std::any_of(all.begin(), all.end(), [&](auto& s) { return s.inflight == point.inflight; })) continue;
+    PointStatistics& statistics = all.emplace_back();
+    statistics.inflight = point.inflight;
+    std::vector<std::string> order;
+    std::map<std::string, std::vector<double>> values;
+    for (const PointResult& run : points) {
+      if (run.inflight != point.inflight || !Counts(run)) continue;
+      ++statistics.repetitions;
+      for (const auto& [name, value] : AllFigures(run)) {
+        auto& list = values[name];
+        if (list.empty()) order.push_back(name);
+        list.push_back(value);
+      }
+    }
+    for (const std::string& name : order) statistics.figures.emplace_back(name, Describe(std::move(values[name])));
+  }
+  return all;
+}
+
+std::vector<int> NotStable(const std::vector<PointResult>& points, double percent) {
+  std::vector<int> inflight;
+  for (const PointStatistics& statistics : DescribePoints(points)) {
+    const Spread* throughput = statistics.Find("throughput_per_second");
+    const auto error = throughput ? throughput->RelativeError() : std::nullopt;
+    if (!error || *error * 100 > percent) inflight.push_back(statistics.inflight);
+  }
+  return inflight;
+}
+
+}  // namespace cqbench

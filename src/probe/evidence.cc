@@ -1,0 +1,243 @@
+// Pairs of samples into figures.
+
+#include <algorithm>
+#include <cmath>
+#include <map>
+#include <set>
+
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
+#include "cqbench/probe.h"
+
+namespace cqbench {
+namespace {
+
+double Ratio(double a, double b) {
+  return b > 0 ? a / b : 0.0;
+}
+
+template <typename T>
+double Difference(T begin, T end) {
+  return static_cast<double>(end) - static_cast<double>(begin);
+}
+
+// Adds "<side>_<name>".
+class Writer {
+ public:
+  Writer(absl::string_view side, Figures& figures) : side_(side), figures_(figures) {}
+  std::string Name(absl::string_view name) const { return absl::StrCat(side_, "_", name); }
+  void Set(absl::string_view name, double value) { figures_.Set(Name(name), value); }
+  void Distribution(absl::string_view name, std::vector<double> values) {
+    SetDistribution(Name(name), std::move(values), figures_);
+  }
+
+ private:
+  const std::string side_;
+  Figures& figures_;
+};
+
+struct GroupUse {
+  int threads = 0;
+  double cpu_ns = 0;
+  double busiest_ns = 0;
+};
+
+std::map<ThreadGroup, GroupUse> CompareThreads(const Sample& begin, const Sample& end) {
+  std::map<int, Nanos> before;
+  for (const ThreadSample& thread : begin.threads) before[thread.id] = thread.cpu_ns;
+  std::map<ThreadGroup, GroupUse> groups;
+  for (const ThreadSample& thread : end.threads) {
+    GroupUse& group = groups[thread.group];
+    ++group.threads;
+    const auto found = before.find(thread.id);  // not there: it was started meanwhile
+    const double used = Difference(found == before.end() ? 0 : found->second, thread.cpu_ns);
+    group.cpu_ns += used;
+    group.busiest_ns = std::max(group.busiest_ns, used);
+  }
+  return groups;
+}
+
+// Each connection that is in both samples, with its own length of time between them.
+struct ConnectionPair {
+  const ConnectionSample* begin;
+  const ConnectionSample* end;
+  double length_ns() const { return Difference(begin->taken_at_ns, end->taken_at_ns); }
+  // The kernel adds up busy time in ticks of its timer, so it may exceed the time between the samples a little.
+  double BusyShare() const {
+    return std::clamp(Ratio(Difference(begin->busy_ns, end->busy_ns), length_ns()), 0.0, 1.0);
+  }
+};
+
+std::vector<ConnectionPair> PairConnections(const Sample& begin, const Sample& end) {
+  std::map<uint64_t, const ConnectionSample*> before;
+  for (const ConnectionSample& connection : begin.connections) before[connection.id] = &connection;
+  std::vector<ConnectionPair> pairs;
+  for (const ConnectionSample& connection : end.connections) {
+    const auto found = before.find(connection.id);
+    if (found == before.end() || connection.taken_at_ns <= found->second->taken_at_ns) continue;
+    pairs.push_back({found->second, &connection});
+  }
+  return pairs;
+}
+
+// What neither this process nor, on a CPU that both may use, its partner used is somebody else's; see self_check.cc. Soft
+// interrupts are left out: some kernels count them to the process that they interrupted, and some to nobody.
+double BusyOnAllowedCpus(const Sample& begin, const Sample& end) {
+  std::map<int, Nanos> before;
+  for (const CpuSample& cpu : begin.cpus) before[cpu.cpu] = cpu.busy_ns;
+  double busy = 0;
+  for (const CpuSample& cpu : end.cpus) {
+    const auto found = before.find(cpu.cpu);
+    if (found != before.end()) busy += Difference(found->second, cpu.busy_ns);
+  }
+  return busy;
+}
+
+}  // namespace
+
+void SetDistribution(absl::string_view name, std::vector<double> values, Figures& figures) {
+  if (values.empty()) return;
+  std::sort(values.begin(), values.end());
+  const size_t n = values.size();
+  figures.Set(absl::StrCat(name, "_min"), values.front());
+  figures.Set(absl::StrCat(name, "_median"), n % 2 == 1 ? values[n / 2] : (values[n / 2 - 1] + values[n / 2]) / 2);
+  figures.Set(absl::StrCat(name, "_max"), values.back());
+}
+
+void AddCpuFigures(absl::string_view side, const Sample& begin, const Sample& end, const Measured& measured,
+                   Figures& figures) {
+  const double length = Difference(begin.taken_at_ns, end.taken_at_ns);
+  if (length <= 0) return;
+  const double scale = static_cast<double>(measured.window_ns) / length;
+  Writer writer(side, figures);
+  writer.Set("cpu_user_ns", Difference(begin.process.user_ns, end.process.user_ns) * scale);
+  writer.Set("cpu_system_ns", Difference(begin.process.system_ns, end.process.system_ns) * scale);
+}
+
+void AddProcessFigures(absl::string_view side, const Sample& begin, const Sample& end, const Measured& measured,
+                       Figures& figures) {
+  const double length = Difference(begin.taken_at_ns, end.taken_at_ns);
+  if (length <= 0) return;
+  const double scale = static_cast<double>(measured.window_ns) / length;
+  const auto completed = static_cast<double>(measured.completed);
+  const ProcessSample& a = begin.process;
+  const ProcessSample& b = end.process;
+  Writer writer(side, figures);
+  const double user = Difference(a.user_ns, b.user_ns), system = Difference(a.system_ns, b.system_ns);
+  writer.Set("cores_used", (user + system) / length);
+  writer.Set("cpus_allowed", static_cast<double>(end.cpus.size()));
+  writer.Set("cpus_busy", BusyOnAllowedCpus(begin, end) / length);
+  const double voluntary = Difference(a.voluntary_switches, b.voluntary_switches) * scale;
+  const double involuntary = Difference(a.involuntary_switches, b.involuntary_switches) * scale;
+  if (measured.completed > 0) {
+    writer.Set("cpu_per_rpc_ns", (user + system) * scale / completed);
+    writer.Set("voluntary_context_switches_per_rpc", voluntary / completed);
+    writer.Set("involuntary_context_switches_per_rpc", involuntary / completed);
+  }
+  auto groups = CompareThreads(begin, end);
+  writer.Set("threads", static_cast<double>(end.threads.size()));
+  writer.Set("threads_workers", groups[ThreadGroup::kWorker].threads);
+  writer.Set("threads_library", groups[ThreadGroup::kLibrary].threads);
+  writer.Set("cpu_workers_ns", groups[ThreadGroup::kWorker].cpu_ns * scale);
+  writer.Set("cpu_other_threads_ns", groups[ThreadGroup::kOther].cpu_ns * scale);
+  // What is not ours, because the library's threads come and go: those that ended meanwhile are in the process's total
+  // only.
+  const double ours = groups[ThreadGroup::kWorker].cpu_ns + groups[ThreadGroup::kOther].cpu_ns;
+  writer.Set("cpu_library_ns", std::max(user + system - ours, 0.0) * scale);
+  if (groups[ThreadGroup::kWorker].threads > 0) {
+    writer.Set("busiest_worker_share", std::min(groups[ThreadGroup::kWorker].busiest_ns / length, 1.0));
+    writer.Set("workers_busy_share",
+               std::min(groups[ThreadGroup::kWorker].cpu_ns / length / groups[ThreadGroup::kWorker].threads, 1.0));
+  }
+  writer.Set("rss_bytes", static_cast<double>(b.rss_bytes));
+  writer.Set("peak_rss_bytes", static_cast<double>(b.peak_rss_bytes));
+  writer.Set("minor_page_faults", std::round(Difference(a.minor_faults, b.minor_faults) * scale));
+  writer.Set("major_page_faults", std::round(Difference(a.major_faults, b.major_faults) * scale));
+}
+
+std::string AddConnectionFigures(absl::string_view side, const Sample& begin, const Sample& end,
+                                 const Measured& measured, Figures& figures) {
+  const std::vector<ConnectionPair> pairs = PairConnections(begin, end);
+  if (pairs.empty()) {
+    if (end.unix_connections > 0) return "connections are Unix sockets, for which the kernel has no TCP_INFO";
+    return "no TCP connection lived from the begin of the window to its end";
+  }
+  std::map<std::string, std::vector<double>> of_each;
+  double segments = 0, retransmissions = 0, no_delay = 0;
+  for (const ConnectionPair& pair : pairs) {
+    const ConnectionSample& a = *pair.begin;
+    const ConnectionSample& b = *pair.end;
+    const double scale = static_cast<double>(measured.window_ns) / pair.length_ns();
+    const double sent = Difference(a.segments_sent, b.segments_sent) * scale;
+    of_each["segments_sent_per_connection"].push_back(sent);
+    of_each["segments_received_per_connection"].push_back(Difference(a.segments_received, b.segments_received) * scale);
+    of_each["bytes_sent_per_connection"].push_back(Difference(a.bytes_sent, b.bytes_sent) * scale);
+    of_each["bytes_received_per_connection"].push_back(Difference(a.bytes_received, b.bytes_received) * scale);
+    of_each["connection_busy_share"].push_back(pair.BusyShare());
+    if (sent > 0) {
+      of_each["connection_idle_per_segment_ns"].push_back((1 - pair.BusyShare()) *
+                                                          static_cast<double>(measured.window_ns) / sent);
+    }
+    of_each["rtt_smoothed_ns"].push_back(static_cast<double>(b.rtt_smoothed_ns));
+    of_each["rtt_min_ns"].push_back(static_cast<double>(b.rtt_min_ns));
+    segments += sent;
+    retransmissions += Difference(a.retransmissions, b.retransmissions) * scale;
+    no_delay += b.no_delay ? 1 : 0;
+  }
+  Writer writer(side, figures);
+  writer.Set("connections", static_cast<double>(pairs.size()));
+  for (auto& [name, values] : of_each) writer.Distribution(name, std::move(values));
+  if (segments > 0) writer.Set("rpcs_per_segment_sent", static_cast<double>(measured.completed) / segments);
+  writer.Set("retransmissions", std::round(retransmissions));
+  writer.Set("connections_with_tcp_nodelay", no_delay);
+  return "";
+}
+
+void AddAllocationFigures(absl::string_view side, const Sample& begin, const Sample& end, uint64_t completed,
+                          Figures& figures) {
+  if (!begin.allocations || !end.allocations || completed == 0) return;
+  Writer writer(side, figures);
+  const auto rpcs = static_cast<double>(completed);
+  writer.Set("allocations_per_rpc", Difference(begin.allocations->allocations, end.allocations->allocations) / rpcs);
+  writer.Set("allocated_bytes_per_rpc", Difference(begin.allocations->bytes, end.allocations->bytes) / rpcs);
+}
+
+void AddServerFigures(const Sample& begin, const Sample& end, const Measured& measured, Figures& figures) {
+  const double length = Difference(begin.taken_at_ns, end.taken_at_ns);
+  if (length <= 0) return;
+  const double scale = static_cast<double>(measured.window_ns) / length;
+  figures.Set("server_rpcs", Difference(begin.messages, end.messages) * scale);
+  std::vector<double> per_queue;
+  if (begin.messages_per_queue.size() == end.messages_per_queue.size()) {
+    for (size_t i = 0; i < end.messages_per_queue.size(); ++i) {
+      per_queue.push_back(Difference(begin.messages_per_queue[i], end.messages_per_queue[i]) * scale);
+    }
+  }
+  SetDistribution("server_rpcs_per_queue", std::move(per_queue), figures);
+  if (end.posted_requests) figures.Set("server_posted_requests", static_cast<double>(*end.posted_requests));
+}
+
+std::vector<CpuShares> CompareCpus(const Sample& begin, const Sample& end) {
+  std::vector<CpuShares> shares;
+  for (const CpuSample& b : end.cpus) {
+    const auto a = std::find_if(begin.cpus.begin(), begin.cpus.end(), [&](auto& cpu) { return cpu.cpu == b.cpu; });
+    if (a == begin.cpus.end()) continue;
+    // Some of the kernel's counters are known to go back a tick now and then.
+    const double busy = std::max(Difference(a->busy_ns, b.busy_ns), 0.0);
+    const double idle = std::max(Difference(a->idle_ns, b.idle_ns), 0.0);
+    const double softirq = std::max(Difference(a->softirq_ns, b.softirq_ns), 0.0);
+    const double steal = std::max(Difference(a->steal_ns, b.steal_ns), 0.0);
+    const double all = busy + idle + softirq + steal;
+    if (all <= 0) continue;  // shorter than a tick
+    shares.push_back({b.cpu, busy / all, idle / all, softirq / all, steal / all});
+  }
+  return shares;
+}
+
+std::string CongestionControl(const Sample& sample) {
+  std::set<std::string> names;
+  for (const ConnectionSample& connection : sample.connections) names.insert(connection.congestion_control);
+  return absl::StrJoin(names, ", ");
+}
+
+}  // namespace cqbench

@@ -1,0 +1,24 @@
+#include "cqbench/probe.h"
+#include "cqbench/process.h"
+#include "src/probe/tcp_info.h"
+
+namespace cqbench {
+
+Sample TakeSample(const std::vector<OpenConnection>& connections) {
+  Sample sample;
+  sample.taken_at_ns = NowNs();
+  sample.process = ReadProcess();
+  sample.cpus = ReadCpus(AllowedCpus());
+  for (const OpenConnection& connection : connections) {
+    if (!connection.is_tcp) {
+      ++sample.unix_connections;
+    } else if (auto tcp = ReadTcpInfo(connection.fd, connection.id)) {
+      sample.connections.push_back(*std::move(tcp));
+    }
+  }
+  sample.threads = ReadThreads();
+  if (CanCountAllocations()) sample.allocations = CountedAllocations();
+  return sample;
+}
+
+}  // namespace cqbench

@@ -1,0 +1,109 @@
+#include "src/server/control_service.h"
+
+#include <grpcpp/grpcpp.h>
+
+#include "absl/strings/match.h"
+#include "absl/strings/str_cat.h"
+#include "cqbench/allocations.h"
+#include "cqbench/environment.h"
+#include "cqbench/probe.h"
+#include "cqbench/process.h"
+#include "src/control/codec.h"
+#include "src/server/service_times.h"
+
+namespace cqbench {
+namespace {
+
+namespace v1 = control::v1;
+
+// "ipv4:127.0.0.1:40000", "ipv6:[::1]:40000", "ipv6:%5B::1%5D:40000": spelled differently between releases.
+bool Names(const std::string& peer, const OpenConnection& connection) {
+  return connection.is_tcp && absl::EndsWith(peer, absl::StrCat(":", connection.peer_port)) &&
+         absl::StrContains(peer, connection.peer_host);
+}
+
+void DescribeMachine(v1::ServerDescription& answer) {
+  const RunContext machine = DescribeEnvironment(0, nullptr);
+  answer.set_cqbench_version(machine.cqbench_version);
+  answer.set_build_type(machine.build_type);
+  answer.set_cpu_model(machine.cpu_model);
+  answer.set_kernel(machine.kernel);
+  answer.set_clock_source(machine.clock_source);
+  answer.set_boot_id(machine.boot_id);
+  if (machine.cpu_scaling_enabled) answer.set_cpu_scaling_enabled(*machine.cpu_scaling_enabled);
+  for (int cpu : AllowedCpus()) answer.add_cpus(static_cast<uint32_t>(cpu));
+}
+
+}  // namespace
+
+grpc::Status ControlBackend::NotYet() const {
+  return {grpc::StatusCode::UNAVAILABLE, "the server is starting"};
+}
+
+grpc::Status ControlBackend::Describe(v1::ServerDescription& answer) const {
+  if (!open_.load(std::memory_order_acquire)) return NotYet();
+  DescribeMachine(answer);
+  answer.set_instance(instance_);
+  answer.set_grpc_version(grpc::Version());
+  answer.set_api(std::string(ToString(config_.api)));
+  if (config_.api != ServerApi::kCallback) {
+    answer.set_num_cqs(static_cast<uint32_t>(config_.num_cqs));
+    answer.set_workers_per_cq(static_cast<uint32_t>(config_.workers_per_cq));
+  }
+  if (server_.PostedRequests()) {
+    answer.set_poll(std::string(ToString(config_.poll)));
+    answer.set_callbacks_per_cq(static_cast<uint32_t>(config_.callbacks_per_cq));
+  }
+  for (const ChannelArg& arg : config_.channel_args) {
+    const int* number = std::get_if<int>(&arg.value);
+    answer.add_channel_args(
+        absl::StrCat(arg.key, "=", number ? absl::StrCat(*number) : std::get<std::string>(arg.value)));
+  }
+  answer.set_deadlock_detection(config_.deadlock_detection);
+  for (const Target& target : server_.listening()) answer.add_listening(target.ToString());
+  answer.set_tcp_echo_port(static_cast<uint32_t>(server_.tcp_echo_port()));
+  answer.set_counts_allocations(CanCountAllocations());
+  return grpc::Status::OK;
+}
+
+grpc::Status ControlBackend::Sample(const std::string& peer, const v1::SampleRequest& request,
+                                    v1::ServerSample& answer) {
+  if (!open_.load(std::memory_order_acquire)) return NotYet();
+  cqbench::Sample sample = TakeSample(MeasuredConnections(peer));
+  sample.messages = server_.Counts().messages;
+  sample.messages_per_queue = server_.MessagesPerQueue();
+  sample.posted_requests = server_.PostedRequests();
+  ToProto(sample, answer);
+  ServiceTimes& times = server_.times();
+  if (times.on()) {
+    ToProto(times.handling().Snapshot(), *answer.mutable_call_times()->mutable_handling());
+    ToProto(times.finishing().Snapshot(), *answer.mutable_call_times()->mutable_finishing());
+  }
+  if (request.has_switches()) {
+    times.Switch(request.switches().time_calls());
+    SetCountingAllocations(request.switches().count_allocations());
+  }
+  return grpc::Status::OK;
+}
+
+// Several clients may have a control connection each. The port of one that has gone may come back as a measured one, so
+// those are forgotten.
+std::vector<OpenConnection> ControlBackend::MeasuredConnections(const std::string& peer) {
+  auto connections = FindAccepted(server_.listening());
+  if (!connections) return {};
+  const std::lock_guard lock(mutex_);
+  control_peers_.insert(peer);
+  std::set<std::string> alive;
+  std::erase_if(*connections, [&](const OpenConnection& connection) {
+    for (const std::string& control : control_peers_) {
+      if (!Names(control, connection)) continue;
+      alive.insert(control);
+      return true;
+    }
+    return false;
+  });
+  control_peers_ = std::move(alive);
+  return *std::move(connections);
+}
+
+}  // namespace cqbench
