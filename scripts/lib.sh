@@ -9,6 +9,7 @@ ROOT=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
 BUILD_PACKAGES=(g++ cmake ninja-build ccache pkg-config)
 GRPC_PACKAGES=(libgrpc++-dev protobuf-compiler protobuf-compiler-grpc libprotobuf-dev)
 LIBRARY_PACKAGES=(libabsl-dev libcli11-dev libbenchmark-dev libgtest-dev libgmock-dev nlohmann-json3-dev)
+TEST_PACKAGES=(iproute2) # ss, which a test compares our reading of TCP_INFO with
 # shellcheck disable=SC2034  # used by the scripts that source this file
 PYTHON_PACKAGES=(python3 python3-venv)
 
@@ -76,7 +77,8 @@ need_packages() {
 
 # install_all: everything that building and testing needs.
 install_all() {
-  need_packages "${BUILD_PACKAGES[@]}" "${GRPC_PACKAGES[@]}" "${LIBRARY_PACKAGES[@]}" "${PYTHON_PACKAGES[@]}"
+  need_packages "${BUILD_PACKAGES[@]}" "${GRPC_PACKAGES[@]}" "${LIBRARY_PACKAGES[@]}" "${TEST_PACKAGES[@]}" \
+    "${PYTHON_PACKAGES[@]}"
 }
 
 # build_preset PRESET [TARGET...]: configures and builds build/PRESET. CMake itself uses ccache when it is there.

@@ -24,7 +24,9 @@ BUILD=$ROOT/build/sid
 # Written into the root last: what is installed in it. A root without it was never finished, or is not ours.
 MARKER=etc/cqbench-root
 
-wanted_packages() { printf '%s\n' "${BUILD_PACKAGES[@]}" "${LIBRARY_PACKAGES[@]}" "${GRPC_PACKAGES[@]}"; }
+wanted_packages() {
+  printf '%s\n' "${BUILD_PACKAGES[@]}" "${LIBRARY_PACKAGES[@]}" "${TEST_PACKAGES[@]}" "${GRPC_PACKAGES[@]}"
+}
 
 require_root_on_debian() {
   ((EUID == 0)) || die "must be run as root: it makes a root file system and uses chroot"
@@ -136,7 +138,7 @@ install_packages() {
     tail -n 20 "$log" >&2
     die "apt-get update of sid and experimental failed in $root (its whole output: $log)"
   }
-  mapfile -t others < <(printf '%s\n' "${BUILD_PACKAGES[@]}" "${LIBRARY_PACKAGES[@]}" | grep -vx libabsl-dev)
+  mapfile -t others < <(printf '%s\n' "${BUILD_PACKAGES[@]}" "${LIBRARY_PACKAGES[@]}" "${TEST_PACKAGES[@]}" | grep -vx libabsl-dev)
   require_in_suite "$root" experimental "${GRPC_PACKAGES[@]}"
   require_in_suite "$root" sid "${others[@]}"
   absl=$(matching_absl "$root")

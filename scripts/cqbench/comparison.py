@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable
 from dataclasses import dataclass
 from statistics import median
@@ -22,6 +23,7 @@ class Cell:
     connections: int | None = None
     ideal: float | None = None  # throughput / (inflight x throughput at 1 in flight)
     partial: bool = False
+    suspect: bool = False  # a repetition says why it should not be believed; what holds for all points is not counted
 
 
 @dataclass(frozen=True)
@@ -40,10 +42,14 @@ class Row:
     def p99_ratio(self) -> float | None:
         return divide(self.separate.p99_us, self.shared.p99_us)
 
+    @property
+    def suspect(self) -> bool:
+        return self.shared.suspect or self.separate.suspect
+
 
 @dataclass(frozen=True)
 class Table:
-    """One API in one mode. notes: what was not measured, warned about or failed, in words."""
+    """One API in one mode. notes: what was not measured, warned about, failed or is suspect."""
 
     mode: str
     api: str
@@ -89,8 +95,9 @@ def _table(key: tuple[str, str, str], sides: dict[str, list[Document]], inflight
     cells = {name: _cells(side_points) for name, side_points in points.items()}
     rows = tuple(Row(n, cells["shared"].get(n, Cell()), cells["separate"].get(n, Cell())) for n in counts)
     notes = tuple(note for name in ("shared", "separate") for note in _notes(name, points[name], counts))
+    doubts = (*_doubts_about_all(sides), *(d for name in sides for d in _doubts(name, points[name])))
     workload, api, mode = key
-    return Table(mode, api, workload, rows, notes)
+    return Table(mode, api, workload, rows, (*notes, *doubts))
 
 
 def _cells(points: list[Measured]) -> dict[int, Cell]:
@@ -100,7 +107,7 @@ def _cells(points: list[Measured]) -> dict[int, Cell]:
     plain = {n: _cell(group) for n, group in by_count.items()}
     one = plain.get(1, Cell()).throughput
     return {
-        n: Cell(c.throughput, c.p50_us, c.p99_us, c.connections, _share(c.throughput, one, n), c.partial)
+        n: Cell(c.throughput, c.p50_us, c.p99_us, c.connections, _share(c.throughput, one, n), c.partial, c.suspect)
         for n, c in plain.items()
     }
 
@@ -120,6 +127,7 @@ def _cell(repetitions: list[Measured]) -> Cell:
         p99_us=_micros(_median(p.p99_ns for p in whole)),
         connections=connections[-1] if connections else None,
         partial=any(p.partial for p in whole),
+        suspect=any(p.suspect for p in whole),
     )
 
 
@@ -140,6 +148,28 @@ def _notes(name: str, points: list[Measured], counts: list[int]) -> list[str]:
         for text in _remarks(group):
             said.setdefault(text, []).append(n)
     return [f"{name}, in-flight {_counts(where)}: {text}" for text, where in said.items()]
+
+
+def _doubts_about_all(sides: dict[str, list[Document]]) -> list[str]:
+    """What the documents say of all their points, each once for both sides."""
+    said: dict[str, list[str]] = {}
+    for name, documents in sides.items():
+        for text in dict.fromkeys(reason for d in documents for reason in d.suspect):
+            said.setdefault(text, []).append(name)
+    return [f"{' and '.join(names)}, all points: suspect: {text}" for text, names in said.items()]
+
+
+def _doubts(name: str, points: list[Measured]) -> list[str]:
+    """One line per kind of reason: those that differ in their figures only are one kind, shown by its first."""
+    kinds: dict[str, list[tuple[int, str]]] = {}
+    for point in sorted(points, key=lambda p: p.inflight):
+        for text in point.suspect:
+            kinds.setdefault(re.sub(r"[-+0-9.]+", "#", text), []).append((point.inflight, text))
+    return [
+        f"{name}, in-flight {_counts(sorted({n for n, _ in said}))}: suspect: {said[0][1]}"
+        + (" (figures of the first)" if len({text for _, text in said}) > 1 else "")
+        for said in kinds.values()
+    ]
 
 
 def _counts(counts: list[int]) -> str:

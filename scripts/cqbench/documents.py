@@ -10,6 +10,7 @@ from typing import Any
 
 MAX_BYTES = 64 * 1024 * 1024
 MAX_MESSAGE = 160
+SCHEMA_VERSION = 2  # the newest that is read, result.schema.json's. Version 1 has no key for it and no evidence.
 
 
 class BadDocument(ValueError):
@@ -36,6 +37,7 @@ class Measured:
     failure: str  # why there is nothing; empty when there is
     warnings: tuple[str, ...]
     errors: tuple[str, ...]  # "UNAVAILABLE x 3 (first message)"
+    suspect: tuple[str, ...] = ()  # why it should not be believed, or not be read as it stands; none in version 1
 
 
 @dataclass(frozen=True)
@@ -52,6 +54,7 @@ class Document:
     cpu_model: str  # of the client's machine; '' when it is not known
     partial: bool
     points: tuple[Measured, ...]
+    suspect: tuple[str, ...] = ()  # what holds for every point; none in version 1
 
 
 def load(path: Path) -> Document:
@@ -118,8 +121,19 @@ def _optional(data: Any, key: str, kind: type | tuple[type, ...], where: str) ->
     return _get(data, key, kind, where) if data.get(key) is not None else None
 
 
+def _check_version(context: dict[str, Any], name: str) -> None:
+    version = _optional(context, "schema_version", int, "context")
+    if version == 0:
+        raise _Wrong("'schema_version' in context is zero")
+    if version is not None and version > SCHEMA_VERSION:
+        raise BadDocument(
+            f"{name}: schema_version {version} is newer than {SCHEMA_VERSION}, which this version of cqbench reads"
+        )
+
+
 def _document(data: Any, name: str) -> Document:
     context = _get(data, "context", dict, "the file")
+    _check_version(context, name)
     _get(context, "cqbench_version", str, "context")
     text = {
         key: one_line(_get(context, key, str, "context"))
@@ -145,6 +159,7 @@ def _document(data: Any, name: str) -> Document:
         one_line(_optional(context, "cpu_model", str, "context") or ""),
         _get(context, "partial", bool, "context"),
         tuple(points),
+        _suspect(context, "context"),
     )
 
 
@@ -174,7 +189,12 @@ def _point(entry: dict[str, Any], where: str) -> Measured:
         failure=failure,
         warnings=tuple(one_line(str(w)) for w in _get(entry, "warnings", list, where)),
         errors=tuple(_error(e, where) for e in _get(entry, "errors", list, where)),
+        suspect=_suspect(entry, where),
     )
+
+
+def _suspect(data: dict[str, Any], where: str) -> tuple[str, ...]:
+    return tuple(one_line(str(reason)) for reason in _optional(data, "suspect", list, where) or [])
 
 
 def _error(entry: Any, where: str) -> str:

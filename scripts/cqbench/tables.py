@@ -46,7 +46,8 @@ def render_table(table: Table) -> str:
 
 
 def _row(row: Row) -> str:
-    return f"{row.inflight:>9} | {_cell(row.shared)} | {_cell(row.separate)} | {_or_dash(row.ratio, '{:.2f}x'):>6}"
+    inflight = f"{'!' if row.suspect else ''}{row.inflight}"
+    return f"{inflight:>9} | {_cell(row.shared)} | {_cell(row.separate)} | {_or_dash(row.ratio, '{:.2f}x'):>6}"
 
 
 def _cell(cell: Cell) -> str:

@@ -49,12 +49,15 @@ TEST_P(Golden, OutputIsAsExpected) {
 INSTANTIATE_TEST_SUITE_P(
     Reports, Golden,
     testing::Combine(testing::Values(Sample{"sweep", SweepSample}, Sample{"repetitions", RepetitionsSample},
-                                     Sample{"trouble", TroubleSample}, Sample{"empty", EmptySample}),
+                                     Sample{"trouble", TroubleSample}, Sample{"evidence", EvidenceSample},
+                                     Sample{"empty", EmptySample}),
                      testing::Values(Reporter{"Table", "table.txt", FormatTable},
                                      Reporter{"WorkerTable", "workers.txt", FormatWorkerTable},
                                      Reporter{"PostCsv", "post.csv", FormatPostCsv}, Reporter{"Csv", "csv", FormatCsv},
                                      Reporter{"Json", "json", FormatJson},
-                                     Reporter{"GoBench", "gobench.txt", FormatGoBench})),
+                                     Reporter{"GoBench", "gobench.txt", FormatGoBench},
+                                     Reporter{"Evidence", "evidence.txt", FormatEvidence},
+                                     Reporter{"Extras", "extras.txt", FormatExtras})),
     [](const auto& param_info) {
       return std::string(std::get<0>(param_info.param).name) + "_" + std::get<1>(param_info.param).name;
     });

@@ -1,6 +1,7 @@
 #include "tests/golden/samples.h"
 
 #include <string>
+#include <tuple>
 #include <utility>
 #include <vector>
 
@@ -65,8 +66,8 @@ PointResult Point(int inflight, uint64_t completed, const LatencyStats& latency)
   p.window_ns = 10 * kNanosPerSecond;
   p.completed = completed;
   p.latency = latency;
-  p.cpu_user_ns = static_cast<Nanos>(completed) * 9'000;
-  p.cpu_system_ns = static_cast<Nanos>(completed) * 15'000;
+  p.figures.Set("client_cpu_user_ns", static_cast<double>(completed) * 9'000);
+  p.figures.Set("client_cpu_system_ns", static_cast<double>(completed) * 15'000);
   for (int i = 0; i < inflight; ++i) {
     // The remainder goes to the first worker: the workers' calls add up to the point's.
     const auto workers = static_cast<uint64_t>(inflight);
@@ -163,6 +164,119 @@ Result TroubleSample() {
   result.points = {failing, all_failed, no_latency,
                    NotMeasured(8, "cannot connect to unix:/run/ping.sock within 5s (No such file or directory)"), cut};
   for (PointResult& p : result.points) p.threads = 0;
+  return result;
+}
+
+namespace {
+
+void SetFigures(Figures& figures, double scale) {
+  const std::pair<const char*, double> kFigures[] = {
+      {"client_connections", 1},
+      {"client_rpcs_per_connection_min", 80'000 * scale},
+      {"client_rpcs_per_connection_median", 80'000 * scale},
+      {"client_rpcs_per_connection_max", 80'000 * scale},
+      {"client_rpcs_per_segment_sent", 3.25 * scale},
+      {"client_connection_busy_share_median", 0.8125},
+      {"client_connection_idle_per_segment_ns_median", 7617.1875 / scale},
+      {"client_rtt_smoothed_ns_median", 31'000},
+      {"client_rtt_min_ns_min", 4'000},
+      {"client_retransmissions", 0},
+      {"client_cores_used", 0.97 * scale},
+      {"client_busiest_worker_share", 0.98},
+      {"client_cpu_per_rpc_ns", 12'125.5 / scale},
+      {"client_voluntary_context_switches_per_rpc", 0.0625},
+      {"client_threads", 12},
+      {"server_rpcs", 80'010 * scale},
+      {"server_rpcs_per_segment_sent", 1.5},
+      {"server_connection_busy_share_median", 0.25},
+      {"server_cores_used", 0.5 * scale},
+      {"server_busiest_worker_share", 0.45},
+      {"server_cpu_per_rpc_ns", 6'250},
+      {"server_voluntary_context_switches_per_rpc", 0.5},
+      {"server_threads", 9},
+      {"server_rpcs_per_queue_min", 39'000},
+      {"server_rpcs_per_queue_max", 41'000},
+      {"breakdown_client_issue_p50_ns", 2'345},
+      {"breakdown_client_wait_p50_ns", 45'678},
+      {"breakdown_server_handling_p50_ns", 567},
+      {"breakdown_server_finishing_p50_ns", 12'345},
+      {"breakdown_client_issue_share", 0.0478},
+      {"breakdown_server_handling_share", 0.0116},
+      {"breakdown_network_share", 0.0816},
+      {"breakdown_rest_share", 0.859},
+      {"breakdown_cost_per_rpc_ns", 3.75},
+      {"breakdown_clock_ns", 22.5},
+      {"client_allocations_per_rpc", 21.5},
+      {"client_allocated_bytes_per_rpc", 4'321.25},
+      {"server_allocations_per_rpc", 17},
+      {"server_allocated_bytes_per_rpc", 3'210},
+  };
+  for (const auto& [name, value] : kFigures) figures.Set(name, value);
+}
+
+ServerInfo Server() {
+  ServerInfo server;
+  server.address = "server-host:2137";
+  server.instance = 1234567890123456789;
+  server.cqbench_version = "0.1.0";
+  server.grpc_version = "1.51.1";
+  server.build_type = "release";
+  server.api = "cq";
+  server.poll = "block";
+  server.num_cqs = 2;
+  server.workers_per_cq = 1;
+  server.callbacks_per_cq = 100;
+  server.listening = {"server-host:2137"};
+  server.tcp_echo_port = 2138;
+  server.boot_id = "00000000-0000-4000-8000-000000000002";
+  server.cpus = {0, 1, 2, 3};
+  server.cpu_model = "Example CPU 9000 @ 2.60GHz";
+  server.kernel = "Linux 6.1.0-13-amd64 x86_64";
+  server.clock_source = "tsc";
+  server.cpu_scaling_enabled = false;
+  return server;
+}
+
+BaselineResult Baseline(const char* name, const char* description, double p50) {
+  PointResult point = Point(1, 100'000, Latency(100'000, p50, p50 * 1.25, p50 * 2, p50 * 4, p50 * 8));
+  point.channels = 0;
+  point.completed_per_worker.clear();
+  return {name, description, point};
+}
+
+}  // namespace
+
+Result EvidenceSample() {
+  Result result;
+  result.context = Context();
+  result.context.repetitions = 6;
+  result.context.policy = "shared";
+  result.context.boot_id = "00000000-0000-4000-8000-000000000001";
+  result.context.clock_source = "hpet";
+  result.servers = {Server()};
+  result.suspect = {"the clock source of the client is hpet, not TSC: each look at the clock may be a system call"};
+  result.notes = {"baseline: no Unix socket: the server does not listen on one on this machine (--listen unix:PATH)"};
+  for (int repetition = 0; repetition < 6; ++repetition) {
+    for (const auto& [inflight, calls, p50] : {std::tuple{1, 200'000, 48.0}, std::tuple{48, 900, 233.0}}) {
+      const double scale = 1 + 0.01 * repetition;
+      const auto completed = static_cast<uint64_t>(calls * scale);
+      PointResult& p = result.points.emplace_back(
+          Point(inflight, completed, Latency(completed, p50 / scale, p50 * 1.25, p50 * 2, p50 * 4, p50 * 8)));
+      p.repetition = repetition;
+      p.connections = p.expected_connections = 1;
+      SetFigures(p.figures, scale);
+      p.slices_per_second = {20'000, 20'100, 19'950.5};
+      p.facts = {{"client_congestion_control", "cubic"}, {"server_congestion_control", "cubic"}};
+      p.client_cpus = {{0, 0.5, 0.375, 0.125, 0}};
+      p.server_cpus = {{0, 0.25, 0.75, 0, 0}, {1, 0.5, 0.25, 0.125, 0.125}};
+      if (inflight == 48) p.suspect = {"too few calls for P99: 900, it needs 1000"};
+    }
+  }
+  result.baselines = {Baseline("grpc", "gRPC as measured", 48), Baseline("tcp-block", "raw TCP, epoll", 32),
+                      Baseline("grpc-inproc", "gRPC, server in this process, no socket", 12)};
+  BaselineResult failed = {"tcp-spin", "raw TCP, epoll, spinning", NotMeasured(1, "cannot connect")};
+  failed.point.channels = failed.point.expected_connections = 0;
+  result.baselines.push_back(failed);
   return result;
 }
 

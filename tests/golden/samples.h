@@ -12,6 +12,8 @@ Result RepetitionsSample();
 // Everything that goes wrong: failed calls, warnings, calls that did not end, a point that measured nothing, figures
 // that are not to be had, and an interrupt in the last point.
 Result TroubleSample();
+// Six repetitions with evidence, a breakdown, allocations and baselines; one point is suspect.
+Result EvidenceSample();
 // A run that was interrupted before its first point.
 Result EmptySample();
 

@@ -95,6 +95,23 @@ def test_warnings_and_errors_are_shown_once_with_their_counts() -> None:
     assert "! shared, in-flight 2: failed calls: UNAVAILABLE x 3 (reset)" in text
 
 
+def test_suspect_points_are_marked_and_each_kind_of_reason_is_said_once() -> None:
+    slow = [point(n, suspect=(f"the client uses 1.9{n} of 2 CPU(s)",)) for n in (2, 4)]
+    text = render_table(table(document("per-worker", point(1), *slow), document("local-pool", *map(point, (1, 2, 4)))))
+    rows = [line.split()[0] for line in text.splitlines() if " | " in line]
+    assert rows[2:] == ["1", "!2", "!4"]
+    assert text.splitlines()[-1] == (
+        "! shared, in-flight 2, 4: suspect: the client uses 1.92 of 2 CPU(s) (figures of the first)"
+    )
+
+
+def test_what_holds_for_all_points_is_said_once_and_marks_none() -> None:
+    pair = [replace(document(p, point(1)), suspect=("no TSC",)) for p in ("per-worker", "local-pool")]
+    lines = render_table(table(*pair)).splitlines()
+    assert lines[-1] == "! shared and separate, all points: suspect: no TSC"
+    assert lines[-2].split()[0] == "1"
+
+
 def test_many_remarks_are_cut() -> None:
     text = render_table(table(document("per-worker", *(point(n, None, failure=f"reason {n}") for n in range(1, 49)))))
     assert "more remarks in the JSON files" in text

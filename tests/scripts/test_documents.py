@@ -43,6 +43,35 @@ def test_an_interrupted_run() -> None:
     assert document.partial and document.points[-1].partial
 
 
+def test_both_versions_are_read() -> None:
+    first, second = load(DATA / "unary-cq-separate.json"), load(DATA / "version-2.json")
+    assert "schema_version" not in real("unary-cq-separate")["context"]
+    assert real("version-2")["context"]["schema_version"] == documents.SCHEMA_VERSION == 2
+    for document in (first, second):
+        assert (document.mode, document.api, document.policy) == ("unary", "cq", "local-pool")
+        assert all(p.throughput and p.p50_ns and p.connections == p.inflight for p in document.points)
+    assert (first.suspect, first.points[0].suspect) == ((), ())
+    assert [(p.inflight, p.repetition) for p in second.points] == [(2, 0), (2, 1)]
+    assert second.suspect[0].startswith("client and server share CPUs")
+    assert second.points[0].suspect[0].startswith("too few calls for P99.9: ")
+
+
+def test_a_newer_version_is_refused() -> None:
+    data = real("version-2")
+    data["context"]["schema_version"] = 3
+    with pytest.raises(BadDocument) as error:
+        parse(json.dumps(data).encode(), "some.json")
+    assert str(error.value) == "some.json: schema_version 3 is newer than 2, which this version of cqbench reads"
+
+
+@pytest.mark.parametrize("version", [0, -1, "2", True, 2.0, 10**30])
+def test_a_version_that_is_none(version: object) -> None:
+    data = real("version-2")
+    data["context"]["schema_version"] = version
+    with pytest.raises(BadDocument, match="'schema_version' in context"):
+        parse(json.dumps(data).encode(), "x")
+
+
 @pytest.mark.parametrize(
     "data", [b"", b"{", b"\xff\xfe", b"[" * 100_000, b'{"context": NaN}', b"[]", b"null", b'"x"', b'{"benchmarks": []}']
 )
@@ -72,7 +101,8 @@ def test_a_file_from_an_older_client_says_what_is_missing(key: str) -> None:
 @pytest.mark.parametrize(
     ("key", "value"),
     [("inflight", "4"), ("inflight", 0), ("inflight", True), ("throughput_per_second", -1), ("completed", 10**400),
-     ("latency_p50_ns", []), ("errors", [7]), ("connections", 1.5), ("partial", 0)],
+     ("latency_p50_ns", []), ("errors", [7]), ("connections", 1.5), ("partial", 0),
+     ("suspect", "no")],
 )  # fmt: skip
 def test_wrong_values(key: str, value: object) -> None:
     data = real()

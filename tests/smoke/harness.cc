@@ -134,10 +134,12 @@ void ExpectClean(const Json& point) {
   EXPECT_FALSE(point.contains("error_occurred")) << point;
   ASSERT_TRUE(point.contains("latency_p50_ns")) << point;
   EXPECT_GT(point.at("latency_p50_ns"), 0) << point;
-  const char* const ascending[] = {"latency_min_ns", "latency_p50_ns",   "latency_p90_ns", "latency_p95_ns",
-                                   "latency_p99_ns", "latency_p99_9_ns", "latency_max_ns"};
-  for (size_t i = 1; i < std::size(ascending); ++i) {
-    EXPECT_LE(point[ascending[i - 1]], point[ascending[i]]) << ascending[i] << " in " << point;
+  double last = 0;
+  for (const char* key : {"latency_min_ns", "latency_p50_ns", "latency_p90_ns", "latency_p95_ns", "latency_p99_ns",
+                          "latency_p99_9_ns", "latency_max_ns"}) {
+    if (!point.contains(key)) continue;  // of too few calls
+    EXPECT_LE(last, point.at(key)) << key << " in " << point;
+    last = point.at(key);
   }
 }
 

@@ -50,7 +50,11 @@ TEST(PostFlagsTest, TheLineOfThePost) {
     const std::vector<std::string> cells = Split(csv[i]);
     ASSERT_EQ(cells.size(), 7u) << csv[i];
     EXPECT_EQ(cells[0], std::to_string(i));
-    for (size_t c = 1; c < cells.size(); ++c) EXPECT_GT(std::stod(cells[c]), 0) << csv[i];
+    for (size_t c = 1; c < cells.size(); ++c) {
+      const bool may_be_empty = c == 4 || c == 5;  // P99 and P99.9 of too few calls
+      if (cells[c].empty() && may_be_empty) continue;
+      EXPECT_GT(std::stod(cells[c]), 0) << csv[i];
+    }
     EXPECT_LE(std::stod(cells[2]), std::stod(cells[6])) << csv[i];
   }
 }

@@ -107,6 +107,8 @@ TEST(ClientFlagsErrors, Numbers) {
   RefusedValues("--max-async-clients", {"-1", "100001", "few"}, {"--async"});
   RefusedValues("--max-channels", {"0", "-1", "100001", "few"});
   RefusedValues("--repetitions", {"0", "-1", "1001", "1.5"});
+  RefusedValues("--until-stable", {"0", "0.05", "-1", "100.5", "nan", "1%"});
+  RefusedValues("--max-repetitions", {"5", "-1", "1001", "1.5"}, {"--until-stable", "2"});
   RefusedValues("--request-bytes", {"-1", "67108865", "1k"}, {"--workload", "echo"});
   RefusedValues("--response-bytes", {"-1", "67108865", "99999999999999999999"}, {"--workload", "echo"});
   RefusedValues("--max-error-rate", {"-0.1", "1.1", "5%", "nan", "inf"});
@@ -155,6 +157,12 @@ TEST(ClientFlagsErrors, FlagsOfAnotherApi) {
 TEST(ClientFlagsErrors, FlagsOfAnotherPolicy) {
   Refused(Split("--local-pool --channel-policy shared"), {"--local-pool", "--channel-policy"});
   Refused(Split("--max-channels 2 --channel-policy shared"), {"--max-channels", "shared"});
+  Refused(Split("--max-repetitions 9"), {"--max-repetitions", "--until-stable"});
+  Refused(Split("--max-repetitions 9 --until-stable 1 --repetitions 10"), {"--max-repetitions", "9", "10"});
+  for (const char* flag : {"--evidence", "--breakdown", "--baseline"}) {
+    Refused({flag, "--no-evidence"}, {flag, "--no-evidence"});
+  }
+  Refused(Split("--evidence --format json"), {"--evidence", "json"});
   Refused(Split("--max-channels 2 --channel-policy pool:3"), {"--max-channels", "pool:3"});
 }
 

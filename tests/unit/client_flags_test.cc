@@ -211,6 +211,23 @@ TEST(ClientFlags, OutputAndFormat) {
   EXPECT_TRUE(options.with_csv) << "the table is on standard output, so the block has its place";
 }
 
+TEST(ClientFlags, EvidenceIsTakenUnlessForbiddenAndShownWhenAskedFor) {
+  EXPECT_TRUE(Options("").run.evidence);
+  EXPECT_FALSE(Options("").show_evidence);
+  EXPECT_TRUE(Options("--evidence").show_evidence);
+  EXPECT_FALSE(Options("--no-evidence").run.evidence);
+  EXPECT_FALSE(Options("").run.breakdown);
+  EXPECT_TRUE(Options("--breakdown").run.breakdown);
+  EXPECT_FALSE(Options("").run.baseline);
+  EXPECT_TRUE(Options("--baseline").run.baseline);
+}
+
+TEST(ClientFlags, UntilStable) {
+  EXPECT_EQ(Options("").run.until_stable_percent, 0);
+  EXPECT_EQ(Options("--until-stable 2.5").run.until_stable_percent, 2.5);
+  EXPECT_EQ(Options("--until-stable 2 --max-repetitions 9 --repetitions 9").run.max_repetitions, 9);
+}
+
 TEST(ClientFlags, ErrorRateAndRepetitions) {
   EXPECT_DOUBLE_EQ(Options("--max-error-rate 0.01").max_error_rate, 0.01);
   EXPECT_DOUBLE_EQ(Options("--max-error-rate 1").max_error_rate, 1);
@@ -256,6 +273,12 @@ TEST(ClientFlags, HelpNamesEveryFlagAndExitsWithZero) {
                            "--request-bytes",
                            "--response-bytes",
                            "--repetitions",
+                           "--until-stable",
+                           "--max-repetitions",
+                           "--evidence",
+                           "--no-evidence",
+                           "--breakdown",
+                           "--baseline",
                            "--format",
                            "--output",
                            "--max-error-rate",

@@ -4,11 +4,14 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <netinet/in.h>
+#include <sys/stat.h>
 #include <sys/un.h>
 #include <unistd.h>
 
 #include <cstdio>
 #include <cstring>
+#include <optional>
+#include <set>
 #include <string>
 #include <utility>
 #include <vector>
@@ -18,7 +21,10 @@
 namespace cqbench {
 namespace {
 
+using testing::ElementsAre;
 using testing::HasSubstr;
+using testing::IsEmpty;
+using testing::UnorderedElementsAre;
 
 class Socket {
  public:
@@ -162,6 +168,106 @@ TEST_F(TcpConnections, TargetsThatWereResolvedAreFound) {
   EXPECT_EQ(CountConnections(*endpoints), 1);
 }
 
+Socket ListenDualStack() {
+  Socket listener(socket(AF_INET6, SOCK_STREAM | SOCK_CLOEXEC, 0));
+  sockaddr_in6 any{};
+  any.sin6_family = AF_INET6;
+  const int off = 0;
+  if (listener.fd() < 0 || setsockopt(listener.fd(), IPPROTO_IPV6, IPV6_V6ONLY, &off, sizeof(off)) != 0 ||
+      bind(listener.fd(), reinterpret_cast<const sockaddr*>(&any), sizeof(any)) != 0 ||
+      listen(listener.fd(), 16) != 0) {
+    listener.Close();
+  }
+  return listener;
+}
+
+std::vector<int> Descriptors(const std::optional<std::vector<OpenConnection>>& connections) {
+  EXPECT_TRUE(connections.has_value());
+  std::vector<int> descriptors;
+  for (const OpenConnection& c : connections.value_or(std::vector<OpenConnection>())) descriptors.push_back(c.fd);
+  return descriptors;
+}
+
+uint64_t InodeOf(const Socket& socket) {
+  struct stat file {};
+  EXPECT_EQ(fstat(socket.fd(), &file), 0);
+  return file.st_ino;
+}
+
+TEST_F(TcpConnections, AreDescribedByDescriptorInodeAndPeer) {
+  const Socket client = Connect(endpoints_[0]);
+  const auto found = FindConnections(endpoints_);
+  ASSERT_THAT(Descriptors(found), ElementsAre(client.fd()));
+  EXPECT_EQ(found->at(0).id, InodeOf(client));
+  EXPECT_TRUE(found->at(0).is_tcp);
+  EXPECT_EQ(found->at(0).peer_host, "127.0.0.1");
+  EXPECT_EQ(found->at(0).peer_port, port_);
+}
+
+TEST_F(TcpConnections, ThoseThatAreExceptedAreNotThere) {
+  const Socket first = Connect(endpoints_[0]);
+  const Socket second = Connect(endpoints_[0]);
+  const Socket third = Connect(endpoints_[0]);
+  const std::set<uint64_t> except = {InodeOf(first), InodeOf(third), 0};
+  EXPECT_THAT(Descriptors(FindConnections(endpoints_, except)), ElementsAre(second.fd()));
+  EXPECT_EQ(CountConnections(endpoints_, except), 1);
+  EXPECT_EQ(CountConnections(endpoints_), 3);
+}
+
+TEST_F(TcpConnections, AcceptedOnesAreFoundByThePortTheyCameTo) {
+  const std::vector<Target> listening = {{"127.0.0.1", port_, ""}};
+  EXPECT_THAT(Descriptors(FindAccepted(listening)), IsEmpty()) << "the listening socket is none";
+  const Socket client = Connect(endpoints_[0]);
+  EXPECT_THAT(Descriptors(FindAccepted(listening)), IsEmpty()) << "nor is the one that connects";
+  const Socket accepted = Accept(listener_);
+  const auto found = FindAccepted(listening);
+  ASSERT_THAT(Descriptors(found), ElementsAre(accepted.fd()));
+  EXPECT_EQ(found->at(0).id, InodeOf(accepted));
+  EXPECT_TRUE(found->at(0).is_tcp);
+  EXPECT_EQ(found->at(0).peer_host, "127.0.0.1");
+  EXPECT_EQ(found->at(0).peer_port, PortOf(client));
+
+  EXPECT_THAT(Descriptors(FindAccepted({{"127.0.0.1", port_ + 1, ""}})), IsEmpty());
+  EXPECT_THAT(Descriptors(FindAccepted({})), IsEmpty());
+  EXPECT_THAT(Descriptors(FindAccepted({{"", 0, "/run/ping.sock"}, listening[0]})), ElementsAre(accepted.fd()));
+}
+
+TEST_F(TcpConnections, AcceptedOnesThatThePeerHasClosedAreNotThere) {
+  Socket client = Connect(endpoints_[0]);
+  const Socket accepted = Accept(listener_);
+  client.Close();
+  char byte = 0;
+  ASSERT_EQ(read(accepted.fd(), &byte, 1), 0) << "waits for the peer's end";
+  EXPECT_THAT(Descriptors(FindAccepted({{"127.0.0.1", port_, ""}})), IsEmpty());
+}
+
+TEST(DualStackConnections, AcceptedOnesOfBothFamiliesAreFound) {
+  const Socket listener = ListenDualStack();
+  if (listener.fd() < 0) GTEST_SKIP() << "no IPv6 here: " << std::strerror(errno);
+  const int port = PortOf(listener);
+  const Socket v4 = Connect(Loopback4(port));
+  const Socket accepted4 = Accept(listener);
+  auto found = FindAccepted({{"::", port, ""}});
+  ASSERT_THAT(Descriptors(found), ElementsAre(accepted4.fd()));
+  EXPECT_EQ(found->at(0).peer_host, "127.0.0.1") << "not as ::ffff:127.0.0.1";
+  EXPECT_EQ(found->at(0).peer_port, PortOf(v4));
+
+  const auto loopback6 = ResolveTargets({{"::1", port, ""}});
+  Socket v6(socket(AF_INET6, SOCK_STREAM | SOCK_CLOEXEC, 0));
+  if (!loopback6.ok() || connect(v6.fd(), AddressOf(loopback6->at(0)), loopback6->at(0).length) != 0) {
+    GTEST_SKIP() << "no IPv6 loopback here: " << std::strerror(errno);
+  }
+  const Socket accepted6 = Accept(listener);
+  found = FindAccepted({{"::", port, ""}});
+  ASSERT_THAT(Descriptors(found), UnorderedElementsAre(accepted4.fd(), accepted6.fd()));
+  for (const OpenConnection& connection : *found) {
+    if (connection.fd != accepted6.fd()) continue;
+    EXPECT_EQ(connection.peer_host, "::1");
+    EXPECT_EQ(connection.peer_port, PortOf(v6));
+  }
+  EXPECT_THAT(Descriptors(FindConnections(*loopback6)), ElementsAre(v6.fd()));
+}
+
 class UnixConnections : public testing::Test {
  protected:
   ~UnixConnections() override { unlink(path_.c_str()); }
@@ -185,6 +291,30 @@ TEST_F(UnixConnections, ThoseToOtherPathsDoNotCount) {
   const Socket listener = Listen(endpoints_[0]);
   const Socket client = Connect(endpoints_[0]);
   EXPECT_EQ(CountConnections(ResolveTargets({{"", 0, path_ + "2"}}).value()), 0);
+}
+
+TEST_F(UnixConnections, HaveAnInodeAndNoPort) {
+  const Socket listener = Listen(endpoints_[0]);
+  const Socket client = Connect(endpoints_[0]);
+  const auto found = FindConnections(endpoints_);
+  ASSERT_THAT(Descriptors(found), ElementsAre(client.fd()));
+  EXPECT_FALSE(found->at(0).is_tcp);
+  EXPECT_EQ(found->at(0).id, InodeOf(client));
+  EXPECT_EQ(found->at(0).peer_host, "");
+  EXPECT_EQ(found->at(0).peer_port, 0);
+  EXPECT_EQ(CountConnections(endpoints_, {InodeOf(client)}), 0);
+}
+
+TEST_F(UnixConnections, AcceptedOnesAreFoundByThePathTheyCameTo) {
+  const Socket listener = Listen(endpoints_[0]);
+  const Socket client = Connect(endpoints_[0]);
+  EXPECT_THAT(Descriptors(FindAccepted({{"", 0, path_}})), IsEmpty());
+  const Socket accepted = Accept(listener);
+  const auto found = FindAccepted({{"", 0, path_}});
+  ASSERT_THAT(Descriptors(found), ElementsAre(accepted.fd()));
+  EXPECT_FALSE(found->at(0).is_tcp);
+  EXPECT_THAT(Descriptors(FindAccepted({{"", 0, path_ + "2"}})), IsEmpty());
+  EXPECT_THAT(Descriptors(FindAccepted({{"127.0.0.1", 0, ""}})), IsEmpty());
 }
 
 TEST(ResolveTargets, LocalhostHasLoopbackAddressesWithThePort) {

@@ -9,10 +9,15 @@
 #include <functional>
 #include <random>
 #include <string>
+#include <thread>
+#include <utility>
 #include <vector>
 
 namespace cqbench {
 namespace {
+
+using testing::ElementsAre;
+using testing::IsEmpty;
 
 using Samples = std::vector<Nanos>;
 
@@ -234,6 +239,99 @@ TEST(Histogram, MergingWithAnEmptyOneChangesNothing) {
   both.Merge(Histogram());
   EXPECT_EQ(both.Count(), 0u);
   EXPECT_EQ(both.Min(), 0);
+}
+
+using Bucket = std::pair<Nanos, uint64_t>;
+
+std::vector<Bucket> BucketsOf(const Histogram& h) {
+  std::vector<Bucket> buckets;
+  h.ForEach([&](Nanos value, uint64_t count) { buckets.emplace_back(value, count); });
+  return buckets;
+}
+
+TEST(Histogram, ValueRecordedManyTimesAtOnceEqualsOneByOne) {
+  Histogram at_once;
+  at_once.Record(70, 3);
+  at_once.Record(5'000'123, 2);
+  at_once.Record(-4, 1);
+  const Histogram one_by_one = Recorded({70, 70, 70, 5'000'123, 5'000'123, -4});
+  EXPECT_EQ(at_once.Count(), 6u);
+  EXPECT_EQ(at_once.Min(), 0);
+  EXPECT_EQ(at_once.Max(), 5'000'123);
+  EXPECT_EQ(at_once.Mean(), one_by_one.Mean());
+  EXPECT_EQ(at_once.StdDev(), one_by_one.StdDev());
+  EXPECT_EQ(BucketsOf(at_once), BucketsOf(one_by_one));
+}
+
+TEST(Histogram, ForEachVisitsWhatIsThereAscendingByTheBucketsUpperEnds) {
+  EXPECT_THAT(BucketsOf(Histogram()), IsEmpty());
+  // From 4096 on a bucket holds four values, from 8192 on eight.
+  EXPECT_THAT(
+      BucketsOf(Recorded({8192, 4097, 9, 0, 4096, 9, 4100, 8200})),
+      ElementsAre(Bucket(0, 1), Bucket(9, 2), Bucket(4099, 2), Bucket(4103, 1), Bucket(8199, 1), Bucket(8207, 1)));
+}
+
+TEST(Histogram, ForEachShowsValuesPastTheTrackableRangeAtItsEnd) {
+  EXPECT_THAT(BucketsOf(Recorded({1, 2 * Histogram::kMaxTrackableNs, Histogram::kMaxTrackableNs})),
+              ElementsAre(Bucket(1, 1), Bucket(Histogram::kMaxTrackableNs, 2)));
+}
+
+TEST_P(HistogramOn, ForEachCountsEverything) {
+  uint64_t total = 0;
+  Nanos last = -1;
+  Recorded(samples()).ForEach([&](Nanos value, uint64_t count) {
+    EXPECT_GT(value, last);
+    EXPECT_GT(count, 0u);
+    last = value;
+    total += count;
+  });
+  EXPECT_EQ(total, samples().size());
+}
+
+TEST_P(HistogramOn, SnapshotOfASharedOneHasTheSameBuckets) {
+  SharedHistogram shared;
+  for (Nanos value : samples()) shared.Record(value);
+  const Histogram snapshot = shared.Snapshot();
+  const Histogram plain = Recorded(samples());
+  EXPECT_EQ(BucketsOf(snapshot), BucketsOf(plain));
+  EXPECT_EQ(snapshot.Count(), plain.Count());
+  EXPECT_NEAR(snapshot.Mean(), plain.Mean(), plain.Mean() / 1000);
+  for (int permille : kPermille) {
+    const Nanos exact = plain.ValueAtPercentile(permille / 10.0);
+    EXPECT_GE(snapshot.ValueAtPercentile(permille / 10.0), exact) << permille;
+    EXPECT_LE(snapshot.ValueAtPercentile(permille / 10.0) - exact, exact / 1000) << permille;
+  }
+}
+
+TEST(SharedHistogram, IsEmptyAtFirstAndWhenCleared) {
+  SharedHistogram shared;
+  EXPECT_EQ(shared.Snapshot().Count(), 0u);
+  shared.Record(0);
+  shared.Record(12'345);
+  shared.Record(2 * Histogram::kMaxTrackableNs);
+  EXPECT_EQ(shared.Snapshot().Count(), 3u);
+  EXPECT_EQ(shared.Snapshot().Count(), 3u) << "looking changes nothing";
+  shared.Clear();
+  EXPECT_EQ(shared.Snapshot().Count(), 0u);
+  shared.Record(-5);
+  EXPECT_THAT(BucketsOf(shared.Snapshot()), ElementsAre(Bucket(0, 1)));
+}
+
+TEST(SharedHistogram, ManyWritersLoseNothing) {
+  constexpr int kWriters = 4;
+  constexpr int kValues = 50'000;
+  SharedHistogram shared;
+  std::vector<std::thread> writers;
+  for (int i = 0; i < kWriters; ++i) {
+    writers.emplace_back([&shared] {
+      for (int value = 0; value < kValues; ++value) shared.Record(value % 10);
+    });
+  }
+  for (int i = 0; i < 3; ++i) EXPECT_LE(shared.Snapshot().Count(), uint64_t{kWriters * kValues});
+  for (std::thread& writer : writers) writer.join();
+  std::vector<Bucket> expected;
+  for (Nanos value = 0; value < 10; ++value) expected.emplace_back(value, kWriters * kValues / 10);
+  EXPECT_EQ(BucketsOf(shared.Snapshot()), expected);
 }
 
 }  // namespace

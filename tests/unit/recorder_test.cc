@@ -153,6 +153,51 @@ TEST_F(RecorderTest, MergeAddsCountsLatenciesAndFailures) {
   EXPECT_EQ(recorder_.failures().Total(), 3u);
 }
 
+TEST_F(RecorderTest, PartsAreKeptOfCallsThatWereSentInsideTheWindow) {
+  EXPECT_EQ(recorder_.parts(), nullptr);
+  recorder_.Parts(kOpen - 1, 5, 50);
+  recorder_.Parts(kOpen, 10, 100);
+  recorder_.Parts(kClose - 1, 20, 2000);
+  recorder_.Parts(kClose, 7, 70);
+  ASSERT_NE(recorder_.parts(), nullptr);
+  EXPECT_EQ(recorder_.parts()->issue.Count(), 2u);
+  EXPECT_EQ(recorder_.parts()->issue.Min(), 10);
+  EXPECT_EQ(recorder_.parts()->issue.Max(), 20);
+  EXPECT_EQ(recorder_.parts()->wait.Count(), 2u);
+  EXPECT_EQ(recorder_.parts()->wait.Min(), 100);
+  EXPECT_EQ(recorder_.parts()->wait.Max(), 2000);
+}
+
+TEST_F(RecorderTest, PartsAreNeitherThroughputNorLatency) {
+  recorder_.Parts(1100, 10, 100);
+  EXPECT_EQ(recorder_.Completed(), 0u);
+  EXPECT_EQ(recorder_.latency().Count(), 0u);
+}
+
+TEST_F(RecorderTest, WaitThatCannotBeToldApartIsLeftOut) {
+  recorder_.Parts(1100, 10, -1);
+  recorder_.Parts(1100, 10, 0);
+  EXPECT_EQ(recorder_.parts()->issue.Count(), 2u);
+  EXPECT_EQ(recorder_.parts()->wait.Count(), 1u);
+}
+
+TEST_F(RecorderTest, MergeAddsPartsWhicheverSideHasThem) {
+  Recorder other(&window_), without(&window_), total(&window_);
+  total.Merge(without);
+  EXPECT_EQ(total.parts(), nullptr);
+  recorder_.Parts(1100, 10, 100);
+  other.Parts(1100, 30, -1);
+  total.Merge(recorder_);
+  total.Merge(other);
+  total.Merge(without);
+  ASSERT_NE(total.parts(), nullptr);
+  EXPECT_EQ(total.parts()->issue.Count(), 2u);
+  EXPECT_EQ(total.parts()->issue.Max(), 30);
+  EXPECT_EQ(total.parts()->wait.Count(), 1u);
+  EXPECT_EQ(total.parts()->wait.Max(), 100);
+  EXPECT_EQ(recorder_.parts()->issue.Count(), 1u) << "what was merged stays as it was";
+}
+
 TEST(OutcomeName, IsCanonicalAndUnknownOutsideTheRange) {
   EXPECT_EQ(OutcomeName(0), "OK");
   EXPECT_EQ(OutcomeName(1), "CANCELLED");

@@ -35,8 +35,8 @@ PointResult Measured(int inflight, int repetition, uint64_t completed, Nanos p50
   point.window_ns = kNanosPerSecond;
   point.completed = completed;
   point.latency = Latency(p50);
-  point.cpu_user_ns = static_cast<Nanos>(completed) * 1000;
-  point.cpu_system_ns = static_cast<Nanos>(completed) * 2000;
+  point.figures.Set("client_cpu_user_ns", static_cast<double>(completed) * 1000);
+  point.figures.Set("client_cpu_system_ns", static_cast<double>(completed) * 2000);
   return point;
 }
 
@@ -68,6 +68,73 @@ TEST(Summarize, TakesEveryFigureFromTheHistogram) {
   EXPECT_EQ(stats.max_ns, 1000);
 }
 
+TEST(LatencyStats, PercentileIsKnownWhenTenCallsAreSlower) {
+  const struct {
+    const char* name;
+    Nanos LatencyStats::*field;
+    uint64_t needs;
+  } percentiles[] = {{"P50", &LatencyStats::p50_ns, 20},
+                     {"P90", &LatencyStats::p90_ns, 100},
+                     {"P95", &LatencyStats::p95_ns, 200},
+                     {"P99", &LatencyStats::p99_ns, 1'000},
+                     {"P99.9", &LatencyStats::p999_ns, 10'000}};
+  for (const auto& [name, field, needs] : percentiles) {
+    LatencyStats stats;
+    stats.count = needs - 1;
+    EXPECT_FALSE(stats.Knows(field)) << name;
+    stats.count = needs;
+    EXPECT_TRUE(stats.Knows(field)) << name;
+  }
+}
+
+TEST(LatencyStats, ExtremesAreKnownFromTheFirstCallOn) {
+  LatencyStats stats;
+  EXPECT_FALSE(stats.Knows(&LatencyStats::max_ns));
+  stats.count = 1;
+  EXPECT_TRUE(stats.Knows(&LatencyStats::min_ns));
+  EXPECT_TRUE(stats.Knows(&LatencyStats::max_ns));
+}
+
+std::vector<std::string> Names(const Figures& figures) {
+  std::vector<std::string> names;
+  for (const auto& [name, value] : figures) names.push_back(name);
+  return names;
+}
+
+TEST(AllFigures, AreThroughputLatenciesAndEvidence) {
+  PointResult point = Measured(1, 0, 3000, 10);
+  point.latency->count = 10'000;
+  point.window_ns = 1'500 * kNanosPerMilli;
+  const Figures all = AllFigures(point);
+  EXPECT_THAT(Names(all),
+              ElementsAre("throughput_per_second", "latency_mean_ns", "latency_stddev_ns", "latency_min_ns",
+                          "latency_p50_ns", "latency_p90_ns", "latency_p95_ns", "latency_p99_ns", "latency_p99_9_ns",
+                          "latency_max_ns", "client_cpu_user_ns", "client_cpu_system_ns"));
+  EXPECT_EQ(all.Get("throughput_per_second"), 2000);
+  EXPECT_EQ(all.Get("latency_mean_ns"), 11);
+  EXPECT_EQ(all.Get("latency_stddev_ns"), 2);
+  EXPECT_EQ(all.Get("latency_min_ns"), 5);
+  EXPECT_EQ(all.Get("latency_p50_ns"), 10);
+  EXPECT_EQ(all.Get("latency_p90_ns"), 20);
+  EXPECT_EQ(all.Get("latency_p95_ns"), 30);
+  EXPECT_EQ(all.Get("latency_p99_ns"), 40);
+  EXPECT_EQ(all.Get("latency_p99_9_ns"), 50);
+  EXPECT_EQ(all.Get("latency_max_ns"), 60);
+  EXPECT_EQ(all.Get("client_cpu_user_ns"), 3'000'000);
+}
+
+TEST(AllFigures, LeavePercentilesOfTooFewCallsOut) {
+  PointResult point = Measured(1, 0, 3000, 10);
+  point.latency->count = 199;
+  EXPECT_NE(AllFigures(point).Get("latency_p90_ns"), std::nullopt);
+  EXPECT_EQ(AllFigures(point).Get("latency_p95_ns"), std::nullopt);
+  EXPECT_NE(AllFigures(point).Get("latency_max_ns"), std::nullopt);
+}
+
+TEST(AllFigures, OfNothingMeasuredAreNone) {
+  EXPECT_TRUE(AllFigures(Unmeasured(1, 0)).empty());
+}
+
 TEST(PointResult, ThroughputDividesByTheMeasuredWindow) {
   PointResult point = Measured(1, 0, 3000, 10);
   point.window_ns = 1'500 * kNanosPerMilli;
@@ -88,13 +155,13 @@ TEST(PointResult, ErrorRateIsTheShareOfFailedCalls) {
 
 TEST(PointResult, CpuPerRpcIsAbsentWithoutRpcsOrWithoutCpuTimes) {
   PointResult point = Measured(1, 0, 100, 10);
-  point.cpu_user_ns = 400;
-  point.cpu_system_ns = 600;
+  point.figures.Set("client_cpu_user_ns", 400);
+  point.figures.Set("client_cpu_system_ns", 600);
   EXPECT_DOUBLE_EQ(point.CpuPerRpcNs().value(), 10);
   point.completed = 0;
   EXPECT_FALSE(point.CpuPerRpcNs().has_value());
   point.completed = 100;
-  point.cpu_system_ns.reset();
+  point.figures = Figures();
   EXPECT_FALSE(point.CpuPerRpcNs().has_value());
 }
 
@@ -153,10 +220,10 @@ TEST(MedianOverRepetitions, EvenNumbersTakeTheMeanOfTheMiddleTwo) {
 TEST(MedianOverRepetitions, CpuTimesAreMediansToo) {
   std::vector<PointResult> points = {Measured(4, 0, 300, 20), Measured(4, 1, 100, 30), Measured(4, 2, 200, 10)};
   const PointResult row = MedianOverRepetitions(points).at(0);
-  EXPECT_EQ(row.cpu_user_ns, 200'000);
-  EXPECT_EQ(row.cpu_system_ns, 400'000);
-  points[1].cpu_user_ns.reset();
-  EXPECT_FALSE(MedianOverRepetitions(points).at(0).cpu_user_ns.has_value()) << "not all repetitions know it";
+  EXPECT_EQ(row.figures.Get("client_cpu_user_ns"), 200'000);
+  EXPECT_EQ(row.figures.Get("client_cpu_system_ns"), 400'000);
+  points[0].figures = Figures();
+  EXPECT_EQ(MedianOverRepetitions(points).at(0).figures.Get("client_cpu_user_ns"), 150'000) << "of those that know it";
 }
 
 TEST(MedianOverRepetitions, RepetitionsThatMeasuredNothingAreLeftOut) {
@@ -225,6 +292,31 @@ TEST(MedianOverRepetitions, EachWarningIsThereOnce) {
   points[1].warnings = {"b", "a"};
   points[2].warnings = {"b"};
   EXPECT_THAT(MedianOverRepetitions(points).at(0).warnings, UnorderedElementsAre("a", "b"));
+}
+
+TEST(MedianOverRepetitions, EachNoteAndEachDoubtIsThereOnce) {
+  std::vector<PointResult> points = {Measured(4, 0, 100, 10), Measured(4, 1, 100, 10), Unmeasured(4, 2)};
+  points[0].notes = {"no TCP_INFO"};
+  points[1].notes = {"no TCP_INFO", "no control service"};
+  points[2].notes = {"no TCP_INFO"};
+  points[0].suspect = {"throughput drifts", "CPU-bound"};
+  points[1].suspect = {"CPU-bound"};
+  const PointResult row = MedianOverRepetitions(points).at(0);
+  EXPECT_THAT(row.notes, ElementsAre("no TCP_INFO", "no control service"));
+  EXPECT_THAT(row.suspect, ElementsAre("throughput drifts", "CPU-bound"));
+}
+
+TEST(MedianOverRepetitions, FiguresAreMediansOverTheRepetitionsThatHaveThem) {
+  std::vector<PointResult> points = {Measured(4, 0, 1, 10), Measured(4, 1, 1, 10), Measured(4, 2, 1, 10),
+                                     Measured(4, 3, 1, 10)};
+  points[3].partial = true;
+  for (int i : {0, 1, 2, 3}) points[static_cast<size_t>(i)].figures.Set("client_cores_used", i * i);
+  points[1].figures.Set("server_rpcs", 10);
+  points[2].figures.Set("server_rpcs", 30);
+  points[3].figures.Set("server_rpcs", 1000);
+  const PointResult row = MedianOverRepetitions(points).at(0);
+  EXPECT_EQ(row.figures.Get("client_cores_used"), 1);
+  EXPECT_EQ(row.figures.Get("server_rpcs"), 20);
 }
 
 TEST(MedianOverRepetitions, NoPointsAreNoRows) {

@@ -98,12 +98,19 @@ TEST(ServerFlags, ChannelArgsAndDrain) {
   EXPECT_EQ(config.drain_ns, 500 * kNanosPerMilli);
 }
 
+TEST(ServerFlags, TcpEchoOnlyWhenAskedFor) {
+  EXPECT_FALSE(Config("").tcp_echo_port.has_value());
+  EXPECT_EQ(Config("--tcp-echo-port 0").tcp_echo_port, 0);
+  EXPECT_EQ(Config("--tcp-echo-port 2138").tcp_echo_port, 2138);
+}
+
 TEST(ServerFlags, HelpNamesEveryFlagAndExitsWithZero) {
   const auto parsed = ParseWith(ParseServerFlags, {"--help"});
   EXPECT_FALSE(parsed.options.has_value());
   EXPECT_EQ(parsed.exit_code, 0);
-  for (const char* flag : {"--host", "--port", "--listen", "--api", "--num-cqs", "--workers-per-cq",
-                           "--callbacks-per-cq", "--poll", "--channel-arg", "--drain", "--version"}) {
+  for (const char* flag :
+       {"--host", "--port", "--listen", "--api", "--num-cqs", "--workers-per-cq", "--callbacks-per-cq", "--poll",
+        "--channel-arg", "--drain", "--tcp-echo-port", "--version"}) {
     EXPECT_THAT(parsed.text, HasSubstr(flag));
   }
 }
@@ -133,6 +140,7 @@ TEST(ServerFlagsErrors, Numbers) {
   for (const char* flag : {"--num-cqs", "--workers-per-cq", "--callbacks-per-cq"}) {
     RefusedValues(flag, {"0", "-1", "100001", "99999999999999999999", "some", "1.5"});
   }
+  RefusedValues("--tcp-echo-port", {"-1", "65536", "some", "1.5"});
   RefusedValues("--drain", {"0", "-1", "25h", "nan", "soon"});
 }
 

@@ -1,0 +1,290 @@
+"""result.schema.json: it fits what the client writes, rejects what it does not write, and documents every key."""
+
+from __future__ import annotations
+
+import itertools
+import json
+import os
+import re
+import subprocess
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from jsonschema import Draft202012Validator
+
+from cqbench.documents import SCHEMA_VERSION, parse
+from cqbench.processes import Server
+
+Json = dict[str, Any]
+
+ROOT = Path(__file__).parents[2]
+DATA = Path(__file__).parent / "data"
+SCHEMA: Json = json.loads((ROOT / "scripts/cqbench/result.schema.json").read_text())
+VALIDATOR = Draft202012Validator(SCHEMA)
+
+
+def complaints(document: object) -> list[str]:
+    return [f"{error.json_path}: {error.message[:300]}" for error in VALIDATOR.iter_errors(document)]
+
+
+def stored(path: Path) -> Json:
+    data: Json = json.loads(path.read_text())
+    return data
+
+
+def expand(pattern: str) -> list[str]:
+    """The keys that a pattern of the schema stands for: '^(a|b)_c$' -> a_c, b_c."""
+    parts = re.split(r"\(([a-z|]+)\)", pattern.removeprefix("^").removesuffix("$"))
+    return ["".join(choice) for choice in itertools.product(*(part.split("|") for part in parts))]
+
+
+def resolve(node: Json) -> Json:
+    return SCHEMA["$defs"][node["$ref"].removeprefix("#/$defs/")] if "$ref" in node else node
+
+
+def places() -> Iterator[tuple[str, Json]]:
+    """The schema's objects by name."""
+    yield "the file", SCHEMA
+    yield from SCHEMA["$defs"].items()
+
+
+def keys_of(part: Json) -> Iterator[tuple[str, Json]]:
+    yield from part.get("properties", {}).items()
+    for pattern, node in part.get("patternProperties", {}).items():
+        yield from ((key, node) for key in expand(pattern))
+
+
+# What the client writes.
+
+
+def programs() -> Path:
+    """The folder of the programs: the build's that runs the tests, or else the release preset's."""
+    if folder := os.environ.get("CQBENCH_BIN_DIR"):
+        return Path(folder)
+    release = ROOT / "build/release/bin"
+    if not (release / "grpc_ping_client").exists():
+        pytest.skip("there is no build/release/bin/grpc_ping_client; CQBENCH_BIN_DIR may name another folder")
+    return release
+
+
+@pytest.fixture(scope="module")
+def real_runs(tmp_path_factory: pytest.TempPathFactory) -> dict[str, bytes]:
+    """By mode. Between them, the two have every figure that this machine can give."""
+    bin_dir, folder = programs(), tmp_path_factory.mktemp("server")
+    flags = "--breakdown --baseline --repetitions 5 --inflight-list 1,4 --interval 0.2 --warmup 0.05 --format json"
+    written = {}
+    with Server([str(bin_dir / "grpc_ping_server"), "--tcp-echo-port", "0"], folder / "log") as server:
+        for mode, more in (("unary", ["--api", "cq"]), ("streaming", ["--streaming"])):
+            command = [str(bin_dir / "grpc_ping_client"), "--host", server.address, *flags.split(), *more]
+            done = subprocess.run(command, capture_output=True, timeout=90, check=False)
+            assert done.returncode == 0, done.stderr.decode()
+            written[mode] = done.stdout
+    return written
+
+
+def test_the_schema_is_a_schema() -> None:
+    Draft202012Validator.check_schema(SCHEMA)
+    assert SCHEMA["$defs"]["context"]["properties"]["schema_version"]["const"] == SCHEMA_VERSION
+
+
+def test_the_expected_files_of_the_golden_tests_fit() -> None:
+    files = {path.name: stored(path) for path in (ROOT / "tests/golden/expected").glob("*.json")}
+    current = {name: data for name, data in files.items() if data["context"].get("schema_version") == SCHEMA_VERSION}
+    assert current
+    assert {name: complaints(data) for name, data in current.items()} == {name: [] for name in current}
+
+
+@pytest.mark.parametrize("mode", ["unary", "streaming"])
+def test_a_real_run_fits(mode: str, real_runs: dict[str, bytes]) -> None:
+    data = json.loads(real_runs[mode])
+    assert complaints(data) == []
+    assert data["context"]["mode"] == mode
+    assert len(data["benchmarks"]) == 2 * 5 + 2
+    assert [s["inflight"] for s in data["statistics"]] == [1, 4]
+    assert {"grpc", "tcp-block", "tcp-spin", "grpc-inproc"} <= {b["name"] for b in data["baselines"]}
+    assert len(parse(real_runs[mode], mode).points) == 2 * 5
+
+
+def test_statistics_are_of_keys_that_a_run_has(real_runs: dict[str, bytes]) -> None:
+    known = {key for name in ("row", "latency", "evidence") for key, _ in keys_of(SCHEMA["$defs"][name])}
+    for written in real_runs.values():
+        for statistics in json.loads(written)["statistics"]:
+            assert set(statistics["figures"]) <= known
+
+
+def test_every_figure_of_the_schema_is_one_that_the_client_writes(real_runs: dict[str, bytes]) -> None:
+    """Otherwise a figure that was renamed would stay documented for ever."""
+    runs = [run for written in real_runs.values() for run in json.loads(written)["benchmarks"]]
+    documented = {key for key, _ in keys_of(SCHEMA["$defs"]["evidence"])}
+    of_another_build = {key for key in documented if "alloc" in key}
+    assert documented - {key for run in runs for key in run} - of_another_build == set()
+
+
+# What it does not write.
+
+
+def put(*path: str | int, value: object) -> Callable[[Json], None]:
+    """Sets the value at the path, which need not have one."""
+
+    def damage(data: Any) -> None:
+        for step in path[:-1]:
+            data = data[step]
+        data[path[-1]] = value
+
+    return damage
+
+
+def remove(*path: str | int) -> Callable[[Json], None]:
+    def damage(data: Any) -> None:
+        for step in path[:-1]:
+            data = data[step]
+        del data[path[-1]]
+
+    return damage
+
+
+def move(source: str, target: str) -> Callable[[Json], None]:
+    """The first entry of one list to another."""
+    return lambda data: data[target].append(data[source].pop(0))
+
+
+RUN = ("benchmarks", 0)
+MEDIAN = ("benchmarks", -1)
+FIGURE = ("statistics", 0, "figures", "client_cores_used")
+
+DAMAGES = {
+    "a newer version": put("context", "schema_version", value=3),
+    "a version as text": put("context", "schema_version", value="2"),
+    "no version": remove("context", "schema_version"),
+    "no benchmarks": remove("benchmarks"),
+    "a key of the file": put("series", value=[]),
+    "a key of the context": put("context", "hostname", value="host"),
+    "a key of a server": put("context", "servers", 0, "port", value=1),
+    "a key of a run": put(*RUN, "client_cpu_ns", value=1),
+    "a figure's distribution": put(*RUN, "client_connection_busy_share_mean", value=0.5),
+    "a key of a CPU": put(*RUN, "client_cpus", 0, "iowait_share", value=0),
+    "a key of a baseline": put("baselines", 0, "run_type", value="iteration"),
+    "a key of statistics": put("statistics", 0, "throughput", value=1),
+    "a key of a spread": put(*FIGURE, "mean", value=1),
+    "a figure that is nobody's": put("statistics", 0, "figures", "cores_used", value={"median": 1, "min": 1, "max": 1}),
+    "evidence in a median": put(*MEDIAN, "client_cores_used", value=1),
+    "no window": remove(*RUN, "window_ns"),
+    "no window of a baseline": remove("baselines", 0, "window_ns"),
+    "no time of a median": remove(*MEDIAN, "real_time"),
+    "no CPU time": remove(*RUN, "cpu_time"),
+    "latencies without a mean": remove(*RUN, "latency_mean_ns"),
+    "half an interval": put(*FIGURE, "ci95_low", value=1),
+    "statistics without their method": remove("statistics_interval"),
+    "a number as text": put(*RUN, "latency_p50_ns", value="125567"),
+    "no number": put(*RUN, "client_cores_used", value=None),
+    "a line instead of lines": put(*RUN, "notes", value="none"),
+    "a share above 1": put(*RUN, "client_connection_busy_share_max", value=1.5),
+    "a CPU's share above 1": put(*RUN, "server_cpus", 0, "busy_share", value=1.5),
+    "a rest above 1": put(*RUN, "breakdown_rest_share", value=1.5),
+    "a negative count": put(*RUN, "failed", value=-1),
+    "a negative figure": put(*RUN, "server_retransmissions", value=-1),
+    "a negative length": put(*RUN, "window_ns", value=-1),
+    "half a call": put(*RUN, "completed", value=0.5),
+    "nothing in flight": put(*RUN, "inflight", value=0),
+    "an unknown mode": put("context", "mode", value="bidi"),
+    "an unknown policy": put("context", "channel_policy", value="pool:0"),
+    "an unknown API": put("context", "servers", 0, "api", value="async"),
+    "an unknown status code": put(*RUN, "errors", value=[{"code": "OK", "count": 1, "first_message": ""}]),
+    "an unknown baseline": put("baselines", 0, "name", value="udp"),
+    "another unit of time": put(*RUN, "time_unit", value="us"),
+    "another aggregate": put(*MEDIAN, "aggregate_name", value="mean"),
+    "a date in words": put(*RUN, "start_time", value="yesterday"),
+    "a port out of range": put("context", "servers", 0, "tcp_echo_port", value=70000),
+    "a run that measured something among those that did not": move("benchmarks", "not_measured"),
+    "a failed run among the others": put(*RUN, "error_occurred", value=True),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", DAMAGES)
+def test_damage_is_found(name: str) -> None:
+    data = stored(DATA / "version-2.json")
+    assert complaints(data) == []
+    DAMAGES[name](data)
+    assert complaints(data) != []
+
+
+def test_a_part_may_take_longer_than_the_median_call() -> None:
+    data = stored(DATA / "version-2.json")
+    data["benchmarks"][0]["breakdown_network_share"] = 1.5
+    assert complaints(data) == []
+
+
+def test_version_1_does_not_pass_as_version_2() -> None:
+    found = complaints(stored(DATA / "unary-cq-shared.json"))
+    assert any("'schema_version' is a required property" in complaint for complaint in found)
+
+
+# What the schema says of it.
+
+UNITS = re.compile(
+    r"_(ns|bytes|share|per_second|per_rpc|per_segment_sent|per_connection|per_queue)(_(min|median|max))?$"
+)
+NAMED_BY_GOOGLE_BENCHMARK = {
+    "num_cpus", "mhz_per_cpu", "load_avg", "family_index", "per_family_instance_index", "repetitions",
+    "repetition_index", "threads", "iterations", "real_time", "cpu_time",
+}  # fmt: skip
+COUNTS = {  # and numbers that name something: a version, a port, a CPU, a server
+    "schema_version", "inflight", "channels", "connections", "expected_connections", "completed", "failed",
+    "unfinished", "count", "completed_per_worker", "latency_samples", "num_cqs", "workers_per_cq", "callbacks_per_cq",
+    "tcp_echo_port", "cpus", "cpu", "server_rpcs", "server_posted_requests",
+    *(f"breakdown_{part}_samples" for part in ("client_issue", "client_wait", "server_handling", "server_finishing")),
+    *(f"{side}_{what}" for side in ("client", "server") for what in (
+        "cores_used", "cpus_allowed", "cpus_busy", "threads", "threads_workers", "threads_library", "connections",
+        "connections_with_tcp_nodelay", "retransmissions", "minor_page_faults", "major_page_faults")),
+}  # fmt: skip
+
+
+def is_numeric(node: Json) -> bool:
+    node = resolve(node)
+    types = node.get("type", [])
+    if "array" in types:
+        return "items" in node and is_numeric(node["items"])
+    number = isinstance(node.get("const"), int) and not isinstance(node["const"], bool)
+    return number or bool({"number", "integer"} & {*([types] if isinstance(types, str) else types)})
+
+
+def numeric_keys() -> dict[str, list[Json]]:
+    """A spread's are left out: they are in the unit of the figure."""
+    found: dict[str, list[Json]] = {}
+    for name, part in places():
+        for key, node in keys_of(part) if name != "spread" else ():
+            if is_numeric(node):
+                found.setdefault(key, []).append(node)
+    return found
+
+
+def test_every_number_has_its_unit_in_the_name_or_is_a_count() -> None:
+    named = set(numeric_keys())
+    assert {key for key in named if not UNITS.search(key)} == NAMED_BY_GOOGLE_BENCHMARK | COUNTS
+    assert not {key for key in NAMED_BY_GOOGLE_BENCHMARK | COUNTS if UNITS.search(key)}
+
+
+def test_a_unit_in_the_name_is_the_schemas() -> None:
+    for key, nodes in numeric_keys().items():
+        for node in nodes:
+            kind = node.get("$ref", "").removeprefix("#/$defs/")
+            assert ("_ns" in key) == (kind == "nanoseconds"), key
+            assert ("_share" in key) == (kind in ("share", "ratio")), key
+
+
+def test_every_key_is_described() -> None:
+    bare = [
+        f"{key} in {name}"
+        for name, part in places()
+        for key, node in keys_of(part)
+        if not re.fullmatch(r"\S.+[.:]", node.get("description", ""))
+    ]
+    bare += [name for name, part in places() if not part.get("description", "").endswith(".")]
+    assert bare == []
+
+
+def test_every_definition_is_there_and_used() -> None:
+    used = re.findall(r'"#/\$defs/([a-z0-9_]+)"', json.dumps(SCHEMA))
+    assert set(used) == set(SCHEMA["$defs"])
