@@ -80,8 +80,8 @@ std::vector<ConnectionPair> PairConnections(const Sample& begin, const Sample& e
   return pairs;
 }
 
-// What neither this process nor, on a CPU that both may use, its partner used is somebody else's; see self_check.cc. Soft
-// interrupts are left out: some kernels count them to the process that they interrupted, and some to nobody.
+// What neither this process nor, on a CPU that both may use, its partner used is somebody else's; see self_check.cc.
+// Soft interrupts are left out: some kernels count them to the process that they interrupted, and some to nobody.
 double BusyOnAllowedCpus(const Sample& begin, const Sample& end) {
   std::map<int, Nanos> before;
   for (const CpuSample& cpu : begin.cpus) before[cpu.cpu] = cpu.busy_ns;
