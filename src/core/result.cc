@@ -4,6 +4,7 @@
 #include <functional>
 #include <map>
 
+#include "absl/strings/ascii.h"
 #include "absl/strings/str_cat.h"
 
 namespace cqbench {
@@ -69,6 +70,30 @@ void MergeLines(std::vector<std::string>& into, const std::vector<std::string>& 
   }
 }
 
+// Reasons that differ in their numbers only are one, in the words of the first, with how many repetitions gave it.
+std::vector<std::string> MergeReasons(const std::vector<const PointResult*>& runs) {
+  std::vector<std::string> kinds, reasons;
+  std::vector<size_t> times;
+  for (const PointResult* run : runs) {
+    for (const std::string& reason : run->suspect) {
+      std::string kind = reason;
+      std::erase_if(kind,
+                    [](char c) { return absl::ascii_isdigit(static_cast<unsigned char>(c)) || c == '+' || c == '-'; });
+      const auto same = static_cast<size_t>(std::find(kinds.begin(), kinds.end(), kind) - kinds.begin());
+      if (same == kinds.size()) {
+        kinds.push_back(kind);
+        reasons.push_back(reason);
+        times.push_back(0);
+      }
+      ++times[same];
+    }
+  }
+  for (size_t i = 0; runs.size() > 1 && i < reasons.size(); ++i) {
+    absl::StrAppend(&reasons[i], " (in ", times[i], " of ", runs.size(), " repetitions)");
+  }
+  return reasons;
+}
+
 PointResult MedianOf(const std::vector<const PointResult*>& all) {
   std::vector<const PointResult*> measured;
   for (const PointResult* run : all) {
@@ -91,8 +116,8 @@ PointResult MedianOf(const std::vector<const PointResult*>& all) {
     row.unfinished += run->unfinished;
     MergeLines(row.warnings, run->warnings);
     MergeLines(row.notes, run->notes);
-    MergeLines(row.suspect, run->suspect);
   }
+  row.suspect = MergeReasons(all);
   for (const PointResult* run : all) {
     if (!measured.empty() && !run->failure.empty()) {
       row.warnings.push_back(absl::StrCat("repetition ", run->repetition, " is missing: ", run->failure));

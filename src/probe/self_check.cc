@@ -122,11 +122,12 @@ class PointCheck {
     deviation = std::sqrt(deviation / static_cast<double>(n - 2));
     const double first = slices[0] - rest;
     if (rest > 0 && std::abs(first) > std::max({kUnsettled * rest, 3 * deviation, 2 * chance * rest})) {
-      reasons_.push_back(absl::StrFormat("not warmed up: the first tenth of the window has %+.0f %% of throughput",
-                                         100 * first / rest));
+      reasons_.push_back(absl::StrFormat(
+          "not warmed up: throughput of the first tenth of the window is %+.0f %% off the rest", 100 * first / rest));
       return;
     }
-    const double drift = (Mean(slices, n / 2, n) - Mean(slices, 0, n / 2)) / mean;
+    const double half = Mean(slices, 0, n / 2);
+    const double drift = half > 0 ? Mean(slices, n / 2, n) / half - 1 : 1;
     if (std::abs(drift) > std::max(kDrift, chance)) {
       reasons_.push_back(
           absl::StrFormat("throughput drifts: %+.0f %% from the first to the second half of the window", 100 * drift));

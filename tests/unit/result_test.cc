@@ -303,7 +303,8 @@ TEST(MedianOverRepetitions, EachNoteAndEachDoubtIsThereOnce) {
   points[1].suspect = {"CPU-bound"};
   const PointResult row = MedianOverRepetitions(points).at(0);
   EXPECT_THAT(row.notes, ElementsAre("no TCP_INFO", "no control service"));
-  EXPECT_THAT(row.suspect, ElementsAre("throughput drifts", "CPU-bound"));
+  EXPECT_THAT(row.suspect,
+              ElementsAre("throughput drifts (in 1 of 3 repetitions)", "CPU-bound (in 2 of 3 repetitions)"));
 }
 
 TEST(MedianOverRepetitions, FiguresAreMediansOverTheRepetitionsThatHaveThem) {
