@@ -138,6 +138,9 @@ struct ServerInfo {
   std::vector<std::string> channel_args;
   std::vector<std::string> listening;
   int tcp_echo_port = 0;
+  Nanos service_time_ns = 0;  // mean; 0: none
+  bool service_time_exponential = false;
+  bool service_time_waits = false;
   bool counts_allocations = false;
   bool deadlock_detection = false;
   std::string boot_id;

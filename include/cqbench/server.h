@@ -20,6 +20,7 @@ class ChannelArguments;
 
 namespace cqbench {
 
+class ServiceLoad;
 class ServiceTimes;
 class TcpEchoServer;
 
@@ -31,6 +32,14 @@ enum class ServerApi {
 };
 absl::string_view ToString(ServerApi api);
 
+// What every message costs the server beside what the library does. The thread that handles it burns CPU for so long,
+// or sleeps (never for less, but for tens of microseconds more: the time that waking a thread takes).
+struct ServiceTimeConfig {
+  Nanos mean_ns = 0;         // 0: none
+  bool exponential = false;  // distributed with that mean; otherwise always the same
+  bool wait = false;
+};
+
 struct ServerConfig {
   std::vector<Target> listen;  // port 0: a free one
   ServerApi api = ServerApi::kCq;
@@ -40,6 +49,7 @@ struct ServerConfig {
   int callbacks_per_cq = 100;  // requests posted per completion queue and method
   std::vector<ChannelArg> channel_args;
   Nanos drain_ns = 2 * kNanosPerSecond;
+  ServiceTimeConfig service_time;
   std::optional<int> tcp_echo_port;  // of a raw TCP ping-pong beside gRPC, for comparison; 0: a free one
   bool deadlock_detection = false;   // abseil's was left on: for the description only
 };
@@ -56,7 +66,7 @@ struct ServerCounts {
 // Construct through StartServer(); Shutdown() once, from the thread that started it; then destroy.
 class PingServer {
  public:
-  PingServer();
+  explicit PingServer(const ServerConfig& config);
   virtual ~PingServer();
   // Stops accepting, gives calls in flight config.drain_ns to end, cancels the rest, joins all threads. Blocks.
   virtual void Shutdown() = 0;
@@ -73,6 +83,7 @@ class PingServer {
   const std::vector<Target>& listening() const { return listening_; }
   int tcp_echo_port() const;  // 0: there is none
   ServiceTimes& times() { return *times_; }
+  const ServiceLoad& load() const { return *load_; }
 
  protected:
   std::vector<Target> listening_;
@@ -80,6 +91,7 @@ class PingServer {
  private:
   friend absl::StatusOr<std::unique_ptr<PingServer>> StartServer(const ServerConfig& config);
   const std::unique_ptr<ServiceTimes> times_;
+  const std::unique_ptr<const ServiceLoad> load_;
   std::unique_ptr<TcpEchoServer> tcp_echo_;
 };
 

@@ -44,6 +44,9 @@ ServerInfo FromProto(const std::string& address, const v1::ServerDescription& d)
   info.channel_args.assign(d.channel_args().begin(), d.channel_args().end());
   info.listening.assign(d.listening().begin(), d.listening().end());
   info.tcp_echo_port = static_cast<int>(d.tcp_echo_port());
+  info.service_time_ns = d.service_time_ns();
+  info.service_time_exponential = d.service_time_exponential();
+  info.service_time_waits = d.service_time_waits();
   info.counts_allocations = d.counts_allocations();
   info.deadlock_detection = d.deadlock_detection();
   info.boot_id = d.boot_id();

@@ -50,6 +50,11 @@ Json Server(const ServerInfo& s) {
   json["channel_args"] = s.channel_args;
   json["listening"] = s.listening;
   if (s.tcp_echo_port > 0) json["tcp_echo_port"] = s.tcp_echo_port;
+  if (s.service_time_ns > 0) {
+    json["service_time_ns"] = s.service_time_ns;
+    json["service_time_distribution"] = s.service_time_exponential ? "exponential" : "constant";
+    json["service_time_mode"] = s.service_time_waits ? "wait" : "burn";
+  }
   json["counts_allocations"] = s.counts_allocations;
   json["deadlock_detection"] = s.deadlock_detection;
   json["boot_id"] = s.boot_id;

@@ -23,6 +23,7 @@ class StreamReactor final : public grpc::ServerBidiReactor<typename Workload::Re
     if (!ok) return End(grpc::Status::OK);  // the client will send no more
     const Nanos arrived = probes_.Arrival();
     const grpc::Status status = Workload::Handle(request_, &response_);
+    probes_.load->Spend();
     if (!status.ok()) {
       good_ = false;
       return End(status);
@@ -64,6 +65,7 @@ struct CallbackHandlers {
     const Nanos arrived = probes.Arrival();
     probes.counts->Started();
     const grpc::Status status = Workload::Handle(request, response);
+    probes.load->Spend();
     if (status.ok()) probes.counts->Answered();
     probes.counts->Ended(status.ok());
     probes.times->Handled(arrived);

@@ -59,6 +59,9 @@ grpc::Status ControlBackend::Describe(v1::ServerDescription& answer) const {
     answer.add_channel_args(
         absl::StrCat(arg.key, "=", number ? absl::StrCat(*number) : std::get<std::string>(arg.value)));
   }
+  answer.set_service_time_ns(config_.service_time.mean_ns);
+  answer.set_service_time_exponential(config_.service_time.exponential);
+  answer.set_service_time_waits(config_.service_time.wait);
   answer.set_deadlock_detection(config_.deadlock_detection);
   for (const Target& target : server_.listening()) answer.add_listening(target.ToString());
   answer.set_tcp_echo_port(static_cast<uint32_t>(server_.tcp_echo_port()));

@@ -20,6 +20,7 @@
 #include "src/server/health_service.h"
 #include "src/server/listener.h"
 #include "src/server/recycler.h"
+#include "src/server/service_load.h"
 #include "src/server/service_times.h"
 #include "src/workload/workloads.h"
 
@@ -58,7 +59,8 @@ class Counter {
 // ServerEvent with
 //   template <typename Worker> void Post(Worker&);           requests one call
 //   template <typename Worker> void Step(Worker&, bool ok);  takes the events of that call, in order
-// The worker given is the one whose thread runs it; it offers services(), queue(), times(), Accepted() and Ended().
+// The worker given is the one whose thread runs it; it offers services(), queue(), times(), Arrival(), Spend(),
+// Accepted(), Answered() and Ended().
 template <typename Services, typename... Calls>
 class CqServer final : public PingServer {
   struct Queue {
@@ -70,11 +72,16 @@ class CqServer final : public PingServer {
   // One thread of one queue.
   class alignas(64) Worker {
    public:
-    Worker(Services* services, Queue* queue, ServiceTimes* times)
-        : services_(services), queue_(queue), times_(times), stocks_(&std::get<CallDepot<Calls>>(queue->depots)...) {}
+    Worker(Services* services, Queue* queue, ServiceTimes* times, const ServiceLoad* load)
+        : services_(services),
+          queue_(queue),
+          times_(times),
+          load_(load),
+          stocks_(&std::get<CallDepot<Calls>>(queue->depots)...) {}
 
     Services& services() { return *services_; }
     ServiceTimes& times() { return *times_; }
+    void Spend() const { load_->Spend(); }
     // When the request came, if this call is one of those that are timed.
     Nanos Arrival() { return times_->Accepted(arrivals_); }
     grpc::ServerCompletionQueue* queue() { return queue_->queue.get(); }
@@ -122,6 +129,7 @@ class CqServer final : public PingServer {
     Services* const services_;
     Queue* const queue_;
     ServiceTimes* const times_;
+    const ServiceLoad* const load_;
     std::tuple<CallStock<Calls>...> stocks_;
     Counter posts_, started_, ok_, messages_;
     uint32_t arrivals_ = 0;
@@ -179,7 +187,7 @@ class CqServer final : public PingServer {
   }
 
  private:
-  explicit CqServer(const ServerConfig& config) : config_(config), control_(config, *this) {}
+  explicit CqServer(const ServerConfig& config) : PingServer(config), config_(config), control_(config, *this) {}
 
   absl::Status Build() {
     grpc::ServerBuilder builder;
@@ -194,7 +202,7 @@ class CqServer final : public PingServer {
     server_ = std::move(running->server);
     listening_ = std::move(running->listening);
     for (Queue& queue : queues_) {
-      for (int i = 0; i < config_.workers_per_cq; ++i) workers_.emplace_back(&services_, &queue, &times());
+      for (int i = 0; i < config_.workers_per_cq; ++i) workers_.emplace_back(&services_, &queue, &times(), &load());
     }
     return absl::OkStatus();
   }

@@ -100,6 +100,7 @@ class GenericCall : public ServerEvent {
     // A unary call has come when its headers are there, a message of a stream when it has been read.
     const Nanos arrived = method_->streaming ? worker.Arrival() : arrived_;
     const grpc::Status status = method_->handle(request_, &response_);
+    worker.Spend();
     if (!status.ok()) return Fail(status);
     worker.Answered();
     handled_at_ = worker.times().Handled(arrived);

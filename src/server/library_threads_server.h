@@ -17,6 +17,7 @@
 #include "cqbench/server.h"
 #include "src/server/control_service.h"
 #include "src/server/listener.h"
+#include "src/server/service_load.h"
 #include "src/server/service_times.h"
 #include "src/workload/workloads.h"
 
@@ -59,6 +60,7 @@ class SharedCounts {
 struct HandlerProbes {
   SharedCounts* counts;
   ServiceTimes* times;
+  const ServiceLoad* load;
 
   // When the request came, if this message is one of those that are timed.
   Nanos Arrival() const {
@@ -102,7 +104,10 @@ class LibraryThreadsServer final : public PingServer {
 
  private:
   explicit LibraryThreadsServer(const ServerConfig& config)
-      : drain_ns_(config.drain_ns), control_(config, *this), services_({&counts_, &times()}, &control_) {}
+      : PingServer(config),
+        drain_ns_(config.drain_ns),
+        control_(config, *this),
+        services_({&counts_, &times(), &load()}, &control_) {}
 
   const Nanos drain_ns_;
   SharedCounts counts_;

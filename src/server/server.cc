@@ -3,6 +3,7 @@
 #include "cqbench/tcp_echo.h"
 #include "src/server/listener.h"
 #include "src/server/server_kinds.h"
+#include "src/server/service_load.h"
 #include "src/server/service_times.h"
 
 namespace cqbench {
@@ -21,7 +22,8 @@ absl::string_view ToString(ServerApi api) {
   return "?";
 }
 
-PingServer::PingServer() : times_(std::make_unique<ServiceTimes>()) {}
+PingServer::PingServer(const ServerConfig& config)
+    : times_(std::make_unique<ServiceTimes>()), load_(std::make_unique<const ServiceLoad>(config.service_time)) {}
 PingServer::~PingServer() = default;
 
 int PingServer::tcp_echo_port() const {

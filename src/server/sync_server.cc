@@ -23,6 +23,7 @@ struct SyncHandlers {
     const Nanos arrived = probes.Arrival();
     probes.counts->Started();
     const grpc::Status status = Workload::Handle(request, response);
+    probes.load->Spend();
     if (status.ok()) probes.counts->Answered();
     probes.counts->Ended(status.ok());
     probes.times->Handled(arrived);
@@ -38,6 +39,7 @@ struct SyncHandlers {
     while (written && status.ok() && stream->Read(&request)) {
       const Nanos arrived = probes.Arrival();
       status = Workload::Handle(request, &response);
+      probes.load->Spend();
       if (!status.ok()) break;
       probes.counts->Answered();
       const Nanos handled = probes.times->Handled(arrived);

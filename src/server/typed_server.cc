@@ -51,6 +51,7 @@ class UnaryCall : public ServerEvent {
     worker.Accepted(this);
     state_ = State::kAnswered;
     const grpc::Status status = Workload::Handle(request_, &response_);
+    worker.Spend();
     handled_ = status.ok();
     handled_at_ = worker.times().Handled(arrived);
     if (handled_) {
@@ -121,6 +122,7 @@ class StreamCall : public ServerEvent {
   void Answer(Worker& worker) {
     const Nanos arrived = worker.Arrival();
     const grpc::Status status = Workload::Handle(request_, &response_);
+    worker.Spend();
     if (!status.ok()) {
       good_ = false;
       return Finish(status);

@@ -21,6 +21,10 @@ std::string Describe(const ServerConfig& config) {
   }
   if (queues)
     absl::StrAppend(&text, ", ", config.callbacks_per_cq, " callbacks per queue, poll ", ToString(config.poll));
+  if (const ServiceTimeConfig& time = config.service_time; time.mean_ns > 0) {
+    absl::StrAppend(&text, ", service time ", FormatDuration(time.mean_ns), time.exponential ? " exponential" : "",
+                    time.wait ? " waiting" : "");
+  }
   for (const ChannelArg& arg : config.channel_args) {
     const int* number = std::get_if<int>(&arg.value);
     absl::StrAppend(&text, ", ", arg.key, "=", number ? absl::StrCat(*number) : std::get<std::string>(arg.value));

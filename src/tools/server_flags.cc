@@ -28,6 +28,12 @@ class ServerFlags {
                            "requests posted per completion queue and method, kept constant under load");
     AddChoice(app_, "--poll", poll_, {"block", "spin"},
               "how completion-queue threads wait; spin needs --api cq or generic");
+    AddDuration(app_, "--service-time", config_.service_time.mean_ns,
+                "spent on every message by the thread that handles it, as a real handler would", /*min_ns=*/0);
+    distribution_ = AddChoice(app_, "--service-time-distribution", service_distribution_, {"constant", "exponential"},
+                              "how --service-time varies; exponential: with that mean");
+    service_mode_ =
+        AddChoice(app_, "--service-time-mode", service_mode_text_, {"burn", "wait"}, "burn CPU for so long, or sleep");
     tcp_echo_ = AddNumber(app_, "--tcp-echo-port", tcp_echo_port_, 0, 65535,
                           "also serve a raw TCP ping-pong there, for the client's --baseline; 0: a free port");
     AddDeadlockDetection(app_, deadlock_detection_);
@@ -49,6 +55,12 @@ class ServerFlags {
                   : api_ == "sync"    ? ServerApi::kSync
                   : api_ == "generic" ? ServerApi::kGeneric
                                       : ServerApi::kCq;
+    for (const CLI::Option* option : {distribution_, service_mode_}) {
+      if (option->count() > 0 && config_.service_time.mean_ns == 0)
+        BadCombination(option->get_name(), "needs --service-time");
+    }
+    config_.service_time.exponential = service_distribution_ == "exponential";
+    config_.service_time.wait = service_mode_text_ == "wait";
     if (tcp_echo_->count() > 0) config_.tcp_echo_port = tcp_echo_port_;
     config_.deadlock_detection = deadlock_detection_;
     config_.poll = poll_ == "spin" ? PollMode::kSpin : PollMode::kBlock;
@@ -86,7 +98,9 @@ class ServerFlags {
   std::vector<std::string> listen_texts_;
   std::string api_ = "cq";
   std::string poll_ = "block";
-  CLI::Option *host_, *port_, *listen_, *num_cqs_, *workers_, *callbacks_, *tcp_echo_;
+  std::string service_distribution_ = "constant";
+  std::string service_mode_text_ = "burn";
+  CLI::Option *host_, *port_, *listen_, *num_cqs_, *workers_, *callbacks_, *tcp_echo_, *distribution_, *service_mode_;
 };
 
 }  // namespace

@@ -228,6 +228,8 @@ ServerInfo Server() {
   server.callbacks_per_cq = 100;
   server.listening = {"server-host:2137"};
   server.tcp_echo_port = 2138;
+  server.service_time_ns = 20'000;
+  server.service_time_exponential = true;
   server.boot_id = "00000000-0000-4000-8000-000000000002";
   server.cpus = {0, 1, 2, 3};
   server.cpu_model = "Example CPU 9000 @ 2.60GHz";

@@ -230,6 +230,39 @@ TEST(EvidenceOfServersTest, ServerWithoutControlServiceGetsOneNote) {
   EXPECT_THAT(notes, testing::ElementsAre(HasSubstr("has no control service")));
 }
 
+class ServiceTimeTest : public testing::TestWithParam<std::string> {};
+
+// The time that the test asked for is the time that the server says it took, and no call is faster.
+TEST_P(ServiceTimeTest, IsSpentOnEveryMessage) {
+  for (const char* mode : {"burn", "wait"}) {
+    SCOPED_TRACE(mode);
+    const Server server({"--api", GetParam(), "--service-time", "2ms", "--service-time-mode", mode});
+    for (const Flags& streaming : {Flags{}, Flags{"--streaming"}}) {
+      const ClientRun run =
+          RunClient(Flags{"--host", server.address(), "--inflight", "1", "--breakdown"} + Longer() + streaming);
+      const Json point = run.Point();
+      EXPECT_GE(Figure(point, "latency_min_ns"), 2e6);
+      EXPECT_GE(Figure(point, "breakdown_server_handling_p50_ns"), 2e6 * 0.999) << "up to the histogram's resolution";
+      EXPECT_LE(Figure(point, "breakdown_server_handling_p50_ns"), Figure(point, "latency_max_ns"));
+      const Json info = run.Parsed().at("context").at("servers").at(0);
+      EXPECT_EQ(info.at("service_time_ns"), 2'000'000);
+      EXPECT_EQ(info.at("service_time_mode"), mode);
+    }
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(All, ServiceTimeTest, testing::ValuesIn(kServerApis), ServerName);
+
+TEST(ServiceTimeDistributionTest, ExponentialHasTheMeanAndSpreads) {
+  const Server server({"--service-time", "1ms", "--service-time-distribution", "exponential"});
+  const Json point = RunClient(Flags{"--host", server.address(), "--inflight", "1"} + Longer()).Point();
+  // Of about a thousand exponential times the median is at 0.69 of the mean and the least below 0.1.
+  EXPECT_LT(Figure(point, "latency_min_ns"), 0.6e6);
+  EXPECT_GT(Figure(point, "latency_max_ns"), 3e6);
+  EXPECT_GT(Figure(point, "latency_mean_ns"), 0.85e6);
+  EXPECT_LT(Figure(point, "latency_p50_ns"), Figure(point, "latency_mean_ns"));
+}
+
 TEST(NoEvidenceTest, LooksAtNothing) {
   const Json point = RunClient(Flags{"--host", SharedServer("cq").address(), "--no-evidence"} + Longer()).Point();
   ExpectClean(point);

@@ -104,13 +104,25 @@ TEST(ServerFlags, TcpEchoOnlyWhenAskedFor) {
   EXPECT_EQ(Config("--tcp-echo-port 2138").tcp_echo_port, 2138);
 }
 
+TEST(ServerFlags, ServiceTime) {
+  EXPECT_EQ(Config("").service_time.mean_ns, 0);
+  const ServiceTimeConfig plain = Config("--service-time 20us").service_time;
+  EXPECT_EQ(plain.mean_ns, 20 * kNanosPerMicro);
+  EXPECT_FALSE(plain.exponential);
+  EXPECT_FALSE(plain.wait);
+  const ServiceTimeConfig other =
+      Config("--service-time 1ms --service-time-distribution exponential --service-time-mode wait").service_time;
+  EXPECT_TRUE(other.exponential);
+  EXPECT_TRUE(other.wait);
+}
+
 TEST(ServerFlags, HelpNamesEveryFlagAndExitsWithZero) {
   const auto parsed = ParseWith(ParseServerFlags, {"--help"});
   EXPECT_FALSE(parsed.options.has_value());
   EXPECT_EQ(parsed.exit_code, 0);
-  for (const char* flag :
-       {"--host", "--port", "--listen", "--api", "--num-cqs", "--workers-per-cq", "--callbacks-per-cq", "--poll",
-        "--channel-arg", "--drain", "--tcp-echo-port", "--version"}) {
+  for (const char* flag : {"--host", "--port", "--listen", "--api", "--num-cqs", "--workers-per-cq",
+                           "--callbacks-per-cq", "--poll", "--channel-arg", "--drain", "--tcp-echo-port",
+                           "--service-time", "--service-time-distribution", "--service-time-mode", "--version"}) {
     EXPECT_THAT(parsed.text, HasSubstr(flag));
   }
 }
@@ -140,6 +152,9 @@ TEST(ServerFlagsErrors, Numbers) {
   for (const char* flag : {"--num-cqs", "--workers-per-cq", "--callbacks-per-cq"}) {
     RefusedValues(flag, {"0", "-1", "100001", "99999999999999999999", "some", "1.5"});
   }
+  RefusedValues("--service-time", {"-1", "25h", "nan", "soon"});
+  Refused(Split("--service-time-mode wait"), {"--service-time-mode", "--service-time"});
+  Refused(Split("--service-time-distribution exponential"), {"--service-time-distribution"});
   RefusedValues("--tcp-echo-port", {"-1", "65536", "some", "1.5"});
   RefusedValues("--drain", {"0", "-1", "25h", "nan", "soon"});
 }
@@ -147,6 +162,8 @@ TEST(ServerFlagsErrors, Numbers) {
 TEST(ServerFlagsErrors, Choices) {
   RefusedValues("--api", {"async", "CQ"});
   RefusedValues("--poll", {"busy"});
+  RefusedValues("--service-time-mode", {"sleep"}, {"--service-time", "1ms"});
+  RefusedValues("--service-time-distribution", {"normal"}, {"--service-time", "1ms"});
   RefusedValues("--channel-arg", {"key", "=value"});
 }
 
