@@ -1,6 +1,7 @@
 #include "src/client/evidence.h"
 
 #include <algorithm>
+#include <cstdlib>
 #include <map>
 
 #include "absl/strings/str_cat.h"
@@ -61,6 +62,11 @@ Sample Sum(const ControlClients::Moments& moments, const std::vector<ServerInfo>
     Append(moments[i].sample, i, static_cast<uint64_t>(first - servers.begin()), sum);
   }
   return sum;
+}
+
+// A server that is late with a sample, at the begin or at the end, saw another stretch of time than the window.
+bool IsAboutAsLong(Nanos apart, Nanos window) {
+  return apart > 0 && std::abs(apart - window) <= window / 5;
 }
 
 void MergeInto(std::optional<Histogram>& total, const std::optional<Histogram>& more) {
@@ -152,6 +158,11 @@ void PointEvidence::ReportServers(const Measured& measured, PointResult& point) 
     return;
   }
   const Sample a = Sum(begin, servers_->servers()), b = Sum(end, servers_->servers());
+  if (const Nanos apart = b.taken_at_ns - a.taken_at_ns; !IsAboutAsLong(apart, measured.window_ns)) {
+    point.notes.push_back(absl::StrCat("server: its samples are ", FormatDuration(apart), " apart, the window is ",
+                                       FormatDuration(measured.window_ns), " long: its figures are absent"));
+    return;
+  }
   if (counting_) return AddAllocationFigures("server", a, b, b.messages - a.messages, point.figures);
   for (const ServerMoment& moment : end) {
     MergeInto(handling_, moment.handling);

@@ -370,6 +370,7 @@ TEST(InterruptedEvidenceTest, PartialPointKeepsItsEvidence) {
                                 "--format", "json"}),
                  {.error_is_terminal = true});
   ASSERT_TRUE(WaitUntilMeasuring(client));
+  client.Wait(Seconds(1));  // so that the server's samples are about as far apart as the window is long
   client.Signal(SIGINT);
   const Json point = Finish(client).Point();
   EXPECT_EQ(point.at("partial"), true);
