@@ -51,11 +51,15 @@ void AppendNotes(std::string* text, const PointResult& p) {
   for (const std::string& reason : p.suspect) absl::StrAppend(text, where, "suspect: ", reason, "\n");
 }
 
-// The run's and the points', each once.
+// The run's and the points', each once; those that are not every point's with where they belong.
 std::vector<std::string> AllNotes(std::vector<std::string> notes, const std::vector<PointResult>& points) {
   for (const PointResult& point : points) {
     for (const std::string& note : point.notes) {
-      if (std::find(notes.begin(), notes.end(), note) == notes.end()) notes.push_back(note);
+      const bool everywhere = std::all_of(points.begin(), points.end(), [&](const PointResult& p) {
+        return std::find(p.notes.begin(), p.notes.end(), note) != p.notes.end();
+      });
+      const std::string line = everywhere ? note : absl::StrCat("in-flight ", point.inflight, ": ", note);
+      if (std::find(notes.begin(), notes.end(), line) == notes.end()) notes.push_back(line);
     }
   }
   return notes;
