@@ -1,0 +1,36 @@
+#!/usr/bin/env bash
+# Is B faster or slower than A? Compares two result files (grpc_ping_client --format json) or two results folders point
+# by point: medians, change with its 95 % interval, and whether the change is more than noise (Mann-Whitney U over the
+# repetitions, corrected for the number of points). Takes repetitions: about ten for twenty points.
+#
+# Usage: scripts/compare.sh [OPTION...] A B
+#   A, B                file or folder: before and after. Of a folder all *.json below it count, except manifest.json;
+#                       where it holds raw/, only raw/<variant>/*.json. Runs of the same variant, workload, mode, API,
+#                       channel policy and calls in flight are repetitions of one point.
+#   --metric LIST       of throughput, p50, p99, client-cpu, server-cpu (CPU time per RPC), or all
+#                       (default throughput,p50,p99)
+#   --alpha NUMBER      chance of calling any point of a metric different when nothing is (default 0.05)
+#   --format FORMAT     text (default) or json
+#   --fail-if-slower P%          exit status 1 when the throughput of a point is really lower, by P % or more
+#   --fail-if-latency-higher P%  the same for a higher P99. Both also fail where they cannot decide: at a point with too
+#                                few repetitions, or with figures in A and none in B
+#   --anyway            compare even what was measured on another machine or with other settings
+#   --help
+# Exit status: 0; 1 a gate (--fail-if-...) is closed; 2 usage, unreadable results, nothing in common, or A and B cannot
+#   be compared.
+set -euo pipefail
+source "$(dirname "${BASH_SOURCE[0]}")/lib.sh"
+
+for argument in "$@"; do
+  case $argument in
+    -h | --help)
+      show_help "$0"
+      exit
+      ;;
+  esac
+done
+
+need_packages "${PYTHON_PACKAGES[@]}"
+python_venv
+export PYTHONPATH=$ROOT/scripts PYTHONDONTWRITEBYTECODE=1
+exec "$ROOT/.venv/bin/python" -m cqbench.compare "$@"

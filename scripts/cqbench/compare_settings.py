@@ -1,0 +1,149 @@
+"""Where and how results were measured: what must be the same for a comparison to mean anything, and what may differ."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from cqbench.cpus import format_cpus
+
+# Keys of the context in result.schema.json, and of its servers.
+MUST_AGREE = (
+    "host_name",
+    "cpu_model",
+    "num_cpus",
+    "affinity",
+    "request_bytes",
+    "response_bytes",
+    "interval_ns",
+    "deadline_ns",
+    "library_build_type",
+)
+SERVERS_MUST_AGREE = (
+    "cpu_model",
+    "cpus",
+    "api",
+    "num_cqs",
+    "workers_per_cq",
+    "callbacks_per_cq",
+    "build_type",
+)
+MAY_DIFFER = (
+    "cqbench_version",
+    "grpc_version",
+    "protobuf_version",
+    "compiler",
+    "kernel",
+    "clock_source",
+    "cpu_scaling_enabled",
+    "deadlock_detection",
+    "poll",
+    "warmup_ns",
+    "channel_args",
+    "service_config",
+)
+SERVERS_MAY_DIFFER = (
+    "cqbench_version",
+    "grpc_version",
+    "kernel",
+    "clock_source",
+    "cpu_scaling_enabled",
+    "deadlock_detection",
+    "counts_allocations",
+    "poll",
+    "channel_args",
+)
+
+REQUIRED = (*MUST_AGREE, *(f"servers.{key}" for key in SERVERS_MUST_AGREE))
+ALLOWED = (*MAY_DIFFER, *(f"servers.{key}" for key in SERVERS_MAY_DIFFER))
+
+Settings = dict[str, str]  # key -> value as text; without the keys that the file says nothing about
+
+
+class BadSettings(ValueError):
+    """A context that no client writes; the text says what is wrong with it."""
+
+
+@dataclass(frozen=True)
+class Difference:
+    """A key with other values before than after, or with several on one side. series: where; empty: everywhere."""
+
+    key: str
+    before: str
+    after: str
+    series: tuple[str, ...] = ()
+
+
+def settings(context: Mapping[str, Any]) -> Settings:
+    """Of one file. Raises BadSettings."""
+    found = {key: _text(context[key]) for key in (*MUST_AGREE, *MAY_DIFFER) if _said(context.get(key))}
+    found.setdefault("service_config", "none")
+    servers = context.get("servers") or []  # absent in version 1, empty with --no-evidence
+    if not isinstance(servers, list) or not all(isinstance(server, dict) for server in servers):
+        raise BadSettings("'servers' in context is not a list of objects")
+    found.update(_servers(servers))
+    return found
+
+
+def _servers(servers: list[dict[str, Any]]) -> Settings:
+    """A set: the order in which they were named does not matter, and neither do their addresses."""
+    keys = (*SERVERS_MUST_AGREE, *SERVERS_MAY_DIFFER)
+    ordered = sorted(servers, key=lambda server: [_text(server.get(key)) for key in keys])
+    return {
+        f"servers.{key}": "; ".join(_text(server.get(key)) for server in ordered)
+        for key in keys
+        if any(_said(server.get(key)) for server in servers)
+    }
+
+
+def _said(value: Any) -> bool:
+    return value is not None and value != ""
+
+
+def _text(value: Any) -> str:
+    if value is None:
+        return "-"
+    if isinstance(value, list) and value and all(type(cpu) is int and 0 <= cpu < 2**20 for cpu in value):
+        return format_cpus(tuple(value))
+    return value if isinstance(value, str) else json.dumps(value, sort_keys=True)
+
+
+def differences(
+    before: Mapping[str, Iterable[Settings]], after: Mapping[str, Iterable[Settings]], keys: Iterable[str]
+) -> list[Difference]:
+    """before, after: series -> the settings of its files; the same series in both. In the order of the keys.
+
+    Saying nothing about a key is no other value. Files of one side that differ from each other are a
+    difference as well: they are not repetitions of the same thing.
+    """
+    found = []
+    for key in keys:
+        where: dict[tuple[str, str], list[str]] = {}
+        for series in before:
+            first, second = _values(before[series], key), _values(after[series], key)
+            if len({*first, *second}) > 1:
+                texts = " | ".join(first) or "nothing", " | ".join(second) or "nothing"
+                where.setdefault(texts, []).append(series)
+        for (first_text, second_text), names in where.items():
+            everywhere = len(names) == len(before)
+            found.append(Difference(key, first_text, second_text, () if everywhere else tuple(names)))
+    return found
+
+
+def unknown(
+    before: Mapping[str, Iterable[Settings]], after: Mapping[str, Iterable[Settings]], keys: Iterable[str]
+) -> list[str]:
+    """The keys that a side says nothing about in some series; all those of the servers together are 'servers'."""
+    silent = [
+        key for key in keys if any(not (_values(before[s], key) and _values(after[s], key)) for s in before)
+    ]
+    # Servers whose library has the queues to itself have no such keys; those without evidence have none at all.
+    if "servers.api" in silent:
+        return [*(key for key in silent if not key.startswith("servers.")), "servers"]
+    return [key for key in silent if not key.startswith("servers.")]
+
+
+def _values(files: Iterable[Settings], key: str) -> list[str]:
+    return sorted({file[key] for file in files if key in file})
