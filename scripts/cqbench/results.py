@@ -27,10 +27,10 @@ def now() -> str:
     return datetime.datetime.now().astimezone().isoformat(timespec="seconds")
 
 
-def new_folder(root: Path) -> Path:
-    """root/<date>-<time>, with -2, -3, ... behind it when that exists. Raises OSError."""
+def new_folder(root: Path, prefix: str = "") -> Path:
+    """root/<prefix><date>-<time>, with -2, -3, ... behind it when that exists. Raises OSError."""
     root.mkdir(parents=True, exist_ok=True)
-    name = datetime.datetime.now().strftime("%Y-%m-%d-%H%M%S")
+    name = prefix + datetime.datetime.now().strftime("%Y-%m-%d-%H%M%S")
     for attempt in range(1, 1000):
         folder = root / (name if attempt == 1 else f"{name}-{attempt}")
         try:

@@ -1,0 +1,214 @@
+"""An experiment's file: what is read from it, the product of axes, and every error in one line."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from cqbench.experiment_file import Experiment, load, parse
+from cqbench.experiment_values import BadExperiment, Pinning
+
+HEAD = """
+[experiment]
+name = "try"
+title = "A title"
+question = "Does it?"
+inflight = [1, 4]
+warmup = "50ms"
+interval = 0.1
+repetitions = 2
+seed = 7
+"""
+ONE = '[[variant]]\nname = "one"\n'
+
+
+def variants(text: str) -> Experiment:
+    return parse(HEAD + text, "x.toml")
+
+
+def complaint(text: str) -> str:
+    with pytest.raises(BadExperiment) as error:
+        parse(text, "x.toml")
+    said = str(error.value)
+    assert said.startswith("x.toml: ") and "\n" not in said
+    return said.removeprefix("x.toml: ")
+
+
+def test_what_a_file_says() -> None:
+    experiment = variants(
+        """
+        placement = "pair"
+        [client]
+        flags = "--api cq --channel-arg 'a=b c'"
+        env = { A = "common", B = "common" }
+        [server]
+        flags = ["--poll", "spin"]
+        layout = "post"
+        [[variant]]
+        name = "far"
+        host = "there:1"
+        client_flags = "--channel-arg c=d"
+        client_env = { B = "own" }
+        [[variant]]
+        name = "near"
+        build = "sid"
+        server_env = { C = "" }
+        pinning = { server_cpus = "0" }
+        """
+    )
+    assert (experiment.name, experiment.title, experiment.question) == ("try", "A title", "Does it?")
+    assert (experiment.inflight, experiment.warmup_s, experiment.interval_s) == ((1, 4), 0.05, 0.1)
+    assert (experiment.repetitions, experiment.seed, experiment.layout) == (2, 7, "post")
+    assert experiment.placement == Pinning("pair")
+    far, near = experiment.variants
+    assert far.client_flags == ("--api", "cq", "--channel-arg", "a=b c", "--channel-arg", "c=d")
+    assert far.client_env == (("A", "common"), ("B", "own"))
+    assert (far.host, far.build, far.pinning) == ("there:1", "release", None)
+    assert near.server_flags == ("--poll", "spin") and near.server_env == (("C", ""),)
+    assert (near.build, near.pinning) == ("sid", Pinning("cpus", "0", ""))
+
+
+def test_variants_are_the_product_of_the_axes() -> None:
+    experiment = variants(
+        """
+        [[axis]]
+        name = "api"
+        values = [{ name = "sync", client_flags = "--api sync" }, { name = "cq", client_flags = "--api cq" }]
+        [[axis]]
+        name = "server"
+        values = [
+          { name = "a", server_flags = "--num-cqs 1", server_env = { A = "1" } },
+          { name = "b", server_env = { B = "1" } },
+          { name = "c", build = "sid" },
+        ]
+        """
+    )
+    assert [v.name for v in experiment.variants] == ["sync.a", "sync.b", "sync.c", "cq.a", "cq.b", "cq.c"]
+    last = experiment.variants[3]
+    assert (last.client_flags, last.server_flags) == (("--api", "cq"), ("--num-cqs", "1"))
+    assert last.server_env == (("A", "1"),)
+    assert [v.build for v in experiment.variants] == ["release", "release", "sid"] * 2
+
+
+@pytest.mark.parametrize(
+    ("written", "seconds"), [("2", 2), ("0.5", 0.5), ('"2"', 2), ('"500ms"', 0.5), ('"1.5s"', 1.5), ('"1m"', 60)]
+)
+def test_durations(written: str, seconds: float) -> None:
+    assert parse(HEAD.replace("0.1", written) + ONE, "x").interval_s == pytest.approx(seconds)
+
+
+@pytest.mark.parametrize(
+    ("key", "value", "said"),
+    [
+        ("name", '"a/b"', 'experiment.name: "a/b" is not a name of letters'),
+        ("name", '".."', 'experiment.name: ".." is not a name'),
+        ("title", "3", "experiment.title: 3 is not a text"),
+        ("question", '" "', 'experiment.question: " " is not a text'),
+        ("inflight", "[]", "experiment.inflight: [] is not a list of in-flight counts"),
+        ("inflight", '"1-4"', 'experiment.inflight: "1-4" is not a list'),
+        ("inflight", "[1, 0]", "experiment.inflight: 0 is not an integer from 1 to 100000"),
+        ("inflight", "[1, true]", "experiment.inflight: true is not an integer"),
+        ("inflight", "[4, 4]", "experiment.inflight: 4 is not accepted twice"),
+        ("warmup", '"5 parsecs"', 'experiment.warmup: "5 parsecs" is not a number of seconds from 0.001 to 3600'),
+        ("warmup", "nan", "experiment.warmup: NaN is not"),
+        ("interval", "0", "experiment.interval: 0 is not a number of seconds from 0.01 to 3600"),
+        ("interval", "true", "experiment.interval: true is not"),
+        ("interval", "1979-05-27", 'experiment.interval: "1979-05-27" is not'),
+        ("repetitions", "0", "experiment.repetitions: 0 is not an integer from 1 to 1000"),
+        ("seed", "-1", "experiment.seed: -1 is not an integer from 0 to"),
+        ("seed", "1.0", "experiment.seed: 1.0 is not an integer"),
+    ],
+)
+def test_wrong_values_of_the_experiment(key: str, value: str, said: str) -> None:
+    lines = [f"{key} = {value}" if line.startswith(f"{key} =") else line for line in HEAD.splitlines()]
+    assert complaint("\n".join([*lines, ONE])).startswith(said)
+
+
+@pytest.mark.parametrize("key", ["name", "title", "question", "inflight", "warmup", "interval", "repetitions", "seed"])
+def test_what_is_missing_is_named(key: str) -> None:
+    lines = [line for line in HEAD.splitlines() if not line.startswith(f"{key} =")]
+    assert complaint("\n".join([*lines, ONE])) == f"experiment: '{key}' is missing"
+
+
+AXIS = '[[axis]]\nname = "{}"\nvalues = [{}]\n'
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("speed = 3\n" + ONE, 'experiment: unknown key "speed" (value 3); accepted are name, title,'),
+        ("placement = 'moon'\n" + ONE, "experiment.placement: \"moon\" is not 'split', 'pair', 'none' or a table"),
+        ("placement = {}\n" + ONE, "experiment.placement: {} is not"),
+        ("placement = { server_cpus = 3 }\n" + ONE, 'experiment.placement.server_cpus: 3 is not a list of CPUs'),
+        ("placement = { cpus = '3' }\n" + ONE, 'experiment.placement: unknown key "cpus" (value "3"); accepted'),
+        ("", "variant: there are none, so there is nothing to run"),
+        ("[variant]\nname = 'x'\n", "variant: "),
+        ("[clients]\n" + ONE, 'the file: unknown key "clients" (value {}); accepted are experiment, client,'),
+        ("[client]\nflag = 'x'\n" + ONE, 'client: unknown key "flag" (value "x"); accepted are flags, env'),
+        ("[client]\nflags = [1]\n" + ONE, "client.flags: [1] is not a string of flags"),
+        ("[client]\nflags = \"'\"\n" + ONE, 'client.flags: "\'" is not a command line: No closing quotation'),
+        ("[client]\nflags = '--interval=3'\n" + ONE, 'client.flags: "--interval=3" is not accepted'),
+        ("[server]\nflags = '--port 3'\n" + ONE, 'server.flags: "--port" is not accepted'),
+        ("[server]\nlayout = 'big'\n" + ONE, "server.layout: \"big\" is not 'post'"),
+        ("[server]\nenv = 'A=1'\n" + ONE, 'server.env: "A=1" is not a table of environment variables'),
+        (ONE + "[client]\nenv = { A = 1 }\n", "client.env.A: 1 is not a string"),
+        (ONE + "[client]\nenv = { 'A=B' = '' }\n", 'client.env: "A=B" is not a name of an environment variable'),
+        ("[[variant]]\n", "variant[0]: 'name' is missing"),
+        ("[[variant]]\nname = '../x'\n", 'variant[0].name: "../x" is not a name'),
+        ("[[variant]]\nname = 3\n", "variant[0].name: 3 is not a name"),
+        (ONE + ONE, 'variant.name: "one" is there twice'),
+        (ONE + "flags = '-x'\n", 'variant[0]: unknown key "flags" (value "-x"); accepted are name, client_flags,'),
+        (ONE + "build = 'debug'\n", "variant[0] ('one').build: \"debug\" is not 'release' or 'sid'"),
+        (ONE + "host = ''\n", "variant[0] ('one').host: \"\" is not HOST or HOST:PORT"),
+        (ONE + "host = '--help'\n", "variant[0] ('one').host: \"--help\" is not HOST"),
+        (ONE + "host = 'a'\nserver_flags = '--x'\n",
+         "variant 'one'.server_flags: [\"--x\"] is not accepted beside host"),
+        (ONE + "client_flags = '--host a'\n", "variant[0] ('one').client_flags: \"--host\" is not accepted"),
+        (ONE + "client_flags = '--api cq --api=cq'\n", "variant 'one'.client_flags: \"--api\" is not accepted twice"),
+        ("[server]\nlayout = 'post'\n" + ONE + "server_flags = '--num-cqs 2'\n",
+         "variant 'one'.server_flags: \"--num-cqs\" is not accepted twice (server.layout gives it)"),
+        (AXIS.format("a", ""), "axis 'a'.values: there are none"),
+        ("axis = 3\n", "experiment: unknown key \"axis\""),
+        ("[[axis]]\nname = 'a'\n", "axis 'a': 'values' is missing"),
+        ("[[axis]]\nname = 'a'\nvalues = 3\n", "axis 'a'.values: 3 is not a list of tables"),
+        ("[[axis]]\nname = 'a'\nvalues = ['b']\n", "axis 'a'.values: [\"b\"] is not a list of tables"),
+        (AXIS.format("a", '{ name = "x.y" }'), "axis 'a'.values[0].name: \"x.y\" is not a name"),
+        (AXIS.format("a", '{ name = "x" }, { name = "x" }'), "axis 'a'.values.name: \"x\" is there twice"),
+        (AXIS.format("a", '{ name = "x" }') * 2, 'axis.name: "a" is there twice'),
+        (AXIS.format("a", '{ name = "x", y = 1 }'), "axis 'a'.values[0]: unknown key \"y\" (value 1)"),
+        (AXIS.format("a", '{ name = "x" }') + ONE, "variant: "),
+        (AXIS.format("a", '{ name = "x", build = "sid" }') + AXIS.format("b", '{ name = "y", build = "sid" }'),
+         "variant 'x.y'.build: \"sid\" is not accepted from two axes"),
+        (AXIS.format("a", '{ name = "x", client_env = { A = "1" } }')
+         + AXIS.format("b", '{ name = "y", client_env = { A = "2" } }'),
+         "variant 'x.y'.client_env: \"A\" is not accepted from two axes"),
+        (AXIS.format("a", '{ name = "x", client_flags = "--api cq" }')
+         + AXIS.format("b", '{ name = "y", client_flags = "--api sync" }'),
+         "variant 'x.y'.client_flags: \"--api\" is not accepted twice"),
+    ],
+)  # fmt: skip
+def test_what_is_wrong_is_named_with_its_value(text: str, said: str) -> None:
+    assert complaint(HEAD + text).startswith(said)
+
+
+def test_a_product_that_is_too_large() -> None:
+    values = ", ".join(f'{{ name = "{i}" }}' for i in range(40))
+    text = AXIS.format("a", values) + AXIS.format("b", values)
+    assert complaint(HEAD + text) == "axis: a product of 1600 variants; at most 1000 are accepted"
+
+
+def test_a_joined_name_that_is_too_long() -> None:
+    text = "".join(AXIS.format(c, f'{{ name = "{c * 90}" }}') for c in "abc")
+    assert complaint(HEAD + text).endswith("is not short enough for a file: at most 200 characters")
+
+
+def test_files_that_are_none(tmp_path: Path) -> None:
+    assert complaint("[").startswith("not TOML: ")
+    assert complaint("") == "the file: 'experiment' is missing"
+    assert complaint("experiment = 3") == "experiment: 3 is not a table"
+    with pytest.raises(BadExperiment, match="no.toml: No such file"):
+        load(tmp_path / "no.toml")
+    (tmp_path / "latin.toml").write_bytes(b"\xff")
+    with pytest.raises(BadExperiment, match="latin.toml: "):
+        load(tmp_path / "latin.toml")
