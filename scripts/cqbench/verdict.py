@@ -1,0 +1,128 @@
+"""scripts/verdict.sh: results -> what holds this machine back, and what to set.
+
+Exit status: 0, whatever the verdict; 2 usage or unreadable results.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+import sys
+from collections.abc import Sequence
+from dataclasses import asdict
+from pathlib import Path
+from typing import Any
+
+from cqbench import usl
+from cqbench import verdict_advice as advice
+from cqbench import verdict_rules as rules
+from cqbench import verdict_text as text
+from cqbench.documents import BadDocument
+from cqbench.options import Parser
+from cqbench.verdict_data import Series, find_files, load_series, make_pairs
+from cqbench.verdict_judge import Finding, Row, Side, judge, order
+
+
+def findings_of(series: Sequence[Series]) -> list[Finding]:
+    """The most important first."""
+    return order(judge(pair) for pair in make_pairs(series))
+
+
+def to_json(findings: Sequence[Finding], choices: Sequence[advice.Choice]) -> dict[str, Any]:
+    """All numbers, and the names of the rules that fired. Units as in the result files; ratios separate / shared."""
+    return {
+        "thresholds": {
+            name.lower(): list(value) if isinstance(value, tuple) else value
+            for name, value in vars(rules).items()
+            if name.isupper()
+        },
+        "findings": [_finding(f) for f in findings],
+        "choices": [asdict(c) for c in choices],
+    }
+
+
+def _finding(f: Finding) -> dict[str, Any]:
+    series = f.pair.any
+    best = f.best
+    return {
+        "workload": series.workload,
+        "mode": series.mode,
+        **asdict(series.setting),
+        "policies": [s.policy for s in (f.pair.shared, f.pair.separate, *f.pair.pools) if s],
+        "verdict": f.verdict.value,
+        "rules": list(f.fired),
+        "text": text.verdict_words(f),
+        "repetitions": f.repetitions,
+        "left_out": sum(s.left_out for s in (f.pair.shared, f.pair.separate) if s),
+        "present_at": list(f.present),
+        "faster_at": list(f.gains),
+        "undecided_at": list(f.undecided),
+        "slower_at": list(f.losses),
+        "loses_from": f.loses_from,
+        "batching": f.batching,
+        "cpu_limited_from": f.cpu_limited_from,
+        "gain_capped_from": f.gain_capped_from,
+        "client_cpus_allowed": f.client_cpus,
+        "server_cpus_allowed": f.server_cpus,
+        "cores": text.cores(f),
+        "cpus_for_post_ratio": {"client": f.cores_needed[0], "server": f.cores_needed[1]},
+        "best_at": best.inflight if best else None,
+        "rows": [_row(r) for r in f.rows],
+        "usl": {name: _fit(fit) for name, fit in f.fits.items()},
+        "set": advice.policy(f),
+        "to_do": advice.to_do(f),
+    }
+
+
+def _row(row: Row) -> dict[str, Any]:
+    ratios = ("throughput", "p99", "client_cost", "server_cost")
+    return {
+        "inflight": row.inflight,
+        "status": row.status.value,
+        "shared": _side(row.shared),
+        "separate": _side(row.separate),
+        **{f"{name}_ratio": asdict(getattr(row, name)) if getattr(row, name) else None for name in ratios},
+        "rpcs_per_segment": {"shared": row.per_segment[0], "separate": row.per_segment[1]},
+    }
+
+
+def _side(side: Side | None) -> dict[str, Any] | None:
+    return None if side is None else {**asdict(side), "regime": side.regime.value}
+
+
+def _fit(fit: usl.Fit | None) -> dict[str, Any] | None:
+    return None if fit is None else {**asdict(fit), "poor": fit.poor}
+
+
+def _finite(data: Any) -> Any:
+    """JSON has no infinity."""
+    if isinstance(data, dict):
+        return {k: _finite(v) for k, v in data.items()}
+    if isinstance(data, (list, tuple)):
+        return [_finite(v) for v in data]
+    return None if isinstance(data, float) and not math.isfinite(data) else data
+
+
+def main(arguments: list[str]) -> int:
+    parser = Parser("verdict.sh")
+    parser.add_argument("--format", choices=("text", "json"), default="text")
+    parser.add_argument("results", nargs="+", type=Path)
+    options = parser.parse_args(arguments)
+    try:
+        files = [file for path in options.results for file in find_files(path)]
+        if not files:
+            raise BadDocument(f"{options.results[0]}: no result files in it")
+        series = load_series(files)
+    except BadDocument as error:
+        print(f"verdict.sh: {error}", file=sys.stderr)
+        return 2
+    findings, choices = findings_of(series), advice.choices(series)
+    if options.format == "json":
+        print(json.dumps(_finite(to_json(findings, choices)), indent=2))
+    else:
+        print(text.render(findings, choices), end="")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

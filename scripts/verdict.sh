@@ -1,0 +1,26 @@
+#!/usr/bin/env bash
+# What holds this machine back, in words: whether the shared connection is the bottleneck and from which in-flight count
+# on, what separate connections bring and cost, what to set, or what to measure for want of evidence. Reads results with
+# repetitions; the rules are in scripts/cqbench/verdict_rules.py.
+#
+# Usage: scripts/verdict.sh [--format text|json] RESULTS...
+#   RESULTS        folders of bench.sh or of an experiment, or JSON files of grpc_ping_client
+#   --format json  all numbers and the names of the rules that fired
+#   --help
+# Exit status: 0, whatever the verdict; 2 usage or unreadable results.
+set -euo pipefail
+source "$(dirname "${BASH_SOURCE[0]}")/lib.sh"
+
+for argument in "$@"; do
+  case $argument in
+    -h | --help)
+      show_help "$0"
+      exit
+      ;;
+  esac
+done
+
+need_packages "${PYTHON_PACKAGES[@]}"
+python_venv
+export PYTHONPATH=$ROOT/scripts PYTHONDONTWRITEBYTECODE=1
+exec "$ROOT/.venv/bin/python" -m cqbench.verdict "$@"
