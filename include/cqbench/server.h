@@ -81,7 +81,7 @@ class PingServer {
 
   // What it listens on, ports resolved.
   const std::vector<Target>& listening() const { return listening_; }
-  int tcp_echo_port() const;  // 0: there is none
+  int tcp_echo_port() const;  // 0: there is none; from the thread that started it
   ServiceTimes& times() { return *times_; }
   const ServiceLoad& load() const { return *load_; }
 

@@ -64,7 +64,7 @@ grpc::Status ControlBackend::Describe(v1::ServerDescription& answer) const {
   answer.set_service_time_waits(config_.service_time.wait);
   answer.set_deadlock_detection(config_.deadlock_detection);
   for (const Target& target : server_.listening()) answer.add_listening(target.ToString());
-  answer.set_tcp_echo_port(static_cast<uint32_t>(server_.tcp_echo_port()));
+  answer.set_tcp_echo_port(static_cast<uint32_t>(config_.tcp_echo_port.value_or(0)));
   answer.set_counts_allocations(CanCountAllocations());
   return grpc::Status::OK;
 }

@@ -66,7 +66,10 @@ absl::StatusOr<std::unique_ptr<PingServer>> StartServer(const ServerConfig& conf
     if (!started.ok()) return started.status();
     tcp_echo = *std::move(started);
   }
-  auto server = StartKind(config);
+  // With the port that it got, because the server describes itself as soon as it serves.
+  ServerConfig resolved = config;
+  if (tcp_echo) resolved.tcp_echo_port = tcp_echo->port();
+  auto server = StartKind(resolved);
   if (server.ok()) (*server)->tcp_echo_ = std::move(tcp_echo);
   return server;
 }
