@@ -239,12 +239,20 @@ TEST_F(PointCheck, TooFewCallsForAPercentile) {
   EXPECT_THAT(Check(), IsEmpty());
 }
 
-// A twentieth more, four times the square root of the calls, and those in flight at either edge.
-TEST_F(PointCheck, ServerThatAnsweredMoreThanThisClientAsked) {
-  point_.figures.Set("server_rpcs", 1'054'010);
+TEST_F(PointCheck, ServerWithMoreConnectionsThanThisClient) {
+  point_.figures.Set("client_connections", 4);
+  point_.figures.Set("server_connections", 4);
   EXPECT_THAT(Check(), IsEmpty());
-  point_.figures.Set("server_rpcs", 1'054'011);
-  EXPECT_THAT(Check(), ElementsAre("another client uses the server: it answered 1.05 times as many calls"));
+  point_.figures.Set("server_connections", 6);
+  EXPECT_THAT(Check(), ElementsAre("another client uses the server: it has 2 connections more than this one"));
+}
+
+// A quarter more, four times the square root of the calls, and those in flight at either edge.
+TEST_F(PointCheck, ServerThatAnsweredMoreThanThisClientAsked) {
+  point_.figures.Set("server_rpcs", 1'254'010);
+  EXPECT_THAT(Check(), IsEmpty());
+  point_.figures.Set("server_rpcs", 1'254'011);
+  EXPECT_THAT(Check(), ElementsAre("another client uses the server: it answered 1.25 times as many calls"));
   point_.figures.Set("server_rpcs", 100);
   EXPECT_THAT(Check(), IsEmpty());
 }
