@@ -124,7 +124,7 @@ class Runner:
         if "--output" not in command and done.stdout.strip():
             results.write(path, done.stdout)
         document, problem = read_back(path, done)
-        if problem and server and not server.alive():
+        if problem and server and server.ends_within(0.5):
             problem += f"; the server had ended: {server.last_line()}"
         self.note(entry, path, done, document, problem)
         return document, last_lines(done.stderr) if entry["status"] == FAILED else []

@@ -196,6 +196,16 @@ class Server:
     def alive(self) -> bool:
         return self._process is not None and self._process.poll() is None
 
+    def ends_within(self, seconds: float) -> bool:
+        """Whether it has ended or does so soon: a process that was killed is not gone at once."""
+        if self._process is None:
+            return True
+        try:
+            self._process.wait(timeout=seconds)
+        except subprocess.TimeoutExpired:
+            return False
+        return True
+
     def output(self) -> str:
         """What it has printed so far."""
         return self.log.read_text(encoding="utf-8", errors="replace") if self.log.exists() else ""
