@@ -106,6 +106,22 @@ system_python() {
   die "no Python 3 with the venv module: apt-get install ${PYTHON_PACKAGES[*]}"
 }
 
+# run_module MODULE ARG...: a module of scripts/cqbench in ROOT/.venv, in place of the calling script; -h prints its head.
+run_module() {
+  local module=$1 argument
+  shift
+  for argument in "$@"; do
+    if [[ $argument == -h || $argument == --help ]]; then
+      show_help "$0"
+      exit
+    fi
+  done
+  need_packages "${PYTHON_PACKAGES[@]}"
+  python_venv
+  export PYTHONPATH=$ROOT/scripts PYTHONDONTWRITEBYTECODE=1
+  exec "$ROOT/.venv/bin/python" -m "cqbench.$module" "$@"
+}
+
 # python_venv: ROOT/.venv with the pinned packages of requirements.txt; silent when it is up to date.
 python_venv() {
   local venv=$ROOT/.venv wanted=$ROOT/scripts/requirements.txt python

@@ -11,16 +11,4 @@
 set -euo pipefail
 source "$(dirname "${BASH_SOURCE[0]}")/lib.sh"
 
-for argument in "$@"; do
-  case $argument in
-    -h | --help)
-      show_help "$0"
-      exit
-      ;;
-  esac
-done
-
-need_packages "${PYTHON_PACKAGES[@]}"
-python_venv
-export PYTHONPATH=$ROOT/scripts PYTHONDONTWRITEBYTECODE=1
-exec "$ROOT/.venv/bin/python" -m cqbench.verdict "$@"
+run_module verdict "$@"

@@ -113,14 +113,21 @@ Sample PointEvidence::SampleHere() const {
   return sample;
 }
 
+// Absent when this run wants none: another client's are not to be switched off.
+std::optional<ServerSwitches> PointEvidence::Switches(bool on) const {
+  if (counting_) return ServerSwitches{false, on};
+  if (config_.breakdown) return ServerSwitches{on, false};
+  return std::nullopt;
+}
+
 void PointEvidence::Begin() {
-  if (servers_) servers_begin_ = servers_->SampleAll(ServerSwitches{config_.breakdown && !counting_, counting_});
+  if (servers_) servers_begin_ = servers_->SampleAll(Switches(/*on=*/true));
   if (counting_) SetCountingAllocations(true);
   begin_ = SampleHere();
 }
 
 void PointEvidence::End() {
-  if (servers_) servers_end_ = servers_->SampleAll(ServerSwitches{});
+  if (servers_) servers_end_ = servers_->SampleAll(Switches(/*on=*/false));
   end_ = SampleHere();
   if (counting_) SetCountingAllocations(false);
 }

@@ -32,6 +32,7 @@ class PointEvidence {
 
  private:
   Sample SampleHere() const;
+  std::optional<ServerSwitches> Switches(bool on) const;
   void ReportClient(const Measured& measured, PointResult& point);
   void ReportServers(const Measured& measured, PointResult& point);
   void ReportRpcsPerConnection(PointResult& point) const;

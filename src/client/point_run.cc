@@ -61,13 +61,18 @@ PointResult PointRun::Run() {
 void PointRun::CountAllocations(PointResult& point) {
   const ChannelPlan plan = PlanChannels(config_.policy, point_.inflight, static_cast<int>(config_.targets.size()));
   const auto pool = MakePool(plan);
-  if (pool.ok()) {
-    MeasureWith(*pool, plan, /*counting=*/true);
-    for (const auto& [name, value] : point_.figures) point.figures.Set(name, value);
-    point.notes.insert(point.notes.end(), point_.notes.begin(), point_.notes.end());
-  } else {
+  if (!pool.ok()) {
     point.notes.push_back(absl::StrCat("allocations were not counted: ", pool.status().message()));
+    return;
   }
+  try {
+    MeasureWith(*pool, plan, /*counting=*/true);
+  } catch (const std::system_error& error) {
+    point.notes.push_back(absl::StrCat("allocations were not counted: cannot start the threads: ", error.what()));
+    return;
+  }
+  for (const auto& [name, value] : point_.figures) point.figures.Set(name, value);
+  point.notes.insert(point.notes.end(), point_.notes.begin(), point_.notes.end());
 }
 
 absl::StatusOr<ChannelPool> PointRun::MakePool(const ChannelPlan& plan) {

@@ -24,7 +24,7 @@ class Sweep {
       : config_(config),
         interrupt_(interrupt),
         servers_(config),
-        setting_{config, endpoints, interrupt, progress, config.evidence ? &servers_ : nullptr},
+        setting_{config, endpoints, interrupt, progress, config.evidence || config.baseline ? &servers_ : nullptr},
         baselines_(setting_) {
     update_.points = config.repetitions * static_cast<int>(config.inflight.size());
   }
