@@ -53,9 +53,14 @@ class Histogram {
   // Calls visit(value_ns, count) for every bucket that holds something, ascending, with the bucket's highest value.
   template <typename Visit>
   void ForEach(Visit&& visit) const {
+    ForEachBucket([&](size_t index, uint64_t count) { visit(HighestValueOf(index), count); });
+  }
+  // The same with the bucket's index, which is HdrHistogram's.
+  template <typename Visit>
+  void ForEachBucket(Visit&& visit) const {
     if (count_ == 0) return;
     for (size_t i = IndexOf(min_), last = IndexOf(max_); i <= last; ++i) {
-      if (counts_[i] > 0) visit(HighestValueOf(i), counts_[i]);
+      if (counts_[i] > 0) visit(i, counts_[i]);
     }
   }
 

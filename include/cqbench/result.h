@@ -61,6 +61,7 @@ struct PointResult {
   Nanos window_ns = 0;     // measured length
   uint64_t completed = 0;  // successful completions inside the window
   std::optional<LatencyStats> latency;
+  std::string latency_histogram;   // as EncodeHdr() writes it; empty without latencies
   std::vector<ErrorCount> errors;  // by status code, most frequent first
   uint64_t unfinished = 0;         // calls that had to be cancelled after the window because they did not end
   std::vector<std::string> warnings;

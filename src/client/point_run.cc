@@ -9,6 +9,7 @@
 #include "absl/strings/str_cat.h"
 #include "cqbench/connections.h"
 #include "cqbench/environment.h"
+#include "cqbench/hdr_encoding.h"
 #include "cqbench/process.h"
 
 namespace cqbench {
@@ -196,6 +197,7 @@ void PointRun::Collect(Recorder& total) {
   point_.window_ns = std::max<Nanos>(window_.close_ns() - window_.open_ns(), 0);
   point_.completed = total.Completed();
   point_.latency = Summarize(total.latency());
+  point_.latency_histogram = EncodeHdr(total.latency());
   for (int code = 0; code < kNumOutcomes; ++code) {
     const auto i = static_cast<size_t>(code);
     if (total.failures().count[i] == 0) continue;

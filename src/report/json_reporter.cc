@@ -136,6 +136,7 @@ void AddMeasured(Json& json, const PointResult& p) {
   json["completed"] = p.completed;
   json["throughput_per_second"] = p.ThroughputPerSecond();
   if (p.latency) AddLatency(json, *p.latency);
+  if (!p.latency_histogram.empty()) json["latency_histogram"] = p.latency_histogram;
   json["failed"] = p.Failed();
   json["unfinished"] = p.unfinished;
   json["errors"] = Json::array();

@@ -86,6 +86,7 @@ TEST(JsonLayout, TimesArePerRpc) {
   EXPECT_DOUBLE_EQ(run.at("throughput_per_second").get<double>(), 200'000.1);
   EXPECT_EQ(run.at("latency_p50_ns"), 233'200);
   EXPECT_EQ(run.at("latency_p99_9_ns"), 1'999'900);
+  EXPECT_EQ(run.at("latency_histogram").get<std::string>().substr(0, 8), "HISTFAAA");
   EXPECT_EQ(run.at("connections"), 48);
 }
 
@@ -123,6 +124,7 @@ TEST(JsonLayout, FiguresThatAreNotToBeHadAreLeftOut) {
   const json run = RunAt(Parsed(TroubleSample()), 4);
   EXPECT_FALSE(run.contains("error_occurred"));
   EXPECT_FALSE(run.contains("latency_p50_ns"));
+  EXPECT_FALSE(run.contains("latency_histogram"));
   EXPECT_TRUE(run.at("connections").is_null());
 }
 

@@ -66,6 +66,7 @@ PointResult Point(int inflight, uint64_t completed, const LatencyStats& latency)
   p.window_ns = 10 * kNanosPerSecond;
   p.completed = completed;
   p.latency = latency;
+  p.latency_histogram = "HISTFAAAABB4nJNpmSzMwMAgAA==";
   p.figures.Set("client_cpu_user_ns", static_cast<double>(completed) * 9'000);
   p.figures.Set("client_cpu_system_ns", static_cast<double>(completed) * 15'000);
   for (int i = 0; i < inflight; ++i) {
@@ -155,6 +156,7 @@ Result TroubleSample() {
   // Calls that take longer than the window: some end in it, none that was due in it has ended.
   PointResult no_latency = Point(4, 4, LatencyStats());
   no_latency.latency.reset();
+  no_latency.latency_histogram.clear();
   no_latency.connections.reset();
 
   PointResult cut = Point(16, 31'250, Latency(31'250, 250.0, 251.0, 252.0, 253.0, 254.0));

@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from hdrh.histogram import HdrHistogram
 from jsonschema import Draft202012Validator
 
 from cqbench.documents import SCHEMA_VERSION, parse
@@ -112,6 +113,19 @@ def test_statistics_are_of_keys_that_a_run_has(real_runs: dict[str, bytes]) -> N
     for written in real_runs.values():
         for statistics in json.loads(written)["statistics"]:
             assert set(statistics["figures"]) <= known
+
+
+@pytest.mark.parametrize("mode", ["unary", "streaming"])
+def test_hdr_histogram_reads_the_latencies(mode: str, real_runs: dict[str, bytes]) -> None:
+    runs = [run for run in json.loads(real_runs[mode])["benchmarks"] if run["run_type"] == "iteration"]
+    assert len(runs) == 2 * 5
+    for run in runs:
+        histogram = HdrHistogram.decode(run["latency_histogram"])
+        assert histogram.get_total_count() == run["latency_samples"]
+        assert histogram.get_value_at_percentile(50) == run["latency_p50_ns"]
+        assert histogram.get_min_value() == pytest.approx(run["latency_min_ns"], rel=0.001)
+        assert histogram.get_max_value() == pytest.approx(run["latency_max_ns"], rel=0.001)
+        assert histogram.get_mean_value() == pytest.approx(run["latency_mean_ns"], rel=0.001)
 
 
 def test_every_figure_of_the_schema_is_one_that_the_client_writes(real_runs: dict[str, bytes]) -> None:
