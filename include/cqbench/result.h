@@ -54,8 +54,10 @@ struct PointResult {
   int repetition = 0;
   std::string start_time;  // local time with offset, RFC 3339, when the point began
   int channels = 0;
-  int threads = 0;                 // that issue calls and take completions; 0 where the library's own do (callback API)
-  std::optional<int> connections;  // established to the targets after connecting, from the process's own descriptors
+  int threads = 0;  // that issue calls and take completions; 0 where the library's own do (callback API)
+  // Established to the targets, from the process's own descriptors: the most that was seen after connecting and at both
+  // edges of the window.
+  std::optional<int> connections;
   int expected_connections = 0;
 
   Nanos window_ns = 0;     // measured length

@@ -23,7 +23,7 @@ class PointEvidence {
   PointEvidence(const RunConfig& config, const ChannelPlan& plan, ControlClients* servers, bool counting)
       : config_(config), plan_(plan), servers_(servers), counting_(counting) {}
 
-  // When the channels are connected and nothing else of this process is. Absent connections: they could not be read.
+  // Those that carry the measured calls, before Begin(). Absent: they could not be read.
   void Find(const std::optional<std::vector<OpenConnection>>& connections);
   void Begin();
   void End();

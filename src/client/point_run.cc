@@ -6,6 +6,7 @@
 #include <system_error>
 #include <thread>
 
+#include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "cqbench/connections.h"
 #include "cqbench/environment.h"
@@ -50,12 +51,13 @@ PointResult PointRun::Run() {
     return Fail(absl::StrCat(pool.status().message(), " (", ExplainNoConnection(setting_.endpoints), ")"));
   }
   if (!pool.ok()) return Fail(std::string(pool.status().message()));
-  if (!setting_.endpoints.empty()) CheckConnections();
+  WaitForLostAttempts();
   try {
     MeasureWith(*pool, plan, /*counting=*/false);
   } catch (const std::system_error& error) {
     return Fail(absl::StrCat("cannot start the threads for ", point_.inflight, " calls in flight: ", error.what()));
   }
+  CheckPromise();
   return std::move(point_);
 }
 
@@ -83,13 +85,12 @@ absl::StatusOr<ChannelPool> PointRun::MakePool(const ChannelPlan& plan) {
 }
 
 void PointRun::MeasureWith(const ChannelPool& pool, const ChannelPlan& plan, bool counting) {
-  const auto measured = setting_.endpoints.empty() ? std::nullopt : FindConnections(setting_.endpoints);
+  const std::vector<OpenConnection> measured = LookAtConnections().value_or(std::vector<OpenConnection>());
   engine_ = MakeEngine(config_, pool, point_.inflight, ThreadsFor(config_, point_.inflight), window_);
   point_.threads = engine_->threads();
-  // After the measured sockets have been found: the control service's are not among them.
   ControlClients* servers = setting_.servers && setting_.servers->Connect() ? setting_.servers : nullptr;
+  if (servers) SetApart(measured);
   PointEvidence evidence(config_, plan, servers, counting);
-  evidence.Find(measured);
   Measure(evidence, counting ? std::min(config_.warmup_ns, kMaxCountingPass) : config_.warmup_ns,
           counting ? std::min(config_.interval_ns, kMaxCountingPass) : config_.interval_ns);
   Drain();
@@ -114,19 +115,38 @@ void PointRun::WaitForOldConnections() {
   }
 }
 
-void PointRun::CheckConnections() {
-  point_.connections = CountConnections(setting_.endpoints);
-  // Newer releases try the addresses of a name side by side; the attempts that lost may be established for a moment.
+// Newer releases try the addresses of a name side by side; the attempts that lost may be established for a moment.
+void PointRun::WaitForLostAttempts() {
   const Nanos give_up_at = NowNs() + kNanosPerSecond;
-  while (point_.connections > point_.expected_connections && NowNs() < give_up_at) {
-    if (interrupt_.SleepUntil(NowNs() + 10 * kNanosPerMilli)) break;
-    point_.connections = CountConnections(setting_.endpoints);
+  while (CountConnections(setting_.endpoints) > point_.expected_connections && NowNs() < give_up_at) {
+    if (interrupt_.SleepUntil(NowNs() + 10 * kNanosPerMilli)) return;
   }
-  if (point_.connections && *point_.connections != point_.expected_connections) {
-    point_.warnings.push_back(absl::StrCat("policy ", config_.policy.ToString(), " promises ",
-                                           point_.expected_connections, " connection(s), this process has ",
-                                           *point_.connections));
+}
+
+// A channel may open further connections under load; the highest count that was seen is the point's.
+std::optional<std::vector<OpenConnection>> PointRun::LookAtConnections() {
+  if (setting_.endpoints.empty()) return std::nullopt;
+  auto connections = FindConnections(setting_.endpoints, apart_);
+  if (connections) point_.connections = std::max(point_.connections.value_or(0), static_cast<int>(connections->size()));
+  return connections;
+}
+
+// Sockets that have come since the channels were connected are the control service's.
+void PointRun::SetApart(const std::vector<OpenConnection>& measured) {
+  for (const OpenConnection& c : FindConnections(setting_.endpoints).value_or(std::vector<OpenConnection>())) {
+    const auto same = [&](const OpenConnection& other) { return other.id == c.id; };
+    if (std::none_of(measured.begin(), measured.end(), same)) apart_.insert(c.id);
   }
+}
+
+void PointRun::CheckPromise() {
+  if (!point_.connections || *point_.connections == point_.expected_connections) return;
+  // gRPC's connection scaling (gRFC A105): a channel opens as many as the server's stream limit takes.
+  const bool may_grow = absl::StrContains(config_.service_config, "\"connectionScaling\"");
+  if (may_grow && *point_.connections > point_.expected_connections) return;
+  point_.warnings.push_back(absl::StrCat("policy ", config_.policy.ToString(), " promises ",
+                                         point_.expected_connections, " connection(s), this process has ",
+                                         *point_.connections));
 }
 
 void PointRun::Measure(PointEvidence& evidence, Nanos warmup, Nanos interval) {
@@ -136,9 +156,11 @@ void PointRun::Measure(PointEvidence& evidence, Nanos warmup, Nanos interval) {
   engine_->Start();
   Phase(open, warmup, /*measuring=*/false);
   if (point_.partial) return;  // there is no window
+  evidence.Find(LookAtConnections());
   evidence.Begin();
   Phase(window_.close_ns(), interval, /*measuring=*/true);
   evidence.End();
+  LookAtConnections();
 }
 
 // Until that time, or until a signal closes the window.

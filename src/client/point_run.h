@@ -3,8 +3,11 @@
 
 #include <functional>
 #include <memory>
+#include <optional>
+#include <set>
 #include <vector>
 
+#include "cqbench/connections.h"
 #include "cqbench/engine.h"
 #include "cqbench/interrupt.h"
 #include "cqbench/result.h"
@@ -41,7 +44,10 @@ class PointRun {
   void MeasureWith(const ChannelPool& pool, const ChannelPlan& plan, bool counting);
   PointResult Fail(std::string why);
   void WaitForOldConnections();
-  void CheckConnections();
+  void WaitForLostAttempts();
+  std::optional<std::vector<OpenConnection>> LookAtConnections();
+  void SetApart(const std::vector<OpenConnection>& measured);
+  void CheckPromise();
   void Measure(PointEvidence& evidence, Nanos warmup, Nanos interval);
   void Phase(Nanos end, Nanos length, bool measuring);
   void ReportProgress(Nanos now, Nanos end, Nanos length, bool measuring);
@@ -57,6 +63,7 @@ class PointRun {
   PointResult point_;
   RunWindow window_;
   std::unique_ptr<Engine> engine_;
+  std::set<uint64_t> apart_;  // sockets to the servers that carry no measured call
   struct Reading {
     Nanos at_ns;
     uint64_t completed;
