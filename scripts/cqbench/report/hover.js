@@ -1,0 +1,111 @@
+// The tooltip: the figures of the point nearest to the pointer, as text.
+"use strict";
+
+const REACH = 28; // pixels
+const tip = document.createElement("div");
+const ring = document.createElement("div");
+tip.className = "tip";
+ring.className = "ring";
+tip.hidden = ring.hidden = true;
+document.body.append(tip, ring);
+
+function startHover() {
+  for (const panel of panels) {
+    for (const event of ["pointermove", "pointerdown"]) {
+      panel.element.addEventListener(event, (e) => hover(panel, e.clientX, e.clientY));
+    }
+    panel.element.addEventListener("pointerleave", hideTip);
+  }
+  document.addEventListener("keydown", (e) => { if (e.key === "Escape") hideTip(); });
+  document.addEventListener("scroll", hideTip, { passive: true });
+}
+
+function hideTip() {
+  tip.hidden = ring.hidden = true;
+}
+
+function hover(panel, x, y) {
+  const found = panel.view && nearest(panel, x, y);
+  if (!found) {
+    hideTip();
+    return;
+  }
+  tip.replaceChildren(...lines(panel.frame, found.row));
+  tip.hidden = ring.hidden = false;
+  ring.style.left = found.x + scrollX + "px";
+  ring.style.top = found.y + scrollY + "px";
+  place(found.x, found.y);
+}
+
+// Beside the point, inside the window.
+function place(x, y) {
+  const left = x + 14 + tip.offsetWidth > document.documentElement.clientWidth ? x - 14 - tip.offsetWidth : x + 14;
+  const top = Math.min(y + 10, innerHeight - tip.offsetHeight - 4);
+  tip.style.left = Math.max(4, left) + scrollX + "px";
+  tip.style.top = Math.max(4, top) + scrollY + "px";
+}
+
+// The shown row next to a place in the window, with its own place there; null when none is within reach.
+function nearest(panel, x, y) {
+  const [zeroX, zeroY] = zero(panel);
+  const [scaleX, scaleY] = [panel.view.scale("x"), panel.view.scale("y")];
+  const field = panel.frame.shape === "inflight" ? "n" : "x";
+  let best = null;
+  let least = REACH ** 2;
+  for (const row of rowsOf(panel)) {
+    if (row.v == null || state.hidden[row.s]) continue;
+    const place = { x: zeroX + scaleX(row[field]), y: zeroY + scaleY(row.v), row };
+    const distance = (place.x - x) ** 2 + (place.y - y) ** 2;
+    if (distance < least) [best, least] = [place, distance];
+  }
+  return best;
+}
+
+// Where the axes meet at the top left, in the window.
+function zero(panel) {
+  const box = panel.element.querySelector("svg").getBoundingClientRect();
+  const [padding, origin] = [panel.view.padding(), panel.view.origin()];
+  return [box.left + padding.left + origin[0], box.top + padding.top + origin[1]];
+}
+
+function lines(frame, row) {
+  const series = page.series[row.s];
+  const head = textElement("strong", series.title);
+  if (frame.shape === "distribution") {
+    const share = 100 * (1 - 10 ** -row.x);
+    const digits = Math.max(0, Math.ceil(row.x));
+    const said = [`${share.toFixed(digits)} % of ${figure(row.c)} calls`, `at most ${figure(row.v)} µs`];
+    return [head, ...[...said, `${state.inflight} in flight, ${series.mode}`].map((text) => textElement("div", text))];
+  }
+  const [repetitions, reasons] = page.points[row.p].slice(3);
+  const about = `${row.n} in flight, ${series.mode}, ${repetitions} repetition${repetitions === 1 ? "" : "s"}`;
+  const doubts = reasons.map((i) => textElement("div", "suspect: " + page.reasons[i], "doubt"));
+  if (row.m >= 2) doubts.push(textElement("div", "cut short", "doubt"));
+  return [head, textElement("div", about), ...measures(frame, row), ...doubts];
+}
+
+function measures(frame, row) {
+  if (frame.shape === "tradeoff") {
+    return [measure(frame.metrics[0], row.x, row.xlo, row.xhi), measure(frame.metrics[1], row.v, row.lo, row.hi)];
+  }
+  return [measure(frame.metrics[row.k], row.v, row.lo, row.hi)];
+}
+
+function measure(metric, middle, low, high) {
+  const interval = low == null || high == null ? "" : ` (${figure(low)}–${figure(high)})`;
+  return textElement("div", `${metric.title} ${figure(middle)}${metric.unit ? " " + metric.unit : ""}${interval}`);
+}
+
+// As report_page.number(): four significant digits, whole numbers from 1,000 on.
+function figure(value) {
+  const whole = Math.abs(value) >= 1000;
+  const digits = whole ? { maximumFractionDigits: 0 } : { maximumSignificantDigits: 4 };
+  return value.toLocaleString("en", { ...digits, roundingMode: "halfEven" });
+}
+
+function textElement(name, text, className = "") {
+  const element = document.createElement(name);
+  element.textContent = text;
+  element.className = className;
+  return element;
+}

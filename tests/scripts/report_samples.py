@@ -1,0 +1,193 @@
+"""Synthetic reports with every case that the page has to show. The figures follow simple laws."""
+
+from __future__ import annotations
+
+import math
+import random
+from dataclasses import replace
+
+from cqbench.report_model import METRICS, Distribution, Finding, Fit, Point, Report, Series, Value
+from cqbench.report_values import short
+
+COUNTS = (1, 2, 4, 8, 16, 32, 48)
+HOSTILE = '</script><img src=x onerror="alert(1)">\'"&<!--{{7*7}}${1}' + 60 * "w"
+SUSPECT = "CPU-bound: the client's cores are 99 % busy"
+ALL = frozenset(m.key for m in METRICS)
+NO_SERVER = ALL - {m.key for m in METRICS if m.key.startswith(("server", "rpcs"))}
+
+
+def rate(inflight: int, top: float) -> float:
+    """Calls per second: a curve that rises with 10,000 a call in flight and bends towards the top."""
+    return 10_000 * inflight / (1 + (10_000 * inflight / top))
+
+
+def value(middle: float, spread: float) -> Value:
+    """spread: of the interval, as a share; 0 for none."""
+    return Value(*(short(v) for v in (middle, middle * (1 - spread), middle * (1 + spread))[: 3 if spread else 1]))
+
+
+def point(inflight: int, top: float, sharing: str, spread: float = 0.04, keys: frozenset[str] = ALL) -> Point:
+    calls = rate(inflight, top)
+    p50 = 1e6 * inflight / calls
+    separate = sharing == "separate"
+    figures = {
+        "throughput": calls,
+        "p50": p50,
+        "p90": 1.4 * p50,
+        "p99": 2.2 * p50,
+        "p99_9": 4.5 * p50,
+        "client_cpu": 22 - 3 * math.log2(inflight) / 2,
+        "server_cpu": 14 - math.log2(inflight),
+        "client_cores": calls * 12e-6,
+        "server_cores": calls * 8e-6,
+        "connections": {"shared": 1, "separate": inflight}.get(sharing, min(inflight, 4)),
+        "client_rpcs_per_segment": 1 if separate else 1 + math.log2(inflight) / 3,
+        "server_rpcs_per_segment": 1 if separate else 1 + math.log2(inflight) / 4,
+        "client_busy": 40 + inflight,
+        "server_busy": 30 + inflight / 2,
+        "rpcs_per_queue_min": 100 - inflight,
+        "rpcs_per_queue_max": 100 + inflight,
+    }
+    values = {k: value(v, 0 if k == "connections" else spread) for k, v in figures.items() if k in keys}
+    return Point(inflight, values, 6 if spread else 2)
+
+
+def distribution(inflight: int, top: float, steps: int = 60) -> Distribution:
+    p50 = 1e6 * inflight / rate(inflight, top)
+    places = [5 * k / steps for k in range(steps + 1)]
+    return Distribution(
+        inflight, 120_000, tuple((1 - 10**-x, short(p50 * (0.6 + 0.35 * x + 0.12 * x * x))) for x in places)
+    )
+
+
+def fit(top: float, poor: bool) -> Fit:
+    curve = tuple((n, rate(n, top)) for n in range(1, 49))
+    return Fit(curve, "only 4 in-flight counts, it needs 5" if poor else "sigma 0.12 (0.10-0.14), peak 41", poor)
+
+
+def series(
+    mode: str, api: str, sharing: str, top: float, counts: tuple[int, ...] = COUNTS, spread: float = 0.04
+) -> Series:
+    name = f"{mode}-{api}-{sharing.replace(':', '-')}"
+    keys = NO_SERVER if api == "callback" else ALL
+    return Series(
+        id=name,
+        title=f"{api}, {sharing}",
+        mode=mode,
+        api=api,
+        sharing=sharing,
+        setting="",
+        points=tuple(point(n, top, sharing, spread, keys) for n in counts),
+        distributions=tuple(distribution(n, top) for n in counts),
+        fit=fit(top, False),
+        ideal_rate=rate(1, top),
+        client_command=f"build/release/bin/grpc_ping_client --api {api} --mode {mode} --channels '{sharing}'",
+        server_command="build/release/bin/grpc_ping_server --port 2137",
+    )
+
+
+def _doubtful(one: Series) -> Series:
+    """Suspect points at 16 and 48, a partial one at 48, no P99.9 at 8, nothing measured at 2."""
+    points = {p.inflight: p for p in one.points if p.inflight != 2}
+    points[16] = replace(points[16], suspect=(SUSPECT,))
+    points[48] = replace(points[48], suspect=(SUSPECT, "not warmed up"), partial=True)
+    points[8] = replace(points[8], values={k: v for k, v in points[8].values.items() if k != "p99_9"})
+    return replace(one, points=tuple(points.values()), fit=fit(60_000, True))
+
+
+def usual() -> Report:
+    """Unary and streaming, two APIs, three ways of sharing; intervals and none, doubts, a series that failed."""
+    found = []
+    for mode, factor in (("unary", 1.0), ("streaming", 1.3)):
+        for api, lower in (("sync", 1.0), ("cq", 0.9)):
+            found.append(series(mode, api, "shared", 90_000 * factor * lower))
+            found.append(series(mode, api, "separate", 70_000 * factor * lower))
+    found[1] = _doubtful(found[1])
+    found.append(series("unary", "callback", "shared", 85_000, spread=0))
+    found.append(series("streaming", "cq", "pool:4", 120_000))
+    found.append(replace(found[-1], id="failed", title="cq, separate, failed", points=(), distributions=(), fit=None))
+    return Report(
+        title="Connection sharing on a two-core machine",
+        question="Does one shared TCP connection hold the client back, and what should be set?",
+        made="2025-06-01T12:00:00Z",
+        partial="",
+        summary="unary ping, sync client\n  VERDICT The shared connection is NOT the bottleneck.\n",
+        findings=(
+            Finding(
+                "Unary ping, sync client",
+                "bottleneck-absent",
+                "The shared connection is NOT the bottleneck: up to 48 in flight separate ones are not faster.",
+                "keep one shared connection (the default).",
+                "in-flight | req/s\n        1 |  9000\n",
+            ),
+            Finding("Streaming ping, sync client", "cpu-limited", "The CPUs are the limit.", "", ""),
+        ),
+        series=tuple(found),
+        machine=(("CPU", "Virtual CPU @ 2.50 GHz, 2 cores"), ("gRPC", "1.51.1"), ("Pinning", "client 0, server 1")),
+        notes=("Other programs used 3 % of the client's CPUs.",),
+        failures=("cq, separate, repetition 3: the server did not answer",),
+        data={"points": [{"series": s.id, "inflight": p.inflight} for s in found for p in s.points]},
+    )
+
+
+def brief() -> Report:
+    """The same with few plots, for tests of what happens to all of them."""
+    report = usual()
+    few = {"throughput", "p50", "rpcs_per_queue_min", "rpcs_per_queue_max"}
+    return replace(report, series=tuple(_with(s, few) for s in report.series))
+
+
+def _with(one: Series, keys: set[str]) -> Series:
+    points = (replace(p, values={k: v for k, v in p.values.items() if k in keys}) for p in one.points)
+    return replace(one, points=tuple(points))
+
+
+def hostile() -> Report:
+    """The same, with markup in every text."""
+    report = usual()
+    marked = tuple(
+        replace(
+            s,
+            title=HOSTILE + str(i),
+            api=HOSTILE,
+            sharing=HOSTILE if i % 3 else s.sharing,
+            setting=HOSTILE,
+            client_command=HOSTILE,
+            server_command=HOSTILE,
+            fit=replace(s.fit, words=HOSTILE) if s.fit else None,
+            points=tuple(replace(p, suspect=(HOSTILE,)) for p in s.points),
+        )
+        for i, s in enumerate(report.series)
+    )
+    texts = {key: HOSTILE for key in ("title", "question", "made", "partial", "summary")}
+    finding = Finding(HOSTILE, HOSTILE, HOSTILE, HOSTILE, HOSTILE)
+    lists = {"notes": (HOSTILE,), "failures": (HOSTILE,), "machine": ((HOSTILE, HOSTILE),)}
+    changes = {"series": marked, "findings": (finding,), "data": {HOSTILE: HOSTILE}, **texts, **lists}
+    return replace(report, **changes)  # type: ignore[arg-type]
+
+
+def large(number: int = 50) -> Report:
+    """Many series with 48 points each, noisy so that nothing compresses away; a download as large as the real one."""
+    noise = random.Random(4)
+    found = []
+    for k in range(number):
+        mode, sharing = ("unary", "streaming")[k % 2], ("shared", "separate")[k // 2 % 2]
+        one = series(mode, "cq", sharing, 60_000 + 2_000 * k, tuple(range(1, 49)))
+        points = tuple(_shaken(p, noise) for p in one.points)
+        setting = f"{k // 4 + 1} completion queues"
+        title = f"cq, {sharing}, {setting}"
+        found.append(replace(one, id=f"series-{k}", title=title, setting=setting, points=points))
+    return replace(usual(), series=tuple(found), data={"series": [_plain(s) for s in found]})
+
+
+def _shaken(point: Point, noise: random.Random) -> Point:
+    factor = noise.uniform(0.9, 1.1)
+    values = {k: value(v.middle * factor, 0.05) for k, v in point.values.items()}
+    return replace(point, values=values, suspect=(SUSPECT,) if noise.random() < 0.3 else ())
+
+
+def _plain(one: Series) -> dict[str, object]:
+    points = [
+        {"inflight": p.inflight, **{k: [v.middle, v.low, v.high] for k, v in p.values.items()}} for p in one.points
+    ]
+    return {"id": one.id, "points": points}
