@@ -4,9 +4,9 @@
 # repetitions, corrected for the number of points). Takes repetitions: about ten for twenty points.
 #
 # Usage: scripts/compare.sh [OPTION...] A B
-#   A, B                file or folder: before and after. Of a folder all *.json below it count, except manifest.json;
-#                       where it holds raw/, only raw/<variant>/*.json. Runs of the same variant, workload, mode, API,
-#                       channel policy and calls in flight are repetitions of one point.
+#   A, B                file or folder: before and after. Of a folder all *.json below it count, except manifest.json
+#                       and verdict.json; where it holds raw/, only raw/<variant>/*.json. Runs of the same variant,
+#                       workload, mode, API, channel policy and calls in flight are repetitions of one point.
 #   --metric LIST       of throughput, p50, p99, client-cpu, server-cpu (CPU time per RPC), or all
 #                       (default throughput,p50,p99)
 #   --alpha NUMBER      chance of calling any point of a metric different when nothing is (default 0.05)

@@ -2,19 +2,13 @@
 
 from __future__ import annotations
 
-import json
-import os
-from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from cqbench import documents
-from cqbench.compare_settings import BadSettings, Settings, settings
-from cqbench.documents import BadDocument, Document, Measured, one_line
-
-MANIFEST = "manifest.json"
-RAW = "raw"  # in an experiment's folder: a folder for each variant
+from cqbench.compare_settings import Settings, settings
+from cqbench.documents import BadDocument, Measured, one_line
+from cqbench.runs import Run, read_all
 
 
 @dataclass(frozen=True)
@@ -94,8 +88,8 @@ class Side:
 def read_side(path: Path) -> Side:
     """Raises BadDocument: something below it cannot be read or is no result, or nothing whole was measured."""
     side = Side(one_line(str(path)))
-    for file in _files(path):
-        _add(side, file, _variant(path, file))
+    for run in read_all([path]):
+        _add(side, run)
     if not side.files:
         raise BadDocument(f"{side.path}: no result files (*.json) in this folder")
     if not side.usable():
@@ -108,77 +102,19 @@ def counted(number: int, noun: str) -> str:
     return f"{number} {noun}" + ("" if number == 1 else "s")
 
 
-def _files(path: Path) -> Iterator[Path]:
-    """In a stable order. Of an experiment's folder the raw results only. Raises BadDocument."""
-    if not path.is_dir():
-        yield path
-        return
-    for folder, folders, names in os.walk(path, onerror=_unreadable):
-        if RAW in folders:
-            folders[:], names = [RAW], []
-        folders.sort()
-        for name in sorted(names):
-            if not name.endswith(".json") or name.startswith(".") or name == MANIFEST:
-                continue
-            file = Path(folder, name)
-            if not file.is_file():  # a pipe would never end
-                raise BadDocument(f"{one_line(str(file))}: not a regular file")
-            yield file
-
-
-def _unreadable(error: OSError) -> None:
-    raise BadDocument(f"{one_line(str(error.filename))}: {error.strerror}")
-
-
-def _variant(root: Path, file: Path) -> str:
-    """The folder between raw/ and the file, as long as the root is above it; '' where there is none."""
-    if root == file:
-        return ""
-    parts = (root.resolve().name, *file.relative_to(root).parts)
-    return one_line(parts[-2]) if len(parts) > 2 and parts[-3] == RAW else ""
-
-
-def _add(side: Side, file: Path, variant: str) -> None:
-    """Raises BadDocument."""
-    data = _read(file)
-    document = documents.parse(data, one_line(str(file)))
-    raw = json.loads(data)  # sound: parse has read it
-    series = Series(variant, document.workload, document.mode, document.api, document.policy)
-    try:
-        side.settings.setdefault(series, []).append(settings(raw["context"]))
-    except BadSettings as error:
-        raise BadDocument(f"{document.path}: {error}") from None
+def _add(side: Side, run: Run) -> None:
+    document = run.document
+    series = Series(run.variant, document.workload, document.mode, document.api, document.policy)
+    side.settings.setdefault(series, []).append(settings(run.context, run.surroundings))
     side.files += 1
     side.partial_files += document.partial
     for reason in document.suspect:
         side.suspect[reason] = side.suspect.get(reason, 0) + 1
-    for measured, entry in zip(document.points, _iterations(raw), strict=True):
-        _add_run(side.points.setdefault(Key(series, measured.inflight), Repetitions()), document, measured, entry)
+    for measured, entry in run.points():
+        _add_point(side.points.setdefault(Key(series, measured.inflight), Repetitions()), measured, entry)
 
 
-def _read(file: Path) -> bytes:
-    """Once, so that a pipe (<(zcat ...)) does too. Raises BadDocument."""
-    name = one_line(str(file))
-    try:
-        with file.open("rb") as stream:
-            data = stream.read(documents.MAX_BYTES + 1)
-    except OSError as error:
-        raise BadDocument(f"{name}: {error.strerror or error}") from None
-    if len(data) > documents.MAX_BYTES:
-        raise BadDocument(
-            f"{name}: larger than {documents.MAX_BYTES // 2**20} MiB, not a result of grpc_ping_client"
-        )
-    return data
-
-
-def _iterations(raw: dict[str, Any]) -> Iterator[dict[str, Any]]:
-    """The entries behind Document.points, in their order."""
-    for place in ("benchmarks", "not_measured"):
-        yield from (entry for entry in raw.get(place) or [] if entry["run_type"] == "iteration")
-
-
-def _add_run(repetitions: Repetitions, document: Document, measured: Measured, entry: dict[str, Any]) -> None:
-    """Raises BadDocument."""
+def _add_point(repetitions: Repetitions, measured: Measured, entry: dict[str, Any]) -> None:
     if measured.failure or measured.partial:
         repetitions.left_out.append(measured.failure or "cut short")
         return
@@ -186,15 +122,6 @@ def _add_run(repetitions: Repetitions, document: Document, measured: Measured, e
     repetitions.with_failed_calls += measured.failed > 0
     repetitions.suspect += measured.suspect
     for metric in METRICS:
-        value = _figure(entry.get(metric.key), metric.key, document.path)
+        value = entry.get(metric.key)
         if value:
-            repetitions.values[metric.name].append(value)
-
-
-def _figure(value: Any, key: str, name: str) -> float:
-    """0 for none. Raises BadDocument: documents.py checks throughput and latencies, not what came with version 2."""
-    if value is None:
-        return 0.0
-    if isinstance(value, bool) or not isinstance(value, (int, float)) or not 0 <= value < 2**63:
-        raise BadDocument(f"{name}: '{key}' of a run is not a number from 0 to 2^63: {one_line(repr(value), 40)}")
-    return float(value)
+            repetitions.values[metric.name].append(float(value))

@@ -12,8 +12,9 @@ from cqbench.compare_gates import Outcome
 from cqbench.compare_inputs import Key, Metric, Series, Side, counted
 from cqbench.compare_points import CANNOT_TELL, Comparison, Figure, Lone, percent
 from cqbench.compare_settings import Difference
-from cqbench.compare_statistics import METHODS, Ratio
+from cqbench.compare_statistics import METHODS
 from cqbench.documents import one_line
+from cqbench.medians import Ratio
 
 WIDTH = 112
 MAX_NOTES = 12  # of one kind

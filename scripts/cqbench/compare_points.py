@@ -9,7 +9,8 @@ from statistics import median
 from cqbench import compare_settings, compare_statistics
 from cqbench.compare_inputs import Key, Metric, Side, counted
 from cqbench.compare_settings import Difference
-from cqbench.compare_statistics import Ratio, Tested
+from cqbench.compare_statistics import Tested
+from cqbench.medians import Ratio
 
 CANNOT_TELL = "cannot tell"
 NO_DIFFERENCE = "no difference seen"

@@ -8,8 +8,9 @@ from dataclasses import dataclass
 from typing import Any
 
 from cqbench.cpus import format_cpus
+from cqbench.surroundings import Surroundings
 
-# Keys of the context in result.schema.json, and of its servers.
+# Keys of the context in result.schema.json, and of its servers. The network and the environment are the manifest's.
 MUST_AGREE = (
     "host_name",
     "cpu_model",
@@ -56,14 +57,10 @@ SERVERS_MAY_DIFFER = (
     "channel_args",
 )
 
-REQUIRED = (*MUST_AGREE, *(f"servers.{key}" for key in SERVERS_MUST_AGREE))
-ALLOWED = (*MAY_DIFFER, *(f"servers.{key}" for key in SERVERS_MAY_DIFFER))
+REQUIRED = (*MUST_AGREE, "network", *(f"servers.{key}" for key in SERVERS_MUST_AGREE))
+ALLOWED = (*MAY_DIFFER, "environment", *(f"servers.{key}" for key in SERVERS_MAY_DIFFER))
 
 Settings = dict[str, str]  # key -> value as text; without the keys that the file says nothing about
-
-
-class BadSettings(ValueError):
-    """A context that no client writes; the text says what is wrong with it."""
 
 
 @dataclass(frozen=True)
@@ -76,14 +73,13 @@ class Difference:
     series: tuple[str, ...] = ()
 
 
-def settings(context: Mapping[str, Any]) -> Settings:
-    """Of one file. Raises BadSettings."""
+def settings(context: Mapping[str, Any], around: Surroundings) -> Settings:
+    """Of one file, whose context has been checked."""
     found = {key: _text(context[key]) for key in (*MUST_AGREE, *MAY_DIFFER) if _said(context.get(key))}
     found.setdefault("service_config", "none")
-    servers = context.get("servers") or []  # absent in version 1, empty with --no-evidence
-    if not isinstance(servers, list) or not all(isinstance(server, dict) for server in servers):
-        raise BadSettings("'servers' in context is not a list of objects")
-    found.update(_servers(servers))
+    if not around.problem:
+        found.update(network=around.network() or "no proxy", environment=around.environment() or "none")
+    found.update(_servers(context.get("servers") or []))  # absent in version 1, empty with --no-evidence
     return found
 
 

@@ -11,14 +11,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
-import numpy.typing as npt
 from scipy import stats
 
-Floats = npt.NDArray[np.float64]
+from cqbench.medians import RESAMPLES, SEED, Floats, Ratio, interval, resampled_ratios
 
-RESAMPLES = 10_000
-SEED = 20_240_501
-CONFIDENCE = 0.95
 # With fewer on a side the interval of normal noise covers 90 % (3) or 68 % (2) instead of 95 %; with 4 it covers 93 %.
 MIN_FOR_INTERVAL = 4
 MAX_EXACT = 120  # repetitions of both sides together; the exact distribution beyond takes long and changes nothing
@@ -40,14 +36,6 @@ class Tested:
     p: float
     p_holm: float
     direction: int | None
-
-
-@dataclass(frozen=True)
-class Ratio:
-    """after / before, with its interval; None where there are too few repetitions for one."""
-
-    value: float
-    interval: tuple[float, float] | None
 
 
 def judge(pairs: Sequence[tuple[Sequence[float], Sequence[float]]], alpha: float) -> list[Tested]:
@@ -117,36 +105,18 @@ def needed_repetitions(points: int, alpha: float) -> int:
 
 def ratios(pairs: Sequence[tuple[Sequence[float], Sequence[float]]]) -> tuple[list[Ratio], Ratio | None]:
     """(before, after) of each point, all positive -> the points' ratios and their geometric mean; None of no points."""
+    drawn = [
+        resampled_ratios(after, before, i) if min(len(before), len(after)) >= MIN_FOR_INTERVAL else None
+        for i, (before, after) in enumerate(pairs)
+    ]
     values = [float(np.median(after) / np.median(before)) for before, after in pairs]
-    drawn = [_resampled(before, after, i) for i, (before, after) in enumerate(pairs)]
-    each = [Ratio(value, _interval(draws)) for value, draws in zip(values, drawn, strict=True)]
+    each = [_ratio(value, draws) for value, draws in zip(values, drawn, strict=True)]
     if not pairs:
         return each, None
     there = [np.log(draws) for draws in drawn if draws is not None]
     both = np.exp(np.mean(there, axis=0)) if len(there) == len(pairs) else None
-    return each, Ratio(float(np.exp(np.mean(np.log(values)))), _interval(both))
+    return each, _ratio(float(np.exp(np.mean(np.log(values)))), both)
 
 
-def _resampled(before: Sequence[float], after: Sequence[float], point: int) -> Floats | None:
-    """Ratios of medians of resamples. A stream of random numbers per point: resamples of points are independent."""
-    if min(len(before), len(after)) < MIN_FOR_INTERVAL:
-        return None
-    random = np.random.default_rng([SEED, point])
-    first, second = (_medians(np.asarray(side, float), random) for side in (before, after))
-    result: Floats = second / first
-    return result
-
-
-def _medians(values: Floats, random: np.random.Generator) -> Floats:
-    """Of resamples. Sorted by hand: np.median takes four times as long for ten values."""
-    n = len(values)
-    drawn = np.sort(values[random.integers(0, n, (RESAMPLES, n))], axis=1)
-    middle: Floats = (drawn[:, (n - 1) // 2] + drawn[:, n // 2]) / 2
-    return middle
-
-
-def _interval(draws: Floats | None) -> tuple[float, float] | None:
-    if draws is None:
-        return None
-    low, high = np.quantile(draws, [(1 - CONFIDENCE) / 2, (1 + CONFIDENCE) / 2])
-    return float(low), float(high)
+def _ratio(value: float, draws: Floats | None) -> Ratio:
+    return Ratio(value) if draws is None else Ratio(value, *interval(draws))

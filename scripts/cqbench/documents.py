@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import math
+from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -11,6 +12,10 @@ from typing import Any
 MAX_BYTES = 64 * 1024 * 1024
 MAX_MESSAGE = 160
 SCHEMA_VERSION = 2  # the newest that is read, result.schema.json's. Version 1 has no key for it and no evidence.
+
+EVIDENCE = ("client_", "server_")  # what keys of the evidence begin with
+# Those of the evidence that are no number, nor ought to be; result.schema.json describes them.
+NOT_FIGURES = tuple(f"{end}{what}" for end in EVIDENCE for what in ("cpus", "congestion_control"))
 
 
 class BadDocument(ValueError):
@@ -59,28 +64,53 @@ class Document:
 
 def load(path: Path) -> Document:
     """Raises BadDocument."""
+    return parse(read_bytes(path), one_line(str(path)))
+
+
+def read_bytes(path: Path) -> bytes:
+    """Read once, so that a pipe (<(zcat ...)) does too. Raises BadDocument."""
+    name = one_line(str(path))
     try:
         with path.open("rb") as file:
             data = file.read(MAX_BYTES + 1)
     except OSError as error:
-        raise BadDocument(f"{path}: {error.strerror or error}") from None
+        raise BadDocument(f"{name}: {error.strerror or error}") from None
     if len(data) > MAX_BYTES:
-        raise BadDocument(f"{path}: larger than {MAX_BYTES // 2**20} MiB, not a result of grpc_ping_client")
-    return parse(data, str(path))
+        raise BadDocument(f"{name}: larger than {MAX_BYTES // 2**20} MiB, not a result of grpc_ping_client")
+    return data
 
 
 def parse(data: bytes, name: str) -> Document:
     """Raises BadDocument."""
+    return check(decode(data, name), name)
+
+
+def decode(data: bytes, name: str) -> Any:
+    """JSON of whatever kind. Raises BadDocument."""
     try:
-        json_data = json.loads(data.decode("utf-8"), parse_constant=_no_constant)
+        return json.loads(data.decode("utf-8"), parse_constant=_no_constant)
     except RecursionError:
         raise BadDocument(f"{name}: nested too deeply, not a result of grpc_ping_client") from None
     except ValueError as error:
         raise BadDocument(f"{name}: not JSON: {one_line(str(error))}") from None
+
+
+def check(data: Any, name: str) -> Document:
+    """Of decoded JSON. Raises BadDocument; after it, context and entries can be read without looking at types."""
     try:
-        return _document(json_data, name)
+        return _document(data, name)
     except _Wrong as wrong:
         raise BadDocument(f"{name}: not a result of this grpc_ping_client (or of an older one): {wrong}") from None
+
+
+def entries(data: dict[str, Any]) -> Iterator[tuple[str, dict[str, Any]]]:
+    """Where it is in the file, and what it says: for each of Document.points, in their order."""
+    # Points that measured nothing have a list of their own: Google Benchmark's reader wants a time in every benchmark.
+    for place in ("benchmarks", "not_measured"):
+        for i, entry in enumerate(data.get(place) or []):
+            # Aggregates repeat what the repetitions say.
+            if _get(entry, "run_type", str, f"{place}[{i}]") == "iteration":
+                yield f"{place}[{i}]", entry
 
 
 def one_line(text: str, limit: int = MAX_MESSAGE) -> str:
@@ -139,15 +169,10 @@ def _document(data: Any, name: str) -> Document:
         key: one_line(_get(context, key, str, "context"))
         for key in ("mode", "api", "channel_policy", "workload", "target", "grpc_version")
     }
-    points = []
-    # Points that measured nothing have a list of their own: Google Benchmark's reader wants a time in every benchmark.
+    _check_settings(context)
     _get(data, "benchmarks", list, "the file")
-    for place in ("benchmarks", "not_measured"):
-        for i, entry in enumerate(_optional(data, place, list, "the file") or []):
-            where = f"{place}[{i}]"
-            # Aggregates repeat what the repetitions say.
-            if _get(entry, "run_type", str, where) == "iteration":
-                points.append(_point(entry, where))
+    _optional(data, "not_measured", list, "the file")
+    points = [_point(entry, where) for where, entry in entries(data)]
     return Document(
         name,
         text["mode"],
@@ -163,6 +188,31 @@ def _document(data: Any, name: str) -> Document:
     )
 
 
+def _check_settings(context: dict[str, Any]) -> None:
+    """Where and how it was measured, as far as anything but its text matters. All absent in version 1."""
+    _optional(context, "channel_args", dict, "context")
+    _list(context, "command_line", str, "context")
+    for i, server in enumerate(_list(context, "servers", dict, "context")):
+        where = f"servers[{i}] of context"
+        _list(server, "cpus", int, where)
+        _list(server, "channel_args", str, where)
+        _optional(server, "service_time_ns", (int, float), where)
+
+
+def _list(data: dict[str, Any], key: str, kind: type, where: str) -> list[Any]:
+    """Empty when it is absent."""
+    items: list[Any] = _optional(data, key, list, where) or []
+    if not all(isinstance(item, kind) and not isinstance(item, bool) for item in items):
+        raise _Wrong(f"'{key}' in {where} has an item of the wrong type")
+    return items
+
+
+def _check_evidence(entry: dict[str, Any], where: str) -> None:
+    for key in entry:
+        if key.startswith(EVIDENCE) and key not in NOT_FIGURES:
+            _optional(entry, key, (int, float), where)
+
+
 def _point(entry: dict[str, Any], where: str) -> Measured:
     completed = _get(entry, "completed", int, where)
     failure = one_line(_optional(entry, "error_message", str, where) or "")
@@ -173,6 +223,7 @@ def _point(entry: dict[str, Any], where: str) -> Measured:
         raise _Wrong(f"'inflight' in {where} is zero")
     number = (int, float)
     throughput = _get(entry, "throughput_per_second", number, where)
+    _check_evidence(entry, where)
     return Measured(
         inflight=inflight,
         repetition=_get(entry, "repetition_index", int, where),

@@ -16,8 +16,8 @@ import numpy as np
 from scipy.optimize import OptimizeWarning, curve_fit
 from scipy.stats import t as student
 
+from cqbench.medians import LEVEL, SEED, Floats, interval, resampled_medians
 from cqbench.verdict_rules import MIN_FOR_INTERVAL, USL_MIN_COUNTS, USL_MIN_R2, USL_SUPERLINEAR
-from cqbench.verdict_stats import LEVEL, SEED, percentile_interval
 
 RESAMPLES = 200
 NO_KAPPA = 1e-7  # below it the peak is beyond 3,000 in flight, and the coefficient is rounding
@@ -54,12 +54,12 @@ class Fit:
         return bool(self.complaints)
 
 
-def throughput(n: np.ndarray | float, rate: float, sigma: float, kappa: float) -> np.ndarray | float:
+def throughput(n: Floats | float, rate: float, sigma: float, kappa: float) -> Floats | float:
     """X(N), per second."""
     return rate * n / (1 + sigma * (n - 1) + kappa * n * (n - 1))
 
 
-def _slopes(n: np.ndarray, rate: float, sigma: float, kappa: float) -> np.ndarray:
+def _slopes(n: Floats, rate: float, sigma: float, kappa: float) -> Floats:
     """Derivatives of X(N) by the three coefficients; without them a fit takes several times as long."""
     below = 1 + sigma * (n - 1) + kappa * n * (n - 1)
     by_sigma = -rate * n * (n - 1) / below**2
@@ -91,13 +91,13 @@ def fit(series: Mapping[int, Sequence[float]]) -> Fit | None:
     return Fit(rate, sigma, kappa, peak, r2, len(counts), counts[-1], source, _complaints(len(n), r2), _caution(n, x))
 
 
-def r_squared(seen: np.ndarray, fitted: np.ndarray) -> float:
+def r_squared(seen: Floats, fitted: Floats) -> float:
     """Part of the variance that is described; 0 when there is no variance to describe."""
     total = float(np.sum((seen - seen.mean()) ** 2))
     return 1 - float(np.sum((seen - fitted) ** 2)) / total if total > 0 else 0.0
 
 
-def _solve(n: np.ndarray, x: np.ndarray) -> tuple[np.ndarray, np.ndarray] | None:
+def _solve(n: Floats, x: Floats) -> tuple[Floats, Floats] | None:
     """Coefficients and covariance; None when nothing was found. Scaled, so that the three are of similar size."""
     unit = x[0] / n[0]
     if unit <= 0:
@@ -114,7 +114,7 @@ def _solve(n: np.ndarray, x: np.ndarray) -> tuple[np.ndarray, np.ndarray] | None
 
 
 def _intervals(
-    series: Mapping[int, Sequence[float]], counts: list[int], best: np.ndarray, covariance: np.ndarray
+    series: Mapping[int, Sequence[float]], counts: list[int], best: Floats, covariance: Floats
 ) -> tuple[list[tuple[float | None, float | None]], str]:
     """Of lambda, sigma, kappa, and where they come from."""
     if min(len(series[c]) for c in counts) >= MIN_FOR_INTERVAL:
@@ -130,13 +130,11 @@ def _bootstrap(series: Mapping[int, Sequence[float]], counts: list[int]) -> list
     """Fits to repetitions drawn again, with replacement, within each count."""
     random = np.random.default_rng(SEED)
     n = np.array(counts, dtype=float)
-    draws = np.column_stack(
-        [np.median(random.choice(np.array(series[c]), (RESAMPLES, len(series[c]))), axis=1) for c in counts]
-    )
+    draws = np.column_stack([resampled_medians(series[c], random, RESAMPLES) for c in counts])
     found = [solved[0] for solved in (_solve(n, row) for row in draws) if solved is not None]
     if len(found) < RESAMPLES / 2:
         return [(None, None)] * 3
-    return [percentile_interval(column) for column in np.array(found).T]
+    return [interval(column) for column in np.array(found).T]
 
 
 def _complaints(counts: int, r2: float) -> tuple[str, ...]:
@@ -148,7 +146,7 @@ def _complaints(counts: int, r2: float) -> tuple[str, ...]:
     return tuple(said)
 
 
-def _caution(n: np.ndarray, x: np.ndarray) -> str:
+def _caution(n: Floats, x: Floats) -> str:
     share = (x / n) / (x[0] / n[0])
     worst = int(np.argmax(share))
     return f"{share[worst]:.2f} x linear at {n[worst]:.0f}" if share[worst] > USL_SUPERLINEAR else ""

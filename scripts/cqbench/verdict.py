@@ -13,32 +13,36 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
-from cqbench import usl
+from cqbench import usl, verdict_text, verdict_words
 from cqbench import verdict_advice as advice
 from cqbench import verdict_rules as rules
-from cqbench import verdict_text as text
 from cqbench.documents import BadDocument
 from cqbench.options import Parser
-from cqbench.verdict_data import Series, find_files, load_series, make_pairs
+from cqbench.runs import Run, read_all
+from cqbench.verdict_advice import Judgement
+from cqbench.verdict_data import load_series, make_pairs
 from cqbench.verdict_judge import Finding, Row, Side, judge, order
 
 
-def findings_of(series: Sequence[Series]) -> list[Finding]:
-    """The most important first."""
-    return order(judge(pair) for pair in make_pairs(series))
+def judge_runs(runs: Sequence[Run]) -> Judgement:
+    """Every workload, mode, API and setting in them, the most important first."""
+    series = load_series(runs)
+    return Judgement(tuple(order(judge(pair) for pair in make_pairs(series))), tuple(advice.choices(series)))
 
 
-def to_json(findings: Sequence[Finding], choices: Sequence[advice.Choice]) -> dict[str, Any]:
+def to_json(judgement: Judgement) -> dict[str, Any]:
     """All numbers, and the names of the rules that fired. Units as in the result files; ratios separate / shared."""
-    return {
+    data = {
         "thresholds": {
             name.lower(): list(value) if isinstance(value, tuple) else value
             for name, value in vars(rules).items()
             if name.isupper()
         },
-        "findings": [_finding(f) for f in findings],
-        "choices": [asdict(c) for c in choices],
+        "findings": [_finding(f) for f in judgement.findings],
+        "choices": [asdict(c) for c in judgement.choices],
     }
+    finite: dict[str, Any] = _finite(data)
+    return finite
 
 
 def _finding(f: Finding) -> dict[str, Any]:
@@ -48,12 +52,13 @@ def _finding(f: Finding) -> dict[str, Any]:
         "workload": series.workload,
         "mode": series.mode,
         **asdict(series.setting),
-        "policies": [s.policy for s in (f.pair.shared, f.pair.separate, *f.pair.pools) if s],
+        "policies": [s.policy for s in f.pair.all],
         "verdict": f.verdict.value,
         "rules": list(f.fired),
-        "text": text.verdict_words(f),
+        "text": verdict_words.verdict_words(f),
         "repetitions": f.repetitions,
-        "left_out": sum(s.left_out for s in (f.pair.shared, f.pair.separate) if s),
+        "left_out": {s.policy: len(s.left_out) for s in f.pair.all},
+        "with_failed_calls": {s.policy: len(s.failed()) for s in f.pair.all},
         "present_at": list(f.present),
         "faster_at": list(f.gains),
         "undecided_at": list(f.undecided),
@@ -64,9 +69,10 @@ def _finding(f: Finding) -> dict[str, Any]:
         "gain_capped_from": f.gain_capped_from,
         "client_cpus_allowed": f.client_cpus,
         "server_cpus_allowed": f.server_cpus,
-        "cores": text.cores(f),
+        "cores": verdict_words.cores(f),
         "cpus_for_post_ratio": {"client": f.cores_needed[0], "server": f.cores_needed[1]},
         "best_at": best.inflight if best else None,
+        "factors_at_best": _factors(best) if best else None,
         "rows": [_row(r) for r in f.rows],
         "usl": {name: _fit(fit) for name, fit in f.fits.items()},
         "set": advice.policy(f),
@@ -82,8 +88,15 @@ def _row(row: Row) -> dict[str, Any]:
         "shared": _side(row.shared),
         "separate": _side(row.separate),
         **{f"{name}_ratio": asdict(getattr(row, name)) if getattr(row, name) else None for name in ratios},
+        "factors": _factors(row),
         "rpcs_per_segment": {"shared": row.per_segment[0], "separate": row.per_segment[1]},
     }
+
+
+def _factors(row: Row) -> dict[str, Any]:
+    """Whose product is the throughput ratio; null where figures are absent or the end spins."""
+    ends = {"client": row.client_factors, "server": row.server_factors}
+    return {end: asdict(factors) if factors else None for end, factors in ends.items()}
 
 
 def _side(side: Side | None) -> dict[str, Any] | None:
@@ -106,21 +119,22 @@ def _finite(data: Any) -> Any:
 def main(arguments: list[str]) -> int:
     parser = Parser("verdict.sh")
     parser.add_argument("--format", choices=("text", "json"), default="text")
+    parser.add_argument("--all", action="store_true")
     parser.add_argument("results", nargs="+", type=Path)
     options = parser.parse_args(arguments)
     try:
-        files = [file for path in options.results for file in find_files(path)]
-        if not files:
+        runs = read_all(options.results)
+        if not runs:
             raise BadDocument(f"{options.results[0]}: no result files in it")
-        series = load_series(files)
     except BadDocument as error:
         print(f"verdict.sh: {error}", file=sys.stderr)
         return 2
-    findings, choices = findings_of(series), advice.choices(series)
+    judgement = judge_runs(runs)
     if options.format == "json":
-        print(json.dumps(_finite(to_json(findings, choices)), indent=2))
+        print(json.dumps(to_json(judgement), indent=2))
     else:
-        print(text.render(findings, choices), end="")
+        show = verdict_text.render if options.all else verdict_text.summary
+        print(show(judgement), end="")
     return 0
 
 

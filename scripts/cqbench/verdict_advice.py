@@ -7,10 +7,12 @@ from collections.abc import Iterable
 from dataclasses import dataclass, replace
 
 from cqbench import verdict_rules as rules
+from cqbench.documents import Measured
+from cqbench.medians import Ratio, ratio_of_medians
 from cqbench.verdict_data import Series
 from cqbench.verdict_judge import Finding, Row
 from cqbench.verdict_rules import Verdict
-from cqbench.verdict_stats import Ratio, ratio_of_medians
+from cqbench.verdict_scaling import is_scaling
 
 LEAVE = "leave it"
 HOW = "a channel per worker with GRPC_ARG_USE_LOCAL_SUBCHANNEL_POOL"
@@ -27,6 +29,14 @@ class Choice:
     where: str  # what is the same for both
     inflight: int
     ratio: Ratio
+
+
+@dataclass(frozen=True)
+class Judgement:
+    """All there is to say about some runs, the most important first."""
+
+    findings: tuple[Finding, ...]
+    choices: tuple[Choice, ...]
 
 
 def interval(ratio: Ratio | None, unit: str = "x") -> str:
@@ -54,23 +64,26 @@ def policy(finding: Finding) -> str:
     if finding.verdict is Verdict.NOT_ENOUGH:
         return f"{LEAVE}, until it has been measured well enough."
     measured = [r.inflight for r in finding.rows]
-    lost = _lost(finding) if finding.losses else ""
+    lost = f"; {losses(finding)}" if finding.losses else ""
     if not finding.gains:
         return f"{LEAVE}: keep the shared connection; separate ones bring nothing that counts{lost}."
     best = finding.best
     assert best is not None
-    way = HOW if finding.pair.separate and finding.pair.separate.policy == "separate" else _pool_words(finding)
     where = counts(finding.gains, measured)
-    text = f"{way}, if you run at {where} in flight: {interval(best.throughput)} at {best.inflight}{lost}."
+    text = f"{way(finding)}, if you run at {where} in flight: {interval(best.throughput)} at {best.inflight}{lost}."
     return f"{text} {connections(finding, best)}".strip()
 
 
-def _pool_words(finding: Finding) -> str:
+def way(finding: Finding) -> str:
+    """How to get the separate connections that were measured."""
     name = finding.pair.separate.policy if finding.pair.separate else ""
+    if name == "separate":
+        return HOW
     return f"{name.rpartition(':')[2]} channels with connections of their own ({name})"
 
 
-def _lost(finding: Finding) -> str:
+def losses(finding: Finding) -> str:
+    """Where separate connections lose, how much at the highest such count, and why. There must be losses."""
     last = next(r for r in reversed(finding.rows) if r.inflight in finding.losses)
     why = ""
     if finding.batching and last.per_segment[0] and last.per_segment[1]:
@@ -78,15 +91,23 @@ def _lost(finding: Finding) -> str:
     where = f"at {counts(finding.losses, [r.inflight for r in finding.rows])}"
     if finding.loses_from is not None:
         where = f"from {finding.loses_from} on"
-    return f"; {where} in flight they lose: {interval(last.throughput)} at {last.inflight}{why}"
+    return f"{where} in flight they lose: {interval(last.throughput)} at {last.inflight}{why}"
 
 
 def connections(finding: Finding, at: Row) -> str:
-    """The fewest connections that are as good as the best measured at this count; '' when there is no choice."""
+    """What else was measured at this count: whether fewer connections are enough, and what scaling does. '' if not."""
     chosen = finding.pair.separate
-    if chosen is None or not finding.pair.pools:
+    if chosen is None:
         return ""
-    sizes = [(s, _connections(s, at.inflight)) for s in (*finding.pair.pools, chosen)]
+    pools = [s for s in finding.pair.others if not is_scaling(s.policy)]
+    said = [_fewest_connections(finding, [*pools, chosen], chosen, at)] if pools else []
+    said += [_scaling(s, chosen, finding, at.inflight) for s in finding.pair.others if is_scaling(s.policy)]
+    return " ".join(filter(None, said))
+
+
+def _fewest_connections(finding: Finding, every: list[Series], chosen: Series, at: Row) -> str:
+    """The fewest that are as good as the best; '' when there is no choice."""
+    sizes = [(s, _connections(s, at.inflight)) for s in every]
     there = [(s, n) for s, n in sizes if n is not None and _sound(s, at.inflight)]
     if len(there) < 2:
         return ""
@@ -97,6 +118,28 @@ def connections(finding: Finding, at: Row) -> str:
         return f"Fewer connections ({', '.join(s.policy for s, _ in there if s is not chosen)}) carry less."
     gain = interval(_between(fewest, finding.pair.shared, at.inflight))
     return f"{number} connections ({_name(fewest)}) are enough at {at.inflight}: {gain} of the shared one."
+
+
+def _scaling(series: Series, chosen: Series, finding: Finding, n: int) -> str:
+    """Whether one channel that scales is as good as the separate connections; '' where it was not measured well."""
+    name = f"One channel that scales ({series.policy})"
+    failed = series.failed(n)
+    if failed:
+        return f"{name} had failed calls at {n} ({_codes(failed)})."
+    ratio = _between(series, chosen, n)
+    if ratio is None or ratio.low is None or ratio.high is None or not _sound(series, n):
+        return ""
+    if ratio.low >= 1 / rules.ALIKE:
+        return f"{name} is as good at {n}: {interval(_between(series, finding.pair.shared, n))} of the shared one."
+    beside = f"{interval(ratio)} of {_name(chosen)}"
+    if ratio.high < 1 / rules.ALIKE:
+        return f"{name} carries less at {n}: {beside}."
+    return f"Whether one channel that scales ({series.policy}) is as good at {n} is open: {beside}."
+
+
+def _codes(points: Iterable[Measured]) -> str:
+    """'UNAVAILABLE/CANCELLED': of the failed calls, as the client's 'UNAVAILABLE x 3 (message)' begins."""
+    return "/".join(dict.fromkeys(error.partition(" x ")[0] for m in points for error in m.errors)) or "no code"
 
 
 def _name(series: Series) -> str:
@@ -182,9 +225,10 @@ def to_do(finding: Finding) -> list[str]:
     """What would make the evidence better, the most important first; empty when nothing is missing."""
     pair = finding.pair
     if pair.shared is None or pair.separate is None:
-        missing = "--channel-policy per-worker" if pair.shared is None else "--local-pool"
-        return [f"measure the other side too ({missing})"]
-    said = [*_about_repetitions(finding), *_about_doubts(finding)]
+        missing = [] if pair.shared else ["--channel-policy per-worker"]
+        missing += [] if pair.separate else ["--local-pool"]
+        return [*_about_failures(finding), *(f"measure the other side too ({flag})" for flag in missing)]
+    said = [*_about_failures(finding), *_about_repetitions(finding), *_about_doubts(finding)]
     if any(not s.policy_held for r in finding.rows for s in (r.shared, r.separate) if s):
         said.append("the policy's promise of connections did not hold: look at the warnings in the files")
     if "contradiction-at-1-in-flight" in finding.fired:
@@ -199,12 +243,23 @@ def to_do(finding: Finding) -> list[str]:
     return said + _mixed(finding)
 
 
+def _about_failures(finding: Finding) -> list[str]:
+    """What was left out of them is not made good by more repetitions, which would fail as well."""
+    failed = {s.policy: s.failed() for s in finding.pair.all if s.failed()}
+    every = [m for points in failed.values() for m in points]
+    points = f"{len(every)} point{'s' if len(every) > 1 else ''} of {' and '.join(failed)}"
+    return [f"{points} had failed calls ({_codes(every)}), left out here: see the errors in the files"] if every else []
+
+
 def _about_repetitions(finding: Finding) -> list[str]:
-    if finding.repetitions >= rules.MIN_REPETITIONS:
+    """Of points that could be measured: where calls failed, another repetition is not what is missing."""
+    sides = [s for s in (finding.pair.shared, finding.pair.separate) if s]
+    tried = min((s.repetitions(n) + len(s.failed(n)) for s in sides for n in s.points), default=0)
+    if tried >= rules.MIN_REPETITIONS:
         return []
-    left_out = sum(s.left_out for s in (finding.pair.shared, finding.pair.separate) if s)
-    note = f"; {left_out} were cut short or had errors" if left_out else ""
-    return [f"--repetitions {rules.MIN_REPETITIONS} or more (fewest here: {finding.repetitions}{note})"]
+    cut = sum(len(s.left_out) - len(s.failed()) for s in sides)
+    note = f"; {cut} {'was' if cut == 1 else 'were'} cut short" if cut else ""
+    return [f"--repetitions {rules.MIN_REPETITIONS} or more (fewest here: {tried}{note})"]
 
 
 def _about_doubts(finding: Finding) -> list[str]:
@@ -215,6 +270,7 @@ def _about_doubts(finding: Finding) -> list[str]:
     remedies = (
         (r"other processes|another client", "keep other work off the CPUs and the server (suspect: {})"),
         (r"hypervisor", "use a machine of your own ({})"),
+        (rf"^{rules.UNKNOWN_SURROUNDINGS}", "{}: mend or remove that file"),
         (r"share CPUs", "pin client and server apart with taskset or numactl"),
         (r"not warmed up|drifts", "a longer --warmup and --interval ({})"),
         (r"governor|clock source", "{}"),

@@ -1,26 +1,30 @@
-"""Result files -> series of repetitions, paired by what they share. documents.py checks the files.
+"""Runs -> series of repetitions, paired by what they share.
 
 A series is one workload, mode, API, setting and way of connecting; runs that differ in a setting which the files name
-(server layout, CPUs, threads, payload, gRPC version) are never put together.
+(server layout, CPUs, threads, payload, gRPC version) or the experiment's manifest (environment variables, a proxy) are
+never put together. Names do not count: two variants that are alike in all of that, as when a thing is measured against
+itself, are repetitions of one series, and the advice says that they were put together.
 """
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterable
 from dataclasses import dataclass, field
-from pathlib import Path
 from typing import Any
+from zlib import crc32
 
-from cqbench.comparison import SEPARATE_POLICIES, SHARED_POLICIES
+from cqbench import verdict_scaling
 from cqbench.cpus import format_cpus
-from cqbench.documents import BadDocument, Measured, one_line, parse
-from cqbench.documents import MAX_BYTES as MAX_FILE_BYTES
-from cqbench.verdict_rules import is_doubt
-from cqbench.verdict_stats import median
+from cqbench.documents import EVIDENCE, Measured, one_line
+from cqbench.medians import median
+from cqbench.runs import Run
+from cqbench.verdict_rules import UNKNOWN_SURROUNDINGS, is_doubt
+from cqbench.verdict_scaling import SCALING, is_scaling
 
-NOT_RESULTS = ("manifest.json",)
+SHARED_POLICIES = ("per-worker", "shared")
+SEPARATE_POLICIES = ("local-pool", "distinct-args")
 THREAD_FLAGS = ("--threads", "--max-async-clients", "--max-channels")
+MAX_WORDS = 400
 
 
 @dataclass(frozen=True, order=True)
@@ -33,7 +37,7 @@ class Setting:
     cpus: str  # "client 0, server 1"
     payload: str  # and what the server does for it: "100/100 bytes, service 5 us constant burn"
     grpc: str
-    extra: str  # channel arguments, service config
+    extra: str  # channel arguments, service config, environment variables, network: "both ends GRPC_TRACE=http"
 
 
 @dataclass(frozen=True)
@@ -50,17 +54,21 @@ class Repetition:
 
 @dataclass
 class Series:
-    """policy: 'shared', 'separate' (a connection per worker) or 'pool:N'. spins: client, server."""
+    """policy: 'shared', 'separate' (a connection per worker), 'pool:N', or 'scaling:N', a shared channel that may grow
+    to N connections. spins: client, server. added_rtt_ns: to each round trip, by a proxy; None without one.
+    """
 
     workload: str
     mode: str
     setting: Setting
     policy: str
     spins: tuple[bool, bool] = (False, False)
+    added_rtt_ns: float | None = None
     points: dict[int, list[Repetition]] = field(default_factory=dict)
-    left_out: int = 0  # points cut short or with failed calls
+    left_out: list[Measured] = field(default_factory=list)  # points cut short, with failed calls, or without figures
     general_doubts: list[str] = field(default_factory=list)  # about every point
     folders: dict[str, set[str]] = field(default_factory=dict)  # policy as given -> folders it came from
+    variants: set[str] = field(default_factory=set)  # of experiments; '' for runs outside of them
 
     def values(self, inflight: int, name: str) -> list[float | None]:
         """A figure of each repetition at a count; '_ns' latencies by their short names: p50_ns, p99_ns."""
@@ -72,20 +80,26 @@ class Series:
     def repetitions(self, inflight: int) -> int:
         return len(self.points.get(inflight, []))
 
+    def failed(self, inflight: int | None = None) -> list[Measured]:
+        """Points left out because calls failed; of all counts by default."""
+        return [m for m in self.left_out if m.failed and inflight in (None, m.inflight)]
+
 
 @dataclass
 class Pair:
-    """Both ways of connecting in one setting. pools: those not chosen as separate, compared in the advice only."""
+    """Both ways of connecting in one setting. others: further ones, compared in the advice only."""
 
     shared: Series | None
     separate: Series | None
-    pools: list[Series]
+    others: list[Series]
 
     @property
     def any(self) -> Series:
-        found = self.shared or self.separate
-        assert found is not None
-        return found
+        return next(iter(self.all))
+
+    @property
+    def all(self) -> list[Series]:
+        return [s for s in (self.shared, self.separate, *self.others) if s is not None]
 
 
 def _value(repetition: Repetition, name: str) -> float | None:
@@ -95,47 +109,46 @@ def _value(repetition: Repetition, name: str) -> float | None:
     return repetition.figures.get(name)
 
 
-def find_files(path: Path) -> list[Path]:
-    """The result files of an experiment's folder (raw/<variant>/<NN>.json) or bench.sh's, or the file itself."""
-    if not path.is_dir():
-        return [path]
-    raw = path / "raw"
-    found = raw.glob("*/*.json") if raw.is_dir() else path.glob("*.json")
-    return sorted(p for p in found if p.name not in NOT_RESULTS)
-
-
-def load_series(paths: Iterable[Path]) -> list[Series]:
-    """In the order in which they first appear. Raises BadDocument."""
+def load_series(runs: Iterable[Run]) -> list[Series]:
+    """In the order in which they first appear."""
     found: dict[tuple[str, str, Setting, str], Series] = {}
-    for path in paths:
-        _add(path, found)
+    for run in runs:
+        _add(run, found)
     return list(found.values())
 
 
-def _add(path: Path, found: dict[tuple[str, str, Setting, str], Series]) -> None:
-    """Raises BadDocument."""
-    try:
-        with path.open("rb") as file:
-            data = file.read(MAX_FILE_BYTES + 1)
-    except OSError as error:
-        raise BadDocument(f"{path}: {error.strerror or error}") from None
-    if len(data) > MAX_FILE_BYTES:
-        raise BadDocument(f"{path}: larger than {MAX_FILE_BYTES // 2**20} MiB, not a result of grpc_ping_client")
-    document = parse(data, str(path))
-    raw = json.loads(data)
-    context = raw["context"]
-    key = (document.workload, document.mode, _setting(context), side(document.policy))
-    series = found.setdefault(key, Series(*key, spins=_spins(context)))
-    series.folders.setdefault(document.policy, set()).add(str(path.parent))
-    series.general_doubts += [d for d in document.suspect if d not in series.general_doubts]
-    # The same order as in documents.py.
-    entries = [e for place in ("benchmarks", "not_measured") for e in raw.get(place) or []]
-    runs = [e for e in entries if e["run_type"] == "iteration"]
-    for measured, entry in zip(document.points, runs, strict=True):
+def _add(run: Run, found: dict[tuple[str, str, Setting, str], Series]) -> None:
+    document = run.document
+    policy, setting = conditions(run)
+    key = (document.workload, document.mode, setting, policy)
+    series = found.setdefault(key, Series(*key, _spins(run.context), run.surroundings.added_rtt_ns))
+    series.folders.setdefault(document.policy, set()).add(str(run.path.parent))
+    series.variants.add(run.variant)
+    series.general_doubts += [d for d in _general_doubts(run) if d not in series.general_doubts]
+    for measured, entry in run.points():
         if measured.partial or measured.failure or measured.failed or measured.throughput is None:
-            series.left_out += 1
+            series.left_out.append(measured)
             continue
         series.points.setdefault(measured.inflight, []).append(Repetition(measured, _figures(entry)))
+
+
+def _general_doubts(run: Run) -> list[str]:
+    problem = run.surroundings.problem
+    return [*run.document.suspect, *([f"{UNKNOWN_SURROUNDINGS}: {problem}"] if problem else [])]
+
+
+def conditions(run: Run) -> tuple[str, Setting]:
+    """The way of connecting, as Series.policy, and the setting.
+
+    A channel that scales is another way to connect in the setting of one that does not: what asks for it is in the
+    first and not in the second.
+    """
+    policy = side(run.document.policy)
+    most = verdict_scaling.most_connections(run.context) if policy == "shared" else None
+    if most is None:
+        return policy, _setting(run.context, run.surroundings.environment(), run.surroundings.network())
+    environment = run.surroundings.environment(client_without=(verdict_scaling.VARIABLE,))
+    return f"{SCALING}:{most}", _setting(verdict_scaling.without(run.context), environment, run.surroundings.network())
 
 
 def side(policy: str) -> str:
@@ -146,20 +159,17 @@ def side(policy: str) -> str:
 
 
 def _figures(entry: dict[str, Any]) -> dict[str, float]:
-    """The evidence: numbers only, and none that is not a number."""
+    """The numbers of the evidence."""
     return {
         name: float(value)
         for name, value in entry.items()
-        if name.startswith(("client_", "server_"))
-        and isinstance(value, (int, float))
-        and not isinstance(value, bool)
-        and 0 <= value < 2**63
+        if name.startswith(EVIDENCE) and isinstance(value, (int, float))
     }
 
 
 def _servers(context: dict[str, Any]) -> list[dict[str, Any]]:
-    servers = context.get("servers")
-    return [s for s in servers if isinstance(s, dict)] if isinstance(servers, list) else []
+    """Absent in version 1, empty with --no-evidence."""
+    return context.get("servers") or []
 
 
 def _spins(context: dict[str, Any]) -> tuple[bool, bool]:
@@ -167,11 +177,12 @@ def _spins(context: dict[str, Any]) -> tuple[bool, bool]:
     return context.get("poll") == "spin", any(s.get("poll") == "spin" for s in _servers(context))
 
 
-def _setting(context: dict[str, Any]) -> Setting:
+def _setting(context: dict[str, Any], environment: str, network: str) -> Setting:
     servers = _servers(context)
     text = {key: str(context.get(key) or "") for key in ("api", "poll", "affinity", "grpc_version", "service_config")}
-    cpus = [format_cpus(tuple(c for c in s.get("cpus") or [] if isinstance(c, int))) or "?" for s in servers]
+    cpus = [format_cpus(tuple(s.get("cpus") or [])) or "?" for s in servers]
     arguments = context.get("channel_args") or {}
+    configured = " ".join([*(f"{k}={v}" for k, v in sorted(arguments.items())), text["service_config"]]).strip()
     echo = context.get("workload") == "echo"
     payload = f"{context.get('request_bytes', 0)}/{context.get('response_bytes', 0)} bytes" if echo else ""
     words = (
@@ -181,9 +192,15 @@ def _setting(context: dict[str, Any]) -> Setting:
         f"client {text['affinity'] or '?'}" + (f", server {'; '.join(cpus)}" if servers else ""),
         ", ".join(filter(None, [payload, *dict.fromkeys(_service(s) for s in servers)])),
         text["grpc_version"],
-        " ".join([*(f"{k}={v}" for k, v in sorted(dict(arguments).items())), text["service_config"]]).strip(),
+        ", ".join(filter(None, [network, environment, configured])),
     )
-    return Setting(*(one_line(word) for word in words))
+    return Setting(*map(_cut, words))
+
+
+def _cut(text: str) -> str:
+    """One printable line. What differs behind its end still differs."""
+    whole = one_line(text, len(text))
+    return whole if len(whole) <= MAX_WORDS else f"{one_line(whole, MAX_WORDS)} {crc32(whole.encode()):08x}"
 
 
 def _layout(server: dict[str, Any]) -> str:
@@ -193,14 +210,13 @@ def _layout(server: dict[str, Any]) -> str:
         text += f" {server['num_cqs']} x {server.get('workers_per_cq', '?')}"
     if server.get("callbacks_per_cq"):
         text += f", {server['callbacks_per_cq']} posted"
-    arguments = [str(a) for a in server.get("channel_args") or []]
-    return ", ".join([text, *(["spin"] if server.get("poll") == "spin" else []), *arguments])
+    return ", ".join([text, *(["spin"] if server.get("poll") == "spin" else []), *(server.get("channel_args") or [])])
 
 
 def _service(server: dict[str, Any]) -> str:
     """'service 5 us constant burn', '' without: part of the load, not of how the server is laid out."""
     nanos = server.get("service_time_ns")
-    if not isinstance(nanos, (int, float)):
+    if nanos is None:
         return ""
     how = [str(server.get(f"service_time_{key}") or "") for key in ("distribution", "mode")]
     return " ".join(filter(None, [f"service {nanos / 1000:g} us", *how]))
@@ -208,7 +224,7 @@ def _service(server: dict[str, Any]) -> str:
 
 def _threads(context: dict[str, Any]) -> str:
     """As the command line says: the points' thread counts depend on the calls in flight."""
-    words = [str(w) for w in context.get("command_line") or []]
+    words = context.get("command_line") or []
     given = []
     for flag in THREAD_FLAGS:
         for i, word in enumerate(words):
@@ -220,19 +236,24 @@ def _threads(context: dict[str, Any]) -> str:
 
 
 def make_pairs(series: Iterable[Series]) -> list[Pair]:
-    """One per workload, mode and setting. Without a connection per worker, the largest pool stands for separate."""
+    """One per workload, mode and setting. Without a connection per worker, the largest pool stands for separate.
+
+    A channel that scales does not: below the server's limit of streams it has a single connection like the shared one.
+    """
     groups: dict[tuple[str, str, Setting], dict[str, Series]] = {}
     for s in series:
         groups.setdefault((s.workload, s.mode, s.setting), {})[s.policy] = s
     pairs = []
     for sides in groups.values():
-        shared = sides.pop("shared", None)
-        pools = sorted((s for name, s in sides.items() if name != "separate"), key=lambda s: _pool_size(s.policy))
-        separate = sides.get("separate") or (pools.pop() if pools else None)
-        pairs.append(Pair(shared, separate, pools))
+        shared, separate = sides.pop("shared", None), sides.pop("separate", None)
+        others = sorted(sides.values(), key=lambda s: _size(s.policy))
+        pools = [s for s in others if not is_scaling(s.policy)]
+        separate = separate or (pools.pop() if pools else None)
+        pairs.append(Pair(shared, separate, [*pools, *(s for s in others if is_scaling(s.policy))]))
     return pairs
 
 
-def _pool_size(policy: str) -> int:
+def _size(policy: str) -> int:
+    """Of a pool or of what a channel scales to."""
     digits = policy.rpartition(":")[2]
     return int(digits) if digits.isdigit() else 0

@@ -8,9 +8,10 @@ from functools import cached_property
 
 from cqbench import usl
 from cqbench import verdict_rules as rules
+from cqbench.medians import Ratio
 from cqbench.verdict_data import Pair, Series
+from cqbench.verdict_evidence import ENDS, Factors, evidence, factors, ratio
 from cqbench.verdict_rules import Evidence, Regime, Status, Verdict
-from cqbench.verdict_stats import Ratio, divide, median, ratio_of_medians
 
 
 @dataclass(frozen=True)
@@ -41,6 +42,8 @@ class Row:
     p99: Ratio | None
     client_cost: Ratio | None
     server_cost: Ratio | None
+    client_factors: Factors | None  # of the throughput ratio
+    server_factors: Factors | None
     per_segment: tuple[float | None, float | None]  # RPCs per segment that the client sent: shared, separate
     status: Status
 
@@ -158,25 +161,29 @@ def _verdict(
 
 
 def _row(pair: Pair, n: int) -> Row:
-    ratios = {name: _ratio(pair, n, name) for name in ("throughput", "p99_ns")}
-    costs = [_ratio(pair, n, f"{end}_cpu_per_rpc_ns") for end in ("client", "server")]
+    throughput = ratio(pair, n, "throughput")
+    client, server = (ratio(pair, n, f"{end}_cpu_per_rpc_ns") for end in ENDS)
     # A gain shows what limits the shared side only where the figures may be believed at all.
     shared, separate = (_side(s, n, False) if s and s.repetitions(n) else None for s in (pair.shared, pair.separate))
     doubtful = _doubtful(shared) or _doubtful(separate) or _disqualified(pair)
-    gains = n > 1 and not doubtful and bool(rules.faster(ratios["throughput"]))
+    gains = n > 1 and not doubtful and bool(rules.faster(throughput))
     if gains and pair.shared is not None:
         shared = _side(pair.shared, n, True)
     held = shared.regime if shared else Regime.UNKNOWN
     segments = [s.middle(n, "client_rpcs_per_segment_sent") if s else None for s in (pair.shared, pair.separate)]
-    status = rules.status(n, ratios["throughput"], held, doubtful)
-    return Row(n, shared, separate, ratios["throughput"], ratios["p99_ns"], costs[0], costs[1],
-               (segments[0], segments[1]), status)  # fmt: skip
-
-
-def _ratio(pair: Pair, n: int, name: str) -> Ratio | None:
-    if pair.shared is None or pair.separate is None:
-        return None
-    return ratio_of_medians(pair.separate.values(n, name), pair.shared.values(n, name), rules.MIN_FOR_INTERVAL)
+    return Row(
+        n,
+        shared,
+        separate,
+        throughput,
+        ratio(pair, n, "p99_ns"),
+        client,
+        server,
+        factors(pair, n, "client", client),
+        factors(pair, n, "server", server),
+        (segments[0], segments[1]),
+        rules.status(n, throughput, held, doubtful),
+    )
 
 
 def _doubtful(side: Side | None) -> bool:
@@ -209,41 +216,8 @@ def _side(series: Series, n: int, gains: bool) -> Side:
     )
 
 
-def evidence(series: Series, n: int) -> Evidence:
-    """The medians that the rules look at."""
-    client_spins, server_spins = series.spins
-
-    def figure(name: str) -> float | None:
-        return series.middle(n, name)
-
-    return Evidence(
-        inflight=n,
-        client_cpu_share=None if client_spins else _cpu_share(series, n, "client"),
-        server_cpu_share=None if server_spins else _cpu_share(series, n, "server"),
-        client_cpus=figure("client_cpus_allowed"),
-        server_cpus=figure("server_cpus_allowed"),
-        client_workers=None if client_spins else figure("client_workers_busy_share"),
-        server_workers=None if server_spins else figure("server_workers_busy_share"),
-        server_busiest=None if server_spins else figure("server_busiest_worker_share"),
-        rtt_ns=figure("client_rtt_min_ns_median"),
-        p50_ns=figure("p50_ns"),
-        ideal=ideal(series, n),
-    )
-
-
-def _cpu_share(series: Series, n: int, end: str) -> float | None:
-    used, allowed = (series.values(n, f"{end}_{what}") for what in ("cores_used", "cpus_allowed"))
-    return median(divide(u, a) for u, a in zip(used, allowed, strict=True))
-
-
-def ideal(series: Series, n: int) -> float | None:
-    """Throughput / (n x throughput at 1 in flight)."""
-    one = series.middle(1, "throughput")
-    return divide(series.middle(n, "throughput"), n * one if one else None)
-
-
 def _contradiction(pair: Pair) -> bool:
-    return rules.contradictory(_ratio(pair, 1, "throughput"))
+    return rules.contradictory(ratio(pair, 1, "throughput"))
 
 
 def _from_on(rows: list[Row], holds: Callable[[Row], bool]) -> int | None:

@@ -9,7 +9,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from enum import Enum
 
-from cqbench.verdict_stats import Ratio
+from cqbench.medians import Ratio
 
 # 10 %: the self-check calls a drift of 5 % inside a window suspect, and one set-up measured twice in a session (1 in
 # flight, where both sides are one connection) was seen to differ by 6 %. Less than both together is not worth a change.
@@ -22,14 +22,26 @@ CPU_SATURATED = 0.95
 WORKER_SATURATED = 0.95
 # Of latency P50: when the wire is that much, the best of clients and servers could win 1 / 0.7 = 1.4 times at most.
 NETWORK_SHARE = 0.70
+# Of the window in which the connection had a request that the server had not taken. With workers that sleep in their
+# calls 96 to 99 % were seen, 90 % beside other programs; where CPUs or the connection are the limit at most 53 %.
+SERVER_WAIT_BUSY = 0.80
+# Smoothed round trip / latency P50: for most of its time a call's request is not taken. Seen: 98 to 113 % with workers
+# that sleep; at most 77 % otherwise where throughput is far from the ideal, so this is not enough alone.
+SERVER_WAIT_SHARE = 0.80
+# Smoothed / shortest round trip: above it the other end takes the time, not the way there. A link that only has to be
+# crossed is near 1, one with a full buffer may reach a few; 300 and more were seen with workers that sleep.
+SERVER_WAIT_RTT = 10.0
 # Throughput / (n x throughput at 1 in flight): by Little's law a call then takes at most 1.4 times as long as alone.
 IDLE_IDEAL = 0.70
+# The same, at or above which a shared connection is not what its calls wait for, however much faster separate ones are:
+# those then save what a call costs alone, such as waking CPUs that had gone to sleep. 5 % is what drift may take.
+KEEPS_UP = 0.95
 # Fewer CPUs than that on either side saturate before one connection does: one CPU was seen to carry 0.8 to 1.5 times
 # what a shared connection does, and the post's sixfold took 32 CPUs on each side.
 FEW_CPUS = 4
 # The source post's ratio, for what it would take to see it.
 POST_RATIO = 6.0
-# Below 3 values on a side, resampling them makes an interval of chance.
+# Below 3 values on a side, resampling them makes an interval of chance; of 3 it holds 90 % of the time, not 95.
 MIN_FOR_INTERVAL = 3
 # The range of 5 values misses the median in 6 % of cases, that of 6 in 3 %: 95 % cannot be promised below 6.
 MIN_REPETITIONS = 6
@@ -42,6 +54,8 @@ ALIKE = 1.05
 
 # The client's reasons for doubt (src/probe/self_check.cc) that are findings here, or about figures not used here.
 SHARED_CPUS = "client and server share CPUs"
+# A doubt of ours: a manifest that cannot be used. Runs that only look alike may have been put together.
+UNKNOWN_SURROUNDINGS = "environment and network are not known"
 NOT_DOUBTS = ("CPU-bound:", "too few calls for P99")
 # The fitted law describes a series with at least five counts (it has three coefficients) and this much of its variance.
 USL_MIN_COUNTS = 5
@@ -100,7 +114,10 @@ class Evidence:
     client_workers: float | None = None  # CPU time / time of the average worker; None also when they spin
     server_workers: float | None = None
     server_busiest: float | None = None
-    rtt_ns: float | None = None  # shortest round trip of the middle connection
+    connection_busy: float | None = None  # share of time with a request that is not acknowledged, middle connection
+    rtt_min_ns: float | None = None  # shortest round trip, middle connection
+    rtt_smoothed_ns: float | None = None  # the same, smoothed; with the other end's delay of acknowledgements
+    added_rtt_ns: float | None = None  # by a proxy; None without one. Both of the above then end there and lack it
     p50_ns: float | None = None
     ideal: float | None = None  # throughput / (n x throughput at 1 in flight)
 
@@ -129,14 +146,41 @@ def no_gain(ratio: Ratio | None) -> bool | None:
 
 
 def network_bound(seen: Evidence) -> bool | None:
-    if seen.rtt_ns is None or not seen.p50_ns:
+    if seen.rtt_min_ns is None or not seen.p50_ns:
         return None
-    return seen.rtt_ns / seen.p50_ns >= NETWORK_SHARE
+    return (seen.rtt_min_ns + (seen.added_rtt_ns or 0.0)) / seen.p50_ns >= NETWORK_SHARE
+
+
+def server_leaves_requests(seen: Evidence) -> bool | None:
+    """Requests lie in the server's sockets, not acknowledged, while its workers sleep in other calls.
+
+    A call that has the server to itself looks the same for as long as its handler takes: nothing waits there, and few
+    in flight are idle(). It takes a connection for each call: with several on one, reading one takes in the others.
+    Through a proxy the figures are absent: it is the proxy that acknowledges.
+    """
+    if seen.added_rtt_ns is not None:
+        return None
+    if seen.connection_busy is None or seen.rtt_smoothed_ns is None or seen.rtt_min_ns is None or not seen.p50_ns:
+        return None
+    near_ideal = idle(seen)
+    if near_ideal is None:
+        return None
+    return (
+        not near_ideal
+        and seen.connection_busy >= SERVER_WAIT_BUSY
+        and seen.rtt_smoothed_ns / seen.p50_ns >= SERVER_WAIT_SHARE
+        and seen.rtt_smoothed_ns >= SERVER_WAIT_RTT * seen.rtt_min_ns
+    )
 
 
 def idle(seen: Evidence) -> bool | None:
     """Few in flight: each call takes about as long as it does alone."""
     return True if seen.inflight == 1 else at_least(seen.ideal, IDLE_IDEAL)
+
+
+def keeps_up(seen: Evidence) -> bool | None:
+    """n calls are served at n times the rate of one."""
+    return at_least(seen.ideal, KEEPS_UP)
 
 
 def regime(seen: Evidence, gains: bool) -> tuple[Regime, str]:
@@ -151,15 +195,22 @@ def regime(seen: Evidence, gains: bool) -> tuple[Regime, str]:
         return Regime.SERVER_CPU, "server-cpu-saturated"
     if at_least(seen.server_workers, WORKER_SATURATED):
         return Regime.SERVER_QUEUE, "server-workers-saturated"
-    if gains and client is False and server is False:
+    spare = client is False and server is False
+    if gains and spare and seen.added_rtt_ns is None and not keeps_up(seen):
         return Regime.CONNECTION, "faster-and-cpus-not-saturated"
     if at_least(seen.server_busiest, WORKER_SATURATED):
         # After the connection: the one worker that reads a single connection is as full as that connection.
         return Regime.SERVER_QUEUE, "server-busiest-worker-saturated"
     if at_least(seen.client_workers, WORKER_SATURATED):
         return Regime.CLIENT_QUEUE, "client-workers-saturated"
+    if server is False and server_leaves_requests(seen):
+        # After the CPUs: a server without CPU leaves requests lying too.
+        return Regime.SERVER_QUEUE, "server-leaves-requests-unread"
     if network_bound(seen):
         return Regime.NETWORK, "round-trip-is-most-of-latency"
+    if gains and spare:
+        # Through a proxy, which takes the data of each connection one piece after the other: it may be what is full.
+        return Regime.UNKNOWN, "faster-through-a-proxy"
     if client is None or server is None:
         return Regime.UNKNOWN, "figures-absent"
     if idle(seen):
@@ -198,7 +249,7 @@ def is_doubt(reason: str) -> bool:
 
 def disqualifies(reason: str) -> bool:
     """Whether a reason about all points forbids any conclusion: two on one CPU look half idle when it is full."""
-    return reason.startswith(SHARED_CPUS)
+    return reason.startswith((SHARED_CPUS, UNKNOWN_SURROUNDINGS))
 
 
 def mostly_suspect(suspect: int, repetitions: int) -> bool:

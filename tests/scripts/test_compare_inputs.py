@@ -107,13 +107,13 @@ def test_zero_is_no_figure(tmp_path: Path) -> None:
 def test_figures_that_are_none(tmp_path: Path, value: object) -> None:
     data = result({1: BASE})
     data["benchmarks"][0]["server_cpu_per_rpc_ns"] = value
-    with pytest.raises(BadDocument, match="x.json: 'server_cpu_per_rpc_ns' of a run is not a number"):
+    with pytest.raises(BadDocument, match=r"x.json: .*'server_cpu_per_rpc_ns' in benchmarks\[0\]"):
         read_side(put(tmp_path / "x.json", data))
 
 
 @pytest.mark.parametrize("servers", [7, "x", [7], {"a": 1}])
 def test_servers_that_are_none(tmp_path: Path, servers: object) -> None:
-    with pytest.raises(BadDocument, match="x.json: 'servers' in context is not a list of objects"):
+    with pytest.raises(BadDocument, match="x.json: .*'servers' in context has"):
         read_side(put(tmp_path / "x.json", result({1: BASE}, servers=servers)))
 
 

@@ -8,7 +8,9 @@ from typing import Any
 import pytest
 from test_compare_synthetic import REAL
 
-from cqbench.compare_settings import ALLOWED, REQUIRED, Difference, differences, settings, unknown
+from cqbench.compare_settings import ALLOWED, REQUIRED, Difference, Settings, differences, unknown
+from cqbench.compare_settings import settings as settings_in
+from cqbench.surroundings import Surroundings
 
 CONTEXT: dict[str, Any] = REAL["context"]
 SERVER: dict[str, Any] = CONTEXT["servers"][0]
@@ -20,6 +22,10 @@ def changed(**keys: Any) -> dict[str, Any]:
 
 def server(**keys: Any) -> dict[str, Any]:
     return changed(servers=[{**SERVER, **keys}])
+
+
+def settings(context: dict[str, Any], **around: Any) -> Settings:
+    return settings_in(context, Surroundings(**around))
 
 
 def found(before: dict[str, Any], after: dict[str, Any], keys: tuple[str, ...] = REQUIRED) -> list[Difference]:
@@ -66,6 +72,19 @@ def test_the_order_of_servers_does_not_matter() -> None:
 def test_what_may_differ(key: str, value: object) -> None:
     assert not found(CONTEXT, changed(**{key: value}))
     assert [d.key for d in found(CONTEXT, changed(**{key: value}), ALLOWED)] == [key]
+
+
+def test_what_the_manifest_says_is_compared_too() -> None:
+    direct, far = settings(CONTEXT), settings(CONTEXT, added_rtt_ns=5e6)
+    set_ = settings(CONTEXT, client_env=(("A", "1"),))
+    assert differences({"s": [direct]}, {"s": [far]}, REQUIRED) == [
+        Difference("network", "no proxy", "5 ms added by a proxy")
+    ]
+    assert not differences({"s": [direct]}, {"s": [set_]}, REQUIRED)
+    assert differences({"s": [direct]}, {"s": [set_]}, ALLOWED) == [Difference("environment", "none", "client A=1")]
+    not_known = {"s": [settings(CONTEXT, problem="x")]}
+    assert unknown({"s": [direct]}, not_known, REQUIRED) == ["network"]
+    assert not differences({"s": [far]}, not_known, REQUIRED)
 
 
 def test_what_is_never_looked_at() -> None:

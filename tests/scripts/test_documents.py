@@ -130,3 +130,47 @@ def test_files_that_are_too_large_or_not_there(tmp_path: Path, monkeypatch: pyte
 def test_messages_from_the_network_are_harmless_on_a_terminal() -> None:
     assert one_line("a\x1b[2Jb\nc") == "a [2Jb c"
     assert len(one_line("x" * 1000)) == documents.MAX_MESSAGE
+
+
+@pytest.mark.parametrize(
+    ("key", "value"),
+    [("servers", 7), ("servers", [7]), ("servers", {"a": 1}), ("channel_args", [1]), ("command_line", "x"),
+     ("command_line", [7])],
+)  # fmt: skip
+def test_settings_that_are_none(key: str, value: object) -> None:
+    data = real("version-2")
+    data["context"][key] = value
+    with pytest.raises(BadDocument, match=f"x: .*'{key}' in context has"):
+        parse(json.dumps(data).encode(), "x")
+
+
+@pytest.mark.parametrize(
+    ("key", "value"),
+    [("cpus", 7), ("cpus", ["1"]), ("cpus", [True]), ("channel_args", {"a": 1}), ("service_time_ns", "5us")],
+)
+def test_a_servers_settings_that_are_none(key: str, value: object) -> None:
+    data = real("version-2")
+    data["context"]["servers"] = [{}, {key: value}]
+    with pytest.raises(BadDocument, match=rf"'{key}' in servers\[1\] of context has"):
+        parse(json.dumps(data).encode(), "x")
+    data["context"]["servers"] = [{key: None}]
+    assert parse(json.dumps(data).encode(), "x").points
+
+
+@pytest.mark.parametrize("value", [-1, "5", True, [], 10**400])
+def test_evidence_that_is_no_number(value: object) -> None:
+    data = real("version-2")
+    data["benchmarks"][1]["client_rtt_min_ns_median"] = value
+    with pytest.raises(BadDocument, match=r"'client_rtt_min_ns_median' in benchmarks\[1\]"):
+        parse(json.dumps(data).encode(), "x")
+
+
+def test_evidence_that_need_not_be_a_number() -> None:
+    """As the schema says; a key that is added there must be added here."""
+    schema = json.loads((Path(documents.__file__).parent / "result.schema.json").read_text())
+    evidence = schema["$defs"]["evidence"]
+    others = {
+        key.format(end) for key, what in evidence["patternProperties"].items() if "$ref" not in what
+        for key, end in [(key.strip("^$").replace("(client|server)_", "{}"), end) for end in documents.EVIDENCE]
+    }  # fmt: skip
+    assert others == set(documents.NOT_FIGURES)

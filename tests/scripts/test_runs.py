@@ -1,0 +1,102 @@
+"""Which files of a folder are results, and what is read of each."""
+
+from __future__ import annotations
+
+import json
+import os
+import threading
+from pathlib import Path
+
+import pytest
+
+from cqbench.documents import BadDocument
+from cqbench.runs import find, read, read_all
+
+DATA = Path(__file__).parent / "data"
+REAL = (DATA / "version-2.json").read_text()
+
+
+def put(path: Path, text: str = REAL) -> Path:
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(text)
+    return path
+
+
+def test_a_file_is_read_whatever_its_name(tmp_path: Path) -> None:
+    for name in ("verdict.json", "x.txt", ".hidden"):
+        (run,) = read_all([put(tmp_path / name)])
+        assert run.variant == "" and run.path == tmp_path / name
+
+
+def test_points_come_with_their_entries() -> None:
+    run = read(DATA / "version-2.json")
+    data = json.loads(REAL)
+    pairs = list(run.points())
+    assert [m.repetition for m, _ in pairs] == [0, 1] and [e["repetition_index"] for _, e in pairs] == [0, 1]
+    assert all(m.throughput == e["throughput_per_second"] and "client_cores_used" in e for m, e in pairs)
+    assert len(run.entries) < len(data["benchmarks"])  # without the median
+    assert run.context == data["context"] and run.document.path == str(DATA / "version-2.json")
+
+
+def test_points_that_measured_nothing_have_entries_too() -> None:
+    run = read(DATA / "killed.json")
+    assert [(m.inflight, e["inflight"]) for m, e in run.points()] == [(1, 1), (4, 4), (16, 16)]
+    assert list(run.points())[2][0].failure and list(run.points())[2][1]["completed"] == 0
+
+
+def test_an_experiments_folder_has_results_in_raw_only(tmp_path: Path) -> None:
+    for name in ("a/01", "a/02", "b/01"):
+        put(tmp_path / f"raw/{name}.json")
+    for name in ("verdict.json", "manifest.json", "report.json", "figures/plot.json", "logs/a/01.json"):
+        put(tmp_path / name, "{}")
+    put(tmp_path / "raw/a/01.json.1", "{")  # of an earlier attempt
+    found = [(str(path.relative_to(tmp_path)), variant) for path, variant in find(tmp_path)]
+    assert found == [("raw/a/01.json", "a"), ("raw/a/02.json", "a"), ("raw/b/01.json", "b")]
+    assert [run.variant for run in read_all([tmp_path / "raw"])] == ["a", "a", "b"]
+    assert [run.variant for run in read_all([tmp_path / "raw/a"])] == ["", ""]  # by itself it is no variant
+
+
+def test_several_experiments_and_other_files(tmp_path: Path) -> None:
+    put(tmp_path / "one/raw/a/01.json")
+    put(tmp_path / "two/raw/a/01.json")
+    put(tmp_path / "three/x.json")
+    put(tmp_path / "three/verdict.json", "{}")
+    put(tmp_path / "three/manifest.json", "{}")
+    put(tmp_path / "three/.half.json", "{")
+    put(tmp_path / "three/notes.txt", "")
+    assert [(str(p.relative_to(tmp_path)), v) for p, v in find(tmp_path)] == [
+        ("one/raw/a/01.json", "a"), ("three/x.json", ""), ("two/raw/a/01.json", "a")
+    ]  # fmt: skip
+    assert len(read_all([tmp_path / "one", tmp_path / "three/x.json"])) == 2
+
+
+def test_the_current_folder_has_a_name(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    put(tmp_path / "raw/a/01.json")
+    monkeypatch.chdir(tmp_path / "raw")
+    assert [variant for _, variant in find(Path())] == ["a"]
+
+
+def test_a_variants_name_is_harmless_on_a_terminal(tmp_path: Path) -> None:
+    put(tmp_path / "raw/a\x1b[2J/01.json")
+    assert [variant for _, variant in find(tmp_path)] == ["a [2J"]
+
+
+def test_a_pipe_is_read_once(tmp_path: Path) -> None:
+    os.mkfifo(tmp_path / "pipe")
+    writer = threading.Thread(target=lambda: (tmp_path / "pipe").write_text(REAL))
+    writer.start()
+    assert len(read(tmp_path / "pipe").entries) == 2
+    writer.join()
+
+
+def test_what_cannot_be_read_is_named(tmp_path: Path) -> None:
+    bad = put(tmp_path / "folder/x.json", "{}")
+    for path in (bad, tmp_path / "folder"):
+        with pytest.raises(BadDocument, match="x.json: not a result of this grpc_ping_client"):
+            read_all([path])
+    with pytest.raises(BadDocument, match="none.json: No such file"):
+        read_all([tmp_path / "none.json"])
+    os.mkfifo(tmp_path / "pipe.json")
+    with pytest.raises(BadDocument, match="pipe.json: not a regular file"):  # it would never end
+        list(find(tmp_path))
+    assert list(find(put(tmp_path / "empty/.x").parent)) == []
