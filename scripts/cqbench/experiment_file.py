@@ -4,7 +4,10 @@
 [client], [server]      what all variants have: flags, env; layout of the server
 [[variant]]             name and the settings below; or instead, for a product of settings:
 [[axis]]                name, values: a list of tables with name and settings; a variant per combination, named "a.b"
-settings                client_flags, server_flags, client_env, server_env, build, pinning, host
+settings                client_flags, server_flags, client_env, server_env, build, pinning, host, needs_grpc, added_rtt
+needs_grpc              such as "1.83": with an older client the variant is not run, and the summary says so
+added_rtt               such as "5ms": a proxy between client and server holds back each of the server's answers for
+                        that long, so that a round trip takes that much more. "0ms": the proxy alone
 """
 
 from __future__ import annotations
@@ -27,7 +30,10 @@ else:
     import tomli as tomllib
 
 EXPERIMENT_KEYS = ("name", "title", "question", "inflight", "warmup", "interval", "repetitions", "seed", "placement")
-SETTING_KEYS = ("client_flags", "server_flags", "client_env", "server_env", "build", "pinning", "host")
+SETTING_KEYS = (
+    *("client_flags", "server_flags", "client_env", "server_env"),
+    *("build", "pinning", "host", "needs_grpc", "added_rtt"),
+)
 BUILDS = ("release", "sid")
 LAYOUTS = ("post",)
 LAYOUT_FLAGS = ("--num-cqs", "--workers-per-cq", "--callbacks-per-cq")
@@ -55,6 +61,8 @@ class Variant:
     build: str = "release"
     pinning: Pinning | None = None  # None: as the experiment says
     host: str = ""  # not empty: a server that is there already
+    needs_grpc: str = ""  # the oldest gRPC that can do it; not empty: checked before anything is measured
+    added_rtt_ms: int | None = None  # to each round trip, by a proxy; None: no proxy, client and server face to face
 
 
 @dataclass(frozen=True)
@@ -90,6 +98,11 @@ def parse(text: str, name: str) -> Experiment:
         data = tomllib.loads(text)
     except (tomllib.TOMLDecodeError, RecursionError) as error:
         raise BadExperiment(f"{name}: not TOML: {one_line(str(error))}") from None
+    return make(data, name)
+
+
+def make(data: Table, name: str) -> Experiment:
+    """From a file's tables, which the command line may have changed. Raises BadExperiment."""
     try:
         return _experiment(data)
     except BadExperiment as error:
@@ -178,6 +191,8 @@ def _settings(table: Table, where: str) -> Table:
         "build": lambda v, w: accept.one_of(v, w, BUILDS),
         "pinning": accept.pinning,
         "host": accept.host,
+        "needs_grpc": accept.grpc_version,
+        "added_rtt": accept.milliseconds,
     }
     return {key: checks[key](table[key], f"{where}.{key}") for key in SETTING_KEYS if key in table}
 
@@ -214,6 +229,9 @@ def _variant(name: str, common: Table, own: Table, layout: str) -> Variant:
         for key in ("server_flags", "server_env"):
             if own.get(key):
                 accept.refuse(f"{where}.{key}", own[key], "accepted beside host: that server is not started here")
+        if "added_rtt" in own:
+            what = "accepted beside host: the proxy stands before a server that is started here"
+            accept.refuse(f"{where}.added_rtt", f"{own['added_rtt']}ms", what)
     flags = {key: common[key] + own.get(key, ()) for key in ("client_flags", "server_flags")}
     env = {key: {**common[key], **own.get(key, {})} for key in ("client_env", "server_env")}
     for key, given in flags.items():
@@ -222,7 +240,8 @@ def _variant(name: str, common: Table, own: Table, layout: str) -> Variant:
         name,
         **flags,
         **{key: tuple(sorted(variables.items())) for key, variables in env.items()},
-        **{key: own[key] for key in ("build", "pinning", "host") if key in own},
+        **{key: own[key] for key in ("build", "pinning", "host", "needs_grpc") if key in own},
+        added_rtt_ms=own.get("added_rtt"),
     )
 
 

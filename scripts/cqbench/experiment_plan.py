@@ -2,19 +2,28 @@
 
 from __future__ import annotations
 
+import os
 import random
 import shlex
 import textwrap
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
-from cqbench import cpus, plan
+from cqbench import cpus, plan, toxiproxy
 from cqbench.experiment_file import Experiment, Variant
 from cqbench.experiment_values import Pinning
 
-# Per unit, beside its points: a server and a client that start and end. Seen: 150 to 450 ms.
-UNIT_OVERHEAD_S = 0.3
+# Per point, beside warm-up and interval: connecting, draining, asking for evidence. Measured: 21 ms.
+POINT_OVERHEAD_S = 0.02
+# Per unit, beside its points: a server and a client that start and end. Measured: 140 ms.
+UNIT_OVERHEAD_S = 0.14
 WIDTH = 112
+PROXY_NOTE = (
+    "a proxy stands between client and server in some variants: the client's connections and round-trip times are "
+    "those of the hop to the proxy, where the added time is not seen; and the proxy, which takes the data of a "
+    "connection one piece after the other, can itself be what limits one connection: compare with the variants that "
+    "add 0 ms"
+)
 
 
 @dataclass(frozen=True)
@@ -37,10 +46,11 @@ class Unit:
 
 @dataclass(frozen=True)
 class Programs:
-    """Where the two programs are. newgrpc: the script that runs one with the newest gRPC."""
+    """Where the two programs are, and the proxy. newgrpc: the script that runs one with the newest gRPC."""
 
     bin: Path
     newgrpc: Path
+    toxiproxy: Path = field(default_factory=toxiproxy.program)
 
     def command(self, build: str, program: str, env: tuple[tuple[str, str], ...]) -> list[str]:
         """Without flags. Variables are part of the command, so that the manifest shows them."""
@@ -61,19 +71,15 @@ def make_order(experiment: Experiment, repetitions: int, seed: int) -> list[Unit
     return order
 
 
-def sweep(experiment: Experiment) -> plan.Plan:
-    """One unit's in-flight counts and durations."""
-    return plan.Plan(experiment.inflight, experiment.warmup_s, experiment.interval_s, ())
-
-
 def unit_seconds(experiment: Experiment) -> float:
     """How long one unit takes when nothing goes wrong."""
-    return sweep(experiment).series_seconds() + UNIT_OVERHEAD_S
+    point = experiment.warmup_s + experiment.interval_s + POINT_OVERHEAD_S
+    return len(experiment.inflight) * point + UNIT_OVERHEAD_S
 
 
 def patience_seconds(experiment: Experiment) -> float:
-    """After this a client hangs."""
-    return sweep(experiment).patience_seconds() + UNIT_OVERHEAD_S
+    """After this a client hangs: each point may spend time on connecting (5 s) and on draining (2 s)."""
+    return unit_seconds(experiment) + 7 * len(experiment.inflight) + 30
 
 
 def place(
@@ -83,6 +89,13 @@ def place(
 
     Raises cpus.BadCpuList.
     """
+    placement = _place(experiment, variant, machine, server_cpus, client_cpus)
+    return placement if variant.added_rtt_ms is None else replace(placement, notes=(*placement.notes, PROXY_NOTE))
+
+
+def _place(
+    experiment: Experiment, variant: Variant, machine: tuple[cpus.Cpu, ...], server_cpus: str, client_cpus: str
+) -> cpus.Placement:
     if variant.pinning is not None:
         return _placed(variant.pinning, f"variant '{variant.name}'.pinning", bool(variant.host), machine)
     if client_cpus or (server_cpus and not variant.host):
@@ -117,6 +130,22 @@ def server_command(
     return cpus.pinned([*command, *layout, *variant.server_flags], placement.server)
 
 
+def proxy_cpus(placement: cpus.Placement) -> tuple[int, ...]:
+    """Those that neither side is pinned to; where both have all, all of theirs: it then takes time from both.
+
+    Empty, for not pinned, when a side is not.
+    """
+    if not placement.server or not placement.client:
+        return ()
+    taken = {*placement.server, *placement.client}
+    return tuple(sorted(os.sched_getaffinity(0) - taken or taken))
+
+
+def proxy_command(placement: cpus.Placement, programs: Programs) -> list[str]:
+    """Without -port."""
+    return cpus.pinned(toxiproxy.command(programs.toxiproxy), proxy_cpus(placement))
+
+
 def client_command(
     experiment: Experiment, variant: Variant, placement: cpus.Placement, programs: Programs, host: str, output: Path
 ) -> list[str]:
@@ -128,7 +157,7 @@ def client_command(
 
 
 def sweep_flags(experiment: Experiment) -> list[str]:
-    """As plan.Plan.flags(), with durations that may have any number of digits."""
+    """The client's flags that all variants have in common."""
     counts = ",".join(map(str, experiment.inflight))
     durations = ("--warmup", f"{experiment.warmup_s:.9g}", "--interval", f"{experiment.interval_s:.9g}")
     return ["--inflight-list", counts, *durations]
@@ -156,7 +185,16 @@ def where(variant: Variant, placement: cpus.Placement) -> str:
     if variant.host:
         return f"server at {variant.host} (not started here), {client}: {placement.why}"
     server = f"server on {cpus.name_cpus(placement.server)}" if placement.server else "server not pinned"
-    return f"{server}, {client}: {placement.why}"
+    return f"{server}, {client}{_proxy(variant, placement)}: {placement.why}"
+
+
+def _proxy(variant: Variant, placement: cpus.Placement) -> str:
+    """', through a proxy on CPUs 0-1 that adds 5 ms to each round trip'; '' without."""
+    if variant.added_rtt_ms is None:
+        return ""
+    found = proxy_cpus(placement)
+    on = f"on {cpus.name_cpus(found)}" if found else "that is not pinned"
+    return f", through a proxy {on}{'' if found else ','} that adds {variant.added_rtt_ms} ms to each round trip"
 
 
 def describe(
@@ -189,4 +227,6 @@ def _commands(experiment: Experiment, variant: Variant, placement: cpus.Placemen
     """As they are typed."""
     client = client_command(experiment, variant, placement, programs, variant.host or "HOST:PORT", Path("FILE"))
     server = [] if variant.host else [*server_command(experiment, variant, placement, programs), "--port", "0"]
-    return [f"    {shlex.join(command)}" for command in (server, client) if command]
+    proxy = [] if variant.added_rtt_ms is None else [*proxy_command(placement, programs), "-port", "API-PORT"]
+    needs = [f"    needs gRPC {variant.needs_grpc}, or is not run"] if variant.needs_grpc else []
+    return needs + [f"    {shlex.join(command)}" for command in (server, proxy, client) if command]

@@ -1,4 +1,4 @@
-"""Runs the units of an experiment one after another: server, client, manifest."""
+"""Runs the units of an experiment one after another: server, proxy where there is one, client, manifest."""
 
 from __future__ import annotations
 
@@ -10,13 +10,14 @@ from pathlib import Path
 from typing import Any
 
 from cqbench import cpus, experiment_plan, results
-from cqbench.documents import BadDocument, Document
+from cqbench.documents import BadDocument, Document, one_line
 from cqbench.documents import load as load_document
 from cqbench.experiment_file import Experiment, Variant
 from cqbench.experiment_manifest import FAILED, INTERRUPTED, OK, PENDING, Manifest, versions
 from cqbench.experiment_plan import Programs, Unit
 from cqbench.experiment_progress import Progress
-from cqbench.processes import Finished, Interrupt, Server, ServerFailed, run
+from cqbench.processes import Finished, Interrupt, Server, ServerFailed, Service, run
+from cqbench.toxiproxy import ProxyFailed, Toxiproxy
 
 LAST_LINES = 5
 
@@ -37,7 +38,7 @@ def lock(folder: Path) -> int:
 
 
 class Runner:
-    """One run of an experiment in its folder. Owns the server of the unit that is running."""
+    """One run of an experiment in its folder. Owns the server and the proxy of the unit that is running."""
 
     def __init__(
         self,
@@ -89,32 +90,65 @@ class Runner:
         placement = self.placements[unit.variant]
         entry["server_cpus"] = cpus.format_cpus(placement.server) or None
         entry["client_cpus"] = cpus.format_cpus(placement.client) or None
+        entry["client_env"], entry["server_env"] = dict(variant.client_env), dict(variant.server_env)
         entry["server_command"] = None
         if variant.host:
-            return self.run_client(variant, placement, entry, path, None)
+            return self.run_client(variant, placement, entry, path, [])
         server = self.make_server(unit, variant, placement)
         entry["server_command"] = shlex.join(server.command)
         try:
             with server:
                 entry["server_configuration"] = server.description()
-                if self.interrupt.signum:
-                    return None, []  # stays pending
-                return self.run_client(variant, placement, entry, path, server)
+                return self.run_before(server, unit, variant, placement, entry, path)
         except ServerFailed as error:
             entry.update(status=FAILED, reason=f"cannot start the server: {error}")
             return None, last_lines(server.output())
 
+    def run_before(
+        self,
+        server: Server,
+        unit: Unit,
+        variant: Variant,
+        placement: cpus.Placement,
+        entry: dict[str, Any],
+        path: Path,
+    ) -> tuple[Document | None, list[str]]:
+        """With the server running: the proxy, where the variant has one, and the client."""
+        if self.interrupt.signum:
+            return None, []  # stays pending
+        if variant.added_rtt_ms is None:
+            return self.run_client(variant, placement, entry, path, [server])
+        command = experiment_plan.proxy_command(placement, self.programs)
+        proxy = Toxiproxy(command, server.address, variant.added_rtt_ms, self.log(unit, "proxy"))
+        try:
+            with proxy:
+                entry["network"] = {
+                    "added_rtt_ms": variant.added_rtt_ms,
+                    "proxy": f"toxiproxy {proxy.version}",
+                    "proxy_command": shlex.join(proxy.command),
+                    "proxy_cpus": cpus.format_cpus(experiment_plan.proxy_cpus(placement)) or None,
+                }
+                return self.run_client(variant, placement, entry, path, [server, proxy])
+        except ProxyFailed as error:
+            entry.update(status=FAILED, reason=f"cannot start the proxy: {error}")
+            return None, last_lines(proxy.output())
+
     def make_server(self, unit: Unit, variant: Variant, placement: cpus.Placement) -> Server:
-        log = self.folder / f"logs/{unit.stem}.server.log"
+        command = experiment_plan.server_command(self.experiment, variant, placement, self.programs)
+        return Server(command, self.log(unit, "server"))
+
+    def log(self, unit: Unit, what: str) -> Path:
+        """Where a program of a unit writes to."""
+        log = self.folder / f"logs/{unit.stem}.{what}.log"
         log.parent.mkdir(parents=True, exist_ok=True)
         keep_old(log)
-        return Server(experiment_plan.server_command(self.experiment, variant, placement, self.programs), log)
+        return log
 
     def run_client(
-        self, variant: Variant, placement: cpus.Placement, entry: dict[str, Any], path: Path, server: Server | None
+        self, variant: Variant, placement: cpus.Placement, entry: dict[str, Any], path: Path, services: list[Service]
     ) -> tuple[Document | None, list[str]]:
-        """server: None where it is elsewhere."""
-        host = server.address if server else variant.host
+        """services: what it talks to, the last one directly; none where the server is elsewhere."""
+        host = services[-1].address if services else variant.host
         command = experiment_plan.client_command(self.experiment, variant, placement, self.programs, host, path)
         entry["client_command"] = shlex.join(command)
         self.manifest.write()
@@ -124,8 +158,10 @@ class Runner:
         if "--output" not in command and done.stdout.strip():
             results.write(path, done.stdout)
         document, problem = read_back(path, done)
-        if problem and server and server.ends_within(0.5):
-            problem += f"; the server had ended: {server.last_line()}"
+        problem = problem or not_delayed(document, variant.added_rtt_ms)
+        for service in services if problem else ():
+            if service.ends_within(0.5):
+                problem += f"; the {service.what} had ended: {one_line(service.last_line())}"
         self.note(entry, path, done, document, problem)
         return document, last_lines(done.stderr) if entry["status"] == FAILED else []
 
@@ -158,6 +194,22 @@ def read_back(path: Path, done: Finished) -> tuple[Document | None, str]:
     except BadDocument as error:
         return None, problem or str(error)
     return document, problem or ("the result is marked partial" if document.partial else "")
+
+
+def not_delayed(document: Document | None, added_rtt_ms: int | None) -> str:
+    """Why the proxy cannot have added what it was asked to; '' when it may have.
+
+    A call that takes at least that long fits into the window so many times, and once more across its edges.
+    """
+    for p in document.points if document and added_rtt_ms else ():
+        if not p.throughput or not added_rtt_ms:
+            continue
+        window_ms = p.completed / p.throughput * 1000
+        if p.completed > p.inflight * (window_ms / added_rtt_ms + 1):
+            each_ms = p.inflight / p.throughput * 1000
+            each = f"{each_ms:.3g} ms per call at {p.inflight} in flight"
+            return f"{each}, less than the {added_rtt_ms} ms that were added"
+    return ""
 
 
 def keep_old(path: Path) -> None:

@@ -15,6 +15,7 @@ from cqbench.documents import one_line
 
 PLACEMENTS = ("split", "pair", "none")
 MAX_INFLIGHT, MAX_REPETITIONS, MAX_SEED, MAX_NAME = 100_000, 1000, 999_999_999, 100
+MAX_ADDED_RTT_S = 1.0
 NAME = "a name of letters, digits, '_', '-', '+', at most 100, that begins with a letter or digit"
 SECONDS = {"us": 1e-6, "ms": 1e-3, "s": 1.0, "m": 60.0, "": 1.0}
 
@@ -136,6 +137,21 @@ def seconds(value: Any, where: str, low: float, high: float = 3600.0) -> float:
     if not low <= found <= high:  # also catches nan
         refuse(where, value, f"a number of seconds from {low:g} to {high:g}, or one with us, ms, s or m: \"500ms\"")
     return found
+
+
+def milliseconds(value: Any, where: str) -> int:
+    """What is added to a round trip, written as a duration. In whole milliseconds, as toxiproxy counts."""
+    found = seconds(value, where, 0.0, MAX_ADDED_RTT_S) * 1000
+    if abs(found - round(found)) > 1e-6:
+        refuse(where, value, 'a whole number of milliseconds such as "5ms"')
+    return round(found)
+
+
+def grpc_version(value: Any, where: str) -> str:
+    """Of a release, to be compared with what a program says of itself."""
+    if not isinstance(value, str) or not re.fullmatch(r"\d{1,4}\.\d{1,4}(\.\d{1,4})?", value, re.ASCII):
+        refuse(where, value, 'a version of gRPC such as "1.83"')
+    return value
 
 
 def one_of(value: Any, where: str, accepted: tuple[str, ...]) -> str:

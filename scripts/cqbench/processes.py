@@ -11,13 +11,14 @@ import time
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
-from typing import IO
+from typing import IO, TypeVar
 
 START_TIMEOUT_S = 20.0
 STOP_TIMEOUT_S = 10.0
 TICK_S = 0.25
 PR_SET_PDEATHSIG = 1
 _LIBC = ctypes.CDLL(None, use_errno=True)
+Self = TypeVar("Self", bound="Service")  # typing has one from Python 3.11 on
 
 
 class ServerFailed(RuntimeError):
@@ -149,17 +150,19 @@ def _wait(
         tick(now - begin)
 
 
-class Server:
-    """grpc_ping_server, from a command without --port. Use as a context manager; stopped when that ends."""
+class Service:
+    """A program that runs beside others until it is stopped. Use as a context manager; stopped when that ends."""
+
+    what = ""  # it is, for messages
 
     def __init__(self, command: list[str], log: Path) -> None:
-        """log: the file that gets what the server prints; it is created or emptied by start()."""
-        self.command = [*command, "--port", "0"]
+        """log: the file that gets what it prints; it is created or emptied by start()."""
+        self.command = command
         self.log = log
         self.address = ""  # HOST:PORT, once it listens
         self._process: subprocess.Popen[str] | None = None
 
-    def __enter__(self) -> Server:
+    def __enter__(self: Self) -> Self:
         try:
             self.start()
         except BaseException:
@@ -171,22 +174,14 @@ class Server:
         self.stop()
 
     def start(self) -> None:
-        """Returns when it accepts calls. Raises ServerFailed."""
+        """Returns when it can be used."""
+        raise NotImplementedError
+
+    def launch(self, command: list[str]) -> subprocess.Popen[str]:
+        """The process, from now on this service's. Raises OSError."""
         with self.log.open("w", encoding="utf-8") as log:
-            try:
-                self._process = start(self.command, log, subprocess.STDOUT)
-            except OSError as error:
-                raise ServerFailed(f"cannot run {self.command[0]}: {error.strerror}") from None
-        give_up_at = time.monotonic() + START_TIMEOUT_S
-        while time.monotonic() < give_up_at:
-            found = re.search(r"^listening on (\S+)$", self.output(), re.MULTILINE)
-            if found:
-                self.address = found[1]
-                return
-            if self._process.poll() is not None:
-                raise ServerFailed(f"the server ended with status {self._process.returncode}: {self.last_line()}")
-            time.sleep(0.02)
-        raise ServerFailed(f"the server did not listen within {START_TIMEOUT_S:.0f} s: {self.last_line()}")
+            self._process = start(command, log, subprocess.STDOUT)
+        return self._process
 
     def stop(self) -> None:
         """Returns when it is gone; nothing happens when it never ran."""
@@ -210,9 +205,35 @@ class Server:
         """What it has printed so far."""
         return self.log.read_text(encoding="utf-8", errors="replace") if self.log.exists() else ""
 
+    def last_line(self) -> str:
+        return next((line for line in reversed(self.output().splitlines()) if line.strip()), "it printed nothing")
+
+
+class Server(Service):
+    """grpc_ping_server, from a command without --port."""
+
+    what = "server"
+
+    def __init__(self, command: list[str], log: Path) -> None:
+        super().__init__([*command, "--port", "0"], log)
+
+    def start(self) -> None:
+        """Returns when it accepts calls. Raises ServerFailed."""
+        try:
+            process = self.launch(self.command)
+        except OSError as error:
+            raise ServerFailed(f"cannot run {self.command[0]}: {error.strerror}") from None
+        give_up_at = time.monotonic() + START_TIMEOUT_S
+        while time.monotonic() < give_up_at:
+            found = re.search(r"^listening on (\S+)$", self.output(), re.MULTILINE)
+            if found:
+                self.address = found[1]
+                return
+            if process.poll() is not None:
+                raise ServerFailed(f"the server ended with status {process.returncode}: {self.last_line()}")
+            time.sleep(0.02)
+        raise ServerFailed(f"the server did not listen within {START_TIMEOUT_S:.0f} s: {self.last_line()}")
+
     def description(self) -> str:
         """The line in which it states its configuration; '' when it has not."""
         return next((line for line in self.output().splitlines() if line.startswith("gRPC ")), "")
-
-    def last_line(self) -> str:
-        return next((line for line in reversed(self.output().splitlines()) if line.strip()), "it printed nothing")

@@ -55,6 +55,8 @@ def test_what_a_file_says() -> None:
         build = "sid"
         server_env = { C = "" }
         pinning = { server_cpus = "0" }
+        needs_grpc = "1.83"
+        added_rtt = "5ms"
         """
     )
     assert (experiment.name, experiment.title, experiment.question) == ("try", "A title", "Does it?")
@@ -67,6 +69,31 @@ def test_what_a_file_says() -> None:
     assert (far.host, far.build, far.pinning) == ("there:1", "release", None)
     assert near.server_flags == ("--poll", "spin") and near.server_env == (("C", ""),)
     assert (near.build, near.pinning) == ("sid", Pinning("cpus", "0", ""))
+    assert (near.needs_grpc, near.added_rtt_ms) == ("1.83", 5)
+    assert (far.needs_grpc, far.added_rtt_ms) == ("", None)
+
+
+@pytest.mark.parametrize(
+    ("written", "milliseconds"), [('"5ms"', 5), ('"0ms"', 0), ("0", 0), ("0.5", 500), ('"1s"', 1000), ('"29000us"', 29)]
+)
+def test_what_is_added_to_a_round_trip(written: str, milliseconds: int) -> None:
+    (variant,) = variants(f"{ONE}added_rtt = {written}\n").variants
+    assert variant.added_rtt_ms == milliseconds  # 0 is a proxy that adds nothing, not: no proxy
+
+
+def test_an_axis_can_vary_the_network() -> None:
+    experiment = variants(
+        """
+        [[axis]]
+        name = "network"
+        values = [{ name = "direct" }, { name = "far", added_rtt = "5ms" }]
+        [[axis]]
+        name = "grpc"
+        values = [{ name = "any" }, { name = "new", needs_grpc = "1.83" }]
+        """
+    )
+    assert [v.added_rtt_ms for v in experiment.variants] == [None, None, 5, 5]
+    assert [v.needs_grpc for v in experiment.variants] == ["", "1.83", "", "1.83"]
 
 
 def test_variants_are_the_product_of_the_axes() -> None:
@@ -164,6 +191,17 @@ AXIS = '[[axis]]\nname = "{}"\nvalues = [{}]\n'
         (ONE + "host = '--help'\n", "variant[0] ('one').host: \"--help\" is not HOST"),
         (ONE + "host = 'a'\nserver_flags = '--x'\n",
          "variant 'one'.server_flags: [\"--x\"] is not accepted beside host"),
+        (ONE + "host = 'a'\nadded_rtt = '5ms'\n",
+         "variant 'one'.added_rtt: \"5ms\" is not accepted beside host: the proxy"),
+        (ONE + "added_rtt = 5\n", "variant[0] ('one').added_rtt: 5 is not a number of seconds from 0 to 1, or one"),
+        (ONE + "added_rtt = '-1ms'\n", "variant[0] ('one').added_rtt: \"-1ms\" is not a number of seconds from 0 to 1"),
+        (ONE + "added_rtt = '2.5ms'\n", "variant[0] ('one').added_rtt: \"2.5ms\" is not a whole number of millis"),
+        (ONE + "added_rtt = true\n", "variant[0] ('one').added_rtt: true is not a number of seconds"),
+        (ONE + "needs_grpc = 1.83\n", "variant[0] ('one').needs_grpc: 1.83 is not a version of gRPC such as \"1.83\""),
+        (ONE + "needs_grpc = '>=1.83'\n", "variant[0] ('one').needs_grpc: \">=1.83\" is not a version"),
+        (ONE + "needs_grpc = '1'\n", "variant[0] ('one').needs_grpc: \"1\" is not a version"),
+        (AXIS.format("a", '{ name = "x", added_rtt = "0ms" }') + AXIS.format("b", '{ name = "y", added_rtt = "5ms" }'),
+         "variant 'x.y'.added_rtt: 5 is not accepted from two axes"),
         (ONE + "client_flags = '--host a'\n", "variant[0] ('one').client_flags: \"--host\" is not accepted"),
         (ONE + "client_flags = '--api cq --api=cq'\n", "variant 'one'.client_flags: \"--api\" is not accepted twice"),
         ("[server]\nlayout = 'post'\n" + ONE + "server_flags = '--num-cqs 2'\n",

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import subprocess
 from collections import Counter
 from pathlib import Path
@@ -17,6 +18,7 @@ from cqbench.experiment_plan import (
     client_command,
     describe,
     make_order,
+    patience_seconds,
     place,
     server_command,
     size,
@@ -143,7 +145,7 @@ def test_the_plan_shows_variants_order_and_duration() -> None:
 
 def test_the_experiments_that_are_promised_are_there() -> None:
     promised = {"headline", "ydb-full", "policies", "cq-layout", "threads", "pollers", "grpc-versions"}
-    assert promised <= set(NAMES)
+    assert promised | {"wan-5ms", "connection-scaling"} <= set(NAMES)
 
 
 @pytest.mark.parametrize("name", NAMES)
@@ -159,21 +161,22 @@ def test_a_shipped_experiment_can_be_planned(name: str) -> None:
         assert len(order) * unit_seconds(chosen) < 600, size(chosen, chosen.repetitions)
 
 
-def test_headline_is_what_bench_sh_runs() -> None:
-    chosen, series = load(experiment.shipped()["headline"]), plan.headline_series()
-    bench = plan.make_plan()
-    assert (chosen.inflight, chosen.warmup_s, chosen.interval_s) == (bench.inflight, bench.warmup_s, bench.interval_s)
-
-    def meaning(flags: tuple[str, ...]) -> frozenset[str]:
-        return frozenset(" ".join(flags).replace("--local-pool", "--channel-policy local-pool").split())
-
-    assert {meaning(v.client_flags) for v in chosen.variants} == {meaning(tuple(s.flags())) for s in series}
+def test_headline_is_every_api_and_mode_shared_and_separate_in_three_minutes() -> None:
+    chosen = load(experiment.shipped()["headline"])
+    policies, apis, modes = ("per-worker", "local-pool"), ("sync", "cq"), ((), ("--streaming",))
+    wanted = {frozenset((*m, "--api", a, "--channel-policy", p)) for m in modes for a in apis for p in policies}
+    assert {frozenset(v.client_flags) for v in chosen.variants} == wanted and len(wanted) == len(chosen.variants)
     assert 150 < len(chosen.variants) * chosen.repetitions * unit_seconds(chosen) < 200
 
 
+def test_a_client_may_take_longer_than_planned_to_connect_and_to_drain() -> None:
+    chosen = experiment_of(FOUR)
+    assert patience_seconds(chosen) >= unit_seconds(chosen) + (5 + 2) * len(chosen.inflight) + 30
+
+
 def test_ydb_full_is_the_post() -> None:
-    chosen, post = load(experiment.shipped()["ydb-full"]), plan.make_plan(full=True)
-    assert (chosen.inflight, chosen.warmup_s, chosen.interval_s) == (post.inflight, post.warmup_s, post.interval_s)
+    chosen = load(experiment.shipped()["ydb-full"])
+    assert (chosen.inflight, chosen.warmup_s, chosen.interval_s) == (tuple(range(1, 49)), 5, 10)
     assert len(chosen.variants) == 4 and all("sync" in v.client_flags for v in chosen.variants)
 
 
@@ -191,3 +194,36 @@ def test_the_real_programs_accept_the_flags_of_a_shipped_experiment(name: str, t
     for variant in {v.server_flags: v for v in chosen.variants if v.build == "release"}.values():
         with Server(server_command(chosen, variant, nowhere, programs), tmp_path / "log") as server:
             assert server.address
+
+
+def test_wan_5ms_compares_both_ways_of_connecting_at_every_distance() -> None:
+    chosen = load(experiment.shipped()["wan-5ms"])
+    series = {(v.added_rtt_ms, v.client_flags) for v in chosen.variants}
+    assert {rtt for rtt, _ in series} == {None, 0, 5}  # without the proxy, through it, and far away
+    flags = {f for _, f in series}
+    assert len(flags) == 4 and len(series) == 12
+    assert {"--streaming" in f for f in flags} == {True, False}
+    assert {f[f.index("--channel-policy") + 1] for f in flags} == {"per-worker", "local-pool"}
+    assert (chosen.inflight, chosen.repetitions) == ((1, 4, 16, 48), 6)
+    assert 180 < len(chosen.variants) * chosen.repetitions * unit_seconds(chosen) < 400
+
+
+def test_connection_scaling_has_all_that_scaling_takes_and_something_to_compare_it_with() -> None:
+    chosen = load(experiment.shipped()["connection-scaling"])
+    switch = ("GRPC_EXPERIMENTAL_MAX_CONCURRENT_STREAMS_CONNECTION_SCALING", "true")
+    most = max(chosen.inflight)
+    for variant in chosen.variants:
+        engine, limit, connections = variant.name.split(".")
+        assert variant.needs_grpc == "1.83"
+        assert (switch in variant.client_env) is (connections == "scaling")
+        configs = [f for f in variant.client_flags if "connectionScaling" in f]
+        wanted = [{"connectionScaling": {"maxConnectionsPerSubchannel": most}}] if connections == "scaling" else []
+        assert [json.loads(c) for c in configs] == wanted
+        capped = f"grpc.max_connections_per_subchannel_cap={most}" in variant.client_flags
+        assert capped is (connections == "scaling")
+        asked = [f.partition("=")[2] for f in variant.server_flags if f.startswith("grpc.max_concurrent_streams=")]
+        assert asked == ([] if limit == "unlimited" else [limit.removeprefix("streams-")])
+        without = [dict(env).get("GRPC_EXPERIMENTS") for env in (variant.client_env, variant.server_env)]
+        off = "-event_engine_client,-event_engine_listener" if engine == "no-event-engine" else None
+        assert without == [off, off]
+    assert len(chosen.variants) == 2 * 4 * 3

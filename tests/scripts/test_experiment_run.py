@@ -171,7 +171,7 @@ def test_a_whole_run(programs: Path) -> None:
     folder = only_folder(programs)
     assert status == 0, stderr
     assert folder.name.startswith("try-20")
-    assert stdout == (folder / "summary.txt").read_text()
+    assert stdout.startswith((folder / "summary.txt").read_text())  # the verdict is below the medians
     assert stdout.startswith("try: A title\nDoes it?\ngRPC 1.51.1, ") and "PARTIAL" not in stdout
     assert sorted(ran(programs)) == sorted(UNITS)
     lines = (programs / "clients").read_text().splitlines()
@@ -385,8 +385,8 @@ def test_ctrl_c_keeps_what_was_measured_and_can_be_resumed(programs: Path) -> No
     status, stdout, _ = finish(process)
     folder = only_folder(programs)
     assert status == 130
-    assert f"PARTIAL: {6 - at} of 6 units are missing; --resume {folder} runs them" in stdout
-    assert stdout == (folder / "summary.txt").read_text()
+    said = f"PARTIAL: {6 - at} of 6 units are missing; --resume {folder} runs them"
+    assert said in stdout and said in (folder / "summary.txt").read_text()
     assert manifest_of(folder)["partial"] and manifest_of(folder)["ended"]
     expected = ["ok"] * at + ["interrupted"] + ["pending"] * (5 - at)
     assert list(statuses(folder).values()) == expected
@@ -515,16 +515,17 @@ def test_plan_starts_nothing(programs: Path) -> None:
 
 
 def test_names_that_are_none() -> None:
-    for arguments, said in ((("nonsense",), "'nonsense' is not an experiment: cq-layout, "), ((), "is missing")):
+    for arguments, said in ((("nonsense",), "'nonsense' is not an experiment: c"), ((), "is missing")):
         status, stdout, stderr = ask(*arguments)
         assert (status, stdout, stderr.count("\n")) == (2, "", 1) and said in stderr
     status, _, stderr = ask("/no/such.toml")
     assert status == 2 and "/no/such.toml: No such file" in stderr
 
 
-def test_builds_are_named_for_the_script() -> None:
-    assert ask("headline", "--builds")[1] == "release\n"
-    assert ask("grpc-versions", "--builds")[1] == "release\nsid\n"
+def test_what_is_needed_is_named_for_the_script() -> None:
+    assert ask("headline", "--needs")[1] == "build release\n"
+    assert ask("grpc-versions", "--needs")[1] == "build release\nbuild sid\n"
+    assert ask("wan-5ms", "--needs")[1].startswith("build release\ntoxiproxy 2.")
 
 
 def test_with_the_real_programs(tmp_path: Path) -> None:
