@@ -1,27 +1,51 @@
 #!/usr/bin/env bash
 # Runs an experiment that a TOML file describes: variants of client and server, each repeated, in random order, with a
-# fresh server and client process every time. Installs what is missing and builds first, then prints a table with the
-# medians of every variant.
+# fresh server and client process every time. Installs what is missing and builds first; ends with a verdict on what the
+# shared connection costs, or with the medians of every variant where none is compared, and a report to look at.
 #
 # Usage: scripts/experiment.sh NAME|FILE.toml [OPTION...]
 #   NAME                one of scripts/experiments/, such as headline; --list shows them
 #   --repetitions N     instead of the file's
 #   --seed N            of the random order, instead of the file's
+#   --inflight-list N,N,...  calls in flight, instead of the file's
+#   --warmup SECONDS    before each point, instead of the file's
+#   --interval SECONDS  measured at each point, instead of the file's
+#   --host HOST[:PORT]  measure the server that is there already (default port 2137); none is started here. For
+#                       experiments that vary the client only
 #   --results DIR       where the folder of results is made (default results/)
-#   --resume DIR        go on in this folder of results: what has a whole result there is not run again
+#   --resume DIR        go on in this folder of results, with the same options as before: what has a whole result there
+#                       is not run again
 #   --bin DIR           programs that are built already; nothing is installed or built
 #   --plan              say what would be run, where, in which order and how long, and stop
 #   --list              the experiments that are there, with the question each answers
 #   --help
 # Environment: SERVER_CPUS, CLIENT_CPUS: CPUs for either side, such as 0-3,8, for variants without a pinning of their
-#   own (default: as the experiment says, or different NUMA nodes, or different cores).
-# Results: results/<name>-<date>-<time>/ with raw/<variant>/<repetition>.json, logs/, summary.txt, manifest.json.
-#   Nothing is overwritten: a unit that is run again leaves its old file beside the new one, as NN.json.1.
+#   own (default: as the experiment says, or different NUMA nodes, or different cores). CQBENCH_TOXIPROXY: a
+#   toxiproxy-server to use for experiments with a slower network; by default one is installed in build/tools, with Go.
+# Results: results/<name>-<date>-<time>/ with raw/<variant>/<repetition>.json, logs/, manifest.json, and made from them
+#   summary.txt (medians), results.csv (all points), verdict.txt, verdict.json, report.html.
+#   No result is overwritten: a unit that is run again leaves its old file beside the new one, as NN.json.1.
 # The file: scripts/cqbench/experiment_file.py says what can be in it; scripts/experiments/ has examples.
-# Ctrl-C keeps and prints what was measured. Exit status: 0; 1 a unit failed or nothing could be started; 2 usage or a
-#   bad file; 130 interrupted.
+# Ctrl-C keeps what was measured and ends with verdict and report of that, marked partial. Exit status: 0; 1 a unit
+#   failed, nothing could be started, or verdict or report could not be made; 2 usage or a bad file; 130 interrupted.
 set -euo pipefail
 source "$(dirname "${BASH_SOURCE[0]}")/lib.sh"
+
+# install_toxiproxy VERSION FOLDER: into that folder alone. It has the name of its package, `server`.
+install_toxiproxy() {
+  local version=$1 folder=$2 module=github.com/Shopify/toxiproxy/v2 log
+  [[ ! -x $folder/server ]] || return 0
+  command -v go >/dev/null || die "this experiment needs toxiproxy, and building that needs Go: apt-get install" \
+    "golang-go, or set CQBENCH_TOXIPROXY to a toxiproxy-server that is there already"
+  say "installing toxiproxy $version in $folder"
+  log=$(mktemp)
+  GOBIN=$folder go install -ldflags "-X $module.Version=$version" \
+    "$module/cmd/server@v$version" >"$log" 2>&1 || {
+    tail -n 20 "$log" >&2
+    die "go could not install toxiproxy $version (its whole output: $log)"
+  }
+  rm -f "$log"
+}
 
 build=yes
 for argument in "$@"; do
@@ -36,15 +60,15 @@ done
 
 need_packages "${PYTHON_PACKAGES[@]}"
 python_venv
-export PYTHONPATH=$ROOT/scripts PYTHONDONTWRITEBYTECODE=1
-experiment() { "$ROOT/.venv/bin/python" -m cqbench.experiment "$@"; }
-
 if [[ $build == yes ]]; then
-  builds=$(experiment --builds "$@")
+  needs=$(exec_module experiment --needs "$@")
+  while read -r what version folder; do
+    [[ $what != toxiproxy ]] || install_toxiproxy "$version" "$folder"
+  done <<<"$needs"
   install_all
   build_preset release grpc_ping_server grpc_ping_client
-  if [[ $builds == *sid* ]]; then
-    "$ROOT/scripts/newgrpc.sh" --build-only || say "no newest gRPC: the variants with build \"sid\" will fail"
+  if [[ $needs == *"build sid"* ]]; then
+    "$ROOT/scripts/newgrpc.sh" --build-only || say "no newest gRPC: the variants with build \"sid\" cannot be run"
   fi
 fi
-exec "$ROOT/.venv/bin/python" -m cqbench.experiment "$@"
+exec_module experiment "$@"

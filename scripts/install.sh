@@ -7,6 +7,6 @@ source "$(dirname "${BASH_SOURCE[0]}")/lib.sh"
 
 case ${1:-} in
   -h | --help) show_help "$0" ;;
-  '') install_all ;;
+  '') install_for_tests ;;
   *) die "unknown argument '$1'; see --help" ;;
 esac

@@ -8,8 +8,10 @@ ROOT=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
 # Debian and Ubuntu names. The gRPC ones are apart because newgrpc.sh takes exactly these from another suite.
 BUILD_PACKAGES=(g++ cmake ninja-build ccache pkg-config)
 GRPC_PACKAGES=(libgrpc++-dev protobuf-compiler protobuf-compiler-grpc libprotobuf-dev)
-LIBRARY_PACKAGES=(libabsl-dev libcli11-dev libbenchmark-dev libgtest-dev libgmock-dev nlohmann-json3-dev)
+LIBRARY_PACKAGES=(libabsl-dev libcli11-dev libbenchmark-dev libgtest-dev libgmock-dev nlohmann-json3-dev
+  zlib1g-dev)
 TEST_PACKAGES=(iproute2) # ss, which a test compares our reading of TCP_INFO with
+BROWSER_PACKAGES=(chromium) # for the tests of the report; not in newgrpc.sh's root, where they do not run
 # shellcheck disable=SC2034  # used by the scripts that source this file
 PYTHON_PACKAGES=(python3 python3-venv)
 
@@ -75,10 +77,15 @@ need_packages() {
   rm -f "$log"
 }
 
-# install_all: everything that building and testing needs.
+# install_all [PKG...]: everything that building and measuring needs, and PKG: what only tests need.
 install_all() {
-  need_packages "${BUILD_PACKAGES[@]}" "${GRPC_PACKAGES[@]}" "${LIBRARY_PACKAGES[@]}" "${TEST_PACKAGES[@]}" \
-    "${PYTHON_PACKAGES[@]}"
+  need_packages "${BUILD_PACKAGES[@]}" "${GRPC_PACKAGES[@]}" "${LIBRARY_PACKAGES[@]}" "${PYTHON_PACKAGES[@]}" "$@"
+}
+
+# install_for_tests: that, and what every kind of test needs. A browser that is there already is as good as the package.
+install_for_tests() {
+  install_all "${TEST_PACKAGES[@]}"
+  command -v chromium >/dev/null || need_packages "${BROWSER_PACKAGES[@]}"
 }
 
 # build_preset PRESET [TARGET...]: configures and builds build/PRESET. CMake itself uses ccache when it is there.
@@ -108,9 +115,8 @@ system_python() {
 
 # run_module MODULE ARG...: a module of scripts/cqbench in ROOT/.venv, in place of the calling script; -h prints its head.
 run_module() {
-  local module=$1 argument
-  shift
-  for argument in "$@"; do
+  local argument
+  for argument in "${@:2}"; do
     if [[ $argument == -h || $argument == --help ]]; then
       show_help "$0"
       exit
@@ -118,19 +124,34 @@ run_module() {
   done
   need_packages "${PYTHON_PACKAGES[@]}"
   python_venv
-  export PYTHONPATH=$ROOT/scripts PYTHONDONTWRITEBYTECODE=1
-  exec "$ROOT/.venv/bin/python" -m "cqbench.$module" "$@"
+  exec_module "$@"
 }
 
-# python_venv: ROOT/.venv with the pinned packages of requirements.txt; silent when it is up to date.
-python_venv() {
-  local venv=$ROOT/.venv wanted=$ROOT/scripts/requirements.txt python
-  # The copy is written last, so an interrupted installation is begun again.
-  if cmp -s "$wanted" "$venv/installed.txt" && "$venv/bin/python" -c '' 2>/dev/null; then return; fi
-  python=$(system_python)
-  say "making .venv with $python"
-  "$python" -m venv --clear "$venv"
-  "$venv/bin/python" -m pip --quiet --disable-pip-version-check install -r "$wanted" ||
-    die "pip could not install scripts/requirements.txt"
-  cp "$wanted" "$venv/installed.txt"
+# exec_module MODULE ARG...: the same with an environment that is there.
+exec_module() {
+  export PYTHONPATH=$ROOT/scripts PYTHONDONTWRITEBYTECODE=1
+  exec "$ROOT/.venv/bin/python" -m "cqbench.$1" "${@:2}"
 }
+
+# python_venv [test]: ROOT/.venv with the pinned packages of requirements.txt, and with test those of
+# requirements-test.txt as well; silent when it is up to date. One with the tests' packages serves both.
+python_venv() {
+  local venv=$ROOT/.venv files=(requirements.txt) file python
+  [[ ${1:-} != test ]] || files+=(requirements-test.txt)
+  if ! is_installed requirements.txt || ! "$venv/bin/python" -c '' 2>/dev/null; then
+    python=$(system_python)
+    say "making .venv with $python"
+    "$python" -m venv --clear "$venv"
+    mkdir "$venv/installed"
+  fi
+  for file in "${files[@]}"; do
+    ! is_installed "$file" || continue
+    "$venv/bin/python" -m pip --quiet --disable-pip-version-check install -r "$ROOT/scripts/$file" ||
+      die "pip could not install scripts/$file"
+    # Written last, so an interrupted installation is begun again.
+    cp "$ROOT/scripts/$file" "$venv/installed/$file"
+  done
+}
+
+# is_installed FILE: whether ROOT/.venv has the packages of this requirements file.
+is_installed() { cmp -s "$ROOT/scripts/$1" "$ROOT/.venv/installed/$1"; }

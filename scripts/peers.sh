@@ -27,12 +27,11 @@ for argument in "$@"; do
 done
 
 need_packages "${PYTHON_PACKAGES[@]}"
-python=$(system_python)
-export PYTHONPATH=$ROOT/scripts PYTHONDONTWRITEBYTECODE=1
+python_venv
 PATH=$PATH:${GOPATH:-${HOME:-/root}/go}/bin # where `go install` puts ghz
 if [[ $build == yes ]]; then
-  "$python" -m cqbench.peers --plan "$@" 2>/dev/null || exec "$python" -m cqbench.peers --plan "$@"
+  (exec_module peers --plan "$@") 2>/dev/null || exec_module peers --plan "$@"
   install_all
   build_preset release grpc_ping_server grpc_ping_client
 fi
-exec "$python" -m cqbench.peers "$@"
+exec_module peers "$@"

@@ -46,7 +46,7 @@ main() {
   (($# == 0)) || shift
   ((${#presets[@]})) || presets=(asan tsan)
   export CTEST_PARALLEL_LEVEL=${CTEST_PARALLEL_LEVEL:-2}
-  install_all
+  install_all "${TEST_PACKAGES[@]}"
   for preset in "${presets[@]}"; do run_preset "$preset" "$@"; done
 }
 

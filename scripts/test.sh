@@ -13,8 +13,8 @@ case ${1:-} in
     ;;
 esac
 
-install_all
-python_venv
+install_for_tests
+python_venv test
 build_preset release
 
 # Two at a time on any machine: the smoke tests are client and server processes that keep two cores busy.

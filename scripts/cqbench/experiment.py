@@ -1,40 +1,45 @@
-"""scripts/experiment.sh after the build: reads an experiment, runs or resumes it, prints its summary.
+"""scripts/experiment.sh after the build: reads an experiment, runs or resumes it, ends with verdict and report.
 
-Exit status: 0; 1 when a unit failed or nothing could be started; 2 usage or a bad experiment; 128 + signal when
-interrupted.
+Exit status: 0; 1 when a unit failed, nothing could be started, or verdict or report could not be made; 2 usage or a bad
+experiment; 128 + signal when interrupted.
 """
 
 from __future__ import annotations
 
 import argparse
 import os
+import signal
 import sys
 from pathlib import Path
 from typing import Any
 
-from cqbench import cpus, experiment_file, experiment_plan, experiment_summary, load, plan, results
-from cqbench.documents import BadDocument, Document
-from cqbench.documents import load as load_document
+if __name__ == "__main__":
+    # Until there is something to keep, a Ctrl-C ends the program without a word, even within the imports below.
+    signal.signal(signal.SIGINT, signal.SIG_DFL)
+
+from cqbench import cpus, experiment_file, experiment_needs, experiment_override, experiment_plan, load, plan, results
+from cqbench.experiment_end import conclude, say
 from cqbench.experiment_file import Experiment
 from cqbench.experiment_manifest import BadManifest, Manifest, machine
+from cqbench.experiment_needs import Unmet
 from cqbench.experiment_plan import Programs
 from cqbench.experiment_run import Busy, Runner, lock
 from cqbench.experiment_values import MAX_REPETITIONS, MAX_SEED, BadExperiment
 from cqbench.options import Parser, whole
 from cqbench.processes import Interrupt
+from cqbench.processes import run as run_process
 
 ROOT = Path(__file__).resolve().parents[2]
 SHIPPED = ROOT / "scripts/experiments"
 NEWGRPC = ROOT / "scripts/newgrpc.sh"
+LOCAL_HOSTS = ("localhost", "127.", "[::1]", "unix:")
+# One short point on a server that is there already. The interval holds a call over the slowest network.
+CHECK = ("--inflight", "1", "--warmup", "0.05", "--interval", "0.5")
+CHECK_PATIENCE_S = 30.0
 
 
 class Unusable(ValueError):
     """What was asked for cannot be run; the text is one line."""
-
-
-def say(text: str) -> None:
-    """To people; standard output carries the summary only."""
-    print(f"== {text}", file=sys.stderr, flush=True)
 
 
 def parse_arguments(arguments: list[str]) -> argparse.Namespace:
@@ -46,9 +51,10 @@ def parse_arguments(arguments: list[str]) -> argparse.Namespace:
     parser.add_argument("--resume", type=Path)
     parser.add_argument("--repetitions", type=whole(1, MAX_REPETITIONS))
     parser.add_argument("--seed", type=whole(0, MAX_SEED))
+    experiment_override.add_arguments(parser)
     parser.add_argument("--plan", action="store_true")
     parser.add_argument("--list", action="store_true")
-    parser.add_argument("--builds", action="store_true")  # for the script: which builds the experiment needs
+    parser.add_argument("--needs", action="store_true")  # for the script: what it has to build and install
     options = parser.parse_args(arguments)
     if not options.list and not options.experiment:
         parser.error("which experiment? NAME or FILE.toml is missing; --list shows the names")
@@ -90,11 +96,12 @@ def placements_for(experiment: Experiment) -> dict[str, cpus.Placement]:
 
 def check_programs(experiment: Experiment, programs: Programs) -> None:
     """Raises Unusable. A missing sid build is found by its variants: the others can go on without."""
-    if any(v.build == "release" for v in experiment.variants):
-        for name in ("grpc_ping_server", "grpc_ping_client"):
-            if not os.access(programs.bin / name, os.X_OK):
-                where = f"argument --bin: '{programs.bin}'"
-                raise Unusable(f"{where} has no program {name}: a folder with both is accepted")
+    ours = [v for v in experiment.variants if v.build == "release"]
+    needed = (["grpc_ping_server"] if any(not v.host for v in ours) else []) + (["grpc_ping_client"] if ours else [])
+    for name in needed:
+        if not os.access(programs.bin / name, os.X_OK):
+            where = f"argument --bin: '{programs.bin}'"
+            raise Unusable(f"{where} has no program {name}: a folder with {' and '.join(needed)} is accepted")
 
 
 def fixed_facts() -> dict[str, Any]:
@@ -117,7 +124,7 @@ def open_manifest(
     facts["placements"] = {
         variant.name: experiment_plan.where(variant, placements[variant.name]) for variant in experiment.variants
     }
-    facts["notes"] = notes(placements)
+    facts["notes"] = notes(experiment, placements)
     return Manifest.new(folder, experiment, order, seed, facts)
 
 
@@ -136,8 +143,37 @@ def resume(options: argparse.Namespace, experiment: Experiment) -> Manifest:
     return manifest
 
 
-def notes(placements: dict[str, cpus.Placement]) -> list[str]:
-    return list(dict.fromkeys(note for p in placements.values() for note in p.notes))
+def notes(experiment: Experiment, placements: dict[str, cpus.Placement]) -> list[str]:
+    """What a reader should know about where it runs."""
+    found = [note for p in placements.values() for note in p.notes]
+    hosts = {v.host for v in experiment.variants}
+    if any(host.startswith(LOCAL_HOSTS) for host in hosts) and not os.environ.get("CLIENT_CPUS"):
+        found.append("that server is on this machine; set CLIENT_CPUS to CPUs that it does not use")
+    if "" not in hosts and os.environ.get("SERVER_CPUS"):
+        found.append("SERVER_CPUS is not used: no server is started here")
+    return list(dict.fromkeys(found))
+
+
+def check_host(
+    experiment: Experiment, placements: dict[str, cpus.Placement], programs: Programs, interrupt: Interrupt
+) -> int:
+    """Where all variants use one server that is there already, one that cannot be used is said once, not by each.
+
+    The exit status when it cannot, else 0.
+    """
+    variant = min(experiment.variants, key=lambda v: v.build != "release")
+    if not variant.host or any(v.host != variant.host for v in experiment.variants):
+        return 0
+    client = programs.command(variant.build, "grpc_ping_client", variant.client_env)
+    command = cpus.pinned([*client, "--host", variant.host, *CHECK], placements[variant.name].client)
+    done = run_process(command, interrupt, CHECK_PATIENCE_S)
+    if interrupt.signum:
+        say("interrupted before anything was measured")
+        return interrupt.exit_code
+    if done.returncode == 0:
+        return 0
+    say(f"the server at {variant.host} cannot be used: {done.complaint()}")
+    return 2 if done.returncode == 2 else 1
 
 
 def announce(experiment: Experiment, placements: dict[str, cpus.Placement], manifest: Manifest) -> None:
@@ -147,51 +183,20 @@ def announce(experiment: Experiment, placements: dict[str, cpus.Placement], mani
     say(experiment_plan.size(experiment, manifest.data["repetitions"]))
     for text in dict.fromkeys(experiment_plan.where(v, placements[v.name]) for v in experiment.variants):
         say(text)
-    for note in notes(placements):
+    for note in notes(experiment, placements):
         say(f"note: {note}")
     busy = load.remark(tuple({cpu for p in placements.values() for cpu in (*p.server, *p.client)}))
     if busy:
         say(f"note: {busy}")
         manifest.data.setdefault("notes", []).append(busy)
-    left, units = len(manifest.left()), len(manifest.order())
+    for reason, variants in manifest.ruled_out().items():
+        say(f"not run: {', '.join(variants)}: {reason}")
+    left, done, units = len(manifest.left()), len(manifest.done()), len(manifest.order())
     if left < units:
         seconds = left * experiment_plan.unit_seconds(experiment)
-        say(f"{units - left} of {units} units are there already; about {plan.duration(seconds)} for the rest")
+        already = f"{done} of {units} units are there already; " if done else ""
+        say(f"{already}about {plan.duration(seconds)} for the rest")
     say(f"results: {manifest.folder}")
-
-
-def read_results(manifest: Manifest, experiment: Experiment) -> dict[str, list[Document]]:
-    """By variant, what can be read; the manifest has the reason for what cannot."""
-    found: dict[str, list[Document]] = {v.name: [] for v in experiment.variants}
-    for unit in sorted(manifest.order(), key=lambda u: u.repetition):
-        try:
-            found[unit.variant].append(load_document(manifest.folder / unit.file))
-        except BadDocument:
-            continue
-    return found
-
-
-def conclude(manifest: Manifest, experiment: Experiment, interrupt: Interrupt) -> int:
-    """Writes and prints the summary. The exit status. Raises OSError."""
-    versions = manifest.data["versions"] or {}
-    grpc = sorted({e["grpc_version"] for e in map(manifest.unit, manifest.order()) if e.get("grpc_version")})
-    facts = [f"gRPC {' and '.join(grpc)}" if grpc else "", manifest.data["machine"].get("cpu_model") or ""]
-    facts += [f"cqbench {versions['cqbench_version']}" if versions else "", manifest.data["started"]]
-    parts = [f"{experiment.name}: {experiment.title}", experiment.question, ", ".join(filter(None, facts)), ""]
-    found = read_results(manifest, experiment)
-    text = "\n".join(parts) + "\n"
-    text += experiment_summary.render(found, experiment.inflight, manifest.data["repetitions"])
-    if manifest.data["partial"]:
-        left = len(manifest.left())
-        missing = f"{left} of {len(manifest.order())} units are missing"
-        text += f"\nPARTIAL: {missing}; --resume {manifest.folder} runs them\n"
-    failures = list(manifest.failures())
-    for unit, reason in failures:
-        text += f"\nFAILED: {unit.variant}, repetition {unit.repetition}: {reason}\n"
-    results.write(manifest.folder / "summary.txt", text)
-    print(text, end="", flush=True)
-    say(f"results: {manifest.folder} (summary.txt, manifest.json, raw/VARIANT/NN.json)")
-    return interrupt.exit_code or (1 if failures else 0)
 
 
 def run(options: argparse.Namespace, experiment: Experiment, placements: dict[str, cpus.Placement]) -> int:
@@ -199,11 +204,16 @@ def run(options: argparse.Namespace, experiment: Experiment, placements: dict[st
     interrupt = Interrupt()
     programs = Programs(options.bin, NEWGRPC)
     check_programs(experiment, programs)
+    unmet = experiment_needs.check(experiment, programs)
+    status = check_host(experiment, placements, programs, interrupt)
+    if status:
+        return status
     manifest = open_manifest(options, experiment, placements)
+    manifest.rule_out(unmet)
     announce(experiment, placements, manifest)
     manifest.write()
     Runner(experiment, placements, programs, manifest, interrupt).run()
-    return conclude(manifest, experiment, interrupt)
+    return conclude(manifest, experiment, interrupt, experiment_override.given(options))
 
 
 def show_plan(options: argparse.Namespace, experiment: Experiment, placements: dict[str, cpus.Placement]) -> None:
@@ -218,10 +228,10 @@ def act(options: argparse.Namespace) -> int:
     if options.list:
         list_shipped()
         return 0
-    experiment = experiment_file.load(find(options.experiment))
+    experiment = experiment_override.apply(experiment_file.load(find(options.experiment)), options)
     placements = placements_for(experiment)
-    if options.builds:
-        print("\n".join(sorted({v.build for v in experiment.variants})))
+    if options.needs:
+        print("\n".join(experiment_needs.lines(experiment)))
         return 0
     if options.plan:
         show_plan(options, experiment, placements)
@@ -233,7 +243,7 @@ def main(arguments: list[str]) -> int:
     options = parse_arguments(arguments)
     try:
         return act(options)
-    except (BadExperiment, BadManifest, Unusable, Busy, cpus.BadCpuList) as error:
+    except (BadExperiment, BadManifest, Unusable, Unmet, Busy, cpus.BadCpuList) as error:
         print(f"experiment.sh: {error}", file=sys.stderr)
         return 2
     except OSError as error:

@@ -12,7 +12,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from cqbench import results
+from cqbench import results, surroundings
 from cqbench.documents import BadDocument, Document, one_line
 from cqbench.documents import load as load_document
 from cqbench.experiment_file import Experiment
@@ -20,9 +20,9 @@ from cqbench.experiment_plan import Unit
 from cqbench.experiment_values import show
 
 FILE = "manifest.json"
-VERSION = 1
-PENDING, OK, FAILED, INTERRUPTED = "pending", "ok", "failed", "interrupted"
-STATUSES = (PENDING, OK, FAILED, INTERRUPTED)
+VERSION = surroundings.VERSION
+PENDING, OK, FAILED, INTERRUPTED, NOT_RUN = "pending", "ok", "failed", "interrupted", "not run"
+STATUSES = (PENDING, OK, FAILED, INTERRUPTED, NOT_RUN)
 VERSION_KEYS = ("cqbench_version", "grpc_version", "protobuf_version", "compiler", "library_build_type", "kernel")
 # What must be the same for figures to belong together.
 MACHINE_KEYS = ("host_name", "cpu_model", "cpus")
@@ -131,12 +131,30 @@ class Manifest:
             whole = is_whole(self.folder / unit.file)
             if whole and entry["status"] != FAILED:
                 entry.update(status=OK, reason="")
-            elif not whole and entry["status"] == OK:
+            elif not whole and entry["status"] in (OK, NOT_RUN):
                 entry.update(_pending(unit))
 
     def left(self) -> list[Unit]:
         """What has yet to be run, in order."""
-        return [unit for unit, entry in self._units.items() if entry["status"] != OK]
+        return [unit for unit, entry in self._units.items() if entry["status"] not in (OK, NOT_RUN)]
+
+    def done(self) -> list[Unit]:
+        """What has a whole result."""
+        return [unit for unit, entry in self._units.items() if entry["status"] == OK]
+
+    def rule_out(self, reasons: dict[str, str]) -> None:
+        """By variant, why what is left of it cannot be run here."""
+        for unit in self.left():
+            if unit.variant in reasons:
+                self._units[unit].update(status=NOT_RUN, reason=reasons[unit.variant])
+
+    def ruled_out(self) -> dict[str, list[str]]:
+        """By reason, the variants in the order of the units."""
+        found: dict[str, list[str]] = {}
+        for unit, entry in self._units.items():
+            if entry["status"] == NOT_RUN and unit.variant not in found.setdefault(entry["reason"], []):
+                found[entry["reason"]].append(unit.variant)
+        return found
 
     def failures(self) -> Iterator[tuple[Unit, str]]:
         """Each with its reason."""

@@ -32,7 +32,7 @@ from cqbench.report_model import METRICS, Metric, Point, Report, Series, Value
 from cqbench.report_plots import Frame, Panel, Row
 from cqbench.report_values import short
 
-FILES = Path(__file__).parent / "report"
+FILES = Path(__file__).parent / "page"
 SCRIPTS = ("plots.js", "hover.js", "page.js")
 
 

@@ -13,12 +13,13 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
-from cqbench.documents import Document
+from cqbench.documents import Measured
+from cqbench.runs import Run
 
 # Named as in the client's own CSV where it has the same column.
 CSV_HEADER = (
-    "mode,api,policy,inflight,repetition,connections,expected_connections,throughput,p50,p90,p99,p99_9,p100,"
-    "completed,failed,partial,failure\n"
+    "variant,mode,api,policy,inflight,repetition,connections,expected_connections,throughput,p50,p90,p99,p99_9,p100,"
+    "completed,failed,partial,failure,suspect\n"
 )
 
 
@@ -44,13 +45,17 @@ def new_folder(root: Path, prefix: str = "") -> Path:
 def write(path: Path, text: str) -> None:
     """All or nothing: readers never see half a file. Raises OSError."""
     temporary = path.with_name(f".{path.name}.{os.getpid()}.tmp")
-    temporary.write_text(text, encoding="utf-8")
-    temporary.replace(path)
+    try:
+        temporary.write_text(text, encoding="utf-8")
+        temporary.replace(path)
+    except BaseException:  # a Ctrl-C too
+        temporary.unlink(missing_ok=True)
+        raise
 
 
 def write_json(path: Path, data: Any) -> None:
-    """Raises OSError."""
-    write(path, json.dumps(data, indent=2) + "\n")
+    """Raises OSError, and ValueError for what JSON does not have: not a number, infinity."""
+    write(path, json.dumps(data, indent=2, allow_nan=False) + "\n")
 
 
 def git_revision(root: Path) -> str | None:
@@ -84,29 +89,37 @@ def versions(binaries: Path) -> dict[str, str]:
     return found
 
 
-def to_csv(documents: Iterable[Document]) -> str:
-    """One line per measured point of all series; latencies in microseconds, empty where there is no figure."""
+def to_csv(measured: Iterable[tuple[int, Run]]) -> str:
+    """One line per point of each (repetition, run); latencies in microseconds, empty where there is no figure.
+
+    suspect: the reasons, those that hold for every point of the run included.
+    """
     out = io.StringIO()
     writer = csv.writer(out, lineterminator="\n")
     out.write(CSV_HEADER)
-    for d in documents:
-        for p in d.points:
-            latencies = (p.p50_ns, p.p90_ns, p.p99_ns, p.p999_ns, p.max_ns)
-            writer.writerow(
-                [
-                    d.mode,
-                    d.api,
-                    d.policy,
-                    p.inflight,
-                    p.repetition,
-                    "" if p.connections is None else p.connections,
-                    p.expected_connections,
-                    "" if p.throughput is None else f"{p.throughput:.2f}",
-                    *("" if ns is None else f"{ns / 1000:.1f}" for ns in latencies),
-                    p.completed,
-                    p.failed,
-                    str(p.partial).lower(),
-                    p.failure,
-                ]
-            )
+    for repetition, run in measured:
+        for point in run.document.points:
+            writer.writerow(_csv_row(repetition, run, point))
     return out.getvalue()
+
+
+def _csv_row(repetition: int, run: Run, p: Measured) -> list[object]:
+    d = run.document
+    latencies = (p.p50_ns, p.p90_ns, p.p99_ns, p.p999_ns, p.max_ns)
+    return [
+        run.variant,
+        d.mode,
+        d.api,
+        d.policy,
+        p.inflight,
+        repetition,
+        "" if p.connections is None else p.connections,
+        p.expected_connections,
+        "" if p.throughput is None else f"{p.throughput:.2f}",
+        *("" if ns is None else f"{ns / 1000:.1f}" for ns in latencies),
+        p.completed,
+        p.failed,
+        str(p.partial).lower(),
+        p.failure,
+        "; ".join((*d.suspect, *p.suspect)),
+    ]

@@ -1,7 +1,8 @@
-"""bench.py as a process, with stand-ins for the two programs: failures, Ctrl-C, and that nothing outlives it."""
+"""bench.sh as a process, with stand-ins for the two programs: what it runs, servers that are there already, Ctrl-C."""
 
 from __future__ import annotations
 
+import csv
 import json
 import os
 import signal
@@ -9,6 +10,7 @@ import subprocess
 import sys
 import time
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -29,32 +31,37 @@ print("listening on localhost:7", flush=True)
 time.sleep(60)
 """
 
-# Answers with a stored document. The slow series waits for a signal, the broken one fails.
+# Answers with a stored document that says it is the variant's. STANDIN_WAITS, STANDIN_FAILS: a variant.
+# Without --output it is asked whether the server can be used; STANDIN_REFUSES is the exit status then.
 CLIENT = f"""#!{sys.executable}
 import json, os, pathlib, signal, sys, time
 here = pathlib.Path(__file__).parent
+with (here / "clients").open("a") as f:
+    f.write(" ".join(sys.argv[1:]) + "\\n")
 if "--output" not in sys.argv:
-    sys.exit(print("stand-in"))
+    refused = int(os.environ.get("STANDIN_REFUSES", "0"))
+    refused and print("grpc_ping_client: cannot connect", file=sys.stderr)
+    sys.exit(refused)
 output = pathlib.Path(sys.argv[sys.argv.index("--output") + 1])
-signal.signal(signal.SIGINT, lambda *_: sys.exit(finish(130)))
+variant = output.parent.name
 def finish(status):
     data = json.loads(pathlib.Path({str(DATA)!r}, "unary-sync-shared.json").read_text())
-    data["context"].update(mode=output.stem.split("-")[0], api=output.stem.split("-")[1],
-                           channel_policy="per-worker" if "shared" in output.stem else "local-pool")
-    data["context"]["partial"] = status == 130
+    mode, api, how = variant.split(".")
+    data["context"].update(mode=mode, api=api, channel_policy="per-worker" if how == "shared" else "local-pool")
+    if status:
+        data["context"]["partial"] = True
+        data["benchmarks"][-1]["partial"] = True
     output.write_text(json.dumps(data))
     return status
-if output.stem == os.environ.get("STANDIN_FAILS"):
+signal.signal(signal.SIGINT, lambda *_: sys.exit(finish(130)))
+if variant == os.environ.get("STANDIN_FAILS"):
     sys.exit("grpc_ping_client: it broke")
-if output.stem == os.environ.get("STANDIN_GARBLES"):
-    sys.exit(output.write_text("{{"[:1]) and 0)
-if output.stem == os.environ.get("STANDIN_KILLS_SERVER"):
-    os.kill(int((here / "server.pids").read_text().split()[-1]), signal.SIGKILL)
-if output.stem == os.environ.get("STANDIN_WAITS"):
+if variant == os.environ.get("STANDIN_WAITS"):
     (here / "waiting").touch()
     time.sleep(60)
 sys.exit(finish(0))
 """
+MADE = ("summary.txt", "results.csv", "verdict.txt", "verdict.json", "report.html", "manifest.json")
 
 
 @pytest.fixture
@@ -68,19 +75,14 @@ def programs(tmp_path: Path) -> Path:
 
 
 def start(programs: Path, *flags: str, **environment: str) -> subprocess.Popen[str]:
-    command = [
-        sys.executable,
-        "-m",
-        "cqbench.bench",
-        "--bin",
-        str(programs),
-        "--results",
-        str(programs.parent / "results"),
-    ]
+    """One repetition, unless the flags say otherwise or resume."""
+    where = [] if "--resume" in flags else ["--results", str(programs.parent / "results")]
+    once = [] if {"--resume", "--repetitions"} & set(flags) else ["--repetitions", "1"]
+    command = ["bash", str(SCRIPTS / "bench.sh"), "--bin", str(programs), *where, *once, *flags]
     inherited = {k: v for k, v in os.environ.items() if k not in ("SERVER_CPUS", "CLIENT_CPUS")}
     return subprocess.Popen(
-        [*command, "--inflight-list", "1,4,16", *flags], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
-        env={**inherited, "PYTHONPATH": str(SCRIPTS), **environment},
+        command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
+        env={**inherited, "CQBENCH_NO_INSTALL": "1", **environment},
     )  # fmt: skip
 
 
@@ -89,8 +91,19 @@ def finish(process: subprocess.Popen[str]) -> tuple[int, str, str]:
     return process.returncode, stdout, stderr
 
 
-def folders(programs: Path) -> list[Path]:
-    return sorted((programs.parent / "results").iterdir())
+def only_folder(programs: Path) -> Path:
+    (folder,) = (programs.parent / "results").iterdir()
+    return folder
+
+
+def manifest_of(folder: Path) -> dict[str, Any]:
+    data: dict[str, Any] = json.loads((folder / "manifest.json").read_text())
+    return data
+
+
+def clients(programs: Path) -> list[str]:
+    """The command lines, in order."""
+    return (programs / "clients").read_text().splitlines()
 
 
 def wait_for(path: Path) -> None:
@@ -116,101 +129,131 @@ def alive(pid: int) -> bool:
         return False
 
 
-def test_a_whole_run(programs: Path) -> None:
+def test_it_runs_the_headline_and_ends_with_verdict_and_report(programs: Path) -> None:
     status, stdout, stderr = finish(start(programs))
-    (folder,) = folders(programs)
     assert status == 0, stderr
-    assert stdout == (folder / "comparison.txt").read_text()
-    assert stdout.startswith("gRPC 1.51.1, ")
-    assert stdout.count("shared connection  ") == 4  # a heading per table
-    assert len(list(folder.glob("*-*.json"))) == 8
-    assert len((folder / "results.csv").read_text().splitlines()) == 1 + 8 * 3
-    manifest = json.loads((folder / "manifest.json").read_text())
-    assert not manifest["partial"] and len(manifest["series"]) == 8 and manifest["servers_started"] == 1
+    folder = only_folder(programs)
+    assert folder.name.startswith("headline-20")
+    assert stdout.startswith("headline: Shared against separate connections\n") and "PARTIAL" not in stdout
+    assert "NOT ENOUGH EVIDENCE" in stdout and "| marks" not in stdout  # the verdict, and not the medians
+    assert len(stdout.splitlines()) <= 24 + 6
+    assert all((folder / name).exists() for name in MADE)
+    assert f"== report: {folder}/report.html\n" in stderr
+    assert len(clients(programs)) == 8
+    with (folder / "results.csv").open() as file:
+        rows = list(csv.DictReader(file))
+    assert len(rows) == 8 * 3 and {r["variant"] for r in rows} == {u["variant"] for u in manifest_of(folder)["units"]}
     assert_no_server(programs)
 
 
-def test_nothing_is_overwritten(programs: Path) -> None:
-    for process in [start(programs) for _ in range(3)]:
-        assert finish(process)[0] == 0
-    assert len(folders(programs)) == 3
+def test_full_is_the_experiment_of_the_post(programs: Path) -> None:
+    status, stdout, _ = finish(start(programs, "--full", "--plan"))
+    assert status == 0 and stdout.startswith("ydb-full: ") and "48 points, 5 + 10 s each" in stdout
+    assert finish(start(programs, "--plan"))[1].startswith("headline: ")
 
 
-def test_a_series_that_fails_is_reported_and_the_rest_goes_on(programs: Path) -> None:
-    status, stdout, stderr = finish(
-        start(programs, STANDIN_FAILS="unary-sync-separate", STANDIN_GARBLES="unary-cq-shared")
+def test_overrides_are_in_the_manifest_and_hold_when_resumed(programs: Path) -> None:
+    flags = ("--interval", "0.25", "--inflight-list", "16,1,4", "--repetitions", "2")
+    process = start(programs, *flags, STANDIN_WAITS="unary.cq.shared")
+    wait_for(programs / "waiting")
+    process.send_signal(signal.SIGINT)
+    status, stdout, _ = finish(process)
+    folder = only_folder(programs)
+    assert status == 130
+    head = manifest_of(folder)["experiment"]["experiment"]
+    assert (head["inflight"], head["interval"], head["warmup"]) == ([1, 4, 16], 0.25, "100ms")
+    assert "--inflight-list 1,4,16 --warmup 0.1 --interval 0.25 " in clients(programs)[0]
+    (said,) = [line for line in stdout.splitlines() if line.startswith("PARTIAL")]
+    again = said.split("; ")[1].removesuffix(" runs them")
+    assert again == f"--inflight-list 1,4,16 --interval 0.25 --resume {folder}"
+    status, _, stderr = finish(start(programs, "--resume", str(folder)))
+    assert (status, stderr.count("\n")) == (2, 1) and "experiment.interval was 0.25 and is \"400ms\"" in stderr
+    status, stdout, stderr = finish(start(programs, *again.split()))
+    assert status == 0, stderr
+    assert "PARTIAL" not in stdout and not manifest_of(folder)["partial"]
+
+
+def test_host_starts_no_server_and_looks_at_it_first(programs: Path) -> None:
+    status, stdout, stderr = finish(start(programs, "--host", "elsewhere:2137", SERVER_CPUS="0"))
+    assert status == 0, stderr
+    assert not (programs / "server.pids").exists()
+    assert len(clients(programs)) == 1 + 8 and all("--host elsewhere:2137" in line for line in clients(programs))
+    assert "--output" not in clients(programs)[0]
+    assert "server at elsewhere:2137 (not started here)" in stdout
+    assert "! SERVER_CPUS is not used: no server is started here\n" in stdout
+    assert "that server is on this machine" not in stderr
+
+
+@pytest.mark.parametrize("exit_status", [1, 2])
+def test_a_host_that_cannot_be_used_is_said_once(programs: Path, exit_status: int) -> None:
+    status, stdout, stderr = finish(start(programs, "--host", "no:1", STANDIN_REFUSES=str(exit_status)))
+    assert (status, stdout) == (exit_status, "")
+    assert stderr == (
+        f"== the server at no:1 cannot be used: grpc_ping_client: cannot connect (exit status {exit_status})\n"
     )
+    assert len(clients(programs)) == 1 and not (programs.parent / "results").exists()
+
+
+def test_a_variant_that_fails_is_reported_beside_a_verdict_on_the_others(programs: Path) -> None:
+    status, stdout, _ = finish(start(programs, STANDIN_FAILS="unary.sync.separate"))
     assert status == 1
-    assert "FAILED: unary-sync-separate: grpc_ping_client: it broke (exit status 1)" in stdout
-    assert "FAILED: unary-cq-shared: " in stdout and "not JSON" in stdout
-    assert "! separate, in-flight 1, 4, 16: not measured" in stdout
-    assert "[8/8]" in stderr
+    assert "FAILED: unary.sync.separate, repetition 1: grpc_ping_client: it broke (exit status 1)" in stdout
+    assert all((only_folder(programs) / name).exists() for name in MADE)
 
 
-def test_a_server_that_dies_is_replaced(programs: Path) -> None:
-    status, _, stderr = finish(start(programs, STANDIN_KILLS_SERVER="unary-sync-shared"))
-    assert status == 0
-    assert "starting another" in stderr
-    assert json.loads((folders(programs)[0] / "manifest.json").read_text())["servers_started"] == 2
-    assert_no_server(programs)
+def position(programs: Path, place: str) -> str:
+    """The variant that is run first, in the middle or last."""
+    plan = finish(start(programs, "--plan"))[1].split("Order (seed 1)")[1].replace("\n", " ")
+    order = plan.split("1: ")[1].split(",")
+    return order[{"first": 0, "middle": 4, "last": 7}[place]].strip()
 
 
-def test_a_server_that_does_not_start(programs: Path) -> None:
-    (programs / "server-broken").touch()
-    status, stdout, stderr = finish(start(programs))
-    assert (status, stdout) == (1, "")
-    assert "grpc_ping_server: no luck" in stderr
-
-
-@pytest.mark.parametrize(("number", "expected"), [(signal.SIGINT, 130), (signal.SIGTERM, 143)])
-def test_an_interrupt_keeps_and_prints_what_was_measured(programs: Path, number: int, expected: int) -> None:
-    process = start(programs, STANDIN_WAITS="unary-sync-separate")
+@pytest.mark.parametrize(("place", "number", "expected"), [
+    ("first", signal.SIGINT, 130), ("middle", signal.SIGTERM, 143), ("last", signal.SIGINT, 130),
+])  # fmt: skip
+def test_an_interrupt_keeps_what_was_measured_and_reports_it(
+    programs: Path, place: str, number: int, expected: int
+) -> None:
+    process = start(programs, STANDIN_WAITS=position(programs, place))
     wait_for(programs / "waiting")
     process.send_signal(number)
-    status, stdout, _ = finish(process)
-    assert status == expected
-    assert "PARTIAL: interrupted; 2 of 8 series" in stdout
-    assert stdout == (folders(programs)[0] / "comparison.txt").read_text()
+    status, stdout, stderr = finish(process)
+    folder = only_folder(programs)
+    missing = {"first": 8, "middle": 4, "last": 1}[place]
+    assert status == expected, stderr
+    assert f"PARTIAL: {missing} of 8 units are missing; --resume {folder} runs them" in stdout
+    assert all((folder / name).exists() for name in MADE)
+    assert "PARTIAL" in (folder / "summary.txt").read_text()
+    assert f"{missing} of 8" in (folder / "report.html").read_text()
     assert_no_server(programs)
 
 
 def test_the_server_does_not_outlive_a_killed_run(programs: Path) -> None:
-    process = start(programs, STANDIN_WAITS="unary-sync-shared")
+    process = start(programs, STANDIN_WAITS="unary.sync.shared")
     wait_for(programs / "waiting")
     process.kill()
     finish(process)
     assert_no_server(programs)
 
 
-def test_host_starts_no_server(programs: Path) -> None:
-    status, _, stderr = finish(start(programs, "--host", "elsewhere:2137"))
-    assert status == 0, stderr
-    assert not (programs / "server.pids").exists()
-
-
 @pytest.mark.parametrize(
     ("flags", "said"),
-    [(["--foo"], "--foo"), (["--interval", "x"], "'x' is not a number of seconds"), (["--host", ""], "--host"),
-     (["--inflight-list", "1,0"], "'1,0' is not a list"), (["--warmup", "nan"], "'nan'"),
-     (["--show", "/none"], "/none")],
+    [(["--foo"], "--foo"), (["policies"], "policies"), (["--interval", "x"], "'x' is not a number of seconds"),
+     (["--host", ""], "'' is not HOST or HOST:PORT"), (["--inflight-list", "1,0"], "'1,0' is not a list"),
+     (["--warmup", "nan"], "'nan'"), (["--full", "--seed", "x"], "'x' is not an integer")],
 )  # fmt: skip
 def test_usage_is_one_line_and_status_2(programs: Path, flags: list[str], said: str) -> None:
     status, stdout, stderr = finish(start(programs, *flags))
     assert (status, stdout, stderr.count("\n")) == (2, "", 1)
-    assert said in stderr and stderr.startswith("bench.sh: ")
+    assert said in stderr and stderr.startswith("experiment.sh: ")
     assert not (programs.parent / "results").exists()
 
 
-def test_cpus_from_the_environment_are_checked(programs: Path) -> None:
-    status, _, stderr = finish(start(programs, SERVER_CPUS="0-x"))
-    assert status == 2 and stderr.startswith("bench.sh: SERVER_CPUS: '0-x'")
-
-
-def test_show_prints_an_earlier_run_again(programs: Path) -> None:
-    _, first, _ = finish(start(programs))
-    (folder,) = folders(programs)
-    status, again, _ = finish(start(programs, "--show", str(folder)))
-    assert status == 0 and again.splitlines()[0] in first and again.splitlines()[-1] in first
-    (folder / "unary-cq-shared.json").write_text("{}")
-    status, _, stderr = finish(start(programs, "--show", str(folder)))
-    assert (status, stderr.count("\n")) == (2, 1) and "unary-cq-shared.json" in stderr
+def test_help_names_every_option_that_experiment_sh_takes_too() -> None:
+    bench, experiment = (
+        subprocess.run(["bash", str(SCRIPTS / name), "--help"], capture_output=True, text=True, check=True).stdout
+        for name in ("bench.sh", "experiment.sh")
+    )
+    options = {line.split()[0] for line in bench.splitlines() if line.startswith("  --")}
+    others = {line.split()[0] for line in experiment.splitlines() if line.startswith("  --")}
+    assert options - {"--full"} == others - {"--list"} and len(options) > 10

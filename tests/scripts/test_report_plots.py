@@ -76,6 +76,15 @@ def test_pools_of_different_sizes_differ() -> None:
     assert len(set(lines)) == len({line.dash for line in lines}) == len({line.shape for line in lines}) == len(kinds)
 
 
+def test_what_scales_has_a_line_of_its_own() -> None:
+    kinds = ("scaling:4", "shared", "separate", "pool:2", "pool:4", "scaling:48", "pool:16")
+    looks = style.looks([replace(REPORT.series[0], sharing=k) for k in kinds])
+    assert looks[0].line == style.SCALING and len({look.line for look in looks}) == len(kinds)
+    assert len({look.line.dash for look in looks}) == len({look.line.shape for look in looks}) == len(kinds)
+    (alone,) = style.looks([replace(REPORT.series[0], sharing="scaling:48")])
+    assert alone.line == style.SCALING
+
+
 def test_settings_of_one_api_have_colours_of_their_own_until_there_are_no_more() -> None:
     several = [replace(REPORT.series[0], setting=f"{n} threads") for n in range(9)]
     assert [look.colour for look in style.looks(several)] == [0, 1, 2, 3, 4, 5, 6, 7, 0]

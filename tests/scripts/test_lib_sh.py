@@ -1,0 +1,100 @@
+"""lib.sh: which packages are installed for measuring and which for tests, with a stand-in for the interpreter."""
+
+from __future__ import annotations
+
+import shutil
+import subprocess
+from pathlib import Path
+
+import pytest
+
+SCRIPTS = Path(__file__).parents[2] / "scripts"
+# As the interpreter and, copied into the environment, as the environment's. It fails to install what BROKEN names.
+PYTHON = """#!/bin/bash
+log=%s
+case "$*" in
+  "-c "*) exit 0 ;;
+  "-m venv --clear "*) rm -rf "$4"; mkdir -p "$4/bin"; cp "$0" "$4/bin/python"; echo venv >>"$log" ;;
+  "-m pip "*) echo "${*: -1}" | sed 's,.*/,,' >>"$log"; [[ ${*: -1} != *"/${BROKEN:-none}" ]] ;;
+esac
+"""
+
+
+@pytest.fixture
+def tree(tmp_path: Path) -> Path:
+    """A tree of its own, with lib.sh in it."""
+    (tmp_path / "scripts").mkdir()
+    shutil.copy(SCRIPTS / "lib.sh", tmp_path / "scripts")
+    (tmp_path / "scripts/requirements.txt").write_text("a==1\n")
+    (tmp_path / "scripts/requirements-test.txt").write_text("b==1\n")
+    (tmp_path / "python").write_text(PYTHON % (tmp_path / "log"))
+    (tmp_path / "python").chmod(0o755)
+    return tmp_path
+
+
+def make(tree: Path, *arguments: str, broken: str = "", status: int = 0) -> list[str]:
+    """What python_venv does: 'venv' when it makes one, and the names of the files it installs."""
+    (tree / "log").write_text("")
+    script = f'source "$1/scripts/lib.sh"; system_python() {{ echo "$1/python"; }}; python_venv {" ".join(arguments)}'
+    script = script.replace('"$1/python"', f'"{tree}/python"')
+    done = subprocess.run(
+        ["bash", "-euo", "pipefail", "-c", script, "x", str(tree)],
+        capture_output=True, text=True, env={"PATH": "/usr/bin:/bin", "BROKEN": broken}, check=False,
+    )  # fmt: skip
+    assert done.returncode == status, done.stderr
+    assert ("could not install scripts/" in done.stderr) == (status == 1)
+    return (tree / "log").read_text().split()
+
+
+def test_measuring_takes_no_package_of_the_tests(tree: Path) -> None:
+    assert make(tree) == ["venv", "requirements.txt"]
+    assert make(tree) == []
+
+
+def test_the_tests_packages_are_added_and_serve_both(tree: Path) -> None:
+    make(tree)
+    assert make(tree, "test") == ["requirements-test.txt"]
+    assert make(tree, "test") == [] and make(tree) == []
+
+
+def test_all_at_once(tree: Path) -> None:
+    assert make(tree, "test") == ["venv", "requirements.txt", "requirements-test.txt"]
+
+
+def test_a_changed_list_is_installed(tree: Path) -> None:
+    make(tree, "test")
+    (tree / "scripts/requirements-test.txt").write_text("b==2\n")
+    assert make(tree) == []
+    assert make(tree, "test") == ["requirements-test.txt"]
+    (tree / "scripts/requirements.txt").write_text("a==2\n")
+    assert make(tree) == ["venv", "requirements.txt"]
+    assert make(tree, "test") == ["requirements-test.txt"]  # they went with the old environment
+
+
+def test_an_installation_that_failed_is_begun_again(tree: Path) -> None:
+    assert make(tree, "test", broken="requirements-test.txt", status=1)[-1] == "requirements-test.txt"
+    assert make(tree, "test") == ["requirements-test.txt"]
+    (tree / "scripts/requirements.txt").write_text("a==2\n")
+    make(tree, broken="requirements.txt", status=1)
+    assert make(tree) == ["venv", "requirements.txt"]
+
+
+def test_every_pin_is_exact_and_in_one_list() -> None:
+    names = []
+    for file in ("requirements.txt", "requirements-test.txt"):
+        lines = [line for line in (SCRIPTS / file).read_text().splitlines() if line and not line.startswith("#")]
+        assert all(line.count("==") == 1 for line in [line.split(";")[0] for line in lines])
+        names += [line.split("==")[0].lower() for line in lines]
+    assert len(names) == len(set(names))
+    measuring = (SCRIPTS / "requirements.txt").read_text()
+    assert not any(name in measuring for name in ("pytest", "jsonschema", "playwright"))
+
+
+@pytest.mark.parametrize(("function", "browser"), [("install_all", False), ("install_for_tests", True)])
+def test_measuring_takes_no_package_that_only_tests_need(function: str, browser: bool) -> None:
+    stubs = 'need_packages() { printf "%s\\n" "$@"; }; command() { false; }'
+    script = f'source "{SCRIPTS}/lib.sh"; {stubs}; {function}'
+    done = subprocess.run(["bash", "-euo", "pipefail", "-c", script], capture_output=True, text=True, check=True)
+    packages = done.stdout.split()
+    assert "g++" in packages and "python3-venv" in packages
+    assert ("iproute2" in packages) == ("chromium" in packages) == browser
