@@ -34,8 +34,9 @@ SERVER_WAIT_RTT = 10.0
 # Throughput / (n x throughput at 1 in flight): by Little's law a call then takes at most 1.4 times as long as alone.
 IDLE_IDEAL = 0.70
 # The same, at or above which a shared connection is not what its calls wait for, however much faster separate ones are:
-# those then save what a call costs alone, such as waking CPUs that had gone to sleep. 5 % is what drift may take.
-KEEPS_UP = 0.95
+# those then save what a call costs alone, such as waking CPUs that had gone to sleep. 10 % as for GAIN, for the same
+# reason.
+KEEPS_UP = 0.90
 # Fewer CPUs than that on either side saturate before one connection does: one CPU was seen to carry 0.8 to 1.5 times
 # what a shared connection does, and the post's sixfold took 32 CPUs on each side.
 FEW_CPUS = 4
@@ -208,7 +209,7 @@ def regime(seen: Evidence, gains: bool) -> tuple[Regime, str]:
         return Regime.SERVER_QUEUE, "server-leaves-requests-unread"
     if network_bound(seen):
         return Regime.NETWORK, "round-trip-is-most-of-latency"
-    if gains and spare:
+    if gains and spare and seen.added_rtt_ns is not None:
         # Through a proxy, which takes the data of each connection one piece after the other: it may be what is full.
         return Regime.UNKNOWN, "faster-through-a-proxy"
     if client is None or server is None:

@@ -17,6 +17,7 @@ from cqbench.verdict_rules import Regime, Status, Verdict
 from cqbench.verdict_words import WIDTH
 
 DATA = Path(__file__).parent / "data/verdict"
+CONNECTION = Path(__file__).parent / "data/verdict-connection"
 REGIMES = Path(__file__).parent / "data/verdict-regimes"
 NETWORK = Path(__file__).parent / "data/verdict-network"
 
@@ -30,10 +31,21 @@ def test_real_streaming(real: dict[str, Finding]) -> None:
     f = real["streaming"]
     status = {r.inflight: r.status for r in f.rows}
     assert status == {
-        1: Status.SAME, 2: Status.PRESENT, 4: Status.FASTER, 8: Status.SLOWER, 16: Status.OPEN, 32: Status.OPEN,
+        1: Status.SAME, 2: Status.FASTER, 4: Status.FASTER, 8: Status.SLOWER, 16: Status.OPEN, 32: Status.OPEN,
     }  # fmt: skip
-    assert f.verdict is Verdict.PRESENT and f.cpu_limited_from == 4 and f.few_cores and f.batching
-    assert "at 2 in flight only" in text.verdict_words(f) and "From 4 on the CPUs" in text.verdict_words(f)
+    assert f.verdict is Verdict.FASTER and f.cpu_limited_from == 4 and f.few_cores and f.batching
+    assert "the shared one keeps up there" in text.verdict_words(f) and "From 4 on the CPUs" in text.verdict_words(f)
+
+
+def test_a_shared_connection_that_holds_four_streams_back() -> None:
+    """Of a headline run; the sync client."""
+    (f,) = judged(CONNECTION).findings
+    four = next(r for r in f.rows if r.inflight == 4)
+    assert f.repetitions == 7 and f.verdict is Verdict.PRESENT and f.present == (4,)
+    assert four.shared and four.shared.regime is Regime.CONNECTION and four.status is Status.PRESENT
+    assert four.shared.evidence.ideal == pytest.approx(0.83, abs=0.005)
+    assert four.throughput and four.throughput.value == pytest.approx(1.43, abs=0.005)
+    assert "from 4 in flight on" in text.verdict_words(f)
 
 
 def test_real_unary_was_disturbed_and_says_so(real: dict[str, Finding]) -> None:

@@ -47,8 +47,8 @@ def test_one_in_flight_is_latency_bound_without_an_ideal() -> None:
 
 def test_connection_bound_is_a_gain_with_cpus_to_spare() -> None:
     assert regime(gains=True) is Regime.CONNECTION
-    assert regime(gains=True, ideal=0.949) is Regime.CONNECTION
-    assert regime(gains=True, ideal=0.95) is Regime.IDLE, "it keeps up with the calls in flight"
+    assert regime(gains=True, ideal=0.899) is Regime.CONNECTION
+    assert regime(gains=True, ideal=0.90) is Regime.IDLE, "it keeps up with the calls in flight"
     assert regime(gains=True, ideal=None) is Regime.CONNECTION, "without 1 in flight that is not known"
     assert regime(gains=False) is Regime.UNKNOWN
     assert regime(gains=True, client_cpu_share=0.95) is Regime.CLIENT_CPU
