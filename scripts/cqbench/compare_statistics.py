@@ -25,7 +25,8 @@ METHODS = {
     "test": f"two-sided Mann-Whitney U, exact up to {MAX_EXACT} repetitions of both sides together, ties included; "
     "normal approximation above",
     "correction": "Holm, over the points of a metric; each metric by itself",
-    "geometric_mean": "of the points' ratios of medians; 95 %, the same bootstrap, points independent of each other",
+    "geometric_mean": "of the points' ratios of medians; 95 %, the same bootstrap, points independent of each other; "
+    "what changed the whole machine between the runs is in it",
 }
 
 

@@ -64,7 +64,7 @@ def parse_arguments(arguments: list[str]) -> argparse.Namespace:
     if options.figures and options.figures.exists() and not options.figures.is_dir():
         parser.error(f"argument --figures: '{options.figures}' is not a folder")
     if not options.output:
-        if len(options.results) > 1 or not options.results[0].is_dir():
+        if len(options.results) > 1 or options.results[0].is_file():
             parser.error(f"argument --output: FILE.html is needed where RESULTS is not one folder, which gets {NAME}")
         options.output = options.results[0] / NAME
     return options

@@ -117,6 +117,7 @@ def test_figures_go_where_asked(folder: Path, tmp_path: Path, capsys: pytest.Cap
 def test_bad_input(folder: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     result = str(REPETITIONS)
     before = contents(tmp_path)
+    assert refused(capsys, str(tmp_path / "absent")).endswith("absent: No such file or directory\n")
     assert "argument --output: FILE.html is needed" in refused(capsys, result)
     assert "argument --output: FILE.html is needed" in refused(capsys, str(folder), result)
     assert "RESULTS" in refused(capsys)
