@@ -82,8 +82,8 @@ def main(arguments: list[str]) -> int:
         print(f"{PROGRAM}: {error}", file=sys.stderr)
         return 2
     except OSError as error:
-        where = f"{error.filename}: " if error.filename else ""
-        print(f"{PROGRAM}: {one_line(where)} {error.strerror or error}", file=sys.stderr)
+        where = f"{one_line(str(error.filename))}: " if error.filename else ""
+        print(f"{PROGRAM}: {where}{error.strerror or error}", file=sys.stderr)
         return 1
     if made.hgrm:
         say(f"latency distributions: {len(made.hgrm)} files in {page.parent / report_hgrm.FOLDER}")

@@ -1,4 +1,4 @@
-"""A report as one HTML file that needs no network: text and tables made here, plots drawn by report/*.js in it.
+"""A report as one HTML file that needs no network: text and tables made here, plots drawn by page/*.js in it.
 
 Everything that comes from results is text: Jinja2 escapes it, and data for the scripts is JSON that cannot end its
 element. A Content-Security-Policy lets only the scripts written here run, and nothing be loaded.
