@@ -5,14 +5,12 @@ if(NOT CMAKE_BUILD_TYPE AND NOT CMAKE_CONFIGURATION_TYPES)
 endif()
 
 add_library(cqbench_options INTERFACE)
-add_library(cqbench::options ALIAS cqbench_options)
-set_target_properties(cqbench_options PROPERTIES EXPORT_NAME options)
 target_compile_features(cqbench_options INTERFACE cxx_std_20)
 
 # Frame pointers stay in every build: a profile of a benchmark without stacks explains nothing.
-target_compile_options(cqbench_options INTERFACE $<BUILD_INTERFACE:-fno-omit-frame-pointer>)
+target_compile_options(cqbench_options INTERFACE -fno-omit-frame-pointer)
 
-# Private to the project's own targets: whoever links the installed libraries has warnings of their own.
+# Private to the project's own targets: generated code is not ours to mend.
 add_library(cqbench_warnings INTERFACE)
 target_compile_options(cqbench_warnings INTERFACE -Wall -Wextra -Wconversion -Wshadow
                                                   $<$<BOOL:${CQBENCH_WERROR}>:-Werror>)

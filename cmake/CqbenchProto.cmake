@@ -21,7 +21,7 @@ function(cqbench_add_protos target)
   target_compile_features(${target} PUBLIC cxx_std_20)
   target_compile_options(${target} PRIVATE -w)
   target_include_directories(${target} SYSTEM
-    PUBLIC $<BUILD_INTERFACE:${CMAKE_CURRENT_BINARY_DIR}/generated> $<INSTALL_INTERFACE:${CMAKE_INSTALL_INCLUDEDIR}>
+    PUBLIC ${CMAKE_CURRENT_BINARY_DIR}/generated
     PRIVATE ${out})
   target_link_libraries(${target} PUBLIC gRPC::grpc++ protobuf::libprotobuf)
 endfunction()

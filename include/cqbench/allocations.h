@@ -21,7 +21,9 @@ bool CanCountAllocations();
 
 // All of these: any thread, any time. Counting is off at the start. An allocation that another thread is making while
 // this is called may or may not be counted.
-void SetCountingAllocations(bool on);
+//
+// Returns whether it was on before.
+bool SetCountingAllocations(bool on);
 
 // What was counted since the program started, in all threads. The two numbers belong together only while no other
 // thread allocates.

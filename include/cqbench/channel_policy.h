@@ -11,36 +11,42 @@ namespace cqbench {
 
 struct ChannelPolicy {
   enum class Kind {
-    kShared,        // one channel for all workers
-    kPerWorker,     // a channel per worker, all with the same arguments: gRPC puts them on one connection
-    kDistinctArgs,  // a channel per worker, each with an argument of its own: a connection each
-    kLocalPool,     // a channel per worker with GRPC_ARG_USE_LOCAL_SUBCHANNEL_POOL: a connection each
-    kPool,          // `pool_size` channels with connections of their own, workers spread round robin
+    kShared,        // one channel for all slots
+    kPerSlot,       // a channel per slot, all with the same arguments: gRPC puts them on one connection
+    kDistinctArgs,  // a channel per slot, each with an argument of its own: a connection each
+    kLocalPool,     // a channel per slot with GRPC_ARG_USE_LOCAL_SUBCHANNEL_POOL: a connection each
+    kPool,          // `pool_size` channels with connections of their own, slots spread round robin
   };
-  Kind kind = Kind::kPerWorker;
+  Kind kind = Kind::kPerSlot;
   int pool_size = 0;     // kPool only
-  int max_channels = 0;  // upper bound for the kinds with a channel per worker; 0: none
+  int max_channels = 0;  // upper bound for the kinds with a channel per slot; 0: none
 
-  // "shared", "per-worker", "distinct-args", "local-pool" or "pool:N".
+  // "shared", "per-slot", "distinct-args", "local-pool" or "pool:N".
   std::string ToString() const;
 };
 
 // INVALID_ARGUMENT when the text is none of the above, or N is not in 1..10000.
 absl::StatusOr<ChannelPolicy> ParseChannelPolicy(absl::string_view text);
 
-// What a policy means for one in-flight count.
+// What a policy means for a number of slots.
 struct ChannelPlan {
   struct Channel {
     int host = 0;                   // index of the target
     bool local_pool = false;        // sets GRPC_ARG_USE_LOCAL_SUBCHANNEL_POOL
     int distinguishing_value = -1;  // value of an argument that no other channel has; -1: no such argument
   };
-  std::vector<Channel> channels;  // worker i uses channels[i % channels.size()]
+  std::vector<Channel> channels;  // slot i uses channels[i % channels.size()]
   int expected_connections = 0;
 };
 
-// `inflight` and `hosts` are at least 1. Channels are spread over the hosts round robin; "one connection" is one per
+// `slots` and `hosts` are at least 1. Channels are spread over the hosts round robin; "one connection" is one per
 // host.
-ChannelPlan PlanChannels(const ChannelPolicy& policy, int inflight, int hosts);
+ChannelPlan PlanChannels(const ChannelPolicy& policy, int slots, int hosts);
+
+// The thread that drives slot i of a point. Slots go to threads in turn, and the turn shifts by one whenever channels
+// and threads would come together as before: every thread gets its share of the slots, and every channel is driven by
+// as many threads as it can be. Otherwise pool:4 on two threads would pin each channel to one thread, and pool:3 would
+// not.
+int ThreadOfSlot(int slot, int channels, int threads);
 
 }  // namespace cqbench

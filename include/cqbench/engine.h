@@ -1,10 +1,11 @@
-// An engine drives the in-flight calls of one point through one client API.
+// An engine drives the slots of one point through one client API.
 #pragma once
 
 #include <cstdint>
 #include <memory>
 #include <vector>
 
+#include "absl/status/statusor.h"
 #include "cqbench/clock.h"
 #include "cqbench/recorder.h"
 #include "cqbench/run_config.h"
@@ -13,41 +14,56 @@ namespace cqbench {
 
 class ChannelPool;
 
+// Open loop, since the point began.
+struct ScheduleProgress {
+  uint64_t sent = 0;
+  uint64_t behind = 0;  // calls that are due now and neither sent nor dropped
+};
+
+// What --breakdown costs, beside what happens without it.
+struct TimingCost {
+  double per_timed_rpc_ns = 0;
+  double per_rpc_ns = 0;  // on average over all, of which one in kTimedEvery is timed
+};
+
 // Order of calls, all from the runner's thread: construct, Start(), Tick() every few milliseconds until Finished(),
-// Join(), Collect(), destroy. Completed() and CancelAll() in between as needed.
-//
-// Each in-flight slot is a closed loop: it issues a call, waits for the end, records it and issues the next until the
-// window is over. A slot whose call failed rests for kRestAfterFailure, so that a dead server is not asked a hundred
-// thousand times a second.
+// Join(), Collect(), destroy. Completed() and CancelAll() in between as needed. May be destroyed at any time: that
+// cancels what is in flight, waits for its end and joins the threads.
 class Engine {
  public:
-  static constexpr Nanos kRestAfterFailure = 10 * kNanosPerMilli;
   static constexpr uint32_t kTimedEvery = 16;  // of a slot's calls, with --breakdown
 
   virtual ~Engine() = default;
 
-  // Lets the slots go. The window must be set.
+  // Lets the slots go, and in an open loop the schedule begin. The window must be set.
   virtual void Start() = 0;
   // Ends messages of streams that are past the deadline (gRPC has deadlines for calls only) and wakes rested slots.
   virtual void Tick(Nanos now) = 0;
   // True when no slot will issue or finish anything any more.
   virtual bool Finished() const = 0;
-  // Cancels what is still in flight and returns how many calls that were; they are not recorded as failures.
-  virtual int CancelAll() = 0;
+  // Cancels what is still in flight, and in an open loop sends nothing any more of what waits. Their calls count as
+  // unfinished and unsent.
+  virtual void CancelAll() = 0;
   // Ends and joins the engine's threads. Only when Finished().
   virtual void Join() = 0;
 
   // Successful completions inside the window so far; approximate while running.
   virtual uint64_t Completed() const = 0;
-  // After Join(): everything recorded, merged into `total`, and the completions of each slot appended.
-  virtual void Collect(Recorder& total, std::vector<uint64_t>& completed_per_slot) const = 0;
-  // Threads of ours that make calls; 0 where only the library's do.
+  virtual ScheduleProgress Progress(Nanos now) const = 0;
+  // After Join(): measured on this thread, now, by the functions that calls go through.
+  virtual TimingCost MeasureTimingCost() = 0;
+  // After Join(): everything recorded, merged into `total`.
+  virtual void Collect(Measurement& total) const = 0;
+  // Threads of ours that see calls end; 0 where only the library's do.
   virtual int threads() const = 0;
+  // The channels whose calls each of these threads drives, by index; empty where the library's threads do.
+  virtual std::vector<std::vector<int>> ChannelsOfThread() const = 0;
 };
 
 // `config`, `pool` and `window` must outlive the engine. `threads` is the number of completion-queue threads (cq only).
-// Throws std::system_error when threads cannot be started.
-std::unique_ptr<Engine> MakeEngine(const RunConfig& config, const ChannelPool& pool, int inflight, int threads,
-                                   const RunWindow& window);
+// In an open loop the schedule is drawn here, over warm-up and interval. RESOURCE_EXHAUSTED when that is too long
+// (schedule.h). Throws std::system_error when threads cannot be started.
+absl::StatusOr<std::unique_ptr<Engine>> MakeEngine(const RunConfig& config, const ChannelPool& pool, const Load& load,
+                                                   int threads, const RunWindow& window, Nanos length_ns);
 
 }  // namespace cqbench

@@ -11,6 +11,9 @@ namespace cqbench {
 // asked to do. What cannot be read stays empty or absent. `argv` is the command line as given.
 RunContext DescribeEnvironment(int argc, const char* const* argv);
 
+// The same for all processes that run on this machine until it is started again; empty when the kernel does not say.
+std::string BootId();
+
 // Now, local time with offset: "2026-01-31T12:00:00+01:00".
 std::string LocalTime();
 

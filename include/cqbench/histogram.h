@@ -21,6 +21,7 @@ namespace cqbench {
 class Histogram {
  public:
   static constexpr Nanos kMaxTrackableNs = (Nanos{1} << 37) - 1;
+  static constexpr size_t kBuckets = 28 * 1024;
 
   Histogram();
 
@@ -64,6 +65,13 @@ class Histogram {
     }
   }
 
+  // Of a bucket by its index, which is below kBuckets.
+  static constexpr Nanos HighestValueOf(size_t index) {
+    const size_t shift = index < 2 * kHalf ? 0 : index / kHalf - 1;
+    const uint64_t sub = index - shift * kHalf;
+    return static_cast<Nanos>(((sub + 1) << shift) - 1);
+  }
+
  private:
   static constexpr int kSubBucketBits = 11;
   static constexpr uint64_t kHalf = uint64_t{1} << (kSubBucketBits - 1);
@@ -74,13 +82,7 @@ class Histogram {
     const int shift = width > kSubBucketBits ? width - kSubBucketBits : 0;
     return (static_cast<size_t>(shift) << (kSubBucketBits - 1)) + static_cast<size_t>(v >> shift);
   }
-  static constexpr Nanos HighestValueOf(size_t index) {
-    const size_t shift = index < 2 * kHalf ? 0 : index / kHalf - 1;
-    const uint64_t sub = index - shift * kHalf;
-    return static_cast<Nanos>(((sub + 1) << shift) - 1);
-  }
-
-  static constexpr size_t kBuckets = (size_t{37 - kSubBucketBits} << (kSubBucketBits - 1)) + 2 * kHalf;
+  static_assert(kBuckets == (size_t{37 - kSubBucketBits} << (kSubBucketBits - 1)) + 2 * kHalf);
 
   friend class SharedHistogram;
   struct Free {

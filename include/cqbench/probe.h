@@ -12,14 +12,16 @@
 
 namespace cqbench {
 
-// Everything of Sample but what only servers have. `connections` are those to look at. Costs some microseconds per
-// thread and connection; takes no lock that an RPC could wait for.
+// Everything of Sample but what only servers have, and allocations: those are read by whoever counts them, where the
+// sample's own do not get in. `connections` are those to look at. Costs some microseconds per thread and connection;
+// takes no lock that an RPC could wait for.
 Sample TakeSample(const std::vector<OpenConnection>& connections);
 
 // What the figures of a pair of samples are put in relation to.
 struct Measured {
   Nanos window_ns = 0;
-  uint64_t completed = 0;  // inside the window
+  uint64_t completed = 0;    // inside the window
+  int answers_per_call = 1;  // that a server counts
 };
 
 // These functions add to `figures`, each name beginning with `side` ("client", "server"). The samples are taken a

@@ -1,22 +1,22 @@
-// What a worker keeps of the calls it made.
+// What a thread keeps of the calls it made.
 #pragma once
 
-#include <array>
 #include <atomic>
 #include <cstdint>
-#include <memory>
-#include <string>
 
 #include "absl/strings/string_view.h"
 #include "cqbench/clock.h"
-#include "cqbench/histogram.h"
+#include "cqbench/measurement.h"
 
 namespace cqbench {
 
-// The measured window [open, close) of one point. The runner sets both ends before the workers start; it moves `close`
-// forward when the run is interrupted. Workers only read, so the line stays shared in every cache.
+// The measured window [open, close) of one point. The runner sets both ends before the threads start; it moves `close`
+// forward when the run is interrupted. Threads only read, so the line stays shared in every cache.
 class RunWindow {
  public:
+  // With a time series of `slices` parts of `slice_ns` each; without one by default.
+  explicit RunWindow(int slices = 0, Nanos slice_ns = 0) : slices_(slices), slice_ns_(slice_ns) {}
+
   void Set(Nanos open_ns, Nanos close_ns) {
     open_ns_.store(open_ns, std::memory_order_relaxed);
     close_ns_.store(close_ns, std::memory_order_relaxed);
@@ -27,71 +27,110 @@ class RunWindow {
   Nanos close_ns() const { return close_ns_.load(std::memory_order_relaxed); }
   bool Contains(Nanos t) const { return t >= open_ns() && t < close_ns(); }
   bool IsOver(Nanos now) const { return now >= close_ns(); }
+  // Whether a call that was due and ended then belongs to the window: due in it, or due before and outlasting it. The
+  // second are the longest calls there are; to leave them out would be the mistake that windows invite.
+  bool Owns(Nanos due, Nanos done) const { return due < close_ns() && (due >= open_ns() || done >= close_ns()); }
+  int slices() const { return slices_; }
+  Nanos slice_ns() const { return slice_ns_; }
 
  private:
+  const int slices_;
+  const Nanos slice_ns_;
   std::atomic<Nanos> open_ns_{INT64_MAX};
   std::atomic<Nanos> close_ns_{INT64_MAX};
 };
 
-// gRPC status codes 0 to 16, and one of ours for an RPC that succeeded with a wrong answer.
-inline constexpr int kBadResponse = 17;
-inline constexpr int kNumOutcomes = 18;
-// The canonical name ("DEADLINE_EXCEEDED"); values outside 0..17 are named UNKNOWN.
-absl::string_view OutcomeName(int code);
-
-struct Failures {
-  std::array<uint64_t, kNumOutcomes> count{};
-  std::array<std::string, kNumOutcomes> first_message;
-
-  void Add(int code, absl::string_view message);
-  void Merge(const Failures& other);
-  uint64_t Total() const;
+// When a call was to be sent, was sent, and was seen to end. In a closed loop a call is due when the one before it in
+// its slot has ended (after a failure: 10 ms later), and is sent when it is due: what the client itself does between
+// two calls is part of the second one's latency, for every API and shape alike.
+struct CallTimes {
+  Nanos due_ns = 0;
+  Nanos sent_ns = 0;
+  Nanos done_ns = 0;
 };
 
-// One per worker thread, written by that thread alone; merged after the thread has ended. Only Completed() may be
-// called from elsewhere meanwhile (the progress line).
+// One per thread that sees calls begin or end, written by that thread alone; merged after the thread has ended. Only
+// Completed() may be called from elsewhere meanwhile (the progress line).
 //
-// A success counts towards throughput when it was done inside the window. A latency belongs to the window in which the
-// call was due, which in a closed loop is when it was sent: calls that are still out when the window closes are waited
-// for and their latency is kept, or the slowest calls would be missing from the percentiles. A failure counts when the
-// call was due or done inside the window.
+// A success counts towards throughput when it was done inside the window. Everything else goes by
+// RunWindow::Owns().
 class alignas(64) Recorder {
  public:
-  // `window` must outlive the recorder.
-  explicit Recorder(const RunWindow* window) : window_(window) {}
+  // `window` must outlive the recorder. `open_loop`: due and sent may differ.
+  explicit Recorder(const RunWindow* window, bool open_loop = false);
 
+  // A call that was due then has been given to the API. In an open loop, how many are due follows from the schedule.
+  void Sent(Nanos due_ns) {
+    if (window_->Contains(due_ns)) ++data_.counts.sent;
+  }
   // True when the call counts towards throughput.
-  bool Success(Nanos sent_ns, Nanos done_ns) {
-    if (window_->Contains(sent_ns)) latency_.Record(done_ns - sent_ns);
-    if (!window_->Contains(done_ns)) return false;
-    completed_.store(completed_.load(std::memory_order_relaxed) + 1, std::memory_order_relaxed);
+  bool Success(const CallTimes& call) {
+    const Nanos open = window_->open_ns();
+    if (call.due_ns < open || call.done_ns >= window_->close_ns()) [[unlikely]]
+      return SuccessAtEdge(call);
+    RecordLatencies(call);
+    if (slice_ != nullptr) {
+      SliceAt(call.due_ns - open).latency.Record(call.done_ns - call.due_ns);
+      ++SliceAt(call.done_ns - open).completed;
+    }
+    CountCompleted();
     return true;
   }
+  // `code` as in OutcomeName().
+  void Failure(const CallTimes& call, int code, absl::string_view message);
+  // A call that we gave up at done_ns, when it had not ended, or (Unsent) had not even been sent.
+  void Unfinished(const CallTimes& call);
+  void Unsent(Nanos due_ns, Nanos gave_up_ns);
+  void Dropped(Nanos due_ns);
 
-  // `code` as in OutcomeName; the message is kept only for the first of each code, as one line of at most 300 bytes.
-  void Failure(Nanos sent_ns, Nanos done_ns, int code, absl::string_view message);
+  // Open loop. The pacer looked at a call that is due, at that time; `outstanding` calls have not ended, it included.
+  void Looked(Nanos due_ns, Nanos looked_ns, int64_t outstanding);
+  // The next of all calls was sent, or would have been had there been a slot; by the one thread that sees all of them.
+  void Arrival(Nanos due_ns, Nanos looked_ns) {
+    if (window_->Contains(due_ns)) data_.pacing->gaps.Add(looked_ns);
+  }
+  // `calls` were due at once when it looked.
+  void Burst(Nanos now, uint64_t calls);
+  // There was a slot for it: at once (0), or later.
+  void GotSlot(Nanos due_ns, Nanos waited_ns);
 
   // Of a call in the sample of --breakdown: what its parts took. `wait_ns` below 0: cannot be told apart.
-  void Parts(Nanos sent_ns, Nanos issue_ns, Nanos wait_ns);
+  void Parts(Nanos due_ns, Nanos issue_ns, Nanos wait_ns);
 
-  void Merge(const Recorder& other);
-
+  Pacing& pacing() { return *data_.pacing; }  // open loop only
   uint64_t Completed() const { return completed_.load(std::memory_order_relaxed); }
-  const Histogram& latency() const { return latency_; }
-  const Failures& failures() const { return failures_; }
-  struct PartTimes {
-    Histogram issue;  // from before the call to the API until it returned
-    Histogram wait;   // from there until the end of the call was seen
-  };
-  const PartTimes* parts() const { return parts_.get(); }  // nullptr: none
+  // After the thread has ended.
+  void MergeInto(Measurement& total) const;
 
  private:
+  // Due before the window, or done after it.
+  bool SuccessAtEdge(const CallTimes& call);
+  void RecordLatencies(const CallTimes& call) {
+    ++data_.counts.ok;
+    data_.latency.Record(call.done_ns - call.due_ns);
+    if (data_.from_sent) data_.from_sent->Record(call.done_ns - call.sent_ns);
+  }
+  void CountCompleted() { completed_.store(completed_.load(std::memory_order_relaxed) + 1, std::memory_order_relaxed); }
+  // A call that was due before the window was not counted when it was sent.
+  void CountSpanning(Nanos due_ns) {
+    if (due_ns >= window_->open_ns()) return;
+    ++data_.counts.due;
+    ++data_.counts.sent;
+  }
+  // Only when there are slices. Calls come about in order of time, so it is nearly always the one of the last call.
+  Slice& SliceAt(Nanos into_window) {
+    if (static_cast<uint64_t>(into_window - slice_begins_) >= static_cast<uint64_t>(data_.slice_ns)) [[unlikely]]
+      MoveToSlice(into_window);
+    return *slice_;
+  }
+  void MoveToSlice(Nanos into_window);
+
   const RunWindow* window_;
+  Slice* slice_ = nullptr;  // one of data_'s; nullptr: there is no time series
+  Nanos slice_begins_ = 0;
   // Atomic only so that it can be read meanwhile: a single writer needs no read-modify-write.
   std::atomic<uint64_t> completed_{0};
-  Histogram latency_;
-  Failures failures_;
-  std::unique_ptr<PartTimes> parts_;  // from the first use on: few runs want it
+  Measurement data_;
 };
 
 }  // namespace cqbench

@@ -11,17 +11,19 @@ namespace cqbench {
 
 enum class Format { kTable, kCsv, kJson, kGoBench };
 
-// The table of the source post, plus connections, errors and, below it, what went wrong.
+// The table of the source post, plus connections, errors and, below it, what went wrong. In an open loop its points are
+// rates, latencies from sent stand beside those from due, and a second table says how the schedule was kept.
 std::string FormatTable(const Result& result);
 // Tables of the evidence, each only where there is something to show: connections, CPU (--evidence) ...
 std::string FormatEvidence(const Result& result);
 // ... and what was asked for by flags of its own: breakdown, allocations, baselines.
 std::string FormatExtras(const Result& result);
-// Throughput per in-flight call of the last point (--per-worker-stats).
-std::string FormatWorkerTable(const Result& result);
-// The CSV block of the source post's `--with-csv`, column for column.
+// Throughput per slot of the last point (--per-worker-stats).
+std::string FormatSlotTable(const Result& result);
+// The CSV block of the source post's `--with-csv`, column for column; in an open loop its first one is the rate.
 std::string FormatPostCsv(const Result& result);
-// One line per point and repetition with every scalar figure; starts with the columns of the post.
+// One line per point and repetition with every scalar figure; starts with the columns of the post. New columns come at
+// the end.
 std::string FormatCsv(const Result& result);
 // Google Benchmark's file layout with our figures as further keys.
 std::string FormatJson(const Result& result);
@@ -30,7 +32,8 @@ std::string FormatGoBench(const Result& result);
 
 std::string FormatResult(const Result& result, Format format);
 
-// "ping/unary/cq/local-pool": what stays the same over the sweep.
+// "ping/unary/cq/local-pool": what stays the same over the sweep. What is not the default follows: messages, stub,
+// "open".
 std::string SeriesName(const RunContext& context);
 
 }  // namespace cqbench

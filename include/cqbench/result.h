@@ -9,13 +9,19 @@
 
 #include "cqbench/clock.h"
 #include "cqbench/figures.h"
-#include "cqbench/histogram.h"
+#include "cqbench/find_rate.h"
+#include "cqbench/measurement.h"
+#include "cqbench/method_info.h"
+#include "cqbench/run_config.h"
 
 namespace cqbench {
 
-// Of successful calls that were due in the window. Nanoseconds.
+// Of successful calls that belong to the window, and of those that never ended, which enter with their age: they took
+// at least as long. Nanoseconds.
 struct LatencyStats {
   uint64_t count = 0;
+  uint64_t at_least = 0;              // of them, those of which only the age is known
+  std::optional<Nanos> least_age_ns;  // the least of these ages
   double mean_ns = 0;
   double stddev_ns = 0;
   Nanos min_ns = 0;
@@ -26,12 +32,53 @@ struct LatencyStats {
   Nanos p999_ns = 0;
   Nanos max_ns = 0;
 
-  // Whether enough calls are slower than the percentile for it to be a number: at least ten. P50 needs 20 calls, P90
-  // 100, P95 200, P99 1,000, P99.9 10,000.
+  // Whether the percentile is a number. Enough calls must be slower, at least ten: P50 needs 20 calls, P90 100, P95
+  // 200, P99 1,000, P99.9 10,000. And it must be below the least age of a call that never ended: whatever such a call
+  // would have taken, it would not change the percentile. The greatest is not known once there is such a call.
   bool Knows(Nanos LatencyStats::*percentile) const;
+  // Whether mean and standard deviation are numbers: every call moves them, so none may have an unknown end.
+  bool KnowsMean() const { return count > 0 && at_least == 0; }
 };
-// Absent when the histogram is empty.
-std::optional<LatencyStats> Summarize(const Histogram& histogram);
+// `at_least`: ages of calls that never ended; may be nullptr. Absent when there are no calls at all.
+std::optional<LatencyStats> Summarize(const Histogram& histogram, const Histogram* at_least = nullptr);
+
+// Something to know of a point. The code is stable, for programs; the text is one plain sentence without its end.
+struct Finding {
+  std::string code;  // "pacer-late"
+  std::string text;
+  bool operator==(const Finding&) const = default;
+};
+
+// One part of a time series.
+struct SliceResult {
+  uint64_t completed = 0;
+  uint64_t failed = 0;
+  Nanos p50_ns = 0;  // of latencies from due; 0 when there are none
+  Nanos p99_ns = 0;
+  Nanos max_ns = 0;
+};
+
+// What only an open loop has.
+struct OpenLoopResult {
+  std::optional<LatencyStats> from_sent;
+  std::string from_sent_histogram;
+  Nanos lateness_p50_ns = 0;  // from due until the pacer looked at the call
+  Nanos lateness_p99_ns = 0;
+  Nanos lateness_max_ns = 0;
+  Nanos slot_wait_mean_ns = 0;  // from there until it had a slot
+  Nanos slot_wait_p99_ns = 0;
+  Nanos slot_wait_max_ns = 0;
+  uint64_t largest_burst = 0;
+  double outstanding_first_half = 0;  // mean number of calls that were due and had not ended, by half of the window
+  double outstanding_second_half = 0;
+  int pacers = 0;              // threads that send on time; with the sync API each slot's thread does
+  Nanos margin_ns = 0;         // of hybrid pacing: how long before due sleeping ends and spinning begins
+  uint64_t schedule_hash = 0;  // of all due times of the point, warm-up included, relative to its start
+  // How the arrivals came out, of the times of sending: the coefficient of variation of the gaps (Poisson 1, constant
+  // 0) and the correlation of neighbouring gaps. Effect sizes: a significance test rejects every real pacer.
+  std::optional<double> gap_cv;
+  std::optional<double> gap_correlation;
+};
 
 struct ErrorCount {
   std::string code;  // "UNAVAILABLE"
@@ -48,9 +95,9 @@ struct CpuShares {
   double steal = 0;
 };
 
-// One in-flight count in one repetition of the sweep.
+// One load in one repetition of the sweep.
 struct PointResult {
-  int inflight = 0;
+  Load load;
   int repetition = 0;
   std::string start_time;  // local time with offset, RFC 3339, when the point began
   int channels = 0;
@@ -62,14 +109,17 @@ struct PointResult {
 
   Nanos window_ns = 0;     // measured length
   uint64_t completed = 0;  // successful completions inside the window
-  std::optional<LatencyStats> latency;
-  std::string latency_histogram;   // as EncodeHdr() writes it; empty without latencies
+  CallCounts counts;
+  std::optional<LatencyStats> latency;  // from due; in a closed loop due is sent
+  std::string latency_histogram;        // as EncodeHdr() writes it; empty without latencies
+  std::optional<OpenLoopResult> open_loop;
   std::vector<ErrorCount> errors;  // by status code, most frequent first
-  uint64_t unfinished = 0;         // calls that had to be cancelled after the window because they did not end
   std::vector<std::string> warnings;
-  std::vector<uint64_t> completed_per_worker;
-  // Throughput of equal parts of the window, in order: whether it was steady. Empty when the window was too short.
-  std::vector<double> slices_per_second;
+  std::vector<uint64_t> completed_per_slot;
+  std::vector<std::vector<int>> channels_of_thread;  // indices, in order; empty where the library has the threads
+  // Equal parts of the window, in order. Empty when the window was too short or there are too many threads.
+  Nanos slice_ns = 0;
+  std::vector<SliceResult> slices;
 
   // Evidence: why the point is as it is. result.schema.json lists the figures. "client_cpu_user_ns" and
   // "client_cpu_system_ns", scaled to the window, are there without evidence too.
@@ -77,14 +127,18 @@ struct PointResult {
   std::vector<std::pair<std::string, std::string>> facts;  // "client_congestion_control", "cubic"
   std::vector<CpuShares> client_cpus;                      // those that the process may run on
   std::vector<CpuShares> server_cpus;
-  std::vector<std::string> notes;    // what could not be measured, and why
-  std::vector<std::string> suspect;  // why the point should not be believed, or not be read as it stands
-  bool partial = false;              // the window was cut short
-  std::string failure;               // why nothing was measured; empty when something was
+  std::vector<std::string> notes;  // what could not be measured, and why
+  std::vector<Finding> suspect;    // why the point should not be believed
+  std::vector<Finding> limits;     // what it ran into: a finding about the regime, not a doubt
+  bool stuck = false;              // calls never ended: this process must measure nothing any more
+  bool objective_met = true;       // of --objective; true when there is none
+  bool partial = false;            // the window was cut short
+  std::string failure;             // why nothing was measured; empty when something was
 
   uint64_t Failed() const;
-  double ThroughputPerSecond() const;         // 0 when nothing was measured
-  double ErrorRate() const;                   // failed / (failed + completed); 0 when neither happened
+  double ThroughputPerSecond() const;  // 0 when nothing was measured
+  // Calls without a good answer (failed, unfinished, unsent) / those and the completed ones; 0 when neither happened.
+  double ErrorRate() const;
   std::optional<double> CpuPerRpcNs() const;  // of this process, all threads; absent when nothing was measured
 };
 
@@ -111,9 +165,11 @@ struct RunContext {
   std::string cqbench_version;
 
   std::string target;
-  std::string workload;
-  std::string mode;
+  MethodInfo method;
   std::string api;
+  std::string messages;  // holder: "reused"
+  std::string stub;      // "generated", "generic"
+  std::string payload;   // "zero"; empty for methods without one
   std::string poll;
   std::string policy;
   Nanos warmup_ns = 0;
@@ -122,6 +178,13 @@ struct RunContext {
   int repetitions = 1;
   uint32_t request_bytes = 0;
   uint32_t response_bytes = 0;
+  int stream_messages = 0;  // of client- and server-streaming calls; 0 for others
+  bool open_loop = false;   // with the following
+  std::string arrivals;     // "poisson"
+  std::string at_limit;     // "queue"
+  std::string pace;         // "hybrid"
+  uint64_t schedule_seed = 0;
+  std::string objective;  // "p99<2ms"; empty: none
   std::vector<std::pair<std::string, std::string>> channel_args;
   std::string service_config;
 };
@@ -137,7 +200,9 @@ struct ServerInfo {
   std::string poll;  // empty where the library waits
   int num_cqs = 0;   // 0 where the library has them to itself
   int workers_per_cq = 0;
-  int callbacks_per_cq = 0;  // 0 where nothing is posted
+  int callbacks_per_cq = 0;   // 0 where nothing is posted
+  std::string messages;       // holder: "reused"; empty from an older server
+  std::string messages_note;  // what the API forces instead, if it does
   std::vector<std::string> channel_args;
   std::vector<std::string> listening;
   int tcp_echo_port = 0;
@@ -163,20 +228,27 @@ struct BaselineResult {
 
 struct Result {
   RunContext context;
-  std::vector<ServerInfo> servers;   // those with a control service
-  std::vector<std::string> suspect;  // what holds for every point
+  std::vector<ServerInfo> servers;  // those with a control service
+  std::vector<Finding> suspect;     // what holds for every point
   std::vector<std::string> notes;
   std::vector<PointResult> points;        // in the order in which they were measured
   std::vector<BaselineResult> baselines;  // the same
-  bool partial = false;                   // interrupted: points are missing or cut short
+  std::optional<FindRateResult> find_rate;
+  bool partial = false;  // interrupted: points are missing or cut short
 };
+
+// Fills in what a measurement says: window, counts, latencies, errors, time series, pacing. Calls that never ended are
+// in the histograms, too, with their age.
+void Describe(const Measurement& measurement, PointResult& point);
 
 // The figures of a point by name: throughput, latencies, CPU and all evidence.
 Figures AllFigures(const PointResult& point);
 
-// One row per in-flight count: the repetition itself when there is one, otherwise the median of each figure over the
+// One row per load: the repetition itself when there is one, otherwise the median of each figure over the
 // repetitions that measured something (the mean of the middle two when their number is even), without those that were
-// cut short unless there is nothing else. Errors, unfinished calls and warnings are those of all repetitions.
+// cut short unless there is nothing else. Errors, counts of calls, findings and warnings are those of all repetitions;
+// time series and histograms are those of the first. A percentile that calls without an end could change in the median
+// is not known there either.
 std::vector<PointResult> MedianOverRepetitions(const std::vector<PointResult>& points);
 
 }  // namespace cqbench

@@ -1,6 +1,7 @@
 // What the client was asked to do: plain data, checked once, immutable afterwards.
 #pragma once
 
+#include <cstdint>
 #include <string>
 #include <variant>
 #include <vector>
@@ -9,19 +10,32 @@
 #include "absl/strings/string_view.h"
 #include "cqbench/channel_policy.h"
 #include "cqbench/clock.h"
+#include "cqbench/method_info.h"
 #include "cqbench/target.h"
 
 namespace cqbench {
 
-enum class WorkloadKind { kPing, kEcho };
 enum class ClientApi { kSync, kCq, kCallback };
-enum class RpcMode { kUnary, kStreaming };
 enum class PollMode { kBlock, kSpin };
+// How request and response objects live: constructed for each message; one that is used again and again; on a protobuf
+// arena that is reset for each message; or not at all, only their bytes (through the generic stub or service).
+enum class MessageHolder { kFresh, kReused, kArena, kBytes };
+enum class StubKind { kGenerated, kGeneric };
+enum class PayloadKind { kZero, kText, kRandom };
+enum class Arrivals { kPoisson, kConstant };
+// What happens to a call that is due while all slots are taken: it waits, keeping its due time, or it is dropped.
+enum class AtLimit { kQueue, kDrop };
+// How the pacer waits for the next due time: asleep, asleep until shortly before it, or asking the clock all the time.
+enum class Pace { kSleep, kHybrid, kSpin };
 
-absl::string_view ToString(WorkloadKind kind);
 absl::string_view ToString(ClientApi api);
-absl::string_view ToString(RpcMode mode);
 absl::string_view ToString(PollMode mode);
+absl::string_view ToString(MessageHolder holder);
+absl::string_view ToString(StubKind stub);
+absl::string_view ToString(PayloadKind payload);
+absl::string_view ToString(Arrivals arrivals);
+absl::string_view ToString(AtLimit at_limit);
+absl::string_view ToString(Pace pace);
 
 struct ChannelArg {
   std::string key;
@@ -37,6 +51,8 @@ absl::StatusOr<Nanos> ParseDuration(absl::string_view text, Nanos min_ns = 1);
 std::string FormatDuration(Nanos ns);
 
 inline constexpr int kMaxInflight = 100'000;
+inline constexpr double kMaxRate = 10e6;  // calls per second
+inline constexpr int kMaxStreamMessages = 1'000'000;
 inline constexpr uint32_t kMaxPayloadBytes = 64u << 20;
 
 // The in-flight counts min, min+step, … up to and including max.
@@ -44,18 +60,58 @@ std::vector<int> SweepRange(int min, int max, int step);
 // "1,2,4": each in 1..kMaxInflight, none twice.
 absl::StatusOr<std::vector<int>> ParseInflightList(absl::string_view text);
 
+// The rates min, min+step, … up to and including max.
+std::vector<double> RateRange(double min, double max, double step);
+// "1000,2000": each in (0, kMaxRate], none twice.
+absl::StatusOr<std::vector<double>> ParseRateList(absl::string_view text);
+
+// What one point of a sweep asks of the server.
+struct Load {
+  int slots = 1;    // calls in flight: always so many in a closed loop, at most so many in an open one
+  double rate = 0;  // calls per second over all slots; 0: a closed loop
+
+  bool open() const { return rate > 0; }
+  // What the points of a sweep differ by: "in-flight 8", "rate 2000/s" for people; "inflight:8", "rate:2000" in names.
+  std::string Label() const;
+  std::string Key() const;
+  bool operator==(const Load&) const = default;
+};
+
+// Open loop only.
+struct ScheduleConfig {
+  Arrivals arrivals = Arrivals::kPoisson;
+  AtLimit at_limit = AtLimit::kQueue;
+  Pace pace = Pace::kHybrid;
+  uint64_t seed = 1;
+};
+
+// What requests carry and ask for, for methods with a payload.
+struct MessageConfig {
+  uint32_t request_bytes = 0;
+  uint32_t response_bytes = 0;
+  PayloadKind payload = PayloadKind::kZero;
+  uint64_t payload_seed = 1;
+  int stream_messages = 16;  // of a client- or server-streaming call
+};
+
+// How many messages a server answers in a call that ends well (bidi: to one message of ours).
+int AnswersPerCall(const MethodInfo& method, const MessageConfig& config);
+
 struct RunConfig {
   std::vector<Target> targets;
-  WorkloadKind workload = WorkloadKind::kPing;
-  RpcMode mode = RpcMode::kUnary;
+  MethodInfo method;
   ClientApi api = ClientApi::kSync;
+  MessageHolder messages = MessageHolder::kReused;
+  StubKind stub = StubKind::kGenerated;  // generic where messages are bytes
   PollMode poll = PollMode::kBlock;
   int threads = 0;  // completion-queue threads; 0: the CPUs that the process may run on
   ChannelPolicy policy;
-  std::vector<int> inflight;
+  std::vector<Load> points;
+  ScheduleConfig schedule;
+  MessageConfig message;
   Nanos warmup_ns = kNanosPerSecond;
   Nanos interval_ns = 10 * kNanosPerSecond;
-  Nanos deadline_ns = kNanosPerSecond;  // per call; per message when streaming
+  Nanos deadline_ns = kNanosPerSecond;  // per call; per message of a bidi stream
   Nanos connect_timeout_ns = 5 * kNanosPerSecond;
   int repetitions = 1;
   double until_stable_percent = 0;  // repeat until the throughputs' intervals are this narrow; 0: do not
@@ -63,8 +119,6 @@ struct RunConfig {
   bool evidence = true;             // sample both ends at the edges of the window
   bool breakdown = false;           // time the parts of a sample of the calls
   bool baseline = false;            // measure the floor in every repetition
-  uint32_t request_bytes = 0;       // echo only
-  uint32_t response_bytes = 0;      // echo only
   std::vector<ChannelArg> channel_args;
   std::string service_config;  // JSON; empty: none
 };

@@ -1,12 +1,16 @@
-// Runs the sweep: for each repetition and in-flight count connect, warm up, measure, drain.
+// Runs the sweep: for each repetition and load connect, warm up, measure, drain. Or the search for the highest rate.
 #pragma once
 
 #include <functional>
+#include <optional>
 #include <string>
 #include <vector>
 
-#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "cqbench/connections.h"
+#include "cqbench/find_rate.h"
 #include "cqbench/interrupt.h"
+#include "cqbench/objective.h"
 #include "cqbench/result.h"
 #include "cqbench/run_config.h"
 
@@ -14,34 +18,60 @@ namespace cqbench {
 
 // Told of the run's progress several times a second, on the runner's thread.
 struct ProgressUpdate {
-  int point = 0;  // from 1
-  int points = 0;
-  int inflight = 0;
+  int point = 0;   // from 1
+  int points = 0;  // 0: not known beforehand
+  Load load;
   int repetition = 0;
   Nanos elapsed_ns = 0;        // in the current phase
   Nanos length_ns = 0;         // of the current phase
   bool measuring = false;      // false: warming up
   double rate_per_second = 0;  // successful completions in the window so far
+  // Open loop only, since the point began:
+  uint64_t sent = 0;
+  uint64_t behind = 0;  // calls that are due now and neither sent nor dropped
 };
 using ProgressCallback = std::function<void(const ProgressUpdate&)>;
 
-// Whether the run can be made at all: names resolve (NOT_FOUND) and enough descriptors may be open
-// (RESOURCE_EXHAUSTED; raises the soft limit on the way). One line each.
-absl::Status CheckRunnable(const RunConfig& config);
+// What is wanted of a run beside its points.
+struct RunGoals {
+  Objective objective;     // of every point; empty: none
+  bool find_rate = false;  // instead of a sweep, search for the highest rate under the objective
+  FindRateConfig search;   // for that
+};
 
 struct SweepResult {
   std::vector<PointResult> points;
   std::vector<BaselineResult> baselines;
   std::vector<ServerInfo> servers;
   std::vector<std::string> notes;
-  int repetitions = 0;
-  bool partial = false;  // interrupted
+  std::vector<std::string> misses;  // of the objective, by points that were measured, one line each; not of a search
+  std::optional<FindRateResult> find_rate;
+  int repetitions = 0;   // begun
+  bool partial = false;  // interrupted, or given up for a reason that the last point names
 };
 
-// Blocks for the length of the run, on the calling thread, which also does the bookkeeping while workers measure.
+struct RunObserver {
+  ProgressCallback progress;
+  // After every point of the sweep, so that it can be saved: all that is known by now. On the runner's thread, between
+  // points. May be empty.
+  std::function<void(const SweepResult&)> on_point;
+};
+
+// Whether the run can be made at all, and where its servers are: names resolve (NOT_FOUND) and enough descriptors may
+// be open (RESOURCE_EXHAUSTED; raises the soft limit on the way). One line each. Names are resolved here and never
+// again, so that all points have the same idea of where the servers are.
+absl::StatusOr<std::vector<Endpoint>> CheckRunnable(const RunConfig& config);
+
+// Blocks for the length of the run, on the calling thread, which also does the bookkeeping while calls are measured.
+// `endpoints` are those of CheckRunnable().
+//
 // Repetitions are interleaved: the sweep is run as often as asked, not each point. A point that cannot be measured says
 // why in PointResult::failure and the next is tried, except when the very first cannot connect: then nothing else is
 // tried. A signal ends the current point early and skips the rest.
-SweepResult RunSweep(const RunConfig& config, Interrupt& interrupt, const ProgressCallback& progress);
+//
+// A search draws other due times for each of its trials, config.schedule.seed plus the trial's number from 0: with the
+// same ones, five rounds would be one.
+SweepResult RunSweep(const RunConfig& config, const std::vector<Endpoint>& endpoints, const RunGoals& goals,
+                     Interrupt& interrupt, const RunObserver& observer);
 
 }  // namespace cqbench

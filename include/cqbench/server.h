@@ -1,4 +1,4 @@
-// The servers: the same workloads through each of gRPC's server APIs.
+// The servers: the same methods through each of gRPC's server APIs.
 #pragma once
 
 #include <cstdint>
@@ -32,8 +32,9 @@ enum class ServerApi {
 };
 absl::string_view ToString(ServerApi api);
 
-// What every message costs the server beside what the library does. The thread that handles it burns CPU for so long,
-// or sleeps (never for less, but for tens of microseconds more: the time that waking a thread takes).
+// What every message costs the server beside what the library does: each request, or each response of a
+// server-streaming call. The thread that handles it burns CPU for so long, or sleeps (never for less, but for tens of
+// microseconds more: the time that waking a thread takes).
 struct ServiceTimeConfig {
   Nanos mean_ns = 0;         // 0: none
   bool exponential = false;  // distributed with that mean; otherwise always the same
@@ -47,6 +48,9 @@ struct ServerConfig {
   int num_cqs = 1;
   int workers_per_cq = 1;
   int callbacks_per_cq = 100;  // requests posted per completion queue and method
+  // How messages live, where the API leaves it to us (MessagesNote() says where it does not). kBytes is what the
+  // generic server does, whatever is said here, and no other can.
+  MessageHolder messages = MessageHolder::kReused;
   std::vector<ChannelArg> channel_args;
   Nanos drain_ns = 2 * kNanosPerSecond;
   ServiceTimeConfig service_time;
@@ -55,7 +59,8 @@ struct ServerConfig {
 };
 
 // How calls ended, over the life of the server; while it runs, calls that have not ended count as failed. A call is one
-// RPC; a message is one answer, of which a unary call has one and a stream any number.
+// RPC; a message is one answer handed to the library, of which a unary or client-streaming call has one and other
+// streams any number.
 struct ServerCounts {
   uint64_t calls_started = 0;
   uint64_t calls_ok = 0;      // status sent, as far as the library knows
@@ -63,12 +68,13 @@ struct ServerCounts {
   uint64_t messages = 0;
 };
 
-// Construct through StartServer(); Shutdown() once, from the thread that started it; then destroy.
+// Construct through StartServer(). Shutdown() and destruction are for the thread that started it.
 class PingServer {
  public:
   explicit PingServer(const ServerConfig& config);
   virtual ~PingServer();
-  // Stops accepting, gives calls in flight config.drain_ns to end, cancels the rest, joins all threads. Blocks.
+  // Stops accepting, gives calls in flight config.drain_ns to end, cancels the rest, joins all threads. Blocks. The
+  // destructor does it where it has not been done.
   virtual void Shutdown() = 0;
   // Any thread, any time; approximate while the server runs.
   virtual ServerCounts Counts() const = 0;
@@ -76,6 +82,8 @@ class PingServer {
   // keeps the queues to itself.
   virtual std::vector<uint64_t> MessagesPerQueue() const { return {}; }
   virtual std::optional<int64_t> PostedRequests() const { return std::nullopt; }
+  // What the API forces instead of config.messages; empty when nothing. For people.
+  virtual std::string MessagesNote() const { return ""; }
   // A channel to this server that uses no socket.
   virtual std::shared_ptr<grpc::Channel> InProcessChannel(const grpc::ChannelArguments& arguments) = 0;
 
@@ -96,7 +104,8 @@ class PingServer {
 };
 
 // Accepts calls when it returns. Errors are one line: NOT_FOUND for a host that does not resolve, UNAVAILABLE when an
-// address cannot be bound (taken, not permitted, not of this machine).
+// address cannot be bound (taken, not permitted, not of this machine), RESOURCE_EXHAUSTED when a thread of ours cannot
+// be made. (Where the library cannot make one of its own it aborts.)
 absl::StatusOr<std::unique_ptr<PingServer>> StartServer(const ServerConfig& config);
 
 }  // namespace cqbench

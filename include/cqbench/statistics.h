@@ -34,9 +34,10 @@ struct Spread {
 // median holds it in 87.5 % of cases.
 Spread Describe(std::vector<double> values);
 
-// All figures of one in-flight count over its repetitions.
+// All figures of one load over its repetitions. A latency that calls without an end keep unknown in one repetition is
+// left out: without the worst repetitions, the others say nothing.
 struct PointStatistics {
-  int inflight = 0;
+  Load load;
   size_t repetitions = 0;  // that measured something and were not cut short
   std::vector<std::pair<std::string, Spread>> figures;
 
@@ -44,7 +45,7 @@ struct PointStatistics {
 };
 std::vector<PointStatistics> DescribePoints(const std::vector<PointResult>& points);
 
-// The in-flight counts whose throughput's interval is wider than `percent` on either side, or not known.
-std::vector<int> NotStable(const std::vector<PointResult>& points, double percent);
+// The loads whose throughput's interval is wider than `percent` on either side, or not known.
+std::vector<Load> NotStable(const std::vector<PointResult>& points, double percent);
 
 }  // namespace cqbench

@@ -61,7 +61,9 @@ class PingPong {
       if (MustStop(sent)) return absl::CancelledError();
       if (absl::Status status = SendRequest(); !status.ok()) return status;
       if (absl::Status status = ReceiveResponse(); !status.ok()) return status;
-      recorder.Success(sent, NowNs());
+      const Nanos done = NowNs();
+      recorder.Sent(sent);  // only now: what never came back is not recorded
+      recorder.Success({sent, sent, done});
     }
   }
 

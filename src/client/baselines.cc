@@ -1,14 +1,16 @@
 #include "src/client/baselines.h"
 
-#include <grpcpp/support/channel_arguments.h>
+#include <grpcpp/grpcpp.h>
 
 #include <algorithm>
 #include <cmath>
+#include <initializer_list>
+#include <utility>
 
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
 #include "cqbench/environment.h"
-#include "cqbench/server.h"
 #include "cqbench/tcp_echo.h"
 
 namespace cqbench {
@@ -16,7 +18,7 @@ namespace {
 
 RunConfig AtOneInFlight(const RunConfig& config) {
   RunConfig one = config;
-  one.inflight = {1};
+  one.points = {{1, 0}};
   one.evidence = true;
   one.breakdown = false;
   return one;
@@ -26,14 +28,26 @@ void Note(std::string note, std::vector<std::string>& notes) {
   if (std::find(notes.begin(), notes.end(), note) == notes.end()) notes.push_back(std::move(note));
 }
 
-ServerApi ApiNamed(const std::string& name) {
-  for (ServerApi api : {ServerApi::kCallback, ServerApi::kSync, ServerApi::kGeneric}) {
-    if (ToString(api) == name) return api;
+// The value whose name it is; false when it is none's.
+template <typename E>
+bool FindNamed(absl::string_view name, std::initializer_list<E> values, E& into) {
+  for (E value : values) {
+    if (ToString(value) != name) continue;
+    into = value;
+    return true;
   }
-  return ServerApi::kCq;
+  return false;
 }
 
-// Bytes per RPC in one direction; absent when they are not known, as for a Unix socket.
+PointResult NotMeasured(absl::string_view why) {
+  PointResult point;
+  point.load = {1, 0};
+  point.failure = std::string(why);
+  return point;
+}
+
+}  // namespace
+
 std::optional<uint32_t> BytesPerRpc(const PointResult& point, absl::string_view figure) {
   const auto bytes = point.figures.Get(figure);
   if (!bytes || point.completed == 0) return std::nullopt;
@@ -41,27 +55,55 @@ std::optional<uint32_t> BytesPerRpc(const PointResult& point, absl::string_view 
   return static_cast<uint32_t>(std::clamp(per_rpc, 1.0, static_cast<double>(kMaxPayloadBytes)));
 }
 
-}  // namespace
+// Numbers are 0 where the server's API has no use for them; the defaults are as good there.
+ServerCopy CopyOf(const ServerInfo& server, absl::string_view grpc_version_here) {
+  ServerCopy copy;
+  ServerConfig& config = copy.config;
+  const auto differs = [&](auto&&... what) { copy.differences.push_back(absl::StrCat(what...)); };
+  using enum ServerApi;
+  if (!FindNamed(server.api, {kCq, kCallback, kSync, kGeneric}, config.api)) differs("its API is not ", server.api);
+  if (!server.poll.empty() && !FindNamed(server.poll, {PollMode::kBlock, PollMode::kSpin}, config.poll)) {
+    differs("it does not poll as ", server.poll);
+  }
+  using enum MessageHolder;
+  if (server.messages.empty()) {
+    differs("how messages live there is not known");
+  } else if (!FindNamed(server.messages, {kFresh, kReused, kArena, kBytes}, config.messages)) {
+    differs("its messages are not ", server.messages);
+  }
+  if (server.num_cqs > 0) config.num_cqs = server.num_cqs;
+  if (server.workers_per_cq > 0) config.workers_per_cq = server.workers_per_cq;
+  if (server.callbacks_per_cq > 0) config.callbacks_per_cq = server.callbacks_per_cq;
+  config.service_time = {server.service_time_ns, server.service_time_exponential, server.service_time_waits};
+  for (const std::string& text : server.channel_args) {
+    auto arg = ParseChannelArg(text);
+    if (arg.ok()) {
+      config.channel_args.push_back(*std::move(arg));
+    } else {
+      differs("its channel argument ", text, " is missing");
+    }
+  }
+  if (server.grpc_version != grpc_version_here) {
+    differs("it runs gRPC ", grpc_version_here, ", not ", server.grpc_version);
+  }
+  return copy;
+}
 
 void Baselines::Measure(const ProgressUpdate& update, std::vector<BaselineResult>& results,
                         std::vector<std::string>& notes) {
-  results.push_back({"grpc", "gRPC as measured", GrpcOver(setting_.config.targets, update)});
+  results.push_back({"grpc", "gRPC as measured", GrpcOver(setting_.config.targets, setting_.endpoints, update)});
   MeasureRawTcp(results.back().point, update, results, notes);
   MeasureUnix(update, results, notes);
   if (setting_.interrupt.Pending()) return;
-  results.push_back({"grpc-inproc", "gRPC, server in this process, no socket", InProcess(update)});
+  results.push_back({"grpc-inproc", "gRPC, server in this process, no socket", InProcess(update, notes)});
 }
 
-PointResult Baselines::GrpcOver(const std::vector<Target>& targets, const ProgressUpdate& update) {
+PointResult Baselines::GrpcOver(const std::vector<Target>& targets, const std::vector<Endpoint>& endpoints,
+                                const ProgressUpdate& update) {
   RunConfig config = AtOneInFlight(setting_.config);
   config.targets = targets;
-  const auto endpoints = ResolveTargets(targets);
-  if (!endpoints.ok()) {
-    PointResult point;
-    point.failure = std::string(endpoints.status().message());
-    return point;
-  }
-  return PointRun({config, *endpoints, setting_.interrupt, setting_.progress}, 1, update).Run();
+  const PointSetting setting{config, endpoints, setting_.interrupt, setting_.progress};
+  return PointRun(setting, config.points.front(), update).Run();
 }
 
 void Baselines::MeasureRawTcp(const PointResult& grpc, const ProgressUpdate& update,
@@ -71,8 +113,8 @@ void Baselines::MeasureRawTcp(const PointResult& grpc, const ProgressUpdate& upd
   if (port == 0) {
     return Note("baseline: no raw TCP ping-pong: the server was not started with --tcp-echo-port", notes);
   }
-  const auto request = BytesPerRpc(grpc, "client_bytes_sent_per_connection_median");
-  const auto response = BytesPerRpc(grpc, "client_bytes_received_per_connection_median");
+  const auto request = BytesPerRpc(grpc, "client_bytes_sent");
+  const auto response = BytesPerRpc(grpc, "client_bytes_received");
   if (!request || !response) {
     return Note("baseline: no raw TCP ping-pong: how many bytes an RPC takes on the wire is not known", notes);
   }
@@ -90,7 +132,7 @@ PointResult Baselines::RawTcp(PollMode poll, int port, uint32_t request_bytes, u
                               const ProgressUpdate& update) {
   const RunConfig& config = setting_.config;
   PointResult point;
-  point.inflight = 1;
+  point.load = {1, 0};
   point.threads = 1;
   point.repetition = update.repetition;
   point.start_time = LocalTime();
@@ -100,7 +142,8 @@ PointResult Baselines::RawTcp(PollMode poll, int port, uint32_t request_bytes, u
   absl::Status status = endpoints.status();
   for (size_t i = 0; endpoints.ok() && i < endpoints->size(); ++i) {
     RunWindow window;
-    window.Set(NowNs() + config.warmup_ns, NowNs() + config.warmup_ns + config.interval_ns);
+    const Nanos open = NowNs() + config.warmup_ns;
+    window.Set(open, open + config.interval_ns);
     Recorder recorder(&window);
     status = RunTcpPingPong(
         {(*endpoints)[i], request_bytes, response_bytes, poll}, window, [this] { return setting_.interrupt.Pending(); },
@@ -108,9 +151,10 @@ PointResult Baselines::RawTcp(PollMode poll, int port, uint32_t request_bytes, u
     point.partial = setting_.interrupt.Pending();
     if (!status.ok()) continue;  // the next address of the name
     const Nanos close = point.partial ? std::min(NowNs(), window.close_ns()) : window.close_ns();
-    point.window_ns = std::max<Nanos>(close - window.open_ns(), 0);
-    point.completed = recorder.Completed();
-    point.latency = Summarize(recorder.latency());
+    Measurement measurement;
+    recorder.MergeInto(measurement);
+    measurement.window_ns = std::max<Nanos>(close - window.open_ns(), 0);
+    Describe(measurement, point);
     break;
   }
   if (point.completed == 0) point.failure = status.ok() ? "nothing was measured" : std::string(status.message());
@@ -121,36 +165,44 @@ void Baselines::MeasureUnix(const ProgressUpdate& update, std::vector<BaselineRe
                             std::vector<std::string>& notes) {
   if (setting_.interrupt.Pending()) return;
   const auto& servers = setting_.servers->servers();
-  const bool here = !servers.empty() && servers.front().boot_id == DescribeEnvironment(0, nullptr).boot_id;
+  const bool here = !servers.empty() && servers.front().boot_id == BootId();
   if (here) {
     for (const std::string& address : servers.front().listening) {
       if (!absl::StartsWith(address, "unix:")) continue;
       const auto target = ParseTarget(address, 0);
       if (!target.ok()) continue;
-      results.push_back({"grpc-unix", "gRPC over a Unix socket", GrpcOver({*target}, update)});
+      const auto endpoints = ResolveTargets({*target});
+      results.push_back(
+          {"grpc-unix", "gRPC over a Unix socket",
+           endpoints.ok() ? GrpcOver({*target}, *endpoints, update) : NotMeasured(endpoints.status().message())});
       return;
     }
   }
   Note("baseline: no Unix socket: the server does not listen on one on this machine (--listen unix:PATH)", notes);
 }
 
-PointResult Baselines::InProcess(const ProgressUpdate& update) {
+PointResult Baselines::InProcess(const ProgressUpdate& update, std::vector<std::string>& notes) {
+  ServerCopy copy;
+  if (setting_.servers->servers().empty()) {
+    copy.differences.emplace_back("the server does not describe itself");
+  } else {
+    copy = CopyOf(setting_.servers->servers().front(), grpc::Version());
+  }
+  if (!copy.differences.empty()) {
+    Note(absl::StrCat("baseline: the server of grpc-inproc is not quite the measured one: ",
+                      absl::StrJoin(copy.differences, ", ")),
+         notes);
+  }
   // It has to listen somewhere; nobody is told where. It does not stay: the threads of a server take part in the I/O of
   // the whole process, and would in that of the next points.
-  ServerConfig own;
-  own.listen = {*ParseTarget("localhost", 0)};
-  if (!setting_.servers->servers().empty()) own.api = ApiNamed(setting_.servers->servers().front().api);
-  const auto server = StartServer(own);
-  if (!server.ok()) {
-    PointResult point;
-    point.failure = std::string(server.status().message());
-    return point;
-  }
+  copy.config.listen = {*ParseTarget("localhost", 0)};
+  const auto server = StartServer(copy.config);
+  if (!server.ok()) return NotMeasured(server.status().message());
   const RunConfig config = AtOneInFlight(setting_.config);
   const std::vector<Endpoint> no_sockets;
   PointSetting setting{config, no_sockets, setting_.interrupt, setting_.progress};
   setting.make_pool = [&] { return ChannelPool({(*server)->InProcessChannel(ChannelArguments(config))}); };
-  PointResult point = PointRun(setting, 1, update).Run();
+  PointResult point = PointRun(setting, config.points.front(), update).Run();
   (*server)->Shutdown();
   return point;
 }

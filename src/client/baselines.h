@@ -6,9 +6,23 @@
 #include <string>
 #include <vector>
 
+#include "absl/strings/string_view.h"
+#include "cqbench/server.h"
 #include "src/client/point_run.h"
 
 namespace cqbench {
+
+// Bytes that an RPC of the point takes on the wire in one direction, over all connections: with one call in flight most
+// of a pool's are idle. `figure` is "client_bytes_sent" or "client_bytes_received". Absent when that is not known, as
+// for a Unix socket.
+std::optional<uint32_t> BytesPerRpc(const PointResult& point, absl::string_view figure);
+
+// A server in this process like the one that described itself.
+struct ServerCopy {
+  ServerConfig config;
+  std::vector<std::string> differences;  // what is not like there; for people
+};
+ServerCopy CopyOf(const ServerInfo& server, absl::string_view grpc_version_here);
 
 // What is measured: "grpc" is the run's own configuration with one call in flight, the point of comparison; then
 // "tcp-block" and "tcp-spin", a raw ping-pong with the server's TCP echo of as many bytes as "grpc" had per call,
@@ -22,8 +36,9 @@ class Baselines {
   void Measure(const ProgressUpdate& update, std::vector<BaselineResult>& results, std::vector<std::string>& notes);
 
  private:
-  PointResult GrpcOver(const std::vector<Target>& targets, const ProgressUpdate& update);
-  PointResult InProcess(const ProgressUpdate& update);
+  PointResult GrpcOver(const std::vector<Target>& targets, const std::vector<Endpoint>& endpoints,
+                       const ProgressUpdate& update);
+  PointResult InProcess(const ProgressUpdate& update, std::vector<std::string>& notes);
   PointResult RawTcp(PollMode poll, int port, uint32_t request_bytes, uint32_t response_bytes,
                      const ProgressUpdate& update);
   void MeasureRawTcp(const PointResult& grpc, const ProgressUpdate& update, std::vector<BaselineResult>& results,

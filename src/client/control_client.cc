@@ -41,6 +41,8 @@ ServerInfo FromProto(const std::string& address, const v1::ServerDescription& d)
   info.num_cqs = static_cast<int>(d.num_cqs());
   info.workers_per_cq = static_cast<int>(d.workers_per_cq());
   info.callbacks_per_cq = static_cast<int>(d.callbacks_per_cq());
+  info.messages = d.messages();
+  info.messages_note = d.messages_note();
   info.channel_args.assign(d.channel_args().begin(), d.channel_args().end());
   info.listening.assign(d.listening().begin(), d.listening().end());
   info.tcp_echo_port = static_cast<int>(d.tcp_echo_port());
@@ -78,8 +80,10 @@ struct ControlClients::Server {
       request.mutable_switches()->set_count_allocations(switches->count_allocations);
     }
     v1::ServerSample answer;
-    if (!stub->Sample(&context, request, &answer).ok()) return std::nullopt;
     ServerMoment moment;
+    moment.asked_ns = NowNs();
+    if (!stub->Sample(&context, request, &answer).ok()) return std::nullopt;
+    moment.answered_ns = NowNs();
     moment.sample = cqbench::FromProto(answer);
     if (answer.has_call_times()) {
       moment.handling = cqbench::FromProto(answer.call_times().handling());
@@ -95,14 +99,9 @@ struct ControlClients::Server {
 ControlClients::ControlClients(const RunConfig& config) : config_(config) {}
 ControlClients::~ControlClients() = default;
 
-void ControlClients::GiveUp(std::string why) {
-  notes_.push_back(std::move(why));
-  given_up_ = true;
-  servers_.clear();
-  connected_.clear();
-}
-
 bool ControlClients::Connect() {
+  Disconnect();  // a point that failed may not have done so
+  absence_.clear();
   if (given_up_) return false;
   std::vector<ServerInfo> described;
   const auto known = [&](const ServerInfo& info) {
@@ -112,19 +111,8 @@ bool ControlClients::Connect() {
     Server& server = *connected_.emplace_back(std::make_unique<Server>(target));
     v1::ServerDescription description;
     const grpc::Status status = server.Describe(&description);
-    if (status.error_code() == grpc::StatusCode::UNIMPLEMENTED) {
-      GiveUp(absl::StrCat("the server at ", server.address,
-                          " has no control service (is it grpc_ping_server?): its own figures are absent"));
-      return false;
-    }
-    if (status.error_code() == grpc::StatusCode::DEADLINE_EXCEEDED) {
-      GiveUp(absl::StrCat("the control service at ", server.address, " did not answer within ",
-                          FormatDuration(kPatience), ": the server's own figures are absent"));
-      return false;
-    }
     if (!status.ok()) {
-      // A server that is too busy or gone now may answer at the next point.
-      Disconnect();
+      NoAnswer(server.address, status);
       return false;
     }
     ServerInfo info = FromProto(server.address, description);
@@ -136,6 +124,23 @@ bool ControlClients::Connect() {
   }
   if (servers_.empty()) servers_ = std::move(described);
   return true;
+}
+
+// A server without the service will not get one. One that is too busy to answer now, or gone, may answer at the next
+// point.
+void ControlClients::NoAnswer(const std::string& address, const grpc::Status& status) {
+  if (status.error_code() == grpc::StatusCode::UNIMPLEMENTED) {
+    notes_.push_back(absl::StrCat("the server at ", address,
+                                  " has no control service (is it grpc_ping_server?): its own figures are absent"));
+    given_up_ = true;
+  } else if (status.error_code() == grpc::StatusCode::DEADLINE_EXCEEDED) {
+    absence_ = absl::StrCat("server: the control service at ", address, " did not answer within ",
+                            FormatDuration(kPatience), ": its own figures are absent");
+  } else {
+    absence_ = absl::StrCat("server: the control service at ", address, " cannot be asked (", status.error_message(),
+                            "): its own figures are absent");
+  }
+  Disconnect();
 }
 
 void ControlClients::Disconnect() {

@@ -1,6 +1,8 @@
 // The client's side of the control service: descriptions and samples of the servers that are measured.
 #pragma once
 
+#include <grpcpp/support/status.h>
+
 #include <future>
 #include <memory>
 #include <optional>
@@ -19,6 +21,8 @@ struct ServerMoment {
   Sample sample;
   std::optional<Histogram> handling;
   std::optional<Histogram> finishing;
+  Nanos asked_ns = 0;  // by the client's clock; the sample was taken in between
+  Nanos answered_ns = 0;
 };
 
 struct ServerSwitches {
@@ -35,15 +39,19 @@ class ControlClients {
   ControlClients& operator=(const ControlClients&) = delete;
   ~ControlClients();
 
-  // Connects to every server and, the first time, asks it to describe itself. Returns whether all of them answer. When
-  // one does not know the service there is a note about it, and none is asked again in this run. For every point anew,
-  // after its channels are connected: so its connections are known before these are there.
+  // Connects to every server and asks it to describe itself. Returns whether all of them answer; otherwise none is
+  // sampled at this point. When one does not know the service there is a note about it, and none is asked again in this
+  // run; any other failure is this point's only. For every point anew, after its channels are connected: so its
+  // connections are known before these are there.
   bool Connect();
+  // Why the last Connect() returned false, for the notes of the point; empty when notes() say it.
+  const std::string& absence() const { return absence_; }
   void Disconnect();
 
   // All servers sample themselves now, one answer each in the order of servers(); empty unless all answered in time.
   // The calls are made on a thread of their own, so that a server that does not answer holds nothing up. `switches`
-  // take effect after the sample.
+  // take effect after the sample. No allocation of the server is counted while it samples itself, but those of the call
+  // are, from the end of one sample to the begin of the next.
   using Moments = std::vector<ServerMoment>;
   std::future<Moments> SampleAll(std::optional<ServerSwitches> switches);
 
@@ -53,12 +61,13 @@ class ControlClients {
 
  private:
   struct Server;
-  void GiveUp(std::string why);
+  void NoAnswer(const std::string& address, const grpc::Status& status);
 
   const RunConfig& config_;
   std::vector<std::unique_ptr<Server>> connected_;
   std::vector<ServerInfo> servers_;
   std::vector<std::string> notes_;
+  std::string absence_;
   bool given_up_ = false;
 };
 

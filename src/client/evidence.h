@@ -1,55 +1,65 @@
-// The samples of one point, at the edges of its window, on both ends.
+// The samples of one point, taken just outside its window, on both ends.
 #pragma once
 
 #include <future>
 #include <optional>
 #include <vector>
 
-#include "cqbench/channel_policy.h"
 #include "cqbench/connections.h"
-#include "cqbench/probe.h"
 #include "cqbench/recorder.h"
-#include "cqbench/result.h"
-#include "cqbench/sample.h"
+#include "cqbench/run_config.h"
 #include "src/client/control_client.h"
+#include "src/client/evidence_report.h"
 
 namespace cqbench {
 
-// All calls from the runner's thread, in this order. Nothing of it is on the path of an RPC: workers are neither
-// stopped nor asked.
+// All calls from the runner's thread, in this order. Nothing of it is on the path of an RPC: threads that make calls
+// are neither stopped nor asked.
 class PointEvidence {
  public:
   // `servers` is nullptr when they are not to be asked. `counting` makes both ends count allocations in the window.
-  PointEvidence(const RunConfig& config, const ChannelPlan& plan, ControlClients* servers, bool counting)
-      : config_(config), plan_(plan), servers_(servers), counting_(counting) {}
+  // `window` may be set later, but before End().
+  PointEvidence(const RunConfig& config, const ChannelPlan& plan, const RunWindow& window, ControlClients* servers,
+                bool counting)
+      : config_(config), plan_(plan), window_(window), servers_(servers), counting_(counting) {}
 
+  // Before the first call: samples once for practice, so that it is known how long that takes, and what a control call
+  // allocates by itself. Blocks for about as long as Lead() is afterwards; for two seconds when a server does not
+  // answer.
+  void Rehearse(const std::optional<std::vector<OpenConnection>>& connections);
+  // How long before the window opens Begin() is to be called, for the samples to be done by then.
+  Nanos Lead() const { return lead_; }
   // Those that carry the measured calls, before Begin(). Absent: they could not be read.
   void Find(const std::optional<std::vector<OpenConnection>>& connections);
+  // Before the window opens. Waits for the servers' samples only when allocations are counted.
   void Begin();
+  // After the window has closed.
   void End();
-  // Adds figures, facts and notes. `point` has its completions and its window already.
-  void Report(const Recorder& recorder, PointResult& point);
+  // Adds figures, facts and notes. `point` has its completions and its window already. `cost` counts with --breakdown
+  // only.
+  void Report(const Measurement& measurement, const TimingCost& cost, PointResult& point);
 
  private:
+  using Moments = ControlClients::Moments;
   Sample SampleHere() const;
   std::optional<ServerSwitches> Switches(bool on) const;
-  void ReportClient(const Measured& measured, PointResult& point);
-  void ReportServers(const Measured& measured, PointResult& point);
-  void ReportRpcsPerConnection(PointResult& point) const;
-  void ReportBreakdown(const Recorder& recorder, PointResult& point) const;
+  void RehearseServers();
+  void CollectClient();
+  void CollectServers();
 
   const RunConfig& config_;
   const ChannelPlan& plan_;
-  ControlClients* servers_;
+  const RunWindow& window_;
+  ControlClients* const servers_;
   const bool counting_;
+  Nanos lead_ = 0;
   std::vector<OpenConnection> connections_;
   std::optional<Sample> begin_;
   std::optional<Sample> end_;
-  std::future<ControlClients::Moments> servers_begin_;
-  std::future<ControlClients::Moments> servers_end_;
-  // Of the servers, merged; filled by Report().
-  std::optional<Histogram> handling_;
-  std::optional<Histogram> finishing_;
+  std::future<Moments> servers_begin_;
+  std::future<Moments> servers_end_;
+  std::vector<AllocationCounts> control_allocations_;  // of each server, for a control call
+  PointSamples samples_;
 };
 
 }  // namespace cqbench

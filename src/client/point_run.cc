@@ -10,7 +10,6 @@
 #include "absl/strings/str_cat.h"
 #include "cqbench/connections.h"
 #include "cqbench/environment.h"
-#include "cqbench/hdr_encoding.h"
 #include "cqbench/process.h"
 
 namespace cqbench {
@@ -21,29 +20,38 @@ constexpr Nanos kProgressEvery = 200 * kNanosPerMilli;
 // How long calls may go on after the window: to their deadline and a little, but never longer than this.
 constexpr Nanos kMaxDrain = 10 * kNanosPerSecond;
 constexpr Nanos kDrainAfterSignal = kNanosPerSecond;
-// After cancelling, the library must report every call as ended; anything else is a bug worth a core file.
+// After cancelling, the library must report every call as ended.
 constexpr Nanos kMaxCancel = 30 * kNanosPerSecond;
-// Parts of the window whose throughputs are compared. A window too short for them says nothing about steadiness.
-constexpr int kSlices = 10;
-constexpr Nanos kMinSlice = 5 * kTick;
 constexpr Nanos kMaxCountingPass = kNanosPerSecond;
+// Of a time series: it has as many slices as fit, and not more than this.
+constexpr Nanos kMinSlice = 100 * kNanosPerMilli;
+constexpr int kMaxSlices = 50;
+// Each thread that records has slices of its own, some 10 KiB each once there is something in them.
+constexpr int kMaxThreadsWithSlices = 500;
 
-int ThreadsFor(const RunConfig& config, int inflight) {
+int ThreadsFor(const RunConfig& config, const Load& load) {
   const int wanted = config.threads > 0 ? config.threads : static_cast<int>(AllowedCpus().size());
-  return std::clamp(wanted, 1, inflight);
+  return std::clamp(wanted, 1, load.slots);
+}
+
+std::unique_ptr<RunWindow> MakeWindow(const RunConfig& config, const Load& load, Nanos interval) {
+  const auto slices = static_cast<int>(std::min<Nanos>(interval / kMinSlice, kMaxSlices));
+  const bool too_many = config.api == ClientApi::kSync && load.slots > kMaxThreadsWithSlices;
+  if (slices < 2 || too_many) return std::make_unique<RunWindow>();
+  return std::make_unique<RunWindow>(slices, interval / slices);
 }
 
 }  // namespace
 
-PointRun::PointRun(const PointSetting& setting, int inflight, const ProgressUpdate& update)
+PointRun::PointRun(const PointSetting& setting, const Load& load, const ProgressUpdate& update)
     : setting_(setting), config_(setting.config), interrupt_(setting.interrupt), update_(update) {
-  point_.inflight = inflight;
+  point_.load = load;
   point_.repetition = update.repetition;
   point_.start_time = LocalTime();
 }
 
 PointResult PointRun::Run() {
-  const ChannelPlan plan = PlanChannels(config_.policy, point_.inflight, static_cast<int>(config_.targets.size()));
+  const ChannelPlan plan = PlanChannels(config_.policy, point_.load.slots, static_cast<int>(config_.targets.size()));
   point_.channels = static_cast<int>(plan.channels.size());
   point_.expected_connections = plan.expected_connections;
   const auto pool = MakePool(plan);
@@ -51,27 +59,22 @@ PointResult PointRun::Run() {
     return Fail(absl::StrCat(pool.status().message(), " (", ExplainNoConnection(setting_.endpoints), ")"));
   }
   if (!pool.ok()) return Fail(std::string(pool.status().message()));
+  connected_ = true;
   WaitForLostAttempts();
-  try {
-    MeasureWith(*pool, plan, /*counting=*/false);
-  } catch (const std::system_error& error) {
-    return Fail(absl::StrCat("cannot start the threads for ", point_.inflight, " calls in flight: ", error.what()));
+  if (const absl::Status status = MeasureWith(*pool, plan, /*counting=*/false); !status.ok()) {
+    return Fail(std::string(status.message()));
   }
   CheckPromise();
   return std::move(point_);
 }
 
 void PointRun::CountAllocations(PointResult& point) {
-  const ChannelPlan plan = PlanChannels(config_.policy, point_.inflight, static_cast<int>(config_.targets.size()));
+  const ChannelPlan plan = PlanChannels(config_.policy, point_.load.slots, static_cast<int>(config_.targets.size()));
   const auto pool = MakePool(plan);
-  if (!pool.ok()) {
-    point.notes.push_back(absl::StrCat("allocations were not counted: ", pool.status().message()));
-    return;
-  }
-  try {
-    MeasureWith(*pool, plan, /*counting=*/true);
-  } catch (const std::system_error& error) {
-    point.notes.push_back(absl::StrCat("allocations were not counted: cannot start the threads: ", error.what()));
+  const absl::Status status = pool.ok() ? MeasureWith(*pool, plan, /*counting=*/true) : pool.status();
+  point.stuck = point_.stuck;
+  if (!status.ok()) {
+    point.notes.push_back(absl::StrCat("allocations were not counted: ", status.message()));
     return;
   }
   for (const auto& [name, value] : point_.figures) point.figures.Set(name, value);
@@ -84,21 +87,41 @@ absl::StatusOr<ChannelPool> PointRun::MakePool(const ChannelPlan& plan) {
   return ChannelPool::Connect(config_, plan, [this] { return interrupt_.Pending(); });
 }
 
-void PointRun::MeasureWith(const ChannelPool& pool, const ChannelPlan& plan, bool counting) {
+absl::Status PointRun::MeasureWith(const ChannelPool& pool, const ChannelPlan& plan, bool counting) {
+  const Nanos warmup = counting ? std::min(config_.warmup_ns, kMaxCountingPass) : config_.warmup_ns;
+  const Nanos interval = counting ? std::min(config_.interval_ns, kMaxCountingPass) : config_.interval_ns;
   const std::vector<OpenConnection> measured = LookAtConnections().value_or(std::vector<OpenConnection>());
-  engine_ = MakeEngine(config_, pool, point_.inflight, ThreadsFor(config_, point_.inflight), window_);
-  point_.threads = engine_->threads();
+  window_ = MakeWindow(config_, point_.load, interval);
   ControlClients* servers = setting_.servers && setting_.servers->Connect() ? setting_.servers : nullptr;
-  if (servers) SetApart(measured);
-  PointEvidence evidence(config_, plan, servers, counting);
-  Measure(evidence, counting ? std::min(config_.warmup_ns, kMaxCountingPass) : config_.warmup_ns,
-          counting ? std::min(config_.interval_ns, kMaxCountingPass) : config_.interval_ns);
-  Drain();
-  Recorder total(&window_);
-  Collect(total);
-  evidence.Report(total, point_);
+  if (servers) {
+    SetApart(measured);
+  } else if (setting_.servers && !setting_.servers->absence().empty()) {
+    point_.notes.push_back(setting_.servers->absence());
+  }
+  try {
+    PointEvidence evidence(config_, plan, *window_, servers, counting);
+    auto made = MakeEngine(config_, pool, point_.load, ThreadsFor(config_, point_.load), *window_, warmup + interval);
+    if (!made.ok()) return made.status();
+    std::unique_ptr<Engine> engine = *std::move(made);
+    point_.threads = engine->threads();
+    point_.channels_of_thread = engine->ChannelsOfThread();
+    Measure(*engine, evidence, warmup, interval);
+    if (!Drain(*engine)) {
+      // Its threads and calls go on using these.
+      (void)engine.release();
+      (void)window_.release();
+      point_.stuck = true;
+      return absl::InternalError(absl::StrCat("calls had not ended ", FormatDuration(kMaxCancel),
+                                              " after they were cancelled: nothing of this point can be told"));
+    }
+    Collect(*engine);
+    evidence.Report(measurement_, config_.breakdown ? engine->MeasureTimingCost() : TimingCost{}, point_);
+  } catch (const std::system_error& error) {
+    return absl::ResourceExhaustedError(
+        absl::StrCat("cannot start the threads for ", point_.load.slots, " slots: ", error.what()));
+  }
   if (servers) servers->Disconnect();
-  engine_.reset();  // before the channels go
+  return absl::OkStatus();
 }
 
 PointResult PointRun::Fail(std::string why) {
@@ -149,98 +172,93 @@ void PointRun::CheckPromise() {
                                          *point_.connections));
 }
 
-void PointRun::Measure(PointEvidence& evidence, Nanos warmup, Nanos interval) {
+// Samples are taken just outside of the window, so that what they cost is not in what is measured.
+void PointRun::Measure(Engine& engine, PointEvidence& evidence, Nanos warmup, Nanos interval) {
+  const Nanos before_look = NowNs();
+  const auto connections = LookAtConnections();
+  const Nanos lead = 2 * (NowNs() - before_look);
+  evidence.Rehearse(connections);
+  const bool warms_up = warmup >= lead + evidence.Lead();
+  if (!warms_up) evidence.Begin();
   const Nanos start = NowNs();
   const Nanos open = start + warmup;
-  window_.Set(open, open + interval);
-  engine_->Start();
-  Phase(open, warmup, /*measuring=*/false);
+  window_->Set(open, open + interval);
+  engine.Start();
+  Phase(engine, start, warms_up ? open - lead - evidence.Lead() : open, /*measuring=*/false);
   if (point_.partial) return;  // there is no window
-  evidence.Find(LookAtConnections());
-  evidence.Begin();
-  Phase(window_.close_ns(), interval, /*measuring=*/true);
+  if (warms_up) {
+    evidence.Find(LookAtConnections());
+    evidence.Begin();
+  }
+  Phase(engine, open, window_->close_ns(), /*measuring=*/true);
   evidence.End();
   LookAtConnections();
 }
 
 // Until that time, or until a signal closes the window.
-void PointRun::Phase(Nanos end, Nanos length, bool measuring) {
-  Nanos next_progress = 0, next_reading = end - length;
+void PointRun::Phase(Engine& engine, Nanos begin, Nanos end, bool measuring) {
+  Nanos next_progress = 0;
   for (Nanos now = NowNs(); now < end; now = NowNs()) {
-    engine_->Tick(now);
-    if (measuring && now >= next_reading) {
-      readings_.push_back({now, engine_->Completed()});
-      next_reading += std::max(length / kSlices, kMinSlice);
-    }
+    engine.Tick(now);
     if (now >= next_progress) {
-      ReportProgress(now, end, length, measuring);
+      ReportProgress(engine, now, begin, end, measuring);
       next_progress = now + kProgressEvery;
     }
     if (interrupt_.SleepUntil(std::min(end, now + kTick))) {
-      // A little ahead, so that no worker has yet recorded anything past it.
-      window_.CloseAt(std::min(window_.close_ns(), NowNs() + kNanosPerMilli));
+      // A little ahead, so that no thread has yet recorded anything past it.
+      window_->CloseAt(std::min(window_->close_ns(), NowNs() + kNanosPerMilli));
       point_.partial = true;
       return;
     }
   }
 }
 
-void PointRun::ReportProgress(Nanos now, Nanos end, Nanos length, bool measuring) {
-  update_.length_ns = length;
-  update_.elapsed_ns = length - (end - now);
+void PointRun::ReportProgress(const Engine& engine, Nanos now, Nanos begin, Nanos end, bool measuring) {
+  update_.length_ns = end - begin;
+  update_.elapsed_ns = std::max<Nanos>(now - begin, 0);
   update_.measuring = measuring;
-  update_.rate_per_second = measuring && update_.elapsed_ns > 0
-                                ? static_cast<double>(engine_->Completed()) / ToSeconds(update_.elapsed_ns)
-                                : 0;
+  update_.rate_per_second =
+      measuring && update_.elapsed_ns > 0 ? static_cast<double>(engine.Completed()) / ToSeconds(update_.elapsed_ns) : 0;
+  const ScheduleProgress schedule = engine.Progress(now);
+  update_.sent = schedule.sent;
+  update_.behind = schedule.behind;
   setting_.progress(update_);
 }
 
-void PointRun::Drain() {
-  const Nanos limit = point_.partial ? kDrainAfterSignal : std::min(config_.deadline_ns + kNanosPerSecond, kMaxDrain);
-  Nanos cancel_at = window_.close_ns() + limit;
-  bool cancelled = false;
-  while (!engine_->Finished()) {
+bool DrainEngine(Engine& engine, Interrupt& interrupt, Nanos close, Nanos cancel_at, Nanos patience) {
+  while (!engine.Finished()) {
     const Nanos now = NowNs();
-    engine_->Tick(now);
+    engine.Tick(now);
     // A signal while draining cuts the waiting short, not the window, which is over.
-    if (interrupt_.Pending()) cancel_at = std::min(cancel_at, window_.close_ns() + kDrainAfterSignal);
+    if (interrupt.Pending()) cancel_at = std::min(cancel_at, std::max(now, close + kDrainAfterSignal));
+    // Again and again: a slot may have been between two calls.
+    if (now > cancel_at) engine.CancelAll();
+    if (now > cancel_at + patience) return false;
     std::this_thread::sleep_for(std::chrono::nanoseconds(kNanosPerMilli));
-    if (!cancelled && now > cancel_at) {
-      point_.unfinished = static_cast<uint64_t>(engine_->CancelAll());
-      cancelled = true;
-    }
-    if (now > cancel_at + kMaxCancel) std::abort();
   }
-  engine_->Join();
+  engine.Join();
+  return true;
 }
 
-void PointRun::Collect(Recorder& total) {
-  engine_->Collect(total, point_.completed_per_worker);
-  point_.window_ns = std::max<Nanos>(window_.close_ns() - window_.open_ns(), 0);
-  point_.completed = total.Completed();
-  point_.latency = Summarize(total.latency());
-  point_.latency_histogram = EncodeHdr(total.latency());
-  for (int code = 0; code < kNumOutcomes; ++code) {
-    const auto i = static_cast<size_t>(code);
-    if (total.failures().count[i] == 0) continue;
-    point_.errors.push_back(
-        {std::string(OutcomeName(code)), total.failures().count[i], total.failures().first_message[i]});
+bool PointRun::Drain(Engine& engine) {
+  const Nanos limit = point_.partial ? kDrainAfterSignal : std::min(config_.deadline_ns + kNanosPerSecond, kMaxDrain);
+  return DrainEngine(engine, interrupt_, window_->close_ns(), window_->close_ns() + limit, kMaxCancel);
+}
+
+void PointRun::Collect(const Engine& engine) {
+  measurement_ = Measurement();
+  engine.Collect(measurement_);
+  measurement_.window_ns = std::max<Nanos>(window_->close_ns() - window_->open_ns(), 0);
+  if (measurement_.slice_ns > 0) {  // those that an interrupt cut off are none
+    const auto whole = static_cast<size_t>(measurement_.window_ns / measurement_.slice_ns);
+    measurement_.slices.resize(std::min(measurement_.slices.size(), whole));
   }
-  std::stable_sort(point_.errors.begin(), point_.errors.end(),
-                   [](const ErrorCount& a, const ErrorCount& b) { return a.count > b.count; });
-  CollectSlices();
+  Describe(measurement_, point_);
+  if (point_.load.open() && config_.api == ClientApi::kSync) {
+    point_.notes.emplace_back(
+        "the shape of arrivals is not known: with the sync API each slot's thread keeps the schedule by itself");
+  }
   if (point_.completed == 0) point_.failure = WhyNothing();
-}
-
-void PointRun::CollectSlices() {
-  if (readings_.size() < kSlices) return;
-  readings_.push_back({window_.close_ns(), point_.completed});
-  for (size_t i = 1; i < readings_.size(); ++i) {
-    const Nanos length = readings_[i].at_ns - readings_[i - 1].at_ns;
-    if (length <= 0) continue;
-    point_.slices_per_second.push_back(static_cast<double>(readings_[i].completed - readings_[i - 1].completed) /
-                                       ToSeconds(length));
-  }
 }
 
 std::string PointRun::WhyNothing() const {

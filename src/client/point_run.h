@@ -1,4 +1,4 @@
-// One in-flight count, measured once: connect, warm up, measure, drain.
+// One load, measured once: connect, warm up, measure, drain.
 #pragma once
 
 #include <functional>
@@ -31,29 +31,31 @@ struct PointSetting {
 class PointRun {
  public:
   // `update` says which point of how many it is.
-  PointRun(const PointSetting& setting, int inflight, const ProgressUpdate& update);
+  PointRun(const PointSetting& setting, const Load& load, const ProgressUpdate& update);
 
   // On the calling thread, for the length of the point.
   PointResult Run();
+  // After Run(): whether there were connections at all, and what the result was made from.
+  bool connected() const { return connected_; }
+  const Measurement& measurement() const { return measurement_; }
   // A further pass over the same load for at most a second, in which both ends count allocations; adds their figures to
   // `point`. Nothing of it is timed.
   void CountAllocations(PointResult& point);
 
  private:
   absl::StatusOr<ChannelPool> MakePool(const ChannelPlan& plan);
-  void MeasureWith(const ChannelPool& pool, const ChannelPlan& plan, bool counting);
+  absl::Status MeasureWith(const ChannelPool& pool, const ChannelPlan& plan, bool counting);
   PointResult Fail(std::string why);
   void WaitForOldConnections();
   void WaitForLostAttempts();
   std::optional<std::vector<OpenConnection>> LookAtConnections();
   void SetApart(const std::vector<OpenConnection>& measured);
   void CheckPromise();
-  void Measure(PointEvidence& evidence, Nanos warmup, Nanos interval);
-  void Phase(Nanos end, Nanos length, bool measuring);
-  void ReportProgress(Nanos now, Nanos end, Nanos length, bool measuring);
-  void Drain();
-  void Collect(Recorder& total);
-  void CollectSlices();
+  void Measure(Engine& engine, PointEvidence& evidence, Nanos warmup, Nanos interval);
+  void Phase(Engine& engine, Nanos begin, Nanos end, bool measuring);
+  void ReportProgress(const Engine& engine, Nanos now, Nanos begin, Nanos end, bool measuring);
+  bool Drain(Engine& engine);
+  void Collect(const Engine& engine);
   std::string WhyNothing() const;
 
   const PointSetting& setting_;
@@ -61,14 +63,14 @@ class PointRun {
   Interrupt& interrupt_;
   ProgressUpdate update_;
   PointResult point_;
-  RunWindow window_;
-  std::unique_ptr<Engine> engine_;
+  Measurement measurement_;
+  bool connected_ = false;
+  std::unique_ptr<RunWindow> window_;
   std::set<uint64_t> apart_;  // sockets to the servers that carry no measured call
-  struct Reading {
-    Nanos at_ns;
-    uint64_t completed;
-  };
-  std::vector<Reading> readings_;  // of the engine's completions, now and then during the window
 };
+
+// Ticks the engine until it is finished; cancels what is left at `cancel_at`, or when interrupted soon after `close`.
+// False when calls have still not ended `patience` after that: then the engine can neither be joined nor destroyed.
+bool DrainEngine(Engine& engine, Interrupt& interrupt, Nanos close, Nanos cancel_at, Nanos patience);
 
 }  // namespace cqbench

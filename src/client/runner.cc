@@ -1,15 +1,16 @@
 #include "cqbench/runner.h"
 
 #include <algorithm>
+#include <utility>
 
 #include "absl/strings/str_cat.h"
 #include "cqbench/allocations.h"
-#include "cqbench/connections.h"
 #include "cqbench/process.h"
 #include "cqbench/self_check.h"
 #include "cqbench/statistics.h"
 #include "src/client/baselines.h"
 #include "src/client/point_run.h"
+#include "src/client/rate_trial.h"
 
 namespace cqbench {
 namespace {
@@ -19,100 +20,152 @@ constexpr uint64_t kOtherDescriptors = 64;
 
 class Sweep {
  public:
-  Sweep(const RunConfig& config, const std::vector<Endpoint>& endpoints, Interrupt& interrupt,
-        const ProgressCallback& progress)
+  Sweep(const RunConfig& config, const std::vector<Endpoint>& endpoints, const RunGoals& goals, Interrupt& interrupt,
+        const RunObserver& observer)
       : config_(config),
+        goals_(goals),
         interrupt_(interrupt),
+        observer_(observer),
         servers_(config),
-        setting_{config, endpoints, interrupt, progress, config.evidence || config.baseline ? &servers_ : nullptr},
+        setting_{config, endpoints, interrupt, observer.progress,
+                 config.evidence || config.baseline ? &servers_ : nullptr},
         baselines_(setting_) {
-    update_.points = config.repetitions * static_cast<int>(config.inflight.size());
+    update_.points = goals.find_rate ? 0 : config.repetitions * static_cast<int>(config.points.size());
   }
 
   SweepResult Run() {
-    for (update_.repetition = 0; !over_ && update_.repetition < config_.repetitions; ++update_.repetition) {
-      Pass(config_.inflight);
+    if (goals_.find_rate) {
+      Search();
+    } else {
+      for (update_.repetition = 0; !over_ && update_.repetition < config_.repetitions; ++update_.repetition) {
+        Pass(config_.points);
+      }
+      if (config_.until_stable_percent > 0) Repeat();
     }
-    if (config_.until_stable_percent > 0) Repeat();
-    result_.repetitions = update_.repetition;
-    result_.servers = servers_.servers();
-    for (const std::string& note : servers_.notes()) result_.notes.push_back(note);
-    return std::move(result_);
+    return Snapshot();
   }
 
  private:
   // Until nothing is unstable any more: those points again, in turn.
   void Repeat() {
-    std::vector<int> unstable = NotStable(result_.points, config_.until_stable_percent);
+    std::vector<Load> unstable = NotStable(result_.points, config_.until_stable_percent);
     for (; !over_ && !unstable.empty() && update_.repetition < config_.max_repetitions; ++update_.repetition) {
       update_.points = update_.point + static_cast<int>(unstable.size());
       Pass(unstable);
       unstable = NotStable(result_.points, config_.until_stable_percent);
     }
-    for (int inflight : unstable) {
-      result_.notes.push_back(absl::StrCat("in-flight ", inflight, ": the throughput's 95 % interval is not within ±",
-                                           config_.until_stable_percent, " % after ", update_.repetition,
-                                           " repetitions"));
+    for (const Load& load : unstable) {
+      notes_.push_back(absl::StrCat(load.Label(), ": the throughput's 95 % interval is not within ±",
+                                    config_.until_stable_percent, " % after ", update_.repetition, " repetitions"));
     }
   }
 
-  void Pass(const std::vector<int>& inflight) {
-    for (int n : inflight) {
-      ++update_.point;
-      update_.inflight = n;
-      PointRun run(setting_, n, update_);
-      PointResult& point = result_.points.emplace_back(run.Run());
-      const bool never_connected = update_.point == 1 && point.channels > 0 && point.window_ns == 0;
-      if (CanCountAllocations() && point.failure.empty() && !point.partial) {
-        PointRun(setting_, n, update_).CountAllocations(point);
-      }
-      point.suspect = CheckPoint(point, config_, servers_.servers());
-      result_.partial = interrupt_.Pending();
-      over_ = result_.partial || never_connected;
+  void Pass(const std::vector<Load>& loads) {
+    for (const Load& load : loads) {
+      MeasurePoint(setting_, load);
       if (over_) return;
     }
+    MeasureBaselines();
+  }
+
+  // A trial of the search is a point like any other; only the draw of its due times is its own.
+  void Search() {
+    RunConfig config = config_;
+    const PointSetting setting{config,           setting_.endpoints, setting_.interrupt, setting_.progress,
+                               setting_.servers, setting_.make_pool};
+    const auto measure = [&](double rate) {
+      const PointResult* const point = MeasurePoint(setting, {config_.points.front().slots, rate});
+      ++config.schedule.seed;
+      return TrialOf(*point, last_misses_, over_);
+    };
+    result_.find_rate = FindRate(goals_.search, measure);
+    result_.find_rate->objective = goals_.objective.ToString();
+    if (!over_) MeasureBaselines();
+  }
+
+  const PointResult* MeasurePoint(const PointSetting& setting, const Load& load) {
+    ++update_.point;
+    update_.load = load;
+    PointRun run(setting, load, update_);
+    PointResult& point = result_.points.emplace_back(run.Run());
+    if (CanCountAllocations() && point.failure.empty() && !point.partial) {
+      PointRun(setting, load, update_).CountAllocations(point);
+    }
+    CheckPoint(setting.config, servers_.servers(), point);
+    JudgePoint(run.measurement(), point);
+    const bool never_connected = update_.point == 1 && !run.connected();
+    result_.repetitions = update_.repetition + 1;
+    result_.partial = interrupt_.Pending() || point.stuck;
+    over_ = result_.partial || never_connected;
+    if (observer_.on_point) observer_.on_point(Snapshot());
+    return &point;
+  }
+
+  void JudgePoint(const Measurement& measurement, PointResult& point) {
+    if (goals_.objective.empty()) return;
+    last_misses_ = Misses(goals_.objective, measurement);
+    point.objective_met = point.failure.empty() && last_misses_.empty();
+    if (goals_.find_rate || !point.failure.empty()) return;
+    for (const std::string& miss : last_misses_) {
+      result_.misses.push_back(absl::StrCat(point.load.Label(), ": ", miss));
+    }
+  }
+
+  void MeasureBaselines() {
     if (!config_.baseline) return;
-    update_.inflight = 1;
+    update_.load = {1, 0};
     const size_t before = result_.baselines.size();
-    baselines_.Measure(update_, result_.baselines, result_.notes);
+    baselines_.Measure(update_, result_.baselines, notes_);
     for (size_t i = before; i < result_.baselines.size(); ++i) {
-      PointResult& point = result_.baselines[i].point;
-      point.suspect = CheckPoint(point, config_, servers_.servers());
+      CheckPoint(config_, servers_.servers(), result_.baselines[i].point);
     }
     over_ = result_.partial = interrupt_.Pending();
+    if (observer_.on_point) observer_.on_point(Snapshot());
+  }
+
+  // Everything that is known by now.
+  const SweepResult& Snapshot() {
+    result_.servers = servers_.servers();
+    result_.notes = notes_;
+    result_.notes.insert(result_.notes.end(), servers_.notes().begin(), servers_.notes().end());
+    return result_;
   }
 
   const RunConfig& config_;
+  const RunGoals& goals_;
   Interrupt& interrupt_;
+  const RunObserver& observer_;
   ControlClients servers_;
   const PointSetting setting_;
   Baselines baselines_;
   ProgressUpdate update_;
+  std::vector<std::string> notes_;
+  std::vector<std::string> last_misses_;  // why the last point does not meet the objective
   SweepResult result_;
   bool over_ = false;
 };
 
 }  // namespace
 
-absl::Status CheckRunnable(const RunConfig& config) {
-  if (auto endpoints = ResolveTargets(config.targets); !endpoints.ok()) return endpoints.status();
+absl::StatusOr<std::vector<Endpoint>> CheckRunnable(const RunConfig& config) {
+  auto endpoints = ResolveTargets(config.targets);
+  if (!endpoints.ok()) return endpoints.status();
   size_t connections = 0;
-  for (int inflight : config.inflight) {
-    const ChannelPlan plan = PlanChannels(config.policy, inflight, static_cast<int>(config.targets.size()));
+  for (const Load& load : config.points) {
+    const ChannelPlan plan = PlanChannels(config.policy, load.slots, static_cast<int>(config.targets.size()));
     connections = std::max(connections, static_cast<size_t>(plan.expected_connections));
   }
   const uint64_t needed = connections + kOtherDescriptors;
   const uint64_t allowed = RaiseDescriptorLimit();
-  if (needed <= allowed) return absl::OkStatus();
+  if (needed <= allowed) return endpoints;
   return absl::ResourceExhaustedError(
       absl::StrCat("too few file descriptors: ", connections, " connections need about ", needed, ", the limit is ",
                    allowed, "; raise it with 'ulimit -n ", needed, "' or ask for fewer connections"));
 }
 
-SweepResult RunSweep(const RunConfig& config, Interrupt& interrupt, const ProgressCallback& progress) {
-  const auto endpoints = ResolveTargets(config.targets);
-  if (!endpoints.ok()) return {};  // CheckRunnable() has said so
-  return Sweep(config, *endpoints, interrupt, progress).Run();
+SweepResult RunSweep(const RunConfig& config, const std::vector<Endpoint>& endpoints, const RunGoals& goals,
+                     Interrupt& interrupt, const RunObserver& observer) {
+  return Sweep(config, endpoints, goals, interrupt, observer).Run();
 }
 
 }  // namespace cqbench

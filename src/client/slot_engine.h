@@ -1,28 +1,34 @@
-// The part of an engine that does not depend on the client API: slots, resting after failures, cancelling, collecting.
+// The part of an engine that does not depend on the client API: slots, their schedule, cancelling, recording, ending.
 #pragma once
 
 #include <grpcpp/support/status.h>
 
 #include <atomic>
+#include <chrono>
+#include <deque>
 #include <memory>
-#include <mutex>
 #include <span>
-#include <string_view>
+#include <thread>
 #include <utility>
 #include <vector>
 
 #include "cqbench/engine.h"
 #include "src/channel/channel_pool.h"
-#include "src/client/call_slot.h"
+#include "src/client/late_messages.h"
+#include "src/client/slot.h"
+#include "src/client/slot_schedule.h"
+#include "src/client/timing_cost.h"
 
 namespace cqbench {
 
 struct EngineContext {
   const RunConfig& config;
   const ChannelPool& pool;
-  int inflight;
+  const Load& load;
   int threads;
   const RunWindow& window;
+  std::vector<DueTimes> schedule;  // of each pacer; empty: a closed loop
+  Nanos margin_ns;                 // of hybrid pacing
 };
 
 // One per API; MakeEngine() picks.
@@ -30,156 +36,207 @@ std::unique_ptr<Engine> MakeSyncEngine(const EngineContext& context);
 std::unique_ptr<Engine> MakeCqEngine(const EngineContext& context);
 std::unique_ptr<Engine> MakeCallbackEngine(const EngineContext& context);
 
-// A stub per channel; slot i talks through the stub of channel i modulo the number of channels.
-template <typename Workload>
-class Stubs {
- public:
-  explicit Stubs(const ChannelPool& pool) {
-    for (int i = 0; i < pool.size(); ++i) stubs_.push_back(Workload::Service::NewStub(pool[i]));
-  }
-  typename Workload::Stub* ForSlot(int slot) { return stubs_[static_cast<size_t>(slot) % stubs_.size()].get(); }
-
- private:
-  std::vector<std::unique_ptr<typename Workload::Stub>> stubs_;
-};
-
-// `Slot` derives from CallSlot.
+// `Slot` derives from CallSlot. Engines are final classes whose destructor calls Stop() first.
 template <typename Slot>
 class SlotEngine : public Engine {
  public:
   void Tick(Nanos now) override {
-    if (context_.config.mode == RpcMode::kStreaming) CancelLateMessages(now);
-    WakeRested(now);
-  }
-
-  bool Finished() const override { return live_.load(std::memory_order_acquire) == 0; }
-
-  int CancelAll() override {
-    abandoned_.store(true, std::memory_order_relaxed);
-    int cancelled = 0;
-    for (Slot& slot : slots()) cancelled += slot.gate.Cancel() ? 1 : 0;
-    return cancelled;
-  }
-
- protected:
-  explicit SlotEngine(const EngineContext& context)
-      : context_(context), slots_(new Slot[static_cast<size_t>(context.inflight)]), live_(context.inflight) {
-    for (int i = 0; i < context.inflight; ++i) slots_[static_cast<size_t>(i)].index = i;
-  }
-
-  const RunConfig& config() const { return context_.config; }
-  const RunWindow& window() const { return context_.window; }
-  std::span<Slot> slots() const { return {slots_.get(), static_cast<size_t>(context_.inflight)}; }
-
-  // The end of a call or message, on the thread that saw it.
-  void RecordAnswer(Recorder& recorder, Slot& slot, Nanos done, bool valid) {
-    const Nanos issued = std::exchange(slot.issued_ns, 0);
-    if (issued != 0) [[unlikely]]
-      recorder.Parts(slot.sent(), issued - slot.sent(), done - issued);
-    if (!valid) [[unlikely]] {
-      recorder.Failure(slot.sent(), done, kBadResponse, "the response does not have the size that was asked for");
-    } else if (recorder.Success(slot.sent(), done)) {
-      ++slot.completed;
-    }
-  }
-  void RecordFailure(Recorder& recorder, Slot& slot, Nanos done, const grpc::Status& status) {
-    slot.issued_ns = 0;
-    if (abandoned_.load(std::memory_order_relaxed)) return;
-    if (slot.timed_out.load(std::memory_order_relaxed)) {
-      recorder.Failure(slot.sent(), done, static_cast<int>(grpc::StatusCode::DEADLINE_EXCEEDED),
-                       "no answer to a message of the stream within the deadline");
-    } else if (status.ok()) {
-      recorder.Failure(slot.sent(), done, static_cast<int>(grpc::StatusCode::UNKNOWN),
-                       "the server ended the stream early, with status OK");
-    } else {
-      recorder.Failure(slot.sent(), done, static_cast<int>(status.error_code()), status.error_message());
-    }
-  }
-  // --breakdown: whether the call that is being issued is one of the sample.
-  bool IsTimed(Slot& slot) const { return config().breakdown && slot.issues++ % kTimedEvery == 0; }
-  // Keeps the engine from being Finished() while a thread still uses it after giving its call away.
-  void Hold() { live_.fetch_add(1, std::memory_order_relaxed); }
-  void Unhold() { live_.fetch_sub(1, std::memory_order_release); }
-
-  // After a failure: the slot is started again by Tick() when it has rested, through WakeUp(). Slow path, may lock.
-  void Rest(Slot& slot, Nanos now) {
-    slot.Sent(0);
-    const std::lock_guard lock(rest_mutex_);
-    resting_.emplace_back(now + kRestAfterFailure, &slot);
-  }
-  // On the runner's thread: issue the slot's next call.
-  virtual void WakeUp(Slot& slot) = 0;
-  // The slot's last act.
-  void Retire(Slot& slot) {
-    slot.Sent(0);
-    live_.fetch_sub(1, std::memory_order_release);
-  }
-
-  // The end of a unary call of an engine that does not block. True when the slot is to issue the next one.
-  bool UnaryEnded(Recorder& recorder, Slot& slot, const grpc::Status& status, bool valid) {
-    const Nanos done = NowNs();
-    slot.gate.Leave();
-    if (!status.ok()) [[unlikely]] {
-      RecordFailure(recorder, slot, done, status);
-      Rest(slot, done);
-      return false;
-    }
-    RecordAnswer(recorder, slot, done, valid);
-    if (!window().IsOver(done)) return true;
-    Retire(slot);
-    return false;
-  }
-
-  // The end of a stream of an engine that does not block: as it should be after the window, or broken.
-  void StreamEnded(Recorder& recorder, Slot& slot, bool broken, const grpc::Status& status) {
-    const Nanos done = NowNs();
-    if (broken || !status.ok()) RecordFailure(recorder, slot, done, status);
-    if (window().IsOver(done)) {
-      Retire(slot);
-    } else {
-      Rest(slot, done);
-    }
-  }
-
-  void CollectSlots(std::vector<uint64_t>& completed_per_slot) const {
-    for (const Slot& slot : slots()) completed_per_slot.push_back(slot.completed);
-  }
-
- private:
-  void CancelLateMessages(Nanos now) {
-    for (Slot& slot : slots()) {
-      const Nanos sent = slot.sent();
-      if (sent == 0 || now - sent < config().deadline_ns || slot.timed_out.load(std::memory_order_relaxed)) continue;
-      slot.timed_out.store(true, std::memory_order_relaxed);
-      slot.gate.Cancel();
-    }
-  }
-
-  void WakeRested(Nanos now) {
-    std::vector<Slot*> rested;
-    {
-      const std::lock_guard lock(rest_mutex_);
-      size_t n = 0;  // in order of time, as all rest for equally long
-      while (n < resting_.size() && (resting_[n].first <= now || window().IsOver(now)))
-        rested.push_back(resting_[n++].second);
-      resting_.erase(resting_.begin(), resting_.begin() + static_cast<std::ptrdiff_t>(n));
-    }
-    for (Slot* slot : rested) {
-      if (window().IsOver(now)) {
-        Retire(*slot);
+    if (config().method.shape == Shape::kBidi) CancelLateMessages(now);
+    for (CallSlot* slot : schedule_.TakeRested(now)) {
+      if (schedule_.Over(now)) {
+        Retire();
       } else {
-        WakeUp(*slot);
+        Resume(static_cast<Slot&>(*slot));
       }
     }
   }
 
-  const EngineContext context_;
-  const std::unique_ptr<Slot[]> slots_;
-  std::atomic<int> live_;
-  std::atomic<bool> abandoned_{false};
+  bool Finished() const override { return live_.load(std::memory_order_acquire) == 0; }
 
-  std::mutex rest_mutex_;
-  std::vector<std::pair<Nanos, Slot*>> resting_;  // guarded by rest_mutex_
+  void CancelAll() override {
+    abandoned_.store(true, std::memory_order_relaxed);
+    schedule_.End();
+    for (Lane& lane : lanes_) lane.Abandon();
+    for (Slot& slot : slots()) slot.gate.Cancel();
+  }
+
+  std::vector<std::vector<int>> ChannelsOfThread() const override { return {}; }
+
+  ScheduleProgress Progress(Nanos now) const override {
+    ScheduleProgress progress;
+    for (const Lane& lane : lanes_) {
+      const size_t sent = lane.Sent(), due = lane.DueBefore(now);
+      progress.sent += sent;
+      progress.behind += due > sent ? due - sent : 0;
+    }
+    return progress;
+  }
+
+  // Where the thread that issues a call sees its end, too.
+  TimingCost MeasureTimingCost() override {
+    CallSlot slot;
+    RunWindow always;
+    always.Set(0, INT64_MAX);
+    Recorder recorder(&always);
+    const auto call = [&](Nanos now) {
+      if (IsTimed(slot)) slot.issued_ns = NowNs();
+      slot.Sent(now);
+      RecordParts(recorder, slot, now);
+    };
+    return CompareTiming(
+        kTimedEvery,
+        [&](Nanos now) {
+          slot.issues = 0;
+          call(now);
+        },
+        [&](Nanos now) {
+          slot.issues = 1;
+          call(now);
+        });
+  }
+
+ protected:
+  explicit SlotEngine(const EngineContext& context)
+      : config_(context.config),
+        window_(context.window),
+        slots_(new Slot[static_cast<size_t>(context.load.slots)]),
+        count_(context.load.slots),
+        margin_ns_(context.margin_ns),
+        schedule_hash_(context.schedule.empty() ? 0 : HashSchedule(context.schedule)),
+        schedule_(window_, lanes_, !context.schedule.empty()),
+        late_(slots(), context.config.deadline_ns) {
+    for (int i = 0; i < count_; ++i) slots_[static_cast<size_t>(i)].index = i;
+    // A pacer needs at least one slot.
+    const auto lanes = static_cast<int>(context.schedule.size());
+    for (int i = 0; i < lanes; ++i) {
+      lanes_.emplace_back(context.schedule[static_cast<size_t>(i)], count_ / lanes + (i < count_ % lanes ? 1 : 0));
+    }
+  }
+
+  const RunConfig& config() const { return config_; }
+  const RunWindow& window() const { return window_; }
+  std::span<Slot> slots() const { return {slots_.get(), static_cast<size_t>(count_)}; }
+  SlotSchedule& schedule() { return schedule_; }
+  std::deque<Lane>& lanes() { return lanes_; }
+  bool open_loop() const { return !lanes_.empty(); }
+  Nanos margin_ns() const { return margin_ns_; }
+  bool abandoned() const { return abandoned_.load(std::memory_order_relaxed); }
+
+  // First thing in Start(): from now on every slot has to end.
+  void Begin() {
+    const Nanos start = NowNs();
+    for (Lane& lane : lanes_) lane.Start(start);
+    live_.store(count_, std::memory_order_release);
+  }
+  // First thing in the destructor of an engine, which may be there because something else could not be started: no
+  // thread and no call may outlive it.
+  void Stop() {
+    if (joined_) return;
+    while (!Finished()) {
+      CancelAll();  // again and again: a slot may have been between two calls
+      Tick(NowNs());
+      std::this_thread::sleep_for(std::chrono::milliseconds(1));
+    }
+    Join();
+  }
+  void Joined() { joined_ = true; }
+
+  // On the runner's thread: a slot that has rested begins again.
+  virtual void Resume(Slot& slot) = 0;
+  // The slot's last act.
+  void Retire() { live_.fetch_sub(1, std::memory_order_release); }
+  // Keeps the engine from being Finished() while a thread still uses it after giving its call away.
+  void Hold() { live_.fetch_add(1, std::memory_order_relaxed); }
+  void Unhold() { live_.fetch_sub(1, std::memory_order_release); }
+
+  // The pacer's last act: when the window is over, close(slot) for each slot that is or becomes idle, until none is
+  // left.
+  template <typename Close>
+  void CloseIdle(Lane& lane, Close close) {
+    for (; !Finished(); std::this_thread::sleep_for(std::chrono::milliseconds(1))) {
+      if (!schedule_.Over(NowNs())) continue;
+      while (FreeNode* node = lane.TakeIdleSlot()) close(static_cast<Slot&>(*static_cast<CallSlot*>(node)));
+    }
+  }
+
+  // The end of a call or message that was seen at `done`: `wrong` says what is wrong with a good status's answer.
+  // Returns whether it was a success.
+  bool RecordEnd(Recorder& recorder, Slot& slot, Nanos done, const grpc::Status& status, absl::string_view wrong) {
+    if (!status.ok()) [[unlikely]] {
+      RecordFailure(recorder, slot, done, status);
+      return false;
+    }
+    RecordParts(recorder, slot, done);
+    const CallTimes times{slot.due_ns, slot.sent(), done};
+    if (!wrong.empty()) [[unlikely]] {
+      recorder.Failure(times, kBadResponse, wrong);
+    } else if (recorder.Success(times)) {
+      ++slot.completed;
+    }
+    return true;
+  }
+  // The end of a stream in the midst of a message.
+  void RecordFailure(Recorder& recorder, Slot& slot, Nanos done, const grpc::Status& status) {
+    slot.issued_ns = 0;
+    const CallTimes times{slot.due_ns, slot.sent(), done};
+    if (abandoned()) return recorder.Unfinished(times);
+    if (slot.timed_out.load(std::memory_order_relaxed)) {
+      recorder.Failure(times, static_cast<int>(grpc::StatusCode::DEADLINE_EXCEEDED),
+                       "no answer to a message of the stream within the deadline");
+    } else if (status.ok()) {
+      recorder.Failure(times, static_cast<int>(grpc::StatusCode::UNKNOWN),
+                       "the server ended the stream early, with status OK");
+    } else {
+      recorder.Failure(times, static_cast<int>(status.error_code()), status.error_message());
+    }
+  }
+  // --breakdown: whether the call that is being issued is one of the sample.
+  bool IsTimed(CallSlot& slot) const { return config_.breakdown && slot.issues++ % kTimedEvery == 0; }
+
+  // After Join(), by Collect(): what belongs to no thread.
+  void CollectSlots(Measurement& total) const {
+    for (const Slot& slot : slots()) total.completed_per_slot.push_back(slot.completed);
+    total.schedule_hash = schedule_hash_;
+    if (lanes_.empty()) {
+      total.counts.due = total.counts.sent;
+      return;
+    }
+    total.pacing->margin_ns = config_.schedule.pace == Pace::kHybrid ? margin_ns_ : 0;
+    Recorder unsent(&window_, /*open_loop=*/true);
+    const Nanos now = NowNs();
+    for (const Lane& lane : lanes_) {
+      const size_t end = lane.DueBefore(window_.close_ns());
+      total.counts.due += end - lane.DueBefore(window_.open_ns());
+      for (size_t i = lane.Sent(); i < end; ++i) unsent.Unsent(lane.DueAt(i), now);
+    }
+    unsent.MergeInto(total);
+  }
+
+ private:
+  static void RecordParts(Recorder& recorder, CallSlot& slot, Nanos done) {
+    const Nanos issued = std::exchange(slot.issued_ns, 0);
+    if (issued != 0) [[unlikely]]
+      recorder.Parts(slot.due_ns, issued - slot.sent(), done - issued);
+  }
+  void CancelLateMessages(Nanos now) {
+    late_.Look(now, [](Slot& slot) {
+      if (slot.timed_out.exchange(true, std::memory_order_relaxed)) return;
+      slot.gate.Cancel();
+    });
+  }
+
+  const RunConfig& config_;
+  const RunWindow& window_;
+  const std::unique_ptr<Slot[]> slots_;
+  const int count_;
+  const Nanos margin_ns_;
+  const uint64_t schedule_hash_;
+  std::deque<Lane> lanes_;
+  SlotSchedule schedule_;
+  LateMessages<Slot> late_;
+  std::atomic<int> live_{0};
+  std::atomic<bool> abandoned_{false};
+  bool joined_ = false;
 };
 
 }  // namespace cqbench

@@ -1,110 +1,247 @@
-// The source post's client: a thread per in-flight call that blocks in the synchronous API.
+// The source post's client: a thread per slot that blocks in the synchronous API.
 
 #include <grpcpp/grpcpp.h>
 
+#include <algorithm>
+#include <atomic>
+#include <chrono>
+#include <cstddef>
+#include <memory>
 #include <optional>
 #include <thread>
 
 #include "src/channel/poll.h"
+#include "src/client/gated_threads.h"
+#include "src/client/pacer.h"
 #include "src/client/slot_engine.h"
-#include "src/client/worker_threads.h"
-#include "src/workload/workloads.h"
+#include "src/client/stub.h"
 
 namespace cqbench {
 namespace {
 
-struct SyncSlot : CallSlot {
-  std::optional<Recorder> recorder;
+// The stream that a slot of a bidi method keeps from message to message.
+template <typename Stub, bool kBidi = Stub::kShape == Shape::kBidi>
+struct KeptStream {
+  using Pointer = std::nullptr_t;
+};
+template <typename Stub>
+struct KeptStream<Stub, true> {
+  using Pointer = decltype(std::declval<Stub&>().Call(static_cast<grpc::ClientContext*>(nullptr)));
 };
 
-template <typename Workload>
-class SyncEngine final : public SlotEngine<SyncSlot> {
- public:
-  explicit SyncEngine(const EngineContext& context)
-      : SlotEngine(context), request_(Workload::MakeRequest(context.config)), stubs_(context.pool) {
-    for (SyncSlot& slot : slots()) slot.recorder.emplace(&window());
-    threads_.emplace(context.inflight, "sync-", [this](int i) { Run(slots()[static_cast<size_t>(i)]); });
-  }
+template <typename Stub>
+struct SyncSlot : CallSlot {
+  Stub* stub = nullptr;
+  std::optional<Recorder> recorder;
+  std::optional<Requests<Stub>> requests;
+  std::optional<Holder<typename Stub::Response>> responses;
+  std::optional<grpc::ClientContext> context;
+  typename KeptStream<Stub>::Pointer stream{};
+};
 
-  void Start() override { threads_->Release(); }
-  void Join() override { threads_->Join(); }
+// How a call ended: when that was seen, and what it says.
+struct Ending {
+  Nanos done = 0;
+  grpc::Status status;
+  absl::string_view wrong;
+};
+
+template <typename Stub>
+class SyncEngine final : public SlotEngine<SyncSlot<Stub>> {
+  using Slot = SyncSlot<Stub>;
+  using Response = typename Stub::Response;
+
+ public:
+  explicit SyncEngine(const EngineContext& context) : SlotEngine<Slot>(context), stubs_(context.pool) {
+    for (Slot& slot : this->slots()) {
+      slot.stub = stubs_.ForSlot(slot.index);
+      slot.recorder.emplace(&this->window(), this->open_loop());
+      slot.requests.emplace(this->config());
+      slot.responses.emplace(this->config().messages);
+    }
+    threads_.emplace(context.load.slots, "sync-", [this](int i) { Run(this->slots()[static_cast<size_t>(i)]); });
+  }
+  ~SyncEngine() override { this->Stop(); }
+
+  void Start() override {
+    this->Begin();
+    threads_->Release();
+  }
+  void Join() override {
+    threads_->Join();
+    this->Joined();
+  }
   int threads() const override { return threads_->size(); }
+  std::vector<std::vector<int>> ChannelsOfThread() const override {
+    std::vector<std::vector<int>> channels;
+    for (int i = 0; i < threads(); ++i) channels.push_back({i % stubs_.size()});
+    return channels;
+  }
   uint64_t Completed() const override {
     uint64_t total = 0;
-    for (const SyncSlot& slot : slots()) total += slot.recorder->Completed();
+    for (const Slot& slot : this->slots()) total += slot.recorder->Completed();
     return total;
   }
-  void Collect(Recorder& total, std::vector<uint64_t>& completed_per_slot) const override {
-    for (const SyncSlot& slot : slots()) total.Merge(*slot.recorder);
-    CollectSlots(completed_per_slot);
+  void Collect(Measurement& total) const override {
+    for (const Slot& slot : this->slots()) slot.recorder->MergeInto(total);
+    this->CollectSlots(total);
   }
 
  private:
-  void Run(SyncSlot& slot) {
-    while (!window().IsOver(NowNs())) {
-      const bool ok = config().mode == RpcMode::kUnary ? Unary(slot) : Stream(slot);
-      if (!ok) std::this_thread::sleep_for(std::chrono::nanoseconds(kRestAfterFailure));
+  // Issue, record, next.
+  void Run(Slot& slot) {
+    const PacerClock clock(this->config().schedule.pace, this->margin_ns());
+    Ending end{NowNs(), grpc::Status::OK, {}};
+    for (bool ok = true; Await(slot, clock, end.done, ok);) {
+      slot.Sent(this->open_loop() ? NowNs() : slot.due_ns);
+      slot.recorder->Sent(slot.due_ns);
+      end = Exchange(slot);
+      ok = this->RecordEnd(*slot.recorder, slot, end.done, end.status, end.wrong);
+      slot.Sent(0);
+      if (this->open_loop()) in_flight_.fetch_sub(1, std::memory_order_relaxed);
     }
-    Retire(slot);
+    Close(slot);
+    this->Retire();
   }
 
-  bool Unary(SyncSlot& slot) {
-    typename Workload::Response response;
-    grpc::ClientContext context;
-    const Nanos sent = NowNs();
-    slot.Sent(sent);
-    context.set_deadline(ToTimespec(sent + config().deadline_ns));
-    slot.gate.Enter(&context);
-    const grpc::Status status = Workload::Unary(*stubs_.ForSlot(slot.index), &context, request_, &response);
-    const Nanos done = NowNs();
-    slot.gate.Leave();
-    if (!status.ok()) {
-      RecordFailure(*slot.recorder, slot, done, status);
+  // Until the slot's next call is due. False: there is none any more.
+  bool Await(Slot& slot, const PacerClock& clock, Nanos done, bool ok) {
+    if (this->open_loop()) return AwaitScheduled(slot, clock);
+    slot.due_ns = done;
+    if (!ok) {
+      std::this_thread::sleep_for(std::chrono::nanoseconds(SlotSchedule::kRestAfterFailure));
+      slot.due_ns = NowNs();
+    }
+    return !this->window().IsOver(slot.due_ns) && !this->abandoned();
+  }
+
+  // Each thread takes the next due time and waits for it by itself. A call that is due before a thread takes it found
+  // all of them busy.
+  bool AwaitScheduled(Slot& slot, const PacerClock& clock) {
+    Lane& lane = this->lanes().front();
+    Recorder& recorder = *slot.recorder;
+    for (size_t i = lane.TakeIndex(); i < lane.size(); i = lane.TakeIndex()) {
+      const Nanos due = lane.DueAt(i);
+      const bool busy = NowNs() > due;
+      if (busy && this->config().schedule.at_limit == AtLimit::kDrop) {
+        recorder.Dropped(due);
+        continue;
+      }
+      if (!AwaitDue(clock, due, this->window(), lane)) {
+        recorder.Unsent(due, NowNs());
+        return false;
+      }
+      const Nanos now = NowNs();
+      const auto waiting = static_cast<int64_t>(lane.DueBefore(now)) - static_cast<int64_t>(lane.Sent());
+      const int64_t in_flight = in_flight_.fetch_add(1, std::memory_order_relaxed) + 1;
+      recorder.Looked(due, busy ? due : now, in_flight + std::max<int64_t>(waiting, 0));
+      recorder.GotSlot(due, busy ? now - due : 0);
+      slot.due_ns = due;
+      return true;
+    }
+    return false;
+  }
+
+  // One call, or one message of a bidi stream. The answer is checked after the end has been seen.
+  Ending Exchange(Slot& slot) {
+    if constexpr (Stub::kShape == Shape::kBidi) {
+      return Ping(slot);
     } else {
-      RecordAnswer(*slot.recorder, slot, done, Workload::IsValid(response, config()));
+      slot.context.emplace();
+      slot.context->set_deadline(ToTimespec(slot.sent() + this->config().deadline_ns));
+      slot.gate.Enter(&*slot.context);
+      Response& response = slot.responses->Next();
+      int responses = 1;
+      Ending end;
+      if constexpr (Stub::kShape == Shape::kUnary) {
+        end.status = slot.stub->Call(&*slot.context, slot.requests->Next(), &response);
+      } else {
+        end.status = Transfer(slot, response, responses, end.wrong);
+      }
+      end.done = NowNs();
+      slot.gate.Leave();
+      if constexpr (Stub::kShape == Shape::kUnary) {
+        end.wrong = Stub::Check(response, this->config().message);
+      } else if (end.wrong.empty()) {
+        end.wrong = WrongAtEnd<Stub>(responses, response, this->config().message);
+      }
+      return end;
     }
-    return status.ok();
   }
 
-  // Ping-pong on one stream until the window is over or the stream breaks.
-  bool Stream(SyncSlot& slot) {
-    typename Workload::Response response;
-    grpc::ClientContext context;
-    slot.timed_out.store(false, std::memory_order_relaxed);
-    slot.Sent(NowNs());
-    slot.gate.Enter(&context);
-    auto stream = Workload::Stream(*stubs_.ForSlot(slot.index), &context);
-    bool broken = false;
-    while (!broken) {
-      const Nanos sent = NowNs();
-      if (window().IsOver(sent)) break;
-      slot.Sent(sent);
-      broken = !stream->Write(request_);
-      if (!broken && IsTimed(slot)) slot.issued_ns = NowNs();
-      broken = broken || !stream->Read(&response);
-      if (broken) break;
-      const Nanos done = NowNs();
-      RecordAnswer(*slot.recorder, slot, done, Workload::IsValid(response, config()));
+  // A client- or server-streaming call, whole. `responses`: how many answers came.
+  grpc::Status Transfer(Slot& slot, Response& response, int& responses, absl::string_view& wrong) {
+    const auto call = Open(slot, response);
+    if constexpr (kWrites<Stub>) {
+      const int writes = Stub::kShape == Shape::kClientStreaming ? this->config().message.stream_messages : 1;
+      bool open = true;
+      for (int i = 1; open && i < writes; ++i) open = call->Write(slot.requests->Next());
+      if (open) call->WriteLast(slot.requests->Next(), grpc::WriteOptions());
     }
-    if (!broken) stream->WritesDone();
-    const grpc::Status status = stream->Finish();
+    if constexpr (kReads<Stub>) {
+      for (responses = 0; call->Read(&response); ++responses) {
+        if (wrong.empty()) wrong = Stub::Check(response, this->config().message);
+      }
+    }
+    return call->Finish();
+  }
+  auto Open(Slot& slot, Response& response) {
+    if constexpr (Stub::kStream == Shape::kClientStreaming) {
+      return slot.stub->Call(&*slot.context, &response);
+    } else if constexpr (Stub::kStream == Shape::kServerStreaming) {
+      return slot.stub->Call(&*slot.context, slot.requests->Next());
+    } else {
+      return slot.stub->Call(&*slot.context);
+    }
+  }
+
+  // Opens the stream when there is none; one that breaks is gone.
+  Ending Ping(Slot& slot) requires(Stub::kShape == Shape::kBidi) {
+    if (!slot.stream) {
+      slot.timed_out.store(false, std::memory_order_relaxed);
+      slot.context.emplace();
+      slot.gate.Enter(&*slot.context);
+      slot.stream = slot.stub->Call(&*slot.context);
+    }
+    Response& response = slot.responses->Next();
+    bool ok = slot.stream->Write(slot.requests->Next());
+    if (ok && this->IsTimed(slot)) slot.issued_ns = NowNs();
+    ok = ok && slot.stream->Read(&response);
+    Ending end{NowNs(), grpc::Status::OK, {}};
+    if (ok) {
+      end.wrong = Stub::Check(response, this->config().message);
+      return end;
+    }
+    end.status = slot.stream->Finish();
+    if (end.status.ok()) end.status = {grpc::StatusCode::UNKNOWN, "the server ended the stream early, with status OK"};
     slot.gate.Leave();
-    if (broken || !status.ok()) RecordFailure(*slot.recorder, slot, NowNs(), status);
-    return !broken && status.ok();
+    slot.stream.reset();
+    return end;
   }
 
-  void WakeUp(SyncSlot& /*slot*/) override {}  // its thread sleeps by itself
+  void Close([[maybe_unused]] Slot& slot) {
+    if constexpr (Stub::kShape == Shape::kBidi) {
+      if (!slot.stream) return;
+      slot.Sent(NowNs());  // a stream that does not close is late, too
+      slot.stream->WritesDone();
+      slot.stream->Finish();
+      slot.gate.Leave();
+      slot.stream.reset();
+    }
+  }
 
-  const typename Workload::Request request_;
-  Stubs<Workload> stubs_;
-  std::optional<WorkerThreads> threads_;  // last: uses all the above
+  void Resume(Slot& /*slot*/) override {}  // its thread rests by itself
+
+  Stubs<Stub> stubs_;
+  std::atomic<int64_t> in_flight_{0};
+  std::optional<GatedThreads> threads_;  // last: uses all the above
 };
 
 }  // namespace
 
 std::unique_ptr<Engine> MakeSyncEngine(const EngineContext& context) {
-  return WithWorkload(context.config.workload, [&]<typename W>(W) -> std::unique_ptr<Engine> {
-    return std::make_unique<SyncEngine<W>>(context);
+  return WithStub(context.config, [&]<typename Stub>() -> std::unique_ptr<Engine> {
+    return std::make_unique<SyncEngine<Stub>>(context);
   });
 }
 

@@ -1,6 +1,7 @@
 #include "cqbench/channel_policy.h"
 
 #include <algorithm>
+#include <numeric>
 
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
@@ -12,18 +13,18 @@ namespace {
 using Kind = ChannelPolicy::Kind;
 constexpr int kMaxPool = 10'000;
 
-int NumChannels(const ChannelPolicy& policy, int inflight, int hosts) {
+int NumChannels(const ChannelPolicy& policy, int slots, int hosts) {
   switch (policy.kind) {
     case Kind::kShared:
-      return std::min(inflight, hosts);
+      return std::min(slots, hosts);
     case Kind::kPool:
       return policy.pool_size;
-    case Kind::kPerWorker:
+    case Kind::kPerSlot:
     case Kind::kDistinctArgs:
     case Kind::kLocalPool:
       break;
   }
-  return policy.max_channels > 0 ? std::min(inflight, policy.max_channels) : inflight;
+  return policy.max_channels > 0 ? std::min(slots, policy.max_channels) : slots;
 }
 
 }  // namespace
@@ -32,8 +33,8 @@ std::string ChannelPolicy::ToString() const {
   switch (kind) {
     case Kind::kShared:
       return "shared";
-    case Kind::kPerWorker:
-      return "per-worker";
+    case Kind::kPerSlot:
+      return "per-slot";
     case Kind::kDistinctArgs:
       return "distinct-args";
     case Kind::kLocalPool:
@@ -45,7 +46,7 @@ std::string ChannelPolicy::ToString() const {
 }
 
 absl::StatusOr<ChannelPolicy> ParseChannelPolicy(absl::string_view text) {
-  for (Kind kind : {Kind::kShared, Kind::kPerWorker, Kind::kDistinctArgs, Kind::kLocalPool}) {
+  for (Kind kind : {Kind::kShared, Kind::kPerSlot, Kind::kDistinctArgs, Kind::kLocalPool}) {
     if (ChannelPolicy policy{kind}; policy.ToString() == text) return policy;
   }
   absl::string_view number = text;
@@ -55,14 +56,14 @@ absl::StatusOr<ChannelPolicy> ParseChannelPolicy(absl::string_view text) {
     return pool;
   }
   return absl::InvalidArgumentError(absl::StrCat("'", text,
-                                                 "' is not a channel policy: shared, per-worker, distinct-args, "
+                                                 "' is not a channel policy: shared, per-slot, distinct-args, "
                                                  "local-pool or pool:N with N from 1 to ",
                                                  kMaxPool));
 }
 
-ChannelPlan PlanChannels(const ChannelPolicy& policy, int inflight, int hosts) {
+ChannelPlan PlanChannels(const ChannelPolicy& policy, int slots, int hosts) {
   ChannelPlan plan;
-  const int channels = NumChannels(policy, inflight, hosts);
+  const int channels = NumChannels(policy, slots, hosts);
   for (int i = 0; i < channels; ++i) {
     ChannelPlan::Channel channel;
     channel.host = i % hosts;
@@ -70,9 +71,15 @@ ChannelPlan PlanChannels(const ChannelPolicy& policy, int inflight, int hosts) {
     if (policy.kind == Kind::kDistinctArgs) channel.distinguishing_value = i;
     plan.channels.push_back(channel);
   }
-  const bool together = policy.kind == Kind::kShared || policy.kind == Kind::kPerWorker;
+  const bool together = policy.kind == Kind::kShared || policy.kind == Kind::kPerSlot;
   plan.expected_connections = together ? std::min(channels, hosts) : channels;
   return plan;
+}
+
+int ThreadOfSlot(int slot, int channels, int threads) {
+  // After one least common multiple, the pairs of channel and thread begin to repeat.
+  const int64_t period = std::lcm(int64_t{channels}, int64_t{threads});
+  return static_cast<int>((slot + slot / period) % threads);
 }
 
 }  // namespace cqbench

@@ -1,69 +1,103 @@
 #include "cqbench/recorder.h"
 
-#include <numeric>
+#include <algorithm>
 
 namespace cqbench {
-
-absl::string_view OutcomeName(int code) {
-  static constexpr absl::string_view kNames[kNumOutcomes] = {
-      "OK",        "CANCELLED",       "UNKNOWN",           "INVALID_ARGUMENT",   "DEADLINE_EXCEEDED",
-      "NOT_FOUND", "ALREADY_EXISTS",  "PERMISSION_DENIED", "RESOURCE_EXHAUSTED", "FAILED_PRECONDITION",
-      "ABORTED",   "OUT_OF_RANGE",    "UNIMPLEMENTED",     "INTERNAL",           "UNAVAILABLE",
-      "DATA_LOSS", "UNAUTHENTICATED", "BAD_RESPONSE",
-  };
-  return code >= 0 && code < kNumOutcomes ? kNames[code] : kNames[2];
-}
-
 namespace {
 
-// Messages come from the network: what a terminal would act on is replaced, and what is long is cut.
-std::string OneLine(absl::string_view message) {
-  constexpr size_t kMaxLength = 300;
-  std::string line(message.substr(0, kMaxLength));
-  for (char& c : line) {
-    if (static_cast<unsigned char>(c) < ' ' || c == '\x7f') c = ' ';
-  }
-  return line;
+void RecordInto(std::unique_ptr<Histogram>& histogram, Nanos value_ns) {
+  if (!histogram) histogram = std::make_unique<Histogram>();
+  histogram->Record(value_ns);
 }
 
 }  // namespace
 
-void Failures::Add(int code, absl::string_view message) {
-  const auto i = static_cast<size_t>(code >= 0 && code < kNumOutcomes ? code : 2);
-  if (count[i]++ == 0) first_message[i] = OneLine(message);
-}
-
-void Failures::Merge(const Failures& other) {
-  for (size_t i = 0; i < count.size(); ++i) {
-    if (count[i] == 0) first_message[i] = other.first_message[i];
-    count[i] += other.count[i];
+Recorder::Recorder(const RunWindow* window, bool open_loop) : window_(window) {
+  if (open_loop) {
+    data_.from_sent = std::make_unique<Histogram>();
+    data_.pacing = std::make_unique<Pacing>();
   }
+  data_.slice_ns = window->slice_ns();
+  data_.slices.resize(static_cast<size_t>(window->slices()));
+  if (!data_.slices.empty()) slice_ = data_.slices.data();
 }
 
-uint64_t Failures::Total() const {
-  return std::accumulate(count.begin(), count.end(), uint64_t{0});
+// What is left of the window behind the last whole slice is the last one's.
+void Recorder::MoveToSlice(Nanos into_window) {
+  const auto i = std::min(static_cast<size_t>(into_window / data_.slice_ns), data_.slices.size() - 1);
+  slice_ = &data_.slices[i];
+  slice_begins_ = static_cast<Nanos>(i) * data_.slice_ns;
 }
 
-void Recorder::Failure(Nanos sent_ns, Nanos done_ns, int code, absl::string_view message) {
-  if (window_->Contains(sent_ns) || window_->Contains(done_ns)) failures_.Add(code, message);
-}
-
-void Recorder::Parts(Nanos sent_ns, Nanos issue_ns, Nanos wait_ns) {
-  if (!parts_) parts_ = std::make_unique<PartTimes>();
-  if (!window_->Contains(sent_ns)) return;
-  parts_->issue.Record(issue_ns);
-  if (wait_ns >= 0) parts_->wait.Record(wait_ns);
-}
-
-void Recorder::Merge(const Recorder& other) {
-  if (other.parts_) {
-    if (!parts_) parts_ = std::make_unique<PartTimes>();
-    parts_->issue.Merge(other.parts_->issue);
-    parts_->wait.Merge(other.parts_->wait);
+bool Recorder::SuccessAtEdge(const CallTimes& call) {
+  if (window_->Owns(call.due_ns, call.done_ns)) {
+    CountSpanning(call.due_ns);
+    RecordLatencies(call);
+    if (slice_ != nullptr && window_->Contains(call.due_ns)) {
+      SliceAt(call.due_ns - window_->open_ns()).latency.Record(call.done_ns - call.due_ns);
+    }
   }
-  completed_.store(Completed() + other.Completed(), std::memory_order_relaxed);
-  latency_.Merge(other.latency_);
-  failures_.Merge(other.failures_);
+  if (!window_->Contains(call.done_ns)) return false;
+  if (slice_ != nullptr) ++SliceAt(call.done_ns - window_->open_ns()).completed;
+  CountCompleted();
+  return true;
+}
+
+void Recorder::Failure(const CallTimes& call, int code, absl::string_view message) {
+  if (!window_->Owns(call.due_ns, call.done_ns)) return;
+  CountSpanning(call.due_ns);
+  ++data_.counts.failed;
+  data_.failures.Add(code, message);
+  if (slice_ != nullptr && window_->Contains(call.done_ns)) ++SliceAt(call.done_ns - window_->open_ns()).failed;
+}
+
+void Recorder::Unfinished(const CallTimes& call) {
+  if (!window_->Owns(call.due_ns, call.done_ns)) return;
+  CountSpanning(call.due_ns);
+  ++data_.counts.unfinished;
+  RecordInto(data_.at_least, call.done_ns - call.due_ns);
+  if (data_.from_sent) RecordInto(data_.at_least_from_sent, call.done_ns - call.sent_ns);
+}
+
+void Recorder::Unsent(Nanos due_ns, Nanos gave_up_ns) {
+  if (!window_->Owns(due_ns, gave_up_ns)) return;
+  if (due_ns < window_->open_ns()) ++data_.counts.due;  // the others are counted from the schedule
+  ++data_.counts.unsent;
+  RecordInto(data_.at_least, gave_up_ns - due_ns);
+}
+
+void Recorder::Dropped(Nanos due_ns) {
+  if (window_->Contains(due_ns)) ++data_.counts.dropped;
+}
+
+void Recorder::Looked(Nanos due_ns, Nanos looked_ns, int64_t outstanding) {
+  if (!window_->Contains(due_ns)) return;
+  Pacing& pacing = *data_.pacing;
+  pacing.lateness.Record(looked_ns - due_ns);
+  const bool second = due_ns - window_->open_ns() >= window_->close_ns() - due_ns;
+  Pacing::Outstanding& half = pacing.outstanding[second ? 1 : 0];
+  half.sum += static_cast<double>(outstanding);
+  ++half.looks;
+}
+
+void Recorder::Burst(Nanos now, uint64_t calls) {
+  if (window_->Contains(now)) data_.pacing->largest_burst = std::max(data_.pacing->largest_burst, calls);
+}
+
+void Recorder::GotSlot(Nanos due_ns, Nanos waited_ns) {
+  if (window_->Contains(due_ns)) data_.pacing->slot_wait.Record(waited_ns);
+}
+
+void Recorder::Parts(Nanos due_ns, Nanos issue_ns, Nanos wait_ns) {
+  if (!data_.parts) data_.parts = std::make_unique<PartTimes>();
+  if (!window_->Contains(due_ns)) return;
+  data_.parts->issue.Record(issue_ns);
+  if (wait_ns >= 0) data_.parts->wait.Record(wait_ns);
+}
+
+void Recorder::MergeInto(Measurement& total) const {
+  total.Merge(data_);
+  total.completed += Completed();
 }
 
 }  // namespace cqbench

@@ -11,10 +11,6 @@
 
 namespace cqbench {
 
-absl::string_view ToString(WorkloadKind kind) {
-  return kind == WorkloadKind::kPing ? "ping" : "echo";
-}
-
 absl::string_view ToString(ClientApi api) {
   switch (api) {
     case ClientApi::kSync:
@@ -27,11 +23,70 @@ absl::string_view ToString(ClientApi api) {
   return "?";
 }
 
-absl::string_view ToString(RpcMode mode) {
-  return mode == RpcMode::kUnary ? "unary" : "streaming";
-}
 absl::string_view ToString(PollMode mode) {
   return mode == PollMode::kBlock ? "block" : "spin";
+}
+
+absl::string_view ToString(MessageHolder holder) {
+  switch (holder) {
+    case MessageHolder::kFresh:
+      return "fresh";
+    case MessageHolder::kReused:
+      return "reused";
+    case MessageHolder::kArena:
+      return "arena";
+    case MessageHolder::kBytes:
+      return "bytes";
+  }
+  return "?";
+}
+
+absl::string_view ToString(StubKind stub) {
+  return stub == StubKind::kGenerated ? "generated" : "generic";
+}
+
+absl::string_view ToString(PayloadKind payload) {
+  switch (payload) {
+    case PayloadKind::kZero:
+      return "zero";
+    case PayloadKind::kText:
+      return "text";
+    case PayloadKind::kRandom:
+      return "random";
+  }
+  return "?";
+}
+
+absl::string_view ToString(Arrivals arrivals) {
+  return arrivals == Arrivals::kPoisson ? "poisson" : "constant";
+}
+
+absl::string_view ToString(AtLimit at_limit) {
+  return at_limit == AtLimit::kQueue ? "queue" : "drop";
+}
+
+absl::string_view ToString(Pace pace) {
+  switch (pace) {
+    case Pace::kSleep:
+      return "sleep";
+    case Pace::kHybrid:
+      return "hybrid";
+    case Pace::kSpin:
+      return "spin";
+  }
+  return "?";
+}
+
+int AnswersPerCall(const MethodInfo& method, const MessageConfig& config) {
+  return method.shape == Shape::kServerStreaming ? config.stream_messages : 1;
+}
+
+std::string Load::Label() const {
+  return open() ? absl::StrFormat("rate %.10g/s", rate) : absl::StrCat("in-flight ", slots);
+}
+
+std::string Load::Key() const {
+  return open() ? absl::StrFormat("rate:%.10g", rate) : absl::StrCat("inflight:", slots);
 }
 
 absl::StatusOr<ChannelArg> ParseChannelArg(absl::string_view text) {
@@ -70,20 +125,44 @@ std::vector<int> SweepRange(int min, int max, int step) {
   return values;
 }
 
-absl::StatusOr<std::vector<int>> ParseInflightList(absl::string_view text) {
-  std::vector<int> values;
+namespace {
+
+// Numbers separated by commas, each as `parse` takes it, none twice.
+template <typename T, typename Parse>
+absl::StatusOr<std::vector<T>> ParseList(absl::string_view text, absl::string_view what, Parse parse) {
+  std::vector<T> values;
   for (absl::string_view item : absl::StrSplit(text, ',')) {
-    int value = 0;
-    if (!absl::SimpleAtoi(item, &value) || value < 1 || value > kMaxInflight) {
-      return absl::InvalidArgumentError(absl::StrCat("'", item, "' is not an in-flight count: whole numbers from 1 to ",
-                                                     kMaxInflight, ", separated by commas"));
-    }
+    T value{};
+    if (!parse(item, value)) return absl::InvalidArgumentError(absl::StrCat("'", item, "' is not ", what));
     if (std::find(values.begin(), values.end(), value) != values.end()) {
       return absl::InvalidArgumentError(absl::StrCat("'", item, "' is given twice; --repetitions measures again"));
     }
     values.push_back(value);
   }
   return values;
+}
+
+}  // namespace
+
+absl::StatusOr<std::vector<int>> ParseInflightList(absl::string_view text) {
+  return ParseList<int>(
+      text, absl::StrCat("an in-flight count: whole numbers from 1 to ", kMaxInflight, ", separated by commas"),
+      [](absl::string_view item, int& n) { return absl::SimpleAtoi(item, &n) && n >= 1 && n <= kMaxInflight; });
+}
+
+std::vector<double> RateRange(double min, double max, double step) {
+  std::vector<double> values;
+  for (int i = 0; min + i * step < max; ++i) values.push_back(min + i * step);
+  values.push_back(max);
+  return values;
+}
+
+absl::StatusOr<std::vector<double>> ParseRateList(absl::string_view text) {
+  return ParseList<double>(
+      text, absl::StrFormat("a rate: numbers above 0 up to %.0f, calls per second, separated by commas", kMaxRate),
+      [](absl::string_view item, double& rate) {
+        return absl::SimpleAtod(item, &rate) && rate > 0 && rate <= kMaxRate;
+      });
 }
 
 }  // namespace cqbench

@@ -4,6 +4,8 @@
 #include <cmath>
 #include <map>
 
+#include "absl/strings/match.h"
+
 namespace cqbench {
 namespace {
 
@@ -23,6 +25,11 @@ size_t Outside(size_t n) {
 
 bool Counts(const PointResult& point) {
   return point.failure.empty() && !point.partial && point.completed > 0;
+}
+
+bool HasEndlessCalls(const PointResult& point) {
+  const auto any = [](const std::optional<LatencyStats>& stats) { return stats && stats->at_least > 0; };
+  return any(point.latency) || (point.open_loop && any(point.open_loop->from_sent));
 }
 
 }  // namespace
@@ -59,33 +66,38 @@ const Spread* PointStatistics::Find(const std::string& name) const {
 std::vector<PointStatistics> DescribePoints(const std::vector<PointResult>& points) {
   std::vector<PointStatistics> all;
   for (const PointResult& point : points) {
-    if (std::any_of(all.begin(), all.end(), [&](auto& s) { return s.inflight == point.inflight; })) continue;
+    if (std::any_of(all.begin(), all.end(), [&](auto& s) { return s.load == point.load; })) continue;
     PointStatistics& statistics = all.emplace_back();
-    statistics.inflight = point.inflight;
+    statistics.load = point.load;
     std::vector<std::string> order;
     std::map<std::string, std::vector<double>> values;
+    bool endless = false;
     for (const PointResult& run : points) {
-      if (run.inflight != point.inflight || !Counts(run)) continue;
+      if (run.load != point.load || !Counts(run)) continue;
       ++statistics.repetitions;
+      endless = endless || HasEndlessCalls(run);
       for (const auto& [name, value] : AllFigures(run)) {
         auto& list = values[name];
         if (list.empty()) order.push_back(name);
         list.push_back(value);
       }
     }
-    for (const std::string& name : order) statistics.figures.emplace_back(name, Describe(std::move(values[name])));
+    for (const std::string& name : order) {
+      if (endless && absl::StartsWith(name, "latency_") && values[name].size() < statistics.repetitions) continue;
+      statistics.figures.emplace_back(name, Describe(std::move(values[name])));
+    }
   }
   return all;
 }
 
-std::vector<int> NotStable(const std::vector<PointResult>& points, double percent) {
-  std::vector<int> inflight;
+std::vector<Load> NotStable(const std::vector<PointResult>& points, double percent) {
+  std::vector<Load> loads;
   for (const PointStatistics& statistics : DescribePoints(points)) {
     const Spread* throughput = statistics.Find("throughput_per_second");
     const auto error = throughput ? throughput->RelativeError() : std::nullopt;
-    if (!error || *error * 100 > percent) inflight.push_back(statistics.inflight);
+    if (!error || *error * 100 > percent) loads.push_back(statistics.load);
   }
-  return inflight;
+  return loads;
 }
 
 }  // namespace cqbench

@@ -1,4 +1,4 @@
-// The recorder's share of an RPC: reading the clock, recording a success, merging workers.
+// The recorder's share of an RPC: reading the clock, recording a success, merging threads.
 
 #include <benchmark/benchmark.h>
 
@@ -25,18 +25,40 @@ void BM_ReadClock(benchmark::State& state) {
 }
 BENCHMARK(BM_ReadClock);
 
-void BM_RecordSuccess(benchmark::State& state) {
+// A second of calls, one after the other, that begins again and again: due times go through all slices.
+void RecordSuccess(benchmark::State& state, const RunWindow& window, bool open_loop) {
   const std::vector<Nanos> latencies = Latencies();
-  RunWindow window;
-  window.Set(0, INT64_MAX);
-  Recorder recorder(&window);
+  Recorder recorder(&window, open_loop);
   size_t i = 0;
+  Nanos due = 0;
   for (auto _ : state) {
-    benchmark::DoNotOptimize(recorder.Success(1000, 1000 + latencies[i]));
+    recorder.Sent(due);
+    benchmark::DoNotOptimize(recorder.Success({due, due + 1000, due + 1000 + latencies[i]}));
     i = (i + 1) % latencies.size();
+    due = due < kNanosPerSecond ? due + 100 * kNanosPerMicro : 0;
   }
 }
+
+void BM_RecordSuccess(benchmark::State& state) {
+  RunWindow window;
+  window.Set(0, INT64_MAX);
+  RecordSuccess(state, window, /*open_loop=*/false);
+}
 BENCHMARK(BM_RecordSuccess);
+
+void BM_RecordSuccessWithTimeSeries(benchmark::State& state) {
+  RunWindow window(/*slices=*/10, 100 * kNanosPerMilli);
+  window.Set(0, INT64_MAX);
+  RecordSuccess(state, window, /*open_loop=*/false);
+}
+BENCHMARK(BM_RecordSuccessWithTimeSeries);
+
+void BM_RecordSuccessInOpenLoop(benchmark::State& state) {
+  RunWindow window(/*slices=*/10, 100 * kNanosPerMilli);
+  window.Set(0, INT64_MAX);
+  RecordSuccess(state, window, /*open_loop=*/true);
+}
+BENCHMARK(BM_RecordSuccessInOpenLoop);
 
 void BM_Percentile(benchmark::State& state) {
   Histogram histogram;
@@ -47,9 +69,9 @@ BENCHMARK(BM_Percentile);
 
 void BM_Merge(benchmark::State& state) {
   Histogram total;
-  Histogram worker;
-  for (Nanos value : Latencies()) worker.Record(value);
-  for (auto _ : state) total.Merge(worker);
+  Histogram thread;
+  for (Nanos value : Latencies()) thread.Record(value);
+  for (auto _ : state) total.Merge(thread);
 }
 BENCHMARK(BM_Merge);
 

@@ -11,8 +11,8 @@ bool CanCountAllocations() {
   return &allocation_counters != nullptr;
 }
 
-void SetCountingAllocations(bool on) {
-  if (CanCountAllocations()) allocation_counters.on.store(on, std::memory_order_relaxed);
+bool SetCountingAllocations(bool on) {
+  return CanCountAllocations() && allocation_counters.on.exchange(on, std::memory_order_relaxed);
 }
 
 AllocationCounts CountedAllocations() {

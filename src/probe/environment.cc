@@ -71,6 +71,10 @@ std::string LocalTime() {
   return absl::FormatTime(absl::RFC3339_sec, absl::Now(), absl::LocalTimeZone());
 }
 
+std::string BootId() {
+  return FirstWord("/proc/sys/kernel/random/boot_id");
+}
+
 RunContext DescribeEnvironment(int argc, const char* const* argv) {
   RunContext context;
   context.date = LocalTime();
@@ -98,7 +102,7 @@ RunContext DescribeEnvironment(int argc, const char* const* argv) {
       ,
       __VERSION__);
   context.build_type = BuildType();
-  context.boot_id = FirstWord("/proc/sys/kernel/random/boot_id");
+  context.boot_id = BootId();
   context.clock_source = FirstWord("/sys/devices/system/clocksource/clocksource0/current_clocksource");
   context.cqbench_version = CQBENCH_VERSION;
   return context;

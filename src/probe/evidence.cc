@@ -163,7 +163,7 @@ std::string AddConnectionFigures(absl::string_view side, const Sample& begin, co
     return "no TCP connection lived from the begin of the window to its end";
   }
   std::map<std::string, std::vector<double>> of_each;
-  double segments = 0, retransmissions = 0, no_delay = 0;
+  double segments = 0, retransmissions = 0, no_delay = 0, bytes_sent = 0, bytes_received = 0;
   for (const ConnectionPair& pair : pairs) {
     const ConnectionSample& a = *pair.begin;
     const ConnectionSample& b = *pair.end;
@@ -171,8 +171,12 @@ std::string AddConnectionFigures(absl::string_view side, const Sample& begin, co
     const double sent = Difference(a.segments_sent, b.segments_sent) * scale;
     of_each["segments_sent_per_connection"].push_back(sent);
     of_each["segments_received_per_connection"].push_back(Difference(a.segments_received, b.segments_received) * scale);
-    of_each["bytes_sent_per_connection"].push_back(Difference(a.bytes_sent, b.bytes_sent) * scale);
-    of_each["bytes_received_per_connection"].push_back(Difference(a.bytes_received, b.bytes_received) * scale);
+    const double out = Difference(a.bytes_sent, b.bytes_sent) * scale;
+    const double in = Difference(a.bytes_received, b.bytes_received) * scale;
+    of_each["bytes_sent_per_connection"].push_back(out);
+    of_each["bytes_received_per_connection"].push_back(in);
+    bytes_sent += out;
+    bytes_received += in;
     of_each["connection_busy_share"].push_back(pair.BusyShare());
     if (sent > 0) {
       of_each["connection_idle_per_segment_ns"].push_back((1 - pair.BusyShare()) *
@@ -186,6 +190,8 @@ std::string AddConnectionFigures(absl::string_view side, const Sample& begin, co
   }
   Writer writer(side, figures);
   writer.Set("connections", static_cast<double>(pairs.size()));
+  writer.Set("bytes_sent", bytes_sent);
+  writer.Set("bytes_received", bytes_received);
   for (auto& [name, values] : of_each) writer.Distribution(name, std::move(values));
   if (segments > 0) writer.Set("rpcs_per_segment_sent", static_cast<double>(measured.completed) / segments);
   writer.Set("retransmissions", std::round(retransmissions));
@@ -205,7 +211,7 @@ void AddAllocationFigures(absl::string_view side, const Sample& begin, const Sam
 void AddServerFigures(const Sample& begin, const Sample& end, const Measured& measured, Figures& figures) {
   const double length = Difference(begin.taken_at_ns, end.taken_at_ns);
   if (length <= 0) return;
-  const double scale = static_cast<double>(measured.window_ns) / length;
+  const double scale = static_cast<double>(measured.window_ns) / length / measured.answers_per_call;
   figures.Set("server_rpcs", Difference(begin.messages, end.messages) * scale);
   std::vector<double> per_queue;
   if (begin.messages_per_queue.size() == end.messages_per_queue.size()) {

@@ -17,7 +17,6 @@ Sample TakeSample(const std::vector<OpenConnection>& connections) {
     }
   }
   sample.threads = ReadThreads();
-  if (CanCountAllocations()) sample.allocations = CountedAllocations();
   return sample;
 }
 

@@ -7,6 +7,7 @@
 #include "absl/strings/str_format.h"
 #include "cqbench/reporter.h"
 #include "cqbench/statistics.h"
+#include "src/report/load_table.h"
 #include "src/report/text_table.h"
 
 namespace cqbench {
@@ -20,7 +21,7 @@ struct Column {
 };
 
 // A table of those columns that any point has something for; empty when that is none.
-std::string FigureTable(absl::string_view title, const std::vector<PointResult>& points,
+std::string FigureTable(absl::string_view title, const RunContext& context, const std::vector<PointResult>& points,
                         const std::vector<Column>& columns) {
   std::vector<Column> shown;
   for (const Column& column : columns) {
@@ -28,10 +29,10 @@ std::string FigureTable(absl::string_view title, const std::vector<PointResult>&
     if (std::any_of(points.begin(), points.end(), has)) shown.push_back(column);
   }
   if (shown.empty()) return "";
-  std::vector<Row> rows(1, {"In-flight"});
+  std::vector<Row> rows(1, {LoadTitle(context)});
   for (const Column& column : shown) rows.front().push_back(column.title);
   for (const PointResult& point : points) {
-    Row row = {absl::StrCat(point.inflight)};
+    Row row = {LoadCell(point.load)};
     for (const Column& column : shown) {
       const auto value = point.figures.Get(column.figure);
       row.push_back(value ? absl::StrFormat(*absl::ParsedFormat<'f'>::New(column.format), *value * column.scale) : "-");
@@ -57,12 +58,12 @@ const std::vector<Column> kConnections = {
 
 const std::vector<Column> kProcesses = {
     {"Client cores", "client_cores_used", 1, "%.2f"},
-    {"Busiest worker %", "client_busiest_worker_share", 100, "%.0f"},
+    {"Busiest thread %", "client_busiest_worker_share", 100, "%.0f"},
     {"us/RPC", "client_cpu_per_rpc_ns", 1e-3, "%.2f"},
     {"Switches/RPC", "client_voluntary_context_switches_per_rpc", 1, "%.2f"},
     {"Threads", "client_threads", 1, "%.0f"},
     {"Server cores", "server_cores_used", 1, "%.2f"},
-    {"Busiest worker %", "server_busiest_worker_share", 100, "%.0f"},
+    {"Busiest thread %", "server_busiest_worker_share", 100, "%.0f"},
     {"us/RPC", "server_cpu_per_rpc_ns", 1e-3, "%.2f"},
     {"Switches/RPC", "server_voluntary_context_switches_per_rpc", 1, "%.2f"},
     {"Threads", "server_threads", 1, "%.0f"},
@@ -138,19 +139,22 @@ std::string BaselineTable(const Result& result) {
 }  // namespace
 
 std::string FormatEvidence(const Result& result) {
+  const RunContext& c = result.context;
   const std::vector<PointResult> points = MedianOverRepetitions(result.points);
   return absl::StrCat(
-      FigureTable("Connections: c->s is what the client sends, s->c what the server sends", points, kConnections),
-      FigureTable("CPU and hand-offs", points, kProcesses));
+      FigureTable("Connections: c->s is what the client sends, s->c what the server sends", c, points, kConnections),
+      FigureTable("CPU and hand-offs", c, points, kProcesses));
 }
 
 std::string FormatExtras(const Result& result) {
+  const RunContext& c = result.context;
   const std::vector<PointResult> points = MedianOverRepetitions(result.points);
   return absl::StrCat(
-      FigureTable(absl::StrCat("Breakdown, medians of a sample of the calls; both ends by CLOCK_MONOTONIC, each for "
-                               "itself; network: the connection's least RTT"),
-                  points, kBreakdown),
-      FigureTable("Allocations, counted in a pass of its own", points, kAllocations), BaselineTable(result));
+      FigureTable(
+          "Breakdown, medians of a sample of the calls; both ends by CLOCK_MONOTONIC, each for itself; network: "
+          "the connection's least RTT",
+          c, points, kBreakdown),
+      FigureTable("Allocations, counted in a pass of its own", c, points, kAllocations), BaselineTable(result));
 }
 
 }  // namespace cqbench

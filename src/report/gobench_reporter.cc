@@ -9,29 +9,53 @@
 
 namespace cqbench {
 
+namespace {
+
+// Slashes and "=" are benchstat's own.
+std::string Series(const RunContext& c) {
+  std::string name = c.method.workload;
+  if (!name.empty()) name[0] = absl::ascii_toupper(static_cast<unsigned char>(name[0]));
+  std::string series = absl::StrCat("Benchmark", name, "/method=", c.method.name, "/api=", c.api,
+                                    "/policy=", absl::StrReplaceAll(c.policy, {{":", "-"}}));
+  if (c.messages != "reused") absl::StrAppend(&series, "/messages=", c.messages);
+  if (c.stub == "generic" && c.messages != "bytes") absl::StrAppend(&series, "/stub=generic");
+  if (c.open_loop) absl::StrAppend(&series, "/loop=open");
+  return series;
+}
+
+void AppendLatencies(std::string& text, absl::string_view prefix, const std::optional<LatencyStats>& stats) {
+  constexpr std::pair<const char*, Nanos LatencyStats::*> kPercentiles[] = {{"p50-ns", &LatencyStats::p50_ns},
+                                                                            {"p90-ns", &LatencyStats::p90_ns},
+                                                                            {"p99-ns", &LatencyStats::p99_ns},
+                                                                            {"p99.9-ns", &LatencyStats::p999_ns}};
+  for (const auto& [unit, field] : kPercentiles) {
+    if (stats && stats->Knows(field)) absl::StrAppend(&text, " ", (*stats).*field, " ", prefix, unit);
+  }
+}
+
+}  // namespace
+
 std::string FormatGoBench(const Result& result) {
   const RunContext& c = result.context;
-  std::string name = c.workload;
-  name[0] = absl::ascii_toupper(static_cast<unsigned char>(name[0]));
-  const std::string series = absl::StrCat("Benchmark", name, "/mode=", c.mode, "/api=", c.api,
-                                          "/policy=", absl::StrReplaceAll(c.policy, {{":", "-"}}));
+  const std::string series = Series(c);
   std::string text = absl::StrCat("goos: linux\npkg: cqbench\ncpu: ", c.cpu_model, "\ngrpc: ", c.grpc_version, "\n");
   for (const PointResult& p : result.points) {
+    const std::string name = absl::StrCat(series, "/", absl::StrReplaceAll(p.load.Key(), {{":", "="}}));
     if (p.completed == 0) {
-      absl::StrAppend(&text, "# ", series, "/inflight=", p.inflight, ": not measured: ", p.failure, "\n");
+      absl::StrAppend(&text, "# ", name, ": not measured: ", p.failure, "\n");
       continue;
     }
     if (p.partial)
       absl::StrAppend(&text, "# the next line was interrupted: measured for a part of the interval only\n");
-    absl::StrAppendFormat(&text, "%s/inflight=%d %d %.2f ns/op %.2f rps", series, p.inflight, p.completed,
-                          static_cast<double>(p.window_ns) / static_cast<double>(p.completed), p.ThroughputPerSecond());
-    constexpr std::pair<const char*, Nanos LatencyStats::*> kPercentiles[] = {{"p50-ns", &LatencyStats::p50_ns},
-                                                                              {"p90-ns", &LatencyStats::p90_ns},
-                                                                              {"p99-ns", &LatencyStats::p99_ns},
-                                                                              {"p99.9-ns", &LatencyStats::p999_ns}};
-    for (const auto& [unit, field] : kPercentiles) {
-      if (p.latency && p.latency->Knows(field)) absl::StrAppendFormat(&text, " %d %s", (*p.latency).*field, unit);
+    if (p.latency && p.latency->at_least > 0) {
+      absl::StrAppend(&text, "# in the next line, ", p.latency->at_least,
+                      " call(s) have no end: percentiles they could change are missing\n");
     }
+    absl::StrAppendFormat(&text, "%s %d %.2f ns/op %.2f rps", name, p.completed,
+                          static_cast<double>(p.window_ns) / static_cast<double>(p.completed), p.ThroughputPerSecond());
+    if (p.load.open()) absl::StrAppendFormat(&text, " %.2f asked-rps", p.load.rate);
+    AppendLatencies(text, "", p.latency);
+    if (p.open_loop) AppendLatencies(text, "sent-", p.open_loop->from_sent);
     if (const auto cpu = p.CpuPerRpcNs()) absl::StrAppendFormat(&text, " %.2f cpu-ns/op", *cpu);
     if (const auto cpu = p.figures.Get("server_cpu_per_rpc_ns")) {
       absl::StrAppendFormat(&text, " %.2f server-cpu-ns/op", *cpu);

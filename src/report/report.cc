@@ -4,7 +4,12 @@
 namespace cqbench {
 
 std::string SeriesName(const RunContext& context) {
-  return absl::StrCat(context.workload, "/", context.mode, "/", context.api, "/", context.policy);
+  const MethodInfo& method = context.method;
+  std::string name = absl::StrCat(method.workload, "/", method.name, "/", context.api, "/", context.policy);
+  if (context.messages != "reused") absl::StrAppend(&name, "/", context.messages);
+  if (context.stub == "generic" && context.messages != "bytes") absl::StrAppend(&name, "/generic");
+  if (context.open_loop) absl::StrAppend(&name, "/open");
+  return name;
 }
 
 std::string FormatResult(const Result& result, Format format) {

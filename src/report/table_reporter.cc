@@ -4,12 +4,16 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
+#include "absl/strings/str_join.h"
 #include "cqbench/reporter.h"
 #include "cqbench/statistics.h"
+#include "src/report/load_table.h"
 #include "src/report/text_table.h"
 
 namespace cqbench {
 namespace {
+
+using Points = std::vector<PointResult>;
 
 // With the repetitions' interval where there is one.
 std::string WithError(std::string value, const PointStatistics* statistics, const std::string& figure, double scale,
@@ -20,73 +24,143 @@ std::string WithError(std::string value, const PointStatistics* statistics, cons
   return absl::StrFormat("%s ± %.*f", value, digits, error * scale);
 }
 
-Row PointRow(const PointResult& p, const PointStatistics* statistics) {
-  const auto micros = [&](Nanos LatencyStats::*field, const char* figure) -> std::string {
-    if (!p.latency || !p.latency->Knows(field)) return "-";
-    const double value = static_cast<double>((*p.latency).*field) / static_cast<double>(kNanosPerMicro);
-    return WithError(absl::StrFormat("%.1f", value), statistics, figure, 1e-3, 1);
-  };
-  return {absl::StrCat(p.inflight, p.partial ? "*" : ""),
-          p.completed > 0
-              ? WithError(absl::StrFormat("%.2f", p.ThroughputPerSecond()), statistics, "throughput_per_second", 1, 2)
-              : "-",
-          micros(&LatencyStats::p50_ns, "latency_p50_ns"),
-          micros(&LatencyStats::p90_ns, "latency_p90_ns"),
-          micros(&LatencyStats::p99_ns, "latency_p99_ns"),
-          micros(&LatencyStats::p999_ns, "latency_p99_9_ns"),
-          micros(&LatencyStats::max_ns, "latency_max_ns"),
-          p.connections ? absl::StrCat(*p.connections) : "-",
-          absl::StrCat(p.Failed())};
+// The cells of one point that every table has.
+class PointCells {
+ public:
+  PointCells(const PointResult& point, const PointStatistics* statistics) : p_(point), statistics_(statistics) {}
+
+  std::string Load() const { return absl::StrCat(LoadCell(p_.load), p_.partial ? "*" : ""); }
+  std::string Throughput() const {
+    if (p_.completed == 0) return "-";
+    return WithError(absl::StrFormat("%.2f", p_.ThroughputPerSecond()), statistics_, "throughput_per_second", 1, 2);
+  }
+  std::string FromDue(Nanos LatencyStats::*field, absl::string_view name) const {
+    return Latency(p_.latency, field, absl::StrCat("latency_", name));
+  }
+  std::string FromSent(Nanos LatencyStats::*field, absl::string_view name) const {
+    return Latency(p_.open_loop ? p_.open_loop->from_sent : std::nullopt, field,
+                   absl::StrCat("latency_from_sent_", name));
+  }
+
+ private:
+  std::string Latency(const std::optional<LatencyStats>& stats, Nanos LatencyStats::*field,
+                      const std::string& figure) const {
+    if (!stats || !stats->Knows(field)) return "-";
+    const double micros = static_cast<double>((*stats).*field) / static_cast<double>(kNanosPerMicro);
+    return WithError(absl::StrFormat("%.1f", micros), statistics_, figure, 1e-3, 1);
+  }
+
+  const PointResult& p_;
+  const PointStatistics* statistics_;
+};
+
+Row TitleRow(const RunContext& c) {
+  Row row = {LoadTitle(c), c.open_loop ? "Achieved (req/s)" : "Throughput (req/s)",
+             "P50 (us)",   "P90 (us)",
+             "P99 (us)",   "P99.9 (us)",
+             "P100 (us)"};
+  if (c.open_loop) row.insert(row.end(), {"sent P50 (us)", "sent P99 (us)"});
+  row.insert(row.end(), {"Connections", "Errors"});
+  return row;
+}
+
+Row PointRow(const RunContext& c, const PointResult& p, const PointStatistics* statistics) {
+  const PointCells cells(p, statistics);
+  Row row = {cells.Load(),
+             cells.Throughput(),
+             cells.FromDue(&LatencyStats::p50_ns, "p50_ns"),
+             cells.FromDue(&LatencyStats::p90_ns, "p90_ns"),
+             cells.FromDue(&LatencyStats::p99_ns, "p99_ns"),
+             cells.FromDue(&LatencyStats::p999_ns, "p99_9_ns"),
+             cells.FromDue(&LatencyStats::max_ns, "max_ns")};
+  if (c.open_loop) {
+    row.push_back(cells.FromSent(&LatencyStats::p50_ns, "p50_ns"));
+    row.push_back(cells.FromSent(&LatencyStats::p99_ns, "p99_ns"));
+  }
+  row.push_back(p.connections ? absl::StrCat(*p.connections) : "-");
+  row.push_back(absl::StrCat(p.Failed()));
+  return row;
+}
+
+// Each once: what it is about is said below the table.
+std::string Codes(const std::vector<Finding>& findings) {
+  std::vector<std::string> codes;
+  for (const Finding& finding : findings) {
+    if (std::find(codes.begin(), codes.end(), finding.code) == codes.end()) codes.push_back(finding.code);
+  }
+  return absl::StrJoin(codes, " ");
+}
+
+// A column for findings, and for the objective, where there is something to say.
+void AddVerdicts(std::vector<Row>& rows, const RunContext& c, const Points& points) {
+  const std::pair<const char*, std::vector<Finding> PointResult::*> kLists[] = {{"Suspect", &PointResult::suspect},
+                                                                                {"Limits", &PointResult::limits}};
+  if (!c.objective.empty()) {
+    rows.front().push_back(c.objective);
+    for (size_t i = 0; i < points.size(); ++i) rows[i + 1].emplace_back(points[i].objective_met ? "met" : "missed");
+  }
+  for (const auto& [title, list] : kLists) {
+    if (std::all_of(points.begin(), points.end(), [list = list](auto& p) { return (p.*list).empty(); })) continue;
+    rows.front().emplace_back(title);
+    for (size_t i = 0; i < points.size(); ++i) rows[i + 1].push_back(Codes(points[i].*list));
+  }
 }
 
 void AppendNotes(std::string* text, const PointResult& p) {
-  const std::string where = absl::StrCat("in-flight ", p.inflight, ": ");
+  const std::string where = absl::StrCat(p.load.Label(), ": ");
   if (!p.failure.empty()) absl::StrAppend(text, where, "not measured: ", p.failure, "\n");
   for (const ErrorCount& error : p.errors) {
     absl::StrAppend(text, where, error.count, " x ", error.code,
                     error.first_message.empty() ? "" : ", first: ", error.first_message, "\n");
   }
-  if (p.unfinished > 0) absl::StrAppend(text, where, p.unfinished, " call(s) did not end and were cancelled\n");
   for (const std::string& warning : p.warnings) absl::StrAppend(text, where, "warning: ", warning, "\n");
-  for (const std::string& reason : p.suspect) absl::StrAppend(text, where, "suspect: ", reason, "\n");
+  for (const Finding& doubt : p.suspect) {
+    absl::StrAppend(text, where, "suspect: ", doubt.code, ": ", doubt.text, "\n");
+  }
+  for (const Finding& limit : p.limits) absl::StrAppend(text, where, "limit: ", limit.code, ": ", limit.text, "\n");
 }
 
 // The run's and the points', each once; those that are not every point's with where they belong.
-std::vector<std::string> AllNotes(std::vector<std::string> notes, const std::vector<PointResult>& points) {
+std::vector<std::string> AllNotes(std::vector<std::string> notes, const Points& points) {
   for (const PointResult& point : points) {
     for (const std::string& note : point.notes) {
       const bool everywhere = std::all_of(points.begin(), points.end(), [&](const PointResult& p) {
         return std::find(p.notes.begin(), p.notes.end(), note) != p.notes.end();
       });
-      const std::string line = everywhere ? note : absl::StrCat("in-flight ", point.inflight, ": ", note);
+      const std::string line = everywhere ? note : absl::StrCat(point.load.Label(), ": ", note);
       if (std::find(notes.begin(), notes.end(), line) == notes.end()) notes.push_back(line);
     }
   }
   return notes;
 }
 
+std::string MainTable(const Result& result, const Points& points) {
+  const RunContext& c = result.context;
+  std::vector<Row> rows = {TitleRow(c)};
+  const std::vector<PointStatistics> statistics = DescribePoints(result.points);
+  for (const PointResult& point : points) {
+    const auto mine = std::find_if(statistics.begin(), statistics.end(),
+                                   [&](const PointStatistics& s) { return s.load == point.load; });
+    rows.push_back(PointRow(c, point, mine == statistics.end() ? nullptr : &*mine));
+  }
+  AddVerdicts(rows, c, points);
+  return AlignTable(rows);
+}
+
 }  // namespace
 
 std::string FormatTable(const Result& result) {
   const RunContext& c = result.context;
+  const Points points = MedianOverRepetitions(result.points);
   std::string text =
       absl::StrCat("Benchmark Results Summary: ", SeriesName(c), " on ", c.target, ", gRPC ", c.grpc_version,
-                   c.repetitions > 1 ? absl::StrCat(", median of ", c.repetitions, " repetitions") : "", "\n");
-  std::vector<Row> rows = {{"In-flight", "Throughput (req/s)", "P50 (us)", "P90 (us)", "P99 (us)", "P99.9 (us)",
-                            "P100 (us)", "Connections", "Errors"}};
-  const std::vector<PointResult> points = MedianOverRepetitions(result.points);
-  const std::vector<PointStatistics> statistics = DescribePoints(result.points);
-  const bool suspect = std::any_of(points.begin(), points.end(), [](auto& p) { return !p.suspect.empty(); });
-  if (suspect) rows.front().emplace_back("Suspect");
-  for (const PointResult& point : points) {
-    const auto mine = std::find_if(statistics.begin(), statistics.end(),
-                                   [&](const PointStatistics& s) { return s.inflight == point.inflight; });
-    Row& row = rows.emplace_back(PointRow(point, mine == statistics.end() ? nullptr : &*mine));
-    if (suspect) row.emplace_back(point.suspect.empty() ? "" : "yes");
-  }
-  absl::StrAppend(&text, AlignTable(rows));
+                   c.repetitions > 1 ? absl::StrCat(", median of ", c.repetitions, " repetitions") : "", "\n",
+                   MainTable(result, points));
+  if (c.open_loop) absl::StrAppend(&text, "latencies are from due; sent: from when the call was sent\n");
   for (const PointResult& point : points) AppendNotes(&text, point);
-  for (const std::string& reason : result.suspect) absl::StrAppend(&text, "every point: suspect: ", reason, "\n");
+  for (const Finding& doubt : result.suspect) {
+    absl::StrAppend(&text, "every point: suspect: ", doubt.code, ": ", doubt.text, "\n");
+  }
   if (std::any_of(points.begin(), points.end(), [](const PointResult& p) { return p.partial; })) {
     absl::StrAppend(&text, "* interrupted: measured for a part of the interval only\n");
   }
@@ -96,21 +170,23 @@ std::string FormatTable(const Result& result) {
     absl::StrAppend(&text, "no ±: a 95 % interval needs at least ", kMinForInterval, " repetitions\n");
   }
   for (const std::string& note : AllNotes(result.notes, points)) absl::StrAppend(&text, "note: ", note, "\n");
+  absl::StrAppend(&text, FormatPacing(c, points));
+  if (result.find_rate) absl::StrAppend(&text, FormatFindRate(*result.find_rate));
   if (result.partial) absl::StrAppend(&text, "PARTIAL RESULT: the run was interrupted before its end\n");
   return text;
 }
 
-std::string FormatWorkerTable(const Result& result) {
+std::string FormatSlotTable(const Result& result) {
   if (result.points.empty()) return "";
   const PointResult& point = result.points.back();
-  std::vector<Row> rows = {{"Worker ID", "Throughput (req/s)"}};
-  for (size_t i = 0; i < point.completed_per_worker.size(); ++i) {
+  std::vector<Row> rows = {{"Slot", "Throughput (req/s)"}};
+  for (size_t i = 0; i < point.completed_per_slot.size(); ++i) {
     const double seconds = ToSeconds(point.window_ns);
     rows.push_back(
         {absl::StrCat(i),
-         seconds > 0 ? absl::StrFormat("%.2f", static_cast<double>(point.completed_per_worker[i]) / seconds) : "-"});
+         seconds > 0 ? absl::StrFormat("%.2f", static_cast<double>(point.completed_per_slot[i]) / seconds) : "-"});
   }
-  return absl::StrCat("Per-Worker Throughput Statistics, in-flight ", point.inflight, ":\n", AlignTable(rows));
+  return absl::StrCat("Throughput per slot, ", point.load.Label(), ":\n", AlignTable(rows));
 }
 
 }  // namespace cqbench

@@ -1,70 +1,148 @@
 // --api callback: reactors on the library's threads.
 
 #include <grpcpp/grpcpp.h>
-#include <grpcpp/health_check_service_interface.h>
 
+#include "src/method/holder.h"
 #include "src/server/library_threads_server.h"
+#include "src/server/message_pool.h"
 #include "src/server/server_kinds.h"
-#include "src/workload/workloads.h"
 
 namespace cqbench {
 namespace {
 
-// One per stream, not per message; the library has no way to reuse a reactor that it gave away.
-template <typename Workload>
-class StreamReactor final : public grpc::ServerBidiReactor<typename Workload::Request, typename Workload::Response> {
+// What the reactors of streams have in common. One object per stream, not per message; the library has no way to reuse
+// a reactor that it gave away. A read that fails is the end of the requests or of the connection.
+template <typename Reactor>
+class StreamReactor : public Reactor {
  public:
-  explicit StreamReactor(const HandlerProbes& probes) : probes_(probes) {
-    probes_.counts->Started();
-    this->StartRead(&request_);
-  }
-
-  void OnReadDone(bool ok) override {
-    if (!ok) return End(grpc::Status::OK);  // the client will send no more
-    const Nanos arrived = probes_.Arrival();
-    const grpc::Status status = Workload::Handle(request_, &response_);
-    probes_.load->Spend();
-    if (!status.ok()) {
-      good_ = false;
-      return End(status);
-    }
-    probes_.counts->Answered();
-    handled_at_ = probes_.times->Handled(arrived);
-    this->StartWrite(&response_);
-  }
-  void OnWriteDone(bool ok) override {
-    probes_.times->Finished(handled_at_);
-    if (ok) return this->StartRead(&request_);
-    good_ = false;
-    End(grpc::Status::OK);
-  }
-  void OnCancel() override { cancelled_.store(true, std::memory_order_relaxed); }
-  void OnDone() override {
+  void OnCancel() final { cancelled_.store(true, std::memory_order_relaxed); }
+  void OnDone() final {
+    probes_.times->Finished(handled_at_);  // of an answer that went with the status
     probes_.counts->Ended(good_ && !cancelled_.load(std::memory_order_relaxed));
     delete this;
   }
 
- private:
-  void End(const grpc::Status& status) { this->Finish(status); }
+ protected:
+  explicit StreamReactor(const HandlerProbes& probes) : probes_(probes) { probes_.counts->Started(); }
+
+  // Before an answer is handed to the library.
+  void Answered(Nanos arrived) {
+    probes_.counts->Answered();
+    handled_at_ = probes_.times->Handled(arrived);
+  }
+  void Sent() { probes_.times->Finished(std::exchange(handled_at_, 0)); }
+  void Fail(const grpc::Status& status) {
+    good_ = false;
+    this->Finish(status);
+  }
 
   const HandlerProbes probes_;
+
+ private:
   bool good_ = true;
   Nanos handled_at_ = 0;                // 0: this message is not timed
   std::atomic<bool> cancelled_{false};  // OnCancel may run beside other reactions
-  typename Workload::Request request_;
-  typename Workload::Response response_;
 };
 
-template <typename Workload>
-struct CallbackHandlers {
-  HandlerProbes probes;
+template <typename M>
+class UploadReactor final : public StreamReactor<grpc::ServerReadReactor<typename M::Request>> {
+ public:
+  UploadReactor(const HandlerProbes& probes, typename M::Response* response)
+      : UploadReactor::StreamReactor(probes), request_(probes.messages), response_(response) {
+    this->StartRead(&request_.Next());
+  }
+  void OnReadDone(bool ok) override {
+    if (!ok) return Answer();
+    const grpc::Status status = M::Take(request_.Current(), gathered_);
+    this->probes_.load->Spend();
+    if (!status.ok()) return this->Fail(status);
+    this->StartRead(&request_.Next());
+  }
 
-  // The default reactor lives in the call: nothing is allocated for it. It does not tell when the answer is sent.
-  grpc::ServerUnaryReactor* Unary(grpc::CallbackServerContext* context, const typename Workload::Request& request,
-                                  typename Workload::Response* response) const {
+ private:
+  void Answer() {
+    const Nanos arrived = this->probes_.Arrival();
+    const grpc::Status status = M::Answer(gathered_, response_);
+    if (!status.ok()) return this->Fail(status);
+    this->Answered(arrived);
+    this->Finish(status);
+  }
+
+  Holder<typename M::Request> request_;
+  typename M::Response* const response_;
+  typename M::Gathered gathered_{};
+};
+
+template <typename M>
+class DownloadReactor final : public StreamReactor<grpc::ServerWriteReactor<typename M::Response>> {
+ public:
+  DownloadReactor(const HandlerProbes& probes, const typename M::Request* request)
+      : DownloadReactor::StreamReactor(probes), request_(*request), response_(probes.messages) {
+    const Nanos arrived = probes.Arrival();
+    const grpc::Status status = M::CountResponses(request_, &left_);
+    status.ok() ? Next(arrived) : this->Fail(status);
+  }
+  void OnWriteDone(bool ok) override {
+    this->Sent();
+    ok ? Next(this->probes_.Arrival()) : this->Fail(grpc::Status::OK);
+  }
+
+ private:
+  void Next(Nanos arrived) {
+    if (left_ == 0) return this->Finish(grpc::Status::OK);
+    const grpc::Status status = M::Handle(request_, &response_.Next());
+    this->probes_.load->Spend();
+    if (!status.ok()) return this->Fail(status);
+    this->Answered(arrived);
+    if (--left_ > 0) return this->StartWrite(&response_.Current());
+    this->StartWriteAndFinish(&response_.Current(), grpc::WriteOptions(), status);
+  }
+
+  const typename M::Request& request_;
+  Holder<typename M::Response> response_;
+  uint32_t left_ = 0;
+};
+
+template <typename M>
+class BidiReactor final : public StreamReactor<grpc::ServerBidiReactor<typename M::Request, typename M::Response>> {
+ public:
+  explicit BidiReactor(const HandlerProbes& probes)
+      : BidiReactor::StreamReactor(probes), request_(probes.messages), response_(probes.messages) {
+    this->StartRead(&request_.Next());
+  }
+  void OnReadDone(bool ok) override {
+    if (!ok) return this->Finish(grpc::Status::OK);  // the client will send no more
+    const Nanos arrived = this->probes_.Arrival();
+    const grpc::Status status = M::Handle(request_.Current(), &response_.Next());
+    this->probes_.load->Spend();
+    if (!status.ok()) return this->Fail(status);
+    this->Answered(arrived);
+    this->StartWrite(&response_.Current());
+  }
+  void OnWriteDone(bool ok) override {
+    this->Sent();
+    if (!ok) return this->Fail(grpc::Status::OK);
+    this->StartRead(&request_.Next());
+  }
+
+ private:
+  Holder<typename M::Request> request_;
+  Holder<typename M::Response> response_;
+};
+
+// One function per shape; the arguments tell which it is.
+template <typename M>
+struct CallbackHandler {
+  using Request = typename M::Request;
+  using Response = typename M::Response;
+
+  // Unary. The default reactor lives in the call: nothing is allocated for it. It does not tell when the answer is
+  // sent.
+  static grpc::ServerUnaryReactor* Serve(const HandlerProbes& probes, grpc::CallbackServerContext* context,
+                                         const Request* request, Response* response) {
     const Nanos arrived = probes.Arrival();
     probes.counts->Started();
-    const grpc::Status status = Workload::Handle(request, response);
+    const grpc::Status status = M::Handle(*request, response);
     probes.load->Spend();
     if (status.ok()) probes.counts->Answered();
     probes.counts->Ended(status.ok());
@@ -73,31 +151,64 @@ struct CallbackHandlers {
     reactor->Finish(status);
     return reactor;
   }
-  auto* Stream() const { return new StreamReactor<Workload>(probes); }
+  // Client-streaming.
+  static auto* Serve(const HandlerProbes& probes, grpc::CallbackServerContext* /*context*/, Response* response) {
+    return new UploadReactor<M>(probes, response);
+  }
+  // Server-streaming.
+  static auto* Serve(const HandlerProbes& probes, grpc::CallbackServerContext* /*context*/, const Request* request) {
+    return new DownloadReactor<M>(probes, request);
+  }
+  // Bidi.
+  static auto* Serve(const HandlerProbes& probes, grpc::CallbackServerContext* /*context*/) {
+    return new BidiReactor<M>(probes);
+  }
 };
 
-template <typename... Workloads>
+struct CallbackApi {
+  template <typename Service>
+  struct Root : Service::CallbackService {
+    using Served = Service;
+    explicit Root(const HandlerProbes& to) : probes(to) {}
+    const HandlerProbes probes;
+  };
+  template <typename M, typename Base>
+  using On = typename M::template OnCallback<Base, CallbackHandler<M>>;
+};
+
+template <typename... Ms>
 class CallbackServices {
  public:
+  static constexpr char kForced[] = "requests of server-streaming calls, responses of client-streaming ones";
+
   CallbackServices(const HandlerProbes& probes, ControlBackend* control)
-      : control_(control), services_(CallbackHandlers<Workloads>{probes}...) {}
+      : control_(control), pools_((static_cast<void>(sizeof(Ms)), probes.messages)...), services_(probes) {
+    // Without an allocator the library constructs both messages in the memory of the call: fresh.
+    if (probes.messages != MessageHolder::kFresh) (Allocate<Ms>(), ...);
+  }
   void StopServing() {}  // the library's health service ends its watches by itself
   void Register(grpc::ServerBuilder& builder) {
     builder.RegisterService(&control_);
-    std::apply([&](auto&... service) { (builder.RegisterService(&service), ...); }, services_);
+    services_.Register(builder);
   }
 
  private:
+  template <typename M>
+  void Allocate() {
+    if constexpr (M::kShape == Shape::kUnary) {
+      M::SetAllocator(services_.template For<M>(), &std::get<MessagePool<M>>(pools_));
+    }
+  }
+
   CallbackControlService control_;
-  std::tuple<typename Workloads::template CallbackService<CallbackHandlers<Workloads>>...> services_;
+  std::tuple<MessagePool<Ms>...> pools_;
+  ServiceObjects<CallbackApi, ServicesOf<Ms...>, Ms...> services_;
 };
 
 }  // namespace
 
 absl::StatusOr<std::unique_ptr<PingServer>> StartCallbackServer(const ServerConfig& config) {
-  return LibraryThreadsServer<WithAllWorkloads<CallbackServices>>::Start(config, [](grpc::ServerBuilder&) {
-    grpc::EnableDefaultHealthCheckService(true);  // of the callback API itself: nothing foreign comes in
-  });
+  return LibraryThreadsServer<AllMethods::Apply<CallbackServices>>::Start(config, [](grpc::ServerBuilder&) {});
 }
 
 }  // namespace cqbench

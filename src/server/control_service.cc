@@ -46,6 +46,8 @@ grpc::Status ControlBackend::Describe(v1::ServerDescription& answer) const {
   answer.set_instance(instance_);
   answer.set_grpc_version(grpc::Version());
   answer.set_api(std::string(ToString(config_.api)));
+  answer.set_messages(std::string(ToString(config_.messages)));
+  answer.set_messages_note(server_.MessagesNote());
   if (config_.api != ServerApi::kCallback) {
     answer.set_num_cqs(static_cast<uint32_t>(config_.num_cqs));
     answer.set_workers_per_cq(static_cast<uint32_t>(config_.workers_per_cq));
@@ -72,8 +74,14 @@ grpc::Status ControlBackend::Describe(v1::ServerDescription& answer) const {
 grpc::Status ControlBackend::Sample(const std::string& peer, const v1::SampleRequest& request,
                                     v1::ServerSample& answer) {
   if (!open_.load(std::memory_order_acquire)) return NotYet();
+  // Allocations are counted from the end of one sample to the begin of the next, so that none of those made here gets
+  // in; the messages that belong to them, too.
+  const bool counting = SetCountingAllocations(false);
+  const AllocationCounts allocations = CountedAllocations();
+  const uint64_t messages_before = server_.Counts().messages;
   cqbench::Sample sample = TakeSample(MeasuredConnections(peer));
-  sample.messages = server_.Counts().messages;
+  if (CanCountAllocations()) sample.allocations = allocations;
+  sample.messages = counting ? messages_before : server_.Counts().messages;
   sample.messages_per_queue = server_.MessagesPerQueue();
   sample.posted_requests = server_.PostedRequests();
   ToProto(sample, answer);
@@ -85,6 +93,8 @@ grpc::Status ControlBackend::Sample(const std::string& peer, const v1::SampleReq
   if (request.has_switches()) {
     times.Switch(request.switches().time_calls());
     SetCountingAllocations(request.switches().count_allocations());
+  } else if (counting) {
+    SetCountingAllocations(true);
   }
   return grpc::Status::OK;
 }

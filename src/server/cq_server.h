@@ -12,6 +12,7 @@
 #include <string>
 #include <thread>
 #include <tuple>
+#include <utility>
 #include <vector>
 
 #include "cqbench/server.h"
@@ -22,7 +23,7 @@
 #include "src/server/recycler.h"
 #include "src/server/service_load.h"
 #include "src/server/service_times.h"
-#include "src/workload/workloads.h"
+#include "src/server/services.h"
 
 namespace cqbench {
 
@@ -30,19 +31,29 @@ namespace cqbench {
 // queue and a tag is a void*, so one indirect call per event finds the type.
 class ServerEvent {
  public:
-  void Run(void* worker, bool ok) { step_(this, worker, ok); }
+  void Run(void* thread, bool ok) { step_(this, thread, ok); }
+  // Whether the event under way ends the call, so that stepping starts nothing.
+  bool is_last() const { return is_last_; }
 
  protected:
-  // From now on events of this object go to Call::Step(Worker&, bool ok).
-  template <typename Call, typename Worker>
+  void* Tag() { return this; }
+  // Of the operation that ends the call.
+  void* LastTag() {
+    is_last_ = true;
+    return this;
+  }
+  // From now on events of this object go to Call::Step(Thread&, bool ok).
+  template <typename Call, typename Thread>
   void Bind() {
-    step_ = [](ServerEvent* self, void* worker, bool ok) {
-      static_cast<Call*>(self)->Step(*static_cast<Worker*>(worker), ok);
+    is_last_ = false;
+    step_ = [](ServerEvent* self, void* thread, bool ok) {
+      static_cast<Call*>(self)->Step(*static_cast<Thread*>(thread), ok);
     };
   }
 
  private:
-  void (*step_)(ServerEvent* self, void* worker, bool ok) = nullptr;
+  void (*step_)(ServerEvent* self, void* thread, bool ok) = nullptr;
+  bool is_last_ = false;
 };
 
 // Written by one thread, read by any: no read-modify-write.
@@ -55,24 +66,26 @@ class Counter {
   std::atomic<uint64_t> n_{0};
 };
 
-// `Services` is what calls are requested from: Register(builder). Each of `Calls` is a default-constructible
-// ServerEvent with
-//   template <typename Worker> void Post(Worker&);           requests one call
-//   template <typename Worker> void Step(Worker&, bool ok);  takes the events of that call, in order
-// The worker given is the one whose thread runs it; it offers services(), queue(), times(), Arrival(), Spend(),
-// Accepted(), Answered() and Ended().
+// `Services` is what calls are requested from: Register(builder). Each of `Calls` is a ServerEvent, constructed from
+// how its messages are to live, with
+//   template <typename Thread> void Post(Thread&);           requests one call
+//   template <typename Thread> void Step(Thread&, bool ok);  takes the events of that call, in order
+// The thread given is the one that runs it; it offers services(), queue(), times(), Arrival(), Spend(), Accepted(),
+// Answered() and Ended().
 template <typename Services, typename... Calls>
 class CqServer final : public PingServer {
   struct Queue {
+    Queue(std::unique_ptr<grpc::ServerCompletionQueue> of, MessageHolder messages)
+        : queue(std::move(of)), depots((static_cast<void>(sizeof(Calls)), messages)...) {}
     std::unique_ptr<grpc::ServerCompletionQueue> queue;
     std::tuple<CallDepot<Calls>...> depots;
   };
 
  public:
   // One thread of one queue.
-  class alignas(64) Worker {
+  class alignas(64) QueueThread {
    public:
-    Worker(Services* services, Queue* queue, ServiceTimes* times, const ServiceLoad* load)
+    QueueThread(Services* services, Queue* queue, ServiceTimes* times, const ServiceLoad* load)
         : services_(services),
           queue_(queue),
           times_(times),
@@ -106,17 +119,19 @@ class CqServer final : public PingServer {
       std::get<CallStock<Call>>(stocks_).Put(call);
     }
 
-    // The library aborts when an operation is started on a queue that has been shut down. So the worker says that it is
+    // The library aborts when an operation is started on a queue that has been shut down. So the thread says that it is
     // about to step, then looks whether stepping has ended; EndSteps() says the opposite and then waits. Both orders
     // are sequentially consistent: one uncontended exchange per event.
     void Run(PollMode poll) {
       DrainQueue(*queue_->queue, poll, [this](void* tag, bool ok) {
+        auto* const event = static_cast<ServerEvent*>(tag);
         stepping_.store(true);
-        if (!ended_.load()) static_cast<ServerEvent*>(tag)->Run(this, ok);
+        if (!ended_.load() || event->is_last()) event->Run(this, ok);
         stepping_.store(false, std::memory_order_release);
       });
     }
-    // From the thread that shuts down: when it returns, this worker starts nothing any more, it only empties the queue.
+    // From the thread that shuts down: when it returns, this one starts nothing any more, it only empties the queue,
+    // and counts the calls whose end is in it.
     void EndSteps() {
       ended_.store(true);
       while (stepping_.load()) std::this_thread::yield();
@@ -141,23 +156,28 @@ class CqServer final : public PingServer {
     std::unique_ptr<CqServer> server(new CqServer(config));
     if (const absl::Status status = server->Build(); !status.ok()) return status;
     server->PostAll();
-    server->StartThreads();
+    server->StartThreads();  // may throw: then the destructor ends what runs
     server->control_.Open();
     return server;
   }
 
+  ~CqServer() override { CqServer::Shutdown(); }
+
   void Shutdown() override {
+    if (std::exchange(is_shut_down_, true)) return;
     health_.StopServing();
-    server_->Shutdown(std::chrono::system_clock::now() + std::chrono::nanoseconds(config_.drain_ns));
-    for (Worker& worker : workers_) worker.EndSteps();
+    if (server_) server_->Shutdown(std::chrono::system_clock::now() + std::chrono::nanoseconds(config_.drain_ns));
+    for (QueueThread& thread : queue_threads_) thread.EndSteps();
     for (Queue& queue : queues_) queue.queue->Shutdown();
     for (std::thread& thread : threads_) thread.join();
+    // Of queues whose threads could not be made. A queue must be empty before it dies.
+    for (Queue& queue : queues_) DrainQueue(*queue.queue, PollMode::kBlock, [](void* /*tag*/, bool /*ok*/) {});
   }
 
   ServerCounts Counts() const override {
     ServerCounts total;
-    for (const Worker& worker : workers_) {
-      const ServerCounts counts = worker.Counts();
+    for (const QueueThread& thread : queue_threads_) {
+      const ServerCounts counts = thread.Counts();
       total.calls_started += counts.calls_started;
       total.calls_ok += counts.calls_ok;
       total.messages += counts.messages;
@@ -171,14 +191,14 @@ class CqServer final : public PingServer {
     std::vector<uint64_t> messages;
     for (const Queue& queue : queues_) {
       uint64_t& sum = messages.emplace_back(0);
-      for (const Worker& worker : workers_) sum += worker.IsOf(queue) ? worker.Counts().messages : 0;
+      for (const QueueThread& thread : queue_threads_) sum += thread.IsOf(queue) ? thread.Counts().messages : 0;
     }
     return messages;
   }
 
   std::optional<int64_t> PostedRequests() const override {
     int64_t posted = 0;
-    for (const Worker& worker : workers_) posted += worker.Posted();
+    for (const QueueThread& thread : queue_threads_) posted += thread.Posted();
     return posted;
   }
 
@@ -196,41 +216,43 @@ class CqServer final : public PingServer {
     services_.Register(builder);
     builder.RegisterService(&health_);
     builder.RegisterService(&control_service_);
-    for (int i = 0; i < config_.num_cqs; ++i) queues_.emplace_back().queue = builder.AddCompletionQueue();
+    for (int i = 0; i < config_.num_cqs; ++i) queues_.emplace_back(builder.AddCompletionQueue(), config_.messages);
     auto running = BuildServer(config_, builder, ports);
     if (!running.ok()) return running.status();
     server_ = std::move(running->server);
     listening_ = std::move(running->listening);
     for (Queue& queue : queues_) {
-      for (int i = 0; i < config_.workers_per_cq; ++i) workers_.emplace_back(&services_, &queue, &times(), &load());
+      for (int i = 0; i < config_.workers_per_cq; ++i)
+        queue_threads_.emplace_back(&services_, &queue, &times(), &load());
     }
     return absl::OkStatus();
   }
 
-  // Through the first worker of each queue, before any thread runs.
+  // Through the first thread of each queue, before any thread runs.
   void PostAll() {
-    for (size_t i = 0; i < workers_.size(); i += static_cast<size_t>(config_.workers_per_cq)) {
-      for (int n = 0; n < config_.callbacks_per_cq; ++n) (workers_[i].template Post<Calls>(), ...);
+    for (size_t i = 0; i < queue_threads_.size(); i += static_cast<size_t>(config_.workers_per_cq)) {
+      for (int n = 0; n < config_.callbacks_per_cq; ++n) (queue_threads_[i].template Post<Calls>(), ...);
     }
   }
 
   void StartThreads() {
-    for (Worker& worker : workers_) {
+    for (QueueThread& thread : queue_threads_) {
       const std::string name = "server-cq-" + std::to_string(threads_.size());
-      threads_.emplace_back([this, &worker] { worker.Run(config_.poll); });
+      threads_.emplace_back([this, &thread] { thread.Run(config_.poll); });
       pthread_setname_np(threads_.back().native_handle(), name.substr(0, 15).c_str());
     }
   }
 
   const ServerConfig config_;
   Services services_;
-  HealthService health_{WorkloadServiceNames()};
+  HealthService health_{ServiceNames()};
   ControlBackend control_;
   ControlService control_service_{&control_};
   std::deque<Queue> queues_;  // calls die before their queue, queues after the server
   std::unique_ptr<grpc::Server> server_;
-  std::deque<Worker> workers_;
+  std::deque<QueueThread> queue_threads_;
   std::vector<std::thread> threads_;
+  bool is_shut_down_ = false;
 };
 
 }  // namespace cqbench

@@ -12,37 +12,76 @@
 
 #include "src/server/cq_server.h"
 #include "src/server/server_kinds.h"
-#include "src/workload/workloads.h"
 
 namespace cqbench {
 namespace {
 
-struct Method {
+// What client-streaming calls have taken: one method's part is used by one call.
+template <typename M>
+struct GatheredBy {};
+template <Gathers M>
+struct GatheredBy<M> {
+  typename M::Gathered gathered{};
+};
+template <typename... Ms>
+struct Gathered : GatheredBy<Ms>... {};
+using AllGathered = AllMethods::Apply<Gathered>;
+
+// A method by its path: what its shape asks for, the rest is null.
+struct GenericMethod {
+  using Bytes = grpc::ByteBuffer;
   std::string path;
-  bool streaming;
-  grpc::Status (*handle)(const grpc::ByteBuffer& request, grpc::ByteBuffer* response);
+  Shape shape;
+  grpc::Status (*handle)(const Bytes& request, Bytes* response) = nullptr;
+  grpc::Status (*count)(const Bytes& request, uint32_t* count) = nullptr;
+  void (*begin)(AllGathered& gathered) = nullptr;
+  grpc::Status (*take)(const Bytes& request, AllGathered& gathered) = nullptr;
+  grpc::Status (*answer)(const AllGathered& gathered, Bytes* response) = nullptr;
 };
 
-template <typename... Workloads>
-struct GenericServices {
-  const std::vector<Method> methods = {
-      {Workloads::UnaryPath(), false, &Workloads::HandleBytes}...,
-      {Workloads::StreamPath(), true, &Workloads::HandleBytes}...,
-  };
+template <typename M>
+GenericMethod Describe() {
+  GenericMethod method{.path = PathOf<M>(), .shape = M::kShape};
+  if constexpr (Answers<M>) method.handle = &M::HandleBytes;
+  if constexpr (AnswersOften<M>) method.count = &M::CountResponsesInBytes;
+  if constexpr (Gathers<M>) {
+    using Mine = GatheredBy<M>;
+    method.begin = [](AllGathered& all) { static_cast<Mine&>(all) = {}; };
+    method.take = [](const grpc::ByteBuffer& request, AllGathered& all) {
+      return M::TakeBytes(request, static_cast<Mine&>(all).gathered);
+    };
+    method.answer = [](const AllGathered& all, grpc::ByteBuffer* response) {
+      return M::AnswerBytes(static_cast<const Mine&>(all).gathered, response);
+    };
+  }
+  return method;
+}
+
+std::vector<GenericMethod> DescribeAll() {
+  std::vector<GenericMethod> all;
+  AllMethods::ForEach([&]<typename M>() { all.push_back(Describe<M>()); });
+  return all;
+}
+
+template <typename List>
+struct GenericServices;
+template <typename... Services>
+struct GenericServices<TypeList<Services...>> {
+  const std::vector<GenericMethod> methods = DescribeAll();
 
   grpc::AsyncGenericService generic;
   // For reflection, which lists services that have a method of their own. Registered for a host that no call names, so
   // that the calls go to the generic service.
   static constexpr char kNoHost[] = "reflection.invalid";
-  std::tuple<typename Workloads::Service::Service...> named;
+  std::tuple<typename Services::Service...> named;
 
   void Register(grpc::ServerBuilder& builder) {
     builder.RegisterAsyncGenericService(&generic);
-    (builder.RegisterService(kNoHost, &std::get<typename Workloads::Service::Service>(named)), ...);
+    (builder.RegisterService(kNoHost, &std::get<typename Services::Service>(named)), ...);
   }
   // nullptr when there is no such method.
-  const Method* Find(const std::string& path) const {
-    for (const Method& method : methods) {
+  const GenericMethod* Find(const std::string& path) const {
+    for (const GenericMethod& method : methods) {
       if (method.path == path) return &method;
     }
     return nullptr;
@@ -51,94 +90,138 @@ struct GenericServices {
 
 class GenericCall : public ServerEvent {
  public:
-  template <typename Worker>
-  void Post(Worker& worker) {
-    Bind<GenericCall, Worker>();
+  explicit GenericCall(MessageHolder /*bytes*/) {}
+
+  template <typename Thread>
+  void Post(Thread& thread) {
+    Bind<GenericCall, Thread>();
     state_ = State::kPosted;
     good_ = true;
     handled_at_ = 0;
     stream_.reset();
     context_.emplace();
     stream_.emplace(&*context_);
-    worker.services().generic.RequestCall(&*context_, &*stream_, worker.queue(), worker.queue(), Tag());
+    thread.services().generic.RequestCall(&*context_, &*stream_, thread.queue(), thread.queue(), Tag());
   }
 
-  template <typename Worker>
-  void Step(Worker& worker, bool ok) {
+  template <typename Thread>
+  void Step(Thread& thread, bool ok) {
+    if (is_last()) {
+      thread.times().Finished(handled_at_);
+      return thread.Ended(this, ok && good_);
+    }
     switch (state_) {
       case State::kPosted:
         if (!ok) return;  // shutting down, no request came
-        arrived_ = worker.Arrival();
-        worker.Accepted(this);
-        method_ = worker.services().Find(context_->method());
-        if (method_ == nullptr) return Fail({grpc::StatusCode::UNIMPLEMENTED, "no such method"});
-        return Read();
+        return Begin(thread);
       case State::kReading:
-        if (ok) return Answer(worker);
-        if (method_->streaming) return Finish(grpc::Status::OK);  // the client will send no more
-        return Fail({grpc::StatusCode::INVALID_ARGUMENT, "the call has no request"});
+        return ok ? Take(thread) : RequestsEnded(thread);
       case State::kWriting:
-        worker.times().Finished(std::exchange(handled_at_, 0));
-        if (ok) return Read();
-        return Fail(grpc::Status::OK);
-      case State::kFinishing:
-        worker.times().Finished(handled_at_);
-        return worker.Ended(this, ok && good_);
+        thread.times().Finished(std::exchange(handled_at_, 0));
+        return ok ? Written(thread) : Fail(grpc::Status::OK);
     }
   }
 
  private:
-  enum class State { kPosted, kReading, kWriting, kFinishing };
-  void* Tag() { return static_cast<ServerEvent*>(this); }
+  enum class State { kPosted, kReading, kWriting };
 
+  template <typename Thread>
+  void Begin(Thread& thread) {
+    arrived_ = thread.Arrival();
+    thread.Accepted(this);
+    method_ = thread.services().Find(context_->method());
+    if (method_ == nullptr) return Fail({grpc::StatusCode::UNIMPLEMENTED, "no such method"});
+    if (method_->begin != nullptr) method_->begin(gathered_);
+    Read();
+  }
+
+  // A request has come.
+  template <typename Thread>
+  void Take(Thread& thread) {
+    switch (method_->shape) {
+      case Shape::kUnary:
+        return Answer(thread, arrived_, /*last=*/true);  // the call came when its headers were there
+      case Shape::kBidi:
+        return Answer(thread, thread.Arrival(), /*last=*/false);
+      case Shape::kClientStreaming: {
+        const grpc::Status status = method_->take(request_, gathered_);
+        thread.Spend();
+        return status.ok() ? Read() : Fail(status);
+      }
+      case Shape::kServerStreaming: {
+        const grpc::Status status = method_->count(request_, &left_);
+        return status.ok() ? AnswerNext(thread, arrived_) : Fail(status);
+      }
+    }
+  }
+
+  // The client will send no more, or has gone.
+  template <typename Thread>
+  void RequestsEnded(Thread& thread) {
+    if (method_->shape == Shape::kBidi) return Finish(grpc::Status::OK);
+    if (method_->shape != Shape::kClientStreaming) {
+      return Fail({grpc::StatusCode::INVALID_ARGUMENT, "the call has no request"});
+    }
+    const Nanos arrived = thread.Arrival();
+    const grpc::Status status = method_->answer(gathered_, &response_);
+    return status.ok() ? Send(thread, arrived, /*last=*/true) : Fail(status);
+  }
+
+  // An answer is on its way that was not the last one.
+  template <typename Thread>
+  void Written(Thread& thread) {
+    return method_->shape == Shape::kServerStreaming ? AnswerNext(thread, thread.Arrival()) : Read();
+  }
+  template <typename Thread>
+  void AnswerNext(Thread& thread, Nanos arrived) {
+    if (left_ == 0) return Finish(grpc::Status::OK);
+    Answer(thread, arrived, --left_ == 0);
+  }
+  template <typename Thread>
+  void Answer(Thread& thread, Nanos arrived, bool last) {
+    const grpc::Status status = method_->handle(request_, &response_);
+    thread.Spend();
+    return status.ok() ? Send(thread, arrived, last) : Fail(status);
+  }
+
+  template <typename Thread>
+  void Send(Thread& thread, Nanos arrived, bool last) {
+    thread.Answered();
+    handled_at_ = thread.times().Handled(arrived);
+    state_ = State::kWriting;
+    if (!last) return stream_->Write(response_, Tag());
+    stream_->WriteAndFinish(response_, grpc::WriteOptions(), grpc::Status::OK, LastTag());
+  }
   void Read() {
     state_ = State::kReading;
     stream_->Read(&request_, Tag());
-  }
-  template <typename Worker>
-  void Answer(Worker& worker) {
-    // A unary call has come when its headers are there, a message of a stream when it has been read.
-    const Nanos arrived = method_->streaming ? worker.Arrival() : arrived_;
-    const grpc::Status status = method_->handle(request_, &response_);
-    worker.Spend();
-    if (!status.ok()) return Fail(status);
-    worker.Answered();
-    handled_at_ = worker.times().Handled(arrived);
-    if (method_->streaming) {
-      state_ = State::kWriting;
-      stream_->Write(response_, Tag());
-    } else {
-      state_ = State::kFinishing;
-      stream_->WriteAndFinish(response_, grpc::WriteOptions(), status, Tag());
-    }
   }
   void Fail(const grpc::Status& status) {
     good_ = false;
     Finish(status);
   }
-  void Finish(const grpc::Status& status) {
-    state_ = State::kFinishing;
-    stream_->Finish(status, Tag());
-  }
+  void Finish(const grpc::Status& status) { stream_->Finish(status, LastTag()); }
 
   State state_ = State::kPosted;
   bool good_ = true;
-  const Method* method_ = nullptr;
+  const GenericMethod* method_ = nullptr;
   Nanos arrived_ = 0;  // 0: this call is not timed
   Nanos handled_at_ = 0;
+  uint32_t left_ = 0;     // server-streaming: answers
+  AllGathered gathered_;  // client-streaming
   std::optional<grpc::GenericServerContext> context_;
   std::optional<grpc::GenericServerAsyncReaderWriter> stream_;
   grpc::ByteBuffer request_;
   grpc::ByteBuffer response_;
 };
 
-template <typename... Workloads>
-using GenericServer = CqServer<GenericServices<Workloads...>, GenericCall>;
+template <typename... Ms>
+using GenericServer = CqServer<GenericServices<ServicesOf<Ms...>>, GenericCall>;
 
 }  // namespace
 
 absl::StatusOr<std::unique_ptr<PingServer>> StartGenericServer(const ServerConfig& config) {
-  return WithAllWorkloads<GenericServer>::Start(config);
+  return AllMethods::Apply<GenericServer>::Start(config);
 }
 
 }  // namespace cqbench

@@ -10,16 +10,18 @@
 #include <chrono>
 #include <functional>
 #include <memory>
+#include <string>
 #include <tuple>
 #include <utility>
 #include <vector>
 
+#include "absl/strings/str_cat.h"
 #include "cqbench/server.h"
 #include "src/server/control_service.h"
 #include "src/server/listener.h"
 #include "src/server/service_load.h"
 #include "src/server/service_times.h"
-#include "src/workload/workloads.h"
+#include "src/server/services.h"
 
 namespace cqbench {
 
@@ -61,6 +63,7 @@ struct HandlerProbes {
   SharedCounts* counts;
   ServiceTimes* times;
   const ServiceLoad* load;
+  MessageHolder messages;  // where it is ours to choose
 
   // When the request came, if this message is one of those that are timed.
   Nanos Arrival() const {
@@ -69,7 +72,8 @@ struct HandlerProbes {
   }
 };
 
-// `Services` has Register(builder) and StopServing(), and is constructed from HandlerProbes and ControlBackend*.
+// `Services` has Register(builder), StopServing() and kForced, and is constructed from HandlerProbes and
+// ControlBackend*. kForced says which messages the library constructs for each call, whatever was asked for.
 template <typename Services>
 class LibraryThreadsServer final : public PingServer {
  public:
@@ -86,18 +90,24 @@ class LibraryThreadsServer final : public PingServer {
     self->server_ = std::move(running->server);
     self->listening_ = std::move(running->listening);
     if (auto* health = self->server_->GetHealthCheckService()) {  // the library's own knows no services by itself
-      for (const std::string& name : WorkloadServiceNames()) health->SetServingStatus(name, true);
+      for (const std::string& name : ServiceNames()) health->SetServingStatus(name, true);
     }
     self->control_.Open();
     return self;
   }
 
+  ~LibraryThreadsServer() override { LibraryThreadsServer::Shutdown(); }
+
   void Shutdown() override {
+    if (server_ == nullptr || std::exchange(is_shut_down_, true)) return;
     services_.StopServing();
-    server_->Shutdown(std::chrono::system_clock::now() + std::chrono::nanoseconds(drain_ns_));
+    server_->Shutdown(std::chrono::system_clock::now() + std::chrono::nanoseconds(config_.drain_ns));
     server_->Wait();
   }
   ServerCounts Counts() const override { return counts_.Read(); }
+  std::string MessagesNote() const override {
+    return config_.messages == MessageHolder::kFresh ? "" : absl::StrCat("fresh in the library: ", Services::kForced);
+  }
   std::shared_ptr<grpc::Channel> InProcessChannel(const grpc::ChannelArguments& arguments) override {
     return server_->InProcessChannel(arguments);
   }
@@ -105,15 +115,16 @@ class LibraryThreadsServer final : public PingServer {
  private:
   explicit LibraryThreadsServer(const ServerConfig& config)
       : PingServer(config),
-        drain_ns_(config.drain_ns),
+        config_(config),
         control_(config, *this),
-        services_({&counts_, &times(), &load()}, &control_) {}
+        services_({&counts_, &times(), &load(), config.messages}, &control_) {}
 
-  const Nanos drain_ns_;
+  const ServerConfig config_;
   SharedCounts counts_;
   ControlBackend control_;
   Services services_;
   std::unique_ptr<grpc::Server> server_;
+  bool is_shut_down_ = false;
 };
 
 }  // namespace cqbench

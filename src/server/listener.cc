@@ -1,6 +1,7 @@
 #include "src/server/listener.h"
 
 #include <grpcpp/ext/proto_server_reflection_plugin.h>
+#include <grpcpp/health_check_service_interface.h>
 #include <grpcpp/security/server_credentials.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
@@ -89,6 +90,9 @@ absl::Status CheckAddresses(const std::vector<Target>& listen) {
 void ConfigureBuilder(const ServerConfig& config, grpc::ServerBuilder& builder, std::vector<int>& ports) {
   // Synchronous inside: beside completion queues it waits on a queue that polls nothing, and costs nothing measurable.
   grpc::reflection::InitProtoReflectionServerBuilderPlugin();
+  // The library's health service is of the callback API: there nothing foreign comes in, elsewhere we have our own. A
+  // switch of the process, which may have had another server before.
+  grpc::EnableDefaultHealthCheckService(config.api == ServerApi::kCallback);
   ports.assign(config.listen.size(), 0);
   for (size_t i = 0; i < config.listen.size(); ++i) {
     builder.AddListeningPort(config.listen[i].ToString(), grpc::InsecureServerCredentials(), &ports[i]);

@@ -1,4 +1,4 @@
-// Call objects that are used again and again instead of being allocated per call.
+// Objects that are used again and again instead of being allocated per call.
 #pragma once
 
 #include <cstddef>
@@ -6,13 +6,17 @@
 #include <mutex>
 #include <vector>
 
+#include "cqbench/run_config.h"
+
 namespace cqbench {
 
-// The objects of one kind that the workers of one completion queue share. Owns all of them until it is destroyed.
-// Thread-safe.
+// The objects of one kind that several threads share. Owns all of them until it is destroyed. Thread-safe.
 template <typename T>
 class CallDepot {
  public:
+  // Objects are constructed from how the messages in them are to live.
+  explicit CallDepot(MessageHolder messages) : messages_(messages) {}
+
   // Takes up to `n` idle objects, making them when there are none. At least one.
   void TakeSome(size_t n, std::vector<T*>& into) {
     const std::lock_guard lock(mutex_);
@@ -20,7 +24,7 @@ class CallDepot {
       into.push_back(idle_.back());
       idle_.pop_back();
     }
-    if (into.empty()) into.push_back(&all_.emplace_back());
+    if (into.empty()) into.push_back(&all_.emplace_back(messages_));
   }
   void PutSome(size_t n, std::vector<T*>& from) {
     const std::lock_guard lock(mutex_);
@@ -31,13 +35,14 @@ class CallDepot {
   }
 
  private:
+  const MessageHolder messages_;
   std::mutex mutex_;
   std::deque<T> all_;     // guarded by mutex_; stable addresses
   std::vector<T*> idle_;  // guarded by mutex_
 };
 
-// One worker's view of a depot: a small stock of its own, so that the depot's lock is taken once in kBatch calls at
-// most (never with a single worker in the steady state). One thread.
+// One thread's view of a depot: a small stock of its own, so that the depot's lock is taken once in kBatch calls at
+// most (never with a single thread in the steady state). One thread.
 template <typename T>
 class CallStock {
  public:
@@ -53,6 +58,8 @@ class CallStock {
     stock_.push_back(call);
     if (stock_.size() > 2 * kBatch) depot_->PutSome(kBatch, stock_);
   }
+  // Gives back what it holds.
+  void Empty() { depot_->PutSome(stock_.size(), stock_); }
 
  private:
   static constexpr size_t kBatch = 32;

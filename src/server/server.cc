@@ -1,5 +1,8 @@
 #include "cqbench/server.h"
 
+#include <system_error>
+
+#include "absl/strings/str_cat.h"
 #include "cqbench/tcp_echo.h"
 #include "src/server/listener.h"
 #include "src/server/server_kinds.h"
@@ -69,9 +72,15 @@ absl::StatusOr<std::unique_ptr<PingServer>> StartServer(const ServerConfig& conf
   // With the port that it got, because the server describes itself as soon as it serves.
   ServerConfig resolved = config;
   if (tcp_echo) resolved.tcp_echo_port = tcp_echo->port();
-  auto server = StartKind(resolved);
-  if (server.ok()) (*server)->tcp_echo_ = std::move(tcp_echo);
-  return server;
+  if (config.api == ServerApi::kGeneric) resolved.messages = MessageHolder::kBytes;
+  try {
+    auto server = StartKind(resolved);
+    if (server.ok()) (*server)->tcp_echo_ = std::move(tcp_echo);
+    return server;
+  } catch (const std::system_error& no_thread) {
+    return absl::ResourceExhaustedError(
+        absl::StrCat("cannot start the server's threads: ", no_thread.code().message()));
+  }
 }
 
 }  // namespace cqbench

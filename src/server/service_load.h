@@ -18,7 +18,7 @@ class ServiceLoad {
  public:
   explicit ServiceLoad(const ServiceTimeConfig& config) : config_(config) {}
 
-  // Blocks the calling thread, which on a completion queue is the queue's worker.
+  // Blocks the calling thread, which on a completion queue is the queue's own.
   void Spend() const {
     if (config_.mean_ns == 0) [[likely]]
       return;

@@ -3,26 +3,27 @@
 
 #include <grpcpp/grpcpp.h>
 
+#include "src/method/holder.h"
 #include "src/server/health_service.h"
 #include "src/server/library_threads_server.h"
 #include "src/server/server_kinds.h"
-#include "src/workload/workloads.h"
 
 namespace cqbench {
 namespace {
 
-template <typename Workload>
-struct SyncHandlers {
-  using Request = typename Workload::Request;
-  using Response = typename Workload::Response;
+// One function per shape; the arguments tell which it is. A read that fails is the end of the requests or of the
+// connection.
+template <typename M>
+struct SyncHandler {
+  using Request = typename M::Request;
+  using Response = typename M::Response;
 
-  HandlerProbes probes;
-
-  // That the answer is sent is not told to the handler of a unary call.
-  grpc::Status Unary(const Request& request, Response* response) const {
+  // Unary. That the answer is sent is not told to the handler.
+  static grpc::Status Serve(const HandlerProbes& probes, grpc::ServerContext* /*context*/, const Request* request,
+                            Response* response) {
     const Nanos arrived = probes.Arrival();
     probes.counts->Started();
-    const grpc::Status status = Workload::Handle(request, response);
+    const grpc::Status status = M::Handle(*request, response);
     probes.load->Spend();
     if (status.ok()) probes.counts->Answered();
     probes.counts->Ended(status.ok());
@@ -30,50 +31,108 @@ struct SyncHandlers {
     return status;
   }
 
-  grpc::Status Stream(grpc::ServerContext* context, grpc::ServerReaderWriter<Response, Request>* stream) const {
+  // Client-streaming.
+  static grpc::Status Serve(const HandlerProbes& probes, grpc::ServerContext* context,
+                            grpc::ServerReader<Request>* reader, Response* response) {
     probes.counts->Started();
-    Request request;
-    Response response;
+    Holder<Request> request(probes.messages);
+    typename M::Gathered gathered{};
     grpc::Status status;
+    while (status.ok() && reader->Read(&request.Next())) {
+      status = M::Take(request.Current(), gathered);
+      probes.load->Spend();
+    }
+    const Nanos arrived = probes.Arrival();
+    if (status.ok()) status = M::Answer(gathered, response);
+    if (status.ok()) probes.counts->Answered();
+    probes.counts->Ended(status.ok() && !context->IsCancelled());
+    probes.times->Handled(arrived);
+    return status;
+  }
+
+  // Server-streaming.
+  static grpc::Status Serve(const HandlerProbes& probes, grpc::ServerContext* context, const Request* request,
+                            grpc::ServerWriter<Response>* writer) {
+    Nanos arrived = probes.Arrival();
+    probes.counts->Started();
+    Holder<Response> response(probes.messages);
+    uint32_t left = 0;
+    grpc::Status status = M::CountResponses(*request, &left);
     bool written = true;
-    while (written && status.ok() && stream->Read(&request)) {
-      const Nanos arrived = probes.Arrival();
-      status = Workload::Handle(request, &response);
+    for (; written && status.ok() && left > 0; --left) {
+      status = M::Handle(*request, &response.Next());
       probes.load->Spend();
       if (!status.ok()) break;
       probes.counts->Answered();
       const Nanos handled = probes.times->Handled(arrived);
-      written = stream->Write(response);
+      // The last one goes together with the status.
+      written =
+          writer->Write(response.Current(), left == 1 ? grpc::WriteOptions().set_last_message() : grpc::WriteOptions());
+      probes.times->Finished(handled);
+      arrived = probes.Arrival();
+    }
+    probes.counts->Ended(written && status.ok() && !context->IsCancelled());
+    return status;
+  }
+
+  // Bidi.
+  static grpc::Status Serve(const HandlerProbes& probes, grpc::ServerContext* context,
+                            grpc::ServerReaderWriter<Response, Request>* stream) {
+    probes.counts->Started();
+    Holder<Request> request(probes.messages);
+    Holder<Response> response(probes.messages);
+    grpc::Status status;
+    bool written = true;
+    while (written && status.ok() && stream->Read(&request.Next())) {
+      const Nanos arrived = probes.Arrival();
+      status = M::Handle(request.Current(), &response.Next());
+      probes.load->Spend();
+      if (!status.ok()) break;
+      probes.counts->Answered();
+      const Nanos handled = probes.times->Handled(arrived);
+      written = stream->Write(response.Current());
       probes.times->Finished(handled);
     }
-    // A read that fails is the end of the requests or of the connection.
     probes.counts->Ended(written && status.ok() && !context->IsCancelled());
     return status;
   }
 };
 
-template <typename... Workloads>
+struct SyncApi {
+  template <typename Service>
+  struct Root : Service::Service {
+    using Served = Service;
+    explicit Root(const HandlerProbes& to) : probes(to) {}
+    const HandlerProbes probes;
+  };
+  template <typename M, typename Base>
+  using On = typename M::template OnSync<Base, SyncHandler<M>>;
+};
+
+template <typename... Ms>
 class SyncServices {
  public:
-  SyncServices(const HandlerProbes& probes, ControlBackend* control)
-      : control_(control), services_(SyncHandlers<Workloads>{probes}...) {}
+  static constexpr char kForced[] =
+      "messages of unary calls, requests of server-streaming, responses of client-streaming ones";
+
+  SyncServices(const HandlerProbes& probes, ControlBackend* control) : control_(control), services_(probes) {}
   void StopServing() { health_.StopServing(); }
   void Register(grpc::ServerBuilder& builder) {
     builder.RegisterService(&health_);
     builder.RegisterService(&control_);
-    std::apply([&](auto&... service) { (builder.RegisterService(&service), ...); }, services_);
+    services_.Register(builder);
   }
 
  private:
-  HealthService health_{WorkloadServiceNames()};
+  HealthService health_{ServiceNames()};
   ControlService control_;
-  std::tuple<typename Workloads::template SyncService<SyncHandlers<Workloads>>...> services_;
+  ServiceObjects<SyncApi, ServicesOf<Ms...>, Ms...> services_;
 };
 
 }  // namespace
 
 absl::StatusOr<std::unique_ptr<PingServer>> StartSyncServer(const ServerConfig& config) {
-  return LibraryThreadsServer<WithAllWorkloads<SyncServices>>::Start(config, [&](grpc::ServerBuilder& builder) {
+  return LibraryThreadsServer<AllMethods::Apply<SyncServices>>::Start(config, [&](grpc::ServerBuilder& builder) {
     using Option = grpc::ServerBuilder::SyncServerOption;
     builder.SetSyncServerOption(Option::NUM_CQS, config.num_cqs);
     builder.SetSyncServerOption(Option::MIN_POLLERS, config.workers_per_cq);

@@ -4,155 +4,274 @@
 
 #include <optional>
 #include <tuple>
+#include <utility>
 
+#include "src/method/holder.h"
 #include "src/server/cq_server.h"
 #include "src/server/server_kinds.h"
-#include "src/workload/workloads.h"
 
 namespace cqbench {
 namespace {
 
-template <typename... Workloads>
-struct AsyncServices {
-  std::tuple<typename Workloads::AsyncService...> all;
+template <typename List>
+struct AsyncServices;
+template <typename... Services>
+struct AsyncServices<TypeList<Services...>> {
+  std::tuple<typename Services::AsyncService...> all;
 
-  void Register(grpc::ServerBuilder& builder) {
-    (builder.RegisterService(&std::get<typename Workloads::AsyncService>(all)), ...);
-  }
-  template <typename Workload>
-  typename Workload::AsyncService& For() {
-    return std::get<typename Workload::AsyncService>(all);
+  void Register(grpc::ServerBuilder& builder) { (builder.RegisterService(&For<Services>()), ...); }
+  template <typename Service>
+  typename Service::AsyncService& For() {
+    return std::get<typename Service::AsyncService>(all);
   }
 };
 
-template <typename Workload>
-class UnaryCall : public ServerEvent {
- public:
-  template <typename Worker>
-  void Post(Worker& worker) {
-    this->template Bind<UnaryCall, Worker>();
-    state_ = State::kPosted;
-    // A context cannot be used twice, and the writer is bound to it.
-    writer_.reset();
-    context_.emplace();
-    writer_.emplace(&*context_);
-    Workload::RequestUnary(worker.services().template For<Workload>(), &*context_, &request_, &*writer_, worker.queue(),
-                           worker.queue(), Tag());
-  }
+// What calls of all shapes have in common. `Stream` is the library's object that reads and writes. A context cannot be
+// used twice, and the stream is bound to it.
+template <typename M, typename Stream>
+class TypedCall : public ServerEvent {
+ protected:
+  explicit TypedCall(MessageHolder messages) : request_(messages), response_(messages) {}
 
-  template <typename Worker>
-  void Step(Worker& worker, bool ok) {
-    if (state_ == State::kAnswered) {
-      worker.times().Finished(handled_at_);
-      return worker.Ended(this, ok && handled_);
-    }
-    if (!ok) return;  // shutting down, no request came
-    const Nanos arrived = worker.Arrival();
-    worker.Accepted(this);
-    state_ = State::kAnswered;
-    const grpc::Status status = Workload::Handle(request_, &response_);
-    worker.Spend();
-    handled_ = status.ok();
-    handled_at_ = worker.times().Handled(arrived);
-    if (handled_) {
-      worker.Answered();
-      writer_->Finish(response_, status, Tag());
-    } else {
-      writer_->FinishWithError(status, Tag());
-    }
-  }
-
- private:
-  enum class State { kPosted, kAnswered };
-  void* Tag() { return static_cast<ServerEvent*>(this); }
-
-  State state_ = State::kPosted;
-  bool handled_ = false;
-  Nanos handled_at_ = 0;  // 0: this call is not timed
-  std::optional<grpc::ServerContext> context_;
-  std::optional<grpc::ServerAsyncResponseWriter<typename Workload::Response>> writer_;
-  typename Workload::Request request_;
-  typename Workload::Response response_;
-};
-
-template <typename Workload>
-class StreamCall : public ServerEvent {
- public:
-  template <typename Worker>
-  void Post(Worker& worker) {
-    this->template Bind<StreamCall, Worker>();
-    state_ = State::kPosted;
+  // Requests one call. `request` is where its request goes, for shapes that have exactly one.
+  template <typename Call, typename Thread, typename... OneOrNone>
+  void Request(Thread& thread, OneOrNone*... request) {
+    this->template Bind<Call, Thread>();
     good_ = true;
+    handled_at_ = 0;
     stream_.reset();
     context_.emplace();
     stream_.emplace(&*context_);
-    Workload::RequestStream(worker.services().template For<Workload>(), &*context_, &*stream_, worker.queue(),
-                            worker.queue(), Tag());
+    auto& service = thread.services().template For<typename M::Service>();
+    (service.*M::kPost)(&*context_, request..., &*stream_, thread.queue(), thread.queue(), Tag());
+  }
+  template <typename Call, typename Thread>
+  static void End(Call* call, Thread& thread, bool ok) {
+    thread.times().Finished(call->handled_at_);
+    thread.Ended(call, ok && call->good_);
   }
 
-  template <typename Worker>
-  void Step(Worker& worker, bool ok) {
+  bool good_ = true;
+  Nanos handled_at_ = 0;  // 0: the answer under way is not timed
+  std::optional<grpc::ServerContext> context_;
+  std::optional<Stream> stream_;
+  Holder<typename M::Request> request_;
+  Holder<typename M::Response> response_;
+};
+
+template <typename M>
+class UnaryCall : public TypedCall<M, grpc::ServerAsyncResponseWriter<typename M::Response>> {
+ public:
+  explicit UnaryCall(MessageHolder messages) : UnaryCall::TypedCall(messages) {}
+
+  template <typename Thread>
+  void Post(Thread& thread) {
+    this->template Request<UnaryCall>(thread, &this->request_.Next());
+  }
+
+  template <typename Thread>
+  void Step(Thread& thread, bool ok) {
+    if (this->is_last()) return this->End(this, thread, ok);
+    if (!ok) return;  // shutting down, no request came
+    const Nanos arrived = thread.Arrival();
+    thread.Accepted(this);
+    typename M::Response& response = this->response_.Next();
+    const grpc::Status status = M::Handle(this->request_.Current(), &response);
+    thread.Spend();
+    this->good_ = status.ok();
+    this->handled_at_ = thread.times().Handled(arrived);
+    if (!this->good_) return this->stream_->FinishWithError(status, this->LastTag());
+    thread.Answered();
+    this->stream_->Finish(response, status, this->LastTag());
+  }
+};
+
+// Client-streaming. A read that fails is the end of the requests or of the connection.
+template <typename M>
+class UploadCall : public TypedCall<M, grpc::ServerAsyncReader<typename M::Response, typename M::Request>> {
+ public:
+  explicit UploadCall(MessageHolder messages) : UploadCall::TypedCall(messages) {}
+
+  template <typename Thread>
+  void Post(Thread& thread) {
+    state_ = State::kPosted;
+    gathered_ = {};
+    this->template Request<UploadCall>(thread);
+  }
+
+  template <typename Thread>
+  void Step(Thread& thread, bool ok) {
+    if (this->is_last()) return this->End(this, thread, ok);
     switch (state_) {
       case State::kPosted:
         if (!ok) return;  // shutting down, no request came
-        worker.Accepted(this);
+        thread.Accepted(this);
         return Read();
       case State::kReading:
-        if (!ok) return Finish(grpc::Status::OK);  // the client will send no more
-        return Answer(worker);
-      case State::kWriting:
-        worker.times().Finished(handled_at_);
-        if (ok) return Read();
-        good_ = false;
-        return Finish(grpc::Status::OK);
-      case State::kFinishing:
-        return worker.Ended(this, ok && good_);
+        return ok ? Take(thread) : Answer(thread);
     }
   }
 
  private:
-  enum class State { kPosted, kReading, kWriting, kFinishing };
-  void* Tag() { return static_cast<ServerEvent*>(this); }
+  enum class State { kPosted, kReading };
 
   void Read() {
     state_ = State::kReading;
-    stream_->Read(&request_, Tag());
+    this->stream_->Read(&this->request_.Next(), this->Tag());
   }
-  template <typename Worker>
-  void Answer(Worker& worker) {
-    const Nanos arrived = worker.Arrival();
-    const grpc::Status status = Workload::Handle(request_, &response_);
-    worker.Spend();
-    if (!status.ok()) {
-      good_ = false;
-      return Finish(status);
-    }
-    worker.Answered();
-    handled_at_ = worker.times().Handled(arrived);
-    state_ = State::kWriting;
-    stream_->Write(response_, Tag());
+  template <typename Thread>
+  void Take(Thread& thread) {
+    const grpc::Status status = M::Take(this->request_.Current(), gathered_);
+    thread.Spend();
+    return status.ok() ? Read() : Fail(status);
   }
-  void Finish(const grpc::Status& status) {
-    state_ = State::kFinishing;
-    stream_->Finish(status, Tag());
+  template <typename Thread>
+  void Answer(Thread& thread) {
+    const Nanos arrived = thread.Arrival();
+    typename M::Response& response = this->response_.Next();
+    const grpc::Status status = M::Answer(gathered_, &response);
+    if (!status.ok()) return Fail(status);
+    thread.Answered();
+    this->handled_at_ = thread.times().Handled(arrived);
+    this->stream_->Finish(response, status, this->LastTag());
+  }
+  void Fail(const grpc::Status& status) {
+    this->good_ = false;
+    this->stream_->FinishWithError(status, this->LastTag());
   }
 
   State state_ = State::kPosted;
-  bool good_ = true;
-  Nanos handled_at_ = 0;  // 0: this message is not timed
-  std::optional<grpc::ServerContext> context_;
-  std::optional<grpc::ServerAsyncReaderWriter<typename Workload::Response, typename Workload::Request>> stream_;
-  typename Workload::Request request_;
-  typename Workload::Response response_;
+  typename M::Gathered gathered_{};
 };
 
-template <typename... Workloads>
-using TypedServer = CqServer<AsyncServices<Workloads...>, UnaryCall<Workloads>..., StreamCall<Workloads>...>;
+// Server-streaming.
+template <typename M>
+class DownloadCall : public TypedCall<M, grpc::ServerAsyncWriter<typename M::Response>> {
+ public:
+  explicit DownloadCall(MessageHolder messages) : DownloadCall::TypedCall(messages) {}
+
+  template <typename Thread>
+  void Post(Thread& thread) {
+    state_ = State::kPosted;
+    this->template Request<DownloadCall>(thread, &this->request_.Next());
+  }
+
+  template <typename Thread>
+  void Step(Thread& thread, bool ok) {
+    if (this->is_last()) return this->End(this, thread, ok);
+    switch (state_) {
+      case State::kPosted:
+        if (!ok) return;  // shutting down, no request came
+        return Begin(thread);
+      case State::kWriting:
+        thread.times().Finished(std::exchange(this->handled_at_, 0));
+        return ok ? Next(thread, thread.Arrival()) : Fail(grpc::Status::OK);
+    }
+  }
+
+ private:
+  enum class State { kPosted, kWriting };
+
+  template <typename Thread>
+  void Begin(Thread& thread) {
+    const Nanos arrived = thread.Arrival();
+    thread.Accepted(this);
+    const grpc::Status status = M::CountResponses(this->request_.Current(), &left_);
+    return status.ok() ? Next(thread, arrived) : Fail(status);
+  }
+  template <typename Thread>
+  void Next(Thread& thread, Nanos arrived) {
+    if (left_ == 0) return Finish(grpc::Status::OK);
+    typename M::Response& response = this->response_.Next();
+    const grpc::Status status = M::Handle(this->request_.Current(), &response);
+    thread.Spend();
+    if (!status.ok()) return Fail(status);
+    thread.Answered();
+    this->handled_at_ = thread.times().Handled(arrived);
+    state_ = State::kWriting;
+    if (--left_ > 0) return this->stream_->Write(response, this->Tag());
+    this->stream_->WriteAndFinish(response, grpc::WriteOptions(), status, this->LastTag());
+  }
+  void Fail(const grpc::Status& status) {
+    this->good_ = false;
+    Finish(status);
+  }
+  void Finish(const grpc::Status& status) { this->stream_->Finish(status, this->LastTag()); }
+
+  State state_ = State::kPosted;
+  uint32_t left_ = 0;
+};
+
+template <typename M>
+class BidiCall : public TypedCall<M, grpc::ServerAsyncReaderWriter<typename M::Response, typename M::Request>> {
+ public:
+  explicit BidiCall(MessageHolder messages) : BidiCall::TypedCall(messages) {}
+
+  template <typename Thread>
+  void Post(Thread& thread) {
+    state_ = State::kPosted;
+    this->template Request<BidiCall>(thread);
+  }
+
+  template <typename Thread>
+  void Step(Thread& thread, bool ok) {
+    if (this->is_last()) return this->End(this, thread, ok);
+    switch (state_) {
+      case State::kPosted:
+        if (!ok) return;  // shutting down, no request came
+        thread.Accepted(this);
+        return Read();
+      case State::kReading:
+        return ok ? Answer(thread) : Finish(grpc::Status::OK);  // the client will send no more
+      case State::kWriting:
+        thread.times().Finished(std::exchange(this->handled_at_, 0));
+        return ok ? Read() : Fail(grpc::Status::OK);
+    }
+  }
+
+ private:
+  enum class State { kPosted, kReading, kWriting };
+
+  void Read() {
+    state_ = State::kReading;
+    this->stream_->Read(&this->request_.Next(), this->Tag());
+  }
+  template <typename Thread>
+  void Answer(Thread& thread) {
+    const Nanos arrived = thread.Arrival();
+    typename M::Response& response = this->response_.Next();
+    const grpc::Status status = M::Handle(this->request_.Current(), &response);
+    thread.Spend();
+    if (!status.ok()) return Fail(status);
+    thread.Answered();
+    this->handled_at_ = thread.times().Handled(arrived);
+    state_ = State::kWriting;
+    this->stream_->Write(response, this->Tag());
+  }
+  void Fail(const grpc::Status& status) {
+    this->good_ = false;
+    Finish(status);
+  }
+  void Finish(const grpc::Status& status) { this->stream_->Finish(status, this->LastTag()); }
+
+  State state_ = State::kPosted;
+};
+
+template <typename M>
+auto CallOf() {
+  if constexpr (M::kShape == Shape::kUnary) return std::type_identity<UnaryCall<M>>();
+  if constexpr (M::kShape == Shape::kClientStreaming) return std::type_identity<UploadCall<M>>();
+  if constexpr (M::kShape == Shape::kServerStreaming) return std::type_identity<DownloadCall<M>>();
+  if constexpr (M::kShape == Shape::kBidi) return std::type_identity<BidiCall<M>>();
+}
+
+template <typename... Ms>
+using TypedServer = CqServer<AsyncServices<ServicesOf<Ms...>>, typename decltype(CallOf<Ms>())::type...>;
 
 }  // namespace
 
 absl::StatusOr<std::unique_ptr<PingServer>> StartCqServer(const ServerConfig& config) {
-  return WithAllWorkloads<TypedServer>::Start(config);
+  return AllMethods::Apply<TypedServer>::Start(config);
 }
 
 }  // namespace cqbench

@@ -6,6 +6,8 @@
 #include <nlohmann/json.hpp>
 
 #include "absl/strings/str_cat.h"
+#include "src/tools/load_flags.h"
+#include "src/tools/method_flags.h"
 
 namespace cqbench {
 namespace {
@@ -16,17 +18,10 @@ constexpr size_t kMaxServiceConfigBytes = 1 << 20;
 struct Typed {
   std::string host = "localhost";
   int port = 2137;
-  int inflight = 32;
-  int min_inflight = 1;
-  int max_inflight = 32;
-  int inflight_step = 1;
-  std::vector<int> inflight_list;
-  std::string workload = "ping";
   std::string api = "sync";
   std::string poll = "block";
   std::string format = "table";
   std::string service_config;
-  bool streaming = false;
   bool local_pool = false;
   bool async = false;
   bool async_callback = false;
@@ -55,12 +50,15 @@ absl::StatusOr<std::string> ReadServiceConfig(const std::string& text) {
 class ClientFlags {
  public:
   ClientFlags()
-      : app_("Measures how many RPCs one gRPC client gets done, and how long each takes, by the number in flight.",
-             "grpc_ping_client") {
+      : app_(
+            "Measures how many RPCs one gRPC client gets done, and how long each takes, by the number in flight\n"
+            "(closed loop) or by how many are due each second (open loop).",
+            "grpc_ping_client") {
     app_.set_version_flag("--version", VersionLine("grpc_ping_client"));
     app_.formatter(std::make_shared<PlainFormatter>());
     AddTarget();
-    AddLoad();
+    method_.emplace(app_, options_.run);
+    load_.emplace(app_, options_.run, options_.goals);
     AddClient();
     AddTimes();
     AddEvidence();
@@ -80,36 +78,6 @@ class ClientFlags {
                     "server: HOST, HOST:PORT, [V6]:PORT or unix:PATH; several separated by commas")
         ->capture_default_str();
     AddNumber(app_, "--port", typed_.port, 1, 65535, "port where --host gives none");
-    AddChoice(app_, "--workload", typed_.workload, {"ping", "echo"}, "what is sent: the empty ping, or payloads");
-    request_bytes_ = AddNumber(app_, "--request-bytes", options_.run.request_bytes, 0u, kMaxPayloadBytes,
-                               "payload of an echo request");
-    response_bytes_ = AddNumber(app_, "--response-bytes", options_.run.response_bytes, 0u, kMaxPayloadBytes,
-                                "payload of an echo response");
-    app_.add_flag("--streaming", typed_.streaming,
-                  "ping-pong on one bidirectional stream per worker instead of unary calls");
-  }
-
-  void AddLoad() {
-    auto* inflight = AddNumber(app_, "--inflight", typed_.inflight, 1, kMaxInflight, "calls in flight, one point");
-    min_ = AddNumber(app_, "--min-inflight", typed_.min_inflight, 1, kMaxInflight, "first point of a sweep");
-    max_ = AddNumber(app_, "--max-inflight", typed_.max_inflight, 1, kMaxInflight, "last point of a sweep");
-    auto* step =
-        AddNumber(app_, "--inflight-step", typed_.inflight_step, 1, kMaxInflight, "distance between points of a sweep");
-    list_ =
-        AddParsed(app_, "--inflight-list", typed_.inflight_list, ParseInflightList, "the points of a sweep: 1,2,4,8")
-            ->type_name("N,N,...");
-    for (auto* range : {min_, max_, step}) {
-      range->excludes(inflight);
-      range->excludes(list_);
-    }
-    list_->excludes(inflight);
-    step_ = step;
-    AddNumber(app_, "--repetitions", options_.run.repetitions, 1, 1000, "how often the whole sweep is run");
-    until_stable_ = AddNumber(app_, "--until-stable", options_.run.until_stable_percent, 0.1, 100.0,
-                              "go on repeating until the 95 % interval of every throughput is within this many percent")
-                        ->type_name("PERCENT");
-    max_repetitions_ =
-        AddNumber(app_, "--max-repetitions", options_.run.max_repetitions, 6, 1000, "where --until-stable gives up");
   }
 
   void AddEvidence() {
@@ -128,7 +96,7 @@ class ClientFlags {
 
   void AddClient() {
     api_ = AddChoice(app_, "--api", typed_.api, {"sync", "cq", "callback"},
-                     "client API: a thread per call, completion queues, or reactors");
+                     "client API: a thread per slot, completion queues, or reactors");
     app_.add_flag("--async", typed_.async, "the same as --api cq");
     app_.add_flag("--async-callback", typed_.async_callback, "the same as --api callback");
     threads_ = AddNumber(app_, "--threads", options_.run.threads, 1, 4096,
@@ -137,12 +105,12 @@ class ClientFlags {
                                    "bound on completion-queue threads and on channels; 0: none");
     AddChoice(app_, "--poll", typed_.poll, {"block", "spin"}, "how completion-queue threads wait; spin needs --api cq");
     policy_ = AddParsed(app_, "--channel-policy", options_.run.policy, ParseChannelPolicy,
-                        "shared, per-worker, distinct-args, local-pool or pool:N")
+                        "shared, per-slot, distinct-args, local-pool or pool:N")
                   ->type_name("POLICY")
-                  ->default_str("per-worker");
+                  ->default_str(options_.run.policy.ToString());
     app_.add_flag("--local-pool", typed_.local_pool, "the same as --channel-policy local-pool");
     max_channels_ = AddNumber(app_, "--max-channels", typed_.max_channels, 1, kMaxInflight,
-                              "bound on the channels of per-worker policies");
+                              "bound on the channels of policies with a channel per slot");
     AddDeadlockDetection(app_, options_.deadlock_detection);
     AddChannelArgs(app_, options_.run.channel_args);
     AddParsed(app_, "--service-config", options_.run.service_config, ReadServiceConfig,
@@ -154,7 +122,8 @@ class ClientFlags {
     AddDuration(app_, "--warmup", options_.run.warmup_ns,
                 "before measuring, each point; a number of seconds, or with a unit: 500ms", /*min_ns=*/0);
     AddDuration(app_, "--interval", options_.run.interval_ns, "measured, each point");
-    AddDuration(app_, "--deadline", options_.run.deadline_ns, "of each call; of each message when streaming");
+    AddDuration(app_, "--deadline", options_.run.deadline_ns,
+                "of each call; of each message of a bidirectional stream");
     AddDuration(app_, "--connect-timeout", options_.run.connect_timeout_ns, "for all connections of a point");
   }
 
@@ -164,10 +133,10 @@ class ClientFlags {
         ->type_name("FILE");
     app_.add_flag("--with-csv", options_.with_csv, "a CSV block below the table");
     app_.add_flag("--per-worker-stats", options_.per_worker_stats,
-                  "throughput of each worker of the last point, below the table");
-    AddNumber(app_, "--max-error-rate", options_.max_error_rate, 0.0, 1.0,
-              "share of failed calls in any point above which the exit status is 1")
-        ->type_name("SHARE");
+                  "throughput of each slot of the last point, below the table");
+    max_error_rate_ = AddNumber(app_, "--max-error-rate", options_.max_error_rate, 0.0, 1.0,
+                                "share of calls without a good answer in any point above which the exit status is 1")
+                          ->type_name("SHARE");
   }
 
   void Resolve() {
@@ -179,24 +148,11 @@ class ClientFlags {
         BadCombination("--host", target.ToString() + " has port 0: 1 to 65535 are accepted");
     }
     ResolveApi();
+    method_->Resolve();
     ResolvePolicy();
-    ResolveInflight();
-    ResolveWorkload();
-    ResolveRepetitions();
+    load_->Resolve();
     ResolveOutput();
     options_.run.evidence = !typed_.no_evidence;
-  }
-
-  void ResolveRepetitions() {
-    RunConfig& run = options_.run;
-    if (until_stable_->count() == 0) {
-      if (max_repetitions_->count() > 0) BadCombination("--max-repetitions", "needs --until-stable");
-      return;
-    }
-    if (run.max_repetitions < run.repetitions) {
-      BadCombination("--max-repetitions",
-                     absl::StrCat(run.max_repetitions, " is below --repetitions ", run.repetitions));
-    }
   }
 
   void ResolveApi() {
@@ -209,7 +165,6 @@ class ClientFlags {
     RunConfig& run = options_.run;
     run.api = typed_.api == "cq" ? ClientApi::kCq : typed_.api == "callback" ? ClientApi::kCallback : ClientApi::kSync;
     run.poll = typed_.poll == "spin" ? PollMode::kSpin : PollMode::kBlock;
-    run.mode = typed_.streaming ? RpcMode::kStreaming : RpcMode::kUnary;
     const bool cq = run.api == ClientApi::kCq;
     if (run.poll == PollMode::kSpin && !cq) BadCombination("--poll", "spin needs --api cq, not " + typed_.api);
     if (threads_->count() > 0 && !cq) BadCombination("--threads", "needs --api cq, not " + typed_.api);
@@ -224,38 +179,15 @@ class ClientFlags {
     ChannelPolicy& policy = options_.run.policy;
     if (typed_.local_pool && policy_->count() > 0) BadCombination("--local-pool", "not together with --channel-policy");
     if (typed_.local_pool) policy.kind = Kind::kLocalPool;
-    const bool per_worker = policy.kind != Kind::kShared && policy.kind != Kind::kPool;
-    if (max_channels_->count() > 0 && !per_worker) {
-      BadCombination("--max-channels", "needs a policy with a channel per worker, not " + policy.ToString());
+    const bool per_slot = policy.kind != Kind::kShared && policy.kind != Kind::kPool;
+    if (max_channels_->count() > 0 && !per_slot) {
+      BadCombination("--max-channels", "needs a policy with a channel per slot, not " + policy.ToString());
     }
-    if (!per_worker) return;
+    if (!per_slot) return;
     policy.max_channels = typed_.max_channels;
     // An async client of the original talks through one channel, so fewer of them use fewer channels.
     if (const int clients = typed_.max_async_clients; clients > 0) {
       policy.max_channels = policy.max_channels > 0 ? std::min(policy.max_channels, clients) : clients;
-    }
-  }
-
-  void ResolveInflight() {
-    std::vector<int>& points = options_.run.inflight;
-    if (list_->count() > 0) {
-      points = typed_.inflight_list;
-    } else if (min_->count() + max_->count() + step_->count() > 0) {
-      if (typed_.min_inflight > typed_.max_inflight) {
-        BadCombination("--max-inflight",
-                       absl::StrCat(typed_.max_inflight, " is below --min-inflight ", typed_.min_inflight));
-      }
-      points = SweepRange(typed_.min_inflight, typed_.max_inflight, typed_.inflight_step);
-    } else {
-      points = {typed_.inflight};
-    }
-  }
-
-  void ResolveWorkload() {
-    options_.run.workload = typed_.workload == "echo" ? WorkloadKind::kEcho : WorkloadKind::kPing;
-    if (options_.run.workload == WorkloadKind::kEcho) return;
-    for (const auto* option : {request_bytes_, response_bytes_}) {
-      if (option->count() > 0) BadCombination(option->get_name(), "needs --workload echo: the ping carries no payload");
     }
   }
 
@@ -264,6 +196,9 @@ class ClientFlags {
                       : typed_.format == "json"    ? Format::kJson
                       : typed_.format == "gobench" ? Format::kGoBench
                                                    : Format::kTable;
+    if (options_.goals.find_rate && max_error_rate_->count() > 0) {
+      BadCombination("--max-error-rate", "not together with --find-rate: its objective says it, as errors<0.1%");
+    }
     if (options_.format == Format::kTable || !options_.output.empty()) return;
     if (options_.show_evidence)
       BadCombination("--evidence", "goes below the table; --format " + typed_.format + " has it anyway");
@@ -278,8 +213,9 @@ class ClientFlags {
   CLI::App app_;
   Typed typed_;
   ClientOptions options_;
-  CLI::Option *request_bytes_, *response_bytes_, *min_, *max_, *step_, *list_, *api_, *threads_, *max_async_clients_,
-      *policy_, *max_channels_, *until_stable_, *max_repetitions_, *no_evidence_;
+  std::optional<MethodFlags> method_;
+  std::optional<LoadFlags> load_;
+  CLI::Option *api_, *threads_, *max_async_clients_, *policy_, *max_channels_, *no_evidence_, *max_error_rate_;
 };
 
 }  // namespace

@@ -3,12 +3,14 @@
 
 #include "cqbench/reporter.h"
 #include "cqbench/run_config.h"
+#include "cqbench/runner.h"
 #include "src/tools/flags.h"
 
 namespace cqbench {
 
 struct ClientOptions {
   RunConfig run;
+  RunGoals goals;
   bool show_evidence = false;
   bool with_csv = false;
   bool per_worker_stats = false;

@@ -89,6 +89,22 @@ inline CLI::Option* AddChoice(CLI::App& app, const std::string& flag, std::strin
       ->type_name(absl::StrJoin(choices, "|"));
 }
 
+// One of an enumeration's values, by the names that ToString() has for them.
+template <typename E>
+CLI::Option* AddEnum(CLI::App& app, const std::string& flag, E& into, const std::vector<E>& values,
+                     const std::string& help) {
+  std::vector<std::string> names;
+  for (E value : values) names.emplace_back(ToString(value));
+  const std::string choices = absl::StrJoin(names, "|");
+  const auto parse = [values, choices](const std::string& text) -> absl::StatusOr<E> {
+    for (E value : values) {
+      if (ToString(value) == text) return value;
+    }
+    return absl::InvalidArgumentError(absl::StrCat("'", text, "' is not one of ", choices));
+  };
+  return AddParsed(app, flag, into, parse, help)->type_name(choices)->default_str(std::string(ToString(into)));
+}
+
 // A decimal number in [min, max]. Not by CLI11's own conversion, which takes 010 for 8, and whose range check lets NaN
 // through.
 template <typename T>

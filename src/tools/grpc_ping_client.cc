@@ -4,6 +4,8 @@
 #include <csignal>
 #include <cstdio>
 #include <string>
+#include <utility>
+#include <vector>
 
 #include "absl/strings/str_cat.h"
 #include "cqbench/environment.h"
@@ -24,23 +26,47 @@ int Complain(absl::string_view what, int exit_code) {
   return exit_code;
 }
 
-RunContext DescribeRun(int argc, const char* const* argv, const RunConfig& run) {
+void DescribeMessages(const RunConfig& run, RunContext& context) {
+  context.messages = std::string(ToString(run.messages));
+  context.stub = std::string(ToString(run.stub));
+  const Shape shape = run.method.shape;
+  if (shape == Shape::kClientStreaming || shape == Shape::kServerStreaming) {
+    context.stream_messages = run.message.stream_messages;
+  }
+  if (!run.method.has_payload) return;
+  context.payload = std::string(ToString(run.message.payload));
+  context.request_bytes = run.message.request_bytes;
+  context.response_bytes = run.message.response_bytes;
+}
+
+void DescribeLoop(const ClientOptions& options, RunContext& context) {
+  if (!options.goals.objective.empty()) context.objective = options.goals.objective.ToString();
+  context.open_loop = options.run.points.front().open();
+  if (!context.open_loop) return;
+  const ScheduleConfig& schedule = options.run.schedule;
+  context.arrivals = std::string(ToString(schedule.arrivals));
+  context.at_limit = std::string(ToString(schedule.at_limit));
+  context.pace = std::string(ToString(schedule.pace));
+  context.schedule_seed = schedule.seed;
+}
+
+RunContext DescribeRun(int argc, const char* const* argv, const ClientOptions& options) {
+  const RunConfig& run = options.run;
   RunContext context = DescribeEnvironment(argc, argv);
   context.grpc_version = GrpcVersion();
   context.protobuf_version = ProtobufVersion();
+  context.deadlock_detection = options.deadlock_detection;
   for (const Target& target : run.targets)
     absl::StrAppend(&context.target, context.target.empty() ? "" : ",", target.ToString());
-  context.workload = std::string(ToString(run.workload));
-  context.mode = std::string(ToString(run.mode));
+  context.method = run.method;
   context.api = std::string(ToString(run.api));
   context.poll = std::string(ToString(run.poll));
   context.policy = run.policy.ToString();
   context.warmup_ns = run.warmup_ns;
   context.interval_ns = run.interval_ns;
   context.deadline_ns = run.deadline_ns;
-  context.repetitions = run.repetitions;
-  context.request_bytes = run.request_bytes;
-  context.response_bytes = run.response_bytes;
+  DescribeMessages(run, context);
+  DescribeLoop(options, context);
   for (const ChannelArg& arg : run.channel_args) {
     const int* number = std::get_if<int>(&arg.value);
     context.channel_args.emplace_back(arg.key, number ? absl::StrCat(*number) : std::get<std::string>(arg.value));
@@ -49,31 +75,126 @@ RunContext DescribeRun(int argc, const char* const* argv, const RunConfig& run) 
   return context;
 }
 
+// A result made of what is known by now.
+void Take(const SweepResult& sweep, Result& result) {
+  result.points = sweep.points;
+  result.baselines = sweep.baselines;
+  result.servers = sweep.servers;
+  result.notes = sweep.notes;
+  result.find_rate = sweep.find_rate;
+  result.partial = sweep.partial;
+  result.context.repetitions = std::max(sweep.repetitions, 1);
+}
+
 std::string ForStandardOutput(const ClientOptions& options, const Result& result) {
   if (options.output.empty() && options.format != Format::kTable) return FormatResult(result, options.format);
   std::string text = FormatTable(result);
   if (options.show_evidence) absl::StrAppend(&text, FormatEvidence(result));
   absl::StrAppend(&text, FormatExtras(result));
   if (options.with_csv) absl::StrAppend(&text, "\n", FormatPostCsv(result));
-  if (options.per_worker_stats) absl::StrAppend(&text, "\n", FormatWorkerTable(result));
+  if (options.per_worker_stats) absl::StrAppend(&text, "\n", FormatSlotTable(result));
   return text;
 }
 
-// Complains about what makes the exit status 1.
-int Judge(const ClientOptions& options, const Result& result) {
+// What makes the exit status 1, besides missed objectives; empty when nothing does.
+std::string Fault(const ClientOptions& options, const PointResult& point) {
+  if (!point.failure.empty()) return point.failure;
+  // The trials of a search are meant to miss.
+  if (options.goals.find_rate || point.ErrorRate() <= options.max_error_rate) return "";
+  const CallCounts& counts = point.counts;
+  return absl::StrCat(counts.failed, " failed, ", counts.unfinished, " unfinished, ", counts.unsent,
+                      " unsent calls, a share of ", point.ErrorRate(), " is above --max-error-rate ",
+                      options.max_error_rate);
+}
+
+// Complains, a line each, about what makes the exit status 1.
+int Judge(const ClientOptions& options, const SweepResult& sweep) {
   int exit_code = 0;
-  for (const PointResult& point : result.points) {
-    if (!point.failure.empty()) {
-      exit_code = Complain(absl::StrCat("in-flight ", point.inflight, ": ", point.failure), kExitFailure);
-    } else if (point.ErrorRate() > options.max_error_rate) {
-      exit_code =
-          Complain(absl::StrCat("in-flight ", point.inflight, ": ", point.Failed(), " failed calls, a share of ",
-                                point.ErrorRate(), " is above --max-error-rate ", options.max_error_rate),
-                   kExitFailure);
-    }
+  for (const PointResult& point : sweep.points) {
+    const std::string fault = Fault(options, point);
+    if (!fault.empty()) exit_code = Complain(absl::StrCat(point.load.Label(), ": ", fault), kExitFailure);
+  }
+  for (const std::string& miss : sweep.misses) {
+    exit_code = Complain(absl::StrCat("--objective: ", miss), kExitFailure);
   }
   return exit_code;
 }
+
+class Client {
+ public:
+  Client(int argc, const char* const* argv, const ClientOptions& options) : options_(options) {
+    result_.context = DescribeRun(argc, argv, options);
+  }
+
+  int Run(Interrupt& interrupt) {
+    const auto endpoints = CheckRunnable(options_.run);
+    if (absl::IsNotFound(endpoints.status())) {
+      return Complain(absl::StrCat("--host: ", endpoints.status().message()), kExitUsage);
+    }
+    if (!endpoints.ok()) return Complain(endpoints.status().message(), kExitFailure);
+    if (!options_.output.empty()) {
+      if (const absl::Status opened = output_.Open(options_.output); !opened.ok()) {
+        return Complain(absl::StrCat("--output: ", opened.message()), kExitUsage);
+      }
+    }
+    const SweepResult sweep = Measure(*endpoints, interrupt);
+    Take(sweep, result_);
+    int exit_code = Judge(options_, sweep);
+    if (result_.partial && interrupt.signal() == 0) exit_code = kExitFailure;  // the last point has said why
+    if (!Write()) exit_code = kExitFailure;
+    return interrupt.signal() != 0 ? 128 + interrupt.signal() : exit_code;
+  }
+
+ private:
+  SweepResult Measure(const std::vector<Endpoint>& endpoints, Interrupt& interrupt) {
+    ProgressLine progress;
+    RunObserver observer;
+    observer.progress = [&](const ProgressUpdate& update) { progress.Show(update); };
+    if (!options_.output.empty()) {
+      observer.on_point = [&](const SweepResult& sweep) {
+        const absl::Status saved = Save(sweep);
+        if (saved.ok() || std::exchange(complained_, true)) return;
+        progress.Clear();
+        Complain(absl::StrCat("--output: ", saved.message(), "; the run goes on"), kExitFailure);
+      };
+    }
+    return RunSweep(options_.run, endpoints, options_.goals, interrupt, observer);
+  }
+
+  // What is there by now, in case that the run does not come to its end.
+  absl::Status Save(const SweepResult& sweep) {
+    Take(sweep, result_);
+    CheckRun();
+    result_.partial = true;
+    return output_.Replace(FormatResult(result_, options_.format));
+  }
+
+  void CheckRun() {
+    if (options_.run.evidence) result_.suspect = CheckSetting(result_.context, AllowedCpus(), result_.servers);
+  }
+
+  // False after a complaint.
+  bool Write() {
+    CheckRun();
+    // A table of nothing says less than the complaint alone.
+    const bool measured = std::any_of(result_.points.begin(), result_.points.end(),
+                                      [](const PointResult& p) { return p.completed > 0 || p.Failed() > 0; });
+    const bool table = options_.format == Format::kTable || !options_.output.empty();
+    if (measured || !table) std::fputs(ForStandardOutput(options_, result_).c_str(), stdout);
+    bool written = true;
+    if (!options_.output.empty()) {
+      const absl::Status committed = output_.Commit(FormatResult(result_, options_.format));
+      if (!committed.ok()) written = Complain(absl::StrCat("--output: ", committed.message()), 0) != 0;
+    }
+    if (std::fflush(stdout) != 0) written = Complain("cannot write to standard output", 0) != 0;
+    return written;
+  }
+
+  const ClientOptions& options_;
+  Result result_;
+  OutputFile output_;
+  bool complained_ = false;  // that the result could not be saved
+};
 
 int Main(int argc, const char* const* argv) {
   Interrupt interrupt;  // before the library starts threads
@@ -82,48 +203,8 @@ int Main(int argc, const char* const* argv) {
     std::fputs(parsed.text.c_str(), parsed.exit_code == 0 ? stdout : stderr);
     return parsed.exit_code;
   }
-  const ClientOptions& options = *parsed.options;
-  SetDeadlockDetection(options.deadlock_detection);
-  if (const absl::Status runnable = CheckRunnable(options.run); absl::IsNotFound(runnable)) {
-    return Complain(absl::StrCat("--host: ", runnable.message()), kExitUsage);
-  } else if (!runnable.ok()) {
-    return Complain(runnable.message(), kExitFailure);
-  }
-  OutputFile output;
-  if (!options.output.empty()) {
-    if (const absl::Status opened = output.Open(options.output); !opened.ok()) {
-      return Complain(absl::StrCat("--output: ", opened.message()), kExitUsage);
-    }
-  }
-
-  Result result;
-  result.context = DescribeRun(argc, argv, options.run);
-  result.context.deadlock_detection = options.deadlock_detection;
-  {
-    ProgressLine progress;
-    SweepResult sweep = RunSweep(options.run, interrupt, [&](const ProgressUpdate& update) { progress.Show(update); });
-    result.points = std::move(sweep.points);
-    result.baselines = std::move(sweep.baselines);
-    result.servers = std::move(sweep.servers);
-    result.notes = std::move(sweep.notes);
-    result.partial = sweep.partial;
-    result.context.repetitions = std::max(sweep.repetitions, 1);
-  }
-  if (options.run.evidence) result.suspect = CheckSetting(result.context, AllowedCpus(), result.servers);
-
-  // A table of nothing says less than the complaint alone.
-  const bool measured = std::any_of(result.points.begin(), result.points.end(),
-                                    [](const PointResult& p) { return p.completed > 0 || p.Failed() > 0; });
-  const bool table = options.format == Format::kTable || !options.output.empty();
-  if (measured || !table) std::fputs(ForStandardOutput(options, result).c_str(), stdout);
-  int exit_code = Judge(options, result);
-  if (!options.output.empty()) {
-    if (const absl::Status written = output.Commit(FormatResult(result, options.format)); !written.ok()) {
-      exit_code = Complain(absl::StrCat("--output: ", written.message()), kExitFailure);
-    }
-  }
-  if (std::fflush(stdout) != 0) exit_code = Complain("cannot write to standard output", kExitFailure);
-  return interrupt.signal() != 0 ? 128 + interrupt.signal() : exit_code;
+  SetDeadlockDetection(parsed.options->deadlock_detection);
+  return Client(argc, argv, *parsed.options).Run(interrupt);
 }
 
 }  // namespace

@@ -17,10 +17,13 @@ std::string Describe(const ServerConfig& config) {
   const bool queues = config.api == ServerApi::kCq || config.api == ServerApi::kGeneric;
   if (config.api != ServerApi::kCallback) {
     absl::StrAppend(&text, ", ", config.num_cqs, " completion queue(s), ", config.workers_per_cq,
-                    " worker(s) per queue");
+                    " thread(s) per queue");
   }
-  if (queues)
-    absl::StrAppend(&text, ", ", config.callbacks_per_cq, " callbacks per queue, poll ", ToString(config.poll));
+  if (queues) {
+    absl::StrAppend(&text, ", ", config.callbacks_per_cq, " callbacks per queue and method, poll ",
+                    ToString(config.poll));
+  }
+  absl::StrAppend(&text, ", messages ", ToString(config.messages));
   if (const ServiceTimeConfig& time = config.service_time; time.mean_ns > 0) {
     absl::StrAppend(&text, ", service time ", FormatDuration(time.mean_ns), time.exponential ? " exponential" : "",
                     time.wait ? " waiting" : "");

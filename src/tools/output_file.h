@@ -1,4 +1,4 @@
-// The file of --output: known to be writable before the run, whole or not there after it.
+// The file of --output: known to be writable before the run, at every moment either the old one or a whole new one.
 #pragma once
 
 #include <string>
@@ -8,8 +8,9 @@
 
 namespace cqbench {
 
-// Writes beside the file and renames at the end, so that an interrupted run neither loses an old result nor leaves half
-// of a new one. What is not a regular file (/dev/stdout, a pipe) is written directly.
+// Each text is written beside the file, brought to the disk and then renamed, so that a run that is killed, or a
+// machine that stops, neither loses an old result nor leaves half of a new one. What is not a regular file
+// (/dev/stdout, a pipe) is written directly, and once.
 class OutputFile {
  public:
   OutputFile() = default;
@@ -17,14 +18,18 @@ class OutputFile {
   OutputFile& operator=(const OutputFile&) = delete;
   ~OutputFile();
 
-  // Before the run. The message names the path and the reason.
+  // Before the run; leaves nothing behind. The message names the path and the reason, as do those below.
   absl::Status Open(const std::string& path);
+  // Between points: the file has this text until the next one. Nothing happens to what is not a regular file. May be
+  // called again after it has failed.
+  absl::Status Replace(absl::string_view text);
+  // At the end, once.
   absl::Status Commit(absl::string_view text);
 
  private:
   std::string path_;
-  std::string written_to_;
-  int fd_ = -1;
+  std::string beside_;  // where a new file is written before it is renamed
+  int fd_ = -1;         // of what is not a regular file
 };
 
 }  // namespace cqbench

@@ -5,7 +5,7 @@ namespace {
 
 class ServerFlags {
  public:
-  ServerFlags() : app_("Serves the ping and echo workloads through one of gRPC's server APIs.", "grpc_ping_server") {
+  ServerFlags() : app_("Serves the ping and echo methods through one of gRPC's server APIs.", "grpc_ping_server") {
     app_.set_version_flag("--version", VersionLine("grpc_ping_server"));
     app_.formatter(std::make_shared<PlainFormatter>());
     host_ =
@@ -26,10 +26,16 @@ class ServerFlags {
     workers_ = AddNumber(app_, "--workers-per-cq", config_.workers_per_cq, 1, 1024, "threads on each completion queue");
     callbacks_ = AddNumber(app_, "--callbacks-per-cq", config_.callbacks_per_cq, 1, 100'000,
                            "requests posted per completion queue and method, kept constant under load");
+    messages_ =
+        AddChoice(app_, "--messages", messages_text_, {"fresh", "reused", "arena", "bytes"},
+                  "how messages live: constructed for each call, used again, on an arena, or as bytes only, which "
+                  "is what --api generic does and no other");
     AddChoice(app_, "--poll", poll_, {"block", "spin"},
               "how completion-queue threads wait; spin needs --api cq or generic");
     AddDuration(app_, "--service-time", config_.service_time.mean_ns,
-                "spent on every message by the thread that handles it, as a real handler would", /*min_ns=*/0);
+                "spent on every message (request; response of a download) by the thread that handles it, as a real "
+                "handler would",
+                /*min_ns=*/0);
     distribution_ = AddChoice(app_, "--service-time-distribution", service_distribution_, {"constant", "exponential"},
                               "how --service-time varies; exponential: with that mean");
     service_mode_ =
@@ -61,6 +67,7 @@ class ServerFlags {
     }
     config_.service_time.exponential = service_distribution_ == "exponential";
     config_.service_time.wait = service_mode_text_ == "wait";
+    ResolveMessages();
     if (tcp_echo_->count() > 0) config_.tcp_echo_port = tcp_echo_port_;
     config_.deadlock_detection = deadlock_detection_;
     config_.poll = poll_ == "spin" ? PollMode::kSpin : PollMode::kBlock;
@@ -74,6 +81,19 @@ class ServerFlags {
         BadCombination(option->get_name(), "needs --api cq, generic or sync: the callback API has threads of its own");
       }
     }
+  }
+
+  void ResolveMessages() {
+    const bool generic = config_.api == ServerApi::kGeneric;
+    if (generic && messages_->count() == 0) messages_text_ = "bytes";
+    if (generic && messages_text_ != "bytes") {
+      BadCombination("--messages", messages_text_ + " needs --api cq, callback or sync: generic has bytes only");
+    }
+    if (!generic && messages_text_ == "bytes") BadCombination("--messages", "bytes needs --api generic, not " + api_);
+    config_.messages = messages_text_ == "fresh"   ? MessageHolder::kFresh
+                       : messages_text_ == "arena" ? MessageHolder::kArena
+                       : messages_text_ == "bytes" ? MessageHolder::kBytes
+                                                   : MessageHolder::kReused;
   }
 
   void ResolveAddresses() {
@@ -97,10 +117,12 @@ class ServerFlags {
   int tcp_echo_port_ = -1;  // below 0: help shows no default
   std::vector<std::string> listen_texts_;
   std::string api_ = "cq";
+  std::string messages_text_ = "reused";
   std::string poll_ = "block";
   std::string service_distribution_ = "constant";
   std::string service_mode_text_ = "burn";
-  CLI::Option *host_, *port_, *listen_, *num_cqs_, *workers_, *callbacks_, *tcp_echo_, *distribution_, *service_mode_;
+  CLI::Option *host_, *port_, *listen_, *num_cqs_, *workers_, *callbacks_, *messages_, *tcp_echo_, *distribution_,
+      *service_mode_;
 };
 
 }  // namespace

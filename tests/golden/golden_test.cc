@@ -50,9 +50,11 @@ INSTANTIATE_TEST_SUITE_P(
     Reports, Golden,
     testing::Combine(testing::Values(Sample{"sweep", SweepSample}, Sample{"repetitions", RepetitionsSample},
                                      Sample{"trouble", TroubleSample}, Sample{"evidence", EvidenceSample},
-                                     Sample{"empty", EmptySample}),
+                                     Sample{"open", OpenLoopSample}, Sample{"queue", QueueSample},
+                                     Sample{"censored", CensoredSample}, Sample{"found", FoundRateSample},
+                                     Sample{"unresolved", UnresolvedRateSample}, Sample{"empty", EmptySample}),
                      testing::Values(Reporter{"Table", "table.txt", FormatTable},
-                                     Reporter{"WorkerTable", "workers.txt", FormatWorkerTable},
+                                     Reporter{"SlotTable", "slots.txt", FormatSlotTable},
                                      Reporter{"PostCsv", "post.csv", FormatPostCsv}, Reporter{"Csv", "csv", FormatCsv},
                                      Reporter{"Json", "json", FormatJson},
                                      Reporter{"GoBench", "gobench.txt", FormatGoBench},
@@ -72,7 +74,9 @@ TEST(FormatResult, GoesToTheReporterOfTheFormat) {
 
 TEST(SeriesName, IsWhatStaysTheSameOverTheSweep) {
   EXPECT_EQ(SeriesName(SweepSample().context), "ping/unary/cq/local-pool");
-  EXPECT_EQ(SeriesName(RepetitionsSample().context), "echo/streaming/cq/pool:4");
+  EXPECT_EQ(SeriesName(RepetitionsSample().context), "echo/streaming/cq/pool:4/arena/generic");
+  EXPECT_EQ(SeriesName(OpenLoopSample().context), "ping/unary/cq/shared/open");
+  EXPECT_EQ(SeriesName(QueueSample().context), "ping/unary/cq/shared/bytes/open") << "bytes need the generic stub";
 }
 
 }  // namespace

@@ -30,7 +30,8 @@ json RunAt(const json& file, int inflight) {
 }
 
 TEST(JsonLayout, EveryFormatParses) {
-  for (const Result& result : {SweepSample(), RepetitionsSample(), TroubleSample(), EmptySample()}) {
+  for (const Result& result : {SweepSample(), RepetitionsSample(), TroubleSample(), EmptySample(), OpenLoopSample(),
+                               CensoredSample(), FoundRateSample()}) {
     const json file = Parsed(result);
     EXPECT_TRUE(file.at("context").is_object());
     EXPECT_TRUE(file.at("benchmarks").is_array());
@@ -60,7 +61,8 @@ TEST(JsonLayout, WhatTheMachineDoesNotSayIsLeftOut) {
 // compare.py takes both times of every entry of benchmarks[] without asking, marked as an error or not; one entry
 // without them and it reads nothing of the file.
 TEST(JsonLayout, EveryRunHasTheKeysThatCompareNeeds) {
-  for (const Result& result : {SweepSample(), RepetitionsSample(), TroubleSample()}) {
+  for (const Result& result :
+       {SweepSample(), RepetitionsSample(), TroubleSample(), OpenLoopSample(), QueueSample(), CensoredSample()}) {
     const json file = Parsed(result);
     for (const json& run : file.at("benchmarks")) {
       for (const char* key : {"name", "run_name", "run_type", "repetitions", "iterations", "time_unit", "threads",
@@ -101,7 +103,7 @@ TEST(JsonLayout, RepetitionsAreRunsOfOneNameAndTheMedianIsAnAggregate) {
       EXPECT_EQ(run.at("name"), run.at("run_name").get<std::string>() + "_median");
     } else if (run.at("inflight") == 2) {
       repetitions_of_two.insert(run.at("repetition_index").get<int>());
-      EXPECT_EQ(run.at("name"), "echo/streaming/cq/pool:4/inflight:2");
+      EXPECT_EQ(run.at("name"), "echo/streaming/cq/pool:4/arena/generic/inflight:2");
     }
   }
   EXPECT_EQ(medians, 2);
@@ -131,6 +133,82 @@ TEST(JsonLayout, FiguresThatAreNotToBeHadAreLeftOut) {
 TEST(JsonLayout, PointThatWasCutShortIsMarked) {
   EXPECT_EQ(RunAt(Parsed(TroubleSample()), 16).at("partial"), true);
   EXPECT_EQ(RunAt(Parsed(TroubleSample()), 1).at("partial"), false);
+}
+
+TEST(JsonLayout, ContextSaysWhatTheLoadWas) {
+  const json closed = Parsed(SweepSample()).at("context"), open = Parsed(OpenLoopSample()).at("context");
+  EXPECT_EQ(closed.at("loop"), "closed");
+  EXPECT_EQ(open.at("loop"), "open");
+  for (const char* key : {"arrivals", "at_limit", "pace", "schedule_seed"}) {
+    EXPECT_FALSE(closed.contains(key)) << key;
+    EXPECT_TRUE(open.contains(key)) << key;
+  }
+  EXPECT_FALSE(closed.contains("objective"));
+  EXPECT_EQ(open.at("objective"), "p99<2ms,errors<0.1%");
+  EXPECT_EQ(closed.at("shape"), "unary");
+  EXPECT_FALSE(closed.contains("payload"));
+  EXPECT_EQ(Parsed(RepetitionsSample()).at("context").at("payload"), "text");
+}
+
+TEST(JsonLayout, RatesAreRunsOfTheirOwn) {
+  const json runs = Parsed(OpenLoopSample()).at("benchmarks");
+  ASSERT_EQ(runs.size(), 3u);
+  EXPECT_EQ(runs.at(1).at("name"), "ping/unary/cq/shared/open/rate:2000.5");
+  EXPECT_EQ(runs.at(1).at("per_family_instance_index"), 1);
+  EXPECT_EQ(runs.at(1).at("rate_asked_per_second"), 2000.5);
+  EXPECT_EQ(runs.at(1).at("inflight"), 4);
+  EXPECT_EQ(runs.at(1).at("objective_met"), false);
+}
+
+// due = sent + dropped + unsent, sent = ok + failed + unfinished.
+TEST(JsonLayout, CallsAddUp) {
+  for (const Result& result : {SweepSample(), TroubleSample(), OpenLoopSample(), QueueSample(), CensoredSample()}) {
+    const json file = Parsed(result);
+    for (const char* list : {"benchmarks", "not_measured"}) {
+      for (const json& run : file.at(list)) {
+        if (run.at("run_type") == "aggregate") continue;
+        const auto calls = [&](const char* key) { return run.at(key).get<int>(); };
+        EXPECT_EQ(calls("calls_due"), calls("calls_sent") + calls("calls_dropped") + calls("calls_unsent"));
+        EXPECT_EQ(calls("calls_sent"), calls("calls_ok") + calls("failed") + calls("unfinished"));
+      }
+    }
+  }
+}
+
+TEST(JsonLayout, DoubtsAndLimitsHaveCodes) {
+  const json run = Parsed(OpenLoopSample()).at("benchmarks").at(2);
+  ASSERT_EQ(run.at("suspect").size(), 1u);
+  EXPECT_EQ(run.at("suspect").at(0).at("code"), "pacer-late");
+  EXPECT_NE(run.at("suspect").at(0).at("text"), "");
+  ASSERT_EQ(run.at("limits").size(), 2u);
+  EXPECT_EQ(run.at("limits").at(0).at("code"), "client-cpu");
+  EXPECT_EQ(run.at("limits").at(1).at("code"), "slots");
+}
+
+TEST(JsonLayout, WhatCallsWithoutAnEndCouldChangeIsLeftOut) {
+  const json few = RunAt(Parsed(CensoredSample()), 1), many = RunAt(Parsed(CensoredSample()), 4);
+  EXPECT_EQ(few.at("latency_at_least"), 1);
+  EXPECT_TRUE(few.contains("latency_p99_ns"));
+  EXPECT_FALSE(few.contains("latency_max_ns"));
+  EXPECT_FALSE(few.contains("latency_mean_ns"));
+  EXPECT_EQ(many.at("latency_at_least"), 30);
+  EXPECT_TRUE(many.contains("latency_p95_ns"));
+  EXPECT_FALSE(many.contains("latency_p99_ns"));
+  EXPECT_FALSE(RunAt(Parsed(CensoredSample()), 8).contains("latency_min_ns"));
+}
+
+TEST(JsonLayout, FoundRateIsThereOnlyWhenItIsFound) {
+  const json found = Parsed(FoundRateSample()).at("find_rate"),
+             not_found = Parsed(UnresolvedRateSample()).at("find_rate");
+  for (const char* key : {"rate_per_second", "low", "high"}) {
+    EXPECT_TRUE(found.contains(key)) << key;
+    EXPECT_FALSE(not_found.contains(key)) << key;
+  }
+  EXPECT_FALSE(found.contains("unresolved_why"));
+  EXPECT_EQ(not_found.at("unresolved_why"), "the client could not send faster than 4000/s");
+  EXPECT_EQ(not_found.at("trials").at(1).at("client_fault"), true);
+  EXPECT_EQ(not_found.at("trials").at(1).at("rate_per_second"), 8000.5);
+  EXPECT_FALSE(Parsed(SweepSample()).contains("find_rate"));
 }
 
 TEST(JsonLayout, ErrorsCarryCodeCountAndFirstMessage) {

@@ -5,10 +5,11 @@
 #include <utility>
 #include <vector>
 
-namespace cqbench {
-namespace {
+#include "absl/strings/str_cat.h"
+#include "tests/golden/sample_parts.h"
 
-RunContext Context() {
+namespace cqbench {
+RunContext SampleContext() {
   RunContext c;
   c.date = "2026-01-31T12:00:00+01:00";
   c.host_name = "bench-1";
@@ -27,8 +28,9 @@ RunContext Context() {
   c.build_type = "release";
   c.cqbench_version = "0.1.0";
   c.target = "server-host:2137";
-  c.workload = "ping";
-  c.mode = "unary";
+  c.method = {0, "ping", "unary", "/Ydb.Debug.V1.DebugService/PingPlainGrpc", Shape::kUnary, false};
+  c.messages = "reused";
+  c.stub = "generated";
   c.api = "cq";
   c.poll = "block";
   c.policy = "local-pool";
@@ -39,7 +41,7 @@ RunContext Context() {
 }
 
 // Microseconds in, so that the figures below read like the table.
-LatencyStats Latency(uint64_t count, double p50, double p90, double p99, double p999, double max) {
+LatencyStats SampleLatency(uint64_t count, double p50, double p90, double p99, double p999, double max) {
   const auto ns = [](double micros) { return static_cast<Nanos>(micros * 1000); };
   LatencyStats l;
   l.count = count;
@@ -55,9 +57,9 @@ LatencyStats Latency(uint64_t count, double p50, double p90, double p99, double 
   return l;
 }
 
-PointResult Point(int inflight, uint64_t completed, const LatencyStats& latency) {
+PointResult SamplePoint(int inflight, uint64_t completed, const LatencyStats& latency) {
   PointResult p;
-  p.inflight = inflight;
+  p.load.slots = inflight;
   p.start_time = "2026-01-31T12:00:01+01:00";
   p.channels = inflight;
   p.threads = inflight < 4 ? inflight : 4;
@@ -65,21 +67,24 @@ PointResult Point(int inflight, uint64_t completed, const LatencyStats& latency)
   p.expected_connections = inflight;
   p.window_ns = 10 * kNanosPerSecond;
   p.completed = completed;
+  p.counts.due = p.counts.sent = p.counts.ok = latency.count;
   p.latency = latency;
   p.latency_histogram = "HISTFAAAABB4nJNpmSzMwMAgAA==";
   p.figures.Set("client_cpu_user_ns", static_cast<double>(completed) * 9'000);
   p.figures.Set("client_cpu_system_ns", static_cast<double>(completed) * 15'000);
   for (int i = 0; i < inflight; ++i) {
-    // The remainder goes to the first worker: the workers' calls add up to the point's.
-    const auto workers = static_cast<uint64_t>(inflight);
-    p.completed_per_worker.push_back(completed / workers + (i == 0 ? completed % workers : 0));
+    // The remainder goes to the first slot: the slots' calls add up to the point's.
+    const auto slots = static_cast<uint64_t>(inflight);
+    p.completed_per_slot.push_back(completed / slots + (i == 0 ? completed % slots : 0));
   }
   return p;
 }
 
+namespace {
+
 PointResult NotMeasured(int inflight, std::string why) {
   PointResult p;
-  p.inflight = inflight;
+  p.load.slots = inflight;
   p.start_time = "2026-01-31T12:01:00+01:00";
   p.channels = inflight;
   p.expected_connections = inflight;
@@ -91,30 +96,32 @@ PointResult NotMeasured(int inflight, std::string why) {
 
 Result SweepSample() {
   Result result;
-  result.context = Context();
-  result.points = {Point(1, 198'765, Latency(198'765, 48.5, 55.25, 71.0, 120.96, 1034.5)),
-                   Point(8, 1'234'567, Latency(1'234'569, 61.1, 80.4, 131.9, 402.3, 5120.7)),
-                   Point(48, 2'000'001, Latency(2'000'040, 233.2, 310.0, 455.6, 1999.9, 12345.6))};
+  result.context = SampleContext();
+  result.points = {SamplePoint(1, 198'765, SampleLatency(198'765, 48.5, 55.25, 71.0, 120.96, 1034.5)),
+                   SamplePoint(8, 1'234'567, SampleLatency(1'234'569, 61.1, 80.4, 131.9, 402.3, 5120.7)),
+                   SamplePoint(48, 2'000'001, SampleLatency(2'000'040, 233.2, 310.0, 455.6, 1999.9, 12345.6))};
   return result;
 }
 
 Result RepetitionsSample() {
   Result result;
-  result.context = Context();
+  result.context = SampleContext();
   result.context.repetitions = 3;
   result.context.policy = "pool:4";
-  result.context.mode = "streaming";
-  result.context.workload = "echo";
+  result.context.method = {3, "echo", "streaming", "/Cqbench.Echo/Stream", Shape::kBidi, true};
+  result.context.messages = "arena";
+  result.context.stub = "generic";
+  result.context.payload = "text";
   result.context.request_bytes = 128;
   result.context.response_bytes = 4096;
   result.context.channel_args = {{"grpc.http2.bdp_probe", "0"}, {"grpc.optimization_target", "latency"}};
   result.context.service_config = "{\"loadBalancingConfig\":[{\"round_robin\":{}}]}";
-  result.points = {Point(2, 300'000, Latency(300'000, 50.0, 60.0, 70.0, 80.0, 900.0)),
-                   Point(16, 1'000'000, Latency(1'000'000, 150.0, 160.0, 170.0, 180.0, 1900.0)),
-                   Point(2, 320'000, Latency(320'000, 48.0, 61.0, 69.0, 82.0, 1000.0)),
+  result.points = {SamplePoint(2, 300'000, SampleLatency(300'000, 50.0, 60.0, 70.0, 80.0, 900.0)),
+                   SamplePoint(16, 1'000'000, SampleLatency(1'000'000, 150.0, 160.0, 170.0, 180.0, 1900.0)),
+                   SamplePoint(2, 320'000, SampleLatency(320'000, 48.0, 61.0, 69.0, 82.0, 1000.0)),
                    NotMeasured(16, "cannot connect to server-host:2137 within 5s (Connection refused)"),
-                   Point(2, 310'000, Latency(310'000, 49.0, 59.0, 71.0, 81.0, 950.0)),
-                   Point(16, 1'100'001, Latency(1'100'001, 140.0, 150.0, 165.0, 175.0, 1700.0))};
+                   SamplePoint(2, 310'000, SampleLatency(310'000, 49.0, 59.0, 71.0, 81.0, 950.0)),
+                   SamplePoint(16, 1'100'001, SampleLatency(1'100'001, 140.0, 150.0, 165.0, 175.0, 1700.0))};
   for (size_t i = 0; i < result.points.size(); ++i) {
     PointResult& p = result.points[i];
     p.repetition = static_cast<int>(i / 2);
@@ -129,7 +136,7 @@ Result RepetitionsSample() {
 
 Result TroubleSample() {
   Result result;
-  result.context = Context();
+  result.context = SampleContext();
   result.context.api = "callback";
   result.context.target = "unix:/run/ping.sock";
   result.context.build_type = "debug";
@@ -139,27 +146,33 @@ Result TroubleSample() {
   result.context.cpu_model = "";
   result.partial = true;
 
-  PointResult failing = Point(1, 1000, Latency(1000, 100.0, 200.0, 300.0, 400.0, 500.0));
+  PointResult failing = SamplePoint(1, 1000, SampleLatency(1000, 100.0, 200.0, 300.0, 400.0, 500.0));
   failing.errors = {{"UNAVAILABLE", 120, "failed to connect to all addresses; last error: \"Connection refused\", 111"},
                     {"DEADLINE_EXCEEDED", 7, "Deadline Exceeded"},
                     {"BAD_RESPONSE", 1, ""}};
   failing.warnings = {"policy local-pool promises 1 connection(s), this process has 2"};
   failing.connections = 2;
-  failing.unfinished = 3;
+  failing.suspect = {{"unfinished-calls", "3 call(s) never ended"}};
+  failing.counts = {1131, 1131, 0, 0, 1000, 128, 3};
+  failing.latency->count += 3;
+  failing.latency->at_least = 3;
+  failing.latency->least_age_ns = kNanosPerSecond;
+  failing.latency->max_ns = 2 * kNanosPerSecond;
 
   PointResult all_failed = NotMeasured(2, "no call succeeded: INTERNAL");
   all_failed.connections = 2;
   all_failed.window_ns = 10 * kNanosPerSecond;
+  all_failed.counts = {4321, 4321, 0, 0, 0, 4321, 0};
   all_failed.errors = {{"INTERNAL", 4321, "bytes that are not UTF-8: \xff\xfe"}};
-  all_failed.completed_per_worker = {0, 0};
+  all_failed.completed_per_slot = {0, 0};
 
   // Calls that take longer than the window: some end in it, none that was due in it has ended.
-  PointResult no_latency = Point(4, 4, LatencyStats());
+  PointResult no_latency = SamplePoint(4, 4, LatencyStats());
   no_latency.latency.reset();
   no_latency.latency_histogram.clear();
   no_latency.connections.reset();
 
-  PointResult cut = Point(16, 31'250, Latency(31'250, 250.0, 251.0, 252.0, 253.0, 254.0));
+  PointResult cut = SamplePoint(16, 31'250, SampleLatency(31'250, 250.0, 251.0, 252.0, 253.0, 254.0));
   cut.window_ns = kNanosPerSecond / 2;
   cut.partial = true;
 
@@ -224,6 +237,8 @@ ServerInfo Server() {
   server.grpc_version = "1.51.1";
   server.build_type = "release";
   server.api = "cq";
+  server.messages = "reused";
+  server.messages_note = "what the API forces";
   server.poll = "block";
   server.num_cqs = 2;
   server.workers_per_cq = 1;
@@ -242,9 +257,9 @@ ServerInfo Server() {
 }
 
 BaselineResult Baseline(const char* name, const char* description, double p50) {
-  PointResult point = Point(1, 100'000, Latency(100'000, p50, p50 * 1.25, p50 * 2, p50 * 4, p50 * 8));
+  PointResult point = SamplePoint(1, 100'000, SampleLatency(100'000, p50, p50 * 1.25, p50 * 2, p50 * 4, p50 * 8));
   point.channels = 0;
-  point.completed_per_worker.clear();
+  point.completed_per_slot.clear();
   return {name, description, point};
 }
 
@@ -252,30 +267,38 @@ BaselineResult Baseline(const char* name, const char* description, double p50) {
 
 Result EvidenceSample() {
   Result result;
-  result.context = Context();
+  result.context = SampleContext();
   result.context.repetitions = 6;
   result.context.policy = "shared";
   result.context.boot_id = "00000000-0000-4000-8000-000000000001";
   result.context.clock_source = "hpet";
   result.servers = {Server()};
-  result.suspect = {"the clock source of the client is hpet, not TSC: each look at the clock may be a system call"};
+  result.suspect = {
+      {"clock-source", "the clock source of the client is hpet, not TSC: each look at the clock may be a system call"}};
   result.notes = {"baseline: no Unix socket: the server does not listen on one on this machine (--listen unix:PATH)"};
   for (int repetition = 0; repetition < 6; ++repetition) {
     for (const auto& [inflight, calls, p50] : {std::tuple{1, 200'000, 48.0}, std::tuple{48, 900, 233.0}}) {
       const double scale = 1 + 0.01 * repetition;
       const auto completed = static_cast<uint64_t>(calls * scale);
-      PointResult& p = result.points.emplace_back(
-          Point(inflight, completed, Latency(completed, p50 / scale, p50 * 1.25, p50 * 2, p50 * 4, p50 * 8)));
+      PointResult& p = result.points.emplace_back(SamplePoint(
+          inflight, completed, SampleLatency(completed, p50 / scale, p50 * 1.25, p50 * 2, p50 * 4, p50 * 8)));
       p.repetition = repetition;
       p.connections = p.expected_connections = 1;
       SetFigures(p.figures, scale);
-      p.slices_per_second = {20'000, 20'100, 19'950.5};
+      p.channels_of_thread = {{0}};
+      p.slice_ns = 100 * kNanosPerMilli;
+      p.slices = {{2'000, 0, 48'639, 96'255, 390'000}, {2'010, 1, 47'615, 94'207, 380'000}, {0, 0, 0, 0, 0}};
       p.facts = {{"client_congestion_control", "cubic"}, {"server_congestion_control", "cubic"}};
       p.client_cpus = {{0, 0.5, 0.375, 0.125, 0}};
       p.server_cpus = {{0, 0.25, 0.75, 0, 0}, {1, 0.5, 0.25, 0.125, 0.125}};
       p.notes = {"client: connections are Unix sockets, for which the kernel has no TCP_INFO"};
       if (inflight == 48) p.notes.emplace_back("server: its control service did not answer at an edge of the window");
-      if (inflight == 48) p.suspect = {"too few calls for P99: 900, it needs 1000"};
+      if (inflight == 48) p.notes.emplace_back("too few calls for P99, which needs 1000");
+      if (inflight == 48 && repetition > 1) {
+        p.suspect = {{"steal", absl::StrCat("the hypervisor took ", repetition, " % of a CPU of the client")},
+                     {"steal", "the hypervisor took 12 % of a CPU of the server"}};
+      }
+      if (inflight == 48) p.limits = {{"client-cpu", "the client uses 0.97 of 1 CPU(s): this measures CPU"}};
     }
   }
   result.baselines = {Baseline("grpc", "gRPC as measured", 48), Baseline("tcp-block", "raw TCP, epoll", 32),
@@ -288,7 +311,7 @@ Result EvidenceSample() {
 
 Result EmptySample() {
   Result result;
-  result.context = Context();
+  result.context = SampleContext();
   result.partial = true;
   return result;
 }

@@ -113,7 +113,7 @@ TEST(AddressTest, SeveralHostsShareTheLoad) {
     const char* policy;
     int connections;
   };
-  for (const Case& c : {Case{"shared", 2}, Case{"per-worker", 2}, Case{"local-pool", 4}, Case{"pool:2", 2}}) {
+  for (const Case& c : {Case{"shared", 2}, Case{"per-slot", 2}, Case{"local-pool", 4}, Case{"pool:2", 2}}) {
     SCOPED_TRACE(c.policy);
     const ClientRun run = Measure(hosts, c.policy, 4);
     EXPECT_EQ(run.exit_code, 0) << run.err;

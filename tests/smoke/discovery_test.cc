@@ -82,6 +82,22 @@ TEST_P(DiscoveryTest, ReflectionDescribesTheMethods) {
   }
 }
 
+// A service has all its methods, whatever their shapes.
+TEST_P(DiscoveryTest, ReflectionDescribesEveryShape) {
+  ServerReflectionRequest request;
+  request.set_file_containing_symbol("cqbench.v1.EchoService");
+  const ServerReflectionResponse answer = Ask(request);
+  google::protobuf::FileDescriptorProto file;
+  ASSERT_TRUE(file.ParseFromString(answer.file_descriptor_response().file_descriptor_proto(0)));
+  std::vector<std::string> shapes;
+  for (const auto& method : file.service(0).method()) {
+    shapes.push_back(method.name() + (method.client_streaming() ? " many" : " one") +
+                     (method.server_streaming() ? " many" : " one"));
+  }
+  EXPECT_THAT(shapes,
+              testing::ElementsAre("Echo one one", "EchoStream many many", "Upload many one", "Download one many"));
+}
+
 TEST_P(DiscoveryTest, ReflectionDoesNotKnowEverything) {
   ServerReflectionRequest request;
   request.set_file_containing_symbol("no.such.Service");

@@ -13,6 +13,8 @@
 #include <regex>
 #include <stdexcept>
 
+#include "cqbench/process.h"
+
 namespace cqbench::smoke {
 namespace {
 
@@ -20,6 +22,11 @@ std::vector<std::string> ServerCommand(const Flags& flags) {
   const bool placed =
       std::any_of(flags.begin(), flags.end(), [](const auto& f) { return f == "--port" || f == "--listen"; });
   return Flags{CQBENCH_SERVER} + flags + (placed ? Flags{} : Flags{"--port", "0"});
+}
+
+// The launcher execs the program, so the process stays the same.
+Flags OnCpus(const std::vector<int>& cpus) {
+  return {"/usr/bin/env", "taskset", "-c", FormatCpuList(cpus)};
 }
 
 #if defined(__SANITIZE_ADDRESS__)
@@ -35,7 +42,17 @@ Flags operator+(Flags a, const Flags& b) {
   return a;
 }
 
-Server::Server(const Flags& flags) : process_(ServerCommand(flags)) {
+Flags OnServerCpus() {
+  const std::vector<int> cpus = AllowedCpus();
+  return cpus.size() < 2 ? Flags{} : OnCpus({cpus.front()});
+}
+
+Flags OnClientCpus() {
+  const std::vector<int> cpus = AllowedCpus();
+  return cpus.size() < 2 ? Flags{} : OnCpus({cpus.begin() + 1, cpus.end()});
+}
+
+Server::Server(const Flags& flags, const Flags& launcher) : process_(launcher + ServerCommand(flags)) {
   const auto address = process_.WaitForLine("listening on ", kPatience);
   if (!address) {
     process_.Wait(Seconds(1));
@@ -111,9 +128,9 @@ ClientRun Finish(Process& client, Seconds timeout) {
 }
 
 bool WaitUntilMeasuring(Process& client, int point) {
-  // "[1/2] in-flight 4, measuring 0.2/3.0 s, 12345 req/s"
+  // "[1/2] in-flight 4, measuring 0.2/3.0 s, 12345 req/s", "[1/2] rate 500/s, measuring 0.2/3.0 s, 495 req/s, …"
   const std::regex line("\\[" + std::to_string(point) +
-                        "/[0-9]+\\] in-flight [0-9]+, measuring [^,\r]*, [1-9][0-9]* req/s");
+                        "/[0-9]+\\] (in-flight|rate) [0-9./s]+, measuring [^,\r]*, [1-9][0-9]* req/s");
   const bool measuring = client.WaitUntil([&] { return std::regex_search(client.err(), line); }, kPatience);
   EXPECT_TRUE(measuring) << client.err();
   return measuring;
@@ -141,6 +158,13 @@ void ExpectClean(const Json& point) {
     EXPECT_LE(last, point.at(key)) << key << " in " << point;
     last = point.at(key);
   }
+}
+
+void ExpectIdentities(const Json& point) {
+  ASSERT_TRUE(point.is_object());
+  const auto count = [&](const char* key) { return point.at(key).get<uint64_t>(); };
+  EXPECT_EQ(count("calls_due"), count("calls_sent") + count("calls_dropped") + count("calls_unsent")) << point;
+  EXPECT_EQ(count("calls_sent"), count("calls_ok") + count("failed") + count("unfinished")) << point;
 }
 
 std::vector<std::string> Lines(const std::string& text) {

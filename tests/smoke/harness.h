@@ -29,6 +29,11 @@ using Json = nlohmann::json;
 
 Flags operator+(Flags a, const Flags& b);
 
+// What a command line begins with so that server and client do not take each other's time: the first of this process's
+// CPUs, and all others. Empty when there is only one.
+Flags OnServerCpus();
+Flags OnClientCpus();
+
 // --- server ---
 
 // What the server says of its life in its last line.
@@ -42,8 +47,8 @@ struct Served {
 class Server {
  public:
   // With --port 0 unless the flags say where to listen. Returns when calls are accepted; throws std::runtime_error with
-  // what the server said when it does not come that far.
-  explicit Server(const Flags& flags = {});
+  // what the server said when it does not come that far. `launcher`: see OnServerCpus().
+  explicit Server(const Flags& flags = {}, const Flags& launcher = {});
 
   // What --host takes: "localhost:40123".
   const std::string& address() const { return address_; }
@@ -92,6 +97,8 @@ Flags Short();
 
 // A measured point without any fault: calls completed, no errors, no warnings, percentiles in order.
 void ExpectClean(const Json& point);
+// due = sent + dropped + unsent, and sent = ok + failed + unfinished, exactly.
+void ExpectIdentities(const Json& point);
 // Lines of a text, without their ends.
 std::vector<std::string> Lines(const std::string& text);
 // The text is one line and contains each of the parts.

@@ -1,7 +1,10 @@
-// Every server API with every client API, call kind and channel policy: calls complete without an error over as many
-// connections as the policy promises.
+// Every server API with every client API, unary and bidi, and channel policy; and every method with every client API,
+// message holder, kind of stub and schedule, the server APIs taking turns. Calls complete without an error, over as
+// many connections as the policy promises, and their counts add up.
 
 #include <gtest/gtest.h>
+
+#include <ostream>
 
 #include "tests/smoke/harness.h"
 #include "tests/smoke/parameters.h"
@@ -13,8 +16,7 @@ struct Policy {
   const char* name;
   int connections;  // for four calls in flight
 };
-constexpr Policy kPolicies[] = {
-    {"shared", 1}, {"per-worker", 1}, {"distinct-args", 4}, {"local-pool", 4}, {"pool:3", 3}};
+constexpr Policy kPolicies[] = {{"shared", 1}, {"per-slot", 1}, {"distinct-args", 4}, {"local-pool", 4}, {"pool:3", 3}};
 
 using Combination = std::tuple<std::string, std::string, std::string>;  // server API, client API, mode
 
@@ -33,15 +35,16 @@ TEST_P(MatrixTest, EveryPolicyKeepsItsPromise) {
     const Json result = run.Parsed();
     ASSERT_TRUE(result.is_object());
     EXPECT_EQ(result.at("context").at("api"), client_api);
-    EXPECT_EQ(result.at("context").at("mode"), mode);
+    EXPECT_EQ(result.at("context").at("method"), mode);
     EXPECT_EQ(result.at("context").at("channel_policy"), policy.name);
     EXPECT_FALSE(result.at("context").at("partial"));
     const Json point = run.Point();
     ExpectClean(point);
+    ExpectIdentities(point);
     EXPECT_EQ(point.at("inflight"), 4);
     EXPECT_EQ(point.at("connections"), policy.connections);
     EXPECT_EQ(point.at("expected_connections"), policy.connections);
-    EXPECT_EQ(point.at("completed_per_worker").size(), 4u);
+    EXPECT_EQ(point.at("completed_per_slot").size(), 4u);
   }
 }
 
@@ -51,6 +54,67 @@ INSTANTIATE_TEST_SUITE_P(All, MatrixTest,
                          [](const testing::TestParamInfo<Combination>& tested) {
                            return std::get<0>(tested.param) + "Server_" + std::get<1>(tested.param) + "Client_" +
                                   std::get<2>(tested.param);
+                         });
+
+struct Method {
+  const char* workload;
+  const char* name;
+};
+void PrintTo(const Method& method, std::ostream* out) {
+  *out << method.workload << "/" << method.name;
+}
+constexpr Method kMethods[] = {{"ping", "unary"},     {"ping", "streaming"}, {"echo", "unary"},
+                               {"echo", "streaming"}, {"echo", "upload"},    {"echo", "download"}};
+
+class MethodTest : public testing::TestWithParam<std::tuple<std::string, Method>> {
+ protected:
+  // Requests and answers of the echo are checked by their sizes and numbers at both ends.
+  static void ExpectToWork(const std::string& server_api, const Flags& more, bool open_loop) {
+    const auto& [client_api, method] = GetParam();
+    std::string tested = server_api;
+    for (const std::string& flag : more) tested += " " + flag;
+    SCOPED_TRACE(tested);
+    Flags flags = {"--host",     SharedServer(server_api).address(),
+                   "--api",      client_api,
+                   "--workload", method.workload,
+                   "--method",   method.name,
+                   "--format",   "json"};
+    if (method.workload == std::string("echo")) {
+      flags = flags + Flags{"--request-bytes", "100", "--response-bytes", "3000", "--payload", "random"};
+    }
+    const ClientRun run = RunClient(flags + Short() + more);
+    EXPECT_EQ(run.exit_code, 0) << run.err;
+    const Json point = run.Point();
+    ExpectClean(point);
+    ExpectIdentities(point);
+    EXPECT_EQ(point.at("calls_ok"), point.at("latency_samples"));
+    if (!open_loop) return;
+    EXPECT_EQ(point.at("rate_asked_per_second"), 400);
+    EXPECT_EQ(point.at("latency_from_sent_samples"), point.at("latency_samples"));
+    EXPECT_TRUE(point.contains("pacer_lateness_p99_ns")) << point;
+  }
+};
+
+TEST_P(MethodTest, WorksWithEveryHolderStubAndSchedule) {
+  const Flags closed = {"--inflight", "5"}, open = {"--rate", "400", "--max-outstanding", "5"};
+  size_t turn = 0;
+  for (const char* holder : {"fresh", "reused", "arena", "bytes"}) {
+    const Flags messages = {"--messages", holder};
+    const std::string& server = kServerApis[turn++];
+    // A sanitizer looks at one schedule of each holder.
+    if (!kSanitized || turn % 2 == 1) ExpectToWork(server, messages + closed, /*open_loop=*/false);
+    if (kSanitized && turn % 2 == 1) continue;
+    const Flags arrivals = {"--arrivals", turn % 4 == 0 ? "poisson" : "constant"};
+    ExpectToWork(server, messages + open + arrivals, /*open_loop=*/true);
+  }
+  ExpectToWork("cq", closed + Flags{"--stub", "generic", "--channel-policy", "pool:2"}, /*open_loop=*/false);
+  if (!kSanitized) ExpectToWork("callback", open + Flags{"--stub", "generic"}, /*open_loop=*/true);
+}
+
+INSTANTIATE_TEST_SUITE_P(All, MethodTest, testing::Combine(testing::ValuesIn(kClientApis), testing::ValuesIn(kMethods)),
+                         [](const testing::TestParamInfo<std::tuple<std::string, Method>>& tested) {
+                           const Method& method = std::get<1>(tested.param);
+                           return std::get<0>(tested.param) + "Client_" + method.workload + "_" + method.name;
                          });
 
 }  // namespace

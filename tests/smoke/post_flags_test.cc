@@ -63,7 +63,7 @@ TEST(PostFlagsTest, PerWorkerStats) {
   const ClientRun run =
       RunClient(Flags{"--host", SharedServer("cq").address(), "--inflight", "3", "--per-worker-stats"} + Short());
   EXPECT_EQ(run.exit_code, 0) << run.err;
-  const std::vector<std::string> lines = LinesAfter(run.out, "Per-Worker Throughput Statistics, in-flight 3:");
+  const std::vector<std::string> lines = LinesAfter(run.out, "Throughput per slot, in-flight 3:");
   ASSERT_EQ(lines.size(), 2u + 3u) << run.out;
   double total = 0;
   for (size_t i = 0; i < 3; ++i) {
@@ -73,7 +73,7 @@ TEST(PostFlagsTest, PerWorkerStats) {
     EXPECT_GT(rate, 0) << line;
     total += rate;
   }
-  // The workers' rates add up to the table's.
+  // The slots' rates add up to the table's.
   const size_t row = run.out.find("\n        3 | ");
   ASSERT_NE(row, std::string::npos) << run.out;
   EXPECT_NEAR(std::stod(run.out.substr(row + 13)), total, 0.1) << run.out;
@@ -88,7 +88,7 @@ TEST(PostFlagsTest, AsyncStreams) {
     EXPECT_EQ(run.exit_code, 0) << run.err;
     const Json result = run.Parsed();
     ASSERT_TRUE(result.is_object());
-    EXPECT_EQ(result.at("context").at("mode"), "streaming");
+    EXPECT_EQ(result.at("context").at("method"), "streaming");
     const Json point = run.Point();
     ExpectClean(point);
     const Served served = server.Stop(SIGTERM);

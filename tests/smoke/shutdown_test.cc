@@ -54,7 +54,7 @@ TEST_P(ShutdownTest, CountsAgreeWithAStreamingClient) {
   const Json point = run.Point();
   ExpectClean(point);
   const Served served = server.Stop(SIGTERM);
-  EXPECT_EQ(served.calls, 4u);  // one stream per worker
+  EXPECT_EQ(served.calls, 4u);  // one stream per slot
   EXPECT_EQ(served.ok, 4u);
   EXPECT_EQ(served.failed, 0u);
   EXPECT_GE(served.messages, point.at("completed"));
@@ -177,7 +177,7 @@ TEST_P(QueuesTest, Spinning) {
 
 INSTANTIATE_TEST_SUITE_P(All, QueuesTest, testing::Values("cq", "generic"), ServerName);
 
-TEST(SyncQueuesTest, TakesQueuesAndWorkers) {
+TEST(SyncQueuesTest, TakesQueuesAndThreads) {
   ExpectToWork({"--api", "sync", "--num-cqs", "2", "--workers-per-cq", "2"}, "32");
 }
 

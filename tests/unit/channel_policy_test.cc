@@ -4,6 +4,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <set>
 #include <string>
 #include <vector>
@@ -36,11 +37,11 @@ std::set<std::vector<int>> DistinctConnections(const ChannelPlan& plan) {
 TEST(ParseChannelPolicy, ReadsEveryNameAndPrintsItBack) {
   const auto kind_of = [](absl::string_view text) { return ParseChannelPolicy(text).value().kind; };
   EXPECT_EQ(kind_of("shared"), Kind::kShared);
-  EXPECT_EQ(kind_of("per-worker"), Kind::kPerWorker);
+  EXPECT_EQ(kind_of("per-slot"), Kind::kPerSlot);
   EXPECT_EQ(kind_of("distinct-args"), Kind::kDistinctArgs);
   EXPECT_EQ(kind_of("local-pool"), Kind::kLocalPool);
   EXPECT_EQ(kind_of("pool:4"), Kind::kPool);
-  for (const char* text : {"shared", "per-worker", "distinct-args", "local-pool", "pool:1", "pool:10000"}) {
+  for (const char* text : {"shared", "per-slot", "distinct-args", "local-pool", "pool:1", "pool:10000"}) {
     EXPECT_EQ(ParseChannelPolicy(text).value().ToString(), text);
   }
   EXPECT_EQ(ParseChannelPolicy("pool:4").value().pool_size, 4);
@@ -48,7 +49,7 @@ TEST(ParseChannelPolicy, ReadsEveryNameAndPrintsItBack) {
 
 TEST(ParseChannelPolicy, RefusesEverythingElseAndSaysWhatIsAccepted) {
   for (const char* text : {"", "Shared", "shared ", "pool", "pool:", "pool:0", "pool:-1", "pool:10001", "pool:x",
-                           "pool:1x", "pool:99999999999999999999", "pool:?", "per_worker"}) {
+                           "pool:1x", "pool:99999999999999999999", "pool:?", "per_slot", "per-worker"}) {
     const auto policy = ParseChannelPolicy(text);
     ASSERT_FALSE(policy.ok()) << text;
     EXPECT_THAT(std::string(policy.status().message()), HasSubstr(absl::StrCat("'", text, "'")));
@@ -57,42 +58,42 @@ TEST(ParseChannelPolicy, RefusesEverythingElseAndSaysWhatIsAccepted) {
 }
 
 TEST(PlanChannels, PromisesOneOneNNAndNConnections) {
-  for (int inflight : {1, 2, 48, 1000}) {
-    EXPECT_EQ(PlanChannels({Kind::kShared}, inflight, 1).expected_connections, 1);
-    EXPECT_EQ(PlanChannels({Kind::kPerWorker}, inflight, 1).expected_connections, 1);
-    EXPECT_EQ(PlanChannels({Kind::kDistinctArgs}, inflight, 1).expected_connections, inflight);
-    EXPECT_EQ(PlanChannels({Kind::kLocalPool}, inflight, 1).expected_connections, inflight);
-    EXPECT_EQ(PlanChannels({Kind::kPool, 7}, inflight, 1).expected_connections, 7);
+  for (int slots : {1, 2, 48, 1000}) {
+    EXPECT_EQ(PlanChannels({Kind::kShared}, slots, 1).expected_connections, 1);
+    EXPECT_EQ(PlanChannels({Kind::kPerSlot}, slots, 1).expected_connections, 1);
+    EXPECT_EQ(PlanChannels({Kind::kDistinctArgs}, slots, 1).expected_connections, slots);
+    EXPECT_EQ(PlanChannels({Kind::kLocalPool}, slots, 1).expected_connections, slots);
+    EXPECT_EQ(PlanChannels({Kind::kPool, 7}, slots, 1).expected_connections, 7);
   }
 }
 
-TEST(PlanChannels, SharedIsOneChannelHoweverManyAreInFlight) {
-  for (int inflight : {1, 2, 48}) {
-    const ChannelPlan plan = PlanChannels({Kind::kShared}, inflight, 1);
+TEST(PlanChannels, SharedIsOneChannelHoweverManySlots) {
+  for (int slots : {1, 2, 48}) {
+    const ChannelPlan plan = PlanChannels({Kind::kShared}, slots, 1);
     ASSERT_EQ(plan.channels.size(), 1u);
     EXPECT_FALSE(plan.channels[0].local_pool);
     EXPECT_EQ(plan.channels[0].distinguishing_value, -1);
   }
 }
 
-TEST(PlanChannels, PerWorkerIsAChannelEachWithNothingToTellThemApart) {
-  for (int inflight : {1, 2, 48}) {
-    const ChannelPlan plan = PlanChannels({Kind::kPerWorker}, inflight, 1);
-    EXPECT_EQ(plan.channels.size(), static_cast<size_t>(inflight));
+TEST(PlanChannels, PerSlotIsAChannelEachWithNothingToTellThemApart) {
+  for (int slots : {1, 2, 48}) {
+    const ChannelPlan plan = PlanChannels({Kind::kPerSlot}, slots, 1);
+    EXPECT_EQ(plan.channels.size(), static_cast<size_t>(slots));
     EXPECT_EQ(DistinctConnections(plan).size(), 1u);
   }
 }
 
 TEST(PlanChannels, DistinctArgsGivesEachChannelAValueOfItsOwn) {
-  for (int inflight : {1, 2, 48}) {
-    const ChannelPlan plan = PlanChannels({Kind::kDistinctArgs}, inflight, 1);
+  for (int slots : {1, 2, 48}) {
+    const ChannelPlan plan = PlanChannels({Kind::kDistinctArgs}, slots, 1);
     std::set<int> values;
     for (const auto& channel : plan.channels) {
       EXPECT_GE(channel.distinguishing_value, 0);
       EXPECT_FALSE(channel.local_pool);
       values.insert(channel.distinguishing_value);
     }
-    EXPECT_EQ(values.size(), static_cast<size_t>(inflight));
+    EXPECT_EQ(values.size(), static_cast<size_t>(slots));
   }
 }
 
@@ -104,14 +105,14 @@ TEST(PlanChannels, LocalPoolAndPoolUseTheLocalSubchannelPool) {
   }
 }
 
-TEST(PlanChannels, PoolHasItsSizeWhetherFewerOrMoreAreInFlight) {
-  for (int inflight : {1, 4, 100}) {
-    EXPECT_EQ(PlanChannels({Kind::kPool, 4}, inflight, 1).channels.size(), 4u);
+TEST(PlanChannels, PoolHasItsSizeWhetherThereAreFewerOrMoreSlots) {
+  for (int slots : {1, 4, 100}) {
+    EXPECT_EQ(PlanChannels({Kind::kPool, 4}, slots, 1).channels.size(), 4u);
   }
 }
 
 TEST(PlanChannels, ChannelsGoRoundTheHosts) {
-  EXPECT_THAT(HostsOf(PlanChannels({Kind::kPerWorker}, 5, 2)), ElementsAre(0, 1, 0, 1, 0));
+  EXPECT_THAT(HostsOf(PlanChannels({Kind::kPerSlot}, 5, 2)), ElementsAre(0, 1, 0, 1, 0));
   EXPECT_THAT(HostsOf(PlanChannels({Kind::kLocalPool}, 4, 3)), ElementsAre(0, 1, 2, 0));
   EXPECT_THAT(HostsOf(PlanChannels({Kind::kPool, 3}, 1, 2)), ElementsAre(0, 1, 0));
 }
@@ -119,35 +120,94 @@ TEST(PlanChannels, ChannelsGoRoundTheHosts) {
 TEST(PlanChannels, SharedIsOneChannelPerHost) {
   EXPECT_THAT(HostsOf(PlanChannels({Kind::kShared}, 48, 3)), ElementsAre(0, 1, 2));
   EXPECT_EQ(PlanChannels({Kind::kShared}, 48, 3).expected_connections, 3);
-  EXPECT_EQ(PlanChannels({Kind::kPerWorker}, 48, 3).expected_connections, 3);
+  EXPECT_EQ(PlanChannels({Kind::kPerSlot}, 48, 3).expected_connections, 3);
 }
 
-TEST(PlanChannels, HostsThatNoWorkerReachesGetNoConnection) {
+TEST(PlanChannels, HostsThatNoSlotReachesGetNoConnection) {
   EXPECT_THAT(HostsOf(PlanChannels({Kind::kShared}, 1, 3)), ElementsAre(0));
   EXPECT_EQ(PlanChannels({Kind::kShared}, 1, 3).expected_connections, 1);
-  EXPECT_EQ(PlanChannels({Kind::kPerWorker}, 2, 3).expected_connections, 2);
+  EXPECT_EQ(PlanChannels({Kind::kPerSlot}, 2, 3).expected_connections, 2);
 }
 
-TEST(PlanChannels, MaxChannelsBoundsThePoliciesWithAChannelPerWorker) {
-  for (Kind kind : {Kind::kPerWorker, Kind::kDistinctArgs, Kind::kLocalPool}) {
+TEST(PlanChannels, MaxChannelsBoundsThePoliciesWithAChannelPerSlot) {
+  for (Kind kind : {Kind::kPerSlot, Kind::kDistinctArgs, Kind::kLocalPool}) {
     EXPECT_EQ(PlanChannels({kind, 0, 4}, 48, 1).channels.size(), 4u);
     EXPECT_EQ(PlanChannels({kind, 0, 4}, 3, 1).channels.size(), 3u);
-    EXPECT_EQ(PlanChannels({kind, 0, 4}, 48, 1).expected_connections, kind == Kind::kPerWorker ? 1 : 4);
+    EXPECT_EQ(PlanChannels({kind, 0, 4}, 48, 1).expected_connections, kind == Kind::kPerSlot ? 1 : 4);
   }
 }
 
 TEST(PlanChannels, ExpectedConnectionsAreWhatTheChannelsCanBeToldApartBy) {
   for (const ChannelPolicy& policy :
-       {ChannelPolicy{Kind::kShared}, ChannelPolicy{Kind::kPerWorker}, ChannelPolicy{Kind::kDistinctArgs},
+       {ChannelPolicy{Kind::kShared}, ChannelPolicy{Kind::kPerSlot}, ChannelPolicy{Kind::kDistinctArgs},
         ChannelPolicy{Kind::kLocalPool}, ChannelPolicy{Kind::kPool, 5}, ChannelPolicy{Kind::kDistinctArgs, 0, 3}}) {
-    for (int inflight : {1, 2, 3, 16}) {
+    for (int slots : {1, 2, 3, 16}) {
       for (int hosts : {1, 2, 5}) {
-        const ChannelPlan plan = PlanChannels(policy, inflight, hosts);
+        const ChannelPlan plan = PlanChannels(policy, slots, hosts);
         EXPECT_EQ(DistinctConnections(plan).size(), static_cast<size_t>(plan.expected_connections))
-            << policy.ToString() << ", " << inflight << " in flight, " << hosts << " hosts";
+            << policy.ToString() << ", " << slots << " slots, " << hosts << " hosts";
       }
     }
   }
+}
+
+// Numbers of slots of each thread, and threads of each channel.
+struct Spread {
+  Spread(int slots, int channels, int threads)
+      : slots_of_thread(static_cast<size_t>(threads)),
+        threads_of_channel(static_cast<size_t>(channels)),
+        slots_of_channel(static_cast<size_t>(channels)) {
+    for (int slot = 0; slot < slots; ++slot) {
+      const int thread = ThreadOfSlot(slot, channels, threads);
+      EXPECT_GE(thread, 0);
+      ++slots_of_thread.at(static_cast<size_t>(thread));
+      threads_of_channel[static_cast<size_t>(slot % channels)].insert(thread);
+      ++slots_of_channel[static_cast<size_t>(slot % channels)];
+    }
+  }
+  std::vector<int> slots_of_thread;
+  std::vector<std::set<int>> threads_of_channel;
+  std::vector<int> slots_of_channel;
+};
+
+TEST(ThreadOfSlot, ThreadsGetTheSameNumberOfSlotsWithinOne) {
+  for (int threads = 1; threads <= 6; ++threads) {
+    for (int channels : {1, 2, 3, 4, 6, 7, 12}) {
+      for (int slots = threads; slots <= 100; ++slots) {
+        const Spread spread(slots, channels, threads);
+        const auto [least, most] = std::minmax_element(spread.slots_of_thread.begin(), spread.slots_of_thread.end());
+        EXPECT_LE(*most - *least, 1) << slots << " slots, " << channels << " channels, " << threads << " threads";
+      }
+    }
+  }
+}
+
+TEST(ThreadOfSlot, AChannelIsDrivenByAsManyThreadsAsItHasSlots) {
+  for (int threads = 1; threads <= 6; ++threads) {
+    for (int channels : {1, 2, 3, 4, 6, 7, 12}) {
+      for (int slots = 1; slots <= 100; ++slots) {
+        const Spread spread(slots, channels, threads);
+        for (size_t channel = 0; channel < spread.threads_of_channel.size(); ++channel) {
+          EXPECT_EQ(static_cast<int>(spread.threads_of_channel[channel].size()),
+                    std::min(threads, spread.slots_of_channel[channel]))
+              << "channel " << channel << " of " << channels << ", " << slots << " slots, " << threads << " threads";
+        }
+      }
+    }
+  }
+}
+
+TEST(ThreadOfSlot, AnEvenPoolOnTwoThreadsIsNotPinned) {
+  for (int channels : {2, 3, 4}) {
+    for (const std::set<int>& threads : Spread(8, channels, 2).threads_of_channel) {
+      EXPECT_THAT(threads, ElementsAre(0, 1)) << "pool:" << channels;
+    }
+  }
+}
+
+TEST(ThreadOfSlot, AThreadPerSlotIsEachSlotsOwn) {
+  const Spread spread(/*slots=*/12, /*channels=*/4, /*threads=*/12);
+  EXPECT_THAT(spread.slots_of_thread, testing::Each(1));
 }
 
 }  // namespace

@@ -8,26 +8,10 @@
 
 #include "absl/strings/str_cat.h"
 #include "src/tools/client_flags.h"
-#include "tests/unit/command_line.h"
+#include "tests/unit/client_line.h"
 
 namespace cqbench {
 namespace {
-
-void Refused(const Arguments& arguments, const Arguments& words) {
-  ExpectUsageError(ParseWith(ParseClientFlags, arguments), arguments, words);
-}
-
-// The line must name both, whatever the value is.
-void RefusedValues(const std::string& flag, const Arguments& values, const Arguments& further = {}) {
-  for (const std::string& value : values) {
-    Arguments arguments = {flag, value};
-    arguments.insert(arguments.end(), further.begin(), further.end());
-    Refused(arguments, {flag, value});
-  }
-}
-
-const Arguments kNotInflightCounts = {"0",    "-1",  "100001", "2147483648", "99999999999999999999",
-                                      "many", "1.5", "1e3",    "10k"};
 
 TEST(ClientFlagsErrors, UnknownFlags) {
   Refused({"--no-such-flag"}, {"--no-such-flag"});
@@ -60,33 +44,6 @@ TEST(ClientFlagsErrors, Ports) {
   RefusedValues("--port", {"0", "-1", "65536", "99999999999999999999", "http", "1.5"});
 }
 
-TEST(ClientFlagsErrors, InflightCounts) {
-  for (const char* flag : {"--inflight", "--min-inflight", "--max-inflight", "--inflight-step"}) {
-    RefusedValues(flag, kNotInflightCounts);
-  }
-}
-
-TEST(ClientFlagsErrors, InflightLists) {
-  for (const std::string& value : kNotInflightCounts)
-    Refused({"--inflight-list", "1," + value}, {"--inflight-list", value});
-  Refused({"--inflight-list", "1,,2"}, {"--inflight-list"});
-  Refused({"--inflight-list", ","}, {"--inflight-list"});
-}
-
-TEST(ClientFlagsErrors, MaxBelowMin) {
-  Refused(Split("--min-inflight 9 --max-inflight 8"), {"--max-inflight", "8", "--min-inflight", "9"});
-  Refused(Split("--min-inflight 33"), {"--max-inflight", "32", "--min-inflight", "33"});
-}
-
-TEST(ClientFlagsErrors, PointsGivenTwice) {
-  Refused(Split("--inflight 1 --max-inflight 2"), {"--inflight", "--max-inflight"});
-  Refused(Split("--inflight 1 --min-inflight 2"), {"--inflight", "--min-inflight"});
-  Refused(Split("--inflight 1 --inflight-list 2"), {"--inflight", "--inflight-list"});
-  Refused(Split("--max-inflight 1 --inflight-list 2"), {"--max-inflight", "--inflight-list"});
-  Refused(Split("--inflight-step 1 --inflight-list 2"), {"--inflight-step", "--inflight-list"});
-  Refused(Split("--inflight 1 --inflight 2"), {"--inflight"});
-}
-
 TEST(ClientFlagsErrors, Durations) {
   for (const char* flag : {"--warmup", "--interval", "--deadline", "--connect-timeout"}) {
     RefusedValues(flag, {"-1", "-1ms", "86401", "25h", "1e300", "inf", "nan", "soon", "10x", "1,5"});
@@ -98,7 +55,6 @@ TEST(ClientFlagsErrors, Durations) {
 TEST(ClientFlagsErrors, Choices) {
   RefusedValues("--api", {"async", "CQ", "generic"});
   RefusedValues("--poll", {"busy"}, {"--api", "cq"});
-  RefusedValues("--workload", {"pong"});
   RefusedValues("--format", {"xml", "JSON"});
 }
 
@@ -106,11 +62,6 @@ TEST(ClientFlagsErrors, Numbers) {
   RefusedValues("--threads", {"0", "-1", "4097", "two"}, {"--api", "cq"});
   RefusedValues("--max-async-clients", {"-1", "100001", "few"}, {"--async"});
   RefusedValues("--max-channels", {"0", "-1", "100001", "few"});
-  RefusedValues("--repetitions", {"0", "-1", "1001", "1.5"});
-  RefusedValues("--until-stable", {"0", "0.05", "-1", "100.5", "nan", "1%"});
-  RefusedValues("--max-repetitions", {"5", "-1", "1001", "1.5"}, {"--until-stable", "2"});
-  RefusedValues("--request-bytes", {"-1", "67108865", "1k"}, {"--workload", "echo"});
-  RefusedValues("--response-bytes", {"-1", "67108865", "99999999999999999999"}, {"--workload", "echo"});
   RefusedValues("--max-error-rate", {"-0.1", "1.1", "5%", "nan", "inf"});
 }
 
@@ -157,18 +108,11 @@ TEST(ClientFlagsErrors, FlagsOfAnotherApi) {
 TEST(ClientFlagsErrors, FlagsOfAnotherPolicy) {
   Refused(Split("--local-pool --channel-policy shared"), {"--local-pool", "--channel-policy"});
   Refused(Split("--max-channels 2 --channel-policy shared"), {"--max-channels", "shared"});
-  Refused(Split("--max-repetitions 9"), {"--max-repetitions", "--until-stable"});
-  Refused(Split("--max-repetitions 9 --until-stable 1 --repetitions 10"), {"--max-repetitions", "9", "10"});
   for (const char* flag : {"--evidence", "--breakdown", "--baseline"}) {
     Refused({flag, "--no-evidence"}, {flag, "--no-evidence"});
   }
   Refused(Split("--evidence --format json"), {"--evidence", "json"});
   Refused(Split("--max-channels 2 --channel-policy pool:3"), {"--max-channels", "pool:3"});
-}
-
-TEST(ClientFlagsErrors, PayloadsWithoutEcho) {
-  Refused(Split("--request-bytes 1"), {"--request-bytes", "echo"});
-  Refused(Split("--response-bytes 1 --workload ping"), {"--response-bytes", "echo"});
 }
 
 TEST(ClientFlagsErrors, BlocksBelowTheTableWithoutATable) {

@@ -11,7 +11,7 @@
 #include <variant>
 
 #include "absl/strings/str_cat.h"
-#include "tests/unit/command_line.h"
+#include "tests/unit/client_line.h"
 
 namespace cqbench {
 namespace {
@@ -21,37 +21,29 @@ using testing::HasSubstr;
 using testing::SizeIs;
 using Kind = ChannelPolicy::Kind;
 
-ClientOptions Options(const Arguments& arguments) {
-  const auto parsed = ParseWith(ParseClientFlags, arguments);
-  EXPECT_EQ(parsed.exit_code, 0) << parsed.text;
-  EXPECT_EQ(parsed.text, "");
-  return parsed.options.value_or(ClientOptions());
-}
-
-ClientOptions Options(const std::string& line) {
-  return Options(Split(line));
-}
-
 TEST(ClientFlags, DefaultsAreThoseOfThePost) {
   const ClientOptions options = Options("");
   const RunConfig& run = options.run;
   ASSERT_THAT(run.targets, SizeIs(1));
   EXPECT_EQ(run.targets[0].ToString(), "localhost:2137");
-  EXPECT_EQ(run.workload, WorkloadKind::kPing);
-  EXPECT_EQ(run.mode, RpcMode::kUnary);
+  EXPECT_EQ(run.method.path, "/Ydb.Debug.V1.DebugService/PingPlainGrpc");
+  EXPECT_EQ(run.messages, MessageHolder::kReused);
+  EXPECT_EQ(run.stub, StubKind::kGenerated);
   EXPECT_EQ(run.api, ClientApi::kSync);
   EXPECT_EQ(run.poll, PollMode::kBlock);
-  EXPECT_EQ(run.policy.ToString(), "per-worker");
+  EXPECT_EQ(run.policy.ToString(), "per-slot");
   EXPECT_EQ(run.policy.max_channels, 0);
-  EXPECT_THAT(run.inflight, ElementsAre(32));
+  EXPECT_THAT(run.points, ElementsAre(Load{32, 0}));
   EXPECT_EQ(run.threads, 0);
   EXPECT_EQ(run.warmup_ns, kNanosPerSecond);
   EXPECT_EQ(run.interval_ns, 10 * kNanosPerSecond);
   EXPECT_EQ(run.deadline_ns, kNanosPerSecond);
   EXPECT_EQ(run.connect_timeout_ns, 5 * kNanosPerSecond);
   EXPECT_EQ(run.repetitions, 1);
-  EXPECT_EQ(run.request_bytes, 0u);
-  EXPECT_EQ(run.response_bytes, 0u);
+  EXPECT_EQ(run.message.request_bytes, 0u);
+  EXPECT_EQ(run.message.response_bytes, 0u);
+  EXPECT_TRUE(options.goals.objective.empty());
+  EXPECT_FALSE(options.goals.find_rate);
   EXPECT_TRUE(run.channel_args.empty());
   EXPECT_EQ(run.service_config, "");
   EXPECT_EQ(options.format, Format::kTable);
@@ -66,29 +58,29 @@ TEST(ClientFlags, SweepOfThePostWorksAsPrinted) {
   const ClientOptions options =
       Options("--host server-host --min-inflight 1 --max-inflight 48 --warmup 5 --interval 10 --with-csv");
   EXPECT_EQ(options.run.targets.at(0).ToString(), "server-host:2137");
-  ASSERT_THAT(options.run.inflight, SizeIs(48));
-  EXPECT_EQ(options.run.inflight.front(), 1);
-  EXPECT_EQ(options.run.inflight.back(), 48);
+  ASSERT_THAT(options.run.points, SizeIs(48));
+  EXPECT_EQ(options.run.points.front(), (Load{1, 0}));
+  EXPECT_EQ(options.run.points.back(), (Load{48, 0}));
   EXPECT_EQ(options.run.warmup_ns, 5 * kNanosPerSecond);
   EXPECT_EQ(options.run.interval_ns, 10 * kNanosPerSecond);
   EXPECT_TRUE(options.with_csv);
-  EXPECT_EQ(options.run.mode, RpcMode::kUnary);
-  EXPECT_EQ(options.run.policy.kind, Kind::kPerWorker);
+  EXPECT_EQ(options.run.method.shape, Shape::kUnary);
+  EXPECT_EQ(options.run.policy.kind, Kind::kPerSlot);
 }
 
 TEST(ClientFlags, StreamingSweepWithLocalPoolOfThePostWorksAsPrinted) {
   const ClientOptions options = Options(
       "--host server-host --min-inflight 1 --max-inflight 48 --warmup 5 --interval 10 --with-csv --streaming "
       "--local-pool");
-  EXPECT_EQ(options.run.mode, RpcMode::kStreaming);
+  EXPECT_EQ(options.run.method.name, "streaming");
   EXPECT_EQ(options.run.policy.kind, Kind::kLocalPool);
-  EXPECT_THAT(options.run.inflight, SizeIs(48));
+  EXPECT_THAT(options.run.points, SizeIs(48));
 }
 
 TEST(ClientFlags, SinglePointWithPortWorks) {
   const ClientOptions options = Options("--host server-host --port 50051 --inflight 7");
   EXPECT_EQ(options.run.targets.at(0).ToString(), "server-host:50051");
-  EXPECT_THAT(options.run.inflight, ElementsAre(7));
+  EXPECT_THAT(options.run.points, ElementsAre(Load{7, 0}));
 }
 
 TEST(ClientFlags, AsyncIsCqAndAsyncCallbackIsCallback) {
@@ -102,7 +94,7 @@ TEST(ClientFlags, AsyncIsCqAndAsyncCallbackIsCallback) {
 TEST(ClientFlags, AsyncStreams) {
   const ClientOptions options = Options("--async --streaming");
   EXPECT_EQ(options.run.api, ClientApi::kCq);
-  EXPECT_EQ(options.run.mode, RpcMode::kStreaming);
+  EXPECT_EQ(options.run.method.name, "streaming");
 }
 
 TEST(ClientFlags, MaxAsyncClientsBoundsThreadsAndChannels) {
@@ -119,7 +111,7 @@ TEST(ClientFlags, MaxAsyncClientsBoundsThreadsAndChannels) {
   EXPECT_EQ(Options("--async --max-async-clients 4 --threads 2").run.threads, 2);
 }
 
-TEST(ClientFlags, MaxChannelsBoundsPoliciesWithAChannelPerWorker) {
+TEST(ClientFlags, MaxChannelsBoundsPoliciesWithAChannelPerSlot) {
   EXPECT_EQ(Options("--max-channels 3").run.policy.max_channels, 3);
   EXPECT_EQ(Options("--local-pool --max-channels 3").run.policy.max_channels, 3);
   EXPECT_EQ(Options("--channel-policy distinct-args --max-channels 3").run.policy.max_channels, 3);
@@ -144,17 +136,9 @@ TEST(ClientFlags, HostInBracketsIsOneAddress) {
 }
 
 TEST(ClientFlags, ChannelPolicies) {
-  for (const char* policy : {"shared", "per-worker", "distinct-args", "local-pool", "pool:12"}) {
+  for (const char* policy : {"shared", "per-slot", "distinct-args", "local-pool", "pool:12"}) {
     EXPECT_EQ(Options(absl::StrCat("--channel-policy ", policy)).run.policy.ToString(), policy);
   }
-}
-
-TEST(ClientFlags, InflightListAndStep) {
-  EXPECT_THAT(Options("--inflight-list 1,2,4,8").run.inflight, ElementsAre(1, 2, 4, 8));
-  EXPECT_THAT(Options("--min-inflight 1 --max-inflight 10 --inflight-step 4").run.inflight, ElementsAre(1, 5, 9, 10));
-  EXPECT_THAT(Options("--max-inflight 3").run.inflight, ElementsAre(1, 2, 3));
-  EXPECT_THAT(Options("--min-inflight 31").run.inflight, ElementsAre(31, 32));
-  EXPECT_THAT(Options("--min-inflight 5 --max-inflight 5").run.inflight, ElementsAre(5));
 }
 
 TEST(ClientFlags, DurationsAreSecondsOrCarryAUnit) {
@@ -167,13 +151,6 @@ TEST(ClientFlags, DurationsAreSecondsOrCarryAUnit) {
 
 TEST(ClientFlags, WarmupMayBeLeftOut) {
   EXPECT_EQ(Options("--warmup 0").run.warmup_ns, 0);
-}
-
-TEST(ClientFlags, EchoHasPayloads) {
-  const RunConfig run = Options("--workload echo --request-bytes 100 --response-bytes 67108864").run;
-  EXPECT_EQ(run.workload, WorkloadKind::kEcho);
-  EXPECT_EQ(run.request_bytes, 100u);
-  EXPECT_EQ(run.response_bytes, kMaxPayloadBytes);
 }
 
 TEST(ClientFlags, PollSpinWithCq) {
@@ -222,12 +199,6 @@ TEST(ClientFlags, EvidenceIsTakenUnlessForbiddenAndShownWhenAskedFor) {
   EXPECT_TRUE(Options("--baseline").run.baseline);
 }
 
-TEST(ClientFlags, UntilStable) {
-  EXPECT_EQ(Options("").run.until_stable_percent, 0);
-  EXPECT_EQ(Options("--until-stable 2.5").run.until_stable_percent, 2.5);
-  EXPECT_EQ(Options("--until-stable 2 --max-repetitions 9 --repetitions 9").run.max_repetitions, 9);
-}
-
 TEST(ClientFlags, ErrorRateAndRepetitions) {
   EXPECT_DOUBLE_EQ(Options("--max-error-rate 0.01").max_error_rate, 0.01);
   EXPECT_DOUBLE_EQ(Options("--max-error-rate 1").max_error_rate, 1);
@@ -236,7 +207,7 @@ TEST(ClientFlags, ErrorRateAndRepetitions) {
 }
 
 TEST(ClientFlags, EqualsSignMayJoinFlagAndValue) {
-  EXPECT_THAT(Options("--inflight=9").run.inflight, ElementsAre(9));
+  EXPECT_THAT(Options("--inflight=9").run.points, ElementsAre(Load{9, 0}));
   EXPECT_EQ(Options("--host=h:1").run.targets.at(0).ToString(), "h:1");
 }
 
@@ -272,6 +243,24 @@ TEST(ClientFlags, HelpNamesEveryFlagAndExitsWithZero) {
                            "--workload",
                            "--request-bytes",
                            "--response-bytes",
+                           "--method",
+                           "--stream-messages",
+                           "--messages",
+                           "--stub",
+                           "--payload",
+                           "--payload-seed",
+                           "--rate",
+                           "--rate-list",
+                           "--min-rate",
+                           "--max-rate",
+                           "--rate-step",
+                           "--arrivals",
+                           "--seed",
+                           "--max-outstanding",
+                           "--at-limit",
+                           "--pace",
+                           "--objective",
+                           "--find-rate",
                            "--repetitions",
                            "--until-stable",
                            "--max-repetitions",

@@ -237,6 +237,8 @@ TEST_F(ConnectionFigures, OfSeveralAreDistributionsAndSums) {
   Have(idle);
   EXPECT_EQ(Add(), "");
   EXPECT_EQ(Get("client_connections"), 3);
+  EXPECT_EQ(Get("client_bytes_sent"), 300'000);
+  EXPECT_EQ(Get("client_bytes_received"), 600'000);
   EXPECT_EQ(Get("client_segments_sent_per_connection_min"), 0);
   EXPECT_EQ(Get("client_segments_sent_per_connection_median"), 250);
   EXPECT_EQ(Get("client_segments_sent_per_connection_max"), 750);

@@ -1,4 +1,4 @@
-// The file of --output: writable or refused before the run, whole or not there after it.
+// The file of --output: writable or refused before the run, old or whole at every moment.
 #include "src/tools/output_file.h"
 
 #include <fcntl.h>
@@ -54,10 +54,57 @@ TEST_F(OutputFileTest, CommitMakesTheFileAndNothingElse) {
   EXPECT_THAT(Files(), ElementsAre("result.json"));
 }
 
-TEST_F(OutputFileTest, NewFileIsThereOnlyAfterCommit) {
+// A run that is killed before its first point has ended leaves no trace.
+TEST_F(OutputFileTest, OpenLeavesNothingBehind) {
   OutputFile output;
   ASSERT_TRUE(output.Open(Path("result.json")).ok());
-  EXPECT_EQ(Files().count("result.json"), 0u);
+  EXPECT_THAT(Files(), IsEmpty());
+}
+
+TEST_F(OutputFileTest, EveryTextReplacesTheOneBefore) {
+  OutputFile output;
+  ASSERT_TRUE(output.Open(Path("result.json")).ok());
+  for (const char* text : {"first, and the longest of them all", "second", "third, longer"}) {
+    ASSERT_TRUE(output.Replace(text).ok());
+    EXPECT_EQ(Read(Path("result.json")), text);
+    EXPECT_THAT(Files(), ElementsAre("result.json"));
+  }
+  ASSERT_TRUE(output.Commit("last").ok());
+  EXPECT_EQ(Read(Path("result.json")), "last");
+  EXPECT_THAT(Files(), ElementsAre("result.json"));
+}
+
+// Whoever has the file open goes on reading what it was: nothing is written into it.
+TEST_F(OutputFileTest, WhoeverReadsMeanwhileSeesAWholeFile) {
+  OutputFile output;
+  ASSERT_TRUE(output.Open(Path("result.json")).ok());
+  ASSERT_TRUE(output.Replace("one").ok());
+  std::ifstream reader(Path("result.json"));
+  ASSERT_TRUE(output.Replace("another").ok());
+  EXPECT_EQ(std::string(std::istreambuf_iterator<char>(reader), {}), "one");
+}
+
+TEST_F(OutputFileTest, WhatWasSavedStaysWithoutCommit) {
+  {
+    OutputFile output;
+    ASSERT_TRUE(output.Open(Path("result.json")).ok());
+    ASSERT_TRUE(output.Replace("saved").ok());
+  }
+  EXPECT_EQ(Read(Path("result.json")), "saved");
+  EXPECT_THAT(Files(), ElementsAre("result.json"));
+}
+
+TEST_F(OutputFileTest, ReplaceMayFailAndSucceedLater) {
+  OutputFile output;
+  ASSERT_TRUE(output.Open(Path("result.json")).ok());
+  std::filesystem::create_directory(Path("result.json"));  // cannot be replaced by a file
+  const absl::Status status = output.Replace("{}");
+  ASSERT_FALSE(status.ok());
+  EXPECT_THAT(std::string(status.message()), HasSubstr(Path("result.json")));
+  EXPECT_THAT(Files(), ElementsAre("result.json"));
+  std::filesystem::remove(Path("result.json"));
+  ASSERT_TRUE(output.Replace("later").ok());
+  EXPECT_EQ(Read(Path("result.json")), "later");
 }
 
 TEST_F(OutputFileTest, OldFileIsKeptUntilCommit) {
@@ -154,13 +201,15 @@ TEST_F(OutputFileTest, FullDeviceIsAnError) {
   EXPECT_THAT(std::string(status.message()), HasSubstr("'/dev/full': No space left on device"));
 }
 
-TEST_F(OutputFileTest, NamedPipeIsWrittenDirectlyAndStays) {
+// Of a pipe, readers would get one result after the other.
+TEST_F(OutputFileTest, NamedPipeIsWrittenOnceAndStays) {
   ASSERT_EQ(mkfifo(Path("pipe").c_str(), 0600), 0);
   const int reader = open(Path("pipe").c_str(), O_RDONLY | O_NONBLOCK | O_CLOEXEC);
   ASSERT_GE(reader, 0);
   {
     OutputFile output;
     ASSERT_TRUE(output.Open(Path("pipe")).ok());
+    ASSERT_TRUE(output.Replace("not yet").ok());
     ASSERT_TRUE(output.Commit("through").ok());
   }
   char text[16] = {};

@@ -1,16 +1,33 @@
-// The window's semantics: who counts towards throughput, whose latency is kept, which failures count.
+// The window's semantics: which calls belong to it, what counts towards throughput, whose latency is kept where.
 #include "cqbench/recorder.h"
 
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <memory>
+#include <random>
 #include <string>
+#include <vector>
 
 namespace cqbench {
 namespace {
 
+using testing::ElementsAre;
+
 constexpr Nanos kOpen = 1000;
 constexpr Nanos kClose = 2000;
 constexpr int kUnavailable = 14;
+
+// In a closed loop, where due is sent.
+CallTimes Call(Nanos sent, Nanos done) {
+  return {sent, sent, done};
+}
+
+Measurement Of(const Recorder& recorder) {
+  Measurement total;
+  recorder.MergeInto(total);
+  return total;
+}
 
 class RecorderTest : public testing::Test {
  protected:
@@ -18,6 +35,7 @@ class RecorderTest : public testing::Test {
 
   RunWindow window_;
   Recorder recorder_{&window_};
+  Recorder open_loop_{&window_, /*open_loop=*/true};
 };
 
 TEST(RunWindow, ContainsItsOpeningInstantButNotItsClosingOne) {
@@ -36,6 +54,7 @@ TEST(RunWindow, NothingIsInsideOrOverBeforeItIsSet) {
   EXPECT_FALSE(window.Contains(0));
   EXPECT_FALSE(window.Contains(NowNs()));
   EXPECT_FALSE(window.IsOver(NowNs()));
+  EXPECT_FALSE(window.Owns(0, NowNs()));
 }
 
 TEST(RunWindow, ClosingEarlyKeepsTheOpening) {
@@ -48,167 +67,340 @@ TEST(RunWindow, ClosingEarlyKeepsTheOpening) {
   EXPECT_TRUE(window.IsOver(1500));
 }
 
-struct SuccessCase {
+TEST(RunWindow, HasNoTimeSeriesUnlessAskedFor) {
+  EXPECT_EQ(RunWindow().slices(), 0);
+  EXPECT_EQ(RunWindow(10, 100).slices(), 10);
+  EXPECT_EQ(RunWindow(10, 100).slice_ns(), 100);
+}
+
+struct CallCase {
   const char* name;
-  Nanos sent;
+  Nanos due;
   Nanos done;
-  bool counts_towards_throughput;
-  bool latency_is_kept;
+  bool is_throughput;
+  bool belongs;
 };
 
-void PrintTo(const SuccessCase& c, std::ostream* os) {
+void PrintTo(const CallCase& c, std::ostream* os) {
   *os << c.name;
 }
 
-class RecorderSuccess : public testing::TestWithParam<SuccessCase> {};
+class RecorderCall : public testing::TestWithParam<CallCase> {
+ protected:
+  RecorderCall() { window_.Set(kOpen, kClose); }
+  RunWindow window_;
+};
 
-TEST_P(RecorderSuccess, CountsByItsEndAndKeepsLatencyByItsStart) {
-  const SuccessCase& c = GetParam();
-  RunWindow window;
-  window.Set(kOpen, kClose);
-  Recorder recorder(&window);
-  EXPECT_EQ(recorder.Success(c.sent, c.done), c.counts_towards_throughput);
-  EXPECT_EQ(recorder.Completed(), c.counts_towards_throughput ? 1u : 0u);
-  ASSERT_EQ(recorder.latency().Count(), c.latency_is_kept ? 1u : 0u);
-  EXPECT_EQ(recorder.latency().Max(), c.latency_is_kept ? c.done - c.sent : 0);
-  EXPECT_EQ(recorder.failures().Total(), 0u);
+TEST_P(RecorderCall, IsThroughputByItsEndAndBelongsByItsDueTimeOrByOutlastingTheWindow) {
+  const CallCase& c = GetParam();
+  Recorder recorder(&window_);
+  EXPECT_EQ(window_.Owns(c.due, c.done), c.belongs);
+  recorder.Sent(c.due);
+  EXPECT_EQ(recorder.Success(Call(c.due, c.done)), c.is_throughput);
+  EXPECT_EQ(recorder.Completed(), c.is_throughput ? 1u : 0u);
+  const Measurement total = Of(recorder);
+  EXPECT_EQ(total.completed, c.is_throughput ? 1u : 0u);
+  EXPECT_EQ(total.counts.ok, c.belongs ? 1u : 0u);
+  EXPECT_EQ(total.latency.Count(), c.belongs ? 1u : 0u);
+  EXPECT_EQ(total.latency.Max(), c.belongs ? c.done - c.due : 0);
+  EXPECT_EQ(total.failures.Total(), 0u);
 }
 
-INSTANTIATE_TEST_SUITE_P(Window, RecorderSuccess,
-                         testing::Values(SuccessCase{"DuringWarmup", 100, 200, false, false},
-                                         SuccessCase{"DoneJustBeforeOpen", 900, kOpen - 1, false, false},
-                                         SuccessCase{"DoneAtOpen", 900, kOpen, true, false},
-                                         SuccessCase{"SentBeforeDoneInside", kOpen - 1, 1100, true, false},
-                                         SuccessCase{"SentAtOpen", kOpen, 1100, true, true},
-                                         SuccessCase{"Inside", 1200, 1300, true, true},
-                                         SuccessCase{"DoneJustBeforeClose", 1900, kClose - 1, true, true},
-                                         SuccessCase{"DoneAtClose", 1900, kClose, false, true},
-                                         SuccessCase{"SentJustBeforeCloseDoneLongAfter", kClose - 1, 9000, false, true},
-                                         SuccessCase{"SentAtClose", kClose, 2100, false, false},
-                                         SuccessCase{"AroundTheWholeWindow", 900, 2100, false, false},
-                                         SuccessCase{"After", 2500, 2600, false, false}),
+TEST_P(RecorderCall, FailsByTheSameRule) {
+  const CallCase& c = GetParam();
+  Recorder recorder(&window_);
+  recorder.Sent(c.due);
+  recorder.Failure(Call(c.due, c.done), kUnavailable, "refused");
+  const Measurement total = Of(recorder);
+  EXPECT_EQ(total.counts.failed, c.belongs ? 1u : 0u);
+  EXPECT_EQ(total.failures.count[kUnavailable], c.belongs ? 1u : 0u);
+  EXPECT_EQ(total.completed, 0u) << "a failure is no throughput";
+  EXPECT_EQ(total.latency.Count(), 0u) << "a failure has no latency";
+}
+
+TEST_P(RecorderCall, NeverEndsByTheSameRule) {
+  const CallCase& c = GetParam();
+  Recorder recorder(&window_);
+  recorder.Sent(c.due);
+  recorder.Unfinished(Call(c.due, c.done));
+  const Measurement total = Of(recorder);
+  EXPECT_EQ(total.counts.unfinished, c.belongs ? 1u : 0u);
+  ASSERT_EQ(total.at_least != nullptr, c.belongs);
+  if (c.belongs) {
+    EXPECT_EQ(total.at_least->Max(), c.done - c.due);
+  }
+}
+
+TEST_P(RecorderCall, IsSentIfAndOnlyIfItIsOneOfTheOutcomes) {
+  const CallCase& c = GetParam();
+  const auto counts_after = [&](auto end) {
+    Recorder recorder(&window_);
+    recorder.Sent(c.due);
+    end(recorder, Call(c.due, c.done));
+    return Of(recorder).counts;
+  };
+  for (const CallCounts& counts :
+       {counts_after([](Recorder&r, const CallTimes&call) { r.Success(call); }),
+        counts_after([](Recorder&r, const CallTimes&call) { r.Failure(call, kUnavailable, ""); }),
+        counts_after([](Recorder&r, const CallTimes&call) { r.Unfinished(call); })}) {
+    EXPECT_EQ(counts.sent, c.belongs ? 1u : 0u);
+    EXPECT_EQ(counts.sent, counts.ok + counts.failed + counts.unfinished);
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(Window, RecorderCall,
+                         testing::Values(CallCase{"DuringWarmup", 100, 200, false, false},
+                                         CallCase{"DoneJustBeforeOpen", 900, kOpen - 1, false, false},
+                                         CallCase{"DoneAtOpen", 900, kOpen, true, false},
+                                         CallCase{"DueBeforeDoneInside", kOpen - 1, 1100, true, false},
+                                         CallCase{"DueBeforeDoneJustInside", 900, kClose - 1, true, false},
+                                         CallCase{"DueAtOpen", kOpen, 1100, true, true},
+                                         CallCase{"Inside", 1200, 1300, true, true},
+                                         CallCase{"DoneJustBeforeClose", 1900, kClose - 1, true, true},
+                                         CallCase{"DoneAtClose", 1900, kClose, false, true},
+                                         CallCase{"DueJustBeforeCloseDoneLongAfter", kClose - 1, 9000, false, true},
+                                         CallCase{"DueAtClose", kClose, 2100, false, false},
+                                         CallCase{"AroundTheWholeWindow", 900, 2100, false, true},
+                                         CallCase{"FromJustBeforeToItsClose", kOpen - 1, kClose, false, true},
+                                         CallCase{"After", 2500, 2600, false, false}),
                          [](const auto& param_info) { return std::string(param_info.param.name); });
 
-TEST_F(RecorderTest, FailureCountsWhenSentOrDoneInsideTheWindow) {
-  const auto counts = [this](Nanos sent, Nanos done) {
-    Recorder recorder(&window_);
-    recorder.Failure(sent, done, kUnavailable, "");
-    return recorder.failures().Total() == 1;
-  };
-  EXPECT_FALSE(counts(100, kOpen - 1));
-  EXPECT_TRUE(counts(100, kOpen));
-  EXPECT_TRUE(counts(kOpen, 1500));
-  EXPECT_TRUE(counts(kClose - 1, 9000));
-  EXPECT_FALSE(counts(kClose, 9000));
-  EXPECT_FALSE(counts(kOpen - 1, kClose)) << "neither end is inside";
+TEST_F(RecorderTest, LatencyCountsFromDueAndInAnOpenLoopFromSentBesideIt) {
+  const CallTimes call{1100, 1400, 1500};
+  open_loop_.Success(call);
+  const Measurement total = Of(open_loop_);
+  EXPECT_EQ(total.latency.Max(), 400);
+  ASSERT_NE(total.from_sent, nullptr);
+  EXPECT_EQ(total.from_sent->Count(), 1u);
+  EXPECT_EQ(total.from_sent->Max(), 100);
 }
 
-TEST_F(RecorderTest, FailureIsNeitherThroughputNorLatency) {
-  recorder_.Failure(1100, 1200, kUnavailable, "connection refused");
-  EXPECT_EQ(recorder_.Completed(), 0u);
-  EXPECT_EQ(recorder_.latency().Count(), 0u);
+TEST_F(RecorderTest, AClosedLoopHasNeitherLatencyFromSentNorPacing) {
+  recorder_.Success(Call(1100, 1200));
+  recorder_.Unfinished(Call(1100, 2200));
+  const Measurement total = Of(recorder_);
+  EXPECT_EQ(total.from_sent, nullptr);
+  EXPECT_EQ(total.at_least_from_sent, nullptr);
+  EXPECT_EQ(total.pacing, nullptr);
+}
+
+TEST_F(RecorderTest, WhatNeverEndedEntersAsAtLeastItsAgeFromDueAndFromSent) {
+  open_loop_.Unfinished({1100, 1700, 5000});
+  const Measurement total = Of(open_loop_);
+  ASSERT_NE(total.at_least, nullptr);
+  EXPECT_EQ(total.at_least->Max(), 3900);
+  ASSERT_NE(total.at_least_from_sent, nullptr);
+  EXPECT_EQ(total.at_least_from_sent->Max(), 3300);
+  EXPECT_EQ(total.latency.Count(), 0u);
+  EXPECT_EQ(total.from_sent->Count(), 0u);
+}
+
+TEST_F(RecorderTest, WhatWasNeverSentHasAnAgeFromDueOnly) {
+  open_loop_.Unsent(1100, 5000);
+  const Measurement total = Of(open_loop_);
+  EXPECT_EQ(total.counts.unsent, 1u);
+  EXPECT_EQ(total.counts.sent, 0u);
+  ASSERT_NE(total.at_least, nullptr);
+  EXPECT_EQ(total.at_least->Max(), 3900);
+  EXPECT_EQ(total.at_least_from_sent, nullptr);
+}
+
+TEST_F(RecorderTest, NothingHasAnAgeWhenEverythingEnded) {
+  open_loop_.Success({1100, 1100, 1200});
+  open_loop_.Failure({1100, 1100, 1200}, kUnavailable, "");
+  open_loop_.Dropped(1100);
+  EXPECT_EQ(Of(open_loop_).at_least, nullptr);
+  EXPECT_EQ(Of(open_loop_).at_least_from_sent, nullptr);
+}
+
+TEST_F(RecorderTest, UnsentBelongsToTheWindowByTheSameRuleAsWhatWasSent) {
+  open_loop_.Unsent(kOpen - 1, kClose - 1);  // given up before the end: no call of this window
+  open_loop_.Unsent(kClose, 9000);
+  EXPECT_EQ(Of(open_loop_).counts.unsent, 0u);
+  open_loop_.Unsent(kOpen, 9000);
+  EXPECT_EQ(Of(open_loop_).counts.unsent, 1u);
+  EXPECT_EQ(Of(open_loop_).counts.due, 0u) << "calls due in the window are counted from the schedule";
+  open_loop_.Unsent(kOpen - 1, 9000);
+  EXPECT_EQ(Of(open_loop_).counts.unsent, 2u) << "due before it, and outlasted it";
+  EXPECT_EQ(Of(open_loop_).counts.due, 1u);
+}
+
+TEST_F(RecorderTest, DroppedCountsWhenDueInTheWindow) {
+  for (Nanos due : {kOpen - 1, kOpen, kClose - 1, kClose}) open_loop_.Dropped(due);
+  EXPECT_EQ(Of(open_loop_).counts.dropped, 2u);
+}
+
+// Any mixture, with any times around the window: what is due is one of the outcomes, exactly.
+TEST_F(RecorderTest, IdentitiesHoldForEveryMixture) {
+  std::mt19937_64 random(7);
+  const auto in = [&](Nanos low, Nanos high) { return std::uniform_int_distribution<Nanos>(low, high)(random); };
+  uint64_t due_in_window = 0;
+  for (int i = 0; i < 20'000; ++i) {
+    const Nanos due = in(0, 3000), sent = due + in(0, 500), done = sent + in(0, 3000);
+    const int64_t outcome = in(0, 4);
+    if (window_.Contains(due)) ++due_in_window;
+    if (outcome == 0) {
+      open_loop_.Dropped(due);
+      continue;
+    }
+    if (outcome == 1) {
+      open_loop_.Unsent(due, kClose + done);
+      continue;
+    }
+    open_loop_.Sent(due);
+    if (outcome == 2) open_loop_.Success({due, sent, done});
+    if (outcome == 3) open_loop_.Failure({due, sent, done}, kUnavailable, "");
+    if (outcome == 4) open_loop_.Unfinished({due, sent, done});
+  }
+  const Measurement total = Of(open_loop_);
+  const CallCounts& counts = total.counts;
+  for (uint64_t some : {counts.due, counts.dropped, counts.unsent, counts.ok, counts.failed, counts.unfinished}) {
+    EXPECT_GT(some, 100u);
+  }
+  EXPECT_EQ(counts.sent, counts.ok + counts.failed + counts.unfinished);
+  EXPECT_EQ(due_in_window + counts.due, counts.sent + counts.dropped + counts.unsent);
+  EXPECT_EQ(total.latency.Count(), counts.ok);
+  EXPECT_EQ(total.from_sent->Count(), counts.ok);
+  EXPECT_EQ(total.failures.Total(), counts.failed);
+  EXPECT_EQ(total.at_least->Count(), counts.unfinished + counts.unsent);
+  EXPECT_EQ(total.at_least_from_sent->Count(), counts.unfinished);
 }
 
 TEST_F(RecorderTest, FirstMessageOfEachCodeIsKept) {
-  recorder_.Failure(1100, 1200, kUnavailable, "first");
-  recorder_.Failure(1100, 1200, kUnavailable, "second");
-  recorder_.Failure(1100, 1200, 4, "late");
-  EXPECT_EQ(recorder_.failures().count[kUnavailable], 2u);
-  EXPECT_EQ(recorder_.failures().first_message[kUnavailable], "first");
-  EXPECT_EQ(recorder_.failures().count[4], 1u);
-  EXPECT_EQ(recorder_.failures().first_message[4], "late");
-  EXPECT_EQ(recorder_.failures().Total(), 3u);
+  recorder_.Failure(Call(100, 200), kUnavailable, "warming up");
+  recorder_.Failure(Call(1100, 1200), kUnavailable, "first");
+  recorder_.Failure(Call(1100, 1200), kUnavailable, "second");
+  recorder_.Failure(Call(1100, 1200), 4, "late");
+  const Failures failures = Of(recorder_).failures;
+  EXPECT_EQ(failures.count[kUnavailable], 2u);
+  EXPECT_EQ(failures.first_message[kUnavailable], "first");
+  EXPECT_EQ(failures.count[4], 1u);
+  EXPECT_EQ(failures.first_message[4], "late");
 }
 
-TEST_F(RecorderTest, MessagesOutsideTheWindowAreNotKept) {
-  recorder_.Failure(100, 200, kUnavailable, "warming up");
-  recorder_.Failure(1100, 1200, kUnavailable, "measured");
-  EXPECT_EQ(recorder_.failures().first_message[kUnavailable], "measured");
+class SlicesTest : public testing::Test {
+ protected:
+  SlicesTest() { window_.Set(kOpen, kClose); }
+  std::vector<Slice> Slices() const { return std::move(Of(recorder_).slices); }
+  template <typename T>
+  std::vector<T> Each(T (*of)(const Slice&)) const {
+    std::vector<T> values;
+    for (const Slice& slice : Slices()) values.push_back(of(slice));
+    return values;
+  }
+
+  RunWindow window_{4, 250};
+  Recorder recorder_{&window_};
+};
+
+TEST_F(SlicesTest, ThereAreAsManyAsAskedForThoughNothingHappens) {
+  EXPECT_EQ(Slices().size(), 4u);
+  EXPECT_EQ(Of(recorder_).slice_ns, 250);
+  EXPECT_EQ(Slices()[3].latency.Count(), 0u);
 }
 
-TEST_F(RecorderTest, CodesThatNobodyKnowsAreCountedAsUnknown) {
-  recorder_.Failure(1100, 1200, 99, "odd");
-  recorder_.Failure(1100, 1200, -1, "odder");
-  EXPECT_EQ(recorder_.failures().count[2], 2u);
-  EXPECT_EQ(recorder_.failures().first_message[2], "odd");
+TEST_F(SlicesTest, CompletedByTheEndAndLatencyByTheDueTime) {
+  recorder_.Success(Call(900, 1001));   // throughput of the first slice, but no latency of the window
+  recorder_.Success(Call(1010, 1020));  // all in the first
+  recorder_.Success(Call(1240, 1260));  // due in the first, done in the second
+  recorder_.Success(Call(1700, 2300));  // due in the third, done after the window
+  recorder_.Success(Call(1990, 1999));  // all in the last
+  EXPECT_THAT(Each<uint64_t>([](const Slice& slice) { return slice.completed; }), ElementsAre(2, 1, 0, 1));
+  EXPECT_THAT(Each<uint64_t>([](const Slice& slice) { return slice.latency.Count(); }), ElementsAre(2, 0, 1, 1));
+  EXPECT_THAT(Each<Nanos>([](const Slice& slice) { return slice.latency.Max(); }), ElementsAre(20, 0, 600, 9));
 }
 
-TEST_F(RecorderTest, MergeAddsCountsLatenciesAndFailures) {
-  Recorder other(&window_);
-  recorder_.Success(1100, 1110);
-  recorder_.Failure(1100, 1200, kUnavailable, "ours");
-  other.Success(1100, 1130);
-  other.Success(1900, 2500);
-  other.Failure(1100, 1200, kUnavailable, "theirs");
-  other.Failure(1100, 1200, kBadResponse, "wrong size");
-
-  recorder_.Merge(other);
-  EXPECT_EQ(recorder_.Completed(), 2u);
-  EXPECT_EQ(recorder_.latency().Count(), 3u);
-  EXPECT_EQ(recorder_.latency().Min(), 10);
-  EXPECT_EQ(recorder_.latency().Max(), 600);
-  EXPECT_EQ(recorder_.failures().count[kUnavailable], 2u);
-  EXPECT_EQ(recorder_.failures().first_message[kUnavailable], "ours");
-  EXPECT_EQ(recorder_.failures().first_message[kBadResponse], "wrong size");
-  EXPECT_EQ(recorder_.failures().Total(), 3u);
+TEST_F(SlicesTest, FailedByTheEnd) {
+  recorder_.Failure(Call(1010, 1600), kUnavailable, "");
+  recorder_.Failure(Call(1010, 2600), kUnavailable, "");  // belongs to the window, ended in none of its slices
+  recorder_.Failure(Call(100, 1100), kUnavailable, "");   // of the warm-up
+  EXPECT_THAT(Each<uint64_t>([](const Slice& slice) { return slice.failed; }), ElementsAre(0, 0, 1, 0));
 }
 
-TEST_F(RecorderTest, PartsAreKeptOfCallsThatWereSentInsideTheWindow) {
-  EXPECT_EQ(recorder_.parts(), nullptr);
+TEST_F(SlicesTest, ACallAroundTheWholeWindowIsInNone) {
+  recorder_.Success(Call(900, 2100));
+  EXPECT_EQ(Of(recorder_).counts.ok, 1u);
+  EXPECT_THAT(Each<uint64_t>([](const Slice& slice) { return slice.completed + slice.latency.Count(); }),
+              ElementsAre(0, 0, 0, 0));
+}
+
+TEST_F(RecorderTest, ThePacersLookIsLatenessAndOutstandingByHalf) {
+  open_loop_.Looked(kOpen - 1, kOpen + 500, 1000);  // due before the window
+  open_loop_.Looked(1100, 1105, 3);
+  open_loop_.Looked(1499, 1500, 5);
+  open_loop_.Looked(1500, 1520, 8);
+  open_loop_.Looked(kClose, kClose + 500, 1000);
+  const Measurement total = Of(open_loop_);
+  EXPECT_EQ(total.pacing->lateness.Count(), 3u);
+  EXPECT_EQ(total.pacing->lateness.Min(), 1);
+  EXPECT_EQ(total.pacing->lateness.Max(), 20);
+  EXPECT_EQ(total.pacing->outstanding[0].Mean(), 4);
+  EXPECT_EQ(total.pacing->outstanding[1].Mean(), 8);
+}
+
+TEST_F(RecorderTest, TheLargestBurstOfTheWindowIsKept) {
+  open_loop_.Burst(kOpen - 1, 99);
+  open_loop_.Burst(1100, 7);
+  open_loop_.Burst(1200, 3);
+  open_loop_.Burst(kClose, 99);
+  EXPECT_EQ(Of(open_loop_).pacing->largest_burst, 7u);
+}
+
+TEST_F(RecorderTest, ASlotAtOnceIsAWaitOfZero) {
+  open_loop_.GotSlot(1100, 0);
+  open_loop_.GotSlot(1100, 40);
+  open_loop_.GotSlot(kOpen - 1, 5000);
+  const Measurement total = Of(open_loop_);
+  EXPECT_EQ(total.pacing->slot_wait.Count(), 2u);
+  EXPECT_EQ(total.pacing->slot_wait.Min(), 0);
+  EXPECT_EQ(total.pacing->slot_wait.Max(), 40);
+}
+
+TEST_F(RecorderTest, PartsAreKeptOfCallsThatWereDueInsideTheWindow) {
+  EXPECT_EQ(Of(recorder_).parts, nullptr);
   recorder_.Parts(kOpen - 1, 5, 50);
   recorder_.Parts(kOpen, 10, 100);
   recorder_.Parts(kClose - 1, 20, 2000);
   recorder_.Parts(kClose, 7, 70);
-  ASSERT_NE(recorder_.parts(), nullptr);
-  EXPECT_EQ(recorder_.parts()->issue.Count(), 2u);
-  EXPECT_EQ(recorder_.parts()->issue.Min(), 10);
-  EXPECT_EQ(recorder_.parts()->issue.Max(), 20);
-  EXPECT_EQ(recorder_.parts()->wait.Count(), 2u);
-  EXPECT_EQ(recorder_.parts()->wait.Min(), 100);
-  EXPECT_EQ(recorder_.parts()->wait.Max(), 2000);
-}
-
-TEST_F(RecorderTest, PartsAreNeitherThroughputNorLatency) {
-  recorder_.Parts(1100, 10, 100);
-  EXPECT_EQ(recorder_.Completed(), 0u);
-  EXPECT_EQ(recorder_.latency().Count(), 0u);
+  const Measurement total = Of(recorder_);
+  ASSERT_NE(total.parts, nullptr);
+  EXPECT_EQ(total.parts->issue.Count(), 2u);
+  EXPECT_EQ(total.parts->issue.Min(), 10);
+  EXPECT_EQ(total.parts->issue.Max(), 20);
+  EXPECT_EQ(total.parts->wait.Count(), 2u);
+  EXPECT_EQ(total.parts->wait.Min(), 100);
+  EXPECT_EQ(total.parts->wait.Max(), 2000);
+  EXPECT_EQ(total.completed, 0u) << "parts are neither throughput nor latency";
+  EXPECT_EQ(total.latency.Count(), 0u);
 }
 
 TEST_F(RecorderTest, WaitThatCannotBeToldApartIsLeftOut) {
   recorder_.Parts(1100, 10, -1);
   recorder_.Parts(1100, 10, 0);
-  EXPECT_EQ(recorder_.parts()->issue.Count(), 2u);
-  EXPECT_EQ(recorder_.parts()->wait.Count(), 1u);
+  EXPECT_EQ(Of(recorder_).parts->issue.Count(), 2u);
+  EXPECT_EQ(Of(recorder_).parts->wait.Count(), 1u);
 }
 
-TEST_F(RecorderTest, MergeAddsPartsWhicheverSideHasThem) {
-  Recorder other(&window_), without(&window_), total(&window_);
-  total.Merge(without);
-  EXPECT_EQ(total.parts(), nullptr);
-  recorder_.Parts(1100, 10, 100);
-  other.Parts(1100, 30, -1);
-  total.Merge(recorder_);
-  total.Merge(other);
-  total.Merge(without);
-  ASSERT_NE(total.parts(), nullptr);
-  EXPECT_EQ(total.parts()->issue.Count(), 2u);
-  EXPECT_EQ(total.parts()->issue.Max(), 30);
-  EXPECT_EQ(total.parts()->wait.Count(), 1u);
-  EXPECT_EQ(total.parts()->wait.Max(), 100);
-  EXPECT_EQ(recorder_.parts()->issue.Count(), 1u) << "what was merged stays as it was";
-}
-
-TEST(OutcomeName, IsCanonicalAndUnknownOutsideTheRange) {
-  EXPECT_EQ(OutcomeName(0), "OK");
-  EXPECT_EQ(OutcomeName(1), "CANCELLED");
-  EXPECT_EQ(OutcomeName(4), "DEADLINE_EXCEEDED");
-  EXPECT_EQ(OutcomeName(8), "RESOURCE_EXHAUSTED");
-  EXPECT_EQ(OutcomeName(12), "UNIMPLEMENTED");
-  EXPECT_EQ(OutcomeName(14), "UNAVAILABLE");
-  EXPECT_EQ(OutcomeName(16), "UNAUTHENTICATED");
-  EXPECT_EQ(OutcomeName(kBadResponse), "BAD_RESPONSE");
-  EXPECT_EQ(OutcomeName(-1), "UNKNOWN");
-  EXPECT_EQ(OutcomeName(kNumOutcomes), "UNKNOWN");
+TEST_F(RecorderTest, MergingAddsEveryThreadAndLeavesItAsItWas) {
+  Recorder other(&window_), idle(&window_);
+  for (Recorder* recorder : {&recorder_, &other}) {
+    recorder->Sent(1100);
+    recorder->Success(Call(1100, 1130));
+    recorder->Sent(1900);
+    recorder->Failure(Call(1900, 2500), kUnavailable, recorder == &other ? "theirs" : "ours");
+  }
+  other.Parts(1100, 10, 20);
+  Measurement total;
+  for (const Recorder* recorder : {&idle, &recorder_, &other}) recorder->MergeInto(total);
+  EXPECT_EQ(total.completed, 2u);
+  EXPECT_EQ(total.counts.sent, 4u);
+  EXPECT_EQ(total.counts.ok, 2u);
+  EXPECT_EQ(total.counts.failed, 2u);
+  EXPECT_EQ(total.latency.Count(), 2u);
+  EXPECT_EQ(total.failures.first_message[kUnavailable], "ours");
+  EXPECT_EQ(total.parts->issue.Count(), 1u);
+  EXPECT_EQ(Of(recorder_).counts.sent, 2u);
+  EXPECT_EQ(Of(other).parts->issue.Count(), 1u);
 }
 
 }  // namespace

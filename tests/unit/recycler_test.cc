@@ -1,4 +1,4 @@
-// Call objects are made once and used again, by one worker or by several that share a depot.
+// Call objects are made once and used again, by one thread or by several that share a depot.
 #include "src/server/recycler.h"
 
 #include <gtest/gtest.h>
@@ -12,7 +12,7 @@ namespace cqbench {
 namespace {
 
 struct Call {
-  Call() { made.fetch_add(1); }
+  explicit Call(MessageHolder /*messages*/) { made.fetch_add(1); }
   ~Call() { made.fetch_sub(1); }
   Call(const Call&) = delete;
   Call& operator=(const Call&) = delete;
@@ -30,7 +30,7 @@ std::vector<Call*> TakeMany(CallStock<Call>& stock, int n) {
 }
 
 TEST(CallStock, TakesTheObjectThatWasPutBack) {
-  CallDepot<Call> depot;
+  CallDepot<Call> depot(MessageHolder::kReused);
   CallStock<Call> stock(&depot);
   Call* first = stock.Take();
   stock.Put(first);
@@ -43,7 +43,7 @@ TEST(CallStock, TakesTheObjectThatWasPutBack) {
 }
 
 TEST(CallStock, ObjectsInUseAreDistinct) {
-  CallDepot<Call> depot;
+  CallDepot<Call> depot(MessageHolder::kReused);
   CallStock<Call> stock(&depot);
   const std::vector<Call*> calls = TakeMany(stock, 500);
   EXPECT_EQ(std::set<Call*>(calls.begin(), calls.end()).size(), 500u);
@@ -51,7 +51,7 @@ TEST(CallStock, ObjectsInUseAreDistinct) {
 }
 
 TEST(CallStock, AddressesAndContentsStayWhileMoreAreMade) {
-  CallDepot<Call> depot;
+  CallDepot<Call> depot(MessageHolder::kReused);
   CallStock<Call> stock(&depot);
   const std::vector<Call*> calls = TakeMany(stock, 100);
   for (int i = 0; i < 100; ++i) calls[static_cast<size_t>(i)]->payload = i;
@@ -60,7 +60,7 @@ TEST(CallStock, AddressesAndContentsStayWhileMoreAreMade) {
 }
 
 TEST(CallStock, AsManyAreMadeAsWereInUseAtOnce) {
-  CallDepot<Call> depot;
+  CallDepot<Call> depot(MessageHolder::kReused);
   CallStock<Call> stock(&depot);
   for (int round = 0; round < 20; ++round) {
     for (Call* call : TakeMany(stock, 200)) stock.Put(call);
@@ -68,8 +68,8 @@ TEST(CallStock, AsManyAreMadeAsWereInUseAtOnce) {
   EXPECT_EQ(Call::made, 200);
 }
 
-TEST(CallStock, WhatOneWorkerPutBackAnotherTakes) {
-  CallDepot<Call> depot;
+TEST(CallStock, WhatOneThreadPutBackAnotherTakes) {
+  CallDepot<Call> depot(MessageHolder::kReused);
   CallStock<Call> ours(&depot);
   CallStock<Call> theirs(&depot);
   const std::vector<Call*> calls = TakeMany(ours, 200);
@@ -80,17 +80,36 @@ TEST(CallStock, WhatOneWorkerPutBackAnotherTakes) {
   EXPECT_EQ(Call::made, 200);
 }
 
-TEST(CallStock, CallsThatStartOnOneWorkerAndEndOnAnotherDoNotPileUp) {
-  CallDepot<Call> depot;
+TEST(CallStock, CallsThatStartOnOneThreadAndEndOnAnotherDoNotPileUp) {
+  CallDepot<Call> depot(MessageHolder::kReused);
   CallStock<Call> starts(&depot);
   CallStock<Call> ends(&depot);
   for (int i = 0; i < 10'000; ++i) ends.Put(starts.Take());
   EXPECT_LE(Call::made, 100) << "one in flight, and what the two stocks hold back";
 }
 
+TEST(CallStock, WhatIsEmptiedAnotherTakes) {
+  CallDepot<Call> depot(MessageHolder::kReused);
+  CallStock<Call> ours(&depot);
+  CallStock<Call> theirs(&depot);
+  Call* const call = ours.Take();
+  ours.Put(call);
+  ours.Empty();
+  EXPECT_EQ(theirs.Take(), call);
+}
+
+TEST(CallDepot, TellsItsObjectsHowMessagesLive) {
+  struct Told {
+    explicit Told(MessageHolder how) : messages(how) {}
+    const MessageHolder messages;
+  };
+  CallDepot<Told> depot(MessageHolder::kArena);
+  EXPECT_EQ(CallStock<Told>(&depot).Take()->messages, MessageHolder::kArena);
+}
+
 TEST(CallDepot, OwnsTheObjectsUntilItIsDestroyed) {
   {
-    CallDepot<Call> depot;
+    CallDepot<Call> depot(MessageHolder::kReused);
     CallStock<Call> stock(&depot);
     const std::vector<Call*> calls = TakeMany(stock, 50);
     for (size_t i = 0; i < 25; ++i) stock.Put(calls[i]);
@@ -99,8 +118,8 @@ TEST(CallDepot, OwnsTheObjectsUntilItIsDestroyed) {
   EXPECT_EQ(Call::made, 0);
 }
 
-TEST(CallDepot, NoObjectIsHandedOutTwiceToWorkersOnTwoThreads) {
-  CallDepot<Call> depot;
+TEST(CallDepot, NoObjectIsHandedOutTwiceToTwoThreads) {
+  CallDepot<Call> depot(MessageHolder::kReused);
   std::atomic<int> taken_twice{0};
   const auto work = [&](int most_in_use) {
     CallStock<Call> stock(&depot);

@@ -1,4 +1,4 @@
-// Durations, channel arguments, in-flight lists and sweep ranges, as people type them.
+// Durations, channel arguments, lists and ranges of loads as people type them, and what loads are called.
 #include "cqbench/run_config.h"
 
 #include <gmock/gmock.h>
@@ -139,16 +139,99 @@ TEST(SweepRange, EqualEndsAreOnePoint) {
   EXPECT_THAT(SweepRange(kMaxInflight, kMaxInflight, kMaxInflight), ElementsAre(kMaxInflight));
 }
 
+TEST(ParseRateList, TakesNumbersInTheOrderGiven) {
+  EXPECT_THAT(ParseRateList("2000").value(), ElementsAre(2000));
+  EXPECT_THAT(ParseRateList("1e4,0.5,2000").value(), ElementsAre(10'000, 0.5, 2000));
+  EXPECT_THAT(ParseRateList("10000000").value(), ElementsAre(kMaxRate));
+}
+
+TEST(ParseRateList, RefusesEverythingElseAndQuotesTheItem) {
+  struct Case {
+    const char* text;
+    const char* item;
+  };
+  for (const Case& c : {Case{"", "''"}, Case{"1,,2", "''"}, Case{"1,2,", "''"}, Case{"1,0", "'0'"}, Case{"-3", "'-3'"},
+                        Case{"1,fast", "'fast'"}, Case{"1;2", "'1;2'"}, Case{"10000001", "'10000001'"},
+                        Case{"nan", "'nan'"}, Case{"inf", "'inf'"}, Case{"1000/s", "'1000/s'"}}) {
+    const auto parsed = ParseRateList(c.text);
+    ASSERT_FALSE(parsed.ok()) << c.text;
+    EXPECT_THAT(std::string(parsed.status().message()), HasSubstr(absl::StrCat(c.item, " is not a rate")));
+    EXPECT_THAT(std::string(parsed.status().message()), HasSubstr("up to 10000000, calls per second"));
+  }
+}
+
+TEST(Lists, RefuseWhatIsGivenTwiceHoweverItIsWritten) {
+  EXPECT_THAT(std::string(ParseInflightList("1,2,1").status().message()), HasSubstr("'1' is given twice"));
+  EXPECT_THAT(std::string(ParseRateList("1000,2000,1e3").status().message()), HasSubstr("'1e3' is given twice"));
+}
+
+TEST(RateRange, StepsFromMinToMaxWhichIsAPointInAnyCase) {
+  EXPECT_THAT(RateRange(1000, 3000, 1000), ElementsAre(1000, 2000, 3000));
+  EXPECT_THAT(RateRange(1000, 3500, 1000), ElementsAre(1000, 2000, 3000, 3500));
+  EXPECT_THAT(RateRange(1000, 1000, 500), ElementsAre(1000));
+  EXPECT_THAT(RateRange(1, 2, 100), ElementsAre(1, 2));
+}
+
+TEST(RateRange, FractionsDoNotAddUpToAPointTooManyOrTooFew) {
+  const std::vector<double> rates = RateRange(0.1, 100, 0.1);
+  EXPECT_THAT(rates, testing::SizeIs(1000));
+  EXPECT_EQ(rates.back(), 100);
+  EXPECT_NEAR(rates[499], 50, 1e-9);
+}
+
+TEST(Load, IsClosedUnlessItHasARate) {
+  EXPECT_FALSE((Load{8, 0}).open());
+  EXPECT_TRUE((Load{8, 0.5}).open());
+}
+
+TEST(Load, IsCalledByWhatThePointsOfASweepDifferBy) {
+  EXPECT_EQ((Load{8, 0}).Label(), "in-flight 8");
+  EXPECT_EQ((Load{8, 0}).Key(), "inflight:8");
+  EXPECT_EQ((Load{100, 2000}).Label(), "rate 2000/s");
+  EXPECT_EQ((Load{100, 2000}).Key(), "rate:2000");
+  EXPECT_EQ((Load{1, 0.5}).Key(), "rate:0.5");
+}
+
+TEST(Load, DifferentLoadsHaveDifferentNames) {
+  EXPECT_NE((Load{1, 2000}).Key(), (Load{1, 2000.25}).Key());
+  EXPECT_EQ((Load{1, kMaxRate}).Key(), "rate:10000000");
+  EXPECT_EQ((Load{kMaxInflight, 0}).Key(), "inflight:100000");
+  EXPECT_NE((Load{1, 0}), (Load{2, 0}));
+  EXPECT_NE((Load{1, 5}), (Load{1, 6}));
+}
+
+TEST(AnswersPerCall, AreManyForServerStreamingOnly) {
+  MessageConfig config;
+  config.stream_messages = 7;
+  for (Shape shape : {Shape::kUnary, Shape::kClientStreaming, Shape::kServerStreaming, Shape::kBidi}) {
+    MethodInfo method;
+    method.shape = shape;
+    EXPECT_EQ(AnswersPerCall(method, config), shape == Shape::kServerStreaming ? 7 : 1) << ToString(shape);
+  }
+}
+
 TEST(Names, AreTheOnesOfTheFlags) {
-  EXPECT_EQ(ToString(WorkloadKind::kPing), "ping");
-  EXPECT_EQ(ToString(WorkloadKind::kEcho), "echo");
   EXPECT_EQ(ToString(ClientApi::kSync), "sync");
   EXPECT_EQ(ToString(ClientApi::kCq), "cq");
   EXPECT_EQ(ToString(ClientApi::kCallback), "callback");
-  EXPECT_EQ(ToString(RpcMode::kUnary), "unary");
-  EXPECT_EQ(ToString(RpcMode::kStreaming), "streaming");
   EXPECT_EQ(ToString(PollMode::kBlock), "block");
   EXPECT_EQ(ToString(PollMode::kSpin), "spin");
+  EXPECT_EQ(ToString(MessageHolder::kFresh), "fresh");
+  EXPECT_EQ(ToString(MessageHolder::kReused), "reused");
+  EXPECT_EQ(ToString(MessageHolder::kArena), "arena");
+  EXPECT_EQ(ToString(MessageHolder::kBytes), "bytes");
+  EXPECT_EQ(ToString(StubKind::kGenerated), "generated");
+  EXPECT_EQ(ToString(StubKind::kGeneric), "generic");
+  EXPECT_EQ(ToString(PayloadKind::kZero), "zero");
+  EXPECT_EQ(ToString(PayloadKind::kText), "text");
+  EXPECT_EQ(ToString(PayloadKind::kRandom), "random");
+  EXPECT_EQ(ToString(Arrivals::kPoisson), "poisson");
+  EXPECT_EQ(ToString(Arrivals::kConstant), "constant");
+  EXPECT_EQ(ToString(AtLimit::kQueue), "queue");
+  EXPECT_EQ(ToString(AtLimit::kDrop), "drop");
+  EXPECT_EQ(ToString(Pace::kSleep), "sleep");
+  EXPECT_EQ(ToString(Pace::kHybrid), "hybrid");
+  EXPECT_EQ(ToString(Pace::kSpin), "spin");
 }
 
 }  // namespace

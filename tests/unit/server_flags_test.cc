@@ -85,6 +85,18 @@ TEST(ServerFlags, Apis) {
   }
 }
 
+TEST(ServerFlags, MessagesAreReusedUnlessThereAreNone) {
+  for (const char* api : {"cq", "callback", "sync"}) {
+    const std::string line = absl::StrCat("--api ", api);
+    EXPECT_EQ(Config(line).messages, MessageHolder::kReused);
+    EXPECT_EQ(Config(line + " --messages reused").messages, MessageHolder::kReused);
+    EXPECT_EQ(Config(line + " --messages fresh").messages, MessageHolder::kFresh);
+    EXPECT_EQ(Config(line + " --messages arena").messages, MessageHolder::kArena);
+  }
+  EXPECT_EQ(Config("--api generic").messages, MessageHolder::kBytes);
+  EXPECT_EQ(Config("--api generic --messages bytes").messages, MessageHolder::kBytes);
+}
+
 TEST(ServerFlags, PollSpinWithQueuesOfOurs) {
   EXPECT_EQ(Config("--poll spin").poll, PollMode::kSpin);
   EXPECT_EQ(Config("--poll spin --api generic").poll, PollMode::kSpin);
@@ -121,7 +133,7 @@ TEST(ServerFlags, HelpNamesEveryFlagAndExitsWithZero) {
   EXPECT_FALSE(parsed.options.has_value());
   EXPECT_EQ(parsed.exit_code, 0);
   for (const char* flag : {"--host", "--port", "--listen", "--api", "--num-cqs", "--workers-per-cq",
-                           "--callbacks-per-cq", "--poll", "--channel-arg", "--drain", "--tcp-echo-port",
+                           "--callbacks-per-cq", "--messages", "--poll", "--channel-arg", "--drain", "--tcp-echo-port",
                            "--service-time", "--service-time-distribution", "--service-time-mode", "--version"}) {
     EXPECT_THAT(parsed.text, HasSubstr(flag));
   }
@@ -161,6 +173,7 @@ TEST(ServerFlagsErrors, Numbers) {
 
 TEST(ServerFlagsErrors, Choices) {
   RefusedValues("--api", {"async", "CQ"});
+  RefusedValues("--messages", {"pooled", "Reused", ""});
   RefusedValues("--poll", {"busy"});
   RefusedValues("--service-time-mode", {"sleep"}, {"--service-time", "1ms"});
   RefusedValues("--service-time-distribution", {"normal"}, {"--service-time", "1ms"});
@@ -171,6 +184,12 @@ TEST(ServerFlagsErrors, FlagsOfAnotherApi) {
   for (const char* api : {"sync", "callback"}) {
     Refused({"--poll", "spin", "--api", api}, {"--poll", "spin", api});
     Refused({"--callbacks-per-cq", "5", "--api", api}, {"--callbacks-per-cq", api});
+  }
+  for (const char* api : {"cq", "sync", "callback"}) {
+    Refused({"--messages", "bytes", "--api", api}, {"--messages", "bytes", "generic", api});
+  }
+  for (const char* messages : {"fresh", "reused", "arena"}) {
+    Refused({"--api", "generic", "--messages", messages}, {"--messages", messages, "generic", "bytes"});
   }
   Refused(Split("--num-cqs 2 --api callback"), {"--num-cqs", "callback"});
   Refused(Split("--workers-per-cq 2 --api callback"), {"--workers-per-cq", "callback"});

@@ -41,7 +41,7 @@ double Coverage(size_t n, int runs) {
 
 PointResult Point(int inflight, double throughput) {
   PointResult point;
-  point.inflight = inflight;
+  point.load.slots = inflight;
   point.window_ns = kNanosPerSecond;
   point.completed = static_cast<uint64_t>(throughput);
   return point;
@@ -149,17 +149,17 @@ TEST(RelativeError, IsPositiveForNegativeMediansAndAbsentForZero) {
 
 TEST(DescribePoints, DescribesEveryFigureOfEachInFlightCountInTheOrderOfTheSweep) {
   std::vector<PointResult> points = {Point(8, 300), Point(1, 50), Point(8, 100), Point(1, 70), Point(8, 200)};
-  for (PointResult& point : points) point.figures.Set("client_threads", point.inflight);
+  for (PointResult& point : points) point.figures.Set("client_threads", point.load.slots);
   const auto statistics = DescribePoints(points);
   ASSERT_EQ(statistics.size(), 2u);
-  EXPECT_EQ(statistics[0].inflight, 8);
+  EXPECT_EQ(statistics[0].load.slots, 8);
   EXPECT_EQ(statistics[0].repetitions, 3u);
   ASSERT_EQ(statistics[0].figures.size(), 2u);
   EXPECT_EQ(statistics[0].figures[0].first, "throughput_per_second");
   EXPECT_EQ(statistics[0].figures[0].second.median, 200);
   EXPECT_EQ(statistics[0].figures[1].first, "client_threads");
   EXPECT_EQ(statistics[0].figures[1].second.median, 8);
-  EXPECT_EQ(statistics[1].inflight, 1);
+  EXPECT_EQ(statistics[1].load.slots, 1);
   EXPECT_EQ(statistics[1].repetitions, 2u);
   EXPECT_EQ(statistics[1].Find("throughput_per_second")->median, 60);
   EXPECT_EQ(statistics[1].Find("client_processes"), nullptr);
@@ -194,12 +194,39 @@ TEST(DescribePoints, FiguresThatSomeRepetitionsLackAreDescribedOverTheOthers) {
   EXPECT_EQ(statistics.Find("client_rtt_min_ns_median")->median, 20);
 }
 
+TEST(DescribePoints, RatesAreLoadsOfTheirOwn) {
+  std::vector<PointResult> points = Points(100, {10, 20, 30});
+  points[0].load.rate = points[2].load.rate = 15;
+  points[1].load.rate = 25;
+  const auto statistics = DescribePoints(points);
+  ASSERT_EQ(statistics.size(), 2u);
+  EXPECT_EQ(statistics[0].load, (Load{100, 15}));
+  EXPECT_EQ(statistics[0].repetitions, 2u);
+  EXPECT_EQ(statistics[1].Find("throughput_per_second")->median, 20);
+}
+
+// Or else the worst repetition would be the one that is not asked.
+TEST(DescribePoints, LatencyThatOneRepetitionWithholdsIsNotThatOfTheOthers) {
+  std::vector<PointResult> points = Points(4, {100, 110});
+  for (PointResult& point : points) {
+    point.latency.emplace().count = 10'000;
+    point.latency->p50_ns = 5;
+    point.latency->max_ns = 50;
+  }
+  EXPECT_NE(DescribePoints(points).at(0).Find("latency_max_ns"), nullptr);
+  points[1].latency->at_least = 1;
+  points[1].latency->least_age_ns = 40;
+  EXPECT_EQ(DescribePoints(points).at(0).Find("latency_max_ns"), nullptr);
+  EXPECT_EQ(DescribePoints(points).at(0).Find("latency_mean_ns"), nullptr);
+  EXPECT_EQ(DescribePoints(points).at(0).Find("latency_p50_ns")->count, 2u);
+}
+
 TEST(NotStable, NamesTheCountsWhoseThroughputIsWiderThanAskedOrNotKnown) {
   std::vector<PointResult> points = Points(1, {98, 99, 100, 100, 101, 103});  // the interval is the range: 3 %
   for (const PointResult& point : Points(2, {1000, 1000, 1000, 1000, 1000, 1000})) points.push_back(point);
   for (const PointResult& point : Points(3, {100, 100, 100, 100, 100})) points.push_back(point);  // too few to know
-  EXPECT_THAT(NotStable(points, 3), ElementsAre(3));
-  EXPECT_THAT(NotStable(points, 2.9), ElementsAre(1, 3));
+  EXPECT_THAT(NotStable(points, 3), ElementsAre(Load{3}));
+  EXPECT_THAT(NotStable(points, 2.9), ElementsAre(Load{1}, Load{3}));
   points.push_back(Point(3, 100));
   EXPECT_THAT(NotStable(points, 3), IsEmpty());
 }
@@ -208,7 +235,7 @@ TEST(NotStable, RepetitionsThatWereCutShortDoNotHelp) {
   std::vector<PointResult> points = Points(1, {100, 100, 100, 100, 100, 100});
   EXPECT_THAT(NotStable(points, 1), IsEmpty());
   points[4].partial = true;
-  EXPECT_THAT(NotStable(points, 1), ElementsAre(1));
+  EXPECT_THAT(NotStable(points, 1), ElementsAre(Load{1}));
 }
 
 }  // namespace

@@ -215,7 +215,7 @@ TEST_F(TcpInfo, SampleHasTheTcpConnectionsThatStillLiveAndTheNumberOfUnixOnes) {
   EXPECT_GT(sample.process.user_ns + sample.process.system_ns, 0);
   EXPECT_FALSE(sample.threads.empty());
   EXPECT_FALSE(sample.cpus.empty());
-  EXPECT_EQ(sample.allocations.has_value(), CanCountAllocations());
+  EXPECT_FALSE(sample.allocations.has_value()) << "they are read where the sample's own do not count";
 }
 
 }  // namespace

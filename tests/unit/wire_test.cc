@@ -1,5 +1,5 @@
 // The hand-written protobuf pieces against the generated classes.
-#include "src/workload/wire.h"
+#include "src/method/wire.h"
 
 #include <grpcpp/support/slice.h>
 #include <gtest/gtest.h>
@@ -16,12 +16,17 @@ namespace cqbench {
 namespace {
 
 constexpr uint32_t kResponseBytesField = 1;
+constexpr uint32_t kPayloadField = 2;
+
+std::string BytesOf(const grpc::Slice& slice) {
+  return {reinterpret_cast<const char*>(slice.begin()), slice.size()};
+}
 
 std::string BytesOf(const grpc::ByteBuffer& buffer) {
   std::vector<grpc::Slice> slices;
   EXPECT_TRUE(buffer.Dump(&slices).ok());
   std::string bytes;
-  for (const grpc::Slice& slice : slices) bytes.append(reinterpret_cast<const char*>(slice.begin()), slice.size());
+  for (const grpc::Slice& slice : slices) bytes += BytesOf(slice);
   return bytes;
 }
 
@@ -66,19 +71,31 @@ TEST(VarintField, ZeroIsTheEmptyMessage) {
   EXPECT_EQ(wire::VarintField(1, 0).Length(), 0u);
 }
 
+TEST(VarintSlice, FollowsAnotherField) {
+  const grpc::Slice slices[] = {wire::BytesField(1, 300, PayloadOf(PayloadKind::kText, 1)), wire::VarintSlice(2, 777)};
+  cqbench::v1::EchoResponse response;
+  ASSERT_TRUE(response.ParseFromString(BytesOf(grpc::ByteBuffer(slices, 2))));
+  EXPECT_EQ(response.payload().size(), 300u);
+  EXPECT_EQ(response.requests(), 777u);
+  EXPECT_EQ(wire::VarintSlice(2, 0).size(), 0u);
+}
+
 TEST(BytesField, IsWhatProtobufWrites) {
   for (size_t size :
        {size_t{0}, size_t{1}, size_t{127}, size_t{128}, size_t{16'383}, size_t{16'384}, size_t{1 << 20}}) {
-    const std::string bytes = BytesOf(wire::BytesField(1, size, 'r'));
+    const PayloadSource& source = PayloadOf(PayloadKind::kRandom, 7);
+    const std::string bytes = BytesOf(wire::BytesField(1, size, source));
     cqbench::v1::EchoResponse response;
     ASSERT_TRUE(response.ParseFromString(bytes)) << size;
-    EXPECT_EQ(response.payload(), std::string(size, 'r'));
-    EXPECT_EQ(bytes, response.SerializeAsString());
+    std::string payload;
+    source.Fill(&payload, size);
+    EXPECT_TRUE(response.payload() == payload) << size;
+    EXPECT_TRUE(bytes == response.SerializeAsString()) << size;
   }
 }
 
 TEST(BytesField, LargeFieldNumbersHaveLongerTags) {
-  EXPECT_EQ(BytesOf(wire::BytesField(2047, 1, 'x')), std::string("\xfa\x7f\x01x"));
+  EXPECT_EQ(BytesOf(wire::BytesField(2047, 1, PayloadOf(PayloadKind::kZero, 1))), std::string("\xfa\x7f\x01\0", 4));
 }
 
 TEST(FindVarint, ReadsWhatProtobufWrites) {
@@ -146,6 +163,38 @@ TEST(FindVarint, RefusesGarbage) {
   EXPECT_TRUE(Rejects(std::string("\x08") + std::string(11, '\xff'))) << "a varint of more than ten bytes";
   EXPECT_TRUE(Rejects("\x12\xff\xff\xff\xff\x0f")) << "a field of 4 GiB";
   EXPECT_TRUE(Rejects("\x12\xff\xff\xff\xff\x07")) << "a field of 2 GiB";
+}
+
+bool FindsSize(const std::string& bytes, uint64_t expected, size_t slice_size = SIZE_MAX) {
+  uint64_t size = 12345;
+  return wire::FindBytesSize(BufferOf(bytes, slice_size), kPayloadField, &size) && size == expected;
+}
+
+TEST(FindBytesSize, IsThatOfThePayload) {
+  for (size_t size : {size_t{0}, size_t{1}, size_t{127}, size_t{128}, size_t{1} << 20}) {
+    for (size_t slice_size : {size_t{5}, SIZE_MAX}) {
+      EXPECT_TRUE(FindsSize(EchoRequestBytes(99, size), size, slice_size)) << size;
+      EXPECT_TRUE(FindsSize(EchoRequestBytes(0, size), size, slice_size)) << size;
+    }
+  }
+}
+
+TEST(FindBytesSize, TheLastOneCountsAndOthersAreSkipped) {
+  const std::string two = std::string("\x12\x02") + "ab";
+  const std::string three = std::string("\x12\x03") + "abc";
+  const std::string another = std::string("\x2a\x01") + "x";  // field 5
+  EXPECT_TRUE(FindsSize(two + three, 3));
+  EXPECT_TRUE(FindsSize(three + two + another, 2));
+  EXPECT_TRUE(FindsSize(another, 0));
+  EXPECT_TRUE(FindsSize("\x10\x07", 0)) << "of that number, but no bytes";
+}
+
+TEST(FindBytesSize, RefusesWhatIsNoMessage) {
+  uint64_t size = 0;
+  for (const std::string& bytes : {std::string("\x12"), std::string("\x12\x05") + "abcd", std::string("\x0f\x01"),
+                                   std::string("\x12\xff\xff\xff\xff\x0f"), std::string(1, '\0')}) {
+    EXPECT_FALSE(wire::FindBytesSize(BufferOf(bytes), kPayloadField, &size)) << testing::PrintToString(bytes);
+  }
 }
 
 }  // namespace

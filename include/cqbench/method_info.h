@@ -1,0 +1,43 @@
+// What is known of an RPC without its messages.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "absl/strings/string_view.h"
+
+namespace cqbench {
+
+enum class Shape { kUnary, kClientStreaming, kServerStreaming, kBidi };
+// "unary", "client-streaming", "server-streaming", "bidi".
+inline absl::string_view ToString(Shape shape) {
+  switch (shape) {
+    case Shape::kUnary:
+      return "unary";
+    case Shape::kClientStreaming:
+      return "client-streaming";
+    case Shape::kServerStreaming:
+      return "server-streaming";
+    case Shape::kBidi:
+      return "bidi";
+  }
+  return "?";
+}
+
+// What one entry of the schedule is, and what a latency is the latency of: with unary, client- and server-streaming
+// methods the whole call; with bidi ones a message and its answer on a stream that stays open.
+struct MethodInfo {
+  int id = 0;            // its place in the list of all methods (src/method/methods.h)
+  std::string workload;  // "ping": the set of methods that it belongs to
+  std::string name;      // "unary": within its workload; part of a series' name
+  std::string path;      // "/Ydb.Debug.V1.DebugService/PingPlainGrpc"
+  Shape shape = Shape::kUnary;
+  bool has_payload = false;  // takes --request-bytes, --response-bytes and --payload
+};
+
+// Every method of every workload, a workload's first one first. Defined in the method library.
+const std::vector<MethodInfo>& AllMethodInfos();
+// nullptr when there is none.
+const MethodInfo* FindMethod(absl::string_view workload, absl::string_view name);
+
+}  // namespace cqbench

@@ -1,0 +1,98 @@
+// When calls are due in an open loop: drawn before anything is sent, independent of what comes back.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <vector>
+
+#include "absl/numeric/int128.h"
+#include "absl/status/statusor.h"
+#include "cqbench/clock.h"
+#include "cqbench/run_config.h"
+
+namespace cqbench {
+
+// Due times of one pacer, ascending, in nanoseconds from the start of the point (the start of its warm-up).
+using DueTimes = std::vector<Nanos>;
+
+// More due times than this in one point are refused: they take 8 bytes each.
+inline constexpr double kMaxScheduled = 100e6;
+
+// Streams for `pacers` threads that together make `rate` calls a second over `length_ns`. Poisson: each stream is a
+// Poisson process with its share of the rate, since such streams superpose. Constant: one call every 1/rate seconds
+// beginning at 0, dealt to the pacers in turn. The same arguments give the same times on every machine (unless the last
+// bit of the C library's logarithm decides how a gap is rounded to nanoseconds: one in 10^10 or so). `rate` is above 0,
+// `pacers` at least 1. RESOURCE_EXHAUSTED when there would be more than kMaxScheduled. Any thread.
+absl::StatusOr<std::vector<DueTimes>> DrawSchedule(const ScheduleConfig& config, double rate, Nanos length_ns,
+                                                   int pacers);
+
+// Of all due times in order of time, however they are spread over pacers: FNV-1a over their 64-bit little-endian
+// values.
+uint64_t HashSchedule(const std::vector<DueTimes>& schedule);
+
+// How many pacers a rate takes: one does some 30,000 calls a second.
+int PacersFor(double rate);
+
+// Waits for points in time on the calling thread, as exactly as asked. One thread.
+class PacerClock {
+ public:
+  // Sets the thread's timer slack to 1 ns (prctl). `margin_ns`: hybrid sleeps until so long before.
+  PacerClock(Pace pace, Nanos margin_ns);
+  Nanos Now() const { return NowNs(); }
+  // Returns at or after that time; the time then. At once, with one look at the clock, when it has come already.
+  // Nothing but the time ends the wait: who may have to stop earlier waits in steps.
+  Nanos WaitUntil(Nanos due) const;
+
+ private:
+  const Pace pace_;
+  const Nanos margin_ns_;
+};
+
+inline constexpr Nanos kMaxMargin = 60 * kNanosPerMicro;
+// By how much sleeping overshoots on this thread, now: the 90th percentile of `sleeps` short sleeps (at
+// least one), at most kMaxMargin. Sets the thread's timer slack as PacerClock does. Takes 5 to 10 ms.
+Nanos CalibrateMargin(int sleeps = 50);
+
+// The shape of arrivals: of the gaps between ascending times. Absent below kMinGaps gaps.
+struct GapShape {
+  double variation = 0;    // standard deviation / mean: 1 for Poisson, 0 for constant arrivals
+  double correlation = 0;  // of each gap with the next; 0 when they differ by less than a nanosecond
+};
+// Fed one time after the other by one thread, about 4 ns each; constant memory. The sums are exact integers, so a long
+// run loses nothing, and merging several threads' meters gives the same in any order. They cannot overflow: a gap is
+// at most a day, and so are all gaps of a thread together.
+class GapMeter {
+ public:
+  static constexpr uint64_t kMinGaps = 100;
+
+  void Add(Nanos time) {
+    if (fed_) {
+      const auto gap = static_cast<uint64_t>(time > last_ ? time - last_ : 0);
+      if (has_gap_) {
+        ++pairs_;
+        pair_sum_ += last_gap_ + gap;
+        products_ += absl::uint128(last_gap_) * gap;
+      }
+      ++gaps_;
+      sum_ += gap;
+      squares_ += absl::uint128(gap) * gap;
+      last_gap_ = gap;
+      has_gap_ = true;
+    }
+    last_ = time;
+    fed_ = true;
+  }
+  // Takes over the gaps that `other` has seen; there is none between its times and ours.
+  void Merge(const GapMeter& other);
+  std::optional<GapShape> Shape() const;
+
+ private:
+  Nanos last_ = 0;
+  uint64_t last_gap_ = 0;
+  bool fed_ = false, has_gap_ = false;
+  uint64_t gaps_ = 0, sum_ = 0;
+  uint64_t pairs_ = 0, pair_sum_ = 0;  // of gaps that follow each other; both gaps of a pair added up
+  absl::uint128 squares_ = 0, products_ = 0;
+};
+
+}  // namespace cqbench

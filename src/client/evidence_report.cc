@@ -1,0 +1,169 @@
+#include "src/client/evidence_report.h"
+
+#include <algorithm>
+#include <cstdlib>
+#include <map>
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "cqbench/probe.h"
+#include "src/client/server_sum.h"
+
+namespace cqbench {
+namespace {
+
+// A server that is late with a sample, at the begin or at the end, saw another stretch of time than the window.
+bool IsAboutAsLong(Nanos apart, Nanos window) {
+  return apart > 0 && std::abs(apart - window) <= window / 5;
+}
+
+// Where the samples were taken.
+void AddEdgeFigures(absl::string_view side, const ProcessSamples& samples, Figures& figures) {
+  figures.Set(absl::StrCat(side, "_sample_before_ns"), static_cast<double>(samples.before_ns));
+  figures.Set(absl::StrCat(side, "_sample_after_ns"), static_cast<double>(samples.after_ns));
+}
+
+// What asking cost is not the calls'.
+ProcessSamples WithoutAsking(ProcessSamples samples) {
+  if (samples.begin.allocations && samples.end.allocations) {
+    samples.end.allocations->allocations -= samples.not_counted.allocations;
+    samples.end.allocations->bytes -= samples.not_counted.bytes;
+  }
+  return samples;
+}
+
+void ReportAllocations(const PointSamples& samples, int answers_per_call, PointResult& point) {
+  AddAllocationFigures("client", samples.client.begin, samples.client.end, point.completed, point.figures);
+  if (samples.servers.empty()) return;
+  const ProcessSamples servers = WithoutAsking(SumOfServers(samples.servers));
+  const uint64_t messages = servers.end.messages - servers.begin.messages;
+  AddAllocationFigures("server", servers.begin, servers.end, messages / static_cast<uint64_t>(answers_per_call),
+                       point.figures);
+}
+
+// Which channel has which connection is not known to anyone outside the library, but how many calls went over each
+// connection is: a channel has one of its own or shares its host's with all others.
+void ReportRpcsPerConnection(const ChannelPlan& plan, PointResult& point) {
+  if (point.connections != point.expected_connections || plan.channels.empty()) return;
+  std::map<std::pair<int, int>, double> rpcs;
+  for (size_t slot = 0; slot < point.completed_per_slot.size(); ++slot) {
+    const size_t index = slot % plan.channels.size();
+    const ChannelPlan::Channel& channel = plan.channels[index];
+    const bool own = channel.local_pool || channel.distinguishing_value >= 0;
+    rpcs[{channel.host, own ? static_cast<int>(index) : -1}] += static_cast<double>(point.completed_per_slot[slot]);
+  }
+  std::vector<double> values;
+  for (const auto& [connection, count] : rpcs) values.push_back(count);
+  SetDistribution("client_rpcs_per_connection", std::move(values), point.figures);
+}
+
+void ReportClient(const EvidenceContext& context, const ProcessSamples& client, PointResult& point) {
+  const Measured measured{point.window_ns, point.completed};
+  AddCpuFigures("client", client.begin, client.end, measured, point.figures);
+  if (!context.config.evidence) return;
+  AddEdgeFigures("client", client, point.figures);
+  AddProcessFigures("client", client.begin, client.end, measured, point.figures);
+  point.client_cpus = CompareCpus(client.begin, client.end);
+  const std::string absent = AddConnectionFigures("client", client.begin, client.end, measured, point.figures);
+  if (!absent.empty()) {
+    point.notes.push_back(absl::StrCat("client: ", absent));
+    return;
+  }
+  point.facts.emplace_back("client_congestion_control", CongestionControl(client.end));
+  ReportRpcsPerConnection(context.plan, point);
+}
+
+void ReportServers(const ProcessSamples& servers, int answers_per_call, PointResult& point) {
+  const Sample& begin = servers.begin;
+  const Sample& end = servers.end;
+  if (const Nanos apart = end.taken_at_ns - begin.taken_at_ns; !IsAboutAsLong(apart, point.window_ns)) {
+    point.notes.push_back(absl::StrCat("server: its samples are ", FormatDuration(apart), " apart, the window is ",
+                                       FormatDuration(point.window_ns), " long: its figures are absent"));
+    return;
+  }
+  AddEdgeFigures("server", servers, point.figures);
+  AddServerFigures(begin, end, {point.window_ns, point.completed, answers_per_call}, point.figures);
+  // In relation to the server's own count: other clients may use it at the same time.
+  const Measured served{point.window_ns, static_cast<uint64_t>(point.figures.Get("server_rpcs").value_or(0))};
+  AddCpuFigures("server", begin, end, served, point.figures);
+  AddProcessFigures("server", begin, end, served, point.figures);
+  point.server_cpus = CompareCpus(begin, end);
+  const std::string absent = AddConnectionFigures("server", begin, end, served, point.figures);
+  if (absent.empty()) {
+    point.facts.emplace_back("server_congestion_control", CongestionControl(end));
+  } else {
+    point.notes.push_back(absl::StrCat("server: ", absent));
+  }
+}
+
+double CostOfClockNs() {
+  constexpr int kTimes = 20'000;
+  const Nanos begin = NowNs();
+  Nanos last = begin;
+  for (int i = 0; i < kTimes; ++i) last = NowNs();
+  return static_cast<double>(last - begin) / kTimes;
+}
+
+// Adds the figures of one part; false when there are none.
+bool AddPart(absl::string_view name, const Histogram* times, Figures& figures) {
+  if (times == nullptr || times->Count() == 0) return false;
+  figures.Set(absl::StrCat("breakdown_", name, "_samples"), static_cast<double>(times->Count()));
+  figures.Set(absl::StrCat("breakdown_", name, "_p50_ns"), static_cast<double>(times->ValueAtPercentile(50)));
+  figures.Set(absl::StrCat("breakdown_", name, "_p99_ns"), static_cast<double>(times->ValueAtPercentile(99)));
+  return true;
+}
+
+// Shares of the median call. The rest is both libraries' work, queues and wake-ups: no API tells these apart.
+void AddShares(PointResult& point) {
+  if (!point.latency || point.latency->p50_ns <= 0) return;
+  const auto p50 = static_cast<double>(point.latency->p50_ns);
+  double rest = 1;
+  const auto share = [&](absl::string_view name, absl::string_view from) {
+    const auto part = point.figures.Get(from);
+    if (!part) return;
+    point.figures.Set(absl::StrCat("breakdown_", name, "_share"), *part / p50);
+    rest -= *part / p50;
+  };
+  share("client_issue", "breakdown_client_issue_p50_ns");
+  share("server_handling", "breakdown_server_handling_p50_ns");
+  share("network", "client_rtt_min_ns_median");
+  point.figures.Set("breakdown_rest_share", std::max(rest, 0.0));
+}
+
+void ReportBreakdown(const TimingCost& cost, const PointSamples& samples, const PartTimes* parts, PointResult& point) {
+  Figures& figures = point.figures;
+  figures.Set("breakdown_cost_per_timed_rpc_ns", cost.per_timed_rpc_ns);
+  figures.Set("breakdown_cost_per_rpc_ns", cost.per_rpc_ns);
+  figures.Set("breakdown_clock_ns", CostOfClockNs());
+  const bool issue = AddPart("client_issue", parts ? &parts->issue : nullptr, figures);
+  if (!issue) point.notes.emplace_back("breakdown: a blocking call does not tell when it has been issued");
+  const bool wait = AddPart("client_wait", parts ? &parts->wait : nullptr, figures);
+  if (issue && !wait) {
+    point.notes.emplace_back(
+        "breakdown: where another thread may see the end of a call before issuing it returns, there is no wait");
+  }
+  const bool handling = AddPart("server_handling", samples.handling ? &*samples.handling : nullptr, figures);
+  AddPart("server_finishing", samples.finishing ? &*samples.finishing : nullptr, figures);
+  if (!handling) point.notes.emplace_back("breakdown: no times of the server");
+  AddShares(point);
+}
+
+}  // namespace
+
+void MergeInto(std::optional<Histogram>& total, const std::optional<Histogram>& more) {
+  if (!more) return;
+  if (!total) total.emplace();
+  total->Merge(*more);
+}
+
+void ReportEvidence(const EvidenceContext& context, const PointSamples& samples, const Measurement& measurement,
+                    PointResult& point) {
+  if (!samples.servers_absent.empty()) point.notes.push_back(absl::StrCat("server: ", samples.servers_absent));
+  const int answers = AnswersPerCall(context.config.method, context.config.message);
+  if (context.counting) return ReportAllocations(samples, answers, point);
+  ReportClient(context, samples.client, point);
+  if (!samples.servers.empty()) ReportServers(SumOfServers(samples.servers), answers, point);
+  if (context.config.breakdown) ReportBreakdown(context.cost, samples, measurement.parts.get(), point);
+}
+
+}  // namespace cqbench

@@ -1,0 +1,49 @@
+// What the samples of a point say: plain data in, figures out.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "cqbench/channel_policy.h"
+#include "cqbench/histogram.h"
+#include "cqbench/measurement.h"
+#include "cqbench/result.h"
+#include "cqbench/run_config.h"
+#include "cqbench/sample.h"
+#include "src/client/timing_cost.h"
+
+namespace cqbench {
+
+// One process, sampled at both edges of the window.
+struct ProcessSamples {
+  Sample begin;
+  Sample end;
+  Nanos before_ns = 0;           // how long before the window opened the first was taken; below 0: after
+  Nanos after_ns = 0;            // how long after it closed the second was
+  AllocationCounts not_counted;  // of the process's own, between the samples: for asking it
+  std::string boot_id;           // the same for the processes of one machine; servers only
+};
+
+struct PointSamples {
+  ProcessSamples client;
+  std::vector<ProcessSamples> servers;
+  std::string servers_absent;          // why there are none; empty when nobody was to be asked
+  std::optional<Histogram> handling;   // of all servers
+  std::optional<Histogram> finishing;  // of all servers
+};
+
+void MergeInto(std::optional<Histogram>& total, const std::optional<Histogram>& more);
+
+struct EvidenceContext {
+  const RunConfig& config;
+  const ChannelPlan& plan;
+  bool counting = false;  // the pass in which both ends count allocations: nothing else of it is reported
+  TimingCost cost;        // of --breakdown
+};
+
+// Adds figures, facts and notes to `point`, which has its completions and its window already.
+void ReportEvidence(const EvidenceContext& context, const PointSamples& samples, const Measurement& measurement,
+                    PointResult& point);
+
+}  // namespace cqbench

@@ -1,0 +1,37 @@
+#include "src/client/rate_trial.h"
+
+#include <algorithm>
+
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
+#include "cqbench/self_check.h"
+
+namespace cqbench {
+namespace {
+
+bool Has(const std::vector<Finding>& findings, const char* code) {
+  return std::any_of(findings.begin(), findings.end(), [&](const Finding& finding) { return finding.code == code; });
+}
+
+bool ClientAtFault(const PointResult& point) {
+  return Has(point.suspect, kPacerLate) || Has(point.suspect, kRateNotReached);
+}
+
+}  // namespace
+
+RateTrial TrialOf(const PointResult& point, const std::vector<std::string>& misses, bool interrupted) {
+  RateTrial trial;
+  trial.rate = point.load.rate;
+  trial.interrupted = interrupted || point.partial;
+  trial.met = point.failure.empty() && misses.empty();
+  trial.client_fault = ClientAtFault(point);
+  if (trial.client_fault) {
+    const auto text = [](std::string* out, const Finding& doubt) { absl::StrAppend(out, doubt.text); };
+    trial.why = absl::StrJoin(point.suspect, "; ", text);
+  } else {
+    trial.why = point.failure.empty() ? absl::StrJoin(misses, "; ") : point.failure;
+  }
+  return trial;
+}
+
+}  // namespace cqbench

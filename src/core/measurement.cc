@@ -1,0 +1,133 @@
+#include "cqbench/measurement.h"
+
+#include <algorithm>
+#include <cmath>
+#include <new>
+#include <numeric>
+
+namespace cqbench {
+namespace {
+
+// Messages come from the network: what a terminal would act on is replaced, and what is long is cut.
+std::string OneLine(absl::string_view message) {
+  constexpr size_t kMaxLength = 300;
+  std::string line(message.substr(0, kMaxLength));
+  for (char& c : line) {
+    if (static_cast<unsigned char>(c) < ' ' || c == '\x7f') c = ' ';
+  }
+  return line;
+}
+
+template <typename T>
+void MergeOptional(std::unique_ptr<T>& into, const std::unique_ptr<T>& from) {
+  if (!from) return;
+  if (!into) into = std::make_unique<T>();
+  into->Merge(*from);
+}
+
+}  // namespace
+
+absl::string_view OutcomeName(int code) {
+  static constexpr absl::string_view kNames[kNumOutcomes] = {
+      "OK",        "CANCELLED",       "UNKNOWN",           "INVALID_ARGUMENT",   "DEADLINE_EXCEEDED",
+      "NOT_FOUND", "ALREADY_EXISTS",  "PERMISSION_DENIED", "RESOURCE_EXHAUSTED", "FAILED_PRECONDITION",
+      "ABORTED",   "OUT_OF_RANGE",    "UNIMPLEMENTED",     "INTERNAL",           "UNAVAILABLE",
+      "DATA_LOSS", "UNAUTHENTICATED", "BAD_RESPONSE",
+  };
+  return code >= 0 && code < kNumOutcomes ? kNames[code] : kNames[2];
+}
+
+void Failures::Add(int code, absl::string_view message) {
+  const auto i = static_cast<size_t>(code >= 0 && code < kNumOutcomes ? code : 2);
+  if (count[i]++ == 0) first_message[i] = OneLine(message);
+}
+
+void Failures::Merge(const Failures& other) {
+  for (size_t i = 0; i < count.size(); ++i) {
+    if (count[i] == 0) first_message[i] = other.first_message[i];
+    count[i] += other.count[i];
+  }
+}
+
+uint64_t Failures::Total() const {
+  return std::accumulate(count.begin(), count.end(), uint64_t{0});
+}
+
+void CallCounts::Merge(const CallCounts& other) {
+  for (uint64_t CallCounts::*field : {&CallCounts::due, &CallCounts::sent, &CallCounts::dropped, &CallCounts::unsent,
+                                      &CallCounts::ok, &CallCounts::failed, &CallCounts::unfinished}) {
+    this->*field += other.*field;
+  }
+}
+
+// calloc for the same reason as in Histogram.
+SliceHistogram::SliceHistogram() : counts_(static_cast<uint32_t*>(std::calloc(kBuckets, sizeof(uint32_t)))) {
+  if (counts_ == nullptr) throw std::bad_alloc();
+}
+
+Nanos SliceHistogram::HighestValueOf(size_t index) {
+  const size_t shift = index < kExact ? 0 : (index >> kSubBits) - 1;
+  const uint64_t sub = index - (shift << kSubBits);
+  return static_cast<Nanos>(((sub + 1) << shift) - 1);
+}
+
+void SliceHistogram::Merge(const SliceHistogram& other) {
+  if (other.count_ == 0) return;
+  for (size_t i = 0; i <= IndexOf(other.max_); ++i) counts_[i] += other.counts_[i];
+  count_ += other.count_;
+  max_ = std::max(max_, other.max_);
+}
+
+Nanos SliceHistogram::ValueAtPercentile(double percent) const {
+  if (count_ == 0) return 0;
+  const double exact = percent / 100.0 * static_cast<double>(count_);
+  const auto rank = std::clamp<uint64_t>(static_cast<uint64_t>(std::ceil(exact - 1e-9 * exact)), 1, count_);
+  uint64_t seen = 0;
+  for (size_t i = 0; i < kBuckets; ++i) {
+    seen += counts_[i];
+    if (seen >= rank) return std::min(HighestValueOf(i), max_);
+  }
+  return max_;
+}
+
+void PartTimes::Merge(const PartTimes& other) {
+  issue.Merge(other.issue);
+  wait.Merge(other.wait);
+}
+
+void Pacing::Merge(const Pacing& other) {
+  lateness.Merge(other.lateness);
+  slot_wait.Merge(other.slot_wait);
+  gaps.Merge(other.gaps);
+  largest_burst = std::max(largest_burst, other.largest_burst);
+  for (size_t half = 0; half < outstanding.size(); ++half) {
+    outstanding[half].sum += other.outstanding[half].sum;
+    outstanding[half].looks += other.outstanding[half].looks;
+  }
+  pacers += other.pacers;
+  margin_ns = std::max(margin_ns, other.margin_ns);
+}
+
+void Measurement::Merge(const Measurement& other) {
+  window_ns = std::max(window_ns, other.window_ns);
+  completed += other.completed;
+  counts.Merge(other.counts);
+  latency.Merge(other.latency);
+  MergeOptional(from_sent, other.from_sent);
+  MergeOptional(at_least, other.at_least);
+  MergeOptional(at_least_from_sent, other.at_least_from_sent);
+  failures.Merge(other.failures);
+  slice_ns = std::max(slice_ns, other.slice_ns);
+  if (slices.size() < other.slices.size()) slices.resize(other.slices.size());
+  for (size_t i = 0; i < other.slices.size(); ++i) {
+    slices[i].completed += other.slices[i].completed;
+    slices[i].failed += other.slices[i].failed;
+    slices[i].latency.Merge(other.slices[i].latency);
+  }
+  MergeOptional(parts, other.parts);
+  MergeOptional(pacing, other.pacing);
+  schedule_hash ^= other.schedule_hash;
+  completed_per_slot.insert(completed_per_slot.end(), other.completed_per_slot.begin(), other.completed_per_slot.end());
+}
+
+}  // namespace cqbench

@@ -1,0 +1,57 @@
+// How the messages of a call live: one object that gives the next one to use.
+#pragma once
+
+#include <google/protobuf/arena.h>
+#include <grpcpp/support/byte_buffer.h>
+
+#include <memory>
+#include <optional>
+#include <type_traits>
+
+#include "cqbench/run_config.h"
+
+namespace cqbench {
+
+// One thread at a time. A message is valid until the next call of Next(). M is a protobuf message, or grpc::ByteBuffer,
+// which knows fresh and reused only (kBytes is reused).
+template <typename M>
+class Holder {
+ public:
+  explicit Holder(MessageHolder kind) : keeps_(kind == MessageHolder::kReused || kind == MessageHolder::kBytes) {
+    if (kind == MessageHolder::kArena) {
+      if constexpr (kOnArena) arena_ = std::make_unique<google::protobuf::Arena>();
+    }
+    Renew();
+  }
+
+  // fresh, arena: an empty message. reused: the same one as last time, as it was left.
+  M& Next() {
+    if (!keeps_) [[unlikely]]
+      Renew();
+    return *message_;
+  }
+  M& Current() { return *message_; }
+  // Whether what is in the message stays in it from one Next() to the next.
+  bool keeps() const { return keeps_; }
+
+ private:
+  static constexpr bool kOnArena = !std::is_same_v<M, grpc::ByteBuffer>;
+
+  void Renew() {
+    if constexpr (kOnArena) {
+      if (arena_) {
+        arena_->Reset();
+        message_ = google::protobuf::Arena::CreateMessage<M>(arena_.get());
+        return;
+      }
+    }
+    message_ = &own_.emplace();
+  }
+
+  const bool keeps_;
+  std::unique_ptr<google::protobuf::Arena> arena_;
+  std::optional<M> own_;
+  M* message_ = nullptr;
+};
+
+}  // namespace cqbench

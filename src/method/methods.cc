@@ -1,0 +1,26 @@
+#include "src/method/methods.h"
+
+#include <algorithm>
+
+namespace cqbench {
+
+const std::vector<MethodInfo>& AllMethodInfos() {
+  static const std::vector<MethodInfo> all = [] {
+    std::vector<MethodInfo> list;
+    AllMethods::ForEach([&]<typename M>() {
+      const int id = static_cast<int>(list.size());
+      list.push_back({id, std::string(M::kWorkload), std::string(M::kName), PathOf<M>(), M::kShape, M::kHasPayload});
+    });
+    return list;
+  }();
+  return all;
+}
+
+const MethodInfo* FindMethod(absl::string_view workload, absl::string_view name) {
+  const auto& all = AllMethodInfos();
+  const auto found = std::find_if(all.begin(), all.end(),
+                                  [&](const MethodInfo& m) { return m.workload == workload && m.name == name; });
+  return found == all.end() ? nullptr : &*found;
+}
+
+}  // namespace cqbench

@@ -1,0 +1,44 @@
+// The list of methods: the one line that a new one adds.
+#pragma once
+
+#include <cstddef>
+#include <utility>
+
+#include "src/method/echo.h"
+#include "src/method/method.h"
+#include "src/method/ping.h"
+
+namespace cqbench {
+
+template <typename... Ms>
+struct Methods {
+  static_assert((IsMethod<Ms>() && ...));
+
+  // F<PingUnary, PingStreaming, …>.
+  template <template <typename...> typename F>
+  using Apply = F<Ms...>;
+  // Calls visit.operator()<M>() for each, in order.
+  template <typename Visit>
+  static void ForEach(Visit&& visit) {
+    (visit.template operator()<Ms>(), ...);
+  }
+  // The same for the one with that id, which must be one's; returns what it returns.
+  template <typename Visit>
+  static auto With(int id, Visit&& visit) {
+    return Find<0, Ms...>(id, std::forward<Visit>(visit));
+  }
+
+ private:
+  template <int kId, typename M, typename... Rest, typename Visit>
+  static auto Find(int id, Visit&& visit) {
+    if constexpr (sizeof...(Rest) > 0) {
+      if (id != kId) return Find<kId + 1, Rest...>(id, std::forward<Visit>(visit));
+    }
+    return visit.template operator()<M>();
+  }
+};
+
+using AllMethods = Methods<PingUnary, PingStreaming,  //
+                           EchoUnary, EchoStreaming, EchoUpload, EchoDownload>;
+
+}  // namespace cqbench

@@ -1,0 +1,103 @@
+#include "src/method/wire.h"
+
+#include <google/protobuf/io/coded_stream.h>
+#include <grpcpp/support/slice.h>
+
+#include <array>
+#include <cstring>
+
+namespace cqbench::wire {
+namespace {
+
+using google::protobuf::io::CodedInputStream;
+using google::protobuf::io::CodedOutputStream;
+
+enum WireType : uint32_t { kVarint = 0, kFixed64 = 1, kBytes = 2, kFixed32 = 5 };
+
+uint32_t Tag(uint32_t field, WireType type) {
+  return field << 3 | type;
+}
+
+bool SkipField(CodedInputStream& in, uint32_t type) {
+  uint64_t ignored = 0;
+  uint32_t size = 0;
+  switch (type) {
+    case kVarint:
+      return in.ReadVarint64(&ignored);
+    case kFixed64:
+      return in.Skip(8);
+    case kBytes:
+      return in.ReadVarint32(&size) && size <= INT32_MAX && in.Skip(static_cast<int>(size));
+    case kFixed32:
+      return in.Skip(4);
+    default:
+      return false;
+  }
+}
+
+}  // namespace
+
+grpc::Slice VarintSlice(uint32_t field, uint64_t value) {
+  std::array<uint8_t, 16> bytes;
+  uint8_t* end = bytes.data();
+  if (value != 0) {
+    end = CodedOutputStream::WriteVarint32ToArray(Tag(field, kVarint), end);
+    end = CodedOutputStream::WriteVarint64ToArray(value, end);
+  }
+  return {bytes.data(), static_cast<size_t>(end - bytes.data())};
+}
+
+grpc::ByteBuffer VarintField(uint32_t field, uint64_t value) {
+  const grpc::Slice slice = VarintSlice(field, value);
+  return grpc::ByteBuffer(&slice, 1);
+}
+
+grpc::Slice BytesField(uint32_t field, size_t size, const PayloadSource& payload) {
+  std::array<uint8_t, 16> header;
+  uint8_t* end = header.data();
+  if (size != 0) {
+    end = CodedOutputStream::WriteVarint32ToArray(Tag(field, kBytes), end);
+    end = CodedOutputStream::WriteVarint64ToArray(size, end);
+  }
+  const auto header_size = static_cast<size_t>(end - header.data());
+  grpc::Slice slice(header_size + size);
+  auto* out = const_cast<uint8_t*>(slice.begin());
+  std::memcpy(out, header.data(), header_size);
+  payload.Copy(reinterpret_cast<char*>(out) + header_size, size);
+  return slice;
+}
+
+namespace {
+
+// The last field of that number and type: reads what follows its tag with `read`.
+template <typename Read>
+bool FindField(const grpc::ByteBuffer& message, uint32_t wanted_tag, Read&& read) {
+  if (message.Length() == 0) return true;
+  grpc::Slice slice;
+  if (!message.TrySingleSlice(&slice).ok() && !message.DumpToSingleSlice(&slice).ok()) return false;
+  CodedInputStream in(slice.begin(), static_cast<int>(slice.size()));
+  while (const uint32_t tag = in.ReadTag()) {
+    if (tag >> 3 == 0) return false;  // there is no field 0
+    if (tag == wanted_tag ? !read(in) : !SkipField(in, tag & 7)) return false;
+  }
+  return in.ConsumedEntireMessage();
+}
+
+}  // namespace
+
+bool FindVarint(const grpc::ByteBuffer& message, uint32_t field, uint64_t* value) {
+  *value = 0;
+  return FindField(message, Tag(field, kVarint), [&](CodedInputStream& in) { return in.ReadVarint64(value); });
+}
+
+bool FindBytesSize(const grpc::ByteBuffer& message, uint32_t field, uint64_t* size) {
+  *size = 0;
+  return FindField(message, Tag(field, kBytes), [&](CodedInputStream& in) {
+    uint32_t bytes = 0;
+    if (!in.ReadVarint32(&bytes) || bytes > INT32_MAX || !in.Skip(static_cast<int>(bytes))) return false;
+    *size = bytes;
+    return true;
+  });
+}
+
+}  // namespace cqbench::wire

@@ -1,0 +1,113 @@
+#include <cmath>
+
+#include "absl/strings/str_cat.h"
+#include "src/report/json_parts.h"
+
+namespace cqbench {
+namespace {
+
+// Of scripts/cqbench/result.schema.json. Files without the key are version 1: the same without evidence. Version 2 had
+// unary and streaming modes instead of methods, a closed loop only, and doubts without codes.
+constexpr int kSchemaVersion = 3;
+
+Json Server(const ServerInfo& s) {
+  Json json = {{"address", s.address},
+               {"instance", absl::StrCat(absl::Hex(s.instance, absl::kZeroPad16))},
+               {"cqbench_version", s.cqbench_version},
+               {"grpc_version", s.grpc_version},
+               {"build_type", s.build_type},
+               {"api", s.api}};
+  if (!s.poll.empty()) json["poll"] = s.poll;
+  if (s.num_cqs > 0) json["num_cqs"] = s.num_cqs;
+  if (s.workers_per_cq > 0) json["workers_per_cq"] = s.workers_per_cq;
+  if (s.callbacks_per_cq > 0) json["callbacks_per_cq"] = s.callbacks_per_cq;
+  if (!s.messages.empty()) json["messages"] = s.messages;
+  if (!s.messages_note.empty()) json["messages_note"] = s.messages_note;
+  json["channel_args"] = s.channel_args;
+  json["listening"] = s.listening;
+  if (s.tcp_echo_port > 0) json["tcp_echo_port"] = s.tcp_echo_port;
+  if (s.service_time_ns > 0) {
+    json["service_time_ns"] = s.service_time_ns;
+    json["service_time_distribution"] = s.service_time_exponential ? "exponential" : "constant";
+    json["service_time_mode"] = s.service_time_waits ? "wait" : "burn";
+  }
+  json["counts_allocations"] = s.counts_allocations;
+  json["deadlock_detection"] = s.deadlock_detection;
+  json["boot_id"] = s.boot_id;
+  json["cpus"] = s.cpus;
+  json["cpu_model"] = s.cpu_model;
+  json["kernel"] = s.kernel;
+  json["clock_source"] = s.clock_source;
+  if (s.cpu_scaling_enabled) json["cpu_scaling_enabled"] = *s.cpu_scaling_enabled;
+  return json;
+}
+
+void AddMethod(Json& json, const RunContext& c) {
+  json["workload"] = c.method.workload;
+  json["method"] = c.method.name;
+  json["shape"] = std::string(ToString(c.method.shape));
+  json["rpc"] = c.method.path;
+  json["messages"] = c.messages;
+  json["stub"] = c.stub;
+  if (!c.payload.empty()) json["payload"] = c.payload;
+  if (c.stream_messages > 0) json["stream_messages"] = c.stream_messages;
+}
+
+void AddLoop(Json& json, const RunContext& c) {
+  json["loop"] = c.open_loop ? "open" : "closed";
+  if (c.open_loop) {
+    json["arrivals"] = c.arrivals;
+    json["at_limit"] = c.at_limit;
+    json["pace"] = c.pace;
+    json["schedule_seed"] = c.schedule_seed;
+  }
+  if (!c.objective.empty()) json["objective"] = c.objective;
+}
+
+}  // namespace
+
+Json JsonContext(const Result& result) {
+  const RunContext& c = result.context;
+  Json json = {
+      {"schema_version", kSchemaVersion}, {"date", c.date},         {"host_name", c.host_name},
+      {"executable", c.executable},       {"num_cpus", c.num_cpus},
+  };
+  if (c.mhz_per_cpu) json["mhz_per_cpu"] = std::lround(*c.mhz_per_cpu);
+  if (c.cpu_scaling_enabled) json["cpu_scaling_enabled"] = *c.cpu_scaling_enabled;
+  json["caches"] = Json::array();  // Google Benchmark's readers expect the key
+  json["load_avg"] = c.load_average;
+  json["library_build_type"] = c.build_type;
+  json["cqbench_version"] = c.cqbench_version;
+  json["command_line"] = c.command_line;
+  json["affinity"] = c.affinity;
+  json["cpu_model"] = c.cpu_model;
+  json["kernel"] = c.kernel;
+  json["grpc_version"] = c.grpc_version;
+  json["protobuf_version"] = c.protobuf_version;
+  json["deadlock_detection"] = c.deadlock_detection;
+  json["compiler"] = c.compiler;
+  json["boot_id"] = c.boot_id;
+  json["clock_source"] = c.clock_source;
+  json["target"] = c.target;
+  AddMethod(json, c);
+  json["api"] = c.api;
+  AddLoop(json, c);
+  json["poll"] = c.poll;
+  json["channel_policy"] = c.policy;
+  json["warmup_ns"] = c.warmup_ns;
+  json["interval_ns"] = c.interval_ns;
+  json["deadline_ns"] = c.deadline_ns;
+  json["request_bytes"] = c.request_bytes;
+  json["response_bytes"] = c.response_bytes;
+  json["channel_args"] = Json::object();
+  for (const auto& [key, value] : c.channel_args) json["channel_args"][key] = value;
+  if (!c.service_config.empty()) json["service_config"] = c.service_config;
+  json["servers"] = Json::array();
+  for (const ServerInfo& server : result.servers) json["servers"].push_back(Server(server));
+  json["suspect"] = JsonFindings(result.suspect);
+  json["notes"] = result.notes;
+  json["partial"] = result.partial;
+  return json;
+}
+
+}  // namespace cqbench

@@ -1,0 +1,230 @@
+#include "src/tools/load_flags.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_format.h"
+#include "cqbench/schedule.h"
+
+namespace cqbench {
+namespace {
+
+constexpr double kErrorsOfSearch = 0.01;
+
+constexpr double kMaxPoints = 10'000;  // of a sweep over rates
+constexpr char kRateHelp[] = "calls per second";
+
+absl::StatusOr<double> ParseRate(absl::string_view text) {
+  auto rates = ParseRateList(text);
+  if (!rates.ok()) return rates.status();
+  if (rates->size() == 1) return rates->front();
+  return absl::InvalidArgumentError(absl::StrCat("'", text, "' is more than one rate: --rate-list takes several"));
+}
+
+CLI::Option* AddRate(CLI::App& app, const std::string& flag, double& into, const std::string& help) {
+  return AddParsed(app, flag, into, ParseRate, help)->type_name("RATE");
+}
+
+std::string Number(double value) {
+  return absl::StrFormat("%.10g", value);
+}
+
+}  // namespace
+
+LoadFlags::LoadFlags(CLI::App& app, RunConfig& run, RunGoals& goals) : run_(run), goals_(goals) {
+  AddClosed(app);
+  AddOpen(app);
+  AddGoals(app);
+  AddRepetitions(app);
+}
+
+void LoadFlags::AddClosed(CLI::App& app) {
+  auto* inflight = AddNumber(app, "--inflight", inflight_, 1, kMaxInflight, "closed loop: calls in flight, one point");
+  min_ = AddNumber(app, "--min-inflight", min_inflight_, 1, kMaxInflight, "first point of a sweep");
+  max_ = AddNumber(app, "--max-inflight", max_inflight_, 1, kMaxInflight, "last point of a sweep");
+  step_ = AddNumber(app, "--inflight-step", inflight_step_, 1, kMaxInflight, "distance between points of a sweep");
+  list_ = AddParsed(app, "--inflight-list", inflight_list_, ParseInflightList, "the points of a sweep: 1,2,4,8")
+              ->type_name("N,N,...");
+  for (auto* range : {min_, max_, step_}) {
+    range->excludes(inflight);
+    range->excludes(list_);
+  }
+  list_->excludes(inflight);
+  closed_ = {inflight, min_, max_, step_, list_};
+}
+
+void LoadFlags::AddOpen(CLI::App& app) {
+  rate_option_ = AddRate(app, "--rate", rate_,
+                         absl::StrCat("open loop: ", kRateHelp,
+                                      " whatever comes back, one point; latency counts from "
+                                      "when a call was due"));
+  rate_list_option_ = AddParsed(app, "--rate-list", rate_list_, ParseRateList, "the points of a sweep over rates")
+                          ->type_name("RATE,RATE,...");
+  min_rate_option_ = AddRate(app, "--min-rate", min_rate_, "first rate of a sweep");
+  max_rate_option_ = AddRate(app, "--max-rate", max_rate_, "last rate of a sweep");
+  rate_step_option_ = AddRate(app, "--rate-step", rate_step_, "distance between rates of a sweep");
+  for (auto* range : {min_rate_option_, max_rate_option_, rate_step_option_}) {
+    range->excludes(rate_option_);
+    range->excludes(rate_list_option_);
+  }
+  rate_list_option_->excludes(rate_option_);
+  open_ = {rate_option_, rate_list_option_, min_rate_option_, max_rate_option_, rate_step_option_};
+
+  ScheduleConfig& schedule = run_.schedule;
+  auto* outstanding = AddNumber(app, "--max-outstanding", max_outstanding_, 1, kMaxInflight,
+                                "open loop: calls in flight at most, over all channels");
+  auto* at_limit = AddEnum(app, "--at-limit", schedule.at_limit, {AtLimit::kQueue, AtLimit::kDrop},
+                           "what becomes of a call that is due while so many are in flight: it waits for a slot and "
+                           "that counts, or it is dropped");
+  auto* arrivals = AddEnum(app, "--arrivals", schedule.arrivals, {Arrivals::kPoisson, Arrivals::kConstant},
+                           "when calls are due: at random, as from many independent users, or evenly");
+  auto* seed = AddNumber(app, "--seed", schedule.seed, uint64_t{0}, UINT64_MAX,
+                         "of the due times: the same seed gives the same times")
+                   ->type_name("SEED");
+  auto* pace = AddEnum(app, "--pace", schedule.pace, {Pace::kSleep, Pace::kHybrid, Pace::kSpin},
+                       "how a pacer waits for the next due time: asleep, asleep until shortly before it, or spinning");
+  open_extra_ = {outstanding, at_limit, arrivals, seed, pace};
+}
+
+void LoadFlags::AddGoals(CLI::App& app) {
+  objective_option_ = AddParsed(app, "--objective", objective_, ParseObjective,
+                                "what every point has to reach, or the exit status is 1: p99<2ms,max<1s,errors<0.1%; "
+                                "of the latency from due")
+                          ->type_name("OBJECTIVE");
+  find_rate_option_ = AddParsed(app, "--find-rate", find_rate_, ParseObjective,
+                                "open loop: search for the highest rate that meets the objective (with errors<1% "
+                                "unless it says otherwise); some fifty points")
+                          ->type_name("OBJECTIVE");
+  for (auto* other : open_) find_rate_option_->excludes(other);
+  find_rate_option_->excludes(objective_option_);
+}
+
+void LoadFlags::AddRepetitions(CLI::App& app) {
+  repetitions_ = AddNumber(app, "--repetitions", run_.repetitions, 1, 1000, "how often the whole sweep is run");
+  until_stable_ = AddNumber(app, "--until-stable", run_.until_stable_percent, 0.1, 100.0,
+                            "go on repeating until the 95 % interval of every throughput is within this many percent")
+                      ->type_name("PERCENT");
+  max_repetitions_ =
+      AddNumber(app, "--max-repetitions", run_.max_repetitions, 6, 1000, "where --until-stable gives up");
+  for (auto* other : {repetitions_, until_stable_, max_repetitions_}) find_rate_option_->excludes(other);
+}
+
+bool LoadFlags::IsOpen() const {
+  return find_rate_option_->count() > 0 ||
+         std::any_of(open_.begin(), open_.end(), [](const CLI::Option* option) { return option->count() > 0; });
+}
+
+void LoadFlags::Resolve() {
+  goals_.objective = objective_;
+  if (IsOpen()) {
+    ResolveOpen();
+  } else {
+    ResolveClosed();
+  }
+  ResolveRepetitions();
+}
+
+void LoadFlags::ResolveClosed() {
+  for (const CLI::Option* option : open_extra_) {
+    if (option->count() > 0)
+      BadCombination(option->get_name(), "needs an open loop: --rate, --rate-list, --max-rate or --find-rate");
+  }
+  std::vector<int> counts = {inflight_};
+  if (list_->count() > 0) {
+    counts = inflight_list_;
+  } else if (min_->count() + max_->count() + step_->count() > 0) {
+    if (min_inflight_ > max_inflight_) {
+      BadCombination("--max-inflight", absl::StrCat(max_inflight_, " is below --min-inflight ", min_inflight_));
+    }
+    counts = SweepRange(min_inflight_, max_inflight_, inflight_step_);
+  }
+  for (int count : counts) run_.points.push_back({count, 0});
+}
+
+void LoadFlags::ResolveOpen() {
+  for (const CLI::Option* option : closed_) {
+    if (option->count() > 0) {
+      BadCombination(option->get_name(),
+                     "is for the closed loop: with a rate, --max-outstanding bounds what is in flight");
+    }
+  }
+  if (find_rate_option_->count() > 0) return ResolveFindRate();
+  for (double rate : Rates()) {
+    CheckScheduleFits(rate);
+    run_.points.push_back({max_outstanding_, rate});
+  }
+}
+
+std::vector<double> LoadFlags::Rates() const {
+  if (rate_option_->count() > 0) return {rate_};
+  if (rate_list_option_->count() > 0) return rate_list_;
+  return RatesOfSweep();
+}
+
+std::vector<double> LoadFlags::RatesOfSweep() const {
+  const auto range = {min_rate_option_, max_rate_option_, rate_step_option_};
+  for (const CLI::Option* missing : range) {
+    if (missing->count() > 0) continue;
+    for (const CLI::Option* given : range) {
+      if (given->count() > 0) {
+        BadCombination(given->get_name(), absl::StrCat("needs ", missing->get_name(), ": a sweep over rates is ",
+                                                       "--min-rate, --max-rate and --rate-step"));
+      }
+    }
+  }
+  if (min_rate_ > max_rate_) {
+    BadCombination("--max-rate", absl::StrCat(Number(max_rate_), " is below --min-rate ", Number(min_rate_)));
+  }
+  const double points = std::ceil((max_rate_ - min_rate_) / rate_step_) + 1;
+  if (points > kMaxPoints) {
+    BadCombination("--rate-step", absl::StrCat(Number(rate_step_), " makes ", Number(points), " points: at most ",
+                                               Number(kMaxPoints), " are accepted"));
+  }
+  return RateRange(min_rate_, max_rate_, rate_step_);
+}
+
+// Every due time is kept in memory, warm-up included.
+void LoadFlags::CheckScheduleFits(double rate) const {
+  const double seconds = ToSeconds(run_.warmup_ns + run_.interval_ns);
+  if (rate * seconds <= kMaxScheduled) return;
+  const std::string flag = rate_option_->count() > 0        ? "--rate"
+                           : rate_list_option_->count() > 0 ? "--rate-list"
+                                                            : "--max-rate";
+  BadCombination(flag,
+                 absl::StrCat(Number(rate), " for ", Number(seconds), " s (--warmup and --interval) is more than ",
+                              Number(kMaxScheduled), " calls, of which the due times would be kept in memory"));
+}
+
+void LoadFlags::ResolveFindRate() {
+  goals_.objective = find_rate_;
+  // Failed and dropped calls are in no percentile: a server that fails fast would meet any.
+  if (!goals_.objective.errors_below) goals_.objective.errors_below = kErrorsOfSearch;
+  goals_.find_rate = true;
+  const double seconds = ToSeconds(run_.warmup_ns + run_.interval_ns);
+  goals_.search.max_rate = std::min(kMaxRate, kMaxScheduled / seconds);
+  // At lower rates there are too few calls to tell whether the objective is met, which would look as if it were not.
+  goals_.search.min_rate = std::max(goals_.search.min_rate,
+                                    1.5 * static_cast<double>(CallsNeeded(find_rate_)) / ToSeconds(run_.interval_ns));
+  if (goals_.search.min_rate > goals_.search.max_rate) {
+    BadCombination("--find-rate",
+                   absl::StrCat(find_rate_.ToString(), " takes ", CallsNeeded(find_rate_),
+                                " calls to tell: --interval ", FormatDuration(run_.interval_ns), " is too short"));
+  }
+  goals_.search.start_rate = std::clamp(goals_.search.start_rate, goals_.search.min_rate, goals_.search.max_rate);
+  goals_.search.seed = run_.schedule.seed;
+  run_.points.push_back({max_outstanding_, goals_.search.start_rate});
+}
+
+void LoadFlags::ResolveRepetitions() {
+  if (until_stable_->count() == 0) {
+    if (max_repetitions_->count() > 0) BadCombination("--max-repetitions", "needs --until-stable");
+    return;
+  }
+  if (run_.max_repetitions < run_.repetitions) {
+    BadCombination("--max-repetitions",
+                   absl::StrCat(run_.max_repetitions, " is below --repetitions ", run_.repetitions));
+  }
+}
+
+}  // namespace cqbench

@@ -1,0 +1,118 @@
+#include "src/tools/method_flags.h"
+
+#include <algorithm>
+#include <vector>
+
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
+#include "cqbench/method_info.h"
+
+namespace cqbench {
+namespace {
+
+std::vector<std::string> Workloads() {
+  std::vector<std::string> names;
+  for (const MethodInfo& method : AllMethodInfos()) {
+    if (std::find(names.begin(), names.end(), method.workload) == names.end()) names.push_back(method.workload);
+  }
+  return names;
+}
+
+std::vector<std::string> MethodsOf(const std::string& workload) {
+  std::vector<std::string> names;
+  for (const MethodInfo& method : AllMethodInfos()) {
+    if (method.workload == workload) names.push_back(method.name);
+  }
+  return names;
+}
+
+// "ping: unary, streaming; echo: unary, ...": for --help.
+std::string AllMethodNames() {
+  std::vector<std::string> parts;
+  for (const std::string& workload : Workloads()) {
+    parts.push_back(absl::StrCat(workload, ": ", absl::StrJoin(MethodsOf(workload), ", ")));
+  }
+  return absl::StrJoin(parts, "; ");
+}
+
+std::string FullName(const MethodInfo& method) {
+  return absl::StrCat(method.workload, "/", method.name);
+}
+
+}  // namespace
+
+MethodFlags::MethodFlags(CLI::App& app, RunConfig& run) : run_(run), workload_(Workloads().front()) {
+  MessageConfig& message = run.message;
+  AddChoice(app, "--workload", workload_, Workloads(), "the set of methods: the empty ping, or payloads");
+  method_option_ =
+      app.add_option("--method", method_,
+                     absl::StrCat("what is called: ", AllMethodNames(), " (default: the workload's first)"))
+          ->type_name("NAME");
+  app.add_flag("--streaming", streaming_,
+               "the same as --method streaming: ping-pong on one bidirectional stream per slot");
+  stream_messages_ = AddNumber(app, "--stream-messages", message.stream_messages, 1, kMaxStreamMessages,
+                               "messages of a client- or server-streaming call, which is timed as a whole");
+  AddEnum(app, "--messages", run.messages,
+          {MessageHolder::kFresh, MessageHolder::kReused, MessageHolder::kArena, MessageHolder::kBytes},
+          "how messages live: constructed for each call, used again, on protobuf arenas, or without protobuf");
+  stub_ = AddEnum(app, "--stub", run.stub, {StubKind::kGenerated, StubKind::kGeneric},
+                  "calls through generated code, or through grpc::TemplatedGenericStub; --messages bytes are generic");
+  request_bytes_ =
+      AddNumber(app, "--request-bytes", message.request_bytes, 0u, kMaxPayloadBytes, "payload of a request");
+  response_bytes_ =
+      AddNumber(app, "--response-bytes", message.response_bytes, 0u, kMaxPayloadBytes, "payload of a response");
+  payload_ = AddEnum(app, "--payload", message.payload, {PayloadKind::kZero, PayloadKind::kText, PayloadKind::kRandom},
+                     "what payloads are made of, both ways: all zero, text that compresses, or random bytes");
+  payload_seed_ = AddNumber(app, "--payload-seed", message.payload_seed, uint64_t{0}, UINT64_MAX,
+                            "of the requests' text or random bytes")
+                      ->type_name("SEED");
+}
+
+void MethodFlags::Resolve() {
+  ResolveMethod();
+  ResolveStub();
+  ResolvePayload();
+}
+
+void MethodFlags::ResolveMethod() {
+  if (streaming_ && method_option_->count() > 0) BadCombination("--streaming", "not together with --method");
+  if (streaming_) method_ = "streaming";
+  const std::vector<std::string> known = MethodsOf(workload_);
+  if (!streaming_ && method_option_->count() == 0) method_ = known.front();
+  const MethodInfo* const found = FindMethod(workload_, method_);
+  if (found == nullptr) {
+    BadCombination(streaming_ ? "--streaming" : "--method",
+                   absl::StrCat("'", method_, "' is no method of --workload ", workload_, ", which has ",
+                                absl::StrJoin(known, ", ")));
+  }
+  run_.method = *found;
+  const bool counts_messages = found->shape == Shape::kClientStreaming || found->shape == Shape::kServerStreaming;
+  if (stream_messages_->count() > 0 && !counts_messages) {
+    BadCombination("--stream-messages", absl::StrCat("needs a client- or server-streaming method; ", FullName(*found),
+                                                     " is ", ToString(found->shape)));
+  }
+}
+
+void MethodFlags::ResolveStub() {
+  if (run_.messages == MessageHolder::kBytes) {
+    if (stub_->count() > 0 && run_.stub == StubKind::kGenerated) {
+      BadCombination("--stub", "generated code takes protobuf messages, not --messages bytes");
+    }
+    run_.stub = StubKind::kGeneric;
+  }
+}
+
+void MethodFlags::ResolvePayload() {
+  if (!run_.method.has_payload) {
+    for (const CLI::Option* option : {request_bytes_, response_bytes_, payload_, payload_seed_}) {
+      if (option->count() == 0) continue;
+      BadCombination(option->get_name(), absl::StrCat("needs a method with a payload, as --workload echo has: ",
+                                                      FullName(run_.method), " carries none"));
+    }
+  }
+  if (payload_seed_->count() > 0 && run_.message.payload == PayloadKind::kZero) {
+    BadCombination("--payload-seed", "needs --payload text or random: zeros are not drawn");
+  }
+}
+
+}  // namespace cqbench

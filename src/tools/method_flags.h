@@ -1,0 +1,30 @@
+// What is called, and with what messages: the part of the client's command line that depends on the method.
+#pragma once
+
+#include <string>
+
+#include "cqbench/run_config.h"
+#include "src/tools/flags.h"
+
+namespace cqbench {
+
+class MethodFlags {
+ public:
+  // Adds the options to `app`; what they mean goes into `run`. Both must outlive this.
+  MethodFlags(CLI::App& app, RunConfig& run);
+  // After parsing. Throws CLI errors.
+  void Resolve();
+
+ private:
+  void ResolveMethod();
+  void ResolveStub();
+  void ResolvePayload();
+
+  RunConfig& run_;
+  std::string workload_;
+  std::string method_;
+  bool streaming_ = false;
+  CLI::Option *method_option_, *stub_, *stream_messages_, *request_bytes_, *response_bytes_, *payload_, *payload_seed_;
+};
+
+}  // namespace cqbench

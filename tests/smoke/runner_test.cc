@@ -1,0 +1,141 @@
+// The sweep, against servers in this process: what ends it, what it tells on the way, what is judged.
+#include "cqbench/runner.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "cqbench/interrupt.h"
+#include "cqbench/schedule.h"
+#include "cqbench/server.h"
+#include "tests/smoke/sockets.h"
+
+namespace cqbench {
+namespace {
+
+using testing::ElementsAre;
+using testing::HasSubstr;
+using testing::IsEmpty;
+
+class RunnerTest : public testing::Test {
+ protected:
+  RunnerTest() {
+    config_.method = AllMethodInfos().front();
+    config_.api = ClientApi::kCq;
+    config_.points = {{1, 0}};
+    config_.warmup_ns = 50 * kNanosPerMilli;
+    config_.interval_ns = 200 * kNanosPerMilli;
+    config_.deadline_ns = 15 * kNanosPerSecond;
+    config_.connect_timeout_ns = 300 * kNanosPerMilli;
+    observer_.progress = [](const ProgressUpdate&) {};
+    observer_.on_point = [this](const SweepResult& sweep) { seen_.push_back(sweep); };
+  }
+  ~RunnerTest() override {
+    if (server_) server_->Shutdown();
+  }
+  void Serve() {
+    ServerConfig config;
+    config.listen = {*ParseTarget("127.0.0.1", 0)};
+    auto server = StartServer(config);
+    ASSERT_TRUE(server.ok()) << server.status();
+    server_ = *std::move(server);
+    config_.targets = server_->listening();
+  }
+  SweepResult Run() {
+    const auto endpoints = CheckRunnable(config_);
+    EXPECT_TRUE(endpoints.ok());
+    return RunSweep(config_, *endpoints, goals_, interrupt_, observer_);
+  }
+
+  Interrupt interrupt_;
+  RunConfig config_;
+  RunGoals goals_;
+  RunObserver observer_;
+  std::vector<SweepResult> seen_;
+  std::unique_ptr<PingServer> server_;
+};
+
+TEST_F(RunnerTest, EveryPointIsToldOfWhenItHasEnded) {
+  Serve();
+  config_.points = {{1, 0}, {2, 0}};
+  config_.repetitions = 2;
+  const SweepResult result = Run();
+  ASSERT_EQ(seen_.size(), 4u);
+  for (size_t i = 0; i < seen_.size(); ++i) {
+    ASSERT_EQ(seen_[i].points.size(), i + 1);
+    EXPECT_GT(seen_[i].points[i].completed, 0u);
+    EXPECT_EQ(seen_[i].servers.size(), 1u);
+    EXPECT_EQ(seen_[i].repetitions, i < 2 ? 1 : 2);
+  }
+  EXPECT_EQ(result.points.size(), 4u);
+  EXPECT_EQ(result.repetitions, 2);
+  EXPECT_FALSE(result.partial);
+}
+
+TEST_F(RunnerTest, NobodyThereEndsTheSweep) {
+  const smoke::BoundSocket nobody;
+  config_.targets = {*ParseTarget("127.0.0.1", nobody.port())};
+  config_.points = {{1, 0}, {2, 0}, {3, 0}};
+  const SweepResult result = Run();
+  ASSERT_EQ(result.points.size(), 1u);
+  EXPECT_THAT(result.points[0].failure, HasSubstr("cannot connect"));
+  EXPECT_FALSE(result.partial);
+}
+
+// It could connect, so there is no reason to think that the next will not be measured.
+TEST_F(RunnerTest, AFirstPointThatFailsForAnotherReasonDoesNot) {
+  Serve();
+  const double too_many = 2 * kMaxScheduled / ToSeconds(config_.warmup_ns + config_.interval_ns);
+  config_.points = {{1, too_many}, {1, 500}};
+  const SweepResult result = Run();
+  ASSERT_EQ(result.points.size(), 2u);
+  EXPECT_NE(result.points[0].failure, "");
+  EXPECT_EQ(result.points[0].window_ns, 0);
+  EXPECT_EQ(result.points[1].failure, "");
+  EXPECT_GT(result.points[1].completed, 0u);
+}
+
+TEST_F(RunnerTest, NamesAreResolvedBeforeTheRun) {
+  config_.targets = {*ParseTarget("no-such-host.invalid", 1)};
+  EXPECT_TRUE(absl::IsNotFound(CheckRunnable(config_).status()));
+}
+
+TEST_F(RunnerTest, EveryPointIsJudged) {
+  Serve();
+  config_.points = {{1, 0}, {1, 200}};
+  goals_.objective = *ParseObjective("max<10s,errors<1%");
+  const SweepResult met = Run();
+  EXPECT_THAT(met.misses, IsEmpty());
+  for (const PointResult& point : met.points) EXPECT_TRUE(point.objective_met);
+  goals_.objective = *ParseObjective("max<1ns");
+  const SweepResult missed = Run();
+  EXPECT_THAT(missed.misses, ElementsAre(HasSubstr("in-flight 1: "), HasSubstr("rate 200/s: ")));
+  for (const PointResult& point : missed.points) EXPECT_FALSE(point.objective_met);
+}
+
+TEST_F(RunnerTest, ASearchMeasuresPointsOfItsOwn) {
+  Serve();
+  config_.interval_ns = 100 * kNanosPerMilli;
+  config_.points = {{20, 0}};
+  goals_.find_rate = true;
+  goals_.objective = *ParseObjective("max<1ns");  // no rate meets it
+  goals_.search.start_rate = 200;
+  goals_.search.max_rate = 400;
+  config_.points = {{20, goals_.search.start_rate}};
+  const SweepResult result = Run();
+  ASSERT_TRUE(result.find_rate.has_value());
+  EXPECT_FALSE(result.find_rate->resolved);
+  EXPECT_EQ(result.find_rate->objective, goals_.objective.ToString());
+  ASSERT_EQ(result.points.size(), result.find_rate->trials.size());
+  EXPECT_THAT(result.misses, IsEmpty()) << "trials are meant to miss";
+  EXPECT_EQ(result.points.front().load, (Load{20, 200}));
+  ASSERT_GE(result.points.size(), 2u);
+  ASSERT_TRUE(result.points[0].open_loop && result.points[1].open_loop);
+  EXPECT_NE(result.points[0].open_loop->schedule_hash, result.points[1].open_loop->schedule_hash);
+}
+
+}  // namespace
+}  // namespace cqbench

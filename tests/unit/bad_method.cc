@@ -1,0 +1,42 @@
+// Structs that are not methods, each for another reason; compiled one by one, -DBAD_METHOD=NAME, by tests that look at
+// what the compiler says.
+
+#include "src/method/echo.h"
+#include "src/method/method.h"
+#include "src/method/ping.h"
+
+namespace cqbench {
+
+struct Good : PingUnary {};
+
+struct WithoutRpc : EchoMessages {
+  static constexpr char kName[] = "upload";
+};
+
+struct WithoutCheck {
+  using Request = PingMessages::Request;
+  using Response = PingMessages::Response;
+  static constexpr char kWorkload[] = "ping";
+  static constexpr char kName[] = "unary";
+  static constexpr bool kHasPayload = false;
+  CQBENCH_UNARY(Ydb::Debug::V1::DebugService, PingPlainGrpc);
+  static void Fill(Request&, const MessageConfig&) {}
+  static grpc::Status Handle(const Request&, Response*) { return grpc::Status::OK; }
+  static grpc::Status HandleBytes(const grpc::ByteBuffer&, grpc::ByteBuffer*) { return grpc::Status::OK; }
+};
+
+// Server-streaming, but it does not say how many responses are asked for.
+struct WithoutCount : EchoMessages {
+  static constexpr char kName[] = "download";
+  CQBENCH_SERVER_STREAMING(v1::EchoService, Download);
+};
+
+struct WithAnotherResponse : EchoMessages {
+  static constexpr char kName[] = "unary";
+  CQBENCH_UNARY(v1::EchoService, Echo);
+  static grpc::Status Handle(const Request&, Ydb::Debug::V1::PlainGrpcResponse*) { return grpc::Status::OK; }
+};
+
+static_assert(IsMethod<BAD_METHOD>());
+
+}  // namespace cqbench

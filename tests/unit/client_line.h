@@ -1,0 +1,35 @@
+// Command lines of the client: taken, or refused with status 2 and one line that names the flag and the value.
+#pragma once
+
+#include <string>
+
+#include "src/tools/client_flags.h"
+#include "tests/unit/command_line.h"
+
+namespace cqbench {
+
+inline ClientOptions Options(const Arguments& arguments) {
+  const auto parsed = ParseWith(ParseClientFlags, arguments);
+  EXPECT_EQ(parsed.exit_code, 0) << parsed.text;
+  EXPECT_EQ(parsed.text, "");
+  return parsed.options.value_or(ClientOptions());
+}
+
+inline ClientOptions Options(const std::string& line) {
+  return Options(Split(line));
+}
+
+inline void Refused(const Arguments& arguments, const Arguments& words) {
+  ExpectUsageError(ParseWith(ParseClientFlags, arguments), arguments, words);
+}
+
+// The line must name both, whatever the value is.
+inline void RefusedValues(const std::string& flag, const Arguments& values, const Arguments& further = {}) {
+  for (const std::string& value : values) {
+    Arguments arguments = {flag, value};
+    arguments.insert(arguments.end(), further.begin(), further.end());
+    Refused(arguments, {flag, value});
+  }
+}
+
+}  // namespace cqbench

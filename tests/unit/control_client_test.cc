@@ -1,0 +1,115 @@
+// Servers that answer late, not at all, or do not know the control service.
+#include "src/client/control_client.h"
+
+#include <gmock/gmock.h>
+#include <grpcpp/grpcpp.h>
+#include <gtest/gtest.h>
+
+#include <atomic>
+#include <chrono>
+#include <memory>
+#include <thread>
+
+#include "cqbench/proto/control.grpc.pb.h"
+
+namespace cqbench {
+namespace {
+
+using testing::HasSubstr;
+using testing::IsEmpty;
+
+class SlowControl final : public control::v1::Control::Service {
+ public:
+  grpc::Status Describe(grpc::ServerContext* context, const control::v1::DescribeRequest* /*request*/,
+                        control::v1::ServerDescription* answer) override {
+    ++asked;
+    while (slow && !context->IsCancelled()) std::this_thread::sleep_for(std::chrono::milliseconds(5));
+    answer->set_instance(7);
+    answer->set_api("cq");
+    answer->set_messages("arena");
+    return grpc::Status::OK;
+  }
+  grpc::Status Sample(grpc::ServerContext* /*context*/, const control::v1::SampleRequest* /*request*/,
+                      control::v1::ServerSample* /*answer*/) override {
+    return grpc::Status::OK;
+  }
+  std::atomic<bool> slow{false};
+  std::atomic<int> asked{0};
+};
+
+class ControlClientsTest : public testing::Test {
+ protected:
+  void Start(grpc::Service* service) {
+    grpc::ServerBuilder builder;
+    int port = 0;
+    builder.AddListeningPort("127.0.0.1:0", grpc::InsecureServerCredentials(), &port);
+    if (service) builder.RegisterService(service);
+    queue_ = builder.AddCompletionQueue();  // without a service, somebody has to answer UNIMPLEMENTED
+    server_ = builder.BuildAndStart();
+    config_.targets = {*ParseTarget("127.0.0.1", port)};
+  }
+  ~ControlClientsTest() override {
+    if (server_) server_->Shutdown(std::chrono::system_clock::now());
+    if (queue_) queue_->Shutdown();
+  }
+
+  SlowControl control_;
+  RunConfig config_;
+  std::unique_ptr<grpc::ServerCompletionQueue> queue_;
+  std::unique_ptr<grpc::Server> server_;
+};
+
+TEST_F(ControlClientsTest, ASlowAnswerCostsOnePointOnly) {
+  Start(&control_);
+  control_.slow = true;
+  ControlClients clients(config_);
+  EXPECT_FALSE(clients.Connect());
+  EXPECT_THAT(clients.absence(), HasSubstr("did not answer within 2s"));
+  EXPECT_THAT(clients.notes(), IsEmpty()) << "it is the point's";
+  EXPECT_THAT(clients.servers(), IsEmpty());
+  control_.slow = false;
+  ASSERT_TRUE(clients.Connect());
+  EXPECT_EQ(clients.absence(), "");
+  ASSERT_EQ(clients.servers().size(), 1u);
+  EXPECT_EQ(clients.servers()[0].messages, "arena");
+  clients.Disconnect();
+  control_.slow = true;
+  EXPECT_FALSE(clients.Connect());
+  EXPECT_EQ(clients.servers().size(), 1u) << "the points before have its figures";
+}
+
+TEST_F(ControlClientsTest, AServerWithoutTheServiceIsAskedOnce) {
+  Start(nullptr);
+  ControlClients clients(config_);
+  EXPECT_FALSE(clients.Connect());
+  EXPECT_THAT(clients.notes(), testing::ElementsAre(HasSubstr("has no control service")));
+  EXPECT_EQ(clients.absence(), "");
+  server_->Shutdown(std::chrono::system_clock::now());
+  const Nanos begin = NowNs();
+  EXPECT_FALSE(clients.Connect());
+  EXPECT_LT(NowNs() - begin, kNanosPerSecond) << "nobody was asked";
+  EXPECT_EQ(clients.notes().size(), 1u);
+}
+
+// After a point that failed in between.
+TEST_F(ControlClientsTest, ConnectingAgainBeginsAnew) {
+  Start(&control_);
+  ControlClients clients(config_);
+  ASSERT_TRUE(clients.Connect());
+  ASSERT_TRUE(clients.Connect());
+  EXPECT_EQ(clients.SampleAll(std::nullopt).get().size(), 1u);
+}
+
+TEST_F(ControlClientsTest, AServerThatHasGoneIsAskedAgain) {
+  Start(&control_);
+  ControlClients clients(config_);
+  ASSERT_TRUE(clients.Connect());
+  clients.Disconnect();
+  server_->Shutdown(std::chrono::system_clock::now());
+  EXPECT_FALSE(clients.Connect());
+  EXPECT_NE(clients.absence(), "");
+  EXPECT_THAT(clients.notes(), IsEmpty());
+}
+
+}  // namespace
+}  // namespace cqbench

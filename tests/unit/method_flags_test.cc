@@ -1,0 +1,102 @@
+// What is called, and with what messages, as typed.
+#include "src/tools/method_flags.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <string>
+
+#include "absl/strings/str_cat.h"
+#include "tests/unit/client_line.h"
+
+namespace cqbench {
+namespace {
+
+TEST(MethodFlags, MethodIsTheWorkloadsFirstUnlessNamed) {
+  EXPECT_EQ(Options("").run.method.name, "unary");
+  EXPECT_EQ(Options("--workload echo").run.method.path, "/cqbench.v1.EchoService/Echo");
+  for (const MethodInfo& method : AllMethodInfos()) {
+    const RunConfig run = Options(absl::StrCat("--workload ", method.workload, " --method ", method.name)).run;
+    EXPECT_EQ(run.method.id, method.id);
+    EXPECT_EQ(run.method.path, method.path);
+  }
+}
+
+TEST(MethodFlags, StreamingIsAMethodOfEachWorkload) {
+  EXPECT_EQ(Options("--streaming").run.method.shape, Shape::kBidi);
+  EXPECT_EQ(Options("--streaming").run.method.workload, "ping");
+  EXPECT_EQ(Options("--streaming --workload echo").run.method.workload, "echo");
+}
+
+TEST(MethodFlags, UnknownMethodsListTheKnownOnes) {
+  Refused(Split("--method pong"), {"--method", "'pong'", "ping", "unary, streaming"});
+  Refused(Split("--workload echo --method pong"), {"--method", "'pong'", "echo", "unary, streaming, upload, download"});
+  Refused(Split("--method upload"), {"--method", "'upload'", "ping"});
+  Refused({"--method", ""}, {"--method", "unary"});
+  RefusedValues("--workload", {"pong"});
+  Refused(Split("--streaming --method unary"), {"--streaming", "--method"});
+}
+
+TEST(MethodFlags, StreamMessagesAreOfStreamsOneWay) {
+  EXPECT_EQ(Options("--workload echo --method upload").run.message.stream_messages, 16);
+  EXPECT_EQ(Options("--workload echo --method upload --stream-messages 1").run.message.stream_messages, 1);
+  EXPECT_EQ(Options("--workload echo --method download --stream-messages 1000000").run.message.stream_messages,
+            1'000'000);
+  RefusedValues("--stream-messages", {"0", "-1", "1000001", "few"}, {"--workload", "echo", "--method", "upload"});
+  Refused(Split("--stream-messages 4"), {"--stream-messages", "ping/unary is unary"});
+  Refused(Split("--stream-messages 4 --workload echo --streaming"), {"--stream-messages", "echo/streaming is bidi"});
+}
+
+TEST(MethodFlags, Messages) {
+  for (const char* holder : {"fresh", "reused", "arena"}) {
+    const RunConfig run = Options(absl::StrCat("--messages ", holder)).run;
+    EXPECT_EQ(ToString(run.messages), holder);
+    EXPECT_EQ(run.stub, StubKind::kGenerated);
+  }
+  RefusedValues("--messages", {"pooled", "Fresh", "fres", ""});
+}
+
+TEST(MethodFlags, BytesGoThroughTheGenericStub) {
+  for (const char* line : {"--messages bytes", "--messages bytes --stub generic"}) {
+    const RunConfig run = Options(line).run;
+    EXPECT_EQ(run.messages, MessageHolder::kBytes);
+    EXPECT_EQ(run.stub, StubKind::kGeneric);
+  }
+  Refused(Split("--messages bytes --stub generated"), {"--stub", "generated", "--messages bytes"});
+}
+
+TEST(MethodFlags, Stubs) {
+  EXPECT_EQ(Options("--stub generic").run.stub, StubKind::kGeneric);
+  EXPECT_EQ(Options("--stub generic").run.messages, MessageHolder::kReused);
+  RefusedValues("--stub", {"dynamic"});
+}
+
+TEST(MethodFlags, EchoHasPayloads) {
+  const MessageConfig message = Options("--workload echo --request-bytes 100 --response-bytes 67108864").run.message;
+  EXPECT_EQ(message.request_bytes, 100u);
+  EXPECT_EQ(message.response_bytes, kMaxPayloadBytes);
+  EXPECT_EQ(message.payload, PayloadKind::kZero);
+  RefusedValues("--request-bytes", {"-1", "67108865", "1k"}, {"--workload", "echo"});
+  RefusedValues("--response-bytes", {"-1", "67108865", "99999999999999999999"}, {"--workload", "echo"});
+}
+
+TEST(MethodFlags, PayloadsAreDrawnFromASeed) {
+  EXPECT_EQ(Options("--workload echo --payload text").run.message.payload, PayloadKind::kText);
+  const MessageConfig message =
+      Options("--workload echo --payload random --payload-seed 18446744073709551615").run.message;
+  EXPECT_EQ(message.payload, PayloadKind::kRandom);
+  EXPECT_EQ(message.payload_seed, UINT64_MAX);
+  RefusedValues("--payload", {"lorem"}, {"--workload", "echo"});
+  RefusedValues("--payload-seed", {"-1", "x", "18446744073709551616"}, {"--workload", "echo", "--payload", "text"});
+  Refused(Split("--workload echo --payload-seed 7"), {"--payload-seed", "--payload text"});
+}
+
+TEST(MethodFlags, PingHasNoPayload) {
+  Refused(Split("--request-bytes 1"), {"--request-bytes", "--workload echo", "ping/unary"});
+  Refused(Split("--response-bytes 1 --workload ping"), {"--response-bytes", "echo"});
+  Refused(Split("--payload text --streaming"), {"--payload", "ping/streaming"});
+  Refused(Split("--payload-seed 1"), {"--payload-seed", "echo"});
+}
+
+}  // namespace
+}  // namespace cqbench

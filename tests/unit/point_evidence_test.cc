@@ -1,0 +1,163 @@
+// What the samples of a point say, and when they are taken.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <string>
+
+#include "src/client/evidence.h"
+#include "src/client/evidence_report.h"
+#include "src/client/server_sum.h"
+
+namespace cqbench {
+namespace {
+
+using testing::HasSubstr;
+using testing::IsEmpty;
+
+constexpr Nanos kSecond = kNanosPerSecond;
+
+ProcessSamples OneSecondApart() {
+  ProcessSamples samples;
+  samples.begin.taken_at_ns = 100 * kSecond;
+  samples.end.taken_at_ns = 101 * kSecond;
+  return samples;
+}
+
+PointResult Point() {
+  PointResult point;
+  point.window_ns = kSecond;
+  point.completed = 100;
+  return point;
+}
+
+class ReportEvidenceTest : public testing::Test {
+ protected:
+  PointResult Report(const PointSamples& samples, bool counting = false) {
+    PointResult point = Point();
+    ReportEvidence({config_, plan_, counting, {1600, 110}}, samples, measurement_, point);
+    return point;
+  }
+  RunConfig config_;
+  ChannelPlan plan_;
+  Measurement measurement_;
+};
+
+TEST_F(ReportEvidenceTest, SaysHowFarOffTheWindowTheSamplesWere) {
+  PointSamples samples;
+  samples.client = OneSecondApart();
+  samples.client.before_ns = 1200;
+  samples.client.after_ns = 3400;
+  samples.servers = {OneSecondApart()};
+  samples.servers[0].before_ns = -5600;
+  samples.servers[0].after_ns = 7800;
+  const PointResult point = Report(samples);
+  EXPECT_EQ(point.figures.Get("client_sample_before_ns"), 1200);
+  EXPECT_EQ(point.figures.Get("client_sample_after_ns"), 3400);
+  EXPECT_EQ(point.figures.Get("server_sample_before_ns"), -5600);
+  EXPECT_EQ(point.figures.Get("server_sample_after_ns"), 7800);
+}
+
+TEST_F(ReportEvidenceTest, WhatAskingAServerAllocatesIsNotTheCalls) {
+  PointSamples samples;
+  samples.servers = {OneSecondApart()};
+  ProcessSamples& server = samples.servers[0];
+  server.begin.allocations = AllocationCounts{1000, 50'000};
+  server.end.allocations = AllocationCounts{1000 + 90 + 200, 50'000 + 9'000 + 20'000};
+  server.end.messages = 100;
+  server.not_counted = {90, 9'000};
+  const PointResult point = Report(samples, /*counting=*/true);
+  EXPECT_EQ(point.figures.Get("server_allocations_per_rpc"), 2);
+  EXPECT_EQ(point.figures.Get("server_allocated_bytes_per_rpc"), 200);
+}
+
+TEST_F(ReportEvidenceTest, TheCountingPassReportsNothingElse) {
+  PointSamples samples;
+  samples.client = OneSecondApart();
+  samples.servers = {OneSecondApart()};
+  samples.servers_absent = "";
+  EXPECT_TRUE(Report(samples, /*counting=*/true).figures.empty());
+}
+
+TEST_F(ReportEvidenceTest, ServersThatDidNotAnswerAreNoted) {
+  PointSamples samples;
+  samples.client = OneSecondApart();
+  samples.servers_absent = "its control service did not answer";
+  EXPECT_THAT(Report(samples).notes, testing::Contains(HasSubstr("server: its control service did not answer")));
+}
+
+TEST_F(ReportEvidenceTest, SamplesOfAnotherStretchOfTimeAreNotReported) {
+  PointSamples samples;
+  samples.client = OneSecondApart();
+  samples.servers = {OneSecondApart()};
+  samples.servers[0].end.taken_at_ns += kSecond / 2;
+  const PointResult point = Report(samples);
+  EXPECT_EQ(point.figures.Get("server_cores_used"), std::nullopt);
+  EXPECT_THAT(point.notes, testing::Contains(HasSubstr("1.5s apart")));
+}
+
+TEST_F(ReportEvidenceTest, TheCostOfTheBreakdownIsTheEngines) {
+  config_.breakdown = true;
+  PointSamples samples;
+  samples.client = OneSecondApart();
+  const PointResult point = Report(samples);
+  EXPECT_EQ(point.figures.Get("breakdown_cost_per_timed_rpc_ns"), 1600);
+  EXPECT_EQ(point.figures.Get("breakdown_cost_per_rpc_ns"), 110);
+}
+
+TEST(SumOfServers, AddsTotalsAndKeepsTheLargestDistance) {
+  std::vector<ProcessSamples> servers = {OneSecondApart(), OneSecondApart()};
+  servers[0].boot_id = servers[1].boot_id = "one machine";
+  servers[0].end.process.user_ns = 5;
+  servers[1].end.process.user_ns = 6;
+  for (ProcessSamples& server : servers) server.end.cpus = {{0, 10, 20, 0, 0}};
+  servers[0].before_ns = 100;
+  servers[1].before_ns = -300;
+  servers[0].after_ns = 900;
+  servers[1].after_ns = 400;
+  servers[0].not_counted = {1, 10};
+  servers[1].not_counted = {2, 20};
+  const ProcessSamples sum = SumOfServers(servers);
+  EXPECT_EQ(sum.end.process.user_ns, 11);
+  EXPECT_EQ(sum.end.cpus.size(), 1u) << "they share it";
+  EXPECT_EQ(sum.before_ns, -300);
+  EXPECT_EQ(sum.after_ns, 900);
+  EXPECT_EQ(sum.not_counted.allocations, 3u);
+  EXPECT_EQ(sum.not_counted.bytes, 30u);
+  servers[1].boot_id = "another";
+  EXPECT_EQ(SumOfServers(servers).end.cpus.size(), 2u);
+}
+
+TEST(PointEvidence, SamplesJustOutsideTheWindow) {
+  RunConfig config;
+  const ChannelPlan plan;
+  RunWindow window;
+  PointEvidence evidence(config, plan, window, /*servers=*/nullptr, /*counting=*/false);
+  evidence.Rehearse(std::nullopt);
+  EXPECT_GT(evidence.Lead(), 0);
+  EXPECT_LT(evidence.Lead(), kSecond / 5);
+  const Nanos open = NowNs() + evidence.Lead();
+  window.Set(open, open + 20 * kNanosPerMilli);
+  evidence.Begin();
+  while (NowNs() < window.close_ns()) {
+  }
+  evidence.End();
+  PointResult point = Point();
+  evidence.Report(Measurement(), TimingCost(), point);
+  EXPECT_GT(point.figures.Get("client_sample_before_ns").value(), 0);
+  EXPECT_GE(point.figures.Get("client_sample_after_ns").value(), 0);
+}
+
+TEST(PointEvidence, OfAPointWithoutAWindowIsNothing) {
+  RunConfig config;
+  const ChannelPlan plan;
+  RunWindow window;
+  PointEvidence evidence(config, plan, window, /*servers=*/nullptr, /*counting=*/false);
+  evidence.Rehearse(std::nullopt);
+  PointResult point;
+  evidence.Report(Measurement(), TimingCost(), point);
+  EXPECT_TRUE(point.figures.empty());
+  EXPECT_THAT(point.notes, IsEmpty());
+}
+
+}  // namespace
+}  // namespace cqbench

@@ -1,0 +1,58 @@
+// What a measured point says to the search for the highest rate.
+#include "src/client/rate_trial.h"
+
+#include <gtest/gtest.h>
+
+namespace cqbench {
+namespace {
+
+PointResult Point() {
+  PointResult point;
+  point.load = {100, 2000};
+  return point;
+}
+
+TEST(TrialOf, MeetsTheObjectiveWhenNothingIsMissed) {
+  const RateTrial trial = TrialOf(Point(), {}, false);
+  EXPECT_EQ(trial.rate, 2000);
+  EXPECT_TRUE(trial.met);
+  EXPECT_FALSE(trial.client_fault);
+  EXPECT_FALSE(trial.interrupted);
+}
+
+TEST(TrialOf, SaysWhatWasMissed) {
+  const RateTrial trial = TrialOf(Point(), {"p99 is 3ms", "errors are 2 %"}, false);
+  EXPECT_FALSE(trial.met);
+  EXPECT_EQ(trial.why, "p99 is 3ms; errors are 2 %");
+}
+
+TEST(TrialOf, APointWithoutAMeasurementMissesIt) {
+  PointResult point = Point();
+  point.failure = "no call succeeded";
+  const RateTrial trial = TrialOf(point, {}, false);
+  EXPECT_FALSE(trial.met);
+  EXPECT_EQ(trial.why, "no call succeeded");
+}
+
+TEST(TrialOf, TheClientsFaultIsNotTheServers) {
+  for (const char* code : {"rate-not-reached", "pacer-late"}) {
+    PointResult point = Point();
+    point.suspect = {{code, "the client did something"}};
+    const RateTrial trial = TrialOf(point, {"p99 is 3ms"}, false);
+    EXPECT_TRUE(trial.client_fault) << code;
+    EXPECT_EQ(trial.why, "the client did something");
+  }
+  PointResult point = Point();
+  point.suspect = {{"drift", "it was slower at the end"}};
+  EXPECT_FALSE(TrialOf(point, {}, false).client_fault);
+}
+
+TEST(TrialOf, AnInterruptEndsTheSearch) {
+  EXPECT_TRUE(TrialOf(Point(), {}, true).interrupted);
+  PointResult cut = Point();
+  cut.partial = true;
+  EXPECT_TRUE(TrialOf(cut, {}, false).interrupted);
+}
+
+}  // namespace
+}  // namespace cqbench

@@ -1,0 +1,86 @@
+// The gate between a slot, which uses its context again and again, and a thread that cancels what is in flight.
+#include "src/client/slot.h"
+
+#include <gtest/gtest.h>
+
+#include <atomic>
+#include <cstdint>
+#include <cstring>
+#include <memory>
+#include <new>
+#include <thread>
+
+namespace cqbench {
+namespace {
+
+TEST(CancelGate, ThereIsNothingToCancelBeforeTheFirstCall) {
+  CancelGate gate;
+  EXPECT_FALSE(gate.Cancel());
+}
+
+TEST(CancelGate, CancelsTheCallBetweenEnterAndLeave) {
+  CancelGate gate;
+  grpc::ClientContext context;
+  gate.Enter(&context);
+  EXPECT_TRUE(gate.Cancel());
+  EXPECT_TRUE(gate.Cancel()) << "still in flight: cancelling again is allowed";
+  gate.Leave();
+  EXPECT_FALSE(gate.Cancel());
+}
+
+TEST(CancelGate, IsUsedForCallAfterCall) {
+  CancelGate gate;
+  for (int i = 0; i < 100; ++i) {
+    grpc::ClientContext context;
+    gate.Enter(&context);
+    EXPECT_TRUE(gate.Cancel());
+    gate.Leave();
+    EXPECT_FALSE(gate.Cancel());
+  }
+}
+
+// The slot destroys its context right after Leave() and scribbles over it. Had Leave() not waited for a cancellation in
+// progress, that would use a destroyed context: it locks a mutex that is no mutex any more, and crashes or hangs.
+TEST(CancelGate, LeaveWaitsForACancellationInProgress) {
+  constexpr int kCalls = 20'000;
+  CancelGate gate;
+  std::atomic<bool> done{false};
+  std::atomic<int> cancelled{0};
+  std::thread canceller([&] {
+    while (!done.load()) {
+      if (gate.Cancel()) cancelled.fetch_add(1);
+    }
+  });
+  alignas(grpc::ClientContext) unsigned char memory[sizeof(grpc::ClientContext)];
+  // Goes on past kCalls until the threads have met, which they may not for a while on one CPU.
+  for (int i = 0; i < kCalls || cancelled.load() == 0; ++i) {
+    auto* context = new (memory) grpc::ClientContext;
+    gate.Enter(context);
+    if (i % 64 == 0) std::this_thread::yield();
+    gate.Leave();
+    context->~ClientContext();
+    std::memset(memory, 0xff, sizeof(memory));
+  }
+  done.store(true);
+  canceller.join();
+  EXPECT_GT(cancelled, 0);
+  EXPECT_FALSE(gate.Cancel());
+}
+
+TEST(CallSlot, RemembersWhenTheCallInFlightWasSent) {
+  CallSlot slot;
+  EXPECT_EQ(slot.sent(), 0);
+  slot.Sent(17);
+  EXPECT_EQ(slot.sent(), 17);
+  slot.Sent(0);
+  EXPECT_EQ(slot.sent(), 0);
+}
+
+TEST(CallSlot, NeighboursDoNotShareCacheLines) {
+  const auto slots = std::make_unique<CallSlot[]>(2);
+  EXPECT_EQ(reinterpret_cast<uintptr_t>(&slots[0]) % 64, 0u);
+  EXPECT_EQ(sizeof(CallSlot) % 64, 0u);
+}
+
+}  // namespace
+}  // namespace cqbench
