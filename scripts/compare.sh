@@ -6,9 +6,11 @@
 # Usage: scripts/compare.sh [OPTION...] A B
 #   A, B                file or folder: before and after. Of a folder all *.json below it count, except manifest.json
 #                       and verdict.json; where it holds raw/, only raw/<variant>/*.json. Runs of the same variant,
-#                       workload, mode, API, channel policy and calls in flight are repetitions of one point.
-#   --metric LIST       of throughput, p50, p99, client-cpu, server-cpu (CPU time per RPC), or all
-#                       (default throughput,p50,p99)
+#                       workload, method, API, channel policy, messages and calls in flight (in an open loop the rate
+#                       that is asked) are repetitions of one point. Open and closed loops are never compared.
+#   --metric LIST       of throughput, p50, p99, p50-sent, p99-sent (of an open loop: latency from when a call was sent;
+#                       p50 and p99 count from when it was due), client-cpu, server-cpu (CPU time per RPC), or all
+#                       (default throughput,p50,p99,p50-sent,p99-sent)
 #   --alpha NUMBER      chance of calling any point of a metric different when nothing is (default 0.05)
 #   --format FORMAT     text (default) or json
 #   --fail-if-slower P%          exit status 1 when the throughput of a point is really lower, by P % or more

@@ -7,7 +7,8 @@
 #   NAME                one of scripts/experiments/, such as headline; --list shows them
 #   --repetitions N     instead of the file's
 #   --seed N            of the random order, instead of the file's
-#   --inflight-list N,N,...  calls in flight, instead of the file's
+#   --inflight-list N,N,...  calls in flight, instead of the file's (closed loop)
+#   --rate-list R,R,...      calls per second, instead of the file's (open loop)
 #   --warmup SECONDS    before each point, instead of the file's
 #   --interval SECONDS  measured at each point, instead of the file's
 #   --host HOST[:PORT]  measure the server that is there already (default port 2137); none is started here. For

@@ -11,7 +11,7 @@ import sys
 from collections.abc import Callable
 from pathlib import Path
 
-from cqbench import compare_output
+from cqbench import compare_json, compare_output
 from cqbench.compare_gates import Gate, check
 from cqbench.compare_inputs import METRICS, Metric, Side, counted, read_side
 from cqbench.compare_points import Comparison, compare
@@ -75,7 +75,7 @@ def parse_arguments(arguments: list[str]) -> argparse.Namespace:
     parser = Parser(PROGRAM)
     parser.add_argument("A")
     parser.add_argument("B")
-    parser.add_argument("--metric", type=metric_list, default=metric_list("throughput,p50,p99"))
+    parser.add_argument("--metric", type=metric_list, default=metric_list("throughput,p50,p99,p50-sent,p99-sent"))
     parser.add_argument("--alpha", type=alpha, default=0.05)
     parser.add_argument("--format", type=output_format, default="text")
     parser.add_argument("--anyway", action="store_true")
@@ -109,6 +109,10 @@ def read_both(options: argparse.Namespace) -> tuple[Side, Side]:
 def why_not(comparison: Comparison, anyway: bool) -> list[str]:
     """Why there is nothing to show, a line each; none when there is."""
     if not comparison.points:
+        loops = [{"an open loop" if k.load.open else "a closed loop" for k in side.points} for side in comparison.both]
+        if not loops[0] & loops[1]:
+            what = f"A is {loops[0].pop()}, B {loops[1].pop()}"
+            return [f"A and B cannot be compared: {what}; calls in flight and an asked rate have nothing in common"]
         first, second = comparison.only_before[0].key.title, comparison.only_after[0].key.title
         return [f"A and B have no point in common: A has {first}, B has {second}, for example"]
     if comparison.refused and not anyway:
@@ -130,7 +134,9 @@ def main(arguments: list[str]) -> int:
     except BadDocument as error:
         complain(str(error))
         return 2
-    comparison = compare(before, after, [metric for metric in METRICS if metric in wanted], options.alpha)
+    any_open = any(key.load.open for side in (before, after) for key in side.points)
+    metrics = [m for m in METRICS if m in wanted and (any_open or not m.open_only)]
+    comparison = compare(before, after, metrics, options.alpha)
     refusal = why_not(comparison, options.anyway)
     for line in refusal:
         complain(line)
@@ -138,7 +144,7 @@ def main(arguments: list[str]) -> int:
         return 2
     outcomes = [check(gate, comparison) for gate in gates]
     if options.format == "json":
-        print(json.dumps(compare_output.as_json(comparison, outcomes), indent=2))
+        print(json.dumps(compare_json.as_json(comparison, outcomes), indent=2))
     else:
         print(compare_output.render(comparison), end="", flush=True)
     for outcome in outcomes:

@@ -1,12 +1,10 @@
-"""Draws compare_points.Comparison for a terminal of 112 columns (plain ASCII), and as JSON for programs."""
+"""Draws compare_points.Comparison for a terminal of 112 columns, plain ASCII."""
 
 from __future__ import annotations
 
-import re
 import textwrap
 from collections import Counter
 from collections.abc import Iterable, Sequence
-from typing import Any
 
 from cqbench.compare_gates import Outcome
 from cqbench.compare_inputs import Key, Metric, Series, Side, counted
@@ -14,7 +12,7 @@ from cqbench.compare_points import CANNOT_TELL, Comparison, Figure, Lone, percen
 from cqbench.compare_settings import Difference
 from cqbench.compare_statistics import METHODS
 from cqbench.documents import one_line
-from cqbench.medians import Ratio
+from cqbench.reasons import Reason, kinds
 
 WIDTH = 112
 MAX_NOTES = 12  # of one kind
@@ -34,9 +32,21 @@ def _heading(comparison: Comparison) -> str:
     ]
     lines += [f"! compared all the same (--anyway): {text}" for text in describe(comparison.refused)]
     lines += [f"compared on purpose: {text}" for text in describe(comparison.on_purpose)]
+    lines += _schedules(comparison)
     if comparison.unknown:
         lines.append(f"! not checked, a side says nothing about it: {', '.join(comparison.unknown)}")
     return "\n".join(_wrap(line, "  ") for line in lines)
+
+
+def _schedules(comparison: Comparison) -> list[str]:
+    """Whether the calls of an open loop were due at the same times on both sides; nothing in a closed loop."""
+    known = [same for key in comparison.points if (same := comparison.same_schedule(key)) is not None]
+    if not known:
+        return []
+    points = counted(len(known), "point")
+    if all(known):
+        return [f"schedules: calls were due at the same times on both sides, at {points}"]
+    return [f"schedules: calls were due at other times before than after at {known.count(False)} of {points}"]
 
 
 def _repetitions(comparison: Comparison, which: int) -> str:
@@ -68,15 +78,17 @@ def _tables(comparison: Comparison) -> list[str]:
 def _block(comparison: Comparison, metric: Metric, series: Series) -> list[str]:
     figures = comparison.of(metric)
     keys = [key for key in comparison.points if key.series == series]
+    if metric.open_only and not keys[0].load.open:
+        return []
     if not any(key in figures for key in keys):
         return [f"{metric.title}: no figures on both sides"]
-    title = f"{metric.title}, {metric.unit}"
+    title = f"{metric.titled(keys[0].load.open)}, {metric.unit}"
     head = f"{title:<27} {'before':>11} {'after':>11} {'change':>9} {'95 % interval':<18} {'p (Holm)':>8}  verdict"
     return [head, *(_row(comparison, key, figures.get(key)) for key in keys)]
 
 
 def _row(comparison: Comparison, key: Key, figure: Figure | None) -> str:
-    name = f"{'! ' if comparison.suspect(key) else ''}{key.inflight} in flight"
+    name = f"{'! ' if comparison.suspect(key) else ''}{'^ ' if comparison.limited(key) else ''}{key.load.words}"
     if figure is None:
         return f"{name:>27} {'-':>11} {'-':>11} {'-':>9} {'-':<18} {'-':>8}  no figures on both sides"
     return (
@@ -140,10 +152,12 @@ def _too_few(comparison: Comparison) -> list[str]:
 
 
 def _suspects(comparison: Comparison) -> list[str]:
-    marked = sum(comparison.suspect(key) for key in comparison.points)
-    if not marked:
-        return []
-    return [f"{marked} of {counted(len(comparison.points), 'point')} suspect, marked with a !"]
+    points = counted(len(comparison.points), "point")
+    suspect, limited = (sum(map(of, comparison.points)) for of in (comparison.suspect, comparison.limited))
+    return [
+        *([f"{suspect} of {points} suspect, marked with a !"] if suspect else []),
+        *([f"{limited} of {points} at a limit, marked with a ^"] if limited else []),
+    ]
 
 
 def _lone(name: str, lone: Lone) -> str:
@@ -161,12 +175,14 @@ def _side_notes(name: str, side: Side, points: Sequence[Key]) -> list[str]:
     failed = sum(repetitions.with_failed_calls for repetitions in shared)
     if failed:
         lines.append(f"{name}: {counted(failed, 'repetition')} with failed calls")
-    lines += [f"{name}, all points of {counted(n, 'file')}: suspect: {text}" for text, n in side.suspect.items()]
-    kinds: dict[str, list[str]] = {}  # those that differ in their figures only are one kind, shown by its first
-    for reason in (text for repetitions in shared for text in repetitions.suspect):
-        kinds.setdefault(re.sub(r"[-+0-9.]+", "#", reason), []).append(reason)
-    doubts = [f"{name}, {counted(len(said), 'repetition')}: suspect: {said[0]}" for said in kinds.values()]
-    return lines + _limited(doubts, "kinds of doubt")
+    lines += [f"{name}, all points of {counted(n, 'file')}: suspect: {r.text}" for r, n in side.suspect.items()]
+    lines += _limited(_reasons(name, "suspect", (r for of in shared for r in of.suspect)), "kinds of doubt")
+    return lines + _limited(_reasons(name, "limit", (r for of in shared for r in of.limits)), "kinds of limit")
+
+
+def _reasons(name: str, what: str, said: Iterable[Reason]) -> list[str]:
+    """Those that differ in their figures only are one kind, shown by its first."""
+    return [f"{name}, {counted(len(of), 'repetition')}: {what}: {of[0].text}" for of in kinds(said).values()]
 
 
 def _limited(lines: list[str], what: str) -> list[str]:
@@ -195,99 +211,3 @@ def gate_lines(outcome: Outcome) -> list[str]:
         for key, figure in outcome.found.items()
     ]
     return found + [f"{head}: closed, cannot decide: {text}" for text in outcome.undecided]
-
-
-def as_json(comparison: Comparison, outcomes: Sequence[Outcome]) -> dict[str, Any]:
-    """Figures are in the result files' units (per second, nanoseconds), under their keys."""
-    return {
-        "comparison_version": 1,
-        "before": _side_json(comparison.before),
-        "after": _side_json(comparison.after),
-        "alpha": comparison.alpha,
-        "methods": METHODS,
-        "differences": [_difference_json(d) for d in comparison.refused],
-        "compared_on_purpose": [_difference_json(d) for d in comparison.on_purpose],
-        "not_checked": list(comparison.unknown),
-        "only_before": [{**_key_json(lone.key), "why": lone.why} for lone in comparison.only_before],
-        "only_after": [{**_key_json(lone.key), "why": lone.why} for lone in comparison.only_after],
-        "suspect_points": sum(comparison.suspect(key) for key in comparison.points),
-        "points": [_point_json(comparison, key) for key in comparison.points],
-        "geometric_means": {
-            metric.key: {"points": len(comparison.of(metric)), **_ratio_json(comparison.means[metric.name])}
-            for metric in comparison.metrics
-            if metric.name in comparison.means
-        },
-        "gates": [_gate_json(outcome) for outcome in outcomes],
-    }
-
-
-def _side_json(side: Side) -> dict[str, Any]:
-    return {
-        "path": side.path,
-        "files": side.files,
-        "partial_files": side.partial_files,
-        "suspect": list(side.suspect),
-    }
-
-
-def _difference_json(difference: Difference) -> dict[str, Any]:
-    return {
-        "key": difference.key,
-        "before": difference.before,
-        "after": difference.after,
-        "series": list(difference.series) or None,
-    }
-
-
-def _key_json(key: Key) -> dict[str, Any]:
-    series = key.series
-    return {
-        "variant": series.variant,
-        "workload": series.workload,
-        "mode": series.mode,
-        "api": series.api,
-        "channel_policy": series.policy,
-        "inflight": key.inflight,
-    }
-
-
-def _point_json(comparison: Comparison, key: Key) -> dict[str, Any]:
-    figures = {metric.key: comparison.figures.get((key, metric.name)) for metric in comparison.metrics}
-    return {
-        **_key_json(key),
-        "suspect": comparison.suspect(key),
-        "metrics": {name: _figure_json(figure) for name, figure in figures.items() if figure is not None},
-    }
-
-
-def _figure_json(figure: Figure) -> dict[str, Any]:
-    first, second = figure.repetitions
-    return {
-        "before": {"median": figure.before, "repetitions": first},
-        "after": {"median": figure.after, "repetitions": second},
-        **_ratio_json(figure.ratio),
-        "p": figure.tested.p,
-        "p_holm": figure.tested.p_holm,
-        "verdict": figure.verdict,
-        "needed_repetitions": figure.needed,
-    }
-
-
-def _ratio_json(ratio: Ratio) -> dict[str, Any]:
-    """Interval null: too few repetitions."""
-    interval = percent(ratio.interval)
-    return {
-        "ratio": ratio.value,
-        "change_percent": (ratio.value - 1) * 100,
-        "change_percent_interval": None if interval is None else list(interval),
-    }
-
-
-def _gate_json(outcome: Outcome) -> dict[str, Any]:
-    return {
-        "flag": outcome.gate.flag,
-        "limit_percent": outcome.gate.limit_percent,
-        "closed": outcome.closed,
-        "points": [_key_json(key) for key in outcome.found],
-        "undecided": list(outcome.undecided),
-    }

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from statistics import median
 
 from cqbench import compare_settings, compare_statistics
-from cqbench.compare_inputs import Key, Metric, Side, counted
+from cqbench.compare_inputs import Key, Metric, Repetitions, Side, counted
 from cqbench.compare_settings import Difference
 from cqbench.compare_statistics import Tested
 from cqbench.medians import Ratio
@@ -78,12 +78,29 @@ class Comparison:
     on_purpose: tuple[Difference, ...]  # settings that may
     unknown: tuple[str, ...]  # settings that must not differ, of which a side says nothing
 
+    @property
+    def both(self) -> tuple[Side, Side]:
+        return self.before, self.after
+
     def of(self, metric: Metric) -> dict[Key, Figure]:
         return {key: self.figures[key, metric.name] for key in self.points if (key, metric.name) in self.figures}
 
     def suspect(self, key: Key) -> bool:
         """Whether a repetition of either side says why it should not be believed."""
-        return any(side.points[key].suspect for side in (self.before, self.after) if key in side.points)
+        return any(repetitions.suspect for repetitions in self.sides(key))
+
+    def limited(self, key: Key) -> bool:
+        """Whether a repetition of either side ran into a limit."""
+        return any(repetitions.limits for repetitions in self.sides(key))
+
+    def same_schedule(self, key: Key) -> bool | None:
+        """Whether both sides' calls were due at the same times; None in a closed loop, or where one does not say."""
+        schedules = [repetitions.schedules for repetitions in self.sides(key)]
+        return schedules[0] == schedules[1] if all(schedules) else None
+
+    def sides(self, key: Key) -> list[Repetitions]:
+        """Before and after. key: one of the points."""
+        return [side.points[key] for side in self.both]
 
 
 def compare(before: Side, after: Side, metrics: Sequence[Metric], alpha: float) -> Comparison:

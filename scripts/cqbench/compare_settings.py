@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from cqbench.cpus import format_cpus
+from cqbench.documents import CLOSED
 from cqbench.surroundings import Surroundings
 
 # Keys of the context in result.schema.json, and of its servers. The network and the environment are the manifest's.
@@ -18,6 +19,13 @@ MUST_AGREE = (
     "affinity",
     "request_bytes",
     "response_bytes",
+    "payload",
+    "stream_messages",
+    "messages",
+    "stub",
+    "loop",
+    "arrivals",
+    "at_limit",
     "interval_ns",
     "deadline_ns",
     "library_build_type",
@@ -29,6 +37,7 @@ SERVERS_MUST_AGREE = (
     "num_cqs",
     "workers_per_cq",
     "callbacks_per_cq",
+    "messages",
     "build_type",
 )
 MAY_DIFFER = (
@@ -42,6 +51,8 @@ MAY_DIFFER = (
     "deadlock_detection",
     "poll",
     "warmup_ns",
+    "pace",
+    "schedule_seed",
     "channel_args",
     "service_config",
 )
@@ -57,7 +68,10 @@ SERVERS_MAY_DIFFER = (
     "channel_args",
 )
 
-REQUIRED = (*MUST_AGREE, "network", *(f"servers.{key}" for key in SERVERS_MUST_AGREE))
+MAX_OUTSTANDING = "max_outstanding"  # of an open loop: its points' calls in flight
+# Said only by runs that have them; that neither side says anything about them is nothing to tell.
+NOT_OF_ALL = ("payload", "stream_messages", "messages", "stub", "arrivals", "at_limit", MAX_OUTSTANDING)
+REQUIRED = (*MUST_AGREE, MAX_OUTSTANDING, "network", *(f"servers.{key}" for key in SERVERS_MUST_AGREE))
 ALLOWED = (*MAY_DIFFER, "environment", *(f"servers.{key}" for key in SERVERS_MAY_DIFFER))
 
 Settings = dict[str, str]  # key -> value as text; without the keys that the file says nothing about
@@ -73,10 +87,13 @@ class Difference:
     series: tuple[str, ...] = ()
 
 
-def settings(context: Mapping[str, Any], around: Surroundings) -> Settings:
-    """Of one file, whose context has been checked."""
+def settings(context: Mapping[str, Any], around: Surroundings, outstanding: Iterable[int] = ()) -> Settings:
+    """Of one file, whose context has been checked. outstanding: the most there may be, of an open loop's points."""
     found = {key: _text(context[key]) for key in (*MUST_AGREE, *MAY_DIFFER) if _said(context.get(key))}
     found.setdefault("service_config", "none")
+    found.setdefault("loop", CLOSED)  # older files say nothing about the only one there was
+    if most := ", ".join(map(str, sorted(set(outstanding)))):
+        found[MAX_OUTSTANDING] = most
     if not around.problem:
         found.update(network=around.network() or "no proxy", environment=around.environment() or "none")
     found.update(_servers(context.get("servers") or []))  # absent in version 1, empty with --no-evidence
@@ -132,13 +149,16 @@ def unknown(
     before: Mapping[str, Iterable[Settings]], after: Mapping[str, Iterable[Settings]], keys: Iterable[str]
 ) -> list[str]:
     """The keys that a side says nothing about in some series; all those of the servers together are 'servers'."""
-    silent = [
-        key for key in keys if any(not (_values(before[s], key) and _values(after[s], key)) for s in before)
-    ]
+    silent = [key for key in keys if any(_silent(key, before[s], after[s]) for s in before)]
     # Servers whose library has the queues to itself have no such keys; those without evidence have none at all.
     if "servers.api" in silent:
         return [*(key for key in silent if not key.startswith("servers.")), "servers"]
     return [key for key in silent if not key.startswith("servers.")]
+
+
+def _silent(key: str, before: Iterable[Settings], after: Iterable[Settings]) -> bool:
+    said = [bool(_values(files, key)) for files in (before, after)]
+    return not all(said) and (key not in NOT_OF_ALL or any(said))
 
 
 def _values(files: Iterable[Settings], key: str) -> list[str]:

@@ -3,19 +3,34 @@
 from __future__ import annotations
 
 import json
-import math
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from cqbench import offered, reasons
+from cqbench.json_values import Wrong, listed, one_line, optional, required
+from cqbench.offered import Load
+from cqbench.reasons import Reason
+
 MAX_BYTES = 64 * 1024 * 1024
-MAX_MESSAGE = 160
-SCHEMA_VERSION = 2  # the newest that is read, result.schema.json's. Version 1 has no key for it and no evidence.
+SCHEMA_VERSION = 3  # the newest that is read, result.schema.json's. Version 1 has no key for it and no evidence.
+CLOSED, OPEN = "closed", "open"
+OLD_POLICIES = {"per-worker": "per-slot"}  # as versions 1 and 2 call them -> as they are called now
 
 EVIDENCE = ("client_", "server_")  # what keys of the evidence begin with
+NUMBERS = (  # what keys of numbers begin with that are looked at
+    *EVIDENCE,
+    *("calls_", "latency_from_sent_", "latency_least_age_ns", "pacer_", "slot_wait_", "largest_burst"),
+)
+SLICES = (
+    *("slice_completed", "slice_failed"),
+    *(f"slice_latency_{what}_ns" for what in ("p50", "p99", "max")),  # 0 where no call ended
+)
 # Those of the evidence that are no number, nor ought to be; result.schema.json describes them.
 NOT_FIGURES = tuple(f"{end}{what}" for end in EVIDENCE for what in ("cpus", "congestion_control"))
+# Those that may be below 0: a sample was taken after the window had opened, or before it closed.
+SIGNED = tuple(f"{end}sample_{where}_ns" for end in EVIDENCE for where in ("before", "after"))
 
 
 class BadDocument(ValueError):
@@ -24,9 +39,12 @@ class BadDocument(ValueError):
 
 @dataclass(frozen=True)
 class Measured:
-    """One in-flight count of one repetition. Figures are None where nothing was measured."""
+    """One load of one repetition. Figures are None where nothing was measured. Latency counts from when a call was due;
+    in a closed loop it was sent then.
+    """
 
-    inflight: int
+    load: Load
+    inflight: int  # calls in flight; in an open loop the most that may be outstanding
     repetition: int
     throughput: float | None  # per second
     p50_ns: float | None
@@ -42,7 +60,12 @@ class Measured:
     failure: str  # why there is nothing; empty when there is
     warnings: tuple[str, ...]
     errors: tuple[str, ...]  # "UNAVAILABLE x 3 (first message)"
-    suspect: tuple[str, ...] = ()  # why it should not be believed, or not be read as it stands; none in version 1
+    error_codes: tuple[str, ...] = ()  # of the same, "UNAVAILABLE"
+    suspect: tuple[Reason, ...] = ()  # why it should not be believed; none in version 1
+    limits: tuple[Reason, ...] = ()  # what it ran into; none in version 1
+    sent_p50_ns: float | None = None  # latency from when a call was sent; open loop only
+    sent_p99_ns: float | None = None
+    schedule_hash: str = ""  # of the due times; open loop only
 
 
 @dataclass(frozen=True)
@@ -50,7 +73,7 @@ class Document:
     """One run of the client."""
 
     path: str
-    mode: str
+    method: str
     api: str
     policy: str
     workload: str
@@ -59,7 +82,30 @@ class Document:
     cpu_model: str  # of the client's machine; '' when it is not known
     partial: bool
     points: tuple[Measured, ...]
-    suspect: tuple[str, ...] = ()  # what holds for every point; none in version 1
+    suspect: tuple[Reason, ...] = ()  # what holds for every point; none in version 1
+    loop: str = CLOSED
+    messages: str = ""  # how they are held: "reused"; '' in older files
+    stub: str = ""  # "generated"; '' in older files
+    arrivals: str = ""  # "poisson"; open loop only
+    at_limit: str = ""  # "queue"; open loop only
+
+    @property
+    def open(self) -> bool:
+        return self.loop == OPEN
+
+    @property
+    def special(self) -> tuple[str, ...]:
+        """What the client's names of series add, where it is not the default."""
+        holder = self.messages if self.messages != "reused" else ""
+        stub = self.stub if self.stub == "generic" and holder != "bytes" else ""
+        return tuple(filter(None, (holder, stub, OPEN if self.open else "")))
+
+    @property
+    def how(self) -> str:
+        """The same in words, with how an open loop's calls arrive; '' where all is the default."""
+        holder, stub = (next((s for s in self.special if s == word), "") for word in (self.messages, "generic"))
+        loop = f"open loop, {self.arrivals} arrivals, {self.at_limit} at the limit" if self.open else ""
+        return ", ".join(filter(None, (f"{holder} messages" * bool(holder), f"{stub} stub" * bool(stub), loop)))
 
 
 def load(path: Path) -> Document:
@@ -99,7 +145,7 @@ def check(data: Any, name: str) -> Document:
     """Of decoded JSON. Raises BadDocument; after it, context and entries can be read without looking at types."""
     try:
         return _document(data, name)
-    except _Wrong as wrong:
+    except Wrong as wrong:
         raise BadDocument(f"{name}: not a result of this grpc_ping_client (or of an older one): {wrong}") from None
 
 
@@ -109,52 +155,18 @@ def entries(data: dict[str, Any]) -> Iterator[tuple[str, dict[str, Any]]]:
     for place in ("benchmarks", "not_measured"):
         for i, entry in enumerate(data.get(place) or []):
             # Aggregates repeat what the repetitions say.
-            if _get(entry, "run_type", str, f"{place}[{i}]") == "iteration":
+            if required(entry, "run_type", str, f"{place}[{i}]") == "iteration":
                 yield f"{place}[{i}]", entry
-
-
-def one_line(text: str, limit: int = MAX_MESSAGE) -> str:
-    """Printable and short: messages come from the network and go to a terminal."""
-    clean = "".join(c if c.isprintable() else " " for c in text).strip()
-    return clean if len(clean) <= limit else clean[: limit - 3] + "..."
-
-
-class _Wrong(ValueError):
-    pass
 
 
 def _no_constant(name: str) -> None:
     raise ValueError(f"{name} is not a JSON number")
 
 
-def _get(data: Any, key: str, kind: type | tuple[type, ...], where: str) -> Any:
-    """The value of a required key. A bool is not a number here."""
-    if not isinstance(data, dict):
-        raise _Wrong(f"{where} is not an object")
-    if key not in data:
-        raise _Wrong(f"{where} has no '{key}'")
-    value = data[key]
-    if not isinstance(value, kind) or (isinstance(value, bool) and kind is not bool):
-        raise _Wrong(f"'{key}' in {where} has the wrong type")
-    if isinstance(value, (int, float)) and not isinstance(value, bool):
-        _check_number(value, key, where)
-    return value
-
-
-def _check_number(value: float, key: str, where: str) -> None:
-    # Integers are compared, not converted: a huge one does not fit a float.
-    if not 0 <= value < 2**63 or (isinstance(value, float) and not math.isfinite(value)):
-        raise _Wrong(f"'{key}' in {where} is out of range")
-
-
-def _optional(data: Any, key: str, kind: type | tuple[type, ...], where: str) -> Any:
-    return _get(data, key, kind, where) if data.get(key) is not None else None
-
-
 def _check_version(context: dict[str, Any], name: str) -> None:
-    version = _optional(context, "schema_version", int, "context")
+    version = optional(context, "schema_version", int, "context")
     if version == 0:
-        raise _Wrong("'schema_version' in context is zero")
+        raise Wrong("'schema_version' in context is zero")
     if version is not None and version > SCHEMA_VERSION:
         raise BadDocument(
             f"{name}: schema_version {version} is newer than {SCHEMA_VERSION}, which this version of cqbench reads"
@@ -162,95 +174,135 @@ def _check_version(context: dict[str, Any], name: str) -> None:
 
 
 def _document(data: Any, name: str) -> Document:
-    context = _get(data, "context", dict, "the file")
+    context = required(data, "context", dict, "the file")
     _check_version(context, name)
-    _get(context, "cqbench_version", str, "context")
+    required(context, "cqbench_version", str, "context")
+    old = (context.get("schema_version") or 1) < 3
+    method = "mode" if old else "method"
     text = {
-        key: one_line(_get(context, key, str, "context"))
-        for key in ("mode", "api", "channel_policy", "workload", "target", "grpc_version")
+        key: one_line(required(context, key, str, "context"))
+        for key in (method, "api", "channel_policy", "workload", "target", "grpc_version")
     }
+    loop = CLOSED if old else required(context, "loop", str, "context")
+    if loop not in (CLOSED, OPEN):
+        raise Wrong(f"'loop' in context is neither {CLOSED} nor {OPEN}")
     _check_settings(context)
-    _get(data, "benchmarks", list, "the file")
-    _optional(data, "not_measured", list, "the file")
-    points = [_point(entry, where) for where, entry in entries(data)]
+    required(data, "benchmarks", list, "the file")
+    optional(data, "not_measured", list, "the file")
+    points = [_point(entry, where, old, loop == OPEN) for where, entry in entries(data)]
+    more = {
+        key: one_line(optional(context, key, str, "context") or "")
+        for key in ("messages", "stub", "arrivals", "at_limit")
+    }
     return Document(
         name,
-        text["mode"],
+        text[method],
         text["api"],
-        text["channel_policy"],
+        OLD_POLICIES.get(text["channel_policy"], text["channel_policy"]),
         text["workload"],
         text["target"],
         text["grpc_version"],
-        one_line(_optional(context, "cpu_model", str, "context") or ""),
-        _get(context, "partial", bool, "context"),
+        one_line(optional(context, "cpu_model", str, "context") or ""),
+        required(context, "partial", bool, "context"),
         tuple(points),
-        _suspect(context, "context"),
+        _reasons(context, "context", old)[0],
+        loop,
+        **more,
     )
 
 
 def _check_settings(context: dict[str, Any]) -> None:
     """Where and how it was measured, as far as anything but its text matters. All absent in version 1."""
-    _optional(context, "channel_args", dict, "context")
-    _list(context, "command_line", str, "context")
-    for i, server in enumerate(_list(context, "servers", dict, "context")):
+    optional(context, "channel_args", dict, "context")
+    listed(context, "command_line", str, "context")
+    for i, server in enumerate(listed(context, "servers", dict, "context")):
         where = f"servers[{i}] of context"
-        _list(server, "cpus", int, where)
-        _list(server, "channel_args", str, where)
-        _optional(server, "service_time_ns", (int, float), where)
+        listed(server, "cpus", int, where)
+        listed(server, "channel_args", str, where)
+        optional(server, "service_time_ns", (int, float), where)
 
 
-def _list(data: dict[str, Any], key: str, kind: type, where: str) -> list[Any]:
-    """Empty when it is absent."""
-    items: list[Any] = _optional(data, key, list, where) or []
-    if not all(isinstance(item, kind) and not isinstance(item, bool) for item in items):
-        raise _Wrong(f"'{key}' in {where} has an item of the wrong type")
-    return items
-
-
-def _check_evidence(entry: dict[str, Any], where: str) -> None:
+def _check_numbers(entry: dict[str, Any], where: str) -> None:
     for key in entry:
-        if key.startswith(EVIDENCE) and key not in NOT_FIGURES:
-            _optional(entry, key, (int, float), where)
+        if key.startswith(NUMBERS) and key not in NOT_FIGURES and not key.endswith("_histogram"):
+            value = entry[key]
+            signed = key in SIGNED and isinstance(value, (int, float)) and not isinstance(value, bool)
+            optional({key: abs(value) if signed else value}, key, (int, float), where)
 
 
-def _point(entry: dict[str, Any], where: str) -> Measured:
-    completed = _get(entry, "completed", int, where)
-    failure = one_line(_optional(entry, "error_message", str, where) or "")
+def _point(entry: dict[str, Any], where: str, old: bool, in_open_loop: bool) -> Measured:
+    completed = required(entry, "completed", int, where)
+    failure = one_line(optional(entry, "error_message", str, where) or "")
     if completed == 0 and not failure:
         failure = "no call succeeded"
-    inflight = _get(entry, "inflight", int, where)
+    inflight = required(entry, "inflight", int, where)
     if inflight == 0:
-        raise _Wrong(f"'inflight' in {where} is zero")
+        raise Wrong(f"'inflight' in {where} is zero")
     number = (int, float)
-    throughput = _get(entry, "throughput_per_second", number, where)
-    _check_evidence(entry, where)
+    asked = required(entry, "rate_asked_per_second", number, where) if in_open_loop else None
+    if asked == 0:
+        raise Wrong(f"'rate_asked_per_second' in {where} is zero")
+    suspect, limits = _reasons(entry, where, old)
+    throughput = required(entry, "throughput_per_second", number, where)
+    _check_numbers(entry, where)
+    _check_slices(entry, where)
     return Measured(
+        load=offered.closed(inflight) if asked is None else offered.open_loop(float(asked)),
         inflight=inflight,
-        repetition=_get(entry, "repetition_index", int, where),
+        repetition=required(entry, "repetition_index", int, where),
         throughput=float(throughput) if completed and not failure else None,
         **{
-            f"{field}_ns": _optional(entry, f"latency_{key}_ns", number, where)
+            f"{field}_ns": optional(entry, f"latency_{key}_ns", number, where)
             for field, key in (("p50", "p50"), ("p90", "p90"), ("p99", "p99"), ("p999", "p99_9"), ("max", "max"))
         },
-        connections=_optional(entry, "connections", int, where),
-        expected_connections=_get(entry, "expected_connections", int, where),
+        connections=optional(entry, "connections", int, where),
+        expected_connections=required(entry, "expected_connections", int, where),
         completed=completed,
-        failed=_get(entry, "failed", int, where),
-        partial=_get(entry, "partial", bool, where),
+        failed=required(entry, "failed", int, where),
+        partial=required(entry, "partial", bool, where),
         failure=failure,
-        warnings=tuple(one_line(str(w)) for w in _get(entry, "warnings", list, where)),
-        errors=tuple(_error(e, where) for e in _get(entry, "errors", list, where)),
-        suspect=_suspect(entry, where),
+        warnings=tuple(one_line(str(w)) for w in required(entry, "warnings", list, where)),
+        errors=tuple(_error(e, where) for e in required(entry, "errors", list, where)),
+        error_codes=tuple(one_line(e["code"]) for e in entry["errors"]),
+        suspect=suspect,
+        limits=limits,
+        **{
+            f"sent_{name}_ns": optional(entry, f"latency_from_sent_{name}_ns", number, where)
+            for name in ("p50", "p99")
+        },
+        schedule_hash=one_line(optional(entry, "schedule_hash", str, where) or ""),
     )
 
 
-def _suspect(data: dict[str, Any], where: str) -> tuple[str, ...]:
-    return tuple(one_line(str(reason)) for reason in _optional(data, "suspect", list, where) or [])
+def _reasons(data: dict[str, Any], where: str, old: bool) -> tuple[tuple[Reason, ...], tuple[Reason, ...]]:
+    """Doubts and limits."""
+    if old:
+        return reasons.of_old(one_line(str(reason)) for reason in optional(data, "suspect", list, where) or [])
+    return _coded(data, "suspect", where), _coded(data, "limits", where)
+
+
+def _coded(data: dict[str, Any], key: str, where: str) -> tuple[Reason, ...]:
+    place = f"'{key}' of {where}"
+    return tuple(
+        Reason(one_line(required(said, "code", str, place)), one_line(required(said, "text", str, place)))
+        for said in listed(data, key, dict, where)
+    )
+
+
+def _check_slices(entry: dict[str, Any], where: str) -> None:
+    """The time series: lists of one length."""
+    found = {key: listed(entry, key, (int, float), where) for key in SLICES if entry.get(key) is not None}
+    if found and not required(entry, "slice_ns", (int, float), where):
+        raise Wrong(f"'slice_ns' in {where} is zero")
+    for key, values in found.items():
+        if len(values) != len(found.get(SLICES[0], [])):
+            raise Wrong(f"'{key}' in {where} is not as long as '{SLICES[0]}'")
+        for value in values:
+            required({key: value}, key, (int, float), where)
 
 
 def _error(entry: Any, where: str) -> str:
     place = f"errors of {where}"
-    message = one_line(_get(entry, "first_message", str, place))
-    return one_line(
-        f"{_get(entry, 'code', str, place)} x {_get(entry, 'count', int, place)}" + (f" ({message})" if message else "")
-    )
+    message = one_line(required(entry, "first_message", str, place))
+    counted = f"{required(entry, 'code', str, place)} x {required(entry, 'count', int, place)}"
+    return one_line(counted + (f" ({message})" if message else ""))

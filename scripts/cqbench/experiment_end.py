@@ -167,7 +167,7 @@ def medians(manifest: Manifest, experiment: Experiment, measured: Sequence[tuple
     documents: dict[str, list[Document]] = {v.name: [] for v in experiment.variants}
     for _, run in measured:
         documents[run.variant].append(run.document)
-    return experiment_summary.render(documents, experiment.inflight, manifest.data["repetitions"])
+    return experiment_summary.render(documents, experiment.loads, manifest.data["repetitions"])
 
 
 def remarks(manifest: Manifest, flags: str) -> list[str]:

@@ -1,6 +1,7 @@
 """An experiment's TOML file -> one immutable Experiment. Everything a file can get wrong is found here.
 
-[experiment]            name, title, question, inflight, warmup, interval, repetitions, seed; placement (optional)
+[experiment]            name, title, question, warmup, interval, repetitions, seed; placement (optional); and either
+                        inflight, a list of calls in flight (closed loop), or rates, a list of calls per second (open)
 [client], [server]      what all variants have: flags, env; layout of the server
 [[variant]]             name and the settings below; or instead, for a product of settings:
 [[axis]]                name, values: a list of tables with name and settings; a variant per combination, named "a.b"
@@ -23,13 +24,16 @@ from typing import Any
 from cqbench import experiment_values as accept
 from cqbench.documents import one_line
 from cqbench.experiment_values import BadExperiment, Pinning, Table
+from cqbench.offered import Load, closed, open_loop
 
 if sys.version_info >= (3, 11):
     import tomllib
 else:
     import tomli as tomllib
 
-EXPERIMENT_KEYS = ("name", "title", "question", "inflight", "warmup", "interval", "repetitions", "seed", "placement")
+LOAD_KEYS = ("inflight", "rates")
+OPTIONAL_KEYS = (*LOAD_KEYS, "placement")
+EXPERIMENT_KEYS = ("name", "title", "question", *LOAD_KEYS, "warmup", "interval", "repetitions", "seed", "placement")
 SETTING_KEYS = (
     *("client_flags", "server_flags", "client_env", "server_env"),
     *("build", "pinning", "host", "needs_grpc", "added_rtt"),
@@ -42,7 +46,8 @@ MAX_JOINED_NAME = 200
 
 # What the runner itself says to the programs.
 CLIENT_TAKEN = (
-    "--host --port --inflight --min-inflight --max-inflight --inflight-step --inflight-list --warmup --interval "
+    "--host --port --inflight --min-inflight --max-inflight --inflight-step --inflight-list "
+    "--rate --rate-list --min-rate --max-rate --rate-step --find-rate --warmup --interval "
     "--repetitions --until-stable --max-repetitions --format --output --help -h --version"
 ).split()
 SERVER_TAKEN = "--port --listen --help -h --version".split()
@@ -72,7 +77,7 @@ class Experiment:
     name: str
     title: str
     question: str
-    inflight: tuple[int, ...]
+    loads: tuple[Load, ...]  # all of one loop
     warmup_s: float
     interval_s: float
     repetitions: int
@@ -81,6 +86,10 @@ class Experiment:
     layout: str
     variants: tuple[Variant, ...]
     data: Table
+
+    @property
+    def open(self) -> bool:
+        return self.loads[0].open
 
 
 def load(path: Path) -> Experiment:
@@ -113,7 +122,7 @@ def _experiment(data: Table) -> Experiment:
     accept.known_keys(data, "the file", ("experiment", "client", "server", "variant", "axis"))
     head = accept.one_table(data, "experiment", "the file")
     accept.known_keys(head, "experiment", EXPERIMENT_KEYS)
-    given = {key: accept.required(head, key, "experiment") for key in EXPERIMENT_KEYS if key != "placement"}
+    given = {key: accept.required(head, key, "experiment") for key in EXPERIMENT_KEYS if key not in OPTIONAL_KEYS}
     common = _common(data)
     layout = accept.one_of(accept.optional_table(data, "server").get("layout", ""), "server.layout", ("", *LAYOUTS))
     variants = tuple(_variant(name, common, own, layout) for name, own in _combinations(data))
@@ -121,7 +130,7 @@ def _experiment(data: Table) -> Experiment:
         name=accept.file_name(given["name"], "experiment.name"),
         title=accept.words(given["title"], "experiment.title"),
         question=accept.words(given["question"], "experiment.question"),
-        inflight=accept.inflight_counts(given["inflight"]),
+        loads=_loads(head),
         warmup_s=accept.seconds(given["warmup"], "experiment.warmup", 0.001),
         interval_s=accept.seconds(given["interval"], "experiment.interval", 0.01),
         repetitions=accept.whole(given["repetitions"], "experiment.repetitions", 1, accept.MAX_REPETITIONS),
@@ -131,6 +140,17 @@ def _experiment(data: Table) -> Experiment:
         variants=_distinct(variants),
         data=data,
     )
+
+
+def _loads(head: Table) -> tuple[Load, ...]:
+    """What is asked for at each point of the sweep."""
+    if "inflight" in head and "rates" in head:
+        accept.refuse("experiment.rates", head["rates"], "accepted beside inflight: write one of the two")
+    if "rates" in head:
+        return tuple(map(open_loop, accept.rates(head["rates"])))
+    if "inflight" not in head:
+        raise BadExperiment("experiment: 'inflight' is missing, or 'rates' for an open loop")
+    return tuple(map(closed, accept.inflight_counts(head["inflight"])))
 
 
 def _common(data: Table) -> Table:

@@ -15,10 +15,10 @@ from cqbench import experiment_file
 from cqbench import experiment_values as accept
 from cqbench.experiment_file import Experiment
 from cqbench.experiment_values import BadExperiment, Table
-from cqbench.options import Parser, inflight_list, seconds
+from cqbench.options import Parser, inflight_list, rate_list, seconds
 
 # Flag -> key of [experiment].
-KEYS = {"inflight_list": "inflight", "warmup": "warmup", "interval": "interval"}
+KEYS = {"inflight_list": "inflight", "rate_list": "rates", "warmup": "warmup", "interval": "interval"}
 # What a variant may say about a server that is started for it.
 OF_A_SERVER = ("server_flags", "server_env", "host", "added_rtt")
 
@@ -27,6 +27,7 @@ def add_arguments(parser: Parser) -> None:
     """The flags."""
     parser.add_argument("--host", type=_host)
     parser.add_argument("--inflight-list", type=inflight_list)
+    parser.add_argument("--rate-list", type=rate_list)
     parser.add_argument("--warmup", type=seconds(0.001))
     parser.add_argument("--interval", type=seconds(0.01))
 
@@ -44,7 +45,7 @@ def given(options: argparse.Namespace) -> str:
     for name in ("host", *KEYS):
         value = getattr(options, name)
         if value is not None:
-            text = ",".join(map(str, value)) if isinstance(value, tuple) else value
+            text = ",".join(f"{number:.12g}" for number in value) if isinstance(value, tuple) else value
             words += [f"--{name.replace('_', '-')}", text if isinstance(text, str) else f"{text:.9g}"]
     return shlex.join(words)
 
@@ -53,6 +54,7 @@ def apply(experiment: Experiment, options: argparse.Namespace) -> Experiment:
     """The experiment as the flags want it. Raises BadExperiment."""
     if not given(options):
         return experiment
+    _refuse_the_other_loop(experiment, options)
     data = copy.deepcopy(experiment.data)
     for name, key in KEYS.items():
         value = getattr(options, name)
@@ -61,6 +63,20 @@ def apply(experiment: Experiment, options: argparse.Namespace) -> Experiment:
     if options.host is not None:
         _set_host(data, options.host)
     return experiment_file.make(data, experiment.name)
+
+
+def _refuse_the_other_loop(experiment: Experiment, options: argparse.Namespace) -> None:
+    """Raises BadExperiment."""
+    wrong, right, is_a, numbers = ("rate", "inflight", "a closed loop", "calls in flight")
+    if experiment.open:
+        wrong, right, is_a, numbers = ("inflight", "rate", "an open loop", "calls per second")
+    value = getattr(options, f"{wrong}_list")
+    if value is not None:
+        shown = ",".join(f"{number:.12g}" for number in value)
+        raise BadExperiment(
+            f"argument --{wrong}-list: {shown} is not accepted for '{experiment.name}', which is {is_a}: it takes "
+            f"{numbers}, with --{right}-list"
+        )
 
 
 def _set_host(data: Table, host: str) -> None:

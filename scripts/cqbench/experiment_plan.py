@@ -74,12 +74,12 @@ def make_order(experiment: Experiment, repetitions: int, seed: int) -> list[Unit
 def unit_seconds(experiment: Experiment) -> float:
     """How long one unit takes when nothing goes wrong."""
     point = experiment.warmup_s + experiment.interval_s + POINT_OVERHEAD_S
-    return len(experiment.inflight) * point + UNIT_OVERHEAD_S
+    return len(experiment.loads) * point + UNIT_OVERHEAD_S
 
 
 def patience_seconds(experiment: Experiment) -> float:
     """After this a client hangs: each point may spend time on connecting (5 s) and on draining (2 s)."""
-    return unit_seconds(experiment) + 7 * len(experiment.inflight) + 30
+    return unit_seconds(experiment) + 7 * len(experiment.loads) + 30
 
 
 def place(
@@ -158,14 +158,14 @@ def client_command(
 
 def sweep_flags(experiment: Experiment) -> list[str]:
     """The client's flags that all variants have in common."""
-    counts = ",".join(map(str, experiment.inflight))
+    numbers = ",".join(f"{load.number:.12g}" for load in experiment.loads)
     durations = ("--warmup", f"{experiment.warmup_s:.9g}", "--interval", f"{experiment.interval_s:.9g}")
-    return ["--inflight-list", counts, *durations]
+    return ["--rate-list" if experiment.open else "--inflight-list", numbers, *durations]
 
 
 def size(experiment: Experiment, repetitions: int) -> str:
     """'8 variants x 1 repetition = 8 units of 7 points, 0.5 + 2.5 s each: about 3 min 0 s'."""
-    variants, points = len(experiment.variants), len(experiment.inflight)
+    variants, points = len(experiment.variants), len(experiment.loads)
     units = variants * repetitions
     how_long = plan.duration(units * unit_seconds(experiment))
     return (

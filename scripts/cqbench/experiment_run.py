@@ -207,7 +207,7 @@ def not_delayed(document: Document | None, added_rtt_ms: int | None) -> str:
         window_ms = p.completed / p.throughput * 1000
         if p.completed > p.inflight * (window_ms / added_rtt_ms + 1):
             each_ms = p.inflight / p.throughput * 1000
-            each = f"{each_ms:.3g} ms per call at {p.inflight} in flight"
+            each = f"{each_ms:.3g} ms per call at {p.load.words}"
             return f"{each}, less than the {added_rtt_ms} ms that were added"
     return ""
 
@@ -236,5 +236,5 @@ def outcome(entry: dict[str, Any], document: Document | None) -> str:
         return "not run: interrupted"
     measured = [p for p in document.points if p.throughput is not None] if document else []
     ends = measured[:1] + measured[1:][-1:]
-    words = ", ".join(f"{p.throughput:.0f} req/s at {p.inflight}" for p in ends) or "nothing measured"
-    return f"{words} in flight" + ("; interrupted" if entry["status"] == INTERRUPTED else "")
+    words = ", ".join(f"{p.throughput:.0f} req/s at {p.load.words}" for p in ends) or "nothing measured"
+    return words + ("; interrupted" if entry["status"] == INTERRUPTED else "")

@@ -1,29 +1,31 @@
-"""The table that ends an experiment: per variant and in-flight count the medians over the repetitions."""
+"""The table that ends an experiment: per variant and load the medians over the repetitions."""
 
 from __future__ import annotations
 
-import re
 import textwrap
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from statistics import median
 
 from cqbench.documents import Document, Measured
+from cqbench.offered import Load
+from cqbench.reasons import Reason, alike
 
 WIDTH = 112
 MAX_NOTES = 12
 MAX_NAMES = 6
 LEGEND = (
     "Medians over the repetitions in `runs`; `conns`: established TCP connections, the last repetition's. Marks: "
-    "! suspect, * cut short, ? not all repetitions."
+    "! suspect, ^ at a limit, * cut short, ? not all repetitions."
 )
+OPEN_LEGEND = "P50, P99: from when a call was due; P99 sent: from when it was sent."
 
 
 @dataclass(frozen=True)
 class Row:
-    """One in-flight count of a variant. Latencies in microseconds; None: no figure. runs: repetitions with figures."""
+    """One load of a variant. Latencies in microseconds; None: no figure. runs: repetitions with figures."""
 
-    inflight: int
+    load: Load
     runs: int
     throughput: float | None = None
     p50_us: float | None = None
@@ -31,21 +33,23 @@ class Row:
     connections: int | None = None
     partial: bool = False
     suspect: bool = False
+    limited: bool = False
+    sent_p99_us: float | None = None  # latency from sent; open loop only
 
 
-def rows(documents: Sequence[Document], inflight: Iterable[int]) -> list[Row]:
-    """A row per count that was asked for, measured or not. documents: of one variant."""
+def rows(documents: Sequence[Document], loads: Iterable[Load]) -> list[Row]:
+    """A row per load that was asked for, measured or not. documents: of one variant."""
     points = [p for d in documents for p in d.points]
-    return [_row(n, [p for p in points if p.inflight == n]) for n in inflight]
+    return [_row(load, [p for p in points if p.load == load]) for load in loads]
 
 
-def _row(inflight: int, points: list[Measured]) -> Row:
+def _row(load: Load, points: list[Measured]) -> Row:
     """What was cut short counts only when there is nothing else."""
     measured = [p for p in points if p.throughput is not None]
     used = [p for p in measured if not p.partial] or measured
     connections = [p.connections for p in points if p.connections is not None]
     return Row(
-        inflight,
+        load,
         len(used),
         _median(p.throughput for p in used),
         _micros(_median(p.p50_ns for p in used)),
@@ -53,6 +57,8 @@ def _row(inflight: int, points: list[Measured]) -> Row:
         connections[-1] if connections else None,
         any(p.partial for p in used),
         any(p.suspect for p in used),
+        any(p.limits for p in used),
+        _micros(_median(p.sent_p99_ns for p in used)),
     )
 
 
@@ -67,29 +73,34 @@ def _micros(nanos: float | None) -> float | None:
     return None if nanos is None else nanos / 1000
 
 
-def render(by_variant: dict[str, list[Document]], inflight: Sequence[int], repetitions: int) -> str:
+def render(by_variant: dict[str, list[Document]], loads: Sequence[Load], repetitions: int) -> str:
     """The table, the legend, the remarks. Ends with a newline."""
     if not any(by_variant.values()):
         return "Nothing was measured.\n"
     width = max(len("variant"), *map(len, by_variant))
-    head = f"{'in-flight':>9} | {'conns':>5} {'req/s':>10} {'P50 us':>9} {'P99 us':>10} {'runs':>5} | marks"
-    lines = [f"{'variant':<{width}} | {head}"]
+    in_open_loop = any(load.open for load in loads)
+    sent = f" {'P99 sent':>10}" if in_open_loop else ""
+    head = f"{'asked/s' if in_open_loop else 'in-flight':>9} | {'conns':>5} {'req/s':>10} {'P50 us':>9} {'P99 us':>10}"
+    lines = [f"{'variant':<{width}} | {head}{sent} {'runs':>5} | marks"]
     for name, documents in by_variant.items():
-        lines.append("-" * (width + 1) + "+" + "-" * 11 + "+" + "-" * 45 + "+" + "-" * 6)
-        lines += [f"{name:<{width}} | {_line(row, repetitions)}" for row in rows(documents, inflight)]
+        lines.append("-" * (width + 1) + "+" + "-" * 11 + "+" + "-" * (45 + len(sent)) + "+" + "-" * 6)
+        lines += [f"{name:<{width}} | {_line(row, repetitions)}" for row in rows(documents, loads)]
     notes = remarks(by_variant)
+    legend = f"{LEGEND} {OPEN_LEGEND}" if in_open_loop else LEGEND
     shown = [_wrap(f"! {note}", "  ") for note in notes[:MAX_NOTES]]
     if len(notes) > MAX_NOTES:
         shown.append(f"... and {len(notes) - MAX_NOTES} more remarks in the JSON files")
-    return "\n".join([*lines, "", _wrap(LEGEND), *shown]) + "\n"
+    return "\n".join([*lines, "", _wrap(legend), *shown]) + "\n"
 
 
 def _line(row: Row, repetitions: int) -> str:
     runs = f"{row.runs}" if row.runs == repetitions else f"{row.runs}/{repetitions}"
-    marks = ("!" if row.suspect else "") + ("*" if row.partial else "") + ("?" if row.runs < repetitions else "")
+    kinds = (("!", row.suspect), ("^", row.limited), ("*", row.partial), ("?", row.runs < repetitions))
+    marks = "".join(mark for mark, holds in kinds if holds)
+    sent = f" {_figure(row.sent_p99_us, '.1f'):>10}" if row.load.open else ""
     text = (
-        f"{row.inflight:>9} | {_figure(row.connections, 'd'):>5} {_figure(row.throughput, '.0f'):>10} "
-        f"{_figure(row.p50_us, '.1f'):>9} {_figure(row.p99_us, '.1f'):>10} {runs:>5} | {marks}"
+        f"{row.load.number:>9.12g} | {_figure(row.connections, 'd'):>5} {_figure(row.throughput, '.0f'):>10} "
+        f"{_figure(row.p50_us, '.1f'):>9} {_figure(row.p99_us, '.1f'):>10}{sent} {runs:>5} | {marks}"
     )
     return text.rstrip()
 
@@ -102,8 +113,8 @@ def remarks(by_variant: dict[str, list[Document]]) -> list[str]:
     """One line per kind of remark: those that differ in their figures only are one kind, shown by its first."""
     kinds: dict[str, list[tuple[str, str]]] = {}
     for name, documents in by_variant.items():
-        for text in (t for d in documents for t in _said(d)):
-            kinds.setdefault(re.sub(r"[-+0-9.]+", "#", text), []).append((name, text))
+        for kind, text in (said for d in documents for said in _said(d)):
+            kinds.setdefault(kind, []).append((name, text))
     return [_remark(said) for said in kinds.values()]
 
 
@@ -116,15 +127,19 @@ def _remark(said: list[tuple[str, str]]) -> str:
     return f"{shown}: {said[0][1]}{times}{')' if times else ''}"
 
 
-def _said(document: Document) -> Iterable[str]:
-    """What a result says against itself, each with where it says so only when that is a whole result."""
-    yield from (f"all points: suspect: {text}" for text in document.suspect)
+def _said(document: Document) -> Iterable[tuple[str, str]]:
+    """What a result says against itself: kind and words, with where it says so only when that is the whole result."""
+    yield from _coded("all points: suspect", document.suspect)
     for point in document.points:
-        if point.failure:
-            yield f"not measured: {point.failure}"
-        yield from point.warnings
-        yield from (f"failed calls: {text}" for text in point.errors)
-        yield from (f"suspect: {text}" for text in point.suspect)
+        texts = [f"not measured: {point.failure}"] if point.failure else []
+        texts += [*point.warnings, *(f"failed calls: {text}" for text in point.errors)]
+        yield from ((alike(text), text) for text in texts)
+        yield from _coded("suspect", point.suspect)
+        yield from _coded("limit", point.limits)
+
+
+def _coded(what: str, found: Iterable[Reason]) -> Iterable[tuple[str, str]]:
+    return ((f"{what}: {reason.kind}", f"{what}: {reason.text}") for reason in found)
 
 
 def _wrap(text: str, indent: str = "") -> str:

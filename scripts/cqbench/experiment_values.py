@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from typing import Any, NoReturn
 
 from cqbench.documents import one_line
+from cqbench.options import MAX_RATE
 
 PLACEMENTS = ("split", "pair", "none")
 MAX_INFLIGHT, MAX_REPETITIONS, MAX_SEED, MAX_NAME = 100_000, 1000, 999_999_999, 100
@@ -120,11 +121,25 @@ def inflight_counts(value: Any) -> tuple[int, ...]:
     where = "experiment.inflight"
     if not isinstance(value, list) or not value:
         refuse(where, value, "a list of in-flight counts such as [1, 2, 4, 8]")
-    counts = tuple(whole(v, where, 1, MAX_INFLIGHT) for v in value)
-    for count in counts:
-        if counts.count(count) > 1:
-            refuse(where, count, "accepted twice in the list: each count once")
-    return counts
+    return _each_once(tuple(whole(v, where, 1, MAX_INFLIGHT) for v in value), where)
+
+
+def rates(value: Any) -> tuple[float, ...]:
+    """Of a sweep, calls per second, in the order given."""
+    where = "experiment.rates"
+    if not isinstance(value, list) or not value:
+        refuse(where, value, "a list of calls per second such as [1000, 2000]")
+    for rate in value:
+        if isinstance(rate, bool) or not isinstance(rate, (int, float)) or not 0 < rate <= MAX_RATE:
+            refuse(where, rate, f"a number of calls per second above 0 and up to {MAX_RATE}")
+    return _each_once(tuple(map(float, value)), where)
+
+
+def _each_once(numbers: tuple[Any, ...], where: str) -> tuple[Any, ...]:
+    for number in numbers:
+        if numbers.count(number) > 1:
+            refuse(where, number, "accepted twice in the list: each once")
+    return numbers
 
 
 def seconds(value: Any, where: str, low: float, high: float = 3600.0) -> float:

@@ -7,6 +7,8 @@ import sys
 from collections.abc import Callable
 from typing import NoReturn
 
+MAX_RATE = 10_000_000  # calls per second, as the client's --rate
+
 
 class Parser(argparse.ArgumentParser):
     """One line instead of argparse's usage block; no abbreviated flags. The scripts print the help."""
@@ -52,3 +54,16 @@ def inflight_list(text: str) -> tuple[int, ...]:
         return tuple(sorted({one(part) for part in text.split(",")}))
     except argparse.ArgumentTypeError:
         raise argparse.ArgumentTypeError(f"'{text}' is not a list of in-flight counts such as 1,2,4,8") from None
+
+
+def rate_list(text: str) -> tuple[float, ...]:
+    """An argparse type: '1000,2000' -> calls per second, ascending, each once."""
+    try:
+        rates = {float(part) for part in text.split(",")}
+    except ValueError:
+        rates = {-1.0}
+    if not all(0 < rate <= MAX_RATE for rate in rates):  # also catches nan
+        raise argparse.ArgumentTypeError(
+            f"'{text}' is not a list of calls per second such as 1000,2000, each above 0 and up to {MAX_RATE}"
+        )
+    return tuple(sorted(rates))

@@ -90,7 +90,7 @@ class Peers:
                     break
 
     def make_server(self, api: str) -> Server:
-        size = plan.server_layout(max(1, len(self.placement.server)))[:4]  # queues and workers; posted as by default
+        size = plan.server_layout(max(1, len(self.placement.server)))[:4]  # queues and threads; posted as by default
         command = [str(self.options.bin / "grpc_ping_server"), "--api", api, *size]
         return Server(cpus.pinned(command, self.placement.server), self.folder / f"{api}.log")
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-# The post's server: 8 queues x 2 workers on 32 CPUs, 10 posted requests on each of the queues.
+# The post's server: 8 queues x 2 threads on 32 CPUs, 10 posted requests on each of the queues.
 POST_CPUS_PER_CQ = 4
 POST_WORKERS_PER_CQ = 2
 POST_POSTED = 80

@@ -7,10 +7,11 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from cqbench import report_download, report_fit, report_hgrm, report_machine, report_manifest, report_points, verdict
+from cqbench import report_download, report_fit, report_hgrm, report_machine, report_manifest, report_points
+from cqbench import report_time, verdict, verdict_advice, verdict_judge, verdict_text
 from cqbench import runs as results_of
-from cqbench import verdict_advice, verdict_judge, verdict_text
 from cqbench.documents import BadDocument, one_line
+from cqbench.offered import closed
 from cqbench.report_manifest import Manifest, line
 from cqbench.report_model import Distribution, Finding, Point, Report, Series
 from cqbench.report_series import Group, experiment_folder, group, histogram
@@ -120,7 +121,7 @@ def _notes(runs: Sequence[Run], manifests: Sequence[Manifest]) -> Iterable[str]:
     for reason in dict.fromkeys(reason for run in runs for reason in run.document.suspect):
         of = sum(reason in run.document.suspect for run in runs)
         where = "every point" if of == len(runs) else f"every point of {of} of {len(runs)} result files"
-        said.append(f"{where}: suspect: {reason}")
+        said.append(f"{where}: suspect: {reason.text}")
     for note in dict.fromkeys(line(note) for run in runs for note in _list(run.context.get("notes"))):
         said.append(note)
     return dict.fromkeys(said)
@@ -134,7 +135,7 @@ def _failures(runs: Sequence[Run], manifests: Sequence[Manifest]) -> list[str]:
         for p in run.document.points:
             if p.throughput is None:
                 number = _repetition(run, p.repetition)
-                said.append(f"{name}, {p.inflight} in flight, repetition {number}: not measured: {p.failure}")
+                said.append(f"{name}, {p.load.words}, repetition {number}: not measured: {p.failure}")
     more = [f"and {len(said) - MAX_FAILURES} more"] if len(said) > MAX_FAILURES else []
     return said[:MAX_FAILURES] + more
 
@@ -156,27 +157,30 @@ def _series(
 ) -> tuple[Series, dict[str, Any], dict[str, str]]:
     """The series, its columns for download, its .hgrm files by name. Raises BadDocument."""
     found = of.points()
-    points = tuple(report_points.make(n, repetitions) for n, repetitions in found.items())
-    histograms = {n: histogram(repetitions) for n, repetitions in found.items()}
-    there = {n: h for n, h in histograms.items() if h is not None}
-    distributions = [Distribution(n, h.calls, report_hgrm.steps(h)) for n, h in there.items()]
+    points = tuple(report_points.make(load, repetitions) for load, repetitions in found.items())
+    histograms = {load: histogram(repetitions) for load, repetitions in found.items()}
+    there = {load: h for load, h in histograms.items() if h is not None}
+    distributions = [Distribution(load, h.calls, report_hgrm.steps(h)) for load, h in there.items()]
+    timelines = (report_time.make(load, repetitions) for load, repetitions in found.items())
     document = of.runs[0].document
     client, server = _commands(of, manifests)
     series = Series(
         id=of.id,
         title=of.title,
-        mode=document.mode,
+        method=document.method,
         api=document.api,
         sharing=of.sharing,
         setting=of.words,
         points=points,
         distributions=tuple(d for d in distributions if d.steps),
-        fit=report_fit.make(found, fits, of.sharing),
+        timelines=tuple(timeline for timeline in timelines if timeline),
+        open=of.open,
+        fit=None if of.open else report_fit.make({load.number: r for load, r in found.items()}, fits, of.sharing),
         ideal_rate=_ideal_rate(points),
         client_command=client,
         server_command=server,
     )
-    files = {f"{of.id}-{n}.hgrm": report_hgrm.to_hgrm(h) for n, h in there.items()}
+    files = {f"{of.id}-{load.file_key}.hgrm": report_hgrm.to_hgrm(h) for load, h in there.items()}
     return series, report_download.columns(series, document.workload, document.policy, found), files
 
 
@@ -190,4 +194,4 @@ def _commands(of: Group, manifests: Sequence[Manifest]) -> tuple[str, str]:
 
 
 def _ideal_rate(points: Iterable[Point]) -> float | None:
-    return next((p.values["throughput"].middle for p in points if p.inflight == 1 and not p.partial), None)
+    return next((p.values["throughput"].middle for p in points if p.load == closed(1) and not p.partial), None)

@@ -6,7 +6,9 @@ from collections.abc import Sequence
 from typing import Any
 
 from cqbench import verdict
-from cqbench.report_model import METRICS, Point, Report, Series
+from cqbench.documents import CLOSED, OPEN
+from cqbench.offered import Load
+from cqbench.report_model import METRICS, Point, Report, Series, Timeline
 from cqbench.report_points import Repetition
 from cqbench.report_values import short
 from cqbench.verdict_advice import Judgement
@@ -38,8 +40,8 @@ def _without_medians(judged: dict[str, Any]) -> dict[str, Any]:
     return judged
 
 
-def columns(series: Series, workload: str, policy: str, found: dict[int, list[Repetition]]) -> dict[str, Any]:
-    """Lists have an item for each in-flight count of the series, in its order; null where there is no figure."""
+def columns(series: Series, workload: str, policy: str, found: dict[Load, list[Repetition]]) -> dict[str, Any]:
+    """Lists have an item for each load of the series, in its order; null where there is no figure."""
     figures = {}
     for metric in METRICS:
         raw = [[_short(r.figures.get(metric.key)) for r in repetitions] for repetitions in found.values()]
@@ -49,17 +51,20 @@ def columns(series: Series, workload: str, policy: str, found: dict[int, list[Re
         "id": series.id,
         "title": series.title,
         "workload": workload,
-        "mode": series.mode,
+        "method": series.method,
         "api": series.api,
         "sharing": series.sharing,
         "policy": policy,
         "setting": series.setting,
         "client_command": series.client_command,
         "server_command": series.server_command,
-        "inflight": [p.inflight for p in series.points],
+        "loop": OPEN if series.open else CLOSED,
+        ("rates" if series.open else "inflight"): [p.load.number for p in series.points],
         "repetitions": [p.repetitions for p in series.points],
         "partial": [p.partial for p in series.points],
         "suspect": [list(p.suspect) for p in series.points],
+        "limits": [list(p.limits) for p in series.points],
+        "timelines": [_timeline(t) for t in series.timelines],
         "figures": figures,
     }
 
@@ -84,3 +89,12 @@ def _compact(data: Any) -> Any:
     if isinstance(data, (list, tuple)):
         return [_compact(value) for value in data]
     return short(data) if isinstance(data, float) else data
+
+
+def _timeline(timeline: Timeline) -> dict[str, Any]:
+    """In the units of the figures."""
+    return {
+        "load": timeline.load.number,
+        "repetition": timeline.repetition,
+        **{key: [getattr(s, key) for s in timeline.slices] for key in ("at", "per_second", "p99", "highest")},
+    }

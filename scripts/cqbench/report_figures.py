@@ -8,8 +8,9 @@ import vl_convert
 
 from cqbench import report_plots as plots
 from cqbench import report_specs as specs
+from cqbench.report_kinds import Plot
 from cqbench.report_model import Report
-from cqbench.report_plots import Frame, Panel, Plot
+from cqbench.report_plots import Frame, Panel
 from cqbench.report_specs import Spec
 from cqbench.report_style import PRINT
 
@@ -20,7 +21,7 @@ PIXELS_PER_INCH = 192
 def write(report: Report, folder: Path) -> list[Path]:
     """A PNG and an SVG for each panel with figures, named FRAME-MODE. folder exists. Raises OSError."""
     written = []
-    for plot in plots.PLOTS:
+    for plot in plots.plots(report):
         for frame in plots.frames(plot, report):
             for panel in frame.panels:
                 if not panel.missing:
@@ -38,7 +39,7 @@ def figure(plot: Plot, frame: Frame, panel: Panel, report: Report) -> Spec:
         "config": whole["config"],
         "background": PRINT.paper,
         "padding": 8,
-        "title": {"text": _title(plot, frame, panel, report)},
+        "title": {"text": _title(plot, frame, panel)},
         "params": [{**p, "value": ends.get(p["name"], p["value"])} for p in whole["params"]],
         "datasets": panel.tables,
         "hconcat": [{**drawing, "width": WIDTH, "height": HEIGHT}, specs.legend(report, PRINT, _named(panel))],
@@ -49,9 +50,9 @@ def _named(panel: Panel) -> list[int]:
     return sorted({row["s"] for row in panel.tables["points"] if row["v"] is not None})
 
 
-def _title(plot: Plot, frame: Frame, panel: Panel, report: Report) -> str:
-    chosen = f"{plots.default_inflight(report)} calls in flight" if panel.choices else ""
-    return ", ".join(part for part in (plot.title, frame.kind.label, panel.mode, chosen) if part)
+def _title(plot: Plot, frame: Frame, panel: Panel) -> str:
+    chosen = panel.chosen.words if panel.chosen else ""
+    return ", ".join(part for part in (plot.title, frame.kind.label, panel.caption, chosen) if part)
 
 
 def _write(spec: Spec, base: Path) -> list[Path]:

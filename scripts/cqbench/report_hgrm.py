@@ -48,14 +48,23 @@ class BadHistogram(ValueError):
 
 @dataclass(frozen=True)
 class Histogram:
-    """What was recorded. values: the highest of each bucket that is used, in ns, ascending. seen: calls up to it."""
+    """What was recorded. values: the highest of each bucket that is used, in ns, ascending. seen: calls up to it.
+    least_age_ns: of the calls that never ended, which are in it with their age; from there on nothing is known. None:
+    all ended.
+    """
 
     values: Integers
     seen: Integers
+    least_age_ns: float | None = None
 
     @property
     def calls(self) -> int:
         return int(self.seen[-1])
+
+    @property
+    def known(self) -> int:
+        """Buckets that are below the ages."""
+        return len(self.values) if self.least_age_ns is None else int(np.searchsorted(self.values, self.least_age_ns))
 
     def at(self, shares: Numbers) -> Integers:
         """The places of the values that these shares of the calls, 0 to 1, stay at or below. Nearest rank."""
@@ -85,7 +94,7 @@ def decode(text: Any, calls: Any) -> HdrHistogram:
     return histogram
 
 
-def merge(histograms: Iterable[HdrHistogram]) -> Histogram:
+def merge(histograms: Iterable[HdrHistogram], least_age_ns: float | None = None) -> Histogram:
     """One of all of them; there is at least one."""
     rest = iter(histograms)
     total = next(rest)
@@ -93,7 +102,7 @@ def merge(histograms: Iterable[HdrHistogram]) -> Histogram:
         total.add(histogram)
     counts = np.frombuffer(total.counts, dtype=np.uint64)
     used = np.flatnonzero(counts)
-    return Histogram(_highest_values(used), np.cumsum(counts[used].astype(np.int64)))
+    return Histogram(_highest_values(used), np.cumsum(counts[used].astype(np.int64)), least_age_ns)
 
 
 def _check(data: bytes) -> None:
@@ -142,14 +151,18 @@ AXIS = _shares()
 
 
 def steps(histogram: Histogram) -> tuple[tuple[float, float], ...]:
-    """For report_model.Distribution: as far out as there are MIN_ABOVE calls above. None with fewer calls than that."""
+    """For report_model.Distribution: as far out as there are MIN_ABOVE calls above, and as all calls have ended. None
+    with fewer calls than that.
+    """
     axis = AXIS[histogram.calls * (1 - AXIS) >= MIN_ABOVE]
+    axis = axis[histogram.at(axis) < histogram.known]
     micros = histogram.values[histogram.at(axis)] / 1000
     return tuple((share, float(f"{us:.4g}")) for share, us in zip(axis.tolist(), micros.tolist(), strict=True))
 
 
 def to_hgrm(histogram: Histogram) -> str:
-    """HdrHistogram's percentile output in microseconds, up to the last call, for its plotter.
+    """HdrHistogram's percentile output in microseconds, for its plotter: up to the last call, or to the first of which
+    only the age is known.
 
     Not the library's own writer: it leaves the deviation unscaled, has other steps than HdrHistogram, and takes a tenth
     of a second per file.
@@ -157,6 +170,9 @@ def to_hgrm(histogram: Histogram) -> str:
     lines = [f"{'Value':>12} {'Percentile':>14} {'TotalCount':>10} {'1/(1-Percentile)':>14}", ""]
     last = len(histogram.seen) - 1
     for share, place in zip(AXIS.tolist(), histogram.at(AXIS).tolist(), strict=True):
+        if place >= histogram.known:
+            lines.append(f"#[calls that never ended begin at {(histogram.least_age_ns or 0) / 1000:.3f}]")
+            return "\n".join(lines) + "\n"
         value, seen = histogram.values[place] / 1000, histogram.seen[place]
         lines.append(f"{value:12.3f} {share:2.12f} {seen:10d} {1 / (1 - share):14.2f}")
         if place == last:

@@ -69,6 +69,7 @@ def _how(runs: Sequence[Run], manifests: Sequence[Manifest]) -> list[Row]:
         ("Pinning", _each(place for m in manifests for place in m.placements)),
         ("CPU frequency governor", _each(m.governors for m in manifests)),
         ("Warm-up and interval", _each(_durations(run.context) for run in runs)),
+        ("Arrivals", _each(_arrivals(run) for run in runs)),
         ("Environment", _each(m.environment for m in manifests)),
         ("git revision of cqbench", _each(m.git_revision for m in manifests)),
         ("Order", _each(_order(m) for m in manifests)),
@@ -79,6 +80,15 @@ def _durations(context: dict[str, Any]) -> str:
     found = [context.get(f"{key}_ns") for key in ("warmup", "interval")]
     there = [ns for ns in found if isinstance(ns, (int, float))]
     return " + ".join(f"{ns / 1e9:g} s" for ns in there) if len(there) == len(found) else ""
+
+
+def _arrivals(run: Run) -> str:
+    """Of an open loop; '' of a closed one."""
+    if not run.document.open:
+        return ""
+    most = ", ".join(sorted({str(p.inflight) for p in run.document.points}))
+    words = f"{run.document.arrivals}, {run.document.at_limit} at the limit of {most} outstanding"
+    return f"{words}, seed {run.context.get('schedule_seed')}, pacing {run.context.get('pace')}"
 
 
 def _order(manifest: Manifest) -> str:

@@ -7,6 +7,8 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Any
 
+from cqbench.offered import Load
+
 
 @dataclass(frozen=True)
 class Metric:
@@ -28,24 +30,48 @@ class Value:
 
 @dataclass(frozen=True)
 class Point:
-    """One in-flight count of a series. values: by Metric.key; what could not be measured is not in it."""
+    """One load of a series. values: by Metric.key; what could not be measured is not in it."""
 
-    inflight: int
+    load: Load
     values: dict[str, Value]
     repetitions: int
     suspect: tuple[str, ...] = ()  # why not to believe it, or not to read it as it stands; each reason once
+    limits: tuple[str, ...] = ()  # what it ran into, which is no doubt; each once
     partial: bool = False  # cut short: shown only where there is nothing whole
 
 
 @dataclass(frozen=True)
 class Distribution:
-    """Latencies of one in-flight count, all repetitions together. steps: (share of the calls from 0 to below 1, the
+    """Latencies of one load, from due, all repetitions together. steps: (share of the calls from 0 to below 1, the
     latency in microseconds that this share stays at or below), ascending. calls: how many there were.
     """
 
-    inflight: int
+    load: Load
     calls: int
     steps: tuple[tuple[float, float], ...]
+
+
+@dataclass(frozen=True)
+class Slice:
+    """A part of a window. at: its middle, in seconds. Latencies in microseconds, None where no call ended."""
+
+    at: float
+    per_second: float
+    p99: float | None
+    highest: float | None
+
+
+@dataclass(frozen=True)
+class Timeline:
+    """How one repetition of a load went: that with the slowest slice, so that a stall is not missed."""
+
+    load: Load
+    repetition: int  # from 1
+    slices: tuple[Slice, ...]
+
+    @property
+    def slowest(self) -> float:
+        return max((s.highest or 0.0 for s in self.slices), default=0.0)
 
 
 @dataclass(frozen=True)
@@ -63,12 +89,14 @@ class Series:
 
     id: str  # unique, [a-z0-9-]+: for datasets, elements and file names
     title: str  # short, for the legend
-    mode: str  # unary, streaming: the plots of the two stand side by side
+    method: str  # unary, streaming, ...: their plots stand side by side
     api: str  # sync, cq, callback
     sharing: str  # shared, separate, pool:N, scaling:N
     setting: str  # what else distinguishes it, in words; '' when nothing does
-    points: tuple[Point, ...]  # by in-flight count
+    points: tuple[Point, ...]  # by load
     distributions: tuple[Distribution, ...] = ()
+    timelines: tuple[Timeline, ...] = ()
+    open: bool = False  # an open loop: its loads are rates
     fit: Fit | None = None
     ideal_rate: float | None = None  # per second and call in flight: the median throughput at 1; None without it
     client_command: str = ""  # exact, as it can be typed
@@ -109,6 +137,20 @@ METRICS = (
     Metric("p90", "Latency P90", "µs"),
     Metric("p99", "Latency P99", "µs"),
     Metric("p99_9", "Latency P99.9", "µs"),
+    Metric("sent_p50", "Latency from sent P50", "µs"),
+    Metric("sent_p90", "Latency from sent P90", "µs"),
+    Metric("sent_p99", "Latency from sent P99", "µs"),
+    Metric("sent_p99_9", "Latency from sent P99.9", "µs"),
+    Metric("due", "Calls due", ""),
+    Metric("dropped", "Calls dropped", ""),
+    Metric("unsent", "Calls never sent", ""),
+    Metric("lateness_p50", "Pacer lateness P50", "µs"),
+    Metric("lateness_p99", "Pacer lateness P99", "µs"),
+    Metric("lateness_max", "Pacer lateness, greatest", "µs"),
+    Metric("slot_wait_mean", "Wait for a slot, mean", "µs"),
+    Metric("slot_wait_p99", "Wait for a slot P99", "µs"),
+    Metric("slot_wait_max", "Wait for a slot, greatest", "µs"),
+    Metric("largest_burst", "Largest burst", "calls"),
     Metric("client_cpu", "Client CPU per RPC", "µs"),
     Metric("server_cpu", "Server CPU per RPC", "µs"),
     Metric("client_cores", "Cores used by the client", "cores"),

@@ -43,7 +43,7 @@ def render(report: Report) -> str:
     )
     environment.undefined = jinja2.StrictUndefined
     scripts = [_library(), "\n".join((FILES / name).read_text(encoding="utf-8") for name in SCRIPTS)]
-    drawn = [(p, plots.frames(p, report)) for p in plots.PLOTS]
+    drawn = [(p, plots.frames(p, report)) for p in plots.plots(report)]
     return environment.get_template("page.html").render(
         report=report,
         made=_date(report.made),
@@ -52,12 +52,12 @@ def render(report: Report) -> str:
         css=Markup((FILES / "page.css").read_text(encoding="utf-8")),
         colours=_colours(),
         plots=drawn,
-        modes=plots.modes(report),
+        methods=plots.methods(report.series),
         sharings=list(dict.fromkeys(s.sharing for s in report.series)),
         looks=style.looks(report.series),
         repeats=style.repeats(report.series),
-        choices=plots.inflight_choices(report),
-        chosen=plots.default_inflight(report),
+        choices={p.key: plots.choices(p, report) for p, _ in drawn},
+        chosen=_chosen(report),
         marks=_marks(report),
         tables=[_Table(s) for s in report.series],
         data=_element(_page_data(report, [f for _, frames in drawn for f in frames])),
@@ -95,28 +95,37 @@ def _colours() -> Markup:
 
 def _marks(report: Report) -> dict[str, bool]:
     points = [p for s in report.series for p in s.points]
-    return {"suspect": any(p.suspect for p in points), "partial": any(p.partial for p in points)}
+    return {mark: any(getattr(p, mark) for p in points) for mark in ("suspect", "partial", "limits")}
+
+
+def _chosen(report: Report) -> dict[str, str]:
+    """By shape: the load that is shown at first, in words."""
+    found = {plot.shape: plots.default_load(plot, report) for plot in plots.plots(report) if plot.shape in plots.CHOOSE}
+    return {shape: load.words for shape, load in found.items() if load}
 
 
 def _page_data(report: Report, frames: Sequence[Frame]) -> dict[str, Any]:
     """What the scripts need to draw."""
-    reasons = list(dict.fromkeys(reason for s in report.series for p in s.points for reason in p.suspect))
+    points = [(i, p) for i, s in enumerate(report.series) for p in s.points]
+    reasons = list(dict.fromkeys(reason for _, p in points for reason in (*p.suspect, *p.limits)))
     places = {reason: i for i, reason in enumerate(reasons)}
     grids: dict[tuple[float, ...], int] = {}
     drawn = [_frame_data(f, report, grids) for f in frames if any(not p.missing for p in f.panels)]
     return {
-        "series": [{"id": s.id, "title": s.title, "mode": s.mode, "sharing": s.sharing} for s in report.series],
-        # Series, in flight, marks, repetitions, reasons: told once, not with each of a point's many figures.
-        "points": [
-            [i, p.inflight, plots.marks(p), p.repetitions, [places[r] for r in p.suspect]]
-            for i, s in enumerate(report.series)
-            for p in s.points
-        ],
+        "series": [{"id": s.id, "title": s.title, "method": s.method, "sharing": s.sharing} for s in report.series],
+        # Told once, not with each of a point's many figures.
+        "points": [[i, p.load.number, plots.marks(p), *_point_data(p, places)] for i, p in points],
         "reasons": reasons,
-        "inflight": plots.default_inflight(report),
+        "chosen": _chosen(report),
         "frames": drawn,
         "grids": list(grids),
     }
+
+
+def _point_data(point: Point, places: dict[str, int]) -> tuple[Any, ...]:
+    """Repetitions, doubts, limits, the load in words."""
+    doubts, limits = ([places[reason] for reason in of] for of in (point.suspect, point.limits))
+    return point.repetitions, doubts, limits, point.load.words
 
 
 def _frame_data(frame: Frame, report: Report, grids: dict[tuple[float, ...], int]) -> dict[str, Any]:
@@ -126,6 +135,8 @@ def _frame_data(frame: Frame, report: Report, grids: dict[tuple[float, ...], int
         "shape": frame.shape,
         "axes": specs.axes(frame),
         "metrics": [{"title": m.title, "unit": m.unit} for m in metrics],
+        "label": frame.kind.label,
+        "unit": frame.kind.unit,
         "spec": specs.spec(frame, report, style.PAGE),
         "panels": [_panel_data(p, grids) for p in frame.panels if not p.missing],
     }
@@ -133,7 +144,7 @@ def _frame_data(frame: Frame, report: Report, grids: dict[tuple[float, ...], int
 
 def _panel_data(panel: Panel, grids: dict[tuple[float, ...], int]) -> dict[str, Any]:
     if panel.choices:
-        return {"id": panel.id, "choices": {n: _curves(rows, grids) for n, rows in panel.choices.items()}}
+        return {"id": panel.id, "choices": {n.words: _curves(rows, grids) for n, rows in panel.choices.items()}}
     return {"id": panel.id, "tables": {name: columns(rows) for name, rows in panel.tables.items()}}
 
 
@@ -144,14 +155,14 @@ def columns(rows: Sequence[Row]) -> dict[str, list[Any]]:
 
 
 def _curves(rows: Iterable[Row], grids: dict[tuple[float, ...], int]) -> list[dict[str, Any]]:
-    """Distributions are most of the data. Those of as many calls have their steps in the same places (grids)."""
+    """Most of the data. Distributions of as many calls have their steps in the same places (grids), as have slices."""
     of_series = [list(of) for _, of in itertools.groupby(rows, key=lambda row: row["s"])]
     return [
         {
             "s": some[0]["s"],
             "c": some[0]["c"],
             "grid": grids.setdefault(tuple(r["x"] for r in some), len(grids)),
-            "v": [short(r["v"]) for r in some],
+            "v": [None if r["v"] is None else short(r["v"]) for r in some],
         }
         for some in of_series
     ]
@@ -173,14 +184,16 @@ def _packed(text: str) -> Markup:
 
 def points_csv(report: Report) -> str:
     """A row per point; a figure that was not measured is an empty field."""
-    head = ["series", "title", "mode", "api", "sharing", "setting", "inflight", "repetitions", "partial", "suspect"]
+    head = ["series", "title", "method", "api", "sharing", "setting", "loop", "inflight", "rate_asked", "repetitions"]
+    head += ["partial", "suspect", "limits"]
     out = io.StringIO()
     writer = csv.writer(out, lineterminator="\n")
     writer.writerow([*head, *(name for m in METRICS for name in (m.key, f"{m.key}_low", f"{m.key}_high"))])
     for s in report.series:
         for p in s.points:
-            about = [s.id, *map(_cell, (s.title, s.mode, s.api, s.sharing, s.setting)), p.inflight, p.repetitions]
-            doubts = [str(p.partial).lower(), _cell("; ".join(p.suspect))]
+            about = [s.id, *map(_cell, (s.title, s.method, s.api, s.sharing, s.setting))]
+            about += ["open", "", p.load.number] if p.load.open else ["closed", p.load.number, ""]
+            doubts = [p.repetitions, str(p.partial).lower(), *(_cell("; ".join(of)) for of in (p.suspect, p.limits))]
             writer.writerow([*about, *doubts, *(x for m in METRICS for x in _triple(p.values.get(m.key)))])
     return out.getvalue()
 
@@ -211,7 +224,8 @@ class _Table:
     def __init__(self, series: Series) -> None:
         self.series = series
         self.metrics: list[Metric] = [m for m in METRICS if any(m.key in p.values for p in series.points)]
-        self.remarks = any(p.suspect or p.partial for p in series.points)
+        self.remarks = any(p.suspect or p.partial or p.limits for p in series.points)
+        self.load_title = "Rate asked, calls/s" if series.open else "In flight"
 
     def cells(self, point: Point) -> list[tuple[str, str]]:
         """(median, interval) for each metric; '' for what there is not."""
@@ -227,9 +241,14 @@ class _Table:
 
     @staticmethod
     def mark(point: Point) -> str:
-        return (" ×" if point.suspect else "") + ("°" if point.partial else "")
+        return (" ×" if point.suspect else "") + (" ^" if point.limits else "") + ("°" if point.partial else "")
 
     @staticmethod
     def remark(point: Point) -> str:
         parts = ["cut short"] * point.partial + [f"suspect: {'; '.join(point.suspect)}"] * bool(point.suspect)
+        parts += [f"limit: {'; '.join(point.limits)}"] * bool(point.limits)
         return "; ".join(parts)
+
+    @staticmethod
+    def load(point: Point) -> str:
+        return number(point.load.number)

@@ -1,13 +1,14 @@
-"""The repetitions of one in-flight count -> a point of the report: medians, intervals, and what speaks against it."""
+"""The repetitions of one load -> a point of the report: medians, intervals, and what speaks against it."""
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from cqbench.documents import Measured
+from cqbench.offered import Load
+from cqbench.reasons import Reason, alike
 from cqbench.report_model import METRICS, Point
 from cqbench.report_values import describe
 from cqbench.runs import Run
@@ -23,9 +24,16 @@ EVIDENCE = {
     "client_busy": ("client_connection_busy_share_median", 100.0),
     "server_busy": ("server_connection_busy_share_median", 100.0),
 }
+# Of an open loop. In a closed one a call is due when it is sent, and there is nothing to be late for.
+OPEN_LOOP = {
+    **{f"sent_{p}": (f"latency_from_sent_{p}_ns", 1e-3) for p in ("p50", "p90", "p99", "p99_9")},
+    **{what: (f"calls_{what}", 1.0) for what in ("due", "dropped", "unsent")},
+    **{f"lateness_{what}": (f"pacer_lateness_{what}_ns", 1e-3) for what in ("p50", "p99", "max")},
+    **{f"slot_wait_{what}": (f"slot_wait_{what}_ns", 1e-3) for what in ("mean", "p99", "max")},
+    "largest_burst": ("largest_burst", 1.0),
+}
 PERCENTILES = ("p50", "p90", "p99", "p99_9")
-# The client's reason for leaving out a percentile: that is absent, the rest stands.
-LEFT_OUT = "too few calls for P99"
+WITHHELD = (*PERCENTILES, *(f"sent_{p}" for p in PERCENTILES))  # where there are too few calls
 
 
 @dataclass(frozen=True)
@@ -51,16 +59,18 @@ def used(found: Sequence[Repetition]) -> list[Repetition]:
     return [r for r in found if not r.measured.partial] or list(found)
 
 
-def make(inflight: int, found: Sequence[Repetition]) -> Point:
+def make(load: Load, found: Sequence[Repetition]) -> Point:
     """found: as used() has them, not empty."""
     values = {}
     for metric in METRICS:
         there = [r.figures[metric.key] for r in found if metric.key in r.figures]
         # The repetitions that have a percentile are those with most calls; they do not stand for the others.
-        if there and (metric.key not in PERCENTILES or len(there) == len(found)):
+        if there and (metric.key not in WITHHELD or len(there) == len(found)):
             values[metric.key] = describe(there)
     partial = any(r.measured.partial for r in found)
-    return Point(inflight, values, len(found), _doubts(found), partial)
+    doubts = _each_once([[*_uncoded(r.measured), *_coded(r.measured.suspect)] for r in found])
+    limits = _each_once([list(_coded(r.measured.limits)) for r in found])
+    return Point(load, values, len(found), doubts, limits, partial)
 
 
 def _figures(measured: Measured, entry: dict[str, Any], queues: int) -> dict[str, float]:
@@ -71,6 +81,8 @@ def _figures(measured: Measured, entry: dict[str, Any], queues: int) -> dict[str
         "connections": measured.connections,
         **{key: _times(entry.get(source), scale) for key, (source, scale) in EVIDENCE.items()},
     }
+    if measured.load.open:
+        found |= {key: _times(entry.get(source), scale) for key, (source, scale) in OPEN_LOOP.items()}
     answered = entry.get("server_rpcs")
     if answered and queues:
         for end in ("min", "max"):
@@ -88,21 +100,23 @@ def _queues(context: dict[str, Any]) -> int:
     return sum(counts) if all(isinstance(c, int) and 0 < c < 2**31 for c in counts) else 0
 
 
-def _doubts(found: Sequence[Repetition]) -> tuple[str, ...]:
-    """Each reason once, with the figures of the first repetition that has it."""
-    kinds: dict[str, list[int]] = {}
+def _each_once(said: Sequence[Sequence[tuple[str, str]]]) -> tuple[str, ...]:
+    """said: by each repetition, kind and words. Each kind once, with the figures of the first that has it."""
+    kinds: dict[str, set[int]] = {}
     texts: dict[str, str] = {}
-    for i, repetition in enumerate(found):
-        for text in _said(repetition.measured):
-            kind = re.sub(r"[-+0-9.]+", "#", text)
+    for i, of_one in enumerate(said):
+        for kind, text in of_one:
             texts.setdefault(kind, text)
-            if i not in kinds.setdefault(kind, []):
-                kinds[kind].append(i)
-    many = len(found) > 1
-    return tuple(texts[k] + (f" (in {len(of)} of {len(found)} repetitions)" if many else "") for k, of in kinds.items())
+            kinds.setdefault(kind, set()).add(i)
+    if len(said) == 1:
+        return tuple(texts.values())
+    return tuple(f"{text} (in {len(kinds[kind])} of {len(said)} repetitions)" for kind, text in texts.items())
 
 
-def _said(measured: Measured) -> Iterable[str]:
-    yield from (f"failed calls: {error}" for error in measured.errors)
-    yield from measured.warnings
-    yield from (reason for reason in measured.suspect if not reason.startswith(LEFT_OUT))
+def _uncoded(measured: Measured) -> Iterable[tuple[str, str]]:
+    texts = [*(f"failed calls: {error}" for error in measured.errors), *measured.warnings]
+    return ((alike(text), text) for text in texts)
+
+
+def _coded(found: Iterable[Reason]) -> Iterable[tuple[str, str]]:
+    return ((reason.kind, reason.text) for reason in found)

@@ -11,12 +11,14 @@ from hdrh.histogram import HdrHistogram
 
 from cqbench import report_hgrm, report_points
 from cqbench.documents import BadDocument
+from cqbench.offered import Load
 from cqbench.report_hgrm import BadHistogram, Histogram
 from cqbench.report_points import Repetition
 from cqbench.runs import Run
 from cqbench.verdict_data import Setting, conditions
 
 MAX_ID = 100
+METHODS = ("unary", "streaming", "upload", "download")  # in the order of a report; others follow
 Conditions = tuple[str, Setting]  # as verdict_data.conditions() has them
 
 
@@ -38,12 +40,16 @@ class Group:
     def policy(self) -> str:
         return self.runs[0].document.policy
 
-    def points(self) -> dict[int, list[Repetition]]:
-        """By in-flight count, ascending: the repetitions that make each point."""
-        found: dict[int, list[Repetition]] = {}
+    @property
+    def open(self) -> bool:
+        return self.runs[0].document.open
+
+    def points(self) -> dict[Load, list[Repetition]]:
+        """By load, ascending: the repetitions that make each point."""
+        found: dict[Load, list[Repetition]] = {}
         for run in self.runs:
             for repetition in report_points.repetitions(run):
-                found.setdefault(repetition.measured.inflight, []).append(repetition)
+                found.setdefault(repetition.measured.load, []).append(repetition)
         return {n: report_points.used(found[n]) for n in sorted(found)}
 
 
@@ -53,7 +59,7 @@ def experiment_folder(run: Run) -> Path | None:
 
 
 def group(runs: Iterable[Run]) -> list[Group]:
-    """In the order of the report: modes, APIs, ways of connecting side by side, then by name."""
+    """In the order of the report: loops, methods, APIs, ways of connecting side by side, then by name."""
     found: dict[tuple[object, ...], list[Run]] = {}
     known: dict[tuple[object, ...], Conditions] = {}
     for run in runs:
@@ -61,7 +67,7 @@ def group(runs: Iterable[Run]) -> list[Group]:
         d = run.document
         # A variant's own settings are what it is; elsewhere they tell series apart.
         apart = (experiment_folder(run), run.variant) if run.variant else (None, setting)
-        key = (d.mode, d.api, d.workload, d.policy, sharing, *apart)
+        key = (d.method, d.api, d.workload, d.policy, d.how, sharing, *apart)
         found.setdefault(key, []).append(run)
         known.setdefault(key, (sharing, setting))
     keys = sorted(found, key=lambda key: _rank(found[key][0], known[key]))
@@ -73,10 +79,9 @@ def _rank(run: Run, known: Conditions) -> tuple[object, ...]:
     d = run.document
     sharing, setting = known
     order = ("shared", "separate").index(sharing) if sharing in ("shared", "separate") else 2
-    modes = ("unary", "streaming")
-    mode = modes.index(d.mode) if d.mode in modes else len(modes)
-    texts = (d.mode, d.api, d.workload, sharing, d.policy, run.variant, str(experiment_folder(run)), *_words(setting))
-    return mode, *map(_natural, (d.mode, d.api)), order, *map(_natural, texts)
+    method = METHODS.index(d.method) if d.method in METHODS else len(METHODS)
+    texts = (d.method, d.api, d.workload, sharing, d.policy, run.variant, str(experiment_folder(run)), *_words(setting))
+    return d.open, method, *map(_natural, (d.method, d.api)), order, *map(_natural, texts)
 
 
 def _natural(text: str) -> list[tuple[int, int, str]]:
@@ -93,13 +98,13 @@ def _named(groups: Sequence[tuple[tuple[Run, ...], Conditions]]) -> list[Group]:
     for (runs, (sharing, setting)), words, title in zip(groups, special, titles, strict=True):
         if titles.count(title) > 1:
             d = runs[0].document
-            title = f"{title} ({d.mode} {d.workload} {d.api} {d.policy})"
+            title = f"{title} ({d.method} {d.workload} {d.api} {d.policy})"
         named.append(Group(runs, runs[0].variant, sharing, setting, _id(title, ids), title, words))
     return named
 
 
 def _special(series: Sequence[tuple[Run, Conditions]]) -> list[str]:
-    """What distinguishes each, beside mode, API and sharing: those settings in which they are not all alike."""
+    """What distinguishes each, beside method, API and sharing: those settings in which they are not all alike."""
     rows = [(*_words(known[1]), run.document.workload, _policy(run, known[0], series)) for run, known in series]
     differ = [len(set(column)) > 1 for column in zip(*rows, strict=True)]
     return [", ".join(dict.fromkeys(w for w, d in zip(row, differ, strict=True) if d and w)) for row in rows]
@@ -123,7 +128,7 @@ def _title(run: Run, sharing: str, words: str, several: bool) -> str:
     d = run.document
     folder = experiment_folder(run)
     if folder is None:
-        return ", ".join(filter(None, (f"{d.mode} {d.api} {sharing}", words)))
+        return ", ".join(filter(None, (f"{d.method} {d.api} {sharing}", words)))
     return f"{folder.name}: {run.variant}" if several else run.variant
 
 
@@ -145,7 +150,8 @@ def histogram(found: Sequence[Repetition]) -> Histogram | None:
     """
     if not found or any(r.entry.get("latency_histogram") is None for r in found):
         return None
-    return report_hgrm.merge(map(_decoded, found))
+    ages = [age for r in found if (age := r.entry.get("latency_least_age_ns")) is not None]
+    return report_hgrm.merge(map(_decoded, found), min(ages, default=None))
 
 
 def _decoded(repetition: Repetition) -> HdrHistogram:
@@ -154,5 +160,5 @@ def _decoded(repetition: Repetition) -> HdrHistogram:
     try:
         return report_hgrm.decode(entry["latency_histogram"], entry.get("latency_samples"))
     except BadHistogram as error:
-        where = f"{point.inflight} in flight, repetition {point.repetition + 1}"
+        where = f"{point.load.words}, repetition {point.repetition + 1}"
         raise BadDocument(f"{repetition.path}: 'latency_histogram' of {where}: {error}") from None

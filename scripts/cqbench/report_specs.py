@@ -1,4 +1,4 @@
-"""How a frame is drawn: Vega-Lite specifications. One serves all modes of a frame, on the page and in figures.
+"""How a frame is drawn: Vega-Lite specifications. One serves all methods of a frame, on the page and in figures.
 
 Data come by name ('points', 'ideal', 'fits'). Parameters are set from outside: `hidden` (series -> true), `focus` (a
 series or null), `fits`, and the ends of the axes (y_min, y_max, x_min, x_max) that depend on what is shown.
@@ -10,13 +10,15 @@ import math
 from collections.abc import Iterable, Sequence
 from typing import Any
 
+from cqbench.report_kinds import Kind
 from cqbench.report_model import Report
-from cqbench.report_plots import Frame, Kind, Row
+from cqbench.report_plots import CHOOSE, Frame, Row
 from cqbench.report_style import Look, Theme, config, looks
 
 SCHEMA = "https://vega.github.io/schema/vega-lite/v6.json"  # a name, nothing is loaded from there
 SHOWN = {"filter": "!hidden[datum.s]"}
 CROSS = "M-1,-1L1,1M-1,1L1,-1"
+CEILING = "M-1.2,-1.7H1.2"
 PERCENTILES = (0, 50, 90, 99, 99.9, 99.99, 99.999, 99.9999)
 THOUSANDS = {"format": "~s", "labelExpr": "datum.value === 0 ? '0' : datum.label"}  # 20k, but not 0k
 MARGIN = 1.06  # of the y axis above the highest figure
@@ -28,8 +30,10 @@ def spec(frame: Frame, report: Report, theme: Theme) -> Spec:
     """Without data and legend, and with a size of 'container'."""
     style = _Style(looks(report.series), theme)
     style.size = _size(max(len(p.tables["points"]) for p in frame.panels))
-    counts = [p.inflight for s in report.series for p in s.points]
-    make = {"inflight": _inflight, "tradeoff": _tradeoff, "distribution": _distribution}[frame.shape]
+    loads = [p.load for s in report.series for p in s.points]
+    axis = _rate_axis if frame.shape == "rate" else _count_axis
+    x = axis([load.number for load in loads if load.open == (frame.shape == "rate")] or [1])
+    drawings = {"tradeoff": _tradeoff, "distribution": _distribution, "time": _time}
     params = {"hidden": {}, "focus": None, "fits": True, **ends(frame, [])}
     return {
         "$schema": SCHEMA,
@@ -40,7 +44,7 @@ def spec(frame: Frame, report: Report, theme: Theme) -> Spec:
         "params": [{"name": name, "value": value} for name, value in params.items()],
         "data": {"name": "points"},
         "transform": [SHOWN],
-        **make(frame.kind, style, counts or [1]),
+        **(drawings[frame.shape](frame.kind, style) if frame.shape in drawings else _loads(frame.kind, style, x)),
     }
 
 
@@ -73,8 +77,8 @@ def axes(frame: Frame) -> dict[str, dict[str, Any]]:
     found: dict[str, dict[str, Any]] = {"y": {"fields": ["v", "lo", "hi"], "log": frame.kind.log}}
     if frame.shape == "tradeoff":
         found["x"] = {"fields": ["x"], "log": False}
-    if frame.shape == "distribution":
-        found = {"y": {"fields": ["v"], "log": True}, "x": {"fields": ["x"], "log": False, "exact": True}}
+    if frame.shape in CHOOSE:
+        found = {"y": {"fields": ["v"], "log": frame.kind.log}, "x": {"fields": ["x"], "log": False, "exact": True}}
     return found
 
 
@@ -119,11 +123,12 @@ def _opacity(value: float) -> Spec:
     return {"condition": {"test": "focus !== null && focus !== datum.s", "value": 0.12}, "value": value}
 
 
-def _inflight(kind: Kind, style: _Style, counts: Sequence[int]) -> Spec:
-    theirs = [*_theory(style), _curve(style)] if kind.key == "throughput" else [_curve(style)]
+def _loads(kind: Kind, style: _Style, x: Spec) -> Spec:
+    """Against calls in flight, or the rate asked."""
+    theirs = [*_theory(style), _curve(style)] if kind.metrics == ("throughput",) else [_curve(style)]
     even = [_even(style)] if kind.key == "queues" else []
     layers = [_band(style, kind), *even, *theirs, _markers(style), *_doubts(style)]
-    return {"encoding": {"x": _count_axis(counts)}, "layer": [_with_y(layer, kind) for layer in layers]}
+    return {"encoding": {"x": x}, "layer": [_with_y(layer, kind) for layer in layers]}
 
 
 def _with_y(layer: Spec, kind: Kind) -> Spec:
@@ -135,7 +140,13 @@ def _with_y(layer: Spec, kind: Kind) -> Spec:
     return {**layer, "encoding": {**encoding, "y": y}}
 
 
-def _count_axis(counts: Sequence[int]) -> Spec:
+def _rate_axis(rates: Sequence[float]) -> Spec:
+    axis = {"title": "rate asked, calls/s", **THOUSANDS, "grid": False, "tickCount": 6, "labelFlush": False}
+    scale = {"type": "linear", "domain": [0, max(rates) * MARGIN], "nice": False}
+    return {"field": "n", "type": "quantitative", "scale": scale, "axis": axis}
+
+
+def _count_axis(counts: Sequence[float]) -> Spec:
     first, last = min(counts), max(counts)
     if first == last:
         first, last = first / 2, last * 2
@@ -156,7 +167,7 @@ def _value_axis(kind: Kind) -> Spec:
         "field": "v",
         "type": "quantitative",
         "scale": {**scale, "type": "log" if kind.log else "linear"},
-        "axis": {**_above(kind.unit), **(THOUSANDS if kind.key == "throughput" else {"format": ",~r"})},
+        "axis": {**_above(kind.unit), **(THOUSANDS if kind.unit == "calls/s" else {"format": ",~r"})},
     }
 
 
@@ -198,8 +209,12 @@ def _markers(style: _Style) -> Spec:
 
 
 def _doubts(style: _Style) -> list[Spec]:
-    """Suspect points are crossed out, partial ones have a ring. Over the markers, in ink."""
-    kinds = (("suspect", "datum.m % 2 == 1", CROSS, 110), ("partial", "datum.m >= 2", "circle", 190))
+    """Suspect points are crossed out, partial ones have a ring, those at a limit a ceiling. Over markers, in ink."""
+    kinds = (
+        ("suspect", "datum.m % 2 == 1", CROSS, 110),
+        ("partial", "datum.m % 4 >= 2", "circle", 190),
+        ("limited", "datum.m >= 4", CEILING, 110),
+    )
     return [
         {
             "name": name,
@@ -245,7 +260,7 @@ def _even(style: _Style) -> Spec:
     }
 
 
-def _tradeoff(kind: Kind, style: _Style, counts: Sequence[int]) -> Spec:
+def _tradeoff(kind: Kind, style: _Style) -> Spec:
     scale = {"domain": [{"expr": "x_min"}, {"expr": "x_max"}], "nice": False}
     x = {"field": "x", "type": "quantitative", "scale": scale}
     axis = {"title": "throughput, calls/s", **THOUSANDS, "grid": False, "tickCount": 6, "labelFlush": False}
@@ -255,12 +270,22 @@ def _tradeoff(kind: Kind, style: _Style, counts: Sequence[int]) -> Spec:
     return {"encoding": {"x": {**x, "axis": axis}}, "layer": [_with_y(layer, kind) for layer in layers]}
 
 
-def _distribution(kind: Kind, style: _Style, counts: Sequence[int]) -> Spec:
+def _distribution(kind: Kind, style: _Style) -> Spec:
     places = [_place(p) for p in PERCENTILES]
     axis = {"title": "calls at or below, %", "values": places, "labelExpr": _named(PERCENTILES, places), "grid": True}
     scale = {"domain": [{"expr": "x_min"}, {"expr": "x_max"}], "nice": False}
     x = {"field": "x", "type": "quantitative", "scale": scale, "axis": axis}
     curve = {"name": "curves", "mark": {"type": "line", "strokeWidth": 1.6}, "encoding": style.line()}
+    return {"encoding": {"x": x}, "layer": [_with_y(curve, kind)]}
+
+
+def _time(kind: Kind, style: _Style) -> Spec:
+    """A step for each slice; a break where no call ended."""
+    scale = {"domain": [{"expr": "x_min"}, {"expr": "x_max"}], "nice": False}
+    axis = {"title": "seconds into the window", "grid": False, "tickCount": 8, "labelFlush": False}
+    x = {"field": "x", "type": "quantitative", "scale": scale, "axis": axis}
+    mark = {"type": "line", "strokeWidth": 1.4, "interpolate": "step", "invalid": "break-paths-show-path-domains"}
+    curve = {"name": "curves", "mark": mark, "encoding": style.line()}
     return {"encoding": {"x": x}, "layer": [_with_y(curve, kind)]}
 
 

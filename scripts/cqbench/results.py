@@ -14,12 +14,13 @@ from pathlib import Path
 from typing import Any
 
 from cqbench.documents import Measured
+from cqbench.reasons import Reason
 from cqbench.runs import Run
 
 # Named as in the client's own CSV where it has the same column.
 CSV_HEADER = (
-    "variant,mode,api,policy,inflight,repetition,connections,expected_connections,throughput,p50,p90,p99,p99_9,p100,"
-    "completed,failed,partial,failure,suspect\n"
+    "variant,method,api,policy,messages,stub,loop,inflight,rate_asked,repetition,connections,expected_connections,"
+    "throughput,p50,p90,p99,p99_9,p100,sent_p50,sent_p99,completed,failed,partial,failure,suspect,limits\n"
 )
 
 
@@ -105,13 +106,17 @@ def to_csv(measured: Iterable[tuple[int, Run]]) -> str:
 
 def _csv_row(repetition: int, run: Run, p: Measured) -> list[object]:
     d = run.document
-    latencies = (p.p50_ns, p.p90_ns, p.p99_ns, p.p999_ns, p.max_ns)
+    latencies = (p.p50_ns, p.p90_ns, p.p99_ns, p.p999_ns, p.max_ns, p.sent_p50_ns, p.sent_p99_ns)
     return [
         run.variant,
-        d.mode,
+        d.method,
         d.api,
         d.policy,
+        d.messages,
+        d.stub,
+        d.loop,
         p.inflight,
+        f"{p.load.number:.12g}" if p.load.open else "",
         repetition,
         "" if p.connections is None else p.connections,
         p.expected_connections,
@@ -121,5 +126,10 @@ def _csv_row(repetition: int, run: Run, p: Measured) -> list[object]:
         p.failed,
         str(p.partial).lower(),
         p.failure,
-        "; ".join((*d.suspect, *p.suspect)),
+        _texts((*d.suspect, *p.suspect)),
+        _texts(p.limits),
     ]
+
+
+def _texts(found: Iterable[Reason]) -> str:
+    return "; ".join(reason.text for reason in found)

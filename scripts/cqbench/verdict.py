@@ -20,14 +20,15 @@ from cqbench.documents import BadDocument
 from cqbench.options import Parser
 from cqbench.runs import Run, read_all
 from cqbench.verdict_advice import Judgement
-from cqbench.verdict_data import load_series, make_pairs
+from cqbench.verdict_data import load_series, make_pairs, open_loops
 from cqbench.verdict_judge import Finding, Row, Side, judge, order
 
 
 def judge_runs(runs: Sequence[Run]) -> Judgement:
-    """Every workload, mode, API and setting in them, the most important first."""
+    """Every workload, method, API and setting in them, the most important first."""
     series = load_series(runs)
-    return Judgement(tuple(order(judge(pair) for pair in make_pairs(series))), tuple(advice.choices(series)))
+    findings = order(judge(pair) for pair in make_pairs(series))
+    return Judgement(tuple(findings), tuple(advice.choices(series)), tuple(open_loops(runs)))
 
 
 def to_json(judgement: Judgement) -> dict[str, Any]:
@@ -40,6 +41,7 @@ def to_json(judgement: Judgement) -> dict[str, Any]:
         },
         "findings": [_finding(f) for f in judgement.findings],
         "choices": [asdict(c) for c in judgement.choices],
+        "open_loops": list(judgement.open_loops),
     }
     finite: dict[str, Any] = _finite(data)
     return finite
@@ -50,7 +52,7 @@ def _finding(f: Finding) -> dict[str, Any]:
     best = f.best
     return {
         "workload": series.workload,
-        "mode": series.mode,
+        "method": series.method,
         **asdict(series.setting),
         "policies": [s.policy for s in f.pair.all],
         "verdict": f.verdict.value,

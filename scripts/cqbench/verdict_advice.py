@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
 
+from cqbench import reasons
 from cqbench import verdict_rules as rules
 from cqbench.documents import Measured
 from cqbench.medians import Ratio, ratio_of_medians
@@ -15,14 +15,27 @@ from cqbench.verdict_rules import Verdict
 from cqbench.verdict_scaling import is_scaling
 
 LEAVE = "leave it"
-HOW = "a channel per worker with GRPC_ARG_USE_LOCAL_SUBCHANNEL_POOL"
+HOW = "a channel per slot with GRPC_ARG_USE_LOCAL_SUBCHANNEL_POOL"
+
+
+# Codes of doubts -> what to do about them.
+REMEDIES = (
+    ((reasons.OTHER_PROCESSES, reasons.OTHER_CLIENT), "keep other work off the CPUs and the server (suspect: {})"),
+    ((reasons.STEAL,), "use a machine of your own ({})"),
+    ((reasons.UNKNOWN_SURROUNDINGS,), "{}: mend or remove that file"),
+    ((reasons.SHARED_CPUS,), "pin client and server apart with taskset or numactl"),
+    ((reasons.NOT_WARMED_UP, reasons.DRIFT), "a longer --warmup and --interval ({})"),
+    ((reasons.CPU_SCALING, reasons.CLOCK_SOURCE), "{}"),
+    ((reasons.UNFINISHED_CALLS,), "find out why calls do not end ({})"),
+    ((reasons.LITTLES_LAW,), "find out where calls spend time that is not theirs ({})"),
+)
 
 
 @dataclass(frozen=True)
 class Choice:
     """One setting against another at the same in-flight count. ratio: throughput of better / other."""
 
-    mode: str
+    method: str
     what: str  # api, client, server
     better: str
     other: str
@@ -37,6 +50,7 @@ class Judgement:
 
     findings: tuple[Finding, ...]
     choices: tuple[Choice, ...]
+    open_loops: tuple[str, ...] = ()  # series about which it says nothing, by name
 
 
 def interval(ratio: Ratio | None, unit: str = "x") -> str:
@@ -138,12 +152,12 @@ def _scaling(series: Series, chosen: Series, finding: Finding, n: int) -> str:
 
 
 def _codes(points: Iterable[Measured]) -> str:
-    """'UNAVAILABLE/CANCELLED': of the failed calls, as the client's 'UNAVAILABLE x 3 (message)' begins."""
-    return "/".join(dict.fromkeys(error.partition(" x ")[0] for m in points for error in m.errors)) or "no code"
+    """'UNAVAILABLE/CANCELLED': of the failed calls."""
+    return "/".join(dict.fromkeys(code for m in points for code in m.error_codes)) or "no code"
 
 
 def _name(series: Series) -> str:
-    return "one per worker" if series.policy == "separate" else series.policy
+    return "one per slot" if series.policy == "separate" else series.policy
 
 
 def _connections(series: Series, n: int) -> int | None:
@@ -187,7 +201,7 @@ def choices(series: Iterable[Series]) -> list[Choice]:
 
 def _difference(a: Series, b: Series) -> str:
     """The one thing in which they differ; '' when there are none or several."""
-    if (a.workload, a.mode, a.policy) != (b.workload, b.mode, b.policy):
+    if (a.workload, a.method, a.policy) != (b.workload, b.method, b.policy):
         return ""
     different = [f for f in ("api", "client", "server") if getattr(a.setting, f) != getattr(b.setting, f)]
     if len(different) != 1:
@@ -206,11 +220,11 @@ def _choice(a: Series, b: Series, what: str) -> Choice | None:
     if ratio is None or ratio.low is None or ratio.value <= rules.GAIN or ratio.low <= 1:
         return None
     names = [getattr(s.setting, what) or "default" for s in (better, other)]
-    return Choice(a.mode, what, names[0], names[1], f"{a.mode}, {_sharing(a)}", n, ratio)
+    return Choice(a.method, what, names[0], names[1], f"{a.method}, {_sharing(a)}", n, ratio)
 
 
 def _sharing(series: Series) -> str:
-    return {"shared": "shared connection", "separate": "a connection per worker"}.get(series.policy, series.policy)
+    return {"shared": "shared connection", "separate": "a connection per slot"}.get(series.policy, series.policy)
 
 
 def choice_words(choice: Choice) -> str:
@@ -225,7 +239,7 @@ def to_do(finding: Finding) -> list[str]:
     """What would make the evidence better, the most important first; empty when nothing is missing."""
     pair = finding.pair
     if pair.shared is None or pair.separate is None:
-        missing = [] if pair.shared else ["--channel-policy per-worker"]
+        missing = [] if pair.shared else ["--channel-policy per-slot"]
         missing += [] if pair.separate else ["--local-pool"]
         return [*_about_failures(finding), *(f"measure the other side too ({flag})" for flag in missing)]
     said = [*_about_failures(finding), *_about_repetitions(finding), *_about_doubts(finding)]
@@ -267,20 +281,11 @@ def _about_doubts(finding: Finding) -> list[str]:
     sides = [s for r in finding.rows for s in (r.shared, r.separate) if s]
     bad = [d for s in sides if rules.mostly_suspect(s.suspect, s.repetitions) for d in s.doubts]
     bad += [d for s in (finding.pair.shared, finding.pair.separate) if s for d in s.general_doubts]
-    remedies = (
-        (r"other processes|another client", "keep other work off the CPUs and the server (suspect: {})"),
-        (r"hypervisor", "use a machine of your own ({})"),
-        (rf"^{rules.UNKNOWN_SURROUNDINGS}", "{}: mend or remove that file"),
-        (r"share CPUs", "pin client and server apart with taskset or numactl"),
-        (r"not warmed up|drifts", "a longer --warmup and --interval ({})"),
-        (r"governor|clock source", "{}"),
-        (r"too few calls", "a longer --interval ({})"),
-    )
     said = []
-    for pattern, remedy in remedies:
-        first = next((d for d in bad if re.search(pattern, d)), None)
+    for codes, remedy in REMEDIES:
+        first = next((d for d in bad if d.code in codes), None)
         if first:
-            said.append(remedy.format(first.partition(": pin ")[0]))
+            said.append(remedy.format(first.text))
     return said
 
 

@@ -1,6 +1,6 @@
 """Runs -> series of repetitions, paired by what they share.
 
-A series is one workload, mode, API, setting and way of connecting; runs that differ in a setting which the files name
+A series is one workload, method, API, setting and way of connecting; runs that differ in a setting which the files name
 (server layout, CPUs, threads, payload, gRPC version) or the experiment's manifest (environment variables, a proxy) are
 never put together. Names do not count: two variants that are alike in all of that, as when a thing is measured against
 itself, are repetitions of one series, and the advice says that they were put together.
@@ -17,11 +17,11 @@ from cqbench import verdict_scaling
 from cqbench.cpus import format_cpus
 from cqbench.documents import EVIDENCE, Measured, one_line
 from cqbench.medians import median
+from cqbench.reasons import UNKNOWN_SURROUNDINGS, Reason
 from cqbench.runs import Run
-from cqbench.verdict_rules import UNKNOWN_SURROUNDINGS, is_doubt
 from cqbench.verdict_scaling import SCALING, is_scaling
 
-SHARED_POLICIES = ("per-worker", "shared")
+SHARED_POLICIES = ("per-slot", "shared")
 SEPARATE_POLICIES = ("local-pool", "distinct-args")
 THREAD_FLAGS = ("--threads", "--max-async-clients", "--max-channels")
 MAX_WORDS = 400
@@ -29,13 +29,13 @@ MAX_WORDS = 400
 
 @dataclass(frozen=True, order=True)
 class Setting:
-    """What must be equal for two runs to be compared, beside workload and mode. Words for people; '' is not known."""
+    """What must be equal for two runs to be compared, beside workload and method. Words for people; '' is not known."""
 
     api: str
-    client: str  # threads and waiting, where they are not the default: "--threads 4, spin"
+    client: str  # threads, waiting, messages, where they are not the default: "--threads 4, spin, arena messages"
     server: str  # "cq 1 x 2, 80 posted"
     cpus: str  # "client 0, server 1"
-    payload: str  # and what the server does for it: "100/100 bytes, service 5 us constant burn"
+    payload: str  # and what the server does for it: "100/100 bytes of text, service 5 us constant burn"
     grpc: str
     extra: str  # channel arguments, service config, environment variables, network: "both ends GRPC_TRACE=http"
 
@@ -48,25 +48,25 @@ class Repetition:
     figures: dict[str, float]
 
     @property
-    def doubts(self) -> tuple[str, ...]:
-        return tuple(reason for reason in self.measured.suspect if is_doubt(reason))
+    def doubts(self) -> tuple[Reason, ...]:
+        return self.measured.suspect
 
 
 @dataclass
 class Series:
-    """policy: 'shared', 'separate' (a connection per worker), 'pool:N', or 'scaling:N', a shared channel that may grow
+    """policy: 'shared', 'separate' (a connection per slot), 'pool:N', or 'scaling:N', a shared channel that may grow
     to N connections. spins: client, server. added_rtt_ns: to each round trip, by a proxy; None without one.
     """
 
     workload: str
-    mode: str
+    method: str
     setting: Setting
     policy: str
     spins: tuple[bool, bool] = (False, False)
     added_rtt_ns: float | None = None
     points: dict[int, list[Repetition]] = field(default_factory=dict)
     left_out: list[Measured] = field(default_factory=list)  # points cut short, with failed calls, or without figures
-    general_doubts: list[str] = field(default_factory=list)  # about every point
+    general_doubts: list[Reason] = field(default_factory=list)  # about every point
     folders: dict[str, set[str]] = field(default_factory=dict)  # policy as given -> folders it came from
     variants: set[str] = field(default_factory=set)  # of experiments; '' for runs outside of them
 
@@ -110,17 +110,21 @@ def _value(repetition: Repetition, name: str) -> float | None:
 
 
 def load_series(runs: Iterable[Run]) -> list[Series]:
-    """In the order in which they first appear."""
+    """Of closed loops, in the order in which they first appear.
+
+    What calls wait for is in their throughput at some number in flight; an open loop has the throughput that is asked.
+    """
     found: dict[tuple[str, str, Setting, str], Series] = {}
     for run in runs:
-        _add(run, found)
+        if not run.document.open:
+            _add(run, found)
     return list(found.values())
 
 
 def _add(run: Run, found: dict[tuple[str, str, Setting, str], Series]) -> None:
     document = run.document
     policy, setting = conditions(run)
-    key = (document.workload, document.mode, setting, policy)
+    key = (document.workload, document.method, setting, policy)
     series = found.setdefault(key, Series(*key, _spins(run.context), run.surroundings.added_rtt_ns))
     series.folders.setdefault(document.policy, set()).add(str(run.path.parent))
     series.variants.add(run.variant)
@@ -132,9 +136,20 @@ def _add(run: Run, found: dict[tuple[str, str, Setting, str], Series]) -> None:
         series.points.setdefault(measured.inflight, []).append(Repetition(measured, _figures(entry)))
 
 
-def _general_doubts(run: Run) -> list[str]:
+def open_loops(runs: Iterable[Run]) -> list[str]:
+    """Their series by name, each once: what load_series() leaves out."""
+    return list(dict.fromkeys(_open_name(run) for run in runs if run.document.open))
+
+
+def _open_name(run: Run) -> str:
+    d = run.document
+    return run.variant or "/".join((d.workload, d.method, d.api, d.policy, *d.special))
+
+
+def _general_doubts(run: Run) -> list[Reason]:
     problem = run.surroundings.problem
-    return [*run.document.suspect, *([f"{UNKNOWN_SURROUNDINGS}: {problem}"] if problem else [])]
+    ours = [Reason(UNKNOWN_SURROUNDINGS, f"environment and network are not known: {problem}")] if problem else []
+    return [*run.document.suspect, *ours]
 
 
 def conditions(run: Run) -> tuple[str, Setting]:
@@ -146,13 +161,13 @@ def conditions(run: Run) -> tuple[str, Setting]:
     policy = side(run.document.policy)
     most = verdict_scaling.most_connections(run.context) if policy == "shared" else None
     if most is None:
-        return policy, _setting(run.context, run.surroundings.environment(), run.surroundings.network())
+        return policy, _setting(run, run.context, run.surroundings.environment())
     environment = run.surroundings.environment(client_without=(verdict_scaling.VARIABLE,))
-    return f"{SCALING}:{most}", _setting(verdict_scaling.without(run.context), environment, run.surroundings.network())
+    return f"{SCALING}:{most}", _setting(run, verdict_scaling.without(run.context), environment)
 
 
 def side(policy: str) -> str:
-    """'shared', 'separate', or 'pool:N' itself: N connections are not one per worker."""
+    """'shared', 'separate', or 'pool:N' itself: N connections are not one per slot."""
     if policy in SHARED_POLICIES:
         return "shared"
     return "separate" if policy in SEPARATE_POLICIES else policy
@@ -177,24 +192,35 @@ def _spins(context: dict[str, Any]) -> tuple[bool, bool]:
     return context.get("poll") == "spin", any(s.get("poll") == "spin" for s in _servers(context))
 
 
-def _setting(context: dict[str, Any], environment: str, network: str) -> Setting:
+def _setting(run: Run, context: dict[str, Any], environment: str) -> Setting:
+    """context: the run's without what is said elsewhere."""
     servers = _servers(context)
     text = {key: str(context.get(key) or "") for key in ("api", "poll", "affinity", "grpc_version", "service_config")}
     cpus = [format_cpus(tuple(s.get("cpus") or [])) or "?" for s in servers]
     arguments = context.get("channel_args") or {}
     configured = " ".join([*(f"{k}={v}" for k, v in sorted(arguments.items())), text["service_config"]]).strip()
-    echo = context.get("workload") == "echo"
-    payload = f"{context.get('request_bytes', 0)}/{context.get('response_bytes', 0)} bytes" if echo else ""
     words = (
         text["api"],
-        ", ".join(filter(None, [_threads(context), "spin" if text["poll"] == "spin" else ""])),
+        ", ".join(filter(None, [_threads(context), "spin" if text["poll"] == "spin" else "", run.document.how])),
         "; ".join(dict.fromkeys(_layout(s) for s in servers)),
         f"client {text['affinity'] or '?'}" + (f", server {'; '.join(cpus)}" if servers else ""),
-        ", ".join(filter(None, [payload, *dict.fromkeys(_service(s) for s in servers)])),
+        ", ".join(filter(None, [*_payload(context), *dict.fromkeys(_service(s) for s in servers)])),
         text["grpc_version"],
-        ", ".join(filter(None, [network, environment, configured])),
+        ", ".join(filter(None, [run.surroundings.network(), environment, configured])),
     )
     return Setting(*map(_cut, words))
+
+
+def _payload(context: dict[str, Any]) -> list[str]:
+    """'100/100 bytes of text', '16 messages a call'; nothing for a method that has neither."""
+    echo = context.get("workload") == "echo"
+    kind = str(context.get("payload") or "")
+    of = f" of {kind}" if kind not in ("", "zero") else ""
+    messages = context.get("stream_messages")
+    return [
+        f"{context.get('request_bytes', 0)}/{context.get('response_bytes', 0)} bytes{of}" if echo else "",
+        f"{messages} messages a call" if messages else "",
+    ]
 
 
 def _cut(text: str) -> str:
@@ -210,7 +236,10 @@ def _layout(server: dict[str, Any]) -> str:
         text += f" {server['num_cqs']} x {server.get('workers_per_cq', '?')}"
     if server.get("callbacks_per_cq"):
         text += f", {server['callbacks_per_cq']} posted"
-    return ", ".join([text, *(["spin"] if server.get("poll") == "spin" else []), *(server.get("channel_args") or [])])
+    messages = server.get("messages") or "reused"
+    more = ["spin"] if server.get("poll") == "spin" else []
+    more += [f"{messages} messages"] if messages != "reused" and text != "generic" else []
+    return ", ".join([text, *more, *(server.get("channel_args") or [])])
 
 
 def _service(server: dict[str, Any]) -> str:
@@ -236,13 +265,13 @@ def _threads(context: dict[str, Any]) -> str:
 
 
 def make_pairs(series: Iterable[Series]) -> list[Pair]:
-    """One per workload, mode and setting. Without a connection per worker, the largest pool stands for separate.
+    """One per workload, method and setting. Without a connection per slot, the largest pool stands for separate.
 
     A channel that scales does not: below the server's limit of streams it has a single connection like the shared one.
     """
     groups: dict[tuple[str, str, Setting], dict[str, Series]] = {}
     for s in series:
-        groups.setdefault((s.workload, s.mode, s.setting), {})[s.policy] = s
+        groups.setdefault((s.workload, s.method, s.setting), {})[s.policy] = s
     pairs = []
     for sides in groups.values():
         shared, separate = sides.pop("shared", None), sides.pop("separate", None)

@@ -9,6 +9,7 @@ from functools import cached_property
 from cqbench import usl
 from cqbench import verdict_rules as rules
 from cqbench.medians import Ratio
+from cqbench.reasons import Reason
 from cqbench.verdict_data import Pair, Series
 from cqbench.verdict_evidence import ENDS, Factors, evidence, factors, ratio
 from cqbench.verdict_rules import Evidence, Regime, Status, Verdict
@@ -27,7 +28,7 @@ class Side:
     rule: str  # that decided the regime
     repetitions: int
     suspect: int  # repetitions with a reason for doubt
-    doubts: tuple[str, ...]  # those reasons, each once
+    doubts: tuple[Reason, ...]  # those reasons, each once
     policy_held: bool  # the connections were as many as the policy promises, as far as is known
 
 
@@ -60,7 +61,7 @@ class Row:
 
 @dataclass(frozen=True)
 class Finding:
-    """All that is known of one workload, mode, API and setting."""
+    """All that is known of one workload, method, API and setting."""
 
     pair: Pair
     rows: tuple[Row, ...]

@@ -9,7 +9,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 from enum import Enum
 
+from cqbench import reasons
 from cqbench.medians import Ratio
+from cqbench.reasons import Reason
 
 # 10 %: the self-check calls a drift of 5 % inside a window suspect, and one set-up measured twice in a session (1 in
 # flight, where both sides are one connection) was seen to differ by 6 %. Less than both together is not worth a change.
@@ -22,14 +24,14 @@ CPU_SATURATED = 0.95
 WORKER_SATURATED = 0.95
 # Of latency P50: when the wire is that much, the best of clients and servers could win 1 / 0.7 = 1.4 times at most.
 NETWORK_SHARE = 0.70
-# Of the window in which the connection had a request that the server had not taken. With workers that sleep in their
+# Of the window in which the connection had a request that the server had not taken. With threads that sleep in their
 # calls 96 to 99 % were seen, 90 % beside other programs; where CPUs or the connection are the limit at most 53 %.
 SERVER_WAIT_BUSY = 0.80
-# Smoothed round trip / latency P50: for most of its time a call's request is not taken. Seen: 98 to 113 % with workers
+# Smoothed round trip / latency P50: for most of its time a call's request is not taken. Seen: 98 to 113 % with threads
 # that sleep; at most 77 % otherwise where throughput is far from the ideal, so this is not enough alone.
 SERVER_WAIT_SHARE = 0.80
 # Smoothed / shortest round trip: above it the other end takes the time, not the way there. A link that only has to be
-# crossed is near 1, one with a full buffer may reach a few; 300 and more were seen with workers that sleep.
+# crossed is near 1, one with a full buffer may reach a few; 300 and more were seen with threads that sleep.
 SERVER_WAIT_RTT = 10.0
 # Throughput / (n x throughput at 1 in flight): by Little's law a call then takes at most 1.4 times as long as alone.
 IDLE_IDEAL = 0.70
@@ -53,11 +55,12 @@ BATCHING = 1.5
 # Two choices closer than that are alike, and the one with fewer connections or the default stays.
 ALIKE = 1.05
 
-# The client's reasons for doubt (src/probe/self_check.cc) that are findings here, or about figures not used here.
-SHARED_CPUS = "client and server share CPUs"
-# A doubt of ours: a manifest that cannot be used. Runs that only look alike may have been put together.
-UNKNOWN_SURROUNDINGS = "environment and network are not known"
-NOT_DOUBTS = ("CPU-bound:", "too few calls for P99")
+# Doubts about all points that forbid any conclusion, and what is open because of them. Two on one CPU look half idle
+# when it is full; runs whose surroundings are not known may only look alike.
+DISQUALIFYING = {
+    reasons.SHARED_CPUS: "client and server share CPUs",
+    reasons.UNKNOWN_SURROUNDINGS: "environment and network are not known",
+}
 # The fitted law describes a series with at least five counts (it has three coefficients) and this much of its variance.
 USL_MIN_COUNTS = 5
 USL_MIN_R2 = 0.90
@@ -94,7 +97,7 @@ class Status(str, Enum):
 
 
 class Verdict(str, Enum):
-    """The answer about the shared connection, per workload, mode and API; the order is that of importance."""
+    """The answer about the shared connection, per workload, method and API; the order is that of importance."""
 
     PRESENT = "bottleneck-present"
     FASTER = "faster-for-another-reason"
@@ -153,7 +156,7 @@ def network_bound(seen: Evidence) -> bool | None:
 
 
 def server_leaves_requests(seen: Evidence) -> bool | None:
-    """Requests lie in the server's sockets, not acknowledged, while its workers sleep in other calls.
+    """Requests lie in the server's sockets, not acknowledged, while its threads sleep in other calls.
 
     A call that has the server to itself looks the same for as long as its handler takes: nothing waits there, and few
     in flight are idle(). It takes a connection for each call: with several on one, reading one takes in the others.
@@ -243,14 +246,9 @@ def few_cores(client: float | None, server: float | None) -> bool:
     return any(n is not None and n < FEW_CPUS for n in (client, server))
 
 
-def is_doubt(reason: str) -> bool:
-    """Whether a reason of the client's self-check is against believing the throughput."""
-    return not reason.startswith(NOT_DOUBTS)
-
-
-def disqualifies(reason: str) -> bool:
-    """Whether a reason about all points forbids any conclusion: two on one CPU look half idle when it is full."""
-    return reason.startswith((SHARED_CPUS, UNKNOWN_SURROUNDINGS))
+def disqualifies(doubt: Reason) -> bool:
+    """Whether a doubt about all points forbids any conclusion."""
+    return doubt.code in DISQUALIFYING
 
 
 def mostly_suspect(suspect: int, repetitions: int) -> bool:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 import textwrap
 from collections import Counter
 from collections.abc import Iterable, Sequence
@@ -10,6 +9,7 @@ from typing import NamedTuple
 
 from cqbench import verdict_advice as advice
 from cqbench import verdict_rules as rules
+from cqbench.reasons import alike
 from cqbench.verdict_advice import Judgement, counts, interval
 from cqbench.verdict_block import MAX_LINES, flat
 from cqbench.verdict_judge import Finding, Side
@@ -66,11 +66,11 @@ def lines(judgement: Judgement) -> list[str]:
 
 
 def _cases(findings: Sequence[Finding]) -> list[Case]:
-    """Named by mode, API, and of the rest what not all have in common."""
+    """Named by method, API, and of the rest what not all have in common."""
     settings = [_setting(f) for f in findings]
     common = set.intersection(*map(set, settings))
     return [
-        Case(", ".join([f"{f.pair.any.mode} {f.pair.any.setting.api}", *(w for w in own if w not in common)]), f)
+        Case(", ".join([f"{f.pair.any.method} {f.pair.any.setting.api}", *(w for w in own if w not in common)]), f)
         for f, own in zip(findings, settings, strict=True)
     ]
 
@@ -225,6 +225,6 @@ def _to_do(findings: Sequence[Finding]) -> str:
     """What is missing in the most cases comes first; what differs in its figures only is said once."""
     wanted: dict[str, list[str]] = {}
     for text in (text for f in findings for text in advice.to_do(f)):
-        wanted.setdefault(re.sub(r"[-+0-9.]+", "#", text), []).append(text)
+        wanted.setdefault(alike(text), []).append(text)
     said = sorted(wanted.values(), key=len, reverse=True)
     return "; ".join(f"{texts[0]}, in {_of(len(texts), findings)}" for texts in said) + "." if said else ""

@@ -27,8 +27,8 @@ LIMITS = {  # where something is full
     Regime.CLIENT_CPU: "the client's CPUs",
     Regime.SERVER_CPU: "the server's CPUs",
     Regime.NETWORK: "the network's round trip",
-    Regime.SERVER_QUEUE: "the server's workers",
-    Regime.CLIENT_QUEUE: "the client's workers",
+    Regime.SERVER_QUEUE: "the server's threads",
+    Regime.CLIENT_QUEUE: "the client's threads",
 }
 
 
@@ -37,7 +37,7 @@ def title(finding: Finding) -> str:
     series = finding.pair.any
     s = series.setting
     repetitions = f"{finding.repetitions} repetition{'' if finding.repetitions == 1 else 's'}"
-    words = [f"{series.mode} {series.workload}", f"{s.api} client", s.client, s.extra, s.payload]
+    words = [f"{series.method} {series.workload}", f"{s.api} client", s.client, s.extra, s.payload]
     words += [f"server {s.server}" if s.server else "", repetitions, f"CPUs: {s.cpus}", f"gRPC {s.grpc}"]
     return textwrap.shorten(", ".join(w for w in words if w), 2 * WIDTH - INDENT, placeholder=" ...")
 
@@ -87,7 +87,7 @@ def _what_was_full(finding: Finding) -> str:
     words = {
         Regime.CLIENT_CPU: "the client's CPUs are full",
         Regime.SERVER_CPU: "the server's CPUs are full",
-        Regime.SERVER_QUEUE: "the server's workers are full or asleep",
+        Regime.SERVER_QUEUE: "the server's threads are full or asleep",
         Regime.NETWORK: "most of a call is the network's round trip",
         Regime.IDLE: "the shared one keeps up there with the calls in flight",
     }
@@ -131,7 +131,7 @@ def _open_because(finding: Finding) -> str:
     gaps = [bool(s.failed(r.inflight)) for r in rows for s in series if not s.repetitions(r.inflight)]
     general = [d for s in series for d in s.general_doubts]
     reasons = {
-        **{why: any(d.startswith(why) for d in general) for why in (rules.SHARED_CPUS, rules.UNKNOWN_SURROUNDINGS)},
+        **{why: any(d.code == code for d in general) for code, why in rules.DISQUALIFYING.items()},
         "failed calls": any(gaps),
         "a side is missing": not all(gaps),
         "too few repetitions": any(s.repetitions < rules.MIN_FOR_INTERVAL for s in sides),

@@ -6,12 +6,13 @@ import math
 import random
 from dataclasses import replace
 
-from cqbench.report_model import METRICS, Distribution, Finding, Fit, Point, Report, Series, Value
+from cqbench.offered import closed, open_loop
+from cqbench.report_model import METRICS, Distribution, Finding, Fit, Point, Report, Series, Slice, Timeline, Value
 from cqbench.report_values import short
 
 COUNTS = (1, 2, 4, 8, 16, 32, 48)
 HOSTILE = '</script><img src=x onerror="alert(1)">\'"&<!--{{7*7}}${1}' + 60 * "w"
-SUSPECT = "CPU-bound: the client's cores are 99 % busy"
+SUSPECT = "other processes used 0.53 of the 1 CPU(s) of the client"
 ALL = frozenset(m.key for m in METRICS)
 NO_SERVER = ALL - {m.key for m in METRICS if m.key.startswith(("server", "rpcs"))}
 
@@ -49,14 +50,14 @@ def point(inflight: int, top: float, sharing: str, spread: float = 0.04, keys: f
         "rpcs_per_queue_max": 100 + inflight,
     }
     values = {k: value(v, 0 if k == "connections" else spread) for k, v in figures.items() if k in keys}
-    return Point(inflight, values, 6 if spread else 2)
+    return Point(closed(inflight), values, 6 if spread else 2)
 
 
 def distribution(inflight: int, top: float, steps: int = 60) -> Distribution:
     p50 = 1e6 * inflight / rate(inflight, top)
     places = [5 * k / steps for k in range(steps + 1)]
     return Distribution(
-        inflight, 120_000, tuple((1 - 10**-x, short(p50 * (0.6 + 0.35 * x + 0.12 * x * x))) for x in places)
+        closed(inflight), 120_000, tuple((1 - 10**-x, short(p50 * (0.6 + 0.35 * x + 0.12 * x * x))) for x in places)
     )
 
 
@@ -66,14 +67,14 @@ def fit(top: float, poor: bool) -> Fit:
 
 
 def series(
-    mode: str, api: str, sharing: str, top: float, counts: tuple[int, ...] = COUNTS, spread: float = 0.04
+    method: str, api: str, sharing: str, top: float, counts: tuple[int, ...] = COUNTS, spread: float = 0.04
 ) -> Series:
-    name = f"{mode}-{api}-{sharing.replace(':', '-')}"
+    name = f"{method}-{api}-{sharing.replace(':', '-')}"
     keys = NO_SERVER if api == "callback" else ALL
     return Series(
         id=name,
         title=f"{api}, {sharing}",
-        mode=mode,
+        method=method,
         api=api,
         sharing=sharing,
         setting="",
@@ -81,15 +82,16 @@ def series(
         distributions=tuple(distribution(n, top) for n in counts),
         fit=fit(top, False),
         ideal_rate=rate(1, top),
-        client_command=f"build/release/bin/grpc_ping_client --api {api} --mode {mode} --channels '{sharing}'",
+        client_command=f"build/release/bin/grpc_ping_client --api {api} --method {method} --channels '{sharing}'",
         server_command="build/release/bin/grpc_ping_server --port 2137",
     )
 
 
 def _doubtful(one: Series) -> Series:
-    """Suspect points at 16 and 48, a partial one at 48, no P99.9 at 8, nothing measured at 2."""
-    points = {p.inflight: p for p in one.points if p.inflight != 2}
+    """Suspect points at 16 and 48, a limit at 4, a partial one at 48, no P99.9 at 8, nothing measured at 2."""
+    points = {p.load.number: p for p in one.points if p.load.number != 2}
     points[16] = replace(points[16], suspect=(SUSPECT,))
+    points[4] = replace(points[4], limits=("CPU-bound: the client's cores are 99 % busy",))
     points[48] = replace(points[48], suspect=(SUSPECT, "not warmed up"), partial=True)
     points[8] = replace(points[8], values={k: v for k, v in points[8].values.items() if k != "p99_9"})
     return replace(one, points=tuple(points.values()), fit=fit(60_000, True))
@@ -98,10 +100,10 @@ def _doubtful(one: Series) -> Series:
 def usual() -> Report:
     """Unary and streaming, two APIs, three ways of sharing; intervals and none, doubts, a series that failed."""
     found = []
-    for mode, factor in (("unary", 1.0), ("streaming", 1.3)):
+    for method, factor in (("unary", 1.0), ("streaming", 1.3)):
         for api, lower in (("sync", 1.0), ("cq", 0.9)):
-            found.append(series(mode, api, "shared", 90_000 * factor * lower))
-            found.append(series(mode, api, "separate", 70_000 * factor * lower))
+            found.append(series(method, api, "shared", 90_000 * factor * lower))
+            found.append(series(method, api, "separate", 70_000 * factor * lower))
     found[1] = _doubtful(found[1])
     found.append(series("unary", "callback", "shared", 85_000, spread=0))
     found.append(series("streaming", "cq", "pool:4", 120_000))
@@ -126,8 +128,43 @@ def usual() -> Report:
         machine=(("CPU", "Virtual CPU @ 2.50 GHz, 2 cores"), ("gRPC", "1.51.1"), ("Pinning", "client 0, server 1")),
         notes=("Other programs used 3 % of the client's CPUs.",),
         failures=("cq, separate, repetition 3: the server did not answer",),
-        data={"points": [{"series": s.id, "inflight": p.inflight} for s in found for p in s.points]},
+        data={"points": [{"series": s.id, "inflight": p.load.number} for s in found for p in s.points]},
     )
+
+
+RATES = (1000, 2000, 4000.5)
+FULL = "the client uses 0.99 of 1 CPU(s)"
+
+
+def rates(method: str, sharing: str, reached: float) -> Series:
+    """An open loop that reaches so many a second; at the highest rate it is at a limit. A stall at 2,000 a second."""
+    points = []
+    for asked in RATES:
+        wait = 1.0 if asked <= reached else 50.0
+        figures = {"throughput": min(asked, reached), "p50": 100 * wait, "sent_p50": 90.0, "p99": 300 * wait}
+        figures |= {"sent_p99": 250.0, "p99_9": 500 * wait, "sent_p99_9": 400.0, "due": 2 * asked, "dropped": 7.0}
+        figures |= {"lateness_p99": 60.0, "slot_wait_max": 80.0, "client_cpu": 30.0}
+        limits = (FULL,) if asked == RATES[-1] else ()
+        points.append(Point(open_loop(asked), {k: value(v, 0.04) for k, v in figures.items()}, 6, limits=limits))
+    name = f"{method}-cq-{sharing}-open"
+    timelines = tuple(timeline(asked, asked == 2000) for asked in RATES)
+    return Series(name, f"cq, {sharing}", method, "cq", sharing, "", tuple(points), timelines=timelines, open=True)
+
+
+def timeline(rate: float, stalled: bool) -> Timeline:
+    """Nothing ends from 0.6 to 1.1 s; then what waited does."""
+    slices = []
+    for i in range(20):
+        still = stalled and 6 <= i < 11
+        waited = 5e5 - (i - 6) * 1e5 if still else 300.0
+        slices.append(Slice(short(0.1 * i + 0.05), 0 if still else rate, None if still and i < 8 else waited, waited))
+    return Timeline(open_loop(rate), 3, tuple(slices))
+
+
+def open_rates() -> Report:
+    """Open loops only."""
+    found = tuple(rates(m, s, top) for m in ("unary", "streaming") for s, top in (("shared", 3000), ("separate", 5000)))
+    return replace(usual(), series=found, data={})
 
 
 def brief() -> Report:
@@ -155,7 +192,7 @@ def hostile() -> Report:
             client_command=HOSTILE,
             server_command=HOSTILE,
             fit=replace(s.fit, words=HOSTILE) if s.fit else None,
-            points=tuple(replace(p, suspect=(HOSTILE,)) for p in s.points),
+            points=tuple(replace(p, suspect=(HOSTILE,), limits=(HOSTILE,)) for p in s.points),
         )
         for i, s in enumerate(report.series)
     )
@@ -171,8 +208,8 @@ def large(number: int = 50) -> Report:
     noise = random.Random(4)
     found = []
     for k in range(number):
-        mode, sharing = ("unary", "streaming")[k % 2], ("shared", "separate")[k // 2 % 2]
-        one = series(mode, "cq", sharing, 60_000 + 2_000 * k, tuple(range(1, 49)))
+        method, sharing = ("unary", "streaming")[k % 2], ("shared", "separate")[k // 2 % 2]
+        one = series(method, "cq", sharing, 60_000 + 2_000 * k, tuple(range(1, 49)))
         points = tuple(_shaken(p, noise) for p in one.points)
         setting = f"{k // 4 + 1} completion queues"
         title = f"cq, {sharing}, {setting}"
@@ -188,6 +225,6 @@ def _shaken(point: Point, noise: random.Random) -> Point:
 
 def _plain(one: Series) -> dict[str, object]:
     points = [
-        {"inflight": p.inflight, **{k: [v.middle, v.low, v.high] for k, v in p.values.items()}} for p in one.points
+        {"inflight": p.load.number, **{k: [v.middle, v.low, v.high] for k, v in p.values.items()}} for p in one.points
     ]
     return {"id": one.id, "points": points}

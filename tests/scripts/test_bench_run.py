@@ -47,7 +47,7 @@ variant = output.parent.name
 def finish(status):
     data = json.loads(pathlib.Path({str(DATA)!r}, "unary-sync-shared.json").read_text())
     mode, api, how = variant.split(".")
-    data["context"].update(mode=mode, api=api, channel_policy="per-worker" if how == "shared" else "local-pool")
+    data["context"].update(mode=mode, api=api, channel_policy="per-slot" if how == "shared" else "local-pool")
     if status:
         data["context"]["partial"] = True
         data["benchmarks"][-1]["partial"] = True
@@ -256,4 +256,4 @@ def test_help_names_every_option_that_experiment_sh_takes_too() -> None:
     )
     options = {line.split()[0] for line in bench.splitlines() if line.startswith("  --")}
     others = {line.split()[0] for line in experiment.splitlines() if line.startswith("  --")}
-    assert options - {"--full"} == others - {"--list"} and len(options) > 10
+    assert options - {"--full"} == others - {"--list", "--rate-list"} and len(options) > 10

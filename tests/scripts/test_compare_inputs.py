@@ -13,32 +13,33 @@ from test_compare_synthetic import BASE, DATA, put, result
 from cqbench import documents
 from cqbench.compare_inputs import METRICS, Key, Series, read_side
 from cqbench.documents import BadDocument
+from cqbench.offered import closed
 
 CQ = Series("", "ping", "unary", "cq", "local-pool")
 
 
 def test_a_real_file_has_every_metric() -> None:
     side = read_side(DATA / "version-2.json")
-    assert list(side.points) == [Key(CQ, 2)]
-    point = side.points[Key(CQ, 2)]
-    assert point.usable == 2 and all(len(point.values[metric.name]) == 2 for metric in METRICS)
+    assert list(side.points) == [Key(CQ, closed(2))]
+    point = side.points[Key(CQ, closed(2))]
+    assert point.usable == 2 and all(len(point.values[metric.name]) == 2 * (not metric.open_only) for metric in METRICS)
     assert point.values["throughput"] == [16010, 13780]
     assert point.values["client-cpu"][0] == 53957 and point.values["p99"] == [200575, 312319]
-    assert point.suspect[0].startswith("too few calls") and len(side.suspect) == 1
+    assert point.suspect == [] and [reason.code for reason in side.suspect] == ["shared-cpus"]
 
 
 def test_version_1_has_fewer_metrics() -> None:
     points = read_side(DATA / "repetitions.json").points
-    assert {key.inflight: point.usable for key, point in points.items()} == {1: 3, 4: 3}
+    assert {key.load.number: point.usable for key, point in points.items()} == {1: 3, 4: 3}
     for point in points.values():
         assert {name: len(values) for name, values in point.values.items()} == {
-            "throughput": 3, "p50": 3, "p99": 3, "client-cpu": 0, "server-cpu": 0
+            "throughput": 3, "p50": 3, "p99": 3, "p50-sent": 0, "p99-sent": 0, "client-cpu": 0, "server-cpu": 0
         }  # fmt: skip
 
 
 def test_an_interrupted_run_gives_its_whole_points() -> None:
     side = read_side(DATA / "partial.json")
-    used = {key.inflight: point.usable for key, point in side.points.items()}
+    used = {key.load.number: point.usable for key, point in side.points.items()}
     assert side.partial_files == 1 and 1 in used.values() and 0 in used.values()
     cut = next(point for point in side.points.values() if not point.usable)
     assert cut.left_out == ["cut short"] and not cut.values["throughput"]
@@ -46,17 +47,17 @@ def test_an_interrupted_run_gives_its_whole_points() -> None:
 
 def test_runs_that_failed_are_not_used() -> None:
     side = read_side(DATA / "killed.json")
-    by_count = {key.inflight: point for key, point in side.points.items()}
+    by_count = {key.load.number: point for key, point in side.points.items()}
     assert by_count[16].usable == 0 and "cannot connect" in by_count[16].left_out[0]
     assert (by_count[4].usable, by_count[4].with_failed_calls) == (1, 1)
-    assert [key.inflight for key in side.usable()] == [1, 4]
+    assert [key.load.number for key in side.usable()] == [1, 4]
 
 
 def test_runs_of_a_point_are_repetitions_in_whichever_file(tmp_path: Path) -> None:
     for i, values in enumerate([BASE[:3], BASE[3:4], BASE[4:]]):
         put(tmp_path / f"some/where{i}" / "x.json", result({4: values}))
     side = read_side(tmp_path)
-    assert side.files == 3 and side.points[Key(CQ, 4)].values["throughput"] == BASE
+    assert side.files == 3 and side.points[Key(CQ, closed(4))].values["throughput"] == BASE
 
 
 def test_an_experiments_folder(tmp_path: Path) -> None:
@@ -68,9 +69,10 @@ def test_an_experiments_folder(tmp_path: Path) -> None:
     small, large = (CQ._replace(variant=variant) for variant in ("small", "large"))
     for folder in (tmp_path, tmp_path / "raw"):
         side = read_side(folder)
-        assert {key: point.usable for key, point in side.points.items()} == {Key(large, 1): 3, Key(small, 1): 3}
+        used = {key: point.usable for key, point in side.points.items()}
+        assert used == {Key(large, closed(1)): 3, Key(small, closed(1)): 3}
     one = read_side(tmp_path / "raw" / "small")  # on its own it is no variant: two of them can be compared
-    assert list(one.points) == [Key(CQ, 1)]
+    assert list(one.points) == [Key(CQ, closed(1))]
     assert small.title == "small ping/unary/cq/local-pool"
 
 
@@ -78,11 +80,11 @@ def test_bench_shs_folder(tmp_path: Path) -> None:
     for name in ("unary-cq-shared", "unary-cq-separate", "streaming-sync-shared"):
         (tmp_path / f"{name}.json").write_bytes((DATA / f"{name}.json").read_bytes())
     put(tmp_path / "manifest.json", {})
-    (tmp_path / "results.csv").write_text("mode\n")
+    (tmp_path / "results.csv").write_text("method\n")
     (tmp_path / ".half.json").write_text("{")
     side = read_side(tmp_path)
     assert {key.series.title for key in side.points} == {
-        "ping/unary/cq/per-worker", "ping/unary/cq/local-pool", "ping/streaming/sync/per-worker"
+        "ping/unary/cq/per-slot", "ping/unary/cq/local-pool", "ping/streaming/sync/per-slot"
     }  # fmt: skip
 
 
@@ -99,7 +101,7 @@ def test_zero_is_no_figure(tmp_path: Path) -> None:
     data = result({1: BASE})
     data["benchmarks"][0]["server_cpu_per_rpc_ns"] = 0
     del data["benchmarks"][1]["server_cpu_per_rpc_ns"]
-    point = read_side(put(tmp_path / "x.json", data)).points[Key(CQ, 1)]
+    point = read_side(put(tmp_path / "x.json", data)).points[Key(CQ, closed(1))]
     assert (point.usable, len(point.values["server-cpu"]), len(point.values["client-cpu"])) == (10, 8, 10)
 
 
@@ -141,5 +143,5 @@ def test_a_pipe_in_a_folder_does_not_hang(tmp_path: Path) -> None:
 
 
 def test_a_newer_version_is_refused(tmp_path: Path) -> None:
-    with pytest.raises(BadDocument, match="schema_version 3 is newer than 2"):
-        read_side(put(tmp_path / "x.json", result({1: BASE}, schema_version=3)))
+    with pytest.raises(BadDocument, match="schema_version 4 is newer than 3"):
+        read_side(put(tmp_path / "x.json", result({1: BASE}, schema_version=4)))

@@ -10,12 +10,13 @@ from typing import Any
 
 import jsonschema
 import pytest
+from version_3 import newer, put
 
 from cqbench import compare, documents
 
 DATA = Path(__file__).parent / "data"
 SCHEMA = Path(documents.__file__).with_name("result.schema.json")
-REAL: dict[str, Any] = json.loads((DATA / "version-2.json").read_text())
+REAL = newer(json.loads((DATA / "version-2.json").read_text()))
 
 # Ten repetitions each: 1 % of noise, nothing tied. SLOWER is below all of BASE.
 BASE = [10_000.0, 10_010, 9_990, 10_025, 9_975, 10_040, 9_960, 10_055, 9_945, 10_001]
@@ -53,12 +54,6 @@ def run(inflight: int, repetition: int, throughput: float) -> dict[str, Any]:
         suspect=[],
     )
     return entry
-
-
-def put(path: Path, data: Any) -> Path:
-    path.parent.mkdir(parents=True, exist_ok=True)
-    path.write_text(json.dumps(data))
-    return path
 
 
 def called(capsys: pytest.CaptureFixture[str], *arguments: object) -> tuple[int, str, str]:

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from cqbench import documents
+from cqbench import documents, json_values
 from cqbench.documents import BadDocument, load, one_line, parse
 
 DATA = Path(__file__).parent / "data"
@@ -21,7 +21,7 @@ def real(name: str = "unary-sync-shared") -> dict[str, Any]:
 
 def test_a_real_file() -> None:
     document = load(DATA / "unary-sync-separate.json")
-    assert (document.mode, document.api, document.policy) == ("unary", "sync", "local-pool")
+    assert (document.method, document.api, document.policy) == ("unary", "sync", "local-pool")
     assert [p.inflight for p in document.points] == [1, 4, 16]
     assert [p.connections for p in document.points] == [1, 4, 16]
     assert all(p.throughput and p.p50_ns and p.p99_ns and p.p50_ns <= p.p99_ns for p in document.points)
@@ -43,25 +43,35 @@ def test_an_interrupted_run() -> None:
     assert document.partial and document.points[-1].partial
 
 
-def test_both_versions_are_read() -> None:
+def test_older_versions_are_read() -> None:
     first, second = load(DATA / "unary-cq-separate.json"), load(DATA / "version-2.json")
     assert "schema_version" not in real("unary-cq-separate")["context"]
-    assert real("version-2")["context"]["schema_version"] == documents.SCHEMA_VERSION == 2
+    assert real("version-2")["context"]["schema_version"] == 2 == documents.SCHEMA_VERSION - 1
     for document in (first, second):
-        assert (document.mode, document.api, document.policy) == ("unary", "cq", "local-pool")
+        assert (document.method, document.api, document.policy) == ("unary", "cq", "local-pool")
         assert all(p.throughput and p.p50_ns and p.connections == p.inflight for p in document.points)
     assert (first.suspect, first.points[0].suspect) == ((), ())
     assert [(p.inflight, p.repetition) for p in second.points] == [(2, 0), (2, 1)]
-    assert second.suspect[0].startswith("client and server share CPUs")
-    assert second.points[0].suspect[0].startswith("too few calls for P99.9: ")
+    assert [reason.code for reason in second.suspect] == ["shared-cpus"]
+    assert second.suspect[0].text.startswith("client and server share CPUs (0-1")
+    assert real("version-2")["benchmarks"][0]["suspect"][0].startswith("too few calls for P99.9: ")
+    assert second.points[0].suspect == second.points[0].limits == ()  # neither a doubt nor a limit
+    assert {(d.loop, d.messages, d.special, d.how) for d in (first, second)} == {("closed", "", (), "")}
+
+
+@pytest.mark.parametrize("path", sorted((DATA.parents[1] / "golden/expected").glob("*.json")), ids=lambda p: p.stem)
+def test_what_the_reporter_writes_is_read(path: Path) -> None:
+    document, data = load(path), json.loads(path.read_text())
+    runs = [e for e in (*data["benchmarks"], *data["not_measured"]) if e["run_type"] == "iteration"]
+    assert [(p.inflight, p.completed) for p in document.points] == [(e["inflight"], e["completed"]) for e in runs]
 
 
 def test_a_newer_version_is_refused() -> None:
     data = real("version-2")
-    data["context"]["schema_version"] = 3
+    data["context"]["schema_version"] = 4
     with pytest.raises(BadDocument) as error:
         parse(json.dumps(data).encode(), "some.json")
-    assert str(error.value) == "some.json: schema_version 3 is newer than 2, which this version of cqbench reads"
+    assert str(error.value) == "some.json: schema_version 4 is newer than 3, which this version of cqbench reads"
 
 
 @pytest.mark.parametrize("version", [0, -1, "2", True, 2.0, 10**30])
@@ -129,7 +139,7 @@ def test_files_that_are_too_large_or_not_there(tmp_path: Path, monkeypatch: pyte
 
 def test_messages_from_the_network_are_harmless_on_a_terminal() -> None:
     assert one_line("a\x1b[2Jb\nc") == "a [2Jb c"
-    assert len(one_line("x" * 1000)) == documents.MAX_MESSAGE
+    assert len(one_line("x" * 1000)) == json_values.MAX_MESSAGE
 
 
 @pytest.mark.parametrize(
@@ -174,3 +184,13 @@ def test_evidence_that_need_not_be_a_number() -> None:
         for key, end in [(key.strip("^$").replace("(client|server)_", "{}"), end) for end in documents.EVIDENCE]
     }  # fmt: skip
     assert others == set(documents.NOT_FIGURES)
+
+
+def test_a_sample_inside_the_window_is_below_zero() -> None:
+    data = real("version-2")
+    data["benchmarks"][0]["server_sample_before_ns"] = -2_524_946
+    parse(json.dumps(data).encode(), "some.json")
+    for wrong in ("-1", True, -(10**400)):
+        data["benchmarks"][0]["server_sample_before_ns"] = wrong
+        with pytest.raises(BadDocument, match="'server_sample_before_ns' in benchmarks"):
+            parse(json.dumps(data).encode(), "some.json")

@@ -100,11 +100,9 @@ def test_every_point_is_a_line_of_the_csv(tmp_path: Path, interrupt: Interrupt) 
         (run.variant, str(p.inflight), f"{p.throughput:.2f}", "" if p.p99_ns is None else f"{p.p99_ns / 1000:.1f}")
         for run, p in points
     }
-    suspect = {(run.variant, p.inflight): p.suspect for run, p in points if p.suspect}
-    assert suspect and all(
-        any(r["suspect"].endswith("; ".join(reasons)) for r in rows if (r["variant"], int(r["inflight"])) == key)
-        for key, reasons in suspect.items()
-    )
+    for column, said in (("suspect", [(*run.document.suspect, *p.suspect) for run, p in points]),
+                         ("limits", [p.limits for _, p in points])):  # fmt: skip
+        assert sorted(r[column] for r in rows) == sorted("; ".join(x.text for x in of) for of in said)
 
 
 def test_the_csv_is_in_the_order_of_the_repetitions(tmp_path: Path, interrupt: Interrupt) -> None:

@@ -8,6 +8,7 @@ import pytest
 
 from cqbench.experiment_file import Experiment, load, parse
 from cqbench.experiment_values import BadExperiment, Pinning
+from cqbench.offered import closed, open_loop
 
 HEAD = """
 [experiment]
@@ -60,7 +61,7 @@ def test_what_a_file_says() -> None:
         """
     )
     assert (experiment.name, experiment.title, experiment.question) == ("try", "A title", "Does it?")
-    assert (experiment.inflight, experiment.warmup_s, experiment.interval_s) == ((1, 4), 0.05, 0.1)
+    assert (experiment.loads, experiment.warmup_s, experiment.interval_s) == ((closed(1), closed(4)), 0.05, 0.1)
     assert (experiment.repetitions, experiment.seed, experiment.layout) == (2, 7, "post")
     assert experiment.placement == Pinning("pair")
     far, near = experiment.variants
@@ -152,10 +153,38 @@ def test_wrong_values_of_the_experiment(key: str, value: str, said: str) -> None
     assert complaint("\n".join([*lines, ONE])).startswith(said)
 
 
-@pytest.mark.parametrize("key", ["name", "title", "question", "inflight", "warmup", "interval", "repetitions", "seed"])
+@pytest.mark.parametrize("key", ["name", "title", "question", "warmup", "interval", "repetitions", "seed"])
 def test_what_is_missing_is_named(key: str) -> None:
     lines = [line for line in HEAD.splitlines() if not line.startswith(f"{key} =")]
     assert complaint("\n".join([*lines, ONE])) == f"experiment: '{key}' is missing"
+
+
+OPEN = HEAD.replace("inflight = [1, 4]", "rates = [2000, 500.5]")
+
+
+def test_an_open_loop() -> None:
+    experiment = parse(OPEN + ONE, "x")
+    assert (experiment.open, experiment.loads) == (True, (open_loop(2000), open_loop(500.5)))
+    assert not parse(HEAD + ONE, "x").open
+
+
+@pytest.mark.parametrize(
+    ("rates", "said"),
+    [
+        ("", "experiment: 'inflight' is missing, or 'rates' for an open loop"),
+        ("rates = []", "experiment.rates: [] is not a list of calls per second such as [1000, 2000]"),
+        ("rates = 5", "experiment.rates: 5 is not a list"),
+        ("rates = [0]", "experiment.rates: 0 is not a number of calls per second above 0 and up to 10000000"),
+        ("rates = [1e8]", "experiment.rates: 100000000.0 is not a number"),
+        ("rates = [nan]", "experiment.rates: NaN is not a number"),
+        ("rates = [true]", "experiment.rates: true is not a number"),
+        ('rates = ["1000"]', 'experiment.rates: "1000" is not a number'),
+        ("rates = [5, 5.0]", "experiment.rates: 5.0 is not accepted twice in the list: each once"),
+        ("rates = [5]\ninflight = [1]", "experiment.rates: [5] is not accepted beside inflight: write one of the two"),
+    ],
+)
+def test_rates_that_are_none(rates: str, said: str) -> None:
+    assert complaint(HEAD.replace("inflight = [1, 4]", rates) + ONE).startswith(said)
 
 
 AXIS = '[[axis]]\nname = "{}"\nvalues = [{}]\n'

@@ -11,6 +11,7 @@ import pytest
 from cqbench import experiment, experiment_file, experiment_override
 from cqbench.experiment_file import Experiment, parse
 from cqbench.experiment_values import BadExperiment
+from cqbench.offered import closed, open_loop
 from cqbench.options import Parser
 from test_experiment_file import HEAD
 
@@ -47,7 +48,7 @@ def test_flags_win_and_the_data_shows_it() -> None:
     changed = experiment_override.apply(
         read, options("--interval", "0.25", "--warmup", "0.5", "--inflight-list", "8,2")
     )
-    assert (changed.inflight, changed.warmup_s, changed.interval_s) == ((2, 8), 0.5, 0.25)
+    assert (changed.loads, changed.warmup_s, changed.interval_s) == ((closed(2), closed(8)), 0.5, 0.25)
     head = changed.data["experiment"]
     assert (head["inflight"], head["warmup"], head["interval"]) == ([2, 8], 0.5, 0.25)
     assert repr(read.data) == before
@@ -57,7 +58,7 @@ def test_flags_win_and_the_data_shows_it() -> None:
 def test_only_what_is_given_changes() -> None:
     read = parse(HEAD + AXES, "x.toml")
     changed = experiment_override.apply(read, options("--warmup", "3"))
-    assert (changed.warmup_s, changed.interval_s, changed.inflight) == (3, read.interval_s, read.inflight)
+    assert (changed.warmup_s, changed.interval_s, changed.loads) == (3, read.interval_s, read.loads)
 
 
 @pytest.mark.parametrize(
@@ -159,6 +160,25 @@ def test_bad_values(words: tuple[str, ...], said: str, capsys: Any) -> None:
 def test_the_headline_is_what_compare_and_verdict_take() -> None:
     """Seven repetitions tell 48 points apart; intervals take six. Three minutes."""
     head = shipped("headline")
-    assert (head.inflight, head.repetitions, len(head.variants)) == ((1, 2, 4, 8, 16, 48), 7, 8)
+    assert ([load.number for load in head.loads], head.repetitions, len(head.variants)) == ([1, 2, 4, 8, 16, 48], 7, 8)
     for path in experiment.shipped().values():
         assert experiment_file.load(path).repetitions >= 6 or path.stem == "ydb-full"
+
+
+RATES = HEAD.replace("inflight = [1, 4]", "rates = [1000, 2000]") + AXES
+
+
+def test_rates_instead_of_the_files() -> None:
+    changed = experiment_override.apply(parse(RATES, "x.toml"), options("--rate-list", "300,20.5"))
+    assert changed.loads == (open_loop(20.5), open_loop(300)) and changed.data["experiment"]["rates"] == [20.5, 300]
+    assert experiment_override.given(options("--rate-list", "300,20.5")) == "--rate-list 20.5,300"
+
+
+def test_the_other_loops_flag_is_refused() -> None:
+    with pytest.raises(BadExperiment) as error:
+        experiment_override.apply(parse(RATES, "x.toml"), options("--inflight-list", "1,4"))
+    assert str(error.value).endswith(
+        ", which is an open loop: it takes calls per second, with --rate-list"
+    ) and str(error.value).startswith("argument --inflight-list: 1,4 is not accepted for '")
+    with pytest.raises(BadExperiment, match="--rate-list: 5 is not accepted for .* a closed loop: it takes calls in"):
+        apply(AXES, "--rate-list", "5")

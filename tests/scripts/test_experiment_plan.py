@@ -24,6 +24,7 @@ from cqbench.experiment_plan import (
     size,
     unit_seconds,
 )
+from cqbench.offered import closed
 from cqbench.processes import Server
 from test_experiment_file import HEAD
 from test_result_schema import programs as real_programs
@@ -163,7 +164,7 @@ def test_a_shipped_experiment_can_be_planned(name: str) -> None:
 
 def test_headline_is_every_api_and_mode_shared_and_separate_in_three_minutes() -> None:
     chosen = load(experiment.shipped()["headline"])
-    policies, apis, modes = ("per-worker", "local-pool"), ("sync", "cq"), ((), ("--streaming",))
+    policies, apis, modes = ("per-slot", "local-pool"), ("sync", "cq"), ((), ("--streaming",))
     wanted = {frozenset((*m, "--api", a, "--channel-policy", p)) for m in modes for a in apis for p in policies}
     assert {frozenset(v.client_flags) for v in chosen.variants} == wanted and len(wanted) == len(chosen.variants)
     assert 150 < len(chosen.variants) * chosen.repetitions * unit_seconds(chosen) < 200
@@ -171,12 +172,12 @@ def test_headline_is_every_api_and_mode_shared_and_separate_in_three_minutes() -
 
 def test_a_client_may_take_longer_than_planned_to_connect_and_to_drain() -> None:
     chosen = experiment_of(FOUR)
-    assert patience_seconds(chosen) >= unit_seconds(chosen) + (5 + 2) * len(chosen.inflight) + 30
+    assert patience_seconds(chosen) >= unit_seconds(chosen) + (5 + 2) * len(chosen.loads) + 30
 
 
 def test_ydb_full_is_the_post() -> None:
     chosen = load(experiment.shipped()["ydb-full"])
-    assert (chosen.inflight, chosen.warmup_s, chosen.interval_s) == (tuple(range(1, 49)), 5, 10)
+    assert (chosen.loads, chosen.warmup_s, chosen.interval_s) == (tuple(map(closed, range(1, 49))), 5, 10)
     assert len(chosen.variants) == 4 and all("sync" in v.client_flags for v in chosen.variants)
 
 
@@ -203,15 +204,15 @@ def test_wan_5ms_compares_both_ways_of_connecting_at_every_distance() -> None:
     flags = {f for _, f in series}
     assert len(flags) == 4 and len(series) == 12
     assert {"--streaming" in f for f in flags} == {True, False}
-    assert {f[f.index("--channel-policy") + 1] for f in flags} == {"per-worker", "local-pool"}
-    assert (chosen.inflight, chosen.repetitions) == ((1, 4, 16, 48), 6)
+    assert {f[f.index("--channel-policy") + 1] for f in flags} == {"per-slot", "local-pool"}
+    assert (chosen.loads, chosen.repetitions) == (tuple(map(closed, (1, 4, 16, 48))), 6)
     assert 180 < len(chosen.variants) * chosen.repetitions * unit_seconds(chosen) < 400
 
 
 def test_connection_scaling_has_all_that_scaling_takes_and_something_to_compare_it_with() -> None:
     chosen = load(experiment.shipped()["connection-scaling"])
     switch = ("GRPC_EXPERIMENTAL_MAX_CONCURRENT_STREAMS_CONNECTION_SCALING", "true")
-    most = max(chosen.inflight)
+    most = max(load.number for load in chosen.loads)
     for variant in chosen.variants:
         engine, limit, connections = variant.name.split(".")
         assert variant.needs_grpc == "1.83"

@@ -124,13 +124,12 @@ def open_tab(browser: Browser, files: Callable[[str], Path]) -> Iterator[Open]:
 def expected(report: Report) -> dict[str, int]:
     """Panel -> how many figures it has to show; curves, for the distribution."""
     found = {}
-    for plot in plots.PLOTS:
+    for plot in plots.plots(report):
         for frame in plots.frames(plot, report):
             for panel in frame.panels:
                 rows = panel.tables["points"]
-                whole = (
-                    {r["s"] for r in rows} if frame.shape == "distribution" else [r for r in rows if r["v"] is not None]
-                )
+                figures = [r for r in rows if r["v"] is not None]
+                whole = {r["s"] for r in figures} if frame.shape in plots.CHOOSE else figures
                 if not panel.missing:
                     found[panel.id] = len(whole)
     return found
@@ -149,9 +148,35 @@ def test_every_figure_has_a_mark_in_every_plot(open_tab: Open, name: str) -> Non
     assert tab.requests == [tab.page.url]
 
 
+def test_an_open_loop_is_drawn_against_its_rates_and_over_time(open_tab: Open) -> None:
+    tab = open_tab("open_rates").ready()
+    wanted = expected(samples.open_rates())
+    assert {p for p in wanted if p.endswith("unary-from-sent")} == {f"open-{p}-unary-from-sent" for p in (
+        "p50", "p99", "p99-9"
+    )}  # fmt: skip
+    assert wanted["open-throughput-unary"] == 6 and not any("distribution" in p for p in wanted)
+    assert {p: tab.marks(p, "curves" if p.startswith("time") else "markers") for p in wanted} == wanted
+    counts = {n: tab.marks("open-throughput-unary", n) for n in ("limited", "suspect", "ideal_lines")}
+    assert counts == {"limited": 2, "suspect": 0, "ideal_lines": 2}
+    sides = [f"{method}-from-{side}" for method in ("unary", "streaming") for side in ("due", "sent")]
+    assert len({tab.signal(f"open-p99-{side}", "y_max") for side in sides}) == 1
+    assert tab.page.locator("#log2").count() == 0
+
+
+def test_the_load_with_the_stall_is_shown_and_another_can_be_chosen(open_tab: Open) -> None:
+    tab = open_tab("open_rates").ready()
+    assert tab.page.locator("#choice-time").input_value() == "2000/s asked"
+    rows = "panels.find((p) => p.id === 'time-rate-unary').view.data('points').map((r) => r.v)"
+    assert tab.run(rows).count(0) == 2 * 5
+    tab.page.locator("#choice-time").select_option("4000.5/s asked")
+    tab.ready()
+    assert tab.run(rows) == [4000.5] * 40
+
+
 def test_marks_of_doubt_bands_ideal_and_fits(open_tab: Open) -> None:
     tab = open_tab("brief").ready()
     counts = {n: tab.marks("throughput-unary", n) for n in ("suspect", "partial", "bands", "ideal_lines", "fitted")}
+    assert tab.marks("throughput-unary", "limited") == 1
     assert counts == {"suspect": 2, "partial": 1, "bands": 4, "ideal_lines": 5, "fitted": 5}
     paths = "[...document.querySelectorAll('#panel-throughput-unary g.ideal_lines_marks path')]"
     assert tab.run(f"{paths}.every((e) => e.closest('[clip-path]'))")
@@ -245,13 +270,13 @@ def test_pointing_at_a_series_makes_the_others_faint(open_tab: Open) -> None:
 # Options.
 
 
-def test_the_in_flight_choice_changes_the_distribution(open_tab: Open) -> None:
+def test_the_choice_of_a_load_changes_the_distribution(open_tab: Open) -> None:
     tab = open_tab("brief").ready()
-    assert tab.page.get_by_label("Calls in flight", exact=True).input_value() == "48"
+    assert tab.page.get_by_label("Load", exact=True).input_value() == "48 in flight"
     before = tab.signal("distribution-unary", "y_max")
-    tab.page.get_by_label("Calls in flight", exact=True).select_option("4")
+    tab.page.get_by_label("Load", exact=True).select_option("4 in flight")
     tab.ready()
-    (steps,) = [d.steps for d in samples.usual().series[0].distributions if d.inflight == 4]
+    (steps,) = [d.steps for d in samples.usual().series[0].distributions if d.load.number == 4]
     rows = tab.run("panels.find((p) => p.id === 'distribution-unary').view.data('points').filter((r) => r.s === 0)")
     assert [r["v"] for r in rows] == [v for _, v in steps]
     assert tab.signal("distribution-unary", "y_max") < before

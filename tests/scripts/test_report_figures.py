@@ -94,7 +94,7 @@ def test_of_the_distribution_the_title_tells_the_calls_in_flight(tmp_path: Path)
     few = replace(report, series=(replace(report.series[0], points=()),))
     written = report_figures.write(few, tmp_path)
     assert [p.name for p in written] == ["distribution-unary.svg", "distribution-unary.png"]
-    assert "Latency distribution, unary, 48 calls in flight" in written[0].read_text(encoding="utf-8")
+    assert "Latency distribution, unary, 48 in flight" in written[0].read_text(encoding="utf-8")
     assert marks(written[0], "curves") == 1
 
 

@@ -261,3 +261,14 @@ def test_writing_replaces_the_older_reports_files_and_no_others(tmp_path: Path) 
     (tmp_path / "hgrm/notes.txt").write_text("mine")
     report_hgrm.write(tmp_path, {"a-2.hgrm": "new"})
     assert {p.name: p.read_text() for p in (tmp_path / "hgrm").iterdir()} == {"a-2.hgrm": "new", "notes.txt": "mine"}
+
+
+def test_ages_of_calls_that_never_ended_are_not_shown_as_latencies() -> None:
+    """2 % of the calls hang: their ages, from 1 s on, say how long at least."""
+    recorded = sorted(values())[:-400] + [10**9 + i for i in range(400)]
+    histogram = merge([decode(encoded(recorded), len(recorded))], least_age_ns=1e9)
+    known, all_of_them = steps(histogram), steps(one(recorded))
+    assert known == tuple(step for step in all_of_them if step[0] <= 0.98) != all_of_them
+    text = to_hgrm(histogram)
+    assert text.endswith("\n#[calls that never ended begin at 1000000.000]\n") and "Max" not in text
+    assert all(float(line.split()[0]) < 1e6 for line in text.splitlines()[2:-1])

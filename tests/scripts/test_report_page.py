@@ -113,7 +113,7 @@ def test_every_point_is_in_a_table_with_its_interval_and_remarks() -> None:
     doubtful = page().one("details", id="table-unary-sync-separate")
     assert f"cut short; suspect: {samples.SUSPECT}; not warmed up" in doubtful
     heads = [text for a, text in Page(doubtful_html()).all("th", scope="row")]
-    assert heads == ["1", "4", "8", "16 ×", "32", "48 ×°"]
+    assert heads == ["1", "4 ^", "8", "16 ×", "32", "48 ×°"]
     low, high = (report_page.number(v) for v in _interval(report))
     assert f"{low}–{high}" in page().one("details", id="table-unary-sync-shared")
     assert "Nothing was measured." in page().one("details", id="table-failed")
@@ -274,7 +274,7 @@ def test_the_csv_has_every_figure_of_every_point() -> None:
     points = [(s, p) for s in report.series for p in s.points]
     assert len(rows) == len(points)
     for row, (s, p) in zip(rows, points, strict=True):
-        assert (row["series"], int(row["inflight"]), int(row["repetitions"])) == (s.id, p.inflight, p.repetitions)
+        assert (row["series"], int(row["inflight"]), int(row["repetitions"])) == (s.id, p.load.number, p.repetitions)
         assert row["partial"] == str(p.partial).lower() and row["suspect"] == "; ".join(p.suspect)
         for m in METRICS:
             value = p.values.get(m.key)

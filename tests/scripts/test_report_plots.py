@@ -11,6 +11,7 @@ import report_samples as samples
 from cqbench import report_plots as plots
 from cqbench import report_specs as specs
 from cqbench import report_style as style
+from cqbench.offered import closed
 from cqbench.report_model import Point, Report, Series, Value
 from cqbench.report_plots import Frame, Panel
 
@@ -22,8 +23,8 @@ def frame(key: str, report: Report = REPORT) -> Frame:
     return found
 
 
-def panel(key: str, mode: str = "unary", report: Report = REPORT) -> Panel:
-    (found,) = [p for p in frame(key, report).panels if p.mode == mode]
+def panel(key: str, method: str = "unary", report: Report = REPORT) -> Panel:
+    (found,) = [p for p in frame(key, report).panels if p.method == method]
     return found
 
 
@@ -97,16 +98,16 @@ def test_settings_of_one_api_have_colours_of_their_own_until_there_are_no_more()
 def test_each_figure_of_each_point_has_a_row_with_interval_and_marks() -> None:
     rows = [r for r in panel("throughput").tables["points"] if r["s"] == 1]
     points = REPORT.series[1].points
-    assert [r["n"] for r in rows] == [p.inflight for p in points] == [1, 4, 8, 16, 32, 48]
+    assert [r["n"] for r in rows] == [p.load.number for p in points] == [1, 4, 8, 16, 32, 48]
     assert [r["v"] for r in rows] == [p.values["throughput"].middle for p in points]
     assert [(r["lo"], r["hi"]) for r in rows] == [
         (p.values["throughput"].low, p.values["throughput"].high) for p in points
     ]
-    assert [r["m"] for r in rows] == [0, 0, 0, plots.SUSPECT, 0, plots.SUSPECT + plots.PARTIAL]
+    assert [r["m"] for r in rows] == [0, plots.LIMITED, 0, plots.SUSPECT, 0, plots.SUSPECT + plots.PARTIAL]
 
 
 def test_numbers_of_points_lead_to_the_points() -> None:
-    points = [(i, p.inflight) for i, s in enumerate(REPORT.series) for p in s.points]
+    points = [(i, p.load.number) for i, s in enumerate(REPORT.series) for p in s.points]
     for row in panel("p99", "streaming").tables["points"]:
         assert points[row["p"]] == (row["s"], row["n"])
 
@@ -128,16 +129,17 @@ def test_a_series_without_the_metric_has_no_rows() -> None:
 
 
 def test_a_logarithmic_axis_gets_no_zero() -> None:
-    report = one((Point(1, {"p50": Value(0.0, 0.0, 1.0)}, 6), Point(2, {"p50": Value(5.0, 0.0, 9.0)}, 6)))
+    values = {1: Value(0.0, 0.0, 1.0), 2: Value(5.0, 0.0, 9.0)}
+    report = one(tuple(Point(closed(n), {"p50": value}, 6) for n, value in values.items()))
     rows = panel("p50", report=report).tables["points"]
     assert [(r["v"], r["lo"]) for r in rows] == [(None, None), (5.0, None)]
-    linear = one((Point(1, {"client_cpu": Value(0.0, 0.0, 1.0)}, 6),))
+    linear = one((Point(closed(1), {"client_cpu": Value(0.0, 0.0, 1.0)}, 6),))
     assert panel("client-cpu", report=linear).tables["points"][0]["v"] == 0.0
 
 
 def test_latency_against_throughput_needs_both() -> None:
     figures = ({"throughput": Value(10.0), "p50": Value(3.0)}, {"throughput": Value(10.0)}, {"p50": Value(3.0)})
-    report = one(tuple(Point(n, dict(f), 1) for n, f in enumerate(figures, 1)))
+    report = one(tuple(Point(closed(n), dict(f), 1) for n, f in enumerate(figures, 1)))
     (row,) = panel("tradeoff-p50", report=report).tables["points"]
     assert (row["n"], row["x"], row["v"]) == (1, 10.0, 3.0)
 
@@ -165,9 +167,9 @@ def test_poor_fits_are_marked() -> None:
 
 
 def test_percentiles_are_placed_by_the_calls_that_are_left() -> None:
-    rows = [r for r in panel("distribution").choices[16] if r["s"] == 0]
+    rows = [r for r in panel("distribution").choices[closed(16)] if r["s"] == 0]
     steps = REPORT.series[0].distributions[4]
-    assert steps.inflight == 16 and len(rows) == len(steps.steps)
+    assert steps.load == closed(16) and len(rows) == len(steps.steps)
     for row, (share, micros) in zip(rows, steps.steps, strict=True):
         assert 1 - 10 ** -row["x"] == pytest.approx(share, abs=2e-3) and row["v"] == micros and row["c"] == steps.calls
 
@@ -185,16 +187,17 @@ def test_thinning_keeps_both_ends_and_the_order() -> None:
 def test_the_distribution_shown_first_is_the_highest_that_most_have() -> None:
     few = replace(REPORT.series[0], distributions=tuple(samples.distribution(n, 1e5) for n in (4, 8, 96)))
     many = replace(few, distributions=few.distributions[:2])
-    assert plots.default_inflight(report_of(few, many)) == 8
-    assert plots.inflight_choices(report_of(few, many)) == [4, 8, 96]
-    assert plots.default_inflight(report_of()) is None
+    (plot,) = [p for p in plots.PLOTS if p.key == "distribution"]
+    assert plots.default_load(plot, report_of(few, many)) == closed(8)
+    assert plots.choices(plot, report_of(few, many)) == [closed(4), closed(8), closed(96)]
+    assert plots.default_load(plot, report_of()) is None
 
 
 # What there is not.
 
 
 def test_what_nobody_has_says_so_and_what_it_takes() -> None:
-    report = one((Point(1, {"throughput": Value(1.0)}, 1),), distributions=())
+    report = one((Point(closed(1), {"throughput": Value(1.0)}, 1),), distributions=())
     missing = {f.id: p.missing for plot in plots.PLOTS for f in plots.frames(plot, report) for p in f.panels}
     assert missing.pop("throughput") == ""
     assert all(text.startswith("Not measured.") for text in missing.values())
@@ -202,15 +205,15 @@ def test_what_nobody_has_says_so_and_what_it_takes() -> None:
 
 
 def test_one_mode_may_have_what_the_other_has_not() -> None:
-    bare = replace(REPORT.series[4], points=(Point(1, {"throughput": Value(1.0)}, 1),))
+    bare = replace(REPORT.series[4], points=(Point(closed(1), {"throughput": Value(1.0)}, 1),))
     report = report_of(REPORT.series[0], bare)
     assert panel("server-cpu", "unary", report).missing == ""
     assert panel("server-cpu", "streaming", report).missing != ""
 
 
-def test_modes_in_the_usual_order() -> None:
-    assert plots.modes(report_of(*reversed(REPORT.series))) == ["unary", "streaming"]
-    assert plots.modes(report_of()) == []
+def test_methods_in_the_usual_order() -> None:
+    assert plots.methods(reversed(REPORT.series)) == ["unary", "streaming"]
+    assert plots.methods([]) == []
 
 
 # Axes.
@@ -242,7 +245,7 @@ def test_ends_without_figures_are_still_an_axis() -> None:
 def test_the_in_flight_axis_is_marked_at_powers_of_two_and_at_its_end() -> None:
     x = specs.spec(frame("throughput"), REPORT, style.PAGE)["encoding"]["x"]
     assert x["scale"]["domain"] == [1, 48] and x["axis"]["values"] == [1, 2, 4, 8, 16, 32, 48]
-    alone = one((Point(8, {"throughput": Value(1.0)}, 1),))
+    alone = one((Point(closed(8), {"throughput": Value(1.0)}, 1),))
     x = specs.spec(frame("throughput", alone), alone, style.PAGE)["encoding"]["x"]
     assert x["scale"]["domain"] == [4, 16] and x["axis"]["values"] == [4, 8, 16]
 
@@ -255,6 +258,6 @@ def test_percentiles_are_named_where_they_are() -> None:
 
 def test_texts_of_results_are_in_no_specification() -> None:
     report = samples.hostile()
-    for plot in plots.PLOTS:
+    for plot in plots.plots(report):
         for drawn in plots.frames(plot, report):
             assert samples.HOSTILE not in repr(specs.spec(drawn, report, style.PAGE))

@@ -37,7 +37,7 @@ def stored(path: Path) -> Json:
 
 def expand(pattern: str) -> list[str]:
     """The keys that a pattern of the schema stands for: '^(a|b)_c$' -> a_c, b_c."""
-    parts = re.split(r"\(([a-z|]+)\)", pattern.removeprefix("^").removesuffix("$"))
+    parts = re.split(r"\(([a-z_|]+)\)", pattern.removeprefix("^").removesuffix("$"))
     return ["".join(choice) for choice in itertools.product(*(part.split("|") for part in parts))]
 
 
@@ -70,18 +70,27 @@ def programs() -> Path:
     return release
 
 
+CLOSED = "--breakdown --baseline --repetitions 5 --inflight-list 1,4 --interval 0.2 --warmup 0.05"
+# Long enough for a time series and, in an open loop, for gaps to have a shape.
+RUNS = {
+    "unary": f"{CLOSED} --api cq",
+    "streaming": f"{CLOSED} --streaming",
+    "series": "--api cq --inflight-list 2 --interval 1.2 --warmup 0.05",
+    "open": "--api cq --rate-list 500,1000 --repetitions 5 --interval 0.5 --warmup 0.05",
+}
+
+
 @pytest.fixture(scope="module")
 def real_runs(tmp_path_factory: pytest.TempPathFactory) -> dict[str, bytes]:
-    """By mode. Between them, the two have every figure that this machine can give."""
+    """By what RUNS calls them. Between them, they have every figure that this machine can give."""
     bin_dir, folder = programs(), tmp_path_factory.mktemp("server")
-    flags = "--breakdown --baseline --repetitions 5 --inflight-list 1,4 --interval 0.2 --warmup 0.05 --format json"
     written = {}
     with Server([str(bin_dir / "grpc_ping_server"), "--tcp-echo-port", "0"], folder / "log") as server:
-        for mode, more in (("unary", ["--api", "cq"]), ("streaming", ["--streaming"])):
-            command = [str(bin_dir / "grpc_ping_client"), "--host", server.address, *flags.split(), *more]
+        for name, flags in RUNS.items():
+            command = [str(bin_dir / "grpc_ping_client"), "--host", server.address, "--format", "json", *flags.split()]
             done = subprocess.run(command, capture_output=True, timeout=90, check=False)
             assert done.returncode == 0, done.stderr.decode()
-            written[mode] = done.stdout
+            written[name] = done.stdout
     return written
 
 
@@ -97,41 +106,67 @@ def test_the_expected_files_of_the_golden_tests_fit() -> None:
     assert {name: complaints(data) for name, data in current.items()} == {name: [] for name in current}
 
 
-@pytest.mark.parametrize("mode", ["unary", "streaming"])
-def test_a_real_run_fits(mode: str, real_runs: dict[str, bytes]) -> None:
-    data = json.loads(real_runs[mode])
+@pytest.mark.parametrize("name", ["unary", "streaming"])
+def test_a_real_run_fits(name: str, real_runs: dict[str, bytes]) -> None:
+    data = json.loads(real_runs[name])
     assert complaints(data) == []
-    assert data["context"]["mode"] == mode
+    assert data["context"]["method"] == name
     assert len(data["benchmarks"]) == 2 * 5 + 2
     assert [s["inflight"] for s in data["statistics"]] == [1, 4]
     assert {"grpc", "tcp-block", "tcp-spin", "grpc-inproc"} <= {b["name"] for b in data["baselines"]}
-    assert len(parse(real_runs[mode], mode).points) == 2 * 5
+    assert len(parse(real_runs[name], name).points) == 2 * 5
+
+
+def test_a_real_run_with_a_time_series_fits(real_runs: dict[str, bytes]) -> None:
+    data = json.loads(real_runs["series"])
+    assert complaints(data) == []
+    (run,) = data["benchmarks"]
+    assert len(run["slice_completed"]) >= 10
+    assert sum(run["slice_completed"]) == run["completed"]
+
+
+def test_a_real_open_loop_fits(real_runs: dict[str, bytes]) -> None:
+    data = json.loads(real_runs["open"])
+    assert complaints(data) == []
+    assert data["context"]["loop"] == "open"
+    assert [s["rate_asked_per_second"] for s in data["statistics"]] == [500, 1000]
+    runs = [run for run in data["benchmarks"] if run["run_type"] == "iteration"]
+    assert len({(run["rate_asked_per_second"], run["schedule_hash"]) for run in runs}) == 2, "one for each rate"
+
+
+def test_calls_add_up(real_runs: dict[str, bytes]) -> None:
+    for written in real_runs.values():
+        for run in json.loads(written)["benchmarks"]:
+            if run["run_type"] == "iteration":
+                assert run["calls_due"] == run["calls_sent"] + run["calls_dropped"] + run["calls_unsent"]
+                assert run["calls_sent"] == run["calls_ok"] + run["failed"] + run["unfinished"]
 
 
 def test_statistics_are_of_keys_that_a_run_has(real_runs: dict[str, bytes]) -> None:
-    known = {key for name in ("row", "latency", "evidence") for key, _ in keys_of(SCHEMA["$defs"][name])}
+    known = {key for name in ("row", "latency", "open_loop", "evidence") for key, _ in keys_of(SCHEMA["$defs"][name])}
     for written in real_runs.values():
-        for statistics in json.loads(written)["statistics"]:
+        for statistics in json.loads(written).get("statistics", []):
             assert set(statistics["figures"]) <= known
 
 
-@pytest.mark.parametrize("mode", ["unary", "streaming"])
-def test_hdr_histogram_reads_the_latencies(mode: str, real_runs: dict[str, bytes]) -> None:
-    runs = [run for run in json.loads(real_runs[mode])["benchmarks"] if run["run_type"] == "iteration"]
+@pytest.mark.parametrize("name", ["unary", "streaming", "open"])
+def test_hdr_histogram_reads_the_latencies(name: str, real_runs: dict[str, bytes]) -> None:
+    runs = [run for run in json.loads(real_runs[name])["benchmarks"] if run["run_type"] == "iteration"]
     assert len(runs) == 2 * 5
     for run in runs:
-        histogram = HdrHistogram.decode(run["latency_histogram"])
-        assert histogram.get_total_count() == run["latency_samples"]
-        assert histogram.get_value_at_percentile(50) == run["latency_p50_ns"]
-        assert histogram.get_min_value() == pytest.approx(run["latency_min_ns"], rel=0.001)
-        assert histogram.get_max_value() == pytest.approx(run["latency_max_ns"], rel=0.001)
-        assert histogram.get_mean_value() == pytest.approx(run["latency_mean_ns"], rel=0.001)
+        for prefix in ("latency", "latency_from_sent") if name == "open" else ("latency",):
+            histogram = HdrHistogram.decode(run[f"{prefix}_histogram"])
+            assert histogram.get_total_count() == run[f"{prefix}_samples"]
+            assert histogram.get_value_at_percentile(50) == run[f"{prefix}_p50_ns"]
+            assert histogram.get_min_value() == pytest.approx(run[f"{prefix}_min_ns"], rel=0.001)
+            assert histogram.get_max_value() == pytest.approx(run[f"{prefix}_max_ns"], rel=0.001)
+            assert histogram.get_mean_value() == pytest.approx(run[f"{prefix}_mean_ns"], rel=0.001)
 
 
 def test_every_figure_of_the_schema_is_one_that_the_client_writes(real_runs: dict[str, bytes]) -> None:
     """Otherwise a figure that was renamed would stay documented for ever."""
     runs = [run for written in real_runs.values() for run in json.loads(written)["benchmarks"]]
-    documented = {key for key, _ in keys_of(SCHEMA["$defs"]["evidence"])}
+    documented = {key for name in ("evidence", "open_loop", "slices") for key, _ in keys_of(SCHEMA["$defs"][name])}
     of_another_build = {key for key in documented if "alloc" in key}
     assert documented - {key for run in runs for key in run} - of_another_build == set()
 
@@ -169,8 +204,8 @@ MEDIAN = ("benchmarks", -1)
 FIGURE = ("statistics", 0, "figures", "client_cores_used")
 
 DAMAGES = {
-    "a newer version": put("context", "schema_version", value=3),
-    "a version as text": put("context", "schema_version", value="2"),
+    "a newer version": put("context", "schema_version", value=4),
+    "a version as text": put("context", "schema_version", value="3"),
     "no version": remove("context", "schema_version"),
     "no benchmarks": remove("benchmarks"),
     "a key of the file": put("series", value=[]),
@@ -202,7 +237,23 @@ DAMAGES = {
     "a negative length": put(*RUN, "window_ns", value=-1),
     "half a call": put(*RUN, "completed", value=0.5),
     "nothing in flight": put(*RUN, "inflight", value=0),
-    "an unknown mode": put("context", "mode", value="bidi"),
+    "a mode": put("context", "mode", value="unary"),
+    "an unknown shape": put("context", "shape", value="streaming"),
+    "an unknown holder": put("context", "messages", value="pooled"),
+    "a path without a method": put("context", "rpc", value="/Service"),
+    "a closed loop with a seed": put("context", "schedule_seed", value=1),
+    "an open loop without a schedule": put("context", "loop", value="open"),
+    "a doubt in words only": put(*RUN, "suspect", value=["drift"]),
+    "an unknown doubt": put(*RUN, "suspect", value=[{"code": "haste", "text": "x"}]),
+    "a limit as a doubt": put(*RUN, "suspect", value=[{"code": "client-cpu", "text": "x"}]),
+    "a doubt as a limit": put(*RUN, "limits", value=[{"code": "drift", "text": "x"}]),
+    "a point's doubt of the run": put("context", "suspect", value=[{"code": "drift", "text": "x"}]),
+    "no limits": remove(*RUN, "limits"),
+    "no count of calls": remove(*RUN, "calls_due"),
+    "workers": put(*RUN, "completed_per_worker", value=[1]),
+    "half a time series": put(*RUN, "slice_ns", value=100_000_000),
+    "a mean in spite of calls without an end": put(*RUN, "latency_at_least", value=3),
+    "a pacer in a closed loop": put(*RUN, "schedule_hash", value="0123456789abcdef"),
     "an unknown policy": put("context", "channel_policy", value="pool:0"),
     "an unknown API": put("context", "servers", 0, "api", value="async"),
     "an unknown status code": put(*RUN, "errors", value=[{"code": "OK", "count": 1, "first_message": ""}]),
@@ -218,21 +269,52 @@ DAMAGES = {
 
 @pytest.mark.parametrize("name", DAMAGES)
 def test_damage_is_found(name: str) -> None:
-    data = stored(DATA / "version-2.json")
+    data = stored(DATA / "version-3.json")
     assert complaints(data) == []
     DAMAGES[name](data)
     assert complaints(data) != []
 
 
+OPEN_DAMAGES = {
+    "no hash": remove(*RUN, "schedule_hash"),
+    "a short hash": put(*RUN, "schedule_hash", value="1"),
+    "no rate": remove(*RUN, "rate_asked_per_second"),
+    "a rate of nothing": put(*RUN, "rate_asked_per_second", value=0),
+    "no lateness": remove(*RUN, "pacer_lateness_p99_ns"),
+    "a closed loop": put("context", "loop", value="closed"),
+    "no seed": remove("context", "schedule_seed"),
+    "an unknown kind of arrivals": put("context", "arrivals", value="bursts"),
+    "latencies from sent without a mean": remove(*RUN, "latency_from_sent_mean_ns"),
+    "latencies from sent of nothing": remove(*RUN, "latency_from_sent_samples"),
+    "a correlation above 1": put(*RUN, "arrival_gap_correlation", value=2),
+    "an answer without its interval": remove("find_rate", "low"),
+    "an answer that there is not": put("find_rate", "resolved", value=False),
+    "a reason for an answer": put("find_rate", "unresolved_why", value="x"),
+    "a trial without a verdict": remove("find_rate", "trials", 0, "met"),
+    "a trial that knows more": put("find_rate", "trials", 0, "p99", value=1),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", OPEN_DAMAGES)
+def test_damage_to_an_open_loop_is_found(name: str) -> None:
+    data = stored(ROOT / "tests/golden/expected/found.json")
+    assert complaints(data) == []
+    OPEN_DAMAGES[name](data)
+    assert complaints(data) != []
+
+
 def test_a_part_may_take_longer_than_the_median_call() -> None:
-    data = stored(DATA / "version-2.json")
+    data = stored(DATA / "version-3.json")
     data["benchmarks"][0]["breakdown_network_share"] = 1.5
     assert complaints(data) == []
 
 
-def test_version_1_does_not_pass_as_version_2() -> None:
-    found = complaints(stored(DATA / "unary-cq-shared.json"))
-    assert any("'schema_version' is a required property" in complaint for complaint in found)
+@pytest.mark.parametrize(
+    ("name", "complaint"),
+    [("unary-cq-shared", "'schema_version' is a required property"), ("version-2", "3 was expected")],
+)
+def test_older_versions_do_not_pass_as_this_one(name: str, complaint: str) -> None:
+    assert any(complaint in found for found in complaints(stored(DATA / f"{name}.json")))
 
 
 # What the schema says of it.
@@ -246,12 +328,18 @@ NAMED_BY_GOOGLE_BENCHMARK = {
 }  # fmt: skip
 COUNTS = {  # and numbers that name something: a version, a port, a CPU, a server
     "schema_version", "inflight", "channels", "connections", "expected_connections", "completed", "failed",
-    "unfinished", "count", "completed_per_worker", "latency_samples", "num_cqs", "workers_per_cq", "callbacks_per_cq",
+    "unfinished", "count", "completed_per_slot", "channels_of_thread",
+    *(f"calls_{what}" for what in ("due", "sent", "dropped", "unsent", "ok")),
+    *(f"latency{part}_{what}" for part in ("", "_from_sent") for what in ("samples", "at_least")),
+    "slice_completed", "slice_failed", "schedule_seed", "stream_messages", "pacers", "largest_burst",
+    "outstanding_first_half", "outstanding_second_half", "arrival_gap_variation", "arrival_gap_correlation",
+    "num_cqs", "workers_per_cq", "callbacks_per_cq",
     "tcp_echo_port", "cpus", "cpu", "server_rpcs", "server_posted_requests",
     *(f"breakdown_{part}_samples" for part in ("client_issue", "client_wait", "server_handling", "server_finishing")),
     *(f"{side}_{what}" for side in ("client", "server") for what in (
         "cores_used", "cpus_allowed", "cpus_busy", "threads", "threads_workers", "threads_library", "connections",
-        "connections_with_tcp_nodelay", "retransmissions", "minor_page_faults", "major_page_faults")),
+        "connections_with_tcp_nodelay", "bytes_received", "bytes_sent", "retransmissions",
+        "minor_page_faults", "major_page_faults")),
 }  # fmt: skip
 
 
@@ -264,12 +352,17 @@ def is_numeric(node: Json) -> bool:
     return number or bool({"number", "integer"} & {*([types] if isinstance(types, str) else types)})
 
 
+def of_each(node: Json) -> Json:
+    """What a list is a list of; anything else is itself."""
+    return of_each(node["items"]) if node.get("type") == "array" else node
+
+
 def numeric_keys() -> dict[str, list[Json]]:
-    """A spread's are left out: they are in the unit of the figure."""
+    """A spread's are left out: they are in the unit of the figure. So is an interval: it is in that of its middle."""
     found: dict[str, list[Json]] = {}
     for name, part in places():
         for key, node in keys_of(part) if name != "spread" else ():
-            if is_numeric(node):
+            if is_numeric(node) and not (name == "find_rate" and key in ("low", "high")):
                 found.setdefault(key, []).append(node)
     return found
 
@@ -283,8 +376,8 @@ def test_every_number_has_its_unit_in_the_name_or_is_a_count() -> None:
 def test_a_unit_in_the_name_is_the_schemas() -> None:
     for key, nodes in numeric_keys().items():
         for node in nodes:
-            kind = node.get("$ref", "").removeprefix("#/$defs/")
-            assert ("_ns" in key) == (kind == "nanoseconds"), key
+            kind = of_each(node).get("$ref", "").removeprefix("#/$defs/")
+            assert ("_ns" in key) == (kind in ("nanoseconds", "offset")), key
             assert ("_share" in key) == (kind in ("share", "ratio")), key
 
 

@@ -38,9 +38,9 @@ def test_what_limits_instead_is_said_of_separate_connections(tmp_path: Path) -> 
     waits = setting({"server_workers_busy_share": 0.99}, (32,))
     full = setting({"client_workers_busy_share": 0.99}, (32,))
     f = found(tmp_path, {"change": full}, {"rates": SHARED, "change": waits})
-    assert text.verdict_words(f).endswith("by 10% or more. With 32 in flight the limit is the server's workers.")
+    assert text.verdict_words(f).endswith("by 10% or more. With 32 in flight the limit is the server's threads.")
     one = found(tmp_path, {"change": full}, {"rates": SHARED})
-    assert text.verdict_words(one).endswith("With 32 in flight the limit is the client's workers.")
+    assert text.verdict_words(one).endswith("With 32 in flight the limit is the client's threads.")
     none = found(tmp_path, separate={"rates": SHARED})
     assert text.verdict_words(none).endswith("by 10% or more.")
 
@@ -61,7 +61,7 @@ def test_faster_while_the_cpus_are_full_is_not_the_connection(tmp_path: Path) ->
 
 
 def test_faster_through_a_proxy_is_not_the_connection(tmp_path: Path) -> None:
-    write(tmp_path / "raw/a.shared/01.json", "per-worker", SHARED)
+    write(tmp_path / "raw/a.shared/01.json", "per-slot", SHARED)
     write(tmp_path / "raw/a.separate/01.json", "local-pool", SIXFOLD)
     manifest(tmp_path, lambda _: {"network": {"added_rtt_ms": 0}})
     (f,) = judged(tmp_path).findings

@@ -93,7 +93,7 @@ def test_other_loads_are_kept_apart_and_are_no_choice(tmp_path: Path) -> None:
 
 def test_folders_that_look_alike_are_said_to_be_mixed(tmp_path: Path) -> None:
     for name in ("near", "far"):
-        write(tmp_path / f"{name}/a.json", "per-worker", SHARED)
+        write(tmp_path / f"{name}/a.json", "per-slot", SHARED)
         write(tmp_path / f"{name}/b.json", "local-pool", SIXFOLD)
     (f,) = judged(tmp_path).findings
     assert any("far, near) look alike" in t for t in advice.to_do(f))
@@ -102,7 +102,7 @@ def test_folders_that_look_alike_are_said_to_be_mixed(tmp_path: Path) -> None:
 def experiment(folder: Path, rates: dict[str, dict[int, float]], of: Callable[[str], dict[str, Any]]) -> None:
     """A pair for each name: <name>.shared, and <name>.separate with these rates. of: what the manifest says of it."""
     for name, separate in rates.items():
-        write(folder / f"raw/{name}.shared/01.json", "per-worker", SHARED)
+        write(folder / f"raw/{name}.shared/01.json", "per-slot", SHARED)
         write(folder / f"raw/{name}.separate/01.json", "local-pool", separate)
     manifest(folder, lambda variant: of(variant.rpartition(".")[0]))
 
@@ -156,8 +156,8 @@ def test_long_settings_that_differ_at_their_end_are_kept_apart(tmp_path: Path) -
 
 
 def test_variants_of_other_policies_are_no_others(tmp_path: Path) -> None:
-    for policy in ("shared", "per-worker", "local-pool", "distinct-args"):
-        rates = SHARED if policy in ("shared", "per-worker") else SIXFOLD
+    for policy in ("shared", "per-slot", "local-pool", "distinct-args"):
+        rates = SHARED if policy in ("shared", "per-slot") else SIXFOLD
         write(tmp_path / f"raw/sync-{policy}/01.json", policy, rates)
     (f,) = judged(tmp_path).findings
     assert f.verdict is Verdict.PRESENT and f.repetitions == 12 and f.pair.any.setting.extra == ""
@@ -165,7 +165,7 @@ def test_variants_of_other_policies_are_no_others(tmp_path: Path) -> None:
 
 def test_the_folder_of_an_experiment(tmp_path: Path) -> None:
     for number in range(6):
-        write(tmp_path / f"raw/shared/{number:02}.json", "per-worker", SHARED, repetitions=1)
+        write(tmp_path / f"raw/shared/{number:02}.json", "per-slot", SHARED, repetitions=1)
         write(tmp_path / f"raw/separate/{number:02}.json", "local-pool", SIXFOLD, repetitions=1)
     (tmp_path / "verdict.json").write_text("{}")
     (f,) = judged(tmp_path).findings

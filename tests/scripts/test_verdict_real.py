@@ -24,7 +24,7 @@ NETWORK = Path(__file__).parent / "data/verdict-network"
 
 @pytest.fixture(scope="module")
 def real() -> dict[str, Finding]:
-    return {f.pair.any.mode: f for f in judged(DATA).findings}
+    return {f.pair.any.method: f for f in judged(DATA).findings}
 
 
 def test_real_streaming(real: dict[str, Finding]) -> None:

@@ -77,7 +77,7 @@ def test_it_is_another_way_to_connect_in_the_same_setting(tmp_path: Path) -> Non
 
 def test_other_policies_and_other_limits_are_not_mixed_up(tmp_path: Path) -> None:
     other = {**ASKS, "service_config": json.dumps({"connectionScaling": {"maxConnectionsPerSubchannel": 4}})}
-    for name, policy, context in (("a", "shared", ASKS), ("b", "per-worker", ASKS), ("c", "shared", other)):
+    for name, policy, context in (("a", "shared", ASKS), ("b", "per-slot", ASKS), ("c", "shared", other)):
         write(tmp_path / f"{name}.json", policy, SHARED, **context)
     write(tmp_path / "d.json", "local-pool", SHARED, **ASKS)  # each channel may grow: not what A105 is measured for
     write(tmp_path / "e.json", "shared", SHARED, channel_args=ASKS["channel_args"])  # does not ask for it
@@ -113,7 +113,7 @@ def test_scaling_alone(tmp_path: Path) -> None:
     write(tmp_path / "b.json", "shared", SHARED, **ASKS)
     (f,) = judged(tmp_path).findings
     assert f.verdict is Verdict.NOT_ENOUGH and "the shared connection was not measured" in text.verdict_words(f)
-    asked = [f"measure the other side too ({flag})" for flag in ("--channel-policy per-worker", "--local-pool")]
+    asked = [f"measure the other side too ({flag})" for flag in ("--channel-policy per-slot", "--local-pool")]
     assert advice.to_do(f) == asked and "\n".join(text.block(f))
     verdict.to_json(judged(tmp_path))
 
@@ -126,7 +126,7 @@ def test_as_good_as_separate_connections(tmp_path: Path) -> None:
 
 def test_less_than_separate_connections(tmp_path: Path) -> None:
     said = advice.policy(measured(tmp_path, {**SIXFOLD, 32: 168e3}))
-    assert "One channel that scales (scaling:48) carries less at 32: 0.50x (0.49-0.51) of one per worker." in said
+    assert "One channel that scales (scaling:48) carries less at 32: 0.50x (0.49-0.51) of one per slot." in said
 
 
 @pytest.mark.parametrize(("rate", "ratio"), [(322e3, "0.96x (0.94-0.97)"), (318e3, "0.95x (0.93-0.96)")])

@@ -48,7 +48,7 @@ def test_the_most_important_comes_first(tmp_path: Path) -> None:
         write(tmp_path / f"{api}-{mode}-b.json", "local-pool", rates, change=change, mode=mode, api=api)
     findings = judged(tmp_path).findings
     assert [f.verdict for f in findings] == [Verdict.PRESENT, Verdict.PRESENT, Verdict.FASTER, Verdict.ABSENT]
-    assert [f.pair.any.mode for f in findings[:2]] == ["streaming", "unary"]
+    assert [f.pair.any.method for f in findings[:2]] == ["streaming", "unary"]
 
 
 def test_json_has_every_number_and_the_rules(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -45,7 +45,7 @@ def write(
     points = []
     for repetition in range(repetitions):
         for n, rate in rates.items():
-            connections = 1 if policy in ("shared", "per-worker") else n
+            connections = 1 if policy in ("shared", "per-slot") else n
             if policy.startswith("pool:"):
                 connections = int(policy[5:])
             point = entry(n, repetition, rate * (1 + 0.01 * (repetition % 3 - 1)), connections)
@@ -70,7 +70,7 @@ def judged(*paths: Path) -> Judgement:
 
 def found(tmp_path: Path, shared: dict[str, Any] | None = None, separate: dict[str, Any] | None = None) -> Finding:
     """The finding of a pair; the arguments of write() other than SHARED and SIXFOLD."""
-    write(tmp_path / "a.json", "per-worker", **{"rates": SHARED, **(shared or {})})
+    write(tmp_path / "a.json", "per-slot", **{"rates": SHARED, **(shared or {})})
     write(tmp_path / "b.json", "local-pool", **{"rates": SIXFOLD, **(separate or {})})
     (finding,) = judged(tmp_path).findings
     return finding

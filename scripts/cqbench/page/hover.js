@@ -49,7 +49,7 @@ function place(x, y) {
 function nearest(panel, x, y) {
   const [zeroX, zeroY] = zero(panel);
   const [scaleX, scaleY] = [panel.view.scale("x"), panel.view.scale("y")];
-  const field = panel.frame.shape === "inflight" ? "n" : "x";
+  const field = ["inflight", "rate"].includes(panel.frame.shape) ? "n" : "x";
   let best = null;
   let least = REACH ** 2;
   for (const row of rowsOf(panel)) {
@@ -71,18 +71,29 @@ function zero(panel) {
 function lines(frame, row) {
   const series = page.series[row.s];
   const head = textElement("strong", series.title);
-  if (frame.shape === "distribution") {
+  if (frame.shape in CHOSEN) {
+    const about = `${state.chosen[frame.shape]}, ${series.method}`;
+    return [head, ...[...CHOSEN[frame.shape](row, frame), about].map((text) => textElement("div", text))];
+  }
+  const [repetitions, doubts, limits, load] = page.points[row.p].slice(3);
+  const about = `${load}, ${series.method}, ${repetitions} repetition${repetitions === 1 ? "" : "s"}`;
+  const remarks = doubts.map((i) => textElement("div", "suspect: " + page.reasons[i], "doubt"));
+  remarks.push(...limits.map((i) => textElement("div", "limit: " + page.reasons[i])));
+  if (row.m % 4 >= 2) remarks.push(textElement("div", "cut short", "doubt"));
+  return [head, textElement("div", about), ...measures(frame, row), ...remarks];
+}
+
+// What is said of a row where one load is shown at a time, by the frame's shape.
+const CHOSEN = {
+  distribution: (row) => {
     const share = 100 * (1 - 10 ** -row.x);
     const digits = Math.max(0, Math.ceil(row.x));
-    const said = [`${share.toFixed(digits)} % of ${figure(row.c)} calls`, `at most ${figure(row.v)} µs`];
-    return [head, ...[...said, `${state.inflight} in flight, ${series.mode}`].map((text) => textElement("div", text))];
-  }
-  const [repetitions, reasons] = page.points[row.p].slice(3);
-  const about = `${row.n} in flight, ${series.mode}, ${repetitions} repetition${repetitions === 1 ? "" : "s"}`;
-  const doubts = reasons.map((i) => textElement("div", "suspect: " + page.reasons[i], "doubt"));
-  if (row.m >= 2) doubts.push(textElement("div", "cut short", "doubt"));
-  return [head, textElement("div", about), ...measures(frame, row), ...doubts];
-}
+    return [`${share.toFixed(digits)} % of ${figure(row.c)} calls`, `at most ${figure(row.v)} µs`];
+  },
+  time: (row, frame) => {
+    return [`${frame.label}: ${figure(row.v)} ${frame.unit}`, `at ${figure(row.x)} s, repetition ${row.c}`];
+  },
+};
 
 function measures(frame, row) {
   if (frame.shape === "tradeoff") {

@@ -55,7 +55,9 @@ function focusOn(series) {
 function startOptions() {
   bind("log2", (input) => { state.log2 = input.checked; });
   bind("fits", (input) => { state.fits = input.checked; });
-  bind("inflight", (input) => { state.inflight = Number(input.value); });
+  for (const select of document.querySelectorAll("select[data-shape]")) {
+    bind(select.id, (input) => { state.chosen[input.dataset.shape] = input.value; });
+  }
   bind("theme", (input) => { document.documentElement.dataset.theme = input.value; });
 }
 
@@ -114,8 +116,10 @@ function startPrinting() {
   let opened = [];
   addEventListener("beforeprint", () => {
     hideTip();
-    const width = PAPER.width / new Set(page.series.map((series) => series.mode)).size - 12;
-    for (const panel of panels) settle(panel).then(() => panel.view.width(width).height(PAPER.height).run());
+    for (const panel of panels) {
+      const width = PAPER.width / panel.element.closest(".panels").childElementCount - 12;
+      settle(panel).then(() => panel.view.width(width).height(PAPER.height).run());
+    }
     opened = [...document.querySelectorAll("details.printed:not([open])")];
     for (const details of opened) details.open = true;
   });

@@ -2,7 +2,7 @@
 "use strict";
 
 const page = JSON.parse(document.getElementById("data").textContent);
-const state = { hidden: {}, focus: null, fits: true, log2: true, inflight: page.inflight };
+const state = { hidden: {}, focus: null, fits: true, log2: true, chosen: { ...page.chosen } };
 // The interpreter needs no eval(), which the page's Content-Security-Policy forbids.
 const OPTIONS = { renderer: "svg", actions: false, ast: true, defaultStyle: false, tooltip: false };
 
@@ -37,9 +37,10 @@ function unpackCurve(curve) {
 
 // Datasets by name; made when they are first needed.
 function tablesOf(panel) {
-  if (panel.data.choices && panel.chosen !== state.inflight) {
-    panel.tables = { points: (panel.data.choices[state.inflight] ?? []).flatMap(unpackCurve) };
-    panel.chosen = state.inflight;
+  const chosen = state.chosen[panel.frame.shape];
+  if (panel.data.choices && panel.chosen !== chosen) {
+    panel.tables = { points: (panel.data.choices[chosen] ?? []).flatMap(unpackCurve) };
+    panel.chosen = chosen;
   }
   panel.tables ??= Object.fromEntries(Object.entries(panel.data.tables).map(([name, table]) => [name, unpack(table)]));
   return panel.tables;
@@ -49,7 +50,7 @@ function rowsOf(panel) {
   return tablesOf(panel).points;
 }
 
-// The ends of the axes for what is shown, the same for both modes of a frame; report_specs.ends() does it for figures.
+// The ends of the axes for what is shown, the same for all panels of a frame; report_specs.ends() does it for figures.
 function endsOf(frame) {
   const rows = frame.panels.flatMap(rowsOf).filter((row) => !state.hidden[row.s]);
   const ends = {};
@@ -95,7 +96,7 @@ async function update(panel) {
 
 function redraw(panel) {
   for (const [name, value] of Object.entries(signalsOf(panel.frame))) panel.view.signal(name, value);
-  if (panel.frame.shape === "distribution") panel.view.data("points", rowsOf(panel));
+  if (panel.data.choices) panel.view.data("points", rowsOf(panel));
   panel.view.run();
 }
 

@@ -1,0 +1,225 @@
+"""Open loops: read, compared by the rate that is asked, not judged, and never put together with closed ones."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import jsonschema
+import pytest
+from test_compare_synthetic import BASE, SAME, SLOWER, called, result
+from version_3 import HASH, REAL, newer, open_loop, put
+from verdict_synthetic import SHARED, SIXFOLD, judged, write
+
+from cqbench import documents, verdict, verdict_text
+from cqbench.documents import BadDocument, Document
+from cqbench.offered import Load, closed
+from cqbench.offered import open_loop as rate
+from cqbench.reasons import Reason, of_old
+
+
+def read(data: dict[str, Any]) -> Document:
+    return documents.parse(json.dumps(data).encode(), "x.json")
+
+
+# Reading.
+
+
+def test_they_are_as_the_schema_says() -> None:
+    schema = json.loads(Path(documents.__file__).with_name("result.schema.json").read_text())
+    for data in (newer(REAL), open_loop({2000: [1990, 2010]}, stalled=[2000])):
+        jsonschema.Draft202012Validator(schema).validate(data)
+
+
+def test_a_closed_loop_of_version_3() -> None:
+    document, old = read(newer(REAL)), read(REAL)
+    assert (document.method, document.loop, document.messages, document.stub) == (
+        "unary", "closed", "reused", "generated"
+    )  # fmt: skip
+    assert (document.special, document.how) == ((), "") and [p.load for p in document.points] == [closed(2)] * 2
+    assert [r.code for r in document.suspect] == ["shared-cpus"] and document.points == old.points
+
+
+def test_an_open_loop() -> None:
+    document = read(open_loop({2000: [1990, 2010], 500.5: [500]}, messages="arena", stub="generic"))
+    assert document.open and [p.load for p in document.points] == [rate(2000), rate(2000), rate(500.5)]
+    assert (document.points[0].inflight, document.points[0].schedule_hash) == (100, HASH)
+    assert document.points[0].sent_p99_ns is not None and document.points[0].p99_ns > document.points[0].sent_p99_ns
+    assert document.special == ("arena", "generic", "open")
+    assert document.how == "arena messages, generic stub, open loop, poisson arrivals, queue at the limit"
+
+
+def test_bytes_take_the_generic_stub_without_saying() -> None:
+    data = newer(REAL)
+    data["context"] |= {"messages": "bytes", "stub": "generic"}
+    assert read(data).special == ("bytes",)
+
+
+def test_codes_are_the_files_whatever_the_words() -> None:
+    said = {"code": "steal", "text": "other processes used it"}
+    document = read(open_loop({1: [1]}, {"suspect": [said], "limits": [{"code": "slots", "text": "no slot"}]}))
+    assert document.points[0].suspect == (Reason("steal", "other processes used it"),)
+    assert document.points[0].limits == (Reason("slots", "no slot"),)
+
+
+@pytest.mark.parametrize(
+    ("sentence", "doubts", "limits"),
+    [
+        ("other processes used 0.53 of the 1 CPU(s) of the client", ["other-processes"], []),
+        ("another client uses the server: it answered 1.50 times as many calls", ["other-client"], []),
+        ("the hypervisor took 8 % of a CPU of the server", ["steal"], []),
+        ("not warmed up: throughput of the first tenth of the window is +12 % off the rest", ["not-warmed-up"], []),
+        ("throughput drifts: +9 % from the first to the second half of the window", ["drift"], []),
+        ("the clock source of the client is hpet, not TSC: each look at the clock may be a system call",
+         ["clock-source"], []),
+        ("the CPU frequency governor of the server is not 'performance'", ["cpu-scaling"], []),
+        ("client and server share CPUs (0-1 and 0-1): pin them apart with taskset or numactl", ["shared-cpus"], []),
+        ("something new", ["other"], []),
+        ("CPU-bound: this measures CPU, not the connection: the client uses 1.00 of 1 CPU(s)", [], ["client-cpu"]),
+        ("CPU-bound: this measures CPU, not the connection: the server uses 1.00 of 1 CPU(s)", [], ["server-cpu"]),
+        ("too few calls for P50: 3, it needs 20", [], []),
+    ],
+)  # fmt: skip
+def test_older_sentences_get_their_codes(sentence: str, doubts: list[str], limits: list[str]) -> None:
+    found = of_old([sentence])
+    assert [[reason.code for reason in of] for of in found] == [doubts, limits]
+    assert all(reason.text == sentence for of in found for reason in of)
+
+
+@pytest.mark.parametrize(
+    ("change", "said"),
+    [
+        ({"rate_asked_per_second": 0}, "'rate_asked_per_second' in benchmarks[0] is zero"),
+        ({"rate_asked_per_second": None}, "'rate_asked_per_second' in benchmarks[0] has the wrong type"),
+        ({"suspect": ["words"]}, "'suspect' in benchmarks[0] has an item of the wrong type"),
+        ({"limits": [{"code": "slots"}]}, "'limits' of benchmarks[0] has no 'text'"),
+        ({"slice_failed": [0]}, "'slice_failed' in benchmarks[0] is not as long as 'slice_completed'"),
+        ({"slice_completed": ["1"] * 20}, "'slice_completed' in benchmarks[0] has an item of the wrong type"),
+        ({"slice_completed": [-1] * 20}, "'slice_completed' in benchmarks[0] is out of range"),
+        ({"slice_ns": 0}, "'slice_ns' in benchmarks[0] is zero"),
+        ({"pacer_lateness_p99_ns": "7"}, "'pacer_lateness_p99_ns' in benchmarks[0] has the wrong type"),
+        ({"latency_from_sent_p99_ns": -1}, "'latency_from_sent_p99_ns' in benchmarks[0] is out of range"),
+        ({"calls_dropped": True}, "'calls_dropped' in benchmarks[0] has the wrong type"),
+    ],
+)
+def test_what_is_none(change: dict[str, Any], said: str) -> None:
+    with pytest.raises(BadDocument) as error:
+        read(open_loop({2000: [2000]}, change))
+    assert str(error.value).endswith(said)
+
+
+def test_a_loop_that_is_none() -> None:
+    with pytest.raises(BadDocument, match="'loop' in context is neither closed nor open"):
+        read(open_loop({1: [1]}, loop="half"))
+
+
+def test_one_code_of_two_ends_is_two_kinds() -> None:
+    texts = ("others used 0.5 of the client", "others used 0.7 of the client", "others used 0.5 of the server")
+    kinds = [Reason("other-processes", text).kind for text in texts]
+    assert kinds[0] == kinds[1] != kinds[2] and Reason("drift", texts[0]).kind != kinds[0]
+
+
+def test_loads() -> None:
+    assert (closed(8).label, closed(8).words, closed(8).file_key) == ("in-flight 8", "8 in flight", "8")
+    load = Load(True, 2500.5)
+    assert (load.label, load.words, load.file_key) == ("rate 2500.5/s", "2500.5/s asked", "rate-2500-5")
+    assert closed(2000) != rate(2000) and sorted([rate(1), closed(7)]) == [closed(7), rate(1)]
+
+
+# compare.sh.
+
+
+def compared(tmp_path: Path, a: dict[str, Any], b: dict[str, Any], capsys: Any, *flags: str) -> tuple[int, str, str]:
+    return called(capsys, put(tmp_path / "a.json", a), put(tmp_path / "b.json", b), *flags)
+
+
+def test_rates_are_compared_from_due_and_from_sent(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    sides = open_loop({4000: BASE, 8000: BASE}), open_loop({4000: SAME, 8000: SLOWER})
+    status, out, _ = compared(tmp_path, *sides, capsys)
+    assert status == 0 and "8000/s asked" in out and "in flight" not in out
+    for title in ("P99 from due, us", "P99 from sent, us", "ping/unary/cq/local-pool/open\n"):
+        assert title in out
+    assert "schedules: calls were due at the same times on both sides, at 2 points\n" in out
+    data = json.loads(compared(tmp_path, *sides, capsys, "--format", "json")[1])
+    (one, two) = data["points"]
+    assert (one["inflight"], one["rate_asked_per_second"], one["same_schedule"]) == (None, 4000, True)
+    assert two["metrics"]["throughput_per_second"]["verdict"] == "slower"
+    assert two["metrics"]["latency_from_sent_p99_ns"]["verdict"] == "no difference seen"
+
+
+def test_other_due_times_are_said(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    other = open_loop({4000: SAME}, {"schedule_hash": "1" * 16}, schedule_seed=2)
+    _, out, _ = compared(tmp_path, open_loop({4000: BASE}), other, capsys)
+    assert "compared on purpose: schedule_seed: 1 before, 2 after\n" in out
+    assert "schedules: calls were due at other times before than after at 1 of 1 point\n" in out
+
+
+def test_open_and_closed_loops_are_never_compared(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """Not even where the numbers are equal, and not with --anyway."""
+    for flags in ((), ("--anyway",)):
+        status, out, err = compared(tmp_path, result({8: BASE}), open_loop({8: BASE}), capsys, *flags)
+        assert (status, out) == (2, "")
+        assert err == (
+            "compare.sh: A and B cannot be compared: A is a closed loop, B an open loop; calls in flight and an asked "
+            "rate have nothing in common\n"
+        )
+
+
+@pytest.mark.parametrize(
+    ("key", "value"),
+    [("arrivals", "constant"), ("at_limit", "drop"), ("payload", "random"), ("stream_messages", 4)],
+)
+def test_what_must_agree(tmp_path: Path, key: str, value: object, capsys: pytest.CaptureFixture[str]) -> None:
+    common = {"payload": "zero", "stream_messages": 16}
+    sides = open_loop({8: BASE}, **common), open_loop({8: SAME}, **{**common, key: value})
+    status, _, err = compared(tmp_path, *sides, capsys)
+    assert status == 2 and f"compare.sh: {key}: " in err
+    assert compared(tmp_path, *sides, capsys, "--anyway")[0] == 0
+
+
+def test_the_most_outstanding_must_agree(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    status, _, err = compared(tmp_path, open_loop({8: BASE}), open_loop({8: SAME}, {"inflight": 7}), capsys)
+    assert status == 2 and "compare.sh: max_outstanding: 100 before, 7 after\n" in err
+
+
+def test_an_older_file_is_compared_with_a_newer_one(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    status, out, _ = compared(tmp_path, REAL, newer(REAL), capsys)
+    assert status == 0 and "2 in flight" in out
+    assert "! not checked, a side says nothing about it: messages, stub\n" in out
+
+
+def test_limits_are_marked_apart(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    full = {"limits": [{"code": "client-cpu", "text": "the client's CPU is full"}]}
+    _, out, _ = compared(tmp_path, open_loop({8: BASE}), open_loop({8: SAME}, full), capsys)
+    assert "^ 8/s asked" in out and "! 1 of 1 point at a limit, marked with a ^\n" in out
+    assert "! after, 10 repetitions: limit: the client's CPU is full\n" in out and "suspect" not in out
+
+
+# The verdict.
+
+
+def test_nothing_is_concluded_from_open_loops(tmp_path: Path) -> None:
+    for policy in ("shared", "local-pool"):
+        put(tmp_path / f"{policy}.json", open_loop({1000: BASE, 4000: BASE}, channel_policy=policy))
+    judgement = judged(tmp_path)
+    assert judgement.findings == judgement.choices == ()
+    assert verdict_text.render(judgement).startswith("Nothing to judge: all 2 series measured are open loops. What a")
+    assert verdict.to_json(judgement)["open_loops"] == ["ping/unary/cq/local-pool/open", "ping/unary/cq/shared/open"]
+
+
+def test_closed_loops_are_judged_as_if_there_were_no_others(tmp_path: Path) -> None:
+    for policy, rates in (("shared", SHARED), ("local-pool", SIXFOLD)):
+        write(tmp_path / f"{policy}.json", policy, rates)
+    alone = verdict_text.render(judged(tmp_path))
+    put(tmp_path / "open.json", open_loop({1: [1e6] * 6}, workload="ping", api="sync", method="streaming"))
+    both = verdict_text.render(judged(tmp_path))
+    assert both == alone + "Open loops say nothing about this and were left out: 1 series.\n"
+
+
+def test_holders_are_settings_of_their_own(tmp_path: Path) -> None:
+    context = {"schema_version": 3, "method": "unary", "loop": "closed"}
+    write(tmp_path / "a.json", "shared", SHARED, **context, messages="arena")
+    write(tmp_path / "b.json", "local-pool", SIXFOLD, **context, messages="reused")
+    findings = judged(tmp_path).findings
+    assert sorted(f.pair.any.setting.client for f in findings) == ["", "arena messages"]

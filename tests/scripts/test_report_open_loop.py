@@ -1,0 +1,125 @@
+"""Open loops in the report: files -> points by rate, both latencies, time series in which a stall is seen."""
+
+from __future__ import annotations
+
+import csv
+import io
+from pathlib import Path
+
+import pytest
+import report_samples as samples
+from version_3 import HASH, REAL, SLICE_NS, newer, open_loop, put
+
+from cqbench import report_data, report_page
+from cqbench import report_plots as plots
+from cqbench.offered import closed
+from cqbench.offered import open_loop as rate
+from cqbench.report_model import Report, Series
+from cqbench.report_time import MAX_SLICES
+
+FULL = {"code": "client-cpu", "text": "the client is full"}
+LATE = {"code": "pacer-late", "text": "the pacer was late"}
+
+
+def made(tmp_path: Path, *documents: dict[str, object]) -> Report:
+    for i, document in enumerate(documents):
+        put(tmp_path / f"{i:02}.json", document)
+    return report_data.make([tmp_path])
+
+
+def only(report: Report) -> Series:
+    (series,) = report.series
+    return series
+
+
+def test_points_are_rates_with_both_latencies(tmp_path: Path) -> None:
+    series = only(made(tmp_path, open_loop({4000: [4000.0] * 6, 500.5: [500] * 6})))
+    assert series.open and [p.load for p in series.points] == [rate(500.5), rate(4000)]
+    point = series.points[1].values
+    assert (point["p99"].middle, point["sent_p99"].middle) == (320, 300)
+    assert (point["lateness_p99"].middle, point["slot_wait_max"].middle, point["largest_burst"].middle) == (60, 80, 3)
+    assert (point["due"].middle, point["dropped"].middle, point["unsent"].middle) == (8000, 0, 0)
+    assert series.fit is None and series.ideal_rate is None
+
+
+def test_a_closed_loop_has_no_figures_of_pacing(tmp_path: Path) -> None:
+    series = only(made(tmp_path, newer(REAL)))
+    assert not series.open and [p.load for p in series.points] == [closed(2)]
+    assert not [key for key in series.points[0].values if key.startswith(("sent", "due", "lateness", "slot"))]
+
+
+def test_loops_of_one_setting_are_two_series(tmp_path: Path) -> None:
+    report = made(tmp_path, newer(REAL), open_loop({2: [2.0]}))
+    assert [(s.open, s.points[0].load) for s in report.series] == [(False, closed(2)), (True, rate(2))]
+    shown = {plot.key: {p.id for f in plots.frames(plot, report) for p in f.panels} for plot in plots.plots(report)}
+    assert "throughput-unary" in shown["throughput"] and "open-throughput-unary" in shown["open-throughput"]
+    for plot in plots.plots(report):
+        for panel in (p for f in plots.frames(plot, report) for p in f.panels if f.shape not in plots.CHOOSE):
+            assert {report.series[row["s"]].open for row in panel.tables["points"]} <= set(plot.of), panel.id
+
+
+def test_limits_are_no_doubts(tmp_path: Path) -> None:
+    series = only(made(tmp_path, open_loop({8: [8.0, 8.0]}, {"suspect": [LATE], "limits": [FULL]})))
+    (point,) = series.points
+    assert point.suspect == ("the pacer was late (in 2 of 2 repetitions)",)
+    assert point.limits == ("the client is full (in 2 of 2 repetitions)",)
+    assert plots.marks(point) == plots.SUSPECT + plots.LIMITED
+
+
+def test_a_stall_is_in_the_time_series(tmp_path: Path) -> None:
+    """Of the repetitions the one that has it."""
+    calm, stalled = open_loop({2000: [2000.0]}), open_loop({2000: [2000.0]}, stalled=[2000])
+    (line,) = only(made(tmp_path, calm, stalled, calm)).timelines
+    assert (line.load, line.repetition, len(line.slices)) == (rate(2000), 2, 20)
+    assert [s.per_second for s in line.slices[5:13]] == [2000, 0, 0, 0, 0, 0, 12_000, 2000]
+    assert [s.highest for s in line.slices[5:12]] == [500, 500_000, 400_000, 300_000, 200_000, 100_000, 500]
+    assert line.slices[0].at == pytest.approx(SLICE_NS / 2e9)
+
+
+def test_slices_without_an_answer_have_no_latency(tmp_path: Path) -> None:
+    empty = {"slice_latency_p99_ns": [0] * 20, "slice_latency_max_ns": [0] * 20, "slice_completed": [0] * 19 + [1]}
+    (line,) = only(made(tmp_path, open_loop({2000: [2000.0]}, empty))).timelines
+    assert {(s.p99, s.highest) for s in line.slices} == {(None, None)}
+
+
+def test_many_slices_are_put_together(tmp_path: Path) -> None:
+    """The worst of neighbours stands for them."""
+    number = 3 * MAX_SLICES
+    series = {"slice_completed": [10] * number, "slice_failed": [0] * number}
+    peak = [1000] * (number - 1) + [7000]
+    series |= {f"slice_latency_{what}_ns": peak for what in ("p50", "p99", "max")}
+    (line,) = only(made(tmp_path, open_loop({100: [100.0]}, series))).timelines
+    assert len(line.slices) == MAX_SLICES and {s.per_second for s in line.slices} == {100}
+    assert [s.highest for s in line.slices[-2:]] == [1, 7]
+
+
+def test_the_tables_the_csv_and_the_download(tmp_path: Path) -> None:
+    report = made(tmp_path, open_loop({500.5: [500.0]}, {"limits": [FULL]}))
+    page = report_page.render(report)
+    assert "Rate asked, calls/s" in page and "500.5 ^" in page and "limit: the client is full" in page
+    (row,) = csv.DictReader(io.StringIO(report_page.points_csv(report)))
+    assert (row["loop"], row["inflight"], row["rate_asked"]) == ("open", "", "500.5")
+    assert row["limits"] == "the client is full"
+    (columns,) = report.data["series"]
+    assert (columns["loop"], columns["rates"]) == ("open", [500.5]) and "inflight" not in columns
+    assert columns["timelines"][0]["per_second"] == [500] * 20
+
+
+def test_the_machine_says_how_calls_arrive(tmp_path: Path) -> None:
+    rows = dict(made(tmp_path, open_loop({8: [8.0]}, {"schedule_hash": HASH})).machine)
+    assert rows["Arrivals"] == "poisson, queue at the limit of 100 outstanding, seed 1, pacing hybrid"
+
+
+def test_latencies_from_due_and_from_sent_stand_side_by_side() -> None:
+    report = samples.open_rates()
+    (plot,) = [p for p in plots.plots(report) if p.key == "open-latency"]
+    for frame in plots.frames(plot, report):
+        assert [p.caption for p in frame.panels] == [
+            "unary, from due", "unary, from sent", "streaming, from due", "streaming, from sent"
+        ]  # fmt: skip
+        due, sent = ({(r["s"], r["n"]): r["v"] for r in panel.tables["points"]} for panel in frame.panels[:2])
+        assert due.keys() == sent.keys() and all(due[key] > sent[key] for key in due)
+
+
+def test_without_time_series_there_is_no_plot_over_time() -> None:
+    assert "time" not in [p.key for p in plots.plots(samples.usual())]
