@@ -336,6 +336,8 @@ TEST_P(LaneStress, AbandonedInTheMidstNoSlotIsLostAndNothingIsSentTwice) {
           lane_.Abandon();
         });
         for (size_t i = 0; i < kCalls && !lane_.abandoned(); ++i) {
+          // However late the other thread gets to run, that is in the midst.
+          while (i == kCalls / 2 && !lane_.abandoned()) std::this_thread::yield();
           ++announced_;
           if (!lane_.Announce()) continue;
           const Nanos due = lane_.TakeDue();
