@@ -12,6 +12,16 @@
 
 namespace cqbench {
 
+// An empty message on the arena. Newer releases of protobuf have Create() for messages, too, older ones CreateMessage().
+template <typename M, typename Arena>
+M* MakeOnArena(Arena* arena) {
+  if constexpr (requires { Arena::template CreateMessage<M>(arena); }) {
+    return Arena::template CreateMessage<M>(arena);
+  } else {
+    return Arena::template Create<M>(arena);
+  }
+}
+
 // One thread at a time. A message is valid until the next call of Next(). M is a protobuf message, or grpc::ByteBuffer,
 // which knows fresh and reused only (kBytes is reused).
 template <typename M>
@@ -41,7 +51,7 @@ class Holder {
     if constexpr (kOnArena) {
       if (arena_) {
         arena_->Reset();
-        message_ = google::protobuf::Arena::CreateMessage<M>(arena_.get());
+        message_ = MakeOnArena<M>(arena_.get());
         return;
       }
     }
