@@ -93,9 +93,8 @@ absl::Status PointRun::MeasureWith(const ChannelPool& pool, const ChannelPlan& p
   const std::vector<OpenConnection> measured = LookAtConnections().value_or(std::vector<OpenConnection>());
   window_ = MakeWindow(config_, point_.load, interval);
   ControlClients* servers = setting_.servers && setting_.servers->Connect() ? setting_.servers : nullptr;
-  if (servers) {
-    SetApart(measured);
-  } else if (setting_.servers && !setting_.servers->absence().empty()) {
+  if (setting_.servers) SetApart(measured);  // of one that does not answer, too: its connection may still be closing
+  if (!servers && setting_.servers && !setting_.servers->absence().empty()) {
     point_.notes.push_back(setting_.servers->absence());
   }
   try {
