@@ -12,7 +12,8 @@
 
 namespace cqbench {
 
-// An empty message on the arena. Newer releases of protobuf have Create() for messages, too, older ones CreateMessage().
+// An empty message on the arena. Newer releases of protobuf have Create() for messages, too, older ones
+// CreateMessage().
 template <typename M, typename Arena>
 M* MakeOnArena(Arena* arena) {
   if constexpr (requires { Arena::template CreateMessage<M>(arena); }) {
