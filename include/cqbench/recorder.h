@@ -97,7 +97,6 @@ class alignas(64) Recorder {
   // Of a call in the sample of --breakdown: what its parts took. `wait_ns` below 0: cannot be told apart.
   void Parts(Nanos due_ns, Nanos issue_ns, Nanos wait_ns);
 
-  Pacing& pacing() { return *data_.pacing; }  // open loop only
   uint64_t Completed() const { return completed_.load(std::memory_order_relaxed); }
   // After the thread has ended.
   void MergeInto(Measurement& total) const;
