@@ -43,6 +43,10 @@ struct ChannelPlan {
 // host.
 ChannelPlan PlanChannels(const ChannelPolicy& policy, int slots, int hosts);
 
+// One line about channels that carry nothing because there are fewer slots at some of the loads, or about a bound on
+// them that bounds nothing at any; empty when there is nothing to say.
+std::string DescribeIdleChannels(const ChannelPolicy& policy, const std::vector<int>& slots);
+
 // The thread that drives slot i of a point. Slots go to threads in turn, and the turn shifts by one whenever channels
 // and threads would come together as before: every thread gets its share of the slots, and every channel is driven by
 // as many threads as it can be. Otherwise pool:4 on two threads would pin each channel to one thread, and pool:3 would

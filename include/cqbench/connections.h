@@ -43,8 +43,4 @@ std::optional<int> CountConnections(const std::vector<Endpoint>& endpoints, cons
 // Sockets that this process accepted on one of the addresses, by local port or path. Otherwise as FindConnections().
 std::optional<std::vector<OpenConnection>> FindAccepted(const std::vector<Target>& listening);
 
-// Why the library may not get a connection: tries a plain one to each endpoint, for at most half a second each, and
-// returns the last error ("Connection refused"), or that a plain connection works. For messages only.
-std::string ExplainNoConnection(const std::vector<Endpoint>& endpoints);
-
 }  // namespace cqbench

@@ -50,6 +50,8 @@ class Engine {
   // Successful completions inside the window so far; approximate while running.
   virtual uint64_t Completed() const = 0;
   virtual ScheduleProgress Progress(Nanos now) const = 0;
+  // A call was answered with UNIMPLEMENTED: the server does not have the method.
+  virtual bool LacksMethod() const = 0;
   // After Join(): measured on this thread, now, by the functions that calls go through.
   virtual TimingCost MeasureTimingCost() = 0;
   // After Join(): everything recorded, merged into `total`.

@@ -174,6 +174,7 @@ struct RunContext {
   std::string policy;
   Nanos warmup_ns = 0;
   Nanos interval_ns = 0;
+  uint64_t total_calls = 0;  // after which each window ended before the interval did; 0: none
   Nanos deadline_ns = 0;
   int repetitions = 1;
   uint32_t request_bytes = 0;

@@ -47,6 +47,9 @@ absl::StatusOr<ChannelArg> ParseChannelArg(absl::string_view text);
 // A number of seconds ("10", "0.5") or a number with a unit ("500ms", "2m"). INVALID_ARGUMENT unless it is at least
 // `min_ns` and at most a day.
 absl::StatusOr<Nanos> ParseDuration(absl::string_view text, Nanos min_ns = 1);
+// A number of bytes ("1000") or a whole number with a unit: B, kB, MB (thousands), KiB, MiB (1024ths). INVALID_ARGUMENT
+// unless it is at most `max`.
+absl::StatusOr<uint32_t> ParseBytes(absl::string_view text, uint32_t max);
 // The shortest exact form: "500ms", "10s".
 std::string FormatDuration(Nanos ns);
 
@@ -111,8 +114,10 @@ struct RunConfig {
   MessageConfig message;
   Nanos warmup_ns = kNanosPerSecond;
   Nanos interval_ns = 10 * kNanosPerSecond;
+  uint64_t total = 0;                   // end the window after so many successes, if that is sooner; 0: do not
   Nanos deadline_ns = kNanosPerSecond;  // per call; per message of a bidi stream
   Nanos connect_timeout_ns = 5 * kNanosPerSecond;
+  bool wait_for_server = false;  // go on trying for so long even where nobody listens
   int repetitions = 1;
   double until_stable_percent = 0;  // repeat until the throughputs' intervals are this narrow; 0: do not
   int max_repetitions = 50;         // for the line above

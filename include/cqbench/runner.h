@@ -66,8 +66,8 @@ absl::StatusOr<std::vector<Endpoint>> CheckRunnable(const RunConfig& config);
 // `endpoints` are those of CheckRunnable().
 //
 // Repetitions are interleaved: the sweep is run as often as asked, not each point. A point that cannot be measured says
-// why in PointResult::failure and the next is tried, except when the very first cannot connect: then nothing else is
-// tried. A signal ends the current point early and skips the rest.
+// why in PointResult::failure and the next is tried, except when the very first cannot connect, or the server does not
+// have the method: then nothing else is tried. A signal ends the current point early and skips the rest.
 //
 // A search draws other due times for each of its trials, config.schedule.seed plus the trial's number from 0: with the
 // same ones, five rounds would be one.

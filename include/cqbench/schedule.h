@@ -49,9 +49,11 @@ class PacerClock {
 };
 
 inline constexpr Nanos kMaxMargin = 60 * kNanosPerMicro;
-// By how much sleeping overshoots on this thread, now: the 90th percentile of `sleeps` short sleeps (at
-// least one), at most kMaxMargin. Sets the thread's timer slack as PacerClock does. Takes 5 to 10 ms.
-Nanos CalibrateMargin(int sleeps = 50);
+// How long before a due time to stop sleeping: by how much sleeping overshoots on this thread, now, as the 90th
+// percentile of `sleeps` short sleeps (at least one). At most kMaxMargin and a quarter of the mean gap between the
+// calls of a pacer, `rate` per second each, so that no pacer spins more than a quarter of the time. Sets the thread's
+// timer slack as PacerClock does. Takes 5 to 10 ms.
+Nanos CalibrateMargin(double rate, int sleeps = 50);
 
 // The shape of arrivals: of the gaps between ascending times. Absent below kMinGaps gaps.
 struct GapShape {

@@ -17,15 +17,18 @@ grpc::ChannelArguments Arguments(const RunConfig& config, const ChannelPlan::Cha
   return args;
 }
 
-absl::Status WaitUntilReady(grpc::Channel& channel, Nanos give_up_at, const std::function<bool()>& stop) {
+enum class Wait { kReady, kStopped, kHopeless, kTimeout };
+
+Wait WaitUntilReady(grpc::Channel& channel, Nanos give_up_at, const std::function<bool()>& stop,
+                    const std::function<bool()>& hopeless) {
   for (;;) {
-    if (stop()) return absl::CancelledError("interrupted while connecting");
-    const Nanos now = NowNs();
-    const Nanos until = std::min(give_up_at, now + 100 * kNanosPerMilli);
-    if (channel.WaitForConnected(ToTimespec(until))) return absl::OkStatus();
-    if (until >= give_up_at) {
-      return absl::UnavailableError("no connection");
+    if (stop()) return Wait::kStopped;
+    const Nanos until = std::min(give_up_at, NowNs() + 100 * kNanosPerMilli);
+    if (channel.WaitForConnected(ToTimespec(until))) return Wait::kReady;
+    if (channel.GetState(/*try_to_connect=*/true) == GRPC_CHANNEL_TRANSIENT_FAILURE && hopeless()) {
+      return Wait::kHopeless;
     }
+    if (until >= give_up_at) return Wait::kTimeout;
   }
 }
 
@@ -48,7 +51,8 @@ grpc::ChannelArguments ChannelArguments(const RunConfig& config) {
 }
 
 absl::StatusOr<ChannelPool> ChannelPool::Connect(const RunConfig& config, const ChannelPlan& plan,
-                                                 const std::function<bool()>& stop) {
+                                                 const std::function<bool()>& stop,
+                                                 const std::function<bool()>& hopeless) {
   ChannelPool pool;
   for (const ChannelPlan::Channel& channel : plan.channels) {
     const Target& target = config.targets[static_cast<size_t>(channel.host)];
@@ -58,13 +62,13 @@ absl::StatusOr<ChannelPool> ChannelPool::Connect(const RunConfig& config, const 
   }
   const Nanos give_up_at = NowNs() + config.connect_timeout_ns;
   for (int i = 0; i < pool.size(); ++i) {
-    const absl::Status ready = WaitUntilReady(*pool[i], give_up_at, stop);
-    if (ready.code() == absl::StatusCode::kUnavailable) {
-      const Target& target = config.targets[static_cast<size_t>(plan.channels[static_cast<size_t>(i)].host)];
-      return absl::UnavailableError(
-          absl::StrCat("cannot connect to ", target.ToString(), " within ", FormatDuration(config.connect_timeout_ns)));
-    }
-    if (!ready.ok()) return ready;
+    const Wait end = WaitUntilReady(*pool[i], give_up_at, stop, hopeless);
+    if (end == Wait::kReady) continue;
+    if (end == Wait::kStopped) return absl::CancelledError("interrupted while connecting");
+    const Target& target = config.targets[static_cast<size_t>(plan.channels[static_cast<size_t>(i)].host)];
+    const std::string within =
+        end == Wait::kTimeout ? absl::StrCat(" within ", FormatDuration(config.connect_timeout_ns)) : "";
+    return absl::UnavailableError(absl::StrCat("cannot connect to ", target.ToString(), within));
   }
   return pool;
 }

@@ -18,9 +18,10 @@ namespace cqbench {
 class ChannelPool {
  public:
   // Creates the channels of the plan and waits until each is connected. UNAVAILABLE with one line when that does not
-  // happen within config.connect_timeout_ns, CANCELLED when `stop()` returned true (it is asked every 100 ms).
+  // happen within config.connect_timeout_ns, or when an attempt has failed and `hopeless()`; CANCELLED when `stop()`
+  // returned true (both are asked every 100 ms).
   static absl::StatusOr<ChannelPool> Connect(const RunConfig& config, const ChannelPlan& plan,
-                                             const std::function<bool()>& stop);
+                                             const std::function<bool()>& stop, const std::function<bool()>& hopeless);
 
   // Of channels that are connected already.
   explicit ChannelPool(std::vector<std::shared_ptr<grpc::Channel>> channels) : channels_(std::move(channels)) {}

@@ -145,9 +145,13 @@ PointResult Baselines::RawTcp(PollMode poll, int port, uint32_t request_bytes, u
     const Nanos open = NowNs() + config.warmup_ns;
     window.Set(open, open + config.interval_ns);
     Recorder recorder(&window);
-    status = RunTcpPingPong(
-        {(*endpoints)[i], request_bytes, response_bytes, poll}, window, [this] { return setting_.interrupt.Pending(); },
-        recorder);
+    const auto stop = [&] {
+      if (config.total > 0 && recorder.Completed() >= config.total) {
+        window.CloseAt(std::min(window.close_ns(), NowNs() + kNanosPerMilli));
+      }
+      return setting_.interrupt.Pending();
+    };
+    status = RunTcpPingPong({(*endpoints)[i], request_bytes, response_bytes, poll}, window, stop, recorder);
     point.partial = setting_.interrupt.Pending();
     if (!status.ok()) continue;  // the next address of the name
     const Nanos close = point.partial ? std::min(NowNs(), window.close_ns()) : window.close_ns();

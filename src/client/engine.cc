@@ -2,21 +2,23 @@
 
 #include <algorithm>
 
-#include "src/client/slot_engine.h"
+#include "src/client/engine_context.h"
 
 namespace cqbench {
 namespace {
 
-std::unique_ptr<Engine> MakeFor(const EngineContext& context) {
-  switch (context.config.api) {
-    case ClientApi::kCq:
-      return MakeCqEngine(context);
-    case ClientApi::kCallback:
-      return MakeCallbackEngine(context);
+MakeEngineFunction* MakerFor(ClientApi api, Shape shape) {
+  switch (api) {
     case ClientApi::kSync:
+      return MakeSyncEngine;
+    case ClientApi::kCq:
+      if (shape == Shape::kUnary) return MakeCqUnaryEngine;
+      return shape == Shape::kBidi ? MakeCqBidiEngine : MakeCqTransferEngine;
+    case ClientApi::kCallback:
       break;
   }
-  return MakeSyncEngine(context);
+  if (shape == Shape::kUnary) return MakeCallbackUnaryEngine;
+  return shape == Shape::kBidi ? MakeCallbackBidiEngine : MakeCallbackTransferEngine;
 }
 
 }  // namespace
@@ -30,9 +32,9 @@ absl::StatusOr<std::unique_ptr<Engine>> MakeEngine(const RunConfig& config, cons
     auto schedule = DrawSchedule(config.schedule, load.rate, length_ns, pacers);
     if (!schedule.ok()) return schedule.status();
     context.schedule = *std::move(schedule);
-    if (config.schedule.pace == Pace::kHybrid) context.margin_ns = CalibrateMargin();
+    if (config.schedule.pace == Pace::kHybrid) context.margin_ns = CalibrateMargin(load.rate / pacers);
   }
-  return MakeFor(context);
+  return MakerFor(config.api, config.method.shape)(context);
 }
 
 }  // namespace cqbench

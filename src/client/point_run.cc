@@ -11,11 +11,13 @@
 #include "cqbench/connections.h"
 #include "cqbench/environment.h"
 #include "cqbench/process.h"
+#include "cqbench/reachability.h"
 
 namespace cqbench {
 namespace {
 
 constexpr Nanos kTick = 10 * kNanosPerMilli;
+constexpr Nanos kMinTick = kNanosPerMilli;
 constexpr Nanos kProgressEvery = 200 * kNanosPerMilli;
 // How long calls may go on after the window: to their deadline and a little, but never longer than this.
 constexpr Nanos kMaxDrain = 10 * kNanosPerSecond;
@@ -55,11 +57,11 @@ PointResult PointRun::Run() {
   point_.channels = static_cast<int>(plan.channels.size());
   point_.expected_connections = plan.expected_connections;
   const auto pool = MakePool(plan);
+  hopeless_ = !pool.ok();
   if (absl::IsUnavailable(pool.status())) {
     return Fail(absl::StrCat(pool.status().message(), " (", ExplainNoConnection(setting_.endpoints), ")"));
   }
   if (!pool.ok()) return Fail(std::string(pool.status().message()));
-  connected_ = true;
   WaitForLostAttempts();
   if (const absl::Status status = MeasureWith(*pool, plan, /*counting=*/false); !status.ok()) {
     return Fail(std::string(status.message()));
@@ -84,7 +86,9 @@ void PointRun::CountAllocations(PointResult& point) {
 absl::StatusOr<ChannelPool> PointRun::MakePool(const ChannelPlan& plan) {
   if (setting_.make_pool) return setting_.make_pool();
   WaitForOldConnections();
-  return ChannelPool::Connect(config_, plan, [this] { return interrupt_.Pending(); });
+  return ChannelPool::Connect(
+      config_, plan, [this] { return interrupt_.Pending(); },
+      [this] { return !config_.wait_for_server && IsUnreachable(setting_.endpoints); });
 }
 
 absl::Status PointRun::MeasureWith(const ChannelPool& pool, const ChannelPlan& plan, bool counting) {
@@ -112,6 +116,11 @@ absl::Status PointRun::MeasureWith(const ChannelPool& pool, const ChannelPlan& p
       point_.stuck = true;
       return absl::InternalError(absl::StrCat("calls had not ended ", FormatDuration(kMaxCancel),
                                               " after they were cancelled: nothing of this point can be told"));
+    }
+    if (lacks_method_) {
+      hopeless_ = true;
+      return absl::UnimplementedError(
+          absl::StrCat("the server has no method ", config_.method.path, " (its answer: UNIMPLEMENTED)"));
     }
     Collect(*engine);
     evidence.Report(measurement_, config_.breakdown ? engine->MeasureTimingCost() : TimingCost{}, point_);
@@ -184,7 +193,7 @@ void PointRun::Measure(Engine& engine, PointEvidence& evidence, Nanos warmup, Na
   window_->Set(open, open + interval);
   engine.Start();
   Phase(engine, start, warms_up ? open - lead - evidence.Lead() : open, /*measuring=*/false);
-  if (point_.partial) return;  // there is no window
+  if (point_.partial || lacks_method_) return;  // there is no window
   if (warms_up) {
     evidence.Find(LookAtConnections());
     evidence.Begin();
@@ -194,7 +203,24 @@ void PointRun::Measure(Engine& engine, PointEvidence& evidence, Nanos warmup, Na
   LookAtConnections();
 }
 
-// Until that time, or until a signal closes the window.
+// A little ahead, so that no thread has yet recorded anything past it.
+Nanos PointRun::CloseSoon() {
+  window_->CloseAt(std::min(window_->close_ns(), NowNs() + kNanosPerMilli));
+  return window_->close_ns();
+}
+
+// With --total shorter the nearer its end is, so that it is not missed by much and the look costs nothing before.
+Nanos PointRun::UntilNextLook(const Engine& engine, Nanos now, Nanos begin) const {
+  if (config_.total == 0) return kTick;
+  const uint64_t done = engine.Completed();
+  if (config_.total <= done) return kTick;
+  const double per_call = static_cast<double>(now - begin) / static_cast<double>(std::max<uint64_t>(done, 1));
+  return static_cast<Nanos>(std::clamp(per_call * static_cast<double>(config_.total - done),
+                                       static_cast<double>(kMinTick), static_cast<double>(kTick)));
+}
+
+// Until that time or, when measuring, until --total calls are done. A signal closes the window, and so does a server
+// that does not have the method of the first call.
 void PointRun::Phase(Engine& engine, Nanos begin, Nanos end, bool measuring) {
   Nanos next_progress = 0;
   for (Nanos now = NowNs(); now < end; now = NowNs()) {
@@ -203,10 +229,11 @@ void PointRun::Phase(Engine& engine, Nanos begin, Nanos end, bool measuring) {
       ReportProgress(engine, now, begin, end, measuring);
       next_progress = now + kProgressEvery;
     }
-    if (interrupt_.SleepUntil(std::min(end, now + kTick))) {
-      // A little ahead, so that no thread has yet recorded anything past it.
-      window_->CloseAt(std::min(window_->close_ns(), NowNs() + kNanosPerMilli));
-      point_.partial = true;
+    lacks_method_ = update_.point == 1 && engine.LacksMethod() && engine.Completed() == 0;
+    if (measuring && config_.total > 0 && engine.Completed() >= config_.total) end = CloseSoon();
+    point_.partial = interrupt_.SleepUntil(std::min(end, now + UntilNextLook(engine, now, begin)));
+    if (point_.partial || lacks_method_) {
+      CloseSoon();
       return;
     }
   }
@@ -258,6 +285,9 @@ void PointRun::Collect(const Engine& engine) {
         "the shape of arrivals is not known: with the sync API each slot's thread keeps the schedule by itself");
   }
   if (point_.completed == 0) point_.failure = WhyNothing();
+  if (point_.completed < config_.total && !point_.partial) {
+    point_.notes.push_back(absl::StrCat("the interval ended before ", config_.total, " calls were done (--total)"));
+  }
 }
 
 std::string PointRun::WhyNothing() const {

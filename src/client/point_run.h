@@ -35,8 +35,9 @@ class PointRun {
 
   // On the calling thread, for the length of the point.
   PointResult Run();
-  // After Run(): whether there were connections at all, and what the result was made from.
-  bool connected() const { return connected_; }
+  // After Run(): whether another load would fare no better (no connection, or the method is not there), and what the
+  // result was made from.
+  bool hopeless() const { return hopeless_; }
   const Measurement& measurement() const { return measurement_; }
   // A further pass over the same load for at most a second, in which both ends count allocations; adds their figures to
   // `point`. Nothing of it is timed.
@@ -53,6 +54,8 @@ class PointRun {
   void CheckPromise();
   void Measure(Engine& engine, PointEvidence& evidence, Nanos warmup, Nanos interval);
   void Phase(Engine& engine, Nanos begin, Nanos end, bool measuring);
+  Nanos CloseSoon();
+  Nanos UntilNextLook(const Engine& engine, Nanos now, Nanos begin) const;
   void ReportProgress(const Engine& engine, Nanos now, Nanos begin, Nanos end, bool measuring);
   bool Drain(Engine& engine);
   void Collect(const Engine& engine);
@@ -64,7 +67,8 @@ class PointRun {
   ProgressUpdate update_;
   PointResult point_;
   Measurement measurement_;
-  bool connected_ = false;
+  bool hopeless_ = false;
+  bool lacks_method_ = false;
   std::unique_ptr<RunWindow> window_;
   std::set<uint64_t> apart_;  // sockets to the servers that carry no measured call
 };

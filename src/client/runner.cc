@@ -30,6 +30,9 @@ class Sweep {
         setting_{config, endpoints, interrupt, observer.progress,
                  config.evidence || config.baseline ? &servers_ : nullptr},
         baselines_(setting_) {
+    std::vector<int> slots;
+    for (const Load& load : config.points) slots.push_back(load.slots);
+    if (std::string note = DescribeIdleChannels(config.policy, slots); !note.empty()) notes_.push_back(std::move(note));
     update_.points = goals.find_rate ? 0 : config.repetitions * static_cast<int>(config.points.size());
   }
 
@@ -93,10 +96,10 @@ class Sweep {
     }
     CheckPoint(setting.config, servers_.servers(), point);
     JudgePoint(run.measurement(), point);
-    const bool never_connected = update_.point == 1 && !run.connected();
+    const bool hopeless = update_.point == 1 && run.hopeless();
     result_.repetitions = update_.repetition + 1;
     result_.partial = interrupt_.Pending() || point.stuck;
-    over_ = result_.partial || never_connected;
+    over_ = result_.partial || hopeless;
     if (observer_.on_point) observer_.on_point(Snapshot());
     return &point;
   }

@@ -5,6 +5,7 @@
 
 #include <atomic>
 #include <cstdint>
+#include <optional>
 
 #include "cqbench/clock.h"
 #include "src/client/lane.h"
@@ -53,6 +54,8 @@ struct alignas(64) CallSlot : FreeNode {
   // --breakdown, both written by whoever drives the slot:
   uint32_t issues = 0;  // counts towards the next call that is timed
   Nanos issued_ns = 0;  // when the API returned from issuing the call in flight; 0: it is not timed
+
+  std::optional<grpc::ClientContext> context;  // of the call or stream in flight
 
   void Sent(Nanos now) { sent_ns.store(now, std::memory_order_relaxed); }
   Nanos sent() const { return sent_ns.load(std::memory_order_relaxed); }

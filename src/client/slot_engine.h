@@ -13,28 +13,14 @@
 #include <vector>
 
 #include "cqbench/engine.h"
-#include "src/channel/channel_pool.h"
+#include "src/channel/poll.h"
+#include "src/client/engine_context.h"
 #include "src/client/late_messages.h"
 #include "src/client/slot.h"
 #include "src/client/slot_schedule.h"
 #include "src/client/timing_cost.h"
 
 namespace cqbench {
-
-struct EngineContext {
-  const RunConfig& config;
-  const ChannelPool& pool;
-  const Load& load;
-  int threads;
-  const RunWindow& window;
-  std::vector<DueTimes> schedule;  // of each pacer; empty: a closed loop
-  Nanos margin_ns;                 // of hybrid pacing
-};
-
-// One per API; MakeEngine() picks.
-std::unique_ptr<Engine> MakeSyncEngine(const EngineContext& context);
-std::unique_ptr<Engine> MakeCqEngine(const EngineContext& context);
-std::unique_ptr<Engine> MakeCallbackEngine(const EngineContext& context);
 
 // `Slot` derives from CallSlot. Engines are final classes whose destructor calls Stop() first.
 template <typename Slot>
@@ -61,6 +47,8 @@ class SlotEngine : public Engine {
   }
 
   std::vector<std::vector<int>> ChannelsOfThread() const override { return {}; }
+
+  bool LacksMethod() const override { return lacks_method_.load(std::memory_order_relaxed); }
 
   ScheduleProgress Progress(Nanos now) const override {
     ScheduleProgress progress;
@@ -159,6 +147,26 @@ class SlotEngine : public Engine {
     }
   }
 
+  // A new context for a call that is sent whole: gRPC has no way to use one twice.
+  grpc::ClientContext* NewCall(Slot& slot) {
+    slot.context.emplace();
+    slot.context->set_deadline(ToTimespec(slot.sent() + config_.deadline_ns));
+    slot.gate.Enter(&*slot.context);
+    return &*slot.context;
+  }
+  // The same for a stream, whose messages have deadlines of their own.
+  grpc::ClientContext* NewStream(Slot& slot) {
+    slot.timed_out.store(false, std::memory_order_relaxed);
+    slot.context.emplace();
+    slot.gate.Enter(&*slot.context);
+    return &*slot.context;
+  }
+  // A stream has ended, whether it broke or was closed.
+  void StreamEnded(Slot& slot, Nanos done) {
+    if (schedule_.Over(done)) return Retire();
+    schedule_.Rest(slot, done);
+  }
+
   // The end of a call or message that was seen at `done`: `wrong` says what is wrong with a good status's answer.
   // Returns whether it was a success.
   bool RecordEnd(Recorder& recorder, Slot& slot, Nanos done, const grpc::Status& status, absl::string_view wrong) {
@@ -187,6 +195,7 @@ class SlotEngine : public Engine {
       recorder.Failure(times, static_cast<int>(grpc::StatusCode::UNKNOWN),
                        "the server ended the stream early, with status OK");
     } else {
+      if (status.error_code() == grpc::StatusCode::UNIMPLEMENTED) lacks_method_.store(true, std::memory_order_relaxed);
       recorder.Failure(times, static_cast<int>(status.error_code()), status.error_message());
     }
   }
@@ -214,9 +223,10 @@ class SlotEngine : public Engine {
 
  private:
   static void RecordParts(Recorder& recorder, CallSlot& slot, Nanos done) {
+    if (slot.issued_ns == 0) [[likely]]
+      return;
     const Nanos issued = std::exchange(slot.issued_ns, 0);
-    if (issued != 0) [[unlikely]]
-      recorder.Parts(slot.due_ns, issued - slot.sent(), done - issued);
+    recorder.Parts(slot.due_ns, issued - slot.sent(), done - issued);
   }
   void CancelLateMessages(Nanos now) {
     late_.Look(now, [](Slot& slot) {
@@ -236,6 +246,7 @@ class SlotEngine : public Engine {
   LateMessages<Slot> late_;
   std::atomic<int> live_{0};
   std::atomic<bool> abandoned_{false};
+  std::atomic<bool> lacks_method_{false};
   bool joined_ = false;
 };
 

@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "src/channel/channel_pool.h"
+#include "src/client/engine_context.h"
 #include "src/method/holder.h"
 #include "src/method/methods.h"
 
@@ -62,12 +63,6 @@ class BlockingStream {
   grpc::CompletionQueue* const queue_;
   const std::unique_ptr<Stream> stream_;
 };
-
-// Which operations the stream of a stub has. Those of the generic stub have both.
-template <typename Stub>
-inline constexpr bool kWrites = Stub::kStream != Shape::kServerStreaming;
-template <typename Stub>
-inline constexpr bool kReads = Stub::kStream != Shape::kClientStreaming;
 
 // What users of gRPC have. kShape is the method's; kStream that of the objects that Call() and Prepare() return and of
 // the reactors that Start() takes.
@@ -172,30 +167,22 @@ class GenericStub {
   const std::string path_ = PathOf<M>();
 };
 
-// What is wrong with how many answers came to a call; empty when nothing is. Each has been checked when it was read.
-template <typename Stub>
-absl::string_view WrongCount(int answers, const MessageConfig& config) {
-  const int expected = Stub::kShape == Shape::kServerStreaming ? config.stream_messages : 1;
-  return answers == expected ? absl::string_view() : "the server did not send as many responses as were asked for";
-}
-
-// The same at the end of a client- or server-streaming call, when an answer that comes with the end is checked, too.
-template <typename Stub, typename Response>
-absl::string_view WrongAtEnd(int answers, const Response& response, const MessageConfig& config) {
-  return kReads<Stub> ? WrongCount<Stub>(answers, config) : Stub::Check(response, config);
-}
-
-// Calls visit.operator()<Stub>() with the kind of stub that the run is to use.
-template <typename Visit>
-auto WithStub(const RunConfig& config, Visit&& visit) {
-  return AllMethods::With(config.method.id, [&]<typename M>() {
-    if (config.messages == MessageHolder::kBytes) {
-      return visit.template operator()<GenericStub<M, grpc::ByteBuffer, grpc::ByteBuffer>>();
+// The engine for the kind of stub that the run is to use. Its method is of one of these shapes: the others are not
+// compiled.
+template <template <typename Stub> typename EngineOf, Shape... kShapes>
+std::unique_ptr<Engine> MakeForStub(const EngineContext& context) {
+  return AllMethods::With(context.config.method.id, [&]<typename M>() -> std::unique_ptr<Engine> {
+    if constexpr (((M::kShape == kShapes) || ...)) {
+      if (context.config.messages == MessageHolder::kBytes) {
+        return std::make_unique<EngineOf<GenericStub<M, grpc::ByteBuffer, grpc::ByteBuffer>>>(context);
+      }
+      if (context.config.stub == StubKind::kGeneric) {
+        return std::make_unique<EngineOf<GenericStub<M, typename M::Request, typename M::Response>>>(context);
+      }
+      return std::make_unique<EngineOf<GeneratedStub<M>>>(context);
+    } else {
+      return nullptr;
     }
-    if (config.stub == StubKind::kGeneric) {
-      return visit.template operator()<GenericStub<M, typename M::Request, typename M::Response>>();
-    }
-    return visit.template operator()<GeneratedStub<M>>();
   });
 }
 

@@ -10,11 +10,11 @@
 #include <optional>
 #include <thread>
 
-#include "src/channel/poll.h"
 #include "src/client/gated_threads.h"
 #include "src/client/pacer.h"
 #include "src/client/slot_engine.h"
 #include "src/client/stub.h"
+#include "src/client/transfer.h"
 
 namespace cqbench {
 namespace {
@@ -35,7 +35,6 @@ struct SyncSlot : CallSlot {
   std::optional<Recorder> recorder;
   std::optional<Requests<Stub>> requests;
   std::optional<Holder<typename Stub::Response>> responses;
-  std::optional<grpc::ClientContext> context;
   typename KeptStream<Stub>::Pointer stream{};
 };
 
@@ -147,62 +146,56 @@ class SyncEngine final : public SlotEngine<SyncSlot<Stub>> {
     if constexpr (Stub::kShape == Shape::kBidi) {
       return Ping(slot);
     } else {
-      slot.context.emplace();
-      slot.context->set_deadline(ToTimespec(slot.sent() + this->config().deadline_ns));
-      slot.gate.Enter(&*slot.context);
+      grpc::ClientContext* context = this->NewCall(slot);
       Response& response = slot.responses->Next();
-      int responses = 1;
+      [[maybe_unused]] Transfer<Stub> transfer(this->config().message);
       Ending end;
       if constexpr (Stub::kShape == Shape::kUnary) {
-        end.status = slot.stub->Call(&*slot.context, slot.requests->Next(), &response);
+        end.status = slot.stub->Call(context, slot.requests->Next(), &response);
       } else {
-        end.status = Transfer(slot, response, responses, end.wrong);
+        end.status = Stream(slot, context, response, transfer);
       }
       end.done = NowNs();
       slot.gate.Leave();
       if constexpr (Stub::kShape == Shape::kUnary) {
         end.wrong = Stub::Check(response, this->config().message);
-      } else if (end.wrong.empty()) {
-        end.wrong = WrongAtEnd<Stub>(responses, response, this->config().message);
+      } else {
+        end.wrong = transfer.WrongAtEnd(response);
       }
       return end;
     }
   }
 
-  // A client- or server-streaming call, whole. `responses`: how many answers came.
-  grpc::Status Transfer(Slot& slot, Response& response, int& responses, absl::string_view& wrong) {
-    const auto call = Open(slot, response);
+  // A client- or server-streaming call, whole.
+  grpc::Status Stream(Slot& slot, grpc::ClientContext* context, Response& response, Transfer<Stub>& transfer) {
+    const auto call = Open(slot, context, response);
     if constexpr (kWrites<Stub>) {
-      const int writes = Stub::kShape == Shape::kClientStreaming ? this->config().message.stream_messages : 1;
-      bool open = true;
-      for (int i = 1; open && i < writes; ++i) open = call->Write(slot.requests->Next());
-      if (open) call->WriteLast(slot.requests->Next(), grpc::WriteOptions());
+      for (bool open = true; open && !transfer.written();) {
+        if (transfer.IsLastWrite()) {
+          call->WriteLast(slot.requests->Next(), grpc::WriteOptions());
+        } else {
+          open = call->Write(slot.requests->Next());
+        }
+      }
     }
     if constexpr (kReads<Stub>) {
-      for (responses = 0; call->Read(&response); ++responses) {
-        if (wrong.empty()) wrong = Stub::Check(response, this->config().message);
-      }
+      while (call->Read(&response)) transfer.Took(response);
     }
     return call->Finish();
   }
-  auto Open(Slot& slot, Response& response) {
+  auto Open(Slot& slot, grpc::ClientContext* context, Response& response) {
     if constexpr (Stub::kStream == Shape::kClientStreaming) {
-      return slot.stub->Call(&*slot.context, &response);
+      return slot.stub->Call(context, &response);
     } else if constexpr (Stub::kStream == Shape::kServerStreaming) {
-      return slot.stub->Call(&*slot.context, slot.requests->Next());
+      return slot.stub->Call(context, slot.requests->Next());
     } else {
-      return slot.stub->Call(&*slot.context);
+      return slot.stub->Call(context);
     }
   }
 
   // Opens the stream when there is none; one that breaks is gone.
   Ending Ping(Slot& slot) requires(Stub::kShape == Shape::kBidi) {
-    if (!slot.stream) {
-      slot.timed_out.store(false, std::memory_order_relaxed);
-      slot.context.emplace();
-      slot.gate.Enter(&*slot.context);
-      slot.stream = slot.stub->Call(&*slot.context);
-    }
+    if (!slot.stream) slot.stream = slot.stub->Call(this->NewStream(slot));
     Response& response = slot.responses->Next();
     bool ok = slot.stream->Write(slot.requests->Next());
     if (ok && this->IsTimed(slot)) slot.issued_ns = NowNs();
@@ -240,9 +233,8 @@ class SyncEngine final : public SlotEngine<SyncSlot<Stub>> {
 }  // namespace
 
 std::unique_ptr<Engine> MakeSyncEngine(const EngineContext& context) {
-  return WithStub(context.config, [&]<typename Stub>() -> std::unique_ptr<Engine> {
-    return std::make_unique<SyncEngine<Stub>>(context);
-  });
+  return MakeForStub<SyncEngine, Shape::kUnary, Shape::kClientStreaming, Shape::kServerStreaming, Shape::kBidi>(
+      context);
 }
 
 }  // namespace cqbench

@@ -2,9 +2,11 @@
 
 #include <algorithm>
 #include <numeric>
+#include <set>
 
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
 #include "absl/strings/strip.h"
 
 namespace cqbench {
@@ -74,6 +76,22 @@ ChannelPlan PlanChannels(const ChannelPolicy& policy, int slots, int hosts) {
   const bool together = policy.kind == Kind::kShared || policy.kind == Kind::kPerSlot;
   plan.expected_connections = together ? std::min(channels, hosts) : channels;
   return plan;
+}
+
+std::string DescribeIdleChannels(const ChannelPolicy& policy, const std::vector<int>& slots) {
+  if (policy.kind == Kind::kPool) {
+    std::set<int> fewer;
+    for (int count : slots) {
+      if (count < policy.pool_size) fewer.insert(count);
+    }
+    if (fewer.empty()) return "";
+    return absl::StrCat(policy.ToString(), " has more channels than calls in flight (", absl::StrJoin(fewer, ", "),
+                        "): the others carry nothing");
+  }
+  const int most = slots.empty() ? 0 : *std::max_element(slots.begin(), slots.end());
+  if (policy.max_channels <= most) return "";
+  return absl::StrCat("at most ", policy.max_channels, " channels is no bound: there are never more than ", most,
+                      " calls in flight, with a channel each");
 }
 
 int ThreadOfSlot(int slot, int channels, int threads) {

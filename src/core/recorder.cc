@@ -19,26 +19,33 @@ Recorder::Recorder(const RunWindow* window, bool open_loop) : window_(window) {
   }
   data_.slice_ns = window->slice_ns();
   data_.slices.resize(static_cast<size_t>(window->slices()));
-  if (!data_.slices.empty()) slice_ = data_.slices.data();
 }
 
 // What is left of the window behind the last whole slice is the last one's.
-void Recorder::MoveToSlice(Nanos into_window) {
-  const auto i = std::min(static_cast<size_t>(into_window / data_.slice_ns), data_.slices.size() - 1);
+Slice* Recorder::MoveTo(Nanos t) {
+  if (t >= slice_begins_ && t < slice_ends_) return slice_;
+  const Nanos open = window_->open_ns();
+  slice_begins_ = open;
+  slice_ends_ = window_->close_ns();
+  if (data_.slices.empty()) return nullptr;
+  const size_t last = data_.slices.size() - 1;
+  const size_t i = std::min(static_cast<size_t>((t - open) / data_.slice_ns), last);
+  slice_begins_ = open + static_cast<Nanos>(i) * data_.slice_ns;
+  if (i < last) slice_ends_ = slice_begins_ + data_.slice_ns;
   slice_ = &data_.slices[i];
-  slice_begins_ = static_cast<Nanos>(i) * data_.slice_ns;
+  return slice_;
 }
 
-bool Recorder::SuccessAtEdge(const CallTimes& call) {
+bool Recorder::SuccessElsewhere(const CallTimes& call) {
   if (window_->Owns(call.due_ns, call.done_ns)) {
     CountSpanning(call.due_ns);
     RecordLatencies(call);
-    if (slice_ != nullptr && window_->Contains(call.due_ns)) {
-      SliceAt(call.due_ns - window_->open_ns()).latency.Record(call.done_ns - call.due_ns);
+    if (window_->Contains(call.due_ns)) {
+      if (Slice* slice = MoveTo(call.due_ns)) slice->latency.Record(call.done_ns - call.due_ns);
     }
   }
   if (!window_->Contains(call.done_ns)) return false;
-  if (slice_ != nullptr) ++SliceAt(call.done_ns - window_->open_ns()).completed;
+  if (Slice* slice = MoveTo(call.done_ns)) ++slice->completed;
   CountCompleted();
   return true;
 }
@@ -48,7 +55,8 @@ void Recorder::Failure(const CallTimes& call, int code, absl::string_view messag
   CountSpanning(call.due_ns);
   ++data_.counts.failed;
   data_.failures.Add(code, message);
-  if (slice_ != nullptr && window_->Contains(call.done_ns)) ++SliceAt(call.done_ns - window_->open_ns()).failed;
+  if (!window_->Contains(call.done_ns)) return;
+  if (Slice* slice = MoveTo(call.done_ns)) ++slice->failed;
 }
 
 void Recorder::Unfinished(const CallTimes& call) {
@@ -97,6 +105,7 @@ void Recorder::Parts(Nanos due_ns, Nanos issue_ns, Nanos wait_ns) {
 
 void Recorder::MergeInto(Measurement& total) const {
   total.Merge(data_);
+  total.counts.ok += data_.latency.Count();
   total.completed += Completed();
 }
 

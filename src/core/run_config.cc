@@ -2,11 +2,13 @@
 
 #include <algorithm>
 #include <cmath>
+#include <utility>
 
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
 #include "absl/strings/str_split.h"
+#include "absl/strings/strip.h"
 #include "absl/time/time.h"
 
 namespace cqbench {
@@ -112,6 +114,27 @@ absl::StatusOr<Nanos> ParseDuration(absl::string_view text, Nanos min_ns) {
                                                    min_ns > 0 ? "more than 0 and" : "0 or more,", " up to 24h"));
   }
   return absl::ToInt64Nanoseconds(duration);
+}
+
+absl::StatusOr<uint32_t> ParseBytes(absl::string_view text, uint32_t max) {
+  static constexpr std::pair<absl::string_view, uint64_t> kUnits[] = {
+      {"KiB", 1024}, {"MiB", 1024 * 1024}, {"kB", 1000}, {"MB", 1'000'000}, {"B", 1}};
+  absl::string_view digits = text;
+  uint64_t unit = 1;
+  for (const auto& [name, bytes] : kUnits) {
+    if (!absl::ConsumeSuffix(&digits, name)) continue;
+    unit = bytes;
+    break;
+  }
+  uint32_t number = 0;
+  if (!absl::SimpleAtoi(digits, &number)) {
+    return absl::InvalidArgumentError(
+        absl::StrCat("'", text, "' is not a size: a whole number of bytes, or one with B, kB, MB, KiB or MiB"));
+  }
+  if (number * unit > max) {
+    return absl::InvalidArgumentError(absl::StrCat("'", text, "' is out of range: accepted is 0 to ", max, " bytes"));
+  }
+  return static_cast<uint32_t>(number * unit);
 }
 
 std::string FormatDuration(Nanos ns) {

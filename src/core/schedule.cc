@@ -144,7 +144,7 @@ Nanos PacerClock::WaitUntil(Nanos due) const {
   return now;
 }
 
-Nanos CalibrateMargin(int sleeps) {
+Nanos CalibrateMargin(double rate, int sleeps) {
   AskForExactTimers();
   std::vector<Nanos> overshoots;
   for (int i = 0; i < sleeps; ++i) {
@@ -154,7 +154,8 @@ Nanos CalibrateMargin(int sleeps) {
   }
   const auto p90 = overshoots.begin() + (sleeps * 9 + 9) / 10 - 1;
   std::nth_element(overshoots.begin(), p90, overshoots.end());
-  return std::clamp<Nanos>(*p90, 0, kMaxMargin);
+  const double quarter_gap = static_cast<double>(kNanosPerSecond) / rate / 4;
+  return std::clamp<Nanos>(*p90, 0, quarter_gap < kMaxMargin ? static_cast<Nanos>(quarter_gap) : kMaxMargin);
 }
 
 void GapMeter::Merge(const GapMeter& other) {

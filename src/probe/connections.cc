@@ -4,7 +4,6 @@
 #include <dirent.h>
 #include <netdb.h>
 #include <netinet/in.h>
-#include <poll.h>
 #include <sys/stat.h>
 #include <sys/un.h>
 #include <unistd.h>
@@ -164,29 +163,6 @@ absl::StatusOr<std::vector<Endpoint>> ResolveTargets(const std::vector<Target>& 
     }
   }
   return endpoints;
-}
-
-std::string ExplainNoConnection(const std::vector<Endpoint>& endpoints) {
-  int last_error = 0;
-  for (const Endpoint& endpoint : endpoints) {
-    const int fd = socket(endpoint.address.ss_family, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
-    if (fd < 0) continue;
-    int error = connect(fd, reinterpret_cast<const sockaddr*>(&endpoint.address), endpoint.length) == 0 ? 0 : errno;
-    if (error == EINPROGRESS) {
-      pollfd ready{fd, POLLOUT, 0};
-      socklen_t length = sizeof(error);
-      if (poll(&ready, 1, 500) <= 0) {
-        error = ETIMEDOUT;
-      } else if (getsockopt(fd, SOL_SOCKET, SO_ERROR, &error, &length) != 0) {
-        error = errno;
-      }
-    }
-    close(fd);
-    if (error == 0)
-      return "a plain connection works, gRPC's does not: is it a gRPC server, are channel arguments right?";
-    last_error = error;
-  }
-  return std::strerror(last_error);
 }
 
 std::optional<std::vector<OpenConnection>> FindConnections(const std::vector<Endpoint>& endpoints,

@@ -6,8 +6,8 @@
 namespace cqbench {
 namespace {
 
-// Of scripts/cqbench/result.schema.json. Files without the key are version 1: the same without evidence. Version 2 had
-// unary and streaming modes instead of methods, a closed loop only, and doubts without codes.
+// Of scripts/cqbench/files/result.schema.json. Files without the key are version 1: the same without evidence. Version
+// 2 had unary and streaming modes instead of methods, a closed loop only, and doubts without codes.
 constexpr int kSchemaVersion = 3;
 
 Json Server(const ServerInfo& s) {
@@ -96,6 +96,7 @@ Json JsonContext(const Result& result) {
   json["channel_policy"] = c.policy;
   json["warmup_ns"] = c.warmup_ns;
   json["interval_ns"] = c.interval_ns;
+  if (c.total_calls > 0) json["total_calls"] = c.total_calls;
   json["deadline_ns"] = c.deadline_ns;
   json["request_bytes"] = c.request_bytes;
   json["response_bytes"] = c.response_bytes;

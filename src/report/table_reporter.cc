@@ -157,6 +157,10 @@ std::string FormatTable(const Result& result) {
                    c.repetitions > 1 ? absl::StrCat(", median of ", c.repetitions, " repetitions") : "", "\n",
                    MainTable(result, points));
   if (c.open_loop) absl::StrAppend(&text, "latencies are from due; sent: from when the call was sent\n");
+  if (c.total_calls > 0) {
+    absl::StrAppend(&text, "each point ended when ", c.total_calls,
+                    " calls were done (--total), or with its interval\n");
+  }
   for (const PointResult& point : points) AppendNotes(&text, point);
   for (const Finding& doubt : result.suspect) {
     absl::StrAppend(&text, "every point: suspect: ", doubt.code, ": ", doubt.text, "\n");

@@ -5,6 +5,7 @@
 #include <iterator>
 #include <nlohmann/json.hpp>
 
+#include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "src/tools/load_flags.h"
 #include "src/tools/method_flags.h"
@@ -125,11 +126,15 @@ class ClientFlags {
     AddDuration(app_, "--deadline", options_.run.deadline_ns,
                 "of each call; of each message of a bidirectional stream");
     AddDuration(app_, "--connect-timeout", options_.run.connect_timeout_ns, "for all connections of a point");
+    app_.add_flag("--wait-for-server", options_.run.wait_for_server,
+                  "try for so long even where connections are refused; without it such a point fails at once");
   }
 
   void AddOutput() {
-    AddChoice(app_, "--format", typed_.format, {"table", "csv", "json", "gobench"}, "of the result");
-    app_.add_option("--output", options_.output, "write the result there; standard output gets the table")
+    format_ = AddChoice(app_, "--format", typed_.format, {"table", "csv", "json", "gobench"}, "of the result");
+    app_.add_option("--output", options_.output,
+                    "write the result there, as its ending .json or .csv says where --format does not; standard "
+                    "output gets the table")
         ->type_name("FILE");
     app_.add_flag("--with-csv", options_.with_csv, "a CSV block below the table");
     app_.add_flag("--per-worker-stats", options_.per_worker_stats,
@@ -192,6 +197,9 @@ class ClientFlags {
   }
 
   void ResolveOutput() {
+    for (const char* ending : {"json", "csv"}) {
+      if (format_->count() == 0 && absl::EndsWith(options_.output, absl::StrCat(".", ending))) typed_.format = ending;
+    }
     options_.format = typed_.format == "csv"       ? Format::kCsv
                       : typed_.format == "json"    ? Format::kJson
                       : typed_.format == "gobench" ? Format::kGoBench
@@ -215,7 +223,8 @@ class ClientFlags {
   ClientOptions options_;
   std::optional<MethodFlags> method_;
   std::optional<LoadFlags> load_;
-  CLI::Option *api_, *threads_, *max_async_clients_, *policy_, *max_channels_, *no_evidence_, *max_error_rate_;
+  CLI::Option *api_, *threads_, *max_async_clients_, *policy_, *max_channels_, *no_evidence_, *max_error_rate_,
+      *format_;
 };
 
 }  // namespace

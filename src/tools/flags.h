@@ -12,10 +12,12 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "cqbench/run_config.h"
+#include "src/tools/suggest.h"
 
 namespace cqbench {
 
-// What came of a command line: options, or a text to print and the status to exit with (help, version or an error).
+// What came of a command line: options, or a text to print and the status to exit with (help, version, an error, or no
+// text at all: --check).
 template <typename Options>
 struct Parsed {
   std::optional<Options> options;
@@ -79,6 +81,9 @@ inline CLI::Option* AddChannelArgs(CLI::App& app, std::vector<ChannelArg>& into)
       ->take_all();
 }
 
+// A line on standard error for each that no code of this process knows by that name: the library ignores it, silently.
+void WarnOfUnknownChannelArgs(const std::string& program, const std::vector<ChannelArg>& args);
+
 // One of a list of names.
 inline CLI::Option* AddChoice(CLI::App& app, const std::string& flag, std::string& into,
                               const std::vector<std::string>& choices, const std::string& help) {
@@ -138,16 +143,25 @@ void SetDeadlockDetection(bool on);
   throw CLI::ValidationError(flag, why);
 }
 
-// Runs `fill` (which may throw CLI errors) after parsing and turns every outcome into Parsed.
+// Runs `fill` (which may throw CLI errors) after parsing and turns every outcome into Parsed. Adds --check, with which
+// that is all: no options, no text, status 0 or what an error gives.
 template <typename Options, typename Fill>
 Parsed<Options> ParseCommandLine(CLI::App& app, int argc, const char* const* argv, Fill fill) {
+  bool check = false;
+  app.add_flag("--check", check,
+               "only see whether these flags are accepted: nothing is resolved, opened, connected or printed");
   try {
     app.parse(argc, argv);
-    return {fill(), "", 0};
+    Options options = fill();
+    if (check) return {};
+    return {std::move(options), "", 0};
   } catch (const CLI::CallForHelp&) {
     return {std::nullopt, app.help(), 0};
   } catch (const CLI::CallForVersion& version) {
     return {std::nullopt, std::string(version.what()) + "\n", 0};
+  } catch (const CLI::ExtrasError&) {
+    return {std::nullopt, absl::StrCat(app.get_name(), ": ", ExplainExtras(app.remaining(), app), " (see --help)\n"),
+            kExitUsage};
   } catch (const CLI::ParseError& error) {
     std::string line = error.what();
     std::replace(line.begin(), line.end(), '\n', ' ');

@@ -64,6 +64,7 @@ RunContext DescribeRun(int argc, const char* const* argv, const ClientOptions& o
   context.policy = run.policy.ToString();
   context.warmup_ns = run.warmup_ns;
   context.interval_ns = run.interval_ns;
+  context.total_calls = run.total;
   context.deadline_ns = run.deadline_ns;
   DescribeMessages(run, context);
   DescribeLoop(options, context);
@@ -204,6 +205,7 @@ int Main(int argc, const char* const* argv) {
     return parsed.exit_code;
   }
   SetDeadlockDetection(parsed.options->deadlock_detection);
+  WarnOfUnknownChannelArgs("grpc_ping_client", parsed.options->run.channel_args);
   return Client(argc, argv, *parsed.options).Run(interrupt);
 }
 

@@ -44,6 +44,7 @@ int Main(int argc, const char* const* argv) {
   }
   const ServerConfig& config = parsed.options->server;
   SetDeadlockDetection(parsed.options->deadlock_detection);
+  WarnOfUnknownChannelArgs("grpc_ping_server", config.channel_args);
   RaiseDescriptorLimit();  // a connection is a descriptor
   auto server = StartServer(config);
   if (!server.ok()) {

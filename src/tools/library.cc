@@ -1,8 +1,11 @@
 #include <google/protobuf/message.h>
 #include <grpcpp/grpcpp.h>
 
+#include <cstdio>
+
 #include "absl/strings/str_cat.h"
 #include "absl/synchronization/mutex.h"
+#include "cqbench/loaded_text.h"
 #include "src/tools/flags.h"
 
 namespace cqbench {
@@ -18,6 +21,14 @@ std::string ProtobufVersion() {
 
 void SetDeadlockDetection(bool on) {
   if (!on) absl::SetMutexDeadlockDetectionMode(absl::OnDeadlockCycle::kIgnore);
+}
+
+void WarnOfUnknownChannelArgs(const std::string& program, const std::vector<ChannelArg>& args) {
+  for (const ChannelArg& arg : args) {
+    if (IsInLoadedCode(arg.key).value_or(true)) continue;
+    std::fprintf(stderr, "%s: --channel-arg: gRPC %s knows no argument '%s' and ignores it\n", program.c_str(),
+                 GrpcVersion().c_str(), arg.key.c_str());
+  }
 }
 
 std::string VersionLine(const std::string& program) {

@@ -13,6 +13,7 @@ namespace {
 constexpr double kErrorsOfSearch = 0.01;
 
 constexpr double kMaxPoints = 10'000;  // of a sweep over rates
+constexpr uint64_t kMaxTotal = 1'000'000'000'000;
 constexpr char kRateHelp[] = "calls per second";
 
 absl::StatusOr<double> ParseRate(absl::string_view text) {
@@ -52,6 +53,10 @@ void LoadFlags::AddClosed(CLI::App& app) {
   }
   list_->excludes(inflight);
   closed_ = {inflight, min_, max_, step_, list_};
+  total_ = AddNumber(app, "--total", run_.total, uint64_t{1}, kMaxTotal,
+                     "closed loop: end each point when so many calls are done, at the latest after --interval; looked "
+                     "at every few milliseconds, so some more are done, and throughput is by the time it took")
+               ->type_name("CALLS");
 }
 
 void LoadFlags::AddOpen(CLI::App& app) {
@@ -148,6 +153,9 @@ void LoadFlags::ResolveOpen() {
       BadCombination(option->get_name(),
                      "is for the closed loop: with a rate, --max-outstanding bounds what is in flight");
     }
+  }
+  if (total_->count() > 0) {
+    BadCombination("--total", "is for the closed loop: with a rate, --interval says how many calls are due");
   }
   if (find_rate_option_->count() > 0) return ResolveFindRate();
   for (double rate : Rates()) {

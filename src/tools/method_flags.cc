@@ -35,6 +35,11 @@ std::string AllMethodNames() {
   return absl::StrJoin(parts, "; ");
 }
 
+CLI::Option* AddSize(CLI::App& app, const std::string& flag, uint32_t& into, const std::string& help) {
+  const auto parse = [](const std::string& text) { return ParseBytes(text, kMaxPayloadBytes); };
+  return AddParsed(app, flag, into, parse, help)->type_name("BYTES")->default_str(absl::StrCat(into));
+}
+
 std::string FullName(const MethodInfo& method) {
   return absl::StrCat(method.workload, "/", method.name);
 }
@@ -57,10 +62,9 @@ MethodFlags::MethodFlags(CLI::App& app, RunConfig& run) : run_(run), workload_(W
           "how messages live: constructed for each call, used again, on protobuf arenas, or without protobuf");
   stub_ = AddEnum(app, "--stub", run.stub, {StubKind::kGenerated, StubKind::kGeneric},
                   "calls through generated code, or through grpc::TemplatedGenericStub; --messages bytes are generic");
-  request_bytes_ =
-      AddNumber(app, "--request-bytes", message.request_bytes, 0u, kMaxPayloadBytes, "payload of a request");
-  response_bytes_ =
-      AddNumber(app, "--response-bytes", message.response_bytes, 0u, kMaxPayloadBytes, "payload of a response");
+  request_bytes_ = AddSize(app, "--request-bytes", message.request_bytes,
+                           "payload of a request: a number of bytes, or with a unit: 4KiB");
+  response_bytes_ = AddSize(app, "--response-bytes", message.response_bytes, "payload of a response");
   payload_ = AddEnum(app, "--payload", message.payload, {PayloadKind::kZero, PayloadKind::kText, PayloadKind::kRandom},
                      "what payloads are made of, both ways: all zero, text that compresses, or random bytes");
   payload_seed_ = AddNumber(app, "--payload-seed", message.payload_seed, uint64_t{0}, UINT64_MAX,

@@ -107,6 +107,7 @@ Result QueueSample() {
 Result CensoredSample() {
   Result result;
   result.context = SampleContext();
+  result.context.total_calls = 1'980;
   for (const auto& [inflight, hanging] : {std::pair{1, 1u}, std::pair{4, 30u}, std::pair{8, 8u}}) {
     Histogram ended, at_least;
     const uint64_t ok = inflight == 8 ? 0 : 1'980;

@@ -20,8 +20,10 @@ class CountingServer {
   std::string address_;
 };
 
-Json PointOf(const std::string& client, const std::string& address, const Flags& flags) {
-  Process process(Flags{client, "--host", address, "--inflight", "2", "--api", "cq", "--format", "json"} + Short() +
+Json PointOf(const std::string& client, const std::string& address, const Flags& flags,
+             const std::string& interval = "150ms") {
+  Process process(Flags{client, "--host", address, "--inflight", "2", "--api", "cq", "--format", "json", "--warmup",
+                        "50ms", "--interval", interval, "--deadline", "15"} +
                   flags);
   const ClientRun run = Finish(process);
   EXPECT_EQ(run.exit_code, 0) << run.err;
@@ -30,13 +32,15 @@ Json PointOf(const std::string& client, const std::string& address, const Flags&
 
 TEST(AllocationsTest, ArePerRpcAndRepeatable) {
   const CountingServer server(CQBENCH_COUNTING_SERVER);
-  const Json first = PointOf(CQBENCH_COUNTING_CLIENT, server.address(), {});
-  const Json second = PointOf(CQBENCH_COUNTING_CLIENT, server.address(), {});
+  const Json first = PointOf(CQBENCH_COUNTING_CLIENT, server.address(), {}, "100ms");
+  const Json second = PointOf(CQBENCH_COUNTING_CLIENT, server.address(), {}, "400ms");
   for (const char* name : {"client_allocations_per_rpc", "server_allocations_per_rpc"}) {
     // The library needs some for every call, but not hundreds.
     EXPECT_GT(first.at(name), 1) << name;
     EXPECT_LT(first.at(name), 200) << name;
-    EXPECT_NEAR(second.at(name).get<double>() / first.at(name).get<double>(), 1, 0.05) << name;
+    // How many calls share a wake-up, a segment or a poll depends on what else the machine does: 13 % apart were seen.
+    // Counted per run or per second it would be twice and more.
+    EXPECT_NEAR(second.at(name).get<double>() / first.at(name).get<double>(), 1, 0.4) << name;
   }
   EXPECT_GT(first.at("client_allocated_bytes_per_rpc"), 100);
 }

@@ -1,6 +1,8 @@
 // Servers that are not there, go away and come back, and descriptors that do not suffice.
 
 #include <gmock/gmock.h>
+#include <grpcpp/generic/async_generic_service.h>
+#include <grpcpp/grpcpp.h>
 #include <gtest/gtest.h>
 
 #include <csignal>
@@ -12,17 +14,28 @@
 namespace cqbench::smoke {
 namespace {
 
-TEST(NoServerTest, IsSaidWithinTheConnectTimeout) {
+// Nobody listens there, so it is of no use to wait.
+TEST(NoServerTest, IsSaidAtOnce) {
   const BoundSocket nobody;
   for (const std::string& api : kClientApis) {
-    // The rest of the sweep is not tried: three points would take three timeouts.
     const ClientRun run =
-        RunClient({"--host", nobody.address(), "--api", api, "--connect-timeout", "500ms", "--inflight-list", "1,2,3"});
+        RunClient({"--host", nobody.address(), "--api", api, "--connect-timeout", "20", "--inflight-list", "1,2,3"});
     EXPECT_EQ(run.exit_code, 1);
     EXPECT_EQ(run.out, "");
-    ExpectOneLine(run.err, {"cannot connect", nobody.address(), "500ms"});
-    EXPECT_LT(run.took, Seconds(0.5) + kGrace);
+    ExpectOneLine(run.err, {"cannot connect", nobody.address(), "Connection refused"});
+    EXPECT_LT(run.took, kGrace);
   }
+}
+
+TEST(NoServerTest, IsWaitedForOnRequest) {
+  const BoundSocket nobody;
+  // The rest of the sweep is not tried: three points would take three timeouts.
+  const ClientRun run = RunClient(
+      {"--host", nobody.address(), "--wait-for-server", "--connect-timeout", "500ms", "--inflight-list", "1,2,3"});
+  EXPECT_EQ(run.exit_code, 1);
+  ExpectOneLine(run.err, {"cannot connect", nobody.address(), "500ms"});
+  EXPECT_GE(run.took, Seconds(0.5));
+  EXPECT_LT(run.took, Seconds(0.5) + kGrace);
 }
 
 TEST(NoServerTest, UnixSocketThatIsNotThere) {
@@ -54,6 +67,30 @@ TEST(NoServerTest, JsonSaysSo) {
   EXPECT_EQ(point.at("error_occurred"), true);
   EXPECT_THAT(point.at("error_message").get<std::string>(), testing::HasSubstr("cannot connect"));
 }
+
+class NoMethodTest : public testing::TestWithParam<ApiAndMode> {};
+
+// Before anything is measured: with such times, the test would not end.
+TEST_P(NoMethodTest, EndsTheRunAtOnce) {
+  grpc::CallbackGenericService nothing;  // answers every call with UNIMPLEMENTED, as a server does by itself
+  int port = 0;
+  const auto server = grpc::ServerBuilder()
+                          .AddListeningPort("127.0.0.1:0", grpc::InsecureServerCredentials(), &port)
+                          .RegisterCallbackGenericService(&nothing)
+                          .BuildAndStart();
+  ASSERT_NE(server, nullptr);
+  const auto& [api, mode] = GetParam();
+  for (const char* warmup : {"60", "0"}) {
+    const ClientRun run = RunClient({"--host", "127.0.0.1:" + std::to_string(port), "--api", api, "--method", mode,
+                                     "--inflight-list", "3,4", "--interval", "60", "--warmup", warmup});
+    EXPECT_EQ(run.exit_code, 1);
+    EXPECT_EQ(run.out, "");
+    ExpectOneLine(run.err, {"no method /Ydb.Debug.V1.DebugService/Ping", "UNIMPLEMENTED"});
+    EXPECT_LT(run.took, kGrace);
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(All, NoMethodTest, EveryApiAndMode(), ClientName);
 
 class LostServerTest : public testing::TestWithParam<ApiAndMode> {
  protected:
@@ -100,7 +137,8 @@ TEST_P(LostServerTest, PointHasItsErrorsAndTheSweepGoesOn) {
 TEST_P(LostServerTest, RestartedServerServesALaterPoint) {
   std::optional<Server> server(std::in_place);
   const std::string port = server->port();
-  const auto client = StartClient(*server, {"--interval", "1", "--connect-timeout", "20", "--inflight-list", "3,2"});
+  const auto client = StartClient(
+      *server, {"--interval", "1", "--wait-for-server", "--connect-timeout", "20", "--inflight-list", "3,2"});
   ASSERT_TRUE(WaitUntilMeasuring(*client));
   server->process().Signal(SIGKILL);
   ASSERT_EQ(server->process().Wait(kPatience), -SIGKILL);

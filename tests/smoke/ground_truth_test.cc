@@ -28,9 +28,7 @@ struct Stalled {
 
 class StallTest : public testing::Test {
  protected:
-  void SetUp() override {
-    if (kSanitized) GTEST_SKIP() << "about time";
-  }
+  void SetUp() override {}
 
   Stalled MeasureWithStall(const Flags& flags) {
     Process client(MeasuredCommand(server_, kAroundTheStall + flags));
@@ -110,7 +108,6 @@ class LossTest : public testing::TestWithParam<std::string> {};
 // calls are due, 1 / sqrt(6000), of which the accepted 37 % are the complement: 0.5 points; but the number due is known
 // and taken into account.
 TEST_P(LossTest, AsManyCallsAreDroppedAsErlangSays) {
-  if (kSanitized) GTEST_SKIP() << "about time";
   const Server server({"--service-time", "10ms", "--service-time-mode", "wait", "--workers-per-cq", "16"},
                       OnServerCpus());
   const Json point = Measure(server, {"--api", GetParam(), "--rate", "2000", "--max-outstanding", "8", "--at-limit",

@@ -137,7 +137,11 @@ bool WaitUntilMeasuring(Process& client, int point) {
 }
 
 Flags Short() {
-  return {"--warmup", "50ms", "--interval", kSanitized ? "500ms" : "150ms", "--deadline", kSanitized ? "60" : "15"};
+  return {"--warmup", "20ms", "--total", kSanitized ? "100" : "300", "--interval", "50", "--deadline", "50"};
+}
+
+Flags ShortInterval() {
+  return {"--warmup", "50ms", "--interval", kSanitized ? "500ms" : "250ms", "--deadline", kSanitized ? "60" : "15"};
 }
 
 void ExpectClean(const Json& point) {

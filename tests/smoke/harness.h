@@ -92,8 +92,11 @@ ClientRun RunClient(const Flags& flags, const Process::Options& options = {}, Se
 ClientRun Finish(Process& client, Seconds timeout = 2 * kPatience);
 // Waits until that point of the sweep is being measured and has had answers. Needs Options::error_is_terminal.
 bool WaitUntilMeasuring(Process& client, int point = 1);
-// Flags of a point that is over soon.
+// Flags of a closed-loop point that is over when there is enough to tell of, however busy the machine is.
 Flags Short();
+// Of any point that is over soon, with as many calls as happen to be done; long enough for the server's samples, which
+// must be about as far apart as the window is long.
+Flags ShortInterval();
 
 // A measured point without any fault: calls completed, no errors, no warnings, percentiles in order.
 void ExpectClean(const Json& point);

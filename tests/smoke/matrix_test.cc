@@ -26,6 +26,8 @@ TEST_P(MatrixTest, EveryPolicyKeepsItsPromise) {
   const auto& [server_api, client_api, mode] = GetParam();
   const std::string& address = SharedServer(server_api).address();
   for (const Policy& policy : kPolicies) {
+    // The ways to connect differ in their arguments, not in what a sanitizer could see.
+    if (kSanitized && policy.name != std::string("pool:3")) continue;
     SCOPED_TRACE(policy.name);
     Flags flags = {"--host", address, "--api", client_api, "--channel-policy", policy.name};
     if (mode == "streaming") flags.push_back("--streaming");
@@ -82,7 +84,7 @@ class MethodTest : public testing::TestWithParam<std::tuple<std::string, Method>
     if (method.workload == std::string("echo")) {
       flags = flags + Flags{"--request-bytes", "100", "--response-bytes", "3000", "--payload", "random"};
     }
-    const ClientRun run = RunClient(flags + Short() + more);
+    const ClientRun run = RunClient(flags + (open_loop ? ShortInterval() : Short()) + more);
     EXPECT_EQ(run.exit_code, 0) << run.err;
     const Json point = run.Point();
     ExpectClean(point);

@@ -62,7 +62,7 @@ TEST_F(OutputTest, AnOldResultSurvivesUntilTheFirstPointHasEnded) {
 }
 
 TEST_F(OutputTest, AtTheEndTheResultIsWhole) {
-  const auto client = Start({"--inflight-list", "1,2", "--interval", "150ms"});
+  const auto client = Start({"--inflight-list", "1,2", "--total", "100"});
   EXPECT_EQ(Finish(*client).exit_code, 0);
   const Json result = Result();
   ASSERT_TRUE(result.is_object());

@@ -16,9 +16,11 @@
 namespace cqbench {
 namespace {
 
+using testing::Contains;
 using testing::ElementsAre;
 using testing::HasSubstr;
 using testing::IsEmpty;
+using testing::Not;
 
 class RunnerTest : public testing::Test {
  protected:
@@ -73,6 +75,44 @@ TEST_F(RunnerTest, EveryPointIsToldOfWhenItHasEnded) {
   EXPECT_EQ(result.points.size(), 4u);
   EXPECT_EQ(result.repetitions, 2);
   EXPECT_FALSE(result.partial);
+}
+
+TEST_F(RunnerTest, TotalEndsThePointsBeforeTheirInterval) {
+  Serve();
+  config_.points = {{1, 0}, {3, 0}};
+  config_.interval_ns = 600 * kNanosPerSecond;
+  config_.total = 100;
+  for (const ClientApi api : {ClientApi::kSync, ClientApi::kCq, ClientApi::kCallback}) {
+    config_.api = api;
+    const SweepResult result = Run();
+    ASSERT_EQ(result.points.size(), 2u);
+    EXPECT_FALSE(result.partial);
+    for (const PointResult& point : result.points) {
+      EXPECT_GE(point.completed, config_.total);
+      EXPECT_LT(point.window_ns, config_.interval_ns / 10);
+      EXPECT_DOUBLE_EQ(point.ThroughputPerSecond(), static_cast<double>(point.completed) / ToSeconds(point.window_ns));
+      EXPECT_EQ(point.failure, "");
+      EXPECT_FALSE(point.partial);
+      EXPECT_THAT(point.notes, Not(Contains(HasSubstr("--total"))));
+    }
+  }
+}
+
+TEST_F(RunnerTest, ATotalThatIsNotReachedIsSaid) {
+  Serve();
+  config_.total = 1'000'000'000;
+  const SweepResult result = Run();
+  ASSERT_EQ(result.points.size(), 1u);
+  EXPECT_EQ(result.points[0].window_ns, config_.interval_ns);
+  EXPECT_FALSE(result.points[0].partial);
+  EXPECT_THAT(result.points[0].notes, Contains(HasSubstr("before 1000000000 calls were done (--total)")));
+}
+
+TEST_F(RunnerTest, ChannelsWithoutASlotAreSaidOnce) {
+  Serve();
+  config_.points = {{1, 0}, {2, 0}};
+  config_.policy = {ChannelPolicy::Kind::kPool, 2};
+  EXPECT_THAT(Run().notes, ElementsAre(HasSubstr("pool:2 has more channels than calls in flight (1)")));
 }
 
 TEST_F(RunnerTest, NobodyThereEndsTheSweep) {

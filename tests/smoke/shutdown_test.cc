@@ -153,9 +153,8 @@ INSTANTIATE_TEST_SUITE_P(All, ShutdownTest, testing::ValuesIn(kServerApis), Serv
 void ExpectToWork(const Flags& flags, const std::string& inflight) {
   Server server(flags);
   for (const char* mode : {"--async", "--streaming"}) {
-    const ClientRun run =
-        RunClient({"--host", server.address(), "--inflight", inflight, "--local-pool", mode, "--format", "json",
-                   "--warmup", "50ms", "--interval", "400ms", "--deadline", "30"});
+    const ClientRun run = RunClient(
+        Flags{"--host", server.address(), "--inflight", inflight, "--local-pool", mode, "--format", "json"} + Short());
     EXPECT_EQ(run.exit_code, 0) << run.err;
     ExpectClean(run.Point());
   }

@@ -81,6 +81,36 @@ INSTANTIATE_TEST_SUITE_P(
         Case{"PortWithListen", kServer, {"--listen", "localhost:0", "--port", "0"}, {"--listen", "--port"}}),
     [](const auto& tested) { return std::string(tested.param.name); });
 
+TEST(CheckTest, ValidatesTheFlagsAndDoesNothing) {
+  struct {
+    Flags command;
+    int exit_code;
+  } const kCommands[] = {
+      {{kClient, "--check"}, 0},
+      {{kClient, "--api", "cq", "--inflight", "4", "--check"}, 0},
+      // Neither is known before something is resolved, or opened.
+      {{kClient, "--check", "--host", "no-such-host.invalid", "--output", "/no/such/directory/result.json"}, 0},
+      {{kClient, "--check", "--channel-arg", "grpc.no_such_argument=1"}, 0},
+      {{kServer, "--check"}, 0},
+      {{kServer, "--check", "--listen", "no-such-host.invalid:0"}, 0},
+      {{kClient, "--check", "--inflight", "0"}, 2},
+      {{kClient, "--check", "--poll", "spin"}, 2},  // a combination
+      {{kServer, "--check", "--num-cqs", "0"}, 2},
+      {{kServer, "--api", "callback", "--num-cqs", "2", "--check"}, 2},
+  };
+  for (const auto& [command, exit_code] : kCommands) {
+    SCOPED_TRACE(testing::PrintToString(command));
+    Process process(command);
+    EXPECT_EQ(process.Wait(kPatience), exit_code);
+    EXPECT_EQ(process.out(), "");
+    if (exit_code == 0) {
+      EXPECT_EQ(process.err(), "");
+    } else {
+      ExpectOneLine(process.err(), {"--"});
+    }
+  }
+}
+
 TEST(HelpTest, IsOnStandardOutput) {
   for (const char* program : {kClient, kServer}) {
     for (const char* flag : {"--help", "--version"}) {
@@ -115,6 +145,15 @@ TEST(OutputTest, OldResultSurvivesARunThatMeasuresNothing) {
   std::string content;
   std::ifstream(path) >> content;
   EXPECT_EQ(content, "old");
+}
+
+TEST(ChannelArgTest, NamesThatNobodyKnowsAreWarnedOf) {
+  const ClientRun run =
+      RunClient(Flags{"--host", SharedServer("cq").address(), "--inflight", "1", "--channel-arg",
+                      "grpc.max_concurent_streams=1", "--channel-arg", "grpc.keepalive_time_ms=9000"} +
+                Short());
+  EXPECT_EQ(run.exit_code, 0);
+  ExpectOneLine(run.err, {"--channel-arg", "'grpc.max_concurent_streams'"});
 }
 
 }  // namespace

@@ -170,6 +170,22 @@ struct Spread {
   std::vector<int> slots_of_channel;
 };
 
+TEST(DescribeIdleChannels, APoolThatIsLargerThanTheLoadIsNamedWithIt) {
+  const ChannelPolicy pool{Kind::kPool, 8};
+  EXPECT_EQ(DescribeIdleChannels(pool, {8, 100}), "");
+  EXPECT_EQ(DescribeIdleChannels(pool, {4}),
+            "pool:8 has more channels than calls in flight (4): the others carry nothing");
+  EXPECT_THAT(DescribeIdleChannels(pool, {7, 1, 7, 8, 100}), HasSubstr("(1, 7)"));
+}
+
+TEST(DescribeIdleChannels, ABoundIsNamedWhereItBoundsNothingAtAnyLoad) {
+  const ChannelPolicy bounded{Kind::kLocalPool, 0, 8};
+  EXPECT_THAT(DescribeIdleChannels(bounded, {1, 4}), HasSubstr("at most 8 channels"));
+  EXPECT_EQ(DescribeIdleChannels(bounded, {1, 4, 8}), "");
+  EXPECT_EQ(DescribeIdleChannels({Kind::kLocalPool}, {1, 4}), "");
+  EXPECT_EQ(DescribeIdleChannels({Kind::kShared}, {1, 4}), "");
+}
+
 TEST(ThreadOfSlot, ThreadsGetTheSameNumberOfSlotsWithinOne) {
   for (int threads = 1; threads <= 6; ++threads) {
     for (int channels : {1, 2, 3, 4, 6, 7, 12}) {

@@ -21,6 +21,23 @@ TEST(ClientFlagsErrors, UnknownFlags) {
   Refused({"--inflight", "1", "stray"}, {"stray"});
 }
 
+TEST(ClientFlagsErrors, AnUnknownFlagNamesTheOneThatWasMeant) {
+  Refused({"--inflght", "3"}, {"--inflght: there is no such flag; did you mean --inflight?"});
+  Refused({"--chanel-policy=shared"}, {"did you mean --channel-policy?"});
+  Refused({"--wramup", "1"}, {"did you mean --warmup?"});
+  Refused({"--api", "cq", "--recieve"}, {"--recieve: there is no such flag (see"});
+  Refused({"-x", "1"}, {"-x: there is no such flag (see"});
+}
+
+TEST(ClientFlagsErrors, FlagsOfOtherLoadGeneratorsNameTheirCounterparts) {
+  Refused({"-c", "48"}, {"-c: there is no such flag; did you mean --inflight?"});
+  Refused({"-z", "5s"}, {"did you mean --interval?"});
+  Refused({"-n", "1000"}, {"did you mean --total?"});
+  Refused({"-d", "5"}, {"did you mean --interval?"});
+  Refused({"--connections=4"}, {"did you mean --channel-policy pool:N?"});
+  Refused({"--qps", "100"}, {"did you mean --rate?"});
+}
+
 TEST(ClientFlagsErrors, ValuesThatAreMissing) {
   for (const char* flag : {"--host", "--port", "--inflight", "--warmup", "--format", "--output", "--channel-arg"}) {
     Refused({flag}, {flag});

@@ -183,6 +183,10 @@ TEST(ClientFlags, OutputAndFormat) {
   EXPECT_EQ(format_of("csv"), Format::kCsv);
   EXPECT_EQ(format_of("json"), Format::kJson);
   EXPECT_EQ(format_of("gobench"), Format::kGoBench);
+  EXPECT_EQ(Options("--output result.json").format, Format::kJson);
+  EXPECT_EQ(Options("--output a/result.csv").format, Format::kCsv);
+  EXPECT_EQ(Options("--output result.txt").format, Format::kTable);
+  EXPECT_EQ(Options("--output result.json --format gobench").format, Format::kGoBench);
   const ClientOptions options = Options("--format json --output result.json --with-csv --per-worker-stats");
   EXPECT_EQ(options.output, "result.json");
   EXPECT_TRUE(options.with_csv) << "the table is on standard output, so the block has its place";
@@ -226,6 +230,7 @@ TEST(ClientFlags, HelpNamesEveryFlagAndExitsWithZero) {
                            "--interval",
                            "--deadline",
                            "--connect-timeout",
+                           "--wait-for-server",
                            "--with-csv",
                            "--streaming",
                            "--local-pool",

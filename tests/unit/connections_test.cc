@@ -361,14 +361,5 @@ TEST(ResolveTargets, UnknownNameIsNotFoundInOneLineThatNamesIt) {
   EXPECT_EQ(message.find('\n'), std::string::npos);
 }
 
-TEST(ExplainNoConnection, NamesTheReasonOfTheKernel) {
-  Socket listener = Listen(Loopback4(0));
-  const Endpoint endpoint = Loopback4(PortOf(listener));
-  EXPECT_THAT(ExplainNoConnection({endpoint}), HasSubstr("plain connection works"));
-  listener.Close();
-  EXPECT_EQ(ExplainNoConnection({endpoint}), std::strerror(ECONNREFUSED));
-  EXPECT_EQ(ExplainNoConnection(ResolveTargets({{"", 0, "/nowhere/ping.sock"}}).value()), std::strerror(ENOENT));
-}
-
 }  // namespace
 }  // namespace cqbench

@@ -33,6 +33,7 @@ class FakeEngine final : public Engine {
   }
   uint64_t Completed() const override { return 0; }
   ScheduleProgress Progress(Nanos /*now*/) const override { return {}; }
+  bool LacksMethod() const override { return false; }
   TimingCost MeasureTimingCost() override { return {}; }
   void Collect(Measurement& /*total*/) const override {}
   int threads() const override { return 1; }

@@ -46,6 +46,14 @@ TEST(LoadFlags, InflightErrors) {
   Refused(Split("--min-inflight 33"), {"--max-inflight", "32", "--min-inflight", "33"});
 }
 
+TEST(LoadFlags, Total) {
+  EXPECT_EQ(Options("").run.total, 0u);
+  EXPECT_EQ(Options("--total 1000 --inflight-list 1,2").run.total, 1000u);
+  RefusedValues("--total", {"0", "-1", "1e3", "10k", "many", "1000000000001"});
+  Refused(Split("--rate 100 --total 5"), {"--total", "closed loop", "--interval"});
+  Refused(Split("--find-rate p99<1ms --total 5"), {"--total"});
+}
+
 TEST(LoadFlags, PointsGivenTwice) {
   Refused(Split("--inflight 1 --max-inflight 2"), {"--inflight", "--max-inflight"});
   Refused(Split("--inflight 1 --min-inflight 2"), {"--inflight", "--min-inflight"});

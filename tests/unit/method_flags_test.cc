@@ -76,7 +76,8 @@ TEST(MethodFlags, EchoHasPayloads) {
   EXPECT_EQ(message.request_bytes, 100u);
   EXPECT_EQ(message.response_bytes, kMaxPayloadBytes);
   EXPECT_EQ(message.payload, PayloadKind::kZero);
-  RefusedValues("--request-bytes", {"-1", "67108865", "1k"}, {"--workload", "echo"});
+  EXPECT_EQ(Options("--workload echo --request-bytes 4KiB").run.message.request_bytes, 4096u);
+  RefusedValues("--request-bytes", {"-1", "67108865", "65MiB", "1k", "1.5KiB", "KiB", "0x10"}, {"--workload", "echo"});
   RefusedValues("--response-bytes", {"-1", "67108865", "99999999999999999999"}, {"--workload", "echo"});
 }
 

@@ -234,5 +234,24 @@ TEST(Names, AreTheOnesOfTheFlags) {
   EXPECT_EQ(ToString(Pace::kSpin), "spin");
 }
 
+TEST(ParseBytes, NumbersWithAndWithoutUnits) {
+  EXPECT_EQ(ParseBytes("0", 10).value(), 0u);
+  EXPECT_EQ(ParseBytes("1000", UINT32_MAX).value(), 1000u);
+  EXPECT_EQ(ParseBytes("7B", UINT32_MAX).value(), 7u);
+  EXPECT_EQ(ParseBytes("2kB", UINT32_MAX).value(), 2000u);
+  EXPECT_EQ(ParseBytes("2KiB", UINT32_MAX).value(), 2048u);
+  EXPECT_EQ(ParseBytes("3MB", UINT32_MAX).value(), 3'000'000u);
+  EXPECT_EQ(ParseBytes("64MiB", 64u << 20).value(), 64u << 20);
+}
+
+TEST(ParseBytes, WhatIsNoSizeIsRefused) {
+  for (const char* text :
+       {"", "B", "KiB", "-1", "1.5KiB", "1 k", "1K", "ten", "4294967296", "99999999999999999999MiB"}) {
+    EXPECT_FALSE(ParseBytes(text, UINT32_MAX).ok()) << text;
+  }
+  EXPECT_FALSE(ParseBytes("11", 10).ok());
+  EXPECT_FALSE(ParseBytes("4096MiB", UINT32_MAX).ok());  // 2^32
+}
+
 }  // namespace
 }  // namespace cqbench

@@ -196,10 +196,11 @@ TEST(PacerClock, AsksForExactTimers) {
 }
 
 TEST(CalibrateMargin, IsBetweenNothingAndTheMost) {
-  const Nanos margin = CalibrateMargin();
+  const Nanos margin = CalibrateMargin(100);
   EXPECT_GT(margin, 0);
   EXPECT_LE(margin, kMaxMargin);
-  EXPECT_LE(CalibrateMargin(1), kMaxMargin);
+  EXPECT_LE(CalibrateMargin(1e-9, 1), kMaxMargin);
+  EXPECT_LE(CalibrateMargin(100'000), 2500);  // a quarter of the gap
 }
 
 // In two passes and with more digits.

@@ -1,0 +1,98 @@
+// Client- and server-streaming calls on completion queues.
+
+#include <grpcpp/grpcpp.h>
+
+#include <memory>
+#include <optional>
+#include <utility>
+
+#include "src/client/cq_engine.h"
+#include "src/client/transfer.h"
+
+namespace cqbench {
+namespace {
+
+// The call object of a client- or server-streaming method, prepared.
+template <typename Stub>
+auto PrepareTransfer(CqSlot<Stub>& slot, grpc::ClientContext* context, [[maybe_unused]] Requests<Stub>& requests) {
+  if constexpr (Stub::kStream == Shape::kClientStreaming) {
+    return slot.stub->Prepare(context, &slot.responses->Next(), &slot.thread->queue);
+  } else if constexpr (Stub::kStream == Shape::kServerStreaming) {
+    return slot.stub->Prepare(context, requests.Next(), &slot.thread->queue);
+  } else {
+    return slot.stub->Prepare(context, &slot.thread->queue);
+  }
+}
+
+template <typename Stub>
+struct TransferSlot : CqSlot<Stub> {
+  enum class Phase { kStarting, kWriting, kReading, kFinishing };
+
+  decltype(PrepareTransfer(std::declval<CqSlot<Stub>&>(), nullptr, std::declval<Requests<Stub>&>())) call;
+  Phase phase = Phase::kStarting;
+  std::optional<Transfer<Stub>> transfer;
+};
+
+// Client- and server-streaming calls, whole: one operation at a time. Writes are of the sender's request, so only its
+// first is made by the sender; the others by the thread that sees events.
+template <typename Stub>
+class CqTransferEngine final : public CqEngine<CqTransferEngine<Stub>, TransferSlot<Stub>, Stub> {
+  using Slot = TransferSlot<Stub>;
+  using Phase = typename Slot::Phase;
+
+ public:
+  explicit CqTransferEngine(const EngineContext& context) : CqEngine<CqTransferEngine, Slot, Stub>(context) {
+    this->MakeThreads();
+  }
+  ~CqTransferEngine() override { this->Stop(); }
+
+  bool Open(Slot& /*slot*/) { return true; }
+  void Close(Slot& /*slot*/) { this->Retire(); }
+
+  void Send(Slot& slot, Requests<Stub>& requests) {
+    slot.call.reset();  // lives in the memory of its call, which the context holds
+    slot.phase = Phase::kStarting;
+    slot.transfer.emplace(this->config().message);
+    slot.call = PrepareTransfer<Stub>(slot, this->NewCall(slot), requests);
+    slot.call->StartCall(static_cast<CallSlot*>(&slot));
+  }
+
+  // Issue the next operation, or record and next.
+  void OnEvent(Slot& slot, CqThread<Stub>& thread, bool ok) {
+    if (slot.phase == Phase::kFinishing) return Ended(slot, thread);
+    if (slot.phase == Phase::kReading && ok) slot.transfer->Took(slot.responses->Current());
+    if constexpr (kWrites<Stub>) {
+      if (ok && !slot.transfer->written()) return Write(slot, thread.requests);
+    }
+    if constexpr (kReads<Stub>) {
+      if (ok) return Read(slot);
+    }
+    slot.phase = Phase::kFinishing;
+    slot.call->Finish(&slot.status, static_cast<CallSlot*>(&slot));
+  }
+
+ private:
+  void Write(Slot& slot, Requests<Stub>& requests) {
+    slot.phase = Phase::kWriting;
+    if (!slot.transfer->IsLastWrite()) return slot.call->Write(requests.Next(), static_cast<CallSlot*>(&slot));
+    slot.call->WriteLast(requests.Next(), grpc::WriteOptions(), static_cast<CallSlot*>(&slot));
+  }
+  void Read(Slot& slot) {
+    slot.phase = Phase::kReading;
+    slot.call->Read(&slot.responses->Next(), static_cast<CallSlot*>(&slot));
+  }
+  void Ended(Slot& slot, CqThread<Stub>& thread) {
+    const Nanos done = NowNs();
+    slot.gate.Leave();
+    const absl::string_view wrong = slot.transfer->WrongAtEnd(slot.responses->Current());
+    this->Next(slot, thread, done, this->RecordEnd(thread.recorder, slot, done, slot.status, wrong));
+  }
+};
+
+}  // namespace
+
+std::unique_ptr<Engine> MakeCqTransferEngine(const EngineContext& context) {
+  return MakeForStub<CqTransferEngine, Shape::kClientStreaming, Shape::kServerStreaming>(context);
+}
+
+}  // namespace cqbench

@@ -1,0 +1,52 @@
+// Unary calls on completion queues.
+
+#include <grpcpp/grpcpp.h>
+
+#include <memory>
+
+#include "src/client/cq_engine.h"
+
+namespace cqbench {
+namespace {
+
+template <typename Stub>
+struct UnarySlot : CqSlot<Stub> {
+  std::unique_ptr<grpc::ClientAsyncResponseReader<typename Stub::Response>> call;
+};
+
+template <typename Stub>
+class CqUnaryEngine final : public CqEngine<CqUnaryEngine<Stub>, UnarySlot<Stub>, Stub> {
+  using Slot = UnarySlot<Stub>;
+
+ public:
+  explicit CqUnaryEngine(const EngineContext& context) : CqEngine<CqUnaryEngine, Slot, Stub>(context) {
+    this->MakeThreads();
+  }
+  ~CqUnaryEngine() override { this->Stop(); }
+
+  bool Open(Slot& /*slot*/) { return true; }
+  void Close(Slot& /*slot*/) { this->Retire(); }
+
+  // Inlined into OnEvent(), which saves a tenth of what is ours.
+  [[gnu::always_inline]] void Send(Slot& slot, Requests<Stub>& requests) {
+    slot.call = slot.stub->Prepare(this->NewCall(slot), requests.Next(), &slot.thread->queue);
+    slot.call->StartCall();
+    slot.call->Finish(&slot.responses->Next(), &slot.status, static_cast<CallSlot*>(&slot));
+  }
+
+  // Record, next.
+  void OnEvent(Slot& slot, CqThread<Stub>& thread, bool /*ok: always true for the end of a call, the status tells*/) {
+    const Nanos done = NowNs();
+    slot.gate.Leave();
+    const absl::string_view wrong = Stub::Check(slot.responses->Current(), this->config().message);
+    this->Next(slot, thread, done, this->RecordEnd(thread.recorder, slot, done, slot.status, wrong));
+  }
+};
+
+}  // namespace
+
+std::unique_ptr<Engine> MakeCqUnaryEngine(const EngineContext& context) {
+  return MakeForStub<CqUnaryEngine, Shape::kUnary>(context);
+}
+
+}  // namespace cqbench

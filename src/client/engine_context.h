@@ -1,0 +1,32 @@
+// What an engine is made of, and who makes it: a function per client API and shape, so that each file compiles a part.
+#pragma once
+
+#include <memory>
+#include <vector>
+
+#include "cqbench/engine.h"
+#include "cqbench/recorder.h"
+#include "cqbench/run_config.h"
+#include "cqbench/schedule.h"
+#include "src/channel/channel_pool.h"
+
+namespace cqbench {
+
+struct EngineContext {
+  const RunConfig& config;
+  const ChannelPool& pool;
+  const Load& load;
+  int threads;
+  const RunWindow& window;
+  std::vector<DueTimes> schedule;  // of each pacer; empty: a closed loop
+  Nanos margin_ns;                 // of hybrid pacing
+};
+
+using MakeEngineFunction = std::unique_ptr<Engine>(const EngineContext& context);
+// Every shape.
+MakeEngineFunction MakeSyncEngine;
+// By shape: unary, client- and server-streaming, bidirectional.
+MakeEngineFunction MakeCqUnaryEngine, MakeCqTransferEngine, MakeCqBidiEngine;
+MakeEngineFunction MakeCallbackUnaryEngine, MakeCallbackTransferEngine, MakeCallbackBidiEngine;
+
+}  // namespace cqbench

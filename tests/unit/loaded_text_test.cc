@@ -1,0 +1,23 @@
+#include "cqbench/loaded_text.h"
+
+#include <gtest/gtest.h>
+
+#include <string>
+
+namespace cqbench {
+namespace {
+
+TEST(LoadedText, ConstantsOfTheProgramAndOfItsLibraries) {
+  static const char* const volatile kConstant = "cqbench.loaded_text_test.constant";
+  EXPECT_EQ(IsInLoadedCode(kConstant), true);
+  EXPECT_EQ(IsInLoadedCode("Cannot allocate memory"), true);  // the C library's
+}
+
+TEST(LoadedText, WhatIsOnTheHeapIsNone) {
+  std::string text = "cqbench.loaded_text_test.";
+  text += std::to_string(testing::UnitTest::GetInstance()->random_seed() + 7);
+  EXPECT_EQ(IsInLoadedCode(text), false);
+}
+
+}  // namespace
+}  // namespace cqbench

@@ -1,0 +1,75 @@
+// A point of which nothing is to be doubted, for tests to spoil.
+#pragma once
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "cqbench/environment.h"
+#include "cqbench/process.h"
+#include "cqbench/self_check.h"
+
+namespace cqbench {
+
+inline void PrintTo(const Finding& finding, std::ostream* os) {
+  *os << finding.code << ": " << finding.text;
+}
+
+// A finding with that code, and that in its text.
+inline testing::Matcher<Finding> Is(const std::string& code, const std::string& text = "") {
+  return testing::AllOf(testing::Field(&Finding::code, code), testing::Field(&Finding::text, testing::HasSubstr(text)));
+}
+
+// Where this process and `server_` may run, as far as the checks know.
+enum class Placement { kSameCpus, kOwnCpus, kOtherMachine };
+
+inline ServerInfo Server(Placement placement) {
+  ServerInfo server;
+  server.boot_id = placement == Placement::kOtherMachine ? "another boot" : DescribeEnvironment(0, nullptr).boot_id;
+  server.cpus = placement == Placement::kOwnCpus ? std::vector<int>{1'000'000} : AllowedCpus();
+  return server;
+}
+
+class PointCheck : public testing::Test {
+ protected:
+  // Nothing is wrong with it.
+  PointCheck() {
+    point_.load.slots = 5;
+    point_.window_ns = 10 * kNanosPerSecond;
+    point_.completed = 1'000'000;
+    point_.latency.emplace().count = 1'000'000;
+    point_.latency->mean_ns = 50'000;  // 5 slots x 10 s / 1,000,000
+    for (const char* side : {"client", "server"}) {
+      Set(side, "_cpus_allowed", 4);
+      Set(side, "_cores_used", 1);
+      Set(side, "_cpus_busy", 1);
+    }
+    point_.figures.Set("server_rpcs", 1'000'000);
+    SetSlices(std::vector<double>(10, 100'000));
+    for (auto* cpus : {&point_.client_cpus, &point_.server_cpus}) cpus->push_back({0, 0.5, 0.5, 0, 0});
+  }
+
+  void Set(std::string side, const std::string& name, double value) { point_.figures.Set(side + name, value); }
+  // One slice a second.
+  void SetSlices(const std::vector<double>& per_second) {
+    point_.slice_ns = kNanosPerSecond;
+    point_.slices.clear();
+    for (double rate : per_second) point_.slices.push_back({static_cast<uint64_t>(rate), 0, 0, 0, 0});
+  }
+  std::vector<Finding> Doubts() { return Checked().suspect; }
+  std::vector<Finding> Limits() { return Checked().limits; }
+  PointResult Checked() const {
+    PointResult point = point_;
+    CheckPoint(config_, servers_, point);
+    return point;
+  }
+
+  PointResult point_;
+  RunConfig config_;
+  std::vector<ServerInfo> servers_ = {Server(Placement::kOwnCpus)};
+};
+
+}  // namespace cqbench

@@ -1,0 +1,20 @@
+// What trials of a search may end with.
+#pragma once
+
+#include "cqbench/find_rate.h"
+
+namespace cqbench {
+
+inline RateTrial Outcome(bool met) {
+  RateTrial trial;
+  trial.met = met;
+  return trial;
+}
+
+inline RateTrial ClientFault() {
+  RateTrial trial;
+  trial.client_fault = true;
+  return trial;
+}
+
+}  // namespace cqbench

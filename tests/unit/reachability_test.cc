@@ -1,0 +1,108 @@
+// What a plain connection says of servers to which the library has none. The servers are sockets of the test's own.
+#include "cqbench/reachability.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <netinet/in.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstring>
+#include <string>
+#include <thread>
+#include <vector>
+
+namespace cqbench {
+namespace {
+
+using testing::HasSubstr;
+
+// On a free port of the loopback interface. Answers each connection's first bytes with `answer`, and hangs up; while it
+// has no answer it says nothing at all.
+class Peer {
+ public:
+  explicit Peer(std::string answer = "") : answer_(std::move(answer)), fd_(socket(AF_INET, SOCK_STREAM, 0)) {
+    auto& v4 = reinterpret_cast<sockaddr_in&>(endpoint_.address);
+    v4.sin_family = AF_INET;
+    v4.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+    endpoint_.length = sizeof(v4);
+    auto* address = reinterpret_cast<sockaddr*>(&endpoint_.address);
+    EXPECT_EQ(bind(fd_, address, endpoint_.length), 0) << std::strerror(errno);
+    EXPECT_EQ(getsockname(fd_, address, &endpoint_.length), 0);
+    EXPECT_EQ(listen(fd_, 16), 0);
+    if (!answer_.empty()) thread_ = std::thread([this] { Serve(); });
+  }
+  ~Peer() { Close(); }
+
+  const Endpoint& endpoint() const { return endpoint_; }
+  void Close() {
+    if (fd_ < 0) return;
+    shutdown(fd_, SHUT_RDWR);  // ends accept()
+    if (thread_.joinable()) thread_.join();
+    close(fd_);
+    fd_ = -1;
+  }
+
+ private:
+  void Serve() {
+    for (int fd = accept(fd_, nullptr, nullptr); fd >= 0; fd = accept(fd_, nullptr, nullptr)) {
+      char first[256];
+      if (read(fd, first, sizeof(first)) > 0) {
+        EXPECT_EQ(write(fd, answer_.data(), answer_.size()), std::ssize(answer_));
+      }
+      close(fd);
+    }
+  }
+  const std::string answer_;
+  int fd_;
+  Endpoint endpoint_;
+  std::thread thread_;
+};
+
+Endpoint NoSuchSocket() {
+  return ResolveTargets({{"", 0, "/nowhere/ping.sock"}}).value().front();
+}
+
+TEST(Reachability, NobodyListens) {
+  Peer peer;
+  const std::vector<Endpoint> endpoints = {peer.endpoint()};
+  peer.Close();
+  EXPECT_EQ(ExplainNoConnection(endpoints), std::strerror(ECONNREFUSED));
+  EXPECT_TRUE(IsUnreachable(endpoints));
+  EXPECT_EQ(ExplainNoConnection({NoSuchSocket()}), std::strerror(ENOENT));
+  EXPECT_TRUE(IsUnreachable({peer.endpoint(), NoSuchSocket()}));
+}
+
+TEST(Reachability, SomebodyListens) {
+  const Peer peer;
+  EXPECT_THAT(ExplainNoConnection({peer.endpoint()}), HasSubstr("plain connection works"));
+  EXPECT_FALSE(IsUnreachable({peer.endpoint()}));
+  EXPECT_FALSE(IsUnreachable({NoSuchSocket(), peer.endpoint()}));
+}
+
+TEST(Reachability, WithoutEndpointsNothingIsKnown) {
+  EXPECT_FALSE(IsUnreachable({}));
+}
+
+// What OpenSSL and BoringSSL answer begins so; so does every record of TLS.
+TEST(Reachability, TlsIsRecognised) {
+  for (const std::string& record : {std::string("\x15\x03\x01\0\x02\x02\x28", 7),  // an alert: handshake failure
+                                    std::string("\x16\x03\x03\0\x05\x02\0\0\0\0", 10)}) {  // the server's hello
+    const Peer peer(record);
+    EXPECT_THAT(ExplainNoConnection({peer.endpoint()}), HasSubstr("speaks TLS"));
+    EXPECT_TRUE(IsUnreachable({peer.endpoint()}));
+    EXPECT_TRUE(IsUnreachable({NoSuchSocket(), peer.endpoint()}));
+  }
+}
+
+TEST(Reachability, OtherAnswersAreNotTls) {
+  for (const std::string& answer :
+       {std::string("\0\0\x06\x04\0\0\0\0\0", 9), std::string("HTTP/1.1 400 Bad Request"), std::string("\x15")}) {
+    const Peer peer(answer);
+    EXPECT_THAT(ExplainNoConnection({peer.endpoint()}), HasSubstr("plain connection works"));
+    EXPECT_FALSE(IsUnreachable({peer.endpoint()}));
+  }
+}
+
+}  // namespace
+}  // namespace cqbench

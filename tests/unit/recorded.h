@@ -1,0 +1,23 @@
+// What a recorder has recorded.
+#pragma once
+
+#include "cqbench/recorder.h"
+
+namespace cqbench {
+
+inline constexpr Nanos kOpen = 1000;
+inline constexpr Nanos kClose = 2000;
+inline constexpr int kUnavailable = 14;
+
+// In a closed loop, where due is sent.
+inline CallTimes Call(Nanos sent, Nanos done) {
+  return {sent, sent, done};
+}
+
+inline Measurement Of(const Recorder& recorder) {
+  Measurement total;
+  recorder.MergeInto(total);
+  return total;
+}
+
+}  // namespace cqbench
