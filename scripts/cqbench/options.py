@@ -1,69 +1,113 @@
-"""Command-line values: every error is one line that names the flag, the value and what is accepted; exit status 2."""
+"""Command-line values as click takes them: an error names the flag, the value and what is accepted, in one line."""
 
 from __future__ import annotations
 
-import argparse
-import sys
+import re
 from collections.abc import Callable
-from typing import NoReturn
+from typing import Any, NoReturn
+
+import click
 
 MAX_RATE = 10_000_000  # calls per second, as the client's --rate
+UNITS_S = {"us": 1e-6, "ms": 1e-3, "s": 1.0, "m": 60.0, "": 1.0}
 
 
-class Parser(argparse.ArgumentParser):
-    """One line instead of argparse's usage block; no abbreviated flags. The scripts print the help."""
+class Refused(click.ClickException):
+    """What was asked for cannot be done; one line that names the file and says why. Exit status 2."""
 
-    def __init__(self, prog: str) -> None:
-        super().__init__(prog=prog, add_help=False, allow_abbrev=False)
-
-    def error(self, message: str) -> NoReturn:
-        print(f"{self.prog}: {message} (see --help)", file=sys.stderr)
-        sys.exit(2)
+    exit_code = 2
 
 
-def seconds(low: float, high: float = 3600.0) -> Callable[[str], float]:
-    """An argparse type: a number of seconds from low to high."""
+class Value(click.ParamType[Any]):
+    """parse: text -> value; a ValueError's text is what is accepted, such as 'an integer from 1 to 10'."""
+
+    def __init__(self, name: str, parse: Callable[[str], Any]) -> None:
+        self.name = name
+        self._parse = parse
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
+        if not isinstance(value, str):
+            return value  # a default
+        try:
+            return self._parse(value)
+        except ValueError as error:
+            self.fail(f"'{value}' is not {error}", param, ctx)
+
+
+def _refuse(what: str) -> NoReturn:
+    raise ValueError(what)
+
+
+def number(low: float, high: float, what: str, name: str = "NUMBER") -> Value:
+    """From low to high. what: is accepted."""
 
     def parse(text: str) -> float:
         try:
             value = float(text)
         except ValueError:
-            value = -1.0
-        if not low <= value <= high:  # also catches nan
-            raise argparse.ArgumentTypeError(f"'{text}' is not a number of seconds from {low:g} to {high:g}")
-        return value
+            _refuse(what)
+        return value if low <= value <= high else _refuse(what)  # refuses nan, too
 
-    return parse
+    return Value(name, parse)
 
 
-def whole(low: int, high: int) -> Callable[[str], int]:
-    """An argparse type: an integer from low to high."""
+def seconds_of(text: str) -> float:
+    """'2', '0.5', '500ms', '1.5s', '1m'. Raises ValueError."""
+    match = re.fullmatch(r"(\d+(?:\.\d+)?)(us|ms|s|m|)", text, re.ASCII)
+    if not match:
+        raise ValueError(text)
+    return float(match[1]) * UNITS_S[match[2]]
+
+
+def seconds(low: float, high: float = 3600.0) -> Value:
+    """A duration from low to high."""
+    what = f"a number of seconds from {low:g} to {high:g}, or one with us, ms, s or m: 500ms"
+
+    def parse(text: str) -> float:
+        try:
+            value = seconds_of(text)
+        except ValueError:
+            _refuse(what)
+        return value if low <= value <= high else _refuse(what)
+
+    return Value("DURATION", parse)
+
+
+def percentage(high: float) -> Value:
+    """'5%' -> 5.0. The sign is needed: a bare 0.05 would be read both ways."""
+    what = f"a percentage from 0% to {high:g}%, such as 5%"
+    inner = number(0, high, what)
+    return Value("P%", lambda text: inner._parse(text[:-1]) if text.endswith("%") else _refuse(what))
+
+
+def whole(low: int, high: int, name: str = "N") -> Value:
+    """An integer from low to high."""
 
     def parse(text: str) -> int:
         if not (text.isascii() and text.isdigit() and len(text) < 10 and low <= int(text) <= high):
-            raise argparse.ArgumentTypeError(f"'{text}' is not an integer from {low} to {high}")
+            _refuse(f"an integer from {low} to {high}")
         return int(text)
 
-    return parse
+    return Value(name, parse)
 
 
-def inflight_list(text: str) -> tuple[int, ...]:
-    """An argparse type: '1,2,4' -> (1, 2, 4), ascending, each once."""
-    one = whole(1, 100_000)
+def _inflight_list(text: str) -> tuple[int, ...]:
+    one = whole(1, 100_000)._parse
     try:
         return tuple(sorted({one(part) for part in text.split(",")}))
-    except argparse.ArgumentTypeError:
-        raise argparse.ArgumentTypeError(f"'{text}' is not a list of in-flight counts such as 1,2,4,8") from None
+    except ValueError:
+        _refuse("a list of in-flight counts such as 1,2,4,8")
 
 
-def rate_list(text: str) -> tuple[float, ...]:
-    """An argparse type: '1000,2000' -> calls per second, ascending, each once."""
+def _rate_list(text: str) -> tuple[float, ...]:
     try:
         rates = {float(part) for part in text.split(",")}
     except ValueError:
         rates = {-1.0}
-    if not all(0 < rate <= MAX_RATE for rate in rates):  # also catches nan
-        raise argparse.ArgumentTypeError(
-            f"'{text}' is not a list of calls per second such as 1000,2000, each above 0 and up to {MAX_RATE}"
-        )
+    if not all(0 < rate <= MAX_RATE for rate in rates):  # refuses nan, too
+        _refuse(f"a list of calls per second such as 1000,2000, each above 0 and up to {MAX_RATE}")
     return tuple(sorted(rates))
+
+
+INFLIGHT_LIST = Value("N,N,...", _inflight_list)  # ascending, each once
+RATE_LIST = Value("R,R,...", _rate_list)  # calls per second, the same

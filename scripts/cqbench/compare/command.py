@@ -1,0 +1,285 @@
+"""cqbench compare: is B faster or slower than A, beyond noise?"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+
+import click
+
+from cqbench.compare import tables, text, within
+from cqbench.compare.gates import CANNOT_TELL, CLOSED, Gate, Outcome, check, latency_higher, slower
+from cqbench.compare.inputs import Side, counted, read_side
+from cqbench.compare.matching import Section, of_sides, required
+from cqbench.compare.points import Comparison, compare
+from cqbench.files import storage
+from cqbench.files.offered import Load
+from cqbench.files.source import BadDocument
+from cqbench.options import Refused, percentage
+from cqbench.samples.metric import GROUPS, METRICS, Metric
+
+PROGRAM = "cqbench compare"
+USUAL = ("throughput", "p50", "p99", "p50-sent", "p99-sent")
+FORMATS = ("text", "markdown", "csv", "json", "html")
+EPILOG = """\b
+Examples:
+  cqbench compare before/ after/
+  cqbench compare before.json after.json --metric throughput,cpu,allocations
+  cqbench compare results/headline-DATE --axis connections
+  cqbench compare results/policies-DATE --variants shared 'pool-*'
+  cqbench compare main/ branch/ --fail-if-slower 5% --fail-if-latency-higher 10%
+  cqbench compare before/ after/ --format markdown      for a pull request
+  cqbench compare before/ after/ --output page.html     to look at
+  cqbench compare old.txt new.txt                       of go test -bench
+  cqbench compare --history results/ --metric throughput
+
+Both sides of --axis and --variants were measured in turns, so that what slows the whole machine cancels; runs of
+different minutes have it in them. Simulated error rates are in scripts/README.md.
+
+Exit status: 0; 1 a gate (--fail-if-...) is closed; 2 usage, unreadable results, nothing in common, or A and B cannot be
+compared; 3 no gate is closed, but the repetitions cannot tell whether all are open.
+"""
+
+
+def complain(line: str) -> None:
+    """One line to people."""
+    print(f"{PROGRAM}: {line}", file=sys.stderr, flush=True)
+
+
+def metrics_of(words: str, known: Sequence[Metric]) -> list[Metric]:
+    """'p99,cpu' -> the metrics of that name or group, in their usual order, each once. Raises Refused."""
+    wanted = words.split(",")
+    accepted = {"all", *(m.name for m in known), *(m.group for m in known), *GROUPS, *(m.name for m in METRICS)}
+    for word in wanted:
+        if word not in accepted:
+            names, groups = (", ".join(dict.fromkeys(getattr(m, of) for m in known)) for of in ("name", "group"))
+            raise Refused(
+                f"argument --metric: '{word}' is not 'all' or a list of names ({names}) and groups ({groups})"
+            )
+    chosen = [m for m in known if "all" in wanted or m.name in wanted or m.group in wanted]
+    if not chosen:
+        raise Refused(
+            f"argument --metric: '{words}' is in none of these results: {', '.join(m.name for m in known)} are"
+        )
+    return chosen
+
+
+def read(name: str, path: str) -> Side:
+    """name: of the argument. Raises Refused."""
+    if not path:
+        raise Refused(f"argument {name}: is empty: a result file or folder is accepted")
+    try:
+        return read_side(Path(path))
+    except BadDocument as error:
+        raise Refused(f"argument {name}: {error}") from None
+
+
+def inside(path: str, axis: str | None, variants: tuple[str, str] | None) -> tuple[Side, list[Section]]:
+    """One experiment. Raises Refused."""
+    flag = "--axis" if axis else "--variants"
+    try:
+        side, found = within.read(Path(path))
+        if axis:
+            return side, within.by_axis(Path(path), side, found, axis)
+        assert variants
+        return side, within.by_variants(side, *variants)
+    except BadDocument as error:
+        raise Refused(f"argument DIR: {error}") from None
+    except within.NoSuch as error:
+        raise Refused(f"argument {flag}: '{axis or ' '.join(variants or ())}' is not {error}") from None
+
+
+def why_not(comparison: Comparison, sides: Sequence[Side], anyway: bool) -> list[str]:
+    """Why there is nothing to show, a line each; none when there is."""
+    parts = comparison.parts
+    refused = [d for part in parts for d in part.differences if required(d.facet) and not part.section.on_purpose]
+    if refused and not anyway and any(part.section.points for part in parts):
+        what = counted(len(refused), "setting")
+        return [
+            f"A and B cannot be compared: {what} must not differ and did; --anyway compares them all the same",
+            *(text.described(difference) for difference in refused),
+        ]
+    if any(part.section.points for part in parts):
+        return []
+    kinds = [{_kind(place) for place in side.places} for side in sides]
+    if len(sides) == 2 and not kinds[0] & kinds[1]:
+        what = f"A is {min(kinds[0])}, B {min(kinds[1])}"
+        return [f"A and B cannot be compared: {what}; their points have nothing in common"]
+    first = [lone.title for part in parts for lone in part.section.only_before]
+    second = [lone.title for part in parts for lone in part.section.only_after]
+    shown = f": A has {first[0]}, B has {second[0]}, for example" if first and second else ""
+    return [f"A and B have no point in common{shown}"]
+
+
+def _kind(place: object) -> str:
+    if not isinstance(place, Load):
+        return "a result of another program"
+    return "an open loop" if place.open else "a closed loop"
+
+
+@click.command(epilog=EPILOG)
+@click.option(
+    "--axis",
+    metavar="NAME",
+    help="Inside the experiment DIR: the first value of this axis against each other one, in every case; or of a "
+    "setting that varies in it, such as connections.",
+)
+@click.option(
+    "--variants",
+    nargs=2,
+    metavar="A B",
+    help="Inside the experiment DIR: variants by name, by the beginning of their names or by a pattern with * and ?; "
+    "what is open in both says which belong together.",
+)
+@click.option(
+    "--history",
+    metavar="FOLDER",
+    help="Instead of two sides: all runs in a folder (sub-folders or files) by their date, with the points where a "
+    "metric changed.",
+)
+@click.option(
+    "--metric",
+    metavar="LIST",
+    help="Names or groups, or all. Without it: of the points throughput, P50 and P99, in total everything. Names: "
+    f"{', '.join(m.name for m in METRICS)}. Groups: {', '.join(GROUPS)}. In an open loop latency counts from when a "
+    "call was due, with -sent from when it was sent. Other programs' figures have their names there.",
+)
+@click.option("--format", "form", type=click.Choice(FORMATS), help="By default what --output ends in, or text.")
+@click.option("--output", metavar="FILE", type=click.Path(dir_okay=False, path_type=Path), help="Not standard output.")
+@click.option(
+    "--find",
+    type=percentage(99),
+    default="3%",
+    show_default=True,
+    help="The least change that matters: the column 'for 3 %' has the repetitions that find it four times of five.",
+)
+@click.option(
+    "--fail-if-slower",
+    type=percentage(100),
+    help="Exit status 1 when the throughput of a point is really lower, by P % or more, or is gone; 0 only when "
+    "at every point the 95 % interval excludes a loss above P %; otherwise 3, and how many repetitions would "
+    "decide. Of another program: when its time per operation says so.",
+)
+@click.option("--fail-if-latency-higher", type=percentage(10_000), help="The same for a higher P99.")
+@click.option(
+    "--anyway", is_flag=True, help="Compare even other work, or what was measured on another machine or otherwise."
+)
+@click.argument("paths", nargs=-1, metavar="A B | DIR")
+def command(
+    paths: tuple[str, ...],
+    axis: str | None,
+    variants: tuple[str, str] | None,
+    history: str | None,
+    metric: str | None,
+    form: str | None,
+    output: Path | None,
+    find: float,
+    fail_if_slower: float | None,
+    fail_if_latency_higher: float | None,
+    anyway: bool,
+) -> int:
+    """Is B faster or slower than A? The change of every point and in total, with its 95 % interval, and whether it is
+    more than noise.
+
+    A, B: file or folder, before and after: of cqbench, of Google Benchmark (JSON) or of go test -bench (text). Of a
+    folder all *.json below it count, except manifest.json and verdict.json; where it holds raw/, only
+    raw/<variant>/*.json. Software, client, server and connections may differ, and are shown; work, machine, network,
+    window and build type may not. Points with a failed call are left out. A change is called one from six repetitions
+    on, after correction for the number of points, and never where its interval includes no change at all.
+    """
+    form = _form(form, output)
+    if history is not None:
+        return _history(history, paths, metric, form, output)
+    if axis and variants:
+        raise click.UsageError("--axis and --variants cannot be used together")
+    wanted = 1 if axis or variants else 2
+    if len(paths) != wanted:
+        what = (
+            "one experiment's folder is" if wanted == 1 else "A and B, or one experiment with --axis or --variants, are"
+        )
+        raise click.UsageError(f"{what} needed; given: {' '.join(paths) or 'nothing'}")
+    if wanted == 1:
+        side, sections = inside(paths[0], axis, variants)
+        sides = [side]
+    else:
+        sides = [read("A", paths[0]), read("B", paths[1])]
+        sections = [of_sides(*sides)]
+    comparison, gates = _compared(sides, sections, metric, find, fail_if_slower, fail_if_latency_higher)
+    refusal = why_not(comparison, sides, anyway)
+    for line in refusal:
+        complain(line)
+    if refusal:
+        return 2
+    outcomes = [check(gate, comparison) for gate in gates]
+    _write(output, _rendered(form, comparison, sides, outcomes, output))
+    for outcome in outcomes:
+        for line in text.gate_lines(outcome):
+            complain(line)
+    states = {outcome.state for outcome in outcomes}
+    return 1 if CLOSED in states else 3 if CANNOT_TELL in states else 0
+
+
+def _form(form: str | None, output: Path | None) -> str:
+    endings = {".md": "markdown", ".csv": "csv", ".json": "json", ".html": "html"}
+    return form or endings.get(output.suffix if output else "", "text")
+
+
+def _compared(
+    sides: Sequence[Side],
+    sections: Sequence[Section],
+    words: str | None,
+    find: float,
+    slow: float | None,
+    late: float | None,
+) -> tuple[Comparison, list[Gate]]:
+    known = [m for m in sides[0].metrics if m in sides[-1].metrics]
+    gates = [] if slow is None else [slower(slow, known)]
+    gates += [] if late is None else [latency_higher(late)]
+    foreign = known != list(METRICS)
+    chosen = metrics_of(words, known) if words is not None else known
+    detailed = [m for m in chosen if words is not None or foreign or m.name in USUAL]
+    needed = [m for m in known if m in chosen or m in [gate.metric for gate in gates]]
+    detailed = [m for m in needed if m in detailed or m in [gate.metric for gate in gates]]
+    return compare(sections, needed, detailed, 1 - find / 100), gates
+
+
+def _rendered(
+    form: str, comparison: Comparison, sides: Sequence[Side], outcomes: Sequence[Outcome], output: Path | None
+) -> str:
+    if form == "markdown":
+        return tables.markdown(comparison, sides)
+    if form == "csv":
+        return tables.to_csv(comparison)
+    if form == "json":
+        return tables.to_json(comparison, sides, outcomes)
+    if form == "html":
+        from cqbench.compare import page  # draws, which takes a second to load
+
+        return page.render(comparison, sides, outcomes)
+    return text.render(comparison, sides, colour=output is None and sys.stdout.isatty())
+
+
+def _write(output: Path | None, content: str) -> None:
+    if output is None:
+        click.echo(content, nl=False)
+    else:
+        storage.write(output, content)
+
+
+def _history(folder: str, paths: Sequence[str], words: str | None, form: str, output: Path | None) -> int:
+    from cqbench.compare import history, history_output
+
+    if paths:
+        raise click.UsageError(f"--history takes no further argument ({paths[0]})")
+    if form not in history_output.FORMATS:
+        raise click.UsageError(f"argument --format: '{form}' is not for --history: {', '.join(history_output.FORMATS)}")
+    try:
+        found = history.read(Path(folder))
+    except BadDocument as error:
+        raise Refused(f"argument --history: {error}") from None
+    known = list(dict.fromkeys(metric for run in found.runs for metric in run.side.metrics))
+    usual = [m for m in known if m.name in USUAL] or known
+    lines = history.lines(found.runs, metrics_of(words, known) if words is not None else usual)
+    _write(output, history_output.render(form, found, lines, colour=output is None and sys.stdout.isatty()))
+    return 0

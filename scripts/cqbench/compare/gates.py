@@ -1,0 +1,153 @@
+"""--fail-if-slower and --fail-if-latency-higher: conditions for CI. A gate is open only where a loss above the limit is
+excluded: the 95 % interval of every point ends before it.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from cqbench.compare.inputs import counted
+from cqbench.compare.matching import Point
+from cqbench.compare.points import Comparison, Figure
+from cqbench.samples.metric import BY_NAME, THROUGHPUT, Metric
+from cqbench.samples.series import values
+from cqbench.stats import ratios
+from cqbench.stats.ratios import MIN_REPETITIONS, Ratio
+
+ROUNDING = 1e-9  # percent: 95 after 100 is a change of -5 %, whatever its last bit
+OPEN, CLOSED, CANNOT_TELL = "open", "closed", "cannot tell"
+MORE = 1.5  # times as many repetitions at least: what was seen once is seen otherwise the next time
+# Instead of throughput, for benchmarks of other programs: a speed is what a time is the inverse of.
+SPEEDS = ("real_time", "ns/op")
+
+
+@dataclass(frozen=True)
+class Gate:
+    """worse: the direction of the metric that closes it, 1 higher or -1 lower."""
+
+    flag: str
+    metric: Metric
+    limit_percent: float
+    worse: int
+
+    @property
+    def title(self) -> str:
+        return f"{self.flag} {self.limit_percent:g}%"
+
+    def loss(self, ratio: Ratio) -> tuple[float, float, float]:
+        """(least, measured, most), percent of what was before; below 0 a gain. The interval is there."""
+        assert ratio.low is not None and ratio.high is not None
+        told = ratio.inverse() if self.metric.name in SPEEDS else ratio
+        worse = -1 if self.metric.name in SPEEDS else self.worse
+        assert told.low is not None and told.high is not None
+        least, most = sorted(worse * (end - 1) * 100 for end in (told.low, told.high))
+        return least, worse * (told.value - 1) * 100, most
+
+    @property
+    def limit(self) -> float:
+        """As a ratio of the metric."""
+        if self.metric.name in SPEEDS:
+            return 1 / (1 - min(self.limit_percent, 99.999) / 100)
+        return max(1e-5, 1 + self.worse * self.limit_percent / 100)
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """found: what closes the gate. missing: why it closes besides; undecided: why it is not open; a line each."""
+
+    gate: Gate
+    found: tuple[tuple[str, Figure], ...]
+    missing: tuple[str, ...]
+    undecided: tuple[str, ...]
+
+    @property
+    def state(self) -> str:
+        if self.found or self.missing:
+            return CLOSED
+        return CANNOT_TELL if self.undecided else OPEN
+
+
+def slower(limit_percent: float, metrics: Sequence[Metric]) -> Gate:
+    """metrics: of the sides."""
+    time = next((m for m in metrics if m.name in SPEEDS), None)
+    return Gate("--fail-if-slower", time or THROUGHPUT, limit_percent, 1 if time else -1)
+
+
+def latency_higher(limit_percent: float) -> Gate:
+    return Gate("--fail-if-latency-higher", BY_NAME["p99"], limit_percent, 1)
+
+
+def check(gate: Gate, comparison: Comparison) -> Outcome:
+    """Every point that has figures before must be decided."""
+    name = gate.metric.name
+    figures = {point: f for part in comparison.parts for (point, of), f in part.figures.items() if of == name}
+    found = [(_title(comparison, point), figure) for point, figure in figures.items() if _closes(gate, figure)]
+    gone = [
+        _title(comparison, point)
+        for part in comparison.parts
+        for point in part.section.points
+        if point not in figures and values(point.before, gate.metric.key)
+    ]
+    gone += [
+        lone.title
+        for part in comparison.parts
+        for lone in part.section.only_before
+        if values(lone.samples, gate.metric.key)
+    ]
+    missing = [f"{_named(gone)}: no {gate.metric.title} after"] if gone else []
+    reasons: dict[str, list[str]] = {}
+    for point, figure in figures.items():
+        why = "" if _closes(gate, figure) else _undecided(gate, figure)
+        if why:
+            reasons.setdefault(why, []).append(_title(comparison, point))
+    undecided = [f"{_named(titles)}: {why}" for why, titles in reasons.items()]
+    if not figures and not missing:
+        undecided = [f"no point has a {gate.metric.title} on both sides"]
+    return Outcome(gate, tuple(found), tuple(missing), tuple(undecided))
+
+
+def _title(comparison: Comparison, point: Point) -> str:
+    """With what is compared, where there are several."""
+    if len(comparison.parts) == 1:
+        return point.title
+    section = next(part.section for part in comparison.parts if point in part.section.points)
+    return f"{section.after} against {section.before}: {point.title}"
+
+
+def _closes(gate: Gate, figure: Figure) -> bool:
+    """Really worse, by the limit or more, and an interval that leaves no room for none."""
+    if figure.direction != gate.worse or figure.ratio is None:
+        return False
+    return gate.loss(figure.ratio)[1] >= gate.limit_percent - ROUNDING
+
+
+def _undecided(gate: Gate, figure: Figure) -> str:
+    """Why a loss above the limit is not excluded; '' when it is."""
+    if figure.ratio is None:
+        return "" if figure.before == figure.after else figure.verdict
+    if figure.ratio.interval is None:
+        return figure.explained.removeprefix(f"{CANNOT_TELL}: ")
+    if gate.loss(figure.ratio)[2] <= gate.limit_percent + ROUNDING:
+        return ""
+    assert figure.interval_percent is not None
+    low, high = figure.interval_percent
+    text = f"{figure.change_percent:+.1f} % ({low:+.1f} to {high:+.1f})"
+    needed = repetitions_to_decide(gate, figure)
+    if needed is None:
+        return f"{text}, too near to the limit for any number of repetitions"
+    return f"{text}, about {needed} repetitions on either side would decide"
+
+
+def repetitions_to_decide(gate: Gate, figure: Figure) -> int | None:
+    """That exclude the limit, when less was measured, or no loss at all, when more was. None: too many."""
+    assert figure.ratio is not None
+    beyond = gate.loss(figure.ratio)[1] >= gate.limit_percent - ROUNDING
+    limit, tests = (1.0, figure.tests) if beyond else (gate.limit, 1)
+    needed = ratios.repetitions_needed(figure.ratio, limit, tests)
+    return None if needed is None else max(needed, math.ceil(MORE * figure.ratio.n), MIN_REPETITIONS)
+
+
+def _named(titles: Sequence[str]) -> str:
+    return titles[0] if len(titles) == 1 else f"{counted(len(titles), 'point')}, the first {titles[0]}"

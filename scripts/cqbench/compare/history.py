@@ -1,0 +1,185 @@
+"""A folder of runs -> each point's metric over time, with the places where it changed.
+
+ruptures finds the segments (PELT, least squares on logarithms). What it takes for a change comes from the series
+itself: more than the best split of 95 % of its shufflings, over all points of the metric together. So of metrics that
+never change, one in twenty is marked at some point; tests/scripts/test_compare_history.py counts.
+"""
+
+from __future__ import annotations
+
+import datetime
+import re
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+import numpy.typing as npt
+
+from cqbench.compare.inputs import Case, Place, Side, read_side
+from cqbench.compare.matching import BUILD_TYPES, name_of
+from cqbench.compare.points import ALPHA, mean
+from cqbench.files.source import BadDocument
+from cqbench.files.text import one_line
+from cqbench.samples.metric import Metric
+from cqbench.samples.runs import RAW
+from cqbench.samples.series import values
+from cqbench.samples.setting import FACETS, About, Setting
+
+Floats = npt.NDArray[np.floating]
+
+MIN_RUNS = 3  # on either side of a change: one run that was slow is none
+MAX_RUNS = 1000
+SHUFFLINGS = 20  # beyond the share that is looked for
+MAX_NUMBERS = 4_000_000  # shuffled at once
+SEED = 20_261_122
+NAMED = re.compile(r"(\d{4})-(\d{2})-(\d{2})-(\d{2})(\d{2})(\d{2})")
+# What may change from run to run. A debug build is no version.
+PASSED_OVER = [f.key for f in FACETS if f.about is About.SOFTWARE and f.key not in BUILD_TYPES]
+
+
+@dataclass(frozen=True)
+class Dated:
+    """A run. when: in UTC."""
+
+    name: str
+    when: datetime.datetime
+    side: Side
+
+
+@dataclass(frozen=True)
+class Change:
+    """at: the first run after it, by its place in the line's values. ratio: of what came after to what was before."""
+
+    at: int
+    ratio: float
+
+
+@dataclass(frozen=True)
+class Line:
+    """A point's metric over time. values: (run, geometric mean over its repetitions in the file's unit)."""
+
+    case: str
+    place: Place
+    metric: Metric
+    values: tuple[tuple[int, float], ...]
+    changes: tuple[Change, ...]
+
+
+@dataclass(frozen=True)
+class Found:
+    """runs: by date. unused: what else is in the folder, and why it is none; a line each."""
+
+    runs: tuple[Dated, ...]
+    unused: tuple[str, ...]
+
+
+def read(folder: Path) -> Found:
+    """Raises BadDocument."""
+    name = one_line(str(folder))
+    if not folder.is_dir():
+        raise BadDocument(f"{name}: not a folder of runs")
+    if (folder / RAW).is_dir():
+        raise BadDocument(f"{name}: one experiment's folder; the folder above it may be a history")
+    runs, unused = [], []
+    for path in sorted(folder.iterdir()):
+        if path.name.startswith(".") or not (path.is_dir() or path.suffix in (".json", ".txt")):
+            continue
+        try:
+            side = read_side(path)
+        except BadDocument as error:
+            unused.append(str(error))
+            continue
+        runs.append(Dated(one_line(path.name), _when(path, side.date), side))
+        if len(runs) > MAX_RUNS:
+            raise BadDocument(f"{name}: more than {MAX_RUNS} runs")
+    if not runs:
+        raise BadDocument(f"{name}: no run in it" + (f": {unused[0]}" if unused else ""))
+    return Found(tuple(sorted(runs, key=lambda run: (run.when, run.name))), tuple(unused))
+
+
+def _when(path: Path, date: str) -> datetime.datetime:
+    """What the run says, else its name, else the file."""
+    try:
+        said = datetime.datetime.fromisoformat(date.replace("Z", "+00:00"))
+        return said.astimezone(datetime.timezone.utc)
+    except (ValueError, OverflowError):
+        pass
+    named = NAMED.search(path.name)
+    try:
+        if named:
+            return datetime.datetime(*map(int, named.groups())).astimezone(datetime.timezone.utc)  # type: ignore[arg-type]
+    except (ValueError, OverflowError):
+        pass
+    return datetime.datetime.fromtimestamp(path.stat().st_mtime, datetime.timezone.utc)
+
+
+Key = tuple[str, Setting, Place]
+
+
+def lines(runs: Sequence[Dated], metrics: Iterable[Metric]) -> list[Line]:
+    """Of every point with figures of at least one run, in the order in which they first appear."""
+    found: dict[Key, list[tuple[int, Case]]] = {}
+    for i, run in enumerate(runs):
+        for case in run.side.cases:
+            for place in sorted(case.points):
+                key = case.variant, case.setting.without(PASSED_OVER), place
+                found.setdefault(key, []).append((i, case))
+    every = [Case(variant, setting, {}) for variant, setting, _ in found]
+    result = []
+    for metric in metrics:
+        told = {key: _values(of, key[2], metric) for key, of in found.items()}
+        told = {key: of for key, of in told.items() if of}
+        enough = sum(len(of) >= 2 * MIN_RUNS for of in told.values())
+        for (variant, setting, place), of in told.items():
+            name = name_of(Case(variant, setting, {}), every)
+            changes = _changes([value for _, value in of], ALPHA / max(1, enough))
+            result.append(Line(name, place, metric, tuple(of), changes))
+    return result
+
+
+def _values(of: Iterable[tuple[int, Case]], place: Place, metric: Metric) -> list[tuple[int, float]]:
+    there = ((i, values(case.points[place], metric.key)) for i, case in of)
+    return [(i, mean(found)) for i, found in there if found and min(found) > 0]
+
+
+def _changes(series: Sequence[float], level: float) -> tuple[Change, ...]:
+    ends = segments(np.log(np.asarray(series, float)), level)
+    parts = np.split(np.log(np.asarray(series, float)), ends)
+    means = [float(part.mean()) for part in parts]
+    return tuple(Change(end, float(np.exp(means[i + 1] - means[i]))) for i, end in enumerate(ends))
+
+
+def segments(logs: Floats, level: float) -> list[int]:
+    """Where a new one begins. level: the chance of finding any where there is none."""
+    if len(logs) < 2 * MIN_RUNS:
+        return []
+    # Half of it: two changes at once gain enough now and then where neither alone would. Simulated without: 7 %.
+    penalty = _penalty(logs, level / 2)
+    if penalty <= 1e-12:  # all the same
+        return []
+    import ruptures  # takes half a second
+
+    found = ruptures.Pelt(model="l2", min_size=MIN_RUNS, jump=1).fit(logs.reshape(-1, 1)).predict(pen=penalty)
+    return [int(end) for end in found[:-1]]
+
+
+def _penalty(logs: Floats, level: float) -> float:
+    """What the best split of a shuffling gains at most, but for that share of them."""
+    random = np.random.default_rng([SEED, len(logs)])
+    n, count = len(logs), int(np.ceil(SHUFFLINGS / level))
+    gains = []
+    while count > 0:
+        rows = min(count, max(1, MAX_NUMBERS // n))
+        gains.append(_gains(random.permuted(np.tile(logs - logs.mean(), (rows, 1)), axis=1)))
+        count -= rows
+    return float(np.quantile(np.concatenate(gains), 1 - level))
+
+
+def _gains(shuffled: Floats) -> Floats:
+    """By how much the best split into two lessens the sum of squares, of each row; their mean is 0."""
+    n = shuffled.shape[1]
+    left = np.arange(MIN_RUNS, n - MIN_RUNS + 1)
+    sums = np.cumsum(shuffled, axis=1)[:, left - 1]
+    gains: Floats = (sums**2 * (1 / left + 1 / (n - left))).max(axis=1)
+    return gains

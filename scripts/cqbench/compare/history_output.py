@@ -1,0 +1,114 @@
+"""Draws a history: as text with sparklines, as CSV, as a page."""
+
+from __future__ import annotations
+
+import csv
+import io
+from collections.abc import Iterable, Sequence
+
+from rich.console import Console
+from rich.table import Table
+from rich.text import Text
+
+from cqbench.compare import text
+from cqbench.compare.history import MIN_RUNS, Found, Line
+from cqbench.compare.inputs import counted
+
+FORMATS = ("text", "csv", "html")
+BARS = "▁▂▃▄▅▆▇█"
+MAX_SHOWN = 60  # runs in a sparkline, the newest
+COLUMNS = ("date", "run", "case", "point", "metric", "unit", "value", "change_percent")
+
+
+def render(form: str, found: Found, lines: Sequence[Line], colour: bool) -> str:
+    """form: one of FORMATS."""
+    if form == "csv":
+        return _csv(found, lines)
+    if form == "html":
+        from cqbench.compare import page  # draws, which takes a second to load
+
+        return page.of_history(found, lines)
+    return _text(found, lines, colour)
+
+
+def heading(found: Found, lines: Iterable[Line]) -> list[str]:
+    """What there is, and what is not looked at."""
+    changed = sum(bool(line.changes) for line in lines)
+    first, last = found.runs[0].when, found.runs[-1].when
+    return [
+        f"{counted(len(found.runs), 'run')} from {first:%Y-%m-%d %H:%M} to {last:%Y-%m-%d %H:%M} UTC; "
+        f"{counted(changed, 'line')} with a change",
+        *(f"! not used: {why}" for why in text.limited(list(found.unused), "such files")),
+    ]
+
+
+def rule() -> str:
+    return (
+        f"A change has at least {MIN_RUNS} runs on either side, so it is seen {MIN_RUNS} runs later at the earliest. "
+        "Of metrics that never change, one in twenty is marked at some point."
+    )
+
+
+def words(found: Found, line: Line) -> list[str]:
+    """Of its changes, a line each."""
+    return [f"{(change.ratio - 1) * 100:+.1f} % from {at(found, line, change.at)} on" for change in line.changes]
+
+
+def at(found: Found, line: Line, place: int) -> str:
+    run = found.runs[line.values[place][0]]
+    return f"{run.when:%Y-%m-%d %H:%M} ({run.name})"
+
+
+def _text(found: Found, lines: Sequence[Line], colour: bool) -> str:
+    out = io.StringIO()
+    console = Console(file=out, width=text.MAX_WIDTH, force_terminal=colour, highlight=False)
+    for said in heading(found, lines):
+        console.print(text.wrapped(said))
+    for case in dict.fromkeys(line.case for line in lines):
+        console.print()
+        console.print(Text(case or "points"), style="bold")
+        table = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0), header_style="dim")
+        for name in ("", "runs", "first", "last", "over time", "changes"):
+            table.add_column(name, justify="right" if name in ("runs", "first", "last") else "left", no_wrap=True)
+        previous = None
+        for line in (line for line in lines if line.case == case):
+            if line.metric != previous:
+                table.add_row(Text(text.titled(line.metric), style="italic"))
+                previous = line.metric
+            shown = [text.shown(line.values[i][1], line.metric) for i in (0, -1)]
+            style = "bold" if line.changes else ""
+            table.add_row(
+                Text(f"  {line.place.words}"), str(len(line.values)), *shown, Text(spark(line)),
+                Text("; ".join(words(found, line)) or "-", style=style),
+            )  # fmt: skip
+        console.print(table)
+    console.print()
+    console.print(text.wrapped(rule()), style="dim")
+    return "\n".join(part.rstrip() for part in out.getvalue().splitlines()) + "\n"
+
+
+def spark(line: Line) -> str:
+    """A bar for each of the newest runs, a stroke where it changed."""
+    first = max(0, len(line.values) - MAX_SHOWN)
+    shown = [value for _, value in line.values[first:]]
+    low, high = min(shown), max(shown)
+    marks = {change.at for change in line.changes}
+    bars = []
+    for i, value in enumerate(shown, first):
+        height = 0 if high == low else round((value - low) / (high - low) * (len(BARS) - 1))
+        bars.append(("|" if i in marks else "") + BARS[height])
+    return "".join(bars)
+
+
+def _csv(found: Found, lines: Sequence[Line]) -> str:
+    out = io.StringIO()
+    writer = csv.writer(out, lineterminator="\n")
+    writer.writerow(COLUMNS)
+    for line in lines:
+        changed = {change.at: (change.ratio - 1) * 100 for change in line.changes}
+        for i, (run, value) in enumerate(line.values):
+            of = found.runs[run]
+            what = line.case, line.place.label, line.metric.name, line.metric.unit
+            change = f"{changed[i]:.6g}" if i in changed else ""
+            writer.writerow([of.when.isoformat(), of.name, *what, f"{value * line.metric.scale:.6g}", change])
+    return out.getvalue()

@@ -1,0 +1,204 @@
+"""Which case of one side is which of the other, and what differs between the two.
+
+A case is the same on both sides when it has the same name in an experiment; outside of experiments (and between the
+cases of one name), when the facets by which the cases of a side differ from each other are the same. Facets in which
+the sides as such differ are what is compared, or a reason not to compare: see required().
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, field
+
+from cqbench.compare.inputs import Case, Place, Side, counted, merged
+from cqbench.samples.series import Sample
+from cqbench.samples.setting import BY_KEY, FACETS, About, Facet
+
+# Other work, another machine, another window: other figures, whatever was changed. A debug build is no version.
+MUST_AGREE = (About.WORK, About.PLACE, About.WINDOW)
+BUILD_TYPES = ("library_build_type", "server.build_type")
+# Where nothing is said, nothing was set. Elsewhere nothing is known: older files and foreign servers say less.
+SILENCE_IS_NONE = (About.WORK, About.CLIENT, About.CONNECTIONS)
+UNKNOWN_TOO = ("messages", "stub")
+NOT_KNOWN = "surroundings"  # its text: of runs whose manifest cannot be used
+TITLE = ("workload", "method", "api", "connections", "messages", "stub", "loop")
+USUAL = ("reused", "generated", "closed")  # not worth a word in a title
+
+
+@dataclass(frozen=True)
+class Difference:
+    """A facet with another value before than after. cases: where; empty: everywhere."""
+
+    facet: Facet
+    before: str
+    after: str
+    cases: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class Pair:
+    """A case that both sides have."""
+
+    title: str
+    before: Case
+    after: Case
+
+
+@dataclass(frozen=True, eq=False)
+class Point:
+    """One place of a case, with whole runs on both sides."""
+
+    case: str
+    place: Place
+    before: Sequence[Sample]
+    after: Sequence[Sample]
+
+    @property
+    def title(self) -> str:
+        return ", ".join(filter(None, (self.case, self.place.label)))
+
+
+@dataclass(frozen=True)
+class Lone:
+    """A place that only one side has whole runs of. why: what became of the other's; '' when it has none. samples: its
+    own."""
+
+    title: str
+    why: str
+    samples: Sequence[Sample]
+
+
+@dataclass(frozen=True)
+class Section:
+    """Two things that are compared, in all their cases. before, after: their names."""
+
+    before: str
+    after: str
+    pairs: tuple[Pair, ...]
+    only_before: tuple[Lone, ...] = ()
+    only_after: tuple[Lone, ...] = ()
+    on_purpose: bool = False  # what differs was asked for by name
+    points: tuple[Point, ...] = field(init=False)
+
+    def __post_init__(self) -> None:
+        points = [
+            Point(pair.title, place, pair.before.points[place], pair.after.points[place])
+            for pair in self.pairs
+            for place in sorted({*pair.before.points} & {*pair.after.points})
+        ]
+        object.__setattr__(self, "points", tuple(points))
+
+
+def required(facet: Facet) -> bool:
+    """Whether sides that differ in it are compared with --anyway only."""
+    return facet.about in MUST_AGREE or facet.key in BUILD_TYPES
+
+
+def of_sides(before: Side, after: Side) -> Section:
+    """A and B."""
+    named = any(case.variant for case in before.cases) and any(case.variant for case in after.cases)
+    return section("before", "after", before.cases, after.cases, named)
+
+
+def section(
+    first: str, second: str, before: Sequence[Case], after: Sequence[Case], named: bool, on_purpose: bool = False
+) -> Section:
+    """named: cases belong together by the names of their variants, first of all."""
+    keys = _identity(before, named) | _identity(after, named)
+    ones, others = _by_key(before, keys, named), _by_key(after, keys, named)
+    common = [key for key in ones if key in others]
+    pairs = tuple(Pair(_title(ones[key], others[key], keys, named), ones[key], others[key]) for key in common)
+    lone_before, lone_after = (
+        tuple(_lone(these, those, keys, named)) for these, those in ((ones, others), (others, ones))
+    )
+    return Section(first, second, pairs, lone_before, lone_after, on_purpose)
+
+
+Key = tuple[str, tuple[str, ...]]
+
+
+def _identity(cases: Iterable[Case], named: bool) -> set[str]:
+    """The facets by which the cases of a side differ from each other."""
+    groups: dict[str, list[Case]] = {}
+    for case in cases:
+        groups.setdefault(case.variant if named else "", []).append(case)
+    return {
+        facet.key
+        for of in groups.values()
+        for other in of[1:]
+        for facet in of[0].setting.differences(other.setting)
+        if facet.key != NOT_KNOWN
+    }
+
+
+def _by_key(cases: Iterable[Case], keys: set[str], named: bool) -> dict[Key, Case]:
+    found: dict[Key, list[Case]] = {}
+    for case in cases:
+        facts = tuple(case.setting.get(facet.key) for facet in FACETS if facet.key in keys)
+        found.setdefault((case.variant if named else "", facts), []).append(case)
+    # Variants that are alike in everything are repetitions of each other where names do not count.
+    return {key: merged(Case("", of[0].setting, c.points, c.left_out, c.doubts) for c in of)[0] if of[1:] else of[0]
+            for key, of in found.items()}  # fmt: skip
+
+
+def _title(one: Case, other: Case, keys: set[str], named: bool) -> str:
+    """What both have in common, and what tells this case from others."""
+    same = [
+        text for key in TITLE if (text := one.setting.get(key)) == other.setting.get(key) and text and text not in USUAL
+    ]
+    rest = [
+        f"{facet.title} {one.setting.get(facet.key) or 'none'}"
+        for facet in FACETS
+        if facet.key in keys and facet.key not in TITLE
+    ]
+    variant = one.variant if named or one.variant == other.variant else ""
+    return ", ".join(filter(None, (" ".join(filter(None, (variant, "/".join(same)))), *rest)))
+
+
+def name_of(case: Case, cases: Iterable[Case]) -> str:
+    """Its title, with what tells it from the others of these."""
+    return _title(case, case, _identity(cases, True), True)
+
+
+def title_of(one: Case, other: Case, cases: Iterable[Case], axis: Facet) -> str:
+    """Of a pair that differs in the axis only, among these cases."""
+    return _title(one, other, _identity(cases, False) - {axis.key}, False)
+
+
+def _lone(these: dict[Key, Case], those: dict[Key, Case], keys: set[str], named: bool) -> Iterator[Lone]:
+    for key, case in these.items():
+        other = those.get(key)
+        title = _title(case, other or case, keys, named)
+        for place in sorted(case.points):
+            if other is None or place not in other.points:
+                reasons = other.left_out.get(place, ()) if other else ()
+                why = f"{counted(len(reasons), 'run')} not used: {reasons[0]}" if reasons else ""
+                yield Lone(", ".join(filter(None, (title, place.label))), why, case.points[place])
+
+
+def differences(section: Section) -> tuple[list[Difference], list[str]]:
+    """What differs between the two, and what must agree but a side says nothing about."""
+    where: dict[tuple[str, str, str], list[str]] = {}
+    silent: dict[str, None] = {}
+    for pair in section.pairs:
+        for facet in pair.before.setting.differences(pair.after.setting):
+            texts = [case.setting.get(facet.key) for case in (pair.before, pair.after)]
+            if all(texts) or _silence_is_none(facet, pair):
+                first, second = (text or "none" for text in texts)
+                where.setdefault((facet.key, first, second), []).append(pair.title)
+            elif required(facet):
+                silent["servers" if facet.key.startswith("server.") else facet.title] = None
+    ordered = sorted(where.items(), key=lambda item: [facet.key for facet in FACETS].index(item[0][0]))
+    found = [
+        Difference(BY_KEY[key], first, second, () if len(cases) == len(section.pairs) else tuple(cases))
+        for (key, first, second), cases in ordered
+    ]
+    return found, list(silent)
+
+
+def _silence_is_none(facet: Facet, pair: Pair) -> bool:
+    if facet.key in ("network", "environment"):
+        return not any(case.setting.get(NOT_KNOWN) for case in (pair.before, pair.after))
+    if facet.key == "server.service":
+        return all(case.setting.get("server.layout") for case in (pair.before, pair.after))
+    return facet.about in SILENCE_IS_NONE and facet.key not in UNKNOWN_TOO

@@ -1,0 +1,199 @@
+"""Sections -> what changed at which point and in total, metric by metric. Pure functions; others show the result."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from cqbench.compare.inputs import counted
+from cqbench.compare.matching import Difference, Point, Section, differences
+from cqbench.samples.metric import Metric
+from cqbench.samples.series import Sample, pairs, ratio_of, values
+from cqbench.stats import ratios
+from cqbench.stats.ratios import LEVEL, MIN_REPETITIONS, Ratio
+
+ALPHA = 1 - LEVEL
+CANNOT_TELL, NO_DIFFERENCE, SAME, ZERO = "cannot tell", "no difference seen", "the same", "a 0: no ratio"
+METHODS = {
+    "before, after": "geometric means over the repetitions, from ten on without the outermost tenths",
+    "interval": "95 %, Student's t on the logarithms (trimmed too, Yuen): of pairs that were made beside each other "
+    f"in time (paired), else of the two sides (Welch); none below {MIN_REPETITIONS} repetitions",
+    "different": "p <= 0.05 after Holm's correction over the points of a metric, and an interval without 0",
+    "total": "the points' geometric mean in each repetition, as one effect; what changed the whole machine between two "
+    "runs is in it",
+}
+
+
+@dataclass(frozen=True)
+class Figure:
+    """A metric of a point, or of all points together, on both sides, in the file's unit. ratio: after / before; None
+    where a side has a 0.
+    """
+
+    metric: Metric
+    before: float
+    after: float
+    counts: tuple[int, int]  # repetitions
+    ratio: Ratio | None
+    p_holm: float | None
+    find: float  # the least change that matters, a ratio
+    tests: int  # that the correction is for
+    points: int = 1
+
+    @property
+    def change_percent(self) -> float | None:
+        return None if self.ratio is None else (self.ratio.value - 1) * 100
+
+    @property
+    def interval_percent(self) -> tuple[float, float] | None:
+        interval = self.ratio.interval if self.ratio else None
+        return None if interval is None else ((interval[0] - 1) * 100, (interval[1] - 1) * 100)
+
+    @property
+    def direction(self) -> int | None:
+        """1 higher, -1 lower, 0 no difference seen, None: cannot tell."""
+        if self.ratio is None:
+            return 0 if self.before == self.after else None
+        if self.ratio.interval is None or self.p_holm is None:
+            return None
+        low, high = self.ratio.interval
+        if self.p_holm > ALPHA or low <= 1 <= high:
+            return 0
+        return 1 if low > 1 else -1
+
+    @property
+    def verdict(self) -> str:
+        """One of the words above, or the metric's for higher or lower."""
+        if self.ratio is None:
+            return SAME if self.before == self.after else ZERO
+        more, less = self.metric.words
+        direction = self.direction
+        return CANNOT_TELL if direction is None else {1: more, -1: less}.get(direction, NO_DIFFERENCE)
+
+    @property
+    def explained(self) -> str:
+        """The verdict, with what is missing for one."""
+        if self.verdict != CANNOT_TELL:
+            return self.verdict
+        first, second = self.counts
+        there = counted(first, "repetition") if first == second else f"{first} and {second} repetitions"
+        return f"{CANNOT_TELL}: {there}, needs {MIN_REPETITIONS}"
+
+    @property
+    def needed(self) -> int | None:
+        """Repetitions that find a change of `find`, four times of five; None: unknown, or too many."""
+        return self.repetitions_for(self.find)
+
+    def repetitions_for(self, change: float) -> int | None:
+        if self.ratio is None or self.ratio.interval is None:
+            return None
+        if self.ratio.spread <= ratios.NOTHING:
+            return MIN_REPETITIONS
+        return ratios.repetitions_needed(replace(self.ratio, value=change), 1.0, self.tests)
+
+
+@dataclass(frozen=True)
+class Part:
+    """A section with its figures. totals: by metric's name. means: what the settings differ in."""
+
+    section: Section
+    figures: dict[tuple[Point, str], Figure]
+    totals: dict[str, Figure]
+    differences: tuple[Difference, ...]
+    unknown: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class Comparison:
+    """All there is to show. detailed: the metrics of the points; totals are there for all. missing: metrics of which no
+    point has figures on both sides.
+    """
+
+    parts: tuple[Part, ...]
+    metrics: tuple[Metric, ...]
+    detailed: tuple[Metric, ...]
+    missing: tuple[Metric, ...]
+    find: float
+
+
+def compare(
+    sections: Sequence[Section], metrics: Sequence[Metric], detailed: Sequence[Metric], find: float
+) -> Comparison:
+    """find: the least change that matters, a ratio such as 0.97."""
+    figures: list[dict[tuple[Point, str], Figure]] = [{} for _ in sections]
+    totals: list[dict[str, Figure]] = [{} for _ in sections]
+    for metric in metrics:
+        points = {(i, point): _figure(metric, point, find) for i, s in enumerate(sections) for point in s.points}
+        there = {key: figure for key, figure in points.items() if figure}
+        for (i, point), figure in zip(there, _corrected(there.values()), strict=True):
+            figures[i][point, metric.name] = figure
+        whole = {i: _total(metric, s.points, figures[i], find) for i, s in enumerate(sections)}
+        known = {i: figure for i, figure in whole.items() if figure}
+        for i, figure in zip(known, _corrected(known.values()), strict=True):
+            totals[i][metric.name] = figure
+    found = [differences(section) for section in sections]
+    parts = tuple(
+        Part(section, figures[i], totals[i], tuple(found[i][0]), tuple(found[i][1]))
+        for i, section in enumerate(sections)
+    )
+    used = [m for m in metrics if any(m.name in part.totals for part in parts)]
+    missing = tuple(m for m in detailed if m not in used and not m.open_only)
+    return Comparison(parts, tuple(used), tuple(m for m in detailed if m in used), missing, find)
+
+
+def _figure(metric: Metric, point: Point, find: float) -> Figure | None:
+    """Of repetitions that are compared in pairs, those that have a neighbour count."""
+    found = pairs(point.after, point.before)
+    after, before = zip(*found, strict=True) if found else (point.after, point.before)
+    first, second = values(before, metric.key), values(after, metric.key)
+    if not first or not second:
+        return None
+    ratio = ratio_of(after, before, metric.key)
+    return Figure(metric, ratios.middle(first), ratios.middle(second), (len(first), len(second)), ratio, None, find, 1)
+
+
+def mean(of: Sequence[float]) -> float:
+    """Geometric; arithmetic where there is a 0."""
+    return float(np.exp(np.mean(np.log(of)))) if min(of) > 0 else float(np.mean(of))
+
+
+def _corrected(figures: Iterable[Figure]) -> list[Figure]:
+    """With Holm's p-values, for all of them together."""
+    found = list(figures)
+    p_values = ratios.holm([figure.ratio.p if figure.ratio else None for figure in found])
+    tests = max(1, sum(p is not None for p in p_values))
+    return [replace(figure, p_holm=p, tests=tests) for figure, p in zip(found, p_values, strict=True)]
+
+
+def _total(
+    metric: Metric, points: Sequence[Point], figures: dict[tuple[Point, str], Figure], find: float
+) -> Figure | None:
+    """One effect of all points; of those with enough repetitions, as long as there are any."""
+    whole = {p: f for p in points if (f := figures.get((p, metric.name)))}
+    there = {p: f for p, f in whole.items() if f.ratio} or whole
+    enough = {p: f for p, f in there.items() if min(f.counts) >= MIN_REPETITIONS} or there
+    if not enough:
+        return None
+    before, after = (mean([getattr(f, side) for f in enough.values()]) for side in ("before", "after"))
+    known = all(f.ratio for f in enough.values())
+    ratio = _one_effect([(p.before, p.after) for p in enough], metric.key) if known else None
+    counts = [min(f.counts[i] for f in enough.values()) for i in (0, 1)]
+    return Figure(metric, before, after, (counts[0], counts[1]), ratio, None, find, 1, len(enough))
+
+
+def _one_effect(points: Sequence[tuple[Sequence[Sample], Sequence[Sample]]], key: str) -> Ratio | None:
+    """Each round's (or repetition's) geometric mean over the points is one observation."""
+    found = [pairs(after, before) for before, after in points]
+    paired = [of for of in found if of is not None]
+    if len(paired) == len(points):
+        by_round = [{a.round: (a.value(key) or 0.0, b.value(key) or 0.0) for a, b in of} for of in paired]
+        rounds = [r for r in by_round[0] if all(r in of for of in by_round)]
+        if len(rounds) >= min(MIN_REPETITIONS, *(len(of) for of in by_round)):
+            return ratios.paired(
+                (mean([of[r][0] for of in by_round]), mean([of[r][1] for of in by_round])) for r in rounds
+            )
+    sides = [[values(point[i], key) for point in points] for i in (0, 1)]
+    before, after = ([mean(at) for at in zip(*side, strict=False)] for side in sides)
+    return ratios.unpaired(after, before)

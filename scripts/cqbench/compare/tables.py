@@ -1,0 +1,222 @@
+"""A comparison as Markdown for a pull request, as CSV and as JSON."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+from collections.abc import Iterator, Sequence
+from typing import Any, NamedTuple
+
+from cqbench.compare import text
+from cqbench.compare.gates import Outcome
+from cqbench.compare.inputs import Side, reasons, schedules
+from cqbench.compare.matching import Lone, Point, required
+from cqbench.compare.points import ALPHA, METHODS, NO_DIFFERENCE, Comparison, Figure, Part
+from cqbench.files.offered import Load
+
+VERSION = 3
+COLUMNS = (
+    *(
+        "compared",
+        "case",
+        "point",
+        "metric",
+        "unit",
+        "before",
+        "after",
+        "change_percent",
+        "low_percent",
+        "high_percent",
+    ),
+    *("p_holm", "repetitions_before", "repetitions_after", "paired", "verdict", "repetitions_to_find"),
+)
+
+
+class Row(NamedTuple):
+    """point: None in total."""
+
+    part: Part
+    point: Point | None
+    figure: Figure
+
+    @property
+    def title(self) -> str:
+        """Of the figure in its table."""
+        if self.point is None:
+            return text.in_total(self.part, self.figure)
+        return f"{text.titled(self.figure.metric)}, {text.marks(self.point)}{self.point.place.words}"
+
+    @property
+    def compared(self) -> str:
+        section = self.part.section
+        return f"{section.after} against {section.before}"
+
+
+def rows(comparison: Comparison) -> Iterator[Row]:
+    """Totals first; then case by case, metric by metric."""
+    for part in comparison.parts:
+        for metric in comparison.metrics:
+            if metric.name in part.totals:
+                yield Row(part, None, part.totals[metric.name])
+        for pair in part.section.pairs:
+            for metric in comparison.detailed:
+                for point in part.section.points:
+                    figure = part.figures.get((point, metric.name))
+                    if point.case == pair.title and figure:
+                        yield Row(part, point, figure)
+
+
+def markdown(comparison: Comparison, sides: Sequence[Side]) -> str:
+    """Tables of title, before, after and percentage; bold is what is more than noise."""
+    lines = [_escaped(line) + "  " for line in text.heading(comparison, sides)]
+    title = None
+    for row in rows(comparison):
+        wanted = (row.compared if len(comparison.parts) > 1 else "") + (f" {row.point.case}" if row.point else " total")
+        if wanted != title:
+            title = wanted
+            lines += ["", f"**{_escaped(wanted.strip() or 'points')}**", ""]
+            lines += ["| Title | Before | After | Percentage | 95 % interval | |", "|:---|---:|---:|---:|---:|:---|"]
+        figure = row.figure
+        change = text.change(figure)
+        verdict = "" if figure.verdict == NO_DIFFERENCE else figure.explained
+        cells = [
+            _escaped(row.title),
+            text.shown(figure.before, figure.metric),
+            text.shown(figure.after, figure.metric),
+            f"**{change}**" if figure.direction else change,
+            text.interval(figure),
+            verdict,
+        ]
+        lines.append(f"| {' | '.join(cells)} |")
+    found = [f"- {_escaped(note)}" for note in text.notes(comparison, sides)]
+    rule = "In bold: more than noise (Holm-corrected p of at most 0.05, and an interval without 0)."
+    return "\n".join([*lines, "", *found, *([""] if found else []), rule]) + "\n"
+
+
+def _escaped(said: str) -> str:
+    """Names come from files: none may end a cell, or be a tag."""
+    for mark in "\\|*_`<>[]":
+        said = said.replace(mark, f"\\{mark}" if mark not in "<>" else {"<": "&lt;", ">": "&gt;"}[mark])
+    return said
+
+
+def to_csv(comparison: Comparison) -> str:
+    """A line per figure, in the unit that it names; the point is empty in total."""
+    out = io.StringIO()
+    writer = csv.writer(out, lineterminator="\n")
+    writer.writerow(COLUMNS)
+    for row in rows(comparison):
+        figure, metric = row.figure, row.figure.metric
+        low, high = figure.interval_percent or (None, None)
+        numbers = [
+            figure.before * metric.scale,
+            figure.after * metric.scale,
+            figure.change_percent,
+            low,
+            high,
+            figure.p_holm,
+        ]
+        writer.writerow(
+            [
+                *(row.compared, row.point.case if row.point else "", row.point.place.label if row.point else ""),
+                *(metric.name, metric.unit),
+                *("" if n is None else f"{n:.6g}" for n in numbers),
+                *figure.counts,
+                "" if figure.ratio is None else str(figure.ratio.paired).lower(),
+                figure.verdict,
+                "" if figure.needed is None else figure.needed,
+            ]
+        )
+    return out.getvalue()
+
+
+def to_json(comparison: Comparison, sides: Sequence[Side], outcomes: Sequence[Outcome]) -> str:
+    """Figures are in the result files' units (per second, nanoseconds), under their keys."""
+    told = {
+        "comparison_version": VERSION,
+        "sides": [{"path": s.path, "files": s.files, "partial_files": s.partial_files} for s in sides],
+        "alpha": round(ALPHA, 12),
+        "find_percent": round(abs(comparison.find - 1) * 100, 9),
+        "methods": METHODS,
+        "comparisons": [_part(comparison, part) for part in comparison.parts],
+        "notes": text.notes(comparison, sides),
+        "gates": [_gate(outcome) for outcome in outcomes],
+    }
+    return json.dumps(told, indent=2, allow_nan=False) + "\n"
+
+
+def _part(comparison: Comparison, part: Part) -> dict[str, Any]:
+    section = part.section
+    return {
+        "before": section.before,
+        "after": section.after,
+        "differences": [
+            {
+                "key": d.facet.key,
+                "before": d.before,
+                "after": d.after,
+                "cases": list(d.cases) or None,
+                "on_purpose": section.on_purpose or not required(d.facet),
+            }
+            for d in part.differences
+        ],
+        "not_checked": list(part.unknown),
+        "only_before": [_lone(lone) for lone in section.only_before],
+        "only_after": [_lone(lone) for lone in section.only_after],
+        "total": {
+            part.totals[m.name].metric.key: {"points": part.totals[m.name].points, **_figure(part.totals[m.name])}
+            for m in comparison.metrics
+            if m.name in part.totals
+        },
+        "points": [_point(comparison, part, point) for point in section.points],
+    }
+
+
+def _lone(lone: Lone) -> dict[str, str]:
+    return {"point": lone.title, "why": lone.why}
+
+
+def _point(comparison: Comparison, part: Part, point: Point) -> dict[str, Any]:
+    load = point.place if isinstance(point.place, Load) else None
+    both = [*point.before, *point.after]
+    first, second = schedules(point.before), schedules(point.after)
+    figures = {m.key: part.figures.get((point, m.name)) for m in comparison.metrics}
+    return {
+        "case": point.case,
+        "name": point.place.label,
+        "inflight": int(load.number) if load and not load.open else None,
+        "rate_asked_per_second": load.number if load and load.open else None,
+        "suspect": bool(reasons(both)),
+        "limits": bool(reasons(both, limits=True)),
+        "same_schedule": first == second if first and second else None,
+        "metrics": {key: _figure(figure) for key, figure in figures.items() if figure},
+    }
+
+
+def _figure(figure: Figure) -> dict[str, Any]:
+    """Intervals and p are null with too few repetitions, the ratio where a side has a 0."""
+    ratio = figure.ratio
+    return {
+        "before": {"mean": figure.before, "repetitions": figure.counts[0]},
+        "after": {"mean": figure.after, "repetitions": figure.counts[1]},
+        "ratio": None if ratio is None else ratio.value,
+        "change_percent": figure.change_percent,
+        "change_percent_interval": list(figure.interval_percent) if figure.interval_percent else None,
+        "p": None if ratio is None else ratio.p,
+        "p_holm": figure.p_holm,
+        "paired": bool(ratio and ratio.paired),
+        "verdict": figure.verdict,
+        "repetitions_to_find": figure.needed,
+    }
+
+
+def _gate(outcome: Outcome) -> dict[str, Any]:
+    return {
+        "flag": outcome.gate.flag,
+        "limit_percent": outcome.gate.limit_percent,
+        "state": outcome.state,
+        "points": [title for title, _ in outcome.found],
+        "missing": list(outcome.missing),
+        "undecided": list(outcome.undecided),
+    }

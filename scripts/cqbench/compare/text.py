@@ -1,0 +1,252 @@
+"""Draws a comparison for people: tables in colour on a terminal, plain in a pipe."""
+
+from __future__ import annotations
+
+import io
+import math
+import textwrap
+from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence
+from typing import Literal
+
+from rich.console import Console
+from rich.table import Table
+from rich.text import Text
+
+from cqbench.compare.gates import OPEN, Outcome
+from cqbench.compare.inputs import Side, counted, reasons, schedules
+from cqbench.compare.matching import Difference, Lone, Point, required
+from cqbench.compare.points import METHODS, Comparison, Figure, Part
+from cqbench.files.reasons import kinds
+from cqbench.files.text import one_line
+from cqbench.samples.metric import Metric
+from cqbench.stats.ratios import MAX_REPETITIONS
+
+WIDTH = 120  # of sentences
+MAX_WIDTH = 400  # of tables: nothing is cut off
+MAX_NOTES = 12  # of one kind
+HEAD = ("before", "after", "change", "95 % interval", "p (Holm)")
+
+
+def render(comparison: Comparison, sides: Sequence[Side], colour: bool) -> str:
+    """Everything as text. sides: A and B, or the experiment. Ends with a newline."""
+    out = io.StringIO()
+    system: Literal["standard"] | None = "standard" if colour else None
+    console = Console(file=out, width=MAX_WIDTH, force_terminal=colour, color_system=system, highlight=False)
+    for line in heading(comparison, sides):
+        console.print(wrapped(line))
+    for part in comparison.parts:
+        _part(console, comparison, part)
+    for note in notes(comparison, sides):
+        console.print(wrapped(f"! {note}"), style="yellow")
+    console.print()
+    for line in legend(comparison):
+        console.print(wrapped(line), style="dim")
+    return "\n".join(line.rstrip() for line in out.getvalue().splitlines()) + "\n"
+
+
+def wrapped(line: str) -> Text:
+    return Text(textwrap.fill(line, WIDTH, subsequent_indent="  ", break_on_hyphens=False, break_long_words=False))
+
+
+def heading(comparison: Comparison, sides: Sequence[Side]) -> list[str]:
+    """What is compared, and in what it differs."""
+    if len(sides) == 2:
+        lines = [f"{n}: {side.path} ({counted(side.files, 'file')})" for n, side in zip("AB", sides, strict=True)]
+    else:
+        lines = [f"inside {sides[0].path} ({counted(sides[0].files, 'file')})"]
+    for part in comparison.parts:
+        where = f" [{part.section.after}]" if len(comparison.parts) > 1 else ""
+        for difference in part.differences:
+            allowed = part.section.on_purpose or not required(difference.facet)
+            word = "compared on purpose" if allowed else "! compared all the same (--anyway)"
+            lines.append(f"{word}{where}: {described(difference)}")
+        if part.unknown:
+            lines.append(f"! not checked{where}, a side says nothing about it: {', '.join(part.unknown)}")
+    return [*lines, *_schedules(comparison)]
+
+
+def described(difference: Difference) -> str:
+    more = f" and {len(difference.cases) - 1} more" if len(difference.cases) > 1 else ""
+    where = f" (in {difference.cases[0]}{more})" if difference.cases else ""
+    return f"{difference.facet.title}: {one_line(difference.before)} before, {one_line(difference.after)} after{where}"
+
+
+def _schedules(comparison: Comparison) -> list[str]:
+    """Whether the calls of an open loop were due at the same times on both sides; nothing in a closed loop."""
+    both = [(schedules(p.before), schedules(p.after)) for part in comparison.parts for p in part.section.points]
+    known = [one == other for one, other in both if one and other]
+    if not known:
+        return []
+    points = counted(len(known), "point")
+    if all(known):
+        return [f"schedules: calls were due at the same times on both sides, at {points}"]
+    return [f"schedules: calls were due at other times before than after at {known.count(False)} of {points}"]
+
+
+def _part(console: Console, comparison: Comparison, part: Part) -> None:
+    section = part.section
+    named = (
+        "" if (section.before, section.after) == ("before", "after") else f": {section.after} against {section.before}"
+    )
+    console.print()
+    points = counted(len(section.points), "point")
+    console.print(Text(f"IN TOTAL, over {points}{named}"), style="bold")
+    table = _table(comparison)
+    for metric in comparison.metrics:
+        total = part.totals.get(metric.name)
+        if total:
+            _row(table, in_total(part, total), total)
+    console.print(table)
+    for pair in section.pairs:
+        points_of = [point for point in section.points if point.case == pair.title]
+        if not points_of or not comparison.detailed:
+            continue
+        console.print()
+        console.print(Text(f"{pair.title or 'points'}{named}"), style="bold")
+        table = _table(comparison)
+        for metric in comparison.detailed:
+            for i, (name, figure) in enumerate(_rows(part, points_of, metric)):
+                if i == 0:
+                    table.add_row(Text(titled(metric), style="italic"), *[""] * 7)
+                _row(table, f"  {name}", figure)
+        console.print(table)
+
+
+def _rows(part: Part, points: Iterable[Point], metric: Metric) -> Iterator[tuple[str, Figure]]:
+    for point in points:
+        figure = part.figures.get((point, metric.name))
+        if figure:
+            yield f"{marks(point)}{point.place.words}", figure
+
+
+def marks(point: Point) -> str:
+    both = [*point.before, *point.after]
+    return f"{'! ' if reasons(both) else ''}{'^ ' if reasons(both, limits=True) else ''}"
+
+
+def _table(comparison: Comparison) -> Table:
+    table = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0), header_style="dim")
+    table.add_column("", min_width=28, overflow="fold")
+    for name in HEAD:
+        table.add_column(name, justify="right", no_wrap=True)
+    table.add_column(column(comparison), justify="right", no_wrap=True)
+    table.add_column("", no_wrap=True)
+    return table
+
+
+def column(comparison: Comparison) -> str:
+    """Of the repetitions that find the least change that matters."""
+    return f"for {abs(comparison.find - 1) * 100:.3g} %"
+
+
+def titled(metric: Metric) -> str:
+    return f"{metric.title}, {metric.unit}" if metric.unit else metric.title
+
+
+def in_total(part: Part, figure: Figure) -> str:
+    """Its metric, and of how many points where not all have it."""
+    fewer = f" ({counted(figure.points, 'point')})" if figure.points < len(part.section.points) else ""
+    return f"{titled(figure.metric)}{fewer}"
+
+
+def _row(table: Table, name: str, figure: Figure) -> None:
+    better = figure.metric.better * (figure.direction or 0)
+    style = {1: "green", -1: "red"}.get(better)
+    cells = [
+        shown(figure.before, figure.metric),
+        shown(figure.after, figure.metric),
+        change(figure),
+        interval(figure),
+        p_value(figure.p_holm),
+        needed(figure),
+    ]
+    table.add_row(Text(name), *cells, Text(figure.explained, style=style or ""))
+
+
+def shown(value: float, metric: Metric) -> str:
+    value *= metric.scale
+    if value >= 1000 or math.isclose(value, round(value), rel_tol=1e-9):
+        return f"{value:.0f}"
+    return f"{value:.2f}" if value >= 1 else f"{value:.3g}"
+
+
+def change(figure: Figure) -> str:
+    return "-" if figure.change_percent is None else f"{figure.change_percent:+.1f} %"
+
+
+def interval(figure: Figure) -> str:
+    found = figure.interval_percent
+    return "-" if found is None else f"{found[0]:+.1f} to {found[1]:+.1f}"
+
+
+def needed(figure: Figure) -> str:
+    if figure.interval_percent is None:
+        return "-"
+    return f">{MAX_REPETITIONS}" if figure.needed is None else str(figure.needed)
+
+
+def p_value(p: float | None) -> str:
+    return "-" if p is None else "<0.0001" if p < 0.0001 else f"{p:.4f}"
+
+
+def notes(comparison: Comparison, sides: Sequence[Side]) -> list[str]:
+    """What one should know of the figures."""
+    points = [point for part in comparison.parts for point in part.section.points]
+    missing = ", ".join(metric.title for metric in comparison.missing)
+    lines = [f"no point has figures on both sides: {missing}"] if missing else []
+    for what, limits, mark in (("suspect", False, "!"), ("at a limit", True, "^")):
+        number = sum(bool(reasons([*p.before, *p.after], limits)) for p in points)
+        if number:
+            lines.append(f"{number} of {counted(len(points), 'point')} {what}, marked with a {mark}")
+    for part in comparison.parts:
+        for name, lone in (
+            (part.section.before, part.section.only_before),
+            (part.section.after, part.section.only_after),
+        ):
+            lines += limited([_lone(name, one) for one in lone], "such points")
+    for name, side in zip(("before: ", "after: ") if len(sides) == 2 else ("",), sides, strict=True):
+        if side.partial_files:
+            files = f"{side.partial_files} of {counted(side.files, 'file')}"
+            lines.append(f"{name}{files} of interrupted runs; what they measured whole is used")
+        left_out = Counter(why for case in side.cases for of in case.left_out.values() for why in of)
+        lines += limited([f"{name}{counted(n, 'run')} not used: {why}" for why, n in left_out.items()], "reasons")
+        doubts = [of[0] for of in kinds(doubt for case in side.cases for doubt in case.doubts).values()]
+        lines += limited([f"{name}suspect, all points: {doubt.text}" for doubt in doubts], "kinds of doubt")
+    for what, limits in (("suspect", False), ("limit", True)):
+        for name, which in (("before", 0), ("after", 1)):
+            samples = [s for p in points for s in (p.before, p.after)[which]]
+            found = [f"{name}: {what}: {reason.text}" for reason in reasons(samples, limits)]
+            lines += limited(found, f"kinds of {what}")
+    return lines
+
+
+def _lone(name: str, lone: Lone) -> str:
+    return f"only {name}: {lone.title}" + (f" (the other side: {lone.why})" if lone.why else "")
+
+
+def limited(lines: list[str], what: str) -> list[str]:
+    more = [f"... and {len(lines) - MAX_NOTES} more {what}"] if len(lines) > MAX_NOTES else []
+    return lines[:MAX_NOTES] + more
+
+
+def legend(comparison: Comparison) -> list[str]:
+    paired = {f.ratio.paired for part in comparison.parts for f in part.figures.values() if f.ratio}
+    how = "compared in pairs: " + ("both kinds" if len(paired) > 1 else "yes" if True in paired else "no")
+    find = f"{column(comparison)}: repetitions that would find such a change four times of five, with this noise"
+    loops = {getattr(point.place, "open", False) for part in comparison.parts for point in part.section.points}
+    due = ["latency: from when a call was due; from sent: from when it was sent."] if True in loops else []
+    return [*(f"{name}: {text}." for name, text in METHODS.items()), f"{find}; {how}.", *due]
+
+
+def gate_lines(outcome: Outcome) -> list[str]:
+    """What a gate says, a line each."""
+    head = f"gate {outcome.gate.title}"
+    if outcome.state == OPEN:
+        return [f"{head}: open"]
+    found = [
+        f"{head}: closed: {title}: {change(figure)} ({interval(figure)}), p {p_value(figure.p_holm)}"
+        for title, figure in outcome.found
+    ]
+    missing = [f"{head}: closed: {text}" for text in outcome.missing]
+    return found + missing + [f"{head}: cannot tell: {text}" for text in outcome.undecided]

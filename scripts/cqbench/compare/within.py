@@ -1,0 +1,128 @@
+"""Comparisons inside one experiment: the values of an axis, or two sets of variants, case by case.
+
+Their repetitions were made beside each other in time, so they are compared in pairs.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Sequence
+from dataclasses import replace
+from pathlib import Path
+
+from cqbench.compare.inputs import Case, Side, case_of, of_runs
+from cqbench.compare.matching import Pair, Section, section, title_of
+from cqbench.files import manifest
+from cqbench.files.source import BadDocument
+from cqbench.files.text import one_line
+from cqbench.samples import runs
+from cqbench.samples.runs import Run
+from cqbench.samples.series import load_series
+from cqbench.samples.setting import FACETS, SHARED, Facet
+
+SHOWN = 12  # names in a message
+
+
+class NoSuch(ValueError):
+    """An axis or a variant that is not there; says which are."""
+
+
+def read(folder: Path) -> tuple[Side, list[Run]]:
+    """An experiment's folder. Raises BadDocument."""
+    name = one_line(str(folder))
+    if not (folder / runs.RAW).is_dir():
+        raise BadDocument(f"{name}: not an experiment's folder: it has no {runs.RAW}/")
+    found = runs.read_all([folder])
+    side = of_runs(name, found)
+    if not side.places:
+        raise BadDocument(f"{name}: no whole run in it")
+    return side, found
+
+
+def by_axis(folder: Path, side: Side, found: Sequence[Run], name: str) -> list[Section]:
+    """The first value of the axis against each of the others. Raises BadDocument, NoSuch."""
+    told = manifest.load(folder / manifest.FILE)
+    axes = [axis.name for axis in told.axes]
+    if name in axes:
+        return _of_axis(side.cases, list(told.placements), axes.index(name), len(axes))
+    facet = next((facet for facet in FACETS if name in (facet.key, facet.title)), None)
+    if facet:
+        sections = _of_facet([case_of(series) for series in load_series(found)], facet)
+        if sections:
+            return sections
+    varied = [f.key for f in FACETS if len({case.setting.get(f.key) for case in side.cases}) > 1]
+    raise NoSuch(f"an axis of {side.path}, which has {_list(axes)}, nor a setting that varies in it: {_list(varied)}")
+
+
+def _of_axis(cases: Iterable[Case], names: Sequence[str], place: int, axes: int) -> list[Section]:
+    """names: of all variants, in the experiment's order, which is that of the values."""
+    by_value: dict[str, list[Case]] = {_parts(name)[place]: [] for name in names if len(_parts(name)) == axes}
+    for case in cases:
+        parts = _parts(case.variant)
+        if len(parts) == axes:
+            rest = ".".join(parts[:place] + parts[place + 1 :])
+            by_value.setdefault(parts[place], []).append(replace(case, variant=rest))
+    there = [(value, of) for value, of in by_value.items() if of]
+    if len(there) < 2:
+        raise NoSuch("an axis of which two values were measured")
+    (first, before), *others = there
+    return [section(first, value, before, of, named=True, on_purpose=True) for value, of in others]
+
+
+def _parts(variant: str) -> list[str]:
+    return variant.split(".")
+
+
+def _of_facet(cases: Sequence[Case], facet: Facet) -> list[Section]:
+    """Cases that differ in nothing else belong together."""
+    values = list(dict.fromkeys(case.setting.get(facet.key) or "none" for case in cases))
+    values.sort(key=lambda value: value != SHARED)
+    sections = []
+    for value in values[1:]:
+        pairs = []
+        for case in cases:
+            rest = case.setting.without([facet.key])
+            other = next(
+                (c for c in cases if (c.setting.get(facet.key) or "none") == value
+                 and c.setting.without([facet.key]) == rest), None
+            )  # fmt: skip
+            if (case.setting.get(facet.key) or "none") == values[0] and other:
+                pairs.append(Pair(title_of(case, other, cases, facet), case, other))
+        if pairs:
+            sections.append(Section(values[0], value, tuple(pairs), on_purpose=True))
+    return sections
+
+
+def by_variants(side: Side, first: str, second: str) -> list[Section]:
+    """Names, beginnings of names or patterns with * and ?: what the * stand for says which belong together. Raises
+    NoSuch.
+    """
+    before, after = (_chosen(side, pattern) for pattern in (first, second))
+    if first == second:
+        raise NoSuch("of two different sets of variants")
+    found = section(first, second, before, after, named=True, on_purpose=True)
+    if not found.pairs:
+        raise NoSuch(f"of variants with a part in common: {_list(c.variant for c in before)} and "
+                     f"{_list(c.variant for c in after)} have none")  # fmt: skip
+    return [found]
+
+
+def _chosen(side: Side, pattern: str) -> list[Case]:
+    """Each called by what the pattern leaves open."""
+    names = {case.variant for case in side.cases}
+    literal = re.escape(pattern).replace(r"\*", "(.*)").replace(r"\?", "(.)")
+    open_end = "" if pattern in names or "*" in pattern or "?" in pattern else "(.*)"
+    found = []
+    for case in side.cases:
+        match = re.fullmatch(literal + open_end, case.variant)
+        if match:
+            found.append(replace(case, variant=".".join(g.strip(".") for g in match.groups() if g.strip("."))))
+    if not found:
+        raise NoSuch(f"a variant of {side.path}, which has {_list(sorted(names))}")
+    return found
+
+
+def _list(names: Iterable[str]) -> str:
+    found = list(names)
+    more = f" and {len(found) - SHOWN} more" if len(found) > SHOWN else ""
+    return (", ".join(found[:SHOWN]) or "none") + more

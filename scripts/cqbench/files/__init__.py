@@ -1,0 +1,1 @@
+"""What programs and experiments wrote: read and checked once, one model each."""

@@ -1,0 +1,123 @@
+"""A point of a result: one load of one repetition."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any
+
+from pydantic import Field, model_validator
+
+from cqbench.files import offered
+from cqbench.files.model import Amount, Count, Line, Model, Offset, Positive
+from cqbench.files.offered import Load
+from cqbench.files.reasons import Reason
+from cqbench.files.text import one_line
+
+SLICES = (
+    *("slice_completed", "slice_failed"),
+    *(f"slice_latency_{what}_ns" for what in ("p50", "p99", "max")),  # 0 where no call ended
+)
+
+
+class CallError(Model):
+    """Failed calls of one status code."""
+
+    code: Line
+    count: Count
+    first_message: Line
+
+    def __str__(self) -> str:
+        """'UNAVAILABLE x 3 (first message)'."""
+        said = f" ({self.first_message})" if self.first_message else ""
+        return one_line(f"{self.code} x {self.count}{said}")
+
+
+def _latency(key: str, prefix: str = "latency_") -> Any:
+    return Field(default=None, alias=f"{prefix}{key}_ns")
+
+
+class CpuUse(Model):
+    """Of one CPU of an end."""
+
+    steal_share: Amount = 0.0  # taken by the hypervisor
+
+
+class Baseline(Model):
+    """The floor in one repetition: a call at 1 in flight with less of gRPC."""
+
+    name: Line
+    p50_ns: Amount | None = Field(default=None, alias="latency_p50_ns")  # None where nothing was measured
+
+
+class Measured(Model):
+    """One load of one repetition. Figures are None where nothing was measured. Latency counts from when a call was due;
+    in a closed loop it was sent then.
+    """
+
+    inflight: Positive  # calls in flight; in an open loop the most that may be outstanding
+    rate_asked: Annotated[float, Field(gt=0, lt=2**63)] | None = Field(default=None, alias="rate_asked_per_second")
+    repetition: Count = Field(alias="repetition_index")
+    throughput_per_second: Amount
+    window_ns: Amount | None = None
+    p50_ns: Amount | None = _latency("p50")
+    p90_ns: Amount | None = _latency("p90")
+    p99_ns: Amount | None = _latency("p99")
+    p999_ns: Amount | None = _latency("p99_9")
+    max_ns: Amount | None = _latency("max")
+    sent_p50_ns: Amount | None = _latency("p50", "latency_from_sent_")  # from when a call was sent; open loop only
+    sent_p99_ns: Amount | None = _latency("p99", "latency_from_sent_")
+    connections: Count | None = None
+    expected_connections: Count
+    completed: Count
+    failed: Count
+    partial: bool
+    failure: Line = Field(default="", alias="error_message")  # why there is nothing; empty when there is
+    warnings: list[Line]
+    failed_calls: list[CallError] = Field(alias="errors")
+    suspect: list[Reason] = []  # why it should not be believed; none in version 1
+    limits: list[Reason] = []  # what it ran into; none in version 1
+    schedule_hash: Line = ""  # of the due times; open loop only
+    start_time: Line = ""
+    slice_ns: Annotated[float, Field(gt=0, lt=2**63)] | None = None
+    slice_completed: list[Amount] = []  # by slice of time; the others are as long or empty
+    slice_failed: list[Amount] = []
+    slice_latency_p50_ns: list[Amount] = []
+    slice_latency_p99_ns: list[Amount] = []
+    slice_latency_max_ns: list[Amount] = []
+    completed_per_slot: list[Amount] = []
+    client_cpus: list[CpuUse] = []
+    server_cpus: list[CpuUse] = []
+    latency_samples: Count | None = None
+    latency_histogram: str | None = None
+    figures: dict[str, Offset] = {}  # all numbers of the evidence and of the loop, by their names in the file
+
+    @model_validator(mode="before")
+    @classmethod
+    def _complete(cls, data: Any) -> Any:
+        if not isinstance(data, dict):
+            return data
+        told = {key: value for key, value in data.items() if value is not None}
+        if told.get("completed") == 0 and not told.get("error_message"):
+            told["error_message"] = "no call succeeded"
+        return told
+
+    @property
+    def load(self) -> Load:
+        return offered.closed(self.inflight) if self.rate_asked is None else offered.open_loop(self.rate_asked)
+
+    @property
+    def throughput(self) -> float | None:
+        """Per second."""
+        return self.throughput_per_second if self.completed and not self.failure else None
+
+    @property
+    def whole(self) -> bool:
+        """Neither cut short nor without figures. Failed calls are counted in `failed`."""
+        return not self.partial and self.throughput is not None
+
+    @property
+    def errors(self) -> list[str]:
+        return [str(error) for error in self.failed_calls]
+
+    @property
+    def error_codes(self) -> list[str]:
+        return [error.code for error in self.failed_calls]

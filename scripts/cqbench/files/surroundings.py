@@ -1,0 +1,79 @@
+"""What a result does not say of itself and its experiment's manifest does: environment variables, and a proxy between.
+
+A manifest is as untrusted as a result: what is used of it is checked here. One that cannot be used is said to be so:
+runs of which it is not known how they were made must not be put together.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+from dataclasses import dataclass
+from pathlib import Path
+
+from cqbench.files import manifest
+from cqbench.files.manifest import Unit
+from cqbench.files.source import BadDocument
+from cqbench.files.text import one_line
+
+Variables = tuple[tuple[str, str], ...]  # name, value; by name
+
+
+@dataclass(frozen=True)
+class Surroundings:
+    """Of one run. Variables: those that the experiment sets for an end, not what that inherits."""
+
+    client_env: Variables = ()
+    server_env: Variables = ()
+    added_rtt_ns: float | None = None  # to each round trip, by a proxy that may add 0; None without one
+    problem: str = ""  # one line: why none of it is known though there is a manifest
+
+    def environment(self, client_without: Collection[str] = ()) -> str:
+        """In words, what both ends have said once; '' for nothing. client_without: names left out of the client's."""
+        client = [v for v in self.client_env if v[0] not in client_without]
+        both = [v for v in client if v in self.server_env]
+        ends = {
+            "both ends": both,
+            "client": [v for v in client if v not in both],
+            "server": [v for v in self.server_env if v not in both],
+        }
+        said = (f"{end} {' '.join(f'{name}={value}' for name, value in of)}" for end, of in ends.items() if of)
+        return ", ".join(said)
+
+    def network(self) -> str:
+        """In words; '' without a proxy."""
+        return "" if self.added_rtt_ns is None else f"{self.added_rtt_ns / 1e6:g} ms added by a proxy"
+
+
+class Manifests:
+    """Reads each manifest once. Never fails: see Surroundings.problem."""
+
+    def __init__(self) -> None:
+        self._read: dict[Path, dict[str, Surroundings] | str] = {}
+
+    def of(self, path: Path, file: str) -> Surroundings:
+        """Of the result that the manifest calls by that name. Nothing special where there is no manifest."""
+        if path not in self._read:
+            self._read[path] = _read(path)
+        known = self._read[path]
+        if isinstance(known, str):
+            return Surroundings(problem=known)
+        if not known:
+            return Surroundings()
+        return known.get(file) or Surroundings(problem=f"{one_line(str(path))}: has no '{one_line(file)}'")
+
+
+def _read(path: Path) -> dict[str, Surroundings] | str:
+    """By file; empty where there is no manifest; or what is wrong with it."""
+    if not path.exists():
+        return {}
+    try:
+        return {unit.file: _of_unit(unit) for unit in manifest.load(path).units}
+    except BadDocument as error:
+        return str(error)
+
+
+def _of_unit(unit: Unit) -> Surroundings:
+    if unit.problem:
+        return Surroundings(problem=unit.problem)
+    client, server = (tuple(sorted(env.items())) for env in (unit.client_env, unit.server_env))
+    return Surroundings(client, server, unit.network.added_rtt_ms * 1e6 if unit.network else None)

@@ -1,0 +1,1 @@
+"""Our client beside those of others."""

@@ -1,0 +1,182 @@
+"""What our client must reach against its peers: the targets as data, medians and ratios over rounds, their table."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from statistics import median
+
+ROUNDS_FOR_A_CLAIM = 5
+Round = dict[str, float]  # measurement -> its figure; a measurement that failed is not in it
+
+
+@dataclass(frozen=True)
+class Measurement:
+    """One thing to measure in every round. Figures are requests per second, or the P50 in microseconds."""
+
+    key: str
+    tool: str  # cqbench, h2load, ghz, sockperf
+    what: str  # as the table names it
+    server: str = ""  # --api of the server; empty: the tool brings its own
+    flags: tuple[str, ...] = ()  # of our client
+    connections: int = 1
+    streams: int = 1  # in flight on each connection
+    unit: str = "req/s"
+
+    @property
+    def inflight(self) -> int:
+        return self.connections * self.streams
+
+    def name(self) -> str:
+        """For messages, where no heading says which server it was."""
+        return f"{self.what} ({self.server} server)" if self.server else self.what
+
+
+@dataclass(frozen=True)
+class Ratio:
+    """ours / peer and what it should be."""
+
+    group: str
+    ours: str
+    peer: str
+    target: float
+    at_most: bool = False
+
+    def reached(self, ratio: float) -> bool:
+        return ratio <= self.target if self.at_most else ratio >= self.target
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """Medians over the rounds in which there is a figure; ratios over those in which there are both."""
+
+    ratio: Ratio
+    ours: float | None
+    peer: float | None
+    median: float | None
+    low: float | None
+    high: float | None
+    rounds: int
+
+    @property
+    def reached(self) -> bool | None:
+        return None if self.median is None else self.ratio.reached(self.median)
+
+
+def _ours(key: str, what: str, server: str, *flags: str, streams: int = 48, unit: str = "req/s") -> Measurement:
+    return Measurement(key, "cqbench", what, server, flags, 1, streams, unit)
+
+
+def _against(server: str, h2load: float, ghz: float) -> tuple[list[Measurement], list[Ratio]]:
+    """What is measured on one of the two servers. Neighbours in the list are neighbours in time."""
+    one, many = ("--channel-policy", "shared"), ("--local-pool",)
+    k = f"{server}/"
+    measurements = [
+        _ours(k + "cq-1", "cq, 1 connection", server, "--api", "cq", *one),
+        Measurement(k + "h2load-1", "h2load", "h2load -c 1 -m 48", server, (), 1, 48),
+        Measurement(k + "ghz-1", "ghz", "ghz -c 48 --connections 1", server, (), 1, 48),
+        _ours(k + "cq-48", "cq, 48 connections", server, "--api", "cq", *many),
+        Measurement(k + "h2load-48", "h2load", "h2load -c 48 -m 1", server, (), 48, 1),
+        _ours(k + "sync-48", "sync, 48 connections", server, "--api", "sync", *many),
+    ]
+    group = f"48 in flight, unary, server --api {server}"
+    ratios = [
+        Ratio(group, k + "cq-1", k + "h2load-1", h2load),
+        Ratio(group, k + "cq-1", k + "ghz-1", ghz),
+        Ratio(group, k + "cq-48", k + "h2load-48", 0.9),
+        Ratio(group, k + "cq-48", k + "sync-48", 1.8),
+    ]
+    return measurements, ratios
+
+
+def _without_retries(server: str) -> tuple[list[Measurement], list[Ratio]]:
+    """h2load has no retries; gRPC's cost a tenth of its client's time even when nothing is ever retried."""
+    off = ("--api", "cq", "--channel-arg", "grpc.enable_retries=0")
+    group = f"48 in flight, unary, server --api {server}"
+    k = f"{server}/"
+    measurements = [
+        _ours(k + "plain-1", "cq, 1 connection, no retries", server, *off, "--channel-policy", "shared"),
+        _ours(k + "plain-48", "cq, 48 connections, no retries", server, *off, "--local-pool"),
+    ]
+    return measurements, [
+        Ratio(group, k + "plain-1", k + "h2load-1", 0.95),
+        Ratio(group, k + "plain-48", k + "h2load-48", 0.95),
+    ]
+
+
+def targets() -> tuple[list[Measurement], list[Ratio]]:
+    """Everything peers.sh measures, in order, and what it is held against."""
+    generic, generic_ratios = _against("generic", 0.9, 1.5)
+    plain, plain_ratios = _without_retries("generic")
+    cq, cq_ratios = _against("cq", 0.75, 1.3)
+    one, many = ("--channel-policy", "shared"), ("--local-pool",)
+    stream = [
+        _ours(f"stream/{api}-{n}", f"{api}, {words}", "cq", "--api", api, "--streaming", *flags)
+        for n, words, flags in ((1, "1 connection", one), (48, "48 connections", many))
+        for api in ("cq", "sync")
+    ]
+    latency = [
+        _ours("p50/sync", "sync", "cq", "--api", "sync", *one, streams=1, unit="us"),
+        Measurement("p50/sockperf", "sockperf", "sockperf TCP round trip", unit="us"),
+        _ours("p50/spin", "cq --poll spin", "cq", "--api", "cq", "--poll", "spin", *one, streams=1, unit="us"),
+        _ours("p50/block", "cq --poll block", "cq", "--api", "cq", "--poll", "block", *one, streams=1, unit="us"),
+    ]
+    streaming, one_call = "48 in flight, streaming, server --api cq", "P50 of 1 in flight, unary, server --api cq"
+    ratios = [
+        Ratio(streaming, "stream/cq-1", "stream/sync-1", 1.3),
+        Ratio(streaming, "stream/cq-48", "stream/sync-48", 1.5),
+        Ratio(one_call, "p50/sync", "p50/sockperf", 1.35, at_most=True),
+        Ratio(one_call, "p50/spin", "p50/block", 0.65, at_most=True),
+    ]
+    measurements = [*plain, *generic, *cq, *stream, *latency]
+    return measurements, [*generic_ratios, *plain_ratios, *cq_ratios, *ratios]
+
+
+def evaluate(ratio: Ratio, rounds: Sequence[Round]) -> Outcome:
+    """The ratio's median is that of the rounds' ratios, so that what slows a whole round down cancels out."""
+    ours = [r[ratio.ours] for r in rounds if ratio.ours in r]
+    peer = [r[ratio.peer] for r in rounds if ratio.peer in r]
+    both = [r[ratio.ours] / r[ratio.peer] for r in rounds if ratio.ours in r and r.get(ratio.peer)]
+    return Outcome(
+        ratio,
+        median(ours) if ours else None,
+        median(peer) if peer else None,
+        median(both) if both else None,
+        min(both, default=None),
+        max(both, default=None),
+        len(both),
+    )
+
+
+def render(outcomes: Sequence[Outcome], measurements: Sequence[Measurement], absent: dict[str, str]) -> str:
+    """The table. absent: tool -> why it has no figures (not installed). Ends with a newline."""
+    by_key = {m.key: m for m in measurements}
+    lines = []
+    group = ""
+    for outcome in outcomes:
+        if outcome.ratio.group != group:
+            group = outcome.ratio.group
+            lines += ["", f"{group:<52} {'ours':>10} {'peer':>10}   {'ratio (min - max)':<20} {'target':>7}  reached"]
+        lines.append(_line(outcome, by_key, absent))
+    return "\n".join(lines[1:]) + "\n"
+
+
+def _line(outcome: Outcome, by_key: dict[str, Measurement], absent: dict[str, str]) -> str:
+    ours, peer = by_key[outcome.ratio.ours], by_key[outcome.ratio.peer]
+    sign = "<=" if outcome.ratio.at_most else ">="
+    if outcome.median is None:
+        ratio, reached = absent.get(peer.tool, "not measured"), "-"
+    else:
+        ratio = f"{outcome.median:.2f} ({outcome.low:.2f} - {outcome.high:.2f})"
+        reached = "yes" if outcome.reached else "no"
+    what = f"  {ours.what} / {peer.what}"
+    return (
+        f"{what:<52} {_figure(outcome.ours, ours.unit):>10} {_figure(outcome.peer, peer.unit):>10}   {ratio:<20} "
+        f"{f'{sign} {outcome.ratio.target:.2f}':>7}  {reached}"
+    )
+
+
+def _figure(value: float | None, unit: str) -> str:
+    if value is None:
+        return "-"
+    return f"{value:.1f} us" if unit == "us" else f"{value:.0f}/s"

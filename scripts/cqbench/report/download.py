@@ -1,0 +1,59 @@
+"""What can be downloaded from a report: all figures as one JSON document, the points as CSV."""
+
+from __future__ import annotations
+
+import csv
+import io
+import re
+from dataclasses import fields, is_dataclass
+from typing import Any
+
+from cqbench.files.offered import Load
+from cqbench.files.result import CLOSED, OPEN
+from cqbench.report.model import METRICS, Report, Value
+
+LEFT_OUT = ("data", "distributions", "fit")  # itself; in files of their own; drawn only
+
+
+def data(report: Report) -> dict[str, Any]:
+    """The report as it is. Loads are numbers: calls in flight, or of an open loop calls per second."""
+    return {"metrics": _plain(METRICS), **_plain(report)}
+
+
+def _plain(value: Any) -> Any:
+    if isinstance(value, Load):
+        return value.number
+    if isinstance(value, (tuple, list)):
+        return [_plain(item) for item in value]
+    if isinstance(value, dict):
+        return {str(_plain(key)): _plain(item) for key, item in value.items()}
+    if is_dataclass(value):
+        return {f.name: _plain(getattr(value, f.name)) for f in fields(value) if f.name not in LEFT_OUT}
+    return value
+
+
+def points_csv(report: Report) -> str:
+    """A row per point; a figure that was not measured is an empty field."""
+    head = ["series", "title", "method", "api", "sharing", "setting", "loop", "inflight", "rate_asked", "repetitions"]
+    head += ["partial", "suspect", "limits"]
+    out = io.StringIO()
+    writer = csv.writer(out, lineterminator="\n")
+    writer.writerow([*head, *(name for m in METRICS for name in (m.key, f"{m.key}_low", f"{m.key}_high"))])
+    for s in report.series:
+        for p in s.points:
+            about = [s.id, *map(_cell, (s.title, s.method, s.api, s.sharing, s.setting))]
+            about += [OPEN, "", f"{p.load.number:g}"] if p.load.open else [CLOSED, f"{p.load.number:g}", ""]
+            doubts = [p.repetitions, str(p.partial).lower(), *(_cell("; ".join(of)) for of in (p.suspect, p.limits))]
+            writer.writerow([*about, *doubts, *(x for m in METRICS for x in _triple(p.values.get(m.key)))])
+    return out.getvalue()
+
+
+def _cell(text: str) -> str:
+    """Spreadsheets take a text that begins like a formula for one."""
+    return f"'{text}" if re.match(r"[=+\-@\t\r]", text) else text
+
+
+def _triple(value: Value | None) -> tuple[float | str, ...]:
+    if value is None:
+        return ("", "", "")
+    return tuple("" if v is None else v for v in (value.middle, value.low, value.high))

@@ -1,0 +1,170 @@
+"""The repetitions of one load -> a point of the report: medians, intervals, and what speaks against it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
+
+from cqbench.files.offered import Load
+from cqbench.files.point import Measured
+from cqbench.files.reasons import Reason, alike
+from cqbench.report.model import METRICS, Point, Run
+from cqbench.report.values import describe, short
+from cqbench.samples import runs as results_of
+
+ENDS = ("client", "server")
+
+# Metric -> key in the file, scale to the metric's unit.
+BOTH_ENDS = {
+    "cpu": ("cpu_per_rpc_ns", 1e-3),
+    "cores": ("cores_used", 1.0),
+    "switches": ("voluntary_context_switches_per_rpc", 1.0),
+    "allocations": ("allocations_per_rpc", 1.0),
+    "rpcs_per_segment": ("rpcs_per_segment_sent", 1.0),
+    "busy": ("connection_busy_share_median", 100.0),
+    "idle": ("connection_idle_per_segment_ns_median", 1e-3),
+    "busiest": ("busiest_worker_share", 100.0),
+    "workers": ("workers_busy_share", 100.0),
+}
+EVIDENCE = {
+    **{f"{end}_{key}": (f"{end}_{name}", scale) for key, (name, scale) in BOTH_ENDS.items() for end in ENDS},
+    "rtt": ("client_rtt_smoothed_ns_median", 1e-3),
+    "rtt_min": ("client_rtt_min_ns_median", 1e-3),
+    "issue": ("breakdown_client_issue_p50_ns", 1e-3),
+    **{part: (f"breakdown_server_{part}_p50_ns", 1e-3) for part in ("handling", "finishing")},
+    "share_issue": ("breakdown_client_issue_share", 100.0),
+    "share_handling": ("breakdown_server_handling_share", 100.0),
+    **{f"share_{part}": (f"breakdown_{part}_share", 100.0) for part in ("network", "rest")},
+}
+# Of an open loop. In a closed one a call is due when it is sent, and there is nothing to be late for.
+OPEN_LOOP = {
+    **{f"sent_{p}": (f"latency_from_sent_{p}_ns", 1e-3) for p in ("p50", "p90", "p99", "p99_9")},
+    **{what: (f"calls_{what}", 1.0) for what in ("due", "dropped", "unsent")},
+    **{f"lateness_{what}": (f"pacer_lateness_{what}_ns", 1e-3) for what in ("p50", "p99", "max")},
+    **{f"slot_wait_{what}": (f"slot_wait_{what}_ns", 1e-3) for what in ("mean", "p99", "max")},
+    "largest_burst": ("largest_burst", 1.0),
+}
+PERCENTILES = ("p50", "p90", "p99", "p99_9")
+WITHHELD = (*PERCENTILES, *(f"sent_{p}" for p in PERCENTILES))  # where there are too few calls
+
+
+@dataclass(frozen=True)
+class Repetition:
+    """One run of a point. figures: by Metric.key, in its unit; what was not measured is not in it."""
+
+    measured: Measured
+    path: str  # of its file, for messages
+    figures: dict[str, float]
+    number: int = 1  # of the repetition
+    at: datetime | None = None
+
+
+def repetitions(run: results_of.Run) -> Iterable[Repetition]:
+    """Those of a file that measured something."""
+    queues = _queues(run.context)
+    for measured in run.points():
+        if measured.throughput is not None:
+            figures = _figures(measured, queues)
+            at = when(measured.start_time)
+            yield Repetition(measured, run.document.path, figures, number(run, measured.repetition), at)
+
+
+def number(run: results_of.Run, index: int) -> int:
+    """Of a repetition, from 1. In an experiment the file's name begins with it."""
+    found = run.path.stem.partition("-")[0]
+    return int(found) if run.variant and found.isdecimal() else index + 1
+
+
+def when(text: str) -> datetime | None:
+    """Of an RFC 3339 time with an offset; None of anything else."""
+    try:
+        found = datetime.fromisoformat(text.replace("Z", "+00:00"))
+    except ValueError:
+        return None
+    return found if found.tzinfo else None
+
+
+def used(found: Sequence[Repetition]) -> list[Repetition]:
+    """Those that make the point: what was cut short only where there is nothing whole."""
+    return [r for r in found if not r.measured.partial] or list(found)
+
+
+def make(load: Load, found: Sequence[Repetition], began: datetime | None = None) -> Point:
+    """found: as used() has them, not empty. began: when the experiment's first point did."""
+    values = {}
+    for metric in METRICS:
+        there = [r.figures[metric.key] for r in found if metric.key in r.figures]
+        # The repetitions that have a percentile are those with most calls; they do not stand for the others.
+        if there and (metric.key not in WITHHELD or len(there) == len(found)):
+            values[metric.key] = describe(there)
+    partial = any(r.measured.partial for r in found)
+    doubts = _each_once([[*_uncoded(r.measured), *_coded(r.measured.suspect)] for r in found])
+    limits = _each_once([list(_coded(r.measured.limits)) for r in found])
+    return Point(load, values, len(found), doubts, limits, partial, tuple(_run(r, began) for r in found))
+
+
+def _run(r: Repetition, began: datetime | None) -> Run:
+    at = (r.at - began).total_seconds() if r.at and began else None
+    return Run(r.number, at, {key: short(value) for key, value in r.figures.items()}, bool(r.measured.suspect))
+
+
+def _figures(measured: Measured, queues: int) -> dict[str, float]:
+    of = measured.figures
+    nanos = (measured.p50_ns, measured.p90_ns, measured.p99_ns, measured.p999_ns)
+    found: dict[str, float | None] = {
+        "throughput": measured.throughput,
+        **{key: _times(ns, 1e-3) for key, ns in zip(PERCENTILES, nanos, strict=True)},
+        "connections": measured.connections,
+        **{key: _times(of.get(source), scale) for key, (source, scale) in EVIDENCE.items()},
+    }
+    if measured.load.open:
+        found |= {key: _times(of.get(source), scale) for key, (source, scale) in OPEN_LOOP.items()}
+        found["reached"] = _times(measured.throughput, 100 / measured.load.number)
+    answered = of.get("server_rpcs")
+    if answered and queues:
+        for end in ("min", "max"):
+            found[f"rpcs_per_queue_{end}"] = _times(of.get(f"server_rpcs_per_queue_{end}"), 100 * queues / answered)
+    slots = measured.completed_per_slot
+    if sum(slots) > 0:
+        found["calls_per_slot_min"], found["calls_per_slot_max"] = (
+            100 * len(slots) * most / sum(slots) for most in (min(slots), max(slots))
+        )
+    for end, cpus in (("client", measured.client_cpus), ("server", measured.server_cpus)):
+        busy, own = of.get(f"{end}_cpus_busy"), of.get(f"{end}_cores_used")
+        found[f"{end}_others"] = None if busy is None or own is None else max(0.0, busy - own)
+        found[f"{end}_steal"] = 100 * sum(cpu.steal_share for cpu in cpus) / len(cpus) if cpus else None
+    return {key: float(value) for key, value in found.items() if value is not None}
+
+
+def _times(value: float | None, scale: float) -> float | None:
+    return None if value is None else value * scale
+
+
+def _queues(context: dict[str, Any]) -> int:
+    """Completion queues of all servers; 0 when a server does not say, as where the library has them to itself."""
+    counts = [server.get("num_cqs") for server in context.get("servers") or []]
+    return sum(counts) if all(isinstance(c, int) and 0 < c < 2**31 for c in counts) else 0
+
+
+def _each_once(said: Sequence[Sequence[tuple[str, str]]]) -> tuple[str, ...]:
+    """said: by each repetition, kind and words. Each kind once, with the figures of the first that has it."""
+    kinds: dict[str, set[int]] = {}
+    texts: dict[str, str] = {}
+    for i, of_one in enumerate(said):
+        for kind, text in of_one:
+            texts.setdefault(kind, text)
+            kinds.setdefault(kind, set()).add(i)
+    if len(said) == 1:
+        return tuple(texts.values())
+    return tuple(f"{text} (in {len(kinds[kind])} of {len(said)} repetitions)" for kind, text in texts.items())
+
+
+def _uncoded(measured: Measured) -> Iterable[tuple[str, str]]:
+    texts = [*(f"failed calls: {error}" for error in measured.errors), *measured.warnings]
+    return ((alike(text), text) for text in texts)
+
+
+def _coded(found: Iterable[Reason]) -> Iterable[tuple[str, str]]:
+    return ((reason.kind, reason.text) for reason in found)

@@ -1,0 +1,68 @@
+"""What is told in tables: failed calls, the floor under a call, the knees of open loops."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+from statistics import median
+
+from cqbench.files.offered import rate
+from cqbench.report.model import Series, Table
+from cqbench.report.series import Group
+from cqbench.report.values import number
+
+FLOORS = {
+    "grpc": "gRPC",
+    "grpc-unix": "gRPC, Unix socket",
+    "grpc-inproc": "gRPC, in one process",
+    "tcp-block": "TCP, sleeping",
+    "tcp-spin": "TCP, spinning",
+}
+
+
+def errors(groups: Sequence[Group]) -> Table:
+    """A row for each status code of a point, all repetitions together; no rows when no call failed."""
+    calls: Counter[tuple[str, str]] = Counter()
+    codes: Counter[tuple[str, str, str]] = Counter()
+    first: dict[tuple[str, str, str], str] = {}
+    for of in groups:
+        for measured in (point for run in of.runs for point in run.points()):
+            where = (of.title, measured.load.words)
+            calls[where] += measured.completed + measured.failed
+            for error in measured.failed_calls:
+                key = (*where, error.code)
+                codes[key] += error.count
+                first.setdefault(key, error.first_message)
+    rows = (
+        (*k, number(n), f"{number(100 * n / calls[k[:2]])} %" if calls[k[:2]] else "-", first[k])
+        for k, n in codes.items()
+    )
+    return Table(("Series", "Load", "Status", "Calls", "Of all calls", "First message"), tuple(rows))
+
+
+def floors(groups: Sequence[Group]) -> Table:
+    """P50 of a call at 1 in flight with less and less of gRPC, and how many times the floor gRPC is."""
+    rows = []
+    for of in groups:
+        baselines = [b for run in of.runs for b in run.document.baselines]
+        found = {name: [b.p50_ns for b in baselines if b.name == name and b.p50_ns is not None] for name in FLOORS}
+        middle = {name: median(values) / 1000 for name, values in found.items() if values}
+        if middle:
+            cells = [number(middle[name]) if name in middle else "-" for name in FLOORS]
+            ratio = middle["grpc"] / middle["tcp-block"] if middle.keys() >= {"grpc", "tcp-block"} else None
+            rows.append((of.title, *cells, "-" if ratio is None else number(ratio)))
+    return Table(("Series", *(f"{name}, µs" for name in FLOORS.values()), "gRPC ÷ TCP, sleeping"), tuple(rows))
+
+
+def knees(series: Sequence[Series]) -> Table:
+    """Of open loops: up to where all that is asked is reached, and what comes next."""
+    rows = []
+    for one in (s for s in series if s.open and s.points):
+        beyond = next((p for p in one.points if p.load.number > (one.knee or 0)), None)
+        kept = next((p for p in one.points if p.load.number == one.knee), None)
+        waits = [number(p.values["p99"].middle) if p and "p99" in p.values else "-" for p in (kept, beyond)]
+        reached = f"{number(beyond.values['reached'].middle)} %" if beyond and "reached" in beyond.values else "-"
+        asked = [rate(p.load.number) if p else "-" for p in (kept, beyond)]
+        rows.append((f"{one.title} ({one.method})", asked[0], waits[0], asked[1], reached, waits[1]))
+    head = ("Series", "Keeps up to", "P99 there, µs", "Next rate", "Reached of it", "P99 there, µs")
+    return Table(head, tuple(rows))

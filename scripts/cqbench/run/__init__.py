@@ -1,0 +1,1 @@
+"""Experiments: what varies, in which order, on which CPUs, and running it."""

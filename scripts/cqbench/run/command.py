@@ -1,0 +1,123 @@
+"""cqbench run: its command line."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import click
+
+from cqbench.options import INFLIGHT_LIST, RATE_LIST, Refused, seconds, whole
+from cqbench.run import cpus, needs, override, reference, start
+from cqbench.run.fields import MAX_REPETITIONS
+from cqbench.run.manifest import BadManifest
+from cqbench.run.needs import Unmet
+from cqbench.run.override import Options
+from cqbench.run.runner import Busy
+from cqbench.run.spec import BadExperiment
+from cqbench.run.start import ROOT, Unusable
+from cqbench.run.units import MAX_SEED
+
+
+def act(options: Options) -> int:
+    """The exit status. Raises what command() reports."""
+    if options.list:
+        start.list_shipped()
+        return 0
+    if options.template or options.keys:
+        click.echo(reference.TEMPLATE if options.template else reference.keys(), nl=False)
+        return 0
+    experiment = start.experiment_of(options)
+    placements = start.placements_for(experiment)
+    if options.needs:
+        click.echo("\n".join(needs.lines(experiment)))
+        return 0
+    if options.plan:
+        start.show_plan(options, experiment, placements)
+        return 0
+    return start.run(options, experiment, placements)
+
+
+@click.command()
+@click.option(
+    "--vary",
+    metavar="NAME=V1,V2,...",
+    multiple=True,
+    help="Instead of an experiment, your own case: a flag of the client, server:FLAG, or a variable, env:NAME of the "
+    "client, server-env:NAME of the server, with each of these values; several are a product. What follows after -- "
+    "are the client's flags. Where a value has a comma, divide by ';'.",
+)
+@click.option("--server-flags", metavar="FLAGS", help="With --vary: of all servers.")
+@click.option("--save", metavar="FILE.toml", type=click.Path(path_type=Path), help="Write what is run as a new file.")
+@click.option("--repetitions", type=whole(1, MAX_REPETITIONS), help="Instead of the file's.")
+@click.option("--seed", type=whole(0, MAX_SEED), help="Of the random order, instead of the file's.")
+@click.option("--inflight", "--inflight-list", type=INFLIGHT_LIST, help="Calls in flight, instead of the file's.")
+@click.option("--rate", "--rate-list", type=RATE_LIST, help="Calls per second, instead of the file's (open loop).")
+@click.option("--warmup", type=seconds(0.001), help="Before each point, instead of the file's.")
+@click.option("--interval", type=seconds(0.01), help="Measured at each point, instead of the file's.")
+@click.option(
+    "--host",
+    type=override.HOST,
+    help="Measure the server that is there already (default port 2137); none is "
+    "started here. For experiments that vary the client only.",
+)
+@click.option(
+    "--results",
+    metavar="DIR",
+    type=click.Path(path_type=Path),
+    help="Where the folder of results is made (default results/).",
+)
+@click.option(
+    "--resume",
+    metavar="DIR",
+    type=click.Path(path_type=Path),
+    help="Go on in this folder of results, with the "
+    "same options as before or none: what has a whole result there is not run again.",
+)
+@click.option(
+    "--bin",
+    metavar="DIR",
+    type=click.Path(path_type=Path),
+    default=ROOT / "build/release/bin",
+    help="Programs that are built already; nothing is installed or built.",
+)
+@click.option("--plan", is_flag=True, help="Say what would be run, where, in which order and how long, and stop.")
+@click.option("--list", is_flag=True, help="The experiments that are there, with the question each answers.")
+@click.option("--template", is_flag=True, help="A file to begin with.")
+@click.option("--keys", is_flag=True, help="What a file may say: every key with its type and default.")
+@click.option("--needs", is_flag=True, hidden=True)  # for the script: what it has to build and install
+@click.argument("words", nargs=-1, metavar="NAME|FILE.toml|[-- CLIENT FLAGS]")
+def command(**given: Any) -> int:
+    """Run an experiment: variants of client and server, repeated, side by side; then verdict and report.
+
+    NAME: one of scripts/experiments/, such as headline; or a file of your own (--template, --keys); or your own case in
+    one command:
+
+    \b
+      cqbench run --vary channel-policy=shared,pool:2,pool:4 --inflight 16 \\
+          -- --api callback --workload echo --response-bytes 1KiB
+
+    In each repetition the loads come in random order, and at each load all variants, one right after the other, each
+    with a fresh server and client; those that differ in the last axis (the last --vary) only are neighbours. Without
+    flags --vary measures 1, 4 and 16 in flight, 200ms + 1s, seven times. Durations are seconds, or have a unit: 500ms,
+    2s, 1m.
+
+    Environment: SERVER_CPUS, CLIENT_CPUS: CPUs for either side, such as 0-3,8, for variants without a pinning of their
+    own (default: as the experiment says, or different NUMA nodes, or different cores). CQBENCH_TOXIPROXY: a
+    toxiproxy-server to use for experiments with a slower network.
+
+    Results: results/<name>-<date>-<time>/ with raw/<variant>/<repetition>-<load>.json, logs/, manifest.json, and made
+    from them summary.txt (medians), results.csv (all points), verdict.txt, verdict.json, report.html. No result is
+    overwritten: a unit that is run again leaves its old file beside the new one, as NN-LOAD.json.1.
+
+    Ctrl-C keeps what was measured and ends with verdict and report of that, marked partial. Exit status: 0; 1 a unit
+    failed, nothing could be started, or verdict or report could not be made; 2 usage or a bad file; 130 interrupted.
+    """
+    options = Options(**given)
+    if options.resume and (options.results or options.save):
+        flag, value = ("results", options.results) if options.results else ("save", options.save)
+        raise click.UsageError(f"argument --{flag}: '{value}' is not accepted beside --resume, which names the folder")
+    try:
+        return act(options)
+    except (BadExperiment, BadManifest, Unusable, Unmet, Busy, cpus.BadCpuList) as error:
+        raise Refused(str(error)) from None

@@ -1,0 +1,227 @@
+"""What ends an experiment, whole or not: the summary, the table of all points, the verdict and the report.
+
+The measurements are safe before any of this begins. Where judging or drawing fails, that is said in one line.
+"""
+
+from __future__ import annotations
+
+import signal
+import sys
+import traceback
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+from types import FrameType
+from typing import TypeVar
+
+from cqbench.files import storage
+from cqbench.files.result import Document
+from cqbench.files.source import BadDocument
+from cqbench.files.surroundings import Manifests
+from cqbench.files.text import one_line
+from cqbench.run import summary
+from cqbench.run.manifest import Manifest
+from cqbench.run.processes import Interrupt
+from cqbench.run.runner import keep_old
+from cqbench.run.spec import Experiment
+from cqbench.samples import runs
+from cqbench.samples.runs import Run
+
+# Judging and drawing load large libraries. They are imported where they are used: by then a signal does no harm, and a
+# library that cannot be loaded costs the report and not the experiment.
+
+MAX_FAILURES = 5  # on the screen; summary.txt has all
+LOG = "logs/{}-failed.txt"
+Made = TypeVar("Made")
+
+
+def say(text: str) -> None:
+    """To people; standard output carries the result only."""
+    print(f"== {text}", file=sys.stderr, flush=True)
+
+
+@dataclass(frozen=True)
+class Verdict:
+    """summary: fits a screen. compares: something was measured over a shared connection and over separate ones."""
+
+    summary: str
+    compares: bool
+
+
+@dataclass
+class Derived:
+    """Makes what is made from the measurements. problems: a line each. stopped: a signal came meanwhile."""
+
+    folder: Path
+    interrupt: Interrupt
+    problems: list[str] = field(default_factory=list)
+    stopped: bool = False
+
+    def make(self, what: str, maker: Callable[[], Made]) -> Made | None:
+        """What maker returns; None when it fails, for whatever reason: its defects must not cost the measurements."""
+        if self.stopped:
+            return None
+        try:
+            with signals_raise(self.interrupt):
+                return maker()
+        except KeyboardInterrupt:
+            self.stopped = True
+        except Exception as error:
+            self.problems.append(f"the {what} could not be made: {self._reason(what, error)}")
+        return None
+
+    def _reason(self, what: str, error: Exception) -> str:
+        """One line. What a developer needs beside it goes to a file."""
+        reason = one_line(str(error)) or type(error).__name__
+        if isinstance(error, (BadDocument, OSError)):
+            return reason
+        log = self.folder / LOG.format(what)
+        try:
+            log.parent.mkdir(exist_ok=True)
+            storage.write(log, traceback.format_exc())
+        except OSError:
+            return f"{type(error).__name__}: {reason}"
+        return f"{type(error).__name__}: {reason} (all of it: {log})"
+
+
+@contextmanager
+def signals_raise(interrupt: Interrupt) -> Iterator[None]:
+    """Within it a signal that interrupt takes is a KeyboardInterrupt as well: nobody looks at interrupt there."""
+    handlers = {n: signal.getsignal(n) for n in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)}
+    taken = {
+        int(n): handler
+        for n, handler in handlers.items()
+        if callable(handler) and getattr(handler, "__self__", None) is interrupt
+    }
+    armed = True
+
+    def note_and_raise(number: int, frame: FrameType | None) -> None:
+        taken[number](number, frame)
+        if armed:
+            raise KeyboardInterrupt
+
+    for number in taken:
+        signal.signal(number, note_and_raise)
+    try:
+        yield
+    finally:
+        armed = False  # first: none may come between putting back one handler and the next
+        for number, handler in taken.items():
+            signal.signal(number, handler)
+
+
+def conclude(manifest: Manifest, experiment: Experiment, interrupt: Interrupt) -> int:
+    """Writes everything and prints the verdict. The exit status. Raises OSError."""
+    folder = manifest.folder
+    measured = read_results(manifest)
+    head, tail = heading(manifest, experiment), remarks(manifest)
+    table = medians(manifest, experiment, measured)
+    storage.write(folder / "summary.txt", "\n".join([head, table, *tail]))
+    storage.write(folder / "results.csv", storage.to_csv(measured))
+    derived = Derived(folder, interrupt)
+    verdict = derived.make("verdict", lambda: write_verdict(folder, head, [run for _, run in measured]))
+    page = derived.make("report", lambda: write_report(folder))
+    print(screen(head, table, verdict, tail), end="", flush=True)
+    for problem in derived.problems:
+        say(problem)
+    if derived.stopped:
+        say(f"interrupted; scripts/verdict.sh {folder} and scripts/report.sh {folder} make verdict and report")
+    if page:
+        say(f"report: {page}")
+    made = "verdict.txt, " if verdict else ""
+    say(f"results: {folder} ({made}summary.txt, results.csv, manifest.json, raw/VARIANT/NN-LOAD.json)")
+    failed = derived.problems or any(True for _ in manifest.failures())
+    return interrupt.exit_code or (1 if failed else 0)
+
+
+def read_results(manifest: Manifest) -> list[tuple[int, Run]]:
+    """What can be read, each with its repetition, in their order; the manifest has the reason for what cannot.
+
+    A file that cannot be read is put aside under another name, so that whatever reads the folder next does not fail.
+    """
+    found = []
+    manifests = Manifests()
+    for unit in sorted(manifest.order(), key=lambda u: (u.variant, u.repetition, u.load)):
+        path = manifest.folder / unit.file
+        if not path.exists():
+            continue
+        try:
+            found.append((unit.repetition, runs.read(path, unit.variant, manifests)))
+        except BadDocument as error:
+            say(f"put aside: {error}")
+            keep_old(path)
+    return found
+
+
+def heading(manifest: Manifest, experiment: Experiment) -> str:
+    """What was measured, where and with what, for a reader who has only this. Ends with an empty line."""
+    versions = manifest.data["versions"] or {}
+    grpc = sorted({e["grpc_version"] for e in map(manifest.unit, manifest.order()) if e.get("grpc_version")})
+    places = list(dict.fromkeys(manifest.data.get("placements", {}).values()))
+    facts = [
+        f"gRPC {' and '.join(grpc)}" if grpc else "",
+        manifest.data["machine"].get("cpu_model") or "",
+        f"cqbench {versions['cqbench_version']}" if versions else "",
+        places[0].split(": ")[0] if len(places) == 1 else "",
+        manifest.data["started"],
+    ]
+    lines = [f"{experiment.name}: {experiment.title}", experiment.question, ", ".join(filter(None, facts))]
+    return "\n".join([*lines, *(f"! {note}" for note in manifest.data.get("notes", []))]) + "\n"
+
+
+def medians(manifest: Manifest, experiment: Experiment, measured: Sequence[tuple[int, Run]]) -> str:
+    """The table of every variant."""
+    documents: dict[str, list[Document]] = {v.name: [] for v in experiment.variants}
+    for _, run in measured:
+        documents[run.variant].append(run.document)
+    return summary.render(documents, experiment.loads, manifest.data["repetitions"])
+
+
+def remarks(manifest: Manifest) -> list[str]:
+    """What is missing, was not run and failed, a line each."""
+    lines = [f"NOT RUN: {', '.join(names)}: {reason}\n" for reason, names in manifest.ruled_out().items()]
+    if manifest.data["partial"]:
+        missing = f"{len(manifest.left())} of {len(manifest.order())} units are missing"
+        lines.append(f"PARTIAL: {missing}; --resume {manifest.folder} runs them\n")
+    for unit, reason in manifest.failures():
+        lines.append(f"FAILED: {unit.words}: {reason}\n")
+    return lines
+
+
+def write_verdict(folder: Path, head: str, measured: Sequence[Run]) -> Verdict:
+    """verdict.txt and verdict.json. Raises OSError, and whatever a defect in judging raises."""
+    from cqbench.verdict import as_json, text
+    from cqbench.verdict.whole import judge_runs
+
+    judgement = judge_runs(measured)
+    shown = text.render(judgement)
+    storage.write(folder / "verdict.txt", "\n".join([title(head), shown, text.render(judgement, everything=True)]))
+    storage.write_json(folder / "verdict.json", as_json.to_json(judgement))
+    return Verdict(shown, bool(judgement.cases))
+
+
+def title(head: str) -> str:
+    """The verdict says the rest of a heading itself."""
+    return head.partition("\n")[0]
+
+
+def write_report(folder: Path) -> Path:
+    """The page. Raises OSError, BadDocument, and whatever a defect in drawing raises."""
+    from cqbench.report import command
+
+    return command.write(folder)
+
+
+def screen(head: str, table: str, verdict: Verdict | None, tail: Sequence[str]) -> str:
+    """What is printed. The medians are long: they are on the screen only where the verdict cannot have the figures."""
+    parts = [title(head)] if verdict else [head]
+    if verdict is None or not verdict.compares:
+        parts.append(table)
+    if verdict is not None:
+        parts.append(verdict.summary)
+    failures = [line for line in tail if line.startswith("FAILED")]
+    parts += [line for line in tail if line not in failures[MAX_FAILURES:]]
+    if len(failures) > MAX_FAILURES:
+        parts.append(f"... and {len(failures) - MAX_FAILURES} more failures in summary.txt\n")
+    return "\n".join(parts)

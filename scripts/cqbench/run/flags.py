@@ -1,0 +1,56 @@
+"""Asks both programs whether they take the flags of each variant (--check), before anything is run."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+from pathlib import Path
+
+from cqbench.files.text import one_line
+from cqbench.run import cpus, plan
+from cqbench.run.plan import Programs
+from cqbench.run.spec import Experiment, Variant
+
+CHECK = "--check"
+BAD_USAGE = 2
+ANSWER_TIMEOUT_S = 20
+Command = tuple[str, ...]
+
+
+def problems(experiment: Experiment, placements: dict[str, cpus.Placement], programs: Programs) -> list[str]:
+    """A line each, with its variants. A program that cannot be asked has none: running it will tell."""
+    answers: dict[Command, str] = {}
+    found: dict[str, list[str]] = {}
+    for variant in experiment.variants:
+        for command in _commands(experiment, variant, placements[variant.name], programs):
+            if command not in answers:
+                answers[command] = _ask(command)
+            if answers[command]:
+                found.setdefault(answers[command], []).append(variant.name)
+    return [f"{experiment.name}: {_names(names, len(experiment.variants))}: {said}" for said, names in found.items()]
+
+
+def _commands(experiment: Experiment, variant: Variant, placement: cpus.Placement, programs: Programs) -> list[Command]:
+    numbers = ",".join(f"{load.number:.12g}" for load in experiment.loads)
+    host = variant.host or "localhost:1"
+    client = plan.client_command(experiment, variant, placement, programs, numbers, host, Path(os.devnull))
+    server = [] if variant.host else [*plan.server_command(experiment, variant, placement, programs), "--port", "0"]
+    return [(*command, CHECK) for command in (client, server) if command]
+
+
+def _ask(command: Command) -> str:
+    """What the program says against the flags; '' for nothing, and for one that knows no --check."""
+    try:
+        done = subprocess.run(
+            command, capture_output=True, text=True, errors="replace", timeout=ANSWER_TIMEOUT_S, check=False
+        )
+    except (OSError, subprocess.SubprocessError):
+        return ""
+    said = next((line for line in reversed(done.stderr.splitlines()) if line.strip()), "")
+    return "" if done.returncode != BAD_USAGE or f" {CHECK}: " in said else one_line(said, 400)
+
+
+def _names(names: list[str], of: int) -> str:
+    if len(names) == of > 1:
+        return f"all {of} variants"
+    return f"variant{'s' if len(names) > 1 else ''} {', '.join(names)}"

@@ -1,0 +1,288 @@
+"""manifest.json of an experiment: what was run, where, in which order, and what became of each unit. Resuming reads it.
+
+It is written anew, all or nothing, whenever something has changed. Each unit is a line of it:
+
+variant, repetition, load     which unit; load: {"inflight": 8} or {"rate": 2000.0}. Those of one repetition and load
+                              were measured one right after the other: they are pairs
+file                          its result, in this folder
+status, reason                what became of it
+client_env, server_env, client_cpus, server_cpus, network, client_command, server_command, server_configuration
+                              how it was run
+started, ended                with milliseconds
+other_cpus                    CPU time that other programs used on its CPUs, in CPUs; absent where it is not known
+exit_status, grpc_version, last_lines
+                              of the client; last_lines: of what failed
+"""
+
+from __future__ import annotations
+
+import datetime
+import json
+from collections.abc import Iterator
+from pathlib import Path
+from statistics import median
+from typing import Any
+
+from cqbench.files import storage
+from cqbench.files.manifest import FAILED, FILE, INTERRUPTED, NOT_RUN, OK, PENDING, STATUSES
+from cqbench.files.result import Document
+from cqbench.files.result import load as load_document
+from cqbench.files.source import BadDocument
+from cqbench.files.text import one_line
+from cqbench.run.fields import show
+from cqbench.run.spec import Experiment
+from cqbench.run.units import Unit, load_from_json, load_to_json
+
+VERSION = 2  # 1: a file had all loads of a variant
+VERSION_KEYS = ("cqbench_version", "grpc_version", "protobuf_version", "compiler", "library_build_type", "kernel")
+# What must be the same for figures to belong together.
+MACHINE_KEYS = ("host_name", "cpu_model", "cpus")
+MAX_DIFFERENCES = 5
+NO_UNITS = "[]\n}"
+Facts = dict[str, dict[str, Any]]  # by variant, what its units have in common
+
+
+class BadManifest(ValueError):
+    """A folder that cannot be resumed; the text is one line that names it and says why."""
+
+
+class Manifest:
+    """The file and what it says. One thread."""
+
+    def __init__(self, folder: Path, data: dict[str, Any]) -> None:
+        self.folder = folder
+        self.data = data
+        self._units: dict[Unit, dict[str, Any]] = {_unit_of(u): u for u in data["units"]}
+
+    @classmethod
+    def new(
+        cls,
+        folder: Path,
+        experiment: Experiment,
+        order: list[Unit],
+        seed: int,
+        fixed: dict[str, Any],
+        facts: Facts,
+    ) -> Manifest:
+        """Not written yet. fixed: more keys, which stay as they are."""
+        data = {
+            "manifest_version": VERSION,
+            "name": experiment.name,
+            "experiment": experiment.data,
+            "repetitions": max(unit.repetition for unit in order),
+            "seed": seed,
+            "started": storage.now(),
+            "ended": None,
+            "partial": True,
+            "resumed": [],
+            **fixed,
+            "versions": None,
+            "units": [_pending(unit, facts) for unit in order],
+        }
+        return cls(folder, data)
+
+    @classmethod
+    def load(cls, folder: Path, experiment: Experiment) -> Manifest:
+        """To resume: the experiment must be the one that was begun. Raises BadManifest."""
+        path = folder / FILE
+        data = read(folder)
+        _check_experiment(path, data, experiment)
+        _check_units(path, data, experiment)
+        return cls(folder, data)
+
+    def write(self) -> None:
+        """A unit on a line: that is written in milliseconds however many there are. Raises OSError."""
+        rest = {key: value for key, value in self.data.items() if key != "units"}
+        head = json.dumps({**rest, "units": []}, indent=2, allow_nan=False)
+        units = ",\n".join(f"    {json.dumps(unit, allow_nan=False)}" for unit in self.data["units"])
+        storage.write(self.folder / FILE, f"{head.removesuffix(NO_UNITS)}[\n{units}\n  ]\n}}\n")
+
+    def order(self) -> list[Unit]:
+        return list(self._units)
+
+    def unit(self, unit: Unit) -> dict[str, Any]:
+        """Its entry, to be changed in place."""
+        return self._units[unit]
+
+    def begin_unit(self, unit: Unit, facts: Facts) -> dict[str, Any]:
+        """Its entry as if it had never run."""
+        entry = self._units[unit]
+        entry.clear()
+        entry.update(_pending(unit, facts), started=moment())
+        return entry
+
+    def find_done(self) -> None:
+        """What the manifest calls done and has a whole result is; what a run did not come to note is run again."""
+        for unit, entry in self._units.items():
+            if entry["status"] == NOT_RUN or (entry["status"] == OK and not is_whole(self.folder / unit.file)):
+                entry.update(status=PENDING, reason="")
+
+    def left(self) -> list[Unit]:
+        """What has yet to be run, in order."""
+        return [unit for unit, entry in self._units.items() if entry["status"] not in (OK, NOT_RUN)]
+
+    def done(self) -> list[Unit]:
+        """What has a whole result."""
+        return [unit for unit, entry in self._units.items() if entry["status"] == OK]
+
+    def rule_out(self, reasons: dict[str, str]) -> None:
+        """By variant, why what is left of it cannot be run here."""
+        for unit in self.left():
+            if unit.variant in reasons:
+                self._units[unit].update(status=NOT_RUN, reason=reasons[unit.variant])
+
+    def ruled_out(self) -> dict[str, list[str]]:
+        """By reason, the variants in the order of the units."""
+        found: dict[str, list[str]] = {}
+        for unit, entry in self._units.items():
+            if entry["status"] == NOT_RUN and unit.variant not in found.setdefault(entry["reason"], []):
+                found[entry["reason"]].append(unit.variant)
+        return found
+
+    def failures(self) -> Iterator[tuple[Unit, str]]:
+        """Each with its reason."""
+        return ((unit, e["reason"]) for unit, e in self._units.items() if e["status"] == FAILED)
+
+    def note_other_load(self, limits: dict[str, float]) -> None:
+        """Among the notes, where others used the CPUs of units. limits: by variant, CPUs that are worth a word."""
+        known = [(unit, e["other_cpus"]) for unit, e in self._units.items() if e.get("other_cpus") is not None]
+        loud = [cpus for unit, cpus in known if cpus >= limits[unit.variant]]
+        notes = [n for n in self.data.get("notes", []) if n != self.data.get("other_load", {}).get("note")]
+        how_many = f"{len(loud)} of {len(known)} units" if len(loud) < len(known) else f"all {len(known)} units"
+        note = f"other programs used {median(loud):.1f} CPUs during {how_many}" if loud else ""
+        self.data["notes"] = [*notes, note] if note else notes
+        self.data["other_load"] = {"units": len(loud), "of": len(known), "note": note}
+
+    def end(self) -> None:
+        """partial: something was not run, or was cut short."""
+        self.data["ended"] = storage.now()
+        self.data["partial"] = any(e["status"] in (PENDING, INTERRUPTED) for e in self._units.values())
+
+    def note_resumed(self, fixed: dict[str, Any]) -> list[str]:
+        """Says so in the manifest. What is not as it was: the figures may then not belong together."""
+        changed = [key for key in MACHINE_KEYS if self.data.get("machine", {}).get(key) != fixed["machine"][key]]
+        if self.data.get("git_revision") != fixed["git_revision"]:
+            changed.append("git_revision")
+        self.data.setdefault("resumed", []).append({"started": storage.now(), "changed": changed, **fixed})
+        self.data.update(ended=None, partial=True)
+        return changed
+
+
+def moment() -> str:
+    """Now, as of a unit: several begin within a second."""
+    return datetime.datetime.now().astimezone().isoformat(timespec="milliseconds")
+
+
+def read(folder: Path) -> Any:
+    """What manifest.json says, whatever that is. Raises BadManifest."""
+    path = folder / FILE
+    try:
+        return json.loads(path.read_text(encoding="utf-8"))
+    except OSError as error:
+        raise BadManifest(f"{path}: {error.strerror or error}") from None
+    except (ValueError, RecursionError) as error:
+        raise BadManifest(f"{path}: not JSON: {one_line(str(error))}") from None
+
+
+def begun(folder: Path) -> dict[str, Any]:
+    """The tables of the experiment that was begun there. Raises BadManifest."""
+    data = read(folder)
+    _check_version(folder / FILE, data)
+    found: dict[str, Any] = data["experiment"]
+    return found
+
+
+def _pending(unit: Unit, facts: Facts) -> dict[str, Any]:
+    return {
+        "variant": unit.variant,
+        "repetition": unit.repetition,
+        "load": load_to_json(unit.load),
+        "file": unit.file,
+        "status": PENDING,
+        "reason": "",
+        **facts.get(unit.variant, {}),
+    }
+
+
+def _unit_of(entry: dict[str, Any]) -> Unit:
+    """Of one that has been checked, or is ours."""
+    load = load_from_json(entry["load"])
+    assert load is not None
+    return Unit(entry["variant"], entry["repetition"], load)
+
+
+def is_whole(path: Path) -> bool:
+    """A result that was not cut short."""
+    try:
+        return not load_document(path).partial
+    except BadDocument:
+        return False
+
+
+def versions(path: Path, document: Document) -> dict[str, Any]:
+    """What a result says of the software that made it. path: of the document."""
+    context = json.loads(path.read_text(encoding="utf-8"))["context"]
+    return {**{key: context.get(key) for key in VERSION_KEYS}, "grpc_version": document.grpc_version}
+
+
+def _check_version(path: Path, data: Any) -> None:
+    if not isinstance(data, dict) or not isinstance(data.get("experiment"), dict):
+        raise BadManifest(f"{path}: not a manifest of cqbench run: it has no 'experiment'")
+    version = data.get("manifest_version")
+    if version != VERSION:
+        raise BadManifest(f"{path}: manifest_version is {show(version)}; this version of cqbench resumes {VERSION}")
+
+
+def _check_experiment(path: Path, data: Any, experiment: Experiment) -> None:
+    _check_version(path, data)
+    now = json.loads(json.dumps(experiment.data))
+    found = list(differences(data["experiment"], now, ""))
+    if found:
+        more = f"; and {len(found) - MAX_DIFFERENCES} more" if len(found) > MAX_DIFFERENCES else ""
+        raise BadManifest(
+            f"{path}: the experiment has changed since, so its results do not belong together: "
+            f"{'; '.join(found[:MAX_DIFFERENCES])}{more}"
+        )
+
+
+def _check_units(path: Path, data: dict[str, Any], experiment: Experiment) -> None:
+    """The names in it become paths, so they have to be ours."""
+    units = data.get("units")
+    names = {v.name for v in experiment.variants}
+    if not isinstance(units, list) or not units or not all(_is_unit(u, names, experiment) for u in units):
+        units = []
+    if not units or len({_unit_of(u) for u in units}) != len(units):
+        raise BadManifest(f"{path}: not a manifest of cqbench run: 'units' is not a list of this experiment's units")
+    seed, machine_then = data.get("seed"), data.get("machine")
+    if not isinstance(seed, int) or not isinstance(machine_then, dict):
+        raise BadManifest(f"{path}: not a manifest of cqbench run: 'seed' or 'machine' is missing")
+
+
+def _is_unit(unit: Any, names: set[str], experiment: Experiment) -> bool:
+    return (
+        isinstance(unit, dict)
+        and unit.get("variant") in names
+        and isinstance(unit.get("repetition"), int)
+        and unit["repetition"] >= 1
+        and load_from_json(unit.get("load")) in experiment.loads
+        and unit.get("status") in STATUSES
+        and isinstance(unit.get("reason"), str)
+    )
+
+
+def differences(before: Any, now: Any, where: str) -> Iterator[str]:
+    """What differs between two values of JSON, each in words."""
+    if isinstance(before, dict) and isinstance(now, dict):
+        for key in dict.fromkeys((*before, *now)):
+            path = f"{where}.{key}" if where else key
+            if key not in now:
+                yield f"{path} was {show(before[key])} and is gone"
+            elif key not in before:
+                yield f"{path} is new: {show(now[key])}"
+            else:
+                yield from differences(before[key], now[key], path)
+    elif isinstance(before, list) and isinstance(now, list) and len(before) == len(now):
+        for i, (old, new) in enumerate(zip(before, now, strict=True)):
+            yield from differences(old, new, f"{where}[{i}]")
+    elif before != now:
+        yield f"{where} was {show(before)} and is {show(now)}"

@@ -1,0 +1,86 @@
+"""What an experiment needs beside the two programs: other builds, a proxy, a gRPC that is new enough.
+
+All of it is looked at before anything is measured.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import subprocess
+
+from cqbench.files.text import one_line
+from cqbench.run import toxiproxy
+from cqbench.run.plan import Programs
+from cqbench.run.spec import Experiment
+
+ANSWER_TIMEOUT_S = 60  # the sid build's mounts a file system first
+
+
+class Unmet(ValueError):
+    """Nothing of the experiment can be run; the text is one line."""
+
+
+def lines(experiment: Experiment) -> list[str]:
+    """For experiment.sh, which installs and builds it: 'build NAME', 'toxiproxy VERSION FOLDER'."""
+    found = [f"build {name}" for name in sorted({v.build for v in experiment.variants})]
+    if _proxied(experiment) and not os.environ.get(toxiproxy.VARIABLE):
+        found.append(f"toxiproxy {toxiproxy.VERSION} {toxiproxy.FOLDER}")
+    return found
+
+
+def check(experiment: Experiment, programs: Programs) -> dict[str, str]:
+    """By name, the variants that cannot be run with the gRPC at hand, each with the reason. Raises Unmet."""
+    proxied = _proxied(experiment)
+    if proxied and not os.access(programs.toxiproxy, os.X_OK):
+        where = toxiproxy.VARIABLE if os.environ.get(toxiproxy.VARIABLE) else "toxiproxy"
+        raise Unmet(
+            f"{where}: '{programs.toxiproxy}' is not a program, and variant '{proxied[0]}' needs the proxy for its "
+            f"added_rtt; scripts/experiment.sh without --bin installs it, or set {toxiproxy.VARIABLE} to a "
+            f"toxiproxy-server"
+        )
+    unmet = _too_old(experiment, programs)
+    if len(unmet) == len(experiment.variants):
+        reasons = "; ".join(dict.fromkeys(unmet.values()))
+        raise Unmet(f"{experiment.name}: no variant can be run: {reasons}")
+    return unmet
+
+
+def _proxied(experiment: Experiment) -> list[str]:
+    return [v.name for v in experiment.variants if v.added_rtt_ms is not None]
+
+
+def _too_old(experiment: Experiment, programs: Programs) -> dict[str, str]:
+    """By variant, why its client's gRPC does not do."""
+    builds = sorted({v.build for v in experiment.variants if v.needs_grpc})
+    versions = {build: _grpc_version(programs, build) for build in builds}
+    unmet = {}
+    for variant in experiment.variants:
+        if variant.needs_grpc:
+            version, why = versions[variant.build]
+            if not version:
+                unmet[variant.name] = f'needs gRPC {variant.needs_grpc}, and build "{variant.build}" {why}'
+            elif _numbers(version) < _numbers(variant.needs_grpc):
+                unmet[variant.name] = f'needs gRPC {variant.needs_grpc}, this is {version} (build "{variant.build}")'
+    return unmet
+
+
+def _grpc_version(programs: Programs, build: str) -> tuple[str, str]:
+    """Of the build's client: '1.83.0', or '' and why it is not known."""
+    command = [*programs.command(build, "grpc_ping_client", ()), "--version"]
+    try:
+        done = subprocess.run(
+            command, capture_output=True, text=True, errors="replace", timeout=ANSWER_TIMEOUT_S, check=False
+        )
+    except (OSError, subprocess.SubprocessError) as error:
+        return "", f"cannot be run: {one_line(str(error))}"
+    found = re.search(r"\(gRPC (\d+\.\d+\.\d+)", done.stdout)
+    if done.returncode == 0 and found:
+        return found[1], ""
+    said = next((line for line in reversed((done.stderr.strip() or done.stdout).splitlines()) if line.strip()), "")
+    return "", f"does not say which it has: {one_line(said) or f'exit status {done.returncode}'}"
+
+
+def _numbers(version: str) -> tuple[int, ...]:
+    """'1.83.0' -> (1, 83, 0), which is not less than the (1, 83) of '1.83'."""
+    return tuple(map(int, version.split(".")))

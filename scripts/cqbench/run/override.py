@@ -1,0 +1,111 @@
+"""What the command line says instead of an experiment's file.
+
+The file's tables are changed and the experiment is made from them anew: the manifest then shows what was really run,
+and resuming compares with it. Repetitions and seed are not here: they belong to the order, which the manifest has.
+"""
+
+from __future__ import annotations
+
+import copy
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+from cqbench.options import Value
+from cqbench.run import spec
+from cqbench.run.fields import is_host, show
+from cqbench.run.spec import BadExperiment, Data, Experiment
+
+# Flag -> key of [experiment].
+KEYS = {"inflight": "inflight", "rate": "rates", "warmup": "warmup", "interval": "interval"}
+# What a variant may say about a server that is started for it.
+OF_A_SERVER = ("server_flags", "server_env", "host", "added_rtt")
+
+
+@dataclass(frozen=True)
+class Options:
+    """What the command line says. words: the experiment's name or file; with vary, flags of the client."""
+
+    words: tuple[str, ...]
+    vary: tuple[str, ...]
+    server_flags: str | None
+    save: Path | None
+    repetitions: int | None
+    seed: int | None
+    inflight: tuple[int, ...] | None
+    rate: tuple[float, ...] | None
+    warmup: float | None
+    interval: float | None
+    host: str | None
+    results: Path | None
+    resume: Path | None
+    bin: Path
+    plan: bool
+    list: bool
+    needs: bool
+    template: bool
+    keys: bool
+
+
+def _host(text: str) -> str:
+    if not is_host(text):
+        raise ValueError("HOST or HOST:PORT, such as server:2137")
+    return text
+
+
+HOST = Value("HOST[:PORT]", _host)
+
+
+def given(options: Options) -> Data:
+    """By key of [experiment], what the command line says of it."""
+    values = {key: getattr(options, name) for name, key in KEYS.items()}
+    return {k: list(v) if isinstance(v, tuple) else v for k, v in values.items() if v is not None}
+
+
+def _set(head: Data, said: Data) -> None:
+    """Into [experiment]. A rate makes a closed loop an open one, and calls in flight the other way round."""
+    for one, other in (("inflight", "rates"), ("rates", "inflight")):
+        if one in said and other not in said:
+            head.pop(other, None)
+    head.update(said)
+
+
+def apply(experiment: Experiment, options: Options) -> Experiment:
+    """The experiment as the flags want it. Raises BadExperiment."""
+    said = given(options)
+    if not said and options.host is None:
+        return experiment
+    data = copy.deepcopy(experiment.data)
+    _set(data["experiment"], said)
+    if options.host is not None:
+        _set_host(data, options.host)
+    return spec.make(data, experiment.name)
+
+
+def _set_host(data: Data, host: str) -> None:
+    """For every variant. Raises BadExperiment where the experiment is about the server.
+
+    The layout goes: it sizes a server that is started here. A build stays: it is then the client's alone.
+    """
+    server = data.pop("server", {})
+    server.pop("layout", None)
+    asked = [(f"server.{key}", value) for key, value in server.items()]
+    asked += [(f"{where}.{key}", s[key]) for where, s in _settings(data) for key in OF_A_SERVER if key in s]
+    for where, value in asked:
+        if value:
+            raise BadExperiment(
+                f"argument --host: {show(host)} is not accepted for '{data['experiment']['name']}', whose "
+                f"{where} is {show(value)}: that server is not started here; experiments that vary the client "
+                f"only are"
+            )
+    for settings in data["axis"][0]["values"] if "axis" in data else data["variant"]:
+        settings["host"] = host
+
+
+def _settings(data: Data) -> Iterator[tuple[str, Data]]:
+    """Of every variant or value of an axis, with its name for a message."""
+    for variant in data.get("variant", []):
+        yield f"variant '{variant['name']}'", variant
+    for axis in data.get("axis", []):
+        for value in axis["values"]:
+            yield f"axis '{axis['name']}', '{value['name']}'", value

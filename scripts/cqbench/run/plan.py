@@ -1,0 +1,215 @@
+"""What an experiment does, in which order, where, for how long, and with which command lines. Starts nothing."""
+
+from __future__ import annotations
+
+import os
+import shlex
+import textwrap
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+
+from cqbench.run import cpus, layout, toxiproxy
+from cqbench.run.fields import Pinning
+from cqbench.run.spec import Experiment, Variant
+from cqbench.run.units import Unit
+
+# Per unit, beside warm-up and interval: a server and a client that start, connect, drain and end. Measured: 90 ms.
+UNIT_OVERHEAD_S = 0.1
+WIDTH = 112
+PROXY_NOTE = (
+    "a proxy stands between client and server in some variants: the client's connections and round-trip times are "
+    "those of the hop to the proxy, where the added time is not seen; and the proxy, which takes the data of a "
+    "connection one piece after the other, can itself be what limits one connection: compare with the variants that "
+    "add 0 ms"
+)
+
+
+@dataclass(frozen=True)
+class Programs:
+    """Where the two programs are, and the proxy. newgrpc: the script that runs one with the newest gRPC."""
+
+    bin: Path
+    newgrpc: Path
+    toxiproxy: Path = field(default_factory=toxiproxy.program)
+
+    def command(self, build: str, program: str, env: tuple[tuple[str, str], ...]) -> list[str]:
+        """Without flags. Variables are part of the command, so that the manifest shows them."""
+        variables = ["env", *(f"{name}={value}" for name, value in env)] if env else []
+        if build == "sid":
+            return [str(self.newgrpc), "--run", *variables, program]
+        return [*variables, str(self.bin / program)]
+
+
+def unit_seconds(experiment: Experiment) -> float:
+    """How long one unit takes when nothing goes wrong."""
+    return experiment.warmup_s + experiment.interval_s + UNIT_OVERHEAD_S
+
+
+def patience_seconds(experiment: Experiment) -> float:
+    """After this a client hangs: it may spend time on connecting (5 s) and on draining (2 s)."""
+    return unit_seconds(experiment) + 7 + 30
+
+
+def place(
+    experiment: Experiment, variant: Variant, machine: tuple[cpus.Cpu, ...], server_cpus: str, client_cpus: str
+) -> cpus.Placement:
+    """The variant's own pinning; else SERVER_CPUS and CLIENT_CPUS, the last arguments; else the experiment's.
+
+    Raises cpus.BadCpuList.
+    """
+    placement = _place(experiment, variant, machine, server_cpus, client_cpus)
+    return placement if variant.added_rtt_ms is None else replace(placement, notes=(*placement.notes, PROXY_NOTE))
+
+
+def _place(
+    experiment: Experiment, variant: Variant, machine: tuple[cpus.Cpu, ...], server_cpus: str, client_cpus: str
+) -> cpus.Placement:
+    if variant.pinning is not None:
+        return _placed(variant.pinning, f"variant '{variant.name}'.pinning", bool(variant.host), machine)
+    if client_cpus or (server_cpus and not variant.host):
+        if variant.host:
+            return cpus.place_client(machine, client_cpus)
+        return cpus.place(machine, server_cpus, client_cpus)
+    return _placed(experiment.placement, "experiment.placement", bool(variant.host), machine)
+
+
+def _placed(pinning: Pinning, where: str, remote: bool, machine: tuple[cpus.Cpu, ...]) -> cpus.Placement:
+    if pinning.how == "none":
+        return cpus.Placement((), (), f"not pinned, as {where} says")
+    for key in ("server_cpus", "client_cpus"):
+        if text := getattr(pinning, key):
+            cpus.parse_cpus(text, f"{where}.{key}", machine)  # its message names our key
+    if remote:
+        placement = cpus.place_client(machine, pinning.client_cpus)
+    elif pinning.how == "pair":
+        return cpus.place_pair(machine)
+    else:
+        placement = cpus.place(machine, pinning.server_cpus, pinning.client_cpus)
+    given = pinning.client_cpus or (pinning.server_cpus and not remote)
+    return replace(placement, why=f"as {where} says") if given else placement
+
+
+def server_command(
+    experiment: Experiment, variant: Variant, placement: cpus.Placement, programs: Programs
+) -> list[str]:
+    """Without --port."""
+    layout_flags = layout.server_layout(max(1, len(placement.server))) if experiment.layout == "post" else []
+    command = programs.command(variant.build, "grpc_ping_server", variant.server_env)
+    return cpus.pinned([*command, *layout_flags, *variant.server_flags], placement.server)
+
+
+def used_cpus(placement: cpus.Placement) -> tuple[int, ...]:
+    """Those that others ought to leave alone; all that may be used where a side is not pinned."""
+    if not placement.client:
+        return tuple(sorted(os.sched_getaffinity(0)))
+    return tuple(sorted({*placement.server, *placement.client, *proxy_cpus(placement)}))
+
+
+def proxy_cpus(placement: cpus.Placement) -> tuple[int, ...]:
+    """Those that neither side is pinned to; where both have all, all of theirs: it then takes time from both.
+
+    Empty, for not pinned, when a side is not.
+    """
+    if not placement.server or not placement.client:
+        return ()
+    taken = {*placement.server, *placement.client}
+    return tuple(sorted(os.sched_getaffinity(0) - taken or taken))
+
+
+def proxy_command(placement: cpus.Placement, programs: Programs) -> list[str]:
+    """Without -port."""
+    return cpus.pinned(toxiproxy.command(programs.toxiproxy), proxy_cpus(placement))
+
+
+def client_command(
+    experiment: Experiment,
+    variant: Variant,
+    placement: cpus.Placement,
+    programs: Programs,
+    numbers: str,
+    host: str,
+    output: Path,
+) -> list[str]:
+    """numbers: of the loads, '8' or a list. The sid build does not see our folders: it writes to standard output."""
+    command = programs.command(variant.build, "grpc_ping_client", variant.client_env)
+    to = [] if variant.build == "sid" else ["--output", str(output)]
+    sweep = ["--rate-list" if experiment.open else "--inflight-list", numbers]
+    durations = ["--warmup", f"{experiment.warmup_s:.9g}", "--interval", f"{experiment.interval_s:.9g}"]
+    flags = ["--host", host, *variant.client_flags, *sweep, *durations, "--format", "json", *to]
+    return cpus.pinned([*command, *flags], placement.client)
+
+
+def size(experiment: Experiment, repetitions: int) -> str:
+    """'8 variants x 6 loads x 1 repetition = 48 units of 0.1 + 0.4 s: about 31 s'."""
+    variants, loads = len(experiment.variants), len(experiment.loads)
+    units = variants * loads * repetitions
+    how_long = layout.duration(units * unit_seconds(experiment))
+    return (
+        f"{count(variants, 'variant')} x {count(loads, 'load')} x {count(repetitions, 'repetition')} = "
+        f"{count(units, 'unit')} of {experiment.warmup_s:g} + {experiment.interval_s:g} s: about {how_long}"
+    )
+
+
+def count(number: int, what: str) -> str:
+    """'1 unit', '2 units'."""
+    return f"{number} {what}{'' if number == 1 else 's'}"
+
+
+def where(variant: Variant, placement: cpus.Placement) -> str:
+    """In words, on which CPUs the two sides of a variant run."""
+    client = f"client on {cpus.name_cpus(placement.client)}" if placement.client else "client not pinned"
+    if variant.host:
+        return f"server at {variant.host} (not started here), {client}: {placement.why}"
+    server = f"server on {cpus.name_cpus(placement.server)}" if placement.server else "server not pinned"
+    return f"{server}, {client}{_proxy(variant, placement)}: {placement.why}"
+
+
+def _proxy(variant: Variant, placement: cpus.Placement) -> str:
+    """', through a proxy on CPUs 0-1 that adds 5 ms to each round trip'; '' without."""
+    if variant.added_rtt_ms is None:
+        return ""
+    found = proxy_cpus(placement)
+    on = f"on {cpus.name_cpus(found)}" if found else "that is not pinned"
+    return f", through a proxy {on}{'' if found else ','} that adds {variant.added_rtt_ms} ms to each round trip"
+
+
+def describe(
+    experiment: Experiment, order: list[Unit], seed: int, placements: dict[str, cpus.Placement], programs: Programs
+) -> str:
+    """--plan. Ends with a newline."""
+    repetitions = max(unit.repetition for unit in order)
+    lines = [f"{experiment.name}: {experiment.title}", experiment.question, size(experiment, repetitions)]
+    for note in dict.fromkeys(note for p in placements.values() for note in p.notes):
+        lines.append(f"note: {note}")
+    places = {variant.name: where(variant, placements[variant.name]) for variant in experiment.variants}
+    same_place = len(set(places.values())) == 1
+    lines += [places[order[0].variant]] if same_place else []
+    lines += ["", "Variants"]
+    for variant in experiment.variants:
+        lines += [f"  {variant.name}", *([] if same_place else [f"    {places[variant.name]}"])]
+        lines += _commands(experiment, variant, placements[variant.name], programs)
+    return "\n".join([*lines, *_order(order, seed)]) + "\n"
+
+
+def _order(order: list[Unit], seed: int) -> list[str]:
+    """Of the first repetition, as all of it would not be read."""
+    repetitions = max(unit.repetition for unit in order)
+    lines = ["", f"Order (seed {seed})"]
+    for load in dict.fromkeys(unit.load for unit in order if unit.repetition == 1):
+        names = ", ".join(unit.variant for unit in order if unit.repetition == 1 and unit.load == load)
+        lines.append(_fill(f"  1, {load.words}: {names}", "     "))
+    return [*lines, f"  and so on, each repetition in another order, up to {repetitions}"] if repetitions > 1 else lines
+
+
+def _fill(text: str, indent: str) -> str:
+    return textwrap.fill(text, WIDTH, subsequent_indent=indent, break_on_hyphens=False)
+
+
+def _commands(experiment: Experiment, variant: Variant, placement: cpus.Placement, programs: Programs) -> list[str]:
+    """As they are typed."""
+    host = variant.host or "HOST:PORT"
+    client = client_command(experiment, variant, placement, programs, "N", host, Path("FILE"))
+    server = [] if variant.host else [*server_command(experiment, variant, placement, programs), "--port", "0"]
+    proxy = [] if variant.added_rtt_ms is None else [*proxy_command(placement, programs), "-port", "API-PORT"]
+    needs = [f"    needs gRPC {variant.needs_grpc}, or is not run"] if variant.needs_grpc else []
+    return needs + [f"    {shlex.join(command)}" for command in (server, proxy, client) if command]

@@ -1,0 +1,239 @@
+"""Child processes that never outlive this one, signals, and the server. Linux only."""
+
+from __future__ import annotations
+
+import ctypes
+import os
+import re
+import signal
+import subprocess
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import IO, TypeVar
+
+START_TIMEOUT_S = 20.0
+STOP_TIMEOUT_S = 10.0
+TICK_S = 0.25
+PR_SET_PDEATHSIG = 1
+_LIBC = ctypes.CDLL(None, use_errno=True)
+Self = TypeVar("Self", bound="Service")  # typing has one from Python 3.11 on
+
+
+class ServerFailed(RuntimeError):
+    """The server did not come up; the text is one line."""
+
+
+class Interrupt:
+    """Takes SIGINT, SIGTERM and SIGHUP; they are then noticed only where somebody looks."""
+
+    def __init__(self) -> None:
+        self.signum = 0
+        self.count = 0
+        for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
+            if number != signal.SIGHUP or signal.getsignal(number) != signal.SIG_IGN:  # nohup stays in force
+                signal.signal(number, self._note)
+
+    def _note(self, number: int, _frame: object) -> None:
+        self.signum = self.signum or number
+        self.count += 1
+
+    @property
+    def exit_code(self) -> int:
+        """128 + the signal that came first; 0 when none has."""
+        return 128 + self.signum if self.signum else 0
+
+
+@dataclass(frozen=True)
+class Finished:
+    """How a command ended. returncode: negative when a signal ended it. why: '' when it ended by itself."""
+
+    returncode: int
+    stdout: str
+    stderr: str
+    why: str = ""
+
+    def last_line(self) -> str:
+        """Of stderr, or of stdout when that is empty."""
+        lines = [line.strip() for line in (self.stderr.strip() or self.stdout).splitlines() if line.strip()]
+        return lines[-1] if lines else "it printed nothing"
+
+    def complaint(self) -> str:
+        """One line on what went wrong: the last line it wrote to stderr, and how it ended."""
+        ended = f"killed by signal {-self.returncode}" if self.returncode < 0 else f"exit status {self.returncode}"
+        return self.why or (f"{self.last_line()} ({ended})" if self.stderr.strip() else ended)
+
+
+def _die_with_parent(parent: int) -> Callable[[], None]:
+    def prepare() -> None:
+        _LIBC.prctl(PR_SET_PDEATHSIG, signal.SIGKILL)
+        if os.getppid() != parent:  # it died before the call above
+            os._exit(1)
+
+    return prepare
+
+
+def start(command: list[str], stdout: int | IO[str], stderr: int | IO[str]) -> subprocess.Popen[str]:
+    """In a session of its own: a Ctrl-C at the terminal reaches this program only, which then ends the child."""
+    return subprocess.Popen(
+        command,
+        stdin=subprocess.DEVNULL,
+        stdout=stdout,
+        stderr=stderr,
+        text=True,
+        errors="replace",
+        start_new_session=True,
+        preexec_fn=_die_with_parent(os.getpid()),  # noqa: PLW1509 - we have one thread when programs start
+    )
+
+
+def stop(process: subprocess.Popen[str], timeout_s: float = STOP_TIMEOUT_S) -> None:
+    """SIGTERM, and SIGKILL when that is not enough. Returns when the process is gone."""
+    if process.poll() is not None:
+        return
+    process.terminate()
+    try:
+        process.wait(timeout_s)
+    except subprocess.TimeoutExpired:
+        process.kill()
+        process.wait()
+
+
+def run(
+    command: list[str],
+    interrupt: Interrupt,
+    patience_s: float,
+    tick: Callable[[float], None] = lambda _elapsed_s: None,
+) -> Finished:
+    """Runs to the end. tick is called about four times a second with the seconds gone by.
+
+    A signal to us is passed on as SIGINT, so that a client can hand over what it has; a second one, and the end of
+    patience_s (also counted anew from the first signal, 15 s), kill it.
+    """
+    try:
+        process = start(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+    except OSError as error:
+        return Finished(127, "", "", f"cannot run {command[0]}: {error.strerror}")
+    try:
+        why = _wait(process, interrupt, patience_s, tick)
+        stdout, stderr = process.communicate()
+        return Finished(process.returncode, stdout, stderr, why)
+    finally:
+        if process.poll() is None:
+            process.kill()
+            process.wait()
+
+
+def _wait(
+    process: subprocess.Popen[str], interrupt: Interrupt, patience_s: float, tick: Callable[[float], None]
+) -> str:
+    """Until it has ended or was killed. '' when it ended by itself, else why it was killed."""
+    begin = time.monotonic()
+    give_up_at = begin + patience_s
+    seen = 0
+    while True:
+        try:
+            process.communicate(timeout=TICK_S)
+            return ""
+        except subprocess.TimeoutExpired:
+            pass
+        now = time.monotonic()
+        if interrupt.count > seen:
+            if seen == 0:
+                process.send_signal(signal.SIGINT)
+                give_up_at = min(give_up_at, now + 15)
+            seen = interrupt.count
+        if seen > 1 or now > give_up_at:
+            process.kill()
+            return "killed: interrupted" if seen else f"killed: it had not ended after {patience_s:.0f} s"
+        tick(now - begin)
+
+
+class Service:
+    """A program that runs beside others until it is stopped. Use as a context manager; stopped when that ends."""
+
+    what = ""  # it is, for messages
+
+    def __init__(self, command: list[str], log: Path) -> None:
+        """log: the file that gets what it prints; it is created or emptied by start()."""
+        self.command = command
+        self.log = log
+        self.address = ""  # HOST:PORT, once it listens
+        self._process: subprocess.Popen[str] | None = None
+
+    def __enter__(self: Self) -> Self:
+        try:
+            self.start()
+        except BaseException:
+            self.stop()
+            raise
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.stop()
+
+    def start(self) -> None:
+        """Returns when it can be used."""
+        raise NotImplementedError
+
+    def launch(self, command: list[str]) -> subprocess.Popen[str]:
+        """The process, from now on this service's. Raises OSError."""
+        with self.log.open("w", encoding="utf-8") as log:
+            self._process = start(command, log, subprocess.STDOUT)
+        return self._process
+
+    def stop(self) -> None:
+        """Returns when it is gone; nothing happens when it never ran."""
+        if self._process is not None:
+            stop(self._process)
+
+    def alive(self) -> bool:
+        return self._process is not None and self._process.poll() is None
+
+    def ends_within(self, seconds: float) -> bool:
+        """Whether it has ended or does so soon: a process that was killed is not gone at once."""
+        if self._process is None:
+            return True
+        try:
+            self._process.wait(timeout=seconds)
+        except subprocess.TimeoutExpired:
+            return False
+        return True
+
+    def output(self) -> str:
+        """What it has printed so far."""
+        return self.log.read_text(encoding="utf-8", errors="replace") if self.log.exists() else ""
+
+    def last_line(self) -> str:
+        return next((line for line in reversed(self.output().splitlines()) if line.strip()), "it printed nothing")
+
+
+class Server(Service):
+    """grpc_ping_server, from a command without --port."""
+
+    what = "server"
+
+    def __init__(self, command: list[str], log: Path) -> None:
+        super().__init__([*command, "--port", "0"], log)
+
+    def start(self) -> None:
+        """Returns when it accepts calls. Raises ServerFailed."""
+        try:
+            process = self.launch(self.command)
+        except OSError as error:
+            raise ServerFailed(f"cannot run {self.command[0]}: {error.strerror}") from None
+        give_up_at = time.monotonic() + START_TIMEOUT_S
+        while time.monotonic() < give_up_at:
+            found = re.search(r"^listening on (\S+)$", self.output(), re.MULTILINE)
+            if found:
+                self.address = found[1]
+                return
+            if process.poll() is not None:
+                raise ServerFailed(f"the server ended with status {process.returncode}: {self.last_line()}")
+            time.sleep(0.02)
+        raise ServerFailed(f"the server did not listen within {START_TIMEOUT_S:.0f} s: {self.last_line()}")
+
+    def description(self) -> str:
+        """The line in which it states its configuration; '' when it has not."""
+        return next((line for line in self.output().splitlines() if line.startswith("gRPC ")), "")

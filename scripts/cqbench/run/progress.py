@@ -1,0 +1,83 @@
+"""How far an experiment is: a bar with the time left on a terminal, else a line now and then. On standard error."""
+
+from __future__ import annotations
+
+import sys
+import time
+from typing import Any
+
+from cqbench.run import layout
+
+LINE_EVERY_S = 10.0
+
+
+class Progress:
+    """Counts in the seconds that the units should take. One thread."""
+
+    def __init__(self, units: int, unit_seconds: float) -> None:
+        self.units = units
+        self.unit_seconds = unit_seconds
+        self.begun = 0
+        self.name = ""
+        self.said = time.monotonic()
+        self.bar: Any = _bar(units * unit_seconds) if sys.stderr.isatty() and units else None
+
+    def begin(self, name: str) -> None:
+        """The next unit starts."""
+        self.begun += 1
+        self.name = name
+        self.tick(0.0)
+
+    def tick(self, elapsed_s: float) -> None:
+        """The unit has run for that long."""
+        if self.bar is not None:
+            done = (self.begun - 1) * self.unit_seconds + min(elapsed_s, self.unit_seconds)
+            left = layout.duration(self.units * self.unit_seconds - done)
+            self.bar.update(self.bar.task_ids[0], completed=done, description=self._head(), left=left)
+            self.bar.refresh()
+
+    def end(self, outcome: str, remarkable: bool) -> None:
+        """The unit has ended. What is remarkable is said at once."""
+        if self.bar is not None:
+            self.tick(self.unit_seconds)
+            if remarkable:
+                self.say(f"{self._head()}: {outcome}")
+        elif remarkable or self.begun == self.units or time.monotonic() - self.said >= LINE_EVERY_S:
+            self.said = time.monotonic()
+            left = layout.duration((self.units - self.begun) * self.unit_seconds)
+            self.say(f"{self._head()}: {outcome}; {left} left")
+
+    def say(self, text: str) -> None:
+        """A line above the bar."""
+        if self.bar is not None:
+            self.bar.console.print(f"== {text}", markup=False, highlight=False, soft_wrap=True)
+        else:
+            print(f"== {text}", file=sys.stderr, flush=True)
+
+    def close(self) -> None:
+        """Leaves no bar behind."""
+        if self.bar is not None:
+            self.bar.stop()
+
+    def _head(self) -> str:
+        return f"[{self.begun}/{self.units}] {self.name}"
+
+
+def _bar(total_seconds: float) -> Any:
+    """Drawn when it is told to: no thread of its own beside the programs that are started. None: it cannot be."""
+    from rich import progress
+    from rich.console import Console
+    from rich.table import Column
+
+    console = Console(stderr=True)
+    if console.is_dumb_terminal:
+        return None
+    columns = (
+        progress.TextColumn("{task.description}", markup=False, table_column=Column(no_wrap=True)),
+        progress.BarColumn(bar_width=None, table_column=Column(ratio=1)),
+        progress.TextColumn("{task.percentage:3.0f} %, {task.fields[left]} left", table_column=Column(no_wrap=True)),
+    )
+    bar = progress.Progress(*columns, console=console, auto_refresh=False, transient=True, expand=True)
+    bar.add_task("", total=total_seconds, left="")
+    bar.start()
+    return bar

@@ -1,0 +1,100 @@
+"""What an experiment's file may say: a template to begin with, and every key, from the models."""
+
+from __future__ import annotations
+
+import inspect
+import textwrap
+from collections.abc import Iterator
+
+from pydantic.fields import FieldInfo
+
+from cqbench.run.fields import Kind, Pinning
+from cqbench.run.tables import PLACES, AxisValue, File, OneVariant, Settings, Table
+
+WIDTH = 110
+INDENT = " " * 36
+INTRODUCTION = """\
+An experiment is a TOML file; `cqbench run --template` prints one to begin with. A duration is a number of seconds or a
+text with us, ms, s or m ("500ms"). Flags are a text as on the command line or a list with a text for each word.
+"""
+TEMPLATE = """\
+# An experiment: variants of client and server that are measured side by side. Try it: cqbench run FILE.toml --plan
+# Every key: cqbench run --keys
+
+[experiment]
+name = "my-case"             # begins the name of the folder of results
+title = "More channels for my service"
+question = "Does my client need more than one connection with 1 KiB answers?"
+inflight = [1, 4, 16]        # calls in flight, a closed loop
+# rates = [1000, 5000]       # or calls per second, an open loop
+warmup = "200ms"             # before each point
+interval = "1s"              # measured at each point
+repetitions = 7              # decisions take six
+# seed = 1                   # of the random order; without it one is drawn and noted
+# placement = "split"        # or "pair", "none", { server_cpus = "0-3", client_cpus = "8-11" }
+
+[client]                     # what all clients have in common
+flags = "--api callback --workload echo --response-bytes 1KiB"
+# env = { GRPC_TRACE = "http" }
+
+[server]                     # what all servers have in common
+# flags = "--api callback"
+# layout = "post"            # the source post's queues and threads, scaled to the server's CPUs
+
+[[axis]]                     # a setting that varies; with several, all combinations are run
+name = "connections"
+values = [
+  { name = "shared", client_flags = "--channel-policy shared" },
+  { name = "pool-2", client_flags = "--channel-policy pool:2" },
+  { name = "pool-4", client_flags = "--channel-policy pool:4" },
+]
+
+# Or, instead of axes, variants one by one:
+# [[variant]]
+# name = "traced"
+# client_env = { GRPC_TRACE = "http" }
+#
+# [[variant]]
+# name = "elsewhere"
+# host = "server:2137"       # a server that is there already
+"""
+
+
+def keys() -> str:
+    """Every key: name, type, default, meaning. Ends with a newline."""
+    models = [model for model in PLACES.values() if model is not File]
+    models.insert(models.index(OneVariant), Settings)
+    return INTRODUCTION + "".join(f"\n{inspect.cleandoc(m.__doc__ or '')}\n" + "".join(_lines(m)) for m in models)
+
+
+def _lines(model: type[Table]) -> Iterator[str]:
+    inherited = Settings.model_fields if model in (OneVariant, AxisValue) else {}
+    for name, field in model.model_fields.items():
+        if name not in inherited:
+            head = f"  {name:<14}{_kind(field):<20}"
+            yield (
+                textwrap.fill(head + f"{field.description} ({_default(field)})", WIDTH, subsequent_indent=INDENT) + "\n"
+            )
+    if inherited:
+        yield f"  and the settings of {'a variant' if model is OneVariant else 'a value'}, above\n"
+
+
+def _kind(field: FieldInfo) -> str:
+    """Of an optional one, that of what it is when it is there."""
+    parts = [*field.metadata, *(m for a in getattr(field.annotation, "__args__", ()) for m in _metadata(a))]
+    return next((part.name for part in parts if isinstance(part, Kind)), "")
+
+
+def _metadata(annotation: object) -> tuple[object, ...]:
+    return getattr(annotation, "__metadata__", ())
+
+
+def _default(field: FieldInfo) -> str:
+    """As it would be written."""
+    default = field.default
+    if field.is_required():
+        return "required"
+    if default in (None, "", (), {}):
+        return "default: none"
+    shown = default.how if isinstance(default, Pinning) else default
+    return f"default: {shown:g}" if isinstance(shown, float) else f"default: {shown}"

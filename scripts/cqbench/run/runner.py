@@ -1,0 +1,261 @@
+"""Runs the units of an experiment one after another: server, proxy where there is one, client, manifest."""
+
+from __future__ import annotations
+
+import fcntl
+import os
+import shlex
+from contextlib import ExitStack
+from pathlib import Path
+from typing import Any
+
+from cqbench.files import storage
+from cqbench.files.manifest import FAILED, INTERRUPTED, OK, PENDING
+from cqbench.files.result import Document
+from cqbench.files.result import load as load_document
+from cqbench.files.source import BadDocument
+from cqbench.files.text import format_cpus, one_line
+from cqbench.run import cpus, plan
+from cqbench.run.busy import Watch, noticeable
+from cqbench.run.manifest import Facts, Manifest, moment, versions
+from cqbench.run.plan import Programs
+from cqbench.run.processes import Finished, Interrupt, Server, ServerFailed, Service, run
+from cqbench.run.progress import Progress
+from cqbench.run.spec import Experiment, Variant
+from cqbench.run.toxiproxy import ProxyFailed, Toxiproxy
+from cqbench.run.units import Unit
+
+LAST_LINES = 5
+
+
+class Busy(RuntimeError):
+    """Another run works in the folder; the text is one line."""
+
+
+def lock(folder: Path) -> int:
+    """For as long as this process lives or the descriptor is open. Raises Busy, OSError."""
+    descriptor = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
+    try:
+        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        os.close(descriptor)
+        raise Busy(f"{folder}: another experiment is running in it") from None
+    return descriptor
+
+
+class Runner:
+    """One run of an experiment in its folder. Owns the server and the proxy of the unit that is running."""
+
+    def __init__(
+        self,
+        experiment: Experiment,
+        placements: dict[str, cpus.Placement],
+        programs: Programs,
+        manifest: Manifest,
+        interrupt: Interrupt,
+    ) -> None:
+        self.experiment = experiment
+        self.variants = {v.name: v for v in experiment.variants}
+        self.placements = placements
+        self.programs = programs
+        self.manifest = manifest
+        self.folder = manifest.folder
+        self.interrupt = interrupt
+        self.facts = facts_of(experiment, placements)
+        self.progress = Progress(len(manifest.left()), plan.unit_seconds(experiment))
+
+    def run(self) -> None:
+        """What is left. The manifest says what became of it. Raises OSError."""
+        with ExitStack() as stack:
+            stack.callback(self.progress.close)
+            for unit in self.manifest.left():
+                if self.interrupt.signum:
+                    break
+                self.measure(unit)
+        seconds = plan.unit_seconds(self.experiment)
+        limits = {name: noticeable(len(plan.used_cpus(p)), seconds) for name, p in self.placements.items()}
+        self.manifest.note_other_load(limits)
+        self.manifest.end()
+        self.manifest.write()
+
+    def measure(self, unit: Unit) -> None:
+        """One unit; a failure is noted and the next one can go on."""
+        self.progress.begin(unit.words)
+        entry = self.manifest.begin_unit(unit, self.facts)
+        path = self.folder / unit.file
+        path.parent.mkdir(parents=True, exist_ok=True)
+        keep_old(path)
+        watch = Watch(plan.used_cpus(self.placements[unit.variant]))
+        document, tail = self.run_programs(unit, entry, path)
+        entry["ended"] = moment()
+        others = watch.others()
+        if others is not None:
+            entry["other_cpus"] = round(others, 3)
+        if tail:
+            entry["last_lines"] = tail
+        self.manifest.write()
+        self.progress.end(outcome(entry, document), entry["status"] != OK)
+        for line in tail:
+            self.progress.say(f"    {line}")
+
+    def run_programs(self, unit: Unit, entry: dict[str, Any], path: Path) -> tuple[Document | None, list[str]]:
+        """Fills the entry. The result, and the last lines of who failed."""
+        variant = self.variants[unit.variant]
+        if variant.host:
+            return self.run_client(unit, entry, path, [])
+        server = self.make_server(unit, variant)
+        entry["server_command"] = shlex.join(server.command)
+        try:
+            with server:
+                entry["server_configuration"] = server.description()
+                return self.run_before(server, unit, entry, path)
+        except ServerFailed as error:
+            entry.update(status=FAILED, reason=f"cannot start the server: {error}")
+            return None, last_lines(server.output())
+
+    def run_before(
+        self, server: Server, unit: Unit, entry: dict[str, Any], path: Path
+    ) -> tuple[Document | None, list[str]]:
+        """With the server running: the proxy, where the variant has one, and the client."""
+        if self.interrupt.signum:
+            return None, []  # stays pending
+        variant = self.variants[unit.variant]
+        if variant.added_rtt_ms is None:
+            return self.run_client(unit, entry, path, [server])
+        command = plan.proxy_command(self.placements[unit.variant], self.programs)
+        proxy = Toxiproxy(command, server.address, variant.added_rtt_ms, self.log(unit, "proxy"))
+        try:
+            with proxy:
+                used = {"proxy": f"toxiproxy {proxy.version}", "proxy_command": shlex.join(proxy.command)}
+                entry["network"] = {**entry["network"], **used}
+                return self.run_client(unit, entry, path, [server, proxy])
+        except ProxyFailed as error:
+            entry.update(status=FAILED, reason=f"cannot start the proxy: {error}")
+            return None, last_lines(proxy.output())
+
+    def make_server(self, unit: Unit, variant: Variant) -> Server:
+        command = plan.server_command(self.experiment, variant, self.placements[variant.name], self.programs)
+        return Server(command, self.log(unit, "server"))
+
+    def log(self, unit: Unit, what: str) -> Path:
+        """Where a program of a unit writes to."""
+        log = self.folder / f"logs/{unit.stem}.{what}.log"
+        log.parent.mkdir(parents=True, exist_ok=True)
+        keep_old(log)
+        return log
+
+    def run_client(
+        self, unit: Unit, entry: dict[str, Any], path: Path, services: list[Service]
+    ) -> tuple[Document | None, list[str]]:
+        """services: what it talks to, the last one directly; none where the server is elsewhere."""
+        variant, placement = self.variants[unit.variant], self.placements[unit.variant]
+        host = services[-1].address if services else variant.host
+        numbers = f"{unit.load.number:.12g}"
+        command = plan.client_command(self.experiment, variant, placement, self.programs, numbers, host, path)
+        entry["client_command"] = shlex.join(command)
+        done = run(command, self.interrupt, plan.patience_seconds(self.experiment), self.progress.tick)
+        if "--output" not in command and done.stdout.strip():
+            storage.write(path, done.stdout)
+        document, problem = read_back(path, done)
+        problem = problem or not_asked(document, unit) or not_delayed(document, variant.added_rtt_ms)
+        for service in services if problem else ():
+            if service.ends_within(0.5):
+                problem += f"; the {service.what} had ended: {one_line(service.last_line())}"
+        self.note(entry, path, done, document, problem)
+        return document, last_lines(done.stderr) if entry["status"] == FAILED else []
+
+    def note(self, entry: dict[str, Any], path: Path, done: Finished, document: Document | None, problem: str) -> None:
+        """What became of the client. An interrupt that came too late to cut it short does not count."""
+        entry["exit_status"] = done.returncode
+        if not problem:
+            entry["status"] = OK
+        elif self.interrupt.signum:
+            entry.update(status=INTERRUPTED, reason="interrupted")
+        else:
+            entry.update(status=FAILED, reason=problem)
+        if document is None:
+            return
+        found = versions(path, document)
+        entry["grpc_version"] = found["grpc_version"]
+        if self.manifest.data["versions"] is None:
+            self.manifest.data["versions"] = found
+
+
+def facts_of(experiment: Experiment, placements: dict[str, cpus.Placement]) -> Facts:
+    """What all units of a variant have in common."""
+    return {variant.name: _facts(variant, placements[variant.name]) for variant in experiment.variants}
+
+
+def _facts(variant: Variant, placement: cpus.Placement) -> dict[str, Any]:
+    facts: dict[str, Any] = {
+        "client_cpus": format_cpus(placement.client) or None,
+        "server_cpus": format_cpus(placement.server) or None,
+        "client_env": dict(variant.client_env),
+        "server_env": dict(variant.server_env),
+        "server_command": None,
+    }
+    if variant.added_rtt_ms is not None:
+        proxy_cpus = format_cpus(plan.proxy_cpus(placement)) or None
+        facts["network"] = {"added_rtt_ms": variant.added_rtt_ms, "proxy_cpus": proxy_cpus}
+    return facts
+
+
+def read_back(path: Path, done: Finished) -> tuple[Document | None, str]:
+    """What the client wrote, and what was wrong ('' when nothing was)."""
+    problem = done.complaint() if done.returncode != 0 else ""
+    if not path.exists():
+        return None, problem or "the client wrote no result"
+    try:
+        document = load_document(path)
+    except BadDocument as error:
+        return None, problem or str(error)
+    return document, problem or ("the result is marked partial" if document.partial else "")
+
+
+def not_asked(document: Document | None, unit: Unit) -> str:
+    """Why a result is not that of its unit; '' when it is."""
+    there = any(point.load.label == unit.load.label for point in document.points) if document else True
+    return "" if there else f"the result has no point with {unit.load.words}"
+
+
+def not_delayed(document: Document | None, added_rtt_ms: int | None) -> str:
+    """Why the proxy cannot have added what it was asked to; '' when it may have.
+
+    A call that takes at least that long fits into the window so many times, and once more across its edges.
+    """
+    for p in document.points if document and added_rtt_ms else ():
+        if not p.throughput or not added_rtt_ms:
+            continue
+        window_ms = p.completed / p.throughput * 1000
+        if p.completed > p.inflight * (window_ms / added_rtt_ms + 1):
+            each_ms = p.inflight / p.throughput * 1000
+            each = f"{each_ms:.3g} ms per call at {p.load.words}"
+            return f"{each}, less than the {added_rtt_ms} ms that were added"
+    return ""
+
+
+def keep_old(path: Path) -> None:
+    """A file of an earlier attempt gets .1, .2, ... behind its name: nothing is overwritten. Raises OSError."""
+    if not path.exists():
+        return
+    number = 1
+    while (old := path.with_name(f"{path.name}.{number}")).exists():
+        number += 1
+    path.rename(old)
+
+
+def last_lines(text: str) -> list[str]:
+    """Printable, without empty ones."""
+    lines = ["".join(c if c.isprintable() else " " for c in line).rstrip() for line in text.splitlines()]
+    return [line for line in lines if line][-LAST_LINES:]
+
+
+def outcome(entry: dict[str, Any], document: Document | None) -> str:
+    """One line: a figure, or what went wrong."""
+    if entry["status"] == FAILED:
+        return f"FAILED: {entry['reason']}"
+    if entry["status"] == PENDING:
+        return "not run: interrupted"
+    measured = [p for p in document.points if p.throughput is not None] if document else []
+    words = ", ".join(f"{p.throughput:.0f} req/s" for p in measured) or "nothing measured"
+    return words + ("; interrupted" if entry["status"] == INTERRUPTED else "")

@@ -1,0 +1,252 @@
+"""Finds an experiment, looks whether it can be run here, begins or resumes its folder, and runs it."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+from typing import Any
+
+import click
+
+from cqbench.files import storage
+from cqbench.files.manifest import FILE
+from cqbench.run import busy, cpus, flags, layout, manifest, needs, override, plan, spec, vary
+from cqbench.run.end import conclude, say
+from cqbench.run.machine import machine
+from cqbench.run.manifest import Manifest
+from cqbench.run.override import Options
+from cqbench.run.plan import Programs
+from cqbench.run.processes import Interrupt
+from cqbench.run.processes import run as run_process
+from cqbench.run.runner import Runner, facts_of, lock
+from cqbench.run.spec import Experiment
+from cqbench.run.units import Unit, draw_seed, make_order
+
+ROOT = Path(__file__).resolve().parents[3]
+SHIPPED = ROOT / "scripts/experiments"
+NEWGRPC = ROOT / "scripts/newgrpc.sh"
+LOCAL_HOSTS = ("localhost", "127.", "[::1]", "unix:")
+# One short point on a server that is there already. The interval holds a call over the slowest network.
+CHECK = ("--inflight", "1", "--warmup", "0.05", "--interval", "0.5")
+CHECK_PATIENCE_S = 30.0
+
+
+class Unusable(ValueError):
+    """What was asked for cannot be run; the text has a line for each reason."""
+
+
+def shipped() -> dict[str, Path]:
+    """Name -> file."""
+    return {path.stem: path for path in sorted(SHIPPED.glob("*.toml"))}
+
+
+def find(name: str) -> Path:
+    """Raises Unusable."""
+    if name.endswith(".toml") or "/" in name:
+        return Path(name)
+    known = shipped()
+    if name not in known:
+        raise Unusable(f"'{name}' is not an experiment: {', '.join(known)} or a FILE.toml is accepted")
+    return known[name]
+
+
+def experiment_of(options: Options) -> Experiment:
+    """By its name, its file, --vary, or the folder to resume; as the flags want it. Raises BadExperiment, Unusable."""
+    words = list(options.words)
+    if options.vary:
+        found = spec.make(vary.tables(options.vary, words, options.server_flags or ""), "--vary")
+    elif len(words) > 1:
+        raise Unusable(
+            f"argument NAME: '{words[1]}' is not accepted behind '{words[0]}'; flags of the client need --vary"
+        )
+    elif words:
+        found = spec.load(find(words[0]))
+    elif options.resume:
+        found = spec.make(manifest.begun(options.resume), str(options.resume / FILE))
+    else:
+        raise Unusable("which experiment? NAME, FILE.toml or --vary is missing; --list shows the names")
+    if options.server_flags is not None and not options.vary:
+        raise Unusable(f"argument --server-flags: '{options.server_flags}' is not accepted without --vary")
+    return override.apply(found, options)
+
+
+def order_of(options: Options, experiment: Experiment) -> tuple[list[Unit], int]:
+    """With its seed: the command line's, the file's, or one that is drawn."""
+    given = experiment.seed if options.seed is None else options.seed
+    seed = draw_seed() if given is None else given
+    names = [variant.name for variant in experiment.variants]
+    return make_order(names, experiment.loads, options.repetitions or experiment.repetitions, seed), seed
+
+
+def save(options: Options, experiment: Experiment, order: list[Unit], seed: int) -> None:
+    """--save. Raises Unusable."""
+    if options.save is None:
+        return
+    try:
+        vary.save(options.save, experiment.data, max(unit.repetition for unit in order), seed)
+    except OSError as error:
+        raise Unusable(f"argument --save: '{options.save}' cannot be written: {error.strerror}") from None
+    say(f"saved: {options.save}")
+
+
+def list_shipped() -> None:
+    """--list. Raises BadExperiment."""
+    for name, path in shipped().items():
+        experiment = spec.load(path)
+        print(f"{name}: {experiment.title}")
+        print(f"    {experiment.question}")
+        print(f"    {plan.size(experiment, experiment.repetitions)}")
+
+
+def placements_for(experiment: Experiment) -> dict[str, cpus.Placement]:
+    """By variant. Raises cpus.BadCpuList."""
+    here = cpus.read_machine()
+    server, client = os.environ.get("SERVER_CPUS", ""), os.environ.get("CLIENT_CPUS", "")
+    return {v.name: plan.place(experiment, v, here, server, client) for v in experiment.variants}
+
+
+def missing_program(experiment: Experiment, programs: Programs) -> str:
+    """'' when all that are needed are there. Variants find a missing sid build themselves: the others go on."""
+    ours = [v for v in experiment.variants if v.build == "release"]
+    needed = ["grpc_ping_server"] * any(not v.host for v in ours) + ["grpc_ping_client"] * bool(ours)
+    return next((name for name in needed if not os.access(programs.bin / name, os.X_OK)), "")
+
+
+def check_programs(experiment: Experiment, placements: dict[str, cpus.Placement], programs: Programs) -> None:
+    """Raises Unusable: one is not there, or does not take what a variant says."""
+    if missing := missing_program(experiment, programs):
+        raise Unusable(f"argument --bin: '{programs.bin}' has no program {missing}: a folder with it is accepted")
+    if found := flags.problems(experiment, placements, programs):
+        raise Unusable("\n".join(found))
+
+
+def fixed_facts() -> dict[str, Any]:
+    """What the manifest says of this run whatever happens in it."""
+    environment = {k: v for k, v in sorted(os.environ.items()) if k.startswith("GRPC_")}
+    return {"git_revision": storage.git_revision(ROOT), "machine": machine(), "environment": environment}
+
+
+def new_folder(options: Options, experiment: Experiment) -> Path:
+    """Raises click.ClickException."""
+    parent = options.results or ROOT / "results"
+    try:
+        return storage.new_folder(parent, f"{experiment.name}-")
+    except OSError as error:
+        raise click.ClickException(
+            f"no folder for results can be made in {parent}: {error.strerror}; --results DIR puts it elsewhere"
+        ) from None
+
+
+def open_manifest(options: Options, experiment: Experiment, placements: dict[str, cpus.Placement]) -> Manifest:
+    """A new folder's, or the one to resume. Raises BadManifest, Busy, Unusable, click.ClickException, OSError."""
+    if options.resume:
+        return resume(options.resume, options, experiment)
+    order, seed = order_of(options, experiment)
+    save(options, experiment, order, seed)
+    folder = new_folder(options, experiment)
+    lock(folder)
+    facts = fixed_facts()
+    facts["placements"] = {
+        variant.name: plan.where(variant, placements[variant.name]) for variant in experiment.variants
+    }
+    facts["notes"] = notes(experiment, placements)
+    return Manifest.new(folder, experiment, order, seed, facts, facts_of(experiment, placements))
+
+
+def resume(folder: Path, options: Options, experiment: Experiment) -> Manifest:
+    """Order, seed and repetitions are the manifest's. Raises BadManifest, Busy, Unusable, OSError."""
+    begun = Manifest.load(folder, experiment)
+    for key in ("repetitions", "seed"):
+        given, then = getattr(options, key), begun.data.get(key)
+        if given is not None and given != then:
+            raise Unusable(f"argument --{key}: {given} is not what {folder} was begun with: {then}")
+    lock(folder)
+    begun.find_done()
+    changed = begun.note_resumed(fixed_facts())
+    if changed:
+        say(f"note: not as it was when this began: {', '.join(changed)}; the manifest says so")
+    return begun
+
+
+def notes(experiment: Experiment, placements: dict[str, cpus.Placement]) -> list[str]:
+    """What a reader should know about where it runs."""
+    found = [note for p in placements.values() for note in p.notes]
+    hosts = {v.host for v in experiment.variants}
+    if any(host.startswith(LOCAL_HOSTS) for host in hosts) and not os.environ.get("CLIENT_CPUS"):
+        found.append("that server is on this machine; set CLIENT_CPUS to CPUs that it does not use")
+    if "" not in hosts and os.environ.get("SERVER_CPUS"):
+        found.append("SERVER_CPUS is not used: no server is started here")
+    return list(dict.fromkeys(found))
+
+
+def check_host(
+    experiment: Experiment, placements: dict[str, cpus.Placement], programs: Programs, interrupt: Interrupt
+) -> int:
+    """Where all variants use one server that is there already, one that cannot be used is said once, not by each.
+
+    The exit status when it cannot, else 0.
+    """
+    variant = min(experiment.variants, key=lambda v: v.build != "release")
+    if not variant.host or any(v.host != variant.host for v in experiment.variants):
+        return 0
+    client = programs.command(variant.build, "grpc_ping_client", variant.client_env)
+    command = cpus.pinned([*client, "--host", variant.host, *CHECK], placements[variant.name].client)
+    done = run_process(command, interrupt, CHECK_PATIENCE_S)
+    if done.returncode == 0 or interrupt.signum:
+        return 0
+    say(f"the server at {variant.host} cannot be used: {done.complaint()}")
+    return 2 if done.returncode == 2 else 1
+
+
+def announce(experiment: Experiment, placements: dict[str, cpus.Placement], begun: Manifest) -> None:
+    """Says what will be run, where, and for how long."""
+    say(f"{experiment.name}: {experiment.title}")
+    say(experiment.question)
+    say(plan.size(experiment, begun.data["repetitions"]))
+    for text in dict.fromkeys(plan.where(v, placements[v.name]) for v in experiment.variants):
+        say(text)
+    for note in notes(experiment, placements):
+        say(f"note: {note}")
+    others = busy.remark(tuple({cpu for p in placements.values() for cpu in (*p.server, *p.client)}))
+    if others:
+        say(f"note: {others}")
+    for reason, variants in begun.ruled_out().items():
+        say(f"not run: {', '.join(variants)}: {reason}")
+    left, done, units = len(begun.left()), len(begun.done()), len(begun.order())
+    if left < units:
+        seconds = left * plan.unit_seconds(experiment)
+        already = f"{done} of {units} units are there already; " if done else ""
+        say(f"{already}about {layout.duration(seconds)} for the rest")
+    say(f"results: {begun.folder}")
+
+
+def run(options: Options, experiment: Experiment, placements: dict[str, cpus.Placement]) -> int:
+    """The exit status. Raises BadManifest, Busy, Unusable, OSError."""
+    interrupt = Interrupt()
+    programs = Programs(options.bin, NEWGRPC)
+    check_programs(experiment, placements, programs)
+    unmet = needs.check(experiment, programs)
+    status = check_host(experiment, placements, programs, interrupt)
+    if status:
+        return status
+    if interrupt.signum:
+        say("interrupted before anything was measured")
+        return interrupt.exit_code
+    begun = open_manifest(options, experiment, placements)
+    begun.rule_out(unmet)
+    announce(experiment, placements, begun)
+    begun.write()
+    Runner(experiment, placements, programs, begun, interrupt).run()
+    return conclude(begun, experiment, interrupt)
+
+
+def show_plan(options: Options, experiment: Experiment, placements: dict[str, cpus.Placement]) -> None:
+    """--plan. Raises Unusable."""
+    programs = Programs(options.bin, NEWGRPC)
+    if missing := missing_program(experiment, programs):
+        say(f"note: the flags are not checked: there is no {programs.bin / missing} yet")
+    else:
+        check_programs(experiment, placements, programs)
+    order, seed = order_of(options, experiment)
+    save(options, experiment, order, seed)
+    print(plan.describe(experiment, order, seed, placements, programs), end="")

@@ -1,0 +1,85 @@
+"""The units of an experiment and their order: what is compared is measured one right after the other.
+
+A unit has a server and a client of its own, which costs 90 ms of the 590 that one of the headline takes; servers that
+are kept would save 36 of them. But each would have met its clients in another order, with what they left in its pools
+and threads, and one that spins would take the CPU of the one that is measured.
+"""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from cqbench.files.offered import Load, closed, open_loop
+
+MAX_SEED = 999_999_999
+
+
+@dataclass(frozen=True)
+class Unit:
+    """One variant at one load in one repetition. repetition: from 1."""
+
+    variant: str
+    repetition: int
+    load: Load
+
+    @property
+    def stem(self) -> str:
+        """Of its files' names."""
+        return f"{self.variant}/{self.repetition:02}-{self.load.file_key}"
+
+    @property
+    def file(self) -> str:
+        """Of the result, in the folder of results."""
+        return f"raw/{self.stem}.json"
+
+    @property
+    def words(self) -> str:
+        return f"{self.variant}, {self.load.words}, repetition {self.repetition}"
+
+
+def make_order(variants: Sequence[str], loads: Sequence[Load], repetitions: int, seed: int) -> list[Unit]:
+    """Repetition after repetition, each with the loads in a new random order, and at each load all variants in one.
+
+    Variants that differ in their last axis only stay together: a shared point and its separate twin are neighbours
+    however many variants there are. The same for the same seed.
+    """
+    generator = random.Random(seed)
+    order = []
+    for repetition in range(1, repetitions + 1):
+        for load in _shuffled(loads, generator):
+            order += [Unit(name, repetition, load) for name in _by_twins(variants, generator)]
+    return order
+
+
+def _by_twins(variants: Sequence[str], generator: random.Random) -> list[str]:
+    twins: dict[str, list[str]] = {}  # by what is before the last dot
+    for name in variants:
+        twins.setdefault(name.rpartition(".")[0], []).append(name)
+    return [name for group in _shuffled(list(twins.values()), generator) for name in _shuffled(group, generator)]
+
+
+def _shuffled(items: Sequence[Any], generator: random.Random) -> list[Any]:
+    return generator.sample(items, len(items))
+
+
+def draw_seed() -> int:
+    """For an experiment that names none; short enough to be typed."""
+    return random.SystemRandom().randrange(1_000_000)
+
+
+def load_to_json(load: Load) -> dict[str, float]:
+    """{'inflight': 8}, or of an open loop {'rate': 2000.0}."""
+    return {"rate": float(load.number)} if load.open else {"inflight": int(load.number)}
+
+
+def load_from_json(data: Any) -> Load | None:
+    """None for what is not a load."""
+    if not isinstance(data, dict) or len(data) != 1:
+        return None
+    ((key, number),) = data.items()
+    if isinstance(number, bool) or not isinstance(number, (int, float)) or key not in ("inflight", "rate"):
+        return None
+    return closed(int(number)) if key == "inflight" else open_loop(float(number))

@@ -1,0 +1,295 @@
+"""What must agree for runs to be repetitions of each other: the one definition of a setting.
+
+A facet is one fact that a result, its experiment's manifest or both tell, as text; two runs are repetitions where all
+facets are equal. Facets are grouped by what they are about, which says who may look past them: a comparison of two
+versions looks past `software`, one of two ways to connect past `connections` alone.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass
+from enum import Enum
+from typing import Any
+
+from cqbench.files.surroundings import Surroundings
+from cqbench.files.text import format_cpus
+from cqbench.samples import scaling
+from cqbench.samples.runs import Run
+
+SHARED, SEPARATE = "shared", "separate"
+SHARED_POLICIES = ("per-slot", "shared")
+SEPARATE_POLICIES = ("local-pool", "distinct-args")
+THREAD_FLAGS = ("--threads", "--max-async-clients", "--max-channels")
+
+
+class About(str, Enum):
+    """What a facet is about."""
+
+    WORK = "work"  # what is asked of the server and what it does for it: other work has other figures
+    CONNECTIONS = "connections"
+    CLIENT = "client"  # how the client is laid out and set up
+    SERVER = "server"
+    WINDOW = "window"  # how long, and with which limits, it was measured
+    PLACE = "place"  # machine, CPUs, network
+    SOFTWARE = "software"
+
+
+@dataclass(frozen=True)
+class Facet:
+    """key: as in the result where it is there under one name. title: for people."""
+
+    key: str
+    about: About
+    title: str
+
+
+@dataclass(frozen=True)
+class Setting:
+    """facts: (key, text) in the order of FACETS; what nothing is said about is not in it."""
+
+    facts: tuple[tuple[str, str], ...]
+
+    def get(self, key: str, default: str = "") -> str:
+        return dict(self.facts).get(key, default)
+
+    def differences(self, other: Setting) -> list[Facet]:
+        """Where one says something else than the other, or says nothing where the other does."""
+        mine, its = dict(self.facts), dict(other.facts)
+        return [f for f in FACETS if mine.get(f.key) != its.get(f.key)]
+
+    def without(self, keys: Iterable[str]) -> Setting:
+        dropped = set(keys)
+        return Setting(tuple(fact for fact in self.facts if fact[0] not in dropped))
+
+    def words(self, key: str, always: bool = False) -> str:
+        """'gRPC 1.51.1'; '' where nothing is said about it, unless something is always to be said."""
+        value, title = self.get(key), BY_KEY[key].title
+        if not value:
+            return f"default {title}" if always else ""
+        return {"method": value, "api": f"{value} client"}.get(key, f"{title} {value}")
+
+    @property
+    def connections(self) -> str:
+        """'shared', 'separate' (one for each slot), 'pool:N', or 'scaling:N', a shared channel that may grow to N."""
+        return self.get("connections")
+
+
+def of(run: Run) -> Setting:
+    """The setting of a run."""
+    context, around = run.context, run.surroundings
+    most = scaling.most_connections(context) if side(run.document.policy) == SHARED else None
+    policy = side(run.document.policy) if most is None else f"{scaling.SCALING}:{most}"
+    told = context if most is None else scaling.without(context)
+    hidden = () if most is None else (scaling.VARIABLE,)
+    facts = {**_own(run, told), **_servers(told), **_around(around, hidden), "connections": policy}
+    return Setting(tuple((f.key, facts[f.key]) for f in FACETS if facts.get(f.key)))
+
+
+def side(policy: str) -> str:
+    """A channel policy by what it amounts to: 'shared', 'separate', or 'pool:N' itself."""
+    if policy in SHARED_POLICIES:
+        return SHARED
+    return SEPARATE if policy in SEPARATE_POLICIES else policy
+
+
+def _own(run: Run, context: Mapping[str, Any]) -> dict[str, str]:
+    """What the client says of itself and of what it asks for."""
+    document = run.document
+    echo = document.workload == "echo"
+    facts = {key: text(context.get(key)) for key in _FROM_CONTEXT}
+    facts |= {
+        "workload": document.workload,
+        "method": document.method,
+        "loop": document.loop,
+        "api": document.api,
+        "threads": _threads(document.command_line),
+        "poll": "" if context.get("poll") in (None, "block") else text(context.get("poll")),
+        "channel_args": " ".join(f"{k}={v}" for k, v in sorted((context.get("channel_args") or {}).items())),
+        "slots": _slots(run),
+        "warmup": _nanoseconds(context.get("warmup_ns")),
+        "interval": _nanoseconds(context.get("interval_ns")),
+        "deadline": _nanoseconds(context.get("deadline_ns")),
+    }
+    if not echo:
+        facts |= {"request_bytes": "", "response_bytes": "", "payload": ""}
+    return facts
+
+
+def _slots(run: Run) -> str:
+    """Of an open loop: the most that may be outstanding."""
+    return ", ".join(map(str, sorted({p.inflight for p in run.document.points if p.load.open})))
+
+
+def _threads(words: list[str]) -> str:
+    """As the command line says: the points' thread counts depend on the calls in flight."""
+    given = []
+    for flag in THREAD_FLAGS:
+        for i, word in enumerate(words):
+            if word == flag and i + 1 < len(words):
+                given.append(f"{flag} {words[i + 1]}")
+            elif word.startswith(flag + "="):
+                given.append(word.replace("=", " ", 1))
+    return " ".join(given)
+
+
+def _servers(context: Mapping[str, Any]) -> dict[str, str]:
+    """A set: neither the order in which they were named matters nor their addresses. None without evidence."""
+    servers = context.get("servers") or []
+    found: dict[str, str] = {}
+    for key, tell in _OF_A_SERVER.items():
+        told = sorted({tell(server) for server in servers if isinstance(server, dict)} - {""})
+        if told:
+            found[f"server.{key}"] = "; ".join(told)
+    return found
+
+
+def _layout(server: Mapping[str, Any]) -> str:
+    """'cq 8 x 2, 10 posted': queues x threads on each. Where the library has them to itself, the API alone."""
+    words = text(server.get("api"))
+    if server.get("num_cqs"):
+        words += f" {server['num_cqs']} x {server.get('workers_per_cq', '?')}"
+    if server.get("callbacks_per_cq"):
+        words += f", {server['callbacks_per_cq']} posted"
+    return words + (", spin" if server.get("poll") == "spin" else "")
+
+
+def _service(server: Mapping[str, Any]) -> str:
+    """'5 us constant burn', '' without: part of the work, not of how the server is laid out."""
+    nanos = server.get("service_time_ns")
+    how = [text(server.get(f"service_time_{key}")) for key in ("distribution", "mode")]
+    return "" if nanos is None else " ".join(filter(None, [_nanoseconds(nanos), *how]))
+
+
+def _around(around: Surroundings, hidden: tuple[str, ...]) -> dict[str, str]:
+    """What only the experiment's manifest says."""
+    if around.problem:
+        return {"surroundings": "not known"}
+    return {"network": around.network(), "environment": around.environment(client_without=hidden)}
+
+
+def _nanoseconds(value: Any) -> str:
+    if not isinstance(value, (int, float)) or isinstance(value, bool):
+        return ""
+    for unit, size in (("s", 1e9), ("ms", 1e6), ("us", 1e3)):
+        if value >= size:
+            return f"{value / size:g} {unit}"
+    return f"{value:g} ns"
+
+
+def text(value: Any) -> str:
+    """Of JSON; '' for nothing."""
+    if value is None or value == "" or value == {} or value == []:
+        return ""
+    if isinstance(value, bool):
+        return "yes" if value else "no"
+    if isinstance(value, list) and all(type(cpu) is int and 0 <= cpu < 2**20 for cpu in value):
+        return format_cpus(tuple(value))
+    return value if isinstance(value, str) else json.dumps(value, sort_keys=True)
+
+
+def _told(key: str) -> Callable[[Mapping[str, Any]], str]:
+    return lambda server: text(server.get(key))
+
+
+_OF_A_SERVER: dict[str, Callable[[Mapping[str, Any]], str]] = {
+    "layout": _layout,
+    "service": _service,
+    "messages": lambda server: "" if server.get("messages") in (None, "reused") else text(server["messages"]),
+    "channel_args": lambda server: " ".join(sorted(map(str, server.get("channel_args") or []))),
+    **{
+        key: _told(key)
+        for key in (
+            *("cpus", "cpu_model", "kernel", "clock_source", "cpu_scaling_enabled"),
+            *("cqbench_version", "grpc_version", "build_type", "deadlock_detection", "counts_allocations"),
+        )
+    },
+}
+FACETS = (
+    *(
+        Facet(key, About.WORK, title)
+        for key, title in (
+            ("workload", "workload"),
+            ("method", "method"),
+            ("request_bytes", "request bytes"),
+            ("response_bytes", "response bytes"),
+            ("payload", "payload"),
+            ("stream_messages", "messages a call"),
+            ("server.service", "service time"),
+            ("loop", "loop"),
+            ("arrivals", "arrivals"),
+            ("at_limit", "at the limit"),
+            ("slots", "most outstanding"),
+        )
+    ),
+    Facet("connections", About.CONNECTIONS, "connections"),
+    *(
+        Facet(key, About.CLIENT, title)
+        for key, title in (
+            ("api", "client API"),
+            ("threads", "client threads"),
+            ("poll", "client waits"),
+            ("messages", "client messages"),
+            ("stub", "client stub"),
+            ("pace", "pacing"),
+            ("channel_args", "channel arguments"),
+            ("service_config", "service config"),
+            ("environment", "environment"),
+        )
+    ),
+    *(
+        Facet(f"server.{key}", About.SERVER, title)
+        for key, title in (
+            ("layout", "server"),
+            ("messages", "server messages"),
+            ("channel_args", "server's channel arguments"),
+        )
+    ),
+    *(
+        Facet(key, About.WINDOW, title)
+        for key, title in (
+            ("warmup", "warm-up"),
+            ("interval", "interval"),
+            ("total_calls", "calls of a point"),
+            ("deadline", "deadline"),
+        )
+    ),
+    *(
+        Facet(key, About.PLACE, title)
+        for key, title in (
+            ("host_name", "host"),
+            ("cpu_model", "CPU model"),
+            ("num_cpus", "CPUs"),
+            ("affinity", "client CPUs"),
+            ("server.cpus", "server CPUs"),
+            ("server.cpu_model", "server CPU model"),
+            ("network", "network"),
+            ("surroundings", "environment and network"),
+        )
+    ),
+    *(
+        Facet(key, About.SOFTWARE, title)
+        for key, title in (
+            ("cqbench_version", "cqbench"),
+            ("grpc_version", "gRPC"),
+            ("protobuf_version", "protobuf"),
+            ("compiler", "compiler"),
+            ("library_build_type", "build type"),
+            ("deadlock_detection", "deadlock detection"),
+            ("kernel", "kernel"),
+            ("clock_source", "clock source"),
+            ("cpu_scaling_enabled", "CPU scaling"),
+            ("server.cqbench_version", "server cqbench"),
+            ("server.grpc_version", "server gRPC"),
+            ("server.build_type", "server build type"),
+            ("server.deadlock_detection", "server deadlock detection"),
+            ("server.counts_allocations", "server counts allocations"),
+            ("server.kernel", "server kernel"),
+            ("server.clock_source", "server clock source"),
+            ("server.cpu_scaling_enabled", "server CPU scaling"),
+        )
+    ),
+)
+BY_KEY = {facet.key: facet for facet in FACETS}
+_FROM_CONTEXT = tuple(f.key for f in FACETS if "." not in f.key and f.key not in ("connections", "network"))

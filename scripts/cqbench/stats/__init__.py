@@ -1,0 +1,1 @@
+"""Intervals, tests, fitted laws. Pure functions of numbers; nothing of cqbench above them."""

@@ -1,0 +1,184 @@
+"""What held a series back at one load, and what is known of its connection: figures with their intervals -> answers.
+
+An answer is True, False, or None where the interval does not say or the figures are absent.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+from cqbench.files import reasons
+from cqbench.files.offered import Load, closed
+from cqbench.samples.series import Repetition, Series, ratio
+from cqbench.stats import ratios
+from cqbench.stats.medians import median
+from cqbench.stats.ratios import Ratio
+from cqbench.verdict import rules
+
+ENDS = ("client", "server")
+LIMITS = (reasons.CLIENT_CPU, reasons.SERVER_CPU)
+ALONE = closed(1)
+SERVER_THREADS, CLIENT_THREADS = "server-threads", "client-threads"
+UNREAD, NETWORK = "requests-unread", "network"
+PROXY, KEEPS_UP = "proxy", "keeps-up"
+NO_FIGURES, NO_IDEAL, NO_REASON = "figures-absent", "ideal-not-known", "reason-not-known"
+CPU_LIKELY = "cpu-likely-full"
+WIRE_IDLE, HAND_OFFS, BATCHING = "wire-idle", "hand-offs", "batching"  # what a full connection looks like
+ROOM_NOT_SURE, LINEAR_NOT_SURE, NO_SIGN = "cpu-room-not-sure", "linear-not-sure", "no-sign-of-the-connection"
+NOT_INTERLEAVED = "not-interleaved"
+
+
+@dataclass(frozen=True)
+class Evidence:
+    """Of a baseline with one connection, beside a variant with several, at one load."""
+
+    full: tuple[bool | None, bool | None]  # client's, server's CPUs
+    shares: tuple[float | None, float | None]  # medians of the CPUs' use; None without figures
+    limit: str  # code of what is surely full or most of a call's time; '' where nothing is
+    linear: Ratio | None  # throughput / (n x throughput at 1)
+    wire_busy: bool | None
+    more_hand_offs: bool | None  # context switches per call than the variant
+    batching: bool | None  # more calls in a segment than the variant
+    proxy: bool
+    interleaved: bool  # baseline and variant were measured beside each other in time
+
+    @property
+    def cpu_full(self) -> bool:
+        return any(self.full)
+
+    @property
+    def cpu_likely_full(self) -> bool:
+        return any(share is not None and share >= rules.CPU_SATURATED for share in self.shares)
+
+    @property
+    def keeps_up(self) -> bool | None:
+        return rules.ratio_above(self.linear, rules.KEEPS_UP)
+
+
+def gather(baseline: Series, variant: Series, load: Load) -> Evidence:
+    full = tuple(cpu_full(baseline, load, end) for end in ENDS)
+    found = ratio(variant, baseline, load, "throughput_per_second")
+    shares = [median(_shares(baseline, load, end)) for end in ENDS]
+    return Evidence(
+        full=(full[0], full[1]),
+        shares=(shares[0], shares[1]),
+        limit=limit(baseline, load),
+        linear=linear(baseline, load),
+        wire_busy=rules.above(baseline.values(load, "client_connection_busy_share_median"), rules.WIRE_BUSY),
+        more_hand_offs=_more(baseline, variant, load, "client_voluntary_context_switches_per_rpc"),
+        batching=_more(baseline, variant, load, "client_rpcs_per_segment_sent"),
+        proxy=baseline.added_rtt_ns is not None,
+        interleaved=bool(found and found.paired),
+    )
+
+
+def signs(seen: Evidence) -> tuple[str, ...]:
+    """Of calls through one connection that cannot take more: codes."""
+    there = {WIRE_IDLE: seen.wire_busy is False, HAND_OFFS: seen.more_hand_offs, BATCHING: seen.batching}
+    return tuple(code for code, holds in there.items() if holds)
+
+
+def missing(seen: Evidence) -> tuple[str, ...]:
+    """Codes of what is not sure though the variant is faster; empty where the connection is shown to be the limit."""
+    sure = {
+        ROOM_NOT_SURE: seen.full == (False, False),
+        LINEAR_NOT_SURE: seen.keeps_up is False,
+        NOT_INTERLEAVED: seen.interleaved,
+        NO_SIGN: bool(signs(seen)) and seen.wire_busy is not True,
+    }
+    return tuple(code for code, holds in sure.items() if not holds)
+
+
+def limit(series: Series, load: Load) -> str:
+    """What is surely full or most of a call's time; '' where nothing is. What is full comes first."""
+    for end, code in zip(ENDS, LIMITS, strict=True):
+        if cpu_full(series, load, end):
+            return code
+    spins = dict(zip(ENDS, series.spins, strict=True))
+    for end, code in (("server", SERVER_THREADS), ("client", CLIENT_THREADS)):
+        if not spins[end] and rules.above(series.values(load, f"{end}_workers_busy_share"), rules.WORKER_SATURATED):
+            return code
+    if _unread(series, load):
+        return UNREAD
+    return NETWORK if rules.above(_network_shares(series, load), rules.NETWORK_SHARE) else ""
+
+
+def cpu_full(series: Series, load: Load, end: str) -> bool | None:
+    """By its share of what is allowed, or by the client's own word, which it has for other reasons too."""
+    said = [LIMITS[ENDS.index(end)] in (limit.code for limit in r.measured.limits) for r in series.points.get(load, [])]
+    full = rules.above(_shares(series, load, end), rules.CPU_SATURATED)
+    if said and sum(said) > (1 - rules.MAX_SUSPECT_SHARE) * len(said):
+        return True
+    return None if full is False and any(said) else full
+
+
+def _shares(series: Series, load: Load, end: str) -> list[float]:
+    """Of each repetition, cores used / allowed; empty where threads spin: they use it whatever there is to do."""
+    if series.spins[ENDS.index(end)]:
+        return []
+    return _quotients(series.values(load, f"{end}_cores_used"), series.values(load, f"{end}_cpus_allowed"))
+
+
+def _quotients(over: Sequence[float], under: Sequence[float]) -> list[float]:
+    if len(over) != len(under) or not all(under):
+        return []
+    return [a / b for a, b in zip(over, under, strict=True)]
+
+
+def linear(series: Series, load: Load) -> Ratio | None:
+    """Throughput / (n x throughput at 1 in flight). None where 1 was not measured: then the ideal is not known."""
+    n = load.number
+    if load.open or n <= 1 or not series.count(ALONE) or not series.count(load):
+        return None
+    found = _within(series.points[load], series.points[ALONE])
+    if found is None:
+        return None
+    low, high = (None if end is None else end / n for end in (found.low, found.high))
+    return replace(found, value=found.value / n, low=low, high=high)
+
+
+def _within(top: Sequence[Repetition], bottom: Sequence[Repetition]) -> Ratio | None:
+    """Two loads of one series, of the same rounds where there are some."""
+    over = {r.round: r.measured.throughput or 0.0 for r in top if r.round}
+    under = {r.round: r.measured.throughput or 0.0 for r in bottom if r.round}
+    common = [(over[at], under[at]) for at in over if at in under]
+    if len(common) >= ratios.MIN_REPETITIONS:
+        return ratios.paired(common)
+    return ratios.unpaired([r.measured.throughput or 0.0 for r in top], [r.measured.throughput or 0.0 for r in bottom])
+
+
+def _more(baseline: Series, variant: Series, load: Load, key: str) -> bool | None:
+    """Whether the baseline has surely more of something."""
+    found = ratio(baseline, variant, load, key)
+    return None if found is None or found.low is None else found.low > 1
+
+
+def _network_shares(series: Series, load: Load) -> list[float]:
+    trips = [trip + (series.added_rtt_ns or 0.0) for trip in series.values(load, "client_rtt_min_ns_median")]
+    return _quotients(trips, series.values(load, "latency_p50_ns"))
+
+
+def _unread(series: Series, load: Load) -> bool:
+    """Requests lie in the server's sockets, not acknowledged, while its threads sleep in other calls.
+
+    A call that has the server to itself looks the same for as long as its handler takes: nothing waits there. It takes
+    a connection for each call: with several on one, reading one takes in the others. Through a proxy it is the proxy
+    that acknowledges.
+    """
+    if series.added_rtt_ns is not None or cpu_full(series, load, "server") is not False:
+        return False
+    if rules.ratio_above(linear(series, load), rules.KEEPS_UP) is not False:
+        return False
+    smoothed = series.values(load, "client_rtt_smoothed_ns_median")
+    return (
+        rules.above(series.values(load, "client_connection_busy_share_median"), rules.WIRE_BUSY) is True
+        and rules.above(_quotients(smoothed, series.values(load, "latency_p50_ns")), rules.SERVER_WAIT_SHARE) is True
+        and rules.above(_quotients(smoothed, series.values(load, "client_rtt_min_ns_median")), rules.SERVER_WAIT_RTT)
+        is True
+    )
+
+
+def allowed(series: Series, end: str) -> float | None:
+    """CPUs that it may use, at any load."""
+    return median(series.middle(load, f"{end}_cpus_allowed") for load in series.loads)

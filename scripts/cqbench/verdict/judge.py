@@ -1,0 +1,287 @@
+"""Cases -> what is decided of each variant at each load. One correction over all of a verdict's comparisons."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
+from typing import NamedTuple
+
+from cqbench.files import reasons
+from cqbench.files.offered import Load
+from cqbench.samples.metric import BY_NAME
+from cqbench.samples.scaling import is_scaling
+from cqbench.samples.series import Series, ratio
+from cqbench.samples.setting import BY_KEY
+from cqbench.stats.ratios import MIN_REPETITIONS, Ratio, holm, repetitions_needed
+from cqbench.verdict import evidence, rules, words
+from cqbench.verdict.cases import Axis, Compared, Judged, Named, differing
+from cqbench.verdict.effects import Pair, pooled
+from cqbench.verdict.evidence import Evidence
+from cqbench.verdict.model import Case, Cost, Decision, Effect, Row
+
+THROUGHPUT, P99 = BY_NAME["throughput"].key, BY_NAME["p99"].key
+COSTS = {"p99": P99, "client-cpu": BY_NAME["client-cpu"].key, "server-cpu": BY_NAME["server-cpu"].key}
+RANKS = list(Decision)
+FEW, CONTRADICTION, NOT_HELD, SUSPECT = "few-repetitions", "contradiction", "connections-not-held", "suspect"
+NOT_REACHED = "rate-not-reached"
+
+
+@dataclass(frozen=True)
+class Draft:
+    """A row before the correction. same: of connections, one call: all variants are the same. doubt: a code, why
+    nothing follows; '' where something may.
+    """
+
+    row: Row
+    baseline: Series
+    variant: Series
+    same: bool
+    seen: Evidence | None  # of connections
+    doubt: str
+
+    @property
+    def tested(self) -> float | None:
+        usable = not self.same and not self.doubt
+        return self.row.judged.p if self.row.judged and usable else None
+
+
+class Found(NamedTuple):
+    """judged: cases of the main axis, the most important first. also: what other axes that can be set bring."""
+
+    judged: tuple[Judged, ...]
+    also: tuple[Effect, ...]
+
+
+def judge(found: Sequence[Axis]) -> Found:
+    if not found:
+        return Found((), ())
+    drafts = [_drafts(case) for case in found[0].cases]
+    effects = [_effects(case, of) for case, of in zip(found[0].cases, drafts, strict=True)]
+    also = [effect for axis in found[1:] if axis.rank == 1 for effect in _main_effects(axis)]
+    tests = [d.tested for of in drafts for d in of]
+    tests += [e.ratio.p for of in (*effects, also) for e in of]
+    number = sum(p is not None for p in tests)
+    corrected = iter(holm(tests))
+    at_one = iter(holm([d.row.judged.p if d.same and d.row.judged else None for of in drafts for d in of]))
+    costs = iter(holm([c.ratio.p for of in drafts for d in of for c in d.row.costs]))
+    rows = [[_decided(d, next(corrected), next(at_one), costs, number) for d in of] for of in drafts]
+    rows = [_without_contradictions(of) for of in rows]
+    judged = [
+        Judged(case, _case(case, of, tuple(_judged(e, next(corrected), of) for e in mine)))
+        for case, of, mine in zip(found[0].cases, rows, effects, strict=True)
+    ]
+    return Found(tuple(sorted(judged, key=_importance)), tuple(_judged(e, next(corrected), ()) for e in also))
+
+
+def _importance(judged: Judged) -> tuple[int, float]:
+    case = judged.case
+    return RANKS.index(case.decision), -max((r.judged.value for r in case.rows if r.judged), default=0.0)
+
+
+def _drafts(case: Compared) -> list[Draft]:
+    return [_draft(case, variant, load) for variant in case.variants for load in _common(case.baseline, variant)]
+
+
+def _common(*named: Named) -> list[Load]:
+    there = [set(n.series.loads) for n in named]
+    return sorted(set.intersection(*there))
+
+
+def _draft(case: Compared, variant: Named, load: Load) -> Draft:
+    top, bottom = variant.series, case.baseline.series
+    throughput, p99 = ratio(top, bottom, load, THROUGHPUT), ratio(top, bottom, load, P99)
+    judged = throughput if not load.open else p99.inverse() if p99 else None
+    of_connections = case.connections and not load.open and differing([top.setting, bottom.setting]) == ["connections"]
+    same = case.connections and not load.open and load.number == 1
+    cpu = [ratio(top, bottom, load, COSTS[f"{end}-cpu"]) for end in evidence.ENDS]
+    doubt = _doubt(bottom, top, load)
+    priced = [Cost(metric, r) for metric, r in zip(COSTS, (p99, *cpu), strict=True) if r and r.p is not None]
+    row = Row(
+        variant=variant.name,
+        load=load,
+        decision=Decision.OPEN,
+        judged=judged,
+        p=None,
+        throughput=throughput,
+        p99=p99,
+        client_cpu=cpu[0],
+        server_cpu=cpu[1],
+        costs=() if same or doubt or load.open else tuple(priced),
+        repetitions=min(top.count(load), bottom.count(load)),
+        suspect=top.suspect(load) + bottom.suspect(load),
+        reached=(_reached(bottom, load), _reached(top, load)),
+    )
+    return Draft(row, bottom, top, same, evidence.gather(bottom, top, load) if of_connections else None, doubt)
+
+
+def _reached(series: Series, load: Load) -> float | None:
+    middle = series.middle(load, THROUGHPUT)
+    return middle / load.number if load.open and middle is not None else None
+
+
+def _doubt(baseline: Series, variant: Series, load: Load) -> str:
+    """Why nothing follows from this point; '' where something may."""
+    both = (baseline, variant)
+    general = next((d.code for s in both for d in s.doubts if rules.disqualifies(d)), "")
+    if general:
+        return general
+    if any(rules.mostly_suspect(s.suspect(load), s.count(load)) for s in both):
+        return SUSPECT
+    if any(not _held(s, load) for s in both):
+        return NOT_HELD
+    return FEW if min(s.count(load) for s in both) < MIN_REPETITIONS else ""
+
+
+def _held(series: Series, load: Load) -> bool:
+    """The connections were as many as the policy promises, as far as is known. A channel that scales promises none."""
+    if is_scaling(series.setting.connections):
+        return True
+    points = [r.measured for r in series.points[load]]
+    return all(m.connections in (None, m.expected_connections) for m in points)
+
+
+def _decided(draft: Draft, p: float | None, at_one: float | None, costs: Iterable[float | None], number: int) -> Row:
+    """costs: Holm's p of this row's, and of those after it."""
+    row, seen = draft.row, draft.seen
+    priced = [(cost, next(iter(costs))) for cost in row.costs]
+    dear = tuple(c for c, q in priced if q is not None and q <= rules.COST_ALPHA and not _alike(c.ratio))
+    if draft.same:
+        contradicts = rules.contradictory(row.judged, at_one)
+        return replace(row, decision=Decision.SAME, p=at_one, codes=(CONTRADICTION,) if contradicts else ())
+    if draft.doubt:
+        return _told(replace(row, codes=(draft.doubt,), said=_said(draft)))
+    why_faster, codes = why(seen) if seen else (Decision.FASTER, ())
+    decision = rules.decide(row.judged, p, why_faster, bool(seen and seen.cpu_full))
+    slow = row.load.open and any(r is not None and r < rules.REACHED for r in row.reached)
+    if slow:
+        decision, codes = Decision.OPEN, (NOT_REACHED,)
+    needed = None
+    if decision is Decision.OPEN and row.judged and not slow:
+        needed = repetitions_needed(replace(row.judged, value=rules.GAIN), comparisons=number)
+    held = evidence.limit(draft.variant, row.load) if seen else ""
+    codes = codes if decision.gain or slow else evidence.signs(seen) if seen else ()
+    linear = seen.linear if seen else None
+    return _told(
+        replace(row, decision=decision, p=p, costs=dear, needed=needed, codes=codes, limit=held, linear=linear)
+    )
+
+
+def _told(row: Row) -> Row:
+    return replace(row, because=words.because([row]))
+
+
+def _alike(found: Ratio) -> bool:
+    return 1 / rules.GAIN <= found.value <= rules.GAIN
+
+
+def _said(draft: Draft) -> str:
+    """Of the doubt that forbids a conclusion, the client's own words, once."""
+    if draft.doubt == SUSPECT:
+        points = [r.measured for s in (draft.baseline, draft.variant) for r in s.points[draft.row.load]]
+        return next((d.text for m in points for d in m.suspect), "")
+    general = (d for s in (draft.baseline, draft.variant) for d in s.doubts)
+    return next((d.text for d in general if d.code == draft.doubt), "")
+
+
+def why(seen: Evidence) -> tuple[Decision, tuple[str, ...]]:
+    """What a gain of more connections would show, and the codes of the reasons."""
+    if seen.cpu_full:
+        return Decision.OTHER, (reasons.CLIENT_CPU if seen.full[0] else reasons.SERVER_CPU,)
+    if seen.proxy:
+        return Decision.OTHER, (evidence.PROXY,)
+    if seen.keeps_up:
+        return Decision.OTHER, (evidence.KEEPS_UP,)
+    if seen.limit:
+        return Decision.OTHER, (seen.limit,)
+    if None in seen.shares:
+        return Decision.FASTER, (evidence.NO_FIGURES,)
+    if seen.linear is None:
+        return Decision.FASTER, (evidence.NO_IDEAL,)
+    if seen.cpu_likely_full:
+        return Decision.FASTER, (evidence.CPU_LIKELY,)
+    missing = evidence.missing(seen)
+    if not missing:
+        return Decision.BOTTLENECK, evidence.signs(seen)
+    if seen.linear.value < rules.KEEPS_UP and seen.wire_busy is not True:
+        return Decision.LIKELY, missing
+    return Decision.FASTER, (evidence.NO_REASON,)
+
+
+def _without_contradictions(rows: Sequence[Row]) -> list[Row]:
+    """Where one call is not alike on both sides, nothing follows at any load of that variant."""
+    bad = {r.variant for r in rows if CONTRADICTION in r.codes}
+    return [
+        _told(replace(r, decision=Decision.OPEN, codes=(CONTRADICTION,), costs=(), needed=None))
+        if r.variant in bad and r.decision is not Decision.SAME
+        else r
+        for r in rows
+    ]
+
+
+def _effects(case: Compared, drafts: Sequence[Draft]) -> list[Effect]:
+    """Of each variant, over all loads of which something follows."""
+    found = []
+    for variant in case.variants:
+        mine = [d for d in drafts if d.row.variant == variant.name and not d.same]
+        pairs = [(variant.series, case.baseline.series)]
+        usable, every = ([d.row.load for d in mine if not (d.doubt and sound)] for sound in (True, False))
+        names = (case.axis, variant.name, case.baseline.name, "")
+        found += _effect(*names, pairs, usable) or _effect(*names, pairs, every, sound=False)
+    return found
+
+
+def _effect(
+    what: str, name: str, instead: str, where: str, pairs: Sequence[Pair], loads: Sequence[Load], sound: bool = True
+) -> list[Effect]:
+    """None or one: of closed loops. Where nothing follows there is a number still, without interval and test."""
+    closed = tuple(load for load in loads if not load.open)
+    over = pooled(pairs, closed, THROUGHPUT) if closed else None
+    if over is None or (sound and over.p is None):
+        return []
+    shown = over if sound else Ratio(over.value, n=over.n)
+    return [Effect(what, name, instead, where, closed, shown, None, Decision.OPEN)]
+
+
+def _judged(effect: Effect, p: float | None, rows: Sequence[Row]) -> Effect:
+    """rows: of its case. Where those contradict themselves nothing follows from all of them either."""
+    if any(CONTRADICTION in r.codes for r in rows if r.variant == effect.setting):
+        return replace(effect, ratio=Ratio(effect.ratio.value, n=effect.ratio.n))
+    return replace(effect, p=p, decision=rules.decide(effect.ratio, p, Decision.FASTER, False))
+
+
+def _main_effects(axis: Axis) -> list[Effect]:
+    """Of each value of the axis, for each kind of work over all other settings, if all have the same baseline."""
+    groups: dict[tuple[str, str, object], list[tuple[Compared, Named]]] = {}
+    for case in axis.cases:
+        for variant in case.variants:
+            groups.setdefault((variant.name, case.baseline.name, case.work), []).append((case, variant))
+    works = list(dict.fromkeys(case.work for case in axis.cases))
+    telling = differing(works)
+    found = []
+    for (name, instead, _), of in groups.items():
+        where = ", ".join(of[0][0].work.get(key) or f"no {BY_KEY[key].title}" for key in telling)
+        pairs = [(variant.series, case.baseline.series) for case, variant in of]
+        every = [set(s.loads) for pair in pairs for s in pair]
+        loads = sorted(n for n in set.intersection(*every) if not any(_doubt(b, t, n) for t, b in pairs))
+        found += _effect(axis.name, name, instead, where, pairs, loads)
+    return found
+
+
+def _case(case: Compared, rows: Sequence[Row], effects: tuple[Effect, ...]) -> Case:
+    decided: list[Decision] = [r.decision for r in rows if r.decision is not Decision.SAME] or [Decision.OPEN]
+    decided += [e.decision for e in effects if e.decision.gain or e.decision is Decision.SLOWER]
+    made = Case(
+        name=case.name,
+        axis=case.axis,
+        baseline=case.baseline.name,
+        variants=tuple(v.name for v in case.variants),
+        connections=case.connections,
+        open_loop=any(r.load.open for r in rows),
+        decision=min(decided, key=RANKS.index),
+        rows=tuple(rows),
+        effects=effects,
+        answer="",
+        reasons=(),
+        repetitions=min((r.repetitions for r in rows), default=0),
+    )
+    return replace(made, answer=words.answer(made), reasons=tuple(words.reasons_of(made)))

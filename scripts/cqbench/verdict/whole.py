@@ -1,0 +1,90 @@
+"""Runs -> the whole verdict: the question, its answer, the machine, cases, and what follows from them."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+
+from cqbench.files import asked, manifest
+from cqbench.files.asked import Asked
+from cqbench.samples.runs import Run
+from cqbench.samples.series import Series, load_series
+from cqbench.stats.ratios import MIN_REPETITIONS
+from cqbench.verdict import advice, cases, evidence, measure, words
+from cqbench.verdict.cases import differing
+from cqbench.verdict.judge import judge
+from cqbench.verdict.model import Case, Judgement
+
+QUESTION = "Is one shared connection holding this client back?"
+
+
+def judge_runs(runs: Sequence[Run]) -> Judgement:
+    """Of one experiment, of several runs of it, or of files without one."""
+    known = _asked(runs)
+    about = known[0] if len({(a.axes, a.variants) for a in known}) == 1 else Asked()
+    series = load_series(runs, apart=bool(about.axes or about.variants))
+    found = judge(cases.axes(series, about))
+    judged = list(found.judged)
+    of_cases = {id(s) for j in judged for s in j.series()}
+    alone = [] if judged else [s for s in series if id(s) not in of_cases]
+    every = [j.case for j in judged]
+    question = " ".join(dict.fromkeys(a.question for a in known if a.question))
+    default = question in ("", QUESTION) and all(c.connections for c in every)
+    return Judgement(
+        question=question or (QUESTION if default else "Which of these settings is the best?"),
+        answer=words.overall(every, default),
+        machine=_machine(series, every),
+        notes=tuple(dict.fromkeys([*(n for a in known for n in a.notes), *_apart(every), *_suspect(series)])),
+        cases=tuple(every),
+        also=found.also,
+        settings=tuple(advice.settings(judged, found.also)),
+        measure=tuple(measure.measure(judged, alone)),
+        cannot_show=tuple(measure.cannot_show(judged)),
+    )
+
+
+def _asked(runs: Iterable[Run]) -> list[Asked]:
+    """Of each experiment, once; nothing of runs outside of experiments."""
+    folders = dict.fromkeys(run.path.resolve().parents[2] if run.variant else None for run in runs)
+    return [asked.load(Path(folder, manifest.FILE)) if folder else Asked() for folder in folders]
+
+
+def _machine(series: Sequence[Series], every: Sequence[Case]) -> str:
+    """'Intel Xeon, 1 client + 1 server CPU, gRPC 1.51.1, 7 repetitions': what is the same everywhere."""
+    settings = [s.setting for s in series]
+    vary = set(differing(settings))
+    first = settings[0] if settings else None
+    if first is None:
+        return ""
+    same = [first.words(key) for key in ("method", "api") if key not in vary]
+    model = "" if "cpu_model" in vary else re.sub(r"\((R|TM)\)| (Processor|CPU)\b", "", first.get("cpu_model"))
+    cpus = [_cpus(series, end) for end in ("client", "server")]
+    grpc = "" if "grpc_version" in vary else first.words("grpc_version")
+    fewest = min((c.repetitions for c in every), default=0)
+    count = f"{fewest} repetition{'s' * (fewest != 1)}" if every else ""
+    note = " (95 % intervals)" if fewest >= MIN_REPETITIONS else ""
+    return ", ".join(filter(None, [model, f"{' + '.join(cpus)} CPU" if all(cpus) else "", grpc, *same, count])) + note
+
+
+def _cpus(series: Sequence[Series], end: str) -> str:
+    """'1 client'; '' where it differs or is not known."""
+    found = {evidence.allowed(s, end) for s in series} - {None}
+    value = found.pop() if len(found) == 1 else None
+    return f"{value:.0f} {end}" if value else ""
+
+
+def _apart(every: Iterable[Case]) -> Iterable[str]:
+    if any(row.judged and not row.judged.paired for case in every for row in case.rows):
+        yield "not interleaved: what changed on the machine from one series to the next is in the ratios"
+
+
+def _suspect(series: Sequence[Series]) -> Iterable[str]:
+    """How many points have reasons for doubt, and the most frequent of them."""
+    points = [r.measured for s in series for of in s.points.values() for r in of]
+    doubts = [d for m in points for d in m.suspect]
+    bad = sum(bool(m.suspect) for m in points)
+    if bad:
+        often = max(dict.fromkeys(d.code for d in doubts), key=lambda code: sum(d.code == code for d in doubts))
+        worst = max((d.text for d in doubts if d.code == often), default="")
+        yield f"{bad} of {len(points)} points are suspect, such as: {worst}"

@@ -1,0 +1,293 @@
+"""What was decided, in words: of rows that were decided alike, of a case, of all cases. Clauses have no full stop."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+
+from cqbench.files import reasons
+from cqbench.files.offered import Load, rate
+from cqbench.stats.ratios import MIN_REPETITIONS, Ratio
+from cqbench.verdict import evidence, rules
+from cqbench.verdict.model import Case, Decision, Effect, Row
+
+CODES = {
+    reasons.CLIENT_CPU: "the client's CPUs are full",
+    reasons.SERVER_CPU: "the server's CPUs are full",
+    evidence.SERVER_THREADS: "all of the server's threads are busy",
+    evidence.CLIENT_THREADS: "all of the client's threads are busy",
+    evidence.UNREAD: "requests lie unread while the server's threads sleep",
+    evidence.NETWORK: "most of a call is the network's round trip",
+    evidence.PROXY: "each connection has a queue of its own in the proxy, which may be what is full",
+    evidence.KEEPS_UP: "one connection keeps up with its calls there",
+    evidence.NO_FIGURES: "why is not known, as figures of the ends' CPUs are missing",
+    evidence.NO_IDEAL: "why is not known, as 1 in flight was not measured",
+    evidence.CPU_LIKELY: "likely because of the CPUs, which were about full",
+    evidence.NO_REASON: "what held the shared one back is not known",
+    evidence.WIRE_IDLE: "the wire is idle in between",
+    evidence.HAND_OFFS: "a call is handed over more often",
+    evidence.BATCHING: "calls queue up and leave together",
+    evidence.ROOM_NOT_SURE: "whether the CPUs have room",
+    evidence.LINEAR_NOT_SURE: "whether one connection falls short of linear",
+    evidence.NOT_INTERLEAVED: "whether the machine was the same for both",
+    evidence.NO_SIGN: "that the wire is idle in between",
+    "few-repetitions": "too few repetitions",
+    "suspect": "too many suspect repetitions",
+    "connections-not-held": "there were other connections than the policy promises",
+    "contradiction": "the variants differ with 1 in flight already, where they are the same",
+    "rate-not-reached": "the rate was not reached, so latency is that of the window's length",
+    **rules.DISQUALIFYING,
+}
+
+
+def times(ratio: Ratio | None) -> str:
+    """'1.43 (1.21–1.94)', without the bracket when there is no interval, '-' when there is no ratio."""
+    if ratio is None:
+        return "-"
+    if ratio.low is None or ratio.high is None:
+        return short(ratio.value)
+    return f"{short(ratio.value)} ({short(ratio.low)}–{short(ratio.high)})"
+
+
+def short(value: float) -> str:
+    return f"{value:.2f}" if value < 9.995 else f"{value:.1f}" if value < 99.95 else f"{value:.0f}"
+
+
+def percent(ratio: float) -> str:
+    """'3 %' of 1.03 or of 0.97; never 0 for a difference, of which a tenth is said."""
+    off = abs(ratio - 1) * 100
+    return f"{off:.0f} %" if off >= 1 else f"{off:.1f} %"
+
+
+def loads(found: Iterable[Load], every: Iterable[Load]) -> str:
+    """'2 to 8, 48 in flight', '1000/s to 4000/s': neighbours of every load measured are put together."""
+    order = sorted(set(every))
+    runs: list[list[Load]] = []
+    for load in sorted(set(found)):
+        if runs and order.index(load) == order.index(runs[-1][1]) + 1:
+            runs[-1][1] = load
+        else:
+            runs.append([load, load])
+    said = ", ".join(_number(a) if a == b else f"{_number(a)} to {_number(b)}" for a, b in runs)
+    return said if not runs or runs[0][0].open else f"{said} in flight"
+
+
+def _number(load: Load) -> str:
+    return rate(load.number) if load.open else f"{load.number:.0f}"
+
+
+def because(rows: Sequence[Row]) -> str:
+    """Why rows of one variant were decided alike. At least one."""
+    said: dict[Decision, Callable[[Sequence[Row]], str]] = {
+        Decision.BOTTLENECK: lambda r: f"the connection: the CPUs have room, {_linear(r)}, {_codes(r)}",
+        Decision.LIKELY: lambda r: f"likely the connection: {_linear(r)}; not sure: {_codes(r)}",
+        Decision.OTHER: lambda r: f"but {_codes(r)}",
+        Decision.FASTER: _codes,
+        Decision.SLOWER: _slower,
+        Decision.FULL: lambda _: "undecided, but not the connection: CPUs are full",
+        Decision.SMALL: _small,
+        Decision.NOT_FASTER: lambda r: f"a gain{_above(r)} is ruled out{_limits(r)}",
+        Decision.OPEN: _open,
+        Decision.SAME: lambda _: "",
+    }
+    return said[rows[0].decision](rows)
+
+
+def _codes(rows: Sequence[Row]) -> str:
+    found = dict.fromkeys(code for row in rows for code in row.codes)
+    return ", ".join(CODES[code] for code in found if code in CODES)
+
+
+def _linear(rows: Sequence[Row]) -> str:
+    shares = [row.linear.value for row in rows if row.linear]
+    least, most = (f"{100 * f(shares):.0f}" for f in (min, max))
+    return f"one connection reaches {least if least == most else f'{least} to {most}'} % of linear"
+
+
+def _slower(rows: Sequence[Row]) -> str:
+    batches = any(evidence.BATCHING in row.codes for row in rows)
+    return ("slower, as one connection sends several calls at once" if batches else "slower") + _limits(rows)
+
+
+def _limits(rows: Sequence[Row]) -> str:
+    """What surely held the variant back at all of them."""
+    held = {row.limit for row in rows}
+    return f"; {CODES[held.pop()]}" if len(held) == 1 and held != {""} else ""
+
+
+def _above(rows: Sequence[Row]) -> str:
+    """' above 7 %'; '' where the intervals end below 1."""
+    highest = max((r.judged.high or 1.0 for r in rows if r.judged), default=1.0)
+    return f" above {percent(highest)}" if highest > 1 else ""
+
+
+def _small(rows: Sequence[Row]) -> str:
+    """Of one row whose interval is on one side, both its ends; else what is ruled out."""
+    judged = [r.judged for r in rows if r.judged]
+    low, high = min(j.low or 1.0 for j in judged), max(j.high or 1.0 for j in judged)
+    return _ruled_out(low, high, ("better", "worse") if rows[0].load.open else ("faster", "slower")) + _limits(rows)
+
+
+def _ruled_out(low: float, high: float, ways: tuple[str, str]) -> str:
+    if low > 1 or high < 1:
+        near, far = sorted((low, high), key=lambda v: abs(v - 1))
+        return f"between {percent(near)} and {percent(far)} {ways[0] if low > 1 else ways[1]}: too small to act on"
+    return f"at most {percent(high)} {ways[0]} and {percent(low)} {ways[1]}: no difference that counts"
+
+
+def _open(rows: Sequence[Row]) -> str:
+    codes = dict.fromkeys(code for row in rows for code in row.codes if code in CODES)
+    code = next((c for c in codes if c not in (evidence.WIRE_IDLE, evidence.HAND_OFFS, evidence.BATCHING)), "")
+    if code == "few-repetitions":
+        fewest = min(row.repetitions for row in rows)
+        return f"undecided: {fewest} repetition{'s' * (fewest != 1)}, {MIN_REPETITIONS} are the least"
+    if code:
+        return f"undecided: {CODES[code]}"
+    return f"undecided: {_needed(rows)}"
+
+
+def _needed(rows: Sequence[Row]) -> str:
+    sure = [row for row in rows if rules.sure(row.p)]
+    what = "faster, but whether by enough is not known" if len(sure) == len(rows) else "too noisy"
+    wanted = [row.needed for row in rows]
+    if any(n is None for n in wanted):
+        return f"{what}, and no number of repetitions that can be advised would decide"
+    return f"{what}: about {max(n for n in wanted if n)} repetitions would decide"
+
+
+def groups(case: Case, variant: str) -> list[list[Row]]:
+    """Its rows that are decided alike for the same reason, the most important first; the same calls left out."""
+    found: dict[tuple[object, ...], list[Row]] = {}
+    for row in case.rows:
+        if row.variant == variant and row.decision is not Decision.SAME:
+            doubt = row.codes[:1] if row.decision is Decision.OPEN else ()
+            reason = row.codes if row.decision.gain else doubt
+            found.setdefault((row.decision, reason), []).append(row)
+    ranks = list(Decision)
+    return sorted(found.values(), key=lambda rows: ranks.index(rows[0].decision))
+
+
+def reasons_of(case: Case) -> list[str]:
+    """A line for each variant and decision."""
+    every = [row.load for row in case.rows]
+    said = []
+    for variant in case.variants:
+        for rows in groups(case, variant):
+            name = f"{variant}, " if len(case.variants) > 1 else ""
+            where = f"at {loads((row.load for row in rows), every).removesuffix(' in flight')}"
+            text = because(rows)
+            word = VERBS.get(rows[0].decision)
+            said.append(f"{name}{where}: " + ", ".join(filter(None, (word, text))) + costs(rows))
+        said += [
+            _together(case, effect) for effect in case.effects if effect.setting == variant and _adds(case, effect)
+        ]
+    return said
+
+
+def _adds(case: Case, effect: Effect) -> bool:
+    """All loads together say what one at a time does not."""
+    mine = [r.decision for r in case.rows if r.variant == effect.setting]
+    known = any(d.gain for d in mine) or Decision.SLOWER in mine
+    return effect.decision is not Decision.OPEN and len(effect.loads) > 1 and Decision.OPEN in mine and not known
+
+
+def _together(case: Case, effect: Effect) -> str:
+    name = f"{effect.setting}, " if len(case.variants) > 1 else ""
+    words = {
+        Decision.FASTER: f"faster, {times(effect.ratio)}",
+        Decision.SLOWER: f"slower, {times(effect.ratio)}",
+        Decision.SMALL: _ruled_out(effect.ratio.low or 1.0, effect.ratio.high or 1.0, ("faster", "slower")),
+        Decision.NOT_FASTER: "a gain that counts is ruled out",
+    }
+    return f"{name}{loads(effect.loads, effect.loads)} together: {words.get(effect.decision, '')}"
+
+
+VERBS = {Decision.OTHER: "faster", Decision.FASTER: "faster"}
+METRICS = {"p99": "P99", "client-cpu": "client CPU a call", "server-cpu": "server CPU a call"}
+
+
+def costs(rows: Sequence[Row]) -> str:
+    """What is surely more or less of at the highest such load, beside throughput; '' for nothing."""
+    for row in reversed(rows):
+        if row.costs:
+            dear = [f"{short(c.ratio.value)} × {METRICS[c.metric]}" for c in row.costs]
+            return f"; {' and '.join(dear)}" + (f" at {_number(row.load)}" if len(rows) > 1 else "")
+    return ""
+
+
+def answer(case: Case) -> str:
+    """One sentence about the case, without its name, with what it costs."""
+    return f"{_brief(case)}{_price(case)}."
+
+
+def _price(case: Case) -> str:
+    """Where P99 is surely worse, the worst of it."""
+    rows = [row for row in case.rows if row.decision is not Decision.SLOWER]  # of those it is no news
+    late = [(c.ratio.value, row) for row in rows for c in row.costs if c.metric == "p99" and c.ratio.value > 1]
+    if not late:
+        return ""
+    most, at = max(late, key=lambda of: of[0])
+    name = f" of {at.variant}" if len(case.variants) > 1 else ""
+    return f"; {short(most)} × the P99{name} with {at.load.words}"
+
+
+def _brief(case: Case) -> str:
+    every = [row.load for row in case.rows]
+
+    def where(*decisions: Decision) -> str:
+        return loads((r.load for r in case.rows if r.decision in decisions), every)
+
+    undecided, lost = where(Decision.OPEN), where(Decision.SLOWER)
+    if case.decision is Decision.BOTTLENECK:
+        return f"One connection is the bottleneck at {where(Decision.BOTTLENECK)}"
+    if case.decision is Decision.LIKELY:
+        return f"One connection is likely the bottleneck at {where(Decision.LIKELY)}"
+    if case.decision in (Decision.OTHER, Decision.FASTER):
+        return _better(case, where(Decision.OTHER, Decision.FASTER))
+    if case.decision is Decision.SLOWER:
+        return f"A loss {f'at {lost}' if lost else 'over all loads together'}" + ("" if undecided else ", no gain")
+    if undecided or not case.rows:
+        some = any(r.decision not in (Decision.OPEN, Decision.SAME) for r in case.rows)
+        return f"Not known at {undecided}" if some else "Not known"
+    return "No difference that counts" if case.decision is Decision.SMALL else "No gain that counts"
+
+
+def _better(case: Case, where: str) -> str:
+    names = list(dict.fromkeys(r.variant for r in case.rows if r.decision.gain))
+    if not names:
+        together = [e.setting for e in case.effects if e.decision.gain]
+        return f"{' and '.join(together)}: faster, over all loads together"
+    better = ("has the lower P99", "have the lower P99") if case.open_loop else ("is faster", "are faster")
+    reason = ", but not because of the connection" if case.decision is Decision.OTHER else ""
+    return f"{' and '.join(names)} {better[len(names) > 1]} at {where}{reason}"
+
+
+def overall(cases: Sequence[Case], ask: bool) -> str:
+    """The answer. ask: to the plain question about one connection, with yes or no before it."""
+    if not cases:
+        return "Nothing to compare: all results have the same setting, or none was measured."
+    ranks = list(Decision)
+    groups_of: dict[str, list[Case]] = {}
+    for case in sorted(cases, key=lambda c: ranks.index(c.decision)):
+        groups_of.setdefault(case.answer, []).append(case)
+    said = []
+    for text, of in groups_of.items():
+        names = "; ".join(case.name for case in of)
+        said.append(text if len(cases) == 1 else f"{'All cases' if len(of) == len(cases) else names}: {_lower(text)}")
+    if ask and said != ["Not known."]:
+        said.insert(0, _yes_no(cases))
+    return " ".join(said)
+
+
+def _lower(text: str) -> str:
+    return text[:1].lower() + text[1:]
+
+
+def _yes_no(cases: Sequence[Case]) -> str:
+    decisions = {case.decision for case in cases}
+    some = len(cases) > 1 and len(decisions) > 1
+    if Decision.BOTTLENECK in decisions:
+        return "Yes, in some cases." if some else "Yes."
+    if Decision.LIKELY in decisions:
+        return "Likely, in some cases." if some else "Likely."
+    undecided = [row.decision is Decision.OPEN for case in cases for row in case.rows if row.load.number > 1]
+    return "Not known." if all(undecided) else "Not shown." if any(undecided) else "No."
