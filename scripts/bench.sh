@@ -1,19 +1,19 @@
 #!/usr/bin/env bash
 # YDB's experiment on this machine: what does it cost when all calls share one TCP connection? Installs what is missing,
-# builds, sweeps the calls in flight with a shared and with separate connections, unary and streaming, with the
-# synchronous and the event-driven (completion queue) client, seven times in random order with a fresh server each time,
-# and says what holds this machine back and what to set. About three minutes after the build.
+# builds, measures a shared and separate connections side by side at 1 to 48 calls in flight, unary and streaming, with
+# the synchronous and the event-driven (completion queue) client, seven times in random order with a fresh server each
+# time, and says what holds this machine back and what to set. Less than four minutes after the build.
 #
 # Usage: scripts/bench.sh [OPTION...]
 #   --full              the post's durations instead: 5 s warm-up, 10 s interval, 1 to 48 in flight, once (about 48 min)
 #   --host HOST[:PORT]  measure a server on another machine (default port 2137); none is started here
-#   --inflight-list N,N,...  calls in flight
-#   --warmup SECONDS    before each point
-#   --interval SECONDS  measured at each point
+#   --inflight N,N,...  calls in flight
+#   --warmup DURATION   before each point, such as 500ms
+#   --interval DURATION measured at each point
 #   --repetitions N     how often everything is measured; the verdict takes six
 #   --seed N            of the random order
 #   --results DIR       where the folder of results is made (default results/)
-#   --resume DIR        go on in this folder of results, with the same options as before
+#   --resume DIR        go on in this folder of results
 #   --bin DIR           programs that are built already; nothing is installed or built
 #   --plan              say what would be run, where, in which order and how long, and stop
 #   --help
@@ -22,7 +22,7 @@
 set -euo pipefail
 source "$(dirname "${BASH_SOURCE[0]}")/lib.sh"
 
-experiment=headline
+experiment=(headline)
 options=()
 for argument in "$@"; do
   case $argument in
@@ -30,8 +30,12 @@ for argument in "$@"; do
       show_help "$0"
       exit
       ;;
-    --full) experiment=ydb-full ;;
+    --full) experiment=(ydb-full) ;;
+    --resume | --resume=*)
+      experiment=() # the folder says which
+      options+=("$argument")
+      ;;
     *) options+=("$argument") ;;
   esac
 done
-exec "$ROOT/scripts/experiment.sh" "$experiment" ${options[@]+"${options[@]}"}
+exec "$ROOT/scripts/experiment.sh" ${experiment[@]+"${experiment[@]}"} ${options[@]+"${options[@]}"}

@@ -1,32 +1,38 @@
 #!/usr/bin/env bash
-# Runs an experiment that a TOML file describes: variants of client and server, each repeated, in random order, with a
-# fresh server and client process every time. Installs what is missing and builds first; ends with a verdict on what the
-# shared connection costs, or with the medians of every variant where none is compared, and a report to look at.
+# Runs an experiment: variants of client and server, each repeated, side by side in random order, with a fresh server and
+# client process every time. Installs what is missing and builds first; ends with a verdict on what the shared connection
+# costs, or with the medians of every variant where none is compared, and a report to look at.
 #
 # Usage: scripts/experiment.sh NAME|FILE.toml [OPTION...]
+#        scripts/experiment.sh --vary NAME=V1,V2,... [OPTION...] [-- FLAGS OF THE CLIENT]
 #   NAME                one of scripts/experiments/, such as headline; --list shows them
+#   --vary NAME=V1,...  your own case: a flag of the client, server:FLAG, env:NAME (a variable of the client) or
+#                       server-env:NAME, with each of these values; several are a product. A list with a ';' in it is
+#                       divided there, and its values may have commas
+#   --server-flags FLAGS  with --vary: of all servers
+#   --save FILE.toml    write what is run as a new file
 #   --repetitions N     instead of the file's
 #   --seed N            of the random order, instead of the file's
-#   --inflight-list N,N,...  calls in flight, instead of the file's (closed loop)
-#   --rate-list R,R,...      calls per second, instead of the file's (open loop)
-#   --warmup SECONDS    before each point, instead of the file's
-#   --interval SECONDS  measured at each point, instead of the file's
+#   --inflight N,N,...  calls in flight, instead of the file's (closed loop)
+#   --rate R,R,...      calls per second, instead of the file's (open loop)
+#   --warmup DURATION   before each point, instead of the file's: a number of seconds, or 500ms
+#   --interval DURATION measured at each point, instead of the file's
 #   --host HOST[:PORT]  measure the server that is there already (default port 2137); none is started here. For
 #                       experiments that vary the client only
 #   --results DIR       where the folder of results is made (default results/)
-#   --resume DIR        go on in this folder of results, with the same options as before: what has a whole result there
-#                       is not run again
+#   --resume DIR        go on in this folder of results: what has a whole result there is not run again
 #   --bin DIR           programs that are built already; nothing is installed or built
-#   --plan              say what would be run, where, in which order and how long, and stop
+#   --plan              check the flags, say what would be run, where, in which order and how long, and stop
 #   --list              the experiments that are there, with the question each answers
+#   --template          a file to begin with
+#   --keys              what a file may say: every key with its type and default
 #   --help
 # Environment: SERVER_CPUS, CLIENT_CPUS: CPUs for either side, such as 0-3,8, for variants without a pinning of their
 #   own (default: as the experiment says, or different NUMA nodes, or different cores). CQBENCH_TOXIPROXY: a
 #   toxiproxy-server to use for experiments with a slower network; by default one is installed in build/tools, with Go.
-# Results: results/<name>-<date>-<time>/ with raw/<variant>/<repetition>.json, logs/, manifest.json, and made from them
-#   summary.txt (medians), results.csv (all points), verdict.txt, verdict.json, report.html.
-#   No result is overwritten: a unit that is run again leaves its old file beside the new one, as NN.json.1.
-# The file: scripts/cqbench/experiment_file.py says what can be in it; scripts/experiments/ has examples.
+# Results: results/<name>-<date>-<time>/ with raw/<variant>/<repetition>-<load>.json, logs/, manifest.json, and made
+#   from them summary.txt (medians), results.csv (all points), verdict.txt, verdict.json, report.html.
+#   No result is overwritten: a unit that is run again leaves its old file beside the new one, as NN-LOAD.json.1.
 # Ctrl-C keeps what was measured and ends with verdict and report of that, marked partial. Exit status: 0; 1 a unit
 #   failed, nothing could be started, or verdict or report could not be made; 2 usage or a bad file; 130 interrupted.
 set -euo pipefail
@@ -51,18 +57,19 @@ install_toxiproxy() {
 build=yes
 for argument in "$@"; do
   case $argument in
+    --) break ;; # the client's own flags follow
     -h | --help)
       show_help "$0"
       exit
       ;;
-    --plan | --list | --bin | --bin=*) build=no ;;
+    --plan | --list | --template | --keys | --bin | --bin=*) build=no ;;
   esac
 done
 
 need_packages "${PYTHON_PACKAGES[@]}"
 python_venv
 if [[ $build == yes ]]; then
-  needs=$(exec_module experiment --needs "$@")
+  needs=$(exec_cqbench run --needs "$@")
   while read -r what version folder; do
     [[ $what != toxiproxy ]] || install_toxiproxy "$version" "$folder"
   done <<<"$needs"
@@ -72,4 +79,4 @@ if [[ $build == yes ]]; then
     "$ROOT/scripts/newgrpc.sh" --build-only || say "no newest gRPC: the variants with build \"sid\" cannot be run"
   fi
 fi
-exec_module experiment "$@"
+exec_cqbench run "$@"

@@ -113,24 +113,17 @@ system_python() {
   die "no Python 3 with the venv module: apt-get install ${PYTHON_PACKAGES[*]}"
 }
 
-# run_module MODULE ARG...: a module of scripts/cqbench in ROOT/.venv, in place of the calling script; -h prints its head.
-run_module() {
-  local argument
-  for argument in "${@:2}"; do
-    if [[ $argument == -h || $argument == --help ]]; then
-      show_help "$0"
-      exit
-    fi
-  done
+# run_cqbench COMMAND ARG...: a command of scripts/cqbench in ROOT/.venv, in place of the calling script.
+run_cqbench() {
   need_packages "${PYTHON_PACKAGES[@]}"
   python_venv
-  exec_module "$@"
+  exec_cqbench "$@"
 }
 
-# exec_module MODULE ARG...: the same with an environment that is there.
-exec_module() {
+# exec_cqbench COMMAND ARG...: the same with an environment that is there.
+exec_cqbench() {
   export PYTHONPATH=$ROOT/scripts PYTHONDONTWRITEBYTECODE=1
-  exec "$ROOT/.venv/bin/python" -m "cqbench.$1" "${@:2}"
+  exec "$ROOT/.venv/bin/python" -m cqbench.cli "$@"
 }
 
 # python_venv [test]: ROOT/.venv with the pinned packages of requirements.txt, and with test those of
@@ -148,6 +141,9 @@ python_venv() {
     ! is_installed "$file" || continue
     "$venv/bin/python" -m pip --quiet --disable-pip-version-check install -r "$ROOT/scripts/$file" ||
       die "pip could not install scripts/$file"
+    # So that .venv/bin/cqbench is there for people; the scripts do without.
+    [[ $file != requirements.txt ]] || "$venv/bin/python" -m pip --quiet --disable-pip-version-check install --no-deps \
+      --no-build-isolation --editable "$ROOT/scripts" || die "pip could not install scripts/cqbench"
     # Written last, so an interrupted installation is begun again.
     cp "$ROOT/scripts/$file" "$venv/installed/$file"
   done

@@ -30,8 +30,8 @@ need_packages "${PYTHON_PACKAGES[@]}"
 python_venv
 PATH=$PATH:${GOPATH:-${HOME:-/root}/go}/bin # where `go install` puts ghz
 if [[ $build == yes ]]; then
-  (exec_module peers --plan "$@") 2>/dev/null || exec_module peers --plan "$@"
+  (exec_cqbench peers --plan "$@") 2>/dev/null || exec_cqbench peers --plan "$@"
   install_all
   build_preset release grpc_ping_server grpc_ping_client
 fi
-exec_module peers "$@"
+exec_cqbench peers "$@"

@@ -4,11 +4,26 @@ from __future__ import annotations
 
 import math
 import random
+from collections.abc import Sequence
 from dataclasses import replace
 
-from cqbench.offered import closed, open_loop
-from cqbench.report_model import METRICS, Distribution, Finding, Fit, Point, Report, Series, Slice, Timeline, Value
-from cqbench.report_values import short
+from cqbench.files.offered import closed, open_loop
+from cqbench.report.model import (
+    METRICS,
+    Against,
+    Card,
+    Distribution,
+    Fit,
+    Point,
+    Report,
+    Run,
+    Series,
+    Slice,
+    Table,
+    Timeline,
+    Value,
+)
+from cqbench.report.values import short
 
 COUNTS = (1, 2, 4, 8, 16, 32, 48)
 HOSTILE = '</script><img src=x onerror="alert(1)">\'"&<!--{{7*7}}${1}' + 60 * "w"
@@ -50,15 +65,23 @@ def point(inflight: int, top: float, sharing: str, spread: float = 0.04, keys: f
         "rpcs_per_queue_max": 100 + inflight,
     }
     values = {k: value(v, 0 if k == "connections" else spread) for k, v in figures.items() if k in keys}
-    return Point(closed(inflight), values, 6 if spread else 2)
+    return Point(closed(inflight), values, 6 if spread else 2, runs=runs(values, 6 if spread else 2, inflight))
+
+
+def runs(values: dict[str, Value], number: int, inflight: float) -> tuple[Run, ...]:
+    """A minute apart, slower and slower: 1 % above the median to 1 % below. The second is suspect."""
+    factors = [1.01 - 0.02 * i / (number - 1) for i in range(number)]
+    return tuple(
+        Run(i + 1, 60.0 * i + inflight, {k: short(v.middle * f) for k, v in values.items()}, i == 1)
+        for i, f in enumerate(factors)
+    )
 
 
 def distribution(inflight: int, top: float, steps: int = 60) -> Distribution:
     p50 = 1e6 * inflight / rate(inflight, top)
     places = [5 * k / steps for k in range(steps + 1)]
-    return Distribution(
-        closed(inflight), 120_000, tuple((1 - 10**-x, short(p50 * (0.6 + 0.35 * x + 0.12 * x * x))) for x in places)
-    )
+    values = (float(f"{p50 * (0.6 + 0.35 * x + 0.12 * x * x):.4g}") for x in places)  # as hgrm.steps() has them
+    return Distribution(closed(inflight), 120_000, tuple((1 - 10**-x, v) for x, v in zip(places, values, strict=True)))
 
 
 def fit(top: float, poor: bool) -> Fit:
@@ -113,23 +136,43 @@ def usual() -> Report:
         question="Does one shared TCP connection hold the client back, and what should be set?",
         made="2025-06-01T12:00:00Z",
         partial="",
-        summary="unary ping, sync client\n  VERDICT The shared connection is NOT the bottleneck.\n",
-        findings=(
-            Finding(
+        answer="No: up to 48 in flight separate connections are not faster.",
+        cards=(
+            Card(
                 "Unary ping, sync client",
-                "bottleneck-absent",
+                "slower",
                 "The shared connection is NOT the bottleneck: up to 48 in flight separate ones are not faster.",
-                "keep one shared connection (the default).",
-                "in-flight | req/s\n        1 |  9000\n",
+                Table(("In flight", "Separate ÷ shared"), (("1", "1.00 (0.97–1.02)"), ("48", "0.80 (0.77–0.83)"))),
+                ("CPUs are few.", "slower at 48: one connection carries several calls a segment"),
             ),
-            Finding("Streaming ping, sync client", "cpu-limited", "The CPUs are the limit.", "", ""),
+            Card("Streaming ping, sync client", "cpus-full", "The CPUs are the limit.", Table((), ())),
         ),
+        advice=(("What to set", ("Keep one shared connection (the default).",)),),
         series=tuple(found),
         machine=(("CPU", "Virtual CPU @ 2.50 GHz, 2 cores"), ("gRPC", "1.51.1"), ("Pinning", "client 0, server 1")),
+        facts=(("Machine", "Virtual CPU @ 2.50 GHz"), ("Doubtful", "2 of 69 points: other-processes 2")),
+        against=tuple(against(found, *pair) for pair in ((1, 0), (3, 2), (5, 4), (7, 6), (9, 6))),
+        errors=Table(("Series", "Status"), (("cq, separate", "UNAVAILABLE"),)),
         notes=("Other programs used 3 % of the client's CPUs.",),
         failures=("cq, separate, repetition 3: the server did not answer",),
         data={"points": [{"series": s.id, "inflight": p.load.number} for s in found for p in s.points]},
     )
+
+
+def against(of: Sequence[Series], number: int, base: int, axis: str = "connections") -> Against:
+    """With intervals of 5 %."""
+    points = {p.load: p for p in of[base].points}
+    keys: tuple[str, ...] = ("throughput", "p50", "p99", "client_cpu", "server_cpu")
+    values = {
+        p.load: {
+            key: value(p.values[key].middle / points[p.load].values[key].middle, 0.05)
+            for key in keys
+            if key in p.values and key in points[p.load].values
+        }
+        for p in of[number].points
+        if p.load in points
+    }
+    return Against(axis, number, base, f"{of[number].sharing} ÷ {of[base].sharing}", values)
 
 
 RATES = (1000, 2000, 4000.5)
@@ -143,12 +186,16 @@ def rates(method: str, sharing: str, reached: float) -> Series:
         wait = 1.0 if asked <= reached else 50.0
         figures = {"throughput": min(asked, reached), "p50": 100 * wait, "sent_p50": 90.0, "p99": 300 * wait}
         figures |= {"sent_p99": 250.0, "p99_9": 500 * wait, "sent_p99_9": 400.0, "due": 2 * asked, "dropped": 7.0}
-        figures |= {"lateness_p99": 60.0, "slot_wait_max": 80.0, "client_cpu": 30.0}
+        figures |= {"lateness_p99": 60.0, "slot_wait_p99": 70.0, "slot_wait_max": 80.0, "client_cpu": 30.0}
+        figures["reached"] = 100 * min(asked, reached) / asked
         limits = (FULL,) if asked == RATES[-1] else ()
-        points.append(Point(open_loop(asked), {k: value(v, 0.04) for k, v in figures.items()}, 6, limits=limits))
+        values = {k: value(v, 0.04) for k, v in figures.items()}
+        points.append(Point(open_loop(asked), values, 6, limits=limits, runs=runs(values, 6, 0)))
     name = f"{method}-cq-{sharing}-open"
     timelines = tuple(timeline(asked, asked == 2000) for asked in RATES)
-    return Series(name, f"cq, {sharing}", method, "cq", sharing, "", tuple(points), timelines=timelines, open=True)
+    knee = max(asked for asked in RATES if asked <= reached)
+    about = (name, f"cq, {sharing}", method, "cq", sharing, "", tuple(points))
+    return Series(*about, timelines=timelines, open=True, knee=knee)
 
 
 def timeline(rate: float, stalled: bool) -> Timeline:
@@ -164,18 +211,26 @@ def timeline(rate: float, stalled: bool) -> Timeline:
 def open_rates() -> Report:
     """Open loops only."""
     found = tuple(rates(m, s, top) for m in ("unary", "streaming") for s, top in (("shared", 3000), ("separate", 5000)))
-    return replace(usual(), series=found, data={})
+    pairs = tuple(against(found, *pair) for pair in ((1, 0), (3, 2)))
+    return replace(usual(), series=found, against=pairs, cards=(), advice=(), errors=Table((), ()), data={})
 
 
 def brief() -> Report:
     """The same with few plots, for tests of what happens to all of them."""
     report = usual()
     few = {"throughput", "p50", "rpcs_per_queue_min", "rpcs_per_queue_max"}
-    return replace(report, series=tuple(_with(s, few) for s in report.series))
+    return replace(report, series=tuple(_with(s, few) for s in report.series), against=report.against[:4])
 
 
 def _with(one: Series, keys: set[str]) -> Series:
-    points = (replace(p, values={k: v for k, v in p.values.items() if k in keys}) for p in one.points)
+    points = (
+        replace(
+            p,
+            values={k: v for k, v in p.values.items() if k in keys},
+            runs=tuple(replace(r, values={k: v for k, v in r.values.items() if k in keys}) for r in p.runs),
+        )
+        for p in one.points
+    )
     return replace(one, points=tuple(points))
 
 
@@ -196,11 +251,21 @@ def hostile() -> Report:
         )
         for i, s in enumerate(report.series)
     )
-    texts = {key: HOSTILE for key in ("title", "question", "made", "partial", "summary")}
-    finding = Finding(HOSTILE, HOSTILE, HOSTILE, HOSTILE, HOSTILE)
-    lists = {"notes": (HOSTILE,), "failures": (HOSTILE,), "machine": ((HOSTILE, HOSTILE),)}
-    changes = {"series": marked, "findings": (finding,), "data": {HOSTILE: HOSTILE}, **texts, **lists}
-    return replace(report, **changes)  # type: ignore[arg-type]
+    texts = dict.fromkeys(("title", "question", "made", "partial", "answer"), HOSTILE)
+    table = Table((HOSTILE,), ((HOSTILE,),))
+    card = Card(HOSTILE, HOSTILE, HOSTILE, table, (HOSTILE,))
+    pairs = tuple(replace(one, axis=HOSTILE, title=HOSTILE) for one in report.against)
+    lists = {"notes": (HOSTILE,), "failures": (HOSTILE,), "experiments": (HOSTILE,)}
+    rows = {"machine": ((HOSTILE, HOSTILE),), "facts": ((HOSTILE, HOSTILE),)}
+    tables = {"errors": table, "floors": table, "knees": table}
+    changes = {
+        "series": marked,
+        "cards": (card,),
+        "advice": ((HOSTILE, (HOSTILE,)),),
+        "against": pairs,
+        "data": {HOSTILE: HOSTILE},
+    }
+    return replace(report, **changes, **texts, **lists, **rows, **tables)  # type: ignore[arg-type]
 
 
 def large(number: int = 50) -> Report:
@@ -214,7 +279,8 @@ def large(number: int = 50) -> Report:
         setting = f"{k // 4 + 1} completion queues"
         title = f"cq, {sharing}, {setting}"
         found.append(replace(one, id=f"series-{k}", title=title, setting=setting, points=points))
-    return replace(usual(), series=tuple(found), data={"series": [_plain(s) for s in found]})
+    pairs = tuple(against(found, k + 2, k) for k in range(number - 2) if k // 2 % 2 == 0)
+    return replace(usual(), series=tuple(found), against=pairs, data={"series": [_plain(s) for s in found]})
 
 
 def _shaken(point: Point, noise: random.Random) -> Point:

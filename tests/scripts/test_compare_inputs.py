@@ -8,56 +8,63 @@ import threading
 from pathlib import Path
 
 import pytest
-from test_compare_synthetic import BASE, DATA, put, result
-
-from cqbench import documents
-from cqbench.compare_inputs import METRICS, Key, Series, read_side
-from cqbench.documents import BadDocument
-from cqbench.offered import closed
-
-CQ = Series("", "ping", "unary", "cq", "local-pool")
-
-
-def test_a_real_file_has_every_metric() -> None:
-    side = read_side(DATA / "version-2.json")
-    assert list(side.points) == [Key(CQ, closed(2))]
-    point = side.points[Key(CQ, closed(2))]
-    assert point.usable == 2 and all(len(point.values[metric.name]) == 2 * (not metric.open_only) for metric in METRICS)
-    assert point.values["throughput"] == [16010, 13780]
-    assert point.values["client-cpu"][0] == 53957 and point.values["p99"] == [200575, 312319]
-    assert point.suspect == [] and [reason.code for reason in side.suspect] == ["shared-cpus"]
+from cqbench.compare.inputs import Case, Side, read_side
+from cqbench.files import source
+from cqbench.files.offered import closed
+from cqbench.files.source import BadDocument
+from cqbench.samples.series import values
+from test_compare_synthetic import BASE, DATA, result
+from version_3 import put
 
 
-def test_version_1_has_fewer_metrics() -> None:
-    points = read_side(DATA / "repetitions.json").points
-    assert {key.load.number: point.usable for key, point in points.items()} == {1: 3, 4: 3}
-    for point in points.values():
-        assert {name: len(values) for name, values in point.values.items()} == {
-            "throughput": 3, "p50": 3, "p99": 3, "p50-sent": 0, "p99-sent": 0, "client-cpu": 0, "server-cpu": 0
-        }  # fmt: skip
+def only(side: Side) -> Case:
+    (case,) = side.cases
+    return case
+
+
+def throughput(case: Case, inflight: int) -> list[float]:
+    return values(case.points[closed(inflight)], "throughput_per_second")
+
+
+def test_a_real_file() -> None:
+    case = only(read_side(DATA / "version-3.json"))
+    assert (case.variant, case.setting.get("api"), case.setting.get("connections")) == ("", "cq", "separate")
+    samples = case.points[closed(2)]
+    assert len(samples) == 2 and throughput(case, 2)[0] == 12220
+    sent = values(samples, "client_bytes_sent_per_second")
+    assert sent[0] == pytest.approx(140683 / 0.2) and values(samples, "messages_per_second") == []
+    assert [doubt.code for doubt in case.doubts] == ["shared-cpus"]
+
+
+def test_messages_of_streams(tmp_path: Path) -> None:
+    case = only(read_side(put(tmp_path / "x.json", result({1: BASE[:1]}, stream_messages=16))))
+    assert values(case.points[closed(1)], "messages_per_second") == [160_000]
+
+
+def test_version_1_has_fewer_figures() -> None:
+    case = only(read_side(DATA / "repetitions.json"))
+    assert {load.number: len(of) for load, of in case.points.items()} == {1: 3, 4: 3}  # type: ignore[union-attr]
+    assert values(case.points[closed(1)], "client_cpu_per_rpc_ns") == []
 
 
 def test_an_interrupted_run_gives_its_whole_points() -> None:
     side = read_side(DATA / "partial.json")
-    used = {key.load.number: point.usable for key, point in side.points.items()}
-    assert side.partial_files == 1 and 1 in used.values() and 0 in used.values()
-    cut = next(point for point in side.points.values() if not point.usable)
-    assert cut.left_out == ["cut short"] and not cut.values["throughput"]
+    assert side.partial_files == 1 and only(side).points
+    assert [why for of in only(side).left_out.values() for why in of] == ["cut short"]
 
 
 def test_runs_that_failed_are_not_used() -> None:
-    side = read_side(DATA / "killed.json")
-    by_count = {key.load.number: point for key, point in side.points.items()}
-    assert by_count[16].usable == 0 and "cannot connect" in by_count[16].left_out[0]
-    assert (by_count[4].usable, by_count[4].with_failed_calls) == (1, 1)
-    assert [key.load.number for key in side.usable()] == [1, 4]
+    case = only(read_side(DATA / "killed.json"))
+    assert list(case.points) == [closed(1)]
+    assert "cannot connect" in case.left_out[closed(16)][0]
+    assert "calls failed (" in case.left_out[closed(4)][0]
 
 
 def test_runs_of_a_point_are_repetitions_in_whichever_file(tmp_path: Path) -> None:
-    for i, values in enumerate([BASE[:3], BASE[3:4], BASE[4:]]):
-        put(tmp_path / f"some/where{i}" / "x.json", result({4: values}))
+    for i, part in enumerate([BASE[:3], BASE[3:4], BASE[4:]]):
+        put(tmp_path / f"some/where{i}" / "x.json", result({4: part}))
     side = read_side(tmp_path)
-    assert side.files == 3 and side.points[Key(CQ, closed(4))].values["throughput"] == BASE
+    assert side.files == 3 and throughput(only(side), 4) == BASE
 
 
 def test_an_experiments_folder(tmp_path: Path) -> None:
@@ -66,14 +73,10 @@ def test_an_experiments_folder(tmp_path: Path) -> None:
             put(tmp_path / "raw" / variant / f"{i:02}.json", result({1: BASE[i : i + 1]}))
     put(tmp_path / "manifest.json", {"name": "an experiment"})
     put(tmp_path / "fits.json", {"not": "a result"})
-    small, large = (CQ._replace(variant=variant) for variant in ("small", "large"))
     for folder in (tmp_path, tmp_path / "raw"):
         side = read_side(folder)
-        used = {key: point.usable for key, point in side.points.items()}
-        assert used == {Key(large, closed(1)): 3, Key(small, closed(1)): 3}
-    one = read_side(tmp_path / "raw" / "small")  # on its own it is no variant: two of them can be compared
-    assert list(one.points) == [Key(CQ, closed(1))]
-    assert small.title == "small ping/unary/cq/local-pool"
+        assert [(case.variant, len(case.points[closed(1)])) for case in side.cases] == [("large", 3), ("small", 3)]
+    assert only(read_side(tmp_path / "raw" / "small")).variant == ""  # two such folders can be compared
 
 
 def test_bench_shs_folder(tmp_path: Path) -> None:
@@ -82,10 +85,8 @@ def test_bench_shs_folder(tmp_path: Path) -> None:
     put(tmp_path / "manifest.json", {})
     (tmp_path / "results.csv").write_text("method\n")
     (tmp_path / ".half.json").write_text("{")
-    side = read_side(tmp_path)
-    assert {key.series.title for key in side.points} == {
-        "ping/unary/cq/per-slot", "ping/unary/cq/local-pool", "ping/streaming/sync/per-slot"
-    }  # fmt: skip
+    found = {(c.setting.get("method"), c.setting.get("connections")) for c in read_side(tmp_path).cases}
+    assert found == {("unary", "shared"), ("unary", "separate"), ("streaming", "shared")}
 
 
 def test_a_pipe_is_read_once(tmp_path: Path) -> None:
@@ -95,14 +96,6 @@ def test_a_pipe_is_read_once(tmp_path: Path) -> None:
     writer.start()
     assert read_side(tmp_path / "pipe").files == 1
     writer.join()
-
-
-def test_zero_is_no_figure(tmp_path: Path) -> None:
-    data = result({1: BASE})
-    data["benchmarks"][0]["server_cpu_per_rpc_ns"] = 0
-    del data["benchmarks"][1]["server_cpu_per_rpc_ns"]
-    point = read_side(put(tmp_path / "x.json", data)).points[Key(CQ, closed(1))]
-    assert (point.usable, len(point.values["server-cpu"]), len(point.values["client-cpu"])) == (10, 8, 10)
 
 
 @pytest.mark.parametrize("value", [-1, "5", True, [], 10**400])
@@ -131,7 +124,7 @@ def test_nothing_to_read(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Non
     data["benchmarks"][0]["partial"] = True
     with pytest.raises(BadDocument, match="no whole run in 1 file"):
         read_side(put(tmp_path / "cut.json", data))
-    monkeypatch.setattr(documents, "MAX_BYTES", 100)
+    monkeypatch.setattr(source, "MAX_BYTES", 100)
     with pytest.raises(BadDocument, match="larger than"):
         read_side(DATA / "version-2.json")
 

@@ -1,128 +1,127 @@
-"""What must be the same, what may differ, and what is not said."""
+"""Which cases belong together, what must be the same, what may differ, and what is not said."""
 
 from __future__ import annotations
 
-import copy
+from pathlib import Path
 from typing import Any
 
 import pytest
-from test_compare_synthetic import REAL
+from cqbench.compare.inputs import Side, read_side
+from cqbench.compare.matching import Section, differences, of_sides, required
+from test_compare_synthetic import REAL, result
+from version_3 import put
 
-from cqbench.compare_settings import ALLOWED, REQUIRED, Difference, Settings, differences, unknown
-from cqbench.compare_settings import settings as settings_in
-from cqbench.surroundings import Surroundings
-
-CONTEXT: dict[str, Any] = REAL["context"]
-SERVER: dict[str, Any] = CONTEXT["servers"][0]
-
-
-def changed(**keys: Any) -> dict[str, Any]:
-    return {**CONTEXT, **keys}
+SERVER: dict[str, Any] = REAL["context"]["servers"][0]
+ECHO = {"workload": "echo", "payload": "zero"}
 
 
-def server(**keys: Any) -> dict[str, Any]:
-    return changed(servers=[{**SERVER, **keys}])
+def side(folder: Path, *contexts: dict[str, Any]) -> Side:
+    for i, context in enumerate(contexts):
+        put(folder / f"{i}.json", result({1: [1000.0]}, **context))
+    return read_side(folder)
 
 
-def settings(context: dict[str, Any], **around: Any) -> Settings:
-    return settings_in(context, Surroundings(**around))
+def section(tmp_path: Path, before: list[dict[str, Any]], after: list[dict[str, Any]]) -> Section:
+    return of_sides(side(tmp_path / "a", *before), side(tmp_path / "b", *after))
 
 
-def found(before: dict[str, Any], after: dict[str, Any], keys: tuple[str, ...] = REQUIRED) -> list[Difference]:
-    return differences({"s": [settings(before)]}, {"s": [settings(after)]}, keys)
+def found(tmp_path: Path, **changed: Any) -> list[tuple[str, str, str, bool]]:
+    common = ECHO if "request_bytes" in changed else {}
+    told, _ = differences(section(tmp_path, [common], [{**common, **changed}]))
+    return [(d.facet.key, d.before, d.after, required(d.facet)) for d in told]
+
+
+def server(**keys: Any) -> list[dict[str, Any]]:
+    return [{**SERVER, **keys}]
+
+
+@pytest.mark.parametrize(
+    ("key", "value", "texts"),
+    [("host_name", "other", ("host", "other")), ("num_cpus", 4, ("2", "4")), ("affinity", "0", ("0-1", "0")),
+     ("request_bytes", 64, ("0", "64")), ("interval_ns", 10, ("200 ms", "10 ns")),
+     ("warmup_ns", 10, ("50 ms", "10 ns")), ("deadline_ns", 10, ("1 s", "10 ns")),
+     ("library_build_type", "debug", ("release", "debug")),
+     ("servers", server(cpus=[0, 1, 2, 5]), ("0-1", "0-2,5")), ("servers", server(build_type="debug"), None),
+     ("servers", server(service_time_ns=5000), ("none", "5 us")), ("method", "streaming", ("unary", "streaming"))],
+)  # fmt: skip
+def test_what_must_agree(tmp_path: Path, key: str, value: Any, texts: tuple[str, str] | None) -> None:
+    ((_, before, after, must),) = found(tmp_path, **{key: value})
+    assert must and (texts is None or (before, after) == texts)
 
 
 @pytest.mark.parametrize(
     ("key", "value"),
-    [("host_name", "other"), ("cpu_model", "other"), ("num_cpus", 4), ("affinity", "0"), ("request_bytes", 64),
-     ("response_bytes", 64), ("interval_ns", 10), ("deadline_ns", 10), ("library_build_type", "debug")],
+    [("grpc_version", "1.60.0"), ("channel_args", {"grpc.x": "1"}), ("poll", "spin"), ("service_config", "{}"),
+     ("kernel", "Linux 7"), ("deadlock_detection", True), ("channel_policy", "per-slot"), ("api", "sync"),
+     ("messages", "arena"), ("servers", server(num_cqs=4)), ("servers", server(grpc_version="1.60.0"))],
 )  # fmt: skip
-def test_what_must_agree(key: str, value: object) -> None:
-    assert found(CONTEXT, changed(**{key: value})) == [Difference(key, str(CONTEXT[key]), str(value))]
-    assert not found(CONTEXT, changed(**{key: value}), ALLOWED)
+def test_what_may_differ(tmp_path: Path, key: str, value: Any) -> None:
+    ((_, _, _, must),) = found(tmp_path, **{key: value})
+    assert not must
 
 
-@pytest.mark.parametrize(
-    ("key", "value", "before", "after"),
-    [("cpus", [0, 1, 2, 5], "0-1", "0-2,5"), ("api", "callback", "cq", "callback"), ("num_cqs", 4, "1", "4"),
-     ("workers_per_cq", 2, "1", "2"), ("callbacks_per_cq", 7, "100", "7"), ("build_type", "debug", "release", "debug"),
-     ("cpu_model", "other", SERVER["cpu_model"], "other")],
-)  # fmt: skip
-def test_servers_must_agree(key: str, value: object, before: str, after: str) -> None:
-    assert found(CONTEXT, server(**{key: value})) == [Difference(f"servers.{key}", before, after)]
-
-
-def test_another_number_of_servers() -> None:
-    keys = [d.key for d in found(CONTEXT, changed(servers=[SERVER, SERVER]))]
-    assert "servers.api" in keys and "servers.cpus" in keys
-
-
-def test_the_order_of_servers_does_not_matter() -> None:
-    other = {**SERVER, "cpus": [3], "api": "sync"}
-    assert not found(changed(servers=[SERVER, other]), changed(servers=[other, SERVER]))
-    crossed = [{**SERVER, "api": "sync"}, {**SERVER, "cpus": [3]}]
-    assert found(changed(servers=[SERVER, other]), changed(servers=crossed))
-
-
-@pytest.mark.parametrize(
-    ("key", "value"),
-    [("grpc_version", "1.60.0"), ("channel_args", {"grpc.x": "1"}), ("poll", "spin"), ("warmup_ns", 7),
-     ("service_config", "{}"), ("kernel", "Linux 7"), ("deadlock_detection", True)],
-)  # fmt: skip
-def test_what_may_differ(key: str, value: object) -> None:
-    assert not found(CONTEXT, changed(**{key: value}))
-    assert [d.key for d in found(CONTEXT, changed(**{key: value}), ALLOWED)] == [key]
-
-
-def test_what_the_manifest_says_is_compared_too() -> None:
-    direct, far = settings(CONTEXT), settings(CONTEXT, added_rtt_ns=5e6)
-    set_ = settings(CONTEXT, client_env=(("A", "1"),))
-    assert differences({"s": [direct]}, {"s": [far]}, REQUIRED) == [
-        Difference("network", "no proxy", "5 ms added by a proxy")
-    ]
-    assert not differences({"s": [direct]}, {"s": [set_]}, REQUIRED)
-    assert differences({"s": [direct]}, {"s": [set_]}, ALLOWED) == [Difference("environment", "none", "client A=1")]
-    not_known = {"s": [settings(CONTEXT, problem="x")]}
-    assert unknown({"s": [direct]}, not_known, REQUIRED) == ["network"]
-    assert not differences({"s": [far]}, not_known, REQUIRED)
-
-
-def test_what_is_never_looked_at() -> None:
+def test_what_is_never_looked_at(tmp_path: Path) -> None:
     other = server(address="x:1", instance="ffffffffffffffff", tcp_echo_port=7, boot_id="other", listening=["x"])
-    other.update(boot_id="other", date="2030-01-01T00:00:00+00:00", target="x:1", load_avg=[], command_line=["x"])
-    assert not found(CONTEXT, other) and not found(CONTEXT, other, ALLOWED)
+    assert not found(tmp_path, servers=other, boot_id="other", target="x:1", load_avg=[], command_line=["x"])
 
 
-def test_what_one_side_does_not_say_is_not_a_difference() -> None:
-    old = copy.deepcopy(CONTEXT)
-    del old["servers"]
-    first, second = {"s": [settings(CONTEXT)]}, {"s": [settings(old)]}
-    assert not differences(first, second, REQUIRED) and unknown(first, second, REQUIRED) == ["servers"]
-    assert unknown(first, first, REQUIRED) == []
-    nameless = {"s": [settings(changed(cpu_model="", servers=[]))]}
-    assert unknown(first, nameless, REQUIRED) == ["cpu_model", "servers"]
-    assert not differences(first, nameless, REQUIRED)
+def test_the_order_of_servers_does_not_matter(tmp_path: Path) -> None:
+    two = [SERVER, {**SERVER, "api": "sync"}]
+    told, _ = differences(section(tmp_path, [{"servers": two}], [{"servers": two[::-1]}]))
+    assert told == []
 
 
-def test_long_values_that_differ_at_their_end() -> None:
-    args = [{"grpc.x": "x" * 1000 + end} for end in "ab"]
-    assert found(changed(channel_args=args[0]), changed(channel_args=args[1]), ALLOWED)
+def test_what_one_side_does_not_say_is_not_a_difference(tmp_path: Path) -> None:
+    told, unknown = differences(section(tmp_path, [{}], [{"servers": [], "cpu_model": "", "messages": ""}]))
+    assert (told, unknown) == ([], ["CPU model", "servers"])
 
 
-def test_files_of_one_side_that_differ() -> None:
-    one, other = settings(CONTEXT), settings(changed(request_bytes=64))
-    assert differences({"s": [one, other]}, {"s": [one, other]}, REQUIRED) == [
-        Difference("request_bytes", "0 | 64", "0 | 64")
+def manifest(folder: Path, **unit: Any) -> None:
+    told = {"file": "raw/v/1.json", "variant": "v", **unit}
+    put(folder / "manifest.json", {"manifest_version": 1, "units": [told]})
+    put(folder / "raw/v/1.json", result({1: [1000.0]}))
+
+
+def test_what_the_manifest_says_is_compared_too(tmp_path: Path) -> None:
+    manifest(tmp_path / "a")
+    manifest(tmp_path / "b", network={"added_rtt_ms": 5}, client_env={"A": "1"})
+    told, unknown = differences(of_sides(read_side(tmp_path / "a"), read_side(tmp_path / "b")))
+    assert [(d.facet.key, d.before, d.after, required(d.facet)) for d in told] == [
+        ("environment", "none", "client A=1", False),
+        ("network", "none", "5 ms added by a proxy", True),
     ]
-    silent = {key: value for key, value in one.items() if key != "request_bytes"}
-    assert differences({"s": [one, other]}, {"s": [silent]}, REQUIRED) == [
-        Difference("request_bytes", "0 | 64", "nothing")
+    assert unknown == []
+    put(tmp_path / "b/manifest.json", {"manifest_version": 99})
+    told, unknown = differences(of_sides(read_side(tmp_path / "a"), read_side(tmp_path / "b")))
+    assert (told, unknown) == ([], ["environment and network"])
+
+
+def test_cases_are_told_apart_by_what_differs_on_a_side(tmp_path: Path) -> None:
+    ways = [{"channel_policy": "per-slot"}, {"channel_policy": "local-pool"}]
+    newer = [{**way, "grpc_version": "1.60.0"} for way in reversed(ways)]
+    found = section(tmp_path, ways, newer)
+    assert [pair.title for pair in found.pairs] == ["ping/unary/cq/shared", "ping/unary/cq/separate"]
+    told, _ = differences(found)
+    assert [(d.facet.key, d.cases) for d in told] == [("grpc_version", ())]
+
+
+def test_a_case_that_one_side_lacks(tmp_path: Path) -> None:
+    found = section(tmp_path, [{"api": "sync"}, {"api": "cq"}], [{"api": "sync"}])
+    assert [pair.title for pair in found.pairs] == ["ping/unary/sync/separate"]
+    assert [lone.title for lone in found.only_before] == ["ping/unary/cq/separate, in-flight 1"]
+
+
+def test_what_no_title_has_tells_cases_apart_too(tmp_path: Path) -> None:
+    sizes = [{**ECHO, "request_bytes": 0}, {**ECHO, "request_bytes": 64}]
+    found = section(tmp_path, sizes, sizes)
+    assert [pair.title for pair in found.pairs] == [
+        "echo/unary/cq/separate, request bytes 0",
+        "echo/unary/cq/separate, request bytes 64",
     ]
 
 
-def test_series_are_compared_with_themselves() -> None:
-    small, large = settings(CONTEXT), settings(changed(request_bytes=64))
-    assert not differences({"a": [small], "b": [large]}, {"a": [small], "b": [large]}, REQUIRED)
-    assert differences({"a": [small], "b": [large]}, {"a": [small], "b": [small]}, REQUIRED) == [
-        Difference("request_bytes", "64", "0", ("b",))
-    ]
+def test_a_difference_in_some_cases_only(tmp_path: Path) -> None:
+    before = [{"api": "sync"}, {"api": "cq"}]
+    told, _ = differences(section(tmp_path, before, [{"api": "sync"}, {"api": "cq", "host_name": "other"}]))
+    # The hosts tell the cases of B apart, so cq is not the same case any more.
+    assert told == []

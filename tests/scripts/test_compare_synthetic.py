@@ -10,12 +10,12 @@ from typing import Any
 
 import jsonschema
 import pytest
-from version_3 import newer, put
-
-from cqbench import compare, documents
+from cqbench import files
+from cqbench.cli import main as cqbench
+from version_3 import newer
 
 DATA = Path(__file__).parent / "data"
-SCHEMA = Path(documents.__file__).with_name("result.schema.json")
+SCHEMA = Path(files.__file__).with_name("result.schema.json")
 REAL = newer(json.loads((DATA / "version-2.json").read_text()))
 
 # Ten repetitions each: 1 % of noise, nothing tied. SLOWER is below all of BASE.
@@ -27,7 +27,7 @@ FASTER = [value * 1.07 for value in SAME]
 
 def result(points: Mapping[int, Sequence[float]], **context: Any) -> dict[str, Any]:
     """A file with these throughputs (in-flight -> per second); latencies are inverse. context: keys to replace."""
-    data = copy.deepcopy(REAL)
+    data: dict[str, Any] = copy.deepcopy(REAL)
     for key in ("baselines", "statistics", "statistics_interval"):
         data.pop(key, None)
     data["context"].update({"suspect": [], "notes": [], **context})
@@ -40,7 +40,7 @@ def result(points: Mapping[int, Sequence[float]], **context: Any) -> dict[str, A
 
 
 def run(inflight: int, repetition: int, throughput: float) -> dict[str, Any]:
-    entry = copy.deepcopy(REAL["benchmarks"][0])
+    entry: dict[str, Any] = copy.deepcopy(REAL["benchmarks"][0])
     assert entry["run_type"] == "iteration"
     nanos = 1e9 * inflight / throughput
     entry.update(
@@ -59,7 +59,7 @@ def run(inflight: int, repetition: int, throughput: float) -> dict[str, Any]:
 def called(capsys: pytest.CaptureFixture[str], *arguments: object) -> tuple[int, str, str]:
     """compare.sh's exit status, standard output and standard error."""
     try:
-        status = compare.main([str(argument) for argument in arguments])
+        status = cqbench(["compare", *map(str, arguments)])
     except SystemExit as exit_:
         assert isinstance(exit_.code, int)
         status = exit_.code

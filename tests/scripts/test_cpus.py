@@ -5,8 +5,17 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-
-from cqbench.cpus import BadCpuList, Cpu, format_cpus, parse_cpus, pinned, place, place_client, place_pair, read_machine
+from cqbench.files.text import format_cpus
+from cqbench.run.cpus import (
+    BadCpuList,
+    Cpu,
+    parse_cpus,
+    pinned,
+    place,
+    place_client,
+    place_pair,
+    read_machine,
+)
 
 
 def plain(count: int, node: int = 0, first: int = 0) -> tuple[Cpu, ...]:

@@ -7,9 +7,10 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-
-from cqbench import documents, json_values
-from cqbench.documents import BadDocument, load, one_line, parse
+from cqbench.files import result, source, text
+from cqbench.files.result import load, parse
+from cqbench.files.source import BadDocument
+from cqbench.files.text import one_line
 
 DATA = Path(__file__).parent / "data"
 
@@ -46,16 +47,16 @@ def test_an_interrupted_run() -> None:
 def test_older_versions_are_read() -> None:
     first, second = load(DATA / "unary-cq-separate.json"), load(DATA / "version-2.json")
     assert "schema_version" not in real("unary-cq-separate")["context"]
-    assert real("version-2")["context"]["schema_version"] == 2 == documents.SCHEMA_VERSION - 1
+    assert real("version-2")["context"]["schema_version"] == 2 == result.SCHEMA_VERSION - 1
     for document in (first, second):
         assert (document.method, document.api, document.policy) == ("unary", "cq", "local-pool")
         assert all(p.throughput and p.p50_ns and p.connections == p.inflight for p in document.points)
-    assert (first.suspect, first.points[0].suspect) == ((), ())
+    assert (first.suspect, first.points[0].suspect) == ([], [])
     assert [(p.inflight, p.repetition) for p in second.points] == [(2, 0), (2, 1)]
     assert [reason.code for reason in second.suspect] == ["shared-cpus"]
     assert second.suspect[0].text.startswith("client and server share CPUs (0-1")
     assert real("version-2")["benchmarks"][0]["suspect"][0].startswith("too few calls for P99.9: ")
-    assert second.points[0].suspect == second.points[0].limits == ()  # neither a doubt nor a limit
+    assert second.points[0].suspect == second.points[0].limits == []  # neither a doubt nor a limit
     assert {(d.loop, d.messages, d.special, d.how) for d in (first, second)} == {("closed", "", (), "")}
 
 
@@ -128,7 +129,7 @@ def test_google_benchmarks_own_file_is_not_ours() -> None:
 
 
 def test_files_that_are_too_large_or_not_there(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(documents, "MAX_BYTES", 100)
+    monkeypatch.setattr(source, "MAX_BYTES", 100)
     with pytest.raises(BadDocument, match="larger than"):
         load(DATA / "unary-sync-shared.json")
     with pytest.raises(BadDocument, match="No such file"):
@@ -139,7 +140,7 @@ def test_files_that_are_too_large_or_not_there(tmp_path: Path, monkeypatch: pyte
 
 def test_messages_from_the_network_are_harmless_on_a_terminal() -> None:
     assert one_line("a\x1b[2Jb\nc") == "a [2Jb c"
-    assert len(one_line("x" * 1000)) == json_values.MAX_MESSAGE
+    assert len(one_line("x" * 1000)) == text.MAX_MESSAGE
 
 
 @pytest.mark.parametrize(
@@ -177,13 +178,13 @@ def test_evidence_that_is_no_number(value: object) -> None:
 
 def test_evidence_that_need_not_be_a_number() -> None:
     """As the schema says; a key that is added there must be added here."""
-    schema = json.loads((Path(documents.__file__).parent / "result.schema.json").read_text())
+    schema = json.loads((Path(result.__file__).parent / "result.schema.json").read_text())
     evidence = schema["$defs"]["evidence"]
     others = {
         key.format(end) for key, what in evidence["patternProperties"].items() if "$ref" not in what
-        for key, end in [(key.strip("^$").replace("(client|server)_", "{}"), end) for end in documents.EVIDENCE]
+        for key, end in [(key.strip("^$").replace("(client|server)_", "{}"), end) for end in result.EVIDENCE]
     }  # fmt: skip
-    assert others == set(documents.NOT_FIGURES)
+    assert others == set(result.NOT_FIGURES)
 
 
 def test_a_sample_inside_the_window_is_below_zero() -> None:

@@ -11,13 +11,16 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-
-from cqbench import experiment_end, results, runs
-from cqbench.experiment_end import conclude
-from cqbench.experiment_file import Experiment, parse
-from cqbench.experiment_manifest import FAILED, OK, Manifest
-from cqbench.experiment_plan import Unit
-from cqbench.processes import Interrupt
+from cqbench.files import storage
+from cqbench.files.manifest import FAILED, OK
+from cqbench.files.offered import closed
+from cqbench.run import end
+from cqbench.run.end import conclude
+from cqbench.run.manifest import Manifest
+from cqbench.run.processes import Interrupt
+from cqbench.run.spec import Experiment, parse
+from cqbench.run.units import Unit
+from cqbench.samples import runs
 
 STORED = Path(__file__).parent / "data/verdict"
 HEAD = """
@@ -32,6 +35,7 @@ repetitions = 1
 seed = 1
 """
 PAIR = {"shared": "unary-cq-shared.json", "separate": "unary-cq-separate.json"}
+LOAD = closed(4)  # the stored results have more: they stand for any
 MACHINE = {"machine": {"cpu_model": "abacus"}, "placements": {}, "notes": ["it was noisy"]}
 
 
@@ -47,7 +51,7 @@ def interrupt() -> Iterator[Interrupt]:
 @pytest.fixture(autouse=True)
 def page(monkeypatch: pytest.MonkeyPatch) -> None:
     """The report has tests of its own, and takes seconds."""
-    monkeypatch.setattr(experiment_end, "write_report", lambda folder: folder / "report.html")
+    monkeypatch.setattr(end, "write_report", lambda folder: folder / "report.html")
 
 
 def experiment_of(names: list[str]) -> Experiment:
@@ -57,7 +61,7 @@ def experiment_of(names: list[str]) -> Experiment:
 def ended(folder: Path, stored: dict[str, str]) -> tuple[Manifest, Experiment]:
     """A folder in which each variant has the result of that name; '' for one that was never run."""
     experiment = experiment_of(list(stored))
-    manifest = Manifest.new(folder, experiment, [Unit(name, 1) for name in stored], 1, dict(MACHINE))
+    manifest = Manifest.new(folder, experiment, [Unit(name, 1, LOAD) for name in stored], 1, dict(MACHINE), {})
     for unit in manifest.order():
         if stored[unit.variant]:
             path = folder / unit.file
@@ -71,13 +75,13 @@ def ended(folder: Path, stored: dict[str, str]) -> tuple[Manifest, Experiment]:
 def test_all_is_written_and_the_screen_has_the_verdict(
     tmp_path: Path, interrupt: Interrupt, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    status = conclude(*ended(tmp_path, PAIR), interrupt, "")
+    status = conclude(*ended(tmp_path, PAIR), interrupt)
     out, err = capsys.readouterr()
     assert status == 0
     head = f"try: A title\nDoes it?\ngRPC 1.51.1, abacus, {json_of(tmp_path)['started']}\n! it was noisy\n\n"
-    assert out.startswith(head) and "VERDICT" in out and "| marks" not in out
-    assert (tmp_path / "verdict.txt").read_text() == out
-    assert json.loads((tmp_path / "verdict.json").read_text())["findings"]
+    assert out.startswith("try: A title\n") and "WHAT TO SET" in out and "| marks" not in out
+    assert (tmp_path / "verdict.txt").read_text().startswith(out)
+    assert json.loads((tmp_path / "verdict.json").read_text())["cases"]
     assert (tmp_path / "summary.txt").read_text().startswith(head + "variant ")
     assert f"== report: {tmp_path}/report.html\n" in err and f"== results: {tmp_path} (" in err
     assert len(runs.read_all([tmp_path])) == 2  # what was written is not taken for results
@@ -89,7 +93,7 @@ def json_of(folder: Path) -> dict[str, str]:
 
 
 def test_every_point_is_a_line_of_the_csv(tmp_path: Path, interrupt: Interrupt) -> None:
-    conclude(*ended(tmp_path, PAIR), interrupt, "")
+    conclude(*ended(tmp_path, PAIR), interrupt)
     with (tmp_path / "results.csv").open() as file:
         rows = list(csv.DictReader(file))
     points = [(run, p) for run in runs.read_all([tmp_path]) for p in run.document.points]
@@ -107,11 +111,11 @@ def test_every_point_is_a_line_of_the_csv(tmp_path: Path, interrupt: Interrupt) 
 
 def test_the_csv_is_in_the_order_of_the_repetitions(tmp_path: Path, interrupt: Interrupt) -> None:
     experiment = experiment_of(["a"])
-    manifest = Manifest.new(tmp_path, experiment, [Unit("a", n) for n in (2, 3, 1)], 1, dict(MACHINE))
+    manifest = Manifest.new(tmp_path, experiment, [Unit("a", n, LOAD) for n in (2, 3, 1)], 1, dict(MACHINE), {})
     (tmp_path / "raw/a").mkdir(parents=True)
     for unit in manifest.order():
         shutil.copy(STORED / PAIR["shared"], tmp_path / unit.file)
-    conclude(manifest, experiment, interrupt, "")
+    conclude(manifest, experiment, interrupt)
     with (tmp_path / "results.csv").open() as file:
         seen = [row["repetition"] for row in csv.DictReader(file)]
     assert seen == sorted(seen) and set(seen) == {"1", "2", "3"}
@@ -120,16 +124,16 @@ def test_the_csv_is_in_the_order_of_the_repetitions(tmp_path: Path, interrupt: I
 def test_where_nothing_is_compared_the_medians_are_on_the_screen_and_the_verdict_is_last(
     tmp_path: Path, interrupt: Interrupt, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    conclude(*ended(tmp_path, {"shared": PAIR["shared"]}), interrupt, "")
+    conclude(*ended(tmp_path, {"shared": PAIR["shared"]}), interrupt)
     out = capsys.readouterr().out
-    assert 0 < out.index("| marks") < out.index("NOT ENOUGH EVIDENCE: separate connections were not measured")
+    assert 0 < out.index("| marks") < out.index("Nothing to compare")
 
 
 def test_nothing_was_measured(tmp_path: Path, interrupt: Interrupt, capsys: pytest.CaptureFixture[str]) -> None:
-    assert conclude(*ended(tmp_path, {"a": "", "b": ""}), interrupt, "--interval 2") == 0
+    assert conclude(*ended(tmp_path, {"a": "", "b": ""}), interrupt) == 0
     out = capsys.readouterr().out
     assert "Nothing was measured." in out
-    assert f"\nPARTIAL: 2 of 2 units are missing; --interval 2 --resume {tmp_path} runs them\n" in out
+    assert f"\nPARTIAL: 2 of 2 units are missing; --resume {tmp_path} runs them\n" in out
     assert (tmp_path / "results.csv").read_text().count("\n") == 1
 
 
@@ -137,14 +141,14 @@ def test_a_result_that_cannot_be_read_is_put_aside(
     tmp_path: Path, interrupt: Interrupt, capsys: pytest.CaptureFixture[str]
 ) -> None:
     manifest, experiment = ended(tmp_path, {**PAIR, "broken": PAIR["shared"]})
-    bad = tmp_path / "raw/broken/01.json"
+    bad = tmp_path / "raw/broken/01-4.json"
     bad.write_text("{")
-    manifest.unit(Unit("broken", 1)).update(status=FAILED, reason="not JSON")
-    assert conclude(manifest, experiment, interrupt, "") == 1
+    manifest.unit(Unit("broken", 1, LOAD)).update(status=FAILED, reason="not JSON")
+    assert conclude(manifest, experiment, interrupt) == 1
     out, err = capsys.readouterr()
-    assert "VERDICT" in out and "\nFAILED: broken, repetition 1: not JSON\n" in out
+    assert "WHAT TO SET" in out and "\nFAILED: broken, 4 in flight, repetition 1: not JSON\n" in out
     assert f"== put aside: {bad}: not JSON" in err
-    assert not bad.exists() and bad.with_name("01.json.1").read_text() == "{"
+    assert not bad.exists() and bad.with_name("01-4.json.1").read_text() == "{"
     assert len(runs.read_all([tmp_path])) == 2
 
 
@@ -153,8 +157,8 @@ def test_many_failures_do_not_fill_the_screen(
 ) -> None:
     manifest, experiment = ended(tmp_path, {**PAIR, **{f"v{n}": "" for n in range(7)}})
     for n in range(7):
-        manifest.unit(Unit(f"v{n}", 1)).update(status=FAILED, reason="no luck")
-    assert conclude(manifest, experiment, interrupt, "") == 1
+        manifest.unit(Unit(f"v{n}", 1, LOAD)).update(status=FAILED, reason="no luck")
+    assert conclude(manifest, experiment, interrupt) == 1
     out = capsys.readouterr().out
     assert out.count("FAILED: ") == 5 and out.endswith("... and 2 more failures in summary.txt\n")
     assert (tmp_path / "summary.txt").read_text().count("FAILED: ") == 7
@@ -166,7 +170,7 @@ def test_variants_that_were_ruled_out_are_named_once(
     manifest, experiment = ended(tmp_path, {**PAIR, "new": "", "newer": ""})
     manifest.rule_out({"new": "needs more", "newer": "needs more"})
     manifest.end()
-    assert conclude(manifest, experiment, interrupt, "") == 0
+    assert conclude(manifest, experiment, interrupt) == 0
     out = capsys.readouterr().out
     assert out.endswith("\nNOT RUN: new, newer: needs more\n")
 
@@ -179,13 +183,13 @@ def broken(*_: object) -> Path:
 def test_a_defect_is_one_line_and_costs_nothing_that_was_measured(
     what: str, tmp_path: Path, interrupt: Interrupt, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(experiment_end, f"write_{what}", broken)
-    assert conclude(*ended(tmp_path, PAIR), interrupt, "") == 1
+    monkeypatch.setattr(end, f"write_{what}", broken)
+    assert conclude(*ended(tmp_path, PAIR), interrupt) == 1
     out, err = capsys.readouterr()
     log = tmp_path / f"logs/{what}-failed.txt"
     assert f"== the {what} could not be made: ZeroDivisionError: a defect of ours (all of it: {log})\n" in err
     assert 'raise ZeroDivisionError("a defect\\nof ours")' in log.read_text()
-    assert ("| marks" in out) == (what == "verdict") and ("VERDICT" in out) == (what == "report")
+    assert ("| marks" in out) == (what == "verdict") and ("WHAT TO SET" in out) == (what == "report")
     assert ("== report: " in err) == (what == "verdict")  # one does not need the other
     assert len((tmp_path / "results.csv").read_text().splitlines()) > 1 and (tmp_path / "summary.txt").exists()
 
@@ -196,8 +200,8 @@ def test_a_full_disk_needs_no_traceback(
     def full(_folder: Path) -> Path:
         raise OSError(28, "No space left on device")
 
-    monkeypatch.setattr(experiment_end, "write_report", full)
-    assert conclude(*ended(tmp_path, PAIR), interrupt, "") == 1
+    monkeypatch.setattr(end, "write_report", full)
+    assert conclude(*ended(tmp_path, PAIR), interrupt) == 1
     err = capsys.readouterr().err
     assert "== the report could not be made: [Errno 28] No space left on device\n" in err
     assert not (tmp_path / "logs").exists()
@@ -209,15 +213,19 @@ def test_a_signal_while_judging_or_drawing(
     what: str, number: int, expected: int, tmp_path: Path, interrupt: Interrupt, capsys: pytest.CaptureFixture[str],
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:  # fmt: skip
-    reported = []
+    reported: list[Path] = []
+
+    def report(folder: Path) -> Path:
+        reported.append(folder)
+        return folder
 
     def interrupted(*_: object) -> Path:
         os.kill(os.getpid(), number)
         raise AssertionError("the signal was not noticed")
 
-    monkeypatch.setattr(experiment_end, "write_report", lambda folder: reported.append(folder) or folder)
-    monkeypatch.setattr(experiment_end, f"write_{what}", interrupted)
-    assert conclude(*ended(tmp_path, PAIR), interrupt, "") == expected
+    monkeypatch.setattr(end, "write_report", report)
+    monkeypatch.setattr(end, f"write_{what}", interrupted)
+    assert conclude(*ended(tmp_path, PAIR), interrupt) == expected
     out, err = capsys.readouterr()
     assert f"== interrupted; scripts/verdict.sh {tmp_path} and scripts/report.sh {tmp_path} make " in err
     assert ("| marks" in out) == (what == "verdict") and not reported
@@ -225,7 +233,7 @@ def test_a_signal_while_judging_or_drawing(
 
 
 def test_signals_are_noted_again_afterwards(tmp_path: Path, interrupt: Interrupt) -> None:
-    conclude(*ended(tmp_path, PAIR), interrupt, "")
+    conclude(*ended(tmp_path, PAIR), interrupt)
     os.kill(os.getpid(), signal.SIGINT)
     assert (interrupt.signum, interrupt.count) == (signal.SIGINT, 1)
 
@@ -234,18 +242,18 @@ def test_an_interrupt_while_measuring_does_not_keep_the_report_from_being_made(
     tmp_path: Path, interrupt: Interrupt, capsys: pytest.CaptureFixture[str]
 ) -> None:
     manifest, experiment = ended(tmp_path, {**PAIR, "broken": "", "c": ""})
-    manifest.unit(Unit("broken", 1)).update(status=FAILED, reason="no luck")
+    manifest.unit(Unit("broken", 1, LOAD)).update(status=FAILED, reason="no luck")
     os.kill(os.getpid(), signal.SIGINT)
-    assert conclude(manifest, experiment, interrupt, "") == 130  # and not the failure's
+    assert conclude(manifest, experiment, interrupt) == 130  # and not the failure's
     out, err = capsys.readouterr()
-    assert "VERDICT" in out and "PARTIAL: 2 of 4" in out and "== report: " in err
+    assert "WHAT TO SET" in out and "PARTIAL: 2 of 4" in out and "== report: " in err
 
 
 def test_a_file_is_whole_or_as_it_was(tmp_path: Path) -> None:
     path = tmp_path / "verdict.json"
-    results.write(path, "old")
+    storage.write(path, "old")
     with pytest.raises(ValueError):
-        results.write_json(path, {"a": float("nan")})
+        storage.write_json(path, {"a": float("nan")})
     with pytest.raises(UnicodeEncodeError):  # as a signal would, after the file was begun
-        results.write(path, "\ud800")
+        storage.write(path, "\ud800")
     assert path.read_text() == "old" and list(tmp_path.iterdir()) == [path]

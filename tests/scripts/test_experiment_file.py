@@ -5,10 +5,9 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-
-from cqbench.experiment_file import Experiment, load, parse
-from cqbench.experiment_values import BadExperiment, Pinning
-from cqbench.offered import closed, open_loop
+from cqbench.files.offered import closed, open_loop
+from cqbench.run.fields import Pinning
+from cqbench.run.spec import BadExperiment, Experiment, load, parse
 
 HEAD = """
 [experiment]
@@ -153,10 +152,39 @@ def test_wrong_values_of_the_experiment(key: str, value: str, said: str) -> None
     assert complaint("\n".join([*lines, ONE])).startswith(said)
 
 
-@pytest.mark.parametrize("key", ["name", "title", "question", "warmup", "interval", "repetitions", "seed"])
+@pytest.mark.parametrize("key", ["name", "title", "question"])
 def test_what_is_missing_is_named(key: str) -> None:
     lines = [line for line in HEAD.splitlines() if not line.startswith(f"{key} =")]
     assert complaint("\n".join([*lines, ONE])) == f"experiment: '{key}' is missing"
+
+
+def test_what_may_be_missing() -> None:
+    kept = ("", "[experiment]", "name", "title", "question", "inflight")
+    short = "\n".join(line for line in HEAD.splitlines() if line.split(" =")[0] in kept)
+    experiment = parse(f"{short}\n{ONE}", "x")
+    assert (experiment.warmup_s, experiment.interval_s, experiment.repetitions, experiment.seed) == (0.2, 1, 7, None)
+
+
+def test_all_errors_are_said_at_once() -> None:
+    text = HEAD.replace("0.1", '"5 parsecs"').replace("seed = 7", "seed = -1\nspeed = 3")
+    text += ONE + 'client_flags = 3\nhost = ""\n[clients]\n'
+    with pytest.raises(BadExperiment) as error:
+        parse(text, "x.toml")
+    lines = str(error.value).splitlines()
+    assert all(line.startswith("x.toml: ") for line in lines)
+    assert [line.split(": ")[1] for line in lines] == (
+        ["experiment.interval", "experiment.seed", "experiment", "variant[0] ('one').client_flags"]
+        + ["variant[0] ('one').host", "the file"]
+    )
+
+
+def test_all_that_does_not_go_together_is_said_at_once() -> None:
+    two = ONE + "host = 'a'\nserver_flags = '--x'\nadded_rtt = '5ms'\n" + ONE.replace("one", "two")
+    with pytest.raises(BadExperiment) as error:
+        parse(HEAD + "rates = [5]\n" + two + "client_flags = '--api cq --api sync'\n", "x.toml")
+    said = [line.split(": ")[1] for line in str(error.value).splitlines()]
+    ones = ["variant 'one'.server_flags", "variant 'one'.added_rtt"]
+    assert said == ["experiment.rates", *ones, "variant 'two'.client_flags"]
 
 
 OPEN = HEAD.replace("inflight = [1, 4]", "rates = [2000, 500.5]")
@@ -179,7 +207,7 @@ def test_an_open_loop() -> None:
         ("rates = [nan]", "experiment.rates: NaN is not a number"),
         ("rates = [true]", "experiment.rates: true is not a number"),
         ('rates = ["1000"]', 'experiment.rates: "1000" is not a number'),
-        ("rates = [5, 5.0]", "experiment.rates: 5.0 is not accepted twice in the list: each once"),
+        ("rates = [5, 5.0]", "experiment.rates: 5 is not accepted twice in the list: each once"),
         ("rates = [5]\ninflight = [1]", "experiment.rates: [5] is not accepted beside inflight: write one of the two"),
     ],
 )
@@ -214,7 +242,8 @@ AXIS = '[[axis]]\nname = "{}"\nvalues = [{}]\n'
         ("[[variant]]\nname = '../x'\n", 'variant[0].name: "../x" is not a name'),
         ("[[variant]]\nname = 3\n", "variant[0].name: 3 is not a name"),
         (ONE + ONE, 'variant.name: "one" is there twice'),
-        (ONE + "flags = '-x'\n", 'variant[0]: unknown key "flags" (value "-x"); accepted are name, client_flags,'),
+        (ONE + "flags = '-x'\n",
+         'variant[0] (\'one\'): unknown key "flags" (value "-x"); accepted are name, client_flags,'),
         (ONE + "build = 'debug'\n", "variant[0] ('one').build: \"debug\" is not 'release' or 'sid'"),
         (ONE + "host = ''\n", "variant[0] ('one').host: \"\" is not HOST or HOST:PORT"),
         (ONE + "host = '--help'\n", "variant[0] ('one').host: \"--help\" is not HOST"),
@@ -235,15 +264,15 @@ AXIS = '[[axis]]\nname = "{}"\nvalues = [{}]\n'
         (ONE + "client_flags = '--api cq --api=cq'\n", "variant 'one'.client_flags: \"--api\" is not accepted twice"),
         ("[server]\nlayout = 'post'\n" + ONE + "server_flags = '--num-cqs 2'\n",
          "variant 'one'.server_flags: \"--num-cqs\" is not accepted twice (server.layout gives it)"),
-        (AXIS.format("a", ""), "axis 'a'.values: there are none"),
+        (AXIS.format("a", ""), "axis[0] ('a').values: there are none"),
         ("axis = 3\n", "experiment: unknown key \"axis\""),
-        ("[[axis]]\nname = 'a'\n", "axis 'a': 'values' is missing"),
-        ("[[axis]]\nname = 'a'\nvalues = 3\n", "axis 'a'.values: 3 is not a list of tables"),
-        ("[[axis]]\nname = 'a'\nvalues = ['b']\n", "axis 'a'.values: [\"b\"] is not a list of tables"),
-        (AXIS.format("a", '{ name = "x.y" }'), "axis 'a'.values[0].name: \"x.y\" is not a name"),
+        ("[[axis]]\nname = 'a'\n", "axis[0] ('a'): 'values' is missing"),
+        ("[[axis]]\nname = 'a'\nvalues = 3\n", "axis[0] ('a').values: 3 is not a list of tables"),
+        ("[[axis]]\nname = 'a'\nvalues = ['b']\n", "axis[0] ('a').values[0]: \"b\" is not a table"),
+        (AXIS.format("a", '{ name = "x.y" }'), "axis[0] ('a').values[0].name: \"x.y\" is not a name"),
         (AXIS.format("a", '{ name = "x" }, { name = "x" }'), "axis 'a'.values.name: \"x\" is there twice"),
         (AXIS.format("a", '{ name = "x" }') * 2, 'axis.name: "a" is there twice'),
-        (AXIS.format("a", '{ name = "x", y = 1 }'), "axis 'a'.values[0]: unknown key \"y\" (value 1)"),
+        (AXIS.format("a", '{ name = "x", y = 1 }'), "axis[0] ('a').values[0] ('x'): unknown key \"y\" (value 1)"),
         (AXIS.format("a", '{ name = "x" }') + ONE, "variant: "),
         (AXIS.format("a", '{ name = "x", build = "sid" }') + AXIS.format("b", '{ name = "y", build = "sid" }'),
          "variant 'x.y'.build: \"sid\" is not accepted from two axes"),
@@ -267,7 +296,7 @@ def test_a_product_that_is_too_large() -> None:
 
 def test_a_joined_name_that_is_too_long() -> None:
     text = "".join(AXIS.format(c, f'{{ name = "{c * 90}" }}') for c in "abc")
-    assert complaint(HEAD + text).endswith("is not short enough for a file: at most 200 characters")
+    assert complaint(HEAD + text).endswith("is not accepted: at most 200 characters fit a file's name")
 
 
 def test_files_that_are_none(tmp_path: Path) -> None:

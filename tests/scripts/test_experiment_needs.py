@@ -6,20 +6,18 @@ import json
 from pathlib import Path
 
 import pytest
-
-from cqbench import experiment_needs
-from cqbench.experiment_file import Experiment, parse
-from cqbench.experiment_needs import Unmet
-from cqbench.experiment_plan import Programs
-from test_bench_run import finish
+from cqbench.run import needs
+from cqbench.run.needs import Unmet
+from cqbench.run.plan import Programs
+from cqbench.run.spec import Experiment, parse
+from experiment_standin import CLIENT, TOML, finish, make_programs, start, stem
 from test_experiment_file import HEAD
-from test_experiment_run import CLIENT, TOML, make_programs, start
 
 
 def version_of(folder: Path, line: str) -> Programs:
     """Programs whose client answers --version with that line; newgrpc.sh's says 1.83.0."""
     client = folder / "grpc_ping_client"
-    client.write_text(f"#!/bin/sh\n[ \"$1\" = --version ] && {line}\n")
+    client.write_text(f'#!/bin/sh\n[ "$1" = --version ] && {line}\n')
     client.chmod(0o755)
     script = folder / "newgrpc.sh"
     asked = "[ \"$*\" = '--run grpc_ping_client --version' ]"
@@ -40,29 +38,29 @@ INSTALLED = "echo 'grpc_ping_client 0.1.0 (gRPC 1.51.1, protobuf 3.21.12)'"
 
 
 @pytest.mark.parametrize(
-    ("needs", "met"),
+    ("version", "met"),
     [("1.51", True), ("1.51.1", True), ("1.51.2", False), ("1.52", False), ("1.9", True), ("2.0", False)],
 )
-def test_versions_are_compared_by_their_numbers(needs: str, met: bool, tmp_path: Path) -> None:
-    unmet = experiment_needs.check(needing("release ", f"release {needs}"), version_of(tmp_path, INSTALLED))
-    assert unmet == ({} if met else {"v1": f'needs gRPC {needs}, this is 1.51.1 (build "release")'})
+def test_versions_are_compared_by_their_numbers(version: str, met: bool, tmp_path: Path) -> None:
+    unmet = needs.check(needing("release ", f"release {version}"), version_of(tmp_path, INSTALLED))
+    assert unmet == ({} if met else {"v1": f'needs gRPC {version}, this is 1.51.1 (build "release")'})
 
 
 def test_each_build_is_asked_for_its_own_version(tmp_path: Path) -> None:
     programs = version_of(tmp_path, INSTALLED)
-    assert experiment_needs.check(needing("sid 1.83", "release 1.83", "release "), programs) == {
+    assert needs.check(needing("sid 1.83", "release 1.83", "release "), programs) == {
         "v1": 'needs gRPC 1.83, this is 1.51.1 (build "release")'
     }
 
 
 def test_a_prerelease_counts_as_its_release(tmp_path: Path) -> None:
     programs = version_of(tmp_path, "echo 'x (gRPC 1.84.0-dev, protobuf 7)'")
-    assert experiment_needs.check(needing("release 1.84"), programs) == {}
+    assert needs.check(needing("release 1.84"), programs) == {}
 
 
 def test_nothing_that_can_be_run(tmp_path: Path) -> None:
     with pytest.raises(Unmet) as unmet:
-        experiment_needs.check(needing("release 1.83", "release 1.83"), version_of(tmp_path, INSTALLED))
+        needs.check(needing("release 1.83", "release 1.83"), version_of(tmp_path, INSTALLED))
     said = 'try: no variant can be run: needs gRPC 1.83, this is 1.51.1 (build "release")'
     assert str(unmet.value) == said
 
@@ -77,13 +75,13 @@ def test_nothing_that_can_be_run(tmp_path: Path) -> None:
     ],
 )
 def test_a_version_that_is_not_known_is_not_new_enough(line: str, said: str, tmp_path: Path) -> None:
-    unmet = experiment_needs.check(needing("release ", "release 1.0"), version_of(tmp_path, line))
+    unmet = needs.check(needing("release ", "release 1.0"), version_of(tmp_path, line))
     assert unmet == {"v1": f"needs gRPC 1.0, and {said}"}
 
 
 def test_a_program_that_is_not_there_has_no_version() -> None:
     programs = Programs(Path("/none"), Path("/none/newgrpc.sh"))
-    unmet = experiment_needs.check(needing("release ", "sid 1.83"), programs)
+    unmet = needs.check(needing("release ", "sid 1.83"), programs)
     assert unmet["v1"].startswith('needs gRPC 1.83, and build "sid" cannot be run: ')
 
 
@@ -100,12 +98,12 @@ def test_what_cannot_be_run_is_said_and_the_rest_is_run(tmp_path: Path) -> None:
     said = 'new: needs gRPC 1.83, this is 1.51.1 (build "release")'
     assert f"== not run: {said}\n" in stderr and f"NOT RUN: {said}\n" in (folder / "summary.txt").read_text() + stdout
     manifest = json.loads((folder / "manifest.json").read_text())
-    assert {f"{u['variant']}/{u['repetition']}": u["status"] for u in manifest["units"]} == {
-        **{f"new/{n}": "not run" for n in (1, 2)},
-        **{f"any/{n}": "ok" for n in (1, 2)},
+    assert {stem(u): u["status"] for u in manifest["units"]} == {
+        **{f"new/0{n}-{load}": "not run" for n in (1, 2) for load in (1, 4)},
+        **{f"any/0{n}-{load}": "ok" for n in (1, 2) for load in (1, 4)},
     }
     assert not manifest["partial"] and not (folder / "raw/new").exists()
-    assert "[2/2]" in stderr and "already" not in stderr
+    assert "[4/4]" in stderr and "already" not in stderr
     (programs / "grpc_ping_client").write_text(asks.replace("1.51.1", "1.84.0"))
     finish(start(programs, "--resume", str(folder)))
     manifest = json.loads((folder / "manifest.json").read_text())

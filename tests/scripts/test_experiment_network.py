@@ -7,23 +7,21 @@ import os
 import shlex
 import signal
 import sys
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
-
-from cqbench import experiment_needs, experiment_plan, toxiproxy
-from cqbench.cpus import Placement, read_machine
-from cqbench.documents import load as load_document
-from cqbench.experiment_file import parse
-from cqbench.experiment_manifest import Manifest
-from cqbench.experiment_plan import Programs, describe, make_order, place, proxy_cpus
-from cqbench.experiment_run import Runner, not_delayed
-from cqbench.processes import Interrupt
-from test_bench_run import finish, wait_for
+from cqbench.files.result import load as load_document
+from cqbench.run import needs, plan, toxiproxy
+from cqbench.run.cpus import Placement, read_machine
+from cqbench.run.manifest import Manifest
+from cqbench.run.plan import Programs, describe, place, proxy_cpus
+from cqbench.run.processes import Interrupt
+from cqbench.run.runner import Runner, facts_of, not_delayed
+from cqbench.run.spec import Experiment, parse
+from cqbench.run.units import Unit, make_order
+from experiment_standin import CHECKED, SERVER, finish, make_programs, start, wait_for
 from test_experiment_file import HEAD
-from test_experiment_run import SERVER, start
 from test_result_schema import programs as real_programs
 from test_toxiproxy import assert_no_proxy, make_standin
 
@@ -32,6 +30,7 @@ DATA = Path(__file__).parent / "data"
 CLIENT = f"""#!{sys.executable}
 import json, os, pathlib, sys, time
 here = pathlib.Path(__file__).parent
+{CHECKED}
 host, port = sys.argv[sys.argv.index("--host") + 1].rsplit(":", 1)
 (here / "clients").open("a").write(f"{{host}}:{{port}}\\n")
 if os.environ.get("STANDIN_CLIENT") == "waits":
@@ -56,26 +55,24 @@ added_rtt = "0ms"
 name = "far"
 added_rtt = "5ms"
 """
-TOML = HEAD.replace("repetitions = 2", "repetitions = 1") + NETWORKS
+TOML = HEAD.replace("repetitions = 2", "repetitions = 1").replace("[1, 4]", "[1]") + NETWORKS
 
 
 @pytest.fixture
 def programs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    folder = tmp_path / "bin"
-    folder.mkdir()
-    for name, text in (("grpc_ping_server", SERVER), ("grpc_ping_client", CLIENT)):
-        (folder / name).write_text(text)
-        (folder / name).chmod(0o755)
-    (tmp_path / "try.toml").write_text(TOML)
     monkeypatch.setenv(toxiproxy.VARIABLE, str(make_standin(tmp_path / "proxy")))
-    return folder
+    return make_programs(tmp_path, SERVER, CLIENT, TOML)
+
+
+def order(experiment: Experiment) -> list[Unit]:
+    return make_order([variant.name for variant in experiment.variants], experiment.loads, 1, 1)
 
 
 def run_here(bin_folder: Path, folder: Path, text: str = TOML) -> dict[str, dict[str, Any]]:
     """The manifest's entries by variant."""
     experiment = parse(text, "x.toml")
     placements = {v.name: place(experiment, v, read_machine(), "", "") for v in experiment.variants}
-    manifest = Manifest.new(folder, experiment, make_order(experiment, 1, 1), 1, {})
+    manifest = Manifest.new(folder, experiment, order(experiment), 1, {}, facts_of(experiment, placements))
     previous = {number: signal.getsignal(number) for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)}
     try:
         Runner(experiment, placements, Programs(bin_folder, Path("/none")), manifest, Interrupt()).run()
@@ -112,7 +109,7 @@ def test_the_manifest_says_what_the_network_was(programs: Path, tmp_path: Path) 
     assert "toxiproxy-standin -host 127.0.0.1" in network["proxy_command"]
     if network["proxy_cpus"]:
         assert network["proxy_command"].startswith(f"taskset -c {network['proxy_cpus']} env LOG_LEVEL=info ")
-    assert (tmp_path / "logs/far/01.proxy.log").exists() and not (tmp_path / "logs/direct/01.proxy.log").exists()
+    assert (tmp_path / "logs/far/01-1.proxy.log").exists() and not (tmp_path / "logs/direct/01-1.proxy.log").exists()
 
 
 def test_the_manifest_says_which_variables_both_sides_had(programs: Path, tmp_path: Path) -> None:
@@ -167,9 +164,11 @@ def test_calls_across_the_edges_of_the_window_may_be_one_more() -> None:
     document = load_document(DATA / "unary-sync-shared.json")
     (point, *_) = document.points
     for completed, said in ((22, False), (23, True)):  # 21 fit into 105 ms, and one
-        one = replace(document, points=(replace(point, inflight=1, completed=completed, throughput=completed / 0.105),))
+        changes = {"inflight": 1, "completed": completed, "throughput_per_second": completed / 0.105}
+        one = document.model_copy(update={"points": [point.model_copy(update=changes)]})
         assert bool(not_delayed(one, 5)) is said
-    assert not_delayed(replace(document, points=(replace(point, completed=0, throughput=None),)), 5) == ""
+    nothing = point.model_copy(update={"completed": 0})
+    assert not_delayed(document.model_copy(update={"points": [nothing]}), 5) == ""
 
 
 @pytest.mark.parametrize("signum", [signal.SIGINT, signal.SIGTERM, signal.SIGKILL])
@@ -189,7 +188,7 @@ def test_a_proxy_that_is_not_installed_ends_it_before_anything_is_measured(
     monkeypatch.setenv(toxiproxy.VARIABLE, "/nowhere/toxiproxy")
     status, stdout, stderr = finish(start(programs))
     assert (status, stdout, stderr.count("\n")) == (2, "", 1)
-    said = "experiment.sh: CQBENCH_TOXIPROXY: '/nowhere/toxiproxy' is not a program, and variant 'near' needs"
+    said = "cqbench run: CQBENCH_TOXIPROXY: '/nowhere/toxiproxy' is not a program, and variant 'near' needs"
     assert stderr.startswith(said)
     assert not (tmp_path / "results").exists()
 
@@ -197,10 +196,10 @@ def test_a_proxy_that_is_not_installed_ends_it_before_anything_is_measured(
 def test_what_the_script_has_to_install(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv(toxiproxy.VARIABLE, raising=False)
     folder = str(toxiproxy.FOLDER)
-    assert experiment_needs.lines(parse(TOML, "x")) == ["build release", f"toxiproxy {toxiproxy.VERSION} {folder}"]
-    assert experiment_needs.lines(parse(HEAD + '[[variant]]\nname = "a"\nbuild = "sid"\n', "x")) == ["build sid"]
+    assert needs.lines(parse(TOML, "x")) == ["build release", f"toxiproxy {toxiproxy.VERSION} {folder}"]
+    assert needs.lines(parse(HEAD + '[[variant]]\nname = "a"\nbuild = "sid"\n', "x")) == ["build sid"]
     monkeypatch.setenv(toxiproxy.VARIABLE, "/usr/bin/toxiproxy-server")
-    assert experiment_needs.lines(parse(TOML, "x")) == ["build release"]
+    assert needs.lines(parse(TOML, "x")) == ["build release"]
 
 
 def test_the_proxy_has_the_cpus_that_nobody_else_has(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -216,7 +215,7 @@ def test_the_plan_shows_the_proxy(monkeypatch: pytest.MonkeyPatch) -> None:
     pinned, free = Placement((1,), (0,), "why"), Placement((), (), "why")
     programs = Programs(Path("/bin"), Path("/newgrpc"), Path("/toxiproxy"))
     placements = {"direct": pinned, "near": free, "far": pinned}
-    text = describe(experiment, make_order(experiment, 1, 1), 1, placements, programs)
+    text = describe(experiment, order(experiment), 1, placements, programs)
     assert "client on CPU 0, through a proxy on CPUs 0-1 that adds 5 ms to each round trip: why" in text
     assert "client not pinned, through a proxy that is not pinned, that adds 0 ms to each round trip: why" in text
     assert "taskset -c 0-1 env LOG_LEVEL=info /toxiproxy -host 127.0.0.1 -port API-PORT\n" in text
@@ -226,19 +225,20 @@ def test_the_plan_shows_the_proxy(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_a_note_says_what_the_proxy_means_for_the_evidence() -> None:
     experiment = parse(TOML, "x")
     notes = {v.name: place(experiment, v, read_machine(), "", "").notes for v in experiment.variants}
-    assert experiment_plan.PROXY_NOTE in notes["far"] and experiment_plan.PROXY_NOTE in notes["near"]
-    assert experiment_plan.PROXY_NOTE not in notes["direct"]
+    assert plan.PROXY_NOTE in notes["far"] and plan.PROXY_NOTE in notes["near"]
+    assert plan.PROXY_NOTE not in notes["direct"]
 
 
 def test_with_the_real_programs(programs: Path, tmp_path: Path) -> None:
     """A call through the proxy takes 30 ms more, and the connections are as many as the policy promises."""
-    text = TOML.replace('"5ms"', '"30ms"').replace("interval = 0.1", "interval = 0.5")
+    text = TOML.replace("[1]", "[1, 4]").replace('"5ms"', '"30ms"').replace("interval = 0.1", "interval = 0.5")
     text = text.replace("repetitions = 1", 'repetitions = 1\nplacement = "none"')
     units = run_here(real_programs(), tmp_path, text + '[client]\nflags = "--channel-policy local-pool"\n')
     assert {u["status"] for u in units.values()} == {"ok"}, units
     alone = {}
     for name in ("direct", "near", "far"):
-        points = load_document(tmp_path / f"raw/{name}/01.json").points
+        files = (tmp_path / f"raw/{name}/01-{load}.json" for load in (1, 4))
+        points = [point for file in files for point in load_document(file).points]
         assert [(p.inflight, p.connections, p.failed) for p in points] == [(1, 1, 0), (4, 4, 0)]
         alone[name] = points[0].throughput or 0.0
     assert alone["far"] <= 1 / 0.030 + 2 < alone["near"] and alone["direct"] > 1 / 0.030 + 2

@@ -2,17 +2,13 @@
 
 from __future__ import annotations
 
-import argparse
-import shlex
 from typing import Any
 
 import pytest
-
-from cqbench import experiment, experiment_file, experiment_override
-from cqbench.experiment_file import Experiment, parse
-from cqbench.experiment_values import BadExperiment
-from cqbench.offered import closed, open_loop
-from cqbench.options import Parser
+from cqbench.cli import main as cqbench
+from cqbench.files.offered import closed, open_loop
+from cqbench.run import command, override, spec, start
+from cqbench.run.spec import BadExperiment, Experiment, parse
 from test_experiment_file import HEAD
 
 AXES = """
@@ -27,27 +23,23 @@ values = [{ name = "one" }, { name = "two", client_env = { A = "b" } }]
 """
 
 
-def options(*words: str) -> argparse.Namespace:
-    parser = Parser("experiment.sh")
-    experiment_override.add_arguments(parser)
-    return parser.parse_args(words)
+def options(*words: str) -> override.Options:
+    return override.Options(**command.command.make_context("run", ["x", *words]).params)
 
 
 def apply(text: str, *words: str) -> Experiment:
-    return experiment_override.apply(parse(HEAD + text, "x.toml"), options(*words))
+    return override.apply(parse(HEAD + text, "x.toml"), options(*words))
 
 
 def test_without_flags_the_experiment_is_the_files() -> None:
     read = parse(HEAD + AXES, "x.toml")
-    assert experiment_override.apply(read, options()) is read
+    assert override.apply(read, options()) is read
 
 
 def test_flags_win_and_the_data_shows_it() -> None:
     read = parse(HEAD + AXES, "x.toml")
     before = repr(read.data)
-    changed = experiment_override.apply(
-        read, options("--interval", "0.25", "--warmup", "0.5", "--inflight-list", "8,2")
-    )
+    changed = override.apply(read, options("--interval", "0.25", "--warmup", "0.5", "--inflight-list", "8,2"))
     assert (changed.loads, changed.warmup_s, changed.interval_s) == ((closed(2), closed(8)), 0.5, 0.25)
     head = changed.data["experiment"]
     assert (head["inflight"], head["warmup"], head["interval"]) == ([2, 8], 0.5, 0.25)
@@ -57,16 +49,14 @@ def test_flags_win_and_the_data_shows_it() -> None:
 
 def test_only_what_is_given_changes() -> None:
     read = parse(HEAD + AXES, "x.toml")
-    changed = experiment_override.apply(read, options("--warmup", "3"))
+    changed = override.apply(read, options("--warmup", "3"))
     assert (changed.warmup_s, changed.interval_s, changed.loads) == (3, read.interval_s, read.loads)
 
 
-@pytest.mark.parametrize(
-    "words", [(), ("--host", "some host:7"), ("--interval", "0.123456789", "--inflight-list", "1,4", "--warmup", "2")]
-)
-def test_what_was_given_can_be_given_again(words: tuple[str, ...]) -> None:
-    first = options(*words)
-    assert options(*shlex.split(experiment_override.given(first))) == first
+def test_durations_are_written_as_in_a_file() -> None:
+    read = parse(HEAD + AXES, "x.toml")
+    changed = override.apply(read, options("--warmup", "500ms", "--interval", "1.5s"))
+    assert (changed.warmup_s, changed.interval_s) == (0.5, 1.5)
 
 
 def test_a_host_is_every_variants_and_the_layout_of_a_server_goes() -> None:
@@ -87,7 +77,7 @@ def test_a_host_on_this_machine_is_noted(
     host: str, client_cpus: str, noted: bool, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("CLIENT_CPUS", client_cpus)
-    said = experiment.notes(apply(AXES, "--host", host), {})
+    said = start.notes(apply(AXES, "--host", host), {})
     assert said == (["that server is on this machine; set CLIENT_CPUS to CPUs that it does not use"] if noted else [])
 
 
@@ -96,7 +86,7 @@ def test_server_cpus_that_are_not_used_are_noted(
     words: tuple[str, ...], noted: bool, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("SERVER_CPUS", "0")
-    said = experiment.notes(apply(AXES, *words), {})
+    said = start.notes(apply(AXES, *words), {})
     assert said == (["SERVER_CPUS is not used: no server is started here"] if noted else [])
 
 
@@ -127,19 +117,19 @@ def test_empty_settings_of_a_server_are_none() -> None:
 
 
 def shipped(name: str) -> Experiment:
-    return experiment_file.load(experiment.shipped()[name])
+    return spec.load(start.shipped()[name])
 
 
 @pytest.mark.parametrize("name", ["headline", "ydb-full", "policies", "threads"])
 def test_shipped_experiments_that_take_a_host(name: str) -> None:
-    changed = experiment_override.apply(shipped(name), options("--host", "box"))
+    changed = override.apply(shipped(name), options("--host", "box"))
     assert all(v.host == "box" for v in changed.variants)
 
 
 @pytest.mark.parametrize("name", ["cq-layout", "pollers", "grpc-versions"])
 def test_shipped_experiments_that_do_not(name: str) -> None:
     with pytest.raises(BadExperiment, match="that server is not started here"):
-        experiment_override.apply(shipped(name), options("--host", "box"))
+        override.apply(shipped(name), options("--host", "box"))
 
 
 @pytest.mark.parametrize(
@@ -152,33 +142,28 @@ def test_shipped_experiments_that_do_not(name: str) -> None:
     ],
 )
 def test_bad_values(words: tuple[str, ...], said: str, capsys: Any) -> None:
-    with pytest.raises(SystemExit) as error:
-        options(*words)
-    assert error.value.code == 2 and said in capsys.readouterr().err
+    assert cqbench(["run", "x", *words]) == 2 and said in capsys.readouterr().err
 
 
 def test_the_headline_is_what_compare_and_verdict_take() -> None:
     """Seven repetitions tell 48 points apart; intervals take six. Three minutes."""
     head = shipped("headline")
     assert ([load.number for load in head.loads], head.repetitions, len(head.variants)) == ([1, 2, 4, 8, 16, 48], 7, 8)
-    for path in experiment.shipped().values():
-        assert experiment_file.load(path).repetitions >= 6 or path.stem == "ydb-full"
+    for path in start.shipped().values():
+        assert spec.load(path).repetitions >= 6 or path.stem == "ydb-full"
 
 
 RATES = HEAD.replace("inflight = [1, 4]", "rates = [1000, 2000]") + AXES
 
 
 def test_rates_instead_of_the_files() -> None:
-    changed = experiment_override.apply(parse(RATES, "x.toml"), options("--rate-list", "300,20.5"))
+    changed = override.apply(parse(RATES, "x.toml"), options("--rate-list", "300,20.5"))
     assert changed.loads == (open_loop(20.5), open_loop(300)) and changed.data["experiment"]["rates"] == [20.5, 300]
-    assert experiment_override.given(options("--rate-list", "300,20.5")) == "--rate-list 20.5,300"
+    assert override.given(options("--rate", "300,20.5")) == {"rates": [20.5, 300]}
 
 
-def test_the_other_loops_flag_is_refused() -> None:
-    with pytest.raises(BadExperiment) as error:
-        experiment_override.apply(parse(RATES, "x.toml"), options("--inflight-list", "1,4"))
-    assert str(error.value).endswith(
-        ", which is an open loop: it takes calls per second, with --rate-list"
-    ) and str(error.value).startswith("argument --inflight-list: 1,4 is not accepted for '")
-    with pytest.raises(BadExperiment, match="--rate-list: 5 is not accepted for .* a closed loop: it takes calls in"):
-        apply(AXES, "--rate-list", "5")
+def test_a_rate_makes_an_open_loop_of_a_closed_one_and_the_other_way_round() -> None:
+    assert apply(AXES, "--rate", "5").loads == (open_loop(5),)
+    assert override.apply(parse(RATES, "x.toml"), options("--inflight", "1,4")).loads == (closed(1), closed(4))
+    with pytest.raises(BadExperiment, match="is not accepted beside inflight: write one of the two"):
+        apply(AXES, "--rate", "5", "--inflight", "1")

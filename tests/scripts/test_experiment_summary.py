@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from pathlib import Path
 
-from cqbench.documents import Document, load
-from cqbench.experiment_summary import MAX_NOTES, remarks, render, rows
-from cqbench.offered import closed, open_loop
-from cqbench.reasons import Reason
+from cqbench.files.offered import closed, open_loop
+from cqbench.files.point import CallError
+from cqbench.files.reasons import Reason
+from cqbench.files.result import Document, load
+from cqbench.run.summary import MAX_NOTES, remarks, render, rows
 
 DATA = Path(__file__).parent / "data"
 DOCUMENT = load(DATA / "unary-sync-shared.json")
@@ -16,9 +16,10 @@ POINT = DOCUMENT.points[0]
 
 
 def document(throughput: float | None, **changes: object) -> Document:
-    changes = {"load": closed(4), "inflight": 4, **changes}
-    point = replace(POINT, throughput=throughput, p50_ns=throughput, **changes)  # type: ignore[arg-type]
-    return replace(DOCUMENT, points=(point,), suspect=())
+    """With one point, at 4 in flight; throughput None: it measured nothing."""
+    figures = {"completed": int(throughput is not None), "throughput_per_second": throughput or 0, "p50_ns": throughput}
+    point = POINT.model_copy(update={"inflight": 4, **figures, **changes})
+    return DOCUMENT.model_copy(update={"points": [point], "suspect": []})
 
 
 def test_medians_over_the_repetitions() -> None:
@@ -40,7 +41,7 @@ def test_a_percentile_that_a_repetition_does_not_have_is_no_figure() -> None:
 
 
 def test_every_point_that_was_asked_for_has_a_row() -> None:
-    some = document(100, suspect=(Reason("drift", "odd"),), limits=(Reason("client-cpu", "full"),))
+    some = document(100, suspect=[Reason("drift", "odd")], limits=[Reason("client-cpu", "full")])
     text = render({"some": [some], "none": []}, [closed(4), closed(8)], 2)
     lines = [" ".join(line.split()) for line in text.splitlines()]
     assert lines[0] == "variant | in-flight | conns req/s P50 us P99 us runs | marks"
@@ -53,8 +54,8 @@ def test_every_point_that_was_asked_for_has_a_row() -> None:
 
 def test_an_open_loop() -> None:
     """By rate, whatever the most that may be outstanding; calls in flight of the same number are another load."""
-    due = {"load": open_loop(2000), "sent_p99_ns": 7_000.0, "p99_ns": 9_000.0}
-    both = [document(1990, **due), document(3, load=closed(2000))]
+    due = {"rate_asked": 2000.0, "sent_p99_ns": 7_000.0, "p99_ns": 9_000.0}
+    both = [document(1990, **due), document(3, inflight=2000)]
     lines = [" ".join(line.split()) for line in render({"a": both}, [open_loop(2000)], 1).splitlines()]
     assert lines[0] == "variant | asked/s | conns req/s P50 us P99 us P99 sent runs | marks"
     assert f"a | 2000 | {POINT.connections} 1990 2.0 9.0 7.0 1 |" in lines
@@ -66,21 +67,22 @@ def test_nothing() -> None:
 
 
 def test_remarks_that_differ_in_figures_only_are_one() -> None:
-    busy = [(Reason("other-processes", f"busy {share}"),) for share in (0.5, 0.7, 0.9)]
+    gone = CallError(code="UNAVAILABLE", count=3, first_message="gone")
+    busy = [[Reason("other-processes", f"busy {share}")] for share in (0.5, 0.7, 0.9)]
     by_variant = {
         "a": [document(1, suspect=busy[0]), document(1, suspect=busy[1])],
-        "b": [document(1, suspect=busy[2], errors=("UNAVAILABLE x 3",))],
+        "b": [document(1, suspect=busy[2], failed_calls=[gone])],
         "c": [document(None, failure="no luck")],
     }
     assert remarks(by_variant) == [
         "a, b: suspect: busy 0.5 (3 times; figures of the first)",
-        "b: failed calls: UNAVAILABLE x 3",
+        "b: failed calls: UNAVAILABLE x 3 (gone)",
         "c: not measured: no luck",
     ]
 
 
 def test_remarks_are_limited() -> None:
-    reasons = tuple(Reason("other", "odd " + chr(ord("a") + i)) for i in range(MAX_NOTES + 3))
+    reasons = [Reason("other", "odd " + chr(ord("a") + i)) for i in range(MAX_NOTES + 3)]
     text = render({"a": [document(1, suspect=reasons)]}, [closed(4)], 1)
     assert text.count("\n! a: suspect") == MAX_NOTES
     assert text.endswith("... and 3 more remarks in the JSON files\n")

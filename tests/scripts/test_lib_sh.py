@@ -47,7 +47,7 @@ def make(tree: Path, *arguments: str, broken: str = "", status: int = 0) -> list
 
 
 def test_measuring_takes_no_package_of_the_tests(tree: Path) -> None:
-    assert make(tree) == ["venv", "requirements.txt"]
+    assert make(tree) == ["venv", "requirements.txt", "scripts"]
     assert make(tree) == []
 
 
@@ -58,7 +58,7 @@ def test_the_tests_packages_are_added_and_serve_both(tree: Path) -> None:
 
 
 def test_all_at_once(tree: Path) -> None:
-    assert make(tree, "test") == ["venv", "requirements.txt", "requirements-test.txt"]
+    assert make(tree, "test") == ["venv", "requirements.txt", "scripts", "requirements-test.txt"]
 
 
 def test_a_changed_list_is_installed(tree: Path) -> None:
@@ -67,7 +67,7 @@ def test_a_changed_list_is_installed(tree: Path) -> None:
     assert make(tree) == []
     assert make(tree, "test") == ["requirements-test.txt"]
     (tree / "scripts/requirements.txt").write_text("a==2\n")
-    assert make(tree) == ["venv", "requirements.txt"]
+    assert make(tree) == ["venv", "requirements.txt", "scripts"]
     assert make(tree, "test") == ["requirements-test.txt"]  # they went with the old environment
 
 
@@ -76,7 +76,7 @@ def test_an_installation_that_failed_is_begun_again(tree: Path) -> None:
     assert make(tree, "test") == ["requirements-test.txt"]
     (tree / "scripts/requirements.txt").write_text("a==2\n")
     make(tree, broken="requirements.txt", status=1)
-    assert make(tree) == ["venv", "requirements.txt"]
+    assert make(tree) == ["venv", "requirements.txt", "scripts"]
 
 
 def test_every_pin_is_exact_and_in_one_list() -> None:

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import pytest
-
-from cqbench.plan import duration, server_layout
+from cqbench.run.layout import duration, server_layout
 
 
 @pytest.mark.parametrize(

@@ -1,4 +1,4 @@
-"""scripts/report.sh: where the page goes, what is replaced, what is never touched, and what is said about bad input."""
+"""cqbench report: where the page goes, what is replaced, what is never touched, what is said about bad input."""
 
 from __future__ import annotations
 
@@ -10,8 +10,8 @@ import subprocess
 from pathlib import Path
 
 import pytest
-
-from cqbench import report, report_page
+from cqbench.cli import main as cqbench
+from cqbench.report import command, page
 
 ROOT = Path(__file__).resolve().parents[2]
 DATA = Path(__file__).parent / "data"
@@ -40,17 +40,17 @@ def contents(folder: Path) -> dict[str, str]:
 def refused(capsys: pytest.CaptureFixture[str], *arguments: str) -> str:
     """Its one line on stderr; the exit status is 2."""
     try:
-        status = report.main(list(arguments))
+        status = cqbench(["report", *arguments])
     except SystemExit as end:
         status = int(end.code or 0)
     out, err = capsys.readouterr()
-    assert (status, out) == (2, "") and err.count("\n") == 1 and err.startswith("report.sh: "), (status, out, err)
+    assert (status, out) == (2, "") and err.count("\n") == 1 and err.startswith("cqbench report: "), (status, out, err)
     return err
 
 
 def test_the_page_and_the_distributions_go_into_the_folder_and_results_stay(folder: Path) -> None:
     before = contents(folder)
-    page = report.write(folder)
+    page = command.write(folder)
     assert page == folder / "report.html" and "Shared against separate connections" in page.read_text()
     after = contents(folder)
     assert {name: after[name] for name in before} == before
@@ -59,30 +59,30 @@ def test_the_page_and_the_distributions_go_into_the_folder_and_results_stay(fold
 
 
 def test_a_new_report_replaces_the_old_one(folder: Path) -> None:
-    report.write(folder)
+    command.write(folder)
     shutil.rmtree(folder / "raw/streaming.sync.separate")
     (folder / "report.html").write_text("old")
-    report.write(folder)
-    assert "old" != (folder / "report.html").read_text()
+    command.write(folder)
+    assert (folder / "report.html").read_text() != "old"
     left = {p.name for p in (folder / "hgrm").iterdir()}
     assert left == {f"streaming-sync-shared-{n}.hgrm" for n in (1, 4, 16)}
 
 
 def test_a_report_is_not_read_as_a_result(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    assert report.main([str(folder)]) == report.main([str(folder)]) == 0
+    assert cqbench(["report", str(folder)]) == cqbench(["report", str(folder)]) == 0
     capsys.readouterr()
 
 
 def test_a_page_that_cannot_be_made_leaves_the_old_one(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    report.write(folder)
+    command.write(folder)
     before = contents(folder)
 
     def fail(_: object) -> str:
         raise RuntimeError("defect")
 
-    monkeypatch.setattr(report_page, "render", fail)
+    monkeypatch.setattr(page, "render", fail)
     with pytest.raises(RuntimeError):
-        report.write(folder)
+        command.write(folder)
     assert contents(folder) == before
 
 
@@ -90,7 +90,7 @@ def test_the_path_is_printed_and_the_rest_is_on_stderr(folder: Path, capsys: pyt
     manifest = json.loads((folder / "manifest.json").read_text())
     manifest["units"][0].update(status="pending")
     (folder / "manifest.json").write_text(json.dumps(manifest))
-    assert report.main([str(folder)]) == 0
+    assert cqbench(["report", str(folder)]) == 0
     out, err = capsys.readouterr()
     assert out == f"{folder / 'report.html'}\n"
     assert err.splitlines() == [
@@ -101,14 +101,14 @@ def test_the_path_is_printed_and_the_rest_is_on_stderr(folder: Path, capsys: pyt
 
 def test_results_without_distributions_leave_no_folder(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     page = tmp_path / "page.html"
-    assert report.main(["--output", str(page), str(DATA / "verdict"), str(DATA / "pool.json")]) == 0
-    assert page.is_file() and os.listdir(tmp_path) == ["page.html"]
+    assert cqbench(["report", "--output", str(page), str(DATA / "verdict"), str(DATA / "pool.json")]) == 0
+    assert page.is_file() and [p.name for p in tmp_path.iterdir()] == ["page.html"]
     assert capsys.readouterr().err == ""
 
 
 def test_figures_go_where_asked(folder: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     figures = tmp_path / "new/figures"
-    assert report.main(["--figures", str(figures), str(folder)]) == 0
+    assert cqbench(["report", "--figures", str(figures), str(folder)]) == 0
     kinds = {path.suffix for path in figures.iterdir()}
     assert kinds == {".png", ".svg"}
     assert f"== figures: {len(list(figures.iterdir()))} files in {figures}" in capsys.readouterr().err
@@ -125,7 +125,7 @@ def test_bad_input(folder: Path, tmp_path: Path, capsys: pytest.CaptureFixture[s
         assert f"'{bad}' is not the name of an .html file" in refused(capsys, "--output", bad, result)
     existing = tmp_path / "sharing/manifest.json"
     line = refused(capsys, "--figures", str(existing), str(folder))
-    assert f"argument --figures: '{existing}' is not a folder" in line
+    assert f"argument --figures: Directory '{existing}' is a file" in line
     page = str(tmp_path / "a.html")
     assert "No such file" in refused(capsys, "--output", page, str(tmp_path / "absent.json"))
     assert "not a result" in refused(capsys, "--output", page, str(existing))
@@ -146,20 +146,21 @@ def test_a_broken_distribution_is_one_line(folder: Path, capsys: pytest.CaptureF
 
 def test_what_cannot_be_written_is_one_line(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
     (folder / "hgrm").write_text("in the way")
-    assert report.main([str(folder)]) == 1
+    assert cqbench(["report", str(folder)]) == 1
     out, err = capsys.readouterr()
-    assert out == "" and err == f"report.sh: {folder / 'hgrm'}: File exists\n"
+    assert out == "" and err == f"cqbench report: {folder / 'hgrm'}: File exists\n"
 
 
 def test_the_script(folder: Path) -> None:
     def run(*arguments: str) -> subprocess.CompletedProcess[str]:
         environment = {**os.environ, "CQBENCH_NO_INSTALL": "1"}
         command = [str(ROOT / "scripts/report.sh"), *arguments]
-        return subprocess.run(command, capture_output=True, text=True, timeout=120, env=environment)
+        return subprocess.run(command, capture_output=True, text=True, timeout=120, env=environment, check=False)
 
     help_text = run("--help")
     assert help_text.returncode == 0 and "--figures DIR" in help_text.stdout and "--output FILE" in help_text.stdout
     made = run(str(folder))
     assert (made.returncode, made.stdout) == (0, f"{folder / 'report.html'}\n")
     bad = run("--colour", str(folder))
-    assert bad.returncode == 2 and bad.stderr == "report.sh: unrecognized arguments: --colour (see --help)\n"
+    assert bad.returncode == 2
+    assert bad.stderr == "cqbench report: No such option '--colour'. (see cqbench report --help)\n"

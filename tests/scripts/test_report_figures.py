@@ -3,16 +3,14 @@
 from __future__ import annotations
 
 import struct
-import xml.etree.ElementTree as xml
 from dataclasses import replace
 from pathlib import Path
+from xml.etree import ElementTree
 
 import pytest
 import report_samples as samples
-
-from cqbench import report_figures
-from cqbench import report_plots as plots
-from cqbench.report_model import Report
+from cqbench.report import figures, plots
+from cqbench.report.model import Report
 
 SVG = "{http://www.w3.org/2000/svg}"
 
@@ -23,19 +21,19 @@ def small() -> Report:
     keys = samples.NO_SERVER
     bare = (replace(p, values={k: v for k, v in p.values.items() if k in keys}) for p in report.series[1].points)
     shared = replace(report.series[8], distributions=(), title="shared <&> " + samples.HOSTILE)
-    return replace(report, series=(shared, replace(report.series[1], points=tuple(bare), distributions=())))
+    return replace(report, series=(shared, replace(report.series[1], points=tuple(bare), distributions=())), against=())
 
 
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     path = tmp_path_factory.mktemp("figures")
-    written = report_figures.write(small(), path)
+    written = figures.write(small(), path)
     assert sorted(written) == sorted(path.iterdir())
     return path
 
 
-def root(path: Path) -> xml.Element:
-    return xml.parse(path).getroot()
+def root(path: Path) -> ElementTree.Element:
+    return ElementTree.parse(path).getroot()
 
 
 def marks(path: Path, name: str) -> int:
@@ -70,9 +68,9 @@ def test_every_point_has_a_mark(folder: Path) -> None:
 
 def test_unary_and_streaming_have_one_scale() -> None:
     report = samples.usual()
-    plot = plots.PLOTS[0]
-    (frame,) = plots.frames(plot, report)
-    both = [report_figures.figure(plot, frame, panel, report)["params"] for panel in frame.panels]
+    ((plot, (frame,)),) = [of for of in plots.plots(report) if of[0].key == "throughput"]
+    params = [figures.figure(plot, frame, panel, report)["params"] for panel in frame.panels]
+    both = [[p for p in some if p["name"] != "named"] for some in params]
     ends = {p["name"]: p["value"] for p in both[0]}
     highest = max(p.values["throughput"].high or 0 for s in report.series for p in s.points)
     assert both[0] == both[1] and ends["y_max"] == pytest.approx(1.06 * highest)
@@ -91,17 +89,17 @@ def test_title_and_legend_are_texts(folder: Path) -> None:
 
 def test_of_the_distribution_the_title_tells_the_calls_in_flight(tmp_path: Path) -> None:
     report = samples.usual()
-    few = replace(report, series=(replace(report.series[0], points=()),))
-    written = report_figures.write(few, tmp_path)
+    few = replace(report, series=(replace(report.series[0], points=()),), against=())
+    written = figures.write(few, tmp_path)
     assert [p.name for p in written] == ["distribution-unary.svg", "distribution-unary.png"]
     assert "Latency distribution, unary, 48 in flight" in written[0].read_text(encoding="utf-8")
     assert marks(written[0], "curves") == 1
 
 
 def test_nothing_to_draw(tmp_path: Path) -> None:
-    assert report_figures.write(replace(samples.usual(), series=()), tmp_path) == []
+    assert figures.write(replace(samples.usual(), series=(), against=()), tmp_path) == []
 
 
 def test_a_folder_that_cannot_be_written_to_is_an_error(tmp_path: Path) -> None:
     with pytest.raises(OSError):
-        report_figures.write(small(), tmp_path / "none")
+        figures.write(small(), tmp_path / "none")

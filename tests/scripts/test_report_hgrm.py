@@ -13,10 +13,9 @@ from typing import Any
 
 import numpy as np
 import pytest
+from cqbench.report import hgrm
+from cqbench.report.hgrm import HEADER, BadHistogram, Histogram, decode, merge, steps, to_hgrm
 from hdrh.histogram import HdrHistogram
-
-from cqbench import report_hgrm
-from cqbench.report_hgrm import HEADER, BadHistogram, Histogram, decode, merge, steps, to_hgrm
 
 DATA = Path(__file__).parent / "data/report"
 ENTRIES = [
@@ -88,7 +87,7 @@ def test_buckets_are_the_librarys() -> None:
     [
         (None, "not a text"),
         (12, "not a text"),
-        ("A" * (report_hgrm.MAX_TEXT + 1), "not a text of at most"),
+        ("A" * (hgrm.MAX_TEXT + 1), "not a text of at most"),
         ("?" * 40, "not base64"),
         ("", "encoding V2"),
         ("HISTFAAA", "encoding V2"),
@@ -115,7 +114,7 @@ def test_anything_else_is_refused(text: Any, why: str) -> None:
 
 def test_a_bomb_is_not_unpacked(monkeypatch: pytest.MonkeyPatch) -> None:
     bomb = packed(header(b"\0" * 200_000_000))
-    assert len(bomb) < report_hgrm.MAX_TEXT
+    assert len(bomb) < hgrm.MAX_TEXT
     monkeypatch.setattr(HdrHistogram, "decode", None)  # must not get that far
     largest = 0
     inflate = zlib.decompressobj
@@ -133,7 +132,7 @@ def test_a_bomb_is_not_unpacked(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(zlib, "decompressobj", Watched)
     with pytest.raises(BadHistogram, match="when unpacked"):
         decode(bomb, 1)
-    assert largest == report_hgrm.MAX_PLAIN + 1
+    assert largest == hgrm.MAX_PLAIN + 1
 
 
 def test_what_is_cut_short_or_goes_on_is_refused() -> None:
@@ -255,11 +254,11 @@ def test_the_plotter_gets_ascending_numbers() -> None:
 
 
 def test_writing_replaces_the_older_reports_files_and_no_others(tmp_path: Path) -> None:
-    report_hgrm.write(tmp_path, {})
+    hgrm.write(tmp_path, {})
     assert not (tmp_path / "hgrm").exists()
-    report_hgrm.write(tmp_path, {"a-1.hgrm": "one", "a-2.hgrm": "two"})
+    hgrm.write(tmp_path, {"a-1.hgrm": "one", "a-2.hgrm": "two"})
     (tmp_path / "hgrm/notes.txt").write_text("mine")
-    report_hgrm.write(tmp_path, {"a-2.hgrm": "new"})
+    hgrm.write(tmp_path, {"a-2.hgrm": "new"})
     assert {p.name: p.read_text() for p in (tmp_path / "hgrm").iterdir()} == {"a-2.hgrm": "new", "notes.txt": "mine"}
 
 

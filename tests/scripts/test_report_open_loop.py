@@ -8,14 +8,12 @@ from pathlib import Path
 
 import pytest
 import report_samples as samples
+from cqbench.files.offered import closed
+from cqbench.files.offered import open_loop as rate
+from cqbench.report import data, download, page, plots, rows
+from cqbench.report.model import Report, Series
+from cqbench.report.time import MAX_SLICES
 from version_3 import HASH, REAL, SLICE_NS, newer, open_loop, put
-
-from cqbench import report_data, report_page
-from cqbench import report_plots as plots
-from cqbench.offered import closed
-from cqbench.offered import open_loop as rate
-from cqbench.report_model import Report, Series
-from cqbench.report_time import MAX_SLICES
 
 FULL = {"code": "client-cpu", "text": "the client is full"}
 LATE = {"code": "pacer-late", "text": "the pacer was late"}
@@ -24,7 +22,7 @@ LATE = {"code": "pacer-late", "text": "the pacer was late"}
 def made(tmp_path: Path, *documents: dict[str, object]) -> Report:
     for i, document in enumerate(documents):
         put(tmp_path / f"{i:02}.json", document)
-    return report_data.make([tmp_path])
+    return data.make([tmp_path])
 
 
 def only(report: Report) -> Series:
@@ -51,10 +49,10 @@ def test_a_closed_loop_has_no_figures_of_pacing(tmp_path: Path) -> None:
 def test_loops_of_one_setting_are_two_series(tmp_path: Path) -> None:
     report = made(tmp_path, newer(REAL), open_loop({2: [2.0]}))
     assert [(s.open, s.points[0].load) for s in report.series] == [(False, closed(2)), (True, rate(2))]
-    shown = {plot.key: {p.id for f in plots.frames(plot, report) for p in f.panels} for plot in plots.plots(report)}
+    shown = {plot.key: {p.id for f in frames for p in f.panels} for plot, frames in plots.plots(report)}
     assert "throughput-unary" in shown["throughput"] and "open-throughput-unary" in shown["open-throughput"]
-    for plot in plots.plots(report):
-        for panel in (p for f in plots.frames(plot, report) for p in f.panels if f.shape not in plots.CHOOSE):
+    for plot, frames in plots.plots(report):
+        for panel in (p for f in frames for p in f.panels if f.shape not in plots.CHOOSE):
             assert {report.series[row["s"]].open for row in panel.tables["points"]} <= set(plot.of), panel.id
 
 
@@ -63,7 +61,7 @@ def test_limits_are_no_doubts(tmp_path: Path) -> None:
     (point,) = series.points
     assert point.suspect == ("the pacer was late (in 2 of 2 repetitions)",)
     assert point.limits == ("the client is full (in 2 of 2 repetitions)",)
-    assert plots.marks(point) == plots.SUSPECT + plots.LIMITED
+    assert rows.marks(point) == rows.SUSPECT + rows.LIMITED
 
 
 def test_a_stall_is_in_the_time_series(tmp_path: Path) -> None:
@@ -95,14 +93,14 @@ def test_many_slices_are_put_together(tmp_path: Path) -> None:
 
 def test_the_tables_the_csv_and_the_download(tmp_path: Path) -> None:
     report = made(tmp_path, open_loop({500.5: [500.0]}, {"limits": [FULL]}))
-    page = report_page.render(report)
-    assert "Rate asked, calls/s" in page and "500.5 ^" in page and "limit: the client is full" in page
-    (row,) = csv.DictReader(io.StringIO(report_page.points_csv(report)))
+    text = page.render(report)
+    assert "Rate asked, calls/s" in text and "500.5 ^" in text and "limit: the client is full" in text
+    (row,) = csv.DictReader(io.StringIO(download.points_csv(report)))
     assert (row["loop"], row["inflight"], row["rate_asked"]) == ("open", "", "500.5")
     assert row["limits"] == "the client is full"
-    (columns,) = report.data["series"]
-    assert (columns["loop"], columns["rates"]) == ("open", [500.5]) and "inflight" not in columns
-    assert columns["timelines"][0]["per_second"] == [500] * 20
+    (plain,) = report.data["series"]
+    assert plain["open"] and [point["load"] for point in plain["points"]] == [500.5]
+    assert [part["per_second"] for part in plain["timelines"][0]["slices"]] == [500] * 20
 
 
 def test_the_machine_says_how_calls_arrive(tmp_path: Path) -> None:
@@ -112,8 +110,8 @@ def test_the_machine_says_how_calls_arrive(tmp_path: Path) -> None:
 
 def test_latencies_from_due_and_from_sent_stand_side_by_side() -> None:
     report = samples.open_rates()
-    (plot,) = [p for p in plots.plots(report) if p.key == "open-latency"]
-    for frame in plots.frames(plot, report):
+    (frames,) = [frames for plot, frames in plots.plots(report) if plot.key == "open-latency"]
+    for frame in frames:
         assert [p.caption for p in frame.panels] == [
             "unary, from due", "unary, from sent", "streaming, from due", "streaming, from sent"
         ]  # fmt: skip
@@ -122,4 +120,19 @@ def test_latencies_from_due_and_from_sent_stand_side_by_side() -> None:
 
 
 def test_without_time_series_there_is_no_plot_over_time() -> None:
-    assert "time" not in [p.key for p in plots.plots(samples.usual())]
+    assert "time" not in [plot.key for plot, _ in plots.plots(samples.usual())]
+
+
+def test_the_knee_is_the_last_rate_before_the_first_that_was_not_reached(tmp_path: Path) -> None:
+    report = made(tmp_path, open_loop({1000: [1000.0] * 6, 2000: [1990.0] * 6, 4000: [3000.0] * 6, 5000: [5000.0] * 6}))
+    assert only(report).knee == 2000
+    assert only(report).points[2].values["reached"].middle == 75
+    ((_, kept, _, beyond, reached, _),) = report.knees.rows
+    assert (kept, beyond, reached) == ("2000/s", "4000/s", "75 %")
+    ((_, frames),) = [of for of in plots.plots(report) if of[0].key == "open-throughput"]
+    assert frames[0].panels[0].tables["knees"] == [{"s": 0, "n": 2000}]
+
+
+def test_a_series_that_never_keeps_up_has_no_knee(tmp_path: Path) -> None:
+    report = made(tmp_path, open_loop({1000: [500.0] * 6}))
+    assert only(report).knee is None and report.knees.rows[0][1] == "-" and report.knees.rows[0][4] == "50 %"

@@ -15,12 +15,14 @@ from dataclasses import replace
 from functools import lru_cache
 from html.parser import HTMLParser
 from shutil import which
+from typing import Any
 
 import pytest
 import report_samples as samples
-
-from cqbench import report_page
-from cqbench.report_model import METRICS, Report
+from cqbench.report import download as download_module
+from cqbench.report import page as page_module
+from cqbench.report.model import METRICS, Report, Table
+from cqbench.report.values import number
 
 VOID = {"meta", "input", "br", "img", "link"}
 
@@ -61,7 +63,7 @@ class Page(HTMLParser):
 
 @lru_cache
 def rendered(name: str) -> str:
-    return report_page.render(getattr(samples, name)())
+    return page_module.render(getattr(samples, name)())
 
 
 @lru_cache
@@ -70,11 +72,12 @@ def page(name: str = "usual") -> Page:
 
 
 def of(report: Report) -> Page:
-    return Page(report_page.render(report))
+    return Page(page_module.render(report))
 
 
-def data(name: str) -> dict:
-    return json.loads(page(name).one("script", id="data"))
+def data(name: str) -> dict[str, Any]:
+    found: dict[str, Any] = json.loads(page(name).one("script", id="data"))
+    return found
 
 
 def download(found: Page, kind: str) -> str:
@@ -84,18 +87,46 @@ def download(found: Page, kind: str) -> str:
 # Texts.
 
 
-def test_the_verdict_comes_first() -> None:
+def test_answer_machine_and_ratio_come_first() -> None:
     html = rendered("usual")
-    order = [
-        html.index(f'id="{i}"')
-        for i in ("verdict", "plot-throughput", "data-title", "machine", "commands", "downloads")
-    ]
+    places = ['class="answer"', 'class="facts"', 'id="plot-ratio"', 'id="verdict"', 'id="plot-throughput"']
+    places += [f'id="{i}"' for i in ("errors", "data-title", "machine", "commands", "downloads")]
+    order = [html.index(place) for place in places]
     assert order == sorted(order)
-    (_, summary) = next(page().all("pre", class_="summary"))
-    assert summary == samples.usual().summary
-    words = [text for _, text in page().all("article")]
-    assert "NOT the bottleneck" in words[0] and "What to set: keep one shared connection" in words[0]
-    assert "What to set" not in words[1]
+    assert page().one("p", class_="answer") == samples.usual().answer
+    facts = page().one("dl", class_="facts")
+    assert "Virtual CPU @ 2.50 GHz" in facts and "2 of 69 points: other-processes 2" in facts
+
+
+def test_a_finding_is_a_card() -> None:
+    first, second = (text for _, text in page().all("article"))
+    assert "NOT the bottleneck" in first and "1.00 (0.97–1.02)" in first and "slower at 48" in first
+    assert "CPUs are the limit." in second and "CPUs are few" not in second
+    assert [a["data-verdict"] for a, _ in page().all("article")] == ["slower", "cpus-full"]
+    advice = page().one("section", class_="advice")
+    assert "What to set" in advice and "Keep one shared connection" in advice
+
+
+def test_what_is_compared_has_a_legend_of_its_own() -> None:
+    shown = [" ".join(text.split()) for a, text in page().all("button") if "data-toggle" in a]
+    assert shown[:2] == ["sync, separate ÷ sync, shared", "cq, separate ÷ cq, shared"]
+    assert [text for a, text in page().all("option", value="connections")] == [
+        "connections: separate ÷ shared, pool:4 ÷ shared"
+    ] * 2
+
+
+def test_failed_calls_are_a_table_or_a_sentence() -> None:
+    assert "UNAVAILABLE" in "".join(t for a, t in page().all("section") if a.get("aria-labelledby") == "errors")
+    none = of(replace(samples.usual(), errors=Table((), ())))
+    assert "No call failed." in "".join(t for a, t in none.all("section") if a.get("aria-labelledby") == "errors")
+
+
+def test_two_experiments_are_named() -> None:
+    report = samples.usual()
+    both = tuple(replace(s, run=i % 2) for i, s in enumerate(report.series))
+    found = of(replace(report, series=both, experiments=("A: before", "B: after")))
+    assert [text for _, text in found.all("p", class_="made")][1:] == ["A: before", "B: after"]
+    assert [text for a, text in found.all("button") if a.get("data-show") == "run"] == ["only A", "only B"]
 
 
 def test_a_partial_report_says_so() -> None:
@@ -109,19 +140,20 @@ def test_every_point_is_in_a_table_with_its_interval_and_remarks() -> None:
     for s in report.series:
         rows = page().one("details", id=f"table-{s.id}")
         for p in s.points:
-            assert report_page.number(p.values["throughput"].middle) in rows
+            assert number(p.values["throughput"].middle) in rows
     doubtful = page().one("details", id="table-unary-sync-separate")
     assert f"cut short; suspect: {samples.SUSPECT}; not warmed up" in doubtful
     heads = [text for a, text in Page(doubtful_html()).all("th", scope="row")]
     assert heads == ["1", "4 ^", "8", "16 ×", "32", "48 ×°"]
-    low, high = (report_page.number(v) for v in _interval(report))
+    low, high = (number(v) for v in _interval(report))
     assert f"{low}–{high}" in page().one("details", id="table-unary-sync-shared")
     assert "Nothing was measured." in page().one("details", id="table-failed")
 
 
 def doubtful_html() -> str:
-    (html,) = re.findall(r'<details class="table" id="table-unary-sync-separate".*?</details>', rendered("usual"), re.S)
-    return html
+    pattern = r'<details class="table" id="table-unary-sync-separate".*?</details>'
+    (html,) = re.findall(pattern, rendered("usual"), re.S)
+    return str(html)
 
 
 def _interval(report: Report) -> tuple[float, float]:
@@ -132,8 +164,8 @@ def _interval(report: Report) -> tuple[float, float]:
 
 def test_a_table_has_only_columns_with_figures() -> None:
     with_server = page().one("details", id="table-unary-sync-shared")
-    assert "Server CPU per RPC, µs" in with_server
-    assert "Server CPU per RPC" not in page().one("details", id="table-unary-callback-shared")
+    assert "Server: CPU per RPC, µs" in with_server
+    assert "Server: CPU per RPC" not in page().one("details", id="table-unary-callback-shared")
 
 
 def test_everything_else_is_there() -> None:
@@ -146,18 +178,25 @@ def test_everything_else_is_there() -> None:
     assert "poor, drawn faint" in page().one("details", class_="fits printed")
 
 
-def test_a_plot_that_nobody_has_figures_for_says_so() -> None:
+def test_what_nobody_has_figures_for_is_listed_once() -> None:
     report = samples.usual()
     bare = tuple(replace(s, distributions=()) for s in report.series)
-    missing = [text for _, text in of(replace(report, series=bare)).all("p", class_="missing")]
-    assert missing == ["Not measured. It needs the histograms of the result files."] * 2
+    found = of(replace(report, series=bare))
+    assert "Latency distribution: it needs the histograms of the result files" in found.one("details", class_="absent")
+    assert 'id="panel-distribution' not in page_module.render(replace(report, series=bare))
     assert list(page().all("p", class_="missing")) == []
 
 
+def test_a_method_that_has_no_figures_says_so() -> None:
+    report = samples.usual()
+    some = tuple(replace(s, distributions=() if s.method == "unary" else s.distributions) for s in report.series)
+    missing = [text for _, text in of(replace(report, series=some)).all("p", class_="missing")]
+    assert missing == ["Not measured. It needs the histograms of the result files."]
+
+
 def test_a_report_of_nothing() -> None:
-    empty = replace(
-        samples.usual(), series=(), findings=(), summary="", machine=(), notes=(), failures=(), made="", data={}
-    )
+    nothing = dict.fromkeys(("series", "cards", "advice", "against", "machine", "facts", "notes", "failures"), ())
+    empty = replace(samples.usual(), answer="", made="", data={}, **nothing)  # type: ignore[arg-type]
     found = of(empty)
     assert "No series could be judged." in "".join(t for _, t in found.all("section"))
     assert json.loads(found.one("script", id="data"))["frames"] == []
@@ -184,7 +223,7 @@ def test_dates() -> None:
     + [(93671.4, "93,671"), (1e6, "1,000,000"), (-2.5, "-2.5"), (48, "48"), (99.999, "100")],
 )
 def test_numbers(value: float, text: str) -> None:
-    assert report_page.number(value) == text
+    assert number(value) == text
 
 
 # Access.
@@ -258,7 +297,7 @@ def test_data_cannot_end_their_element() -> None:
 
 def test_a_number_that_is_none_is_refused() -> None:
     with pytest.raises(ValueError, match="not JSON compliant"):
-        report_page.render(replace(samples.usual(), data={"x": float("nan")}))
+        page_module.render(replace(samples.usual(), data={"x": float("nan")}))
 
 
 # Downloads and data.
@@ -285,15 +324,16 @@ def test_the_csv_has_every_figure_of_every_point() -> None:
 def test_a_spreadsheet_takes_no_text_for_a_formula() -> None:
     report = samples.usual()
     odd = replace(report, series=(replace(report.series[0], title="=1+1", setting="@x"),))
-    (row, *_) = csv.DictReader(io.StringIO(report_page.points_csv(odd)))
+    (row, *_) = csv.DictReader(io.StringIO(download_module.points_csv(odd)))
     assert (row["title"], row["setting"], row["api"]) == ("'=1+1", "'@x", "sync")
 
 
 def test_columns_leave_out_what_the_point_tells() -> None:
+    rows: list[dict[str, Any]]
     rows = [{"s": 1, "n": 2, "v": 1.23456789, "m": 0, "p": 7}, {"s": 1, "n": 4, "v": None, "m": 0, "p": 8}]
-    assert report_page.columns(rows) == {"v": [1.23457, None], "p": [7, 8]}
-    assert report_page.columns([{"s": 1, "n": 2.0}]) == {"s": [1], "n": [2]}
-    assert report_page.columns([]) == {}
+    assert page_module.columns(rows) == {"v": [1.23457, None], "p": [7, 8]}
+    assert page_module.columns([{"s": 1, "n": 2.0}]) == {"s": [1], "n": [2]}
+    assert page_module.columns([]) == {}
 
 
 def test_fifty_series_of_48_points_stay_under_8_megabytes() -> None:
@@ -306,9 +346,9 @@ def test_fifty_series_of_48_points_stay_under_8_megabytes() -> None:
 # Sources.
 
 
-@pytest.mark.parametrize("name", report_page.SCRIPTS)
+@pytest.mark.parametrize("name", page_module.SCRIPTS)
 def test_scripts_are_sound(name: str) -> None:
     node = which("node")
     if node is None:
         pytest.skip("node is not installed; the browser's tests run the scripts")
-    subprocess.run([node, "--check", report_page.FILES / name], check=True)
+    subprocess.run([node, "--check", page_module.FILES / name], check=True)

@@ -7,19 +7,17 @@ from dataclasses import replace
 
 import pytest
 import report_samples as samples
-
-from cqbench import report_plots as plots
-from cqbench import report_specs as specs
-from cqbench import report_style as style
-from cqbench.offered import closed
-from cqbench.report_model import Point, Report, Series, Value
-from cqbench.report_plots import Frame, Panel
+from cqbench.files.offered import closed
+from cqbench.report import axes, plots, rows, specs, style
+from cqbench.report.catalogue import PLOTS
+from cqbench.report.model import Point, Report, Series, Value
+from cqbench.report.plots import Frame, Panel
 
 REPORT = samples.usual()
 
 
 def frame(key: str, report: Report = REPORT) -> Frame:
-    (found,) = [f for plot in plots.PLOTS for f in plots.frames(plot, report) if f.id == key]
+    (found,) = [f for plot in PLOTS for f in plots.frames(plot, report) if f.id == key]
     return found
 
 
@@ -29,7 +27,7 @@ def panel(key: str, method: str = "unary", report: Report = REPORT) -> Panel:
 
 
 def report_of(*series: Series) -> Report:
-    return replace(REPORT, series=series)
+    return replace(REPORT, series=series, against=())
 
 
 def one(points: tuple[Point, ...], **changes: object) -> Report:
@@ -96,14 +94,14 @@ def test_settings_of_one_api_have_colours_of_their_own_until_there_are_no_more()
 
 
 def test_each_figure_of_each_point_has_a_row_with_interval_and_marks() -> None:
-    rows = [r for r in panel("throughput").tables["points"] if r["s"] == 1]
+    found = [r for r in panel("throughput").tables["points"] if r["s"] == 1]
     points = REPORT.series[1].points
-    assert [r["n"] for r in rows] == [p.load.number for p in points] == [1, 4, 8, 16, 32, 48]
-    assert [r["v"] for r in rows] == [p.values["throughput"].middle for p in points]
-    assert [(r["lo"], r["hi"]) for r in rows] == [
+    assert [r["n"] for r in found] == [p.load.number for p in points] == [1, 4, 8, 16, 32, 48]
+    assert [r["v"] for r in found] == [p.values["throughput"].middle for p in points]
+    assert [(r["lo"], r["hi"]) for r in found] == [
         (p.values["throughput"].low, p.values["throughput"].high) for p in points
     ]
-    assert [r["m"] for r in rows] == [0, plots.LIMITED, 0, plots.SUSPECT, 0, plots.SUSPECT + plots.PARTIAL]
+    assert [r["m"] for r in found] == [0, rows.LIMITED, 0, rows.SUSPECT, 0, rows.SUSPECT + rows.PARTIAL]
 
 
 def test_numbers_of_points_lead_to_the_points() -> None:
@@ -113,14 +111,14 @@ def test_numbers_of_points_lead_to_the_points() -> None:
 
 
 def test_without_an_interval_there_is_none() -> None:
-    rows = [r for r in panel("throughput").tables["points"] if r["s"] == 8]
-    assert REPORT.series[8].api == "callback" and rows
-    assert {(r["lo"], r["hi"]) for r in rows} == {(None, None)}
+    found = [r for r in panel("throughput").tables["points"] if r["s"] == 8]
+    assert REPORT.series[8].api == "callback" and found
+    assert {(r["lo"], r["hi"]) for r in found} == {(None, None)}
 
 
 def test_a_figure_that_is_absent_leaves_a_gap() -> None:
-    rows = {r["n"]: r["v"] for r in panel("p99-9").tables["points"] if r["s"] == 1}
-    assert rows[8] is None and rows[4] is not None and rows[16] is not None
+    found = {r["n"]: r["v"] for r in panel("p99-9").tables["points"] if r["s"] == 1}
+    assert found[8] is None and found[4] is not None and found[16] is not None
 
 
 def test_a_series_without_the_metric_has_no_rows() -> None:
@@ -131,8 +129,8 @@ def test_a_series_without_the_metric_has_no_rows() -> None:
 def test_a_logarithmic_axis_gets_no_zero() -> None:
     values = {1: Value(0.0, 0.0, 1.0), 2: Value(5.0, 0.0, 9.0)}
     report = one(tuple(Point(closed(n), {"p50": value}, 6) for n, value in values.items()))
-    rows = panel("p50", report=report).tables["points"]
-    assert [(r["v"], r["lo"]) for r in rows] == [(None, None), (5.0, None)]
+    found = panel("p50", report=report).tables["points"]
+    assert [(r["v"], r["lo"]) for r in found] == [(None, None), (5.0, None)]
     linear = one((Point(closed(1), {"client_cpu": Value(0.0, 0.0, 1.0)}, 6),))
     assert panel("client-cpu", report=linear).tables["points"][0]["v"] == 0.0
 
@@ -145,15 +143,15 @@ def test_latency_against_throughput_needs_both() -> None:
 
 
 def test_completion_queues_have_two_curves() -> None:
-    rows = [r for r in panel("queues").tables["points"] if r["s"] == 0 and r["n"] == 16]
-    assert [(r["k"], r["v"]) for r in rows] == [(0, 116), (1, 84)]
+    found = [r for r in panel("queues").tables["points"] if r["s"] == 0 and r["n"] == 16]
+    assert [(r["k"], r["v"]) for r in found] == [(0, 116), (1, 84)]
 
 
 def test_the_ideal_is_a_straight_line_through_the_rate_at_1() -> None:
-    rows = [r for r in panel("throughput").tables["ideal"] if r["s"] == 0]
+    found = [r for r in panel("throughput").tables["ideal"] if r["s"] == 0]
     rate = REPORT.series[0].ideal_rate
-    assert rate and rows[0] == {"s": 0, "n": 1.0, "v": rate} and rows[-1]["n"] == pytest.approx(48)
-    assert all(r["v"] == pytest.approx(rate * r["n"]) for r in rows)
+    assert rate and found[0] == {"s": 0, "n": 1.0, "v": rate} and found[-1]["n"] == pytest.approx(48)
+    assert all(r["v"] == pytest.approx(rate * r["n"]) for r in found)
     nothing = one(REPORT.series[0].points, ideal_rate=None)
     assert panel("throughput", report=nothing).tables["ideal"] == []
 
@@ -167,30 +165,94 @@ def test_poor_fits_are_marked() -> None:
 
 
 def test_percentiles_are_placed_by_the_calls_that_are_left() -> None:
-    rows = [r for r in panel("distribution").choices[closed(16)] if r["s"] == 0]
+    found = [r for r in panel("distribution").choices["16 in flight"] if r["s"] == 0]
     steps = REPORT.series[0].distributions[4]
-    assert steps.load == closed(16) and len(rows) == len(steps.steps)
-    for row, (share, micros) in zip(rows, steps.steps, strict=True):
+    assert steps.load == closed(16) and len(found) == len(steps.steps)
+    for row, (share, micros) in zip(found, steps.steps, strict=True):
         assert 1 - 10 ** -row["x"] == pytest.approx(share, abs=2e-3) and row["v"] == micros and row["c"] == steps.calls
 
 
 def test_thinning_keeps_both_ends_and_the_order() -> None:
     steps = [(k / 100, float(k)) for k in range(500)]
-    kept = plots.thin(steps, 72)
+    kept = rows.thin(steps, 72)
     assert 60 <= len(kept) <= 72 and kept == sorted(kept) and set(kept) <= set(steps)
     assert (kept[0], kept[-1]) == (steps[0], steps[-1])
     assert max(b[0] - a[0] for a, b in zip(kept, kept[1:], strict=False)) < 0.16
-    assert plots.thin(steps[:72], 72) == steps[:72]
-    assert plots.thin([(1.0, 1.0)] * 100, 72) == [(1.0, 1.0)]
+    assert rows.thin(steps[:72], 72) == steps[:72]
+    assert rows.thin([(1.0, 1.0)] * 100, 72) == [(1.0, 1.0)]
 
 
 def test_the_distribution_shown_first_is_the_highest_that_most_have() -> None:
     few = replace(REPORT.series[0], distributions=tuple(samples.distribution(n, 1e5) for n in (4, 8, 96)))
     many = replace(few, distributions=few.distributions[:2])
-    (plot,) = [p for p in plots.PLOTS if p.key == "distribution"]
-    assert plots.default_load(plot, report_of(few, many)) == closed(8)
-    assert plots.choices(plot, report_of(few, many)) == [closed(4), closed(8), closed(96)]
-    assert plots.default_load(plot, report_of()) is None
+    (plot,) = [p for p in PLOTS if p.key == "distribution"]
+    assert plots.default(plot, report_of(few, many)) == "8 in flight"
+    assert plots.choices(plot, report_of(few, many)) == ["4 in flight", "8 in flight", "96 in flight"]
+    assert plots.default(plot, report_of()) == ""
+
+
+# The question.
+
+
+def test_each_pair_has_its_ratios_with_the_marks_of_both() -> None:
+    (choice,) = panel("ratio").choices
+    found = panel("ratio").choices[choice]
+    assert choice == "connections" and {(r["a"], r["s"]) for r in found} == {(0, 1), (1, 3)}
+    values = REPORT.against[0].values
+    first = [r for r in found if r["a"] == 0]
+    assert [(r["n"], r["v"], r["lo"]) for r in first] == [
+        (n.number, v["throughput"].middle, v["throughput"].low) for n, v in values.items()
+    ]
+    assert {r["n"]: r["m"] for r in first}[16] == rows.SUSPECT
+    other = replace(REPORT, against=(replace(REPORT.against[0], series=0, base=1),))
+    assert {r["n"]: r["m"] for r in panel("ratio", report=other).choices["connections"]}[16] == rows.SUSPECT
+
+
+def test_pairs_stand_side_by_side() -> None:
+    assert {(r["a"], r["i"]) for r in panel("ratio").choices["connections"]} == {(0, -0.5), (1, 0.5)}
+
+
+def test_lines_at_one_and_at_what_a_change_is_worth() -> None:
+    layers = specs.spec(frame("ratio"), REPORT, style.PAGE)["layer"]
+    assert [layer["encoding"]["y"]["datum"] for layer in layers if "datum" in layer["encoding"].get("y", {})] == [
+        1,
+        1.1,
+    ]
+
+
+def test_a_few_wide_intervals_do_not_squeeze_the_ratios() -> None:
+    wide = [{"v": 1.2, "lo": 0.01, "hi": 90.0}, {"v": 0.8, "lo": 0.7, "hi": 0.9}]
+    found = axes.ends(frame("ratio"), REPORT, wide)
+    assert (found["y_min"], found["y_max"]) == pytest.approx((0.8 / 1.5 / 1.06, 1.25 * 1.5 * 1.06))
+    assert axes.ends(frame("ratio"), REPORT, [{"v": 1.0}])["y_min"] < 0.9
+
+
+# Repetitions.
+
+
+def test_repetitions_stand_beside_their_median_in_their_order() -> None:
+    found = [r for r in panel("throughput").tables["dots"] if r["s"] == 0 and r["n"] == 8]
+    assert [(r["c"], r["i"]) for r in found] == [(i + 1, i - 2.5) for i in range(6)]
+    assert [r["v"] for r in found] == [run.values["throughput"] for run in REPORT.series[0].points[3].runs]
+
+
+def test_too_many_repetitions_are_no_dots() -> None:
+    one = REPORT.series[0]
+    many = tuple(replace(p, runs=p.runs * 40) for p in one.points)
+    assert panel("throughput", report=report_of(replace(one, points=many))).tables["dots"] == []
+
+
+def test_repetitions_by_time_show_drift_of_all_series_together() -> None:
+    found = [r for r in panel("runs-share").choices["8 in flight"] if r["s"] == 0]
+    assert [r["c"] for r in found] == [1, 2, 3, 4, 5, 6] and [r["m"] for r in found] == [0, 1, 0, 0, 0, 0]
+    assert found[1]["x"] - found[0]["x"] == pytest.approx(1, abs=0.002)
+    assert [r["v"] for r in found] == pytest.approx([101, 100.6, 100.2, 99.8, 99.4, 99], rel=1e-3)
+
+
+def test_repetitions_of_unknown_time_are_not_drawn_by_it() -> None:
+    one = REPORT.series[0]
+    timeless = tuple(replace(p, runs=tuple(replace(r, at=None) for r in p.runs)) for p in one.points)
+    assert panel("runs-throughput", report=report_of(replace(one, points=timeless))).missing.startswith("Not measured")
 
 
 # What there is not.
@@ -198,10 +260,13 @@ def test_the_distribution_shown_first_is_the_highest_that_most_have() -> None:
 
 def test_what_nobody_has_says_so_and_what_it_takes() -> None:
     report = one((Point(closed(1), {"throughput": Value(1.0)}, 1),), distributions=())
-    missing = {f.id: p.missing for plot in plots.PLOTS for f in plots.frames(plot, report) for p in f.panels}
+    missing = {f.id: p.missing for plot in PLOTS for f in plots.frames(plot, report) for p in f.panels}
     assert missing.pop("throughput") == ""
     assert all(text.startswith("Not measured.") for text in missing.values())
     assert "control service" in missing["server-cpu"] and "10,000 calls" in missing["p99-9"]
+    assert [f.id for _, frames in plots.plots(report) for f in frames] == ["throughput"]
+    absent = dict(plots.absent(report))
+    assert absent["Latency distribution"] == "the histograms of the result files" and len(absent) == len(missing)
 
 
 def test_one_mode_may_have_what_the_other_has_not() -> None:
@@ -221,33 +286,35 @@ def test_methods_in_the_usual_order() -> None:
 
 def test_the_ideal_does_not_move_the_end_of_the_axis() -> None:
     drawn = frame("throughput")
-    rows = [r for p in drawn.panels for r in p.tables["points"]]
-    highest = max(r["hi"] for r in rows if r["hi"])
+    found = [r for p in drawn.panels for r in p.tables["points"]]
+    highest = max(r["hi"] for r in found if r["hi"])
     assert max(r["v"] for r in drawn.panels[0].tables["ideal"]) > 3 * highest
-    assert specs.ends(drawn, rows) == {"y_min": 0, "y_max": pytest.approx(highest * specs.MARGIN)}
+    ends = axes.ends(drawn, REPORT, found)
+    assert ends["y_min"] == 0 and ends["y_max"] == pytest.approx(highest * axes.MARGIN)
 
 
 def test_a_logarithmic_axis_begins_below_the_lowest_figure() -> None:
     drawn = frame("p50")
-    rows = [r for p in drawn.panels for r in p.tables["points"]]
-    lowest = min(r["lo"] or r["v"] for r in rows)
-    assert specs.ends(drawn, rows)["y_min"] == pytest.approx(lowest / specs.MARGIN)
+    found = [r for p in drawn.panels for r in p.tables["points"]]
+    lowest = min(r["lo"] or r["v"] for r in found)
+    assert axes.ends(drawn, REPORT, found)["y_min"] == pytest.approx(lowest / axes.MARGIN)
 
 
 def test_ends_without_figures_are_still_an_axis() -> None:
     for key in ("throughput", "p50", "tradeoff-p50", "distribution", "client-busy"):
-        found = specs.ends(frame(key), [])
+        found = axes.ends(frame(key), REPORT, [])
         assert all(math.isfinite(v) for v in found.values()) and found["y_min"] < found["y_max"]
     zeros = [{"v": 0.0, "lo": None, "hi": None}]
-    assert specs.ends(frame("client-busy"), zeros)["y_max"] > 0
+    assert axes.ends(frame("client-busy"), REPORT, zeros)["y_max"] > 0
 
 
 def test_the_in_flight_axis_is_marked_at_powers_of_two_and_at_its_end() -> None:
     x = specs.spec(frame("throughput"), REPORT, style.PAGE)["encoding"]["x"]
-    assert x["scale"]["domain"] == [1, 48] and x["axis"]["values"] == [1, 2, 4, 8, 16, 32, 48]
+    assert axes.axes(frame("throughput"), REPORT)["x"]["ends"] == [1, 48]
+    assert x["axis"]["values"] == [1, 2, 4, 8, 16, 32, 48]
     alone = one((Point(closed(8), {"throughput": Value(1.0)}, 1),))
     x = specs.spec(frame("throughput", alone), alone, style.PAGE)["encoding"]["x"]
-    assert x["scale"]["domain"] == [4, 16] and x["axis"]["values"] == [4, 8, 16]
+    assert axes.axes(frame("throughput", alone), alone)["x"]["ends"] == [4, 16] and x["axis"]["values"] == [4, 8, 16]
 
 
 def test_percentiles_are_named_where_they_are() -> None:
@@ -258,6 +325,6 @@ def test_percentiles_are_named_where_they_are() -> None:
 
 def test_texts_of_results_are_in_no_specification() -> None:
     report = samples.hostile()
-    for plot in plots.plots(report):
-        for drawn in plots.frames(plot, report):
+    for _, frames in plots.plots(report):
+        for drawn in frames:
             assert samples.HOSTILE not in repr(specs.spec(drawn, report, style.PAGE))

@@ -12,17 +12,16 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from cqbench.files.result import SCHEMA_VERSION, parse
+from cqbench.run.processes import Server
 from hdrh.histogram import HdrHistogram
 from jsonschema import Draft202012Validator
-
-from cqbench.documents import SCHEMA_VERSION, parse
-from cqbench.processes import Server
 
 Json = dict[str, Any]
 
 ROOT = Path(__file__).parents[2]
 DATA = Path(__file__).parent / "data"
-SCHEMA: Json = json.loads((ROOT / "scripts/cqbench/result.schema.json").read_text())
+SCHEMA: Json = json.loads((ROOT / "scripts/cqbench/files/result.schema.json").read_text())
 VALIDATOR = Draft202012Validator(SCHEMA)
 
 
@@ -251,7 +250,7 @@ DAMAGES = {
     "no limits": remove(*RUN, "limits"),
     "no count of calls": remove(*RUN, "calls_due"),
     "workers": put(*RUN, "completed_per_worker", value=[1]),
-    "half a time series": put(*RUN, "slice_ns", value=100_000_000),
+    "half a time series": remove(*RUN, "slice_completed"),
     "a mean in spite of calls without an end": put(*RUN, "latency_at_least", value=3),
     "a pacer in a closed loop": put(*RUN, "schedule_hash", value="0123456789abcdef"),
     "an unknown policy": put("context", "channel_policy", value="pool:0"),
@@ -328,7 +327,7 @@ NAMED_BY_GOOGLE_BENCHMARK = {
 }  # fmt: skip
 COUNTS = {  # and numbers that name something: a version, a port, a CPU, a server
     "schema_version", "inflight", "channels", "connections", "expected_connections", "completed", "failed",
-    "unfinished", "count", "completed_per_slot", "channels_of_thread",
+    "unfinished", "count", "completed_per_slot", "channels_of_thread", "total_calls",
     *(f"calls_{what}" for what in ("due", "sent", "dropped", "unsent", "ok")),
     *(f"latency{part}_{what}" for part in ("", "_from_sent") for what in ("samples", "at_least")),
     "slice_completed", "slice_failed", "schedule_seed", "stream_messages", "pacers", "largest_burst",

@@ -8,9 +8,8 @@ import threading
 from pathlib import Path
 
 import pytest
-
-from cqbench.documents import BadDocument
-from cqbench.runs import find, read, read_all
+from cqbench.files.source import BadDocument
+from cqbench.samples.runs import find, read, read_all
 
 DATA = Path(__file__).parent / "data"
 REAL = (DATA / "version-2.json").read_text()
@@ -28,20 +27,17 @@ def test_a_file_is_read_whatever_its_name(tmp_path: Path) -> None:
         assert run.variant == "" and run.path == tmp_path / name
 
 
-def test_points_come_with_their_entries() -> None:
+def test_points_come_with_their_figures() -> None:
     run = read(DATA / "version-2.json")
     data = json.loads(REAL)
-    pairs = list(run.points())
-    assert [m.repetition for m, _ in pairs] == [0, 1] and [e["repetition_index"] for _, e in pairs] == [0, 1]
-    assert all(m.throughput == e["throughput_per_second"] and "client_cores_used" in e for m, e in pairs)
-    assert len(run.entries) < len(data["benchmarks"])  # without the median
+    assert [m.repetition for m in run.points()] == [0, 1] and len(run.points()) < len(data["benchmarks"])  # no median
+    assert all("client_cores_used" in m.figures for m in run.points())
     assert run.context == data["context"] and run.document.path == str(DATA / "version-2.json")
 
 
-def test_points_that_measured_nothing_have_entries_too() -> None:
-    run = read(DATA / "killed.json")
-    assert [(m.inflight, e["inflight"]) for m, e in run.points()] == [(1, 1), (4, 4), (16, 16)]
-    assert list(run.points())[2][0].failure and list(run.points())[2][1]["completed"] == 0
+def test_points_that_measured_nothing_are_there_too() -> None:
+    points = read(DATA / "killed.json").points()
+    assert [m.inflight for m in points] == [1, 4, 16] and points[2].failure and points[2].completed == 0
 
 
 def test_an_experiments_folder_has_results_in_raw_only(tmp_path: Path) -> None:
@@ -85,7 +81,7 @@ def test_a_pipe_is_read_once(tmp_path: Path) -> None:
     os.mkfifo(tmp_path / "pipe")
     writer = threading.Thread(target=lambda: (tmp_path / "pipe").write_text(REAL))
     writer.start()
-    assert len(read(tmp_path / "pipe").entries) == 2
+    assert len(read(tmp_path / "pipe").points()) == 2
     writer.join()
 
 

@@ -12,9 +12,8 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-
-from cqbench import toxiproxy
-from cqbench.toxiproxy import ProxyFailed, Toxiproxy, command
+from cqbench.run import toxiproxy
+from cqbench.run.toxiproxy import ProxyFailed, Toxiproxy, command
 
 STANDIN = Path(__file__).parent / "toxiproxy_standin.py"
 REAL = toxiproxy.FOLDER / "server"
@@ -158,7 +157,7 @@ def test_the_port_of_its_api_may_be_taken_by_somebody_faster(
     ("wrong", "said", "attempts"),
     [
         ("does not start", "toxiproxy ended with status 1: proxy: no luck", 1),
-        ("has no port", "toxiproxy ended with status 1: {\"level\":\"fatal\"", 3),
+        ("has no port", 'toxiproxy ended with status 1: {"level":"fatal"', 3),
         ("is silent", "toxiproxy did not answer within 0 s", 1),
         ("refuses", 'toxiproxy, POST /proxies: HTTP status 400: {"error":"no luck"}', 1),
         ("babbles", "toxiproxy, POST /proxies: Expecting value", 1),

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-
-from cqbench import usl
-from cqbench.verdict_rules import USL_MIN_COUNTS, USL_MIN_R2
+from cqbench.stats import usl
+from cqbench.stats.usl import MIN_COUNTS, MIN_R2
 
 COUNTS = (1, 2, 4, 8, 16, 32, 48)
 TRUE = (12_000.0, 0.08, 0.0015)
@@ -22,7 +21,7 @@ def series(
 
 def test_known_coefficients_come_back_with_intervals_around_them() -> None:
     fit = usl.fit(series())
-    assert fit is not None and not fit.poor and fit.intervals == "bootstrap"
+    assert fit is not None and not fit.poor
     for found, true in zip((fit.rate, fit.sigma, fit.kappa), TRUE, strict=True):
         assert found.value == pytest.approx(true, rel=0.2)
         assert found.low is not None and found.high is not None and found.low <= true <= found.high
@@ -66,34 +65,28 @@ def test_throughput_above_linear_is_remarked() -> None:
 
 def test_a_poor_fit_says_so() -> None:
     poor = usl.fit({1: [100.0], 2: [900.0], 4: [150.0], 8: [800.0], 16: [200.0], 32: [700.0]})
-    assert poor is not None and poor.poor and poor.r2 < USL_MIN_R2
+    assert poor is not None and poor.poor and poor.r2 < MIN_R2
     assert "poor fit" in poor.complaints[0]
 
 
 def test_the_threshold_of_a_poor_fit() -> None:
-    assert usl._complaints(7, USL_MIN_R2) == ()
-    assert usl._complaints(7, USL_MIN_R2 - 0.01) == ("poor fit, R2 0.89",)
+    assert usl._complaints(7, MIN_R2) == ()
+    assert usl._complaints(7, MIN_R2 - 0.01) == ("poor fit, R2 0.89",)
 
 
 def test_few_counts_are_complained_about() -> None:
     few, enough = usl.fit(series((1, 4, 8, 16))), usl.fit(series((1, 4, 8, 16, 32)))
-    assert few is not None and few.complaints == (f"only 4 in-flight counts, it needs {USL_MIN_COUNTS}",)
+    assert few is not None and few.complaints == (f"only 4 in-flight counts, it needs {MIN_COUNTS}",)
     assert enough is not None and not enough.poor
     assert usl.fit(series((1, 4))) is None
 
 
-def test_with_few_repetitions_the_intervals_are_the_covariance_s() -> None:
-    fit = usl.fit(series(repetitions=2))
-    assert fit is not None and fit.intervals == "covariance"
-    assert fit.sigma.low is not None and fit.sigma.high is not None
-    assert fit.sigma.low <= fit.sigma.value <= fit.sigma.high
-    enough = usl.fit(series(repetitions=3))
-    assert enough is not None and enough.intervals == "bootstrap"
-
-
-def test_three_counts_leave_no_interval_without_repetitions() -> None:
-    fit = usl.fit(series((1, 4, 8), repetitions=1))
-    assert fit is not None and fit.intervals == "none" and fit.rate.low is None
+def test_three_counts_leave_no_interval() -> None:
+    fit = usl.fit(series((1, 4, 8), repetitions=6))
+    assert fit is not None and fit.rate.low is None
+    more = usl.fit(series((1, 4, 8, 16), repetitions=1))
+    assert more is not None and more.sigma.low is not None and more.sigma.high is not None
+    assert more.sigma.low <= more.sigma.value <= more.sigma.high
 
 
 def test_the_same_figures_give_the_same_fit() -> None:

@@ -6,160 +6,215 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from verdict_synthetic import OTHERS, SHARED, SIXFOLD, Change, found, judged, manifest, regimes, setting, write
-
-from cqbench import verdict_advice as advice
-from cqbench import verdict_text as text
-from cqbench import verdict_words as words
-from cqbench.verdict_rules import Regime, Verdict
+from cqbench.verdict import text
+from cqbench.verdict.model import Decision
+from verdict_synthetic import OTHERS, SHARED, SIXFOLD, at, found, judged, manifest, setting, without, write
 
 
 def test_sixfold_on_32_cores(tmp_path: Path) -> None:
-    f = found(tmp_path)
-    assert f.verdict is Verdict.PRESENT and f.present == (4, 8, 16, 32)
-    assert f.best is not None and f.best.inflight == 32
-    ratio = f.best.throughput
-    assert ratio is not None and ratio.low is not None and ratio.high is not None
-    assert ratio.value == pytest.approx(6, rel=0.02) and ratio.low < 6 < ratio.high
-    assert regimes(f)[32] is Regime.CONNECTION and regimes(f, "separate")[32] is Regime.IDLE
-    assert "IS the bottleneck from" in text.verdict_words(f)
-    assert words.cores(f) == "" and advice.to_do(f) == []
-    assert "GRPC_ARG_USE_LOCAL_SUBCHANNEL_POOL" in advice.policy(f) and "6.00x" in advice.policy(f)
+    case = found(tmp_path)
+    assert case.connections and (case.baseline, case.variants) == ("shared", ("separate",))
+    decided = {row.load.number: row.decision for row in case.rows}
+    assert [n for n, d in decided.items() if d is Decision.BOTTLENECK] == [4, 8, 16, 32]
+    assert decided[1] is Decision.SAME and decided[2] is Decision.SMALL and case.decision is Decision.BOTTLENECK
+    row = at(case, 32)
+    assert row.throughput is not None and row.throughput.value == pytest.approx(6, rel=0.02) and row.throughput.paired
+    assert row.linear is not None and row.linear.value == pytest.approx(0.175, rel=0.02)
+    assert "wire-idle" in row.codes and "one connection reaches 18 % of linear" in row.because
+    judgement = judged(tmp_path)
+    assert judgement.question == "Is one shared connection holding this client back?"
+    assert judgement.answer == "Yes. One connection is the bottleneck at 4 to 32 in flight."
+    assert judgement.cannot_show == () and judgement.measure == ()
+    assert "GRPC_ARG_USE_LOCAL_SUBCHANNEL_POOL" in judgement.settings[0]
 
 
-def test_equal_sides_are_no_bottleneck(tmp_path: Path) -> None:
-    f = found(tmp_path, separate={"rates": SHARED})
-    assert f.verdict is Verdict.ABSENT and f.present == ()
-    assert "is NOT the bottleneck" in text.verdict_words(f)
-    assert advice.policy(f).startswith("leave it: keep the shared connection")
+def test_a_gain_where_one_connection_keeps_up_is_not_the_connection(tmp_path: Path) -> None:
+    keeps_up = {n: 9.6e3 * n if n > 1 else 10e3 for n in SHARED}
+    case = found(tmp_path, {"rates": keeps_up}, {"rates": {n: r * 1.3 if n > 1 else r for n, r in keeps_up.items()}})
+    assert at(case, 8).decision is Decision.OTHER and at(case, 8).codes == ("keeps-up",)
+    assert case.answer == "separate is faster at 2 to 32 in flight, but not because of the connection."
 
 
-def test_what_limits_instead_is_said_of_separate_connections(tmp_path: Path) -> None:
-    waits = setting({"server_workers_busy_share": 0.99}, (32,))
-    full = setting({"client_workers_busy_share": 0.99}, (32,))
-    f = found(tmp_path, {"change": full}, {"rates": SHARED, "change": waits})
-    assert text.verdict_words(f).endswith("by 10% or more. With 32 in flight the limit is the server's threads.")
-    one = found(tmp_path, {"change": full}, {"rates": SHARED})
-    assert text.verdict_words(one).endswith("With 32 in flight the limit is the client's threads.")
-    none = found(tmp_path, separate={"rates": SHARED})
-    assert text.verdict_words(none).endswith("by 10% or more.")
+@pytest.mark.parametrize(
+    ("change", "decision", "code"),
+    [
+        ({"client_cores_used": 31.0}, Decision.OTHER, "client-cpu"),
+        ({"server_cores_used": 31.0}, Decision.OTHER, "server-cpu"),
+        ({"server_workers_busy_share": 0.99}, Decision.OTHER, "server-threads"),
+        ({"client_workers_busy_share": 0.99}, Decision.OTHER, "client-threads"),
+        ({"client_connection_busy_share_median": 0.9}, Decision.FASTER, "reason-not-known"),
+        ({"client_connection_busy_share_median": None}, Decision.LIKELY, "no-sign-of-the-connection"),
+    ],
+)
+def test_what_else_was_full(tmp_path: Path, change: dict[str, Any], decision: Decision, code: str) -> None:
+    case = found(tmp_path, {"change": setting(change)})
+    assert at(case, 32).decision is decision and code in at(case, 32).codes
 
 
-def test_a_gain_just_below_the_threshold_is_none(tmp_path: Path) -> None:
-    below = {n: r * (1.05 if n > 1 else 1) for n, r in SHARED.items()}
-    above = {n: r * (1.13 if n > 1 else 1) for n, r in SHARED.items()}
-    assert found(tmp_path, separate={"rates": below}).verdict is Verdict.ABSENT
-    assert found(tmp_path, separate={"rates": above}).verdict is Verdict.PRESENT
+def test_the_clients_own_word_counts_as_its_figures_do(tmp_path: Path) -> None:
+    says = setting({"suspect": ["CPU-bound: this measures CPU, not the connection: the server used 1.00"]})
+    assert at(found(tmp_path, {"change": says}), 32).codes == ("server-cpu",)
 
 
-def test_faster_while_the_cpus_are_full_is_not_the_connection(tmp_path: Path) -> None:
-    full, beside = (setting({"client_cores_used": 32 * share}) for share in (0.95, 0.94))
-    f = found(tmp_path, shared={"change": full})
-    assert f.verdict is Verdict.FASTER and f.present == () and f.gains
-    assert "the client's CPUs are full" in text.verdict_words(f)
-    assert found(tmp_path, shared={"change": beside}).verdict is Verdict.PRESENT
+def test_the_interval_of_the_cpus_share_decides_not_its_median(tmp_path: Path) -> None:
+    def wavers(n: int, point: dict[str, Any]) -> None:
+        point["client_cores_used"] = 31.0 if point["throughput_per_second"] > 1.0 * SHARED[n] else 28.0
+
+    row = at(found(tmp_path, {"change": wavers}), 32)
+    assert row.decision is Decision.LIKELY and row.codes == ("cpu-room-not-sure",)
+    assert "not sure: whether the CPUs have room" in row.because
 
 
-def test_faster_through_a_proxy_is_not_the_connection(tmp_path: Path) -> None:
-    write(tmp_path / "raw/a.shared/01.json", "per-slot", SHARED)
-    write(tmp_path / "raw/a.separate/01.json", "local-pool", SIXFOLD)
+def test_an_unknown_ideal_is_no_yes(tmp_path: Path) -> None:
+    rates = {n: r for n, r in SHARED.items() if n > 1}
+    case = found(tmp_path, {"rates": rates})
+    assert at(case, 32).decision is Decision.FASTER and at(case, 32).codes == ("ideal-not-known",)
+    assert "1 in flight too: what is linear is counted from it" in judged(tmp_path).measure
+
+
+def test_without_figures_of_the_server_the_reason_is_not_known(tmp_path: Path) -> None:
+    silent = {"change": without("server_"), "servers": []}
+    case = found(tmp_path, silent, silent)
+    assert at(case, 32).decision is Decision.FASTER and at(case, 32).codes == ("figures-absent",)
+    assert any("control service" in said for said in judged(tmp_path).measure)
+    spin = {"poll": "spin"}
+    assert at(found(tmp_path / "b", spin, spin), 32).codes == ("figures-absent",)
+    assert any("--poll block" in said for said in judged(tmp_path / "b").measure)
+
+
+def test_what_was_not_interleaved_is_at_most_likely(tmp_path: Path) -> None:
+    write(tmp_path / "a.json", "per-slot", SHARED)
+    write(tmp_path / "b.json", "local-pool", SIXFOLD)
+    judgement = judged(tmp_path)
+    (case,) = judgement.cases
+    assert at(case, 32).decision is Decision.LIKELY and at(case, 32).codes == ("not-interleaved",)
+    assert any(note.startswith("not interleaved") for note in judgement.notes)
+
+
+def test_through_a_proxy_it_is_not_the_connection(tmp_path: Path) -> None:
+    found(tmp_path)
     manifest(tmp_path, lambda _: {"network": {"added_rtt_ms": 0}})
-    (f,) = judged(tmp_path).findings
-    assert f.verdict is Verdict.FASTER and f.present == () and f.gains == (4, 8, 16, 32)
-    assert f.fired[0] == "faster-but-connection-not-the-limit"
-    assert text.verdict_words(f) == (
-        "Separate connections are faster at 4 to 32 in flight, but each connection has a queue of its own in the "
-        "proxy, which may be what is full: the shared connection is not shown to be the bottleneck."
-    )
-    manifest(tmp_path, lambda _: {})
-    assert judged(tmp_path).findings[0].verdict is Verdict.PRESENT
+    judgement = judged(tmp_path)
+    assert at(judgement.cases[0], 32).codes == ("proxy",)
+    assert any("proxy" in said for said in judgement.cannot_show)
 
 
-def test_losses_at_many_in_flight_with_their_reason(tmp_path: Path) -> None:
+def test_equal_sides_are_decided(tmp_path: Path) -> None:
+    case = found(tmp_path, separate={"rates": SHARED})
+    assert case.decision is Decision.SMALL and {r.decision for r in case.rows} == {Decision.SAME, Decision.SMALL}
+    assert case.answer == "No difference that counts." and judged(tmp_path).answer.startswith("No. ")
+    assert judged(tmp_path).settings[0].startswith("Keep one connection")
+
+
+def test_a_gain_in_the_grey_zone_is_too_small_to_act_on(tmp_path: Path) -> None:
+    case = found(tmp_path, separate={"rates": {n: r * (1.05 if n > 1 else 1) for n, r in SHARED.items()}})
+    row = at(case, 8)
+    assert row.decision is Decision.SMALL and row.because == "between 4 % and 6 % faster: too small to act on"
+    above = found(tmp_path / "b", separate={"rates": {n: r * (1.13 if n > 1 else 1) for n, r in SHARED.items()}})
+    assert at(above, 8).decision is Decision.BOTTLENECK
+
+
+def test_losses_with_their_reason(tmp_path: Path) -> None:
     slow = {**SIXFOLD, 16: 50e3, 32: 40e3}
     batches = setting({"client_rpcs_per_segment_sent": 3.0})
-    f = found(tmp_path, shared={"change": batches}, separate={"rates": slow})
-    assert f.losses == (16, 32) and f.loses_from == 16 and f.batching
-    said = advice.policy(f)
-    assert "if you run at" in said and "from 16 on in flight they lose: 0.71x" in said
-    assert "carries 3.0 calls per segment, not 1.0" in said
-    beside = found(tmp_path, separate={"rates": slow})
-    assert not beside.batching and "per segment" not in advice.policy(beside)
-    assert found(tmp_path).losses == ()
+    case = found(tmp_path, {"change": batches}, {"rates": slow})
+    assert [r.load.number for r in case.rows if r.decision is Decision.SLOWER] == [16, 32]
+    assert "at 16 to 32: slower, as one connection sends several calls at once" in " ".join(case.reasons)
 
 
-def test_a_loss_in_between_has_no_from_on(tmp_path: Path) -> None:
-    f = found(tmp_path, separate={"rates": {**SIXFOLD, 8: 40e3}})
-    assert f.losses == (8,) and f.loses_from is None
-    assert "at 8 in flight they lose" in advice.policy(f)
+def test_what_separate_connections_cost_belongs_into_the_answer(tmp_path: Path) -> None:
+    """A gain too small to act on, at nearly four times the P99."""
+    rates = {n: r * (1.06 if n > 1 else 1) for n, r in SHARED.items()}
+
+    def late(n: int, point: dict[str, Any]) -> None:
+        if n == 16:
+            point["latency_p99_ns"] *= 3.8
+
+    case = found(tmp_path, separate={"rates": rates, "change": late})
+    (cost,) = at(case, 16).costs
+    assert cost.metric == "p99" and cost.ratio.value == pytest.approx(3.8 / 1.06, rel=0.02)
+    assert any("3.58 × P99 at 16" in reason for reason in case.reasons)
+    assert case.answer == "No difference that counts; 3.58 × the P99 with 16 in flight."
 
 
-def test_what_separate_connections_cost(tmp_path: Path) -> None:
-    dear = setting({"client_cpu_per_rpc_ns": 30_000, "server_cpu_per_rpc_ns": 25_000})
-    f = found(tmp_path, separate={"change": dear})
-    assert f.best is not None and f.best.client_cost is not None and f.best.server_cost is not None
-    assert (f.best.client_cost.value, f.best.server_cost.value) == (1.5, 1.25)
-    assert f.best.p99 is not None and f.best.p99.value == pytest.approx(1 / 6, rel=0.02)
+def test_repetitions(tmp_path: Path) -> None:
+    for number in (1, 5, 6):
+        few = {"repetitions": number}
+        case = found(tmp_path / str(number), few, few)
+        assert (case.decision is Decision.BOTTLENECK) is (number == 6)
+        asked = [said for said in judged(tmp_path / str(number)).measure if "--repetitions 6 or more" in said]
+        assert bool(asked) is (number < 6)
+    assert "undecided: 5 repetitions, 6 are the least" in " ".join(judged(tmp_path / "5").cases[0].reasons)
 
 
-def test_network_bound(tmp_path: Path) -> None:
-    def far(n: int, point: dict[str, Any]) -> None:
-        point["client_rtt_min_ns_median"] = 0.9 * point["latency_p50_ns"]
+@pytest.mark.parametrize(("suspect", "open_"), [(2, False), (3, True)])
+def test_more_than_a_third_of_suspect_repetitions_disqualify(tmp_path: Path, suspect: int, open_: bool) -> None:
+    left = [suspect]
 
-    f = found(tmp_path, shared={"change": far}, separate={"rates": SHARED, "change": far})
-    assert set(regimes(f).values()) == {Regime.NETWORK}
-    assert f.verdict is Verdict.ABSENT
+    def doubt(n: int, point: dict[str, Any]) -> None:
+        if n == 32 and left[0] > 0:
+            left[0] -= 1
+            point["suspect"] = [OTHERS]
 
-
-def test_server_queue_bound(tmp_path: Path) -> None:
-    full = setting({"server_workers_busy_share": 0.99}, (16, 32))
-    f = found(tmp_path, separate={"change": full})
-    assert regimes(f, "separate")[32] is Regime.SERVER_QUEUE and regimes(f, "separate")[8] is Regime.IDLE
-
-
-def test_spinning_threads_say_nothing_about_cpus(tmp_path: Path) -> None:
-    busy = setting({"client_cores_used": 32.0})
-    both = {"change": busy, "poll": "spin"}
-    f = found(tmp_path, shared=both, separate=both)
-    assert not any(r.cpu for r in regimes(f).values())
-    assert f.verdict is Verdict.NOT_ENOUGH and f.fired[0] == "faster-but-limit-not-known"
-    assert any("--poll block" in t for t in advice.to_do(f))
+    case = found(tmp_path, {"change": doubt})
+    assert (at(case, 32).decision is Decision.OPEN) is open_ and at(case, 16).decision is Decision.BOTTLENECK
+    asked = any("no other work on the CPUs" in said for said in judged(tmp_path).measure)
+    assert asked is open_
 
 
-def few(cpus: int, used: float) -> Change:
-    return setting({"client_cpus_allowed": cpus, "client_cores_used": used * cpus})
+def test_doubts_about_every_point_disqualify(tmp_path: Path) -> None:
+    shares = {"suspect": ["client and server share CPUs (0 and 0)"]}
+    case = found(tmp_path, shares, shares)
+    assert {r.decision for r in case.rows if r.load.number > 1} == {Decision.OPEN}
+    assert at(case, 8).codes == ("shared-cpus",)
+    assert any("apart (taskset, numactl)" in said for said in judged(tmp_path).measure)
+
+
+def test_nothing_follows_where_the_manifest_cannot_be_read(tmp_path: Path) -> None:
+    found(tmp_path)
+    (tmp_path / "manifest.json").write_text("{")
+    judgement = judged(tmp_path)
+    assert judgement.cases[0].decision is Decision.OPEN and judgement.answer == "Not known."
+    assert any("manifest.json: not JSON" in said for said in judgement.measure)
+
+
+def test_other_connections_than_promised(tmp_path: Path) -> None:
+    case = found(tmp_path, separate={"change": setting({"connections": 3}, (32,))})
+    assert at(case, 32).codes == ("connections-not-held",) and at(case, 32).decision is Decision.OPEN
+
+
+def test_a_contradiction_at_one_in_flight(tmp_path: Path) -> None:
+    case = found(tmp_path, separate={"rates": {**SIXFOLD, 1: 12e3}})
+    assert case.decision is Decision.OPEN and at(case, 32).codes == ("contradiction",)
+    assert any("1 in flight is the same on both sides" in said for said in judged(tmp_path).measure)
+
+
+def test_failed_calls_are_left_out_and_said(tmp_path: Path) -> None:
+    failed = setting({"failed": 3, "errors": [{"code": "UNAVAILABLE", "count": 3, "first_message": "x"}]}, (32,))
+    case = found(tmp_path, separate={"change": failed})
+    assert [r.load.number for r in case.rows] == [1, 2, 4, 8, 16]
+    assert any("6 points of separate had failed calls (UNAVAILABLE)" in said for said in judged(tmp_path).measure)
+
+
+def test_where_all_calls_of_a_side_failed_nothing_is_compared(tmp_path: Path) -> None:
+    failed = setting({"failed": 3, "errors": [{"code": "UNAVAILABLE", "count": 3, "first_message": "x"}]})
+    for side in ("shared", "separate"):
+        case = found(tmp_path / side, **{side: {"change": failed}})
+        judgement = judged(tmp_path / side)
+        assert case.rows == () and judgement.answer == "Not known." and "undecided" in text.render(judgement)
+        assert any(f"36 points of {side} had failed calls" in said for said in judgement.measure)
+
+
+def test_one_side_alone(tmp_path: Path) -> None:
+    write(tmp_path / "a.json", "per-slot", SHARED)
+    judgement = judged(tmp_path)
+    assert judgement.cases == () and judgement.answer.startswith("Nothing to compare")
+    assert any("--channel-policy local-pool" in said for said in judgement.measure)
 
 
 @pytest.mark.parametrize(("cpus", "said"), [(3, True), (4, False)])
 def test_few_cores_are_named(tmp_path: Path, cpus: int, said: bool) -> None:
-    f = found(tmp_path, {"change": few(cpus, 0.5)}, {"rates": SHARED, "change": few(cpus, 0.5)})
-    assert f.few_cores is said
-    assert ("sixfold cannot appear here" in words.cores(f)) is said
-    assert ("about 7 client, 7 server for 6x" in words.cores(f)) is said  # 6 x 56,000/s x 20 us
-
-
-def test_all_counts_above_some_cpu_bound(tmp_path: Path) -> None:
-    full = setting({"client_cores_used": 31.0}, (8, 16, 32))
-    f = found(tmp_path, {"change": full}, {"rates": SHARED, "change": full})
-    assert f.verdict is Verdict.CPU_LIMITED and f.cpu_limited_from == 8
-    assert "the CPUs are the limit from 8 in flight on" in text.verdict_words(f)
-    assert "sixfold cannot appear here" in words.cores(f)
-    gap = setting({"client_cores_used": 31.0}, (8, 16))
-    beside = found(tmp_path, {"change": gap}, {"rates": SHARED, "change": gap})
-    assert beside.cpu_limited_from is None and beside.verdict is Verdict.ABSENT and words.cores(beside) == ""
-
-
-def test_open_where_the_cpu_was_full_is_not_the_connection(tmp_path: Path) -> None:
-    full = setting({"client_cores_used": 31.0, "suspect": [OTHERS]}, (32,))
-    f = found(tmp_path, {"change": full}, {"rates": SHARED})
-    assert f.verdict is Verdict.CPU_LIMITED and f.fired[0] == "cpu-at-open" and f.undecided == ()
-    idle = setting({"suspect": [OTHERS]}, (32,))
-    assert found(tmp_path, {"change": idle}, {"rates": SHARED}).verdict is Verdict.NOT_ENOUGH
-
-
-def test_cpus_that_cap_the_gain(tmp_path: Path) -> None:
-    f = found(tmp_path, separate={"change": setting({"server_cores_used": 31.0}, (32,))})
-    assert f.verdict is Verdict.PRESENT and f.gain_capped_from == 32
-    assert "are the limit of separate connections from 32" in words.cores(f)
-    assert "sixfold" not in words.cores(f) and "6x" not in words.cores(f)  # it is there
-    assert found(tmp_path).gain_capped_from is None
+    few = setting({"client_cpus_allowed": cpus, "client_cores_used": 0.5 * cpus})
+    found(tmp_path, {"change": few}, {"rates": SHARED, "change": few})
+    shown = " ".join(judged(tmp_path).cannot_show)
+    assert ("sixfold takes about 7 for the client and 7 for the server" in shown) is said  # 6 x 56,000/s x 20 us

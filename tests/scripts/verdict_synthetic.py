@@ -3,15 +3,13 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
-from cqbench import verdict
-from cqbench.runs import read_all
-from cqbench.verdict_advice import Judgement
-from cqbench.verdict_judge import Finding
-from cqbench.verdict_rules import Regime
+from cqbench.samples.runs import read_all
+from cqbench.verdict.model import Case, Judgement, Row
+from cqbench.verdict.whole import judge_runs
 
 COUNTS = (1, 2, 4, 8, 16, 32)
 OTHERS = "other processes used 3.00 of the 32 CPU(s) of the client"
@@ -21,7 +19,7 @@ SIXFOLD = {1: 10e3, 2: 20e3, 4: 40e3, 8: 78e3, 16: 155e3, 32: 336e3}
 
 
 def entry(n: int, repetition: int, rate: float, connections: int) -> dict[str, Any]:
-    """A point of a machine with 32 CPUs a side on which nothing is full."""
+    """A point of a machine with 32 CPUs a side on which nothing is full and the wire is mostly idle."""
     return {
         "run_type": "iteration", "repetition_index": repetition, "inflight": n, "connections": connections,
         "expected_connections": connections, "completed": 100_000, "throughput_per_second": rate,
@@ -29,7 +27,8 @@ def entry(n: int, repetition: int, rate: float, connections: int) -> dict[str, A
         "warnings": [], "suspect": [], "partial": False, "client_cores_used": 4.0, "client_cpus_allowed": 32,
         "server_cores_used": 4.0, "server_cpus_allowed": 32, "client_cpu_per_rpc_ns": 20_000,
         "server_cpu_per_rpc_ns": 20_000, "client_workers_busy_share": 0.3, "server_workers_busy_share": 0.3,
-        "server_busiest_worker_share": 0.4, "client_rtt_min_ns_median": 5_000, "client_rpcs_per_segment_sent": 1.0,
+        "client_rtt_min_ns_median": 5_000, "client_rpcs_per_segment_sent": 1.0,
+        "client_connection_busy_share_median": 0.4,
     }  # fmt: skip
 
 
@@ -39,16 +38,18 @@ def write(
     rates: dict[int, float],
     repetitions: int = 6,
     change: Change | None = None,
+    first: int = 0,
     **context: Any,
 ) -> Path:
-    """A result file with repetitions within 1 % of the rates. change: applied to every point."""
+    """A result file with repetitions within 1 % of the rates, counted from first. change: applied to every point."""
     points = []
     for repetition in range(repetitions):
         for n, rate in rates.items():
             connections = 1 if policy in ("shared", "per-slot") else n
             if policy.startswith("pool:"):
                 connections = int(policy[5:])
-            point = entry(n, repetition, rate * (1 + 0.01 * (repetition % 3 - 1)), connections)
+            wave = 0.01 * ((first + repetition) * (3 if connections > 1 else 2) % 5 - 2) / 2
+            point = entry(n, repetition, rate * (1 + wave), connections)
             if change:
                 change(n, point)
             points.append(point)
@@ -63,17 +64,27 @@ def write(
     return path
 
 
+def variant(folder: Path, name: str, policy: str, rates: dict[int, float], repetitions: int = 6, **more: Any) -> None:
+    """As an experiment has it: a file for each repetition."""
+    for i in range(repetitions):
+        write(folder / f"raw/{name}/{i + 1:02}.json", policy, rates, 1, first=i, **more)
+
+
 def judged(*paths: Path) -> Judgement:
     """Of files and folders."""
-    return verdict.judge_runs(read_all(paths))
+    return judge_runs(read_all(paths))
 
 
-def found(tmp_path: Path, shared: dict[str, Any] | None = None, separate: dict[str, Any] | None = None) -> Finding:
-    """The finding of a pair; the arguments of write() other than SHARED and SIXFOLD."""
-    write(tmp_path / "a.json", "per-slot", **{"rates": SHARED, **(shared or {})})
-    write(tmp_path / "b.json", "local-pool", **{"rates": SIXFOLD, **(separate or {})})
-    (finding,) = judged(tmp_path).findings
-    return finding
+def found(tmp_path: Path, shared: dict[str, Any] | None = None, separate: dict[str, Any] | None = None) -> Case:
+    """The case of an interleaved pair; the arguments of variant() other than SHARED and SIXFOLD."""
+    variant(tmp_path, "shared", "per-slot", **{"rates": SHARED, **(shared or {})})
+    variant(tmp_path, "separate", "local-pool", **{"rates": SIXFOLD, **(separate or {})})
+    (case,) = judged(tmp_path).cases
+    return case
+
+
+def at(case: Case, load: int, variant_name: str = "separate") -> Row:
+    return next(row for row in case.rows if row.load.number == load and row.variant == variant_name)
 
 
 def setting(figures: dict[str, Any], counts: tuple[int, ...] = COUNTS) -> Change:
@@ -96,12 +107,16 @@ def without(*ends: str) -> Change:
     return change
 
 
-def regimes(finding: Finding, side: str = "shared") -> dict[int, Regime]:
-    return {r.inflight: getattr(r, side).regime for r in finding.rows}
-
-
-def manifest(folder: Path, of: Callable[[str], dict[str, Any]]) -> None:
-    """Of all results below raw/. of: variant -> what its units say."""
+def manifest(
+    folder: Path,
+    of: Callable[[str], dict[str, Any]] = lambda _: {},
+    axes: Sequence[tuple[str, Sequence[str]]] = (),
+    **more: Any,
+) -> None:
+    """Of all results below raw/. of: variant -> what its units say. more: keys of the experiment itself."""
     files = [str(path.relative_to(folder)) for path in sorted((folder / "raw").glob("*/*.json"))]
     units = [{"file": file, **of(file.split("/")[1])} for file in files]
-    (folder / "manifest.json").write_text(json.dumps({"manifest_version": 1, "units": units}))
+    axis = [{"name": name, "values": [{"name": value} for value in values]} for name, values in axes]
+    experiment: dict[str, Any] = {"experiment": {"title": "A title", **more}, **({"axis": axis} if axes else {})}
+    data = {"manifest_version": 1, "units": units, "experiment": experiment}
+    (folder / "manifest.json").write_text(json.dumps(data))

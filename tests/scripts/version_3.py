@@ -8,7 +8,7 @@ from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Any
 
-from cqbench import reasons
+from cqbench.files import reasons
 
 DATA = Path(__file__).parent / "data"
 REAL: dict[str, Any] = json.loads((DATA / "version-2.json").read_text())
@@ -77,7 +77,7 @@ def open_loop(
 
 def open_point(rate: float, repetition: int = 0, reached: float | None = None, stalled: bool = False) -> dict[str, Any]:
     """One with figures that follow from the rate; latency from due is above that from sent."""
-    entry = copy.deepcopy(newer(REAL)["benchmarks"][0])
+    entry: dict[str, Any] = copy.deepcopy(newer(REAL)["benchmarks"][0])
     per_second = rate if reached is None else reached
     completed = round(per_second * WINDOW_NS / 1e9)
     sent = {"p50": 100_000, "p90": 150_000, "p95": 180_000, "p99": 250_000, "p99_9": 400_000}

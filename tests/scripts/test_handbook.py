@@ -1,0 +1,115 @@
+"""The documents say what is true: their tables come from stored runs, their flags exist, their links lead somewhere."""
+
+from __future__ import annotations
+
+import os
+import re
+import subprocess
+import tarfile
+from functools import cache
+from math import log
+from pathlib import Path
+from statistics import median
+
+import click
+import handbook_tables
+import pytest
+from cqbench import cli
+from cqbench.samples.runs import read_all
+from cqbench.samples.series import load_series, ratio
+from cqbench.samples.setting import BY_KEY, SEPARATE
+from cqbench.stats import ratios
+
+ROOT = Path(__file__).parents[2]
+DOCUMENTS = ("README.md", "scripts/README.md", "src/README.md")
+# Of other programs that the documents use.
+FOREIGN = {
+    *("--cpunodebind", "--membind", "--preset", "--build", "--install", "--prefix", "--tool"),
+    *("--build-only", "--run", "--fix"),  # of our scripts, which say so at their heads
+}
+
+
+def text(name: str) -> str:
+    return (ROOT / name).read_text(encoding="utf-8")
+
+
+@pytest.mark.parametrize("name", handbook_tables.TABLES)
+def test_tables_are_those_of_the_stored_runs(name: str) -> None:
+    block = f"<!-- from {name} -->\n```\n{handbook_tables.table(name)}\n```"
+    assert block in text("scripts/README.md"), block
+
+
+def test_the_readme_is_short() -> None:
+    assert len(text("README.md").splitlines()) <= 150
+
+
+@cache
+def known_flags() -> frozenset[str]:
+    """Of both programs, the command, and our scripts."""
+    found: set[str] = {"--help"}
+    for name in cli.COMMANDS:
+        for parameter in cli.load(name).params:
+            if isinstance(parameter, click.Option):
+                found |= {*parameter.opts, *parameter.secondary_opts}
+    binaries = Path(os.environ.get("CQBENCH_BIN_DIR", ROOT / "build/release/bin"))
+    for program in ("grpc_ping_client", "grpc_ping_server"):
+        done = subprocess.run([binaries / program, "--help"], capture_output=True, text=True, timeout=30, check=True)
+        found |= set(re.findall(r"--[a-z][a-z-]+", done.stdout))
+    for script in (ROOT / "scripts").glob("*.sh"):
+        found |= set(re.findall(r"^#.*?(--[a-z-]+)", script.read_text(), re.M))
+    return frozenset(found)
+
+
+@pytest.mark.parametrize("name", DOCUMENTS)
+def test_flags_that_are_named_exist(name: str) -> None:
+    named = set(re.findall(r"(?<![\w-])--[a-z][a-z-]+", text(name)))
+    assert not named - known_flags() - FOREIGN
+
+
+@pytest.mark.parametrize("name", DOCUMENTS)
+def test_links_lead_somewhere(name: str) -> None:
+    here, whole = (ROOT / name).parent, text(name)
+    for target in re.findall(r"\]\((?!https?:)([^)#]+)(?:#[^)]*)?\)", whole):
+        assert (here / target).exists(), target
+    headings = {re.sub(r"[^\w -]", "", h.lower()).replace(" ", "-") for h in re.findall(r"^#+ (.*)$", whole, re.M)}
+    for anchor in re.findall(r"\]\(#([^)]+)\)", whole):
+        assert anchor in headings, anchor
+    for path in re.findall(r"`((?:scripts|src|tests|include|cmake|proto)/[\w./-]+)`", whole):
+        assert (ROOT / path).exists(), path
+
+
+@pytest.mark.parametrize("name", DOCUMENTS)
+def test_experiments_that_are_named_are_shipped(name: str) -> None:
+    shipped = {path.stem for path in (ROOT / "scripts/experiments").glob("*.toml")}
+    named = set(re.findall(r"(?:experiment\.sh|cqbench run) ([a-z][a-z0-9-]+)(?![\w./])", text(name)))
+    assert named <= shipped
+
+
+def test_every_shipped_experiment_is_in_the_handbook() -> None:
+    for path in (ROOT / "scripts/experiments").glob("*.toml"):
+        assert f"| `{path.stem}` |" in text("scripts/README.md")
+
+
+def test_the_readmes_verdict_is_that_of_the_stored_run(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    with tarfile.open(ROOT / "tests/scripts/data/headline.tar.xz") as stored:
+        stored.extractall(tmp_path)
+    assert cli.main(["verdict", str(tmp_path / "headline")]) == 0
+    verdict = capsys.readouterr().out.rstrip()
+    assert f"```\n{verdict}\n```" in text("README.md") and len(verdict.splitlines()) <= 40
+
+
+def test_pairs_make_intervals_as_narrow_as_the_readme_says(tmp_path: Path) -> None:
+    with tarfile.open(ROOT / "tests/scripts/data/headline.tar.xz") as stored:
+        stored.extractall(tmp_path)
+    every = load_series(read_all([tmp_path / "headline"]))
+    shares = []
+    for one in (s for s in every if s.setting.connections == SEPARATE):
+        (other,) = (s for s in every if s.setting.differences(one.setting) == [BY_KEY["connections"]])
+        for load in one.loads:
+            key = "throughput_per_second"
+            beside = ratio(one, other, load, key)
+            alone = ratios.unpaired(one.values(load, key), other.values(load, key))
+            assert beside and alone and beside.low and beside.high and alone.low and alone.high
+            shares.append(log(beside.high / beside.low) / log(alone.high / alone.low))
+    words = f"{median(shares):.2f} times as wide (median over the {len(shares)} comparisons"
+    assert words in " ".join(text("README.md").split())

@@ -1,0 +1,63 @@
+"""Ratios and their intervals: known answers. What they promise is in test_error_rates.py."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import pytest
+from cqbench.stats.ratios import MAX_REPETITIONS, Ratio, holm, paired, repetitions_needed, unpaired
+from scipy import stats
+
+
+def noisy(n: int, seed: int) -> list[float]:
+    return [float(v) for v in np.exp(np.random.default_rng(seed).normal(0, 0.2, n))]
+
+
+def test_below_ten_repetitions_it_is_students_t_of_the_logarithms() -> None:
+    top, bottom = noisy(7, 1), noisy(9, 2)
+    both = paired(zip(top, bottom, strict=False))
+    expected = stats.ttest_1samp(np.log(top) - np.log(bottom[:7]), 0.0)
+    assert both is not None and both.paired and both.n == 7 and both.p == pytest.approx(expected.pvalue)
+    assert both.interval == pytest.approx(tuple(np.exp(expected.confidence_interval(0.95))))
+    apart = unpaired(top, bottom)
+    welch = stats.ttest_ind(np.log(top), np.log(bottom), equal_var=False)
+    assert apart is not None and not apart.paired and apart.p == pytest.approx(welch.pvalue)
+    assert apart.interval == pytest.approx(tuple(np.exp(welch.confidence_interval(0.95))))
+
+
+def test_from_ten_on_it_is_yuens() -> None:
+    top, bottom = noisy(20, 3), noisy(30, 4)
+    found = unpaired(top, bottom)
+    yuen = stats.ttest_ind(np.log(top), np.log(bottom), equal_var=False, trim=0.1)
+    assert found is not None and found.p == pytest.approx(yuen.pvalue)
+    slow = paired(zip([*top[:19], top[19] / 2], bottom, strict=False))  # a run at half speed costs no power
+    usual = paired(zip(top, bottom, strict=False))
+    assert slow is not None and usual is not None and slow.spread < 1.2 * usual.spread
+
+
+def test_few_or_nothing_to_divide() -> None:
+    assert paired([(2.0, 1.0)] * 5) == Ratio(2.0, n=5, paired=True) and unpaired([2.0] * 5, [1.0] * 9) == Ratio(
+        2.0, n=5
+    )
+    assert paired([]) is None and unpaired([], [1.0]) is None and unpaired([1.0], [0.0]) is None
+    alike = paired([(1.0, 1.0)] * 6)
+    assert alike is not None and alike.p == 1 and alike.interval == (1.0, 1.0)
+    apart = unpaired([2.0] * 6, [1.0] * 6)
+    assert apart is not None and apart.p == 0 and apart.inverse().value == 0.5
+
+
+def test_holms_correction() -> None:
+    assert holm([0.01, 0.04, 0.03]) == pytest.approx([0.03, 0.06, 0.06])
+    assert holm([None, 0.02, None]) == [None, 0.02, None] and holm([0.9, 0.8]) == [1.0, 1.0]
+
+
+def test_repetitions_that_tell_a_ratio_from_one() -> None:
+    """Of a known spread (n = 0) as textbooks have them: (1.96 + 0.84)^2 x variance / effect^2, and a little more."""
+    plain = 7.85 * (0.1 / math.log(1.03)) ** 2
+    assert repetitions_needed(Ratio(1.03, spread=0.1, paired=True)) == pytest.approx(plain, abs=3)
+    assert repetitions_needed(Ratio(1.03, spread=0.1, paired=True), limit=1.03) is None
+    assert repetitions_needed(Ratio(1.001, spread=0.4)) is None and MAX_REPETITIONS == 1000
+    few = repetitions_needed(Ratio(1.1, spread=0.1, paired=True, n=6)) or 0
+    assert few > (repetitions_needed(Ratio(1.1, spread=0.1, paired=True, n=60)) or 0)
+    assert few < (repetitions_needed(Ratio(1.1, spread=0.1, paired=True, n=6), comparisons=20) or 0)
