@@ -7,6 +7,7 @@
 #include "src/method/echo.h"
 #include "src/method/method.h"
 #include "src/method/ping.h"
+#include "src/method/user.h"
 
 namespace cqbench {
 
@@ -38,7 +39,8 @@ struct Methods {
   }
 };
 
-using AllMethods = Methods<PingUnary, PingStreaming,  //
-                           EchoUnary, EchoStreaming, EchoUpload, EchoDownload>;
+using AllMethods = Methods<PingUnary, PingStreaming,                            //
+                           EchoUnary, EchoStreaming, EchoUpload, EchoDownload,  //
+                           UserCreate>;
 
 }  // namespace cqbench

@@ -48,7 +48,8 @@ std::string FullName(const MethodInfo& method) {
 
 MethodFlags::MethodFlags(CLI::App& app, RunConfig& run) : run_(run), workload_(Workloads().front()) {
   MessageConfig& message = run.message;
-  AddChoice(app, "--workload", workload_, Workloads(), "the set of methods: the empty ping, or payloads");
+  AddChoice(app, "--workload", workload_, Workloads(),
+            "the set of methods: the empty ping, payloads, or a user's record of eight fields");
   method_option_ =
       app.add_option("--method", method_,
                      absl::StrCat("what is called: ", AllMethodNames(), " (default: the workload's first)"))

@@ -5,7 +5,8 @@ namespace {
 
 class ServerFlags {
  public:
-  ServerFlags() : app_("Serves the ping and echo methods through one of gRPC's server APIs.", "grpc_ping_server") {
+  ServerFlags()
+      : app_("Serves the ping, echo and user methods through one of gRPC's server APIs.", "grpc_ping_server") {
     app_.set_version_flag("--version", VersionLine("grpc_ping_server"));
     app_.formatter(std::make_shared<PlainFormatter>());
     host_ =

@@ -58,7 +58,7 @@ TEST_P(DiscoveryTest, ReflectionListsTheServices) {
   std::vector<std::string> names;
   const ServerReflectionResponse answer = Ask(request);
   for (const auto& service : answer.list_services_response().service()) names.emplace_back(service.name());
-  EXPECT_THAT(names, testing::IsSupersetOf({"Ydb.Debug.V1.DebugService", "cqbench.v1.EchoService",
+  EXPECT_THAT(names, testing::IsSupersetOf({"Ydb.Debug.V1.DebugService", "cqbench.v1.EchoService", "MyService",
                                             "grpc.health.v1.Health", "grpc.reflection.v1alpha.ServerReflection"}));
 }
 
