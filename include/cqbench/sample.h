@@ -66,8 +66,9 @@ struct Sample {
   int unix_connections = 0;                     // for which the kernel keeps none of the above
   std::optional<AllocationCounts> allocations;  // in counting programs only
 
+  uint64_t messages = 0;  // answered; of a client that counts allocations: calls completed
+
   // Servers only.
-  uint64_t messages = 0;  // answered
   std::optional<int64_t> posted_requests;
   std::vector<uint64_t> messages_per_queue;  // empty where the library has the queues
 };

@@ -62,24 +62,29 @@ std::optional<ServerSwitches> PointEvidence::Switches(bool on) const {
 }
 
 // What the samples allocate here, and the control calls, is over before counting begins, and begins after it is over.
-void PointEvidence::Begin() {
+void PointEvidence::Begin(Completed completed) {
   if (servers_) servers_begin_ = servers_->SampleAll(Switches(/*on=*/true));
   if (counting_ && servers_) servers_begin_.wait();
   begin_ = SampleHere();
   if (!counting_) return;
   begin_->allocations = CountedAllocations();
+  begin_->messages = completed();
   SetCountingAllocations(true);
 }
 
-void PointEvidence::End() {
+void PointEvidence::End(Completed completed) {
   AllocationCounts counted;
+  uint64_t counted_calls = 0;
   if (counting_) {
+    counted_calls = completed();
     SetCountingAllocations(false);
     counted = CountedAllocations();
   }
   if (servers_) servers_end_ = servers_->SampleAll(Switches(/*on=*/false));
   end_ = SampleHere();
-  if (counting_) end_->allocations = counted;
+  if (!counting_) return;
+  end_->allocations = counted;
+  end_->messages = counted_calls;
 }
 
 void PointEvidence::Report(const Measurement& measurement, const TimingCost& cost, PointResult& point) {

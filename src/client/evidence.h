@@ -5,6 +5,7 @@
 #include <optional>
 #include <vector>
 
+#include "absl/functional/function_ref.h"
 #include "cqbench/connections.h"
 #include "cqbench/recorder.h"
 #include "cqbench/run_config.h"
@@ -32,9 +33,11 @@ class PointEvidence {
   // Those that carry the measured calls, before Begin(). Absent: they could not be read.
   void Find(const std::optional<std::vector<OpenConnection>>& connections);
   // Before the window opens. Waits for the servers' samples only when allocations are counted.
-  void Begin();
-  // After the window has closed.
-  void End();
+  // `completed`: calls so far; asked, as in End(), at the moment that counting is switched.
+  using Completed = absl::FunctionRef<uint64_t()>;
+  void Begin(Completed completed);
+  // After the window has closed; where allocations are counted, in the midst of it.
+  void End(Completed completed);
   // Adds figures, facts and notes. `point` has its completions and its window already. `cost` counts with --breakdown
   // only.
   void Report(const Measurement& measurement, const TimingCost& cost, PointResult& point);

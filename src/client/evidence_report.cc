@@ -33,7 +33,8 @@ ProcessSamples WithoutAsking(ProcessSamples samples) {
 }
 
 void ReportAllocations(const PointSamples& samples, int answers_per_call, PointResult& point) {
-  AddAllocationFigures("client", samples.client.begin, samples.client.end, point.completed, point.figures);
+  const ProcessSamples& client = samples.client;
+  AddAllocationFigures("client", client.begin, client.end, client.end.messages - client.begin.messages, point.figures);
   if (samples.servers.empty()) return;
   const ProcessSamples servers = WithoutAsking(SumOfServers(samples.servers));
   const uint64_t messages = servers.end.messages - servers.begin.messages;

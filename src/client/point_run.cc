@@ -1,10 +1,8 @@
 #include "src/client/point_run.h"
 
 #include <algorithm>
-#include <chrono>
 #include <cstdlib>
 #include <system_error>
-#include <thread>
 
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
@@ -12,6 +10,7 @@
 #include "cqbench/environment.h"
 #include "cqbench/process.h"
 #include "cqbench/reachability.h"
+#include "src/client/drain.h"
 
 namespace cqbench {
 namespace {
@@ -21,10 +20,11 @@ constexpr Nanos kMinTick = kNanosPerMilli;
 constexpr Nanos kProgressEvery = 200 * kNanosPerMilli;
 // How long calls may go on after the window: to their deadline and a little, but never longer than this.
 constexpr Nanos kMaxDrain = 10 * kNanosPerSecond;
-constexpr Nanos kDrainAfterSignal = kNanosPerSecond;
 // After cancelling, the library must report every call as ended.
 constexpr Nanos kMaxCancel = 30 * kNanosPerSecond;
 constexpr Nanos kMaxCountingPass = kNanosPerSecond;
+// Allocations are counted up to a moment in the midst of the calls, so these must not end before.
+constexpr Nanos kPastCounting = 3600 * kNanosPerSecond;
 // Of a time series: it has as many slices as fit, and not more than this.
 constexpr Nanos kMinSlice = 100 * kNanosPerMilli;
 constexpr int kMaxSlices = 50;
@@ -63,7 +63,7 @@ PointResult PointRun::Run() {
   }
   if (!pool.ok()) return Fail(std::string(pool.status().message()));
   WaitForLostAttempts();
-  if (const absl::Status status = MeasureWith(*pool, plan, /*counting=*/false); !status.ok()) {
+  if (const absl::Status status = MeasureWith(*pool, plan); !status.ok()) {
     return Fail(std::string(status.message()));
   }
   CheckPromise();
@@ -71,9 +71,10 @@ PointResult PointRun::Run() {
 }
 
 void PointRun::CountAllocations(PointResult& point) {
+  counting_ = true;
   const ChannelPlan plan = PlanChannels(config_.policy, point_.load.slots, static_cast<int>(config_.targets.size()));
   const auto pool = MakePool(plan);
-  const absl::Status status = pool.ok() ? MeasureWith(*pool, plan, /*counting=*/true) : pool.status();
+  const absl::Status status = pool.ok() ? MeasureWith(*pool, plan) : pool.status();
   point.stuck = point_.stuck;
   if (!status.ok()) {
     point.notes.push_back(absl::StrCat("allocations were not counted: ", status.message()));
@@ -91,9 +92,10 @@ absl::StatusOr<ChannelPool> PointRun::MakePool(const ChannelPlan& plan) {
       [this] { return !config_.wait_for_server && IsUnreachable(setting_.endpoints); });
 }
 
-absl::Status PointRun::MeasureWith(const ChannelPool& pool, const ChannelPlan& plan, bool counting) {
-  const Nanos warmup = counting ? std::min(config_.warmup_ns, kMaxCountingPass) : config_.warmup_ns;
-  const Nanos interval = counting ? std::min(config_.interval_ns, kMaxCountingPass) : config_.interval_ns;
+absl::Status PointRun::MeasureWith(const ChannelPool& pool, const ChannelPlan& plan) {
+  const Nanos warmup = counting_ ? std::min(config_.warmup_ns, kMaxCountingPass) : config_.warmup_ns;
+  const bool brief = counting_ && config_.total == 0;
+  const Nanos interval = brief ? std::min(config_.interval_ns, kMaxCountingPass) : config_.interval_ns;
   const std::vector<OpenConnection> measured = LookAtConnections().value_or(std::vector<OpenConnection>());
   window_ = MakeWindow(config_, point_.load, interval);
   ControlClients* servers = setting_.servers && setting_.servers->Connect() ? setting_.servers : nullptr;
@@ -102,7 +104,7 @@ absl::Status PointRun::MeasureWith(const ChannelPool& pool, const ChannelPlan& p
     point_.notes.push_back(setting_.servers->absence());
   }
   try {
-    PointEvidence evidence(config_, plan, *window_, servers, counting);
+    PointEvidence evidence(config_, plan, *window_, servers, counting_);
     auto made = MakeEngine(config_, pool, point_.load, ThreadsFor(config_, point_.load), *window_, warmup + interval);
     if (!made.ok()) return made.status();
     std::unique_ptr<Engine> engine = *std::move(made);
@@ -180,26 +182,31 @@ void PointRun::CheckPromise() {
                                          *point_.connections));
 }
 
-// Samples are taken just outside of the window, so that what they cost is not in what is measured.
+// Samples are taken just outside of the window, so that what they cost is not in what is measured. Where allocations
+// are counted it is the other way round: the window is open all the time, and what counts is completed between the
+// samples.
 void PointRun::Measure(Engine& engine, PointEvidence& evidence, Nanos warmup, Nanos interval) {
   const Nanos before_look = NowNs();
   const auto connections = LookAtConnections();
   const Nanos lead = 2 * (NowNs() - before_look);
   evidence.Rehearse(connections);
   const bool warms_up = warmup >= lead + evidence.Lead();
-  if (!warms_up) evidence.Begin();
+  const auto completed = [&engine] { return engine.Completed(); };
+  if (!warms_up) evidence.Begin(completed);
   const Nanos start = NowNs();
   const Nanos open = start + warmup;
-  window_->Set(open, open + interval);
+  window_->Set(counting_ ? start : open, open + interval + (counting_ ? kPastCounting : 0));
   engine.Start();
   Phase(engine, start, warms_up ? open - lead - evidence.Lead() : open, /*measuring=*/false);
   if (point_.partial || lacks_method_) return;  // there is no window
   if (warms_up) {
     evidence.Find(LookAtConnections());
-    evidence.Begin();
+    evidence.Begin(completed);
   }
-  Phase(engine, open, window_->close_ns(), /*measuring=*/true);
-  evidence.End();
+  if (counting_) done_before_ = engine.Completed();
+  Phase(engine, open, open + interval, /*measuring=*/true);
+  evidence.End(completed);
+  if (counting_) CloseSoon();
   LookAtConnections();
 }
 
@@ -212,7 +219,7 @@ Nanos PointRun::CloseSoon() {
 // With --total shorter the nearer its end is, so that it is not missed by much and the look costs nothing before.
 Nanos PointRun::UntilNextLook(const Engine& engine, Nanos now, Nanos begin) const {
   if (config_.total == 0) return kTick;
-  const uint64_t done = engine.Completed();
+  const uint64_t done = Done(engine);
   if (config_.total <= done) return kTick;
   const double per_call = static_cast<double>(now - begin) / static_cast<double>(std::max<uint64_t>(done, 1));
   return static_cast<Nanos>(std::clamp(per_call * static_cast<double>(config_.total - done),
@@ -230,7 +237,7 @@ void PointRun::Phase(Engine& engine, Nanos begin, Nanos end, bool measuring) {
       next_progress = now + kProgressEvery;
     }
     lacks_method_ = update_.point == 1 && engine.LacksMethod() && engine.Completed() == 0;
-    if (measuring && config_.total > 0 && engine.Completed() >= config_.total) end = CloseSoon();
+    if (measuring && config_.total > 0 && Done(engine) >= config_.total) end = counting_ ? now : CloseSoon();
     point_.partial = interrupt_.SleepUntil(std::min(end, now + UntilNextLook(engine, now, begin)));
     if (point_.partial || lacks_method_) {
       CloseSoon();
@@ -244,26 +251,11 @@ void PointRun::ReportProgress(const Engine& engine, Nanos now, Nanos begin, Nano
   update_.elapsed_ns = std::max<Nanos>(now - begin, 0);
   update_.measuring = measuring;
   update_.rate_per_second =
-      measuring && update_.elapsed_ns > 0 ? static_cast<double>(engine.Completed()) / ToSeconds(update_.elapsed_ns) : 0;
+      measuring && update_.elapsed_ns > 0 ? static_cast<double>(Done(engine)) / ToSeconds(update_.elapsed_ns) : 0;
   const ScheduleProgress schedule = engine.Progress(now);
   update_.sent = schedule.sent;
   update_.behind = schedule.behind;
   setting_.progress(update_);
-}
-
-bool DrainEngine(Engine& engine, Interrupt& interrupt, Nanos close, Nanos cancel_at, Nanos patience) {
-  while (!engine.Finished()) {
-    const Nanos now = NowNs();
-    engine.Tick(now);
-    // A signal while draining cuts the waiting short, not the window, which is over.
-    if (interrupt.Pending()) cancel_at = std::min(cancel_at, std::max(now, close + kDrainAfterSignal));
-    // Again and again: a slot may have been between two calls.
-    if (now > cancel_at) engine.CancelAll();
-    if (now > cancel_at + patience) return false;
-    std::this_thread::sleep_for(std::chrono::nanoseconds(kNanosPerMilli));
-  }
-  engine.Join();
-  return true;
 }
 
 bool PointRun::Drain(Engine& engine) {

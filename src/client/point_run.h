@@ -39,13 +39,13 @@ class PointRun {
   // result was made from.
   bool hopeless() const { return hopeless_; }
   const Measurement& measurement() const { return measurement_; }
-  // A further pass over the same load for at most a second, in which both ends count allocations; adds their figures to
-  // `point`. Nothing of it is timed.
+  // A further pass over the same load, for at most a second or for --total calls, in which both ends count allocations;
+  // adds their figures to `point`. Nothing of it is timed.
   void CountAllocations(PointResult& point);
 
  private:
   absl::StatusOr<ChannelPool> MakePool(const ChannelPlan& plan);
-  absl::Status MeasureWith(const ChannelPool& pool, const ChannelPlan& plan, bool counting);
+  absl::Status MeasureWith(const ChannelPool& pool, const ChannelPlan& plan);
   PointResult Fail(std::string why);
   void WaitForOldConnections();
   void WaitForLostAttempts();
@@ -55,6 +55,7 @@ class PointRun {
   void Measure(Engine& engine, PointEvidence& evidence, Nanos warmup, Nanos interval);
   void Phase(Engine& engine, Nanos begin, Nanos end, bool measuring);
   Nanos CloseSoon();
+  uint64_t Done(const Engine& engine) const { return engine.Completed() - done_before_; }
   Nanos UntilNextLook(const Engine& engine, Nanos now, Nanos begin) const;
   void ReportProgress(const Engine& engine, Nanos now, Nanos begin, Nanos end, bool measuring);
   bool Drain(Engine& engine);
@@ -69,12 +70,10 @@ class PointRun {
   Measurement measurement_;
   bool hopeless_ = false;
   bool lacks_method_ = false;
+  bool counting_ = false;     // allocations, and nothing else
+  uint64_t done_before_ = 0;  // calls that are completed, but do not count towards --total
   std::unique_ptr<RunWindow> window_;
   std::set<uint64_t> apart_;  // sockets to the servers that carry no measured call
 };
-
-// Ticks the engine until it is finished; cancels what is left at `cancel_at`, or when interrupted soon after `close`.
-// False when calls have still not ended `patience` after that: then the engine can neither be joined nor destroyed.
-bool DrainEngine(Engine& engine, Interrupt& interrupt, Nanos close, Nanos cancel_at, Nanos patience);
 
 }  // namespace cqbench

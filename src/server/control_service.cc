@@ -75,10 +75,10 @@ grpc::Status ControlBackend::Sample(const std::string& peer, const v1::SampleReq
                                     v1::ServerSample& answer) {
   if (!open_.load(std::memory_order_acquire)) return NotYet();
   // Allocations are counted from the end of one sample to the begin of the next, so that none of those made here gets
-  // in; the messages that belong to them, too.
+  // in; the messages that belong to them, too. Each is read right beside the switch.
+  const uint64_t messages_before = server_.Counts().messages;
   const bool counting = SetCountingAllocations(false);
   const AllocationCounts allocations = CountedAllocations();
-  const uint64_t messages_before = server_.Counts().messages;
   cqbench::Sample sample = TakeSample(MeasuredConnections(peer));
   if (CanCountAllocations()) sample.allocations = allocations;
   sample.messages = counting ? messages_before : server_.Counts().messages;
@@ -92,6 +92,8 @@ grpc::Status ControlBackend::Sample(const std::string& peer, const v1::SampleReq
   }
   if (request.has_switches()) {
     times.Switch(request.switches().time_calls());
+    // Those that came while the sample was written down are not counted, so they are none of those it begins with.
+    if (request.switches().count_allocations()) answer.set_messages(server_.Counts().messages);
     SetCountingAllocations(request.switches().count_allocations());
   } else if (counting) {
     SetCountingAllocations(true);

@@ -88,14 +88,16 @@ TEST_F(ClientCountingTest, TheProbesOwnAllocationsAreLeftOut) {
   RunWindow window;
   PointEvidence evidence(config, plan, window, /*servers=*/nullptr, /*counting=*/true);
   evidence.Rehearse(std::nullopt);
-  evidence.Begin();
+  uint64_t completed = 100;
+  evidence.Begin([&] { return completed; });
   const Nanos open = NowNs();
   Allocate(20);
+  completed += 10;
   window.Set(open, NowNs());
-  evidence.End();
+  evidence.End([&] { return completed; });
   Allocate(9);
   PointResult point;
-  point.completed = 10;
+  point.completed = 12;  // of another stretch of time
   point.window_ns = window.close_ns() - window.open_ns();
   evidence.Report(Measurement(), TimingCost(), point);
   EXPECT_EQ(point.figures.Get("client_allocations_per_rpc"), 2);

@@ -1,11 +1,11 @@
 // The end of a point: what is left is given its time, then cancelled, and given up when not even that ends it.
+#include "src/client/drain.h"
+
 #include <gtest/gtest.h>
 
 #include <csignal>
 #include <functional>
 #include <vector>
-
-#include "src/client/point_run.h"
 
 namespace cqbench {
 namespace {

@@ -137,10 +137,10 @@ TEST(PointEvidence, SamplesJustOutsideTheWindow) {
   EXPECT_LT(evidence.Lead(), kSecond / 5);
   const Nanos open = NowNs() + evidence.Lead();
   window.Set(open, open + 20 * kNanosPerMilli);
-  evidence.Begin();
+  evidence.Begin([] { return 0; });
   while (NowNs() < window.close_ns()) {
   }
-  evidence.End();
+  evidence.End([] { return 0; });
   PointResult point = Point();
   evidence.Report(Measurement(), TimingCost(), point);
   EXPECT_GT(point.figures.Get("client_sample_before_ns").value(), 0);
