@@ -7,7 +7,7 @@ ROOT=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
 
 # Debian and Ubuntu names. The gRPC ones are apart because newgrpc.sh takes exactly these from another suite.
 BUILD_PACKAGES=(g++ cmake ninja-build ccache pkg-config)
-GRPC_PACKAGES=(libgrpc++-dev protobuf-compiler protobuf-compiler-grpc libprotobuf-dev)
+GRPC_PACKAGES=(libgrpc++-dev protobuf-compiler protobuf-compiler-grpc libprotobuf-dev libprotoc-dev)
 LIBRARY_PACKAGES=(libabsl-dev libcli11-dev libbenchmark-dev libgtest-dev libgmock-dev nlohmann-json3-dev
   zlib1g-dev)
 TEST_PACKAGES=(iproute2) # ss, which a test compares our reading of TCP_INFO with

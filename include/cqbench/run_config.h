@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <string>
 #include <variant>
 #include <vector>
@@ -23,6 +24,8 @@ enum class MessageHolder { kFresh, kReused, kArena, kBytes };
 enum class StubKind { kGenerated, kGeneric };
 enum class PayloadKind { kZero, kText, kRandom };
 enum class Arrivals { kPoisson, kConstant };
+// Which of several requests that were given is sent next: in turn, or drawn at random.
+enum class DataOrder { kRotate, kRandom };
 // What happens to a call that is due while all slots are taken: it waits, keeping its due time, or it is dropped.
 enum class AtLimit { kQueue, kDrop };
 // How the pacer waits for the next due time: asleep, asleep until shortly before it, or asking the clock all the time.
@@ -34,6 +37,7 @@ absl::string_view ToString(MessageHolder holder);
 absl::string_view ToString(StubKind stub);
 absl::string_view ToString(PayloadKind payload);
 absl::string_view ToString(Arrivals arrivals);
+absl::string_view ToString(DataOrder order);
 absl::string_view ToString(AtLimit at_limit);
 absl::string_view ToString(Pace pace);
 
@@ -100,9 +104,12 @@ struct MessageConfig {
 // How many messages a server answers in a call that ends well (bidi: to one message of ours).
 int AnswersPerCall(const MethodInfo& method, const MessageConfig& config);
 
+struct BytesMethod;  // src/method/bytes_method.h
+
 struct RunConfig {
   std::vector<Target> targets;
   MethodInfo method;
+  std::shared_ptr<const BytesMethod> call;  // of a method that is none of ours; nullptr: `method` is
   ClientApi api = ClientApi::kSync;
   MessageHolder messages = MessageHolder::kReused;
   StubKind stub = StubKind::kGenerated;  // generic where messages are bytes

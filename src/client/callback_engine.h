@@ -112,10 +112,10 @@ class CallbackEngine : public SlotEngine<Slot> {
 
  protected:
   explicit CallbackEngine(const EngineContext& context)
-      : SlotEngine<Slot>(context), stubs_(context.pool), recorders_(&this->window(), this->open_loop()) {
+      : SlotEngine<Slot>(context), stubs_(context), recorders_(&this->window(), this->open_loop()) {
     for (Slot& slot : this->slots()) {
       slot.stub = stubs_.ForSlot(slot.index);
-      slot.requests.emplace(this->config());
+      slot.requests.emplace(this->config(), this->bytes(), slot.index);
       slot.responses.emplace(this->config().messages);
     }
   }

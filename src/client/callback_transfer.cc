@@ -54,7 +54,7 @@ class CallbackTransferEngine final : public CallbackEngine<CallbackTransferEngin
 
   void Send(Slot& slot) {
     grpc::ClientContext* context = this->NewCall(slot);
-    slot.transfer.emplace(this->config().message);
+    slot.transfer.emplace(*slot.stub, this->config().message, this->bytes());
     if constexpr (Stub::kStream == Shape::kClientStreaming) {
       slot.stub->Start(context, &slot.responses->Next(), &slot);
     } else if constexpr (Stub::kStream == Shape::kServerStreaming) {
@@ -70,8 +70,9 @@ class CallbackTransferEngine final : public CallbackEngine<CallbackTransferEngin
   void Write([[maybe_unused]] Slot& slot) {
     if constexpr (kWrites<Stub>) {
       if (slot.transfer->written()) return;
-      if (!slot.transfer->IsLastWrite()) return slot.StartWrite(&slot.requests->Next());
-      slot.StartWriteLast(&slot.requests->Next(), grpc::WriteOptions());
+      const typename Stub::Request& request = slot.requests->Next(slot.transfer->place());
+      if (!slot.transfer->IsLastWrite()) return slot.StartWrite(&request);
+      slot.StartWriteLast(&request, grpc::WriteOptions());
     }
   }
   void Took([[maybe_unused]] Slot& slot) {

@@ -23,8 +23,8 @@ namespace cqbench {
 // What a thread that sends calls has to itself.
 template <typename Stub>
 struct Sender {
-  Sender(const RunWindow* window, bool open_loop, const RunConfig& config)
-      : recorder(window, open_loop), requests(config) {}
+  Sender(const RunWindow* window, bool open_loop, const RunConfig& config, const BytesMethod* bytes, int index)
+      : recorder(window, open_loop), requests(config, bytes, index) {}
   Recorder recorder;
   Requests<Stub> requests;
 };
@@ -88,10 +88,13 @@ class CqEngine : public SlotEngine<Slot> {
   }
 
  protected:
-  explicit CqEngine(const EngineContext& context) : SlotEngine<Slot>(context), stubs_(context.pool) {
+  explicit CqEngine(const EngineContext& context) : SlotEngine<Slot>(context), stubs_(context) {
     const int count = std::clamp(context.threads, 1, context.load.slots);
-    for (int i = 0; i < count; ++i) cq_threads_.emplace_back(&this->window(), this->open_loop(), this->config());
-    for (size_t i = 0; i < this->lanes().size(); ++i) senders_.emplace_back(&this->window(), true, this->config());
+    for (int i = 0; i < count; ++i) {
+      cq_threads_.emplace_back(&this->window(), this->open_loop(), this->config(), this->bytes(), i);
+    }
+    const auto lanes = static_cast<int>(this->lanes().size());
+    for (int i = 0; i < lanes; ++i) senders_.emplace_back(&this->window(), true, this->config(), this->bytes(), i);
     for (Slot& slot : this->slots()) {
       slot.thread = &cq_threads_[static_cast<size_t>(ThreadOfSlot(slot.index, stubs_.size(), count))];
       slot.thread->slots.push_back(&slot);
@@ -165,8 +168,9 @@ class CqEngine : public SlotEngine<Slot> {
 
   Stubs<Stub> stubs_;
   std::deque<CqThread<Stub>> cq_threads_;
-  std::deque<Sender<Stub>> senders_;                                         // the pacers
-  Sender<Stub> runner_{&this->window(), this->open_loop(), this->config()};  // for calls after a rest
+  std::deque<Sender<Stub>> senders_;  // the pacers
+  // For calls after a rest.
+  Sender<Stub> runner_{&this->window(), this->open_loop(), this->config(), this->bytes(), 0};
   std::optional<GatedThreads> threads_;
   std::optional<GatedThreads> pacers_;
 };

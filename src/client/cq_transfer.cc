@@ -52,7 +52,7 @@ class CqTransferEngine final : public CqEngine<CqTransferEngine<Stub>, TransferS
   void Send(Slot& slot, Requests<Stub>& requests) {
     slot.call.reset();  // lives in the memory of its call, which the context holds
     slot.phase = Phase::kStarting;
-    slot.transfer.emplace(this->config().message);
+    slot.transfer.emplace(*slot.stub, this->config().message, this->bytes());
     slot.call = PrepareTransfer<Stub>(slot, this->NewCall(slot), requests);
     slot.call->StartCall(static_cast<CallSlot*>(&slot));
   }
@@ -74,8 +74,9 @@ class CqTransferEngine final : public CqEngine<CqTransferEngine<Stub>, TransferS
  private:
   void Write(Slot& slot, Requests<Stub>& requests) {
     slot.phase = Phase::kWriting;
-    if (!slot.transfer->IsLastWrite()) return slot.call->Write(requests.Next(), static_cast<CallSlot*>(&slot));
-    slot.call->WriteLast(requests.Next(), grpc::WriteOptions(), static_cast<CallSlot*>(&slot));
+    const typename Stub::Request& request = requests.Next(slot.transfer->place());
+    if (!slot.transfer->IsLastWrite()) return slot.call->Write(request, static_cast<CallSlot*>(&slot));
+    slot.call->WriteLast(request, grpc::WriteOptions(), static_cast<CallSlot*>(&slot));
   }
   void Read(Slot& slot) {
     slot.phase = Phase::kReading;

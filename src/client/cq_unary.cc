@@ -38,7 +38,7 @@ class CqUnaryEngine final : public CqEngine<CqUnaryEngine<Stub>, UnarySlot<Stub>
   void OnEvent(Slot& slot, CqThread<Stub>& thread, bool /*ok: always true for the end of a call, the status tells*/) {
     const Nanos done = NowNs();
     slot.gate.Leave();
-    const absl::string_view wrong = Stub::Check(slot.responses->Current(), this->config().message);
+    const absl::string_view wrong = slot.stub->Check(slot.responses->Current(), this->config().message);
     this->Next(slot, thread, done, this->RecordEnd(thread.recorder, slot, done, slot.status, wrong));
   }
 };

@@ -7,6 +7,11 @@
 namespace cqbench {
 namespace {
 
+std::shared_ptr<const BytesMethod> BytesOf(const RunConfig& config) {
+  if (config.call != nullptr || config.messages != MessageHolder::kBytes) return config.call;
+  return MakeBytesMethod(config.method.id, config.message);
+}
+
 MakeEngineFunction* MakerFor(ClientApi api, Shape shape) {
   switch (api) {
     case ClientApi::kSync:
@@ -25,7 +30,7 @@ MakeEngineFunction* MakerFor(ClientApi api, Shape shape) {
 
 absl::StatusOr<std::unique_ptr<Engine>> MakeEngine(const RunConfig& config, const ChannelPool& pool, const Load& load,
                                                    int threads, const RunWindow& window, Nanos length_ns) {
-  EngineContext context{config, pool, load, threads, window, {}, 0};
+  EngineContext context{config, pool, load, threads, window, {}, 0, BytesOf(config)};
   if (load.open()) {
     // With the sync API each slot's thread keeps the schedule by itself.
     const int pacers = config.api == ClientApi::kSync ? 1 : std::min(PacersFor(load.rate), load.slots);

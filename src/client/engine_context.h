@@ -9,6 +9,7 @@
 #include "cqbench/run_config.h"
 #include "cqbench/schedule.h"
 #include "src/channel/channel_pool.h"
+#include "src/method/bytes_method.h"
 
 namespace cqbench {
 
@@ -18,8 +19,9 @@ struct EngineContext {
   const Load& load;
   int threads;
   const RunWindow& window;
-  std::vector<DueTimes> schedule;  // of each pacer; empty: a closed loop
-  Nanos margin_ns;                 // of hybrid pacing
+  std::vector<DueTimes> schedule;            // of each pacer; empty: a closed loop
+  Nanos margin_ns;                           // of hybrid pacing
+  std::shared_ptr<const BytesMethod> bytes;  // nullptr where messages are not bytes
 };
 
 using MakeEngineFunction = std::unique_ptr<Engine>(const EngineContext& context);

@@ -86,6 +86,7 @@ class SlotEngine : public Engine {
  protected:
   explicit SlotEngine(const EngineContext& context)
       : config_(context.config),
+        bytes_(context.bytes),
         window_(context.window),
         slots_(new Slot[static_cast<size_t>(context.load.slots)]),
         count_(context.load.slots),
@@ -102,6 +103,7 @@ class SlotEngine : public Engine {
   }
 
   const RunConfig& config() const { return config_; }
+  const BytesMethod* bytes() const { return bytes_.get(); }
   const RunWindow& window() const { return window_; }
   std::span<Slot> slots() const { return {slots_.get(), static_cast<size_t>(count_)}; }
   SlotSchedule& schedule() { return schedule_; }
@@ -236,6 +238,7 @@ class SlotEngine : public Engine {
   }
 
   const RunConfig& config_;
+  const std::shared_ptr<const BytesMethod> bytes_;
   const RunWindow& window_;
   const std::unique_ptr<Slot[]> slots_;
   const int count_;

@@ -1,19 +1,19 @@
 // How an engine reaches a method: through the generated stub, or through the generic one, which finds it by its path
-// and takes messages or bytes. Both have the same functions, so an engine is written once for both.
+// and takes messages or bytes. All have the same functions, so an engine is written once for all of them.
 #pragma once
 
-#include <google/protobuf/message_lite.h>
 #include <grpcpp/generic/generic_stub.h>
 #include <grpcpp/grpcpp.h>
 
+#include <cstdint>
 #include <memory>
 #include <string>
-#include <type_traits>
 #include <utility>
 #include <vector>
 
 #include "src/channel/channel_pool.h"
 #include "src/client/engine_context.h"
+#include "src/method/bytes_method.h"
 #include "src/method/holder.h"
 #include "src/method/methods.h"
 
@@ -74,7 +74,8 @@ class GeneratedStub {
   static constexpr Shape kShape = M::kShape;
   static constexpr Shape kStream = M::kShape;
 
-  explicit GeneratedStub(const std::shared_ptr<grpc::Channel>& channel) : stub_(M::Service::NewStub(channel)) {}
+  GeneratedStub(const std::shared_ptr<grpc::Channel>& channel, const EngineContext& /*context*/)
+      : stub_(M::Service::NewStub(channel)) {}
 
   static void Fill(Request& request, const MessageConfig& config) { M::Fill(request, config); }
   static absl::string_view Check(const Response& response, const MessageConfig& config) {
@@ -100,36 +101,18 @@ class GeneratedStub {
   const std::unique_ptr<typename M::Service::Stub> stub_;
 };
 
-// With M's own messages, or with grpc::ByteBuffer for both. Every stream is bidirectional here: the wire does not know
-// the difference.
-template <Method M, typename Req, typename Resp>
-class GenericStub {
+// What the library's generic stub can do, by path. Every stream is bidirectional here: the wire does not know the
+// difference.
+template <Shape kOf, typename Req, typename Resp>
+class CallsByPath {
  public:
   using Request = Req;
   using Response = Resp;
-  static constexpr Shape kShape = M::kShape;
-  static constexpr Shape kStream = M::kShape == Shape::kUnary ? Shape::kUnary : Shape::kBidi;
+  static constexpr Shape kShape = kOf;
+  static constexpr Shape kStream = kOf == Shape::kUnary ? Shape::kUnary : Shape::kBidi;
 
-  explicit GenericStub(const std::shared_ptr<grpc::Channel>& channel) : stub_(channel) {}
-
-  // Bytes are those of the message as protobuf writes it.
-  static void Fill(Request& request, const MessageConfig& config) {
-    if constexpr (std::is_same_v<Request, grpc::ByteBuffer>) {
-      typename M::Request message;
-      M::Fill(message, config);
-      const grpc::Slice slice(message.SerializeAsString());
-      request = grpc::ByteBuffer(&slice, 1);
-    } else {
-      M::Fill(request, config);
-    }
-  }
-  static absl::string_view Check(const Response& response, const MessageConfig& config) {
-    if constexpr (std::is_same_v<Response, grpc::ByteBuffer>) {
-      return M::CheckBytes(response, config);
-    } else {
-      return M::Check(response, config);
-    }
-  }
+  CallsByPath(const std::shared_ptr<grpc::Channel>& channel, std::string path)
+      : stub_(channel), path_(std::move(path)) {}
 
   grpc::Status Call(grpc::ClientContext* context, const Request& request, Response* response) {
     grpc::Status status;
@@ -164,21 +147,52 @@ class GenericStub {
     return &queue;
   }
   grpc::TemplatedGenericStub<Request, Response> stub_;
-  const std::string path_ = PathOf<M>();
+  const std::string path_;
+};
+
+// With M's own messages.
+template <Method M>
+class GenericStub : public CallsByPath<M::kShape, typename M::Request, typename M::Response> {
+ public:
+  explicit GenericStub(const std::shared_ptr<grpc::Channel>& channel, const EngineContext& /*context*/)
+      : GenericStub::CallsByPath(channel, PathOf<M>()) {}
+
+  static void Fill(typename M::Request& request, const MessageConfig& config) { M::Fill(request, config); }
+  static absl::string_view Check(const typename M::Response& response, const MessageConfig& config) {
+    return M::Check(response, config);
+  }
+};
+
+// With bytes, of a method that is known when the program runs: one class for all methods of a shape.
+template <Shape kOf>
+class BytesStub : public CallsByPath<kOf, grpc::ByteBuffer, grpc::ByteBuffer> {
+ public:
+  BytesStub(const std::shared_ptr<grpc::Channel>& channel, const EngineContext& context)
+      : BytesStub::CallsByPath(channel, context.bytes->path), method_(context.bytes) {}
+
+  absl::string_view Check(const grpc::ByteBuffer& response, const MessageConfig& /*config*/) const {
+    return method_->checker == nullptr ? absl::string_view() : method_->checker->Check(response);
+  }
+
+ private:
+  const std::shared_ptr<const BytesMethod> method_;
 };
 
 // The engine for the kind of stub that the run is to use. Its method is of one of these shapes: the others are not
 // compiled.
 template <template <typename Stub> typename EngineOf, Shape... kShapes>
 std::unique_ptr<Engine> MakeForStub(const EngineContext& context) {
+  if (context.bytes != nullptr) {
+    std::unique_ptr<Engine> engine;
+    const auto make = [&]<Shape kShape>() {
+      if (context.bytes->shape == kShape) engine = std::make_unique<EngineOf<BytesStub<kShape>>>(context);
+    };
+    (make.template operator()<kShapes>(), ...);
+    return engine;
+  }
   return AllMethods::With(context.config.method.id, [&]<typename M>() -> std::unique_ptr<Engine> {
     if constexpr (((M::kShape == kShapes) || ...)) {
-      if (context.config.messages == MessageHolder::kBytes) {
-        return std::make_unique<EngineOf<GenericStub<M, grpc::ByteBuffer, grpc::ByteBuffer>>>(context);
-      }
-      if (context.config.stub == StubKind::kGeneric) {
-        return std::make_unique<EngineOf<GenericStub<M, typename M::Request, typename M::Response>>>(context);
-      }
+      if (context.config.stub == StubKind::kGeneric) return std::make_unique<EngineOf<GenericStub<M>>>(context);
       return std::make_unique<EngineOf<GeneratedStub<M>>>(context);
     } else {
       return nullptr;
@@ -190,8 +204,9 @@ std::unique_ptr<Engine> MakeForStub(const EngineContext& context) {
 template <typename Stub>
 class Stubs {
  public:
-  explicit Stubs(const ChannelPool& pool) {
-    for (int i = 0; i < pool.size(); ++i) stubs_.push_back(std::make_unique<Stub>(pool[i]));
+  explicit Stubs(const EngineContext& context) {
+    const ChannelPool& pool = context.pool;
+    for (int i = 0; i < pool.size(); ++i) stubs_.push_back(std::make_unique<Stub>(pool[i], context));
   }
   Stub* ForSlot(int slot) { return stubs_[static_cast<size_t>(slot) % stubs_.size()].get(); }
   int size() const { return static_cast<int>(stubs_.size()); }
@@ -204,8 +219,9 @@ class Stubs {
 template <typename Stub>
 class Requests {
  public:
-  // `config` must outlive it.
-  explicit Requests(const RunConfig& config) : config_(config.message), holder_(config.messages) {
+  // `config` must outlive it. `index`: of the thread (of the slot, where each slot has its own).
+  Requests(const RunConfig& config, const BytesMethod* /*bytes*/, int /*index*/)
+      : config_(config.message), holder_(config.messages) {
     Stub::Fill(holder_.Current(), config_);
   }
   const typename Stub::Request& Next() {
@@ -214,10 +230,50 @@ class Requests {
       Stub::Fill(request, config_);
     return request;
   }
+  // The message of that place, from 0, in a client-streaming call.
+  const typename Stub::Request& Next(int /*place*/) { return Next(); }
 
  private:
   const MessageConfig& config_;
   Holder<typename Stub::Request> holder_;
+};
+
+// Of bytes that were made beforehand. Threads begin at different places, so that few calls on many threads send all of
+// them, too.
+template <Shape kOf>
+class Requests<BytesStub<kOf>> {
+ public:
+  // `bytes` must outlive it.
+  Requests(const RunConfig& /*config*/, const BytesMethod* bytes, int index)
+      : requests_(bytes->requests.data()),
+        count_(bytes->requests.size()),
+        draws_(bytes->order == DataOrder::kRandom),
+        at_(static_cast<size_t>(index) % count_),
+        random_(bytes->seed ^ static_cast<uint64_t>(index) << 32) {}
+
+  const grpc::ByteBuffer& Next() {
+    if (count_ == 1) return *requests_;
+    if (draws_) return Draw();
+    const grpc::ByteBuffer& request = requests_[at_];
+    if (++at_ == count_) at_ = 0;
+    return request;
+  }
+  const grpc::ByteBuffer& Next(int place) { return draws_ ? Draw() : requests_[static_cast<size_t>(place) % count_]; }
+
+ private:
+  // splitmix64: eight bytes of state, as there may be a hundred thousand of these.
+  const grpc::ByteBuffer& Draw() {
+    uint64_t z = random_ += 0x9e3779b97f4a7c15;
+    z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9;
+    z = (z ^ (z >> 27)) * 0x94d049bb133111eb;
+    return requests_[(z ^ (z >> 31)) % count_];
+  }
+
+  const grpc::ByteBuffer* const requests_;
+  const size_t count_;
+  const bool draws_;
+  size_t at_;
+  uint64_t random_;
 };
 
 }  // namespace cqbench

@@ -51,11 +51,11 @@ class SyncEngine final : public SlotEngine<SyncSlot<Stub>> {
   using Response = typename Stub::Response;
 
  public:
-  explicit SyncEngine(const EngineContext& context) : SlotEngine<Slot>(context), stubs_(context.pool) {
+  explicit SyncEngine(const EngineContext& context) : SlotEngine<Slot>(context), stubs_(context) {
     for (Slot& slot : this->slots()) {
       slot.stub = stubs_.ForSlot(slot.index);
       slot.recorder.emplace(&this->window(), this->open_loop());
-      slot.requests.emplace(this->config());
+      slot.requests.emplace(this->config(), this->bytes(), slot.index);
       slot.responses.emplace(this->config().messages);
     }
     threads_.emplace(context.load.slots, "sync-", [this](int i) { Run(this->slots()[static_cast<size_t>(i)]); });
@@ -148,7 +148,7 @@ class SyncEngine final : public SlotEngine<SyncSlot<Stub>> {
     } else {
       grpc::ClientContext* context = this->NewCall(slot);
       Response& response = slot.responses->Next();
-      [[maybe_unused]] Transfer<Stub> transfer(this->config().message);
+      [[maybe_unused]] Transfer<Stub> transfer(*slot.stub, this->config().message, this->bytes());
       Ending end;
       if constexpr (Stub::kShape == Shape::kUnary) {
         end.status = slot.stub->Call(context, slot.requests->Next(), &response);
@@ -158,7 +158,7 @@ class SyncEngine final : public SlotEngine<SyncSlot<Stub>> {
       end.done = NowNs();
       slot.gate.Leave();
       if constexpr (Stub::kShape == Shape::kUnary) {
-        end.wrong = Stub::Check(response, this->config().message);
+        end.wrong = slot.stub->Check(response, this->config().message);
       } else {
         end.wrong = transfer.WrongAtEnd(response);
       }
@@ -171,10 +171,11 @@ class SyncEngine final : public SlotEngine<SyncSlot<Stub>> {
     const auto call = Open(slot, context, response);
     if constexpr (kWrites<Stub>) {
       for (bool open = true; open && !transfer.written();) {
+        const typename Stub::Request& request = slot.requests->Next(transfer.place());
         if (transfer.IsLastWrite()) {
-          call->WriteLast(slot.requests->Next(), grpc::WriteOptions());
+          call->WriteLast(request, grpc::WriteOptions());
         } else {
-          open = call->Write(slot.requests->Next());
+          open = call->Write(request);
         }
       }
     }
@@ -202,7 +203,7 @@ class SyncEngine final : public SlotEngine<SyncSlot<Stub>> {
     ok = ok && slot.stream->Read(&response);
     Ending end{NowNs(), grpc::Status::OK, {}};
     if (ok) {
-      end.wrong = Stub::Check(response, this->config().message);
+      end.wrong = slot.stub->Check(response, this->config().message);
       return end;
     }
     end.status = slot.stream->Finish();

@@ -17,30 +17,41 @@ inline constexpr bool kReads = Stub::kStream != Shape::kClientStreaming;
 template <typename Stub>
 class Transfer {
  public:
-  explicit Transfer(const MessageConfig& config)
-      : config_(config), to_write_(Stub::kShape == Shape::kClientStreaming ? config.stream_messages : 1) {}
+  // All must outlive it. `bytes`: nullptr where messages are not bytes.
+  Transfer(const Stub& stub, const MessageConfig& config, const BytesMethod* bytes)
+      : stub_(stub), config_(config), bytes_(bytes) {}
 
-  bool written() const { return to_write_ == 0; }
+  bool written() const { return place_ == ToWrite(); }
+  // Of the next request, from 0.
+  int place() const { return place_; }
   // Before each write: whether it is the last one.
-  bool IsLastWrite() { return --to_write_ == 0; }
+  bool IsLastWrite() { return ++place_ == ToWrite(); }
 
   // A response has been read.
   void Took(const typename Stub::Response& response) {
     ++responses_;
-    if (wrong_.empty()) wrong_ = Stub::Check(response, config_);
+    if (wrong_.empty()) wrong_ = stub_.Check(response, config_);
   }
   // What is wrong with the answer of a call that has ended well; empty when nothing is. `response`: the one that comes
   // with the end of a stream that is not read.
   absl::string_view WrongAtEnd(const typename Stub::Response& response) const {
-    if constexpr (!kReads<Stub>) return Stub::Check(response, config_);
+    if constexpr (!kReads<Stub>) return stub_.Check(response, config_);
     if (!wrong_.empty()) return wrong_;
-    const int expected = Stub::kShape == Shape::kServerStreaming ? config_.stream_messages : 1;
-    return responses_ == expected ? "" : "the server did not send as many responses as were asked for";
+    return IsEnough() ? "" : "the server did not send as many responses as were asked for";
   }
 
  private:
+  int ToWrite() const { return Stub::kShape == Shape::kClientStreaming ? config_.stream_messages : 1; }
+  bool IsEnough() const {
+    if (Stub::kShape != Shape::kServerStreaming) return responses_ == 1;
+    if (bytes_ != nullptr) return !bytes_->responses || responses_ == *bytes_->responses;
+    return responses_ == config_.stream_messages;
+  }
+
+  const Stub& stub_;
   const MessageConfig& config_;
-  int to_write_;
+  const BytesMethod* const bytes_;
+  int place_ = 0;
   int responses_ = 0;
   absl::string_view wrong_;
 };

@@ -63,6 +63,10 @@ absl::string_view ToString(Arrivals arrivals) {
   return arrivals == Arrivals::kPoisson ? "poisson" : "constant";
 }
 
+absl::string_view ToString(DataOrder order) {
+  return order == DataOrder::kRotate ? "rotate" : "random";
+}
+
 absl::string_view ToString(AtLimit at_limit) {
   return at_limit == AtLimit::kQueue ? "queue" : "drop";
 }
