@@ -1,6 +1,7 @@
 // What is known of an RPC without its messages.
 #pragma once
 
+#include <cstdint>
 #include <string>
 #include <vector>
 
@@ -33,7 +34,12 @@ struct MethodInfo {
   std::string name;      // "unary": within its workload; part of a series' name
   std::string path;      // "/Ydb.Debug.V1.DebugService/PingPlainGrpc"
   Shape shape = Shape::kUnary;
-  bool has_payload = false;  // takes --request-bytes, --response-bytes and --payload
+  bool has_payload = false;  // takes --payload, and --request-bytes and --response-bytes unless it streams chunks
+  // Defaults of --chunk-bytes and --chunks; 0: it streams no chunks.
+  uint32_t chunk_bytes = 0;
+  uint32_t chunks = 0;
+
+  bool streams_chunks() const { return chunks > 0; }
 };
 
 // Every method of every workload, a workload's first one first. Defined in the method library.

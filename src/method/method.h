@@ -95,6 +95,16 @@ consteval bool IsMethod() {
   return Method<M>;
 }
 
+// The default of --chunk-bytes and --chunks. A method that streams chunks declares a kChunked of this.
+struct ChunkedStream {
+  uint32_t chunk_bytes = 0;
+  uint32_t chunks = 0;
+};
+template <typename M>
+concept StreamsChunks = requires {
+  { M::kChunked } -> std::convertible_to<ChunkedStream>;
+};
+
 template <typename M>
 std::string PathOf() {
   return std::string("/") + M::Service::service_full_name() + "/" + M::kRpc;

@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <utility>
 
+#include "src/method/blob.h"
 #include "src/method/echo.h"
 #include "src/method/method.h"
 #include "src/method/ping.h"
@@ -41,6 +42,6 @@ struct Methods {
 
 using AllMethods = Methods<PingUnary, PingStreaming,                            //
                            EchoUnary, EchoStreaming, EchoUpload, EchoDownload,  //
-                           UserCreate>;
+                           UserCreate, BlobPut, BlobGet>;
 
 }  // namespace cqbench

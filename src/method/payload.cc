@@ -43,6 +43,10 @@ PayloadSource::PayloadSource(PayloadKind kind, uint64_t seed)
              : kind == PayloadKind::kText ? TextBlock(seed)
                                           : std::string(kBlock, '\0')) {}
 
+bool PayloadSource::HasEnds(const std::string& payload) const {
+  return payload.empty() || (Begins(payload) && payload.back() == block_[(payload.size() - 1) % kBlock]);
+}
+
 void PayloadSource::Copy(char* to, size_t size) const {
   for (size_t at = 0; at < size; at += kBlock) std::memcpy(to + at, block_.data(), std::min(kBlock, size - at));
 }

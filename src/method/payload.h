@@ -21,6 +21,8 @@ class PayloadSource {
   void Fill(std::string* payload, size_t size) const {
     if (payload->size() != size || !Begins(*payload)) Write(payload, size);
   }
+  // Whether the payload begins, and ends, as one of its size from here does. It takes no longer for a larger one.
+  bool HasEnds(const std::string& payload) const;
   // Copies the first `size` bytes.
   void Copy(char* to, size_t size) const;
 

@@ -1,6 +1,7 @@
 #include "src/method/wire.h"
 
 #include <google/protobuf/io/coded_stream.h>
+#include <grpcpp/support/proto_buffer_reader.h>
 #include <grpcpp/support/slice.h>
 
 #include <array>
@@ -67,26 +68,47 @@ grpc::Slice BytesField(uint32_t field, size_t size, const PayloadSource& payload
   return slice;
 }
 
+const grpc::Slice& SharedBytesField(uint32_t field, size_t size, const PayloadSource& payload) {
+  struct Made {
+    grpc::Slice slice;
+    uint32_t field = 0;
+    size_t size = 0;
+    const PayloadSource* payload = nullptr;
+  };
+  thread_local Made last;
+  if (last.payload != &payload || last.size != size || last.field != field) [[unlikely]]
+    last = {BytesField(field, size, payload), field, size, &payload};
+  return last.slice;
+}
+
 namespace {
 
 // The last field of that number and type: reads what follows its tag with `read`.
 template <typename Read>
-bool FindField(const grpc::ByteBuffer& message, uint32_t wanted_tag, Read&& read) {
-  if (message.Length() == 0) return true;
-  grpc::Slice slice;
-  if (!message.TrySingleSlice(&slice).ok() && !message.DumpToSingleSlice(&slice).ok()) return false;
-  CodedInputStream in(slice.begin(), static_cast<int>(slice.size()));
+bool FindField(CodedInputStream& in, uint32_t wanted_tag, Read& read) {
   while (const uint32_t tag = in.ReadTag()) {
     if (tag >> 3 == 0) return false;  // there is no field 0
     if (tag == wanted_tag ? !read(in) : !SkipField(in, tag & 7)) return false;
   }
   return in.ConsumedEntireMessage();
 }
+template <typename Read>
+bool FindField(const grpc::ByteBuffer& message, uint32_t wanted_tag, Read&& read) {
+  if (message.Length() == 0) return true;
+  if (grpc::Slice slice; message.TrySingleSlice(&slice).ok()) {
+    CodedInputStream in(slice.begin(), static_cast<int>(slice.size()));
+    return FindField(in, wanted_tag, read);
+  }
+  // The library's reader does not change the buffer, but takes it as if it did.
+  grpc::ProtoBufferReader slices(const_cast<grpc::ByteBuffer*>(&message));
+  CodedInputStream in(&slices);
+  return FindField(in, wanted_tag, read);
+}
 
 }  // namespace
 
-bool FindVarint(const grpc::ByteBuffer& message, uint32_t field, uint64_t* value) {
-  *value = 0;
+bool FindVarint(const grpc::ByteBuffer& message, uint32_t field, uint64_t* value, uint64_t absent) {
+  *value = absent;
   return FindField(message, Tag(field, kVarint), [&](CodedInputStream& in) { return in.ReadVarint64(value); });
 }
 

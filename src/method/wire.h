@@ -17,9 +17,11 @@ grpc::Slice VarintSlice(uint32_t field, uint64_t value);
 grpc::ByteBuffer VarintField(uint32_t field, uint64_t value);
 // A bytes field with the first `size` bytes of the payload; empty when the size is 0.
 grpc::Slice BytesField(uint32_t field, size_t size, const PayloadSource& payload);
-// Reads the last varint field of that number in the message into `value`; 0 when there is none. False when the bytes
-// are not a protobuf message.
-bool FindVarint(const grpc::ByteBuffer& message, uint32_t field, uint64_t* value);
+// The same without copying: made once, as long as the calling thread asks for the same again. Until its next call.
+const grpc::Slice& SharedBytesField(uint32_t field, size_t size, const PayloadSource& payload);
+// Reads the last varint field of that number in the message into `value`; `absent` when there is none. False when the
+// bytes are not a protobuf message. A message of several slices is read where it lies.
+bool FindVarint(const grpc::ByteBuffer& message, uint32_t field, uint64_t* value, uint64_t absent = 0);
 // The same for how long the last bytes field of that number is.
 bool FindBytesSize(const grpc::ByteBuffer& message, uint32_t field, uint64_t* size);
 

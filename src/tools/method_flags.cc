@@ -1,6 +1,7 @@
 #include "src/tools/method_flags.h"
 
 #include <algorithm>
+#include <utility>
 #include <vector>
 
 #include "absl/strings/str_cat.h"
@@ -40,6 +41,15 @@ CLI::Option* AddSize(CLI::App& app, const std::string& flag, uint32_t& into, con
   return AddParsed(app, flag, into, parse, help)->type_name("BYTES")->default_str(absl::StrCat(into));
 }
 
+// Of the methods that stream chunks, which agree.
+template <typename Get>
+std::string Defaults(Get get) {
+  for (const MethodInfo& method : AllMethodInfos()) {
+    if (method.streams_chunks()) return absl::StrCat(get(method));
+  }
+  return "";
+}
+
 std::string FullName(const MethodInfo& method) {
   return absl::StrCat(method.workload, "/", method.name);
 }
@@ -49,7 +59,7 @@ std::string FullName(const MethodInfo& method) {
 MethodFlags::MethodFlags(CLI::App& app, RunConfig& run) : run_(run), workload_(Workloads().front()) {
   MessageConfig& message = run.message;
   AddChoice(app, "--workload", workload_, Workloads(),
-            "the set of methods: the empty ping, payloads, or a user's record of eight fields");
+            "the set of methods: the empty ping, payloads, a user's record of eight fields, or streams of chunks");
   method_option_ =
       app.add_option("--method", method_,
                      absl::StrCat("what is called: ", AllMethodNames(), " (default: the workload's first)"))
@@ -66,6 +76,10 @@ MethodFlags::MethodFlags(CLI::App& app, RunConfig& run) : run_(run), workload_(W
   request_bytes_ = AddSize(app, "--request-bytes", message.request_bytes,
                            "payload of a request: a number of bytes, or with a unit: 4KiB");
   response_bytes_ = AddSize(app, "--response-bytes", message.response_bytes, "payload of a response");
+  chunk_bytes_ = AddSize(app, "--chunk-bytes", chunk_size_, "workload blob: payload of each chunk")
+                     ->default_str(Defaults([](const MethodInfo& m) { return m.chunk_bytes; }));
+  chunks_ = AddNumber(app, "--chunks", chunk_count_, 1, kMaxStreamMessages, "workload blob: chunks of a stream")
+                ->default_str(Defaults([](const MethodInfo& m) { return m.chunks; }));
   payload_ = AddEnum(app, "--payload", message.payload, {PayloadKind::kZero, PayloadKind::kText, PayloadKind::kRandom},
                      "what payloads are made of, both ways: all zero, text that compresses, or random bytes");
   payload_seed_ = AddNumber(app, "--payload-seed", message.payload_seed, uint64_t{0}, UINT64_MAX,
@@ -76,6 +90,7 @@ MethodFlags::MethodFlags(CLI::App& app, RunConfig& run) : run_(run), workload_(W
 void MethodFlags::Resolve() {
   ResolveMethod();
   ResolveStub();
+  ResolveChunks();
   ResolvePayload();
 }
 
@@ -105,6 +120,28 @@ void MethodFlags::ResolveStub() {
     }
     run_.stub = StubKind::kGeneric;
   }
+}
+
+// Chunks are the messages that go the one way: their size is the requests' or the responses', their number that of the
+// messages of a call.
+void MethodFlags::ResolveChunks() {
+  const bool chunked = run_.method.streams_chunks();
+  for (const auto& [option, instead] : {std::pair{request_bytes_, "--chunk-bytes"},
+                                        {response_bytes_, "--chunk-bytes"},
+                                        {stream_messages_, "--chunks"}}) {
+    if (!chunked || option->count() == 0) continue;
+    BadCombination(option->get_name(), absl::StrCat("is not for ", FullName(run_.method), ": use ", instead));
+  }
+  for (const CLI::Option* option : {chunk_bytes_, chunks_}) {
+    if (chunked || option->count() == 0) continue;
+    BadCombination(option->get_name(), absl::StrCat("needs a method that streams chunks, as --workload blob has: ",
+                                                    FullName(run_.method), " does not"));
+  }
+  if (!chunked) return;
+  const uint32_t size = chunk_bytes_->count() > 0 ? chunk_size_ : run_.method.chunk_bytes;
+  MessageConfig& message = run_.message;
+  (run_.method.shape == Shape::kClientStreaming ? message.request_bytes : message.response_bytes) = size;
+  message.stream_messages = chunks_->count() > 0 ? chunk_count_ : static_cast<int>(run_.method.chunks);
 }
 
 void MethodFlags::ResolvePayload() {

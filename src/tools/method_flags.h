@@ -18,13 +18,17 @@ class MethodFlags {
  private:
   void ResolveMethod();
   void ResolveStub();
+  void ResolveChunks();
   void ResolvePayload();
 
   RunConfig& run_;
   std::string workload_;
   std::string method_;
   bool streaming_ = false;
+  uint32_t chunk_size_ = 0;
+  int chunk_count_ = 0;
   CLI::Option *method_option_, *stub_, *stream_messages_, *request_bytes_, *response_bytes_, *payload_, *payload_seed_;
+  CLI::Option *chunk_bytes_, *chunks_;
 };
 
 }  // namespace cqbench

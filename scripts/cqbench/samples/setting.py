@@ -97,7 +97,7 @@ def side(policy: str) -> str:
 def _own(run: Run, context: Mapping[str, Any]) -> dict[str, str]:
     """What the client says of itself and of what it asks for."""
     document = run.document
-    echo = document.workload == "echo"
+    payload = document.workload in ("echo", "blob")
     facts = {key: text(context.get(key)) for key in _FROM_CONTEXT}
     facts |= {
         "workload": document.workload,
@@ -112,7 +112,7 @@ def _own(run: Run, context: Mapping[str, Any]) -> dict[str, str]:
         "interval": _nanoseconds(context.get("interval_ns")),
         "deadline": _nanoseconds(context.get("deadline_ns")),
     }
-    if not echo:
+    if not payload:
         facts |= {"request_bytes": "", "response_bytes": "", "payload": ""}
     return facts
 

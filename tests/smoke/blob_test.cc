@@ -1,0 +1,122 @@
+// Streams of chunks between every client API and every server API, as messages and as bytes; and what servers answer to
+// others that send them nonsense.
+
+#include <grpcpp/generic/generic_stub.h>
+#include <grpcpp/grpcpp.h>
+#include <gtest/gtest.h>
+
+#include <chrono>
+
+#include "cqbench/proto/myservice.grpc.pb.h"
+#include "tests/smoke/harness.h"
+#include "tests/smoke/parameters.h"
+
+namespace cqbench::smoke {
+namespace {
+
+class BlobTest : public testing::TestWithParam<std::string> {
+ protected:
+  BlobTest() { context_.set_deadline(std::chrono::system_clock::now() + std::chrono::seconds(50)); }
+  std::shared_ptr<grpc::Channel> channel() const { return ChannelTo(SharedServer(GetParam()).address()); }
+  // The status of a call of that method with those bytes as its only message.
+  grpc::Status Send(const std::string& method, const std::string& bytes) {
+    grpc::GenericStub stub(channel());
+    grpc::CompletionQueue queue;
+    const grpc::Slice slice(bytes);
+    const auto call = stub.PrepareCall(&context_, method, &queue);
+    const auto wait = [&] {
+      void* tag = nullptr;
+      bool ok = false;
+      return queue.Next(&tag, &ok) && ok;
+    };
+    call->StartCall(nullptr);
+    wait();
+    call->WriteLast(grpc::ByteBuffer(&slice, 1), grpc::WriteOptions(), nullptr);
+    wait();
+    for (grpc::ByteBuffer answer;;) {
+      call->Read(&answer, nullptr);
+      if (!wait()) break;
+    }
+    grpc::Status status;
+    call->Finish(&status, nullptr);
+    wait();
+    return status;
+  }
+
+  grpc::ClientContext context_;
+};
+
+TEST_P(BlobTest, EveryClientApiMovesChunksBothWays) {
+  for (const std::string& api : kClientApis) {
+    for (const std::string method : {"put", "get"}) {
+      for (const std::string messages : {"fresh", "bytes"}) {
+        SCOPED_TRACE(api + ", " + method + ", " + messages);
+        const ClientRun run =
+            RunClient(Flags{"--host", SharedServer(GetParam()).address(), "--workload", "blob", "--method", method,
+                            "--api", api, "--messages", messages, "--chunks", "5", "--chunk-bytes", "20000"} +
+                      Flags{"--payload", "random", "--inflight", "2", "--warmup", "1ms", "--total", "20", "--interval",
+                            "50", "--deadline", "50", "--format", "json"});
+        EXPECT_EQ(run.exit_code, 0) << run.err;
+        const Json point = run.Point();
+        ExpectClean(point);
+        EXPECT_GE(point.at("completed"), 20);
+      }
+    }
+  }
+}
+
+// Who calls as the talk does gets what it gets there.
+TEST_P(BlobTest, AnEmptyRequestGetsTheTalksBlob) {
+  const auto stub = MyService::NewStub(channel());
+  const auto reader = stub->Get(&context_, GetRequest());
+  int chunks = 0;
+  for (Chunk chunk; reader->Read(&chunk); ++chunks) ASSERT_EQ(chunk.data().size(), 16u << 10);
+  EXPECT_TRUE(reader->Finish().ok());
+  EXPECT_EQ(chunks, 1024);
+}
+
+TEST_P(BlobTest, ChunksOfAnySizeAreCounted) {
+  const auto stub = MyService::NewStub(channel());
+  PutResult result;
+  const auto writer = stub->Put(&context_, &result);
+  Chunk chunk;
+  for (size_t size : {0, 1, 3'000'000}) {
+    chunk.set_data(std::string(size, 'x'));
+    ASSERT_TRUE(writer->Write(chunk));
+  }
+  writer->WritesDone();
+  EXPECT_TRUE(writer->Finish().ok());
+  EXPECT_EQ(result.chunks(), 3u);
+  EXPECT_EQ(result.bytes(), 3'000'001u);
+}
+
+TEST_P(BlobTest, TooMuchIsRefused) {
+  GetRequest request;
+  request.set_chunks(1'000'001);
+  EXPECT_EQ(Send("/MyService/Get", request.SerializeAsString()).error_code(), grpc::StatusCode::INVALID_ARGUMENT);
+}
+TEST_P(BlobTest, TooLargeIsRefused) {
+  GetRequest request;
+  request.set_chunk_bytes((64 << 20) + 1);
+  EXPECT_EQ(Send("/MyService/Get", request.SerializeAsString()).error_code(), grpc::StatusCode::INVALID_ARGUMENT);
+}
+
+// The library refuses what is not the method's message; the generic server has to look itself.
+TEST_P(BlobTest, AChunkThatIsCutOffIsRefused) {
+  Chunk chunk;
+  chunk.set_data("data");
+  const std::string whole = chunk.SerializeAsString();
+  const grpc::Status status = Send("/MyService/Put", whole.substr(0, whole.size() - 1));
+  EXPECT_FALSE(status.ok());
+  EXPECT_NE(status.error_code(), grpc::StatusCode::DEADLINE_EXCEEDED);
+}
+TEST_P(BlobTest, ARequestThatIsNoneIsRefused) {
+  const grpc::Status status = Send("/MyService/Get", "\x0f\xff\xff");
+  EXPECT_FALSE(status.ok());
+  EXPECT_NE(status.error_code(), grpc::StatusCode::DEADLINE_EXCEEDED);
+}
+
+INSTANTIATE_TEST_SUITE_P(All, BlobTest, testing::ValuesIn(kServerApis), ServerName);
+
+}  // namespace
+}  // namespace cqbench::smoke
