@@ -33,6 +33,7 @@ struct MethodInfo {
   std::string path;      // "/Ydb.Debug.V1.DebugService/PingPlainGrpc"
   Shape shape = Shape::kUnary;
   bool has_payload = false;  // takes --request-bytes, --response-bytes and --payload
+  bool has_content = false;  // takes --content
 };
 
 // Every method of every workload, a workload's first one first. Defined in the method library.

@@ -1,10 +1,8 @@
 #include "src/client/point_run.h"
 
 #include <algorithm>
-#include <chrono>
 #include <cstdlib>
 #include <system_error>
-#include <thread>
 
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
@@ -12,6 +10,7 @@
 #include "cqbench/environment.h"
 #include "cqbench/process.h"
 #include "cqbench/reachability.h"
+#include "src/client/drain.h"
 
 namespace cqbench {
 namespace {
@@ -21,7 +20,6 @@ constexpr Nanos kMinTick = kNanosPerMilli;
 constexpr Nanos kProgressEvery = 200 * kNanosPerMilli;
 // How long calls may go on after the window: to their deadline and a little, but never longer than this.
 constexpr Nanos kMaxDrain = 10 * kNanosPerSecond;
-constexpr Nanos kDrainAfterSignal = kNanosPerSecond;
 // After cancelling, the library must report every call as ended.
 constexpr Nanos kMaxCancel = 30 * kNanosPerSecond;
 constexpr Nanos kMaxCountingPass = kNanosPerSecond;
@@ -41,6 +39,13 @@ std::unique_ptr<RunWindow> MakeWindow(const RunConfig& config, const Load& load,
   const bool too_many = config.api == ClientApi::kSync && load.slots > kMaxThreadsWithSlices;
   if (slices < 2 || too_many) return std::make_unique<RunWindow>();
   return std::make_unique<RunWindow>(slices, interval / slices);
+}
+
+// Shorter the nearer the last of the calls is, so that it is not missed by much and the look costs nothing before.
+Nanos UntilNextLook(Nanos elapsed, uint64_t done, uint64_t calls) {
+  const double per_call = static_cast<double>(elapsed) / static_cast<double>(std::max<uint64_t>(done, 1));
+  return static_cast<Nanos>(std::clamp(per_call * static_cast<double>(calls - done), static_cast<double>(kMinTick),
+                                       static_cast<double>(kTick)));
 }
 
 }  // namespace
@@ -186,19 +191,25 @@ void PointRun::Measure(Engine& engine, PointEvidence& evidence, Nanos warmup, Na
   const auto connections = LookAtConnections();
   const Nanos lead = 2 * (NowNs() - before_look);
   evidence.Rehearse(connections);
-  const bool warms_up = warmup >= lead + evidence.Lead();
+  const bool counts = config_.skip_first > 0;
+  const bool warms_up = counts || warmup >= lead + evidence.Lead();
   if (!warms_up) evidence.Begin();
   const Nanos start = NowNs();
-  const Nanos open = start + warmup;
-  window_->Set(open, open + interval);
+  Nanos open = start + warmup;
+  if (!counts) window_->Set(open, open + interval);
   engine.Start();
-  Phase(engine, start, warms_up ? open - lead - evidence.Lead() : open, /*measuring=*/false);
+  Phase(engine, start, warms_up && !counts ? open - lead - evidence.Lead() : open, /*measuring=*/false);
+  if (counts) SkipFirst(engine, start, open + interval);
   if (point_.partial || lacks_method_) return;  // there is no window
   if (warms_up) {
     evidence.Find(LookAtConnections());
     evidence.Begin();
   }
-  Phase(engine, open, window_->close_ns(), /*measuring=*/true);
+  if (counts) {
+    open = NowNs() + evidence.Lead();
+    window_->Set(open, open + interval);
+  }
+  Phase(engine, open, window_->close_ns(), /*measuring=*/true, config_.total);
   evidence.End();
   LookAtConnections();
 }
@@ -209,19 +220,19 @@ Nanos PointRun::CloseSoon() {
   return window_->close_ns();
 }
 
-// With --total shorter the nearer its end is, so that it is not missed by much and the look costs nothing before.
-Nanos PointRun::UntilNextLook(const Engine& engine, Nanos now, Nanos begin) const {
-  if (config_.total == 0) return kTick;
-  const uint64_t done = engine.Completed();
-  if (config_.total <= done) return kTick;
-  const double per_call = static_cast<double>(now - begin) / static_cast<double>(std::max<uint64_t>(done, 1));
-  return static_cast<Nanos>(std::clamp(per_call * static_cast<double>(config_.total - done),
-                                       static_cast<double>(kMinTick), static_cast<double>(kTick)));
+// The rest of a warm-up by number of calls.
+void PointRun::SkipFirst(Engine& engine, Nanos begin, Nanos give_up) {
+  if (point_.partial || lacks_method_) return;
+  Phase(engine, begin, give_up, /*measuring=*/false, config_.skip_first);
+  if (const uint64_t done = engine.CompletedBefore(); done < config_.skip_first && !point_.partial) {
+    point_.notes.push_back(absl::StrCat("only ", done, " calls were left out, as more took longer than the interval ",
+                                        "(--skip-first ", config_.skip_first, ")"));
+  }
 }
 
-// Until that time or, when measuring, until --total calls are done. A signal closes the window, and so does a server
+// Until that time or, unless it is 0, until so many calls are done. A signal closes the window, and so does a server
 // that does not have the method of the first call.
-void PointRun::Phase(Engine& engine, Nanos begin, Nanos end, bool measuring) {
+void PointRun::Phase(Engine& engine, Nanos begin, Nanos end, bool measuring, uint64_t calls) {
   Nanos next_progress = 0;
   for (Nanos now = NowNs(); now < end; now = NowNs()) {
     engine.Tick(now);
@@ -229,9 +240,13 @@ void PointRun::Phase(Engine& engine, Nanos begin, Nanos end, bool measuring) {
       ReportProgress(engine, now, begin, end, measuring);
       next_progress = now + kProgressEvery;
     }
-    lacks_method_ = update_.point == 1 && engine.LacksMethod() && engine.Completed() == 0;
-    if (measuring && config_.total > 0 && engine.Completed() >= config_.total) end = CloseSoon();
-    point_.partial = interrupt_.SleepUntil(std::min(end, now + UntilNextLook(engine, now, begin)));
+    const uint64_t done = measuring ? engine.Completed() : engine.CompletedBefore();
+    lacks_method_ = update_.point == 1 && engine.LacksMethod() && done == 0;
+    const bool enough = calls > 0 && done >= calls;
+    if (enough && !measuring) return;
+    if (enough) end = CloseSoon();
+    const Nanos next_look = calls > done ? UntilNextLook(now - begin, done, calls) : kTick;
+    point_.partial = interrupt_.SleepUntil(std::min(end, now + next_look));
     if (point_.partial || lacks_method_) {
       CloseSoon();
       return;
@@ -249,21 +264,6 @@ void PointRun::ReportProgress(const Engine& engine, Nanos now, Nanos begin, Nano
   update_.sent = schedule.sent;
   update_.behind = schedule.behind;
   setting_.progress(update_);
-}
-
-bool DrainEngine(Engine& engine, Interrupt& interrupt, Nanos close, Nanos cancel_at, Nanos patience) {
-  while (!engine.Finished()) {
-    const Nanos now = NowNs();
-    engine.Tick(now);
-    // A signal while draining cuts the waiting short, not the window, which is over.
-    if (interrupt.Pending()) cancel_at = std::min(cancel_at, std::max(now, close + kDrainAfterSignal));
-    // Again and again: a slot may have been between two calls.
-    if (now > cancel_at) engine.CancelAll();
-    if (now > cancel_at + patience) return false;
-    std::this_thread::sleep_for(std::chrono::nanoseconds(kNanosPerMilli));
-  }
-  engine.Join();
-  return true;
 }
 
 bool PointRun::Drain(Engine& engine) {

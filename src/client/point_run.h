@@ -53,9 +53,9 @@ class PointRun {
   void SetApart(const std::vector<OpenConnection>& measured);
   void CheckPromise();
   void Measure(Engine& engine, PointEvidence& evidence, Nanos warmup, Nanos interval);
-  void Phase(Engine& engine, Nanos begin, Nanos end, bool measuring);
+  void Phase(Engine& engine, Nanos begin, Nanos end, bool measuring, uint64_t calls = 0);
+  void SkipFirst(Engine& engine, Nanos begin, Nanos give_up);
   Nanos CloseSoon();
-  Nanos UntilNextLook(const Engine& engine, Nanos now, Nanos begin) const;
   void ReportProgress(const Engine& engine, Nanos now, Nanos begin, Nanos end, bool measuring);
   bool Drain(Engine& engine);
   void Collect(const Engine& engine);
@@ -72,9 +72,5 @@ class PointRun {
   std::unique_ptr<RunWindow> window_;
   std::set<uint64_t> apart_;  // sockets to the servers that carry no measured call
 };
-
-// Ticks the engine until it is finished; cancels what is left at `cancel_at`, or when interrupted soon after `close`.
-// False when calls have still not ended `patience` after that: then the engine can neither be joined nor destroyed.
-bool DrainEngine(Engine& engine, Interrupt& interrupt, Nanos close, Nanos cancel_at, Nanos patience);
 
 }  // namespace cqbench

@@ -17,7 +17,8 @@ namespace cqbench {
 // --- what every method has, whatever its shape ---
 
 // Names and messages. `Service` is the generated service class; kWorkload and kName are what people type; kRpc is the
-// method's name in the proto; kHasPayload: --request-bytes and the like mean something.
+// method's name in the proto; kHasPayload: --request-bytes and the like mean something; kHasContent, which may be left
+// out: --content does.
 // Everything from kRpc on comes from one of the CQBENCH_… macros below.
 template <typename M>
 concept DeclaresRpc = requires {
@@ -93,6 +94,12 @@ consteval bool IsMethod() {
                 "CountResponsesInBytes() beside them (server-streaming), Take(), Answer() and their bytes variants "
                 "(client-streaming) (src/method/method.h)");
   return Method<M>;
+}
+
+template <typename M>
+consteval bool HasContent() {
+  if constexpr (requires { M::kHasContent; }) return M::kHasContent;
+  return false;
 }
 
 template <typename M>

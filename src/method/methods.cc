@@ -9,7 +9,8 @@ const std::vector<MethodInfo>& AllMethodInfos() {
     std::vector<MethodInfo> list;
     AllMethods::ForEach([&]<typename M>() {
       const int id = static_cast<int>(list.size());
-      list.push_back({id, std::string(M::kWorkload), std::string(M::kName), PathOf<M>(), M::kShape, M::kHasPayload});
+      list.push_back({id, std::string(M::kWorkload), std::string(M::kName), PathOf<M>(), M::kShape, M::kHasPayload,
+                      HasContent<M>()});
     });
     return list;
   }();

@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "src/method/echo.h"
+#include "src/method/flex.h"
 #include "src/method/method.h"
 #include "src/method/ping.h"
 
@@ -38,7 +39,8 @@ struct Methods {
   }
 };
 
-using AllMethods = Methods<PingUnary, PingStreaming,  //
-                           EchoUnary, EchoStreaming, EchoUpload, EchoDownload>;
+using AllMethods = Methods<PingUnary, PingStreaming,                            //
+                           EchoUnary, EchoStreaming, EchoUpload, EchoDownload,  //
+                           FlexNormal>;
 
 }  // namespace cqbench

@@ -1,11 +1,11 @@
 // The end of a point: what is left is given its time, then cancelled, and given up when not even that ends it.
+#include "src/client/drain.h"
+
 #include <gtest/gtest.h>
 
 #include <csignal>
 #include <functional>
 #include <vector>
-
-#include "src/client/point_run.h"
 
 namespace cqbench {
 namespace {
@@ -32,6 +32,7 @@ class FakeEngine final : public Engine {
     joined = true;
   }
   uint64_t Completed() const override { return 0; }
+  uint64_t CompletedBefore() const override { return 0; }
   ScheduleProgress Progress(Nanos /*now*/) const override { return {}; }
   bool LacksMethod() const override { return false; }
   TimingCost MeasureTimingCost() override { return {}; }

@@ -1,0 +1,17 @@
+// The end of a point's calls, after its window.
+#pragma once
+
+#include "cqbench/clock.h"
+#include "cqbench/engine.h"
+#include "cqbench/interrupt.h"
+
+namespace cqbench {
+
+// How long calls may go on after the window when the run was interrupted.
+inline constexpr Nanos kDrainAfterSignal = kNanosPerSecond;
+
+// Ticks the engine until it is finished; cancels what is left at `cancel_at`, or when interrupted soon after `close`.
+// False when calls have still not ended `patience` after that: then the engine can neither be joined nor destroyed.
+bool DrainEngine(Engine& engine, Interrupt& interrupt, Nanos close, Nanos cancel_at, Nanos patience);
+
+}  // namespace cqbench
