@@ -27,7 +27,7 @@ struct TimingCost {
 };
 
 // Order of calls, all from the runner's thread: construct, Start(), Tick() every few milliseconds until Finished(),
-// Join(), Collect(), destroy. Completed() and CancelAll() in between as needed. May be destroyed at any time: that
+// Join(), Collect(), destroy. Completed…() and CancelAll() in between as needed. May be destroyed at any time: that
 // cancels what is in flight, waits for its end and joins the threads.
 class Engine {
  public:
@@ -35,7 +35,8 @@ class Engine {
 
   virtual ~Engine() = default;
 
-  // Lets the slots go, and in an open loop the schedule begin. The window must be set.
+  // Lets the slots go, and in an open loop the schedule begin. The window must be set, or be set later, before
+  // it opens (RunWindow).
   virtual void Start() = 0;
   // Ends messages of streams that are past the deadline (gRPC has deadlines for calls only) and wakes rested slots.
   virtual void Tick(Nanos now) = 0;
@@ -49,6 +50,8 @@ class Engine {
 
   // Successful completions inside the window so far; approximate while running.
   virtual uint64_t Completed() const = 0;
+  // The same before it opened.
+  virtual uint64_t CompletedBefore() const = 0;
   virtual ScheduleProgress Progress(Nanos now) const = 0;
   // A call was answered with UNIMPLEMENTED: the server does not have the method.
   virtual bool LacksMethod() const = 0;

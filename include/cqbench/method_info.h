@@ -35,6 +35,7 @@ struct MethodInfo {
   std::string path;      // "/Ydb.Debug.V1.DebugService/PingPlainGrpc"
   Shape shape = Shape::kUnary;
   bool has_payload = false;  // takes --payload, and --request-bytes and --response-bytes unless it streams chunks
+  bool has_content = false;  // takes --content
   // Defaults of --chunk-bytes and --chunks; 0: it streams no chunks.
   uint32_t chunk_bytes = 0;
   uint32_t chunks = 0;

@@ -16,6 +16,9 @@ namespace cqbench {
 // sample's own do not get in. `connections` are those to look at. Costs some microseconds per thread and connection;
 // takes no lock that an RPC could wait for.
 Sample TakeSample(const std::vector<OpenConnection>& connections);
+// What can be seen of another process of this machine from outside: its CPU time, memory and CPUs. Absent when there is
+// none.
+std::optional<Sample> TakeSampleOf(int pid);
 
 // What the figures of a pair of samples are put in relation to.
 struct Measured {
@@ -31,6 +34,9 @@ void AddCpuFigures(absl::string_view side, const Sample& begin, const Sample& en
                    Figures& figures);
 void AddProcessFigures(absl::string_view side, const Sample& begin, const Sample& end, const Measured& measured,
                        Figures& figures);
+// Those of them that samples of another process have.
+void AddOtherProcessFigures(absl::string_view side, const Sample& begin, const Sample& end, const Measured& measured,
+                            Figures& figures);
 // Returns why there are no figures; empty when there are.
 std::string AddConnectionFigures(absl::string_view side, const Sample& begin, const Sample& end,
                                  const Measured& measured, Figures& figures);

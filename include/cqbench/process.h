@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -12,6 +13,9 @@ namespace cqbench {
 
 // Any thread. A field that the kernel does not give is 0.
 ProcessSample ReadProcess();
+// The CPU time and memory of another process of this machine, the rest 0. Absent when there is none. The time is exact,
+// how much of it is user and how much system is by the kernel's ticks.
+std::optional<ProcessSample> ReadProcess(int pid);
 // The threads that live now, with their CPU time in nanoseconds (/proc/self/task). Some microseconds per thread.
 std::vector<ThreadSample> ReadThreads();
 // The given CPUs' lines of /proc/stat. `cpus` is ascending.
@@ -21,8 +25,8 @@ std::vector<CpuSample> ReadCpus(const std::vector<int>& cpus);
 ThreadGroup GroupOfThread(const std::string& name, bool is_main);
 
 // The CPUs that the calling thread may run on, ascending. Threads inherit the mask, so before threads have been started
-// with masks of their own this is the process's.
-std::vector<int> AllowedCpus();
+// with masks of their own this is the process's. Or those of another process.
+std::vector<int> AllowedCpus(int pid = 0);
 // "0-3,8".
 std::string FormatCpuList(const std::vector<int>& cpus);
 

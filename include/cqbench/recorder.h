@@ -10,8 +10,9 @@
 
 namespace cqbench {
 
-// The measured window [open, close) of one point. The runner sets both ends before the threads start; it moves `close`
-// forward when the run is interrupted. Threads only read, so the line stays shared in every cache.
+// The measured window [open, close) of one point. The runner sets both ends before the threads start, or, when the
+// warm-up is over after a number of calls, a little before it opens; it moves `close` forward when the run is
+// interrupted. Threads only read, so the line stays shared in every cache.
 class RunWindow {
  public:
   // With a time series of `slices` parts of `slice_ns` each; without one by default.
@@ -50,7 +51,7 @@ struct CallTimes {
 };
 
 // One per thread that sees calls begin or end, written by that thread alone; merged after the thread has ended. Only
-// Completed() may be called from elsewhere meanwhile (the progress line).
+// Completed() and CompletedBefore() may be called from elsewhere meanwhile (the progress line, --total, --skip-first).
 //
 // A success counts towards throughput when it was done inside the window. Everything else goes by
 // RunWindow::Owns().
@@ -98,6 +99,8 @@ class alignas(64) Recorder {
   void Parts(Nanos due_ns, Nanos issue_ns, Nanos wait_ns);
 
   uint64_t Completed() const { return completed_.load(std::memory_order_relaxed); }
+  // Successes that were done before the window opened.
+  uint64_t CompletedBefore() const { return completed_before_.load(std::memory_order_relaxed); }
   // After the thread has ended.
   void MergeInto(Measurement& total) const;
 
@@ -125,6 +128,7 @@ class alignas(64) Recorder {
   Nanos slice_ends_ = INT64_MIN;
   // Atomic only so that it can be read meanwhile: a single writer needs no read-modify-write.
   std::atomic<uint64_t> completed_{0};
+  std::atomic<uint64_t> completed_before_{0};
   Measurement data_;
 };
 

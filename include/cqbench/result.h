@@ -170,9 +170,11 @@ struct RunContext {
   std::string messages;  // holder: "reused"
   std::string stub;      // "generated", "generic"
   std::string payload;   // "zero"; empty for methods without one
+  std::string content;   // "complex"; empty for methods that have none to choose from
   std::string poll;
   std::string policy;
   Nanos warmup_ns = 0;
+  uint64_t skip_first = 0;
   Nanos interval_ns = 0;
   uint64_t total_calls = 0;  // after which each window ended before the interval did; 0: none
   Nanos deadline_ns = 0;

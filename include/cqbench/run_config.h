@@ -23,6 +23,7 @@ enum class PollMode { kBlock, kSpin };
 enum class MessageHolder { kFresh, kReused, kArena, kBytes };
 enum class StubKind { kGenerated, kGeneric };
 enum class PayloadKind { kZero, kText, kRandom };
+enum class Content { kEmpty, kComplex };
 enum class Arrivals { kPoisson, kConstant };
 // Which of several requests that were given is sent next: in turn, or drawn at random.
 enum class DataOrder { kRotate, kRandom };
@@ -36,6 +37,7 @@ absl::string_view ToString(PollMode mode);
 absl::string_view ToString(MessageHolder holder);
 absl::string_view ToString(StubKind stub);
 absl::string_view ToString(PayloadKind payload);
+absl::string_view ToString(Content content);
 absl::string_view ToString(Arrivals arrivals);
 absl::string_view ToString(DataOrder order);
 absl::string_view ToString(AtLimit at_limit);
@@ -92,13 +94,14 @@ struct ScheduleConfig {
   uint64_t seed = 1;
 };
 
-// What requests carry and ask for, for methods with a payload.
+// What requests carry and ask for, for methods with a payload or with contents to choose from.
 struct MessageConfig {
   uint32_t request_bytes = 0;
   uint32_t response_bytes = 0;
   PayloadKind payload = PayloadKind::kZero;
   uint64_t payload_seed = 1;
   int stream_messages = 16;  // of a client- or server-streaming call
+  Content content = Content::kEmpty;
 };
 
 // How many messages a server answers in a call that ends well (bidi: to one message of ours).
@@ -121,6 +124,7 @@ struct RunConfig {
   MessageConfig message;
   Nanos warmup_ns = kNanosPerSecond;
   Nanos interval_ns = 10 * kNanosPerSecond;
+  uint64_t skip_first = 0;              // closed loop: the warm-up lasts until so many successes, too
   uint64_t total = 0;                   // end the window after so many successes, if that is sooner; 0: do not
   Nanos deadline_ns = kNanosPerSecond;  // per call; per message of a bidi stream
   Nanos connect_timeout_ns = 5 * kNanosPerSecond;
@@ -129,6 +133,7 @@ struct RunConfig {
   double until_stable_percent = 0;  // repeat until the throughputs' intervals are this narrow; 0: do not
   int max_repetitions = 50;         // for the line above
   bool evidence = true;             // sample both ends at the edges of the window
+  int server_pid = 0;               // a server on this machine to look at, which has no control service; 0: none
   bool breakdown = false;           // time the parts of a sample of the calls
   bool baseline = false;            // measure the floor in every repetition
   std::vector<ChannelArg> channel_args;

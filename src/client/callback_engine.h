@@ -37,6 +37,12 @@ class ThreadRecorders {
     for (const Recorder& recorder : recorders_) total += recorder.Completed();
     return total;
   }
+  uint64_t CompletedBefore() const {
+    const std::lock_guard lock(mutex_);
+    uint64_t total = 0;
+    for (const Recorder& recorder : recorders_) total += recorder.CompletedBefore();
+    return total;
+  }
   void MergeInto(Measurement& total) const {
     const std::lock_guard lock(mutex_);
     for (const Recorder& recorder : recorders_) recorder.MergeInto(total);
@@ -79,6 +85,7 @@ class CallbackEngine : public SlotEngine<Slot> {
   }
   int threads() const override { return 0; }
   uint64_t Completed() const override { return recorders_.Completed(); }
+  uint64_t CompletedBefore() const override { return recorders_.CompletedBefore(); }
   TimingCost MeasureTimingCost() override {
     CallSlot slot;
     RunWindow always;

@@ -79,6 +79,11 @@ class CqEngine : public SlotEngine<Slot> {
     for (const CqThread<Stub>& thread : cq_threads_) total += thread.recorder.Completed();
     return total;
   }
+  uint64_t CompletedBefore() const override {
+    uint64_t total = 0;
+    for (const CqThread<Stub>& thread : cq_threads_) total += thread.recorder.CompletedBefore();
+    return total;
+  }
   void Collect(Measurement& total) const override {
     for (const CqThread<Stub>& thread : cq_threads_) thread.recorder.MergeInto(total);
     for (const Sender<Stub>& sender : senders_) sender.recorder.MergeInto(total);

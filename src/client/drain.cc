@@ -5,6 +5,7 @@
 #include <thread>
 
 namespace cqbench {
+
 bool DrainEngine(Engine& engine, Interrupt& interrupt, Nanos close, Nanos cancel_at, Nanos patience) {
   while (!engine.Finished()) {
     const Nanos now = NowNs();

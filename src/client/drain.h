@@ -7,6 +7,7 @@
 
 namespace cqbench {
 
+// How long calls may go on after the window when the run was interrupted.
 inline constexpr Nanos kDrainAfterSignal = kNanosPerSecond;
 
 // Ticks the engine until it is finished; cancels what is left at `cancel_at`, or when interrupted soon after `close`.

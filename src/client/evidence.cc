@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "absl/strings/str_cat.h"
 #include "cqbench/environment.h"
 #include "cqbench/probe.h"
 #include "cqbench/process.h"
@@ -65,6 +66,7 @@ std::optional<ServerSwitches> PointEvidence::Switches(bool on) const {
 void PointEvidence::Begin(Completed completed) {
   if (servers_) servers_begin_ = servers_->SampleAll(Switches(/*on=*/true));
   if (counting_ && servers_) servers_begin_.wait();
+  if (config_.server_pid > 0) server_begin_ = TakeSampleOf(config_.server_pid);
   begin_ = SampleHere();
   if (!counting_) return;
   begin_->allocations = CountedAllocations();
@@ -82,6 +84,7 @@ void PointEvidence::End(Completed completed) {
   }
   if (servers_) servers_end_ = servers_->SampleAll(Switches(/*on=*/false));
   end_ = SampleHere();
+  if (config_.server_pid > 0) server_end_ = TakeSampleOf(config_.server_pid);
   if (!counting_) return;
   end_->allocations = counted;
   end_->messages = counted_calls;
@@ -91,6 +94,7 @@ void PointEvidence::Report(const Measurement& measurement, const TimingCost& cos
   if (!begin_ || !end_) return;
   CollectClient();
   if (servers_) CollectServers();
+  if (config_.server_pid > 0) CollectServerProcess();
   ReportEvidence({config_, plan_, counting_, cost}, samples_, measurement, point);
 }
 
@@ -99,6 +103,18 @@ void PointEvidence::CollectClient() {
   samples_.client.after_ns = end_->taken_at_ns - window_.close_ns();
   samples_.client.begin = *std::exchange(begin_, std::nullopt);
   samples_.client.end = *std::exchange(end_, std::nullopt);
+}
+
+void PointEvidence::CollectServerProcess() {
+  if (!server_begin_ || !server_end_) {
+    samples_.servers_absent = absl::StrCat("there is no process ", config_.server_pid, " (--server-pid)");
+    return;
+  }
+  ProcessSamples& server = samples_.server_process.emplace();
+  server.before_ns = window_.open_ns() - server_begin_->taken_at_ns;
+  server.after_ns = server_end_->taken_at_ns - window_.close_ns();
+  server.begin = *std::move(server_begin_);
+  server.end = *std::move(server_end_);
 }
 
 void PointEvidence::CollectServers() {

@@ -49,6 +49,7 @@ class PointEvidence {
   void RehearseServers();
   void CollectClient();
   void CollectServers();
+  void CollectServerProcess();
 
   const RunConfig& config_;
   const ChannelPlan& plan_;
@@ -59,6 +60,8 @@ class PointEvidence {
   std::vector<OpenConnection> connections_;
   std::optional<Sample> begin_;
   std::optional<Sample> end_;
+  std::optional<Sample> server_begin_;  // --server-pid
+  std::optional<Sample> server_end_;
   std::future<Moments> servers_begin_;
   std::future<Moments> servers_end_;
   std::vector<AllocationCounts> control_allocations_;  // of each server, for a control call

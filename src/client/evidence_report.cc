@@ -97,6 +97,15 @@ void ReportServers(const ProcessSamples& servers, int answers_per_call, PointRes
   }
 }
 
+// All that it served was ours, as far as anyone can tell.
+void ReportServerProcess(const ProcessSamples& server, PointResult& point) {
+  const Measured measured{point.window_ns, point.completed};
+  AddEdgeFigures("server", server, point.figures);
+  AddCpuFigures("server", server.begin, server.end, measured, point.figures);
+  AddOtherProcessFigures("server", server.begin, server.end, measured, point.figures);
+  point.server_cpus = CompareCpus(server.begin, server.end);
+}
+
 double CostOfClockNs() {
   constexpr int kTimes = 20'000;
   const Nanos begin = NowNs();
@@ -164,6 +173,7 @@ void ReportEvidence(const EvidenceContext& context, const PointSamples& samples,
   if (context.counting) return ReportAllocations(samples, answers, point);
   ReportClient(context, samples.client, point);
   if (!samples.servers.empty()) ReportServers(SumOfServers(samples.servers), answers, point);
+  if (samples.server_process) ReportServerProcess(*samples.server_process, point);
   if (context.config.breakdown) ReportBreakdown(context.cost, samples, measurement.parts.get(), point);
 }
 

@@ -43,6 +43,13 @@ std::unique_ptr<RunWindow> MakeWindow(const RunConfig& config, const Load& load,
   return std::make_unique<RunWindow>(slices, interval / slices);
 }
 
+// Shorter the nearer the last of the calls is, so that it is not missed by much and the look costs nothing before.
+Nanos UntilNextLook(Nanos elapsed, uint64_t done, uint64_t calls) {
+  const double per_call = static_cast<double>(elapsed) / static_cast<double>(std::max<uint64_t>(done, 1));
+  return static_cast<Nanos>(std::clamp(per_call * static_cast<double>(calls - done), static_cast<double>(kMinTick),
+                                       static_cast<double>(kTick)));
+}
+
 }  // namespace
 
 PointRun::PointRun(const PointSetting& setting, const Load& load, const ProgressUpdate& update)
@@ -190,21 +197,32 @@ void PointRun::Measure(Engine& engine, PointEvidence& evidence, Nanos warmup, Na
   const auto connections = LookAtConnections();
   const Nanos lead = 2 * (NowNs() - before_look);
   evidence.Rehearse(connections);
-  const bool warms_up = warmup >= lead + evidence.Lead();
+  const bool counts = config_.skip_first > 0;
+  const bool warms_up = counts || warmup >= lead + evidence.Lead();
   const auto completed = [&engine] { return engine.Completed(); };
   if (!warms_up) evidence.Begin(completed);
   const Nanos start = NowNs();
-  const Nanos open = start + warmup;
-  window_->Set(counting_ ? start : open, open + interval + (counting_ ? kPastCounting : 0));
+  Nanos open = start + warmup;
+  if (counting_) {
+    window_->Set(start, open + interval + kPastCounting);
+  } else if (!counts) {
+    window_->Set(open, open + interval);
+  }
   engine.Start();
-  Phase(engine, start, warms_up ? open - lead - evidence.Lead() : open, /*measuring=*/false);
+  Phase(engine, start, warms_up && !counts ? open - lead - evidence.Lead() : open, /*measuring=*/false);
+  if (counts) SkipFirst(engine, start, open + interval);
   if (point_.partial || lacks_method_) return;  // there is no window
   if (warms_up) {
     evidence.Find(LookAtConnections());
     evidence.Begin(completed);
   }
-  if (counting_) done_before_ = engine.Completed();
-  Phase(engine, open, open + interval, /*measuring=*/true);
+  if (counts) open = NowNs() + (counting_ ? 0 : evidence.Lead());
+  if (counting_) {
+    done_before_ = engine.Completed();
+  } else if (counts) {
+    window_->Set(open, open + interval);
+  }
+  Phase(engine, open, open + interval, /*measuring=*/true, config_.total);
   evidence.End(completed);
   if (counting_) CloseSoon();
   LookAtConnections();
@@ -216,19 +234,24 @@ Nanos PointRun::CloseSoon() {
   return window_->close_ns();
 }
 
-// With --total shorter the nearer its end is, so that it is not missed by much and the look costs nothing before.
-Nanos PointRun::UntilNextLook(const Engine& engine, Nanos now, Nanos begin) const {
-  if (config_.total == 0) return kTick;
-  const uint64_t done = Done(engine);
-  if (config_.total <= done) return kTick;
-  const double per_call = static_cast<double>(now - begin) / static_cast<double>(std::max<uint64_t>(done, 1));
-  return static_cast<Nanos>(std::clamp(per_call * static_cast<double>(config_.total - done),
-                                       static_cast<double>(kMinTick), static_cast<double>(kTick)));
+// Calls since this part of the point began.
+uint64_t PointRun::Done(const Engine& engine, bool measuring) const {
+  return measuring || counting_ ? engine.Completed() - done_before_ : engine.CompletedBefore();
 }
 
-// Until that time or, when measuring, until --total calls are done. A signal closes the window, and so does a server
+// The rest of a warm-up by number of calls.
+void PointRun::SkipFirst(Engine& engine, Nanos begin, Nanos give_up) {
+  if (point_.partial || lacks_method_) return;
+  Phase(engine, begin, give_up, /*measuring=*/false, config_.skip_first);
+  if (const uint64_t done = Done(engine, /*measuring=*/false); done < config_.skip_first && !point_.partial) {
+    point_.notes.push_back(absl::StrCat("only ", done, " calls were left out, as more took longer than the interval ",
+                                        "(--skip-first ", config_.skip_first, ")"));
+  }
+}
+
+// Until that time or, unless it is 0, until so many calls are done. A signal closes the window, and so does a server
 // that does not have the method of the first call.
-void PointRun::Phase(Engine& engine, Nanos begin, Nanos end, bool measuring) {
+void PointRun::Phase(Engine& engine, Nanos begin, Nanos end, bool measuring, uint64_t calls) {
   Nanos next_progress = 0;
   for (Nanos now = NowNs(); now < end; now = NowNs()) {
     engine.Tick(now);
@@ -236,9 +259,13 @@ void PointRun::Phase(Engine& engine, Nanos begin, Nanos end, bool measuring) {
       ReportProgress(engine, now, begin, end, measuring);
       next_progress = now + kProgressEvery;
     }
-    lacks_method_ = update_.point == 1 && engine.LacksMethod() && engine.Completed() == 0;
-    if (measuring && config_.total > 0 && Done(engine) >= config_.total) end = counting_ ? now : CloseSoon();
-    point_.partial = interrupt_.SleepUntil(std::min(end, now + UntilNextLook(engine, now, begin)));
+    const uint64_t done = Done(engine, measuring);
+    lacks_method_ = update_.point == 1 && engine.LacksMethod() && done == 0;
+    const bool enough = calls > 0 && done >= calls;
+    if (enough && !measuring) return;
+    if (enough) end = counting_ ? now : CloseSoon();
+    const Nanos next_look = calls > done ? UntilNextLook(now - begin, done, calls) : kTick;
+    point_.partial = interrupt_.SleepUntil(std::min(end, now + next_look));
     if (point_.partial || lacks_method_) {
       CloseSoon();
       return;
@@ -251,7 +278,7 @@ void PointRun::ReportProgress(const Engine& engine, Nanos now, Nanos begin, Nano
   update_.elapsed_ns = std::max<Nanos>(now - begin, 0);
   update_.measuring = measuring;
   update_.rate_per_second =
-      measuring && update_.elapsed_ns > 0 ? static_cast<double>(Done(engine)) / ToSeconds(update_.elapsed_ns) : 0;
+      measuring && update_.elapsed_ns > 0 ? static_cast<double>(Done(engine, measuring)) / ToSeconds(update_.elapsed_ns) : 0;
   const ScheduleProgress schedule = engine.Progress(now);
   update_.sent = schedule.sent;
   update_.behind = schedule.behind;

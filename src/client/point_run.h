@@ -53,10 +53,10 @@ class PointRun {
   void SetApart(const std::vector<OpenConnection>& measured);
   void CheckPromise();
   void Measure(Engine& engine, PointEvidence& evidence, Nanos warmup, Nanos interval);
-  void Phase(Engine& engine, Nanos begin, Nanos end, bool measuring);
+  void Phase(Engine& engine, Nanos begin, Nanos end, bool measuring, uint64_t calls = 0);
+  void SkipFirst(Engine& engine, Nanos begin, Nanos give_up);
   Nanos CloseSoon();
-  uint64_t Done(const Engine& engine) const { return engine.Completed() - done_before_; }
-  Nanos UntilNextLook(const Engine& engine, Nanos now, Nanos begin) const;
+  uint64_t Done(const Engine& engine, bool measuring) const;
   void ReportProgress(const Engine& engine, Nanos now, Nanos begin, Nanos end, bool measuring);
   bool Drain(Engine& engine);
   void Collect(const Engine& engine);

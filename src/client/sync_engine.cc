@@ -81,6 +81,11 @@ class SyncEngine final : public SlotEngine<SyncSlot<Stub>> {
     for (const Slot& slot : this->slots()) total += slot.recorder->Completed();
     return total;
   }
+  uint64_t CompletedBefore() const override {
+    uint64_t total = 0;
+    for (const Slot& slot : this->slots()) total += slot.recorder->CompletedBefore();
+    return total;
+  }
   void Collect(Measurement& total) const override {
     for (const Slot& slot : this->slots()) slot.recorder->MergeInto(total);
     this->CollectSlots(total);

@@ -44,7 +44,12 @@ bool Recorder::SuccessElsewhere(const CallTimes& call) {
       if (Slice* slice = MoveTo(call.due_ns)) slice->latency.Record(call.done_ns - call.due_ns);
     }
   }
-  if (!window_->Contains(call.done_ns)) return false;
+  if (!window_->Contains(call.done_ns)) {
+    if (call.done_ns < window_->open_ns()) {
+      completed_before_.store(completed_before_.load(std::memory_order_relaxed) + 1, std::memory_order_relaxed);
+    }
+    return false;
+  }
   if (Slice* slice = MoveTo(call.done_ns)) ++slice->completed;
   CountCompleted();
   return true;

@@ -59,6 +59,10 @@ absl::string_view ToString(PayloadKind payload) {
   return "?";
 }
 
+absl::string_view ToString(Content content) {
+  return content == Content::kEmpty ? "empty" : "complex";
+}
+
 absl::string_view ToString(Arrivals arrivals) {
   return arrivals == Arrivals::kPoisson ? "poisson" : "constant";
 }

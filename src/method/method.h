@@ -17,7 +17,8 @@ namespace cqbench {
 // --- what every method has, whatever its shape ---
 
 // Names and messages. `Service` is the generated service class; kWorkload and kName are what people type; kRpc is the
-// method's name in the proto; kHasPayload: --request-bytes and the like mean something.
+// method's name in the proto; kHasPayload: --request-bytes and the like mean something; kHasContent, which may be left
+// out: --content does.
 // Everything from kRpc on comes from one of the CQBENCH_… macros below.
 template <typename M>
 concept DeclaresRpc = requires {
@@ -104,6 +105,12 @@ template <typename M>
 concept StreamsChunks = requires {
   { M::kChunked } -> std::convertible_to<ChunkedStream>;
 };
+
+template <typename M>
+consteval bool HasContent() {
+  if constexpr (requires { M::kHasContent; }) return M::kHasContent;
+  return false;
+}
 
 template <typename M>
 std::string PathOf() {

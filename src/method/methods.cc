@@ -9,7 +9,13 @@ const std::vector<MethodInfo>& AllMethodInfos() {
     std::vector<MethodInfo> list;
     AllMethods::ForEach([&]<typename M>() {
       const int id = static_cast<int>(list.size());
-      MethodInfo info{id, std::string(M::kWorkload), std::string(M::kName), PathOf<M>(), M::kShape, M::kHasPayload};
+      MethodInfo info{id,
+                      std::string(M::kWorkload),
+                      std::string(M::kName),
+                      PathOf<M>(),
+                      M::kShape,
+                      M::kHasPayload,
+                      HasContent<M>()};
       if constexpr (StreamsChunks<M>) {
         info.chunk_bytes = M::kChunked.chunk_bytes;
         info.chunks = M::kChunked.chunks;

@@ -6,6 +6,7 @@
 
 #include "src/method/blob.h"
 #include "src/method/echo.h"
+#include "src/method/flex.h"
 #include "src/method/method.h"
 #include "src/method/ping.h"
 #include "src/method/user.h"
@@ -42,6 +43,6 @@ struct Methods {
 
 using AllMethods = Methods<PingUnary, PingStreaming,                            //
                            EchoUnary, EchoStreaming, EchoUpload, EchoDownload,  //
-                           UserCreate, BlobPut, BlobGet>;
+                           UserCreate, BlobPut, BlobGet, FlexNormal>;
 
 }  // namespace cqbench

@@ -122,4 +122,19 @@ bool FindBytesSize(const grpc::ByteBuffer& message, uint32_t field, uint64_t* si
   });
 }
 
+bool IsMessage(const grpc::ByteBuffer& message, uint32_t nested_field) {
+  return FindField(message, Tag(nested_field, kBytes), [](CodedInputStream& in) {
+    uint32_t size = 0;
+    if (!in.ReadVarint32(&size) || size > INT32_MAX) return false;
+    const int begin = in.CurrentPosition();
+    const CodedInputStream::Limit outer = in.PushLimit(static_cast<int>(size));  // a longer one than is there: ignored
+    while (const uint32_t tag = in.ReadTag()) {
+      if (tag >> 3 == 0 || !SkipField(in, tag & 7)) return false;
+    }
+    const bool whole = in.ConsumedEntireMessage();
+    in.PopLimit(outer);
+    return whole && static_cast<uint32_t>(in.CurrentPosition() - begin) == size;
+  });
+}
+
 }  // namespace cqbench::wire

@@ -93,6 +93,26 @@ double BusyOnAllowedCpus(const Sample& begin, const Sample& end) {
   return busy;
 }
 
+// Between two samples, scaled to the window.
+struct Span {
+  Span(const Sample& begin, const Sample& end, const Measured& measured)
+      : length(Difference(begin.taken_at_ns, end.taken_at_ns)),
+        scale(length > 0 ? static_cast<double>(measured.window_ns) / length : 0),
+        cpu(Difference(begin.process.user_ns, end.process.user_ns) +
+            Difference(begin.process.system_ns, end.process.system_ns)) {}
+  double length, scale, cpu;
+};
+
+void WriteUse(const Span& span, const Sample& begin, const Sample& end, const Measured& measured, Writer& writer) {
+  writer.Set("cores_used", span.cpu / span.length);
+  writer.Set("cpus_allowed", static_cast<double>(end.cpus.size()));
+  writer.Set("cpus_busy", BusyOnAllowedCpus(begin, end) / span.length);
+  if (measured.completed > 0) {
+    writer.Set("cpu_per_rpc_ns", span.cpu * span.scale / static_cast<double>(measured.completed));
+  }
+  writer.Set("rss_bytes", static_cast<double>(end.process.rss_bytes));
+}
+
 }  // namespace
 
 void SetDistribution(absl::string_view name, std::vector<double> values, Figures& figures) {
@@ -116,21 +136,17 @@ void AddCpuFigures(absl::string_view side, const Sample& begin, const Sample& en
 
 void AddProcessFigures(absl::string_view side, const Sample& begin, const Sample& end, const Measured& measured,
                        Figures& figures) {
-  const double length = Difference(begin.taken_at_ns, end.taken_at_ns);
-  if (length <= 0) return;
-  const double scale = static_cast<double>(measured.window_ns) / length;
+  const Span span(begin, end, measured);
+  if (span.length <= 0) return;
+  const double length = span.length, scale = span.scale;
   const auto completed = static_cast<double>(measured.completed);
   const ProcessSample& a = begin.process;
   const ProcessSample& b = end.process;
   Writer writer(side, figures);
-  const double user = Difference(a.user_ns, b.user_ns), system = Difference(a.system_ns, b.system_ns);
-  writer.Set("cores_used", (user + system) / length);
-  writer.Set("cpus_allowed", static_cast<double>(end.cpus.size()));
-  writer.Set("cpus_busy", BusyOnAllowedCpus(begin, end) / length);
+  WriteUse(span, begin, end, measured, writer);
   const double voluntary = Difference(a.voluntary_switches, b.voluntary_switches) * scale;
   const double involuntary = Difference(a.involuntary_switches, b.involuntary_switches) * scale;
   if (measured.completed > 0) {
-    writer.Set("cpu_per_rpc_ns", (user + system) * scale / completed);
     writer.Set("voluntary_context_switches_per_rpc", voluntary / completed);
     writer.Set("involuntary_context_switches_per_rpc", involuntary / completed);
   }
@@ -143,16 +159,23 @@ void AddProcessFigures(absl::string_view side, const Sample& begin, const Sample
   // What is not ours, because the library's threads come and go: those that ended meanwhile are in the process's total
   // only.
   const double ours = groups[ThreadGroup::kWorker].cpu_ns + groups[ThreadGroup::kOther].cpu_ns;
-  writer.Set("cpu_library_ns", std::max(user + system - ours, 0.0) * scale);
+  writer.Set("cpu_library_ns", std::max(span.cpu - ours, 0.0) * scale);
   if (groups[ThreadGroup::kWorker].threads > 0) {
     writer.Set("busiest_worker_share", std::min(groups[ThreadGroup::kWorker].busiest_ns / length, 1.0));
     writer.Set("workers_busy_share",
                std::min(groups[ThreadGroup::kWorker].cpu_ns / length / groups[ThreadGroup::kWorker].threads, 1.0));
   }
-  writer.Set("rss_bytes", static_cast<double>(b.rss_bytes));
   writer.Set("peak_rss_bytes", static_cast<double>(b.peak_rss_bytes));
   writer.Set("minor_page_faults", std::round(Difference(a.minor_faults, b.minor_faults) * scale));
   writer.Set("major_page_faults", std::round(Difference(a.major_faults, b.major_faults) * scale));
+}
+
+void AddOtherProcessFigures(absl::string_view side, const Sample& begin, const Sample& end, const Measured& measured,
+                            Figures& figures) {
+  const Span span(begin, end, measured);
+  if (span.length <= 0) return;
+  Writer writer(side, figures);
+  WriteUse(span, begin, end, measured, writer);
 }
 
 std::string AddConnectionFigures(absl::string_view side, const Sample& begin, const Sample& end,

@@ -3,6 +3,7 @@
 #include <dirent.h>
 #include <sched.h>
 #include <sys/resource.h>
+#include <time.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -27,8 +28,8 @@ Nanos ToNanos(const timeval& t) {
   return t.tv_sec * kNanosPerSecond + t.tv_usec * kNanosPerMicro;
 }
 
-uint64_t ResidentBytes() {
-  std::ifstream file("/proc/self/statm");
+uint64_t ResidentBytes(const std::string& process) {
+  std::ifstream file("/proc/" + process + "/statm");
   uint64_t size = 0, resident = 0;
   file >> size >> resident;
   return resident * static_cast<uint64_t>(sysconf(_SC_PAGESIZE));
@@ -41,20 +42,32 @@ std::string FirstLine(const std::string& path) {
   return line;
 }
 
+struct Ticks {
+  int64_t user = 0;
+  int64_t system = 0;
+};
+
+// Of a process or thread by its directory; absent when it has ended.
+std::optional<Ticks> ReadTicks(const std::string& directory) {
+  const std::string stat = FirstLine(directory + "/stat");
+  if (stat.empty()) return std::nullopt;
+  std::istringstream fields(stat.substr(std::min(stat.size(), stat.rfind(')') + 1)));
+  std::string skipped;
+  for (int i = 0; i < 11; ++i) fields >> skipped;
+  Ticks ticks;
+  fields >> ticks.user >> ticks.system;
+  return ticks;
+}
+
 // schedstat has nanoseconds; where the kernel was built without it, or keeps zeros in it, stat has ticks. Absent when
 // the thread has ended meanwhile.
 std::optional<Nanos> CpuTimeOfThread(const std::string& directory) {
   Nanos cpu = 0, waited = 0;
   uint64_t turns = 0;
   if (std::ifstream file(directory + "/schedstat"); file >> cpu >> waited >> turns && turns > 0) return cpu;
-  const std::string stat = FirstLine(directory + "/stat");
-  if (stat.empty()) return std::nullopt;
-  std::istringstream fields(stat.substr(std::min(stat.size(), stat.rfind(')') + 1)));
-  std::string skipped;
-  for (int i = 0; i < 11; ++i) fields >> skipped;
-  Nanos user = 0, system = 0;
-  fields >> user >> system;
-  return (user + system) * kNanosPerSecond / sysconf(_SC_CLK_TCK);
+  const auto ticks = ReadTicks(directory);
+  if (!ticks) return std::nullopt;
+  return (ticks->user + ticks->system) * kNanosPerSecond / sysconf(_SC_CLK_TCK);
 }
 
 }  // namespace
@@ -69,9 +82,25 @@ ProcessSample ReadProcess() {
   sample.involuntary_switches = static_cast<uint64_t>(usage.ru_nivcsw);
   sample.minor_faults = static_cast<uint64_t>(usage.ru_minflt);
   sample.major_faults = static_cast<uint64_t>(usage.ru_majflt);
-  sample.rss_bytes = ResidentBytes();
+  sample.rss_bytes = ResidentBytes("self");
   // The kernel updates the two now and then, not together.
   sample.peak_rss_bytes = std::max(static_cast<uint64_t>(usage.ru_maxrss) * 1024, sample.rss_bytes);
+  return sample;
+}
+
+std::optional<ProcessSample> ReadProcess(int pid) {
+  clockid_t clock{};
+  timespec used{};
+  if (clock_getcpuclockid(pid, &clock) != 0 || clock_gettime(clock, &used) != 0) return std::nullopt;
+  const auto ticks = ReadTicks(absl::StrCat("/proc/", pid));
+  if (!ticks) return std::nullopt;
+  const Nanos total = used.tv_sec * kNanosPerSecond + used.tv_nsec;
+  const int64_t all = std::max<int64_t>(ticks->user + ticks->system, 1);
+  ProcessSample sample;
+  sample.user_ns =
+      static_cast<Nanos>(static_cast<double>(total) * static_cast<double>(ticks->user) / static_cast<double>(all));
+  sample.system_ns = total - sample.user_ns;
+  sample.rss_bytes = ResidentBytes(absl::StrCat(pid));
   return sample;
 }
 
@@ -120,13 +149,13 @@ std::vector<CpuSample> ReadCpus(const std::vector<int>& cpus) {
   return samples;
 }
 
-std::vector<int> AllowedCpus() {
+std::vector<int> AllowedCpus(int pid) {
   // Machines with more CPUs than a cpu_set_t holds need a larger set; the kernel says so with EINVAL.
   for (int capacity = CPU_SETSIZE; capacity <= 64 * CPU_SETSIZE; capacity *= 2) {
     cpu_set_t* set = CPU_ALLOC(static_cast<size_t>(capacity));
     const size_t bytes = CPU_ALLOC_SIZE(static_cast<size_t>(capacity));
     std::vector<int> cpus;
-    if (sched_getaffinity(0, bytes, set) == 0) {
+    if (sched_getaffinity(pid, bytes, set) == 0) {
       for (int cpu = 0; cpu < capacity; ++cpu) {
         if (CPU_ISSET_S(static_cast<size_t>(cpu), bytes, set)) cpus.push_back(cpu);
       }

@@ -20,4 +20,14 @@ Sample TakeSample(const std::vector<OpenConnection>& connections) {
   return sample;
 }
 
+std::optional<Sample> TakeSampleOf(int pid) {
+  Sample sample;
+  sample.taken_at_ns = NowNs();
+  const auto process = ReadProcess(pid);
+  if (!process) return std::nullopt;
+  sample.process = *process;
+  sample.cpus = ReadCpus(AllowedCpus(pid));
+  return sample;
+}
+
 }  // namespace cqbench

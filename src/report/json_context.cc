@@ -50,6 +50,7 @@ void AddMethod(Json& json, const RunContext& c) {
   json["messages"] = c.messages;
   json["stub"] = c.stub;
   if (!c.payload.empty()) json["payload"] = c.payload;
+  if (!c.content.empty()) json["content"] = c.content;
   if (c.stream_messages > 0) json["stream_messages"] = c.stream_messages;
 }
 
@@ -95,6 +96,7 @@ Json JsonContext(const Result& result) {
   json["poll"] = c.poll;
   json["channel_policy"] = c.policy;
   json["warmup_ns"] = c.warmup_ns;
+  if (c.skip_first > 0) json["skip_first"] = c.skip_first;
   json["interval_ns"] = c.interval_ns;
   if (c.total_calls > 0) json["total_calls"] = c.total_calls;
   json["deadline_ns"] = c.deadline_ns;

@@ -1,6 +1,7 @@
 #include "src/tools/client_flags.h"
 
 #include <algorithm>
+#include <climits>
 #include <fstream>
 #include <iterator>
 #include <nlohmann/json.hpp>
@@ -92,6 +93,11 @@ class ClientFlags {
         ->excludes(no_evidence_);
     app_.add_flag("--baseline", options_.run.baseline,
                   "also measure the floor: raw TCP (needs the server's --tcp-echo-port), a Unix socket, in-process")
+        ->excludes(no_evidence_);
+    AddNumber(app_, "--server-pid", options_.run.server_pid, 1, INT_MAX,
+              "process of a server on this machine that has no control service: its CPU time is read "
+              "from outside, at the edges of the window")
+        ->type_name("PID")
         ->excludes(no_evidence_);
   }
 

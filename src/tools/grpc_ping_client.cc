@@ -33,6 +33,7 @@ void DescribeMessages(const RunConfig& run, RunContext& context) {
   if (shape == Shape::kClientStreaming || shape == Shape::kServerStreaming) {
     context.stream_messages = run.message.stream_messages;
   }
+  if (run.method.has_content) context.content = std::string(ToString(run.message.content));
   if (!run.method.has_payload) return;
   context.payload = std::string(ToString(run.message.payload));
   context.request_bytes = run.message.request_bytes;
@@ -63,6 +64,7 @@ RunContext DescribeRun(int argc, const char* const* argv, const ClientOptions& o
   context.poll = std::string(ToString(run.poll));
   context.policy = run.policy.ToString();
   context.warmup_ns = run.warmup_ns;
+  context.skip_first = run.skip_first;
   context.interval_ns = run.interval_ns;
   context.total_calls = run.total;
   context.deadline_ns = run.deadline_ns;

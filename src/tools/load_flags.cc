@@ -57,6 +57,11 @@ void LoadFlags::AddClosed(CLI::App& app) {
                      "closed loop: end each point when so many calls are done, at the latest after --interval; looked "
                      "at every few milliseconds, so some more are done, and throughput is by the time it took")
                ->type_name("CALLS");
+  skip_first_ =
+      AddNumber(app, "--skip-first", run_.skip_first, uint64_t{1}, kMaxTotal,
+                "closed loop: leave out the first so many successes, of --total, too: the warm-up goes on "
+                "until they are done, at the latest for --interval more; at 0 s of --warmup it is those alone")
+          ->type_name("CALLS");
 }
 
 void LoadFlags::AddOpen(CLI::App& app) {
@@ -145,6 +150,16 @@ void LoadFlags::ResolveClosed() {
     counts = SweepRange(min_inflight_, max_inflight_, inflight_step_);
   }
   for (int count : counts) run_.points.push_back({count, 0});
+  ResolveTotal();
+}
+
+// As the user counts, --total has the calls that are left out, too; afterwards it has those that are measured.
+void LoadFlags::ResolveTotal() {
+  if (total_->count() == 0 || skip_first_->count() == 0) return;
+  if (run_.skip_first >= run_.total) {
+    BadCombination("--skip-first", absl::StrCat(run_.skip_first, " leaves nothing of --total ", run_.total));
+  }
+  run_.total -= run_.skip_first;
 }
 
 void LoadFlags::ResolveOpen() {
@@ -156,6 +171,9 @@ void LoadFlags::ResolveOpen() {
   }
   if (total_->count() > 0) {
     BadCombination("--total", "is for the closed loop: with a rate, --interval says how many calls are due");
+  }
+  if (skip_first_->count() > 0) {
+    BadCombination("--skip-first", "is for the closed loop: with a rate, --warmup says how long calls are left out");
   }
   if (find_rate_option_->count() > 0) return ResolveFindRate();
   for (double rate : Rates()) {

@@ -31,6 +31,7 @@ class LoadFlags {
   void CheckScheduleFits(double rate) const;
   void ResolveFindRate();
   void ResolveRepetitions();
+  void ResolveTotal();
 
   RunConfig& run_;
   RunGoals& goals_;
@@ -50,7 +51,7 @@ class LoadFlags {
   std::vector<CLI::Option*> closed_;      // that choose closed-loop points
   std::vector<CLI::Option*> open_;        // that choose open-loop points
   std::vector<CLI::Option*> open_extra_;  // that need one of those
-  CLI::Option *list_, *min_, *max_, *step_, *total_;
+  CLI::Option *list_, *min_, *max_, *step_, *total_, *skip_first_;
   CLI::Option *rate_option_, *rate_list_option_, *min_rate_option_, *max_rate_option_, *rate_step_option_;
   CLI::Option *find_rate_option_, *objective_option_;
   CLI::Option *repetitions_, *until_stable_, *max_repetitions_;

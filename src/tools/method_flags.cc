@@ -58,8 +58,9 @@ std::string FullName(const MethodInfo& method) {
 
 MethodFlags::MethodFlags(CLI::App& app, RunConfig& run) : run_(run), workload_(Workloads().front()) {
   MessageConfig& message = run.message;
-  AddChoice(app, "--workload", workload_, Workloads(),
-            "the set of methods: the empty ping, payloads, a user's record of eight fields, or streams of chunks");
+  AddChoice(
+      app, "--workload", workload_, Workloads(),
+      "the set of methods: the empty ping, payloads, a user's record, streams of chunks, or a message of many fields");
   method_option_ =
       app.add_option("--method", method_,
                      absl::StrCat("what is called: ", AllMethodNames(), " (default: the workload's first)"))
@@ -85,6 +86,8 @@ MethodFlags::MethodFlags(CLI::App& app, RunConfig& run) : run_(run), workload_(W
   payload_seed_ = AddNumber(app, "--payload-seed", message.payload_seed, uint64_t{0}, UINT64_MAX,
                             "of the requests' text or random bytes")
                       ->type_name("SEED");
+  content_ = AddEnum(app, "--content", message.content, {Content::kEmpty, Content::kComplex},
+                     "what a flex request carries and its answer must: nothing, or a field of nearly every kind");
 }
 
 void MethodFlags::Resolve() {
@@ -151,6 +154,10 @@ void MethodFlags::ResolvePayload() {
       BadCombination(option->get_name(), absl::StrCat("needs a method with a payload, as --workload echo has: ",
                                                       FullName(run_.method), " carries none"));
     }
+  }
+  if (content_->count() > 0 && !run_.method.has_content) {
+    BadCombination("--content", absl::StrCat("needs a method with contents to choose from, as --workload flex has: ",
+                                             FullName(run_.method), " has none"));
   }
   if (payload_seed_->count() > 0 && run_.message.payload == PayloadKind::kZero) {
     BadCombination("--payload-seed", "needs --payload text or random: zeros are not drawn");

@@ -65,12 +65,12 @@ struct Method {
 void PrintTo(const Method& method, std::ostream* out) {
   *out << method.workload << "/" << method.name;
 }
-constexpr Method kMethods[] = {{"ping", "unary"},  {"ping", "streaming"}, {"echo", "unary"}, {"echo", "streaming"},
-                               {"echo", "upload"}, {"echo", "download"},  {"user", "create"}};
+constexpr Method kMethods[] = {{"ping", "unary"},  {"ping", "streaming"}, {"echo", "unary"},  {"echo", "streaming"},
+                               {"echo", "upload"}, {"echo", "download"},  {"user", "create"}, {"flex", "normal"}};
 
 class MethodTest : public testing::TestWithParam<std::tuple<std::string, Method>> {
  protected:
-  // Requests and answers of the echo are checked by their sizes and numbers at both ends.
+  // Requests and answers of the echo are checked by their sizes and numbers at both ends, those of flex by every field.
   static void ExpectToWork(const std::string& server_api, const Flags& more, bool open_loop) {
     const auto& [client_api, method] = GetParam();
     std::string tested = server_api;
@@ -84,6 +84,7 @@ class MethodTest : public testing::TestWithParam<std::tuple<std::string, Method>
     if (method.workload == std::string("echo")) {
       flags = flags + Flags{"--request-bytes", "100", "--response-bytes", "3000", "--payload", "random"};
     }
+    if (method.workload == std::string("flex")) flags = flags + Flags{"--content", "complex"};
     const ClientRun run = RunClient(flags + (open_loop ? ShortInterval() : Short()) + more);
     EXPECT_EQ(run.exit_code, 0) << run.err;
     const Json point = run.Point();

@@ -108,6 +108,37 @@ TEST_F(RunnerTest, ATotalThatIsNotReachedIsSaid) {
   EXPECT_THAT(result.points[0].notes, Contains(HasSubstr("before 1000000000 calls were done (--total)")));
 }
 
+// The server has answered them all, and those that were left out are not among the measured.
+TEST_F(RunnerTest, TheFirstCallsAreLeftOut) {
+  for (const ClientApi api : {ClientApi::kSync, ClientApi::kCq, ClientApi::kCallback}) {
+    Serve();
+    config_.api = api;
+    config_.points = {{3, 0}};
+    config_.warmup_ns = 0;
+    config_.interval_ns = 600 * kNanosPerSecond;
+    config_.skip_first = 500;
+    config_.total = 100;
+    const SweepResult result = Run();
+    ASSERT_EQ(result.points.size(), 1u);
+    const PointResult& point = result.points[0];
+    EXPECT_GE(point.completed, config_.total);
+    EXPECT_LT(point.window_ns, config_.interval_ns / 10);
+    EXPECT_THAT(point.notes, Not(Contains(HasSubstr("--skip-first"))));
+    EXPECT_GE(server_->Counts().messages, config_.skip_first + point.completed);
+    server_->Shutdown();
+  }
+}
+
+TEST_F(RunnerTest, TooFewFirstCallsAreSaid) {
+  Serve();
+  config_.skip_first = 1'000'000'000;
+  const SweepResult result = Run();
+  ASSERT_EQ(result.points.size(), 1u);
+  EXPECT_EQ(result.points[0].window_ns, config_.interval_ns);
+  EXPECT_GT(result.points[0].completed, 0u);
+  EXPECT_THAT(result.points[0].notes, Contains(HasSubstr("(--skip-first 1000000000)")));
+}
+
 TEST_F(RunnerTest, ChannelsWithoutASlotAreSaidOnce) {
   Serve();
   config_.points = {{1, 0}, {2, 0}};

@@ -32,6 +32,7 @@ class FakeEngine final : public Engine {
     joined = true;
   }
   uint64_t Completed() const override { return 0; }
+  uint64_t CompletedBefore() const override { return 0; }
   ScheduleProgress Progress(Nanos /*now*/) const override { return {}; }
   bool LacksMethod() const override { return false; }
   TimingCost MeasureTimingCost() override { return {}; }

@@ -54,6 +54,18 @@ TEST(LoadFlags, Total) {
   Refused(Split("--find-rate p99<1ms --total 5"), {"--total"});
 }
 
+// As ghz counts: of 1000 calls the first 10 are left out, and 990 are measured.
+TEST(LoadFlags, SkipFirst) {
+  EXPECT_EQ(Options("").run.skip_first, 0u);
+  EXPECT_EQ(Options("--skip-first 10").run.skip_first, 10u);
+  EXPECT_EQ(Options("--skip-first 10").run.total, 0u);
+  EXPECT_EQ(Options("--total 1000 --skip-first 10").run.skip_first, 10u);
+  EXPECT_EQ(Options("--total 1000 --skip-first 10").run.total, 990u);
+  RefusedValues("--skip-first", {"0", "-1", "1e3"});
+  Refused(Split("--total 10 --skip-first 10"), {"--skip-first", "10", "--total 10"});
+  Refused(Split("--rate 100 --skip-first 5"), {"--skip-first", "closed loop", "--warmup"});
+}
+
 TEST(LoadFlags, PointsGivenTwice) {
   Refused(Split("--inflight 1 --max-inflight 2"), {"--inflight", "--max-inflight"});
   Refused(Split("--inflight 1 --min-inflight 2"), {"--inflight", "--min-inflight"});

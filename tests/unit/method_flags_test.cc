@@ -92,11 +92,18 @@ TEST(MethodFlags, PayloadsAreDrawnFromASeed) {
   Refused(Split("--workload echo --payload-seed 7"), {"--payload-seed", "--payload text"});
 }
 
+TEST(MethodFlags, FlexHasContents) {
+  EXPECT_EQ(Options("--workload flex").run.message.content, Content::kEmpty);
+  EXPECT_EQ(Options("--workload flex --content complex").run.message.content, Content::kComplex);
+  RefusedValues("--content", {"full"}, {"--workload", "flex"});
+}
+
 TEST(MethodFlags, PingHasNoPayload) {
   Refused(Split("--request-bytes 1"), {"--request-bytes", "--workload echo", "ping/unary"});
   Refused(Split("--response-bytes 1 --workload ping"), {"--response-bytes", "echo"});
   Refused(Split("--payload text --streaming"), {"--payload", "ping/streaming"});
   Refused(Split("--payload-seed 1"), {"--payload-seed", "echo"});
+  Refused(Split("--content complex --workload echo"), {"--content", "--workload flex", "echo/unary"});
 }
 
 }  // namespace

@@ -69,6 +69,7 @@ TEST_P(RecorderCall, IsThroughputByItsEndAndBelongsByItsDueTimeOrByOutlastingThe
   recorder.Sent(c.due);
   EXPECT_EQ(recorder.Success(Call(c.due, c.done)), c.is_throughput);
   EXPECT_EQ(recorder.Completed(), c.is_throughput ? 1u : 0u);
+  EXPECT_EQ(recorder.CompletedBefore(), c.done < kOpen ? 1u : 0u);
   const Measurement total = Of(recorder);
   EXPECT_EQ(total.completed, c.is_throughput ? 1u : 0u);
   EXPECT_EQ(total.counts.ok, c.belongs ? 1u : 0u);

@@ -39,6 +39,7 @@ class Unit(Model):
     client_env: dict[str, str] = {}  # set by the experiment, not what is inherited
     server_env: dict[str, str] = {}
     network: Network | None = None
+    server_program: list[Line] = []  # instead of grpc_ping_server: its path and flags
     client_command: str = ""
     server_command: str = ""
     problem: str = ""  # why nothing else of it is known

@@ -1,4 +1,5 @@
-"""What a result does not say of itself and its experiment's manifest does: environment variables, and a proxy between.
+"""What a result does not say of itself and its experiment's manifest does: environment variables, a proxy between,
+and a server that is not ours.
 
 A manifest is as untrusted as a result: what is used of it is checked here. One that cannot be used is said to be so:
 runs of which it is not known how they were made must not be put together.
@@ -24,6 +25,7 @@ class Surroundings:
 
     client_env: Variables = ()
     server_env: Variables = ()
+    server_program: str = ""  # with its flags, where it is not ours
     added_rtt_ns: float | None = None  # to each round trip, by a proxy that may add 0; None without one
     problem: str = ""  # one line: why none of it is known though there is a manifest
 
@@ -76,4 +78,5 @@ def _of_unit(unit: Unit) -> Surroundings:
     if unit.problem:
         return Surroundings(problem=unit.problem)
     client, server = (tuple(sorted(env.items())) for env in (unit.client_env, unit.server_env))
-    return Surroundings(client, server, unit.network.added_rtt_ms * 1e6 if unit.network else None)
+    added_rtt_ns = unit.network.added_rtt_ms * 1e6 if unit.network else None
+    return Surroundings(client, server, " ".join(unit.server_program), added_rtt_ns)

@@ -166,7 +166,11 @@ def _around(around: Surroundings, hidden: tuple[str, ...]) -> dict[str, str]:
     """What only the experiment's manifest says."""
     if around.problem:
         return {"surroundings": "not known"}
-    return {"network": around.network(), "environment": around.environment(client_without=hidden)}
+    return {
+        "network": around.network(),
+        "environment": around.environment(client_without=hidden),
+        "server.program": around.server_program,
+    }
 
 
 def _nanoseconds(value: Any) -> str:
@@ -215,6 +219,7 @@ FACETS = (
             ("request_bytes", "request bytes"),
             ("response_bytes", "response bytes"),
             ("payload", "payload"),
+            ("content", "content"),
             ("stream_messages", "messages a call"),
             ("server.service", "service time"),
             ("loop", "loop"),
@@ -242,6 +247,7 @@ FACETS = (
         Facet(f"server.{key}", About.SERVER, title)
         for key, title in (
             ("layout", "server"),
+            ("program", "server program"),
             ("messages", "server messages"),
             ("channel_args", "server's channel arguments"),
         )
@@ -252,6 +258,7 @@ FACETS = (
             ("warmup", "warm-up"),
             ("interval", "interval"),
             ("total_calls", "calls of a point"),
+            ("skip_first", "first calls left out"),
             ("deadline", "deadline"),
         )
     ),
