@@ -8,7 +8,7 @@ namespace cqbench {
 // One allocation is one successful call of malloc, calloc, realloc, aligned_alloc, posix_memalign or memalign by
 // anything in the process, shared libraries included, and therefore each operator new, too. A realloc is one allocation
 // of the new size, wherever the memory ends up. Memory that is mapped past the allocator (mmap, thread stacks) is not
-// counted, and neither is what is freed.
+// counted.
 struct AllocationCounts {
   uint64_t allocations = 0;
   uint64_t bytes = 0;  // as requested: alignment and the allocator's own overhead are not in it
@@ -28,5 +28,14 @@ bool SetCountingAllocations(bool on);
 // What was counted since the program started, in all threads. The two numbers belong together only while no other
 // thread allocates.
 AllocationCounts CountedAllocations();
+
+// By how many bytes, as the allocator rounds them up, the heap in use has grown since counting was last switched on, or
+// until it was switched off again; and the most it had grown at any time between. Memory from before that is freed
+// counts against it, so both may stay below what was allocated, and the first below 0.
+struct HeapChange {
+  int64_t grown = 0;
+  int64_t most_grown = 0;
+};
+HeapChange ChangeOfHeap();
 
 }  // namespace cqbench

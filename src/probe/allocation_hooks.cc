@@ -1,5 +1,5 @@
 // The allocator's functions, counted and handed on to glibc's under their internal names. A program that links this
-// file interposes them for its shared libraries as well. free() stays glibc's: the memory is.
+// file interposes them for its shared libraries as well. The memory is glibc's.
 #include "src/probe/allocation_hooks.h"
 
 #include <malloc.h>
@@ -20,10 +20,28 @@ constinit AllocationCounters allocation_counters;
 namespace {
 
 // Nothing here may allocate: it runs inside malloc.
-void* Counted(void* memory, size_t bytes) {
-  if (memory != nullptr && allocation_counters.on.load(std::memory_order_relaxed)) {
+
+bool Counting() {
+  return allocation_counters.on.load(std::memory_order_relaxed);
+}
+
+int64_t SizeOf(void* memory) {
+  return static_cast<int64_t>(malloc_usable_size(memory));
+}
+
+void Grow(int64_t bytes) {
+  const int64_t grown = allocation_counters.grown.fetch_add(bytes, std::memory_order_relaxed) + bytes;
+  int64_t most = allocation_counters.most_grown.load(std::memory_order_relaxed);
+  while (grown > most &&
+         !allocation_counters.most_grown.compare_exchange_weak(most, grown, std::memory_order_relaxed)) {
+  }
+}
+
+void* Counted(void* memory, size_t bytes, int64_t instead_of = 0) {
+  if (memory != nullptr && Counting()) {
     allocation_counters.allocations.fetch_add(1, std::memory_order_relaxed);
     allocation_counters.bytes.fetch_add(bytes, std::memory_order_relaxed);
+    Grow(SizeOf(memory) - instead_of);
   }
   return memory;
 }
@@ -41,6 +59,7 @@ void* __libc_malloc(size_t bytes);
 void* __libc_calloc(size_t count, size_t bytes);
 void* __libc_realloc(void* memory, size_t bytes);
 void* __libc_memalign(size_t alignment, size_t bytes);
+void __libc_free(void* memory);
 
 void* malloc(size_t bytes) noexcept {
   return cqbench::Counted(__libc_malloc(bytes), bytes);
@@ -53,7 +72,15 @@ void* calloc(size_t count, size_t bytes) noexcept {
 
 // Of size 0 it frees and returns null, which is no allocation.
 void* realloc(void* memory, size_t bytes) noexcept {
-  return cqbench::Counted(__libc_realloc(memory, bytes), bytes);
+  const int64_t before = cqbench::Counting() ? cqbench::SizeOf(memory) : 0;
+  void* const got = cqbench::Counted(__libc_realloc(memory, bytes), bytes, before);
+  if (got == nullptr && bytes == 0) cqbench::Grow(-before);
+  return got;
+}
+
+void free(void* memory) noexcept {
+  if (memory != nullptr && cqbench::Counting()) cqbench::Grow(-cqbench::SizeOf(memory));
+  __libc_free(memory);
 }
 
 void* memalign(size_t alignment, size_t bytes) noexcept {

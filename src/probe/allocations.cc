@@ -12,13 +12,24 @@ bool CanCountAllocations() {
 }
 
 bool SetCountingAllocations(bool on) {
-  return CanCountAllocations() && allocation_counters.on.exchange(on, std::memory_order_relaxed);
+  if (!CanCountAllocations()) return false;
+  if (on && !allocation_counters.on.load(std::memory_order_relaxed)) {
+    allocation_counters.grown.store(0, std::memory_order_relaxed);
+    allocation_counters.most_grown.store(0, std::memory_order_relaxed);
+  }
+  return allocation_counters.on.exchange(on, std::memory_order_relaxed);
 }
 
 AllocationCounts CountedAllocations() {
   if (!CanCountAllocations()) return {};
   return {allocation_counters.allocations.load(std::memory_order_relaxed),
           allocation_counters.bytes.load(std::memory_order_relaxed)};
+}
+
+HeapChange ChangeOfHeap() {
+  if (!CanCountAllocations()) return {};
+  return {allocation_counters.grown.load(std::memory_order_relaxed),
+          allocation_counters.most_grown.load(std::memory_order_relaxed)};
 }
 
 }  // namespace cqbench

@@ -14,6 +14,7 @@ from cqbench.samples.series import values
 from test_compare_synthetic import BASE, called, result
 from version_3 import put
 
+DATA = Path(__file__).parent / "data"
 GOLDEN = Path(__file__).parents[1] / "golden/expected"
 NANOS = [100.0, 101, 99, 102, 98, 100.5, 99.5]
 
@@ -62,6 +63,34 @@ def test_google_benchmark(tmp_path: Path) -> None:
         "items_per_second": (1, "throughput"),
         "depth": (0, "custom"),
     }
+
+
+def test_our_microbenchmarks(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+    """As cqbench_microbench wrote it, six repetitions in random order."""
+    stored = json.loads((DATA / "microbench.json").read_text())
+    before = read_side(DATA / "microbench.json")
+    (case,) = before.cases
+    names = ["bidi/one-thread/ping/streaming", "histogram/merge"]
+    names += [f"serialize/ping/unary/response/{holder}/grpc" for holder in ("fresh", "reused")]
+    assert sorted(point.words for point in case.points) == names and not case.left_out
+    for key in ("allocs_per_iter", "max_bytes_used", "total_allocated_bytes", "net_heap_growth"):
+        assert metrics(before)[key] == (-1, "allocations")
+    allocated = {name.words: values(of, "allocs_per_iter") for name, of in case.points.items()}
+    assert allocated["histogram/merge"] == [0] * 6 and min(allocated[names[0]]) > 0
+    for entry in stored["benchmarks"]:
+        if entry["run_name"] == names[0] and entry["run_type"] == "iteration":
+            entry["allocs_per_iter"] += 1
+    failed = {"name": "histogram/merge", "run_type": "iteration", "skipped": "ERROR", "skip_message": "no luck"}
+    stored["benchmarks"] = [e for e in stored["benchmarks"] if e["run_name"] != "histogram/merge"] + [failed]
+    after = put(tmp_path / "after.json", stored)
+    assert read_side(after).cases[0].left_out == {Name("histogram/merge"): ["no luck"]}
+    status, out, _ = called(capsys, DATA / "microbench.json", after, "--format", "json")
+    points = {p["name"]: p["metrics"] for p in json.loads(out)["comparisons"][0]["points"]}
+    assert status == 0 and points[names[0]]["allocs_per_iter"]["verdict"] == "more allocations"
+    assert points[names[2]]["allocs_per_iter"]["change_percent"] == 0
+    stored["context"]["build_type"] = "debug"
+    status, _, err = called(capsys, DATA / "microbench.json", put(tmp_path / "debug.json", stored))
+    assert status == 2 and "build type: release before, debug after" in err
 
 
 def test_go_benchmarks(tmp_path: Path) -> None:

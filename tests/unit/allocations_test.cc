@@ -206,5 +206,20 @@ TEST(Allocations, WorkBeforeMain) {
   EXPECT_EQ(*before_main, 7);
 }
 
+// What the allocator rounds up is a few bytes of each.
+TEST(HeapChange, IsWhatIsHeldAndTheMostThatWas) {
+  void* kept = nullptr;
+  Counted([&] {
+    for (int i = 0; i < 3; ++i) std::free(Used(std::malloc(10'000)));
+    kept = Used(std::malloc(1000));
+    kept = Used(std::realloc(kept, 5000));
+  });
+  EXPECT_NEAR(static_cast<double>(ChangeOfHeap().grown), 5000, 64);
+  EXPECT_NEAR(static_cast<double>(ChangeOfHeap().most_grown), 10'000, 64);
+  Counted([&] { std::free(kept); });
+  EXPECT_NEAR(static_cast<double>(ChangeOfHeap().grown), -5000, 64) << "from before";
+  EXPECT_EQ(ChangeOfHeap().most_grown, 0);
+}
+
 }  // namespace
 }  // namespace cqbench

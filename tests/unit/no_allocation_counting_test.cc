@@ -15,6 +15,7 @@ TEST(AllocationsWithoutHooks, CannotBeCounted) {
   SetCountingAllocations(false);
   EXPECT_EQ(CountedAllocations().allocations, 0u);
   EXPECT_EQ(CountedAllocations().bytes, 0u);
+  EXPECT_EQ(ChangeOfHeap().most_grown, 0);
 }
 
 }  // namespace

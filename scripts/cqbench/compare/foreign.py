@@ -31,6 +31,10 @@ KNOWN = {
     "ns/op": ("time per operation", -1, "latency"),
     "B/op": ("bytes per operation", -1, "allocations"),
     "allocs/op": ("allocations per operation", -1, "allocations"),
+    "allocs_per_iter": ("allocations per iteration", -1, "allocations"),
+    "max_bytes_used": ("most of the heap in use, bytes", -1, "allocations"),
+    "total_allocated_bytes": ("bytes allocated in the counted iterations", -1, "allocations"),
+    "net_heap_growth": ("growth of the heap, bytes", -1, "allocations"),
 }
 
 
@@ -64,13 +68,16 @@ def _google(data: Any, name: str) -> Side:
         title = one_line(str(entry.get("run_name") or entry["name"]))
         if entry.get("run_type") == "aggregate":
             aggregates += 1
-        elif entry.get("error_occurred"):
-            left_out.setdefault(title, []).append(one_line(str(entry.get("error_message") or "it failed")))
+        elif entry.get("error_occurred") or entry.get("skipped"):
+            why = entry.get("error_message") or entry.get("skip_message") or "it failed"
+            left_out.setdefault(title, []).append(one_line(str(why)))
         else:
             points.setdefault(title, []).append(Line(_google_figures(entry, f"{what}: benchmarks[{i}]")))
     if aggregates and not points:
         raise BadDocument(f"{name}: has aggregates only: run it without --benchmark_report_aggregates_only")
     facts = {key: context.get(key) for key in ("host_name", "num_cpus", "library_build_type")}
+    if "build_type" in context:  # the program's own, as cqbench_microbench tells it; the other is Google Benchmark's
+        facts["library_build_type"] = context["build_type"]
     return _side(name, {"": points}, {"": left_out}, facts, {}, str(context.get("date") or ""))
 
 

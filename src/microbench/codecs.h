@@ -1,0 +1,53 @@
+// The ways from a message to its bytes and back. A new one is a struct here and its name in RegisterMessages().
+#pragma once
+
+#include <grpcpp/grpcpp.h>
+
+#include <cstdint>
+#include <vector>
+
+#include "src/method/methods.h"  // generated code brings gRPC's traits for protobuf
+
+namespace cqbench::microbench {
+
+// Protobuf alone: one flat array that is there already.
+template <typename T>
+class ProtobufCodec {
+ public:
+  static constexpr char kName[] = "protobuf";
+
+  bool Serialize(const T& message) {
+    bytes_.resize(message.ByteSizeLong());
+    return message.SerializeToArray(bytes_.data(), static_cast<int>(bytes_.size()));
+  }
+  // What was serialized last.
+  bool Parse(T& message) { return message.ParseFromArray(bytes_.data(), static_cast<int>(bytes_.size())); }
+
+ private:
+  std::vector<uint8_t> bytes_;
+};
+
+// As gRPC does it for every message of generated code. Parsing takes the buffer with it, so that it begins with another
+// handle to the same slices (see buffer/copy).
+template <typename T>
+class GrpcCodec {
+ public:
+  static constexpr char kName[] = "grpc";
+
+  bool Serialize(const T& message) {
+    bytes_.Clear();  // of the last time: the library writes into an empty one only
+    bool own = false;
+    return Traits::Serialize(message, &bytes_, &own).ok();
+  }
+  bool Parse(T& message) {
+    grpc::ByteBuffer bytes = bytes_;
+    return Traits::Deserialize(&bytes, &message).ok();
+  }
+  grpc::ByteBuffer& bytes() { return bytes_; }
+
+ private:
+  using Traits = grpc::SerializationTraits<T>;
+  grpc::ByteBuffer bytes_;
+};
+
+}  // namespace cqbench::microbench

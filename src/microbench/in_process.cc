@@ -1,0 +1,133 @@
+// {unary,client-streaming,server-streaming,bidi}/inprocess/WORKLOAD/METHOD/SERVER: calls that block against our own
+// servers, each with its threads, over gRPC's in-process transport: handing over between threads is in it, the network
+// is not.
+
+#include <grpcpp/grpcpp.h>
+
+#include <memory>
+#include <string>
+
+#include "absl/strings/str_cat.h"
+#include "cqbench/server.h"
+#include "src/client/stub.h"
+#include "src/client/transfer.h"
+#include "src/microbench/suite.h"
+
+namespace cqbench::microbench {
+namespace {
+
+constexpr ServerApi kServers[] = {ServerApi::kCq, ServerApi::kCallback, ServerApi::kSync, ServerApi::kGeneric};
+
+template <Method M>
+class Calls {
+  using Stub = GeneratedStub<M>;
+  using Response = typename M::Response;
+
+ public:
+  Calls(const std::shared_ptr<grpc::Channel>& channel, const MessageConfig& config) : config_(config), stub_(channel) {
+    M::Fill(request_, config);
+    if constexpr (M::kShape == Shape::kBidi) stream_ = stub_.Call(&stream_context_);
+  }
+
+  // One whole call; of a bidi method a message and its answer.
+  void Run() {
+    if constexpr (M::kShape == Shape::kBidi) {
+      const bool answered = stream_->Write(request_) && stream_->Read(&response_);
+      Took(answered ? M::Check(response_, config_) : absl::string_view("the stream broke"));
+    } else {
+      grpc::ClientContext context;
+      const grpc::Status status = Call(&context);
+      if (!status.ok()) Took(status.error_message());
+    }
+  }
+  // What was wrong; empty when nothing was.
+  std::string Close() {
+    if constexpr (M::kShape == Shape::kBidi) {
+      stream_->WritesDone();
+      const grpc::Status status = stream_->Finish();
+      if (!status.ok()) Took(status.error_message());
+    }
+    return wrong_;
+  }
+
+ private:
+  grpc::Status Call(grpc::ClientContext* context) requires(M::kShape == Shape::kUnary) {
+    grpc::Status status = stub_.Call(context, request_, &response_);
+    if (status.ok()) Took(M::Check(response_, config_));
+    return status;
+  }
+  grpc::Status Call(grpc::ClientContext* context) requires(M::kShape == Shape::kClientStreaming) {
+    Transfer<Stub> transfer(config_);
+    const auto writer = stub_.Call(context, &response_);
+    for (bool open = true; open && !transfer.written();) {
+      if (transfer.IsLastWrite()) {
+        writer->WriteLast(request_, grpc::WriteOptions());
+      } else {
+        open = writer->Write(request_);
+      }
+    }
+    return End(*writer, transfer);
+  }
+  grpc::Status Call(grpc::ClientContext* context) requires(M::kShape == Shape::kServerStreaming) {
+    Transfer<Stub> transfer(config_);
+    const auto reader = stub_.Call(context, request_);
+    while (reader->Read(&response_)) transfer.Took(response_);
+    return End(*reader, transfer);
+  }
+  template <typename Stream>
+  grpc::Status End(Stream& stream, const Transfer<Stub>& transfer) {
+    grpc::Status status = stream.Finish();
+    if (status.ok()) Took(transfer.WrongAtEnd(response_));
+    return status;
+  }
+  void Took(absl::string_view wrong) {
+    if (!wrong.empty() && wrong_.empty()) wrong_ = std::string(wrong);
+  }
+
+  struct Nothing {};
+  const MessageConfig config_;
+  Stub stub_;
+  typename M::Request request_;
+  Response response_;
+  std::string wrong_;
+  grpc::ClientContext stream_context_;
+  std::conditional_t<M::kShape == Shape::kBidi,
+                     std::unique_ptr<grpc::ClientReaderWriter<typename M::Request, Response>>, Nothing>
+      stream_;
+};
+
+// The server lives as long as its benchmark: threads that wait take part in what the library does.
+template <Method M>
+void CallServer(benchmark::State& state, ServerApi api, const MessageConfig& config) {
+  ServerConfig setting;
+  setting.api = api;
+  setting.listen = {*ParseTarget("localhost", 0)};  // it has to, though nobody is told where
+  const auto server = StartServer(setting);
+  if (!server.ok()) return Fail(state, std::string(server.status().message()));
+  {
+    Calls<M> calls((*server)->InProcessChannel(grpc::ChannelArguments()), config);
+    Measure(state, [&] { calls.Run(); });
+    const std::string wrong = calls.Close();
+    if (!wrong.empty()) Fail(state, wrong);
+  }
+  (*server)->Shutdown();
+}
+
+}  // namespace
+
+// By wall-clock time, and with the CPU time of the whole process beside it: most of the work is on other threads.
+void RegisterInProcess() {
+  AllMethods::ForEach([]<typename M>() {
+    const std::string name = absl::StrCat(ToString(M::kShape), "/inprocess/", M::kWorkload, "/", M::kName, "/");
+    for (const ServerApi api : kServers) {
+      for (const auto& [suffix, config] : MessageCases<M>()) {
+        Add(absl::StrCat(name, ToString(api), suffix),
+            [api, config = config](benchmark::State& state) { CallServer<M>(state, api, config); })
+            ->MeasureProcessCPUTime()
+            ->UseRealTime();
+      }
+    }
+  });
+}
+
+}  // namespace cqbench::microbench

@@ -1,0 +1,139 @@
+// schedule/…, pacer/…, lane/…: the open loop's own work, on a clock that jumps to whatever is waited for.
+
+#include <algorithm>
+#include <string>
+#include <vector>
+
+#include "absl/strings/str_cat.h"
+#include "cqbench/schedule.h"
+#include "src/client/lane.h"
+#include "src/client/pacer.h"
+#include "src/microbench/suite.h"
+
+namespace cqbench::microbench {
+namespace {
+
+constexpr double kRate = 100'000;
+constexpr Nanos kLength = kNanosPerSecond / 100;  // a thousand calls
+
+class JumpingClock {
+ public:
+  Nanos Now() const { return now_; }
+  Nanos WaitUntil(Nanos due) const { return now_ = std::max(now_, due); }
+
+ private:
+  mutable Nanos now_ = 0;
+};
+
+// Of the first pacer of those that share kRate.
+DueTimes Draw(Arrivals arrivals, int pacers = 1) {
+  ScheduleConfig config;
+  config.arrivals = arrivals;
+  auto drawn = DrawSchedule(config, kRate, kLength, pacers);
+  return drawn.ok() ? std::move(drawn->front()) : DueTimes();
+}
+
+void SetCalls(benchmark::State& state, size_t calls) {
+  state.SetItemsProcessed(state.iterations() * static_cast<int64_t>(calls));
+}
+
+void DrawAll(benchmark::State& state, Arrivals arrivals, int pacers) {
+  ScheduleConfig config;
+  config.arrivals = arrivals;
+  size_t calls = 0;
+  Measure(state, [&] {
+    auto drawn = DrawSchedule(config, kRate, kLength, pacers);
+    calls = 0;
+    for (const DueTimes& times : *drawn) calls += times.size();
+  });
+  if (calls == 0) return Fail(state, "nothing was drawn");
+  SetCalls(state, calls);
+}
+
+void Hash(benchmark::State& state) {
+  const std::vector<DueTimes> schedule{Draw(Arrivals::kPoisson)};
+  Measure(state, [&] {
+    uint64_t hash = HashSchedule(schedule);
+    benchmark::DoNotOptimize(hash);
+  });
+  SetCalls(state, schedule.front().size());
+}
+
+// A thousand calls from due to handed over, each of which ends at once (kQueue) or finds no slot and is dropped. The
+// one allocation is the lane's copy of the schedule.
+void Pace(benchmark::State& state, AtLimit at_limit) {
+  const DueTimes due = Draw(Arrivals::kPoisson);
+  RunWindow window;
+  window.Set(0, INT64_MAX);
+  Recorder recorder(&window, /*open_loop=*/true);
+  FreeNode slot;
+  size_t sent = 0;
+  Measure(state, [&] {
+    Lane lane(due, 1);
+    lane.Start(0);
+    if (at_limit == AtLimit::kQueue) lane.Free(&slot);
+    const JumpingClock clock;
+    sent = 0;
+    PaceLane(lane, clock, at_limit, window, recorder, [&](FreeNode* free, Nanos, Nanos) {
+      ++sent;
+      lane.Free(free);
+    });
+  });
+  if (sent != (at_limit == AtLimit::kQueue ? due.size() : 0)) return Fail(state, "calls went astray");
+  SetCalls(state, due.size());
+}
+
+// One call's way through the lane: announced, slot and place in the schedule taken, slot freed.
+void PassLane(benchmark::State& state) {
+  Lane lane({0}, 1);
+  lane.Start(0);
+  FreeNode slot;
+  lane.Free(&slot);
+  bool ok = true;
+  Measure(state, [&] {
+    ok &= lane.Announce();
+    size_t index = lane.TakeIndex();
+    benchmark::DoNotOptimize(index);
+    ok &= lane.Free(static_cast<FreeNode*>(lane.TakeSlot())) == Lane::kNone;
+  });
+  if (!ok) Fail(state, "there was no slot");
+}
+
+void MeterGaps(benchmark::State& state) {
+  const DueTimes due = Draw(Arrivals::kPoisson);
+  GapMeter meter;
+  size_t i = 0;
+  Measure(state, [&] {
+    meter.Add(due[i]);
+    benchmark::DoNotOptimize(meter);
+    i = (i + 1) % due.size();
+  });
+}
+
+// Of a time that has come: the least that waiting takes.
+void WaitForThePast(benchmark::State& state) {
+  const PacerClock clock(Pace::kSpin, 0);
+  Measure(state, [&] {
+    Nanos now = clock.WaitUntil(0);
+    benchmark::DoNotOptimize(now);
+  });
+}
+
+}  // namespace
+
+void RegisterPacing() {
+  for (const Arrivals arrivals : {Arrivals::kPoisson, Arrivals::kConstant}) {
+    for (const int pacers : {1, 4}) {
+      Add(absl::StrCat("schedule/draw/", ToString(arrivals), "/pacers:", pacers),
+          [=](benchmark::State& state) { DrawAll(state, arrivals, pacers); });
+    }
+  }
+  Add("schedule/hash", Hash);
+  Add("pacer/send", [](benchmark::State& state) { Pace(state, AtLimit::kQueue); });
+  Add("pacer/drop", [](benchmark::State& state) { Pace(state, AtLimit::kDrop); });
+  Add("pacer/wait-for-the-past", WaitForThePast);
+  Add("lane/pass", PassLane);
+  Add("gap-meter/add", MeterGaps);
+}
+
+}  // namespace cqbench::microbench

@@ -1,0 +1,70 @@
+// queue/…: an event through a completion queue, without a call.
+
+#include <grpc/support/time.h>
+#include <grpcpp/alarm.h>
+#include <grpcpp/completion_queue.h>
+
+#include "absl/strings/str_cat.h"
+#include "cqbench/run_config.h"
+#include "src/microbench/suite.h"
+
+namespace cqbench::microbench {
+namespace {
+
+// Takes an event that is there, or is about to be.
+bool Take(grpc::CompletionQueue& queue, PollMode poll) {
+  void* tag = nullptr;
+  bool ok = false;
+  if (poll == PollMode::kBlock) return queue.Next(&tag, &ok) && ok;
+  const gpr_timespec no_wait = gpr_inf_past(GPR_CLOCK_MONOTONIC);
+  auto got = grpc::CompletionQueue::TIMEOUT;
+  while (got == grpc::CompletionQueue::TIMEOUT) got = queue.AsyncNext(&tag, &ok, no_wait);
+  return got == grpc::CompletionQueue::GOT_EVENT && ok;
+}
+
+void Drain(grpc::CompletionQueue& queue) {
+  queue.Shutdown();
+  void* tag = nullptr;
+  bool ok = false;
+  while (queue.Next(&tag, &ok)) {
+  }
+}
+
+// The library has no public way to put an event into a queue but an alarm; one whose time has come goes in at once.
+void PassThrough(benchmark::State& state, PollMode poll) {
+  grpc::CompletionQueue queue;
+  bool ok = true;
+  Measure(state, [&] {
+    grpc::Alarm alarm;
+    alarm.Set(&queue, gpr_inf_past(GPR_CLOCK_MONOTONIC), nullptr);
+    ok &= Take(queue, poll);
+  });
+  Drain(queue);
+  if (!ok) Fail(state, "the queue gave no event");
+}
+
+// One look at a queue with nothing in it: what a thread that spins does all the time.
+void LookAtEmpty(benchmark::State& state) {
+  grpc::CompletionQueue queue;
+  const gpr_timespec no_wait = gpr_inf_past(GPR_CLOCK_MONOTONIC);
+  bool empty = true;
+  Measure(state, [&] {
+    void* tag = nullptr;
+    bool ok = false;
+    empty &= queue.AsyncNext(&tag, &ok, no_wait) == grpc::CompletionQueue::TIMEOUT;
+  });
+  Drain(queue);
+  if (!empty) Fail(state, "the queue was not empty");
+}
+
+}  // namespace
+
+void RegisterQueue() {
+  for (const PollMode poll : {PollMode::kBlock, PollMode::kSpin}) {
+    Add(absl::StrCat("queue/pass-through/", ToString(poll)),
+        [=](benchmark::State& state) { PassThrough(state, poll); });
+  }
+  Add("queue/look-at-empty", LookAtEmpty);
+}
+
+}  // namespace cqbench::microbench
