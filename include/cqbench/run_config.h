@@ -21,6 +21,9 @@ enum class PollMode { kBlock, kSpin };
 // arena that is reset for each message; or not at all, only their bytes (through the generic stub or service).
 enum class MessageHolder { kFresh, kReused, kArena, kBytes };
 enum class StubKind { kGenerated, kGeneric };
+// What turns messages into bytes and back: what the library does for generated code, or src/method/coded.h with memory
+// that is used again (through the generic stub or service).
+enum class Codec { kProtobuf, kPooled };
 enum class PayloadKind { kZero, kText, kRandom };
 enum class Arrivals { kPoisson, kConstant };
 // What happens to a call that is due while all slots are taken: it waits, keeping its due time, or it is dropped.
@@ -32,6 +35,7 @@ absl::string_view ToString(ClientApi api);
 absl::string_view ToString(PollMode mode);
 absl::string_view ToString(MessageHolder holder);
 absl::string_view ToString(StubKind stub);
+absl::string_view ToString(Codec codec);
 absl::string_view ToString(PayloadKind payload);
 absl::string_view ToString(Arrivals arrivals);
 absl::string_view ToString(AtLimit at_limit);
@@ -105,7 +109,8 @@ struct RunConfig {
   MethodInfo method;
   ClientApi api = ClientApi::kSync;
   MessageHolder messages = MessageHolder::kReused;
-  StubKind stub = StubKind::kGenerated;  // generic where messages are bytes
+  StubKind stub = StubKind::kGenerated;  // generic where messages are bytes, or pooled
+  Codec codec = Codec::kProtobuf;        // says nothing where messages are bytes
   PollMode poll = PollMode::kBlock;
   int threads = 0;  // completion-queue threads; 0: the CPUs that the process may run on
   ChannelPolicy policy;

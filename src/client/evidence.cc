@@ -6,6 +6,7 @@
 #include "cqbench/environment.h"
 #include "cqbench/probe.h"
 #include "cqbench/process.h"
+#include "src/method/codec_times.h"
 
 namespace cqbench {
 namespace {
@@ -63,6 +64,7 @@ std::optional<ServerSwitches> PointEvidence::Switches(bool on) const {
 
 // What the samples allocate here, and the control calls, is over before counting begins, and begins after it is over.
 void PointEvidence::Begin() {
+  if (config_.breakdown && !counting_) CodecTimes::OfClient().Switch(true);
   if (servers_) servers_begin_ = servers_->SampleAll(Switches(/*on=*/true));
   if (counting_ && servers_) servers_begin_.wait();
   begin_ = SampleHere();
@@ -72,6 +74,7 @@ void PointEvidence::Begin() {
 }
 
 void PointEvidence::End() {
+  CodecTimes::OfClient().Switch(false);
   AllocationCounts counted;
   if (counting_) {
     SetCountingAllocations(false);
@@ -117,6 +120,8 @@ void PointEvidence::CollectServers() {
     if (i < control_allocations_.size()) server.not_counted = control_allocations_[i];
     MergeInto(samples_.handling, end[i].handling);
     MergeInto(samples_.finishing, end[i].finishing);
+    MergeInto(samples_.parsing, end[i].parsing);
+    MergeInto(samples_.serializing, end[i].serializing);
   }
 }
 

@@ -14,6 +14,7 @@
 
 #include "src/channel/channel_pool.h"
 #include "src/client/engine_context.h"
+#include "src/method/coded.h"
 #include "src/method/holder.h"
 #include "src/method/methods.h"
 
@@ -100,8 +101,8 @@ class GeneratedStub {
   const std::unique_ptr<typename M::Service::Stub> stub_;
 };
 
-// With M's own messages, or with grpc::ByteBuffer for both. Every stream is bidirectional here: the wire does not know
-// the difference.
+// With M's own messages, coded, or with grpc::ByteBuffer for both. Every stream is bidirectional here: the wire does
+// not know the difference.
 template <Method M, typename Req, typename Resp>
 class GenericStub {
  public:
@@ -120,14 +121,14 @@ class GenericStub {
       const grpc::Slice slice(message.SerializeAsString());
       request = grpc::ByteBuffer(&slice, 1);
     } else {
-      M::Fill(request, config);
+      M::Fill(*request.message, config);
     }
   }
   static absl::string_view Check(const Response& response, const MessageConfig& config) {
     if constexpr (std::is_same_v<Response, grpc::ByteBuffer>) {
       return M::CheckBytes(response, config);
     } else {
-      return M::Check(response, config);
+      return M::Check(*response.message, config);
     }
   }
 
@@ -177,7 +178,8 @@ std::unique_ptr<Engine> MakeForStub(const EngineContext& context) {
         return std::make_unique<EngineOf<GenericStub<M, grpc::ByteBuffer, grpc::ByteBuffer>>>(context);
       }
       if (context.config.stub == StubKind::kGeneric) {
-        return std::make_unique<EngineOf<GenericStub<M, typename M::Request, typename M::Response>>>(context);
+        return std::make_unique<EngineOf<GenericStub<M, Coded<typename M::Request>, Coded<typename M::Response>>>>(
+            context);
       }
       return std::make_unique<EngineOf<GeneratedStub<M>>>(context);
     } else {
@@ -205,7 +207,7 @@ template <typename Stub>
 class Requests {
  public:
   // `config` must outlive it.
-  explicit Requests(const RunConfig& config) : config_(config.message), holder_(config.messages) {
+  explicit Requests(const RunConfig& config) : config_(config.message), holder_(config.messages, config.codec) {
     Stub::Fill(holder_.Current(), config_);
   }
   const typename Stub::Request& Next() {

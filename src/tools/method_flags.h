@@ -24,7 +24,8 @@ class MethodFlags {
   std::string workload_;
   std::string method_;
   bool streaming_ = false;
-  CLI::Option *method_option_, *stub_, *stream_messages_, *request_bytes_, *response_bytes_, *payload_, *payload_seed_;
+  CLI::Option *method_option_, *stub_, *codec_, *stream_messages_, *request_bytes_, *response_bytes_, *payload_,
+      *payload_seed_;
 };
 
 }  // namespace cqbench

@@ -201,7 +201,7 @@ _OF_A_SERVER: dict[str, Callable[[Mapping[str, Any]], str]] = {
     **{
         key: _told(key)
         for key in (
-            *("cpus", "cpu_model", "kernel", "clock_source", "cpu_scaling_enabled"),
+            *("codec", "cpus", "cpu_model", "kernel", "clock_source", "cpu_scaling_enabled"),
             *("cqbench_version", "grpc_version", "build_type", "deadlock_detection", "counts_allocations"),
         )
     },
@@ -232,6 +232,7 @@ FACETS = (
             ("poll", "client waits"),
             ("messages", "client messages"),
             ("stub", "client stub"),
+            ("codec", "client codec"),
             ("pace", "pacing"),
             ("channel_args", "channel arguments"),
             ("service_config", "service config"),
@@ -243,6 +244,7 @@ FACETS = (
         for key, title in (
             ("layout", "server"),
             ("messages", "server messages"),
+            ("codec", "server codec"),
             ("channel_args", "server's channel arguments"),
         )
     ),
