@@ -169,6 +169,7 @@ struct RunContext {
   std::string api;
   std::string messages;  // holder: "reused"
   std::string stub;      // "generated", "generic"
+  std::string codec;     // "protobuf", "pooled"
   std::string payload;   // "zero"; empty for methods without one
   std::string content;   // "complex"; empty for methods that have none to choose from
   std::string poll;
@@ -206,6 +207,7 @@ struct ServerInfo {
   int callbacks_per_cq = 0;   // 0 where nothing is posted
   std::string messages;       // holder: "reused"; empty from an older server
   std::string messages_note;  // what the API forces instead, if it does
+  std::string codec;          // "protobuf", "pooled"; empty from an older server
   std::vector<std::string> channel_args;
   std::vector<std::string> listening;
   int tcp_echo_port = 0;

@@ -22,6 +22,9 @@ enum class PollMode { kBlock, kSpin };
 // arena that is reset for each message; or not at all, only their bytes (through the generic stub or service).
 enum class MessageHolder { kFresh, kReused, kArena, kBytes };
 enum class StubKind { kGenerated, kGeneric };
+// What turns messages into bytes and back: what the library does for generated code, or src/method/coded.h with memory
+// that is used again (through the generic stub or service).
+enum class Codec { kProtobuf, kPooled };
 enum class PayloadKind { kZero, kText, kRandom };
 enum class Content { kEmpty, kComplex };
 enum class Arrivals { kPoisson, kConstant };
@@ -36,6 +39,7 @@ absl::string_view ToString(ClientApi api);
 absl::string_view ToString(PollMode mode);
 absl::string_view ToString(MessageHolder holder);
 absl::string_view ToString(StubKind stub);
+absl::string_view ToString(Codec codec);
 absl::string_view ToString(PayloadKind payload);
 absl::string_view ToString(Content content);
 absl::string_view ToString(Arrivals arrivals);
@@ -115,7 +119,8 @@ struct RunConfig {
   std::shared_ptr<const BytesMethod> call;  // of a method that is none of ours; nullptr: `method` is
   ClientApi api = ClientApi::kSync;
   MessageHolder messages = MessageHolder::kReused;
-  StubKind stub = StubKind::kGenerated;  // generic where messages are bytes
+  StubKind stub = StubKind::kGenerated;  // generic where messages are bytes, or pooled
+  Codec codec = Codec::kProtobuf;        // says nothing where messages are bytes
   PollMode poll = PollMode::kBlock;
   int threads = 0;  // completion-queue threads; 0: the CPUs that the process may run on
   ChannelPolicy policy;

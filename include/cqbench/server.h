@@ -28,7 +28,7 @@ enum class ServerApi {
   kCq,        // completion queues, generated messages
   kCallback,  // reactors on the library's threads
   kSync,      // a thread pool of the library's
-  kGeneric,   // completion queues, byte buffers without protobuf
+  kGeneric,   // completion queues and byte buffers, which it parses by itself, or not at all
 };
 absl::string_view ToString(ServerApi api);
 
@@ -48,9 +48,9 @@ struct ServerConfig {
   int num_cqs = 1;
   int workers_per_cq = 1;
   int callbacks_per_cq = 100;  // requests posted per completion queue and method
-  // How messages live, where the API leaves it to us (MessagesNote() says where it does not). kBytes is what the
-  // generic server does, whatever is said here, and no other can.
+  // How messages live, where the API leaves it to us (MessagesNote() says where it does not). kBytes: generic only.
   MessageHolder messages = MessageHolder::kReused;
+  Codec codec = Codec::kProtobuf;  // pooled: generic only
   std::vector<ChannelArg> channel_args;
   Nanos drain_ns = 2 * kNanosPerSecond;
   ServiceTimeConfig service_time;

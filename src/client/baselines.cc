@@ -71,6 +71,9 @@ ServerCopy CopyOf(const ServerInfo& server, absl::string_view grpc_version_here)
   } else if (!FindNamed(server.messages, {kFresh, kReused, kArena, kBytes}, config.messages)) {
     differs("its messages are not ", server.messages);
   }
+  if (!server.codec.empty() && !FindNamed(server.codec, {Codec::kProtobuf, Codec::kPooled}, config.codec)) {
+    differs("its codec is not ", server.codec);
+  }
   if (server.num_cqs > 0) config.num_cqs = server.num_cqs;
   if (server.workers_per_cq > 0) config.workers_per_cq = server.workers_per_cq;
   if (server.callbacks_per_cq > 0) config.callbacks_per_cq = server.callbacks_per_cq;

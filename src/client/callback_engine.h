@@ -123,7 +123,7 @@ class CallbackEngine : public SlotEngine<Slot> {
     for (Slot& slot : this->slots()) {
       slot.stub = stubs_.ForSlot(slot.index);
       slot.requests.emplace(this->config(), this->bytes(), slot.index);
-      slot.responses.emplace(this->config().messages);
+      slot.responses.emplace(this->config().messages, this->config().codec);
     }
   }
   // Last in the constructor of Derived, which there is none of before.

@@ -43,6 +43,7 @@ ServerInfo FromProto(const std::string& address, const v1::ServerDescription& d)
   info.callbacks_per_cq = static_cast<int>(d.callbacks_per_cq());
   info.messages = d.messages();
   info.messages_note = d.messages_note();
+  info.codec = d.codec();
   info.channel_args.assign(d.channel_args().begin(), d.channel_args().end());
   info.listening.assign(d.listening().begin(), d.listening().end());
   info.tcp_echo_port = static_cast<int>(d.tcp_echo_port());
@@ -88,6 +89,8 @@ struct ControlClients::Server {
     if (answer.has_call_times()) {
       moment.handling = cqbench::FromProto(answer.call_times().handling());
       moment.finishing = cqbench::FromProto(answer.call_times().finishing());
+      moment.parsing = cqbench::FromProto(answer.call_times().parsing());
+      moment.serializing = cqbench::FromProto(answer.call_times().serializing());
     }
     return moment;
   }

@@ -21,6 +21,8 @@ struct ServerMoment {
   Sample sample;
   std::optional<Histogram> handling;
   std::optional<Histogram> finishing;
+  std::optional<Histogram> parsing;
+  std::optional<Histogram> serializing;
   Nanos asked_ns = 0;  // by the client's clock; the sample was taken in between
   Nanos answered_ns = 0;
 };

@@ -7,6 +7,7 @@
 #include "cqbench/environment.h"
 #include "cqbench/probe.h"
 #include "cqbench/process.h"
+#include "src/method/codec_times.h"
 
 namespace cqbench {
 namespace {
@@ -64,6 +65,7 @@ std::optional<ServerSwitches> PointEvidence::Switches(bool on) const {
 
 // What the samples allocate here, and the control calls, is over before counting begins, and begins after it is over.
 void PointEvidence::Begin(Completed completed) {
+  if (config_.breakdown && !counting_) CodecTimes::OfClient().Switch(true);
   if (servers_) servers_begin_ = servers_->SampleAll(Switches(/*on=*/true));
   if (counting_ && servers_) servers_begin_.wait();
   if (config_.server_pid > 0) server_begin_ = TakeSampleOf(config_.server_pid);
@@ -75,6 +77,7 @@ void PointEvidence::Begin(Completed completed) {
 }
 
 void PointEvidence::End(Completed completed) {
+  CodecTimes::OfClient().Switch(false);
   AllocationCounts counted;
   uint64_t counted_calls = 0;
   if (counting_) {
@@ -138,6 +141,8 @@ void PointEvidence::CollectServers() {
     if (i < control_allocations_.size()) server.not_counted = control_allocations_[i];
     MergeInto(samples_.handling, end[i].handling);
     MergeInto(samples_.finishing, end[i].finishing);
+    MergeInto(samples_.parsing, end[i].parsing);
+    MergeInto(samples_.serializing, end[i].serializing);
   }
 }
 

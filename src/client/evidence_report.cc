@@ -8,6 +8,8 @@
 #include "absl/strings/str_cat.h"
 #include "cqbench/probe.h"
 #include "src/client/server_sum.h"
+#include "src/method/codec_cost.h"
+#include "src/method/codec_times.h"
 
 namespace cqbench {
 namespace {
@@ -140,6 +142,52 @@ void AddShares(PointResult& point) {
   point.figures.Set("breakdown_rest_share", std::max(rest, 0.0));
 }
 
+// The codec's part of the CPU that a call takes on one end.
+void AddCodecShare(absl::string_view side, absl::string_view name, std::optional<double> serialize_ns,
+                   std::optional<double> parse_ns, Figures& figures) {
+  const auto cpu = figures.Get(absl::StrCat(side, "_cpu_per_rpc_ns"));
+  if (!cpu || *cpu <= 0 || !serialize_ns || !parse_ns) return;
+  figures.Set(absl::StrCat("breakdown_", side, "_", name, "_cpu_share"), (*serialize_ns + *parse_ns) / *cpu);
+}
+
+// In calls, where the codec can be reached. False: one that there is cannot.
+bool AddCodecParts(const PointSamples& samples, Figures& figures) {
+  const Histogram serialize = CodecTimes::OfClient().serialize().Snapshot();
+  const Histogram parse = CodecTimes::OfClient().parse().Snapshot();
+  const bool client = AddPart("client_serialize", &serialize, figures);
+  AddPart("client_parse", &parse, figures);
+  const bool server = AddPart("server_parse", samples.parsing ? &*samples.parsing : nullptr, figures);
+  AddPart("server_serialize", samples.serializing ? &*samples.serializing : nullptr, figures);
+  return client && server;
+}
+
+// What each end spends on making bytes of messages and messages of bytes: in calls, and by itself. A call with streams
+// has any number of messages, so that it has no share.
+void ReportCodec(const RunConfig& config, const PointSamples& samples, PointResult& point) {
+  Figures& figures = point.figures;
+  const bool complete = AddCodecParts(samples, figures);
+  const auto cost = MeasureCodecCost(config);
+  if (cost && !complete) {
+    point.notes.emplace_back(
+        "breakdown: generated code does not tell what its codec takes in a call; --stub generic does, and on the "
+        "server --api generic with messages");
+  }
+  if (cost) {
+    figures.Set("breakdown_request_serialize_in_process_ns", cost->request_serialize_ns);
+    figures.Set("breakdown_request_parse_in_process_ns", cost->request_parse_ns);
+    figures.Set("breakdown_response_serialize_in_process_ns", cost->response_serialize_ns);
+    figures.Set("breakdown_response_parse_in_process_ns", cost->response_parse_ns);
+  }
+  if (config.method.shape == Shape::kClientStreaming || config.method.shape == Shape::kServerStreaming) return;
+  for (const char* side : {"client", "server"}) {
+    AddCodecShare(side, "codec", figures.Get(absl::StrCat("breakdown_", side, "_serialize_p50_ns")),
+                  figures.Get(absl::StrCat("breakdown_", side, "_parse_p50_ns")), figures);
+  }
+  if (!cost) return;
+  AddCodecShare("client", "codec_in_process", cost->request_serialize_ns, cost->response_parse_ns, figures);
+  AddCodecShare("server", "codec_in_process", cost->response_serialize_ns, cost->request_parse_ns, figures);
+}
+
 void ReportBreakdown(const TimingCost& cost, const PointSamples& samples, const PartTimes* parts, PointResult& point) {
   Figures& figures = point.figures;
   figures.Set("breakdown_cost_per_timed_rpc_ns", cost.per_timed_rpc_ns);
@@ -174,7 +222,9 @@ void ReportEvidence(const EvidenceContext& context, const PointSamples& samples,
   ReportClient(context, samples.client, point);
   if (!samples.servers.empty()) ReportServers(SumOfServers(samples.servers), answers, point);
   if (samples.server_process) ReportServerProcess(*samples.server_process, point);
-  if (context.config.breakdown) ReportBreakdown(context.cost, samples, measurement.parts.get(), point);
+  if (!context.config.breakdown) return;
+  ReportBreakdown(context.cost, samples, measurement.parts.get(), point);
+  ReportCodec(context.config, samples, point);
 }
 
 }  // namespace cqbench

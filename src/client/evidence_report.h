@@ -28,10 +28,11 @@ struct ProcessSamples {
 struct PointSamples {
   ProcessSamples client;
   std::vector<ProcessSamples> servers;
-  std::optional<ProcessSamples> server_process;  // --server-pid
-  std::string servers_absent;                    // why there are none; empty when nobody was to be asked
-  std::optional<Histogram> handling;             // of all servers
-  std::optional<Histogram> finishing;            // of all servers
+  std::optional<ProcessSamples> server_process;   // --server-pid
+  std::string servers_absent;                     // why there are none; empty when nobody was to be asked
+  std::optional<Histogram> handling;              // of all servers
+  std::optional<Histogram> finishing;             // of all servers
+  std::optional<Histogram> parsing, serializing;  // of all servers that do it by themselves
 };
 
 void MergeInto(std::optional<Histogram>& total, const std::optional<Histogram>& more);

@@ -277,8 +277,9 @@ void PointRun::ReportProgress(const Engine& engine, Nanos now, Nanos begin, Nano
   update_.length_ns = end - begin;
   update_.elapsed_ns = std::max<Nanos>(now - begin, 0);
   update_.measuring = measuring;
-  update_.rate_per_second =
-      measuring && update_.elapsed_ns > 0 ? static_cast<double>(Done(engine, measuring)) / ToSeconds(update_.elapsed_ns) : 0;
+  update_.rate_per_second = measuring && update_.elapsed_ns > 0
+                                ? static_cast<double>(Done(engine, measuring)) / ToSeconds(update_.elapsed_ns)
+                                : 0;
   const ScheduleProgress schedule = engine.Progress(now);
   update_.sent = schedule.sent;
   update_.behind = schedule.behind;

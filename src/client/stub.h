@@ -14,6 +14,7 @@
 #include "src/channel/channel_pool.h"
 #include "src/client/engine_context.h"
 #include "src/method/bytes_method.h"
+#include "src/method/coded.h"
 #include "src/method/holder.h"
 #include "src/method/methods.h"
 
@@ -150,16 +151,18 @@ class CallsByPath {
   const std::string path_;
 };
 
-// With M's own messages.
+// With M's own messages, coded.
 template <Method M>
-class GenericStub : public CallsByPath<M::kShape, typename M::Request, typename M::Response> {
+class GenericStub : public CallsByPath<M::kShape, Coded<typename M::Request>, Coded<typename M::Response>> {
  public:
   explicit GenericStub(const std::shared_ptr<grpc::Channel>& channel, const EngineContext& /*context*/)
       : GenericStub::CallsByPath(channel, PathOf<M>()) {}
 
-  static void Fill(typename M::Request& request, const MessageConfig& config) { M::Fill(request, config); }
-  static absl::string_view Check(const typename M::Response& response, const MessageConfig& config) {
-    return M::Check(response, config);
+  static void Fill(Coded<typename M::Request>& request, const MessageConfig& config) {
+    M::Fill(*request.message, config);
+  }
+  static absl::string_view Check(const Coded<typename M::Response>& response, const MessageConfig& config) {
+    return M::Check(*response.message, config);
   }
 };
 
@@ -221,7 +224,7 @@ class Requests {
  public:
   // `config` must outlive it. `index`: of the thread (of the slot, where each slot has its own).
   Requests(const RunConfig& config, const BytesMethod* /*bytes*/, int /*index*/)
-      : config_(config.message), holder_(config.messages) {
+      : config_(config.message), holder_(config.messages, config.codec) {
     Stub::Fill(holder_.Current(), config_);
   }
   const typename Stub::Request& Next() {

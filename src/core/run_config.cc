@@ -47,6 +47,10 @@ absl::string_view ToString(StubKind stub) {
   return stub == StubKind::kGenerated ? "generated" : "generic";
 }
 
+absl::string_view ToString(Codec codec) {
+  return codec == Codec::kProtobuf ? "protobuf" : "pooled";
+}
+
 absl::string_view ToString(PayloadKind payload) {
   switch (payload) {
     case PayloadKind::kZero:

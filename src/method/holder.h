@@ -28,7 +28,9 @@ M* MakeOnArena(Arena* arena) {
 template <typename M>
 class Holder {
  public:
-  explicit Holder(MessageHolder kind) : keeps_(kind == MessageHolder::kReused || kind == MessageHolder::kBytes) {
+  // Plain messages leave it to the library how they become bytes.
+  explicit Holder(MessageHolder kind, Codec /*codec*/ = Codec::kProtobuf)
+      : keeps_(kind == MessageHolder::kReused || kind == MessageHolder::kBytes) {
     if (kind == MessageHolder::kArena) {
       if constexpr (kOnArena) arena_ = std::make_unique<google::protobuf::Arena>();
     }

@@ -19,6 +19,7 @@ std::string Series(const RunContext& c) {
                                     "/policy=", absl::StrReplaceAll(c.policy, {{":", "-"}}));
   if (c.messages != "reused") absl::StrAppend(&series, "/messages=", c.messages);
   if (c.stub == "generic" && c.messages != "bytes") absl::StrAppend(&series, "/stub=generic");
+  if (c.codec == "pooled") absl::StrAppend(&series, "/codec=pooled");
   if (c.open_loop) absl::StrAppend(&series, "/loop=open");
   return series;
 }

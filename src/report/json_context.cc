@@ -23,6 +23,7 @@ Json Server(const ServerInfo& s) {
   if (s.callbacks_per_cq > 0) json["callbacks_per_cq"] = s.callbacks_per_cq;
   if (!s.messages.empty()) json["messages"] = s.messages;
   if (!s.messages_note.empty()) json["messages_note"] = s.messages_note;
+  if (s.codec == "pooled") json["codec"] = s.codec;
   json["channel_args"] = s.channel_args;
   json["listening"] = s.listening;
   if (s.tcp_echo_port > 0) json["tcp_echo_port"] = s.tcp_echo_port;
@@ -49,6 +50,7 @@ void AddMethod(Json& json, const RunContext& c) {
   json["rpc"] = c.method.path;
   json["messages"] = c.messages;
   json["stub"] = c.stub;
+  if (c.codec == "pooled") json["codec"] = c.codec;
   if (!c.payload.empty()) json["payload"] = c.payload;
   if (!c.content.empty()) json["content"] = c.content;
   if (c.stream_messages > 0) json["stream_messages"] = c.stream_messages;

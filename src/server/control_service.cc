@@ -48,6 +48,7 @@ grpc::Status ControlBackend::Describe(v1::ServerDescription& answer) const {
   answer.set_api(std::string(ToString(config_.api)));
   answer.set_messages(std::string(ToString(config_.messages)));
   answer.set_messages_note(server_.MessagesNote());
+  answer.set_codec(std::string(ToString(config_.codec)));
   if (config_.api != ServerApi::kCallback) {
     answer.set_num_cqs(static_cast<uint32_t>(config_.num_cqs));
     answer.set_workers_per_cq(static_cast<uint32_t>(config_.workers_per_cq));
@@ -89,6 +90,8 @@ grpc::Status ControlBackend::Sample(const std::string& peer, const v1::SampleReq
   if (times.on()) {
     ToProto(times.handling().Snapshot(), *answer.mutable_call_times()->mutable_handling());
     ToProto(times.finishing().Snapshot(), *answer.mutable_call_times()->mutable_finishing());
+    ToProto(times.codec().parse().Snapshot(), *answer.mutable_call_times()->mutable_parsing());
+    ToProto(times.codec().serialize().Snapshot(), *answer.mutable_call_times()->mutable_serializing());
   }
   if (request.has_switches()) {
     times.Switch(request.switches().time_calls());

@@ -66,8 +66,8 @@ class Counter {
   std::atomic<uint64_t> n_{0};
 };
 
-// `Services` is what calls are requested from: Register(builder). Each of `Calls` is a ServerEvent, constructed from
-// how its messages are to live, with
+// `Services` is what calls are requested from: constructed from the ServerConfig; Register(builder). Each of `Calls` is
+// a ServerEvent, constructed from how its messages are to live, with
 //   template <typename Thread> void Post(Thread&);           requests one call
 //   template <typename Thread> void Step(Thread&, bool ok);  takes the events of that call, in order
 // The thread given is the one that runs it; it offers services(), queue(), times(), Arrival(), Spend(), Accepted(),
@@ -207,7 +207,8 @@ class CqServer final : public PingServer {
   }
 
  private:
-  explicit CqServer(const ServerConfig& config) : PingServer(config), config_(config), control_(config, *this) {}
+  explicit CqServer(const ServerConfig& config)
+      : PingServer(config), config_(config), services_(config), control_(config, *this) {}
 
   absl::Status Build() {
     grpc::ServerBuilder builder;

@@ -1,5 +1,6 @@
-// --api generic: completion queues and byte buffers. Whatever the method, the library delivers the call unparsed; no
-// protobuf message is made on the way, so what is left is the cost of the RPC itself.
+// --api generic: completion queues and byte buffers. Whatever the method, the library delivers the call unparsed. With
+// --messages bytes no protobuf message is made on the way, so what is left is the cost of the RPC itself; otherwise
+// they are made here, which is the way to have a codec of one's own.
 
 #include <grpcpp/generic/async_generic_service.h>
 #include <grpcpp/grpcpp.h>
@@ -11,63 +12,21 @@
 #include <vector>
 
 #include "src/server/cq_server.h"
+#include "src/server/generic_methods.h"
 #include "src/server/server_kinds.h"
 
 namespace cqbench {
 namespace {
 
-// What client-streaming calls have taken: one method's part is used by one call.
-template <typename M>
-struct GatheredBy {};
-template <Gathers M>
-struct GatheredBy<M> {
-  typename M::Gathered gathered{};
-};
-template <typename... Ms>
-struct Gathered : GatheredBy<Ms>... {};
-using AllGathered = AllMethods::Apply<Gathered>;
-
-// A method by its path: what its shape asks for, the rest is null.
-struct GenericMethod {
-  using Bytes = grpc::ByteBuffer;
-  std::string path;
-  Shape shape;
-  grpc::Status (*handle)(const Bytes& request, Bytes* response) = nullptr;
-  grpc::Status (*count)(const Bytes& request, uint32_t* count) = nullptr;
-  void (*begin)(AllGathered& gathered) = nullptr;
-  grpc::Status (*take)(const Bytes& request, AllGathered& gathered) = nullptr;
-  grpc::Status (*answer)(const AllGathered& gathered, Bytes* response) = nullptr;
-};
-
-template <typename M>
-GenericMethod Describe() {
-  GenericMethod method{.path = PathOf<M>(), .shape = M::kShape};
-  if constexpr (Answers<M>) method.handle = &M::HandleBytes;
-  if constexpr (AnswersOften<M>) method.count = &M::CountResponsesInBytes;
-  if constexpr (Gathers<M>) {
-    using Mine = GatheredBy<M>;
-    method.begin = [](AllGathered& all) { static_cast<Mine&>(all) = {}; };
-    method.take = [](const grpc::ByteBuffer& request, AllGathered& all) {
-      return M::TakeBytes(request, static_cast<Mine&>(all).gathered);
-    };
-    method.answer = [](const AllGathered& all, grpc::ByteBuffer* response) {
-      return M::AnswerBytes(static_cast<const Mine&>(all).gathered, response);
-    };
-  }
-  return method;
-}
-
-std::vector<GenericMethod> DescribeAll() {
-  std::vector<GenericMethod> all;
-  AllMethods::ForEach([&]<typename M>() { all.push_back(Describe<M>()); });
-  return all;
-}
-
 template <typename List>
 struct GenericServices;
 template <typename... Services>
 struct GenericServices<TypeList<Services...>> {
-  const std::vector<GenericMethod> methods = DescribeAll();
+  explicit GenericServices(const ServerConfig& config)
+      : codec(config.codec), methods(DescribeMethods(config.messages)) {}
+
+  const Codec codec;
+  const std::vector<GenericMethod> methods;
 
   grpc::AsyncGenericService generic;
   // For reflection, which lists services that have a method of their own. Registered for a host that no call names, so
@@ -90,7 +49,7 @@ struct GenericServices<TypeList<Services...>> {
 
 class GenericCall : public ServerEvent {
  public:
-  explicit GenericCall(MessageHolder /*bytes*/) {}
+  explicit GenericCall(MessageHolder messages) { call_.holder = messages; }
 
   template <typename Thread>
   void Post(Thread& thread) {
@@ -131,7 +90,8 @@ class GenericCall : public ServerEvent {
     thread.Accepted(this);
     method_ = thread.services().Find(context_->method());
     if (method_ == nullptr) return Fail({grpc::StatusCode::UNIMPLEMENTED, "no such method"});
-    if (method_->begin != nullptr) method_->begin(gathered_);
+    call_.codec = thread.services().codec;
+    if (method_->begin != nullptr) method_->begin(call_);
     Read();
   }
 
@@ -144,12 +104,14 @@ class GenericCall : public ServerEvent {
       case Shape::kBidi:
         return Answer(thread, thread.Arrival(), /*last=*/false);
       case Shape::kClientStreaming: {
-        const grpc::Status status = method_->take(request_, gathered_);
+        call_.times = nullptr;
+        const grpc::Status status = method_->take(call_, request_);
         thread.Spend();
         return status.ok() ? Read() : Fail(status);
       }
       case Shape::kServerStreaming: {
-        const grpc::Status status = method_->count(request_, &left_);
+        call_.times = arrived_ != 0 ? &thread.times().codec() : nullptr;
+        const grpc::Status status = method_->count(call_, request_, &left_);
         return status.ok() ? AnswerNext(thread, arrived_) : Fail(status);
       }
     }
@@ -163,7 +125,8 @@ class GenericCall : public ServerEvent {
       return Fail({grpc::StatusCode::INVALID_ARGUMENT, "the call has no request"});
     }
     const Nanos arrived = thread.Arrival();
-    const grpc::Status status = method_->answer(gathered_, &response_);
+    call_.times = arrived != 0 ? &thread.times().codec() : nullptr;
+    const grpc::Status status = method_->answer(call_, &response_);
     return status.ok() ? Send(thread, arrived, /*last=*/true) : Fail(status);
   }
 
@@ -179,7 +142,8 @@ class GenericCall : public ServerEvent {
   }
   template <typename Thread>
   void Answer(Thread& thread, Nanos arrived, bool last) {
-    const grpc::Status status = method_->handle(request_, &response_);
+    call_.times = arrived != 0 ? &thread.times().codec() : nullptr;
+    const grpc::Status status = method_->handle(call_, request_, &response_);
     thread.Spend();
     return status.ok() ? Send(thread, arrived, last) : Fail(status);
   }
@@ -207,8 +171,8 @@ class GenericCall : public ServerEvent {
   const GenericMethod* method_ = nullptr;
   Nanos arrived_ = 0;  // 0: this call is not timed
   Nanos handled_at_ = 0;
-  uint32_t left_ = 0;     // server-streaming: answers
-  AllGathered gathered_;  // client-streaming
+  uint32_t left_ = 0;  // server-streaming: answers
+  GenericCallState call_;
   std::optional<grpc::GenericServerContext> context_;
   std::optional<grpc::GenericServerAsyncReaderWriter> stream_;
   grpc::ByteBuffer request_;

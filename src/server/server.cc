@@ -72,7 +72,6 @@ absl::StatusOr<std::unique_ptr<PingServer>> StartServer(const ServerConfig& conf
   // With the port that it got, because the server describes itself as soon as it serves.
   ServerConfig resolved = config;
   if (tcp_echo) resolved.tcp_echo_port = tcp_echo->port();
-  if (config.api == ServerApi::kGeneric) resolved.messages = MessageHolder::kBytes;
   try {
     auto server = StartKind(resolved);
     if (server.ok()) (*server)->tcp_echo_ = std::move(tcp_echo);

@@ -6,6 +6,7 @@
 
 #include "cqbench/clock.h"
 #include "cqbench/histogram.h"
+#include "src/method/codec_times.h"
 
 namespace cqbench {
 
@@ -20,6 +21,7 @@ class ServiceTimes {
       handling_.Clear();
       finishing_.Clear();
     }
+    codec_.Switch(on);
     on_.store(on, std::memory_order_relaxed);
   }
   bool on() const { return on_.load(std::memory_order_relaxed); }
@@ -44,6 +46,9 @@ class ServiceTimes {
       finishing_.Record(NowNs() - handled);
   }
 
+  // Of calls that are timed.
+  CodecTimes& codec() { return codec_; }
+
   const SharedHistogram& handling() const { return handling_; }
   const SharedHistogram& finishing() const { return finishing_; }
 
@@ -51,6 +56,7 @@ class ServiceTimes {
   alignas(64) std::atomic<bool> on_{false};
   alignas(64) SharedHistogram handling_;
   SharedHistogram finishing_;
+  CodecTimes codec_;
 };
 
 }  // namespace cqbench

@@ -29,6 +29,7 @@ int Complain(absl::string_view what, int exit_code) {
 void DescribeMessages(const RunConfig& run, RunContext& context) {
   context.messages = std::string(ToString(run.messages));
   context.stub = std::string(ToString(run.stub));
+  context.codec = std::string(ToString(run.codec));
   const Shape shape = run.method.shape;
   if (shape == Shape::kClientStreaming || shape == Shape::kServerStreaming) {
     context.stream_messages = run.message.stream_messages;

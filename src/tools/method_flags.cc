@@ -71,9 +71,16 @@ MethodFlags::MethodFlags(CLI::App& app, RunConfig& run) : run_(run), workload_(W
                                "messages of a client- or server-streaming call, which is timed as a whole");
   AddEnum(app, "--messages", run.messages,
           {MessageHolder::kFresh, MessageHolder::kReused, MessageHolder::kArena, MessageHolder::kBytes},
-          "how messages live: constructed for each call, used again, on protobuf arenas, or without protobuf");
+          "how messages live. fresh: made and destroyed for each call, as most services do; reused: one for call "
+          "after call, which keeps its memory; arena: on a protobuf arena that is reset, for messages of many parts; "
+          "bytes: not parsed at all, as in a proxy");
   stub_ = AddEnum(app, "--stub", run.stub, {StubKind::kGenerated, StubKind::kGeneric},
-                  "calls through generated code, or through grpc::TemplatedGenericStub; --messages bytes are generic");
+                  "calls through generated code, or through grpc::TemplatedGenericStub; --messages bytes and --codec "
+                  "pooled are generic");
+  codec_ = AddEnum(app, "--codec", run.codec, {Codec::kProtobuf, Codec::kPooled},
+                   "what makes bytes of messages. protobuf: the library, as for generated code; pooled: "
+                   "grpc::SerializationTraits of one's own that write into memory that is used again and read where "
+                   "the library received, which takes --stub generic");
   request_bytes_ = AddSize(app, "--request-bytes", message.request_bytes,
                            "payload of a request: a number of bytes, or with a unit: 4KiB");
   response_bytes_ = AddSize(app, "--response-bytes", message.response_bytes, "payload of a response");
@@ -120,6 +127,13 @@ void MethodFlags::ResolveStub() {
   if (run_.messages == MessageHolder::kBytes) {
     if (stub_->count() > 0 && run_.stub == StubKind::kGenerated) {
       BadCombination("--stub", "generated code takes protobuf messages, not --messages bytes");
+    }
+    if (codec_->count() > 0) BadCombination("--codec", "there is none for --messages bytes");
+    run_.stub = StubKind::kGeneric;
+  }
+  if (run_.codec == Codec::kPooled) {
+    if (stub_->count() > 0 && run_.stub == StubKind::kGenerated) {
+      BadCombination("--stub", "generated code has protobuf's codec, not --codec pooled");
     }
     run_.stub = StubKind::kGeneric;
   }

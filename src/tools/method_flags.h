@@ -27,7 +27,8 @@ class MethodFlags {
   bool streaming_ = false;
   uint32_t chunk_size_ = 0;
   int chunk_count_ = 0;
-  CLI::Option *method_option_, *stub_, *stream_messages_, *request_bytes_, *response_bytes_, *payload_, *payload_seed_;
+  CLI::Option *method_option_, *stub_, *codec_, *stream_messages_, *request_bytes_, *response_bytes_, *payload_,
+      *payload_seed_;
   CLI::Option *chunk_bytes_, *chunks_, *content_;
 };
 

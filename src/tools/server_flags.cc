@@ -22,15 +22,20 @@ class ServerFlags {
     listen_->excludes(host_);
     listen_->excludes(port_);
     AddChoice(app_, "--api", api_, {"cq", "callback", "sync", "generic"},
-              "server API: completion queues, reactors, thread pool, or completion queues with byte buffers");
+              "server API: completion queues, reactors, thread pool, or completion queues with byte buffers, which are "
+              "parsed by itself or not at all");
     num_cqs_ = AddNumber(app_, "--num-cqs", config_.num_cqs, 1, 1024, "completion queues");
     workers_ = AddNumber(app_, "--workers-per-cq", config_.workers_per_cq, 1, 1024, "threads on each completion queue");
     callbacks_ = AddNumber(app_, "--callbacks-per-cq", config_.callbacks_per_cq, 1, 100'000,
                            "requests posted per completion queue and method, kept constant under load");
     messages_ =
         AddChoice(app_, "--messages", messages_text_, {"fresh", "reused", "arena", "bytes"},
-                  "how messages live: constructed for each call, used again, on an arena, or as bytes only, which "
-                  "is what --api generic does and no other");
+                  "how messages live. fresh: made and destroyed for each call, as most services do; reused: one for "
+                  "call after call, which keeps its memory; arena: on a protobuf arena that is reset, for messages of "
+                  "many parts; bytes: not parsed at all, as in a proxy: --api generic only, and its default");
+    codec_ = AddChoice(app_, "--codec", codec_text_, {"protobuf", "pooled"},
+                       "what makes bytes of messages. protobuf: the library, as for generated code; pooled: into "
+                       "memory that is used again, and read where the library received: --api generic only");
     AddChoice(app_, "--poll", poll_, {"block", "spin"},
               "how completion-queue threads wait; spin needs --api cq or generic");
     AddDuration(app_, "--service-time", config_.service_time.mean_ns,
@@ -86,11 +91,15 @@ class ServerFlags {
 
   void ResolveMessages() {
     const bool generic = config_.api == ServerApi::kGeneric;
-    if (generic && messages_->count() == 0) messages_text_ = "bytes";
-    if (generic && messages_text_ != "bytes") {
-      BadCombination("--messages", messages_text_ + " needs --api cq, callback or sync: generic has bytes only");
-    }
+    config_.codec = codec_text_ == "pooled" ? Codec::kPooled : Codec::kProtobuf;
+    if (generic && messages_->count() == 0 && codec_->count() == 0) messages_text_ = "bytes";
     if (!generic && messages_text_ == "bytes") BadCombination("--messages", "bytes needs --api generic, not " + api_);
+    if (!generic && config_.codec == Codec::kPooled) {
+      BadCombination("--codec", "pooled needs --api generic, not " + api_);
+    }
+    if (messages_text_ == "bytes" && codec_->count() > 0) {
+      BadCombination("--codec", "there is none for --messages bytes");
+    }
     config_.messages = messages_text_ == "fresh"   ? MessageHolder::kFresh
                        : messages_text_ == "arena" ? MessageHolder::kArena
                        : messages_text_ == "bytes" ? MessageHolder::kBytes
@@ -119,11 +128,12 @@ class ServerFlags {
   std::vector<std::string> listen_texts_;
   std::string api_ = "cq";
   std::string messages_text_ = "reused";
+  std::string codec_text_ = "protobuf";
   std::string poll_ = "block";
   std::string service_distribution_ = "constant";
   std::string service_mode_text_ = "burn";
-  CLI::Option *host_, *port_, *listen_, *num_cqs_, *workers_, *callbacks_, *messages_, *tcp_echo_, *distribution_,
-      *service_mode_;
+  CLI::Option *host_, *port_, *listen_, *num_cqs_, *workers_, *callbacks_, *messages_, *codec_, *tcp_echo_,
+      *distribution_, *service_mode_;
 };
 
 }  // namespace

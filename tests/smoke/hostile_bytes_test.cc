@@ -1,0 +1,133 @@
+// Bytes that are no message, sent to every kind of server: answered with a status, and the server goes on.
+
+#include <gmock/gmock.h>
+#include <grpcpp/generic/generic_stub.h>
+#include <grpcpp/grpcpp.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <chrono>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "cqbench/proto/echo.grpc.pb.h"
+#include "cqbench/proto/myservice.pb.h"
+#include "tests/smoke/harness.h"
+
+namespace cqbench::smoke {
+namespace {
+
+class HostileBytesTest : public testing::TestWithParam<Flags> {
+ protected:
+  static std::unique_ptr<grpc::ClientContext> Context() {
+    auto context = std::make_unique<grpc::ClientContext>();
+    context->set_deadline(std::chrono::system_clock::now() +
+                          std::chrono::duration_cast<std::chrono::seconds>(kPatience));
+    return context;
+  }
+  static bool Has(const std::string& flag) {
+    return std::find(GetParam().begin(), GetParam().end(), flag) != GetParam().end();
+  }
+  bool ServesOn() {
+    v1::EchoResponse response;
+    return v1::EchoService::NewStub(channel_)->Echo(Context().get(), v1::EchoRequest(), &response).ok();
+  }
+
+  Server server_{GetParam()};
+  const std::shared_ptr<grpc::Channel> channel_ = ChannelTo(server_.address());
+};
+
+// A call of any shape with these bytes as its only request, read to its end.
+struct BytesCall {
+  grpc::Status status;
+  std::vector<grpc::ByteBuffer> answers;
+};
+BytesCall CallWithBytes(const std::shared_ptr<grpc::Channel>& channel, grpc::ClientContext* context,
+                        const std::string& path, const std::string& bytes) {
+  grpc::GenericStub stub(channel);
+  grpc::CompletionQueue queue;
+  const auto done = [&queue] {
+    void* tag = nullptr;
+    bool ok = false;
+    return queue.Next(&tag, &ok) && ok;
+  };
+  const auto call = stub.PrepareCall(context, path, &queue);
+  call->StartCall(nullptr);
+  done();
+  const grpc::Slice slice(bytes);
+  call->WriteLast(grpc::ByteBuffer(&slice, 1), grpc::WriteOptions(), nullptr);
+  done();
+  BytesCall result;
+  grpc::ByteBuffer answer;
+  for (call->Read(&answer, nullptr); done(); call->Read(&answer, nullptr)) result.answers.push_back(answer);
+  call->Finish(&result.status, nullptr);
+  done();
+  return result;
+}
+
+std::vector<std::string> HostileBytes() {
+  CreateUserRequest user;
+  user.set_id(1);
+  user.set_name(std::string(1000, 'x'));
+  const std::string all = user.SerializeAsString();
+  return {
+      all.substr(0, all.size() - 1),               // cut off in a string
+      all.substr(0, 1),                            // behind a tag
+      "\x0f\xff\xff",                              // a wire type that there is not
+      std::string("\x02\x00", 2),                  // field number 0
+      "\x12\xff\xff\xff\xff\x07",                  // a string of 2 GiB
+      "\x12\xff\xff\xff\xff\xff\xff\xff\xff\x7f",  // of more than there can be
+      "\x08" + std::string(20, '\xff'),            // a number without an end
+      std::string(10'000, '\x0b'),                 // groups in groups in groups
+      std::string(3, '\xff'),
+  };
+}
+
+// The library refuses what is not the method's message, with a code that depends on the API (the callback API's is
+// UNIMPLEMENTED in 1.51); the generic server has to look itself. In a stream, the library's APIs have no other word for
+// a message that cannot be parsed than for the end of the messages.
+TEST_P(HostileBytesTest, BytesThatAreNoRequestAreRefused) {
+  const bool generic = Has("generic");
+  const std::string echo = "/cqbench.v1.EchoService/";
+  for (const std::string& bytes : HostileBytes()) {
+    SCOPED_TRACE(testing::PrintToString(bytes.substr(0, 20)));
+    for (const std::string& path : {std::string("/MyService/CreateUser"), echo + "Echo", echo + "Download",
+                                    echo + "Upload", echo + "EchoStream"}) {
+      SCOPED_TRACE(path);
+      const bool reads_a_stream = path == echo + "Upload" || path == echo + "EchoStream";
+      const auto context = Context();
+      const BytesCall call = CallWithBytes(channel_, context.get(), path, bytes);
+      const grpc::StatusCode code = call.status.error_code();
+      if (generic) {
+        EXPECT_EQ(code, grpc::StatusCode::INVALID_ARGUMENT) << call.status.error_message();
+      } else if (!reads_a_stream) {
+        EXPECT_THAT(code, testing::AnyOf(grpc::StatusCode::INTERNAL, grpc::StatusCode::UNIMPLEMENTED));
+      }
+      EXPECT_NE(code, grpc::StatusCode::DEADLINE_EXCEEDED);
+      EXPECT_NE(code, grpc::StatusCode::UNAVAILABLE);
+      if (!reads_a_stream) EXPECT_TRUE(call.answers.empty());
+    }
+  }
+  EXPECT_TRUE(ServesOn());
+}
+
+// Text that is no UTF-8 makes a message bad, but one has to make a message of it to see that.
+TEST_P(HostileBytesTest, TextThatIsNoneIsSeenByWhoeverParses) {
+  const auto context = Context();
+  const BytesCall call = CallWithBytes(channel_, context.get(), "/MyService/CreateUser", "\x12\x02\xc0\x80");
+  EXPECT_EQ(call.status.ok(), Has("bytes")) << call.status.error_message();
+}
+
+INSTANTIATE_TEST_SUITE_P(All, HostileBytesTest,
+                         testing::Values(Flags{"--api", "cq"}, Flags{"--api", "callback"}, Flags{"--api", "sync"},
+                                         Flags{"--api", "generic", "--messages", "bytes"},
+                                         Flags{"--api", "generic", "--messages", "fresh"},
+                                         Flags{"--api", "generic", "--codec", "pooled"}),
+                         [](const testing::TestParamInfo<Flags>& tested) {
+                           std::string name = tested.param[1];
+                           return tested.param.size() > 2 ? name + "_" + tested.param[3] : name;
+                         });
+
+}  // namespace
+}  // namespace cqbench::smoke

@@ -1,0 +1,170 @@
+// The pooled codec writes and reads what the library's does, and its memory comes back from whichever thread.
+#include "src/method/coded.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "src/method/methods.h"
+
+namespace cqbench {
+namespace {
+
+using v1::EchoRequest;
+
+std::string BytesOf(const grpc::ByteBuffer& buffer) {
+  std::vector<grpc::Slice> slices;
+  if (!buffer.Dump(&slices).ok()) return "";
+  std::string bytes;
+  for (const grpc::Slice& slice : slices) bytes.append(reinterpret_cast<const char*>(slice.begin()), slice.size());
+  return bytes;
+}
+EchoRequest Message(size_t size) {
+  EchoRequest message;
+  message.set_payload(std::string(size, 'x'));
+  return message;
+}
+grpc::ByteBuffer Serialized(Codec codec, const EchoRequest& message) {
+  grpc::ByteBuffer bytes;
+  EXPECT_TRUE(Serialize(codec, message, &bytes).ok());
+  return bytes;
+}
+
+// Around what is inline, what is cut, what has a buffer of its own, and what has none of the pool's.
+constexpr size_t kSizes[] = {0,      1,      20,     21,     31,      100,       4080,      4095,      4096,
+                             16'380, 16'384, 16'500, 32'768, 300'000, 1'048'560, 1'048'576, 1'048'640, 5'000'000};
+
+TEST(Coded, BytesAreTheLibrarys) {
+  for (size_t size : kSizes) {
+    const EchoRequest message = Message(size);
+    grpc::ByteBuffer bytes = Serialized(Codec::kPooled, message);
+    EXPECT_TRUE(BytesOf(bytes) == message.SerializeAsString()) << size;
+    EchoRequest parsed = Message(7);  // what was in it before is gone
+    ASSERT_TRUE(Parse(Codec::kPooled, &bytes, &parsed).ok()) << size;
+    EXPECT_TRUE(parsed.payload() == message.payload()) << size;
+    EXPECT_FALSE(bytes.Valid()) << "as with the library";
+  }
+}
+
+TEST(Coded, SeveralPiecesAreOneMessage) {
+  const std::string all = Message(1000).SerializeAsString();
+  const grpc::Slice slices[] = {grpc::Slice(all.substr(0, 333)), grpc::Slice(all.substr(333))};
+  for (Codec codec : {Codec::kProtobuf, Codec::kPooled}) {
+    grpc::ByteBuffer bytes(slices, 2);
+    EchoRequest parsed;
+    EXPECT_TRUE(Parse(codec, &bytes, &parsed).ok());
+    EXPECT_EQ(parsed.payload().size(), 1000u);
+  }
+}
+
+TEST(Coded, WhatIsNoMessageIsRefusedByBothCodecs) {
+  const std::string all = Message(1000).SerializeAsString();
+  for (const std::string& bad :
+       {all.substr(0, 999), std::string("\x0f\xff\xff"), std::string("\x02\xff"), std::string("\xff")}) {
+    for (Codec codec : {Codec::kProtobuf, Codec::kPooled}) {
+      const grpc::Slice slice(bad);
+      grpc::ByteBuffer bytes(&slice, 1);
+      EchoRequest parsed;
+      EXPECT_EQ(Parse(codec, &bytes, &parsed).error_code(), grpc::StatusCode::INTERNAL) << ToString(codec);
+    }
+  }
+}
+
+TEST(Coded, TraitsUseTheCodecAndTimeASample) {
+  using Traits = grpc::SerializationTraits<Coded<EchoRequest>>;
+  CodecTimes& times = CodecTimes::OfClient();
+  for (Codec codec : {Codec::kProtobuf, Codec::kPooled}) {
+    times.Switch(true);
+    Holder<Coded<EchoRequest>> holder(MessageHolder::kArena, codec);
+    for (uint32_t i = 0; i < 10 * CodecTimes::kEvery; ++i) {
+      Coded<EchoRequest>& message = holder.Next();
+      message.message->set_response_bytes(77);
+      grpc::ByteBuffer bytes;
+      bool own = false;
+      ASSERT_TRUE(Traits::Serialize(message, &bytes, &own).ok());
+      EXPECT_TRUE(own);
+      ASSERT_TRUE(Traits::Deserialize(&bytes, &message).ok());
+      EXPECT_EQ(message.message->response_bytes(), 77u);
+    }
+    times.Switch(false);
+    EXPECT_EQ(times.serialize().Snapshot().Count(), 10u);
+    EXPECT_EQ(times.parse().Snapshot().Count(), 10u);
+  }
+}
+
+TEST(SlicePool, SlicesInUseDoNotOverlap) {
+  std::vector<grpc::Slice> slices;
+  for (int i = 0; i < 2000; ++i) {
+    slices.push_back(SlicePool::Make(50 + static_cast<size_t>(i % 100)));
+    std::fill_n(SlicePool::BytesOf(slices.back()), slices.back().size(), static_cast<uint8_t>(i));
+  }
+  for (int i = 0; i < 2000; ++i) {
+    const grpc::Slice& slice = slices[static_cast<size_t>(i)];
+    ASSERT_EQ(slice.size(), 50 + static_cast<size_t>(i % 100));
+    ASSERT_EQ(std::string(slice.begin(), slice.end()), std::string(slice.size(), static_cast<char>(i))) << i;
+  }
+}
+
+TEST(SlicePool, MemoryIsUsedAgain) {
+  for (size_t size : {size_t{60}, size_t{4096}, size_t{16'388}, size_t{100'000}, size_t{1} << 20}) {
+    for (int warm = 0; warm < 100; ++warm) SlicePool::Make(size);
+    const uint64_t before = SlicePool::Allocated();
+    for (int i = 0; i < 10'000; ++i) SlicePool::Make(size);
+    EXPECT_EQ(SlicePool::Allocated(), before) << size;
+  }
+}
+
+// One thread writes, another sees the end of the sending: what the one lacks the other has too much of.
+TEST(SlicePool, MemoryComesBackFromAnotherThread) {
+  constexpr size_t kSize = 20'000;
+  const auto pass = [&] {
+    std::vector<grpc::Slice> slices;
+    for (int i = 0; i < 200; ++i) slices.push_back(SlicePool::Make(kSize));
+    std::thread([&] { slices.clear(); }).join();
+  };
+  for (int warm = 0; warm < 3; ++warm) pass();
+  const uint64_t before = SlicePool::Allocated();
+  for (int round = 0; round < 20; ++round) pass();
+  EXPECT_EQ(SlicePool::Allocated(), before);
+}
+
+TEST(SlicePool, ManyThreadsPassSlicesOn) {
+  constexpr int kThreads = 4, kRounds = 300;
+  std::vector<std::thread> threads;
+  for (int t = 0; t < kThreads; ++t) {
+    threads.emplace_back([t] {
+      for (int round = 0; round < kRounds; ++round) {
+        std::vector<grpc::Slice> slices;
+        for (size_t size : {size_t{40}, size_t{3000}, size_t{9000}, size_t{40'000}}) {
+          slices.push_back(SlicePool::Make(size));
+          std::fill_n(SlicePool::BytesOf(slices.back()), size, static_cast<uint8_t>(t));
+        }
+        std::thread([t, given = std::move(slices)] {
+          for (const grpc::Slice& slice : given) {
+            EXPECT_EQ(std::string(slice.begin(), slice.end()), std::string(slice.size(), static_cast<char>(t)));
+          }
+        }).join();
+      }
+    });
+  }
+  for (std::thread& thread : threads) thread.join();
+}
+
+// Whatever was in flight at once: the store keeps so much and no more.
+TEST(SlicePool, WhatIsKeptIsBounded) {
+  constexpr size_t kSize = SlicePool::kMaxPooled;
+  const uint64_t allocated = SlicePool::Allocated(), freed = SlicePool::Freed();
+  std::thread([] {
+    std::vector<grpc::Slice> slices;
+    for (size_t i = 0; i < 2 * SlicePool::kMaxStored / kSize; ++i) slices.push_back(SlicePool::Make(kSize));
+  }).join();
+  const uint64_t held = (SlicePool::Allocated() - allocated) - (SlicePool::Freed() - freed);
+  EXPECT_LE(held * kSize, SlicePool::kMaxStored);
+  EXPECT_GT(SlicePool::Freed(), freed);
+}
+
+}  // namespace
+}  // namespace cqbench
