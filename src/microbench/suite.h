@@ -56,11 +56,19 @@ struct MessageCase {
   std::string suffix;
   MessageConfig config;
 };
-// Methods with a payload: with as much of it in both directions.
+// Methods with a payload: with as much of it in both directions. Methods with contents to choose from: with each.
 template <Method M>
 std::vector<MessageCase> MessageCases() {
-  if (!M::kHasPayload) return {{"", MessageConfig()}};
+  if (!M::kHasPayload && !HasContent<M>()) return {{"", MessageConfig()}};
   std::vector<MessageCase> cases;
+  if (HasContent<M>()) {
+    for (const Content content : {Content::kEmpty, Content::kComplex}) {
+      MessageConfig config;
+      config.content = content;
+      cases.push_back({absl::StrCat("/", ToString(content)), config});
+    }
+    return cases;
+  }
   for (const uint32_t bytes : {0u, 1u << 10, 16u << 10}) {
     MessageConfig config;
     config.request_bytes = config.response_bytes = bytes;

@@ -4,6 +4,7 @@
 #include <grpcpp/grpcpp.h>
 #include <gtest/gtest.h>
 
+#include <cmath>
 #include <csignal>
 #include <cstdlib>
 #include <string>
@@ -34,6 +35,14 @@ std::vector<std::string> Codes(const Json& findings) {
   return codes;
 }
 
+// By what share a count of that end may be off. It is scaled from the time between its two samples to the window, but
+// slots make no calls after the window, and a busy machine takes samples late.
+double Blur(const Json& point, const std::string& side) {
+  const double outside =
+      std::abs(Figure(point, side + "_sample_before_ns")) + std::abs(Figure(point, side + "_sample_after_ns"));
+  return outside / Figure(point, "window_ns");
+}
+
 bool HasFigures(const Json& point, const std::string& prefix) {
   for (const auto& [key, value] : point.items()) {
     if (key.rfind(prefix, 0) == 0) return true;
@@ -61,7 +70,7 @@ TEST_P(EvidenceTest, BothEndsAgreeOnOneCallInFlightPerConnection) {
   const double completed = Figure(point, "completed");
   EXPECT_EQ(Figure(point, "client_connections"), 4);
   EXPECT_EQ(Figure(point, "server_connections"), 4) << "the control service's own is not one of them";
-  EXPECT_NEAR(Figure(point, "server_rpcs") / completed, 1, 0.02);
+  EXPECT_NEAR(Figure(point, "server_rpcs") / completed, 1, 0.02 + Blur(point, "server"));
   double sum = 0;
   for (const auto& worker : point.at("completed_per_slot")) sum += worker.get<double>();
   EXPECT_EQ(sum, completed);
@@ -71,9 +80,10 @@ TEST_P(EvidenceTest, BothEndsAgreeOnOneCallInFlightPerConnection) {
   // much may be under way.
   EXPECT_NEAR(Figure(point, "client_rpcs_per_segment_sent"), 1, 0.1);
   const double sent = Figure(point, "client_segments_sent_per_connection_median");
-  EXPECT_NEAR(Figure(point, "server_segments_received_per_connection_median") / sent, 1, 0.05);
+  const double blur = Blur(point, "client") + Blur(point, "server");
+  EXPECT_NEAR(Figure(point, "server_segments_received_per_connection_median") / sent, 1, 0.05 + blur);
   const double bytes = Figure(point, "client_bytes_sent_per_connection_median");
-  EXPECT_NEAR(Figure(point, "server_bytes_received_per_connection_median") / bytes, 1, 0.05);
+  EXPECT_NEAR(Figure(point, "server_bytes_received_per_connection_median") / bytes, 1, 0.05 + blur);
   for (const char* side : {"client", "server"}) {
     EXPECT_EQ(Figure(point, std::string(side) + "_connections_with_tcp_nodelay"), 4);
     // Nothing is lost on loopback, but the kernel may send again what a busy machine is slow to acknowledge.
@@ -99,9 +109,10 @@ TEST_P(EvidenceTest, BytesAreThePayloadsAndALittleMore) {
       PointOf({"--workload", "echo", "--request-bytes", "20000", "--response-bytes", "50000", "--inflight", "1"});
   ExpectClean(point);
   const double completed = Figure(point, "completed");
-  EXPECT_NEAR(Figure(point, "client_bytes_sent_per_connection_median") / completed / 20'000, 1.02, 0.03);
-  EXPECT_NEAR(Figure(point, "client_bytes_received_per_connection_median") / completed / 50'000, 1.02, 0.03);
-  EXPECT_NEAR(Figure(point, "server_bytes_sent_per_connection_median") / completed / 50'000, 1.02, 0.03);
+  const double client = 0.03 + Blur(point, "client"), server = 0.03 + Blur(point, "server");
+  EXPECT_NEAR(Figure(point, "client_bytes_sent_per_connection_median") / completed / 20'000, 1.02, client);
+  EXPECT_NEAR(Figure(point, "client_bytes_received_per_connection_median") / completed / 50'000, 1.02, client);
+  EXPECT_NEAR(Figure(point, "server_bytes_sent_per_connection_median") / completed / 50'000, 1.02, server);
 }
 
 TEST_P(EvidenceTest, ProcessesAreDescribed) {
@@ -158,7 +169,7 @@ TEST(EvidenceOfQueuesTest, EachQueuesShareIsTold) {
   const double sum = Figure(point, "server_rpcs_per_queue_min") + Figure(point, "server_rpcs_per_queue_median") +
                      Figure(point, "server_rpcs_per_queue_max");
   EXPECT_NEAR(sum / Figure(point, "server_rpcs"), 1, 0.001);
-  EXPECT_NEAR(Figure(point, "server_rpcs") / Figure(point, "completed"), 1, 0.02);
+  EXPECT_NEAR(Figure(point, "server_rpcs") / Figure(point, "completed"), 1, 0.02 + Blur(point, "server"));
   EXPECT_EQ(Figure(point, "server_posted_requests"), 3 * 7 * 6) << "queues, requests, methods";
   const Json info = run.Parsed().at("context").at("servers").at(0);
   EXPECT_EQ(info.at("api"), "cq");
@@ -174,7 +185,7 @@ TEST(EvidenceOfServersTest, IsAskedOnceWhateverItsAddresses) {
       RunClient(Flags{"--host", absl::StrCat(server.address(), ",unix:", path), "--inflight", "4"} + Longer());
   const Json point = run.Point();
   EXPECT_EQ(run.Parsed().at("context").at("servers").size(), 1u);
-  EXPECT_NEAR(Figure(point, "server_rpcs") / Figure(point, "completed"), 1, 0.02);
+  EXPECT_NEAR(Figure(point, "server_rpcs") / Figure(point, "completed"), 1, 0.02 + Blur(point, "server"));
   EXPECT_EQ(Figure(point, "client_connections"), 1) << "the Unix socket has no TCP_INFO";
 }
 
@@ -184,7 +195,7 @@ TEST(EvidenceOfServersTest, TwoServersAreAddedUp) {
   const Json point = run.Point();
   ExpectClean(point);
   EXPECT_EQ(run.Parsed().at("context").at("servers").size(), 2u);
-  EXPECT_NEAR(Figure(point, "server_rpcs") / Figure(point, "completed"), 1, 0.02);
+  EXPECT_NEAR(Figure(point, "server_rpcs") / Figure(point, "completed"), 1, 0.02 + Blur(point, "server"));
   EXPECT_EQ(Figure(point, "server_connections"), 2);
   EXPECT_EQ(Figure(point, "server_cpus_allowed"), Figure(point, "client_cpus_allowed")) << "they share a machine";
 }

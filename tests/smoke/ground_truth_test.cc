@@ -14,6 +14,8 @@ namespace cqbench::smoke {
 namespace {
 
 constexpr Nanos k100ms = 100 * kNanosPerMilli;
+// More than a busy machine holds a call up for, and less than the stall does, which takes half a second.
+constexpr Nanos k300ms = 300 * kNanosPerMilli;
 
 // --- a server that stands still for half a second ---
 
@@ -83,7 +85,7 @@ TEST_F(StallTest, LatencyFromSentShowsOnlyThoseInFlight) {
   const Stalled stalled = MeasureWithStall(k2000PerSecond + Flags{"--max-outstanding", "8"});
   ASSERT_TRUE(stalled.point.is_object());
   ExpectAllLateOnesSeen(stalled);
-  EXPECT_EQ(CallsAbove(stalled.point, "latency_from_sent_histogram", k100ms), 8u);
+  EXPECT_EQ(CallsAbove(stalled.point, "latency_from_sent_histogram", k300ms), 8u);
   EXPECT_GT(stalled.point.at("latency_p99_ns"), k100ms);
   EXPECT_GT(stalled.point.at("slot_wait_max_ns"), 400 * kNanosPerMilli);
 }
@@ -94,9 +96,9 @@ TEST_F(StallTest, AClosedLoopHidesIt) {
   ASSERT_TRUE(stalled.point.is_object());
   std::printf("P99 %.3f ms of %lu calls\n", stalled.point.at("latency_p99_ns").get<double>() / 1e6,
               stalled.point.at("calls_ok").get<unsigned long>());
-  EXPECT_LT(stalled.point.at("latency_p99_ns"), 20 * kNanosPerMilli);
+  EXPECT_LT(stalled.point.at("latency_p99_ns"), k100ms);
   EXPECT_GT(stalled.point.at("latency_max_ns"), 450 * kNanosPerMilli);
-  EXPECT_EQ(CallsAbove(stalled.point, "latency_histogram", k100ms), 8u);
+  EXPECT_EQ(CallsAbove(stalled.point, "latency_histogram", k300ms), 8u);
 }
 
 // --- a server that is full ---
