@@ -62,6 +62,13 @@ def test_an_open_loop() -> None:
     assert "P99 sent: from when it was sent." in " ".join(lines)
 
 
+def test_cpu_of_both_ends_where_it_is_known() -> None:
+    some = document(100, figures={"client_cpu_per_rpc_ns": 21_340.0})
+    lines = [" ".join(line.split()) for line in render({"a": [some, some]}, [closed(4)], 2).splitlines()]
+    assert lines[0] == "variant | in-flight | conns req/s P50 us P99 us client CPU server CPU runs | marks"
+    assert any(line.endswith(" 21.3 - 2 |") for line in lines)
+
+
 def test_nothing() -> None:
     assert render({"a": []}, [closed(1)], 1) == "Nothing was measured.\n"
 

@@ -19,6 +19,7 @@ LEGEND = (
     "Medians over the repetitions in `runs`; `conns`: established TCP connections, the last repetition's. Marks: "
     "! suspect, ^ at a limit, * cut short, ? not all repetitions."
 )
+CPU_LEGEND = "CPU: of each end, in microseconds for a call."
 OPEN_LEGEND = "P50, P99: from when a call was due; P99 sent: from when it was sent."
 
 
@@ -36,6 +37,8 @@ class Row:
     suspect: bool = False
     limited: bool = False
     sent_p99_us: float | None = None  # latency from sent; open loop only
+    client_cpu_us: float | None = None  # for a call
+    server_cpu_us: float | None = None
 
 
 def rows(documents: Sequence[Document], loads: Iterable[Load]) -> list[Row]:
@@ -60,6 +63,7 @@ def _row(load: Load, points: list[Measured]) -> Row:
         any(p.suspect for p in used),
         any(p.limits for p in used),
         _micros(_median(p.sent_p99_ns for p in used)),
+        *(_micros(_median(p.figures.get(f"{end}_cpu_per_rpc_ns") for p in used)) for end in ("client", "server")),
     )
 
 
@@ -80,28 +84,33 @@ def render(by_variant: dict[str, list[Document]], loads: Sequence[Load], repetit
         return "Nothing was measured.\n"
     width = max(len("variant"), *map(len, by_variant))
     in_open_loop = any(load.open for load in loads)
-    sent = f" {'P99 sent':>10}" if in_open_loop else ""
+    more = f" {'P99 sent':>10}" if in_open_loop else ""
+    table = {name: rows(documents, loads) for name, documents in by_variant.items()}
+    cpu = any(row.client_cpu_us or row.server_cpu_us for found in table.values() for row in found)
+    more += f" {'client CPU':>10} {'server CPU':>10}" if cpu else ""
     head = f"{'asked/s' if in_open_loop else 'in-flight':>9} | {'conns':>5} {'req/s':>10} {'P50 us':>9} {'P99 us':>10}"
-    lines = [f"{'variant':<{width}} | {head}{sent} {'runs':>5} | marks"]
-    for name, documents in by_variant.items():
-        lines.append("-" * (width + 1) + "+" + "-" * 11 + "+" + "-" * (45 + len(sent)) + "+" + "-" * 6)
-        lines += [f"{name:<{width}} | {_line(row, repetitions)}" for row in rows(documents, loads)]
+    lines = [f"{'variant':<{width}} | {head}{more} {'runs':>5} | marks"]
+    for name, found in table.items():
+        lines.append("-" * (width + 1) + "+" + "-" * 11 + "+" + "-" * (45 + len(more)) + "+" + "-" * 6)
+        lines += [f"{name:<{width}} | {_line(row, repetitions, cpu)}" for row in found]
     notes = remarks(by_variant)
-    legend = f"{LEGEND} {OPEN_LEGEND}" if in_open_loop else LEGEND
+    legend = " ".join([LEGEND, *([OPEN_LEGEND] if in_open_loop else []), *([CPU_LEGEND] if cpu else [])])
     shown = [_wrap(f"! {note}", "  ") for note in notes[:MAX_NOTES]]
     if len(notes) > MAX_NOTES:
         shown.append(f"... and {len(notes) - MAX_NOTES} more remarks in the JSON files")
     return "\n".join([*lines, "", _wrap(legend), *shown]) + "\n"
 
 
-def _line(row: Row, repetitions: int) -> str:
+def _line(row: Row, repetitions: int, cpu: bool) -> str:
     runs = f"{row.runs}" if row.runs == repetitions else f"{row.runs}/{repetitions}"
     kinds = (("!", row.suspect), ("^", row.limited), ("*", row.partial), ("?", row.runs < repetitions))
     marks = "".join(mark for mark, holds in kinds if holds)
-    sent = f" {_figure(row.sent_p99_us, '.1f'):>10}" if row.load.open else ""
+    more = f" {_figure(row.sent_p99_us, '.1f'):>10}" if row.load.open else ""
+    if cpu:
+        more += f" {_figure(row.client_cpu_us, '.1f'):>10} {_figure(row.server_cpu_us, '.1f'):>10}"
     text = (
         f"{row.load.number:>9.12g} | {_figure(row.connections, 'd'):>5} {_figure(row.throughput, '.0f'):>10} "
-        f"{_figure(row.p50_us, '.1f'):>9} {_figure(row.p99_us, '.1f'):>10}{sent} {runs:>5} | {marks}"
+        f"{_figure(row.p50_us, '.1f'):>9} {_figure(row.p99_us, '.1f'):>10}{more} {runs:>5} | {marks}"
     )
     return text.rstrip()
 
