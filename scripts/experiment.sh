@@ -69,12 +69,16 @@ done
 need_packages "${PYTHON_PACKAGES[@]}"
 python_venv
 if [[ $build == yes ]]; then
-  needs=$(exec_cqbench run --needs "$@")
+  needs=$(exec_cqbench run --needs "$@") go_servers=
   while read -r what version folder; do
     [[ $what != toxiproxy ]] || install_toxiproxy "$version" "$folder"
+    [[ "$what $version" != "program build/lineup/lineup" ]] || go_servers=yes
   done <<<"$needs"
   install_all
   build_preset release grpc_ping_server grpc_ping_client
+  if [[ -n $go_servers ]]; then
+    "$ROOT/scripts/lineup/build.sh" || say "no Go servers: the variants with them cannot be run, the others are"
+  fi
   if [[ $needs == *"build sid"* ]]; then
     "$ROOT/scripts/newgrpc.sh" --build-only || say "no newest gRPC: the variants with build \"sid\" cannot be run"
   fi

@@ -235,6 +235,11 @@ ClientFlags = Annotated[tuple[str, ...], PlainValidator(partial(_flags, CLIENT_T
 ServerFlags = Annotated[tuple[str, ...], PlainValidator(partial(_flags, SERVER_TAKEN)), Kind("flags")]
 Variables = Annotated[dict[str, str], PlainValidator(_variables), Kind("table of texts")]
 Build = Annotated[str, _one_of("release", "sid"), Kind("text")]
+Program = Annotated[
+    str,
+    _only('the path of a program, such as "build/lineup/lineup"', lambda value: is_host(value) and not value.isspace()),
+    Kind("text"),
+]
 Layout = Annotated[str, _one_of("post"), Kind("text")]
 Host = Annotated[str, _only('HOST or HOST:PORT, such as "server:2137"', is_host), Kind("text")]
 GrpcVersion = Annotated[

@@ -34,7 +34,8 @@ def _commands(experiment: Experiment, variant: Variant, placement: cpus.Placemen
     numbers = ",".join(f"{load.number:.12g}" for load in experiment.loads)
     host = variant.host or "localhost:1"
     client = plan.client_command(experiment, variant, placement, programs, numbers, host, Path(os.devnull))
-    server = [] if variant.host else [*plan.server_command(experiment, variant, placement, programs), "--port", "0"]
+    ours = not variant.host and not variant.server_program
+    server = [*plan.server_command(experiment, variant, placement, programs), "--port", "0"] if ours else []
     return [(*command, CHECK) for command in (client, server) if command]
 
 

@@ -6,7 +6,8 @@ variant, repetition, load     which unit; load: {"inflight": 8} or {"rate": 2000
                               were measured one right after the other: they are pairs
 file                          its result, in this folder
 status, reason                what became of it
-client_env, server_env, client_cpus, server_cpus, network, client_command, server_command, server_configuration
+client_env, server_env, client_cpus, server_cpus, network, client_command, server_command, server_program,
+server_configuration
                               how it was run
 started, ended                with milliseconds
 other_cpus                    CPU time that other programs used on its CPUs, in CPUs; absent where it is not known

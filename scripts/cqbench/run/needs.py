@@ -11,7 +11,7 @@ import subprocess
 
 from cqbench.files.text import one_line
 from cqbench.run import toxiproxy
-from cqbench.run.plan import Programs
+from cqbench.run.plan import Programs, server_program
 from cqbench.run.spec import Experiment
 
 ANSWER_TIMEOUT_S = 60  # the sid build's mounts a file system first
@@ -22,15 +22,16 @@ class Unmet(ValueError):
 
 
 def lines(experiment: Experiment) -> list[str]:
-    """For experiment.sh, which installs and builds it: 'build NAME', 'toxiproxy VERSION FOLDER'."""
+    """For experiment.sh, which installs and builds it: 'build NAME', 'program PATH', 'toxiproxy VERSION FOLDER'."""
     found = [f"build {name}" for name in sorted({v.build for v in experiment.variants})]
+    found += [f"program {path}" for path in sorted({v.server_program for v in experiment.variants} - {""})]
     if _proxied(experiment) and not os.environ.get(toxiproxy.VARIABLE):
         found.append(f"toxiproxy {toxiproxy.VERSION} {toxiproxy.FOLDER}")
     return found
 
 
 def check(experiment: Experiment, programs: Programs) -> dict[str, str]:
-    """By name, the variants that cannot be run with the gRPC at hand, each with the reason. Raises Unmet."""
+    """By name, the variants that cannot be run with what is at hand, each with the reason. Raises Unmet."""
     proxied = _proxied(experiment)
     if proxied and not os.access(programs.toxiproxy, os.X_OK):
         where = toxiproxy.VARIABLE if os.environ.get(toxiproxy.VARIABLE) else "toxiproxy"
@@ -39,7 +40,7 @@ def check(experiment: Experiment, programs: Programs) -> dict[str, str]:
             f"added_rtt; scripts/experiment.sh without --bin installs it, or set {toxiproxy.VARIABLE} to a "
             f"toxiproxy-server"
         )
-    unmet = _too_old(experiment, programs)
+    unmet = {**_too_old(experiment, programs), **_without_program(experiment)}
     if len(unmet) == len(experiment.variants):
         reasons = "; ".join(dict.fromkeys(unmet.values()))
         raise Unmet(f"{experiment.name}: no variant can be run: {reasons}")
@@ -48,6 +49,12 @@ def check(experiment: Experiment, programs: Programs) -> dict[str, str]:
 
 def _proxied(experiment: Experiment) -> list[str]:
     return [v.name for v in experiment.variants if v.added_rtt_ms is not None]
+
+
+def _without_program(experiment: Experiment) -> dict[str, str]:
+    """By variant, which server is not there."""
+    own = [v for v in experiment.variants if v.server_program]
+    return {v.name: f"there is no program {v.server_program}" for v in own if not os.access(server_program(v), os.X_OK)}
 
 
 def _too_old(experiment: Experiment, programs: Programs) -> dict[str, str]:

@@ -15,6 +15,7 @@ from cqbench.run.units import Unit
 
 # Per unit, beside warm-up and interval: a server and a client that start, connect, drain and end. Measured: 90 ms.
 UNIT_OVERHEAD_S = 0.1
+ROOT = Path(__file__).resolve().parents[3]
 WIDTH = 112
 PROXY_NOTE = (
     "a proxy stands between client and server in some variants: the client's connections and round-trip times are "
@@ -34,10 +35,20 @@ class Programs:
 
     def command(self, build: str, program: str, env: tuple[tuple[str, str], ...]) -> list[str]:
         """Without flags. Variables are part of the command, so that the manifest shows them."""
-        variables = ["env", *(f"{name}={value}" for name, value in env)] if env else []
+        variables = with_variables(env)
         if build == "sid":
             return [str(self.newgrpc), "--run", *variables, program]
         return [*variables, str(self.bin / program)]
+
+
+def with_variables(env: tuple[tuple[str, str], ...]) -> list[str]:
+    """What a command begins with to have them."""
+    return ["env", *(f"{name}={value}" for name, value in env)] if env else []
+
+
+def server_program(variant: Variant) -> Path:
+    """Of a variant whose server is not ours."""
+    return ROOT / variant.server_program
 
 
 def unit_seconds(experiment: Experiment) -> float:
@@ -93,6 +104,9 @@ def server_command(
     experiment: Experiment, variant: Variant, placement: cpus.Placement, programs: Programs
 ) -> list[str]:
     """Without --port."""
+    if variant.server_program:
+        command = [*with_variables(variant.server_env), str(server_program(variant)), *variant.server_flags]
+        return cpus.pinned(command, placement.server)
     layout_flags = layout.server_layout(max(1, len(placement.server))) if experiment.layout == "post" else []
     command = programs.command(variant.build, "grpc_ping_server", variant.server_env)
     return cpus.pinned([*command, *layout_flags, *variant.server_flags], placement.server)
@@ -129,13 +143,18 @@ def client_command(
     numbers: str,
     host: str,
     output: Path,
+    server_pid: int = 0,
 ) -> list[str]:
-    """numbers: of the loads, '8' or a list. The sid build does not see our folders: it writes to standard output."""
+    """numbers: of the loads, '8' or a list. The sid build does not see our folders: it writes to standard output.
+
+    server_pid: of a server that cannot be asked, to look at from outside; 0: none.
+    """
     command = programs.command(variant.build, "grpc_ping_client", variant.client_env)
     to = [] if variant.build == "sid" else ["--output", str(output)]
     sweep = ["--rate-list" if experiment.open else "--inflight-list", numbers]
     durations = ["--warmup", f"{experiment.warmup_s:.9g}", "--interval", f"{experiment.interval_s:.9g}"]
-    flags = ["--host", host, *variant.client_flags, *sweep, *durations, "--format", "json", *to]
+    looks = ["--server-pid", f"{server_pid}"] if server_pid else []
+    flags = ["--host", host, *looks, *variant.client_flags, *sweep, *durations, "--format", "json", *to]
     return cpus.pinned([*command, *flags], placement.client)
 
 

@@ -183,6 +183,11 @@ class Service:
             self._process = start(command, log, subprocess.STDOUT)
         return self._process
 
+    @property
+    def pid(self) -> int:
+        """0 when it never ran."""
+        return self._process.pid if self._process is not None else 0
+
     def stop(self) -> None:
         """Returns when it is gone; nothing happens when it never ran."""
         if self._process is not None:
@@ -210,7 +215,7 @@ class Service:
 
 
 class Server(Service):
-    """grpc_ping_server, from a command without --port."""
+    """grpc_ping_server, or one that says as much, from a command without --port."""
 
     what = "server"
 

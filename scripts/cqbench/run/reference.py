@@ -12,7 +12,7 @@ from cqbench.run.fields import Kind, Pinning
 from cqbench.run.tables import PLACES, AxisValue, File, OneVariant, Settings, Table
 
 WIDTH = 110
-INDENT = " " * 36
+INDENT = " " * 38
 INTRODUCTION = """\
 An experiment is a TOML file; `cqbench run --template` prints one to begin with. A duration is a number of seconds or a
 text with us, ms, s or m ("500ms"). Flags are a text as on the command line or a list with a text for each word.
@@ -71,7 +71,7 @@ def _lines(model: type[Table]) -> Iterator[str]:
     inherited = Settings.model_fields if model in (OneVariant, AxisValue) else {}
     for name, field in model.model_fields.items():
         if name not in inherited:
-            head = f"  {name:<14}{_kind(field):<20}"
+            head = f"  {name:<18}{_kind(field):<18}"
             yield (
                 textwrap.fill(head + f"{field.description} ({_default(field)})", WIDTH, subsequent_indent=INDENT) + "\n"
             )

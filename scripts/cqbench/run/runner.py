@@ -151,7 +151,8 @@ class Runner:
         variant, placement = self.variants[unit.variant], self.placements[unit.variant]
         host = services[-1].address if services else variant.host
         numbers = f"{unit.load.number:.12g}"
-        command = plan.client_command(self.experiment, variant, placement, self.programs, numbers, host, path)
+        pid = services[0].pid if services and variant.server_program else 0
+        command = plan.client_command(self.experiment, variant, placement, self.programs, numbers, host, path, pid)
         entry["client_command"] = shlex.join(command)
         done = run(command, self.interrupt, plan.patience_seconds(self.experiment), self.progress.tick)
         if "--output" not in command and done.stdout.strip():
@@ -194,6 +195,8 @@ def _facts(variant: Variant, placement: cpus.Placement) -> dict[str, Any]:
         "server_env": dict(variant.server_env),
         "server_command": None,
     }
+    if variant.server_program:
+        facts["server_program"] = [variant.server_program, *variant.server_flags]
     if variant.added_rtt_ms is not None:
         proxy_cpus = format_cpus(plan.proxy_cpus(placement)) or None
         facts["network"] = {"added_rtt_ms": variant.added_rtt_ms, "proxy_cpus": proxy_cpus}

@@ -50,6 +50,7 @@ class Variant:
     pinning: Pinning | None = None  # None: as the experiment says
     host: str = ""  # not empty: a server that is there already
     needs_grpc: str = ""  # the oldest gRPC that can do it; not empty: checked before anything is measured
+    server_program: str = ""  # not empty: a server that is not ours
     added_rtt_ms: int | None = None  # to each round trip, by a proxy; None: no proxy, client and server face to face
 
 
@@ -229,19 +230,21 @@ class _Problems:
         """With what all have in common; the variant's own variables win over it."""
         where = f"variant '{name}'"
         if own.get("host"):
-            for key in ("server_flags", "server_env"):
+            for key in ("server_flags", "server_env", "server_program"):
                 if own.get(key):
                     self.refuse(f"{where}.{key}", own[key], " beside host: that server is not started here")
             if "added_rtt" in own:
                 what = " beside host: the proxy stands before a server that is started here"
                 self.refuse(f"{where}.added_rtt", f"{own['added_rtt']}ms", what)
+        foreign = bool(own.get("server_program"))
         flags, env = {}, {}
         for end, common in (("client", self.file.client), ("server", self.file.server)):
-            flags[end] = (*common.flags, *own.get(f"{end}_flags", ()))
+            shared = () if end == "server" and foreign else common.flags
+            flags[end] = (*shared, *own.get(f"{end}_flags", ()))
             env[end] = tuple(sorted({**common.env, **own.get(f"{end}_env", {})}.items()))
-            layout = LAYOUT_FLAGS if end == "server" and self.file.server.layout else ()
+            layout = LAYOUT_FLAGS if end == "server" and self.file.server.layout and not foreign else ()
             self._once(flags[end], f"{where}.{end}_flags", layout)
-        more = {key: own[key] for key in ("build", "pinning", "host", "needs_grpc") if key in own}
+        more = {key: own[key] for key in ("build", "pinning", "host", "needs_grpc", "server_program") if key in own}
         return Variant(
             name,
             flags["client"],

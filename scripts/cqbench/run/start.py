@@ -108,7 +108,9 @@ def placements_for(experiment: Experiment) -> dict[str, cpus.Placement]:
 def missing_program(experiment: Experiment, programs: Programs) -> str:
     """'' when all that are needed are there. Variants find a missing sid build themselves: the others go on."""
     ours = [v for v in experiment.variants if v.build == "release"]
-    needed = ["grpc_ping_server"] * any(not v.host for v in ours) + ["grpc_ping_client"] * bool(ours)
+    needed = ["grpc_ping_server"] * any(not v.host and not v.server_program for v in ours) + [
+        "grpc_ping_client"
+    ] * bool(ours)
     return next((name for name in needed if not os.access(programs.bin / name, os.X_OK)), "")
 
 

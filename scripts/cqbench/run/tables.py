@@ -71,6 +71,11 @@ class Settings(Table):
     needs_grpc: fields.GrpcVersion = Field(
         default="", description="the oldest gRPC that can do it; not run with an older"
     )
+    server_program: fields.Program = Field(
+        default="",
+        description="instead of grpc_ping_server, from the repository's root on: takes --port 0, prints `listening on "
+        "HOST:PORT`, ends on SIGTERM; gets no flags but server_flags; not run where it is not there",
+    )
     added_rtt: fields.Milliseconds | None = Field(
         default=None,
         description="added to each round trip: a proxy holds back each of the server's answers for that long; "
