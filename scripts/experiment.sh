@@ -17,6 +17,7 @@
 #   --rate R,R,...      calls per second, instead of the file's (open loop)
 #   --warmup DURATION   before each point, instead of the file's: a number of seconds, or 500ms
 #   --interval DURATION measured at each point, instead of the file's
+#   --count-allocations run the counting programs: allocations per call, in a pass behind each measured one
 #   --host HOST[:PORT]  measure the server that is there already (default port 2137); none is started here. For
 #                       experiments that vary the client only
 #   --results DIR       where the folder of results is made (default results/)
@@ -75,12 +76,15 @@ if [[ $build == yes ]]; then
     [[ "$what $version" != "program build/lineup/lineup" ]] || go_servers=yes
   done <<<"$needs"
   install_all
-  build_preset release grpc_ping_server grpc_ping_client
+  targets=(grpc_ping_server grpc_ping_client)
+  [[ $needs != *"counting programs"* ]] || targets+=(grpc_ping_server_counting grpc_ping_client_counting)
+  build_preset release "${targets[@]}"
   if [[ -n $go_servers ]]; then
     "$ROOT/scripts/lineup/build.sh" || say "no Go servers: the variants with them cannot be run, the others are"
   fi
   if [[ $needs == *"build sid"* ]]; then
-    "$ROOT/scripts/newgrpc.sh" --build-only || say "no newest gRPC: the variants with build \"sid\" cannot be run"
+    "$ROOT/scripts/newgrpc.sh" --build-only ||
+      say "no newest gRPC (scripts/newgrpc.sh makes it): the variants with build \"sid\" cannot be run"
   fi
 fi
 exec_cqbench run "$@"

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # Our client against h2load, ghz and sockperf: on the same server, server on one core and client on another, in
-# interleaved rounds. Prints medians, the rounds' ratios and whether each reaches its target. Peers that are not
+# interleaved rounds; and grpc-go's own benchmain beside our two ends, with the allocations of both. Prints medians, the rounds' ratios and whether each reaches its target. Peers that are not
 # installed are named and left out. About five minutes after the build.
 #
 # Usage: scripts/peers.sh [OPTION...]
@@ -28,10 +28,10 @@ done
 
 need_packages "${PYTHON_PACKAGES[@]}"
 python_venv
-PATH=$PATH:${GOPATH:-${HOME:-/root}/go}/bin # where `go install` puts ghz
+PATH=$PATH:${GOPATH:-${HOME:-/root}/go}/bin # where `go install` puts ghz and benchmain
 if [[ $build == yes ]]; then
   (exec_cqbench peers --plan "$@") 2>/dev/null || exec_cqbench peers --plan "$@"
   install_all
-  build_preset release grpc_ping_server grpc_ping_client
+  build_preset release grpc_ping_server grpc_ping_client grpc_ping_server_counting grpc_ping_client_counting
 fi
 exec_cqbench peers "$@"

@@ -38,4 +38,8 @@ struct HeapChange {
 };
 HeapChange ChangeOfHeap();
 
+// Calls that were made while allocations were counted: said by whoever counts them, since the program started.
+void AddCountedCalls(uint64_t calls);
+uint64_t CountedCalls();
+
 }  // namespace cqbench

@@ -18,6 +18,8 @@ std::string FormatTable(const Result& result);
 std::string FormatEvidence(const Result& result);
 // ... and what was asked for by flags of its own: breakdown, allocations, baselines.
 std::string FormatExtras(const Result& result);
+// Where a program asks for memory (--allocation-sites): the first of them by bytes, and by count. `who`: "client".
+std::string FormatAllocationSites(const std::string& who, const AllocationSites& described);
 // Throughput per slot of the last point (--per-worker-stats).
 std::string FormatSlotTable(const Result& result);
 // The CSV block of the source post's `--with-csv`, column for column; in an open loop its first one is the rate.

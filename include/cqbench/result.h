@@ -7,6 +7,7 @@
 #include <utility>
 #include <vector>
 
+#include "cqbench/allocation_sites.h"
 #include "cqbench/clock.h"
 #include "cqbench/figures.h"
 #include "cqbench/find_rate.h"
@@ -239,7 +240,8 @@ struct Result {
   std::vector<PointResult> points;        // in the order in which they were measured
   std::vector<BaselineResult> baselines;  // the same
   std::optional<FindRateResult> find_rate;
-  bool partial = false;  // interrupted: points are missing or cut short
+  std::optional<AllocationSites> allocation_sites;  // of this process, over all points
+  bool partial = false;                             // interrupted: points are missing or cut short
 };
 
 // Fills in what a measurement says: window, counts, latencies, errors, time series, pacing. Calls that never ended are

@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
+#include "cqbench/allocations.h"
 #include "cqbench/probe.h"
 #include "src/client/server_sum.h"
 #include "src/method/codec_cost.h"
@@ -36,7 +37,9 @@ ProcessSamples WithoutAsking(ProcessSamples samples) {
 
 void ReportAllocations(const PointSamples& samples, int answers_per_call, PointResult& point) {
   const ProcessSamples& client = samples.client;
-  AddAllocationFigures("client", client.begin, client.end, client.end.messages - client.begin.messages, point.figures);
+  const uint64_t calls = client.end.messages - client.begin.messages;
+  AddCountedCalls(calls);
+  AddAllocationFigures("client", client.begin, client.end, calls, point.figures);
   if (samples.servers.empty()) return;
   const ProcessSamples servers = WithoutAsking(SumOfServers(samples.servers));
   const uint64_t messages = servers.end.messages - servers.begin.messages;

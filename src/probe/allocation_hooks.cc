@@ -39,9 +39,10 @@ void Grow(int64_t bytes) {
 
 void* Counted(void* memory, size_t bytes, int64_t instead_of = 0) {
   if (memory != nullptr && Counting()) {
-    allocation_counters.allocations.fetch_add(1, std::memory_order_relaxed);
+    const uint64_t number = allocation_counters.allocations.fetch_add(1, std::memory_order_relaxed);
     allocation_counters.bytes.fetch_add(bytes, std::memory_order_relaxed);
     Grow(SizeOf(memory) - instead_of);
+    if (allocation_stacks.IsLookedAt(number)) allocation_stacks.Take(bytes);
   }
   return memory;
 }

@@ -1,12 +1,13 @@
-// What the allocation hooks share with the functions of cqbench/allocations.h.
+// What the allocation hooks share with the functions of cqbench/allocations.h and cqbench/allocation_sites.h.
 #pragma once
 
 #include <atomic>
+#include <cstddef>
 #include <cstdint>
 
 namespace cqbench {
 
-// Written inside malloc, by threads of any age and before main(): constant-initialized, and no thread-local storage.
+// Written inside malloc, by threads of any age and before main(): constant-initialized.
 struct AllocationCounters {
   std::atomic<bool> on{false};
   std::atomic<uint64_t> allocations{0};
@@ -14,9 +15,46 @@ struct AllocationCounters {
   // Of the heap, as the allocator rounds it, since counting was switched on: more than then, and the most of that.
   std::atomic<int64_t> grown{0};
   std::atomic<int64_t> most_grown{0};
+  std::atomic<uint64_t> calls{0};  // that were made meanwhile, as whoever counts them says
 };
 
-// Defined in allocation_hooks.cc, which most programs do not link.
+// A bounded table of the stacks from which memory was asked for. Filled without a lock or an allocation; entries are
+// never removed, so that a reader needs none either.
+class AllocationStacks {
+ public:
+  static constexpr int kMaxFrames = 64;
+  static constexpr size_t kMaxStacks = 4096;
+  struct Entry {
+    std::atomic<uint64_t> key{0};  // of the frames; 0: free
+    std::atomic<int> depth{0};     // set when the frames are
+    std::atomic<uint64_t> samples{0};
+    std::atomic<uint64_t> bytes{0};
+    void* frames[kMaxFrames] = {};  // return addresses, innermost first
+  };
+
+  // 0: none. Multiples of the golden ratio are spread evenly over every periodic pattern of allocations, which every
+  // N-th one is not: calls that allocate twelve times each would always show the same ones.
+  void LookAtEvery(uint32_t n) {
+    every.store(n, std::memory_order_relaxed);
+    below_.store(n == 0 ? 0 : UINT64_MAX / n, std::memory_order_relaxed);
+  }
+  bool IsLookedAt(uint64_t number) const {
+    return number * 0x9E3779B97F4A7C15u < below_.load(std::memory_order_relaxed);
+  }
+  // Inside malloc: takes the stack of its caller's callers.
+  void Take(uint64_t bytes);
+
+  std::atomic<uint32_t> every{0};
+  std::atomic<uint64_t> lost{0};  // found no place in the table
+  Entry entries[kMaxStacks];
+
+ private:
+  void Add(void* const* frames, int depth, uint64_t bytes);
+  std::atomic<uint64_t> below_{0};
+};
+
+// Defined by the hooks, which most programs do not link.
 extern AllocationCounters allocation_counters;
+extern AllocationStacks allocation_stacks;
 
 }  // namespace cqbench

@@ -32,4 +32,12 @@ HeapChange ChangeOfHeap() {
           allocation_counters.most_grown.load(std::memory_order_relaxed)};
 }
 
+void AddCountedCalls(uint64_t calls) {
+  if (CanCountAllocations()) allocation_counters.calls.fetch_add(calls, std::memory_order_relaxed);
+}
+
+uint64_t CountedCalls() {
+  return CanCountAllocations() ? allocation_counters.calls.load(std::memory_order_relaxed) : 0;
+}
+
 }  // namespace cqbench

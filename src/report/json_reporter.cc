@@ -115,6 +115,23 @@ Json FindRate(const FindRateResult& found) {
   return json;
 }
 
+constexpr size_t kMaxSites = 50;
+
+Json Sites(const AllocationSites& described) {
+  Json json = {{"calls", described.calls},     {"allocations", described.allocations},
+               {"bytes", described.bytes},     {"sampled_every", described.every},
+               {"samples", described.samples}, {"lost_samples", described.lost},
+               {"sites", Json::array()}};
+  for (const AllocationSite& site : described.sites) {
+    if (json["sites"].size() == kMaxSites) break;
+    json["sites"].push_back({{"function", site.function},
+                             {"caller", site.caller},
+                             {"allocations_share", JsonNumber(site.allocations_share)},
+                             {"bytes_share", JsonNumber(site.bytes_share)}});
+  }
+  return json;
+}
+
 }  // namespace
 
 std::string FormatJson(const Result& result) {
@@ -150,6 +167,7 @@ std::string FormatJson(const Result& result) {
     for (const BaselineResult& baseline : result.baselines) json["baselines"].push_back(Baseline(baseline));
   }
   if (result.find_rate) json["find_rate"] = FindRate(*result.find_rate);
+  if (result.allocation_sites) json["allocation_sites"] = Sites(*result.allocation_sites);
   // Messages of failed calls come from the network: bytes that are not UTF-8 are replaced, not thrown over.
   return json.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
 }

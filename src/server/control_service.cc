@@ -80,6 +80,7 @@ grpc::Status ControlBackend::Sample(const std::string& peer, const v1::SampleReq
   const uint64_t messages_before = server_.Counts().messages;
   const bool counting = SetCountingAllocations(false);
   const AllocationCounts allocations = CountedAllocations();
+  if (counting) AddCountedCalls(messages_before - counted_from_.exchange(messages_before));
   cqbench::Sample sample = TakeSample(MeasuredConnections(peer));
   if (CanCountAllocations()) sample.allocations = allocations;
   sample.messages = counting ? messages_before : server_.Counts().messages;
@@ -96,7 +97,10 @@ grpc::Status ControlBackend::Sample(const std::string& peer, const v1::SampleReq
   if (request.has_switches()) {
     times.Switch(request.switches().time_calls());
     // Those that came while the sample was written down are not counted, so they are none of those it begins with.
-    if (request.switches().count_allocations()) answer.set_messages(server_.Counts().messages);
+    if (request.switches().count_allocations()) {
+      counted_from_.store(server_.Counts().messages);
+      answer.set_messages(counted_from_.load());
+    }
     SetCountingAllocations(request.switches().count_allocations());
   } else if (counting) {
     SetCountingAllocations(true);

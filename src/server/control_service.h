@@ -38,6 +38,7 @@ class ControlBackend {
   const uint64_t instance_ = (uint64_t{std::random_device()()} << 32) | std::random_device()();
   PingServer& server_;
   std::atomic<bool> open_{false};
+  std::atomic<uint64_t> counted_from_{0};  // messages when counting allocations began
   std::mutex mutex_;
   std::set<std::string> control_peers_;  // guarded by mutex_; those whose connection lives
 };

@@ -64,6 +64,7 @@ class ClientFlags {
     AddClient();
     AddTimes();
     AddEvidence();
+    allocations_.emplace(app_, options_.allocations, "grpc_ping_client").AddMax(app_);
     AddOutput();
   }
 
@@ -162,6 +163,7 @@ class ClientFlags {
     method_->Resolve();
     ResolvePolicy();
     load_->Resolve();
+    allocations_->Resolve();
     ResolveOutput();
     options_.run.evidence = !typed_.no_evidence;
   }
@@ -229,6 +231,7 @@ class ClientFlags {
   ClientOptions options_;
   std::optional<MethodFlags> method_;
   std::optional<LoadFlags> load_;
+  std::optional<AllocationFlags> allocations_;
   CLI::Option *api_, *threads_, *max_async_clients_, *policy_, *max_channels_, *no_evidence_, *max_error_rate_,
       *format_;
 };

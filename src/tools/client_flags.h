@@ -4,6 +4,7 @@
 #include "cqbench/reporter.h"
 #include "cqbench/run_config.h"
 #include "cqbench/runner.h"
+#include "src/tools/allocation_flags.h"
 #include "src/tools/flags.h"
 
 namespace cqbench {
@@ -17,6 +18,7 @@ struct ClientOptions {
   Format format = Format::kTable;
   std::string output;  // empty: standard output
   double max_error_rate = 0;
+  AllocationOptions allocations;
   bool deadlock_detection = false;
 };
 

@@ -96,6 +96,7 @@ std::string ForStandardOutput(const ClientOptions& options, const Result& result
   if (options.show_evidence) absl::StrAppend(&text, FormatEvidence(result));
   absl::StrAppend(&text, FormatExtras(result));
   if (options.with_csv) absl::StrAppend(&text, "\n", FormatPostCsv(result));
+  if (result.allocation_sites) absl::StrAppend(&text, FormatAllocationSites("client", *result.allocation_sites));
   if (options.per_worker_stats) absl::StrAppend(&text, "\n", FormatSlotTable(result));
   return text;
 }
@@ -111,12 +112,35 @@ std::string Fault(const ClientOptions& options, const PointResult& point) {
                       options.max_error_rate);
 }
 
+// The same for --max-allocs-per-rpc. Both ends together where the server counts, too.
+std::string TooManyAllocations(double most, const PointResult& point) {
+  const auto client = point.figures.Get("client_allocations_per_rpc");
+  const auto server = point.figures.Get("server_allocations_per_rpc");
+  if (!point.failure.empty()) return "";
+  if (!client) return "--max-allocs-per-rpc: allocations were not counted";
+  if (*client + server.value_or(0) <= most) return "";
+  return absl::StrCat(*client + server.value_or(0), " allocations per call (client ", *client, ", server ",
+                      server ? absl::StrCat(*server) : "not counted", ") are above --max-allocs-per-rpc ", most);
+}
+
 // Complains, a line each, about what makes the exit status 1.
 int Judge(const ClientOptions& options, const SweepResult& sweep) {
   int exit_code = 0;
+  const double most_allocations = options.allocations.max_per_rpc;
+  bool half_counted = false;
   for (const PointResult& point : sweep.points) {
     const std::string fault = Fault(options, point);
     if (!fault.empty()) exit_code = Complain(absl::StrCat(point.load.Label(), ": ", fault), kExitFailure);
+    if (most_allocations < 0) continue;
+    const std::string too_many = TooManyAllocations(most_allocations, point);
+    if (!too_many.empty()) exit_code = Complain(absl::StrCat(point.load.Label(), ": ", too_many), kExitFailure);
+    half_counted = half_counted || !point.figures.Get("server_allocations_per_rpc");
+  }
+  if (half_counted) {
+    Complain(
+        "--max-allocs-per-rpc: the server does not count its allocations (grpc_ping_server_counting does): the "
+        "client's alone were held against it",
+        0);
   }
   for (const std::string& miss : sweep.misses) {
     exit_code = Complain(absl::StrCat("--objective: ", miss), kExitFailure);
@@ -126,7 +150,8 @@ int Judge(const ClientOptions& options, const SweepResult& sweep) {
 
 class Client {
  public:
-  Client(int argc, const char* const* argv, const ClientOptions& options) : options_(options) {
+  Client(int argc, const char* const* argv, const ClientOptions& options)
+      : options_(options), allocations_(options.allocations) {
     result_.context = DescribeRun(argc, argv, options);
   }
 
@@ -141,9 +166,12 @@ class Client {
         return Complain(absl::StrCat("--output: ", opened.message()), kExitUsage);
       }
     }
+    if (const absl::Status begun = allocations_.Begin(); !begun.ok()) return Complain(begun.message(), kExitUsage);
     const SweepResult sweep = Measure(*endpoints, interrupt);
     Take(sweep, result_);
     int exit_code = Judge(options_, sweep);
+    const absl::Status reported = allocations_.End(result_.allocation_sites);
+    if (!reported.ok()) exit_code = Complain(reported.message(), kExitFailure);
     if (result_.partial && interrupt.signal() == 0) exit_code = kExitFailure;  // the last point has said why
     if (!Write()) exit_code = kExitFailure;
     return interrupt.signal() != 0 ? 128 + interrupt.signal() : exit_code;
@@ -197,6 +225,7 @@ class Client {
   const ClientOptions& options_;
   Result result_;
   OutputFile output_;
+  AllocationReport allocations_;
   bool complained_ = false;  // that the result could not be saved
 };
 

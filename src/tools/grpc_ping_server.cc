@@ -6,6 +6,7 @@
 #include "absl/strings/str_cat.h"
 #include "cqbench/interrupt.h"
 #include "cqbench/process.h"
+#include "cqbench/reporter.h"
 #include "cqbench/server.h"
 #include "src/tools/server_flags.h"
 
@@ -45,6 +46,11 @@ int Main(int argc, const char* const* argv) {
   const ServerConfig& config = parsed.options->server;
   SetDeadlockDetection(parsed.options->deadlock_detection);
   WarnOfUnknownChannelArgs("grpc_ping_server", config.channel_args);
+  AllocationReport allocations(parsed.options->allocations);
+  if (const absl::Status begun = allocations.Begin(); !begun.ok()) {
+    std::fprintf(stderr, "grpc_ping_server: %s\n", std::string(begun.message()).c_str());
+    return kExitUsage;
+  }
   RaiseDescriptorLimit();  // a connection is a descriptor
   auto server = StartServer(config);
   if (!server.ok()) {
@@ -64,7 +70,11 @@ int Main(int argc, const char* const* argv) {
   std::printf("served %llu calls: %llu ok, %llu failed; %llu messages answered\n",
               static_cast<unsigned long long>(counts.calls_started), static_cast<unsigned long long>(counts.calls_ok),
               static_cast<unsigned long long>(counts.calls_failed), static_cast<unsigned long long>(counts.messages));
-  return 0;
+  std::optional<AllocationSites> sites;
+  const absl::Status reported = allocations.End(sites);
+  if (sites) std::fputs(FormatAllocationSites("server", *sites).c_str(), stdout);
+  if (!reported.ok()) std::fprintf(stderr, "grpc_ping_server: %s\n", std::string(reported.message()).c_str());
+  return reported.ok() ? 0 : kExitFailure;
 }
 
 }  // namespace

@@ -50,19 +50,21 @@ class ServerFlags {
                           "also serve a raw TCP ping-pong there, for the client's --baseline; 0: a free port");
     AddDeadlockDetection(app_, deadlock_detection_);
     AddChannelArgs(app_, config_.channel_args);
+    allocation_flags_.emplace(app_, allocations_, "grpc_ping_server");
     AddDuration(app_, "--drain", config_.drain_ns, "how long calls in flight may go on after SIGINT or SIGTERM");
   }
 
   Parsed<ServerOptions> Parse(int argc, const char* const* argv) {
     return ParseCommandLine<ServerOptions>(app_, argc, argv, [this] {
       Resolve();
-      return ServerOptions{config_, deadlock_detection_, listen_->count() > 0 ? "--listen" : "--host"};
+      return ServerOptions{config_, deadlock_detection_, listen_->count() > 0 ? "--listen" : "--host", allocations_};
     });
   }
 
  private:
   void Resolve() {
     ResolveAddresses();
+    allocation_flags_->Resolve();
     config_.api = api_ == "callback"  ? ServerApi::kCallback
                   : api_ == "sync"    ? ServerApi::kSync
                   : api_ == "generic" ? ServerApi::kGeneric
@@ -121,6 +123,8 @@ class ServerFlags {
 
   CLI::App app_;
   ServerConfig config_;
+  AllocationOptions allocations_;
+  std::optional<AllocationFlags> allocation_flags_;
   bool deadlock_detection_ = false;
   std::string host_name_ = "localhost";
   int port_number_ = 2137;

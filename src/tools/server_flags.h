@@ -2,6 +2,7 @@
 #pragma once
 
 #include "cqbench/server.h"
+#include "src/tools/allocation_flags.h"
 #include "src/tools/flags.h"
 
 namespace cqbench {
@@ -10,6 +11,7 @@ struct ServerOptions {
   ServerConfig server;
   bool deadlock_detection = false;
   std::string address_flag;  // that said where to listen
+  AllocationOptions allocations;
 };
 
 Parsed<ServerOptions> ParseServerFlags(int argc, const char* const* argv);

@@ -83,6 +83,7 @@ def test_a_program_that_is_not_there_has_no_version() -> None:
     programs = Programs(Path("/none"), Path("/none/newgrpc.sh"))
     unmet = needs.check(needing("release ", "sid 1.83"), programs)
     assert unmet["v1"].startswith('needs gRPC 1.83, and build "sid" cannot be run: ')
+    assert unmet["v1"].endswith("; scripts/newgrpc.sh makes it (root, Debian)")
 
 
 def test_what_cannot_be_run_is_said_and_the_rest_is_run(tmp_path: Path) -> None:

@@ -58,7 +58,7 @@ def test_plan_starts_nothing(programs: Path) -> None:
 
 
 def test_names_that_are_none() -> None:
-    for arguments, said in ((("nonsense",), "'nonsense' is not an experiment: c"), ((), "is missing")):
+    for arguments, said in ((("nonsense",), "'nonsense' is not an experiment: a"), ((), "is missing")):
         status, stdout, stderr = ask(*arguments)
         assert (status, stdout, stderr.count("\n")) == (2, "", 1) and said in stderr
     status, _, stderr = ask("/no/such.toml")

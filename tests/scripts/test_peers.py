@@ -6,6 +6,7 @@ import json
 from pathlib import Path
 
 import pytest
+from cqbench.peers import benchmain
 from cqbench.peers.session import our_figure
 from cqbench.peers.targets import Ratio, evaluate, render, targets
 from cqbench.peers.tools import BadOutput, h2load_command, parse_ghz, parse_h2load, parse_sockperf
@@ -13,6 +14,7 @@ from cqbench.peers.tools import BadOutput, h2load_command, parse_ghz, parse_h2lo
 DATA = Path(__file__).parent / "data"
 H2LOAD = (DATA / "h2load.txt").read_text()
 GHZ = (DATA / "ghz.json").read_text()
+BENCHMAIN = (DATA / "benchmain.txt").read_text()
 SOCKPERF = (DATA / "sockperf.txt").read_text()
 
 
@@ -77,6 +79,47 @@ def test_sockperf_full_round_trip() -> None:
 def test_sockperf_not_as_expected(old: str, new: str) -> None:
     with pytest.raises(BadOutput):
         parse_sockperf(SOCKPERF.replace(old, new))
+
+
+def test_benchmain() -> None:
+    found = benchmain.parse_output(BENCHMAIN, 1)
+    assert found["qps"] == 7992 and found["p50"] == pytest.approx(55_947.0) and found["p99"] == pytest.approx(146_060.8)
+    assert (found["allocations"], found["bytes"]) == pytest.approx((143.968, 10129.745), abs=1e-3)
+    assert set(found) == set(benchmain.UNITS)
+    assert benchmain.parse_output(BENCHMAIN.replace("146.0608ms", "146.0608\u03bcs"), 2)["p99"] == pytest.approx(
+        146.0608
+    )
+
+
+@pytest.mark.parametrize("gone", ["Allocs/op", "99_Latency", "Number of requests:  7992"])
+def test_benchmain_not_as_expected(gone: str) -> None:
+    with pytest.raises(BadOutput, match="benchmain's output has no"):
+        benchmain.parse_output(BENCHMAIN.replace(gone, "x"), 1)
+
+
+def test_our_allocations_are_those_of_both_ends() -> None:
+    one = json.loads((DATA / "unary-sync-shared.json").read_text())
+    one["benchmarks"] = one["benchmarks"][:1]
+    with pytest.raises(BadOutput, match="no allocations of both ends"):
+        benchmain.our_figures(json.dumps(one))
+    for end, count in (("client", 12.0), ("server", 9.0)):
+        one["benchmarks"][0] |= {f"{end}_allocations_per_rpc": count, f"{end}_allocated_bytes_per_rpc": 100 * count}
+    found = benchmain.our_figures(json.dumps(one))
+    assert (found["allocations"], found["bytes"]) == (21.0, 2100.0)
+    assert found["p50"] == one["benchmarks"][0]["latency_p50_ns"] / 1000 and set(found) <= set(benchmain.UNITS)
+
+
+def test_allocations_have_rows_and_no_target() -> None:
+    measurements, ratios = benchmain.targets()
+    assert [m.key for m in measurements if not m.part_of] == ["go/ours", "go/benchmain"]
+    figures = {m.key: 20.0 for m in measurements if m.part_of}
+    text = render([evaluate(ratio, [figures]) for ratio in ratios], measurements, {})
+    assert text.count("1.00 (1.00 - 1.00)") == len(ratios) == 5 and "20.00" in text and "20 B" in text
+    assert max(map(len, text.splitlines())) <= 120 and " yes" not in text and " no" not in text
+    absent = {"benchmain": "benchmain not installed"}
+    ours = {key: value for key, value in figures.items() if "ours" in key}
+    text = render([evaluate(ratio, [ours]) for ratio in ratios], measurements, absent)
+    assert text.count("benchmain not installed") == 5
 
 
 def test_our_figure() -> None:

@@ -2,6 +2,12 @@
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <unistd.h>
+
+#include <csignal>
+#include <cstdio>
+#include <fstream>
+#include <sstream>
 
 #include "tests/smoke/harness.h"
 
@@ -10,10 +16,12 @@ namespace {
 
 class CountingServer {
  public:
-  explicit CountingServer(const std::string& program) : process_({program, "--port", "0"}) {
+  explicit CountingServer(const std::string& program, const Flags& flags = {})
+      : process_(Flags{program, "--port", "0"} + flags) {
     address_ = process_.WaitForLine("listening on ", kPatience).value_or("");
   }
   const std::string& address() const { return address_; }
+  Process& process() { return process_; }
 
  private:
   Process process_;
@@ -21,11 +29,15 @@ class CountingServer {
 };
 
 // It ends with so many calls, timed and counted, however long they take.
-Json PointOf(const std::string& client, const std::string& address, const Flags& flags, const std::string& total) {
+ClientRun RunOf(const std::string& client, const std::string& address, const Flags& flags, const std::string& total) {
   Process process(Flags{client, "--host", address, "--inflight", "1", "--api", "cq", "--format", "json", "--warmup",
                         "50ms", "--total", total, "--interval", "50", "--deadline", "50"} +
                   flags);
-  const ClientRun run = Finish(process);
+  return Finish(process);
+}
+
+Json PointOf(const std::string& client, const std::string& address, const Flags& flags, const std::string& total) {
+  const ClientRun run = RunOf(client, address, flags, total);
   EXPECT_EQ(run.exit_code, 0) << run.err;
   return run.Point();
 }
@@ -64,6 +76,55 @@ TEST(AllocationsTest, AreAbsentWhereNobodyCounts) {
   EXPECT_FALSE(counted_here.contains("server_allocations_per_rpc"));
   const Json nowhere = PointOf(CQBENCH_CLIENT, server.address(), {}, "100");
   EXPECT_FALSE(nowhere.contains("client_allocations_per_rpc"));
+}
+
+// Far from what is counted on either side, so that what varies does not matter.
+TEST(AllocationsTest, TooManyAreAnExitStatus) {
+  const CountingServer server(CQBENCH_COUNTING_SERVER);
+  const auto status = [&](const char* most) {
+    return RunOf(CQBENCH_COUNTING_CLIENT, server.address(), {"--max-allocs-per-rpc", most}, "100");
+  };
+  EXPECT_EQ(status("1000").exit_code, 0);
+  const ClientRun closed = status("1");
+  EXPECT_EQ(closed.exit_code, 1);
+  ExpectOneLine(closed.err,
+                {"in-flight 1: ", "allocations per call (client ", "server ", "above --max-allocs-per-rpc 1"});
+}
+
+TEST(AllocationsTest, AnEndThatDoesNotCountIsSaid) {
+  const CountingServer server(CQBENCH_SERVER);
+  const ClientRun run = RunOf(CQBENCH_COUNTING_CLIENT, server.address(), {"--max-allocs-per-rpc", "1000"}, "100");
+  EXPECT_EQ(run.exit_code, 0);
+  ExpectOneLine(run.err, {"--max-allocs-per-rpc", "the server does not count"});
+}
+
+// Whatever else is asked for, each call has an arena of its own, on either end.
+TEST(AllocationsTest, SitesAreNamedOnBothEnds) {
+  const std::string folded = testing::TempDir() + "/cqbench-stacks." + std::to_string(getpid());
+  CountingServer server(CQBENCH_COUNTING_SERVER, {"--allocation-sites"});
+  const ClientRun run =
+      RunOf(CQBENCH_COUNTING_CLIENT, server.address(), {"--allocation-sites", "--allocation-stacks", folded}, "500");
+  ASSERT_EQ(run.exit_code, 0) << run.err;
+  const Json told = run.Parsed().at("allocation_sites");
+  EXPECT_GE(told.at("calls"), 500);
+  EXPECT_EQ(told.at("lost_samples"), 0);
+  EXPECT_GT(told.at("samples"), 100);
+  double shares = 0;
+  std::string functions;
+  for (const Json& site : told.at("sites")) {
+    shares += site.at("allocations_share").get<double>();
+    functions += site.at("function").get<std::string>() + " ";
+  }
+  EXPECT_NEAR(shares, 1, 0.01);
+  EXPECT_THAT(functions, testing::HasSubstr("Arena"));
+  std::stringstream stacks;
+  stacks << std::ifstream(folded).rdbuf();
+  EXPECT_THAT(Lines(stacks.str()), testing::Contains(testing::ContainsRegex(";.*Arena.* [0-9]+$")));
+  std::remove(folded.c_str());
+  server.process().Signal(SIGTERM);
+  EXPECT_EQ(server.process().Wait(kPatience), 0);
+  EXPECT_THAT(server.process().out(), testing::HasSubstr("Allocation sites of the server: "));
+  EXPECT_THAT(server.process().out(), testing::HasSubstr("Arena"));
 }
 
 }  // namespace

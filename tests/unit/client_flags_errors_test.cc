@@ -29,6 +29,12 @@ TEST(ClientFlagsErrors, AnUnknownFlagNamesTheOneThatWasMeant) {
   Refused({"-x", "1"}, {"-x: there is no such flag (see"});
 }
 
+TEST(ClientFlagsErrors, FlagsAboutAllocationsNameTheProgramThatCounts) {
+  for (const char* flag : {"--allocation-sites", "--allocation-stacks=x", "--max-allocs-per-rpc=20"}) {
+    Refused({flag}, {std::string(flag).substr(0, std::string(flag).find('=')), "grpc_ping_client_counting"});
+  }
+}
+
 TEST(ClientFlagsErrors, FlagsOfOtherLoadGeneratorsNameTheirCounterparts) {
   Refused({"-c", "48"}, {"-c: there is no such flag; did you mean --inflight?"});
   Refused({"-z", "5s"}, {"did you mean --interval?"});
@@ -80,6 +86,7 @@ TEST(ClientFlagsErrors, Numbers) {
   RefusedValues("--max-async-clients", {"-1", "100001", "few"}, {"--async"});
   RefusedValues("--max-channels", {"0", "-1", "100001", "few"});
   RefusedValues("--max-error-rate", {"-0.1", "1.1", "5%", "nan", "inf"});
+  RefusedValues("--max-allocs-per-rpc", {"-1", "x", "nan", "inf"});
 }
 
 TEST(ClientFlagsErrors, ChannelPolicies) {

@@ -8,20 +8,20 @@ from pathlib import Path
 
 import click
 
-from cqbench.compare import tables, text, within
-from cqbench.compare.gates import CANNOT_TELL, CLOSED, Gate, Outcome, check, latency_higher, slower
-from cqbench.compare.inputs import Side, counted, read_side
-from cqbench.compare.matching import Section, of_sides, required
+from cqbench.compare import benchresult, tables, text, within
+from cqbench.compare.gates import CANNOT_TELL, CLOSED, Gate, Most, Outcome, check, check_most, latency_higher, slower
+from cqbench.compare.inputs import Side, read_side
+from cqbench.compare.matching import Section, of_sides
 from cqbench.compare.points import Comparison, compare
+from cqbench.compare.refusal import why_not
 from cqbench.files import storage
-from cqbench.files.offered import Load
 from cqbench.files.source import BadDocument
-from cqbench.options import Refused, percentage
+from cqbench.options import Refused, number, percentage
 from cqbench.samples.metric import GROUPS, METRICS, Metric
 
 PROGRAM = "cqbench compare"
 USUAL = ("throughput", "p50", "p99", "p50-sent", "p99-sent")
-FORMATS = ("text", "markdown", "csv", "json", "html")
+FORMATS = ("text", "markdown", "csv", "json", "html", "benchresult")
 EPILOG = """\b
 Examples:
   cqbench compare before/ after/
@@ -31,6 +31,7 @@ Examples:
   cqbench compare main/ branch/ --fail-if-slower 5% --fail-if-latency-higher 10%
   cqbench compare before/ after/ --format markdown      for a pull request
   cqbench compare before/ after/ --output page.html     to look at
+  cqbench compare results/allocations-DATE --axis grpc --format benchresult
   cqbench compare old.txt new.txt                       of go test -bench
   cqbench compare --history results/ --metric throughput
 
@@ -90,34 +91,6 @@ def inside(path: str, axis: str | None, variants: tuple[str, str] | None) -> tup
         raise Refused(f"argument {flag}: '{axis or ' '.join(variants or ())}' is not {error}") from None
 
 
-def why_not(comparison: Comparison, sides: Sequence[Side], anyway: bool) -> list[str]:
-    """Why there is nothing to show, a line each; none when there is."""
-    parts = comparison.parts
-    refused = [d for part in parts for d in part.differences if required(d.facet) and not part.section.on_purpose]
-    if refused and not anyway and any(part.section.points for part in parts):
-        what = counted(len(refused), "setting")
-        return [
-            f"A and B cannot be compared: {what} must not differ and did; --anyway compares them all the same",
-            *(text.described(difference) for difference in refused),
-        ]
-    if any(part.section.points for part in parts):
-        return []
-    kinds = [{_kind(place) for place in side.places} for side in sides]
-    if len(sides) == 2 and not kinds[0] & kinds[1]:
-        what = f"A is {min(kinds[0])}, B {min(kinds[1])}"
-        return [f"A and B cannot be compared: {what}; their points have nothing in common"]
-    first = [lone.title for part in parts for lone in part.section.only_before]
-    second = [lone.title for part in parts for lone in part.section.only_after]
-    shown = f": A has {first[0]}, B has {second[0]}, for example" if first and second else ""
-    return [f"A and B have no point in common{shown}"]
-
-
-def _kind(place: object) -> str:
-    if not isinstance(place, Load):
-        return "a result of another program"
-    return "an open loop" if place.open else "a closed loop"
-
-
 @click.command(epilog=EPILOG)
 @click.option(
     "--axis",
@@ -145,7 +118,12 @@ def _kind(place: object) -> str:
     f"{', '.join(m.name for m in METRICS)}. Groups: {', '.join(GROUPS)}. In an open loop latency counts from when a "
     "call was due, with -sent from when it was sent. Other programs' figures have their names there.",
 )
-@click.option("--format", "form", type=click.Choice(FORMATS), help="By default what --output ends in, or text.")
+@click.option(
+    "--format",
+    "form",
+    type=click.Choice(FORMATS),
+    help="By default what --output ends in, or text. benchresult: the rows of grpc-go's tool.",
+)
 @click.option("--output", metavar="FILE", type=click.Path(dir_okay=False, path_type=Path), help="Not standard output.")
 @click.option(
     "--find",
@@ -163,6 +141,12 @@ def _kind(place: object) -> str:
 )
 @click.option("--fail-if-latency-higher", type=percentage(10_000), help="The same for a higher P99.")
 @click.option(
+    "--max-allocs-per-rpc",
+    type=number(0, 1e9, "a number of allocations such as 25", "N"),
+    help="Exit status 1 when after, at any point, every repetition has more allocations per call, of client and server "
+    "together; 3 when only some have, or an end does not count them.",
+)
+@click.option(
     "--anyway", is_flag=True, help="Compare even other work, or what was measured on another machine or otherwise."
 )
 @click.argument("paths", nargs=-1, metavar="A B | DIR")
@@ -177,6 +161,7 @@ def command(
     find: float,
     fail_if_slower: float | None,
     fail_if_latency_higher: float | None,
+    max_allocs_per_rpc: float | None,
     anyway: bool,
 ) -> int:
     """Is B faster or slower than A? The change of every point and in total, with its 95 % interval, and whether it is
@@ -205,13 +190,18 @@ def command(
     else:
         sides = [read("A", paths[0]), read("B", paths[1])]
         sections = [of_sides(*sides)]
-    comparison, gates = _compared(sides, sections, metric, find, fail_if_slower, fail_if_latency_higher)
+    if form == "benchresult" and metric is not None:
+        raise click.UsageError("--metric is not for --format benchresult, which has rows of its own")
+    rows = benchresult.NEEDED if form == "benchresult" else ()
+    comparison, gates = _compared(sides, sections, metric, find, fail_if_slower, fail_if_latency_higher, rows)
     refusal = why_not(comparison, sides, anyway)
     for line in refusal:
         complain(line)
     if refusal:
         return 2
     outcomes = [check(gate, comparison) for gate in gates]
+    if max_allocs_per_rpc is not None:
+        outcomes.append(check_most(Most(max_allocs_per_rpc), comparison))
     _write(output, _rendered(form, comparison, sides, outcomes, output))
     for outcome in outcomes:
         for line in text.gate_lines(outcome):
@@ -232,10 +222,14 @@ def _compared(
     find: float,
     slow: float | None,
     late: float | None,
+    rows: Sequence[Metric],
 ) -> tuple[Comparison, list[Gate]]:
+    """rows: all that is needed, where the format says so."""
     known = [m for m in sides[0].metrics if m in sides[-1].metrics]
     gates = [] if slow is None else [slower(slow, known)]
     gates += [] if late is None else [latency_higher(late)]
+    if rows:
+        return compare(sections, rows, [m for m in rows if m is not benchresult.MESSAGES], 1 - find / 100), gates
     foreign = known != list(METRICS)
     chosen = metrics_of(words, known) if words is not None else known
     detailed = [m for m in chosen if words is not None or foreign or m.name in USUAL]
@@ -249,6 +243,8 @@ def _rendered(
 ) -> str:
     if form == "markdown":
         return tables.markdown(comparison, sides)
+    if form == "benchresult":
+        return benchresult.render(comparison, sides)
     if form == "csv":
         return tables.to_csv(comparison)
     if form == "json":

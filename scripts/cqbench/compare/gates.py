@@ -1,5 +1,5 @@
-"""--fail-if-slower and --fail-if-latency-higher: conditions for CI. A gate is open only where a loss above the limit is
-excluded: the 95 % interval of every point ends before it.
+"""--fail-if-slower, --fail-if-latency-higher, --max-allocs-per-rpc: conditions for CI. A gate is open only where a loss
+above the limit is excluded: the 95 % interval of every point ends before it, or every count is below it.
 """
 
 from __future__ import annotations
@@ -54,10 +54,23 @@ class Gate:
 
 
 @dataclass(frozen=True)
+class Most:
+    """A limit of its own on what is counted, whatever it was before: counts have hardly any noise."""
+
+    most: float
+    flag: str = "--max-allocs-per-rpc"
+    limit_percent: None = None
+
+    @property
+    def title(self) -> str:
+        return f"{self.flag} {self.most:g}"
+
+
+@dataclass(frozen=True)
 class Outcome:
     """found: what closes the gate. missing: why it closes besides; undecided: why it is not open; a line each."""
 
-    gate: Gate
+    gate: Gate | Most
     found: tuple[tuple[str, Figure], ...]
     missing: tuple[str, ...]
     undecided: tuple[str, ...]
@@ -106,6 +119,34 @@ def check(gate: Gate, comparison: Comparison) -> Outcome:
     if not figures and not missing:
         undecided = [f"no point has a {gate.metric.title} on both sides"]
     return Outcome(gate, tuple(found), tuple(missing), tuple(undecided))
+
+
+ALLOCATIONS = "allocations_per_rpc"
+
+
+def check_most(gate: Most, comparison: Comparison) -> Outcome:
+    """Of the second side: client and server together, or the client alone where the server does not count."""
+    closed, undecided = [], []
+    points = [point for part in comparison.parts for point in part.section.points]
+    for point in points:
+        whole = values(point.after, ALLOCATIONS)
+        found = whole or values(point.after, f"client_{ALLOCATIONS}")
+        if not found:
+            undecided.append(f"{_title(comparison, point)}: allocations were not counted")
+            continue
+        ends = "" if whole else ", of the client alone: the server does not count them"
+        text = f"{_title(comparison, point)}: {spread(found)} allocations per call{ends}"
+        if min(found) > gate.most:
+            closed.append(text)
+        elif max(found) > gate.most or not whole:
+            undecided.append(text)
+    return Outcome(gate, (), tuple(closed), tuple(undecided))
+
+
+def spread(found: Sequence[float]) -> str:
+    """'21.01 to 21.03 (7 repetitions)'."""
+    low, high = (f"{end:.6g}" for end in (min(found), max(found)))
+    return f"{low if low == high else f'{low} to {high}'} ({counted(len(found), 'repetition')})"
 
 
 def _title(comparison: Comparison, point: Point) -> str:

@@ -13,18 +13,31 @@ import click
 from cqbench.files import storage
 from cqbench.files.text import format_cpus
 from cqbench.options import Refused, whole
-from cqbench.peers import tools
+from cqbench.peers import benchmain, tools
 from cqbench.peers.session import Failed, Options, Peers, say, seconds_per_round
-from cqbench.peers.targets import ROUNDS_FOR_A_CLAIM, Measurement, Outcome, evaluate, render, targets
+from cqbench.peers.targets import ROUNDS_FOR_A_CLAIM, Measurement, Outcome, Ratio, evaluate, render, targets
 from cqbench.run import busy, cpus, layout
 from cqbench.run.processes import Interrupt, ServerFailed
 
 ROOT = Path(__file__).resolve().parents[3]
 
 
-def absent_peers() -> dict[str, str]:
+PEERS = (*tools.PEERS, benchmain.BENCHMAIN)
+
+
+def absent_peers(binaries: Path) -> dict[str, str]:
     """tool -> what the table says about it."""
-    return {p.name: f"{p.name} not installed" for p in tools.PEERS if shutil.which(p.name) is None}
+    absent = {p.name: f"{p.name} not installed" for p in PEERS if shutil.which(p.name) is None}
+    counting = (benchmain.COUNTING.name, benchmain.COUNTING.name.replace("client", "server"))
+    if not all(os.access(binaries / name, os.X_OK) for name in counting):
+        absent[benchmain.COUNTING.name] = "no counting programs"
+    return absent
+
+
+def everything() -> tuple[list[Measurement], list[Ratio]]:
+    """What is measured, and what is shown of it."""
+    found = (targets(), benchmain.targets())
+    return [m for measurements, _ in found for m in measurements], [r for _, ratios in found for r in ratios]
 
 
 def write_output(path: Path, peers: Peers, outcomes: list[Outcome], measurements: list[Measurement]) -> None:
@@ -82,7 +95,7 @@ def announce(options: Options, placement: cpus.Placement, absent: dict[str, str]
         say(f"{placement.why}; the targets are for two cores")
     for note in placement.notes:
         say(f"note: {note}")
-    for peer in tools.PEERS:
+    for peer in (*PEERS, benchmain.COUNTING):
         if peer.name in absent:
             say(f"{peer.name} is not installed and left out; to install it: {peer.install}")
     say(
@@ -93,7 +106,7 @@ def announce(options: Options, placement: cpus.Placement, absent: dict[str, str]
 
 def conclude(peers: Peers, measurements: list[Measurement], absent: dict[str, str]) -> int:
     """Prints the table; the exit status."""
-    outcomes = [evaluate(ratio, peers.rounds) for ratio in targets()[1]]
+    outcomes = [evaluate(ratio, peers.rounds) for ratio in everything()[1]]
     print(render(outcomes, measurements, absent))
     print("ours, peer: medians over the rounds. ratio: median of the rounds' own ratios ours / peer.")
     fewest = min((o.rounds for o in outcomes if o.rounds), default=0)
@@ -134,7 +147,7 @@ def _in_a_folder(ctx: click.Context, param: click.Parameter, path: Path | None) 
 )
 @click.option("--plan", is_flag=True, help="Say what would be run, where and how long, and stop.")
 def command(**given: Any) -> int:
-    """Our client against h2load, ghz and sockperf on the same server.
+    """Our client against h2load, ghz and sockperf on the same server, and both our ends beside grpc-go's benchmain.
 
     Server on one core and client on another, in interleaved rounds. Prints medians, the rounds' ratios and whether each
     reaches its target. Peers that are not installed are named and left out. About five minutes.
@@ -150,9 +163,9 @@ def command(**given: Any) -> int:
         placement = cpus.place_pair(machine, os.environ.get("SERVER_CPUS", ""), os.environ.get("CLIENT_CPUS", ""))
     except cpus.BadCpuList as error:
         raise Refused(str(error)) from None
-    measurements, _ = targets()
-    absent = absent_peers()
-    wanted = [m for m in measurements if m.tool not in absent]
+    measurements, _ = everything()
+    absent = absent_peers(options.bin)
+    wanted = [m for m in measurements if m.tool not in absent and not m.part_of]
     announce(options, placement, absent, wanted)
     if options.plan:
         return 0

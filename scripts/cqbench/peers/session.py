@@ -10,17 +10,19 @@ from collections.abc import Callable
 from contextlib import ExitStack
 from dataclasses import dataclass
 from pathlib import Path
+from typing import TypeVar
 
 from cqbench.files.result import parse
 from cqbench.files.source import BadDocument
 from cqbench.files.text import one_line
-from cqbench.peers import tools
+from cqbench.peers import benchmain, tools
 from cqbench.peers.targets import Measurement, Round
 from cqbench.peers.tools import BadOutput
 from cqbench.run import cpus, layout
 from cqbench.run.processes import Finished, Interrupt, Server, ServerFailed, run, start, stop
 
 WARMUP_S = 0.5
+T = TypeVar("T")
 
 
 class Failed(RuntimeError):
@@ -44,7 +46,8 @@ class Options:
 
 def seconds_per_round(measurements: list[Measurement], seconds: int) -> float:
     """An estimate: warm-ups, start-up and sockperf's second of pause included."""
-    return sum(seconds + (1.2 if m.tool == "h2load" else 0.7) for m in measurements)
+    more = {"h2load": 1.2, benchmain.COUNTING.name: 3.2}  # the last counts in a pass of its own
+    return sum(seconds + more.get(m.tool, 0.7) for m in measurements)
 
 
 class Peers:
@@ -55,7 +58,7 @@ class Peers:
     ) -> None:
         self.options = options
         self.placement = placement
-        self.wanted = wanted
+        self.wanted = [m for m in wanted if not m.part_of]
         self.interrupt = interrupt
         self.servers: dict[str, Server] = {}
         self.rounds: list[Round] = []
@@ -79,7 +82,9 @@ class Peers:
 
     def make_server(self, api: str) -> Server:
         size = layout.server_layout(max(1, len(self.placement.server)))[:4]  # queues and threads; posted as by default
-        command = [str(self.options.bin / "grpc_ping_server"), "--api", api, *size]
+        counting = api == benchmain.COUNTING_SERVER
+        program = "grpc_ping_server_counting" if counting else "grpc_ping_server"
+        command = [str(self.options.bin / program), "--api", "cq" if counting else api, *size]
         return Server(cpus.pinned(command, self.placement.server), self.folder / f"{api}.log")
 
     def check(self, api: str) -> None:
@@ -98,7 +103,7 @@ class Peers:
                 return
             self.progress(number, i, begin, measurement)
             try:
-                figures[measurement.key] = self.measure(measurement)
+                figures |= self.measure(measurement)
             except (Failed, ServerFailed, OSError) as error:
                 if not self.interrupt.signum:
                     self.failures.setdefault(f"{measurement.name()}: {error}", []).append(number)
@@ -115,22 +120,36 @@ class Peers:
         elif index == 0:
             say(f"round {number}/{self.options.rounds}; about {left} left")
 
-    def measure(self, m: Measurement) -> float:
-        """The figure. Raises Failed, ServerFailed."""
+    def measure(self, m: Measurement) -> Round:
+        """Its figure, or all of them. Raises Failed, ServerFailed."""
         if m.server and not self.servers[m.server].alive():
             say(f"the {m.server} server has ended ({self.servers[m.server].last_line()}); starting another")
             self.servers[m.server].start()
         seconds, address = self.options.seconds, self.servers[m.server].address if m.server else ""
+        if m.tool in (benchmain.BENCHMAIN.name, benchmain.COUNTING.name):
+            return {f"{m.key}/{name}": value for name, value in self.measure_allocations(m).items()}
         if m.tool == "cqbench":
-            return self.measure_ours(m)
+            return {m.key: self.measure_ours(m)}
         if m.tool == "h2load":
             frame = str(self.folder / "frame")
             command = tools.h2load_command(address, seconds, m.connections, m.streams, frame)
-            return self.figure_of(command, lambda text: tools.parse_h2load(text, seconds))
+            return {m.key: self.figure_of(command, lambda text: tools.parse_h2load(text, seconds))}
         if m.tool == "ghz":
             command = tools.ghz_command(address, seconds, m.inflight, m.connections)
-            return self.figure_of(command, lambda text: tools.parse_ghz(text, m.inflight))
-        return self.measure_sockperf()
+            return {m.key: self.figure_of(command, lambda text: tools.parse_ghz(text, m.inflight))}
+        return {m.key: self.measure_sockperf()}
+
+    def measure_allocations(self, m: Measurement) -> Round:
+        """Of both ends: grpc-go's one process has the CPUs of both."""
+        seconds = self.options.seconds
+        if m.tool == benchmain.BENCHMAIN.name:
+            both = tuple(sorted({*self.placement.server, *self.placement.client}))
+            command = cpus.pinned(benchmain.command(seconds), both)
+            return self.output_of(command, lambda text: benchmain.parse_output(text, seconds))
+        load = ["--inflight", f"{m.inflight}", "--warmup", f"{WARMUP_S}", "--interval", f"{seconds}"]
+        client = [str(self.options.bin / m.tool), "--host", self.servers[m.server].address, *m.flags, *load]
+        command = cpus.pinned([*client, "--format", "json"], self.placement.client)
+        return self.output_of(command, benchmain.our_figures)
 
     def measure_ours(self, m: Measurement) -> float:
         sweep = ["--inflight", f"{m.inflight}", "--warmup", f"{WARMUP_S}", "--interval", f"{self.options.seconds}"]
@@ -159,7 +178,11 @@ class Peers:
 
     def figure_of(self, command: list[str], parse_output: Callable[[str], float]) -> float:
         """Runs it on the client's CPUs. Raises Failed."""
-        done = self.on_client(command, 3 * self.options.seconds + 30)
+        return self.output_of(cpus.pinned(command, self.placement.client), parse_output)
+
+    def output_of(self, command: list[str], parse_output: Callable[[str], T]) -> T:
+        """Runs it. Raises Failed."""
+        done = run(command, self.interrupt, 3 * self.options.seconds + 30)
         if done.returncode != 0 or done.why:
             raise Failed(done.complaint())
         try:

@@ -12,7 +12,10 @@ Round = dict[str, float]  # measurement -> its figure; a measurement that failed
 
 @dataclass(frozen=True)
 class Measurement:
-    """One thing to measure in every round. Figures are requests per second, or the P50 in microseconds."""
+    """One thing to measure in every round. Figures are requests per second, or the P50 in microseconds.
+
+    part_of: the key of what is measured where this is one of its figures.
+    """
 
     key: str
     tool: str  # cqbench, h2load, ghz, sockperf
@@ -22,6 +25,7 @@ class Measurement:
     connections: int = 1
     streams: int = 1  # in flight on each connection
     unit: str = "req/s"
+    part_of: str = ""
 
     @property
     def inflight(self) -> int:
@@ -34,15 +38,17 @@ class Measurement:
 
 @dataclass(frozen=True)
 class Ratio:
-    """ours / peer and what it should be."""
+    """ours / peer and what it should be; None: nothing, it is there to be looked at."""
 
     group: str
     ours: str
     peer: str
-    target: float
+    target: float | None
     at_most: bool = False
 
-    def reached(self, ratio: float) -> bool:
+    def reached(self, ratio: float) -> bool | None:
+        if self.target is None:
+            return None
         return ratio <= self.target if self.at_most else ratio >= self.target
 
 
@@ -165,18 +171,19 @@ def _line(outcome: Outcome, by_key: dict[str, Measurement], absent: dict[str, st
     ours, peer = by_key[outcome.ratio.ours], by_key[outcome.ratio.peer]
     sign = "<=" if outcome.ratio.at_most else ">="
     if outcome.median is None:
-        ratio, reached = absent.get(peer.tool, "not measured"), "-"
+        ratio, reached = absent.get(peer.tool, absent.get(ours.tool, "not measured")), "-"
     else:
         ratio = f"{outcome.median:.2f} ({outcome.low:.2f} - {outcome.high:.2f})"
-        reached = "yes" if outcome.reached else "no"
+        reached = {True: "yes", False: "no", None: "-"}[outcome.reached]
+    target = "" if outcome.ratio.target is None else f"{sign} {outcome.ratio.target:.2f}"
     what = f"  {ours.what} / {peer.what}"
     return (
         f"{what:<52} {_figure(outcome.ours, ours.unit):>10} {_figure(outcome.peer, peer.unit):>10}   {ratio:<20} "
-        f"{f'{sign} {outcome.ratio.target:.2f}':>7}  {reached}"
+        f"{target:>7}  {reached}"
     )
 
 
 def _figure(value: float | None, unit: str) -> str:
     if value is None:
         return "-"
-    return f"{value:.1f} us" if unit == "us" else f"{value:.0f}/s"
+    return {"us": f"{value:.1f} us", "allocs": f"{value:.2f}", "bytes": f"{value:.0f} B"}.get(unit, f"{value:.0f}/s")

@@ -56,6 +56,12 @@ def act(options: Options) -> int:
 @click.option("--warmup", type=seconds(0.001), help="Before each point, instead of the file's.")
 @click.option("--interval", type=seconds(0.01), help="Measured at each point, instead of the file's.")
 @click.option(
+    "--count-allocations",
+    is_flag=True,
+    default=None,
+    help="Run the counting programs: allocations per call, counted in a pass behind each measured one.",
+)
+@click.option(
     "--host",
     type=override.HOST,
     help="Measure the server that is there already (default port 2137); none is "

@@ -22,9 +22,13 @@ class Unmet(ValueError):
 
 
 def lines(experiment: Experiment) -> list[str]:
-    """For experiment.sh, which installs and builds it: 'build NAME', 'program PATH', 'toxiproxy VERSION FOLDER'."""
+    """For experiment.sh, which installs and builds it: 'build NAME', 'program PATH', 'counting programs', 'toxiproxy VERSION
+    FOLDER'.
+    """
     found = [f"build {name}" for name in sorted({v.build for v in experiment.variants})]
     found += [f"program {path}" for path in sorted({v.server_program for v in experiment.variants} - {""})]
+    if experiment.count_allocations:
+        found.append("counting programs")
     if _proxied(experiment) and not os.environ.get(toxiproxy.VARIABLE):
         found.append(f"toxiproxy {toxiproxy.VERSION} {toxiproxy.FOLDER}")
     return found
@@ -66,7 +70,8 @@ def _too_old(experiment: Experiment, programs: Programs) -> dict[str, str]:
         if variant.needs_grpc:
             version, why = versions[variant.build]
             if not version:
-                unmet[variant.name] = f'needs gRPC {variant.needs_grpc}, and build "{variant.build}" {why}'
+                make = "; scripts/newgrpc.sh makes it (root, Debian)" if variant.build == "sid" else ""
+                unmet[variant.name] = f'needs gRPC {variant.needs_grpc}, and build "{variant.build}" {why}{make}'
             elif _numbers(version) < _numbers(variant.needs_grpc):
                 unmet[variant.name] = f'needs gRPC {variant.needs_grpc}, this is {version} (build "{variant.build}")'
     return unmet

@@ -17,7 +17,13 @@ from cqbench.run.fields import is_host, show
 from cqbench.run.spec import BadExperiment, Data, Experiment
 
 # Flag -> key of [experiment].
-KEYS = {"inflight": "inflight", "rate": "rates", "warmup": "warmup", "interval": "interval"}
+KEYS = {
+    "inflight": "inflight",
+    "rate": "rates",
+    "warmup": "warmup",
+    "interval": "interval",
+    "count_allocations": "counting",
+}
 # What a variant may say about a server that is started for it.
 OF_A_SERVER = ("server_flags", "server_env", "host", "added_rtt")
 
@@ -36,6 +42,7 @@ class Options:
     rate: tuple[float, ...] | None
     warmup: float | None
     interval: float | None
+    count_allocations: bool | None
     host: str | None
     results: Path | None
     resume: Path | None

@@ -16,6 +16,7 @@ from cqbench.run.units import Unit
 # Per unit, beside warm-up and interval: a server and a client that start, connect, drain and end. Measured: 90 ms.
 UNIT_OVERHEAD_S = 0.1
 ROOT = Path(__file__).resolve().parents[3]
+MAX_COUNTING_S = 1.0  # warm-up, and the same again, of the pass that counts allocations
 WIDTH = 112
 PROXY_NOTE = (
     "a proxy stands between client and server in some variants: the client's connections and round-trip times are "
@@ -53,7 +54,9 @@ def server_program(variant: Variant) -> Path:
 
 def unit_seconds(experiment: Experiment) -> float:
     """How long one unit takes when nothing goes wrong."""
-    return experiment.warmup_s + experiment.interval_s + UNIT_OVERHEAD_S
+    counting = min(experiment.warmup_s, MAX_COUNTING_S) + min(experiment.interval_s, MAX_COUNTING_S)
+    more = counting if experiment.count_allocations else 0.0
+    return experiment.warmup_s + experiment.interval_s + UNIT_OVERHEAD_S + more
 
 
 def patience_seconds(experiment: Experiment) -> float:
@@ -108,7 +111,7 @@ def server_command(
         command = [*with_variables(variant.server_env), str(server_program(variant)), *variant.server_flags]
         return cpus.pinned(command, placement.server)
     layout_flags = layout.server_layout(max(1, len(placement.server))) if experiment.layout == "post" else []
-    command = programs.command(variant.build, "grpc_ping_server", variant.server_env)
+    command = programs.command(variant.build, experiment.program("grpc_ping_server"), variant.server_env)
     return cpus.pinned([*command, *layout_flags, *variant.server_flags], placement.server)
 
 
@@ -149,7 +152,7 @@ def client_command(
 
     server_pid: of a server that cannot be asked, to look at from outside; 0: none.
     """
-    command = programs.command(variant.build, "grpc_ping_client", variant.client_env)
+    command = programs.command(variant.build, experiment.program("grpc_ping_client"), variant.client_env)
     to = [] if variant.build == "sid" else ["--output", str(output)]
     sweep = ["--rate-list" if experiment.open else "--inflight-list", numbers]
     durations = ["--warmup", f"{experiment.warmup_s:.9g}", "--interval", f"{experiment.interval_s:.9g}"]

@@ -70,10 +70,15 @@ class Experiment:
     layout: str
     variants: tuple[Variant, ...]
     data: Data
+    count_allocations: bool = False
 
     @property
     def open(self) -> bool:
         return self.loads[0].open
+
+    def program(self, name: str) -> str:
+        """'grpc_ping_client', or the one that counts."""
+        return f"{name}_counting" if self.count_allocations else name
 
 
 def load(path: Path) -> Experiment:
@@ -120,6 +125,7 @@ def make(data: Data, name: str) -> Experiment:
         layout=file.server.layout,
         variants=tuple(variants),
         data=data,
+        count_allocations=head.counting,
     )
 
 

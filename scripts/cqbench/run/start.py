@@ -111,6 +111,7 @@ def missing_program(experiment: Experiment, programs: Programs) -> str:
     needed = ["grpc_ping_server"] * any(not v.host and not v.server_program for v in ours) + [
         "grpc_ping_client"
     ] * bool(ours)
+    needed = [experiment.program(name) for name in needed]
     return next((name for name in needed if not os.access(programs.bin / name, os.X_OK)), "")
 
 
@@ -191,7 +192,7 @@ def check_host(
     variant = min(experiment.variants, key=lambda v: v.build != "release")
     if not variant.host or any(v.host != variant.host for v in experiment.variants):
         return 0
-    client = programs.command(variant.build, "grpc_ping_client", variant.client_env)
+    client = programs.command(variant.build, experiment.program("grpc_ping_client"), variant.client_env)
     command = cpus.pinned([*client, "--host", variant.host, *CHECK], placements[variant.name].client)
     done = run_process(command, interrupt, CHECK_PATIENCE_S)
     if done.returncode == 0 or interrupt.signum:

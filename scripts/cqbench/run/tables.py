@@ -31,6 +31,9 @@ class Head(Table):
     interval: fields.Interval = Field(default=1.0, description="measured at each point")
     repetitions: fields.Repetitions = Field(default=7, description="of all of it; decisions take six")
     seed: fields.Seed | None = Field(default=None, description="of the random order; without it one is drawn and noted")
+    counting: fields.YesNo = Field(
+        default=False, description="run the counting programs, which count in a pass behind each measured one"
+    )
     placement: fields.Placement = Field(
         default=Pinning(),
         description='CPUs of both sides: "split" (half of the cores each, or a NUMA node each), "pair" (a core each), '

@@ -67,6 +67,8 @@ METRICS = (
             ("allocated", "allocated_bytes", "allocated", "bytes"),
         )
     ),
+    Metric("both-allocations", "allocations_per_rpc", "allocations per call, both ends", "", 1, -1, "allocations"),
+    Metric("both-allocated", "allocated_bytes_per_rpc", "allocated per call, both ends", "bytes", 1, -1, "allocations"),
     *(
         Metric(
             f"client-{way}", f"client_bytes_{way}_per_second", f"bytes {way} by the client", "MB/s", 1e-6, 0, "traffic"

@@ -24,6 +24,7 @@ from cqbench.stats import ratios
 from cqbench.stats.medians import median
 from cqbench.stats.ratios import Ratio
 
+BOTH_ENDS = ("allocations_per_rpc", "allocated_bytes_per_rpc")  # of client and server together, where both count
 PER_SECOND = "_per_second"  # behind the name of a count: over the window
 
 
@@ -58,6 +59,13 @@ class Repetition:
             return measured.throughput
         if key == "messages_per_second":
             return self.messages * measured.throughput if self.messages and measured.throughput else None
+        if key == "completed":
+            return float(measured.completed)
+        if key == "messages_completed":
+            return float(self.messages * measured.completed) if self.messages else None
+        if key in BOTH_ENDS:
+            ends = [measured.figures.get(f"{end}_{key}") for end in ("client", "server")]
+            return None if None in ends else sum(end for end in ends if end is not None)
         count = measured.figures.get(key.removesuffix(PER_SECOND)) if key.endswith(PER_SECOND) else None
         if count is not None and measured.window_ns:
             return count / measured.window_ns * 1e9

@@ -1,0 +1,55 @@
+// Where a program asks for memory, from the stacks of a sample of its allocations. Only in programs that count them
+// (allocations.h), and only while they do.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+namespace cqbench {
+
+// One of this many allocations has its stack taken: some 10 us each, in a pass that is not timed.
+inline constexpr uint32_t kAllocationSampleEvery = 16;
+
+// From now on; 0: none. Without the hooks nothing happens.
+void SampleAllocationStacks(uint32_t every = kAllocationSampleEvery);
+
+// Functions by name without parameters and template arguments, outermost first; where there is no name (static
+// functions of libraries without debugging symbols have none) "libgrpc.so.29+0x1f3a". What only hands on to the
+// allocator (operator new, gpr_malloc, the standard library) is not at its end.
+struct AllocationStack {
+  std::vector<std::string> frames;
+  uint64_t samples = 0;
+  uint64_t bytes = 0;  // of the samples
+};
+// What was seen by now. Allocates, so counting must be off.
+std::vector<AllocationStack> SampledAllocationStacks();
+
+// A function that asks for memory, and who called it. Estimates.
+struct AllocationSite {
+  std::string function;
+  std::string caller;  // empty: none
+  double allocations_share = 0;
+  double bytes_share = 0;
+};
+
+struct AllocationSites {
+  uint64_t calls = 0;  // in which so much was counted, exactly:
+  uint64_t allocations = 0;
+  uint64_t bytes = 0;
+  uint32_t every = 0;  // one of so many was looked at
+  uint64_t samples = 0;
+  uint64_t lost = 0;                  // samples for which there was no room
+  std::vector<AllocationSite> sites;  // by their share of allocations
+
+  // Of a share; per call where calls were counted, else in all.
+  double AllocationsOf(const AllocationSite& site) const;
+  double BytesOf(const AllocationSite& site) const;
+};
+// Of the process, together with what it counted.
+AllocationSites DescribeAllocationSites(const std::vector<AllocationStack>& stacks);
+
+// A line per stack, "outer;inner;site BYTES", as tools for flame graphs read it; bytes are estimates of all.
+std::string FoldAllocationStacks(const std::vector<AllocationStack>& stacks);
+
+}  // namespace cqbench
