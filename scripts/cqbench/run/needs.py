@@ -22,7 +22,10 @@ class Unmet(ValueError):
 
 
 def lines(experiment: Experiment) -> list[str]:
-    """For experiment.sh, which installs and builds it: 'build NAME', 'program PATH', 'counting programs', 'toxiproxy VERSION
+    """For experiment.sh, which installs and builds it.
+
+    A line each: 'build NAME', 'program PATH', 'counting programs', 'toxiproxy VERSION FOLDER'.
+    """
     FOLDER'.
     """
     found = [f"build {name}" for name in sorted({v.build for v in experiment.variants})]
