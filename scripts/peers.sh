@@ -8,6 +8,7 @@
 #   --seconds N    of each measurement, whole seconds (default 2)
 #   --output FILE  the raw numbers as JSON
 #   --bin DIR      programs that are built already; nothing is installed or built
+#   --lineup       instead, our client against ghz with the scenarios of scripts/experiment.sh lineup, on each server
 #   --plan         say what would be run, where and how long, and stop
 #   --help
 # Environment: SERVER_CPUS, CLIENT_CPUS: CPUs for either side, such as 0-3,8 (default: one core each).
@@ -32,6 +33,11 @@ PATH=$PATH:${GOPATH:-${HOME:-/root}/go}/bin # where `go install` puts ghz and be
 if [[ $build == yes ]]; then
   (exec_cqbench peers --plan "$@") 2>/dev/null || exec_cqbench peers --plan "$@"
   install_all
-  build_preset release grpc_ping_server grpc_ping_client grpc_ping_server_counting grpc_ping_client_counting
+  targets=(grpc_ping_server grpc_ping_client)
+  [[ " $* " == *" --lineup "* ]] || targets+=(grpc_ping_server_counting grpc_ping_client_counting)
+  build_preset release "${targets[@]}"
+  if [[ " $* " == *" --lineup "* ]]; then
+    "$ROOT/scripts/lineup/build.sh" || say "no Go servers: ours are measured alone"
+  fi
 fi
 exec_cqbench peers "$@"

@@ -3,13 +3,24 @@
 from __future__ import annotations
 
 import json
+import shutil
+import subprocess
 from pathlib import Path
 
 import pytest
-from cqbench.peers import benchmain
+from cqbench.peers import benchmain, tools
 from cqbench.peers.session import our_figure
-from cqbench.peers.targets import Ratio, evaluate, render, targets
-from cqbench.peers.tools import BadOutput, h2load_command, parse_ghz, parse_h2load, parse_sockperf
+from cqbench.peers.targets import Ratio, evaluate, lineup, render, targets
+from cqbench.peers.tools import (
+    BadOutput,
+    h2load_command,
+    parse_ghz,
+    parse_ghz_scenario,
+    parse_h2load,
+    parse_sockperf,
+)
+from cqbench.run.processes import Server
+from test_result_schema import ROOT, programs
 
 DATA = Path(__file__).parent / "data"
 H2LOAD = (DATA / "h2load.txt").read_text()
@@ -154,6 +165,41 @@ def test_every_target_is_measured_and_every_measurement_used() -> None:
     assert len(set(keys)) == len(keys)
     assert {r.ours for r in ratios} | {r.peer for r in ratios} == set(keys)
     assert [r.target for r in ratios] == [0.9, 1.5, 0.9, 1.8, 0.95, 0.95, 0.75, 1.3, 0.9, 1.8, 1.3, 1.5, 1.35, 0.65]
+
+
+def test_the_line_up_is_every_server_and_message_from_both_tools() -> None:
+    measurements, ratios = lineup()
+    assert {r.ours for r in ratios} | {r.peer for r in ratios} == {m.key for m in measurements}
+    assert len(ratios) == 14 and {m.server for m in measurements} >= {"cq", "callback", "sync", "generic", "go:connect"}
+    assert {m.scenario for m in measurements if m.tool == "ghz"} == {"empty", "complex"}
+    assert all(m.inflight == 50 for m in measurements if m.tool == "cqbench")
+
+
+def test_a_scenario_counts_what_it_skips_in_its_time() -> None:
+    data = json.loads(GHZ)
+    data["statusCodeDistribution"] = {"OK": 1900}
+    assert parse_ghz_scenario(json.dumps(data), 2000, 100) == pytest.approx(2000 / (data["total"] / 1e9))
+    with pytest.raises(BadOutput, match="1900 calls, not 2900"):
+        parse_ghz_scenario(json.dumps(data), 3000, 100)
+
+
+# Real ones, against every kind of server: a scenario that ghz does not understand, or answers it does not accept.
+@pytest.mark.parametrize("api", ["cq", "callback", "sync", "generic"])
+@pytest.mark.parametrize("scenario", ["empty", "complex"])
+def test_the_scenarios_run_with_ghz(api: str, scenario: str, tmp_path: Path) -> None:
+    if shutil.which("ghz") is None:
+        pytest.skip(f"there is no ghz: {tools.GHZ.install}")
+    with Server([str(programs() / "grpc_ping_server"), "--api", api], tmp_path / "log") as server:
+        command = ["ghz", "--config", f"scripts/scenarios/{scenario}.json", "-x", "0s", "--total", "1100"]
+        done = subprocess.run(
+            [*command, "--format", "json", server.address],
+            cwd=ROOT,
+            capture_output=True,
+            text=True,
+            timeout=60,
+            check=True,
+        )
+    assert json.loads(done.stdout)["statusCodeDistribution"] == {"OK": 100}, done.stderr
 
 
 def test_the_table() -> None:

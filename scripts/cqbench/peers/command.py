@@ -14,8 +14,18 @@ from cqbench.files import storage
 from cqbench.files.text import format_cpus
 from cqbench.options import Refused, whole
 from cqbench.peers import benchmain, tools
-from cqbench.peers.session import Failed, Options, Peers, say, seconds_per_round
-from cqbench.peers.targets import ROUNDS_FOR_A_CLAIM, Measurement, Outcome, Ratio, evaluate, render, targets
+from cqbench.peers.session import GO_SERVER, Failed, Options, Peers, say, seconds_per_round
+from cqbench.peers.targets import (
+    GO,
+    ROUNDS_FOR_A_CLAIM,
+    Measurement,
+    Outcome,
+    Ratio,
+    evaluate,
+    lineup,
+    render,
+    targets,
+)
 from cqbench.run import busy, cpus, layout
 from cqbench.run.processes import Interrupt, ServerFailed
 
@@ -34,8 +44,10 @@ def absent_peers(binaries: Path) -> dict[str, str]:
     return absent
 
 
-def everything() -> tuple[list[Measurement], list[Ratio]]:
+def chosen(options: Options) -> tuple[list[Measurement], list[Ratio]]:
     """What is measured, and what is shown of it."""
+    if options.lineup:
+        return lineup()
     found = (targets(), benchmain.targets())
     return [m for measurements, _ in found for m in measurements], [r for _, ratios in found for r in ratios]
 
@@ -86,6 +98,10 @@ def write_output(path: Path, peers: Peers, outcomes: list[Outcome], measurements
     )
 
 
+def is_built(server: str) -> bool:
+    return not server.startswith(GO) or os.access(GO_SERVER, os.X_OK)
+
+
 def announce(options: Options, placement: cpus.Placement, absent: dict[str, str], wanted: list[Measurement]) -> None:
     """Says what will be measured, where, and for how long."""
     if placement.server:
@@ -106,7 +122,7 @@ def announce(options: Options, placement: cpus.Placement, absent: dict[str, str]
 
 def conclude(peers: Peers, measurements: list[Measurement], absent: dict[str, str]) -> int:
     """Prints the table; the exit status."""
-    outcomes = [evaluate(ratio, peers.rounds) for ratio in everything()[1]]
+    outcomes = [evaluate(ratio, peers.rounds) for ratio in chosen(peers.options)[1]]
     print(render(outcomes, measurements, absent))
     print("ours, peer: medians over the rounds. ratio: median of the rounds' own ratios ours / peer.")
     fewest = min((o.rounds for o in outcomes if o.rounds), default=0)
@@ -145,6 +161,7 @@ def _in_a_folder(ctx: click.Context, param: click.Parameter, path: Path | None) 
     default=ROOT / "build/release/bin",
     help="Programs that are built already.",
 )
+@click.option("--lineup", is_flag=True, help="Instead, our client against ghz with the scenarios of the line-up.")
 @click.option("--plan", is_flag=True, help="Say what would be run, where and how long, and stop.")
 def command(**given: Any) -> int:
     """Our client against h2load, ghz and sockperf on the same server, and both our ends beside grpc-go's benchmain.
@@ -163,9 +180,11 @@ def command(**given: Any) -> int:
         placement = cpus.place_pair(machine, os.environ.get("SERVER_CPUS", ""), os.environ.get("CLIENT_CPUS", ""))
     except cpus.BadCpuList as error:
         raise Refused(str(error)) from None
-    measurements, _ = everything()
+    measurements, _ = chosen(options)
     absent = absent_peers(options.bin)
-    wanted = [m for m in measurements if m.tool not in absent and not m.part_of]
+    wanted = [m for m in measurements if m.tool not in absent and not m.part_of and is_built(m.server)]
+    if any(not is_built(m.server) for m in measurements):
+        say("the Go servers are left out: scripts/lineup/build.sh, which takes Go, has not built them")
     announce(options, placement, absent, wanted)
     if options.plan:
         return 0

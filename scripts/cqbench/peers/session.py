@@ -16,13 +16,16 @@ from cqbench.files.result import parse
 from cqbench.files.source import BadDocument
 from cqbench.files.text import one_line
 from cqbench.peers import benchmain, tools
-from cqbench.peers.targets import Measurement, Round
+from cqbench.peers.targets import GO, Measurement, Round
 from cqbench.peers.tools import BadOutput
 from cqbench.run import cpus, layout
 from cqbench.run.processes import Finished, Interrupt, Server, ServerFailed, run, start, stop
 
 WARMUP_S = 0.5
 T = TypeVar("T")
+ROOT = Path(__file__).resolve().parents[3]
+GO_SERVER = ROOT / "build/lineup/lineup"
+SCENARIO_CALLS, SKIPPED = 21_000, 1_000  # a fifth of what the scenarios say, and what they leave out
 
 
 class Failed(RuntimeError):
@@ -42,6 +45,7 @@ class Options:
     output: Path | None
     bin: Path
     plan: bool
+    lineup: bool = False
 
 
 def seconds_per_round(measurements: list[Measurement], seconds: int) -> float:
@@ -81,15 +85,20 @@ class Peers:
                     break
 
     def make_server(self, api: str) -> Server:
-        size = layout.server_layout(max(1, len(self.placement.server)))[:4]  # queues and threads; posted as by default
+        if api.startswith(GO):
+            command = [str(GO_SERVER), "--server", api.removeprefix(GO)]
+            return Server(cpus.pinned(command, self.placement.server), self.folder / f"{api.removeprefix(GO)}.log")
         counting = api == benchmain.COUNTING_SERVER
-        program = "grpc_ping_server_counting" if counting else "grpc_ping_server"
-        command = [str(self.options.bin / program), "--api", "cq" if counting else api, *size]
+        program, kind = ("grpc_ping_server_counting", "cq") if counting else ("grpc_ping_server", api)
+        # Queues and threads, where they are not the library's; posted as by default.
+        size = layout.server_layout(max(1, len(self.placement.server)))[:4] if kind in ("cq", "generic") else []
+        command = [str(self.options.bin / program), "--api", kind, *size]
         return Server(cpus.pinned(command, self.placement.server), self.folder / f"{api}.log")
 
     def check(self, api: str) -> None:
         """h2load does not look at the gRPC status; our client does. Raises Failed."""
-        done = self.on_client(self.client(api, "--inflight", "1", "--warmup", "0.05", "--interval", "0.1"), 30)
+        flex = ["--workload", "flex"] if api.startswith(GO) else []
+        done = self.on_client(self.client(api, *flex, "--inflight", "1", "--warmup", "0.05", "--interval", "0.1"), 30)
         if done.returncode != 0 and not self.interrupt.signum:
             raise Failed(f"our client cannot use the {api} server: {done.complaint()}")
 
@@ -134,6 +143,11 @@ class Peers:
             frame = str(self.folder / "frame")
             command = tools.h2load_command(address, seconds, m.connections, m.streams, frame)
             return {m.key: self.figure_of(command, lambda text: tools.parse_h2load(text, seconds))}
+        if m.scenario:
+            command = tools.ghz_scenario_command(ROOT, m.scenario, address, SCENARIO_CALLS)
+            return {
+                m.key: self.figure_of(command, lambda text: tools.parse_ghz_scenario(text, SCENARIO_CALLS, SKIPPED))
+            }
         if m.tool == "ghz":
             command = tools.ghz_command(address, seconds, m.inflight, m.connections)
             return {m.key: self.figure_of(command, lambda text: tools.parse_ghz(text, m.inflight))}

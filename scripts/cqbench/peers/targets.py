@@ -7,6 +7,8 @@ from dataclasses import dataclass
 from statistics import median
 
 ROUNDS_FOR_A_CLAIM = 5
+GO = "go:"  # begins the name of a server of scripts/lineup/
+GO_LIBRARIES = ("grpc-go", "servehttp", "connect")
 Round = dict[str, float]  # measurement -> its figure; a measurement that failed is not in it
 
 
@@ -26,6 +28,7 @@ class Measurement:
     streams: int = 1  # in flight on each connection
     unit: str = "req/s"
     part_of: str = ""
+    scenario: str = ""  # of ghz: one of scripts/scenarios/
 
     @property
     def inflight(self) -> int:
@@ -136,6 +139,21 @@ def targets() -> tuple[list[Measurement], list[Ratio]]:
     ]
     measurements = [*plain, *generic, *cq, *stream, *latency]
     return measurements, [*generic_ratios, *plain_ratios, *cq_ratios, *ratios]
+
+
+def lineup() -> tuple[list[Measurement], list[Ratio]]:
+    """The load of the scenarios from our client and from ghz itself, on each server: a check of one by the other."""
+    measurements, ratios = [], []
+    ours = ("--api", "cq", "--workload", "flex", "--channel-policy", "pool:20")
+    for server in ("cq", "callback", "sync", "generic", *(f"{GO}{library}" for library in GO_LIBRARIES)):
+        for content in ("empty", "complex"):
+            key = f"{server}/{content}"
+            measurements += [
+                _ours(f"{key}/cqbench", content, server, *ours, "--content", content, streams=50),
+                Measurement(f"{key}/ghz", "ghz", "ghz", server, scenario=content),
+            ]
+            ratios.append(Ratio(f"50 calls over 20 connections, server {server}", f"{key}/cqbench", f"{key}/ghz", 1.0))
+    return measurements, ratios
 
 
 def evaluate(ratio: Ratio, rounds: Sequence[Round]) -> Outcome:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import re
 from dataclasses import dataclass
+from pathlib import Path
 
 PING = "Ydb.Debug.V1.DebugService.PingPlainGrpc"
 PING_PATH = "/Ydb.Debug.V1.DebugService/PingPlainGrpc"
@@ -27,7 +28,7 @@ class Peer:
 
 
 H2LOAD = Peer("h2load", "apt-get install nghttp2-client")
-GHZ = Peer("ghz", "go install github.com/bojand/ghz/cmd/ghz@latest")
+GHZ = Peer("ghz", "go install github.com/bojand/ghz/cmd/ghz@v0.121.0")
 SOCKPERF = Peer("sockperf", "apt-get install sockperf")
 PEERS = (H2LOAD, GHZ, SOCKPERF)
 
@@ -81,6 +82,21 @@ def parse_ghz(text: str, inflight: int) -> float:
         others = ", ".join(f"{count} {code}" for code, count in statuses.items()) or f"{cut} cut off"
         raise BadOutput(f"ghz reports calls that failed: {good} OK, {others}")
     return good / total_s
+
+
+def ghz_scenario_command(root: Path, scenario: str, address: str, calls: int) -> list[str]:
+    """A scenario's own load with so many calls. Its max-duration would make ghz ignore their number: -x 0s."""
+    files = ["--config", f"{root}/scripts/scenarios/{scenario}.json", "--proto", f"{root}/proto/flex.proto"]
+    return ["ghz", *files, "-x", "0s", "--total", f"{calls}", "--format", "json", address]
+
+
+def parse_ghz_scenario(text: str, calls: int, skipped: int) -> float:
+    """Calls per second. What ghz skips is in its time, so it counts here."""
+    rate = parse_ghz(text, 0)
+    counted: int = sum(json.loads(text)["statusCodeDistribution"].values())
+    if counted != calls - skipped:
+        raise BadOutput(f"ghz reports {counted} calls, not {calls - skipped}")
+    return rate * calls / counted
 
 
 def sockperf_server_command(port: int) -> list[str]:

@@ -20,7 +20,7 @@ from cqbench.files.result import Document
 from cqbench.files.source import BadDocument
 from cqbench.files.surroundings import Manifests
 from cqbench.files.text import one_line
-from cqbench.run import summary
+from cqbench.run import bars, summary
 from cqbench.run.manifest import Manifest
 from cqbench.run.processes import Interrupt
 from cqbench.run.runner import keep_old
@@ -171,11 +171,15 @@ def heading(manifest: Manifest, experiment: Experiment) -> str:
 
 
 def medians(manifest: Manifest, experiment: Experiment, measured: Sequence[tuple[int, Run]]) -> str:
-    """The table of every variant."""
+    """The table of every variant; before it, where all have one load, another with bars."""
     documents: dict[str, list[Document]] = {v.name: [] for v in experiment.variants}
     for _, run in measured:
         documents[run.variant].append(run.document)
-    return summary.render(documents, experiment.loads, manifest.data["repetitions"])
+    table = summary.render(documents, experiment.loads, manifest.data["repetitions"])
+    if len(experiment.loads) > 1:
+        return table
+    rows = [bars.row(name, [p for d in of for p in d.points]) for name, of in documents.items()]
+    return "\n".join(filter(None, [bars.render(rows), table]))
 
 
 def remarks(manifest: Manifest) -> list[str]:

@@ -26,8 +26,6 @@ def lines(experiment: Experiment) -> list[str]:
 
     A line each: 'build NAME', 'program PATH', 'counting programs', 'toxiproxy VERSION FOLDER'.
     """
-    FOLDER'.
-    """
     found = [f"build {name}" for name in sorted({v.build for v in experiment.variants})]
     found += [f"program {path}" for path in sorted({v.server_program for v in experiment.variants} - {""})]
     if experiment.count_allocations:
