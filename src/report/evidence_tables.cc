@@ -151,6 +151,25 @@ std::string BaselineTable(const Result& result) {
   return absl::StrCat("\nBaselines, 1 in flight\n", AlignTable(rows), sentence, failures);
 }
 
+// Counts should hardly vary: how far apart the repetitions' are.
+std::string AllocationSpread(const Result& result, const std::vector<PointResult>& rows) {
+  std::string text;
+  for (const PointResult& row : rows) {
+    for (const char* end : {"client", "server"}) {
+      std::vector<double> counts;
+      for (const PointResult& point : result.points) {
+        const auto count = point.figures.Get(absl::StrCat(end, "_allocations_per_rpc"));
+        if (count && point.load == row.load) counts.push_back(*count);
+      }
+      if (counts.size() < 2) continue;
+      const auto [least, most] = std::minmax_element(counts.begin(), counts.end());
+      absl::StrAppendFormat(&text, "%s: %s allocations/RPC: %.3f to %.3f over %d repetitions\n", row.load.Label(), end,
+                            *least, *most, static_cast<int>(counts.size()));
+    }
+  }
+  return text;
+}
+
 }  // namespace
 
 std::string FormatEvidence(const Result& result) {
@@ -173,7 +192,8 @@ std::string FormatExtras(const Result& result) {
           "Codec, medians of a sample of the messages in calls, without the clock's part; by itself: with nothing else "
           "going on, as the client's --messages and --codec say",
           c, points, kCodec),
-      FigureTable("Allocations, counted in a pass of its own", c, points, kAllocations), BaselineTable(result));
+      FigureTable("Allocations, counted in a pass of its own", c, points, kAllocations),
+      AllocationSpread(result, points), BaselineTable(result));
 }
 
 }  // namespace cqbench
