@@ -25,6 +25,7 @@ std::string Describe(const ServerConfig& config) {
                     ToString(config.poll));
   }
   absl::StrAppend(&text, ", messages ", ToString(config.messages));
+  if (config.codec == Codec::kPooled) absl::StrAppend(&text, ", codec pooled");
   if (const ServiceTimeConfig& time = config.service_time; time.mean_ns > 0) {
     absl::StrAppend(&text, ", service time ", FormatDuration(time.mean_ns), time.exponential ? " exponential" : "",
                     time.wait ? " waiting" : "");
