@@ -26,6 +26,7 @@ DOCUMENTS = ("README.md", "scripts/README.md", "src/README.md")
 FOREIGN = {
     *("--cpunodebind", "--membind", "--preset", "--build", "--install", "--prefix", "--tool"),
     *("--build-only", "--run", "--fix"),  # of our scripts, which say so at their heads
+    "--config",  # of ghz
     "--benchmark",  # how those of Google Benchmark begin
 }
 

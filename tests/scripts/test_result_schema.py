@@ -328,7 +328,7 @@ NAMED_BY_GOOGLE_BENCHMARK = {
 }  # fmt: skip
 COUNTS = {  # and numbers that name something: a version, a port, a CPU, a server
     "schema_version", "inflight", "channels", "connections", "expected_connections", "completed", "failed",
-    "unfinished", "count", "completed_per_slot", "channels_of_thread", "total_calls",
+    "unfinished", "count", "completed_per_slot", "channels_of_thread", "total_calls", "skip_first",
     *(f"calls_{what}" for what in ("due", "sent", "dropped", "unsent", "ok")),
     *(f"latency{part}_{what}" for part in ("", "_from_sent") for what in ("samples", "at_least")),
     "slice_completed", "slice_failed", "schedule_seed", "stream_messages", "pacers", "largest_burst",

@@ -7,16 +7,15 @@ versions looks past `software`, one of two ways to connect past `connections` al
 
 from __future__ import annotations
 
-import json
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from enum import Enum
 from typing import Any
 
 from cqbench.files.surroundings import Surroundings
-from cqbench.files.text import format_cpus
-from cqbench.samples import scaling
+from cqbench.samples import scaling, servers
 from cqbench.samples.runs import Run
+from cqbench.samples.servers import nanoseconds, text
 
 SHARED, SEPARATE = "shared", "separate"
 SHARED_POLICIES = ("per-slot", "shared")
@@ -83,7 +82,7 @@ def of(run: Run) -> Setting:
     policy = side(run.document.policy) if most is None else f"{scaling.SCALING}:{most}"
     told = context if most is None else scaling.without(context)
     hidden = () if most is None else (scaling.VARIABLE,)
-    facts = {**_own(run, told), **_servers(told), **_around(around, hidden), "connections": policy}
+    facts = {**_own(run, told), **servers.facts(told), **_around(around, hidden), "connections": policy}
     return Setting(tuple((f.key, facts[f.key]) for f in FACETS if facts.get(f.key)))
 
 
@@ -108,9 +107,9 @@ def _own(run: Run, context: Mapping[str, Any]) -> dict[str, str]:
         "poll": "" if context.get("poll") in (None, "block") else text(context.get("poll")),
         "channel_args": " ".join(f"{k}={v}" for k, v in sorted((context.get("channel_args") or {}).items())),
         "slots": _slots(run),
-        "warmup": _nanoseconds(context.get("warmup_ns")),
-        "interval": _nanoseconds(context.get("interval_ns")),
-        "deadline": _nanoseconds(context.get("deadline_ns")),
+        "warmup": nanoseconds(context.get("warmup_ns")),
+        "interval": nanoseconds(context.get("interval_ns")),
+        "deadline": nanoseconds(context.get("deadline_ns")),
     }
     if not payload:
         facts |= {"request_bytes": "", "response_bytes": "", "payload": ""}
@@ -134,34 +133,6 @@ def _threads(words: list[str]) -> str:
     return " ".join(given)
 
 
-def _servers(context: Mapping[str, Any]) -> dict[str, str]:
-    """A set: neither the order in which they were named matters nor their addresses. None without evidence."""
-    servers = context.get("servers") or []
-    found: dict[str, str] = {}
-    for key, tell in _OF_A_SERVER.items():
-        told = sorted({tell(server) for server in servers if isinstance(server, dict)} - {""})
-        if told:
-            found[f"server.{key}"] = "; ".join(told)
-    return found
-
-
-def _layout(server: Mapping[str, Any]) -> str:
-    """'cq 8 x 2, 10 posted': queues x threads on each. Where the library has them to itself, the API alone."""
-    words = text(server.get("api"))
-    if server.get("num_cqs"):
-        words += f" {server['num_cqs']} x {server.get('workers_per_cq', '?')}"
-    if server.get("callbacks_per_cq"):
-        words += f", {server['callbacks_per_cq']} posted"
-    return words + (", spin" if server.get("poll") == "spin" else "")
-
-
-def _service(server: Mapping[str, Any]) -> str:
-    """'5 us constant burn', '' without: part of the work, not of how the server is laid out."""
-    nanos = server.get("service_time_ns")
-    how = [text(server.get(f"service_time_{key}")) for key in ("distribution", "mode")]
-    return "" if nanos is None else " ".join(filter(None, [_nanoseconds(nanos), *how]))
-
-
 def _around(around: Surroundings, hidden: tuple[str, ...]) -> dict[str, str]:
     """What only the experiment's manifest says."""
     if around.problem:
@@ -173,43 +144,6 @@ def _around(around: Surroundings, hidden: tuple[str, ...]) -> dict[str, str]:
     }
 
 
-def _nanoseconds(value: Any) -> str:
-    if not isinstance(value, (int, float)) or isinstance(value, bool):
-        return ""
-    for unit, size in (("s", 1e9), ("ms", 1e6), ("us", 1e3)):
-        if value >= size:
-            return f"{value / size:g} {unit}"
-    return f"{value:g} ns"
-
-
-def text(value: Any) -> str:
-    """Of JSON; '' for nothing."""
-    if value is None or value == "" or value == {} or value == []:
-        return ""
-    if isinstance(value, bool):
-        return "yes" if value else "no"
-    if isinstance(value, list) and all(type(cpu) is int and 0 <= cpu < 2**20 for cpu in value):
-        return format_cpus(tuple(value))
-    return value if isinstance(value, str) else json.dumps(value, sort_keys=True)
-
-
-def _told(key: str) -> Callable[[Mapping[str, Any]], str]:
-    return lambda server: text(server.get(key))
-
-
-_OF_A_SERVER: dict[str, Callable[[Mapping[str, Any]], str]] = {
-    "layout": _layout,
-    "service": _service,
-    "messages": lambda server: "" if server.get("messages") in (None, "reused") else text(server["messages"]),
-    "channel_args": lambda server: " ".join(sorted(map(str, server.get("channel_args") or []))),
-    **{
-        key: _told(key)
-        for key in (
-            *("codec", "cpus", "cpu_model", "kernel", "clock_source", "cpu_scaling_enabled"),
-            *("cqbench_version", "grpc_version", "build_type", "deadlock_detection", "counts_allocations"),
-        )
-    },
-}
 FACETS = (
     *(
         Facet(key, About.WORK, title)
