@@ -51,6 +51,7 @@ struct ServerConfig {
   // How messages live, where the API leaves it to us (MessagesNote() says where it does not). kBytes is what the
   // generic server does, whatever is said here, and no other can.
   MessageHolder messages = MessageHolder::kReused;
+  WriteHint write_hint = WriteHint::kNone;  // of server-streaming calls; kCorked is nothing of a server's
   std::vector<ChannelArg> channel_args;
   Nanos drain_ns = 2 * kNanosPerSecond;
   ServiceTimeConfig service_time;

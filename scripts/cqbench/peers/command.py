@@ -13,7 +13,7 @@ import click
 from cqbench.files import storage
 from cqbench.files.text import format_cpus
 from cqbench.options import Refused, whole
-from cqbench.peers import tools
+from cqbench.peers import files, tools
 from cqbench.peers.session import Failed, Options, Peers, say, seconds_per_round
 from cqbench.peers.targets import ROUNDS_FOR_A_CLAIM, Measurement, Outcome, evaluate, render, targets
 from cqbench.run import busy, cpus, layout
@@ -132,6 +132,7 @@ def _in_a_folder(ctx: click.Context, param: click.Parameter, path: Path | None) 
     default=ROOT / "build/release/bin",
     help="Programs that are built already.",
 )
+@click.option("--files", is_flag=True, help="Instead: our streams of chunks beside nginx with a file, CPU per Gbit/s.")
 @click.option("--plan", is_flag=True, help="Say what would be run, where and how long, and stop.")
 def command(**given: Any) -> int:
     """Our client against h2load, ghz and sockperf on the same server.
@@ -150,6 +151,14 @@ def command(**given: Any) -> int:
         placement = cpus.place_pair(machine, os.environ.get("SERVER_CPUS", ""), os.environ.get("CLIENT_CPUS", ""))
     except cpus.BadCpuList as error:
         raise Refused(str(error)) from None
+    if options.files and options.output:
+        raise Refused("--output: not together with --files, which has a table only")
+    if options.files:
+        try:
+            return files.compare(options, placement, interrupt)
+        except ServerFailed as error:
+            print(f"cqbench peers: {error}", file=sys.stderr)
+            return 1
     measurements, _ = targets()
     absent = absent_peers()
     wanted = [m for m in measurements if m.tool not in absent]

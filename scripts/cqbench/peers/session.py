@@ -40,6 +40,7 @@ class Options:
     output: Path | None
     bin: Path
     plan: bool
+    files: bool = False
 
 
 def seconds_per_round(measurements: list[Measurement], seconds: int) -> float:

@@ -202,6 +202,7 @@ _OF_A_SERVER: dict[str, Callable[[Mapping[str, Any]], str]] = {
         key: _told(key)
         for key in (
             *("cpus", "cpu_model", "kernel", "clock_source", "cpu_scaling_enabled"),
+            "write_hint",
             *("cqbench_version", "grpc_version", "build_type", "deadlock_detection", "counts_allocations"),
         )
     },
@@ -232,6 +233,7 @@ FACETS = (
             ("poll", "client waits"),
             ("messages", "client messages"),
             ("stub", "client stub"),
+            ("write_hint", "client's write hint"),
             ("pace", "pacing"),
             ("channel_args", "channel arguments"),
             ("service_config", "service config"),
@@ -243,6 +245,7 @@ FACETS = (
         for key, title in (
             ("layout", "server"),
             ("messages", "server messages"),
+            ("write_hint", "server's write hint"),
             ("channel_args", "server's channel arguments"),
         )
     ),
