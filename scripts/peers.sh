@@ -7,6 +7,7 @@
 #   --rounds N     how often everything is measured (default 5; fewer are too few for a claim)
 #   --seconds N    of each measurement, whole seconds (default 2)
 #   --output FILE  the raw numbers as JSON
+#   --files        instead: our streams of chunks beside nginx with a static file, CPU of the server per Gbit/s
 #   --bin DIR      programs that are built already; nothing is installed or built
 #   --lineup       instead, our client against ghz with the scenarios of scripts/experiment.sh lineup, on each server
 #   --plan         say what would be run, where and how long, and stop

@@ -100,6 +100,13 @@ struct PartTimes {
   void Merge(const PartTimes& other);
 };
 
+// Of streams of chunks: those that were written or read inside the window, of calls that ended inside it or not.
+struct MessageTimes {
+  uint64_t messages = 0;
+  Histogram gaps;  // from each to the next of its stream
+  void Merge(const MessageTimes& other);
+};
+
 // Open loop only: how well the schedule was kept, of the calls due in the window.
 struct Pacing {
   Histogram lateness;          // from due until the pacer looked at the call
@@ -130,6 +137,7 @@ struct Measurement {
   Nanos slice_ns = 0;                             // 0: no time series
   std::vector<Slice> slices;
   std::unique_ptr<PartTimes> parts;
+  std::unique_ptr<MessageTimes> messages;
   std::unique_ptr<Pacing> pacing;
   uint64_t schedule_hash = 0;  // 0: a closed loop
   std::vector<uint64_t> completed_per_slot;

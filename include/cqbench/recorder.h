@@ -98,6 +98,9 @@ class alignas(64) Recorder {
   // Of a call in the sample of --breakdown: what its parts took. `wait_ns` below 0: cannot be told apart.
   void Parts(Nanos due_ns, Nanos issue_ns, Nanos wait_ns);
 
+  // A message of a stream moved; `gap_ns` after the one before it, or below 0: it is the first.
+  void Message(Nanos moved_ns, Nanos gap_ns);
+
   uint64_t Completed() const { return completed_.load(std::memory_order_relaxed); }
   // Successes that were done before the window opened.
   uint64_t CompletedBefore() const { return completed_before_.load(std::memory_order_relaxed); }

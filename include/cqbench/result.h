@@ -183,6 +183,7 @@ struct RunContext {
   int repetitions = 1;
   uint32_t request_bytes = 0;
   uint32_t response_bytes = 0;
+  std::string write_hint;   // "buffer"; empty: none
   int stream_messages = 0;  // of client- and server-streaming calls; 0 for others
   bool open_loop = false;   // with the following
   std::string arrivals;     // "poisson"
@@ -207,6 +208,7 @@ struct ServerInfo {
   int workers_per_cq = 0;
   int callbacks_per_cq = 0;   // 0 where nothing is posted
   std::string messages;       // holder: "reused"; empty from an older server
+  std::string write_hint;     // of server-streaming calls: "none", "buffer"; empty: it does not say
   std::string messages_note;  // what the API forces instead, if it does
   std::string codec;          // "protobuf", "pooled"; empty from an older server
   std::vector<std::string> channel_args;

@@ -27,6 +27,9 @@ enum class StubKind { kGenerated, kGeneric };
 enum class Codec { kProtobuf, kPooled };
 enum class PayloadKind { kZero, kText, kRandom };
 enum class Content { kEmpty, kComplex };
+// What streams that write many messages tell the library of each but the last: nothing; that it may wait for more to
+// send together (WriteOptions::set_buffer_hint); the same, and the headers wait for the first message.
+enum class WriteHint { kNone, kBuffer, kCorked };
 enum class Arrivals { kPoisson, kConstant };
 // Which of several requests that were given is sent next: in turn, or drawn at random.
 enum class DataOrder { kRotate, kRandom };
@@ -42,6 +45,7 @@ absl::string_view ToString(StubKind stub);
 absl::string_view ToString(Codec codec);
 absl::string_view ToString(PayloadKind payload);
 absl::string_view ToString(Content content);
+absl::string_view ToString(WriteHint hint);
 absl::string_view ToString(Arrivals arrivals);
 absl::string_view ToString(DataOrder order);
 absl::string_view ToString(AtLimit at_limit);
@@ -60,6 +64,9 @@ absl::StatusOr<Nanos> ParseDuration(absl::string_view text, Nanos min_ns = 1);
 // A number of bytes ("1000") or a whole number with a unit: B, kB, MB (thousands), KiB, MiB (1024ths). INVALID_ARGUMENT
 // unless it is at most `max`.
 absl::StatusOr<uint32_t> ParseBytes(absl::string_view text, uint32_t max);
+// A rate of data: a number with bit/s, kbit/s, Mbit/s, Gbit/s (thousands) or MiB/s. In bits per second.
+// INVALID_ARGUMENT unless it is above 0 and at most a terabit per second.
+absl::StatusOr<double> ParseByteRate(absl::string_view text);
 // The shortest exact form: "500ms", "10s".
 std::string FormatDuration(Nanos ns);
 
@@ -111,6 +118,9 @@ struct MessageConfig {
 // How many messages a server answers in a call that ends well (bidi: to one message of ours).
 int AnswersPerCall(const MethodInfo& method, const MessageConfig& config);
 
+// Payload of all messages that a client- or server-streaming call of chunks moves; 0 for other methods.
+uint64_t ChunkBytesPerCall(const MethodInfo& method, const MessageConfig& config);
+
 struct BytesMethod;  // src/method/bytes_method.h
 
 struct RunConfig {
@@ -119,8 +129,9 @@ struct RunConfig {
   std::shared_ptr<const BytesMethod> call;  // of a method that is none of ours; nullptr: `method` is
   ClientApi api = ClientApi::kSync;
   MessageHolder messages = MessageHolder::kReused;
-  StubKind stub = StubKind::kGenerated;  // generic where messages are bytes, or pooled
-  Codec codec = Codec::kProtobuf;        // says nothing where messages are bytes
+  StubKind stub = StubKind::kGenerated;     // generic where messages are bytes, or pooled
+  Codec codec = Codec::kProtobuf;           // says nothing where messages are bytes
+  WriteHint write_hint = WriteHint::kNone;  // of client-streaming calls
   PollMode poll = PollMode::kBlock;
   int threads = 0;  // completion-queue threads; 0: the CPUs that the process may run on
   ChannelPolicy policy;

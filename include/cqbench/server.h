@@ -50,7 +50,8 @@ struct ServerConfig {
   int callbacks_per_cq = 100;  // requests posted per completion queue and method
   // How messages live, where the API leaves it to us (MessagesNote() says where it does not). kBytes: generic only.
   MessageHolder messages = MessageHolder::kReused;
-  Codec codec = Codec::kProtobuf;  // pooled: generic only
+  Codec codec = Codec::kProtobuf;           // pooled: generic only
+  WriteHint write_hint = WriteHint::kNone;  // of server-streaming calls; kCorked is nothing of a server's
   std::vector<ChannelArg> channel_args;
   Nanos drain_ns = 2 * kNanosPerSecond;
   ServiceTimeConfig service_time;

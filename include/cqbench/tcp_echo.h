@@ -3,8 +3,9 @@
 //
 // A client first sends a hello of four 32-bit numbers in network byte order: 0x63716265 ("cqbe"), the bytes of a
 // request, the bytes of a response, flags. Each of the two sizes is in 1..kMaxPayloadBytes. Bit 0 of the flags: the
-// server asks the kernel without ever sleeping for as long as this connection exists. Nothing answers the hello. After
-// it, each complete request gets one response. Contents are not looked at.
+// server asks the kernel without ever sleeping for as long as this connection exists. Bit 1: its responses come out of
+// a file in memory, by sendfile(), as a file server's do. Nothing answers the hello. After it, each complete request
+// gets one response. Contents are not looked at.
 #pragma once
 
 #include <cstdint>
@@ -54,6 +55,7 @@ struct TcpPingPongConfig {
   uint32_t request_bytes = 1;
   uint32_t response_bytes = 1;
   PollMode poll = PollMode::kBlock;  // of both sides
+  bool sendfile = false;             // of the server
 };
 
 // Connects to a TcpEchoServer and keeps one message in flight on the calling thread until the window is over or `stop`

@@ -1,5 +1,9 @@
 #include <pthread.h>
+#include <signal.h>
 #include <sys/eventfd.h>
+#include <sys/mman.h>
+#include <sys/sendfile.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <array>
@@ -30,7 +34,18 @@ struct Peer {
   size_t to_read = 0;
   size_t to_write = 0;
   bool waits_to_write = false;  // what epoll was told
+  // Whether the last receive or send got as much as it wanted: then the next one may, too.
+  bool received_all = false;
+  bool sent_all = false;
 };
+
+// sendfile() has no flag against it.
+void BlockSigpipe() {
+  sigset_t pipe;
+  sigemptyset(&pipe);
+  sigaddset(&pipe, SIGPIPE);
+  pthread_sigmask(SIG_BLOCK, &pipe, nullptr);
+}
 
 enum class Io { kGoOn, kClose };
 
@@ -66,6 +81,7 @@ class TcpEchoServer::Loop {
   }
 
   void Run() {
+    BlockSigpipe();
     std::array<epoll_event, kMaxConnections> events;
     while (true) {
       const int ready = epoll_wait(epoll_.fd(), events.data(), static_cast<int>(events.size()), spinning_ > 0 ? 0 : -1);
@@ -85,6 +101,8 @@ class TcpEchoServer::Loop {
   // Tags below are the places of connections.
   static constexpr uint32_t kFirstListenerTag = kMaxConnections;
   static constexpr uint32_t kStopTag = UINT32_MAX;
+  static constexpr int kPieces = 16;
+  static constexpr size_t kFileBytes = 1 << 20;
 
   // One at a time: epoll tells again while more are waiting.
   void Accept(const Descriptor& listener) {
@@ -98,11 +116,13 @@ class TcpEchoServer::Loop {
     place->socket = std::move(socket);
   }
 
-  // At most one receive and one send, so that no connection keeps the others waiting.
+  // At most kPieces receives and sends, so that no connection keeps the others waiting.
   void Serve(Peer& peer) {
     Io io = Io::kGoOn;
     if (peer.to_write == 0) io = Receive(peer);
+    for (int i = 1; i < kPieces && io == Io::kGoOn && peer.received_all && peer.to_read > 0; ++i) io = Receive(peer);
     if (io == Io::kGoOn && peer.to_write > 0) io = Send(peer);
+    for (int i = 1; i < kPieces && io == Io::kGoOn && peer.sent_all && peer.to_write > 0; ++i) io = Send(peer);
     if (io == Io::kGoOn) io = WatchNext(peer);
     if (io == Io::kClose) Close(peer);
   }
@@ -112,6 +132,7 @@ class TcpEchoServer::Loop {
     char* const into = hello ? peer.hello_bytes.data() + peer.hello_read : scratch_.data();
     const size_t wanted = hello ? peer.hello_bytes.size() - peer.hello_read : std::min(peer.to_read, scratch_.size());
     const ssize_t got = recv(peer.socket.fd(), into, wanted, 0);
+    peer.received_all = !hello && got == static_cast<ssize_t>(wanted);
     if (got == 0) return Io::kClose;
     if (got < 0) return IsTemporary(errno) ? Io::kGoOn : Io::kClose;
     if (hello) return HelloCame(peer, static_cast<size_t>(got));
@@ -124,7 +145,7 @@ class TcpEchoServer::Loop {
     peer.hello_read += bytes;
     if (peer.hello_read < peer.hello_bytes.size()) return Io::kGoOn;
     const std::optional<Hello> hello = Decode(peer.hello_bytes);
-    if (!hello) return Io::kClose;
+    if (!hello || (hello->sendfile && !MakeFile())) return Io::kClose;
     peer.hello = *hello;
     peer.to_read = hello->request_bytes;
     if (hello->spin) ++spinning_;
@@ -132,12 +153,28 @@ class TcpEchoServer::Loop {
   }
 
   Io Send(Peer& peer) {
-    const size_t bytes = std::min(peer.to_write, chunk_.size());
-    const ssize_t sent = send(peer.socket.fd(), chunk_.data(), bytes, MSG_NOSIGNAL);
+    const bool from_file = peer.hello.sendfile;
+    const size_t bytes = std::min(peer.to_write, from_file ? kFileBytes : chunk_.size());
+    const ssize_t sent =
+        from_file ? SendFromFile(peer, bytes) : send(peer.socket.fd(), chunk_.data(), bytes, MSG_NOSIGNAL);
+    peer.sent_all = sent == static_cast<ssize_t>(bytes);
     if (sent < 0) return IsTemporary(errno) ? Io::kGoOn : Io::kClose;
     peer.to_write -= static_cast<size_t>(sent);
     if (peer.to_write == 0) peer.to_read = peer.hello.request_bytes;
     return Io::kGoOn;
+  }
+
+  ssize_t SendFromFile(const Peer& peer, size_t bytes) const {
+    off_t offset = 0;
+    return sendfile(peer.socket.fd(), file_.fd(), &offset, bytes);
+  }
+  // At the first connection that wants it.
+  bool MakeFile() {
+    if (file_.ok()) return true;
+    file_ = Descriptor(memfd_create("cqbench-bulk", MFD_CLOEXEC));
+    if (!file_.ok()) return false;
+    const std::vector<char> content(kFileBytes, 'q');
+    return write(file_.fd(), content.data(), content.size()) == static_cast<ssize_t>(content.size());
   }
 
   // Costs a call only where a response did not go out at once.
@@ -160,6 +197,7 @@ class TcpEchoServer::Loop {
   const Descriptor stop_;
   std::array<Peer, kMaxConnections> peers_;
   int spinning_ = 0;
+  Descriptor file_;
   std::array<char, kChunkBytes> chunk_;    // what every response consists of
   std::array<char, kChunkBytes> scratch_;  // where requests go
 };

@@ -107,7 +107,8 @@ class PingPong {
 
   // The first bytes on a connection always fit.
   absl::Status SendHello() {
-    const Hello::Bytes hello = Encode({config_.request_bytes, config_.response_bytes, config_.poll == PollMode::kSpin});
+    const Hello::Bytes hello =
+        Encode({config_.request_bytes, config_.response_bytes, config_.poll == PollMode::kSpin, config_.sendfile});
     const ssize_t sent = send(socket_.fd(), hello.data(), hello.size(), MSG_NOSIGNAL);
     return sent == static_cast<ssize_t>(hello.size()) ? absl::OkStatus() : Broken(sent < 0 ? errno : EMSGSIZE);
   }
@@ -127,10 +128,15 @@ class PingPong {
   }
 
   absl::Status ReceiveResponse() {
+    bool wait = true;
     for (size_t left = config_.response_bytes; left > 0;) {
-      if (absl::Status status = Wait(); !status.ok()) return status;
-      const ssize_t got = recv(socket_.fd(), chunk_.data(), std::min(left, chunk_.size()), 0);
+      if (wait) {
+        if (absl::Status status = Wait(); !status.ok()) return status;
+      }
+      const size_t wanted = std::min(left, chunk_.size());
+      const ssize_t got = recv(socket_.fd(), chunk_.data(), wanted, 0);
       if (got == 0) return Broken(0);
+      wait = got < static_cast<ssize_t>(wanted);  // else there may be more already
       if (got > 0) {
         left -= static_cast<size_t>(got);
       } else if (errno != EAGAIN && errno != EWOULDBLOCK && errno != EINTR) {

@@ -12,6 +12,7 @@
 #include "absl/strings/str_join.h"
 #include "cqbench/environment.h"
 #include "cqbench/tcp_echo.h"
+#include "src/client/cpu_meter.h"
 
 namespace cqbench {
 namespace {
@@ -74,6 +75,10 @@ ServerCopy CopyOf(const ServerInfo& server, absl::string_view grpc_version_here)
   if (!server.codec.empty() && !FindNamed(server.codec, {Codec::kProtobuf, Codec::kPooled}, config.codec)) {
     differs("its codec is not ", server.codec);
   }
+  if (!server.write_hint.empty() &&
+      !FindNamed(server.write_hint, {WriteHint::kNone, WriteHint::kBuffer}, config.write_hint)) {
+    differs("its writes are not hinted as ", server.write_hint);
+  }
   if (server.num_cqs > 0) config.num_cqs = server.num_cqs;
   if (server.workers_per_cq > 0) config.workers_per_cq = server.workers_per_cq;
   if (server.callbacks_per_cq > 0) config.callbacks_per_cq = server.callbacks_per_cq;
@@ -121,18 +126,34 @@ void Baselines::MeasureRawTcp(const PointResult& grpc, const ProgressUpdate& upd
   if (!request || !response) {
     return Note("baseline: no raw TCP ping-pong: how many bytes an RPC takes on the wire is not known", notes);
   }
+  if (setting_.config.method.streams_chunks()) return MeasureBulk(port, *request, *response, update, results);
   const std::string bytes = absl::StrCat(*request, " + ", *response, " bytes");
   for (PollMode poll : {PollMode::kBlock, PollMode::kSpin}) {
     if (setting_.interrupt.Pending()) return;
     const bool block = poll == PollMode::kBlock;
     results.push_back({block ? "tcp-block" : "tcp-spin",
                        absl::StrCat("raw TCP, epoll, both sides ", block ? "sleep, " : "spin, ", bytes),
-                       RawTcp(poll, port, *request, *response, update)});
+                       RawTcp({{}, *request, *response, poll}, port, update)});
   }
 }
 
-PointResult Baselines::RawTcp(PollMode poll, int port, uint32_t request_bytes, uint32_t response_bytes,
-                              const ProgressUpdate& update) {
+void Baselines::MeasureBulk(int port, uint32_t request_bytes, uint32_t response_bytes, const ProgressUpdate& update,
+                            std::vector<BaselineResult>& results) {
+  const bool get = setting_.config.method.shape == Shape::kServerStreaming;
+  for (bool sendfile : {false, true}) {
+    if (setting_.interrupt.Pending() || (sendfile && !get)) return;
+    const TcpPingPongConfig config{{}, request_bytes, response_bytes, PollMode::kBlock, sendfile};
+    CpuMeter meter(setting_.servers);
+    PointResult point = RawTcp(config, port, update);
+    meter.Report(get ? response_bytes : request_bytes, point);
+    const char* how = sendfile ? "sendfile" : "send";
+    results.push_back({sendfile ? "tcp-sendfile" : "tcp-block",
+                       absl::StrCat("raw TCP, ", how, " and recv, ", request_bytes, " + ", response_bytes, " bytes"),
+                       std::move(point)});
+  }
+}
+
+PointResult Baselines::RawTcp(TcpPingPongConfig tcp, int port, const ProgressUpdate& update) {
   const RunConfig& config = setting_.config;
   PointResult point;
   point.load = {1, 0};
@@ -154,7 +175,8 @@ PointResult Baselines::RawTcp(PollMode poll, int port, uint32_t request_bytes, u
       }
       return setting_.interrupt.Pending();
     };
-    status = RunTcpPingPong({(*endpoints)[i], request_bytes, response_bytes, poll}, window, stop, recorder);
+    tcp.endpoint = (*endpoints)[i];
+    status = RunTcpPingPong(tcp, window, stop, recorder);
     point.partial = setting_.interrupt.Pending();
     if (!status.ok()) continue;  // the next address of the name
     const Nanos close = point.partial ? std::min(NowNs(), window.close_ns()) : window.close_ns();

@@ -8,6 +8,7 @@
 
 #include "absl/strings/string_view.h"
 #include "cqbench/server.h"
+#include "cqbench/tcp_echo.h"
 #include "src/client/point_run.h"
 
 namespace cqbench {
@@ -26,7 +27,9 @@ ServerCopy CopyOf(const ServerInfo& server, absl::string_view grpc_version_here)
 
 // What is measured: "grpc" is the run's own configuration with one call in flight, the point of comparison; then
 // "tcp-block" and "tcp-spin", a raw ping-pong with the server's TCP echo of as many bytes as "grpc" had per call,
-// "grpc-unix" over a Unix socket of the same server, and "grpc-inproc" against a server inside this process.
+// for streams of chunks only "tcp-block", and for those that
+// the server sends "tcp-sendfile"; "grpc-unix" over a Unix socket of the same server, and "grpc-inproc" against a
+// server inside this process.
 class Baselines {
  public:
   // `setting` is the sweep's and must outlive this.
@@ -39,8 +42,11 @@ class Baselines {
   PointResult GrpcOver(const std::vector<Target>& targets, const std::vector<Endpoint>& endpoints,
                        const ProgressUpdate& update);
   PointResult InProcess(const ProgressUpdate& update, std::vector<std::string>& notes);
-  PointResult RawTcp(PollMode poll, int port, uint32_t request_bytes, uint32_t response_bytes,
-                     const ProgressUpdate& update);
+  // Endpoint and number of the repetition are filled in.
+  PointResult RawTcp(TcpPingPongConfig config, int port, const ProgressUpdate& update);
+  // As many bytes as a stream of chunks has, there or back: what both ends' CPUs do for it, too.
+  void MeasureBulk(int port, uint32_t request_bytes, uint32_t response_bytes, const ProgressUpdate& update,
+                   std::vector<BaselineResult>& results);
   void MeasureRawTcp(const PointResult& grpc, const ProgressUpdate& update, std::vector<BaselineResult>& results,
                      std::vector<std::string>& notes);
   void MeasureUnix(const ProgressUpdate& update, std::vector<BaselineResult>& results, std::vector<std::string>& notes);

@@ -29,7 +29,7 @@ struct TransferSlot final : ReactorSlot<Stub>, ReactorOf<Stub> {
   std::optional<Transfer<Stub>> transfer;
 
   void OnWriteDone(bool ok) {  // NOLINT(modernize-use-override)
-    if (ok) engine->Write(*this);
+    if (ok) engine->Wrote(*this);
   }
   void OnReadDone(bool ok) {  // NOLINT(modernize-use-override)
     if (ok) engine->Took(*this);
@@ -54,7 +54,7 @@ class CallbackTransferEngine final : public CallbackEngine<CallbackTransferEngin
 
   void Send(Slot& slot) {
     grpc::ClientContext* context = this->NewCall(slot);
-    slot.transfer.emplace(*slot.stub, this->config().message, this->bytes());
+    slot.transfer.emplace(*slot.stub, this->config(), this->bytes());
     if constexpr (Stub::kStream == Shape::kClientStreaming) {
       slot.stub->Start(context, &slot.responses->Next(), &slot);
     } else if constexpr (Stub::kStream == Shape::kServerStreaming) {
@@ -67,16 +67,21 @@ class CallbackTransferEngine final : public CallbackEngine<CallbackTransferEngin
     slot.StartCall();
   }
 
+  void Wrote(Slot& slot) {
+    if constexpr (Stub::kShape == Shape::kClientStreaming) slot.transfer->Moved(this->recorder());
+    Write(slot);
+  }
   void Write([[maybe_unused]] Slot& slot) {
     if constexpr (kWrites<Stub>) {
       if (slot.transfer->written()) return;
       const typename Stub::Request& request = slot.requests->Next(slot.transfer->place());
-      if (!slot.transfer->IsLastWrite()) return slot.StartWrite(&request);
+      if (!slot.transfer->IsLastWrite()) return slot.StartWrite(&request, options_);
       slot.StartWriteLast(&request, grpc::WriteOptions());
     }
   }
   void Took([[maybe_unused]] Slot& slot) {
     if constexpr (kReads<Stub>) {
+      if constexpr (Stub::kShape == Shape::kServerStreaming) slot.transfer->Moved(this->recorder());
       slot.transfer->Took(slot.responses->Current());
       slot.StartRead(&slot.responses->Next());
     }
@@ -89,6 +94,9 @@ class CallbackTransferEngine final : public CallbackEngine<CallbackTransferEngin
     const absl::string_view wrong = slot.transfer->WrongAtEnd(slot.responses->Current());
     this->Next(slot, done, this->RecordEnd(this->recorder(), slot, done, status, wrong));
   }
+
+ private:
+  const grpc::WriteOptions options_ = WriteOptionsFor(this->config().write_hint);
 };
 
 }  // namespace

@@ -42,6 +42,7 @@ ServerInfo FromProto(const std::string& address, const v1::ServerDescription& d)
   info.workers_per_cq = static_cast<int>(d.workers_per_cq());
   info.callbacks_per_cq = static_cast<int>(d.callbacks_per_cq());
   info.messages = d.messages();
+  info.write_hint = d.write_hint();
   info.messages_note = d.messages_note();
   info.codec = d.codec();
   info.channel_args.assign(d.channel_args().begin(), d.channel_args().end());

@@ -39,6 +39,8 @@ template <typename Stub>
 class CqTransferEngine final : public CqEngine<CqTransferEngine<Stub>, TransferSlot<Stub>, Stub> {
   using Slot = TransferSlot<Stub>;
   using Phase = typename Slot::Phase;
+  // Of the messages that there are many of.
+  static constexpr Phase kMoves = Stub::kShape == Shape::kClientStreaming ? Phase::kWriting : Phase::kReading;
 
  public:
   explicit CqTransferEngine(const EngineContext& context) : CqEngine<CqTransferEngine, Slot, Stub>(context) {
@@ -52,14 +54,19 @@ class CqTransferEngine final : public CqEngine<CqTransferEngine<Stub>, TransferS
   void Send(Slot& slot, Requests<Stub>& requests) {
     slot.call.reset();  // lives in the memory of its call, which the context holds
     slot.phase = Phase::kStarting;
-    slot.transfer.emplace(*slot.stub, this->config().message, this->bytes());
+    slot.transfer.emplace(*slot.stub, this->config(), this->bytes());
     slot.call = PrepareTransfer<Stub>(slot, this->NewCall(slot), requests);
     slot.call->StartCall(static_cast<CallSlot*>(&slot));
+    if constexpr (kWrites<Stub>) {
+      if (this->corked()) [[unlikely]]  // there is no event for its start
+        Write(slot, requests);
+    }
   }
 
   // Issue the next operation, or record and next.
   void OnEvent(Slot& slot, CqThread<Stub>& thread, bool ok) {
     if (slot.phase == Phase::kFinishing) return Ended(slot, thread);
+    if (slot.phase == kMoves && ok) slot.transfer->Moved(thread.recorder);
     if (slot.phase == Phase::kReading && ok) slot.transfer->Took(slot.responses->Current());
     if constexpr (kWrites<Stub>) {
       if (ok && !slot.transfer->written()) return Write(slot, thread.requests);
@@ -75,7 +82,7 @@ class CqTransferEngine final : public CqEngine<CqTransferEngine<Stub>, TransferS
   void Write(Slot& slot, Requests<Stub>& requests) {
     slot.phase = Phase::kWriting;
     const typename Stub::Request& request = requests.Next(slot.transfer->place());
-    if (!slot.transfer->IsLastWrite()) return slot.call->Write(request, static_cast<CallSlot*>(&slot));
+    if (!slot.transfer->IsLastWrite()) return slot.call->Write(request, options_, static_cast<CallSlot*>(&slot));
     slot.call->WriteLast(request, grpc::WriteOptions(), static_cast<CallSlot*>(&slot));
   }
   void Read(Slot& slot) {
@@ -88,6 +95,8 @@ class CqTransferEngine final : public CqEngine<CqTransferEngine<Stub>, TransferS
     const absl::string_view wrong = slot.transfer->WrongAtEnd(slot.responses->Current());
     this->Next(slot, thread, done, this->RecordEnd(thread.recorder, slot, done, slot.status, wrong));
   }
+
+  const grpc::WriteOptions options_ = WriteOptionsFor(this->config().write_hint);
 };
 
 }  // namespace

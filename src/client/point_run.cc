@@ -11,6 +11,7 @@
 #include "cqbench/process.h"
 #include "cqbench/reachability.h"
 #include "src/client/drain.h"
+#include "src/client/stream_report.h"
 
 namespace cqbench {
 namespace {
@@ -133,6 +134,7 @@ absl::Status PointRun::MeasureWith(const ChannelPool& pool, const ChannelPlan& p
     }
     Collect(*engine);
     evidence.Report(measurement_, config_.breakdown ? engine->MeasureTimingCost() : TimingCost{}, point_);
+    ReportCoresPerGbit(point_);
   } catch (const std::system_error& error) {
     return absl::ResourceExhaustedError(
         absl::StrCat("cannot start the threads for ", point_.load.slots, " slots: ", error.what()));
@@ -300,6 +302,7 @@ void PointRun::Collect(const Engine& engine) {
     measurement_.slices.resize(std::min(measurement_.slices.size(), whole));
   }
   Describe(measurement_, point_);
+  ReportMessages(config_, measurement_, point_);
   if (point_.load.open() && config_.api == ClientApi::kSync) {
     point_.notes.emplace_back(
         "the shape of arrivals is not known: with the sync API each slot's thread keeps the schedule by itself");

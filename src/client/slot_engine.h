@@ -108,6 +108,8 @@ class SlotEngine : public Engine {
   std::span<Slot> slots() const { return {slots_.get(), static_cast<size_t>(count_)}; }
   SlotSchedule& schedule() { return schedule_; }
   std::deque<Lane>& lanes() { return lanes_; }
+  // The headers of a call go with its first message.
+  bool corked() const { return config_.write_hint == WriteHint::kCorked; }
   bool open_loop() const { return !lanes_.empty(); }
   Nanos margin_ns() const { return margin_ns_; }
   bool abandoned() const { return abandoned_.load(std::memory_order_relaxed); }
@@ -153,6 +155,8 @@ class SlotEngine : public Engine {
   grpc::ClientContext* NewCall(Slot& slot) {
     slot.context.emplace();
     slot.context->set_deadline(ToTimespec(slot.sent() + config_.deadline_ns));
+    if (corked()) [[unlikely]]
+      slot.context->set_initial_metadata_corked(true);
     slot.gate.Enter(&*slot.context);
     return &*slot.context;
   }

@@ -26,14 +26,15 @@ template <typename Request, typename Response>
 class BlockingStream {
  public:
   using Stream = grpc::ClientAsyncReaderWriter<Request, Response>;
-  // `stream` is not started yet and belongs to `queue`, which has no other use meanwhile.
-  BlockingStream(std::unique_ptr<Stream> stream, grpc::CompletionQueue* queue)
+  // `stream` is not started yet and belongs to `queue`, which has no other use meanwhile. Corked: its context says that
+  // the headers wait for the first message, and then nothing tells that the call has started.
+  BlockingStream(std::unique_ptr<Stream> stream, grpc::CompletionQueue* queue, bool corked)
       : queue_(queue), stream_(std::move(stream)) {
     stream_->StartCall(this);
-    Wait();
+    if (!corked) Wait();
   }
-  bool Write(const Request& request) {
-    stream_->Write(request, this);
+  bool Write(const Request& request, grpc::WriteOptions options = grpc::WriteOptions()) {
+    stream_->Write(request, options, this);
     return Wait();
   }
   void WriteLast(const Request& request, grpc::WriteOptions options) {
@@ -125,8 +126,9 @@ class CallsByPath {
     BlockingQueue()->Next(&tag, &ok);
     return status;
   }
-  auto Call(grpc::ClientContext* context) {
-    return std::make_unique<BlockingStream<Request, Response>>(Prepare(context, BlockingQueue()), BlockingQueue());
+  auto Call(grpc::ClientContext* context, bool corked = false) {
+    return std::make_unique<BlockingStream<Request, Response>>(Prepare(context, BlockingQueue()), BlockingQueue(),
+                                                               corked);
   }
   auto Prepare(grpc::ClientContext* context, const Request& request, grpc::CompletionQueue* queue) {
     return stub_.PrepareUnaryCall(context, path_, request, queue);

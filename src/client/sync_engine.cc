@@ -153,7 +153,7 @@ class SyncEngine final : public SlotEngine<SyncSlot<Stub>> {
     } else {
       grpc::ClientContext* context = this->NewCall(slot);
       Response& response = slot.responses->Next();
-      [[maybe_unused]] Transfer<Stub> transfer(*slot.stub, this->config().message, this->bytes());
+      [[maybe_unused]] Transfer<Stub> transfer(*slot.stub, this->config(), this->bytes());
       Ending end;
       if constexpr (Stub::kShape == Shape::kUnary) {
         end.status = slot.stub->Call(context, slot.requests->Next(), &response);
@@ -180,12 +180,16 @@ class SyncEngine final : public SlotEngine<SyncSlot<Stub>> {
         if (transfer.IsLastWrite()) {
           call->WriteLast(request, grpc::WriteOptions());
         } else {
-          open = call->Write(request);
+          open = call->Write(request, options_);
         }
+        if constexpr (Stub::kShape == Shape::kClientStreaming) transfer.Moved(*slot.recorder);
       }
     }
     if constexpr (kReads<Stub>) {
-      while (call->Read(&response)) transfer.Took(response);
+      while (call->Read(&response)) {
+        if constexpr (Stub::kShape == Shape::kServerStreaming) transfer.Moved(*slot.recorder);
+        transfer.Took(response);
+      }
     }
     return call->Finish();
   }
@@ -195,7 +199,7 @@ class SyncEngine final : public SlotEngine<SyncSlot<Stub>> {
     } else if constexpr (Stub::kStream == Shape::kServerStreaming) {
       return slot.stub->Call(context, slot.requests->Next());
     } else {
-      return slot.stub->Call(context);
+      return slot.stub->Call(context, this->corked());
     }
   }
 
@@ -231,6 +235,7 @@ class SyncEngine final : public SlotEngine<SyncSlot<Stub>> {
 
   void Resume(Slot& /*slot*/) override {}  // its thread rests by itself
 
+  const grpc::WriteOptions options_ = WriteOptionsFor(this->config().write_hint);
   Stubs<Stub> stubs_;
   std::atomic<int64_t> in_flight_{0};
   std::optional<GatedThreads> threads_;  // last: uses all the above

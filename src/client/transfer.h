@@ -2,7 +2,9 @@
 #pragma once
 
 #include "absl/strings/string_view.h"
+#include "cqbench/recorder.h"
 #include "src/client/stub.h"
+#include "src/method/write_options.h"
 
 namespace cqbench {
 
@@ -18,8 +20,8 @@ template <typename Stub>
 class Transfer {
  public:
   // All must outlive it. `bytes`: nullptr where messages are not bytes.
-  Transfer(const Stub& stub, const MessageConfig& config, const BytesMethod* bytes)
-      : stub_(stub), config_(config), bytes_(bytes) {}
+  Transfer(const Stub& stub, const RunConfig& config, const BytesMethod* bytes)
+      : stub_(stub), config_(config.message), bytes_(bytes), streams_chunks_(config.method.streams_chunks()) {}
 
   bool written() const { return place_ == ToWrite(); }
   // Of the next request, from 0.
@@ -27,6 +29,13 @@ class Transfer {
   // Before each write: whether it is the last one.
   bool IsLastWrite() { return ++place_ == ToWrite(); }
 
+  // A message of those that there are many of has been written or read. One look at the clock where they are chunks.
+  void Moved(Recorder& recorder) {
+    if (!streams_chunks_) return;
+    const Nanos now = NowNs();
+    recorder.Message(now, moved_ns_ == 0 ? -1 : now - moved_ns_);
+    moved_ns_ = now;
+  }
   // A response has been read.
   void Took(const typename Stub::Response& response) {
     ++responses_;
@@ -51,8 +60,10 @@ class Transfer {
   const Stub& stub_;
   const MessageConfig& config_;
   const BytesMethod* const bytes_;
+  const bool streams_chunks_;
   int place_ = 0;
   int responses_ = 0;
+  Nanos moved_ns_ = 0;  // when the last one did
   absl::string_view wrong_;
 };
 

@@ -108,6 +108,11 @@ void Pacing::Merge(const Pacing& other) {
   margin_ns = std::max(margin_ns, other.margin_ns);
 }
 
+void MessageTimes::Merge(const MessageTimes& other) {
+  messages += other.messages;
+  gaps.Merge(other.gaps);
+}
+
 void Measurement::Merge(const Measurement& other) {
   window_ns = std::max(window_ns, other.window_ns);
   completed += other.completed;
@@ -125,6 +130,7 @@ void Measurement::Merge(const Measurement& other) {
     slices[i].latency.Merge(other.slices[i].latency);
   }
   MergeOptional(parts, other.parts);
+  MergeOptional(messages, other.messages);
   MergeOptional(pacing, other.pacing);
   schedule_hash ^= other.schedule_hash;
   completed_per_slot.insert(completed_per_slot.end(), other.completed_per_slot.begin(), other.completed_per_slot.end());

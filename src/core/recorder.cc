@@ -108,6 +108,13 @@ void Recorder::Parts(Nanos due_ns, Nanos issue_ns, Nanos wait_ns) {
   if (wait_ns >= 0) data_.parts->wait.Record(wait_ns);
 }
 
+void Recorder::Message(Nanos moved_ns, Nanos gap_ns) {
+  if (!window_->Contains(moved_ns)) return;
+  if (!data_.messages) data_.messages = std::make_unique<MessageTimes>();
+  ++data_.messages->messages;
+  if (gap_ns >= 0) data_.messages->gaps.Record(gap_ns);
+}
+
 void Recorder::MergeInto(Measurement& total) const {
   total.Merge(data_);
   total.counts.ok += data_.latency.Count();

@@ -67,6 +67,18 @@ absl::string_view ToString(Content content) {
   return content == Content::kEmpty ? "empty" : "complex";
 }
 
+absl::string_view ToString(WriteHint hint) {
+  switch (hint) {
+    case WriteHint::kNone:
+      return "none";
+    case WriteHint::kBuffer:
+      return "buffer";
+    case WriteHint::kCorked:
+      return "corked";
+  }
+  return "?";
+}
+
 absl::string_view ToString(Arrivals arrivals) {
   return arrivals == Arrivals::kPoisson ? "poisson" : "constant";
 }
@@ -93,6 +105,12 @@ absl::string_view ToString(Pace pace) {
 
 int AnswersPerCall(const MethodInfo& method, const MessageConfig& config) {
   return method.shape == Shape::kServerStreaming ? config.stream_messages : 1;
+}
+
+uint64_t ChunkBytesPerCall(const MethodInfo& method, const MessageConfig& config) {
+  if (!method.streams_chunks()) return 0;
+  const uint32_t chunk = method.shape == Shape::kClientStreaming ? config.request_bytes : config.response_bytes;
+  return static_cast<uint64_t>(config.stream_messages) * chunk;
 }
 
 std::string Load::Label() const {
@@ -147,6 +165,22 @@ absl::StatusOr<uint32_t> ParseBytes(absl::string_view text, uint32_t max) {
     return absl::InvalidArgumentError(absl::StrCat("'", text, "' is out of range: accepted is 0 to ", max, " bytes"));
   }
   return static_cast<uint32_t>(number * unit);
+}
+
+absl::StatusOr<double> ParseByteRate(absl::string_view text) {
+  static constexpr std::pair<absl::string_view, double> kUnits[] = {
+      {"kbit/s", 1e3}, {"Mbit/s", 1e6}, {"Gbit/s", 1e9}, {"MiB/s", 8 << 20}, {"bit/s", 1}};
+  constexpr double kMaxBits = 1e12;
+  for (const auto& [name, bits] : kUnits) {
+    absl::string_view digits = text;
+    double number = 0;
+    if (!absl::ConsumeSuffix(&digits, name) || !absl::SimpleAtod(digits, &number)) continue;
+    if (number > 0 && number * bits <= kMaxBits) return number * bits;
+    return absl::InvalidArgumentError(
+        absl::StrCat("'", text, "' is out of range: accepted is more than 0 and up to 1000Gbit/s"));
+  }
+  return absl::InvalidArgumentError(
+      absl::StrCat("'", text, "' is not a rate of data: a number with bit/s, kbit/s, Mbit/s, Gbit/s or MiB/s"));
 }
 
 std::string FormatDuration(Nanos ns) {

@@ -71,6 +71,19 @@ const std::vector<Column> kProcesses = {
     {"max", "server_rpcs_per_queue_max", 1, "%.0f"},
 };
 
+const std::vector<Column> kStreams = {
+    {"Gbit/s", "payload_bytes_per_second", 8e-9, "%.3f"},
+    {"Asked", "payload_bytes_asked_per_second", 8e-9, "%.3f"},
+    {"Chunks/s", "chunks_per_second", 1, "%.0f"},
+    {"Gap us, mean", "chunk_gap_mean_ns", 1e-3, "%.2f"},
+    {"P50", "chunk_gap_p50_ns", 1e-3, "%.2f"},
+    {"P99", "chunk_gap_p99_ns", 1e-3, "%.1f"},
+    {"Client cores", "client_cores_used", 1, "%.3f"},
+    {"per Gbit/s", "client_cores_per_gbit_per_second", 1, "%.4f"},
+    {"Server cores", "server_cores_used", 1, "%.3f"},
+    {"per Gbit/s", "server_cores_per_gbit_per_second", 1, "%.4f"},
+};
+
 const std::vector<Column> kBreakdown = {
     {"Issue us", "breakdown_client_issue_p50_ns", 1e-3, "%.1f"},
     {"Wait us", "breakdown_client_wait_p50_ns", 1e-3, "%.1f"},
@@ -126,6 +139,27 @@ std::vector<std::pair<BaselineResult, PointResult>> BaselineMedians(const std::v
   return rows;
 }
 
+// Streams of chunks: what a Gbit/s costs each end, and how much of it gRPC is.
+std::string StreamFloor(const std::vector<std::pair<BaselineResult, PointResult>>& medians) {
+  const char* const kCosts[] = {"client_cores_per_gbit_per_second", "server_cores_per_gbit_per_second"};
+  const Figures& grpc = medians.front().second.figures;
+  if (!grpc.Get("payload_bytes_per_second")) return "";
+  std::vector<Row> rows = {
+      {"Baseline", "Gbit/s", "Client cores/(Gbit/s)", "gRPC / this", "Server cores/(Gbit/s)", "gRPC / this"}};
+  for (const auto& [baseline, point] : medians) {
+    const auto rate = point.figures.Get("payload_bytes_per_second");
+    Row row = {baseline.description, rate ? absl::StrFormat("%.3f", 8e-9 * *rate) : "-"};
+    for (const char* name : kCosts) {
+      const auto cost = point.figures.Get(name), ours = grpc.Get(name);
+      row.push_back(cost ? absl::StrFormat("%.4f", *cost) : "-");
+      const bool known = cost && ours && *cost > 0 && baseline.name != "grpc";
+      row.push_back(known ? absl::StrFormat("%.2f", *ours / *cost) : "-");
+    }
+    rows.push_back(std::move(row));
+  }
+  return absl::StrCat("\nCPU of streams of chunks, 1 in flight\n", AlignTable(rows));
+}
+
 std::string BaselineTable(const Result& result) {
   if (result.baselines.empty()) return "";
   const auto medians = BaselineMedians(result.baselines);
@@ -148,7 +182,7 @@ std::string BaselineTable(const Result& result) {
                     Micros(point, &LatencyStats::p99_ns), ratio});
     if (!point.failure.empty()) absl::StrAppend(&failures, baseline.name, ": not measured: ", point.failure, "\n");
   }
-  return absl::StrCat("\nBaselines, 1 in flight\n", AlignTable(rows), sentence, failures);
+  return absl::StrCat("\nBaselines, 1 in flight\n", AlignTable(rows), sentence, failures, StreamFloor(medians));
 }
 
 // Counts should hardly vary: how far apart the repetitions' are.
@@ -183,7 +217,11 @@ std::string FormatEvidence(const Result& result) {
 std::string FormatExtras(const Result& result) {
   const RunContext& c = result.context;
   const std::vector<PointResult> points = MedianOverRepetitions(result.points);
+  const auto streams = [](const PointResult& p) { return p.figures.Get("payload_bytes_per_second").has_value(); };
   return absl::StrCat(
+      std::any_of(points.begin(), points.end(), streams)
+          ? FigureTable("Streams of chunks: payload; gap: from a chunk to the next of its stream", c, points, kStreams)
+          : "",
       FigureTable(
           "Breakdown, medians of a sample of the calls; both ends by CLOCK_MONOTONIC, each for itself; network: "
           "the connection's least RTT",

@@ -22,6 +22,7 @@ Json Server(const ServerInfo& s) {
   if (s.workers_per_cq > 0) json["workers_per_cq"] = s.workers_per_cq;
   if (s.callbacks_per_cq > 0) json["callbacks_per_cq"] = s.callbacks_per_cq;
   if (!s.messages.empty()) json["messages"] = s.messages;
+  if (!s.write_hint.empty() && s.write_hint != "none") json["write_hint"] = s.write_hint;
   if (!s.messages_note.empty()) json["messages_note"] = s.messages_note;
   if (s.codec == "pooled") json["codec"] = s.codec;
   json["channel_args"] = s.channel_args;
@@ -53,6 +54,7 @@ void AddMethod(Json& json, const RunContext& c) {
   if (c.codec == "pooled") json["codec"] = c.codec;
   if (!c.payload.empty()) json["payload"] = c.payload;
   if (!c.content.empty()) json["content"] = c.content;
+  if (!c.write_hint.empty()) json["write_hint"] = c.write_hint;
   if (c.stream_messages > 0) json["stream_messages"] = c.stream_messages;
 }
 

@@ -94,12 +94,14 @@ class DownloadReactor final : public StreamReactor<grpc::ServerWriteReactor<type
     this->probes_.load->Spend();
     if (!status.ok()) return this->Fail(status);
     this->Answered(arrived);
-    if (--left_ > 0) return this->StartWrite(&response_.Current());
+    if (--left_ > 0)
+      return this->StartWrite(&response_.Current(), std::exchange(options_, this->probes_.write_options));
     this->StartWriteAndFinish(&response_.Current(), grpc::WriteOptions(), status);
   }
 
   const typename M::Request& request_;
   Holder<typename M::Response> response_;
+  grpc::WriteOptions options_;  // of the next write: the first has no hint, since the headers go with it
   uint32_t left_ = 0;
 };
 

@@ -47,6 +47,7 @@ grpc::Status ControlBackend::Describe(v1::ServerDescription& answer) const {
   answer.set_grpc_version(grpc::Version());
   answer.set_api(std::string(ToString(config_.api)));
   answer.set_messages(std::string(ToString(config_.messages)));
+  answer.set_write_hint(std::string(ToString(config_.write_hint)));
   answer.set_messages_note(server_.MessagesNote());
   answer.set_codec(std::string(ToString(config_.codec)));
   if (config_.api != ServerApi::kCallback) {

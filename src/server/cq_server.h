@@ -17,6 +17,7 @@
 
 #include "cqbench/server.h"
 #include "src/channel/poll.h"
+#include "src/method/write_options.h"
 #include "src/server/control_service.h"
 #include "src/server/health_service.h"
 #include "src/server/listener.h"
@@ -85,8 +86,9 @@ class CqServer final : public PingServer {
   // One thread of one queue.
   class alignas(64) QueueThread {
    public:
-    QueueThread(Services* services, Queue* queue, ServiceTimes* times, const ServiceLoad* load)
-        : services_(services),
+    QueueThread(Services* services, Queue* queue, ServiceTimes* times, const ServiceLoad* load, WriteHint hint)
+        : write_options_(WriteOptionsFor(hint)),
+          services_(services),
           queue_(queue),
           times_(times),
           load_(load),
@@ -95,6 +97,9 @@ class CqServer final : public PingServer {
     Services& services() { return *services_; }
     ServiceTimes& times() { return *times_; }
     void Spend() const { load_->Spend(); }
+    // Of server-streaming calls, but their last message. The first has no hint: the headers go with it, and nothing
+    // would go out, or end, if they waited (gRPC 1.51.1).
+    grpc::WriteOptions write_options(bool first) const { return first ? grpc::WriteOptions() : write_options_; }
     // When the request came, if this call is one of those that are timed.
     Nanos Arrival() { return times_->Accepted(arrivals_); }
     grpc::ServerCompletionQueue* queue() { return queue_->queue.get(); }
@@ -141,6 +146,7 @@ class CqServer final : public PingServer {
     bool IsOf(const Queue& queue) const { return queue_ == &queue; }
 
    private:
+    const grpc::WriteOptions write_options_;
     Services* const services_;
     Queue* const queue_;
     ServiceTimes* const times_;
@@ -224,7 +230,7 @@ class CqServer final : public PingServer {
     listening_ = std::move(running->listening);
     for (Queue& queue : queues_) {
       for (int i = 0; i < config_.workers_per_cq; ++i)
-        queue_threads_.emplace_back(&services_, &queue, &times(), &load());
+        queue_threads_.emplace_back(&services_, &queue, &times(), &load(), config_.write_hint);
     }
     return absl::OkStatus();
   }

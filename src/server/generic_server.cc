@@ -152,8 +152,10 @@ class GenericCall : public ServerEvent {
   void Send(Thread& thread, Nanos arrived, bool last) {
     thread.Answered();
     handled_at_ = thread.times().Handled(arrived);
-    state_ = State::kWriting;
-    if (!last) return stream_->Write(response_, Tag());
+    const bool first = std::exchange(state_, State::kWriting) != State::kWriting;
+    // In a ping-pong nothing follows that could go with it.
+    const bool more = method_->shape == Shape::kServerStreaming;
+    if (!last) return stream_->Write(response_, more ? thread.write_options(first) : grpc::WriteOptions(), Tag());
     stream_->WriteAndFinish(response_, grpc::WriteOptions(), grpc::Status::OK, LastTag());
   }
   void Read() {

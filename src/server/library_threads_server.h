@@ -17,6 +17,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "cqbench/server.h"
+#include "src/method/write_options.h"
 #include "src/server/control_service.h"
 #include "src/server/listener.h"
 #include "src/server/service_load.h"
@@ -63,7 +64,8 @@ struct HandlerProbes {
   SharedCounts* counts;
   ServiceTimes* times;
   const ServiceLoad* load;
-  MessageHolder messages;  // where it is ours to choose
+  MessageHolder messages;            // where it is ours to choose
+  grpc::WriteOptions write_options;  // of server-streaming calls, but their first and last message
 
   // When the request came, if this message is one of those that are timed.
   Nanos Arrival() const {
@@ -117,7 +119,7 @@ class LibraryThreadsServer final : public PingServer {
       : PingServer(config),
         config_(config),
         control_(config, *this),
-        services_({&counts_, &times(), &load(), config.messages}, &control_) {}
+        services_({&counts_, &times(), &load(), config.messages, WriteOptionsFor(config.write_hint)}, &control_) {}
 
   const ServerConfig config_;
   SharedCounts counts_;

@@ -3,6 +3,8 @@
 
 #include <grpcpp/grpcpp.h>
 
+#include <utility>
+
 #include "src/method/holder.h"
 #include "src/server/health_service.h"
 #include "src/server/library_threads_server.h"
@@ -56,6 +58,7 @@ struct SyncHandler {
     Nanos arrived = probes.Arrival();
     probes.counts->Started();
     Holder<Response> response(probes.messages);
+    grpc::WriteOptions options;  // the first write has no hint: the headers go with it
     uint32_t left = 0;
     grpc::Status status = M::CountResponses(*request, &left);
     bool written = true;
@@ -66,8 +69,8 @@ struct SyncHandler {
       probes.counts->Answered();
       const Nanos handled = probes.times->Handled(arrived);
       // The last one goes together with the status.
-      written =
-          writer->Write(response.Current(), left == 1 ? grpc::WriteOptions().set_last_message() : grpc::WriteOptions());
+      written = writer->Write(response.Current(), left == 1 ? grpc::WriteOptions().set_last_message()
+                                                            : std::exchange(options, probes.write_options));
       probes.times->Finished(handled);
       arrived = probes.Arrival();
     }

@@ -189,8 +189,8 @@ class DownloadCall : public TypedCall<M, grpc::ServerAsyncWriter<typename M::Res
     if (!status.ok()) return Fail(status);
     thread.Answered();
     this->handled_at_ = thread.times().Handled(arrived);
-    state_ = State::kWriting;
-    if (--left_ > 0) return this->stream_->Write(response, this->Tag());
+    const bool first = std::exchange(state_, State::kWriting) == State::kPosted;
+    if (--left_ > 0) return this->stream_->Write(response, thread.write_options(first), this->Tag());
     this->stream_->WriteAndFinish(response, grpc::WriteOptions(), status, this->LastTag());
   }
   void Fail(const grpc::Status& status) {

@@ -33,6 +33,7 @@ void DescribeMessages(const RunConfig& run, RunContext& context) {
   const Shape shape = run.method.shape;
   if (shape == Shape::kClientStreaming || shape == Shape::kServerStreaming) {
     context.stream_messages = run.message.stream_messages;
+    if (run.write_hint != WriteHint::kNone) context.write_hint = std::string(ToString(run.write_hint));
   }
   if (run.method.has_content) context.content = std::string(ToString(run.message.content));
   if (!run.method.has_payload) return;

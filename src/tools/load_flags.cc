@@ -74,12 +74,20 @@ void LoadFlags::AddOpen(CLI::App& app) {
   min_rate_option_ = AddRate(app, "--min-rate", min_rate_, "first rate of a sweep");
   max_rate_option_ = AddRate(app, "--max-rate", max_rate_, "last rate of a sweep");
   rate_step_option_ = AddRate(app, "--rate-step", rate_step_, "distance between rates of a sweep");
+  byte_rate_option_ =
+      AddParsed(app, "--byte-rate", byte_rate_, ParseByteRate,
+                "open loop: streams of chunks at the rate that makes so much payload, over all slots together, evenly "
+                "unless --arrivals says otherwise: 5Gbit/s, 500MiB/s; one point")
+          ->type_name("RATE");
   for (auto* range : {min_rate_option_, max_rate_option_, rate_step_option_}) {
     range->excludes(rate_option_);
     range->excludes(rate_list_option_);
+    range->excludes(byte_rate_option_);
   }
   rate_list_option_->excludes(rate_option_);
-  open_ = {rate_option_, rate_list_option_, min_rate_option_, max_rate_option_, rate_step_option_};
+  byte_rate_option_->excludes(rate_option_);
+  byte_rate_option_->excludes(rate_list_option_);
+  open_ = {byte_rate_option_, rate_option_, rate_list_option_, min_rate_option_, max_rate_option_, rate_step_option_};
 
   ScheduleConfig& schedule = run_.schedule;
   auto* outstanding = AddNumber(app, "--max-outstanding", max_outstanding_, 1, kMaxInflight,
@@ -87,14 +95,14 @@ void LoadFlags::AddOpen(CLI::App& app) {
   auto* at_limit = AddEnum(app, "--at-limit", schedule.at_limit, {AtLimit::kQueue, AtLimit::kDrop},
                            "what becomes of a call that is due while so many are in flight: it waits for a slot and "
                            "that counts, or it is dropped");
-  auto* arrivals = AddEnum(app, "--arrivals", schedule.arrivals, {Arrivals::kPoisson, Arrivals::kConstant},
-                           "when calls are due: at random, as from many independent users, or evenly");
+  arrivals_ = AddEnum(app, "--arrivals", schedule.arrivals, {Arrivals::kPoisson, Arrivals::kConstant},
+                      "when calls are due: at random, as from many independent users, or evenly");
   auto* seed = AddNumber(app, "--seed", schedule.seed, uint64_t{0}, UINT64_MAX,
                          "of the due times: the same seed gives the same times")
                    ->type_name("SEED");
   auto* pace = AddEnum(app, "--pace", schedule.pace, {Pace::kSleep, Pace::kHybrid, Pace::kSpin},
                        "how a pacer waits for the next due time: asleep, asleep until shortly before it, or spinning");
-  open_extra_ = {outstanding, at_limit, arrivals, seed, pace};
+  open_extra_ = {outstanding, at_limit, arrivals_, seed, pace};
 }
 
 void LoadFlags::AddGoals(CLI::App& app) {
@@ -138,7 +146,8 @@ void LoadFlags::Resolve() {
 void LoadFlags::ResolveClosed() {
   for (const CLI::Option* option : open_extra_) {
     if (option->count() > 0)
-      BadCombination(option->get_name(), "needs an open loop: --rate, --rate-list, --max-rate or --find-rate");
+      BadCombination(option->get_name(),
+                     "needs an open loop: --rate, --rate-list, --max-rate, --byte-rate or --find-rate");
   }
   std::vector<int> counts = {inflight_};
   if (list_->count() > 0) {
@@ -182,7 +191,29 @@ void LoadFlags::ResolveOpen() {
   }
 }
 
-std::vector<double> LoadFlags::Rates() const {
+// A link is full evenly. The streams themselves go as fast as they can.
+double LoadFlags::RateOfStreams() {
+  const uint64_t bytes = ChunkBytesPerCall(run_.method, run_.message);
+  if (bytes == 0) {
+    BadCombination("--byte-rate", absl::StrCat("needs streams of chunks that are not empty, as --workload blob has: ",
+                                               run_.method.workload, "/", run_.method.name, " has none"));
+  }
+  const double rate = byte_rate_ / 8 / static_cast<double>(bytes);
+  if (rate > kMaxRate) {
+    BadCombination("--byte-rate", absl::StrCat("with streams of ", bytes, " bytes is ", Number(rate),
+                                               " streams per second: at most ", Number(kMaxRate), " are accepted"));
+  }
+  if (rate * ToSeconds(run_.interval_ns) < 1) {
+    BadCombination("--byte-rate",
+                   absl::StrCat("with streams of ", bytes, " bytes is less than one stream in --interval ",
+                                FormatDuration(run_.interval_ns), ": fewer --chunks, or a longer one"));
+  }
+  if (arrivals_->count() == 0) run_.schedule.arrivals = Arrivals::kConstant;
+  return rate;
+}
+
+std::vector<double> LoadFlags::Rates() {
+  if (byte_rate_option_->count() > 0) return {RateOfStreams()};
   if (rate_option_->count() > 0) return {rate_};
   if (rate_list_option_->count() > 0) return rate_list_;
   return RatesOfSweep();
@@ -215,6 +246,7 @@ void LoadFlags::CheckScheduleFits(double rate) const {
   const double seconds = ToSeconds(run_.warmup_ns + run_.interval_ns);
   if (rate * seconds <= kMaxScheduled) return;
   const std::string flag = rate_option_->count() > 0        ? "--rate"
+                           : byte_rate_option_->count() > 0 ? "--byte-rate"
                            : rate_list_option_->count() > 0 ? "--rate-list"
                                                             : "--max-rate";
   BadCombination(flag,

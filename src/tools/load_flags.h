@@ -26,7 +26,8 @@ class LoadFlags {
   bool IsOpen() const;
   void ResolveClosed();
   void ResolveOpen();
-  std::vector<double> Rates() const;
+  std::vector<double> Rates();
+  double RateOfStreams();
   std::vector<double> RatesOfSweep() const;
   void CheckScheduleFits(double rate) const;
   void ResolveFindRate();
@@ -41,6 +42,7 @@ class LoadFlags {
   int inflight_step_ = 1;
   std::vector<int> inflight_list_;
   double rate_ = 0;
+  double byte_rate_ = 0;  // bits per second
   double min_rate_ = 0;
   double max_rate_ = 0;
   double rate_step_ = 0;
@@ -52,6 +54,7 @@ class LoadFlags {
   std::vector<CLI::Option*> open_;        // that choose open-loop points
   std::vector<CLI::Option*> open_extra_;  // that need one of those
   CLI::Option *list_, *min_, *max_, *step_, *total_, *skip_first_;
+  CLI::Option *byte_rate_option_, *arrivals_;
   CLI::Option *rate_option_, *rate_list_option_, *min_rate_option_, *max_rate_option_, *rate_step_option_;
   CLI::Option *find_rate_option_, *objective_option_;
   CLI::Option *repetitions_, *until_stable_, *max_repetitions_;

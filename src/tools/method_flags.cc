@@ -88,6 +88,9 @@ MethodFlags::MethodFlags(CLI::App& app, RunConfig& run) : run_(run), workload_(W
                      ->default_str(Defaults([](const MethodInfo& m) { return m.chunk_bytes; }));
   chunks_ = AddNumber(app, "--chunks", chunk_count_, 1, kMaxStreamMessages, "workload blob: chunks of a stream")
                 ->default_str(Defaults([](const MethodInfo& m) { return m.chunks; }));
+  AddEnum(app, "--write-hint", run.write_hint, {WriteHint::kNone, WriteHint::kBuffer, WriteHint::kCorked},
+          "of client-streaming calls: each message goes out by itself; may wait for the next ones (buffer "
+          "hint); that, and the headers wait for the first one");
   payload_ = AddEnum(app, "--payload", message.payload, {PayloadKind::kZero, PayloadKind::kText, PayloadKind::kRandom},
                      "what payloads are made of, both ways: all zero, text that compresses, or random bytes");
   payload_seed_ = AddNumber(app, "--payload-seed", message.payload_seed, uint64_t{0}, UINT64_MAX,
@@ -117,6 +120,10 @@ void MethodFlags::ResolveMethod() {
   }
   run_.method = *found;
   const bool counts_messages = found->shape == Shape::kClientStreaming || found->shape == Shape::kServerStreaming;
+  if (run_.write_hint != WriteHint::kNone && found->shape != Shape::kClientStreaming) {
+    BadCombination("--write-hint", absl::StrCat("needs a client-streaming method; ", FullName(*found), " is ",
+                                                ToString(found->shape), ", of which the server may have a hint"));
+  }
   if (stream_messages_->count() > 0 && !counts_messages) {
     BadCombination("--stream-messages", absl::StrCat("needs a client- or server-streaming method; ", FullName(*found),
                                                      " is ", ToString(found->shape)));
@@ -172,6 +179,10 @@ void MethodFlags::ResolvePayload() {
   if (content_->count() > 0 && !run_.method.has_content) {
     BadCombination("--content", absl::StrCat("needs a method with contents to choose from, as --workload flex has: ",
                                              FullName(run_.method), " has none"));
+  }
+  if (payload_seed_->count() > 0 && run_.method.streams_chunks() && run_.method.shape == Shape::kServerStreaming) {
+    BadCombination("--payload-seed",
+                   absl::StrCat("is of requests: what ", FullName(run_.method), " moves is the server's"));
   }
   if (payload_seed_->count() > 0 && run_.message.payload == PayloadKind::kZero) {
     BadCombination("--payload-seed", "needs --payload text or random: zeros are not drawn");

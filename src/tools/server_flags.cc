@@ -46,6 +46,8 @@ class ServerFlags {
                               "how --service-time varies; exponential: with that mean");
     service_mode_ =
         AddChoice(app_, "--service-time-mode", service_mode_text_, {"burn", "wait"}, "burn CPU for so long, or sleep");
+    AddEnum(app_, "--write-hint", config_.write_hint, {WriteHint::kNone, WriteHint::kBuffer},
+            "of server-streaming calls: each message goes out by itself, or may wait for the next ones (buffer hint)");
     tcp_echo_ = AddNumber(app_, "--tcp-echo-port", tcp_echo_port_, 0, 65535,
                           "also serve a raw TCP ping-pong there, for the client's --baseline; 0: a free port");
     AddDeadlockDetection(app_, deadlock_detection_);

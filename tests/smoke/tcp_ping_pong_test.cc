@@ -30,6 +30,7 @@ struct Sizes {
   uint32_t request_bytes;
   uint32_t response_bytes;
   PollMode poll;
+  bool sendfile = false;
 };
 
 class TcpPingPongSizes : public TcpEcho, public testing::WithParamInterface<Sizes> {};
@@ -41,8 +42,8 @@ TEST_P(TcpPingPongSizes, RunsUntilTheWindowIsOver) {
   const Nanos close = open + 200 * kNanosPerMilli;
   window.Set(open, close);
   Recorder recorder(&window);
-  const absl::Status status =
-      RunTcpPingPong({endpoint(), sizes.request_bytes, sizes.response_bytes, sizes.poll}, window, Never, recorder);
+  const absl::Status status = RunTcpPingPong(
+      {endpoint(), sizes.request_bytes, sizes.response_bytes, sizes.poll, sizes.sendfile}, window, Never, recorder);
   EXPECT_TRUE(status.ok()) << status;
   EXPECT_GE(NowNs(), close);
   EXPECT_GT(recorder.Completed(), 0u);
@@ -56,10 +57,11 @@ INSTANTIATE_TEST_SUITE_P(All, TcpPingPongSizes,
                          testing::Values(Sizes{1, 1, PollMode::kBlock}, Sizes{1, 1, PollMode::kSpin},
                                          Sizes{100, 5000, PollMode::kBlock}, Sizes{100, 5000, PollMode::kSpin},
                                          Sizes{1 << 20, 1, PollMode::kBlock}, Sizes{1 << 20, 1, PollMode::kSpin},
-                                         Sizes{1, 1 << 20, PollMode::kBlock}),
+                                         Sizes{1, 1 << 20, PollMode::kBlock},
+                                         Sizes{1, 5 << 20, PollMode::kBlock, true}),
                          [](const testing::TestParamInfo<Sizes>& test) {
                            return absl::StrCat(test.param.request_bytes, "_", test.param.response_bytes, "_",
-                                               ToString(test.param.poll));
+                                               ToString(test.param.poll), test.param.sendfile ? "_sendfile" : "");
                          });
 
 TEST_F(TcpEcho, StopEndsARun) {

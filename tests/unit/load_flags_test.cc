@@ -181,5 +181,26 @@ TEST(LoadFlags, Repetitions) {
   Refused(Split("--max-repetitions 9 --until-stable 1 --repetitions 10"), {"--max-repetitions", "9", "10"});
 }
 
+// 16 MiB a stream unless it says otherwise.
+TEST(LoadFlags, ByteRateIsARateOfStreams) {
+  const RunConfig run = Options("--workload blob --byte-rate 1342177280bit/s").run;  // 160 MiB/s
+  ASSERT_THAT(run.points, SizeIs(1));
+  EXPECT_DOUBLE_EQ(run.points[0].rate, 10);
+  EXPECT_EQ(run.schedule.arrivals, Arrivals::kConstant);
+  const std::string small = "--workload blob --method get --chunks 4 --chunk-bytes 1MiB --byte-rate 100MiB/s";
+  EXPECT_DOUBLE_EQ(Options(small).run.points[0].rate, 25);
+  EXPECT_EQ(Options(small + " --arrivals poisson").run.schedule.arrivals, Arrivals::kPoisson);
+}
+
+TEST(LoadFlags, ByteRateErrors) {
+  RefusedValues("--byte-rate", {"5", "5G", "0bit/s"}, {"--workload", "blob"});
+  Refused(Split("--byte-rate 1Gbit/s"), {"--byte-rate", "--workload blob", "ping/unary"});
+  Refused(Split("--workload blob --chunk-bytes 0 --byte-rate 1Gbit/s"), {"--byte-rate", "not empty"});
+  Refused(Split("--workload blob --chunks 1 --chunk-bytes 1 --byte-rate 1Gbit/s"), {"--byte-rate", "10000000"});
+  Refused(Split("--workload blob --interval 1 --byte-rate 1Mbit/s"), {"--byte-rate", "less than one stream", "1s"});
+  Refused(Split("--workload blob --byte-rate 1Gbit/s --rate 5"), {"--byte-rate", "--rate"});
+  Refused(Split("--workload blob --byte-rate 1Gbit/s --inflight 5"), {"--inflight", "closed loop"});
+}
+
 }  // namespace
 }  // namespace cqbench

@@ -118,5 +118,38 @@ TEST(MethodFlags, PingHasNoPayload) {
   Refused(Split("--content complex --workload echo"), {"--content", "--workload flex", "echo/unary"});
 }
 
+TEST(MethodFlags, ChunksAreTheMessagesOfTheOneWay) {
+  MessageConfig put = Options("--workload blob").run.message, get = Options("--workload blob --method get").run.message;
+  EXPECT_EQ(put.request_bytes, 16u << 10);
+  EXPECT_EQ(put.response_bytes, 0u);
+  EXPECT_EQ(get.request_bytes, 0u);
+  EXPECT_EQ(get.response_bytes, 16u << 10);
+  EXPECT_EQ(put.stream_messages, 1024);
+  put = Options("--workload blob --chunk-bytes 1MiB --chunks 7").run.message;
+  EXPECT_EQ(put.request_bytes, 1u << 20);
+  EXPECT_EQ(put.stream_messages, 7);
+  EXPECT_EQ(Options("--workload echo --method upload").run.message.stream_messages, 16) << "of others as before";
+}
+
+TEST(MethodFlags, ChunkErrors) {
+  RefusedValues("--chunks", {"0", "-1", "1000001", "few"}, {"--workload", "blob"});
+  RefusedValues("--chunk-bytes", {"-1", "65MiB", "16k"}, {"--workload", "blob"});
+  Refused(Split("--chunks 5"), {"--chunks", "--workload blob", "ping/unary"});
+  Refused(Split("--chunk-bytes 5 --workload echo"), {"--chunk-bytes", "--workload blob", "echo/unary"});
+  Refused(Split("--request-bytes 5 --workload blob"), {"--request-bytes", "blob/put", "--chunk-bytes"});
+  Refused(Split("--response-bytes 5 --workload blob"), {"--response-bytes", "--chunk-bytes"});
+  Refused(Split("--stream-messages 5 --workload blob"), {"--stream-messages", "--chunks"});
+  Refused(Split("--payload random --payload-seed 5 --workload blob --method get"), {"--payload-seed", "blob/get"});
+}
+
+TEST(MethodFlags, WriteHints) {
+  EXPECT_EQ(Options("--workload blob").run.write_hint, WriteHint::kNone);
+  EXPECT_EQ(Options("--workload blob --write-hint buffer").run.write_hint, WriteHint::kBuffer);
+  EXPECT_EQ(Options("--workload echo --method upload --write-hint corked").run.write_hint, WriteHint::kCorked);
+  RefusedValues("--write-hint", {"cork", ""}, {"--workload", "blob"});
+  Refused(Split("--write-hint buffer"), {"--write-hint", "client-streaming", "ping/unary"});
+  Refused(Split("--workload blob --method get --write-hint buffer"), {"--write-hint", "blob/get", "server"});
+}
+
 }  // namespace
 }  // namespace cqbench

@@ -263,5 +263,21 @@ TEST_F(RecorderTest, MergingAddsEveryThreadAndLeavesItAsItWas) {
   EXPECT_EQ(Of(other).parts->issue.Count(), 1u);
 }
 
+TEST_F(RecorderTest, MessagesOfStreamsCountInsideTheWindow) {
+  recorder_.Message(999, 5);
+  EXPECT_EQ(Of(recorder_).messages, nullptr);
+  recorder_.Message(1000, -1);  // the first of its stream
+  recorder_.Message(1100, 100);
+  recorder_.Message(2000, 900);
+  Recorder other(&window_);
+  other.Message(1999, 40);
+  Measurement total;
+  for (const Recorder* recorder : {&recorder_, &other}) recorder->MergeInto(total);
+  ASSERT_NE(total.messages, nullptr);
+  EXPECT_EQ(total.messages->messages, 3u);
+  EXPECT_EQ(total.messages->gaps.Count(), 2u);
+  EXPECT_EQ(total.messages->gaps.Max(), 100);
+}
+
 }  // namespace
 }  // namespace cqbench

@@ -253,5 +253,35 @@ TEST(ParseBytes, WhatIsNoSizeIsRefused) {
   EXPECT_FALSE(ParseBytes("4096MiB", UINT32_MAX).ok());  // 2^32
 }
 
+TEST(ParseByteRate, NumbersWithUnits) {
+  EXPECT_EQ(ParseByteRate("1bit/s").value(), 1);
+  EXPECT_EQ(ParseByteRate("2kbit/s").value(), 2e3);
+  EXPECT_EQ(ParseByteRate("0.5Mbit/s").value(), 5e5);
+  EXPECT_EQ(ParseByteRate("5Gbit/s").value(), 5e9);
+  EXPECT_EQ(ParseByteRate("3MiB/s").value(), 3 * 8 * 1048576.0);
+  EXPECT_EQ(ParseByteRate("1000Gbit/s").value(), 1e12);
+}
+
+TEST(ParseByteRate, WhatIsNoRateIsRefused) {
+  for (const char* text : {"", "5", "Gbit/s", "5Gbit", "5Gbps", "5 G", "0Gbit/s", "-1Gbit/s", "nanGbit/s", "infGbit/s",
+                           "1001Gbit/s", "5GB/s"}) {
+    EXPECT_FALSE(ParseByteRate(text).ok()) << text;
+  }
+}
+
+TEST(ChunkBytesPerCall, IsWhatGoesTheOneWay) {
+  MethodInfo method;
+  method.shape = Shape::kClientStreaming;
+  MessageConfig config;
+  config.request_bytes = 5u << 20;
+  config.response_bytes = 7;
+  config.stream_messages = 1000;
+  EXPECT_EQ(ChunkBytesPerCall(method, config), 0u) << "streams no chunks";
+  method.chunks = 1024;
+  EXPECT_EQ(ChunkBytesPerCall(method, config), 5'242'880'000u);
+  method.shape = Shape::kServerStreaming;
+  EXPECT_EQ(ChunkBytesPerCall(method, config), 7000u);
+}
+
 }  // namespace
 }  // namespace cqbench

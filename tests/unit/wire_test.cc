@@ -193,8 +193,27 @@ TEST(FindBytesSize, RefusesWhatIsNoMessage) {
   uint64_t size = 0;
   for (const std::string& bytes : {std::string("\x12"), std::string("\x12\x05") + "abcd", std::string("\x0f\x01"),
                                    std::string("\x12\xff\xff\xff\xff\x0f"), std::string(1, '\0')}) {
-    EXPECT_FALSE(wire::FindBytesSize(BufferOf(bytes), kPayloadField, &size)) << testing::PrintToString(bytes);
+    for (size_t slice_size : {size_t{1}, SIZE_MAX}) {
+      EXPECT_FALSE(wire::FindBytesSize(BufferOf(bytes, slice_size), kPayloadField, &size))
+          << testing::PrintToString(bytes);
+    }
   }
+}
+
+TEST(SharedBytesField, IsTheSameSliceUntilAnotherIsWanted) {
+  const PayloadSource& zeros = PayloadOf(PayloadKind::kZero, 1);
+  const PayloadSource& text = PayloadOf(PayloadKind::kText, 1);
+  const uint8_t* const first = wire::SharedBytesField(2, 1000, zeros).begin();
+  EXPECT_EQ(wire::SharedBytesField(2, 1000, zeros).begin(), first);
+  const auto is_as_made = [](uint32_t field, size_t size, const PayloadSource& payload) {
+    const grpc::Slice& shared = wire::SharedBytesField(field, size, payload);
+    const grpc::Slice made = wire::BytesField(field, size, payload);
+    return std::string(shared.begin(), shared.end()) == std::string(made.begin(), made.end());
+  };
+  EXPECT_TRUE(is_as_made(2, 1001, zeros));
+  EXPECT_TRUE(is_as_made(3, 1001, zeros));
+  EXPECT_TRUE(is_as_made(3, 1001, text));
+  EXPECT_TRUE(is_as_made(3, 0, text));
 }
 
 }  // namespace

@@ -13,7 +13,7 @@ import click
 from cqbench.files import storage
 from cqbench.files.text import format_cpus
 from cqbench.options import Refused, whole
-from cqbench.peers import benchmain, tools
+from cqbench.peers import benchmain, files, tools
 from cqbench.peers.session import GO_SERVER, Failed, Options, Peers, say, seconds_per_round
 from cqbench.peers.targets import (
     GO,
@@ -162,6 +162,7 @@ def _in_a_folder(ctx: click.Context, param: click.Parameter, path: Path | None) 
     help="Programs that are built already.",
 )
 @click.option("--lineup", is_flag=True, help="Instead, our client against ghz with the scenarios of the line-up.")
+@click.option("--files", is_flag=True, help="Instead: our streams of chunks beside nginx with a file, CPU per Gbit/s.")
 @click.option("--plan", is_flag=True, help="Say what would be run, where and how long, and stop.")
 def command(**given: Any) -> int:
     """Our client against h2load, ghz and sockperf on the same server, and both our ends beside grpc-go's benchmain.
@@ -180,6 +181,14 @@ def command(**given: Any) -> int:
         placement = cpus.place_pair(machine, os.environ.get("SERVER_CPUS", ""), os.environ.get("CLIENT_CPUS", ""))
     except cpus.BadCpuList as error:
         raise Refused(str(error)) from None
+    if options.files and options.output:
+        raise Refused("--output: not together with --files, which has a table only")
+    if options.files:
+        try:
+            return files.compare(options, placement, interrupt)
+        except ServerFailed as error:
+            print(f"cqbench peers: {error}", file=sys.stderr)
+            return 1
     measurements, _ = chosen(options)
     absent = absent_peers(options.bin)
     wanted = [m for m in measurements if m.tool not in absent and not m.part_of and is_built(m.server)]

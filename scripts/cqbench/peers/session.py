@@ -46,6 +46,7 @@ class Options:
     bin: Path
     plan: bool
     lineup: bool = False
+    files: bool = False
 
 
 def seconds_per_round(measurements: list[Measurement], seconds: int) -> float:

@@ -20,7 +20,7 @@ from cqbench.files.result import Document
 from cqbench.files.source import BadDocument
 from cqbench.files.surroundings import Manifests
 from cqbench.files.text import one_line
-from cqbench.run import bars, summary
+from cqbench.run import bars, streams, summary
 from cqbench.run.manifest import Manifest
 from cqbench.run.processes import Interrupt
 from cqbench.run.runner import keep_old
@@ -173,9 +173,12 @@ def heading(manifest: Manifest, experiment: Experiment) -> str:
 def medians(manifest: Manifest, experiment: Experiment, measured: Sequence[tuple[int, Run]]) -> str:
     """The table of every variant; before it, where all have one load, another with bars."""
     documents: dict[str, list[Document]] = {v.name: [] for v in experiment.variants}
-    for _, run in measured:
+    numbered: dict[str, list[streams.Numbered]] = {v.name: [] for v in experiment.variants}
+    for number, run in measured:
         documents[run.variant].append(run.document)
+        numbered[run.variant].append((number, run.document))
     table = summary.render(documents, experiment.loads, manifest.data["repetitions"])
+    table += streams.render(numbered, experiment.loads)
     if len(experiment.loads) > 1:
         return table
     rows = [bars.row(name, [p for d in of for p in d.points]) for name, of in documents.items()]

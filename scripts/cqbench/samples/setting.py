@@ -172,6 +172,7 @@ FACETS = (
             ("messages", "client messages"),
             ("stub", "client stub"),
             ("codec", "client codec"),
+            ("write_hint", "client's write hint"),
             ("pace", "pacing"),
             ("channel_args", "channel arguments"),
             ("service_config", "service config"),
@@ -185,6 +186,7 @@ FACETS = (
             ("program", "server program"),
             ("messages", "server messages"),
             ("codec", "server codec"),
+            ("write_hint", "server's write hint"),
             ("channel_args", "server's channel arguments"),
         )
     ),

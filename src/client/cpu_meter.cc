@@ -1,0 +1,47 @@
+#include "src/client/cpu_meter.h"
+
+#include "absl/strings/str_cat.h"
+#include "cqbench/probe.h"
+#include "cqbench/process.h"
+#include "src/client/stream_report.h"
+
+namespace cqbench {
+namespace {
+
+Sample Here() {
+  Sample sample;
+  sample.taken_at_ns = NowNs();
+  sample.process = ReadProcess();
+  return sample;
+}
+
+void SetCores(absl::string_view side, const Sample& begin, const Sample& end, Figures& figures) {
+  const auto length = static_cast<double>(end.taken_at_ns - begin.taken_at_ns);
+  if (length <= 0) return;
+  const auto used = [](const Sample& sample) {
+    return static_cast<double>(sample.process.user_ns + sample.process.system_ns);
+  };
+  figures.Set(absl::StrCat(side, "_cores_used"), (used(end) - used(begin)) / length);
+}
+
+}  // namespace
+
+CpuMeter::CpuMeter(ControlClients* servers)
+    : servers_(servers != nullptr && servers->Connect() ? servers : nullptr), server_(Ask()), here_(Here()) {}
+
+ControlClients::Moments CpuMeter::Ask() {
+  return servers_ == nullptr ? ControlClients::Moments() : servers_->SampleAll(std::nullopt).get();
+}
+
+void CpuMeter::Report(uint64_t payload_bytes, PointResult& point) {
+  const Sample here = Here();
+  const ControlClients::Moments server = Ask();
+  if (servers_ != nullptr) servers_->Disconnect();
+  if (point.completed == 0 || point.window_ns <= 0) return;
+  point.figures.Set("payload_bytes_per_second", point.ThroughputPerSecond() * static_cast<double>(payload_bytes));
+  SetCores("client", here_, here, point.figures);
+  if (!server_.empty() && !server.empty()) SetCores("server", server_[0].sample, server[0].sample, point.figures);
+  ReportCoresPerGbit(point);
+}
+
+}  // namespace cqbench

@@ -1,0 +1,29 @@
+// The CPU that both ends use while something is measured that is no RPC.
+#pragma once
+
+#include <cstdint>
+
+#include "cqbench/result.h"
+#include "cqbench/sample.h"
+#include "src/client/control_client.h"
+
+namespace cqbench {
+
+// From the construction to Report(), warm-up included: what is measured goes on all the time at the same rate. One
+// thread.
+class CpuMeter {
+ public:
+  // `servers` may be nullptr or not answer: then there is no figure of theirs. The first of them is looked at.
+  explicit CpuMeter(ControlClients* servers);
+  // Adds payload per second and the cores for it, of calls that moved `payload_bytes` each.
+  void Report(uint64_t payload_bytes, PointResult& point);
+
+ private:
+  ControlClients::Moments Ask();
+
+  ControlClients* const servers_;
+  const ControlClients::Moments server_;
+  const Sample here_;
+};
+
+}  // namespace cqbench

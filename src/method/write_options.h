@@ -1,0 +1,15 @@
+// How --write-hint is said to the library.
+#pragma once
+
+#include <grpcpp/grpcpp.h>
+
+#include "cqbench/run_config.h"
+
+namespace cqbench {
+
+// Of a message that is not its stream's last.
+inline grpc::WriteOptions WriteOptionsFor(WriteHint hint) {
+  return hint == WriteHint::kNone ? grpc::WriteOptions() : grpc::WriteOptions().set_buffer_hint();
+}
+
+}  // namespace cqbench
