@@ -196,11 +196,6 @@ class Service:
     def alive(self) -> bool:
         return self._process is not None and self._process.poll() is None
 
-    @property
-    def pid(self) -> int:
-        """Of the process that was started; 0 when it never was."""
-        return self._process.pid if self._process else 0
-
     def ends_within(self, seconds: float) -> bool:
         """Whether it has ended or does so soon: a process that was killed is not gone at once."""
         if self._process is None:
