@@ -27,6 +27,7 @@ traffic: 641.37MB (672526380) total, 2.46KB (2520) headers (space savings 94.27%
 class Point:
     figures: dict[str, float]
     load: Any = ONE
+    window_ns: int = 0
     partial: bool = False
 
 

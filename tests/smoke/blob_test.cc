@@ -58,12 +58,12 @@ TEST_P(BlobTest, EveryClientApiMovesChunksBothWays) {
         const ClientRun run =
             RunClient(Flags{"--host", SharedServer(GetParam()).address(), "--workload", "blob", "--method", method,
                             "--api", api, "--messages", messages, "--chunks", "5", "--chunk-bytes", "20000"} +
-                      Flags{"--payload", "random", "--inflight", "2", "--warmup", "1ms", "--total", "20", "--interval",
+                      Flags{"--payload", "random", "--inflight", "2", "--warmup", "1ms", "--total", "50", "--interval",
                             "50", "--deadline", "50", "--format", "json"});
         EXPECT_EQ(run.exit_code, 0) << run.err;
         const Json point = run.Point();
         ExpectClean(point);
-        EXPECT_GE(point.at("completed"), 20);
+        EXPECT_GE(point.at("completed"), 50);
       }
     }
   }
@@ -113,7 +113,9 @@ TEST_P(BlobTest, AChunkThatIsCutOffIsNotCounted) {
   const std::string whole = chunk.SerializeAsString();
   std::string answer;
   const grpc::Status status = Send("/MyService/Put", whole.substr(0, whole.size() - 1), &answer);
-  if (GetParam() == "generic") EXPECT_EQ(status.error_code(), grpc::StatusCode::INVALID_ARGUMENT);
+  if (GetParam() == "generic") {
+    EXPECT_EQ(status.error_code(), grpc::StatusCode::INVALID_ARGUMENT);
+  }
   if (!status.ok()) return;
   PutResult result;
   ASSERT_TRUE(result.ParseFromString(answer));
@@ -140,7 +142,7 @@ TEST(WriteHints, OfTheClientMoveEverything) {
         const ClientRun run =
             RunClient(Moving(SharedServer("cq"), "put") +
                       Flags{"--api", api, "--write-hint", hint, "--stub", stub, "--inflight", "2"} +
-                      Flags{"--warmup", "1ms", "--total", "10", "--interval", "50", "--deadline", "50"});
+                      Flags{"--warmup", "1ms", "--total", "100", "--interval", "50", "--deadline", "50"});
         EXPECT_EQ(run.exit_code, 0) << run.err;
         EXPECT_EQ(run.Parsed().at("context").at("write_hint"), hint);
         ExpectClean(run.Point());
@@ -153,8 +155,8 @@ TEST(WriteHints, OfTheServerMoveEverything) {
   for (const std::string& api : kServerApis) {
     SCOPED_TRACE(api);
     const Server server({"--api", api, "--write-hint", "buffer"});
-    const ClientRun run = RunClient(Moving(server, "get") + Flags{"--inflight", "2", "--warmup", "1ms", "--total", "10",
-                                                                  "--interval", "50", "--deadline", "50"});
+    const ClientRun run = RunClient(Moving(server, "get") + Flags{"--inflight", "2", "--warmup", "1ms", "--total",
+                                                                  "100", "--interval", "50", "--deadline", "50"});
     EXPECT_EQ(run.exit_code, 0) << run.err;
     EXPECT_EQ(run.Parsed().at("context").at("servers").at(0).at("write_hint"), "buffer");
     ExpectClean(run.Point());
@@ -171,8 +173,9 @@ TEST(Streams, HaveFiguresOfTheirOwnAndTheirFloor) {
   for (const char* figure : {"chunks_per_second", "payload_bytes_per_second", "chunk_gap_p50_ns"}) {
     EXPECT_TRUE(point.contains(figure)) << figure << "\n" << point;
   }
+  const Json result = run.Parsed();
   std::vector<std::string> names;
-  for (const Json& baseline : run.Parsed().at("baselines")) {
+  for (const Json& baseline : result.at("baselines")) {
     names.push_back(baseline.at("name"));
     EXPECT_TRUE(baseline.contains("payload_bytes_per_second")) << baseline;
     EXPECT_TRUE(baseline.contains("client_cores_per_gbit_per_second")) << baseline;
