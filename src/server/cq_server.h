@@ -207,7 +207,8 @@ class CqServer final : public PingServer {
   }
 
  private:
-  explicit CqServer(const ServerConfig& config) : PingServer(config), config_(config), control_(config, *this) {}
+  explicit CqServer(const ServerConfig& config)
+      : PingServer(config), config_(config), services_(config), control_(config, *this) {}
 
   absl::Status Build() {
     grpc::ServerBuilder builder;

@@ -27,38 +27,76 @@ template <typename... Ms>
 struct Gathered : GatheredBy<Ms>... {};
 using AllGathered = AllMethods::Apply<Gathered>;
 
-// A method by its path: what its shape asks for, the rest is null.
+// A method by its path: what its shape asks for, the rest is null. `left`: answers of a server-streaming call that
+// follow.
 struct GenericMethod {
   using Bytes = grpc::ByteBuffer;
   std::string path;
   Shape shape;
-  grpc::Status (*handle)(const Bytes& request, Bytes* response) = nullptr;
-  grpc::Status (*count)(const Bytes& request, uint32_t* count) = nullptr;
+  grpc::Status (*handle)(const GenericMethod& self, const Bytes& request, uint32_t left, Bytes* response) = nullptr;
+  grpc::Status (*count)(const GenericMethod& self, const Bytes& request, uint32_t* count) = nullptr;
   void (*begin)(AllGathered& gathered) = nullptr;
   grpc::Status (*take)(const Bytes& request, AllGathered& gathered) = nullptr;
-  grpc::Status (*answer)(const AllGathered& gathered, Bytes* response) = nullptr;
+  grpc::Status (*answer)(const GenericMethod& self, const AllGathered& gathered, Bytes* response) = nullptr;
+  std::vector<Bytes> answers{};  // of a stand-in, the last one first
 };
 
 template <typename M>
 GenericMethod Describe() {
   GenericMethod method{.path = PathOf<M>(), .shape = M::kShape};
-  if constexpr (Answers<M>) method.handle = &M::HandleBytes;
-  if constexpr (AnswersOften<M>) method.count = &M::CountResponsesInBytes;
+  using Self = GenericMethod;
+  using Bytes = grpc::ByteBuffer;
+  if constexpr (Answers<M>) {
+    method.handle = [](const Self& /*self*/, const Bytes& request, uint32_t /*left*/, Bytes* response) {
+      return M::HandleBytes(request, response);
+    };
+  }
+  if constexpr (AnswersOften<M>) {
+    method.count = [](const Self& /*self*/, const Bytes& request, uint32_t* count) {
+      return M::CountResponsesInBytes(request, count);
+    };
+  }
   if constexpr (Gathers<M>) {
     using Mine = GatheredBy<M>;
     method.begin = [](AllGathered& all) { static_cast<Mine&>(all) = {}; };
     method.take = [](const grpc::ByteBuffer& request, AllGathered& all) {
       return M::TakeBytes(request, static_cast<Mine&>(all).gathered);
     };
-    method.answer = [](const AllGathered& all, grpc::ByteBuffer* response) {
+    method.answer = [](const Self& /*self*/, const AllGathered& all, Bytes* response) {
       return M::AnswerBytes(static_cast<const Mine&>(all).gathered, response);
     };
   }
   return method;
 }
 
-std::vector<GenericMethod> DescribeAll() {
+// Nothing is looked at, and nothing made: what is answered is there.
+GenericMethod Describe(const StandIn& stand_in) {
+  using Self = GenericMethod;
+  using Bytes = grpc::ByteBuffer;
+  GenericMethod method{.path = stand_in.path, .shape = stand_in.shape};
+  method.handle = [](const Self& self, const Bytes& /*request*/, uint32_t left, Bytes* response) {
+    *response = self.answers[left];
+    return grpc::Status::OK;
+  };
+  method.count = [](const Self& self, const Bytes& /*request*/, uint32_t* count) {
+    *count = static_cast<uint32_t>(self.answers.size());
+    return grpc::Status::OK;
+  };
+  method.take = [](const Bytes& /*request*/, AllGathered& /*gathered*/) { return grpc::Status::OK; };
+  method.answer = [](const Self& self, const AllGathered& /*gathered*/, Bytes* response) {
+    *response = self.answers.front();
+    return grpc::Status::OK;
+  };
+  for (auto text = stand_in.answers.rbegin(); text != stand_in.answers.rend(); ++text) {
+    const grpc::Slice slice(*text);
+    method.answers.emplace_back(&slice, 1);
+  }
+  return method;
+}
+
+std::vector<GenericMethod> DescribeAll(const ServerConfig& config) {
   std::vector<GenericMethod> all;
+  if (config.stand_in) all.push_back(Describe(*config.stand_in));
   AllMethods::ForEach([&]<typename M>() { all.push_back(Describe<M>()); });
   return all;
 }
@@ -67,7 +105,8 @@ template <typename List>
 struct GenericServices;
 template <typename... Services>
 struct GenericServices<TypeList<Services...>> {
-  const std::vector<GenericMethod> methods = DescribeAll();
+  explicit GenericServices(const ServerConfig& config) : methods(DescribeAll(config)) {}
+  const std::vector<GenericMethod> methods;
 
   grpc::AsyncGenericService generic;
   // For reflection, which lists services that have a method of their own. Registered for a host that no call names, so
@@ -131,6 +170,7 @@ class GenericCall : public ServerEvent {
     thread.Accepted(this);
     method_ = thread.services().Find(context_->method());
     if (method_ == nullptr) return Fail({grpc::StatusCode::UNIMPLEMENTED, "no such method"});
+    left_ = 0;
     if (method_->begin != nullptr) method_->begin(gathered_);
     Read();
   }
@@ -149,7 +189,7 @@ class GenericCall : public ServerEvent {
         return status.ok() ? Read() : Fail(status);
       }
       case Shape::kServerStreaming: {
-        const grpc::Status status = method_->count(request_, &left_);
+        const grpc::Status status = method_->count(*method_, request_, &left_);
         return status.ok() ? AnswerNext(thread, arrived_) : Fail(status);
       }
     }
@@ -163,7 +203,7 @@ class GenericCall : public ServerEvent {
       return Fail({grpc::StatusCode::INVALID_ARGUMENT, "the call has no request"});
     }
     const Nanos arrived = thread.Arrival();
-    const grpc::Status status = method_->answer(gathered_, &response_);
+    const grpc::Status status = method_->answer(*method_, gathered_, &response_);
     return status.ok() ? Send(thread, arrived, /*last=*/true) : Fail(status);
   }
 
@@ -175,11 +215,12 @@ class GenericCall : public ServerEvent {
   template <typename Thread>
   void AnswerNext(Thread& thread, Nanos arrived) {
     if (left_ == 0) return Finish(grpc::Status::OK);
-    Answer(thread, arrived, --left_ == 0);
+    --left_;
+    Answer(thread, arrived, left_ == 0);
   }
   template <typename Thread>
   void Answer(Thread& thread, Nanos arrived, bool last) {
-    const grpc::Status status = method_->handle(request_, &response_);
+    const grpc::Status status = method_->handle(*method_, request_, left_, &response_);
     thread.Spend();
     return status.ok() ? Send(thread, arrived, last) : Fail(status);
   }

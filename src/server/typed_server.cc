@@ -17,6 +17,7 @@ template <typename List>
 struct AsyncServices;
 template <typename... Services>
 struct AsyncServices<TypeList<Services...>> {
+  explicit AsyncServices(const ServerConfig& /*config*/) {}
   std::tuple<typename Services::AsyncService...> all;
 
   void Register(grpc::ServerBuilder& builder) { (builder.RegisterService(&For<Services>()), ...); }
