@@ -143,6 +143,15 @@ struct PointResult {
   std::optional<double> CpuPerRpcNs() const;  // of this process, all threads; absent when nothing was measured
 };
 
+// Of a method that is none of ours.
+struct CallContext {
+  int data_messages = 0;   // 0: it is one of ours
+  uint64_t data_hash = 0;  // of the requests' bytes
+  std::string data_order;  // "rotate"; empty for one message
+  std::optional<uint64_t> data_seed;
+  std::string answers;  // "bytes", "parsed", "compared"
+};
+
 // Where and with what the run was made, and what it was asked for.
 struct RunContext {
   std::string date;  // start, RFC 3339
@@ -191,6 +200,8 @@ struct RunContext {
   std::string pace;         // "hybrid"
   uint64_t schedule_seed = 0;
   std::string objective;  // "p99<2ms"; empty: none
+  CallContext call;
+  std::vector<std::string> metadata;  // keys only: values may be secrets
   std::vector<std::pair<std::string, std::string>> channel_args;
   std::string service_config;
 };

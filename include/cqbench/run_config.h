@@ -58,6 +58,13 @@ struct ChannelArg {
 // "key=value"; a value that is a whole number in the range of int becomes one.
 absl::StatusOr<ChannelArg> ParseChannelArg(absl::string_view text);
 
+struct Metadata {
+  std::string key;
+  std::string value;  // bytes, where the key ends in -bin
+};
+// "key: value"; the value of a key that ends in -bin is base64. INVALID_ARGUMENT for what gRPC does not take.
+absl::StatusOr<Metadata> ParseMetadata(absl::string_view text);
+
 // A number of seconds ("10", "0.5") or a number with a unit ("500ms", "2m"). INVALID_ARGUMENT unless it is at least
 // `min_ns` and at most a day.
 absl::StatusOr<Nanos> ParseDuration(absl::string_view text, Nanos min_ns = 1);
@@ -152,6 +159,7 @@ struct RunConfig {
   int server_pid = 0;               // a server on this machine to look at, which has no control service; 0: none
   bool breakdown = false;           // time the parts of a sample of the calls
   bool baseline = false;            // measure the floor in every repetition
+  std::vector<Metadata> metadata;   // of every call
   std::vector<ChannelArg> channel_args;
   std::string service_config;  // JSON; empty: none
 };

@@ -41,6 +41,14 @@ struct ServiceTimeConfig {
   bool wait = false;
 };
 
+// A method of a user's service that the generic server answers, too: with these bytes, whatever comes. All of them
+// answer a server-streaming call; otherwise there is one.
+struct StandIn {
+  std::string path;  // "/package.Service/Method"
+  Shape shape = Shape::kUnary;
+  std::vector<std::string> answers;
+};
+
 struct ServerConfig {
   std::vector<Target> listen;  // port 0: a free one
   ServerApi api = ServerApi::kCq;
@@ -55,6 +63,7 @@ struct ServerConfig {
   std::vector<ChannelArg> channel_args;
   Nanos drain_ns = 2 * kNanosPerSecond;
   ServiceTimeConfig service_time;
+  std::optional<StandIn> stand_in;   // kGeneric only
   std::optional<int> tcp_echo_port;  // of a raw TCP ping-pong beside gRPC, for comparison; 0: a free one
   bool deadlock_detection = false;   // abseil's was left on: for the description only
 };

@@ -38,7 +38,7 @@ grpc::ChannelArguments ChannelArguments(const RunConfig& config) {
   grpc::ChannelArguments args;
   // A proxy from the environment would be measured instead of the server; --channel-arg can switch it on again.
   args.SetInt(GRPC_ARG_ENABLE_HTTP_PROXY, 0);
-  if (config.method.has_payload) args.SetMaxReceiveMessageSize(kMaxPayloadBytes + 1024);
+  if (config.call != nullptr || config.method.has_payload) args.SetMaxReceiveMessageSize(kMaxPayloadBytes + 1024);
   for (const ChannelArg& arg : config.channel_args) {
     if (const int* number = std::get_if<int>(&arg.value)) {
       args.SetInt(arg.key, *number);

@@ -153,7 +153,7 @@ class SlotEngine : public Engine {
 
   // A new context for a call that is sent whole: gRPC has no way to use one twice.
   grpc::ClientContext* NewCall(Slot& slot) {
-    slot.context.emplace();
+    Renew(slot);
     slot.context->set_deadline(ToTimespec(slot.sent() + config_.deadline_ns));
     if (corked()) [[unlikely]]
       slot.context->set_initial_metadata_corked(true);
@@ -163,7 +163,7 @@ class SlotEngine : public Engine {
   // The same for a stream, whose messages have deadlines of their own.
   grpc::ClientContext* NewStream(Slot& slot) {
     slot.timed_out.store(false, std::memory_order_relaxed);
-    slot.context.emplace();
+    Renew(slot);
     slot.gate.Enter(&*slot.context);
     return &*slot.context;
   }
@@ -228,6 +228,10 @@ class SlotEngine : public Engine {
   }
 
  private:
+  void Renew(Slot& slot) {
+    slot.context.emplace();
+    for (const Metadata& each : config_.metadata) slot.context->AddMetadata(each.key, each.value);
+  }
   static void RecordParts(Recorder& recorder, CallSlot& slot, Nanos done) {
     if (slot.issued_ns == 0) [[likely]]
       return;

@@ -4,6 +4,9 @@
 #include <cmath>
 #include <utility>
 
+#include "absl/strings/ascii.h"
+#include "absl/strings/escaping.h"
+#include "absl/strings/match.h"
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
@@ -129,6 +132,35 @@ absl::StatusOr<ChannelArg> ParseChannelArg(absl::string_view text) {
   ChannelArg arg{std::string(text.substr(0, equals)), std::string(text.substr(equals + 1))};
   if (int number = 0; absl::SimpleAtoi(text.substr(equals + 1), &number)) arg.value = number;
   return arg;
+}
+
+absl::StatusOr<Metadata> ParseMetadata(absl::string_view text) {
+  const size_t colon = text.find(':');
+  if (colon == absl::string_view::npos || colon == 0) {
+    return absl::InvalidArgumentError(absl::StrCat("'", text, "' is not KEY: VALUE"));
+  }
+  Metadata metadata{absl::AsciiStrToLower(text.substr(0, colon)),
+                    std::string(absl::StripAsciiWhitespace(text.substr(colon + 1)))};
+  const auto is_legal = [](unsigned char c) {
+    return absl::ascii_isdigit(c) || absl::ascii_islower(c) || c == '-' || c == '_' || c == '.';
+  };
+  if (!std::all_of(metadata.key.begin(), metadata.key.end(), is_legal) || absl::StartsWith(metadata.key, "grpc-")) {
+    return absl::InvalidArgumentError(absl::StrCat("'", text.substr(0, colon),
+                                                   "' is no key: letters, digits, - _ and . are accepted, and grpc- is "
+                                                   "the library's own"));
+  }
+  if (absl::EndsWith(metadata.key, "-bin")) {
+    std::string bytes;
+    if (!absl::Base64Unescape(metadata.value, &bytes)) {
+      return absl::InvalidArgumentError(absl::StrCat("the value of '", metadata.key, "' is not base64"));
+    }
+    metadata.value = std::move(bytes);
+  } else if (!std::all_of(metadata.value.begin(), metadata.value.end(),
+                          [](unsigned char c) { return absl::ascii_isprint(c); })) {
+    return absl::InvalidArgumentError(
+        absl::StrCat("the value of '", metadata.key, "' is not printable ASCII: a key that ends in -bin takes base64"));
+  }
+  return metadata;
 }
 
 absl::StatusOr<Nanos> ParseDuration(absl::string_view text, Nanos min_ns) {

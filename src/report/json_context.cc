@@ -58,6 +58,17 @@ void AddMethod(Json& json, const RunContext& c) {
   if (c.stream_messages > 0) json["stream_messages"] = c.stream_messages;
 }
 
+void AddCall(Json& json, const RunContext& c) {
+  if (!c.metadata.empty()) json["metadata"] = c.metadata;
+  const CallContext& call = c.call;
+  if (call.data_messages == 0) return;
+  json["data_messages"] = call.data_messages;
+  json["data_hash"] = absl::StrCat(absl::Hex(call.data_hash, absl::kZeroPad16));
+  if (!call.data_order.empty()) json["data_order"] = call.data_order;
+  if (call.data_seed) json["data_seed"] = *call.data_seed;
+  json["answers"] = call.answers;
+}
+
 void AddLoop(Json& json, const RunContext& c) {
   json["loop"] = c.open_loop ? "open" : "closed";
   if (c.open_loop) {
@@ -95,6 +106,7 @@ Json JsonContext(const Result& result) {
   json["clock_source"] = c.clock_source;
   json["target"] = c.target;
   AddMethod(json, c);
+  AddCall(json, c);
   json["api"] = c.api;
   AddLoop(json, c);
   json["poll"] = c.poll;

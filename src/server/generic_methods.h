@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "absl/strings/str_cat.h"
+#include "cqbench/server.h"
 #include "src/method/coded.h"
 #include "src/method/methods.h"
 
@@ -36,10 +37,14 @@ struct PartOf<M> {
 template <typename... Ms>
 struct AllParts : PartOf<Ms>... {};
 
+struct GenericMethod;
+
 // What a call keeps from one message to the next.
 struct GenericCallState : AllMethods::Apply<AllParts> {
   MessageHolder holder = MessageHolder::kBytes;
   Codec codec = Codec::kProtobuf;
+  const GenericMethod* method = nullptr;
+  uint32_t left = 0;            // server-streaming: answers that follow
   CodecTimes* times = nullptr;  // where those of the message under way go; nullptr: it is not timed
 
   template <typename M>
@@ -67,6 +72,7 @@ struct GenericMethod {
   void (*begin)(State& state) = nullptr;
   grpc::Status (*take)(State& state, Bytes& request) = nullptr;
   grpc::Status (*answer)(State& state, Bytes* response) = nullptr;
+  std::vector<Bytes> answers{};  // of a stand-in, the last one first
 };
 
 template <typename M>
@@ -141,10 +147,37 @@ GenericMethod DescribeMessages() {
   return method;
 }
 
-inline std::vector<GenericMethod> DescribeMethods(MessageHolder holder) {
+// Nothing is looked at, and nothing made: what is answered is there.
+inline GenericMethod DescribeStandIn(const StandIn& stand_in) {
+  using Bytes = grpc::ByteBuffer;
+  using State = GenericCallState;
+  GenericMethod method{.path = stand_in.path, .shape = stand_in.shape};
+  method.handle = [](State& state, Bytes&, Bytes* response) {
+    *response = state.method->answers[state.left];
+    return grpc::Status::OK;
+  };
+  method.count = [](State& state, Bytes&, uint32_t* count) {
+    *count = static_cast<uint32_t>(state.method->answers.size());
+    return grpc::Status::OK;
+  };
+  method.take = [](State&, Bytes&) { return grpc::Status::OK; };
+  method.answer = [](State& state, Bytes* response) {
+    *response = state.method->answers.front();
+    return grpc::Status::OK;
+  };
+  for (auto text = stand_in.answers.rbegin(); text != stand_in.answers.rend(); ++text) {
+    const grpc::Slice slice(*text);
+    method.answers.emplace_back(&slice, 1);
+  }
+  return method;
+}
+
+// A stand-in first: it may take the place of one of ours.
+inline std::vector<GenericMethod> DescribeMethods(const ServerConfig& config) {
   std::vector<GenericMethod> all;
+  if (config.stand_in) all.push_back(DescribeStandIn(*config.stand_in));
   AllMethods::ForEach([&]<typename M>() {
-    all.push_back(holder == MessageHolder::kBytes ? DescribeBytes<M>() : DescribeMessages<M>());
+    all.push_back(config.messages == MessageHolder::kBytes ? DescribeBytes<M>() : DescribeMessages<M>());
   });
   return all;
 }

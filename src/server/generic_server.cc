@@ -22,8 +22,7 @@ template <typename List>
 struct GenericServices;
 template <typename... Services>
 struct GenericServices<TypeList<Services...>> {
-  explicit GenericServices(const ServerConfig& config)
-      : codec(config.codec), methods(DescribeMethods(config.messages)) {}
+  explicit GenericServices(const ServerConfig& config) : codec(config.codec), methods(DescribeMethods(config)) {}
 
   const Codec codec;
   const std::vector<GenericMethod> methods;
@@ -90,6 +89,8 @@ class GenericCall : public ServerEvent {
     thread.Accepted(this);
     method_ = thread.services().Find(context_->method());
     if (method_ == nullptr) return Fail({grpc::StatusCode::UNIMPLEMENTED, "no such method"});
+    call_.method = method_;
+    call_.left = 0;
     call_.codec = thread.services().codec;
     if (method_->begin != nullptr) method_->begin(call_);
     Read();
@@ -111,7 +112,7 @@ class GenericCall : public ServerEvent {
       }
       case Shape::kServerStreaming: {
         call_.times = arrived_ != 0 ? &thread.times().codec() : nullptr;
-        const grpc::Status status = method_->count(call_, request_, &left_);
+        const grpc::Status status = method_->count(call_, request_, &call_.left);
         return status.ok() ? AnswerNext(thread, arrived_) : Fail(status);
       }
     }
@@ -137,8 +138,9 @@ class GenericCall : public ServerEvent {
   }
   template <typename Thread>
   void AnswerNext(Thread& thread, Nanos arrived) {
-    if (left_ == 0) return Finish(grpc::Status::OK);
-    Answer(thread, arrived, --left_ == 0);
+    if (call_.left == 0) return Finish(grpc::Status::OK);
+    --call_.left;
+    Answer(thread, arrived, call_.left == 0);
   }
   template <typename Thread>
   void Answer(Thread& thread, Nanos arrived, bool last) {
@@ -173,7 +175,6 @@ class GenericCall : public ServerEvent {
   const GenericMethod* method_ = nullptr;
   Nanos arrived_ = 0;  // 0: this call is not timed
   Nanos handled_at_ = 0;
-  uint32_t left_ = 0;  // server-streaming: answers
   GenericCallState call_;
   std::optional<grpc::GenericServerContext> context_;
   std::optional<grpc::GenericServerAsyncReaderWriter> stream_;

@@ -8,6 +8,9 @@
 
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
+#include "absl/strings/strip.h"
+#include "src/tools/call_flags.h"
+#include "src/tools/ghz_config.h"
 #include "src/tools/load_flags.h"
 #include "src/tools/method_flags.h"
 
@@ -24,6 +27,7 @@ struct Typed {
   std::string poll = "block";
   std::string format = "table";
   std::string service_config;
+  std::string ghz_config;
   bool local_pool = false;
   bool async = false;
   bool async_callback = false;
@@ -60,6 +64,7 @@ class ClientFlags {
     app_.formatter(std::make_shared<PlainFormatter>());
     AddTarget();
     method_.emplace(app_, options_.run);
+    call_.emplace(app_, options_.call, options_.run);
     load_.emplace(app_, options_.run, options_.goals);
     AddClient();
     AddTimes();
@@ -69,17 +74,46 @@ class ClientFlags {
   }
 
   Parsed<ClientOptions> Parse(int argc, const char* const* argv) {
-    return ParseCommandLine<ClientOptions>(app_, argc, argv, [this] {
+    std::vector<const char*> arguments(argv, argv + argc);
+    if (const absl::Status status = TakeGhzConfig(arguments); !status.ok()) {
+      return {std::nullopt, absl::StrCat("grpc_ping_client: --ghz-config: ", status.message(), " (see --help)\n"),
+              kExitUsage};
+    }
+    return ParseCommandLine<ClientOptions>(app_, static_cast<int>(arguments.size()), arguments.data(), [this] {
       Resolve();
       return options_;
     });
   }
 
  private:
+  // What the file says goes before what was typed.
+  absl::Status TakeGhzConfig(std::vector<const char*>& arguments) {
+    const std::vector<std::string> typed(arguments.begin() + 1, arguments.end());
+    std::string path;
+    for (size_t i = 0; i < typed.size(); ++i) {
+      absl::string_view argument = typed[i];
+      if (argument == "--ghz-config" && i + 1 < typed.size()) path = typed[i + 1];
+      if (absl::ConsumePrefix(&argument, "--ghz-config=")) path = std::string(argument);
+    }
+    if (path.empty()) return absl::OkStatus();
+    auto flags = ReadGhzConfig(path, typed);
+    if (!flags.ok()) return flags.status();
+    from_ghz_ = std::move(flags->arguments);
+    for (const std::string& note : flags->notes) options_.notes.push_back(absl::StrCat("--ghz-config: ", note));
+    std::vector<const char*> before;
+    for (const std::string& argument : from_ghz_) before.push_back(argument.c_str());
+    arguments.insert(arguments.begin() + 1, before.begin(), before.end());
+    return absl::OkStatus();
+  }
+
   void AddTarget() {
     app_.add_option("--host", typed_.host,
                     "server: HOST, HOST:PORT, [V6]:PORT or unix:PATH; several separated by commas")
         ->capture_default_str();
+    app_.add_option("--ghz-config", typed_.ghz_config,
+                    "a configuration file of ghz (JSON): its fields that have a counterpart here, unless flags say "
+                    "otherwise; the others are named on standard error")
+        ->type_name("FILE");
     AddNumber(app_, "--port", typed_.port, 1, 65535, "port where --host gives none");
   }
 
@@ -160,12 +194,21 @@ class ClientFlags {
         BadCombination("--host", target.ToString() + " has port 0: 1 to 65535 are accepted");
     }
     ResolveApi();
-    method_->Resolve();
+    ResolveMethod();
     ResolvePolicy();
     load_->Resolve();
     allocations_->Resolve();
     ResolveOutput();
     options_.run.evidence = !typed_.no_evidence;
+  }
+
+  void ResolveMethod() {
+    call_->Resolve();
+    if (call_->given()) {
+      method_->ResolveForCall(options_.call);
+    } else {
+      method_->Resolve();
+    }
   }
 
   void ResolveApi() {
@@ -229,7 +272,9 @@ class ClientFlags {
   CLI::App app_;
   Typed typed_;
   ClientOptions options_;
+  std::vector<std::string> from_ghz_;
   std::optional<MethodFlags> method_;
+  std::optional<ClientCallFlags> call_;
   std::optional<LoadFlags> load_;
   std::optional<AllocationFlags> allocations_;
   CLI::Option *api_, *threads_, *max_async_clients_, *policy_, *max_channels_, *no_evidence_, *max_error_rate_,

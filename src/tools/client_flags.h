@@ -4,6 +4,7 @@
 #include "cqbench/reporter.h"
 #include "cqbench/run_config.h"
 #include "cqbench/runner.h"
+#include "src/dynamic/call.h"
 #include "src/tools/allocation_flags.h"
 #include "src/tools/flags.h"
 
@@ -11,12 +12,14 @@ namespace cqbench {
 
 struct ClientOptions {
   RunConfig run;
+  CallSpec call;  // without a method: run.method
   RunGoals goals;
   bool show_evidence = false;
   bool with_csv = false;
   bool per_worker_stats = false;
   Format format = Format::kTable;
-  std::string output;  // empty: standard output
+  std::string output;              // empty: standard output
+  std::vector<std::string> notes;  // of --ghz-config, for standard error
   double max_error_rate = 0;
   AllocationOptions allocations;
   bool deadlock_detection = false;

@@ -42,6 +42,14 @@ void DescribeMessages(const RunConfig& run, RunContext& context) {
   context.response_bytes = run.message.response_bytes;
 }
 
+void DescribeCall(const CallSpec& spec, const CallFacts& facts, CallContext& context) {
+  context.data_messages = facts.messages;
+  context.data_hash = facts.hash;
+  if (facts.messages > 1) context.data_order = std::string(ToString(spec.order));
+  if (facts.messages > 1 && spec.order == DataOrder::kRandom) context.data_seed = spec.seed;
+  context.answers = spec.expect ? "compared" : spec.check_answers ? "parsed" : "bytes";
+}
+
 void DescribeLoop(const ClientOptions& options, RunContext& context) {
   if (!options.goals.objective.empty()) context.objective = options.goals.objective.ToString();
   context.open_loop = options.run.points.front().open();
@@ -72,6 +80,7 @@ RunContext DescribeRun(int argc, const char* const* argv, const ClientOptions& o
   context.deadline_ns = run.deadline_ns;
   DescribeMessages(run, context);
   DescribeLoop(options, context);
+  for (const Metadata& each : run.metadata) context.metadata.push_back(each.key);
   for (const ChannelArg& arg : run.channel_args) {
     const int* number = std::get_if<int>(&arg.value);
     context.channel_args.emplace_back(arg.key, number ? absl::StrCat(*number) : std::get<std::string>(arg.value));
@@ -151,10 +160,8 @@ int Judge(const ClientOptions& options, const SweepResult& sweep) {
 
 class Client {
  public:
-  Client(int argc, const char* const* argv, const ClientOptions& options)
-      : options_(options), allocations_(options.allocations) {
-    result_.context = DescribeRun(argc, argv, options);
-  }
+  Client(int argc, const char* const* argv, ClientOptions options)
+      : argc_(argc), argv_(argv), options_(std::move(options)), allocations_(options_.allocations) {}
 
   int Run(Interrupt& interrupt) {
     const auto endpoints = CheckRunnable(options_.run);
@@ -162,6 +169,16 @@ class Client {
       return Complain(absl::StrCat("--host: ", endpoints.status().message()), kExitUsage);
     }
     if (!endpoints.ok()) return Complain(endpoints.status().message(), kExitFailure);
+    if (!options_.call.method.empty()) {
+      const auto facts = ResolveCall(options_.call, options_.run);
+      const absl::Status& why = facts.status();
+      const bool typed_wrong = absl::IsNotFound(why) || absl::IsInvalidArgument(why);
+      if (!facts.ok()) return Complain(why.message(), typed_wrong ? kExitUsage : kExitFailure);
+      DescribeCall(options_.call, *facts, result_.context.call);
+    }
+    const CallContext call = result_.context.call;
+    result_.context = DescribeRun(argc_, argv_, options_);
+    result_.context.call = call;
     if (!options_.output.empty()) {
       if (const absl::Status opened = output_.Open(options_.output); !opened.ok()) {
         return Complain(absl::StrCat("--output: ", opened.message()), kExitUsage);
@@ -223,7 +240,9 @@ class Client {
     return written;
   }
 
-  const ClientOptions& options_;
+  const int argc_;
+  const char* const* const argv_;
+  ClientOptions options_;
   Result result_;
   OutputFile output_;
   AllocationReport allocations_;
@@ -237,6 +256,7 @@ int Main(int argc, const char* const* argv) {
     std::fputs(parsed.text.c_str(), parsed.exit_code == 0 ? stdout : stderr);
     return parsed.exit_code;
   }
+  for (const std::string& note : parsed.options->notes) Complain(note, 0);
   SetDeadlockDetection(parsed.options->deadlock_detection);
   WarnOfUnknownChannelArgs("grpc_ping_client", parsed.options->run.channel_args);
   return Client(argc, argv, *parsed.options).Run(interrupt);

@@ -30,6 +30,7 @@ std::string Describe(const ServerConfig& config) {
     absl::StrAppend(&text, ", service time ", FormatDuration(time.mean_ns), time.exponential ? " exponential" : "",
                     time.wait ? " waiting" : "");
   }
+  if (config.stand_in) absl::StrAppend(&text, ", stand-in for ", config.stand_in->path);
   for (const ChannelArg& arg : config.channel_args) {
     const int* number = std::get_if<int>(&arg.value);
     absl::StrAppend(&text, ", ", arg.key, "=", number ? absl::StrCat(*number) : std::get<std::string>(arg.value));
@@ -44,7 +45,15 @@ int Main(int argc, const char* const* argv) {
     std::fputs(parsed.text.c_str(), parsed.exit_code == 0 ? stdout : stderr);
     return parsed.exit_code;
   }
-  const ServerConfig& config = parsed.options->server;
+  ServerConfig config = parsed.options->server;
+  if (!parsed.options->call.method.empty()) {
+    auto stand_in = MakeStandIn(parsed.options->call);
+    if (!stand_in.ok()) {
+      std::fprintf(stderr, "grpc_ping_server: %s\n", std::string(stand_in.status().message()).c_str());
+      return kExitUsage;
+    }
+    config.stand_in = *std::move(stand_in);
+  }
   SetDeadlockDetection(parsed.options->deadlock_detection);
   WarnOfUnknownChannelArgs("grpc_ping_server", config.channel_args);
   AllocationReport allocations(parsed.options->allocations);

@@ -58,22 +58,23 @@ std::string FullName(const MethodInfo& method) {
 
 MethodFlags::MethodFlags(CLI::App& app, RunConfig& run) : run_(run), workload_(Workloads().front()) {
   MessageConfig& message = run.message;
-  AddChoice(
+  workload_option_ = AddChoice(
       app, "--workload", workload_, Workloads(),
       "the set of methods: the empty ping, payloads, a user's record, streams of chunks, or a message of many fields");
   method_option_ =
       app.add_option("--method", method_,
                      absl::StrCat("what is called: ", AllMethodNames(), " (default: the workload's first)"))
           ->type_name("NAME");
-  app.add_flag("--streaming", streaming_,
-               "the same as --method streaming: ping-pong on one bidirectional stream per slot");
+  streaming_option_ = app.add_flag("--streaming", streaming_,
+                                   "the same as --method streaming: ping-pong on one bidirectional stream per slot");
   stream_messages_ = AddNumber(app, "--stream-messages", message.stream_messages, 1, kMaxStreamMessages,
                                "messages of a client- or server-streaming call, which is timed as a whole");
-  AddEnum(app, "--messages", run.messages,
-          {MessageHolder::kFresh, MessageHolder::kReused, MessageHolder::kArena, MessageHolder::kBytes},
-          "how messages live. fresh: made and destroyed for each call, as most services do; reused: one for call "
-          "after call, which keeps its memory; arena: on a protobuf arena that is reset, for messages of many parts; "
-          "bytes: not parsed at all, as in a proxy");
+  messages_ = AddEnum(
+      app, "--messages", run.messages,
+      {MessageHolder::kFresh, MessageHolder::kReused, MessageHolder::kArena, MessageHolder::kBytes},
+      "how messages live. fresh: made and destroyed for each call, as most services do; reused: one for call "
+      "after call, which keeps its memory; arena: on a protobuf arena that is reset, for messages of many parts; "
+      "bytes: not parsed at all, as in a proxy");
   stub_ = AddEnum(app, "--stub", run.stub, {StubKind::kGenerated, StubKind::kGeneric},
                   "calls through generated code, or through grpc::TemplatedGenericStub; --messages bytes and --codec "
                   "pooled are generic");
@@ -105,6 +106,19 @@ void MethodFlags::Resolve() {
   ResolveStub();
   ResolveChunks();
   ResolvePayload();
+}
+
+void MethodFlags::ResolveForCall(CallSpec& call) {
+  for (const CLI::Option* option :
+       {workload_option_, method_option_, streaming_option_, messages_, stub_, request_bytes_, response_bytes_,
+        payload_, payload_seed_, chunk_bytes_, chunks_, content_}) {
+    if (option->count() > 0) {
+      BadCombination(option->get_name(), "not together with --call, whose messages are the bytes of --data");
+    }
+  }
+  call.counts_messages = stream_messages_->count() > 0;
+  run_.messages = MessageHolder::kBytes;
+  run_.stub = StubKind::kGeneric;
 }
 
 void MethodFlags::ResolveMethod() {

@@ -4,6 +4,7 @@
 #include <string>
 
 #include "cqbench/run_config.h"
+#include "src/dynamic/call.h"
 #include "src/tools/flags.h"
 
 namespace cqbench {
@@ -14,6 +15,8 @@ class MethodFlags {
   MethodFlags(CLI::App& app, RunConfig& run);
   // After parsing. Throws CLI errors.
   void Resolve();
+  // The same for a method that is none of ours.
+  void ResolveForCall(CallSpec& call);
 
  private:
   void ResolveMethod();
@@ -27,9 +30,8 @@ class MethodFlags {
   bool streaming_ = false;
   uint32_t chunk_size_ = 0;
   int chunk_count_ = 0;
-  CLI::Option *method_option_, *stub_, *codec_, *stream_messages_, *request_bytes_, *response_bytes_, *payload_,
-      *payload_seed_;
-  CLI::Option *chunk_bytes_, *chunks_, *content_;
+  CLI::Option *workload_option_, *streaming_option_, *messages_, *method_option_, *stub_, *codec_, *stream_messages_;
+  CLI::Option *request_bytes_, *response_bytes_, *payload_, *payload_seed_, *chunk_bytes_, *chunks_, *content_;
 };
 
 }  // namespace cqbench

@@ -1,5 +1,7 @@
 #include "src/tools/server_flags.h"
 
+#include "src/tools/call_flags.h"
+
 namespace cqbench {
 namespace {
 
@@ -21,9 +23,10 @@ class ServerFlags {
             ->take_all();
     listen_->excludes(host_);
     listen_->excludes(port_);
-    AddChoice(app_, "--api", api_, {"cq", "callback", "sync", "generic"},
-              "server API: completion queues, reactors, thread pool, or completion queues with byte buffers, which are "
-              "parsed by itself or not at all");
+    api_option_ =
+        AddChoice(app_, "--api", api_, {"cq", "callback", "sync", "generic"},
+                  "server API: completion queues, reactors, thread pool, or completion queues with byte buffers, which "
+                  "are parsed by itself or not at all");
     num_cqs_ = AddNumber(app_, "--num-cqs", config_.num_cqs, 1, 1024, "completion queues");
     workers_ = AddNumber(app_, "--workers-per-cq", config_.workers_per_cq, 1, 1024, "threads on each completion queue");
     callbacks_ = AddNumber(app_, "--callbacks-per-cq", config_.callbacks_per_cq, 1, 100'000,
@@ -50,6 +53,15 @@ class ServerFlags {
             "of server-streaming calls: each message goes out by itself, or may wait for the next ones (buffer hint)");
     tcp_echo_ = AddNumber(app_, "--tcp-echo-port", tcp_echo_port_, 0, 65535,
                           "also serve a raw TCP ping-pong there, for the client's --baseline; 0: a free port");
+    call_.emplace(app_, spec_,
+                  "also stand in for a method of a service of your own, described by --proto or --protoset: answers "
+                  "any request with --answer, through --api generic");
+    call_
+        ->Needs(app_.add_option("--answer", spec_.data,
+                                "its answer as JSON, or @FILE; to a server-streaming call several, as an "
+                                "array or one after the other"))
+        ->type_name("JSON|@FILE")
+        ->capture_default_str();
     AddDeadlockDetection(app_, deadlock_detection_);
     AddChannelArgs(app_, config_.channel_args);
     allocation_flags_.emplace(app_, allocations_, "grpc_ping_server");
@@ -59,7 +71,8 @@ class ServerFlags {
   Parsed<ServerOptions> Parse(int argc, const char* const* argv) {
     return ParseCommandLine<ServerOptions>(app_, argc, argv, [this] {
       Resolve();
-      return ServerOptions{config_, deadlock_detection_, listen_->count() > 0 ? "--listen" : "--host", allocations_};
+      return ServerOptions{config_, spec_, deadlock_detection_, listen_->count() > 0 ? "--listen" : "--host",
+                           allocations_};
     });
   }
 
@@ -67,6 +80,7 @@ class ServerFlags {
   void Resolve() {
     ResolveAddresses();
     allocation_flags_->Resolve();
+    ResolveCall();
     config_.api = api_ == "callback"  ? ServerApi::kCallback
                   : api_ == "sync"    ? ServerApi::kSync
                   : api_ == "generic" ? ServerApi::kGeneric
@@ -91,6 +105,14 @@ class ServerFlags {
         BadCombination(option->get_name(), "needs --api cq, generic or sync: the callback API has threads of its own");
       }
     }
+  }
+
+  void ResolveCall() {
+    call_->Resolve();
+    if (!call_->given()) return;
+    if (!call_->described()) BadCombination("--call", "needs --proto or --protoset");
+    if (api_option_->count() == 0) api_ = "generic";
+    if (api_ != "generic") BadCombination("--call", "needs --api generic, not " + api_);
   }
 
   void ResolveMessages() {
@@ -127,6 +149,8 @@ class ServerFlags {
   ServerConfig config_;
   AllocationOptions allocations_;
   std::optional<AllocationFlags> allocation_flags_;
+  CallSpec spec_;
+  std::optional<CallFlags> call_;
   bool deadlock_detection_ = false;
   std::string host_name_ = "localhost";
   int port_number_ = 2137;
@@ -138,8 +162,8 @@ class ServerFlags {
   std::string poll_ = "block";
   std::string service_distribution_ = "constant";
   std::string service_mode_text_ = "burn";
-  CLI::Option *host_, *port_, *listen_, *num_cqs_, *workers_, *callbacks_, *messages_, *codec_, *tcp_echo_,
-      *distribution_, *service_mode_;
+  CLI::Option *api_option_, *host_, *port_, *listen_, *num_cqs_, *workers_, *callbacks_, *messages_, *codec_,
+      *tcp_echo_, *distribution_, *service_mode_;
 };
 
 }  // namespace

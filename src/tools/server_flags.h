@@ -2,6 +2,7 @@
 #pragma once
 
 #include "cqbench/server.h"
+#include "src/dynamic/call.h"
 #include "src/tools/allocation_flags.h"
 #include "src/tools/flags.h"
 
@@ -9,6 +10,7 @@ namespace cqbench {
 
 struct ServerOptions {
   ServerConfig server;
+  CallSpec call;  // without a method: there is no stand-in; otherwise server.stand_in is still to be made of it
   bool deadlock_detection = false;
   std::string address_flag;  // that said where to listen
   AllocationOptions allocations;

@@ -1,0 +1,84 @@
+#include "src/tools/call_flags.h"
+
+#include "src/dynamic/descriptors.h"
+
+namespace cqbench {
+
+CallFlags::CallFlags(CLI::App& app, CallSpec& spec, const std::string& call_help) : spec_(spec) {
+  const auto parse = [](const std::string& text) -> absl::StatusOr<std::string> {
+    const auto name = ParseMethodName(text);
+    return name.ok() ? absl::StatusOr<std::string>(absl::StrCat(name->service, "/", name->method)) : name.status();
+  };
+  call_ = AddParsed(app, "--call", spec.method, parse, call_help)->type_name("PACKAGE.SERVICE/METHOD");
+  proto_ = Needs(app.add_option("--proto", spec.source.proto, "the .proto file with the method's service"))
+               ->type_name("FILE");
+  import_paths_ = app.add_option("--import-path", spec.source.import_paths,
+                                 "where --proto and what it imports are looked for, before the working directory and "
+                                 "the file's own; repeatable")
+                      ->type_name("DIR")
+                      ->expected(1)
+                      ->take_all();
+  protoset_ = Needs(app.add_option("--protoset", spec.source.protoset,
+                                   "instead: descriptors as protoc --descriptor_set_out --include_imports writes them"))
+                  ->type_name("FILE");
+  protoset_->excludes(proto_);
+}
+
+CLI::Option* CallFlags::Needs(CLI::Option* option) {
+  needs_call_.push_back(option);
+  return option;
+}
+
+void CallFlags::Resolve() {
+  for (const CLI::Option* option : needs_call_) {
+    if (option->count() > 0 && !given()) BadCombination(option->get_name(), "needs --call");
+  }
+  if (import_paths_->count() > 0 && proto_->count() == 0) BadCombination("--import-path", "needs --proto");
+}
+
+ClientCallFlags::ClientCallFlags(CLI::App& app, CallSpec& spec, RunConfig& run)
+    : spec_(spec),
+      common_(app, spec,
+              "instead of a workload, a method of a service of your own; described by the server's reflection unless "
+              "there is --proto or --protoset; messages are bytes that are made once") {
+  common_
+      .Needs(app.add_option("--data", spec.data,
+                            "its requests as JSON, or @FILE: one message, or several (an array, or one after the "
+                            "other); a client-streaming call sends them all"))
+      ->type_name("JSON|@FILE")
+      ->capture_default_str();
+  common_.Needs(AddEnum(app, "--data-order", spec.order, {DataOrder::kRotate, DataOrder::kRandom},
+                        "which of several is sent next: each in turn, or drawn at random"));
+  seed_ =
+      AddNumber(app, "--data-seed", spec.seed, uint64_t{0}, UINT64_MAX, "of --data-order random")->type_name("SEED");
+  common_.Needs(app.add_flag("--check-answers", spec.check_answers,
+                             "parse each answer; one that is no message of its type is an error. Costs CPU"));
+  expect_option_ = common_
+                       .Needs(app.add_option("--expect", expect_,
+                                             "compare each answer with this message, field by field; one that "
+                                             "differs is an error"))
+                       ->type_name("JSON|@FILE");
+  app.add_option_function<std::vector<std::string>>(
+         "-H,--header",
+         [&run](const std::vector<std::string>& texts) {
+           for (const std::string& text : texts) {
+             auto metadata = ParseMetadata(text);
+             if (!metadata.ok()) throw CLI::ValidationError("--header", std::string(metadata.status().message()));
+             run.metadata.push_back(*std::move(metadata));
+           }
+         },
+         "metadata of every call, of any workload; the value of a key that ends in -bin is base64; repeatable")
+      ->type_name("'KEY: VALUE'")
+      ->expected(1)
+      ->take_all();
+}
+
+void ClientCallFlags::Resolve() {
+  common_.Resolve();
+  if (seed_->count() > 0 && spec_.order != DataOrder::kRandom) {
+    BadCombination("--data-seed", "needs --data-order random");
+  }
+  if (expect_option_->count() > 0) spec_.expect = expect_;
+}
+
+}  // namespace cqbench
