@@ -92,10 +92,14 @@ TEST_P(HostileBytesTest, BytesThatAreNoRequestAreRefused) {
   const std::string echo = "/cqbench.v1.EchoService/";
   for (const std::string& bytes : HostileBytes()) {
     SCOPED_TRACE(testing::PrintToString(bytes.substr(0, 20)));
-    for (const std::string& path : {std::string("/MyService/CreateUser"), echo + "Echo", echo + "Download",
-                                    echo + "Upload", echo + "EchoStream"}) {
+    const std::vector<std::string> whole = {"/MyService/CreateUser", "/MyService/Get", "/flex.FlexService/NormalRPC",
+                                            echo + "Echo", echo + "Download"};
+    const std::vector<std::string> streams = {"/MyService/Put", echo + "Upload", echo + "EchoStream"};
+    std::vector<std::string> paths = whole;
+    paths.insert(paths.end(), streams.begin(), streams.end());
+    for (const std::string& path : paths) {
       SCOPED_TRACE(path);
-      const bool reads_a_stream = path == echo + "Upload" || path == echo + "EchoStream";
+      const bool reads_a_stream = std::find(streams.begin(), streams.end(), path) != streams.end();
       const auto context = Context();
       const BytesCall call = CallWithBytes(channel_, context.get(), path, bytes);
       const grpc::StatusCode code = call.status.error_code();
