@@ -334,7 +334,7 @@ COUNTS = {  # and numbers that name something: a version, a port, a CPU, a serve
     "slice_completed", "slice_failed", "schedule_seed", "stream_messages", "pacers", "largest_burst",
     "outstanding_first_half", "outstanding_second_half", "arrival_gap_variation", "arrival_gap_correlation",
     "num_cqs", "workers_per_cq", "callbacks_per_cq",
-    "tcp_echo_port", "cpus", "cpu", "server_rpcs", "server_posted_requests",
+    "tcp_echo_port", "cpus", "cpu", "server_rpcs", "server_posted_requests", "data_messages", "data_seed",
     *(f"breakdown_{part}_samples" for part in ("client_issue", "client_wait", "server_handling", "server_finishing")),
     *(f"breakdown_{side}_{part}_samples" for side in ("client", "server") for part in ("serialize", "parse")),
     *(f"{side}_{what}" for side in ("client", "server") for what in (
