@@ -76,8 +76,9 @@ class GeneratedStub {
   static constexpr Shape kShape = M::kShape;
   static constexpr Shape kStream = M::kShape;
 
+  explicit GeneratedStub(const std::shared_ptr<grpc::Channel>& channel) : stub_(M::Service::NewStub(channel)) {}
   GeneratedStub(const std::shared_ptr<grpc::Channel>& channel, const EngineContext& /*context*/)
-      : stub_(M::Service::NewStub(channel)) {}
+      : GeneratedStub(channel) {}
 
   static void Fill(Request& request, const MessageConfig& config) { M::Fill(request, config); }
   static absl::string_view Check(const Response& response, const MessageConfig& config) {

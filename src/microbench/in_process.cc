@@ -24,7 +24,8 @@ class Calls {
   using Response = typename M::Response;
 
  public:
-  Calls(const std::shared_ptr<grpc::Channel>& channel, const MessageConfig& config) : config_(config), stub_(channel) {
+  Calls(const std::shared_ptr<grpc::Channel>& channel, const MessageConfig& config) : stub_(channel) {
+    run_.message = config;
     M::Fill(request_, config);
     if constexpr (M::kShape == Shape::kBidi) stream_ = stub_.Call(&stream_context_);
   }
@@ -33,7 +34,7 @@ class Calls {
   void Run() {
     if constexpr (M::kShape == Shape::kBidi) {
       const bool answered = stream_->Write(request_) && stream_->Read(&response_);
-      Took(answered ? M::Check(response_, config_) : absl::string_view("the stream broke"));
+      Took(answered ? M::Check(response_, run_.message) : absl::string_view("the stream broke"));
     } else {
       grpc::ClientContext context;
       const grpc::Status status = Call(&context);
@@ -53,11 +54,11 @@ class Calls {
  private:
   grpc::Status Call(grpc::ClientContext* context) requires(M::kShape == Shape::kUnary) {
     grpc::Status status = stub_.Call(context, request_, &response_);
-    if (status.ok()) Took(M::Check(response_, config_));
+    if (status.ok()) Took(M::Check(response_, run_.message));
     return status;
   }
   grpc::Status Call(grpc::ClientContext* context) requires(M::kShape == Shape::kClientStreaming) {
-    Transfer<Stub> transfer(config_);
+    Transfer<Stub> transfer(stub_, run_, nullptr);
     const auto writer = stub_.Call(context, &response_);
     for (bool open = true; open && !transfer.written();) {
       if (transfer.IsLastWrite()) {
@@ -69,7 +70,7 @@ class Calls {
     return End(*writer, transfer);
   }
   grpc::Status Call(grpc::ClientContext* context) requires(M::kShape == Shape::kServerStreaming) {
-    Transfer<Stub> transfer(config_);
+    Transfer<Stub> transfer(stub_, run_, nullptr);
     const auto reader = stub_.Call(context, request_);
     while (reader->Read(&response_)) transfer.Took(response_);
     return End(*reader, transfer);
@@ -85,7 +86,7 @@ class Calls {
   }
 
   struct Nothing {};
-  const MessageConfig config_;
+  RunConfig run_;
   Stub stub_;
   typename M::Request request_;
   Response response_;
