@@ -77,7 +77,7 @@ void PointEvidence::Begin(Completed completed) {
 }
 
 void PointEvidence::End(Completed completed) {
-  CodecTimes::OfClient().Switch(false);
+  if (config_.breakdown && !counting_) CodecTimes::OfClient().Switch(false);
   AllocationCounts counted;
   uint64_t counted_calls = 0;
   if (counting_) {

@@ -77,6 +77,7 @@ RUNS = {
     "streaming": f"{CLOSED} --streaming",
     "series": "--api cq --inflight-list 2 --interval 1.2 --warmup 0.05",
     "open": "--api cq --rate-list 500,1000 --repetitions 5 --interval 0.5 --warmup 0.05",
+    "chunks": "--workload blob --method get --api cq --chunks 16 --chunk-bytes 1KiB --byte-rate 40Mbit/s --interval 0.5",
 }
 
 
@@ -341,6 +342,7 @@ COUNTS = {  # and numbers that name something: a version, a port, a CPU, a serve
         "cores_used", "cpus_allowed", "cpus_busy", "threads", "threads_workers", "threads_library", "connections",
         "connections_with_tcp_nodelay", "bytes_received", "bytes_sent", "retransmissions",
         "minor_page_faults", "major_page_faults")),
+    "allocations", "bytes", "calls", "samples", "lost_samples", "sampled_every",
 }  # fmt: skip
 
 

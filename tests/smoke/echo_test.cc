@@ -43,7 +43,10 @@ TEST_P(EchoTest, NothingAndSixtyFourMebibytesPass) {
                                                             "--inflight", "1", "--codec", "pooled", "--warmup", "0",
                                                             "--total", "2", "--interval", "50", "--deadline", "50"});
     EXPECT_EQ(run.exit_code, 0) << run.err;
-    ExpectClean(run.Point());
+    const Json point = run.Point();
+    EXPECT_GE(point.at("calls_ok"), 2);  // too few for a percentile
+    EXPECT_EQ(point.at("failed"), 0) << point;
+    EXPECT_EQ(point.at("unfinished"), 0) << point;
   }
 }
 
