@@ -77,7 +77,7 @@ RUNS = {
     "streaming": f"{CLOSED} --streaming",
     "series": "--api cq --inflight-list 2 --interval 1.2 --warmup 0.05",
     "open": "--api cq --rate-list 500,1000 --repetitions 5 --interval 0.5 --warmup 0.05",
-    "chunks": "--workload blob --method get --api cq --chunks 16 --chunk-bytes 1KiB --byte-rate 40Mbit/s --interval 0.5",
+    "chunks": "--workload blob --method get --api cq --chunks 16 --chunk-bytes 1KiB --byte-rate 40Mbit/s --interval 1",
 }
 
 
