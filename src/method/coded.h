@@ -22,7 +22,7 @@ grpc::Status SerializePooled(const M& message, grpc::ByteBuffer* bytes) {
   const size_t size = message.ByteSizeLong();
   if (size > INT_MAX) return {grpc::StatusCode::INTERNAL, "Failed to serialize message"};  // as the library says
   const grpc::Slice slice = SlicePool::Make(size);
-  message.SerializeWithCachedSizesToArray(SlicePool::BytesOf(slice));
+  [[maybe_unused]] const uint8_t* const end = message.SerializeWithCachedSizesToArray(SlicePool::BytesOf(slice));
   grpc::ByteBuffer made(&slice, 1);
   bytes->Swap(&made);
   return grpc::Status::OK;
