@@ -62,7 +62,7 @@ class Reader {
     if (found == json_.end()) return std::nullopt;
     Json value = std::move(*found);
     json_.erase(found);
-    if ((value.*is)()) return value;
+    if ((value.*is)()) return std::optional<Json>(std::in_place, std::move(value));
     if (error_.empty()) error_ = absl::StrCat("'", key, "' is ", value.type_name(), ", not what ghz has there");
     return std::nullopt;
   }
