@@ -9,7 +9,7 @@ from typing import Any, cast
 
 import pytest
 from cqbench.files.offered import closed
-from cqbench.files.result import Document
+from cqbench.files.result import NUMBERS, Document
 from cqbench.peers import files
 from cqbench.peers.tools import BadOutput
 from cqbench.run import streams
@@ -93,3 +93,8 @@ def test_nginx_keeps_to_its_folder() -> None:
 
 def test_the_cpu_time_of_this_process_is_some() -> None:
     assert files.cpu_seconds(os.getpid()) > 0
+
+
+def test_what_the_table_shows_is_read_from_results() -> None:
+    keys = [streams.RATE, streams.ASKED, *(streams.COST.format(end) for end in streams.ENDS)]
+    assert [key for key in keys if not key.startswith(NUMBERS)] == []

@@ -27,6 +27,7 @@ EVIDENCE = tuple(f"{end}_" for end in ENDS)  # what keys of the evidence begin w
 NUMBERS = (  # what keys of numbers begin with that are looked at
     *EVIDENCE,
     *("breakdown_", "calls_", "latency_", "pacer_", "slot_wait_", "largest_burst", "outstanding_", "unfinished"),
+    *("payload_bytes_", "chunks_", "chunk_gap_"),
 )
 # Those of the evidence that are no number, nor ought to be; result.schema.json describes them.
 NOT_FIGURES = tuple(f"{end}{what}" for end in EVIDENCE for what in ("cpus", "congestion_control"))
