@@ -87,32 +87,31 @@ class GenericCall : public ServerEvent {
   void Begin(Thread& thread) {
     arrived_ = thread.Arrival();
     thread.Accepted(this);
-    method_ = thread.services().Find(context_->method());
-    if (method_ == nullptr) return Fail({grpc::StatusCode::UNIMPLEMENTED, "no such method"});
-    call_.method = method_;
+    call_.method = thread.services().Find(context_->method());
+    if (call_.method == nullptr) return Fail({grpc::StatusCode::UNIMPLEMENTED, "no such method"});
     call_.left = 0;
     call_.codec = thread.services().codec;
-    if (method_->begin != nullptr) method_->begin(call_);
+    if (call_.method->begin != nullptr) call_.method->begin(call_);
     Read();
   }
 
   // A request has come.
   template <typename Thread>
   void Take(Thread& thread) {
-    switch (method_->shape) {
+    switch (call_.method->shape) {
       case Shape::kUnary:
         return Answer(thread, arrived_, /*last=*/true);  // the call came when its headers were there
       case Shape::kBidi:
         return Answer(thread, thread.Arrival(), /*last=*/false);
       case Shape::kClientStreaming: {
         call_.times = nullptr;
-        const grpc::Status status = method_->take(call_, request_);
+        const grpc::Status status = call_.method->take(call_, request_);
         thread.Spend();
         return status.ok() ? Read() : Fail(status);
       }
       case Shape::kServerStreaming: {
         call_.times = arrived_ != 0 ? &thread.times().codec() : nullptr;
-        const grpc::Status status = method_->count(call_, request_, &call_.left);
+        const grpc::Status status = call_.method->count(call_, request_, &call_.left);
         return status.ok() ? AnswerNext(thread, arrived_) : Fail(status);
       }
     }
@@ -121,20 +120,20 @@ class GenericCall : public ServerEvent {
   // The client will send no more, or has gone.
   template <typename Thread>
   void RequestsEnded(Thread& thread) {
-    if (method_->shape == Shape::kBidi) return Finish(grpc::Status::OK);
-    if (method_->shape != Shape::kClientStreaming) {
+    if (call_.method->shape == Shape::kBidi) return Finish(grpc::Status::OK);
+    if (call_.method->shape != Shape::kClientStreaming) {
       return Fail({grpc::StatusCode::INVALID_ARGUMENT, "the call has no request"});
     }
     const Nanos arrived = thread.Arrival();
     call_.times = arrived != 0 ? &thread.times().codec() : nullptr;
-    const grpc::Status status = method_->answer(call_, &response_);
+    const grpc::Status status = call_.method->answer(call_, &response_);
     return status.ok() ? Send(thread, arrived, /*last=*/true) : Fail(status);
   }
 
   // An answer is on its way that was not the last one.
   template <typename Thread>
   void Written(Thread& thread) {
-    return method_->shape == Shape::kServerStreaming ? AnswerNext(thread, thread.Arrival()) : Read();
+    return call_.method->shape == Shape::kServerStreaming ? AnswerNext(thread, thread.Arrival()) : Read();
   }
   template <typename Thread>
   void AnswerNext(Thread& thread, Nanos arrived) {
@@ -145,7 +144,7 @@ class GenericCall : public ServerEvent {
   template <typename Thread>
   void Answer(Thread& thread, Nanos arrived, bool last) {
     call_.times = arrived != 0 ? &thread.times().codec() : nullptr;
-    const grpc::Status status = method_->handle(call_, request_, &response_);
+    const grpc::Status status = call_.method->handle(call_, request_, &response_);
     thread.Spend();
     return status.ok() ? Send(thread, arrived, last) : Fail(status);
   }
@@ -156,7 +155,7 @@ class GenericCall : public ServerEvent {
     handled_at_ = thread.times().Handled(arrived);
     const bool first = std::exchange(state_, State::kWriting) != State::kWriting;
     // In a ping-pong nothing follows that could go with it.
-    const bool more = method_->shape == Shape::kServerStreaming;
+    const bool more = call_.method->shape == Shape::kServerStreaming;
     if (!last) return stream_->Write(response_, more ? thread.write_options(first) : grpc::WriteOptions(), Tag());
     stream_->WriteAndFinish(response_, grpc::WriteOptions(), grpc::Status::OK, LastTag());
   }
@@ -172,7 +171,6 @@ class GenericCall : public ServerEvent {
 
   State state_ = State::kPosted;
   bool good_ = true;
-  const GenericMethod* method_ = nullptr;
   Nanos arrived_ = 0;  // 0: this call is not timed
   Nanos handled_at_ = 0;
   GenericCallState call_;
