@@ -55,7 +55,7 @@ struct ServerConfig {
   PollMode poll = PollMode::kBlock;  // cq and generic only
   int num_cqs = 1;
   int workers_per_cq = 1;
-  int callbacks_per_cq = 100;  // requests posted per completion queue and method
+  int callbacks_per_cq = 100;  // requests posted per completion queue and method, from its first call on; one before
   // How messages live, where the API leaves it to us (MessagesNote() says where it does not). kBytes: generic only.
   MessageHolder messages = MessageHolder::kReused;
   Codec codec = Codec::kProtobuf;           // pooled: generic only

@@ -75,11 +75,22 @@ class Counter {
 // Answered() and Ended().
 template <typename Services, typename... Calls>
 class CqServer final : public PingServer {
+  // Whether all requests are posted: one is until the first call comes. A library without NDEBUG, such as Debian's,
+  // looks for each event's tag among all that are outstanding on the queue (cq_check_tag), and would look through those
+  // of methods that nobody calls.
+  template <typename Call>
+  struct InUse {
+    std::atomic<bool> yes{false};
+  };
   struct Queue {
-    Queue(std::unique_ptr<grpc::ServerCompletionQueue> of, MessageHolder messages)
-        : queue(std::move(of)), depots((static_cast<void>(sizeof(Calls)), messages)...) {}
+    Queue(std::unique_ptr<grpc::ServerCompletionQueue> of, const ServerConfig& config)
+        : queue(std::move(of)),
+          to_post(config.callbacks_per_cq),
+          depots((static_cast<void>(sizeof(Calls)), config.messages)...) {}
     std::unique_ptr<grpc::ServerCompletionQueue> queue;
+    const int to_post;  // of each call that is in use
     std::tuple<CallDepot<Calls>...> depots;
+    std::tuple<InUse<Calls>...> in_use;
   };
 
  public:
@@ -115,6 +126,10 @@ class CqServer final : public PingServer {
     void Accepted(Call* /*call*/) {
       ++started_;
       Post<Call>();
+      std::atomic<bool>& in_use = std::get<InUse<Call>>(queue_->in_use).yes;
+      if (in_use.load(std::memory_order_relaxed)) return;
+      if (in_use.exchange(true, std::memory_order_relaxed)) return;
+      for (int n = 1; n < queue_->to_post; ++n) Post<Call>();
     }
     void Answered() { ++messages_; }
     // Last thing: the object may be another call when this returns.
@@ -161,7 +176,7 @@ class CqServer final : public PingServer {
   static absl::StatusOr<std::unique_ptr<PingServer>> Start(const ServerConfig& config) {
     std::unique_ptr<CqServer> server(new CqServer(config));
     if (const absl::Status status = server->Build(); !status.ok()) return status;
-    server->PostAll();
+    server->PostFirst();
     server->StartThreads();  // may throw: then the destructor ends what runs
     server->control_.Open();
     return server;
@@ -223,7 +238,7 @@ class CqServer final : public PingServer {
     services_.Register(builder);
     builder.RegisterService(&health_);
     builder.RegisterService(&control_service_);
-    for (int i = 0; i < config_.num_cqs; ++i) queues_.emplace_back(builder.AddCompletionQueue(), config_.messages);
+    for (int i = 0; i < config_.num_cqs; ++i) queues_.emplace_back(builder.AddCompletionQueue(), config_);
     auto running = BuildServer(config_, builder, ports);
     if (!running.ok()) return running.status();
     server_ = std::move(running->server);
@@ -235,10 +250,10 @@ class CqServer final : public PingServer {
     return absl::OkStatus();
   }
 
-  // Through the first thread of each queue, before any thread runs.
-  void PostAll() {
+  // One of each, through the first thread of each queue, before any thread runs.
+  void PostFirst() {
     for (size_t i = 0; i < queue_threads_.size(); i += static_cast<size_t>(config_.workers_per_cq)) {
-      for (int n = 0; n < config_.callbacks_per_cq; ++n) (queue_threads_[i].template Post<Calls>(), ...);
+      (queue_threads_[i].template Post<Calls>(), ...);
     }
   }
 
