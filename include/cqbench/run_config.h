@@ -17,7 +17,9 @@
 namespace cqbench {
 
 enum class ClientApi { kSync, kCq, kCallback };
-enum class PollMode { kBlock, kSpin };
+// How threads take events from a completion queue: asleep in the library, which polls sockets there; asking all the
+// time; or asleep on a queue that polls nothing (GRPC_CQ_NON_POLLING), where the library has other threads that do.
+enum class PollMode { kBlock, kSpin, kNonPolling };
 // How request and response objects live: constructed for each message; one that is used again and again; on a protobuf
 // arena that is reset for each message; or not at all, only their bytes (through the generic stub or service).
 enum class MessageHolder { kFresh, kReused, kArena, kBytes };

@@ -1,6 +1,7 @@
 // Taking events from a completion queue, the same way in the client and the server.
 #pragma once
 
+#include <grpc/grpc.h>
 #include <grpc/support/time.h>
 #include <grpcpp/completion_queue.h>
 
@@ -22,13 +23,21 @@ inline gpr_timespec ToTimespec(Nanos t) {
   return {library / kNanosPerSecond, static_cast<int32_t>(library % kNanosPerSecond), GPR_CLOCK_MONOTONIC};
 }
 
+// A client's queue. The C++ constructor makes one that polls; the C API's attributes are the public way to another.
+inline grpc_completion_queue* MakeQueue(PollMode poll) {
+  const grpc_completion_queue_attributes attributes{
+      GRPC_CQ_CURRENT_VERSION, GRPC_CQ_NEXT,
+      poll == PollMode::kNonPolling ? GRPC_CQ_NON_POLLING : GRPC_CQ_DEFAULT_POLLING, nullptr};
+  return grpc_completion_queue_create(grpc_completion_queue_factory_lookup(&attributes), &attributes, nullptr);
+}
+
 // Calls `step(tag, ok)` for every event until the queue has been shut down and is empty. kSpin asks without waiting, so
 // that the thread never sleeps: it costs a core and saves the wake-up.
 template <typename Step>
 void DrainQueue(grpc::CompletionQueue& queue, PollMode poll, Step&& step) {
   void* tag = nullptr;
   bool ok = false;
-  if (poll == PollMode::kBlock) {
+  if (poll != PollMode::kSpin) {
     while (queue.Next(&tag, &ok)) step(tag, ok);
     return;
   }

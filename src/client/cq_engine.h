@@ -32,7 +32,8 @@ struct Sender {
 // A completion queue, its thread's things, and the slots whose calls end there.
 template <typename Stub>
 struct CqThread : Sender<Stub> {
-  using Sender<Stub>::Sender;
+  CqThread(const RunWindow* window, bool open_loop, const RunConfig& config, const BytesMethod* bytes, int index)
+      : Sender<Stub>(window, open_loop, config, bytes, index), queue(MakeQueue(config.poll)) {}
   grpc::CompletionQueue queue;
   std::vector<CallSlot*> slots;
 };

@@ -29,7 +29,15 @@ absl::string_view ToString(ClientApi api) {
 }
 
 absl::string_view ToString(PollMode mode) {
-  return mode == PollMode::kBlock ? "block" : "spin";
+  switch (mode) {
+    case PollMode::kBlock:
+      return "block";
+    case PollMode::kSpin:
+      return "spin";
+    case PollMode::kNonPolling:
+      return "non-polling";
+  }
+  return "?";
 }
 
 absl::string_view ToString(MessageHolder holder) {

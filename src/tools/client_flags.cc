@@ -24,7 +24,6 @@ struct Typed {
   std::string host = "localhost";
   int port = 2137;
   std::string api = "sync";
-  std::string poll = "block";
   std::string format = "table";
   std::string service_config;
   std::string ghz_config;
@@ -145,7 +144,9 @@ class ClientFlags {
                          "completion-queue threads (default: CPUs allowed, at most the calls in flight)");
     max_async_clients_ = AddNumber(app_, "--max-async-clients", typed_.max_async_clients, 0, kMaxInflight,
                                    "bound on completion-queue threads and on channels; 0: none");
-    AddChoice(app_, "--poll", typed_.poll, {"block", "spin"}, "how completion-queue threads wait; spin needs --api cq");
+    AddEnum(app_, "--poll", options_.run.poll, {PollMode::kBlock, PollMode::kSpin, PollMode::kNonPolling},
+            "how completion-queue threads wait: for sockets, not at all, or on a queue that leaves them to the "
+            "library's own threads (gRPC 1.83); the last two need --api cq");
     policy_ = AddParsed(app_, "--channel-policy", options_.run.policy, ParseChannelPolicy,
                         "shared, per-slot, distinct-args, local-pool or pool:N")
                   ->type_name("POLICY")
@@ -220,9 +221,10 @@ class ClientFlags {
     if (typed_.async_callback) typed_.api = "callback";
     RunConfig& run = options_.run;
     run.api = typed_.api == "cq" ? ClientApi::kCq : typed_.api == "callback" ? ClientApi::kCallback : ClientApi::kSync;
-    run.poll = typed_.poll == "spin" ? PollMode::kSpin : PollMode::kBlock;
     const bool cq = run.api == ClientApi::kCq;
-    if (run.poll == PollMode::kSpin && !cq) BadCombination("--poll", "spin needs --api cq, not " + typed_.api);
+    if (run.poll != PollMode::kBlock && !cq) {
+      BadCombination("--poll", absl::StrCat(ToString(run.poll), " needs --api cq, not ", typed_.api));
+    }
     if (threads_->count() > 0 && !cq) BadCombination("--threads", "needs --api cq, not " + typed_.api);
     if (max_async_clients_->count() > 0 && run.api == ClientApi::kSync) {
       BadCombination("--max-async-clients", "needs --async or --async-callback");

@@ -172,6 +172,9 @@ Parsed<Options> ParseCommandLine(CLI::App& app, int argc, const char* const* arg
 // "grpc_ping_client 0.1.0 (gRPC 1.51.1, protobuf 3.21.12)".
 std::string VersionLine(const std::string& program);
 std::string GrpcVersion();
+// Whether this library polls sockets in threads of its own: where it does not, nothing would ever arrive in a queue
+// that does not poll. By its version, the first in which that was tried, and by what GRPC_EXPERIMENTS switches off.
+bool PollsByItself();
 std::string ProtobufVersion();
 
 }  // namespace cqbench

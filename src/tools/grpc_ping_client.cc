@@ -164,6 +164,12 @@ class Client {
       : argc_(argc), argv_(argv), options_(std::move(options)), allocations_(options_.allocations) {}
 
   int Run(Interrupt& interrupt) {
+    if (options_.run.poll == PollMode::kNonPolling && !PollsByItself()) {
+      return Complain(absl::StrCat("--poll: non-polling needs a library that polls in threads of its own, gRPC 1.83 "
+                                   "with event_engine_client on; this is gRPC ",
+                                   GrpcVersion()),
+                      kExitUsage);
+    }
     const auto endpoints = CheckRunnable(options_.run);
     if (absl::IsNotFound(endpoints.status())) {
       return Complain(absl::StrCat("--host: ", endpoints.status().message()), kExitUsage);

@@ -2,7 +2,10 @@
 #include <grpcpp/grpcpp.h>
 
 #include <cstdio>
+#include <cstdlib>
+#include <utility>
 
+#include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "absl/synchronization/mutex.h"
 #include "cqbench/loaded_text.h"
@@ -12,6 +15,14 @@ namespace cqbench {
 
 std::string GrpcVersion() {
   return grpc::Version();
+}
+
+bool PollsByItself() {
+  int major = 0, minor = 0;
+  if (std::sscanf(grpc::Version().c_str(), "%d.%d", &major, &minor) != 2) return false;
+  const char* experiments = std::getenv("GRPC_EXPERIMENTS");
+  return std::pair(major, minor) >= std::pair(1, 83) &&
+         !(experiments && absl::StrContains(experiments, "-event_engine_client"));
 }
 
 std::string ProtobufVersion() {

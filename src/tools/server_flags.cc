@@ -29,8 +29,9 @@ class ServerFlags {
                   "are parsed by itself or not at all");
     num_cqs_ = AddNumber(app_, "--num-cqs", config_.num_cqs, 1, 1024, "completion queues");
     workers_ = AddNumber(app_, "--workers-per-cq", config_.workers_per_cq, 1, 1024, "threads on each completion queue");
-    callbacks_ = AddNumber(app_, "--callbacks-per-cq", config_.callbacks_per_cq, 1, 100'000,
-                           "requests posted per completion queue and method, kept constant under load");
+    callbacks_ =
+        AddNumber(app_, "--callbacks-per-cq", config_.callbacks_per_cq, 1, 100'000,
+                  "requests posted per completion queue and method from its first call on, kept constant under load");
     messages_ =
         AddChoice(app_, "--messages", messages_text_, {"fresh", "reused", "arena", "bytes"},
                   "how messages live. fresh: made and destroyed for each call, as most services do; reused: one for "

@@ -137,5 +137,19 @@ TEST(SweepTest, RepetitionsAndStepGiveEveryPoint) {
   EXPECT_THAT(points, testing::ElementsAre(P(0, 1), P(0, 3), P(0, 4), P(1, 1), P(1, 3), P(1, 4)));
 }
 
+// A library without threads of its own would never see an answer: it is refused there, and works elsewhere.
+TEST(PollTest, AQueueThatDoesNotPollWorksOrIsRefused) {
+  const ClientRun run = RunClient(Flags{"--host", SharedServer("cq").address(), "--api", "cq", "--poll", "non-polling",
+                                        "--inflight", "4", "--format", "json"} +
+                                  Short());
+  if (run.exit_code == 2) {
+    EXPECT_THAT(run.err, testing::HasSubstr("--poll: non-polling needs"));
+    return;
+  }
+  EXPECT_EQ(run.exit_code, 0) << run.err;
+  ExpectClean(run.Point());
+  EXPECT_EQ(run.Parsed().at("context").at("poll"), "non-polling");
+}
+
 }  // namespace
 }  // namespace cqbench::smoke

@@ -123,6 +123,7 @@ TEST(ClientFlagsErrors, ApisGivenTwice) {
 
 TEST(ClientFlagsErrors, FlagsOfAnotherApi) {
   Refused(Split("--poll spin"), {"--poll", "spin", "sync"});
+  Refused(Split("--poll non-polling"), {"--poll", "non-polling", "sync"});
   Refused(Split("--poll spin --async-callback"), {"--poll", "spin", "callback"});
   Refused(Split("--threads 2"), {"--threads", "sync"});
   Refused(Split("--threads 2 --api callback"), {"--threads", "callback"});

@@ -156,6 +156,7 @@ TEST(ClientFlags, WarmupMayBeLeftOut) {
 TEST(ClientFlags, PollSpinWithCq) {
   EXPECT_EQ(Options("--api cq --poll spin --threads 3").run.poll, PollMode::kSpin);
   EXPECT_EQ(Options("--async --poll spin").run.poll, PollMode::kSpin);
+  EXPECT_EQ(Options("--async --poll non-polling").run.poll, PollMode::kNonPolling);
   EXPECT_EQ(Options("--api cq --threads 3").run.threads, 3);
 }
 

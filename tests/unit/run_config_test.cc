@@ -216,6 +216,7 @@ TEST(Names, AreTheOnesOfTheFlags) {
   EXPECT_EQ(ToString(ClientApi::kCallback), "callback");
   EXPECT_EQ(ToString(PollMode::kBlock), "block");
   EXPECT_EQ(ToString(PollMode::kSpin), "spin");
+  EXPECT_EQ(ToString(PollMode::kNonPolling), "non-polling");
   EXPECT_EQ(ToString(MessageHolder::kFresh), "fresh");
   EXPECT_EQ(ToString(MessageHolder::kReused), "reused");
   EXPECT_EQ(ToString(MessageHolder::kArena), "arena");
