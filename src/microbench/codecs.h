@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <vector>
 
+#include "src/method/coded.h"
 #include "src/method/methods.h"  // generated code brings gRPC's traits for protobuf
 
 namespace cqbench::microbench {
@@ -47,6 +48,25 @@ class GrpcCodec {
 
  private:
   using Traits = grpc::SerializationTraits<T>;
+  grpc::ByteBuffer bytes_;
+};
+
+// --codec pooled: once into a slice that is used again, and read where it lies.
+template <typename T>
+class PooledCodec {
+ public:
+  static constexpr char kName[] = "pooled";
+
+  bool Serialize(const T& message) {
+    bytes_.Clear();  // gives its slice back to the pool
+    return SerializePooled(message, &bytes_).ok();
+  }
+  bool Parse(T& message) {
+    grpc::ByteBuffer bytes = bytes_;
+    return ParseInPlace(&bytes, &message).ok();
+  }
+
+ private:
   grpc::ByteBuffer bytes_;
 };
 

@@ -86,6 +86,7 @@ template <typename T, typename Fill>
 void RegisterMessage(const std::string& name, const std::string& suffix, const T& expected, const Fill& fill) {
   RegisterWith<ProtobufCodec>(name, suffix, expected, fill);
   RegisterWith<GrpcCodec>(name, suffix, expected, fill);
+  RegisterWith<PooledCodec>(name, suffix, expected, fill);
 }
 
 }  // namespace
