@@ -13,6 +13,7 @@ from cqbench.files.result import NUMBERS, Document
 from cqbench.peers import files
 from cqbench.peers.tools import BadOutput
 from cqbench.run import streams
+from cqbench.run.cells import Numbered
 
 ONE = closed(1)
 H2LOAD = """\
@@ -29,6 +30,9 @@ class Point:
     load: Any = ONE
     window_ns: int = 0
     partial: bool = False
+    failure: str = ""
+    failed: int = 0
+    throughput: float = 1.0
 
 
 @dataclass
@@ -36,7 +40,7 @@ class Result:
     points: list[Point] = field(default_factory=list)
 
 
-def numbered(gbits: list[float], cost: list[float], asked: float = 0) -> list[streams.Numbered]:
+def numbered(gbits: list[float], cost: list[float], asked: float = 0) -> list[Numbered]:
     found = []
     for number, (rate, cores) in enumerate(zip(gbits, cost, strict=True)):
         figures = {"payload_bytes_per_second": rate / 8e-9, "server_cores_used": cores * rate}
@@ -52,8 +56,8 @@ def test_the_table_of_streams() -> None:
     cheaper = [cost / 2 for cost in costs]
     text = streams.render({"put.plain": numbered([8] * 6, costs), "put.best": numbered([12] * 6, cheaper)}, [ONE])
     plain, best = (next(line for line in text.splitlines() if line.startswith(name)) for name in ("put.p", "put.b"))
-    assert "8.000" in plain and "0.1000" in plain and "(" not in plain
-    assert "12.000" in best and "0.0500" in best and "0.50 (0.50-0.50)" in best
+    assert " 8.00 " in plain and "0.1000" in plain and "(" not in plain
+    assert " 12.00 " in best and "0.0500" in best and "0.50 (0.50-0.50)" in best
     assert "were asked for" not in text
 
 

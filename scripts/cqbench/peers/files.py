@@ -58,7 +58,11 @@ class Transfer:
 
 
 def nginx_config(folder: Path, port: int) -> str:
-    """One worker, no log, sendfile, HTTP/2 without TLS; everything that it writes goes into the folder."""
+    """One worker, no log, sendfile, HTTP/2 without TLS; everything that it writes goes into the folder.
+
+    Frames as large as ours: with its own 8 KiB it took a quarter more CPU here; 128 KiB, which clients do not allow by
+    default, and buffers in place of sendfile were no better than 16 KiB.
+    """
     paths = "".join(
         f"  {what}_temp_path {folder}/{what};\n" for what in ("client_body", "proxy", "fastcgi", "uwsgi", "scgi")
     )
@@ -66,7 +70,8 @@ def nginx_config(folder: Path, port: int) -> str:
     return (
         f"{user}daemon off;\nworker_processes 1;\npid {folder}/pid;\nerror_log {folder}/error.log;\n"
         f"events {{ worker_connections 64; }}\nhttp {{\n{paths}  access_log off;\n  sendfile on;\n  tcp_nopush on;\n"
-        f"  keepalive_requests 10000000;\n  server {{\n    listen 127.0.0.1:{port} http2;\n    root {folder}/www;\n"
+        f"  keepalive_requests 10000000;\n  http2_chunk_size 16k;\n"
+        f"  server {{\n    listen 127.0.0.1:{port} http2;\n    root {folder}/www;\n"
         "  }\n}\n"
     )
 

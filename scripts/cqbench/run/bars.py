@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from cqbench.files.point import Measured
+from cqbench.files.result import Document
 from cqbench.samples.metric import BY_NAME
 from cqbench.samples.series import Repetition, unusable, values
 from cqbench.stats.medians import describe, median
@@ -35,20 +36,25 @@ def row(name: str, points: Sequence[Measured]) -> Row:
     return Row(name, tuple(values(whole, BY_NAME["throughput"].key)), costs)
 
 
+def rows(documents: Mapping[str, Sequence[Document]]) -> list[Row]:
+    """documents: by variant, of one load."""
+    return [row(name, [p for d in of for p in d.points]) for name, of in documents.items()]
+
+
 def _scaled(value: float | None, scale: float) -> float | None:
     return None if value is None else value * scale
 
 
-def render(rows: Sequence[Row]) -> str:
+def render(shown: Sequence[Row]) -> str:
     """A part for each setting of all axes but the last, whose values are its rows. Ends with a newline, or is empty."""
-    best = max((describe(r.throughput).value for r in rows if r.throughput), default=0.0)
-    if len(rows) < 2 or not best:
+    best = max((describe(r.throughput).value for r in shown if r.throughput), default=0.0)
+    if len(shown) < 2 or not best:
         return ""
-    split = [r.name.rpartition(".") for r in rows]
+    split = [r.name.rpartition(".") for r in shown]
     width = max(len("variant"), *(len(last) for *_, last in split), *(len(first) for first, *_ in split))
     lines: list[str] = []
     before = None
-    for (group, _, name), of in zip(split, rows, strict=True):
+    for (group, _, name), of in zip(split, shown, strict=True):
         if group != before:
             costs = " ".join(f"{word:>7}" for word in HEAD)
             lines += ["", f"{group or 'variant':<{width}} | {'req/s':>8} {'':<17} {costs} |"]

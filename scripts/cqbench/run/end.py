@@ -16,11 +16,11 @@ from types import FrameType
 from typing import TypeVar
 
 from cqbench.files import storage
-from cqbench.files.result import Document
 from cqbench.files.source import BadDocument
 from cqbench.files.surroundings import Manifests
 from cqbench.files.text import one_line
-from cqbench.run import bars, streams, summary
+from cqbench.run import bars, codecs, streams, summary
+from cqbench.run.cells import Numbered
 from cqbench.run.manifest import Manifest
 from cqbench.run.processes import Interrupt
 from cqbench.run.runner import keep_old
@@ -116,13 +116,13 @@ def conclude(manifest: Manifest, experiment: Experiment, interrupt: Interrupt) -
     folder = manifest.folder
     measured = read_results(manifest)
     head, tail = heading(manifest, experiment), remarks(manifest)
-    table = medians(manifest, experiment, measured)
-    storage.write(folder / "summary.txt", "\n".join([head, table, *tail]))
+    first, table = findings(experiment, measured), medians(manifest, experiment, measured)
+    storage.write(folder / "summary.txt", "\n".join([head, *filter(None, [first, table]), *tail]))
     storage.write(folder / "results.csv", storage.to_csv(measured))
     derived = Derived(folder, interrupt)
     verdict = derived.make("verdict", lambda: write_verdict(folder, head, [run for _, run in measured]))
     page = derived.make("report", lambda: write_report(folder))
-    print(screen(head, table, verdict, tail), end="", flush=True)
+    print(screen(head, first, table, verdict, tail), end="", flush=True)
     for problem in derived.problems:
         say(problem)
     if derived.stopped:
@@ -170,19 +170,27 @@ def heading(manifest: Manifest, experiment: Experiment) -> str:
     return "\n".join([*lines, *(f"! {note}" for note in manifest.data.get("notes", []))]) + "\n"
 
 
+def by_variant(experiment: Experiment, measured: Sequence[tuple[int, Run]]) -> dict[str, list[Numbered]]:
+    """Every variant's results with their repetitions; a variant that has none is there, too."""
+    found: dict[str, list[Numbered]] = {v.name: [] for v in experiment.variants}
+    for repetition, run in measured:
+        found[run.variant].append((repetition, run.document))
+    return found
+
+
+def findings(experiment: Experiment, measured: Sequence[tuple[int, Run]]) -> str:
+    """The tables of what this experiment is about: bars of variants with one load, codecs, streams. '' without any."""
+    numbered = by_variant(experiment, measured)
+    documents = {name: [document for _, document in of] for name, of in numbered.items()}
+    shown = [bars.render(bars.rows(documents))] if len(experiment.loads) == 1 else []
+    shown += [codecs.render(numbered, experiment.loads), streams.render(numbered, experiment.loads)]
+    return "\n".join(filter(None, shown))
+
+
 def medians(manifest: Manifest, experiment: Experiment, measured: Sequence[tuple[int, Run]]) -> str:
-    """The table of every variant; before it, where all have one load, another with bars."""
-    documents: dict[str, list[Document]] = {v.name: [] for v in experiment.variants}
-    numbered: dict[str, list[streams.Numbered]] = {v.name: [] for v in experiment.variants}
-    for number, run in measured:
-        documents[run.variant].append(run.document)
-        numbered[run.variant].append((number, run.document))
-    table = summary.render(documents, experiment.loads, manifest.data["repetitions"])
-    table += streams.render(numbered, experiment.loads)
-    if len(experiment.loads) > 1:
-        return table
-    rows = [bars.row(name, [p for d in of for p in d.points]) for name, of in documents.items()]
-    return "\n".join(filter(None, [bars.render(rows), table]))
+    """The table of every variant."""
+    documents = {name: [d for _, d in of] for name, of in by_variant(experiment, measured).items()}
+    return summary.render(documents, experiment.loads, manifest.data["repetitions"])
 
 
 def remarks(manifest: Manifest) -> list[str]:
@@ -220,9 +228,9 @@ def write_report(folder: Path) -> Path:
     return command.write(folder)
 
 
-def screen(head: str, table: str, verdict: Verdict | None, tail: Sequence[str]) -> str:
+def screen(head: str, first: str, table: str, verdict: Verdict | None, tail: Sequence[str]) -> str:
     """What is printed. The medians are long: they are on the screen only where the verdict cannot have the figures."""
-    parts = [title(head)] if verdict else [head]
+    parts = [title(head) if verdict else head, *filter(None, [first])]
     if verdict is None or not verdict.compares:
         parts.append(table)
     if verdict is not None:

@@ -24,7 +24,7 @@ def problems(experiment: Experiment, placements: dict[str, cpus.Placement], prog
     for variant in experiment.variants:
         for command in _commands(experiment, variant, placements[variant.name], programs):
             if command not in answers:
-                answers[command] = _ask(command)
+                answers[command] = ask(command)
             if answers[command]:
                 found.setdefault(answers[command], []).append(variant.name)
     return [f"{experiment.name}: {_names(names, len(experiment.variants))}: {said}" for said, names in found.items()]
@@ -39,7 +39,7 @@ def _commands(experiment: Experiment, variant: Variant, placement: cpus.Placemen
     return [(*command, CHECK) for command in (client, server) if command]
 
 
-def _ask(command: Command) -> str:
+def ask(command: Command) -> str:
     """What the program says against the flags; '' for nothing, and for one that knows no --check."""
     try:
         done = subprocess.run(

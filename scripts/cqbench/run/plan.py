@@ -34,12 +34,14 @@ class Programs:
     newgrpc: Path
     toxiproxy: Path = field(default_factory=toxiproxy.program)
 
-    def command(self, build: str, program: str, env: tuple[tuple[str, str], ...]) -> list[str]:
-        """Without flags. Variables are part of the command, so that the manifest shows them."""
+    def command(
+        self, build: str, program: str, env: tuple[tuple[str, str], ...], tool: tuple[str, ...] = ()
+    ) -> list[str]:
+        """Without flags. Variables are part of the command, so that the manifest shows them. tool: runs the program."""
         variables = with_variables(env)
         if build == "sid":
-            return [str(self.newgrpc), "--run", *variables, program]
-        return [*variables, str(self.bin / program)]
+            return [str(self.newgrpc), "--run", *variables, *tool, program]
+        return [*variables, *tool, str(self.bin / program)]
 
 
 def with_variables(env: tuple[tuple[str, str], ...]) -> list[str]:

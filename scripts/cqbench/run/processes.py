@@ -154,6 +154,8 @@ class Service:
     """A program that runs beside others until it is stopped. Use as a context manager; stopped when that ends."""
 
     what = ""  # it is, for messages
+    start_timeout_s = START_TIMEOUT_S
+    stop_timeout_s = STOP_TIMEOUT_S
 
     def __init__(self, command: list[str], log: Path) -> None:
         """log: the file that gets what it prints; it is created or emptied by start()."""
@@ -191,7 +193,7 @@ class Service:
     def stop(self) -> None:
         """Returns when it is gone; nothing happens when it never ran."""
         if self._process is not None:
-            stop(self._process)
+            stop(self._process, self.stop_timeout_s)
 
     def alive(self) -> bool:
         return self._process is not None and self._process.poll() is None
@@ -228,7 +230,7 @@ class Server(Service):
             process = self.launch(self.command)
         except OSError as error:
             raise ServerFailed(f"cannot run {self.command[0]}: {error.strerror}") from None
-        give_up_at = time.monotonic() + START_TIMEOUT_S
+        give_up_at = time.monotonic() + self.start_timeout_s
         while time.monotonic() < give_up_at:
             found = re.search(r"^listening on (\S+)$", self.output(), re.MULTILINE)
             if found:
@@ -237,7 +239,7 @@ class Server(Service):
             if process.poll() is not None:
                 raise ServerFailed(f"the server ended with status {process.returncode}: {self.last_line()}")
             time.sleep(0.02)
-        raise ServerFailed(f"the server did not listen within {START_TIMEOUT_S:.0f} s: {self.last_line()}")
+        raise ServerFailed(f"the server did not listen within {self.start_timeout_s:.0f} s: {self.last_line()}")
 
     def description(self) -> str:
         """The line in which it states its configuration; '' when it has not."""

@@ -109,7 +109,7 @@ def _line(row: Row, repetitions: int, cpu: bool) -> str:
     if cpu:
         more += f" {_figure(row.client_cpu_us, '.1f'):>10} {_figure(row.server_cpu_us, '.1f'):>10}"
     text = (
-        f"{row.load.number:>9.12g} | {_figure(row.connections, 'd'):>5} {_figure(row.throughput, '.0f'):>10} "
+        f"{row.load.number:>9.8g} | {_figure(row.connections, 'd'):>5} {_figure(row.throughput, '.0f'):>10} "
         f"{_figure(row.p50_us, '.1f'):>9} {_figure(row.p99_us, '.1f'):>10}{more} {runs:>5} | {marks}"
     )
     return text.rstrip()
