@@ -11,6 +11,7 @@ GRPC_PACKAGES=(libgrpc++-dev protobuf-compiler protobuf-compiler-grpc libprotobu
 LIBRARY_PACKAGES=(libabsl-dev libcli11-dev libbenchmark-dev libgtest-dev libgmock-dev nlohmann-json3-dev
   zlib1g-dev)
 TEST_PACKAGES=(iproute2) # ss, which a test compares our reading of TCP_INFO with
+COST_PACKAGES=(linux-perf strace valgrind) # what `cqbench cost` counts with
 BROWSER_PACKAGES=(chromium) # for the tests of the report; not in newgrpc.sh's root, where they do not run
 # shellcheck disable=SC2034  # used by the scripts that source this file
 PYTHON_PACKAGES=(python3 python3-venv)
@@ -84,7 +85,7 @@ install_all() {
 
 # install_for_tests: that, and what every kind of test needs. A browser that is there already is as good as the package.
 install_for_tests() {
-  install_all "${TEST_PACKAGES[@]}"
+  install_all "${TEST_PACKAGES[@]}" "${COST_PACKAGES[@]}"
   command -v chromium >/dev/null || need_packages "${BROWSER_PACKAGES[@]}"
 }
 

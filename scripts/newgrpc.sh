@@ -25,7 +25,7 @@ BUILD=$ROOT/build/sid
 MARKER=etc/cqbench-root
 
 wanted_packages() {
-  printf '%s\n' "${BUILD_PACKAGES[@]}" "${LIBRARY_PACKAGES[@]}" "${TEST_PACKAGES[@]}" "${GRPC_PACKAGES[@]}"
+  printf '%s\n' "${BUILD_PACKAGES[@]}" "${LIBRARY_PACKAGES[@]}" "${TEST_PACKAGES[@]}" "${COST_PACKAGES[@]}" "${GRPC_PACKAGES[@]}"
 }
 
 require_root_on_debian() {
@@ -138,7 +138,7 @@ install_packages() {
     tail -n 20 "$log" >&2
     die "apt-get update of sid and experimental failed in $root (its whole output: $log)"
   }
-  mapfile -t others < <(printf '%s\n' "${BUILD_PACKAGES[@]}" "${LIBRARY_PACKAGES[@]}" "${TEST_PACKAGES[@]}" | grep -vx libabsl-dev)
+  mapfile -t others < <(printf '%s\n' "${BUILD_PACKAGES[@]}" "${LIBRARY_PACKAGES[@]}" "${TEST_PACKAGES[@]}" "${COST_PACKAGES[@]}" | grep -vx libabsl-dev)
   require_in_suite "$root" experimental "${GRPC_PACKAGES[@]}"
   require_in_suite "$root" sid "${others[@]}"
   absl=$(matching_absl "$root")

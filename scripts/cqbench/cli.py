@@ -21,6 +21,8 @@ COMMANDS = {
     "verdict": "What holds this machine back, and what to set instead, from results with repetitions.",
     "report": "One page to look at and to send to somebody.",
     "compare": "Is B faster or slower than A, point by point, beyond noise?",
+    "tune": "What is worth setting here: every knob tried on a workload, those whose gain is real ranked.",
+    "cost": "What one call costs: system calls, allocations, instructions by library and function.",
     "peers": "Our client against h2load, ghz and sockperf on the same server.",
 }
 

@@ -12,6 +12,7 @@ from pathlib import Path
 from statistics import median
 
 import click
+import experiment_tables
 import handbook_tables
 import pytest
 from cqbench import cli
@@ -21,12 +22,27 @@ from cqbench.samples.setting import BY_KEY, SEPARATE
 from cqbench.stats import ratios
 
 ROOT = Path(__file__).parents[2]
-DOCUMENTS = ("README.md", "scripts/README.md", "src/README.md")
+DOCUMENTS = (
+    "README.md",
+    "scripts/README.md",
+    "scripts/experiments/README.md",
+    "scripts/experiments/grpc-versions.md",
+    "src/README.md",
+)
 # Of other programs that the documents use.
 FOREIGN = {
-    *("--cpunodebind", "--membind", "--preset", "--build", "--install", "--prefix", "--tool"),
+    *(
+        "--cpunodebind",
+        "--membind",
+        "--preset",
+        "--build",
+        "--install",
+        "--prefix",
+        "--tool",
+    ),
     *("--build-only", "--run", "--fix"),  # of our scripts, which say so at their heads
     "--config",  # of ghz
+    "--count",  # of a program of one's own
     "--benchmark",  # how those of Google Benchmark begin
 }
 
@@ -39,6 +55,19 @@ def text(name: str) -> str:
 def test_tables_are_those_of_the_stored_runs(name: str) -> None:
     block = f"<!-- from {name} -->\n```\n{handbook_tables.table(name)}\n```"
     assert block in text("scripts/README.md"), block
+
+
+@pytest.fixture(scope="module")
+def documents(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("documents")
+    experiment_tables.unpack(folder)
+    return folder
+
+
+@pytest.mark.parametrize("name", experiment_tables.TABLES)
+def test_tables_of_the_other_documents_are_those_of_the_stored_runs(name: str, documents: Path) -> None:
+    block = f"<!-- from {name} -->\n```\n{experiment_tables.table(name, documents)}\n```"
+    assert block in text("scripts/experiments/README.md"), block
 
 
 def test_the_readme_is_short() -> None:
@@ -55,7 +84,13 @@ def known_flags() -> frozenset[str]:
                 found |= {*parameter.opts, *parameter.secondary_opts}
     binaries = Path(os.environ.get("CQBENCH_BIN_DIR", ROOT / "build/release/bin"))
     for program in ("grpc_ping_client", "grpc_ping_server"):
-        done = subprocess.run([binaries / program, "--help"], capture_output=True, text=True, timeout=30, check=True)
+        done = subprocess.run(
+            [binaries / program, "--help"],
+            capture_output=True,
+            text=True,
+            timeout=30,
+            check=True,
+        )
         found |= set(re.findall(r"--[a-z][a-z-]+", done.stdout))
     for script in (ROOT / "scripts").glob("*.sh"):
         found |= set(re.findall(r"^#.*?(--[a-z-]+)", script.read_text(), re.M))

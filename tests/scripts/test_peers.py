@@ -164,7 +164,7 @@ def test_every_target_is_measured_and_every_measurement_used() -> None:
     keys = [m.key for m in measurements]
     assert len(set(keys)) == len(keys)
     assert {r.ours for r in ratios} | {r.peer for r in ratios} == set(keys)
-    assert [r.target for r in ratios] == [0.9, 1.5, 0.9, 1.8, 0.95, 0.95, 0.75, 1.3, 0.9, 1.8, 1.3, 1.5, 1.35, 0.65]
+    assert [r.target for r in ratios] == [0.9, 1.5, 0.9, 1.8, 1.0, 1.0, 0.75, 1.3, 0.9, 1.8, 1.3, 1.5, 1.35, 0.65]
 
 
 def test_the_line_up_is_every_server_and_message_from_both_tools() -> None:

@@ -3,17 +3,19 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 import click
 
-from cqbench.compare import benchresult, tables, text, within
+from cqbench.compare import benchresult, tables, text
+from cqbench.compare.arguments import inside, metrics_of, read
 from cqbench.compare.gates import CANNOT_TELL, CLOSED, Gate, Most, Outcome, check, check_most, latency_higher, slower
-from cqbench.compare.inputs import Side, read_side
+from cqbench.compare.inputs import Side
 from cqbench.compare.matching import Section, of_sides
 from cqbench.compare.points import Comparison, compare
 from cqbench.compare.refusal import why_not
+from cqbench.cost import beside
 from cqbench.files import storage
 from cqbench.files.source import BadDocument
 from cqbench.options import Refused, number, percentage
@@ -33,6 +35,7 @@ Examples:
   cqbench compare before/ after/ --output page.html     to look at
   cqbench compare results/allocations-DATE --axis grpc --format benchresult
   cqbench compare old.txt new.txt                       of go test -bench
+  cqbench compare before.json after.json --fail-if-dearer 0.5%   two bills of cqbench cost
   cqbench compare --history results/ --metric throughput
 
 Both sides of --axis and --variants were measured in turns, so that what slows the whole machine cancels; runs of
@@ -46,49 +49,6 @@ compared; 3 no gate is closed, but the repetitions cannot tell whether all are o
 def complain(line: str) -> None:
     """One line to people."""
     print(f"{PROGRAM}: {line}", file=sys.stderr, flush=True)
-
-
-def metrics_of(words: str, known: Sequence[Metric]) -> list[Metric]:
-    """'p99,cpu' -> the metrics of that name or group, in their usual order, each once. Raises Refused."""
-    wanted = words.split(",")
-    accepted = {"all", *(m.name for m in known), *(m.group for m in known), *GROUPS, *(m.name for m in METRICS)}
-    for word in wanted:
-        if word not in accepted:
-            names, groups = (", ".join(dict.fromkeys(getattr(m, of) for m in known)) for of in ("name", "group"))
-            raise Refused(
-                f"argument --metric: '{word}' is not 'all' or a list of names ({names}) and groups ({groups})"
-            )
-    chosen = [m for m in known if "all" in wanted or m.name in wanted or m.group in wanted]
-    if not chosen:
-        raise Refused(
-            f"argument --metric: '{words}' is in none of these results: {', '.join(m.name for m in known)} are"
-        )
-    return chosen
-
-
-def read(name: str, path: str) -> Side:
-    """name: of the argument. Raises Refused."""
-    if not path:
-        raise Refused(f"argument {name}: is empty: a result file or folder is accepted")
-    try:
-        return read_side(Path(path))
-    except BadDocument as error:
-        raise Refused(f"argument {name}: {error}") from None
-
-
-def inside(path: str, axis: str | None, variants: tuple[str, str] | None) -> tuple[Side, list[Section]]:
-    """One experiment. Raises Refused."""
-    flag = "--axis" if axis else "--variants"
-    try:
-        side, found = within.read(Path(path))
-        if axis:
-            return side, within.by_axis(Path(path), side, found, axis)
-        assert variants
-        return side, within.by_variants(side, *variants)
-    except BadDocument as error:
-        raise Refused(f"argument DIR: {error}") from None
-    except within.NoSuch as error:
-        raise Refused(f"argument {flag}: '{axis or ' '.join(variants or ())}' is not {error}") from None
 
 
 @click.command(epilog=EPILOG)
@@ -147,6 +107,15 @@ def inside(path: str, axis: str | None, variants: tuple[str, str] | None) -> tup
     "together; 3 when only some have, or an end does not count them.",
 )
 @click.option(
+    "--max-instructions-per-rpc", type=number(0, 1e12, "a number such as 80000", "N"), help="The same of bills' counts."
+)
+@click.option("--max-syscalls-per-rpc", type=number(0, 1e9, "a number such as 12", "N"), help="The same.")
+@click.option(
+    "--fail-if-dearer",
+    type=percentage(10_000),
+    help="Of bills: exit status 1 when instructions, system calls or allocations of an end are really more, by P %.",
+)
+@click.option(
     "--anyway", is_flag=True, help="Compare even other work, or what was measured on another machine or otherwise."
 )
 @click.argument("paths", nargs=-1, metavar="A B | DIR")
@@ -162,6 +131,9 @@ def command(
     fail_if_slower: float | None,
     fail_if_latency_higher: float | None,
     max_allocs_per_rpc: float | None,
+    max_instructions_per_rpc: float | None,
+    max_syscalls_per_rpc: float | None,
+    fail_if_dearer: float | None,
     anyway: bool,
 ) -> int:
     """Is B faster or slower than A? The change of every point and in total, with its 95 % interval, and whether it is
@@ -172,10 +144,22 @@ def command(
     raw/<variant>/*.json. Software, client, server and connections may differ, and are shown; work, machine, network,
     window and build type may not. Points with a failed call are left out. A change is called one from six repetitions
     on, after correction for the number of points, and never where its interval includes no change at all.
+
+    Two bills of cqbench cost: what changed, by library, function and system call.
     """
     form = _form(form, output)
     if history is not None:
         return _history(history, paths, metric, form, output)
+    limits = beside.Limits(max_instructions_per_rpc, max_syscalls_per_rpc, max_allocs_per_rpc, fail_if_dearer)
+    if len(paths) == 2 and not axis and not variants and beside.are_bills(paths):
+        unfit = {
+            "--metric": metric,
+            "--fail-if-slower": fail_if_slower,
+            "--fail-if-latency-higher": fail_if_latency_higher,
+        }
+        return _bills((paths[0], paths[1]), form, output, limits, anyway, unfit)
+    if limits.first:
+        raise Refused(f"argument {limits.first}: is for two bills of cqbench cost")
     if axis and variants:
         raise click.UsageError("--axis and --variants cannot be used together")
     wanted = 1 if axis or variants else 2
@@ -208,6 +192,26 @@ def command(
             complain(line)
     states = {outcome.state for outcome in outcomes}
     return 1 if CLOSED in states else 3 if CANNOT_TELL in states else 0
+
+
+def _bills(
+    paths: tuple[str, str],
+    form: str,
+    output: Path | None,
+    limits: beside.Limits,
+    anyway: bool,
+    unfit: Mapping[str, object],
+) -> int:
+    """The exit status. unfit: flags that are for measured time, None where they were not given. Raises Refused."""
+    for flag, value in unfit.items():
+        if value is not None:
+            raise Refused(f"argument {flag}: is not for bills of cqbench cost")
+    content, complaints, status = beside.compare(paths, form, limits, anyway)
+    if content:
+        _write(output, content)
+    for line in complaints:
+        complain(line)
+    return status
 
 
 def _form(form: str | None, output: Path | None) -> str:

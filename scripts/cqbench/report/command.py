@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from dataclasses import replace
 from pathlib import Path
 
 import click
@@ -10,7 +11,7 @@ import click
 from cqbench.files import storage
 from cqbench.files.source import BadDocument
 from cqbench.options import Refused
-from cqbench.report import data, hgrm, page
+from cqbench.report import bills, data, hgrm, page
 from cqbench.report.model import Report
 
 NAME = "report.html"
@@ -51,6 +52,17 @@ def _page_path(ctx: click.Context, param: click.Parameter, path: Path | None) ->
     return path
 
 
+def _divided(results: tuple[Path, ...]) -> tuple[list[Path], list[Path]]:
+    """Bills, and results of which there is one at least. Raises Refused."""
+    try:
+        counted, measured = bills.apart(results)
+    except BadDocument as error:
+        raise Refused(str(error)) from None
+    if not measured:
+        raise Refused(f"{results[0]}: a bill of cqbench cost is shown beside results only; none are named")
+    return counted, measured
+
+
 @click.command()
 @click.option(
     "--output",
@@ -77,19 +89,22 @@ def command(results: tuple[Path, ...], output: Path | None, figures: Path | None
 
     Two folders of one experiment, the older first, are drawn over each other and compared.
 
-    RESULTS: folders of an experiment, or JSON files of grpc_ping_client, or folders of them.
+    RESULTS: folders of an experiment, or JSON files of grpc_ping_client, or folders of them; and bills of cqbench cost,
+    whose tables the page then has.
 
     Standard output: the path of the page. Exit status: 0; 1 something could not be written; 2 usage or unreadable
     results.
     """
-    if output is None and (len(results) > 1 or results[0].is_file()):
+    counted, measured = _divided(results)
+    if output is None and (len(measured) > 1 or measured[0].is_file()):
         what = f"FILE.html is needed where RESULTS is not one folder, which gets {NAME}"
         raise click.UsageError(f"argument --output: {what}")
     try:
-        made = data.make_all(results)
+        made = data.make_all(measured)
+        made = replace(made, report=replace(made.report, bills=bills.tables(counted)))
     except BadDocument as error:
         raise Refused(str(error)) from None
-    page = write_made(made, output or results[0] / NAME)
+    page = write_made(made, output or measured[0] / NAME)
     if figures:
         write_figures(made.report, figures)
     if made.hgrm:

@@ -1,0 +1,56 @@
+"""What the arguments of `cqbench compare` mean: sides, metrics. Raises Refused where they mean nothing."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+
+from cqbench.compare import within
+from cqbench.compare.inputs import Side, read_side
+from cqbench.compare.matching import Section
+from cqbench.files.source import BadDocument
+from cqbench.options import Refused
+from cqbench.samples.metric import GROUPS, METRICS, Metric
+
+
+def metrics_of(words: str, known: Sequence[Metric]) -> list[Metric]:
+    """'p99,cpu' -> the metrics of that name or group, in their usual order, each once. Raises Refused."""
+    wanted = words.split(",")
+    accepted = {"all", *(m.name for m in known), *(m.group for m in known), *GROUPS, *(m.name for m in METRICS)}
+    for word in wanted:
+        if word not in accepted:
+            names, groups = (", ".join(dict.fromkeys(getattr(m, of) for m in known)) for of in ("name", "group"))
+            raise Refused(
+                f"argument --metric: '{word}' is not 'all' or a list of names ({names}) and groups ({groups})"
+            )
+    chosen = [m for m in known if "all" in wanted or m.name in wanted or m.group in wanted]
+    if not chosen:
+        raise Refused(
+            f"argument --metric: '{words}' is in none of these results: {', '.join(m.name for m in known)} are"
+        )
+    return chosen
+
+
+def read(name: str, path: str) -> Side:
+    """name: of the argument. Raises Refused."""
+    if not path:
+        raise Refused(f"argument {name}: is empty: a result file or folder is accepted")
+    try:
+        return read_side(Path(path))
+    except BadDocument as error:
+        raise Refused(f"argument {name}: {error}") from None
+
+
+def inside(path: str, axis: str | None, variants: tuple[str, str] | None) -> tuple[Side, list[Section]]:
+    """One experiment. Raises Refused."""
+    flag = "--axis" if axis else "--variants"
+    try:
+        side, found = within.read(Path(path))
+        if axis:
+            return side, within.by_axis(Path(path), side, found, axis)
+        assert variants
+        return side, within.by_variants(side, *variants)
+    except BadDocument as error:
+        raise Refused(f"argument DIR: {error}") from None
+    except within.NoSuch as error:
+        raise Refused(f"argument {flag}: '{axis or ' '.join(variants or ())}' is not {error}") from None

@@ -1,0 +1,1 @@
+"""What one call costs, counted: `cqbench cost`, and bills beside each other."""

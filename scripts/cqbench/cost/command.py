@@ -1,0 +1,223 @@
+"""cqbench cost: the bill of one call."""
+
+from __future__ import annotations
+
+import json
+import os
+import shlex
+import shutil
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+from typing import Any
+
+import click
+
+from cqbench.cost import plan, text
+from cqbench.cost.bill import BOTH, Making
+from cqbench.cost.model import ALLOCATIONS, PARTS, PROGRAM, TIME, Bill, as_json
+from cqbench.cost.plan import PLACEHOLDER, TAKEN_FROM_CLIENT, TAKEN_FROM_SERVER, TOOLS, Asked
+from cqbench.cost.session import Session, sid_folder
+from cqbench.files import storage
+from cqbench.options import Refused, Value, whole
+from cqbench.run import busy, cpus, flags, layout
+from cqbench.run.fields import flag_name
+from cqbench.run.plan import ROOT, Programs
+from cqbench.run.processes import Interrupt
+
+NEWGRPC = ROOT / "scripts/newgrpc.sh"
+ANSWER_TIMEOUT_S = 60
+EPILOG = """\b
+Examples:
+  cqbench cost                                        the ping, client and server, about two minutes
+  cqbench cost --output before.json -- --api callback --workload echo --request-bytes 1KiB
+  cqbench compare before.json after.json --fail-if-dearer 0.5%
+  cqbench cost --only syscalls --inflight 48 --side server --server-flags '--api callback'
+  cqbench cost --build sid                            the same with Debian's newest gRPC (scripts/newgrpc.sh)
+  cqbench cost --program -- ./my_client --count {calls}
+
+Exit status: 0; 1 something could not be counted; 2 usage; 130 interrupted: what was done is printed, marked partial.
+"""
+
+
+def say(line: str) -> None:
+    """To people; standard output carries the bill."""
+    print(f"== {line}", file=sys.stderr, flush=True)
+
+
+def _parts(words: str) -> tuple[str, ...]:
+    chosen = words.split(",")
+    if not set(chosen) <= set(PARTS):
+        raise ValueError(f"a list of {', '.join(PARTS)}")
+    return tuple(part for part in PARTS if part in chosen)
+
+
+@click.command(epilog=EPILOG)
+@click.option("--calls", type=whole(10, 10_000_000), help="N: counted is the difference between N and 5 N calls.")
+@click.option("--inflight", type=whole(1, 100_000), default=1, show_default=True, help="Calls in flight.")
+@click.option("--repetitions", type=whole(1, 100), default=2, show_default=True, help="Of everything, for its spread.")
+@click.option("--side", type=click.Choice(["client", "server", "both"]), default="both", show_default=True)
+@click.option("--only", metavar="LIST", type=Value("LIST", _parts), default=",".join(PARTS), show_default=True)
+@click.option("--server-flags", metavar="FLAGS", default="", help="Of grpc_ping_server.")
+@click.option("--build", type=click.Choice(["release", "sid"]), default="release", show_default=True)
+@click.option("--program", is_flag=True, help=f"Count a program of your own, which makes {PLACEHOLDER} calls.")
+@click.option(
+    "--output", metavar="FILE.json", type=click.Path(dir_okay=False, path_type=Path), help="The bill as JSON."
+)
+@click.option("--format", "form", type=click.Choice(["text", "json", "markdown"]), default="text", show_default=True)
+@click.option(
+    "--folded",
+    metavar="FILE",
+    type=click.Path(dir_okay=False, path_type=Path),
+    help="Instructions as folded stacks (side, library, function), for flame-graph tools.",
+)
+@click.option("--bin", metavar="DIR", type=click.Path(path_type=Path), default=ROOT / "build/release/bin")
+@click.option("--plan", "plan_only", is_flag=True, help="Say what would be run and how long it takes, and stop.")
+@click.argument("words", nargs=-1, metavar="[-- CLIENT FLAGS | PROGRAM...]")
+def command(**given: Any) -> int:
+    """What one call costs, counted: system calls, allocations, instructions by library and function, CPU time.
+
+    Client and server apart. Start and connection drop out, because what counts is the difference between N and 5 N
+    calls; addresses and CPUs are fixed. System calls are counted by strace, instructions by callgrind: no root, no
+    hardware counters. Behind -- are flags of the client, or with --program a program of your own.
+
+    Environment: SERVER_CPUS, CLIENT_CPUS: CPUs for either side, such as 0-3,8 (default: one core each).
+    """
+    asked = asked_of(given)
+    interrupt = Interrupt()
+    try:
+        here = cpus.read_machine()
+        placement = cpus.place_pair(here, os.environ.get("SERVER_CPUS", ""), os.environ.get("CLIENT_CPUS", ""))
+    except cpus.BadCpuList as error:
+        raise Refused(str(error)) from None
+    if given["plan_only"]:
+        click.echo(plan.describe(asked, placement), nl=False)
+        return 0
+    check_programs(asked)
+    check_flags(asked, placement)
+    bill = make(asked, placement, interrupt)
+    write(bill, given["form"], given["output"], given["folded"])
+    return interrupt.exit_code or (1 if bill.absent else 0)
+
+
+def asked_of(given: dict[str, Any]) -> Asked:
+    """Raises Refused."""
+    program, words = given["program"], tuple(given["words"])
+    try:
+        server_flags = tuple(shlex.split(given["server_flags"]))
+    except ValueError as error:
+        raise Refused(f"argument --server-flags: '{given['server_flags']}': {error}") from None
+    for where, given_flags, taken in (
+        ("--", words, TAKEN_FROM_CLIENT),
+        ("--server-flags", server_flags, TAKEN_FROM_SERVER),
+    ):
+        for flag in given_flags if not program else ():
+            if flag_name(flag) in taken:
+                raise Refused(f"argument {where}: '{flag}' is not accepted: cqbench cost itself says it")
+    if program:
+        _check_own(given, words)
+    sides = (PROGRAM,) if program else BOTH if given["side"] == "both" else (given["side"],)
+    parts = tuple(p for p in given["only"] if not (program and p == ALLOCATIONS))
+    return Asked(
+        words,
+        program,
+        given["calls"],
+        given["inflight"],
+        given["repetitions"],
+        sides,
+        parts,
+        server_flags,
+        given["build"],
+        Programs(given["bin"], NEWGRPC),
+    )
+
+
+def _check_own(given: dict[str, Any], words: tuple[str, ...]) -> None:
+    """Raises Refused."""
+    if not words or not any(PLACEHOLDER in word for word in words[1:]):
+        raise Refused(
+            f"argument --program: '{' '.join(words)}' is not a program with {PLACEHOLDER} among its arguments, which "
+            f"stands for the number of calls that it is to make"
+        )
+    if shutil.which(words[0]) is None:
+        raise Refused(f"argument --program: '{words[0]}' is not a program that can be run")
+    if given["build"] == "sid" or given["server_flags"] or given["side"] != "both" or given["only"] == (ALLOCATIONS,):
+        raise Refused("argument --program: not together with --build, --server-flags, --side or --only allocations")
+
+
+def check_programs(asked: Asked) -> None:
+    """Raises Refused."""
+    names = ["grpc_ping_server", "grpc_ping_client"] if asked.build == "release" and not asked.program else []
+    for name in names:
+        if not os.access(asked.programs.bin / name, os.X_OK):
+            raise Refused(f"argument --bin: '{asked.programs.bin}' has no program {name}: a folder with it is accepted")
+
+
+def check_flags(asked: Asked, placement: cpus.Placement) -> None:
+    """Raises Refused: a program does not take what it would be given."""
+    if asked.program:
+        return
+    step = next(iter(plan.steps(asked)))
+    server = plan.server_command(asked, placement, step, ())
+    client = plan.client_command(asked, placement, step, (), "localhost:1")
+    for command in (server, client):
+        if said := flags.ask((*command, flags.CHECK)):
+            raise Refused(said)
+
+
+def missing_tools(asked: Asked) -> dict[str, str]:
+    """By part, which tool is not there, and where it comes from."""
+    found = {}
+    for part, tool in TOOLS.items():
+        if part in asked.parts and not _there(asked, tool):
+            where = "in scripts/newgrpc.sh's root" if asked.build == "sid" else "here"
+            package = plan.PACKAGES.get(tool, tool)
+            found[part] = f"there is no {tool} {where}: install the package {package} (scripts/cost.sh does)"
+    if ALLOCATIONS in asked.parts and asked.build == "release":
+        counting = asked.programs.bin / "grpc_ping_client_counting"
+        if not os.access(counting, os.X_OK):
+            found[ALLOCATIONS] = f"there is no {counting.name} in {asked.programs.bin} (scripts/cost.sh builds it)"
+    return found
+
+
+def _there(asked: Asked, tool: str) -> bool:
+    if asked.build != "sid":
+        return shutil.which(tool) is not None
+    return _answers([str(NEWGRPC), "--run", "which", tool])
+
+
+def _answers(command: list[str]) -> bool:
+    try:
+        return subprocess.run(command, capture_output=True, timeout=ANSWER_TIMEOUT_S, check=False).returncode == 0
+    except (OSError, subprocess.SubprocessError):
+        return False
+
+
+def make(asked: Asked, placement: cpus.Placement, interrupt: Interrupt) -> Bill:
+    """Counts everything."""
+    say(f"{len(plan.steps(asked))} runs: about {layout.duration(plan.seconds(asked))}")
+    if TIME in asked.parts and (others := busy.remark(placement.server + placement.client)):
+        say(f"note: {others}")
+    missing = missing_tools(asked)
+    for reason in missing.values():
+        say(reason)
+    parent = sid_folder() if asked.build == "sid" else None
+    with tempfile.TemporaryDirectory(prefix="cqbench-cost-", dir=parent) as folder:
+        session = Session(asked, placement, interrupt, Path(folder), fixed=_answers(["setarch", "-R", "true"]))
+        making = Making(asked, session, say)
+        making.run(missing)
+        return making.bill()
+
+
+def write(bill: Bill, form: str, output: Path | None, folded: Path | None) -> None:
+    """Raises OSError."""
+    if output:
+        storage.write_json(output, as_json(bill))
+        say(f"bill: {output}")
+    if folded:
+        storage.write(folded, text.folded(bill))
+    if form == "json":
+        click.echo(json.dumps(as_json(bill), indent=2))
+    else:
+        click.echo(text.markdown(bill) if form == "markdown" else text.render(bill), nl=False)

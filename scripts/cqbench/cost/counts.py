@@ -1,0 +1,60 @@
+"""What was counted in one run of a program, and what one call more of it takes."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Iterable, Mapping
+from typing import NamedTuple, TypeAlias
+
+from cqbench.files.text import one_line
+
+TOTAL, CPU, SYSCALL, THREAD, LIBRARY, FUNCTION = "total", "cpu", "syscall", "thread", "library", "function"
+KINDS = (TOTAL, CPU, SYSCALL, THREAD, LIBRARY, FUNCTION)
+MAX_NAME = 120  # characters: templates have names of thousands
+# Abseil's releases have a namespace of their own; the same function is to have the same name in two of them.
+RELEASE = re.compile(r"\b(?:lts_\d{8}|debian\d+)::")
+
+
+class Key(NamedTuple):
+    """What is counted. library: of a function, '' elsewhere."""
+
+    kind: str
+    name: str
+    library: str = ""
+
+
+Counts: TypeAlias = Counter[Key]
+
+
+class Run(NamedTuple):
+    """calls: that it made, exactly. supervision: of these counts, what the clock and not a call asked for."""
+
+    calls: int
+    counts: Counts
+    supervision: Counts
+
+
+def total(name: str) -> Key:
+    return Key(TOTAL, name)
+
+
+def function(name: str, library: str) -> Key:
+    """The name on a line of its own; its beginning where it is too long."""
+    return Key(FUNCTION, one_line(RELEASE.sub("", name), MAX_NAME), one_line(library, MAX_NAME))
+
+
+def slope(less: Run, more: Run, part: str = "counts") -> dict[Key, float]:
+    """Per call: what start, connection and end took is in both. part: or 'supervision'. more has more calls."""
+    calls = more.calls - less.calls
+    one: Mapping[Key, int] = getattr(less, part)
+    other: Mapping[Key, int] = getattr(more, part)
+    return {key: (other.get(key, 0) - one.get(key, 0)) / calls for key in {**one, **other}}
+
+
+def added(counts: Iterable[Counts]) -> Counts:
+    """All of them together."""
+    whole: Counts = Counter()
+    for one in counts:
+        whole.update(one)
+    return whole

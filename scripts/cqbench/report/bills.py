@@ -1,0 +1,38 @@
+"""Bills of cqbench cost as tables of a page."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+
+from cqbench.cost import model, text
+from cqbench.cost.model import Bill
+from cqbench.files.source import read_bytes
+from cqbench.report.model import Table
+
+HEAD = ("Median", "Spread", "Share")
+
+
+def apart(paths: Iterable[Path]) -> tuple[list[Path], list[Path]]:
+    """Those that are bills, and the others. Raises BadDocument."""
+    bills: list[Path] = []
+    others: list[Path] = []
+    for path in paths:
+        (bills if path.is_file() and model.is_bill(read_bytes(path)) else others).append(path)
+    return bills, others
+
+
+def tables(paths: Sequence[Path]) -> tuple[tuple[str, tuple[Table, ...]], ...]:
+    """Of each its title and tables. Raises BadDocument."""
+    return tuple((bill.title, _tables(bill)) for bill in map(model.load, paths))
+
+
+def _tables(bill: Bill) -> tuple[Table, ...]:
+    found = []
+    for block in (b for side in bill.sides for b in text.blocks(bill, side)):
+        rows = [
+            (r.label, text.number(r.value), text.apart(r.spread), "" if r.share is None else text.percent(r.share))
+            for r in block.rows
+        ]
+        found.append(Table((block.title, *HEAD), tuple(rows)))
+    return (*found, Table(("Remarks",), tuple((line,) for line in text.remarks(bill))))

@@ -1,0 +1,92 @@
+"""cqbench cost on the real ping, with few calls, and Ctrl-C."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+from cost_programs import BIN, SCRIPTS, cost, figure, read
+from cqbench.cost import model
+from jsonschema import Draft202012Validator
+
+SCHEMA = json.loads((Path(model.__file__).parent / "bill.schema.json").read_text())
+
+
+@pytest.fixture(scope="module")
+def bill(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    path = tmp_path_factory.mktemp("bill") / "bill.json"
+    done = cost("--bin", BIN, "--calls", 100, "--repetitions", 1, "--output", path, "--", "--api", "cq")
+    assert done.returncode == 0 or "samples of the" in done.stderr, done.stderr
+    return path
+
+
+def test_the_bill_of_a_ping(bill: Path) -> None:
+    data = read(bill)
+    assert not list(Draft202012Validator(SCHEMA).iter_errors(data))
+    assert {one["part"] for one in data["absent"]} <= {"samples"} and not data["partial"]  # where nobody may sample
+    for side in ("client", "server"):
+        # One message is one write, as it was since gRPC has TCP; Ack frames and pings of HTTP/2 come on top.
+        assert figure(data, side, "total", "socket-writes")["median"] == pytest.approx(1, abs=0.1)
+        assert 3 <= figure(data, side, "total", "syscalls")["median"] <= 20
+        assert 10_000 < figure(data, side, "total", "instructions")["median"] < 500_000
+        assert figure(data, side, "library", "gRPC")["median"] > 5_000
+        counted = figure(data, side, "total", "allocations")["median"]
+        assert figure(data, side, "total", "allocation-calls")["median"] == pytest.approx(counted, rel=0.1)
+        assert figure(data, side, "total", "cpu-user-ns")["median"] > 0
+    assert data["work"]["workload"] == "ping" and data["setting"]["api"] == "cq"
+
+
+def test_the_plan_says_what_would_be_run() -> None:
+    done = cost("--plan", "--bin", BIN, "--server-flags", "--api callback")
+    assert done.returncode == 0
+    assert "strace" in done.stdout and "valgrind" in done.stdout and "--api callback" in done.stdout
+
+
+def test_flags_that_a_program_does_not_take_are_refused_before_anything_runs() -> None:
+    for arguments, said in ((["--", "--luck"], "--luck"), (["--server-flags", "--api luck"], "luck")):
+        done = cost("--bin", BIN, *arguments)
+        assert (done.returncode, done.stdout) == (2, "") and said in done.stderr, done.stderr
+        assert len(done.stderr.splitlines()) == 1
+
+
+def test_ctrl_c_keeps_what_was_done(tmp_path: Path) -> None:
+    environment = {**os.environ, "PYTHONPATH": str(SCRIPTS)}
+    output = tmp_path / "bill.json"
+    words = [
+        sys.executable,
+        "-m",
+        "cqbench.cli",
+        "cost",
+        "--bin",
+        BIN,
+        "--only",
+        "syscalls",
+        "--calls",
+        "500",
+    ]
+    process = subprocess.Popen(
+        [*map(str, words), "--calls", "500", "--repetitions", "50", "--output", str(output)],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        env=environment,
+    )
+    assert process.stderr
+    seen = ""
+    while "syscalls of the server, 1 of 50" not in seen:
+        line = process.stderr.readline()
+        assert line, seen
+        seen += line
+    time.sleep(0.3)  # into the next run
+    process.send_signal(signal.SIGINT)
+    out, _ = process.communicate(timeout=60)
+    assert process.returncode == 130
+    assert "PARTIAL: interrupted" in out and "system calls" in out
+    data = read(output)
+    assert data["partial"] and figure(data, "client", "total", "syscalls")["repetitions"] < 50

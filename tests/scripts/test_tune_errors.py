@@ -1,0 +1,96 @@
+"""How often tune is wrong, and what it finds, through the whole procedure, with runs drawn from a known truth.
+
+CQBENCH_FULL=1 draws ten times as many and prints what it measured (pytest -s); scripts/README.md has those figures.
+"""
+
+from __future__ import annotations
+
+import math
+import os
+
+import pytest
+from cqbench.tune.objective import Results
+from cqbench.tune.procedure import NothingToTune, Procedure
+from cqbench.tune.stages import Stage
+from simulated import Noise
+from tune_simulated import OBJECTIVE, STEADY, Simulated, some, tune
+
+FULL = bool(os.environ.get("CQBENCH_FULL"))
+QUIET = Noise(start=0.05, drift=0.02, run=0.02, point=0.03, outliers=0.02)
+
+
+def seeds(quick: int) -> range:
+    return range(quick * (10 if FULL else 1))
+
+
+def at_most(wrong: int, of: int, rate: float, what: str) -> None:
+    """Fails where chance (one in a thousand) does not explain that there are more."""
+    if FULL:
+        print(f"{what}: {wrong} of {of} ({wrong / of:.1%})")
+    assert wrong <= rate * of + 3.1 * math.sqrt(rate * (1 - rate) * of), f"{what}: {wrong} of {of}"
+
+
+@pytest.mark.parametrize("noise", [Noise(), QUIET])
+def test_where_nothing_does_anything_nothing_is_worth_setting(noise: Noise) -> None:
+    found = [tune({}, seed, noise) for seed in seeds(30)]
+    at_most(sum(not o.nothing for o in found), len(found), 0.05, f"runs in which nothing helps, a gain, {noise}")
+    at_most(sum(len(o.left_out) for o in found), len(found) * len(some()), 0.01, "settings left out after three runs")
+    alarms, controls = (sum(o.controls[i] for o in found) for i in (0, 1))
+    assert controls == 2 * sum(bool(o.findings) for o in found)
+    at_most(alarms, controls, 0.05, "controls that came out as something")
+
+
+@pytest.mark.parametrize(
+    ("noise", "gain", "least"),
+    [(Noise(), 1.10, 0.7), (QUIET, 1.03, 0.8), (QUIET, 1.05, 0.9), *FULL * [(Noise(), 1.05, 0.2)]],
+)
+def test_what_helps_is_found(noise: Noise, gain: float, least: float) -> None:
+    """One of forty; and what only costs is not among what is worth setting."""
+    truth = {"k3": gain, "k5": 0.9, "k9": 0.97}
+    found = [tune(truth, seed, noise) for seed in seeds(15)]
+    missed = sum("k3" not in [f.name for f in o.confirmed] for o in found)
+    at_most(missed, len(found), 1 - least, f"a gain of {gain:.2f}, {noise}: not confirmed")
+    wrong = sum(any(f.name != "k3" for f in o.confirmed) for o in found)
+    at_most(wrong, len(found), 0.05, f"a gain of {gain:.2f}, {noise}: something else confirmed")
+
+
+def test_several_gains_make_a_set_and_their_sum_is_measured() -> None:
+    truth = {"k1": 1.06, "k2": 1.05, "alone0": 1.04, "k7": 0.9}
+    outcome = tune(truth, 1, STEADY)
+    assert outcome.best is not None and outcome.best.ratio is not None
+    assert {c.name for c in outcome.best.chosen} == {"k1", "k2", "alone0"}
+    assert outcome.best.ratio.value == pytest.approx(1.06 * 1.05 * 1.04, rel=0.02)
+    assert [f.name for f in outcome.confirmed] == ["k1", "k2", "alone0"]
+    assert outcome.controls == (0, 2)
+
+
+def test_what_is_worse_is_left_out_of_the_screening() -> None:
+    bench_truth = {"k4": 0.4}
+    outcome = tune(bench_truth, 3, STEADY)
+    assert [*outcome.left_out] == ["k4"] and "worse" in outcome.left_out["k4"]
+    assert "k4" not in [e.candidate.name for e in outcome.effects]
+
+
+def test_the_budget_is_kept() -> None:
+    for minutes in (5, 10, 30):
+        bench = Simulated({"k1": 1.2}, 5, QUIET)
+        Procedure(some(), OBJECTIVE, minutes * 60, 5, bench).run()
+        assert 0.7 * minutes * 60 < bench.used_s() <= minutes * 60
+
+
+class Failing(Simulated):
+    """One of whose stages fails."""
+
+    fails = ""
+
+    def measure(self, stage: Stage) -> Results:
+        results = super().measure(stage)
+        return {} if stage.name == self.fails else results
+
+
+@pytest.mark.parametrize(("stage", "said"), [("try", "no throughput with the defaults"), ("screen", "says nothing")])
+def test_what_cannot_be_measured_is_said_and_is_not_called_nothing(stage: str, said: str) -> None:
+    bench = Failing({}, 1, STEADY)
+    bench.fails = stage
+    with pytest.raises(NothingToTune, match=said):
+        Procedure(some(), OBJECTIVE, 600, 1, bench).run()

@@ -1,0 +1,79 @@
+"""A Bench for the tests of tune: units drawn from a known truth with the noise of a shared machine, in no time."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+
+import numpy as np
+from cqbench.files.offered import closed
+from cqbench.run.units import make_order
+from cqbench.tune.knobs import Candidate, Knob, candidates
+from cqbench.tune.objective import Figures, Objective, Results
+from cqbench.tune.procedure import Outcome, Procedure
+from cqbench.tune.stages import Stage
+from simulated import Noise
+
+UNIT_S = 0.6
+OBJECTIVE = Objective("throughput")
+STEADY = Noise(start=0.0, drift=0.0, run=0.0, point=0.01, outliers=0.0)
+
+
+def knob(name: str, **more: object) -> Knob:
+    data = {
+        "name": name, "kind": "channel-arg", "key": f"test.{name}", "values": ["1"], "default": "0", "end": "client",
+        "effect": "", "risk": "none", "source": "", "readers": ["1.51"], **more,
+    }  # fmt: skip
+    return Knob.model_validate(data)
+
+
+def some(number: int = 40, controls: int = 6, alone: int = 1) -> list[Candidate]:
+    """As many as are tried on the shipped workload, a few with several values."""
+    knobs = [knob(f"k{i}", values=["1", "2"] if i % 8 == 0 else ["1"]) for i in range(number)]
+    knobs += [knob(f"alone{i}", alone=True) for i in range(alone)]
+    knobs += [knob(f"control{i}", readers=[]) for i in range(controls)]
+    return [c for k in knobs for c in candidates(k)]
+
+
+class Simulated:
+    """truth: by candidate, the factor that it multiplies throughput with."""
+
+    stopped = False
+
+    def __init__(self, truth: Mapping[str, float], seed: int, noise: Noise = Noise()) -> None:  # noqa: B008
+        self.truth = truth
+        self.random = np.random.default_rng(seed)
+        self.noise = noise
+        self.units = 0
+        self.speed = float(self.random.normal(0, noise.start))
+        self.stages: list[Stage] = []
+
+    def begun(self, name: str) -> int | None:
+        return None
+
+    def unit_s(self) -> float:
+        return UNIT_S
+
+    def used_s(self) -> float:
+        return self.units * UNIT_S
+
+    def measure(self, stage: Stage) -> Results:
+        self.stages.append(stage)
+        found: Results = {}
+        order = make_order([*stage.variants], [closed(48)], stage.repetitions, self.units)
+        for unit in order:
+            self.speed += float(self.random.normal(0, self.noise.drift)) / 4
+            found.setdefault(unit.variant, {})[unit.repetition] = self._unit(stage.variants[unit.variant])
+        self.units += len(order)
+        return found
+
+    def _unit(self, chosen: tuple[Candidate, ...]) -> Figures:
+        true = sum(math.log(self.truth.get(c.name, 1.0)) for c in chosen)
+        own = self.random.normal(0, math.hypot(self.noise.run, self.noise.point))
+        slow = math.log(0.5) if self.random.random() < self.noise.outliers else 0.0
+        rate = 5e4 * math.exp(true + self.speed + own + slow)
+        return {"throughput": rate, "p99": 48 / rate * 3e9, "cpu": 2e4 * math.exp(float(self.random.normal(0, 0.06)))}
+
+
+def tune(truth: Mapping[str, float], seed: int, noise: Noise = Noise(), minutes: float = 10) -> Outcome:  # noqa: B008
+    return Procedure(some(), OBJECTIVE, minutes * 60, seed, Simulated(truth, seed, noise)).run()
