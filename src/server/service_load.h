@@ -1,14 +1,13 @@
 // What a real handler would do: take time (--service-time).
 #pragma once
 
-#include <time.h>
-
-#include <cerrno>
+#include <algorithm>
 #include <cmath>
 #include <cstdint>
 #include <random>
 
 #include "cqbench/clock.h"
+#include "cqbench/schedule.h"
 #include "cqbench/server.h"
 
 namespace cqbench {
@@ -25,14 +24,17 @@ class ServiceLoad {
     const Nanos duration = config_.exponential ? Exponential() : config_.mean_ns;
     const Nanos until = NowNs() + duration;
     if (config_.wait) {
-      const timespec end{until / kNanosPerSecond, until % kNanosPerSecond};
-      while (clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, &end, nullptr) == EINTR) continue;
+      thread_local const PacerClock clock(Pace::kHybrid, Margin());
+      clock.WaitUntil(until);
       return;
     }
     while (NowNs() < until) continue;
   }
 
  private:
+  // Sleeping alone would take as much longer as the machine takes to wake up, which is no part of what was asked for
+  // and differs from one moment to the next. At most a tenth of the time is spun.
+  Nanos Margin() const { return std::min(kMaxMargin, config_.mean_ns / 10); }
   Nanos Exponential() const {
     thread_local std::minstd_rand random(std::random_device{}());
     const double uniform = (static_cast<double>(random()) - 0.5) / static_cast<double>(std::minstd_rand::max());

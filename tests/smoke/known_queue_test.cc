@@ -3,10 +3,12 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
 #include <cstdio>
 #include <functional>
 #include <utility>
+#include <vector>
 
 #include "absl/strings/str_cat.h"
 #include "tests/smoke/measured.h"
@@ -16,7 +18,6 @@ namespace cqbench::smoke {
 namespace {
 
 constexpr Nanos kServiceTime = kNanosPerMilli;
-// Whose schedule of 4,000 calls at load 0.8 waits as long as theory's average.
 constexpr uint64_t kSeed = 16;
 
 // The server, and what is to be known of it.
@@ -28,33 +29,40 @@ class KnownQueue {
       : server_(Flags{"--service-time", absl::StrCat(kServiceTime, "ns"), "--service-time-mode", mode} + more,
                 OnServerCpus()) {}
 
-  // Four in flight keep the thread busy all the time, so its throughput is one over what a call takes of it: the
-  // millisecond and what gRPC does on that thread. One in flight never waits.
+  // Four in flight keep the thread busy all the time, so each takes four times what a call takes of it: the millisecond
+  // and what gRPC does on that thread. One in flight never waits. Medians, since the machine may stand still for a
+  // while.
   void Calibrate() {
     const Flags shortly = {"--api", "cq", "--warmup", "200ms", "--interval", "1"};
     const Json busy = Take(ClosedLoop(4, shortly)), idle = Take(ClosedLoop(1, shortly));
-    service_ns_ = std::llround(1e9 / busy.at("throughput_per_second").get<double>());
-    unloaded_ns_ = idle.at("latency_mean_ns");
+    service_ns_ = std::llround(busy.at("latency_p50_ns").get<double>() / 4);
+    handling_ns_ = Handling(busy, kServiceTime);
+    unloaded_ns_ = idle.at("latency_p50_ns");
     std::printf("service %.1f us, latency without waiting %.1f us\n", static_cast<double>(service_ns_) / 1e3,
                 unloaded_ns_ / 1e3);
   }
   // What is known of another server holds for this one, too.
   void KnowAs(const KnownQueue& other) {
     service_ns_ = other.service_ns_;
+    handling_ns_ = other.handling_ns_;
     unloaded_ns_ = other.unloaded_ns_;
   }
   Nanos service_ns() const { return service_ns_; }
   double unloaded_ns() const { return unloaded_ns_; }
 
-  // The mean latency from due without service and network.
-  double MeanWait(const Plan& plan) {
+  struct Waited {
+    double mean_ns = 0;    // latency from due without service and network
+    Nanos service_ns = 0;  // as in service_ns(), with what the handler took in this very run
+  };
+  Waited Wait(const Plan& plan) {
     const bool constant = plan.schedule.arrivals == Arrivals::kConstant;
     const Json point =
         Take(NoHurry() + Flags{"--rate", absl::StrCat(plan.rate), "--arrivals", constant ? "constant" : "poisson",
                                "--seed", absl::StrCat(plan.schedule.seed), "--warmup", FormatDuration(plan.warmup_ns),
                                "--interval", FormatDuration(plan.interval_ns)});
     EXPECT_EQ(point.at("calls_unsent"), 0);
-    return point.at("latency_mean_ns").get<double>() - unloaded_ns_;
+    return {point.at("latency_mean_ns").get<double>() - unloaded_ns_,
+            service_ns_ + Handling(point, handling_ns_) - handling_ns_};
   }
 
   // The part find_rate of the result; its points are looked at like any other's.
@@ -82,14 +90,21 @@ class KnownQueue {
  private:
   // Calls wait as long as they have to.
   static Flags NoHurry() { return {"--api", "cq", "--max-outstanding", "2000", "--deadline", "30"}; }
+  // What the handler took by the server's own clock; or `otherwise`, when the server's answer came too late to be used.
+  Nanos Handling(const Json& point, Nanos otherwise) {
+    const char* key = "breakdown_server_handling_p50_ns";
+    if (point.contains(key)) return std::llround(point.at(key).get<double>());
+    disturbed_ = true;
+    return otherwise;
+  }
   Json Take(const Flags& flags) {
-    const Json point = Measure(server_, flags);
+    const Json point = Measure(server_, flags + Flags{"--breakdown"});
     disturbed_ = disturbed_ || IsDisturbed(point);
     return point;
   }
 
   Server server_;
-  Nanos service_ns_ = 0;
+  Nanos service_ns_ = 0, handling_ns_ = 0;
   double unloaded_ns_ = 0;
   bool disturbed_ = false;
 };
@@ -108,32 +123,56 @@ Plan AtLoad(double load, int calls, const KnownQueue& queue, Arrivals arrivals =
 
 // A wrong figure proves nothing by itself: others take the CPUs' time, which runs may say, or a hypervisor slows them,
 // which nothing shows. A fault of ours is there every time.
-void ExpectWithinThree(KnownQueue& queue, const std::function<bool()>& is_right) {
+void ExpectWithinFour(KnownQueue& queue, const std::function<bool()>& is_right) {
   bool disturbed = false;
-  for (int attempt = 0; attempt < 3; ++attempt) {
+  for (int attempt = 0; attempt < 4; ++attempt) {
     queue.Calibrate();
     if (is_right()) return;
     disturbed = queue.WasDisturbed() || disturbed;
   }
   if (disturbed) GTEST_SKIP() << "other processes take the CPUs' time";
-  ADD_FAILURE() << "wrong three times in a row";
+  ADD_FAILURE() << "wrong four times in a row";
+}
+
+// Pollaczek and Khinchine: the mean wait of M/D/1 is load x service / (2 (1 - load)), at 0.8 two service times.
+TEST(LindleyTest, AgreesWithPollaczekAndKhinchine) {
+  Plan plan;
+  plan.rate = 800;
+  plan.warmup_ns = kNanosPerSecond;
+  plan.interval_ns = 1000 * kNanosPerSecond;
+  plan.schedule.seed = kSeed;
+  EXPECT_NEAR(MeanWait(plan, kNanosPerMilli) / kNanosPerMilli, 2, 0.06);
+}
+
+// The median of five windows, so that the machine may stand still in two: 20 ms at load 0.8 make the mean wait of 800
+// calls half as long again.
+double MedianOfFive(const std::function<double(uint64_t seed)>& window) {
+  std::vector<double> values;
+  for (uint64_t i = 0; i < 5; ++i) values.push_back(window(kSeed + i));
+  std::nth_element(values.begin(), values.begin() + 2, values.end());
+  return values[2];
 }
 
 class MD1Test : public testing::TestWithParam<std::string> {};
 
-// Pollaczek and Khinchine: the mean wait of M/D/1 is load x service / (2 (1 - load)), at 0.8 two service times.
-TEST_P(MD1Test, PoissonArrivalsWaitTwoServiceTimesAtLoad80AndConstantOnesDoNot) {
+// At load 0.8 a machine that is 3 % slower than when it was calibrated makes waits 20 % longer. Calls that are timed
+// from when they were sent, or service times that vary, would halve or double them.
+TEST_P(MD1Test, PoissonArrivalsWaitAsLindleySaysAndConstantOnesDoNot) {
   KnownQueue queue(GetParam());
-  ExpectWithinThree(queue, [&] {
-    const Plan poisson = AtLoad(0.8, 4000, queue), constant = AtLoad(0.8, 1000, queue, Arrivals::kConstant);
-    const auto service = static_cast<double>(queue.service_ns());
-    const double expected = MeanWait(poisson, queue.service_ns());
-    EXPECT_NEAR(expected / service, 2, 0.04) << "the schedule is not as theory's average";
+  ExpectWithinFour(queue, [&] {
+    Plan poisson = AtLoad(0.8, 800, queue), constant = AtLoad(0.8, 200, queue, Arrivals::kConstant);
     EXPECT_EQ(MeanWait(constant, queue.service_ns()), 0);
-    const double waited = queue.MeanWait(poisson), waited_constant = queue.MeanWait(constant);
-    std::printf("mean wait %.0f us, of this schedule %.0f us; constant arrivals %.0f us\n", waited / 1e3,
-                expected / 1e3, waited_constant / 1e3);
-    return std::abs(waited / expected - 1) < 0.1 && std::abs(waited_constant / service) < 0.1;
+    const double ratio = MedianOfFive([&](uint64_t seed) {
+      poisson.schedule.seed = seed;
+      const KnownQueue::Waited waited = queue.Wait(poisson);
+      const double expected = MeanWait(poisson, waited.service_ns);
+      std::printf("mean wait %.0f us, of this schedule with a service of %.1f us %.0f us\n", waited.mean_ns / 1e3,
+                  static_cast<double>(waited.service_ns) / 1e3, expected / 1e3);
+      return waited.mean_ns / expected;
+    });
+    const double waited_constant = MedianOfFive([&](uint64_t) { return queue.Wait(constant).mean_ns; });
+    std::printf("waits %.3f of what they must; constant arrivals %.0f us\n", ratio, waited_constant / 1e3);
+    return std::abs(ratio - 1) < 0.2 && std::abs(waited_constant) < 0.2 * static_cast<double>(queue.service_ns());
   });
 }
 
@@ -149,14 +188,14 @@ TEST(MM1Test, ExponentialServiceWaitsTwiceAsLong) {
   KnownQueue constant("wait");
   KnownQueue exponential("wait", {"--service-time-distribution", "exponential"});
   // The constant one is quicker known: its overhead is the same.
-  ExpectWithinThree(constant, [&] {
+  ExpectWithinFour(constant, [&] {
     const Plan plan = AtLoad(0.6, 4500, constant);
     const Expected expected = MeanWaitOfExponential(plan, constant.service_ns() - kServiceTime, kServiceTime);
     const double tolerance = 4 * expected.deviation + 0.05 * expected.mean;
     // On a machine so slow that a constant service time would pass, too, nothing is shown.
     if (MeanWait(plan, constant.service_ns()) >= expected.mean - tolerance) return false;
     exponential.KnowAs(constant);
-    const double waited = exponential.MeanWait(plan);
+    const double waited = exponential.Wait(plan).mean_ns;
     if (exponential.WasDisturbed()) constant.NoteDisturbance();
     std::printf("mean wait %.0f us, expected %.0f +- %.0f us\n", waited / 1e3, expected.mean / 1e3, tolerance / 1e3);
     return std::abs(waited - expected.mean) < tolerance;
@@ -197,7 +236,7 @@ TEST(FindRateTest, TheIntervalCoversTheKnownRate) {
   const Goal goal{90, 5 * kNanosPerMilli};
   const Plan trial{{}, 0, 100 * kNanosPerMilli, 400 * kNanosPerMilli};
   KnownQueue queue("wait");
-  ExpectWithinThree(queue, [&] {
+  ExpectWithinFour(queue, [&] {
     const double truth = KnownRate(queue, goal, trial);
     const Json found = queue.FindRate(goal.ToString(), trial);
     std::printf("truth %.0f/s\n", truth);
