@@ -43,6 +43,13 @@ def test_something_else_than_connections_gets_a_verdict_about_that(tmp_path: Pat
     assert judged(small).answer == "No difference that counts."
 
 
+def test_of_several_that_lose_each_is_named(tmp_path: Path) -> None:
+    for name, by in (("ours", 1.0), ("theirs", 0.5), ("same", 1.0), ("third", 0.4)):
+        variant(tmp_path, name, "shared", faster(by), channel_args={"x.server": name})
+    manifest(tmp_path, axes=[("server", ["ours", "theirs", "same", "third"])])
+    assert judged(tmp_path).answer == "theirs and third are slower than ours at 1 to 32 in flight, no gain."
+
+
 def test_every_variant_of_four_policies_has_a_row_and_a_name(tmp_path: Path) -> None:
     ways = {
         "one": "shared",

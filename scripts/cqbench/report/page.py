@@ -21,7 +21,7 @@ import jinja2
 import vl_convert
 from markupsafe import Markup
 
-from cqbench.report import axes, download, plots, rows, specs, style
+from cqbench.report import axes, bars, download, plots, rows, specs, style
 from cqbench.report.kinds import Plot
 from cqbench.report.model import METRICS, Metric, Point, Report, Series, Value
 from cqbench.report.plots import Frame, Panel
@@ -48,6 +48,7 @@ def render(report: Report) -> str:
         scripts=[Markup(s) for s in scripts],
         css=Markup((FILES / "page.css").read_text(encoding="utf-8")),
         colours=_colours(),
+        bars=bars.make(report),
         top=[of for of in drawn if of[0].top],
         plots=[of for of in drawn if not of[0].top],
         absent=plots.absent(report),

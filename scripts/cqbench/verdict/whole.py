@@ -11,10 +11,10 @@ from cqbench.files.asked import Asked
 from cqbench.samples.runs import Run
 from cqbench.samples.series import Series, load_series
 from cqbench.stats.ratios import MIN_REPETITIONS
-from cqbench.verdict import advice, cases, evidence, measure, words
+from cqbench.verdict import advice, cases, evidence, measure
 from cqbench.verdict.cases import differing
 from cqbench.verdict.judge import judge
-from cqbench.verdict.model import Case, Judgement
+from cqbench.verdict.model import Case, Decision, Judgement
 
 QUESTION = "Is one shared connection holding this client back?"
 
@@ -33,7 +33,7 @@ def judge_runs(runs: Sequence[Run]) -> Judgement:
     default = question in ("", QUESTION) and all(c.connections for c in every)
     return Judgement(
         question=question or (QUESTION if default else "Which of these settings is the best?"),
-        answer=words.overall(every, default),
+        answer=_overall(every, default),
         machine=_machine(series, every),
         notes=tuple(dict.fromkeys([*(n for a in known for n in a.notes), *_apart(every), *_suspect(series)])),
         cases=tuple(every),
@@ -88,3 +88,35 @@ def _suspect(series: Sequence[Series]) -> Iterable[str]:
         often = max(dict.fromkeys(d.code for d in doubts), key=lambda code: sum(d.code == code for d in doubts))
         worst = max((d.text for d in doubts if d.code == often), default="")
         yield f"{bad} of {len(points)} points are suspect, such as: {worst}"
+
+
+def _overall(cases: Sequence[Case], ask: bool) -> str:
+    """The answer. ask: to the plain question about one connection, with yes or no before it."""
+    if not cases:
+        return "Nothing to compare: all results have the same setting, or none was measured."
+    ranks = list(Decision)
+    groups_of: dict[str, list[Case]] = {}
+    for case in sorted(cases, key=lambda c: ranks.index(c.decision)):
+        groups_of.setdefault(case.answer, []).append(case)
+    said = []
+    for text, of in groups_of.items():
+        names = "; ".join(case.name for case in of)
+        said.append(text if len(cases) == 1 else f"{'All cases' if len(of) == len(cases) else names}: {_lower(text)}")
+    if ask and said != ["Not known."]:
+        said.insert(0, _yes_no(cases))
+    return " ".join(said)
+
+
+def _lower(text: str) -> str:
+    return text[:1].lower() + text[1:]
+
+
+def _yes_no(cases: Sequence[Case]) -> str:
+    decisions = {case.decision for case in cases}
+    some = len(cases) > 1 and len(decisions) > 1
+    if Decision.BOTTLENECK in decisions:
+        return "Yes, in some cases." if some else "Yes."
+    if Decision.LIKELY in decisions:
+        return "Likely, in some cases." if some else "Likely."
+    undecided = [row.decision is Decision.OPEN for case in cases for row in case.rows if row.load.number > 1]
+    return "Not known." if all(undecided) else "Not shown." if any(undecided) else "No."

@@ -244,7 +244,7 @@ def _brief(case: Case) -> str:
     if case.decision in (Decision.OTHER, Decision.FASTER):
         return _better(case, where(Decision.OTHER, Decision.FASTER))
     if case.decision is Decision.SLOWER:
-        return f"A loss {f'at {lost}' if lost else 'over all loads together'}" + ("" if undecided else ", no gain")
+        return _worse(case, lost) + ("" if undecided else ", no gain")
     if undecided or not case.rows:
         some = any(r.decision not in (Decision.OPEN, Decision.SAME) for r in case.rows)
         return f"Not known at {undecided}" if some else "Not known"
@@ -258,36 +258,16 @@ def _better(case: Case, where: str) -> str:
         return f"{' and '.join(together)}: faster, over all loads together"
     better = ("has the lower P99", "have the lower P99") if case.open_loop else ("is faster", "are faster")
     reason = ", but not because of the connection" if case.decision is Decision.OTHER else ""
-    return f"{' and '.join(names)} {better[len(names) > 1]} at {where}{reason}"
+    return f"{_listed(names)} {better[len(names) > 1]} at {where}{reason}"
 
 
-def overall(cases: Sequence[Case], ask: bool) -> str:
-    """The answer. ask: to the plain question about one connection, with yes or no before it."""
-    if not cases:
-        return "Nothing to compare: all results have the same setting, or none was measured."
-    ranks = list(Decision)
-    groups_of: dict[str, list[Case]] = {}
-    for case in sorted(cases, key=lambda c: ranks.index(c.decision)):
-        groups_of.setdefault(case.answer, []).append(case)
-    said = []
-    for text, of in groups_of.items():
-        names = "; ".join(case.name for case in of)
-        said.append(text if len(cases) == 1 else f"{'All cases' if len(of) == len(cases) else names}: {_lower(text)}")
-    if ask and said != ["Not known."]:
-        said.insert(0, _yes_no(cases))
-    return " ".join(said)
+def _worse(case: Case, where: str) -> str:
+    names = list(dict.fromkeys(r.variant for r in case.rows if r.decision is Decision.SLOWER))
+    if len(case.variants) == 1 or not names:
+        return f"A loss {f'at {where}' if where else 'over all loads together'}"
+    worse = ("has a higher P99", "have a higher P99") if case.open_loop else ("is slower", "are slower")
+    return f"{_listed(names)} {worse[len(names) > 1]} than {case.baseline} at {where}"
 
 
-def _lower(text: str) -> str:
-    return text[:1].lower() + text[1:]
-
-
-def _yes_no(cases: Sequence[Case]) -> str:
-    decisions = {case.decision for case in cases}
-    some = len(cases) > 1 and len(decisions) > 1
-    if Decision.BOTTLENECK in decisions:
-        return "Yes, in some cases." if some else "Yes."
-    if Decision.LIKELY in decisions:
-        return "Likely, in some cases." if some else "Likely."
-    undecided = [row.decision is Decision.OPEN for case in cases for row in case.rows if row.load.number > 1]
-    return "Not known." if all(undecided) else "Not shown." if any(undecided) else "No."
+def _listed(names: Sequence[str]) -> str:
+    return " and ".join(filter(None, (", ".join(names[:-1]), names[-1])))
