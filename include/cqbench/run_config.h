@@ -16,7 +16,12 @@
 
 namespace cqbench {
 
-enum class ClientApi { kSync, kCq, kCallback };
+// How calls are made: through gRPC's blocking stubs, its completion queues or its reactors; or as requests of plain
+// HTTP.
+enum class ClientApi { kSync, kCq, kCallback, kHttp1, kHttp2 };
+inline bool IsHttp(ClientApi api) {
+  return api == ClientApi::kHttp1 || api == ClientApi::kHttp2;
+}
 // How threads take events from a completion queue: asleep in the library, which polls sockets there; asking all the
 // time; or asleep on a queue that polls nothing (GRPC_CQ_NON_POLLING), where the library has other threads that do.
 enum class PollMode { kBlock, kSpin, kNonPolling };
@@ -130,12 +135,23 @@ int AnswersPerCall(const MethodInfo& method, const MessageConfig& config);
 // Payload of all messages that a client- or server-streaming call of chunks moves; 0 for other methods.
 uint64_t ChunkBytesPerCall(const MethodInfo& method, const MessageConfig& config);
 
+// What is sent for each call over HTTP.
+struct HttpCall {
+  std::string method;  // "GET"
+  std::string target;  // "/v1/shelves/1/books/2?view=FULL"
+  std::string body;
+};
+inline constexpr size_t kMaxHttpFields = 100;
+// "METHOD TARGET"; INVALID_ARGUMENT for what no server would take.
+absl::StatusOr<HttpCall> ParseHttpCall(absl::string_view text);
+
 struct BytesMethod;  // src/method/bytes_method.h
 
 struct RunConfig {
   std::vector<Target> targets;
   MethodInfo method;
   std::shared_ptr<const BytesMethod> call;  // of a method that is none of ours; nullptr: `method` is
+  std::shared_ptr<const HttpCall> http;     // with the HTTP APIs, which have no `call`
   ClientApi api = ClientApi::kSync;
   MessageHolder messages = MessageHolder::kReused;
   StubKind stub = StubKind::kGenerated;     // generic where messages are bytes, or pooled

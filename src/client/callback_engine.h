@@ -59,7 +59,7 @@ class ThreadRecorders {
 
 // The API keeps a request until its end, so each slot has its own.
 template <typename Stub>
-struct ReactorSlot : CallSlot {
+struct ReactorSlot : GrpcSlot {
   Stub* stub = nullptr;
   std::optional<Requests<Stub>> requests;
   std::optional<Holder<typename Stub::Response>> responses;

@@ -39,7 +39,7 @@ struct CqThread : Sender<Stub> {
 };
 
 template <typename Stub>
-struct CqSlot : CallSlot {
+struct CqSlot : GrpcSlot {
   CqThread<Stub>* thread = nullptr;
   Stub* stub = nullptr;
   std::optional<Holder<typename Stub::Response>> responses;

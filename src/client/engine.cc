@@ -20,10 +20,18 @@ MakeEngineFunction* MakerFor(ClientApi api, Shape shape) {
       if (shape == Shape::kUnary) return MakeCqUnaryEngine;
       return shape == Shape::kBidi ? MakeCqBidiEngine : MakeCqTransferEngine;
     case ClientApi::kCallback:
+    default:
       break;
   }
   if (shape == Shape::kUnary) return MakeCallbackUnaryEngine;
   return shape == Shape::kBidi ? MakeCallbackBidiEngine : MakeCallbackTransferEngine;
+}
+
+// With the sync API each slot's thread keeps the schedule by itself; over HTTP each event loop its part of it.
+int PacersOf(const EngineContext& context) {
+  if (context.config.api == ClientApi::kSync) return 1;
+  if (IsHttp(context.config.api)) return context.threads;
+  return std::min(PacersFor(context.load.rate), context.load.slots);
 }
 
 }  // namespace
@@ -31,14 +39,16 @@ MakeEngineFunction* MakerFor(ClientApi api, Shape shape) {
 absl::StatusOr<std::unique_ptr<Engine>> MakeEngine(const RunConfig& config, const ChannelPool& pool, const Load& load,
                                                    int threads, const RunWindow& window, Nanos length_ns) {
   EngineContext context{config, pool, load, threads, window, {}, 0, BytesOf(config)};
+  const ChannelPlan plan = PlanChannels(config.policy, load.slots, static_cast<int>(config.targets.size()));
+  if (IsHttp(config.api)) context.threads = HttpThreads(plan, threads);
   if (load.open()) {
-    // With the sync API each slot's thread keeps the schedule by itself.
-    const int pacers = config.api == ClientApi::kSync ? 1 : std::min(PacersFor(load.rate), load.slots);
+    const int pacers = PacersOf(context);
     auto schedule = DrawSchedule(config.schedule, load.rate, length_ns, pacers);
     if (!schedule.ok()) return schedule.status();
     context.schedule = *std::move(schedule);
     if (config.schedule.pace == Pace::kHybrid) context.margin_ns = CalibrateMargin(load.rate / pacers);
   }
+  if (IsHttp(config.api)) return MakeHttpEngine(context, plan);
   return MakerFor(config.api, config.method.shape)(context);
 }
 

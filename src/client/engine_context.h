@@ -31,4 +31,9 @@ MakeEngineFunction MakeSyncEngine;
 MakeEngineFunction MakeCqUnaryEngine, MakeCqTransferEngine, MakeCqBidiEngine;
 MakeEngineFunction MakeCallbackUnaryEngine, MakeCallbackTransferEngine, MakeCallbackBidiEngine;
 
+// HTTP: connects as the plan says. UNAVAILABLE with one line when that does not come about.
+absl::StatusOr<std::unique_ptr<Engine>> MakeHttpEngine(const EngineContext& context, const ChannelPlan& plan);
+// So many threads share its connections and channels evenly; at most `wanted`, at least 1.
+int HttpThreads(const ChannelPlan& plan, int wanted);
+
 }  // namespace cqbench

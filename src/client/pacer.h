@@ -23,32 +23,41 @@ bool AwaitDue(const Clock& clock, Nanos due, const RunWindow& window, const Lane
   return false;
 }
 
-// Sends the lane's calls in order, each when it is due or, when the pacer has fallen behind, at once: send(slot, due,
-// now), after which the slot belongs to whoever sees the end of the call. Until the schedule or the window is over.
+// Sends what is due of the lane's calls, from `next` on, which moves: send(slot, due, now), after which the slot
+// belongs to whoever sees the end of the call.
+template <typename Clock, typename Send>
+void SendDue(Lane& lane, size_t& next, const Clock& clock, AtLimit at_limit, const RunWindow& window,
+             Recorder& recorder, Send&& send) {
+  if (next == lane.size()) return;
+  uint64_t burst = 0;
+  Nanos now = clock.Now();
+  for (Nanos due = lane.DueAt(next); due <= now && !window.IsOver(due) && !lane.abandoned(); due = lane.DueAt(next)) {
+    ++burst;
+    const bool free = at_limit == AtLimit::kQueue ? lane.Announce() : lane.AnnounceUnlessFull();
+    recorder.Looked(due, now, lane.Outstanding());
+    recorder.Arrival(due, now);
+    if (free) {
+      due = lane.TakeDue();
+      recorder.GotSlot(due, 0);
+      send(lane.TakeSlot(), due, now);
+      now = clock.Now();
+    } else if (at_limit == AtLimit::kDrop) {
+      lane.Skip();
+      recorder.Dropped(due);
+    }
+    if (++next == lane.size()) break;
+  }
+  if (burst > 0) recorder.Burst(now, burst);
+}
+
+// Sends the lane's calls in order, each when it is due or, when the pacer has fallen behind, at once. Until the
+// schedule or the window is over.
 template <typename Clock, typename Send>
 void PaceLane(Lane& lane, const Clock& clock, AtLimit at_limit, const RunWindow& window, Recorder& recorder,
               Send&& send) {
   size_t next = 0;
   while (next < lane.size() && AwaitDue(clock, lane.DueAt(next), window, lane)) {
-    uint64_t burst = 0;
-    Nanos now = clock.Now();
-    for (Nanos due = lane.DueAt(next); due <= now && !window.IsOver(due) && !lane.abandoned(); due = lane.DueAt(next)) {
-      ++burst;
-      const bool free = at_limit == AtLimit::kQueue ? lane.Announce() : lane.AnnounceUnlessFull();
-      recorder.Looked(due, now, lane.Outstanding());
-      recorder.Arrival(due, now);
-      if (free) {
-        due = lane.TakeDue();
-        recorder.GotSlot(due, 0);
-        send(lane.TakeSlot(), due, now);
-        now = clock.Now();
-      } else if (at_limit == AtLimit::kDrop) {
-        lane.Skip();
-        recorder.Dropped(due);
-      }
-      if (++next == lane.size()) break;
-    }
-    recorder.Burst(now, burst);
+    SendDue(lane, next, clock, at_limit, window, recorder, send);
   }
 }
 

@@ -72,7 +72,9 @@ PointResult PointRun::Run() {
   if (!pool.ok()) return Fail(std::string(pool.status().message()));
   WaitForLostAttempts();
   if (const absl::Status status = MeasureWith(*pool, plan); !status.ok()) {
-    return Fail(std::string(status.message()));
+    if (!absl::IsUnavailable(status)) return Fail(std::string(status.message()));
+    hopeless_ = true;
+    return Fail(absl::StrCat(status.message(), " (", ExplainNoConnection(setting_.endpoints), ")"));
   }
   CheckPromise();
   return std::move(point_);
@@ -95,6 +97,7 @@ void PointRun::CountAllocations(PointResult& point) {
 absl::StatusOr<ChannelPool> PointRun::MakePool(const ChannelPlan& plan) {
   if (setting_.make_pool) return setting_.make_pool();
   WaitForOldConnections();
+  if (IsHttp(config_.api)) return ChannelPool(std::vector<std::shared_ptr<grpc::Channel>>());  // the engine connects
   return ChannelPool::Connect(
       config_, plan, [this] { return interrupt_.Pending(); },
       [this] { return !config_.wait_for_server && IsUnreachable(setting_.endpoints); });

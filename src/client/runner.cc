@@ -28,7 +28,8 @@ class Sweep {
         observer_(observer),
         servers_(config),
         setting_{config, endpoints, interrupt, observer.progress,
-                 config.evidence || config.baseline ? &servers_ : nullptr},
+                 // Over HTTP nobody knows where the server's control service is.
+                 (config.evidence || config.baseline) && !IsHttp(config.api) ? &servers_ : nullptr},
         baselines_(setting_) {
     std::vector<int> slots;
     for (const Load& load : config.points) slots.push_back(load.slots);

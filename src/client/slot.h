@@ -44,7 +44,6 @@ class CancelGate {
 // On cache lines of its own: neighbours are driven by other threads.
 struct alignas(64) CallSlot : FreeNode {
   int index = 0;
-  CancelGate gate;
   // Of the call (bidi: the message) in flight; written by whoever issues it.
   Nanos due_ns = 0;
   // 0 between calls. Read by the thread that looks for late messages, too.
@@ -55,10 +54,14 @@ struct alignas(64) CallSlot : FreeNode {
   uint32_t issues = 0;  // counts towards the next call that is timed
   Nanos issued_ns = 0;  // when the API returned from issuing the call in flight; 0: it is not timed
 
-  std::optional<grpc::ClientContext> context;  // of the call or stream in flight
-
   void Sent(Nanos now) { sent_ns.store(now, std::memory_order_relaxed); }
   Nanos sent() const { return sent_ns.load(std::memory_order_relaxed); }
+};
+
+// One whose calls are gRPC's.
+struct GrpcSlot : CallSlot {
+  CancelGate gate;
+  std::optional<grpc::ClientContext> context;  // of the call or stream in flight
 };
 
 }  // namespace cqbench

@@ -5,6 +5,7 @@
 
 #include <atomic>
 #include <chrono>
+#include <concepts>
 #include <deque>
 #include <memory>
 #include <span>
@@ -22,12 +23,15 @@
 
 namespace cqbench {
 
-// `Slot` derives from CallSlot. Engines are final classes whose destructor calls Stop() first.
+// `Slot` derives from CallSlot, and from GrpcSlot where calls are gRPC's. Engines are final classes whose destructor
+// calls Stop() first.
 template <typename Slot>
 class SlotEngine : public Engine {
  public:
   void Tick(Nanos now) override {
-    if (config().method.shape == Shape::kBidi) CancelLateMessages(now);
+    if constexpr (std::derived_from<Slot, GrpcSlot>) {
+      if (config().method.shape == Shape::kBidi) CancelLateMessages(now);
+    }
     for (CallSlot* slot : schedule_.TakeRested(now)) {
       if (schedule_.Over(now)) {
         Retire();
@@ -43,7 +47,9 @@ class SlotEngine : public Engine {
     abandoned_.store(true, std::memory_order_relaxed);
     schedule_.End();
     for (Lane& lane : lanes_) lane.Abandon();
-    for (Slot& slot : slots()) slot.gate.Cancel();
+    if constexpr (std::derived_from<Slot, GrpcSlot>) {
+      for (Slot& slot : slots()) slot.gate.Cancel();
+    }
   }
 
   std::vector<std::vector<int>> ChannelsOfThread() const override { return {}; }

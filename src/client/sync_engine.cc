@@ -30,7 +30,7 @@ struct KeptStream<Stub, true> {
 };
 
 template <typename Stub>
-struct SyncSlot : CallSlot {
+struct SyncSlot : GrpcSlot {
   Stub* stub = nullptr;
   std::optional<Recorder> recorder;
   std::optional<Requests<Stub>> requests;

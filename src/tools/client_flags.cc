@@ -11,6 +11,7 @@
 #include "absl/strings/strip.h"
 #include "src/tools/call_flags.h"
 #include "src/tools/ghz_config.h"
+#include "src/tools/http_flags.h"
 #include "src/tools/load_flags.h"
 #include "src/tools/method_flags.h"
 
@@ -23,7 +24,6 @@ constexpr size_t kMaxServiceConfigBytes = 1 << 20;
 struct Typed {
   std::string host = "localhost";
   int port = 2137;
-  std::string api = "sync";
   std::string format = "table";
   std::string service_config;
   std::string ghz_config;
@@ -64,6 +64,7 @@ class ClientFlags {
     AddTarget();
     method_.emplace(app_, options_.run);
     call_.emplace(app_, options_.call, options_.run);
+    http_.emplace(app_, options_.run);
     load_.emplace(app_, options_.run, options_.goals);
     AddClient();
     AddTimes();
@@ -122,12 +123,13 @@ class ClientFlags {
                       "show connections, CPU and hand-offs of both ends below the table; JSON always has them");
     no_evidence_ = app_.add_flag("--no-evidence", typed_.no_evidence, "do not look at connections, CPU and servers");
     no_evidence_->excludes(show);
-    app_.add_flag("--breakdown", options_.run.breakdown,
-                  "time the parts of every 16th call, on both ends; what that costs is printed")
-        ->excludes(no_evidence_);
-    app_.add_flag("--baseline", options_.run.baseline,
-                  "also measure the floor: raw TCP (needs the server's --tcp-echo-port), a Unix socket, in-process")
-        ->excludes(no_evidence_);
+    breakdown_ = app_.add_flag("--breakdown", options_.run.breakdown,
+                               "time the parts of every 16th call, on both ends; what that costs is printed")
+                     ->excludes(no_evidence_);
+    baseline_ =
+        app_.add_flag("--baseline", options_.run.baseline,
+                      "also measure the floor: raw TCP (needs the server's --tcp-echo-port), a Unix socket, in-process")
+            ->excludes(no_evidence_);
     AddNumber(app_, "--server-pid", options_.run.server_pid, 1, INT_MAX,
               "process of a server on this machine that has no control service: its CPU time is read "
               "from outside, at the edges of the window")
@@ -136,12 +138,15 @@ class ClientFlags {
   }
 
   void AddClient() {
-    api_ = AddChoice(app_, "--api", typed_.api, {"sync", "cq", "callback"},
-                     "client API: a thread per slot, completion queues, or reactors");
+    api_ = AddEnum(app_, "--api", options_.run.api,
+                   {ClientApi::kSync, ClientApi::kCq, ClientApi::kCallback, ClientApi::kHttp1, ClientApi::kHttp2},
+                   "client API: a thread per slot, completion queues, or reactors; or no gRPC but HTTP/1.1 or HTTP/2 "
+                   "(h2c) on event loops of our own, which take --http-request");
     app_.add_flag("--async", typed_.async, "the same as --api cq");
     app_.add_flag("--async-callback", typed_.async_callback, "the same as --api callback");
     threads_ = AddNumber(app_, "--threads", options_.run.threads, 1, 4096,
-                         "completion-queue threads (default: CPUs allowed, at most the calls in flight)");
+                         "completion-queue threads, or HTTP event loops (default: CPUs allowed, at most the calls in "
+                         "flight)");
     max_async_clients_ = AddNumber(app_, "--max-async-clients", typed_.max_async_clients, 0, kMaxInflight,
                                    "bound on completion-queue threads and on channels; 0: none");
     AddEnum(app_, "--poll", options_.run.poll, {PollMode::kBlock, PollMode::kSpin, PollMode::kNonPolling},
@@ -155,10 +160,10 @@ class ClientFlags {
     max_channels_ = AddNumber(app_, "--max-channels", typed_.max_channels, 1, kMaxInflight,
                               "bound on the channels of policies with a channel per slot");
     AddDeadlockDetection(app_, options_.deadlock_detection);
-    AddChannelArgs(app_, options_.run.channel_args);
-    AddParsed(app_, "--service-config", options_.run.service_config, ReadServiceConfig,
-              "gRPC service config: JSON, or @FILE")
-        ->type_name("JSON|@FILE");
+    channel_args_ = AddChannelArgs(app_, options_.run.channel_args);
+    service_config_ = AddParsed(app_, "--service-config", options_.run.service_config, ReadServiceConfig,
+                                "gRPC service config: JSON, or @FILE")
+                          ->type_name("JSON|@FILE");
   }
 
   void AddTimes() {
@@ -198,6 +203,7 @@ class ClientFlags {
     ResolveMethod();
     ResolvePolicy();
     load_->Resolve();
+    http_->Resolve(typed_.local_pool || policy_->count() > 0);
     allocations_->Resolve();
     ResolveOutput();
     options_.run.evidence = !typed_.no_evidence;
@@ -205,7 +211,10 @@ class ClientFlags {
 
   void ResolveMethod() {
     call_->Resolve();
-    if (call_->given()) {
+    if (IsHttp(options_.run.api)) {
+      if (call_->given()) BadCombination("--call", "is gRPC's: --api http1 and http2 take --http-request");
+      method_->ResolveForHttp();
+    } else if (call_->given()) {
       method_->ResolveForCall(options_.call);
     } else {
       method_->Resolve();
@@ -217,17 +226,23 @@ class ClientFlags {
     if ((typed_.async || typed_.async_callback) && api_->count() > 0) {
       BadCombination(typed_.async ? "--async" : "--async-callback", "not together with --api");
     }
-    if (typed_.async) typed_.api = "cq";
-    if (typed_.async_callback) typed_.api = "callback";
     RunConfig& run = options_.run;
-    run.api = typed_.api == "cq" ? ClientApi::kCq : typed_.api == "callback" ? ClientApi::kCallback : ClientApi::kSync;
+    if (typed_.async) run.api = ClientApi::kCq;
+    if (typed_.async_callback) run.api = ClientApi::kCallback;
+    const absl::string_view api = ToString(run.api);
     const bool cq = run.api == ClientApi::kCq;
     if (run.poll != PollMode::kBlock && !cq) {
-      BadCombination("--poll", absl::StrCat(ToString(run.poll), " needs --api cq, not ", typed_.api));
+      BadCombination("--poll", absl::StrCat(ToString(run.poll), " needs --api cq, not ", api));
     }
-    if (threads_->count() > 0 && !cq) BadCombination("--threads", "needs --api cq, not " + typed_.api);
-    if (max_async_clients_->count() > 0 && run.api == ClientApi::kSync) {
+    if (threads_->count() > 0 && !cq && !IsHttp(run.api)) {
+      BadCombination("--threads", absl::StrCat("needs --api cq, http1 or http2, not ", api));
+    }
+    if (max_async_clients_->count() > 0 && (run.api == ClientApi::kSync || IsHttp(run.api))) {
       BadCombination("--max-async-clients", "needs --async or --async-callback");
+    }
+    for (const CLI::Option* option : {breakdown_, baseline_, channel_args_, service_config_}) {
+      if (option->count() == 0 || !IsHttp(run.api)) continue;
+      BadCombination(option->get_name(), absl::StrCat("is gRPC's, not for --api ", api));
     }
     if (cq && threads_->count() == 0) run.threads = typed_.max_async_clients;
   }
@@ -277,8 +292,10 @@ class ClientFlags {
   std::vector<std::string> from_ghz_;
   std::optional<MethodFlags> method_;
   std::optional<ClientCallFlags> call_;
+  std::optional<HttpFlags> http_;
   std::optional<LoadFlags> load_;
   std::optional<AllocationFlags> allocations_;
+  CLI::Option *breakdown_, *baseline_, *channel_args_, *service_config_;
   CLI::Option *api_, *threads_, *max_async_clients_, *policy_, *max_channels_, *no_evidence_, *max_error_rate_,
       *format_;
 };

@@ -36,6 +36,7 @@ void DescribeMessages(const RunConfig& run, RunContext& context) {
     if (run.write_hint != WriteHint::kNone) context.write_hint = std::string(ToString(run.write_hint));
   }
   if (run.method.has_content) context.content = std::string(ToString(run.message.content));
+  if (run.http != nullptr) context.request_bytes = static_cast<uint32_t>(run.http->body.size());
   if (!run.method.has_payload) return;
   context.payload = std::string(ToString(run.message.payload));
   context.request_bytes = run.message.request_bytes;

@@ -109,16 +109,25 @@ void MethodFlags::Resolve() {
 }
 
 void MethodFlags::ResolveForCall(CallSpec& call) {
-  for (const CLI::Option* option :
-       {workload_option_, method_option_, streaming_option_, messages_, stub_, request_bytes_, response_bytes_,
-        payload_, payload_seed_, chunk_bytes_, chunks_, content_}) {
-    if (option->count() > 0) {
-      BadCombination(option->get_name(), "not together with --call, whose messages are the bytes of --data");
-    }
-  }
+  Refuse("not together with --call, whose messages are the bytes of --data");
   call.counts_messages = stream_messages_->count() > 0;
   run_.messages = MessageHolder::kBytes;
   run_.stub = StubKind::kGeneric;
+}
+
+void MethodFlags::ResolveForHttp() {
+  Refuse("is of gRPC's methods: --api http1 and http2 take --http-request");
+  for (const CLI::Option* option : {stream_messages_, codec_}) {
+    if (option->count() > 0) BadCombination(option->get_name(), "is of gRPC's methods");
+  }
+}
+
+void MethodFlags::Refuse(const std::string& why) const {
+  for (const CLI::Option* option :
+       {workload_option_, method_option_, streaming_option_, messages_, stub_, request_bytes_, response_bytes_,
+        payload_, payload_seed_, chunk_bytes_, chunks_, content_}) {
+    if (option->count() > 0) BadCombination(option->get_name(), why);
+  }
 }
 
 void MethodFlags::ResolveMethod() {

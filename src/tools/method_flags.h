@@ -17,8 +17,11 @@ class MethodFlags {
   void Resolve();
   // The same for a method that is none of ours.
   void ResolveForCall(CallSpec& call);
+  // The same for a request over HTTP.
+  void ResolveForHttp();
 
  private:
+  void Refuse(const std::string& why) const;
   void ResolveMethod();
   void ResolveStub();
   void ResolveChunks();

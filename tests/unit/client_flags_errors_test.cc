@@ -44,6 +44,28 @@ TEST(ClientFlagsErrors, FlagsOfOtherLoadGeneratorsNameTheirCounterparts) {
   Refused({"--qps", "100"}, {"did you mean --rate?"});
 }
 
+TEST(ClientFlagsErrors, RequestsOverHttp) {
+  RefusedValues("--http-request", {"GET", "get /x", "GET x", "GET /a b", "GET /a#b", " /", "GET /\x7f"},
+                {"--api", "http1"});
+  const auto with = [](std::vector<std::string> more) {
+    more.insert(more.begin(), {"--api", "http1", "--http-request", "GET /x"});
+    return more;
+  };
+  Refused({"--api", "http2"}, {"--api: http2 needs --http-request"});
+  Refused({"--http-request", "GET /x"}, {"--http-request: needs --api http1 or http2, not sync"});
+  Refused({"--http-body", "x"}, {"--http-body: needs --http-request"});
+  Refused(with({"--http-body", "@/no/such/file"}), {"--http-body", "/no/such/file"});
+  Refused(with({"--call", "a.B/C"}), {"--call"});
+  Refused(with({"--workload", "echo"}), {"--workload"});
+  Refused(with({"--codec", "pooled"}), {"--codec"});
+  Refused(with({"--breakdown"}), {"--breakdown: is gRPC's, not for --api http1"});
+  Refused(with({"--channel-arg", "a=1"}), {"--channel-arg"});
+  Refused(with({"-H", "host: x"}), {"--header", "'host'"});
+  Refused(with({"-H", "a-bin: YQ=="}), {"--header", "'a-bin'"});
+  Refused(with({"--channel-policy", "shared", "--inflight", "2"}), {"--channel-policy: shared makes 1 connection(s)"});
+  Refused(with({"--channel-policy", "pool:3", "--inflight", "4"}), {"pool:3 makes 3 connection(s) for 4"});
+}
+
 TEST(ClientFlagsErrors, ValuesThatAreMissing) {
   for (const char* flag : {"--host", "--port", "--inflight", "--warmup", "--format", "--output", "--channel-arg"}) {
     Refused({flag}, {flag});

@@ -91,6 +91,20 @@ TEST(ClientFlags, AsyncIsCqAndAsyncCallbackIsCallback) {
   }
 }
 
+TEST(ClientFlags, RequestsOverHttp) {
+  const RunConfig one =
+      Options(Arguments{"--api", "http1", "--http-request", "GET /v1/x?a=%20b", "--inflight", "4"}).run;
+  ASSERT_NE(one.http, nullptr);
+  EXPECT_EQ(one.http->method, "GET");
+  EXPECT_EQ(one.http->target, "/v1/x?a=%20b");
+  EXPECT_EQ(one.policy.kind, ChannelPolicy::Kind::kLocalPool) << "a connection for each call in flight";
+  EXPECT_EQ(one.method.workload, "http");
+  const RunConfig two = Options(Arguments{"--api", "http2", "--http-request", "POST /y", "--http-body", "{}"}).run;
+  EXPECT_EQ(two.http->body, "{}");
+  EXPECT_EQ(two.policy.kind, ChannelPolicy::Kind::kPerSlot);
+  EXPECT_EQ(Options("").run.http, nullptr);
+}
+
 TEST(ClientFlags, AsyncStreams) {
   const ClientOptions options = Options("--async --streaming");
   EXPECT_EQ(options.run.api, ClientApi::kCq);

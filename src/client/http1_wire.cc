@@ -1,0 +1,137 @@
+#include <boost/asio/buffer.hpp>
+#include <boost/beast/core/string.hpp>
+#include <boost/beast/http/basic_parser.hpp>
+#include <boost/beast/http/error.hpp>
+#include <limits>
+
+#include "absl/strings/ascii.h"
+#include "absl/strings/match.h"
+#include "absl/strings/str_cat.h"
+#include "src/client/http_wire.h"
+
+namespace cqbench {
+namespace {
+
+namespace beast = boost::beast;
+namespace http = boost::beast::http;
+
+// The body is not kept.
+class Response : public http::basic_parser<false> {
+ public:
+  explicit Response(bool to_head) {
+    header_limit(std::numeric_limits<std::uint32_t>::max());
+    body_limit(std::numeric_limits<std::uint64_t>::max());
+    eager(true);
+    skip(to_head);
+  }
+  int status() const { return status_; }
+
+ private:
+  using Error = beast::error_code;
+  // Pure in Beast.
+  void on_request_impl(http::verb, beast::string_view, beast::string_view, int, Error&) override {}
+  void on_response_impl(int status, beast::string_view, int, Error&) override { status_ = status; }
+  void on_field_impl(http::field, beast::string_view, beast::string_view, Error&) override {}
+  // In newer versions only.
+  // NOLINTNEXTLINE
+  virtual void on_trailer_field_impl(http::field, beast::string_view, beast::string_view, Error&) {}
+  void on_header_impl(Error&) override {}
+  void on_body_init_impl(const boost::optional<std::uint64_t>&, Error&) override {}
+  std::size_t on_body_impl(beast::string_view body, Error&) override { return body.size(); }
+  void on_chunk_header_impl(std::uint64_t, beast::string_view, Error&) override {}
+  std::size_t on_chunk_body_impl(std::uint64_t, beast::string_view body, Error&) override { return body.size(); }
+  void on_finish_impl(Error&) override {}
+
+  int status_ = 0;
+};
+
+}  // namespace
+
+// One answer after the other.
+class HttpResponseParser {
+ public:
+  // The head of an answer may be so long.
+  static constexpr size_t kMaxWaiting = 256 << 10;
+
+  void Begin(bool to_head) { response_.emplace(to_head); }
+  void Clear() {
+    response_.reset();
+    waiting_.clear();
+  }
+  std::optional<Response>& response() { return response_; }
+  // Bytes that came before and could not be used without those that have come now.
+  std::string& waiting() { return waiting_; }
+
+ private:
+  std::optional<Response> response_;
+  std::string waiting_;
+};
+
+Http1Wire::Http1Wire(const HttpMessage& message) : message_(message), parser_(std::make_unique<HttpResponseParser>()) {}
+Http1Wire::Http1Wire(Http1Wire&&) noexcept = default;
+Http1Wire::~Http1Wire() = default;
+
+void Http1Wire::Reset() {
+  parser_->Clear();
+  slot_ = nullptr;
+  closing_ = false;
+}
+
+void Http1Wire::Submit(HttpSlot& slot, std::string& out) {
+  slot_ = &slot;
+  parser_->Begin(message_.is_head());
+  out += message_.http1();
+}
+
+std::string Http1Wire::Feed(std::string_view bytes, std::vector<HttpEnded>& ended) {
+  std::string& waiting = parser_->waiting();
+  const bool waited = !waiting.empty();
+  if (waited) {
+    waiting += bytes;
+    bytes = waiting;
+  }
+  while (!bytes.empty()) {
+    std::optional<Response>& response = parser_->response();
+    if (!response) return "the server sent bytes that nobody asked for";
+    beast::error_code error;
+    const size_t used = response->put(boost::asio::const_buffer(bytes.data(), bytes.size()), error);
+    bytes.remove_prefix(used);
+    if (error == http::error::need_more) break;
+    if (error) return absl::StrCat("the server's answer is no HTTP/1.1: ", error.message());
+    if (!response->is_done()) continue;
+    const int status = response->status();
+    if (status < 200) {  // such as 100: the answer itself is still to come
+      parser_->Begin(message_.is_head());
+      continue;
+    }
+    closing_ = !response->keep_alive();
+    response.reset();
+    ended.push_back({std::exchange(slot_, nullptr), status});
+  }
+  if (bytes.size() > HttpResponseParser::kMaxWaiting) return "the head of the server's answer is too long";
+  if (waited || !bytes.empty()) waiting = std::string(bytes);
+  return "";
+}
+
+HttpMessage::HttpMessage(const HttpCall& call, std::string_view authority, const std::vector<Metadata>& headers)
+    : is_head_(call.method == "HEAD"), body_(call.body) {
+  fields_ = {
+      {":method", call.method}, {":scheme", "http"}, {":authority", std::string(authority)}, {":path", call.target}};
+  http1_ = absl::StrCat(call.method, " ", call.target, " HTTP/1.1\r\nHost: ", std::string(authority), "\r\n");
+  const auto add = [&](const std::string& name, const std::string& value) {
+    absl::StrAppend(&http1_, name, ": ", value, "\r\n");
+    fields_.emplace_back(absl::AsciiStrToLower(name), value);
+  };
+  bool has_type = false;
+  for (const Metadata& header : headers) {
+    has_type = has_type || absl::EqualsIgnoreCase(header.key, "content-type");
+    add(header.key, header.value);
+  }
+  if (!body_.empty()) {
+    if (!has_type) add("content-type", "application/json");
+    add("content-length", absl::StrCat(body_.size()));
+  }
+  absl::StrAppend(&http1_, "\r\n", body_);
+}
+
+}  // namespace cqbench

@@ -1,0 +1,475 @@
+// The client over HTTP/1.1 and HTTP/2, for what the same call costs beside gRPC: a few threads, each with an event loop
+// of its own, some connections, and the slots whose calls go over them. In an open loop a thread is its own pacer.
+
+#include <sys/eventfd.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <atomic>
+#include <cerrno>
+#include <cstring>
+#include <deque>
+#include <mutex>
+#include <numeric>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "absl/strings/str_cat.h"
+#include "cqbench/channel_policy.h"
+#include "cqbench/connections.h"
+#include "src/baseline/descriptor.h"
+#include "src/client/engine_context.h"
+#include "src/client/gated_threads.h"
+#include "src/client/http_socket.h"
+#include "src/client/http_wire.h"
+#include "src/client/pacer.h"
+#include "src/client/slot_engine.h"
+
+namespace cqbench {
+namespace {
+
+constexpr Nanos kLook = 10 * kNanosPerMilli;  // at what nobody tells us of
+constexpr size_t kReadBytes = 64 << 10;
+
+// What gRPC would say, as its documents map it (doc/http-grpc-status-mapping.md), and where an API that was transcoded
+// says more, as google.rpc.Code does.
+grpc::StatusCode CodeOf(int status) {
+  switch (status) {
+    case 400:
+      return grpc::StatusCode::INVALID_ARGUMENT;
+    case 401:
+      return grpc::StatusCode::UNAUTHENTICATED;
+    case 403:
+      return grpc::StatusCode::PERMISSION_DENIED;
+    case 404:
+      return grpc::StatusCode::NOT_FOUND;
+    case 409:
+      return grpc::StatusCode::ABORTED;
+    case 429:
+      return grpc::StatusCode::RESOURCE_EXHAUSTED;
+    case 499:
+      return grpc::StatusCode::CANCELLED;
+    case 500:
+      return grpc::StatusCode::INTERNAL;
+    case 501:
+      return grpc::StatusCode::UNIMPLEMENTED;
+    case 502:
+    case 503:
+      return grpc::StatusCode::UNAVAILABLE;
+    case 408:
+    case 504:
+      return grpc::StatusCode::DEADLINE_EXCEEDED;
+    default:
+      return grpc::StatusCode::UNKNOWN;
+  }
+}
+
+template <typename Wire>
+struct Connection {
+  Connection(const HttpMessage& message, const Endpoint& to, uint32_t tag) : wire(message), endpoint(to), index(tag) {}
+
+  Wire wire;
+  const Endpoint endpoint;
+  const uint32_t index;  // among its thread's
+  Descriptor socket;
+  std::string out;  // to be sent, from `written` on
+  size_t written = 0;
+  bool dirty = false;       // there may be something to send
+  bool connecting = false;  // or the socket takes nothing at the moment: it is watched for that
+};
+
+template <typename Wire>
+struct WireSlot : HttpSlot {
+  Connection<Wire>* connection = nullptr;
+  bool in_flight = false;
+};
+
+template <typename Wire>
+struct Loop {
+  Loop(const RunWindow* window, bool open_loop) : recorder(window, open_loop) {}
+
+  Recorder recorder;
+  std::deque<Connection<Wire>> connections;
+  std::vector<WireSlot<Wire>*> slots;
+  std::vector<Connection<Wire>*> dirty;
+  std::vector<HttpEnded> ended;
+  Descriptor epoll, wake;
+  Lane* lane = nullptr;  // open loop
+  size_t next = 0;       // of the lane's calls
+  Nanos next_look = 0;
+  Nanos next_late = 0;
+
+  std::mutex mutex;
+  std::vector<WireSlot<Wire>*> rested;  // guarded by mutex
+  std::atomic<bool> has_rested{false};
+};
+
+template <typename Wire>
+class HttpEngine final : public SlotEngine<WireSlot<Wire>> {
+  using Slot = WireSlot<Wire>;
+  using Link = Connection<Wire>;
+  using MyLoop = Loop<Wire>;
+  using Next = SlotSchedule::Next;
+
+ public:
+  // `endpoints`: of each of config.targets.
+  HttpEngine(const EngineContext& context, const ChannelPlan& plan, const std::vector<Endpoint>& endpoints, int loops)
+      : SlotEngine<Slot>(context), plan_(plan) {
+    for (const Target& target : this->config().targets) {
+      messages_.emplace_back(*this->config().http, target.is_unix() ? "localhost" : target.ToString(),
+                             this->config().metadata);
+    }
+    for (int i = 0; i < loops; ++i) {
+      MyLoop& loop = loops_.emplace_back(&this->window(), this->open_loop());
+      loop.epoll = Descriptor(epoll_create1(EPOLL_CLOEXEC));
+      loop.wake = Descriptor(eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK));
+      if (this->open_loop()) loop.lane = &this->lanes()[static_cast<size_t>(i)];
+    }
+    MakeConnections(endpoints);
+  }
+  ~HttpEngine() override { this->Stop(); }
+
+  // All connections, one after the other. UNAVAILABLE with one line.
+  absl::Status Connect() {
+    for (MyLoop& loop : loops_) {
+      if (!loop.epoll.ok() || !loop.wake.ok()) return absl::ResourceExhaustedError("no descriptors are left");
+      Watch(loop.epoll.fd(), EPOLL_CTL_ADD, loop.wake.fd(), EPOLLIN, kWake);
+      for (Link& link : loop.connections) {
+        link.socket = ConnectHttp(link.endpoint, this->config().connect_timeout_ns);
+        if (!link.socket.ok()) {
+          return absl::UnavailableError(absl::StrCat("cannot make all connections: ", std::strerror(errno)));
+        }
+        Watch(loop.epoll.fd(), EPOLL_CTL_ADD, link.socket.fd(), EPOLLIN, link.index);
+      }
+    }
+    return absl::OkStatus();
+  }
+  // Once, after Connect().
+  void MakeThreads() {
+    threads_.emplace(threads(), "http-", [this](int i) { Run(loops_[static_cast<size_t>(i)]); });
+  }
+
+  void Start() override {
+    this->Begin();
+    threads_->Release();
+  }
+  void Join() override {
+    if (threads_) threads_->Join();
+    this->Joined();
+  }
+  int threads() const override { return static_cast<int>(loops_.size()); }
+  uint64_t Completed() const override {
+    uint64_t total = 0;
+    for (const MyLoop& loop : loops_) total += loop.recorder.Completed();
+    return total;
+  }
+  uint64_t CompletedBefore() const override {
+    uint64_t total = 0;
+    for (const MyLoop& loop : loops_) total += loop.recorder.CompletedBefore();
+    return total;
+  }
+  void Collect(Measurement& total) const override {
+    for (const MyLoop& loop : loops_) loop.recorder.MergeInto(total);
+    this->CollectSlots(total);
+    if (total.pacing) total.pacing->pacers = threads();
+  }
+
+ private:
+  static constexpr uint32_t kWake = UINT32_MAX;
+
+  // Slots of one connection are of one thread, so nothing is locked on the way of a call.
+  void MakeConnections(const std::vector<Endpoint>& endpoints) {
+    std::vector<Link*> of_channel, of_host(endpoints.size(), nullptr);
+    for (const ChannelPlan::Channel& channel : plan_.channels) {
+      const auto host = static_cast<size_t>(channel.host);
+      const bool own = channel.local_pool || channel.distinguishing_value >= 0;
+      Link*& shared = of_host[host];
+      if (own || shared == nullptr) {
+        MyLoop& loop = loops_[made_++ % loops_.size()];
+        const auto index = static_cast<uint32_t>(loop.connections.size());
+        Link& link = loop.connections.emplace_back(messages_[host], endpoints[host], index);
+        if (!own) shared = &link;
+        of_channel.push_back(&link);
+        loop_of_.push_back(&loop);
+      } else {
+        of_channel.push_back(shared);
+        loop_of_.push_back(LoopOf(*shared));
+      }
+    }
+    for (Slot& slot : this->slots()) {
+      const size_t channel = static_cast<size_t>(slot.index) % of_channel.size();
+      slot.connection = of_channel[channel];
+      loop_of_[channel]->slots.push_back(&slot);
+    }
+  }
+  MyLoop* LoopOf(const Link& link) {
+    for (MyLoop& loop : loops_) {
+      for (const Link& one : loop.connections) {
+        if (&one == &link) return &loop;
+      }
+    }
+    return nullptr;
+  }
+
+  // --- a loop's thread ---
+
+  void Run(MyLoop& loop) {
+    const PacerClock clock(this->config().schedule.pace, this->margin_ns());
+    std::array<epoll_event, 64> events;
+    std::vector<char> buffer(kReadBytes);
+    for (Slot* slot : loop.slots) {
+      slot->due_ns = NowNs();
+      Continue(*slot, loop, NowNs(), /*ok=*/true);
+    }
+    while (!this->Finished()) {
+      Flush(loop);
+      const int count = Wait(loop, events);
+      for (int i = 0; i < count; ++i) {
+        const epoll_event& event = events[static_cast<size_t>(i)];
+        if (event.data.u32 == kWake) continue;
+        OnEvent(loop.connections[event.data.u32], loop, event.events, buffer);
+      }
+      if (loop.has_rested.load(std::memory_order_relaxed)) [[unlikely]]
+        SendRested(loop);
+      if (loop.lane != nullptr) {
+        SendDue(*loop.lane, loop.next, clock, this->config().schedule.at_limit, this->window(), loop.recorder,
+                [&](FreeNode* node, Nanos due, Nanos now) {
+                  Slot& slot = static_cast<Slot&>(*static_cast<CallSlot*>(node));
+                  slot.due_ns = due;
+                  Send(slot, loop, now);
+                });
+      }
+      if (const Nanos now = NowNs(); now >= loop.next_look) Look(loop, now);
+    }
+  }
+
+  int Wait(MyLoop& loop, std::array<epoll_event, 64>& events) {
+    Nanos wait = kLook;
+    if (loop.lane != nullptr && loop.next < loop.lane->size()) {
+      const Pace pace = this->config().schedule.pace;
+      const Nanos margin = pace == Pace::kHybrid ? this->margin_ns() : 0;
+      const Nanos due = loop.lane->DueAt(loop.next) - margin;
+      wait = pace == Pace::kSpin ? 0 : std::clamp<Nanos>(due - NowNs(), 0, kLook);
+    }
+    const timespec timeout{0, wait};
+    const int count = epoll_pwait2(loop.epoll.fd(), events.data(), static_cast<int>(events.size()), &timeout, nullptr);
+    return std::max(count, 0);
+  }
+
+  // The slot is ready, or has ended a call: what follows by the schedule.
+  [[gnu::always_inline]] void Continue(Slot& slot, MyLoop& loop, Nanos done, bool ok) {
+    switch (this->schedule().After(slot, done, ok, loop.recorder)) {
+      case Next::kSend:
+        return Send(slot, loop, done);
+      case Next::kWait:
+        return;
+      case Next::kEnd:
+        return this->Retire();
+    }
+  }
+
+  void Send(Slot& slot, MyLoop& loop, Nanos now) {
+    Link& link = *slot.connection;
+    slot.Sent(now);
+    loop.recorder.Sent(slot.due_ns);
+    slot.in_flight = true;
+    if (!link.socket.ok()) [[unlikely]]
+      Reconnect(link, loop);
+    link.wire.Submit(slot, link.out);
+    MarkDirty(link, loop);
+  }
+
+  void MarkDirty(Link& link, MyLoop& loop) {
+    if (!std::exchange(link.dirty, true)) loop.dirty.push_back(&link);
+  }
+
+  // Once per turn and connection, however many calls go out together.
+  void Flush(MyLoop& loop) {
+    while (!loop.dirty.empty()) {  // a connection that breaks may make others dirty, or itself again
+      Link& link = *loop.dirty.back();
+      loop.dirty.pop_back();
+      link.dirty = false;
+      if (!link.connecting) Write(link, loop);
+    }
+  }
+  void Write(Link& link, MyLoop& loop) {
+    if (!link.socket.ok()) return Drop(link, loop, absl::StrCat("cannot connect: ", std::strerror(errno)));
+    link.wire.Pull(link.out);
+    if (link.wire.closing()) return Drop(link, loop, "the connection takes no more calls");
+    while (link.written < link.out.size()) {
+      const ssize_t count = send(link.socket.fd(), link.out.data() + link.written, link.out.size() - link.written,
+                                 MSG_NOSIGNAL | MSG_DONTWAIT);
+      if (count < 0) {
+        if (errno != EAGAIN) return Drop(link, loop, absl::StrCat("cannot send: ", std::strerror(errno)));
+        return WatchFor(link, loop, /*room=*/true);
+      }
+      link.written += static_cast<size_t>(count);
+    }
+    link.out.clear();
+    link.written = 0;
+  }
+  void WatchFor(Link& link, MyLoop& loop, bool room) {
+    link.connecting = room;
+    Watch(loop.epoll.fd(), EPOLL_CTL_MOD, link.socket.fd(), room ? EPOLLIN | EPOLLOUT : EPOLLIN, link.index);
+  }
+
+  void OnEvent(Link& link, MyLoop& loop, uint32_t events, std::vector<char>& buffer) {
+    if (!link.socket.ok()) return;  // dropped since this was told
+    if ((events & EPOLLOUT) != 0) {
+      WatchFor(link, loop, /*room=*/false);
+      MarkDirty(link, loop);
+    }
+    if ((events & (EPOLLIN | EPOLLHUP | EPOLLERR)) == 0) return;
+    const ssize_t count = recv(link.socket.fd(), buffer.data(), buffer.size(), MSG_DONTWAIT);
+    if (count < 0 && errno == EAGAIN) return;
+    if (count < 0) return Drop(link, loop, std::strerror(errno));
+    if (count == 0) return Drop(link, loop, "the server closed the connection");
+    std::vector<HttpEnded>& ended = loop.ended;
+    ended.clear();
+    const std::string error = link.wire.Feed({buffer.data(), static_cast<size_t>(count)}, ended);
+    const Nanos done = NowNs();
+    for (const HttpEnded& one : ended) static_cast<Slot*>(one.slot)->in_flight = false;
+    if (!error.empty()) {
+      Drop(link, loop, error);
+    } else if (link.wire.closing()) {
+      Drop(link, loop, "the server closed the connection");
+    } else if (Wire::kManyCalls) {
+      MarkDirty(link, loop);  // it may have to answer
+    }
+    for (const HttpEnded& one : ended) OnEnd(*static_cast<Slot*>(one.slot), loop, done, one.status);
+  }
+
+  void OnEnd(Slot& slot, MyLoop& loop, Nanos done, int status) {
+    if (status >= 200 && status < 300) [[likely]]
+      return Continue(slot, loop, done, this->RecordEnd(loop.recorder, slot, done, grpc::Status::OK, ""));
+    if (status == 0) return Fail(slot, loop, {grpc::StatusCode::UNAVAILABLE, "the server reset the stream"});
+    Fail(slot, loop, {CodeOf(status), absl::StrCat("HTTP status ", status)});
+  }
+  void Fail(Slot& slot, MyLoop& loop, const grpc::Status& status) {
+    const Nanos now = NowNs();
+    this->RecordFailure(loop.recorder, slot, now, status);
+    Continue(slot, loop, now, /*ok=*/false);
+  }
+
+  // The connection is of no use any more, and what is in flight there has failed. The next call makes a new one.
+  void Drop(Link& link, MyLoop& loop, const std::string& why) {
+    link.socket.Close();
+    link.wire.Reset();
+    link.out.clear();
+    link.written = 0;
+    link.connecting = false;
+    for (Slot* slot : loop.slots) {
+      if (slot->connection != &link || !std::exchange(slot->in_flight, false)) continue;
+      Fail(*slot, loop, {grpc::StatusCode::UNAVAILABLE, why});
+    }
+  }
+  void Reconnect(Link& link, MyLoop& loop) {
+    link.socket = BeginHttpConnect(link.endpoint);
+    if (!link.socket.ok()) return;  // Write() says so
+    link.connecting = true;
+    Watch(loop.epoll.fd(), EPOLL_CTL_ADD, link.socket.fd(), EPOLLIN | EPOLLOUT, link.index);
+  }
+
+  void Look(MyLoop& loop, Nanos now) {
+    loop.next_look = now + kLook;
+    uint64_t told = 0;
+    while (read(loop.wake.fd(), &told, sizeof(told)) > 0) continue;
+    if (this->abandoned()) {
+      for (Link& link : loop.connections) Drop(link, loop, "cancelled");
+    } else if (now >= loop.next_late) {
+      EndLate(loop, now);
+      loop.next_late = now + this->config().deadline_ns / 20;
+    }
+    if (loop.lane == nullptr || !this->schedule().Over(now)) return;
+    while (loop.lane->TakeIdleSlot() != nullptr) this->Retire();
+  }
+  void EndLate(MyLoop& loop, Nanos now) {
+    for (Slot* slot : loop.slots) {
+      if (!slot->in_flight || now - slot->sent() < this->config().deadline_ns) continue;
+      const grpc::Status late(grpc::StatusCode::DEADLINE_EXCEEDED, "no answer within the deadline");
+      slot->in_flight = false;
+      if (slot->connection->wire.Abandon(*slot)) {
+        MarkDirty(*slot->connection, loop);
+      } else {
+        Drop(*slot->connection, loop, "another call was late");
+      }
+      Fail(*slot, loop, late);
+    }
+  }
+
+  void SendRested(MyLoop& loop) {
+    std::vector<Slot*> rested;
+    {
+      const std::lock_guard lock(loop.mutex);
+      rested.swap(loop.rested);
+      loop.has_rested.store(false, std::memory_order_relaxed);
+    }
+    for (Slot* slot : rested) Send(*slot, loop, slot->due_ns);
+  }
+  // On the runner's thread.
+  void Resume(Slot& slot) override {
+    MyLoop& loop = *loop_of_[static_cast<size_t>(slot.index) % loop_of_.size()];
+    {
+      const std::lock_guard lock(loop.mutex);
+      loop.rested.push_back(&slot);
+      loop.has_rested.store(true, std::memory_order_relaxed);
+    }
+    const uint64_t one = 1;
+    (void)!write(loop.wake.fd(), &one, sizeof(one));
+  }
+
+  const ChannelPlan plan_;
+  std::deque<HttpMessage> messages_;  // by target
+  std::deque<MyLoop> loops_;
+  std::vector<MyLoop*> loop_of_;  // by channel
+  size_t made_ = 0;               // connections
+  std::optional<GatedThreads> threads_;
+};
+
+// Of a name with several addresses, the first that takes connections.
+absl::StatusOr<Endpoint> Reachable(const Target& target, const RunConfig& config) {
+  auto resolved = ResolveTargets({target});
+  if (!resolved.ok()) return resolved.status();
+  const Nanos give_up_at = NowNs() + config.connect_timeout_ns;
+  do {
+    for (const Endpoint& endpoint : *resolved) {
+      if (ConnectHttp(endpoint, config.connect_timeout_ns).ok()) return endpoint;
+    }
+    if (config.wait_for_server) std::this_thread::sleep_for(std::chrono::milliseconds(100));
+  } while (config.wait_for_server && NowNs() < give_up_at);
+  return absl::UnavailableError(absl::StrCat("cannot connect to ", target.ToString()));
+}
+
+template <typename Wire>
+absl::StatusOr<std::unique_ptr<Engine>> Make(const EngineContext& context, const ChannelPlan& plan) {
+  std::vector<Endpoint> endpoints;
+  for (const Target& target : context.config.targets) {
+    auto endpoint = Reachable(target, context.config);
+    if (!endpoint.ok()) return endpoint.status();
+    endpoints.push_back(*endpoint);
+  }
+  auto engine = std::make_unique<HttpEngine<Wire>>(context, plan, endpoints, context.threads);
+  if (absl::Status connected = engine->Connect(); !connected.ok()) return connected;
+  engine->MakeThreads();
+  return engine;
+}
+
+}  // namespace
+
+int HttpThreads(const ChannelPlan& plan, int wanted) {
+  const auto channels = static_cast<int>(plan.channels.size());
+  const int connections = plan.expected_connections;
+  int threads = std::clamp(wanted, 1, connections);
+  while (channels % threads != 0 || connections % threads != 0) --threads;
+  return threads;
+}
+
+absl::StatusOr<std::unique_ptr<Engine>> MakeHttpEngine(const EngineContext& context, const ChannelPlan& plan) {
+  return context.config.api == ClientApi::kHttp1 ? Make<Http1Wire>(context, plan) : Make<Http2Wire>(context, plan);
+}
+
+}  // namespace cqbench

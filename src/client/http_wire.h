@@ -1,0 +1,107 @@
+// The client's ends of HTTP/1.1 and HTTP/2 connections, without their I/O: calls become bytes, bytes become answers.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "cqbench/run_config.h"
+#include "src/client/slot.h"
+
+struct nghttp2_session;
+
+namespace cqbench {
+
+// A slot whose calls are HTTP requests.
+struct HttpSlot : CallSlot {
+  int32_t stream = 0;    // HTTP/2: of the call in flight
+  int status = 0;        // of its answer, as soon as that is known
+  size_t body_sent = 0;  // HTTP/2: bytes of the request's body
+};
+
+// An answer has come, or (status 0) the server has given this one call up.
+struct HttpEnded {
+  HttpSlot* slot = nullptr;
+  int status = 0;
+};
+
+// What is sent for each call: made once, read by all threads.
+class HttpMessage {
+ public:
+  // `authority`: what the Host header says.
+  HttpMessage(const HttpCall& call, std::string_view authority, const std::vector<Metadata>& headers);
+
+  bool is_head() const { return is_head_; }
+  const std::string& body() const { return body_; }
+  const std::string& http1() const { return http1_; }  // all of it
+  // HTTP/2: names and values, without the body.
+  const std::vector<std::pair<std::string, std::string>>& fields() const { return fields_; }
+
+ private:
+  bool is_head_;
+  std::string body_;
+  std::string http1_;
+  std::vector<std::pair<std::string, std::string>> fields_;
+};
+
+class HttpResponseParser;
+
+// Both wires have the same functions. One connection each, one thread; `message` must outlive them.
+class Http1Wire {
+ public:
+  static constexpr bool kManyCalls = false;  // at a time
+
+  explicit Http1Wire(const HttpMessage& message);
+  Http1Wire(Http1Wire&&) noexcept;
+  ~Http1Wire();
+
+  // The connection is a new one: whatever was in flight has ended.
+  void Reset();
+  // Appends what is to be sent.
+  void Submit(HttpSlot& slot, std::string& out);
+  // Appends what the protocol itself has to say, and what it could not say before.
+  void Pull(std::string& /*out*/) {}
+  // Takes what came. Empty, or in one line why the connection can no longer be used.
+  std::string Feed(std::string_view bytes, std::vector<HttpEnded>& ended);
+  // Nobody waits for the slot's answer any more. False: then the connection is of no use.
+  bool Abandon(HttpSlot& /*slot*/) { return false; }
+  // The server closes the connection after the answer that came last.
+  bool closing() const { return closing_; }
+
+ private:
+  const HttpMessage& message_;
+  std::unique_ptr<HttpResponseParser> parser_;
+  HttpSlot* slot_ = nullptr;
+  bool closing_ = false;
+};
+
+class Http2Wire {
+ public:
+  static constexpr bool kManyCalls = true;
+
+  explicit Http2Wire(const HttpMessage& message);
+  Http2Wire(Http2Wire&&) = delete;
+  ~Http2Wire();
+
+  void Reset();
+  void Submit(HttpSlot& slot, std::string& out);
+  void Pull(std::string& out);
+  std::string Feed(std::string_view bytes, std::vector<HttpEnded>& ended);
+  bool Abandon(HttpSlot& slot);
+  // A GOAWAY has come: new calls need a new connection.
+  bool closing() const { return closing_; }
+
+ private:
+  struct Callbacks;
+  const HttpMessage& message_;
+  nghttp2_session* session_ = nullptr;
+  std::vector<HttpEnded>* ended_ = nullptr;  // during Feed()
+  bool closing_ = false;
+};
+
+}  // namespace cqbench

@@ -1,0 +1,87 @@
+#include "src/tools/http_flags.h"
+
+#include <fstream>
+#include <memory>
+
+#include "absl/strings/match.h"
+#include "absl/strings/str_cat.h"
+
+namespace cqbench {
+namespace {
+
+absl::StatusOr<std::string> ReadBody(const std::string& text) {
+  std::string body = text;
+  if (absl::StartsWith(text, "@")) {
+    std::ifstream file(text.substr(1), std::ios::binary);
+    if (!file) return absl::InvalidArgumentError(absl::StrCat("cannot read '", text.substr(1), "'"));
+    body.assign(size_t{kMaxPayloadBytes} + 1, '\0');
+    file.read(body.data(), static_cast<std::streamsize>(body.size()));
+    body.resize(static_cast<size_t>(file.gcount()));
+  }
+  if (body.size() > kMaxPayloadBytes) return absl::InvalidArgumentError("is more than 64 MiB");
+  return body;
+}
+
+}  // namespace
+
+HttpFlags::HttpFlags(CLI::App& app, RunConfig& run) : run_(run) {
+  request_option_ = AddParsed(app, "--http-request", call_, ParseHttpCall,
+                              "with --api http1 or http2: what is asked for, as in 'GET /v1/books/1'; answers 200 to "
+                              "299 are good ones, others count as the gRPC status that they stand for")
+                        ->type_name("'METHOD TARGET'");
+  body_option_ =
+      AddParsed(app, "--http-body", body_, ReadBody, "its body, or @FILE; application/json unless -H says otherwise")
+          ->type_name("TEXT|@FILE");
+}
+
+void HttpFlags::Resolve(bool policy_given) {
+  const bool given = request_option_->count() > 0;
+  if (body_option_->count() > 0 && !given) BadCombination("--http-body", "needs --http-request");
+  if (!IsHttp(run_.api)) {
+    if (given) {
+      BadCombination("--http-request", absl::StrCat("needs --api http1 or http2, not ", ToString(run_.api)));
+    }
+    return;
+  }
+  if (!given) BadCombination("--api", absl::StrCat(ToString(run_.api), " needs --http-request"));
+  CheckHeaders();
+  ResolvePolicy(policy_given);
+  call_.body = body_;
+  run_.method = MethodInfo{};
+  run_.method.id = MethodInfo::kNotOurs;
+  run_.method.workload = "http";
+  run_.method.name = call_.method;
+  run_.method.path = call_.target;
+  run_.http = std::make_shared<const HttpCall>(call_);
+}
+
+void HttpFlags::CheckHeaders() const {
+  if (run_.metadata.size() > kMaxHttpFields) {
+    BadCombination("--header", absl::StrCat("at most ", kMaxHttpFields, " over HTTP"));
+  }
+  for (const Metadata& header : run_.metadata) {
+    const bool ours = header.key == "host" || header.key == "content-length" || header.key == "transfer-encoding" ||
+                      header.key == "connection";
+    if (ours || absl::EndsWith(header.key, "-bin")) {
+      BadCombination("--header", absl::StrCat("'", header.key, "' is not accepted over HTTP: ",
+                                              ours ? "the client sets it itself" : "it stands for bytes in gRPC"));
+    }
+  }
+}
+
+// HTTP/1.1 has one call at a time on a connection, so there every slot needs one of its own.
+void HttpFlags::ResolvePolicy(bool policy_given) {
+  if (run_.api != ClientApi::kHttp1) return;
+  if (!policy_given) run_.policy.kind = ChannelPolicy::Kind::kLocalPool;
+  for (const Load& load : run_.points) {
+    const ChannelPlan plan = PlanChannels(run_.policy, load.slots, static_cast<int>(run_.targets.size()));
+    if (plan.expected_connections >= load.slots) continue;
+    BadCombination(
+        "--channel-policy",
+        absl::StrCat(run_.policy.ToString(), " makes ", plan.expected_connections, " connection(s) for ", load.slots,
+                     " calls in flight: HTTP/1.1 has one call at a time on a connection; "
+                     "accepted are local-pool, distinct-args and pools that are as large"));
+  }
+}
+
+}  // namespace cqbench

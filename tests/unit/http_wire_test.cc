@@ -1,0 +1,161 @@
+// The client's ends of HTTP connections, from memory: what is sent for a call, and which bytes are an answer.
+#include "src/client/http_wire.h"
+
+#include <gtest/gtest.h>
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace cqbench {
+namespace {
+
+constexpr std::string_view kOk = "HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nhi";
+
+class Http1WireTest : public testing::Test {
+ protected:
+  explicit Http1WireTest(const HttpCall& call = {"GET", "/x", ""}) : message_(call, "host:1", {}), wire_(message_) {}
+
+  // Sends a call and gives the wire its answer in pieces of that size. The statuses of the answers, or why not.
+  std::vector<int> Answer(std::string_view bytes, size_t piece) {
+    std::string out;
+    wire_.Submit(slot_, out);
+    std::vector<HttpEnded> ended;
+    for (; !bytes.empty() && error_.empty(); bytes.remove_prefix(std::min(piece, bytes.size()))) {
+      error_ = wire_.Feed(bytes.substr(0, piece), ended);
+    }
+    std::vector<int> statuses;
+    for (const HttpEnded& one : ended) {
+      EXPECT_EQ(one.slot, &slot_);
+      statuses.push_back(one.status);
+    }
+    return statuses;
+  }
+
+  HttpSlot slot_;
+  HttpMessage message_;
+  Http1Wire wire_;
+  std::string error_;
+};
+
+TEST_F(Http1WireTest, AnAnswerIsWholeHoweverItComes) {
+  const std::string chunked = "HTTP/1.1 404 No\r\nTransfer-Encoding: chunked\r\n\r\n3\r\nabc\r\n0\r\n\r\n";
+  for (size_t piece : {1, 2, 3, 7, 100}) {
+    SCOPED_TRACE(piece);
+    EXPECT_EQ(Answer(kOk, piece), std::vector<int>{200}) << error_;
+    EXPECT_EQ(Answer(chunked, piece), std::vector<int>{404}) << error_;
+    EXPECT_EQ(Answer("HTTP/1.1 204 None\r\n\r\n", piece), std::vector<int>{204}) << error_;
+    EXPECT_EQ(Answer(std::string("HTTP/1.1 100 Continue\r\n\r\n") + std::string(kOk), piece), std::vector<int>{200});
+    EXPECT_FALSE(wire_.closing());
+  }
+}
+
+TEST_F(Http1WireTest, WhatIsNoAnswerIsSaid) {
+  for (std::string_view bytes :
+       {"SSH-2.0-OpenSSH_9.2\r\n\r\n", "HTTP/1.1 abc\r\n\r\n", "HTTP/1.1 200 OK\r\nContent-Length: x\r\n\r\n"}) {
+    SCOPED_TRACE(bytes);
+    wire_.Reset();
+    error_.clear();
+    EXPECT_TRUE(Answer(bytes, 100).empty());
+    EXPECT_NE(error_.find("no HTTP/1.1"), std::string::npos) << error_;
+  }
+}
+
+TEST_F(Http1WireTest, BytesAfterTheAnswerAreSaid) {
+  EXPECT_EQ(Answer(std::string(kOk) + "more", 1000), std::vector<int>{200});
+  EXPECT_EQ(error_, "the server sent bytes that nobody asked for");
+}
+
+TEST_F(Http1WireTest, AHeadWithoutEndIsGivenUp) {
+  std::string endless = "HTTP/1.1 200 OK\r\nX: ";
+  endless.append(1 << 20, 'x');
+  EXPECT_TRUE(Answer(endless, 4096).empty());
+  EXPECT_FALSE(error_.empty());
+}
+
+TEST_F(Http1WireTest, AServerThatClosesIsNoticed) {
+  Answer("HTTP/1.1 200 OK\r\nConnection: close\r\nContent-Length: 0\r\n\r\n", 1000);
+  EXPECT_TRUE(wire_.closing());
+  wire_.Reset();
+  EXPECT_FALSE(wire_.closing());
+}
+
+class HeadTest : public Http1WireTest {
+ protected:
+  HeadTest() : Http1WireTest({"HEAD", "/x", ""}) {}
+};
+
+TEST_F(HeadTest, TheAnswerHasNoBody) {
+  EXPECT_EQ(Answer("HTTP/1.1 200 OK\r\nContent-Length: 2000\r\n\r\n", 5), std::vector<int>{200});
+  EXPECT_TRUE(error_.empty());
+}
+
+TEST(HttpMessageTest, SaysWhatItCarries) {
+  const HttpMessage post({"POST", "/v1/a?b=c", "{}"}, "h:2", {{"x-a", "1"}});
+  EXPECT_EQ(post.http1(),
+            "POST /v1/a?b=c HTTP/1.1\r\nHost: h:2\r\nx-a: 1\r\ncontent-type: application/json\r\ncontent-length: 2\r\n"
+            "\r\n{}");
+  ASSERT_EQ(post.fields().size(), 7u);
+  EXPECT_EQ(post.fields()[3], std::pair(std::string(":path"), std::string("/v1/a?b=c")));
+  const HttpMessage text({"POST", "/", "x"}, "h", {{"content-type", "text/plain"}});
+  EXPECT_EQ(text.http1().find("application/json"), std::string::npos);
+  EXPECT_EQ(HttpMessage({"GET", "/", ""}, "h", {}).http1(), "GET / HTTP/1.1\r\nHost: h\r\n\r\n");
+}
+
+TEST(Http2WireTest, BeginsWithThePrefaceAndRefusesWhatIsNoHttp2) {
+  const HttpMessage message({"GET", "/", ""}, "h", {});
+  Http2Wire wire(message);
+  HttpSlot slot;
+  std::string out;
+  wire.Submit(slot, out);
+  wire.Pull(out);
+  EXPECT_EQ(out.substr(0, 14), "PRI * HTTP/2.0");
+  std::vector<HttpEnded> ended;
+  EXPECT_NE(wire.Feed(kOk, ended).find("no HTTP/2"), std::string::npos);
+  EXPECT_TRUE(ended.empty());
+}
+
+// What a server sends, in frames: length, type, flags, stream, payload.
+std::string Frame(char type, char flags, char stream, std::string_view payload) {
+  return std::string{0, 0, static_cast<char>(payload.size()), type, flags, 0, 0, 0, stream} + std::string(payload);
+}
+
+TEST(Http2WireTest, StreamsEndInAnyOrder) {
+  const HttpMessage message({"GET", "/", ""}, "h", {});
+  Http2Wire wire(message);
+  HttpSlot slots[3];
+  std::string out;
+  for (HttpSlot& slot : slots) wire.Submit(slot, out);
+  wire.Pull(out);
+  std::vector<HttpEnded> ended;
+  const std::string settings = Frame(4, 0, 0, ""), ok = "\x88", not_found = "\x8d";  // :status 200, 404 (RFC 7541)
+  const std::string bytes = settings + Frame(1, 5, 3, not_found) + Frame(1, 4, 1, ok) + Frame(0, 1, 1, "body") +
+                            Frame(3, 0, 5, std::string_view("\0\0\0\x02", 4));
+  for (char byte : bytes) ASSERT_EQ(wire.Feed({&byte, 1}, ended), "");
+  ASSERT_EQ(ended.size(), 3u);
+  EXPECT_EQ(ended[0].slot, &slots[1]);
+  EXPECT_EQ(ended[0].status, 404);
+  EXPECT_EQ(ended[1].slot, &slots[0]);
+  EXPECT_EQ(ended[1].status, 200);
+  EXPECT_EQ(ended[2].slot, &slots[2]);
+  EXPECT_EQ(ended[2].status, 0) << "reset";
+}
+
+TEST(Http2WireTest, AbandonedCallsEndNoMore) {
+  const HttpMessage message({"GET", "/", ""}, "h", {});
+  Http2Wire wire(message);
+  HttpSlot slot, other;
+  std::string out;
+  wire.Submit(slot, out);
+  wire.Submit(other, out);
+  wire.Pull(out);
+  EXPECT_TRUE(wire.Abandon(slot));
+  wire.Pull(out);
+  std::vector<HttpEnded> ended;
+  EXPECT_EQ(wire.Feed(Frame(4, 0, 0, "") + Frame(1, 5, 1, "\x88") + Frame(1, 5, 3, "\x88"), ended), "");
+  ASSERT_EQ(ended.size(), 1u);
+  EXPECT_EQ(ended[0].slot, &other);
+}
+
+}  // namespace
+}  // namespace cqbench
