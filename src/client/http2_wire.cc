@@ -108,19 +108,19 @@ void Http2Wire::Pull(std::string& out) {
   for (;;) {
     const uint8_t* bytes = nullptr;
     const ssize_t count = nghttp2_session_mem_send(session_, &bytes);
-    if (count <= 0) return;
+    if (count <= 0) break;
     out.append(reinterpret_cast<const char*>(bytes), static_cast<size_t>(count));
   }
+  // The library has found a fault in what came, and has said goodbye by now.
+  if (nghttp2_session_want_read(session_) == 0) closing_ = true;
 }
 
 std::string Http2Wire::Feed(std::string_view bytes, std::vector<HttpEnded>& ended) {
   ended_ = &ended;
   const ssize_t used = nghttp2_session_mem_recv(session_, reinterpret_cast<const uint8_t*>(bytes.data()), bytes.size());
   ended_ = nullptr;
-  if (used < 0) return absl::StrCat("the server's answer is no HTTP/2: ", nghttp2_strerror(static_cast<int>(used)));
-  // The library has found a fault and says goodbye.
-  const bool over = !closing_ && nghttp2_session_want_read(session_) == 0;
-  return over ? "the server's answer is no HTTP/2" : "";
+  if (used >= 0) return "";
+  return absl::StrCat("the server's answer is no HTTP/2: ", nghttp2_strerror(static_cast<int>(used)));
 }
 
 bool Http2Wire::Abandon(HttpSlot& slot) {

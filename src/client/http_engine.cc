@@ -299,7 +299,7 @@ class HttpEngine final : public SlotEngine<WireSlot<Wire>> {
   void Write(Link& link, MyLoop& loop) {
     if (!link.socket.ok()) return Drop(link, loop, absl::StrCat("cannot connect: ", std::strerror(errno)));
     link.wire.Pull(link.out);
-    if (link.wire.closing()) return Drop(link, loop, "the connection takes no more calls");
+    if (link.wire.closing()) return Drop(link, loop, "the server ended the connection, or does not speak this HTTP");
     while (link.written < link.out.size()) {
       const ssize_t count = send(link.socket.fd(), link.out.data() + link.written, link.out.size() - link.written,
                                  MSG_NOSIGNAL | MSG_DONTWAIT);

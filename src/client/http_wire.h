@@ -93,7 +93,7 @@ class Http2Wire {
   void Pull(std::string& out);
   std::string Feed(std::string_view bytes, std::vector<HttpEnded>& ended);
   bool Abandon(HttpSlot& slot);
-  // A GOAWAY has come: new calls need a new connection.
+  // The connection is over, for either side's reasons: new calls need a new one.
   bool closing() const { return closing_; }
 
  private:
