@@ -128,6 +128,7 @@ int Main(int argc, char** argv) {
   app.add_option("--port", port);
   app.add_option("--threads", options.threads);
   app.add_option("--max-connections", options.max_connections);
+  app.add_option("--max-header-bytes", options.max_header_bytes);
   app.add_option("--max-body-bytes", options.max_body_bytes);
   app.add_option("--max-streams", options.max_streams);
   app.add_option("--max-resets", options.max_resets);

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "tests/unit/http2_bytes.h"
+#include "tests/unit/http_hostile.h"
 #include "tests/unit/http_memory.h"
 
 namespace cqbench {
@@ -187,74 +188,6 @@ TEST(Http2Session, AnAnswerThatNobodyTakesIsGivenUp) {
 }
 
 // --- hostile clients ---
-
-// Each ends the connection, or at least comes to nothing.
-struct Attack {
-  const char* what;
-  std::string bytes;
-  bool ends = true;
-};
-
-std::string Repeated(int times, const std::string& one) {
-  std::string all;
-  for (int i = 0; i < times; ++i) all += one;
-  return all;
-}
-
-std::vector<Attack> Attacks() {
-  const std::string fields = RequestFields("GET", "/");
-  const std::string get = Frame(kHeaders, kEndHeaders | kEndStream, 1, fields);
-  std::string rapid_reset;
-  std::string made_to_reset;
-  for (uint32_t id = 1; id < 2000; id += 2) {
-    rapid_reset += Frame(kHeaders, kEndHeaders, id, fields) + Frame(kReset, 0, id, Number(8));
-    made_to_reset += Frame(kHeaders, kEndHeaders, id, fields) + Frame(kWindow, 0, id, Number(0));
-  }
-  std::string large_headers = fields;
-  for (int i = 0; i < 40; ++i) large_headers += Field("x", std::string(100, 'x'));
-  return {
-      {"no SETTINGS", std::string(kPreface) + get},
-      {"a frame above the limit", Start() + std::string("\x00\x80\x00\x00\x00\x00\x00\x00\x01", 9)},
-      {"an even stream", Start() + Frame(kHeaders, kEndHeaders | kEndStream, 2, fields)},
-      {"DATA on no stream", Start() + Frame(kData, 0, 0, "x")},
-      {"DATA on a stream that is not open", Start() + Frame(kData, 0, 1, "x")},
-      {"HPACK that is none", Start() + Frame(kHeaders, kEndHeaders | kEndStream, 1, "\xff\xff\xff\xff\xff\xff")},
-      {"a frame between HEADERS and CONTINUATION",
-       Start() + Frame(kHeaders, 0, 1, fields) + Frame(kPing, 0, 0, "12345678")},
-      {"CONTINUATION without HEADERS", Start() + Frame(kMore, kEndHeaders, 1, fields)},
-      {"SETTINGS of a wrong length", Start() + Frame(kSettings, 0, 0, "abc")},
-      {"a window above 31 bits", Start() + Frame(kSettings, 0, 0, std::string("\0\x04\xff\xff\xff\xff", 6))},
-      {"a window that grows too large", Start() + Frame(kWindow, 0, 0, Number(0x7fffffff))},
-      {"PING of a wrong length", Start() + Frame(kPing, 0, 0, "1234567")},
-      {"rapid reset", Start() + rapid_reset},
-      {"made to reset", Start() + made_to_reset},
-      {"headers far above the limit", Start() + Frame(kHeaders, kEndHeaders | kEndStream, 1, large_headers)},
-      {"CONTINUATION without an end",
-       Start() + Frame(kHeaders, 0, 1, fields) + Repeated(2000, Frame(kMore, 0, 1, Field("x", "y")))},
-      // One stream suffers.
-      {"an upper-case name", Start() + Frame(kHeaders, kEndHeaders | kEndStream, 1, fields + Field("X-Y", "z")), false},
-      {"a field of the connection",
-       Start() + Frame(kHeaders, kEndHeaders | kEndStream, 1, fields + Field("transfer-encoding", "chunked")), false},
-      {"NUL in a field",
-       Start() + Frame(kHeaders, kEndHeaders | kEndStream, 1, fields + Field("x", std::string("a\0b", 3))), false},
-      {"two paths", Start() + Frame(kHeaders, kEndHeaders | kEndStream, 1, fields + Field(":path", "/")), false},
-      {"two lengths",
-       Start() + Frame(kHeaders, kEndHeaders, 1, fields + Field("content-length", "1") + Field("content-length", "2")),
-       false},
-      {"fewer bytes than announced",
-       Start() + Frame(kHeaders, kEndHeaders, 1, fields + Field("content-length", "5")) +
-           Frame(kData, kEndStream, 1, "1234"),
-       false},
-      {"more bytes than announced",
-       Start() + Frame(kHeaders, kEndHeaders, 1, fields + Field("content-length", "3")) +
-           Frame(kData, kEndStream, 1, "1234"),
-       false},
-      {"no path", Start() + Frame(kHeaders, kEndHeaders | kEndStream, 1, Field(":method", "GET")), false},
-      {"CONNECT",
-       Start() + Frame(kHeaders, kEndHeaders | kEndStream, 1, Field(":method", "CONNECT") + Field(":authority", "x")),
-       false},
-  };
-}
 
 TEST(Http2Session, WhatIsNoRequestIsNotHandled) {
   for (const Attack& attack : Attacks()) {
