@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <boost/asio/buffer.hpp>
+#include <boost/asio/post.hpp>
 #include <cerrno>
 #include <cstring>
 #include <utility>
@@ -14,6 +15,8 @@ namespace {
 using boost::asio::ip::tcp;
 
 constexpr size_t kReadBytes = 16 << 10;
+// How often a connection writes before others have their turn: one that reads as fast as we write would never let go.
+constexpr int kTurns = 4;
 constexpr Nanos kLingerNs = 2 * kNanosPerSecond;
 
 }  // namespace
@@ -33,7 +36,11 @@ void Connection::Advance() {
 
 bool Connection::Serve() {
   if (session_ == nullptr && !MakeSession()) return !no_more_bytes_;
-  while (!awaiting_room_) {
+  for (int turn = 0; !awaiting_room_; ++turn) {
+    if (turn == kTurns) {
+      GoOnLater();
+      break;
+    }
     const size_t used = session_->Receive(unused());
     begin_ += used;
     session_->Produce();
@@ -48,7 +55,7 @@ bool Connection::Serve() {
     // Written out: there may be room for more of what is there.
     if (!something && used == 0) break;
   }
-  return awaiting_room_ || !no_more_bytes_ || session_->Busy();
+  return awaiting_room_ || posted_ || !no_more_bytes_ || session_->Busy();
 }
 
 bool Connection::MakeSession() {
@@ -93,6 +100,16 @@ void Connection::AwaitRoom() {
     awaiting_room_ = false;
     if (closed_) return EndWhenUnused();
     if (error) return Close();
+    Advance();
+  });
+}
+
+void Connection::GoOnLater() {
+  if (posted_) return;
+  posted_ = true;
+  boost::asio::post(socket_.get_executor(), [this] {
+    posted_ = false;
+    if (closed_) return EndWhenUnused();
     Advance();
   });
 }
@@ -173,7 +190,7 @@ void Connection::Close() {
 }
 
 void Connection::EndWhenUnused() {
-  if (!reading_ && !awaiting_room_ && !advancing_) owner_.Remove(*this);
+  if (!reading_ && !awaiting_room_ && !posted_ && !advancing_) owner_.Remove(*this);
 }
 
 }  // namespace cqbench

@@ -44,6 +44,7 @@ class Connection final : public Wire {
   bool Write();
   void AwaitBytes();
   void AwaitRoom();
+  void GoOnLater();
   void OnBytes(const boost::system::error_code& error, size_t bytes);
   // Says that nothing more comes, and takes what the client still sends, so that it gets to read the last answer:
   // closing a socket with unread bytes in it throws away what was written.
@@ -64,6 +65,7 @@ class Connection final : public Wire {
   Nanos since_;         // the last bytes that the client took, or its connection
   bool reading_ = false;
   bool awaiting_room_ = false;
+  bool posted_ = false;         // others have their turn, then this
   bool no_more_bytes_ = false;  // the client has said so
   bool lingering_ = false;
   bool closed_ = false;

@@ -102,6 +102,17 @@ class HttpSocket {
   std::string ReadUntil(std::string_view text) {
     return Read([text](const std::string& all) { return all.find(text) != std::string::npos; });
   }
+  bool Readable(Seconds timeout) const {
+    pollfd waiting{fd_, POLLIN, 0};
+    return poll(&waiting, 1, static_cast<int>(timeout.count() * 1000)) == 1;
+  }
+  // Takes and forgets what comes, as fast as it can.
+  template <class Predicate>
+  void ReadWhile(const Predicate& goes_on) {
+    std::array<char, 65536> buffer;
+    while (goes_on() && recv(fd_, buffer.data(), buffer.size(), 0) > 0) {
+    }
+  }
   // What comes until the server ends the connection; `ended` says whether it did.
   std::string ReadAll(bool* ended) {
     ended_ = false;
@@ -116,8 +127,7 @@ class HttpSocket {
     std::string all;
     std::array<char, 65536> buffer;
     while (!enough(all)) {
-      pollfd waiting{fd_, POLLIN, 0};
-      if (poll(&waiting, 1, static_cast<int>(kHttpPatience.count() * 1000)) != 1) break;
+      if (!Readable(kHttpPatience)) break;
       const ssize_t n = recv(fd_, buffer.data(), buffer.size(), 0);
       ended_ = n <= 0;
       if (ended_) break;

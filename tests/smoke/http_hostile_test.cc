@@ -5,8 +5,10 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <atomic>
 #include <optional>
 #include <string>
+#include <thread>
 #include <vector>
 
 #include "tests/smoke/http_front.h"
@@ -90,6 +92,14 @@ TEST(HttpHostile, SlowClientsAreEnded) {
   EXPECT_THAT(front.Stop(), HasSubstr("timed_out=4"));
 }
 
+// For an answer without an end, and over HTTP/2 with windows that hold nothing back.
+std::string Endless(bool http2) {
+  if (!http2) return "GET /lines?1000000000 HTTP/1.1\r\nHost: x\r\n\r\n";
+  return Start() + Frame(kWindow, 0, 0, Number(0x7ffe0000)) +
+         Frame(kSettings, 0, 0, std::string("\0\x04\x7f\xff\xff\xff", 6)) +
+         Frame(kHeaders, kEndHeaders | kEndStream, 1, RequestFields("GET", "/lines?1000000000"));
+}
+
 // What a client asks for that does not read, on each protocol.
 std::vector<std::string> Greedy() {
   std::string pipelined;
@@ -100,11 +110,7 @@ std::vector<std::string> Greedy() {
     streams += Frame(kHeaders, kEndHeaders | kEndStream, id, RequestFields("GET", "/bytes?100000"));
   }
   for (int i = 0; i < 200'000; ++i) pings += Frame(kPing, 0, 0, "12345678");
-  const std::string endless = "GET /lines?1000000000 HTTP/1.1\r\nHost: x\r\n\r\n";
-  const std::string endless2 = Start() + Frame(kWindow, 0, 0, Number(0x7ffe0000)) +
-                               Frame(kSettings, 0, 0, std::string("\0\x04\x7f\xff\xff\xff", 6)) +
-                               Frame(kHeaders, kEndHeaders | kEndStream, 1, RequestFields("GET", "/lines?1000000000"));
-  return {pipelined, streams, pings, endless, endless2};
+  return {pipelined, streams, pings, Endless(false), Endless(true)};
 }
 
 TEST(HttpHostile, ReadersThatStandStillAreBoundedAndEnded) {
@@ -131,6 +137,23 @@ TEST(HttpHostile, ReadersThatStandStillAreBoundedAndEnded) {
     EXPECT_TRUE(ended);
   }
   EXPECT_TRUE(Serves(front));
+}
+
+TEST(HttpHostile, AReaderThatIsFastDoesNotKeepOthersWaiting) {
+  for (const bool http2 : {false, true}) {
+    HttpFront front;
+    HttpSocket greedy(front.port());
+    ASSERT_TRUE(greedy.Send(Endless(http2)));
+    std::atomic<bool> enough = false;
+    std::thread reader([&] { greedy.ReadWhile([&enough] { return !enough; }); });
+    for (int i = 0; i < 20; ++i) {
+      HttpSocket other(front.port());
+      other.Send(kGetConstant);
+      EXPECT_TRUE(other.Readable(Seconds(10))) << "no answer while somebody else reads an endless one";
+    }
+    enough = true;
+    reader.join();
+  }
 }
 
 TEST(HttpHostile, ConnectionsAboveTheLimitAreClosed) {
