@@ -302,9 +302,8 @@ ssize_t Http2Session::Read(Http2Stream& stream, uint8_t* out, size_t size, uint3
 }
 
 int Http2Session::OnSent(const nghttp2_frame& frame) {
-  const bool reset = frame.hd.type == NGHTTP2_RST_STREAM;
-  if (reset && frame.rst_stream.error_code != NGHTTP2_NO_ERROR &&
-      frame.rst_stream.error_code != NGHTTP2_REFUSED_STREAM) {
+  if (frame.hd.type == NGHTTP2_RST_STREAM && frame.rst_stream.error_code != NGHTTP2_NO_ERROR &&
+      frame.rst_stream.error_code != NGHTTP2_INTERNAL_ERROR) {
     CountReset();
   }
   return 0;

@@ -117,7 +117,7 @@ class Http2Session final : public Session {
                             nghttp2_data_source* source, void* self);
   ssize_t Read(Http2Stream& stream, uint8_t* out, size_t size, uint32_t* flags);
 
-  // A client can also make us reset.
+  // A client can also make us reset; an internal error is a handler's doing.
   int OnSent(const nghttp2_frame& frame);
   int OnClose(int32_t id);
   void Remove(Http2Stream& stream);

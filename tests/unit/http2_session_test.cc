@@ -132,6 +132,19 @@ TEST(Http2Session, StreamsHaveABoundAndMayBreak) {
   EXPECT_EQ(pair.client.On(id).error, NGHTTP2_INTERNAL_ERROR);
 }
 
+TEST(Http2Session, AnswersThatBreakAreNotTheClientsFault) {
+  HttpOptions options;
+  options.max_resets = 5;
+  Pair pair(options);
+  pair.server.handle = [](const HttpRequest&, HttpReply reply) { HttpStream stream = reply.Begin(200, ""); };
+  for (int i = 0; i < 20; ++i) {
+    const int32_t id = pair.client.Request("GET", "/");
+    pair.Run();
+    EXPECT_EQ(pair.client.On(id).error, NGHTTP2_INTERNAL_ERROR);
+  }
+  EXPECT_FALSE(pair.server.ended());
+}
+
 TEST(Http2Session, WhoeverAnswersLearnsThatTheClientGaveUp) {
   Pair pair;
   std::optional<HttpStream> stream;

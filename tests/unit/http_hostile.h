@@ -105,9 +105,9 @@ inline std::vector<Attack> Attacks() {
   const std::string get = Frame(kHeaders, kEndHeaders | kEndStream, 1, fields);
   std::string rapid_reset;
   std::string made_to_reset;
-  for (uint32_t id = 1; id < 2000; id += 2) {
+  for (uint32_t id = 1; id < 600; id += 2) {  // fewer than nghttp2 itself would stop at
     rapid_reset += Frame(kHeaders, kEndHeaders, id, fields) + Frame(kReset, 0, id, Number(8));
-    made_to_reset += Frame(kHeaders, kEndHeaders, id, fields) + Frame(kWindow, 0, id, Number(0));
+    made_to_reset += Frame(kHeaders, kEndHeaders, id, fields + Field("X-Y", "z"));
   }
   std::string large_headers = fields;
   for (int i = 0; i < 40; ++i) large_headers += Field("x", std::string(100, 'x'));
