@@ -31,6 +31,8 @@ class Descriptor {
 
   int fd() const { return fd_; }
   bool ok() const { return fd_ >= 0; }
+  // The caller's from now on.
+  [[nodiscard]] int Release() { return std::exchange(fd_, -1); }
   void Close() {
     if (fd_ >= 0) close(fd_);
     fd_ = -1;

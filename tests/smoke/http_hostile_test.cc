@@ -1,0 +1,182 @@
+// Clients that mean ill, or are slow, over real sockets: each gets an error or the end of its connection, memory stays
+// bounded, and the server lives on.
+#include "tests/unit/http_hostile.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <atomic>
+#include <optional>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "tests/smoke/http_front.h"
+
+namespace cqbench::smoke {
+namespace {
+
+using testing::HasSubstr;
+using testing::StartsWith;
+
+// Beside what a server has that serves.
+constexpr size_t kBounded = kSanitized ? 256u << 20 : 24u << 20;
+
+TEST(HttpHostile, Http1) {
+  HttpFront front({"--max-body-bytes", "1000", "--max-header-bytes", "512"});
+  for (const Refused& refused : Hostile()) {
+    SCOPED_TRACE(refused.what);
+    HttpSocket socket(front.port());
+    socket.Send(refused.bytes);
+    bool ended = false;
+    EXPECT_THAT(socket.ReadAll(&ended), StartsWith("HTTP/1.1 " + std::to_string(refused.status)));
+    EXPECT_TRUE(ended);
+    ASSERT_TRUE(Serves(front));
+  }
+}
+
+TEST(HttpHostile, Http2) {
+  HttpFront front({"--max-header-bytes", "512", "--max-streams", "10"});
+  for (const Attack& attack : Attacks()) {
+    SCOPED_TRACE(attack.what);
+    HttpSocket socket(front.port());
+    socket.Send(attack.bytes);
+    if (attack.ends) {
+      bool ended = false;
+      socket.ReadAll(&ended);
+      EXPECT_TRUE(ended);
+    }
+    ASSERT_TRUE(Serves(front));
+  }
+}
+
+TEST(HttpHostile, ARequestCutOffAnywhereCostsNothing) {
+  HttpFront front;
+  const std::string all = Head("Content-Length: 5\r\n") + "hello";
+  for (size_t cut = 0; cut < all.size(); ++cut) {
+    HttpSocket socket(front.port());
+    ASSERT_TRUE(socket.Send(all.substr(0, cut)));
+    socket.EndSending();
+    bool ended = false;
+    EXPECT_EQ(socket.ReadAll(&ended), "");
+    EXPECT_TRUE(ended);
+  }
+  EXPECT_TRUE(Serves(front));
+}
+
+TEST(HttpHostile, WhoeverHasSentAllMayStillListen) {
+  HttpFront front;
+  HttpSocket socket(front.port());
+  ASSERT_TRUE(socket.Send("GET /later?50 HTTP/1.1\r\nHost: x\r\n\r\n"));
+  socket.EndSending();
+  bool ended = false;
+  EXPECT_THAT(socket.ReadAll(&ended), HasSubstr("later:"));
+  EXPECT_TRUE(ended);
+}
+
+TEST(HttpHostile, SlowClientsAreEnded) {
+  HttpFront front({"--request-ms", "200", "--idle-ms", "300"});
+  HttpSocket slow(front.port());
+  ASSERT_TRUE(slow.Send("GET / HTTP/1.1\r\nHo"));
+  HttpSocket silent(front.port());
+  HttpSocket nearly(front.port());
+  ASSERT_TRUE(nearly.Send("PRI * HTTP/2.0\r\n"));
+  HttpSocket idle2(front.port());
+  ASSERT_TRUE(idle2.Send(Start()));
+  bool ended = false;
+  EXPECT_THAT(slow.ReadAll(&ended), StartsWith("HTTP/1.1 408 "));
+  for (HttpSocket* socket : {&silent, &nearly, &idle2}) {
+    socket->ReadAll(&ended);
+    EXPECT_TRUE(ended);
+  }
+  EXPECT_THAT(front.Stop(), HasSubstr("timed_out=4"));
+}
+
+// For an answer without an end, and over HTTP/2 with windows that hold nothing back.
+std::string Endless(bool http2) {
+  if (!http2) return "GET /lines?1000000000 HTTP/1.1\r\nHost: x\r\n\r\n";
+  return Start() + Frame(kWindow, 0, 0, Number(0x7ffe0000)) +
+         Frame(kSettings, 0, 0, std::string("\0\x04\x7f\xff\xff\xff", 6)) +
+         Frame(kHeaders, kEndHeaders | kEndStream, 1, RequestFields("GET", "/lines?1000000000"));
+}
+
+// What a client asks for that does not read, on each protocol.
+std::vector<std::string> Greedy() {
+  std::string pipelined;
+  for (int i = 0; i < 10'000; ++i) pipelined += "GET /bytes?100000 HTTP/1.1\r\nHost: x\r\n\r\n";
+  std::string streams = Start() + Frame(kWindow, 0, 0, Number(0x7ffe0000));
+  std::string pings = Start();
+  for (uint32_t id = 1; id < 2000; id += 2) {
+    streams += Frame(kHeaders, kEndHeaders | kEndStream, id, RequestFields("GET", "/bytes?100000"));
+  }
+  for (int i = 0; i < 200'000; ++i) pings += Frame(kPing, 0, 0, "12345678");
+  return {pipelined, streams, pings, Endless(false), Endless(true)};
+}
+
+TEST(HttpHostile, ReadersThatStandStillAreBoundedAndEnded) {
+  HttpFront front({"--write-ms", "1500"});
+  ASSERT_TRUE(Serves(front));
+  const size_t before = front.Resident();
+  std::vector<HttpSocket> sockets;
+  for (const std::string& asked : Greedy()) {
+    sockets.emplace_back(front.port(), 4096);
+    sockets.back().Send(asked, Seconds(0.2));
+  }
+  size_t most = 0;
+  for (int i = 0; i < 20; ++i) {
+    std::this_thread::sleep_for(std::chrono::milliseconds(20));
+    most = std::max(most, front.Resident());
+    ASSERT_TRUE(Serves(front)) << "others are served meanwhile";
+  }
+  EXPECT_LT(most, before + kBounded);
+  // Nobody reads until the server has given all of them up.
+  std::this_thread::sleep_for(std::chrono::milliseconds(2500));
+  for (HttpSocket& socket : sockets) {
+    bool ended = false;
+    socket.ReadAll(&ended);
+    EXPECT_TRUE(ended);
+  }
+  EXPECT_TRUE(Serves(front));
+}
+
+TEST(HttpHostile, AReaderThatIsFastDoesNotKeepOthersWaiting) {
+  for (const bool http2 : {false, true}) {
+    HttpFront front;
+    HttpSocket greedy(front.port());
+    ASSERT_TRUE(greedy.Send(Endless(http2)));
+    std::atomic<bool> enough = false;
+    std::thread reader([&] { greedy.ReadWhile([&enough] { return !enough; }); });
+    for (int i = 0; i < 20; ++i) {
+      HttpSocket other(front.port());
+      other.Send(kGetConstant);
+      EXPECT_TRUE(other.Readable(Seconds(10))) << "no answer while somebody else reads an endless one";
+    }
+    enough = true;
+    reader.join();
+  }
+}
+
+TEST(HttpHostile, ConnectionsAboveTheLimitAreClosed) {
+  HttpFront front({"--max-connections", "2"});
+  std::optional<HttpSocket> first(front.port());
+  HttpSocket second(front.port());
+  for (HttpSocket* socket : {&*first, &second}) {
+    ASSERT_TRUE(socket->Send(kGetConstant));
+    EXPECT_THAT(socket->ReadUntil("true}"), HasSubstr(" 200 "));
+  }
+  HttpSocket third(front.port());
+  bool ended = false;
+  EXPECT_EQ(third.ReadAll(&ended), "");
+  EXPECT_TRUE(ended);
+  first.reset();
+  // The place is free when the server has seen the end.
+  bool serves = false;
+  for (int i = 0; i < 200 && !serves; ++i) {
+    std::this_thread::sleep_for(std::chrono::milliseconds(20));
+    serves = Serves(front);
+  }
+  EXPECT_TRUE(serves);
+}
+
+}  // namespace
+}  // namespace cqbench::smoke

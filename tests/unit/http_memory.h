@@ -1,0 +1,122 @@
+// An HTTP session fed from memory: no socket, no thread but the test's.
+#pragma once
+
+#include <gtest/gtest.h>
+
+#include <functional>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "src/http/session.h"
+
+namespace cqbench {
+
+// What a request was, for comparing.
+struct Seen {
+  std::string method;
+  std::string target;
+  std::string content_type;
+  std::string accept;
+  std::string body;
+};
+
+// A connection as the loop has it, with memory in place of the socket. The client takes everything that is written,
+// unless `stuck`.
+class MemoryConnection : public Wire {
+ public:
+  MemoryConnection() : MemoryConnection(HttpOptions()) {}
+  explicit MemoryConnection(const HttpOptions& options)
+      : options_(options),
+        handler_([this](const HttpRequest& request, HttpReply reply) { Handle(request, std::move(reply)); }),
+        mailbox_(std::make_shared<Mailbox>([] {})),
+        loop_(options_, handler_, 0, mailbox_) {}
+  ~MemoryConnection() override {
+    session_.reset();
+    if (!closed_) mailbox_->Close();
+  }
+
+  // As many bytes as come; nothing happens on a connection that is over.
+  void Feed(std::string_view bytes) {
+    input_.append(bytes);
+    Resume();
+  }
+  void Resume() override {
+    if (gone_) return;
+    if (session_ == nullptr) {
+      const FirstBytes first = LookAt(input_);
+      if (first == FirstBytes::kUndecided) return;
+      session_ = first == FirstBytes::kHttp1 ? MakeHttp1Session(loop_, *this) : MakeHttp2Session(loop_, *this);
+    }
+    for (bool goes_on = true; goes_on && !stuck;) {
+      // New memory each time, exactly as large as what is in it: a sanitizer sees what reads beyond. Not while a
+      // request's views point there.
+      if (session_->WantsBytes()) {
+        exact_.assign(input_.begin(), input_.end());
+        exact_.shrink_to_fit();
+        at_ = 0;
+      }
+      const size_t used = session_->Receive({exact_.data() + at_, exact_.size() - at_});
+      at_ += used;
+      input_.erase(0, used);
+      session_->Produce();
+      goes_on = (used > 0 || !session_->output().empty()) && !session_->ended();
+      output_ += std::exchange(session_->output(), std::string());
+    }
+  }
+  // What other threads left.
+  void Deliver() { mailbox_->Deliver(); }
+  // As after so long a time.
+  void Pass(Nanos time) {
+    loop_.now += time;
+    session_->CheckTimes();
+    Resume();
+  }
+  // The client is gone.
+  void Disconnect() {
+    session_.reset();
+    gone_ = true;
+  }
+  // The server is gone.
+  void CloseMailbox() {
+    Disconnect();
+    mailbox_->Close();
+    closed_ = true;
+  }
+
+  // Everything written so far, and then nothing again.
+  std::string Take() { return std::exchange(output_, std::string()); }
+  bool ended() const { return session_ != nullptr && session_->ended(); }
+  bool broken() const { return session_->broken(); }
+  Session& session() { return *session_; }
+  LoopState& loop() { return loop_; }
+
+  // What the handler does; by default it answers 200 with the body.
+  std::function<void(const HttpRequest&, HttpReply)> handle;
+  std::vector<Seen> seen;
+  bool stuck = false;
+
+ private:
+  void Handle(const HttpRequest& request, HttpReply reply) {
+    seen.push_back({std::string(request.method), std::string(request.target), std::string(request.content_type),
+                    std::string(request.accept), std::string(request.body)});
+    if (handle) return handle(request, std::move(reply));
+    reply.Send(200, "text/plain", request.body);
+  }
+
+  const HttpOptions options_;
+  const HttpHandler handler_;
+  const std::shared_ptr<Mailbox> mailbox_;
+  LoopState loop_;
+  std::unique_ptr<Session> session_;
+  std::string input_;
+  std::vector<char> exact_;
+  size_t at_ = 0;  // what of it is used up
+  std::string output_;
+  bool gone_ = false;
+  bool closed_ = false;
+};
+
+}  // namespace cqbench
