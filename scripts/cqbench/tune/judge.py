@@ -79,15 +79,15 @@ def _costs(name: str, results: Sequence[Results], objective: Objective) -> dict[
 
 
 def _ratio(variant: str, results: Sequence[Results], figure: str) -> Ratio | None:
-    """To the geometric mean of the defaults in the same round: neighbours in time."""
-    pairs = []
+    """To the defaults in the same round: neighbours in time. A round without one of them does not count."""
+    rounds = []
     for part in results:
         for repetition, figures in part.get(variant, {}).items():
             beside = [part.get(name, {}).get(repetition, {}).get(figure) for name in DEFAULTS]
             there = [value for value in beside if value]
-            if there and figures.get(figure):
-                pairs.append((figures[figure], math.exp(sum(map(math.log, there)) / len(there))))
-    return ratios.paired(pairs)
+            if len(there) == len(beside) and figures.get(figure):
+                rounds.append((figures[figure], there))
+    return ratios.paired_with_several(rounds)
 
 
 def promising(found: Iterable[Finding]) -> set[str]:
