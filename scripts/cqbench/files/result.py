@@ -19,6 +19,7 @@ from cqbench.files.source import BadDocument, decode, read_bytes
 from cqbench.files.text import one_line
 
 SCHEMA_VERSION = 3  # the newest that is read, result.schema.json's. Version 1 has no key for it and no evidence.
+BILL = "cqbench_bill"  # a key of what `cqbench cost` writes
 CLOSED, OPEN = "closed", "open"
 OLD_POLICIES = {"per-worker": "per-slot"}  # as versions 1 and 2 call them -> as they are called now
 
@@ -133,7 +134,10 @@ def load(path: Path) -> Document:
 def parse(data: bytes, name: str) -> Document:
     """Raises BadDocument."""
     try:
-        return _document(decode(data, name), name)
+        found = decode(data, name)
+        if isinstance(found, dict) and BILL in found:
+            raise BadDocument(f"{name}: a bill of cqbench cost, not a result: keep bills outside of folders of results")
+        return _document(found, name)
     except _Wrong as wrong:
         raise BadDocument(f"{name}: not a result of this grpc_ping_client (or of an older one): {wrong}") from None
 

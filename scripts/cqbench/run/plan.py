@@ -160,9 +160,8 @@ def client_command(
     """
     command = programs.command(variant.build, experiment.program("grpc_ping_client"), variant.client_env)
     to = [] if variant.build == "sid" else ["--output", str(output)]
-    load = experiment.loads[0]
-    sweep = ["--rate-list" if load.open else "--inflight-list", numbers]
-    loads = ["--find-rate", load.search] if load.search else sweep
+    sweep = ["--rate-list" if experiment.open else "--inflight-list", numbers]
+    loads = ["--find-rate", experiment.loads[0].search] if experiment.searches else sweep
     durations = ["--warmup", f"{experiment.warmup_s:.9g}", "--interval", f"{experiment.interval_s:.9g}"]
     looks = ["--server-pid", f"{server_pid}"] if server_pid else []
     flags = ["--host", host, *looks, *variant.client_flags, *loads, *durations, "--format", "json", *to]

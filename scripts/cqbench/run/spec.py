@@ -73,6 +73,10 @@ class Experiment:
     count_allocations: bool = False
 
     @property
+    def open(self) -> bool:
+        return self.loads[0].open
+
+    @property
     def searches(self) -> bool:
         """Each unit looks for the highest rate."""
         return bool(self.loads[0].search)

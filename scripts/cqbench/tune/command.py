@@ -88,7 +88,8 @@ def _load(given: dict[str, Any], name: str) -> dict[str, Any]:
     loads = {key: given[key] for key in ("inflight", "rate", "find_rate") if given[key] is not None}
     flags = [f"--{key.replace('_', '-')}" for key in loads]
     if len(loads) > 1:
-        shown = [*loads.values()][1]
+        second = [*loads.values()][1]
+        shown = f"{second:g}" if isinstance(second, float) else second
         raise click.UsageError(f"argument {flags[1]}: '{shown}' is not accepted beside {flags[0]}: one of the two")
     if name == RATE and "find_rate" not in loads:
         raise click.UsageError(f"argument --objective: '{name}' takes --find-rate and what is to be met: p99<2ms")

@@ -150,8 +150,8 @@ class Session:
             elif document.found_rate:
                 unresolved.append(f"{unit.variant}: {document.found_rate.words}")
         if unresolved:
-            how_many = f"{len(unresolved)} of {plan.count(len(manifest.done()), 'search')}"
-            end.say(f"{stage.name}: no rate from {how_many}; {unresolved[0]}")
+            how_many = f"{len(unresolved)} of {len(manifest.done())} searches"
+            end.say(f"{stage.name}: no rate from {how_many}, first {unresolved[0]}")
         return found
 
     def used_s(self) -> float:
