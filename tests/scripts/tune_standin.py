@@ -55,7 +55,7 @@ source = "here"
 
 
 def catalogue() -> str:
-    """Two gains, a slight one, a loss, one that does not work, an awful one, four that do nothing, one of them a control."""
+    """Two gains, a slight one, a loss, one that breaks, an awful one, four that do nothing, one of them a control."""
     reader, none = 'readers = ["1.51"]\n', "readers = []\n"
     text = KNOB.format("gain", "channel-arg", "test.gain", "client") + reader
     text += KNOB.format("more", "environment", "TUNE_MORE", "client")
