@@ -39,7 +39,6 @@ KNOBS = "knobs.toml"  # the catalogue that a run was begun with, in its folder
 INFLIGHT = 48
 CLIENT = ("--api", "cq", "--channel-policy", "shared")
 SERVER = ("--api", "cq")
-FLAGS = {"words": "CLIENT FLAGS", "catalogue": "--knobs", "listing": "--list"}  # of options with other names here
 
 
 def _kinds(ctx: click.Context, param: click.Parameter, words: str | None) -> tuple[str, ...]:
@@ -247,7 +246,7 @@ def command(ctx: click.Context, /, **given: Any) -> int:
 
     A search for the highest rate under an objective takes some fifty points, so all settings take hours: --plan says
     how long; name few kinds with --only, and a --budget. A search that finds no rate counts as not measured. P99 at a
-    rate tells more in the same time.
+    rate takes one point.
 
     Results: results/tune-DATE-TIME/ with tune.txt, tune.json, knobs.toml, and for each stage a folder as of cqbench
     run. Environment: SERVER_CPUS, CLIENT_CPUS: CPUs for either side, such as 0-3,8.
