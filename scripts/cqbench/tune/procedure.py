@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Protocol
 
 from cqbench.tune import judge, stages
@@ -151,12 +151,10 @@ class Procedure:
         self._judge(first, parts)
         if self.bench.stopped:
             return
-        again = stages.confirm_again(first, judge.promising(self.outcome.findings), 1)
+        again = stages.confirm_again(first, judge.promising(first, parts[0], self.objective), 1)
         if again is None:
             return
-        number = self._repetitions(again.name, len(again.variants))
-        again = stages.confirm_again(first, judge.promising(self.outcome.findings), number)
-        assert again is not None
+        again = replace(again, repetitions=self._repetitions(again.name, len(again.variants)))
         parts.append(self._measure(again))
         self._judge(first, parts)
 

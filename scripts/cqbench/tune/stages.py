@@ -4,9 +4,10 @@
    be run, and what is worse even in its best run: it is no gain, and would only hide the others in the screening.
 2. `screen`: design.py. On go those that look better than the defaults by two standard errors, the best first.
 3. `confirm-1`, `confirm-2`: each of them alone, all of them together, and negative controls, beside the defaults, with
-   new measurements. Half-way those that do not look like a gain are dropped (after Z. Karnin, T. Koren, O. Somekh:
-   Almost optimal exploration in multi-armed bandits, ICML 2013, and K. Jamieson, A. Talwalkar: Non-stochastic best arm
-   identification, AISTATS 2016, who halve). Dropping can only cost power: judge.py still counts them as comparisons.
+   new measurements. Half-way those that are not better more often than not are dropped (after Z. Karnin, T. Koren,
+   O. Somekh: Almost optimal exploration in multi-armed bandits, ICML 2013, and K. Jamieson, A. Talwalkar:
+   Non-stochastic best arm identification, AISTATS 2016, who halve). Dropping can only cost power: judge.py still counts
+   them as comparisons.
 4. `set`: what was confirmed, together, beside the defaults.
 """
 
