@@ -193,7 +193,7 @@ def ran(programs: Path) -> list[str]:
 
 
 def wait_for(path: Path) -> None:
-    give_up_at = time.monotonic() + 20
+    give_up_at = time.monotonic() + 90
     while not path.exists() and time.monotonic() < give_up_at:
         time.sleep(0.02)
     assert path.exists()
