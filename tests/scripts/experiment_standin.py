@@ -192,11 +192,14 @@ def ran(programs: Path) -> list[str]:
     return [line.split()[0] for line in (programs / "clients").read_text().splitlines()]
 
 
-def wait_for(path: Path) -> None:
+def wait_for(path: Path, pattern: str = "") -> Path:
+    """Until it is there, or what the pattern names below it."""
+    root, name = (path, pattern) if pattern else (path.parent, path.name)
     give_up_at = time.monotonic() + 90
-    while not path.exists() and time.monotonic() < give_up_at:
+    while (found := next(root.glob(name), None)) is None and time.monotonic() < give_up_at:
         time.sleep(0.02)
-    assert path.exists()
+    assert found is not None, f"{root}/{name}"
+    return found
 
 
 def assert_no_server(programs: Path) -> None:

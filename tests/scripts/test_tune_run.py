@@ -30,10 +30,7 @@ def ran(tmp_path_factory: pytest.TempPathFactory) -> Ran:
     """Begun, interrupted in the screening, and resumed."""
     programs = make(tmp_path_factory.mktemp("tune"))
     process = start(programs, *flags(programs))
-    results = programs.parent / "results"
-    wait_for(results)
-    (folder,) = results.iterdir()
-    wait_for(folder / "screen/raw/r003.a/01-4.json")
+    folder = wait_for(programs.parent, "results/*/screen/raw/r003.a/01-4.json").parents[3]
     process.send_signal(signal.SIGINT)
     interrupted = finish(process)
     status, stdout, stderr = finish(start(programs, "--resume", str(folder)))
