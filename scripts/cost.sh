@@ -8,20 +8,11 @@
 set -euo pipefail
 source "$(dirname "${BASH_SOURCE[0]}")/lib.sh"
 
-build=yes newest=
-for ((i = 1; i <= $#; i++)); do
-  case ${!i} in
-    --) break ;; # the client's own flags follow
-    --plan | --bin | --bin=* | --program | -h | --help) build=no ;;
-    --build=sid | sid) newest=yes ;;
-  esac
-done
-
 need_packages "${PYTHON_PACKAGES[@]}" "${COST_PACKAGES[@]}"
 python_venv
-if [[ $build == yes ]]; then
+if ! has_flag "--plan --bin --program -h --help" "$@"; then
   install_all
   build_preset release grpc_ping_server grpc_ping_client grpc_ping_server_counting grpc_ping_client_counting
-  [[ -z $newest ]] || "$ROOT/scripts/newgrpc.sh" --build-only
+  ! has_flag "--build=sid sid" "$@" || "$ROOT/scripts/newgrpc.sh" --build-only
 fi
 exec_cqbench cost "$@"

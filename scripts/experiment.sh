@@ -55,21 +55,10 @@ install_toxiproxy() {
   rm -f "$log"
 }
 
-build=yes
-for argument in "$@"; do
-  case $argument in
-    --) break ;; # the client's own flags follow
-    -h | --help)
-      show_help "$0"
-      exit
-      ;;
-    --plan | --list | --template | --keys | --bin | --bin=*) build=no ;;
-  esac
-done
-
+help_if_asked "$0" "$@"
 need_packages "${PYTHON_PACKAGES[@]}"
 python_venv
-if [[ $build == yes ]]; then
+if ! has_flag "--plan --list --template --keys --bin" "$@"; then
   needs=$(exec_cqbench run --needs "$@") go_servers=
   while read -r what version folder; do
     [[ $what != toxiproxy ]] || install_toxiproxy "$version" "$folder"

@@ -29,6 +29,28 @@ die() {
 # show_help FILE: the comment at the head of a script is its help.
 show_help() { sed -n '2,/^[^#]/{/^#/s/^# \{0,1\}//p}' "$1"; }
 
+# has_flag "FLAG..." ARG...: whether one of the flags, or FLAG=VALUE, is among ARG... before a `--`, behind which the
+# client's own flags follow.
+has_flag() {
+  local flags=" $1 " argument
+  shift
+  for argument in "$@"; do
+    [[ $argument != -- ]] || return 1
+    [[ $flags != *" $argument "* && $flags != *" ${argument%%=*} "* ]] || return 0
+  done
+  return 1
+}
+
+# help_if_asked FILE ARG...: shows a script's help and ends it, where an ARG asks for that.
+help_if_asked() {
+  local file=$1
+  shift
+  ! has_flag "-h --help" "$@" || {
+    show_help "$file"
+    exit
+  }
+}
+
 # missing_packages PKG...: those that dpkg does not know as installed, one per line.
 missing_packages() {
   local package

@@ -17,27 +17,17 @@
 set -euo pipefail
 source "$(dirname "${BASH_SOURCE[0]}")/lib.sh"
 
-build=yes
-for argument in "$@"; do
-  case $argument in
-    -h | --help)
-      show_help "$0"
-      exit
-      ;;
-    --plan | --bin | --bin=*) build=no ;;
-  esac
-done
-
+help_if_asked "$0" "$@"
 need_packages "${PYTHON_PACKAGES[@]}"
 python_venv
 PATH=$PATH:${GOPATH:-${HOME:-/root}/go}/bin # where `go install` puts ghz and benchmain
-if [[ $build == yes ]]; then
+if ! has_flag "--plan --bin" "$@"; then
   (exec_cqbench peers --plan "$@") 2>/dev/null || exec_cqbench peers --plan "$@"
   install_all
   targets=(grpc_ping_server grpc_ping_client)
-  [[ " $* " == *" --lineup "* ]] || targets+=(grpc_ping_server_counting grpc_ping_client_counting)
+  has_flag --lineup "$@" || targets+=(grpc_ping_server_counting grpc_ping_client_counting)
   build_preset release "${targets[@]}"
-  if [[ " $* " == *" --lineup "* ]]; then
+  if has_flag --lineup "$@"; then
     "$ROOT/scripts/lineup/build.sh" || say "no Go servers: ours are measured alone"
   fi
 fi

@@ -22,15 +22,18 @@ CHECKED = """if "--check" in sys.argv:
     sys.exit((print(f"{os.path.basename(sys.argv[0])}: {unknown}: there is no such flag", file=sys.stderr), 2)[1]
              if unknown in sys.argv else 0)
 """
-# Ends at once where its flags say so, or a file beside it does.
-SERVER = f"""#!{sys.executable}
-import os, pathlib, signal, sys, time
+# What a server does before it looks at its flags.
+SERVER_BEGINS = f"""
+import os, pathlib, sys, time
 here = pathlib.Path(__file__).parent
 if "--version" in sys.argv:
     sys.exit(print("stand-in"))
 {CHECKED}
 with (here / "server.pids").open("a") as f:
     f.write(f"{{os.getpid()}}\\n")
+"""
+# Ends at once where its flags say so, or a file beside it does.
+SERVER = f"""#!{sys.executable}{SERVER_BEGINS}
 if (here / "server-broken").exists():
     sys.exit("grpc_ping_server: no luck")
 if "--broken" in sys.argv:
@@ -153,7 +156,7 @@ def start(programs: Path, *flags: str, **more: str) -> subprocess.Popen[str]:
 
 
 def finish(process: subprocess.Popen[str]) -> tuple[int, str, str]:
-    stdout, stderr = process.communicate(timeout=60)
+    stdout, stderr = process.communicate(timeout=180)
     return process.returncode, stdout, stderr
 
 
@@ -189,11 +192,14 @@ def ran(programs: Path) -> list[str]:
     return [line.split()[0] for line in (programs / "clients").read_text().splitlines()]
 
 
-def wait_for(path: Path) -> None:
-    give_up_at = time.monotonic() + 20
-    while not path.exists() and time.monotonic() < give_up_at:
+def wait_for(path: Path, pattern: str = "") -> Path:
+    """Until it is there, or what the pattern names below it."""
+    root, name = (path, pattern) if pattern else (path.parent, path.name)
+    give_up_at = time.monotonic() + 90
+    while (found := next(root.glob(name), None)) is None and time.monotonic() < give_up_at:
         time.sleep(0.02)
-    assert path.exists()
+    assert found is not None, f"{root}/{name}"
+    return found
 
 
 def assert_no_server(programs: Path) -> None:

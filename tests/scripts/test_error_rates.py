@@ -20,7 +20,7 @@ import numpy as np
 import pytest
 from cqbench.files.offered import closed
 from cqbench.samples.series import Series, ratio
-from cqbench.stats.ratios import Ratio, repetitions_needed
+from cqbench.stats.ratios import Ratio, paired_with_several, repetitions_needed
 from cqbench.verdict.judge import Found
 from cqbench.verdict.model import Decision, Row
 from cqbench.verdict.rules import GAIN
@@ -67,6 +67,17 @@ def called_different(found: Found) -> bool:
     effects = [e.decision for judged in found.judged for e in judged.case.effects]
     decisions: Iterable[Decision] = [*(row.decision for row in rows(found)), *effects]
     return any(d.gain or d is Decision.SLOWER for d in decisions) or any(row.costs for row in rows(found))
+
+
+def test_what_is_measured_twice_beside_the_same_is_no_difference() -> None:
+    """In long series, in which a bias far below the noise of a run would be called one."""
+    random = np.random.default_rng(1)
+    wrong = 0
+    for _ in draws(150):
+        rounds = np.exp(random.normal(0, 0.1, (400, 3))) * np.where(random.random((400, 3)) < 0.05, 0.5, 1.0)
+        found = paired_with_several((top, (one, other)) for top, one, other in rounds)
+        wrong += found is not None and found.p is not None and found.p < 0.05
+    at_most(wrong, len(draws(150)), 0.05, "three times the same, 400 rounds")
 
 
 @pytest.mark.parametrize("repetitions", [6, 7, 12, 30])

@@ -18,6 +18,7 @@ case "$*" in
   "-m pip "*) echo "${*: -1}" | sed 's,.*/,,' >>"$log"; [[ ${*: -1} != *"/${BROKEN:-none}" ]] ;;
 esac
 """
+COMMANDS = {"tune.sh": "tune", "cost.sh": "cost", "experiment.sh": "run", "peers.sh": "peers"}
 
 
 @pytest.fixture
@@ -98,3 +99,44 @@ def test_measuring_takes_no_package_that_only_tests_need(function: str, browser:
     packages = done.stdout.split()
     assert "g++" in packages and "python3-venv" in packages
     assert ("iproute2" in packages) == ("chromium" in packages) == browser
+
+
+@pytest.mark.parametrize(
+    ("script", "words", "builds"),
+    [
+        *(("tune.sh", [word], False) for word in ("--list", "--help", "-h", "--bin=x")),
+        *(("tune.sh", words, True) for words in ([], ["--plan"], ["--", "--list"], ["--resume", "x"])),
+        *(("cost.sh", [word], False) for word in ("--plan", "--help", "--bin", "--program")),
+        *(("experiment.sh", [word], False) for word in ("--plan", "--list", "--keys", "--template", "--bin=x")),
+        *((script, ["x", "--", "--plan", "--bin"], True) for script in ("cost.sh", "experiment.sh")),
+        *(("peers.sh", [word], False) for word in ("--plan", "--bin")),
+    ],
+)
+def test_what_only_says_something_builds_nothing(tmp_path: Path, script: str, words: list[str], builds: bool) -> None:
+    (tmp_path / "scripts").mkdir()
+    for name in ("lib.sh", script):
+        shutil.copy(SCRIPTS / name, tmp_path / "scripts")
+    with (tmp_path / "scripts/lib.sh").open("a") as file:
+        file.write("need_packages() { :; }\npython_venv() { :; }\ninstall_all() { :; }\n")
+        file.write('build_preset() { echo "BUILDS $*"; }\nexec_cqbench() { echo "RUNS $*"; }\n')
+    command = ["bash", str(tmp_path / "scripts" / script), *words]
+    done = subprocess.run(command, capture_output=True, text=True, check=True)
+    assert ("BUILDS" in done.stdout) == builds
+    assert done.stdout.splitlines()[-1] == f"RUNS {COMMANDS[script]} {' '.join(words)}".rstrip()
+
+
+@pytest.mark.parametrize(
+    ("flags", "words", "found"),
+    [
+        ("-h --help", ["--help"], True),
+        ("--bin", ["x", "--bin=y"], True),
+        ("--bin", ["--binary", "--", "--bin"], False),
+        ("--build=sid sid", ["--build", "sid"], True),
+        ("--build=sid sid", ["--build=release"], False),
+        ("--list", [], False),
+    ],
+)
+def test_a_flag_is_found_before_the_clients_own(flags: str, words: list[str], found: bool) -> None:
+    script = f'source "{SCRIPTS}/lib.sh"; has_flag "$@"'
+    done = subprocess.run(["bash", "-euo", "pipefail", "-c", script, "bash", flags, *words], check=False)
+    assert done.returncode == (0 if found else 1)

@@ -6,7 +6,7 @@ import math
 
 import numpy as np
 import pytest
-from cqbench.stats.ratios import MAX_REPETITIONS, Ratio, holm, paired, repetitions_needed, unpaired
+from cqbench.stats.ratios import MAX_REPETITIONS, Ratio, holm, paired, paired_with_several, repetitions_needed, unpaired
 from scipy import stats
 
 
@@ -61,3 +61,17 @@ def test_repetitions_that_tell_a_ratio_from_one() -> None:
     few = repetitions_needed(Ratio(1.1, spread=0.1, paired=True, n=6)) or 0
     assert few > (repetitions_needed(Ratio(1.1, spread=0.1, paired=True, n=60)) or 0)
     assert few < (repetitions_needed(Ratio(1.1, spread=0.1, paired=True, n=6), comparisons=20) or 0)
+
+
+def test_several_of_the_same_beside_it_are_one_baseline() -> None:
+    tops, ones, others = np.exp(np.random.default_rng(3).normal(0, 0.1, (3, 30)))
+    for n in (3, 9, 30):
+        alone = paired(zip(tops[:n], ones[:n], strict=True))
+        assert paired_with_several((t, (b,)) for t, b in zip(tops[:n], ones[:n], strict=True)) == alone
+    pairs = [*zip(tops, ones, others, strict=True)]
+    both = paired_with_several((t, (a, b)) for t, a, b in pairs)
+    each = [paired((p[0], p[i]) for p in pairs) for i in (1, 2)]
+    assert both is not None and None not in each and both.n == 30
+    assert both.value == pytest.approx(math.sqrt(math.prod(r.value for r in each if r)))
+    assert both.spread < min(r.spread for r in each if r)
+    assert paired_with_several([(1.0, (1.0, 0.0))]) is None

@@ -8,6 +8,7 @@ import threading
 from pathlib import Path
 
 import pytest
+from cqbench.cost import model
 from cqbench.files.source import BadDocument
 from cqbench.samples.runs import find, read, read_all
 
@@ -96,3 +97,11 @@ def test_what_cannot_be_read_is_named(tmp_path: Path) -> None:
     with pytest.raises(BadDocument, match="pipe.json: not a regular file"):  # it would never end
         list(find(tmp_path))
     assert list(find(put(tmp_path / "empty/.x").parent)) == []
+
+
+def test_a_bill_among_results_is_named_as_what_it_is(tmp_path: Path) -> None:
+    put(tmp_path / "a.json")
+    put(tmp_path / "bill.json", json.dumps({model.MARK: 1}))
+    said = "bill.json: a bill of cqbench cost, not a result: keep bills outside of folders of results"
+    with pytest.raises(BadDocument, match=said):
+        read_all([tmp_path])

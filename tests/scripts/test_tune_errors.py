@@ -13,10 +13,10 @@ from cqbench.tune.objective import Results
 from cqbench.tune.procedure import NothingToTune, Procedure
 from cqbench.tune.stages import Stage
 from simulated import Noise
-from tune_simulated import OBJECTIVE, STEADY, Simulated, some, tune
+from tune_simulated import OBJECTIVE, STEADY, Simulated, noise_of, some, tune
 
 FULL = bool(os.environ.get("CQBENCH_FULL"))
-QUIET = Noise(start=0.05, drift=0.02, run=0.02, point=0.03, outliers=0.02)
+QUIET = noise_of(0.04)
 
 
 def seeds(quick: int) -> range:
@@ -30,10 +30,11 @@ def at_most(wrong: int, of: int, rate: float, what: str) -> None:
     assert wrong <= rate * of + 3.1 * math.sqrt(rate * (1 - rate) * of), f"{what}: {wrong} of {of}"
 
 
-@pytest.mark.parametrize("noise", [Noise(), QUIET])
-def test_where_nothing_does_anything_nothing_is_worth_setting(noise: Noise) -> None:
-    found = [tune({}, seed, noise) for seed in seeds(30)]
-    at_most(sum(not o.nothing for o in found), len(found), 0.05, f"runs in which nothing helps, a gain, {noise}")
+@pytest.mark.parametrize(("noise", "minutes"), [(Noise(), 10), (QUIET, 10), *FULL * [(Noise(), 60), (QUIET, 60)]])
+def test_where_nothing_does_anything_nothing_is_worth_setting(noise: Noise, minutes: float) -> None:
+    found = [tune({}, seed, noise, minutes) for seed in seeds(30)]
+    what = f"runs of {minutes} minutes in which nothing helps, a gain, {noise}"
+    at_most(sum(not o.nothing for o in found), len(found), 0.05, what)
     at_most(sum(len(o.left_out) for o in found), len(found) * len(some()), 0.01, "settings left out after three runs")
     alarms, controls = (sum(o.controls[i] for o in found) for i in (0, 1))
     assert controls == 2 * sum(bool(o.findings) for o in found)
@@ -41,17 +42,22 @@ def test_where_nothing_does_anything_nothing_is_worth_setting(noise: Noise) -> N
 
 
 @pytest.mark.parametrize(
-    ("noise", "gain", "least"),
-    [(Noise(), 1.10, 0.7), (QUIET, 1.03, 0.8), (QUIET, 1.05, 0.9), *FULL * [(Noise(), 1.05, 0.2)]],
-)
-def test_what_helps_is_found(noise: Noise, gain: float, least: float) -> None:
+    ("noise", "gain", "least", "minutes"),
+    [
+        (Noise(), 1.10, 0.7, 10), (QUIET, 1.03, 0.8, 10), (QUIET, 1.05, 0.9, 10), *FULL * [(Noise(), 1.05, 0.2, 10)],
+        (noise_of(0.01), 1.02, 0.85, 10), (noise_of(0.02), 1.02, 0.85, 10), (QUIET, 1.02, 0.4, 10),
+        *FULL * [(noise_of(0.01), 1.02, 0.95, 30), (noise_of(0.02), 1.02, 0.95, 30), (QUIET, 1.02, 0.95, 30)],
+    ],
+)  # fmt: skip
+def test_what_helps_is_found(noise: Noise, gain: float, least: float, minutes: float) -> None:
     """One of forty; and what only costs is not among what is worth setting."""
     truth = {"k3": gain, "k5": 0.9, "k9": 0.97}
-    found = [tune(truth, seed, noise) for seed in seeds(15)]
+    found = [tune(truth, seed, noise, minutes) for seed in seeds(15)]
+    what = f"a gain of {gain:.2f}, {minutes} minutes, {noise}"
     missed = sum("k3" not in [f.name for f in o.confirmed] for o in found)
-    at_most(missed, len(found), 1 - least, f"a gain of {gain:.2f}, {noise}: not confirmed")
+    at_most(missed, len(found), 1 - least, f"{what}: not confirmed")
     wrong = sum(any(f.name != "k3" for f in o.confirmed) for o in found)
-    at_most(wrong, len(found), 0.05, f"a gain of {gain:.2f}, {noise}: something else confirmed")
+    at_most(wrong, len(found), 0.05, f"{what}: something else confirmed")
 
 
 def test_several_gains_make_a_set_and_their_sum_is_measured() -> None:
@@ -88,7 +94,9 @@ class Failing(Simulated):
         return {} if stage.name == self.fails else results
 
 
-@pytest.mark.parametrize(("stage", "said"), [("try", "no throughput with the defaults"), ("screen", "says nothing")])
+@pytest.mark.parametrize(
+    ("stage", "said"), [("try", "no figure for throughput with the defaults"), ("screen", "says nothing")]
+)
 def test_what_cannot_be_measured_is_said_and_is_not_called_nothing(stage: str, said: str) -> None:
     bench = Failing({}, 1, STEADY)
     bench.fails = stage

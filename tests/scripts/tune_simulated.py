@@ -19,6 +19,11 @@ OBJECTIVE = Objective("throughput")
 STEADY = Noise(start=0.0, drift=0.0, run=0.0, point=0.01, outliers=0.0)
 
 
+def noise_of(unit: float) -> Noise:
+    """Of a quiet machine. unit: standard deviation of one unit beside its neighbours."""
+    return Noise(start=0.05, drift=unit / 2, run=0.55 * unit, point=0.835 * unit, outliers=0.02)
+
+
 def knob(name: str, **more: object) -> Knob:
     data = {
         "name": name, "kind": "channel-arg", "key": f"test.{name}", "values": ["1"], "default": "0", "end": "client",

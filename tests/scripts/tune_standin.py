@@ -6,16 +6,9 @@ import subprocess
 import sys
 from pathlib import Path
 
-from experiment_standin import CHECKED, DATA, environment, make_programs
+from experiment_standin import CHECKED, DATA, SERVER_BEGINS, environment, make_programs
 
-SERVER = f"""#!{sys.executable} -IS
-import os, pathlib, sys, time
-here = pathlib.Path(__file__).parent
-if "--version" in sys.argv:
-    sys.exit(print("stand-in"))
-{CHECKED}
-with (here / "server.pids").open("a") as f:
-    f.write(f"{{os.getpid()}}\\n")
+SERVER = f"""#!{sys.executable} -IS{SERVER_BEGINS}
 print("gRPC 0, stand-in", flush=True)
 print("listening on localhost:" + ("8" if "--slow=1" in sys.argv else "7"), flush=True)
 time.sleep(60)
@@ -29,7 +22,7 @@ words = " ".join(sys.argv)
 if "test.broken" in words:
     sys.exit("grpc_ping_client: it broke")
 factor = random.gauss(1, 0.004)
-for sign, by in (("test.gain=1", 1.1), ("test.awful=1", 0.3), ("localhost:8", 0.93)):
+for sign, by in (("test.gain=1", 1.1), ("test.slight=1", 1.02), ("test.awful=1", 0.3), ("localhost:8", 0.93)):
     factor *= by if sign in words else 1
 factor *= 1.06 if os.environ.get("TUNE_MORE") else 1
 data = json.loads(pathlib.Path({str(DATA)!r}, "unary-sync-shared.json").read_text())
@@ -38,6 +31,12 @@ point["throughput_per_second"] *= factor
 for end in ("client", "server"):
     point[end + "_cpu_per_rpc_ns"] = 20000 / factor
 data["benchmarks"] = [point]
+if "--find-rate" in sys.argv:  # what it finds is the throughput; the point is one of the search's
+    rate = point["rate_asked_per_second"] = point["throughput_per_second"]
+    answer = {{"resolved": True, "rate_per_second": rate, "low": 0.95 * rate, "high": 1.05 * rate}}
+    if "test.unresolved" in words:
+        answer = {{"resolved": False, "unresolved_why": "the client is the limit"}}
+    data["find_rate"] = {{"objective": "p99<2ms", "trials": [], **answer}}
 pathlib.Path(sys.argv[sys.argv.index("--output") + 1]).write_text(json.dumps(data))
 """
 KNOB = """
@@ -56,14 +55,15 @@ source = "here"
 
 
 def catalogue() -> str:
-    """Two gains, a loss, one that does not work, one that is awful, five that do nothing, one of them a control."""
+    """Two gains, a slight one, a loss, one that breaks, an awful one, four that do nothing, one of them a control."""
     reader, none = 'readers = ["1.51"]\n', "readers = []\n"
     text = KNOB.format("gain", "channel-arg", "test.gain", "client") + reader
     text += KNOB.format("more", "environment", "TUNE_MORE", "client")
     text += KNOB.format("slow", "flag", "--slow", "server")
     text += KNOB.format("broken", "channel-arg", "test.broken", "client") + reader
     text += KNOB.format("awful", "channel-arg", "test.awful", "client") + reader
-    for i in range(4):
+    text += KNOB.format("slight", "channel-arg", "test.slight", "client") + reader
+    for i in range(3):
         text += KNOB.format(f"null{i}", "environment", f"TUNE_NULL{i}", "both")
     for i in range(1):
         text += KNOB.format(f"control{i}", "channel-arg", f"test.control{i}", "both") + none

@@ -11,7 +11,7 @@ from typing import Annotated, Any
 from pydantic import Field, ValidationError
 
 from cqbench.files import source
-from cqbench.files.model import Count, Line, Model, Text, complaint
+from cqbench.files.model import Amount, Count, Line, Model, Text, complaint
 from cqbench.files.source import BadDocument
 from cqbench.files.text import one_line
 
@@ -27,6 +27,23 @@ class Network(Model):
     added_rtt_ms: Annotated[float, Field(ge=0, le=1e6)]  # to each round trip
 
 
+class UnitLoad(Model):
+    """One of them; none in version 1, whose units had all loads."""
+
+    inflight: Amount | None = None
+    rate: Amount | None = None
+    find_rate: Line = ""  # a search for the highest rate: what it has to meet
+
+    @property
+    def words(self) -> str:
+        """', 8 in flight', ', rate 2000'; '' without."""
+        if self.inflight is not None:
+            return f", {self.inflight:g} in flight"
+        if self.rate is not None:
+            return f", rate {self.rate:g}"
+        return f", highest rate with {self.find_rate}" if self.find_rate else ""
+
+
 class Unit(Model):
     """One run of server and client. Absent keys say that there was nothing of the kind."""
 
@@ -34,7 +51,7 @@ class Unit(Model):
     variant: Line = ""
     repetition: Count = 0
     status: Line = ""
-    load: dict[str, float] = {}  # calls in flight or a rate; absent in version 1, whose units had all loads
+    load: UnitLoad = UnitLoad()
     reason: Text = ""  # why it failed or was not run
     client_env: dict[str, str] = {}  # set by the experiment, not what is inherited
     server_env: dict[str, str] = {}

@@ -1,4 +1,6 @@
-"""What a point offers to the server: calls in flight in a closed loop, a rate in an open one. The two never mix."""
+"""What is offered to the server: calls in flight in a closed loop, a rate in an open one, or, by a search for the
+highest rate, many rates one after the other. They never mix.
+"""
 
 from __future__ import annotations
 
@@ -6,23 +8,33 @@ from typing import NamedTuple
 
 
 class Load(NamedTuple):
-    """number: calls in flight, or in an open loop calls per second. Ascending: closed loops first."""
+    """number: calls in flight, or in an open loop calls per second. Ascending: closed loops first.
+
+    search: what the highest rate has to meet, 'p99<2ms'; number is 0 then, and no point has this load.
+    """
 
     open: bool
     number: float
+    search: str = ""
 
     @property
     def label(self) -> str:
         """As the client names a point."""
+        if self.search:
+            return "find-rate"
         return f"rate {rate(self.number)}" if self.open else f"in-flight {self.number:.0f}"
 
     @property
     def words(self) -> str:
+        if self.search:
+            return f"highest rate with {self.search}"
         return f"{rate(self.number)} asked" if self.open else f"{self.number:.0f} in flight"
 
     @property
     def file_key(self) -> str:
-        """'8', 'rate-2000'."""
+        """'8', 'rate-2000', 'find-rate'."""
+        if self.search:
+            return "find-rate"
         return f"rate-{self.number:.12g}".replace(".", "-") if self.open else f"{self.number:.0f}"
 
 
@@ -32,6 +44,10 @@ def closed(inflight: int) -> Load:
 
 def open_loop(per_second: float) -> Load:
     return Load(True, per_second)
+
+
+def searched(objective: str) -> Load:
+    return Load(True, 0.0, objective)
 
 
 def rate(per_second: float) -> str:

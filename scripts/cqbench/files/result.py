@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any
 
 from pydantic import Field, ValidationError, field_validator, model_validator
 
@@ -19,6 +19,7 @@ from cqbench.files.source import BadDocument, decode, read_bytes
 from cqbench.files.text import one_line
 
 SCHEMA_VERSION = 3  # the newest that is read, result.schema.json's. Version 1 has no key for it and no evidence.
+BILL = "cqbench_bill"  # a key of what `cqbench cost` writes
 CLOSED, OPEN = "closed", "open"
 OLD_POLICIES = {"per-worker": "per-slot"}  # as versions 1 and 2 call them -> as they are called now
 
@@ -49,6 +50,29 @@ class Server(Model):
         return {k: v for k, v in data.items() if v is not None} if isinstance(data, dict) else data
 
 
+class FoundRate(Model):
+    """The answer of a search for the highest rate that meets an objective. Per second; with its 95 % interval."""
+
+    resolved: bool
+    rate: Annotated[float, Field(gt=0, lt=2**63)] | None = Field(default=None, alias="rate_per_second")
+    low: Amount | None = None
+    high: Amount | None = None
+    unresolved_why: Line = ""  # empty when it is resolved
+
+    @model_validator(mode="after")
+    def _is_an_answer(self) -> FoundRate:
+        if self.resolved and None in (self.rate, self.low, self.high):
+            raise ValueError("is resolved without 'rate_per_second', 'low' or 'high'")
+        return self
+
+    @property
+    def words(self) -> str:
+        """'highest rate 23456/s (21000 to 25000)'."""
+        if not self.resolved:
+            return f"unresolved: {self.unresolved_why or 'no reason given'}"
+        return f"highest rate {self.rate:.0f}/s ({self.low:.0f} to {self.high:.0f})"
+
+
 class Document(Model):
     """One run of the client: its context, and the points."""
 
@@ -73,6 +97,7 @@ class Document(Model):
     servers: list[Server] = []
     points: list[Measured]
     baselines: list[Baseline] = []
+    found_rate: FoundRate | None = None  # of --find-rate
     context: dict[str, Any]  # as it is in the file, for what is only shown or compared as text
 
     @field_validator("loop")
@@ -109,7 +134,10 @@ def load(path: Path) -> Document:
 def parse(data: bytes, name: str) -> Document:
     """Raises BadDocument."""
     try:
-        return _document(decode(data, name), name)
+        found = decode(data, name)
+        if isinstance(found, dict) and BILL in found:
+            raise BadDocument(f"{name}: a bill of cqbench cost, not a result: keep bills outside of folders of results")
+        return _document(found, name)
     except _Wrong as wrong:
         raise BadDocument(f"{name}: not a result of this grpc_ping_client (or of an older one): {wrong}") from None
 
@@ -137,6 +165,7 @@ def _document(data: Any, name: str) -> Document:
     points = [_point(entry, place, i, version, told.get("loop")) for place, i, entry in _entries(data)]
     try:
         more = {"path": name, "points": points, "baselines": data.get("baselines", []), "context": context}
+        more["found_rate"] = data.get("find_rate")
         return Document.model_validate({**told, **more})
     except ValidationError as error:
         raise _Wrong(complaint(error, ["context"])) from None

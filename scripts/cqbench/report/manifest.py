@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from cqbench.files import manifest as files
-from cqbench.files.manifest import FAILED, FILE, INTERRUPTED, PENDING, Unit
+from cqbench.files.manifest import FAILED, FILE, INTERRUPTED, PENDING
 from cqbench.files.source import BadDocument
 from cqbench.files.text import one_line
 
@@ -50,20 +50,13 @@ class Manifest:
     def failures(self) -> list[str]:
         """'VARIANT, 8 in flight, repetition 3: why'."""
         failed = (unit for unit in self.told.units if unit.status == FAILED)
-        return [f"{unit.variant}{_load(unit)}, repetition {unit.repetition}: {unit.reason}" for unit in failed]
+        return [f"{unit.variant}{unit.load.words}, repetition {unit.repetition}: {unit.reason}" for unit in failed]
 
     def commands(self, variant: str) -> tuple[str, str]:
         """Of client and server, from the first repetition that has both, or the client's; '' where there is none."""
         mine = [unit for unit in self.told.units if unit.variant == variant and unit.client_command]
         first = min(mine, key=lambda unit: (not unit.server_command, unit.repetition), default=None)
         return (line(first.client_command, MAX_COMMAND), line(first.server_command, MAX_COMMAND)) if first else ("", "")
-
-
-def _load(unit: Unit) -> str:
-    """', 8 in flight', ', rate 2000'; '' in a manifest whose units had all loads."""
-    if "inflight" in unit.load:
-        return f", {unit.load['inflight']:g} in flight"
-    return f", rate {unit.load['rate']:g}" if "rate" in unit.load else ""
 
 
 def line(value: Any, limit: int = MAX_TEXT) -> str:

@@ -116,7 +116,7 @@ def conclude(manifest: Manifest, experiment: Experiment, interrupt: Interrupt) -
     folder = manifest.folder
     measured = read_results(manifest)
     head, tail = heading(manifest, experiment), remarks(manifest)
-    first, table = findings(experiment, measured), medians(manifest, experiment, measured)
+    first, table = tables(manifest, experiment, measured)
     storage.write(folder / "summary.txt", "\n".join([head, *filter(None, [first, table]), *tail]))
     storage.write(folder / "results.csv", storage.to_csv(measured))
     derived = Derived(folder, interrupt)
@@ -178,19 +178,15 @@ def by_variant(experiment: Experiment, measured: Sequence[tuple[int, Run]]) -> d
     return found
 
 
-def findings(experiment: Experiment, measured: Sequence[tuple[int, Run]]) -> str:
-    """The tables of what this experiment is about: bars of variants with one load, codecs, streams. '' without any."""
+def tables(manifest: Manifest, experiment: Experiment, measured: Sequence[tuple[int, Run]]) -> tuple[str, str]:
+    """Of what this experiment is about (bars of variants with one load, codecs, streams), '' without any; and the
+    medians of every variant."""
     numbered = by_variant(experiment, measured)
     documents = {name: [document for _, document in of] for name, of in numbered.items()}
     shown = [bars.render(bars.rows(documents))] if len(experiment.loads) == 1 else []
     shown += [codecs.render(numbered, experiment.loads), streams.render(numbered, experiment.loads)]
-    return "\n".join(filter(None, shown))
-
-
-def medians(manifest: Manifest, experiment: Experiment, measured: Sequence[tuple[int, Run]]) -> str:
-    """The table of every variant."""
-    documents = {name: [d for _, d in of] for name, of in by_variant(experiment, measured).items()}
-    return summary.render(documents, experiment.loads, manifest.data["repetitions"])
+    medians = summary.render(documents, experiment.loads, manifest.data["repetitions"])
+    return "\n".join(filter(None, shown)), medians
 
 
 def remarks(manifest: Manifest) -> list[str]:

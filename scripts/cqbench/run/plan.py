@@ -16,6 +16,7 @@ from cqbench.run.units import Unit
 # Per unit, beside warm-up and interval: a server and a client that start, connect, drain and end. Measured: 90 ms.
 UNIT_OVERHEAD_S = 0.1
 ROOT = Path(__file__).resolve().parents[3]
+SEARCHED_POINTS = 50  # of a search for the highest rate, about
 MAX_COUNTING_S = 1.0  # warm-up, and the same again, of the pass that counts allocations
 WIDTH = 112
 PROXY_NOTE = (
@@ -58,12 +59,14 @@ def unit_seconds(experiment: Experiment) -> float:
     """How long one unit takes when nothing goes wrong."""
     counting = min(experiment.warmup_s, MAX_COUNTING_S) + min(experiment.interval_s, MAX_COUNTING_S)
     more = counting if experiment.count_allocations else 0.0
-    return experiment.warmup_s + experiment.interval_s + UNIT_OVERHEAD_S + more
+    points = SEARCHED_POINTS if experiment.searches else 1
+    return points * (experiment.warmup_s + experiment.interval_s + more) + UNIT_OVERHEAD_S
 
 
 def patience_seconds(experiment: Experiment) -> float:
-    """After this a client hangs: it may spend time on connecting (5 s) and on draining (2 s)."""
-    return unit_seconds(experiment) + 7 + 30
+    """After this a client hangs: it may spend time on connecting (5 s) and on draining (2 s each point)."""
+    points = SEARCHED_POINTS if experiment.searches else 1
+    return 1.5 * unit_seconds(experiment) + 5 + 2 * points + 30
 
 
 def place(
@@ -150,16 +153,18 @@ def client_command(
     output: Path,
     server_pid: int = 0,
 ) -> list[str]:
-    """numbers: of the loads, '8' or a list. The sid build does not see our folders: it writes to standard output.
+    """numbers: of the loads, '8' or a list; a search has none. The sid build does not see our folders: it writes to
+    standard output.
 
     server_pid: of a server that cannot be asked, to look at from outside; 0: none.
     """
     command = programs.command(variant.build, experiment.program("grpc_ping_client"), variant.client_env)
     to = [] if variant.build == "sid" else ["--output", str(output)]
     sweep = ["--rate-list" if experiment.open else "--inflight-list", numbers]
+    loads = ["--find-rate", experiment.loads[0].search] if experiment.searches else sweep
     durations = ["--warmup", f"{experiment.warmup_s:.9g}", "--interval", f"{experiment.interval_s:.9g}"]
     looks = ["--server-pid", f"{server_pid}"] if server_pid else []
-    flags = ["--host", host, *looks, *variant.client_flags, *sweep, *durations, "--format", "json", *to]
+    flags = ["--host", host, *looks, *variant.client_flags, *loads, *durations, "--format", "json", *to]
     return cpus.pinned([*command, *flags], placement.client)
 
 

@@ -217,6 +217,8 @@ def read_back(path: Path, done: Finished) -> tuple[Document | None, str]:
 
 def not_asked(document: Document | None, unit: Unit) -> str:
     """Why a result is not that of its unit; '' when it is."""
+    if unit.load.search:
+        return "" if document is None or document.found_rate else "the result has no answer of a search"
     there = any(point.load.label == unit.load.label for point in document.points) if document else True
     return "" if there else f"the result has no point with {unit.load.words}"
 
@@ -259,6 +261,8 @@ def outcome(entry: dict[str, Any], document: Document | None) -> str:
         return f"FAILED: {entry['reason']}"
     if entry["status"] == PENDING:
         return "not run: interrupted"
+    if document and document.found_rate:
+        return document.found_rate.words
     measured = [p for p in document.points if p.throughput is not None] if document else []
     words = ", ".join(f"{p.throughput:.0f} req/s" for p in measured) or "nothing measured"
     return words + ("; interrupted" if entry["status"] == INTERRUPTED else "")

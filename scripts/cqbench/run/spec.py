@@ -15,10 +15,10 @@ from typing import Any
 
 from pydantic import ValidationError
 
-from cqbench.files.offered import Load, closed, open_loop
+from cqbench.files.offered import Load, closed, open_loop, searched
 from cqbench.files.text import one_line
 from cqbench.run.fields import Pinning, Wrong, flag_name, show
-from cqbench.run.tables import PLACES, Axis, File, Settings
+from cqbench.run.tables import PLACES, Axis, File, Head, Settings
 
 if sys.version_info >= (3, 11):
     import tomllib
@@ -76,6 +76,11 @@ class Experiment:
     def open(self) -> bool:
         return self.loads[0].open
 
+    @property
+    def searches(self) -> bool:
+        """Each unit looks for the highest rate."""
+        return bool(self.loads[0].search)
+
     def program(self, name: str) -> str:
         """'grpc_ping_client', or the one that counts."""
         return f"{name}_counting" if self.count_allocations else name
@@ -99,14 +104,18 @@ def parse(text: str, name: str) -> Experiment:
     return make(data, name)
 
 
-def make(data: Data, name: str) -> Experiment:
-    """From a file's tables, which the command line may have changed. Raises BadExperiment."""
+def make(data: Data, name: str, search: str = "") -> Experiment:
+    """From a file's tables, which the command line may have changed. search: what the highest rate has to meet,
+    instead of the file's loads; a file cannot say so: variants that were searched have no load to be compared at.
+
+    Raises BadExperiment.
+    """
     try:
         file = File.model_validate(data)
     except ValidationError as error:
         lines = [_line(e["type"], e["loc"], e["input"], e.get("ctx", {}), data) for e in error.errors()]
     else:
-        problems = _Problems(file)
+        problems = _Problems(file, bool(search))
         variants = problems.variants()
         lines = problems.lines
     if lines:
@@ -116,7 +125,7 @@ def make(data: Data, name: str) -> Experiment:
         name=head.name,
         title=head.title,
         question=head.question,
-        loads=tuple(map(open_loop, map(float, head.rates))) if head.rates else tuple(map(closed, head.inflight or ())),
+        loads=(searched(search),) if search else _loads(head),
         warmup_s=head.warmup,
         interval_s=head.interval,
         repetitions=head.repetitions,
@@ -127,6 +136,10 @@ def make(data: Data, name: str) -> Experiment:
         data=data,
         count_allocations=head.counting,
     )
+
+
+def _loads(head: Head) -> tuple[Load, ...]:
+    return tuple(map(open_loop, map(float, head.rates))) if head.rates else tuple(map(closed, head.inflight or ()))
 
 
 def _line(kind: str, loc: tuple[int | str, ...], value: Any, context: dict[str, Any], data: Data) -> str:
@@ -163,8 +176,9 @@ def _where(loc: tuple[int | str, ...], data: Data) -> str:
 class _Problems:
     """What the models cannot say: keys that do not go together. lines: filled by variants()."""
 
-    def __init__(self, file: File) -> None:
+    def __init__(self, file: File, without_loads: bool) -> None:
         self.file = file
+        self.without_loads = without_loads
         self.lines: list[str] = []
 
     def refuse(self, where: str, value: Any, what: str) -> None:
@@ -175,7 +189,7 @@ class _Problems:
         head = self.file.experiment
         if head.inflight and head.rates:
             self.refuse("experiment.rates", head.rates, " beside inflight: write one of the two")
-        if not head.inflight and not head.rates:
+        if not head.inflight and not head.rates and not self.without_loads:
             self.lines.append("experiment: 'inflight' is missing, or 'rates' for an open loop")
         found = [self._variant(name, own) for name, own in self._combinations()]
         self._different([v.name for v in found], "variant.name")

@@ -9,7 +9,7 @@ from typing import Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
-from cqbench.files.offered import Load, closed, open_loop
+from cqbench.files.offered import Load, closed, open_loop, searched
 from cqbench.files.text import one_line
 from cqbench.stats.ratios import Ratio
 from cqbench.tune import settings
@@ -27,13 +27,14 @@ class BadTune(ValueError):
 
 
 class Asked(BaseModel):
-    """Durations in seconds. inflight or rate: the other is None."""
+    """Durations in seconds. inflight, rate or find_rate (what the highest rate has to meet): the others are None."""
 
     model_config = ConfigDict(extra="forbid", frozen=True)
 
-    objective: Literal["throughput", "p50", "p99", "cpu"]
+    objective: Literal["throughput", "p50", "p99", "cpu", "rate"]
     inflight: int | None = Field(default=None, ge=1)
     rate: float | None = Field(default=None, gt=0)
+    find_rate: str | None = Field(default=None, min_length=1)
     budget_s: float = Field(gt=0)
     warmup_s: float = Field(gt=0)
     interval_s: float = Field(gt=0)
@@ -49,6 +50,8 @@ class Asked(BaseModel):
 
     @property
     def load(self) -> Load:
+        if self.find_rate is not None:
+            return searched(self.find_rate)
         return open_loop(self.rate) if self.rate is not None else closed(self.inflight or 1)
 
 

@@ -17,7 +17,7 @@ from cqbench.run import cpus, layout
 from cqbench.run.end import say
 from cqbench.run.fields import CLIENT_TAKEN, SERVER_TAKEN, flag_name
 from cqbench.run.manifest import BadManifest
-from cqbench.run.plan import UNIT_OVERHEAD_S, Programs
+from cqbench.run.plan import SEARCHED_POINTS, Programs
 from cqbench.run.processes import Interrupt
 from cqbench.run.runner import Busy
 from cqbench.run.spec import BadExperiment
@@ -27,7 +27,7 @@ from cqbench.tune import as_json, knobs, library, objective, select, session, te
 from cqbench.tune.as_json import Asked, BadTune
 from cqbench.tune.knobs import BadKnobs, Candidate, Knob
 from cqbench.tune.library import Library
-from cqbench.tune.objective import THROUGHPUT, Objective
+from cqbench.tune.objective import OF_A_RATE, RATE, THROUGHPUT, Objective
 from cqbench.tune.procedure import NothingToTune, Procedure
 from cqbench.tune.select import BadChoice, Wanted
 from cqbench.tune.session import Measuring, Session
@@ -37,10 +37,8 @@ from cqbench.tune.text import Heading
 
 KNOBS = "knobs.toml"  # the catalogue that a run was begun with, in its folder
 INFLIGHT = 48
-SID_OVERHEAD_S = 0.6  # a unit's programs are started in another root file system
 CLIENT = ("--api", "cq", "--channel-policy", "shared")
 SERVER = ("--api", "cq")
-FLAGS = {"words": "CLIENT FLAGS", "catalogue": "--knobs", "listing": "--list"}  # of options with other names here
 
 
 def _kinds(ctx: click.Context, param: click.Parameter, words: str | None) -> tuple[str, ...]:
@@ -60,22 +58,15 @@ def _split(ctx: click.Context, param: click.Parameter, words: str | None) -> tup
 
 def asked_of(given: dict[str, Any]) -> Asked:
     """From the command line. Raises click.UsageError, cpus.BadCpuList."""
-    rate, inflight, name = given["rate"], given["inflight"], given["objective"]
-    if rate is not None and inflight is not None:
-        raise click.UsageError(f"argument --rate: '{rate:g}' is not accepted beside --inflight: one of the two")
-    if rate is not None and name == THROUGHPUT:
-        raise click.UsageError(
-            f"argument --objective: '{name}' is not accepted with --rate, at which all have the same: "
-            f"{', '.join(objective.NAMES[1:])} are"
-        )
+    name: Any = given["objective"] or (THROUGHPUT if given["find_rate"] is None else RATE)
+    load = _load(given, name)
     client, server = given["words"], given["server_flags"]
     _check_flags("the client's flags", client, CLIENT_TAKEN)
     _check_flags("argument --server-flags", server or (), SERVER_TAKEN)
     server = (() if client else SERVER) if server is None else server
     return Asked(
         objective=name,
-        inflight=None if rate is not None else inflight or INFLIGHT,
-        rate=rate,
+        **load,
         budget_s=given["budget"],
         warmup_s=given["warmup"],
         interval_s=given["interval"],
@@ -89,6 +80,26 @@ def asked_of(given: dict[str, Any]) -> Asked:
         exclude=given["exclude"],
         risk=given["risk"],
     )
+
+
+def _load(given: dict[str, Any], name: str) -> dict[str, Any]:
+    """name: of the objective. Raises click.UsageError."""
+    loads = {key: given[key] for key in ("inflight", "rate", "find_rate") if given[key] is not None}
+    flags = [f"--{key.replace('_', '-')}" for key in loads]
+    if len(loads) > 1:
+        second = [*loads.values()][1]
+        shown = f"{second:g}" if isinstance(second, float) else second
+        raise click.UsageError(f"argument {flags[1]}: '{shown}' is not accepted beside {flags[0]}: one of the two")
+    if name == RATE and "find_rate" not in loads:
+        raise click.UsageError(f"argument --objective: '{name}' takes --find-rate and what is to be met: p99<2ms")
+    if "find_rate" in loads and name != RATE:
+        raise click.UsageError(f"argument --objective: '{name}' is not accepted with --find-rate: {RATE} is")
+    if "rate" in loads and name not in OF_A_RATE:
+        raise click.UsageError(
+            f"argument --objective: '{name}' is not accepted with --rate, at which all have the same: "
+            f"{', '.join(OF_A_RATE)} are"
+        )
+    return loads or {"inflight": INFLIGHT}
 
 
 def _check_flags(where: str, flags: tuple[str, ...], taken: tuple[str, ...]) -> None:
@@ -114,12 +125,14 @@ class Run:
     """What is known before anything is measured."""
 
     def __init__(self, asked: Asked, catalogue: list[Knob], found: Library, programs: Programs) -> None:
-        """Raises BadChoice, BadExperiment."""
+        """Raises BadChoice, BadExperiment, Refused."""
         self.asked = asked
         self.objective = Objective(asked.objective)
         self.programs = programs
         self.workload = Workload(asked.client, asked.server, asked.start, asked.build, asked.end)
         self.measuring = Measuring(asked.load, asked.warmup_s, asked.interval_s, asked.seed)
+        if why := session.refused((), self.workload, self.measuring, programs):
+            raise Refused(f"the workload cannot be run: {why}")
         wanted = Wanted(asked.only, asked.exclude, asked.risk)
         select.check(wanted, catalogue)
         self.candidates, self.not_tried = select.select(catalogue, self.workload, found, wanted, self._refused)
@@ -127,27 +140,29 @@ class Run:
         self.heading = Heading(self.objective, f"{asked.load.words}, {' '.join(words)}", found.version, asked.end)
 
     def _refused(self, candidate: Candidate) -> str:
-        return session.refused(candidate, self.workload, self.measuring, self.programs)
+        return session.refused((candidate,), self.workload, self.measuring, self.programs)
 
     def check_budget(self) -> Budget:
         """Raises Refused: nothing to try, or too little time."""
-        overhead_s = SID_OVERHEAD_S if self.asked.build == "sid" else UNIT_OVERHEAD_S
-        unit_s = self.asked.warmup_s + self.asked.interval_s + overhead_s
-        budget = Budget(self.asked.budget_s, unit_s)
+        budget = Budget(self.asked.budget_s, self.measuring.unit_s(self.asked.build))
         if not any(not c.knob.control for c in self.candidates):
             raise Refused("there is nothing to try: --plan says why each is left out, --list shows all")
         if (least := budget.needed(self.candidates)) > budget.seconds:
+            each = f", each a search of about {SEARCHED_POINTS} points" if self.asked.find_rate else ""
             raise Refused(
                 f"argument --budget: {layout.duration(budget.seconds)} is too little for {len(self.candidates)} "
-                f"settings, which take {layout.duration(least)}; or try fewer: --only, --exclude"
+                f"settings, which take {layout.duration(least)} in units of {budget.unit_s:.2g} s{each}; or try fewer "
+                "(--only, --exclude), or a shorter --interval"
             )
         return budget
 
     def timing(self) -> list[str]:
         budget = self.check_budget()
+        repetitions = ", ".join(f"{name} {number}" for name, number in budget.fits(self.candidates).items())
         return [
             f"about {layout.duration(budget.seconds)}, of which every stage takes its share; a unit about "
-            f"{budget.unit_s:.2g} s, the least for these settings {layout.duration(budget.needed(self.candidates))}"
+            f"{budget.unit_s:.2g} s, the least for these settings {layout.duration(budget.needed(self.candidates))}",
+            f"repetitions that fit: {repetitions}; more where fewer settings go on than may",
         ]
 
     def measure(self, folder: Path) -> int:
@@ -178,13 +193,16 @@ class Run:
 @click.option(
     "--objective",
     type=click.Choice(objective.NAMES),
-    default=THROUGHPUT,
-    show_default=True,
-    help="What is to be better; cpu: per call, of both ends together.",
+    help=f"What is to be better (default {THROUGHPUT}); cpu: per call, of both ends together; rate: see --find-rate.",
 )
 @click.option("--inflight", type=whole(1, 100_000), help=f"Calls in flight, a closed loop (default {INFLIGHT}).")
 @click.option(
     "--rate", type=number(0.001, MAX_RATE, f"a rate of calls per second up to {MAX_RATE}"), help="Open loop instead."
+)
+@click.option(
+    "--find-rate",
+    metavar="OBJECTIVE",
+    help="The highest rate that meets this, such as p99<2ms: each unit is a search, as the client's --find-rate.",
 )
 @click.option("--budget", type=seconds(1, 86_400), default="10m", show_default=True, help="Time for all of it.")
 @click.option("--warmup", type=seconds(0.001), default="100ms", show_default=True, help="Of each unit.")
@@ -214,7 +232,7 @@ class Run:
     help="Programs that are built already.",
 )
 @click.option("--plan", is_flag=True, help="Say what would be tried and what not, and stop.")
-@click.option("--list", "listing", is_flag=True, help="All knobs, and which have a reader in the installed gRPC.")
+@click.option("--list", "listing", is_flag=True, help="All knobs; with programs, which have a reader here.")
 @click.argument("words", nargs=-1, metavar="[-- CLIENT FLAGS]")
 @click.pass_context
 def command(ctx: click.Context, /, **given: Any) -> int:
@@ -226,8 +244,9 @@ def command(ctx: click.Context, /, **given: Any) -> int:
     more. Among the candidates are settings that nothing reads: how many of them come out as something is the run's own
     rate of false alarms.
 
-    The highest rate under an objective is not among the objectives: a search for it (grpc_ping_client --find-rate)
-    takes fifty points. Tune P99 at a rate instead.
+    A search for the highest rate under an objective takes some fifty points, so all settings take hours: --plan says
+    how long; name few kinds with --only, and a --budget. A search that finds no rate counts as not measured. P99 at a
+    rate takes one point.
 
     Results: results/tune-DATE-TIME/ with tune.txt, tune.json, knobs.toml, and for each stage a folder as of cqbench
     run. Environment: SERVER_CPUS, CLIENT_CPUS: CPUs for either side, such as 0-3,8.
@@ -241,6 +260,11 @@ def command(ctx: click.Context, /, **given: Any) -> int:
         raise Refused(str(error)) from None
     except NothingToTune as error:
         raise click.ClickException(str(error)) from None
+
+
+def _library(asked: Asked, client: Path) -> Library:
+    """Raises OSError."""
+    return library.of_sid(NEWGRPC) if asked.build == "sid" else library.installed(client)
 
 
 def act(ctx: click.Context, given: dict[str, Any]) -> int:
@@ -258,12 +282,13 @@ def act(ctx: click.Context, given: dict[str, Any]) -> int:
     source = resumed / KNOBS if resumed else given["catalogue"] or knobs.SHIPPED
     catalogue = knobs.load(source)
     client = programs.bin / "grpc_ping_client"
-    if asked.build == "release" and not os.access(client, os.X_OK):
+    there = asked.build == "sid" or os.access(client, os.X_OK)
+    if not there and not given["listing"]:
         raise Unusable(f"argument --bin: '{programs.bin}' has no program {client.name}: a folder with it is accepted")
-    found = library.of_sid(NEWGRPC) if asked.build == "sid" else library.installed(client)
     if given["listing"]:
-        click.echo(text.catalogue(catalogue, found), nl=False)
+        click.echo(text.catalogue(catalogue, _library(asked, client) if there else None), nl=False)
         return 0
+    found = _library(asked, client)
     run = Run(asked, catalogue, found, programs)
     if given["plan"]:
         click.echo(text.plan(run.candidates, run.not_tried, run.heading, run.timing()), nl=False)

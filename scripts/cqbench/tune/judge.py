@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from cqbench.stats import ratios
+from cqbench.stats.medians import median
 from cqbench.stats.ratios import Ratio
 from cqbench.tune.knobs import Candidate
 from cqbench.tune.objective import CPU, P99, Objective, Results
@@ -79,20 +80,31 @@ def _costs(name: str, results: Sequence[Results], objective: Objective) -> dict[
 
 
 def _ratio(variant: str, results: Sequence[Results], figure: str) -> Ratio | None:
-    """To the geometric mean of the defaults in the same round: neighbours in time."""
-    pairs = []
+    return ratios.paired_with_several(_rounds(variant, results, figure))
+
+
+def _rounds(variant: str, results: Sequence[Results], figure: str) -> list[tuple[float, list[float]]]:
+    """With the defaults of the same round: neighbours in time. A round without one of them does not count."""
+    rounds = []
     for part in results:
         for repetition, figures in part.get(variant, {}).items():
             beside = [part.get(name, {}).get(repetition, {}).get(figure) for name in DEFAULTS]
             there = [value for value in beside if value]
-            if there and figures.get(figure):
-                pairs.append((figures[figure], math.exp(sum(map(math.log, there)) / len(there))))
-    return ratios.paired(pairs)
+            if len(there) == len(beside) and figures.get(figure):
+                rounds.append((figures[figure], there))
+    return rounds
 
 
-def promising(found: Iterable[Finding]) -> set[str]:
-    """Those whose estimate is a gain."""
-    return {f.name for f in found if f.gain > 0}
+def promising(stage: Stage, results: Results, objective: Objective) -> set[str]:
+    """Those that are better than the defaults more often than not: two runs at half speed among a dozen, which nobody
+    trims away, must not cost a real gain its second half."""
+    found = set()
+    for name, chosen in stage.variants.items():
+        rounds = _rounds(name, [results], objective.name) if chosen else []
+        logs = [math.log(top / bottom) for top, bottoms in rounds for bottom in bottoms]
+        if (median(logs) or 0.0) * objective.better > 0:
+            found.add(name)
+    return found
 
 
 def sets(found: Sequence[Finding], together: str) -> list[Chosen]:

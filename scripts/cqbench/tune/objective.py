@@ -1,15 +1,21 @@
-"""What is to be made better, and the figures of a unit: throughput, P50, P99, CPU per call of both ends."""
+"""What is to be made better, and the figures of a unit: throughput, P50, P99, CPU per call of both ends, or the highest
+rate that a search found.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
 
+from cqbench.files.offered import Load
 from cqbench.files.point import Measured
+from cqbench.files.result import Document
 from cqbench.samples.series import Repetition, unusable
+from cqbench.stats.medians import median
 
-THROUGHPUT, P50, P99, CPU = NAMES = ("throughput", "p50", "p99", "cpu")
-TITLES = {THROUGHPUT: "throughput", P50: "P50", P99: "P99", CPU: "CPU per call, both ends"}
+THROUGHPUT, P50, P99, CPU, RATE = NAMES = ("throughput", "p50", "p99", "cpu", "rate")
+OF_A_RATE = (P50, P99, CPU)  # what can be better at one rate
+TITLES = {THROUGHPUT: "throughput", P50: "P50", P99: "P99", CPU: "CPU per call, both ends", RATE: "the highest rate"}
 KEYS = {
     THROUGHPUT: ("throughput_per_second",),
     P50: ("latency_p50_ns",),
@@ -29,15 +35,34 @@ class Objective:
 
     @property
     def better(self) -> int:
-        return 1 if self.name == THROUGHPUT else -1
+        return 1 if self.name in (THROUGHPUT, RATE) else -1
 
     @property
     def title(self) -> str:
         return TITLES[self.name]
 
 
-def figures(measured: Measured) -> Figures:
-    """Of one unit; empty when it does not count."""
+def figures(document: Document, load: Load) -> Figures:
+    """Of one unit with that load; empty when it does not count."""
+    if load.search:
+        return _searched(document)
+    return next((found for point in document.points if point.load == load and (found := _of_point(point))), {})
+
+
+def _searched(document: Document) -> Figures:
+    """Empty when the search was not resolved: then there is no rate, not one of 0. CPU: the median of what was tried
+    in the interval of the rate; a latency there is the objective's own."""
+    found = document.found_rate
+    if found is None or not found.resolved or not found.rate:
+        return {}
+    low, high = found.low or 0.0, found.high or 0.0
+    there = [_of_point(p) for p in document.points if p.rate_asked is not None and low <= p.rate_asked <= high]
+    cpu = median(seen[CPU] for seen in there if CPU in seen)
+    return {RATE: found.rate, **({CPU: cpu} if cpu else {})}
+
+
+def _of_point(measured: Measured) -> Figures:
+    """Empty when it does not count."""
     if unusable(measured):
         return {}
     if measured.rate_asked is not None and (measured.throughput or 0.0) < REACHED * measured.rate_asked:

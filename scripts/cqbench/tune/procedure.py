@@ -3,23 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Protocol
 
-from cqbench.stats.ratios import MIN_REPETITIONS
 from cqbench.tune import judge, stages
 from cqbench.tune.design import Effect, rows_needed
 from cqbench.tune.judge import Finding
 from cqbench.tune.knobs import Candidate
-from cqbench.tune.objective import Objective, Results
+from cqbench.tune.objective import RATE, Objective, Results
 from cqbench.tune.stages import Budget, Stage
 
-LEAST = {
-    stages.SCREEN: stages.MIN_SCREENINGS,
-    stages.CONFIRM[0]: MIN_REPETITIONS,
-    stages.CONFIRM[1]: stages.LEAST_AGAIN,
-    stages.SET: MIN_REPETITIONS,
-}
+WHAT_IT_TAKES = "a percentile takes calls enough (--interval), an open loop a rate that is reached"
+WHAT_A_SEARCH_TAKES = "an objective is met at a low rate and missed at a high one that the client can keep"
 
 
 class NothingToTune(ValueError):
@@ -118,7 +113,7 @@ class Procedure:
         if begun is not None:
             return begun
         budget = Budget(self.budget_s, self.bench.unit_s())
-        return budget.repetitions(name, variants, self.budget_s - self.bench.used_s(), LEAST[name])
+        return budget.repetitions(name, variants, self.budget_s - self.bench.used_s(), stages.LEAST[name])
 
     def _try(self) -> list[Candidate]:
         stage = stages.try_each(self.candidates)
@@ -126,9 +121,10 @@ class Procedure:
         if not self.bench.stopped:
             usual = [f for n, chosen in stage.variants.items() if not chosen for f in results.get(n, {}).values()]
             if not any(self.objective.name in figures for figures in usual):
+                takes = WHAT_A_SEARCH_TAKES if self.objective.name == RATE else WHAT_IT_TAKES
                 raise NothingToTune(
-                    f"the workload itself has no {self.objective.title} with the defaults: see the logs of the stage "
-                    f"'{stages.TRY}'; a percentile takes calls enough (--interval), an open loop a rate that is reached"
+                    f"the workload itself has no figure for {self.objective.title} with the defaults: see the logs of "
+                    f"the stage '{stages.TRY}'; {takes}"
                 )
             suspicious = stages.tried(stage, [results], self.objective)
             again = self._measure(stages.try_again(stage, suspicious)) if suspicious else {}
@@ -155,12 +151,10 @@ class Procedure:
         self._judge(first, parts)
         if self.bench.stopped:
             return
-        again = stages.confirm_again(first, judge.promising(self.outcome.findings), 1)
+        again = stages.confirm_again(first, judge.promising(first, parts[0], self.objective), 1)
         if again is None:
             return
-        number = self._repetitions(again.name, len(again.variants))
-        again = stages.confirm_again(first, judge.promising(self.outcome.findings), number)
-        assert again is not None
+        again = replace(again, repetitions=self._repetitions(again.name, len(again.variants)))
         parts.append(self._measure(again))
         self._judge(first, parts)
 

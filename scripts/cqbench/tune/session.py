@@ -22,30 +22,38 @@ from cqbench.run.spec import Data, Experiment
 from cqbench.run.units import make_order
 from cqbench.samples import runs
 from cqbench.tune import settings, stages
-from cqbench.tune.knobs import Candidate
 from cqbench.tune.objective import Results, figures
 from cqbench.tune.settings import Workload
-from cqbench.tune.stages import Stage
+from cqbench.tune.stages import Chosen, Stage
+
+SID_OVERHEAD_S = 0.6  # a unit's programs are started in another root file system
 
 
 @dataclass(frozen=True)
 class Measuring:
-    """How each unit is measured. Durations in seconds."""
+    """How each unit is measured. Durations in seconds, those of a search for each of its points."""
 
     load: Load
     warmup_s: float
     interval_s: float
     seed: int
 
+    def unit_s(self, build: str) -> float:
+        """What a unit takes, before one was measured."""
+        points = plan.SEARCHED_POINTS if self.load.search else 1
+        overhead_s = SID_OVERHEAD_S if build == "sid" else plan.UNIT_OVERHEAD_S
+        return points * (self.warmup_s + self.interval_s) + overhead_s
+
 
 def tables(stage: Stage, workload: Workload, measuring: Measuring) -> Data:
-    """An experiment's file."""
-    number = float(measuring.load.number) if measuring.load.open else int(measuring.load.number)
+    """An experiment's file; without a load where each unit is a search, which no file can say."""
+    load = measuring.load
+    number = {"rates": [float(load.number)]} if load.open else {"inflight": [int(load.number)]}
     head: Data = {
         "name": f"tune-{stage.name}",
         "title": f"Tuning: {stage.name}",
         "question": stage.question,
-        "rates" if measuring.load.open else "inflight": [number],
+        **({} if load.search else number),
         "warmup": measuring.warmup_s,
         "interval": measuring.interval_s,
         "repetitions": stage.repetitions,
@@ -55,11 +63,16 @@ def tables(stage: Stage, workload: Workload, measuring: Measuring) -> Data:
     return {"experiment": head, "variant": variants}
 
 
-def refused(candidate: Candidate, workload: Workload, measuring: Measuring, programs: Programs) -> str:
-    """What the programs say against its flags; '' when they take them, or cannot be asked."""
-    stage = Stage("check", "Is it taken?", {candidate.name: (candidate,)}, 1)
-    experiment = spec.make(tables(stage, workload, measuring), stage.name)
-    unpinned = {candidate.name: cpus.Placement((), (), "")}
+def experiment_of(stage: Stage, workload: Workload, measuring: Measuring) -> Experiment:
+    """Raises spec.BadExperiment."""
+    return spec.make(tables(stage, workload, measuring), stage.name, measuring.load.search)
+
+
+def refused(chosen: Chosen, workload: Workload, measuring: Measuring, programs: Programs) -> str:
+    """What the programs say against the workload with these; '' when they take it, or cannot be asked."""
+    name = chosen[0].name if chosen else stages.DEFAULT
+    experiment = experiment_of(Stage("check", "Is it taken?", {name: chosen}, 1), workload, measuring)
+    unpinned = {name: cpus.Placement((), (), "")}
     said = flags.problems(experiment, unpinned, programs)
     return said[0].partition(": variant ")[2].partition(": ")[2] or said[0] if said else ""
 
@@ -94,7 +107,7 @@ class Session:
 
     def measure(self, stage: Stage) -> Results:
         """Raises manifest.BadManifest, runner.Busy, cpus.BadCpuList, start.Unusable, OSError."""
-        experiment = spec.make(tables(stage, self.workload, self.measuring), stage.name)
+        experiment = experiment_of(stage, self.workload, self.measuring)
         placements = start.placements_for(experiment)
         if missing := start.missing_program(experiment, self.programs):
             raise start.Unusable(f"argument --bin: '{self.programs.bin}' has no program {missing}")
@@ -106,7 +119,7 @@ class Session:
         end.say(f"{stage.name}: {stage.question} {plan.count(left, 'unit')}, about {how_long}")
         Runner(experiment, placements, self.programs, manifest, self.interrupt).run()
         storage.write(self.folder / stage.name / "results.csv", storage.to_csv(end.read_results(manifest)))
-        return self._results(manifest)
+        return self._results(stage, manifest)
 
     def _manifest(self, stage: Stage, experiment: Experiment, placements: dict[str, cpus.Placement]) -> Manifest:
         """The stage's own: a new one, or that of an earlier run."""
@@ -124,16 +137,21 @@ class Session:
         order = make_order([*stage.variants], experiment.loads, stage.repetitions, seed)
         return Manifest.new(folder, experiment, order, seed, facts, facts_of(experiment, placements))
 
-    def _results(self, manifest: Manifest) -> Results:
+    def _results(self, stage: Stage, manifest: Manifest) -> Results:
         found: Results = {}
+        unresolved: list[str] = []
         for unit in manifest.done():
             try:
                 document = load_document(manifest.folder / unit.file)
             except BadDocument:
                 continue
-            for point in document.points:
-                if point.load == unit.load and (seen := figures(point)):
-                    found.setdefault(unit.variant, {})[unit.repetition] = seen
+            if seen := figures(document, unit.load):
+                found.setdefault(unit.variant, {})[unit.repetition] = seen
+            elif document.found_rate:
+                unresolved.append(f"{unit.variant}: {document.found_rate.words}")
+        if unresolved:
+            how_many = f"{len(unresolved)} of {len(manifest.done())} searches"
+            end.say(f"{stage.name}: no rate from {how_many}, first {unresolved[0]}")
         return found
 
     def used_s(self) -> float:
@@ -142,8 +160,7 @@ class Session:
     def unit_s(self) -> float:
         """Without the time between two units, which is a few milliseconds."""
         seen = [seconds for manifest in self.manifests.values() for seconds in _seconds(manifest)]
-        expected = self.measuring.warmup_s + self.measuring.interval_s + plan.UNIT_OVERHEAD_S
-        return sum(seen) / len(seen) if seen else expected
+        return sum(seen) / len(seen) if seen else self.measuring.unit_s(self.workload.build)
 
     def other_load(self) -> list[str]:
         """What other programs used, by stage."""
@@ -151,7 +168,12 @@ class Session:
         return [f"{name}: {note}" for name, note in notes if note]
 
     def report(self) -> tuple[Path | None, list[str]]:
-        """The page of the last stage that compares with the defaults; and why there is none."""
+        """The page of the last stage that compares with the defaults; and why there is none.
+
+        None of searches: they have no rate in common at which they could be compared.
+        """
+        if self.measuring.load.search:
+            return None, []
         derived = end.Derived(self.folder, self.interrupt)
         for name in (stages.SET, *reversed(stages.CONFIRM)):
             if name in self.manifests and any(runs.find(self.folder / name)):

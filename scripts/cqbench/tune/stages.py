@@ -4,9 +4,10 @@
    be run, and what is worse even in its best run: it is no gain, and would only hide the others in the screening.
 2. `screen`: design.py. On go those that look better than the defaults by two standard errors, the best first.
 3. `confirm-1`, `confirm-2`: each of them alone, all of them together, and negative controls, beside the defaults, with
-   new measurements. Half-way those that do not look like a gain are dropped (after Z. Karnin, T. Koren, O. Somekh:
-   Almost optimal exploration in multi-armed bandits, ICML 2013, and K. Jamieson, A. Talwalkar: Non-stochastic best arm
-   identification, AISTATS 2016, who halve). Dropping can only cost power: judge.py still counts them as comparisons.
+   new measurements. Half-way those that are not better more often than not are dropped (after Z. Karnin, T. Koren,
+   O. Somekh: Almost optimal exploration in multi-armed bandits, ICML 2013, and K. Jamieson, A. Talwalkar:
+   Non-stochastic best arm identification, AISTATS 2016, who halve). Dropping can only cost power: judge.py still counts
+   them as comparisons.
 4. `set`: what was confirmed, together, beside the defaults.
 """
 
@@ -22,7 +23,7 @@ from cqbench.stats.ratios import MIN_REPETITIONS
 from cqbench.tune import design, settings
 from cqbench.tune.design import Design, Effect
 from cqbench.tune.knobs import Candidate
-from cqbench.tune.objective import Objective, Results
+from cqbench.tune.objective import RATE, Objective, Results
 
 DEFAULT, AGAIN = "default", "default-again"  # the same twice: what all are compared with is measured better
 DEFAULTS = (DEFAULT, AGAIN)
@@ -35,6 +36,7 @@ CONTROLS = 2  # that are confirmed like a survivor
 SHARES = {SCREEN: 0.3, CONFIRM[0]: 0.15, CONFIRM[1]: 0.4, SET: 0.15}  # of the time behind `try`
 MIN_SCREENINGS = 2
 LEAST_AGAIN = 3  # of the second half of the confirmation
+LEAST = {SCREEN: MIN_SCREENINGS, CONFIRM[0]: MIN_REPETITIONS, CONFIRM[1]: LEAST_AGAIN, SET: MIN_REPETITIONS}
 PROMISING = 2.0  # standard errors; of what does nothing one in 44 looks like that
 LEAST_SURVIVORS = 2  # that look better at all: what is confirmed then says how little there is to be had
 Chosen = tuple[Candidate, ...]
@@ -73,7 +75,8 @@ def tried(stage: Stage, parts: Sequence[Results], objective: Objective) -> dict[
     for name in (name for name, chosen in stage.variants.items() if chosen):
         found = _seen(parts, [name], objective)
         if not found:
-            out[name] = "it could not be measured: see the logs of the stage 'try'"
+            searched = "no search in three found a rate" if objective.name == RATE else "it could not be measured"
+            out[name] = f"{searched}: see the logs of the stage '{TRY}'"
             continue
         best = max(found, key=lambda value: value * objective.better)
         if limit and (best / limit) ** objective.better < WORSE:
@@ -186,6 +189,14 @@ def best_set(sets: Sequence[Chosen], repetitions: int) -> Stage:
     return Stage(SET, "What do the settings that were confirmed bring together?", variants, repetitions)
 
 
+def sizes(candidates: Sequence[Candidate]) -> dict[str, int]:
+    """Variants of each stage behind `try`, if as many go on as may."""
+    several, alone = split(candidates)
+    going_on = min(MAX_SURVIVORS, sum(not c.knob.control for c in several)) + len(alone)
+    screening = {SCREEN: 2 * design.rows_needed(several)} if needs_screening(several) else {}
+    return {**screening, **dict.fromkeys(CONFIRM, len(DEFAULTS) + going_on + 1 + CONTROLS), SET: len(DEFAULTS) + 2}
+
+
 @dataclass(frozen=True)
 class Budget:
     """Seconds of the whole run, and what one unit takes."""
@@ -195,12 +206,17 @@ class Budget:
 
     def needed(self, candidates: Sequence[Candidate]) -> float:
         """The least with which every stage has the repetitions that a claim takes."""
-        several, alone = split(candidates)
-        screening = 2 * design.rows_needed(several) * MIN_SCREENINGS if needs_screening(several) else 0
-        going_on = min(MAX_SURVIVORS, sum(not c.knob.control for c in several)) + len(alone)
-        confirming = (len(DEFAULTS) + going_on + 1 + CONTROLS) * (MIN_REPETITIONS + LEAST_AGAIN)
-        units = len(candidates) + TRIED_DEFAULTS + screening + confirming + 4 * MIN_REPETITIONS
-        return units * self.unit_s
+        units = sum(LEAST[name] * variants for name, variants in sizes(candidates).items())
+        return (len(candidates) + TRIED_DEFAULTS + units) * self.unit_s
+
+    def fits(self, candidates: Sequence[Candidate]) -> dict[str, int]:
+        """Repetitions by stage, if as many go on as may. They are more where fewer do."""
+        left_s = self.seconds - (len(candidates) + TRIED_DEFAULTS) * self.unit_s
+        found = {}
+        for name, variants in sizes(candidates).items():
+            found[name] = self.repetitions(name, variants, left_s, LEAST[name])
+            left_s -= found[name] * variants * self.unit_s
+        return found
 
     def repetitions(self, stage: str, variants: int, left_s: float, least: int) -> int:
         """Of a stage, by its share of what is left for it and those behind it."""

@@ -190,11 +190,11 @@ def detectable(outcome: Outcome) -> float | None:
     return math.exp((critical + float(special.ndtri(POWER))) * spread / math.sqrt(n))
 
 
-def catalogue(knobs: Sequence[Knob], library: Library) -> str:
-    """--list. Ends with a newline."""
+def catalogue(knobs: Sequence[Knob], library: Library | None) -> str:
+    """--list. library: None where no program is built that would say which it is. Ends with a newline."""
     lines = [f"{'name':<34} {'kind':<12} {'end':<7} {'risk':<7} here"]
     for knob in knobs:
-        why = reader(knob, library)
+        why = reader(knob, library) if library else "not known before the programs are built"
         here = "nobody reads it: a control" if knob.control and not why else why or "yes"
         names = ", ".join(c.name for c in candidates(knob))
         lines.append(f"{knob.name:<34} {knob.kind:<12} {knob.end:<7} {knob.risk:<7} {here}")
