@@ -13,12 +13,6 @@
 
 namespace cqbench::smoke {
 
-#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
-inline constexpr bool kSanitized = true;
-#else
-inline constexpr bool kSanitized = false;
-#endif
-
 // How long anything may take that should be over at once: a bound for hangs, not a statement about speed.
 inline constexpr Seconds kPatience{kSanitized ? 120 : 30};
 // What a shared machine may add to a time that a test does check.

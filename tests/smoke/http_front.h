@@ -21,12 +21,6 @@
 
 namespace cqbench::smoke {
 
-#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
-inline constexpr bool kSanitized = true;
-#else
-inline constexpr bool kSanitized = false;
-#endif
-
 // Bounds for hangs, not statements about speed.
 inline constexpr Seconds kHttpPatience{60};
 

@@ -12,6 +12,12 @@
 
 namespace cqbench::smoke {
 
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+inline constexpr bool kSanitized = true;
+#else
+inline constexpr bool kSanitized = false;
+#endif
+
 using Seconds = std::chrono::duration<double>;
 
 // Runs a program with pipes on its standard output and error and nothing on its input. The output is read only while

@@ -1,0 +1,132 @@
+// The client over HTTP against the HTTP front: what it counts is what the server counts; failures of every kind.
+#include <csignal>
+#include <thread>
+
+#include "tests/smoke/harness.h"
+#include "tests/smoke/http_front.h"
+
+namespace cqbench::smoke {
+namespace {
+
+class HttpClientTest : public testing::TestWithParam<const char*> {
+ protected:
+  Flags To(const HttpFront& front, const std::string& request, const Flags& more = {}) {
+    return Flags{"--host", "127.0.0.1:" + front.port(), "--api", GetParam(), "--http-request", request, "--format",
+                 "json"} +
+           more;
+  }
+  Json Measured(const std::string& request, const Flags& more) {
+    const ClientRun run = RunClient(To(front_, request, more));
+    EXPECT_EQ(run.exit_code, 0) << run.err;
+    return run.Point();
+  }
+  // Of a run in which no call succeeds.
+  Json Failing(const std::string& request, const Flags& more = {}) {
+    const ClientRun run = RunClient(To(front_, request, ShortInterval() + Flags{"--inflight", "2"} + more));
+    EXPECT_EQ(run.exit_code, 1) << run.err;
+    const Json point = run.Point();
+    ExpectIdentities(point);
+    EXPECT_EQ(point.at("calls_ok"), 0);
+    return point;
+  }
+  bool http2() const { return std::string(GetParam()) == "http2"; }
+
+  HttpFront front_{{"--threads", "2"}};
+};
+
+TEST_P(HttpClientTest, TheServerHasAnsweredWhatTheClientCounts) {
+  const Json point =
+      Measured("GET /constant", {"--inflight", "4", "--warmup", "0s", "--total", "2000", "--interval", "60"});
+  ExpectClean(point);
+  ExpectIdentities(point);
+  EXPECT_GE(point.at("calls_ok"), 2000);
+  EXPECT_EQ(point.at("connections"), http2() ? 1 : 4);
+  const std::string counted = front_.Stop();
+  const auto number = [&](const std::string& key) {
+    return std::stoull(counted.substr(counted.find(key) + key.size()));
+  };
+  EXPECT_GE(number("2xx="), point.at("calls_ok").get<uint64_t>()) << counted;
+  EXPECT_LE(number("2xx="), point.at("calls_ok").get<uint64_t>() + 8) << "those that ended beside the window";
+  EXPECT_EQ(number("http2="), http2() ? number("2xx=") : 0) << counted;
+}
+
+TEST_P(HttpClientTest, EveryKindOfAnswerIsTaken) {
+  const Flags briefly = {"--inflight", "3", "--warmup", "0s", "--total", "50", "--interval", "60"};
+  ExpectClean(Measured("POST /echo", briefly + Flags{"--http-body", std::string(100'000, 'x')}));
+  ExpectClean(Measured("HEAD /constant", briefly));
+  ExpectClean(Measured("GET /bytes?3000000", briefly));
+  ExpectClean(Measured("GET /lines?30", briefly));
+  ExpectClean(Measured("GET /status?204", briefly));
+  ExpectClean(Measured("GET /later?1", briefly));
+}
+
+TEST_P(HttpClientTest, PoliciesMakeTheConnectionsThatTheyPromise) {
+  for (const auto& [policy, connections] : {std::pair{"local-pool", 4}, {"distinct-args", 4}, {"pool:4", 4}}) {
+    const Json point = Measured(
+        "GET /constant", ShortInterval() + Flags{"--inflight", "4", "--channel-policy", policy, "--threads", "3"});
+    EXPECT_EQ(point.at("connections"), connections) << policy;
+    ExpectClean(point);
+  }
+}
+
+TEST_P(HttpClientTest, AnOpenLoopAccountsForEveryCall) {
+  for (const char* at_limit : {"queue", "drop"}) {
+    const Json point = Measured(
+        "GET /later?1", ShortInterval() + Flags{"--rate", "2000", "--max-outstanding", "4", "--at-limit", at_limit});
+    ExpectIdentities(point);
+    EXPECT_GT(point.at("calls_ok"), 0);
+  }
+}
+
+TEST_P(HttpClientTest, FailuresHaveTheCodeThatTheyStandFor) {
+  const auto all = [](const Json& point, const char* code) { return CountOf(point, code) == point.at("failed"); };
+  EXPECT_TRUE(all(Failing("GET /nowhere"), "NOT_FOUND"));
+  EXPECT_TRUE(all(Failing("GET /dropped"), "INTERNAL"));
+  EXPECT_TRUE(all(Failing("GET /status?503"), "UNAVAILABLE"));
+  EXPECT_TRUE(all(Failing("GET /status?302"), "UNKNOWN")) << "redirects are not followed";
+  EXPECT_TRUE(all(Failing("GET /cut?10"), "UNAVAILABLE"));
+  EXPECT_TRUE(all(Failing("GET /later?100000"), "DEADLINE_EXCEEDED"));
+}
+
+TEST_P(HttpClientTest, AServerThatDiesCostsFailuresAndNoHang) {
+  Process client(ClientCommand(To(front_, "GET /constant", {"--inflight", "4", "--warmup", "0s", "--interval", "2"})));
+  std::this_thread::sleep_for(std::chrono::milliseconds(500));
+  front_.process().Signal(SIGKILL);
+  const ClientRun run = Finish(client);
+  EXPECT_EQ(run.exit_code, 1) << run.err;
+  const Json point = run.Point();
+  ExpectIdentities(point);
+  EXPECT_GT(CountOf(point, "UNAVAILABLE"), 0u);
+}
+
+TEST_P(HttpClientTest, ConnectionsThatTheServerClosesAreMadeAgain) {
+  const HttpFront hasty({"--idle-ms", "50"});
+  const ClientRun run = RunClient(
+      To(hasty, "GET /constant",
+         {"--warmup", "0s", "--rate", "4", "--max-outstanding", "1", "--arrivals", "constant", "--interval", "2"}));
+  const Json point = run.Point();
+  ExpectIdentities(point);
+  EXPECT_GT(point.at("calls_ok"), 2) << run.err;
+}
+
+TEST_P(HttpClientTest, AnInterruptKeepsWhatThereIs) {
+  Process client(ClientCommand(To(front_, "GET /later?1", {"--inflight", "2", "--warmup", "0s", "--interval", "60"})));
+  std::this_thread::sleep_for(std::chrono::seconds(1));
+  client.Signal(SIGINT);
+  const ClientRun run = Finish(client);
+  EXPECT_EQ(run.exit_code, 128 + SIGINT);
+  EXPECT_TRUE(run.Parsed().at("context").at("partial"));
+  EXPECT_GT(run.Point().at("calls_ok"), 0);
+}
+
+TEST_P(HttpClientTest, NobodyThereIsSaidAtOnce) {
+  const ClientRun run = RunClient({"--host", "127.0.0.1:1", "--api", GetParam(), "--http-request", "GET /"});
+  EXPECT_EQ(run.exit_code, 1);
+  EXPECT_NE(run.err.find("cannot connect to 127.0.0.1:1 (Connection refused)"), std::string::npos) << run.err;
+}
+
+INSTANTIATE_TEST_SUITE_P(All, HttpClientTest, testing::Values("http1", "http2"),
+                         [](const auto& test) { return std::string(test.param); });
+
+}  // namespace
+}  // namespace cqbench::smoke
