@@ -234,17 +234,25 @@ void FillParameters(Random& random, int depth, Message& message) {
     const auto* oneof = field.real_containing_oneof();
     if (Below(random, 3) != 0 || (oneof != nullptr && message.GetReflection()->HasOneof(message, oneof))) continue;
     if (HasParametersInside(field)) {
-      // A message that is there but has nothing in it has no parameter.
       if (depth > 0) FillParameters(random, depth - 1, *message.GetReflection()->MutableMessage(&message, &field));
-      if (message.GetReflection()->GetMessage(message, &field).ByteSizeLong() == 0) {
-        message.GetReflection()->ClearField(&message, &field);
-      }
     } else if (HasTextForm(field)) {
       const uint64_t values = field.is_repeated() ? Below(random, 4) : 1;
       for (uint64_t j = 0; j < values; ++j) {
         if (!SetFromText(RandomValue(random, field), field, message).ok()) std::abort();
       }
     }
+  }
+  DropEmptyMessages(message);
+}
+
+void DropEmptyMessages(Message& message) {
+  std::vector<const FieldDescriptor*> fields;
+  message.GetReflection()->ListFields(message, &fields);
+  for (const FieldDescriptor* field : fields) {
+    if (!HasParametersInside(*field)) continue;
+    Message& inside = *message.GetReflection()->MutableMessage(&message, field);
+    DropEmptyMessages(inside);
+    if (inside.ByteSizeLong() == 0) message.GetReflection()->ClearField(&message, field);
   }
 }
 

@@ -32,6 +32,9 @@ std::string PercentEncode(const std::string& text, bool slashes = false);
 // timestamps, durations, masks, wrappers, and messages of these.
 void FillParameters(Random& random, int depth, google::protobuf::Message& message);
 
+// Takes messages away that are there but say nothing, which no parameter can write.
+void DropEmptyMessages(google::protobuf::Message& message);
+
 // What a client writes behind the '?' for a message: a parameter for each value.
 std::string EncodeQuery(Random& random, const google::protobuf::Message& message, const std::string& prefix = "");
 
