@@ -1,9 +1,9 @@
-# cqbench_add_protos(TARGET FILE.proto... [FROM FOLDER] [MESSAGES_ONLY] [LINK TARGET...]): compiles the files with protoc
-# and the gRPC plugin into a static library. Generated headers are SYSTEM headers and generated sources carry no warnings
-# of ours: they are not ours to fix.
-# MESSAGES_ONLY: without services' stubs, and so without gRPC. FROM: the folder that the files' names, and their generated
-# headers', are relative to; without it they are this folder's, and their headers are in cqbench/proto. LINK: libraries
-# of other protos that these import.
+# cqbench_add_protos(TARGET FILE.proto... [FROM FOLDER] [MESSAGES_ONLY] [LINK TARGET...]): compiles the files with
+# protoc and the gRPC plugin into a static library. Generated headers are SYSTEM headers and generated sources carry no
+# warnings of ours: they are not ours to fix.
+# FROM: the folder that the files' names, and those of their headers, are relative to; without it they are this folder's,
+# and their headers are in cqbench/proto. MESSAGES_ONLY: without services' stubs, and so without gRPC. LINK: libraries of
+# other protos that these import.
 function(cqbench_add_protos target)
   cmake_parse_arguments(PARSE_ARGV 1 arg "MESSAGES_ONLY" "FROM" "LINK")
   if(arg_FROM)
@@ -30,8 +30,8 @@ function(cqbench_add_protos target)
     endif()
     add_custom_command(
       OUTPUT ${generated}
-      COMMAND protobuf::protoc --proto_path=${arg_FROM} --proto_path=${CQBENCH_GOOGLEAPIS_DIR} --cpp_out=${out} ${plugin}
-              ${proto}
+      COMMAND protobuf::protoc --proto_path=${arg_FROM} --proto_path=${CQBENCH_GOOGLEAPIS_DIR} --cpp_out=${out}
+              ${plugin} ${proto}
       DEPENDS ${arg_FROM}/${proto}
       WORKING_DIRECTORY ${arg_FROM}
       COMMENT "Generating C++ from ${proto}"

@@ -9,7 +9,7 @@ case ${1:-} in
   -h | --help) show_help "$0" ;;
   '')
     install_for_tests
-    python_venv test
+    python_venv build test
     ;;
   *) die "unknown argument '$1'; see --help" ;;
 esac

@@ -94,7 +94,7 @@ build_preset() {
   local preset=$1 targets=() googleapis
   shift
   (($# == 0)) || targets=(--target "$@")
-  python_venv
+  python_venv build
   googleapis=$(googleapis_dir)
   (
     cd "$ROOT" || exit
@@ -129,14 +129,14 @@ exec_cqbench() {
   exec "$ROOT/.venv/bin/python" -m cqbench.cli "$@"
 }
 
-# googleapis_dir: the folder that has google/api/annotations.proto, once python_venv was run.
+# googleapis_dir: the folder that has google/api/annotations.proto, after `python_venv build`.
 googleapis_dir() { "$ROOT/.venv/bin/python" -c 'import sysconfig; print(sysconfig.get_path("purelib"))'; }
 
-# python_venv [test]: ROOT/.venv with the pinned packages of requirements.txt and requirements-build.txt, and with test
-# those of requirements-test.txt as well; silent when it is up to date. One with the tests' packages serves both.
+# python_venv [build] [test]: ROOT/.venv with the pinned packages of requirements.txt, with build and test those of
+# requirements-build.txt and requirements-test.txt as well; silent when it is up to date. One with all serves all.
 python_venv() {
-  local venv=$ROOT/.venv files=(requirements.txt requirements-build.txt) file python dependencies
-  [[ ${1:-} != test ]] || files+=(requirements-test.txt)
+  local venv=$ROOT/.venv files=(requirements.txt) file kind python dependencies
+  for kind in "$@"; do files+=("requirements-$kind.txt"); done
   if ! is_installed requirements.txt || ! "$venv/bin/python" -c '' 2>/dev/null; then
     python=$(system_python)
     say "making .venv with $python"
@@ -147,7 +147,8 @@ python_venv() {
     ! is_installed "$file" || continue
     dependencies=()
     [[ $file != requirements-build.txt ]] || dependencies=(--no-deps)
-    "$venv/bin/python" -m pip --quiet --disable-pip-version-check install "${dependencies[@]}" -r "$ROOT/scripts/$file" ||
+    "$venv/bin/python" -m pip --quiet --disable-pip-version-check install "${dependencies[@]}" \
+      -r "$ROOT/scripts/$file" ||
       die "pip could not install scripts/$file"
     # So that .venv/bin/cqbench is there for people; the scripts do without.
     [[ $file != requirements.txt ]] || "$venv/bin/python" -m pip --quiet --disable-pip-version-check install --no-deps \

@@ -188,7 +188,7 @@ ensure_root() {
 copy_googleapis() {
   local from
   need_packages "${PYTHON_PACKAGES[@]}"
-  python_venv
+  python_venv build
   from=$(googleapis_dir)
   mkdir -p "$BUILD/googleapis"
   (cd "$from" && cp -r --parents google/api google/rpc "$BUILD/googleapis")

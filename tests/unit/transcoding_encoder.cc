@@ -140,13 +140,11 @@ std::string WellKnownText(const Message& message) {
   switch (type.well_known_type()) {
     case Descriptor::WELLKNOWNTYPE_TIMESTAMP: {
       google::protobuf::Timestamp time;
-      time.ParseFromString(message.SerializeAsString());
-      return TimeUtil::ToString(time);
+      return time.ParseFromString(message.SerializeAsString()) ? TimeUtil::ToString(time) : "no time";
     }
     case Descriptor::WELLKNOWNTYPE_DURATION: {
       google::protobuf::Duration duration;
-      duration.ParseFromString(message.SerializeAsString());
-      return TimeUtil::ToString(duration);
+      return duration.ParseFromString(message.SerializeAsString()) ? TimeUtil::ToString(duration) : "no duration";
     }
     case Descriptor::WELLKNOWNTYPE_FIELDMASK: {
       std::string paths;

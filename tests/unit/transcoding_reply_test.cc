@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "absl/strings/str_cat.h"
 #include "src/transcoding/http_status.h"
 #include "tests/unit/transcoding_samples.h"
 
@@ -144,11 +145,17 @@ TEST_F(Errors, EscapeWhatIsNotText) {
             std::string("\"\\\n\t\0\x1F\x7F\xC3\xA9\xEF\xBF\xBD\xEF\xBF\xBD(\xEF\xBF\xBD\xEF\xBF\xBD", 22));
 }
 
+// Older protobuf's PackFrom() returns nothing.
+bool Packed(const google::protobuf::Message& message, google::protobuf::Any& any) {
+  any.set_type_url(absl::StrCat("type.googleapis.com/", std::string(message.GetDescriptor()->full_name())));
+  return message.SerializeToString(any.mutable_value());
+}
+
 TEST_F(Errors, HaveDetailsOfKnownAndUnknownTypes) {
   google::rpc::Status status;
   google::protobuf::Timestamp time;
   time.set_seconds(1);
-  status.add_details()->PackFrom(time);
+  ASSERT_TRUE(Packed(time, *status.add_details()));
   auto* unknown = status.add_details();
   unknown->set_type_url("type.googleapis.com/no.Such");
   unknown->set_value("hi");

@@ -8,7 +8,6 @@
 #include <google/protobuf/io/zero_copy_stream_impl_lite.h>
 #include <google/protobuf/struct.pb.h>
 #include <google/protobuf/text_format.h>
-#include <google/protobuf/timestamp.pb.h>
 #include <google/protobuf/wrappers.pb.h>
 #include <gtest/gtest.h>
 
@@ -80,11 +79,11 @@ constexpr char kMessages[] = R"(
 
 TestService::TestService(const std::vector<std::string>& rules) : pool_(DescriptorPool::generated_pool()) {
   // So that the linker keeps what the file imports.
-  google::api::HttpRule::descriptor();
-  google::protobuf::Struct::descriptor();
-  google::protobuf::Duration::descriptor();
-  google::protobuf::FieldMask::descriptor();
-  google::protobuf::Int64Value::descriptor();
+  for (const auto* imported : {google::api::HttpRule::descriptor(), google::protobuf::Struct::descriptor(),
+                               google::protobuf::Duration::descriptor(), google::protobuf::FieldMask::descriptor(),
+                               google::protobuf::Int64Value::descriptor()}) {
+    EXPECT_NE(imported, nullptr);
+  }
   std::string text = absl::StrCat(kMessages, "service S {\n");
   for (size_t i = 0; i < rules.size(); ++i) {
     absl::StrAppend(&text, "rpc M", i, "(Kinds) returns (Kinds) { option (google.api.http) = {", rules[i], "}; }\n");
