@@ -1,5 +1,6 @@
 #include "src/transcoding/http_rule.h"
 
+#include <tuple>
 #include <utility>
 
 #include "absl/strings/ascii.h"

@@ -61,10 +61,9 @@ absl::Status BindCaptures(const Binding& binding, const Captures& captures, Mess
     const Slashes slashes = variable.multi_segment ? Slashes::kKeepEncoded : Slashes::kDecode;
     const FieldPath& path = binding.variables[i];
     absl::string_view text;
-    absl::Status status = absl::InvalidArgumentError("'%' is not followed by two hexadecimal digits");
-    if (PercentDecode(captures[i], slashes, buffer, text)) {
-      status = SetFromText(text, *path.back(), OwnerOf(path, message));
-    }
+    const absl::Status status = PercentDecode(captures[i], slashes, buffer, text)
+                                    ? SetFromText(text, *path.back(), OwnerOf(path, message))
+                                    : absl::InvalidArgumentError("'%' is not followed by two hexadecimal digits");
     if (!status.ok()) {
       return absl::InvalidArgumentError(absl::StrCat(variable.field_path, " in the path: ", status.message()));
     }

@@ -2,7 +2,9 @@
 #include <google/protobuf/util/message_differencer.h>
 #include <gtest/gtest.h>
 
+#include <atomic>
 #include <string>
+#include <thread>
 #include <vector>
 
 #include "absl/strings/str_cat.h"
@@ -191,6 +193,31 @@ TEST_F(Library, TakesWhatAClientWrites) {
     update.mutable_book()->set_name(name);
     CheckRoundTrip(line, "UpdateBook", update);
   }
+}
+
+// One transcoder serves all threads of a front.
+TEST_F(Library, IsThreadSafe) {
+  std::vector<std::thread> threads;
+  std::atomic<int> wrong{0};
+  for (int i = 0; i < 4; ++i) {
+    threads.emplace_back([&, i] {
+      for (int j = 0; j < 200; ++j) {
+        const std::string title = absl::StrCat(i, "-", j);
+        const std::string line =
+            absl::StrCat("PATCH /v1/shelves/s/books/b?updateMask=title {\"title\":\"", title, "\"}");
+        for (const Transcoder* each :
+             {static_cast<const Transcoder*>(by_descriptors_.get()), static_cast<const Transcoder*>(&by_hand_)}) {
+          const Outcome outcome = Transcode(*each, line);
+          std::string json;
+          const bool ok =
+              outcome.status.ok() && outcome.message != nullptr && each->json().Print(*outcome.message, json).ok();
+          if (!ok || json.find(title) == std::string::npos) ++wrong;
+        }
+      }
+    });
+  }
+  for (std::thread& thread : threads) thread.join();
+  EXPECT_EQ(wrong, 0);
 }
 
 // The same for a request that has fields of every kind, by three rules that divide it between path, query and body.
