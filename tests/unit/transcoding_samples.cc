@@ -75,6 +75,17 @@ constexpr char kMessages[] = R"(
   }
 )";
 
+// Protobuf's parser needs one. Older versions call the first function, newer ones the second.
+class FailureCollector : public google::protobuf::io::ErrorCollector {
+ public:
+  void AddError(int line, google::protobuf::io::ColumnNumber column, const std::string& why) {
+    RecordError(line, column, why);
+  }
+  void RecordError(int line, google::protobuf::io::ColumnNumber column, absl::string_view why) {
+    ADD_FAILURE() << "test.proto:" << line << ":" << column << ": " << why;
+  }
+};
+
 }  // namespace
 
 TestService::TestService(const std::vector<std::string>& rules) : pool_(DescriptorPool::generated_pool()) {
@@ -91,8 +102,10 @@ TestService::TestService(const std::vector<std::string>& rules) : pool_(Descript
   text += "rpc WithoutRule(Kinds) returns (Kinds);\n";
   text += "}\n";
   google::protobuf::io::ArrayInputStream input(text.data(), static_cast<int>(text.size()));
-  google::protobuf::io::Tokenizer tokenizer(&input, nullptr);
+  FailureCollector errors;
+  google::protobuf::io::Tokenizer tokenizer(&input, &errors);
   google::protobuf::compiler::Parser parser;
+  parser.RecordErrorsTo(&errors);
   google::protobuf::FileDescriptorProto file;
   file.set_name("test.proto");
   const bool parsed = parser.Parse(&tokenizer, &file);
