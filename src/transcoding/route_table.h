@@ -39,8 +39,6 @@ class RouteTable {
   // "GET, POST": the methods that a path has, in alphabetical order. Empty: none.
   std::string AllowedMethods(absl::string_view path) const;
 
-  size_t size() const { return bindings_.size(); }
-
  private:
   friend class RouteSearch;
 

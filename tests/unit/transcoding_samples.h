@@ -34,12 +34,12 @@ std::unique_ptr<google::protobuf::Message> FromText(const google::protobuf::Mess
 // "GET /v1/a?b=c BODY" as a request; the views are of the text.
 HttpRequest RequestOf(absl::string_view line);
 
-// What came of a request: "M1: s: \"x\"", an error's code and message, "404", "405 GET, POST".
+// What came of a request.
 struct Outcome {
-  std::string method;  // empty: no method took it
-  absl::Status status;
+  std::string method;   // empty: no method took it
+  absl::Status status;  // what Bind said
   std::unique_ptr<google::protobuf::Message> message;
-  std::string refusal;
+  std::string refusal;  // "404", "405 GET, POST"
 };
 Outcome Transcode(const Transcoder& transcoder, absl::string_view line);
 
