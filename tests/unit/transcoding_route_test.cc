@@ -167,7 +167,7 @@ TEST(Route, TakesVerbs) {
             {"GET /v1/7:%63ancel", "M0 7"},
             {"GET /v1/7:a%3Ab", "M6 7"},
             {"GET /v1/jobs:list", "M2"},
-            {"GET /v1/work:list", "M1 work:list"},
+            {"GET /v1/tasks:list", "M1 tasks:list"},
             {"GET /v1/jobs", "M1 jobs"},
             {"GET /v2/a/b:x", "M4 a/b"},
             {"GET /v2/a/b:x/c", "M5 a/b:x/c"},
