@@ -46,4 +46,17 @@ elseif(NOT CQBENCH_GRPC_CPP_PLUGIN)
   message(FATAL_ERROR "grpc_cpp_plugin was not found. On Debian or Ubuntu: apt-get install protobuf-compiler-grpc")
 endif()
 
+# google/api/*.proto come with a Python package (scripts/requirements-build.txt). scripts/lib.sh says where; a plain
+# cmake looks into the environment that scripts/install.sh makes.
+file(GLOB environment ${PROJECT_SOURCE_DIR}/.venv/lib/python3*/site-packages)
+find_path(CQBENCH_GOOGLEAPIS_DIR google/api/annotations.proto HINTS ${environment}
+          DOC "Folder with google/api/annotations.proto, http.proto and google/rpc/status.proto")
+foreach(file google/api/annotations.proto google/api/http.proto google/rpc/status.proto)
+  if(NOT EXISTS ${CQBENCH_GOOGLEAPIS_DIR}/${file})
+    message(FATAL_ERROR "${file} was not found (CQBENCH_GOOGLEAPIS_DIR is ${CQBENCH_GOOGLEAPIS_DIR}). Run "
+                        "scripts/install.sh, or set CQBENCH_GOOGLEAPIS_DIR to the folder that has google/api/annotations.proto, such as "
+                        "site-packages after `pip install googleapis-common-protos`.")
+  endif()
+endforeach()
+
 message(STATUS "cqbench: gRPC ${gRPC_VERSION}, absl ${absl_VERSION}, ${CMAKE_CXX_COMPILER_ID} ${CMAKE_CXX_COMPILER_VERSION}")

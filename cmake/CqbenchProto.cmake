@@ -1,18 +1,39 @@
-# cqbench_add_protos(TARGET FILE.proto...): compiles the files with protoc and the gRPC plugin into a static library.
-# Generated headers are SYSTEM headers and generated sources carry no warnings of ours: they are not ours to fix.
+# cqbench_add_protos(TARGET FILE.proto... [FROM FOLDER] [MESSAGES_ONLY] [LINK TARGET...]): compiles the files with
+# protoc and the gRPC plugin into a static library. Generated headers are SYSTEM headers and generated sources carry no
+# warnings of ours: they are not ours to fix.
+# FROM: the folder that the files' names, and those of their headers, are relative to; without it they are this folder's,
+# and their headers are in cqbench/proto. MESSAGES_ONLY: without services' stubs, and so without gRPC. LINK: libraries of
+# other protos that these import.
 function(cqbench_add_protos target)
-  set(out ${CMAKE_CURRENT_BINARY_DIR}/generated/cqbench/proto)
+  cmake_parse_arguments(PARSE_ARGV 1 arg "MESSAGES_ONLY" "FROM" "LINK")
+  if(arg_FROM)
+    set(include ${CMAKE_CURRENT_BINARY_DIR}/generated_${target})
+    set(out ${include})
+  else()
+    set(arg_FROM ${CMAKE_CURRENT_SOURCE_DIR})
+    set(include ${CMAKE_CURRENT_BINARY_DIR}/generated)
+    set(out ${include}/cqbench/proto)
+  endif()
+  set(plugin --grpc_out=${out} --plugin=protoc-gen-grpc=${CQBENCH_GRPC_CPP_PLUGIN})
+  set(runtime gRPC::grpc++ protobuf::libprotobuf)
+  if(arg_MESSAGES_ONLY)
+    set(plugin)
+    set(runtime protobuf::libprotobuf)
+  endif()
   file(MAKE_DIRECTORY ${out})
   set(sources)
-  foreach(proto IN LISTS ARGN)
-    cmake_path(GET proto STEM name)
-    set(generated ${out}/${name}.pb.cc ${out}/${name}.pb.h ${out}/${name}.grpc.pb.cc ${out}/${name}.grpc.pb.h)
+  foreach(proto IN LISTS arg_UNPARSED_ARGUMENTS)
+    cmake_path(REMOVE_EXTENSION proto OUTPUT_VARIABLE name)
+    set(generated ${out}/${name}.pb.cc ${out}/${name}.pb.h)
+    if(NOT arg_MESSAGES_ONLY)
+      list(APPEND generated ${out}/${name}.grpc.pb.cc ${out}/${name}.grpc.pb.h)
+    endif()
     add_custom_command(
       OUTPUT ${generated}
-      COMMAND protobuf::protoc --proto_path=${CMAKE_CURRENT_SOURCE_DIR} --cpp_out=${out} --grpc_out=${out}
-              --plugin=protoc-gen-grpc=${CQBENCH_GRPC_CPP_PLUGIN} ${proto}
-      DEPENDS ${proto}
-      WORKING_DIRECTORY ${CMAKE_CURRENT_SOURCE_DIR}
+      COMMAND protobuf::protoc --proto_path=${arg_FROM} --proto_path=${CQBENCH_GOOGLEAPIS_DIR} --cpp_out=${out}
+              ${plugin} ${proto}
+      DEPENDS ${arg_FROM}/${proto}
+      WORKING_DIRECTORY ${arg_FROM}
       COMMENT "Generating C++ from ${proto}"
       VERBATIM)
     list(APPEND sources ${generated})
@@ -20,8 +41,6 @@ function(cqbench_add_protos target)
   add_library(${target} STATIC ${sources})
   target_compile_features(${target} PUBLIC cxx_std_20)
   target_compile_options(${target} PRIVATE -w)
-  target_include_directories(${target} SYSTEM
-    PUBLIC ${CMAKE_CURRENT_BINARY_DIR}/generated
-    PRIVATE ${out})
-  target_link_libraries(${target} PUBLIC gRPC::grpc++ protobuf::libprotobuf)
+  target_include_directories(${target} SYSTEM PUBLIC ${include} PRIVATE ${out})
+  target_link_libraries(${target} PUBLIC ${runtime} ${arg_LINK})
 endfunction()

@@ -114,12 +114,14 @@ install_for_tests() {
 
 # build_preset PRESET [TARGET...]: configures and builds build/PRESET. CMake itself uses ccache when it is there.
 build_preset() {
-  local preset=$1 targets=()
+  local preset=$1 targets=() googleapis
   shift
   (($# == 0)) || targets=(--target "$@")
+  python_venv build
+  googleapis=$(googleapis_dir)
   (
     cd "$ROOT" || exit
-    cmake --preset "$preset"
+    cmake --preset "$preset" -D CQBENCH_GOOGLEAPIS_DIR="$googleapis"
     cmake --build --preset "$preset" -j "$(nproc)" ${targets[@]+"${targets[@]}"}
   ) >&2
 }
@@ -150,11 +152,14 @@ exec_cqbench() {
   exec "$ROOT/.venv/bin/python" -m cqbench.cli "$@"
 }
 
-# python_venv [test]: ROOT/.venv with the pinned packages of requirements.txt, and with test those of
-# requirements-test.txt as well; silent when it is up to date. One with the tests' packages serves both.
+# googleapis_dir: the folder that has google/api/annotations.proto, after `python_venv build`.
+googleapis_dir() { "$ROOT/.venv/bin/python" -c 'import sysconfig; print(sysconfig.get_path("purelib"))'; }
+
+# python_venv [build] [test]: ROOT/.venv with the pinned packages of requirements.txt, with build and test those of
+# requirements-build.txt and requirements-test.txt as well; silent when it is up to date. One with all serves all.
 python_venv() {
-  local venv=$ROOT/.venv files=(requirements.txt) file python
-  [[ ${1:-} != test ]] || files+=(requirements-test.txt)
+  local venv=$ROOT/.venv files=(requirements.txt) file kind python dependencies
+  for kind in "$@"; do files+=("requirements-$kind.txt"); done
   if ! is_installed requirements.txt || ! "$venv/bin/python" -c '' 2>/dev/null; then
     python=$(system_python)
     say "making .venv with $python"
@@ -163,7 +168,10 @@ python_venv() {
   fi
   for file in "${files[@]}"; do
     ! is_installed "$file" || continue
-    "$venv/bin/python" -m pip --quiet --disable-pip-version-check install -r "$ROOT/scripts/$file" ||
+    dependencies=()
+    [[ $file != requirements-build.txt ]] || dependencies=(--no-deps)
+    "$venv/bin/python" -m pip --quiet --disable-pip-version-check install "${dependencies[@]}" \
+      -r "$ROOT/scripts/$file" ||
       die "pip could not install scripts/$file"
     # So that .venv/bin/cqbench is there for people; the scripts do without.
     [[ $file != requirements.txt ]] || "$venv/bin/python" -m pip --quiet --disable-pip-version-check install --no-deps \

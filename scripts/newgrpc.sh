@@ -183,8 +183,21 @@ ensure_root() {
   exec 9>&-
 }
 
+# copy_googleapis: the host's environment may lie where the root does not reach, so its google/api/*.proto are copied to
+# the build directory, which is there on both sides.
+copy_googleapis() {
+  local from
+  need_packages "${PYTHON_PACKAGES[@]}"
+  python_venv build
+  from=$(googleapis_dir)
+  mkdir -p "$BUILD/googleapis"
+  (cd "$from" && cp -r --parents google/api google/rpc "$BUILD/googleapis")
+}
+
 build() {
-  (inside "$SID_ROOT" cmake -S /cqbench/source -B /cqbench/build --preset release) >&2
+  copy_googleapis
+  (inside "$SID_ROOT" cmake -S /cqbench/source -B /cqbench/build --preset release \
+    -D CQBENCH_GOOGLEAPIS_DIR=/cqbench/build/googleapis) >&2
   (inside "$SID_ROOT" cmake --build /cqbench/build -j "$(nproc)") >&2
 }
 

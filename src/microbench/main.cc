@@ -26,6 +26,7 @@ void RegisterAll() {
   RegisterQueue();
   RegisterRecorder();
   RegisterPacing();
+  RegisterTranscoding();
 }
 
 // Google Benchmark's own "library_build_type" is that of its library.

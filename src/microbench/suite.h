@@ -22,6 +22,7 @@ void RegisterInProcess();
 void RegisterQueue();
 void RegisterRecorder();
 void RegisterPacing();
+void RegisterTranscoding();
 
 // The name of the benchmark that runs.
 inline std::string running;

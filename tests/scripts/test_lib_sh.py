@@ -15,7 +15,10 @@ log=%s
 case "$*" in
   "-c "*) exit 0 ;;
   "-m venv --clear "*) rm -rf "$4"; mkdir -p "$4/bin"; cp "$0" "$4/bin/python"; echo venv >>"$log" ;;
-  "-m pip "*) echo "${*: -1}" | sed 's,.*/,,' >>"$log"; [[ ${*: -1} != *"/${BROKEN:-none}" ]] ;;
+  "-m pip "*)
+    [[ $* != *"--no-deps -r "* ]] || echo --no-deps >>"$log"
+    echo "${*: -1}" | sed 's,.*/,,' >>"$log"; [[ ${*: -1} != *"/${BROKEN:-none}" ]]
+    ;;
 esac
 """
 COMMANDS = {"tune.sh": "tune", "cost.sh": "cost", "experiment.sh": "run", "peers.sh": "peers"}
@@ -28,6 +31,7 @@ def tree(tmp_path: Path) -> Path:
     shutil.copy(SCRIPTS / "lib.sh", tmp_path / "scripts")
     (tmp_path / "scripts/requirements.txt").write_text("a==1\n")
     (tmp_path / "scripts/requirements-test.txt").write_text("b==1\n")
+    (tmp_path / "scripts/requirements-build.txt").write_text("c==1\n")
     (tmp_path / "python").write_text(PYTHON % (tmp_path / "log"))
     (tmp_path / "python").chmod(0o755)
     return tmp_path
@@ -58,6 +62,12 @@ def test_the_tests_packages_are_added_and_serve_both(tree: Path) -> None:
     assert make(tree, "test") == [] and make(tree) == []
 
 
+def test_a_build_takes_no_package_of_the_tests_and_nothing_that_its_own_need(tree: Path) -> None:
+    assert make(tree, "build") == ["venv", "requirements.txt", "scripts", "--no-deps", "requirements-build.txt"]
+    assert make(tree, "build") == [] and make(tree) == []
+    assert make(tree, "build", "test") == ["requirements-test.txt"]
+
+
 def test_all_at_once(tree: Path) -> None:
     assert make(tree, "test") == ["venv", "requirements.txt", "scripts", "requirements-test.txt"]
 
@@ -82,7 +92,7 @@ def test_an_installation_that_failed_is_begun_again(tree: Path) -> None:
 
 def test_every_pin_is_exact_and_in_one_list() -> None:
     names = []
-    for file in ("requirements.txt", "requirements-test.txt"):
+    for file in ("requirements.txt", "requirements-test.txt", "requirements-build.txt"):
         lines = [line for line in (SCRIPTS / file).read_text().splitlines() if line and not line.startswith("#")]
         assert all(line.count("==") == 1 for line in [line.split(";")[0] for line in lines])
         names += [line.split("==")[0].lower() for line in lines]

@@ -21,8 +21,9 @@ class HttpClientTest : public testing::TestWithParam<const char*> {
     return run.Point();
   }
   // Of a run in which no call succeeds.
-  Json Failing(const std::string& request, const Flags& more = {}) {
-    const ClientRun run = RunClient(To(front_, request, ShortInterval() + Flags{"--inflight", "2"} + more));
+  Json Failing(const std::string& request, const std::string& deadline = "15") {
+    const ClientRun run = RunClient(
+        To(front_, request, {"--inflight", "2", "--warmup", "0s", "--interval", "500ms", "--deadline", deadline}));
     EXPECT_EQ(run.exit_code, 1) << run.err;
     const Json point = run.Point();
     ExpectIdentities(point);
@@ -85,7 +86,7 @@ TEST_P(HttpClientTest, FailuresHaveTheCodeThatTheyStandFor) {
   EXPECT_TRUE(all(Failing("GET /status?503"), "UNAVAILABLE"));
   EXPECT_TRUE(all(Failing("GET /status?302"), "UNKNOWN")) << "redirects are not followed";
   EXPECT_TRUE(all(Failing("GET /cut?10"), "UNAVAILABLE"));
-  EXPECT_TRUE(all(Failing("GET /later?100000"), "DEADLINE_EXCEEDED"));
+  EXPECT_TRUE(all(Failing("GET /later?100000", "100ms"), "DEADLINE_EXCEEDED"));
 }
 
 TEST_P(HttpClientTest, AServerThatDiesCostsFailuresAndNoHang) {

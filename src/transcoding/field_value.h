@@ -1,0 +1,36 @@
+// A field's value from the text of a URL: as JSON has it (https://protobuf.dev/programming-guides/json/), without
+// quotes.
+#pragma once
+
+#include <google/protobuf/descriptor.h>
+#include <google/protobuf/message.h>
+
+#include <cstdint>
+#include <string>
+
+#include "absl/functional/function_ref.h"
+#include "absl/status/status.h"
+#include "absl/strings/string_view.h"
+
+namespace cqbench::transcoding {
+
+// Whether one text is a whole value of that type: numbers, text, enumerations, and the well-known types that JSON
+// writes as one of them (timestamps, durations, field masks, wrappers).
+bool HasTextForm(const google::protobuf::FieldDescriptor& field);
+
+// Sets the field, or adds to it when it is repeated. `text` is decoded. INVALID_ARGUMENT says what is expected instead.
+//   integers: decimal digits, with a '-' before them; no blanks, no '+', no exponents
+//   numbers: decimal, with an exponent where wanted; NaN, Infinity, -Infinity
+//   bool: true, false       bytes: Base64, both alphabets, padding or not
+//   enumerations: a name, or a number (one without a name where the type is open)
+//   field masks: paths with commas between them, in camelCase or as in the .proto
+absl::Status SetFromText(absl::string_view text, const google::protobuf::FieldDescriptor& field,
+                         google::protobuf::Message& message);
+
+// The same for those who have the field's type at hand.
+absl::Status ParseInt32(absl::string_view text, int32_t& value);
+absl::Status ParseString(absl::string_view text, std::string& value);
+// Calls `add` with each path, as in the .proto.
+absl::Status ParseFieldMask(absl::string_view text, absl::FunctionRef<void(std::string path)> add);
+
+}  // namespace cqbench::transcoding

@@ -1,0 +1,126 @@
+// HTTP and JSON ↔ a gRPC method and its messages. No I/O, no gRPC: a front brings what came and sends what is made.
+//
+// A request goes through Find (which method?), then Bind (its message, which the caller makes from the method's
+// prototype, on an arena or wherever it likes), then the caller calls the method; an answer through Print, an error
+// through ErrorOf. All are const and thread-safe; nothing of a request is kept.
+#pragma once
+
+#include <google/protobuf/descriptor.h>
+#include <google/protobuf/message.h>
+
+#include <deque>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "absl/strings/string_view.h"
+#include "src/transcoding/json.h"
+#include "src/transcoding/query.h"
+#include "src/transcoding/route_table.h"
+
+namespace cqbench::transcoding {
+
+struct TranscodingOptions {
+  JsonOptions json;
+  bool ignore_unknown_query = false;
+  // Path and query together. A front refuses more than that earlier, with 414; and longer bodies with 413.
+  size_t max_target_bytes = 16 << 10;
+  size_t max_body_bytes = 4 << 20;  // as gRPC's own limit of a message
+};
+
+// An HTTP request's parts as they came, still encoded. The views must live as long as the Call that Find made of them.
+struct HttpRequest {
+  absl::string_view method;
+  absl::string_view path;   // from its first '/' to before the '?'
+  absl::string_view query;  // without the '?'
+  absl::string_view body;
+};
+
+struct Rpc {
+  const google::protobuf::MethodDescriptor* method = nullptr;
+  std::string path;  // "/package.Service/Method"
+  // Prototypes: request->New(arena).
+  const google::protobuf::Message* request = nullptr;
+  const google::protobuf::Message* response = nullptr;
+};
+
+// Which method a request is for, and what of its path goes into the message.
+struct Call {
+  const Rpc* rpc = nullptr;
+  const Binding* binding = nullptr;  // nullptr: its method's handler needs none
+  Captures captures;
+};
+
+struct HttpError {
+  int http_status = 500;
+  std::string allow;  // the Allow header of a 405
+  std::string json;
+};
+
+class Transcoder {
+ public:
+  virtual ~Transcoder() = default;
+
+  virtual Found Find(const HttpRequest& request, Call& call) const = 0;
+
+  // Fills a message that is empty. INVALID_ARGUMENT says what of the request is wrong.
+  virtual absl::Status Bind(const Call& call, const HttpRequest& request, google::protobuf::Message& message) const = 0;
+
+  // Appends a response as JSON, or one of a stream's. INTERNAL: it cannot be written as JSON, and what was appended is
+  // no whole.
+  virtual absl::Status Print(const Call& call, const google::protobuf::Message& message, std::string& json) const = 0;
+
+  // "GET, POST"; empty: the path is unknown.
+  virtual std::string AllowedMethods(absl::string_view path) const = 0;
+
+  virtual const Json& json() const = 0;
+
+  // For a request that Find has no method for: 404 or 405.
+  HttpError ErrorOf(Found found, const HttpRequest& request) const;
+  // For what Bind or Print returned, or a call's status: `status_proto` as AppendErrorJson has it.
+  HttpError ErrorOf(int grpc_code, absl::string_view message, absl::string_view status_proto = {}) const;
+  HttpError ErrorOf(const absl::Status& status) const;
+};
+
+// By the services' google.api.http rules, which are read once, when it is made.
+class DescriptorTranscoder final : public Transcoder {
+ public:
+  // `services`: full names. Methods without a rule are left out. `pool` and `factory` (of the pool's messages) must
+  // outlive it. NOT_FOUND: a service; INVALID_ARGUMENT: a rule that is wrong or says the same as another.
+  static absl::StatusOr<std::unique_ptr<DescriptorTranscoder>> Make(const google::protobuf::DescriptorPool& pool,
+                                                                    google::protobuf::MessageFactory& factory,
+                                                                    const std::vector<std::string>& services,
+                                                                    const TranscodingOptions& options);
+
+  Found Find(const HttpRequest& request, Call& call) const override;
+  absl::Status Bind(const Call& call, const HttpRequest& request, google::protobuf::Message& message) const override;
+  absl::Status Print(const Call& call, const google::protobuf::Message& message, std::string& json) const override;
+  std::string AllowedMethods(absl::string_view path) const override { return table_.AllowedMethods(path); }
+  const Json& json() const override { return json_; }
+
+ private:
+  struct Method {
+    Rpc rpc;
+    const NamedFields* fields;
+  };
+
+  DescriptorTranscoder(const google::protobuf::DescriptorPool& pool, const TranscodingOptions& options)
+      : options_(options), json_(pool, options.json) {}
+  absl::Status Add(const google::protobuf::MethodDescriptor& method, google::protobuf::MessageFactory& factory);
+
+  const TranscodingOptions options_;
+  const Json json_;
+  NamedTypes types_;
+  std::vector<Method> methods_;
+  RouteTable table_;
+};
+
+// The limits that hold for whatever a request is for. INVALID_ARGUMENT.
+absl::Status CheckLimits(const HttpRequest& request, const TranscodingOptions& options);
+
+// What a rule has variables for: their captures, decoded, into the message. INVALID_ARGUMENT names the field.
+absl::Status BindCaptures(const Binding& binding, const Captures& captures, google::protobuf::Message& message);
+
+}  // namespace cqbench::transcoding
