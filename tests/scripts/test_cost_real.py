@@ -3,15 +3,10 @@
 from __future__ import annotations
 
 import json
-import os
-import signal
-import subprocess
-import sys
-import time
 from pathlib import Path
 
 import pytest
-from cost_programs import BIN, SCRIPTS, cost, figure, read
+from cost_programs import BIN, cost, figure, read
 from cqbench.cost import model
 from jsonschema import Draft202012Validator
 
@@ -53,40 +48,3 @@ def test_flags_that_a_program_does_not_take_are_refused_before_anything_runs() -
         done = cost("--bin", BIN, *arguments)
         assert (done.returncode, done.stdout) == (2, "") and said in done.stderr, done.stderr
         assert len(done.stderr.splitlines()) == 1
-
-
-def test_ctrl_c_keeps_what_was_done(tmp_path: Path) -> None:
-    environment = {**os.environ, "PYTHONPATH": str(SCRIPTS)}
-    output = tmp_path / "bill.json"
-    words = [
-        sys.executable,
-        "-m",
-        "cqbench.cli",
-        "cost",
-        "--bin",
-        BIN,
-        "--only",
-        "syscalls",
-        "--calls",
-        "500",
-    ]
-    process = subprocess.Popen(
-        [*map(str, words), "--calls", "500", "--repetitions", "50", "--output", str(output)],
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        text=True,
-        env=environment,
-    )
-    assert process.stderr
-    seen = ""
-    while "syscalls of the server, 1 of 50" not in seen:
-        line = process.stderr.readline()
-        assert line, seen
-        seen += line
-    time.sleep(0.3)  # into the next run
-    process.send_signal(signal.SIGINT)
-    out, _ = process.communicate(timeout=60)
-    assert process.returncode == 130
-    assert "PARTIAL: interrupted" in out and "system calls" in out
-    data = read(output)
-    assert data["partial"] and figure(data, "client", "total", "syscalls")["repetitions"] < 50
