@@ -34,6 +34,12 @@ def test_the_bill_of_a_ping(bill: Path) -> None:
         counted = figure(data, side, "total", "allocations")["median"]
         assert figure(data, side, "total", "allocation-calls")["median"] == pytest.approx(counted, rel=0.1)
         assert figure(data, side, "total", "cpu-user-ns")["median"] > 0
+        # One queue, one thread: what it asks for it frees itself.
+        assert figure(data, side, "total", "frees-elsewhere")["median"] < 0.5
+        assert figure(data, side, "total", "wake-ups")["median"] < 0.5
+    # The client's main thread waits for the calls and reports on them, which is none of them.
+    assert "libz" not in {f["name"] for f in data["figures"] if f["side"] == "client" and f["kind"] == "library"}
+    assert not [f for f in data["figures"] if "SleepUntil" in f["name"]]
     assert data["work"]["workload"] == "ping" and data["setting"]["api"] == "cq"
 
 

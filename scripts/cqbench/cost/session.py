@@ -94,7 +94,7 @@ class Session:
             found = self._program(step, file)
         else:
             calls = self._both(step, file)
-            found = self._read(step, file, calls, apart=step.side == CLIENT)
+            found = self._read(step, file, calls, apart=step.side == CLIENT and step.part != INSTRUCTIONS)
         for left in self.folder.glob(f"{file.name}*"):
             left.unlink()
         return found
@@ -164,7 +164,7 @@ class Session:
         return self._read(step, file, step.calls, apart=False)
 
     def _read(self, step: Step, file: Path, calls: int, apart: bool) -> Run:
-        """apart: the main thread does nothing for calls. Raises Failed."""
+        """apart: the main thread does nothing for calls, and is to be left out. Raises Failed."""
         try:
             seen = self._counts(step, file)
         except OSError as error:
