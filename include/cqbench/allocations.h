@@ -12,8 +12,8 @@ namespace cqbench {
 struct AllocationCounts {
   uint64_t allocations = 0;
   uint64_t bytes = 0;  // as requested: alignment and the allocator's own overhead are not in it
-  // Of those that were counted: freed, or given to realloc, by another thread while counting was on. An allocator with a
-  // cache for each thread pays for it.
+  // Of those that were counted: freed, or given to realloc, by another thread while counting was on. An allocator with
+  // a cache for each thread pays for it.
   uint64_t freed_elsewhere = 0;
 
   AllocationCounts& operator+=(const AllocationCounts& other);

@@ -20,8 +20,8 @@ struct AllocationCounters {
 };
 
 // Which thread asked for each block that is in use. A word is a block's address and its thread's number; a block is in
-// one of the eight words of a cache line, which its address chooses. Whoever calls for a block has it to itself, so that
-// there is no race about its word. Without a lock or an allocation.
+// one of the eight words of a cache line, which its address chooses. Whoever calls for a block has it to itself, so
+// that there is no race about its word. Without a lock or an allocation.
 class AllocationOwners {
  public:
   // The calling thread has got the block. Where its line is full it is not known, and counts as freed at home.

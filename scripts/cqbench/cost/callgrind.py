@@ -33,8 +33,8 @@ SEARCHING = re.compile(r"^(?:_int_malloc|unlink_chunk|malloc_consolidate|sysmall
 CLOCK = re.compile(r"^grpc_timer_check\b|TimerManager::(?:MainLoop|WaitUntil)\b")
 NAMED = re.compile(r"^(ob|fn|cob|cfn)=(?:\((\d+)\))? ?(.*)$")
 RECURSION = re.compile(r"'\d+$")
-# Of our client's main thread: waiting for the calls, which follows the clock, and the report. While it is in them nothing
-# of that thread is counted. Connecting is, because whether it or one of the library's threads does that work is chance.
+# Of our client's main thread: waiting for the calls, which follows the clock, and the report. While it is in them
+# nothing of that thread is counted. Connecting is: whether it or a thread of the library's does that work is chance.
 NOT_OF_CALLS = ("cqbench::PointRun::MeasureWith*", "cqbench::FormatResult*")
 MAIN = "-01"  # how the file of the main thread ends
 
