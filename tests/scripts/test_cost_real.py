@@ -16,7 +16,21 @@ SCHEMA = json.loads((Path(model.__file__).parent / "bill.schema.json").read_text
 @pytest.fixture(scope="module")
 def bill(tmp_path_factory: pytest.TempPathFactory) -> Path:
     path = tmp_path_factory.mktemp("bill") / "bill.json"
-    done = cost("--bin", BIN, "--calls", 100, "--repetitions", 1, "--output", path, "--", "--api", "cq")
+    done = cost(
+        "--bin",
+        BIN,
+        "--calls",
+        100,
+        "--repetitions",
+        1,
+        "--output",
+        path,
+        "--folded",
+        path.with_name("stacks.folded"),
+        "--",
+        "--api",
+        "cq",
+    )
     assert done.returncode == 0 or "samples of the" in done.stderr, done.stderr
     return path
 
@@ -41,6 +55,17 @@ def test_the_bill_of_a_ping(bill: Path) -> None:
     assert "libz" not in {f["name"] for f in data["figures"] if f["side"] == "client" and f["kind"] == "library"}
     assert not [f for f in data["figures"] if "SleepUntil" in f["name"]]
     assert data["work"]["workload"] == "ping" and data["setting"]["api"] == "cq"
+
+
+def test_the_stacks_of_a_ping(bill: Path) -> None:
+    """The longest way there is: from where a thread begins through the program and the library into the kernel."""
+    if any(one["part"] == "samples" for one in read(bill)["absent"]):
+        pytest.skip("this kernel lets nobody sample")
+    lines = bill.with_name("stacks.folded").read_text().splitlines()
+    for side in ("client", "server"):
+        own = [line for line in lines if line.startswith(f"{side};")]
+        assert [line for line in own if ";clone" in line and "AsyncNextInternal" in line and "epoll_wait" in line]
+    assert all(line.rsplit(" ", 1)[1].isdigit() and len(line) < 20_000 for line in lines)
 
 
 def test_the_plan_says_what_would_be_run() -> None:
