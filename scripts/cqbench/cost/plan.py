@@ -16,7 +16,7 @@ from cqbench.run.fields import CLIENT_TAKEN, SERVER_TAKEN
 from cqbench.run.plan import Programs
 
 # N by what is counted: so many that a wake-up more or less hardly shows, and two minutes do.
-CALLS = {ALLOCATIONS: 10_000, SAMPLES: 4_000, SYSCALLS: 2_500, INSTRUCTIONS: 500}
+CALLS = {ALLOCATIONS: 10_000, SAMPLES: 3_000, SYSCALLS: 2_500, INSTRUCTIONS: 500}
 PROGRAM_CALLS = 500
 # Times N: the longer run. What differs by chance between two processes is in the difference f / (f - 1) times for the
 # one and 1 / (f - 1) times for the other: with 2 that would be more than twice as much, with 5 it is 1.3 times.
@@ -39,7 +39,7 @@ MEANS = {
     INSTRUCTIONS: "callgrind (valgrind; no hardware counters), the difference between {calls} and {more} calls",
 }
 # Measured with the ping on two cores of a virtual machine: of a run, and of a call in it, in seconds.
-START_S = {SAMPLES: 0.8, SYSCALLS: 0.7, INSTRUCTIONS: 4.5}
+START_S = {SAMPLES: 1.3, SYSCALLS: 0.7, INSTRUCTIONS: 4.5}
 CALL_S = {SAMPLES: 0.00012, SYSCALLS: 0.0003, INSTRUCTIONS: 0.0025}
 
 

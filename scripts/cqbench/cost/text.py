@@ -31,7 +31,7 @@ TOTALS = {
     "socket-bytes-read": "bytes read from sockets",
     "instructions": "instructions",
     "lock-waiting": "instructions of waiting for locks, which are not in these",
-    "heap-searching": "instructions of malloc's search for blocks, not in these, either",
+    "heap-searching": "malloc's search of the heap, which is not in these",
     "loads": "loads",
     "stores": "stores",
     "branches": "conditional branches",
