@@ -4,6 +4,7 @@
 #
 # Usage: scripts/cost.sh [OPTION...] [-- FLAGS OF THE CLIENT]
 #        scripts/cost.sh --program -- PROGRAM... {calls} ...    a program of your own, which makes so many calls
+#        scripts/cost.sh --resume DIR                           goes on after Ctrl-C, in the folder of results
 #   --help says which options; --bin DIR has programs that are built already, and then nothing is built
 set -euo pipefail
 source "$(dirname "${BASH_SOURCE[0]}")/lib.sh"

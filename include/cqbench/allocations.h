@@ -12,11 +12,18 @@ namespace cqbench {
 struct AllocationCounts {
   uint64_t allocations = 0;
   uint64_t bytes = 0;  // as requested: alignment and the allocator's own overhead are not in it
+  // Of those that were counted: freed, or given to realloc, by another thread while counting was on. An allocator with
+  // a cache for each thread pays for it.
+  uint64_t freed_elsewhere = 0;
+
+  AllocationCounts& operator+=(const AllocationCounts& other);
+  AllocationCounts& operator-=(const AllocationCounts& other);
 };
 
 // True only in programs that link cqbench_allocation_hooks, which puts itself in front of the allocator; without it the
 // functions below do nothing and the counts stay 0. Such a program pays one relaxed load per allocation while counting
-// is off. While it is on, all threads write to one cache line: what is timed meanwhile says nothing.
+// is off. While it is on, all threads write to one cache line, and to a table of the blocks that are in use: what is
+// timed meanwhile says nothing.
 bool CanCountAllocations();
 
 // All of these: any thread, any time. Counting is off at the start. An allocation that another thread is making while

@@ -17,8 +17,8 @@ constexpr Nanos kSlack = kNanosPerMilli;
 
 AllocationCounts Between(const Sample& begin, const Sample& end) {
   if (!begin.allocations || !end.allocations) return {};
-  return {end.allocations->allocations - begin.allocations->allocations,
-          end.allocations->bytes - begin.allocations->bytes};
+  AllocationCounts between = *end.allocations;
+  return between -= *begin.allocations;
 }
 
 }  // namespace

@@ -29,8 +29,7 @@ void AddEdgeFigures(absl::string_view side, const ProcessSamples& samples, Figur
 // What asking cost is not the calls'.
 ProcessSamples WithoutAsking(ProcessSamples samples) {
   if (samples.begin.allocations && samples.end.allocations) {
-    samples.end.allocations->allocations -= samples.not_counted.allocations;
-    samples.end.allocations->bytes -= samples.not_counted.bytes;
+    *samples.end.allocations -= samples.not_counted;
   }
   return samples;
 }

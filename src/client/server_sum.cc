@@ -39,8 +39,7 @@ void Append(const Sample& from, uint64_t server, uint64_t machine, Sample& into)
   into.unix_connections += from.unix_connections;
   if (from.allocations) {
     if (!into.allocations) into.allocations.emplace();
-    into.allocations->allocations += from.allocations->allocations;
-    into.allocations->bytes += from.allocations->bytes;
+    *into.allocations += *from.allocations;
   }
   into.messages += from.messages;
   if (from.posted_requests) into.posted_requests = into.posted_requests.value_or(0) + *from.posted_requests;
@@ -69,8 +68,7 @@ ProcessSamples SumOfServers(const std::vector<ProcessSamples>& servers) {
     Append(server.end, i, machine, sum.end);
     sum.before_ns = Further(sum.before_ns, server.before_ns);
     sum.after_ns = Further(sum.after_ns, server.after_ns);
-    sum.not_counted.allocations += server.not_counted.allocations;
-    sum.not_counted.bytes += server.not_counted.bytes;
+    sum.not_counted += server.not_counted;
   }
   return sum;
 }

@@ -85,6 +85,7 @@ void ToProto(const Sample& sample, v1::ServerSample& message) {
   if (sample.allocations) {
     message.mutable_allocations()->set_allocations(sample.allocations->allocations);
     message.mutable_allocations()->set_bytes(sample.allocations->bytes);
+    message.mutable_allocations()->set_freed_elsewhere(sample.allocations->freed_elsewhere);
   }
   message.set_messages(sample.messages);
   if (sample.posted_requests) message.set_posted_requests(*sample.posted_requests);
@@ -102,7 +103,8 @@ Sample FromProto(const v1::ServerSample& message) {
   for (const v1::Connection& c : message.connections()) sample.connections.push_back(FromProto(c));
   sample.unix_connections = static_cast<int>(message.unix_connections());
   if (message.has_allocations()) {
-    sample.allocations = AllocationCounts{message.allocations().allocations(), message.allocations().bytes()};
+    const v1::Allocations& counts = message.allocations();
+    sample.allocations = AllocationCounts{counts.allocations(), counts.bytes(), counts.freed_elsewhere()};
   }
   sample.messages = message.messages();
   if (message.has_posted_requests()) sample.posted_requests = message.posted_requests();

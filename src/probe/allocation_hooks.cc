@@ -42,9 +42,17 @@ void* Counted(void* memory, size_t bytes, int64_t instead_of = 0) {
     const uint64_t number = allocation_counters.allocations.fetch_add(1, std::memory_order_relaxed);
     allocation_counters.bytes.fetch_add(bytes, std::memory_order_relaxed);
     Grow(SizeOf(memory) - instead_of);
+    allocation_owners.Add(memory);
     if (allocation_stacks.IsLookedAt(number)) allocation_stacks.Take(bytes);
   }
   return memory;
+}
+
+// Before it is handed back.
+void Freeing(void* memory) {
+  if (allocation_owners.RemoveOfAnother(memory)) {
+    allocation_counters.freed_elsewhere.fetch_add(1, std::memory_order_relaxed);
+  }
 }
 
 bool IsPowerOfTwo(size_t n) {
@@ -74,13 +82,17 @@ void* calloc(size_t count, size_t bytes) noexcept {
 // Of size 0 it frees and returns null, which is no allocation.
 void* realloc(void* memory, size_t bytes) noexcept {
   const int64_t before = cqbench::Counting() ? cqbench::SizeOf(memory) : 0;
+  if (memory != nullptr && cqbench::Counting()) cqbench::Freeing(memory);
   void* const got = cqbench::Counted(__libc_realloc(memory, bytes), bytes, before);
   if (got == nullptr && bytes == 0) cqbench::Grow(-before);
   return got;
 }
 
 void free(void* memory) noexcept {
-  if (memory != nullptr && cqbench::Counting()) cqbench::Grow(-cqbench::SizeOf(memory));
+  if (memory != nullptr && cqbench::Counting()) {
+    cqbench::Grow(-cqbench::SizeOf(memory));
+    cqbench::Freeing(memory);
+  }
   __libc_free(memory);
 }
 

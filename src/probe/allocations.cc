@@ -6,6 +6,21 @@ namespace cqbench {
 
 // Weak, so that its address is null where nothing defines it.
 [[gnu::weak]] extern AllocationCounters allocation_counters;
+[[gnu::weak]] extern AllocationOwners allocation_owners;
+
+AllocationCounts& AllocationCounts::operator+=(const AllocationCounts& other) {
+  allocations += other.allocations;
+  bytes += other.bytes;
+  freed_elsewhere += other.freed_elsewhere;
+  return *this;
+}
+
+AllocationCounts& AllocationCounts::operator-=(const AllocationCounts& other) {
+  allocations -= other.allocations;
+  bytes -= other.bytes;
+  freed_elsewhere -= other.freed_elsewhere;
+  return *this;
+}
 
 bool CanCountAllocations() {
   return &allocation_counters != nullptr;
@@ -16,6 +31,7 @@ bool SetCountingAllocations(bool on) {
   if (on && !allocation_counters.on.load(std::memory_order_relaxed)) {
     allocation_counters.grown.store(0, std::memory_order_relaxed);
     allocation_counters.most_grown.store(0, std::memory_order_relaxed);
+    allocation_owners.Forget();
   }
   return allocation_counters.on.exchange(on, std::memory_order_relaxed);
 }
@@ -23,7 +39,8 @@ bool SetCountingAllocations(bool on) {
 AllocationCounts CountedAllocations() {
   if (!CanCountAllocations()) return {};
   return {allocation_counters.allocations.load(std::memory_order_relaxed),
-          allocation_counters.bytes.load(std::memory_order_relaxed)};
+          allocation_counters.bytes.load(std::memory_order_relaxed),
+          allocation_counters.freed_elsewhere.load(std::memory_order_relaxed)};
 }
 
 HeapChange ChangeOfHeap() {

@@ -229,6 +229,9 @@ void AddAllocationFigures(absl::string_view side, const Sample& begin, const Sam
   const auto rpcs = static_cast<double>(completed);
   writer.Set("allocations_per_rpc", Difference(begin.allocations->allocations, end.allocations->allocations) / rpcs);
   writer.Set("allocated_bytes_per_rpc", Difference(begin.allocations->bytes, end.allocations->bytes) / rpcs);
+  // Without what asking took, which is known of another time only: where there is hardly any, not below 0.
+  const double elsewhere = Difference(begin.allocations->freed_elsewhere, end.allocations->freed_elsewhere);
+  writer.Set("frees_elsewhere_per_rpc", std::max(elsewhere, 0.0) / rpcs);
 }
 
 void AddServerFigures(const Sample& begin, const Sample& end, const Measured& measured, Figures& figures) {

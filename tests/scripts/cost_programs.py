@@ -6,6 +6,7 @@ import json
 import os
 import subprocess
 import sys
+import tempfile
 from pathlib import Path
 from typing import Any
 
@@ -58,7 +59,10 @@ def cost(*arguments: object, command: str = "cost") -> subprocess.CompletedProce
     """Its status, output and complaints."""
     environment = {**os.environ, "PYTHONPATH": str(SCRIPTS)}
     words = [sys.executable, "-m", "cqbench.cli", command, *map(str, arguments)]
-    return subprocess.run(words, capture_output=True, text=True, timeout=300, env=environment, check=False)
+    with tempfile.TemporaryDirectory() as results:
+        if command == "cost" and not {"--resume", "--results"} & set(words):
+            words[4:4] = ["--results", results]
+        return subprocess.run(words, capture_output=True, text=True, timeout=300, env=environment, check=False)
 
 
 def figure(bill: dict[str, Any], side: str, kind: str, name: str) -> dict[str, Any]:

@@ -87,7 +87,6 @@ def test_tables(tmp_path: Path) -> None:
     assert "  instructions                                                      1,000.00    0.00 %" in lines
     assert any(line.split() == ["gRPC", "900.00", "0.00", "%", "90", "%"] for line in lines)
     assert "| f(int) [gRPC] | 900.00 | 0.00 % | 90 % |" in text.markdown(bill()).splitlines()
-    assert text.folded(bill()).splitlines() == ["client;gRPC;f(int) 900", "client;libc;memcpy 100"]
 
 
 def test_what_changed(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -27,7 +27,8 @@ STRACE = """\
 905 clock_nanosleep(CLOCK_REALTIME, 0, {tv_sec=0, tv_nsec=10000},  <unfinished ...>
 905 <... clock_nanosleep resumed>NULL) = 0
 905 write(5<anon_inode:[eventfd]>, ""..., 8) = 8
-905 futex(0x55d0, FUTEX_WAKE_PRIVATE, 1) = 1
+905 futex(0x55d0, FUTEX_WAKE_PRIVATE, 2147483647) = 2
+905 futex(0x55d8, FUTEX_WAKE_PRIVATE, 1) = 0
 906 <... futex resumed>)             = 0
 905 read(7<TCP:[127.0.0.1:9->127.0.0.1:8]>,  <unfinished ...>
 905 --- SIGCHLD {si_signo=SIGCHLD} ---
@@ -51,15 +52,16 @@ def test_strace() -> None:
         "recvmsg": 2,
         "epoll_wait": 2,
         "futex (wait)": 1,
-        "futex (wake)": 1,
+        "futex (wake)": 2,
         "write (eventfd)": 1,
         "read (socket)": 1,
         "read (file)": 1,
         "prctl": 1,
     }
-    assert log.counts[total("syscalls")] == 11
+    assert log.counts[total("syscalls")] == 12
     assert log.counts[total("lock-waiting-syscalls")] == 2
-    assert (log.counts[Key(THREAD, "worker")], log.counts[Key(THREAD, "without a name")]) == (10, 1)
+    assert log.counts[total("wake-ups")] == 1 + 2
+    assert (log.counts[Key(THREAD, "worker")], log.counts[Key(THREAD, "without a name")]) == (11, 1)
     assert syscalls(log.clock) == {"prctl": 1, "futex (wait)": 1}
     assert log.counts[total("syscalls-in-vain")] == 1
     assert (log.counts[total("socket-writes")], log.counts[total("socket-bytes-written")]) == (1, 41)
@@ -124,6 +126,12 @@ ob=(4) /usr/lib/libabsl_synchronization.so
 fn=(6) absl::synchronization_internal::MutexDelay(int, int)
 0 90
 
+ob=(2)
+fn=(7) _int_malloc
+0 60
+fn=(8) unlink_chunk.constprop.0
+0 4
+
 ob=(3) /usr/lib/libgrpc.so.29
 fn=(5) 0x000000000012a3b0
 * 50
@@ -135,26 +143,60 @@ totals: 472 42 1 3 2
 """
 
 
+# A sample is a line for its thread and one for each function, the innermost first.
 PERF = """\
- grpc_ping_clien  901/901   7f3275cd7af7 main (/bin/grpc_ping_client)
- event engine 2   901/905   7f3275cd7a00 grpc_core::Call::Run(int (*)(void*)) (/usr/lib/libgrpc.so.29.0.0)
-            cq-0  901/906   7f3275cd7a01 [unknown] (/usr/lib/libgrpc.so.29.0.0)
-            cq-0  901/906  ffffffff815e1d7a tcp_sendmsg ([kernel.kallsyms])
-            cq-0  901/906  ffffffff815e1d7b nf_hook ([nf_tables])
-            cq-0  901/906   7ffd015e1d7b __vdso_clock_gettime ([vdso])
-            cq-0  901/906   55d0015e1d7b grpc::ByteBuffer::Clear() (/bin/grpc_ping_client)
-            cq-0  901/906   55d0015e1d7c [unknown] ([unknown])
-not a sample
+grpc_ping_clien   901/901
+\t    7f3275cd7af7 main (/bin/grpc_ping_client)
+\t           1bccb _start (/usr/lib/x86_64-linux-gnu/ld-linux-x86-64.so.2)
+
+event engine 2   901/905
+\t    7f3275cd7a00 grpc_core::Call::Run(int (*)(void*)) (/usr/lib/libgrpc.so.29.0.0)
+\t    7f3275cd7a07 std::function<void (int)>::operator()(int) const (/bin/grpc_ping_client)
+\t           11bcc clone3 (/usr/lib/x86_64-linux-gnu/libc.so.6)
+
+cq-0   901/906
+\t    7f3275cd7a01 [unknown] (/usr/lib/libgrpc.so.29.0.0)
+
+cq-1   901/907
+\tffffffff815e1d7a tcp_sendmsg ([kernel.kallsyms])
+\t    7f3275cd7a01 [unknown] (/usr/lib/libgrpc.so.29.0.0)
+\t           11bcc clone3 (/usr/lib/x86_64-linux-gnu/libc.so.6)
+
+cq-0   901/906
+\tffffffff815e1d7b nf_hook ([nf_tables])
+
+cq-0   901/906
+\t    7ffd015e1d7b __vdso_clock_gettime ([vdso])
+
+cq-0   901/906
+\t    55d0015e1d7b grpc::ByteBuffer::Clear() (/bin/grpc_ping_client)
+
+grpc_global_tim   901/908
+\t    55d0015e1d7b gpr_now (/usr/lib/libgpr.so.29.0.0)
+
+cq-0   901/906
+\t    55d0015e1d7c [unknown] ([unknown])
 """
 
 
 def test_perf() -> None:
-    others, main = perf.parse(PERF.splitlines(), "grpc_ping_client")
+    found = perf.parse(PERF.splitlines(), "grpc_ping_client")
     each = perf.EACH_NS
-    assert main == {total("cpu-sampled-ns"): each, Key(CPU, "program"): each}
-    assert others.pop(total("cpu-sampled-ns")) == 7 * each
+    assert found.main == {total("cpu-sampled-ns"): each, Key(CPU, "program"): each}
+    assert found.clock == {total("cpu-sampled-ns"): each, Key(CPU, "gRPC"): each}
+    assert found.counts.pop(total("cpu-sampled-ns")) == 7 * each
     expected = {"gRPC": 2, "kernel": 2, "[vdso]": 1, "gRPC in the program": 1, "unknown": 1}
-    assert others == {Key(CPU, name): times * each for name, times in expected.items()}
+    assert found.counts == {Key(CPU, name): times * each for name, times in expected.items()}
+    assert found.main_stacks == {"grpc_ping_clien;_start;main": 1}
+    assert found.stacks == {
+        "event_engine_N;clone3;std::function::operator();grpc_core::Call::Run": 1,
+        "cq-N;[cut];[libgrpc.so.29.0.0]": 1,
+        "cq-N;clone3;[libgrpc.so.29.0.0];tcp_sendmsg": 1,
+        "cq-N;[cut];nf_hook": 1,
+        "cq-N;[cut];__vdso_clock_gettime": 1,
+        "cq-N;[cut];grpc::ByteBuffer::Clear": 1,
+        "cq-N;[cut];[unknown]": 1,
+    }
 
 
 def test_callgrind() -> None:
@@ -167,6 +209,7 @@ def test_callgrind() -> None:
         "branches": 3,
         "indirect-branches": 2,
         "lock-waiting": 90,
+        "heap-searching": 64,
         "allocation-calls": 4 + 2,  # calloc that malloc asks is the same allocation
     }
     assert {key.name: n for key, n in counts.items() if key.kind == LIBRARY} == {
@@ -180,8 +223,11 @@ def test_callgrind() -> None:
 def test_threads_are_files_and_the_main_one_is_apart(tmp_path: Path) -> None:
     for thread in ("01", "02", "03"):
         (tmp_path / f"out-{thread}").write_text(CALLGRIND)
-    others, main = callgrind.read(tmp_path / "out", "client")
-    assert (others[total("instructions")], main[total("instructions")]) == (944, 472)
+    timers = CALLGRIND.replace("0x000000000012a3b0", "grpc_timer_check(grpc_core::Timestamp*)")
+    (tmp_path / "out-04").write_text(timers)
+    seen = callgrind.read(tmp_path / "out", "client")
+    found = [counts[total("instructions")] for counts in (seen.counts, seen.main, seen.clock)]
+    assert found == [944, 472, 472]
 
 
 @pytest.mark.parametrize(

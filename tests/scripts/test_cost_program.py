@@ -78,7 +78,8 @@ def test_samples_are_of_the_cpu_that_the_kernel_accounts(tmp_path: Path) -> None
     ).returncode:
         pytest.skip("this kernel lets nobody sample")
     program, output = compile_program(tmp_path), tmp_path / "bill.json"
-    few = ("--calls", 200, "--repetitions", 1, "--only", "time,samples", "--output", output)
+    folded = tmp_path / "stacks.folded"
+    few = ("--calls", 200, "--repetitions", 1, "--only", "time,samples", "--output", output, "--folded", folded)
     done = cost("--program", *few, "--", program, "{calls}", 1, 1, 1, 1_000_000)
     assert done.returncode == 0, done.stderr
     bill = read(output)
@@ -86,6 +87,11 @@ def test_samples_are_of_the_cpu_that_the_kernel_accounts(tmp_path: Path) -> None
     spent = sum(figure(bill, "program", "total", f"cpu-{mode}-ns")["median"] for mode in ("user", "system"))
     assert sampled == pytest.approx(spent, rel=0.3)
     assert figure(bill, "program", "cpu", "program")["median"] > 0.8 * sampled
+    lines = [line.rsplit(" ", 1) for line in folded.read_text().splitlines()]
+    assert sum(int(count) for _, count in lines) == pytest.approx(sampled, rel=0.05)
+    in_the_loop = sum(int(count) for stack, count in lines if stack.endswith("main;spin"))
+    assert in_the_loop > 0.8 * sampled
+    assert all(stack.startswith("program;costly;") for stack, _ in lines)
 
 
 def test_the_same_bill_has_no_change(bills: tuple[Path, Path]) -> None:
@@ -111,6 +117,10 @@ def test_a_program_that_fails_is_said(tmp_path: Path) -> None:
         (["--program", "--", "true"], "'true' is not a program with {calls} among its arguments"),
         (["--program", "--", "/no/such", "{calls}"], "'/no/such' is not a program that can be run"),
         (["--bin", "/none"], "'/none' has no program grpc_ping_server"),
+        (
+            ["--only", "syscalls", "--folded", "x"],
+            "argument --folded: 'x' is not accepted: stacks are those of the part",
+        ),
     ],
 )
 def test_bad_usage_is_one_line(arguments: list[str], said: str) -> None:

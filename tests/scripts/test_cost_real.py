@@ -3,15 +3,10 @@
 from __future__ import annotations
 
 import json
-import os
-import signal
-import subprocess
-import sys
-import time
 from pathlib import Path
 
 import pytest
-from cost_programs import BIN, SCRIPTS, cost, figure, read
+from cost_programs import BIN, cost, figure, read
 from cqbench.cost import model
 from jsonschema import Draft202012Validator
 
@@ -21,7 +16,21 @@ SCHEMA = json.loads((Path(model.__file__).parent / "bill.schema.json").read_text
 @pytest.fixture(scope="module")
 def bill(tmp_path_factory: pytest.TempPathFactory) -> Path:
     path = tmp_path_factory.mktemp("bill") / "bill.json"
-    done = cost("--bin", BIN, "--calls", 100, "--repetitions", 1, "--output", path, "--", "--api", "cq")
+    done = cost(
+        "--bin",
+        BIN,
+        "--calls",
+        100,
+        "--repetitions",
+        1,
+        "--output",
+        path,
+        "--folded",
+        path.with_name("stacks.folded"),
+        "--",
+        "--api",
+        "cq",
+    )
     assert done.returncode == 0 or "samples of the" in done.stderr, done.stderr
     return path
 
@@ -39,7 +48,24 @@ def test_the_bill_of_a_ping(bill: Path) -> None:
         counted = figure(data, side, "total", "allocations")["median"]
         assert figure(data, side, "total", "allocation-calls")["median"] == pytest.approx(counted, rel=0.1)
         assert figure(data, side, "total", "cpu-user-ns")["median"] > 0
+        # One queue, one thread: what it asks for it frees itself.
+        assert figure(data, side, "total", "frees-elsewhere")["median"] < 0.5
+        assert figure(data, side, "total", "wake-ups")["median"] < 0.5
+    # The client's main thread waits for the calls and reports on them, which is none of them.
+    assert "libz" not in {f["name"] for f in data["figures"] if f["side"] == "client" and f["kind"] == "library"}
+    assert not [f for f in data["figures"] if "SleepUntil" in f["name"]]
     assert data["work"]["workload"] == "ping" and data["setting"]["api"] == "cq"
+
+
+def test_the_stacks_of_a_ping(bill: Path) -> None:
+    """The longest way there is: from where a thread begins through the program and the library into the kernel."""
+    if any(one["part"] == "samples" for one in read(bill)["absent"]):
+        pytest.skip("this kernel lets nobody sample")
+    lines = bill.with_name("stacks.folded").read_text().splitlines()
+    for side in ("client", "server"):
+        own = [line for line in lines if line.startswith(f"{side};")]
+        assert [line for line in own if ";clone" in line and "AsyncNextInternal" in line and "epoll_wait" in line]
+    assert all(line.rsplit(" ", 1)[1].isdigit() and len(line) < 20_000 for line in lines)
 
 
 def test_the_plan_says_what_would_be_run() -> None:
@@ -53,40 +79,3 @@ def test_flags_that_a_program_does_not_take_are_refused_before_anything_runs() -
         done = cost("--bin", BIN, *arguments)
         assert (done.returncode, done.stdout) == (2, "") and said in done.stderr, done.stderr
         assert len(done.stderr.splitlines()) == 1
-
-
-def test_ctrl_c_keeps_what_was_done(tmp_path: Path) -> None:
-    environment = {**os.environ, "PYTHONPATH": str(SCRIPTS)}
-    output = tmp_path / "bill.json"
-    words = [
-        sys.executable,
-        "-m",
-        "cqbench.cli",
-        "cost",
-        "--bin",
-        BIN,
-        "--only",
-        "syscalls",
-        "--calls",
-        "500",
-    ]
-    process = subprocess.Popen(
-        [*map(str, words), "--calls", "500", "--repetitions", "50", "--output", str(output)],
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        text=True,
-        env=environment,
-    )
-    assert process.stderr
-    seen = ""
-    while "syscalls of the server, 1 of 50" not in seen:
-        line = process.stderr.readline()
-        assert line, seen
-        seen += line
-    time.sleep(0.3)  # into the next run
-    process.send_signal(signal.SIGINT)
-    out, _ = process.communicate(timeout=60)
-    assert process.returncode == 130
-    assert "PARTIAL: interrupted" in out and "system calls" in out
-    data = read(output)
-    assert data["partial"] and figure(data, "client", "total", "syscalls")["repetitions"] < 50

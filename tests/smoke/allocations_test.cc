@@ -56,6 +56,19 @@ TEST(AllocationsTest, ArePerRpcAndRepeatable) {
   EXPECT_GT(first.at("client_allocated_bytes_per_rpc"), 100);
 }
 
+// The completion-queue server has one thread, which frees what it asked for. The sync server's hand calls to each
+// other.
+TEST(AllocationsTest, FreesOnAnotherThread) {
+  const auto of_server = [](const char* api) {
+    const CountingServer server(CQBENCH_COUNTING_SERVER, {"--api", api});
+    return PointOf(CQBENCH_COUNTING_CLIENT, server.address(), {}, "2000")
+        .at("server_frees_elsewhere_per_rpc")
+        .get<double>();
+  };
+  EXPECT_LT(of_server("cq"), 0.01);
+  EXPECT_GT(of_server("sync"), 0.02);
+}
+
 // A request of known size has to be put somewhere, on both ends.
 TEST(AllocationsTest, BytesContainThePayload) {
   const CountingServer server(CQBENCH_COUNTING_SERVER);

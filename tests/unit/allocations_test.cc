@@ -8,6 +8,7 @@
 #include <cstdint>
 #include <cstdlib>
 #include <cstring>
+#include <functional>
 #include <latch>
 #include <memory>
 #include <new>
@@ -170,6 +171,51 @@ TEST(Allocations, AreNotCountedWhileOff) {
   const AllocationCounts after = CountedAllocations();
   EXPECT_EQ(after.allocations, before.allocations);
   EXPECT_EQ(after.bytes, before.bytes);
+}
+
+uint64_t FreedElsewhere(const std::function<void()>& allocate_and_free) {
+  const uint64_t before = CountedAllocations().freed_elsewhere;
+  SetCountingAllocations(true);
+  allocate_and_free();
+  SetCountingAllocations(false);
+  return CountedAllocations().freed_elsewhere - before;
+}
+
+TEST(Allocations, FreedByAnotherThread) {
+  std::vector<void*> blocks(1000);
+  std::latch asked(1);
+  std::latch freed(1);
+  std::thread other([&] {
+    asked.wait();
+    for (size_t i = 0; i < blocks.size(); i += 2) std::free(blocks[i]);
+    blocks[1] = Used(std::realloc(blocks[1], 5'000));  // from now on its own
+    freed.count_down();
+  });
+  const uint64_t found = FreedElsewhere([&] {
+    for (void*& block : blocks) block = Used(std::malloc(30));
+    asked.count_down();
+    freed.wait();
+    for (size_t i = 1; i < blocks.size(); i += 2) std::free(blocks[i]);
+  });
+  other.join();
+  EXPECT_EQ(found, 500 + 1 + 1);
+}
+
+TEST(Allocations, FreedByTheThreadThatAsked) {
+  EXPECT_EQ(FreedElsewhere([] {
+              for (int i = 0; i < 100'000; ++i) {
+                std::unique_ptr<char[]> block(Used(new char[static_cast<size_t>(i) % 5'000 + 1]));
+                std::free(Used(std::aligned_alloc(64, 128)));
+              }
+            }),
+            0u);
+}
+
+// What was asked for before counting began may be anybody's, also when its address was known from the last time.
+TEST(Allocations, OlderBlocksAreNobodys) {
+  void* block = nullptr;
+  std::thread([&] { EXPECT_EQ(FreedElsewhere([&] { block = Used(std::malloc(1'000)); }), 0u); }).join();
+  EXPECT_EQ(FreedElsewhere([&] { std::free(block); }), 0u);
 }
 
 TEST(Allocations, OfAllThreadsAddUp) {

@@ -150,8 +150,8 @@ TEST_F(ProcessFigures, CpusAreNeitherBusyWithSoftInterruptsNorWhenStolen) {
 class AllocationFigures : public Evidence {
  protected:
   AllocationFigures() {
-    begin_.allocations = AllocationCounts{100, 1'000};
-    end_.allocations = AllocationCounts{100 + 500, 1'000 + 64'000};
+    begin_.allocations = AllocationCounts{100, 1'000, 10};
+    end_.allocations = AllocationCounts{100 + 500, 1'000 + 64'000, 10 + 25};
   }
 };
 
@@ -159,6 +159,7 @@ TEST_F(AllocationFigures, ArePerCall) {
   AddAllocationFigures("client", begin_, end_, 50, figures_);
   EXPECT_EQ(Get("client_allocations_per_rpc"), 10);
   EXPECT_EQ(Get("client_allocated_bytes_per_rpc"), 1280);
+  EXPECT_EQ(Get("client_frees_elsewhere_per_rpc"), 0.5);
 }
 
 TEST_F(AllocationFigures, AreNoneWithoutCallsOrCounts) {

@@ -61,13 +61,14 @@ TEST_F(ReportEvidenceTest, WhatAskingAServerAllocatesIsNotTheCalls) {
   PointSamples samples;
   samples.servers = {OneSecondApart()};
   ProcessSamples& server = samples.servers[0];
-  server.begin.allocations = AllocationCounts{1000, 50'000};
-  server.end.allocations = AllocationCounts{1000 + 90 + 200, 50'000 + 9'000 + 20'000};
+  server.begin.allocations = AllocationCounts{1000, 50'000, 40};
+  server.end.allocations = AllocationCounts{1000 + 90 + 200, 50'000 + 9'000 + 20'000, 40 + 7 + 100};
   server.end.messages = 100;
-  server.not_counted = {90, 9'000};
+  server.not_counted = {90, 9'000, 7};
   const PointResult point = Report(samples, /*counting=*/true);
   EXPECT_EQ(point.figures.Get("server_allocations_per_rpc"), 2);
   EXPECT_EQ(point.figures.Get("server_allocated_bytes_per_rpc"), 200);
+  EXPECT_EQ(point.figures.Get("server_frees_elsewhere_per_rpc"), 1);
 }
 
 TEST_F(ReportEvidenceTest, TheCountingPassReportsNothingElse) {

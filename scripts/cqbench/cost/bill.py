@@ -6,8 +6,9 @@ from collections import defaultdict
 from collections.abc import Callable, Iterable
 from typing import Any
 
-from cqbench.cost import perf, plan
+from cqbench.cost import perf, plan, stacks
 from cqbench.cost.counts import Key, Run, slope, total
+from cqbench.cost.kept import Folder
 from cqbench.cost.model import (
     ALLOCATIONS,
     CLIENT,
@@ -28,6 +29,7 @@ from cqbench.cost.session import Failed, Session
 from cqbench.files import storage
 from cqbench.files.point import Measured
 from cqbench.files.result import Document
+from cqbench.files.source import BadDocument
 
 # Of a result's point, per window or per call -> what it is called in a bill.
 PER_WINDOW = {"cpu_user_ns": "cpu-user-ns", "cpu_system_ns": "cpu-system-ns"}
@@ -36,7 +38,11 @@ PER_CALL = {
         "voluntary_context_switches_per_rpc": "voluntary-switches",
         "involuntary_context_switches_per_rpc": "involuntary-switches",
     },
-    ALLOCATIONS: {"allocations_per_rpc": "allocations", "allocated_bytes_per_rpc": "allocated-bytes"},
+    ALLOCATIONS: {
+        "allocations_per_rpc": "allocations",
+        "allocated_bytes_per_rpc": "allocated-bytes",
+        "frees_elsewhere_per_rpc": "frees-elsewhere",
+    },
 }
 NOT_COUNTED = {
     TIME: "the server does not say what it used",
@@ -60,10 +66,12 @@ class Making:
     def __init__(self, asked: Asked, session: Session, say: Callable[[str], None]) -> None:
         self.asked = asked
         self.session = session
+        self.kept: Folder = session.kept
         self.say = say
         self.slopes: dict[tuple[str, str], list[dict[Key, float]]] = defaultdict(list)
         self.beside: dict[tuple[str, str], list[float]] = defaultdict(list)  # what the clock asked for, per call
         self.absent: dict[tuple[str, str], str] = {}
+        self.pairs: dict[tuple[str, str], list[tuple[Run, Run]]] = defaultdict(list)  # less and more, by repetition
         self.shorter: dict[tuple[str, str], Run] = {}
         self.stopped = False
 
@@ -72,34 +80,46 @@ class Making:
         for part, reason in missing.items():
             self.absent.update(dict.fromkeys(((part, side) for side in self.asked.sides), reason))
         for step in plan.steps(self.asked):
-            if self.session.interrupt.signum:
-                self.stopped = True
-                return
             sides = [step.side] if step.side else list(self.asked.sides)
             if not all((step.part, side) in self.absent for side in sides):
                 self._step(step, sides)
 
     def _step(self, step: Step, sides: Iterable[str]) -> None:
+        """From the folder what is there. A signal ends nothing but what has yet to be run."""
+        if not self.kept.has(step) and self.session.interrupt.signum:
+            self.stopped = True
+            return
         try:
+            if not self.kept.has(step):
+                self._run(step)
             if step.side:
                 self._count(step)
             else:
-                self._together(step, self.session.together(step))
-        except Failed as error:
+                self._together(step, self.kept.document(step))
+        except (Failed, BadDocument) as error:
             if self.session.interrupt.signum:
                 self.stopped = True
                 return
             self.absent.update(dict.fromkeys(((step.part, side) for side in sides), str(error)))
             self.say(f"{step.part}{f' of the {step.side}' * bool(step.side)}: {error}")
 
+    def _run(self, step: Step) -> None:
+        """It is in the folder as soon as it is over. Raises Failed, OSError."""
+        if step.side:
+            self.kept.keep(step, self.session.measure(step))
+        else:
+            self.kept.keep_result(step, self.session.together(step))
+
     def _count(self, step: Step) -> None:
-        run, where = self.session.measure(step), (step.part, step.side)
-        if where not in self.shorter:
+        run, where = self.kept.run(step), (step.part, step.side)
+        if not step.longer:
             self.shorter[where] = run
             return
-        less = self.shorter.pop(where)
+        if not (less := self.shorter.pop(where, None)):
+            return
         if run.calls <= less.calls:
             raise Failed(f"{run.calls} calls where more than {less.calls} were asked for")
+        self.pairs[where].append((less, run))
         self.slopes[where].append(slope(less, run))
         key = total(SAMPLED_NS if step.part == SAMPLES else step.part)
         self.beside[where].append(slope(less, run, "supervision").get(key, 0.0))
@@ -115,15 +135,26 @@ class Making:
             if not found:
                 self.absent[step.part, side] = NOT_COUNTED[step.part]
 
+    def folded(self) -> str:
+        """The samples' stacks of all ends, as ns of a call; '' where there are none."""
+        text = ""
+        for side in self.asked.sides:
+            pairs = self.pairs.get((SAMPLES, side), [])
+            calls = sum(more.calls - less.calls for less, more in pairs)
+            if calls:
+                runs = ([less.stacks for less, _ in pairs], [more.stacks for _, more in pairs])
+                text += stacks.folded(side, *runs, perf.EACH_NS / calls)
+        return text
+
     def bill(self) -> Bill:
         """Of what there is."""
-        asked, document = self.asked, self.session.document
+        asked = self.asked
         made: list[Figure] = []
         for side in asked.sides:
             for part in asked.parts:
                 if found := self.slopes.get((part, side)):
                     made += figures(side, found)
-        context = document.context if document else {}
+        context = self.kept.context()
         return Bill(
             cqbench_bill=SCHEMA_VERSION,
             date=storage.now(),
@@ -162,10 +193,12 @@ class Making:
         if not self.asked.program:
             found |= {"server_flags": " ".join(self.asked.server_flags), "build": self.asked.build}
         found["addresses"] = "fixed" if self.session.fixed else "random"
+        if self.session.port:
+            found["port"] = f"{self.session.port}"
         return found
 
     def _notes(self, context: dict[str, Any]) -> list[str]:
-        notes = []
+        notes = self.kept.notes()
         if context.get("shape") == "bidi":
             notes.append("a call is a message there and back on a stream that stays open")
         if SAMPLES in self.asked.parts and not perf.sees_kernel():

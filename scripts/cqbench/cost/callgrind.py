@@ -12,7 +12,7 @@ from collections.abc import Iterable
 from pathlib import Path
 
 from cqbench.cost import libraries
-from cqbench.cost.counts import LIBRARY, Counts, Key, added, function, total
+from cqbench.cost.counts import FUNCTION, LIBRARY, Counts, Key, Seen, added, function, total
 
 # Events -> what they are called in a bill. Dr, Dw: data read and written; Bc, Bi: conditional and indirect branches.
 EVENTS = {"Ir": "instructions", "Dr": "loads", "Dw": "stores", "Bc": "branches", "Bi": "indirect-branches"}
@@ -26,25 +26,37 @@ ALLOCATING = re.compile(
 WAITING = re.compile(
     r"Mutex::(?:Unlock|Lock)Slow|MutexDelay|SpinLock::(?:SlowLock|SpinLoop|SlowUnlock)|^__?sched_yield$"
 )
+# The allocator's way through blocks that it has no cache for: how long that is depends on how the heap came to lie,
+# which is chance (in one process twice as long as in another). Counted apart.
+SEARCHING = re.compile(r"^(?:_int_malloc|unlink_chunk|malloc_consolidate|sysmalloc)\b")
+# Threads of gRPC's timers call one of these, and no other does. They follow the clock, not the calls.
+CLOCK = re.compile(r"^grpc_timer_check\b|TimerManager::(?:MainLoop|WaitUntil)\b")
 NAMED = re.compile(r"^(ob|fn|cob|cfn)=(?:\((\d+)\))? ?(.*)$")
 RECURSION = re.compile(r"'\d+$")
+# Of our client's main thread: waiting for the calls, which follows the clock, and the report. While it is in them
+# nothing of that thread is counted. Connecting is: whether it or a thread of the library's does that work is chance.
+NOT_OF_CALLS = ("cqbench::PointRun::MeasureWith*", "cqbench::FormatResult*")
 MAIN = "-01"  # how the file of the main thread ends
 
 
 def command(file: str) -> tuple[str, ...]:
     """What a program's command line is put behind."""
     options = ("--separate-threads=yes", "--cache-sim=yes", "--branch-sim=yes")
-    return ("valgrind", "-q", "--tool=callgrind", f"--callgrind-out-file={file}", *options)
+    toggles = (*(f"--toggle-collect={function}" for function in NOT_OF_CALLS), "--collect-atstart=yes")
+    return ("valgrind", "-q", "--tool=callgrind", f"--callgrind-out-file={file}", *options, *toggles)
 
 
-def read(file: Path, program: str) -> tuple[Counts, Counts]:
-    """Of all threads but the main one, and of that. program: its file name. Raises OSError."""
+def read(file: Path, program: str) -> Seen:
+    """program: its file name. Raises OSError."""
     main: list[Counts] = []
+    clock: list[Counts] = []
     others: list[Counts] = []
     for path in sorted(file.parent.glob(f"{file.name}-*")):
         with path.open(encoding="utf-8", errors="replace") as lines:
-            (main if path.name == file.name + MAIN else others).append(parse(lines, program))
-    return added(others), added(main)
+            counts = parse(lines, program)
+        timers = any(key.kind == FUNCTION and CLOCK.search(key.name) for key in counts)
+        (main if path.name == file.name + MAIN else clock if timers else others).append(counts)
+    return Seen(added(others), added(main), added(clock))
 
 
 def parse(lines: Iterable[str], program: str) -> Counts:
@@ -110,8 +122,9 @@ class _Reader:
         found: Counts = Counter()
         for (path, called), costs in self.own.items():
             name = RECURSION.sub("", called)
-            if WAITING.search(name):
-                found[total("lock-waiting")] += costs[self.events.index("Ir")]
+            apart = "lock-waiting" if WAITING.search(name) else "heap-searching" if SEARCHING.search(name) else ""
+            if apart:
+                found[total(apart)] += costs[self.events.index("Ir")]
                 continue
             whose = libraries.library(path, name, self.program)
             for event, cost in zip(self.events, costs, strict=True):

@@ -13,18 +13,22 @@ from pathlib import Path
 from typing import Any
 
 import click
+from pydantic import ValidationError
 
-from cqbench.cost import plan, text
+from cqbench.cost import kept, plan, text
 from cqbench.cost.bill import BOTH, Making
-from cqbench.cost.model import ALLOCATIONS, PARTS, PROGRAM, TIME, Bill, as_json
+from cqbench.cost.kept import Folder
+from cqbench.cost.model import ALLOCATIONS, PARTS, PROGRAM, SAMPLES, TIME, Bill, as_json
 from cqbench.cost.plan import PLACEHOLDER, TAKEN_FROM_CLIENT, TAKEN_FROM_SERVER, TOOLS, Asked
-from cqbench.cost.session import Session, sid_folder
+from cqbench.cost.session import Failed, Port, Session, sid_folder
 from cqbench.files import storage
-from cqbench.options import Refused, Value, whole
+from cqbench.files.model import complaint
+from cqbench.options import Refused, Value, only_beside, whole
 from cqbench.run import busy, cpus, flags, layout
 from cqbench.run.fields import flag_name
 from cqbench.run.plan import ROOT, Programs
 from cqbench.run.processes import Interrupt
+from cqbench.run.runner import Busy, lock
 
 NEWGRPC = ROOT / "scripts/newgrpc.sh"
 ANSWER_TIMEOUT_S = 60
@@ -36,8 +40,10 @@ Examples:
   cqbench cost --only syscalls --inflight 48 --side server --server-flags '--api callback'
   cqbench cost --build sid                            the same with Debian's newest gRPC (scripts/newgrpc.sh)
   cqbench cost --program -- ./my_client --count {calls}
+  cqbench cost --resume results/cost-DATE-TIME
 
-Exit status: 0; 1 something could not be counted; 2 usage; 130 interrupted: what was done is printed, marked partial.
+Exit status: 0; 1 something could not be counted; 2 usage; 130 interrupted: what was done is printed, marked partial,
+and --resume goes on.
 """
 
 
@@ -70,35 +76,86 @@ def _parts(words: str) -> tuple[str, ...]:
     "--folded",
     metavar="FILE",
     type=click.Path(dir_okay=False, path_type=Path),
-    help="Instructions as folded stacks (side, library, function), for flame-graph tools.",
+    help="The sampled stacks for flame-graph tools (flamegraph.pl, speedscope), here too: nanoseconds of a call.",
 )
-@click.option("--bin", metavar="DIR", type=click.Path(path_type=Path), default=ROOT / "build/release/bin")
+@click.option("--results", metavar="DIR", type=click.Path(path_type=Path), help="Where the folder of results is made.")
+@click.option("--resume", metavar="DIR", type=click.Path(path_type=Path), help="Go on in this folder of results.")
+@click.option("--bin", "binaries", metavar="DIR", type=click.Path(path_type=Path), default=ROOT / "build/release/bin")
 @click.option("--plan", "plan_only", is_flag=True, help="Say what would be run and how long it takes, and stop.")
 @click.argument("words", nargs=-1, metavar="[-- CLIENT FLAGS | PROGRAM...]")
-def command(**given: Any) -> int:
+@click.pass_context
+def command(ctx: click.Context, /, **given: Any) -> int:
     """What one call costs, counted: system calls, allocations, instructions by library and function, CPU time.
 
     Client and server apart. Start and connection drop out, because what counts is the difference between N and 5 N
     calls; addresses and CPUs are fixed. System calls are counted by strace, instructions by callgrind: no root, no
     hardware counters. Behind -- are flags of the client, or with --program a program of your own.
 
-    Environment: SERVER_CPUS, CLIENT_CPUS: CPUs for either side, such as 0-3,8 (default: one core each).
+    Results: results/cost-DATE-TIME/ with bill.json, bill.txt, stacks.folded, and each run's counts, written when it is
+    over. Environment: SERVER_CPUS, CLIENT_CPUS: CPUs for either side, such as 0-3,8 (default: one core each).
     """
-    asked = asked_of(given)
-    interrupt = Interrupt()
     try:
-        here = cpus.read_machine()
-        placement = cpus.place_pair(here, os.environ.get("SERVER_CPUS", ""), os.environ.get("CLIENT_CPUS", ""))
-    except cpus.BadCpuList as error:
+        return act(ctx, given)
+    except (cpus.BadCpuList, kept.BadFolder, Busy) as error:
         raise Refused(str(error)) from None
+    except Failed as error:
+        raise click.ClickException(str(error)) from None
+    except OSError as error:
+        where = f"{error.filename}: " if error.filename else ""
+        raise click.ClickException(f"{where}{error.strerror or error}") from None
+
+
+def act(ctx: click.Context, given: dict[str, Any]) -> int:
+    """The exit status. Raises what command() reports."""
+    resumed: Path | None = given["resume"]
+    if resumed:
+        only_beside(ctx, "resume", ("binaries", "output", "form", "folded", "plan_only"))
+    begun = kept.read(resumed) if resumed else None
+    asked = again(begun, given) if begun else asked_of(given)
+    if given["folded"] and SAMPLES not in asked.parts:
+        raise Refused(f"argument --folded: '{given['folded']}' is not accepted: stacks are those of the part {SAMPLES}")
+    interrupt = Interrupt()
+    here = cpus.read_machine()
+    placement = cpus.place_pair(here, os.environ.get("SERVER_CPUS", ""), os.environ.get("CLIENT_CPUS", ""))
     if given["plan_only"]:
         click.echo(plan.describe(asked, placement), nl=False)
         return 0
     check_programs(asked)
     check_flags(asked, placement)
-    bill = make(asked, placement, interrupt)
-    write(bill, given["form"], given["output"], given["folded"])
+    port = None if asked.program else Port(begun.port if begun else 0)
+    path = resumed or storage.new_folder(given["results"] or ROOT / "results", "cost-")
+    descriptor = lock(path)
+    try:
+        programs = programs_of(asked)
+        if begun:
+            folder = kept.resume(path, begun, programs)
+        else:
+            folder = kept.begin(path, asked, placement, programs, port.number if port else 0)
+        bill = make(asked, folder, interrupt, port, given["folded"])
+        write(bill, given["form"], given["output"], folder)
+    finally:
+        os.close(descriptor)
+        if port:
+            port.release()
     return interrupt.exit_code or (1 if bill.absent else 0)
+
+
+def again(begun: kept.Begun, given: dict[str, Any]) -> Asked:
+    """What a folder was begun with. Raises BadFolder."""
+    programs = Programs(given["binaries"], NEWGRPC)
+    try:
+        return Asked.model_validate({**begun.asked, "programs": programs})
+    except ValidationError as error:
+        raise kept.BadFolder(f"{given['resume'] / kept.FILE}: {complaint(error, ('asked',))}") from None
+
+
+def programs_of(asked: Asked) -> dict[str, Path]:
+    """What must not change between two runs. Those of the sid build are where scripts/newgrpc.sh puts them."""
+    if asked.program:
+        return {"program": Path(shutil.which(asked.words[0]) or asked.words[0])}
+    folder = sid_folder() / "bin" if asked.build == "sid" else asked.programs.bin
+    names = ("grpc_ping_server", "grpc_ping_client", "grpc_ping_server_counting", "grpc_ping_client_counting")
+    return {name: folder / name for name in names if (folder / name).is_file()}
 
 
 def asked_of(given: dict[str, Any]) -> Asked:
@@ -120,16 +177,16 @@ def asked_of(given: dict[str, Any]) -> Asked:
     sides = (PROGRAM,) if program else BOTH if given["side"] == "both" else (given["side"],)
     parts = tuple(p for p in given["only"] if not (program and p == ALLOCATIONS))
     return Asked(
-        words,
-        program,
-        given["calls"],
-        given["inflight"],
-        given["repetitions"],
-        sides,
-        parts,
-        server_flags,
-        given["build"],
-        Programs(given["bin"], NEWGRPC),
+        words=words,
+        program=program,
+        calls=given["calls"],
+        inflight=given["inflight"],
+        repetitions=given["repetitions"],
+        sides=sides,
+        parts=parts,
+        server_flags=server_flags,
+        build=given["build"],
+        programs=Programs(given["binaries"], NEWGRPC),
     )
 
 
@@ -194,29 +251,35 @@ def _answers(command: list[str]) -> bool:
         return False
 
 
-def make(asked: Asked, placement: cpus.Placement, interrupt: Interrupt) -> Bill:
-    """Counts everything."""
-    say(f"{len(plan.steps(asked))} runs: about {layout.duration(plan.seconds(asked))}")
+def make(asked: Asked, folder: Folder, interrupt: Interrupt, port: Port | None, folded: Path | None) -> Bill:
+    """Counts what has not been counted, and writes the stacks. Raises OSError."""
+    left, placement = [step for step in plan.steps(asked) if not folder.has(step)], folder.placement
+    say(f"{len(left)} runs: about {layout.duration(plan.seconds(asked, left))}; results: {folder.path}")
     if TIME in asked.parts and (others := busy.remark(placement.server + placement.client)):
         say(f"note: {others}")
     missing = missing_tools(asked)
     for reason in missing.values():
         say(reason)
     parent = sid_folder() if asked.build == "sid" else None
-    with tempfile.TemporaryDirectory(prefix="cqbench-cost-", dir=parent) as folder:
-        session = Session(asked, placement, interrupt, Path(folder), fixed=_answers(["setarch", "-R", "true"]))
-        making = Making(asked, session, say)
+    with tempfile.TemporaryDirectory(prefix="cqbench-cost-", dir=parent) as files:
+        fixed = _answers(["setarch", "-R", "true"])
+        making = Making(asked, Session(asked, folder, interrupt, Path(files), fixed, port), say)
         making.run(missing)
-        return making.bill()
+    if stacks := making.folded():
+        for path in (folder.path / kept.STACKS, *([folded] if folded else [])):
+            storage.write(path, stacks)
+            say(f"stacks: {path}")
+    elif folded:
+        say(f"no stacks: {folded} is not written")
+    return making.bill()
 
 
-def write(bill: Bill, form: str, output: Path | None, folded: Path | None) -> None:
+def write(bill: Bill, form: str, output: Path | None, folder: Folder) -> None:
     """Raises OSError."""
-    if output:
-        storage.write_json(output, as_json(bill))
-        say(f"bill: {output}")
-    if folded:
-        storage.write(folded, text.folded(bill))
+    storage.write(folder.path / kept.TEXT, text.render(bill))
+    for path in (folder.path / kept.BILL, *([output] if output else [])):
+        storage.write_json(path, as_json(bill))
+        say(f"bill: {path}")
     if form == "json":
         click.echo(json.dumps(as_json(bill), indent=2))
     else:

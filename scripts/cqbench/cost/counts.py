@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
 from typing import NamedTuple, TypeAlias
 
 from cqbench.files.text import one_line
@@ -28,11 +29,23 @@ Counts: TypeAlias = Counter[Key]
 
 
 class Run(NamedTuple):
-    """calls: that it made, exactly. supervision: of these counts, what the clock and not a call asked for."""
+    """calls: that it made, exactly. supervision: what the clock and not a call asked for. stacks: in samples."""
 
     calls: int
     counts: Counts
     supervision: Counts
+    stacks: Counter[str] = Counter()
+
+
+@dataclass
+class Seen:
+    """In a run: by threads that serve calls, by the main one, and by those that follow the clock."""
+
+    counts: Counts = field(default_factory=Counter)
+    main: Counts = field(default_factory=Counter)
+    clock: Counts = field(default_factory=Counter)
+    stacks: Counter[str] = field(default_factory=Counter)  # as of stacks.py, in samples
+    main_stacks: Counter[str] = field(default_factory=Counter)
 
 
 def total(name: str) -> Key:

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import shlex
-from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
-from typing import NamedTuple
+from typing import Annotated, Literal, NamedTuple
+
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field
 
 from cqbench.cost import callgrind, perf, strace
 from cqbench.cost.model import ALLOCATIONS, CLIENT, INSTRUCTIONS, PARTS, PROGRAM, SAMPLES, SERVER, SYSCALLS, TIME
@@ -14,7 +16,7 @@ from cqbench.run.fields import CLIENT_TAKEN, SERVER_TAKEN
 from cqbench.run.plan import Programs
 
 # N by what is counted: so many that a wake-up more or less hardly shows, and two minutes do.
-CALLS = {ALLOCATIONS: 10_000, SAMPLES: 4_000, SYSCALLS: 2_500, INSTRUCTIONS: 500}
+CALLS = {ALLOCATIONS: 10_000, SAMPLES: 3_000, SYSCALLS: 2_500, INSTRUCTIONS: 500}
 PROGRAM_CALLS = 500
 # Times N: the longer run. What differs by chance between two processes is in the difference f / (f - 1) times for the
 # one and 1 / (f - 1) times for the other: with 2 that would be more than twice as much, with 5 it is 1.3 times.
@@ -25,6 +27,7 @@ WINDOW_S = 3000
 TAKEN_FROM_CLIENT = (*CLIENT_TAKEN, "--total", "--skip-first", "--no-evidence", "--allocation-sites", "--byte-rate")
 TAKEN_FROM_SERVER = SERVER_TAKEN
 PLACEHOLDER = "{calls}"
+SIDES = (CLIENT, SERVER, PROGRAM)
 TOOLS = {SAMPLES: "perf", SYSCALLS: "strace", INSTRUCTIONS: "valgrind"}
 PACKAGES = {"perf": "linux-perf"}  # the others have the names of their tools
 MEANS = {
@@ -36,24 +39,32 @@ MEANS = {
     INSTRUCTIONS: "callgrind (valgrind; no hardware counters), the difference between {calls} and {more} calls",
 }
 # Measured with the ping on two cores of a virtual machine: of a run, and of a call in it, in seconds.
-START_S = {SAMPLES: 0.8, SYSCALLS: 0.7, INSTRUCTIONS: 4.5}
+START_S = {SAMPLES: 1.3, SYSCALLS: 0.7, INSTRUCTIONS: 4.5}
 CALL_S = {SAMPLES: 0.00012, SYSCALLS: 0.0003, INSTRUCTIONS: 0.0025}
 
 
-@dataclass(frozen=True)
-class Asked:
+def _one_of(accepted: tuple[str, ...], word: str) -> str:
+    """Raises ValueError."""
+    if word not in accepted:
+        raise ValueError(f"is not one of {', '.join(accepted)}")
+    return word
+
+
+class Asked(BaseModel):
     """What the command line says. words: flags of the client, or with program that and its arguments."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
 
     words: tuple[str, ...]
     program: bool
-    calls: int | None
-    inflight: int
-    repetitions: int
-    sides: tuple[str, ...]
-    parts: tuple[str, ...]
+    calls: int | None = Field(ge=1)
+    inflight: int = Field(ge=1)
+    repetitions: int = Field(ge=1)
+    sides: tuple[Annotated[str, AfterValidator(partial(_one_of, SIDES))], ...]
+    parts: tuple[Annotated[str, AfterValidator(partial(_one_of, PARTS))], ...]
     server_flags: tuple[str, ...]
-    build: str
-    programs: Programs
+    build: Literal["release", "sid"]
+    programs: Programs = Field(exclude=True)
 
     def n(self, part: str) -> int:
         """Calls of the shorter run."""
@@ -61,12 +72,16 @@ class Asked:
 
 
 class Step(NamedTuple):
-    """One run of the programs. side: that is looked at; '' both, by themselves. calls: 0 where time decides."""
+    """One run of the programs. side: that is looked at; '' both, by themselves. calls: 0 where time decides.
+
+    longer: the other one of two.
+    """
 
     part: str
     side: str
     repetition: int
     calls: int
+    longer: bool = False
 
 
 def steps(asked: Asked) -> list[Step]:
@@ -80,14 +95,14 @@ def steps(asked: Asked) -> list[Step]:
         for part in slopes:
             for side in asked.sides:
                 n = asked.n(SYSCALLS if part == TIME else part)
-                found += [Step(part, side, repetition, n), Step(part, side, repetition, FACTOR * n)]
+                found += [Step(part, side, repetition, n), Step(part, side, repetition, FACTOR * n, longer=True)]
     return found
 
 
-def seconds(asked: Asked) -> float:
-    """An estimate, of our programs' ping at 1 in flight."""
+def seconds(asked: Asked, left: list[Step]) -> float:
+    """An estimate of these runs, of our programs' ping at 1 in flight."""
     timed = asked.repetitions * (WARMUP_S + INTERVAL_S) + 0.5
-    return sum(timed if s.part not in TOOLS else START_S[s.part] + s.calls * CALL_S[s.part] for s in steps(asked))
+    return sum(timed if s.part not in TOOLS else START_S[s.part] + s.calls * CALL_S[s.part] for s in left)
 
 
 def wrapper(part: str, file: str, fixed: bool) -> tuple[str, ...]:
@@ -144,7 +159,7 @@ def means(asked: Asked) -> dict[str, str]:
 def describe(asked: Asked, placement: cpus.Placement) -> str:
     """--plan. Ends with a newline."""
     every = steps(asked)
-    lines = [f"{len(every)} runs, {asked.repetitions} repetitions: about {layout.duration(seconds(asked))}"]
+    lines = [f"{len(every)} runs, {asked.repetitions} repetitions: about {layout.duration(seconds(asked, every))}"]
     if not asked.program:
         lines.append(
             f"server on CPUs {placement.server or 'all'}, client on {placement.client or 'all'}: {placement.why}"

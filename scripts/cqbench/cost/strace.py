@@ -9,10 +9,9 @@ from __future__ import annotations
 import re
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
 from pathlib import Path
 
-from cqbench.cost.counts import SYSCALL, THREAD, Counts, Key, total
+from cqbench.cost.counts import SYSCALL, THREAD, Counts, Key, Seen, total
 
 # "123 futex(0x7f, FUTEX_WAKE_PRIVATE, 1) = 1", "123 read(5<socket:[9]>,  <unfinished ...>",
 # "123 <... read resumed>"", 16) = 3". With -y a descriptor has what it is behind it.
@@ -30,17 +29,9 @@ WRITES = ("write", "writev", "send", "sendto", "sendmsg", "sendmmsg", "sendfile"
 READS = ("read", "readv", "recv", "recvfrom", "recvmsg", "recvmmsg", "pread64", "preadv")
 SOCKETS = ("socket:", "TCP:", "TCPv6:", "UDP:", "UDPv6:", "UNIX", "NETLINK")
 OF_SOCKETS = ("send", "sendto", "sendmsg", "sendmmsg", "recv", "recvfrom", "recvmsg", "recvmmsg")
+WAKING = ("futex (wake)", "write (eventfd)")  # of a futex: it says how many threads
 NOTHING = ("EAGAIN", "EINTR", "ETIMEDOUT")
 TAIL = 4096  # bytes of a log in which its last line is
-
-
-@dataclass
-class Log:
-    """The main thread, which begins the file, is counted apart, and so are those that follow the clock."""
-
-    counts: Counts = field(default_factory=Counter)
-    main: Counts = field(default_factory=Counter)
-    clock: Counts = field(default_factory=Counter)
 
 
 def command(file: str) -> tuple[str, ...]:
@@ -48,8 +39,8 @@ def command(file: str) -> tuple[str, ...]:
     return ("strace", "-D", "-f", "-q", "-y", "-s", "16", "-e", "signal=none", "-o", file)
 
 
-def parse(lines: Iterable[str]) -> Log:
-    """Lines that are no calls (signals, ends of threads) are passed over. Threads come with their names."""
+def parse(lines: Iterable[str]) -> Seen:
+    """The main thread begins the file. Lines that are no calls (signals, ends of threads) are passed over."""
     threads, names, begun = defaultdict[str, Counts](Counter), dict[str, str](), dict[str, str]()
     for line in lines:
         found = LINE.match(line)
@@ -77,8 +68,8 @@ def parse(lines: Iterable[str]) -> Log:
     return _sorted(threads, names)
 
 
-def _sorted(threads: Mapping[str, Counts], names: Mapping[str, str]) -> Log:
-    log = Log()
+def _sorted(threads: Mapping[str, Counts], names: Mapping[str, str]) -> Seen:
+    log = Seen()
     for place, (thread, counts) in enumerate(threads.items()):
         name = names.get(thread, "")
         (log.main if place == 0 else log.clock if name in CLOCKS else log.counts).update(counts)
@@ -116,6 +107,8 @@ def _returned(counts: Counts, full: str, rest: str) -> None:
     name, _, what = full.partition(" (")
     if returned[2] in NOTHING:
         counts[total("syscalls-in-vain")] += 1
+    if full in WAKING and returned[1].isdigit():
+        counts[total("wake-ups")] += int(returned[1]) if name == "futex" else 1
     if name not in OF_SOCKETS and what != "socket)":
         return
     done = int(returned[1]) if returned[1].lstrip("-").isdigit() else -1

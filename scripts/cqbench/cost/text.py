@@ -19,9 +19,11 @@ TOTALS = {
     "involuntary-switches": "switches, involuntary",
     "allocations": "allocations",
     "allocated-bytes": "bytes allocated",
+    "frees-elsewhere": "of the allocations, freed by another thread",
     "allocation-calls": "calls of malloc and its family, as callgrind sees them",
     "syscalls": "system calls",
     "lock-waiting-syscalls": "naps of waiting for locks, which are not in these",
+    "wake-ups": "wake-ups of other threads (futex; eventfd)",
     "syscalls-in-vain": "system calls in vain (nothing there, interrupted, late)",
     "socket-writes": "writes to sockets",
     "socket-bytes-written": "bytes written to sockets",
@@ -29,6 +31,7 @@ TOTALS = {
     "socket-bytes-read": "bytes read from sockets",
     "instructions": "instructions",
     "lock-waiting": "instructions of waiting for locks, which are not in these",
+    "heap-searching": "malloc's search of the heap, which is not in these",
     "loads": "loads",
     "stores": "stores",
     "branches": "conditional branches",
@@ -156,18 +159,3 @@ def markdown(bill: Bill) -> str:
             lines.append(f"| {label} | {number(row.value)} | {apart(row.spread)} | {share} |")
         lines += ["", block.rest, ""] if block.rest else [""]
     return "\n".join([*lines, *(f"- {line}" for line in remarks(bill))]) + "\n"
-
-
-def folded(bill: Bill) -> str:
-    """For flame graphs: side;library;function and its instructions per call. What is not listed is one box."""
-    lines = []
-    for side in bill.sides:
-        listed = bill.of(side, FUNCTION)
-        for f in listed:
-            name = f.name.replace(";", ":").replace(" ", "_")
-            lines.append(f"{side};{f.library.replace(' ', '_')};{name} {round(f.median)}")
-        for of in bill.of(side, LIBRARY):
-            rest = round(of.median - sum(f.median for f in listed if f.library == of.name))
-            if rest > 0:
-                lines.append(f"{side};{of.name.replace(' ', '_')} {rest}")
-    return "".join(f"{line}\n" for line in lines)

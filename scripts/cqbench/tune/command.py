@@ -9,10 +9,9 @@ from pathlib import Path
 from typing import Any
 
 import click
-from click.core import ParameterSource
 
 from cqbench.files import storage
-from cqbench.options import MAX_RATE, Refused, number, seconds, whole
+from cqbench.options import MAX_RATE, Refused, number, only_beside, seconds, whole
 from cqbench.run import cpus, layout
 from cqbench.run.end import say
 from cqbench.run.fields import CLIENT_TAKEN, SERVER_TAKEN, flag_name
@@ -271,12 +270,7 @@ def act(ctx: click.Context, given: dict[str, Any]) -> int:
     """The exit status. Raises what command() reports."""
     resumed: Path | None = given["resume"]
     if resumed:
-        for name in given:
-            if name not in ("resume", "binaries") and ctx.get_parameter_source(name) is ParameterSource.COMMANDLINE:
-                what = {"words": "a flag of the client", "catalogue": "--knobs", "listing": "--list"}.get(
-                    name, f"--{name}"
-                )
-                raise click.UsageError(f"argument {what.replace('_', '-')} is not accepted beside --resume")
+        only_beside(ctx, "resume", ("binaries",))
     programs = Programs(given["binaries"], NEWGRPC)
     asked = as_json.read(resumed) if resumed else asked_of(given)
     source = resumed / KNOBS if resumed else given["catalogue"] or knobs.SHIPPED

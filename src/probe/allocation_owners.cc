@@ -1,0 +1,52 @@
+// Blocks and the threads that asked for them, in words of a table.
+#include "src/probe/allocation_hooks.h"
+
+namespace cqbench {
+
+constinit AllocationOwners allocation_owners;
+
+namespace {
+
+// An address has 47 bits, of which the allocator leaves the last four 0; the rest of a word is the thread's number.
+constexpr uint64_t kThreadBits = 20, kThreads = uint64_t{1} << kThreadBits;
+
+uint64_t BlockOf(const void* memory) {
+  return reinterpret_cast<uintptr_t>(memory) >> 4;
+}
+
+// From 1 on, so that no word of a block is 0; after a million threads numbers come again. In the program's own
+// thread-local storage, which every thread begins with.
+[[gnu::tls_model("initial-exec")]] constinit thread_local uint64_t this_thread = 0;
+constinit std::atomic<uint64_t> threads{0};
+
+uint64_t ThisThread() {
+  while (this_thread == 0) this_thread = (threads.fetch_add(1, std::memory_order_relaxed) + 1) % kThreads;
+  return this_thread;
+}
+
+}  // namespace
+
+AllocationOwners::Line& AllocationOwners::LineOf(uint64_t block) {
+  return lines_[(block * 0x9E3779B97F4A7C15u) >> 47];  // as many bits as there are lines
+}
+
+void AllocationOwners::Add(const void* memory) {
+  const uint64_t block = BlockOf(memory);
+  for (std::atomic<uint64_t>& word : LineOf(block).words) {
+    uint64_t free = 0;
+    if (word.compare_exchange_strong(free, block << kThreadBits | ThisThread(), std::memory_order_relaxed)) return;
+  }
+}
+
+bool AllocationOwners::RemoveOfAnother(const void* memory) {
+  const uint64_t block = BlockOf(memory);
+  for (std::atomic<uint64_t>& word : LineOf(block).words) {
+    const uint64_t there = word.load(std::memory_order_relaxed);
+    if (there >> kThreadBits != block) continue;
+    word.store(0, std::memory_order_relaxed);
+    return there % kThreads != ThisThread();
+  }
+  return false;
+}
+
+}  // namespace cqbench
