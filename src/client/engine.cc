@@ -1,6 +1,7 @@
 #include "cqbench/engine.h"
 
 #include <algorithm>
+#include <optional>
 
 #include "src/client/engine_context.h"
 
@@ -39,8 +40,11 @@ int PacersOf(const EngineContext& context) {
 absl::StatusOr<std::unique_ptr<Engine>> MakeEngine(const RunConfig& config, const ChannelPool& pool, const Load& load,
                                                    int threads, const RunWindow& window, Nanos length_ns) {
   EngineContext context{config, pool, load, threads, window, {}, 0, BytesOf(config)};
-  const ChannelPlan plan = PlanChannels(config.policy, load.slots, static_cast<int>(config.targets.size()));
-  if (IsHttp(config.api)) context.threads = HttpThreads(plan, threads);
+  std::optional<ChannelPlan> connections;  // without gRPC's channels the engine makes them
+  if (IsHttp(config.api)) {
+    connections = PlanChannels(config.policy, load.slots, static_cast<int>(config.targets.size()));
+    context.threads = HttpThreads(*connections, threads);
+  }
   if (load.open()) {
     const int pacers = PacersOf(context);
     auto schedule = DrawSchedule(config.schedule, load.rate, length_ns, pacers);
@@ -48,7 +52,7 @@ absl::StatusOr<std::unique_ptr<Engine>> MakeEngine(const RunConfig& config, cons
     context.schedule = *std::move(schedule);
     if (config.schedule.pace == Pace::kHybrid) context.margin_ns = CalibrateMargin(load.rate / pacers);
   }
-  if (IsHttp(config.api)) return MakeHttpEngine(context, plan);
+  if (connections) return MakeHttpEngine(context, *connections);
   return MakerFor(config.api, config.method.shape)(context);
 }
 
