@@ -178,3 +178,18 @@ def test_refusals(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
         status, out, err = compare(capsys, *arguments)
         assert (status, out) == (2, "") and said in err, (arguments, err)
     assert compare(capsys, a, b, "--anyway")[0] == 0
+
+
+def test_what_follows_the_clock_is_shown_and_not_judged(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    def with_time(ns: float) -> Bill:
+        times = figures("client", [{total("cpu-user-ns"): ns}] * 2)
+        return bill(figures=[*times, *bill((1000.0, 1000.0) if ns < 20_000 else (1100.0, 1100.0)).figures])
+
+    files = [stored(tmp_path, name, with_time(ns)) for name, ns in (("a.json", 10_000.0), ("b.json", 30_000.0))]
+    status, out, _ = compare(capsys, *files)
+    (time,) = (line for line in out.splitlines() if "CPU, user" in line)
+    assert status == 0 and time.endswith("not judged") and "+200.00 %" in time
+    instructions = next(line for line in out.splitlines() if line.startswith("  instructions "))
+    assert instructions.endswith("real")
+    _, twice, _ = compare(capsys, files[0], files[0])
+    assert "not judged\n" not in twice

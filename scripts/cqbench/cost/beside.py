@@ -111,7 +111,7 @@ def _tables(comparison: Comparison) -> Iterator[tuple[str, list[Change], str]]:
     for side in comparison.sides:
         for kind, most in SHOWN.items():
             every = comparison.of(side, kind)
-            rows = every if kind in (TOTAL, LIBRARY) else [c for c in every if c.real]
+            rows = every if kind in (TOTAL, LIBRARY) else [c for c in every if c.beyond]
             if every:
                 left = len(rows) - most
                 nothing = "" if rows else "none"
@@ -120,7 +120,7 @@ def _tables(comparison: Comparison) -> Iterator[tuple[str, list[Change], str]]:
 
 def _cells(change: Change) -> tuple[str, str, str, str]:
     before, after = change.values
-    return number(before), number(after), _changed(change), "real" if change.real else "within spreads"
+    return number(before), number(after), _changed(change), change.word
 
 
 def _changed(change: Change) -> str:
@@ -141,7 +141,7 @@ def _remarks(comparison: Comparison) -> list[str]:
     return [
         *lines,
         "real: outside the sum of both bills' spreads (least to most repetition), and 0.2 % of a total or 0.05 % of "
-        "what a part is part of; CPU time does vary",
+        "what a part is part of; not judged: it follows the clock or the machine's other load",
     ]
 
 

@@ -1,7 +1,8 @@
 """Two bills beside each other: what a call costs more and less, and whether that is more than their spreads.
 
 There are no statistics in it: counts hardly vary. A change is real where it is outside the sum of both spreads, and
-more than what two measurements of the same thing may differ by.
+more than what two measurements of the same thing may differ by. What follows the clock or the machine's other load is
+shown and not judged: two repetitions of a time say nothing about the next two.
 """
 
 from __future__ import annotations
@@ -18,6 +19,17 @@ from cqbench.cost.text import TOTALS
 LEAST_OF_TOTAL = 0.002
 ROUNDING = 1e-9
 WHOLE = {CPU: SAMPLED_NS, SYSCALL: SYSCALLS, THREAD: SYSCALLS}  # kind -> the total that it is a part of
+# Totals that are no counts of what the call does, but of how the machine was.
+UNSTEADY = {
+    "cpu-user-ns",
+    "cpu-system-ns",
+    SAMPLED_NS,
+    "involuntary-switches",
+    "lock-waiting",
+    "lock-waiting-syscalls",
+    "heap-searching",
+    "syscalls-in-vain",
+}
 GATED = (INSTRUCTIONS, SYSCALLS, ALLOCATIONS)  # totals that --fail-if-dearer looks at: what is counted
 
 
@@ -53,8 +65,23 @@ class Change:
         return sum(f.width for f in (self.before, self.after) if f)
 
     @property
+    def unsteady(self) -> bool:
+        return self.key.kind == CPU or (self.key.kind == TOTAL and self.key.name in UNSTEADY)
+
+    @property
     def real(self) -> bool:
+        return not self.unsteady and self.beyond
+
+    @property
+    def beyond(self) -> bool:
+        """Outside both spreads."""
         return abs(self.difference) > max(self.noise, self.least) + ROUNDING
+
+    @property
+    def word(self) -> str:
+        if not self.beyond:
+            return "within spreads"
+        return "not judged" if self.unsteady else "real"
 
     @property
     def title(self) -> str:
