@@ -34,6 +34,11 @@ const nghttp2_session_callbacks* Http2Session::Callbacks() {
         made, [](nghttp2_session*, const nghttp2_frame* frame, const uint8_t* name, size_t name_size,
                  const uint8_t* value, size_t value_size, uint8_t,
                  void* self) { return Of(self).OnHeader(*frame, View(name, name_size), View(value, value_size)); });
+    // Without it, newer releases leave such a field out and go on; RFC 9113 has the request as malformed.
+    nghttp2_session_callbacks_set_on_invalid_header_callback(
+        made,
+        [](nghttp2_session*, const nghttp2_frame*, const uint8_t*, size_t, const uint8_t*, size_t, uint8_t,
+           void*) -> int { return NGHTTP2_ERR_TEMPORAL_CALLBACK_FAILURE; });
     nghttp2_session_callbacks_set_on_frame_recv_callback(
         made, [](nghttp2_session*, const nghttp2_frame* frame, void* self) { return Of(self).OnFrame(*frame); });
     nghttp2_session_callbacks_set_on_data_chunk_recv_callback(
