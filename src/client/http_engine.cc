@@ -1,6 +1,7 @@
 // The client over HTTP/1.1 and HTTP/2, for what the same call costs beside gRPC: a few threads, each with an event loop
 // of its own, some connections, and the slots whose calls go over them. In an open loop a thread is its own pacer.
 
+#include <poll.h>
 #include <sys/eventfd.h>
 #include <unistd.h>
 
@@ -248,16 +249,23 @@ class HttpEngine final : public SlotEngine<WireSlot<Wire>> {
   }
 
   int Wait(MyLoop& loop, std::array<epoll_event, 64>& events) {
-    Nanos wait = kLook;
+    int timeout_ms = static_cast<int>(kLook / kNanosPerMilli);
     if (loop.lane != nullptr && loop.next < loop.lane->size()) {
-      const Pace pace = this->config().schedule.pace;
-      const Nanos margin = pace == Pace::kHybrid ? this->margin_ns() : 0;
-      const Nanos due = loop.lane->DueAt(loop.next) - margin;
-      wait = pace == Pace::kSpin ? 0 : std::clamp<Nanos>(due - NowNs(), 0, kLook);
+      SleepUntilDue(loop);
+      timeout_ms = 0;
     }
+    return epoll_wait(loop.epoll.fd(), events.data(), static_cast<int>(events.size()), timeout_ms);
+  }
+  // Or until something has come. By poll(), as epoll's own waiting is in milliseconds everywhere but in new kernels.
+  void SleepUntilDue(MyLoop& loop) {
+    const Pace pace = this->config().schedule.pace;
+    if (pace == Pace::kSpin) return;
+    const Nanos due = loop.lane->DueAt(loop.next) - (pace == Pace::kHybrid ? this->margin_ns() : 0);
+    const Nanos wait = std::min(due - NowNs(), kLook);
+    if (wait <= 0) return;
     const timespec timeout{0, wait};
-    const int count = epoll_pwait2(loop.epoll.fd(), events.data(), static_cast<int>(events.size()), &timeout, nullptr);
-    return std::max(count, 0);
+    pollfd one{loop.epoll.fd(), POLLIN, 0};
+    ppoll(&one, 1, &timeout, nullptr);
   }
 
   // The slot is ready, or has ended a call: what follows by the schedule.
@@ -337,8 +345,8 @@ class HttpEngine final : public SlotEngine<WireSlot<Wire>> {
       Drop(link, loop, error);
     } else if (link.wire.closing()) {
       Drop(link, loop, "the server closed the connection");
-    } else if (Wire::kManyCalls) {
-      MarkDirty(link, loop);  // it may have to answer
+    } else {
+      MarkDirty(link, loop);  // the protocol itself may have to answer
     }
     for (const HttpEnded& one : ended) OnEnd(*static_cast<Slot*>(one.slot), loop, done, one.status);
   }

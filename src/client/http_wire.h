@@ -51,13 +51,11 @@ class HttpMessage {
 
 class HttpResponseParser;
 
-// Both wires have the same functions. One connection each, one thread; `message` must outlive them.
+// Both wires have the same functions; HTTP/1.1's is given one call at a time. One connection each, one thread;
+// `message` must outlive them.
 class Http1Wire {
  public:
-  static constexpr bool kManyCalls = false;  // at a time
-
   explicit Http1Wire(const HttpMessage& message);
-  Http1Wire(Http1Wire&&) noexcept;
   ~Http1Wire();
 
   // The connection is a new one: whatever was in flight has ended.
@@ -82,10 +80,9 @@ class Http1Wire {
 
 class Http2Wire {
  public:
-  static constexpr bool kManyCalls = true;
-
   explicit Http2Wire(const HttpMessage& message);
-  Http2Wire(Http2Wire&&) = delete;
+  Http2Wire(const Http2Wire&) = delete;
+  Http2Wire& operator=(const Http2Wire&) = delete;
   ~Http2Wire();
 
   void Reset();

@@ -31,9 +31,11 @@ bool SetCountingAllocations(bool on) {
   if (on && !allocation_counters.on.load(std::memory_order_relaxed)) {
     allocation_counters.grown.store(0, std::memory_order_relaxed);
     allocation_counters.most_grown.store(0, std::memory_order_relaxed);
-    allocation_owners.Forget();
   }
-  return allocation_counters.on.exchange(on, std::memory_order_relaxed);
+  const bool was_on = allocation_counters.on.exchange(on, std::memory_order_relaxed);
+  // Not when it begins: that takes milliseconds, in which calls would end uncounted.
+  if (was_on && !on) allocation_owners.Forget();
+  return was_on;
 }
 
 AllocationCounts CountedAllocations() {

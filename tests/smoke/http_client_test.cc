@@ -1,6 +1,5 @@
 // The client over HTTP against the HTTP front: what it counts is what the server counts; failures of every kind.
 #include <csignal>
-#include <thread>
 
 #include "tests/smoke/harness.h"
 #include "tests/smoke/http_front.h"
@@ -90,8 +89,10 @@ TEST_P(HttpClientTest, FailuresHaveTheCodeThatTheyStandFor) {
 }
 
 TEST_P(HttpClientTest, AServerThatDiesCostsFailuresAndNoHang) {
-  Process client(ClientCommand(To(front_, "GET /constant", {"--inflight", "4", "--warmup", "0s", "--interval", "2"})));
-  std::this_thread::sleep_for(std::chrono::milliseconds(500));
+  if (!HaveTerminals()) GTEST_SKIP() << "no pseudo-terminals: when the client measures cannot be told";
+  Process client(ClientCommand(To(front_, "GET /constant", {"--inflight", "4", "--warmup", "0s", "--interval", "3"})),
+                 {.error_is_terminal = true});
+  ASSERT_TRUE(WaitUntilMeasuring(client));
   front_.process().Signal(SIGKILL);
   const ClientRun run = Finish(client);
   EXPECT_EQ(run.exit_code, 1) << run.err;
@@ -111,8 +112,10 @@ TEST_P(HttpClientTest, ConnectionsThatTheServerClosesAreMadeAgain) {
 }
 
 TEST_P(HttpClientTest, AnInterruptKeepsWhatThereIs) {
-  Process client(ClientCommand(To(front_, "GET /later?1", {"--inflight", "2", "--warmup", "0s", "--interval", "60"})));
-  std::this_thread::sleep_for(std::chrono::seconds(1));
+  if (!HaveTerminals()) GTEST_SKIP() << "no pseudo-terminals: when to interrupt cannot be told";
+  Process client(ClientCommand(To(front_, "GET /later?1", {"--inflight", "2", "--warmup", "0s", "--interval", "60"})),
+                 {.error_is_terminal = true});
+  ASSERT_TRUE(WaitUntilMeasuring(client));
   client.Signal(SIGINT);
   const ClientRun run = Finish(client);
   EXPECT_EQ(run.exit_code, 128 + SIGINT);
