@@ -31,6 +31,11 @@ SOCKETS = ("socket:", "TCP:", "TCPv6:", "UDP:", "UDPv6:", "UNIX", "NETLINK")
 OF_SOCKETS = ("send", "sendto", "sendmsg", "sendmmsg", "recv", "recvfrom", "recvmsg", "recvmmsg")
 WAKING = ("futex (wake)", "write (eventfd)")  # of a futex: it says how many threads
 NOTHING = ("EAGAIN", "EINTR", "ETIMEDOUT")
+# Those of which there were none are 0, and not absent.
+COUNTED = (
+    *("syscalls", "lock-waiting-syscalls", "wake-ups", "syscalls-in-vain"),
+    *("socket-writes", "socket-bytes-written", "socket-reads", "socket-bytes-read"),
+)
 TAIL = 4096  # bytes of a log in which its last line is
 
 
@@ -69,7 +74,7 @@ def parse(lines: Iterable[str]) -> Seen:
 
 
 def _sorted(threads: Mapping[str, Counts], names: Mapping[str, str]) -> Seen:
-    log = Seen()
+    log = Seen(counts=Counter({total(name): 0 for name in COUNTED}))
     for place, (thread, counts) in enumerate(threads.items()):
         name = names.get(thread, "")
         (log.main if place == 0 else log.clock if name in CLOCKS else log.counts).update(counts)
