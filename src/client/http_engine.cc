@@ -25,6 +25,7 @@
 #include "src/baseline/descriptor.h"
 #include "src/client/engine_context.h"
 #include "src/client/gated_threads.h"
+#include "src/client/http_code.h"
 #include "src/client/http_socket.h"
 #include "src/client/http_wire.h"
 #include "src/client/pacer.h"
@@ -36,42 +37,15 @@ namespace {
 constexpr Nanos kLook = 10 * kNanosPerMilli;  // at what nobody tells us of
 constexpr size_t kReadBytes = 64 << 10;
 
-// What gRPC would say, as its documents map it (doc/http-grpc-status-mapping.md), and where an API that was transcoded
-// says more, as google.rpc.Code does.
-grpc::StatusCode CodeOf(int status) {
-  switch (status) {
-    case 400:
-      return grpc::StatusCode::INVALID_ARGUMENT;
-    case 401:
-      return grpc::StatusCode::UNAUTHENTICATED;
-    case 403:
-      return grpc::StatusCode::PERMISSION_DENIED;
-    case 404:
-      return grpc::StatusCode::NOT_FOUND;
-    case 409:
-      return grpc::StatusCode::ABORTED;
-    case 429:
-      return grpc::StatusCode::RESOURCE_EXHAUSTED;
-    case 499:
-      return grpc::StatusCode::CANCELLED;
-    case 500:
-      return grpc::StatusCode::INTERNAL;
-    case 501:
-      return grpc::StatusCode::UNIMPLEMENTED;
-    case 502:
-    case 503:
-      return grpc::StatusCode::UNAVAILABLE;
-    case 408:
-    case 504:
-      return grpc::StatusCode::DEADLINE_EXCEEDED;
-    default:
-      return grpc::StatusCode::UNKNOWN;
-  }
-}
+template <typename Wire>
+struct Loop;
 
 template <typename Wire>
 struct Connection {
-  Connection(const HttpMessage& message, const Endpoint& to, uint32_t tag) : wire(message), endpoint(to), index(tag) {}
+  Connection(Loop<Wire>* of, const HttpMessage& message, const Endpoint& to, uint32_t tag)
+      : loop(of), wire(message), endpoint(to), index(tag) {}
+
+  Loop<Wire>* const loop;  // whose thread alone touches the rest
 
   Wire wire;
   const Endpoint endpoint;
@@ -119,7 +93,7 @@ class HttpEngine final : public SlotEngine<WireSlot<Wire>> {
  public:
   // `endpoints`: of each of config.targets.
   HttpEngine(const EngineContext& context, const ChannelPlan& plan, const std::vector<Endpoint>& endpoints, int loops)
-      : SlotEngine<Slot>(context), plan_(plan) {
+      : SlotEngine<Slot>(context) {
     for (const Target& target : this->config().targets) {
       messages_.emplace_back(*this->config().http, target.is_unix() ? "localhost" : target.ToString(),
                              this->config().metadata);
@@ -130,7 +104,7 @@ class HttpEngine final : public SlotEngine<WireSlot<Wire>> {
       loop.wake = Descriptor(eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK));
       if (this->open_loop()) loop.lane = &this->lanes()[static_cast<size_t>(i)];
     }
-    MakeConnections(endpoints);
+    MakeConnections(plan, endpoints);
   }
   ~HttpEngine() override { this->Stop(); }
 
@@ -183,37 +157,23 @@ class HttpEngine final : public SlotEngine<WireSlot<Wire>> {
   static constexpr uint32_t kWake = UINT32_MAX;
 
   // Slots of one connection are of one thread, so nothing is locked on the way of a call.
-  void MakeConnections(const std::vector<Endpoint>& endpoints) {
+  void MakeConnections(const ChannelPlan& plan, const std::vector<Endpoint>& endpoints) {
     std::vector<Link*> of_channel, of_host(endpoints.size(), nullptr);
-    for (const ChannelPlan::Channel& channel : plan_.channels) {
+    size_t made = 0;
+    for (const ChannelPlan::Channel& channel : plan.channels) {
       const auto host = static_cast<size_t>(channel.host);
       const bool own = channel.local_pool || channel.distinguishing_value >= 0;
-      Link*& shared = of_host[host];
-      if (own || shared == nullptr) {
-        MyLoop& loop = loops_[made_++ % loops_.size()];
+      if (own || of_host[host] == nullptr) {
+        MyLoop& loop = loops_[made++ % loops_.size()];
         const auto index = static_cast<uint32_t>(loop.connections.size());
-        Link& link = loop.connections.emplace_back(messages_[host], endpoints[host], index);
-        if (!own) shared = &link;
-        of_channel.push_back(&link);
-        loop_of_.push_back(&loop);
-      } else {
-        of_channel.push_back(shared);
-        loop_of_.push_back(LoopOf(*shared));
+        of_host[host] = &loop.connections.emplace_back(&loop, messages_[host], endpoints[host], index);
       }
+      of_channel.push_back(of_host[host]);
     }
     for (Slot& slot : this->slots()) {
-      const size_t channel = static_cast<size_t>(slot.index) % of_channel.size();
-      slot.connection = of_channel[channel];
-      loop_of_[channel]->slots.push_back(&slot);
+      slot.connection = of_channel[static_cast<size_t>(slot.index) % of_channel.size()];
+      slot.connection->loop->slots.push_back(&slot);
     }
-  }
-  MyLoop* LoopOf(const Link& link) {
-    for (MyLoop& loop : loops_) {
-      for (const Link& one : loop.connections) {
-        if (&one == &link) return &loop;
-      }
-    }
-    return nullptr;
   }
 
   // --- a loop's thread ---
@@ -420,7 +380,7 @@ class HttpEngine final : public SlotEngine<WireSlot<Wire>> {
   }
   // On the runner's thread.
   void Resume(Slot& slot) override {
-    MyLoop& loop = *loop_of_[static_cast<size_t>(slot.index) % loop_of_.size()];
+    MyLoop& loop = *slot.connection->loop;
     {
       const std::lock_guard lock(loop.mutex);
       loop.rested.push_back(&slot);
@@ -430,11 +390,8 @@ class HttpEngine final : public SlotEngine<WireSlot<Wire>> {
     (void)!write(loop.wake.fd(), &one, sizeof(one));
   }
 
-  const ChannelPlan plan_;
   std::deque<HttpMessage> messages_;  // by target
   std::deque<MyLoop> loops_;
-  std::vector<MyLoop*> loop_of_;  // by channel
-  size_t made_ = 0;               // connections
   std::optional<GatedThreads> threads_;
 };
 
