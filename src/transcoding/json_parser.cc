@@ -16,7 +16,6 @@ namespace {
 
 using google::protobuf::FieldDescriptor;
 using google::protobuf::Message;
-using google::protobuf::Reflection;
 using Kind = JsonReader::Kind;
 
 bool IsFloat(const FieldDescriptor& field) {
@@ -40,32 +39,31 @@ const char* NameOf(Kind kind) {
   }
 }
 
-void StoreText(absl::string_view text, const FieldDescriptor& field, Message& message) {
-  const Reflection& reflection = *message.GetReflection();
+}  // namespace
+
+void JsonParser::StoreText(absl::string_view text, const FieldDescriptor& field, const Owner& in) {
   if (field.is_repeated()) {
-    reflection.AddString(&message, &field, std::string(text));
+    in.reflection.AddString(&in.message, &field, std::string(text));
   } else {
-    reflection.SetString(&message, &field, std::string(text));
+    in.reflection.SetString(&in.message, &field, std::string(text));
   }
 }
 
 // Of those that hold one of their members already.
-absl::Status CheckOneof(const FieldDescriptor& field, const Message& message) {
+absl::Status JsonParser::CheckOneof(const FieldDescriptor& field, const Owner& in) {
   const auto* oneof = field.real_containing_oneof();
   if (oneof == nullptr) return absl::OkStatus();
-  const FieldDescriptor* set = message.GetReflection()->GetOneofFieldDescriptor(message, oneof);
+  const FieldDescriptor* set = in.reflection.GetOneofFieldDescriptor(in.message, oneof);
   if (set == nullptr) return absl::OkStatus();
   return absl::InvalidArgumentError(absl::StrCat(std::string(set->name()), " of the same oneof is set already"));
 }
-
-}  // namespace
 
 absl::Status JsonParser::Parse(const JsonType& type, Message& message) {
   return Finished(Whole(type, message));
 }
 
 absl::Status JsonParser::ParseField(const JsonField& field, Message& message) {
-  return Finished(Member(field, message));
+  return Finished(Member(field, Owner(message)));
 }
 
 absl::Status JsonParser::Finished(absl::Status status) {
@@ -81,7 +79,7 @@ absl::Status JsonParser::Whole(const JsonType& type, Message& message) {
     case JsonForm::kFields:
       return Object(type, message);
     case JsonForm::kWrapper:
-      return Value(type.fields[0], message);
+      return Value(type.fields[0], Owner(message));
     case JsonForm::kOther:
       return reader_.Skip(text) ? protobuf_.Parse(text, options_, message) : reader_.status();
     default:
@@ -94,6 +92,7 @@ absl::Status JsonParser::Whole(const JsonType& type, Message& message) {
 absl::Status JsonParser::Object(const JsonType& type, Message& message) {
   if (reader_.Peek() != Kind::kObject) return Other("an object");
   if (!reader_.Enter()) return reader_.status();
+  const Owner in(message);
   absl::string_view name;
   while (reader_.NextMember(name)) {
     const auto found = type.by_name.find(name);
@@ -101,7 +100,7 @@ absl::Status JsonParser::Object(const JsonType& type, Message& message) {
       if (absl::Status status = Unknown(name); !status.ok()) return status;
       continue;
     }
-    if (absl::Status status = Member(*found->second, message); !status.ok()) {
+    if (absl::Status status = Member(*found->second, in); !status.ok()) {
       where_ = absl::StrCat(absl::string_view(found->second->descriptor->name()), where_.empty() ? "" : ".", where_);
       return status;
     }
@@ -119,31 +118,31 @@ absl::Status JsonParser::Unknown(absl::string_view name) {
   return reader_.Skip(passed_over) ? absl::OkStatus() : reader_.status();
 }
 
-absl::Status JsonParser::Member(const JsonField& field, Message& message) {
+absl::Status JsonParser::Member(const JsonField& field, const Owner& in) {
   const Kind kind = reader_.Peek();
   if (field.is_other) {
     absl::string_view value;
     if (!reader_.Skip(value)) return reader_.status();
-    if (absl::Status status = CheckOneof(*field.descriptor, message); !status.ok()) return status;
-    return protobuf_.ParseField(value, options_, *field.descriptor, message);
+    if (absl::Status status = CheckOneof(*field.descriptor, in); !status.ok()) return status;
+    return protobuf_.ParseField(value, options_, *field.descriptor, in.message);
   }
   if (kind == Kind::kNull) return reader_.ReadWord() ? absl::OkStatus() : reader_.status();
-  if (field.descriptor->is_map()) return Map(field, message);
-  if (field.descriptor->is_repeated()) return List(field, message);
-  const absl::Status status = CheckOneof(*field.descriptor, message);
-  return status.ok() ? Value(field, message) : status;
+  if (field.descriptor->is_map()) return Map(field, in);
+  if (field.descriptor->is_repeated()) return List(field, in);
+  const absl::Status status = CheckOneof(*field.descriptor, in);
+  return status.ok() ? Value(field, in) : status;
 }
 
-absl::Status JsonParser::List(const JsonField& field, Message& message) {
+absl::Status JsonParser::List(const JsonField& field, const Owner& in) {
   if (reader_.Peek() != Kind::kArray) return Other("an array");
   if (!reader_.Enter()) return reader_.status();
   while (reader_.NextElement()) {
-    if (absl::Status status = Value(field, message); !status.ok()) return status;
+    if (absl::Status status = Value(field, in); !status.ok()) return status;
   }
   return reader_.status();
 }
 
-absl::Status JsonParser::Map(const JsonField& field, Message& message) {
+absl::Status JsonParser::Map(const JsonField& field, const Owner& in) {
   if (reader_.Peek() != Kind::kObject) return Other("an object");
   if (!reader_.Enter()) return reader_.status();
   absl::flat_hash_set<std::string> keys;
@@ -152,57 +151,57 @@ absl::Status JsonParser::Map(const JsonField& field, Message& message) {
     if (!keys.emplace(key).second) {
       return absl::InvalidArgumentError(absl::StrCat("the key '", absl::CHexEscape(key), "' is there twice"));
     }
-    Message& entry = *message.GetReflection()->AddMessage(&message, field.descriptor);
-    absl::Status status = SetFromText(key, *field.type->fields[0].descriptor, entry);
+    const Owner entry(*in.reflection.AddMessage(&in.message, field.descriptor));
+    absl::Status status = SetFromText(key, *field.type->fields[0].descriptor, entry.message);
     if (status.ok()) status = Value(field.type->fields[1], entry);
     if (!status.ok()) return status;
   }
   return reader_.status();
 }
 
-absl::Status JsonParser::Value(const JsonField& field, Message& message) {
-  if (field.type == nullptr) return Scalar(*field.descriptor, message);
-  const Reflection& reflection = *message.GetReflection();
-  return Whole(*field.type, field.descriptor->is_repeated() ? *reflection.AddMessage(&message, field.descriptor)
-                                                            : *reflection.MutableMessage(&message, field.descriptor));
+absl::Status JsonParser::Value(const JsonField& field, const Owner& in) {
+  if (field.type == nullptr) return Scalar(*field.descriptor, in);
+  Message* inside = field.descriptor->is_repeated() ? in.reflection.AddMessage(&in.message, field.descriptor)
+                                                    : in.reflection.MutableMessage(&in.message, field.descriptor);
+  return Whole(*field.type, *inside);
 }
 
-absl::Status JsonParser::Scalar(const FieldDescriptor& field, Message& message) {
+absl::Status JsonParser::Scalar(const FieldDescriptor& field, const Owner& in) {
   const Kind kind = reader_.Peek();
   const FieldDescriptor::CppType type = field.cpp_type();
-  if (kind == Kind::kString) return Text(field, message);
+  if (kind == Kind::kString) return Text(field, in);
   if (kind == Kind::kNumber && type != FieldDescriptor::CPPTYPE_STRING && type != FieldDescriptor::CPPTYPE_BOOL) {
-    return Number(field, message);
+    return Number(field, in);
   }
   if ((kind == Kind::kTrue || kind == Kind::kFalse) && type == FieldDescriptor::CPPTYPE_BOOL) {
     if (!reader_.ReadWord()) return reader_.status();
-    return SetFromText(kind == Kind::kTrue ? "true" : "false", field, message);
+    return SetFromText(kind == Kind::kTrue ? "true" : "false", field, in.message);
   }
   return Other(absl::StrCat("a value of type ", absl::string_view(field.type_name())));
 }
 
-absl::Status JsonParser::Text(const FieldDescriptor& field, Message& message) {
+absl::Status JsonParser::Text(const FieldDescriptor& field, const Owner& in) {
   absl::string_view text;
   if (!reader_.ReadString(text)) return reader_.status();
   if (field.type() == FieldDescriptor::TYPE_STRING) {
-    StoreText(text, field, message);  // the reader has looked whether it is UTF-8
+    StoreText(text, field, in);  // the reader has looked whether it is UTF-8
     return absl::OkStatus();
   }
-  absl::Status status = SetFromText(text, field, message);
+  absl::Status status = SetFromText(text, field, in.message);
   const bool passed_over = options_.ignore_unknown_fields && field.cpp_type() == FieldDescriptor::CPPTYPE_ENUM;
   return passed_over ? absl::OkStatus() : status;
 }
 
-absl::Status JsonParser::Number(const FieldDescriptor& field, Message& message) {
+absl::Status JsonParser::Number(const FieldDescriptor& field, const Owner& in) {
   absl::string_view text;
   if (!reader_.ReadNumber(text)) return reader_.status();
   if (IsFloat(field) || (text.find_first_of(".eE") == absl::string_view::npos && text != "-0")) {
-    return SetFromText(text, field, message);
+    return SetFromText(text, field, in.message);
   }
   // Whole numbers may be written as 1.0 or 1e3.
   double value = 0;
   const bool whole = absl::SimpleAtod(text, &value) && std::abs(value) < 1e20 && std::trunc(value) == value;
-  return SetFromText(whole ? absl::StrFormat("%.0f", value + 0.0) : text, field, message);
+  return SetFromText(whole ? absl::StrFormat("%.0f", value + 0.0) : text, field, in.message);
 }
 
 // What is there is not what is wanted.

@@ -7,63 +7,43 @@
 #include "src/transcoding/json_text.h"
 
 namespace cqbench::transcoding {
-namespace {
 
-using google::protobuf::Descriptor;
 using google::protobuf::EnumDescriptor;
 using google::protobuf::FieldDescriptor;
 using google::protobuf::Message;
 using google::protobuf::Reflection;
 
-bool IsPresent(const FieldDescriptor& field, const Message& message) {
-  const Reflection& reflection = *message.GetReflection();
-  return field.is_repeated() ? reflection.FieldSize(message, &field) > 0 : reflection.HasField(message, &field);
+bool JsonPrinter::IsPresent(const JsonField& field, const Owner& in) {
+  return field.descriptor->is_repeated() ? in.reflection.FieldSize(in.message, field.descriptor) > 0
+                                         : in.reflection.HasField(in.message, field.descriptor);
 }
 
 // By the pair of Reflection's functions for that type.
-template <typename Value, typename Place>
-Value Get(Value (Reflection::*single)(const Message&, const FieldDescriptor*) const,
-          Value (Reflection::*element)(const Message&, const FieldDescriptor*, int) const, const Place& place) {
-  const Reflection& reflection = *place.message.GetReflection();
+template <typename T>
+T JsonPrinter::Get(T (Reflection::*single)(const Message&, const FieldDescriptor*) const,
+                   T (Reflection::*element)(const Message&, const FieldDescriptor*, int) const, const Place& place) {
   const FieldDescriptor* field = place.field.descriptor;
-  return place.index < 0 ? (reflection.*single)(place.message, field)
-                         : (reflection.*element)(place.message, field, place.index);
+  return place.index < 0 ? (place.in.reflection.*single)(place.in.message, field)
+                         : (place.in.reflection.*element)(place.in.message, field, place.index);
 }
 
-template <typename Place>
-const Message& MessageAt(const Place& place) {
-  const Reflection& reflection = *place.message.GetReflection();
+const Message& JsonPrinter::Inside(const Place& place) {
   const FieldDescriptor* field = place.field.descriptor;
-  return place.index < 0 ? reflection.GetMessage(place.message, field)
-                         : reflection.GetRepeatedMessage(place.message, field, place.index);
+  return place.index < 0 ? place.in.reflection.GetMessage(place.in.message, field)
+                         : place.in.reflection.GetRepeatedMessage(place.in.message, field, place.index);
 }
-
-// Timestamp and Duration have the same fields.
-absl::Status PrintTime(const JsonType& type, const Message& message, std::string& text) {
-  const Reflection& reflection = *message.GetReflection();
-  const int64_t seconds = reflection.GetInt64(message, type.fields[0].descriptor);
-  const int32_t nanos = reflection.GetInt32(message, type.fields[1].descriptor);
-  const bool is_timestamp = type.form == JsonForm::kTimestamp;
-  if (is_timestamp ? AppendTimestamp(seconds, nanos, text) : AppendDuration(seconds, nanos, text)) {
-    return absl::OkStatus();
-  }
-  return absl::InternalError(absl::StrCat(is_timestamp ? "a timestamp" : "a duration", " that JSON cannot say: ",
-                                          seconds, " s and ", nanos, " ns"));
-}
-
-}  // namespace
 
 absl::Status JsonPrinter::Print(const JsonType& type, const Message& message) {
   switch (type.form) {
     case JsonForm::kFields:
-      return Fields(type, message);
+      return Fields(type, Owner(message));
     case JsonForm::kTimestamp:
     case JsonForm::kDuration:
-      return PrintTime(type, message, text_);
+      return Time(type, Owner(message));
     case JsonForm::kFieldMask:
-      return FieldMask(type, message);
+      return FieldMask(type, Owner(message));
     case JsonForm::kWrapper:
-      return Value({message, type.fields[0], -1});
+      return Value({Owner(message), type.fields[0]});
     case JsonForm::kOther:
       break;
   }
@@ -71,7 +51,8 @@ absl::Status JsonPrinter::Print(const JsonType& type, const Message& message) {
 }
 
 absl::Status JsonPrinter::PrintField(const JsonField& field, const Message& message) {
-  if (IsPresent(*field.descriptor, message)) return Present(field, message);
+  const Owner in(message);
+  if (IsPresent(field, in)) return Present(field, in);
   if (!field.descriptor->is_repeated() && field.descriptor->has_presence()) {
     text_ += "null";
   } else {
@@ -80,10 +61,10 @@ absl::Status JsonPrinter::PrintField(const JsonField& field, const Message& mess
   return absl::OkStatus();
 }
 
-absl::Status JsonPrinter::Fields(const JsonType& type, const Message& message) {
+absl::Status JsonPrinter::Fields(const JsonType& type, const Owner& message) {
   char before = '{';
   for (const JsonField& field : type.fields) {
-    const bool present = IsPresent(*field.descriptor, message);
+    const bool present = IsPresent(field, message);
     if (!present && (!options_.print_defaults || field.descriptor->has_presence())) continue;
     text_.push_back(before);
     before = ',';
@@ -98,30 +79,29 @@ absl::Status JsonPrinter::Fields(const JsonType& type, const Message& message) {
   return absl::OkStatus();
 }
 
-absl::Status JsonPrinter::Present(const JsonField& field, const Message& message) {
-  if (field.descriptor->is_map()) return Map(field, message);
-  return field.descriptor->is_repeated() ? List(field, message) : Value({message, field, -1});
+absl::Status JsonPrinter::Present(const JsonField& field, const Owner& in) {
+  if (field.descriptor->is_map()) return Map(field, in);
+  return field.descriptor->is_repeated() ? List(field, in) : Value({in, field});
 }
 
-absl::Status JsonPrinter::List(const JsonField& field, const Message& message) {
-  const int size = message.GetReflection()->FieldSize(message, field.descriptor);
+absl::Status JsonPrinter::List(const JsonField& field, const Owner& in) {
+  const int size = in.reflection.FieldSize(in.message, field.descriptor);
   for (int i = 0; i < size; ++i) {
     text_.push_back(i == 0 ? '[' : ',');
-    if (absl::Status status = Value({message, field, i}); !status.ok()) return status;
+    if (absl::Status status = Value({in, field, i}); !status.ok()) return status;
   }
   text_.push_back(']');
   return absl::OkStatus();
 }
 
-absl::Status JsonPrinter::Map(const JsonField& field, const Message& message) {
-  const Reflection& reflection = *message.GetReflection();
-  const int size = reflection.FieldSize(message, field.descriptor);
+absl::Status JsonPrinter::Map(const JsonField& field, const Owner& in) {
+  const int size = in.reflection.FieldSize(in.message, field.descriptor);
   for (int i = 0; i < size; ++i) {
-    const Message& entry = reflection.GetRepeatedMessage(message, field.descriptor, i);
+    const Owner entry(in.reflection.GetRepeatedMessage(in.message, field.descriptor, i));
     text_.push_back(i == 0 ? '{' : ',');
-    Key({entry, field.type->fields[0], -1});
+    Key({entry, field.type->fields[0]});
     text_.push_back(':');
-    if (absl::Status status = Value({entry, field.type->fields[1], -1}); !status.ok()) return status;
+    if (absl::Status status = Value({entry, field.type->fields[1]}); !status.ok()) return status;
   }
   text_.push_back('}');
   return absl::OkStatus();
@@ -163,22 +143,34 @@ absl::Status JsonPrinter::Value(const Place& place) {
            Get(&Reflection::GetEnumValue, &Reflection::GetRepeatedEnumValue, place));
       break;
     case FieldDescriptor::CPPTYPE_MESSAGE:
-      return Print(*place.field.type, MessageAt(place));
+      return Print(*place.field.type, Inside(place));
   }
   return absl::OkStatus();
 }
 
-absl::Status JsonPrinter::FieldMask(const JsonType& type, const Message& message) {
+// Timestamp and Duration have the same fields.
+absl::Status JsonPrinter::Time(const JsonType& type, const Owner& time) {
+  const int64_t seconds = time.reflection.GetInt64(time.message, type.fields[0].descriptor);
+  const int32_t nanos = time.reflection.GetInt32(time.message, type.fields[1].descriptor);
+  const bool is_timestamp = type.form == JsonForm::kTimestamp;
+  if (is_timestamp ? AppendTimestamp(seconds, nanos, text_) : AppendDuration(seconds, nanos, text_)) {
+    return absl::OkStatus();
+  }
+  return absl::InternalError(absl::StrCat(is_timestamp ? "a timestamp" : "a duration", " that JSON cannot say: ",
+                                          seconds, " s and ", nanos, " ns"));
+}
+
+absl::Status JsonPrinter::FieldMask(const JsonType& type, const Owner& mask) {
   const FieldDescriptor* paths = type.fields[0].descriptor;
-  const Reflection& reflection = *message.GetReflection();
   const size_t before = text_.size();
   std::string scratch;
   text_.push_back('"');
-  for (int i = 0; i < reflection.FieldSize(message, paths); ++i) {
+  for (int i = 0; i < mask.reflection.FieldSize(mask.message, paths); ++i) {
     if (i > 0) text_.push_back(',');
-    if (AppendMaskPath(reflection.GetRepeatedStringReference(message, paths, i, &scratch), text_)) continue;
+    const std::string& path = mask.reflection.GetRepeatedStringReference(mask.message, paths, i, &scratch);
+    if (AppendMaskPath(path, text_)) continue;
     text_.resize(before);
-    return protobuf_.Print(message, options_, text_);
+    return protobuf_.Print(mask.message, options_, text_);
   }
   text_.push_back('"');
   return absl::OkStatus();
@@ -194,12 +186,12 @@ void JsonPrinter::Key(const Place& place) {
 }
 
 void JsonPrinter::Text(const Place& place) {
-  const Reflection& reflection = *place.message.GetReflection();
+  const Reflection& reflection = place.in.reflection;
   const FieldDescriptor* field = place.field.descriptor;
   std::string scratch;
   const std::string& text =
-      place.index < 0 ? reflection.GetStringReference(place.message, field, &scratch)
-                      : reflection.GetRepeatedStringReference(place.message, field, place.index, &scratch);
+      place.index < 0 ? reflection.GetStringReference(place.in.message, field, &scratch)
+                      : reflection.GetRepeatedStringReference(place.in.message, field, place.index, &scratch);
   if (field->type() == FieldDescriptor::TYPE_BYTES) {
     AppendBase64(text, text_);
   } else {

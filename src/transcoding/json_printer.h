@@ -26,23 +26,39 @@ class JsonPrinter {
   absl::Status PrintField(const JsonField& field, const google::protobuf::Message& message);
 
  private:
+  // A message with its reflection, which takes as long to find as a field does to print.
+  struct Owner {
+    explicit Owner(const google::protobuf::Message& m) : message(m), reflection(*m.GetReflection()) {}
+    const google::protobuf::Message& message;
+    const google::protobuf::Reflection& reflection;
+  };
   // A single field's value, or the element with this index.
   struct Place {
-    const google::protobuf::Message& message;
+    const Owner& in;
     const JsonField& field;
-    int index;
+    int index = -1;
   };
 
-  absl::Status Fields(const JsonType& type, const google::protobuf::Message& message);
-  absl::Status Present(const JsonField& field, const google::protobuf::Message& message);
-  absl::Status List(const JsonField& field, const google::protobuf::Message& message);
-  absl::Status Map(const JsonField& field, const google::protobuf::Message& message);
+  absl::Status Fields(const JsonType& type, const Owner& message);
+  absl::Status Present(const JsonField& field, const Owner& message);
+  absl::Status List(const JsonField& field, const Owner& message);
+  absl::Status Map(const JsonField& field, const Owner& message);
   absl::Status Value(const Place& place);
-  absl::Status FieldMask(const JsonType& type, const google::protobuf::Message& message);
+  absl::Status Time(const JsonType& type, const Owner& message);
+  absl::Status FieldMask(const JsonType& type, const Owner& message);
   void Key(const Place& place);
   void Text(const Place& place);
   void Enum(const google::protobuf::EnumDescriptor& type, int number);
   void Absent(const google::protobuf::FieldDescriptor& field);
+
+  static bool IsPresent(const JsonField& field, const Owner& message);
+  template <typename T>
+  static T Get(T (google::protobuf::Reflection::*single)(const google::protobuf::Message&,
+                                                         const google::protobuf::FieldDescriptor*) const,
+               T (google::protobuf::Reflection::*element)(const google::protobuf::Message&,
+                                                          const google::protobuf::FieldDescriptor*, int) const,
+               const Place& place);
+  static const google::protobuf::Message& Inside(const Place& place);
 
   const JsonOptions& options_;
   const ProtobufJson& protobuf_;
