@@ -1,5 +1,5 @@
 // --backend inprocess and loopback: each request becomes a call of a gRPC server, over channels. Requests are read on the
-// front's threads, answers written on the library's, through reactors.
+// front's threads; answers are written on the library's, through reactors, those of streams on a thread of their own.
 #pragma once
 
 #include <grpcpp/grpcpp.h>
@@ -14,6 +14,7 @@
 #include <vector>
 
 #include "src/channel/channel_pool.h"
+#include "src/channel/poll.h"
 #include "src/gateway/backend.h"
 #include "src/method/holder.h"
 #include "src/server/recycler.h"
@@ -34,6 +35,14 @@ class ProxiedBackend {
         unary_(messages) {
     for (int i = 0; i < channels_.size(); ++i) stubs_.push_back(library::v1::LibraryService::NewStub(channels_[i]));
     for (size_t i = 0; i < turns_.size(); ++i) turns_[i].next = i;
+    streams_ = std::thread([this] {
+      DrainQueue(queue_, PollMode::kBlock, [](void* tag, bool ok) { static_cast<Event*>(tag)->Run(ok); });
+    });
+  }
+  ~ProxiedBackend() {
+    Drain();
+    queue_.Shutdown();
+    streams_.join();
   }
 
   // On the thread of that number.
@@ -126,12 +135,17 @@ class ProxiedBackend {
     Holder<typename M::Response> response_;
   };
 
-  // A line for each answer. While the client takes none, none is read: a hold keeps the call from ending meanwhile, so
-  // the stream has one thread at a time.
+  // What a tag of the streams' queue points to.
+  struct Event {
+    virtual ~Event() = default;
+    virtual void Run(bool ok) = 0;
+  };
+
+  // A line for each answer; while the client takes none, none is read. Not a reactor: these ask for the call's status
+  // from its beginning, and then the in-process transport loses a last message that was written together with the
+  // status (gRPC 1.51.1).
   template <typename M>
-  class Stream final : public grpc::ClientReadReactor<typename M::Response>,
-                       public std::enable_shared_from_this<Stream<M>>,
-                       Base {
+  class Stream final : Base, Event, public std::enable_shared_from_this<Stream<M>> {
    public:
     void Start(ProxiedBackend& of, Stub& stub, const transcoding::Call& the_call, const transcoding::HttpRequest& http,
                HttpReply the_reply) {
@@ -141,65 +155,82 @@ class ProxiedBackend {
         return of.Ended(false);
       }
       self_ = this->shared_from_this();
-      (stub.async()->*M::kStart)(&*this->context, &request_, this);
-      this->AddHold();
-      this->StartRead(&response_);
-      this->StartCall();
+      reader_ = (stub.*M::kPrepare)(&*this->context, request_, &of.queue_);
+      reader_->StartCall(Tag());
     }
 
-    void OnReadDone(bool ok) override {
-      if (!ok) return this->RemoveHold();
+   private:
+    enum class State { kStarting, kReading, kFinishing };
+
+    void* Tag() { return static_cast<Event*>(this); }
+
+    void Run(bool ok) override {
+      switch (state_) {
+        case State::kStarting:
+          return ok ? Read() : Finish();
+        case State::kReading:
+          return ok ? Take() : Finish();
+        case State::kFinishing:
+          return End();
+      }
+    }
+    void Read() {
+      state_ = State::kReading;
+      reader_->Read(&response_, Tag());
+    }
+    void Take() {
       if (!begun_) BeginAnswer();
+      line_.clear();
       const absl::Status printed = this->backend->transcoder_.Print(this->call, response_, line_);
-      if (!printed.ok()) {
+      failed_ = !printed.ok();
+      if (failed_) {
         line_ = ErrorLine(this->backend->transcoder_.ErrorOf(printed));
-        failed_ = true;
       } else {
         line_ += '\n';
         this->backend->counts_.Answered();
       }
       Write();
     }
-
-    void OnDone(const grpc::Status& status) override {
-      const std::shared_ptr<Stream> self = std::move(self_);
-      ProxiedBackend& of = *this->backend;
-      const bool good = status.ok() && !failed_;
-      if (!begun_ && status.ok()) BeginAnswer();
-      if (!begun_) {
-        this->Refuse(ErrorOf(of.transcoder_, status));
-      } else {
-        if (!good && !failed_) stream_.Write(ErrorLine(ErrorOf(of.transcoder_, status)));
-        stream_.End();
-      }
-      of.Ended(good);
-    }
-
-   private:
-    void BeginAnswer() {
-      begun_ = true;
-      stream_ = this->reply->Begin(200, kJsonLinesType, [self = this->shared_from_this()] { self->Write(); });
-    }
     // Once it is full another thread may be in here before it has returned.
     void Write() {
       const HttpStream::Result result = stream_.Write(line_);
       if (result == HttpStream::Result::kFull) return;
       if (result == HttpStream::Result::kGone) failed_ = true;
-      if (failed_) {
-        this->context->TryCancel();
-        return this->RemoveHold();
+      if (!failed_) return Read();
+      this->context->TryCancel();
+      Finish();
+    }
+    void Finish() {
+      state_ = State::kFinishing;
+      reader_->Finish(&status_, Tag());
+    }
+    void End() {
+      const std::shared_ptr<Stream> self = std::move(self_);
+      ProxiedBackend& of = *this->backend;
+      if (!begun_ && status_.ok()) BeginAnswer();
+      if (begun_) {
+        if (!status_.ok() && !failed_) stream_.Write(ErrorLine(ErrorOf(of.transcoder_, status_)));
+        stream_.End();
+      } else {
+        this->Refuse(ErrorOf(of.transcoder_, status_));
       }
-      line_.clear();
-      this->StartRead(&response_);
+      of.Ended(status_.ok() && !failed_);
+    }
+    void BeginAnswer() {
+      begun_ = true;
+      stream_ = this->reply->Begin(200, kJsonLinesType, [self = this->shared_from_this()] { self->Write(); });
     }
 
     std::shared_ptr<Stream> self_;  // while the call lives
+    State state_ = State::kStarting;
     typename M::Request request_;
     typename M::Response response_;
+    std::unique_ptr<grpc::ClientAsyncReader<typename M::Response>> reader_;
+    grpc::Status status_;
     HttpStream stream_;
     std::string line_;
     bool begun_ = false;
-    bool failed_ = false;  // here; the call's end then says nothing new
+    bool failed_ = false;  // on this side: what the call says at its end is nothing new
   };
 
   template <typename M>
@@ -231,6 +262,8 @@ class ProxiedBackend {
   std::vector<std::unique_ptr<Stub>> stubs_;
   const ByMethod<Function> serve_{[]<typename M>() { return FunctionOf<M>(); }};
   AllUnary<LibraryGet, LibraryList, LibraryCreate, LibraryUpdate, LibraryDelete> unary_;
+  grpc::CompletionQueue queue_;  // of the streams
+  std::thread streams_;
   SharedCounts counts_;
   alignas(64) std::atomic<int64_t> in_flight_{0};
 };

@@ -108,10 +108,10 @@ int Main(int argc, const char* const* argv) {
   if (gateway) gateway->Stop();
   (*server)->Shutdown();
   const ServerCounts counts = (*server)->Counts();
+  if (gateway) PrintCounts(gateway->counts());
   std::printf("served %llu calls: %llu ok, %llu failed; %llu messages answered\n",
               static_cast<unsigned long long>(counts.calls_started), static_cast<unsigned long long>(counts.calls_ok),
               static_cast<unsigned long long>(counts.calls_failed), static_cast<unsigned long long>(counts.messages));
-  if (gateway) PrintCounts(gateway->counts());
   std::optional<AllocationSites> sites;
   const absl::Status reported = allocations.End(sites);
   if (sites) std::fputs(FormatAllocationSites("server", *sites).c_str(), stdout);

@@ -1,28 +1,16 @@
-// The HTTP front's test server as a process, and plain sockets that speak to it.
+// The HTTP front's test server as a process.
 #pragma once
 
-#include <arpa/inet.h>
 #include <gtest/gtest.h>
-#include <netinet/in.h>
-#include <poll.h>
-#include <sys/socket.h>
 #include <unistd.h>
 
-#include <array>
-#include <chrono>
 #include <fstream>
 #include <string>
-#include <string_view>
-#include <thread>
-#include <utility>
 #include <vector>
 
-#include "tests/smoke/process.h"
+#include "tests/smoke/http_peer.h"
 
 namespace cqbench::smoke {
-
-// Bounds for hangs, not statements about speed.
-inline constexpr Seconds kHttpPatience{60};
 
 class HttpFront {
  public:
@@ -58,79 +46,6 @@ class HttpFront {
   }
   Process process_;
   std::string port_;
-};
-
-class HttpSocket {
- public:
-  // A small receive buffer makes a reader that stops reading soon felt. 0: the system's.
-  explicit HttpSocket(const std::string& port, int receive_bytes = 0)
-      : fd_(socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0)) {
-    if (receive_bytes > 0) setsockopt(fd_, SOL_SOCKET, SO_RCVBUF, &receive_bytes, sizeof(receive_bytes));
-    sockaddr_in address{};
-    address.sin_family = AF_INET;
-    address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
-    address.sin_port = htons(static_cast<uint16_t>(std::stoi(port)));
-    EXPECT_EQ(connect(fd_, reinterpret_cast<sockaddr*>(&address), sizeof(address)), 0);
-  }
-  HttpSocket(HttpSocket&& other) noexcept : fd_(std::exchange(other.fd_, -1)) {}
-  ~HttpSocket() {
-    if (fd_ >= 0) close(fd_);
-  }
-
-  // As much as the server takes within the time; false when it did not take all.
-  bool Send(std::string_view bytes, Seconds timeout = kHttpPatience) {
-    const auto deadline = std::chrono::steady_clock::now() + timeout;
-    while (!bytes.empty()) {
-      pollfd waiting{fd_, POLLOUT, 0};
-      if (std::chrono::steady_clock::now() > deadline) return false;
-      if (poll(&waiting, 1, 10) != 1) continue;
-      const ssize_t n = send(fd_, bytes.data(), bytes.size(), MSG_NOSIGNAL | MSG_DONTWAIT);
-      if (n < 0) return false;
-      bytes.remove_prefix(static_cast<size_t>(n));
-    }
-    return true;
-  }
-  void EndSending() { shutdown(fd_, SHUT_WR); }
-
-  // Until `text` has come, or the connection has ended.
-  std::string ReadUntil(std::string_view text) {
-    return Read([text](const std::string& all) { return all.find(text) != std::string::npos; });
-  }
-  bool Readable(Seconds timeout) const {
-    pollfd waiting{fd_, POLLIN, 0};
-    return poll(&waiting, 1, static_cast<int>(timeout.count() * 1000)) == 1;
-  }
-  // Takes and forgets what comes, as fast as it can.
-  template <class Predicate>
-  void ReadWhile(const Predicate& goes_on) {
-    std::array<char, 65536> buffer;
-    while (goes_on() && recv(fd_, buffer.data(), buffer.size(), 0) > 0) {
-    }
-  }
-  // What comes until the server ends the connection; `ended` says whether it did.
-  std::string ReadAll(bool* ended) {
-    ended_ = false;
-    const std::string all = Read([](const std::string&) { return false; });
-    *ended = ended_;
-    return all;
-  }
-
- private:
-  template <class Enough>
-  std::string Read(const Enough& enough) {
-    std::string all;
-    std::array<char, 65536> buffer;
-    while (!enough(all)) {
-      if (!Readable(kHttpPatience)) break;
-      const ssize_t n = recv(fd_, buffer.data(), buffer.size(), 0);
-      ended_ = n <= 0;
-      if (ended_) break;
-      all.append(buffer.data(), static_cast<size_t>(n));
-    }
-    return all;
-  }
-  int fd_;
-  bool ended_ = false;
 };
 
 inline constexpr const char* kGetConstant = "GET /constant HTTP/1.1\r\nHost: x\r\n\r\n";

@@ -17,22 +17,6 @@ using testing::EndsWith;
 using testing::HasSubstr;
 using testing::Not;
 
-struct Ran {
-  std::optional<int> status;
-  std::string out;
-  std::string err;
-};
-
-Ran RunTool(std::vector<std::string> command) {
-  command.insert(command.begin(), "/usr/bin/env");
-  Process process(command);
-  Ran run;
-  run.status = process.Wait(kHttpPatience);
-  run.out = process.out();
-  run.err = process.err();
-  return run;
-}
-
 // A file of so many bytes, while this lives.
 class TemporaryFile {
  public:

@@ -201,5 +201,40 @@ TEST(ServerFlagsErrors, FlagsOfAnotherApi) {
   Refused(Split("--workers-per-cq 2 --api callback"), {"--workers-per-cq", "callback"});
 }
 
+TEST(ServerFlags, AFrontIsWhatItsFlagsSay) {
+  const auto parsed = ParseWith(
+      ParseServerFlags,
+      Split("--http 127.0.0.1 --http-threads 2 --transcoder handwritten --backend loopback --backend-target localhost "
+            "--backend-channels 4 --backend-channel-policy pool:2 --backend-deadline 2 --messages arena"));
+  ASSERT_TRUE(parsed.options && parsed.options->gateway) << parsed.text;
+  const GatewayConfig& config = *parsed.options->gateway;
+  EXPECT_EQ(config.listen.ToString(), "127.0.0.1:8080");
+  EXPECT_EQ(config.threads, 2);
+  EXPECT_EQ(config.transcoder, TranscoderKind::kHandwritten);
+  EXPECT_EQ(config.backend, BackendKind::kLoopback);
+  EXPECT_EQ(config.target->ToString(), "localhost:2137");
+  EXPECT_EQ(config.channels, 4);
+  EXPECT_EQ(config.policy.ToString(), "pool:2");
+  EXPECT_EQ(config.deadline_ns, 2 * kNanosPerSecond);
+  EXPECT_EQ(config.messages, MessageHolder::kArena);
+  EXPECT_FALSE(ParseWith(ParseServerFlags, {}).options->gateway);
+}
+
+TEST(ServerFlags, AFrontsFlagsNeedEachOther) {
+  for (const char* flags : {"--http-threads 2", "--transcoder none", "--backend direct", "--backend-channels 2",
+                            "--backend-target localhost", "--backend-channel-policy shared", "--backend-deadline 1"}) {
+    Refused(Split(flags), {Split(flags)[0], "needs --http"});
+  }
+  Refused(Split("--http x:1 --backend-channels 2"), {"--backend-channels", "needs --backend loopback, not direct"});
+  Refused(Split("--http x:1 --backend inprocess --backend-target y"), {"--backend-target", "not inprocess"});
+  Refused(Split("--http x:1 --backend-deadline 1"), {"--backend-deadline", "not direct"});
+  Refused(Split("--http x:1 --transcoder none --backend direct"), {"--backend", "--transcoder none"});
+  RefusedValues("--http", {"unix:/tmp/x", "x:70000", ""});
+  RefusedValues("--transcoder", {"go"}, {"--http", "x:1"});
+  RefusedValues("--backend", {"proxy"}, {"--http", "x:1"});
+  RefusedValues("--backend-channel-policy", {"many"}, {"--http", "x:1", "--backend", "loopback"});
+  RefusedValues("--http-threads", {"0", "1025"}, {"--http", "x:1"});
+}
+
 }  // namespace
 }  // namespace cqbench
