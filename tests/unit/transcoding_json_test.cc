@@ -93,7 +93,7 @@ TEST_F(JsonFuzz, PrintsWhatProtobufPrints) {
   std::vector<std::unique_ptr<Json>> ours;
   for (const JsonOptions& each : options) ours.push_back(Made(each));
   Run(
-      500, [&] { return RandomMessage(); },
+      200, [&] { return RandomMessage(); },
       [&](const std::string& bytes) {
         const size_t which = Below(random_, options.size());
         const auto message = Every(bytes);
@@ -112,7 +112,7 @@ TEST_F(JsonFuzz, ReadsWhatEitherPrints) {
   options.proto_names = Below(random_, 2) == 0;
   const auto json = Made(options);
   Run(
-      500, [&] { return RandomMessage(); },
+      200, [&] { return RandomMessage(); },
       [&](const std::string& bytes) {
         const auto message = Every(bytes);
         std::string text, theirs;
@@ -296,7 +296,7 @@ TEST_F(Acceptance, IsProtobufs) {
   lenient.ignore_unknown_fields = true;
   const auto strict_json = Made({}), lenient_json = Made(lenient);
   Run(
-      10'000, [&] { return RandomJson(); },
+      3'000, [&] { return RandomJson(); },
       [&](const std::string& text) {
         if (Below(random_, 2) == 0) {
           Compare(text, {}, *strict_json);
