@@ -203,6 +203,7 @@ constexpr Decision kLaxer[] = {
 };
 constexpr Decision kLaxerWithUnknownFields[] = {
     {"Proto fields must have a name", "a field that is passed over may have any name, even none"},
+    {"for type type.googleapis.com/test.", "the same in messages of a list"},
     {"is already set. Cannot set", "a name of an enumeration that is passed over does not set its oneof"},
     {"Root element must be a message", "the same"},
 };
