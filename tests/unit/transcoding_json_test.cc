@@ -199,6 +199,7 @@ constexpr Decision kStricter[] = {
 constexpr Decision kLaxer[] = {
     {"for type TYPE_BYTES", "Base64 may have bits left over, as in a query"},
     {"oneof field '_", "an optional field twice is what any other is: the last counts"},
+    {"for type TYPE_ENUM", "a number in a string may be one without a name, as in a query"},
     {"Invalid FieldMask", "( and ) in a field mask are text"},
 };
 constexpr Decision kLaxerWithUnknownFields[] = {
