@@ -1,9 +1,5 @@
 #include "src/transcoding/field_value.h"
 
-#include <google/protobuf/duration.pb.h>
-#include <google/protobuf/timestamp.pb.h>
-#include <google/protobuf/util/time_util.h>
-
 #include <charconv>
 #include <cmath>
 #include <cstdint>
@@ -19,6 +15,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_split.h"
 #include "src/transcoding/percent.h"
+#include "src/transcoding/time_text.h"
 
 namespace cqbench::transcoding {
 namespace {
@@ -28,7 +25,6 @@ using google::protobuf::EnumValueDescriptor;
 using google::protobuf::FieldDescriptor;
 using google::protobuf::Message;
 using google::protobuf::Reflection;
-using google::protobuf::util::TimeUtil;
 
 absl::Status Expected(absl::string_view what, absl::string_view text) {
   constexpr size_t kShown = 64;
@@ -135,30 +131,21 @@ absl::Status SetEnum(absl::string_view text, const FieldDescriptor& field, Messa
 }
 
 // Timestamp and Duration have the same fields. By number, for the type may be a dynamic one.
-absl::Status SetSecondsAndNanos(int64_t seconds, int32_t nanos, Message& message) {
+absl::Status SetTime(const SecondsAndNanos& time, Message& message) {
   const Descriptor& type = *message.GetDescriptor();
-  message.GetReflection()->SetInt64(&message, type.FindFieldByNumber(1), seconds);
-  message.GetReflection()->SetInt32(&message, type.FindFieldByNumber(2), nanos);
+  message.GetReflection()->SetInt64(&message, type.FindFieldByNumber(1), time.seconds);
+  message.GetReflection()->SetInt32(&message, type.FindFieldByNumber(2), time.nanos);
   return absl::OkStatus();
 }
 
 absl::Status SetTimestamp(absl::string_view text, Message& message) {
-  google::protobuf::Timestamp value;
-  if (!TimeUtil::FromString(std::string(text), &value)) {
-    return Expected("a time like 2024-01-31T12:00:00Z", text);
-  }
-  return SetSecondsAndNanos(value.seconds(), value.nanos(), message);
+  SecondsAndNanos time;
+  return ParseTimestamp(text, time) ? SetTime(time, message) : Expected("a time like 2024-01-31T12:00:00Z", text);
 }
 
 absl::Status SetDuration(absl::string_view text, Message& message) {
-  google::protobuf::Duration value;
-  // 10,000 years, which not every version of the library looks at.
-  constexpr int64_t kMostSeconds = 315'576'000'000;
-  if (!TimeUtil::FromString(std::string(text), &value) || value.seconds() > kMostSeconds ||
-      value.seconds() < -kMostSeconds) {
-    return Expected("a duration like 1.5s", text);
-  }
-  return SetSecondsAndNanos(value.seconds(), value.nanos(), message);
+  SecondsAndNanos time;
+  return ParseDuration(text, time) ? SetTime(time, message) : Expected("a duration like 1.5s", text);
 }
 
 // "displayName" → "display_name". A name that is written as in the .proto has no capitals and stays.

@@ -1,5 +1,5 @@
-// A field's value from text in a URL or in JSON: as JSON has it (https://protobuf.dev/programming-guides/json/), without
-// quotes.
+// A field's value from text in a URL or in JSON: as JSON has it (https://protobuf.dev/programming-guides/json/),
+// without quotes.
 #pragma once
 
 #include <google/protobuf/descriptor.h>

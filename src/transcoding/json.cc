@@ -1,7 +1,5 @@
 #include "src/transcoding/json.h"
 
-#include <algorithm>
-
 #include "absl/strings/ascii.h"
 #include "absl/strings/str_cat.h"
 #include "src/transcoding/json_parser.h"
@@ -35,8 +33,9 @@ bool IsOther(const Message& message) {
 }
 
 const JsonField* FieldOf(const JsonType* type, const FieldDescriptor& field) {
-  const auto same = [&](const JsonField& each) { return each.descriptor == &field; };
-  return type == nullptr ? nullptr : &*std::find_if(type->fields.begin(), type->fields.end(), same);
+  if (type == nullptr) return nullptr;
+  const auto found = type->by_name.find(field.name());
+  return found == type->by_name.end() ? nullptr : found->second;
 }
 
 }  // namespace

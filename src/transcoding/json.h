@@ -1,5 +1,5 @@
-// JSON ↔ messages, as https://protobuf.dev/programming-guides/json/ has it. Where that leaves a choice, scripts/README.md
-// says what is decided.
+// JSON ↔ messages, as https://protobuf.dev/programming-guides/json/ has it. Where that leaves a choice,
+// scripts/README.md says what is decided.
 #pragma once
 
 #include <google/protobuf/descriptor.h>
@@ -29,8 +29,8 @@ class Json {
   // Replaces what `message` has. `text` is one JSON value. INVALID_ARGUMENT with one line.
   absl::Status Parse(absl::string_view text, google::protobuf::Message& message) const;
 
-  // Sets one field of `message`, of whatever type, from one JSON value. What the field has already is replaced when it is
-  // a message (of no well-known type), otherwise it has to be empty.
+  // Sets one field of `message`, of whatever type, from one JSON value. What the field has already is replaced when it
+  // is a message (of no well-known type), otherwise it has to be empty.
   absl::Status ParseField(absl::string_view text, const google::protobuf::FieldDescriptor& field,
                           google::protobuf::Message& message) const;
 
@@ -48,8 +48,8 @@ class Json {
 };
 
 // Why a text is none that a parser takes, where that can be seen without knowing its type, and the reason for all else
-// that is wrong with it: that it is not one value; that a string is not in double quotes or has a control character; that
-// something is nested deeper than `max_depth`. INVALID_ARGUMENT.
+// that is wrong with it: that it is not one value; that a string is not in double quotes or has a control character;
+// that something is nested deeper than `max_depth`. INVALID_ARGUMENT.
 absl::Status CheckJson(absl::string_view text, int max_depth);
 
 }  // namespace cqbench::transcoding

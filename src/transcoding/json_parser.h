@@ -15,7 +15,7 @@
 namespace cqbench::transcoding {
 
 // For one text; all that it is given must outlive it. No memory beyond the message's, but for strings with escapes, a
-// map's keys, times (protobuf reads them from std::string), and what is left to protobuf. INVALID_ARGUMENT names the
+// map's keys, enumerations' names, and what is left to protobuf. INVALID_ARGUMENT names the
 // field and says what is wrong, and the message has some of the text.
 //
 // A member that is there twice: the last scalar counts, messages are merged, lists joined; keys of a map and members of

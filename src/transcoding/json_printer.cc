@@ -5,6 +5,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/string_view.h"
 #include "src/transcoding/json_text.h"
+#include "src/transcoding/time_text.h"
 
 namespace cqbench::transcoding {
 
@@ -156,8 +157,8 @@ absl::Status JsonPrinter::Time(const JsonType& type, const Owner& time) {
   if (is_timestamp ? AppendTimestamp(seconds, nanos, text_) : AppendDuration(seconds, nanos, text_)) {
     return absl::OkStatus();
   }
-  return absl::InternalError(absl::StrCat(is_timestamp ? "a timestamp" : "a duration", " that JSON cannot say: ",
-                                          seconds, " s and ", nanos, " ns"));
+  return absl::InternalError(absl::StrCat(is_timestamp ? "a timestamp" : "a duration",
+                                          " that JSON cannot say: ", seconds, " s and ", nanos, " ns"));
 }
 
 absl::Status JsonPrinter::FieldMask(const JsonType& type, const Owner& mask) {
@@ -189,9 +190,9 @@ void JsonPrinter::Text(const Place& place) {
   const Reflection& reflection = place.in.reflection;
   const FieldDescriptor* field = place.field.descriptor;
   std::string scratch;
-  const std::string& text =
-      place.index < 0 ? reflection.GetStringReference(place.in.message, field, &scratch)
-                      : reflection.GetRepeatedStringReference(place.in.message, field, place.index, &scratch);
+  const std::string& text = place.index < 0
+                                ? reflection.GetStringReference(place.in.message, field, &scratch)
+                                : reflection.GetRepeatedStringReference(place.in.message, field, place.index, &scratch);
   if (field->type() == FieldDescriptor::TYPE_BYTES) {
     AppendBase64(text, text_);
   } else {

@@ -1,9 +1,7 @@
 #include "src/transcoding/json_text.h"
 
 #include <algorithm>
-#include <chrono>
 #include <cmath>
-#include <cstdlib>
 #include <cstring>
 
 #include "absl/strings/ascii.h"
@@ -42,23 +40,12 @@ void AppendEscaped(unsigned char c, std::string& json) {
 
 template <typename Float>
 void AppendAnyFloat(Float value, std::string& json) {
+  if (value == 0 && std::signbit(value)) {
+    json += "-0.0";  // who reads "-0" as an integer loses the sign
+    return;
+  }
   if (std::isfinite(value)) return AppendNumber(value, json);
   json += std::isnan(value) ? "\"NaN\"" : value > 0 ? "\"Infinity\"" : "\"-Infinity\"";
-}
-
-void AppendDigits(unsigned value, size_t width, std::string& json) {
-  char digits[9];
-  for (size_t i = width; i-- > 0; value /= 10) digits[i] = static_cast<char>('0' + value % 10);
-  json.append(digits, width);
-}
-
-// Three, six or nine digits, or nothing.
-void AppendFraction(unsigned nanos, std::string& json) {
-  if (nanos == 0) return;
-  json.push_back('.');
-  if (nanos % 1'000'000 == 0) return AppendDigits(nanos / 1'000'000, 3, json);
-  if (nanos % 1'000 == 0) return AppendDigits(nanos / 1'000, 6, json);
-  AppendDigits(nanos, 9, json);
 }
 
 }  // namespace
@@ -115,40 +102,6 @@ void AppendFloat(float value, std::string& json) {
 
 void AppendFloat(double value, std::string& json) {
   AppendAnyFloat(value, json);
-}
-
-bool AppendTimestamp(int64_t seconds, int32_t nanos, std::string& json) {
-  // From the year 1 to the year 9999.
-  if (seconds < -62'135'596'800 || seconds > 253'402'300'799 || nanos < 0 || nanos >= 1'000'000'000) return false;
-  const std::chrono::sys_seconds time{std::chrono::seconds(seconds)};
-  const auto day = std::chrono::floor<std::chrono::days>(time);
-  const std::chrono::year_month_day date(day);
-  const std::chrono::hh_mm_ss clock(time - day);
-  const auto append = [&](char before, auto value, size_t width) {
-    json.push_back(before);
-    AppendDigits(static_cast<unsigned>(value), width, json);
-  };
-  append('"', static_cast<int>(date.year()), 4);
-  append('-', static_cast<unsigned>(date.month()), 2);
-  append('-', static_cast<unsigned>(date.day()), 2);
-  append('T', clock.hours().count(), 2);
-  append(':', clock.minutes().count(), 2);
-  append(':', clock.seconds().count(), 2);
-  AppendFraction(static_cast<unsigned>(nanos), json);
-  json += "Z\"";
-  return true;
-}
-
-bool AppendDuration(int64_t seconds, int32_t nanos, std::string& json) {
-  constexpr int64_t kMostSeconds = 315'576'000'000;  // 10,000 years
-  if (seconds < -kMostSeconds || seconds > kMostSeconds) return false;
-  if (nanos <= -1'000'000'000 || nanos >= 1'000'000'000) return false;
-  if ((seconds < 0 && nanos > 0) || (seconds > 0 && nanos < 0)) return false;
-  json += seconds < 0 || nanos < 0 ? "\"-" : "\"";
-  AppendNumber(std::abs(seconds), json);
-  AppendFraction(static_cast<unsigned>(std::abs(nanos)), json);
-  json += "s\"";
-  return true;
 }
 
 bool AppendMaskPath(absl::string_view path, std::string& json) {

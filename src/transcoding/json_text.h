@@ -34,11 +34,6 @@ void AppendNumber(Number value, std::string& json) {
 void AppendFloat(float value, std::string& json);
 void AppendFloat(double value, std::string& json);
 
-// As strings: "2024-01-31T12:00:00.500Z", "-1.500s". False, and nothing appended: out of range, or, for a duration, a
-// sign for each part.
-bool AppendTimestamp(int64_t seconds, int32_t nanos, std::string& json);
-bool AppendDuration(int64_t seconds, int32_t nanos, std::string& json);
-
 // A field mask's path in camelCase, without quotes. False, and nothing appended: a path that would not come back as it
 // was, or that is none.
 bool AppendMaskPath(absl::string_view path, std::string& json);

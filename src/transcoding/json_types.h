@@ -36,7 +36,7 @@ struct JsonField {
 struct JsonType {
   const google::protobuf::Descriptor* descriptor;
   JsonForm form;
-  std::vector<JsonField> fields;                                 // by their numbers
+  std::vector<JsonField> fields;                                     // by their numbers
   absl::flat_hash_map<absl::string_view, const JsonField*> by_name;  // by both names
 };
 

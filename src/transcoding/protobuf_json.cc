@@ -78,8 +78,7 @@ absl::Status ProtobufJson::Parse(absl::string_view text, const JsonOptions& opti
 absl::Status ProtobufJson::ParseField(absl::string_view value, const JsonOptions& options,
                                       const google::protobuf::FieldDescriptor& field, Message& message) const {
   const std::unique_ptr<Message> alone(message.New());
-  const absl::Status status =
-      Parse(absl::StrCat("{\"", std::string(field.name()), "\":", value, "}"), options, *alone);
+  const absl::Status status = Parse(absl::StrCat("{\"", std::string(field.name()), "\":", value, "}"), options, *alone);
   if (status.ok()) message.MergeFrom(*alone);
   return status;
 }

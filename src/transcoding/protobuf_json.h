@@ -1,6 +1,6 @@
-// JSON ↔ messages by protobuf's own conversion: for the types whose JSON is not made of their fields. It looks the types
-// of a message up anew in each call, about 80 allocations for the smallest, so nothing else goes through it. The one
-// place that knows that it differs between protobuf's generations.
+// JSON ↔ messages by protobuf's own conversion: for the types whose JSON is not made of their fields. It looks the
+// types of a message up anew in each call, about 80 allocations for the smallest, so nothing else goes through it. The
+// one place that knows that it differs between protobuf's generations.
 #pragma once
 
 #include <google/protobuf/descriptor.h>

@@ -1,8 +1,10 @@
 #include "tests/unit/transcoding_samples.h"
 
 #include <google/api/annotations.pb.h>
+#include <google/protobuf/any.pb.h>
 #include <google/protobuf/compiler/parser.h>
 #include <google/protobuf/duration.pb.h>
+#include <google/protobuf/empty.pb.h>
 #include <google/protobuf/field_mask.pb.h>
 #include <google/protobuf/io/tokenizer.h>
 #include <google/protobuf/io/zero_copy_stream_impl_lite.h>
@@ -23,7 +25,9 @@ constexpr char kMessages[] = R"(
   syntax = "proto3";
   package test;
   import "google/api/annotations.proto";
+  import "google/protobuf/any.proto";
   import "google/protobuf/duration.proto";
+  import "google/protobuf/empty.proto";
   import "google/protobuf/field_mask.proto";
   import "google/protobuf/struct.proto";
   import "google/protobuf/timestamp.proto";
@@ -73,6 +77,83 @@ constexpr char kMessages[] = R"(
     google.protobuf.BytesValue wrapped_bytes = 35;
     google.protobuf.Value value = 36;
   }
+  message Every {
+    double f_double = 1;
+    float f_float = 2;
+    int32 f_int32 = 3;
+    int64 f_int64 = 4;
+    uint32 f_uint32 = 5;
+    uint64 f_uint64 = 6;
+    sint32 f_sint32 = 7;
+    sint64 f_sint64 = 8;
+    fixed32 f_fixed32 = 9;
+    fixed64 f_fixed64 = 10;
+    sfixed32 f_sfixed32 = 11;
+    sfixed64 f_sfixed64 = 12;
+    bool f_bool = 13;
+    string f_string = 14;
+    bytes f_bytes = 15;
+    Color f_color = 16;
+    Every f_every = 17;
+    google.protobuf.Empty f_empty = 18;
+    optional double o_double = 21;
+    optional int64 o_int64 = 22;
+    optional bool o_bool = 23;
+    optional string o_string = 24;
+    optional bytes o_bytes = 25;
+    optional Color o_color = 26;
+    repeated double r_double = 41;
+    repeated float r_float = 42;
+    repeated int32 r_int32 = 43;
+    repeated int64 r_int64 = 44;
+    repeated uint32 r_uint32 = 45;
+    repeated uint64 r_uint64 = 46;
+    repeated bool r_bool = 47;
+    repeated string r_string = 48;
+    repeated bytes r_bytes = 49;
+    repeated Color r_color = 50;
+    repeated Every r_every = 51;
+    repeated google.protobuf.Timestamp r_time = 52;
+    repeated google.protobuf.Duration r_duration = 53;
+    repeated google.protobuf.FieldMask r_mask = 54;
+    repeated google.protobuf.Int32Value r_wrapped = 55;
+    repeated google.protobuf.Struct r_object = 56;
+    map<string, string> m_string = 61;
+    map<int32, double> m_int32 = 62;
+    map<int64, bytes> m_int64 = 63;
+    map<uint32, bool> m_uint32 = 64;
+    map<uint64, Color> m_uint64 = 65;
+    map<bool, Every> m_bool = 66;
+    map<sfixed64, google.protobuf.Timestamp> m_time = 67;
+    map<string, google.protobuf.StringValue> m_wrapped = 68;
+    map<string, google.protobuf.Value> m_value = 69;
+    oneof choice {
+      int32 c_int32 = 71;
+      string c_string = 72;
+      Every c_every = 73;
+      google.protobuf.Duration c_duration = 74;
+      google.protobuf.Int64Value c_wrapped = 75;
+      Color c_color = 76;
+    }
+    google.protobuf.Timestamp w_time = 81;
+    google.protobuf.Duration w_duration = 82;
+    google.protobuf.FieldMask w_mask = 83;
+    google.protobuf.DoubleValue w_double = 84;
+    google.protobuf.FloatValue w_float = 85;
+    google.protobuf.Int64Value w_int64 = 86;
+    google.protobuf.UInt64Value w_uint64 = 87;
+    google.protobuf.Int32Value w_int32 = 88;
+    google.protobuf.UInt32Value w_uint32 = 89;
+    google.protobuf.BoolValue w_bool = 90;
+    google.protobuf.StringValue w_string = 91;
+    google.protobuf.BytesValue w_bytes = 92;
+    google.protobuf.Any w_any = 93;
+    google.protobuf.Struct w_object = 94;
+    google.protobuf.Value w_value = 95;
+    google.protobuf.ListValue w_list = 96;
+    google.protobuf.NullValue w_null = 97;
+    int32 name_of_its_own = 98 [json_name = "quoted\"name"];
+  }
 )";
 
 // Protobuf's parser needs one. Older versions call the first function, newer ones the second.
@@ -91,6 +172,7 @@ class FailureCollector : public google::protobuf::io::ErrorCollector {
 TestService::TestService(const std::vector<std::string>& rules) : pool_(DescriptorPool::generated_pool()) {
   // So that the linker keeps what the file imports.
   for (const auto* imported : {google::api::HttpRule::descriptor(), google::protobuf::Struct::descriptor(),
+                               google::protobuf::Any::descriptor(), google::protobuf::Empty::descriptor(),
                                google::protobuf::Duration::descriptor(), google::protobuf::FieldMask::descriptor(),
                                google::protobuf::Int64Value::descriptor()}) {
     EXPECT_NE(imported, nullptr);
@@ -119,8 +201,8 @@ absl::StatusOr<std::unique_ptr<DescriptorTranscoder>> TestService::Make(const Tr
   return DescriptorTranscoder::Make(pool_, factory_, {"test.S"}, options);
 }
 
-std::unique_ptr<Message> TestService::NewKinds() {
-  return std::unique_ptr<Message>(factory_.GetPrototype(pool_.FindMessageTypeByName("test.Kinds"))->New());
+std::unique_ptr<Message> TestService::New(const std::string& type) {
+  return std::unique_ptr<Message>(factory_.GetPrototype(pool_.FindMessageTypeByName(type))->New());
 }
 
 std::unique_ptr<Message> FromText(const Message& like, const std::string& text) {

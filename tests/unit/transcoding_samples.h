@@ -21,7 +21,10 @@ class TestService {
 
   // What DescriptorTranscoder::Make says.
   absl::StatusOr<std::unique_ptr<DescriptorTranscoder>> Make(const TranscodingOptions& options = {});
-  std::unique_ptr<google::protobuf::Message> NewKinds();
+  std::unique_ptr<google::protobuf::Message> NewKinds() { return New("test.Kinds"); }
+  // A message of one of the types in the .cc: test.Every has every kind of field that there is.
+  std::unique_ptr<google::protobuf::Message> New(const std::string& type);
+  const google::protobuf::DescriptorPool& pool() const { return pool_; }
 
  private:
   google::protobuf::DescriptorPool pool_;
