@@ -46,6 +46,7 @@ class FileRanks : public Ranks {
 
   absl::StatusOr<RankWindow> Agree(const RankPlan& plan, Interrupt& interrupt) override {
     ++point_;
+    agreeing_ = true;
     wall_ = LookAtWallClock();
     error_ns_ = WallClockError();
     return id_.index == 0 ? Announce(plan, interrupt) : Follow(plan, interrupt);
@@ -140,7 +141,6 @@ class FileRanks : public Ranks {
   }
 
   absl::StatusOr<RankWindow> Follow(const RankPlan& plan, Interrupt& interrupt) {
-    agreeing_ = true;
     Json ready = Self();
     ready["lead_ns"] = plan.lead_ns;
     const absl::Status written = Write(Name("ready", point_, id_.index), ready);

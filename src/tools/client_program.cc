@@ -162,8 +162,14 @@ int Judge(const ClientOptions& options, const SweepResult& sweep) {
 
 class Client {
  public:
-  Client(int argc, const char* const* argv, ClientOptions options, Ranks* ranks)
-      : argc_(argc), argv_(argv), options_(std::move(options)), allocations_(options_.allocations), ranks_(ranks) {}
+  // `quiet`: another rank writes to the same standard output.
+  Client(int argc, const char* const* argv, ClientOptions options, Ranks* ranks, bool quiet)
+      : argc_(argc),
+        argv_(argv),
+        options_(std::move(options)),
+        allocations_(options_.allocations),
+        ranks_(ranks),
+        quiet_(quiet) {}
 
   // The exit status.
   int Run(Interrupt& interrupt) {
@@ -259,7 +265,7 @@ class Client {
     const bool measured = std::any_of(result_.points.begin(), result_.points.end(),
                                       [](const PointResult& p) { return p.completed > 0 || p.Failed() > 0; });
     const bool table = options_.format == Format::kTable || !options_.output.empty();
-    if (measured || !table) std::fputs(ForStandardOutput(options_, result_).c_str(), stdout);
+    if ((measured || !table) && !quiet_) std::fputs(ForStandardOutput(options_, result_).c_str(), stdout);
     bool written = true;
     if (!options_.output.empty()) {
       const absl::Status committed = output_.Commit(FormatResult(result_, options_.format));
@@ -281,6 +287,7 @@ class Client {
   OutputFile rank_file_;  // rank-N.json
   AllocationReport allocations_;
   Ranks* const ranks_;
+  const bool quiet_;
   bool complained_ = false;  // that the result could not be saved
 };
 
@@ -289,17 +296,20 @@ class Client {
 int RunClientProgram(int argc, const char* const* argv, Interrupt& interrupt, Ranks* launched) {
   const Parsed<ClientOptions> parsed =
       launched ? ParseClientFlags(argc, argv, launched->id()) : ParseClientFlags(argc, argv);
+  const bool quiet = launched && launched->id().index > 0;
   if (!parsed.options) {
-    std::fputs(parsed.text.c_str(), parsed.exit_code == 0 ? stdout : stderr);
+    if (!quiet) std::fputs(parsed.text.c_str(), parsed.exit_code == 0 ? stdout : stderr);
     return parsed.exit_code;
   }
-  for (const std::string& note : parsed.options->notes) Complain(note, 0);
+  for (const std::string& note : parsed.options->notes) {
+    if (!quiet) Complain(note, 0);
+  }
   SetDeadlockDetection(parsed.options->deadlock_detection);
   WarnOfUnknownChannelArgs("grpc_ping_client", parsed.options->run.channel_args);
-  if (launched) return Client(argc, argv, *parsed.options, launched).Run(interrupt);
+  if (launched) return Client(argc, argv, *parsed.options, launched, quiet).Run(interrupt);
   const auto ranks = MakeRanks(parsed.options->ranks);
   if (!ranks.ok()) return Complain(ranks.status().message(), kExitUsage);
-  return Client(argc, argv, *parsed.options, ranks->get()).Run(interrupt);
+  return Client(argc, argv, *parsed.options, ranks->get(), quiet).Run(interrupt);
 }
 
 }  // namespace cqbench

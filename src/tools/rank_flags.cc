@@ -73,6 +73,7 @@ void RankFlags::ResolveWho() {
     for (const CLI::Option* option : {ranks_, rank_, start_at_, timeout_}) {
       if (option->count() > 0) BadCombination(option->get_name(), "is for ranks that no launcher has started together");
     }
+    if (rendezvous_->count() == 0) BadCombination("--rendezvous", "is needed: each rank leaves its result there");
     return;
   }
   if (ranks_->count() == 0) {
