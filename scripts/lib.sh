@@ -10,6 +10,7 @@ BUILD_PACKAGES=(g++ cmake ninja-build ccache pkg-config)
 GRPC_PACKAGES=(libgrpc++-dev protobuf-compiler protobuf-compiler-grpc libprotobuf-dev libprotoc-dev)
 LIBRARY_PACKAGES=(libabsl-dev libcli11-dev libbenchmark-dev libgtest-dev libgmock-dev nlohmann-json3-dev
   libboost-dev libnghttp2-dev zlib1g-dev)
+MPI_PACKAGES=(libopenmpi-dev openmpi-bin) # for grpc_ping_client_mpi alone
 # ss, which a test compares our reading of TCP_INFO with; HTTP clients for the tests of the HTTP front
 TEST_PACKAGES=(iproute2 curl nghttp2-client)
 COST_PACKAGES=(linux-perf strace valgrind) # what `cqbench cost` counts with
@@ -108,7 +109,7 @@ install_all() {
 
 # install_for_tests: that, and what every kind of test needs. A browser that is there already is as good as the package.
 install_for_tests() {
-  install_all "${TEST_PACKAGES[@]}" "${COST_PACKAGES[@]}"
+  install_all "${TEST_PACKAGES[@]}" "${COST_PACKAGES[@]}" "${MPI_PACKAGES[@]}"
   command -v chromium >/dev/null || need_packages "${BROWSER_PACKAGES[@]}"
 }
 

@@ -141,6 +141,9 @@ struct Measurement {
   std::unique_ptr<Pacing> pacing;
   uint64_t schedule_hash = 0;  // 0: a closed loop
   std::vector<uint64_t> completed_per_slot;
+  // The first successes that were done in the window or later, and after it: proof that somebody was awake then.
+  Nanos first_end_ns = INT64_MAX;
+  Nanos first_end_after_ns = INT64_MAX;
 
   // Adds another process's or thread's. The windows are the same one; slots are appended.
   void Merge(const Measurement& other);

@@ -110,6 +110,8 @@ class alignas(64) Recorder {
  private:
   // Due or done in another slice than the last call, or outside the window.
   bool SuccessElsewhere(const CallTimes& call);
+  // The first success of the window, and the first after it, are always ones of those.
+  void NoteEnd(Nanos done);
   void RecordLatencies(const CallTimes& call) {
     data_.latency.Record(call.done_ns - call.due_ns);
     if (data_.from_sent) data_.from_sent->Record(call.done_ns - call.sent_ns);

@@ -96,6 +96,28 @@ struct CpuShares {
   double steal = 0;
 };
 
+// Which of several client processes measured a point, and when. Times are in the clock that all of them report in.
+struct RankResult {
+  int index = 0;  // from 0
+  int count = 1;
+  std::string host;
+  int pid = 0;
+  std::string cpus_allowed;  // "0-3,8"
+  // Absent when no window was agreed on.
+  struct Timing {
+    Nanos offset_ns = 0;  // to be added to this process's clock
+    Nanos offset_bound_ns = 0;
+    std::optional<double> drift_ns_per_s;  // absent where nothing could tell
+    Nanos announced_open_ns = 0;
+    Nanos announced_close_ns = 0;
+    // When this process is known to have been awake after the window had opened, and closed: its calls are counted by
+    // their own times, so this is no error of theirs, but a process that was not there measured nothing.
+    Nanos window_open_ns = 0;
+    Nanos window_close_ns = 0;
+  };
+  std::optional<Timing> timing;
+};
+
 // One load in one repetition of the sweep.
 struct PointResult {
   Load load;
@@ -135,6 +157,7 @@ struct PointResult {
   bool objective_met = true;       // of --objective; true when there is none
   bool partial = false;            // the window was cut short
   std::string failure;             // why nothing was measured; empty when something was
+  std::optional<RankResult> rank;  // of several client processes
 
   uint64_t Failed() const;
   double ThroughputPerSecond() const;  // 0 when nothing was measured

@@ -11,6 +11,7 @@
 #include "cqbench/find_rate.h"
 #include "cqbench/interrupt.h"
 #include "cqbench/objective.h"
+#include "cqbench/ranks.h"
 #include "cqbench/result.h"
 #include "cqbench/run_config.h"
 
@@ -71,7 +72,10 @@ absl::StatusOr<std::vector<Endpoint>> CheckRunnable(const RunConfig& config);
 //
 // A search draws other due times for each of its trials, config.schedule.seed plus the trial's number from 0: with the
 // same ones, five rounds would be one.
+//
+// `ranks`: others that run the same sweep at the same time, each point in one window; `config` has this rank's share of
+// the load. A search, --until-stable, --total and --skip-first end by what one process has seen and are not for ranks.
 SweepResult RunSweep(const RunConfig& config, const std::vector<Endpoint>& endpoints, const RunGoals& goals,
-                     Interrupt& interrupt, const RunObserver& observer);
+                     Interrupt& interrupt, const RunObserver& observer, Ranks* ranks = nullptr);
 
 }  // namespace cqbench

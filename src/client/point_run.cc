@@ -54,10 +54,11 @@ Nanos UntilNextLook(Nanos elapsed, uint64_t done, uint64_t calls) {
 }  // namespace
 
 PointRun::PointRun(const PointSetting& setting, const Load& load, const ProgressUpdate& update)
-    : setting_(setting), config_(setting.config), interrupt_(setting.interrupt), update_(update) {
+    : setting_(setting), config_(setting.config), interrupt_(setting.interrupt), update_(update), rank_(setting.ranks) {
   point_.load = load;
   point_.repetition = update.repetition;
   point_.start_time = LocalTime();
+  point_.rank = rank_.Describe();
 }
 
 PointResult PointRun::Run() {
@@ -121,8 +122,10 @@ absl::Status PointRun::MeasureWith(const ChannelPool& pool, const ChannelPlan& p
     std::unique_ptr<Engine> engine = *std::move(made);
     point_.threads = engine->threads();
     point_.channels_of_thread = engine->ChannelsOfThread();
-    Measure(*engine, evidence, warmup, interval);
-    if (!Drain(*engine)) {
+    if (const absl::Status begun = Measure(*engine, evidence, warmup, interval); !begun.ok()) return begun;
+    const bool ended = Drain(*engine);
+    rank_.Compare();
+    if (!ended) {
       // Its threads and calls go on using these.
       (void)engine.release();
       (void)window_.release();
@@ -147,6 +150,7 @@ absl::Status PointRun::MeasureWith(const ChannelPool& pool, const ChannelPlan& p
 }
 
 PointResult PointRun::Fail(std::string why) {
+  rank_.Fail(why);
   point_.failure = std::move(why);
   point_.partial = interrupt_.signal() != 0;
   return std::move(point_);
@@ -197,7 +201,7 @@ void PointRun::CheckPromise() {
 // Samples are taken just outside of the window, so that what they cost is not in what is measured. Where allocations
 // are counted it is the other way round: the window is open all the time, and what counts is completed between the
 // samples.
-void PointRun::Measure(Engine& engine, PointEvidence& evidence, Nanos warmup, Nanos interval) {
+absl::Status PointRun::Measure(Engine& engine, PointEvidence& evidence, Nanos warmup, Nanos interval) {
   const Nanos before_look = NowNs();
   const auto connections = LookAtConnections();
   const Nanos lead = 2 * (NowNs() - before_look);
@@ -205,9 +209,10 @@ void PointRun::Measure(Engine& engine, PointEvidence& evidence, Nanos warmup, Na
   const bool counts = config_.skip_first > 0;
   const bool warms_up = counts || warmup >= lead + evidence.Lead();
   const auto completed = [&engine] { return engine.Completed(); };
-  if (!warms_up) evidence.Begin(completed);
-  const Nanos start = NowNs();
-  Nanos open = start + warmup;
+  const auto started = AwaitStart(evidence, {lead + evidence.Lead(), warmup, interval}, warms_up, completed);
+  if (!started.ok()) return started.status();
+  const Nanos start = *started;
+  Nanos open = rank_.agreed() ? rank_.window().open_ns : start + warmup;
   if (counting_) {
     window_->Set(start, open + interval + kPastCounting);
   } else if (!counts) {
@@ -216,7 +221,7 @@ void PointRun::Measure(Engine& engine, PointEvidence& evidence, Nanos warmup, Na
   engine.Start();
   Phase(engine, start, warms_up && !counts ? open - lead - evidence.Lead() : open, /*measuring=*/false);
   if (counts) SkipFirst(engine, start, open + interval);
-  if (point_.partial || lacks_method_) return;  // there is no window
+  if (point_.partial || lacks_method_) return absl::OkStatus();  // there is no window
   if (warms_up) {
     evidence.Find(LookAtConnections());
     evidence.Begin(completed);
@@ -227,10 +232,31 @@ void PointRun::Measure(Engine& engine, PointEvidence& evidence, Nanos warmup, Na
   } else if (counts) {
     window_->Set(open, open + interval);
   }
+  if (rank_.agreed()) {
+    Phase(engine, start, open, /*measuring=*/false);
+    rank_.SawOpen(NowNs());
+  }
   Phase(engine, open, open + interval, /*measuring=*/true, config_.total);
+  rank_.SawClose(NowNs());
   evidence.End(completed);
   if (counting_) CloseSoon();
   LookAtConnections();
+  return absl::OkStatus();
+}
+
+// When the calls begin: now, or, when other ranks measure with us, at the time that all agree on. Samples are taken
+// before it where they cannot be taken during the warm-up.
+absl::StatusOr<Nanos> PointRun::AwaitStart(PointEvidence& evidence, const RankPlan& plan, bool warms_up,
+                                           const PointEvidence::Completed& completed) {
+  const bool agrees = !rank_.alone() && !counting_;
+  if (agrees) {
+    const absl::Status agreed = rank_.Agree(plan, interrupt_);
+    if (!agreed.ok()) return agreed;
+    if (!warms_up) interrupt_.SleepUntil(rank_.window().start_ns - plan.lead_ns);
+  }
+  if (!warms_up) evidence.Begin(completed);
+  if (agrees) interrupt_.SleepUntil(rank_.window().start_ns);
+  return NowNs();
 }
 
 // A little ahead, so that no thread has yet recorded anything past it.
@@ -305,6 +331,7 @@ void PointRun::Collect(const Engine& engine) {
     measurement_.slices.resize(std::min(measurement_.slices.size(), whole));
   }
   Describe(measurement_, point_);
+  if (point_.rank) point_.rank->timing = rank_.DescribeTiming(*window_, measurement_);
   ReportMessages(config_, measurement_, point_);
   if (point_.load.open() && config_.api == ClientApi::kSync) {
     point_.notes.emplace_back(

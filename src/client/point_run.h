@@ -15,6 +15,7 @@
 #include "src/channel/channel_pool.h"
 #include "src/client/control_client.h"
 #include "src/client/evidence.h"
+#include "src/client/rank_part.h"
 
 namespace cqbench {
 
@@ -26,6 +27,7 @@ struct PointSetting {
   const ProgressCallback& progress;
   ControlClients* servers = nullptr;                 // nullptr: they are not asked
   std::function<ChannelPool()> make_pool = nullptr;  // instead of connecting to the targets
+  Ranks* ranks = nullptr;                            // nullptr: nobody else measures with us
 };
 
 class PointRun {
@@ -40,7 +42,7 @@ class PointRun {
   bool hopeless() const { return hopeless_; }
   const Measurement& measurement() const { return measurement_; }
   // A further pass over the same load, for at most a second or for --total calls, in which both ends count allocations;
-  // adds their figures to `point`. Nothing of it is timed.
+  // adds their figures to `point`. Nothing of it is timed, so ranks agree on nothing.
   void CountAllocations(PointResult& point);
 
  private:
@@ -52,7 +54,9 @@ class PointRun {
   std::optional<std::vector<OpenConnection>> LookAtConnections();
   void SetApart(const std::vector<OpenConnection>& measured);
   void CheckPromise();
-  void Measure(Engine& engine, PointEvidence& evidence, Nanos warmup, Nanos interval);
+  absl::Status Measure(Engine& engine, PointEvidence& evidence, Nanos warmup, Nanos interval);
+  absl::StatusOr<Nanos> AwaitStart(PointEvidence& evidence, const RankPlan& plan, bool warms_up,
+                                   const PointEvidence::Completed& completed);
   void Phase(Engine& engine, Nanos begin, Nanos end, bool measuring, uint64_t calls = 0);
   void SkipFirst(Engine& engine, Nanos begin, Nanos give_up);
   Nanos CloseSoon();
@@ -73,6 +77,7 @@ class PointRun {
   bool counting_ = false;     // allocations, and nothing else
   uint64_t done_before_ = 0;  // calls that are completed, but do not count towards --total
   std::unique_ptr<RunWindow> window_;
+  RankPart rank_;
   std::set<uint64_t> apart_;  // sockets to the servers that carry no measured call
 };
 

@@ -18,18 +18,23 @@ namespace {
 // Descriptors beside connections: epoll sets, wake-up pipes, standard streams, resolver sockets, the control service.
 constexpr uint64_t kOtherDescriptors = 64;
 
+// Over HTTP nobody knows where the server's control service is. Of several ranks one asks for all.
+bool AsksServers(const RunConfig& config, const Ranks* ranks) {
+  const bool first = ranks == nullptr || ranks->id().index == 0;
+  return first && (config.evidence || config.baseline) && !IsHttp(config.api);
+}
+
 class Sweep {
  public:
   Sweep(const RunConfig& config, const std::vector<Endpoint>& endpoints, const RunGoals& goals, Interrupt& interrupt,
-        const RunObserver& observer)
+        const RunObserver& observer, Ranks* ranks)
       : config_(config),
         goals_(goals),
         interrupt_(interrupt),
         observer_(observer),
         servers_(config),
-        setting_{config, endpoints, interrupt, observer.progress,
-                 // Over HTTP nobody knows where the server's control service is.
-                 (config.evidence || config.baseline) && !IsHttp(config.api) ? &servers_ : nullptr},
+        setting_{config,  endpoints, interrupt, observer.progress, AsksServers(config, ranks) ? &servers_ : nullptr,
+                 nullptr, ranks},
         baselines_(setting_) {
     std::vector<int> slots;
     for (const Load& load : config.points) slots.push_back(load.slots);
@@ -168,8 +173,8 @@ absl::StatusOr<std::vector<Endpoint>> CheckRunnable(const RunConfig& config) {
 }
 
 SweepResult RunSweep(const RunConfig& config, const std::vector<Endpoint>& endpoints, const RunGoals& goals,
-                     Interrupt& interrupt, const RunObserver& observer) {
-  return Sweep(config, endpoints, goals, interrupt, observer).Run();
+                     Interrupt& interrupt, const RunObserver& observer, Ranks* ranks) {
+  return Sweep(config, endpoints, goals, interrupt, observer, ranks).Run();
 }
 
 }  // namespace cqbench

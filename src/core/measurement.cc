@@ -134,6 +134,8 @@ void Measurement::Merge(const Measurement& other) {
   MergeOptional(pacing, other.pacing);
   schedule_hash ^= other.schedule_hash;
   completed_per_slot.insert(completed_per_slot.end(), other.completed_per_slot.begin(), other.completed_per_slot.end());
+  first_end_ns = std::min(first_end_ns, other.first_end_ns);
+  first_end_after_ns = std::min(first_end_after_ns, other.first_end_after_ns);
 }
 
 }  // namespace cqbench

@@ -36,6 +36,11 @@ Slice* Recorder::MoveTo(Nanos t) {
   return slice_;
 }
 
+void Recorder::NoteEnd(Nanos done) {
+  if (done >= window_->open_ns()) data_.first_end_ns = std::min(data_.first_end_ns, done);
+  if (window_->IsOver(done)) data_.first_end_after_ns = std::min(data_.first_end_after_ns, done);
+}
+
 bool Recorder::SuccessElsewhere(const CallTimes& call) {
   if (window_->Owns(call.due_ns, call.done_ns)) {
     CountSpanning(call.due_ns);
@@ -44,6 +49,7 @@ bool Recorder::SuccessElsewhere(const CallTimes& call) {
       if (Slice* slice = MoveTo(call.due_ns)) slice->latency.Record(call.done_ns - call.due_ns);
     }
   }
+  NoteEnd(call.done_ns);
   if (!window_->Contains(call.done_ns)) {
     if (call.done_ns < window_->open_ns()) {
       completed_before_.store(completed_before_.load(std::memory_order_relaxed) + 1, std::memory_order_relaxed);

@@ -38,12 +38,14 @@ class PointCheck {
     if (point_.window_ns <= 0 || point_.completed == 0) return;
     CheckSaturation();
     CheckSlots(point_);
-    CheckOthers("client", ClientPartner());
-    CheckOthers("server", ServerPartner());
+    if (!InRanks()) {  // what the partners use of the machines and of the server is theirs to use
+      CheckOthers("client", ClientPartner());
+      CheckOthers("server", ServerPartner());
+    }
     CheckSteal("client", point_.client_cpus);
     CheckSteal("server", point_.server_cpus);
     CheckSteadiness(point_);
-    CheckServerCount();
+    if (!InRanks()) CheckServerCount();
     if (point_.load.open()) {
       CheckSchedule(point_, config_);
     } else {
@@ -53,6 +55,7 @@ class PointCheck {
   }
 
  private:
+  bool InRanks() const { return point_.rank && point_.rank->count > 1; }
   double Figure(absl::string_view name) const { return point_.figures.Get(name).value_or(0); }
 
   bool SharedCpus() const {

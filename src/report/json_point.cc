@@ -61,6 +61,24 @@ void AddSlices(Json& json, const PointResult& p) {
   add("slice_latency_max_ns", &SliceResult::max_ns);
 }
 
+Json Rank(const RankResult& rank) {
+  Json json = {{"index", rank.index},
+               {"count", rank.count},
+               {"host", rank.host},
+               {"pid", rank.pid},
+               {"cpus_allowed", rank.cpus_allowed}};
+  if (!rank.timing) return json;
+  const RankResult::Timing& timing = *rank.timing;
+  json["offset_ns"] = timing.offset_ns;
+  json["offset_bound_ns"] = timing.offset_bound_ns;
+  if (timing.drift_ns_per_s) json["drift_ns_per_s"] = *timing.drift_ns_per_s;
+  json["announced_open_ns"] = timing.announced_open_ns;
+  json["announced_close_ns"] = timing.announced_close_ns;
+  json["window_open_ns"] = timing.window_open_ns;
+  json["window_close_ns"] = timing.window_close_ns;
+  return json;
+}
+
 }  // namespace
 
 Json JsonNumber(double value) {
@@ -108,6 +126,7 @@ void AddLatency(Json& json, absl::string_view prefix, const LatencyStats& l) {
 void AddMeasured(Json& json, const PointResult& p) {
   AddLoad(json, p.load);
   json["start_time"] = p.start_time;
+  if (p.rank) json["rank"] = Rank(*p.rank);
   json["channels"] = p.channels;
   json["connections"] = p.connections ? Json(*p.connections) : Json();
   json["expected_connections"] = p.expected_connections;

@@ -156,6 +156,10 @@ std::string FormatTable(const Result& result) {
       absl::StrCat("Benchmark Results Summary: ", SeriesName(c), " on ", c.target, ", gRPC ", c.grpc_version,
                    c.repetitions > 1 ? absl::StrCat(", median of ", c.repetitions, " repetitions") : "", "\n",
                    MainTable(result, points));
+  if (!result.points.empty() && result.points.front().rank) {
+    const RankResult& rank = *result.points.front().rank;
+    absl::StrAppend(&text, "rank ", rank.index, " of ", rank.count, ": what this client did itself\n");
+  }
   if (c.open_loop) absl::StrAppend(&text, "latencies are from due; sent: from when the call was sent\n");
   if (c.total_calls > 0) {
     absl::StrAppend(&text, "each point ended when ", c.total_calls,

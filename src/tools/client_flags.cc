@@ -54,7 +54,7 @@ absl::StatusOr<std::string> ReadServiceConfig(const std::string& text) {
 
 class ClientFlags {
  public:
-  ClientFlags()
+  explicit ClientFlags(const std::optional<RankId>& launched)
       : app_(
             "Measures how many RPCs one gRPC client gets done, and how long each takes, by the number in flight\n"
             "(closed loop) or by how many are due each second (open loop).",
@@ -66,6 +66,7 @@ class ClientFlags {
     call_.emplace(app_, options_.call, options_.run);
     http_.emplace(app_, options_.run);
     load_.emplace(app_, options_.run, options_.goals);
+    ranks_.emplace(app_, options_.ranks, launched);
     AddClient();
     AddTimes();
     AddEvidence();
@@ -203,6 +204,8 @@ class ClientFlags {
     ResolveMethod();
     ResolvePolicy();
     load_->Resolve();
+    ranks_->Resolve(options_.run, options_.goals);
+    if (options_.ranks.id) options_.call.seed = SeedOf(options_.call.seed, *options_.ranks.id);
     http_->Resolve(typed_.local_pool || policy_->count() > 0);
     allocations_->Resolve();
     ResolveOutput();
@@ -265,6 +268,9 @@ class ClientFlags {
   }
 
   void ResolveOutput() {
+    if (ranks_->launched() && !options_.output.empty()) {
+      BadCombination("--output", "would be one rank's: each leaves rank-N.json in --rendezvous, for cqbench merge");
+    }
     for (const char* ending : {"json", "csv"}) {
       if (format_->count() == 0 && absl::EndsWith(options_.output, absl::StrCat(".", ending))) typed_.format = ending;
     }
@@ -294,6 +300,7 @@ class ClientFlags {
   std::optional<ClientCallFlags> call_;
   std::optional<HttpFlags> http_;
   std::optional<LoadFlags> load_;
+  std::optional<RankFlags> ranks_;
   std::optional<AllocationFlags> allocations_;
   CLI::Option *breakdown_, *baseline_, *channel_args_, *service_config_;
   CLI::Option *api_, *threads_, *max_async_clients_, *policy_, *max_channels_, *no_evidence_, *max_error_rate_,
@@ -303,7 +310,11 @@ class ClientFlags {
 }  // namespace
 
 Parsed<ClientOptions> ParseClientFlags(int argc, const char* const* argv) {
-  return ClientFlags().Parse(argc, argv);
+  return ClientFlags(std::nullopt).Parse(argc, argv);
+}
+
+Parsed<ClientOptions> ParseClientFlags(int argc, const char* const* argv, const RankId& launched) {
+  return ClientFlags(launched).Parse(argc, argv);
 }
 
 }  // namespace cqbench

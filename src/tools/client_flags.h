@@ -7,6 +7,7 @@
 #include "src/dynamic/call.h"
 #include "src/tools/allocation_flags.h"
 #include "src/tools/flags.h"
+#include "src/tools/rank_flags.h"
 
 namespace cqbench {
 
@@ -23,9 +24,12 @@ struct ClientOptions {
   double max_error_rate = 0;
   AllocationOptions allocations;
   bool deadlock_detection = false;
+  RankOptions ranks;
 };
 
 // Reads @FILE of --service-config; touches nothing else.
 Parsed<ClientOptions> ParseClientFlags(int argc, const char* const* argv);
+// The same of one of several clients, which a launcher has told who it is.
+Parsed<ClientOptions> ParseClientFlags(int argc, const char* const* argv, const RankId& launched);
 
 }  // namespace cqbench

@@ -38,6 +38,31 @@ TEST(JsonLayout, EveryFormatParses) {
   }
 }
 
+TEST(JsonLayout, OneOfSeveralClientsSaysWhichAndWhen) {
+  Result result = SweepSample();
+  EXPECT_FALSE(Parsed(result).at("benchmarks").at(0).contains("rank"));
+  RankResult& rank = result.points.front().rank.emplace();
+  rank.index = 2;
+  rank.count = 8;
+  rank.host = "client-3";
+  rank.pid = 77;
+  rank.cpus_allowed = "0-3";
+  const json expected = {{"index", 2}, {"count", 8}, {"host", "client-3"}, {"pid", 77}, {"cpus_allowed", "0-3"}};
+  EXPECT_EQ(Parsed(result).at("benchmarks").at(0).at("rank"), expected) << "no window was agreed on";
+  rank.timing = RankResult::Timing{-5, 40, std::nullopt, 1000, 2000, 1001, 2003};
+  json with_times = expected;
+  with_times.update({{"offset_ns", -5},
+                     {"offset_bound_ns", 40},
+                     {"announced_open_ns", 1000},
+                     {"announced_close_ns", 2000},
+                     {"window_open_ns", 1001},
+                     {"window_close_ns", 2003}});
+  EXPECT_EQ(Parsed(result).at("benchmarks").at(0).at("rank"), with_times) << "nothing could tell of a drift";
+  rank.timing->drift_ns_per_s = -1.5;
+  EXPECT_EQ(Parsed(result).at("benchmarks").at(0).at("rank").at("drift_ns_per_s"), -1.5);
+  EXPECT_NE(FormatTable(result).find("rank 2 of 8: what this client did itself"), std::string::npos);
+}
+
 TEST(JsonLayout, ContextSaysWhereAndWithWhat) {
   const json context = Parsed(SweepSample()).at("context");
   for (const char* key :

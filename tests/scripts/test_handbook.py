@@ -42,6 +42,7 @@ FOREIGN = {
     ),
     *("--build-only", "--run", "--fix"),  # of our scripts, which say so at their heads
     "--config",  # of ghz
+    *("--allow-run-as-root", "--bind-to", "--mca", "--mpi", "--oversubscribe"),  # of mpirun and srun
     "--count",  # of a program of one's own
     "--benchmark",  # how those of Google Benchmark begin
 }

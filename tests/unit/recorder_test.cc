@@ -35,6 +35,22 @@ TEST_F(RecorderTest, LatencyCountsFromDueAndInAnOpenLoopFromSentBesideIt) {
   EXPECT_EQ(total.from_sent->Max(), 100);
 }
 
+TEST_F(RecorderTest, TheFirstEndsInTheWindowAndAfterItAreKept) {
+  EXPECT_EQ(Of(recorder_).first_end_ns, INT64_MAX);
+  recorder_.Success(Call(900, 990));
+  recorder_.Success(Call(990, 1010));
+  recorder_.Success(Call(1010, 1020));
+  recorder_.Success(Call(1900, 2030));
+  recorder_.Success(Call(1950, 2020));
+  open_loop_.Success(Call(1100, 1005));
+  Measurement total = Of(recorder_);
+  EXPECT_EQ(total.first_end_ns, 1010);
+  EXPECT_EQ(total.first_end_after_ns, 2020);
+  open_loop_.MergeInto(total);
+  EXPECT_EQ(total.first_end_ns, 1005);
+  EXPECT_EQ(total.first_end_after_ns, 2020);
+}
+
 TEST_F(RecorderTest, AClosedLoopHasNeitherLatencyFromSentNorPacing) {
   recorder_.Success(Call(1100, 1200));
   recorder_.Unfinished(Call(1100, 2200));

@@ -1,0 +1,234 @@
+#include "src/ranks/mpi_ranks.h"
+
+#include <mpi.h>
+#include <sys/prctl.h>
+
+#include <algorithm>
+#include <array>
+#include <cstdlib>
+#include <optional>
+#include <vector>
+
+#include "cqbench/clock_offset.h"
+
+namespace cqbench {
+namespace {
+
+constexpr Nanos kNap = 200 * kNanosPerMicro;
+constexpr Nanos kShortNap = 5 * kNanosPerMicro;
+// Who has not asked for so long does something else, such as ending its calls.
+constexpr Nanos kSilence = 2 * kNanosPerMilli;
+// Ranks that look at rank 0's clock side by side: while one is on its way another is answered.
+constexpr size_t kSideBySide = 16;
+// What rank 0 needs to tell one rank of the window.
+constexpr Nanos kPerRank = 20 * kNanosPerMicro;
+
+enum class Kind : int64_t {
+  kReady,    // to 0: [lead]
+  kMissing,  // to 0: no window for me this time
+  kLeft,     // to 0, from 0: nor ever again
+  kLook,     // to 0: what is your time?
+  kTime,     // from 0: [now]; the first one says that it is this rank's turn to look
+  kEnough,   // to 0, from 0: no more looks
+  kWindow,   // from 0: [start, open, close]
+  kNone,     // from 0: there is no window this time
+};
+struct Message {
+  Kind kind = Kind::kNone;
+  std::array<int64_t, 3> values{};
+};
+constexpr int kWords = sizeof(Message) / sizeof(int64_t);
+
+void Send(int to, Kind kind, std::array<int64_t, 3> values = {}) {
+  const Message message{kind, values};
+  MPI_Send(&message, kWords, MPI_INT64_T, to, 0, MPI_COMM_WORLD);
+}
+
+std::optional<Message> TryReceive(int from) {
+  int there = 0;
+  MPI_Iprobe(from, 0, MPI_COMM_WORLD, &there, MPI_STATUS_IGNORE);
+  if (there == 0) return std::nullopt;
+  Message message;
+  MPI_Recv(&message, kWords, MPI_INT64_T, from, 0, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+  return message;
+}
+
+// Asleep. Absent when a signal came.
+std::optional<Message> Receive(int from, Interrupt& interrupt, Nanos nap = kNap) {
+  for (;;) {
+    if (auto message = TryReceive(from)) return message;
+    if (interrupt.SleepUntil(NowNs() + nap)) return std::nullopt;
+  }
+}
+
+// For looks, whose way naps make longer. Neither spinning nor yielding: on a busy machine who yields waits for whole
+// slices of others, 10 ms there and back were seen, while who wakes up is run at once. Ends with the scope, because
+// threads inherit the slack.
+class ShortNaps {
+ public:
+  ShortNaps() : slack_(prctl(PR_GET_TIMERSLACK)) { prctl(PR_SET_TIMERSLACK, 1); }
+  ShortNaps(const ShortNaps&) = delete;
+  ShortNaps& operator=(const ShortNaps&) = delete;
+  ~ShortNaps() { prctl(PR_SET_TIMERSLACK, slack_); }
+
+ private:
+  const int slack_;
+};
+
+class MpiRanks : public Ranks {
+ public:
+  explicit MpiRanks(Interrupt& interrupt) : interrupt_(interrupt) {
+    MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);
+    MPI_Comm_rank(MPI_COMM_WORLD, &id_.index);
+    MPI_Comm_size(MPI_COMM_WORLD, &id_.count);
+    left_.resize(static_cast<size_t>(id_.count));
+  }
+
+  RankId id() const override { return id_; }
+
+  absl::StatusOr<RankWindow> Agree(const RankPlan& plan, Interrupt& /*the same*/) override {
+    return id_.index == 0 ? Announce(plan) : Follow(plan);
+  }
+
+  void Miss(absl::string_view /*why*/) override {
+    if (refused_) {  // the others know
+      refused_ = false;
+      return;
+    }
+    if (id_.index > 0) return Send(0, Kind::kMissing);
+    for (int rank : Gather().ranks) Send(rank, Kind::kNone);
+  }
+
+  RankClock Compare() override {
+    if (id_.index == 0) {
+      ServeLooks(agreed_);
+      return {0, 0, 0.0};
+    }
+    RankClock clock{first_.offset_ns, first_.bound_ns, std::nullopt};
+    const auto turn = Receive(0, interrupt_);
+    const auto last = turn && turn->kind == Kind::kTime ? Look() : std::nullopt;
+    // Less than the bounds is not known to be any.
+    if (last && std::abs(last->offset_ns - first_.offset_ns) > first_.bound_ns + last->bound_ns) {
+      clock.drift_ns_per_s = DriftPerSecond(first_, *last);
+    }
+    return clock;
+  }
+
+  void Leave() override {
+    if (id_.index > 0) return Send(0, Kind::kLeft);
+    for (int rank = 1; rank < id_.count; ++rank) Send(rank, Kind::kLeft);
+  }
+
+ private:
+  struct Ready {
+    std::vector<int> ranks;
+    Nanos lead_ns = 0;  // the longest
+  };
+
+  // Everyone's answer to the question of who is ready; those of them before a signal came.
+  Ready Gather() {
+    Ready ready;
+    for (int rank = 1; rank < id_.count; ++rank) {
+      if (left_[static_cast<size_t>(rank)]) continue;
+      const auto message = Receive(rank, interrupt_);
+      if (!message) break;
+      if (message->kind == Kind::kLeft) left_[static_cast<size_t>(rank)] = true;
+      if (message->kind != Kind::kReady) continue;
+      ready.ranks.push_back(rank);
+      ready.lead_ns = std::max<Nanos>(ready.lead_ns, message->values[0]);
+    }
+    return ready;
+  }
+
+  absl::StatusOr<RankWindow> Announce(const RankPlan& plan) {
+    const Ready ready = Gather();
+    agreed_ = ready.ranks;
+    ServeLooks(agreed_);
+    if (interrupt_.Pending()) {
+      refused_ = true;
+      for (int rank : agreed_) Send(rank, Kind::kNone);
+      return absl::CancelledError("interrupted before the others were ready");
+    }
+    const Nanos start = NowNs() + kLead + kPerRank * id_.count + std::max(plan.lead_ns, ready.lead_ns);
+    const RankWindow window{start, start + plan.warmup_ns, start + plan.warmup_ns + plan.interval_ns};
+    for (int rank : agreed_) Send(rank, Kind::kWindow, {window.start_ns, window.open_ns, window.close_ns});
+    return window;
+  }
+
+  absl::StatusOr<RankWindow> Follow(const RankPlan& plan) {
+    refused_ = true;  // unless it comes to a window
+    Send(0, Kind::kReady, {plan.lead_ns});
+    auto message = Receive(0, interrupt_);
+    if (message && message->kind == Kind::kTime) {
+      const auto offset = Look();
+      if (offset) first_ = *offset;
+      message = offset ? Receive(0, interrupt_) : std::nullopt;
+    }
+    if (!message) return absl::CancelledError("interrupted before all ranks were ready");
+    if (message->kind != Kind::kWindow) {
+      return absl::FailedPreconditionError("rank 0 does not measure this point, so nobody says when it begins");
+    }
+    refused_ = false;
+    return RankWindow{message->values[0] - first_.offset_ns, message->values[1] - first_.offset_ns,
+                      message->values[2] - first_.offset_ns};
+  }
+
+  // Absent when a signal came here or at rank 0.
+  std::optional<ClockOffset> Look() {
+    const ShortNaps short_naps;
+    std::vector<ClockLook> looks;
+    for (int i = 0; i < kClockLooks && !interrupt_.Pending(); ++i) {
+      const Nanos before = NowNs();
+      Send(0, Kind::kLook);
+      const auto answer = Receive(0, interrupt_, kShortNap);
+      if (!answer || answer->kind != Kind::kTime) return std::nullopt;
+      looks.push_back({before, answer->values[0], NowNs()});
+    }
+    Send(0, Kind::kEnough);
+    return looks.size() == kClockLooks ? EstimateOffset(looks) : std::nullopt;
+  }
+
+  void ServeLooks(const std::vector<int>& ranks) {
+    for (size_t i = 0; i < ranks.size(); i += kSideBySide) {
+      const size_t end = std::min(ranks.size(), i + kSideBySide);
+      ServeSideBySide({ranks.data() + i, ranks.data() + end});
+    }
+  }
+
+  void ServeSideBySide(std::vector<int> ranks) {
+    for (int rank : ranks) Send(rank, Kind::kTime);  // it is this one's turn
+    const auto is_done = [](int rank, Nanos& heard) {
+      const auto message = TryReceive(rank);
+      if (!message) return false;
+      heard = NowNs();
+      if (message->kind != Kind::kLook) return true;
+      Send(rank, Kind::kTime, {heard});
+      return false;
+    };
+    const ShortNaps short_naps;
+    for (Nanos heard = NowNs(); !ranks.empty();) {
+      const Nanos before = heard;
+      std::erase_if(ranks, [&](int rank) { return is_done(rank, heard); });
+      if (heard != before) continue;
+      const Nanos now = NowNs();
+      if (!interrupt_.SleepUntil(now + (now - heard < kSilence ? kShortNap : kNap))) continue;
+      for (int rank : ranks) Send(rank, Kind::kEnough);
+      return;
+    }
+  }
+
+  RankId id_;
+  Interrupt& interrupt_;
+  bool refused_ = false;     // the point came to no window, and everyone knows
+  std::vector<bool> left_;   // of rank 0: who takes part no more
+  std::vector<int> agreed_;  // of rank 0: who has the window
+  ClockOffset first_;        // before the point
+};
+
+}  // namespace
+
+std::unique_ptr<Ranks> MakeMpiRanks(Interrupt& interrupt) {
+  return std::make_unique<MpiRanks>(interrupt);
+}
+
+}  // namespace cqbench

@@ -1,0 +1,35 @@
+#include "src/ranks/wall_clock.h"
+
+#include <sys/timex.h>
+
+#include <array>
+#include <ctime>
+
+namespace cqbench {
+namespace {
+
+Nanos WallNow() {
+  timespec now{};
+  clock_gettime(CLOCK_REALTIME, &now);
+  return Nanos{now.tv_sec} * kNanosPerSecond + now.tv_nsec;
+}
+
+}  // namespace
+
+ClockOffset LookAtWallClock() {
+  std::array<ClockLook, kClockLooks> looks;
+  for (ClockLook& look : looks) {
+    look.before_ns = NowNs();
+    look.there_ns = WallNow();
+    look.after_ns = NowNs();
+  }
+  return *EstimateOffset(looks);  // a steady clock's times are in order
+}
+
+Nanos WallClockError() {
+  timex state{};
+  constexpr Nanos kNobodyKnows = 16 * kNanosPerSecond;
+  return adjtimex(&state) < 0 ? kNobodyKnows : Nanos{state.maxerror} * kNanosPerMicro;
+}
+
+}  // namespace cqbench

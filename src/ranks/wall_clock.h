@@ -1,0 +1,17 @@
+// The wall clock beside this process's steady one: what processes have in common that cannot talk to each other.
+#pragma once
+
+#include "cqbench/clock.h"
+#include "cqbench/clock_offset.h"
+
+namespace cqbench {
+
+// Wall clock (nanoseconds since 1970) minus steady clock, from kClockLooks looks; takes some 20 us. The bound is that
+// of the looks. Steady clocks differ between machines, and between time namespaces of one machine.
+ClockOffset LookAtWallClock();
+
+// How wrong the kernel believes the wall clock to be at most (adjtimex), in nanoseconds: what NTP or PTP has told it,
+// 16 s when nobody does.
+Nanos WallClockError();
+
+}  // namespace cqbench

@@ -1,0 +1,315 @@
+#include "src/tools/client_program.h"
+
+#include <algorithm>
+#include <csignal>
+#include <cstdio>
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "absl/strings/str_cat.h"
+#include "cqbench/environment.h"
+#include "cqbench/interrupt.h"
+#include "cqbench/process.h"
+#include "cqbench/reporter.h"
+#include "cqbench/runner.h"
+#include "cqbench/self_check.h"
+#include "src/tools/client_flags.h"
+#include "src/tools/output_file.h"
+#include "src/tools/progress.h"
+
+namespace cqbench {
+namespace {
+
+int Complain(absl::string_view what, int exit_code) {
+  std::fprintf(stderr, "grpc_ping_client: %.*s\n", static_cast<int>(what.size()), what.data());
+  return exit_code;
+}
+
+void DescribeMessages(const RunConfig& run, RunContext& context) {
+  context.messages = std::string(ToString(run.messages));
+  context.stub = std::string(ToString(run.stub));
+  context.codec = std::string(ToString(run.codec));
+  const Shape shape = run.method.shape;
+  if (shape == Shape::kClientStreaming || shape == Shape::kServerStreaming) {
+    context.stream_messages = run.message.stream_messages;
+    if (run.write_hint != WriteHint::kNone) context.write_hint = std::string(ToString(run.write_hint));
+  }
+  if (run.method.has_content) context.content = std::string(ToString(run.message.content));
+  if (run.http != nullptr) context.request_bytes = static_cast<uint32_t>(run.http->body.size());
+  if (!run.method.has_payload) return;
+  context.payload = std::string(ToString(run.message.payload));
+  context.request_bytes = run.message.request_bytes;
+  context.response_bytes = run.message.response_bytes;
+}
+
+void DescribeCall(const CallSpec& spec, const CallFacts& facts, CallContext& context) {
+  context.data_messages = facts.messages;
+  context.data_hash = facts.hash;
+  if (facts.messages > 1) context.data_order = std::string(ToString(spec.order));
+  if (facts.messages > 1 && spec.order == DataOrder::kRandom) context.data_seed = spec.seed;
+  context.answers = spec.expect ? "compared" : spec.check_answers ? "parsed" : "bytes";
+}
+
+void DescribeLoop(const ClientOptions& options, RunContext& context) {
+  if (!options.goals.objective.empty()) context.objective = options.goals.objective.ToString();
+  context.open_loop = options.run.points.front().open();
+  if (!context.open_loop) return;
+  const ScheduleConfig& schedule = options.run.schedule;
+  context.arrivals = std::string(ToString(schedule.arrivals));
+  context.at_limit = std::string(ToString(schedule.at_limit));
+  context.pace = std::string(ToString(schedule.pace));
+  context.schedule_seed = schedule.seed;
+}
+
+RunContext DescribeRun(int argc, const char* const* argv, const ClientOptions& options) {
+  const RunConfig& run = options.run;
+  RunContext context = DescribeEnvironment(argc, argv);
+  context.grpc_version = GrpcVersion();
+  context.protobuf_version = ProtobufVersion();
+  context.deadlock_detection = options.deadlock_detection;
+  for (const Target& target : run.targets)
+    absl::StrAppend(&context.target, context.target.empty() ? "" : ",", target.ToString());
+  context.method = run.method;
+  context.api = std::string(ToString(run.api));
+  context.poll = std::string(ToString(run.poll));
+  context.policy = run.policy.ToString();
+  context.warmup_ns = run.warmup_ns;
+  context.skip_first = run.skip_first;
+  context.interval_ns = run.interval_ns;
+  context.total_calls = run.total;
+  context.deadline_ns = run.deadline_ns;
+  DescribeMessages(run, context);
+  DescribeLoop(options, context);
+  for (const Metadata& each : run.metadata) context.metadata.push_back(each.key);
+  for (const ChannelArg& arg : run.channel_args) {
+    const int* number = std::get_if<int>(&arg.value);
+    context.channel_args.emplace_back(arg.key, number ? absl::StrCat(*number) : std::get<std::string>(arg.value));
+  }
+  context.service_config = run.service_config;
+  return context;
+}
+
+// A result made of what is known by now.
+void Take(const SweepResult& sweep, Result& result) {
+  result.points = sweep.points;
+  result.baselines = sweep.baselines;
+  result.servers = sweep.servers;
+  result.notes = sweep.notes;
+  result.find_rate = sweep.find_rate;
+  result.partial = sweep.partial;
+  result.context.repetitions = std::max(sweep.repetitions, 1);
+}
+
+std::string ForStandardOutput(const ClientOptions& options, const Result& result) {
+  if (options.output.empty() && options.format != Format::kTable) return FormatResult(result, options.format);
+  std::string text = FormatTable(result);
+  if (options.show_evidence) absl::StrAppend(&text, FormatEvidence(result));
+  absl::StrAppend(&text, FormatExtras(result));
+  if (options.with_csv) absl::StrAppend(&text, "\n", FormatPostCsv(result));
+  if (result.allocation_sites) absl::StrAppend(&text, FormatAllocationSites("client", *result.allocation_sites));
+  if (options.per_worker_stats) absl::StrAppend(&text, "\n", FormatSlotTable(result));
+  return text;
+}
+
+// What makes the exit status 1, besides missed objectives; empty when nothing does.
+std::string Fault(const ClientOptions& options, const PointResult& point) {
+  if (!point.failure.empty()) return point.failure;
+  // The trials of a search are meant to miss.
+  if (options.goals.find_rate || point.ErrorRate() <= options.max_error_rate) return "";
+  const CallCounts& counts = point.counts;
+  return absl::StrCat(counts.failed, " failed, ", counts.unfinished, " unfinished, ", counts.unsent,
+                      " unsent calls, a share of ", point.ErrorRate(), " is above --max-error-rate ",
+                      options.max_error_rate);
+}
+
+// The same for --max-allocs-per-rpc. Both ends together where the server counts, too.
+std::string TooManyAllocations(double most, const PointResult& point) {
+  const auto client = point.figures.Get("client_allocations_per_rpc");
+  const auto server = point.figures.Get("server_allocations_per_rpc");
+  if (!point.failure.empty()) return "";
+  if (!client) return "--max-allocs-per-rpc: allocations were not counted";
+  if (*client + server.value_or(0) <= most) return "";
+  return absl::StrCat(*client + server.value_or(0), " allocations per call (client ", *client, ", server ",
+                      server ? absl::StrCat(*server) : "not counted", ") are above --max-allocs-per-rpc ", most);
+}
+
+// Complains, a line each, about what makes the exit status 1.
+int Judge(const ClientOptions& options, const SweepResult& sweep) {
+  int exit_code = 0;
+  const double most_allocations = options.allocations.max_per_rpc;
+  bool half_counted = false;
+  for (const PointResult& point : sweep.points) {
+    const std::string fault = Fault(options, point);
+    if (!fault.empty()) exit_code = Complain(absl::StrCat(point.load.Label(), ": ", fault), kExitFailure);
+    if (most_allocations < 0) continue;
+    const std::string too_many = TooManyAllocations(most_allocations, point);
+    if (!too_many.empty()) exit_code = Complain(absl::StrCat(point.load.Label(), ": ", too_many), kExitFailure);
+    half_counted = half_counted || !point.figures.Get("server_allocations_per_rpc");
+  }
+  if (half_counted) {
+    Complain(
+        "--max-allocs-per-rpc: the server does not count its allocations (grpc_ping_server_counting does): the "
+        "client's alone were held against it",
+        0);
+  }
+  for (const std::string& miss : sweep.misses) {
+    exit_code = Complain(absl::StrCat("--objective: ", miss), kExitFailure);
+  }
+  return exit_code;
+}
+
+class Client {
+ public:
+  // `quiet`: another rank writes to the same standard output.
+  Client(int argc, const char* const* argv, ClientOptions options, Ranks* ranks, bool quiet)
+      : argc_(argc),
+        argv_(argv),
+        options_(std::move(options)),
+        allocations_(options_.allocations),
+        ranks_(ranks),
+        quiet_(quiet) {}
+
+  // The exit status.
+  int Run(Interrupt& interrupt) {
+    const int exit_code = MeasureAndReport(interrupt);
+    if (ranks_ != nullptr) ranks_->Leave();
+    return exit_code;
+  }
+
+ private:
+  int MeasureAndReport(Interrupt& interrupt) {
+    if (options_.run.poll == PollMode::kNonPolling && !PollsByItself()) {
+      return Complain(absl::StrCat("--poll: non-polling needs a library that polls in threads of its own, gRPC 1.83 "
+                                   "with event_engine_client on; this is gRPC ",
+                                   GrpcVersion()),
+                      kExitUsage);
+    }
+    const auto endpoints = CheckRunnable(options_.run);
+    if (absl::IsNotFound(endpoints.status())) {
+      return Complain(absl::StrCat("--host: ", endpoints.status().message()), kExitUsage);
+    }
+    if (!endpoints.ok()) return Complain(endpoints.status().message(), kExitFailure);
+    if (!options_.call.method.empty()) {
+      const auto facts = ResolveCall(options_.call, options_.run);
+      const absl::Status& why = facts.status();
+      const bool typed_wrong = absl::IsNotFound(why) || absl::IsInvalidArgument(why);
+      if (!facts.ok()) return Complain(why.message(), typed_wrong ? kExitUsage : kExitFailure);
+      DescribeCall(options_.call, *facts, result_.context.call);
+    }
+    const CallContext call = result_.context.call;
+    result_.context = DescribeRun(argc_, argv_, options_);
+    result_.context.call = call;
+    if (!options_.output.empty()) {
+      if (const absl::Status opened = output_.Open(options_.output); !opened.ok()) {
+        return Complain(absl::StrCat("--output: ", opened.message()), kExitUsage);
+      }
+    }
+    if (!options_.ranks.rendezvous.empty()) {
+      const absl::Status opened =
+          rank_file_.Open(absl::StrCat(options_.ranks.rendezvous, "/rank-", options_.ranks.id->index, ".json"));
+      if (!opened.ok()) return Complain(absl::StrCat("--rendezvous: ", opened.message()), kExitUsage);
+    }
+    if (const absl::Status begun = allocations_.Begin(); !begun.ok()) return Complain(begun.message(), kExitUsage);
+    const SweepResult sweep = Measure(*endpoints, interrupt);
+    Take(sweep, result_);
+    int exit_code = Judge(options_, sweep);
+    const absl::Status reported = allocations_.End(result_.allocation_sites);
+    if (!reported.ok()) exit_code = Complain(reported.message(), kExitFailure);
+    if (result_.partial && interrupt.signal() == 0) exit_code = kExitFailure;  // the last point has said why
+    if (!Write()) exit_code = kExitFailure;
+    return interrupt.signal() != 0 ? 128 + interrupt.signal() : exit_code;
+  }
+
+  SweepResult Measure(const std::vector<Endpoint>& endpoints, Interrupt& interrupt) {
+    ProgressLine progress;
+    RunObserver observer;
+    observer.progress = [&](const ProgressUpdate& update) { progress.Show(update); };
+    if (!options_.output.empty() || !options_.ranks.rendezvous.empty()) {
+      observer.on_point = [&](const SweepResult& sweep) {
+        const absl::Status saved = Save(sweep);
+        if (saved.ok() || std::exchange(complained_, true)) return;
+        progress.Clear();
+        Complain(absl::StrCat(saved.message(), "; the run goes on"), kExitFailure);
+      };
+    }
+    return RunSweep(options_.run, endpoints, options_.goals, interrupt, observer, ranks_);
+  }
+
+  // What is there by now, in case that the run does not come to its end.
+  absl::Status Save(const SweepResult& sweep) {
+    Take(sweep, result_);
+    CheckRun();
+    result_.partial = true;
+    absl::Status saved;
+    if (!options_.output.empty()) {
+      const absl::Status replaced = output_.Replace(FormatResult(result_, options_.format));
+      if (!replaced.ok()) saved = absl::UnavailableError(absl::StrCat("--output: ", replaced.message()));
+    }
+    if (!options_.ranks.rendezvous.empty()) {
+      const absl::Status replaced = rank_file_.Replace(FormatJson(result_));
+      if (!replaced.ok()) saved = absl::UnavailableError(absl::StrCat("--rendezvous: ", replaced.message()));
+    }
+    return saved;
+  }
+
+  void CheckRun() {
+    if (options_.run.evidence) result_.suspect = CheckSetting(result_.context, AllowedCpus(), result_.servers);
+  }
+
+  // False after a complaint.
+  bool Write() {
+    CheckRun();
+    // A table of nothing says less than the complaint alone.
+    const bool measured = std::any_of(result_.points.begin(), result_.points.end(),
+                                      [](const PointResult& p) { return p.completed > 0 || p.Failed() > 0; });
+    const bool table = options_.format == Format::kTable || !options_.output.empty();
+    if ((measured || !table) && !quiet_) std::fputs(ForStandardOutput(options_, result_).c_str(), stdout);
+    bool written = true;
+    if (!options_.output.empty()) {
+      const absl::Status committed = output_.Commit(FormatResult(result_, options_.format));
+      if (!committed.ok()) written = Complain(absl::StrCat("--output: ", committed.message()), 0) != 0;
+    }
+    if (!options_.ranks.rendezvous.empty()) {
+      const absl::Status committed = rank_file_.Commit(FormatJson(result_));
+      if (!committed.ok()) written = Complain(absl::StrCat("--rendezvous: ", committed.message()), 0) != 0;
+    }
+    if (std::fflush(stdout) != 0) written = Complain("cannot write to standard output", 0) != 0;
+    return written;
+  }
+
+  const int argc_;
+  const char* const* const argv_;
+  ClientOptions options_;
+  Result result_;
+  OutputFile output_;
+  OutputFile rank_file_;  // rank-N.json
+  AllocationReport allocations_;
+  Ranks* const ranks_;
+  const bool quiet_;
+  bool complained_ = false;  // that the result could not be saved
+};
+
+}  // namespace
+
+int RunClientProgram(int argc, const char* const* argv, Interrupt& interrupt, Ranks* launched) {
+  const Parsed<ClientOptions> parsed =
+      launched ? ParseClientFlags(argc, argv, launched->id()) : ParseClientFlags(argc, argv);
+  const bool quiet = launched && launched->id().index > 0;
+  if (!parsed.options) {
+    if (!quiet) std::fputs(parsed.text.c_str(), parsed.exit_code == 0 ? stdout : stderr);
+    return parsed.exit_code;
+  }
+  for (const std::string& note : parsed.options->notes) {
+    if (!quiet) Complain(note, 0);
+  }
+  SetDeadlockDetection(parsed.options->deadlock_detection);
+  WarnOfUnknownChannelArgs("grpc_ping_client", parsed.options->run.channel_args);
+  if (launched) return Client(argc, argv, *parsed.options, launched, quiet).Run(interrupt);
+  const auto ranks = MakeRanks(parsed.options->ranks);
+  if (!ranks.ok()) return Complain(ranks.status().message(), kExitUsage);
+  return Client(argc, argv, *parsed.options, ranks->get(), quiet).Run(interrupt);
+}
+
+}  // namespace cqbench

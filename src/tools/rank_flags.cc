@@ -1,0 +1,137 @@
+#include "src/tools/rank_flags.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "absl/strings/str_cat.h"
+#include "absl/time/time.h"
+#include "src/ranks/file_ranks.h"
+#include "src/ranks/start_at.h"
+
+namespace cqbench {
+namespace {
+
+// Nanoseconds since 1970.
+absl::StatusOr<Nanos> ParseWallTime(absl::string_view text) {
+  absl::Time time;
+  std::string why;
+  if (double seconds = 0; absl::SimpleAtod(text, &seconds)) {
+    time = std::isfinite(seconds) ? absl::UnixEpoch() + absl::Seconds(seconds) : absl::InfiniteFuture();
+  } else if (!absl::ParseTime(absl::RFC3339_full, text, &time, &why)) {
+    return absl::InvalidArgumentError(absl::StrCat(
+        "'", text, "' is not a time: seconds since 1970, as date +%s prints, or 2026-01-31T12:00:00+01:00"));
+  }
+  // What int64 nanoseconds take.
+  if (time > absl::UnixEpoch() && time < absl::FromUnixSeconds(9'000'000'000)) return absl::ToUnixNanos(time);
+  return absl::InvalidArgumentError(absl::StrCat("'", text, "' is not a time between 1970 and 2255"));
+}
+
+}  // namespace
+
+RankFlags::RankFlags(CLI::App& app, RankOptions& options, const std::optional<RankId>& launched)
+    : options_(options), launched_(launched.has_value()) {
+  options_.id = launched;
+  ranks_ = AddNumber(app, "--ranks", count_, 1, kMaxRanks,
+                     "so many clients measure together, this one among them: each point in one window; in-flight "
+                     "counts and rates are divided among them");
+  rank_ = AddNumber(app, "--rank", index_, 0, kMaxRanks - 1, "which of the --ranks this one is, from 0");
+  per_rank_option_ = app.add_flag("--per-rank", per_rank_, "in-flight counts and rates are what each rank does");
+  rendezvous_ = app.add_option("--rendezvous", options_.rendezvous,
+                               "a folder of this run's own that all ranks see: there they agree on windows, and there "
+                               "each leaves its result as rank-N.json")
+                    ->type_name("DIR");
+  start_at_ = app.add_option_function<std::string>(
+                     "--start-at",
+                     [this](const std::string& text) {
+                       auto time = ParseWallTime(text);
+                       if (!time.ok()) throw CLI::ValidationError("--start-at", std::string(time.status().message()));
+                       options_.start_at = *time;
+                     },
+                     "instead of --rendezvous, when the warm-up of the only point begins by the wall clock: seconds "
+                     "since 1970, or 2026-01-31T12:00:00+01:00")
+                  ->type_name("TIME")
+                  ->excludes(rendezvous_);
+  timeout_ = AddDuration(app, "--rank-timeout", options_.patience_ns,
+                         "how long the others are waited for when a point is to begin");
+}
+
+void RankFlags::Resolve(RunConfig& run, const RunGoals& goals) {
+  ResolveWho();
+  if (!options_.id) return;
+  CheckGoals(run, goals);
+  const size_t points = run.points.size() * static_cast<size_t>(run.repetitions);
+  if (options_.start_at && points > 1) {
+    BadCombination("--start-at",
+                   absl::StrCat("is of one point, this run has ", points, ": --rendezvous takes several"));
+  }
+  if (!per_rank_) TakeShare(run);
+  run.schedule.seed = SeedOf(run.schedule.seed, *options_.id);
+}
+
+void RankFlags::ResolveWho() {
+  if (launched_) {
+    for (const CLI::Option* option : {ranks_, rank_, start_at_, timeout_}) {
+      if (option->count() > 0) BadCombination(option->get_name(), "is for ranks that no launcher has started together");
+    }
+    if (rendezvous_->count() == 0) BadCombination("--rendezvous", "is needed: each rank leaves its result there");
+    return;
+  }
+  if (ranks_->count() == 0) {
+    for (const CLI::Option* option : {rank_, per_rank_option_, rendezvous_, start_at_, timeout_}) {
+      if (option->count() > 0) BadCombination(option->get_name(), "needs --ranks");
+    }
+    return;
+  }
+  if (rank_->count() == 0) BadCombination("--ranks", "needs --rank, which of them this is");
+  if (index_ >= count_) {
+    BadCombination("--rank", absl::StrCat(index_, " is not one of --ranks ", count_, ", which are 0 to ", count_ - 1));
+  }
+  if (rendezvous_->count() + start_at_->count() == 0) {
+    BadCombination("--ranks", "needs --rendezvous or --start-at, by which the ranks agree when to begin");
+  }
+  options_.id = RankId{index_, count_};
+}
+
+// What ends by what one process has seen ends at another time in each.
+void RankFlags::CheckGoals(const RunConfig& run, const RunGoals& goals) const {
+  const std::pair<const char*, bool> kByItself[] = {
+      {"--total", run.total > 0},
+      {"--skip-first", run.skip_first > 0},
+      {"--until-stable", run.until_stable_percent > 0},
+      {"--find-rate", goals.find_rate},
+      {"--baseline", run.baseline},
+  };
+  for (const auto& [flag, given] : kByItself) {
+    if (given) BadCombination(flag, "goes by what one process sees: not together with ranks");
+  }
+}
+
+void RankFlags::TakeShare(RunConfig& run) const {
+  const RankId& id = *options_.id;
+  std::vector<Load> shares;
+  for (const Load& whole : run.points) {
+    const char* const flag = whole.open() ? "--max-outstanding" : "--inflight";
+    if (whole.slots < id.count) {
+      BadCombination(flag,
+                     absl::StrCat(whole.slots, " divided among ", id.count, " ranks leaves some without any: at least ",
+                                  id.count, " are needed, or --per-rank, with which it is the number of each"));
+    }
+    const Load share{ShareOf(whole.slots, id), whole.open() ? ShareOf(whole.rate, id) : 0};
+    if (std::find(shares.begin(), shares.end(), share) != shares.end()) {
+      BadCombination(flag, absl::StrCat("two points of the sweep are the same ", share.Label(), " to rank ", id.index,
+                                        ": numbers that are ", id.count, " apart, or more, are told apart"));
+    }
+    shares.push_back(share);
+  }
+  run.points = std::move(shares);
+}
+
+absl::StatusOr<std::unique_ptr<Ranks>> MakeRanks(const RankOptions& options) {
+  if (!options.id) return nullptr;
+  if (options.start_at) return MakeStartAtRanks(*options.id, *options.start_at);
+  auto ranks = MakeFileRanks(*options.id, options.rendezvous, options.patience_ns);
+  if (!ranks.ok()) return absl::InvalidArgumentError(absl::StrCat("--rendezvous: ", ranks.status().message()));
+  return ranks;
+}
+
+}  // namespace cqbench

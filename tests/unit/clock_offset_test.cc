@@ -1,0 +1,82 @@
+// How far another clock is ahead, told from a distance: within the bound whatever the way there and back did.
+#include "cqbench/clock_offset.h"
+
+#include <gtest/gtest.h>
+
+#include <cstdlib>
+#include <random>
+#include <vector>
+
+namespace cqbench {
+namespace {
+
+constexpr Nanos kThousandSeconds = 1000 * kNanosPerSecond;
+
+// A look at a clock that is `ahead` of ours, `there` and `back` being the delays of the way.
+ClockLook Look(Nanos at, Nanos ahead, Nanos there, Nanos back) {
+  return {at, at + there + ahead, at + there + back};
+}
+
+TEST(ClockOffset, NothingWithoutALook) {
+  EXPECT_FALSE(EstimateOffset({}).has_value());
+  const std::vector<ClockLook> backwards = {{100, 50, 99}};
+  EXPECT_FALSE(EstimateOffset(backwards).has_value());
+}
+
+TEST(ClockOffset, ExactWhereBothWaysTakeEquallyLong) {
+  const std::vector<ClockLook> looks = {Look(5'000, 777, 400, 400)};
+  const auto offset = EstimateOffset(looks);
+  ASSERT_TRUE(offset.has_value());
+  EXPECT_EQ(offset->offset_ns, 777);
+  EXPECT_EQ(offset->bound_ns, 400);
+  EXPECT_EQ(offset->at_ns, 5'400);
+}
+
+TEST(ClockOffset, TheShortestWayCounts) {
+  const std::vector<ClockLook> looks = {Look(0, 50, 90'000, 100), Look(1'000'000, 50, 200, 200),
+                                        Look(2'000'000, 50, 100, 90'000)};
+  const auto offset = EstimateOffset(looks);
+  ASSERT_TRUE(offset.has_value());
+  EXPECT_EQ(offset->offset_ns, 50);
+  EXPECT_EQ(offset->at_ns, 1'000'200);
+}
+
+// All of the delay on one way: the estimate is off by half of it, which is just what the bound says.
+TEST(ClockOffset, OneSidedDelaysReachTheBound) {
+  for (const auto& [there, back] : {std::pair<Nanos, Nanos>{10'001, 0}, {0, 10'001}}) {
+    const std::vector<ClockLook> looks = {Look(0, kThousandSeconds, there, back)};
+    const auto offset = EstimateOffset(looks);
+    ASSERT_TRUE(offset.has_value());
+    const Nanos error = std::abs(offset->offset_ns - kThousandSeconds);
+    EXPECT_GE(error, 5'000);
+    EXPECT_LE(error, offset->bound_ns);
+    EXPECT_EQ(offset->bound_ns, 5'001);
+  }
+}
+
+TEST(ClockOffset, WithinTheBoundWhateverTheDelays) {
+  std::mt19937_64 random(1);
+  for (int round = 0; round < 1000; ++round) {
+    const auto ahead = static_cast<Nanos>(random() % (4 * kThousandSeconds)) - 2 * kThousandSeconds;
+    std::vector<ClockLook> looks;
+    for (int i = 0; i < kClockLooks; ++i) {
+      looks.push_back(Look(i * kNanosPerMilli, ahead, static_cast<Nanos>(500 + random() % 400'000),
+                           static_cast<Nanos>(500 + random() % 3'000)));
+    }
+    const auto offset = EstimateOffset(looks);
+    ASSERT_TRUE(offset.has_value());
+    EXPECT_LE(std::abs(offset->offset_ns - ahead), offset->bound_ns);
+  }
+}
+
+// 20 parts in a million, as quartz crystals do, over a minute.
+TEST(ClockOffset, Drift) {
+  const ClockOffset before{kThousandSeconds, 500, 0};
+  const ClockOffset after{kThousandSeconds + 60 * 20'000, 500, 60 * kNanosPerSecond};
+  EXPECT_DOUBLE_EQ(DriftPerSecond(before, after), 20'000);
+  EXPECT_DOUBLE_EQ(DriftPerSecond(after, before), 20'000);
+  EXPECT_EQ(DriftPerSecond(before, before), 0);
+}
+
+}  // namespace
+}  // namespace cqbench
