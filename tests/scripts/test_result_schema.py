@@ -253,6 +253,8 @@ DAMAGES = {
     "no count of calls": remove(*RUN, "calls_due"),
     "workers": put(*RUN, "completed_per_worker", value=[1]),
     "half a time series": remove(*RUN, "slice_completed"),
+    "a time series without its percentiles": remove(*RUN, "slice_latency_p50_ns"),
+    "a rank that does not say when": put(*RUN, "rank", value={"index": 0, "count": 1, "host": "a"}),
     "a mean in spite of calls without an end": put(*RUN, "latency_at_least", value=3),
     "a pacer in a closed loop": put(*RUN, "schedule_hash", value="0123456789abcdef"),
     "an unknown policy": put("context", "channel_policy", value="pool:0"),
@@ -321,7 +323,7 @@ def test_older_versions_do_not_pass_as_this_one(name: str, complaint: str) -> No
 # What the schema says of it.
 
 UNITS = re.compile(
-    r"_(ns|bytes|share|per_second|per_rpc|per_segment_sent|per_connection|per_queue)(_(min|median|max))?$"
+    r"_(ns|ns_per_s|bytes|share|per_second|per_rpc|per_segment_sent|per_connection|per_queue)(_(min|median|max))?$"
 )
 NAMED_BY_GOOGLE_BENCHMARK = {
     "num_cpus", "mhz_per_cpu", "load_avg", "family_index", "per_family_instance_index", "repetitions",
@@ -343,6 +345,7 @@ COUNTS = {  # and numbers that name something: a version, a port, a CPU, a serve
         "connections_with_tcp_nodelay", "bytes_received", "bytes_sent", "retransmissions",
         "minor_page_faults", "major_page_faults")),
     "allocations", "bytes", "calls", "samples", "lost_samples", "sampled_every",
+    "index", "pid", "rank", "missing", "cores_used",
 }  # fmt: skip
 
 
@@ -380,7 +383,7 @@ def test_a_unit_in_the_name_is_the_schemas() -> None:
     for key, nodes in numeric_keys().items():
         for node in nodes:
             kind = of_each(node).get("$ref", "").removeprefix("#/$defs/")
-            assert ("_ns" in key) == (kind in ("nanoseconds", "offset")), key
+            assert ("_ns" in key.replace("_ns_per_s", "")) == (kind in ("nanoseconds", "offset")), key
             assert ("_share" in key) == (kind in ("share", "ratio")), key
 
 
