@@ -254,7 +254,7 @@ DAMAGES = {
     "workers": put(*RUN, "completed_per_worker", value=[1]),
     "half a time series": remove(*RUN, "slice_completed"),
     "a time series without its percentiles": remove(*RUN, "slice_latency_p50_ns"),
-    "a rank that does not say when": put(*RUN, "rank", value={"index": 0, "count": 1, "host": "a"}),
+    "a rank that does not say where": put(*RUN, "rank", value={"index": 0, "count": 1}),
     "a mean in spite of calls without an end": put(*RUN, "latency_at_least", value=3),
     "a pacer in a closed loop": put(*RUN, "schedule_hash", value="0123456789abcdef"),
     "an unknown policy": put("context", "channel_policy", value="pool:0"),

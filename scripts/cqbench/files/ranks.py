@@ -12,17 +12,17 @@ from cqbench.files.reasons import Reason
 
 
 class Rank(Model):
-    """Which of how many processes a file is of, and when its window really was."""
+    """Which of how many processes a file is of, and when its window really was: None where none was agreed on."""
 
     index: Count
     count: Positive
     host: Line
     pid: Count = 0
-    offset_ns: Offset = 0.0  # rank 0's clock - this one's
-    offset_bound_ns: Amount = 0.0
-    drift_ns_per_s: Offset = 0.0
-    window_open_ns: Offset
-    window_close_ns: Offset
+    offset_ns: Offset | None = None  # to be added to this one's clock
+    offset_bound_ns: Amount | None = None
+    drift_ns_per_s: Offset | None = None
+    window_open_ns: Offset | None = None
+    window_close_ns: Offset | None = None
     announced_open_ns: Offset | None = None
     announced_close_ns: Offset | None = None
     cpus_allowed: Line = ""

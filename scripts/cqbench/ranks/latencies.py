@@ -1,4 +1,4 @@
-"""Latencies of several processes as one: buckets added as integers, and what follows from them by the client's formulas.
+"""Latencies of several processes as one: buckets added as integers, and what follows by the client's formulas.
 
 Every figure is the one that a client would have written that had recorded all calls itself, to the last bit: the same
 steps in the same order as src/core/histogram.cc and result.cc. Percentiles are never averaged.
@@ -24,12 +24,11 @@ Counts = npt.NDArray[np.uint64]
 # Name -> percentile, and of how many calls in ten thousand more than it there must be ten; result.h says why.
 PERCENTILES = (("p50", 50.0, 500), ("p90", 90.0, 100), ("p95", 95.0, 50), ("p99", 99.0, 10), ("p99_9", 99.9, 1))
 ENOUGH = 10_000
-EXACT_SUM = 2**51  # below it, mean x calls gives the sum of the calls back, however it was rounded
 
 
 @dataclass(frozen=True)
 class Latencies:
-    """Of one process or of all. None: not known, because calls never ended. sum_ns: None too where it cannot be told."""
+    """Of one process or of all. None: not known, because calls never ended."""
 
     counts: Counts
     calls: int
@@ -42,27 +41,24 @@ class Latencies:
 
 def of_point(point: dict[str, Any], prefix: str) -> Latencies | None:
     """prefix: 'latency_'. None where there are none. Raises BadHistogram."""
-    calls = point.get(f"{prefix}samples")
+    calls: Any = point.get(f"{prefix}samples")
     text = point.get(f"{prefix}histogram")
     if calls is None and text is None:
         return None
     counts = np.frombuffer(hgrm.decode(text, calls).counts, dtype=np.uint64)
     mean, least, highest = (point.get(f"{prefix}{what}_ns") for what in ("mean", "min", "max"))
+    # The sum itself, however the mean was rounded, up to 2^51 ns: 26 days of calls.
+    total = None if mean is None else round(mean * calls)
     at_least = point.get(f"{prefix}at_least", 0)
     age = point.get(f"{prefix}least_age_ns") if at_least else None
-    return Latencies(counts, calls, _sum(mean, calls), least, highest, at_least, age)
-
-
-def _sum(mean: float | None, calls: int) -> int | None:
-    if mean is None:
-        return None
-    total = round(mean * calls)
-    return total if total < EXACT_SUM else None
+    return Latencies(counts, calls, total, least, highest, at_least, age)
 
 
 def merged(parts: Sequence[Latencies]) -> Latencies:
     """There is at least one."""
-    counts = np.sum([part.counts for part in parts], axis=0, dtype=np.uint64)
+    counts = parts[0].counts.copy()
+    for part in parts[1:]:
+        counts += part.counts
     sums = [part.sum_ns for part in parts]
     least = [part.min_ns for part in parts if part.min_ns is not None]
     highest = [part.max_ns for part in parts]
