@@ -80,8 +80,24 @@ def test_a_merge_is_a_result(tmp_path: Path) -> None:
     (point,) = load_result(path).points
     assert point.ranks is not None
     assert (point.ranks.count, [r.rank for r in point.ranks.per_rank], point.ranks.hosts) == (3, [0, 1, 2], ["a"])
-    assert "client_rtt_min_ns_median" in point_of(found)["notes"][-1]
-    assert "client_rtt_min_ns_median" not in point_of(found)
+    assert "client_connection_idle_per_segment_ns_median" in point_of(found)["notes"][-1]
+    assert "client_connection_idle_per_segment_ns_median" not in point_of(found)
+
+
+def test_a_median_over_connections_is_there_where_the_files_have_each_value(tmp_path: Path) -> None:
+    def trips(low: int, high: int, connections: int) -> Any:
+        def change(_: Json, point: Json) -> None:
+            point["client_connections"] = point["server_connections"] = connections
+            keys = [f"client_rtt_min_ns_{what}" for what in ("min", "median", "max")]
+            point.update(zip(keys, (low, (low + high) / 2, high), strict=True))
+
+        return change
+
+    paths = [rank_file(tmp_path, i, 2, drawn(i), change=trips(*of)) for i, of in enumerate([(1, 2, 2), (50, 90, 2)])]
+    point = point_of(merged(paths))
+    assert [point[f"client_rtt_min_ns_{what}"] for what in ("min", "median", "max")] == [1, 26, 90]
+    rank_file(tmp_path, 1, 2, drawn(1), change=trips(50, 90, 4))
+    assert "client_rtt_min_ns_median" not in point_of(merged(paths))
 
 
 def test_one_rank_alone_stays_what_it_was(tmp_path: Path) -> None:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import math
 import re
+import statistics
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
@@ -25,6 +26,10 @@ GREATEST = re.compile(
     r"|pacer_(lateness_max|margin)_ns|slot_wait_max_ns|largest_burst"
 )
 PER_RPC = re.compile(r"(client|server)_(in)?voluntary_context_switches_per_rpc")
+# Over connections: of up to three, least, middle and greatest are all there is. Idle time has fewer values where a
+# connection sent nothing.
+MEDIAN = re.compile(r"client_(?!connection_idle).*_median")
+IDLE = re.compile(r"client_connection_idle.*_median")
 # Of the server, per call of the client that asked.
 SERVER_PER_RPC = re.compile(r"server_((in)?voluntary_context_switches_per_rpc|rpcs_per_segment_sent|cpu_per_rpc_ns)")
 OTHERS = re.compile(r"client_|chunk|payload_|pacer|slot_wait|outstanding|breakdown_|arrival_|largest_burst")
@@ -53,6 +58,7 @@ def merged(points: Sequence[Json]) -> tuple[Json, list[str]]:
         else:
             found[key] = number(rule(told))
     found |= _quotients(points, found, completed)
+    found |= _medians(points)
     found |= _server(points, completed)
     return found, sorted(set(absent) - set(found))
 
@@ -79,11 +85,35 @@ def _quotients(points: Sequence[Json], found: Json, completed: int) -> Json:
     for key in ("client_voluntary_context_switches_per_rpc", "client_involuntary_context_switches_per_rpc"):
         if all(key in p for p in points if p["completed"]):
             more[key] = number(sum(p.get(key, 0) * p["completed"] for p in points) / completed)
+    segments = [p["completed"] / p["client_rpcs_per_segment_sent"] for p in points if _sent(p)]
+    if len(segments) == len(points):
+        more["client_rpcs_per_segment_sent"] = number(completed / sum(segments))
     workers = [p.get("client_threads_workers") for p in points]
     if all(workers) and all("client_workers_busy_share" in p for p in points):
         busy = sum(p["client_workers_busy_share"] * n for p, n in zip(points, workers, strict=True))
         more["client_workers_busy_share"] = number(busy / sum(n for n in workers if n))
     return more
+
+
+def _sent(point: Json) -> bool:
+    return bool(point.get("client_rpcs_per_segment_sent"))
+
+
+def _medians(points: Sequence[Json]) -> Json:
+    """Over all connections, where the files have every one's value."""
+    counts = [p.get("client_connections") for p in points]
+    more: Json = {}
+    for key in points[0]:
+        most = 3 if MEDIAN.fullmatch(key) else 1 if IDLE.fullmatch(key) else 0
+        if all(n is not None and 0 < n <= most for n in counts) and all(key in p for p in points):
+            values = [v for p, n in zip(points, counts, strict=True) for v in _each(p, key, n or 0)]
+            more[key] = number(statistics.median(values))
+    return more
+
+
+def _each(point: Json, key: str, connections: int) -> list[float]:
+    ends = {1: ("median",), 2: ("min", "max"), 3: ("min", "median", "max")}[connections]
+    return [point[f"{key.removesuffix('median')}{end}"] for end in ends]
 
 
 def _server(points: Sequence[Json], completed: int) -> Json:
