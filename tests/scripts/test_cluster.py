@@ -239,5 +239,5 @@ def test_a_shell_on_the_other_machine_gets_words_as_they_are(tmp_path: Path) -> 
     (command,) = launch.commands(one, ["env", "A=b c", "client"], tmp_path)
     assert command[:3] == ["ssh", "-tt", "a"]
     assert shlex.split(" ".join(command[3:])) == ["env", "A=b c", "client", "--rendezvous", str(tmp_path)] + [
-        "--ranks", "1", "--rank", "0",
+        "--ranks", "1", "--rank-timeout", "30", "--rank", "0",
     ]  # fmt: skip

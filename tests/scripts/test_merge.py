@@ -140,9 +140,36 @@ def test_a_missing_rank_makes_the_point_partial(tmp_path: Path) -> None:
     assert point["partial"] and found["context"]["partial"]
     assert point["ranks"]["missing"] == [1, 2]
     assert codes(point) == ["missing-ranks"]
-    assert point["suspect"][0]["text"].startswith("ranks 1 and 2 of 4 left no result")
+    assert point["suspect"][0]["text"].startswith("ranks 1 and 2 of 4 measured nothing")
     assert point["completed"] == 10_000
     assert complaints(found) == []
+
+
+def test_a_rank_on_other_cpus_than_it_was_pinned_to(tmp_path: Path) -> None:
+    """They say 0-1."""
+    loaded = members.load(files(tmp_path, 3))
+    assert codes(point_of(merge(loaded, ["0,1", "", "0-1"]))) == []
+    point = point_of(merge(loaded, ["0-1", "1", "3-4"]))
+    assert codes(point) == ["rank-cpus"]
+    assert point["suspect"][0]["text"] == "ranks 1 and 2 had other CPUs than asked for: rank 1 to 0-1, not to 1"
+
+
+def test_a_rank_that_never_began_is_missing_and_says_why(tmp_path: Path) -> None:
+    def late(data: Json, point: Json) -> None:
+        data["not_measured"], data["benchmarks"] = data["benchmarks"], []
+        for name in [k for k in point if k.startswith(("latency_", "slice_")) or k in ("real_time", "cpu_time")]:
+            del point[name]
+        point.update(dict.fromkeys((*members.COUNTS, "window_ns", "iterations", "throughput_per_second"), 0))
+        point.update(error_occurred=True, error_message="rank 0 did not wait")
+        point["rank"] = {"index": 1, "count": 2, "host": "a"}
+
+    found = merged([files(tmp_path, 2)[0], rank_file(tmp_path, 1, 2, drawn(1), change=late)])
+    point = point_of(found)
+    assert complaints(found) == []
+    assert (point["ranks"]["missing"], point["partial"], codes(point)) == ([1], True, ["missing-ranks"])
+    assert point["notes"][-1] == "rank 1 measured nothing: rank 0 did not wait"
+    found = merged([rank_file(tmp_path, i, 2, drawn(i), change=late) for i in (1,)])
+    assert found["benchmarks"] == [] and "rank 0 did not wait" in found["not_measured"][0]["error_message"]
 
 
 def test_windows_that_do_not_lie_over_each_other(tmp_path: Path) -> None:

@@ -14,7 +14,7 @@ from cqbench.files.ranks import Rank
 
 Json = dict[str, Any]
 
-MISSING, SKEW, STRAGGLER = "missing-ranks", "window-skew", "straggler"
+MISSING, SKEW, STRAGGLER, CPUS = "missing-ranks", "window-skew", "straggler", "rank-cpus"
 SKEW_SHARE = 0.01  # of the window
 SKEW_NS = 10_000_000  # what a rank that a scheduler's tick held up stays below
 STRAGGLER_SHARE = 0.20  # off the median of throughput for each slot, or for each call asked for
@@ -48,7 +48,8 @@ def skew(edges: Mapping[int, float]) -> float:
 def of_point(count: int, missing: Sequence[int], windows: Sequence[Rank], window_ns: int) -> Iterator[Json]:
     """Of the ranks together."""
     if missing:
-        text = f"{names(missing)} of {count} left no result: what they did is in none of these figures"
+        what = "neither what they did nor their share of the load is in these figures"
+        text = f"{names(missing)} of {count} measured nothing: {what}"
         yield {"code": MISSING, "text": text}
     for what, edges in (("opened", opened(windows)), ("closed", closed(windows))):
         apart = skew(edges)
@@ -112,6 +113,27 @@ def other_client(merged: Json) -> Iterator[Json]:
     ):
         text = f"another client uses the server: it answered {served / most:.2f} times as many calls"
         yield {"code": reasons.OTHER_CLIENT, "text": text}
+
+
+def elsewhere(windows: Sequence[Rank], cpus: Sequence[str]) -> Iterator[Json]:
+    """Ranks that ran on other CPUs than they were pinned to. cpus: by rank; '' is not pinned."""
+    wrong = [
+        w for w in windows if w.index < len(cpus) and cpus[w.index] and _set(cpus[w.index]) != _set(w.cpus_allowed)
+    ]
+    if wrong:
+        first = wrong[0]
+        said = f"rank {first.index} to {first.cpus_allowed or 'unknown ones'}, not to {cpus[first.index]}"
+        yield {"code": CPUS, "text": f"{names([w.index for w in wrong])} had other CPUs than asked for: {said}"}
+
+
+def _set(text: str) -> set[str]:
+    """'0-2,8' -> 0, 1, 2, 8. What is no list is its own."""
+    found: set[str] = set()
+    for part in text.split(","):
+        first, _, last = part.partition("-")
+        whole = first.isdigit() and (last or first).isdigit() and len(part) < 12
+        found |= {str(n) for n in range(int(first), int(last or first) + 1)} if whole else {part}
+    return found
 
 
 def of_stragglers(ranks: Sequence[int], texts: Sequence[str]) -> Iterator[Json]:

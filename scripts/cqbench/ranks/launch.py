@@ -23,6 +23,7 @@ HOST = "{host}"
 MAX_RANKS = 10_000
 # What ends by what one process sees ends at another time in each of them; the client says so too.
 BY_ITSELF = ("--total", "--skip-first", "--until-stable", "--find-rate", "--baseline")
+PATIENCE_S = 30  # of a rank with the others, when a point is to begin
 STOP_S = 10  # for a rank to hand over what it has
 
 
@@ -95,8 +96,9 @@ def commands(launch: Launch, client: list[str], folder: Path) -> list[list[str]]
         return [_mpirun(launch, each)]
     if launch.launcher == SRUN:
         return [_srun(launch, each, folder)]
+    together = ["--ranks", str(launch.count), "--rank-timeout", str(PATIENCE_S)]
     return [
-        _started([*command, "--ranks", str(launch.count), "--rank", str(i)], launch.template, launch.hosts[i])
+        _started([*command, *together, "--rank", str(i)], launch.template, launch.hosts[i])
         for i, command in enumerate(each)
     ]
 

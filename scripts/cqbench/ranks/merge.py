@@ -23,9 +23,12 @@ STATUSES = (
 )
 
 
-def merge(members: Sequence[Member]) -> Json:
-    """members: of load(). Raises BadDocument."""
-    points = [_point(members, key) for key in sorted({key for member in members for key in member.points})]
+def merge(members: Sequence[Member], cpus: Sequence[str] = ()) -> Json:
+    """members: of load(). cpus: of each rank, those that it was pinned to, '' where it was not; empty: not known.
+
+    Raises BadDocument.
+    """
+    points = [_point(members, key, cpus) for key in sorted({key for member in members for key in member.points})]
     return {
         "context": _context(members, points),
         "benchmarks": [point for point in points if point["completed"]],
@@ -46,8 +49,10 @@ def _context(members: Sequence[Member], points: Sequence[Json]) -> Json:
     return {**context, "servers": asked, "suspect": list(said.values()), "notes": notes, "partial": partial}
 
 
-def _point(members: Sequence[Member], key: Key) -> Json:
-    there = [m for m in members if key in m.points]
+def _point(members: Sequence[Member], key: Key, cpus: Sequence[str]) -> Json:
+    told = [m for m in members if key in m.points]
+    # A rank that never began is as good as missing, and says why.
+    there = [m for m in told if m.points[key]["window_ns"]] or told
     points = [m.points[key] for m in there]
     windows = [m.window(key) for m in there]
     found: Json = {name: points[0][name] for name in SAME if name in points[0]}
@@ -63,10 +68,11 @@ def _point(members: Sequence[Member], key: Key) -> Json:
     found |= _facts(points)
     found |= _times(found)
     missing = sorted(set(range(members[0].rank.count)) - {w.index for w in windows})
-    # A rank that never began is missing from the figures as well.
-    found["partial"] = bool(missing) or any(p["partial"] or not p["window_ns"] for p in points)
-    found["notes"] = _notes(points, windows, [name for name in absent if name not in found])
+    found["partial"] = bool(missing) or any(p["partial"] for p in points)
+    idle = [m for m in told if m not in there]
+    found["notes"] = [*_notes(points, [name for name in absent if name not in found]), *_silent(idle, key)]
     found |= _judged(points, windows, missing, found)
+    found["suspect"] += doubts.elsewhere(windows, cpus)
     return found
 
 
@@ -75,8 +81,7 @@ def _load(points: Sequence[Json]) -> Json:
     load: Json = {"inflight": sum(p["inflight"] for p in points)}
     rates = [p["rate_asked_per_second"] for p in points if "rate_asked_per_second" in p]
     if rates:
-        rate = float(f"{sum(rates):.12g}")
-        load["rate_asked_per_second"] = int(rate) if rate.is_integer() else rate
+        load["rate_asked_per_second"] = _whole(float(f"{sum(rates):.12g}"))
     return load
 
 
@@ -197,11 +202,13 @@ def _facts(points: Sequence[Json]) -> Json:
     return found
 
 
-def _notes(points: Sequence[Json], windows: Sequence[Rank], absent: Sequence[str]) -> list[str]:
+def _silent(members: Sequence[Member], key: Key) -> list[str]:
+    why = ((m.rank.index, m.points[key].get("error_message") or "no reason given") for m in members)
+    return [f"rank {index} measured nothing: {text}" for index, text in why]
+
+
+def _notes(points: Sequence[Json], absent: Sequence[str]) -> list[str]:
     notes = [n["text"] for n in _collected_texts(points, "notes")]
-    for point, window in zip(points, windows, strict=True):
-        if "error_message" in point:
-            notes.append(f"rank {window.index} measured nothing: {point['error_message']}")
     dropped = [*absent, *(["slice_latency_p50_ns", "slice_latency_p99_ns"] if "slice_ns" in points[0] else [])]
     if any("objective_met" in p for p in points):
         dropped.append("objective_met")
@@ -227,11 +234,15 @@ def _judged(points: Sequence[Json], windows: Sequence[Rank], missing: Sequence[i
             "count": windows[0].count,
             "missing": list(missing),
             "window_ns": found["window_ns"],
-            "skew_open_ns": doubts.skew(doubts.opened(windows)),
-            "skew_close_ns": doubts.skew(doubts.closed(windows)),
+            "skew_open_ns": _whole(doubts.skew(doubts.opened(windows))),
+            "skew_close_ns": _whole(doubts.skew(doubts.closed(windows))),
             "per_rank": rows,
         },
     }
+
+
+def _whole(value: float) -> float | int:
+    return int(value) if value == int(value) else value
 
 
 def _row(point: Json, window: Rank, late: str) -> Json:

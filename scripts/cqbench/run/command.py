@@ -10,7 +10,7 @@ import click
 
 from cqbench.options import INFLIGHT_LIST, RATE_LIST, Refused, Value, seconds, whole
 from cqbench.ranks.launch import LAUNCHERS, MAX_RANKS
-from cqbench.run import cpus, needs, override, reference, start
+from cqbench.run import cpus, needs, override, ranked, reference, start
 from cqbench.run.fields import MAX_REPETITIONS
 from cqbench.run.manifest import BadManifest
 from cqbench.run.needs import Unmet
@@ -32,7 +32,8 @@ def act(options: Options) -> int:
     experiment = start.experiment_of(options)
     placements = start.placements_for(experiment)
     if options.needs:
-        click.echo("\n".join(needs.lines(experiment)))
+        found = ranked.asked(options)
+        click.echo("\n".join([*needs.lines(experiment), *(["MPI client"] if found and found.program else [])]))
         return 0
     if options.plan:
         start.show_plan(options, experiment, placements)

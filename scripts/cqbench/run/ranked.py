@@ -25,7 +25,7 @@ from cqbench.run.units import Unit
 
 KEY = "ranks"  # in the manifest: what was asked for; in its units: in words
 FOLDER = "ranks"  # in the folder of results: each unit's rank files
-AGREE_S = 15.0  # starting on other machines, and agreeing on a window
+AGREE_S = 45.0  # starting on other machines, and agreeing on a window; more than what ranks wait for each other
 BESIDE = ("hosts", "launcher", "launch", "client_cpus", "server_address")  # options that are nothing without --ranks
 
 
@@ -146,7 +146,7 @@ def measure(
     commands = launch.commands(now, client, folder)
     entry["client_command"] = shlex.join(commands[0])
     done = together.run_all(commands, folder, interrupt, patience_s + AGREE_S, tick)
-    merged = together.collect(folder, path)
+    merged = together.collect(folder, path, now.pinned())
     problem = together.complaint(now, done) or merged
     stderr = "\n".join(one.stderr for one in done if one.returncode or one.why)
     return Finished(1 if problem else 0, "", stderr, problem)

@@ -97,8 +97,8 @@ def complaint(of: launch.Launch, done: Sequence[Finished]) -> str:
     return f"{who}: {one.complaint()}{more}"
 
 
-def collect(folder: Path, output: Path) -> str:
-    """Merges what rank files there are into output. What is wrong with them, one line; '' for nothing. Raises OSError.
+def collect(folder: Path, output: Path, cpus: Sequence[str]) -> str:
+    """Merges what rank files there are into output. cpus: as merge() has them. What is wrong with them, one line; '' for nothing. Raises OSError.
 
     A rank that was killed may have left half a file, or one without a point: it is missing then.
     """
@@ -111,7 +111,7 @@ def collect(folder: Path, output: Path) -> str:
             problems.append(str(error))
     if usable:
         try:
-            storage.write_json(output, merge(members.load(usable)))
+            storage.write_json(output, merge(members.load(usable), cpus))
         except BadDocument as error:
             problems.append(str(error))
     return problems[0] if problems else ("" if usable else "no rank left a result")
