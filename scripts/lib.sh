@@ -10,9 +10,9 @@ BUILD_PACKAGES=(g++ cmake ninja-build ccache pkg-config)
 GRPC_PACKAGES=(libgrpc++-dev protobuf-compiler protobuf-compiler-grpc libprotobuf-dev libprotoc-dev)
 LIBRARY_PACKAGES=(libabsl-dev libcli11-dev libbenchmark-dev libgtest-dev libgmock-dev nlohmann-json3-dev
   libboost-dev libnghttp2-dev zlib1g-dev)
+MPI_PACKAGES=(libopenmpi-dev openmpi-bin) # for grpc_ping_client_mpi alone
 # ss, which a test compares our reading of TCP_INFO with; HTTP clients for the tests of the HTTP front
 TEST_PACKAGES=(iproute2 curl nghttp2-client)
-MPI_PACKAGES=(libopenmpi-dev openmpi-bin) # for clients that mpirun or srun starts
 COST_PACKAGES=(linux-perf strace valgrind) # what `cqbench cost` counts with
 BROWSER_PACKAGES=(chromium) # for the tests of the report; not in newgrpc.sh's root, where they do not run
 # shellcheck disable=SC2034  # used by the scripts that source this file

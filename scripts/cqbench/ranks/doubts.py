@@ -117,9 +117,8 @@ def other_client(merged: Json) -> Iterator[Json]:
 
 def elsewhere(windows: Sequence[Rank], cpus: Sequence[str]) -> Iterator[Json]:
     """Ranks that ran on other CPUs than they were pinned to. cpus: by rank; '' is not pinned."""
-    wrong = [
-        w for w in windows if w.index < len(cpus) and cpus[w.index] and _set(cpus[w.index]) != _set(w.cpus_allowed)
-    ]
+    asked = [(w, cpus[w.index]) for w in windows if w.index < len(cpus) and cpus[w.index]]
+    wrong = [w for w, text in asked if _set(text) != _set(w.cpus_allowed)]
     if wrong:
         first = wrong[0]
         said = f"rank {first.index} to {first.cpus_allowed or 'unknown ones'}, not to {cpus[first.index]}"

@@ -98,9 +98,9 @@ def complaint(of: launch.Launch, done: Sequence[Finished]) -> str:
 
 
 def collect(folder: Path, output: Path, cpus: Sequence[str]) -> str:
-    """Merges what rank files there are into output. cpus: as merge() has them. What is wrong with them, one line; '' for nothing. Raises OSError.
+    """Merges what rank files there are into output. What is wrong with them, one line; '' for nothing. Raises OSError.
 
-    A rank that was killed may have left half a file, or one without a point: it is missing then.
+    cpus: as merge() has them. A rank that was killed may have left half a file, or one without a point: it is missing.
     """
     usable, problems = [], []
     for path in sorted(folder.glob("rank-*.json")):
