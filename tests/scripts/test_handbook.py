@@ -42,6 +42,8 @@ FOREIGN = {
     ),
     *("--build-only", "--run", "--fix"),  # of our scripts, which say so at their heads
     "--config",  # of ghz
+    *("--bind-to", "--oversubscribe", "--allow-run-as-root", "--hostfile"),  # of mpirun
+    *("--cpu-bind", "--nodes", "--exclusive", "--time", "--signal"),  # of srun and sbatch
     "--count",  # of a program of one's own
     "--benchmark",  # how those of Google Benchmark begin
 }
