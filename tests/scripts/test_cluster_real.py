@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import os
 import shutil
+import signal
 import subprocess
 import sys
+import time
 from collections import Counter
 from pathlib import Path
 from typing import Any
@@ -41,16 +44,24 @@ def bin_dir() -> Path:
     return folder
 
 
-def run(bin_dir: Path, tmp_path: Path, load: str, *flags: str) -> Path:
+def begin(bin_dir: Path, tmp_path: Path, load: str, *flags: str) -> subprocess.Popen[str]:
     (tmp_path / "try.toml").write_text(TOML.format(load=load))
     command = ["-m", "cqbench.cli", "run", str(tmp_path / "try.toml"), "--bin", str(bin_dir), *flags]
-    process = subprocess.Popen(
+    return subprocess.Popen(
         [sys.executable, *command, "--results", str(tmp_path / "results")],
         stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env=environment(),
     )  # fmt: skip
-    status, _, stderr = finish(process)
+
+
+def run(bin_dir: Path, tmp_path: Path, load: str, *flags: str) -> Path:
+    status, _, stderr = finish(begin(bin_dir, tmp_path, load, *flags))
     assert status == 0, stderr
     return only_folder(tmp_path / "bin")  # the results are beside it
+
+
+def need(launcher: str, bin_dir: Path) -> None:
+    if launcher == "mpirun" and not (shutil.which("mpirun") and (bin_dir / "grpc_ping_client_mpi").exists()):
+        pytest.skip("there is no MPI here")
 
 
 def only(path: Path) -> Any:
@@ -73,8 +84,7 @@ def buckets(text: str) -> Counter[int]:
 def test_the_point_is_the_sum_of_its_ranks(
     launcher: str, load: str, asked: tuple[str, int], bin_dir: Path, tmp_path: Path
 ) -> None:
-    if launcher == "mpirun" and not (shutil.which("mpirun") and (bin_dir / "grpc_ping_client_mpi").exists()):
-        pytest.skip("there is no MPI here")
+    need(launcher, bin_dir)
     folder = run(bin_dir, tmp_path, load, "--ranks", "3", "--launcher", launcher)
     (name,) = statuses(folder)
     point = only(folder / f"raw/{name}.json")
@@ -101,3 +111,35 @@ def test_ranks_stay_where_they_are_pinned(bin_dir: Path, tmp_path: Path) -> None
     point = only(folder / f"raw/{name}.json")
     assert [row["cpus_allowed"] for row in point["ranks"]["per_rank"]] == [str(cpus[0]), str(cpus[-1])]
     assert "rank-cpus" not in [reason["code"] for reason in point["suspect"]]
+
+
+def clients(tmp_path: Path) -> list[int]:
+    """Those that leave their files below it, as /proc has them; not mpirun, which has the same words."""
+    found = []
+    for path in Path("/proc").glob("[0-9]*/cmdline"):
+        with contextlib.suppress(OSError):
+            words = path.read_bytes().decode(errors="replace").split("\0")
+            if Path(words[0]).name.startswith("grpc_ping_client") and any(str(tmp_path) in w for w in words[1:]):
+                found.append(int(path.parent.name))
+    return sorted(found)
+
+
+@pytest.mark.parametrize("launcher", ["none", "mpirun"])
+def test_a_rank_that_is_killed_in_the_window_costs_its_point(launcher: str, bin_dir: Path, tmp_path: Path) -> None:
+    """The other point is whole, and of this one there is what the others measured."""
+    need(launcher, bin_dir)
+    flags = ("--ranks", "3", "--launcher", launcher, "--interval", "3")
+    process = begin(bin_dir, tmp_path, "inflight = [3, 6]", *flags)
+    give_up_at = time.monotonic() + 60
+    while len(clients(tmp_path)) < 3 and time.monotonic() < give_up_at:
+        time.sleep(0.02)
+    time.sleep(1.5)  # agreeing takes less, the window more
+    os.kill(clients(tmp_path)[-1], signal.SIGKILL)
+    status, _, stderr = finish(process)
+    assert status == 1, stderr
+    folder = only_folder(tmp_path / "bin")
+    assert sorted(statuses(folder).values()) == ["failed", "ok"], stderr
+    (name,) = (name for name, what in statuses(folder).items() if what == "failed")
+    point = only(folder / f"raw/{name}.json")
+    assert point["partial"] and len(point["ranks"]["missing"]) == 1
+    assert point["completed"] == sum(row["completed"] for row in point["ranks"]["per_rank"]) > 0
