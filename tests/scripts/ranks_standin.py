@@ -38,6 +38,7 @@ def interrupt(*_):
     finish()
 signal.signal(signal.SIGINT, interrupt)
 signal.signal(signal.SIGTERM, interrupt)
+signal.signal(signal.SIGUSR1, interrupt)
 if asked("DIES"):
     os.kill(os.getpid(), signal.SIGKILL)
 if asked("FAILS"):

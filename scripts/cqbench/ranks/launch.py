@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import os
 import shlex
+import signal
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -24,7 +25,7 @@ MAX_RANKS = 10_000
 # What ends by what one process sees ends at another time in each of them; the client says so too.
 BY_ITSELF = ("--total", "--skip-first", "--until-stable", "--find-rate", "--baseline")
 PATIENCE_S = 30  # of a rank with the others, when a point is to begin
-STOP_S = 10  # for a rank to hand over what it has
+STOP_S = 5  # for the others to hand over what they have, when mpirun has lost a rank
 
 
 @dataclass(frozen=True)
@@ -55,6 +56,13 @@ class Launch:
     def program(self) -> str:
         """What the client's name ends with: MPI's launchers need the program that speaks MPI."""
         return "" if self.launcher == NONE else "_mpi"
+
+    @property
+    def interrupt(self) -> int:
+        """What makes the ranks hand over what they have. mpirun would hold SIGINT back, and srun takes it for itself;
+        the client that they start takes SIGUSR1 for it.
+        """
+        return signal.SIGINT if self.launcher == NONE else signal.SIGUSR1
 
     def at(self, load: Load) -> Launch:
         """With as many ranks as there are calls in flight to divide, spread over the machines."""

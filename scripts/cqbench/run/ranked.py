@@ -145,7 +145,7 @@ def measure(
         now = replace(now, cpus=(format_cpus(placement.client),))
     commands = launch.commands(now, client, folder)
     entry["client_command"] = shlex.join(commands[0])
-    done = together.run_all(commands, folder, interrupt, patience_s + AGREE_S, tick)
+    done = together.run_all(commands, folder, interrupt, patience_s + AGREE_S, tick, now.interrupt)
     merged = together.collect(folder, path, now.pinned())
     problem = together.complaint(now, done) or merged
     stderr = "\n".join(one.stderr for one in done if one.returncode or one.why)

@@ -38,10 +38,11 @@ def run_all(
     interrupt: Interrupt,
     patience_s: float,
     tick: Callable[[float], None] = lambda _elapsed_s: None,
+    passed_on: int = signal.SIGINT,
 ) -> list[Finished]:
     """All at once, to their ends; what each printed is in logs/N.log. One that fails does not end the others.
 
-    Signals as in processes.run(): the first is passed on as SIGINT to all, a second kills them.
+    Signals as in processes.run(): the first is passed on to all, as passed_on, a second kills them.
     """
     with ExitStack() as stack:
         started = []
@@ -54,7 +55,7 @@ def run_all(
                     return [Finished(127, "", "", f"cannot run {command[0]}: {error.strerror}")]
             started.append(Started(process, log))
             stack.callback(_end, process)
-        _wait(started, interrupt, patience_s, tick)
+        _wait(started, interrupt, patience_s, tick, passed_on)
         return [one.finished() for one in started]
 
 
@@ -64,7 +65,13 @@ def _end(process: subprocess.Popen[str]) -> None:
         process.wait()
 
 
-def _wait(started: Sequence[Started], interrupt: Interrupt, patience_s: float, tick: Callable[[float], None]) -> None:
+def _wait(
+    started: Sequence[Started],
+    interrupt: Interrupt,
+    patience_s: float,
+    tick: Callable[[float], None],
+    passed_on: int,
+) -> None:
     begin = time.monotonic()
     give_up_at = begin + patience_s
     seen = 0
@@ -73,7 +80,7 @@ def _wait(started: Sequence[Started], interrupt: Interrupt, patience_s: float, t
         if interrupt.count > seen:
             if seen == 0:
                 for one in left:
-                    one.process.send_signal(signal.SIGINT)
+                    one.process.send_signal(passed_on)
                 give_up_at = min(give_up_at, now + GRACE_S)
             seen = interrupt.count
         if seen > 1 or now > give_up_at:
