@@ -298,6 +298,24 @@ def test_a_rank_twice_is_refused(tmp_path: Path) -> None:
         merged([*paths, again])
 
 
+@pytest.mark.parametrize("name", ["a rank without its machine", "both", "no rows", "slices of one process"])
+def test_damage_is_found(name: str, tmp_path: Path) -> None:
+    """Only a merge may lack percentiles of slices."""
+    paths = files(tmp_path, 2)
+    whole, one = merged(paths), json.loads(paths[0].read_text())
+    assert complaints(whole) == complaints(one) == []
+    point, alone = whole["benchmarks"][0], one["benchmarks"][0]
+    if name == "a rank without its machine":
+        del alone["rank"]["host"]
+    elif name == "both":
+        point["rank"] = alone["rank"]
+    elif name == "no rows":
+        point["ranks"]["per_rank"] = []
+    else:
+        del alone["slice_latency_p50_ns"]
+    assert [*complaints(whole), *complaints(one)] != []
+
+
 def ask(*arguments: str) -> subprocess.CompletedProcess[str]:
     command = [sys.executable, "-m", "cqbench.cli", "merge", *arguments]
     return subprocess.run(command, capture_output=True, text=True, env=environment(), timeout=60, check=False)

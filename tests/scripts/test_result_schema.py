@@ -253,8 +253,6 @@ DAMAGES = {
     "no count of calls": remove(*RUN, "calls_due"),
     "workers": put(*RUN, "completed_per_worker", value=[1]),
     "half a time series": remove(*RUN, "slice_completed"),
-    "a time series without its percentiles": remove(*RUN, "slice_latency_p50_ns"),
-    "a rank that does not say where": put(*RUN, "rank", value={"index": 0, "count": 1}),
     "a mean in spite of calls without an end": put(*RUN, "latency_at_least", value=3),
     "a pacer in a closed loop": put(*RUN, "schedule_hash", value="0123456789abcdef"),
     "an unknown policy": put("context", "channel_policy", value="pool:0"),
@@ -344,8 +342,7 @@ COUNTS = {  # and numbers that name something: a version, a port, a CPU, a serve
         "cores_used", "cpus_allowed", "cpus_busy", "threads", "threads_workers", "threads_library", "connections",
         "connections_with_tcp_nodelay", "bytes_received", "bytes_sent", "retransmissions",
         "minor_page_faults", "major_page_faults")),
-    "allocations", "bytes", "calls", "samples", "lost_samples", "sampled_every",
-    "index", "pid", "rank", "missing", "cores_used",
+    "allocations", "bytes", "calls", "samples", "lost_samples", "sampled_every", "index", "pid", "rank", "missing", "cores_used",
 }  # fmt: skip
 
 
