@@ -7,6 +7,7 @@
 #include "src/method/blob.h"
 #include "src/method/echo.h"
 #include "src/method/flex.h"
+#include "src/method/library.h"
 #include "src/method/method.h"
 #include "src/method/ping.h"
 #include "src/method/user.h"
@@ -16,6 +17,7 @@ namespace cqbench {
 template <typename... Ms>
 struct Methods {
   static_assert((IsMethod<Ms>() && ...));
+  static constexpr size_t kCount = sizeof...(Ms);
 
   // F<PingUnary, PingStreaming, …>.
   template <template <typename...> typename F>
@@ -41,8 +43,12 @@ struct Methods {
   }
 };
 
+// Those that HTTP and JSON reach, too.
+using LibraryMethods = Methods<LibraryGet, LibraryList, LibraryStream, LibraryCreate, LibraryUpdate, LibraryDelete>;
+
 using AllMethods = Methods<PingUnary, PingStreaming,                            //
                            EchoUnary, EchoStreaming, EchoUpload, EchoDownload,  //
-                           UserCreate, BlobPut, BlobGet, FlexNormal>;
+                           UserCreate, BlobPut, BlobGet, FlexNormal,            //
+                           LibraryGet, LibraryList, LibraryStream, LibraryCreate, LibraryUpdate, LibraryDelete>;
 
 }  // namespace cqbench

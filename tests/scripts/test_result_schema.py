@@ -341,8 +341,8 @@ COUNTS = {  # and numbers that name something: a version, a port, a CPU, a serve
     *(f"{side}_{what}" for side in ("client", "server") for what in (
         "cores_used", "cpus_allowed", "cpus_busy", "threads", "threads_workers", "threads_library", "connections",
         "connections_with_tcp_nodelay", "bytes_received", "bytes_sent", "retransmissions",
-        "minor_page_faults", "major_page_faults")),
-    "allocations", "bytes", "calls", "samples", "lost_samples", "sampled_every", "index", "pid", "rank", "missing", "cores_used",
+        "minor_page_faults", "major_page_faults")), "index", "pid", "rank", "missing", "cores_used",
+    "allocations", "bytes", "calls", "samples", "lost_samples", "sampled_every",
 }  # fmt: skip
 
 
