@@ -184,11 +184,22 @@ def test_windows_that_do_not_lie_over_each_other(tmp_path: Path) -> None:
     assert codes(point_of(merged(paths))) == []
 
 
+def test_few_calls_are_no_skew(tmp_path: Path) -> None:
+    """Of ten calls a second, the first ends a tenth of a second after the window has opened."""
+    windows = [(OPEN_NS, OPEN_NS + WINDOW_NS), (OPEN_NS + 100 * MS, OPEN_NS + WINDOW_NS + 100 * MS)]
+    paths = [rank_file(tmp_path, i, 2, drawn(i, 20), window=of) for i, of in enumerate(windows)]
+    point = point_of(merged(paths))
+    assert point["ranks"]["skew_open_ns"] == 100 * MS and "window-skew" not in codes(point)
+    late = (OPEN_NS + 700 * MS, OPEN_NS + WINDOW_NS)
+    paths[1] = rank_file(tmp_path, 1, 2, drawn(1, 20), window=late)
+    assert "window-skew" in codes(point_of(merged(paths)))
+
+
 def test_a_short_window_makes_the_same_skew_a_doubt(tmp_path: Path) -> None:
     def shorten(_: Json, point: Json) -> None:
         point["window_ns"] = 100 * MS
 
-    windows = [(OPEN_NS, OPEN_NS + 100 * MS), (OPEN_NS + 2 * MS, OPEN_NS + 100 * MS)]
+    windows = [(OPEN_NS, OPEN_NS + 100 * MS), (OPEN_NS + 4 * MS, OPEN_NS + 100 * MS)]
     paths = [rank_file(tmp_path, i, 2, drawn(i), window=w, change=shorten) for i, w in enumerate(windows)]
     assert codes(point_of(merged(paths))) == ["window-skew"]
 

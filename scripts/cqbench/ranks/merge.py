@@ -222,7 +222,7 @@ def _notes(points: Sequence[Json], absent: Sequence[str]) -> list[str]:
 def _judged(points: Sequence[Json], windows: Sequence[Rank], missing: Sequence[int], found: Json) -> Json:
     ranks = [w.index for w in windows]
     late = doubts.stragglers(points)
-    suspect = list(doubts.of_point(windows[0].count, missing, windows, found["window_ns"]))
+    suspect = list(doubts.of_point(windows[0].count, missing, windows, points, found["window_ns"]))
     suspect += doubts.of_stragglers(ranks, late)
     suspect += doubts.other_client(found)
     suspect += doubts.collected(points, ranks, "suspect")

@@ -159,13 +159,13 @@ class Runner:
         numbers = f"{unit.load.number:.12g}"
         pid = services[0].pid if services and variant.server_program else 0
         if self.launch:
-            done = self.run_ranks(self.launch, unit, entry, path, ranked.target(self.launch, host, variant))
+            done = self.run_ranks(self.launch, unit, entry, path, host, pid)
         else:
             command = plan.client_command(self.experiment, variant, placement, self.programs, numbers, host, path, pid)
             entry["client_command"] = shlex.join(command)
             done = run(command, self.interrupt, plan.patience_seconds(self.experiment), self.progress.tick)
-        if not self.launch and "--output" not in command and done.stdout.strip():
-            storage.write(path, done.stdout)
+            if "--output" not in command and done.stdout.strip():
+                storage.write(path, done.stdout)
         document, problem = read_back(path, done)
         problem = problem or not_asked(document, unit) or not_delayed(document, variant.added_rtt_ms)
         for service in services if problem else ():
@@ -174,12 +174,14 @@ class Runner:
         self.note(entry, path, done, document, problem)
         return document, last_lines(done.stderr) if entry["status"] == FAILED else []
 
-    def run_ranks(self, launch: Launch, unit: Unit, entry: dict[str, Any], path: Path, host: str) -> Finished:
-        """As several client processes, whose files are kept."""
+    def run_ranks(self, launch: Launch, unit: Unit, entry: dict[str, Any], path: Path, host: str, pid: int) -> Finished:
+        """As several client processes, whose files are kept. host: where a server that is started here listens."""
         variant, placement = self.variants[unit.variant], self.placements[unit.variant]
         alone, number = replace(placement, client=()), f"{unit.load.number:.12g}"
+        target = ranked.target(launch, host, variant)
+        pid = 0 if launch.server_address else pid  # of this machine
         client = plan.client_command(
-            self.experiment, variant, alone, self.programs, number, host, None, kind=launch.program
+            self.experiment, variant, alone, self.programs, number, target, None, pid, kind=launch.program
         )
         folder = self.folder / ranked.FOLDER / unit.stem
         keep_old(folder)
