@@ -20,6 +20,7 @@
 #   --count-allocations run the counting programs: allocations per call, in a pass behind each measured one
 #   --host HOST[:PORT]  measure the server that is there already (default port 2137); none is started here. For
 #                       experiments that vary the client only
+#   --ranks N           as so many client processes, on this machine or others; cluster.sh has the options beside it
 #   --results DIR       where the folder of results is made (default results/)
 #   --resume DIR        go on in this folder of results: what has a whole result there is not run again
 #   --bin DIR           programs that are built already; nothing is installed or built
@@ -67,6 +68,10 @@ if ! has_flag "--plan --list --template --keys --bin" "$@"; then
   install_all
   targets=(grpc_ping_server grpc_ping_client)
   [[ $needs != *"counting programs"* ]] || targets+=(grpc_ping_server_counting grpc_ping_client_counting)
+  if [[ $needs == *"MPI client"* ]]; then
+    need_packages "${MPI_PACKAGES[@]}" # before the build is configured, which looks for it
+    targets+=(grpc_ping_client_mpi)
+  fi
   build_preset release "${targets[@]}"
   if [[ -n $go_servers ]]; then
     "$ROOT/scripts/lineup/build.sh" || say "no Go servers: the variants with them cannot be run, the others are"

@@ -15,7 +15,8 @@ import click
 from cqbench.files.text import one_line
 
 PROGRAM = "cqbench"
-# Name -> what it is for. The module is cqbench.<name>.command, the click command in it `command`.
+# Name -> what it is for. The module is cqbench.<room>.command, the click command in it `command`; the room has the
+# command's name, except for those in ROOMS.
 COMMANDS = {
     "run": "Run an experiment: variants of client and server, repeated, in random order, then verdict and report.",
     "verdict": "What holds this machine back, and what to set instead, from results with repetitions.",
@@ -23,8 +24,10 @@ COMMANDS = {
     "compare": "Is B faster or slower than A, point by point, beyond noise?",
     "tune": "What is worth setting here: every knob tried on a workload, those whose gain is real ranked.",
     "cost": "What one call costs: system calls, allocations, instructions by library and function.",
+    "merge": "One result of the files of several client processes that measured together.",
     "peers": "Our client against h2load, ghz and sockperf on the same server.",
 }
+ROOMS = {"merge": "ranks"}
 
 
 class Rooms(click.Group):
@@ -43,7 +46,7 @@ class Rooms(click.Group):
 
 def load(name: str) -> click.Command:
     """One of COMMANDS."""
-    command: click.Command = importlib.import_module(f"{PROGRAM}.{name}.command").command
+    command: click.Command = importlib.import_module(f"{PROGRAM}.{ROOMS.get(name, name)}.command").command
     return command
 
 

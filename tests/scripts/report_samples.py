@@ -257,7 +257,7 @@ def hostile() -> Report:
     pairs = tuple(replace(one, axis=HOSTILE, title=HOSTILE) for one in report.against)
     lists = {"notes": (HOSTILE,), "failures": (HOSTILE,), "experiments": (HOSTILE,)}
     rows = {"machine": ((HOSTILE, HOSTILE),), "facts": ((HOSTILE, HOSTILE),)}
-    tables = {"errors": table, "floors": table, "knees": table}
+    tables = {"errors": table, "floors": table, "knees": table, "spreads": table, "ranks": table}
     changes = {
         "series": marked,
         "cards": (card,),

@@ -59,6 +59,7 @@ class Unit(Model):
     server_program: list[Line] = []  # instead of grpc_ping_server: its path and flags
     client_command: str = ""
     server_command: str = ""
+    ranks: Line = ""  # client processes that were asked for, and where
     problem: str = ""  # why nothing else of it is known
 
 

@@ -9,6 +9,7 @@ from pydantic import Field, model_validator
 from cqbench.files import offered
 from cqbench.files.model import Amount, Count, Line, Model, Offset, Positive
 from cqbench.files.offered import Load
+from cqbench.files.ranks import Ranks
 from cqbench.files.reasons import Reason
 from cqbench.files.text import one_line
 
@@ -86,6 +87,7 @@ class Measured(Model):
     completed_per_slot: list[Amount] = []
     client_cpus: list[CpuUse] = []
     server_cpus: list[CpuUse] = []
+    ranks: Ranks | None = None  # of which client processes it was merged
     latency_samples: Count | None = None
     latency_histogram: str | None = None
     figures: dict[str, Offset] = {}  # all numbers of the evidence and of the loop, by their names in the file

@@ -10,7 +10,7 @@ from typing import Any
 from cqbench.files.offered import Load, closed
 from cqbench.files.source import BadDocument
 from cqbench.files.text import one_line
-from cqbench.report import against, download, fit, hgrm, judged, machine, manifest, points, tables, time
+from cqbench.report import against, download, fit, hgrm, judged, machine, manifest, points, ranks, tables, time
 from cqbench.report.judged import Judged
 from cqbench.report.manifest import Manifest, line
 from cqbench.report.model import Distribution, Point, Report, Series
@@ -56,6 +56,8 @@ def make_all(paths: Sequence[Path]) -> Made:
         facts=machine.facts(runs, manifests, [of for here in found for of in here.values()]),
         against=against.make(groups, series, found, manifests),
         errors=tables.errors(groups),
+        spreads=ranks.spreads(groups),
+        ranks=ranks.each(groups),
         floors=tables.floors(groups),
         knees=tables.knees(series),
     )

@@ -102,7 +102,7 @@ def merge(histograms: Iterable[HdrHistogram], least_age_ns: float | None = None)
         total.add(histogram)
     counts = np.frombuffer(total.counts, dtype=np.uint64)
     used = np.flatnonzero(counts)
-    return Histogram(_highest_values(used), np.cumsum(counts[used].astype(np.int64)), least_age_ns)
+    return Histogram(highest_values(used), np.cumsum(counts[used].astype(np.int64)), least_age_ns)
 
 
 def _check(data: bytes) -> None:
@@ -133,7 +133,7 @@ def _inflate(data: bytes) -> bytes:
     return plain
 
 
-def _highest_values(index: Integers) -> Integers:
+def highest_values(index: Integers) -> Integers:
     """Of buckets, in ns. As HighestValueOf() in include/cqbench/histogram.h."""
     shift = np.maximum(index // HALF - 1, 0)
     highest: Integers = ((index - shift * HALF + 1) << shift) - 1

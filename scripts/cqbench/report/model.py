@@ -164,6 +164,8 @@ class Report:
     experiments: tuple[str, ...] = ()  # their folders, where there are several
     against: tuple[Against, ...] = ()  # the most telling axis first
     errors: Table = Table((), ())  # failed calls by status code
+    spreads: Table = Table((), ())  # over client processes that measured together
+    ranks: Table = Table((), ())  # each of them
     floors: Table = Table((), ())  # the same call with less of gRPC
     knees: Table = Table((), ())  # of open loops
     bills: tuple[tuple[str, tuple[Table, ...]], ...] = ()  # of cqbench cost: what was counted, and its tables

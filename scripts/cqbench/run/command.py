@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 from typing import Any
 
 import click
 
-from cqbench.options import INFLIGHT_LIST, RATE_LIST, Refused, seconds, whole
-from cqbench.run import cpus, needs, override, reference, start
+from cqbench.options import INFLIGHT_LIST, RATE_LIST, Refused, Value, seconds, whole
+from cqbench.ranks.launch import LAUNCHERS, MAX_RANKS
+from cqbench.run import cpus, needs, override, ranked, reference, start
 from cqbench.run.fields import MAX_REPETITIONS
 from cqbench.run.manifest import BadManifest
 from cqbench.run.needs import Unmet
@@ -30,12 +32,26 @@ def act(options: Options) -> int:
     experiment = start.experiment_of(options)
     placements = start.placements_for(experiment)
     if options.needs:
-        click.echo("\n".join(needs.lines(experiment)))
+        found = ranked.asked(options)
+        click.echo("\n".join([*needs.lines(experiment), *(["MPI client"] if found and found.program else [])]))
         return 0
     if options.plan:
         start.show_plan(options, experiment, placements)
         return 0
     return start.run(options, experiment, placements)
+
+
+def _launcher(text: str) -> str:
+    if text not in LAUNCHERS:
+        raise ValueError(f"one of {', '.join(LAUNCHERS)}")
+    return text
+
+
+def _cpu_lists(text: str) -> str:
+    """Of other machines as well: only the form is looked at."""
+    if not re.fullmatch(r"(\d{1,5}(-\d{1,5})?[,;])*\d{1,5}(-\d{1,5})?", text, re.ASCII):
+        raise ValueError("lists of CPUs such as 0-1 or 0-1;2,3")
+    return text
 
 
 @click.command()
@@ -66,6 +82,34 @@ def act(options: Options) -> int:
     type=override.HOST,
     help="Measure the server that is there already (default port 2137); none is "
     "started here. For experiments that vary the client only.",
+)
+@click.option("--ranks", type=whole(1, MAX_RANKS), help="As so many client processes, which measure together.")
+@click.option(
+    "--hosts",
+    metavar="A,B:4|@FILE",
+    help="With --ranks: the client machines, with how many on each; @FILE: one on a line. The server is on this one.",
+)
+@click.option(
+    "--launcher",
+    type=Value("|".join(LAUNCHERS), _launcher),
+    help="What starts them: srun (default inside of a Slurm job), mpirun (default with --hosts), or none: each by "
+    "itself, agreeing through files.",
+)
+@click.option(
+    "--launch",
+    metavar="COMMAND",
+    help="With --launcher none: what a client's command is put behind, such as 'ssh {host}'.",
+)
+@click.option(
+    "--client-cpus",
+    metavar="LIST[;LIST...]",
+    type=Value("LIST[;LIST...]", _cpu_lists),
+    help="With --ranks: CPUs of the client processes of a machine, in turn: '0-1;2-3'.",
+)
+@click.option(
+    "--server-address",
+    metavar="NAME",
+    help="With --hosts: by which they reach this machine's server (default its host name).",
 )
 @click.option(
     "--results",

@@ -10,6 +10,7 @@ client_env, server_env, client_cpus, server_cpus, network, client_command, serve
 server_configuration
                               how it was run
 started, ended                with milliseconds
+ranks                         several client processes: how many, where, started by what; absent with one
 other_cpus                    CPU time that other programs used on its CPUs, in CPUs; absent where it is not known
 exit_status, grpc_version, last_lines
                               of the client; last_lines: of what failed

@@ -24,7 +24,8 @@ class Unmet(ValueError):
 def lines(experiment: Experiment) -> list[str]:
     """For experiment.sh, which installs and builds it.
 
-    A line each: 'build NAME', 'program PATH', 'counting programs', 'toxiproxy VERSION FOLDER'.
+    A line each: 'build NAME', 'program PATH', 'counting programs', 'toxiproxy VERSION FOLDER'; command.py adds
+    'MPI client'.
     """
     found = [f"build {name}" for name in sorted({v.build for v in experiment.variants})]
     found += [f"program {path}" for path in sorted({v.server_program for v in experiment.variants} - {""})]

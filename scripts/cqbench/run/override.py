@@ -44,6 +44,12 @@ class Options:
     interval: float | None
     count_allocations: bool | None
     host: str | None
+    ranks: int | None
+    hosts: str | None
+    launcher: str | None
+    launch: str | None
+    client_cpus: str | None
+    server_address: str | None
     results: Path | None
     resume: Path | None
     bin: Path

@@ -150,16 +150,17 @@ def client_command(
     programs: Programs,
     numbers: str,
     host: str,
-    output: Path,
+    output: Path | None,
     server_pid: int = 0,
+    kind: str = "",
 ) -> list[str]:
     """numbers: of the loads, '8' or a list; a search has none. The sid build does not see our folders: it writes to
-    standard output.
+    standard output. output: None where it is said elsewhere. kind: what the program's name ends with.
 
     server_pid: of a server that cannot be asked, to look at from outside; 0: none.
     """
-    command = programs.command(variant.build, experiment.program("grpc_ping_client"), variant.client_env)
-    to = [] if variant.build == "sid" else ["--output", str(output)]
+    command = programs.command(variant.build, experiment.program("grpc_ping_client") + kind, variant.client_env)
+    to = [] if variant.build == "sid" or output is None else ["--output", str(output)]
     sweep = ["--rate-list" if experiment.open else "--inflight-list", numbers]
     loads = ["--find-rate", experiment.loads[0].search] if experiment.searches else sweep
     durations = ["--warmup", f"{experiment.warmup_s:.9g}", "--interval", f"{experiment.interval_s:.9g}"]

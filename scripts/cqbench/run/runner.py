@@ -6,6 +6,7 @@ import fcntl
 import os
 import shlex
 from contextlib import ExitStack
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -15,7 +16,8 @@ from cqbench.files.result import Document
 from cqbench.files.result import load as load_document
 from cqbench.files.source import BadDocument
 from cqbench.files.text import format_cpus, one_line
-from cqbench.run import cpus, plan
+from cqbench.ranks.launch import Launch
+from cqbench.run import cpus, plan, ranked
 from cqbench.run.busy import Watch, noticeable
 from cqbench.run.manifest import Facts, Manifest, moment, versions
 from cqbench.run.plan import Programs
@@ -53,7 +55,10 @@ class Runner:
         programs: Programs,
         manifest: Manifest,
         interrupt: Interrupt,
+        launch: Launch | None = None,
     ) -> None:
+        """launch: of several client processes; None: one."""
+        self.launch = launch
         self.experiment = experiment
         self.variants = {v.name: v for v in experiment.variants}
         self.placements = placements
@@ -61,7 +66,7 @@ class Runner:
         self.manifest = manifest
         self.folder = manifest.folder
         self.interrupt = interrupt
-        self.facts = facts_of(experiment, placements)
+        self.facts = facts_of(experiment, placements, launch)
         self.progress = Progress(len(manifest.left()), plan.unit_seconds(experiment))
 
     def run(self) -> None:
@@ -135,6 +140,7 @@ class Runner:
 
     def make_server(self, unit: Unit, variant: Variant) -> Server:
         command = plan.server_command(self.experiment, variant, self.placements[variant.name], self.programs)
+        command += ranked.server_flags(self.launch, variant)
         return Server(command, self.log(unit, "server"))
 
     def log(self, unit: Unit, what: str) -> Path:
@@ -152,11 +158,14 @@ class Runner:
         host = services[-1].address if services else variant.host
         numbers = f"{unit.load.number:.12g}"
         pid = services[0].pid if services and variant.server_program else 0
-        command = plan.client_command(self.experiment, variant, placement, self.programs, numbers, host, path, pid)
-        entry["client_command"] = shlex.join(command)
-        done = run(command, self.interrupt, plan.patience_seconds(self.experiment), self.progress.tick)
-        if "--output" not in command and done.stdout.strip():
-            storage.write(path, done.stdout)
+        if self.launch:
+            done = self.run_ranks(self.launch, unit, entry, path, host, pid)
+        else:
+            command = plan.client_command(self.experiment, variant, placement, self.programs, numbers, host, path, pid)
+            entry["client_command"] = shlex.join(command)
+            done = run(command, self.interrupt, plan.patience_seconds(self.experiment), self.progress.tick)
+            if "--output" not in command and done.stdout.strip():
+                storage.write(path, done.stdout)
         document, problem = read_back(path, done)
         problem = problem or not_asked(document, unit) or not_delayed(document, variant.added_rtt_ms)
         for service in services if problem else ():
@@ -164,6 +173,22 @@ class Runner:
                 problem += f"; the {service.what} had ended: {one_line(service.last_line())}"
         self.note(entry, path, done, document, problem)
         return document, last_lines(done.stderr) if entry["status"] == FAILED else []
+
+    def run_ranks(self, launch: Launch, unit: Unit, entry: dict[str, Any], path: Path, host: str, pid: int) -> Finished:
+        """As several client processes, whose files are kept. host: where a server that is started here listens."""
+        variant, placement = self.variants[unit.variant], self.placements[unit.variant]
+        alone, number = replace(placement, client=()), f"{unit.load.number:.12g}"
+        target = ranked.target(launch, host, variant)
+        pid = 0 if launch.server_address else pid  # of this machine
+        client = plan.client_command(
+            self.experiment, variant, alone, self.programs, number, target, None, pid, kind=launch.program
+        )
+        folder = self.folder / ranked.FOLDER / unit.stem
+        keep_old(folder)
+        folder.mkdir(parents=True)
+        patience_s = plan.patience_seconds(self.experiment)
+        where = (placement, folder, path, entry)
+        return ranked.measure(launch, unit, client, *where, self.interrupt, patience_s, self.progress.tick)
 
     def note(self, entry: dict[str, Any], path: Path, done: Finished, document: Document | None, problem: str) -> None:
         """What became of the client. An interrupt that came too late to cut it short does not count."""
@@ -182,9 +207,10 @@ class Runner:
             self.manifest.data["versions"] = found
 
 
-def facts_of(experiment: Experiment, placements: dict[str, cpus.Placement]) -> Facts:
+def facts_of(experiment: Experiment, placements: dict[str, cpus.Placement], launch: Launch | None = None) -> Facts:
     """What all units of a variant have in common."""
-    return {variant.name: _facts(variant, placements[variant.name]) for variant in experiment.variants}
+    more = {ranked.KEY: launch.words} if launch else {}
+    return {variant.name: {**_facts(variant, placements[variant.name]), **more} for variant in experiment.variants}
 
 
 def _facts(variant: Variant, placement: cpus.Placement) -> dict[str, Any]:

@@ -10,7 +10,9 @@ import click
 
 from cqbench.files import storage
 from cqbench.files.manifest import FILE
-from cqbench.run import busy, cpus, flags, layout, manifest, needs, override, plan, spec, vary
+from cqbench.ranks import launch as launches
+from cqbench.ranks.launch import Launch
+from cqbench.run import busy, cpus, flags, layout, manifest, needs, override, plan, ranked, spec, vary
 from cqbench.run.end import conclude, say
 from cqbench.run.machine import machine
 from cqbench.run.manifest import Manifest
@@ -140,7 +142,9 @@ def new_folder(options: Options, experiment: Experiment) -> Path:
         ) from None
 
 
-def open_manifest(options: Options, experiment: Experiment, placements: dict[str, cpus.Placement]) -> Manifest:
+def open_manifest(
+    options: Options, experiment: Experiment, placements: dict[str, cpus.Placement], launch: Launch | None
+) -> Manifest:
     """A new folder's, or the one to resume. Raises BadManifest, Busy, Unusable, click.ClickException, OSError."""
     if options.resume:
         return resume(options.resume, options, experiment)
@@ -152,8 +156,27 @@ def open_manifest(options: Options, experiment: Experiment, placements: dict[str
     facts["placements"] = {
         variant.name: plan.where(variant, placements[variant.name]) for variant in experiment.variants
     }
-    facts["notes"] = notes(experiment, placements)
-    return Manifest.new(folder, experiment, order, seed, facts, facts_of(experiment, placements))
+    facts["notes"] = [*notes(experiment, placements), *ranked.notes(launch, experiment)]
+    if launch:
+        facts[ranked.KEY] = launch.to_json()
+    return Manifest.new(folder, experiment, order, seed, facts, facts_of(experiment, placements, launch))
+
+
+def launch_of(options: Options, experiment: Experiment) -> Launch | None:
+    """The command line's; of a folder that is resumed, what that was begun with. Raises BadExperiment, Unusable."""
+    found = ranked.asked(options)
+    if options.resume:
+        told = manifest.read(options.resume).get(ranked.KEY)
+        try:
+            begun = launches.from_json(told) if told is not None else None
+        except ValueError as error:
+            raise Unusable(f"{options.resume / FILE}: {error}") from None
+        if options.ranks is not None and found != begun:
+            then = begun.words if begun else "one client"
+            raise Unusable(f"argument --ranks: {options.ranks} is not what {options.resume} was begun with: {then}")
+        found = begun
+    ranked.check(found, experiment)
+    return found
 
 
 def resume(folder: Path, options: Options, experiment: Experiment) -> Manifest:
@@ -201,14 +224,16 @@ def check_host(
     return 2 if done.returncode == 2 else 1
 
 
-def announce(experiment: Experiment, placements: dict[str, cpus.Placement], begun: Manifest) -> None:
+def announce(
+    experiment: Experiment, placements: dict[str, cpus.Placement], begun: Manifest, launch: Launch | None = None
+) -> None:
     """Says what will be run, where, and for how long."""
     say(f"{experiment.name}: {experiment.title}")
     say(experiment.question)
     say(plan.size(experiment, begun.data["repetitions"]))
     for text in dict.fromkeys(plan.where(v, placements[v.name]) for v in experiment.variants):
         say(text)
-    for note in notes(experiment, placements):
+    for note in [*notes(experiment, placements), *ranked.notes(launch, experiment)]:
         say(f"note: {note}")
     others = busy.remark(tuple({cpu for p in placements.values() for cpu in (*p.server, *p.client)}))
     if others:
@@ -225,8 +250,15 @@ def announce(experiment: Experiment, placements: dict[str, cpus.Placement], begu
 
 def run(options: Options, experiment: Experiment, placements: dict[str, cpus.Placement]) -> int:
     """The exit status. Raises BadManifest, Busy, Unusable, OSError."""
+    launch = launch_of(options, experiment)
     interrupt = Interrupt()
     programs = Programs(options.bin, NEWGRPC)
+    program = f"grpc_ping_client{launch.program}" if launch else ""
+    if launch and launch.program and not os.access(programs.bin / program, os.X_OK):
+        raise Unusable(
+            f"argument --bin: '{programs.bin}' has no program {program}, which {launch.launcher} needs: it is built "
+            f"where MPI is (libopenmpi-dev); --launcher none does without"
+        )
     check_programs(experiment, placements, programs)
     unmet = needs.check(experiment, programs)
     status = check_host(experiment, placements, programs, interrupt)
@@ -235,11 +267,11 @@ def run(options: Options, experiment: Experiment, placements: dict[str, cpus.Pla
     if interrupt.signum:
         say("interrupted before anything was measured")
         return interrupt.exit_code
-    begun = open_manifest(options, experiment, placements)
+    begun = open_manifest(options, experiment, placements, launch)
     begun.rule_out(unmet)
-    announce(experiment, placements, begun)
+    announce(experiment, placements, begun, launch)
     begun.write()
-    Runner(experiment, placements, programs, begun, interrupt).run()
+    Runner(experiment, placements, programs, begun, interrupt, launch).run()
     return conclude(begun, experiment, interrupt)
 
 
@@ -252,4 +284,6 @@ def show_plan(options: Options, experiment: Experiment, placements: dict[str, cp
         check_programs(experiment, placements, programs)
     order, seed = order_of(options, experiment)
     save(options, experiment, order, seed)
+    for note in ranked.notes(launch_of(options, experiment), experiment):
+        print(f"note: {note}")
     print(plan.describe(experiment, order, seed, placements, programs), end="")

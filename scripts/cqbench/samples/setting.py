@@ -82,7 +82,9 @@ def of(run: Run) -> Setting:
     policy = side(run.document.policy) if most is None else f"{scaling.SCALING}:{most}"
     told = context if most is None else scaling.without(context)
     hidden = () if most is None else (scaling.VARIABLE,)
-    facts = {**_own(run, told), **servers.facts(told), **_around(around, hidden), "connections": policy}
+    around_it = _around(around, hidden)
+    facts = {**_own(run, told), **servers.facts(told), **around_it, "connections": policy}
+    facts["ranks"] = around_it.get("ranks") or _ranks(run)
     return Setting(tuple((f.key, facts[f.key]) for f in FACETS if facts.get(f.key)))
 
 
@@ -121,6 +123,12 @@ def _slots(run: Run) -> str:
     return ", ".join(map(str, sorted({p.inflight for p in run.document.points if p.load.open})))
 
 
+def _ranks(run: Run) -> str:
+    """Outside of experiments: how many client processes a file is of; '' of one."""
+    found = sorted({(p.ranks.count, len(p.ranks.hosts)) for p in run.document.points if p.ranks})
+    return ", ".join(f"{count} on {hosts} machine{'s' * (hosts != 1)}" for count, hosts in found)
+
+
 def _threads(words: list[str]) -> str:
     """As the command line says: the points' thread counts depend on the calls in flight."""
     given = []
@@ -141,6 +149,7 @@ def _around(around: Surroundings, hidden: tuple[str, ...]) -> dict[str, str]:
         "network": around.network(),
         "environment": around.environment(client_without=hidden),
         "server.program": around.server_program,
+        "ranks": around.ranks,
     }
 
 
@@ -173,6 +182,7 @@ FACETS = (
         Facet(key, About.CLIENT, title)
         for key, title in (
             ("api", "client API"),
+            ("ranks", "client processes"),
             ("threads", "client threads"),
             ("poll", "client waits"),
             ("messages", "client messages"),

@@ -17,7 +17,10 @@ from cqbench.stats.ratios import Ratio
 from cqbench.verdict import rules
 
 ENDS = ("client", "server")
+# With several client machines: of one of them, or of some; of all.
+SOME_CLIENTS_CPU, ALL_CLIENTS_CPU = "some-clients-cpu", "all-clients-cpu"
 LIMITS = (reasons.CLIENT_CPU, reasons.SERVER_CPU)
+CPU_LIMITS = (*LIMITS, SOME_CLIENTS_CPU, ALL_CLIENTS_CPU)
 ALONE = closed(1)
 SERVER_THREADS, CLIENT_THREADS = "server-threads", "client-threads"
 UNREAD, NETWORK = "requests-unread", "network"
@@ -94,7 +97,7 @@ def limit(series: Series, load: Load) -> str:
     """What is surely full or most of a call's time; '' where nothing is. What is full comes first."""
     for end, code in zip(ENDS, LIMITS, strict=True):
         if cpu_full(series, load, end):
-            return code
+            return client_code(series, load) if end == "client" else code
     spins = dict(zip(ENDS, series.spins, strict=True))
     for end, code in (("server", SERVER_THREADS), ("client", CLIENT_THREADS)):
         if not spins[end] and rules.above(series.values(load, f"{end}_workers_busy_share"), rules.WORKER_SATURATED):
@@ -111,6 +114,20 @@ def cpu_full(series: Series, load: Load, end: str) -> bool | None:
     if said and sum(said) > (1 - rules.MAX_SUSPECT_SHARE) * len(said):
         return True
     return None if full is False and any(said) else full
+
+
+def client_code(series: Series, load: Load) -> str:
+    """Of the clients' CPUs, which are full: one machine's, some machines' or all machines'."""
+    full: dict[str, int] = {}
+    found = [r.measured.ranks for r in series.points.get(load, []) if r.measured.ranks]
+    for ranks in found:
+        said = {one.host for one in ranks.per_rank if reasons.CLIENT_CPU in (limit.code for limit in one.limits)}
+        for host in ranks.hosts:
+            full[host] = full.get(host, 0) + (host in said)
+    if len(full) < 2:
+        return reasons.CLIENT_CPU
+    often = [n > (1 - rules.MAX_SUSPECT_SHARE) * len(found) for n in full.values()]
+    return ALL_CLIENTS_CPU if all(often) or not any(full.values()) else SOME_CLIENTS_CPU
 
 
 def _shares(series: Series, load: Load, end: str) -> list[float]:

@@ -6,7 +6,6 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from typing import NamedTuple
 
-from cqbench.files import reasons
 from cqbench.files.offered import Load
 from cqbench.samples.metric import BY_NAME
 from cqbench.samples.scaling import is_scaling
@@ -186,7 +185,7 @@ def _said(draft: Draft) -> str:
 def why(seen: Evidence) -> tuple[Decision, tuple[str, ...]]:
     """What a gain of more connections would show, and the codes of the reasons."""
     if seen.cpu_full:
-        return Decision.OTHER, (reasons.CLIENT_CPU if seen.full[0] else reasons.SERVER_CPU,)
+        return Decision.OTHER, (seen.limit,)  # the client's CPUs come first there, too
     if seen.proxy:
         return Decision.OTHER, (evidence.PROXY,)
     if seen.keeps_up:

@@ -126,7 +126,7 @@ def cannot_show(judged: Sequence[Judged]) -> list[str]:
     about = [j for j in judged if j.case.connections and not j.case.open_loop]
     cpus = {end: [evidence.allowed(s, end) for j in about for s in j.series()] for end in evidence.ENDS}
     least = {end: min(v for v in values if v) for end, values in cpus.items() if any(values)}
-    limited = any(r.limit in evidence.LIMITS for j in about for r in j.case.rows)
+    limited = any(r.limit in evidence.CPU_LIMITS for j in about for r in j.case.rows)
     best = max((r.throughput.value for j in about for r in j.case.rows if r.throughput), default=0.0)
     if least and best < rules.POST_RATIO and (limited or min(least.values()) < rules.FEW_CPUS):
         have = " and ".join(f"{value:.0f} {end} CPU{'s' * (value != 1)}" for end, value in least.items())

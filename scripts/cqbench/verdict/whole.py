@@ -11,7 +11,7 @@ from cqbench.files.asked import Asked
 from cqbench.samples.runs import Run
 from cqbench.samples.series import Series, load_series
 from cqbench.stats.ratios import MIN_REPETITIONS
-from cqbench.verdict import advice, cases, evidence, measure
+from cqbench.verdict import advice, cases, evidence, machines, measure
 from cqbench.verdict.cases import differing
 from cqbench.verdict.judge import judge
 from cqbench.verdict.model import Case, Decision, Judgement
@@ -39,7 +39,7 @@ def judge_runs(runs: Sequence[Run]) -> Judgement:
         cases=tuple(every),
         also=found.also,
         settings=tuple(advice.settings(judged, found.also)),
-        measure=tuple(measure.measure(judged, alone)),
+        measure=(*measure.measure(judged, alone), *machines.more_clients(series)),
         cannot_show=tuple(measure.cannot_show(judged)),
     )
 
@@ -64,7 +64,9 @@ def _machine(series: Sequence[Series], every: Sequence[Case]) -> str:
     fewest = min((c.repetitions for c in every), default=0)
     count = f"{fewest} repetition{'s' * (fewest != 1)}" if every else ""
     note = " (95 % intervals)" if fewest >= MIN_REPETITIONS else ""
-    return ", ".join(filter(None, [model, f"{' + '.join(cpus)} CPU" if all(cpus) else "", grpc, *same, count])) + note
+    several = "" if "ranks" in vary else first.words("ranks")
+    allowed = f"{' + '.join(cpus)} CPU" if all(cpus) else ""
+    return ", ".join(filter(None, [model, allowed, several, grpc, *same, count])) + note
 
 
 def _cpus(series: Sequence[Series], end: str) -> str:

@@ -12,6 +12,8 @@ from cqbench.verdict.model import Case, Decision, Effect, Row
 
 CODES = {
     reasons.CLIENT_CPU: "the client's CPUs are full",
+    evidence.SOME_CLIENTS_CPU: "the CPUs of one of the client machines are full, not of all",
+    evidence.ALL_CLIENTS_CPU: "the CPUs of all client machines are full",
     reasons.SERVER_CPU: "the server's CPUs are full",
     evidence.SERVER_THREADS: "all of the server's threads are busy",
     evidence.CLIENT_THREADS: "all of the client's threads are busy",

@@ -1,0 +1,1 @@
+"""One result of many client processes' files: `cqbench merge`, and the launcher that `cqbench run --ranks` uses."""

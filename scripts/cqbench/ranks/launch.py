@@ -1,0 +1,153 @@
+"""How client processes are started together: by mpirun, by srun, or each by a command of its own. Starts nothing.
+
+Launchers must not undo pinning, so they are told to bind nothing and each rank's command pins itself.
+"""
+
+from __future__ import annotations
+
+import os
+import shlex
+import signal
+from dataclasses import asdict, dataclass, replace
+from pathlib import Path
+from typing import Any
+
+from cqbench.files.offered import Load
+from cqbench.ranks import hosts
+from cqbench.ranks.hosts import HERE
+
+NONE, MPIRUN, SRUN = "none", "mpirun", "srun"
+LAUNCHERS = (MPIRUN, SRUN, NONE)
+# They hand what they are told to a shell on the other machine, as one line.
+THROUGH_A_SHELL = ("ssh", "rsh", "pdsh")
+HOST = "{host}"
+MAX_RANKS = 10_000
+# What ends by what one process sees ends at another time in each of them; the client says so too.
+BY_ITSELF = ("--total", "--skip-first", "--until-stable", "--find-rate", "--baseline")
+PATIENCE_S = 30  # of a rank with the others, when a point is to begin
+STOP_S = 5  # for the others to hand over what they have, when mpirun has lost a rank
+
+
+@dataclass(frozen=True)
+class Launch:
+    """hosts: of each rank; '' is this machine. cpus: lists for the ranks of a machine in turn; empty: not pinned.
+
+    template: what a rank's command is put behind, such as 'ssh {host}'; launcher none only. server_address: by which
+    the ranks reach a server that is started here; '' where all are here, too.
+    """
+
+    hosts: tuple[str, ...]
+    launcher: str
+    cpus: tuple[str, ...] = ()
+    template: str = ""
+    server_address: str = ""
+
+    @property
+    def count(self) -> int:
+        return len(self.hosts)
+
+    @property
+    def words(self) -> str:
+        """'8 on a:4, b:4 by mpirun'."""
+        by = f" by {self.launcher}" if self.launcher != NONE else ""
+        return f"{self.count} on {hosts.words(self.hosts)}{by}"
+
+    @property
+    def program(self) -> str:
+        """What the client's name ends with: MPI's launchers need the program that speaks MPI."""
+        return "" if self.launcher == NONE else "_mpi"
+
+    @property
+    def interrupt(self) -> int:
+        """What makes the ranks hand over what they have. mpirun would hold SIGINT back, and srun takes it for itself;
+        the client that they start takes SIGUSR1 for it.
+        """
+        return signal.SIGINT if self.launcher == NONE else signal.SIGUSR1
+
+    def at(self, load: Load) -> Launch:
+        """With as many ranks as there are calls in flight to divide, spread over the machines."""
+        count = self.count if load.open else min(self.count, int(load.number))
+        return replace(self, hosts=tuple(self.hosts[i * self.count // count] for i in range(count)))
+
+    def pinned(self) -> tuple[str, ...]:
+        """Of each rank its CPUs; '' where they are the machine's."""
+        places: dict[str, int] = {}
+        found = []
+        for host in self.hosts:
+            place = places[host] = places.get(host, -1) + 1
+            found.append(self.cpus[place % len(self.cpus)] if self.cpus else "")
+        return tuple(found)
+
+    def to_json(self) -> dict[str, Any]:
+        return asdict(self)
+
+
+def from_json(data: Any) -> Launch:
+    """Of to_json(), through a file. Raises ValueError."""
+    try:
+        found = {**data, "hosts": tuple(data["hosts"]), "cpus": tuple(data["cpus"])}
+        launch = Launch(**found)
+    except (KeyError, TypeError):
+        raise ValueError("what it says of ranks cannot be read") from None
+    if not launch.hosts or launch.launcher not in LAUNCHERS:
+        raise ValueError("what it says of ranks cannot be read")
+    return launch
+
+
+def commands(launch: Launch, client: list[str], folder: Path) -> list[list[str]]:
+    """What is to be started, all at once. client: the program with its flags, not pinned. folder: its rank files are
+    left there; for srun, what it needs is written there first. Raises OSError.
+    """
+    where = ["--rendezvous", str(folder)]
+    each = [_pinned([*client, *where], cpus) for cpus in launch.pinned()]
+    if launch.launcher == MPIRUN:
+        return [_mpirun(launch, each)]
+    if launch.launcher == SRUN:
+        return [_srun(launch, each, folder)]
+    together = ["--ranks", str(launch.count), "--rank-timeout", str(PATIENCE_S)]
+    return [
+        _started([*command, *together, "--rank", str(i)], launch.template, launch.hosts[i])
+        for i, command in enumerate(each)
+    ]
+
+
+def _pinned(command: list[str], cpus: str) -> list[str]:
+    return ["taskset", "-c", cpus, *command] if cpus else command
+
+
+def _started(command: list[str], template: str, host: str) -> list[str]:
+    words = [word.replace(HOST, host) for word in shlex.split(template)]
+    shell = bool(words) and Path(words[0]).name in THROUGH_A_SHELL
+    return [*words, *(map(shlex.quote, command) if shell else command)]
+
+
+def _mpirun(launch: Launch, each: list[list[str]]) -> list[str]:
+    """Neighbours with the same command are one part of it. Waiting ranks yield, as they may be more than CPUs."""
+    root = ["--allow-run-as-root"] if os.geteuid() == 0 else []
+    settings = ["--mca", "mpi_yield_when_idle", "1", "--mca", "odls_base_sigkill_timeout", str(STOP_S)]
+    parts: list[tuple[str, list[str], int]] = []
+    for host, command in zip(launch.hosts, each, strict=True):
+        if parts and parts[-1][:2] == (host, command):
+            parts[-1] = (host, command, parts[-1][2] + 1)
+        else:
+            parts.append((host, command, 1))
+    words: list[str] = []
+    for host, command, number in parts:
+        at = [] if host == HERE else ["-host", f"{host}:{number}"]
+        words += [*([":"] if words else []), "-np", str(number), *at, *command]
+    return ["mpirun", "--bind-to", "none", "--oversubscribe", *root, *settings, *words]
+
+
+def _srun(launch: Launch, each: list[list[str]], folder: Path) -> list[str]:
+    """The ranks' commands are a script, which each task asks for its own: srun has no other way to quote them."""
+    script, machines = folder / "ranks.sh", folder / "hosts"
+    cases = "".join(f"  {i}) exec {shlex.join(command)} ;;\n" for i, command in enumerate(each))
+    script.write_text(f'case "$SLURM_PROCID" in\n{cases}esac\n', encoding="utf-8")
+    named = [host for host in launch.hosts if host]
+    arbitrary = []
+    if named:
+        machines.write_text("".join(f"{host}\n" for host in named), encoding="utf-8")
+        arbitrary = ["--distribution=arbitrary", "--nodes", str(len(set(named)))]
+    flags = ["--mpi=pmix", "--cpu-bind=none", "--overlap", "--kill-on-bad-exit=0", "--ntasks", str(launch.count)]
+    setting = ["env", f"SLURM_HOSTFILE={machines}"] if named else []
+    return [*setting, "srun", *flags, *arbitrary, "sh", str(script)]

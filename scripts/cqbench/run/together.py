@@ -1,0 +1,124 @@
+"""One point by several client processes: started together, waited for, their files merged into one result."""
+
+from __future__ import annotations
+
+import signal
+import subprocess
+import time
+from collections.abc import Callable, Sequence
+from contextlib import ExitStack, suppress
+from dataclasses import dataclass
+from pathlib import Path
+
+from cqbench.files import storage
+from cqbench.files.source import BadDocument
+from cqbench.ranks import launch, members
+from cqbench.ranks.merge import merge
+from cqbench.run.processes import TICK_S, Finished, Interrupt, start
+
+GRACE_S = 15.0  # after a signal, to hand over what there is
+
+
+@dataclass
+class Started:
+    """A process, where it writes to, and why it was killed; '' where it was not."""
+
+    process: subprocess.Popen[str]
+    log: Path
+    why: str = ""
+
+    def finished(self) -> Finished:
+        text = self.log.read_text(encoding="utf-8", errors="replace")
+        return Finished(self.process.returncode, "", text, self.why)
+
+
+def run_all(
+    commands: Sequence[list[str]],
+    logs: Path,
+    interrupt: Interrupt,
+    patience_s: float,
+    tick: Callable[[float], None] = lambda _elapsed_s: None,
+    passed_on: int = signal.SIGINT,
+) -> list[Finished]:
+    """All at once, to their ends; what each printed is in logs/N.log. One that fails does not end the others.
+
+    Signals as in processes.run(): the first is passed on to all, as passed_on, a second kills them.
+    """
+    with ExitStack() as stack:
+        started = []
+        for i, command in enumerate(commands):
+            log = logs / f"{i}.log"
+            with log.open("w", encoding="utf-8") as file:
+                try:
+                    process = start(command, file, subprocess.STDOUT)
+                except OSError as error:
+                    return [Finished(127, "", "", f"cannot run {command[0]}: {error.strerror}")]
+            started.append(Started(process, log))
+            stack.callback(_end, process)
+        _wait(started, interrupt, patience_s, tick, passed_on)
+        return [one.finished() for one in started]
+
+
+def _end(process: subprocess.Popen[str]) -> None:
+    if process.poll() is None:
+        process.kill()
+        process.wait()
+
+
+def _wait(
+    started: Sequence[Started],
+    interrupt: Interrupt,
+    patience_s: float,
+    tick: Callable[[float], None],
+    passed_on: int,
+) -> None:
+    begin = time.monotonic()
+    give_up_at = begin + patience_s
+    seen = 0
+    while left := [one for one in started if one.process.poll() is None]:
+        now = time.monotonic()
+        if interrupt.count > seen:
+            if seen == 0:
+                for one in left:
+                    one.process.send_signal(passed_on)
+                give_up_at = min(give_up_at, now + GRACE_S)
+            seen = interrupt.count
+        if seen > 1 or now > give_up_at:
+            for one in left:
+                one.why = "killed: interrupted" if seen else f"killed: it had not ended after {patience_s:.0f} s"
+                _end(one.process)
+            return
+        tick(now - begin)
+        with suppress(subprocess.TimeoutExpired):
+            left[0].process.wait(TICK_S)
+
+
+def complaint(of: launch.Launch, done: Sequence[Finished]) -> str:
+    """Of the first that failed, one line; '' where none did."""
+    bad = [(i, one) for i, one in enumerate(done) if one.returncode or one.why]
+    if not bad:
+        return ""
+    first, one = bad[0]
+    who = f"rank {first}" if of.launcher == launch.NONE else of.launcher
+    more = f"; and {len(bad) - 1} more ranks" if len(bad) > 1 else ""
+    return f"{who}: {one.complaint()}{more}"
+
+
+def collect(folder: Path, output: Path, cpus: Sequence[str]) -> str:
+    """Merges what rank files there are into output. What is wrong with them, one line; '' for nothing. Raises OSError.
+
+    cpus: as merge() has them. A rank that was killed may have left half a file, or one without a point: it is missing.
+    """
+    usable, problems = [], []
+    for path in sorted(folder.glob("rank-*.json")):
+        try:
+            members.load([path])
+            usable.append(path)
+        except BadDocument as error:
+            problems.append(str(error))
+    if usable:
+        try:
+            storage.write_json(output, merge(members.load(usable), cpus))
+        except BadDocument as error:
+            problems.append(str(error))
+    return problems[0] if problems else ("" if usable else "no rank left a result")

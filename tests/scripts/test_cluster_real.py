@@ -1,0 +1,145 @@
+"""`cqbench run --ranks` and `cqbench merge` with real clients, where they know of ranks."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import os
+import shutil
+import signal
+import subprocess
+import sys
+import time
+from collections import Counter
+from pathlib import Path
+from typing import Any
+
+import pytest
+from experiment_standin import environment, finish, only_folder, statuses
+from hdrh.histogram import HdrHistogram
+from test_result_schema import complaints, programs
+
+TOML = """
+[experiment]
+name = "try"
+title = "A title"
+question = "Does it?"
+{load}
+warmup = 0.1
+interval = 0.5
+repetitions = 1
+
+[[variant]]
+name = "a"
+client_flags = "--api cq"
+"""
+
+
+@pytest.fixture(scope="module")
+def bin_dir() -> Path:
+    folder = programs()
+    done = subprocess.run([folder / "grpc_ping_client", "--help"], capture_output=True, text=True, check=True)
+    if "--rendezvous" not in done.stdout:
+        pytest.skip("this client knows nothing of ranks")
+    return folder
+
+
+def begin(bin_dir: Path, tmp_path: Path, load: str, *flags: str) -> subprocess.Popen[str]:
+    (tmp_path / "try.toml").write_text(TOML.format(load=load))
+    command = ["-m", "cqbench.cli", "run", str(tmp_path / "try.toml"), "--bin", str(bin_dir), *flags]
+    return subprocess.Popen(
+        [sys.executable, *command, "--results", str(tmp_path / "results")],
+        stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env=environment(),
+    )  # fmt: skip
+
+
+def run(bin_dir: Path, tmp_path: Path, load: str, *flags: str) -> Path:
+    status, _, stderr = finish(begin(bin_dir, tmp_path, load, *flags))
+    assert status == 0, stderr
+    return only_folder(tmp_path / "bin")  # the results are beside it
+
+
+def need(launcher: str, bin_dir: Path) -> None:
+    if launcher == "mpirun" and not (shutil.which("mpirun") and (bin_dir / "grpc_ping_client_mpi").exists()):
+        pytest.skip("there is no MPI here")
+
+
+def only(path: Path) -> Any:
+    data = json.loads(path.read_text())
+    assert complaints(data) == []
+    (point,) = data["benchmarks"]
+    return point
+
+
+def buckets(text: str) -> Counter[int]:
+    found = HdrHistogram.decode(text).get_recorded_iterator()
+    return Counter({step.value_iterated_to: step.count_at_value_iterated_to for step in found})
+
+
+@pytest.mark.parametrize(
+    ("launcher", "load", "asked"),
+    [("none", "inflight = [7]", ("inflight", 7)), ("none", "rates = [1000]", ("rate_asked_per_second", 1000)),
+     ("mpirun", "inflight = [7]", ("inflight", 7))],
+)  # fmt: skip
+def test_the_point_is_the_sum_of_its_ranks(
+    launcher: str, load: str, asked: tuple[str, int], bin_dir: Path, tmp_path: Path
+) -> None:
+    need(launcher, bin_dir)
+    folder = run(bin_dir, tmp_path, load, "--ranks", "3", "--launcher", launcher)
+    (name,) = statuses(folder)
+    point = only(folder / f"raw/{name}.json")
+    each = [only(folder / f"ranks/{name}/rank-{i}.json") for i in range(3)]
+    assert point[asked[0]] == asked[1] == sum(p[asked[0]] for p in each)
+    for key in ("completed", "calls_due", "calls_ok", "calls_sent", "failed", "latency_samples", "connections"):
+        assert point[key] == sum(p[key] for p in each), key
+    counted: Counter[int] = sum((buckets(p["latency_histogram"]) for p in each), Counter())
+    assert buckets(point["latency_histogram"]) == counted
+    assert point["latency_max_ns"] == max(p["latency_max_ns"] for p in each)
+    assert point["throughput_per_second"] == point["completed"] / (point["window_ns"] / 1e9)
+    assert len({p["rank"]["announced_open_ns"] for p in each}) == 1
+    assert [row["rank"] for row in point["ranks"]["per_rank"]] == [0, 1, 2]
+    assert "server_rpcs" in point and not [p for p in each[1:] if "server_rpcs" in p]
+    if asked[0] != "inflight":
+        assert len({p["schedule_hash"] for p in each}) == 3, "each rank draws its own"
+
+
+def test_ranks_stay_where_they_are_pinned(bin_dir: Path, tmp_path: Path) -> None:
+    cpus = sorted(os.sched_getaffinity(0))
+    lists = f"{cpus[0]};{cpus[-1]}"
+    folder = run(bin_dir, tmp_path, "inflight = [4]", "--ranks", "2", "--client-cpus", lists)
+    (name,) = statuses(folder)
+    point = only(folder / f"raw/{name}.json")
+    assert [row["cpus_allowed"] for row in point["ranks"]["per_rank"]] == [str(cpus[0]), str(cpus[-1])]
+    assert "rank-cpus" not in [reason["code"] for reason in point["suspect"]]
+
+
+def clients(tmp_path: Path) -> list[int]:
+    """Those that leave their files below it, as /proc has them; not mpirun, which has the same words."""
+    found = []
+    for path in Path("/proc").glob("[0-9]*/cmdline"):
+        with contextlib.suppress(OSError):
+            words = path.read_bytes().decode(errors="replace").split("\0")
+            if Path(words[0]).name.startswith("grpc_ping_client") and any(str(tmp_path) in w for w in words[1:]):
+                found.append(int(path.parent.name))
+    return sorted(found)
+
+
+@pytest.mark.parametrize("launcher", ["none", "mpirun"])
+def test_a_rank_that_is_killed_in_the_window_costs_its_point(launcher: str, bin_dir: Path, tmp_path: Path) -> None:
+    """The other point is whole, and of this one there is what the others measured."""
+    need(launcher, bin_dir)
+    flags = ("--ranks", "3", "--launcher", launcher, "--interval", "3")
+    process = begin(bin_dir, tmp_path, "inflight = [3, 6]", *flags)
+    give_up_at = time.monotonic() + 60
+    while len(clients(tmp_path)) < 3 and time.monotonic() < give_up_at:
+        time.sleep(0.02)
+    time.sleep(1.5)  # agreeing takes less, the window more
+    os.kill(clients(tmp_path)[-1], signal.SIGKILL)
+    status, _, stderr = finish(process)
+    assert status == 1, stderr
+    folder = only_folder(tmp_path / "bin")
+    assert sorted(statuses(folder).values()) == ["failed", "ok"], stderr
+    (name,) = (name for name, what in statuses(folder).items() if what == "failed")
+    point = only(folder / f"raw/{name}.json")
+    assert point["partial"] and len(point["ranks"]["missing"]) == 1
+    assert point["completed"] == sum(row["completed"] for row in point["ranks"]["per_rank"]) > 0
