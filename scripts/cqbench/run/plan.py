@@ -152,18 +152,20 @@ def client_command(
     host: str,
     output: Path,
     server_pid: int = 0,
+    control: str = "",
 ) -> list[str]:
     """numbers: of the loads, '8' or a list; a search has none. The sid build does not see our folders: it writes to
     standard output.
 
-    server_pid: of a server that cannot be asked, to look at from outside; 0: none.
+    server_pid: of a server that cannot be asked, to look at from outside; 0: none. control: where a server can be asked
+    that is not asked at host, HOST:PORT; '': at host.
     """
     command = programs.command(variant.build, experiment.program("grpc_ping_client"), variant.client_env)
     to = [] if variant.build == "sid" else ["--output", str(output)]
     sweep = ["--rate-list" if experiment.open else "--inflight-list", numbers]
     loads = ["--find-rate", experiment.loads[0].search] if experiment.searches else sweep
     durations = ["--warmup", f"{experiment.warmup_s:.9g}", "--interval", f"{experiment.interval_s:.9g}"]
-    looks = ["--server-pid", f"{server_pid}"] if server_pid else []
+    looks = ["--server-pid", f"{server_pid}"] if server_pid else ["--control", control] if control else []
     flags = ["--host", host, *looks, *variant.client_flags, *loads, *durations, "--format", "json", *to]
     return cpus.pinned([*command, *flags], placement.client)
 
@@ -237,7 +239,8 @@ def _fill(text: str, indent: str) -> str:
 def _commands(experiment: Experiment, variant: Variant, placement: cpus.Placement, programs: Programs) -> list[str]:
     """As they are typed."""
     host = variant.host or "HOST:PORT"
-    client = client_command(experiment, variant, placement, programs, "N", host, Path("FILE"))
+    control = "GRPC-HOST:PORT" if variant.asked_elsewhere else ""
+    client = client_command(experiment, variant, placement, programs, "N", host, Path("FILE"), control=control)
     server = [] if variant.host else [*server_command(experiment, variant, placement, programs), "--port", "0"]
     proxy = [] if variant.added_rtt_ms is None else [*proxy_command(placement, programs), "-port", "API-PORT"]
     needs = [f"    needs gRPC {variant.needs_grpc}, or is not run"] if variant.needs_grpc else []

@@ -123,7 +123,7 @@ class Runner:
         if variant.added_rtt_ms is None:
             return self.run_client(unit, entry, path, [server])
         command = plan.proxy_command(self.placements[unit.variant], self.programs)
-        proxy = Toxiproxy(command, server.address, variant.added_rtt_ms, self.log(unit, "proxy"))
+        proxy = Toxiproxy(command, server.target, variant.added_rtt_ms, self.log(unit, "proxy"))
         try:
             with proxy:
                 used = {"proxy": f"toxiproxy {proxy.version}", "proxy_command": shlex.join(proxy.command)}
@@ -135,7 +135,7 @@ class Runner:
 
     def make_server(self, unit: Unit, variant: Variant) -> Server:
         command = plan.server_command(self.experiment, variant, self.placements[variant.name], self.programs)
-        return Server(command, self.log(unit, "server"))
+        return Server(command, self.log(unit, "server"), http=variant.connect == "http")
 
     def log(self, unit: Unit, what: str) -> Path:
         """Where a program of a unit writes to."""
@@ -149,10 +149,13 @@ class Runner:
     ) -> tuple[Document | None, list[str]]:
         """services: what it talks to, the last one directly; none where the server is elsewhere."""
         variant, placement = self.variants[unit.variant], self.placements[unit.variant]
-        host = services[-1].address if services else variant.host
+        host = services[-1].target if services else variant.host
         numbers = f"{unit.load.number:.12g}"
         pid = services[0].pid if services and variant.server_program else 0
-        command = plan.client_command(self.experiment, variant, placement, self.programs, numbers, host, path, pid)
+        control = services[0].address if services and variant.asked_elsewhere else ""
+        command = plan.client_command(
+            self.experiment, variant, placement, self.programs, numbers, host, path, pid, control
+        )
         entry["client_command"] = shlex.join(command)
         done = run(command, self.interrupt, plan.patience_seconds(self.experiment), self.progress.tick)
         if "--output" not in command and done.stdout.strip():
