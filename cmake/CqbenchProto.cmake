@@ -1,11 +1,11 @@
-# cqbench_add_protos(TARGET FILE.proto... [FROM FOLDER] [MESSAGES_ONLY] [LINK TARGET...]): compiles the files with
-# protoc and the gRPC plugin into a static library. Generated headers are SYSTEM headers and generated sources carry no
+# cqbench_add_protos(TARGET FILE.proto... [FROM FOLDER] [MESSAGES_ONLY | STUBS_ONLY] [LINK TARGET...]): compiles the files
+# with protoc and the gRPC plugin into a static library. Generated headers are SYSTEM headers and generated sources carry no
 # warnings of ours: they are not ours to fix.
 # FROM: the folder that the files' names, and those of their headers, are relative to; without it they are this folder's,
-# and their headers are in cqbench/proto. MESSAGES_ONLY: without services' stubs, and so without gRPC. LINK: libraries of
-# other protos that these import.
+# and their headers are in cqbench/proto. MESSAGES_ONLY: without services' stubs, and so without gRPC; STUBS_ONLY: these
+# alone, for files whose messages are in a library of LINK's. LINK: libraries of other protos that these import.
 function(cqbench_add_protos target)
-  cmake_parse_arguments(PARSE_ARGV 1 arg "MESSAGES_ONLY" "FROM" "LINK")
+  cmake_parse_arguments(PARSE_ARGV 1 arg "MESSAGES_ONLY;STUBS_ONLY" "FROM" "LINK")
   if(arg_FROM)
     set(include ${CMAKE_CURRENT_BINARY_DIR}/generated_${target})
     set(out ${include})
@@ -14,24 +14,30 @@ function(cqbench_add_protos target)
     set(include ${CMAKE_CURRENT_BINARY_DIR}/generated)
     set(out ${include}/cqbench/proto)
   endif()
-  set(plugin --grpc_out=${out} --plugin=protoc-gen-grpc=${CQBENCH_GRPC_CPP_PLUGIN})
+  set(messages --cpp_out=${out})
+  set(stubs --grpc_out=${out} --plugin=protoc-gen-grpc=${CQBENCH_GRPC_CPP_PLUGIN})
+  set(kinds pb grpc.pb)
   set(runtime gRPC::grpc++ protobuf::libprotobuf)
   if(arg_MESSAGES_ONLY)
-    set(plugin)
+    set(stubs)
+    set(kinds pb)
     set(runtime protobuf::libprotobuf)
+  elseif(arg_STUBS_ONLY)
+    set(messages)
+    set(kinds grpc.pb)
   endif()
   file(MAKE_DIRECTORY ${out})
   set(sources)
   foreach(proto IN LISTS arg_UNPARSED_ARGUMENTS)
     cmake_path(REMOVE_EXTENSION proto OUTPUT_VARIABLE name)
-    set(generated ${out}/${name}.pb.cc ${out}/${name}.pb.h)
-    if(NOT arg_MESSAGES_ONLY)
-      list(APPEND generated ${out}/${name}.grpc.pb.cc ${out}/${name}.grpc.pb.h)
-    endif()
+    set(generated)
+    foreach(kind IN LISTS kinds)
+      list(APPEND generated ${out}/${name}.${kind}.cc ${out}/${name}.${kind}.h)
+    endforeach()
     add_custom_command(
       OUTPUT ${generated}
-      COMMAND protobuf::protoc --proto_path=${arg_FROM} --proto_path=${CQBENCH_GOOGLEAPIS_DIR} --cpp_out=${out}
-              ${plugin} ${proto}
+      COMMAND protobuf::protoc --proto_path=${arg_FROM} --proto_path=${CQBENCH_GOOGLEAPIS_DIR} ${messages}
+              ${stubs} ${proto}
       DEPENDS ${arg_FROM}/${proto}
       WORKING_DIRECTORY ${arg_FROM}
       COMMENT "Generating C++ from ${proto}"

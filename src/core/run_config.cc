@@ -180,7 +180,7 @@ absl::StatusOr<HttpCall> ParseHttpCall(absl::string_view text) {
   const size_t space = text.find(' ');
   HttpCall call;
   if (space != absl::string_view::npos) {
-    call = {std::string(text.substr(0, space)), std::string(text.substr(space + 1)), ""};
+    call = {std::string(text.substr(0, space)), std::string(text.substr(space + 1)), "", ""};
   }
   const bool method = !call.method.empty() && call.method.size() <= 32 &&
                       std::all_of(call.method.begin(), call.method.end(),

@@ -53,6 +53,8 @@ typename M::Response ResponseTo(const typename M::Request& request) {
     typename M::Gathered gathered{};
     static_cast<void>(M::Take(request, gathered));
     static_cast<void>(M::Answer(gathered, &response));
+  } else if constexpr (M::kShape == Shape::kServerStreaming) {
+    static_cast<void>(HandleNext<M>(request, /*left=*/0, &response));
   } else {
     static_cast<void>(M::Handle(request, &response));
   }

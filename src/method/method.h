@@ -54,10 +54,18 @@ concept Answers = requires(const typename M::Request& request, typename M::Respo
   { M::HandleBytes(request_bytes, response_bytes) } -> std::same_as<grpc::Status>;
 };
 
+// The same where answers of a stream differ: `left` is how many follow this one.
+template <typename M>
+concept AnswersInOrder = requires(const typename M::Request& request, uint32_t left, typename M::Response* response,
+                                  const grpc::ByteBuffer& request_bytes, grpc::ByteBuffer* response_bytes) {
+  { M::Handle(request, left, response) } -> std::same_as<grpc::Status>;
+  { M::HandleBytes(request_bytes, left, response_bytes) } -> std::same_as<grpc::Status>;
+};
+
 // Server-streaming: CountResponses() says how many answers the request asks for, then Handle() makes each.
 template <typename M>
-concept AnswersOften = Answers<M> &&
-    requires(const typename M::Request& request, const grpc::ByteBuffer& bytes, uint32_t* count) {
+concept AnswersOften = (Answers<M> || AnswersInOrder<M>)&&requires(const typename M::Request& request,
+                                                                   const grpc::ByteBuffer& bytes, uint32_t* count) {
   { M::CountResponses(request, count) } -> std::same_as<grpc::Status>;
   { M::CountResponsesInBytes(bytes, count) } -> std::same_as<grpc::Status>;
 };
@@ -110,6 +118,24 @@ template <typename M>
 consteval bool HasContent() {
   if constexpr (requires { M::kHasContent; }) return M::kHasContent;
   return false;
+}
+
+// The answer of a stream after which `left` follow.
+template <AnswersOften M>
+grpc::Status HandleNext(const typename M::Request& request, uint32_t left, typename M::Response* response) {
+  if constexpr (AnswersInOrder<M>) {
+    return M::Handle(request, left, response);
+  } else {
+    return M::Handle(request, response);
+  }
+}
+template <AnswersOften M>
+grpc::Status HandleNextBytes(const grpc::ByteBuffer& request, uint32_t left, grpc::ByteBuffer* response) {
+  if constexpr (AnswersInOrder<M>) {
+    return M::HandleBytes(request, left, response);
+  } else {
+    return M::HandleBytes(request, response);
+  }
 }
 
 template <typename M>

@@ -7,6 +7,7 @@
 #include "src/method/blob.h"
 #include "src/method/echo.h"
 #include "src/method/flex.h"
+#include "src/method/library.h"
 #include "src/method/method.h"
 #include "src/method/ping.h"
 #include "src/method/user.h"
@@ -43,6 +44,7 @@ struct Methods {
 
 using AllMethods = Methods<PingUnary, PingStreaming,                            //
                            EchoUnary, EchoStreaming, EchoUpload, EchoDownload,  //
-                           UserCreate, BlobPut, BlobGet, FlexNormal>;
+                           UserCreate, BlobPut, BlobGet, FlexNormal,            //
+                           LibraryGet, LibraryList, LibraryStream, LibraryCreate, LibraryUpdate, LibraryDelete>;
 
 }  // namespace cqbench

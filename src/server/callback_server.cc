@@ -90,12 +90,12 @@ class DownloadReactor final : public StreamReactor<grpc::ServerWriteReactor<type
  private:
   void Next(Nanos arrived) {
     if (left_ == 0) return this->Finish(grpc::Status::OK);
-    const grpc::Status status = M::Handle(request_, &response_.Next());
+    --left_;
+    const grpc::Status status = HandleNext<M>(request_, left_, &response_.Next());
     this->probes_.load->Spend();
     if (!status.ok()) return this->Fail(status);
     this->Answered(arrived);
-    if (--left_ > 0)
-      return this->StartWrite(&response_.Current(), std::exchange(options_, this->probes_.write_options));
+    if (left_ > 0) return this->StartWrite(&response_.Current(), std::exchange(options_, this->probes_.write_options));
     this->StartWriteAndFinish(&response_.Current(), grpc::WriteOptions(), status);
   }
 

@@ -80,7 +80,11 @@ GenericMethod DescribeBytes() {
   using Bytes = grpc::ByteBuffer;
   using State = GenericCallState;
   GenericMethod method{.path = PathOf<M>(), .shape = M::kShape};
-  if constexpr (Answers<M>) {
+  if constexpr (M::kShape == Shape::kServerStreaming) {
+    method.handle = [](State& state, Bytes& request, Bytes* response) {
+      return HandleNextBytes<M>(request, state.left, response);
+    };
+  } else if constexpr (Answers<M>) {
     method.handle = [](State&, Bytes& request, Bytes* response) { return M::HandleBytes(request, response); };
   }
   if constexpr (AnswersOften<M>) {
@@ -115,11 +119,16 @@ GenericMethod DescribeMessages() {
   using Bytes = grpc::ByteBuffer;
   using State = GenericCallState;
   GenericMethod method{.path = PathOf<M>(), .shape = M::kShape};
-  if constexpr (Answers<M>) {
-    method.handle = [](State& state, [[maybe_unused]] Bytes& request, Bytes* bytes) -> grpc::Status {
-      if constexpr (!AnswersOften<M>) {
-        if (grpc::Status status = ParseRequest<M>(state, request); !status.ok()) return status;
-      }
+  if constexpr (M::kShape == Shape::kServerStreaming) {
+    method.handle = [](State& state, Bytes& /*request*/, Bytes* bytes) -> grpc::Status {
+      auto& messages = state.Messages<M>();
+      typename M::Response& response = messages.response.Next();
+      grpc::Status status = HandleNext<M>(messages.request.Current(), state.left, &response);
+      return status.ok() ? WriteResponse<M>(state, response, bytes) : status;
+    };
+  } else if constexpr (Answers<M>) {
+    method.handle = [](State& state, Bytes& request, Bytes* bytes) -> grpc::Status {
+      if (grpc::Status status = ParseRequest<M>(state, request); !status.ok()) return status;
       auto& messages = state.Messages<M>();
       typename M::Response& response = messages.response.Next();
       if (grpc::Status status = M::Handle(messages.request.Current(), &response); !status.ok()) return status;

@@ -63,7 +63,7 @@ struct SyncHandler {
     grpc::Status status = M::CountResponses(*request, &left);
     bool written = true;
     for (; written && status.ok() && left > 0; --left) {
-      status = M::Handle(*request, &response.Next());
+      status = HandleNext<M>(*request, left - 1, &response.Next());
       probes.load->Spend();
       if (!status.ok()) break;
       probes.counts->Answered();

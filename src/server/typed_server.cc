@@ -184,13 +184,14 @@ class DownloadCall : public TypedCall<M, grpc::ServerAsyncWriter<typename M::Res
   void Next(Thread& thread, Nanos arrived) {
     if (left_ == 0) return Finish(grpc::Status::OK);
     typename M::Response& response = this->response_.Next();
-    const grpc::Status status = M::Handle(this->request_.Current(), &response);
+    --left_;
+    const grpc::Status status = HandleNext<M>(this->request_.Current(), left_, &response);
     thread.Spend();
     if (!status.ok()) return Fail(status);
     thread.Answered();
     this->handled_at_ = thread.times().Handled(arrived);
     const bool first = std::exchange(state_, State::kWriting) == State::kPosted;
-    if (--left_ > 0) return this->stream_->Write(response, thread.write_options(first), this->Tag());
+    if (left_ > 0) return this->stream_->Write(response, thread.write_options(first), this->Tag());
     this->stream_->WriteAndFinish(response, grpc::WriteOptions(), status, this->LastTag());
   }
   void Fail(const grpc::Status& status) {

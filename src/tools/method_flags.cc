@@ -58,9 +58,9 @@ std::string FullName(const MethodInfo& method) {
 
 MethodFlags::MethodFlags(CLI::App& app, RunConfig& run) : run_(run), workload_(Workloads().front()) {
   MessageConfig& message = run.message;
-  workload_option_ = AddChoice(
-      app, "--workload", workload_, Workloads(),
-      "the set of methods: the empty ping, payloads, a user's record, streams of chunks, or a message of many fields");
+  workload_option_ = AddChoice(app, "--workload", workload_, Workloads(),
+                               "the set of methods: the empty ping, payloads, a user's record, streams of chunks, a "
+                               "message of many fields, or a library of books that HTTP and JSON reach, too");
   method_option_ =
       app.add_option("--method", method_,
                      absl::StrCat("what is called: ", AllMethodNames(), " (default: the workload's first)"))

@@ -66,7 +66,8 @@ void PrintTo(const Method& method, std::ostream* out) {
   *out << method.workload << "/" << method.name;
 }
 constexpr Method kMethods[] = {{"ping", "unary"},  {"ping", "streaming"}, {"echo", "unary"},  {"echo", "streaming"},
-                               {"echo", "upload"}, {"echo", "download"},  {"user", "create"}, {"flex", "normal"}};
+                               {"echo", "upload"}, {"echo", "download"},  {"user", "create"}, {"flex", "normal"},
+                               {"library", "get"}, {"library", "stream"}};
 
 class MethodTest : public testing::TestWithParam<std::tuple<std::string, Method>> {
  protected:
