@@ -12,8 +12,10 @@ from contextlib import ExitStack
 from pathlib import Path
 
 import pytest
+from cqbench.files.result import load
 from cqbench.run.processes import Server
 from gateway_calls import INVALID, RIGHT, UNIMPLEMENTED, WRONG, Call, book, h2c, http1
+from test_result_schema import programs
 
 ROOT = Path(__file__).parents[2]
 MODES = ("inprocess", "inprocess-equal", "proxy", "proxy-equal")
@@ -96,6 +98,18 @@ def test_own_options_and_equal_ones_differ_where_they_say(mode: str, servers: di
     unread = Call("unread", "PATCH", "shelves/1/books/1", {"read": False})
     assert json.loads(http1(own, unread)[1]) == {**book(1), "read": False}
     assert json.loads(http1(equal, unread)[1]) == book(1)
+
+
+# What the answers have to be is in src/method/library.cc: both make the same books.
+@pytest.mark.parametrize("method", ["get", "list", "stream", "create", "update", "delete"])
+def test_our_client_finds_every_answer_right(method: str, servers: dict[str, Server], tmp_path: Path) -> None:
+    asked = ["--api", "cq", "--workload", "library", "--method", method]
+    short = ["--inflight-list", "1", "--warmup", "0.05", "--interval", "0.1", "--output", str(tmp_path / "out.json")]
+    client = [str(programs() / "grpc_ping_client"), "--host", servers["proxy"].address, *asked, *short]
+    done = subprocess.run(client, capture_output=True, text=True, timeout=60, check=False)
+    assert done.returncode == 0, done.stderr
+    (point,) = load(tmp_path / "out.json").points
+    assert point.completed > 0 and point.failed == 0, point.errors
 
 
 def test_another_backend_is_called(program: Path, servers: dict[str, Server], tmp_path: Path) -> None:
