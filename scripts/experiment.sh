@@ -63,7 +63,7 @@ if ! has_flag "--plan --list --template --keys --bin" "$@"; then
   while read -r what version folder; do
     [[ $what != toxiproxy ]] || install_toxiproxy "$version" "$folder"
     # Those of ours that Go builds; any other program is the caller's to build.
-    [[ ! "$what $version" =~ ^program\ build/(lineup|gateway)/ ]] || go_servers+=("${BASH_REMATCH[1]}")
+    [[ ! "$what $version" =~ ^program\ build/(lineup|grpc-gateway)/ ]] || go_servers+=("${BASH_REMATCH[1]}")
   done <<<"$needs"
   install_all
   targets=(grpc_ping_server grpc_ping_client)

@@ -32,7 +32,7 @@ if ! has_flag "--plan --bin" "$@"; then
     "$ROOT/scripts/lineup/build.sh" || say "no Go servers: ours are measured alone"
   fi
   if has_flag --transcoding "$@"; then
-    "$ROOT/scripts/gateway/build.sh" || say "no Go server: ours is measured alone"
+    "$ROOT/scripts/grpc-gateway/build.sh" || say "no Go server: ours is measured alone"
   fi
 fi
 exec_cqbench peers "$@"

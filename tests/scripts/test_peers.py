@@ -189,7 +189,7 @@ def test_over_http_both_clients_have_the_same_connections_on_every_front() -> No
 def test_fronts_are_started_with_an_http_port(tmp_path: Path) -> None:
     ours, theirs = (transcoding.command(f"http:{name}", tmp_path) for name in ("descriptor", "grpc-gateway"))
     assert ours[:3] == [str(tmp_path / "grpc_ping_server"), "--http", "localhost:0"] and "descriptor" in ours
-    assert theirs[0].endswith("build/gateway/gateway") and "--equal" in theirs
+    assert theirs[0].endswith("build/grpc-gateway/grpc-gateway") and "--equal" in theirs
     assert transcoding.is_built("http:bare")
 
 

@@ -203,7 +203,7 @@ def command(**given: Any) -> int:
     absent = {tool: why for tool, why in absent_peers(options.bin).items() if tool in asked}
     wanted = [m for m in measurements if m.tool not in absent and not m.part_of and is_built(m.server)]
     if any(not is_built(m.server) for m in measurements):
-        script = "gateway" if options.transcoding else "lineup"
+        script = "grpc-gateway" if options.transcoding else "lineup"
         say(f"the Go servers are left out: scripts/{script}/build.sh, which takes Go, has not built them")
     announce(options, placement, absent, wanted)
     if options.plan:

@@ -10,7 +10,7 @@ from cqbench.peers.targets import Measurement, Ratio
 HTTP = "http:"  # begins the name of a server with an HTTP port
 PATH = "/v1/shelves/1/books/1"
 INFLIGHT = 16
-GATEWAY = Path(__file__).resolve().parents[3] / "build/gateway/gateway"
+GATEWAY = Path(__file__).resolve().parents[3] / "build/grpc-gateway/grpc-gateway"
 # By name, the flags of ours; None: grpc-gateway.
 FRONTS: dict[str, tuple[str, ...] | None] = {
     "bare": ("--transcoder", "none"),

@@ -17,7 +17,7 @@ CPU = f"{'clt us':>7} {'srv us':>7}"
 LEGEND = (
     "ns/op: one call after the other, in brackets the 95 % interval (six repetitions on); / first: to the first of\n"
     "its kind. B/op, allocs: what client and server together ask malloc for per call, and the server alone. clt us,\n"
-    "srv us: CPU time per call. Medians; -: not measured (scripts/gateway/build.sh --bench counts in Go)."
+    "srv us: CPU time per call. Medians; -: not measured (scripts/grpc-gateway/build.sh --bench counts in Go)."
 )
 
 

@@ -14,7 +14,7 @@ from pathlib import Path
 import pytest
 from cqbench.files.result import load
 from cqbench.run.processes import Server
-from gateway_calls import INVALID, RIGHT, UNIMPLEMENTED, WRONG, Call, book, h2c, http1
+from library_calls import INVALID, RIGHT, UNIMPLEMENTED, WRONG, Call, book, h2c, http1
 from test_result_schema import programs
 
 ROOT = Path(__file__).parents[2]
@@ -26,8 +26,8 @@ Ask = Callable[[str, Call], tuple[int, str]]
 def program() -> Path:
     if shutil.which("go", path=f"{os.environ.get('PATH', os.defpath)}:/usr/local/go/bin") is None:
         pytest.skip("there is no Go to build it with")
-    subprocess.run([ROOT / "scripts/gateway/build.sh"], check=True, timeout=900)
-    return ROOT / "build/gateway/gateway"
+    subprocess.run([ROOT / "scripts/grpc-gateway/build.sh"], check=True, timeout=900)
+    return ROOT / "build/grpc-gateway/grpc-gateway"
 
 
 @pytest.fixture(scope="module")
@@ -137,7 +137,7 @@ def test_wrong_flags(flags: list[str], complaint: str, program: Path) -> None:
 
 def test_the_benchmark_has_the_documents_rows_with_allocations_of_both_ends_and_of_the_server(program: Path) -> None:
     rows = ["GRPC_GetBook", "HTTP_GetBook", "HTTP_UpdateBook", "HTTP_DeleteBook"]
-    bench = [str(ROOT / "scripts/gateway/build.sh"), "--bench", "-benchtime", "10x"]
+    bench = [str(ROOT / "scripts/grpc-gateway/build.sh"), "--bench", "-benchtime", "10x"]
     done = subprocess.run(bench, capture_output=True, text=True, timeout=300, check=True)
     found = {line.split()[0].rpartition("-")[0]: line for line in done.stdout.splitlines() if "ns/op" in line}
     assert set(found) == {f"Benchmark{where}/{m}/{r}" for where in ("Together", "Apart") for m in MODES for r in rows}

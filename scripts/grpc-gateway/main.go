@@ -24,7 +24,7 @@ type config struct {
 }
 
 func usage(complaint error) {
-	fmt.Fprintf(os.Stderr, "gateway: %v\n", complaint)
+	fmt.Fprintf(os.Stderr, "grpc-gateway: %v\n", complaint)
 	os.Exit(2)
 }
 

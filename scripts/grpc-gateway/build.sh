@@ -1,9 +1,9 @@
 #!/usr/bin/env bash
-# Builds the Go peer of transcoding, grpc-gateway with the library of proto/library.proto, as build/gateway/gateway: the
+# Builds the Go peer of transcoding, grpc-gateway with the library of proto/library.proto, as build/grpc-gateway/grpc-gateway: the
 # protobuf code is generated there, with the generators that go.mod pins; nothing generated is kept in the tree. Needs
 # Go 1.21 or newer (which fetches the one that go.mod asks for) and protoc. A minute or two the first time.
 #
-# Usage: scripts/gateway/build.sh [--bench [FLAG OF go test...] | --help]
+# Usage: scripts/grpc-gateway/build.sh [--bench [FLAG OF go test...] | --help]
 #   --bench  then measure as Go does it, ns/op, B/op and allocs/op of the same rows as larking's benchmark:
 #            `go test -bench .` with these flags, such as -count 6 -benchtime 2s
 # Exit status: 0; 1 there is no Go, it could not be built, or a benchmark failed.
@@ -19,9 +19,9 @@ fi
 need_go "the Go server of transcoding"
 python_venv build # has google/api/annotations.proto
 
-folder=$ROOT/build/gateway
+folder=$ROOT/build/grpc-gateway
 mkdir -p "$folder/src"/{library,asis,equal}
-cp "$ROOT"/scripts/gateway/{go.mod,go.sum,*.go} "$folder/src/"
+cp "$ROOT"/scripts/grpc-gateway/{go.mod,go.sum,*.go} "$folder/src/"
 
 # generate: the package library, its messages and service; and grpc-gateway's handlers twice: asis as it makes them, and
 # equal, which makes no field mask from the body of a PATCH.
@@ -41,12 +41,12 @@ generate() {
 build() {
   cd "$folder/src" || return
   GOBIN=$folder/bin go install tool && generate &&
-    go build -o "$folder/gateway" .
+    go build -o "$folder/grpc-gateway" .
 }
 
 build_logged "the Go server of transcoding" "$folder/build.log" build
 if (($# > 0)); then
   shift
   cd "$folder/src"
-  GATEWAY=$folder/gateway exec go test -run '^$' -bench . -benchmem "$@"
+  GATEWAY=$folder/grpc-gateway exec go test -run '^$' -bench . -benchmem "$@"
 fi
