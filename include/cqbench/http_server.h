@@ -37,6 +37,13 @@ struct HttpRequest {
   int thread = 0;  // which loop this is, from 0: an index for what a handler keeps by thread
 };
 
+// How an answer begins. Texts must be fit for a header line; empty: no such header.
+struct HttpHead {
+  int status = 200;  // 200..599; 204 and 304 have no body
+  std::string_view content_type;
+  std::string_view allow;  // of a 405: "GET, PATCH"
+};
+
 // The answer's body while it grows. One thread at a time; any thread. Destroyed before End(), it breaks the answer off
 // so that the client sees that it is not whole (the connection ends, or the stream is reset).
 class HttpStream {
@@ -66,7 +73,7 @@ class HttpStream {
 };
 
 // The right to answer one request, once. One thread at a time; any thread; may outlive the server. Destroyed
-// unanswered, it answers 500. `content_type` may be empty (no such header) and must be fit for a header line.
+// unanswered, it answers 500.
 class HttpReply {
  public:
   explicit HttpReply(HttpExchange* exchange) : exchange_(exchange) {}
@@ -74,8 +81,11 @@ class HttpReply {
   HttpReply& operator=(HttpReply&& other) noexcept;
   ~HttpReply() { Drop(); }
 
-  // The whole answer. `status` is in 200..599; 204 and 304 have no body. The arguments may be the request's own views.
-  void Send(int status, std::string_view content_type, std::string_view body);
+  // The whole answer. The arguments may be the request's own views.
+  void Send(const HttpHead& head, std::string_view body);
+  void Send(int status, std::string_view content_type, std::string_view body) {
+    Send(HttpHead{status, content_type, {}}, body);
+  }
   // The head of an answer whose body grows. `on_room` is called on the loop's thread once after each kFull, when there
   // is room again or nobody listens any more; it must not block, may write, and must own what it touches: the call may
   // cross with a Break() on another thread. Empty for writers that ask again by themselves.

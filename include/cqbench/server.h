@@ -2,7 +2,9 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <memory>
+#include <mutex>
 #include <optional>
 #include <string>
 #include <vector>
@@ -97,6 +99,14 @@ class PingServer {
   // A channel to this server that uses no socket.
   virtual std::shared_ptr<grpc::Channel> InProcessChannel(const grpc::ChannelArguments& arguments) = 0;
 
+  // The same calls come in at that address, too: `messages` says how many were answered there without this server (0
+  // where all are passed on to it). For what the server says of itself. Any thread; so is `messages`, which must be
+  // there until Shutdown() has returned.
+  void AddFront(const Target& address, std::function<uint64_t()> messages);
+  std::vector<Target> fronts() const;
+  // Counts().messages and those of the fronts.
+  uint64_t Messages() const;
+
   // What it listens on, ports resolved.
   const std::vector<Target>& listening() const { return listening_; }
   int tcp_echo_port() const;  // 0: there is none; from the thread that started it
@@ -111,6 +121,13 @@ class PingServer {
   const std::unique_ptr<ServiceTimes> times_;
   const std::unique_ptr<const ServiceLoad> load_;
   std::unique_ptr<TcpEchoServer> tcp_echo_;
+
+  struct Front {
+    Target address;
+    std::function<uint64_t()> messages;
+  };
+  mutable std::mutex mutex_;
+  std::vector<Front> fronts_;  // guarded by mutex_
 };
 
 // Accepts calls when it returns. Errors are one line: NOT_FOUND for a host that does not resolve, UNAVAILABLE when an

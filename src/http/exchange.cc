@@ -60,16 +60,17 @@ void HttpExchange::Handle(const HttpHandler& handler, const HttpRequest& request
   handling = outer;
 }
 
-void HttpExchange::Send(int status, std::string_view content_type, std::string_view body) {
+void HttpExchange::Send(const HttpHead& head, std::string_view body) {
   if (handling == this) {
     handling = nullptr;
-    if (attached() != nullptr) OnAnswer(status, content_type, body);
+    if (attached() != nullptr) OnAnswer(head, body);
     OnReleased();
     return;
   }
   late_ = Late::kAnswer;
-  late_status_ = status;
-  late_type_.assign(content_type);
+  late_status_ = head.status;
+  late_type_.assign(head.content_type);
+  late_allow_.assign(head.allow);
   late_body_.assign(body);
   if (!mailbox_->Push(this)) delete this;
 }
@@ -117,7 +118,7 @@ Session* HttpExchange::Deliver() {
   Session* const session = attached();
   switch (std::exchange(late_, Late::kNothing)) {
     case Late::kAnswer:
-      if (session != nullptr) OnAnswer(late_status_, late_type_, late_body_);
+      if (session != nullptr) OnAnswer({late_status_, late_type_, late_allow_}, late_body_);
       if (late_body_.capacity() > kKeptBytes) std::string().swap(late_body_);
       OnReleased();
       return session;
@@ -186,8 +187,8 @@ HttpReply& HttpReply::operator=(HttpReply&& other) noexcept {
   return *this;
 }
 
-void HttpReply::Send(int status, std::string_view content_type, std::string_view body) {
-  if (exchange_ != nullptr) std::exchange(exchange_, nullptr)->Send(status, content_type, body);
+void HttpReply::Send(const HttpHead& head, std::string_view body) {
+  if (exchange_ != nullptr) std::exchange(exchange_, nullptr)->Send(head, body);
 }
 
 HttpStream HttpReply::Begin(int status, std::string_view content_type, std::function<void()> on_room) {

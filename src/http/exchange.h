@@ -52,7 +52,7 @@ class HttpExchange {
   virtual ~HttpExchange() = default;
 
   // The holder's side; any thread.
-  void Send(int status, std::string_view content_type, std::string_view body);
+  void Send(const HttpHead& head, std::string_view body);
   void Begin(int status, std::string_view content_type, std::function<void()> on_room);
   HttpStream::Result Write(std::string_view chunk);
   // The holder lets go.
@@ -78,7 +78,7 @@ class HttpExchange {
   }
 
   // The answer. Not called when nobody listens: attached() is null then.
-  virtual void OnAnswer(int status, std::string_view content_type, std::string_view body) = 0;
+  virtual void OnAnswer(const HttpHead& head, std::string_view body) = 0;
   virtual void OnBegin(int status, std::string_view content_type) = 0;
   // Chunks or the end wait to be taken.
   virtual void OnChunks() = 0;
@@ -107,6 +107,7 @@ class HttpExchange {
   Late late_ = Late::kNothing;
   int late_status_ = 0;
   std::string late_type_;
+  std::string late_allow_;
   std::string late_body_;
   std::unique_ptr<Growing> growing_;  // of a stream; made by the holder, the loop's from when it has seen kBegin
   bool began_ = false;                // the loop has

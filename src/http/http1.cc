@@ -45,7 +45,7 @@ class Http1Exchange final : public HttpExchange {
   using HttpExchange::TakeChunks;
 
  private:
-  void OnAnswer(int status, std::string_view content_type, std::string_view body) override;
+  void OnAnswer(const HttpHead& head, std::string_view body) override;
   void OnBegin(int status, std::string_view content_type) override;
   void OnChunks() override {}  // Produce() takes them
   void OnReleased() override;
@@ -118,9 +118,9 @@ class Http1Session final : public Session {
 
   // --- the exchange's calls ---
 
-  void Answer(int status, std::string_view content_type, std::string_view body) {
-    AppendHead(status, content_type);
-    if (HasBody(status)) {
+  void Answer(const HttpHead& head, std::string_view body) {
+    AppendHead(head);
+    if (HasBody(head.status)) {
       output_ += "Content-Length: ";
       AppendNumber(output_, body.size());
       output_ += "\r\n\r\n";
@@ -133,7 +133,7 @@ class Http1Session final : public Session {
   void BeginStream(int status, std::string_view content_type) {
     chunked_ = http11_;
     if (!chunked_) keep_alive_ = false;
-    AppendHead(status, content_type);
+    AppendHead({status, content_type, {}});
     if (chunked_ && HasBody(status)) output_ += "Transfer-Encoding: chunked\r\n";
     output_ += "\r\n";
     streaming_ = true;
@@ -251,25 +251,29 @@ class Http1Session final : public Session {
     http11_ = true;
     keep_alive_ = is_head_ = false;
     ended_ = true;
-    Answer(status, "text/plain", std::string(ReasonOf(status)) + "\n");
+    Answer({status, "text/plain", {}}, std::string(ReasonOf(status)) + "\n");
     return 0;
   }
 
-  void AppendHead(int status, std::string_view content_type) {
-    loop_.CountAnswer(status);
-    if (status == 200) {
+  void AppendHead(const HttpHead& head) {
+    loop_.CountAnswer(head.status);
+    if (head.status == 200) {
       output_ += "HTTP/1.1 200 OK\r\nDate: ";
     } else {
       output_ += "HTTP/1.1 ";
-      AppendNumber(output_, static_cast<size_t>(status));
+      AppendNumber(output_, static_cast<size_t>(head.status));
       output_ += ' ';
-      output_ += ReasonOf(status);
+      output_ += ReasonOf(head.status);
       output_ += "\r\nDate: ";
     }
     output_.append(loop_.date.data(), loop_.date.size() - 1);
-    if (!content_type.empty()) {
+    if (!head.content_type.empty()) {
       output_ += "\r\nContent-Type: ";
-      output_ += content_type;
+      output_ += head.content_type;
+    }
+    if (!head.allow.empty()) {
+      output_ += "\r\nAllow: ";
+      output_ += head.allow;
     }
     output_ += "\r\n";
     if (!keep_alive_ || draining_) {
@@ -324,8 +328,8 @@ class Http1Session final : public Session {
   bool draining_ = false;
 };
 
-void Http1Exchange::OnAnswer(int status, std::string_view content_type, std::string_view body) {
-  session_->Answer(status, content_type, body);
+void Http1Exchange::OnAnswer(const HttpHead& head, std::string_view body) {
+  session_->Answer(head, body);
 }
 
 void Http1Exchange::OnBegin(int status, std::string_view content_type) {

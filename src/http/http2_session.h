@@ -55,10 +55,9 @@ class Http2Stream final : public HttpExchange {
   bool growing_ended = false;
   bool deferred = false;  // nghttp2 asks again only after it has been told
   std::string length_text;
-  std::string type_text;
 
  private:
-  void OnAnswer(int status, std::string_view content_type, std::string_view body) override;
+  void OnAnswer(const HttpHead& head, std::string_view body) override;
   void OnBegin(int status, std::string_view content_type) override;
   void OnChunks() override;
   void OnReleased() override;
@@ -84,7 +83,7 @@ class Http2Session final : public Session {
 
   // --- the exchanges' calls ---
 
-  void Answer(Http2Stream& stream, int status, std::string_view content_type, std::string_view body);
+  void Answer(Http2Stream& stream, const HttpHead& head, std::string_view body);
   void BeginStream(Http2Stream& stream, int status, std::string_view content_type);
   void ResumeStream(Http2Stream& stream);
 
@@ -111,7 +110,7 @@ class Http2Session final : public Session {
 
   // Before the request is complete, or instead of handling it.
   void Refuse(Http2Stream& stream, int status);
-  void Submit(Http2Stream& stream, int status, std::string_view content_type, bool has_body, bool has_length);
+  void Submit(Http2Stream& stream, const HttpHead& head, bool has_body, bool has_length);
   // Gives nghttp2 what it asks for of an answer's body.
   static ssize_t ReadAnswer(nghttp2_session*, int32_t, uint8_t* out, size_t size, uint32_t* flags,
                             nghttp2_data_source* source, void* self);

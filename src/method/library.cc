@@ -24,7 +24,7 @@ constexpr char kNewId[] = "new";
 constexpr char kNewName[] = "shelves/1/books/new";
 constexpr char kNewTitle[] = "The Adventures of a Book";
 constexpr char kTitleMask[] = "title";
-constexpr uint32_t kPage = 10;          // books that the client asks for
+constexpr uint32_t kPage = 10;           // books that the client asks for
 constexpr uint32_t kLargestPage = 1000;  // that the server gives
 
 constexpr char kWrongBook[] = "the answer is not the book that was asked for";

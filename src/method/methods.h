@@ -17,6 +17,7 @@ namespace cqbench {
 template <typename... Ms>
 struct Methods {
   static_assert((IsMethod<Ms>() && ...));
+  static constexpr size_t kCount = sizeof...(Ms);
 
   // F<PingUnary, PingStreaming, …>.
   template <template <typename...> typename F>
@@ -41,6 +42,9 @@ struct Methods {
     return visit.template operator()<M>();
   }
 };
+
+// Those that HTTP and JSON reach, too.
+using LibraryMethods = Methods<LibraryGet, LibraryList, LibraryStream, LibraryCreate, LibraryUpdate, LibraryDelete>;
 
 using AllMethods = Methods<PingUnary, PingStreaming,                            //
                            EchoUnary, EchoStreaming, EchoUpload, EchoDownload,  //

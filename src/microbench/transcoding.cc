@@ -114,7 +114,8 @@ library::v1::ListBooksResponse APage(int books) {
 }
 
 void Parse(benchmark::State& state, const Message& expected) {
-  const Json json(*DescriptorPool::generated_pool(), {});
+  Json json(*DescriptorPool::generated_pool(), {});
+  json.Add(*expected.GetDescriptor());
   std::string text;
   bool ok = json.Print(expected, text).ok();
   const std::unique_ptr<Message> message(expected.New());
@@ -124,7 +125,8 @@ void Parse(benchmark::State& state, const Message& expected) {
 }
 
 void Print(benchmark::State& state, const Message& message) {
-  const Json json(*DescriptorPool::generated_pool(), {});
+  Json json(*DescriptorPool::generated_pool(), {});
+  json.Add(*message.GetDescriptor());
   std::string text;
   bool ok = true;
   Measure(state, [&] {

@@ -1,6 +1,7 @@
 #include "cqbench/server.h"
 
 #include <system_error>
+#include <utility>
 
 #include "absl/strings/str_cat.h"
 #include "cqbench/tcp_echo.h"
@@ -31,6 +32,25 @@ PingServer::~PingServer() = default;
 
 int PingServer::tcp_echo_port() const {
   return tcp_echo_ ? tcp_echo_->port() : 0;
+}
+
+void PingServer::AddFront(const Target& address, std::function<uint64_t()> messages) {
+  const std::lock_guard lock(mutex_);
+  fronts_.push_back({address, std::move(messages)});
+}
+
+std::vector<Target> PingServer::fronts() const {
+  const std::lock_guard lock(mutex_);
+  std::vector<Target> addresses;
+  for (const Front& front : fronts_) addresses.push_back(front.address);
+  return addresses;
+}
+
+uint64_t PingServer::Messages() const {
+  const std::lock_guard lock(mutex_);
+  uint64_t messages = Counts().messages;
+  for (const Front& front : fronts_) messages += front.messages();
+  return messages;
 }
 
 namespace {

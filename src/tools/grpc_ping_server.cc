@@ -4,6 +4,7 @@
 #include <string>
 
 #include "absl/strings/str_cat.h"
+#include "cqbench/gateway.h"
 #include "cqbench/interrupt.h"
 #include "cqbench/process.h"
 #include "cqbench/reporter.h"
@@ -38,6 +39,23 @@ std::string Describe(const ServerConfig& config) {
   return absl::StrCat(text, ", CPUs ", FormatCpuList(AllowedCpus()));
 }
 
+std::string Describe(const GatewayConfig& config) {
+  std::string text = absl::StrCat(config.threads, " HTTP thread(s), transcoder ", ToString(config.transcoder));
+  if (config.transcoder == TranscoderKind::kNone) return text;
+  absl::StrAppend(&text, ", backend ", ToString(config.backend));
+  if (config.backend == BackendKind::kLoopback) {
+    absl::StrAppend(&text, config.target ? absl::StrCat(" ", config.target->ToString()) : "", ", ", config.channels,
+                    " channel(s) ", config.policy.ToString());
+  }
+  return text;
+}
+
+void PrintCounts(const HttpCounts& counts) {
+  const auto of = [&](size_t answers) { return static_cast<unsigned long long>(counts.answers[answers - 1]); };
+  std::printf("answered over HTTP: %llu 2xx, %llu 4xx, %llu 5xx; %llu connections\n", of(2), of(4), of(5),
+              static_cast<unsigned long long>(counts.connections));
+}
+
 int Main(int argc, const char* const* argv) {
   Interrupt interrupt;  // before the library starts threads
   const Parsed<ServerOptions> parsed = ParseServerFlags(argc, argv);
@@ -69,17 +87,31 @@ int Main(int argc, const char* const* argv) {
                  std::string(server.status().message()).c_str());
     return usage ? kExitUsage : kExitFailure;
   }
+  std::unique_ptr<Gateway> gateway;
+  if (parsed.options->gateway) {
+    auto started = Gateway::Start(*parsed.options->gateway, **server);
+    if (!started.ok()) {
+      const bool bad_address = absl::IsNotFound(started.status()) || absl::IsInvalidArgument(started.status());
+      std::fprintf(stderr, "grpc_ping_server: --http: %s\n", std::string(started.status().message()).c_str());
+      return bad_address ? kExitUsage : kExitFailure;
+    }
+    gateway = *std::move(started);
+  }
   std::printf("%s\n", Describe(config).c_str());
+  if (gateway) std::printf("%s\n", Describe(*parsed.options->gateway).c_str());
   for (const Target& target : (*server)->listening()) std::printf("listening on %s\n", target.ToString().c_str());
+  if (gateway) std::printf("HTTP on %s\n", gateway->address().ToString().c_str());
   if (const int port = (*server)->tcp_echo_port()) std::printf("TCP echo on port %d\n", port);
   std::fflush(stdout);
 
   interrupt.Wait();
+  if (gateway) gateway->Stop();
   (*server)->Shutdown();
   const ServerCounts counts = (*server)->Counts();
   std::printf("served %llu calls: %llu ok, %llu failed; %llu messages answered\n",
               static_cast<unsigned long long>(counts.calls_started), static_cast<unsigned long long>(counts.calls_ok),
               static_cast<unsigned long long>(counts.calls_failed), static_cast<unsigned long long>(counts.messages));
+  if (gateway) PrintCounts(gateway->counts());
   std::optional<AllocationSites> sites;
   const absl::Status reported = allocations.End(sites);
   if (sites) std::fputs(FormatAllocationSites("server", *sites).c_str(), stdout);

@@ -1,6 +1,7 @@
 #include "src/tools/server_flags.h"
 
 #include "src/tools/call_flags.h"
+#include "src/tools/gateway_flags.h"
 
 namespace cqbench {
 namespace {
@@ -8,7 +9,8 @@ namespace {
 class ServerFlags {
  public:
   ServerFlags()
-      : app_("Serves the ping, echo and user methods through one of gRPC's server APIs.", "grpc_ping_server") {
+      : app_("Serves the methods of all workloads through one of gRPC's server APIs, and the library over HTTP.",
+             "grpc_ping_server") {
     app_.set_version_flag("--version", VersionLine("grpc_ping_server"));
     app_.formatter(std::make_shared<PlainFormatter>());
     host_ =
@@ -54,6 +56,7 @@ class ServerFlags {
             "of server-streaming calls: each message goes out by itself, or may wait for the next ones (buffer hint)");
     tcp_echo_ = AddNumber(app_, "--tcp-echo-port", tcp_echo_port_, 0, 65535,
                           "also serve a raw TCP ping-pong there, for the client's --baseline; 0: a free port");
+    gateway_flags_.emplace(app_);
     call_.emplace(app_, spec_,
                   "also stand in for a method of a service of your own, described by --proto or --protoset: answers "
                   "any request with --answer, through --api generic");
@@ -72,7 +75,11 @@ class ServerFlags {
   Parsed<ServerOptions> Parse(int argc, const char* const* argv) {
     return ParseCommandLine<ServerOptions>(app_, argc, argv, [this] {
       Resolve();
-      return ServerOptions{config_, spec_, deadlock_detection_, listen_->count() > 0 ? "--listen" : "--host",
+      return ServerOptions{config_,
+                           spec_,
+                           gateway_flags_->Resolve(config_.messages),
+                           deadlock_detection_,
+                           listen_->count() > 0 ? "--listen" : "--host",
                            allocations_};
     });
   }
@@ -150,6 +157,7 @@ class ServerFlags {
   ServerConfig config_;
   AllocationOptions allocations_;
   std::optional<AllocationFlags> allocation_flags_;
+  std::optional<GatewayFlags> gateway_flags_;
   CallSpec spec_;
   std::optional<CallFlags> call_;
   bool deadlock_detection_ = false;

@@ -1,6 +1,9 @@
 // The server's command line.
 #pragma once
 
+#include <optional>
+
+#include "cqbench/gateway.h"
 #include "cqbench/server.h"
 #include "src/dynamic/call.h"
 #include "src/tools/allocation_flags.h"
@@ -11,6 +14,7 @@ namespace cqbench {
 struct ServerOptions {
   ServerConfig server;
   CallSpec call;  // without a method: there is no stand-in; otherwise server.stand_in is still to be made of it
+  std::optional<GatewayConfig> gateway;  // over HTTP, beside the server
   bool deadlock_detection = false;
   std::string address_flag;  // that said where to listen
   AllocationOptions allocations;

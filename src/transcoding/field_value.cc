@@ -185,21 +185,6 @@ bool IsWrapper(Descriptor::WellKnownType type) {
   return type >= Descriptor::WELLKNOWNTYPE_DOUBLEVALUE && type <= Descriptor::WELLKNOWNTYPE_BOOLVALUE;
 }
 
-absl::Status SetMessage(absl::string_view text, const FieldDescriptor& field, Message& owner) {
-  Message& message = *owner.GetReflection()->MutableMessage(&owner, &field);
-  const Descriptor& type = *field.message_type();
-  switch (type.well_known_type()) {
-    case Descriptor::WELLKNOWNTYPE_TIMESTAMP:
-      return SetTimestamp(text, message);
-    case Descriptor::WELLKNOWNTYPE_DURATION:
-      return SetDuration(text, message);
-    case Descriptor::WELLKNOWNTYPE_FIELDMASK:
-      return SetFieldMask(text, message);
-    default:
-      return SetFromText(text, *type.FindFieldByNumber(1), message);  // a wrapper
-  }
-}
-
 }  // namespace
 
 absl::Status ParseInt32(absl::string_view text, int32_t& value) {
@@ -226,6 +211,20 @@ bool HasTextForm(const FieldDescriptor& field) {
          type == Descriptor::WELLKNOWNTYPE_FIELDMASK || IsWrapper(type);
 }
 
+absl::Status SetFromText(absl::string_view text, Message& message) {
+  const Descriptor& type = *message.GetDescriptor();
+  switch (type.well_known_type()) {
+    case Descriptor::WELLKNOWNTYPE_TIMESTAMP:
+      return SetTimestamp(text, message);
+    case Descriptor::WELLKNOWNTYPE_DURATION:
+      return SetDuration(text, message);
+    case Descriptor::WELLKNOWNTYPE_FIELDMASK:
+      return SetFieldMask(text, message);
+    default:
+      return SetFromText(text, *type.FindFieldByNumber(1), message);  // a wrapper
+  }
+}
+
 absl::Status SetFromText(absl::string_view text, const FieldDescriptor& field, Message& message) {
   switch (field.cpp_type()) {
     case FieldDescriptor::CPPTYPE_INT32:
@@ -249,7 +248,7 @@ absl::Status SetFromText(absl::string_view text, const FieldDescriptor& field, M
     case FieldDescriptor::CPPTYPE_ENUM:
       return SetEnum(text, field, message);
     case FieldDescriptor::CPPTYPE_MESSAGE:
-      return SetMessage(text, field, message);
+      return SetFromText(text, *message.GetReflection()->MutableMessage(&message, &field));
   }
   return absl::InternalError("a type that protobuf did not have");
 }

@@ -1,4 +1,4 @@
-// A field's value from the text of a URL: as JSON has it (https://protobuf.dev/programming-guides/json/), without
+// A field's value from text in a URL or in JSON: as JSON has it (https://protobuf.dev/programming-guides/json/), without
 // quotes.
 #pragma once
 
@@ -26,6 +26,9 @@ bool HasTextForm(const google::protobuf::FieldDescriptor& field);
 //   field masks: paths with commas between them, in camelCase or as in the .proto
 absl::Status SetFromText(absl::string_view text, const google::protobuf::FieldDescriptor& field,
                          google::protobuf::Message& message);
+
+// Sets one of the well-known types that have a text form, whichever field it is in.
+absl::Status SetFromText(absl::string_view text, google::protobuf::Message& message);
 
 // The same for those who have the field's type at hand.
 absl::Status ParseInt32(absl::string_view text, int32_t& value);

@@ -4,6 +4,7 @@
 
 #include "absl/strings/escaping.h"
 #include "absl/strings/str_cat.h"
+#include "src/transcoding/json_text.h"
 
 namespace cqbench::transcoding {
 namespace {

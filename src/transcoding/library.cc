@@ -93,6 +93,8 @@ LibraryTranscoder::LibraryTranscoder(const TranscodingOptions& options)
   const auto set = [&](Method method, const char* name, const Message& request, const Message& response) {
     rpcs_[method] = {service->FindMethodByName(name), absl::StrCat("/", std::string(service->full_name()), "/", name),
                      &request, &response};
+    json_.Add(*request.GetDescriptor());
+    json_.Add(*response.GetDescriptor());
   };
   set(kGetBook, "GetBook", GetBookRequest::default_instance(), Book::default_instance());
   set(kListBooks, "ListBooks", ListBooksRequest::default_instance(), ListBooksResponse::default_instance());

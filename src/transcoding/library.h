@@ -31,7 +31,7 @@ class LibraryTranscoder final : public Transcoder {
   absl::Status Unknown(absl::string_view key, const Call& call) const;
 
   const TranscodingOptions options_;
-  const Json json_;
+  Json json_;
   std::array<Rpc, kMethods> rpcs_;
 };
 

@@ -98,6 +98,8 @@ absl::Status DescriptorTranscoder::Add(const MethodDescriptor& method, MessageFa
   rpc.path = absl::StrCat("/", std::string(method.service()->full_name()), "/", std::string(method.name()));
   rpc.request = factory.GetPrototype(method.input_type());
   rpc.response = factory.GetPrototype(method.output_type());
+  json_.Add(*method.input_type());
+  json_.Add(*method.output_type());
   methods_.push_back({std::move(rpc), &types_.Of(*method.input_type())});
   return absl::OkStatus();
 }

@@ -111,7 +111,7 @@ class DescriptorTranscoder final : public Transcoder {
   absl::Status Add(const google::protobuf::MethodDescriptor& method, google::protobuf::MessageFactory& factory);
 
   const TranscodingOptions options_;
-  const Json json_;
+  Json json_;
   NamedTypes types_;
   std::vector<Method> methods_;
   RouteTable table_;

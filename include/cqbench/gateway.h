@@ -1,0 +1,65 @@
+// The library's methods over HTTP and JSON, beside a gRPC server: a front that takes requests, a transcoder that makes
+// messages of them, a backend that answers these.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <optional>
+
+#include "absl/status/statusor.h"
+#include "absl/strings/string_view.h"
+#include "cqbench/channel_policy.h"
+#include "cqbench/clock.h"
+#include "cqbench/http_server.h"
+#include "cqbench/run_config.h"
+#include "cqbench/server.h"
+#include "cqbench/target.h"
+
+namespace cqbench {
+
+// What finds the method, makes its request, and JSON of its answer.
+enum class TranscoderKind {
+  kDescriptor,   // the google.api.http rules, read when the server starts
+  kHandwritten,  // code for each method
+  kNone,         // nothing: every request is answered with the same book, which is what the front alone costs
+};
+absl::string_view ToString(TranscoderKind kind);
+
+// What answers messages.
+enum class BackendKind {
+  kDirect,     // the methods' handlers, on the front's own threads
+  kInProcess,  // the gRPC server, through a channel without a socket
+  kLoopback,   // a gRPC server, through channels over TCP, as in a proxy
+};
+absl::string_view ToString(BackendKind kind);
+
+struct GatewayConfig {
+  Target listen{"localhost", 0, ""};  // port 0: a free one
+  int threads = 1;
+  TranscoderKind transcoder = TranscoderKind::kDescriptor;
+  BackendKind backend = BackendKind::kDirect;
+  // kLoopback only. Without a target it is the server that the gateway is beside, at its first address.
+  std::optional<Target> target;
+  int channels = 1;  // taken in turn
+  ChannelPolicy policy{ChannelPolicy::Kind::kShared};
+  Nanos deadline_ns = 5 * kNanosPerSecond;  // of each call to a backend that is not direct
+  // How messages live. kBytes, which they cannot here, is kReused.
+  MessageHolder messages = MessageHolder::kReused;
+};
+
+// One thread: the one that started it.
+class Gateway {
+ public:
+  // Serves when it returns. `server` must outlive it; it counts what is answered here as its own (PingServer::AddFront).
+  // Errors are those of HttpServer::Start(), and UNAVAILABLE when the backend cannot be reached.
+  static absl::StatusOr<std::unique_ptr<Gateway>> Start(const GatewayConfig& config, PingServer& server);
+  virtual ~Gateway() = default;
+  // The port is resolved.
+  virtual const Target& address() const = 0;
+  // Takes no more requests and lets those that there are end: blocks for a little more than their deadline at most.
+  virtual void Stop() = 0;
+  virtual HttpCounts counts() const = 0;
+};
+
+}  // namespace cqbench

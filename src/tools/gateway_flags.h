@@ -1,0 +1,27 @@
+// The server's HTTP front on its command line.
+#pragma once
+
+#include <optional>
+#include <string>
+
+#include "cqbench/gateway.h"
+#include "src/tools/flags.h"
+
+namespace cqbench {
+
+class GatewayFlags {
+ public:
+  // Adds the options to `app`, which must outlive this.
+  explicit GatewayFlags(CLI::App& app);
+  // After parsing. Nothing: no front is wanted. Throws CLI errors.
+  std::optional<GatewayConfig> Resolve(MessageHolder messages) const;
+
+ private:
+  GatewayConfig Given() const;
+
+  GatewayConfig config_;
+  std::string http_text_, target_text_, policy_text_ = "shared";
+  CLI::Option *http_, *threads_, *transcoder_, *backend_, *target_, *channels_, *policy_, *deadline_;
+};
+
+}  // namespace cqbench
