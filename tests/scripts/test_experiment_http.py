@@ -13,6 +13,8 @@ from cqbench.run.plan import Programs
 from cqbench.run.processes import Server, ServerFailed
 from cqbench.run.spec import BadExperiment, parse
 from cqbench.run.units import make_order
+from cqbench.samples import setting
+from cqbench.samples.runs import read_all
 from experiment_standin import SERVER, ask, finish, make_programs, manifest_of, only_folder, start
 from test_experiment_file import HEAD
 from test_toxiproxy import make_standin
@@ -61,6 +63,22 @@ server_program = "{own}"
         "http": ("localhost:8", "localhost:7", False),
         "own": ("localhost:8", "", True),
     }
+
+
+def test_what_answers_there_is_a_part_of_the_setting(tmp_path: Path) -> None:
+    variants = "".join(
+        f'[[variant]]\nname = "{name}"\nserver_flags = "--api sync --http localhost:0 {flags}"\nconnect = "{port}"\n'
+        for name, port, flags in (
+            ("none", "http", "--transcoder none"),
+            ("direct", "http", "--transcoder=descriptor --backend direct"),
+            ("grpc", "grpc", "--transcoder none"),
+        )
+    )
+    programs = make_programs(tmp_path, server=HTTP_SERVER, toml=ONCE + variants)
+    status, stdout, stderr = finish(start(programs))
+    assert status == 0, stdout + stderr
+    found = {run.variant: setting.of(run).get("server.front") for run in read_all([only_folder(programs)])}
+    assert found == {"none": "transcoder none", "direct": "transcoder descriptor, backend direct", "grpc": ""}
 
 
 def test_a_proxy_stands_before_the_http_port(tmp_path: Path) -> None:

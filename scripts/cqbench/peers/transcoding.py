@@ -36,7 +36,7 @@ def command(server: str, binaries: Path) -> list[str]:
     flags = flags_of(server)
     if flags is None:
         return [str(GATEWAY), "--mode", "inprocess", "--equal"]
-    return [str(binaries / "grpc_ping_server"), "--http", "localhost:0", "--http-threads", "1", *flags]
+    return [str(binaries / "grpc_ping_server"), "--http", "localhost:0", *flags]
 
 
 def is_built(server: str) -> bool:

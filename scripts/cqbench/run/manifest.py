@@ -7,7 +7,7 @@ variant, repetition, load     which unit; load: {"inflight": 8} or {"rate": 2000
 file                          its result, in this folder
 status, reason                what became of it
 client_env, server_env, client_cpus, server_cpus, network, client_command, server_command, server_program,
-server_configuration
+server_front, server_configuration
                               how it was run
 started, ended                with milliseconds
 other_cpus                    CPU time that other programs used on its CPUs, in CPUs; absent where it is not known

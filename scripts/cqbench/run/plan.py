@@ -19,6 +19,11 @@ ROOT = Path(__file__).resolve().parents[3]
 SEARCHED_POINTS = 50  # of a search for the highest rate, about
 MAX_COUNTING_S = 1.0  # warm-up, and the same again, of the pass that counts allocations
 WIDTH = 112
+# Of grpc_ping_server: what a client of its HTTP port is answered by. The server's own description is of its gRPC.
+FRONT_FLAGS = (
+    *("--http-threads", "--transcoder", "--backend", "--backend-target", "--backend-channels"),
+    "--backend-channel-policy",
+)
 PROXY_NOTE = (
     "a proxy stands between client and server in some variants: the client's connections and round-trip times are "
     "those of the hop to the proxy, where the added time is not seen; and the proxy, which takes the data of a "
@@ -53,6 +58,12 @@ def with_variables(env: tuple[tuple[str, str], ...]) -> list[str]:
 def server_program(variant: Variant) -> Path:
     """Of a variant whose server is not ours."""
     return ROOT / variant.server_program
+
+
+def front(flags: tuple[str, ...]) -> list[str]:
+    """['transcoder descriptor', 'backend direct'], by what a server's flags say of its HTTP port."""
+    pairs = ((*flag.partition("="), following) for flag, following in zip(flags, (*flags[1:], ""), strict=False))
+    return [f"{name[2:]} {value if given else next_}" for name, given, value, next_ in pairs if name in FRONT_FLAGS]
 
 
 def unit_seconds(experiment: Experiment) -> float:

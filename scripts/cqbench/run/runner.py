@@ -200,6 +200,8 @@ def _facts(variant: Variant, placement: cpus.Placement) -> dict[str, Any]:
     }
     if variant.server_program:
         facts["server_program"] = [variant.server_program, *variant.server_flags]
+    if variant.asked_elsewhere:
+        facts["server_front"] = plan.front(variant.server_flags)
     if variant.added_rtt_ms is not None:
         proxy_cpus = format_cpus(plan.proxy_cpus(placement)) or None
         facts["network"] = {"added_rtt_ms": variant.added_rtt_ms, "proxy_cpus": proxy_cpus}

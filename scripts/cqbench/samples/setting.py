@@ -141,6 +141,7 @@ def _around(around: Surroundings, hidden: tuple[str, ...]) -> dict[str, str]:
         "network": around.network(),
         "environment": around.environment(client_without=hidden),
         "server.program": around.server_program,
+        "server.front": around.server_front,
     }
 
 
@@ -190,6 +191,7 @@ FACETS = (
         for key, title in (
             ("layout", "server"),
             ("program", "server program"),
+            ("front", "HTTP by"),
             ("messages", "server messages"),
             ("codec", "server codec"),
             ("write_hint", "server's write hint"),
