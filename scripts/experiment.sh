@@ -60,10 +60,11 @@ help_if_asked "$0" "$@"
 need_packages "${PYTHON_PACKAGES[@]}"
 python_venv
 if ! has_flag "--plan --list --template --keys --bin" "$@"; then
-  needs=$(exec_cqbench run --needs "$@") go_servers=
+  needs=$(exec_cqbench run --needs "$@") go_servers=()
   while read -r what version folder; do
     [[ $what != toxiproxy ]] || install_toxiproxy "$version" "$folder"
-    [[ "$what $version" != "program build/lineup/lineup" ]] || go_servers=yes
+    # Those of ours that Go builds; any other program is the caller's to build.
+    [[ ! "$what $version" =~ ^program\ build/(lineup|grpc-gateway)/ ]] || go_servers+=("${BASH_REMATCH[1]}")
   done <<<"$needs"
   install_all
   targets=(grpc_ping_server grpc_ping_client)
@@ -73,9 +74,9 @@ if ! has_flag "--plan --list --template --keys --bin" "$@"; then
     targets+=(grpc_ping_client_mpi)
   fi
   build_preset release "${targets[@]}"
-  if [[ -n $go_servers ]]; then
-    "$ROOT/scripts/lineup/build.sh" || say "no Go servers: the variants with them cannot be run, the others are"
-  fi
+  for server in ${go_servers[@]+"${go_servers[@]}"}; do
+    "$ROOT/scripts/$server/build.sh" || say "no Go server: the variants with it cannot be run, the others are"
+  done
   if [[ $needs == *"build sid"* ]]; then
     "$ROOT/scripts/newgrpc.sh" --build-only ||
       say "no newest gRPC (scripts/newgrpc.sh makes it): the variants with build \"sid\" cannot be run"

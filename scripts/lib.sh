@@ -127,6 +127,24 @@ build_preset() {
   ) >&2
 }
 
+# need_go WHAT: Go and protoc; dies where one is missing. WHAT: that is built with them, for the message.
+need_go() {
+  PATH=$PATH:/usr/local/go/bin # where Go's own archive puts it
+  command -v go >/dev/null || die "there is no Go to build $1: apt-get install golang-go, or go.dev/dl"
+  command -v protoc >/dev/null || die "there is no protoc to build $1: apt-get install protobuf-compiler"
+}
+
+# build_logged WHAT LOG CMD...: CMD with its output in LOG alone; dies with the end of it where CMD fails. A function has
+# to end where a step of it fails by itself: `set -e` has no effect in it.
+build_logged() {
+  local what=$1 log=$2
+  shift 2
+  ("$@") >"$log" 2>&1 || {
+    tail -n 20 "$log" >&2
+    die "$what could not be built (its whole output: $log)"
+  }
+}
+
 # system_python: the distribution's own interpreter, because python3-venv belongs to it; the first python3 on PATH may
 # be another one (pyenv, conda) and serves where the distribution has none.
 system_python() {

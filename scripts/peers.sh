@@ -10,6 +10,7 @@
 #   --files        instead: our streams of chunks beside nginx with a static file, CPU of the server per Gbit/s
 #   --bin DIR      programs that are built already; nothing is installed or built
 #   --lineup       instead, our client against ghz with the scenarios of scripts/experiment.sh lineup, on each server
+#   --transcoding  instead, our client against h2load over HTTP/1.1 and h2c, on our front and on grpc-gateway's
 #   --plan         say what would be run, where and how long, and stop
 #   --help
 # Environment: SERVER_CPUS, CLIENT_CPUS: CPUs for either side, such as 0-3,8 (default: one core each).
@@ -25,10 +26,13 @@ if ! has_flag "--plan --bin" "$@"; then
   (exec_cqbench peers --plan "$@") 2>/dev/null || exec_cqbench peers --plan "$@"
   install_all
   targets=(grpc_ping_server grpc_ping_client)
-  has_flag --lineup "$@" || targets+=(grpc_ping_server_counting grpc_ping_client_counting)
+  has_flag "--lineup --transcoding" "$@" || targets+=(grpc_ping_server_counting grpc_ping_client_counting)
   build_preset release "${targets[@]}"
   if has_flag --lineup "$@"; then
     "$ROOT/scripts/lineup/build.sh" || say "no Go servers: ours are measured alone"
+  fi
+  if has_flag --transcoding "$@"; then
+    "$ROOT/scripts/grpc-gateway/build.sh" || say "no Go server: ours is measured alone"
   fi
 fi
 exec_cqbench peers "$@"

@@ -14,12 +14,9 @@ if (($# > 0)); then
   exit
 fi
 
-PATH=$PATH:/usr/local/go/bin # where Go's own archive puts it
-command -v go >/dev/null || die "the Go servers of the line-up need Go: apt-get install golang-go, or go.dev/dl"
-command -v protoc >/dev/null || die "the Go servers of the line-up need protoc: apt-get install protobuf-compiler"
+need_go "the Go servers of the line-up"
 
 folder=$ROOT/build/lineup
-log=$folder/build.log
 mkdir -p "$folder/src/flex"
 cp "$ROOT"/scripts/lineup/{go.mod,go.sum,main.go} "$folder/src/"
 
@@ -36,13 +33,9 @@ generate() {
 
 # build: everything, in that folder.
 build() {
-  cd "$folder/src"
-  GOBIN=$folder/bin go install tool
-  generate
-  go build -o "$folder/lineup" .
+  cd "$folder/src" || return
+  GOBIN=$folder/bin go install tool && generate &&
+    go build -o "$folder/lineup" .
 }
 
-(build) >"$log" 2>&1 || {
-  tail -n 20 "$log" >&2
-  die "the Go servers of the line-up could not be built (its whole output: $log)"
-}
+build_logged "the Go servers of the line-up" "$folder/build.log" build

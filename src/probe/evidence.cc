@@ -129,9 +129,14 @@ void AddCpuFigures(absl::string_view side, const Sample& begin, const Sample& en
   const double length = Difference(begin.taken_at_ns, end.taken_at_ns);
   if (length <= 0) return;
   const double scale = static_cast<double>(measured.window_ns) / length;
+  const double user = Difference(begin.process.user_ns, end.process.user_ns);
+  const double all = user + Difference(begin.process.system_ns, end.process.system_ns);
+  // A process that is looked at from outside has its total in nanoseconds and the shares of it in ticks: those of a
+  // young one change so much that a part shrinks while the total grows.
+  const double user_part = std::clamp(user, 0.0, std::max(all, 0.0));
   Writer writer(side, figures);
-  writer.Set("cpu_user_ns", Difference(begin.process.user_ns, end.process.user_ns) * scale);
-  writer.Set("cpu_system_ns", Difference(begin.process.system_ns, end.process.system_ns) * scale);
+  writer.Set("cpu_user_ns", user_part * scale);
+  writer.Set("cpu_system_ns", (all - user_part) * scale);
 }
 
 void AddProcessFigures(absl::string_view side, const Sample& begin, const Sample& end, const Measured& measured,

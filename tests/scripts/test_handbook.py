@@ -94,7 +94,9 @@ def known_flags() -> frozenset[str]:
             check=True,
         )
         found |= set(re.findall(r"--[a-z][a-z-]+", done.stdout))
-    for script in (ROOT / "scripts").glob("*.sh"):
+    for source in (ROOT / "scripts").glob("*/main.go"):
+        found |= {f"--{name}" for name in re.findall(r'flag\.[A-Za-z]+\([^"\n]*"([a-z-]+)"', source.read_text())}
+    for script in (ROOT / "scripts").rglob("*.sh"):
         found |= set(re.findall(r"^#.*?(--[a-z-]+)", script.read_text(), re.M))
     return frozenset(found)
 

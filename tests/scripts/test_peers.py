@@ -8,7 +8,7 @@ import subprocess
 from pathlib import Path
 
 import pytest
-from cqbench.peers import benchmain, tools
+from cqbench.peers import benchmain, tools, transcoding
 from cqbench.peers.session import our_figure
 from cqbench.peers.targets import Ratio, evaluate, lineup, render, targets
 from cqbench.peers.tools import (
@@ -173,6 +173,24 @@ def test_the_line_up_is_every_server_and_message_from_both_tools() -> None:
     assert len(ratios) == 14 and {m.server for m in measurements} >= {"cq", "callback", "sync", "generic", "go:connect"}
     assert {m.scenario for m in measurements if m.tool == "ghz"} == {"empty", "complex"}
     assert all(m.inflight == 50 for m in measurements if m.tool == "cqbench")
+
+
+def test_over_http_both_clients_have_the_same_connections_on_every_front() -> None:
+    measurements, ratios = transcoding.targets()
+    by_key = {m.key: m for m in measurements}
+    assert {r.ours for r in ratios} | {r.peer for r in ratios} == set(by_key) and len(ratios) == 9
+    for ratio in ratios:
+        ours, peer = by_key[ratio.ours], by_key[ratio.peer]
+        assert (ours.tool, peer.tool, ours.server) == ("cqbench", "h2load", peer.server)
+        assert (ours.connections, ours.streams, ours.inflight) == (peer.connections, peer.streams, 16)
+        assert ("http1" in ours.flags) == ("--h1" in transcoding.h2load_command("h:1", 2, peer))
+
+
+def test_fronts_are_started_with_an_http_port(tmp_path: Path) -> None:
+    ours, theirs = (transcoding.command(f"http:{name}", tmp_path) for name in ("descriptor", "grpc-gateway"))
+    assert ours[:3] == [str(tmp_path / "grpc_ping_server"), "--http", "localhost:0"] and "descriptor" in ours
+    assert theirs[0].endswith("build/grpc-gateway/grpc-gateway") and "--equal" in theirs
+    assert transcoding.is_built("http:bare")
 
 
 def test_a_scenario_counts_what_it_skips_in_its_time() -> None:

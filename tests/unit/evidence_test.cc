@@ -47,6 +47,17 @@ TEST_F(CpuFigures, AreScaledToTheWindow) {
   EXPECT_EQ(Get("client_cpu_system_ns"), 50);
 }
 
+// As read of another process: the total is exact, its shares are not.
+TEST_F(CpuFigures, AreNoLessThanNothingWhereOnePartShrinks) {
+  begin_.process.user_ns = 1'000;
+  end_.process.user_ns = 8'000;
+  begin_.process.system_ns = 5'000;
+  end_.process.system_ns = 2'000;
+  AddCpuFigures("server", begin_, end_, kMeasured, figures_);
+  EXPECT_EQ(Get("server_cpu_user_ns"), 2'000);
+  EXPECT_EQ(Get("server_cpu_system_ns"), 0);
+}
+
 TEST_F(CpuFigures, NeedTimeBetweenTheSamples) {
   end_.taken_at_ns = begin_.taken_at_ns;
   AddCpuFigures("client", begin_, end_, kMeasured, figures_);

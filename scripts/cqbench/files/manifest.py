@@ -57,6 +57,7 @@ class Unit(Model):
     server_env: dict[str, str] = {}
     network: Network | None = None
     server_program: list[Line] = []  # instead of grpc_ping_server: its path and flags
+    server_front: list[Line] = []  # where the client is sent to grpc_ping_server's HTTP port: what answers there
     client_command: str = ""
     server_command: str = ""
     ranks: Line = ""  # client processes that were asked for, and where

@@ -28,6 +28,7 @@ class Surroundings:
     added_rtt_ns: float | None = None  # to each round trip, by a proxy that may add 0; None without one
     ranks: str = ""  # client processes that were asked for: '8 on a, b:4'; '' where there was one
     server_program: str = ""  # with its flags, where it is not ours
+    server_front: str = ""  # what answers at its HTTP port, where the client is sent there
     problem: str = ""  # one line: why none of it is known though there is a manifest
 
     def environment(self, client_without: Collection[str] = ()) -> str:
@@ -80,4 +81,6 @@ def _of_unit(unit: Unit) -> Surroundings:
         return Surroundings(problem=unit.problem)
     client, server = (tuple(sorted(env.items())) for env in (unit.client_env, unit.server_env))
     added_rtt_ns = unit.network.added_rtt_ms * 1e6 if unit.network else None
-    return Surroundings(client, server, added_rtt_ns, unit.ranks, " ".join(unit.server_program))
+    return Surroundings(
+        client, server, added_rtt_ns, unit.ranks, " ".join(unit.server_program), ", ".join(unit.server_front)
+    )

@@ -13,7 +13,7 @@ import click
 from cqbench.files import storage
 from cqbench.files.text import format_cpus
 from cqbench.options import Refused, whole
-from cqbench.peers import benchmain, files, tools
+from cqbench.peers import benchmain, files, tools, transcoding
 from cqbench.peers.session import GO_SERVER, Failed, Options, Peers, say, seconds_per_round
 from cqbench.peers.targets import (
     GO,
@@ -48,6 +48,8 @@ def chosen(options: Options) -> tuple[list[Measurement], list[Ratio]]:
     """What is measured, and what is shown of it."""
     if options.lineup:
         return lineup()
+    if options.transcoding:
+        return transcoding.targets()
     found = (targets(), benchmain.targets())
     return [m for measurements, _ in found for m in measurements], [r for _, ratios in found for r in ratios]
 
@@ -99,6 +101,8 @@ def write_output(path: Path, peers: Peers, outcomes: list[Outcome], measurements
 
 
 def is_built(server: str) -> bool:
+    if server.startswith(transcoding.HTTP):
+        return transcoding.is_built(server)
     return not server.startswith(GO) or os.access(GO_SERVER, os.X_OK)
 
 
@@ -163,6 +167,9 @@ def _in_a_folder(ctx: click.Context, param: click.Parameter, path: Path | None) 
 )
 @click.option("--lineup", is_flag=True, help="Instead, our client against ghz with the scenarios of the line-up.")
 @click.option("--files", is_flag=True, help="Instead: our streams of chunks beside nginx with a file, CPU per Gbit/s.")
+@click.option(
+    "--transcoding", is_flag=True, help="Instead: our client against h2load over HTTP, on our front and grpc-gateway's."
+)
 @click.option("--plan", is_flag=True, help="Say what would be run, where and how long, and stop.")
 def command(**given: Any) -> int:
     """Our client against h2load, ghz and sockperf on the same server, and both our ends beside grpc-go's benchmain.
@@ -181,6 +188,8 @@ def command(**given: Any) -> int:
         placement = cpus.place_pair(machine, os.environ.get("SERVER_CPUS", ""), os.environ.get("CLIENT_CPUS", ""))
     except cpus.BadCpuList as error:
         raise Refused(str(error)) from None
+    if options.transcoding + options.lineup + options.files > 1:
+        raise Refused("--transcoding, --lineup, --files: one of them is accepted at a time")
     if options.files and options.output:
         raise Refused("--output: not together with --files, which has a table only")
     if options.files:
@@ -190,10 +199,12 @@ def command(**given: Any) -> int:
             print(f"cqbench peers: {error}", file=sys.stderr)
             return 1
     measurements, _ = chosen(options)
-    absent = absent_peers(options.bin)
+    asked = {m.tool for m in measurements}
+    absent = {tool: why for tool, why in absent_peers(options.bin).items() if tool in asked}
     wanted = [m for m in measurements if m.tool not in absent and not m.part_of and is_built(m.server)]
     if any(not is_built(m.server) for m in measurements):
-        say("the Go servers are left out: scripts/lineup/build.sh, which takes Go, has not built them")
+        script = "grpc-gateway" if options.transcoding else "lineup"
+        say(f"the Go servers are left out: scripts/{script}/build.sh, which takes Go, has not built them")
     announce(options, placement, absent, wanted)
     if options.plan:
         return 0

@@ -15,9 +15,10 @@ from typing import TypeVar
 from cqbench.files.result import parse
 from cqbench.files.source import BadDocument
 from cqbench.files.text import one_line
-from cqbench.peers import benchmain, tools
+from cqbench.peers import benchmain, tools, transcoding
 from cqbench.peers.targets import GO, Measurement, Round
 from cqbench.peers.tools import BadOutput
+from cqbench.peers.transcoding import HTTP
 from cqbench.run import cpus, layout
 from cqbench.run.processes import Finished, Interrupt, Server, ServerFailed, run, start, stop
 
@@ -47,6 +48,7 @@ class Options:
     plan: bool
     lineup: bool = False
     files: bool = False
+    transcoding: bool = False
 
 
 def seconds_per_round(measurements: list[Measurement], seconds: int) -> float:
@@ -86,6 +88,10 @@ class Peers:
                     break
 
     def make_server(self, api: str) -> Server:
+        if api.startswith(HTTP):
+            command = transcoding.command(api, self.options.bin)
+            log = self.folder / f"{api.removeprefix(HTTP)}.log"
+            return Server(cpus.pinned(command, self.placement.server), log, http=True)
         if api.startswith(GO):
             command = [str(GO_SERVER), "--server", api.removeprefix(GO)]
             return Server(cpus.pinned(command, self.placement.server), self.folder / f"{api.removeprefix(GO)}.log")
@@ -98,8 +104,9 @@ class Peers:
 
     def check(self, api: str) -> None:
         """h2load does not look at the gRPC status; our client does. Raises Failed."""
-        flex = ["--workload", "flex"] if api.startswith(GO) else []
-        done = self.on_client(self.client(api, *flex, "--inflight", "1", "--warmup", "0.05", "--interval", "0.1"), 30)
+        flags: tuple[str, ...] = ("--workload", "flex") if api.startswith(GO) else ()
+        flags = ("--api", "http1", *transcoding.METHOD) if api.startswith(HTTP) else flags
+        done = self.on_client(self.client(api, *flags, "--inflight", "1", "--warmup", "0.05", "--interval", "0.1"), 30)
         if done.returncode != 0 and not self.interrupt.signum:
             raise Failed(f"our client cannot use the {api} server: {done.complaint()}")
 
@@ -135,11 +142,14 @@ class Peers:
         if m.server and not self.servers[m.server].alive():
             say(f"the {m.server} server has ended ({self.servers[m.server].last_line()}); starting another")
             self.servers[m.server].start()
-        seconds, address = self.options.seconds, self.servers[m.server].address if m.server else ""
+        seconds, address = self.options.seconds, self.servers[m.server].target if m.server else ""
         if m.tool in (benchmain.BENCHMAIN.name, benchmain.COUNTING.name):
             return {f"{m.key}/{name}": value for name, value in self.measure_allocations(m).items()}
         if m.tool == "cqbench":
             return {m.key: self.measure_ours(m)}
+        if m.tool == "h2load" and m.server.startswith(HTTP):
+            command = transcoding.h2load_command(address, seconds, m)
+            return {m.key: self.figure_of(command, lambda text: tools.parse_h2load(text, seconds))}
         if m.tool == "h2load":
             frame = str(self.folder / "frame")
             command = tools.h2load_command(address, seconds, m.connections, m.streams, frame)
@@ -186,7 +196,7 @@ class Peers:
             stop(server)
 
     def client(self, api: str, *flags: str) -> list[str]:
-        return [str(self.options.bin / "grpc_ping_client"), "--host", self.servers[api].address, *flags]
+        return [str(self.options.bin / "grpc_ping_client"), "--host", self.servers[api].target, *flags]
 
     def on_client(self, command: list[str], patience_s: float) -> Finished:
         return run(cpus.pinned(command, self.placement.client), self.interrupt, patience_s)

@@ -23,7 +23,7 @@ class Measurement:
     tool: str  # cqbench, h2load, ghz, sockperf
     what: str  # as the table names it
     server: str = ""  # --api of the server; empty: the tool brings its own
-    flags: tuple[str, ...] = ()  # of our client
+    flags: tuple[str, ...] = ()  # of our client, or of h2load over HTTP
     connections: int = 1
     streams: int = 1  # in flight on each connection
     unit: str = "req/s"

@@ -240,6 +240,7 @@ Program = Annotated[
     _only('the path of a program, such as "build/lineup/lineup"', lambda value: is_host(value) and not value.isspace()),
     Kind("text"),
 ]
+Port = Annotated[str, _one_of("grpc", "http"), Kind("text")]
 YesNo = Annotated[bool, _only("true or false", lambda value: isinstance(value, bool)), Kind("true or false")]
 Layout = Annotated[str, _one_of("post"), Kind("text")]
 Host = Annotated[str, _only('HOST or HOST:PORT, such as "server:2137"', is_host), Kind("text")]

@@ -33,7 +33,8 @@ def problems(experiment: Experiment, placements: dict[str, cpus.Placement], prog
 def _commands(experiment: Experiment, variant: Variant, placement: cpus.Placement, programs: Programs) -> list[Command]:
     numbers = ",".join(f"{load.number:.12g}" for load in experiment.loads)
     host = variant.host or "localhost:1"
-    client = plan.client_command(experiment, variant, placement, programs, numbers, host, Path(os.devnull))
+    to, control = Path(os.devnull), "localhost:1" if variant.asked_elsewhere else ""
+    client = plan.client_command(experiment, variant, placement, programs, numbers, host, to, control=control)
     ours = not variant.host and not variant.server_program
     server = [*plan.server_command(experiment, variant, placement, programs), "--port", "0"] if ours else []
     return [(*command, CHECK) for command in (client, server) if command]

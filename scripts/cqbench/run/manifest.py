@@ -7,7 +7,7 @@ variant, repetition, load     which unit; load: {"inflight": 8} or {"rate": 2000
 file                          its result, in this folder
 status, reason                what became of it
 client_env, server_env, client_cpus, server_cpus, network, client_command, server_command, server_program,
-server_configuration
+server_front, server_configuration
                               how it was run
 started, ended                with milliseconds
 ranks                         several client processes: how many, where, started by what; absent with one

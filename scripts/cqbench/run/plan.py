@@ -19,6 +19,11 @@ ROOT = Path(__file__).resolve().parents[3]
 SEARCHED_POINTS = 50  # of a search for the highest rate, about
 MAX_COUNTING_S = 1.0  # warm-up, and the same again, of the pass that counts allocations
 WIDTH = 112
+# Of grpc_ping_server: what a client of its HTTP port is answered by. The server's own description is of its gRPC.
+FRONT_FLAGS = (
+    *("--http-threads", "--transcoder", "--backend", "--backend-target", "--backend-channels"),
+    "--backend-channel-policy",
+)
 PROXY_NOTE = (
     "a proxy stands between client and server in some variants: the client's connections and round-trip times are "
     "those of the hop to the proxy, where the added time is not seen; and the proxy, which takes the data of a "
@@ -53,6 +58,12 @@ def with_variables(env: tuple[tuple[str, str], ...]) -> list[str]:
 def server_program(variant: Variant) -> Path:
     """Of a variant whose server is not ours."""
     return ROOT / variant.server_program
+
+
+def front(flags: tuple[str, ...]) -> list[str]:
+    """['transcoder descriptor', 'backend direct'], by what a server's flags say of its HTTP port."""
+    pairs = ((*flag.partition("="), following) for flag, following in zip(flags, (*flags[1:], ""), strict=False))
+    return [f"{name[2:]} {value if given else next_}" for name, given, value, next_ in pairs if name in FRONT_FLAGS]
 
 
 def unit_seconds(experiment: Experiment) -> float:
@@ -152,19 +163,21 @@ def client_command(
     host: str,
     output: Path | None,
     server_pid: int = 0,
+    control: str = "",
     kind: str = "",
 ) -> list[str]:
     """numbers: of the loads, '8' or a list; a search has none. The sid build does not see our folders: it writes to
     standard output. output: None where it is said elsewhere. kind: what the program's name ends with.
 
-    server_pid: of a server that cannot be asked, to look at from outside; 0: none.
+    server_pid: of a server that cannot be asked, to look at from outside; 0: none. control: where a server can be asked
+    that is not asked at host, HOST:PORT; '': at host.
     """
     command = programs.command(variant.build, experiment.program("grpc_ping_client") + kind, variant.client_env)
     to = [] if variant.build == "sid" or output is None else ["--output", str(output)]
     sweep = ["--rate-list" if experiment.open else "--inflight-list", numbers]
     loads = ["--find-rate", experiment.loads[0].search] if experiment.searches else sweep
     durations = ["--warmup", f"{experiment.warmup_s:.9g}", "--interval", f"{experiment.interval_s:.9g}"]
-    looks = ["--server-pid", f"{server_pid}"] if server_pid else []
+    looks = ["--server-pid", f"{server_pid}"] if server_pid else ["--control", control] if control else []
     flags = ["--host", host, *looks, *variant.client_flags, *loads, *durations, "--format", "json", *to]
     return cpus.pinned([*command, *flags], placement.client)
 
@@ -238,7 +251,8 @@ def _fill(text: str, indent: str) -> str:
 def _commands(experiment: Experiment, variant: Variant, placement: cpus.Placement, programs: Programs) -> list[str]:
     """As they are typed."""
     host = variant.host or "HOST:PORT"
-    client = client_command(experiment, variant, placement, programs, "N", host, Path("FILE"))
+    control = "GRPC-HOST:PORT" if variant.asked_elsewhere else ""
+    client = client_command(experiment, variant, placement, programs, "N", host, Path("FILE"), control=control)
     server = [] if variant.host else [*server_command(experiment, variant, placement, programs), "--port", "0"]
     proxy = [] if variant.added_rtt_ms is None else [*proxy_command(placement, programs), "-port", "API-PORT"]
     needs = [f"    needs gRPC {variant.needs_grpc}, or is not run"] if variant.needs_grpc else []

@@ -186,6 +186,11 @@ class Service:
         return self._process
 
     @property
+    def target(self) -> str:
+        """Where a client connects."""
+        return self.address
+
+    @property
     def pid(self) -> int:
         """0 when it never ran."""
         return self._process.pid if self._process is not None else 0
@@ -217,12 +222,15 @@ class Service:
 
 
 class Server(Service):
-    """grpc_ping_server, or one that says as much, from a command without --port."""
+    """grpc_ping_server, or one that says as much, from a command without --port. address: of its gRPC, once it runs."""
 
     what = "server"
 
-    def __init__(self, command: list[str], log: Path) -> None:
+    def __init__(self, command: list[str], log: Path, http: bool = False) -> None:
+        """http: it has an HTTP port as well, which it names in a line `HTTP on HOST:PORT`."""
         super().__init__([*command, "--port", "0"], log)
+        self.http = http
+        self.http_address = ""  # HOST:PORT, where it has one and runs
 
     def start(self) -> None:
         """Returns when it accepts calls. Raises ServerFailed."""
@@ -232,14 +240,24 @@ class Server(Service):
             raise ServerFailed(f"cannot run {self.command[0]}: {error.strerror}") from None
         give_up_at = time.monotonic() + self.start_timeout_s
         while time.monotonic() < give_up_at:
-            found = re.search(r"^listening on (\S+)$", self.output(), re.MULTILINE)
-            if found:
-                self.address = found[1]
+            self.address = self._told("listening on")
+            self.http_address = self._told("HTTP on") if self.http else ""
+            if self.address and (self.http_address or not self.http):
                 return
             if process.poll() is not None:
                 raise ServerFailed(f"the server ended with status {process.returncode}: {self.last_line()}")
             time.sleep(0.02)
-        raise ServerFailed(f"the server did not listen within {self.start_timeout_s:.0f} s: {self.last_line()}")
+        what = "does not say `HTTP on HOST:PORT`" if self.address else "did not listen"
+        raise ServerFailed(f"the server {what} within {self.start_timeout_s:.0f} s: {self.last_line()}")
+
+    @property
+    def target(self) -> str:
+        return self.http_address if self.http else self.address
+
+    def _told(self, words: str) -> str:
+        """What follows them on a line; '' where there is none yet."""
+        found = re.search(rf"^{words} (\S+)$", self.output(), re.MULTILINE)
+        return found[1] if found else ""
 
     def description(self) -> str:
         """The line in which it states its configuration; '' when it has not."""

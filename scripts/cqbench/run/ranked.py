@@ -93,6 +93,8 @@ def _against(of: Launch, variant: Variant) -> str:
     elsewhere = of.server_address and not variant.host
     if elsewhere and variant.added_rtt_ms is not None:
         return "its proxy is reached from this machine only"
+    if elsewhere and variant.connect == "http":
+        return "its HTTP port is reached from this machine only"
     if elsewhere and variant.server_program:
         return f"its server {variant.server_program} listens where it does; --host names one that is there already"
     return ""

@@ -128,7 +128,7 @@ class Runner:
         if variant.added_rtt_ms is None:
             return self.run_client(unit, entry, path, [server])
         command = plan.proxy_command(self.placements[unit.variant], self.programs)
-        proxy = Toxiproxy(command, server.address, variant.added_rtt_ms, self.log(unit, "proxy"))
+        proxy = Toxiproxy(command, server.target, variant.added_rtt_ms, self.log(unit, "proxy"))
         try:
             with proxy:
                 used = {"proxy": f"toxiproxy {proxy.version}", "proxy_command": shlex.join(proxy.command)}
@@ -141,7 +141,7 @@ class Runner:
     def make_server(self, unit: Unit, variant: Variant) -> Server:
         command = plan.server_command(self.experiment, variant, self.placements[variant.name], self.programs)
         command += ranked.server_flags(self.launch, variant)
-        return Server(command, self.log(unit, "server"))
+        return Server(command, self.log(unit, "server"), http=variant.connect == "http")
 
     def log(self, unit: Unit, what: str) -> Path:
         """Where a program of a unit writes to."""
@@ -155,13 +155,16 @@ class Runner:
     ) -> tuple[Document | None, list[str]]:
         """services: what it talks to, the last one directly; none where the server is elsewhere."""
         variant, placement = self.variants[unit.variant], self.placements[unit.variant]
-        host = services[-1].address if services else variant.host
+        host = services[-1].target if services else variant.host
         numbers = f"{unit.load.number:.12g}"
         pid = services[0].pid if services and variant.server_program else 0
+        control = services[0].address if services and variant.asked_elsewhere else ""
         if self.launch:
-            done = self.run_ranks(self.launch, unit, entry, path, host, pid)
+            done = self.run_ranks(self.launch, unit, entry, path, host, pid, control)
         else:
-            command = plan.client_command(self.experiment, variant, placement, self.programs, numbers, host, path, pid)
+            command = plan.client_command(
+                self.experiment, variant, placement, self.programs, numbers, host, path, pid, control
+            )
             entry["client_command"] = shlex.join(command)
             done = run(command, self.interrupt, plan.patience_seconds(self.experiment), self.progress.tick)
             if "--output" not in command and done.stdout.strip():
@@ -174,14 +177,18 @@ class Runner:
         self.note(entry, path, done, document, problem)
         return document, last_lines(done.stderr) if entry["status"] == FAILED else []
 
-    def run_ranks(self, launch: Launch, unit: Unit, entry: dict[str, Any], path: Path, host: str, pid: int) -> Finished:
-        """As several client processes, whose files are kept. host: where a server that is started here listens."""
+    def run_ranks(
+        self, launch: Launch, unit: Unit, entry: dict[str, Any], path: Path, host: str, pid: int, control: str
+    ) -> Finished:
+        """As several client processes, whose files are kept. host: where a server that is started here listens; control:
+        where it can be asked, if not there.
+        """
         variant, placement = self.variants[unit.variant], self.placements[unit.variant]
         alone, number = replace(placement, client=()), f"{unit.load.number:.12g}"
         target = ranked.target(launch, host, variant)
         pid = 0 if launch.server_address else pid  # of this machine
         client = plan.client_command(
-            self.experiment, variant, alone, self.programs, number, target, None, pid, kind=launch.program
+            self.experiment, variant, alone, self.programs, number, target, None, pid, control, launch.program
         )
         folder = self.folder / ranked.FOLDER / unit.stem
         keep_old(folder)
@@ -223,6 +230,8 @@ def _facts(variant: Variant, placement: cpus.Placement) -> dict[str, Any]:
     }
     if variant.server_program:
         facts["server_program"] = [variant.server_program, *variant.server_flags]
+    if variant.asked_elsewhere:
+        facts["server_front"] = plan.front(variant.server_flags)
     if variant.added_rtt_ms is not None:
         proxy_cpus = format_cpus(plan.proxy_cpus(placement)) or None
         facts["network"] = {"added_rtt_ms": variant.added_rtt_ms, "proxy_cpus": proxy_cpus}

@@ -51,7 +51,13 @@ class Variant:
     host: str = ""  # not empty: a server that is there already
     needs_grpc: str = ""  # the oldest gRPC that can do it; not empty: checked before anything is measured
     server_program: str = ""  # not empty: a server that is not ours
+    connect: str = "grpc"  # to which port of the server the client connects: "grpc" or "http"
     added_rtt_ms: int | None = None  # to each round trip, by a proxy; None: no proxy, client and server face to face
+
+    @property
+    def asked_elsewhere(self) -> bool:
+        """The server has its control service at another port than the one that the client connects to."""
+        return self.connect == "http" and not self.server_program
 
 
 @dataclass(frozen=True)
@@ -250,7 +256,7 @@ class _Problems:
         """With what all have in common; the variant's own variables win over it."""
         where = f"variant '{name}'"
         if own.get("host"):
-            for key in ("server_flags", "server_env", "server_program"):
+            for key in ("server_flags", "server_env", "server_program", "connect"):
                 if own.get(key):
                     self.refuse(f"{where}.{key}", own[key], " beside host: that server is not started here")
             if "added_rtt" in own:
@@ -264,7 +270,8 @@ class _Problems:
             env[end] = tuple(sorted({**common.env, **own.get(f"{end}_env", {})}.items()))
             layout = LAYOUT_FLAGS if end == "server" and self.file.server.layout and not foreign else ()
             self._once(flags[end], f"{where}.{end}_flags", layout)
-        more = {key: own[key] for key in ("build", "pinning", "host", "needs_grpc", "server_program") if key in own}
+        kept = ("build", "pinning", "host", "needs_grpc", "server_program", "connect")
+        more = {key: own[key] for key in kept if key in own}
         return Variant(
             name,
             flags["client"],

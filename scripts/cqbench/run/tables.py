@@ -79,6 +79,11 @@ class Settings(Table):
         description="instead of grpc_ping_server, from the repository's root on: takes --port 0, prints `listening on "
         "HOST:PORT`, ends on SIGTERM; gets no flags but server_flags; not run where it is not there",
     )
+    connect: fields.Port = Field(
+        default="grpc",
+        description='"http": the client gets the address of a line `HTTP on HOST:PORT` of the server, and for '
+        "grpc_ping_server that of its gRPC as --control",
+    )
     added_rtt: fields.Milliseconds | None = Field(
         default=None,
         description="added to each round trip: a proxy holds back each of the server's answers for that long; "

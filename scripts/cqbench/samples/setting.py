@@ -150,6 +150,7 @@ def _around(around: Surroundings, hidden: tuple[str, ...]) -> dict[str, str]:
         "environment": around.environment(client_without=hidden),
         "server.program": around.server_program,
         "ranks": around.ranks,
+        "server.front": around.server_front,
     }
 
 
@@ -200,6 +201,7 @@ FACETS = (
         for key, title in (
             ("layout", "server"),
             ("program", "server program"),
+            ("front", "HTTP by"),
             ("messages", "server messages"),
             ("codec", "server codec"),
             ("write_hint", "server's write hint"),
