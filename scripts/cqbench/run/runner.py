@@ -180,9 +180,7 @@ class Runner:
     def run_ranks(
         self, launch: Launch, unit: Unit, entry: dict[str, Any], path: Path, host: str, pid: int, control: str
     ) -> Finished:
-        """As several client processes, whose files are kept. host: where a server that is started here listens; control:
-        where it can be asked, if not there.
-        """
+        """As several client processes, whose files are kept. host: where a server that is started here listens."""
         variant, placement = self.variants[unit.variant], self.placements[unit.variant]
         alone, number = replace(placement, client=()), f"{unit.load.number:.12g}"
         target = ranked.target(launch, host, variant)
