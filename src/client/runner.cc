@@ -18,6 +18,10 @@ namespace {
 // Descriptors beside connections: epoll sets, wake-up pipes, standard streams, resolver sockets, the control service.
 constexpr uint64_t kOtherDescriptors = 64;
 
+bool AsksServers(const RunConfig& config) {
+  return (config.evidence || config.baseline) && !ControlClients::Addresses(config).empty();
+}
+
 class Sweep {
  public:
   Sweep(const RunConfig& config, const std::vector<Endpoint>& endpoints, const RunGoals& goals, Interrupt& interrupt,
@@ -27,9 +31,7 @@ class Sweep {
         interrupt_(interrupt),
         observer_(observer),
         servers_(config),
-        setting_{config, endpoints, interrupt, observer.progress,
-                 // Over HTTP nobody knows where the server's control service is.
-                 (config.evidence || config.baseline) && !IsHttp(config.api) ? &servers_ : nullptr},
+        setting_{config, endpoints, interrupt, observer.progress, AsksServers(config) ? &servers_ : nullptr},
         baselines_(setting_) {
     std::vector<int> slots;
     for (const Load& load : config.points) slots.push_back(load.slots);
