@@ -40,6 +40,9 @@ std::optional<std::vector<OpenConnection>> FindConnections(const std::vector<End
                                                            const std::set<uint64_t>& except = {});
 std::optional<int> CountConnections(const std::vector<Endpoint>& endpoints, const std::set<uint64_t>& except = {});
 
+// Removes those whose other end is a socket of this process, too.
+void RemoveOwn(std::vector<OpenConnection>& connections);
+
 // Sockets that this process accepted on one of the addresses, by local port or path. Otherwise as FindConnections().
 std::optional<std::vector<OpenConnection>> FindAccepted(const std::vector<Target>& listening);
 

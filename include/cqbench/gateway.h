@@ -51,8 +51,9 @@ struct GatewayConfig {
 // One thread: the one that started it.
 class Gateway {
  public:
-  // Serves when it returns. `server` must outlive it; it counts what is answered here as its own (PingServer::AddFront).
-  // Errors are those of HttpServer::Start(), and UNAVAILABLE when the backend cannot be reached.
+  // Serves when it returns. `server` must outlive it; it counts what is answered here as its own
+  // (PingServer::AddFront). Errors are those of HttpServer::Start(), and UNAVAILABLE when the backend cannot be
+  // reached.
   static absl::StatusOr<std::unique_ptr<Gateway>> Start(const GatewayConfig& config, PingServer& server);
   virtual ~Gateway() = default;
   // The port is resolved.

@@ -200,6 +200,9 @@ struct RunContext {
   std::string target;
   MethodInfo method;
   std::string api;
+  std::string http_version;  // "HTTP/1.1", "h2c"; empty: calls are gRPC's
+  std::string http_request;  // "GET /v1/shelves/1/books/2"; with http_version
+  // Empty over HTTP:
   std::string messages;  // holder: "reused"
   std::string stub;      // "generated", "generic"
   std::string codec;     // "protobuf", "pooled"
@@ -247,6 +250,7 @@ struct ServerInfo {
   std::string codec;          // "protobuf", "pooled"; empty from an older server
   std::vector<std::string> channel_args;
   std::vector<std::string> listening;
+  std::vector<std::string> fronts;  // where it takes the same calls over HTTP
   int tcp_echo_port = 0;
   Nanos service_time_ns = 0;  // mean; 0: none
   bool service_time_exponential = false;

@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
 #include <variant>
 #include <vector>
@@ -146,11 +147,14 @@ struct HttpCall {
 inline constexpr size_t kMaxHttpFields = 100;
 // "METHOD TARGET"; INVALID_ARGUMENT for what no server would take.
 absl::StatusOr<HttpCall> ParseHttpCall(absl::string_view text);
+// What a method of ours is as a request of HTTP; absent when it is none.
+std::optional<HttpCall> HttpCallOf(const MethodInfo& method, const MessageConfig& config);
 
 struct BytesMethod;  // src/method/bytes_method.h
 
 struct RunConfig {
   std::vector<Target> targets;
+  std::vector<Target> control;  // where the servers' control services are, if not at the targets
   MethodInfo method;
   std::shared_ptr<const BytesMethod> call;  // of a method that is none of ours; nullptr: `method` is
   std::shared_ptr<const HttpCall> http;     // with the HTTP APIs, which have no `call`

@@ -14,6 +14,7 @@ inline constexpr char kSteal[] = "steal";
 inline constexpr char kNotWarmedUp[] = "not-warmed-up";
 inline constexpr char kDrift[] = "drift";
 inline constexpr char kOtherClient[] = "other-client";
+inline constexpr char kOtherServer[] = "other-server";
 inline constexpr char kRateNotReached[] = "rate-not-reached";
 inline constexpr char kPacerLate[] = "pacer-late";
 inline constexpr char kArrivalsShape[] = "arrivals-shape";

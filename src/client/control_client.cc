@@ -46,6 +46,7 @@ ServerInfo FromProto(const std::string& address, const v1::ServerDescription& d)
   info.messages_note = d.messages_note();
   info.codec = d.codec();
   info.channel_args.assign(d.channel_args().begin(), d.channel_args().end());
+  info.fronts.assign(d.fronts().begin(), d.fronts().end());
   info.listening.assign(d.listening().begin(), d.listening().end());
   info.tcp_echo_port = static_cast<int>(d.tcp_echo_port());
   info.service_time_ns = d.service_time_ns();
@@ -103,6 +104,12 @@ struct ControlClients::Server {
 ControlClients::ControlClients(const RunConfig& config) : config_(config) {}
 ControlClients::~ControlClients() = default;
 
+const std::vector<Target>& ControlClients::Addresses(const RunConfig& config) {
+  static const std::vector<Target> nowhere;
+  if (!config.control.empty()) return config.control;
+  return IsHttp(config.api) ? nowhere : config.targets;
+}
+
 bool ControlClients::Connect() {
   Disconnect();  // a point that failed may not have done so
   absence_.clear();
@@ -111,7 +118,7 @@ bool ControlClients::Connect() {
   const auto known = [&](const ServerInfo& info) {
     return std::any_of(described.begin(), described.end(), [&](auto& d) { return d.instance == info.instance; });
   };
-  for (const Target& target : config_.targets) {
+  for (const Target& target : Addresses(config_)) {
     Server& server = *connected_.emplace_back(std::make_unique<Server>(target));
     v1::ServerDescription description;
     const grpc::Status status = server.Describe(&description);

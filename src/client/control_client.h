@@ -37,6 +37,8 @@ struct ServerSwitches {
 class ControlClients {
  public:
   explicit ControlClients(const RunConfig& config);
+  // Where the servers are asked: at config.control, or at the targets; nowhere over HTTP, as no target is gRPC's.
+  static const std::vector<Target>& Addresses(const RunConfig& config);
   ControlClients(const ControlClients&) = delete;
   ControlClients& operator=(const ControlClients&) = delete;
   ~ControlClients();

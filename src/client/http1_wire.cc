@@ -13,14 +13,15 @@ namespace {
 namespace beast = boost::beast;
 namespace http = boost::beast::http;
 
-// The body is not kept.
+// The body is compared and not kept.
 class Response : public http::basic_parser<false> {
  public:
-  explicit Response(bool to_head) {
+  Response(const HttpMessage& message, HttpSlot& slot) : message_(message), slot_(slot) {
     header_limit(std::numeric_limits<std::uint32_t>::max());
     body_limit(std::numeric_limits<std::uint64_t>::max());
     eager(true);
-    skip(to_head);
+    skip(message.is_head());
+    slot.body.Reset();
   }
   int status() const { return status_; }
 
@@ -35,11 +36,18 @@ class Response : public http::basic_parser<false> {
   virtual void on_trailer_field_impl(http::field, beast::string_view, beast::string_view, Error&) {}
   void on_header_impl(Error&) override {}
   void on_body_init_impl(const boost::optional<std::uint64_t>&, Error&) override {}
-  std::size_t on_body_impl(beast::string_view body, Error&) override { return body.size(); }
+  std::size_t on_body_impl(beast::string_view body, Error&) override { return Take(body); }
   void on_chunk_header_impl(std::uint64_t, beast::string_view, Error&) override {}
-  std::size_t on_chunk_body_impl(std::uint64_t, beast::string_view body, Error&) override { return body.size(); }
+  std::size_t on_chunk_body_impl(std::uint64_t, beast::string_view body, Error&) override { return Take(body); }
   void on_finish_impl(Error&) override {}
 
+  std::size_t Take(beast::string_view body) {
+    slot_.body.Take(message_.expected(), {body.data(), body.size()});
+    return body.size();
+  }
+
+  const HttpMessage& message_;
+  HttpSlot& slot_;
   int status_ = 0;
 };
 
@@ -51,7 +59,7 @@ class HttpResponseParser {
   // The head of an answer may be so long.
   static constexpr size_t kMaxWaiting = 256 << 10;
 
-  void Begin(bool to_head) { response_.emplace(to_head); }
+  void Begin(const HttpMessage& message, HttpSlot& slot) { response_.emplace(message, slot); }
   void Clear() {
     response_.reset();
     waiting_.clear();
@@ -76,7 +84,7 @@ void Http1Wire::Reset() {
 
 void Http1Wire::Submit(HttpSlot& slot, std::string& out) {
   slot_ = &slot;
-  parser_->Begin(message_.is_head());
+  parser_->Begin(message_, slot);
   out += message_.http1();
 }
 
@@ -98,7 +106,7 @@ std::string Http1Wire::Feed(std::string_view bytes, std::vector<HttpEnded>& ende
     if (!response->is_done()) continue;
     const int status = response->status();
     if (status < 200) {  // such as 100: the answer itself is still to come
-      parser_->Begin(message_.is_head());
+      parser_->Begin(message_, *slot_);
       continue;
     }
     closing_ = !response->keep_alive();

@@ -40,6 +40,13 @@ struct Http2Wire::Callbacks {
     }
     return 0;
   }
+  static int OnData(nghttp2_session* session, uint8_t /*flags*/, int32_t stream, const uint8_t* bytes, size_t length,
+                    void* wire) {
+    HttpSlot* const slot = SlotOf(session, stream);
+    if (slot == nullptr) return 0;
+    slot->body.Take(static_cast<Http2Wire*>(wire)->message_.expected(), {reinterpret_cast<const char*>(bytes), length});
+    return 0;
+  }
   static int OnFrame(nghttp2_session* /*session*/, const nghttp2_frame* frame, void* wire) {
     if (frame->hd.type == NGHTTP2_GOAWAY) static_cast<Http2Wire*>(wire)->closing_ = true;
     return 0;
@@ -78,6 +85,9 @@ void Http2Wire::Reset() {
   nghttp2_session_callbacks* callbacks = nullptr;
   if (nghttp2_session_callbacks_new(&callbacks) != 0) throw std::bad_alloc();
   nghttp2_session_callbacks_set_on_header_callback(callbacks, Callbacks::OnHeader);
+  if (!message_.expected().empty()) {
+    nghttp2_session_callbacks_set_on_data_chunk_recv_callback(callbacks, Callbacks::OnData);
+  }
   nghttp2_session_callbacks_set_on_frame_recv_callback(callbacks, Callbacks::OnFrame);
   nghttp2_session_callbacks_set_on_stream_close_callback(callbacks, Callbacks::OnClose);
   const int made = nghttp2_session_client_new(&session_, callbacks, this);
@@ -92,6 +102,7 @@ void Http2Wire::Reset() {
 void Http2Wire::Submit(HttpSlot& slot, std::string& /*out: by Pull()*/) {
   slot.status = 0;
   slot.body_sent = 0;
+  slot.body.Reset();
   constexpr size_t kMost = 128;
   nghttp2_nv fields[kMost];
   const size_t count = std::min(kMost, message_.fields().size());

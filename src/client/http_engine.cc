@@ -312,8 +312,13 @@ class HttpEngine final : public SlotEngine<WireSlot<Wire>> {
   }
 
   void OnEnd(Slot& slot, MyLoop& loop, Nanos done, int status) {
-    if (status >= 200 && status < 300) [[likely]]
-      return Continue(slot, loop, done, this->RecordEnd(loop.recorder, slot, done, grpc::Status::OK, ""));
+    if (status >= 200 && status < 300) [[likely]] {
+      const std::string& expected = this->config().http->expected;
+      const bool right = slot.body.Right(expected);
+      return Continue(slot, loop, done,
+                      this->RecordEnd(loop.recorder, slot, done, grpc::Status::OK,
+                                      right ? std::string() : slot.body.Fault(expected)));
+    }
     if (status == 0) return Fail(slot, loop, {grpc::StatusCode::UNAVAILABLE, "the server reset the stream"});
     Fail(slot, loop, {CodeOf(status), absl::StrCat("HTTP status ", status)});
   }

@@ -6,7 +6,7 @@
 namespace cqbench {
 
 HttpMessage::HttpMessage(const HttpCall& call, std::string_view authority, const std::vector<Metadata>& headers)
-    : is_head_(call.method == "HEAD"), body_(call.body) {
+    : is_head_(call.method == "HEAD"), body_(call.body), expected_(call.expected) {
   fields_ = {
       {":method", call.method}, {":scheme", "http"}, {":authority", std::string(authority)}, {":path", call.target}};
   http1_ = absl::StrCat(call.method, " ", call.target, " HTTP/1.1\r\nHost: ", std::string(authority), "\r\n");

@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "cqbench/run_config.h"
+#include "src/client/http_body.h"
 #include "src/client/slot.h"
 
 struct nghttp2_session;
@@ -22,6 +23,7 @@ struct HttpSlot : CallSlot {
   int32_t stream = 0;    // HTTP/2: of the call in flight
   int status = 0;        // of its answer, as soon as that is known
   size_t body_sent = 0;  // HTTP/2: bytes of the request's body
+  BodyCheck body;        // of its answer; says something once that has ended
 };
 
 // An answer has come, or (status 0) the server has given this one call up.
@@ -38,13 +40,15 @@ class HttpMessage {
 
   bool is_head() const { return is_head_; }
   const std::string& body() const { return body_; }
-  const std::string& http1() const { return http1_; }  // all of it
+  const std::string& expected() const { return expected_; }  // the answer's body
+  const std::string& http1() const { return http1_; }        // all of it
   // HTTP/2: names and values, without the body.
   const std::vector<std::pair<std::string, std::string>>& fields() const { return fields_; }
 
  private:
   bool is_head_;
   std::string body_;
+  std::string expected_;
   std::string http1_;
   std::vector<std::pair<std::string, std::string>> fields_;
 };

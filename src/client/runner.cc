@@ -18,10 +18,10 @@ namespace {
 // Descriptors beside connections: epoll sets, wake-up pipes, standard streams, resolver sockets, the control service.
 constexpr uint64_t kOtherDescriptors = 64;
 
-// Over HTTP nobody knows where the server's control service is. Of several ranks one asks for all.
+// Of several ranks one asks for all.
 bool AsksServers(const RunConfig& config, const Ranks* ranks) {
   const bool first = ranks == nullptr || ranks->id().index == 0;
-  return first && (config.evidence || config.baseline) && !IsHttp(config.api);
+  return first && (config.evidence || config.baseline) && !ControlClients::Addresses(config).empty();
 }
 
 class Sweep {

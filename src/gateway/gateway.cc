@@ -158,8 +158,7 @@ absl::StatusOr<std::unique_ptr<Gateway>> Gateway::Start(const GatewayConfig& con
   if (config.transcoder == TranscoderKind::kNone) return ConstantGateway::Start(options, server);
   auto transcoder = MakeTranscoder(config.transcoder);
   if (!transcoder.ok()) return transcoder.status();
-  const MessageHolder messages =
-      config.messages == MessageHolder::kBytes ? MessageHolder::kReused : config.messages;
+  const MessageHolder messages = config.messages == MessageHolder::kBytes ? MessageHolder::kReused : config.messages;
   if (config.backend == BackendKind::kDirect) {
     return TranscodingGateway<DirectBackend>::Start(options, server, /*is_counted=*/false, *std::move(transcoder),
                                                     server, messages, config.threads);

@@ -1,5 +1,6 @@
-// --backend inprocess and loopback: each request becomes a call of a gRPC server, over channels. Requests are read on the
-// front's threads; answers are written on the library's, through reactors, those of streams on a thread of their own.
+// --backend inprocess and loopback: each request becomes a call of a gRPC server, over channels. Requests are read on
+// the front's threads; answers are written on the library's, through reactors, those of streams on a thread of their
+// own.
 #pragma once
 
 #include <grpcpp/grpcpp.h>

@@ -34,4 +34,12 @@ const MethodInfo* FindMethod(absl::string_view workload, absl::string_view name)
   return found == all.end() ? nullptr : &*found;
 }
 
+std::optional<HttpCall> HttpCallOf(const MethodInfo& method, const MessageConfig& config) {
+  if (method.id == MethodInfo::kNotOurs) return std::nullopt;
+  return AllMethods::With(method.id, [&]<typename M>() -> std::optional<HttpCall> {
+    if constexpr (requires { M::Http(config); }) return M::Http(config);
+    return std::nullopt;
+  });
+}
+
 }  // namespace cqbench

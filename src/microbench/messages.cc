@@ -35,6 +35,8 @@ typename M::Response ResponseOf(const MessageConfig& config) {
     typename M::Gathered gathered;
     M::Take(request, gathered);
     M::Answer(gathered, &response);
+  } else if constexpr (M::kShape == Shape::kServerStreaming) {
+    HandleNext<M>(request, /*left=*/0, &response);
   } else {
     M::Handle(request, &response);
   }

@@ -14,6 +14,7 @@
 #include <cstring>
 #include <functional>
 #include <memory>
+#include <utility>
 
 #include "absl/strings/str_cat.h"
 #include "src/probe/tcp_info.h"
@@ -82,6 +83,19 @@ std::optional<OpenConnection> Connected(int fd, const sockaddr_storage& peer) {
   }
   connection.peer_host = text;
   return connection;
+}
+
+// Host and port. Of Unix sockets, of which one end has no name, nothing.
+std::string Name(const sockaddr_storage& address) {
+  if (address.ss_family == AF_UNIX) return "";
+  const bool v4 = address.ss_family == AF_INET;
+  const auto& as_v4 = reinterpret_cast<const sockaddr_in&>(address);
+  const auto& as_v6 = reinterpret_cast<const sockaddr_in6&>(address);
+  const char* const host = reinterpret_cast<const char*>(v4 ? static_cast<const void*>(&as_v4.sin_addr)
+                                                            : static_cast<const void*>(&as_v6.sin6_addr));
+  // The port is at the same place in both.
+  return std::string(host, v4 ? sizeof(as_v4.sin_addr) : sizeof(as_v6.sin6_addr)) + ":" +
+         std::to_string(ntohs(as_v4.sin_port));
 }
 
 int LocalPort(const sockaddr_storage& local) {
@@ -178,6 +192,22 @@ std::optional<int> CountConnections(const std::vector<Endpoint>& endpoints, cons
   const auto found = FindConnections(endpoints, except);
   if (!found) return std::nullopt;
   return static_cast<int>(found->size());
+}
+
+void RemoveOwn(std::vector<OpenConnection>& connections) {
+  std::set<std::pair<std::string, std::string>> ends;  // local and remote name of every socket
+  const auto names = [](int fd) {
+    const auto local = AddressOf(fd, getsockname), peer = AddressOf(fd, getpeername);
+    return std::pair(local ? Name(*local) : "", peer ? Name(*peer) : "");
+  };
+  (void)FindSockets([&](int fd, const sockaddr_storage& /*peer*/) {
+    ends.insert(names(fd));
+    return false;
+  });
+  std::erase_if(connections, [&](const OpenConnection& connection) {
+    const auto [local, peer] = names(connection.fd);
+    return !peer.empty() && ends.count({peer, local}) > 0;
+  });
 }
 
 std::optional<std::vector<OpenConnection>> FindAccepted(const std::vector<Target>& listening) {

@@ -21,7 +21,7 @@ namespace cqbench {
 namespace {
 
 // Given by the engines and the server; the control client's and the raw echo's threads carry no RPC that is measured.
-constexpr absl::string_view kWorkerNames[] = {"sync-", "cq-", "pacer-", "server-cq-"};
+constexpr absl::string_view kWorkerNames[] = {"sync-", "cq-", "http-", "pacer-", "server-cq-"};
 constexpr absl::string_view kOtherNames[] = {"control", "tcp-echo"};
 
 Nanos ToNanos(const timeval& t) {

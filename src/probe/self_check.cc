@@ -123,21 +123,44 @@ class PointCheck {
     }
   }
 
+  // Otherwise something in between passes calls on, over connections of its own.
+  bool CallsTheServers() const {
+    if (config_.control.empty()) return true;
+    const auto is_of = [](const Target& target, const std::vector<std::string>& addresses) {
+      return std::any_of(addresses.begin(), addresses.end(), [&](const std::string& address) {
+        const auto other = ParseTarget(address, 0);
+        return other.ok() && other->port == target.port && other->unix_path == target.unix_path;
+      });
+    };
+    return std::all_of(config_.targets.begin(), config_.targets.end(), [&](const Target& target) {
+      return std::any_of(servers_.begin(), servers_.end(), [&](const ServerInfo& server) {
+        return is_of(target, server.listening) || is_of(target, server.fronts);
+      });
+    });
+  }
+
   void CheckServerCount() {
     const auto theirs = point_.figures.Get("server_connections"), ours = point_.figures.Get("client_connections");
-    if (theirs && ours && *theirs > *ours) {
+    if (theirs && ours && *theirs > *ours && CallsTheServers()) {
       Doubt(kOtherClient, absl::StrFormat("another client uses the server: it has %.0f connections more than this one",
                                           *theirs - *ours));
       return;
     }
     const auto served = point_.figures.Get("server_rpcs");
-    if (!served) return;
+    // How many messages answer a request that is none of ours is not known.
+    if (!served || (config_.http != nullptr && config_.method.id == MethodInfo::kNotOurs)) return;
     // Calls that failed here, or never ended, may well have been answered there.
     const auto ours_at_most = static_cast<double>(point_.completed + point_.Failed() + point_.counts.unfinished);
     const double chance = 4 * std::sqrt(ours_at_most) + 2.0 * point_.load.slots;
     if (*served > ours_at_most * (1 + kOtherRpcs) + chance) {
       Doubt(kOtherClient, absl::StrFormat("another client uses the server: it answered %.2f times as many calls",
                                           *served / ours_at_most));
+    }
+    const auto completed = static_cast<double>(point_.completed);
+    if (!config_.control.empty() && *served < completed * (1 - kOtherRpcs) - chance) {
+      Doubt(kOtherServer, absl::StrFormat("the server that --control names answered %.2f of the calls: it is not the "
+                                          "one that was measured, or not alone",
+                                          *served / completed));
     }
   }
 

@@ -17,7 +17,7 @@ std::string Series(const RunContext& c) {
   if (!name.empty()) name[0] = absl::ascii_toupper(static_cast<unsigned char>(name[0]));
   std::string series = absl::StrCat("Benchmark", name, "/method=", c.method.name, "/api=", c.api,
                                     "/policy=", absl::StrReplaceAll(c.policy, {{":", "-"}}));
-  if (c.messages != "reused") absl::StrAppend(&series, "/messages=", c.messages);
+  if (!c.messages.empty() && c.messages != "reused") absl::StrAppend(&series, "/messages=", c.messages);
   if (c.stub == "generic" && c.messages != "bytes") absl::StrAppend(&series, "/stub=generic");
   if (c.codec == "pooled") absl::StrAppend(&series, "/codec=pooled");
   if (c.open_loop) absl::StrAppend(&series, "/loop=open");
@@ -39,7 +39,9 @@ void AppendLatencies(std::string& text, absl::string_view prefix, const std::opt
 std::string FormatGoBench(const Result& result) {
   const RunContext& c = result.context;
   const std::string series = Series(c);
-  std::string text = absl::StrCat("goos: linux\npkg: cqbench\ncpu: ", c.cpu_model, "\ngrpc: ", c.grpc_version, "\n");
+  std::string text = absl::StrCat(
+      "goos: linux\npkg: cqbench\ncpu: ", c.cpu_model,
+      c.http_version.empty() ? "\ngrpc: " : "\nhttp: ", c.http_version.empty() ? c.grpc_version : c.http_version, "\n");
   for (const PointResult& p : result.points) {
     const std::string name = absl::StrCat(series, "/", absl::StrReplaceAll(p.load.Key(), {{":", "="}}));
     if (p.completed == 0) {

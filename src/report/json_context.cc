@@ -27,6 +27,7 @@ Json Server(const ServerInfo& s) {
   if (s.codec == "pooled") json["codec"] = s.codec;
   json["channel_args"] = s.channel_args;
   json["listening"] = s.listening;
+  if (!s.fronts.empty()) json["fronts"] = s.fronts;
   if (s.tcp_echo_port > 0) json["tcp_echo_port"] = s.tcp_echo_port;
   if (s.service_time_ns > 0) {
     json["service_time_ns"] = s.service_time_ns;
@@ -49,8 +50,13 @@ void AddMethod(Json& json, const RunContext& c) {
   json["method"] = c.method.name;
   json["shape"] = std::string(ToString(c.method.shape));
   json["rpc"] = c.method.path;
-  json["messages"] = c.messages;
-  json["stub"] = c.stub;
+  if (c.http_version.empty()) {
+    json["messages"] = c.messages;
+    json["stub"] = c.stub;
+  } else {
+    json["http_version"] = c.http_version;
+    json["http_request"] = c.http_request;
+  }
   if (c.codec == "pooled") json["codec"] = c.codec;
   if (!c.payload.empty()) json["payload"] = c.payload;
   if (!c.content.empty()) json["content"] = c.content;

@@ -6,7 +6,7 @@ namespace cqbench {
 std::string SeriesName(const RunContext& context) {
   const MethodInfo& method = context.method;
   std::string name = absl::StrCat(method.workload, "/", method.name, "/", context.api, "/", context.policy);
-  if (context.messages != "reused") absl::StrAppend(&name, "/", context.messages);
+  if (!context.messages.empty() && context.messages != "reused") absl::StrAppend(&name, "/", context.messages);
   if (context.stub == "generic" && context.messages != "bytes")
     absl::StrAppend(&name, "/", context.codec == "pooled" ? "pooled" : "generic");
   if (context.open_loop) absl::StrAppend(&name, "/open");

@@ -68,6 +68,7 @@ grpc::Status ControlBackend::Describe(v1::ServerDescription& answer) const {
   answer.set_service_time_waits(config_.service_time.wait);
   answer.set_deadlock_detection(config_.deadlock_detection);
   for (const Target& target : server_.listening()) answer.add_listening(target.ToString());
+  for (const Target& target : server_.fronts()) answer.add_fronts(target.ToString());
   answer.set_tcp_echo_port(static_cast<uint32_t>(config_.tcp_echo_port.value_or(0)));
   answer.set_counts_allocations(CanCountAllocations());
   return grpc::Status::OK;
@@ -78,13 +79,13 @@ grpc::Status ControlBackend::Sample(const std::string& peer, const v1::SampleReq
   if (!open_.load(std::memory_order_acquire)) return NotYet();
   // Allocations are counted from the end of one sample to the begin of the next, so that none of those made here gets
   // in; the messages that belong to them, too. Each is read right beside the switch.
-  const uint64_t messages_before = server_.Counts().messages;
+  const uint64_t messages_before = server_.Messages();
   const bool counting = SetCountingAllocations(false);
   const AllocationCounts allocations = CountedAllocations();
   if (counting) AddCountedCalls(messages_before - counted_from_.exchange(messages_before));
   cqbench::Sample sample = TakeSample(MeasuredConnections(peer));
   if (CanCountAllocations()) sample.allocations = allocations;
-  sample.messages = counting ? messages_before : server_.Counts().messages;
+  sample.messages = counting ? messages_before : server_.Messages();
   sample.messages_per_queue = server_.MessagesPerQueue();
   sample.posted_requests = server_.PostedRequests();
   ToProto(sample, answer);
@@ -99,7 +100,7 @@ grpc::Status ControlBackend::Sample(const std::string& peer, const v1::SampleReq
     times.Switch(request.switches().time_calls());
     // Those that came while the sample was written down are not counted, so they are none of those it begins with.
     if (request.switches().count_allocations()) {
-      counted_from_.store(server_.Counts().messages);
+      counted_from_.store(server_.Messages());
       answer.set_messages(counted_from_.load());
     }
     SetCountingAllocations(request.switches().count_allocations());
@@ -112,8 +113,13 @@ grpc::Status ControlBackend::Sample(const std::string& peer, const v1::SampleReq
 // Several clients may have a control connection each. The port of one that has gone may come back as a measured one, so
 // those are forgotten.
 std::vector<OpenConnection> ControlBackend::MeasuredConnections(const std::string& peer) {
-  auto connections = FindAccepted(server_.listening());
+  std::vector<Target> addresses = server_.fronts();
+  const bool passes_on = !addresses.empty();
+  addresses.insert(addresses.end(), server_.listening().begin(), server_.listening().end());
+  auto connections = FindAccepted(addresses);
   if (!connections) return {};
+  // A front may pass calls on to this server over a socket: the client's connections are those to the front.
+  if (passes_on) RemoveOwn(*connections);
   const std::lock_guard lock(mutex_);
   control_peers_.insert(peer);
   std::set<std::string> alive;

@@ -1,7 +1,6 @@
 #include "src/tools/client_flags.h"
 
 #include <algorithm>
-#include <climits>
 #include <fstream>
 #include <iterator>
 #include <nlohmann/json.hpp>
@@ -10,6 +9,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/strip.h"
 #include "src/tools/call_flags.h"
+#include "src/tools/evidence_flags.h"
 #include "src/tools/ghz_config.h"
 #include "src/tools/http_flags.h"
 #include "src/tools/load_flags.h"
@@ -30,7 +30,6 @@ struct Typed {
   bool local_pool = false;
   bool async = false;
   bool async_callback = false;
-  bool no_evidence = false;
   int max_channels = 0;
   int max_async_clients = 0;
 };
@@ -69,7 +68,7 @@ class ClientFlags {
     ranks_.emplace(app_, options_.ranks, launched);
     AddClient();
     AddTimes();
-    AddEvidence();
+    evidence_.emplace(app_, options_.run, options_.show_evidence);
     allocations_.emplace(app_, options_.allocations, "grpc_ping_client").AddMax(app_);
     AddOutput();
   }
@@ -118,31 +117,11 @@ class ClientFlags {
     AddNumber(app_, "--port", typed_.port, 1, 65535, "port where --host gives none");
   }
 
-  void AddEvidence() {
-    auto* show =
-        app_.add_flag("--evidence", options_.show_evidence,
-                      "show connections, CPU and hand-offs of both ends below the table; JSON always has them");
-    no_evidence_ = app_.add_flag("--no-evidence", typed_.no_evidence, "do not look at connections, CPU and servers");
-    no_evidence_->excludes(show);
-    breakdown_ = app_.add_flag("--breakdown", options_.run.breakdown,
-                               "time the parts of every 16th call, on both ends; what that costs is printed")
-                     ->excludes(no_evidence_);
-    baseline_ =
-        app_.add_flag("--baseline", options_.run.baseline,
-                      "also measure the floor: raw TCP (needs the server's --tcp-echo-port), a Unix socket, in-process")
-            ->excludes(no_evidence_);
-    AddNumber(app_, "--server-pid", options_.run.server_pid, 1, INT_MAX,
-              "process of a server on this machine that has no control service: its CPU time is read "
-              "from outside, at the edges of the window")
-        ->type_name("PID")
-        ->excludes(no_evidence_);
-  }
-
   void AddClient() {
     api_ = AddEnum(app_, "--api", options_.run.api,
                    {ClientApi::kSync, ClientApi::kCq, ClientApi::kCallback, ClientApi::kHttp1, ClientApi::kHttp2},
                    "client API: a thread per slot, completion queues, or reactors; or no gRPC but HTTP/1.1 or HTTP/2 "
-                   "(h2c) on event loops of our own, which take --http-request");
+                   "(h2c) on event loops of our own, for --http-request and methods that have a form in HTTP");
     app_.add_flag("--async", typed_.async, "the same as --api cq");
     app_.add_flag("--async-callback", typed_.async_callback, "the same as --api callback");
     threads_ = AddNumber(app_, "--threads", options_.run.threads, 1, 4096,
@@ -207,16 +186,16 @@ class ClientFlags {
     ranks_->Resolve(options_.run, options_.goals);
     if (options_.ranks.id) options_.call.seed = SeedOf(options_.call.seed, *options_.ranks.id);
     http_->Resolve(typed_.local_pool || policy_->count() > 0);
+    evidence_->Resolve();
     allocations_->Resolve();
     ResolveOutput();
-    options_.run.evidence = !typed_.no_evidence;
   }
 
   void ResolveMethod() {
     call_->Resolve();
     if (IsHttp(options_.run.api)) {
       if (call_->given()) BadCombination("--call", "is gRPC's: --api http1 and http2 take --http-request");
-      method_->ResolveForHttp();
+      http_->given() ? method_->ResolveForRequest() : method_->ResolveForHttp();
     } else if (call_->given()) {
       method_->ResolveForCall(options_.call);
     } else {
@@ -243,7 +222,7 @@ class ClientFlags {
     if (max_async_clients_->count() > 0 && (run.api == ClientApi::kSync || IsHttp(run.api))) {
       BadCombination("--max-async-clients", "needs --async or --async-callback");
     }
-    for (const CLI::Option* option : {breakdown_, baseline_, channel_args_, service_config_}) {
+    for (const CLI::Option* option : {channel_args_, service_config_}) {
       if (option->count() == 0 || !IsHttp(run.api)) continue;
       BadCombination(option->get_name(), absl::StrCat("is gRPC's, not for --api ", api));
     }
@@ -301,10 +280,10 @@ class ClientFlags {
   std::optional<HttpFlags> http_;
   std::optional<LoadFlags> load_;
   std::optional<RankFlags> ranks_;
+  std::optional<EvidenceFlags> evidence_;
   std::optional<AllocationFlags> allocations_;
-  CLI::Option *breakdown_, *baseline_, *channel_args_, *service_config_;
-  CLI::Option *api_, *threads_, *max_async_clients_, *policy_, *max_channels_, *no_evidence_, *max_error_rate_,
-      *format_;
+  CLI::Option *channel_args_, *service_config_;
+  CLI::Option *api_, *threads_, *max_async_clients_, *policy_, *max_channels_, *max_error_rate_, *format_;
 };
 
 }  // namespace

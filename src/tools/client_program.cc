@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "absl/strings/str_cat.h"
+#include "cqbench/connections.h"
 #include "cqbench/environment.h"
 #include "cqbench/interrupt.h"
 #include "cqbench/process.h"
@@ -27,17 +28,24 @@ int Complain(absl::string_view what, int exit_code) {
   return exit_code;
 }
 
+void DescribeHttp(const RunConfig& run, RunContext& context) {
+  context.http_version = run.api == ClientApi::kHttp1 ? "HTTP/1.1" : "h2c";
+  context.http_request = absl::StrCat(run.http->method, " ", run.http->target);
+  context.request_bytes = static_cast<uint32_t>(run.http->body.size());
+}
+
 void DescribeMessages(const RunConfig& run, RunContext& context) {
-  context.messages = std::string(ToString(run.messages));
-  context.stub = std::string(ToString(run.stub));
-  context.codec = std::string(ToString(run.codec));
+  if (run.http == nullptr) {
+    context.messages = std::string(ToString(run.messages));
+    context.stub = std::string(ToString(run.stub));
+    context.codec = std::string(ToString(run.codec));
+  }
   const Shape shape = run.method.shape;
   if (shape == Shape::kClientStreaming || shape == Shape::kServerStreaming) {
     context.stream_messages = run.message.stream_messages;
     if (run.write_hint != WriteHint::kNone) context.write_hint = std::string(ToString(run.write_hint));
   }
   if (run.method.has_content) context.content = std::string(ToString(run.message.content));
-  if (run.http != nullptr) context.request_bytes = static_cast<uint32_t>(run.http->body.size());
   if (!run.method.has_payload) return;
   context.payload = std::string(ToString(run.message.payload));
   context.request_bytes = run.message.request_bytes;
@@ -81,6 +89,7 @@ RunContext DescribeRun(int argc, const char* const* argv, const ClientOptions& o
   context.total_calls = run.total;
   context.deadline_ns = run.deadline_ns;
   DescribeMessages(run, context);
+  if (run.http != nullptr) DescribeHttp(run, context);
   DescribeLoop(options, context);
   for (const Metadata& each : run.metadata) context.metadata.push_back(each.key);
   for (const ChannelArg& arg : run.channel_args) {
@@ -191,6 +200,9 @@ class Client {
       return Complain(absl::StrCat("--host: ", endpoints.status().message()), kExitUsage);
     }
     if (!endpoints.ok()) return Complain(endpoints.status().message(), kExitFailure);
+    if (const auto control = ResolveTargets(options_.run.control); !control.ok()) {
+      return Complain(absl::StrCat("--control: ", control.status().message()), kExitUsage);
+    }
     if (!options_.call.method.empty()) {
       const auto facts = ResolveCall(options_.call, options_.run);
       const absl::Status& why = facts.status();

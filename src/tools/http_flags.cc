@@ -2,12 +2,27 @@
 
 #include <fstream>
 #include <memory>
+#include <vector>
 
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
 
 namespace cqbench {
 namespace {
+
+// "library get, list": those that are requests of HTTP, too.
+std::string MethodsWithHttp() {
+  std::vector<std::string> of_workloads;
+  std::string workload;
+  for (const MethodInfo& method : AllMethodInfos()) {
+    if (!HttpCallOf(method, {})) continue;
+    if (method.workload != workload) of_workloads.push_back(absl::StrCat("--workload ", method.workload, " --method"));
+    absl::StrAppend(&of_workloads.back(), method.workload == workload ? ", " : " ", method.name);
+    workload = method.workload;
+  }
+  return absl::StrJoin(of_workloads, "; ");
+}
 
 absl::StatusOr<std::string> ReadBody(const std::string& text) {
   std::string body = text;
@@ -32,27 +47,47 @@ HttpFlags::HttpFlags(CLI::App& app, RunConfig& run) : run_(run) {
   body_option_ =
       AddParsed(app, "--http-body", body_, ReadBody, "its body, or @FILE; application/json unless -H says otherwise")
           ->type_name("TEXT|@FILE");
+  expect_option_ = AddParsed(app, "--http-expect", expected_, ReadBody,
+                             "the body of a right answer, or @FILE; blanks outside of JSON's strings do not count. Any "
+                             "other answer is a failure (default: any body is right)")
+                       ->type_name("TEXT|@FILE");
 }
 
 void HttpFlags::Resolve(bool policy_given) {
-  const bool given = request_option_->count() > 0;
-  if (body_option_->count() > 0 && !given) BadCombination("--http-body", "needs --http-request");
+  for (const CLI::Option* option : {body_option_, expect_option_}) {
+    if (option->count() > 0 && !given()) BadCombination(option->get_name(), "needs --http-request");
+  }
   if (!IsHttp(run_.api)) {
-    if (given) {
+    if (given()) {
       BadCombination("--http-request", absl::StrCat("needs --api http1 or http2, not ", ToString(run_.api)));
     }
     return;
   }
-  if (!given) BadCombination("--api", absl::StrCat(ToString(run_.api), " needs --http-request"));
   CheckHeaders();
   ResolvePolicy(policy_given);
+  run_.http = std::make_shared<const HttpCall>(given() ? Request() : OfMethod());
+}
+
+HttpCall HttpFlags::Request() {
+  if (expect_option_->count() > 0) {
+    if (expected_.empty()) BadCombination("--http-expect", "is empty: without the flag any body is right");
+    if (call_.method == "HEAD") BadCombination("--http-expect", "is for answers with a body, which HEAD has not");
+  }
   call_.body = body_;
+  call_.expected = expected_;
   run_.method = MethodInfo{};
   run_.method.id = MethodInfo::kNotOurs;
   run_.method.workload = "http";
   run_.method.name = call_.method;
   run_.method.path = call_.target;
-  run_.http = std::make_shared<const HttpCall>(call_);
+  return call_;
+}
+
+HttpCall HttpFlags::OfMethod() const {
+  auto call = HttpCallOf(run_.method, run_.message);
+  if (call) return *std::move(call);
+  BadCombination("--api", absl::StrCat(ToString(run_.api), " has no request for ", run_.method.workload, " ",
+                                       run_.method.name, ": say one with --http-request, or take ", MethodsWithHttp()));
 }
 
 void HttpFlags::CheckHeaders() const {

@@ -12,17 +12,21 @@ class HttpFlags {
  public:
   // Adds the options to `app`; what they mean goes into `run`. Both must outlive this.
   HttpFlags(CLI::App& app, RunConfig& run);
-  // After parsing, once the API, the policy, the loads and the headers are known. Throws CLI errors.
+  // After parsing: whether there is a request that is none of our methods'.
+  bool given() const { return request_option_->count() > 0; }
+  // After parsing, once the API, the method, the policy, the loads and the headers are known. Throws CLI errors.
   void Resolve(bool policy_given);
 
  private:
+  HttpCall Request();
+  HttpCall OfMethod() const;
   void CheckHeaders() const;
   void ResolvePolicy(bool policy_given);
 
   RunConfig& run_;
   HttpCall call_;
-  std::string body_;
-  CLI::Option *request_option_, *body_option_;
+  std::string body_, expected_;
+  CLI::Option *request_option_, *body_option_, *expect_option_;
 };
 
 }  // namespace cqbench

@@ -116,9 +116,20 @@ void MethodFlags::ResolveForCall(CallSpec& call) {
 }
 
 void MethodFlags::ResolveForHttp() {
-  Refuse("is of gRPC's methods: --api http1 and http2 take --http-request");
+  for (const CLI::Option* option : {messages_, stub_, codec_}) {
+    if (option->count() > 0) {
+      BadCombination(option->get_name(), absl::StrCat("is of gRPC's calls, not for --api ", ToString(run_.api)));
+    }
+  }
+  ResolveMethod();
+  ResolveChunks();
+  ResolvePayload();
+}
+
+void MethodFlags::ResolveForRequest() {
+  Refuse("is of our methods, not together with --http-request");
   for (const CLI::Option* option : {stream_messages_, codec_}) {
-    if (option->count() > 0) BadCombination(option->get_name(), "is of gRPC's methods");
+    if (option->count() > 0) BadCombination(option->get_name(), "is of our methods, not together with --http-request");
   }
 }
 

@@ -17,8 +17,9 @@ class MethodFlags {
   void Resolve();
   // The same for a method that is none of ours.
   void ResolveForCall(CallSpec& call);
-  // The same for a request over HTTP.
+  // The same for a method over HTTP, and for a request that is none of ours.
   void ResolveForHttp();
+  void ResolveForRequest();
 
  private:
   void Refuse(const std::string& why) const;

@@ -52,7 +52,8 @@ INSTANTIATE_TEST_SUITE_P(
                                      Sample{"trouble", TroubleSample}, Sample{"evidence", EvidenceSample},
                                      Sample{"open", OpenLoopSample}, Sample{"queue", QueueSample},
                                      Sample{"censored", CensoredSample}, Sample{"found", FoundRateSample},
-                                     Sample{"unresolved", UnresolvedRateSample}, Sample{"empty", EmptySample}),
+                                     Sample{"unresolved", UnresolvedRateSample}, Sample{"http", HttpSample},
+                                     Sample{"empty", EmptySample}),
                      testing::Values(Reporter{"Table", "table.txt", FormatTable},
                                      Reporter{"SlotTable", "slots.txt", FormatSlotTable},
                                      Reporter{"PostCsv", "post.csv", FormatPostCsv}, Reporter{"Csv", "csv", FormatCsv},
@@ -75,6 +76,7 @@ TEST(FormatResult, GoesToTheReporterOfTheFormat) {
 TEST(SeriesName, IsWhatStaysTheSameOverTheSweep) {
   EXPECT_EQ(SeriesName(SweepSample().context), "ping/unary/cq/local-pool");
   EXPECT_EQ(SeriesName(RepetitionsSample().context), "echo/streaming/cq/pool:4/arena/generic");
+  EXPECT_EQ(SeriesName(HttpSample().context), "library/get/http1/local-pool");
   EXPECT_EQ(SeriesName(OpenLoopSample().context), "ping/unary/cq/shared/open");
   EXPECT_EQ(SeriesName(QueueSample().context), "ping/unary/cq/shared/bytes/open") << "bytes need the generic stub";
 }

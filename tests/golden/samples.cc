@@ -309,6 +309,23 @@ Result EvidenceSample() {
   return result;
 }
 
+Result HttpSample() {
+  Result result;
+  RunContext& c = result.context = SampleContext();
+  c.method = {10, "library", "get", "/cqbench.library.v1.LibraryService/GetBook", Shape::kUnary, false};
+  c.target = "server-host:8080";
+  c.api = "http1";
+  c.http_version = "HTTP/1.1";
+  c.http_request = "GET /v1/shelves/1/books/1";
+  c.messages = c.stub = c.codec = "";
+  result.servers = {Server()};
+  result.servers[0].fronts = {"server-host:8080"};
+  result.points = {SamplePoint(8, 1'234'567, SampleLatency(1'234'567, 61.1, 80.4, 131.9, 402.3, 5120.7))};
+  result.points[0].errors = {{"BAD_RESPONSE", 3, "the answer's body ends after 12 of 180 bytes"}};
+  result.points[0].counts = {1'234'570, 1'234'570, 0, 0, 1'234'567, 3, 0};
+  return result;
+}
+
 Result EmptySample() {
   Result result;
   result.context = SampleContext();

@@ -24,6 +24,8 @@ Result CensoredSample();
 // --find-rate with an answer, and without one.
 Result FoundRateSample();
 Result UnresolvedRateSample();
+// A method over HTTP, with answers that were wrong.
+Result HttpSample();
 // A run that was interrupted before its first point.
 Result EmptySample();
 

@@ -60,6 +60,28 @@ def test_what_may_differ(tmp_path: Path, key: str, value: Any) -> None:
     assert not must
 
 
+OVER_HTTP = {
+    "api": "http1",
+    "http_version": "HTTP/1.1",
+    "http_request": "GET /a",
+    "messages": None,
+    "stub": None,
+    "grpc_version": "1.60.0",
+}
+
+
+def test_a_method_over_http_is_the_same_work(tmp_path: Path) -> None:
+    assert found(tmp_path, **OVER_HTTP) == [("api", "cq", "http1", False)]
+
+
+def test_requests_of_ones_own_are_other_work(tmp_path: Path) -> None:
+    one, other = ({**OVER_HTTP, "workload": "http", "method": "GET", "http_request": f"GET /{x}"} for x in "ab")
+    told, _ = differences(section(tmp_path, [one], [other]))
+    assert [(d.facet.key, d.before, d.after, required(d.facet)) for d in told] == [
+        ("http_request", "GET /a", "GET /b", True)
+    ]
+
+
 def test_what_is_never_looked_at(tmp_path: Path) -> None:
     other = server(address="x:1", instance="ffffffffffffffff", tcp_echo_port=7, boot_id="other", listening=["x"])
     assert not found(tmp_path, servers=other, boot_id="other", target="x:1", load_avg=[], command_line=["x"])

@@ -69,7 +69,8 @@ std::string Status(const Library& library, const std::string& target, std::vecto
 using Combination = std::tuple<std::string, std::string>;
 class GatewayTest : public testing::TestWithParam<Combination> {
  protected:
-  Library library_{{"--transcoder", std::get<0>(GetParam()), "--backend", std::get<1>(GetParam()), "--http-threads", "2"}};
+  Library library_{
+      {"--transcoder", std::get<0>(GetParam()), "--backend", std::get<1>(GetParam()), "--http-threads", "2"}};
 };
 
 template <typename M>
@@ -77,7 +78,8 @@ void ExpectExpected(const Library& library, const char* version) {
   const HttpCall call = M::Http({.stream_messages = 3});
   SCOPED_TRACE(absl::StrCat(version, " ", call.method, " ", call.target));
   std::vector<std::string> flags = {version, "--request", call.method};
-  if (!call.body.empty()) flags.insert(flags.end(), {"--data", call.body, "--header", "Content-Type: application/json"});
+  if (!call.body.empty())
+    flags.insert(flags.end(), {"--data", call.body, "--header", "Content-Type: application/json"});
   EXPECT_EQ(library.Get(call.target, flags), call.expected);
 }
 
@@ -126,8 +128,8 @@ TEST_P(GatewayTest, NoLineIsLost) {
 TEST_P(GatewayTest, AStreamWaitsForItsReader) {
   constexpr int kBooks = 100'000;
   HttpSocket slow(library_.port(), /*receive_bytes=*/4096);
-  ASSERT_TRUE(slow.Send(
-      absl::StrCat("GET /v1/shelves/1/books:stream?page_size=", kBooks, " HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n")));
+  ASSERT_TRUE(slow.Send(absl::StrCat("GET /v1/shelves/1/books:stream?page_size=", kBooks,
+                                     " HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n")));
   ASSERT_TRUE(slow.Readable(kHttpPatience));
   EXPECT_EQ(library_.Get("/v1/shelves/1/books/1"), LibraryGet::Http({}).expected);  // meanwhile
   bool ended = false;
@@ -189,16 +191,16 @@ TEST(Gateway, AnotherServerBehindIt) {
 }
 
 TEST(Gateway, ASlowBackendIsGivenUp) {
-  Library library({"--backend", "inprocess", "--backend-deadline", "0.05", "--service-time", "0.5",
-                   "--service-time-mode", "wait"});
+  Library library(
+      {"--backend", "inprocess", "--backend-deadline", "0.05", "--service-time", "0.5", "--service-time-mode", "wait"});
   EXPECT_EQ(Status(library, "/v1/shelves/1/books/1"), "504");
   // Some come before the deadline or none: the answer has begun or not.
   EXPECT_THAT(library.Get("/v1/shelves/1/books:stream?page_size=9"), HasSubstr("\"code\":4,"));
 }
 
 TEST(Gateway, AStreamThatFailsOnItsWaySaysSo) {
-  Library library({"--backend", "inprocess", "--backend-deadline", "1", "--service-time", "0.3", "--service-time-mode",
-                   "wait"});
+  Library library(
+      {"--backend", "inprocess", "--backend-deadline", "1", "--service-time", "0.3", "--service-time-mode", "wait"});
   const std::string lines = library.Get("/v1/shelves/1/books:stream?page_size=9");
   EXPECT_THAT(lines, StartsWith("{\"name\":\"shelves/1/books/1\","));
   EXPECT_THAT(lines, HasSubstr("\n{\"error\":{\"code\":4,"));

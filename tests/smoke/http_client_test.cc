@@ -60,6 +60,112 @@ TEST_P(HttpClientTest, EveryKindOfAnswerIsTaken) {
   ExpectClean(Measured("GET /later?1", briefly));
 }
 
+TEST_P(HttpClientTest, MethodsOfTheLibraryAreAskedForAndChecked) {
+  for (const char* method : {"get", "list", "stream", "create", "update", "delete"}) {
+    SCOPED_TRACE(method);
+    const ClientRun run = RunClient({"--host", "127.0.0.1:" + front_.port(), "--api", GetParam(), "--workload",
+                                     "library", "--method", method, "--inflight", "3", "--warmup", "0s", "--total",
+                                     "50", "--interval", "60", "--format", "json"});
+    EXPECT_EQ(run.exit_code, 0) << run.err;
+    ExpectClean(run.Point());
+    const Json context = run.Parsed().at("context");
+    EXPECT_EQ(context.at("workload"), "library");
+    EXPECT_EQ(context.at("method"), method);
+    EXPECT_EQ(context.at("http_version"), http2() ? "h2c" : "HTTP/1.1");
+  }
+}
+
+TEST_P(HttpClientTest, AnswersThatAreNotTheExpectedOneAreFailures) {
+  const auto echoed = [&](const std::string& body, const std::string& expected) {
+    const ClientRun run = RunClient(
+        To(front_, "POST /echo",
+           {"--http-body", body, "--http-expect", expected, "--inflight", "4", "--warmup", "0s", "--interval", "1"}));
+    const Json point = run.Point();
+    ExpectIdentities(point);
+    return point;
+  };
+  ExpectClean(echoed(R"({"a": [1, 2]})", R"({"a":[1,2]})"));
+  const std::string large(100'000, 'x');  // an argument may not be much longer
+  ExpectClean(echoed(large, large));
+  for (const std::string& body : {large.substr(1), large + "x", "y" + large.substr(1)}) {
+    const Json point = echoed(body, large);
+    EXPECT_EQ(point.at("calls_ok"), 0);
+    EXPECT_GT(CountOf(point, "BAD_RESPONSE"), 0u);
+    EXPECT_EQ(CountOf(point, "BAD_RESPONSE"), point.at("failed"));
+  }
+}
+
+TEST_P(HttpClientTest, EvidenceIsOfBothEnds) {
+  Server& server = SharedServer("cq");
+  const ClientRun run =
+      RunClient(To(front_, "GET /constant", ShortInterval() + Flags{"--inflight", "2", "--control", server.address()}));
+  EXPECT_EQ(run.exit_code, 0) << run.err;
+  const Json point = run.Point();
+  EXPECT_GT(point.at("client_cores_used"), 0);
+  EXPECT_GE(point.at("client_threads_workers"), 1);
+  EXPECT_EQ(point.at("client_connections"), http2() ? 1 : 2);
+  EXPECT_GT(point.at("client_bytes_received"), 0);
+  EXPECT_GT(point.at("server_rss_bytes"), 0);
+  EXPECT_EQ(run.Parsed().at("context").at("servers").at(0).at("address"), server.address());
+  const Json without = Measured("GET /constant", ShortInterval());
+  EXPECT_FALSE(without.contains("server_rss_bytes"));
+}
+
+// The project's own server behind its front, whose figures come from its gRPC address.
+TEST_P(HttpClientTest, TheServerBehindAFrontTellsItsSide) {
+  for (const char* backend : {"direct", "inprocess", "loopback"}) {
+    SCOPED_TRACE(backend);
+    Server server({"--http", "127.0.0.1:0", "--backend", backend});
+    const auto http = server.process().WaitForLine("HTTP on ", kPatience);
+    ASSERT_TRUE(http);
+    for (const char* method : {"get", "stream"}) {
+      const ClientRun run =
+          RunClient({"--host", *http, "--api", GetParam(), "--workload", "library", "--method", method, "--control",
+                     server.address(), "--inflight", "3", "--interval", "1", "--deadline", "15", "--format", "json"});
+      EXPECT_EQ(run.exit_code, 0) << run.err;
+      const Json point = run.Point();
+      ExpectClean(point);
+      EXPECT_EQ(run.Parsed().at("context").at("servers").at(0).at("fronts"), Json::array({*http}));
+      for (const Json& doubt : point.at("suspect")) {
+        EXPECT_NE(doubt.at("code"), "other-client") << doubt;
+        EXPECT_NE(doubt.at("code"), "other-server") << doubt;
+      }
+      if (!point.contains("server_rpcs")) continue;  // it answered too late, because the machine stood still
+      EXPECT_EQ(point.at("server_connections"), point.at("client_connections"));
+      EXPECT_GT(point.at("server_bytes_sent"), 0);
+      EXPECT_GT(point.at("server_threads_workers"), 0);
+    }
+  }
+}
+
+TEST_P(HttpClientTest, AnotherServersFiguresAreDoubted) {
+  // A server that answers too late for the window, because the machine stood still, gives nothing to suspect.
+  std::string out;
+  for (int attempt = 0; attempt < 5 && out.find("other-server") == std::string::npos; ++attempt) {
+    out = RunClient({"--host", "127.0.0.1:" + front_.port(), "--api", GetParam(), "--workload", "library", "--control",
+                     SharedServer("cq").address(), "--inflight", "4", "--interval", "1", "--deadline", "15"})
+              .out;
+  }
+  EXPECT_NE(out.find("other-server: the server that --control names answered 0.00 of the calls"), std::string::npos)
+      << out;
+}
+
+TEST_P(HttpClientTest, AControlServiceThatIsNotThereIsSaid) {
+  const ClientRun run =
+      RunClient(To(front_, "GET /constant", ShortInterval() + Flags{"--control", "127.0.0.1:" + front_.port()}));
+  EXPECT_NE(run.out.find("has no control service"), std::string::npos) << run.out;
+  const ClientRun unknown = RunClient(To(front_, "GET /constant", {"--control", "no-such-host.invalid:1"}));
+  EXPECT_EQ(unknown.exit_code, 2);
+  ExpectOneLine(unknown.err, {"--control", "no-such-host.invalid"});
+}
+
+TEST_P(HttpClientTest, TheTableSaysWhatWentOverTheWire) {
+  const ClientRun run = RunClient({"--host", "127.0.0.1:" + front_.port(), "--api", GetParam(), "--http-request",
+                                   "GET /constant", "--warmup", "0s", "--interval", "100ms"});
+  EXPECT_NE(run.out.find(http2() ? ", h2c\n" : ", HTTP/1.1\n"), std::string::npos) << run.out;
+  EXPECT_EQ(run.out.find("gRPC"), std::string::npos) << run.out;
+}
+
 TEST_P(HttpClientTest, PoliciesMakeTheConnectionsThatTheyPromise) {
   for (const auto& [policy, connections] : {std::pair{"local-pool", 4}, {"distinct-args", 4}, {"pool:4", 4}}) {
     const Json point = Measured(

@@ -1,6 +1,7 @@
 // The HTTP front with a handler for tests: what each path does is said at Handle(). Prints "listening on PORT", serves
 // until a signal, then prints what it counted.
 #include <CLI/CLI.hpp>
+#include <algorithm>
 #include <chrono>
 #include <condition_variable>
 #include <cstdio>
@@ -12,9 +13,11 @@
 #include <string>
 #include <thread>
 #include <utility>
+#include <vector>
 
 #include "cqbench/http_server.h"
 #include "cqbench/interrupt.h"
+#include "cqbench/run_config.h"
 
 namespace cqbench {
 namespace {
@@ -84,10 +87,27 @@ size_t NumberIn(std::string_view target) {
   return at == std::string_view::npos ? 0 : static_cast<size_t>(std::atoll(std::string(target.substr(at + 1)).c_str()));
 }
 
+// Those of the library's methods, as the client asks for them.
+const HttpCall* CallOfLibrary(const HttpRequest& request) {
+  static const std::vector<HttpCall> calls = [] {
+    std::vector<HttpCall> all;
+    for (const MethodInfo& method : AllMethodInfos()) {
+      if (auto call = HttpCallOf(method, {})) all.push_back(*std::move(call));
+    }
+    return all;
+  }();
+  const auto found = std::find_if(calls.begin(), calls.end(), [&](const HttpCall& call) {
+    return call.method == request.method && call.target == request.target && call.body == request.body;
+  });
+  return found == calls.end() ? nullptr : &*found;
+}
+
 void Handle(Worker& worker, const HttpRequest& request, HttpReply reply) {
   const std::string_view path = request.target.substr(0, request.target.find('?'));
   const size_t number = NumberIn(request.target);
-  if (path == "/constant") {
+  if (const HttpCall* call = CallOfLibrary(request)) {
+    reply.Send(200, "application/json", call->expected);
+  } else if (path == "/constant") {
     reply.Send(200, "application/json", "{\"ok\":true}");
   } else if (path == "/echo") {
     reply.Send(200, request.content_type, request.body);

@@ -51,10 +51,21 @@ TEST(ClientFlagsErrors, RequestsOverHttp) {
     more.insert(more.begin(), {"--api", "http1", "--http-request", "GET /x"});
     return more;
   };
-  Refused({"--api", "http2"}, {"--api: http2 needs --http-request"});
+  Refused({"--api", "http2"}, {"--api: http2 has no request for ping unary: say one with --http-request, or take "
+                               "--workload library --method get, list, stream, create, update, delete"});
+  Refused({"--api", "http1", "--workload", "echo"}, {"--api: http1 has no request for echo unary"});
+  for (const char* flag : {"--messages=fresh", "--stub=generic", "--codec=pooled"}) {
+    const std::string name = std::string(flag).substr(0, std::string(flag).find('='));
+    Refused({"--api", "http1", "--workload", "library", flag}, {name + ": is of gRPC's calls, not for --api http1"});
+  }
+  Refused({"--api", "http1", "--workload", "library", "--stream-messages", "3"}, {"--stream-messages"});
+  Refused({"--api", "http1", "--workload", "library", "--http-expect", "{}"}, {"--http-expect: needs --http-request"});
   Refused({"--http-request", "GET /x"}, {"--http-request: needs --api http1 or http2, not sync"});
   Refused({"--http-body", "x"}, {"--http-body: needs --http-request"});
   Refused(with({"--http-body", "@/no/such/file"}), {"--http-body", "/no/such/file"});
+  Refused(with({"--http-expect", ""}), {"--http-expect: is empty"});
+  Refused(with({"--http-expect", "@/no/such/file"}), {"--http-expect", "/no/such/file"});
+  Refused({"--api", "http1", "--http-request", "HEAD /x", "--http-expect", "{}"}, {"--http-expect", "HEAD"});
   Refused(with({"--call", "a.B/C"}), {"--call"});
   Refused(with({"--workload", "echo"}), {"--workload"});
   Refused(with({"--codec", "pooled"}), {"--codec"});
@@ -64,6 +75,12 @@ TEST(ClientFlagsErrors, RequestsOverHttp) {
   Refused(with({"-H", "a-bin: YQ=="}), {"--header", "'a-bin'"});
   Refused(with({"--channel-policy", "shared", "--inflight", "2"}), {"--channel-policy: shared makes 1 connection(s)"});
   Refused(with({"--channel-policy", "pool:3", "--inflight", "4"}), {"pool:3 makes 3 connection(s) for 4"});
+}
+
+TEST(ClientFlagsErrors, Control) {
+  RefusedValues("--control", {"", "host", "host:0", "host:65536", "a:1,b", "[::1"});
+  Refused({"--control", "a:1", "--no-evidence"}, {"--control", "--no-evidence"});
+  Refused({"--control", "a:1", "--server-pid", "1"}, {"--control", "--server-pid"});
 }
 
 TEST(ClientFlagsErrors, ValuesThatAreMissing) {

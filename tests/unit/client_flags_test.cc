@@ -102,7 +102,38 @@ TEST(ClientFlags, RequestsOverHttp) {
   const RunConfig two = Options(Arguments{"--api", "http2", "--http-request", "POST /y", "--http-body", "{}"}).run;
   EXPECT_EQ(two.http->body, "{}");
   EXPECT_EQ(two.policy.kind, ChannelPolicy::Kind::kPerSlot);
+  EXPECT_EQ(two.http->expected, "") << "any body is right";
+  EXPECT_EQ(Options(Arguments{"--api", "http2", "--http-request", "GET /y", "--http-expect", "{ }"}).run.http->expected,
+            "{ }");
   EXPECT_EQ(Options("").run.http, nullptr);
+}
+
+TEST(ClientFlags, MethodsOverHttpAreTheirRequests) {
+  const RunConfig get = Options("--api http2 --workload library --method get").run;
+  ASSERT_NE(get.http, nullptr);
+  EXPECT_EQ(get.http->method, "GET");
+  EXPECT_EQ(get.http->target, "/v1/shelves/1/books/1");
+  EXPECT_THAT(get.http->expected, HasSubstr("shelves/1/books/1"));
+  EXPECT_EQ(get.method.path, "/cqbench.library.v1.LibraryService/GetBook") << "the series stays the method's";
+  for (const MethodInfo& method : AllMethodInfos()) {
+    if (method.workload != "library") continue;
+    const RunConfig run = Options("--api http1 --workload library --method " + method.name).run;
+    ASSERT_NE(run.http, nullptr) << method.name;
+    EXPECT_THAT(run.http->target, testing::StartsWith("/v1/shelves/1/books")) << method.name;
+    EXPECT_NE(run.http->expected, "") << method.name;
+  }
+  const RunConfig stream = Options("--api http1 --workload library --method stream --stream-messages 3").run;
+  EXPECT_THAT(stream.http->target, HasSubstr("page_size=3"));
+}
+
+TEST(ClientFlags, ControlIsWhereTheServersAreAsked) {
+  EXPECT_THAT(Options("").run.control, testing::IsEmpty()) << "at the targets";
+  const RunConfig run =
+      Options(Arguments{"--api", "http1", "--http-request", "GET /x", "--control", "a:1,[::1]:2,unix:/s"}).run;
+  ASSERT_THAT(run.control, SizeIs(3));
+  EXPECT_EQ(run.control[0].ToString(), "a:1");
+  EXPECT_EQ(run.control[2].ToString(), "unix:/s");
+  EXPECT_THAT(Options("--control proxied:3").run.control, SizeIs(1)) << "gRPC's, too";
 }
 
 TEST(ClientFlags, AsyncStreams) {

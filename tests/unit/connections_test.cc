@@ -6,6 +6,7 @@
 #include <netinet/in.h>
 #include <sys/stat.h>
 #include <sys/un.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include <cstdio>
@@ -359,6 +360,33 @@ TEST(ResolveTargets, UnknownNameIsNotFoundInOneLineThatNamesIt) {
   const std::string message(endpoints.status().message());
   EXPECT_THAT(message, HasSubstr(absl::StrCat("'", name, "'")));
   EXPECT_EQ(message.find('\n'), std::string::npos);
+}
+
+TEST(RemoveOwn, LeavesThoseOfOthers) {
+  const Socket listener = Listen(Loopback4(0));
+  const int port = PortOf(listener);
+  const Socket own = Connect(Loopback4(port)), accepted = Accept(listener);
+  int told[2] = {};
+  ASSERT_EQ(pipe2(told, 0), 0);
+  const pid_t child = fork();  // a client in another process
+  if (child == 0) {
+    const Socket other = Connect(Loopback4(port));
+    close(own.fd());
+    close(told[1]);
+    char byte = 0;
+    (void)!read(told[0], &byte, 1);
+    _exit(0);
+  }
+  const Socket of_other = Accept(listener);
+  auto connections = FindAccepted({{"127.0.0.1", port, ""}});
+  ASSERT_TRUE(connections);
+  EXPECT_EQ(connections->size(), 2u);
+  RemoveOwn(*connections);
+  ASSERT_EQ(connections->size(), 1u);
+  EXPECT_EQ(connections->front().fd, of_other.fd());
+  close(told[1]);
+  close(told[0]);
+  EXPECT_EQ(waitpid(child, nullptr, 0), child);
 }
 
 }  // namespace

@@ -11,6 +11,7 @@
 #include <thread>
 
 #include "cqbench/proto/control.grpc.pb.h"
+#include "cqbench/server.h"
 
 namespace cqbench {
 namespace {
@@ -109,6 +110,33 @@ TEST_F(ControlClientsTest, AServerThatHasGoneIsAskedAgain) {
   EXPECT_FALSE(clients.Connect());
   EXPECT_NE(clients.absence(), "");
   EXPECT_THAT(clients.notes(), IsEmpty());
+}
+
+// The server says where its front is and counts what it answered there; what the front sends on to it is not counted as
+// a connection of a client's.
+TEST(ControlClientsOfAFront, AskAtTheGrpcAddress) {
+  ServerConfig server_config;
+  server_config.listen = {*ParseTarget("127.0.0.1", 0)};
+  auto server = StartServer(server_config);
+  ASSERT_TRUE(server.ok()) << server.status();
+  const Target address = (*server)->listening().front();
+  (*server)->AddFront(*ParseTarget("127.0.0.1:8080", 0), [] { return 7; });
+  RunConfig config;
+  config.api = ClientApi::kHttp1;
+  config.targets = {*ParseTarget("127.0.0.1:8080", 0)};
+  EXPECT_THAT(ControlClients::Addresses(config), IsEmpty());
+  config.control = {address};
+  ControlClients clients(config);
+  ASSERT_TRUE(clients.Connect()) << clients.absence();
+  EXPECT_THAT(clients.servers().at(0).fronts, testing::ElementsAre("127.0.0.1:8080"));
+  const auto passed_on = grpc::CreateChannel(address.ToString(), grpc::InsecureChannelCredentials());
+  ASSERT_TRUE(passed_on->WaitForConnected(std::chrono::system_clock::now() + std::chrono::seconds(30)));
+  const auto moments = clients.SampleAll(std::nullopt).get();
+  ASSERT_EQ(moments.size(), 1u);
+  EXPECT_EQ(moments[0].sample.messages, 7u);
+  EXPECT_THAT(moments[0].sample.connections, IsEmpty());
+  clients.Disconnect();
+  (*server)->Shutdown();
 }
 
 }  // namespace

@@ -14,7 +14,8 @@ constexpr std::string_view kOk = "HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nhi
 
 class Http1WireTest : public testing::Test {
  protected:
-  explicit Http1WireTest(const HttpCall& call = {"GET", "/x", ""}) : message_(call, "host:1", {}), wire_(message_) {}
+  explicit Http1WireTest(const HttpCall& call = {"GET", "/x", "", ""})
+      : message_(call, "host:1", {}), wire_(message_) {}
 
   // Sends a call and gives the wire its answer in pieces of that size. The statuses of the answers, or why not.
   std::vector<int> Answer(std::string_view bytes, size_t piece) {
@@ -80,9 +81,44 @@ TEST_F(Http1WireTest, AServerThatClosesIsNoticed) {
   EXPECT_FALSE(wire_.closing());
 }
 
+constexpr std::string_view kBook = R"({"title":"a \"b\" [c]: d","pages":12,"tags":["x y",-1.5e3],"read":true})";
+
+class ExpectedBodyTest : public Http1WireTest {
+ protected:
+  ExpectedBodyTest() : Http1WireTest({"GET", "/x", "", std::string(kBook)}) {}
+
+  bool Right(std::string_view body, size_t piece, bool chunked) {
+    const std::string length = std::to_string(body.size());
+    std::string bytes = "HTTP/1.1 200 OK\r\nContent-Length: " + length + "\r\n\r\n" + std::string(body);
+    if (chunked) {
+      bytes = "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n";
+      for (char c : body) bytes += std::string("1\r\n") + c + "\r\n";
+      bytes += "0\r\n\r\n";
+    }
+    EXPECT_EQ(Answer(bytes, piece), std::vector<int>{200}) << error_;
+    return slot_.body.Right(kBook);
+  }
+};
+
+TEST_F(ExpectedBodyTest, IsComparedHoweverItComes) {
+  const std::string blanks = R"( { "title" : "a \"b\" [c]: d", "pages": 12 ,"tags":["x y", -1.5e3 ], "read":true } )";
+  std::string other(kBook);
+  other[10] = '!';
+  for (bool chunked : {false, true}) {
+    for (size_t piece = 1; piece < 2 * kBook.size(); ++piece) {
+      SCOPED_TRACE(piece);
+      EXPECT_TRUE(Right(kBook, piece, chunked));
+      EXPECT_FALSE(Right(other, piece, chunked)) << "and the answer after it is judged by itself:";
+      EXPECT_TRUE(Right(blanks, piece, chunked));
+      EXPECT_FALSE(Right(kBook.substr(0, kBook.size() - 1), piece, chunked));
+      EXPECT_FALSE(Right(std::string(kBook) + "}", piece, chunked));
+    }
+  }
+}
+
 class HeadTest : public Http1WireTest {
  protected:
-  HeadTest() : Http1WireTest({"HEAD", "/x", ""}) {}
+  HeadTest() : Http1WireTest({"HEAD", "/x", "", ""}) {}
 };
 
 TEST_F(HeadTest, TheAnswerHasNoBody) {
@@ -91,19 +127,19 @@ TEST_F(HeadTest, TheAnswerHasNoBody) {
 }
 
 TEST(HttpMessageTest, SaysWhatItCarries) {
-  const HttpMessage post({"POST", "/v1/a?b=c", "{}"}, "h:2", {{"x-a", "1"}});
+  const HttpMessage post({"POST", "/v1/a?b=c", "{}", ""}, "h:2", {{"x-a", "1"}});
   EXPECT_EQ(post.http1(),
             "POST /v1/a?b=c HTTP/1.1\r\nHost: h:2\r\nx-a: 1\r\ncontent-type: application/json\r\ncontent-length: 2\r\n"
             "\r\n{}");
   ASSERT_EQ(post.fields().size(), 7u);
   EXPECT_EQ(post.fields()[3], std::pair(std::string(":path"), std::string("/v1/a?b=c")));
-  const HttpMessage text({"POST", "/", "x"}, "h", {{"content-type", "text/plain"}});
+  const HttpMessage text({"POST", "/", "x", ""}, "h", {{"content-type", "text/plain"}});
   EXPECT_EQ(text.http1().find("application/json"), std::string::npos);
-  EXPECT_EQ(HttpMessage({"GET", "/", ""}, "h", {}).http1(), "GET / HTTP/1.1\r\nHost: h\r\n\r\n");
+  EXPECT_EQ(HttpMessage({"GET", "/", "", ""}, "h", {}).http1(), "GET / HTTP/1.1\r\nHost: h\r\n\r\n");
 }
 
 TEST(Http2WireTest, BeginsWithThePrefaceAndRefusesWhatIsNoHttp2) {
-  const HttpMessage message({"GET", "/", ""}, "h", {});
+  const HttpMessage message({"GET", "/", "", ""}, "h", {});
   Http2Wire wire(message);
   HttpSlot slot;
   std::string out;
@@ -124,7 +160,7 @@ std::string Frame(char type, char flags, char stream, std::string_view payload) 
 }
 
 TEST(Http2WireTest, StreamsEndInAnyOrder) {
-  const HttpMessage message({"GET", "/", ""}, "h", {});
+  const HttpMessage message({"GET", "/", "", ""}, "h", {});
   Http2Wire wire(message);
   HttpSlot slots[3];
   std::string out;
@@ -144,8 +180,29 @@ TEST(Http2WireTest, StreamsEndInAnyOrder) {
   EXPECT_EQ(ended[2].status, 0) << "reset";
 }
 
+TEST(Http2WireTest, BodiesOfStreamsThatTakeTurnsAreCompared) {
+  const HttpMessage message({"GET", "/", "", R"({"a":1})"}, "h", {});
+  Http2Wire wire(message);
+  HttpSlot slots[3];
+  std::string out;
+  for (HttpSlot& slot : slots) wire.Submit(slot, out);
+  wire.Pull(out);
+  const std::string ok = "\x88";
+  const std::string bytes = Frame(4, 0, 0, "") + Frame(1, 4, 1, ok) + Frame(1, 4, 3, ok) + Frame(1, 4, 5, ok) +
+                            Frame(0, 0, 1, R"({"a)") + Frame(0, 0, 3, R"({ "a)") + Frame(0, 0, 5, R"({"b)") +
+                            Frame(0, 1, 5, R"(":1})") + Frame(0, 1, 3, R"(": 1})") + Frame(0, 1, 1, R"(":1})");
+  std::vector<HttpEnded> ended;
+  for (char byte : bytes) ASSERT_EQ(wire.Feed({&byte, 1}, ended), "");
+  EXPECT_EQ(ended.size(), 3u);
+  EXPECT_TRUE(slots[0].body.Right(message.expected()));
+  EXPECT_TRUE(slots[1].body.Right(message.expected()));
+  EXPECT_FALSE(slots[2].body.Right(message.expected()));
+  wire.Submit(slots[2], out);
+  EXPECT_EQ(slots[2].body.Fault(message.expected()), "the answer's body ends after 0 of 7 bytes") << "it begins anew";
+}
+
 TEST(Http2WireTest, AbandonedCallsEndNoMore) {
-  const HttpMessage message({"GET", "/", ""}, "h", {});
+  const HttpMessage message({"GET", "/", "", ""}, "h", {});
   Http2Wire wire(message);
   HttpSlot slot, other;
   std::string out;

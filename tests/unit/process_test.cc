@@ -73,7 +73,7 @@ TEST(ReadProcess, NewMemoryIsFaultsAndResidentBytes) {
 }
 
 TEST(GroupOfThread, IsKnownByTheNameThatWeGave) {
-  for (const char* worker : {"sync-0", "cq-0", "cq-17", "server-cq-0"}) {
+  for (const char* worker : {"sync-0", "cq-0", "cq-17", "http-0", "server-cq-0"}) {
     EXPECT_EQ(GroupOfThread(worker, false), ThreadGroup::kWorker) << worker;
   }
   for (const char* other : {"control", "tcp-echo"}) {

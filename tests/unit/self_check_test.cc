@@ -4,6 +4,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <memory>
 #include <string>
 #include <vector>
 
@@ -167,6 +168,41 @@ TEST_F(PointCheck, ServerWithMoreConnectionsThanThisClient) {
   EXPECT_THAT(
       Doubts(),
       ElementsAre(Finding{"other-client", "another client uses the server: it has 2 connections more than this one"}));
+}
+
+// Unless something in between has connections of its own to the server.
+TEST_F(PointCheck, ServerWithMoreConnectionsThanAProxyTakes) {
+  point_.figures.Set("client_connections", 4);
+  point_.figures.Set("server_connections", 6);
+  config_.targets = {{"proxy", 8080, ""}};
+  config_.control = {{"server", 2137, ""}};
+  servers_[0].listening = {"[::]:2137"};
+  EXPECT_THAT(Doubts(), IsEmpty());
+  servers_[0].fronts = {"0.0.0.0:8080"};
+  EXPECT_THAT(Doubts(), ElementsAre(Is("other-client", "2 connections more")));
+  config_.targets = {{"proxy", 8080, ""}, {"other", 8081, ""}};
+  EXPECT_THAT(Doubts(), IsEmpty());
+}
+
+// Three quarters, less four times the square root of the calls, and those in flight at either edge.
+TEST_F(PointCheck, ServerThatAnsweredLessThanThisClientHas) {
+  point_.figures.Set("server_rpcs", 745'989);
+  EXPECT_THAT(Doubts(), IsEmpty()) << "the server is asked where the calls go";
+  config_.control = {{"server", 2137, ""}};
+  EXPECT_THAT(Doubts(), ElementsAre(Finding{"other-server",
+                                            "the server that --control names answered 0.75 of the calls: it is not the "
+                                            "one that was measured, or not alone"}));
+  point_.figures.Set("server_rpcs", 745'990);
+  EXPECT_THAT(Doubts(), IsEmpty());
+}
+
+// How many messages an answer is made of is only known of methods of ours.
+TEST_F(PointCheck, MessagesOfARequestThatIsNoneOfOursAreNotCompared) {
+  point_.figures.Set("server_rpcs", 16'000'000);
+  config_.http = std::make_shared<const HttpCall>();
+  EXPECT_THAT(Doubts(), ElementsAre(Is("other-client", "16.00 times")));
+  config_.method.id = MethodInfo::kNotOurs;
+  EXPECT_THAT(Doubts(), IsEmpty());
 }
 
 // A quarter more, four times the square root of the calls, and those in flight at either edge.

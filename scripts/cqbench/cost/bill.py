@@ -179,7 +179,8 @@ class Making:
         if not context:
             return "nothing was counted"
         what = f"{context['workload']}/{context['method']}, client {context['api']}, {context['channel_policy']}"
-        return f"{what}, {self.asked.inflight} in flight, gRPC {context['grpc_version']}"
+        through = context.get("http_version") or f"gRPC {context['grpc_version']}"
+        return f"{what}, {self.asked.inflight} in flight, {through}"
 
     def _work(self, context: dict[str, Any]) -> dict[str, str]:
         if self.asked.program:

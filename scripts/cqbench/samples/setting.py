@@ -113,6 +113,10 @@ def _own(run: Run, context: Mapping[str, Any]) -> dict[str, str]:
         "interval": nanoseconds(context.get("interval_ns")),
         "deadline": nanoseconds(context.get("deadline_ns")),
     }
+    if "http_version" in context:  # what the program is built with, but no call goes through
+        facts |= {"grpc_version": "", "protobuf_version": ""}
+    if document.workload != "http":  # a method's own
+        facts["http_request"] = ""
     if not payload:
         facts |= {"request_bytes": "", "response_bytes": "", "payload": ""}
     return facts
@@ -160,6 +164,7 @@ FACETS = (
         for key, title in (
             ("workload", "workload"),
             ("method", "method"),
+            ("http_request", "request"),
             ("request_bytes", "request bytes"),
             ("response_bytes", "response bytes"),
             ("payload", "payload"),

@@ -1,0 +1,25 @@
+// What is looked at beside the calls, and where, on the client's command line.
+#pragma once
+
+#include <string>
+
+#include "cqbench/run_config.h"
+#include "src/tools/flags.h"
+
+namespace cqbench {
+
+class EvidenceFlags {
+ public:
+  // Adds the options to `app`; what they mean goes into `run` and `show`. All must outlive this.
+  EvidenceFlags(CLI::App& app, RunConfig& run, bool& show);
+  // After parsing, once the API is known. Throws CLI errors.
+  void Resolve();
+
+ private:
+  RunConfig& run_;
+  bool none_ = false;
+  std::string control_;
+  CLI::Option *breakdown_, *baseline_, *control_option_;
+};
+
+}  // namespace cqbench
