@@ -232,11 +232,15 @@ void AddAllocationFigures(absl::string_view side, const Sample& begin, const Sam
   if (!begin.allocations || !end.allocations || completed == 0) return;
   Writer writer(side, figures);
   const auto rpcs = static_cast<double>(completed);
-  writer.Set("allocations_per_rpc", Difference(begin.allocations->allocations, end.allocations->allocations) / rpcs);
-  writer.Set("allocated_bytes_per_rpc", Difference(begin.allocations->bytes, end.allocations->bytes) / rpcs);
+  const AllocationCounts& before = *begin.allocations;
+  const AllocationCounts& after = *end.allocations;
   // Without what asking took, which is known of another time only: where there is hardly any, not below 0.
-  const double elsewhere = Difference(begin.allocations->freed_elsewhere, end.allocations->freed_elsewhere);
-  writer.Set("frees_elsewhere_per_rpc", std::max(elsewhere, 0.0) / rpcs);
+  const auto set = [&](absl::string_view name, uint64_t from, uint64_t to) {
+    writer.Set(name, std::max(Difference(from, to), 0.0) / rpcs);
+  };
+  set("allocations_per_rpc", before.allocations, after.allocations);
+  set("allocated_bytes_per_rpc", before.bytes, after.bytes);
+  set("frees_elsewhere_per_rpc", before.freed_elsewhere, after.freed_elsewhere);
 }
 
 void AddServerFigures(const Sample& begin, const Sample& end, const Measured& measured, Figures& figures) {

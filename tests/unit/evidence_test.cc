@@ -173,6 +173,14 @@ TEST_F(AllocationFigures, ArePerCall) {
   EXPECT_EQ(Get("client_frees_elsewhere_per_rpc"), 0.5);
 }
 
+// Where asking took a little more at the time that it was counted by itself.
+TEST_F(AllocationFigures, AreNotBelowZero) {
+  AddAllocationFigures("client", end_, begin_, 50, figures_);
+  EXPECT_EQ(Get("client_allocations_per_rpc"), 0);
+  EXPECT_EQ(Get("client_allocated_bytes_per_rpc"), 0);
+  EXPECT_EQ(Get("client_frees_elsewhere_per_rpc"), 0);
+}
+
 TEST_F(AllocationFigures, AreNoneWithoutCallsOrCounts) {
   AddAllocationFigures("client", begin_, end_, 0, figures_);
   begin_.allocations.reset();
