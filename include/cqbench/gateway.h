@@ -29,7 +29,7 @@ absl::string_view ToString(TranscoderKind kind);
 // What answers messages.
 enum class BackendKind {
   kDirect,     // the methods' handlers, on the front's own threads
-  kInProcess,  // the gRPC server, through a channel without a socket
+  kInProcess,  // the gRPC server, through a channel without a socket; streams are refused (501)
   kLoopback,   // a gRPC server, through channels over TCP, as in a proxy
 };
 absl::string_view ToString(BackendKind kind);

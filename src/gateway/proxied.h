@@ -25,11 +25,13 @@ namespace cqbench {
 
 class ProxiedBackend {
  public:
-  // `transcoder` must outlive it. `channels` are taken in turn by each of the front's threads.
-  ProxiedBackend(const transcoding::Transcoder& transcoder, ChannelPool channels, MessageHolder messages,
+  // `transcoder` must outlive it. `channels` are taken in turn by each of the front's threads. Without `streams`, these
+  // are refused.
+  ProxiedBackend(const transcoding::Transcoder& transcoder, ChannelPool channels, bool streams, MessageHolder messages,
                  Nanos deadline_ns, int threads)
       : transcoder_(transcoder),
         channels_(std::move(channels)),
+        has_streams_(streams),
         messages_(messages),
         deadline_ns_(deadline_ns),
         turns_(static_cast<size_t>(threads)),
@@ -83,6 +85,11 @@ class ProxiedBackend {
     std::optional<grpc::ClientContext> context;
   };
 
+  void RefuseStream(HttpReply reply) {
+    SendError(std::move(reply), transcoder_.ErrorOf(grpc::StatusCode::UNIMPLEMENTED,
+                                                    "streams are not served through the in-process channel"));
+    Ended(false);
+  }
   void Ended(bool good) {
     counts_.Ended(good);
     in_flight_.fetch_sub(1, std::memory_order_release);
@@ -142,9 +149,7 @@ class ProxiedBackend {
     virtual void Run(bool ok) = 0;
   };
 
-  // A line for each answer; while the client takes none, none is read. Not a reactor: these ask for the call's status
-  // from its beginning, and then the in-process transport loses a last message that was written together with the
-  // status (gRPC 1.51.1).
+  // A line for each answer; while the client takes none, none is read.
   template <typename M>
   class Stream final : Base, Event, public std::enable_shared_from_this<Stream<M>> {
    public:
@@ -239,6 +244,7 @@ class ProxiedBackend {
     return [](ProxiedBackend& self, Stub& stub, const transcoding::Call& call, const transcoding::HttpRequest& request,
               HttpReply reply) {
       if constexpr (M::kShape == Shape::kServerStreaming) {
+        if (!self.has_streams_) return self.RefuseStream(std::move(reply));
         std::make_shared<Stream<M>>()->Start(self, stub, call, request, std::move(reply));
       } else {
         SharedStock<Unary<M>>& stock = self.unary_;
@@ -257,6 +263,7 @@ class ProxiedBackend {
 
   const transcoding::Transcoder& transcoder_;
   const ChannelPool channels_;
+  const bool has_streams_;
   const MessageHolder messages_;
   const Nanos deadline_ns_;
   std::vector<Turn> turns_;

@@ -29,7 +29,8 @@ GatewayFlags::GatewayFlags(CLI::App& app) {
   backend_ = AddEnum(app, "--backend", config_.backend,
                      {BackendKind::kDirect, BackendKind::kInProcess, BackendKind::kLoopback},
                      "what answers the messages. direct: the handlers, on the threads of --http; inprocess: the gRPC "
-                     "server, through a channel without a socket; loopback: through channels over TCP, as in a proxy");
+                     "server, through a channel without a socket, which has no streams; loopback: through channels "
+                     "over TCP, as in a proxy");
   target_ = app.add_option("--backend-target", target_text_,
                            "with --backend loopback: another gRPC server that has the library")
                 ->type_name("HOST:PORT");

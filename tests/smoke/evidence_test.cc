@@ -170,7 +170,7 @@ TEST(EvidenceOfQueuesTest, EachQueuesShareIsTold) {
                      Figure(point, "server_rpcs_per_queue_max");
   EXPECT_NEAR(sum / Figure(point, "server_rpcs"), 1, 0.001);
   EXPECT_NEAR(Figure(point, "server_rpcs") / Figure(point, "completed"), 1, 0.02 + Blur(point, "server"));
-  EXPECT_EQ(Figure(point, "server_posted_requests"), 3 * (7 + 9))
+  EXPECT_EQ(Figure(point, "server_posted_requests"), 3 * (7 + 15))
       << "queues; all of the method in use, one of each other";
   const Json info = run.Parsed().at("context").at("servers").at(0);
   EXPECT_EQ(info.at("api"), "cq");

@@ -118,7 +118,8 @@ TEST_P(HttpClientTest, TheServerBehindAFrontTellsItsSide) {
     Server server({"--http", "127.0.0.1:0", "--backend", backend});
     const auto http = server.process().WaitForLine("HTTP on ", kPatience);
     ASSERT_TRUE(http);
-    for (const char* method : {"get", "stream"}) {
+    for (const std::string method : {"get", "stream"}) {
+      if (method == "stream" && backend == std::string("inprocess")) continue;  // has none
       const ClientRun run =
           RunClient({"--host", *http, "--api", GetParam(), "--workload", "library", "--method", method, "--control",
                      server.address(), "--inflight", "3", "--interval", "1", "--deadline", "15", "--format", "json"});
