@@ -14,7 +14,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 from cqbench import cli
-from cqbench.run import bars, codecs, end, manifest, spec, streams
+from cqbench.run import bars, codecs, end, manifest, operations, spec, streams
 from cqbench.run.cells import Numbered
 from cqbench.run.spec import Experiment
 
@@ -48,6 +48,11 @@ def of_servers(folder: Path) -> str:
     return bars.render(bars.rows({name: [document for _, document in of] for name, of in found.items()}))
 
 
+def of_operations(folder: Path) -> str:
+    experiment, found = results(folder)
+    return operations.render(found, experiment.loads)
+
+
 def of_allocations(folder: Path) -> str:
     """As compare prints it, without its head and its remarks."""
     with contextlib.redirect_stdout(io.StringIO()) as printed:
@@ -67,13 +72,14 @@ TABLES: dict[str, Callable[[Path], str]] = {
     "lineup": of_servers,
     "lineup-full": of_servers,
     "allocations": of_allocations,
+    "transcoding": of_operations,
 }
 
 
 def table(name: str, folder: Path) -> str:
     """Without legends, which the document has once, and without what is empty at the ends."""
     text = TABLES[name](folder / name).strip("\n")
-    for legend in (codecs.LEGEND, streams.LEGEND, bars.LEGEND):
+    for legend in (codecs.LEGEND, streams.LEGEND, bars.LEGEND, operations.LEGEND):
         text = text.partition(legend.strip())[0]
     return text.strip("\n")
 
