@@ -31,9 +31,12 @@ cqbench_require(ZLIB "zlib1g-dev" MODULE)
 cqbench_require(gRPC "libgrpc++-dev protobuf-compiler-grpc" CONFIG)
 cqbench_require(CLI11 "libcli11-dev" CONFIG)
 cqbench_require(nlohmann_json "nlohmann-json3-dev" CONFIG)
-# For grpc_ping_client_mpi alone. The C interface: MPI has taken its C++ one away.
-find_package(MPI QUIET COMPONENTS C)
-if(NOT MPI_C_FOUND)
+# For grpc_ping_client_mpi alone. The C interface: MPI has taken its C++ one away. Not with sanitizers: Open MPI and what
+# it loads leak.
+if(NOT CQBENCH_SANITIZER)
+  find_package(MPI QUIET COMPONENTS C)
+endif()
+if(NOT MPI_C_FOUND AND NOT CQBENCH_SANITIZER)
   message(STATUS "cqbench: no MPI was found, grpc_ping_client_mpi is not built (Debian: libopenmpi-dev openmpi-bin)")
 endif()
 if(CQBENCH_BUILD_MICROBENCH)
