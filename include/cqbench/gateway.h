@@ -2,8 +2,6 @@
 // messages of them, a backend that answers these.
 #pragma once
 
-#include <cstdint>
-#include <functional>
 #include <memory>
 #include <optional>
 

@@ -1,6 +1,6 @@
 // --backend inprocess and loopback: each request becomes a call of a gRPC server, over channels. Requests are read on
 // the front's threads; answers are written on the library's, through reactors, those of streams on a thread of their
-// own.
+// own. A call that the library never ends, which its deadline should not let happen, keeps the gateway from stopping.
 #pragma once
 
 #include <grpcpp/grpcpp.h>
@@ -32,7 +32,6 @@ class ProxiedBackend {
       : transcoder_(transcoder),
         channels_(std::move(channels)),
         has_streams_(streams),
-        messages_(messages),
         deadline_ns_(deadline_ns),
         turns_(static_cast<size_t>(threads)),
         unary_(messages) {
@@ -149,7 +148,8 @@ class ProxiedBackend {
     virtual void Run(bool ok) = 0;
   };
 
-  // A line for each answer; while the client takes none, none is read.
+  // A line for each answer; while the client takes none, none is read. Until it is full all of it runs on the queue's
+  // thread, then on the loop's until there was room: one thread at a time, without a lock.
   template <typename M>
   class Stream final : Base, Event, public std::enable_shared_from_this<Stream<M>> {
    public:
@@ -264,7 +264,6 @@ class ProxiedBackend {
   const transcoding::Transcoder& transcoder_;
   const ChannelPool channels_;
   const bool has_streams_;
-  const MessageHolder messages_;
   const Nanos deadline_ns_;
   std::vector<Turn> turns_;
   std::vector<std::unique_ptr<Stub>> stubs_;
