@@ -1,0 +1,31 @@
+// What all ranks measured together, point by point, while the run goes on.
+#pragma once
+
+#include <vector>
+
+#include "cqbench/measurement.h"
+#include "cqbench/objective.h"
+#include "cqbench/ranks.h"
+#include "cqbench/result.h"
+
+namespace cqbench {
+
+// On the runner's thread. Both references must outlive it; `ranks` may be nullptr: this process measures alone.
+class LiveMerge {
+ public:
+  LiveMerge(Ranks* ranks, const Objective& objective) : ranks_(ranks), objective_(objective) {}
+
+  // After a point whose rank file is on the disk: tells rank 0, and waits there for what the others tell. `setting`: doubts
+  // about every point of this rank.
+  void Add(const PointResult& point, const Measurement& measurement, const std::vector<Finding>& setting);
+  // `own`, with the merged points where this rank has any.
+  Result Merged(const Result& own) const;
+
+ private:
+  Ranks* const ranks_;
+  const Objective& objective_;
+  std::vector<PointResult> points_;
+  std::vector<Finding> setting_;
+};
+
+}  // namespace cqbench

@@ -1,0 +1,28 @@
+// What a rank tells rank 0 of a point, so that all of them can be merged while the run goes on.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "absl/status/statusor.h"
+#include "absl/strings/string_view.h"
+#include "cqbench/measurement.h"
+#include "cqbench/result.h"
+
+namespace cqbench {
+
+struct RankReport {
+  // As the rank's own file has it, without histograms as text, time series, how the schedule was kept and what is known
+  // of single CPUs. point.rank is there.
+  PointResult point;
+  Measurement measurement;       // as MeasurementToBytes() has it
+  std::vector<Finding> setting;  // doubts about every point of that rank
+};
+
+std::string EncodeRankReport(const PointResult& point, const Measurement& measurement,
+                             const std::vector<Finding>& setting);
+
+// Any bytes are safe. Errors as of MeasurementFromBytes().
+absl::StatusOr<RankReport> DecodeRankReport(absl::string_view bytes);
+
+}  // namespace cqbench
