@@ -23,7 +23,7 @@ THROUGH_A_SHELL = ("ssh", "rsh", "pdsh")
 HOST = "{host}"
 MAX_RANKS = 10_000
 # What ends by what one process sees ends at another time in each of them; the client says so too.
-BY_ITSELF = ("--total", "--skip-first", "--until-stable", "--find-rate", "--baseline")
+BY_ITSELF = ("--until-stable", "--find-rate", "--baseline")
 PATIENCE_S = 30  # of a rank with the others, when a point is to begin
 STOP_S = 5  # for the others to hand over what they have, when mpirun has lost a rank
 
