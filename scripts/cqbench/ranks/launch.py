@@ -94,11 +94,12 @@ def from_json(data: Any) -> Launch:
     return launch
 
 
-def commands(launch: Launch, client: list[str], folder: Path) -> list[list[str]]:
+def commands(launch: Launch, client: list[str], folder: Path, seen_as: str = "") -> list[list[str]]:
     """What is to be started, all at once. client: the program with its flags, not pinned. folder: its rank files are
-    left there; for srun, what it needs is written there first. Raises OSError.
+    left there; for srun, what it needs is written there first. seen_as: where the client sees it, unless at its own
+    name. Raises OSError.
     """
-    where = ["--rendezvous", str(folder)]
+    where = ["--rendezvous", seen_as or str(folder)]
     each = [_pinned([*client, *where], cpus) for cpus in launch.pinned()]
     if launch.launcher == MPIRUN:
         return [_mpirun(launch, each)]
