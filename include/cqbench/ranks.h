@@ -24,6 +24,7 @@ struct RankId {
 // What a rank does of a whole. The shares of all ranks add up to it exactly; what does not divide goes to the first
 // ones, one each.
 int ShareOf(int total, const RankId& rank);
+uint64_t ShareOf(uint64_t calls, const RankId& rank);
 // The same in whole calls per second where the rate is whole and there is one for each; otherwise equal parts, whose
 // sum is exact but for the last bit.
 double ShareOf(double rate, const RankId& rank);

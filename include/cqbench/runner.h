@@ -76,7 +76,8 @@ absl::StatusOr<std::vector<Endpoint>> CheckRunnable(const RunConfig& config);
 // same ones, five rounds would be one.
 //
 // `ranks`: others that run the same sweep at the same time, each point in one window; `config` has this rank's share of
-// the load. A search, --until-stable, --total and --skip-first end by what one process has seen and are not for ranks.
+// the load. A search and --until-stable end by what one process has seen and are not for ranks. With --total and
+// --skip-first each rank opens and closes the window when its share of those calls is done.
 SweepResult RunSweep(const RunConfig& config, const std::vector<Endpoint>& endpoints, const RunGoals& goals,
                      Interrupt& interrupt, const RunObserver& observer, Ranks* ranks = nullptr);
 

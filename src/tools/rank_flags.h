@@ -33,6 +33,7 @@ class RankFlags {
   void ResolveWho();
   void CheckGoals(const RunConfig& run, const RunGoals& goals) const;
   void TakeShare(RunConfig& run) const;
+  uint64_t ShareOfCalls(const char* flag, uint64_t calls) const;
 
   RankOptions& options_;
   const bool launched_;

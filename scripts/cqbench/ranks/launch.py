@@ -23,7 +23,7 @@ THROUGH_A_SHELL = ("ssh", "rsh", "pdsh")
 HOST = "{host}"
 MAX_RANKS = 10_000
 # What ends by what one process sees ends at another time in each of them; the client says so too.
-BY_ITSELF = ("--total", "--skip-first", "--until-stable", "--find-rate", "--baseline")
+BY_ITSELF = ("--until-stable", "--find-rate", "--baseline")
 PATIENCE_S = 30  # of a rank with the others, when a point is to begin
 STOP_S = 5  # for the others to hand over what they have, when mpirun has lost a rank
 
@@ -94,11 +94,12 @@ def from_json(data: Any) -> Launch:
     return launch
 
 
-def commands(launch: Launch, client: list[str], folder: Path) -> list[list[str]]:
+def commands(launch: Launch, client: list[str], folder: Path, seen_as: str = "") -> list[list[str]]:
     """What is to be started, all at once. client: the program with its flags, not pinned. folder: its rank files are
-    left there; for srun, what it needs is written there first. Raises OSError.
+    left there; for srun, what it needs is written there first. seen_as: where the client sees it, unless at its own
+    name. Raises OSError.
     """
-    where = ["--rendezvous", str(folder)]
+    where = ["--rendezvous", seen_as or str(folder)]
     each = [_pinned([*client, *where], cpus) for cpus in launch.pinned()]
     if launch.launcher == MPIRUN:
         return [_mpirun(launch, each)]
