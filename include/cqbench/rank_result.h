@@ -32,10 +32,14 @@ struct RankResult {
     std::optional<double> drift_ns_per_s;  // absent where nothing could tell
     Nanos announced_open_ns = 0;
     Nanos announced_close_ns = 0;
-    // When this process is known to have been awake after the window had opened, and closed: its calls are counted by
-    // their own times, so this is no error of theirs, but a process that was not there measured nothing.
+    // When the window opened and closed for this process. Calls are counted by their own times, so it does at the
+    // very nanosecond of this process's clock, whoever is awake then, unless the process was not there: it was awake
+    // at last more than kHeldUp before it was again, and between the two it measured nothing.
     Nanos window_open_ns = 0;
     Nanos window_close_ns = 0;
+    // When a thread was first seen awake after that.
+    Nanos awake_open_ns = 0;
+    Nanos awake_close_ns = 0;
   };
   std::optional<Timing> timing;
 };

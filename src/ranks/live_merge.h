@@ -7,6 +7,7 @@
 #include "cqbench/objective.h"
 #include "cqbench/ranks.h"
 #include "cqbench/result.h"
+#include "src/ranks/rank_report.h"
 
 namespace cqbench {
 
@@ -15,9 +16,9 @@ class LiveMerge {
  public:
   LiveMerge(Ranks* ranks, const Objective& objective) : ranks_(ranks), objective_(objective) {}
 
-  // After a point whose rank file is on the disk: tells rank 0, and waits there for what the others tell. `setting`: doubts
-  // about every point of this rank.
-  void Add(const PointResult& point, const Measurement& measurement, const std::vector<Finding>& setting);
+  // After a point whose rank file is on the disk: tells rank 0, and waits there for what the others tell. `run`: what
+  // is known of it by now.
+  void Add(const PointResult& point, const Measurement& measurement, const Result& run);
   // `own`, with the merged points where this rank has any.
   Result Merged(const Result& own) const;
 
@@ -25,7 +26,7 @@ class LiveMerge {
   Ranks* const ranks_;
   const Objective& objective_;
   std::vector<PointResult> points_;
-  std::vector<Finding> setting_;
+  RankSetting setting_;
 };
 
 }  // namespace cqbench

@@ -17,7 +17,10 @@ namespace {
 
 constexpr double kSkewShare = 0.01;  // of the window
 constexpr double kSkewNs = 10e6;     // what a rank that a scheduler's tick held up stays below
-constexpr double kGaps = 5;
+// Windows that end with a number of calls, or begin after one, do so in each rank at its own pace. What they lie apart is
+// missing in the throughput at most: half of what a verdict acts on.
+constexpr double kCountedShare = 0.05;
+constexpr double kChance = 0.01;          // of a point, that one of its ranks is doubted for when its calls happened to come
 constexpr double kStragglerShare = 0.20;  // off the median of throughput for each slot, or for each call asked for
 constexpr size_t kNamed = 8;              // ranks in a sentence
 
@@ -27,24 +30,25 @@ std::optional<Nanos> EdgeOf(const PointResult& point, WindowEdge edge) {
 }
 
 // A rank knows that it is awake when a call ends: with few calls that is later than the edge, however punctual it was.
-// Of calls that end by chance, one of 150 times none has ended after five mean gaps.
-double Surely(const PointResult& point, WindowEdge edge) {
+// Of calls that end by chance none has ended after g mean gaps exp(-g) times, at one of two edges of one rank.
+double Surely(const PointResult& point, WindowEdge edge, double gaps) {
   const RankResult::Timing& timing = *point.rank->timing;
   const auto seen = static_cast<double>(*EdgeOf(point, edge));
   const auto announced =
       static_cast<double>(edge == WindowEdge::kOpen ? timing.announced_open_ns : timing.announced_close_ns);
   const double rate = point.ThroughputPerSecond();
-  return rate > 0 ? std::max(announced, seen - kGaps * 1e9 / rate) : seen;
+  return rate > 0 ? std::max(announced, seen - gaps * 1e9 / rate) : seen;
 }
 
-std::vector<Finding> SkewOf(const RankPoints& points, WindowEdge edge, Nanos window_ns) {
+std::vector<Finding> SkewOf(const RankPoints& points, WindowEdge edge, double window_ns, bool counted) {
+  const double gaps = std::log(2 * static_cast<double>(points.size()) / kChance);
   std::optional<double> first_sure, last_sure;
   std::vector<int> last;
   Nanos latest = INT64_MIN;
   for (const PointResult* point : points) {
     const auto seen = EdgeOf(*point, edge);
     if (!seen) continue;
-    const double sure = Surely(*point, edge);
+    const double sure = Surely(*point, edge, gaps);
     first_sure = std::min(first_sure.value_or(sure), sure);
     last_sure = std::max(last_sure.value_or(sure), sure);
     if (*seen > latest) last.clear();
@@ -52,20 +56,24 @@ std::vector<Finding> SkewOf(const RankPoints& points, WindowEdge edge, Nanos win
     if (*seen == latest) last.push_back(point->rank->index);
   }
   if (!first_sure) return {};
-  const double sure = *last_sure - *first_sure;
-  if (sure <= kSkewNs && sure <= kSkewShare * static_cast<double>(window_ns)) return {};
+  const double most = counted ? kCountedShare * window_ns : std::min(kSkewNs, kSkewShare * window_ns);
+  if (*last_sure - *first_sure <= most) return {};
   const auto apart = static_cast<double>(Skew(points, edge));
   std::string share;
-  if (window_ns > 0) share = absl::StrFormat(", %.1f%% of it", 100 * (apart / static_cast<double>(window_ns)));
+  if (window_ns > 0) share = absl::StrFormat(", %.1f%% of it", 100 * (apart / window_ns));
   return {{kWindowSkew,
            absl::StrFormat("the ranks' windows %s up to %.3g ms apart%s: %s last",
                            edge == WindowEdge::kOpen ? "opened" : "closed", apart / 1e6, share, RankNames(last))}};
 }
 
-double Median(std::vector<double> values) {
+// Of two the faster one: their mean moves with the slower one.
+double UpperMedian(std::vector<double> values) {
   std::sort(values.begin(), values.end());
-  const size_t half = values.size() / 2;
-  return values.size() % 2 == 1 ? values[half] : (values[half - 1] + values[half]) / 2;
+  return values[values.size() / 2];
+}
+
+double AskedOf(const PointResult& point) {
+  return point.load.open() ? point.load.rate : static_cast<double>(point.load.slots);
 }
 
 std::vector<Finding> DoubtStragglers(const RankPoints& points, const std::vector<std::string>& texts) {
@@ -131,17 +139,21 @@ Nanos Skew(const RankPoints& points, WindowEdge edge) {
   return last >= first ? last - first : 0;
 }
 
+// Chance alone moves a rank that expects c calls by 1 / sqrt(c), as Poisson's arrivals do, and the median with the
+// others. How many such deviations are too many grows with the ranks: one of n is beyond z in at most n exp(-z^2 / 2) of
+// points.
 std::vector<std::string> Stragglers(const RankPoints& points) {
   std::vector<double> shares;
-  for (const PointResult* point : points) {
-    const double share = point->load.open() ? point->load.rate : static_cast<double>(point->load.slots);
-    shares.push_back(point->ThroughputPerSecond() / share);
-  }
-  const double middle = Median(shares);
+  for (const PointResult* point : points) shares.push_back(point->ThroughputPerSecond() / AskedOf(*point));
+  const double middle = UpperMedian(shares);
+  const auto number = static_cast<double>(points.size());
+  const double chance = std::sqrt(2 * std::log(number / kChance) * number / std::max(number - 1, 1.0));
   std::vector<std::string> texts;
-  for (const double share : shares) {
-    const double off = middle > 0 ? share / middle - 1 : 0.0;
-    texts.push_back(std::abs(off) <= kStragglerShare
+  for (size_t i = 0; i < points.size(); ++i) {
+    const double expected = middle * AskedOf(*points[i]) * static_cast<double>(points[i]->window_ns) / 1e9;
+    const double off = middle > 0 ? shares[i] / middle - 1 : 0.0;
+    const bool known = expected > 0;
+    texts.push_back(!known || std::abs(off) <= std::max(kStragglerShare, chance / std::sqrt(expected))
                         ? ""
                         : absl::StrFormat("its throughput for each %s is %.0f%% %s the ranks' median",
                                           points.front()->load.open() ? "call asked for" : "slot", 100 * std::abs(off),
@@ -151,7 +163,7 @@ std::vector<std::string> Stragglers(const RankPoints& points) {
 }
 
 std::vector<Finding> DoubtRanks(const RankPoints& points, const std::vector<std::string>& stragglers,
-                                const PointResult& merged, const RanksResult& ranks) {
+                                const PointResult& merged, const RanksResult& ranks, const CountedEdges& counted) {
   std::vector<Finding> doubts;
   const auto add = [&](const std::vector<Finding>& more) { doubts.insert(doubts.end(), more.begin(), more.end()); };
   if (!ranks.missing.empty()) {
@@ -159,8 +171,9 @@ std::vector<Finding> DoubtRanks(const RankPoints& points, const std::vector<std:
           absl::StrCat(RankNames(ranks.missing), " of ", ranks.count,
                        " measured nothing: neither what they did nor their share of the load is in these figures")}});
   }
-  add(SkewOf(points, WindowEdge::kOpen, merged.window_ns));
-  add(SkewOf(points, WindowEdge::kClose, merged.window_ns));
+  const auto window_ns = static_cast<double>(merged.window_ns);
+  add(SkewOf(points, WindowEdge::kOpen, window_ns, counted.open));
+  add(SkewOf(points, WindowEdge::kClose, window_ns, counted.close));
   add(DoubtStragglers(points, stragglers));
   add(DoubtOthers(merged));
   std::vector<FindingsOfRank> own;

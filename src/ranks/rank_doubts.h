@@ -22,6 +22,11 @@ using RankPoints = std::vector<const PointResult*>;
 std::string RankNames(const std::vector<int>& ranks);
 
 enum class WindowEdge { kOpen, kClose };
+// Edges of the window that a number of calls decided (--total, --skip-first), in each rank by itself.
+struct CountedEdges {
+  bool open = false;
+  bool close = false;
+};
 // Between the first and the last of the ranks that agreed on a window.
 Nanos Skew(const RankPoints& points, WindowEdge edge);
 
@@ -31,7 +36,7 @@ std::vector<std::string> Stragglers(const RankPoints& points);
 // Of all ranks together: missing ones, skew, stragglers (as Stragglers() says), whether somebody else uses the server
 // (by the merged point's figures), and what they say of themselves.
 std::vector<Finding> DoubtRanks(const RankPoints& points, const std::vector<std::string>& stragglers,
-                                const PointResult& merged, const RanksResult& ranks);
+                                const PointResult& merged, const RanksResult& ranks, const CountedEdges& counted);
 
 // What a rank says of itself alone: that another client uses the server is not for it to say, it saw its partners.
 std::vector<Finding> OwnFindings(const std::vector<Finding>& findings);

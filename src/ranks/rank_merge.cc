@@ -5,6 +5,7 @@
 #include <set>
 #include <utility>
 
+#include "absl/strings/match.h"
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
@@ -12,7 +13,6 @@
 #include "absl/strings/str_split.h"
 #include "src/ranks/rank_doubts.h"
 #include "src/ranks/rank_figures.h"
-#include "src/ranks/rank_report.h"
 
 namespace cqbench {
 namespace {
@@ -66,10 +66,12 @@ std::vector<Finding> CollectLimits(const RankPoints& points) {
   return CollectFindings(limits);
 }
 
+// The server's are those that one rank asked for.
 void AddFacts(const RankPoints& points, PointResult& whole) {
   std::set<std::string> controls;
   for (const PointResult* point : points) {
     for (const auto& [name, value] : point->facts) {
+      if (absl::StartsWith(name, "server_")) whole.facts.emplace_back(name, value);
       if (name != kCongestionControl) continue;
       for (const auto& control : absl::StrSplit(value, ", ", absl::SkipEmpty())) controls.emplace(control);
     }
@@ -125,7 +127,19 @@ class Merger {
     }
   }
 
-  PointResult Merge(const Objective& objective) {
+  RankSetting Setting() const {
+    RankSetting all;
+    for (const RankReport& report : reports_) {
+      all.total_calls += report.setting.total_calls;
+      all.skip_first += report.setting.skip_first;
+      for (const Finding& doubt : report.setting.suspect) {
+        if (std::find(all.suspect.begin(), all.suspect.end(), doubt) == all.suspect.end()) all.suspect.push_back(doubt);
+      }
+    }
+    return all;
+  }
+
+  PointResult Merge(const Objective& objective) const {
     const Measurement all = MergeMeasurements();
     PointResult whole;
     whole.load = WholeLoad(there_);
@@ -147,8 +161,6 @@ class Merger {
     Judge(whole);
     return whole;
   }
-
-  const std::vector<RankReport>& reports() const { return reports_; }
 
  private:
   bool IsThere(const PointResult& point) const {
@@ -196,7 +208,9 @@ class Merger {
     ranks.skew_close_ns = Skew(there_, WindowEdge::kClose);
     const std::vector<std::string> stragglers = Stragglers(there_);
     for (size_t i = 0; i < there_.size(); ++i) ranks.rows.push_back(RowOf(*there_[i], stragglers[i]));
-    whole.suspect = DoubtRanks(there_, stragglers, whole, ranks);
+    const RankSetting& first = reports_.front().setting;
+    const CountedEdges counted{first.skip_first > 0, first.skip_first + first.total_calls > 0};
+    whole.suspect = DoubtRanks(there_, stragglers, whole, ranks, counted);
     whole.limits = CollectLimits(there_);
     whole.partial = !ranks.missing.empty() ||
                     std::any_of(there_.begin(), there_.end(), [](const PointResult* point) { return point->partial; });
@@ -211,14 +225,9 @@ class Merger {
 
 }  // namespace
 
-PointResult MergeRanks(const std::vector<std::string>& told, const Objective& objective,
-                       std::vector<Finding>& setting) {
-  Merger merger(told);
-  for (const RankReport& report : merger.reports()) {
-    for (const Finding& doubt : report.setting) {
-      if (std::find(setting.begin(), setting.end(), doubt) == setting.end()) setting.push_back(doubt);
-    }
-  }
+PointResult MergeRanks(const std::vector<std::string>& told, const Objective& objective, RankSetting& setting) {
+  const Merger merger(told);
+  setting = merger.Setting();
   return merger.Merge(objective);
 }
 

@@ -6,6 +6,7 @@
 
 #include "cqbench/objective.h"
 #include "cqbench/result.h"
+#include "src/ranks/rank_report.h"
 
 namespace cqbench {
 
@@ -15,8 +16,8 @@ namespace cqbench {
 // bit; more of how the schedule was kept, and without a time series.
 //
 // `told`: by rank, as EncodeRankReport() writes it; empty: nothing came. At least the first can be read. A rank whose
-// report cannot be read, or has other histograms, is missing, and a warning of the point says why. `setting` gets each
-// doubt that is about every point of a rank, once.
-PointResult MergeRanks(const std::vector<std::string>& told, const Objective& objective, std::vector<Finding>& setting);
+// report cannot be read, or has other histograms, is missing, and a warning of the point says why. `setting` becomes
+// that of the run: the ranks' shares added up, and each doubt once.
+PointResult MergeRanks(const std::vector<std::string>& told, const Objective& objective, RankSetting& setting);
 
 }  // namespace cqbench

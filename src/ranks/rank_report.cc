@@ -13,6 +13,13 @@ void Fields(Archive& archive, T& finding) {
   archive(finding.text);
 }
 
+template <class Archive, Like<RankSetting> T>
+void Fields(Archive& archive, T& setting) {
+  archive(setting.suspect);
+  archive(setting.total_calls);
+  archive(setting.skip_first);
+}
+
 template <class Archive, Like<RankResult::Timing> T>
 void Fields(Archive& archive, T& timing) {
   archive(timing.offset_ns);
@@ -22,6 +29,8 @@ void Fields(Archive& archive, T& timing) {
   archive(timing.announced_close_ns);
   archive(timing.window_open_ns);
   archive(timing.window_close_ns);
+  archive(timing.awake_open_ns);
+  archive(timing.awake_close_ns);
 }
 
 template <class Archive, Like<RankResult> T>
@@ -56,8 +65,7 @@ void Fields(Archive& archive, T& point) {
   archive(point.rank);
 }
 
-std::string EncodeRankReport(const PointResult& point, const Measurement& measurement,
-                             const std::vector<Finding>& setting) {
+std::string EncodeRankReport(const PointResult& point, const Measurement& measurement, const RankSetting& setting) {
   ByteWriter writer;
   writer(MeasurementToBytes(measurement));
   writer(point);

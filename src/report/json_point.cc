@@ -76,6 +76,8 @@ Json Rank(const RankResult& rank) {
   json["announced_close_ns"] = timing.announced_close_ns;
   json["window_open_ns"] = timing.window_open_ns;
   json["window_close_ns"] = timing.window_close_ns;
+  json["awake_open_ns"] = timing.awake_open_ns;
+  json["awake_close_ns"] = timing.awake_close_ns;
   return json;
 }
 

@@ -28,10 +28,10 @@ std::optional<double> Times(double scale, const auto& value) {
   return value ? std::optional<double>(static_cast<double>(*value) * scale) : std::nullopt;
 }
 
-// How long after the announced edge a rank is known to have been awake.
-std::optional<double> Late(const Rank& r, Nanos RankResult::Timing::*seen, Nanos RankResult::Timing::*announced) {
+// How long after an edge of the window a rank is known to have been awake.
+std::optional<double> Late(const Rank& r, Nanos RankResult::Timing::*seen, Nanos RankResult::Timing::*edge) {
   const auto& timing = r.rank.timing;
-  return timing ? std::optional<double>(static_cast<double>((*timing).*seen - (*timing).*announced) * 1e-3)
+  return timing ? std::optional<double>(static_cast<double>((*timing).*seen - (*timing).*edge) * 1e-3)
                 : std::nullopt;
 }
 
@@ -43,9 +43,9 @@ const std::vector<Column>& Columns() {
       {"Cores", "%.2f", [](const Rank& r) { return Times(1, r.cores_used); }},
       {"CPU us/RPC", "%.2f", [](const Rank& r) { return Times(1e-3, r.cpu_per_rpc_ns); }},
       {"Connections", "%.0f", [](const Rank& r) { return Times(1, r.connections); }},
-      {"Open +us", "%.0f", [](const Rank& r) { return Late(r, &Timing::window_open_ns, &Timing::announced_open_ns); }},
-      {"Close +us", "%.0f",
-       [](const Rank& r) { return Late(r, &Timing::window_close_ns, &Timing::announced_close_ns); }},
+      {"Awake +us", "%.0f", [](const Rank& r) { return Late(r, &Timing::awake_open_ns, &Timing::announced_open_ns); }},
+      {"at end", "%.0f",
+       [](const Rank& r) { return Late(r, &Timing::awake_close_ns, &Timing::announced_close_ns); }},
   };
   return kColumns;
 }
@@ -78,6 +78,7 @@ void AddSpread(const RanksResult& ranks, const std::string& load, std::vector<Ro
       const auto at = static_cast<size_t>(place * static_cast<double>(values.size() - std::min<size_t>(values.size(), 1)));
       row.push_back(Cell(column, values.empty() ? std::nullopt : std::optional<double>(values[at])));
     }
+    row.emplace_back();
     rows.push_back(std::move(row));
   }
 }
@@ -112,8 +113,8 @@ std::string FormatRanks(const RunContext& context, const std::vector<PointResult
   }
   if (rows.size() == 1) return "";
   return absl::StrFormat(
-      "\n%d ranks measured together; windows opened and closed at most %.0f us apart (+us: seen awake so long after the "
-      "announced time)\n%s",
+      "\n%d ranks measured together; windows opened and closed at most %.0f us apart (awake: seen so long after it had "
+      "opened, and closed)\n%s",
       count, static_cast<double>(skew) * 1e-3, AlignTable(rows));
 }
 

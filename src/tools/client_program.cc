@@ -252,7 +252,7 @@ class Client {
     }
     if (ranks_ != nullptr) {
       observer.on_measurement = [&](const PointResult& point, const Measurement& measurement) {
-        merge_.Add(point, measurement, result_.suspect);
+        merge_.Add(point, measurement, result_);
         complain_once(SaveOutput());
       };
     }

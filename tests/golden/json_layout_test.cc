@@ -49,14 +49,16 @@ TEST(JsonLayout, OneOfSeveralClientsSaysWhichAndWhen) {
   rank.cpus_allowed = "0-3";
   const json expected = {{"index", 2}, {"count", 8}, {"host", "client-3"}, {"pid", 77}, {"cpus_allowed", "0-3"}};
   EXPECT_EQ(Parsed(result).at("benchmarks").at(0).at("rank"), expected) << "no window was agreed on";
-  rank.timing = RankResult::Timing{-5, 40, std::nullopt, 1000, 2000, 1001, 2003};
+  rank.timing = RankResult::Timing{-5, 40, std::nullopt, 1000, 2000, 1001, 2003, 1002, 2004};
   json with_times = expected;
   with_times.update({{"offset_ns", -5},
                      {"offset_bound_ns", 40},
                      {"announced_open_ns", 1000},
                      {"announced_close_ns", 2000},
                      {"window_open_ns", 1001},
-                     {"window_close_ns", 2003}});
+                     {"window_close_ns", 2003},
+                     {"awake_open_ns", 1002},
+                     {"awake_close_ns", 2004}});
   EXPECT_EQ(Parsed(result).at("benchmarks").at(0).at("rank"), with_times) << "nothing could tell of a drift";
   rank.timing->drift_ns_per_s = -1.5;
   EXPECT_EQ(Parsed(result).at("benchmarks").at(0).at("rank").at("drift_ns_per_s"), -1.5);
