@@ -103,19 +103,22 @@ std::string FormatRanks(const RunContext& context, const std::vector<PointResult
   for (const Column& column : Columns()) title.emplace_back(column.title);
   title.emplace_back("Findings");
   std::vector<Row> rows = {title};
-  Nanos skew = 0;
+  Nanos skew = 0, bound = 0;
   int count = 0;
   for (const PointResult& point : points) {
     if (!point.ranks) continue;
     AddRanks(point, rows);
     skew = std::max({skew, point.ranks->skew_open_ns, point.ranks->skew_close_ns});
     count = point.ranks->count;
+    for (const Rank& rank : point.ranks->rows) {
+      if (rank.rank.timing) bound = std::max(bound, rank.rank.timing->offset_bound_ns);
+    }
   }
   if (rows.size() == 1) return "";
   return absl::StrFormat(
-      "\n%d ranks measured together; windows opened and closed at most %.0f us apart (awake: seen so long after it had "
-      "opened, and closed)\n%s",
-      count, static_cast<double>(skew) * 1e-3, AlignTable(rows));
+      "\n%d ranks measured together; windows opened and closed at most %.0f us apart, by clocks that are known to %.1f us "
+      "(awake: seen so long after it had opened, and closed)\n%s",
+      count, static_cast<double>(skew) * 1e-3, static_cast<double>(bound) * 1e-3, AlignTable(rows));
 }
 
 }  // namespace cqbench
