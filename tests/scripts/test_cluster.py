@@ -91,19 +91,6 @@ def test_the_real_mpirun_takes_what_it_is_told(programs: Path) -> None:
     assert [(one.rank, one.cpus_allowed) for one in point(folder, 8).ranks.per_rank] == [(i, cpu) for i in range(3)]
 
 
-@pytest.mark.skipif(not shutil.which("mpirun"), reason="there is no mpirun here")
-def test_the_real_mpirun_and_an_interrupt(programs: Path) -> None:
-    (programs / "mpirun").unlink()
-    process = start(programs, "--ranks", "2", "--launcher", "mpirun", "--inflight", "8", STANDIN_WAITS="1")
-    for index in range(2):
-        wait_for(programs.parent / "results", f"*/ranks/a/01-8/waiting-{index}")
-    process.send_signal(signal.SIGINT)
-    status, _, stderr = finish(process)
-    assert status == 130, stderr
-    merged = point(only_folder(programs), 8)
-    assert merged.partial and (merged.ranks.missing, merged.completed) == ([], 4000)
-
-
 def test_a_launch_command_of_ones_own(programs: Path) -> None:
     flags = ("--ranks", "2", "--hosts", "x,y", "--launcher", "none", "--inflight", "8")
     status, stderr, folder = run(programs, *flags, "--launch", "env STANDIN_HOST={host}", "--server-address", "me")

@@ -25,7 +25,10 @@ MAX_RANKS = 10_000
 # What ends by what one process sees ends at another time in each of them; the client says so too.
 BY_ITSELF = ("--until-stable", "--find-rate", "--baseline")
 PATIENCE_S = 30  # of a rank with the others, when a point is to begin
-STOP_S = 5  # for the others to hand over what they have, when mpirun has lost a rank
+# Of mpirun, when it has lost a rank or got a SIGTERM: so long it waits before it sends the ranks SIGTERM, and as long
+# again before it kills them. A rank then waits for its calls for a second (kDrainAfterSignal in src/client/drain.h) and
+# writes its file, which may be on a slow file system. Open MPI's default is one second.
+STOP_S = 5
 
 
 @dataclass(frozen=True)
