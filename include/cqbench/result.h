@@ -122,13 +122,13 @@ struct PointResult {
   std::vector<std::pair<std::string, std::string>> facts;  // "client_congestion_control", "cubic"
   std::vector<CpuShares> client_cpus;                      // those that the process may run on
   std::vector<CpuShares> server_cpus;
-  std::vector<std::string> notes;  // what could not be measured, and why
-  std::vector<Finding> suspect;    // why the point should not be believed
-  std::vector<Finding> limits;     // what it ran into: a finding about the regime, not a doubt
-  bool stuck = false;              // calls never ended: this process must measure nothing any more
-  bool objective_met = true;       // of --objective; true when there is none
-  bool partial = false;            // the window was cut short
-  std::string failure;             // why nothing was measured; empty when something was
+  std::vector<std::string> notes;    // what could not be measured, and why
+  std::vector<Finding> suspect;      // why the point should not be believed
+  std::vector<Finding> limits;       // what it ran into: a finding about the regime, not a doubt
+  bool stuck = false;                // calls never ended: this process must measure nothing any more
+  bool objective_met = true;         // of --objective; true when there is none
+  bool partial = false;              // the window was cut short
+  std::string failure;               // why nothing was measured; empty when something was
   std::optional<RankResult> rank;    // of several client processes
   std::optional<RanksResult> ranks;  // of their results merged
 

@@ -19,8 +19,8 @@
 
 namespace cqbench {
 
-// For `template <class Archive, Like<Finding> T> void Fields(Archive& archive, T& finding)`, in this namespace: it calls
-// archive(finding.code) and so on, of a const one to write and of another to read.
+// For `template <class Archive, Like<Finding> T> void Fields(Archive& archive, T& finding)`, in this namespace: it
+// calls archive(finding.code) and so on, of a const one to write and of another to read.
 template <class T, class U>
 concept Like = std::same_as<std::remove_const_t<T>, U>;
 

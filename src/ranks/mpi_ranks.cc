@@ -22,6 +22,8 @@ constexpr Nanos kNap = 200 * kNanosPerMicro;
 constexpr Nanos kShortNap = 5 * kNanosPerMicro;
 // Who has not asked for so long does something else, such as ending its calls.
 constexpr Nanos kSilence = 2 * kNanosPerMilli;
+// Once all have had the time to end their calls.
+constexpr Nanos kSilenceOfOne = 2 * kNanosPerSecond;
 // Ranks that look at rank 0's clock side by side: while one is on its way another is answered.
 constexpr size_t kSideBySide = 16;
 // What rank 0 needs to tell one rank of the window.
@@ -213,13 +215,14 @@ class MpiRanksHere : public MpiRanks {
   }
 
   void ServeLooks(const std::vector<int>& ranks) {
+    const Nanos give_up = NowNs() + kLongestSilence;
     for (size_t i = 0; i < ranks.size(); i += kSideBySide) {
       const size_t end = std::min(ranks.size(), i + kSideBySide);
-      ServeSideBySide({ranks.data() + i, ranks.data() + end});
+      ServeSideBySide({ranks.data() + i, ranks.data() + end}, give_up);
     }
   }
 
-  void ServeSideBySide(std::vector<int> ranks) {
+  void ServeSideBySide(std::vector<int> ranks, Nanos give_up) {
     for (int rank : ranks) Send(rank, Kind::kTime);  // it is this one's turn
     const auto is_done = [](int rank, Nanos& heard) {
       const auto message = TryReceive(rank);
@@ -236,7 +239,7 @@ class MpiRanksHere : public MpiRanks {
       if (heard != before) continue;
       const Nanos now = NowNs();
       const bool stop = interrupt_.SleepUntil(now + (now - heard < kSilence ? kShortNap : kNap));
-      if (!stop && now - heard < kLongestSilence) continue;
+      if (!stop && (now < give_up || now - heard < kSilenceOfOne)) continue;
       for (int rank : ranks) {
         if (!stop) GiveUp(rank);
         Send(rank, Kind::kEnough);
@@ -247,9 +250,9 @@ class MpiRanksHere : public MpiRanks {
 
   RankId id_;
   Interrupt& interrupt_;
-  bool refused_ = false;     // the point came to no window, and everyone knows
+  bool refused_ = false;  // the point came to no window, and everyone knows
   bool lost_ = false;
-  std::vector<bool> left_;   // who takes part no more; of others than rank 0, whether that does
+  std::vector<bool> left_;  // who takes part no more; of others than rank 0, whether that does
   MpiReports reports_;
   std::vector<int> agreed_;  // of rank 0: who has the window
   ClockOffset first_;        // before the point

@@ -58,7 +58,7 @@ bool MpiReports::Send(std::string report) {
   Transfers going;
   going.push_back(std::make_unique<Transfer>());
   going.front()->bytes = std::move(report);
-  WaitFor(going);
+  WaitFor(going, 3 * kLongestSilence);
   const bool sent = going.empty();
   for (auto& transfer : going) given_up_.push_back(std::move(transfer));
   return sent;
@@ -71,7 +71,7 @@ std::vector<int> MpiReports::Receive(const std::vector<int>& ranks, std::vector<
     coming.back()->rank = rank;
     coming.back()->into = &by_rank[static_cast<size_t>(rank)];
   }
-  WaitFor(coming);
+  WaitFor(coming, kLongestSilence);
   std::vector<int> silent;
   for (auto& transfer : coming) {
     silent.push_back(transfer->rank);
@@ -80,14 +80,14 @@ std::vector<int> MpiReports::Receive(const std::vector<int>& ranks, std::vector<
   return silent;
 }
 
-void MpiReports::WaitFor(Transfers& transfers) {
-  Nanos give_up = NowNs() + kLongestSilence;
+void MpiReports::WaitFor(Transfers& transfers, Nanos patience_ns) {
+  Nanos give_up = NowNs() + patience_ns;
   for (bool signalled = false;;) {
     const size_t before = transfers.size();
     std::erase_if(transfers, [](const auto& transfer) { return transfer->HasEnded(); });
     const Nanos now = NowNs();
     if (transfers.empty() || now >= give_up) return;
-    if (transfers.size() < before && !signalled) give_up = now + kLongestSilence;
+    if (transfers.size() < before && !signalled) give_up = now + patience_ns;
     if (!interrupt_.SleepUntil(now + kNap)) continue;
     if (!std::exchange(signalled, true)) give_up = now + kLastWords;
     std::this_thread::sleep_for(std::chrono::nanoseconds(kNap));  // which a pending signal ends at once above

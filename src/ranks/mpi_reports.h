@@ -15,7 +15,7 @@ namespace cqbench {
 inline constexpr Nanos kLongestSilence = 45 * kNanosPerSecond;
 
 // Threads as for MakeMpiRanks(). Waiting is sleeping. Who says nothing for kLongestSilence, or for half a second once a
-// signal has come here, is given up.
+// signal has come here, is given up; rank 0, which may be waiting for another so long, for three times that.
 class MpiReports {
  public:
   explicit MpiReports(Interrupt& interrupt);
@@ -31,7 +31,7 @@ class MpiReports {
   using Transfers = std::vector<std::unique_ptr<Transfer>>;
 
   // Takes out those that have ended.
-  void WaitFor(Transfers& transfers);
+  void WaitFor(Transfers& transfers, Nanos patience_ns);
 
   Interrupt& interrupt_;
   Transfers given_up_;  // MPI may still use their bytes

@@ -17,10 +17,10 @@ namespace {
 
 constexpr double kSkewShare = 0.01;  // of the window
 constexpr double kSkewNs = 10e6;     // what a rank that a scheduler's tick held up stays below
-// Windows that end with a number of calls, or begin after one, do so in each rank at its own pace. What they lie apart is
-// missing in the throughput at most: half of what a verdict acts on.
+// Windows that end with a number of calls, or begin after one, do so in each rank at its own pace. What they lie apart
+// is missing in the throughput at most: half of what a verdict acts on.
 constexpr double kCountedShare = 0.05;
-constexpr double kChance = 0.01;          // of a point, that one of its ranks is doubted for when its calls happened to come
+constexpr double kChance = 0.01;  // of a point, that one of its ranks is doubted for when its calls happened to come
 constexpr double kStragglerShare = 0.20;  // off the median of throughput for each slot, or for each call asked for
 constexpr size_t kNamed = 8;              // ranks in a sentence
 
@@ -93,8 +93,9 @@ std::vector<Finding> DoubtStragglers(const RankPoints& points, const std::vector
 std::vector<Finding> DoubtOthers(const PointResult& merged) {
   const auto theirs = merged.figures.Get("server_connections"), ours = merged.figures.Get("client_connections");
   if (theirs && ours && *theirs > *ours) {
-    return {{kOtherClient, absl::StrFormat("another client uses the server: it has %.0f connections more than all ranks",
-                                           *theirs - *ours)}};
+    return {
+        {kOtherClient, absl::StrFormat("another client uses the server: it has %.0f connections more than all ranks",
+                                       *theirs - *ours)}};
   }
   const auto served = merged.figures.Get("server_rpcs");
   const auto most = static_cast<double>(merged.completed + merged.Failed() + merged.counts.unfinished);
@@ -122,8 +123,8 @@ std::string Kind(const Finding& finding) {
 std::string RankNames(const std::vector<int>& ranks) {
   if (ranks.size() == 1) return absl::StrCat("rank ", ranks.front());
   const size_t shown = ranks.size() > kNamed ? kNamed : ranks.size() - 1;
-  const std::string last = ranks.size() > kNamed ? absl::StrCat(ranks.size() - kNamed, " more")
-                                                 : absl::StrCat(ranks.back());
+  const std::string last =
+      ranks.size() > kNamed ? absl::StrCat(ranks.size() - kNamed, " more") : absl::StrCat(ranks.back());
   const auto end = ranks.begin() + static_cast<std::ptrdiff_t>(shown);
   return absl::StrCat("ranks ", absl::StrJoin(ranks.begin(), end, ", "), " and ", last);
 }
@@ -140,8 +141,8 @@ Nanos Skew(const RankPoints& points, WindowEdge edge) {
 }
 
 // Chance alone moves a rank that expects c calls by 1 / sqrt(c), as Poisson's arrivals do, and the median with the
-// others. How many such deviations are too many grows with the ranks: one of n is beyond z in at most n exp(-z^2 / 2) of
-// points.
+// others. How many such deviations are too many grows with the ranks: one of n is beyond z in at most n exp(-z^2 / 2)
+// of points.
 std::vector<std::string> Stragglers(const RankPoints& points) {
   std::vector<double> shares;
   for (const PointResult* point : points) shares.push_back(point->ThroughputPerSecond() / AskedOf(*point));

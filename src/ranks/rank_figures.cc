@@ -11,14 +11,30 @@ namespace cqbench {
 namespace {
 
 constexpr std::array<absl::string_view, 24> kSums = {
-    "client_cpu_user_ns",         "client_cpu_system_ns",        "client_cpu_workers_ns",
-    "client_cpu_library_ns",      "client_cpu_other_threads_ns", "client_cores_used",
-    "client_threads",             "client_threads_workers",      "client_threads_library",
-    "client_rss_bytes",           "client_peak_rss_bytes",       "client_minor_page_faults",
-    "client_major_page_faults",   "client_connections",          "client_connections_with_tcp_nodelay",
-    "client_bytes_sent",          "client_bytes_received",       "client_retransmissions",
-    "chunks_per_second",          "payload_bytes_per_second",    "payload_bytes_asked_per_second",
-    "pacers",                     "outstanding_first_half",      "outstanding_second_half",
+    "client_cpu_user_ns",
+    "client_cpu_system_ns",
+    "client_cpu_workers_ns",
+    "client_cpu_library_ns",
+    "client_cpu_other_threads_ns",
+    "client_cores_used",
+    "client_threads",
+    "client_threads_workers",
+    "client_threads_library",
+    "client_rss_bytes",
+    "client_peak_rss_bytes",
+    "client_minor_page_faults",
+    "client_major_page_faults",
+    "client_connections",
+    "client_connections_with_tcp_nodelay",
+    "client_bytes_sent",
+    "client_bytes_received",
+    "client_retransmissions",
+    "chunks_per_second",
+    "payload_bytes_per_second",
+    "payload_bytes_asked_per_second",
+    "pacers",
+    "outstanding_first_half",
+    "outstanding_second_half",
 };
 constexpr std::array<absl::string_view, 4> kMaxima = {
     "client_busiest_worker_share",
@@ -126,8 +142,7 @@ class Merger {
     });
     if (asked == points_.end()) return;
     const PointResult& point = **asked;
-    const double spent =
-        Of(point, "server_cpu_user_ns").value_or(0) + Of(point, "server_cpu_system_ns").value_or(0);
+    const double spent = Of(point, "server_cpu_user_ns").value_or(0) + Of(point, "server_cpu_system_ns").value_or(0);
     const double each = Of(point, "server_cpu_per_rpc_ns").value_or(0);
     const double calls = each > 0 ? spent / each : static_cast<double>(point.completed);  // that it divided by
     for (const auto& [name, value] : point.figures) {

@@ -31,8 +31,7 @@ std::optional<double> Times(double scale, const auto& value) {
 // How long after an edge of the window a rank is known to have been awake.
 std::optional<double> Late(const Rank& r, Nanos RankResult::Timing::*seen, Nanos RankResult::Timing::*edge) {
   const auto& timing = r.rank.timing;
-  return timing ? std::optional<double>(static_cast<double>((*timing).*seen - (*timing).*edge) * 1e-3)
-                : std::nullopt;
+  return timing ? std::optional<double>(static_cast<double>((*timing).*seen - (*timing).*edge) * 1e-3) : std::nullopt;
 }
 
 const std::vector<Column>& Columns() {
@@ -44,8 +43,7 @@ const std::vector<Column>& Columns() {
       {"CPU us/RPC", "%.2f", [](const Rank& r) { return Times(1e-3, r.cpu_per_rpc_ns); }},
       {"Connections", "%.0f", [](const Rank& r) { return Times(1, r.connections); }},
       {"Awake +us", "%.0f", [](const Rank& r) { return Late(r, &Timing::awake_open_ns, &Timing::announced_open_ns); }},
-      {"at end", "%.0f",
-       [](const Rank& r) { return Late(r, &Timing::awake_close_ns, &Timing::announced_close_ns); }},
+      {"at end", "%.0f", [](const Rank& r) { return Late(r, &Timing::awake_close_ns, &Timing::announced_close_ns); }},
   };
   return kColumns;
 }
@@ -75,7 +73,8 @@ void AddSpread(const RanksResult& ranks, const std::string& load, std::vector<Ro
         if (const auto value = column.get(rank)) values.push_back(*value);
       }
       std::sort(values.begin(), values.end());
-      const auto at = static_cast<size_t>(place * static_cast<double>(values.size() - std::min<size_t>(values.size(), 1)));
+      const auto at =
+          static_cast<size_t>(place * static_cast<double>(values.size() - std::min<size_t>(values.size(), 1)));
       row.push_back(Cell(column, values.empty() ? std::nullopt : std::optional<double>(values[at])));
     }
     row.emplace_back();
@@ -116,7 +115,8 @@ std::string FormatRanks(const RunContext& context, const std::vector<PointResult
   }
   if (rows.size() == 1) return "";
   return absl::StrFormat(
-      "\n%d ranks measured together; windows opened and closed at most %.0f us apart, by clocks that are known to %.1f us "
+      "\n%d ranks measured together; windows opened and closed at most %.0f us apart, by clocks that are known to %.1f "
+      "us "
       "(awake: seen so long after it had opened, and closed)\n%s",
       count, static_cast<double>(skew) * 1e-3, static_cast<double>(bound) * 1e-3, AlignTable(rows));
 }

@@ -89,9 +89,17 @@ TEST(JsonLayout, RanksThatWereMerged) {
   const json found = Parsed(result).at("benchmarks").at(0).at("ranks");
   EXPECT_EQ(found.at("missing"), json({1}));
   EXPECT_EQ(found.at("skew_open_ns"), 2000);
-  const json unknown = {{"rank", 0}, {"host", "client-3"}, {"pid", 0}, {"inflight", 4},
-                        {"throughput_per_second", 100.5}, {"completed", 0}, {"failed", 0}, {"connections", nullptr},
-                        {"suspect", json::array()}, {"limits", json::array()}, {"partial", false}};
+  const json unknown = {{"rank", 0},
+                        {"host", "client-3"},
+                        {"pid", 0},
+                        {"inflight", 4},
+                        {"throughput_per_second", 100.5},
+                        {"completed", 0},
+                        {"failed", 0},
+                        {"connections", nullptr},
+                        {"suspect", json::array()},
+                        {"limits", json::array()},
+                        {"partial", false}};
   EXPECT_EQ(found.at("per_rank").at(0), unknown);
   EXPECT_EQ(found.at("per_rank").at(1).at("window_close_ns"), 2003);
   EXPECT_EQ(found.at("per_rank").at(1).at("suspect").at(0).at("code"), "straggler");

@@ -12,10 +12,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from test_result_schema import complaints, programs
-
 from cqbench.ranks.members import load
 from cqbench.ranks.merge import merge
+from test_result_schema import complaints, programs
 
 Json = dict[str, Any]
 # What the live merge leaves out: time series, single CPUs, medians over connections, and the note of what files have no
@@ -42,10 +41,23 @@ def server(mpi_client: Path) -> Iterator[str]:
         process.terminate()
 
 
-@pytest.mark.parametrize("flags", ["--inflight-list 3,8 --repetitions 2", "--rate 1000 --deadline 1ms --max-error-rate 1"])
+@pytest.mark.parametrize(
+    "flags", ["--inflight-list 3,8 --repetitions 2", "--rate 1000 --deadline 1ms --max-error-rate 1"]
+)
 def test_the_live_merge_is_that_of_the_files(flags: str, mpi_client: Path, server: str, tmp_path: Path) -> None:
     launch = ["mpirun", "--oversubscribe", "--bind-to", "none", *["--allow-run-as-root"] * (os.geteuid() == 0)]
-    client = [str(mpi_client), "--host", server, "--api", "cq", "--warmup", "50ms", "--interval", "250ms", *flags.split()]
+    client = [
+        str(mpi_client),
+        "--host",
+        server,
+        "--api",
+        "cq",
+        "--warmup",
+        "50ms",
+        "--interval",
+        "250ms",
+        *flags.split(),
+    ]
     live = tmp_path / "live.json"
     where = ["--rendezvous", str(tmp_path), "--output", str(live)]
     subprocess.run([*launch, "-np", "3", *client, *where], check=True, capture_output=True, timeout=120)

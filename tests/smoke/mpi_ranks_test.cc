@@ -24,11 +24,11 @@ class MpiRanksTest : public RankPeerTest {
     if (access(CQBENCH_MPIRUN, X_OK) != 0) GTEST_SKIP() << "no mpirun: '" << CQBENCH_MPIRUN << "'";
   }
 
-  // More ranks than CPUs; nothing is bound. `seconds`: from the first rank that ends badly to SIGTERM for the others, and
-  // from there to SIGKILL.
+  // More ranks than CPUs; nothing is bound. `seconds`: from the first rank that ends badly to SIGTERM for the others,
+  // and from there to SIGKILL.
   Flags Mpirun(const std::string& seconds = "1") const {
-    Flags command = {CQBENCH_MPIRUN, "--oversubscribe", "--bind-to", "none", "--mca", "odls_base_sigkill_timeout",
-                     seconds};
+    Flags command = {CQBENCH_MPIRUN, "--oversubscribe",           "--bind-to", "none",
+                     "--mca",        "odls_base_sigkill_timeout", seconds};
     if (geteuid() == 0) command.emplace_back("--allow-run-as-root");
     return command;
   }

@@ -38,8 +38,12 @@ class RanksTest : public RankPeerTest {
   std::vector<ClientRun> RunAt(std::chrono::system_clock::time_point start) {
     const auto since = std::chrono::duration_cast<std::chrono::milliseconds>(start.time_since_epoch()).count();
     const std::string when = std::to_string(since / 1000) + "." + std::to_string(1000 + since % 1000).substr(1);
-    const Flags both = {"--host", SharedServer("cq").address(), "--api", "cq", "--ranks", "2", "--start-at", when,
-                        "--inflight", "2", "--format", "json"};
+    const Flags both = {"--host",     SharedServer("cq").address(),
+                        "--api",      "cq",
+                        "--ranks",    "2",
+                        "--start-at", when,
+                        "--inflight", "2",
+                        "--format",   "json"};
     ranks_.clear();
     for (const char* index : {"0", "1"}) {
       ranks_.push_back(std::make_unique<Process>(ClientCommand(both + Flags{"--rank", index} + ShortInterval())));
