@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import bisect
 import contextlib
+import itertools
 import json
+import math
 import os
 import shutil
 import signal
@@ -145,6 +148,34 @@ def cpu_seconds(pid: int) -> float:
         fields = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
         return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
     return 0.0
+
+
+def test_one_rank_on_a_server_a_hundred_times_slower(bin_dir: Path, tmp_path: Path) -> None:
+    """The percentiles are those of all calls: the slow ones are above P50 of all, and averages would be far off."""
+    with contextlib.ExitStack() as stack:
+        clients, names = [], []
+        for rank, busy in enumerate(("0.0001", "0.01")):
+            flags = ["--service-time", busy, "--service-time-mode", "wait"]
+            server = Server([str(bin_dir / "grpc_ping_server"), *flags], tmp_path / f"log-{rank}")
+            stack.enter_context(server)
+            names.append(server.address)
+            words = ["--host", server.address, "--inflight", "2", "--warmup", "0.1", "--interval", "1"]
+            words += ["--ranks", "2", "--rank", str(rank), "--rendezvous", str(tmp_path)]
+            clients.append(subprocess.Popen([bin_dir / "grpc_ping_client", *words], stdout=subprocess.DEVNULL))
+        assert [client.wait(60) for client in clients] == [0, 0]
+    paths = [tmp_path / f"rank-{rank}.json" for rank in range(2)]
+    paths[1].write_text(paths[1].read_text().replace(*reversed(names)))  # else they would not be merged
+    each = [only(path) for path in paths]
+    shares = [p["completed"] for p in each]
+    assert each[1]["latency_p50_ns"] > 5 * each[0]["latency_p50_ns"] and shares[0] > 5 * shares[1] > 0, shares
+    assert together.collect(tmp_path, tmp_path / "point.json", ()) == ""
+    point = only(tmp_path / "point.json")
+    counted = buckets(each[0]["latency_histogram"]) + buckets(each[1]["latency_histogram"])
+    seen = list(itertools.accumulate(counted[value] for value in sorted(counted)))
+    for name, percent in (("p50", 50), ("p90", 90)):
+        rank = math.ceil(percent / 100 * counted.total())
+        assert point[f"latency_{name}_ns"] == sorted(counted)[bisect.bisect_left(seen, rank)], name
+    assert "straggler" in [reason["code"] for reason in point["suspect"]]
 
 
 def test_a_rank_that_is_killed_in_the_window_costs_its_point(bin_dir: Path, tmp_path: Path) -> None:
