@@ -14,6 +14,7 @@
 #
 # Environment: CQBENCH_SID_ROOT      where the root is (default /var/cache/cqbench/sid-root)
 #              CQBENCH_DEBIAN_MIRROR where Debian comes from (default: what the host's apt uses)
+#              CQBENCH_SID_SHARED    a folder that --run shows as /cqbench/shared inside
 #              CTEST_PARALLEL_LEVEL  tests at a time (default 2)
 set -euo pipefail
 source "$(dirname "${BASH_SOURCE[0]}")/lib.sh"
@@ -60,17 +61,19 @@ inside() {
   shift
   mkdir -p "$BUILD"
   cp -L /etc/resolv.conf /etc/hosts "$root/etc/"
+  [[ -z ${CQBENCH_SID_SHARED:-} ]] || mkdir -p "$root/cqbench/shared"
   # shellcheck disable=SC2016  # expanded by the inner shell
   exec unshare --mount --propagation private bash -euc '
-    root=$1 source=$2 build=$3
-    shift 3
+    root=$1 source=$2 build=$3 shared_folder=$4
+    shift 4
     for shared in /proc /sys /dev; do mount --rbind "$shared" "$root$shared"; done
     mount --bind "$source" "$root/cqbench/source"
     mount -o remount,bind,ro "$root/cqbench/source"
     mount --bind "$build" "$root/cqbench/build"
-    exec chroot "$root" /usr/bin/env -C /cqbench/build -u CQBENCH_SID_ROOT HOME=/root LC_ALL=C.UTF-8 \
+    [[ -z $shared_folder ]] || mount --bind "$shared_folder" "$root/cqbench/shared"
+    exec chroot "$root" /usr/bin/env -C /cqbench/build -u CQBENCH_SID_ROOT -u CQBENCH_SID_SHARED HOME=/root LC_ALL=C.UTF-8 \
       DEBIAN_FRONTEND=noninteractive PATH=/cqbench/build/bin:/usr/sbin:/usr/bin:/sbin:/bin "$@"
-  ' inside "$root" "$ROOT" "$BUILD" "$@"
+  ' inside "$root" "$ROOT" "$BUILD" "${CQBENCH_SID_SHARED:-}" "$@"
 }
 
 # query ROOT APT-CACHE ARGUMENT...: asks the root's package lists.

@@ -56,6 +56,8 @@ struct RunObserver {
   // After every point of the sweep, so that it can be saved: all that is known by now. On the runner's thread, between
   // points. May be empty.
   std::function<void(const SweepResult&)> on_point;
+  // After on_point, for who needs what the point was made from. May be empty.
+  std::function<void(const PointResult&, const Measurement&)> on_measurement;
 };
 
 // Whether the run can be made at all, and where its servers are: names resolve (NOT_FOUND) and enough descriptors may
@@ -74,7 +76,8 @@ absl::StatusOr<std::vector<Endpoint>> CheckRunnable(const RunConfig& config);
 // same ones, five rounds would be one.
 //
 // `ranks`: others that run the same sweep at the same time, each point in one window; `config` has this rank's share of
-// the load. A search, --until-stable, --total and --skip-first end by what one process has seen and are not for ranks.
+// the load. A search and --until-stable end by what one process has seen and are not for ranks. With --total and
+// --skip-first each rank opens and closes the window when its share of those calls is done.
 SweepResult RunSweep(const RunConfig& config, const std::vector<Endpoint>& endpoints, const RunGoals& goals,
                      Interrupt& interrupt, const RunObserver& observer, Ranks* ranks = nullptr);
 

@@ -8,6 +8,7 @@
 #include "cqbench/reporter.h"
 #include "cqbench/statistics.h"
 #include "src/report/load_table.h"
+#include "src/report/rank_table.h"
 #include "src/report/text_table.h"
 
 namespace cqbench {
@@ -178,7 +179,7 @@ std::string FormatTable(const Result& result) {
     absl::StrAppend(&text, "no ±: a 95 % interval needs at least ", kMinForInterval, " repetitions\n");
   }
   for (const std::string& note : AllNotes(result.notes, points)) absl::StrAppend(&text, "note: ", note, "\n");
-  absl::StrAppend(&text, FormatPacing(c, points));
+  absl::StrAppend(&text, FormatPacing(c, points), FormatRanks(c, result.points));
   if (result.find_rate) absl::StrAppend(&text, FormatFindRate(*result.find_rate));
   if (result.partial) absl::StrAppend(&text, "PARTIAL RESULT: the run was interrupted before its end\n");
   return text;

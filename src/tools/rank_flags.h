@@ -27,12 +27,12 @@ class RankFlags {
   // After everything else of `run` is known: checks what does not go with ranks and leaves this rank's share of the
   // load in `run`. Throws CLI errors.
   void Resolve(RunConfig& run, const RunGoals& goals);
-  bool launched() const { return launched_; }
 
  private:
   void ResolveWho();
   void CheckGoals(const RunConfig& run, const RunGoals& goals) const;
   void TakeShare(RunConfig& run) const;
+  uint64_t ShareOfCalls(const char* flag, uint64_t calls) const;
 
   RankOptions& options_;
   const bool launched_;

@@ -8,14 +8,18 @@ import shlex
 import shutil
 import signal
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
 from cqbench.files.offered import closed, open_loop
 from cqbench.files.result import load
 from cqbench.ranks import hosts, launch
-from cqbench.ranks.hosts import BadHosts
+from cqbench.ranks.hosts import HERE, BadHosts
 from cqbench.ranks.launch import Launch
+from cqbench.run import ranked
+from cqbench.run.cpus import Placement
+from cqbench.run.units import Unit
 from experiment_standin import finish, manifest_of, only_folder, start, statuses, wait_for
 from ranks_standin import make
 
@@ -85,19 +89,6 @@ def test_the_real_mpirun_takes_what_it_is_told(programs: Path) -> None:
     status, stderr, folder = run(programs, *flags)
     assert status == 0, stderr
     assert [(one.rank, one.cpus_allowed) for one in point(folder, 8).ranks.per_rank] == [(i, cpu) for i in range(3)]
-
-
-@pytest.mark.skipif(not shutil.which("mpirun"), reason="there is no mpirun here")
-def test_the_real_mpirun_and_an_interrupt(programs: Path) -> None:
-    (programs / "mpirun").unlink()
-    process = start(programs, "--ranks", "2", "--launcher", "mpirun", "--inflight", "8", STANDIN_WAITS="1")
-    for index in range(2):
-        wait_for(programs.parent / "results", f"*/ranks/a/01-8/waiting-{index}")
-    process.send_signal(signal.SIGINT)
-    status, _, stderr = finish(process)
-    assert status == 130, stderr
-    merged = point(only_folder(programs), 8)
-    assert merged.partial and (merged.ranks.missing, merged.completed) == ([], 4000)
 
 
 def test_a_launch_command_of_ones_own(programs: Path) -> None:
@@ -186,6 +177,27 @@ def test_no_program_for_a_launcher(programs: Path) -> None:
     (programs / "grpc_ping_client_mpi").unlink()
     status, _, stderr = finish(start(programs, "--ranks", "2", "--launcher", "mpirun"))
     assert status == 2 and "has no program grpc_ping_client_mpi, which mpirun needs" in stderr
+
+
+def test_a_client_that_sees_no_folder_of_ours(programs: Path, tmp_path: Path) -> None:
+    """The newest gRPC's is in a root of its own. A stand-in for newgrpc.sh that shows the folder as it does."""
+    script = tmp_path / "newgrpc.sh"
+    script.write_text(
+        '#!/bin/bash\n[ "$1" = --run ] && shift\n'
+        f'PATH={programs}:$PATH exec "${{@//\\/cqbench\\/shared/$CQBENCH_SID_SHARED}}"\n'
+    )
+    script.chmod(0o755)
+    client = [str(script), "--run", "grpc_ping_client", "--inflight-list", "8"]
+    folder, path = tmp_path / "ranks", tmp_path / "point.json"
+    folder.mkdir()
+    of, unit = Launch((HERE, HERE), launch.NONE), Unit("a", 1, closed(8))
+    signals: Any = SimpleNamespace(count=0)
+    nowhere = Placement((), (), "")
+    entry: dict[str, Any] = {}
+    done = ranked.measure(of, unit, "sid", client, nowhere, folder, path, entry, signals, 20, lambda _: None)
+    assert (done.returncode, done.why) == (0, ""), (folder / "0.log").read_text()
+    assert load(path).points[0].ranks.count == 2
+    assert f"env CQBENCH_SID_SHARED={folder} {script} --run grpc_ping_client" in entry["client_command"]
 
 
 def test_a_plan_says_it(programs: Path) -> None:

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import bisect
 import contextlib
+import itertools
 import json
+import math
 import os
 import shutil
 import signal
@@ -15,6 +18,11 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from cqbench.ranks import launch
+from cqbench.ranks.hosts import HERE
+from cqbench.ranks.launch import Launch
+from cqbench.run import together
+from cqbench.run.processes import Server
 from experiment_standin import environment, finish, only_folder, statuses
 from hdrh.histogram import HdrHistogram
 from test_result_schema import complaints, programs
@@ -124,17 +132,56 @@ def clients(tmp_path: Path) -> list[int]:
     return sorted(found)
 
 
-@pytest.mark.parametrize("launcher", ["none", "mpirun"])
-def test_a_rank_that_is_killed_in_the_window_costs_its_point(launcher: str, bin_dir: Path, tmp_path: Path) -> None:
-    """The other point is whole, and of this one there is what the others measured."""
-    need(launcher, bin_dir)
-    flags = ("--ranks", "3", "--launcher", launcher, "--interval", "3")
-    process = begin(bin_dir, tmp_path, "inflight = [3, 6]", *flags)
+def await_calls(tmp_path: Path, ranks: int, cpu_s: float = 0.3) -> list[int]:
+    """Until each has used so much CPU time that it measures: starting and agreeing take less."""
     give_up_at = time.monotonic() + 60
-    while len(clients(tmp_path)) < 3 and time.monotonic() < give_up_at:
+    while time.monotonic() < give_up_at:
+        there = clients(tmp_path)
+        if len(there) == ranks and all(cpu_seconds(pid) > cpu_s for pid in there):
+            return there
         time.sleep(0.02)
-    time.sleep(1.5)  # agreeing takes less, the window more
-    os.kill(clients(tmp_path)[-1], signal.SIGKILL)
+    raise AssertionError(f"{len(clients(tmp_path))} of {ranks} clients")
+
+
+def cpu_seconds(pid: int) -> float:
+    with contextlib.suppress(OSError):
+        fields = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
+        return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
+    return 0.0
+
+
+def test_one_rank_on_a_server_a_hundred_times_slower(bin_dir: Path, tmp_path: Path) -> None:
+    """The percentiles are those of all calls: the slow ones are above P50 of all, and averages would be far off."""
+    with contextlib.ExitStack() as stack:
+        clients, names = [], []
+        for rank, busy in enumerate(("0.0001", "0.01")):
+            flags = ["--service-time", busy, "--service-time-mode", "wait"]
+            server = Server([str(bin_dir / "grpc_ping_server"), *flags], tmp_path / f"log-{rank}")
+            stack.enter_context(server)
+            names.append(server.address)
+            words = ["--host", server.address, "--inflight", "2", "--warmup", "0.1", "--interval", "1"]
+            words += ["--ranks", "2", "--rank", str(rank), "--rendezvous", str(tmp_path)]
+            clients.append(subprocess.Popen([bin_dir / "grpc_ping_client", *words], stdout=subprocess.DEVNULL))
+        assert [client.wait(60) for client in clients] == [0, 0]
+    paths = [tmp_path / f"rank-{rank}.json" for rank in range(2)]
+    paths[1].write_text(paths[1].read_text().replace(*reversed(names)))  # else they would not be merged
+    each = [only(path) for path in paths]
+    shares = [p["completed"] for p in each]
+    assert each[1]["latency_p50_ns"] > 5 * each[0]["latency_p50_ns"] and shares[0] > 5 * shares[1] > 0, shares
+    assert together.collect(tmp_path, tmp_path / "point.json", ()) == ""
+    point = only(tmp_path / "point.json")
+    counted = buckets(each[0]["latency_histogram"]) + buckets(each[1]["latency_histogram"])
+    seen = list(itertools.accumulate(counted[value] for value in sorted(counted)))
+    for name, percent in (("p50", 50), ("p90", 90)):
+        rank = math.ceil(percent / 100 * counted.total())
+        assert point[f"latency_{name}_ns"] == sorted(counted)[bisect.bisect_left(seen, rank)], name
+    assert "straggler" in [reason["code"] for reason in point["suspect"]]
+
+
+def test_a_rank_that_is_killed_in_the_window_costs_its_point(bin_dir: Path, tmp_path: Path) -> None:
+    """The other point is whole, and of this one there is what the others measured."""
+    process = begin(bin_dir, tmp_path, "inflight = [3, 6]", "--ranks", "3", "--interval", "3")
+    os.kill(await_calls(tmp_path, 3)[-1], signal.SIGKILL)
     status, _, stderr = finish(process)
     assert status == 1, stderr
     folder = only_folder(tmp_path / "bin")
@@ -143,3 +190,26 @@ def test_a_rank_that_is_killed_in_the_window_costs_its_point(launcher: str, bin_
     point = only(folder / f"raw/{name}.json")
     assert point["partial"] and len(point["ranks"]["missing"]) == 1
     assert point["completed"] == sum(row["completed"] for row in point["ranks"]["per_rank"]) > 0
+
+
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGUSR1, signal.SIGKILL])
+def test_what_the_ranks_of_mpirun_have_is_kept(
+    number: int, bin_dir: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """SIGTERM to it, as from Slurm at the end of its time; SIGUSR1, which `cqbench run` sends for Ctrl-C; SIGKILL to a
+    rank. With a shorter wait.
+    """
+    need("mpirun", bin_dir)
+    monkeypatch.setattr(launch, "STOP_S", 2)
+    with Server([str(bin_dir / "grpc_ping_server")], tmp_path / "log") as server:
+        client = [str(bin_dir / "grpc_ping_client_mpi"), "--host", server.address, "--inflight", "6"]
+        client += ["--warmup", "0.05", "--interval", "60"]
+        (command,) = launch.commands(Launch((HERE,) * 3, launch.MPIRUN), client, tmp_path)
+        process = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True)
+        pids = await_calls(tmp_path, 3, 0.6)
+        os.kill(pids[-1] if number == signal.SIGKILL else process.pid, number)
+        finish(process)
+    assert together.collect(tmp_path, tmp_path / "point.json", ()) == ""
+    point = only(tmp_path / "point.json")
+    assert point["partial"] and len(point["ranks"]["missing"]) == (number == signal.SIGKILL)
+    assert all(row["completed"] > 0 and row["partial"] for row in point["ranks"]["per_rank"])

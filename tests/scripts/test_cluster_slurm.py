@@ -1,14 +1,16 @@
 """`cqbench run --ranks` inside a Slurm job: a controller and two node daemons of this test's own, ended with it.
 
 Needs root, slurm-wlm and the client that speaks MPI; skipped elsewhere. Both nodes are this machine, which Slurm allows
-with `slurmd -N`; each has its own folder for PMIx, and MPI keeps to TCP, as nodes do not share memory. One rank on
-each: Open MPI takes two nodes with one name and address for one machine, and several ranks on them lose each other.
+with `slurmd -N`; each has a UTS namespace, so that Open MPI takes them for two machines, a folder of its own for PMIx,
+and MPI keeps to TCP, as nodes do not share memory. One rank on each where they speak MPI: both nodes have one address,
+and with several ranks on each Open MPI's connections between them fail now and then ("Operation now in progress").
 """
 
 from __future__ import annotations
 
 import json
 import os
+import shlex
 import shutil
 import socket
 import subprocess
@@ -20,7 +22,7 @@ from typing import Any
 
 import pytest
 from experiment_standin import environment, only_folder, statuses
-from test_cluster_real import TOML
+from test_cluster_real import TOML, await_calls
 from test_result_schema import complaints, programs
 
 NODES = ("n1", "n2")
@@ -39,12 +41,12 @@ ProctrackType=proctrack/linuxproc
 TaskPlugin=task/none
 SwitchType=switch/none
 SelectType=select/cons_tres
-SelectTypeParameters=CR_Core
+SelectTypeParameters=CR_CPU
 SchedulerType=sched/builtin
 ReturnToService=2
 MpiDefault=none
-NodeName=n1 NodeHostname={here} NodeAddr=127.0.0.1 Port={ports[1]} CPUs=1
-NodeName=n2 NodeHostname={here} NodeAddr=127.0.0.1 Port={ports[2]} CPUs=1
+NodeName=n1 NodeAddr=127.0.0.1 Port={ports[1]} CPUs={cpus}
+NodeName=n2 NodeAddr=127.0.0.1 Port={ports[2]} CPUs={cpus}
 PartitionName=all Nodes=n1,n2 Default=YES State=UP OverSubscribe=FORCE:8
 """
 
@@ -75,10 +77,12 @@ def slurm(tmp_path: Path) -> Iterator[dict[str, str]]:
     if missing or os.geteuid():
         pytest.skip(f"no Slurm that can be started here: {', '.join(missing) or 'not root'}")
     here = socket.gethostname().partition(".")[0]
-    text = CONFIG.format(here=here, folder=tmp_path, ports=free_ports(3))
+    text = CONFIG.format(here=here, folder=tmp_path, ports=free_ports(3), cpus=os.cpu_count())
     (tmp_path / "state").mkdir()
     configs = {name: configure(tmp_path / f"conf-{name}", text) for name in ("controller", *NODES)}
-    commands = {"controller": ["slurmctld", "-D"], **{name: ["slurmd", "-D", "-N", name] for name in NODES}}
+    commands = {"controller": ["slurmctld", "-D"]}
+    for name in NODES:
+        commands[name] = ["unshare", "--uts", "sh", "-c", 'hostname "$3"; exec "$@"', "sh", "slurmd", "-N", name, "-D"]
     started = []
     try:
         for name, command in commands.items():
@@ -112,24 +116,66 @@ def _ready(env: dict[str, str]) -> bool:
     return False
 
 
-def test_a_point_on_the_two_machines_of_a_job(slurm: dict[str, str], tmp_path: Path) -> None:
+@pytest.fixture
+def run(tmp_path: Path) -> list[str]:
+    """`cqbench run` of two points, with one machine's name for the server."""
     bin_dir = programs()
     if not (bin_dir / "grpc_ping_client_mpi").exists():
         pytest.skip("there is no client that speaks MPI")
-    (tmp_path / "try.toml").write_text(TOML.format(load="inflight = [2, 8]"))
+    (tmp_path / "try.toml").write_text(TOML.format(load="inflight = [4, 8]"))
     command = [sys.executable, "-m", "cqbench.cli", "run", str(tmp_path / "try.toml"), "--bin", str(bin_dir)]
-    command += ["--results", str(tmp_path / "results"), "--ranks", "2", "--server-address", "localhost"]
+    return [*command, "--results", str(tmp_path / "results"), "--server-address", "localhost"]
+
+
+def point(tmp_path: Path, load: int) -> Any:
+    data: Any = json.loads((only_folder(tmp_path / "bin") / f"raw/a/01-{load}.json").read_text())
+    assert complaints(data) == []
+    (found,) = data["benchmarks"]
+    return found
+
+
+ONE_BY_ONE = "srun --overlap --cpu-bind=none --nodes=1 --ntasks=1 --nodelist={host}"
+WAYS = {
+    "by MPI": (["--ranks", "2"], "client processes: 2 on n1, n2 by srun", ["n1", "n2"]),
+    "through files": (
+        ["--ranks", "4", "--hosts", "n1:2,n2:2", "--launcher", "none", "--launch", ONE_BY_ONE],
+        "client processes: 4 on n1:2, n2:2",
+        ["n1", "n1", "n2", "n2"],
+    ),
+}
+
+
+@pytest.mark.parametrize("way", WAYS)
+def test_points_on_the_two_machines_of_a_job(way: str, slurm: dict[str, str], run: list[str], tmp_path: Path) -> None:
+    flags, says, hosts = WAYS[way]
     done = subprocess.run(
-        ["salloc", "-N2", "-n2", *command],
+        ["salloc", "-N2", "-n4", *run, *flags],
         capture_output=True, text=True, env=environment(**slurm), timeout=300, check=False,
     )  # fmt: skip
     assert done.returncode == 0, done.stderr
-    assert "client processes: 2 on n1, n2 by srun" in done.stderr
-    folder = only_folder(tmp_path / "bin")  # the results are beside it
-    assert statuses(folder) == {"a/01-2": "ok", "a/01-8": "ok"}
-    for load in (2, 8):
-        data: Any = json.loads((folder / f"raw/a/01-{load}.json").read_text())
-        assert complaints(data) == []
-        (point,) = data["benchmarks"]
-        assert (point["inflight"], point["ranks"]["count"], point["ranks"]["missing"]) == (load, 2, [])
-        assert point["completed"] == sum(row["completed"] for row in point["ranks"]["per_rank"]) > 0
+    assert says in done.stderr
+    assert statuses(only_folder(tmp_path / "bin")) == {"a/01-4": "ok", "a/01-8": "ok"}
+    for load in (4, 8):
+        found = point(tmp_path, load)
+        rows = found["ranks"]["per_rank"]
+        assert (found["inflight"], found["ranks"]["missing"], [row["host"] for row in rows]) == (load, [], hosts)
+        assert found["completed"] == sum(row["completed"] for row in rows) > 0
+
+
+def test_a_job_whose_time_is_over(slurm: dict[str, str], run: list[str], tmp_path: Path) -> None:
+    """A batch script gets SIGTERM, as from --signal=B:TERM@60: on the first machine, with the server."""
+    script, env = tmp_path / "job.sh", {**environment(**slurm)}
+    script.write_text(f"#!/bin/sh\nexec {shlex.join([*run, '--ranks', '2', '--inflight', '8', '--interval', '60'])}\n")
+    command = ["sbatch", "--parsable", "-N2", "-n4", "--time=5", f"--output={tmp_path}/job.log", str(script)]
+    job = subprocess.run(command, capture_output=True, text=True, env=env, check=True, timeout=60).stdout.strip()
+    await_calls(tmp_path, 2)
+    subprocess.run(["scancel", "--batch", "--signal=TERM", job], env=env, check=True, timeout=60)
+    give_up_at = time.monotonic() + 60
+    ask = ["squeue", "--noheader", "--jobs", job]
+    while subprocess.run(ask, env=env, capture_output=True, timeout=60, check=False).stdout:
+        assert time.monotonic() < give_up_at, (tmp_path / "job.log").read_text()
+        time.sleep(0.2)
+    found = point(tmp_path, 8)
+    assert found["partial"] and found["ranks"]["missing"] == [], (tmp_path / "job.log").read_text()
+    assert [row["host"] for row in found["ranks"]["per_rank"]] == ["n2", "n2"]
+    assert all(row["completed"] > 0 and row["partial"] for row in found["ranks"]["per_rank"])

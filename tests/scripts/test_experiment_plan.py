@@ -8,7 +8,9 @@ from pathlib import Path
 
 import pytest
 from cqbench.files.offered import closed, open_loop
-from cqbench.run import flags, layout, start
+from cqbench.ranks.hosts import HERE
+from cqbench.ranks.launch import NONE, Launch
+from cqbench.run import flags, layout, ranked, start
 from cqbench.run.cpus import BadCpuList, Cpu, Placement
 from cqbench.run.plan import (
     Programs,
@@ -173,6 +175,7 @@ def test_a_shipped_experiment_can_be_planned(name: str) -> None:
     order = make_order([v.name for v in chosen.variants], chosen.loads, chosen.repetitions, 1)
     text = describe(chosen, order, 1, placements, PROGRAMS)
     assert all(f"  {v.name}\n" in text for v in chosen.variants)
+    ranked.check(Launch((HERE, HERE), NONE), chosen)  # by several clients, unchanged
     if name != "ydb-full":
         assert len(order) * unit_seconds(chosen) < 660, size(chosen, chosen.repetitions)
 

@@ -32,6 +32,21 @@ TEST(RankFlags, LoadIsDivided) {
   EXPECT_THAT(Rank(1, "--rate 1001 --max-outstanding 9").run.points, ElementsAre(Load{2, 250}));
 }
 
+TEST(RankFlags, NumbersOfCallsAreDivided) {
+  uint64_t total = 0, skipped = 0;
+  for (int i = 0; i < 4; ++i) {
+    const RunConfig run = Rank(i, "--total 1010 --skip-first 7").run;
+    total += run.total;
+    skipped += run.skip_first;
+  }
+  EXPECT_EQ(total, 1003u);  // as counted by the user, those left out are among the 1010
+  EXPECT_EQ(skipped, 7u);
+  EXPECT_EQ(Rank(1, "--per-rank --total 1010").run.total, 1010u);
+  EXPECT_EQ(Rank(1, "").run.total, 0u);
+  RefusedInRanks("--total 3", {"--total", "3 calls", "4 ranks", "--per-rank"});
+  RefusedInRanks("--skip-first 3", {"--skip-first", "3 calls", "4 ranks"});
+}
+
 TEST(RankFlags, PerRank) {
   EXPECT_THAT(Rank(3, "--per-rank --inflight-list 1,2").run.points, ElementsAre(Load{1, 0}, Load{2, 0}));
   EXPECT_THAT(Rank(3, "--per-rank --rate 7").run.points, ElementsAre(Load{100, 7}));
@@ -80,8 +95,7 @@ TEST(RankFlags, StartAt) {
 }
 
 TEST(RankFlags, WhatEndsByItself) {
-  for (const char* flag :
-       {"--total 1000", "--skip-first 10", "--until-stable 5", "--find-rate p99<1ms", "--baseline"}) {
+  for (const char* flag : {"--until-stable 5", "--find-rate p99<1ms", "--baseline"}) {
     RefusedInRanks(flag, {Split(flag).front(), "ranks"});
   }
 }
@@ -99,7 +113,7 @@ TEST(RankFlags, ALauncherKnows) {
   EXPECT_EQ(parsed.options->ranks.id->index, 1);
   EXPECT_THAT(parsed.options->run.points, ElementsAre(Load{2, 0}));
   ExpectUsageError(parse("--inflight 5"), {}, {"--rendezvous"});
-  ExpectUsageError(parse("--inflight 5 --rendezvous /tmp --output x.json"), {}, {"--output", "merge"});
+  EXPECT_EQ(parse("--inflight 5 --rendezvous /tmp --output x.json").options->output, "x.json");
   for (const char* flag : {"--ranks 2", "--rank 1", "--start-at 1700000000", "--rank-timeout 1"}) {
     const Arguments words = {Split(flag).front(), "launcher"};
     ExpectUsageError(parse(flag), Split(flag), words);

@@ -6,7 +6,7 @@ from __future__ import annotations
 
 import math
 import statistics
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from typing import Any
 
 from cqbench.files import reasons
@@ -15,9 +15,13 @@ from cqbench.files.ranks import Rank
 Json = dict[str, Any]
 
 MISSING, SKEW, STRAGGLER, CPUS = "missing-ranks", "window-skew", "straggler", "rank-cpus"
+OPENED, CLOSED = "opened", "closed"
 SKEW_SHARE = 0.01  # of the window
 SKEW_NS = 10_000_000  # what a rank that a scheduler's tick held up stays below
-GAPS = 5
+# Windows that end with a number of calls, or begin after one, do so in each rank at its own pace. What they lie apart is
+# missing in the throughput at most: half of what a verdict acts on.
+COUNTED_SHARE = 0.05
+CHANCE = 0.01  # of a point, that one of its ranks is doubted for when its calls happened to come
 STRAGGLER_SHARE = 0.20  # off the median of throughput for each slot, or for each call asked for
 OTHER_RPCS = 0.25  # as in src/probe/thresholds.h
 NAMED = 8  # ranks in a sentence
@@ -47,17 +51,23 @@ def skew(edges: Mapping[int, float]) -> float:
 
 
 def of_point(
-    count: int, missing: Sequence[int], windows: Sequence[Rank], points: Sequence[Json], window_ns: int
+    count: int,
+    missing: Sequence[int],
+    windows: Sequence[Rank],
+    points: Sequence[Json],
+    window_ns: int,
+    counted: Collection[str] = (),
 ) -> Iterator[Json]:
-    """Of the ranks together. points: of the windows' ranks."""
+    """Of the ranks together. points: of the windows' ranks. counted: OPENED, CLOSED: where a number of calls decided."""
     if missing:
         what = "neither what they did nor their share of the load is in these figures"
         text = f"{names(missing)} of {count} measured nothing: {what}"
         yield {"code": MISSING, "text": text}
-    for what, edges in (("opened", opened(windows)), ("closed", closed(windows))):
+    for what, edges in ((OPENED, opened(windows)), (CLOSED, closed(windows))):
         apart = skew(edges)
         sure = skew(_surely(edges, windows, points, what))
-        if sure > SKEW_NS or sure > SKEW_SHARE * window_ns:
+        limit = COUNTED_SHARE * window_ns if what in counted else min(SKEW_NS, SKEW_SHARE * window_ns)
+        if sure > limit:
             late = [rank for rank, value in edges.items() if value == max(edges.values())]
             share = f", {apart / window_ns:.1%} of it" if window_ns else ""
             yield {
@@ -68,28 +78,38 @@ def of_point(
 
 def _surely(edges: Mapping[int, float], windows: Sequence[Rank], points: Sequence[Json], what: str) -> dict[int, float]:
     """A rank knows that it is awake when a call ends: with few calls that is later than the edge, however punctual it
-    was. Of calls that end by chance, one of 150 times none has ended after five mean gaps.
+    was. Of calls that end by chance none has ended after g mean gaps exp(-g) times, at one of two edges of one rank.
     """
     found = {}
+    gaps = math.log(2 * len(windows) / CHANCE)
     for window, point in zip(windows, points, strict=True):
-        announced = window.announced_open_ns if what == "opened" else window.announced_close_ns
+        announced = window.announced_open_ns if what == OPENED else window.announced_close_ns
         if window.index in edges:
             edge, rate = edges[window.index], point["throughput_per_second"]
-            found[window.index] = edge if announced is None or not rate else max(announced, edge - GAPS * 1e9 / rate)
+            found[window.index] = edge if announced is None or not rate else max(announced, edge - gaps * 1e9 / rate)
     return found
 
 
 def stragglers(points: Sequence[Json]) -> list[str]:
-    """Of each rank why it is one; '' where it is not. A rank's share of the load is its own."""
-    shares = [p["throughput_per_second"] / (p.get("rate_asked_per_second") or p["inflight"]) for p in points]
-    middle = statistics.median(shares)
+    """Of each rank why it is one; '' where it is not. A rank's share of the load is its own.
+
+    Chance alone moves a rank that expects c calls by 1/sqrt(c), as Poisson's arrivals do, and the median with the others.
+    How many such deviations are too many grows with the ranks: one of n is beyond z in at most n exp(-z^2 / 2) of points.
+    """
+    loads = [p.get("rate_asked_per_second") or p["inflight"] for p in points]
+    shares = [p["throughput_per_second"] / load for p, load in zip(points, loads, strict=True)]
+    middle = statistics.median_high(shares)  # of two the faster one: their mean moves with the slower one
+    number = len(points)
+    chance = math.sqrt(2 * math.log(number / CHANCE) * number / max(number - 1, 1))
     texts = []
-    for share in shares:
+    for point, load, share in zip(points, loads, shares, strict=True):
+        expected = middle * load * point["window_ns"] / 1e9
+        limit = max(STRAGGLER_SHARE, chance / math.sqrt(expected)) if expected > 0 else math.inf
         off = share / middle - 1 if middle > 0 else 0.0
         side = "below" if off < 0 else "above"
         per = "call asked for" if points[0].get("rate_asked_per_second") else "slot"
         said = f"its throughput for each {per} is {abs(off):.0%} {side} the ranks' median"
-        texts.append(said if abs(off) > STRAGGLER_SHARE else "")
+        texts.append(said if abs(off) > limit else "")
     return texts
 
 

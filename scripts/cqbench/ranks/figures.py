@@ -10,6 +10,7 @@ import math
 import re
 import statistics
 from collections.abc import Callable, Iterator, Sequence
+from functools import lru_cache
 from typing import Any
 
 Json = dict[str, Any]
@@ -33,6 +34,7 @@ IDLE = re.compile(r"client_connection_idle.*_median")
 # Of the server, per call of the client that asked.
 SERVER_PER_RPC = re.compile(r"server_((in)?voluntary_context_switches_per_rpc|rpcs_per_segment_sent|cpu_per_rpc_ns)")
 OTHERS = re.compile(r"client_|chunk|payload_|pacer|slot_wait|outstanding|breakdown_|arrival_|largest_burst")
+KEYS = 4096  # many ranks have the same ones
 # Handled elsewhere, or no figures.
 NOT_HERE = re.compile(r".*_histogram|client_cpus|client_congestion_control|client_cpus_(allowed|busy)|server_cpus")
 
@@ -63,10 +65,12 @@ def merged(points: Sequence[Json]) -> tuple[Json, list[str]]:
     return found, sorted(set(absent) - set(found))
 
 
+@lru_cache(KEYS)
 def _is_figure(key: str) -> bool:
     return bool(OTHERS.match(key)) and not NOT_HERE.fullmatch(key) and not key.startswith("breakdown_server")
 
 
+@lru_cache(KEYS)
 def _rule(key: str) -> Combine | None:
     for pattern, rule in ((SUMS, sum), (LEAST, min), (GREATEST, max)):
         if pattern.fullmatch(key):

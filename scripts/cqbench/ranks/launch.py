@@ -23,9 +23,12 @@ THROUGH_A_SHELL = ("ssh", "rsh", "pdsh")
 HOST = "{host}"
 MAX_RANKS = 10_000
 # What ends by what one process sees ends at another time in each of them; the client says so too.
-BY_ITSELF = ("--total", "--skip-first", "--until-stable", "--find-rate", "--baseline")
+BY_ITSELF = ("--until-stable", "--find-rate", "--baseline")
 PATIENCE_S = 30  # of a rank with the others, when a point is to begin
-STOP_S = 5  # for the others to hand over what they have, when mpirun has lost a rank
+# Of mpirun, when it has lost a rank or got a SIGTERM: so long it waits before it sends the ranks SIGTERM, and as long
+# again before it kills them. A rank then waits for its calls for a second (kDrainAfterSignal in src/client/drain.h) and
+# writes its file, which may be on a slow file system. Open MPI's default is one second.
+STOP_S = 5
 
 
 @dataclass(frozen=True)
@@ -94,11 +97,12 @@ def from_json(data: Any) -> Launch:
     return launch
 
 
-def commands(launch: Launch, client: list[str], folder: Path) -> list[list[str]]:
+def commands(launch: Launch, client: list[str], folder: Path, seen_as: str = "") -> list[list[str]]:
     """What is to be started, all at once. client: the program with its flags, not pinned. folder: its rank files are
-    left there; for srun, what it needs is written there first. Raises OSError.
+    left there; for srun, what it needs is written there first. seen_as: where the client sees it, unless at its own
+    name. Raises OSError.
     """
-    where = ["--rendezvous", str(folder)]
+    where = ["--rendezvous", seen_as or str(folder)]
     each = [_pinned([*client, *where], cpus) for cpus in launch.pinned()]
     if launch.launcher == MPIRUN:
         return [_mpirun(launch, each)]

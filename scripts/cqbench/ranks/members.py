@@ -19,12 +19,15 @@ from cqbench.files.text import one_line
 Json = dict[str, Any]
 Key = tuple[int, int]  # repetition, which of the loads
 
+# Numbers of calls that are divided: shares may differ by one.
+SHARES = ("total_calls", "skip_first")
 # What may differ from rank to rank: the machine, when it began, and what it drew. Everything else must be the same.
 OWN = frozenset(
     {
         *("date", "host_name", "executable", "num_cpus", "mhz_per_cpu", "cpu_scaling_enabled", "load_avg"),
         *("command_line", "affinity", "cpu_model", "kernel", "boot_id", "clock_source", "caches"),
         *("servers", "suspect", "notes", "partial", "schedule_seed", "data_seed", "protobuf_version", "compiler"),
+        *SHARES,
     }
 )
 # Flags whose value is a rank's own.

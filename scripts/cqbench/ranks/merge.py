@@ -8,7 +8,7 @@ from typing import Any
 from cqbench.files.ranks import Rank
 from cqbench.files.source import BadDocument
 from cqbench.ranks import doubts, figures, latencies
-from cqbench.ranks.members import COUNTS, Key, Member
+from cqbench.ranks.members import COUNTS, SHARES, Key, Member
 from cqbench.report.hgrm import BadHistogram
 
 Json = dict[str, Any]
@@ -45,8 +45,9 @@ def _context(members: Sequence[Member], points: Sequence[Json]) -> Json:
     if extras:
         notes.append(f"not merged, because each rank has its own: {', '.join(extras)}")
     said = {(r["code"], r["text"]): r for m in members for r in m.context.get("suspect", [])}
+    shares = {key: sum(m.context.get(key, 0) for m in members) for key in SHARES if key in context}
     partial = any(m.context["partial"] for m in members) or any(p["partial"] for p in points)
-    return {**context, "servers": asked, "suspect": list(said.values()), "notes": notes, "partial": partial}
+    return {**context, **shares, "servers": asked, "suspect": list(said.values()), "notes": notes, "partial": partial}
 
 
 def _point(members: Sequence[Member], key: Key, cpus: Sequence[str]) -> Json:
@@ -71,7 +72,7 @@ def _point(members: Sequence[Member], key: Key, cpus: Sequence[str]) -> Json:
     found["partial"] = bool(missing) or any(p["partial"] for p in points)
     idle = [m for m in told if m not in there]
     found["notes"] = [*_notes(points, [name for name in absent if name not in found]), *_silent(idle, key)]
-    found |= _judged(points, windows, missing, found)
+    found |= _judged(points, windows, missing, found, _counted(members[0].context))
     found["suspect"] += doubts.elsewhere(windows, cpus)
     return found
 
@@ -219,10 +220,18 @@ def _notes(points: Sequence[Json], absent: Sequence[str]) -> list[str]:
     return notes
 
 
-def _judged(points: Sequence[Json], windows: Sequence[Rank], missing: Sequence[int], found: Json) -> Json:
+def _counted(context: Json) -> list[str]:
+    """Edges of the window that a number of calls decided, in each rank by itself."""
+    edges = {"skip_first": (doubts.OPENED, doubts.CLOSED), "total_calls": (doubts.CLOSED,)}
+    return [edge for key, of in edges.items() if key in context for edge in of]
+
+
+def _judged(
+    points: Sequence[Json], windows: Sequence[Rank], missing: Sequence[int], found: Json, counted: Sequence[str]
+) -> Json:
     ranks = [w.index for w in windows]
     late = doubts.stragglers(points)
-    suspect = list(doubts.of_point(windows[0].count, missing, windows, points, found["window_ns"]))
+    suspect = list(doubts.of_point(windows[0].count, missing, windows, points, found["window_ns"], counted))
     suspect += doubts.of_stragglers(ranks, late)
     suspect += doubts.other_client(found)
     suspect += doubts.collected(points, ranks, "suspect")

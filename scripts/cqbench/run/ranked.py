@@ -88,8 +88,8 @@ def _against(of: Launch, variant: Variant) -> str:
     flag = next((word for word in variant.client_flags if word.partition("=")[0] in launch.BY_ITSELF), "")
     if flag:
         return f"its {flag} goes by what one process sees"
-    if variant.build != "release":
-        return f"its client is of the build '{variant.build}', which sees no folder of ours"
+    if variant.build != "release" and (of.launcher != NONE or any(host != HERE for host in of.hosts)):
+        return f"its client is of the build '{variant.build}', which is on this machine alone and without MPI"
     elsewhere = of.server_address and not variant.host
     if elsewhere and variant.added_rtt_ms is not None:
         return "its proxy is reached from this machine only"
@@ -130,6 +130,7 @@ def target(of: Launch | None, host: str, variant: Variant) -> str:
 def measure(
     of: Launch,
     unit: Unit,
+    build: str,
     client: list[str],
     placement: Placement,
     folder: Path,
@@ -139,13 +140,15 @@ def measure(
     patience_s: float,
     tick: Callable[[float], None],
 ) -> Finished:
-    """A unit. client: not pinned, without --output. folder: for rank files, which is there and empty. path: of the
+    """A unit. build: the client's. client: not pinned, without --output. folder: for rank files, which is there and empty. path: of the
     merged result. Notes in the entry how it was started. Raises OSError.
     """
     now = of.at(unit.load)
     if not now.cpus and placement.client and not any(now.hosts):
         now = replace(now, cpus=(format_cpus(placement.client),))
-    commands = launch.commands(now, client, folder)
+    elsewhere = build == "sid"  # it does not see our folders, but one that scripts/newgrpc.sh shows it
+    shown = ["env", f"CQBENCH_SID_SHARED={folder.resolve()}"] if elsewhere else []
+    commands = launch.commands(now, [*shown, *client], folder, "/cqbench/shared" if elsewhere else "")
     entry["client_command"] = shlex.join(commands[0])
     done = together.run_all(commands, folder, interrupt, patience_s + AGREE_S, tick, now.interrupt)
     merged = together.collect(folder, path, now.pinned())

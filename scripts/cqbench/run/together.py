@@ -16,7 +16,9 @@ from cqbench.ranks import launch, members
 from cqbench.ranks.merge import merge
 from cqbench.run.processes import TICK_S, Finished, Interrupt, start
 
-GRACE_S = 15.0  # after a signal, to hand over what there is
+# After a signal, to hand over what there is. Longer than mpirun's two waits, so that it is never killed before it has
+# killed a rank that hangs; shorter than the 30 s after which Slurm kills a job whose time is over (KillWait).
+GRACE_S = 3.0 * launch.STOP_S
 
 
 @dataclass
