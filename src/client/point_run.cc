@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cstdlib>
+#include <ctime>
 #include <system_error>
 
 #include "absl/strings/match.h"
@@ -42,6 +43,12 @@ std::unique_ptr<RunWindow> MakeWindow(const RunConfig& config, const Load& load,
   const bool too_many = config.api == ClientApi::kSync && load.slots > kMaxThreadsWithSlices;
   if (slices < 2 || too_many) return std::make_unique<RunWindow>();
   return std::make_unique<RunWindow>(slices, interval / slices);
+}
+
+Nanos ProcessCpuNs() {
+  timespec spent{};
+  clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &spent);
+  return spent.tv_sec * kNanosPerSecond + spent.tv_nsec;
 }
 
 // Shorter the nearer the last of the calls is, so that it is not missed by much and the look costs nothing before.
@@ -100,8 +107,14 @@ absl::StatusOr<ChannelPool> PointRun::MakePool(const ChannelPlan& plan) {
   WaitForOldConnections();
   if (IsHttp(config_.api)) return ChannelPool(std::vector<std::shared_ptr<grpc::Channel>>());  // the engine connects
   ForgetHandshakes();
+  const Nanos begun = NowNs();
+  const Nanos cpu = ProcessCpuNs();
   auto pool = ChannelPool::Connect(
       config_, plan, setting_.credentials, [this] { return interrupt_.Pending(); }, [this] { return IsOfNoUse(); });
+  if (pool.ok() && config_.evidence) {
+    point_.figures.Set("client_connect_ns", static_cast<double>(NowNs() - begun));
+    point_.figures.Set("client_connect_cpu_ns", static_cast<double>(ProcessCpuNs() - cpu));
+  }
   if (!config_.security.tls || !pool.ok()) return pool;
   if (std::string why = WhyNotKept(config_.security); !why.empty()) return absl::FailedPreconditionError(why);
   point_.negotiated = SeenHandshakes();
