@@ -221,9 +221,8 @@ TEST(GhzConfig, WithARateItIsAnOpenLoop) {
 TEST(GhzConfig, TlsUnlessItSaysInsecure) {
   const std::string path = Write("tls.json", R"({"call": "a.S/M", "cacert": "ca.pem", "cname": "x", "skipTLS": true})");
   const auto flags = ReadGhzConfig(path, {});
-  EXPECT_THAT(flags->arguments,
-              testing::UnorderedElementsAre("--call=a.S/M", "--warmup=0", "--tls", "--tls-ca=ca.pem",
-                                            "--tls-server-name=x"));
+  EXPECT_THAT(flags->arguments, testing::UnorderedElementsAre("--call=a.S/M", "--warmup=0", "--tls", "--tls-ca=ca.pem",
+                                                              "--tls-server-name=x"));
   EXPECT_THAT(flags->notes, ElementsAre(HasSubstr("--tls"), HasSubstr("skipTLS")));
   EXPECT_THAT(ReadGhzConfig(path, {"--tls", "--tls-ca=mine"})->arguments,
               testing::UnorderedElementsAre("--call=a.S/M", "--warmup=0", "--tls-server-name=x"));
