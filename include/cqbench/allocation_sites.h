@@ -47,7 +47,9 @@ struct AllocationSites {
   double BytesOf(const AllocationSite& site) const { return site.bytes_share * PerCall(bytes); }
 
  private:
-  double PerCall(uint64_t count) const { return static_cast<double>(count) / static_cast<double>(calls > 0 ? calls : 1); }
+  double PerCall(uint64_t count) const {
+    return static_cast<double>(count) / static_cast<double>(calls > 0 ? calls : 1);
+  }
 };
 // Of the process, together with what it counted.
 AllocationSites DescribeAllocationSites(const std::vector<AllocationStack>& stacks);

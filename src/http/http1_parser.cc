@@ -14,7 +14,6 @@ namespace {
 namespace beast = boost::beast;
 namespace http = boost::beast::http;
 
-
 std::string_view View(beast::string_view text) {
   return {text.data(), text.size()};
 }
