@@ -2,9 +2,9 @@
 // handed over, versions and ciphers are limited, and what connections agreed on is seen.
 //
 // gRPC 1.51.1 has no call for the least version, and no release one for ciphers; both OpenSSL and gRPC take them as
-// settings of the process. What was negotiated no release says at all. A handshake of our own would not tell: gRPC's
-// ends agree on an ALPN protocol of gRPC's. So we look: OpenSSL calls us for the messages of handshakes of the
-// connections that gRPC makes, and no more once one is there.
+// settings of the process. What was negotiated no release says at all. A handshake of our own would not tell: two ends
+// of 1.51.1 agree on an ALPN protocol of gRPC's. So we look: OpenSSL calls us for the messages of the handshakes of
+// gRPC's connections, and no more once one is there.
 #pragma once
 
 #include <string>

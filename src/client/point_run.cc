@@ -111,7 +111,7 @@ absl::StatusOr<ChannelPool> PointRun::MakePool(const ChannelPlan& plan) {
   const Nanos cpu = ProcessCpuNs();
   auto pool = ChannelPool::Connect(
       config_, plan, setting_.credentials, [this] { return interrupt_.Pending(); }, [this] { return IsOfNoUse(); });
-  if (pool.ok() && config_.evidence) {
+  if (pool.ok() && config_.evidence && !counting_) {
     point_.figures.Set("client_connect_ns", static_cast<double>(NowNs() - begun));
     point_.figures.Set("client_connect_cpu_ns", static_cast<double>(ProcessCpuNs() - cpu));
   }
