@@ -11,8 +11,8 @@
 #include <vector>
 
 #include "absl/status/status.h"
-#include "cqbench/connections.h"
 #include "cqbench/security.h"
+#include "cqbench/target.h"
 
 namespace cqbench {
 
@@ -34,14 +34,14 @@ void ForgetHandshakes();
 // its own built in knows nothing of the settings. One line; empty: they can.
 std::string WhyNotKept(const Security& security);
 
-// What a handshake of our own says, with the same settings, of a server to which gRPC has no connection.
+// What handshakes of our own say, with the same settings, of servers to which gRPC has no connection.
 struct TlsTrial {
-  std::string why;       // there is none: one line; empty: there is
+  std::string why;       // one has none: one line; empty: all have
   bool lasting = false;  // it is of no use to try again
 };
-// The first of the endpoints that does, or what the first that could be connected to says; for at most a second each.
-// `host`: what the server is called, unless `security` says.
-TlsTrial TryTls(const std::vector<Endpoint>& endpoints, const Security& security, const std::string& host);
+// Of each the first address that does, or what the first that could be connected to says; for at most a second each.
+// Blocks for as long as the resolver does.
+TlsTrial TryTls(const std::vector<Target>& targets, const Security& security);
 
 // What to warn of: that the certificate of this end has expired, or is not valid yet. Empty: nothing.
 std::string WarnOfCertificate(const Security& security);
