@@ -229,8 +229,7 @@ TlsTrial TryTls(const std::vector<Target>& targets, const Security& security) {
     if (!endpoints.ok()) return {std::string(endpoints.status().message()), false};
     // As gRPC has it: a Unix socket is called localhost.
     const std::string host = target.is_unix() ? "localhost" : target.host;
-    TlsTrial trial =
-        TryAddresses(*endpoints, security, security.server_name.empty() ? host : security.server_name);
+    TlsTrial trial = TryAddresses(*endpoints, security, security.server_name.empty() ? host : security.server_name);
     if (!trial.why.empty()) return trial;
   }
   return {};

@@ -186,7 +186,8 @@ TEST(TlsTest, ClientsThatAreRefusedForTheirCertificate) {
     EXPECT_EQ(run.exit_code, 1);
     ExpectOneLine(run.err, {"cannot connect to " + server.address(), says});
     EXPECT_LT(run.took, kGrace);
-    const ClientRun call = RunClient(Flags{"--host", server.address(), "--call", "a.B/C"} + kTls + Trusting("good") + flags);
+    const ClientRun call =
+        RunClient(Flags{"--host", server.address(), "--call", "a.B/C"} + kTls + Trusting("good") + flags);
     EXPECT_EQ(call.exit_code, 1);
     ExpectOneLine(call.err, {"--call", says});
   }
