@@ -1,4 +1,4 @@
-"""What is encrypted: a setting of its own, which the verdict gives no advice about, and a table at an experiment's end."""
+"""What is encrypted: a setting of its own that no advice is about, and a table at the end of an experiment."""
 
 from __future__ import annotations
 
