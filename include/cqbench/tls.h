@@ -20,9 +20,11 @@ namespace cqbench {
 // to the certificate. INVALID_ARGUMENT with one line that names flag and file.
 absl::Status CheckTlsFiles(const Security& security);
 
+// INVALID_ARGUMENT with one line for ciphers that OpenSSL does not know or has only in versions that are not allowed.
+absl::Status CheckTlsLimits(const Security& security);
+
 // Makes the process's OpenSSL and gRPC keep to version and ciphers, and begins to watch. Once, before the first use of
-// gRPC, while there is one thread. INVALID_ARGUMENT with one line for ciphers that OpenSSL does not know or has only in
-// versions that are not allowed, UNAVAILABLE when OpenSSL does not take the settings.
+// gRPC, while there is one thread. As CheckTlsLimits(); UNAVAILABLE when OpenSSL does not take the settings.
 absl::Status PrepareTls(const Security& security);
 
 // What the connections agreed on whose handshakes were done since the last ForgetHandshakes(): each kind once. Empty

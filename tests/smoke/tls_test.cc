@@ -219,7 +219,7 @@ TEST(TlsTest, FilesAndFlagsAreChecked) {
       {{"--tls", "--tls-cert", certificate, "--tls-key", locked}, {"--tls-key", locked, "passphrase"}},
       {{"--tls", "--tls-cert", certificate, "--tls-key", Path("good/client.key")}, {"--tls-key", "is not the key of"}},
       {{"--tls", "--tls-min-version", "1.1"}, {"--tls-min-version", "1.1", "1.2|1.3"}},
-      {{"--tls", "--tls-ciphers", "ROT13"}, {"--tls-ciphers", "ROT13"}},
+      {{"--check", "--tls", "--tls-ciphers", "ROT13"}, {"--tls-ciphers", "ROT13"}},
       {{"--tls", "--tls-min-version", "1.3", "--tls-ciphers", k12}, {"--tls-ciphers", k12, "--tls-min-version"}},
       {{"--tls", "--api", "http1", "--workload", "library"}, {"--tls", "http1"}},
   };
