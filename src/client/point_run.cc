@@ -11,6 +11,7 @@
 #include "cqbench/environment.h"
 #include "cqbench/process.h"
 #include "cqbench/reachability.h"
+#include "cqbench/tls.h"
 #include "src/client/drain.h"
 #include "src/client/stream_report.h"
 
@@ -111,7 +112,7 @@ absl::StatusOr<ChannelPool> PointRun::MakePool(const ChannelPlan& plan) {
   const Nanos cpu = ProcessCpuNs();
   auto pool = ChannelPool::Connect(
       config_, plan, setting_.credentials, [this] { return interrupt_.Pending(); }, [this] { return IsOfNoUse(); });
-  if (pool.ok() && config_.evidence) {
+  if (pool.ok() && config_.evidence && !counting_) {
     point_.figures.Set("client_connect_ns", static_cast<double>(NowNs() - begun));
     point_.figures.Set("client_connect_cpu_ns", static_cast<double>(ProcessCpuNs() - cpu));
   }
@@ -123,25 +124,15 @@ absl::StatusOr<ChannelPool> PointRun::MakePool(const ChannelPlan& plan) {
   return pool;
 }
 
-TlsTrial PointRun::TryServers() const {
-  for (const Target& target : config_.targets) {
-    const auto endpoints = ResolveTargets({target});
-    if (!endpoints.ok()) return {std::string(endpoints.status().message()), false};
-    TlsTrial trial = TryTls(*endpoints, config_.security, target.is_unix() ? "localhost" : target.host);
-    if (!trial.why.empty()) return trial;
-  }
-  return {};
-}
-
 // Whether it is of no use to go on trying to connect.
 bool PointRun::IsOfNoUse() const {
   if (config_.wait_for_server) return false;
-  return config_.security.tls ? TryServers().lasting : IsUnreachable(setting_.endpoints);
+  return config_.security.tls ? TryTls(config_.targets, config_.security).lasting : IsUnreachable(setting_.endpoints);
 }
 
 std::string PointRun::WhyNoConnection() const {
   if (!config_.security.tls) return ExplainNoConnection(setting_.endpoints);
-  const std::string why = TryServers().why;
+  const std::string why = TryTls(config_.targets, config_.security).why;
   if (!why.empty()) return why;
   return "a TLS connection works, gRPC's does not: is it a gRPC server, are channel arguments right?";
 }

@@ -12,7 +12,6 @@
 #include "cqbench/interrupt.h"
 #include "cqbench/result.h"
 #include "cqbench/runner.h"
-#include "cqbench/tls.h"
 #include "src/channel/channel_pool.h"
 #include "src/client/control_client.h"
 #include "src/client/evidence.h"
@@ -50,7 +49,6 @@ class PointRun {
  private:
   absl::StatusOr<ChannelPool> MakePool(const ChannelPlan& plan);
   absl::Status MeasureWith(const ChannelPool& pool, const ChannelPlan& plan);
-  TlsTrial TryServers() const;
   bool IsOfNoUse() const;
   std::string WhyNoConnection() const;
   PointResult Fail(std::string why);

@@ -16,6 +16,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "cqbench/clock.h"
+#include "cqbench/connections.h"
 #include "cqbench/tls.h"
 #include "src/tls/handles.h"
 
@@ -208,10 +209,7 @@ class Handshake {
   bool timed_out_ = false;
 };
 
-}  // namespace
-
-TlsTrial TryTls(const std::vector<Endpoint>& endpoints, const Security& security, const std::string& host) {
-  const std::string& name = security.server_name.empty() ? host : security.server_name;
+TlsTrial TryAddresses(const std::vector<Endpoint>& endpoints, const Security& security, const std::string& name) {
   std::optional<TlsTrial> first;
   TlsTrial trial;
   for (const Endpoint& endpoint : endpoints) {
@@ -221,6 +219,20 @@ TlsTrial TryTls(const std::vector<Endpoint>& endpoints, const Security& security
     if (handshake.connected() && !first) first = trial;
   }
   return first.value_or(trial);
+}
+
+}  // namespace
+
+TlsTrial TryTls(const std::vector<Target>& targets, const Security& security) {
+  for (const Target& target : targets) {
+    const auto endpoints = ResolveTargets({target});
+    if (!endpoints.ok()) return {std::string(endpoints.status().message()), false};
+    // As gRPC has it: a Unix socket is called localhost.
+    const std::string host = target.is_unix() ? "localhost" : target.host;
+    TlsTrial trial = TryAddresses(*endpoints, security, security.server_name.empty() ? host : security.server_name);
+    if (!trial.why.empty()) return trial;
+  }
+  return {};
 }
 
 }  // namespace cqbench

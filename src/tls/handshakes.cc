@@ -26,8 +26,8 @@ std::vector<NegotiatedTls>& Seen() {  // guarded by mutex; never destroyed, as t
 
 // What was seen of a handshake.
 enum : uintptr_t { kFinished = 1, kCertificateSent = 2 };
-// Types of handshake messages, and more bytes than one has that says "there is no certificate".
-constexpr unsigned char kCertificateMessage = 11, kFinishedMessage = 20;
+// Types of handshake messages; how long one is at most that says "there is no certificate".
+constexpr unsigned char kCertificateMessage = 11, kFinishedMessage = 20, kCompressedCertificateMessage = 25;
 constexpr size_t kEmptyCertificate = 8;
 
 void Remember(const SSL* ssl, bool mutual) {
@@ -43,12 +43,17 @@ void Remember(const SSL* ssl, bool mutual) {
   if (std::find(Seen().begin(), Seen().end(), negotiated) == Seen().end()) Seen().push_back(std::move(negotiated));
 }
 
+// Newer releases of OpenSSL (3.2 and later) compress it where both ends can.
+bool IsCertificate(unsigned char message, size_t length) {
+  return message == kCompressedCertificateMessage || (message == kCertificateMessage && length > kEmptyCertificate);
+}
+
 // The handshake is over with the second "finished", whoever sends it; what it agreed on is known by then.
 void OnMessage(int is_sent, int /*version*/, int type, const void* data, size_t length, SSL* ssl, void* /*argument*/) {
   if (type != SSL3_RT_HANDSHAKE || length == 0) return;
   const unsigned char message = *static_cast<const unsigned char*>(data);
   auto seen = reinterpret_cast<uintptr_t>(SSL_get_ex_data(ssl, progress));
-  if (message == kCertificateMessage && is_sent != 0 && length > kEmptyCertificate) seen |= kCertificateSent;
+  if (is_sent != 0 && IsCertificate(message, length)) seen |= kCertificateSent;
   if (message == kFinishedMessage && (seen & kFinished) != 0) {
     Remember(ssl, (seen & kCertificateSent) != 0);
     SSL_set_msg_callback(ssl, nullptr);  // from here on a connection costs what it does without us

@@ -85,6 +85,10 @@ absl::StatusOr<TlsLimits> LimitsOf(const Security& security) {
   return limits;
 }
 
+absl::Status CheckTlsLimits(const Security& security) {
+  return LimitsOf(security).status();
+}
+
 absl::Status PrepareTls(const Security& security) {
   if (!security.tls) return absl::OkStatus();
   const auto limits = LimitsOf(security);

@@ -14,6 +14,7 @@
 #include "cqbench/environment.h"
 #include "cqbench/interrupt.h"
 #include "cqbench/process.h"
+#include "cqbench/reachability.h"
 #include "cqbench/reporter.h"
 #include "cqbench/runner.h"
 #include "cqbench/self_check.h"
@@ -30,6 +31,14 @@ namespace {
 int Complain(absl::string_view what, int exit_code) {
   std::fprintf(stderr, "grpc_ping_client: %.*s\n", static_cast<int>(what.size()), what.data());
   return exit_code;
+}
+
+// " (Connection refused)"; empty where that is not why.
+std::string WhyUnreachable(const RunConfig& run, const std::vector<Endpoint>& endpoints) {
+  const TlsTrial trial = run.security.tls ? TryTls(run.targets, run.security) : TlsTrial();
+  if (trial.lasting) return absl::StrCat(" (", trial.why, ")");
+  if (run.security.tls || !IsUnreachable(endpoints)) return "";
+  return absl::StrCat(" (", ExplainNoConnection(endpoints), ")");
 }
 
 void DescribeHttp(const RunConfig& run, RunContext& context) {
@@ -240,7 +249,10 @@ class Client {
       const auto facts = ResolveCall(options_.call, options_.run);
       const absl::Status& why = facts.status();
       const bool typed_wrong = absl::IsNotFound(why) || absl::IsInvalidArgument(why);
-      if (!facts.ok()) return Complain(why.message(), typed_wrong ? kExitUsage : kExitFailure);
+      if (!facts.ok()) {
+        const std::string unreachable = absl::IsUnavailable(why) ? WhyUnreachable(options_.run, *endpoints) : "";
+        return Complain(absl::StrCat(why.message(), unreachable), typed_wrong ? kExitUsage : kExitFailure);
+      }
       DescribeCall(options_.call, *facts, result_.context.call);
     }
     const CallContext call = result_.context.call;

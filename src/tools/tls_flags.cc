@@ -1,6 +1,7 @@
 #include "src/tools/tls_flags.h"
 
 #include "absl/strings/str_split.h"
+#include "absl/strings/strip.h"
 #include "cqbench/tls.h"
 #include "src/dynamic/files.h"
 
@@ -60,7 +61,11 @@ void TlsFlags::Resolve() {
                    certificate_->count() > 0 ? "needs --tls-key" : "needs --tls-cert");
   }
   if (end_ == TlsEnd::kServer && certificate_->count() == 0) BadCombination("--tls", "needs --tls-cert and --tls-key");
-  if (!ciphers_.empty()) security_.ciphers = absl::StrSplit(ciphers_, ':');
+  if (ciphers_.empty()) return;
+  security_.ciphers = absl::StrSplit(ciphers_, ':');
+  if (const absl::Status limits = CheckTlsLimits(security_); !limits.ok()) {
+    BadCombination("--tls-ciphers", std::string(absl::StripPrefix(limits.message(), "--tls-ciphers: ")));
+  }
 }
 
 absl::Status BeginTls(Security& security) {

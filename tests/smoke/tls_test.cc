@@ -64,7 +64,7 @@ TEST(TlsTest, MutualTlsOverSharedAndSeparateConnections) {
     EXPECT_EQ(context["tls_version"], "TLSv1.3");
     EXPECT_EQ(context["tls_min_version"], "1.2");
     EXPECT_THAT(context["tls_cipher"].get<std::string>(), HasSubstr("TLS_"));
-    EXPECT_EQ(context["tls_alpn"], "grpc-exp");
+    EXPECT_THAT(context["tls_alpn"], testing::AnyOf("grpc-exp", "h2"));  // by gRPC's release
     EXPECT_EQ(context["servers"][0]["security"], "mutual-tls");
     EXPECT_THAT(run.out, testing::Not(HasSubstr("PRIVATE KEY")));
   }
@@ -186,6 +186,10 @@ TEST(TlsTest, ClientsThatAreRefusedForTheirCertificate) {
     EXPECT_EQ(run.exit_code, 1);
     ExpectOneLine(run.err, {"cannot connect to " + server.address(), says});
     EXPECT_LT(run.took, kGrace);
+    const ClientRun call =
+        RunClient(Flags{"--host", server.address(), "--call", "a.B/C"} + kTls + Trusting("good") + flags);
+    EXPECT_EQ(call.exit_code, 1);
+    ExpectOneLine(call.err, {"--call", says});
   }
 }
 
@@ -215,7 +219,7 @@ TEST(TlsTest, FilesAndFlagsAreChecked) {
       {{"--tls", "--tls-cert", certificate, "--tls-key", locked}, {"--tls-key", locked, "passphrase"}},
       {{"--tls", "--tls-cert", certificate, "--tls-key", Path("good/client.key")}, {"--tls-key", "is not the key of"}},
       {{"--tls", "--tls-min-version", "1.1"}, {"--tls-min-version", "1.1", "1.2|1.3"}},
-      {{"--tls", "--tls-ciphers", "ROT13"}, {"--tls-ciphers", "ROT13"}},
+      {{"--check", "--tls", "--tls-ciphers", "ROT13"}, {"--tls-ciphers", "ROT13"}},
       {{"--tls", "--tls-min-version", "1.3", "--tls-ciphers", k12}, {"--tls-ciphers", k12, "--tls-min-version"}},
       {{"--tls", "--api", "http1", "--workload", "library"}, {"--tls", "http1"}},
   };
