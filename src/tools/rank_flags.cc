@@ -35,7 +35,8 @@ RankFlags::RankFlags(CLI::App& app, RankOptions& options, const std::optional<Ra
                      "so many clients measure together, this one among them: each point in one window; in-flight "
                      "counts, rates and numbers of calls are divided among them");
   rank_ = AddNumber(app, "--rank", index_, 0, kMaxRanks - 1, "which of the --ranks this one is, from 0");
-  per_rank_option_ = app.add_flag("--per-rank", per_rank_, "in-flight counts, rates and numbers of calls are what each rank does");
+  per_rank_option_ =
+      app.add_flag("--per-rank", per_rank_, "in-flight counts, rates and numbers of calls are what each rank does");
   rendezvous_ = app.add_option("--rendezvous", options_.rendezvous,
                                "a folder of this run's own that all ranks see: there they agree on windows, and there "
                                "each leaves its result as rank-N.json")
@@ -92,7 +93,8 @@ void RankFlags::ResolveWho() {
   options_.id = RankId{index_, count_};
 }
 
-// What ends by what one process has seen ends at another time in each. A number of calls does so, too, but can be divided.
+// What ends by what one process has seen ends at another time in each. A number of calls does so, too, but can be
+// divided.
 void RankFlags::CheckGoals(const RunConfig& run, const RunGoals& goals) const {
   const std::pair<const char*, bool> kByItself[] = {
       {"--until-stable", run.until_stable_percent > 0},
@@ -130,8 +132,9 @@ void RankFlags::TakeShare(RunConfig& run) const {
 uint64_t RankFlags::ShareOfCalls(const char* flag, uint64_t calls) const {
   const RankId& id = *options_.id;
   if (calls > 0 && calls < static_cast<uint64_t>(id.count)) {
-    BadCombination(flag, absl::StrCat(calls, " calls divided among ", id.count, " ranks leaves some without any: at least ",
-                                      id.count, " are needed, or --per-rank, with which it is the number of each"));
+    BadCombination(flag,
+                   absl::StrCat(calls, " calls divided among ", id.count, " ranks leaves some without any: at least ",
+                                id.count, " are needed, or --per-rank, with which it is the number of each"));
   }
   return ShareOf(calls, id);
 }
