@@ -18,8 +18,8 @@ MISSING, SKEW, STRAGGLER, CPUS = "missing-ranks", "window-skew", "straggler", "r
 OPENED, CLOSED = "opened", "closed"
 SKEW_SHARE = 0.01  # of the window
 SKEW_NS = 10_000_000  # what a rank that a scheduler's tick held up stays below
-# Windows that end with a number of calls, or begin after one, do so in each rank at its own pace. What they lie apart is
-# missing in the throughput at most: half of what a verdict acts on.
+# Windows that end with a number of calls, or begin after one, do so in each rank at its own pace. What they lie apart
+# is missing in the throughput at most: half of what a verdict acts on.
 COUNTED_SHARE = 0.05
 CHANCE = 0.01  # of a point, that one of its ranks is doubted for when its calls happened to come
 STRAGGLER_SHARE = 0.20  # off the median of throughput for each slot, or for each call asked for
