@@ -7,6 +7,8 @@
 #include <cstdint>
 #include <cstdlib>
 #include <memory>
+#include <utility>
+#include <vector>
 
 #include "cqbench/clock.h"
 
@@ -40,7 +42,13 @@ class Histogram {
   // Adds what `other` holds. Costs time in proportion to the range of its values, not to their number.
   void Merge(const Histogram& other);
 
+  // Takes over what another process's histogram says of itself: its buckets by index, ascending and with counts above
+  // 0, and what is exact beside them. False, and nothing is changed, where that cannot be one: no bucket, or one that
+  // does not exist, or extremes that are not in the first and the last. For a histogram that is still empty.
+  bool Assign(const std::vector<std::pair<size_t, uint64_t>>& buckets, uint64_t sum, Nanos min, Nanos max);
+
   uint64_t Count() const { return count_; }
+  uint64_t Sum() const { return sum_; }
   // The following are meaningless (0) while Count() is 0.
   Nanos Min() const { return count_ == 0 ? 0 : min_; }
   Nanos Max() const { return max_; }

@@ -3,6 +3,8 @@
 
 #include <cstdint>
 #include <optional>
+#include <string>
+#include <vector>
 
 #include "absl/status/statusor.h"
 #include "absl/strings/string_view.h"
@@ -67,6 +69,10 @@ class Ranks {
   virtual void Miss(absl::string_view why) = 0;
   // After a point whose calls have ended: the clocks, looked at once more.
   virtual RankClock Compare() = 0;
+  // After a point, whether it was measured or not, once what this rank knows of it is on the disk: what it tells rank 0
+  // (EncodeRankReport()). At rank 0 what all of them tell, by rank, empty of those that are not there any more; nothing
+  // at the others, and where ranks cannot talk while the run goes on.
+  virtual std::vector<std::string> Collect(std::string /*told*/) { return {}; }
   // This rank takes part in no further point.
   virtual void Leave() = 0;
 };

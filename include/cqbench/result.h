@@ -13,6 +13,7 @@
 #include "cqbench/find_rate.h"
 #include "cqbench/measurement.h"
 #include "cqbench/method_info.h"
+#include "cqbench/rank_result.h"
 #include "cqbench/run_config.h"
 
 namespace cqbench {
@@ -42,13 +43,6 @@ struct LatencyStats {
 };
 // `at_least`: ages of calls that never ended; may be nullptr. Absent when there are no calls at all.
 std::optional<LatencyStats> Summarize(const Histogram& histogram, const Histogram* at_least = nullptr);
-
-// Something to know of a point. The code is stable, for programs; the text is one plain sentence without its end.
-struct Finding {
-  std::string code;  // "pacer-late"
-  std::string text;
-  bool operator==(const Finding&) const = default;
-};
 
 // One part of a time series.
 struct SliceResult {
@@ -96,28 +90,6 @@ struct CpuShares {
   double steal = 0;
 };
 
-// Which of several client processes measured a point, and when. Times are in the clock that all of them report in.
-struct RankResult {
-  int index = 0;  // from 0
-  int count = 1;
-  std::string host;
-  int pid = 0;
-  std::string cpus_allowed;  // "0-3,8"
-  // Absent when no window was agreed on.
-  struct Timing {
-    Nanos offset_ns = 0;  // to be added to this process's clock
-    Nanos offset_bound_ns = 0;
-    std::optional<double> drift_ns_per_s;  // absent where nothing could tell
-    Nanos announced_open_ns = 0;
-    Nanos announced_close_ns = 0;
-    // When this process is known to have been awake after the window had opened, and closed: its calls are counted by
-    // their own times, so this is no error of theirs, but a process that was not there measured nothing.
-    Nanos window_open_ns = 0;
-    Nanos window_close_ns = 0;
-  };
-  std::optional<Timing> timing;
-};
-
 // One load in one repetition of the sweep.
 struct PointResult {
   Load load;
@@ -150,14 +122,15 @@ struct PointResult {
   std::vector<std::pair<std::string, std::string>> facts;  // "client_congestion_control", "cubic"
   std::vector<CpuShares> client_cpus;                      // those that the process may run on
   std::vector<CpuShares> server_cpus;
-  std::vector<std::string> notes;  // what could not be measured, and why
-  std::vector<Finding> suspect;    // why the point should not be believed
-  std::vector<Finding> limits;     // what it ran into: a finding about the regime, not a doubt
-  bool stuck = false;              // calls never ended: this process must measure nothing any more
-  bool objective_met = true;       // of --objective; true when there is none
-  bool partial = false;            // the window was cut short
-  std::string failure;             // why nothing was measured; empty when something was
-  std::optional<RankResult> rank;  // of several client processes
+  std::vector<std::string> notes;    // what could not be measured, and why
+  std::vector<Finding> suspect;      // why the point should not be believed
+  std::vector<Finding> limits;       // what it ran into: a finding about the regime, not a doubt
+  bool stuck = false;                // calls never ended: this process must measure nothing any more
+  bool objective_met = true;         // of --objective; true when there is none
+  bool partial = false;              // the window was cut short
+  std::string failure;               // why nothing was measured; empty when something was
+  std::optional<RankResult> rank;    // of several client processes
+  std::optional<RanksResult> ranks;  // of their results merged
 
   uint64_t Failed() const;
   double ThroughputPerSecond() const;  // 0 when nothing was measured

@@ -56,6 +56,8 @@ struct RunObserver {
   // After every point of the sweep, so that it can be saved: all that is known by now. On the runner's thread, between
   // points. May be empty.
   std::function<void(const SweepResult&)> on_point;
+  // After on_point, for who needs what the point was made from. May be empty.
+  std::function<void(const PointResult&, const Measurement&)> on_measurement;
 };
 
 // Whether the run can be made at all, and where its servers are: names resolve (NOT_FOUND) and enough descriptors may

@@ -285,6 +285,7 @@ void PointRun::SkipFirst(Engine& engine, Nanos begin, Nanos give_up) {
 void PointRun::Phase(Engine& engine, Nanos begin, Nanos end, bool measuring, uint64_t calls) {
   Nanos next_progress = 0;
   for (Nanos now = NowNs(); now < end; now = NowNs()) {
+    rank_.Awake(now);
     engine.Tick(now);
     if (now >= next_progress) {
       ReportProgress(engine, now, begin, end, measuring);
@@ -296,7 +297,9 @@ void PointRun::Phase(Engine& engine, Nanos begin, Nanos end, bool measuring, uin
     if (enough && !measuring) return;
     if (enough) end = counting_ ? now : CloseSoon();
     const Nanos next_look = calls > done ? UntilNextLook(now - begin, done, calls) : kTick;
-    point_.partial = interrupt_.SleepUntil(std::min(end, now + next_look));
+    const Nanos before_end = end - RankPart::kLookBefore;
+    const Nanos wake_up = rank_.agreed() && now < before_end ? before_end : end;
+    point_.partial = interrupt_.SleepUntil(std::min(wake_up, now + next_look));
     if (point_.partial || lacks_method_) {
       CloseSoon();
       return;

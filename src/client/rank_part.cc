@@ -35,9 +35,13 @@ std::optional<RankResult> RankPart::Describe() const {
   return rank;
 }
 
+// Whoever was awake first: the runner's thread, which may have to wait for a CPU, or one that saw a call end.
 std::optional<RankResult::Timing> RankPart::DescribeTiming(const RunWindow& window,
                                                            const Measurement& measurement) const {
-  if (!agreed() || saw_open_ns_ == INT64_MAX || window.close_ns() <= window.open_ns()) return std::nullopt;
+  if (!agreed() || open_.after_ns == INT64_MAX || window.close_ns() <= window.open_ns()) return std::nullopt;
+  const Seen open{open_.before_ns, std::max(std::min(open_.after_ns, measurement.first_end_ns), window.open_ns())};
+  const Seen close{close_.before_ns,
+                   std::max(std::min(close_.after_ns, measurement.first_end_after_ns), window.close_ns())};
   const Nanos offset = clock_.offset_ns;
   RankResult::Timing timing;
   timing.offset_ns = offset;
@@ -45,12 +49,16 @@ std::optional<RankResult::Timing> RankPart::DescribeTiming(const RunWindow& wind
   timing.drift_ns_per_s = clock_.drift_ns_per_s;
   timing.announced_open_ns = window_->open_ns + offset;
   timing.announced_close_ns = window_->close_ns + offset;
-  // Whoever was awake first: the runner's thread, which may have to wait for a CPU, or one that saw a call end.
-  const Nanos opened = std::min(saw_open_ns_, measurement.first_end_ns);
-  const Nanos closed = std::min(saw_close_ns_, measurement.first_end_after_ns);
-  timing.window_open_ns = std::max(opened, window.open_ns()) + offset;
-  timing.window_close_ns = std::max(closed, window.close_ns()) + offset;
+  timing.window_open_ns = Edge(open, window.open_ns()) + offset;
+  timing.window_close_ns = Edge(close, window.close_ns()) + offset;
+  timing.awake_open_ns = open.after_ns + offset;
+  timing.awake_close_ns = close.after_ns + offset;
   return timing;
+}
+
+// As it was set, when the process was there.
+Nanos RankPart::Edge(const Seen& seen, Nanos edge_ns) {
+  return seen.before_ns && seen.after_ns - *seen.before_ns <= kHeldUp ? edge_ns : seen.after_ns;
 }
 
 }  // namespace cqbench

@@ -23,9 +23,16 @@ class RankPart {
   absl::Status Agree(const RankPlan& plan, Interrupt& interrupt);
   bool agreed() const { return window_.has_value(); }
   const RankWindow& window() const { return *window_; }
-  // When the runner's thread found that the window was open, and that it was closed.
-  void SawOpen(Nanos now) { saw_open_ns_ = now; }
-  void SawClose(Nanos now) { saw_close_ns_ = now; }
+  // How long nobody may have been seen awake around an edge of the window: what a rank that a scheduler held up stays
+  // below.
+  static constexpr Nanos kHeldUp = 10 * kNanosPerMilli;
+  // The runner's thread looks so long before each edge, so that there is something to be seen.
+  static constexpr Nanos kLookBefore = kNanosPerMilli;
+  // The runner's thread is awake, before an edge or between the two.
+  void Awake(Nanos now) { awake_ns_ = now; }
+  // When it found that the window was open, and that it was closed.
+  void SawOpen(Nanos now) { open_ = {awake_ns_, now}; }
+  void SawClose(Nanos now) { close_ = {awake_ns_, now}; }
   // When the calls have ended, or never will.
   void Compare();
   // Nothing was measured. The others are told, unless they have seen this rank begin.
@@ -39,8 +46,16 @@ class RankPart {
   Ranks* const ranks_;
   std::optional<RankWindow> window_;
   RankClock clock_;
-  Nanos saw_open_ns_ = INT64_MAX;
-  Nanos saw_close_ns_ = INT64_MAX;
+  // Of an edge of the window: when somebody was awake.
+  struct Seen {
+    std::optional<Nanos> before_ns;
+    Nanos after_ns = INT64_MAX;
+  };
+  static Nanos Edge(const Seen& seen, Nanos edge_ns);
+
+  std::optional<Nanos> awake_ns_;
+  Seen open_;
+  Seen close_;
 };
 
 }  // namespace cqbench

@@ -107,6 +107,7 @@ class Sweep {
     result_.partial = interrupt_.Pending() || point.stuck;
     over_ = result_.partial || hopeless;
     if (observer_.on_point) observer_.on_point(Snapshot());
+    if (observer_.on_measurement) observer_.on_measurement(point, run.measurement());
     return &point;
   }
 

@@ -21,6 +21,22 @@ void Histogram::Merge(const Histogram& other) {
   max_ = std::max(max_, other.max_);
 }
 
+bool Histogram::Assign(const std::vector<std::pair<size_t, uint64_t>>& buckets, uint64_t sum, Nanos min, Nanos max) {
+  if (buckets.empty() || min < 0 || max < min) return false;
+  if (IndexOf(min) != buckets.front().first || IndexOf(max) != buckets.back().first) return false;
+  for (size_t i = 0; i < buckets.size(); ++i) {
+    if (buckets[i].second == 0 || (i > 0 && buckets[i].first <= buckets[i - 1].first)) return false;
+  }
+  for (const auto& [index, count] : buckets) {
+    counts_[index] = count;
+    count_ += count;
+  }
+  sum_ = sum;
+  min_ = min;
+  max_ = max;
+  return true;
+}
+
 double Histogram::Mean() const {
   return count_ == 0 ? 0.0 : static_cast<double>(sum_) / static_cast<double>(count_);
 }

@@ -6,10 +6,14 @@
 #include <algorithm>
 #include <array>
 #include <cstdlib>
+#include <memory>
 #include <optional>
+#include <string>
+#include <utility>
 #include <vector>
 
 #include "cqbench/clock_offset.h"
+#include "src/ranks/mpi_reports.h"
 
 namespace cqbench {
 namespace {
@@ -18,6 +22,8 @@ constexpr Nanos kNap = 200 * kNanosPerMicro;
 constexpr Nanos kShortNap = 5 * kNanosPerMicro;
 // Who has not asked for so long does something else, such as ending its calls.
 constexpr Nanos kSilence = 2 * kNanosPerMilli;
+// Once all have had the time to end their calls.
+constexpr Nanos kSilenceOfOne = 2 * kNanosPerSecond;
 // Ranks that look at rank 0's clock side by side: while one is on its way another is answered.
 constexpr size_t kSideBySide = 16;
 // What rank 0 needs to tell one rank of the window.
@@ -75,9 +81,9 @@ class ShortNaps {
   const int slack_;
 };
 
-class MpiRanks : public Ranks {
+class MpiRanksHere : public MpiRanks {
  public:
-  explicit MpiRanks(Interrupt& interrupt) : interrupt_(interrupt) {
+  explicit MpiRanksHere(Interrupt& interrupt) : interrupt_(interrupt), reports_(interrupt) {
     MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);
     MPI_Comm_rank(MPI_COMM_WORLD, &id_.index);
     MPI_Comm_size(MPI_COMM_WORLD, &id_.count);
@@ -114,16 +120,35 @@ class MpiRanks : public Ranks {
     return clock;
   }
 
+  std::vector<std::string> Collect(std::string told) override {
+    if (id_.index > 0) {
+      if (!left_[0] && !reports_.Send(std::move(told))) GiveUp(0);
+      return {};
+    }
+    std::vector<std::string> all(static_cast<size_t>(id_.count));
+    all[0] = std::move(told);
+    std::vector<int> others;
+    for (int rank = 1; rank < id_.count; ++rank) {
+      if (!left_[static_cast<size_t>(rank)]) others.push_back(rank);
+    }
+    for (const int rank : reports_.Receive(others, all)) GiveUp(rank);
+    return all;
+  }
+
   void Leave() override {
     if (id_.index > 0) return Send(0, Kind::kLeft);
     for (int rank = 1; rank < id_.count; ++rank) Send(rank, Kind::kLeft);
   }
+
+  bool HasLost() const override { return lost_; }
 
  private:
   struct Ready {
     std::vector<int> ranks;
     Nanos lead_ns = 0;  // the longest
   };
+
+  void GiveUp(int rank) { left_[static_cast<size_t>(rank)] = lost_ = true; }
 
   // Everyone's answer to the question of who is ready; those of them before a signal came.
   Ready Gather() {
@@ -165,6 +190,7 @@ class MpiRanks : public Ranks {
       message = offset ? Receive(0, interrupt_) : std::nullopt;
     }
     if (!message) return absl::CancelledError("interrupted before all ranks were ready");
+    left_[0] = message->kind == Kind::kLeft;
     if (message->kind != Kind::kWindow) {
       return absl::FailedPreconditionError("rank 0 does not measure this point, so nobody says when it begins");
     }
@@ -189,13 +215,14 @@ class MpiRanks : public Ranks {
   }
 
   void ServeLooks(const std::vector<int>& ranks) {
+    const Nanos give_up = NowNs() + kLongestSilence;
     for (size_t i = 0; i < ranks.size(); i += kSideBySide) {
       const size_t end = std::min(ranks.size(), i + kSideBySide);
-      ServeSideBySide({ranks.data() + i, ranks.data() + end});
+      ServeSideBySide({ranks.data() + i, ranks.data() + end}, give_up);
     }
   }
 
-  void ServeSideBySide(std::vector<int> ranks) {
+  void ServeSideBySide(std::vector<int> ranks, Nanos give_up) {
     for (int rank : ranks) Send(rank, Kind::kTime);  // it is this one's turn
     const auto is_done = [](int rank, Nanos& heard) {
       const auto message = TryReceive(rank);
@@ -211,24 +238,30 @@ class MpiRanks : public Ranks {
       std::erase_if(ranks, [&](int rank) { return is_done(rank, heard); });
       if (heard != before) continue;
       const Nanos now = NowNs();
-      if (!interrupt_.SleepUntil(now + (now - heard < kSilence ? kShortNap : kNap))) continue;
-      for (int rank : ranks) Send(rank, Kind::kEnough);
+      const bool stop = interrupt_.SleepUntil(now + (now - heard < kSilence ? kShortNap : kNap));
+      if (!stop && (now < give_up || now - heard < kSilenceOfOne)) continue;
+      for (int rank : ranks) {
+        if (!stop) GiveUp(rank);
+        Send(rank, Kind::kEnough);
+      }
       return;
     }
   }
 
   RankId id_;
   Interrupt& interrupt_;
-  bool refused_ = false;     // the point came to no window, and everyone knows
-  std::vector<bool> left_;   // of rank 0: who takes part no more
+  bool refused_ = false;  // the point came to no window, and everyone knows
+  bool lost_ = false;
+  std::vector<bool> left_;  // who takes part no more; of others than rank 0, whether that does
+  MpiReports reports_;
   std::vector<int> agreed_;  // of rank 0: who has the window
   ClockOffset first_;        // before the point
 };
 
 }  // namespace
 
-std::unique_ptr<Ranks> MakeMpiRanks(Interrupt& interrupt) {
-  return std::make_unique<MpiRanks>(interrupt);
+std::unique_ptr<MpiRanks> MakeMpiRanks(Interrupt& interrupt) {
+  return std::make_unique<MpiRanksHere>(interrupt);
 }
 
 }  // namespace cqbench

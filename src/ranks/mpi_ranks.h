@@ -8,13 +8,24 @@
 
 namespace cqbench {
 
+class MpiRanks : public Ranks {
+ public:
+  // Whether a rank was given up, or something that was said to one is still on its way: MPI_Finalize() would wait.
+  virtual bool HasLost() const = 0;
+};
+
 // Between MPI_Init_thread(MPI_THREAD_FUNNELED) and MPI_Finalize(); all calls from the thread that called the first.
 //
 // Rank 0 talks with every other one by itself; there is no barrier and no collective. For each point they say that they
-// are ready, look at rank 0's clock kClockLooks times, and get the window's times; after the point they look again.
-// While they wait for anything but the answer to a look they sleep. In between nothing of MPI is called, and its own
-// threads sleep. An error of MPI's ends nothing here: what was measured is worth more, and whoever waits stops waiting
-// when a signal comes, which a launcher sends when a rank has died.
-std::unique_ptr<Ranks> MakeMpiRanks(Interrupt& interrupt);
+// are ready, look at rank 0's clock kClockLooks times, and get the window's times; after the point they look again, and
+// tell what they measured. While they wait for anything but the answer to a look they sleep. In between nothing of MPI
+// is called, and its own threads sleep. An error of MPI's ends nothing here: what was measured is worth more, and
+// whoever waits stops waiting when a signal comes, which a launcher sends when a rank has died.
+//
+// Collect() is no MPI_Reduce, which would wait for a rank that died until the launcher kills the others, spinning, and
+// could not say of whom the sum is. Counts are whole numbers: their sum is the same whoever adds them. Each rank sends
+// its report, rank 0 takes them as they come, and waits no longer for a silent one than a drain may last, nor
+// longer than half a second once a signal has come; the others give rank 0 three times as long.
+std::unique_ptr<MpiRanks> MakeMpiRanks(Interrupt& interrupt);
 
 }  // namespace cqbench

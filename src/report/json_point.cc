@@ -76,6 +76,42 @@ Json Rank(const RankResult& rank) {
   json["announced_close_ns"] = timing.announced_close_ns;
   json["window_open_ns"] = timing.window_open_ns;
   json["window_close_ns"] = timing.window_close_ns;
+  json["awake_open_ns"] = timing.awake_open_ns;
+  json["awake_close_ns"] = timing.awake_close_ns;
+  return json;
+}
+
+Json RankRow(const RanksResult::Row& row) {
+  Json json = {{"rank", row.rank.index}, {"host", row.rank.host}, {"pid", row.rank.pid}};
+  AddLoad(json, row.load);
+  json["throughput_per_second"] = row.throughput_per_second;
+  json["completed"] = row.completed;
+  json["failed"] = row.failed;
+  if (row.p99_ns) json["p99_ns"] = *row.p99_ns;
+  if (row.cores_used) json["cores_used"] = JsonNumber(*row.cores_used);
+  if (row.cpu_per_rpc_ns) json["cpu_per_rpc_ns"] = JsonNumber(*row.cpu_per_rpc_ns);
+  if (!row.rank.cpus_allowed.empty()) json["cpus_allowed"] = row.rank.cpus_allowed;
+  if (const auto& timing = row.rank.timing) {
+    json["window_open_ns"] = timing->window_open_ns;
+    json["window_close_ns"] = timing->window_close_ns;
+    json["offset_ns"] = timing->offset_ns;
+    json["offset_bound_ns"] = timing->offset_bound_ns;
+  }
+  json["suspect"] = JsonFindings(row.suspect);
+  json["limits"] = JsonFindings(row.limits);
+  json["partial"] = row.partial;
+  json["connections"] = row.connections ? Json(*row.connections) : Json();
+  return json;
+}
+
+Json Ranks(const RanksResult& ranks) {
+  Json json = {{"count", ranks.count},
+               {"missing", ranks.missing},
+               {"window_ns", ranks.window_ns},
+               {"skew_open_ns", ranks.skew_open_ns},
+               {"skew_close_ns", ranks.skew_close_ns},
+               {"per_rank", Json::array()}};
+  for (const RanksResult::Row& row : ranks.rows) json["per_rank"].push_back(RankRow(row));
   return json;
 }
 
@@ -127,6 +163,7 @@ void AddMeasured(Json& json, const PointResult& p) {
   AddLoad(json, p.load);
   json["start_time"] = p.start_time;
   if (p.rank) json["rank"] = Rank(*p.rank);
+  if (p.ranks) json["ranks"] = Ranks(*p.ranks);
   json["channels"] = p.channels;
   json["connections"] = p.connections ? Json(*p.connections) : Json();
   json["expected_connections"] = p.expected_connections;

@@ -8,6 +8,7 @@
 #include "cqbench/reporter.h"
 #include "cqbench/statistics.h"
 #include "src/report/load_table.h"
+#include "src/report/rank_table.h"
 #include "src/report/text_table.h"
 
 namespace cqbench {
@@ -160,6 +161,9 @@ std::string FormatTable(const Result& result) {
     const RankResult& rank = *result.points.front().rank;
     absl::StrAppend(&text, "rank ", rank.index, " of ", rank.count, ": what this client did itself\n");
   }
+  const bool misses_ranks = std::any_of(points.begin(), points.end(),
+                                        [](const PointResult& p) { return p.ranks && !p.ranks->missing.empty(); });
+  const char* const or_ranks = misses_ranks ? ", or without some of the ranks" : "";
   if (c.open_loop) absl::StrAppend(&text, "latencies are from due; sent: from when the call was sent\n");
   if (c.total_calls > 0) {
     absl::StrAppend(&text, "each point ended when ", c.total_calls,
@@ -170,7 +174,7 @@ std::string FormatTable(const Result& result) {
     absl::StrAppend(&text, "every point: suspect: ", doubt.code, ": ", doubt.text, "\n");
   }
   if (std::any_of(points.begin(), points.end(), [](const PointResult& p) { return p.partial; })) {
-    absl::StrAppend(&text, "* interrupted: measured for a part of the interval only\n");
+    absl::StrAppend(&text, "* interrupted: measured for a part of the interval only", or_ranks, "\n");
   }
   if (c.repetitions >= static_cast<int>(kMinForInterval)) {
     absl::StrAppend(&text, "±: longer side of the 95 % interval (", kIntervalMethod, ")\n");
@@ -178,9 +182,9 @@ std::string FormatTable(const Result& result) {
     absl::StrAppend(&text, "no ±: a 95 % interval needs at least ", kMinForInterval, " repetitions\n");
   }
   for (const std::string& note : AllNotes(result.notes, points)) absl::StrAppend(&text, "note: ", note, "\n");
-  absl::StrAppend(&text, FormatPacing(c, points));
+  absl::StrAppend(&text, FormatPacing(c, points), FormatRanks(c, result.points));
   if (result.find_rate) absl::StrAppend(&text, FormatFindRate(*result.find_rate));
-  if (result.partial) absl::StrAppend(&text, "PARTIAL RESULT: the run was interrupted before its end\n");
+  if (result.partial) absl::StrAppend(&text, "PARTIAL RESULT: the run was interrupted before its end", or_ranks, "\n");
   return text;
 }
 

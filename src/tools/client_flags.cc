@@ -247,9 +247,6 @@ class ClientFlags {
   }
 
   void ResolveOutput() {
-    if (ranks_->launched() && !options_.output.empty()) {
-      BadCombination("--output", "would be one rank's: each leaves rank-N.json in --rendezvous, for cqbench merge");
-    }
     for (const char* ending : {"json", "csv"}) {
       if (format_->count() == 0 && absl::EndsWith(options_.output, absl::StrCat(".", ending))) typed_.format = ending;
     }

@@ -16,6 +16,7 @@
 #include "cqbench/reporter.h"
 #include "cqbench/runner.h"
 #include "cqbench/self_check.h"
+#include "src/ranks/live_merge.h"
 #include "src/tools/client_flags.h"
 #include "src/tools/output_file.h"
 #include "src/tools/progress.h"
@@ -171,14 +172,17 @@ int Judge(const ClientOptions& options, const SweepResult& sweep) {
 
 class Client {
  public:
-  // `quiet`: another rank writes to the same standard output.
+  // `quiet`: another rank writes to the same standard output, and to the file of --output.
   Client(int argc, const char* const* argv, ClientOptions options, Ranks* ranks, bool quiet)
       : argc_(argc),
         argv_(argv),
         options_(std::move(options)),
         allocations_(options_.allocations),
         ranks_(ranks),
-        quiet_(quiet) {}
+        merge_(ranks, options_.goals.objective),
+        quiet_(quiet) {
+    if (quiet) options_.output.clear();
+  }
 
   // The exit status.
   int Run(Interrupt& interrupt) {
@@ -238,12 +242,18 @@ class Client {
     ProgressLine progress;
     RunObserver observer;
     observer.progress = [&](const ProgressUpdate& update) { progress.Show(update); };
+    const auto complain_once = [&](const absl::Status& saved) {
+      if (saved.ok() || std::exchange(complained_, true)) return;
+      progress.Clear();
+      Complain(absl::StrCat(saved.message(), "; the run goes on"), kExitFailure);
+    };
     if (!options_.output.empty() || !options_.ranks.rendezvous.empty()) {
-      observer.on_point = [&](const SweepResult& sweep) {
-        const absl::Status saved = Save(sweep);
-        if (saved.ok() || std::exchange(complained_, true)) return;
-        progress.Clear();
-        Complain(absl::StrCat(saved.message(), "; the run goes on"), kExitFailure);
+      observer.on_point = [&](const SweepResult& sweep) { complain_once(Save(sweep)); };
+    }
+    if (ranks_ != nullptr) {
+      observer.on_measurement = [&](const PointResult& point, const Measurement& measurement) {
+        merge_.Add(point, measurement, result_);
+        complain_once(SaveOutput());
       };
     }
     return RunSweep(options_.run, endpoints, options_.goals, interrupt, observer, ranks_);
@@ -254,16 +264,18 @@ class Client {
     Take(sweep, result_);
     CheckRun();
     result_.partial = true;
-    absl::Status saved;
-    if (!options_.output.empty()) {
-      const absl::Status replaced = output_.Replace(FormatResult(result_, options_.format));
-      if (!replaced.ok()) saved = absl::UnavailableError(absl::StrCat("--output: ", replaced.message()));
-    }
+    absl::Status saved = SaveOutput();
     if (!options_.ranks.rendezvous.empty()) {
       const absl::Status replaced = rank_file_.Replace(FormatJson(result_));
       if (!replaced.ok()) saved = absl::UnavailableError(absl::StrCat("--rendezvous: ", replaced.message()));
     }
     return saved;
+  }
+
+  absl::Status SaveOutput() {
+    if (options_.output.empty()) return absl::OkStatus();
+    const absl::Status replaced = output_.Replace(FormatResult(merge_.Merged(result_), options_.format));
+    return replaced.ok() ? replaced : absl::UnavailableError(absl::StrCat("--output: ", replaced.message()));
   }
 
   void CheckRun() {
@@ -273,14 +285,15 @@ class Client {
   // False after a complaint.
   bool Write() {
     CheckRun();
+    const Result shown = merge_.Merged(result_);
     // A table of nothing says less than the complaint alone.
-    const bool measured = std::any_of(result_.points.begin(), result_.points.end(),
+    const bool measured = std::any_of(shown.points.begin(), shown.points.end(),
                                       [](const PointResult& p) { return p.completed > 0 || p.Failed() > 0; });
     const bool table = options_.format == Format::kTable || !options_.output.empty();
-    if ((measured || !table) && !quiet_) std::fputs(ForStandardOutput(options_, result_).c_str(), stdout);
+    if ((measured || !table) && !quiet_) std::fputs(ForStandardOutput(options_, shown).c_str(), stdout);
     bool written = true;
     if (!options_.output.empty()) {
-      const absl::Status committed = output_.Commit(FormatResult(result_, options_.format));
+      const absl::Status committed = output_.Commit(FormatResult(shown, options_.format));
       if (!committed.ok()) written = Complain(absl::StrCat("--output: ", committed.message()), 0) != 0;
     }
     if (!options_.ranks.rendezvous.empty()) {
@@ -299,6 +312,7 @@ class Client {
   OutputFile rank_file_;  // rank-N.json
   AllocationReport allocations_;
   Ranks* const ranks_;
+  LiveMerge merge_;
   const bool quiet_;
   bool complained_ = false;  // that the result could not be saved
 };

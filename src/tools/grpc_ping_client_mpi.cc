@@ -30,13 +30,10 @@ int main(int argc, char** argv) {
   TakeSigusr1();
   int provided = 0;
   MPI_Init_thread(&argc, &argv, MPI_THREAD_FUNNELED, &provided);
-  int exit_code = 0;
-  {
-    const auto ranks = cqbench::MakeMpiRanks(interrupt);
-    exit_code = cqbench::RunClientProgram(argc, argv, interrupt, ranks.get());
-  }
+  const auto ranks = cqbench::MakeMpiRanks(interrupt);
+  const int exit_code = cqbench::RunClientProgram(argc, argv, interrupt, ranks.get());
   // Which waits for all ranks: one whose death is the reason for the signal would be waited for until this one is
   // killed, too.
-  if (interrupt.signal() == 0) MPI_Finalize();
+  if (interrupt.signal() == 0 && !ranks->HasLost()) MPI_Finalize();
   return exit_code;
 }

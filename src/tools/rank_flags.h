@@ -27,7 +27,6 @@ class RankFlags {
   // After everything else of `run` is known: checks what does not go with ranks and leaves this rank's share of the
   // load in `run`. Throws CLI errors.
   void Resolve(RunConfig& run, const RunGoals& goals);
-  bool launched() const { return launched_; }
 
  private:
   void ResolveWho();

@@ -1,4 +1,5 @@
 // The JSON as its readers see it: Google Benchmark's keys are there and mean what they mean there.
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <nlohmann/json.hpp>
@@ -49,18 +50,69 @@ TEST(JsonLayout, OneOfSeveralClientsSaysWhichAndWhen) {
   rank.cpus_allowed = "0-3";
   const json expected = {{"index", 2}, {"count", 8}, {"host", "client-3"}, {"pid", 77}, {"cpus_allowed", "0-3"}};
   EXPECT_EQ(Parsed(result).at("benchmarks").at(0).at("rank"), expected) << "no window was agreed on";
-  rank.timing = RankResult::Timing{-5, 40, std::nullopt, 1000, 2000, 1001, 2003};
+  rank.timing = RankResult::Timing{-5, 40, std::nullopt, 1000, 2000, 1001, 2003, 1002, 2004};
   json with_times = expected;
   with_times.update({{"offset_ns", -5},
                      {"offset_bound_ns", 40},
                      {"announced_open_ns", 1000},
                      {"announced_close_ns", 2000},
                      {"window_open_ns", 1001},
-                     {"window_close_ns", 2003}});
+                     {"window_close_ns", 2003},
+                     {"awake_open_ns", 1002},
+                     {"awake_close_ns", 2004}});
   EXPECT_EQ(Parsed(result).at("benchmarks").at(0).at("rank"), with_times) << "nothing could tell of a drift";
   rank.timing->drift_ns_per_s = -1.5;
   EXPECT_EQ(Parsed(result).at("benchmarks").at(0).at("rank").at("drift_ns_per_s"), -1.5);
   EXPECT_NE(FormatTable(result).find("rank 2 of 8: what this client did itself"), std::string::npos);
+}
+
+TEST(JsonLayout, RanksThatWereMerged) {
+  Result result = SweepSample();
+  EXPECT_FALSE(Parsed(result).at("benchmarks").at(0).contains("ranks"));
+  RanksResult& ranks = result.points.front().ranks.emplace();
+  ranks.count = 3;
+  ranks.missing = {1};
+  ranks.window_ns = 5000;
+  ranks.skew_open_ns = 2000;
+  for (const int index : {0, 2}) {
+    RanksResult::Row& row = ranks.rows.emplace_back();
+    row.rank.index = index;
+    row.rank.host = "client-3";
+    row.load = {4, 0};
+    row.throughput_per_second = 100.5 + index;
+  }
+  ranks.rows[1].rank.timing = RankResult::Timing{-5, 40'000, std::nullopt, 1000, 2000, 1001, 2003, 8001, 2003};
+  ranks.rows[1].p99_ns = 1500;
+  ranks.rows[1].cores_used = 0.5;
+  ranks.rows[1].connections = 2;
+  ranks.rows[1].suspect = {{"straggler", "it is"}};
+  const json found = Parsed(result).at("benchmarks").at(0).at("ranks");
+  EXPECT_EQ(found.at("missing"), json({1}));
+  EXPECT_EQ(found.at("skew_open_ns"), 2000);
+  const json unknown = {{"rank", 0},
+                        {"host", "client-3"},
+                        {"pid", 0},
+                        {"inflight", 4},
+                        {"throughput_per_second", 100.5},
+                        {"completed", 0},
+                        {"failed", 0},
+                        {"connections", nullptr},
+                        {"suspect", json::array()},
+                        {"limits", json::array()},
+                        {"partial", false}};
+  EXPECT_EQ(found.at("per_rank").at(0), unknown);
+  EXPECT_EQ(found.at("per_rank").at(1).at("window_close_ns"), 2003);
+  EXPECT_EQ(found.at("per_rank").at(1).at("suspect").at(0).at("code"), "straggler");
+
+  const std::string table = FormatTable(result);
+  EXPECT_THAT(table, testing::Not(testing::HasSubstr("without some of the ranks"))) << "nothing is partial";
+  result.partial = true;
+  EXPECT_THAT(FormatTable(result), testing::HasSubstr("before its end, or without some of the ranks\n"));
+  EXPECT_THAT(table, testing::HasSubstr("3 ranks measured together; windows opened and closed at most 2 us apart, by "
+                                        "clocks that are known to 40.0 us"));
+  EXPECT_THAT(table, testing::ContainsRegex("\\| +0 \\| client-3 .* 100.50 \\| +- \\|"));
+  EXPECT_THAT(table, testing::ContainsRegex("\\| +2 \\| client-3 .* 102.50 \\| +1.5 \\| +0.50 .*\\| straggler"));
+  EXPECT_THAT(table, testing::ContainsRegex("\\| greatest \\|.* 102.50 "));
 }
 
 TEST(JsonLayout, ContextSaysWhereAndWithWhat) {

@@ -43,17 +43,8 @@ FOREIGN = {
     *("--build-only", "--run", "--fix"),  # of our scripts, which say so at their heads
     "--config",  # of ghz
     *("--allow-run-as-root", "--bind-to", "--mca", "--oversubscribe", "--hostfile"),  # of mpirun
-    *(
-        "--mpi",
-        "--cpu-bind",
-        "--nodes",
-        "--exclusive",
-        "--time",
-        "--signal",
-        "--overlap",
-        "--ntasks",
-        "--nodelist",
-    ),  # of srun and sbatch
+    *("--mpi", "--cpu-bind", "--nodes", "--exclusive", "--time", "--signal"),  # of srun and sbatch
+    *("--nodelist", "--ntasks", "--overlap"),
     "--count",  # of a program of one's own
     "--benchmark",  # how those of Google Benchmark begin
 }

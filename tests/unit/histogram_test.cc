@@ -303,6 +303,26 @@ TEST_P(HistogramOn, SnapshotOfASharedOneHasTheSameBuckets) {
   }
 }
 
+TEST(Histogram, TakesOverWhatAnotherSaysOfItself) {
+  Histogram histogram;
+  ASSERT_TRUE(histogram.Assign({{5, 2}, {2047, 1}, {2048, 3}}, 99, 5, 2049));
+  EXPECT_EQ(histogram.Count(), 6u);
+  EXPECT_EQ(histogram.Sum(), 99u);
+  EXPECT_EQ(histogram.Max(), 2049);
+  EXPECT_THAT(BucketsOf(histogram), ElementsAre(Bucket(5, 2), Bucket(2047, 1), Bucket(2049, 3)));
+}
+
+TEST(Histogram, RefusesWhatNoHistogramSays) {
+  Histogram histogram;
+  EXPECT_FALSE(histogram.Assign({}, 0, 0, 0));
+  EXPECT_FALSE(histogram.Assign({{5, 1}}, 5, 6, 6)) << "the least is not in the first bucket";
+  EXPECT_FALSE(histogram.Assign({{5, 1}, {6, 1}}, 11, 5, 7)) << "the greatest is not in the last";
+  EXPECT_FALSE(histogram.Assign({{5, 1}, {5, 1}}, 10, 5, 5)) << "not ascending";
+  EXPECT_FALSE(histogram.Assign({{5, 0}}, 5, 5, 5)) << "an empty bucket";
+  EXPECT_FALSE(histogram.Assign({{5, 1}}, 5, -5, 5));
+  EXPECT_EQ(histogram.Count(), 0u);
+}
+
 TEST(SharedHistogram, IsEmptyAtFirstAndWhenCleared) {
   SharedHistogram shared;
   EXPECT_EQ(shared.Snapshot().Count(), 0u);

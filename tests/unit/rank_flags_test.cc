@@ -113,7 +113,7 @@ TEST(RankFlags, ALauncherKnows) {
   EXPECT_EQ(parsed.options->ranks.id->index, 1);
   EXPECT_THAT(parsed.options->run.points, ElementsAre(Load{2, 0}));
   ExpectUsageError(parse("--inflight 5"), {}, {"--rendezvous"});
-  ExpectUsageError(parse("--inflight 5 --rendezvous /tmp --output x.json"), {}, {"--output", "merge"});
+  EXPECT_EQ(parse("--inflight 5 --rendezvous /tmp --output x.json").options->output, "x.json");
   for (const char* flag : {"--ranks 2", "--rank 1", "--start-at 1700000000", "--rank-timeout 1"}) {
     const Arguments words = {Split(flag).front(), "launcher"};
     ExpectUsageError(parse(flag), Split(flag), words);

@@ -7,7 +7,11 @@ namespace cqbench {
 namespace {
 
 constexpr Nanos kAhead = 1'000'000;
-constexpr RankWindow kAnnounced = {100, 1'000, 2'000};
+// Edges that are further apart than a rank may be held up.
+constexpr Nanos kLong = RankPart::kHeldUp;
+constexpr Nanos kOpen = 10 * kLong;
+constexpr Nanos kClose = 20 * kLong;
+constexpr RankWindow kAnnounced = {kLong, kOpen, kClose};
 
 class OneOfThree : public Ranks {
  public:
@@ -44,50 +48,69 @@ TEST_F(RankPartTest, AloneThereIsNothingToSay) {
   EXPECT_FALSE(alone.DescribeTiming(window_, measurement_).has_value());
 }
 
-TEST_F(RankPartTest, WhoeverWasAwakeFirstSaysWhenItOpened) {
+TEST_F(RankPartTest, AWindowIsWhatWasAnnouncedWhereTheRankWasThere) {
   ASSERT_TRUE(part_.Agree({}, interrupt_).ok());
-  part_.SawOpen(1'700);
-  part_.SawClose(2'050);
-  measurement_.first_end_ns = 1'020;
-  measurement_.first_end_after_ns = 2'300;
+  part_.Awake(kOpen - 5);
+  part_.SawOpen(kOpen + 700);
+  part_.Awake(kClose - 5);
+  part_.SawClose(kClose + 50);
+  measurement_.first_end_ns = kOpen + 20;
+  measurement_.first_end_after_ns = kClose + 300;
   part_.Compare();
   const auto timing = part_.DescribeTiming(window_, measurement_);
   ASSERT_TRUE(timing.has_value());
   EXPECT_EQ(timing->offset_ns, kAhead);
   EXPECT_EQ(timing->offset_bound_ns, 30);
   EXPECT_EQ(timing->drift_ns_per_s, 1.5);
-  EXPECT_EQ(timing->announced_open_ns, 1'000 + kAhead);
-  EXPECT_EQ(timing->announced_close_ns, 2'000 + kAhead);
-  EXPECT_EQ(timing->window_open_ns, 1'020 + kAhead);
-  EXPECT_EQ(timing->window_close_ns, 2'050 + kAhead);
+  EXPECT_EQ(timing->announced_open_ns, kOpen + kAhead);
+  EXPECT_EQ(timing->announced_close_ns, kClose + kAhead);
+  EXPECT_EQ(timing->window_open_ns, kOpen + kAhead);
+  EXPECT_EQ(timing->window_close_ns, kClose + kAhead);
+  EXPECT_EQ(timing->awake_open_ns, kOpen + 20 + kAhead) << "whoever was awake first";
+  EXPECT_EQ(timing->awake_close_ns, kClose + 50 + kAhead);
 }
 
-TEST_F(RankPartTest, ARankThatSleptThroughTheOpeningIsLate) {
+TEST_F(RankPartTest, ARankThatSleptThroughAnEdgeIsLate) {
   ASSERT_TRUE(part_.Agree({}, interrupt_).ok());
-  part_.SawOpen(1'700);
-  part_.SawClose(2'000);
-  measurement_.first_end_ns = 1'710;
+  part_.Awake(kOpen - 5);
+  part_.SawOpen(kOpen + kLong);
+  measurement_.first_end_ns = kOpen + kLong + 10;
+  part_.Awake(kClose - kLong);
+  part_.SawClose(kClose + 1);
   part_.Compare();
-  EXPECT_EQ(part_.DescribeTiming(window_, measurement_)->window_open_ns, 1'700 + kAhead);
+  const auto timing = part_.DescribeTiming(window_, measurement_);
+  ASSERT_TRUE(timing.has_value());
+  EXPECT_EQ(timing->window_open_ns, kOpen + kLong + kAhead);
+  EXPECT_EQ(timing->window_close_ns, kClose + 1 + kAhead);
+}
+
+TEST_F(RankPartTest, WithoutAWarmUpNobodyWasAwakeBefore) {
+  ASSERT_TRUE(part_.Agree({}, interrupt_).ok());
+  part_.SawOpen(kOpen + 7);
+  part_.Awake(kClose - 5);
+  part_.SawClose(kClose);
+  EXPECT_EQ(part_.DescribeTiming(window_, measurement_)->window_open_ns, kOpen + 7);
 }
 
 TEST_F(RankPartTest, AnInterruptedWindowClosesEarly) {
   ASSERT_TRUE(part_.Agree({}, interrupt_).ok());
-  part_.SawOpen(1'000);
-  part_.SawClose(1'500);
-  window_.CloseAt(1'501);
+  part_.Awake(kOpen - 5);
+  part_.SawOpen(kOpen);
+  part_.Awake(kOpen + 400);
+  part_.SawClose(kOpen + 500);
+  window_.CloseAt(kOpen + 501);
   part_.Compare();
   const auto timing = part_.DescribeTiming(window_, measurement_);
   ASSERT_TRUE(timing.has_value());
-  EXPECT_EQ(timing->announced_close_ns, 2'000 + kAhead);
-  EXPECT_EQ(timing->window_close_ns, 1'501 + kAhead);
+  EXPECT_EQ(timing->announced_close_ns, kClose + kAhead);
+  EXPECT_EQ(timing->window_close_ns, kOpen + 501 + kAhead);
 }
 
 TEST_F(RankPartTest, NoTimesOfAWindowThatNeverOpened) {
   ASSERT_TRUE(part_.Agree({}, interrupt_).ok());
   EXPECT_FALSE(part_.DescribeTiming(window_, measurement_).has_value());
-  part_.SawOpen(1'000);
-  window_.CloseAt(900);
+  part_.SawOpen(kOpen);
+  window_.CloseAt(kOpen - 1);
   EXPECT_FALSE(part_.DescribeTiming(window_, measurement_).has_value());
 }
 

@@ -1,0 +1,71 @@
+// Of a point that several client processes measured: what each of them is and did. Plain data.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "cqbench/clock.h"
+#include "cqbench/run_config.h"
+
+namespace cqbench {
+
+// Something to know of a point. The code is stable, for programs; the text is one plain sentence without its end.
+struct Finding {
+  std::string code;  // "pacer-late"
+  std::string text;
+  bool operator==(const Finding&) const = default;
+};
+
+// Which of several client processes measured a point, and when. Times are in the clock that all of them report in.
+struct RankResult {
+  int index = 0;  // from 0
+  int count = 1;
+  std::string host;
+  int pid = 0;
+  std::string cpus_allowed;  // "0-3,8"
+  // Absent when no window was agreed on.
+  struct Timing {
+    Nanos offset_ns = 0;  // to be added to this process's clock
+    Nanos offset_bound_ns = 0;
+    std::optional<double> drift_ns_per_s;  // absent where nothing could tell
+    Nanos announced_open_ns = 0;
+    Nanos announced_close_ns = 0;
+    // When the window opened and closed for this process. Calls are counted by their own times, so it does at the
+    // very nanosecond of this process's clock, whoever is awake then, unless the process was not there: it was awake
+    // at last more than kHeldUp before it was again, and between the two it measured nothing.
+    Nanos window_open_ns = 0;
+    Nanos window_close_ns = 0;
+    // When a thread was first seen awake after that.
+    Nanos awake_open_ns = 0;
+    Nanos awake_close_ns = 0;
+  };
+  std::optional<Timing> timing;
+};
+
+// Beside the sum of all, in a point that was merged.
+struct RanksResult {
+  struct Row {
+    RankResult rank;
+    Load load;  // its share
+    double throughput_per_second = 0;
+    uint64_t completed = 0;
+    uint64_t failed = 0;
+    std::optional<Nanos> p99_ns;
+    std::optional<double> cores_used;
+    std::optional<double> cpu_per_rpc_ns;
+    std::optional<int> connections;
+    std::vector<Finding> suspect;
+    std::vector<Finding> limits;
+    bool partial = false;
+  };
+  int count = 0;             // that were to measure
+  std::vector<int> missing;  // those of them that did not
+  Nanos window_ns = 0;
+  Nanos skew_open_ns = 0;  // between the first and the last rank
+  Nanos skew_close_ns = 0;
+  std::vector<Row> rows;  // of the others, by rank
+};
+
+}  // namespace cqbench

@@ -1,0 +1,234 @@
+#include "src/ranks/rank_merge.h"
+
+#include <algorithm>
+#include <cstdlib>
+#include <set>
+#include <utility>
+
+#include "absl/strings/match.h"
+#include "absl/strings/numbers.h"
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_format.h"
+#include "absl/strings/str_join.h"
+#include "absl/strings/str_split.h"
+#include "src/ranks/rank_doubts.h"
+#include "src/ranks/rank_figures.h"
+
+namespace cqbench {
+namespace {
+
+constexpr char kCongestionControl[] = "client_congestion_control";
+
+// Rates that were cut into parts add up to the one that was asked for, but for their rounding.
+Load WholeLoad(const RankPoints& points) {
+  Load whole{0, 0};
+  for (const PointResult* point : points) {
+    whole.slots += point->load.slots;
+    whole.rate += point->load.rate;
+  }
+  double rounded = 0;
+  if (absl::SimpleAtod(absl::StrFormat("%.12g", whole.rate), &rounded)) whole.rate = rounded;
+  return whole;
+}
+
+void AddConnections(const RankPoints& points, PointResult& whole) {
+  whole.connections = 0;
+  for (const PointResult* point : points) {
+    for (std::vector<int> channels : point->channels_of_thread) {
+      for (int& channel : channels) channel += whole.channels;
+      whole.channels_of_thread.push_back(std::move(channels));
+    }
+    whole.channels += point->channels;
+    whole.threads += point->threads;
+    whole.expected_connections += point->expected_connections;
+    if (!point->connections || !whole.connections) {
+      whole.connections.reset();
+    } else {
+      *whole.connections += *point->connections;
+    }
+  }
+}
+
+std::vector<std::string> CollectTexts(const RankPoints& points, std::vector<std::string> PointResult::*list) {
+  std::vector<FindingsOfRank> texts;
+  for (const PointResult* point : points) {
+    auto& of = texts.emplace_back(point->rank->index, std::vector<Finding>()).second;
+    for (const std::string& text : point->*list) of.push_back({"", text});
+  }
+  std::vector<std::string> collected;
+  for (Finding& finding : CollectFindings(texts)) collected.push_back(std::move(finding.text));
+  return collected;
+}
+
+std::vector<Finding> CollectLimits(const RankPoints& points) {
+  std::vector<FindingsOfRank> limits;
+  for (const PointResult* point : points) limits.emplace_back(point->rank->index, point->limits);
+  return CollectFindings(limits);
+}
+
+// The server's are those that one rank asked for.
+void AddFacts(const RankPoints& points, PointResult& whole) {
+  std::set<std::string> controls;
+  for (const PointResult* point : points) {
+    for (const auto& [name, value] : point->facts) {
+      if (absl::StartsWith(name, "server_")) whole.facts.emplace_back(name, value);
+      if (name != kCongestionControl) continue;
+      for (const auto& control : absl::StrSplit(value, ", ", absl::SkipEmpty())) controls.emplace(control);
+    }
+  }
+  if (!controls.empty()) whole.facts.emplace_back(kCongestionControl, absl::StrJoin(controls, ", "));
+}
+
+std::string WhyNothing(const RankPoints& points) {
+  std::vector<std::string> reasons;
+  for (const PointResult* point : points) {
+    const bool known = std::find(reasons.begin(), reasons.end(), point->failure) != reasons.end();
+    if (!point->failure.empty() && !known) reasons.push_back(point->failure);
+  }
+  return reasons.empty() ? "no call succeeded on any rank" : absl::StrJoin(reasons, "; ");
+}
+
+RanksResult::Row RowOf(const PointResult& point, const std::string& straggles) {
+  RanksResult::Row row;
+  row.rank = *point.rank;
+  row.load = point.load;
+  row.throughput_per_second = point.ThroughputPerSecond();
+  row.completed = point.completed;
+  row.failed = point.counts.failed;
+  if (point.latency && point.latency->Knows(&LatencyStats::p99_ns)) row.p99_ns = point.latency->p99_ns;
+  row.cores_used = point.figures.Get("client_cores_used");
+  row.cpu_per_rpc_ns = point.figures.Get("client_cpu_per_rpc_ns");
+  row.connections = point.connections;
+  row.suspect = OwnFindings(point.suspect);
+  if (!straggles.empty()) row.suspect.push_back({kStraggler, straggles});
+  row.limits = point.limits;
+  row.partial = point.partial;
+  return row;
+}
+
+class Merger {
+ public:
+  explicit Merger(const std::vector<std::string>& told) : count_(static_cast<int>(told.size())) {
+    for (size_t rank = 0; rank < told.size(); ++rank) {
+      if (told[rank].empty()) continue;
+      auto report = DecodeRankReport(told[rank]);
+      if (report.ok()) {
+        reports_.push_back(*std::move(report));
+      } else {
+        unread_.push_back(absl::StrCat("rank ", rank, " is not merged: ", report.status().message()));
+      }
+    }
+    for (const RankReport& report : reports_) {
+      if (report.point.window_ns > 0) there_.push_back(&report.point);
+    }
+    // Unless none measured anything, one that never began is as good as missing, and says why.
+    if (there_.empty()) {
+      for (const RankReport& report : reports_) there_.push_back(&report.point);
+    }
+  }
+
+  RankSetting Setting() const {
+    RankSetting all;
+    for (const RankReport& report : reports_) {
+      all.total_calls += report.setting.total_calls;
+      all.skip_first += report.setting.skip_first;
+      for (const Finding& doubt : report.setting.suspect) {
+        if (std::find(all.suspect.begin(), all.suspect.end(), doubt) == all.suspect.end()) all.suspect.push_back(doubt);
+      }
+    }
+    return all;
+  }
+
+  PointResult Merge(const Objective& objective) const {
+    const Measurement all = MergeMeasurements();
+    PointResult whole;
+    whole.load = WholeLoad(there_);
+    whole.repetition = there_.front()->repetition;
+    whole.start_time = (*std::min_element(there_.begin(), there_.end(), [](auto* a, auto* b) {
+                         return a->start_time < b->start_time;
+                       }))->start_time;
+    AddConnections(there_, whole);
+    Describe(all, whole);
+    if (whole.open_loop) AddOutstanding(*whole.open_loop);
+    whole.figures = MergeFigures(there_, whole);
+    AddFacts(there_, whole);
+    whole.warnings = CollectTexts(there_, &PointResult::warnings);
+    whole.warnings.insert(whole.warnings.end(), unread_.begin(), unread_.end());
+    whole.notes = CollectTexts(there_, &PointResult::notes);
+    AddSilent(whole);
+    if (whole.completed == 0) whole.failure = WhyNothing(there_);
+    whole.objective_met = whole.failure.empty() && (objective.empty() || Misses(objective, all).empty());
+    Judge(whole);
+    return whole;
+  }
+
+ private:
+  bool IsThere(const PointResult& point) const {
+    return std::find(there_.begin(), there_.end(), &point) != there_.end();
+  }
+
+  Measurement MergeMeasurements() const {
+    Measurement all;
+    for (const RankReport& report : reports_) {
+      if (IsThere(report.point)) all.Merge(report.measurement);
+    }
+    return all;
+  }
+
+  // Calls that are outstanding at a time add up over ranks, other than over the looks of one.
+  void AddOutstanding(OpenLoopResult& open) const {
+    open.outstanding_first_half = open.outstanding_second_half = 0;
+    for (const RankReport& report : reports_) {
+      if (!IsThere(report.point) || !report.measurement.pacing) continue;
+      open.outstanding_first_half += report.measurement.pacing->outstanding[0].Mean();
+      open.outstanding_second_half += report.measurement.pacing->outstanding[1].Mean();
+    }
+    open.outstanding_first_half = RoundedFigure(open.outstanding_first_half);
+    open.outstanding_second_half = RoundedFigure(open.outstanding_second_half);
+  }
+
+  void AddSilent(PointResult& whole) const {
+    for (const RankReport& report : reports_) {
+      const PointResult& point = report.point;
+      if (IsThere(point)) continue;
+      whole.notes.push_back(absl::StrCat("rank ", point.rank->index, " measured nothing: ",
+                                         point.failure.empty() ? "no reason given" : point.failure));
+    }
+  }
+
+  void Judge(PointResult& whole) const {
+    RanksResult ranks;
+    ranks.count = count_;
+    for (int rank = 0; rank < count_; ++rank) {
+      const auto is_it = [rank](const PointResult* point) { return point->rank->index == rank; };
+      if (std::none_of(there_.begin(), there_.end(), is_it)) ranks.missing.push_back(rank);
+    }
+    ranks.window_ns = whole.window_ns;
+    ranks.skew_open_ns = Skew(there_, WindowEdge::kOpen);
+    ranks.skew_close_ns = Skew(there_, WindowEdge::kClose);
+    const std::vector<std::string> stragglers = Stragglers(there_);
+    for (size_t i = 0; i < there_.size(); ++i) ranks.rows.push_back(RowOf(*there_[i], stragglers[i]));
+    const RankSetting& first = reports_.front().setting;
+    const CountedEdges counted{first.skip_first > 0, first.skip_first + first.total_calls > 0};
+    whole.suspect = DoubtRanks(there_, stragglers, whole, ranks, counted);
+    whole.limits = CollectLimits(there_);
+    whole.partial = !ranks.missing.empty() ||
+                    std::any_of(there_.begin(), there_.end(), [](const PointResult* point) { return point->partial; });
+    whole.ranks = std::move(ranks);
+  }
+
+  const int count_;
+  std::vector<RankReport> reports_;
+  std::vector<std::string> unread_;
+  RankPoints there_;
+};
+
+}  // namespace
+
+PointResult MergeRanks(const std::vector<std::string>& told, const Objective& objective, RankSetting& setting) {
+  const Merger merger(told);
+  setting = merger.Setting();
+  return merger.Merge(objective);
+}
+
+}  // namespace cqbench

@@ -1,0 +1,124 @@
+// What each of several client processes did of a point that they measured together, and how far they are apart.
+#include "src/report/rank_table.h"
+
+#include <algorithm>
+#include <functional>
+#include <optional>
+
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_format.h"
+#include "absl/strings/str_join.h"
+#include "src/report/load_table.h"
+#include "src/report/text_table.h"
+
+namespace cqbench {
+namespace {
+
+using Rank = RanksResult::Row;
+
+constexpr size_t kMaxRows = 64;  // of a point; beyond, the spread has to do
+
+struct Column {
+  const char* title;
+  const char* format;  // printf, of a double
+  std::function<std::optional<double>(const Rank&)> get;
+};
+
+std::optional<double> Times(double scale, const auto& value) {
+  return value ? std::optional<double>(static_cast<double>(*value) * scale) : std::nullopt;
+}
+
+// How long after an edge of the window a rank is known to have been awake.
+std::optional<double> Late(const Rank& r, Nanos RankResult::Timing::*seen, Nanos RankResult::Timing::*edge) {
+  const auto& timing = r.rank.timing;
+  return timing ? std::optional<double>(static_cast<double>((*timing).*seen - (*timing).*edge) * 1e-3) : std::nullopt;
+}
+
+const std::vector<Column>& Columns() {
+  using Timing = RankResult::Timing;
+  static const std::vector<Column> kColumns = {
+      {"Throughput (req/s)", "%.2f", [](const Rank& r) { return std::optional<double>(r.throughput_per_second); }},
+      {"P99 (us)", "%.1f", [](const Rank& r) { return Times(1e-3, r.p99_ns); }},
+      {"Cores", "%.2f", [](const Rank& r) { return Times(1, r.cores_used); }},
+      {"CPU us/RPC", "%.2f", [](const Rank& r) { return Times(1e-3, r.cpu_per_rpc_ns); }},
+      {"Connections", "%.0f", [](const Rank& r) { return Times(1, r.connections); }},
+      {"Awake +us", "%.0f", [](const Rank& r) { return Late(r, &Timing::awake_open_ns, &Timing::announced_open_ns); }},
+      {"at end", "%.0f", [](const Rank& r) { return Late(r, &Timing::awake_close_ns, &Timing::announced_close_ns); }},
+  };
+  return kColumns;
+}
+
+std::string Cell(const Column& column, std::optional<double> value) {
+  return value ? absl::StrFormat(*absl::ParsedFormat<'f'>::New(column.format), *value) : "-";
+}
+
+std::string Codes(const Rank& rank) {
+  std::vector<std::string> codes;
+  for (const auto* list : {&rank.suspect, &rank.limits}) {
+    for (const Finding& finding : *list) codes.push_back(finding.code);
+  }
+  std::sort(codes.begin(), codes.end());
+  codes.erase(std::unique(codes.begin(), codes.end()), codes.end());
+  return absl::StrJoin(codes, " ");
+}
+
+// Least, middle and greatest of each column.
+void AddSpread(const RanksResult& ranks, const std::string& load, std::vector<Row>& rows) {
+  constexpr std::pair<const char*, double> kPlaces[] = {{"least", 0}, {"median", 0.5}, {"greatest", 1}};
+  for (const auto& [name, place] : kPlaces) {
+    Row row = {load, name, "", ""};
+    for (const Column& column : Columns()) {
+      std::vector<double> values;
+      for (const Rank& rank : ranks.rows) {
+        if (const auto value = column.get(rank)) values.push_back(*value);
+      }
+      std::sort(values.begin(), values.end());
+      const auto at =
+          static_cast<size_t>(place * static_cast<double>(values.size() - std::min<size_t>(values.size(), 1)));
+      row.push_back(Cell(column, values.empty() ? std::nullopt : std::optional<double>(values[at])));
+    }
+    row.emplace_back();
+    rows.push_back(std::move(row));
+  }
+}
+
+void AddRanks(const PointResult& point, std::vector<Row>& rows) {
+  const std::string load = LoadCell(point.load);
+  if (point.ranks->rows.size() <= kMaxRows) {
+    for (const Rank& rank : point.ranks->rows) {
+      Row row = {load, absl::StrCat(rank.rank.index, rank.partial ? "*" : ""), rank.rank.host, rank.rank.cpus_allowed};
+      for (const Column& column : Columns()) row.push_back(Cell(column, column.get(rank)));
+      row.push_back(Codes(rank));
+      rows.push_back(std::move(row));
+    }
+  }
+  if (point.ranks->rows.size() > 1) AddSpread(*point.ranks, load, rows);
+}
+
+}  // namespace
+
+std::string FormatRanks(const RunContext& context, const std::vector<PointResult>& points) {
+  Row title = {LoadTitle(context), "Rank", "Host", "CPUs"};
+  for (const Column& column : Columns()) title.emplace_back(column.title);
+  title.emplace_back("Findings");
+  std::vector<Row> rows = {title};
+  Nanos skew = 0, bound = 0;
+  int count = 0;
+  for (const PointResult& point : points) {
+    if (!point.ranks) continue;
+    AddRanks(point, rows);
+    skew = std::max({skew, point.ranks->skew_open_ns, point.ranks->skew_close_ns});
+    count = point.ranks->count;
+    for (const Rank& rank : point.ranks->rows) {
+      if (rank.rank.timing) bound = std::max(bound, rank.rank.timing->offset_bound_ns);
+    }
+  }
+  if (rows.size() == 1) return "";
+  return absl::StrFormat(
+      "\n%d ranks measured together; windows opened and closed at most %.0f us apart, by clocks that are known to %.1f "
+      "us "
+      "(awake: seen so long after it had opened, and closed)\n%s",
+      count, static_cast<double>(skew) * 1e-3, static_cast<double>(bound) * 1e-3, AlignTable(rows));
+}
+
+}  // namespace cqbench

@@ -1,0 +1,85 @@
+// What tests of several clients that measure together have in common: the folder in which each leaves its result.
+#pragma once
+
+#include <gtest/gtest.h>
+
+#include <chrono>
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <optional>
+#include <string>
+#include <thread>
+
+#include "cqbench/clock.h"
+#include "tests/smoke/harness.h"
+
+namespace cqbench::smoke {
+
+class RankPeerTest : public testing::Test {
+ protected:
+  RankPeerTest() {
+    std::string name = testing::TempDir() + "ranks-XXXXXX";
+    folder_ = mkdtemp(name.data());
+  }
+  ~RankPeerTest() override { std::filesystem::remove_all(folder_); }
+
+  // What a rank has left; absent when there is nothing yet.
+  std::optional<Json> TryFileOf(int rank) const {
+    std::ifstream file(folder_ + "/rank-" + std::to_string(rank) + ".json");
+    if (!file) return std::nullopt;
+    return Json::parse(file, nullptr, /*allow_exceptions=*/false);
+  }
+  Json FileOf(int rank) const {
+    const auto file = TryFileOf(rank);
+    EXPECT_TRUE(file && file->is_object()) << "of rank " << rank;
+    return file.value_or(Json());
+  }
+  Json PointOf(int rank, size_t point = 0) const { return FileOf(rank).at("benchmarks").at(point); }
+  // The process of a rank, as soon as it has measured a point.
+  pid_t AwaitPid(int rank) const {
+    using Clock = std::chrono::steady_clock;
+    const auto give_up = Clock::now() + kPatience;
+    while (!TryFileOf(rank) && Clock::now() < give_up) std::this_thread::sleep_for(std::chrono::milliseconds(5));
+    return PointOf(rank).at("rank").at("pid").get<pid_t>();
+  }
+  // Of a point of `count` ranks: they agreed on one window, and their shares of the calls in flight add up.
+  void ExpectOneWindow(size_t point, int count, int inflight) const {
+    const Json first = PointOf(0, point).at("rank");
+    for (int i = 0; i < count; ++i) {
+      const Json measured = PointOf(i, point), rank = measured.at("rank");
+      ExpectClean(measured);
+      ExpectIdentities(measured);
+      inflight -= measured.at("inflight").get<int>();
+      EXPECT_EQ(rank.at("index"), i);
+      EXPECT_EQ(rank.at("count"), count);
+      EXPECT_EQ(rank.at("announced_open_ns"), first.at("announced_open_ns"));
+      EXPECT_EQ(rank.at("announced_close_ns"), first.at("announced_close_ns"));
+      EXPECT_GE(rank.at("window_open_ns"), rank.at("announced_open_ns"));
+      EXPECT_GE(rank.at("awake_open_ns"), rank.at("window_open_ns"));
+      EXPECT_GE(rank.at("awake_close_ns"), rank.at("announced_close_ns"));
+      EXPECT_EQ(measured.at("window_ns"),
+                rank.at("announced_close_ns").get<Nanos>() - rank.at("announced_open_ns").get<Nanos>());
+    }
+    EXPECT_EQ(inflight, 0) << "is left or too much";
+  }
+  // Rank 1 of two was started with Ahead(), as on a machine that was started long before the other.
+  void ExpectAThousandSecondsAhead() const {
+    const Json first = PointOf(0).at("rank"), second = PointOf(1).at("rank");
+    constexpr Nanos kAhead = 1000 * kNanosPerSecond;
+    EXPECT_LE(std::abs(second.at("offset_ns").get<Nanos>() + kAhead), second.at("offset_bound_ns").get<Nanos>());
+    EXPECT_LT(second.at("offset_bound_ns"), 10 * kNanosPerMilli);
+    EXPECT_EQ(second.at("announced_open_ns"), first.at("announced_open_ns"));
+    ExpectClean(PointOf(1));
+  }
+  // What a command line begins with; absent where there are no time namespaces.
+  static std::optional<Flags> Ahead() {
+    const Flags elsewhere = {"/usr/bin/unshare", "--time", "--monotonic", "1000"};
+    Process allowed(elsewhere + Flags{"/bin/true"});
+    return allowed.Wait(kPatience) == 0 ? std::optional<Flags>(elsewhere) : std::nullopt;
+  }
+
+  std::string folder_;
+};
+
+}  // namespace cqbench::smoke

@@ -1,0 +1,190 @@
+// What several ranks tell of a point, as one point.
+#include "src/ranks/rank_merge.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <random>
+
+#include "absl/strings/str_cat.h"
+#include "src/core/measurement_bytes.h"
+#include "src/ranks/rank_doubts.h"
+
+namespace cqbench {
+namespace {
+
+using testing::ElementsAre;
+using testing::HasSubstr;
+using testing::IsEmpty;
+
+constexpr Nanos kWindow = kNanosPerSecond;
+
+class RankMergeTest : public testing::Test {
+ protected:
+  // Latencies around a middle of its own for each rank.
+  static Measurement Measured(int rank, int calls) {
+    std::mt19937_64 random(static_cast<uint64_t>(rank) + 1);
+    Measurement m;
+    m.window_ns = kWindow;
+    m.completed = m.counts.due = m.counts.sent = m.counts.ok = static_cast<uint64_t>(calls);
+    m.from_sent = std::make_unique<Histogram>();
+    m.pacing = std::make_unique<Pacing>();
+    m.pacing->outstanding[0] = {3, 2};
+    m.schedule_hash = random();
+    for (int i = 0; i < calls; ++i) {
+      const Nanos latency = std::llround(std::lognormal_distribution(10.0 + rank, 1.0)(random));
+      m.latency.Record(latency);
+      m.from_sent->Record(latency / 2);
+      m.pacing->lateness.Record(latency / 10);
+    }
+    m.failures.Add(14, absl::StrCat("of rank ", rank));
+    m.completed_per_slot = {static_cast<uint64_t>(calls)};
+    return m;
+  }
+  static PointResult Point(int rank, int count, double rate = 1000) {
+    PointResult point;
+    point.load = {1, rate};
+    point.channels = point.expected_connections = 1;
+    point.connections = 1;
+    point.channels_of_thread = {{0}};
+    point.start_time = absl::StrCat("2026-01-01T00:00:0", 9 - rank, "+00:00");
+    point.figures.Set("client_cpu_user_ns", 1234.6);
+    point.figures.Set("client_cpu_system_ns", 0.25);
+    point.figures.Set("client_cores_used", 0.5);
+    RankResult& who = point.rank.emplace();
+    who.index = rank;
+    who.count = count;
+    who.host = "a";
+    who.timing = RankResult::Timing{0, 10, std::nullopt, 0, kWindow, 0, kWindow, 5, kWindow + 5};
+    return point;
+  }
+  PointResult Merge(const std::vector<std::string>& told) { return MergeRanks(told, {}, setting_); }
+  static std::vector<std::string> Codes(const PointResult& point) {
+    std::vector<std::string> codes;
+    for (const Finding& finding : point.suspect) codes.push_back(finding.code);
+    return codes;
+  }
+  static std::string Told(int rank, int count, int calls = 1000) {
+    return EncodeRankReport(Point(rank, count), Measured(rank, calls), {});
+  }
+
+  RankSetting setting_;
+};
+
+TEST_F(RankMergeTest, AsIfOneHadMadeAllCalls) {
+  Measurement all;
+  for (int rank = 0; rank < 3; ++rank) all.Merge(Measured(rank, 1000));
+  PointResult expected;
+  Describe(all, expected);
+  const PointResult merged = Merge({Told(0, 3), Told(1, 3), Told(2, 3)});
+  EXPECT_EQ(merged.latency_histogram, expected.latency_histogram);
+  EXPECT_EQ(merged.open_loop->from_sent_histogram, expected.open_loop->from_sent_histogram);
+  EXPECT_EQ(merged.latency->mean_ns, expected.latency->mean_ns);
+  EXPECT_EQ(merged.latency->stddev_ns, expected.latency->stddev_ns);
+  EXPECT_EQ(merged.latency->p99_ns, expected.latency->p99_ns);
+  EXPECT_EQ(merged.latency->max_ns, expected.latency->max_ns);
+  EXPECT_EQ(merged.open_loop->lateness_p99_ns, expected.open_loop->lateness_p99_ns);
+  EXPECT_EQ(merged.open_loop->schedule_hash, expected.open_loop->schedule_hash);
+  EXPECT_EQ(merged.completed, 3000u);
+  EXPECT_EQ(merged.counts.due, 3000u);
+  ASSERT_EQ(merged.errors.size(), 1u);
+  EXPECT_EQ(merged.errors[0].count, 3u);
+  EXPECT_EQ(merged.errors[0].first_message, "of rank 0");
+  EXPECT_EQ(merged.completed_per_slot.size(), 3u);
+}
+
+TEST_F(RankMergeTest, WhatIsAddedAndWhatIsMadeAgain) {
+  const PointResult merged = Merge({Told(0, 2), Told(1, 2)});
+  EXPECT_EQ(merged.load, (Load{2, 2000}));
+  EXPECT_EQ(merged.connections, 2);
+  EXPECT_EQ(merged.start_time, "2026-01-01T00:00:08+00:00");
+  EXPECT_THAT(merged.channels_of_thread, ElementsAre(ElementsAre(0), ElementsAre(1)));
+  EXPECT_EQ(merged.open_loop->outstanding_first_half, 3) << "1.5 at each of two";
+  EXPECT_EQ(merged.figures.Get("client_cpu_user_ns"), 2470) << "of what the files have: 1235 each";
+  EXPECT_EQ(merged.figures.Get("client_cores_used"), 1);
+  EXPECT_EQ(merged.figures.Get("client_cpu_per_rpc_ns"), 2470.5 / 2000);
+  ASSERT_EQ(merged.ranks->rows.size(), 2u);
+  EXPECT_EQ(merged.ranks->rows[1].throughput_per_second, 1000);
+  EXPECT_THAT(merged.suspect, IsEmpty());
+  EXPECT_FALSE(merged.partial);
+}
+
+TEST_F(RankMergeTest, ARankThatSaysNothingIsMissing) {
+  const PointResult merged = Merge({Told(0, 3), "", Told(2, 3)});
+  EXPECT_THAT(merged.ranks->missing, ElementsAre(1));
+  EXPECT_TRUE(merged.partial);
+  ASSERT_THAT(Codes(merged), ElementsAre(kMissingRanks));
+  EXPECT_EQ(merged.suspect[0].text,
+            "rank 1 of 3 measured nothing: neither what they did nor their share of the load is in these figures");
+}
+
+TEST_F(RankMergeTest, ARankThatMeasuredNothingSaysWhy) {
+  PointResult idle = Point(1, 2);
+  idle.failure = "no connection";
+  const PointResult merged = Merge({Told(0, 2), EncodeRankReport(idle, {}, {})});
+  EXPECT_THAT(merged.ranks->missing, ElementsAre(1));
+  EXPECT_THAT(merged.notes, ElementsAre("rank 1 measured nothing: no connection"));
+  EXPECT_EQ(merged.completed, 1000u);
+}
+
+TEST_F(RankMergeTest, OtherHistogramsAreNotAdded) {
+  std::string other = Told(1, 2);
+  other[4] = static_cast<char>(other[4] ^ 1);  // of the layout's hash, which follows the length
+  const PointResult merged = Merge({Told(0, 2), other});
+  EXPECT_EQ(merged.completed, 1000u);
+  ASSERT_EQ(merged.warnings.size(), 1u);
+  EXPECT_THAT(merged.warnings[0], HasSubstr("rank 1 is not merged: its histograms have the layout"));
+  EXPECT_THAT(merged.ranks->missing, ElementsAre(1));
+}
+
+TEST_F(RankMergeTest, DamagedReportsAreRefused) {
+  const std::string whole = Told(0, 1, 50);
+  for (size_t size = 0; size < whole.size(); ++size) {
+    EXPECT_FALSE(DecodeRankReport(absl::string_view(whole).substr(0, size)).ok()) << size;
+  }
+  std::mt19937 random(1);
+  for (int i = 0; i < 5'000; ++i) {  // it must not crash or take much memory
+    std::string damaged = whole;
+    for (int n = 0; n < 3; ++n) damaged[random() % damaged.size()] = static_cast<char>(random());
+    DecodeRankReport(damaged).IgnoreError();
+  }
+}
+
+TEST_F(RankMergeTest, WindowsThatLieApart) {
+  PointResult late = Point(2, 3);
+  late.rank->timing->window_open_ns = 30 * kNanosPerMilli;
+  const PointResult merged = Merge({Told(0, 3), Told(1, 3), EncodeRankReport(late, Measured(2, 1000), {})});
+  ASSERT_THAT(Codes(merged), ElementsAre(kWindowSkew));
+  EXPECT_EQ(merged.suspect[0].text, "the ranks' windows opened up to 30 ms apart, 3.0% of it: rank 2 last");
+  EXPECT_EQ(merged.ranks->skew_open_ns, 30 * kNanosPerMilli);
+}
+
+TEST_F(RankMergeTest, ARankFarOffTheOthers) {
+  const PointResult merged = Merge({Told(0, 3), Told(1, 3), Told(2, 3, 500)});
+  ASSERT_THAT(Codes(merged), ElementsAre(kStraggler));
+  EXPECT_EQ(merged.suspect[0].text,
+            "rank 2 far off the others: its throughput for each call asked for is 50% below the ranks' median");
+  EXPECT_EQ(merged.ranks->rows[2].suspect.size(), 1u);
+}
+
+TEST_F(RankMergeTest, WhatRanksSayOfThemselves) {
+  PointResult first = Point(0, 2), second = Point(1, 2);
+  first.suspect = {{"steal", "the hypervisor took 3.1 %"}, {"other-client", "it saw its partner"}};
+  second.suspect = {{"steal", "the hypervisor took 2 %"}};
+  const PointResult merged = Merge({EncodeRankReport(first, Measured(0, 1000), {{{"cpu-scaling", "is on"}}, 5, 0}),
+                                    EncodeRankReport(second, Measured(1, 1000), {{{"cpu-scaling", "is on"}}, 4, 0})});
+  ASSERT_EQ(merged.suspect.size(), 1u);
+  EXPECT_EQ(merged.suspect[0].text, "the hypervisor took 3.1 % (all 2 ranks)");
+  EXPECT_EQ(setting_.suspect.size(), 1u);
+  EXPECT_EQ(setting_.total_calls, 9u);
+}
+
+TEST(RankNames, AFewAndMany) {
+  EXPECT_EQ(RankNames({3}), "rank 3");
+  EXPECT_EQ(RankNames({0, 2, 5}), "ranks 0, 2 and 5");
+  EXPECT_EQ(RankNames({0, 1, 2, 3, 4, 5, 6, 7, 8, 9}), "ranks 0, 1, 2, 3, 4, 5, 6, 7 and 2 more");
+}
+
+}  // namespace
+}  // namespace cqbench
