@@ -24,8 +24,8 @@ class MpiRanks : public Ranks {
 //
 // Collect() is no MPI_Reduce, which would wait for a rank that died until the launcher kills the others, spinning, and
 // could not say of whom the sum is. Counts are whole numbers: their sum is the same whoever adds them. Each rank sends
-// its report, rank 0 takes them as they come, and neither waits longer for a silent one than a drain may last, nor
-// longer than half a second once a signal has come.
+// its report, rank 0 takes them as they come, and waits no longer for a silent one than a drain may last, nor
+// longer than half a second once a signal has come; the others give rank 0 three times as long.
 std::unique_ptr<MpiRanks> MakeMpiRanks(Interrupt& interrupt);
 
 }  // namespace cqbench

@@ -173,6 +173,9 @@ std::string FormatTable(const Result& result) {
     const RankResult& rank = *result.points.front().rank;
     absl::StrAppend(&text, "rank ", rank.index, " of ", rank.count, ": what this client did itself\n");
   }
+  const bool misses_ranks = std::any_of(points.begin(), points.end(),
+                                        [](const PointResult& p) { return p.ranks && !p.ranks->missing.empty(); });
+  const char* const or_ranks = misses_ranks ? ", or without some of the ranks" : "";
   if (c.open_loop) absl::StrAppend(&text, "latencies are from due; sent: from when the call was sent\n");
   if (c.total_calls > 0) {
     absl::StrAppend(&text, "each point ended when ", c.total_calls,
@@ -183,7 +186,7 @@ std::string FormatTable(const Result& result) {
     absl::StrAppend(&text, "every point: suspect: ", doubt.code, ": ", doubt.text, "\n");
   }
   if (std::any_of(points.begin(), points.end(), [](const PointResult& p) { return p.partial; })) {
-    absl::StrAppend(&text, "* interrupted: measured for a part of the interval only\n");
+    absl::StrAppend(&text, "* interrupted: measured for a part of the interval only", or_ranks, "\n");
   }
   if (c.repetitions >= static_cast<int>(kMinForInterval)) {
     absl::StrAppend(&text, "±: longer side of the 95 % interval (", kIntervalMethod, ")\n");
@@ -193,7 +196,7 @@ std::string FormatTable(const Result& result) {
   for (const std::string& note : AllNotes(result.notes, points)) absl::StrAppend(&text, "note: ", note, "\n");
   absl::StrAppend(&text, FormatPacing(c, points), FormatRanks(c, result.points));
   if (result.find_rate) absl::StrAppend(&text, FormatFindRate(*result.find_rate));
-  if (result.partial) absl::StrAppend(&text, "PARTIAL RESULT: the run was interrupted before its end\n");
+  if (result.partial) absl::StrAppend(&text, "PARTIAL RESULT: the run was interrupted before its end", or_ranks, "\n");
   return text;
 }
 

@@ -105,6 +105,9 @@ TEST(JsonLayout, RanksThatWereMerged) {
   EXPECT_EQ(found.at("per_rank").at(1).at("suspect").at(0).at("code"), "straggler");
 
   const std::string table = FormatTable(result);
+  EXPECT_THAT(table, testing::Not(testing::HasSubstr("without some of the ranks"))) << "nothing is partial";
+  result.partial = true;
+  EXPECT_THAT(FormatTable(result), testing::HasSubstr("before its end, or without some of the ranks\n"));
   EXPECT_THAT(table, testing::HasSubstr("3 ranks measured together; windows opened and closed at most 2 us apart, by "
                                         "clocks that are known to 40.0 us"));
   EXPECT_THAT(table, testing::ContainsRegex("\\| +0 \\| client-3 .* 100.50 \\| +- \\|"));

@@ -7,6 +7,7 @@ import os
 import shlex
 import shutil
 import signal
+import subprocess
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -17,10 +18,12 @@ from cqbench.files.result import load
 from cqbench.ranks import hosts, launch
 from cqbench.ranks.hosts import HERE, BadHosts
 from cqbench.ranks.launch import Launch
-from cqbench.run import ranked
+from cqbench.run import ranked, together
 from cqbench.run.cpus import Placement
+from cqbench.run.processes import Finished
 from cqbench.run.units import Unit
 from experiment_standin import finish, manifest_of, only_folder, start, statuses, wait_for
+from rank_files import drawn, rank_file
 from ranks_standin import make
 
 
@@ -81,14 +84,15 @@ def test_a_launcher_is_told_once_for_each_point(launcher: str, programs: Path) -
 
 
 @pytest.mark.skipif(not shutil.which("mpirun"), reason="there is no mpirun here")
-def test_the_real_mpirun_takes_what_it_is_told(programs: Path) -> None:
+def test_the_real_mpirun_takes_what_it_is_told(programs: Path, tmp_path: Path) -> None:
     """And leaves the ranks where they pinned themselves."""
     cpu = str(min(os.sched_getaffinity(0)))
-    (programs / "mpirun").unlink()
-    flags = ("--ranks", "3", "--launcher", "mpirun", "--client-cpus", cpu, "--inflight", "8")
-    status, stderr, folder = run(programs, *flags)
-    assert status == 0, stderr
-    assert [(one.rank, one.cpus_allowed) for one in point(folder, 8).ranks.per_rank] == [(i, cpu) for i in range(3)]
+    client = [str(programs / "grpc_ping_client_mpi"), "--inflight-list", "8"]
+    (command,) = launch.commands(Launch((HERE,) * 3, launch.MPIRUN, (cpu,)), client, tmp_path)
+    subprocess.run(command, check=True, timeout=60)
+    assert together.collect(tmp_path, tmp_path / "point.json", (cpu,) * 3) == ""
+    (merged,) = load(tmp_path / "point.json").points
+    assert merged.ranks and [(r.rank, r.cpus_allowed) for r in merged.ranks.per_rank] == [(i, cpu) for i in range(3)]
 
 
 def test_a_launch_command_of_ones_own(programs: Path) -> None:
@@ -111,22 +115,25 @@ def test_a_rank_that_dies_costs_its_point_alone(programs: Path) -> None:
     assert (folder / "verdict.txt").exists(), stderr
 
 
-@pytest.mark.parametrize(("what", "says"), [("FAILS", "rank 1: grpc_ping_client: no luck"), ("GARBLES", "rank-1.json")])
-def test_half_a_file_is_a_missing_rank(what: str, says: str, programs: Path) -> None:
-    status, _, folder = run(programs, "--ranks", "2", "--inflight", "8", **{f"STANDIN_{what}": "1"})
-    assert status == 1
-    assert point(folder, 8).ranks.missing == [1]
-    assert says in manifest_of(folder)["units"][0]["reason"]
+def test_half_a_file_is_a_missing_rank(tmp_path: Path) -> None:
+    """And what the rank said last is why."""
+    rank_file(tmp_path, 0, 2, drawn(0))
+    (tmp_path / "rank-1.json").write_text("{")
+    assert "rank-1.json" in together.collect(tmp_path, tmp_path / "point.json", ())
+    (merged,) = load(tmp_path / "point.json").points
+    assert merged.partial and merged.ranks and merged.ranks.missing == [1]
+    done = [Finished(0, "", ""), Finished(1, "", "== so far\ngrpc_ping_client: no luck\n")]
+    said = together.complaint(Launch(("", ""), launch.NONE), done)
+    assert said == "rank 1: grpc_ping_client: no luck (exit status 1)"
 
 
-@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
-def test_an_interrupt_keeps_what_all_ranks_have(number: int, programs: Path) -> None:
+def test_an_interrupt_keeps_what_all_ranks_have(programs: Path) -> None:
     process = start(programs, "--ranks", "2", "--inflight", "8", STANDIN_WAITS="1")
     for index in range(2):
         wait_for(programs.parent / "results", f"*/ranks/a/01-8/waiting-{index}")
-    process.send_signal(number)
+    process.send_signal(signal.SIGTERM)
     status, _, stderr = finish(process)
-    assert status == 128 + number, stderr
+    assert status == 128 + signal.SIGTERM, stderr
     folder = only_folder(programs)
     merged = point(folder, 8)
     assert merged.partial and (merged.ranks.missing, merged.completed) == ([], 4000)
@@ -196,7 +203,8 @@ def test_a_client_that_sees_no_folder_of_ours(programs: Path, tmp_path: Path) ->
     entry: dict[str, Any] = {}
     done = ranked.measure(of, unit, "sid", client, nowhere, folder, path, entry, signals, 20, lambda _: None)
     assert (done.returncode, done.why) == (0, ""), (folder / "0.log").read_text()
-    assert load(path).points[0].ranks.count == 2
+    (merged,) = load(path).points
+    assert merged.ranks and merged.ranks.count == 2
     assert f"env CQBENCH_SID_SHARED={folder} {script} --run grpc_ping_client" in entry["client_command"]
 
 

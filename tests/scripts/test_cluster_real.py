@@ -52,8 +52,9 @@ def bin_dir() -> Path:
     return folder
 
 
-def begin(bin_dir: Path, tmp_path: Path, load: str, *flags: str) -> subprocess.Popen[str]:
-    (tmp_path / "try.toml").write_text(TOML.format(load=load))
+def begin(bin_dir: Path, tmp_path: Path, load: str, *flags: str, more: str = "") -> subprocess.Popen[str]:
+    """more: flags of the client."""
+    (tmp_path / "try.toml").write_text(TOML.format(load=load).replace("--api cq", f"--api cq {more}"))
     command = ["-m", "cqbench.cli", "run", str(tmp_path / "try.toml"), "--bin", str(bin_dir), *flags]
     return subprocess.Popen(
         [sys.executable, *command, "--results", str(tmp_path / "results")],
@@ -61,8 +62,8 @@ def begin(bin_dir: Path, tmp_path: Path, load: str, *flags: str) -> subprocess.P
     )  # fmt: skip
 
 
-def run(bin_dir: Path, tmp_path: Path, load: str, *flags: str) -> Path:
-    status, _, stderr = finish(begin(bin_dir, tmp_path, load, *flags))
+def run(bin_dir: Path, tmp_path: Path, load: str, *flags: str, more: str = "") -> Path:
+    status, _, stderr = finish(begin(bin_dir, tmp_path, load, *flags, more=more))
     assert status == 0, stderr
     return only_folder(tmp_path / "bin")  # the results are beside it
 
@@ -86,8 +87,7 @@ def buckets(text: str) -> Counter[int]:
 
 @pytest.mark.parametrize(
     ("launcher", "load", "asked"),
-    [("none", "inflight = [7]", ("inflight", 7)), ("none", "rates = [1000]", ("rate_asked_per_second", 1000)),
-     ("mpirun", "inflight = [7]", ("inflight", 7))],
+    [("none", "rates = [1000]", ("rate_asked_per_second", 1000)), ("mpirun", "inflight = [7]", ("inflight", 7))],
 )  # fmt: skip
 def test_the_point_is_the_sum_of_its_ranks(
     launcher: str, load: str, asked: tuple[str, int], bin_dir: Path, tmp_path: Path
@@ -111,12 +111,17 @@ def test_the_point_is_the_sum_of_its_ranks(
         assert len({p["schedule_hash"] for p in each}) == 3, "each rank draws its own"
 
 
-def test_ranks_stay_where_they_are_pinned(bin_dir: Path, tmp_path: Path) -> None:
+def test_ranks_stay_where_they_are_pinned_and_divide_a_number_of_calls(bin_dir: Path, tmp_path: Path) -> None:
     cpus = sorted(os.sched_getaffinity(0))
     lists = f"{cpus[0]};{cpus[-1]}"
-    folder = run(bin_dir, tmp_path, "inflight = [4]", "--ranks", "2", "--client-cpus", lists)
+    flags = ("--ranks", "2", "--client-cpus", lists, "--interval", "20")
+    folder = run(bin_dir, tmp_path, "inflight = [4]", *flags, more="--total 1013 --skip-first 110")
     (name,) = statuses(folder)
     point = only(folder / f"raw/{name}.json")
+    files = [json.loads((folder / path).read_text())["context"] for path in
+             (f"raw/{name}.json", f"ranks/{name}/rank-0.json", f"ranks/{name}/rank-1.json")]  # fmt: skip
+    assert [(f["total_calls"], f["skip_first"]) for f in files] == [(903, 110), (452, 55), (451, 55)]
+    assert point["completed"] >= 903 and point["window_ns"] < 20e9
     assert [row["cpus_allowed"] for row in point["ranks"]["per_rank"]] == [str(cpus[0]), str(cpus[-1])]
     assert "rank-cpus" not in [reason["code"] for reason in point["suspect"]]
 
@@ -164,7 +169,7 @@ def test_one_rank_on_a_server_a_hundred_times_slower(bin_dir: Path, tmp_path: Pa
             clients.append(subprocess.Popen([bin_dir / "grpc_ping_client", *words], stdout=subprocess.DEVNULL))
         assert [client.wait(60) for client in clients] == [0, 0]
     paths = [tmp_path / f"rank-{rank}.json" for rank in range(2)]
-    paths[1].write_text(paths[1].read_text().replace(*reversed(names)))  # else they would not be merged
+    paths[1].write_text(paths[1].read_text().replace(names[1], names[0]))  # else they would not be merged
     each = [only(path) for path in paths]
     shares = [p["completed"] for p in each]
     assert each[1]["latency_p50_ns"] > 5 * each[0]["latency_p50_ns"] and shares[0] > 5 * shares[1] > 0, shares

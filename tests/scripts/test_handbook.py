@@ -44,6 +44,7 @@ FOREIGN = {
     "--config",  # of ghz
     *("--allow-run-as-root", "--bind-to", "--mca", "--oversubscribe", "--hostfile"),  # of mpirun
     *("--mpi", "--cpu-bind", "--nodes", "--exclusive", "--time", "--signal"),  # of srun and sbatch
+    *("--nodelist", "--ntasks", "--overlap"),
     "--count",  # of a program of one's own
     "--benchmark",  # how those of Google Benchmark begin
 }

@@ -1,4 +1,4 @@
-"""What rank 0 of several clients under MPI merges while the run goes on, and what `cqbench merge` makes of their files."""
+"""What rank 0 of clients under MPI merges while the run goes on, and what `cqbench merge` makes of their files."""
 
 from __future__ import annotations
 

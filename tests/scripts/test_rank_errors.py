@@ -13,8 +13,10 @@ import math
 import os
 from collections.abc import Callable
 from functools import partial
+from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 import pytest
 from cqbench.files.ranks import Rank
 from cqbench.ranks import doubts
@@ -52,9 +54,9 @@ def poisson(speed: float, calls: float, random: np.random.Generator, ranks: int)
     return straggles(due.astype(float).tolist(), "rate_asked_per_second", calls)
 
 
-def skewed(late_ms: np.ndarray[tuple[int], np.dtype[np.float64]], rate: float) -> bool:
+def skewed(late_ms: npt.NDArray[np.float64], rate: float) -> bool:
     """late_ms: of each rank, when it was known to be awake after the opening; it closes when it should."""
-    edges = {"announced_open_ns": 0, "announced_close_ns": WINDOW_NS, "window_close_ns": WINDOW_NS}
+    edges: dict[str, Any] = {"announced_open_ns": 0, "announced_close_ns": WINDOW_NS, "window_close_ns": WINDOW_NS}
     count = len(late_ms)
     windows = [
         Rank(index=i, count=count, host="a", window_open_ns=late * MS, **edges)

@@ -18,8 +18,8 @@ MISSING, SKEW, STRAGGLER, CPUS = "missing-ranks", "window-skew", "straggler", "r
 OPENED, CLOSED = "opened", "closed"
 SKEW_SHARE = 0.01  # of the window
 SKEW_NS = 10_000_000  # what a rank that a scheduler's tick held up stays below
-# Windows that end with a number of calls, or begin after one, do so in each rank at its own pace. What they lie apart is
-# missing in the throughput at most: half of what a verdict acts on.
+# Windows that end with a number of calls, or begin after one, do so in each rank at its own pace. What they lie apart
+# is missing in the throughput at most: half of what a verdict acts on.
 COUNTED_SHARE = 0.05
 CHANCE = 0.01  # of a point, that one of its ranks is doubted for when its calls happened to come
 STRAGGLER_SHARE = 0.20  # off the median of throughput for each slot, or for each call asked for
@@ -58,7 +58,7 @@ def of_point(
     window_ns: int,
     counted: Collection[str] = (),
 ) -> Iterator[Json]:
-    """Of the ranks together. points: of the windows' ranks. counted: OPENED, CLOSED: where a number of calls decided."""
+    """Of the ranks together. points: of the windows' ranks. counted: edges that a number of calls decided."""
     if missing:
         what = "neither what they did nor their share of the load is in these figures"
         text = f"{names(missing)} of {count} measured nothing: {what}"
@@ -93,8 +93,9 @@ def _surely(edges: Mapping[int, float], windows: Sequence[Rank], points: Sequenc
 def stragglers(points: Sequence[Json]) -> list[str]:
     """Of each rank why it is one; '' where it is not. A rank's share of the load is its own.
 
-    Chance alone moves a rank that expects c calls by 1/sqrt(c), as Poisson's arrivals do, and the median with the others.
-    How many such deviations are too many grows with the ranks: one of n is beyond z in at most n exp(-z^2 / 2) of points.
+    Chance alone moves a rank that expects c calls by 1/sqrt(c), as Poisson's arrivals do, and the median with the
+    others. How many such deviations are too many grows with the ranks: one of n is beyond z in at most
+    n exp(-z^2 / 2) of points.
     """
     loads = [p.get("rate_asked_per_second") or p["inflight"] for p in points]
     shares = [p["throughput_per_second"] / load for p, load in zip(points, loads, strict=True)]

@@ -140,8 +140,8 @@ def measure(
     patience_s: float,
     tick: Callable[[float], None],
 ) -> Finished:
-    """A unit. build: the client's. client: not pinned, without --output. folder: for rank files, which is there and empty. path: of the
-    merged result. Notes in the entry how it was started. Raises OSError.
+    """A unit. build: the client's. client: not pinned, without --output. folder: for rank files, which is there and
+    empty. path: of the merged result. Notes in the entry how it was started. Raises OSError.
     """
     now = of.at(unit.load)
     if not now.cpus and placement.client and not any(now.hosts):

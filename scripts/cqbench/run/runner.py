@@ -192,10 +192,8 @@ class Runner:
         keep_old(folder)
         folder.mkdir(parents=True)
         patience_s = plan.patience_seconds(self.experiment)
-        where = (placement, folder, path, entry)
-        return ranked.measure(
-            launch, unit, variant.build, client, *where, self.interrupt, patience_s, self.progress.tick
-        )
+        what = (launch, unit, variant.build, client, placement, folder, path, entry)
+        return ranked.measure(*what, self.interrupt, patience_s, self.progress.tick)
 
     def note(self, entry: dict[str, Any], path: Path, done: Finished, document: Document | None, problem: str) -> None:
         """What became of the client. An interrupt that came too late to cut it short does not count."""
