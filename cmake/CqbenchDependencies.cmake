@@ -28,6 +28,8 @@ if(NOT nghttp2_FOUND)
   message(FATAL_ERROR "libnghttp2 was not found. On Debian or Ubuntu: apt-get install libnghttp2-dev")
 endif()
 cqbench_require(ZLIB "zlib1g-dev" MODULE)
+# What gRPC uses, too: with another TLS library in it, versions and ciphers can be neither limited nor seen.
+cqbench_require(OpenSSL "libssl-dev" MODULE)
 cqbench_require(gRPC "libgrpc++-dev protobuf-compiler-grpc" CONFIG)
 cqbench_require(CLI11 "libcli11-dev" CONFIG)
 cqbench_require(nlohmann_json "nlohmann-json3-dev" CONFIG)

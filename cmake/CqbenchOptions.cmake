@@ -15,6 +15,11 @@ add_library(cqbench_warnings INTERFACE)
 target_compile_options(cqbench_warnings INTERFACE -Wall -Wextra -Wconversion -Wshadow
                                                   $<$<BOOL:${CQBENCH_WERROR}>:-Werror>)
 
+if(CMAKE_UNITY_BUILD)
+  # Of types with members of unnamed namespaces, which are then in a file that is included.
+  target_compile_options(cqbench_warnings INTERFACE $<$<CXX_COMPILER_ID:GNU>:-Wno-subobject-linkage>)
+endif()
+
 if(CQBENCH_SANITIZER)
   # Instrumented code makes g++ take the standard library's own std::function and std::regex for uninitialized.
   target_compile_options(cqbench_warnings INTERFACE -Wno-maybe-uninitialized)

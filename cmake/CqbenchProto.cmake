@@ -47,6 +47,7 @@ function(cqbench_add_protos target)
   add_library(${target} STATIC ${sources})
   target_compile_features(${target} PUBLIC cxx_std_20)
   target_compile_options(${target} PRIVATE -w)
+  set_target_properties(${target} PROPERTIES UNITY_BUILD OFF)  # each has names of the same kind
   target_include_directories(${target} SYSTEM PUBLIC ${include} PRIVATE ${out})
   target_link_libraries(${target} PUBLIC ${runtime} ${arg_LINK})
 endfunction()

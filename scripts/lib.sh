@@ -9,7 +9,7 @@ ROOT=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
 BUILD_PACKAGES=(g++ cmake ninja-build ccache pkg-config)
 GRPC_PACKAGES=(libgrpc++-dev protobuf-compiler protobuf-compiler-grpc libprotobuf-dev libprotoc-dev)
 LIBRARY_PACKAGES=(libabsl-dev libcli11-dev libbenchmark-dev libgtest-dev libgmock-dev nlohmann-json3-dev
-  libboost-dev libnghttp2-dev zlib1g-dev)
+  libboost-dev libnghttp2-dev libssl-dev openssl zlib1g-dev)
 MPI_PACKAGES=(libopenmpi-dev openmpi-bin) # for grpc_ping_client_mpi alone
 # ss, which a test compares our reading of TCP_INFO with; HTTP clients for the tests of the HTTP front
 TEST_PACKAGES=(iproute2 curl nghttp2-client)

@@ -43,8 +43,13 @@ struct AllocationSites {
   std::vector<AllocationSite> sites;  // by their share of allocations
 
   // Of a share; per call where calls were counted, else in all.
-  double AllocationsOf(const AllocationSite& site) const;
-  double BytesOf(const AllocationSite& site) const;
+  double AllocationsOf(const AllocationSite& site) const { return site.allocations_share * PerCall(allocations); }
+  double BytesOf(const AllocationSite& site) const { return site.bytes_share * PerCall(bytes); }
+
+ private:
+  double PerCall(uint64_t count) const {
+    return static_cast<double>(count) / static_cast<double>(calls > 0 ? calls : 1);
+  }
 };
 // Of the process, together with what it counted.
 AllocationSites DescribeAllocationSites(const std::vector<AllocationStack>& stacks);

@@ -24,6 +24,9 @@ struct Endpoint {
 // that names it.
 absl::StatusOr<std::vector<Endpoint>> ResolveTargets(const std::vector<Target>& targets);
 
+// Whether only this machine can reach it: a Unix socket, or a name that has loopback addresses alone.
+bool IsLocal(const Target& target);
+
 // A connected socket of this process.
 struct OpenConnection {
   int fd = -1;

@@ -15,6 +15,7 @@
 #include "cqbench/method_info.h"
 #include "cqbench/rank_result.h"
 #include "cqbench/run_config.h"
+#include "cqbench/security.h"
 
 namespace cqbench {
 
@@ -122,15 +123,16 @@ struct PointResult {
   std::vector<std::pair<std::string, std::string>> facts;  // "client_congestion_control", "cubic"
   std::vector<CpuShares> client_cpus;                      // those that the process may run on
   std::vector<CpuShares> server_cpus;
-  std::vector<std::string> notes;    // what could not be measured, and why
-  std::vector<Finding> suspect;      // why the point should not be believed
-  std::vector<Finding> limits;       // what it ran into: a finding about the regime, not a doubt
-  bool stuck = false;                // calls never ended: this process must measure nothing any more
-  bool objective_met = true;         // of --objective; true when there is none
-  bool partial = false;              // the window was cut short
-  std::string failure;               // why nothing was measured; empty when something was
-  std::optional<RankResult> rank;    // of several client processes
-  std::optional<RanksResult> ranks;  // of their results merged
+  std::vector<std::string> notes;         // what could not be measured, and why
+  std::vector<NegotiatedTls> negotiated;  // on the connections that are measured, each kind once
+  std::vector<Finding> suspect;           // why the point should not be believed
+  std::vector<Finding> limits;            // what it ran into: a finding about the regime, not a doubt
+  bool stuck = false;                     // calls never ended: this process must measure nothing any more
+  bool objective_met = true;              // of --objective; true when there is none
+  bool partial = false;                   // the window was cut short
+  std::string failure;                    // why nothing was measured; empty when something was
+  std::optional<RankResult> rank;         // of several client processes
+  std::optional<RanksResult> ranks;       // of their results merged
 
   uint64_t Failed() const;
   double ThroughputPerSecond() const;  // 0 when nothing was measured
@@ -203,6 +205,10 @@ struct RunContext {
   std::vector<std::string> metadata;  // keys only: values may be secrets
   std::vector<std::pair<std::string, std::string>> channel_args;
   std::string service_config;
+  std::string security;  // "tls", "mutual-tls" when a certificate of ours was sent; empty: plaintext
+  std::string tls_min_version;
+  std::string tls_ciphers;                // as asked for; empty: the library's choice
+  std::vector<NegotiatedTls> negotiated;  // each kind once; empty: nothing is known of it
 };
 
 // What a server said of itself; see proto/control.proto.
@@ -230,6 +236,9 @@ struct ServerInfo {
   bool service_time_waits = false;
   bool counts_allocations = false;
   bool deadlock_detection = false;
+  std::string security;  // "tls", "mutual-tls" where it demands certificates; empty: plaintext
+  std::string tls_min_version;
+  std::string tls_ciphers;  // that it was limited to
   std::string boot_id;
   std::vector<int> cpus;  // that it may run on
   std::string cpu_model;

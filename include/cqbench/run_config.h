@@ -13,6 +13,7 @@
 #include "cqbench/channel_policy.h"
 #include "cqbench/clock.h"
 #include "cqbench/method_info.h"
+#include "cqbench/security.h"
 #include "cqbench/target.h"
 
 namespace cqbench {
@@ -183,6 +184,7 @@ struct RunConfig {
   int server_pid = 0;               // a server on this machine to look at, which has no control service; 0: none
   bool breakdown = false;           // time the parts of a sample of the calls
   bool baseline = false;            // measure the floor in every repetition
+  Security security;                // of all connections to targets and control services
   std::vector<Metadata> metadata;   // of every call
   std::vector<ChannelArg> channel_args;
   std::string service_config;  // JSON; empty: none

@@ -13,6 +13,7 @@
 #include "absl/strings/string_view.h"
 #include "cqbench/clock.h"
 #include "cqbench/run_config.h"
+#include "cqbench/security.h"
 #include "cqbench/target.h"
 
 namespace grpc {
@@ -62,6 +63,7 @@ struct ServerConfig {
   MessageHolder messages = MessageHolder::kReused;
   Codec codec = Codec::kProtobuf;           // pooled: generic only
   WriteHint write_hint = WriteHint::kNone;  // of server-streaming calls; kCorked is nothing of a server's
+  Security security;                        // of all addresses; the TCP echo has none
   std::vector<ChannelArg> channel_args;
   Nanos drain_ns = 2 * kNanosPerSecond;
   ServiceTimeConfig service_time;

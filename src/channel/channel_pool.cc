@@ -1,10 +1,10 @@
 #include "src/channel/channel_pool.h"
 
 #include <grpcpp/create_channel.h>
-#include <grpcpp/security/credentials.h>
 #include <grpcpp/support/channel_arguments.h>
 
 #include "absl/strings/str_cat.h"
+#include "src/channel/credentials.h"
 #include "src/channel/poll.h"
 
 namespace cqbench {
@@ -38,6 +38,7 @@ grpc::ChannelArguments ChannelArguments(const RunConfig& config) {
   grpc::ChannelArguments args;
   // A proxy from the environment would be measured instead of the server; --channel-arg can switch it on again.
   args.SetInt(GRPC_ARG_ENABLE_HTTP_PROXY, 0);
+  AddServerName(config.security, args);
   if (config.call != nullptr || config.method.has_payload) args.SetMaxReceiveMessageSize(kMaxPayloadBytes + 1024);
   for (const ChannelArg& arg : config.channel_args) {
     if (const int* number = std::get_if<int>(&arg.value)) {
@@ -51,13 +52,13 @@ grpc::ChannelArguments ChannelArguments(const RunConfig& config) {
 }
 
 absl::StatusOr<ChannelPool> ChannelPool::Connect(const RunConfig& config, const ChannelPlan& plan,
+                                                 const std::shared_ptr<grpc::ChannelCredentials>& credentials,
                                                  const std::function<bool()>& stop,
                                                  const std::function<bool()>& hopeless) {
   ChannelPool pool;
   for (const ChannelPlan::Channel& channel : plan.channels) {
     const Target& target = config.targets[static_cast<size_t>(channel.host)];
-    pool.channels_.push_back(
-        grpc::CreateCustomChannel(target.ToString(), grpc::InsecureChannelCredentials(), Arguments(config, channel)));
+    pool.channels_.push_back(grpc::CreateCustomChannel(target.ToString(), credentials, Arguments(config, channel)));
     pool.channels_.back()->GetState(/*try_to_connect=*/true);  // all at once, then wait for each
   }
   const Nanos give_up_at = NowNs() + config.connect_timeout_ns;

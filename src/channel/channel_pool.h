@@ -2,6 +2,7 @@
 #pragma once
 
 #include <grpcpp/channel.h>
+#include <grpcpp/security/credentials.h>
 #include <grpcpp/support/channel_arguments.h>
 
 #include <functional>
@@ -19,8 +20,9 @@ class ChannelPool {
  public:
   // Creates the channels of the plan and waits until each is connected. UNAVAILABLE with one line when that does not
   // happen within config.connect_timeout_ns, or when an attempt has failed and `hopeless()`; CANCELLED when `stop()`
-  // returned true (both are asked every 100 ms).
+  // returned true (both are asked every 100 ms). `credentials`: those of the run.
   static absl::StatusOr<ChannelPool> Connect(const RunConfig& config, const ChannelPlan& plan,
+                                             const std::shared_ptr<grpc::ChannelCredentials>& credentials,
                                              const std::function<bool()>& stop, const std::function<bool()>& hopeless);
 
   // Of channels that are connected already.

@@ -91,6 +91,7 @@ ServerCopy CopyOf(const ServerInfo& server, absl::string_view grpc_version_here)
       differs("its channel argument ", text, " is missing");
     }
   }
+  if (!server.security.empty()) differs("nothing is encrypted there");
   if (server.grpc_version != grpc_version_here) {
     differs("it runs gRPC ", grpc_version_here, ", not ", server.grpc_version);
   }
@@ -109,8 +110,10 @@ void Baselines::Measure(const ProgressUpdate& update, std::vector<BaselineResult
 PointResult Baselines::GrpcOver(const std::vector<Target>& targets, const std::vector<Endpoint>& endpoints,
                                 const ProgressUpdate& update) {
   RunConfig config = AtOneInFlight(setting_.config);
+  // A Unix socket's certificate is that of the name the server has elsewhere.
+  if (config.security.server_name.empty()) config.security.server_name = config.targets.front().host;
   config.targets = targets;
-  const PointSetting setting{config, endpoints, setting_.interrupt, setting_.progress};
+  const PointSetting setting{config, endpoints, setting_.interrupt, setting_.progress, setting_.credentials};
   return PointRun(setting, config.points.front(), update).Run();
 }
 
@@ -229,7 +232,7 @@ PointResult Baselines::InProcess(const ProgressUpdate& update, std::vector<std::
   if (!server.ok()) return NotMeasured(server.status().message());
   const RunConfig config = AtOneInFlight(setting_.config);
   const std::vector<Endpoint> no_sockets;
-  PointSetting setting{config, no_sockets, setting_.interrupt, setting_.progress};
+  PointSetting setting{config, no_sockets, setting_.interrupt, setting_.progress, setting_.credentials};
   setting.make_pool = [&] { return ChannelPool({(*server)->InProcessChannel(ChannelArguments(config))}); };
   PointResult point = PointRun(setting, config.points.front(), update).Run();
   (*server)->Shutdown();

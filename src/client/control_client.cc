@@ -1,14 +1,15 @@
 #include "src/client/control_client.h"
 
 #include <grpcpp/create_channel.h>
-#include <grpcpp/security/credentials.h>
 #include <grpcpp/support/channel_arguments.h>
 #include <pthread.h>
 
 #include <algorithm>
+#include <utility>
 
 #include "absl/strings/str_cat.h"
 #include "cqbench/proto/control.grpc.pb.h"
+#include "src/channel/credentials.h"
 #include "src/channel/poll.h"
 #include "src/control/codec.h"
 
@@ -21,12 +22,14 @@ namespace v1 = control::v1;
 constexpr int kMaxAnswerBytes = 16 << 20;
 constexpr Nanos kPatience = 2 * kNanosPerSecond;
 
-std::shared_ptr<grpc::Channel> MakeChannel(const Target& target) {
+std::shared_ptr<grpc::Channel> MakeChannel(const Target& target, const RunConfig& config,
+                                           const std::shared_ptr<grpc::ChannelCredentials>& credentials) {
   grpc::ChannelArguments args;
   args.SetInt(GRPC_ARG_USE_LOCAL_SUBCHANNEL_POOL, 1);  // never a connection that is measured
   args.SetInt(GRPC_ARG_ENABLE_HTTP_PROXY, 0);
   args.SetMaxReceiveMessageSize(kMaxAnswerBytes);
-  return grpc::CreateCustomChannel(target.ToString(), grpc::InsecureChannelCredentials(), args);
+  AddServerName(config.security, args);
+  return grpc::CreateCustomChannel(target.ToString(), credentials, args);
 }
 
 ServerInfo FromProto(const std::string& address, const v1::ServerDescription& d) {
@@ -54,6 +57,9 @@ ServerInfo FromProto(const std::string& address, const v1::ServerDescription& d)
   info.service_time_waits = d.service_time_waits();
   info.counts_allocations = d.counts_allocations();
   info.deadlock_detection = d.deadlock_detection();
+  info.security = d.security();
+  info.tls_min_version = d.tls_min_version();
+  info.tls_ciphers = d.tls_ciphers();
   info.boot_id = d.boot_id();
   for (uint32_t cpu : d.cpus()) info.cpus.push_back(static_cast<int>(cpu));
   info.cpu_model = d.cpu_model();
@@ -66,7 +72,8 @@ ServerInfo FromProto(const std::string& address, const v1::ServerDescription& d)
 }  // namespace
 
 struct ControlClients::Server {
-  explicit Server(const Target& target) : address(target.ToString()), stub(v1::Control::NewStub(MakeChannel(target))) {}
+  Server(const Target& target, const std::shared_ptr<grpc::Channel>& channel)
+      : address(target.ToString()), stub(v1::Control::NewStub(channel)) {}
 
   grpc::Status Describe(v1::ServerDescription* description) {
     grpc::ClientContext context;
@@ -101,7 +108,8 @@ struct ControlClients::Server {
   const std::unique_ptr<v1::Control::Stub> stub;
 };
 
-ControlClients::ControlClients(const RunConfig& config) : config_(config) {}
+ControlClients::ControlClients(const RunConfig& config, std::shared_ptr<grpc::ChannelCredentials> credentials)
+    : config_(config), credentials_(std::move(credentials)) {}
 ControlClients::~ControlClients() = default;
 
 const std::vector<Target>& ControlClients::Addresses(const RunConfig& config) {
@@ -119,7 +127,8 @@ bool ControlClients::Connect() {
     return std::any_of(described.begin(), described.end(), [&](auto& d) { return d.instance == info.instance; });
   };
   for (const Target& target : Addresses(config_)) {
-    Server& server = *connected_.emplace_back(std::make_unique<Server>(target));
+    Server& server =
+        *connected_.emplace_back(std::make_unique<Server>(target, MakeChannel(target, config_, credentials_)));
     v1::ServerDescription description;
     const grpc::Status status = server.Describe(&description);
     if (!status.ok()) {

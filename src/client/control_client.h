@@ -1,6 +1,7 @@
 // The client's side of the control service: descriptions and samples of the servers that are measured.
 #pragma once
 
+#include <grpcpp/security/credentials.h>
 #include <grpcpp/support/status.h>
 
 #include <future>
@@ -36,7 +37,8 @@ struct ServerSwitches {
 // nothing else. All calls from one thread.
 class ControlClients {
  public:
-  explicit ControlClients(const RunConfig& config);
+  // `credentials`: those of the run.
+  ControlClients(const RunConfig& config, std::shared_ptr<grpc::ChannelCredentials> credentials);
   // Where the servers are asked: at config.control, or at the targets; nowhere over HTTP, as no target is gRPC's.
   static const std::vector<Target>& Addresses(const RunConfig& config);
   ControlClients(const ControlClients&) = delete;
@@ -68,6 +70,7 @@ class ControlClients {
   void NoAnswer(const std::string& address, const grpc::Status& status);
 
   const RunConfig& config_;
+  const std::shared_ptr<grpc::ChannelCredentials> credentials_;
   std::vector<std::unique_ptr<Server>> connected_;
   std::vector<ServerInfo> servers_;
   std::vector<std::string> notes_;

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cstdlib>
+#include <ctime>
 #include <system_error>
 
 #include "absl/strings/match.h"
@@ -44,6 +45,12 @@ std::unique_ptr<RunWindow> MakeWindow(const RunConfig& config, const Load& load,
   return std::make_unique<RunWindow>(slices, interval / slices);
 }
 
+Nanos ProcessCpuNs() {
+  timespec spent{};
+  clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &spent);
+  return spent.tv_sec * kNanosPerSecond + spent.tv_nsec;
+}
+
 // Shorter the nearer the last of the calls is, so that it is not missed by much and the look costs nothing before.
 Nanos UntilNextLook(Nanos elapsed, uint64_t done, uint64_t calls) {
   const double per_call = static_cast<double>(elapsed) / static_cast<double>(std::max<uint64_t>(done, 1));
@@ -68,14 +75,14 @@ PointResult PointRun::Run() {
   const auto pool = MakePool(plan);
   hopeless_ = !pool.ok();
   if (absl::IsUnavailable(pool.status())) {
-    return Fail(absl::StrCat(pool.status().message(), " (", ExplainNoConnection(setting_.endpoints), ")"));
+    return Fail(absl::StrCat(pool.status().message(), " (", WhyNoConnection(), ")"));
   }
   if (!pool.ok()) return Fail(std::string(pool.status().message()));
   WaitForLostAttempts();
   if (const absl::Status status = MeasureWith(*pool, plan); !status.ok()) {
     if (!absl::IsUnavailable(status)) return Fail(std::string(status.message()));
     hopeless_ = true;
-    return Fail(absl::StrCat(status.message(), " (", ExplainNoConnection(setting_.endpoints), ")"));
+    return Fail(absl::StrCat(status.message(), " (", WhyNoConnection(), ")"));
   }
   CheckPromise();
   return std::move(point_);
@@ -99,9 +106,44 @@ absl::StatusOr<ChannelPool> PointRun::MakePool(const ChannelPlan& plan) {
   if (setting_.make_pool) return setting_.make_pool();
   WaitForOldConnections();
   if (IsHttp(config_.api)) return ChannelPool(std::vector<std::shared_ptr<grpc::Channel>>());  // the engine connects
-  return ChannelPool::Connect(
-      config_, plan, [this] { return interrupt_.Pending(); },
-      [this] { return !config_.wait_for_server && IsUnreachable(setting_.endpoints); });
+  ForgetHandshakes();
+  const Nanos begun = NowNs();
+  const Nanos cpu = ProcessCpuNs();
+  auto pool = ChannelPool::Connect(
+      config_, plan, setting_.credentials, [this] { return interrupt_.Pending(); }, [this] { return IsOfNoUse(); });
+  if (pool.ok() && config_.evidence) {
+    point_.figures.Set("client_connect_ns", static_cast<double>(NowNs() - begun));
+    point_.figures.Set("client_connect_cpu_ns", static_cast<double>(ProcessCpuNs() - cpu));
+  }
+  if (!config_.security.tls || !pool.ok()) return pool;
+  if (std::string why = WhyNotKept(config_.security); !why.empty()) return absl::FailedPreconditionError(why);
+  point_.negotiated = SeenHandshakes();
+  if (point_.negotiated.empty())
+    point_.notes.push_back("what TLS agreed on is not known: gRPC has a TLS library of its own built in");
+  return pool;
+}
+
+TlsTrial PointRun::TryServers() const {
+  for (const Target& target : config_.targets) {
+    const auto endpoints = ResolveTargets({target});
+    if (!endpoints.ok()) return {std::string(endpoints.status().message()), false};
+    TlsTrial trial = TryTls(*endpoints, config_.security, target.is_unix() ? "localhost" : target.host);
+    if (!trial.why.empty()) return trial;
+  }
+  return {};
+}
+
+// Whether it is of no use to go on trying to connect.
+bool PointRun::IsOfNoUse() const {
+  if (config_.wait_for_server) return false;
+  return config_.security.tls ? TryServers().lasting : IsUnreachable(setting_.endpoints);
+}
+
+std::string PointRun::WhyNoConnection() const {
+  if (!config_.security.tls) return ExplainNoConnection(setting_.endpoints);
+  const std::string why = TryServers().why;
+  if (!why.empty()) return why;
+  return "a TLS connection works, gRPC's does not: is it a gRPC server, are channel arguments right?";
 }
 
 absl::Status PointRun::MeasureWith(const ChannelPool& pool, const ChannelPlan& plan) {

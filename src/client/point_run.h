@@ -12,6 +12,7 @@
 #include "cqbench/interrupt.h"
 #include "cqbench/result.h"
 #include "cqbench/runner.h"
+#include "cqbench/tls.h"
 #include "src/channel/channel_pool.h"
 #include "src/client/control_client.h"
 #include "src/client/evidence.h"
@@ -25,9 +26,10 @@ struct PointSetting {
   const std::vector<Endpoint>& endpoints;  // of the targets; empty for a channel without sockets
   Interrupt& interrupt;
   const ProgressCallback& progress;
-  ControlClients* servers = nullptr;                 // nullptr: they are not asked
-  std::function<ChannelPool()> make_pool = nullptr;  // instead of connecting to the targets
-  Ranks* ranks = nullptr;                            // nullptr: nobody else measures with us
+  const std::shared_ptr<grpc::ChannelCredentials>& credentials;  // of the run
+  ControlClients* servers = nullptr;                             // nullptr: they are not asked
+  std::function<ChannelPool()> make_pool = nullptr;              // instead of connecting to the targets
+  Ranks* ranks = nullptr;                                        // nullptr: nobody else measures with us
 };
 
 class PointRun {
@@ -48,6 +50,9 @@ class PointRun {
  private:
   absl::StatusOr<ChannelPool> MakePool(const ChannelPlan& plan);
   absl::Status MeasureWith(const ChannelPool& pool, const ChannelPlan& plan);
+  TlsTrial TryServers() const;
+  bool IsOfNoUse() const;
+  std::string WhyNoConnection() const;
   PointResult Fail(std::string why);
   void WaitForOldConnections();
   void WaitForLostAttempts();

@@ -8,6 +8,7 @@
 #include "cqbench/process.h"
 #include "cqbench/self_check.h"
 #include "cqbench/statistics.h"
+#include "src/channel/credentials.h"
 #include "src/client/baselines.h"
 #include "src/client/point_run.h"
 #include "src/client/rate_trial.h"
@@ -32,9 +33,12 @@ class Sweep {
         goals_(goals),
         interrupt_(interrupt),
         observer_(observer),
-        servers_(config),
-        setting_{config,  endpoints, interrupt, observer.progress, AsksServers(config, ranks) ? &servers_ : nullptr,
-                 nullptr, ranks},
+        credentials_(ClientCredentials(config.security)),
+        servers_(config, credentials_),
+        setting_{config,       endpoints,
+                 interrupt,    observer.progress,
+                 credentials_, AsksServers(config, ranks) ? &servers_ : nullptr,
+                 nullptr,      ranks},
         baselines_(setting_) {
     std::vector<int> slots;
     for (const Load& load : config.points) slots.push_back(load.slots);
@@ -80,8 +84,8 @@ class Sweep {
   // A trial of the search is a point like any other; only the draw of its due times is its own.
   void Search() {
     RunConfig config = config_;
-    const PointSetting setting{config,           setting_.endpoints, setting_.interrupt, setting_.progress,
-                               setting_.servers, setting_.make_pool};
+    const PointSetting setting{config,       setting_.endpoints, setting_.interrupt, setting_.progress,
+                               credentials_, setting_.servers,   setting_.make_pool};
     const auto measure = [&](double rate) {
       const PointResult* const point = MeasurePoint(setting, {config_.points.front().slots, rate});
       ++config.schedule.seed;
@@ -145,6 +149,7 @@ class Sweep {
   const RunGoals& goals_;
   Interrupt& interrupt_;
   const RunObserver& observer_;
+  const std::shared_ptr<grpc::ChannelCredentials> credentials_;
   ControlClients servers_;
   const PointSetting setting_;
   Baselines baselines_;

@@ -12,6 +12,7 @@
 #include "absl/strings/str_cat.h"
 #include "cqbench/proto/server_reflection.grpc.pb.h"
 #include "src/channel/channel_pool.h"
+#include "src/channel/credentials.h"
 #include "src/channel/poll.h"
 
 namespace cqbench {
@@ -141,7 +142,7 @@ absl::StatusOr<std::shared_ptr<const Descriptors>> Fetch(Conversation& server, c
 
 absl::StatusOr<std::shared_ptr<const Descriptors>> ReflectService(const RunConfig& config, const std::string& service) {
   const std::string target = config.targets.front().ToString();
-  const auto channel = grpc::CreateCustomChannel(target, grpc::InsecureChannelCredentials(), ChannelArguments(config));
+  const auto channel = grpc::CreateCustomChannel(target, ClientCredentials(config.security), ChannelArguments(config));
   const Nanos deadline = NowNs() + config.connect_timeout_ns;
   for (const absl::string_view version : {"v1", "v1alpha"}) {
     Conversation server(channel, config, version, deadline);

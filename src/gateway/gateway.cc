@@ -146,7 +146,8 @@ absl::StatusOr<ChannelPool> ChannelsOf(const GatewayConfig& config, PingServer& 
   run.targets = {config.target ? *config.target : server.listening().front()};
   const auto never = [] { return false; };
   const auto always = [] { return true; };
-  return ChannelPool::Connect(run, PlanChannels(config.policy, config.channels, 1), never, always);
+  return ChannelPool::Connect(run, PlanChannels(config.policy, config.channels, 1), grpc::InsecureChannelCredentials(),
+                              never, always);
 }
 
 }  // namespace

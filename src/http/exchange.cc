@@ -3,6 +3,7 @@
 #include <utility>
 
 #include "src/http/session.h"
+#include "src/http/status.h"
 
 namespace cqbench {
 namespace {
@@ -10,9 +11,8 @@ namespace {
 // Whose handler runs on this thread.
 thread_local const HttpExchange* handling = nullptr;
 
-constexpr int kUnanswered = 500;
 // Memory that a large late answer took is not kept.
-constexpr size_t kKeptBytes = 64 << 10;
+constexpr size_t kKeptOfAnswer = 64 << 10;
 
 }  // namespace
 
@@ -119,7 +119,7 @@ Session* HttpExchange::Deliver() {
   switch (std::exchange(late_, Late::kNothing)) {
     case Late::kAnswer:
       if (session != nullptr) OnAnswer({late_status_, late_type_, late_allow_}, late_body_);
-      if (late_body_.capacity() > kKeptBytes) std::string().swap(late_body_);
+      if (late_body_.capacity() > kKeptOfAnswer) std::string().swap(late_body_);
       OnReleased();
       return session;
     case Late::kBegin:

@@ -6,17 +6,13 @@
 
 #include "src/http/http1_parser.h"
 #include "src/http/session.h"
+#include "src/http/status.h"
 
 namespace cqbench {
 namespace {
 
-constexpr int kTimeout = 408;
-constexpr int kBadRequest = 400;
-constexpr int kTooLarge = 413;
-constexpr int kExpectationFailed = 417;
-constexpr int kHeadTooLarge = 431;
 // Memory that a large request took is not kept for the next one.
-constexpr size_t kKeptBytes = 64 << 10;
+constexpr size_t kKeptOfRequest = 64 << 10;
 
 bool HasBody(int status) {
   return status != 204 && status != 304;
@@ -148,7 +144,7 @@ class Http1Session final : public Session {
     busy_ = false;
     exchange_->Recycle();
     if (!keep_alive_ || draining_) ended_ = true;
-    if (body_.capacity() > kKeptBytes) std::string().swap(body_);
+    if (body_.capacity() > kKeptOfRequest) std::string().swap(body_);
     since_ = loop_.now;
   }
 

@@ -6,15 +6,13 @@
 #include <boost/beast/http/status.hpp>
 #include <limits>
 
+#include "src/http/status.h"
+
 namespace cqbench {
 namespace {
 
 namespace beast = boost::beast;
 namespace http = boost::beast::http;
-
-constexpr int kBadRequest = 400;
-constexpr int kTooLarge = 413;
-constexpr int kNotImplemented = 501;
 
 std::string_view View(beast::string_view text) {
   return {text.data(), text.size()};

@@ -10,14 +10,11 @@
 #include <utility>
 #include <vector>
 
+#include "src/http/status.h"
+
 namespace cqbench {
 namespace {
 
-constexpr int kBadRequest = 400;
-constexpr int kTimeout = 408;
-constexpr int kTooLarge = 413;
-constexpr int kExpectationFailed = 417;
-constexpr int kHeadTooLarge = 431;
 // A header list that many times as long as may be ends the connection: decoding it is the attack.
 constexpr size_t kHopelessHeaders = 4;
 // What all unfinished request bodies of a connection may take together, in largest bodies.
@@ -25,7 +22,7 @@ constexpr size_t kBodiesAtOnce = 4;
 // Each header counts with that much beside its text (RFC 9113, 6.5.2).
 constexpr size_t kHeaderOverhead = 32;
 // How long a client may go on sending a request that was refused.
-constexpr Nanos kLingerNs = 2 * kNanosPerSecond;
+constexpr Nanos kRefusedLingerNs = 2 * kNanosPerSecond;
 // Memory that a large request or answer took is not kept for the next one.
 constexpr size_t kKeptBytes = 16 << 10;
 
@@ -129,7 +126,7 @@ void Http2Session::CheckTimes(Http2Stream& stream) {
   const Nanos age = loop_.now - stream.since;
   if (stream.refused) {
     // Not at once: some clients drop an answer whose stream is reset before they have sent all of their request.
-    if (age >= kLingerNs) Reset(stream, NGHTTP2_NO_ERROR);
+    if (age >= kRefusedLingerNs) Reset(stream, NGHTTP2_NO_ERROR);
   } else if (!stream.dispatched && age >= options.request_ns) {
     loop_.counts.timed_out.Add();
     stream.headers_done ? Refuse(stream, kTimeout) : Reset(stream, NGHTTP2_CANCEL);

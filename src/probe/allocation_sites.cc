@@ -142,14 +142,6 @@ AllocationSites DescribeAllocationSites(const std::vector<AllocationStack>& stac
   return described;
 }
 
-double AllocationSites::AllocationsOf(const AllocationSite& site) const {
-  return site.allocations_share * static_cast<double>(allocations) / static_cast<double>(std::max<uint64_t>(calls, 1));
-}
-
-double AllocationSites::BytesOf(const AllocationSite& site) const {
-  return site.bytes_share * static_cast<double>(bytes) / static_cast<double>(std::max<uint64_t>(calls, 1));
-}
-
 std::string FoldAllocationStacks(const std::vector<AllocationStack>& stacks) {
   uint64_t sampled = 0;
   for (const AllocationStack& stack : stacks) sampled += stack.bytes;

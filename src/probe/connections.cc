@@ -210,6 +210,18 @@ void RemoveOwn(std::vector<OpenConnection>& connections) {
   });
 }
 
+bool IsLocal(const Target& target) {
+  const auto endpoints = ResolveTargets({target});
+  if (target.is_unix() || !endpoints.ok()) return target.is_unix();
+  return std::all_of(endpoints->begin(), endpoints->end(), [](const Endpoint& endpoint) {
+    if (endpoint.address.ss_family == AF_INET6) {
+      return IN6_IS_ADDR_LOOPBACK(&reinterpret_cast<const sockaddr_in6&>(endpoint.address).sin6_addr) != 0;
+    }
+    const auto& v4 = reinterpret_cast<const sockaddr_in&>(endpoint.address);
+    return ntohl(v4.sin_addr.s_addr) >> 24 == IN_LOOPBACKNET;
+  });
+}
+
 std::optional<std::vector<OpenConnection>> FindAccepted(const std::vector<Target>& listening) {
   return FindSockets([&](int fd, const sockaddr_storage& /*peer*/) {
     const auto local = AddressOf(fd, getsockname);

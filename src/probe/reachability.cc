@@ -84,7 +84,7 @@ std::string ExplainNoConnection(const std::vector<Endpoint>& endpoints) {
     Plain plain(endpoint);
     last_error = plain.error();
     if (last_error != 0) continue;
-    if (plain.SpeaksTls()) return "the server speaks TLS; this client speaks HTTP/2 without it";
+    if (plain.SpeaksTls()) return "the server speaks TLS, and this client does only with --tls";
     return "a plain connection works, gRPC's does not: is it a gRPC server, are channel arguments right?";
   }
   return std::strerror(last_error);

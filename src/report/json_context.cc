@@ -1,6 +1,8 @@
+#include <algorithm>
 #include <cmath>
 
 #include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
 #include "src/report/json_parts.h"
 
 namespace cqbench {
@@ -36,6 +38,9 @@ Json Server(const ServerInfo& s) {
   }
   json["counts_allocations"] = s.counts_allocations;
   json["deadlock_detection"] = s.deadlock_detection;
+  if (!s.security.empty()) json["security"] = s.security;
+  if (!s.tls_min_version.empty()) json["tls_min_version"] = s.tls_min_version;
+  if (!s.tls_ciphers.empty()) json["tls_ciphers"] = s.tls_ciphers;
   json["boot_id"] = s.boot_id;
   json["cpus"] = s.cpus;
   json["cpu_model"] = s.cpu_model;
@@ -75,6 +80,26 @@ void AddCall(Json& json, const RunContext& c) {
   json["answers"] = call.answers;
 }
 
+// One value, as a rule; several where connections came out differently.
+std::string Negotiated(const RunContext& c, std::string NegotiatedTls::*field) {
+  std::vector<std::string> values;
+  for (const NegotiatedTls& each : c.negotiated) {
+    if (std::find(values.begin(), values.end(), each.*field) == values.end()) values.push_back(each.*field);
+  }
+  return absl::StrJoin(values, ",");
+}
+
+void AddSecurity(Json& json, const RunContext& c) {
+  if (c.security.empty()) return;
+  json["security"] = c.security;
+  json["tls_min_version"] = c.tls_min_version;
+  if (!c.tls_ciphers.empty()) json["tls_ciphers"] = c.tls_ciphers;
+  if (c.negotiated.empty()) return;
+  json["tls_version"] = Negotiated(c, &NegotiatedTls::version);
+  json["tls_cipher"] = Negotiated(c, &NegotiatedTls::cipher);
+  json["tls_alpn"] = Negotiated(c, &NegotiatedTls::alpn);
+}
+
 void AddLoop(Json& json, const RunContext& c) {
   json["loop"] = c.open_loop ? "open" : "closed";
   if (c.open_loop) {
@@ -111,6 +136,7 @@ Json JsonContext(const Result& result) {
   json["boot_id"] = c.boot_id;
   json["clock_source"] = c.clock_source;
   json["target"] = c.target;
+  AddSecurity(json, c);
   AddMethod(json, c);
   AddCall(json, c);
   json["api"] = c.api;

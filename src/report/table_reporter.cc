@@ -148,15 +148,27 @@ std::string MainTable(const Result& result, const Points& points) {
   return AlignTable(rows);
 }
 
+// As negotiated, in the order in which it was first seen.
+std::string SecurityWords(const RunContext& c) {
+  if (c.security.empty()) return "";
+  std::vector<std::string> kinds;
+  for (const NegotiatedTls& each : c.negotiated) {
+    kinds.push_back(absl::StrCat(each.mutual ? "mutual " : "", each.version, " ", each.cipher,
+                                 each.alpn.empty() ? "" : absl::StrCat(" ALPN ", each.alpn)));
+  }
+  return absl::StrCat(", ", kinds.empty() ? "TLS" : absl::StrJoin(kinds, " and "));
+}
+
 }  // namespace
 
 std::string FormatTable(const Result& result) {
   const RunContext& c = result.context;
   const Points points = MedianOverRepetitions(result.points);
-  std::string text = absl::StrCat("Benchmark Results Summary: ", SeriesName(c), " on ", c.target, ", ",
-                                  c.http_version.empty() ? absl::StrCat("gRPC ", c.grpc_version) : c.http_version,
-                                  c.repetitions > 1 ? absl::StrCat(", median of ", c.repetitions, " repetitions") : "",
-                                  "\n", MainTable(result, points));
+  std::string text =
+      absl::StrCat("Benchmark Results Summary: ", SeriesName(c), " on ", c.target, ", ",
+                   c.http_version.empty() ? absl::StrCat("gRPC ", c.grpc_version) : c.http_version, SecurityWords(c),
+                   c.repetitions > 1 ? absl::StrCat(", median of ", c.repetitions, " repetitions") : "", "\n",
+                   MainTable(result, points));
   if (!result.points.empty() && result.points.front().rank) {
     const RankResult& rank = *result.points.front().rank;
     absl::StrAppend(&text, "rank ", rank.index, " of ", rank.count, ": what this client did itself\n");

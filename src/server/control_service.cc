@@ -63,6 +63,11 @@ grpc::Status ControlBackend::Describe(v1::ServerDescription& answer) const {
     answer.add_channel_args(
         absl::StrCat(arg.key, "=", number ? absl::StrCat(*number) : std::get<std::string>(arg.value)));
   }
+  if (const Security& security = config_.security; security.tls) {
+    answer.set_security(security.ca.name.empty() ? "tls" : "mutual-tls");
+    answer.set_tls_min_version(std::string(ToString(security.min_version)));
+    answer.set_tls_ciphers(CipherList(security));
+  }
   answer.set_service_time_ns(config_.service_time.mean_ns);
   answer.set_service_time_exponential(config_.service_time.exponential);
   answer.set_service_time_waits(config_.service_time.wait);

@@ -2,7 +2,6 @@
 
 #include <grpcpp/ext/proto_server_reflection_plugin.h>
 #include <grpcpp/health_check_service_interface.h>
-#include <grpcpp/security/server_credentials.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -13,6 +12,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "cqbench/connections.h"
+#include "src/channel/credentials.h"
 
 namespace cqbench {
 namespace {
@@ -94,8 +94,9 @@ void ConfigureBuilder(const ServerConfig& config, grpc::ServerBuilder& builder, 
   // switch of the process, which may have had another server before.
   grpc::EnableDefaultHealthCheckService(config.api == ServerApi::kCallback);
   ports.assign(config.listen.size(), 0);
+  const auto credentials = ServerCredentials(config.security);
   for (size_t i = 0; i < config.listen.size(); ++i) {
-    builder.AddListeningPort(config.listen[i].ToString(), grpc::InsecureServerCredentials(), &ports[i]);
+    builder.AddListeningPort(config.listen[i].ToString(), credentials, &ports[i]);
   }
   builder.AddChannelArgument(GRPC_ARG_ALLOW_REUSEPORT, 0);
   // Newer releases (seen on 1.83) cancel calls at random once a thousand wait for a posted request. What may be in

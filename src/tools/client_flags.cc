@@ -14,6 +14,7 @@
 #include "src/tools/http_flags.h"
 #include "src/tools/load_flags.h"
 #include "src/tools/method_flags.h"
+#include "src/tools/tls_flags.h"
 
 namespace cqbench {
 namespace {
@@ -61,6 +62,7 @@ class ClientFlags {
     app_.set_version_flag("--version", VersionLine("grpc_ping_client"));
     app_.formatter(std::make_shared<PlainFormatter>());
     AddTarget();
+    tls_.emplace(app_, options_.run.security, TlsEnd::kClient);
     method_.emplace(app_, options_.run);
     call_.emplace(app_, options_.call, options_.run);
     http_.emplace(app_, options_.run);
@@ -179,6 +181,7 @@ class ClientFlags {
       if (!target.is_unix() && target.port == 0)
         BadCombination("--host", target.ToString() + " has port 0: 1 to 65535 are accepted");
     }
+    tls_->Resolve();
     ResolveApi();
     ResolveMethod();
     ResolvePolicy();
@@ -226,6 +229,7 @@ class ClientFlags {
       if (option->count() == 0 || !IsHttp(run.api)) continue;
       BadCombination(option->get_name(), absl::StrCat("is gRPC's, not for --api ", api));
     }
+    if (run.security.tls && IsHttp(run.api)) BadCombination("--tls", absl::StrCat("is gRPC's, not for --api ", api));
     if (cq && threads_->count() == 0) run.threads = typed_.max_async_clients;
   }
 
@@ -272,6 +276,7 @@ class ClientFlags {
   Typed typed_;
   ClientOptions options_;
   std::vector<std::string> from_ghz_;
+  std::optional<TlsFlags> tls_;
   std::optional<MethodFlags> method_;
   std::optional<ClientCallFlags> call_;
   std::optional<HttpFlags> http_;

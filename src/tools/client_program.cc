@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <csignal>
 #include <cstdio>
+#include <cstdlib>
 #include <memory>
 #include <string>
 #include <utility>
@@ -16,10 +17,12 @@
 #include "cqbench/reporter.h"
 #include "cqbench/runner.h"
 #include "cqbench/self_check.h"
+#include "cqbench/tls.h"
 #include "src/ranks/live_merge.h"
 #include "src/tools/client_flags.h"
 #include "src/tools/output_file.h"
 #include "src/tools/progress.h"
+#include "src/tools/tls_flags.h"
 
 namespace cqbench {
 namespace {
@@ -61,6 +64,24 @@ void DescribeCall(const CallSpec& spec, const CallFacts& facts, CallContext& con
   context.answers = spec.expect ? "compared" : spec.check_answers ? "parsed" : "bytes";
 }
 
+void DescribeSecurity(const Security& security, RunContext& context) {
+  if (!security.tls) return;
+  context.security = "tls";
+  context.tls_min_version = std::string(ToString(security.min_version));
+  context.tls_ciphers = CipherList(security);
+}
+
+// As the connections came out; both are one when they differ, which is said by their number.
+void TakeNegotiated(const std::vector<PointResult>& points, RunContext& context) {
+  for (const PointResult& point : points) {
+    for (const NegotiatedTls& each : point.negotiated) {
+      if (each.mutual) context.security = "mutual-tls";
+      auto& all = context.negotiated;
+      if (std::find(all.begin(), all.end(), each) == all.end()) all.push_back(each);
+    }
+  }
+}
+
 void DescribeLoop(const ClientOptions& options, RunContext& context) {
   if (!options.goals.objective.empty()) context.objective = options.goals.objective.ToString();
   context.open_loop = options.run.points.front().open();
@@ -92,6 +113,7 @@ RunContext DescribeRun(int argc, const char* const* argv, const ClientOptions& o
   DescribeMessages(run, context);
   if (run.http != nullptr) DescribeHttp(run, context);
   DescribeLoop(options, context);
+  DescribeSecurity(run.security, context);
   for (const Metadata& each : run.metadata) context.metadata.push_back(each.key);
   for (const ChannelArg& arg : run.channel_args) {
     const int* number = std::get_if<int>(&arg.value);
@@ -109,6 +131,7 @@ void Take(const SweepResult& sweep, Result& result) {
   result.notes = sweep.notes;
   result.find_rate = sweep.find_rate;
   result.partial = sweep.partial;
+  TakeNegotiated(sweep.points, result.context);
   result.context.repetitions = std::max(sweep.repetitions, 1);
 }
 
@@ -199,6 +222,12 @@ class Client {
                                    GrpcVersion()),
                       kExitUsage);
     }
+    // gRPC would log each handshake that fails, in OpenSSL's words, beside the line that says why.
+    if (options_.run.security.tls) setenv("GRPC_VERBOSITY", "NONE", /*overwrite=*/0);
+    if (const absl::Status begun = BeginTls(options_.run.security); !begun.ok()) {
+      return Complain(begun.message(), absl::IsInvalidArgument(begun) ? kExitUsage : kExitFailure);
+    }
+    if (const std::string why = WarnOfCertificate(options_.run.security); !why.empty()) Complain("warning: " + why, 0);
     const auto endpoints = CheckRunnable(options_.run);
     if (absl::IsNotFound(endpoints.status())) {
       return Complain(absl::StrCat("--host: ", endpoints.status().message()), kExitUsage);

@@ -46,7 +46,7 @@ GatewayFlags::GatewayFlags(CLI::App& app) {
 }
 
 std::optional<GatewayConfig> GatewayFlags::Resolve(MessageHolder messages) const {
-  if (http_->count() == 0) {
+  if (!given()) {
     for (const CLI::Option* option : {threads_, transcoder_, backend_, target_, channels_, policy_, deadline_}) {
       if (option->count() > 0) BadCombination(option->get_name(), "needs --http");
     }

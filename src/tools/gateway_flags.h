@@ -13,6 +13,7 @@ class GatewayFlags {
  public:
   // Adds the options to `app`, which must outlive this.
   explicit GatewayFlags(CLI::App& app);
+  bool given() const { return http_->count() > 0; }
   // After parsing. Nothing: no front is wanted. Throws CLI errors.
   std::optional<GatewayConfig> Resolve(MessageHolder messages) const;
 

@@ -44,9 +44,7 @@ class Reader {
     Load();
     Data();
     Metadata();
-    if (!Take("insecure", &Json::is_boolean).value_or(false).get<bool>()) {
-      flags_.notes.push_back("insecure: is not true, but connections are made without TLS all the same");
-    }
+    Tls();
     for (const auto& [key, value] : json_.items()) unused_.push_back(key);
     if (!unused_.empty()) {
       flags_.notes.push_back(absl::StrCat("not used, for want of a counterpart: ", absl::StrJoin(unused_, ", ")));
@@ -135,6 +133,17 @@ class Reader {
     for (const auto& [key, value] : metadata.items()) {
       if (value.is_string()) flags_.arguments.push_back(absl::StrCat("--header=", key, ": ", value.get<std::string>()));
     }
+  }
+
+  // What ghz does unless it is told otherwise.
+  void Tls() {
+    if (Take("insecure", &Json::is_boolean).value_or(false).get<bool>()) return;
+    if (!Given("--tls")) flags_.arguments.push_back("--tls");
+    flags_.notes.push_back("insecure: is not true, so connections are made with --tls");
+    Copy("cacert", "--tls-ca");
+    Copy("cert", "--tls-cert");
+    Copy("key", "--tls-key");
+    Copy("cname", "--tls-server-name");
   }
 
   Json json_;

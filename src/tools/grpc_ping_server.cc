@@ -2,14 +2,18 @@
 
 #include <cstdio>
 #include <string>
+#include <vector>
 
 #include "absl/strings/str_cat.h"
+#include "cqbench/connections.h"
 #include "cqbench/gateway.h"
 #include "cqbench/interrupt.h"
 #include "cqbench/process.h"
 #include "cqbench/reporter.h"
 #include "cqbench/server.h"
+#include "cqbench/tls.h"
 #include "src/tools/server_flags.h"
+#include "src/tools/tls_flags.h"
 
 namespace cqbench {
 namespace {
@@ -31,6 +35,11 @@ std::string Describe(const ServerConfig& config) {
     absl::StrAppend(&text, ", service time ", FormatDuration(time.mean_ns), time.exponential ? " exponential" : "",
                     time.wait ? " waiting" : "");
   }
+  if (const Security& security = config.security; security.tls) {
+    absl::StrAppend(&text, ", TLS ", ToString(security.min_version), " or newer",
+                    security.ca.name.empty() ? "" : " with client certificates");
+    if (!security.ciphers.empty()) absl::StrAppend(&text, ", ", CipherList(security));
+  }
   if (config.stand_in) absl::StrAppend(&text, ", stand-in for ", config.stand_in->path);
   for (const ChannelArg& arg : config.channel_args) {
     const int* number = std::get_if<int>(&arg.value);
@@ -50,6 +59,23 @@ std::string Describe(const GatewayConfig& config) {
   return text;
 }
 
+int Complain(absl::string_view what, int exit_code) {
+  std::fprintf(stderr, "grpc_ping_server: %.*s\n", static_cast<int>(what.size()), what.data());
+  return exit_code;
+}
+
+// What is not refused, but should be known.
+void Warn(const ServerConfig& config, const std::vector<Target>& addresses) {
+  if (const std::string why = WarnOfCertificate(config.security); !why.empty()) Complain("warning: " + why, 0);
+  for (const Target& target : addresses) {
+    if (config.security.tls || IsLocal(target)) continue;
+    Complain(absl::StrCat("warning: ", target.ToString(),
+                          " can be reached from other machines, without TLS (--tls): "
+                          "anybody there may call, and read what is sent"),
+             0);
+  }
+}
+
 void PrintCounts(const HttpCounts& counts) {
   const auto of = [&](size_t answers) { return static_cast<unsigned long long>(counts.answers[answers - 1]); };
   std::printf("answered over HTTP: %llu 2xx, %llu 4xx, %llu 5xx; %llu connections\n", of(2), of(4), of(5),
@@ -67,17 +93,18 @@ int Main(int argc, const char* const* argv) {
   if (!parsed.options->call.method.empty()) {
     auto stand_in = MakeStandIn(parsed.options->call);
     if (!stand_in.ok()) {
-      std::fprintf(stderr, "grpc_ping_server: %s\n", std::string(stand_in.status().message()).c_str());
-      return kExitUsage;
+      return Complain(stand_in.status().message(), kExitUsage);
     }
     config.stand_in = *std::move(stand_in);
+  }
+  if (const absl::Status begun = BeginTls(config.security); !begun.ok()) {
+    return Complain(begun.message(), absl::IsInvalidArgument(begun) ? kExitUsage : kExitFailure);
   }
   SetDeadlockDetection(parsed.options->deadlock_detection);
   WarnOfUnknownChannelArgs("grpc_ping_server", config.channel_args);
   AllocationReport allocations(parsed.options->allocations);
   if (const absl::Status begun = allocations.Begin(); !begun.ok()) {
-    std::fprintf(stderr, "grpc_ping_server: %s\n", std::string(begun.message()).c_str());
-    return kExitUsage;
+    return Complain(begun.message(), kExitUsage);
   }
   RaiseDescriptorLimit();  // a connection is a descriptor
   auto server = StartServer(config);
@@ -87,6 +114,7 @@ int Main(int argc, const char* const* argv) {
                  std::string(server.status().message()).c_str());
     return usage ? kExitUsage : kExitFailure;
   }
+  if (const std::string why = WhyNotKept(config.security); !why.empty()) return Complain(why, kExitFailure);
   std::unique_ptr<Gateway> gateway;
   if (parsed.options->gateway) {
     auto started = Gateway::Start(*parsed.options->gateway, **server);
@@ -97,6 +125,9 @@ int Main(int argc, const char* const* argv) {
     }
     gateway = *std::move(started);
   }
+  std::vector<Target> reached = (*server)->listening();
+  if (gateway) reached.push_back(gateway->address());
+  Warn(config, reached);
   std::printf("%s\n", Describe(config).c_str());
   if (gateway) std::printf("%s\n", Describe(*parsed.options->gateway).c_str());
   for (const Target& target : (*server)->listening()) std::printf("listening on %s\n", target.ToString().c_str());

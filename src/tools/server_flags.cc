@@ -2,6 +2,7 @@
 
 #include "src/tools/call_flags.h"
 #include "src/tools/gateway_flags.h"
+#include "src/tools/tls_flags.h"
 
 namespace cqbench {
 namespace {
@@ -25,6 +26,7 @@ class ServerFlags {
             ->take_all();
     listen_->excludes(host_);
     listen_->excludes(port_);
+    tls_flags_.emplace(app_, config_.security, TlsEnd::kServer);
     api_option_ =
         AddChoice(app_, "--api", api_, {"cq", "callback", "sync", "generic"},
                   "server API: completion queues, reactors, thread pool, or completion queues with byte buffers, which "
@@ -87,6 +89,10 @@ class ServerFlags {
  private:
   void Resolve() {
     ResolveAddresses();
+    tls_flags_->Resolve();
+    if (config_.security.tls && gateway_flags_->given()) {
+      BadCombination("--tls", "not together with --http, which speaks HTTP without it");
+    }
     allocation_flags_->Resolve();
     ResolveCall();
     config_.api = api_ == "callback"  ? ServerApi::kCallback
@@ -156,6 +162,7 @@ class ServerFlags {
   CLI::App app_;
   ServerConfig config_;
   AllocationOptions allocations_;
+  std::optional<TlsFlags> tls_flags_;
   std::optional<AllocationFlags> allocation_flags_;
   std::optional<GatewayFlags> gateway_flags_;
   CallSpec spec_;

@@ -38,6 +38,11 @@ constexpr Counterpart kCounterparts[] = {
     {"-o", "--output", ""},
     {"-O", "--format", ""},
     {"-p", "--port", ""},
+    {"--cacert", "--tls-ca", ""},
+    {"--cert", "--tls-cert", ""},
+    {"--key", "--tls-key", ""},
+    {"--cname", "--tls-server-name", ""},
+    {"--servername", "--tls-server-name", ""},
 };
 
 bool Has(const CLI::App& app, absl::string_view flag) {

@@ -85,7 +85,7 @@ def test_samples_are_of_the_cpu_that_the_kernel_accounts(tmp_path: Path) -> None
     bill = read(output)
     sampled = figure(bill, "program", "total", "cpu-sampled-ns")["median"]
     spent = sum(figure(bill, "program", "total", f"cpu-{mode}-ns")["median"] for mode in ("user", "system"))
-    assert sampled == pytest.approx(spent, rel=0.3)
+    assert sampled == pytest.approx(spent, rel=0.5)  # four standard deviations of some 70 samples
     assert figure(bill, "program", "cpu", "program")["median"] > 0.8 * sampled
     lines = [line.rsplit(" ", 1) for line in folded.read_text().splitlines()]
     assert sum(int(count) for _, count in lines) == pytest.approx(sampled, rel=0.05)

@@ -63,7 +63,7 @@ class ControlClientsTest : public testing::Test {
 TEST_F(ControlClientsTest, ASlowAnswerCostsOnePointOnly) {
   Start(&control_);
   control_.slow = true;
-  ControlClients clients(config_);
+  ControlClients clients(config_, grpc::InsecureChannelCredentials());
   EXPECT_FALSE(clients.Connect());
   EXPECT_THAT(clients.absence(), HasSubstr("did not answer within 2s"));
   EXPECT_THAT(clients.notes(), IsEmpty()) << "it is the point's";
@@ -81,7 +81,7 @@ TEST_F(ControlClientsTest, ASlowAnswerCostsOnePointOnly) {
 
 TEST_F(ControlClientsTest, AServerWithoutTheServiceIsAskedOnce) {
   Start(nullptr);
-  ControlClients clients(config_);
+  ControlClients clients(config_, grpc::InsecureChannelCredentials());
   EXPECT_FALSE(clients.Connect());
   EXPECT_THAT(clients.notes(), testing::ElementsAre(HasSubstr("has no control service")));
   EXPECT_EQ(clients.absence(), "");
@@ -95,7 +95,7 @@ TEST_F(ControlClientsTest, AServerWithoutTheServiceIsAskedOnce) {
 // After a point that failed in between.
 TEST_F(ControlClientsTest, ConnectingAgainBeginsAnew) {
   Start(&control_);
-  ControlClients clients(config_);
+  ControlClients clients(config_, grpc::InsecureChannelCredentials());
   ASSERT_TRUE(clients.Connect());
   ASSERT_TRUE(clients.Connect());
   EXPECT_EQ(clients.SampleAll(std::nullopt).get().size(), 1u);
@@ -103,7 +103,7 @@ TEST_F(ControlClientsTest, ConnectingAgainBeginsAnew) {
 
 TEST_F(ControlClientsTest, AServerThatHasGoneIsAskedAgain) {
   Start(&control_);
-  ControlClients clients(config_);
+  ControlClients clients(config_, grpc::InsecureChannelCredentials());
   ASSERT_TRUE(clients.Connect());
   clients.Disconnect();
   server_->Shutdown(std::chrono::system_clock::now());
@@ -126,7 +126,7 @@ TEST(ControlClientsOfAFront, AskAtTheGrpcAddress) {
   config.targets = {*ParseTarget("127.0.0.1:8080", 0)};
   EXPECT_THAT(ControlClients::Addresses(config), IsEmpty());
   config.control = {address};
-  ControlClients clients(config);
+  ControlClients clients(config, grpc::InsecureChannelCredentials());
   ASSERT_TRUE(clients.Connect()) << clients.absence();
   EXPECT_THAT(clients.servers().at(0).fronts, testing::ElementsAre("127.0.0.1:8080"));
   const auto passed_on = grpc::CreateChannel(address.ToString(), grpc::InsecureChannelCredentials());

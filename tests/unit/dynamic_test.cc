@@ -218,6 +218,16 @@ TEST(GhzConfig, WithARateItIsAnOpenLoop) {
                                                               "--interval=10", "--warmup=0"));
 }
 
+TEST(GhzConfig, TlsUnlessItSaysInsecure) {
+  const std::string path = Write("tls.json", R"({"call": "a.S/M", "cacert": "ca.pem", "cname": "x", "skipTLS": true})");
+  const auto flags = ReadGhzConfig(path, {});
+  EXPECT_THAT(flags->arguments, testing::UnorderedElementsAre("--call=a.S/M", "--warmup=0", "--tls", "--tls-ca=ca.pem",
+                                                              "--tls-server-name=x"));
+  EXPECT_THAT(flags->notes, ElementsAre(HasSubstr("--tls"), HasSubstr("skipTLS")));
+  EXPECT_THAT(ReadGhzConfig(path, {"--tls", "--tls-ca=mine"})->arguments,
+              testing::UnorderedElementsAre("--call=a.S/M", "--warmup=0", "--tls-server-name=x"));
+}
+
 TEST(GhzConfig, BadFiles) {
   EXPECT_FALSE(ReadGhzConfig("/nowhere", {}).ok());
   EXPECT_FALSE(ReadGhzConfig(Write("toml.json", "call = 'x'"), {}).ok());

@@ -102,7 +102,7 @@ std::string ErrorOf(const std::string& text) {
 }
 
 using Buckets = std::vector<std::pair<size_t, uint64_t>>;
-Buckets BucketsOf(const Histogram& histogram) {
+Buckets IndexedBuckets(const Histogram& histogram) {
   Buckets buckets;
   histogram.ForEachBucket([&](size_t index, uint64_t count) { buckets.emplace_back(index, count); });
   return buckets;
@@ -122,7 +122,7 @@ TEST(HdrDecoding, GivesBackEveryBucketAndPercentile) {
     const Histogram histogram = ManyValues(seed);
     const auto decoded = DecodeHdr(EncodeHdr(histogram));
     ASSERT_TRUE(decoded.ok()) << decoded.status();
-    EXPECT_EQ(BucketsOf(*decoded), BucketsOf(histogram));
+    EXPECT_EQ(IndexedBuckets(*decoded), IndexedBuckets(histogram));
     EXPECT_EQ(decoded->Count(), histogram.Count());
     for (double percent : {0.1, 50.0, 99.0}) {
       EXPECT_EQ(decoded->ValueAtPercentile(percent), histogram.ValueAtPercentile(percent));
@@ -139,7 +139,7 @@ TEST(HdrDecoding, GivesBackTheFirstAndTheLastBucket) {
   histogram.Record(Histogram::kMaxTrackableNs, 100'000'000);
   const auto decoded = DecodeHdr(EncodeHdr(histogram));
   ASSERT_TRUE(decoded.ok()) << decoded.status();
-  EXPECT_EQ(BucketsOf(*decoded), (Buckets{{0, 3}, {Histogram::kBuckets - 1, 100'000'000}}));
+  EXPECT_EQ(IndexedBuckets(*decoded), (Buckets{{0, 3}, {Histogram::kBuckets - 1, 100'000'000}}));
   EXPECT_EQ(decoded->Max(), Histogram::kMaxTrackableNs);
 }
 
@@ -151,7 +151,7 @@ TEST(HdrDecoding, AHistogramWithEveryBucketFits) {
   }
   const auto decoded = DecodeHdr(EncodeHdr(histogram));
   ASSERT_TRUE(decoded.ok()) << decoded.status();
-  EXPECT_EQ(BucketsOf(*decoded), BucketsOf(histogram));
+  EXPECT_EQ(IndexedBuckets(*decoded), IndexedBuckets(histogram));
 }
 
 TEST(HdrDecoding, OfNothingIsNothing) {
@@ -165,7 +165,7 @@ TEST(HdrDecoding, ReadsBothWaysToWriteAnEmptyBucket) {
   for (const char* counts : {"0102", "0002"}) {
     const auto decoded = DecodeHdr(WithCounts(counts));
     ASSERT_TRUE(decoded.ok()) << decoded.status();
-    EXPECT_EQ(BucketsOf(*decoded), (Buckets{{1, 1}}));
+    EXPECT_EQ(IndexedBuckets(*decoded), (Buckets{{1, 1}}));
   }
 }
 

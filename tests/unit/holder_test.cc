@@ -10,17 +10,17 @@
 namespace cqbench {
 namespace {
 
-using Message = v1::EchoRequest;
+using Request = v1::EchoRequest;
 
 std::string Long(char c) {
   return std::string(10'000, c);
 }
 
 TEST(Holder, FreshMessagesAreEmptyAndOnTheHeap) {
-  Holder<Message> holder(MessageHolder::kFresh);
+  Holder<Request> holder(MessageHolder::kFresh);
   EXPECT_FALSE(holder.keeps());
   for (int i = 0; i < 100; ++i) {
-    Message& message = holder.Next();
+    Request& message = holder.Next();
     EXPECT_TRUE(message.payload().empty());
     EXPECT_EQ(message.GetArena(), nullptr);
     message.set_payload(Long('x'));
@@ -30,9 +30,9 @@ TEST(Holder, FreshMessagesAreEmptyAndOnTheHeap) {
 }
 
 TEST(Holder, AReusedMessageIsTheSameAsItWasLeft) {
-  Holder<Message> holder(MessageHolder::kReused);
+  Holder<Request> holder(MessageHolder::kReused);
   EXPECT_TRUE(holder.keeps());
-  Message* const first = &holder.Next();
+  Request* const first = &holder.Next();
   first->set_payload("left");
   for (int i = 0; i < 100; ++i) {
     ASSERT_EQ(&holder.Next(), first);
@@ -41,10 +41,10 @@ TEST(Holder, AReusedMessageIsTheSameAsItWasLeft) {
 }
 
 TEST(Holder, MessagesOnAnArenaAreEmptyAndOnIt) {
-  Holder<Message> holder(MessageHolder::kArena);
+  Holder<Request> holder(MessageHolder::kArena);
   EXPECT_FALSE(holder.keeps());
   for (int i = 0; i < 100; ++i) {
-    Message& message = holder.Next();
+    Request& message = holder.Next();
     EXPECT_TRUE(message.payload().empty());
     ASSERT_NE(message.GetArena(), nullptr);
     message.set_payload(Long('x'));
@@ -53,7 +53,7 @@ TEST(Holder, MessagesOnAnArenaAreEmptyAndOnIt) {
 }
 
 TEST(Holder, TheArenaDoesNotGrowFromMessageToMessage) {
-  Holder<Message> holder(MessageHolder::kArena);
+  Holder<Request> holder(MessageHolder::kArena);
   const uint64_t at_first = holder.Next().GetArena()->SpaceUsed();
   EXPECT_GT(at_first, 0u);
   for (int i = 0; i < 1000; ++i) holder.Next();
@@ -62,7 +62,7 @@ TEST(Holder, TheArenaDoesNotGrowFromMessageToMessage) {
 
 TEST(Holder, ThereIsAMessageBeforeTheFirstNext) {
   for (MessageHolder kind : {MessageHolder::kFresh, MessageHolder::kReused, MessageHolder::kArena}) {
-    Holder<Message> holder(kind);
+    Holder<Request> holder(kind);
     holder.Current().set_payload("filled once");
     EXPECT_EQ(holder.Next().payload(), holder.keeps() ? "filled once" : "") << ToString(kind);
   }

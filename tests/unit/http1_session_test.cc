@@ -25,7 +25,7 @@ constexpr const char* kChunked =
     "POST /c HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: Chunked\r\n\r\n"
     "5;ext=\"a;b\"\r\nhello\r\n1\r\n!\r\n0\r\nTrailer: content-length\r\nContent-Type: late/trailer\r\n\r\n";
 
-HttpOptions Small() {
+HttpOptions SmallLimits() {
   HttpOptions options;
   options.max_header_bytes = 512;
   options.max_body_bytes = 1000;
@@ -80,7 +80,7 @@ TEST(Http1Session, WhatIsNoRequestIsRefusedAndEndsTheConnection) {
   for (const Refused& refused : Hostile()) {
     SCOPED_TRACE(refused.what);
     for (const bool byte_by_byte : {false, true}) {
-      MemoryConnection connection(Small());
+      MemoryConnection connection(SmallLimits());
       connection.Feed(kGet);
       ASSERT_EQ(Status(connection.Take()), 200);
       if (byte_by_byte) {
@@ -100,7 +100,7 @@ TEST(Http1Session, WhatIsNoRequestIsRefusedAndEndsTheConnection) {
 }
 
 TEST(Http1Session, LimitsAreTakenToTheByte) {
-  MemoryConnection connection(Small());
+  MemoryConnection connection(SmallLimits());
   const std::string head = "GET / HTTP/1.1\r\nHost: x\r\nX: ";
   connection.Feed(head + std::string(512 - head.size() - 4, 'a') + "\r\n\r\n");
   EXPECT_EQ(Status(connection.Take()), 200);

@@ -132,7 +132,7 @@ class Answers {
   std::deque<HttpStream> streams_;
 };
 
-HttpOptions Small() {
+HttpOptions FuzzLimits() {
   HttpOptions options;
   options.max_header_bytes = 512;
   options.max_body_bytes = 1000;
@@ -143,7 +143,7 @@ HttpOptions Small() {
 // Feeds one input in random pieces, with answers and the end of the client in between. How many requests were handled.
 size_t TryOne(Random& random, const std::string& bytes) {
   Answers answers(random);
-  MemoryConnection connection(Small());
+  MemoryConnection connection(FuzzLimits());
   connection.handle = [&answers](const HttpRequest& request, HttpReply reply) { answers(request, std::move(reply)); };
   size_t written = 0;
   for (size_t at = 0; at < bytes.size();) {

@@ -17,13 +17,13 @@ Json = dict[str, Any]
 Combine = Callable[[Sequence[float]], float]
 
 SUMS = re.compile(
-    r"client_(cpu_(user|system|workers|library|other_threads)_ns|cores_used|threads(_workers|_library)?|(peak_)?rss_bytes"
+    r"client_(connect_cpu_ns|cpu_(user|system|workers|library|other_threads)_ns|cores_used|threads(_workers|_library)?|(peak_)?rss_bytes"
     r"|(minor|major)_page_faults|connections(_with_tcp_nodelay)?|bytes_(sent|received)|retransmissions)"
     r"|chunks_per_second|payload_bytes_(asked_)?per_second|pacers|outstanding_(first|second)_half"
 )
 LEAST = re.compile(r"client_.*_min")
 GREATEST = re.compile(
-    r"client_.*_max|client_busiest_worker_share|client_sample_(before|after)_ns|chunk_gap_max_ns"
+    r"client_.*_max|client_busiest_worker_share|client_sample_(before|after)_ns|client_connect_ns|chunk_gap_max_ns"
     r"|pacer_(lateness_max|margin)_ns|slot_wait_max_ns|largest_burst"
 )
 PER_RPC = re.compile(r"(client|server)_(in)?voluntary_context_switches_per_rpc")

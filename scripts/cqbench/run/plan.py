@@ -8,7 +8,7 @@ import textwrap
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
-from cqbench.run import cpus, layout, toxiproxy
+from cqbench.run import certs, cpus, layout, toxiproxy
 from cqbench.run.fields import Pinning
 from cqbench.run.spec import Experiment, Variant
 from cqbench.run.units import Unit
@@ -34,11 +34,13 @@ PROXY_NOTE = (
 
 @dataclass(frozen=True)
 class Programs:
-    """Where the two programs are, and the proxy. newgrpc: the script that runs one with the newest gRPC."""
+    """Where the two programs are, and the proxy. newgrpc: the script that runs one with the newest gRPC. certs: where
+    flags' {certs} are, while an experiment runs."""
 
     bin: Path
     newgrpc: Path
     toxiproxy: Path = field(default_factory=toxiproxy.program)
+    certs: str = ""
 
     def command(
         self, build: str, program: str, env: tuple[tuple[str, str], ...], tool: tuple[str, ...] = ()
@@ -128,7 +130,8 @@ def server_command(
         return cpus.pinned(command, placement.server)
     layout_flags = layout.server_layout(max(1, len(placement.server))) if experiment.layout == "post" else []
     command = programs.command(variant.build, experiment.program("grpc_ping_server"), variant.server_env)
-    return cpus.pinned([*command, *layout_flags, *variant.server_flags], placement.server)
+    flags = certs.filled(variant.server_flags, programs.certs)
+    return cpus.pinned([*command, *layout_flags, *flags], placement.server)
 
 
 def used_cpus(placement: cpus.Placement) -> tuple[int, ...]:
@@ -178,7 +181,8 @@ def client_command(
     loads = ["--find-rate", experiment.loads[0].search] if experiment.searches else sweep
     durations = ["--warmup", f"{experiment.warmup_s:.9g}", "--interval", f"{experiment.interval_s:.9g}"]
     looks = ["--server-pid", f"{server_pid}"] if server_pid else ["--control", control] if control else []
-    flags = ["--host", host, *looks, *variant.client_flags, *loads, *durations, "--format", "json", *to]
+    own = certs.filled(variant.client_flags, programs.certs)
+    flags = ["--host", host, *looks, *own, *loads, *durations, "--format", "json", *to]
     return cpus.pinned([*command, *flags], placement.client)
 
 

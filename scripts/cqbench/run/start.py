@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -12,7 +13,7 @@ from cqbench.files import storage
 from cqbench.files.manifest import FILE
 from cqbench.ranks import launch as launches
 from cqbench.ranks.launch import Launch
-from cqbench.run import busy, cpus, flags, layout, manifest, needs, override, plan, ranked, spec, vary
+from cqbench.run import busy, certs, cpus, flags, layout, manifest, needs, override, plan, ranked, spec, vary
 from cqbench.run.end import conclude, say
 from cqbench.run.machine import machine
 from cqbench.run.manifest import Manifest
@@ -216,7 +217,8 @@ def check_host(
     if not variant.host or any(v.host != variant.host for v in experiment.variants):
         return 0
     client = programs.command(variant.build, experiment.program("grpc_ping_client"), variant.client_env)
-    command = cpus.pinned([*client, "--host", variant.host, *CHECK], placements[variant.name].client)
+    tls = certs.tls_flags(variant.client_flags)
+    command = cpus.pinned([*client, "--host", variant.host, *tls, *CHECK], placements[variant.name].client)
     done = run_process(command, interrupt, CHECK_PATIENCE_S)
     if done.returncode == 0 or interrupt.signum:
         return 0
@@ -271,7 +273,11 @@ def run(options: Options, experiment: Experiment, placements: dict[str, cpus.Pla
     begun.rule_out(unmet)
     announce(experiment, placements, begun, launch)
     begun.write()
-    Runner(experiment, placements, programs, begun, interrupt, launch).run()
+    try:
+        with certs.certificates(experiment, begun.folder) as place:
+            Runner(experiment, placements, replace(programs, certs=place), begun, interrupt, launch).run()
+    except certs.NoCertificates as error:
+        raise Unusable(str(error)) from None
     return conclude(begun, experiment, interrupt)
 
 

@@ -183,7 +183,15 @@ FACETS = (
             ("slots", "most outstanding"),
         )
     ),
-    Facet("connections", About.CONNECTIONS, "connections"),
+    *(
+        Facet(key, About.CONNECTIONS, title)
+        for key, title in (
+            ("connections", "connections"),
+            ("security", "security"),
+            ("tls_version", "TLS version"),
+            ("tls_cipher", "TLS cipher"),
+        )
+    ),
     *(
         Facet(key, About.CLIENT, title)
         for key, title in (

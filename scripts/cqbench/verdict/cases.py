@@ -19,7 +19,10 @@ from cqbench.verdict.model import Case
 SINGLE = (SHARED, "pool:1")  # one connection
 CONNECTIONS = "connections"
 WORK = {f.key for f in FACETS if f.about is About.WORK}
-PLACE = {"network", "host_name", "cpu_model", "num_cpus", "server.cpu_model"}  # nobody sets these for speed
+PLACE = {  # nobody sets these for speed
+    *("network", "host_name", "cpu_model", "num_cpus", "server.cpu_model"),
+    *("security", "tls_version", "tls_cipher"),
+}
 ORDER = {f.key: i for i, f in enumerate(FACETS)}
 
 

@@ -1,0 +1,71 @@
+"""Certificates for the time of an experiment: where flags say {certs}, a folder that is made before and gone after."""
+
+from __future__ import annotations
+
+import shutil
+import subprocess
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from cqbench.files.text import one_line
+from cqbench.run.spec import Experiment
+
+PLACE = "{certs}"
+FOLDER = "certs"  # in that of results
+SCRIPT = Path(__file__).resolve().parents[2] / "certs.sh"
+FLAG = "--tls"
+TIMEOUT_S = 60
+
+
+class NoCertificates(RuntimeError):
+    """They could not be made; the text is one line."""
+
+
+def wanted(experiment: Experiment) -> bool:
+    """Whether any variant's flags name them."""
+    return any(PLACE in flag for v in experiment.variants for flag in (*v.client_flags, *v.server_flags))
+
+
+@contextmanager
+def certificates(experiment: Experiment, folder: Path) -> Iterator[str]:
+    """Where they are, '' where none are wanted. Left over ones, of a run that was killed, are made anew.
+
+    Raises NoCertificates, OSError.
+    """
+    if not wanted(experiment):
+        yield ""
+        return
+    place = folder / FOLDER
+    shutil.rmtree(place, ignore_errors=True)
+    try:
+        _make(place)
+        yield str(place.resolve())
+    finally:
+        shutil.rmtree(place, ignore_errors=True)
+
+
+def _make(place: Path) -> None:
+    try:
+        done = subprocess.run(
+            [SCRIPT, str(place)], capture_output=True, text=True, errors="replace", timeout=TIMEOUT_S, check=False
+        )
+    except (OSError, subprocess.SubprocessError) as error:
+        raise NoCertificates(f"certificates cannot be made: {one_line(str(error))}") from None
+    if done.returncode != 0:
+        raise NoCertificates(f"certificates cannot be made: {one_line(done.stderr.strip(), 200)}")
+
+
+def filled(words: Iterable[str], place: str) -> list[str]:
+    """With the folder where they name it."""
+    return [word.replace(PLACE, place) if place else word for word in words]
+
+
+def tls_flags(words: Iterable[str]) -> list[str]:
+    """Those of a command line that have to do with TLS, with their values."""
+    found: list[str] = []
+    of_value = False
+    for word in words:
+        of_value = word.startswith(FLAG) or (of_value and not word.startswith("--"))
+        found += [word] if of_value else []
+    return found

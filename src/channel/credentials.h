@@ -1,0 +1,21 @@
+// gRPC's credentials of both ends.
+#pragma once
+
+#include <grpcpp/security/credentials.h>
+#include <grpcpp/security/server_credentials.h>
+#include <grpcpp/support/channel_arguments.h>
+
+#include <memory>
+
+#include "cqbench/security.h"
+
+namespace cqbench {
+
+// Once per run: channels share a connection only if they share the very object.
+std::shared_ptr<grpc::ChannelCredentials> ClientCredentials(const Security& security);
+std::shared_ptr<grpc::ServerCredentials> ServerCredentials(const Security& security);
+
+// What a channel needs beside credentials: the name that the server's certificate must be for.
+void AddServerName(const Security& security, grpc::ChannelArguments& args);
+
+}  // namespace cqbench

@@ -1,0 +1,226 @@
+// A handshake of our own, after gRPC's has failed: gRPC says no more than that it has no connection.
+
+#include <arpa/inet.h>
+#include <openssl/err.h>
+#include <openssl/ssl.h>
+#include <openssl/x509v3.h>
+#include <poll.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstdlib>
+#include <cstring>
+#include <iterator>
+#include <optional>
+
+#include "absl/strings/str_cat.h"
+#include "cqbench/clock.h"
+#include "cqbench/tls.h"
+#include "src/tls/handles.h"
+
+namespace cqbench {
+namespace {
+
+constexpr Nanos kPatience = kNanosPerSecond;
+constexpr char kNoCertificate[] = "the server demands a certificate of its clients (--tls-cert, --tls-key)";
+constexpr unsigned char kHttp2[] = {2, 'h', '2'};
+
+bool IsAddress(const std::string& host) {
+  unsigned char bytes[sizeof(in6_addr)];
+  return inet_pton(AF_INET, host.c_str(), bytes) == 1 || inet_pton(AF_INET6, host.c_str(), bytes) == 1;
+}
+
+SslContextPtr MakeContext(const Security& security) {
+  SslContextPtr context(SSL_CTX_new(TLS_client_method()));  // with the limits of the process
+  SSL_CTX_set_min_proto_version(context.get(), TLS1_2_VERSION);
+  if (const char* ciphers = std::getenv("GRPC_SSL_CIPHER_SUITES")) SSL_CTX_set_cipher_list(context.get(), ciphers);
+  SSL_CTX_set_verify(context.get(), SSL_VERIFY_PEER, nullptr);
+  SSL_CTX_set_alpn_protos(context.get(), kHttp2, std::size(kHttp2));
+  if (security.ca.name.empty()) {
+    SSL_CTX_set_default_verify_paths(context.get());
+  } else {
+    const BioPtr pem = BioOf(security.ca.pem);
+    while (const X509Ptr ca = NextCertificate(pem.get())) {
+      X509_STORE_add_cert(SSL_CTX_get_cert_store(context.get()), ca.get());
+    }
+  }
+  if (!security.certificate.name.empty()) {
+    const BioPtr pem = BioOf(security.certificate.pem);
+    SSL_CTX_use_certificate(context.get(), NextCertificate(pem.get()).get());
+    while (X509Ptr between = NextCertificate(pem.get())) SSL_CTX_add0_chain_cert(context.get(), between.release());
+    SSL_CTX_use_PrivateKey(context.get(), KeyOf(security.key.pem).get());
+  }
+  ERR_clear_error();
+  return context;
+}
+
+// What goes wrong, and what it means to who typed the flags.
+class Handshake {
+ public:
+  Handshake(const Endpoint& endpoint, const Security& security, const std::string& name)
+      : security_(security),
+        name_(name),
+        context_(MakeContext(security)),
+        ssl_(SSL_new(context_.get())),
+        fd_(socket(endpoint.address.ss_family, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0)) {
+    if (connect(fd_, reinterpret_cast<const sockaddr*>(&endpoint.address), endpoint.length) != 0) error_ = errno;
+    socklen_t length = sizeof(error_);
+    if (error_ == EINPROGRESS) {
+      error_ = ETIMEDOUT;
+      if (Await(POLLOUT)) getsockopt(fd_, SOL_SOCKET, SO_ERROR, &error_, &length);
+    }
+    SSL_set_fd(ssl_.get(), fd_);
+    SSL_set_msg_callback(ssl_.get(), NoteRequest);
+    SSL_set_msg_callback_arg(ssl_.get(), &asked_for_certificate_);
+    if (IsAddress(name)) {
+      X509_VERIFY_PARAM_set1_ip_asc(SSL_get0_param(ssl_.get()), name.c_str());
+    } else {
+      SSL_set_tlsext_host_name(ssl_.get(), name.c_str());
+      SSL_set1_host(ssl_.get(), name.c_str());
+    }
+  }
+  Handshake(const Handshake&) = delete;
+  Handshake& operator=(const Handshake&) = delete;
+  ~Handshake() {
+    if (fd_ >= 0) close(fd_);
+  }
+
+  bool connected() const { return error_ == 0; }
+
+  TlsTrial Try() {
+    if (error_ != 0) return {std::strerror(error_), error_ == ECONNREFUSED || error_ == ENOENT};
+    // A server that refuses our certificate, or has none of it, says so only after our side of the handshake is done.
+    char byte;
+    if (Carry([this] { return SSL_connect(ssl_.get()); }) && Carry([&] { return SSL_read(ssl_.get(), &byte, 1); })) {
+      return {};
+    }
+    if (timed_out_) return established_ ? TlsTrial{} : TlsTrial{"the server does not answer a TLS handshake", false};
+    const long verified = SSL_get_verify_result(ssl_.get());
+    return {!established_ && verified != X509_V_OK ? ExplainCertificate(verified) : ExplainEnd(), true};
+  }
+
+ private:
+  static void NoteRequest(int is_sent, int, int type, const void* data, size_t length, SSL*, void* asked) {
+    constexpr unsigned char kCertificateRequest = 13;
+    if (is_sent != 0 || type != SSL3_RT_HANDSHAKE || length == 0) return;
+    if (*static_cast<const unsigned char*>(data) == kCertificateRequest) *static_cast<bool*>(asked) = true;
+  }
+
+  bool Await(short event) {
+    pollfd ready{fd_, event, 0};
+    const Nanos left = give_up_at_ - NowNs();
+    return left > 0 && poll(&ready, 1, static_cast<int>(left / kNanosPerMilli) + 1) > 0;
+  }
+
+  // Repeats what wants to read or write until it is done.
+  template <typename Step>
+  bool Carry(Step step) {
+    for (;;) {
+      ERR_clear_error();
+      errno = 0;
+      const int result = step();
+      established_ = SSL_is_init_finished(ssl_.get()) != 0;
+      if (result > 0) return true;
+      failed_as_ = SSL_get_error(ssl_.get(), result);
+      const bool reads = failed_as_ == SSL_ERROR_WANT_READ;
+      if (!reads && failed_as_ != SSL_ERROR_WANT_WRITE) return false;
+      if (Await(reads ? POLLIN : POLLOUT)) continue;
+      timed_out_ = true;
+      return false;
+    }
+  }
+
+  std::string ExplainCertificate(long verified) const {
+    const char* const why = X509_verify_cert_error_string(verified);
+    switch (verified) {
+      case X509_V_ERR_CERT_HAS_EXPIRED:
+        return "the server's certificate, or one that it was signed with, has expired";
+      case X509_V_ERR_CERT_NOT_YET_VALID:
+        return "the server's certificate, or one that it was signed with, is not valid yet";
+      case X509_V_ERR_HOSTNAME_MISMATCH:
+      case X509_V_ERR_IP_ADDRESS_MISMATCH:
+        return absl::StrCat("the server's certificate is not for '", name_,
+                            "': --tls-server-name says what else it may be for");
+      default:
+        return absl::StrCat("the server's certificate is not signed by ",
+                            security_.ca.name.empty() ? "whom this machine trusts, and there is no --tls-ca"
+                                                      : absl::StrCat("--tls-ca '", security_.ca.name, "'"),
+                            ": ", why);
+    }
+  }
+
+  // Of TLS's alerts, those that flags have to do with.
+  std::string ExplainAlert(int reason) const {
+    switch (reason) {
+      case SSL_R_TLSV13_ALERT_CERTIFICATE_REQUIRED:
+        return kNoCertificate;
+      case SSL_R_SSLV3_ALERT_HANDSHAKE_FAILURE:  // of TLS 1.2 for a lack of certificates, too
+        if (asked_for_certificate_ && security_.certificate.name.empty()) return kNoCertificate;
+        return "the server has none of the TLS ciphers that it was offered (--tls-ciphers)";
+      case SSL_R_TLSV1_ALERT_PROTOCOL_VERSION:
+      case SSL_R_UNSUPPORTED_PROTOCOL:
+        return "the server has none of the TLS versions that are allowed (--tls-min-version, --tls-ciphers)";
+      case SSL_R_TLSV1_ALERT_UNKNOWN_CA:
+        return absl::StrCat("the server does not know who signed the certificate in --tls-cert '",
+                            security_.certificate.name, "'");
+      default:
+        return "";
+    }
+  }
+
+  // As gRPC 1.51.1 ends what it does not like: without an alert.
+  std::string ExplainHangUp() const {
+    if (SSL_get_state(ssl_.get()) == TLS_ST_CW_CLNT_HELLO) {
+      return "the server hung up on the first message of the TLS handshake: it has none of the versions and ciphers "
+             "that "
+             "are allowed here (--tls-min-version, --tls-ciphers), or does not speak TLS";
+    }
+    if (!asked_for_certificate_) return "the server hung up during the TLS handshake";
+    if (security_.certificate.name.empty()) return kNoCertificate;
+    return absl::StrCat("the server hung up on the certificate in --tls-cert '", security_.certificate.name,
+                        "': it takes those that its own CA signed, while they are valid");
+  }
+
+  std::string ExplainEnd() const {
+    const unsigned long error = ERR_peek_last_error();
+    const bool said = failed_as_ == SSL_ERROR_SSL && ERR_GET_LIB(error) == ERR_LIB_SSL;
+    const int reason = ERR_GET_REASON(error);
+    if (!said || reason == SSL_R_UNEXPECTED_EOF_WHILE_READING) return ExplainHangUp();
+    if (std::string why = ExplainAlert(reason); !why.empty()) return why;
+    if (reason >= SSL_AD_REASON_OFFSET) return absl::StrCat("the server ended the TLS handshake: ", LastTlsError());
+    // What came was no record of TLS.
+    if (SSL_get_state(ssl_.get()) == TLS_ST_CW_CLNT_HELLO)
+      return "the server does not speak TLS: without --tls it may answer";
+    return absl::StrCat("the TLS handshake failed: ", LastTlsError());
+  }
+
+  const Security& security_;
+  const std::string name_;
+  const SslContextPtr context_;
+  const SslPtr ssl_;
+  const int fd_;
+  const Nanos give_up_at_ = NowNs() + kPatience;
+  int error_ = 0;
+  int failed_as_ = SSL_ERROR_NONE;
+  bool asked_for_certificate_ = false;
+  bool established_ = false;
+  bool timed_out_ = false;
+};
+
+}  // namespace
+
+TlsTrial TryTls(const std::vector<Endpoint>& endpoints, const Security& security, const std::string& host) {
+  const std::string& name = security.server_name.empty() ? host : security.server_name;
+  std::optional<TlsTrial> first;
+  TlsTrial trial;
+  for (const Endpoint& endpoint : endpoints) {
+    Handshake handshake(endpoint, security, name);
+    trial = handshake.Try();
+    if (trial.why.empty()) return trial;
+    if (handshake.connected() && !first) first = trial;
+  }
+  return first.value_or(trial);
+}
+
+}  // namespace cqbench

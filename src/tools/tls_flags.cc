@@ -1,0 +1,76 @@
+#include "src/tools/tls_flags.h"
+
+#include "absl/strings/str_split.h"
+#include "cqbench/tls.h"
+#include "src/dynamic/files.h"
+
+namespace cqbench {
+namespace {
+
+constexpr size_t kMaxPemBytes = 1 << 20;
+
+absl::Status Read(const char* flag, PemFile& file) {
+  if (file.name.empty()) return absl::OkStatus();
+  auto text = ReadFile(file.name, kMaxPemBytes);
+  if (!text.ok()) return absl::InvalidArgumentError(absl::StrCat(flag, ": ", text.status().message()));
+  file.pem = *std::move(text);
+  return absl::OkStatus();
+}
+
+}  // namespace
+
+TlsFlags::TlsFlags(CLI::App& app, Security& security, TlsEnd end) : security_(security), end_(end) {
+  const bool client = end == TlsEnd::kClient;
+  const auto file = [&](const char* flag, PemFile& into, const char* help) {
+    needs_tls_.push_back(app.add_option(flag, into.name, help)->type_name("FILE"));
+    return needs_tls_.back();
+  };
+  app.add_flag(
+      "--tls", security.tls,
+      client ? "TLS to the server, its control service and reflection, too; what was negotiated is in the result"
+             : "TLS at all addresses, for the control service and reflection, too; needs --tls-cert and --tls-key");
+  ca_ = file("--tls-ca", security.ca,
+             client ? "certificates (PEM) of whom the server's must be signed by (default: those that gRPC trusts)"
+                    : "mutual TLS: clients must have a certificate that is signed by one of these (PEM)");
+  certificate_ = file("--tls-cert", security.certificate,
+                      client ? "certificate (PEM) for a server that demands one (mutual TLS)"
+                             : "the server's certificate (PEM), with those between it and its CA");
+  key_ = file("--tls-key", security.key, "its private key (PEM), without a passphrase");
+  if (client) {
+    needs_tls_.push_back(app.add_option("--tls-server-name", security.server_name,
+                                        "name that the server's certificate must be for (default: that of --host)")
+                             ->type_name("NAME"));
+  }
+  needs_tls_.push_back(AddEnum(app, "--tls-min-version", security.min_version, {TlsVersion::k12, TlsVersion::k13},
+                               "no version of TLS before it"));
+  needs_tls_.push_back(app.add_option("--tls-ciphers", ciphers_,
+                                      "these ciphers only, by OpenSSL's names, as TLS_AES_128_GCM_SHA256:"
+                                      "ECDHE-ECDSA-AES128-GCM-SHA256; a TLS version without any of them is not spoken")
+                           ->type_name("NAME[:NAME...]"));
+}
+
+void TlsFlags::Resolve() {
+  for (const CLI::Option* option : needs_tls_) {
+    if (option->count() > 0 && !security_.tls) BadCombination(option->get_name(), "needs --tls");
+    if (option->count() > 0 && option->as<std::string>().empty()) BadCombination(option->get_name(), "is empty");
+  }
+  if (!security_.tls) return;
+  if (certificate_->count() != key_->count()) {
+    BadCombination(certificate_->count() > 0 ? "--tls-cert" : "--tls-key",
+                   certificate_->count() > 0 ? "needs --tls-key" : "needs --tls-cert");
+  }
+  if (end_ == TlsEnd::kServer && certificate_->count() == 0) BadCombination("--tls", "needs --tls-cert and --tls-key");
+  if (!ciphers_.empty()) security_.ciphers = absl::StrSplit(ciphers_, ':');
+}
+
+absl::Status BeginTls(Security& security) {
+  for (auto& [flag, file] : {std::pair<const char*, PemFile&>{"--tls-ca", security.ca},
+                             {"--tls-cert", security.certificate},
+                             {"--tls-key", security.key}}) {
+    if (const absl::Status read = Read(flag, file); !read.ok()) return read;
+  }
+  if (const absl::Status checked = CheckTlsFiles(security); !checked.ok()) return checked;
+  return PrepareTls(security);
+}
+
+}  // namespace cqbench

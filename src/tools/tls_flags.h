@@ -1,0 +1,34 @@
+// TLS on the command lines of both programs.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "cqbench/security.h"
+#include "src/tools/flags.h"
+
+namespace cqbench {
+
+enum class TlsEnd { kClient, kServer };
+
+class TlsFlags {
+ public:
+  // Adds the options to `app`; what they mean goes into `security`. Both must outlive this.
+  TlsFlags(CLI::App& app, Security& security, TlsEnd end);
+  // After parsing. Throws CLI errors. Opens no file.
+  void Resolve();
+
+ private:
+  Security& security_;
+  const TlsEnd end_;
+  std::string ciphers_;
+  CLI::Option *ca_, *certificate_, *key_;
+  std::vector<CLI::Option*> needs_tls_;
+};
+
+// What is to be done before gRPC is used: reads and checks the files, limits versions and ciphers of the process.
+// INVALID_ARGUMENT with one line that names the flag, UNAVAILABLE when the process cannot do what was asked.
+absl::Status BeginTls(Security& security);
+
+}  // namespace cqbench
