@@ -10,7 +10,8 @@
 namespace cqbench {
 namespace {
 
-constexpr std::array<absl::string_view, 24> kSums = {
+constexpr std::array<absl::string_view, 25> kSums = {
+    "client_connect_cpu_ns",
     "client_cpu_user_ns",
     "client_cpu_system_ns",
     "client_cpu_workers_ns",
@@ -36,10 +37,8 @@ constexpr std::array<absl::string_view, 24> kSums = {
     "outstanding_first_half",
     "outstanding_second_half",
 };
-constexpr std::array<absl::string_view, 4> kMaxima = {
-    "client_busiest_worker_share",
-    "client_sample_before_ns",
-    "client_sample_after_ns",
+constexpr std::array<absl::string_view, 5> kMaxima = {
+    "client_connect_ns", "client_busiest_worker_share", "client_sample_before_ns", "client_sample_after_ns",
     "chunk_gap_max_ns",
 };
 
