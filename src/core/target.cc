@@ -14,7 +14,7 @@ namespace {
 // A socket address holds 108 bytes, the terminating zero included.
 constexpr size_t kMaxUnixPath = 107;
 
-absl::Status Bad(absl::string_view text, absl::string_view why) {
+absl::Status BadTarget(absl::string_view text, absl::string_view why) {
   return absl::InvalidArgumentError(
       absl::StrCat("'", text, "' ", why, ": HOST, HOST:PORT, [V6]:PORT or unix:PATH are accepted"));
 }
@@ -23,7 +23,7 @@ absl::StatusOr<Target> ParseUnix(absl::string_view text) {
   absl::string_view path = absl::StripPrefix(text, "unix:");
   if (absl::StartsWith(path, "///")) path.remove_prefix(2);
   if (path.empty() || path.size() > kMaxUnixPath) {
-    return Bad(text, absl::StrCat("has no socket path of 1 to ", kMaxUnixPath, " bytes"));
+    return BadTarget(text, absl::StrCat("has no socket path of 1 to ", kMaxUnixPath, " bytes"));
   }
   Target target;
   target.unix_path = std::string(path);
@@ -58,10 +58,10 @@ absl::StatusOr<Target> ParseTarget(absl::string_view text, int default_port) {
   if (absl::StartsWith(text, "unix:")) return ParseUnix(text);
   const auto [host, port] = SplitPort(text);
   if (host.empty() || host.find_first_of(" \t\r\n/%,[]") != absl::string_view::npos)
-    return Bad(text, "is not an address");
+    return BadTarget(text, "is not an address");
   Target target{std::string(host), default_port, ""};
   if (!port.empty() && (!absl::SimpleAtoi(port, &target.port) || target.port < 0 || target.port > 65535)) {
-    return Bad(text, "has a port that is not in 0 to 65535");
+    return BadTarget(text, "has a port that is not in 0 to 65535");
   }
   return target;
 }

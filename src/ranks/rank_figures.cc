@@ -53,9 +53,9 @@ Rule RuleOf(absl::string_view name) {
   return absl::EndsWith(name, "_max") ? Rule::kGreatest : Rule::kNone;
 }
 
-class Merger {
+class FigureMerger {
  public:
-  Merger(const std::vector<const PointResult*>& points, const PointResult& merged)
+  FigureMerger(const std::vector<const PointResult*>& points, const PointResult& merged)
       : points_(points), completed_(static_cast<double>(merged.completed)) {}
 
   Figures Merge() {
@@ -170,7 +170,7 @@ class Merger {
 }  // namespace
 
 Figures MergeFigures(const std::vector<const PointResult*>& points, const PointResult& merged) {
-  return Merger(points, merged).Merge();
+  return FigureMerger(points, merged).Merge();
 }
 
 double RoundedFigure(double value) {

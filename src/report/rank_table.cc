@@ -14,14 +14,14 @@
 namespace cqbench {
 namespace {
 
-using Rank = RanksResult::Row;
+using RankRow = RanksResult::Row;
 
 constexpr size_t kMaxRows = 64;  // of a point; beyond, the spread has to do
 
-struct Column {
+struct RankColumn {
   const char* title;
   const char* format;  // printf, of a double
-  std::function<std::optional<double>(const Rank&)> get;
+  std::function<std::optional<double>(const RankRow&)> get;
 };
 
 std::optional<double> Times(double scale, const auto& value) {
@@ -29,30 +29,32 @@ std::optional<double> Times(double scale, const auto& value) {
 }
 
 // How long after an edge of the window a rank is known to have been awake.
-std::optional<double> Late(const Rank& r, Nanos RankResult::Timing::*seen, Nanos RankResult::Timing::*edge) {
+std::optional<double> Late(const RankRow& r, Nanos RankResult::Timing::*seen, Nanos RankResult::Timing::*edge) {
   const auto& timing = r.rank.timing;
   return timing ? std::optional<double>(static_cast<double>((*timing).*seen - (*timing).*edge) * 1e-3) : std::nullopt;
 }
 
-const std::vector<Column>& Columns() {
+const std::vector<RankColumn>& RankColumns() {
   using Timing = RankResult::Timing;
-  static const std::vector<Column> kColumns = {
-      {"Throughput (req/s)", "%.2f", [](const Rank& r) { return std::optional<double>(r.throughput_per_second); }},
-      {"P99 (us)", "%.1f", [](const Rank& r) { return Times(1e-3, r.p99_ns); }},
-      {"Cores", "%.2f", [](const Rank& r) { return Times(1, r.cores_used); }},
-      {"CPU us/RPC", "%.2f", [](const Rank& r) { return Times(1e-3, r.cpu_per_rpc_ns); }},
-      {"Connections", "%.0f", [](const Rank& r) { return Times(1, r.connections); }},
-      {"Awake +us", "%.0f", [](const Rank& r) { return Late(r, &Timing::awake_open_ns, &Timing::announced_open_ns); }},
-      {"at end", "%.0f", [](const Rank& r) { return Late(r, &Timing::awake_close_ns, &Timing::announced_close_ns); }},
+  static const std::vector<RankColumn> kColumns = {
+      {"Throughput (req/s)", "%.2f", [](const RankRow& r) { return std::optional<double>(r.throughput_per_second); }},
+      {"P99 (us)", "%.1f", [](const RankRow& r) { return Times(1e-3, r.p99_ns); }},
+      {"Cores", "%.2f", [](const RankRow& r) { return Times(1, r.cores_used); }},
+      {"CPU us/RPC", "%.2f", [](const RankRow& r) { return Times(1e-3, r.cpu_per_rpc_ns); }},
+      {"Connections", "%.0f", [](const RankRow& r) { return Times(1, r.connections); }},
+      {"Awake +us", "%.0f",
+       [](const RankRow& r) { return Late(r, &Timing::awake_open_ns, &Timing::announced_open_ns); }},
+      {"at end", "%.0f",
+       [](const RankRow& r) { return Late(r, &Timing::awake_close_ns, &Timing::announced_close_ns); }},
   };
   return kColumns;
 }
 
-std::string Cell(const Column& column, std::optional<double> value) {
+std::string Cell(const RankColumn& column, std::optional<double> value) {
   return value ? absl::StrFormat(*absl::ParsedFormat<'f'>::New(column.format), *value) : "-";
 }
 
-std::string Codes(const Rank& rank) {
+std::string Codes(const RankRow& rank) {
   std::vector<std::string> codes;
   for (const auto* list : {&rank.suspect, &rank.limits}) {
     for (const Finding& finding : *list) codes.push_back(finding.code);
@@ -67,9 +69,9 @@ void AddSpread(const RanksResult& ranks, const std::string& load, std::vector<Ro
   constexpr std::pair<const char*, double> kPlaces[] = {{"least", 0}, {"median", 0.5}, {"greatest", 1}};
   for (const auto& [name, place] : kPlaces) {
     Row row = {load, name, "", ""};
-    for (const Column& column : Columns()) {
+    for (const RankColumn& column : RankColumns()) {
       std::vector<double> values;
-      for (const Rank& rank : ranks.rows) {
+      for (const RankRow& rank : ranks.rows) {
         if (const auto value = column.get(rank)) values.push_back(*value);
       }
       std::sort(values.begin(), values.end());
@@ -85,9 +87,9 @@ void AddSpread(const RanksResult& ranks, const std::string& load, std::vector<Ro
 void AddRanks(const PointResult& point, std::vector<Row>& rows) {
   const std::string load = LoadCell(point.load);
   if (point.ranks->rows.size() <= kMaxRows) {
-    for (const Rank& rank : point.ranks->rows) {
+    for (const RankRow& rank : point.ranks->rows) {
       Row row = {load, absl::StrCat(rank.rank.index, rank.partial ? "*" : ""), rank.rank.host, rank.rank.cpus_allowed};
-      for (const Column& column : Columns()) row.push_back(Cell(column, column.get(rank)));
+      for (const RankColumn& column : RankColumns()) row.push_back(Cell(column, column.get(rank)));
       row.push_back(Codes(rank));
       rows.push_back(std::move(row));
     }
@@ -99,7 +101,7 @@ void AddRanks(const PointResult& point, std::vector<Row>& rows) {
 
 std::string FormatRanks(const RunContext& context, const std::vector<PointResult>& points) {
   Row title = {LoadTitle(context), "Rank", "Host", "CPUs"};
-  for (const Column& column : Columns()) title.emplace_back(column.title);
+  for (const RankColumn& column : RankColumns()) title.emplace_back(column.title);
   title.emplace_back("Findings");
   std::vector<Row> rows = {title};
   Nanos skew = 0, bound = 0;
@@ -109,7 +111,7 @@ std::string FormatRanks(const RunContext& context, const std::vector<PointResult
     AddRanks(point, rows);
     skew = std::max({skew, point.ranks->skew_open_ns, point.ranks->skew_close_ns});
     count = point.ranks->count;
-    for (const Rank& rank : point.ranks->rows) {
+    for (const RankRow& rank : point.ranks->rows) {
       if (rank.rank.timing) bound = std::max(bound, rank.rank.timing->offset_bound_ns);
     }
   }
