@@ -14,14 +14,14 @@
 namespace cqbench {
 namespace {
 
-using RankRow = RanksResult::Row;
+using RankOfTable = RanksResult::Row;
 
 constexpr size_t kMaxRows = 64;  // of a point; beyond, the spread has to do
 
 struct RankColumn {
   const char* title;
   const char* format;  // printf, of a double
-  std::function<std::optional<double>(const RankRow&)> get;
+  std::function<std::optional<double>(const RankOfTable&)> get;
 };
 
 std::optional<double> Times(double scale, const auto& value) {
@@ -29,7 +29,7 @@ std::optional<double> Times(double scale, const auto& value) {
 }
 
 // How long after an edge of the window a rank is known to have been awake.
-std::optional<double> Late(const RankRow& r, Nanos RankResult::Timing::*seen, Nanos RankResult::Timing::*edge) {
+std::optional<double> Late(const RankOfTable& r, Nanos RankResult::Timing::*seen, Nanos RankResult::Timing::*edge) {
   const auto& timing = r.rank.timing;
   return timing ? std::optional<double>(static_cast<double>((*timing).*seen - (*timing).*edge) * 1e-3) : std::nullopt;
 }
@@ -37,15 +37,16 @@ std::optional<double> Late(const RankRow& r, Nanos RankResult::Timing::*seen, Na
 const std::vector<RankColumn>& RankColumns() {
   using Timing = RankResult::Timing;
   static const std::vector<RankColumn> kColumns = {
-      {"Throughput (req/s)", "%.2f", [](const RankRow& r) { return std::optional<double>(r.throughput_per_second); }},
-      {"P99 (us)", "%.1f", [](const RankRow& r) { return Times(1e-3, r.p99_ns); }},
-      {"Cores", "%.2f", [](const RankRow& r) { return Times(1, r.cores_used); }},
-      {"CPU us/RPC", "%.2f", [](const RankRow& r) { return Times(1e-3, r.cpu_per_rpc_ns); }},
-      {"Connections", "%.0f", [](const RankRow& r) { return Times(1, r.connections); }},
+      {"Throughput (req/s)", "%.2f",
+       [](const RankOfTable& r) { return std::optional<double>(r.throughput_per_second); }},
+      {"P99 (us)", "%.1f", [](const RankOfTable& r) { return Times(1e-3, r.p99_ns); }},
+      {"Cores", "%.2f", [](const RankOfTable& r) { return Times(1, r.cores_used); }},
+      {"CPU us/RPC", "%.2f", [](const RankOfTable& r) { return Times(1e-3, r.cpu_per_rpc_ns); }},
+      {"Connections", "%.0f", [](const RankOfTable& r) { return Times(1, r.connections); }},
       {"Awake +us", "%.0f",
-       [](const RankRow& r) { return Late(r, &Timing::awake_open_ns, &Timing::announced_open_ns); }},
+       [](const RankOfTable& r) { return Late(r, &Timing::awake_open_ns, &Timing::announced_open_ns); }},
       {"at end", "%.0f",
-       [](const RankRow& r) { return Late(r, &Timing::awake_close_ns, &Timing::announced_close_ns); }},
+       [](const RankOfTable& r) { return Late(r, &Timing::awake_close_ns, &Timing::announced_close_ns); }},
   };
   return kColumns;
 }
@@ -54,7 +55,7 @@ std::string Cell(const RankColumn& column, std::optional<double> value) {
   return value ? absl::StrFormat(*absl::ParsedFormat<'f'>::New(column.format), *value) : "-";
 }
 
-std::string Codes(const RankRow& rank) {
+std::string Codes(const RankOfTable& rank) {
   std::vector<std::string> codes;
   for (const auto* list : {&rank.suspect, &rank.limits}) {
     for (const Finding& finding : *list) codes.push_back(finding.code);
@@ -71,7 +72,7 @@ void AddSpread(const RanksResult& ranks, const std::string& load, std::vector<Ro
     Row row = {load, name, "", ""};
     for (const RankColumn& column : RankColumns()) {
       std::vector<double> values;
-      for (const RankRow& rank : ranks.rows) {
+      for (const RankOfTable& rank : ranks.rows) {
         if (const auto value = column.get(rank)) values.push_back(*value);
       }
       std::sort(values.begin(), values.end());
@@ -87,7 +88,7 @@ void AddSpread(const RanksResult& ranks, const std::string& load, std::vector<Ro
 void AddRanks(const PointResult& point, std::vector<Row>& rows) {
   const std::string load = LoadCell(point.load);
   if (point.ranks->rows.size() <= kMaxRows) {
-    for (const RankRow& rank : point.ranks->rows) {
+    for (const RankOfTable& rank : point.ranks->rows) {
       Row row = {load, absl::StrCat(rank.rank.index, rank.partial ? "*" : ""), rank.rank.host, rank.rank.cpus_allowed};
       for (const RankColumn& column : RankColumns()) row.push_back(Cell(column, column.get(rank)));
       row.push_back(Codes(rank));
@@ -111,7 +112,7 @@ std::string FormatRanks(const RunContext& context, const std::vector<PointResult
     AddRanks(point, rows);
     skew = std::max({skew, point.ranks->skew_open_ns, point.ranks->skew_close_ns});
     count = point.ranks->count;
-    for (const RankRow& rank : point.ranks->rows) {
+    for (const RankOfTable& rank : point.ranks->rows) {
       if (rank.rank.timing) bound = std::max(bound, rank.rank.timing->offset_bound_ns);
     }
   }

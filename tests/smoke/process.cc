@@ -23,7 +23,7 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
-[[noreturn]] void Throw(const char* what) {
+[[noreturn]] void ThrowErrno(const char* what) {
   throw std::system_error(errno, std::generic_category(), what);
 }
 
@@ -35,7 +35,7 @@ struct Ends {
 
 Ends MakePipe() {
   std::array<int, 2> fds{};
-  if (pipe2(fds.data(), O_CLOEXEC) != 0) Throw("pipe2");
+  if (pipe2(fds.data(), O_CLOEXEC) != 0) ThrowErrno("pipe2");
   return {fds[0], fds[1]};
 }
 
@@ -97,7 +97,7 @@ Process::Process(const std::vector<std::string>& argv, const Options& options) {
   if (!options.error_is_terminal) {
     err = MakePipe();
   } else if (!OpenTerminal(&err)) {
-    Throw("pseudo-terminal");
+    ThrowErrno("pseudo-terminal");
   }
   const pid_t parent = getpid();
   pid_ = fork();
@@ -108,9 +108,9 @@ Process::Process(const std::vector<std::string>& argv, const Options& options) {
   out_.fd = out.reader;
   err_.fd = err.reader;
   errno = fork_error;
-  if (pid_ < 0) Throw("fork");
+  if (pid_ < 0) ThrowErrno("fork");
   pid_fd_ = static_cast<int>(syscall(SYS_pidfd_open, pid_, 0));
-  if (pid_fd_ < 0) Throw("pidfd_open");
+  if (pid_fd_ < 0) ThrowErrno("pidfd_open");
 }
 
 Process::~Process() {

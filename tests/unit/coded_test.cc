@@ -9,19 +9,13 @@
 #include <vector>
 
 #include "src/method/methods.h"
+#include "tests/unit/byte_buffers.h"
 
 namespace cqbench {
 namespace {
 
 using v1::EchoRequest;
 
-std::string BytesOf(const grpc::ByteBuffer& buffer) {
-  std::vector<grpc::Slice> slices;
-  if (!buffer.Dump(&slices).ok()) return "";
-  std::string bytes;
-  for (const grpc::Slice& slice : slices) bytes.append(reinterpret_cast<const char*>(slice.begin()), slice.size());
-  return bytes;
-}
 EchoRequest Message(size_t size) {
   EchoRequest message;
   message.set_payload(std::string(size, 'x'));

@@ -7,28 +7,13 @@
 #include <vector>
 
 #include "src/method/echo.h"
+#include "tests/unit/byte_buffers.h"
 
 namespace cqbench {
 namespace {
 
 using v1::EchoRequest;
 using v1::EchoResponse;
-
-std::string BytesOf(const grpc::ByteBuffer& buffer) {
-  std::vector<grpc::Slice> slices;
-  EXPECT_TRUE(buffer.Dump(&slices).ok());
-  std::string bytes;
-  for (const grpc::Slice& slice : slices) bytes.append(reinterpret_cast<const char*>(slice.begin()), slice.size());
-  return bytes;
-}
-
-grpc::ByteBuffer BufferOf(const std::string& bytes) {
-  const grpc::Slice slice(bytes);
-  return grpc::ByteBuffer(&slice, 1);
-}
-grpc::ByteBuffer BufferOf(const google::protobuf::Message& message) {
-  return BufferOf(message.SerializeAsString());
-}
 
 EchoRequest Request(uint32_t response_bytes, v1::Payload kind, uint32_t responses = 0) {
   EchoRequest request;
@@ -40,11 +25,11 @@ EchoRequest Request(uint32_t response_bytes, v1::Payload kind, uint32_t response
 }
 
 constexpr v1::Payload kKinds[] = {v1::ZERO, v1::TEXT, v1::RANDOM};
-constexpr uint32_t kSizes[] = {0, 1, 127, 128, 100'000};
+constexpr uint32_t kResponseSizes[] = {0, 1, 127, 128, 100'000};
 
 TEST(EchoBytes, AnswersAreWhatMessagesGive) {
   for (v1::Payload kind : kKinds) {
-    for (uint32_t size : kSizes) {
+    for (uint32_t size : kResponseSizes) {
       EchoResponse response;
       grpc::ByteBuffer bytes;
       ASSERT_TRUE(EchoUnary::Handle(Request(size, kind), &response).ok());

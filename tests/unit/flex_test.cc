@@ -11,6 +11,8 @@
 #include <string>
 #include <vector>
 
+#include "tests/unit/byte_buffers.h"
+
 namespace cqbench {
 namespace {
 
@@ -35,17 +37,6 @@ flex::FlexReply AnswerTo(const flex::FlexRequest& request) {
   flex::FlexReply reply;
   EXPECT_TRUE(FlexNormal::Handle(request, &reply).ok());
   return reply;
-}
-
-grpc::ByteBuffer BufferOf(const std::string& bytes) {
-  const grpc::Slice slice(bytes);
-  return grpc::ByteBuffer(&slice, 1);
-}
-
-std::string BytesOf(const grpc::ByteBuffer& buffer) {
-  grpc::Slice slice;
-  EXPECT_TRUE(buffer.DumpToSingleSlice(&slice).ok());
-  return {reinterpret_cast<const char*>(slice.begin()), slice.size()};
 }
 
 void ExpectVerdict(const flex::FlexReply& reply, Content content, bool right) {

@@ -10,6 +10,7 @@
 #include "absl/strings/str_cat.h"
 #include "src/method/books.h"
 #include "src/method/methods.h"
+#include "tests/unit/byte_buffers.h"
 
 namespace cqbench {
 namespace {
@@ -17,11 +18,6 @@ namespace {
 using grpc::StatusCode;
 using library::v1::Book;
 
-template <typename Message>
-grpc::ByteBuffer BytesOf(const Message& message) {
-  const grpc::Slice slice(message.SerializeAsString());
-  return grpc::ByteBuffer(&slice, 1);
-}
 template <typename Message>
 Message MessageOf(const grpc::ByteBuffer& bytes) {
   grpc::Slice slice;
@@ -44,7 +40,7 @@ void AnswersItself() {
     M::Fill(request, config);
     ASSERT_TRUE(M::Handle(request, &response).ok());
     EXPECT_EQ(M::Check(response, config), "");
-    ASSERT_TRUE(M::HandleBytes(BytesOf(request), &bytes).ok());
+    ASSERT_TRUE(M::HandleBytes(BufferOf(request), &bytes).ok());
     EXPECT_EQ(M::CheckBytes(bytes, config), "");
     EXPECT_EQ(MessageOf<typename M::Response>(bytes).SerializeAsString(), response.SerializeAsString());
   }
@@ -148,14 +144,14 @@ TEST(Library, AStreamIsTheSameBooksInOrder) {
   request.set_page_token("7");
   uint32_t count = 0, count_in_bytes = 0;
   ASSERT_TRUE(LibraryStream::CountResponses(request, &count).ok());
-  ASSERT_TRUE(LibraryStream::CountResponsesInBytes(BytesOf(request), &count_in_bytes).ok());
+  ASSERT_TRUE(LibraryStream::CountResponsesInBytes(BufferOf(request), &count_in_bytes).ok());
   EXPECT_EQ(count, 5u);
   EXPECT_EQ(count_in_bytes, 5u);
   for (uint32_t i = 0; i < count; ++i) {
     Book book;
     grpc::ByteBuffer bytes;
     ASSERT_TRUE(LibraryStream::Handle(request, count - 1 - i, &book).ok());
-    ASSERT_TRUE(LibraryStream::HandleBytes(BytesOf(request), count - 1 - i, &bytes).ok());
+    ASSERT_TRUE(LibraryStream::HandleBytes(BufferOf(request), count - 1 - i, &bytes).ok());
     EXPECT_EQ(book.name(), absl::StrCat("shelves/1/books/", 8 + i));
     EXPECT_EQ(LibraryStream::Check(book, {}), "");
     EXPECT_EQ(LibraryStream::CheckBytes(bytes, {}), "");

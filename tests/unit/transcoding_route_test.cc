@@ -14,7 +14,7 @@ namespace {
 using ::testing::ElementsAreArray;
 using ::testing::HasSubstr;
 
-struct Case {
+struct Routed {
   const char* request;
   const char* outcome;  // "M0 capture capture", "404", "405 GET"
 };
@@ -32,11 +32,11 @@ std::string OutcomeOf(const Transcoder& transcoder, const char* line) {
   return outcome;
 }
 
-void Check(const std::vector<std::string>& rules, const std::vector<Case>& cases) {
+void Check(const std::vector<std::string>& rules, const std::vector<Routed>& cases) {
   TestService service(rules);
   const auto transcoder = service.Make();
   ASSERT_TRUE(transcoder.ok()) << transcoder.status();
-  for (const Case& each : cases) EXPECT_EQ(OutcomeOf(**transcoder, each.request), each.outcome) << each.request;
+  for (const Routed& each : cases) EXPECT_EQ(OutcomeOf(**transcoder, each.request), each.outcome) << each.request;
 }
 
 TEST(Route, FindsLiterals) {

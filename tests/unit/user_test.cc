@@ -7,18 +7,11 @@
 #include <string>
 #include <vector>
 
+#include "tests/unit/byte_buffers.h"
+
 namespace cqbench {
 namespace {
 
-grpc::ByteBuffer BufferOf(const std::string& bytes) {
-  const grpc::Slice slice(bytes);
-  return grpc::ByteBuffer(&slice, 1);
-}
-std::string BytesOf(const grpc::ByteBuffer& buffer) {
-  grpc::Slice slice;
-  EXPECT_TRUE(buffer.DumpToSingleSlice(&slice).ok());
-  return {reinterpret_cast<const char*>(slice.begin()), slice.size()};
-}
 CreateUserRequest Request() {
   CreateUserRequest request;
   UserCreate::Fill(request, {});

@@ -11,33 +11,13 @@
 
 #include "cqbench/proto/echo.pb.h"
 #include "cqbench/proto/ping.pb.h"
+#include "tests/unit/byte_buffers.h"
 
 namespace cqbench {
 namespace {
 
 constexpr uint32_t kResponseBytesField = 1;
 constexpr uint32_t kPayloadField = 2;
-
-std::string BytesOf(const grpc::Slice& slice) {
-  return {reinterpret_cast<const char*>(slice.begin()), slice.size()};
-}
-
-std::string BytesOf(const grpc::ByteBuffer& buffer) {
-  std::vector<grpc::Slice> slices;
-  EXPECT_TRUE(buffer.Dump(&slices).ok());
-  std::string bytes;
-  for (const grpc::Slice& slice : slices) bytes += BytesOf(slice);
-  return bytes;
-}
-
-// The bytes in slices of `slice_size`, as they may come from the network.
-grpc::ByteBuffer BufferOf(const std::string& bytes, size_t slice_size = SIZE_MAX) {
-  std::vector<grpc::Slice> slices;
-  for (size_t at = 0; at < bytes.size(); at += std::min(slice_size, bytes.size() - at)) {
-    slices.emplace_back(bytes.data() + at, std::min(slice_size, bytes.size() - at));
-  }
-  return grpc::ByteBuffer(slices.data(), slices.size());
-}
 
 std::string EchoRequestBytes(uint32_t response_bytes, size_t payload_bytes) {
   cqbench::v1::EchoRequest request;
