@@ -64,7 +64,8 @@ TEST_F(RanksTest, OneWindowAndSharesThatAddUp) {
     ExpectOneWindow(point, 3, point == 0 ? 4 : 8);
     for (int i = 0; i < 3; ++i) {
       EXPECT_EQ(FileOf(i).at("context").at("servers").size(), i == 0 ? 1u : 0u) << "one asks the server for all";
-      for (const Json& doubt : PointOf(i, point).at("suspect")) EXPECT_NE(doubt.at("code"), "other-client");
+      const Json suspect = PointOf(i, point).at("suspect");
+      for (const Json& doubt : suspect) EXPECT_NE(doubt.at("code"), "other-client");
     }
   }
 }
