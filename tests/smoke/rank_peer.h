@@ -28,7 +28,7 @@ class RankPeerTest : public testing::Test {
   std::optional<Json> TryFileOf(int rank) const {
     std::ifstream file(folder_ + "/rank-" + std::to_string(rank) + ".json");
     if (!file) return std::nullopt;
-    return Json::parse(file, nullptr, /*allow_exceptions=*/false);
+    return std::optional<Json>(std::in_place, Json::parse(file, nullptr, /*allow_exceptions=*/false));
   }
   Json FileOf(int rank) const {
     const auto file = TryFileOf(rank);
