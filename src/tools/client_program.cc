@@ -80,7 +80,7 @@ void DescribeSecurity(const Security& security, RunContext& context) {
   context.tls_ciphers = CipherList(security);
 }
 
-// As the connections came out; both are one when they differ, which is said by their number.
+// What the connections of all points agreed on, each kind once; more than one when they came out differently.
 void TakeNegotiated(const std::vector<PointResult>& points, RunContext& context) {
   for (const PointResult& point : points) {
     for (const NegotiatedTls& each : point.negotiated) {
