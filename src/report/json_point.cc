@@ -68,7 +68,7 @@ Json Rank(const RankResult& rank) {
                {"pid", rank.pid},
                {"cpus_allowed", rank.cpus_allowed}};
   if (!rank.timing) return json;
-  const RankResult::Timing& timing = *rank.timing;
+  const RankTiming& timing = *rank.timing;
   json["offset_ns"] = timing.offset_ns;
   json["offset_bound_ns"] = timing.offset_bound_ns;
   if (timing.drift_ns_per_s) json["drift_ns_per_s"] = *timing.drift_ns_per_s;
