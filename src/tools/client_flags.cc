@@ -1,9 +1,6 @@
 #include "src/tools/client_flags.h"
 
 #include <algorithm>
-#include <fstream>
-#include <iterator>
-#include <nlohmann/json.hpp>
 
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
@@ -14,12 +11,11 @@
 #include "src/tools/http_flags.h"
 #include "src/tools/load_flags.h"
 #include "src/tools/method_flags.h"
+#include "src/tools/service_config.h"
 #include "src/tools/tls_flags.h"
 
 namespace cqbench {
 namespace {
-
-constexpr size_t kMaxServiceConfigBytes = 1 << 20;
 
 // What was typed; RunConfig is what it means.
 struct Typed {
@@ -34,23 +30,6 @@ struct Typed {
   int max_channels = 0;
   int max_async_clients = 0;
 };
-
-absl::StatusOr<std::string> ReadServiceConfig(const std::string& text) {
-  std::string json = text;
-  if (!text.empty() && text.front() == '@') {
-    std::ifstream file(text.substr(1), std::ios::binary);
-    if (!file) return absl::InvalidArgumentError(absl::StrCat("cannot read '", text.substr(1), "'"));
-    json.assign(kMaxServiceConfigBytes + 1, '\0');
-    file.read(json.data(), static_cast<std::streamsize>(json.size()));
-    json.resize(static_cast<size_t>(file.gcount()));
-  }
-  if (json.size() > kMaxServiceConfigBytes) return absl::InvalidArgumentError("is more than 1 MiB");
-  const auto parsed = nlohmann::json::parse(json, nullptr, /*allow_exceptions=*/false);
-  if (!parsed.is_object()) {
-    return absl::InvalidArgumentError(absl::StrCat("'", text, "' is not a JSON object (nor @FILE with one)"));
-  }
-  return json;
-}
 
 class ClientFlags {
  public:
