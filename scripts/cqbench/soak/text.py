@@ -45,7 +45,8 @@ def render(record: Record) -> str:
     rounds = max((one.number for one in record.rounds), default=0)
     lines += [
         "",
-        "last / middle: the last third of the rounds to the one before; the first is warm-up. flat: growth above 1 % is ruled out.",
+        "last / middle: the last third of the rounds to the one before; the first is warm-up.",
+        "flat: growth above 1 % is ruled out.",
         f"{rounds} rounds, {record.cases} cases, {record.calls} calls, {record.restarts} restarts",
     ]
     lines += [f"FAILED: {failure}" for failure in record.failures]
