@@ -92,8 +92,8 @@ class SliceHistogram {
 
 // An equal part of the window.
 struct Slice {
-  uint64_t completed = 0;  // successes that were done in it
-  SliceHistogram latency;  // from due, of the successes that were due in it
+  uint64_t completed = 0;                       // successes that were done in it
+  SliceHistogram latency;                       // from due, of the successes that were due in it
   std::array<uint32_t, kNumOutcomes> failed{};  // failures that were done in it, by OutcomeIndex()
 };
 

@@ -91,8 +91,8 @@ absl::Status CheckAddresses(const ServerConfig& config) {
   for (const Target& target : config.listen) {
     const auto endpoints = ResolveTargets({target});
     if (!endpoints.ok()) return endpoints.status();
-    const absl::Status status = target.is_unix() ? CheckUnix(target, endpoints->front())
-                                                    : CheckTcp(target, *endpoints, shares_ports);
+    const absl::Status status =
+        target.is_unix() ? CheckUnix(target, endpoints->front()) : CheckTcp(target, *endpoints, shares_ports);
     if (!status.ok()) return status;
   }
   return absl::OkStatus();

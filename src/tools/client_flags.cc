@@ -255,9 +255,9 @@ class ClientFlags {
     if (run.api != ClientApi::kSync) return;
     for (const Load& load : run.points) {
       if (slices * load.slots <= kMaxSlicesOfThreads) continue;
-      BadCombination("--slice", absl::StrCat(slice, " makes ", slices, " for each of ", load.slots,
-                                             " threads: with --api sync at most ", kMaxSlicesOfThreads,
-                                             " in all are accepted"));
+      BadCombination("--slice",
+                     absl::StrCat(slice, " makes ", slices, " for each of ", load.slots,
+                                  " threads: with --api sync at most ", kMaxSlicesOfThreads, " in all are accepted"));
     }
   }
 
