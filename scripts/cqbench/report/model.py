@@ -171,6 +171,7 @@ class Report:
     spreads: Table = Table((), ())  # over client processes that measured together
     ranks: Table = Table((), ())  # each of them
     floors: Table = Table((), ())  # the same call with less of gRPC
+    faults: Table = Table((), ())  # what was made to go wrong, and what that cost
     knees: Table = Table((), ())  # of open loops
     bills: tuple[tuple[str, tuple[Table, ...]], ...] = ()  # of cqbench cost: what was counted, and its tables
     notes: tuple[str, ...] = ()  # remarks about the whole run, such as other programs on its CPUs

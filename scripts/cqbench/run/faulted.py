@@ -2,23 +2,15 @@
 
 from __future__ import annotations
 
-import math
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from itertools import groupby
-from statistics import median
 
 from cqbench.files.offered import Load
+from cqbench.samples.fault_words import COLUMNS, cells
 from cqbench.samples.recovery import Outcome, outcome
 from cqbench.samples.runs import Run
 
-COLUMNS: tuple[tuple[str, int, Callable[[Outcome], float | None], float, int], ...] = (
-    # title, width, figure, scale, digits
-    ("lost %", 18, lambda o: o.lost, 100, 2),
-    ("first success s", 18, lambda o: o.first_success_s, 1, 2),
-    ("95 % again s", 18, lambda o: o.recovery_s, 1, 2),
-    ("P99 ms", 22, lambda o: o.p99_ns, 1e-6, 1),
-    ("max ms", 22, lambda o: o.max_ns, 1e-6, 1),
-)
+WIDTHS = (18, 18, 18, 22, 22)  # of COLUMNS
 LEGEND = (
     "Times are from when the fault began. lost: calls that were due in the window and did not end well. first\n"
     "success: until a call ended well, at most. 95 % again: until the rate was back at 95 % of that before the fault\n"
@@ -57,30 +49,14 @@ def _outcomes(measured: Iterable[tuple[int, Run]], name: str, load: Load) -> Ite
 
 
 def _head(width: int) -> str:
-    return f"{'variant':<{width}} |" + "".join(f" {title:>{w}}" for title, w, *_ in COLUMNS) + "  failed by status"
+    *figures, statuses = (column.title for column in COLUMNS)
+    return f"{'variant':<{width}} |{_aligned(figures)}  {statuses}"
 
 
 def _line(name: str, width: int, of: Sequence[Outcome]) -> str:
-    texts = (f" {_figure([figure(o) for o in of], scale, digits):>{w}}" for _, w, figure, scale, digits in COLUMNS)
-    return f"{name:<{width}} |{''.join(texts)}  {_statuses(of)}".rstrip()
+    *figures, statuses = cells(of)
+    return f"{name:<{width}} |{_aligned(figures)}  {statuses}".rstrip()
 
 
-def _figure(values: Sequence[float | None], scale: float, digits: int) -> str:
-    """'0.31 (0.30-0.33)'; '-' where a repetition has none."""
-    there = [value * scale for value in values if value is not None]
-    if len(there) < len(values):
-        return "-"
-
-    def text(value: float) -> str:
-        return "never" if math.isinf(value) else f"{value:.{digits}f}"
-
-    ends = f" ({text(min(there))}-{text(max(there))})" if min(there) < max(there) else ""
-    return text(median(there)) + ends
-
-
-def _statuses(of: Sequence[Outcome]) -> str:
-    """'UNAVAILABLE 31, DEADLINE_EXCEEDED 2', the most frequent first; one that did not occur in a repetition counts as
-    0 there."""
-    codes = dict.fromkeys(code for o in of for code in o.failed)
-    counts = {code: median(o.failed.get(code, 0.0) for o in of) for code in codes}
-    return ", ".join(f"{code} {n:g}" for code, n in sorted(counts.items(), key=lambda pair: -pair[1]))
+def _aligned(texts: Sequence[str]) -> str:
+    return "".join(f" {text:>{width}}" for text, width in zip(texts, WIDTHS, strict=True))
