@@ -107,6 +107,7 @@ def test_what_a_repetition_says() -> None:
     [
         (Fault(words="reset"), {}, "the fault did not happen"),
         (Fault(words="reset", began_s=0.1), {}, "nothing is known of the 0.3 s before it"),
+        (Fault(words="reset", began_s=3.0), {}, "the fault came when the window had closed"),
         (RESET, {"slice_ns": None, "slice_completed": [], "slice_failed": []}, "there is no time series"),
     ],
 )

@@ -10,7 +10,6 @@ BAND = "Bands are 95 % intervals of the median; small dots the repetitions, in t
 SERVICE = "the control service of grpc_ping_server"
 MANY_CALLS = "ten calls above a percentile: P99.9 takes 10,000 calls"
 HISTOGRAMS = "the histograms of the result files"
-FAULTS = "an experiment with faults, as `faults`"
 SLICES = "a time series in the result files"
 STARTED = "the points' times in the result files"
 CONNECTION = "TCP and a kernel that tells of its connections"
@@ -166,10 +165,10 @@ PLOTS = (
         "the middle by what was lost. Latency is that of calls that ended well, from when they were due.",
         "fault",
         (
-            Kind("fault-rate", "Ended well", (), "calls/s", FAULTS),
-            Kind("fault-failed", "Failed", (), "calls/s", FAULTS),
-            Kind("fault-p99", "P99 of the slice", (), "µs", FAULTS, True),
-            Kind("fault-max", "Slowest call of the slice", (), "µs", FAULTS, True),
+            Kind("fault-rate", "Ended well", (), "calls/s", SLICES),
+            Kind("fault-failed", "Failed", (), "calls/s", SLICES),
+            Kind("fault-p99", "P99 of the slice", (), "µs", SLICES, True),
+            Kind("fault-max", "Slowest call of the slice", (), "µs", SLICES, True),
         ),
         CLOSED + OPEN,
         True,

@@ -44,12 +44,13 @@ def errors(groups: Sequence[Group]) -> Table:
 
 def faults(groups: Sequence[Group]) -> Table:
     """A row for each series in which something was made to go wrong."""
-    rows = []
+    rows: list[tuple[str, ...]] = []
     for of in groups:
         whole = [(run, point) for run in of.runs for point in run.points() if not point.partial]
         told = [found for run, point in whole if (found := outcome(run, point)) is not None]
         if told:
             rows.append((of.title, of.setting.get("fault"), *(text or "-" for text in cells(told))))
+    rows.sort(key=lambda row: row[0].rpartition(".")[0])  # what is compared stands together
     return Table(("Series", "Fault", *(column.title for column in COLUMNS)), tuple(rows))
 
 

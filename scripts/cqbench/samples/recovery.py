@@ -73,6 +73,8 @@ def outcome(run: Run, point: Measured) -> Outcome | None:
         why = "the fault did not happen"
     elif course is None:
         why = "there is no time series"
+    elif course.first_after(fault.began_s) >= len(course.completed):
+        why = "the fault came when the window had closed"
     elif (before := rate_before(course, fault.began_s)) is None:
         why = f"nothing is known of the {NEEDED_S:g} s before it"
     else:
