@@ -118,7 +118,7 @@ def test_what_cannot_be_told_is_absent_and_says_why(fault: Fault, more: dict[str
 
 
 def test_the_table_has_medians_and_what_never_came() -> None:
-    series = [[(0.5, 0.0), (2.0, EACH)], [(0.7, 0.0), (2.0, EACH)], [(2.5, 0.0)]]
+    series = 2 * [[(0.5, 0.0), (2.0, EACH)], [(0.7, 0.0), (2.0, EACH)], [(2.5, 0.0)]]
     measured = [
         (n, run_of(point(list(course(*parts).completed)), "reset.shared", RESET)) for n, parts in enumerate(series, 1)
     ]

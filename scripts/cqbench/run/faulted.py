@@ -15,8 +15,9 @@ LEGEND = (
     "Times are from when the fault began. lost: calls that were due in the window and did not end well. first\n"
     "success: until a call ended well, at most. 95 % again: until the rate was back at 95 % of that before the fault\n"
     "and stayed for half a second; never: not within the window. P99, max: latency from due of the window's calls\n"
-    "that ended well. Medians over the repetitions, in brackets the least and the greatest; -: a repetition lacks it.\n"
-    "Failed calls by status: medians, too; unfinished and unsent: under way, or waiting, when the client gave up."
+    "that ended well. Medians over the repetitions, in brackets their 95 % intervals, from six on; -: a repetition\n"
+    "lacks it. Failed calls by status: medians, too; unfinished and unsent: under way, or waiting, when the client\n"
+    "gave up."
 )
 
 

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
+from dataclasses import astuple
 from statistics import median
 from typing import NamedTuple
 
 from cqbench.samples.recovery import Outcome
+from cqbench.stats.medians import describe
 
 
 class Column(NamedTuple):
@@ -21,7 +23,7 @@ def cells(of: Sequence[Outcome]) -> list[str]:
 
 
 def _figure(figure: Callable[[Outcome], float | None], scale: float, digits: int) -> Callable[[Sequence[Outcome]], str]:
-    """'0.31 (0.30-0.33)': the median, the least and the greatest; '-' where a repetition has none."""
+    """'0.31 (0.30-0.33)': the median with its 95 % interval, where there is one; '-' where a repetition has none."""
 
     def text(value: float) -> str:
         return "never" if math.isinf(value) else f"{value:.{digits}f}"
@@ -31,8 +33,9 @@ def _figure(figure: Callable[[Outcome], float | None], scale: float, digits: int
         there = [value * scale for value in values if value is not None]
         if len(there) < len(values):
             return "-"
-        ends = [text(min(there)), text(max(there))]
-        return text(median(there)) + (f" ({'-'.join(ends)})" if ends[0] != ends[1] else "")
+        middle, *interval = astuple(describe(there))
+        ends = [text(end) for end in interval if end is not None]
+        return text(middle) + (f" ({'-'.join(ends)})" if len(set(ends)) > 1 else "")
 
     return texts
 
