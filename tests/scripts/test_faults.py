@@ -87,7 +87,7 @@ def test_what_is_refused(text: str, said: str) -> None:
 
 def test_what_a_fault_needs(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv(toxiproxy.VARIABLE, raising=False)
-    slow = experiment(a='kind = "bandwidth", lasts = 0.1, kilobytes_per_second = 10', b='kind = "reset"')
+    slow = experiment(a='kind = "bandwidth", lasts = 0.1, kbytes_per_second = 10', b='kind = "reset"')
     assert any(line.startswith("toxiproxy ") for line in needs.lines(slow))
     assert needs.lines(experiment(a='kind = "reset"')) == ["build release"]
     monkeypatch.setattr(sockets, "why_not", lambda: "pidfd_getfd: Operation not permitted")
@@ -200,7 +200,7 @@ def test_a_network_that_is_slow_for_a_while(tmp_path: Path) -> None:
     if not toxiproxy.program().exists():
         pytest.skip(f"{toxiproxy.program()} is not installed: scripts/experiment.sh faults does it")
     slow = 'kind = "latency", lasts = 0.2, delay = "100ms"'
-    text = variants(far=slow, narrow='kind = "bandwidth", lasts = 0.2, kilobytes_per_second = 1')
+    text = variants(far=slow, narrow='kind = "bandwidth", lasts = 0.2, kbytes_per_second = 1')
     units = run_here(programs(), tmp_path, text)
     assert {unit["status"] for unit in units.values()} == {"ok"}, units
     (tmp_path / "manifest.json").write_text(json.dumps({"manifest_version": 2, "units": list(units.values())}))

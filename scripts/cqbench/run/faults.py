@@ -11,7 +11,7 @@ from cqbench.run.tables import Fault, Head
 # Of each kind, the keys that it has beside `at`, each of which it needs.
 KEYS: dict[str, tuple[str, ...]] = {
     "latency": ("lasts", "delay"),
-    "bandwidth": ("lasts", "kilobytes_per_second"),
+    "bandwidth": ("lasts", "kbytes_per_second"),
     "stop": ("lasts",),
     "gone": ("lasts",),
     **dict.fromkeys(("reset", "half-open", "restart", "goaway"), ()),
@@ -44,7 +44,7 @@ def problems(where: str, own: Mapping[str, Any], head: Head) -> Iterator[str]:
         yield f"{where}.fault: {show(fault.kind)} is not accepted with experiment.counting: {why}"
     if own.get("servers", 1) > 1 and fault.kind in PROXIED:
         yield f"{where}.servers: {own['servers']} is not accepted beside fault {show(fault.kind)}: its proxy is of one"
-    for key in ("lasts", "delay", "kilobytes_per_second"):
+    for key in ("lasts", "delay", "kbytes_per_second"):
         given, needed = getattr(fault, key), key in KEYS[fault.kind]
         if needed and given is None:
             yield f"{where}.fault: '{key}' is missing, which {show(fault.kind)} needs"
@@ -59,5 +59,5 @@ def problems(where: str, own: Mapping[str, Any], head: Head) -> Iterator[str]:
 def words(fault: Fault) -> str:
     """'latency of 100 ms for 1 s', 'reset'."""
     more = f" of {fault.delay} ms" if fault.delay is not None else ""
-    more += f" of {fault.kilobytes_per_second} kB/s" if fault.kilobytes_per_second is not None else ""
+    more += f" of {fault.kbytes_per_second} kB/s" if fault.kbytes_per_second is not None else ""
     return fault.kind + more + (f" for {fault.lasts:g} s" if fault.lasts is not None else "")

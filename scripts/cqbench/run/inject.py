@@ -122,7 +122,7 @@ class Injection:
         if self.fault.kind == "latency":
             self.proxy.add([toxiproxy.latency(self.fault.delay or 0)])
         else:
-            self.proxy.add(toxiproxy.bandwidth(self.fault.kilobytes_per_second or 0))
+            self.proxy.add(toxiproxy.bandwidth(self.fault.kbytes_per_second or 0))
 
     def _hasten(self, _pid: int) -> None:
         assert self.proxy is not None

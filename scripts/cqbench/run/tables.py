@@ -64,7 +64,7 @@ class Fault(Table):
 
     kind: fields.FaultKind = Field(
         description='"latency": the network holds answers back for `delay`; "bandwidth": it moves '
-        "kilobytes_per_second each way on each connection (both by a proxy, toxiproxy, that is there from the "
+        "kbytes_per_second each way on each connection (both by a proxy, toxiproxy, that is there from the "
         'start); "reset": one connection is reset; "half-open": nothing arrives on one connection any more, at '
         'either end; "restart": SIGTERM to the server, and once it has ended another one at its port; "goaway": '
         'another server at its port, and once it listens SIGTERM to the first; "stop": SIGSTOP and, later, SIGCONT '
@@ -76,7 +76,7 @@ class Fault(Table):
         default=None, description='for how long: "latency", "bandwidth", "stop", "gone"'
     )
     delay: fields.Milliseconds | None = Field(default=None, description='of "latency"')
-    kilobytes_per_second: fields.Kilobytes | None = Field(default=None, description='of "bandwidth", thousands')
+    kbytes_per_second: fields.Kilobytes | None = Field(default=None, description='of "bandwidth", thousands')
 
 
 class Settings(Table):
@@ -110,7 +110,7 @@ class Settings(Table):
         '"0ms": the proxy alone',
     )
 
-    fault: Fault | None = Field(
+    fault: Annotated[Fault, fields.Kind("table")] | None = Field(
         default=None,
         description="what goes wrong while it is measured, a table; failed calls are then what is measured, so the "
         "client's --max-error-rate wants to be 1",

@@ -47,9 +47,9 @@ def latency(milliseconds: int) -> dict[str, Any]:
     return {"type": "latency", "stream": "downstream", "attributes": {"latency": milliseconds}}
 
 
-def bandwidth(kilobytes_per_second: int) -> list[dict[str, Any]]:
+def bandwidth(kbytes_per_second: int) -> list[dict[str, Any]]:
     """Each way, of each connection."""
-    rate = {"type": "bandwidth", "attributes": {"rate": kilobytes_per_second}}
+    rate = {"type": "bandwidth", "attributes": {"rate": kbytes_per_second}}
     return [{**rate, "stream": stream, "name": f"bandwidth_{stream}"} for stream in ("upstream", "downstream")]
 
 
