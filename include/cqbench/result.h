@@ -54,6 +54,12 @@ struct SliceResult {
   Nanos max_ns = 0;
 };
 
+// Failures with one status code, slice by slice.
+struct SliceFailures {
+  std::string code;  // "UNAVAILABLE"
+  std::vector<uint64_t> counts;
+};
+
 // What only an open loop has.
 struct OpenLoopResult {
   std::optional<LatencyStats> from_sent;
@@ -116,6 +122,7 @@ struct PointResult {
   // Equal parts of the window, in order. Empty when the window was too short or there are too many threads.
   Nanos slice_ns = 0;
   std::vector<SliceResult> slices;
+  std::vector<SliceFailures> slice_failures;  // of codes that occurred in any
 
   // Evidence: why the point is as it is. result.schema.json lists the figures. "client_cpu_user_ns" and
   // "client_cpu_system_ns", scaled to the window, are there without evidence too.
@@ -205,6 +212,7 @@ struct RunContext {
   std::vector<std::string> metadata;  // keys only: values may be secrets
   std::vector<std::pair<std::string, std::string>> channel_args;
   std::string service_config;
+  bool wait_for_ready = false;
   std::string security;  // "tls", "mutual-tls" when a certificate of ours was sent; empty: plaintext
   std::string tls_min_version;
   std::string tls_ciphers;                // as asked for; empty: the library's choice

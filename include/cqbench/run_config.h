@@ -90,6 +90,11 @@ inline constexpr int kMaxInflight = 100'000;
 inline constexpr double kMaxRate = 10e6;  // calls per second
 inline constexpr int kMaxStreamMessages = 1'000'000;
 inline constexpr uint32_t kMaxPayloadBytes = 64u << 20;
+// Of a time series. Each thread that records calls has slices of its own, some 10 KiB each once there is something in
+// them.
+inline constexpr Nanos kMinSlice = kNanosPerMilli;
+inline constexpr int kMaxSlices = 1000;
+inline constexpr int kMaxSlicesOfThreads = 25'000;
 
 // The in-flight counts min, min+step, … up to and including max.
 std::vector<int> SweepRange(int min, int max, int step);
@@ -172,11 +177,13 @@ struct RunConfig {
   MessageConfig message;
   Nanos warmup_ns = kNanosPerSecond;
   Nanos interval_ns = 10 * kNanosPerSecond;
+  Nanos slice_ns = 0;                   // of the time series; 0: a 50th of the interval, but at least 100 ms
   uint64_t skip_first = 0;              // closed loop: the warm-up lasts until so many successes, too
   uint64_t total = 0;                   // end the window after so many successes, if that is sooner; 0: do not
   Nanos deadline_ns = kNanosPerSecond;  // per call; per message of a bidi stream
   Nanos connect_timeout_ns = 5 * kNanosPerSecond;
   bool wait_for_server = false;  // go on trying for so long even where nobody listens
+  bool wait_for_ready = false;   // calls wait for a connection, until their deadline, rather than fail
   int repetitions = 1;
   double until_stable_percent = 0;  // repeat until the throughputs' intervals are this narrow; 0: do not
   int max_repetitions = 50;         // for the line above

@@ -237,6 +237,8 @@ class SlotEngine : public Engine {
   void Renew(Slot& slot) {
     slot.context.emplace();
     for (const Metadata& each : config_.metadata) slot.context->AddMetadata(each.key, each.value);
+    if (config_.wait_for_ready) [[unlikely]]
+      slot.context->set_wait_for_ready(true);
   }
   static void RecordParts(Recorder& recorder, CallSlot& slot, Nanos done) {
     if (slot.issued_ns == 0) [[likely]]

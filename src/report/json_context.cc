@@ -153,6 +153,7 @@ Json JsonContext(const Result& result) {
   json["channel_args"] = Json::object();
   for (const auto& [key, value] : c.channel_args) json["channel_args"][key] = value;
   if (!c.service_config.empty()) json["service_config"] = c.service_config;
+  if (c.wait_for_ready) json["wait_for_ready"] = true;
   json["servers"] = Json::array();
   for (const ServerInfo& server : result.servers) json["servers"].push_back(Server(server));
   json["suspect"] = JsonFindings(result.suspect);

@@ -56,6 +56,8 @@ void AddSlices(Json& json, const PointResult& p) {
   };
   add("slice_completed", &SliceResult::completed);
   add("slice_failed", &SliceResult::failed);
+  json["slice_failed_by_code"] = Json::object();
+  for (const SliceFailures& of : p.slice_failures) json["slice_failed_by_code"][of.code] = of.counts;
   add("slice_latency_p50_ns", &SliceResult::p50_ns);
   add("slice_latency_p99_ns", &SliceResult::p99_ns);
   add("slice_latency_max_ns", &SliceResult::max_ns);

@@ -136,6 +136,14 @@ class ClientFlags {
     AddDuration(app_, "--connect-timeout", options_.run.connect_timeout_ns, "for all connections of a point");
     app_.add_flag("--wait-for-server", options_.run.wait_for_server,
                   "try for so long even where connections are refused; without it such a point fails at once");
+    wait_for_ready_ = app_.add_flag("--wait-for-ready", options_.run.wait_for_ready,
+                                    "a call that finds no connection waits for one, until its deadline, rather than "
+                                    "fail with UNAVAILABLE");
+    slice_ = AddDuration(app_, "--slice", options_.run.slice_ns,
+                         "length of the parts of the time series in the JSON (default: a 50th of the interval, at "
+                         "least 100ms)",
+                         kMinSlice)
+                 ->default_str("");
   }
 
   void AddOutput() {
@@ -165,6 +173,7 @@ class ClientFlags {
     ResolveMethod();
     ResolvePolicy();
     load_->Resolve();
+    ResolveSlice();
     ranks_->Resolve(options_.run, options_.goals);
     if (options_.ranks.id) options_.call.seed = SeedOf(options_.call.seed, *options_.ranks.id);
     http_->Resolve(typed_.local_pool || policy_->count() > 0);
@@ -204,12 +213,31 @@ class ClientFlags {
     if (max_async_clients_->count() > 0 && (run.api == ClientApi::kSync || IsHttp(run.api))) {
       BadCombination("--max-async-clients", "needs --async or --async-callback");
     }
-    for (const CLI::Option* option : {channel_args_, service_config_}) {
+    for (const CLI::Option* option : {channel_args_, service_config_, wait_for_ready_}) {
       if (option->count() == 0 || !IsHttp(run.api)) continue;
       BadCombination(option->get_name(), absl::StrCat("is gRPC's, not for --api ", api));
     }
     if (run.security.tls && IsHttp(run.api)) BadCombination("--tls", absl::StrCat("is gRPC's, not for --api ", api));
     if (cq && threads_->count() == 0) run.threads = typed_.max_async_clients;
+  }
+
+  // How much memory slices may take.
+  void ResolveSlice() {
+    if (slice_->count() == 0) return;
+    const RunConfig& run = options_.run;
+    const std::string slice = FormatDuration(run.slice_ns);
+    const Nanos slices = run.interval_ns / run.slice_ns;
+    if (slices < 2 || slices > kMaxSlices) {
+      BadCombination("--slice", absl::StrCat(slice, " makes ", slices, " of --interval ",
+                                             FormatDuration(run.interval_ns), ": 2 to ", kMaxSlices, " are accepted"));
+    }
+    if (run.api != ClientApi::kSync) return;
+    for (const Load& load : run.points) {
+      if (slices * load.slots <= kMaxSlicesOfThreads) continue;
+      BadCombination("--slice",
+                     absl::StrCat(slice, " makes ", slices, " for each of ", load.slots,
+                                  " threads: with --api sync at most ", kMaxSlicesOfThreads, " in all are accepted"));
+    }
   }
 
   void ResolvePolicy() {
@@ -263,7 +291,7 @@ class ClientFlags {
   std::optional<RankFlags> ranks_;
   std::optional<EvidenceFlags> evidence_;
   std::optional<AllocationFlags> allocations_;
-  CLI::Option *channel_args_, *service_config_;
+  CLI::Option *channel_args_, *service_config_, *wait_for_ready_, *slice_;
   CLI::Option *api_, *threads_, *max_async_clients_, *policy_, *max_channels_, *max_error_rate_, *format_;
 };
 

@@ -129,6 +129,7 @@ RunContext DescribeRun(int argc, const char* const* argv, const ClientOptions& o
     context.channel_args.emplace_back(arg.key, number ? absl::StrCat(*number) : std::get<std::string>(arg.value));
   }
   context.service_config = run.service_config;
+  context.wait_for_ready = run.wait_for_ready;
   return context;
 }
 

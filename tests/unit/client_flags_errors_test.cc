@@ -44,6 +44,19 @@ TEST(ClientFlagsErrors, FlagsOfOtherLoadGeneratorsNameTheirCounterparts) {
   Refused({"--qps", "100"}, {"did you mean --rate?"});
 }
 
+TEST(ClientFlagsErrors, SlicesThatTheWindowHasNotOrMemoryMayNot) {
+  Refused({"--slice", "500us"}, {"--slice", "500us"});
+  Refused({"--slice", "600ms", "--interval", "1s"}, {"--slice: 600ms makes 1 of --interval 1s: 2 to 1000"});
+  Refused({"--slice", "1ms", "--interval", "2s"}, {"--slice: 1ms makes 2000 of --interval 2s"});
+  Refused({"--slice", "1ms", "--interval", "1s", "--api", "sync", "--inflight", "26"},
+          {"--slice: 1ms makes 1000 for each of 26 threads: with --api sync at most 25000"});
+}
+
+TEST(ClientFlagsErrors, WaitingForAConnectionIsGrpcs) {
+  Refused({"--api", "http1", "--http-request", "GET /x", "--wait-for-ready"},
+          {"--wait-for-ready: is gRPC's, not for --api http1"});
+}
+
 TEST(ClientFlagsErrors, RequestsOverHttp) {
   RefusedValues("--http-request", {"GET", "get /x", "GET x", "GET /a b", "GET /a#b", " /", "GET /\x7f"},
                 {"--api", "http1"});

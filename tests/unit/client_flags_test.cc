@@ -162,6 +162,14 @@ TEST(ClientFlags, MaxChannelsBoundsPoliciesWithAChannelPerSlot) {
   EXPECT_EQ(Options("--channel-policy distinct-args --max-channels 3").run.policy.max_channels, 3);
 }
 
+TEST(ClientFlags, SlicesAndWaitingForAConnectionAreAsked) {
+  const RunConfig run = Options("--slice 10ms --interval 4s --api cq --wait-for-ready").run;
+  EXPECT_EQ(run.slice_ns, 10 * kNanosPerMilli);
+  EXPECT_TRUE(run.wait_for_ready);
+  EXPECT_EQ(Options("--interval 4s").run.slice_ns, 0);
+  EXPECT_FALSE(Options("--interval 4s").run.wait_for_ready);
+}
+
 TEST(ClientFlags, PerWorkerStatsIsAsked) {
   EXPECT_TRUE(Options("--per-worker-stats").per_worker_stats);
 }
@@ -277,6 +285,8 @@ TEST(ClientFlags, HelpNamesEveryFlagAndExitsWithZero) {
                            "--deadline",
                            "--connect-timeout",
                            "--wait-for-server",
+                           "--wait-for-ready",
+                           "--slice",
                            "--with-csv",
                            "--streaming",
                            "--local-pool",
