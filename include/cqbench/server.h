@@ -15,6 +15,7 @@
 #include "cqbench/run_config.h"
 #include "cqbench/security.h"
 #include "cqbench/target.h"
+#include "cqbench/wire_settings.h"
 
 namespace grpc {
 class Channel;
@@ -63,6 +64,7 @@ struct ServerConfig {
   MessageHolder messages = MessageHolder::kReused;
   Codec codec = Codec::kProtobuf;           // pooled: generic only
   WriteHint write_hint = WriteHint::kNone;  // of server-streaming calls; kCorked is nothing of a server's
+  Compression compression = Compression::kNone;  // of answers; an in-process channel has none
   Security security;                        // of all addresses; the TCP echo has none
   std::vector<ChannelArg> channel_args;
   Nanos drain_ns = 2 * kNanosPerSecond;
