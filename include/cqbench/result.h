@@ -188,7 +188,7 @@ struct RunContext {
   Nanos warmup_ns = 0;
   uint64_t skip_first = 0;
   Nanos interval_ns = 0;
-  uint64_t total_calls = 0;  // after which each window ended before the interval did; 0: none
+  uint64_t total_calls = 0;              // after which each window ended before the interval did; 0: none
   std::optional<Nanos> deadline_ns = 0;  // absent: calls had none
   int repetitions = 1;
   uint32_t request_bytes = 0;

@@ -172,8 +172,8 @@ struct RunConfig {
   MessageConfig message;
   Nanos warmup_ns = kNanosPerSecond;
   Nanos interval_ns = 10 * kNanosPerSecond;
-  uint64_t skip_first = 0;              // closed loop: the warm-up lasts until so many successes, too
-  uint64_t total = 0;                   // end the window after so many successes, if that is sooner; 0: do not
+  uint64_t skip_first = 0;  // closed loop: the warm-up lasts until so many successes, too
+  uint64_t total = 0;       // end the window after so many successes, if that is sooner; 0: do not
   std::optional<Nanos> deadline_ns = kNanosPerSecond;  // per call; per message of a bidi stream; absent: none is set
   Nanos connect_timeout_ns = 5 * kNanosPerSecond;
   bool wait_for_server = false;  // go on trying for so long even where nobody listens

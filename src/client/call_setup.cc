@@ -47,7 +47,8 @@ const std::string& CallSetup::NextValue(int slot) {
   Changing& next = changing_[static_cast<size_t>(slot)];
   uint64_t number = ++next.number;
   const size_t digits = std::min<size_t>(next.value.size(), 16);
-  for (size_t i = 0; i < digits; ++i, number >>= 4) *(next.value.rbegin() + static_cast<ptrdiff_t>(i)) = kDigits[number & 15];
+  for (size_t i = 0; i < digits; ++i, number >>= 4)
+    *(next.value.rbegin() + static_cast<ptrdiff_t>(i)) = kDigits[number & 15];
   return next.value;
 }
 

@@ -43,8 +43,8 @@ absl::StatusOr<PayloadContent> ParsePayloadContent(absl::string_view text) {
   PayloadContent content(PayloadKind::kEntropy);
   absl::string_view bits = text;
   if (absl::ConsumePrefix(&bits, kEntropy) && ParseTenths(bits, content.tenths)) return content;
-  return absl::InvalidArgumentError(
-      absl::StrCat("'", text, "' is not one of zero, text, random, entropy:BITS with 0 to 8 bits of a byte, in tenths"));
+  return absl::InvalidArgumentError(absl::StrCat(
+      "'", text, "' is not one of zero, text, random, entropy:BITS with 0 to 8 bits of a byte, in tenths"));
 }
 
 }  // namespace cqbench

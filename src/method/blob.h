@@ -110,7 +110,8 @@ struct BlobGet : BlobMessages {
   static grpc::Status Handle(const Request& request, Response* response) {
     const uint32_t bytes = request.has_chunk_bytes() ? request.chunk_bytes() : kChunked.chunk_bytes;
     if (bytes > kMaxPayloadBytes) return TooLarge();
-    PayloadOf(ContentOf(request.payload(), request.entropy_tenths()), kServerSeed).Fill(response->mutable_data(), bytes);
+    PayloadOf(ContentOf(request.payload(), request.entropy_tenths()), kServerSeed)
+        .Fill(response->mutable_data(), bytes);
     return grpc::Status::OK;
   }
   // Every chunk of a stream is the same slice.

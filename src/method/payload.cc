@@ -14,7 +14,7 @@ namespace cqbench {
 namespace {
 
 constexpr size_t kBlock = 64 << 10;
-constexpr size_t kTelling = 4 << 10;  // at a tenth of a bit one byte in eighty is not zero
+constexpr size_t kTelling = 4 << 10;  // at a tenth of a bit one byte in eighty is another symbol
 
 // mt19937_64 is the same everywhere; the standard's distributions are not.
 std::string RandomBlock(uint64_t seed) {
@@ -64,7 +64,7 @@ std::string EntropyBlock(uint32_t tenths, uint64_t seed) {
   std::string block;
   for (int i = 0; i < symbols; ++i) {
     const double end = i + 1 < symbols ? std::round((i + 1) * each * kBlock) : kBlock;
-    block.resize(static_cast<size_t>(end), static_cast<char>(i));
+    block.resize(static_cast<size_t>(end), static_cast<char>(i + 1));  // no zeros: they are another kind
   }
   std::mt19937_64 random(seed ^ (uint64_t{tenths} << 32));
   for (size_t left = kBlock; left > 1; --left) std::swap(block[left - 1], block[random() % left]);
@@ -104,7 +104,8 @@ void PayloadSource::Write(std::string* payload, size_t size) const {
 }
 
 PayloadContent ContentOf(int proto_kind, uint64_t tenths) {
-  static_assert(static_cast<int>(PayloadKind::kText) == v1::TEXT && static_cast<int>(PayloadKind::kRandom) == v1::RANDOM);
+  static_assert(static_cast<int>(PayloadKind::kText) == v1::TEXT &&
+                static_cast<int>(PayloadKind::kRandom) == v1::RANDOM);
   static_assert(static_cast<int>(PayloadKind::kEntropy) == v1::ENTROPY);
   if (proto_kind == v1::ENTROPY) {
     return {PayloadKind::kEntropy, static_cast<uint32_t>(std::min<uint64_t>(tenths, kMaxTenths))};

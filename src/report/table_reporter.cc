@@ -173,9 +173,9 @@ std::string FormatTable(const Result& result) {
   const Points points = MedianOverRepetitions(result.points);
   std::string text =
       absl::StrCat("Benchmark Results Summary: ", SeriesName(c), " on ", c.target, ", ",
-                   c.http_version.empty() ? absl::StrCat("gRPC ", c.grpc_version) : c.http_version, SecurityWords(c), WireWords(c),
-                   c.repetitions > 1 ? absl::StrCat(", median of ", c.repetitions, " repetitions") : "", "\n",
-                   MainTable(result, points));
+                   c.http_version.empty() ? absl::StrCat("gRPC ", c.grpc_version) : c.http_version, SecurityWords(c),
+                   WireWords(c), c.repetitions > 1 ? absl::StrCat(", median of ", c.repetitions, " repetitions") : "",
+                   "\n", MainTable(result, points));
   if (!result.points.empty() && result.points.front().rank) {
     const RankResult& rank = *result.points.front().rank;
     absl::StrAppend(&text, "rank ", rank.index, " of ", rank.count, ": what this client did itself\n");

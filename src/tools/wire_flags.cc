@@ -10,6 +10,8 @@
 namespace cqbench {
 namespace {
 
+constexpr uint64_t kOwnMetadata = 600;  // of gRPC's in each call, about
+
 // These flags are names, with units, for channel arguments. What --channel-arg says as well is not overruled silently.
 void RefuseBeside(const CLI::Option* flag, absl::string_view key, const std::vector<ChannelArg>& args) {
   if (flag->count() == 0) return;
@@ -80,19 +82,19 @@ void ClientWireFlags::Resolve() {
   }
   CheckCompression(compression_, run_.channel_args);
   if (keepalive_option_->count() > 0) SetKeepalive(keepalive_option_, keepalive_, run_.channel_args);
-  const uint64_t bytes = HeaderListBytes(run_.generated_metadata);
-  if (bytes <= kUsualMetadataLimit) return;
+  const uint64_t bytes = HeaderListBytes(run_.generated_metadata) + kOwnMetadata;
+  if (metadata_->count() == 0 || bytes <= kUsualMetadataLimit) return;
   notes_.push_back(absl::StrCat("--metadata: ", ToString(run_.generated_metadata), " is ", bytes,
-                                " bytes as HTTP/2 counts them, and gRPC takes ", kUsualMetadataLimit,
+                                " bytes with gRPC's own, as HTTP/2 counts them, and gRPC takes ", kUsualMetadataLimit,
                                 " unless the server's " GRPC_ARG_MAX_METADATA_SIZE " says otherwise (grpc_ping_server "
                                 "--channel-arg " GRPC_ARG_MAX_METADATA_SIZE "=",
-                                2 * bytes, ")"));
+                                bytes, ")"));
 }
 
 ServerWireFlags::ServerWireFlags(CLI::App& app, ServerConfig& config) : config_(config) {
-  compression_ = AddEnum(app, "--compression", config.compression,
-                         {Compression::kNone, Compression::kDeflate, Compression::kGzip},
-                         "of what is answered; requests are taken in any of these");
+  compression_ =
+      AddEnum(app, "--compression", config.compression, {Compression::kNone, Compression::kDeflate, Compression::kGzip},
+              "of what is answered; requests are taken in any of these");
   keepalive_option_ = AddKeepalive(app, keepalive_,
                                    "ping a connection on which nothing came for so long, and close it when there is no "
                                    "answer for the second time (20s); clients may ping as often as they like, too");

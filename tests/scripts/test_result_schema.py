@@ -71,13 +71,13 @@ def programs() -> Path:
 
 # With a codec which can be timed.
 SERVER = ("--tcp-echo-port", "0", "--api", "generic", "--codec", "pooled", "--compression", "deflate")
-WIRE = "--workload echo --request-bytes 100 --payload entropy:1.5 --compression call:gzip --metadata 2x8:bin --deadline none"
+WIRE = "--workload echo --request-bytes 100 --payload entropy:1.5 --compression call:gzip --deadline none"
 CLOSED = "--breakdown --baseline --repetitions 5 --inflight-list 1,4 --interval 0.2 --warmup 0.05"
 # Long enough for a time series and, in an open loop, for gaps to have a shape.
 RUNS = {
     "unary": f"{CLOSED} --api cq --stub generic",
     "streaming": f"{CLOSED} --streaming",
-    "series": f"--api cq --inflight-list 2 --interval 1.2 --warmup 0.05 {WIRE}",
+    "series": f"--api cq --inflight-list 2 --interval 1.2 --warmup 0.05 --metadata 2x8:bin {WIRE}",
     "open": "--api cq --rate-list 500,1000 --repetitions 5 --interval 0.5 --warmup 0.05",
     "chunks": "--workload blob --method get --api cq --chunks 16 --chunk-bytes 1KiB --byte-rate 40Mbit/s --interval 1",
 }

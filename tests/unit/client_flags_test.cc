@@ -356,7 +356,7 @@ TEST(ClientFlags, WhatGoesOverTheWire) {
 TEST(ClientFlags, MoreMetadataThanIsUsuallyTakenIsSaid) {
   EXPECT_THAT(Options("--metadata 8x64").notes, testing::IsEmpty());
   EXPECT_THAT(Options("--metadata 8x1KiB").notes,
-              testing::ElementsAre(testing::HasSubstr("--metadata: 8x1024 is 8520 bytes")));
+              testing::ElementsAre(testing::HasSubstr("--metadata: 8x1024 is 9120 bytes")));
 }
 
 }  // namespace

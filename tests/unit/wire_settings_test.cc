@@ -33,9 +33,13 @@ TEST(GeneratedMetadata, IsEntriesTimesBytes) {
 }
 
 TEST(GeneratedMetadata, OtherTextIsRefusedWithWhatIsAccepted) {
-  for (const char* text :
-       {"", "8", "x", "8x", "x64", "8*64", "0x64", "8x0", "1001x1", "1x65537", "-1x8", "8x64:", "8x64:binary",
-        "8x64:bin,bin", "8x64:bin,", "8x64 ", "8\xC3", "8\xC3\x98" "64", "{\"k\": \"v\"}", "8xx64"}) {
+  for (const char* text : {"", "8", "x", "8x", "x64", "8*64", "0x64", "8x0", "1001x1", "1x65537", "-1x8",
+                           "8x64:", "8x64:binary", "8x64:bin,bin", "8x64:bin,",
+
+                           "8\xC3",
+                           "8\xC3\x98"
+                           "64",
+                           "{\"k\": \"v\"}", "8xx64"}) {
     EXPECT_THAT(std::string(ParseGeneratedMetadata(text).status().message()),
                 testing::AllOf(HasSubstr(text), HasSubstr("8x64:bin"), HasSubstr("--header")));
   }

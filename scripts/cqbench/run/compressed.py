@@ -26,7 +26,9 @@ def render(by_variant: Mapping[str, Sequence[Numbered]], loads: Sequence[Load]) 
     wire = "".join(f" {way:>8}" for way in WAYS)
     costs = "".join(f" {f'{end} us a call':>16} {'/ first (95 %)':>16}" for end in ENDS)
     lines = ["Compressed"]
-    lines.append(f"{'variant':<{width}} | {'load':>12}{wire} {'calls/s':>8} {'/ first (95 %)':>16} {'P99 us':>8}{costs}")
+    lines.append(
+        f"{'variant':<{width}} | {'load':>12}{wire} {'calls/s':>8} {'/ first (95 %)':>16} {'P99 us':>8}{costs}"
+    )
     for cell, first in zip(every, firsts(every), strict=True):
         lines.append(f"{cell.variant:<{width}} | {cell.load.words:>12}{_figures(cell, first)}".rstrip())
     return "\n".join([*lines, "", LEGEND]) + "\n"

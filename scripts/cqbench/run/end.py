@@ -179,8 +179,8 @@ def by_variant(experiment: Experiment, measured: Sequence[tuple[int, Run]]) -> d
 
 
 def tables(manifest: Manifest, experiment: Experiment, measured: Sequence[tuple[int, Run]]) -> tuple[str, str]:
-    """Of what this experiment is about (calls one by one, bars of variants with one load, codecs, streams, TLS, compression), ''
-    without any; and the medians of every variant."""
+    """Of what this experiment is about (calls one by one, bars of variants with one load, codecs, streams, TLS,
+    compression), '' without any; and the medians of every variant."""
     numbered = by_variant(experiment, measured)
     documents = {name: [document for _, document in of] for name, of in numbered.items()}
     one_by_one = operations.render(numbered, experiment.loads)
