@@ -125,7 +125,7 @@ struct ScheduleConfig {
 struct MessageConfig {
   uint32_t request_bytes = 0;
   uint32_t response_bytes = 0;
-  PayloadContent payload;
+  PayloadContent payload{};
   uint64_t payload_seed = 1;
   int stream_messages = 16;  // of a client- or server-streaming call
   Content content = Content::kEmpty;

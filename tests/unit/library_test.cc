@@ -140,7 +140,7 @@ TEST(Library, PagesFollowEachOther) {
 
 TEST(Library, AStreamIsTheSameBooksInOrder) {
   LibraryStream::Request request;
-  LibraryStream::Fill(request, {.payload = {}, .stream_messages = 5});
+  LibraryStream::Fill(request, {.stream_messages = 5});
   request.set_page_token("7");
   uint32_t count = 0, count_in_bytes = 0;
   ASSERT_TRUE(LibraryStream::CountResponses(request, &count).ok());
