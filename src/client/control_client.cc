@@ -48,6 +48,7 @@ ServerInfo FromProto(const std::string& address, const v1::ServerDescription& d)
   info.write_hint = d.write_hint();
   info.messages_note = d.messages_note();
   info.codec = d.codec();
+  info.compression = d.compression();
   info.channel_args.assign(d.channel_args().begin(), d.channel_args().end());
   info.fronts.assign(d.fronts().begin(), d.fronts().end());
   info.listening.assign(d.listening().begin(), d.listening().end());

@@ -355,7 +355,8 @@ void PointRun::ReportProgress(const Engine& engine, Nanos now, Nanos begin, Nano
 }
 
 bool PointRun::Drain(Engine& engine) {
-  const Nanos limit = point_.partial ? kDrainAfterSignal : std::min(config_.deadline_ns + kNanosPerSecond, kMaxDrain);
+  const Nanos longest = config_.deadline_ns ? std::min(*config_.deadline_ns + kNanosPerSecond, kMaxDrain) : kMaxDrain;
+  const Nanos limit = point_.partial ? kDrainAfterSignal : longest;
   return DrainEngine(engine, interrupt_, window_->close_ns(), window_->close_ns() + limit, kMaxCancel);
 }
 

@@ -13,6 +13,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "cqbench/connections.h"
+#include "src/channel/compression.h"
 #include "src/channel/credentials.h"
 
 namespace cqbench {
@@ -115,6 +116,7 @@ void ConfigureBuilder(const ServerConfig& config, grpc::ServerBuilder& builder, 
   builder.AddChannelArgument("grpc.server.max_pending_requests", kMaxInflight);
   builder.AddChannelArgument("grpc.server.max_pending_requests_hard_limit", kMaxInflight);
   builder.SetMaxReceiveMessageSize(static_cast<int>(kMaxPayloadBytes + 1024));
+  if (config.compression != Compression::kNone) builder.SetDefaultCompressionAlgorithm(AlgorithmOf(config.compression));
   for (const ChannelArg& arg : config.channel_args) {
     if (const int* number = std::get_if<int>(&arg.value)) {
       builder.AddChannelArgument(arg.key, *number);

@@ -13,6 +13,7 @@
 #include "src/tools/method_flags.h"
 #include "src/tools/service_config.h"
 #include "src/tools/tls_flags.h"
+#include "src/tools/wire_flags.h"
 
 namespace cqbench {
 namespace {
@@ -48,6 +49,7 @@ class ClientFlags {
     load_.emplace(app_, options_.run, options_.goals);
     ranks_.emplace(app_, options_.ranks, launched);
     AddClient();
+    wire_.emplace(app_, options_.run, options_.notes);
     AddTimes();
     evidence_.emplace(app_, options_.run, options_.show_evidence);
     allocations_.emplace(app_, options_.allocations, "grpc_ping_client").AddMax(app_);
@@ -131,8 +133,7 @@ class ClientFlags {
     AddDuration(app_, "--warmup", options_.run.warmup_ns,
                 "before measuring, each point; a number of seconds, or with a unit: 500ms", /*min_ns=*/0);
     AddDuration(app_, "--interval", options_.run.interval_ns, "measured, each point");
-    AddDuration(app_, "--deadline", options_.run.deadline_ns,
-                "of each call; of each message of a bidirectional stream");
+    AddDeadline(app_, options_.run.deadline_ns);
     AddDuration(app_, "--connect-timeout", options_.run.connect_timeout_ns, "for all connections of a point");
     app_.add_flag("--wait-for-server", options_.run.wait_for_server,
                   "try for so long even where connections are refused; without it such a point fails at once");
@@ -170,6 +171,7 @@ class ClientFlags {
     }
     tls_->Resolve();
     ResolveApi();
+    wire_->Resolve();
     ResolveMethod();
     ResolvePolicy();
     load_->Resolve();
@@ -289,6 +291,7 @@ class ClientFlags {
   std::optional<HttpFlags> http_;
   std::optional<LoadFlags> load_;
   std::optional<RankFlags> ranks_;
+  std::optional<ClientWireFlags> wire_;
   std::optional<EvidenceFlags> evidence_;
   std::optional<AllocationFlags> allocations_;
   CLI::Option *channel_args_, *service_config_, *wait_for_ready_, *slice_;

@@ -205,5 +205,27 @@ TEST(ClientFlagsErrors, ValuesWithLineBreaksStayOnOneLine) {
   Refused({"--channel-policy", "a\nb"}, {"--channel-policy"});
 }
 
+TEST(ClientFlagsErrors, WhatGoesOverTheWire) {
+  RefusedValues("--compression", {"zstd", "call:none"});
+  RefusedValues("--metadata", {"8", "8x0", "8x64:text"});
+  RefusedValues("--keepalive", {"0", "1us", "1s,"});
+  Refused({"--deadline", "never"}, {"--deadline", "'never'", "or none"});
+  for (const char* flag : {"--compression=gzip", "--metadata=1x1", "--keepalive=1s"}) {
+    const std::string name = std::string(flag).substr(0, std::string(flag).find('='));
+    Refused({"--api", "http1", "--http-request", "GET /x", flag}, {name + ": is gRPC's, not for --api http1"});
+  }
+}
+
+// What a flag has a name for, channel arguments do not say again.
+TEST(ClientFlagsErrors, WireFlagsBesideTheirChannelArguments) {
+  Refused({"--keepalive", "1s", "--channel-arg", "grpc.keepalive_time_ms=5"},
+          {"--keepalive: not together with --channel-arg grpc.keepalive_time_ms"});
+  for (const char* key : {"grpc.default_compression_algorithm", "grpc.minimal_stack"}) {
+    Refused({"--compression", "gzip", "--channel-arg", absl::StrCat(key, "=1")},
+            {absl::StrCat("--compression: not together with --channel-arg ", key)});
+    EXPECT_EQ(Options({"--channel-arg", absl::StrCat(key, "=1")}).run.channel_args.size(), 1u);
+  }
+}
+
 }  // namespace
 }  // namespace cqbench

@@ -178,6 +178,7 @@ FACETS = (
             ("data_seed", "seed of requests"),
             ("answers", "answers"),
             ("metadata", "metadata"),
+            ("generated_metadata", "generated metadata"),
             ("server.service", "service time"),
             ("loop", "loop"),
             ("arrivals", "arrivals"),
@@ -204,6 +205,7 @@ FACETS = (
             ("messages", "client messages"),
             ("stub", "client stub"),
             ("codec", "client codec"),
+            ("compression", "client's compression"),
             ("write_hint", "client's write hint"),
             ("pace", "pacing"),
             ("channel_args", "channel arguments"),
@@ -220,6 +222,7 @@ FACETS = (
             ("front", "HTTP by"),
             ("messages", "server messages"),
             ("codec", "server codec"),
+            ("compression", "server's compression"),
             ("write_hint", "server's write hint"),
             ("channel_args", "server's channel arguments"),
         )
