@@ -1,5 +1,6 @@
 #include "src/tools/wire_flags.h"
 
+#include <grpc/compression.h>
 #include <grpc/grpc.h>
 
 #include <algorithm>
