@@ -9,7 +9,8 @@ import struct
 import subprocess
 import zlib
 from collections.abc import Callable
-from dataclasses import dataclass, field as made
+from dataclasses import dataclass
+from dataclasses import field as made
 from pathlib import Path
 from typing import Any
 
@@ -119,7 +120,12 @@ CASES = (
         flags="--channel-arg grpc.enable_retries=0",
     ),
     Case("HTTP 500", once(lambda s: frame(HEADERS, 5, s, field(":status", "500"))), "UNKNOWN", "500"),
-    Case("too long", once(lambda s: answer(message(bytes(2000)), s)), "RESOURCE_EXHAUSTED", flags="--max-message-bytes 1kB"),
+    Case(
+        "too long",
+        once(lambda s: answer(message(bytes(2000)), s)),
+        "RESOURCE_EXHAUSTED",
+        flags="--max-message-bytes 1kB",
+    ),
     Case("no message", once(lambda s: answer(message(b"\xff" * 50), s)), "BAD_RESPONSE", "no message"),
     Case(
         "gzip bomb",

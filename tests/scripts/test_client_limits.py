@@ -123,7 +123,7 @@ def test_output_that_nobody_reads_is_an_error_after_the_file_is_whole(address: s
     file = tmp_path / "r.json"
     reader, writer = os.pipe()
     os.close(reader)
-    with open("/dev/full", "w") as full:
+    with Path("/dev/full").open("w") as full:
         for stdout, why in ((writer, "Broken pipe"), (full.fileno(), "No space left on device")):
             done, _ = run(address, f"{TWO_POINTS} --output {file}", stdout=stdout)
             assert done.returncode == 1
