@@ -36,7 +36,7 @@ void SayAtLastResort(std::string text);
 class StepLimit {
  public:
   // To be added to a time-out that the library has to keep by itself.
-  static constexpr Nanos kSlack = kNanosPerSecond;
+  static constexpr Nanos kSlack = 4 * kNanosPerSecond;
 
   StepLimit(absl::string_view doing, Nanos limit);
   StepLimit(const StepLimit&) = delete;

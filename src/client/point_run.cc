@@ -110,7 +110,9 @@ absl::StatusOr<ChannelPool> PointRun::MakePool(const ChannelPlan& plan) {
   WaitForOldConnections();
   if (IsHttp(config_.api)) return ChannelPool(std::vector<std::shared_ptr<grpc::Channel>>());  // the engine connects
   ForgetHandshakes();
-  const StepLimit limit("connecting", config_.connect_timeout_ns + StepLimit::kSlack);
+  // Finding out why there is no connection takes a second for each server that does not answer.
+  const Nanos asking = 2 * kNanosPerSecond * static_cast<Nanos>(config_.targets.size());
+  const StepLimit limit("connecting", config_.connect_timeout_ns + asking + StepLimit::kSlack);
   const Nanos begun = NowNs();
   const Nanos cpu = ProcessCpuNs();
   auto pool = ChannelPool::Connect(

@@ -37,7 +37,7 @@ constinit std::atomic<const char*> path_to_remove{nullptr};
 constinit std::atomic<const std::string*> last_words{nullptr};
 constinit std::atomic<int> periods_left{0};
 constinit std::atomic<bool> ending{false};
-constinit std::array<char, 80> step{};
+constinit std::array<char, 80> step_text{};
 
 timer_t step_timer{};
 
@@ -118,7 +118,7 @@ void OnFault(int signal) {
 
 void OnPeriod(int /*signal*/) {
   if (periods_left.load() > 0 && periods_left.fetch_sub(1) == 1) {
-    End(step.data(), " takes longer than it may: gRPC hangs, as it does when it cannot have a thread or memory");
+    End(step_text.data(), " takes longer than it may: gRPC hangs, as it does when it cannot have a thread or memory");
   }
 }
 
@@ -232,8 +232,8 @@ void SayAtLastResort(std::string text) {
 }
 
 StepLimit::StepLimit(absl::string_view doing, Nanos limit) {
-  const size_t size = doing.copy(step.data(), step.size() - 1);
-  step[size] = '\0';
+  const size_t size = doing.copy(step_text.data(), step_text.size() - 1);
+  step_text[size] = '\0';
   periods_left.store(static_cast<int>(std::clamp<Nanos>(limit / kPeriod, 1, INT32_MAX)));
   Handle(SIGALRM, OnPeriod, SA_RESTART);
   // To this thread: others' system calls are not interrupted.

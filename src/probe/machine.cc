@@ -10,7 +10,7 @@
 namespace cqbench {
 namespace {
 
-Nanos Read(clockid_t clock) {
+Nanos ReadClock(clockid_t clock) {
   timespec now{};
   clock_gettime(clock, &now);
   return now.tv_sec * kNanosPerSecond + now.tv_nsec;
@@ -36,8 +36,8 @@ void Take(MemoryLeft& left, uint64_t bytes, const char* limit) {
 Nanos SleptNs() {
   Nanos least = INT64_MAX;
   for (int i = 0; i < 3; ++i) {
-    const Nanos up = Read(CLOCK_MONOTONIC);
-    least = std::min(least, Read(CLOCK_BOOTTIME) - up);
+    const Nanos up = ReadClock(CLOCK_MONOTONIC);
+    least = std::min(least, ReadClock(CLOCK_BOOTTIME) - up);
   }
   return least;
 }

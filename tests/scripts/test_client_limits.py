@@ -93,6 +93,37 @@ def test_few_threads_end_with_one_line(threads: int, address: str) -> None:
     assert "ulimit -u" in done.stderr
 
 
+THREADS = """
+#define _GNU_SOURCE
+#include <dlfcn.h>
+#include <errno.h>
+#include <pthread.h>
+int pthread_create(pthread_t* thread, const pthread_attr_t* how, void* (*run)(void*), void* with) {
+  static _Atomic int made;
+  int (*real)(pthread_t*, const pthread_attr_t*, void* (*)(void*), void*) = dlsym(RTLD_NEXT, "pthread_create");
+  return made++ < 10 ? real(thread, how, run, with) : EAGAIN;
+}
+"""
+
+
+def preloaded(folder: Path, code: str) -> dict[str, str]:
+    """The environment in which the program has these functions instead of the C library's."""
+    if shutil.which("cc") is None:
+        pytest.skip("there is no C compiler")
+    (folder / "code.c").write_text(code)
+    subprocess.run(["cc", "-shared", "-fPIC", "-o", folder / "code.so", folder / "code.c"], check=True)
+    return {**os.environ, "LD_PRELOAD": str(folder / "code.so")}
+
+
+def test_a_library_that_hangs_for_want_of_a_thread_is_ended(address: str, tmp_path: Path) -> None:
+    """The ten that are tried can be had, and none after them: gRPC waits for its first for ever."""
+    flags = "--api cq --connect-timeout 1 --warmup 0.05 --interval 0.2"
+    done, took = run(address, flags, env=preloaded(tmp_path, THREADS))
+    assert done.returncode == 1
+    assert took < 1 + 2 * AT_ONCE_S
+    assert "gRPC hangs" in the_line(done)
+
+
 def test_a_payload_larger_than_the_memory_is_refused(address: str) -> None:
     done, took = run(address, "--workload echo --inflight 100000 --request-bytes 64MiB --response-bytes 64MiB")
     assert (done.returncode, took < AT_ONCE_S, done.stdout) == (1, True, "")
@@ -166,12 +197,7 @@ int clock_gettime(clockid_t clock, struct timespec* now) {
 
 def test_clocks_that_are_set_and_a_machine_that_slept(address: str, tmp_path: Path) -> None:
     """Wall time jumps by hours at each look; the machine sleeps for 10 s between three looks and the next three."""
-    source, library = tmp_path / "clocks.c", tmp_path / "clocks.so"
-    source.write_text(CLOCKS)
-    if shutil.which("cc") is None:
-        pytest.skip("there is no C compiler")
-    subprocess.run(["cc", "-shared", "-fPIC", "-o", library, source], check=True)
-    done, _ = run(address, TWO_POINTS, env={**os.environ, "LD_PRELOAD": str(library)})
+    done, _ = run(address, TWO_POINTS, env=preloaded(tmp_path, CLOCKS))
     assert done.returncode == 0, done.stderr
     for point in points(done.stdout):
         assert point["failed"] == 0

@@ -14,36 +14,36 @@ namespace {
 
 using testing::HasSubstr;
 
-constexpr Nanos kSecond = kNanosPerSecond;
+constexpr Nanos kASecond = kNanosPerSecond;
 
 // Samples that are a second apart, of a server that has been up for an hour on a machine whose clock is another.
 class PlausiblePairTest : public testing::Test {
  protected:
   PlausiblePairTest() {
     Sample& a = begin_.sample;
-    a.taken_at_ns = 3600 * kSecond;
-    a.process = {10 * kSecond, 5 * kSecond, 100, 100, 100, 100, 1 << 20, 1 << 20};
-    a.threads = {{10, ThreadGroup::kWorker, kSecond}, {11, ThreadGroup::kLibrary, kSecond}};
-    a.cpus = {{0, 9 * kSecond, 9 * kSecond, kSecond, 0}, {1, 9 * kSecond, 9 * kSecond, kSecond, 0}};
-    a.connections = {{77, 3600 * kSecond, kSecond, 100, 100, 1000, 1000, 0, 1000, 900, true, "cubic"}};
+    a.taken_at_ns = 3600 * kASecond;
+    a.process = {10 * kASecond, 5 * kASecond, 100, 100, 100, 100, 1 << 20, 1 << 20};
+    a.threads = {{10, ThreadGroup::kWorker, kASecond}, {11, ThreadGroup::kLibrary, kASecond}};
+    a.cpus = {{0, 9 * kASecond, 9 * kASecond, kASecond, 0}, {1, 9 * kASecond, 9 * kASecond, kASecond, 0}};
+    a.connections = {{77, 3600 * kASecond, kASecond, 100, 100, 1000, 1000, 0, 1000, 900, true, "cubic"}};
     a.allocations = AllocationCounts{100, 100, 100};
     a.messages = 1000;
     a.posted_requests = 100;
     a.messages_per_queue = {1000, 0};
-    begin_.asked_ns = 5 * kSecond;
-    begin_.answered_ns = 5 * kSecond + kNanosPerMilli;
-    end_.asked_ns = 6 * kSecond;
-    end_.answered_ns = 6 * kSecond + kNanosPerMilli;
+    begin_.asked_ns = 5 * kASecond;
+    begin_.answered_ns = 5 * kASecond + kNanosPerMilli;
+    end_.asked_ns = 6 * kASecond;
+    end_.answered_ns = 6 * kASecond + kNanosPerMilli;
     Sample& b = end_.sample = a;
-    b.taken_at_ns += kSecond;
-    b.process.user_ns += kSecond;
-    b.process.system_ns += kSecond;
+    b.taken_at_ns += kASecond;
+    b.process.user_ns += kASecond;
+    b.process.system_ns += kASecond;
     b.messages += 50'000;
     b.messages_per_queue[0] += 50'000;
-    b.connections[0].taken_at_ns += kSecond;
+    b.connections[0].taken_at_ns += kASecond;
     b.connections[0].bytes_sent += 1'000'000;
-    b.threads[0].cpu_ns += kSecond;
-    b.cpus[0].busy_ns += kSecond;
+    b.threads[0].cpu_ns += kASecond;
+    b.cpus[0].busy_ns += kASecond;
   }
   std::string Why(size_t servers = 1) const { return WhyImpossible(begin_, end_, servers); }
 
@@ -55,7 +55,7 @@ TEST_F(PlausiblePairTest, ARealServerIsBelieved) {
   EXPECT_EQ(Why(1000), "");
   end_.sample.cpus[0].idle_ns -= 20 * kNanosPerMilli;
   EXPECT_EQ(Why(), "") << "the kernel's counters are known to go back";
-  end_.sample.threads.push_back({12, ThreadGroup::kLibrary, kSecond / 2});
+  end_.sample.threads.push_back({12, ThreadGroup::kLibrary, kASecond / 2});
   end_.sample.connections.clear();
   EXPECT_EQ(Why(), "") << "threads and connections come and go";
 }
@@ -79,18 +79,18 @@ TEST_F(PlausiblePairTest, EachLieIsNamed) {
       {"messages grew", [](Sample& s) { s.messages = uint64_t{1} << 60; }},
       {"messages of a queue", [](Sample& s) { s.messages_per_queue[0] = 0; }},
       {"of CPU in programs", [](Sample& s) { s.process.user_ns = -1; }},
-      {"of CPU in programs", [](Sample& s) { s.process.user_ns += 4 * kSecond; }},
+      {"of CPU in programs", [](Sample& s) { s.process.user_ns += 4 * kASecond; }},
       {"of CPU in programs are", [](Sample& s) { s.process.user_ns = INT64_MAX; }},
       {"of CPU in the kernel", [](Sample& s) { s.process.system_ns = 0; }},
       {"context switches", [](Sample& s) { s.process.voluntary_switches = 0; }},
       {"page faults", [](Sample& s) { s.process.minor_faults = uint64_t{1} << 50; }},
       {"bytes of memory", [](Sample& s) { s.process.rss_bytes = UINT64_MAX; }},
       {"a thread's", [](Sample& s) { s.threads[0].cpu_ns = 0; }},
-      {"a thread's", [](Sample& s) { s.threads[0].cpu_ns += 2 * kSecond; }},
+      {"a thread's", [](Sample& s) { s.threads[0].cpu_ns += 2 * kASecond; }},
       {"thread -5", [](Sample& s) { s.threads[0].id = -5; }},
       {"thread 10 twice", [](Sample& s) { s.threads[1].id = 10; }},
       {"threads", [](Sample& s) { s.threads.resize(300'000); }},
-      {"a CPU's", [](Sample& s) { s.cpus[1].idle_ns += 60 * kSecond; }},
+      {"a CPU's", [](Sample& s) { s.cpus[1].idle_ns += 60 * kASecond; }},
       {"a CPU's", [](Sample& s) { s.cpus[1].busy_ns = INT64_MIN; }},
       {"CPU 100000", [](Sample& s) { s.cpus[1].cpu = 100'000; }},
       {"CPU 0 twice", [](Sample& s) { s.cpus[1].cpu = 0; }},
@@ -102,7 +102,7 @@ TEST_F(PlausiblePairTest, EachLieIsNamed) {
       {"connections", [](Sample& s) { s.unix_connections = -1; }},
       {"posted", [](Sample& s) { s.posted_requests = -1; }},
       {"allocations", [](Sample& s) { s.allocations->allocations = 0; }},
-      {"by its clock", [](Sample& s) { s.taken_at_ns -= kSecond; }},
+      {"by its clock", [](Sample& s) { s.taken_at_ns -= kASecond; }},
       {"by its clock", [](Sample& s) { s.taken_at_ns = INT64_MAX; }},
       {"below 0", [](Sample& s) { s.taken_at_ns = INT64_MIN; }},
   };
