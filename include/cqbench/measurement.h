@@ -21,7 +21,11 @@ namespace cqbench {
 // gRPC status codes 0 to 16, and one of ours for an RPC that succeeded with a wrong answer.
 inline constexpr int kBadResponse = 17;
 inline constexpr int kNumOutcomes = 18;
-// The canonical name ("DEADLINE_EXCEEDED"); values outside 0..17 are named UNKNOWN.
+// Its place among outcomes; values outside 0..17 are UNKNOWN's.
+inline size_t OutcomeIndex(int code) {
+  return static_cast<size_t>(code >= 0 && code < kNumOutcomes ? code : 2);
+}
+// The canonical name ("DEADLINE_EXCEEDED") of OutcomeIndex().
 absl::string_view OutcomeName(int code);
 
 struct Failures {
@@ -88,9 +92,9 @@ class SliceHistogram {
 
 // An equal part of the window.
 struct Slice {
-  uint64_t completed = 0;  // successes that were done in it
-  uint64_t failed = 0;     // failures that were done in it
-  SliceHistogram latency;  // from due, of the successes that were due in it
+  uint64_t completed = 0;                       // successes that were done in it
+  SliceHistogram latency;                       // from due, of the successes that were due in it
+  std::array<uint32_t, kNumOutcomes> failed{};  // failures that were done in it, by OutcomeIndex()
 };
 
 // What parts of a sample of the calls took (--breakdown).

@@ -18,7 +18,24 @@ struct Finding {
   bool operator==(const Finding&) const = default;
 };
 
-// Which of several client processes measured a point, and when. Times are in the clock that all of them report in.
+// When one of several clients measured a point. Times are in the clock that all of them report in.
+struct RankTiming {
+  Nanos offset_ns = 0;  // to be added to this process's clock
+  Nanos offset_bound_ns = 0;
+  std::optional<double> drift_ns_per_s;  // absent where nothing could tell
+  Nanos announced_open_ns = 0;
+  Nanos announced_close_ns = 0;
+  // When the window opened and closed for this process. Calls are counted by their own times, so it does at the
+  // very nanosecond of this process's clock, whoever is awake then, unless the process was not there: it was awake
+  // at last more than kHeldUp before it was again, and between the two it measured nothing.
+  Nanos window_open_ns = 0;
+  Nanos window_close_ns = 0;
+  // When a thread was first seen awake after that.
+  Nanos awake_open_ns = 0;
+  Nanos awake_close_ns = 0;
+};
+
+// Which of several client processes measured a point, and when.
 struct RankResult {
   int index = 0;  // from 0
   int count = 1;
@@ -26,22 +43,7 @@ struct RankResult {
   int pid = 0;
   std::string cpus_allowed;  // "0-3,8"
   // Absent when no window was agreed on.
-  struct Timing {
-    Nanos offset_ns = 0;  // to be added to this process's clock
-    Nanos offset_bound_ns = 0;
-    std::optional<double> drift_ns_per_s;  // absent where nothing could tell
-    Nanos announced_open_ns = 0;
-    Nanos announced_close_ns = 0;
-    // When the window opened and closed for this process. Calls are counted by their own times, so it does at the
-    // very nanosecond of this process's clock, whoever is awake then, unless the process was not there: it was awake
-    // at last more than kHeldUp before it was again, and between the two it measured nothing.
-    Nanos window_open_ns = 0;
-    Nanos window_close_ns = 0;
-    // When a thread was first seen awake after that.
-    Nanos awake_open_ns = 0;
-    Nanos awake_close_ns = 0;
-  };
-  std::optional<Timing> timing;
+  std::optional<RankTiming> timing;
 };
 
 // Beside the sum of all, in a point that was merged.

@@ -54,6 +54,12 @@ struct SliceResult {
   Nanos max_ns = 0;
 };
 
+// Failures with one status code, slice by slice.
+struct SliceFailures {
+  std::string code;  // "UNAVAILABLE"
+  std::vector<uint64_t> counts;
+};
+
 // What only an open loop has.
 struct OpenLoopResult {
   std::optional<LatencyStats> from_sent;
@@ -116,6 +122,7 @@ struct PointResult {
   // Equal parts of the window, in order. Empty when the window was too short or there are too many threads.
   Nanos slice_ns = 0;
   std::vector<SliceResult> slices;
+  std::vector<SliceFailures> slice_failures;  // of codes that occurred in any
 
   // Evidence: why the point is as it is. result.schema.json lists the figures. "client_cpu_user_ns" and
   // "client_cpu_system_ns", scaled to the window, are there without evidence too.
@@ -188,8 +195,8 @@ struct RunContext {
   Nanos warmup_ns = 0;
   uint64_t skip_first = 0;
   Nanos interval_ns = 0;
-  uint64_t total_calls = 0;  // after which each window ended before the interval did; 0: none
-  Nanos deadline_ns = 0;
+  uint64_t total_calls = 0;              // after which each window ended before the interval did; 0: none
+  std::optional<Nanos> deadline_ns = 0;  // absent: calls had none
   int repetitions = 1;
   uint32_t request_bytes = 0;
   uint32_t response_bytes = 0;
@@ -203,8 +210,11 @@ struct RunContext {
   std::string objective;  // "p99<2ms"; empty: none
   CallContext call;
   std::vector<std::string> metadata;  // keys only: values may be secrets
+  std::string generated_metadata;     // "8x64:changing"; empty: none
+  std::string compression;            // of what the client sends: "gzip", "call:gzip"; empty: none
   std::vector<std::pair<std::string, std::string>> channel_args;
   std::string service_config;
+  bool wait_for_ready = false;
   std::string security;  // "tls", "mutual-tls" when a certificate of ours was sent; empty: plaintext
   std::string tls_min_version;
   std::string tls_ciphers;                // as asked for; empty: the library's choice
@@ -227,6 +237,7 @@ struct ServerInfo {
   std::string write_hint;     // of server-streaming calls: "none", "buffer"; empty: it does not say
   std::string messages_note;  // what the API forces instead, if it does
   std::string codec;          // "protobuf", "pooled"; empty from an older server
+  std::string compression;    // of its answers: "gzip"; empty: none
   std::vector<std::string> channel_args;
   std::vector<std::string> listening;
   std::vector<std::string> fronts;  // where it takes the same calls over HTTP

@@ -13,8 +13,10 @@
 #include "cqbench/channel_policy.h"
 #include "cqbench/clock.h"
 #include "cqbench/method_info.h"
+#include "cqbench/payload_content.h"
 #include "cqbench/security.h"
 #include "cqbench/target.h"
+#include "cqbench/wire_settings.h"
 
 namespace cqbench {
 
@@ -34,7 +36,6 @@ enum class StubKind { kGenerated, kGeneric };
 // What turns messages into bytes and back: what the library does for generated code, or src/method/coded.h with memory
 // that is used again (through the generic stub or service).
 enum class Codec { kProtobuf, kPooled };
-enum class PayloadKind { kZero, kText, kRandom };
 enum class Content { kEmpty, kComplex };
 // What streams that write many messages tell the library of each but the last: nothing; that it may wait for more to
 // send together (WriteOptions::set_buffer_hint); the same, and the headers wait for the first message.
@@ -52,7 +53,6 @@ absl::string_view ToString(PollMode mode);
 absl::string_view ToString(MessageHolder holder);
 absl::string_view ToString(StubKind stub);
 absl::string_view ToString(Codec codec);
-absl::string_view ToString(PayloadKind payload);
 absl::string_view ToString(Content content);
 absl::string_view ToString(WriteHint hint);
 absl::string_view ToString(Arrivals arrivals);
@@ -90,6 +90,11 @@ inline constexpr int kMaxInflight = 100'000;
 inline constexpr double kMaxRate = 10e6;  // calls per second
 inline constexpr int kMaxStreamMessages = 1'000'000;
 inline constexpr uint32_t kMaxPayloadBytes = 64u << 20;
+// Of a time series. Each thread that records calls has slices of its own, some 10 KiB each once there is something in
+// them.
+inline constexpr Nanos kMinSlice = kNanosPerMilli;
+inline constexpr int kMaxSlices = 1000;
+inline constexpr int kMaxSlicesOfThreads = 25'000;
 
 // The in-flight counts min, min+step, … up to and including max.
 std::vector<int> SweepRange(int min, int max, int step);
@@ -125,7 +130,7 @@ struct ScheduleConfig {
 struct MessageConfig {
   uint32_t request_bytes = 0;
   uint32_t response_bytes = 0;
-  PayloadKind payload = PayloadKind::kZero;
+  PayloadContent payload{};
   uint64_t payload_seed = 1;
   int stream_messages = 16;  // of a client- or server-streaming call
   Content content = Content::kEmpty;
@@ -172,11 +177,13 @@ struct RunConfig {
   MessageConfig message;
   Nanos warmup_ns = kNanosPerSecond;
   Nanos interval_ns = 10 * kNanosPerSecond;
-  uint64_t skip_first = 0;              // closed loop: the warm-up lasts until so many successes, too
-  uint64_t total = 0;                   // end the window after so many successes, if that is sooner; 0: do not
-  Nanos deadline_ns = kNanosPerSecond;  // per call; per message of a bidi stream
+  Nanos slice_ns = 0;       // of the time series; 0: a 50th of the interval, but at least 100 ms
+  uint64_t skip_first = 0;  // closed loop: the warm-up lasts until so many successes, too
+  uint64_t total = 0;       // end the window after so many successes, if that is sooner; 0: do not
+  std::optional<Nanos> deadline_ns = kNanosPerSecond;  // per call; per message of a bidi stream; absent: none is set
   Nanos connect_timeout_ns = 5 * kNanosPerSecond;
   bool wait_for_server = false;  // go on trying for so long even where nobody listens
+  bool wait_for_ready = false;   // calls wait for a connection, until their deadline, rather than fail
   int repetitions = 1;
   double until_stable_percent = 0;  // repeat until the throughputs' intervals are this narrow; 0: do not
   int max_repetitions = 50;         // for the line above
@@ -186,6 +193,8 @@ struct RunConfig {
   bool baseline = false;            // measure the floor in every repetition
   Security security;                // of all connections to targets and control services
   std::vector<Metadata> metadata;   // of every call
+  GeneratedMetadata generated_metadata;
+  ClientCompression compression;
   std::vector<ChannelArg> channel_args;
   std::string service_config;  // JSON; empty: none
 };

@@ -15,6 +15,7 @@
 #include "cqbench/run_config.h"
 #include "cqbench/security.h"
 #include "cqbench/target.h"
+#include "cqbench/wire_settings.h"
 
 namespace grpc {
 class Channel;
@@ -61,9 +62,10 @@ struct ServerConfig {
   int callbacks_per_cq = 100;  // requests posted per completion queue and method, from its first call on; one before
   // How messages live, where the API leaves it to us (MessagesNote() says where it does not). kBytes: generic only.
   MessageHolder messages = MessageHolder::kReused;
-  Codec codec = Codec::kProtobuf;           // pooled: generic only
-  WriteHint write_hint = WriteHint::kNone;  // of server-streaming calls; kCorked is nothing of a server's
-  Security security;                        // of all addresses; the TCP echo has none
+  Codec codec = Codec::kProtobuf;                // pooled: generic only
+  WriteHint write_hint = WriteHint::kNone;       // of server-streaming calls; kCorked is nothing of a server's
+  Compression compression = Compression::kNone;  // of answers; an in-process channel has none
+  Security security;                             // of all addresses; the TCP echo has none
   std::vector<ChannelArg> channel_args;
   Nanos drain_ns = 2 * kNanosPerSecond;
   ServiceTimeConfig service_time;

@@ -25,6 +25,7 @@ COMMANDS = {
     "tune": "What is worth setting here: every knob tried on a workload, those whose gain is real ranked.",
     "cost": "What one call costs: system calls, allocations, instructions by library and function.",
     "merge": "One result of the files of several client processes that measured together.",
+    "soak": "Everything in random order for hours: does anything grow?",
     "peers": "Our client against h2load, ghz and sockperf on the same server.",
 }
 ROOMS = {"merge": "ranks"}

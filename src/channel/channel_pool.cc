@@ -8,6 +8,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "cqbench/machine.h"
+#include "src/channel/compression.h"
 #include "src/channel/credentials.h"
 #include "src/channel/poll.h"
 
@@ -55,6 +56,10 @@ grpc::ChannelArguments ChannelArguments(const RunConfig& config) {
   args.SetInt(GRPC_ARG_ENABLE_HTTP_PROXY, 0);
   AddServerName(config.security, args);
   if (config.call != nullptr || config.method.has_payload) args.SetMaxReceiveMessageSize(kMaxPayloadBytes + 1024);
+  const ClientCompression& compression = config.compression;
+  if (compression.algorithm != Compression::kNone && !compression.per_call) {
+    args.SetCompressionAlgorithm(AlgorithmOf(compression.algorithm));
+  }
   for (const ChannelArg& arg : config.channel_args) {
     if (const int* number = std::get_if<int>(&arg.value)) {
       args.SetInt(arg.key, *number);

@@ -92,6 +92,7 @@ ServerCopy CopyOf(const ServerInfo& server, absl::string_view grpc_version_here)
     }
   }
   if (!server.security.empty()) differs("nothing is encrypted there");
+  if (!server.compression.empty()) differs("nothing is compressed there");
   if (server.grpc_version != grpc_version_here) {
     differs("it runs gRPC ", grpc_version_here, ", not ", server.grpc_version);
   }

@@ -34,8 +34,7 @@ std::shared_ptr<grpc::Channel> MakeChannel(const Target& target, const RunConfig
   grpc::ChannelArguments args;
   args.SetInt(GRPC_ARG_USE_LOCAL_SUBCHANNEL_POOL, 1);  // never a connection that is measured
   args.SetInt(GRPC_ARG_ENABLE_HTTP_PROXY, 0);
-  args.SetInt(GRPC_ARG_ENABLE_RETRIES, 0);                    // 1.51.1 aborts on trailers without a status
-  args.SetInt(GRPC_ARG_ENABLE_PER_MESSAGE_DECOMPRESSION, 0);  // a limit on messages is not one on what they unpack to
+  args.SetInt(GRPC_ARG_ENABLE_RETRIES, 0);  // 1.51.1 aborts on trailers without a status
   args.SetMaxReceiveMessageSize(kMaxAnswerBytes);
   BoundMemory(args);
   AddServerName(config.security, args);
@@ -64,6 +63,7 @@ ServerInfo FromProto(const std::string& address, const v1::ServerDescription& d)
   info.write_hint = CleanName(d.write_hint(), kMaxTextBytes);
   info.messages_note = CleanName(d.messages_note(), kMaxTextBytes);
   info.codec = CleanName(d.codec(), kMaxTextBytes);
+  info.compression = CleanName(d.compression(), kMaxTextBytes);
   info.channel_args = CleanNames(d.channel_args());
   info.fronts = CleanNames(d.fronts());
   info.listening = CleanNames(d.listening());

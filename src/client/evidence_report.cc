@@ -9,6 +9,7 @@
 #include "cqbench/allocations.h"
 #include "cqbench/probe.h"
 #include "src/client/server_sum.h"
+#include "src/client/wire_report.h"
 #include "src/method/codec_cost.h"
 #include "src/method/codec_times.h"
 
@@ -78,6 +79,7 @@ void ReportClient(const EvidenceContext& context, const ProcessSamples& client, 
     point.notes.push_back(absl::StrCat("client: ", absent));
     return;
   }
+  ReportWireBytes(context.config, point);
   point.facts.emplace_back("client_congestion_control", CongestionControl(client.end));
   ReportRpcsPerConnection(context.plan, point);
 }

@@ -353,16 +353,16 @@ class HttpEngine final : public SlotEngine<WireSlot<Wire>> {
     while (read(loop.wake.fd(), &told, sizeof(told)) > 0) continue;
     if (this->abandoned()) {
       for (Link& link : loop.connections) Drop(link, loop, "cancelled");
-    } else if (now >= loop.next_late) {
+    } else if (this->config().deadline_ns && now >= loop.next_late) {
       EndLate(loop, now);
-      loop.next_late = now + this->config().deadline_ns / 20;
+      loop.next_late = now + *this->config().deadline_ns / 20;
     }
     if (loop.lane == nullptr || !this->schedule().Over(now)) return;
     while (loop.lane->TakeIdleSlot() != nullptr) this->Retire();
   }
   void EndLate(MyLoop& loop, Nanos now) {
     for (Slot* slot : loop.slots) {
-      if (!slot->in_flight || now - slot->sent() < this->config().deadline_ns) continue;
+      if (!slot->in_flight || now - slot->sent() < *this->config().deadline_ns) continue;
       const grpc::Status late(grpc::StatusCode::DEADLINE_EXCEEDED, "no answer within the deadline");
       slot->in_flight = false;
       if (slot->connection->wire.Abandon(*slot)) {

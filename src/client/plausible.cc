@@ -217,6 +217,7 @@ std::string WhyImpossible(const ServerInfo& info) {
   if (!IsOneOf(info.messages, {"", "fresh", "reused", "arena", "bytes"})) return unknown("holder", info.messages);
   if (!IsOneOf(info.write_hint, {"", "none", "buffer"})) return unknown("write hint", info.write_hint);
   if (!IsOneOf(info.codec, {"", "protobuf", "pooled"})) return unknown("codec", info.codec);
+  if (!IsOneOf(info.compression, {"", "none", "deflate", "gzip"})) return unknown("compression", info.compression);
   if (!IsOneOf(info.security, {"", "tls", "mutual-tls"})) return unknown("security", info.security);
   if (!IsOneOf(info.tls_min_version, {"", "1.2", "1.3"})) return unknown("version of TLS", info.tls_min_version);
   constexpr char kCipherLetters[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_:-";

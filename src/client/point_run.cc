@@ -30,11 +30,9 @@ constexpr Nanos kMaxCancel = 30 * kNanosPerSecond;
 constexpr Nanos kMaxCountingPass = kNanosPerSecond;
 // Allocations are counted up to a moment in the midst of the calls, so these must not end before.
 constexpr Nanos kPastCounting = 3600 * kNanosPerSecond;
-// Of a time series: it has as many slices as fit, and not more than this.
-constexpr Nanos kMinSlice = 100 * kNanosPerMilli;
-constexpr int kMaxSlices = 50;
-// Each thread that records has slices of its own, some 10 KiB each once there is something in them.
-constexpr int kMaxThreadsWithSlices = 500;
+// Of a time series that nobody asked for: it has as many slices as fit, and not more than this.
+constexpr Nanos kUsualSlice = 100 * kNanosPerMilli;
+constexpr int kUsualSlices = 50;
 
 int ThreadsFor(const RunConfig& config, const Load& load) {
   const int wanted = config.threads > 0 ? config.threads : static_cast<int>(AllowedCpus().size());
@@ -42,8 +40,11 @@ int ThreadsFor(const RunConfig& config, const Load& load) {
 }
 
 std::unique_ptr<RunWindow> MakeWindow(const RunConfig& config, const Load& load, Nanos interval) {
-  const auto slices = static_cast<int>(std::min<Nanos>(interval / kMinSlice, kMaxSlices));
-  const bool too_many = config.api == ClientApi::kSync && load.slots > kMaxThreadsWithSlices;
+  if (config.slice_ns > 0) {
+    return std::make_unique<RunWindow>(static_cast<int>(interval / config.slice_ns), config.slice_ns);
+  }
+  const auto slices = static_cast<int>(std::min<Nanos>(interval / kUsualSlice, kUsualSlices));
+  const bool too_many = config.api == ClientApi::kSync && load.slots > kMaxSlicesOfThreads / kUsualSlices;
   if (slices < 2 || too_many) return std::make_unique<RunWindow>();
   return std::make_unique<RunWindow>(slices, interval / slices);
 }
@@ -363,7 +364,8 @@ void PointRun::ReportProgress(const Engine& engine, Nanos now, Nanos begin, Nano
 }
 
 bool PointRun::Drain(Engine& engine) {
-  const Nanos limit = point_.partial ? kDrainAfterSignal : std::min(config_.deadline_ns + kNanosPerSecond, kMaxDrain);
+  const Nanos longest = config_.deadline_ns ? std::min(*config_.deadline_ns + kNanosPerSecond, kMaxDrain) : kMaxDrain;
+  const Nanos limit = point_.partial ? kDrainAfterSignal : longest;
   return DrainEngine(engine, interrupt_, window_->close_ns(), window_->close_ns() + limit, kMaxCancel);
 }
 

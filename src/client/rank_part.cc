@@ -36,14 +36,13 @@ std::optional<RankResult> RankPart::Describe() const {
 }
 
 // Whoever was awake first: the runner's thread, which may have to wait for a CPU, or one that saw a call end.
-std::optional<RankResult::Timing> RankPart::DescribeTiming(const RunWindow& window,
-                                                           const Measurement& measurement) const {
+std::optional<RankTiming> RankPart::DescribeTiming(const RunWindow& window, const Measurement& measurement) const {
   if (!agreed() || open_.after_ns == INT64_MAX || window.close_ns() <= window.open_ns()) return std::nullopt;
   const Seen open{open_.before_ns, std::max(std::min(open_.after_ns, measurement.first_end_ns), window.open_ns())};
   const Seen close{close_.before_ns,
                    std::max(std::min(close_.after_ns, measurement.first_end_after_ns), window.close_ns())};
   const Nanos offset = clock_.offset_ns;
-  RankResult::Timing timing;
+  RankTiming timing;
   timing.offset_ns = offset;
   timing.offset_bound_ns = clock_.bound_ns;
   timing.drift_ns_per_s = clock_.drift_ns_per_s;

@@ -40,7 +40,7 @@ class RankPart {
   // Who and where this is.
   std::optional<RankResult> Describe() const;
   // And when the point's window was open; absent when it never was.
-  std::optional<RankResult::Timing> DescribeTiming(const RunWindow& window, const Measurement& measurement) const;
+  std::optional<RankTiming> DescribeTiming(const RunWindow& window, const Measurement& measurement) const;
 
  private:
   Ranks* const ranks_;

@@ -15,6 +15,7 @@
 
 #include "cqbench/engine.h"
 #include "src/channel/poll.h"
+#include "src/client/call_setup.h"
 #include "src/client/engine_context.h"
 #include "src/client/late_messages.h"
 #include "src/client/slot.h"
@@ -30,7 +31,7 @@ class SlotEngine : public Engine {
  public:
   void Tick(Nanos now) override {
     if constexpr (std::derived_from<Slot, GrpcSlot>) {
-      if (config().method.shape == Shape::kBidi) CancelLateMessages(now);
+      if (config().method.shape == Shape::kBidi && config().deadline_ns) CancelLateMessages(now);
     }
     for (CallSlot* slot : schedule_.TakeRested(now)) {
       if (schedule_.Over(now)) {
@@ -99,7 +100,8 @@ class SlotEngine : public Engine {
         margin_ns_(context.margin_ns),
         schedule_hash_(context.schedule.empty() ? 0 : HashSchedule(context.schedule)),
         schedule_(window_, lanes_, !context.schedule.empty()),
-        late_(slots(), context.config.deadline_ns) {
+        late_(slots(), context.config.deadline_ns.value_or(0)),
+        setup_(context.config, count_) {
     for (int i = 0; i < count_; ++i) slots_[static_cast<size_t>(i)].index = i;
     // A pacer needs at least one slot.
     const auto lanes = static_cast<int>(context.schedule.size());
@@ -160,9 +162,8 @@ class SlotEngine : public Engine {
   // A new context for a call that is sent whole: gRPC has no way to use one twice.
   grpc::ClientContext* NewCall(Slot& slot) {
     Renew(slot);
-    slot.context->set_deadline(ToTimespec(slot.sent() + config_.deadline_ns));
-    if (corked()) [[unlikely]]
-      slot.context->set_initial_metadata_corked(true);
+    if (config_.deadline_ns) [[likely]]
+      slot.context->set_deadline(ToTimespec(slot.sent() + *config_.deadline_ns));
     slot.gate.Enter(&*slot.context);
     return &*slot.context;
   }
@@ -236,7 +237,8 @@ class SlotEngine : public Engine {
  private:
   void Renew(Slot& slot) {
     slot.context.emplace();
-    for (const Metadata& each : config_.metadata) slot.context->AddMetadata(each.key, each.value);
+    if (setup_.needed()) [[unlikely]]
+      setup_.Apply(*slot.context, slot.index);
   }
   static void RecordParts(Recorder& recorder, CallSlot& slot, Nanos done) {
     if (slot.issued_ns == 0) [[likely]]
@@ -261,6 +263,7 @@ class SlotEngine : public Engine {
   std::deque<Lane> lanes_;
   SlotSchedule schedule_;
   LateMessages<Slot> late_;
+  CallSetup setup_;
   std::atomic<int> live_{0};
   std::atomic<bool> abandoned_{false};
   std::atomic<bool> lacks_method_{false};

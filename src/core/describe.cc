@@ -1,6 +1,8 @@
 // From what was measured to what is reported of it.
 #include <algorithm>
 #include <cmath>
+#include <numeric>
+#include <utility>
 
 #include "cqbench/hdr_encoding.h"
 #include "cqbench/result.h"
@@ -31,10 +33,22 @@ std::vector<ErrorCount> Errors(const Failures& failures) {
 std::vector<SliceResult> Slices(const Measurement& m) {
   std::vector<SliceResult> slices;
   for (const Slice& slice : m.slices) {
-    slices.push_back({slice.completed, slice.failed, slice.latency.ValueAtPercentile(50),
-                      slice.latency.ValueAtPercentile(99), slice.latency.Max()});
+    const uint64_t failed = std::accumulate(slice.failed.begin(), slice.failed.end(), uint64_t{0});
+    slices.push_back({slice.completed, failed, slice.latency.ValueAtPercentile(50), slice.latency.ValueAtPercentile(99),
+                      slice.latency.Max()});
   }
   return slices;
+}
+
+std::vector<SliceFailures> FailuresOfSlices(const Measurement& m) {
+  std::vector<SliceFailures> failures;
+  for (size_t code = 0; code < kNumOutcomes; ++code) {
+    SliceFailures of{std::string(OutcomeName(static_cast<int>(code))), {}};
+    for (const Slice& slice : m.slices) of.counts.push_back(slice.failed[code]);
+    const bool any = std::any_of(of.counts.begin(), of.counts.end(), [](uint64_t count) { return count > 0; });
+    if (any) failures.push_back(std::move(of));
+  }
+  return failures;
 }
 
 void DescribePacing(const Pacing& pacing, OpenLoopResult& open) {
@@ -66,6 +80,7 @@ void Describe(const Measurement& m, PointResult& point) {
   point.errors = Errors(m.failures);
   point.completed_per_slot = m.completed_per_slot;
   point.slices = Slices(m);
+  point.slice_failures = FailuresOfSlices(m);
   point.slice_ns = point.slices.empty() ? 0 : m.slice_ns;
   if (!m.from_sent && !m.pacing) return;
   point.open_loop.emplace();

@@ -29,11 +29,11 @@ absl::string_view OutcomeName(int code) {
       "ABORTED",   "OUT_OF_RANGE",    "UNIMPLEMENTED",     "INTERNAL",           "UNAVAILABLE",
       "DATA_LOSS", "UNAUTHENTICATED", "BAD_RESPONSE",
   };
-  return code >= 0 && code < kNumOutcomes ? kNames[code] : kNames[2];
+  return kNames[OutcomeIndex(code)];
 }
 
 void Failures::Add(int code, absl::string_view message) {
-  const auto i = static_cast<size_t>(code >= 0 && code < kNumOutcomes ? code : 2);
+  const size_t i = OutcomeIndex(code);
   if (count[i]++ == 0) first_message[i] = CleanText(message, kMaxMessageBytes);
 }
 
@@ -121,7 +121,7 @@ void Measurement::Merge(const Measurement& other) {
   if (slices.size() < other.slices.size()) slices.resize(other.slices.size());
   for (size_t i = 0; i < other.slices.size(); ++i) {
     slices[i].completed += other.slices[i].completed;
-    slices[i].failed += other.slices[i].failed;
+    for (size_t k = 0; k < slices[i].failed.size(); ++k) slices[i].failed[k] += other.slices[i].failed[k];
     slices[i].latency.Merge(other.slices[i].latency);
   }
   MergeOptional(parts, other.parts);

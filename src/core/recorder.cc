@@ -67,7 +67,7 @@ void Recorder::Failure(const CallTimes& call, int code, absl::string_view messag
   ++data_.counts.failed;
   data_.failures.Add(code, message);
   if (!window_->Contains(call.done_ns)) return;
-  if (Slice* slice = MoveTo(call.done_ns)) ++slice->failed;
+  if (Slice* slice = MoveTo(call.done_ns)) ++slice->failed[OutcomeIndex(code)];
 }
 
 void Recorder::Unfinished(const CallTimes& call) {

@@ -66,18 +66,6 @@ absl::string_view ToString(Codec codec) {
   return codec == Codec::kProtobuf ? "protobuf" : "pooled";
 }
 
-absl::string_view ToString(PayloadKind payload) {
-  switch (payload) {
-    case PayloadKind::kZero:
-      return "zero";
-    case PayloadKind::kText:
-      return "text";
-    case PayloadKind::kRandom:
-      return "random";
-  }
-  return "?";
-}
-
 absl::string_view ToString(Content content) {
   return content == Content::kEmpty ? "empty" : "complex";
 }

@@ -2,6 +2,8 @@
 
 #include <utility>
 
+#include "absl/algorithm/container.h"
+#include "absl/strings/ascii.h"
 #include "absl/strings/match.h"
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
@@ -14,6 +16,18 @@ namespace {
 // A socket address holds 108 bytes, the terminating zero included.
 constexpr size_t kMaxUnixPath = 107;
 
+// What a path may have in an address of gRPC's, which is a URI: the rest it decodes, or takes for something else.
+bool StandsForItself(char c) {
+  return absl::ascii_isalnum(static_cast<unsigned char>(c)) || absl::StrContains("-._~!$&'()*+,;=:@/", c);
+}
+
+// With a port behind it gRPC takes each of these for the scheme of a URI, not for a host.
+bool IsScheme(absl::string_view host) {
+  constexpr absl::string_view kSchemes[] = {"dns",  "google-c2p",    "ipv4",  "ipv6",
+                                            "unix", "unix-abstract", "vsock", "xds"};
+  return absl::c_any_of(kSchemes, [&](absl::string_view scheme) { return absl::EqualsIgnoreCase(host, scheme); });
+}
+
 absl::Status BadTarget(absl::string_view text, absl::string_view why) {
   return absl::InvalidArgumentError(
       absl::StrCat("'", text, "' ", why, ": HOST, HOST:PORT, [V6]:PORT or unix:PATH are accepted"));
@@ -22,6 +36,9 @@ absl::Status BadTarget(absl::string_view text, absl::string_view why) {
 absl::StatusOr<Target> ParseUnix(absl::string_view text) {
   absl::string_view path = absl::StripPrefix(text, "unix:");
   if (absl::StartsWith(path, "///")) path.remove_prefix(2);
+  if (absl::StartsWith(path, "//") || !absl::c_all_of(path, StandsForItself)) {
+    return BadTarget(text, "has a socket path that gRPC does not take as it is");
+  }
   if (path.empty() || path.size() > kMaxUnixPath) {
     return BadTarget(text, absl::StrCat("has no socket path of 1 to ", kMaxUnixPath, " bytes"));
   }
@@ -59,6 +76,7 @@ absl::StatusOr<Target> ParseTarget(absl::string_view text, int default_port) {
   const auto [host, port] = SplitPort(text);
   if (host.empty() || host.find_first_of(" \t\r\n/%,[]") != absl::string_view::npos)
     return BadTarget(text, "is not an address");
+  if (IsScheme(host)) return BadTarget(text, "has the name of a scheme of gRPC's for a host");
   Target target{std::string(host), default_port, ""};
   if (!port.empty() && (!absl::SimpleAtoi(port, &target.port) || target.port < 0 || target.port > 65535)) {
     return BadTarget(text, "has a port that is not in 0 to 65535");

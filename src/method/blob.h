@@ -22,12 +22,6 @@ struct BlobMessages {
   static grpc::Status NotA(const char* message) {
     return {grpc::StatusCode::INVALID_ARGUMENT, std::string("the request is not a ") + message};
   }
-  static const PayloadSource& ServersPayload(int payload) {
-    return PayloadOf(payload == cqbench::v1::RANDOM ? PayloadKind::kRandom
-                     : payload == cqbench::v1::TEXT ? PayloadKind::kText
-                                                    : PayloadKind::kZero,
-                     kServerSeed);
-  }
 };
 
 struct BlobPut : BlobMessages {
@@ -92,7 +86,8 @@ struct BlobGet : BlobMessages {
   static void Fill(Request& request, const MessageConfig& config) {
     request.set_chunks(static_cast<uint32_t>(config.stream_messages));
     request.set_chunk_bytes(config.response_bytes);
-    request.set_payload(static_cast<v1::Payload>(config.payload));
+    request.set_payload(static_cast<v1::Payload>(config.payload.kind));
+    request.set_entropy_tenths(config.payload.tenths);
   }
   // The size, and the ends: a chunk that has these is not torn. To compare all of it would be part of the cost.
   static absl::string_view Check(const Response& response, const MessageConfig& config) {
@@ -115,17 +110,20 @@ struct BlobGet : BlobMessages {
   static grpc::Status Handle(const Request& request, Response* response) {
     const uint32_t bytes = request.has_chunk_bytes() ? request.chunk_bytes() : kChunked.chunk_bytes;
     if (bytes > kMaxPayloadBytes) return TooLarge();
-    ServersPayload(request.payload()).Fill(response->mutable_data(), bytes);
+    PayloadOf(ContentOf(request.payload(), request.entropy_tenths()), kServerSeed)
+        .Fill(response->mutable_data(), bytes);
     return grpc::Status::OK;
   }
   // Every chunk of a stream is the same slice.
   static grpc::Status HandleBytes(const grpc::ByteBuffer& request, grpc::ByteBuffer* response) {
-    uint64_t bytes = 0, payload = 0;
-    if (!wire::FindVarint(request, 2, &bytes, kChunked.chunk_bytes) || !wire::FindVarint(request, 3, &payload)) {
+    uint64_t bytes = 0, kind = 0, tenths = 0;
+    if (!wire::FindVarint(request, 2, &bytes, kChunked.chunk_bytes) || !wire::FindVarint(request, 3, &kind) ||
+        (kind == cqbench::v1::ENTROPY && !wire::FindVarint(request, 4, &tenths))) {
       return NotA("GetRequest");
     }
     if (bytes > kMaxPayloadBytes) return TooLarge();
-    const grpc::Slice& slice = wire::SharedBytesField(kDataField, bytes, ServersPayload(static_cast<int>(payload)));
+    const PayloadSource& payload = PayloadOf(ContentOf(static_cast<int>(kind), tenths), kServerSeed);
+    const grpc::Slice& slice = wire::SharedBytesField(kDataField, bytes, payload);
     *response = grpc::ByteBuffer(&slice, 1);
     return grpc::Status::OK;
   }

@@ -19,7 +19,8 @@ struct EchoMessages {
 
   static void Fill(Request& request, const MessageConfig& config) {
     request.set_response_bytes(config.response_bytes);
-    request.set_response_payload(static_cast<v1::Payload>(config.payload));
+    request.set_response_payload(static_cast<v1::Payload>(config.payload.kind));
+    request.set_response_entropy_tenths(config.payload.tenths);
     PayloadOf(config.payload, config.payload_seed).Fill(request.mutable_payload(), config.request_bytes);
   }
   static absl::string_view Check(const Response& response, const MessageConfig& config) {
@@ -32,14 +33,15 @@ struct EchoMessages {
 
   static grpc::Status Handle(const Request& request, Response* response) {
     if (request.response_bytes() > kMaxPayloadBytes) return TooLarge();
-    ResponsePayload(request.response_payload()).Fill(response->mutable_payload(), request.response_bytes());
+    PayloadOf(ContentOf(request), kServerSeed).Fill(response->mutable_payload(), request.response_bytes());
     return grpc::Status::OK;
   }
   static grpc::Status HandleBytes(const grpc::ByteBuffer& request, grpc::ByteBuffer* response) {
-    uint64_t bytes = 0, payload = 0;
-    if (!wire::FindVarint(request, 1, &bytes) || !wire::FindVarint(request, 4, &payload)) return NotARequest();
+    uint64_t bytes = 0;
+    PayloadContent content;
+    if (!FindAsked(request, &bytes, &content)) return NotARequest();
     if (bytes > kMaxPayloadBytes) return TooLarge();
-    const grpc::Slice slice = wire::BytesField(1, bytes, ResponsePayload(static_cast<int>(payload)));
+    const grpc::Slice slice = wire::BytesField(1, bytes, PayloadOf(content, kServerSeed));
     *response = grpc::ByteBuffer(&slice, 1);
     return grpc::Status::OK;
   }
@@ -47,11 +49,16 @@ struct EchoMessages {
  protected:
   static constexpr char kWrongSize[] = "the response does not have the size that was asked for";
 
-  static const PayloadSource& ResponsePayload(int payload) {
-    return PayloadOf(payload == v1::RANDOM ? PayloadKind::kRandom
-                     : payload == v1::TEXT ? PayloadKind::kText
-                                           : PayloadKind::kZero,
-                     kServerSeed);
+  static PayloadContent ContentOf(const Request& request) {
+    return cqbench::ContentOf(request.response_payload(), request.response_entropy_tenths());
+  }
+  // What the request asks of the response's payload.
+  static bool FindAsked(const grpc::ByteBuffer& request, uint64_t* bytes, PayloadContent* content) {
+    uint64_t kind = 0, tenths = 0;
+    if (!wire::FindVarint(request, 1, bytes) || !wire::FindVarint(request, 4, &kind)) return false;
+    if (kind == v1::ENTROPY && !wire::FindVarint(request, 5, &tenths)) return false;
+    *content = cqbench::ContentOf(static_cast<int>(kind), tenths);
+    return true;
   }
   static grpc::Status TooLarge() { return {grpc::StatusCode::INVALID_ARGUMENT, "response_bytes is more than 64 MiB"}; }
   static grpc::Status NotARequest() {
@@ -88,24 +95,25 @@ struct EchoUpload : EchoMessages {
   struct Gathered {
     uint32_t requests = 0;
     uint32_t response_bytes = 0;
-    int response_payload = 0;
+    PayloadContent content;
   };
   static grpc::Status Take(const Request& request, Gathered& gathered) {
-    return Add(request.response_bytes(), request.response_payload(), gathered);
+    return Add(request.response_bytes(), ContentOf(request), gathered);
   }
   static grpc::Status TakeBytes(const grpc::ByteBuffer& request, Gathered& gathered) {
-    uint64_t bytes = 0, payload = 0;
-    if (!wire::FindVarint(request, 1, &bytes) || !wire::FindVarint(request, 4, &payload)) return NotARequest();
-    return Add(bytes, static_cast<int>(payload), gathered);
+    uint64_t bytes = 0;
+    PayloadContent content;
+    if (!FindAsked(request, &bytes, &content)) return NotARequest();
+    return Add(bytes, content, gathered);
   }
   static grpc::Status Answer(const Gathered& gathered, Response* response) {
     response->set_requests(gathered.requests);
-    ResponsePayload(gathered.response_payload).Fill(response->mutable_payload(), gathered.response_bytes);
+    PayloadOf(gathered.content, kServerSeed).Fill(response->mutable_payload(), gathered.response_bytes);
     return grpc::Status::OK;
   }
   static grpc::Status AnswerBytes(const Gathered& gathered, grpc::ByteBuffer* response) {
     const grpc::Slice slices[] = {
-        wire::BytesField(1, gathered.response_bytes, ResponsePayload(gathered.response_payload)),
+        wire::BytesField(1, gathered.response_bytes, PayloadOf(gathered.content, kServerSeed)),
         wire::VarintSlice(2, gathered.requests)};
     *response = grpc::ByteBuffer(slices, 2);
     return grpc::Status::OK;
@@ -114,11 +122,11 @@ struct EchoUpload : EchoMessages {
  private:
   static constexpr char kWrongCount[] = "the server did not get as many requests as were sent";
 
-  static grpc::Status Add(uint64_t response_bytes, int response_payload, Gathered& gathered) {
+  static grpc::Status Add(uint64_t response_bytes, const PayloadContent& content, Gathered& gathered) {
     if (response_bytes > kMaxPayloadBytes) return TooLarge();
     ++gathered.requests;
     gathered.response_bytes = static_cast<uint32_t>(response_bytes);
-    gathered.response_payload = response_payload;
+    gathered.content = content;
     return grpc::Status::OK;
   }
 };

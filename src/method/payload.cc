@@ -1,15 +1,20 @@
 #include "src/method/payload.h"
 
 #include <algorithm>
+#include <cmath>
 #include <cstring>
 #include <map>
 #include <mutex>
 #include <random>
+#include <utility>
+
+#include "cqbench/proto/echo.pb.h"
 
 namespace cqbench {
 namespace {
 
 constexpr size_t kBlock = 64 << 10;
+constexpr size_t kTelling = 4 << 10;  // at a tenth of a bit one byte in eighty is another symbol
 
 // mt19937_64 is the same everywhere; the standard's distributions are not.
 std::string RandomBlock(uint64_t seed) {
@@ -36,15 +41,57 @@ std::string TextBlock(uint64_t seed) {
   return block;
 }
 
+// In bits: `symbols` - 1 of that probability, and one of what is left.
+double Entropy(int symbols, double probability) {
+  const auto bits = [](double p) { return p > 0 ? -p * std::log2(p) : 0; };
+  return (symbols - 1) * bits(probability) + bits(1 - (symbols - 1) * probability);
+}
+
+// Of each of those symbols, which together have that entropy. The more there is left for the last one, the less it is.
+double ProbabilityOfEach(int symbols, double bits) {
+  double low = 1.0 / symbols, high = symbols > 1 ? 1.0 / (symbols - 1) : 1;
+  for (int i = 0; i < 60; ++i) {
+    const double middle = (low + high) / 2;
+    (Entropy(symbols, middle) > bits ? low : high) = middle;
+  }
+  return low;
+}
+
+std::string EntropyBlock(uint32_t tenths, uint64_t seed) {
+  const double bits = tenths / 10.0;
+  const int symbols = static_cast<int>(std::ceil(std::exp2(bits) - 1e-9));
+  const double each = symbols > 1 ? ProbabilityOfEach(symbols, bits) : 1;
+  std::string block;
+  for (int i = 0; i < symbols; ++i) {
+    const double end = i + 1 < symbols ? std::round((i + 1) * each * kBlock) : kBlock;
+    block.resize(static_cast<size_t>(end), static_cast<char>(i + 1));  // no zeros: they are another kind
+  }
+  std::mt19937_64 random(seed ^ (uint64_t{tenths} << 32));
+  for (size_t left = kBlock; left > 1; --left) std::swap(block[left - 1], block[random() % left]);
+  return block;
+}
+
+std::string Block(const PayloadContent& content, uint64_t seed) {
+  switch (content.kind) {
+    case PayloadKind::kZero:
+      break;
+    case PayloadKind::kText:
+      return TextBlock(seed);
+    case PayloadKind::kRandom:
+      return RandomBlock(seed);
+    case PayloadKind::kEntropy:
+      return EntropyBlock(content.tenths, seed);
+  }
+  return std::string(kBlock, '\0');
+}
+
 }  // namespace
 
-PayloadSource::PayloadSource(PayloadKind kind, uint64_t seed)
-    : block_(kind == PayloadKind::kRandom ? RandomBlock(seed)
-             : kind == PayloadKind::kText ? TextBlock(seed)
-                                          : std::string(kBlock, '\0')) {}
+PayloadSource::PayloadSource(const PayloadContent& content, uint64_t seed)
+    : block_(Block(content, seed)), telling_(content.kind == PayloadKind::kEntropy ? kTelling : kEnd) {}
 
 bool PayloadSource::HasEnds(const std::string& payload) const {
-  return payload.empty() || (Begins(payload) && payload.back() == block_[(payload.size() - 1) % kBlock]);
+  return payload.empty() || (Begins(payload, kEnd) && payload.back() == block_[(payload.size() - 1) % kBlock]);
 }
 
 void PayloadSource::Copy(char* to, size_t size) const {
@@ -56,17 +103,27 @@ void PayloadSource::Write(std::string* payload, size_t size) const {
   Copy(payload->data(), size);
 }
 
-const PayloadSource& PayloadOf(PayloadKind kind, uint64_t seed) {
-  thread_local PayloadKind last_kind{};
+PayloadContent ContentOf(int proto_kind, uint64_t tenths) {
+  static_assert(static_cast<int>(PayloadKind::kText) == v1::TEXT &&
+                static_cast<int>(PayloadKind::kRandom) == v1::RANDOM);
+  static_assert(static_cast<int>(PayloadKind::kEntropy) == v1::ENTROPY);
+  if (proto_kind == v1::ENTROPY) {
+    return {PayloadKind::kEntropy, static_cast<uint32_t>(std::min<uint64_t>(tenths, kMaxTenths))};
+  }
+  return v1::Payload_IsValid(proto_kind) ? static_cast<PayloadKind>(proto_kind) : PayloadKind::kZero;
+}
+
+const PayloadSource& PayloadOf(const PayloadContent& content, uint64_t seed) {
+  thread_local PayloadContent last_content;
   thread_local uint64_t last_seed = 0;
   thread_local const PayloadSource* last = nullptr;
-  if (last != nullptr && kind == last_kind && seed == last_seed) [[likely]]
+  if (last != nullptr && content == last_content && seed == last_seed) [[likely]]
     return *last;
   static std::mutex mutex;
-  static auto& all = *new std::map<std::pair<PayloadKind, uint64_t>, PayloadSource>;  // guarded by mutex
+  static auto& all = *new std::map<std::pair<PayloadContent, uint64_t>, PayloadSource>;  // guarded by mutex
   const std::lock_guard lock(mutex);
-  last = &all.try_emplace({kind, seed}, kind, seed).first->second;
-  last_kind = kind;
+  last = &all.try_emplace({content, seed}, content, seed).first->second;
+  last_content = content;
   last_seed = seed;
   return *last;
 }

@@ -6,20 +6,23 @@
 #include <cstdint>
 #include <string>
 
-#include "cqbench/run_config.h"
+#include "cqbench/payload_content.h"
 
 namespace cqbench {
 
 // Bytes in the range of a block of 64 KiB, repeated: more than deflate's window of 32 KiB, so that random payloads do
-// not compress however long they are. Text is words of a few letters with spaces, some 4 to 5 bits a byte.
+// not compress however long they are. Text is words of a few letters with spaces, some 4 to 5 bits a byte. Of a given
+// entropy: the least number of symbols that it takes (2^bits, rounded up), all of them as often, but for one that is
+// rarer where 2^bits is no whole number; each as often as it should be in the block, in random order. Where it is a
+// power of two an ideal code has so many bits for each byte, and deflate comes near.
 class PayloadSource {
  public:
-  PayloadSource(PayloadKind kind, uint64_t seed);
+  PayloadSource(const PayloadContent& content, uint64_t seed);
 
   // Makes `payload` the first `size` bytes. What has that size and begins as it should is taken to come from here and
-  // stays: a message that is used again is filled once, unless another kind or seed is asked for.
+  // stays: a message that is used again is filled once, unless another content or seed is asked for.
   void Fill(std::string* payload, size_t size) const {
-    if (payload->size() != size || !Begins(*payload)) Write(payload, size);
+    if (payload->size() != size || !Begins(*payload, telling_)) Write(payload, size);
   }
   // Whether the payload begins, and ends, as one of its size from here does. It takes no longer for a larger one.
   bool HasEnds(const std::string& payload) const;
@@ -27,15 +30,21 @@ class PayloadSource {
   void Copy(char* to, size_t size) const;
 
  private:
-  // Blocks of different kinds or seeds differ in their first bytes.
-  bool Begins(const std::string& payload) const {
-    return payload.compare(0, 8, block_, 0, std::min<size_t>(8, payload.size())) == 0;
+  static constexpr size_t kEnd = 8;
+
+  bool Begins(const std::string& payload, size_t bytes) const {
+    return payload.compare(0, bytes, block_, 0, std::min(bytes, payload.size())) == 0;
   }
   void Write(std::string* payload, size_t size) const;
   std::string block_;
+  // So many of the first bytes tell it from blocks of other contents or seeds: few, but where the entropy is little.
+  size_t telling_;
 };
 
-// Made once for each kind and seed that is asked for; never destroyed. Any thread.
-const PayloadSource& PayloadOf(PayloadKind kind, uint64_t seed);
+// As a request says it of the answer's payload; what it says that is none of the kinds is zeros.
+PayloadContent ContentOf(int proto_kind, uint64_t tenths);
+
+// Made once for each content and seed that is asked for; never destroyed. Any thread.
+const PayloadSource& PayloadOf(const PayloadContent& content, uint64_t seed);
 
 }  // namespace cqbench

@@ -169,8 +169,9 @@ void CheckLittlesLaw(PointResult& point, const RunConfig& config) {
   const double slots = point.load.slots, window = ToSeconds(point.window_ns);
   const double in_calls = point.ThroughputPerSecond() * point.latency->mean_ns / 1e9;
   const double edges = ToSeconds(point.latency->max_ns) / window;
+  const Nanos longest = config.deadline_ns.value_or(point.window_ns);  // of a failed call
   const double failures =
-      static_cast<double>(point.Failed()) * ToSeconds(kRestAfterFailure + config.deadline_ns) / (slots * window);
+      static_cast<double>(point.Failed()) * ToSeconds(kRestAfterFailure + longest) / (slots * window);
   if (std::abs(in_calls / slots - 1) <= kLittleShare + edges + failures) return;
   point.suspect.push_back(
       {kLittlesLaw, absl::StrFormat("time goes where nobody looks: throughput x mean latency is %.2f calls in flight, "

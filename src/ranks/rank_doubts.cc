@@ -32,7 +32,7 @@ std::optional<Nanos> EdgeOf(const PointResult& point, WindowEdge edge) {
 // A rank knows that it is awake when a call ends: with few calls that is later than the edge, however punctual it was.
 // Of calls that end by chance none has ended after g mean gaps exp(-g) times, at one of two edges of one rank.
 double Surely(const PointResult& point, WindowEdge edge, double gaps) {
-  const RankResult::Timing& timing = *point.rank->timing;
+  const RankTiming& timing = *point.rank->timing;
   const auto seen = static_cast<double>(*EdgeOf(point, edge));
   const auto announced =
       static_cast<double>(edge == WindowEdge::kOpen ? timing.announced_open_ns : timing.announced_close_ns);

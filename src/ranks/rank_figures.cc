@@ -4,6 +4,7 @@
 #include <array>
 #include <cmath>
 #include <optional>
+#include <string>
 
 #include "absl/strings/match.h"
 
@@ -100,6 +101,7 @@ class FigureMerger {
     PerCall("client_involuntary_context_switches_per_rpc");
     MakeCallsPerSegment();
     MakeBusyShare();
+    for (const char* way : {"client_bytes_sent", "client_bytes_received"}) MakeBytes(way);
   }
 
   void PerCall(absl::string_view name) {
@@ -120,6 +122,19 @@ class FigureMerger {
       segments += static_cast<double>(point->completed) / *each;
     }
     Set("client_rpcs_per_segment_sent", completed_ / segments);
+  }
+
+  void MakeBytes(const std::string& name) {
+    const auto bytes = found_.Get(name);
+    if (!bytes) return;
+    Set(name + "_per_rpc", *bytes / completed_);
+    double payload = 0;
+    for (const PointResult* point : points_) {
+      const auto each = Of(*point, name + "_per_payload_byte");
+      if (!each || *each == 0) return;
+      payload += *Of(*point, name) / *each;
+    }
+    Set(name + "_per_payload_byte", *bytes / payload);
   }
 
   void MakeBusyShare() {

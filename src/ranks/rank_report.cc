@@ -20,7 +20,7 @@ void Fields(Archive& archive, T& setting) {
   archive(setting.skip_first);
 }
 
-template <class Archive, Like<RankResult::Timing> T>
+template <class Archive, Like<RankTiming> T>
 void Fields(Archive& archive, T& timing) {
   archive(timing.offset_ns);
   archive(timing.offset_bound_ns);

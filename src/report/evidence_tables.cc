@@ -56,6 +56,13 @@ const std::vector<Column> kConnections = {
     {"Retrans", "client_retransmissions", 1, "%.0f"},
 };
 
+const std::vector<Column> kWire = {
+    {"Bytes/RPC c->s", "client_bytes_sent_per_rpc", 1, "%.0f"},
+    {"s->c", "client_bytes_received_per_rpc", 1, "%.0f"},
+    {"per payload byte c->s", "client_bytes_sent_per_payload_byte", 1, "%.3f"},
+    {"s->c", "client_bytes_received_per_payload_byte", 1, "%.3f"},
+};
+
 const std::vector<Column> kProcesses = {
     {"Client cores", "client_cores_used", 1, "%.2f"},
     {"Busiest thread %", "client_busiest_worker_share", 100, "%.0f"},
@@ -211,6 +218,7 @@ std::string FormatEvidence(const Result& result) {
   const std::vector<PointResult> points = MedianOverRepetitions(result.points);
   return absl::StrCat(
       FigureTable("Connections: c->s is what the client sends, s->c what the server sends", c, points, kConnections),
+      FigureTable("Bytes on the wire: what TCP carried, headers, frames and TLS included", c, points, kWire),
       FigureTable("CPU and hand-offs", c, points, kProcesses));
 }
 

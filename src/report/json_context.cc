@@ -27,6 +27,7 @@ Json Server(const ServerInfo& s) {
   if (!s.write_hint.empty() && s.write_hint != "none") json["write_hint"] = s.write_hint;
   if (!s.messages_note.empty()) json["messages_note"] = s.messages_note;
   if (s.codec == "pooled") json["codec"] = s.codec;
+  if (!s.compression.empty()) json["compression"] = s.compression;
   json["channel_args"] = s.channel_args;
   json["listening"] = s.listening;
   if (!s.fronts.empty()) json["fronts"] = s.fronts;
@@ -71,6 +72,8 @@ void AddMethod(Json& json, const RunContext& c) {
 
 void AddCall(Json& json, const RunContext& c) {
   if (!c.metadata.empty()) json["metadata"] = c.metadata;
+  if (!c.generated_metadata.empty()) json["generated_metadata"] = c.generated_metadata;
+  if (!c.compression.empty()) json["compression"] = c.compression;
   const CallContext& call = c.call;
   if (call.data_messages == 0) return;
   json["data_messages"] = call.data_messages;
@@ -147,12 +150,13 @@ Json JsonContext(const Result& result) {
   if (c.skip_first > 0) json["skip_first"] = c.skip_first;
   json["interval_ns"] = c.interval_ns;
   if (c.total_calls > 0) json["total_calls"] = c.total_calls;
-  json["deadline_ns"] = c.deadline_ns;
+  if (c.deadline_ns) json["deadline_ns"] = *c.deadline_ns;
   json["request_bytes"] = c.request_bytes;
   json["response_bytes"] = c.response_bytes;
   json["channel_args"] = Json::object();
   for (const auto& [key, value] : c.channel_args) json["channel_args"][key] = value;
   if (!c.service_config.empty()) json["service_config"] = c.service_config;
+  if (c.wait_for_ready) json["wait_for_ready"] = true;
   json["servers"] = Json::array();
   for (const ServerInfo& server : result.servers) json["servers"].push_back(Server(server));
   json["suspect"] = JsonFindings(result.suspect);

@@ -56,6 +56,8 @@ void AddSlices(Json& json, const PointResult& p) {
   };
   add("slice_completed", &SliceResult::completed);
   add("slice_failed", &SliceResult::failed);
+  json["slice_failed_by_code"] = Json::object();
+  for (const SliceFailures& of : p.slice_failures) json["slice_failed_by_code"][of.code] = of.counts;
   add("slice_latency_p50_ns", &SliceResult::p50_ns);
   add("slice_latency_p99_ns", &SliceResult::p99_ns);
   add("slice_latency_max_ns", &SliceResult::max_ns);
@@ -68,7 +70,7 @@ Json Rank(const RankResult& rank) {
                {"pid", rank.pid},
                {"cpus_allowed", rank.cpus_allowed}};
   if (!rank.timing) return json;
-  const RankResult::Timing& timing = *rank.timing;
+  const RankTiming& timing = *rank.timing;
   json["offset_ns"] = timing.offset_ns;
   json["offset_bound_ns"] = timing.offset_bound_ns;
   if (timing.drift_ns_per_s) json["drift_ns_per_s"] = *timing.drift_ns_per_s;

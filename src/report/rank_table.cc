@@ -29,13 +29,12 @@ std::optional<double> Times(double scale, const auto& value) {
 }
 
 // How long after an edge of the window a rank is known to have been awake.
-std::optional<double> Late(const RankOfTable& r, Nanos RankResult::Timing::*seen, Nanos RankResult::Timing::*edge) {
+std::optional<double> Late(const RankOfTable& r, Nanos RankTiming::*seen, Nanos RankTiming::*edge) {
   const auto& timing = r.rank.timing;
   return timing ? std::optional<double>(static_cast<double>((*timing).*seen - (*timing).*edge) * 1e-3) : std::nullopt;
 }
 
 const std::vector<RankColumn>& RankColumns() {
-  using Timing = RankResult::Timing;
   static const std::vector<RankColumn> kColumns = {
       {"Throughput (req/s)", "%.2f",
        [](const RankOfTable& r) { return std::optional<double>(r.throughput_per_second); }},
@@ -44,9 +43,9 @@ const std::vector<RankColumn>& RankColumns() {
       {"CPU us/RPC", "%.2f", [](const RankOfTable& r) { return Times(1e-3, r.cpu_per_rpc_ns); }},
       {"Connections", "%.0f", [](const RankOfTable& r) { return Times(1, r.connections); }},
       {"Awake +us", "%.0f",
-       [](const RankOfTable& r) { return Late(r, &Timing::awake_open_ns, &Timing::announced_open_ns); }},
+       [](const RankOfTable& r) { return Late(r, &RankTiming::awake_open_ns, &RankTiming::announced_open_ns); }},
       {"at end", "%.0f",
-       [](const RankOfTable& r) { return Late(r, &Timing::awake_close_ns, &Timing::announced_close_ns); }},
+       [](const RankOfTable& r) { return Late(r, &RankTiming::awake_close_ns, &RankTiming::announced_close_ns); }},
   };
   return kColumns;
 }

@@ -159,6 +159,13 @@ std::string SecurityWords(const RunContext& c) {
   return absl::StrCat(", ", kinds.empty() ? "TLS" : absl::StrJoin(kinds, " and "));
 }
 
+// What is not the default of it.
+std::string WireWords(const RunContext& c) {
+  return absl::StrCat(c.compression.empty() ? "" : ", compression ", c.compression,
+                      c.generated_metadata.empty() ? "" : ", metadata ", c.generated_metadata,
+                      c.deadline_ns ? "" : ", no deadline");
+}
+
 }  // namespace
 
 std::string FormatTable(const Result& result) {
@@ -167,8 +174,8 @@ std::string FormatTable(const Result& result) {
   std::string text =
       absl::StrCat("Benchmark Results Summary: ", SeriesName(c), " on ", c.target, ", ",
                    c.http_version.empty() ? absl::StrCat("gRPC ", c.grpc_version) : c.http_version, SecurityWords(c),
-                   c.repetitions > 1 ? absl::StrCat(", median of ", c.repetitions, " repetitions") : "", "\n",
-                   MainTable(result, points));
+                   WireWords(c), c.repetitions > 1 ? absl::StrCat(", median of ", c.repetitions, " repetitions") : "",
+                   "\n", MainTable(result, points));
   if (!result.points.empty() && result.points.front().rank) {
     const RankResult& rank = *result.points.front().rank;
     absl::StrAppend(&text, "rank ", rank.index, " of ", rank.count, ": what this client did itself\n");

@@ -50,6 +50,7 @@ grpc::Status ControlBackend::Describe(v1::ServerDescription& answer) const {
   answer.set_write_hint(std::string(ToString(config_.write_hint)));
   answer.set_messages_note(server_.MessagesNote());
   answer.set_codec(std::string(ToString(config_.codec)));
+  if (config_.compression != Compression::kNone) answer.set_compression(std::string(ToString(config_.compression)));
   if (config_.api != ServerApi::kCallback) {
     answer.set_num_cqs(static_cast<uint32_t>(config_.num_cqs));
     answer.set_workers_per_cq(static_cast<uint32_t>(config_.workers_per_cq));

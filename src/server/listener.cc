@@ -6,12 +6,14 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <cstring>
 #include <string>
 
 #include "absl/strings/str_cat.h"
 #include "cqbench/connections.h"
+#include "src/channel/compression.h"
 #include "src/channel/credentials.h"
 
 namespace cqbench {
@@ -58,13 +60,14 @@ bool FamilyMissing(int error) {
   return error == EAFNOSUPPORT || error == EADDRNOTAVAIL;
 }
 
-absl::Status CheckTcp(const Target& target, const std::vector<Endpoint>& endpoints) {
+absl::Status CheckTcp(const Target& target, const std::vector<Endpoint>& endpoints, bool shares_port) {
   int bound = 0;
   int last_error = EADDRNOTAVAIL;
   for (const Endpoint& endpoint : endpoints) {
     const Socket probe(endpoint.address.ss_family);
     const int on = 1;
     setsockopt(probe.fd(), SOL_SOCKET, SO_REUSEADDR, &on, sizeof(on));
+    if (shares_port) setsockopt(probe.fd(), SOL_SOCKET, SO_REUSEPORT, &on, sizeof(on));
     if (probe.fd() >= 0 && bind(probe.fd(), Address(endpoint), endpoint.length) == 0) {
       ++bound;
       continue;
@@ -75,13 +78,22 @@ absl::Status CheckTcp(const Target& target, const std::vector<Endpoint>& endpoin
   return bound > 0 ? absl::OkStatus() : CannotListen(target, std::strerror(last_error));
 }
 
+bool SharesPorts(const std::vector<ChannelArg>& args) {
+  return std::any_of(args.begin(), args.end(), [](const ChannelArg& arg) {
+    const int* const number = std::get_if<int>(&arg.value);
+    return arg.key == GRPC_ARG_ALLOW_REUSEPORT && number != nullptr && *number != 0;
+  });
+}
+
 }  // namespace
 
-absl::Status CheckAddresses(const std::vector<Target>& listen) {
-  for (const Target& target : listen) {
+absl::Status CheckAddresses(const ServerConfig& config) {
+  const bool shares_ports = SharesPorts(config.channel_args);
+  for (const Target& target : config.listen) {
     const auto endpoints = ResolveTargets({target});
     if (!endpoints.ok()) return endpoints.status();
-    const absl::Status status = target.is_unix() ? CheckUnix(target, endpoints->front()) : CheckTcp(target, *endpoints);
+    const absl::Status status =
+        target.is_unix() ? CheckUnix(target, endpoints->front()) : CheckTcp(target, *endpoints, shares_ports);
     if (!status.ok()) return status;
   }
   return absl::OkStatus();
@@ -98,12 +110,13 @@ void ConfigureBuilder(const ServerConfig& config, grpc::ServerBuilder& builder, 
   for (size_t i = 0; i < config.listen.size(); ++i) {
     builder.AddListeningPort(config.listen[i].ToString(), credentials, &ports[i]);
   }
-  builder.AddChannelArgument(GRPC_ARG_ALLOW_REUSEPORT, 0);
+  if (!SharesPorts(config.channel_args)) builder.AddChannelArgument(GRPC_ARG_ALLOW_REUSEPORT, 0);
   // Newer releases (seen on 1.83) cancel calls at random once a thousand wait for a posted request. What may be in
   // flight is the client's to choose here.
   builder.AddChannelArgument("grpc.server.max_pending_requests", kMaxInflight);
   builder.AddChannelArgument("grpc.server.max_pending_requests_hard_limit", kMaxInflight);
   builder.SetMaxReceiveMessageSize(static_cast<int>(kMaxPayloadBytes + 1024));
+  if (config.compression != Compression::kNone) builder.SetDefaultCompressionAlgorithm(AlgorithmOf(config.compression));
   for (const ChannelArg& arg : config.channel_args) {
     if (const int* number = std::get_if<int>(&arg.value)) {
       builder.AddChannelArgument(arg.key, *number);

@@ -14,8 +14,9 @@
 namespace cqbench {
 
 // Tries to bind each address and lets it go again. The library would only log why it cannot; and with SO_REUSEPORT,
-// which it sets by default, it would share a taken port silently.
-absl::Status CheckAddresses(const std::vector<Target>& listen);
+// which it sets by default, it would share a taken port silently. A port is shared where the channel argument
+// grpc.so_reuseport asks for that: with other servers that do so, too.
+absl::Status CheckAddresses(const ServerConfig& config);
 
 // Adds addresses, channel arguments, limits and reflection to the builder. `ports` receives the bound port of
 // each address at BuildAndStart() and must live until then.

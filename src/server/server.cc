@@ -82,7 +82,7 @@ absl::StatusOr<std::unique_ptr<TcpEchoServer>> StartTcpEcho(const ServerConfig& 
 }  // namespace
 
 absl::StatusOr<std::unique_ptr<PingServer>> StartServer(const ServerConfig& config) {
-  if (const absl::Status status = CheckAddresses(config.listen); !status.ok()) return status;
+  if (const absl::Status status = CheckAddresses(config); !status.ok()) return status;
   std::unique_ptr<TcpEchoServer> tcp_echo;
   if (config.tcp_echo_port) {
     auto started = StartTcpEcho(config);

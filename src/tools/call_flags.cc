@@ -4,7 +4,7 @@
 
 namespace cqbench {
 
-CallFlags::CallFlags(CLI::App& app, CallSpec& spec, const std::string& call_help) : spec_(spec) {
+CallFlags::CallFlags(CLI::App& app, CallSpec& spec, const std::string& call_help) {
   const auto parse = [](const std::string& text) -> absl::StatusOr<std::string> {
     const auto name = ParseMethodName(text);
     return name.ok() ? absl::StatusOr<std::string>(absl::StrCat(name->service, "/", name->method)) : name.status();

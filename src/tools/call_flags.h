@@ -23,7 +23,6 @@ class CallFlags {
   void Resolve();
 
  private:
-  CallSpec& spec_;
   std::vector<CLI::Option*> needs_call_;
   CLI::Option *call_, *proto_, *import_paths_, *protoset_;
 };

@@ -1,9 +1,6 @@
 #include "src/tools/client_flags.h"
 
 #include <algorithm>
-#include <fstream>
-#include <iterator>
-#include <nlohmann/json.hpp>
 
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
@@ -14,12 +11,13 @@
 #include "src/tools/http_flags.h"
 #include "src/tools/load_flags.h"
 #include "src/tools/method_flags.h"
+#include "src/tools/service_config.h"
 #include "src/tools/tls_flags.h"
+#include "src/tools/wire_flags.h"
 
 namespace cqbench {
 namespace {
 
-constexpr size_t kMaxServiceConfigBytes = 1 << 20;
 constexpr uint32_t kMostMessageBytes = 1u << 30;
 
 // What was typed; RunConfig is what it means.
@@ -36,23 +34,6 @@ struct Typed {
   int max_channels = 0;
   int max_async_clients = 0;
 };
-
-absl::StatusOr<std::string> ReadServiceConfig(const std::string& text) {
-  std::string json = text;
-  if (!text.empty() && text.front() == '@') {
-    std::ifstream file(text.substr(1), std::ios::binary);
-    if (!file) return absl::InvalidArgumentError(absl::StrCat("cannot read '", text.substr(1), "'"));
-    json.assign(kMaxServiceConfigBytes + 1, '\0');
-    file.read(json.data(), static_cast<std::streamsize>(json.size()));
-    json.resize(static_cast<size_t>(file.gcount()));
-  }
-  if (json.size() > kMaxServiceConfigBytes) return absl::InvalidArgumentError("is more than 1 MiB");
-  const auto parsed = nlohmann::json::parse(json, nullptr, /*allow_exceptions=*/false);
-  if (!parsed.is_object()) {
-    return absl::InvalidArgumentError(absl::StrCat("'", text, "' is not a JSON object (nor @FILE with one)"));
-  }
-  return json;
-}
 
 class ClientFlags {
  public:
@@ -71,6 +52,7 @@ class ClientFlags {
     load_.emplace(app_, options_.run, options_.goals);
     ranks_.emplace(app_, options_.ranks, launched);
     AddClient();
+    wire_.emplace(app_, options_.run, options_.notes);
     AddTimes();
     evidence_.emplace(app_, options_.run, options_.show_evidence);
     allocations_.emplace(app_, options_.allocations, "grpc_ping_client").AddMax(app_);
@@ -160,11 +142,18 @@ class ClientFlags {
     AddDuration(app_, "--warmup", options_.run.warmup_ns,
                 "before measuring, each point; a number of seconds, or with a unit: 500ms", /*min_ns=*/0);
     AddDuration(app_, "--interval", options_.run.interval_ns, "measured, each point");
-    AddDuration(app_, "--deadline", options_.run.deadline_ns,
-                "of each call; of each message of a bidirectional stream");
+    AddDeadline(app_, options_.run.deadline_ns);
     AddDuration(app_, "--connect-timeout", options_.run.connect_timeout_ns, "for all connections of a point");
     app_.add_flag("--wait-for-server", options_.run.wait_for_server,
                   "try for so long even where connections are refused; without it such a point fails at once");
+    wait_for_ready_ = app_.add_flag("--wait-for-ready", options_.run.wait_for_ready,
+                                    "a call that finds no connection waits for one, until its deadline, rather than "
+                                    "fail with UNAVAILABLE");
+    slice_ = AddDuration(app_, "--slice", options_.run.slice_ns,
+                         "length of the parts of the time series in the JSON (default: a 50th of the interval, at "
+                         "least 100ms)",
+                         kMinSlice)
+                 ->default_str("");
   }
 
   void AddOutput() {
@@ -191,9 +180,11 @@ class ClientFlags {
     }
     tls_->Resolve();
     ResolveApi();
+    wire_->Resolve();
     ResolveMethod();
     ResolvePolicy();
     load_->Resolve();
+    ResolveSlice();
     ranks_->Resolve(options_.run, options_.goals);
     if (options_.ranks.id) options_.call.seed = SeedOf(options_.call.seed, *options_.ranks.id);
     http_->Resolve(typed_.local_pool || policy_->count() > 0);
@@ -233,7 +224,7 @@ class ClientFlags {
     if (max_async_clients_->count() > 0 && (run.api == ClientApi::kSync || IsHttp(run.api))) {
       BadCombination("--max-async-clients", "needs --async or --async-callback");
     }
-    for (const CLI::Option* option : {channel_args_, service_config_, max_message_bytes_}) {
+    for (const CLI::Option* option : {channel_args_, service_config_, max_message_bytes_, wait_for_ready_}) {
       if (option->count() == 0 || !IsHttp(run.api)) continue;
       BadCombination(option->get_name(), absl::StrCat("is gRPC's, not for --api ", api));
     }
@@ -249,6 +240,25 @@ class ClientFlags {
       BadCombination("--max-message-bytes", absl::StrCat("not together with --channel-arg ", kArgument));
     }
     arguments.push_back({kArgument, static_cast<int>(typed_.max_message_bytes)});
+  }
+
+  // How much memory slices may take.
+  void ResolveSlice() {
+    if (slice_->count() == 0) return;
+    const RunConfig& run = options_.run;
+    const std::string slice = FormatDuration(run.slice_ns);
+    const Nanos slices = run.interval_ns / run.slice_ns;
+    if (slices < 2 || slices > kMaxSlices) {
+      BadCombination("--slice", absl::StrCat(slice, " makes ", slices, " of --interval ",
+                                             FormatDuration(run.interval_ns), ": 2 to ", kMaxSlices, " are accepted"));
+    }
+    if (run.api != ClientApi::kSync) return;
+    for (const Load& load : run.points) {
+      if (slices * load.slots <= kMaxSlicesOfThreads) continue;
+      BadCombination("--slice",
+                     absl::StrCat(slice, " makes ", slices, " for each of ", load.slots,
+                                  " threads: with --api sync at most ", kMaxSlicesOfThreads, " in all are accepted"));
+    }
   }
 
   void ResolvePolicy() {
@@ -300,9 +310,10 @@ class ClientFlags {
   std::optional<HttpFlags> http_;
   std::optional<LoadFlags> load_;
   std::optional<RankFlags> ranks_;
+  std::optional<ClientWireFlags> wire_;
   std::optional<EvidenceFlags> evidence_;
   std::optional<AllocationFlags> allocations_;
-  CLI::Option *channel_args_, *service_config_, *max_message_bytes_;
+  CLI::Option *channel_args_, *service_config_, *max_message_bytes_, *wait_for_ready_, *slice_;
   CLI::Option *api_, *threads_, *max_async_clients_, *policy_, *max_channels_, *max_error_rate_, *format_;
 };
 

@@ -20,7 +20,7 @@ struct ClientOptions {
   bool per_worker_stats = false;
   Format format = Format::kTable;
   std::string output;              // empty: standard output
-  std::vector<std::string> notes;  // of --ghz-config, for standard error
+  std::vector<std::string> notes;  // for standard error
   double max_error_rate = 0;
   AllocationOptions allocations;
   bool deadlock_detection = false;

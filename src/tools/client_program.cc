@@ -63,7 +63,7 @@ void DescribeMessages(const RunConfig& run, RunContext& context) {
   }
   if (run.method.has_content) context.content = std::string(ToString(run.message.content));
   if (!run.method.has_payload) return;
-  context.payload = std::string(ToString(run.message.payload));
+  context.payload = ToString(run.message.payload);
   context.request_bytes = run.message.request_bytes;
   context.response_bytes = run.message.response_bytes;
 }
@@ -127,11 +127,14 @@ RunContext DescribeRun(int argc, const char* const* argv, const ClientOptions& o
   DescribeLoop(options, context);
   DescribeSecurity(run.security, context);
   for (const Metadata& each : run.metadata) context.metadata.push_back(each.key);
+  context.generated_metadata = ToString(run.generated_metadata);
+  if (run.compression.algorithm != Compression::kNone) context.compression = ToString(run.compression);
   for (const ChannelArg& arg : run.channel_args) {
     const int* number = std::get_if<int>(&arg.value);
     context.channel_args.emplace_back(arg.key, number ? absl::StrCat(*number) : std::get<std::string>(arg.value));
   }
   context.service_config = run.service_config;
+  context.wait_for_ready = run.wait_for_ready;
   return context;
 }
 

@@ -39,7 +39,9 @@ class Reader {
     Copy("proto", "--proto");
     Copy("protoset", "--protoset");
     ImportPaths();
-    Copy("timeout", "--deadline");
+    Timeout();
+    Copy("keepalive", "--keepalive");
+    if (Take("enable-compression", &Json::is_boolean).value_or(false).get<bool>()) Add("--compression", "call:gzip");
     Copy("connect-timeout", "--connect-timeout");
     Load();
     Data();
@@ -92,6 +94,13 @@ class Reader {
     for (const Json& path : Take("import-paths", &Json::is_array).value_or(Json::array())) {
       if (path.is_string()) Add("--import-path", path.get<std::string>());
     }
+  }
+
+  // 0 is none.
+  void Timeout() {
+    const std::string text = Text("timeout");
+    const bool none = absl::StartsWith(text, "0") && text.find_first_of("123456789") == std::string::npos;
+    Add("--deadline", none ? "none" : text);
   }
 
   // Calls in flight, or calls a second; until when.

@@ -32,6 +32,7 @@ std::string Describe(const ServerConfig& config) {
   }
   absl::StrAppend(&text, ", messages ", ToString(config.messages));
   if (config.codec == Codec::kPooled) absl::StrAppend(&text, ", codec pooled");
+  if (config.compression != Compression::kNone) absl::StrAppend(&text, ", compression ", ToString(config.compression));
   if (const ServiceTimeConfig& time = config.service_time; time.mean_ns > 0) {
     absl::StrAppend(&text, ", service time ", FormatDuration(time.mean_ns), time.exponential ? " exponential" : "",
                     time.wait ? " waiting" : "");

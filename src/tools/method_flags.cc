@@ -92,10 +92,13 @@ MethodFlags::MethodFlags(CLI::App& app, RunConfig& run) : run_(run), workload_(W
   AddEnum(app, "--write-hint", run.write_hint, {WriteHint::kNone, WriteHint::kBuffer, WriteHint::kCorked},
           "of client-streaming calls: each message goes out by itself; may wait for the next ones (buffer "
           "hint); that, and the headers wait for the first one");
-  payload_ = AddEnum(app, "--payload", message.payload, {PayloadKind::kZero, PayloadKind::kText, PayloadKind::kRandom},
-                     "what payloads are made of, both ways: all zero, text that compresses, or random bytes");
+  payload_ = AddParsed(app, "--payload", message.payload, ParsePayloadContent,
+                       "what payloads are made of, both ways: all zero, text that compresses, random bytes, or bytes "
+                       "of so many bits of entropy each, 0 to 8 in tenths")
+                 ->type_name("zero|text|random|entropy:BITS")
+                 ->default_str(ToString(message.payload));
   payload_seed_ = AddNumber(app, "--payload-seed", message.payload_seed, uint64_t{0}, UINT64_MAX,
-                            "of the requests' text or random bytes")
+                            "of what the requests' payload is drawn from")
                       ->type_name("SEED");
   content_ = AddEnum(app, "--content", message.content, {Content::kEmpty, Content::kComplex},
                      "what a flex request carries and its answer must: nothing, or a field of nearly every kind");
@@ -218,8 +221,8 @@ void MethodFlags::ResolvePayload() {
     BadCombination("--payload-seed",
                    absl::StrCat("is of requests: what ", FullName(run_.method), " moves is the server's"));
   }
-  if (payload_seed_->count() > 0 && run_.message.payload == PayloadKind::kZero) {
-    BadCombination("--payload-seed", "needs --payload text or random: zeros are not drawn");
+  if (payload_seed_->count() > 0 && run_.message.payload.kind == PayloadKind::kZero) {
+    BadCombination("--payload-seed", "needs --payload text, random or entropy: zeros are not drawn");
   }
 }
 

@@ -3,6 +3,7 @@
 #include "src/tools/call_flags.h"
 #include "src/tools/gateway_flags.h"
 #include "src/tools/tls_flags.h"
+#include "src/tools/wire_flags.h"
 
 namespace cqbench {
 namespace {
@@ -70,6 +71,7 @@ class ServerFlags {
         ->capture_default_str();
     AddDeadlockDetection(app_, deadlock_detection_);
     AddChannelArgs(app_, config_.channel_args);
+    wire_flags_.emplace(app_, config_);
     allocation_flags_.emplace(app_, allocations_, "grpc_ping_server");
     AddDuration(app_, "--drain", config_.drain_ns, "how long calls in flight may go on after SIGINT or SIGTERM");
   }
@@ -94,6 +96,7 @@ class ServerFlags {
       BadCombination("--tls", "not together with --http, which speaks HTTP without it");
     }
     allocation_flags_->Resolve();
+    wire_flags_->Resolve();
     ResolveCall();
     config_.api = api_ == "callback"  ? ServerApi::kCallback
                   : api_ == "sync"    ? ServerApi::kSync
@@ -163,6 +166,7 @@ class ServerFlags {
   ServerConfig config_;
   AllocationOptions allocations_;
   std::optional<TlsFlags> tls_flags_;
+  std::optional<ServerWireFlags> wire_flags_;
   std::optional<AllocationFlags> allocation_flags_;
   std::optional<GatewayFlags> gateway_flags_;
   CallSpec spec_;

@@ -168,7 +168,8 @@ bool JsonReader::ReadHex4(uint32_t& code) {
     if (at_ == end_ || !absl::ascii_isxdigit(static_cast<unsigned char>(*at_))) {
       return Fail("\\u without four hexadecimal digits");
     }
-    const auto digit = static_cast<uint32_t>(IsDigit(*at_) ? *at_ - '0' : absl::ascii_tolower(*at_) - 'a' + 10);
+    const char lower = absl::ascii_tolower(static_cast<unsigned char>(*at_));
+    const auto digit = static_cast<uint32_t>(IsDigit(lower) ? lower - '0' : lower - 'a' + 10);
     code = code << 4 | digit;
   }
   return true;

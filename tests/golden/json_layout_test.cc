@@ -50,7 +50,7 @@ TEST(JsonLayout, OneOfSeveralClientsSaysWhichAndWhen) {
   rank.cpus_allowed = "0-3";
   const json expected = {{"index", 2}, {"count", 8}, {"host", "client-3"}, {"pid", 77}, {"cpus_allowed", "0-3"}};
   EXPECT_EQ(Parsed(result).at("benchmarks").at(0).at("rank"), expected) << "no window was agreed on";
-  rank.timing = RankResult::Timing{-5, 40, std::nullopt, 1000, 2000, 1001, 2003, 1002, 2004};
+  rank.timing = RankTiming{-5, 40, std::nullopt, 1000, 2000, 1001, 2003, 1002, 2004};
   json with_times = expected;
   with_times.update({{"offset_ns", -5},
                      {"offset_bound_ns", 40},
@@ -81,7 +81,7 @@ TEST(JsonLayout, RanksThatWereMerged) {
     row.load = {4, 0};
     row.throughput_per_second = 100.5 + index;
   }
-  ranks.rows[1].rank.timing = RankResult::Timing{-5, 40'000, std::nullopt, 1000, 2000, 1001, 2003, 8001, 2003};
+  ranks.rows[1].rank.timing = RankTiming{-5, 40'000, std::nullopt, 1000, 2000, 1001, 2003, 8001, 2003};
   ranks.rows[1].p99_ns = 1500;
   ranks.rows[1].cores_used = 0.5;
   ranks.rows[1].connections = 2;

@@ -14,7 +14,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 from cqbench import cli
-from cqbench.run import bars, codecs, end, manifest, operations, spec, streams
+from cqbench.run import bars, codecs, encrypted, end, manifest, operations, spec, streams
 from cqbench.run.cells import Numbered
 from cqbench.run.spec import Experiment
 
@@ -53,6 +53,12 @@ def of_operations(folder: Path) -> str:
     return operations.render(found, experiment.loads)
 
 
+def of_encrypted(folder: Path) -> str:
+    """At the most calls in flight; the others are not stored."""
+    experiment, found = results(folder)
+    return encrypted.render(found, experiment.loads[-1:])
+
+
 def of_allocations(folder: Path) -> str:
     """As compare prints it, without its head and its remarks."""
     with contextlib.redirect_stdout(io.StringIO()) as printed:
@@ -73,13 +79,14 @@ TABLES: dict[str, Callable[[Path], str]] = {
     "lineup-full": of_servers,
     "allocations": of_allocations,
     "transcoding": of_operations,
+    "tls": of_encrypted,
 }
 
 
 def table(name: str, folder: Path) -> str:
     """Without legends, which the document has once, and without what is empty at the ends."""
     text = TABLES[name](folder / name).strip("\n")
-    for legend in (codecs.LEGEND, streams.LEGEND, bars.LEGEND, operations.LEGEND):
+    for legend in (codecs.LEGEND, streams.LEGEND, bars.LEGEND, operations.LEGEND, encrypted.LEGEND):
         text = text.partition(legend.strip())[0]
     return text.strip("\n")
 

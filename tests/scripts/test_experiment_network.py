@@ -17,7 +17,8 @@ from cqbench.run.cpus import Placement, read_machine
 from cqbench.run.manifest import Manifest
 from cqbench.run.plan import Programs, describe, place, proxy_cpus
 from cqbench.run.processes import Interrupt
-from cqbench.run.runner import Runner, facts_of, not_delayed
+from cqbench.run.returned import not_delayed
+from cqbench.run.runner import Runner, facts_of
 from cqbench.run.spec import Experiment, parse
 from cqbench.run.units import Unit, make_order
 from experiment_standin import CHECKED, SERVER, finish, make_programs, start, wait_for

@@ -175,7 +175,8 @@ def test_a_shipped_experiment_can_be_planned(name: str) -> None:
     order = make_order([v.name for v in chosen.variants], chosen.loads, chosen.repetitions, 1)
     text = describe(chosen, order, 1, placements, PROGRAMS)
     assert all(f"  {v.name}\n" in text for v in chosen.variants)
-    ranked.check(Launch((HERE, HERE), NONE), chosen)  # by several clients, unchanged
+    if not any(v.fault for v in chosen.variants):
+        ranked.check(Launch((HERE, HERE), NONE), chosen)  # by several clients, unchanged
     if name != "ydb-full":
         assert len(order) * unit_seconds(chosen) < 660, size(chosen, chosen.repetitions)
 

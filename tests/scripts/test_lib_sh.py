@@ -21,7 +21,7 @@ case "$*" in
     ;;
 esac
 """
-COMMANDS = {"tune.sh": "tune", "cost.sh": "cost", "experiment.sh": "run", "peers.sh": "peers"}
+COMMANDS = {"tune.sh": "tune", "cost.sh": "cost", "experiment.sh": "run", "peers.sh": "peers", "soak.sh": "soak"}
 
 
 @pytest.fixture

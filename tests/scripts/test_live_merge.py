@@ -42,7 +42,11 @@ def server(mpi_client: Path) -> Iterator[str]:
 
 
 @pytest.mark.parametrize(
-    "flags", ["--inflight-list 3,8 --repetitions 2", "--rate 1000 --deadline 1ms --max-error-rate 1"]
+    "flags",
+    [
+        "--inflight-list 3,8 --repetitions 2 --workload echo --request-bytes 99",
+        "--rate 1000 --deadline 1ms --max-error-rate 1",
+    ],
 )
 def test_the_live_merge_is_that_of_the_files(flags: str, mpi_client: Path, server: str, tmp_path: Path) -> None:
     launch = ["mpirun", "--oversubscribe", "--bind-to", "none", *["--allow-run-as-root"] * (os.geteuid() == 0)]

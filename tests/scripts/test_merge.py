@@ -7,6 +7,7 @@ import subprocess
 import sys
 import time
 from collections import Counter
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -70,6 +71,17 @@ def test_percentiles_are_those_of_all_calls(tmp_path: Path) -> None:
     assert codes(point) == ["straggler"]
     assert point["suspect"][0]["text"].startswith("rank 3 far off the others")
     assert [codes(row) for row in point["ranks"]["per_rank"]] == [[], [], [], ["straggler"]]
+
+
+def test_failures_of_slices_are_added_up_by_status(tmp_path: Path) -> None:
+    def lost(code: str, count: int) -> Callable[[Json, Json], None]:
+        return lambda _, point: point.update(slice_failed_by_code={code: [count] * len(point["slice_completed"])})
+
+    changes = [lost("UNAVAILABLE", 1), lost("UNAVAILABLE", 2), lost("ABORTED", 4)]
+    found = merged([rank_file(tmp_path, i, 3, drawn(i), change=change) for i, change in enumerate(changes)])
+    each = len(point_of(found)["slice_completed"])
+    assert point_of(found)["slice_failed_by_code"] == {"ABORTED": [4] * each, "UNAVAILABLE": [3] * each}
+    assert complaints(found) == []
 
 
 def test_a_merge_is_a_result(tmp_path: Path) -> None:

@@ -10,7 +10,7 @@ import report_samples as samples
 from cqbench.files.offered import closed
 from cqbench.report import axes, plots, rows, specs, style
 from cqbench.report.catalogue import PLOTS
-from cqbench.report.model import Point, Report, Series, Value
+from cqbench.report.model import Point, Report, Series, Slice, Timeline, Value
 from cqbench.report.plots import Frame, Panel
 
 REPORT = samples.usual()
@@ -255,6 +255,24 @@ def test_repetitions_of_unknown_time_are_not_drawn_by_it() -> None:
     assert panel("runs-throughput", report=report_of(replace(one, points=timeless))).missing.startswith("Not measured")
 
 
+def test_a_fault_is_drawn_from_when_it_began_with_the_ways_to_connect_together() -> None:
+    slices = (Slice(-0.5, 2000, 3.0, 4.0, 0.0), Slice(0.5, 0, None, None, 2000.0))
+    shown = [
+        replace(REPORT.series[i], title=title, method="unary", timelines=(Timeline(closed(8), 3, slices, words),))
+        for i, (title, words) in enumerate((("a.one", "reset"), ("reset.one", "reset"), ("reset.two", "reset")))
+    ]
+    report = report_of(*shown)
+    choices = {key: panel(f"fault-{key}", report=report).choices for key in ("rate", "failed", "p99")}
+    assert {tuple(of) for of in choices.values()} == {("a: reset", "reset")}
+    assert [(r["s"], r["x"], r["v"]) for r in choices["failed"]["reset"]] == [
+        (1, -0.5, 0.0), (1, 0.5, 2000.0), (2, -0.5, 0.0), (2, 0.5, 2000.0)
+    ]  # fmt: skip
+    ends = axes.ends(frame("fault-failed", report), report, choices["failed"]["reset"])
+    assert (ends["x_min"], ends["x_max"]) == (-0.5, 0.5)
+    assert panel("time-rate", report=report).missing
+    assert not any(title.startswith("Within a window") for title, _ in plots.absent(report))
+
+
 # What there is not.
 
 
@@ -266,7 +284,8 @@ def test_what_nobody_has_says_so_and_what_it_takes() -> None:
     assert "control service" in missing["server-cpu"] and "10,000 calls" in missing["p99-9"]
     assert [f.id for _, frames in plots.plots(report) for f in frames] == ["throughput"]
     absent = dict(plots.absent(report))
-    assert absent["Latency distribution"] == "the histograms of the result files" and len(absent) == len(missing)
+    wanted = [key for key in missing if not key.startswith("fault-")]  # what nobody made to go wrong is not missed
+    assert absent["Latency distribution"] == "the histograms of the result files" and len(absent) == len(wanted)
 
 
 def test_one_mode_may_have_what_the_other_has_not() -> None:

@@ -69,13 +69,15 @@ def programs() -> Path:
     return release
 
 
-SERVER = ("--tcp-echo-port", "0", "--api", "generic", "--codec", "pooled")  # that has a codec which can be timed
+# With a codec which can be timed.
+SERVER = ("--tcp-echo-port", "0", "--api", "generic", "--codec", "pooled", "--compression", "deflate")
+WIRE = "--workload echo --request-bytes 100 --payload entropy:1.5 --compression call:gzip --deadline none"
 CLOSED = "--breakdown --baseline --repetitions 5 --inflight-list 1,4 --interval 0.2 --warmup 0.05"
 # Long enough for a time series and, in an open loop, for gaps to have a shape.
 RUNS = {
     "unary": f"{CLOSED} --api cq --stub generic",
     "streaming": f"{CLOSED} --streaming",
-    "series": "--api cq --inflight-list 2 --interval 1.2 --warmup 0.05",
+    "series": f"--api cq --inflight-list 2 --interval 1.2 --warmup 0.05 --metadata 2x8:bin {WIRE}",
     "open": "--api cq --rate-list 500,1000 --repetitions 5 --interval 0.5 --warmup 0.05",
     "chunks": "--workload blob --method get --api cq --chunks 16 --chunk-bytes 1KiB --byte-rate 40Mbit/s --interval 1",
 }
@@ -324,7 +326,7 @@ def test_older_versions_do_not_pass_as_this_one(name: str, complaint: str) -> No
 # What the schema says of it.
 
 UNITS = re.compile(
-    r"_(ns|ns_per_s|bytes|share|per_second|per_rpc|per_segment_sent|per_connection|per_queue)(_(min|median|max))?$"
+    r"_(ns|ns_per_s|bytes|share|per_second|per_rpc|per_payload_byte|per_segment_sent|per_connection|per_queue)(_(min|median|max))?$"
 )
 NAMED_BY_GOOGLE_BENCHMARK = {
     "num_cpus", "mhz_per_cpu", "load_avg", "family_index", "per_family_instance_index", "repetitions",

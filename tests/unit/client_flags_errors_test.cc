@@ -44,6 +44,19 @@ TEST(ClientFlagsErrors, FlagsOfOtherLoadGeneratorsNameTheirCounterparts) {
   Refused({"--qps", "100"}, {"did you mean --rate?"});
 }
 
+TEST(ClientFlagsErrors, SlicesThatTheWindowHasNotOrMemoryMayNot) {
+  Refused({"--slice", "500us"}, {"--slice", "500us"});
+  Refused({"--slice", "600ms", "--interval", "1s"}, {"--slice: 600ms makes 1 of --interval 1s: 2 to 1000"});
+  Refused({"--slice", "1ms", "--interval", "2s"}, {"--slice: 1ms makes 2000 of --interval 2s"});
+  Refused({"--slice", "1ms", "--interval", "1s", "--api", "sync", "--inflight", "26"},
+          {"--slice: 1ms makes 1000 for each of 26 threads: with --api sync at most 25000"});
+}
+
+TEST(ClientFlagsErrors, WaitingForAConnectionIsGrpcs) {
+  Refused({"--api", "http1", "--http-request", "GET /x", "--wait-for-ready"},
+          {"--wait-for-ready: is gRPC's, not for --api http1"});
+}
+
 TEST(ClientFlagsErrors, RequestsOverHttp) {
   RefusedValues("--http-request", {"GET", "get /x", "GET x", "GET /a b", "GET /a#b", " /", "GET /\x7f"},
                 {"--api", "http1"});
@@ -190,6 +203,28 @@ TEST(ClientFlagsErrors, ValuesWithLineBreaksStayOnOneLine) {
   Refused({"--port", "1\n2"}, {"--port"});
   Refused({"--host", "a b\nc"}, {"--host"});
   Refused({"--channel-policy", "a\nb"}, {"--channel-policy"});
+}
+
+TEST(ClientFlagsErrors, WhatGoesOverTheWire) {
+  RefusedValues("--compression", {"zstd", "call:none"});
+  RefusedValues("--metadata", {"8", "8x0", "8x64:text"});
+  RefusedValues("--keepalive", {"0", "1us", "1s,"});
+  Refused({"--deadline", "never"}, {"--deadline", "'never'", "or none"});
+  for (const char* flag : {"--compression=gzip", "--metadata=1x1", "--keepalive=1s"}) {
+    const std::string name = std::string(flag).substr(0, std::string(flag).find('='));
+    Refused({"--api", "http1", "--http-request", "GET /x", flag}, {name + ": is gRPC's, not for --api http1"});
+  }
+}
+
+// What a flag has a name for, channel arguments do not say again.
+TEST(ClientFlagsErrors, WireFlagsBesideTheirChannelArguments) {
+  Refused({"--keepalive", "1s", "--channel-arg", "grpc.keepalive_time_ms=5"},
+          {"--keepalive: not together with --channel-arg grpc.keepalive_time_ms"});
+  for (const char* key : {"grpc.default_compression_algorithm", "grpc.minimal_stack"}) {
+    Refused({"--compression", "gzip", "--channel-arg", absl::StrCat(key, "=1")},
+            {absl::StrCat("--compression: not together with --channel-arg ", key)});
+    EXPECT_EQ(Options({"--channel-arg", absl::StrCat(key, "=1")}).run.channel_args.size(), 1u);
+  }
 }
 
 }  // namespace

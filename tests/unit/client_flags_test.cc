@@ -7,6 +7,7 @@
 
 #include <cstdio>
 #include <fstream>
+#include <map>
 #include <string>
 #include <variant>
 
@@ -162,6 +163,14 @@ TEST(ClientFlags, MaxChannelsBoundsPoliciesWithAChannelPerSlot) {
   EXPECT_EQ(Options("--channel-policy distinct-args --max-channels 3").run.policy.max_channels, 3);
 }
 
+TEST(ClientFlags, SlicesAndWaitingForAConnectionAreAsked) {
+  const RunConfig run = Options("--slice 10ms --interval 4s --api cq --wait-for-ready").run;
+  EXPECT_EQ(run.slice_ns, 10 * kNanosPerMilli);
+  EXPECT_TRUE(run.wait_for_ready);
+  EXPECT_EQ(Options("--interval 4s").run.slice_ns, 0);
+  EXPECT_FALSE(Options("--interval 4s").run.wait_for_ready);
+}
+
 TEST(ClientFlags, PerWorkerStatsIsAsked) {
   EXPECT_TRUE(Options("--per-worker-stats").per_worker_stats);
 }
@@ -277,6 +286,8 @@ TEST(ClientFlags, HelpNamesEveryFlagAndExitsWithZero) {
                            "--deadline",
                            "--connect-timeout",
                            "--wait-for-server",
+                           "--wait-for-ready",
+                           "--slice",
                            "--with-csv",
                            "--streaming",
                            "--local-pool",
@@ -333,6 +344,29 @@ TEST(ClientFlags, VersionIsOneLineAndExitsWithZero) {
   EXPECT_FALSE(parsed.options.has_value());
   EXPECT_EQ(parsed.exit_code, 0);
   EXPECT_THAT(parsed.text, testing::MatchesRegex("grpc_ping_client [^\n]*gRPC [^\n]*protobuf [^\n]*\n"));
+}
+
+TEST(ClientFlags, WhatGoesOverTheWire) {
+  const RunConfig plain = Options("").run;
+  EXPECT_EQ(plain.compression, ClientCompression());
+  EXPECT_EQ(plain.generated_metadata, GeneratedMetadata());
+  const RunConfig run = Options("--compression call:gzip --metadata 8x64:bin --deadline none --keepalive 10s,2s").run;
+  EXPECT_EQ(run.compression, (ClientCompression{Compression::kGzip, true}));
+  EXPECT_EQ(run.generated_metadata, (GeneratedMetadata{8, 64, true, false}));
+  EXPECT_EQ(run.deadline_ns, std::nullopt);
+  std::map<std::string, int> args;
+  for (const ChannelArg& arg : run.channel_args) args[arg.key] = std::get<int>(arg.value);
+  EXPECT_EQ(args, (std::map<std::string, int>{{"grpc.keepalive_time_ms", 10'000},
+                                              {"grpc.keepalive_timeout_ms", 2000},
+                                              {"grpc.keepalive_permit_without_calls", 1},
+                                              {"grpc.http2.max_pings_without_data", 0}}));
+}
+
+// It is not refused, as the server may take more.
+TEST(ClientFlags, MoreMetadataThanIsUsuallyTakenIsSaid) {
+  EXPECT_THAT(Options("--metadata 8x64").notes, testing::IsEmpty());
+  EXPECT_THAT(Options("--metadata 8x1KiB").notes,
+              testing::ElementsAre(testing::HasSubstr("--metadata: 8x1024 is 9120 bytes")));
 }
 
 }  // namespace

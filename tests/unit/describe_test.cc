@@ -84,7 +84,8 @@ TEST(Describe, TimeSeries) {
   for (int i = 0; i < 99; ++i) m.slices[0].latency.Record(64);
   m.slices[0].latency.Record(100);
   m.slices[1].completed = 10;
-  m.slices[1].failed = 3;
+  m.slices[1].failed[14] = 2;
+  m.slices[1].failed[4] = 1;
   const PointResult point = Described(m);
   EXPECT_EQ(point.slice_ns, kNanosPerSecond);
   ASSERT_EQ(point.slices.size(), 2u);
@@ -93,6 +94,11 @@ TEST(Describe, TimeSeries) {
   EXPECT_EQ(point.slices[0].p99_ns, 64);
   EXPECT_EQ(point.slices[0].max_ns, 100);
   EXPECT_EQ(point.slices[1].failed, 3u);
+  ASSERT_EQ(point.slice_failures.size(), 2u);
+  EXPECT_EQ(point.slice_failures[0].code, "DEADLINE_EXCEEDED");
+  EXPECT_EQ(point.slice_failures[0].counts, (std::vector<uint64_t>{0, 1}));
+  EXPECT_EQ(point.slice_failures[1].code, "UNAVAILABLE");
+  EXPECT_EQ(point.slice_failures[1].counts, (std::vector<uint64_t>{0, 2}));
   EXPECT_EQ(point.slices[1].max_ns, 0);
 }
 

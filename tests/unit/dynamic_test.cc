@@ -218,6 +218,14 @@ TEST(GhzConfig, WithARateItIsAnOpenLoop) {
                                                               "--interval=10", "--warmup=0"));
 }
 
+TEST(GhzConfig, WhatGoesOverTheWire) {
+  const auto flags = ReadGhzConfig(Write("wire.json", R"({"call": "a.S/M", "timeout": "0s", "keepalive": "10s",
+      "enable-compression": true, "insecure": true})"),
+                                   {});
+  EXPECT_THAT(flags->arguments, testing::UnorderedElementsAre("--call=a.S/M", "--warmup=0", "--deadline=none",
+                                                              "--keepalive=10s", "--compression=call:gzip"));
+}
+
 TEST(GhzConfig, TlsUnlessItSaysInsecure) {
   const std::string path = Write("tls.json", R"({"call": "a.S/M", "cacert": "ca.pem", "cname": "x", "skipTLS": true})");
   const auto flags = ReadGhzConfig(path, {});

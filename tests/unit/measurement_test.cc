@@ -30,7 +30,7 @@ Measurement Full(uint64_t n) {
   m.slice_ns = 100;
   m.slices.resize(2);
   m.slices[1].completed = n;
-  m.slices[1].failed = 2 * n;
+  m.slices[1].failed[14] = static_cast<uint32_t>(2 * n);
   m.slices[1].latency.Record(ns);
   m.parts = std::make_unique<PartTimes>();
   m.parts->issue.Record(ns);
@@ -71,7 +71,8 @@ TEST(Measurement, MergeAddsEverything) {
   ASSERT_EQ(total.slices.size(), 2u);
   EXPECT_EQ(total.slices[0].completed, 0u);
   EXPECT_EQ(total.slices[1].completed, 3u);
-  EXPECT_EQ(total.slices[1].failed, 6u);
+  EXPECT_EQ(total.slices[1].failed[14], 6u);
+  EXPECT_EQ(total.slices[1].failed[4], 0u);
   EXPECT_EQ(total.slices[1].latency.Count(), 2u);
   EXPECT_EQ(total.slices[1].latency.Max(), 2);
   EXPECT_EQ(total.parts->issue.Count(), 2u);

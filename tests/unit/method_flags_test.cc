@@ -99,7 +99,9 @@ TEST(MethodFlags, PayloadsAreDrawnFromASeed) {
       Options("--workload echo --payload random --payload-seed 18446744073709551615").run.message;
   EXPECT_EQ(message.payload, PayloadKind::kRandom);
   EXPECT_EQ(message.payload_seed, UINT64_MAX);
-  RefusedValues("--payload", {"lorem"}, {"--workload", "echo"});
+  EXPECT_EQ(Options("--workload echo --payload entropy:4.5 --payload-seed 2").run.message.payload,
+            PayloadContent(PayloadKind::kEntropy, 45));
+  RefusedValues("--payload", {"lorem", "entropy", "entropy:9"}, {"--workload", "echo"});
   RefusedValues("--payload-seed", {"-1", "x", "18446744073709551616"}, {"--workload", "echo", "--payload", "text"});
   Refused(Split("--workload echo --payload-seed 7"), {"--payload-seed", "--payload text"});
 }

@@ -5,6 +5,8 @@
 #include <zlib.h>
 
 #include <algorithm>
+#include <array>
+#include <cmath>
 #include <string>
 #include <tuple>
 
@@ -13,14 +15,28 @@ namespace {
 
 constexpr size_t kMebibyte = 1 << 20;
 
-std::string Payload(PayloadKind kind, uint64_t seed, size_t size) {
+std::string Payload(const PayloadContent& content, uint64_t seed, size_t size) {
   std::string payload;
-  PayloadOf(kind, seed).Fill(&payload, size);
+  PayloadOf(content, seed).Fill(&payload, size);
   return payload;
 }
 
 uint32_t Checksum(const std::string& bytes) {
   return static_cast<uint32_t>(crc32(0, reinterpret_cast<const Bytef*>(bytes.data()), static_cast<uInt>(bytes.size())));
+}
+
+PayloadContent OfEntropy(double bits) {
+  return {PayloadKind::kEntropy, static_cast<uint32_t>(10 * bits + 0.5)};
+}
+
+// Of a byte, by how often each occurs, in bits.
+double Entropy(const std::string& bytes) {
+  std::array<double, 256> count{};
+  for (const char byte : bytes) ++count[static_cast<unsigned char>(byte)];
+  double bits = 0;
+  for (const double n : count)
+    bits -= n > 0 ? n / static_cast<double>(bytes.size()) * std::log2(n / static_cast<double>(bytes.size())) : 0;
+  return bits;
 }
 
 // How many bytes deflate makes of one.
@@ -40,6 +56,8 @@ TEST(Payload, IsTheSameEverywhere) {
   EXPECT_EQ(Checksum(Payload(PayloadKind::kText, 2, kMebibyte)), 0x57e03669u);
   EXPECT_EQ(Checksum(Payload(PayloadKind::kRandom, 1, kMebibyte)), 0x44be3d20u);
   EXPECT_EQ(Checksum(Payload(PayloadKind::kRandom, 2, kMebibyte)), 0x63a08175u);
+  EXPECT_EQ(Checksum(Payload(OfEntropy(4), 1, kMebibyte)), 0x395ee4b3u);
+  EXPECT_EQ(Checksum(Payload(OfEntropy(2.5), 1, kMebibyte)), 0x602024a4u);
 }
 
 TEST(Payload, RandomDoesNotCompress) {
@@ -61,6 +79,47 @@ TEST(Payload, ZeroIsZeroAndCompressesToNothing) {
   const std::string zero = Payload(PayloadKind::kZero, 1, kMebibyte);
   EXPECT_EQ(zero, std::string(kMebibyte, '\0'));
   EXPECT_LT(Compressed(zero), 0.01);
+}
+
+TEST(Payload, HasTheEntropyThatWasAskedFor) {
+  for (uint32_t tenths = 0; tenths <= kMaxTenths; ++tenths) {
+    const double bits = tenths / 10.0;
+    EXPECT_NEAR(Entropy(Payload(OfEntropy(bits), 1, 64 << 10)), bits, 0.002) << bits;
+    // A part of it has nearly as much, as long as it has room for all symbols.
+    EXPECT_NEAR(Entropy(Payload(OfEntropy(bits), 1, 16 << 10)), bits, 0.03) << bits;
+  }
+}
+
+// No repetitions to be found: whole numbers of bits compress to nearly as many.
+TEST(Payload, OfSoManyBitsCompressesToAboutAsMany) {
+  for (const double bits : {1.0, 2.0, 4.0, 6.0, 7.0}) {
+    const double compressed = 8 * Compressed(Payload(OfEntropy(bits), 1, 128 << 10));
+    EXPECT_GT(compressed, bits) << bits;
+    EXPECT_LT(compressed, 1.35 * bits) << bits;
+  }
+}
+
+TEST(PayloadContent, IsParsedAsItIsWritten) {
+  for (const char* text : {"zero", "text", "random", "entropy:0", "entropy:4.5", "entropy:8"}) {
+    const auto content = ParsePayloadContent(text);
+    ASSERT_TRUE(content.ok()) << content.status();
+    EXPECT_EQ(ToString(*content), text);
+  }
+  EXPECT_EQ(ParsePayloadContent("entropy:4.0")->tenths, 40u);
+  for (const char* text : {"", "Zero", "entropy", "entropy:", "entropy:-1", "entropy:8.1", "entropy:4.55", "entropy:x",
+                           "entropy:nan", "random:1"}) {
+    EXPECT_FALSE(ParsePayloadContent(text).ok()) << text;
+  }
+}
+
+// As a request says it: what is beyond any entropy is the greatest, and what is of no kind zeros.
+TEST(PayloadContent, OfARequestIsAlwaysOne) {
+  EXPECT_EQ(ContentOf(1, 0), PayloadKind::kText);
+  EXPECT_EQ(ContentOf(1, 7), PayloadKind::kText);
+  EXPECT_EQ(ContentOf(3, 45), OfEntropy(4.5));
+  EXPECT_EQ(ContentOf(3, UINT64_MAX), OfEntropy(8));
+  EXPECT_EQ(ContentOf(4, 0), PayloadKind::kZero);
+  EXPECT_EQ(ContentOf(-1, 0), PayloadKind::kZero);
 }
 
 TEST(Payload, ShorterOnesAreTheBeginningOfLongerOnes) {
@@ -85,7 +144,10 @@ TEST(Payload, SeedsDiffer) {
 // As a message that is used again: what was in it is of another size, kind or seed.
 TEST(Payload, FillReplacesWhatIsOfAnotherSizeKindOrSeed) {
   std::string payload;
-  for (const auto& [kind, seed, size] : {std::tuple(PayloadKind::kZero, 1, 1000),
+  for (const auto& [kind, seed, size] : {std::tuple<PayloadContent, int, int>(PayloadKind::kZero, 1, 1000),
+                                         {OfEntropy(0.2), 1, 1000},
+                                         {OfEntropy(0.1), 1, 1000},
+                                         {PayloadKind::kZero, 1, 1000},
                                          {PayloadKind::kText, 1, 1000},
                                          {PayloadKind::kText, 2, 1000},
                                          {PayloadKind::kRandom, 1, 1000},

@@ -190,7 +190,8 @@ TEST_F(SlicesTest, FailedByTheEnd) {
   recorder_.Failure(Call(1010, 1600), kUnavailable, "");
   recorder_.Failure(Call(1010, 2600), kUnavailable, "");  // belongs to the window, ended in none of its slices
   recorder_.Failure(Call(100, 1100), kUnavailable, "");   // of the warm-up
-  EXPECT_THAT(Each<uint64_t>([](const Slice& slice) { return slice.failed; }), ElementsAre(0, 0, 1, 0));
+  EXPECT_THAT(Each<uint64_t>([](const Slice& slice) -> uint64_t { return slice.failed[kUnavailable]; }),
+              ElementsAre(0, 0, 1, 0));
 }
 
 TEST_F(SlicesTest, ACallAroundTheWholeWindowIsInNone) {

@@ -223,9 +223,6 @@ TEST(Names, AreTheOnesOfTheFlags) {
   EXPECT_EQ(ToString(MessageHolder::kBytes), "bytes");
   EXPECT_EQ(ToString(StubKind::kGenerated), "generated");
   EXPECT_EQ(ToString(StubKind::kGeneric), "generic");
-  EXPECT_EQ(ToString(PayloadKind::kZero), "zero");
-  EXPECT_EQ(ToString(PayloadKind::kText), "text");
-  EXPECT_EQ(ToString(PayloadKind::kRandom), "random");
   EXPECT_EQ(ToString(Arrivals::kPoisson), "poisson");
   EXPECT_EQ(ToString(Arrivals::kConstant), "constant");
   EXPECT_EQ(ToString(AtLimit::kQueue), "queue");

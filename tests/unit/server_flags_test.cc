@@ -4,6 +4,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <map>
 #include <string>
 #include <variant>
 
@@ -234,6 +235,25 @@ TEST(ServerFlags, AFrontsFlagsNeedEachOther) {
   RefusedValues("--backend", {"proxy"}, {"--http", "x:1"});
   RefusedValues("--backend-channel-policy", {"many"}, {"--http", "x:1", "--backend", "loopback"});
   RefusedValues("--http-threads", {"0", "1025"}, {"--http", "x:1"});
+}
+
+TEST(ServerFlags, WhatGoesOverTheWire) {
+  EXPECT_EQ(Config("").compression, Compression::kNone);
+  EXPECT_EQ(Config("--compression deflate --api generic").compression, Compression::kDeflate);
+  RefusedValues("--compression", {"call:gzip", "zstd"});
+  std::map<std::string, int> args;
+  for (const ChannelArg& arg : Config("--keepalive 5s --max-concurrent-streams 10").channel_args) {
+    args[arg.key] = std::get<int>(arg.value);
+  }
+  EXPECT_EQ(args, (std::map<std::string, int>{{"grpc.keepalive_time_ms", 5000},
+                                              {"grpc.keepalive_permit_without_calls", 1},
+                                              {"grpc.http2.max_pings_without_data", 0},
+                                              {"grpc.http2.min_ping_interval_without_data_ms", 0},
+                                              {"grpc.http2.max_ping_strikes", 0},
+                                              {"grpc.max_concurrent_streams", 10}}));
+  RefusedValues("--max-concurrent-streams", {"0", "-1", "2147483648", "many"});
+  Refused({"--max-concurrent-streams", "1", "--channel-arg", "grpc.max_concurrent_streams=2"},
+          {"--max-concurrent-streams: not together with --channel-arg grpc.max_concurrent_streams"});
 }
 
 }  // namespace

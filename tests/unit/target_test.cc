@@ -73,6 +73,13 @@ TEST(ParseTarget, RefusesEverythingElseInOneLineThatQuotesIt) {
                            "a,b",
                            "unix:",
                            "unix-abstract:name",
+                           "unix",
+                           "dns:53",
+                           "IPv4:2137",
+                           "unix:/two words",
+                           "unix:/a%20b",
+                           "unix:/a?b",
+                           "unix://host/ping.sock",
                            "fe80::1%eth0"}) {
     const auto target = ParseTarget(text, kDefaultPort);
     ASSERT_FALSE(target.ok()) << text << " became " << target->ToString();

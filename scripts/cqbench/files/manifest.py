@@ -11,7 +11,7 @@ from typing import Annotated, Any
 from pydantic import Field, ValidationError
 
 from cqbench.files import source
-from cqbench.files.model import Amount, Count, Line, Model, Text, complaint
+from cqbench.files.model import Amount, Count, Line, Model, Offset, Text, complaint
 from cqbench.files.source import BadDocument
 from cqbench.files.text import one_line
 
@@ -25,6 +25,14 @@ class Network(Model):
     """A proxy between client and server."""
 
     added_rtt_ms: Annotated[float, Field(ge=0, le=1e6)]  # to each round trip
+
+
+class Fault(Model):
+    """What went wrong in the window, which opens at 0."""
+
+    words: Line  # 'latency of 100 ms for 1 s'
+    began_s: Offset | None = None  # None: it did not happen
+    ended_s: Offset | None = None  # None: it lasted until the window had closed
 
 
 class UnitLoad(Model):
@@ -56,6 +64,8 @@ class Unit(Model):
     client_env: dict[str, str] = {}  # set by the experiment, not what is inherited
     server_env: dict[str, str] = {}
     network: Network | None = None
+    fault: Fault | None = None
+    servers: Count = 1  # how many were started
     server_program: list[Line] = []  # instead of grpc_ping_server: its path and flags
     server_front: list[Line] = []  # where the client is sent to grpc_ping_server's HTTP port: what answers there
     client_command: str = ""

@@ -81,6 +81,7 @@ class Measured(Model):
     slice_ns: Annotated[float, Field(gt=0, lt=2**63)] | None = None
     slice_completed: list[Amount] = []  # by slice of time; the others are as long or empty
     slice_failed: list[Amount] = []
+    slice_failed_by_code: dict[Line, list[Amount]] = {}  # of codes that occurred
     slice_latency_p50_ns: list[Amount] = []
     slice_latency_p99_ns: list[Amount] = []
     slice_latency_max_ns: list[Amount] = []

@@ -224,6 +224,8 @@ def _point(entry: dict[str, Any], place: str, i: int, version: int, loop: Any) -
     for key in SLICES:
         if getattr(point, key) and len(getattr(point, key)) != len(point.slice_completed):
             raise _Wrong(f"'{key}' in {where} is not as long as '{SLICES[0]}'")
+    if any(len(counts) != len(point.slice_completed) for counts in point.slice_failed_by_code.values()):
+        raise _Wrong(f"'slice_failed_by_code' in {where} is not as long as '{SLICES[0]}'")
     if point.slice_completed and point.slice_ns is None:
         raise _Wrong(f"{where} has no 'slice_ns'")
     return point

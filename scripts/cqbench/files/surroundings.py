@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from cqbench.files import manifest
-from cqbench.files.manifest import Unit
+from cqbench.files.manifest import Fault, Unit
 from cqbench.files.source import BadDocument
 from cqbench.files.text import one_line
 
@@ -26,6 +26,8 @@ class Surroundings:
     client_env: Variables = ()
     server_env: Variables = ()
     added_rtt_ns: float | None = None  # to each round trip, by a proxy that may add 0; None without one
+    fault: Fault | None = None  # what went wrong in the window
+    servers: int = 1
     ranks: str = ""  # client processes that were asked for: '8 on a, b:4'; '' where there was one
     server_program: str = ""  # with its flags, where it is not ours
     server_front: str = ""  # what answers at its HTTP port, where the client is sent there
@@ -82,5 +84,12 @@ def _of_unit(unit: Unit) -> Surroundings:
     client, server = (tuple(sorted(env.items())) for env in (unit.client_env, unit.server_env))
     added_rtt_ns = unit.network.added_rtt_ms * 1e6 if unit.network else None
     return Surroundings(
-        client, server, added_rtt_ns, unit.ranks, " ".join(unit.server_program), ", ".join(unit.server_front)
+        client,
+        server,
+        added_rtt_ns,
+        unit.fault,
+        unit.servers,
+        unit.ranks,
+        " ".join(unit.server_program),
+        ", ".join(unit.server_front),
     )

@@ -92,10 +92,24 @@ def _quotients(points: Sequence[Json], found: Json, completed: int) -> Json:
     segments = [p["completed"] / p["client_rpcs_per_segment_sent"] for p in points if _sent(p)]
     if len(segments) == len(points):
         more["client_rpcs_per_segment_sent"] = number(completed / sum(segments))
+    more |= _bytes(points, found, completed)
     workers = [p.get("client_threads_workers") for p in points]
     if all(workers) and all("client_workers_busy_share" in p for p in points):
         busy = sum(p["client_workers_busy_share"] * n for p, n in zip(points, workers, strict=True))
         more["client_workers_busy_share"] = number(busy / sum(n for n in workers if n))
+    return more
+
+
+def _bytes(points: Sequence[Json], found: Json, completed: int) -> Json:
+    """On the wire by call, and by byte of payload."""
+    more: Json = {}
+    for name in ("client_bytes_sent", "client_bytes_received"):
+        if name not in found:
+            continue
+        more[f"{name}_per_rpc"] = number(found[name] / completed)
+        if all(p.get(f"{name}_per_payload_byte") for p in points):
+            payload = sum(p[name] / p[f"{name}_per_payload_byte"] for p in points)
+            more[f"{name}_per_payload_byte"] = number(found[name] / payload)
     return more
 
 

@@ -182,7 +182,23 @@ def _slices(points: Sequence[Json]) -> Json:
         "slice_ns": points[0]["slice_ns"],
         "slice_completed": [sum(values) for values in each("slice_completed")],
         "slice_failed": [sum(values) for values in each("slice_failed")],
+        **_by_code(points),
         "slice_latency_max_ns": [max(values) for values in each("slice_latency_max_ns")],
+    }
+
+
+def _by_code(points: Sequence[Json]) -> Json:
+    """Of codes that occurred at any rank; nothing where a rank's client is too old to say it."""
+    key = "slice_failed_by_code"
+    if not all(key in p for p in points):
+        return {}
+    none = [0] * len(points[0]["slice_completed"])
+    codes = sorted({code for p in points for code in p[key]})
+    return {
+        key: {
+            code: [sum(values) for values in zip(*(p[key].get(code, none) for p in points), strict=True)]
+            for code in codes
+        }
     }
 
 

@@ -91,8 +91,11 @@ def _values(top: Points, bottom: Points, beside: bool) -> dict[Load, dict[str, V
 
 
 def _ratio(top: Sequence[Repetition], bottom: Sequence[Repetition], key: str, beside: bool) -> Value | None:
-    """Without what was cut short or had failed calls. A percentile that a repetition does not have is nobody's."""
-    over, under = ([r for r in side if not r.measured.partial and not r.measured.failed] for side in (top, bottom))
+    """Without what was cut short, had failed calls or was made to have some. A percentile that a repetition does not
+    have is nobody's."""
+    over, under = (
+        [r for r in side if not r.measured.partial and not r.measured.failed and not r.fault] for side in (top, bottom)
+    )
     if not over or not under or any(key not in r.figures for r in (*over, *under)):
         return None
     numbered = [{r.number: r.figures[key] for r in side} for side in (over, under)]

@@ -36,6 +36,9 @@ def axes(frame: Frame, report: Report) -> dict[str, dict[str, Any]]:
             first, last = first / 2, last * 2
         room = MARGIN if frame.shape == "ratio" else 1.0  # its bars stand side by side, also at the ends
         return {"x": {"ends": [first / room, last * room], "log": not open_loop, "counts": [first, last]}, "y": y}
+    if frame.shape == "fault":
+        times = [p.at for s in report.series for t in s.timelines if t.fault for p in t.slices] or [0.0, 1.0]
+        return {"x": {"ends": [min(0.0, *times), max(times)], "log": False}, "y": y}
     return {"x": {"fields": ["x"], "log": False, "exact": frame.shape != "tradeoff"}, "y": y}
 
 
@@ -74,8 +77,8 @@ def x_axis(frame: Frame, report: Report) -> Spec:
         places = [_place(p) for p in PERCENTILES]
         named = _named(PERCENTILES, places)
         return _axis("x", "calls at or below, %", values=places, labelExpr=named, grid=True)
-    words = "seconds into the window" if frame.shape == "time" else "minutes since the first point"
-    return _axis("x", words, tickCount=8)
+    words = {"time": "seconds into the window", "fault": "seconds from the fault on"}
+    return _axis("x", words.get(frame.shape, "minutes since the first point"), tickCount=8)
 
 
 def _axis(field: str, title: str, **more: Any) -> Spec:

@@ -45,7 +45,9 @@ class Bars:
 
 
 def make(report: Report) -> Bars | None:
-    """None where series have several loads, or there are too few for a chart."""
+    """None where series have several loads, or there are too few for a chart; nor of faults, where a rate was asked."""
+    if report.faults.rows:
+        return None
     found = [(s, s.points[0]) for s in report.series if len(s.points) == 1 and OF in s.points[0].values]
     loads = {p.load for s in report.series for p in s.points}
     if len(loads) != 1 or len(found) < FEWEST:

@@ -159,6 +159,21 @@ PLOTS = (
         CLOSED + OPEN,
     ),
     Plot(
+        "fault",
+        "Through the fault",
+        "Slice by slice through the window; the upright line is when the fault began. Of each series the repetition in "
+        "the middle by what was lost. Latency is that of calls that ended well, from when they were due.",
+        "fault",
+        (
+            Kind("fault-rate", "Ended well", (), "calls/s", SLICES),
+            Kind("fault-failed", "Failed", (), "calls/s", SLICES),
+            Kind("fault-p99", "P99 of the slice", (), "µs", SLICES, True),
+            Kind("fault-max", "Slowest call of the slice", (), "µs", SLICES, True),
+        ),
+        CLOSED + OPEN,
+        True,
+    ),
+    Plot(
         "parts",
         "Where the time of a call goes",
         "Shares of the median latency. What no API tells apart (both libraries' work, queues, wake-ups) is the rest.",

@@ -59,6 +59,7 @@ def make_all(paths: Sequence[Path]) -> Made:
         spreads=ranks.spreads(groups),
         ranks=ranks.each(groups),
         floors=tables.floors(groups),
+        faults=tables.faults(groups),
         knees=tables.knees(series),
     )
     report = replace(report, data=download.data(report))

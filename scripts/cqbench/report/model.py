@@ -71,15 +71,19 @@ class Slice:
     per_second: float
     p99: float | None
     highest: float | None
+    failed: float | None = None  # calls per second; None where nobody looked
 
 
 @dataclass(frozen=True)
 class Timeline:
-    """How one repetition of a load went: that with the slowest slice, so that a stall is not missed."""
+    """How one repetition of a load went: that with the slowest slice, so that a stall is not missed. With a fault in it
+    (words): that with as many lost calls as half of the others, and 0 is when the fault began.
+    """
 
     load: Load
     repetition: int  # from 1
     slices: tuple[Slice, ...]
+    fault: str = ""
 
     @property
     def slowest(self) -> float:
@@ -167,6 +171,7 @@ class Report:
     spreads: Table = Table((), ())  # over client processes that measured together
     ranks: Table = Table((), ())  # each of them
     floors: Table = Table((), ())  # the same call with less of gRPC
+    faults: Table = Table((), ())  # what was made to go wrong, and what that cost
     knees: Table = Table((), ())  # of open loops
     bills: tuple[tuple[str, tuple[Table, ...]], ...] = ()  # of cqbench cost: what was counted, and its tables
     notes: tuple[str, ...] = ()  # remarks about the whole run, such as other programs on its CPUs

@@ -17,7 +17,7 @@ from cqbench.report.rows import Places, Row
 from cqbench.report.series import METHODS
 
 BY_KEY = {m.key: m for m in METRICS}
-CHOOSE = ("ratio", "ratio-rate", "distribution", "runs", "time")  # shapes that show one choice at a time
+CHOOSE = ("ratio", "ratio-rate", "distribution", "runs", "time", "fault")  # shapes that show one choice at a time
 
 
 @dataclass(frozen=True)
@@ -42,7 +42,8 @@ class Panel:
 
 @dataclass(frozen=True)
 class Frame:
-    """shape: which of specs' drawings: ratio, ratio-rate, inflight, rate, tradeoff, distribution, runs, time."""
+    """shape: which of specs' drawings: ratio, ratio-rate, inflight, rate, tradeoff, distribution, runs, time,
+    fault."""
 
     kind: Kind
     shape: str
@@ -68,10 +69,11 @@ def plots(report: Report) -> list[tuple[Plot, list[Frame]]]:
 
 
 def absent(report: Report) -> list[tuple[str, str]]:
-    """What is not drawn as nobody has its figures: title, and what measuring takes."""
+    """What is not drawn as nobody has its figures: title, and what measuring takes. Of windows and faults one does."""
     loops = {series.open for series in report.series}
+    without = "time" if any(t.fault for s in report.series for t in s.timelines) else "fault"
     said = []
-    for plot in (plot for plot in PLOTS if loops & set(plot.of)):
+    for plot in (plot for plot in PLOTS if loops & set(plot.of) and plot.shape != without):
         for frame in (frame for frame in frames(plot, report) if not frame.drawn):
             said.append((", ".join(filter(None, (plot.title, frame.kind.label))), frame.kind.needs))
     return said
@@ -133,6 +135,11 @@ def _choices(
         shown = dict(numbered)
         of = [(a, against) for a, against in enumerate(report.against) if against.series in shown]
         return rows.ratios(of, kind, report, places)
+    if plot.shape == "fault":
+        of_fault: dict[str, list[Row]] = {}
+        for words, found in rows.through_faults(numbered, kind):
+            of_fault.setdefault(words, []).extend(found)
+        return of_fault
     of_load: dict[Load, list[Row]] = {}
     make = {"distribution": rows.distributions, "runs": rows.runs, "time": rows.timelines}[plot.shape]
     for load, found in make(numbered, kind, places):
@@ -144,15 +151,19 @@ def choices(plot: Plot, report: Report) -> list[str]:
     """What can be chosen, in words; empty for plots that show all at once."""
     if plot.shape.startswith("ratio"):
         return list(dict.fromkeys(a.axis for a in report.against if plot.shows(report.series[a.series])))
+    if plot.shape == "fault":
+        return list(dict.fromkeys(rows.what_failed(s, t) for s in report.series for t in s.timelines if t.fault))
     return [load.words for load in sorted(set(_loads(plot, report)))]
 
 
 def default(plot: Plot, report: Report) -> str:
     """Of axes the first; of windows the slowest call's; else the highest load that as many series have as have any."""
-    if plot.shape.startswith("ratio"):
+    if plot.shape.startswith("ratio") or plot.shape == "fault":
         return next(iter(choices(plot, report)), "")
     if plot.shape == "time":
-        slowest = max((t for s in report.series for t in s.timelines), key=lambda t: t.slowest, default=None)
+        slowest = max(
+            (t for s in report.series for t in s.timelines if not t.fault), key=lambda t: t.slowest, default=None
+        )
         return slowest.load.words if slowest else ""
     loads = _loads(plot, report)
     most = max(loads, key=lambda load: (loads.count(load), load), default=None)
@@ -164,6 +175,6 @@ def _loads(plot: Plot, report: Report) -> list[Load]:
     of: dict[str, Iterable[Point | Distribution | Timeline]] = {
         "distribution": (d for s in report.series for d in s.distributions),
         "runs": (p for s in report.series for p in s.points if any(run.at is not None for run in p.runs)),
-        "time": (t for s in report.series for t in s.timelines),
+        "time": (t for s in report.series for t in s.timelines if not t.fault),
     }
     return [found.load for found in of.get(plot.shape, ())]

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
+from cqbench.files.manifest import Fault
 from cqbench.files.offered import Load
 from cqbench.files.point import Measured
 from cqbench.files.reasons import Reason, alike
@@ -59,6 +60,7 @@ class Repetition:
     figures: dict[str, float]
     number: int = 1  # of the repetition
     at: datetime | None = None
+    fault: Fault | None = None  # what went wrong meanwhile
 
 
 def repetitions(run: results_of.Run) -> Iterable[Repetition]:
@@ -68,7 +70,8 @@ def repetitions(run: results_of.Run) -> Iterable[Repetition]:
         if measured.throughput is not None:
             figures = _figures(measured, queues)
             at = when(measured.start_time)
-            yield Repetition(measured, run.document.path, figures, number(run, measured.repetition), at)
+            repetition = number(run, measured.repetition)
+            yield Repetition(measured, run.document.path, figures, repetition, at, run.surroundings.fault)
 
 
 def number(run: results_of.Run, index: int) -> int:

@@ -9,7 +9,7 @@ from typing import Any
 
 from cqbench.files.offered import Load
 from cqbench.report.kinds import Kind
-from cqbench.report.model import Against, Point, Report, Run, Series, Value
+from cqbench.report.model import Against, Point, Report, Run, Series, Timeline, Value
 
 # s: number of the series; n: its load; v, lo, hi: the figure; m: SUSPECT + PARTIAL + LIMITED; p: number of the point;
 # k: which of the kind's metrics; a: number of what is compared; c: calls, or the number of the repetition; i: its place
@@ -147,10 +147,27 @@ def runs(numbered: Sequence[tuple[int, Series]], kind: Kind, places: Places) -> 
 
 def timelines(numbered: Sequence[tuple[int, Series]], kind: Kind, places: Places) -> Made:
     """c: number of the repetition."""
-    field_of = {"time-rate": "per_second", "time-p99": "p99", "time-max": "highest"}[kind.key]
     for i, s in numbered:
-        for t in s.timelines:
-            yield t.load, [{"s": i, "x": p.at, "v": getattr(p, field_of), "c": t.repetition} for p in t.slices]
+        for t in (t for t in s.timelines if not t.fault):
+            yield t.load, _slices(i, t, kind)
+
+
+def through_faults(numbered: Sequence[tuple[int, Series]], kind: Kind) -> Iterable[tuple[str, list[Row]]]:
+    """The same through a fault, by what went wrong."""
+    for i, s in numbered:
+        for t in (t for t in s.timelines if t.fault):
+            yield what_failed(s, t), _slices(i, t, kind)
+
+
+def what_failed(series: Series, timeline: Timeline) -> str:
+    """'reset-retry: reset': all but the last axis of a variant's name, since the last one is what is compared."""
+    name = series.title.rpartition(".")[0]
+    return f"{name}: {timeline.fault}" if name and name != timeline.fault else timeline.fault
+
+
+def _slices(i: int, timeline: Timeline, kind: Kind) -> list[Row]:
+    key = {"rate": "per_second", "failed": "failed", "p99": "p99", "max": "highest"}[kind.key.partition("-")[2]]
+    return [{"s": i, "x": p.at, "v": getattr(p, key), "c": timeline.repetition} for p in timeline.slices]
 
 
 def thin(steps: Sequence[tuple[float, float]], most: int = MAX_STEPS) -> list[tuple[float, float]]:

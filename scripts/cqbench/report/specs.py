@@ -32,7 +32,7 @@ def spec(frame: Frame, report: Report, theme: Theme) -> Spec:
     """Without data, and with a size of 'container'. No legend for the page, which has one of its own."""
     style = _Style(looks(report.series), theme)
     style.size = _size(max(len(p.tables["points"]) for p in frame.panels))
-    drawings = {"tradeoff": _tradeoff, "distribution": _distribution, "runs": _runs, "time": _time}
+    drawings = {"tradeoff": _tradeoff, "distribution": _distribution, "runs": _runs, "time": _time, "fault": _fault}
     drawings |= dict.fromkeys(("ratio", "ratio-rate"), _ratios)
     draw = drawings.get(frame.shape, _loads)
     fixed: dict[str, Any] = {"hidden": {}, "focus": None, "fits": True, "dots": True, "titles": [], "named": []}
@@ -242,3 +242,10 @@ def _time(kind: Kind, style: _Style) -> list[Spec]:
     """A step for each slice; a break where no call ended."""
     mark = {"type": "line", "strokeWidth": 1.4, "interpolate": "step", "invalid": "break-paths-show-path-domains"}
     return [{"name": "curves", "mark": mark, "encoding": style.line()}]
+
+
+def _fault(kind: Kind, style: _Style) -> list[Spec]:
+    """The same from the fault on, which is an upright line."""
+    mark = {"type": "rule", "color": style.theme.soft, "strokeDash": [6, 4], "clip": True}
+    begins = {"name": "begins", "data": {"values": [{"x": 0}]}, "mark": mark, "encoding": {"y": None}}
+    return [begins, *_time(kind, style)]

@@ -1,4 +1,4 @@
-"""What is told in tables: failed calls, the floor under a call, the knees of open loops."""
+"""What is told in tables: failed calls, what faults cost, the floor under a call, the knees of open loops."""
 
 from __future__ import annotations
 
@@ -10,6 +10,8 @@ from cqbench.files.offered import rate
 from cqbench.report.model import Series, Table
 from cqbench.report.series import Group
 from cqbench.report.values import number
+from cqbench.samples.fault_words import COLUMNS, cells
+from cqbench.samples.recovery import outcome
 
 FLOORS = {
     "grpc": "gRPC",
@@ -38,6 +40,18 @@ def errors(groups: Sequence[Group]) -> Table:
         for k, n in codes.items()
     )
     return Table(("Series", "Load", "Status", "Calls", "Of all calls", "First message"), tuple(rows))
+
+
+def faults(groups: Sequence[Group]) -> Table:
+    """A row for each series in which something was made to go wrong."""
+    rows: list[tuple[str, ...]] = []
+    for of in groups:
+        whole = [(run, point) for run in of.runs for point in run.points() if not point.partial]
+        told = [found for run, point in whole if (found := outcome(run, point)) is not None]
+        if told:
+            rows.append((of.title, of.setting.get("fault"), *(text or "-" for text in cells(told))))
+    rows.sort(key=lambda row: row[0].rpartition(".")[0])  # what is compared stands together
+    return Table(("Series", "Fault", *(column.title for column in COLUMNS)), tuple(rows))
 
 
 def floors(groups: Sequence[Group]) -> Table:

@@ -1,4 +1,4 @@
-"""The time series of a load: throughput and latencies slice by slice, so that a stall is seen."""
+"""The time series of a load: throughput and latencies slice by slice, so that a stall is seen, and what a fault did."""
 
 from __future__ import annotations
 
@@ -13,23 +13,38 @@ MAX_SLICES = 120  # one for each four pixels or so; with more, neighbours are pu
 
 
 def make(load: Load, found: Sequence[Repetition]) -> Timeline | None:
-    """Of the repetition with the slowest slice; None where there are no time series."""
+    """Of the repetition with the slowest slice, or the typical one of a fault; None where there are no time series."""
+    if any(r.fault for r in found):
+        return through_fault(load, found)
     there = [Timeline(load, i, slices(r)) for i, r in enumerate(found, 1) if r.measured.slice_completed]
     return max(there, key=lambda timeline: timeline.slowest, default=None)
 
 
-def slices(repetition: Repetition) -> tuple[Slice, ...]:
+def through_fault(load: Load, found: Sequence[Repetition]) -> Timeline | None:
+    """Of the repetition in the middle by what was lost, of those in which the fault happened."""
+    there = [
+        (r.measured.completed, i, Timeline(load, r.number, slices(r, r.fault.began_s), r.fault.words))
+        for i, r in enumerate(found)
+        if r.measured.slice_completed and r.fault and r.fault.began_s is not None
+    ]
+    return sorted(there)[len(there) // 2][2] if there else None
+
+
+def slices(repetition: Repetition, zero_s: float = 0.0) -> tuple[Slice, ...]:
+    """zero_s: from where on in the window the times count."""
     of = repetition.measured
     seconds = (of.slice_ns or 0.0) / 1e9
     counts = of.slice_completed
     p99, highest = (values or [0] * len(counts) for values in (of.slice_latency_p99_ns, of.slice_latency_max_ns))
+    failed = of.slice_failed or [0] * len(counts)
     together = -(-len(counts) // MAX_SLICES)
     found = []
     for first in range(0, len(counts), together):
         part = slice(first, first + together)
         number = len(counts[part])
-        at, rate = (first + number / 2) * seconds, sum(counts[part]) / (number * seconds)
-        found.append(Slice(short(at), short(rate), _greatest(p99[part]), _greatest(highest[part])))
+        at = round((first + number / 2) * seconds - zero_s, 3)
+        rate, lost = (short(sum(of[part]) / (number * seconds)) for of in (counts, failed))
+        found.append(Slice(short(at), rate, _greatest(p99[part]), _greatest(highest[part]), lost))
     return tuple(found)
 
 

@@ -19,7 +19,7 @@ from cqbench.files import storage
 from cqbench.files.source import BadDocument
 from cqbench.files.surroundings import Manifests
 from cqbench.files.text import one_line
-from cqbench.run import bars, codecs, encrypted, operations, streams, summary
+from cqbench.run import bars, codecs, compressed, encrypted, faulted, operations, streams, summary
 from cqbench.run.cells import Numbered
 from cqbench.run.manifest import Manifest
 from cqbench.run.processes import Interrupt
@@ -179,14 +179,16 @@ def by_variant(experiment: Experiment, measured: Sequence[tuple[int, Run]]) -> d
 
 
 def tables(manifest: Manifest, experiment: Experiment, measured: Sequence[tuple[int, Run]]) -> tuple[str, str]:
-    """Of what this experiment is about (calls one by one, bars of variants with one load, codecs, streams, TLS), ''
-    without any; and the medians of every variant."""
+    """Of what this experiment is about (faults, calls one by one, bars of variants with one load, codecs, streams,
+    TLS, compression), '' without any; and the medians of every variant."""
     numbered = by_variant(experiment, measured)
     documents = {name: [document for _, document in of] for name, of in numbered.items()}
     one_by_one = operations.render(numbered, experiment.loads)
-    shown = [one_by_one or bars.render(bars.rows(documents))] if len(experiment.loads) == 1 else []
+    faults = faulted.render(measured, experiment.loads, list(numbered))
+    alone = len(experiment.loads) == 1 and not faults  # bars of a rate that was asked say nothing beside them
+    shown = [faults] + ([one_by_one or bars.render(bars.rows(documents))] if alone else [])
     shown += [codecs.render(numbered, experiment.loads), streams.render(numbered, experiment.loads)]
-    shown += [encrypted.render(numbered, experiment.loads)]
+    shown += [encrypted.render(numbered, experiment.loads), compressed.render(numbered, experiment.loads)]
     medians = summary.render(documents, experiment.loads, manifest.data["repetitions"])
     return "\n".join(filter(None, shown)), medians
 

@@ -22,6 +22,7 @@ from cqbench.run.units import MAX_SEED
 PLACEMENTS = ("split", "pair", "none")
 MAX_INFLIGHT, MAX_REPETITIONS, MAX_NAME = 100_000, 1000, 100
 MAX_ADDED_RTT_S = 1.0
+MAX_SERVERS = 16
 NAME = "a name of letters, digits, '_', '-', '+', at most 100, that begins with a letter or digit"
 PART, WHOLE_NAME = r"[A-Za-z0-9][A-Za-z0-9_+-]*", r"[A-Za-z0-9][A-Za-z0-9_+.-]*"
 # What the runner itself says to the programs.
@@ -228,6 +229,9 @@ Rates = Annotated[
 Warmup = Annotated[float, PlainValidator(partial(_seconds, 0.001, 3600.0)), Kind("duration")]
 Interval = Annotated[float, PlainValidator(partial(_seconds, 0.01, 3600.0)), Kind("duration")]
 Milliseconds = Annotated[int, PlainValidator(_milliseconds), Kind("duration")]
+Moment = Annotated[float, PlainValidator(partial(_seconds, 0.0, 3600.0)), Kind("duration")]
+Servers = Annotated[int, _whole(1, MAX_SERVERS), Kind("integer")]
+Kilobytes = Annotated[int, _whole(1, 10_000_000), Kind("integer")]
 Repetitions = Annotated[int, _whole(1, MAX_REPETITIONS), Kind("integer")]
 Seed = Annotated[int, _whole(0, MAX_SEED), Kind("integer")]
 Placement = Annotated[Pinning, PlainValidator(_pinning), Kind("text or table")]
@@ -235,6 +239,11 @@ ClientFlags = Annotated[tuple[str, ...], PlainValidator(partial(_flags, CLIENT_T
 ServerFlags = Annotated[tuple[str, ...], PlainValidator(partial(_flags, SERVER_TAKEN)), Kind("flags")]
 Variables = Annotated[dict[str, str], PlainValidator(_variables), Kind("table of texts")]
 Build = Annotated[str, _one_of("release", "sid"), Kind("text")]
+FaultKind = Annotated[
+    str,
+    _one_of("latency", "bandwidth", "reset", "half-open", "restart", "goaway", "stop", "gone"),
+    Kind("text"),
+]
 Program = Annotated[
     str,
     _only('the path of a program, such as "build/lineup/lineup"', lambda value: is_host(value) and not value.isspace()),

@@ -10,6 +10,9 @@ client_env, server_env, client_cpus, server_cpus, network, client_command, serve
 server_front, server_configuration
                               how it was run
 started, ended                with milliseconds
+fault                         what went wrong in the window: kind, words, planned_s; began_s, ended_s: when it did and
+                              when that was over, in seconds from the window's opening on; absent: it did not happen
+servers                       how many there were; absent with one
 ranks                         several client processes: how many, where, started by what; absent with one
 other_cpus                    CPU time that other programs used on its CPUs, in CPUs; absent where it is not known
 exit_status, grpc_version, last_lines

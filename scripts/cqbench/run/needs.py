@@ -10,7 +10,7 @@ import re
 import subprocess
 
 from cqbench.files.text import one_line
-from cqbench.run import toxiproxy
+from cqbench.run import faults, sockets, toxiproxy
 from cqbench.run.plan import Programs, server_program
 from cqbench.run.spec import Experiment
 
@@ -43,10 +43,10 @@ def check(experiment: Experiment, programs: Programs) -> dict[str, str]:
         where = toxiproxy.VARIABLE if os.environ.get(toxiproxy.VARIABLE) else "toxiproxy"
         raise Unmet(
             f"{where}: '{programs.toxiproxy}' is not a program, and variant '{proxied[0]}' needs the proxy for its "
-            f"added_rtt; scripts/experiment.sh without --bin installs it, or set {toxiproxy.VARIABLE} to a "
+            f"network; scripts/experiment.sh without --bin installs it, or set {toxiproxy.VARIABLE} to a "
             f"toxiproxy-server"
         )
-    unmet = {**_too_old(experiment, programs), **_without_program(experiment)}
+    unmet = {**_too_old(experiment, programs), **_without_program(experiment), **_out_of_hold(experiment)}
     if len(unmet) == len(experiment.variants):
         reasons = "; ".join(dict.fromkeys(unmet.values()))
         raise Unmet(f"{experiment.name}: no variant can be run: {reasons}")
@@ -54,7 +54,14 @@ def check(experiment: Experiment, programs: Programs) -> dict[str, str]:
 
 
 def _proxied(experiment: Experiment) -> list[str]:
-    return [v.name for v in experiment.variants if v.added_rtt_ms is not None]
+    return [v.name for v in experiment.variants if v.proxied]
+
+
+def _out_of_hold(experiment: Experiment) -> dict[str, str]:
+    """By variant with a fault of one connection, why that cannot be made here."""
+    need = [v.name for v in experiment.variants if v.fault and v.fault.kind in faults.SOCKETS]
+    why = sockets.why_not() if need else ""
+    return dict.fromkeys(need, f"another process's socket cannot be taken hold of: {why}") if why else {}
 
 
 def _without_program(experiment: Experiment) -> dict[str, str]:

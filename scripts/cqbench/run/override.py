@@ -25,7 +25,7 @@ KEYS = {
     "count_allocations": "counting",
 }
 # What a variant may say about a server that is started for it.
-OF_A_SERVER = ("server_flags", "server_env", "host", "connect", "added_rtt")
+OF_A_SERVER = ("server_flags", "server_env", "host", "connect", "added_rtt", "fault", "servers")
 
 
 @dataclass(frozen=True)

@@ -8,8 +8,9 @@ import textwrap
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
-from cqbench.run import certs, cpus, layout, toxiproxy
+from cqbench.run import certs, cpus, faults, layout, toxiproxy
 from cqbench.run.fields import Pinning
+from cqbench.run.inject import LEAD_S, SHARED_PORT
 from cqbench.run.spec import Experiment, Variant
 from cqbench.run.units import Unit
 
@@ -72,6 +73,7 @@ def unit_seconds(experiment: Experiment) -> float:
     """How long one unit takes when nothing goes wrong."""
     counting = min(experiment.warmup_s, MAX_COUNTING_S) + min(experiment.interval_s, MAX_COUNTING_S)
     more = counting if experiment.count_allocations else 0.0
+    more += LEAD_S if any(v.fault for v in experiment.variants) else 0.0
     points = SEARCHED_POINTS if experiment.searches else 1
     return points * (experiment.warmup_s + experiment.interval_s + more) + UNIT_OVERHEAD_S
 
@@ -90,7 +92,7 @@ def place(
     Raises cpus.BadCpuList.
     """
     placement = _place(experiment, variant, machine, server_cpus, client_cpus)
-    return placement if variant.added_rtt_ms is None else replace(placement, notes=(*placement.notes, PROXY_NOTE))
+    return replace(placement, notes=(*placement.notes, PROXY_NOTE)) if variant.proxied else placement
 
 
 def _place(
@@ -131,7 +133,8 @@ def server_command(
     layout_flags = layout.server_layout(max(1, len(placement.server))) if experiment.layout == "post" else []
     command = programs.command(variant.build, experiment.program("grpc_ping_server"), variant.server_env)
     flags = certs.filled(variant.server_flags, programs.certs)
-    return cpus.pinned([*command, *layout_flags, *flags], placement.server)
+    shared = SHARED_PORT if variant.fault and variant.fault.kind == "goaway" else ()
+    return cpus.pinned([*command, *layout_flags, *flags, *shared], placement.server)
 
 
 def used_cpus(placement: cpus.Placement) -> tuple[int, ...]:
@@ -213,11 +216,12 @@ def where(variant: Variant, placement: cpus.Placement) -> str:
 
 def _proxy(variant: Variant, placement: cpus.Placement) -> str:
     """', through a proxy on CPUs 0-1 that adds 5 ms to each round trip'; '' without."""
-    if variant.added_rtt_ms is None:
+    if not variant.proxied:
         return ""
     found = proxy_cpus(placement)
     on = f"on {cpus.name_cpus(found)}" if found else "that is not pinned"
-    return f", through a proxy {on}{'' if found else ','} that adds {variant.added_rtt_ms} ms to each round trip"
+    adds = f" that adds {variant.added_rtt_ms} ms to each round trip" if variant.added_rtt_ms is not None else ""
+    return f", through a proxy {on}{'' if found or not adds else ','}{adds}"
 
 
 def describe(
@@ -258,6 +262,8 @@ def _commands(experiment: Experiment, variant: Variant, placement: cpus.Placemen
     control = "GRPC-HOST:PORT" if variant.asked_elsewhere else ""
     client = client_command(experiment, variant, placement, programs, "N", host, Path("FILE"), control=control)
     server = [] if variant.host else [*server_command(experiment, variant, placement, programs), "--port", "0"]
-    proxy = [] if variant.added_rtt_ms is None else [*proxy_command(placement, programs), "-port", "API-PORT"]
+    proxy = [] if not variant.proxied else [*proxy_command(placement, programs), "-port", "API-PORT"]
     needs = [f"    needs gRPC {variant.needs_grpc}, or is not run"] if variant.needs_grpc else []
+    if variant.fault:
+        needs.append(f"    {variant.fault.at:g} s into the window: {faults.words(variant.fault)}")
     return needs + [f"    {shlex.join(command)}" for command in (server, proxy, client) if command]

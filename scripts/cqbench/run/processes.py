@@ -11,7 +11,7 @@ import time
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
-from typing import IO, TypeVar
+from typing import IO, Protocol, TypeVar
 
 START_TIMEOUT_S = 20.0
 STOP_TIMEOUT_S = 10.0
@@ -89,10 +89,11 @@ def start(command: list[str], stdout: int | IO[str], stderr: int | IO[str]) -> s
 
 
 def stop(process: subprocess.Popen[str], timeout_s: float = STOP_TIMEOUT_S) -> None:
-    """SIGTERM, and SIGKILL when that is not enough. Returns when the process is gone."""
+    """SIGTERM, and SIGKILL when that is not enough. Returns when the process is gone. One that stands still goes on."""
     if process.poll() is not None:
         return
     process.terminate()
+    process.send_signal(signal.SIGCONT)
     try:
         process.wait(timeout_s)
     except subprocess.TimeoutExpired:
@@ -100,11 +101,22 @@ def stop(process: subprocess.Popen[str], timeout_s: float = STOP_TIMEOUT_S) -> N
         process.wait()
 
 
+class Agenda(Protocol):
+    """What is to be done while a program runs."""
+
+    def seconds_left(self) -> float:
+        """Until something is to be done; infinity when nothing is."""
+
+    def act(self, pid: int) -> None:
+        """Does what is due. pid: of the program."""
+
+
 def run(
     command: list[str],
     interrupt: Interrupt,
     patience_s: float,
     tick: Callable[[float], None] = lambda _elapsed_s: None,
+    agenda: Agenda | None = None,
 ) -> Finished:
     """Runs to the end. tick is called about four times a second with the seconds gone by.
 
@@ -116,7 +128,7 @@ def run(
     except OSError as error:
         return Finished(127, "", "", f"cannot run {command[0]}: {error.strerror}")
     try:
-        why = _wait(process, interrupt, patience_s, tick)
+        why = _wait(process, interrupt, patience_s, tick, agenda)
         stdout, stderr = process.communicate()
         return Finished(process.returncode, stdout, stderr, why)
     finally:
@@ -126,7 +138,11 @@ def run(
 
 
 def _wait(
-    process: subprocess.Popen[str], interrupt: Interrupt, patience_s: float, tick: Callable[[float], None]
+    process: subprocess.Popen[str],
+    interrupt: Interrupt,
+    patience_s: float,
+    tick: Callable[[float], None],
+    agenda: Agenda | None,
 ) -> str:
     """Until it has ended or was killed. '' when it ended by itself, else why it was killed."""
     begin = time.monotonic()
@@ -134,10 +150,12 @@ def _wait(
     seen = 0
     while True:
         try:
-            process.communicate(timeout=TICK_S)
+            process.communicate(timeout=min(TICK_S, max(0.0, agenda.seconds_left())) if agenda else TICK_S)
             return ""
         except subprocess.TimeoutExpired:
             pass
+        if agenda:
+            agenda.act(process.pid)
         now = time.monotonic()
         if interrupt.count > seen:
             if seen == 0:
@@ -200,6 +218,17 @@ class Service:
         if self._process is not None:
             stop(self._process, self.stop_timeout_s)
 
+    def signal(self, number: int) -> None:
+        """Nothing happens when it has ended."""
+        if self._process is not None:
+            self._process.send_signal(number)
+
+    def kill(self) -> None:
+        """SIGKILL. Returns when it is gone."""
+        if self._process is not None:
+            self._process.kill()
+            self._process.wait()
+
     def alive(self) -> bool:
         return self._process is not None and self._process.poll() is None
 
@@ -226,9 +255,9 @@ class Server(Service):
 
     what = "server"
 
-    def __init__(self, command: list[str], log: Path, http: bool = False) -> None:
-        """http: it has an HTTP port as well, which it names in a line `HTTP on HOST:PORT`."""
-        super().__init__([*command, "--port", "0"], log)
+    def __init__(self, command: list[str], log: Path, http: bool = False, port: int = 0) -> None:
+        """http: it has an HTTP port as well, which it names in a line `HTTP on HOST:PORT`. port: 0 is a free one."""
+        super().__init__([*command, "--port", f"{port}"], log)
         self.http = http
         self.http_address = ""  # HOST:PORT, where it has one and runs
 
@@ -253,6 +282,11 @@ class Server(Service):
     @property
     def target(self) -> str:
         return self.http_address if self.http else self.address
+
+    @property
+    def port(self) -> int:
+        """Of its gRPC, once it runs."""
+        return int(self.address.rpartition(":")[2])
 
     def _told(self, words: str) -> str:
         """What follows them on a line; '' where there is none yet."""

@@ -62,7 +62,7 @@ values = [
 
 def keys() -> str:
     """Every key: name, type, default, meaning. Ends with a newline."""
-    models = [model for model in PLACES.values() if model is not File]
+    models = [model for model in dict.fromkeys(PLACES.values()) if model is not File]
     models.insert(models.index(OneVariant), Settings)
     return INTRODUCTION + "".join(f"\n{inspect.cleandoc(m.__doc__ or '')}\n" + "".join(_lines(m)) for m in models)
 

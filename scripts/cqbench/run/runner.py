@@ -5,7 +5,7 @@ from __future__ import annotations
 import fcntl
 import os
 import shlex
-from contextlib import ExitStack
+from contextlib import AbstractContextManager, ExitStack, nullcontext
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -13,16 +13,16 @@ from typing import Any
 from cqbench.files import storage
 from cqbench.files.manifest import FAILED, INTERRUPTED, OK, PENDING
 from cqbench.files.result import Document
-from cqbench.files.result import load as load_document
-from cqbench.files.source import BadDocument
 from cqbench.files.text import format_cpus, one_line
 from cqbench.ranks.launch import Launch
 from cqbench.run import cpus, plan, ranked
 from cqbench.run.busy import Watch, noticeable
+from cqbench.run.inject import Injection
 from cqbench.run.manifest import Facts, Manifest, moment, versions
 from cqbench.run.plan import Programs
 from cqbench.run.processes import Finished, Interrupt, Server, ServerFailed, Service, run
 from cqbench.run.progress import Progress
+from cqbench.run.returned import not_asked, not_delayed, read_back
 from cqbench.run.spec import Experiment, Variant
 from cqbench.run.toxiproxy import ProxyFailed, Toxiproxy
 from cqbench.run.units import Unit
@@ -108,40 +108,44 @@ class Runner:
         variant = self.variants[unit.variant]
         if variant.host:
             return self.run_client(unit, entry, path, [])
-        server = self.make_server(unit, variant)
-        entry["server_command"] = shlex.join(server.command)
-        try:
-            with server:
-                entry["server_configuration"] = server.description()
-                return self.run_before(server, unit, entry, path)
-        except ServerFailed as error:
-            entry.update(status=FAILED, reason=f"cannot start the server: {error}")
-            return None, last_lines(server.output())
+        names = ["server", *(f"server-{number}" for number in range(2, variant.servers + 1))]
+        servers = [self.make_server(unit, variant, name) for name in names]
+        entry["server_command"] = shlex.join(servers[0].command)
+        with ExitStack() as stack:
+            for server in servers:
+                try:
+                    stack.enter_context(server)
+                except ServerFailed as error:
+                    entry.update(status=FAILED, reason=f"cannot start the server: {error}")
+                    return None, last_lines(server.output())
+            entry["server_configuration"] = servers[0].description()
+            return self.run_before(servers, unit, entry, path)
 
     def run_before(
-        self, server: Server, unit: Unit, entry: dict[str, Any], path: Path
+        self, servers: list[Server], unit: Unit, entry: dict[str, Any], path: Path
     ) -> tuple[Document | None, list[str]]:
-        """With the server running: the proxy, where the variant has one, and the client."""
+        """With the servers running: the proxy, where the variant has one, and the client."""
         if self.interrupt.signum:
             return None, []  # stays pending
         variant = self.variants[unit.variant]
-        if variant.added_rtt_ms is None:
-            return self.run_client(unit, entry, path, [server])
+        if not variant.proxied:
+            return self.run_client(unit, entry, path, servers)
         command = plan.proxy_command(self.placements[unit.variant], self.programs)
-        proxy = Toxiproxy(command, server.target, variant.added_rtt_ms, self.log(unit, "proxy"))
+        proxy = Toxiproxy(command, servers[0].target, variant.added_rtt_ms or 0, self.log(unit, "proxy"))
         try:
             with proxy:
                 used = {"proxy": f"toxiproxy {proxy.version}", "proxy_command": shlex.join(proxy.command)}
                 entry["network"] = {**entry["network"], **used}
-                return self.run_client(unit, entry, path, [server, proxy])
+                return self.run_client(unit, entry, path, servers, proxy)
         except ProxyFailed as error:
             entry.update(status=FAILED, reason=f"cannot start the proxy: {error}")
             return None, last_lines(proxy.output())
 
-    def make_server(self, unit: Unit, variant: Variant) -> Server:
+    def make_server(self, unit: Unit, variant: Variant, what: str, port: int = 0) -> Server:
+        """what: its log is called. port: 0 is a free one."""
         command = plan.server_command(self.experiment, variant, self.placements[variant.name], self.programs)
         command += ranked.server_flags(self.launch, variant)
-        return Server(command, self.log(unit, "server"), http=variant.connect == "http")
+        return Server(command, self.log(unit, what), variant.connect == "http", port)
 
     def log(self, unit: Unit, what: str) -> Path:
         """Where a program of a unit writes to."""
@@ -151,31 +155,54 @@ class Runner:
         return log
 
     def run_client(
-        self, unit: Unit, entry: dict[str, Any], path: Path, services: list[Service]
+        self,
+        unit: Unit,
+        entry: dict[str, Any],
+        path: Path,
+        servers: list[Server],
+        proxy: Toxiproxy | None = None,
     ) -> tuple[Document | None, list[str]]:
-        """services: what it talks to, the last one directly; none where the server is elsewhere."""
+        """servers: none where there is one elsewhere. proxy: where it connects instead."""
         variant, placement = self.variants[unit.variant], self.placements[unit.variant]
-        host = services[-1].target if services else variant.host
+        host = proxy.target if proxy else ",".join(server.target for server in servers) or variant.host
         numbers = f"{unit.load.number:.12g}"
-        pid = services[0].pid if services and variant.server_program else 0
-        control = services[0].address if services and variant.asked_elsewhere else ""
+        pid = servers[0].pid if servers and variant.server_program else 0
+        control = servers[0].address if servers and variant.asked_elsewhere else ""
+        unmade = ""
         if self.launch:
             done = self.run_ranks(self.launch, unit, entry, path, host, pid, control)
         else:
             command = plan.client_command(
                 self.experiment, variant, placement, self.programs, numbers, host, path, pid, control
             )
-            entry["client_command"] = shlex.join(command)
-            done = run(command, self.interrupt, plan.patience_seconds(self.experiment), self.progress.tick)
+            with self.injection(unit, servers, proxy) as injection:
+                command += injection.flags() if injection else []
+                entry["client_command"] = shlex.join(command)
+                patience_s = plan.patience_seconds(self.experiment)
+                done = run(command, self.interrupt, patience_s, self.progress.tick, injection)
+            if injection:
+                entry["fault"], unmade = injection.told(), injection.problem
             if "--output" not in command and done.stdout.strip():
                 storage.write(path, done.stdout)
         document, problem = read_back(path, done)
-        problem = problem or not_asked(document, unit) or not_delayed(document, variant.added_rtt_ms)
-        for service in services if problem else ():
+        problem = unmade or problem or not_asked(document, unit) or not_delayed(document, variant.added_rtt_ms)
+        services: list[Service] = [*servers, *([proxy] if proxy else [])]
+        for service in services if problem and not variant.fault else ():
             if service.ends_within(0.5):
                 problem += f"; the {service.what} had ended: {one_line(service.last_line())}"
         self.note(entry, path, done, document, problem)
         return document, last_lines(done.stderr) if entry["status"] == FAILED else []
+
+    def injection(self, unit: Unit, servers: list[Server], proxy: Toxiproxy | None) -> AbstractContextManager[Any]:
+        """Of the variant's fault; of nothing where it has none."""
+        variant = self.variants[unit.variant]
+        if variant.fault is None:
+            return nullcontext()
+
+        def another(port: int) -> Server:
+            return self.make_server(unit, variant, "server-again", port)
+
+        return Injection(variant.fault, servers, another, proxy, self.experiment.warmup_s, self.interrupt)
 
     def run_ranks(
         self, launch: Launch, unit: Unit, entry: dict[str, Any], path: Path, host: str, pid: int, control: str
@@ -230,46 +257,12 @@ def _facts(variant: Variant, placement: cpus.Placement) -> dict[str, Any]:
         facts["server_program"] = [variant.server_program, *variant.server_flags]
     if variant.asked_elsewhere:
         facts["server_front"] = plan.front(variant.server_flags)
-    if variant.added_rtt_ms is not None:
+    if variant.proxied:
         proxy_cpus = format_cpus(plan.proxy_cpus(placement)) or None
-        facts["network"] = {"added_rtt_ms": variant.added_rtt_ms, "proxy_cpus": proxy_cpus}
+        facts["network"] = {"added_rtt_ms": variant.added_rtt_ms or 0, "proxy_cpus": proxy_cpus}
+    if variant.servers > 1:
+        facts["servers"] = variant.servers
     return facts
-
-
-def read_back(path: Path, done: Finished) -> tuple[Document | None, str]:
-    """What the client wrote, and what was wrong ('' when nothing was)."""
-    problem = done.complaint() if done.returncode != 0 else ""
-    if not path.exists():
-        return None, problem or "the client wrote no result"
-    try:
-        document = load_document(path)
-    except BadDocument as error:
-        return None, problem or str(error)
-    return document, problem or ("the result is marked partial" if document.partial else "")
-
-
-def not_asked(document: Document | None, unit: Unit) -> str:
-    """Why a result is not that of its unit; '' when it is."""
-    if unit.load.search:
-        return "" if document is None or document.found_rate else "the result has no answer of a search"
-    there = any(point.load.label == unit.load.label for point in document.points) if document else True
-    return "" if there else f"the result has no point with {unit.load.words}"
-
-
-def not_delayed(document: Document | None, added_rtt_ms: int | None) -> str:
-    """Why the proxy cannot have added what it was asked to; '' when it may have.
-
-    A call that takes at least that long fits into the window so many times, and once more across its edges.
-    """
-    for p in document.points if document and added_rtt_ms else ():
-        if not p.throughput or not added_rtt_ms:
-            continue
-        window_ms = p.completed / p.throughput * 1000
-        if p.completed > p.inflight * (window_ms / added_rtt_ms + 1):
-            each_ms = p.inflight / p.throughput * 1000
-            each = f"{each_ms:.3g} ms per call at {p.load.words}"
-            return f"{each}, less than the {added_rtt_ms} ms that were added"
-    return ""
 
 
 def keep_old(path: Path) -> None:

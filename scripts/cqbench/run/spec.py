@@ -17,8 +17,9 @@ from pydantic import ValidationError
 
 from cqbench.files.offered import Load, closed, open_loop, searched
 from cqbench.files.text import one_line
+from cqbench.run import faults
 from cqbench.run.fields import Pinning, Wrong, flag_name, show
-from cqbench.run.tables import PLACES, Axis, File, Head, Settings
+from cqbench.run.tables import PLACES, Axis, Fault, File, Head, Settings
 
 if sys.version_info >= (3, 11):
     import tomllib
@@ -52,7 +53,14 @@ class Variant:
     needs_grpc: str = ""  # the oldest gRPC that can do it; not empty: checked before anything is measured
     server_program: str = ""  # not empty: a server that is not ours
     connect: str = "grpc"  # to which port of the server the client connects: "grpc" or "http"
+    fault: Fault | None = None  # what goes wrong in the window
+    servers: int = 1  # how many are started
     added_rtt_ms: int | None = None  # to each round trip, by a proxy; None: no proxy, client and server face to face
+
+    @property
+    def proxied(self) -> bool:
+        """A proxy stands between client and server."""
+        return self.added_rtt_ms is not None or (self.fault is not None and self.fault.kind in faults.PROXIED)
 
     @property
     def asked_elsewhere(self) -> bool:
@@ -247,7 +255,7 @@ class _Problems:
                 together[key] = {**(before or {}), **value}
             else:
                 if key in together:
-                    shown = vars(value) if isinstance(value, Pinning) else value
+                    shown = vars(value) if isinstance(value, (Pinning, Fault)) else value
                     self.refuse(f"variant '{name}'.{key}", shown, " from two axes: one axis may set it")
                 together[key] = value
         return together
@@ -262,6 +270,7 @@ class _Problems:
             if "added_rtt" in own:
                 what = " beside host: the proxy stands before a server that is started here"
                 self.refuse(f"{where}.added_rtt", f"{own['added_rtt']}ms", what)
+        self.lines += faults.problems(where, own, self.file.experiment)
         foreign = bool(own.get("server_program"))
         flags, env = {}, {}
         for end, common in (("client", self.file.client), ("server", self.file.server)):
@@ -270,7 +279,7 @@ class _Problems:
             env[end] = tuple(sorted({**common.env, **own.get(f"{end}_env", {})}.items()))
             layout = LAYOUT_FLAGS if end == "server" and self.file.server.layout and not foreign else ()
             self._once(flags[end], f"{where}.{end}_flags", layout)
-        kept = ("build", "pinning", "host", "needs_grpc", "server_program", "connect")
+        kept = ("build", "pinning", "host", "needs_grpc", "server_program", "connect", "fault", "servers")
         more = {key: own[key] for key in kept if key in own}
         return Variant(
             name,

@@ -59,6 +59,26 @@ class Server(Table):
     )
 
 
+class Fault(Table):
+    """fault: what goes wrong in the measured window, once."""
+
+    kind: fields.FaultKind = Field(
+        description='"latency": the network holds answers back for `delay`; "bandwidth": it moves '
+        "kbytes_per_second each way on each connection (both by a proxy, toxiproxy, that is there from the "
+        'start); "reset": one connection is reset; "half-open": nothing arrives on one connection any more, at '
+        'either end; "restart": SIGTERM to the server, and once it has ended another one at its port; "goaway": '
+        'another server at its port, and once it listens SIGTERM to the first; "stop": SIGSTOP and, later, SIGCONT '
+        'to the server; "gone": SIGKILL to the server and, later, another one at its port. Of several servers it is '
+        "the first"
+    )
+    at: fields.Moment = Field(default=1.0, description="when, from the opening of the window on")
+    lasts: fields.Interval | None = Field(
+        default=None, description='for how long: "latency", "bandwidth", "stop", "gone"'
+    )
+    delay: fields.Milliseconds | None = Field(default=None, description='of "latency"')
+    kbytes_per_second: fields.Kilobytes | None = Field(default=None, description='of "bandwidth", thousands')
+
+
 class Settings(Table):
     """Settings: what a variant, or a value of an axis, is."""
 
@@ -88,6 +108,15 @@ class Settings(Table):
         default=None,
         description="added to each round trip: a proxy holds back each of the server's answers for that long; "
         '"0ms": the proxy alone',
+    )
+
+    fault: Annotated[Fault, fields.Kind("table")] | None = Field(
+        default=None,
+        description="what goes wrong while it is measured, a table; failed calls are then what is measured, so the "
+        "client's --max-error-rate wants to be 1",
+    )
+    servers: fields.Servers = Field(
+        default=1, description="how many are started, alike; the client gets all their addresses"
     )
 
 
@@ -137,6 +166,8 @@ PLACES: dict[tuple[str, ...], type[Table]] = {
     ("client",): Client,
     ("server",): Server,
     ("variant",): OneVariant,
+    ("variant", "fault"): Fault,
     ("axis",): Axis,
     ("axis", "values"): AxisValue,
+    ("axis", "values", "fault"): Fault,
 }

@@ -1,6 +1,7 @@
 """toxiproxy (github.com/Shopify/toxiproxy), a TCP proxy that can be slow: a longer way to the server, without root.
 
-Its `latency` toxic holds back what the server sends; what the client sends passes at once. That is a delay of data,
+Its `latency` toxic holds back what the server sends; what the client sends passes at once. Its `bandwidth` toxic is of
+each connection by itself, each way. Both can come and go while calls are under way. That is a delay of data,
 not of TCP: the proxy accepts and acknowledges by itself, so connecting takes no longer and the kernel's round-trip
 times are those of the hop to the proxy. Each of the client's connections has one of its own from the proxy to the
 server.
@@ -42,6 +43,16 @@ def command(path: Path) -> list[str]:
     return ["env", "LOG_LEVEL=info", str(path), "-host", HOST]
 
 
+def latency(milliseconds: int) -> dict[str, Any]:
+    return {"type": "latency", "stream": "downstream", "attributes": {"latency": milliseconds}}
+
+
+def bandwidth(kbytes_per_second: int) -> list[dict[str, Any]]:
+    """Each way, of each connection."""
+    rate = {"type": "bandwidth", "attributes": {"rate": kbytes_per_second}}
+    return [{**rate, "stream": stream, "name": f"bandwidth_{stream}"} for stream in ("upstream", "downstream")]
+
+
 class Toxiproxy(Service):
     """One process with one proxy, from a command without -port. address: where the client connects, once it runs."""
 
@@ -53,20 +64,34 @@ class Toxiproxy(Service):
         self.upstream = upstream
         self.added_rtt_ms = added_rtt_ms
         self.version = ""  # as it says itself, once it runs
+        self._api = 0  # port
+        self._added: list[str] = []  # names of toxics that are to be taken away again
 
     def start(self) -> None:
         """Returns when it forwards. Raises ProxyFailed."""
-        port = self._start_api()
+        port = self._api = self._start_api()
         proxy = {"name": NAME, "listen": f"{HOST}:0", "upstream": self.upstream}
         listen = _ask(port, "POST", "/proxies", proxy).get("listen")
         if self.added_rtt_ms:
-            toxic = {"type": "latency", "stream": "downstream", "attributes": {"latency": self.added_rtt_ms}}
-            _ask(port, "POST", f"/proxies/{NAME}/toxics", toxic)
+            _ask(port, "POST", f"/proxies/{NAME}/toxics", latency(self.added_rtt_ms))
         if not isinstance(listen, str) or listen.endswith(":0"):
             raise ProxyFailed(f"toxiproxy does not say where it listens: {one_line(str(listen), 40)}")
         if not self.alive():  # then another one has answered, on the port that ours wanted
             raise ProxyFailed(f"toxiproxy has ended: {one_line(self.last_line())}")
         self.address = listen
+
+    def add(self, toxics: list[dict[str, Any]]) -> None:
+        """While it runs, for connections that are there, too. Raises ProxyFailed."""
+        for toxic in toxics:
+            self._added.append(str(_ask(self._api, "POST", f"/proxies/{NAME}/toxics", toxic).get("name", "")))
+
+    def lift(self) -> None:
+        """Takes away what was added. Raises ProxyFailed."""
+        while self._added:
+            try:
+                _request(self._api, "DELETE", f"/proxies/{NAME}/toxics/{self._added.pop()}", None)
+            except OSError as error:
+                raise ProxyFailed(f"toxiproxy does not lift what was added: {one_line(str(error))}") from None
 
     def _start_api(self) -> int:
         """The port of its API. It takes no port 0, so somebody may be faster at the one that was free. ProxyFailed."""

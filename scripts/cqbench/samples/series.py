@@ -1,9 +1,9 @@
 """Runs -> series: the repetitions of one setting, by load, in the order in which they were made.
 
-What is left out is left out everywhere: points that were cut short, that measured nothing, or in which a call failed
-(a call that fails at once makes throughput higher), with the reason. A figure that some repetition of a point lacks,
-such as a percentile for which it had too few calls, is not there for the point: those that have it do not stand for the
-others.
+What is left out is left out everywhere: points that were cut short, that measured nothing, in which something was made
+to go wrong, or in which a call failed (a call that fails at once makes throughput higher), with the reason. A figure
+that some repetition of a point lacks, such as a percentile for which it had too few calls, is not there for the point:
+those that have it do not stand for the others.
 """
 
 from __future__ import annotations
@@ -170,7 +170,8 @@ def _add(run: Run, series: Series) -> None:
     told = run.context.get("stream_messages")
     messages = told if isinstance(told, int) else None
     for measured in run.points():
-        why = unusable(measured)
+        fault = run.surroundings.fault
+        why = unusable(measured) if fault is None else f"{fault.words} was made to happen in it"
         if why:
             series.left_out.append(LeftOut(measured.load, why, tuple(measured.error_codes)))
         else:

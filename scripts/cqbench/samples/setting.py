@@ -151,6 +151,8 @@ def _around(around: Surroundings, hidden: tuple[str, ...]) -> dict[str, str]:
         return {"surroundings": "not known"}
     return {
         "network": around.network(),
+        "fault": around.fault.words if around.fault else "",
+        "servers": str(around.servers) if around.servers > 1 else "",
         "environment": around.environment(client_without=hidden),
         "server.program": around.server_program,
         "ranks": around.ranks,
@@ -176,6 +178,7 @@ FACETS = (
             ("data_seed", "seed of requests"),
             ("answers", "answers"),
             ("metadata", "metadata"),
+            ("generated_metadata", "generated metadata"),
             ("server.service", "service time"),
             ("loop", "loop"),
             ("arrivals", "arrivals"),
@@ -202,10 +205,12 @@ FACETS = (
             ("messages", "client messages"),
             ("stub", "client stub"),
             ("codec", "client codec"),
+            ("compression", "client's compression"),
             ("write_hint", "client's write hint"),
             ("pace", "pacing"),
             ("channel_args", "channel arguments"),
             ("service_config", "service config"),
+            ("wait_for_ready", "wait for ready"),
             ("environment", "environment"),
         )
     ),
@@ -217,6 +222,7 @@ FACETS = (
             ("front", "HTTP by"),
             ("messages", "server messages"),
             ("codec", "server codec"),
+            ("compression", "server's compression"),
             ("write_hint", "server's write hint"),
             ("channel_args", "server's channel arguments"),
         )
@@ -241,6 +247,8 @@ FACETS = (
             ("server.cpus", "server CPUs"),
             ("server.cpu_model", "server CPU model"),
             ("network", "network"),
+            ("fault", "fault"),
+            ("servers", "servers"),
             ("surroundings", "environment and network"),
         )
     ),
@@ -267,5 +275,6 @@ FACETS = (
         )
     ),
 )
+NOT_IN_CONTEXT = ("connections", "network", "fault", "servers")  # there by another meaning, or not at all
 BY_KEY = {facet.key: facet for facet in FACETS}
-_FROM_CONTEXT = tuple(f.key for f in FACETS if "." not in f.key and f.key not in ("connections", "network"))
+_FROM_CONTEXT = tuple(f.key for f in FACETS if "." not in f.key and f.key not in NOT_IN_CONTEXT)

@@ -18,18 +18,23 @@ from cqbench.verdict.model import Case, Decision, Judgement
 
 QUESTION = "Is one shared connection holding this client back?"
 
+FAULTS = "Something was made to go wrong in every window. The table of faults has what it cost; nothing is judged."
+
 
 def judge_runs(runs: Sequence[Run]) -> Judgement:
     """Of one experiment, of several runs of it, or of files without one."""
     known = _asked(runs)
     about = known[0] if len({(a.axes, a.variants) for a in known}) == 1 else Asked()
+    question = " ".join(dict.fromkeys(a.question for a in known if a.question))
+    if runs and all(run.surroundings.fault for run in runs):
+        notes = tuple(dict.fromkeys(n for a in known for n in a.notes))
+        return Judgement(question or QUESTION, FAULTS, "", notes, (), (), (), (), ())
     series = load_series(runs, apart=bool(about.axes or about.variants))
     found = judge(cases.axes(series, about))
     judged = list(found.judged)
     of_cases = {id(s) for j in judged for s in j.series()}
     alone = [] if judged else [s for s in series if id(s) not in of_cases]
     every = [j.case for j in judged]
-    question = " ".join(dict.fromkeys(a.question for a in known if a.question))
     default = question in ("", QUESTION) and all(c.connections for c in every)
     return Judgement(
         question=question or (QUESTION if default else "Which of these settings is the best?"),

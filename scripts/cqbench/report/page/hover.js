@@ -142,6 +142,7 @@ const CHOSEN = {
   time: (row, frame) => {
     return [`${frame.label}: ${figure(row.v)} ${frame.unit}`, `at ${figure(row.x)} s, repetition ${row.c}`];
   },
+  fault: (row, frame) => CHOSEN.time(row, frame),
 };
 
 function measures(frame, row) {

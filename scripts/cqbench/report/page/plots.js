@@ -77,7 +77,7 @@ function endsOf(frame) {
 }
 
 function fullEnds(about, log, rows) {
-  if (about.ends) return log ? about.ends : [0, about.ends[1]];
+  if (about.ends) return log || about.ends[0] < 0 ? about.ends : [0, about.ends[1]];
   const of = (fields) => rows.flatMap((row) => (fields ?? []).map((field) => row[field])).filter((v) => v != null);
   let values = [...of(about.fields), ...(about.hold ?? [])];
   if (log) values = values.filter((v) => v > 0);

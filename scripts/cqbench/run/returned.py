@@ -1,0 +1,47 @@
+"""What a client handed over: whether it is a result, and that of its unit."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from cqbench.files.result import Document
+from cqbench.files.result import load as load_document
+from cqbench.files.source import BadDocument
+from cqbench.run.processes import Finished
+from cqbench.run.units import Unit
+
+
+def read_back(path: Path, done: Finished) -> tuple[Document | None, str]:
+    """What the client wrote, and what was wrong ('' when nothing was)."""
+    problem = done.complaint() if done.returncode != 0 else ""
+    if not path.exists():
+        return None, problem or "the client wrote no result"
+    try:
+        document = load_document(path)
+    except BadDocument as error:
+        return None, problem or str(error)
+    return document, problem or ("the result is marked partial" if document.partial else "")
+
+
+def not_asked(document: Document | None, unit: Unit) -> str:
+    """Why a result is not that of its unit; '' when it is."""
+    if unit.load.search:
+        return "" if document is None or document.found_rate else "the result has no answer of a search"
+    there = any(point.load.label == unit.load.label for point in document.points) if document else True
+    return "" if there else f"the result has no point with {unit.load.words}"
+
+
+def not_delayed(document: Document | None, added_rtt_ms: int | None) -> str:
+    """Why the proxy cannot have added what it was asked to; '' when it may have.
+
+    A call that takes at least that long fits into the window so many times, and once more across its edges.
+    """
+    for p in document.points if document and added_rtt_ms else ():
+        if not p.throughput or not added_rtt_ms:
+            continue
+        window_ms = p.completed / p.throughput * 1000
+        if p.completed > p.inflight * (window_ms / added_rtt_ms + 1):
+            each_ms = p.inflight / p.throughput * 1000
+            each = f"{each_ms:.3g} ms per call at {p.load.words}"
+            return f"{each}, less than the {added_rtt_ms} ms that were added"
+    return ""

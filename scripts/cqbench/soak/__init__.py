@@ -1,0 +1,1 @@
+"""cqbench soak: hours of everything, and whether anything grows."""

@@ -1,0 +1,45 @@
+"""Whether something grew: the last third of the rounds against the middle one, as a ratio with its 95 % interval.
+
+The first third is warm-up. The ratio is that of stats/ratios.py, which a few rounds far off do not move.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from statistics import median
+
+from cqbench.stats import ratios
+from cqbench.stats.ratios import Ratio
+
+FLAT = 1.01
+MIN_ROUNDS = 3 * ratios.MIN_REPETITIONS
+
+
+@dataclass(frozen=True)
+class Drift:
+    """median: of what is judged. ratio: last third to middle one; None where that cannot be said, and why."""
+
+    median: float
+    ratio: Ratio | None = None
+    absent: str = ""
+
+    @property
+    def verdict(self) -> str:
+        """'flat': more than 1 % of growth is ruled out. 'grows': less is. Otherwise it cannot be told."""
+        if self.ratio is None or self.ratio.low is None or self.ratio.high is None:
+            return self.absent
+        if self.ratio.high <= FLAT:
+            return "flat"
+        return "grows" if self.ratio.low > FLAT else "not known"
+
+
+def judge(values: Sequence[float]) -> Drift:
+    """values: one for each round, in order; not empty."""
+    third = len(values) // 3
+    middle, last = values[third : len(values) - third], values[len(values) - third :]
+    typical = float(median([*middle, *last]))
+    if len(values) < MIN_ROUNDS:
+        return Drift(typical, absent=f"too few rounds: {len(values)} of {MIN_ROUNDS}")
+    ratio = ratios.unpaired(last, middle)
+    return Drift(typical, ratio, "" if ratio else "it is 0")

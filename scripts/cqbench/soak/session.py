@@ -1,0 +1,145 @@
+"""The soak itself: rounds of cases against servers that live through all of them, and one that does not."""
+
+from __future__ import annotations
+
+import json
+import os
+import random
+import signal
+import time
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack
+from dataclasses import asdict, dataclass, field
+from pathlib import Path
+from typing import Any
+
+from cqbench.run.processes import Finished, Interrupt, Server, run
+from cqbench.soak import cases, vitals
+
+SERVERS = ("cq", "callback", "sync", "generic")
+CASE_S, WARMUP_S, REFERENCE_S = 0.5, 0.1, 1.0
+RESTARTED_S = 3.0  # of the case whose server is restarted in its midst
+PATIENCE_S = 60.0
+RECORDED = ("latency_p50_ns", "latency_p99_ns", "throughput_per_second", "client_rss_bytes", "client_threads")
+
+
+@dataclass
+class Round:
+    """What a server held after a round, and what the reference case showed of it."""
+
+    number: int
+    at_s: float  # since the soak began
+    server: str
+    vitals: dict[str, int]
+    reference: dict[str, float | None]
+
+
+@dataclass
+class Record:
+    rounds: list[Round] = field(default_factory=list)
+    failures: list[str] = field(default_factory=list)
+    cases: int = 0
+    calls: int = 0
+    restarts: int = 0
+
+    def series(self, server: str, pick: Callable[[Round], float | None]) -> list[float]:
+        found = [pick(one) for one in self.rounds if one.server == server]
+        return [value for value in found if value is not None]
+
+    def as_json(self) -> dict[str, Any]:
+        return asdict(self)
+
+
+class Soak:
+    """say: progress, a line each."""
+
+    def __init__(self, bin: Path, folder: Path, seed: int, interrupt: Interrupt, say: Callable[[str], None]) -> None:
+        self.bin, self.folder, self.interrupt, self.say = bin, folder, interrupt, say
+        self.chance = random.Random(seed)
+        self.record = Record()
+        self.begin = time.monotonic()
+
+    def run(self, seconds: float) -> None:
+        """Whole rounds, at least one, until the time is over or a signal comes. Raises ServerFailed."""
+        with ExitStack() as stack:
+            steady = {api: stack.enter_context(self._server(api, api)) for api in SERVERS}
+            number = 0
+            while (number == 0 or time.monotonic() < self.begin + seconds) and not self.interrupt.signum:
+                number += 1
+                self._round(number, steady)
+                left = max(0.0, self.begin + seconds - time.monotonic())
+                self.say(f"round {number}: {self.record.calls} calls, {left / 60:.0f} min left")
+
+    def _server(self, api: str, name: str) -> Server:
+        queues = [] if api == "callback" else ["--num-cqs", "2"]
+        program = str(self.bin / "grpc_ping_server")
+        return Server([program, "--api", api, *queues, "--drain", "1"], self.folder / f"{name}.log")
+
+    def _round(self, number: int, steady: dict[str, Server]) -> None:
+        for case in cases.round_of(self.chance):
+            for api in self.chance.sample(SERVERS, len(SERVERS)):
+                if self.interrupt.signum:
+                    return
+                self._case(api, steady[api], case.flags)
+        for api, server in steady.items():
+            self._measure(number, api, server)
+        self._restart(self.chance.choice(SERVERS))
+
+    def _client(self, address: str, flags: tuple[str, ...], seconds: float, tick: Callable[[float], None]) -> Finished:
+        times = ("--warmup", str(WARMUP_S), "--interval", str(seconds), "--format", "json")
+        command = [str(self.bin / "grpc_ping_client"), "--host", address, *flags, *times]
+        return run(command, self.interrupt, PATIENCE_S, tick)
+
+    def _case(self, api: str, server: Server, flags: tuple[str, ...]) -> None:
+        """One that fails is kept in words; nothing may fail against a server that lives."""
+        ended = self._client(server.address, flags, CASE_S, lambda _elapsed: None)
+        if self.interrupt.signum:
+            return
+        self.record.cases += 1
+        found = _point(ended)
+        if found is None or ended.returncode != 0:
+            self.record.failures.append(f"{api}: {' '.join(flags)}: {ended.complaint()}")
+        else:
+            self.record.calls += int(found["completed"])
+
+    def _measure(self, number: int, api: str, server: Server) -> None:
+        found = _point(self._client(server.address, cases.REFERENCE, REFERENCE_S, lambda _elapsed: None)) or {}
+        try:
+            held = vitals.at_rest(server.pid)
+        except OSError as error:
+            self.record.failures.append(f"{api}: the server is gone: {error.strerror}")
+            return
+        reference = {key: found.get(key) for key in RECORDED}
+        at_s = time.monotonic() - self.begin
+        self.record.rounds.append(Round(number, round(at_s, 1), api, asdict(held), reference))
+
+    def _restart(self, api: str) -> None:
+        """A case whose server is killed in its midst and is soon there again: the client has to see it through."""
+        if self.interrupt.signum:
+            return
+        with self._server(api, f"restarted-{api}") as server:
+            server.command[-1] = server.address.rpartition(":")[2]  # the same port again
+            steps = iter((lambda: os.kill(server.pid, signal.SIGKILL), server.stop, server.start))
+            case = self.chance.choice(cases.round_of(self.chance))
+            ended = self._client(server.address, case.flags, RESTARTED_S, lambda elapsed: _step(steps, elapsed))
+            self.record.restarts += 1
+            if _point(ended) is None and not self.interrupt.signum:
+                self.record.failures.append(f"{api}, restarted: {case.words}: {ended.complaint()}")
+            follow = self._client(server.address, cases.REFERENCE, CASE_S, lambda _elapsed: None)
+            if follow.returncode != 0 and not self.interrupt.signum:
+                self.record.failures.append(f"{api}, after its restart: {follow.complaint()}")
+
+
+def _step(steps: Iterator[Callable[[], object]], elapsed: float) -> None:
+    """From the middle on, one at a time."""
+    if elapsed > RESTARTED_S / 3 and (step := next(steps, None)):
+        step()
+
+
+def _point(ended: Finished) -> dict[str, Any] | None:
+    """The one that was measured; None when there is none."""
+    try:
+        points = json.loads(ended.stdout)["benchmarks"]
+    except (ValueError, KeyError, TypeError):
+        return None
+    return points[0] if points else None

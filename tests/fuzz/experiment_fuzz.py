@@ -1,0 +1,23 @@
+"""TOML files of experiments: an experiment, or BadExperiment that says where."""
+
+import sys
+
+import atheris
+
+with atheris.instrument_imports(include=["cqbench"]):
+    from cqbench.run import spec
+
+
+def check(data: bytes) -> None:
+    text = data.decode("utf-8", "replace")
+    try:
+        experiment = spec.parse(text, "FILE")
+    except spec.BadExperiment as error:
+        assert all(line.startswith("FILE: ") for line in str(error).split("\n")), "every line says where"
+        return
+    names = [variant.name for variant in experiment.variants]
+    assert names and len(names) == len(set(names)), "every variant has a name of its own"
+
+
+atheris.Setup(sys.argv, check)
+atheris.Fuzz()

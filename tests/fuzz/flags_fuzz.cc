@@ -1,0 +1,33 @@
+// Command lines, an argument a line: options, or one line that says what is wrong.
+#include <string>
+#include <vector>
+
+#include "absl/strings/str_split.h"
+#include "src/tools/client_flags.h"
+#include "src/tools/server_flags.h"
+#include "tests/fuzz/fuzz.h"
+
+namespace {
+
+template <typename Options>
+void Check(const cqbench::Parsed<Options>& parsed) {
+  using cqbench::fuzz::Require;
+  Require(parsed.options || parsed.exit_code == 0 || parsed.exit_code == cqbench::kExitUsage, "usage ends with 2");
+  if (parsed.exit_code == 0) return;
+  Require(!parsed.options && !parsed.text.empty(), "an error has a text");
+  Require(parsed.text.find('\n') == parsed.text.size() - 1, "an error is one line");
+}
+
+}  // namespace
+
+extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
+  if (size == 0 || size > 4096) return -1;
+  const bool server = data[0] == 's';
+  std::vector<std::string> lines = absl::StrSplit(cqbench::fuzz::Text(data, size), '\n');
+  std::vector<const char*> arguments;
+  for (const std::string& line : lines) arguments.push_back(line.c_str());
+  const int count = static_cast<int>(arguments.size());
+  server ? Check(cqbench::ParseServerFlags(count, arguments.data()))
+         : Check(cqbench::ParseClientFlags(count, arguments.data()));
+  return 0;
+}

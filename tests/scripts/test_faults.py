@@ -1,0 +1,210 @@
+"""Faults of an experiment: what its file may say, and that each does what it is called to the real programs."""
+
+from __future__ import annotations
+
+import json
+import signal
+import time
+from pathlib import Path
+from typing import Any
+
+import pytest
+from cqbench.files.point import Measured
+from cqbench.ranks.launch import NONE, Launch
+from cqbench.run import needs, ranked, sockets, toxiproxy
+from cqbench.run.plan import Programs
+from cqbench.run.spec import BadExperiment, Experiment, parse
+from cqbench.samples import setting
+from cqbench.samples.runs import Run, read_all
+from cqbench.samples.series import load_series
+from experiment_standin import finish, start
+from test_experiment_network import run_here
+from test_result_schema import programs
+
+HEAD = '''
+[experiment]
+name = "try"
+title = "A title"
+question = "Does it?"
+rates = [300]
+warmup = "50ms"
+interval = "1200ms"
+repetitions = 1
+placement = "none"
+
+[client]
+flags = """
+--api cq --arrivals constant --max-outstanding 1000 --deadline 300ms --slice 10ms --no-evidence --max-error-rate 1
+--channel-policy local-pool --max-channels 2 --channel-arg grpc.initial_reconnect_backoff_ms=100
+"""
+
+[server]
+flags = "--api cq --workers-per-cq 8 --service-time 5ms --service-time-mode wait"
+'''
+AT = 0.5
+
+
+def variants(**settings: str) -> str:
+    """The text of each: a table of settings, or a fault's alone."""
+    texts = {
+        name: s if "fault =" in s or "=" not in s else f"fault = {{ {s}, at = {AT} }}" for name, s in settings.items()
+    }
+    return HEAD + "".join(f'[[variant]]\nname = "{name}"\n{text}\n' for name, text in texts.items())
+
+
+def experiment(**settings: str) -> Experiment:
+    return parse(variants(**settings), "x.toml")
+
+
+def test_what_a_fault_is() -> None:
+    one = experiment(a='kind = "latency", lasts = "200ms", delay = "30ms"').variants[0]
+    assert one.fault is not None and one.proxied
+    assert (one.fault.kind, one.fault.at, one.fault.lasts, one.fault.delay) == ("latency", AT, 0.2, 30)
+    assert not experiment(a='kind = "reset"').variants[0].proxied
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ('kind = "flood"', "variant[0] ('a').fault.kind: \"flood\" is not 'latency' or 'bandwidth' or 'reset'"),
+        ('kind = "stop"', "variant 'a'.fault: 'lasts' is missing, which \"stop\" needs"),
+        ('kind = "latency", lasts = 0.1', "variant 'a'.fault: 'delay' is missing"),
+        ('kind = "reset", lasts = 0.1', "variant 'a'.fault.lasts: 0.1 is not accepted: \"reset\" has none"),
+        ('kind = "stop", lasts = 0.7', "variant 'a'.fault.at: 0.5 s is not accepted: it ends 1.2 s into"),
+        ('kind = "reset", when = 1', "variant[0] ('a').fault: unknown key \"when\" (value 1); accepted are kind, at"),
+        ('fault = { kind = "reset" }\nhost = "x"', "variant 'a'.fault: \"reset\" is not accepted beside host"),
+        ('fault = { kind = "reset" }\nadded_rtt = "5ms"', "variant 'a'.fault: \"reset\" is not accepted beside"),
+        ('fault = { kind = "reset" }\nbuild = "sid"', "variant 'a'.fault: \"reset\" is not accepted beside build"),
+        ('servers = 0', "variant[0] ('a').servers: 0 is not an integer from 1 to 16"),
+    ],
+)  # fmt: skip
+def test_what_is_refused(text: str, said: str) -> None:
+    whole = HEAD + f'[[variant]]\nname = "a"\n{text}\n' if text.startswith("servers") else variants(a=text)
+    with pytest.raises(BadExperiment) as error:
+        parse(whole, "x.toml")
+    assert str(error.value).startswith(f"x.toml: {said}"), error.value
+
+
+def test_what_a_fault_needs(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv(toxiproxy.VARIABLE, raising=False)
+    slow = experiment(a='kind = "bandwidth", lasts = 0.1, kbytes_per_second = 10', b='kind = "reset"')
+    assert any(line.startswith("toxiproxy ") for line in needs.lines(slow))
+    assert needs.lines(experiment(a='kind = "reset"')) == ["build release"]
+    monkeypatch.setattr(sockets, "why_not", lambda: "pidfd_getfd: Operation not permitted")
+    mixed = experiment(a='kind = "reset"', b='kind = "stop", lasts = 0.1')
+    unmet = needs.check(mixed, Programs(programs(), Path("/none")))
+    assert unmet == {"a": "another process's socket cannot be taken hold of: pidfd_getfd: Operation not permitted"}
+    with pytest.raises(BadExperiment, match="--ranks: 2 is not accepted: variant 'a' has a fault"):
+        ranked.check(Launch(("", ""), NONE, (), "", ""), mixed)
+
+
+FAULTS = {
+    "reset": 'kind = "reset"',
+    "half-open": 'kind = "half-open"',
+    "restart": 'kind = "restart"',
+    "restart-wait": 'client_flags = "--wait-for-ready"\nfault = { kind = "restart", at = 0.5 }',
+    "goaway": 'kind = "goaway"',
+    "stop": 'kind = "stop", lasts = 0.2',
+    "gone": 'servers = 2\nfault = { kind = "gone", lasts = 0.2, at = 0.5 }',
+}
+
+
+@pytest.fixture(scope="module")
+def ran(tmp_path_factory: pytest.TempPathFactory) -> tuple[dict[str, dict[str, Any]], dict[str, Run]]:
+    """By variant: what the manifest says, and the result."""
+    if why := sockets.why_not():
+        pytest.skip(f"another process's socket cannot be taken hold of: {why}")
+    folder = tmp_path_factory.mktemp("faults")
+    units = run_here(programs(), folder, variants(**FAULTS))
+    (folder / "manifest.json").write_text(json.dumps({"manifest_version": 2, "units": list(units.values())}))
+    return units, {run.variant: run for run in read_all([folder])}
+
+
+def statuses(run: Run) -> dict[str, int]:
+    return {error.code: error.count for error in point_of(run).failed_calls}
+
+
+def point_of(run: Run) -> Measured:
+    (point,) = run.points()
+    return point
+
+
+def test_each_happens_when_it_is_to(ran: tuple[dict[str, dict[str, Any]], dict[str, Run]]) -> None:
+    units, runs = ran
+    assert {name: unit["status"] for name, unit in units.items()} == dict.fromkeys(FAULTS, "ok"), units
+    for name, unit in units.items():
+        fault = unit["fault"]
+        assert AT - 0.001 <= fault["began_s"] < AT + 0.5, name
+        assert ("ended_s" in fault) is (name != "half-open")
+        assert setting.of(runs[name]).get("fault") == fault["words"]
+        assert len(point_of(runs[name]).slice_completed) == 120
+    assert 0.2 <= units["stop"]["fault"]["ended_s"] - units["stop"]["fault"]["began_s"] < 1
+
+
+def test_each_is_what_it_is_called(ran: tuple[dict[str, dict[str, Any]], dict[str, Run]]) -> None:
+    _, runs = ran
+    failed = {name: statuses(run) for name, run in runs.items()}
+    # One of two connections: half of what was under way, which is little; everything that follows over it.
+    assert set(failed["reset"]) <= {"UNAVAILABLE"}
+    assert set(failed["half-open"]) == {"DEADLINE_EXCEEDED"}
+    assert failed["restart"]["UNAVAILABLE"] > failed["restart-wait"].get("UNAVAILABLE", 0)
+    assert failed["goaway"].get("UNAVAILABLE", 0) == 0
+    assert (point_of(runs["stop"]).max_ns or 0) >= 100e6
+    assert failed["gone"]["UNAVAILABLE"] > 0 and setting.of(runs["gone"]).get("servers") == "2"
+    assert setting.of(runs["restart-wait"]).get("wait_for_ready") == "yes"
+    for name in ("restart", "half-open", "gone"):
+        by_code = point_of(runs[name]).slice_failed_by_code
+        assert [sum(each) for each in zip(*by_code.values(), strict=True)] == point_of(runs[name]).slice_failed
+    assert sum(point_of(runs["half-open"]).slice_completed[-20:]) > 0, "the other connection goes on"
+
+
+def test_nothing_is_judged_of_what_was_made_to_fail(ran: tuple[dict[str, dict[str, Any]], dict[str, Run]]) -> None:
+    (series,) = load_series([ran[1]["goaway"]])
+    assert not series.loads and [left.why for left in series.left_out] == ["goaway was made to happen in it"]
+
+
+def children(pid: int) -> list[int]:
+    try:
+        return [int(child) for child in Path(f"/proc/{pid}/task/{pid}/children").read_text().split()]
+    except OSError:
+        return []
+
+
+def stands_still(pid: int) -> bool:
+    try:
+        return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] == "T"
+    except OSError:
+        return False
+
+
+def test_an_interrupt_leaves_no_server_that_stands_still(tmp_path: Path) -> None:
+    text = variants(a='kind = "stop", lasts = 40').replace('"1200ms"', '"60s"').replace("--slice 10ms", "")
+    (tmp_path / "try.toml").write_text(text)
+    (tmp_path / "bin").symlink_to(programs().resolve())
+    run = start(tmp_path / "bin")
+    try:
+        give_up_at = time.monotonic() + 30
+        while not (still := [pid for pid in children(run.pid) if stands_still(pid)]):
+            assert time.monotonic() < give_up_at and run.poll() is None
+            time.sleep(0.02)
+        everyone = children(run.pid)
+        run.send_signal(signal.SIGINT)
+        assert finish(run)[0] == 130
+        assert len(still) == 1 and not any(Path(f"/proc/{pid}").exists() for pid in everyone)
+    finally:
+        run.kill()
+        run.wait()
+
+
+def test_a_network_that_is_slow_for_a_while(tmp_path: Path) -> None:
+    if not toxiproxy.program().exists():
+        pytest.skip(f"{toxiproxy.program()} is not installed: scripts/experiment.sh faults does it")
+    slow = 'kind = "latency", lasts = 0.2, delay = "100ms"'
+    text = variants(far=slow, narrow='kind = "bandwidth", lasts = 0.2, kbytes_per_second = 1')
+    units = run_here(programs(), tmp_path, text)
+    assert {unit["status"] for unit in units.values()} == {"ok"}, units
+    (tmp_path / "manifest.json").write_text(json.dumps({"manifest_version": 2, "units": list(units.values())}))
+    for run in read_all([tmp_path]):
+        longest = point_of(run).slice_latency_max_ns
+        assert max(longest[50:75]) >= 100e6, run.variant
+        assert sum(point_of(run).slice_completed[100:]) > 0, "it is lifted again"

@@ -1,0 +1,70 @@
+"""cqbench soak: what is drawn, what is judged, and one small round with real servers."""
+
+from __future__ import annotations
+
+import os
+import random
+import subprocess
+from pathlib import Path
+
+import pytest
+from cqbench.run.processes import Interrupt
+from cqbench.soak import cases, judge, session, text
+
+BIN = Path(os.environ.get("CQBENCH_BIN_DIR", "build/release/bin"))
+
+
+def rounds(middle: float, last: float) -> list[float]:
+    """Ten rounds of warm-up, ten of about `middle` and ten of about `last`."""
+    chance = random.Random(1)
+    return [100.0] * 10 + [value + chance.gauss(0, value / 1000) for value in [middle] * 10 + [last] * 10]
+
+
+@pytest.mark.parametrize(
+    ("last", "verdict"), [(1000, "flat"), (800, "flat"), (1030, "grows"), (1010, "not known"), (2000, "grows")]
+)
+def test_verdict(last: float, verdict: str) -> None:
+    drift = judge.judge(rounds(1000, last))
+    assert drift.verdict == verdict
+    assert drift.ratio
+    assert drift.ratio.value == pytest.approx(last / 1000, abs=0.003)
+
+
+def test_what_never_changes_is_flat() -> None:
+    assert judge.judge([16.0] * 18).verdict == "flat"
+
+
+def test_a_wild_round_is_no_growth() -> None:
+    values = rounds(1000, 1000)
+    assert judge.judge([*values[:25], 1e6, *values[26:]]).verdict == "flat"
+
+
+def test_too_few_rounds_are_not_judged() -> None:
+    assert judge.judge([1.0] * 17).verdict == "too few rounds: 17 of 18"
+
+
+def test_a_round_has_every_method_once() -> None:
+    drawn = cases.round_of(random.Random(3))
+    assert sorted(case.flags[1:4:2] for case in drawn) == sorted(method[:2] for method in cases.METHODS)
+
+
+def test_every_case_is_one_that_the_client_takes() -> None:
+    drawn = {case for seed in range(4) for case in cases.round_of(random.Random(seed))}
+    programs = [[str(BIN / "grpc_ping_client"), *case.flags, "--check"] for case in drawn]
+    refused = [program for program in programs if subprocess.run(program, check=False).returncode]
+    assert not refused
+
+
+def test_a_small_round(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(cases, "METHODS", cases.METHODS[:1])
+    for name, seconds in (("CASE_S", 0.1), ("REFERENCE_S", 0.1), ("RESTARTED_S", 1.0)):
+        monkeypatch.setattr(session, name, seconds)
+    said: list[str] = []
+    soak = session.Soak(BIN, tmp_path, 1, Interrupt(), said.append)
+    soak.run(0.1)
+    record = soak.record
+    assert (record.failures, record.cases, record.restarts) == ([], 4, 1)
+    assert {one.server for one in record.rounds} == set(session.SERVERS)
+    assert all(one.vitals["rss_bytes"] > 2**20 and one.reference["client_rss_bytes"] for one in record.rounds)
+    assert len(said) == 1
+    assert "too few rounds: 1 of 18" in text.render(record)

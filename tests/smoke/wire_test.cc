@@ -1,0 +1,198 @@
+// What goes over the wire beside messages as they are: compressed ones, metadata, deadlines or none, pings, streams
+// kept back.
+
+#include <gmock/gmock.h>
+#include <grpcpp/generic/async_generic_service.h>
+#include <grpcpp/grpcpp.h>
+#include <gtest/gtest.h>
+
+#include <csignal>
+#include <map>
+#include <mutex>
+#include <set>
+
+#include "tests/smoke/harness.h"
+#include "tests/smoke/parameters.h"
+
+namespace cqbench::smoke {
+namespace {
+
+// A way to compress requests, for each server kind another.
+struct Way {
+  const char* server_api;
+  Flags client;
+  const char* compression;
+};
+void PrintTo(const Way& way, std::ostream* out) {
+  *out << way.server_api << " " << way.compression;
+}
+
+class CompressionTest : public testing::TestWithParam<Way> {};
+
+// Two bits of entropy in a byte: no code takes less than a quarter, and deflate little more.
+TEST_P(CompressionTest, BothEndsCompressWhatCanBe) {
+  const Way& way = GetParam();
+  Server server({"--api", way.server_api, "--compression", "gzip"});
+  const Flags both = Flags{"--host",           server.address(), "--workload", "echo", "--request-bytes", "4KiB",
+                           "--response-bytes", "4KiB",           "--inflight", "2",    "--format",        "json"} +
+                     way.client + Flags{"--compression", way.compression} + ShortInterval();
+  const ClientRun run = RunClient(both + Flags{"--payload", "entropy:2"});
+  EXPECT_EQ(run.exit_code, 0) << run.err;
+  const Json point = run.Point();
+  ASSERT_TRUE(point.is_object());
+  EXPECT_EQ(point.at("failed"), 0) << point;
+  for (const char* key : {"client_bytes_sent_per_payload_byte", "client_bytes_received_per_payload_byte"}) {
+    EXPECT_GT(point.at(key), 0.2) << key;
+    EXPECT_LT(point.at(key), 0.45) << key;
+  }
+  const Json context = run.Parsed().at("context");
+  EXPECT_EQ(context.at("compression"), way.compression);
+  EXPECT_EQ(context.at("payload"), "entropy:2");
+  EXPECT_EQ(context.at("servers").at(0).at("compression"), "gzip");
+  // What would not get smaller is sent as it is.
+  const Json random = RunClient(both + Flags{"--payload", "random"}).Point();
+  ASSERT_TRUE(random.is_object());
+  EXPECT_EQ(random.at("failed"), 0) << random;
+  EXPECT_GT(random.at("client_bytes_sent_per_payload_byte"), 0.9);
+  EXPECT_LT(random.at("client_bytes_sent_per_payload_byte"), 1.2);
+}
+
+INSTANTIATE_TEST_SUITE_P(All, CompressionTest,
+                         testing::Values(Way{"cq", {"--api", "cq"}, "gzip"},
+                                         Way{"callback", {"--api", "callback"}, "call:deflate"},
+                                         Way{"sync", {"--api", "sync", "--messages", "bytes"}, "deflate"},
+                                         Way{"generic", {"--api", "cq", "--messages", "bytes"}, "call:gzip"}),
+                         [](const testing::TestParamInfo<Way>& tested) {
+                           return std::string(tested.param.server_api) + "Server";
+                         });
+
+// gRPC's core indexes none of one's own metadata (HPACK), whether it changes or not: it costs its length each time.
+TEST(MetadataTest, CostsItsLengthWithEveryCall) {
+  const auto sent = [](const Flags& more) {
+    const ClientRun run =
+        RunClient(Flags{"--host", SharedServer("cq").address(), "--api", "cq", "--inflight", "2", "--format", "json"} +
+                  ShortInterval() + more);
+    EXPECT_EQ(run.exit_code, 0) << run.err;
+    const Json point = run.Point();
+    ExpectClean(point);
+    return point.at("client_bytes_sent_per_rpc").get<double>();
+  };
+  const double without = sent({});
+  for (const char* metadata : {"8x64", "8x64:changing", "8x64:bin,changing"}) {
+    EXPECT_GT(sent({"--metadata", metadata}) - without, 0.9 * 8 * 64) << metadata;
+  }
+}
+
+// What calls came with, by what was asked for. They are refused.
+class Recording final : public grpc::CallbackGenericService {
+ public:
+  struct Call {
+    std::map<std::string, std::string> made;
+    bool has_deadline = false;
+  };
+  std::vector<Call> Take() {
+    const std::lock_guard lock(mutex_);
+    return std::exchange(calls_, {});
+  }
+
+ private:
+  struct Refusal final : grpc::ServerGenericBidiReactor {
+    Refusal() { Finish({grpc::StatusCode::PERMISSION_DENIED, "recorded"}); }
+    void OnDone() override { delete this; }
+  };
+  grpc::ServerGenericBidiReactor* CreateReactor(grpc::GenericCallbackServerContext* context) override {
+    Call call;
+    for (const auto& [key, value] : context->client_metadata()) {
+      if (key.starts_with("cqbench-"))
+        call.made.emplace(std::string(key.data(), key.size()), std::string(value.data(), value.size()));
+    }
+    call.has_deadline = context->deadline() != std::chrono::system_clock::time_point::max();
+    const std::lock_guard lock(mutex_);
+    if (context->method().find("Debug") != std::string::npos) calls_.push_back(std::move(call));
+    return new Refusal;
+  }
+  std::mutex mutex_;
+  std::vector<Call> calls_;  // guarded by mutex_
+};
+
+TEST(MetadataTest, IsWhatWasAskedForThroughEveryApi) {
+  Recording service;
+  grpc::ServerBuilder builder;
+  int port = 0;
+  builder.AddListeningPort("127.0.0.1:0", grpc::InsecureServerCredentials(), &port);
+  builder.RegisterCallbackGenericService(&service);
+  const auto server = builder.BuildAndStart();
+  for (const std::string& api : kClientApis) {
+    for (const char* metadata : {"3x20", "2x100:bin,changing"}) {
+      SCOPED_TRACE(api + " " + metadata);
+      RunClient({"--host", "127.0.0.1:" + std::to_string(port), "--api", api, "--inflight", "3", "--warmup", "0",
+                 "--interval", "100ms", "--deadline", "none", "--metadata", metadata});
+      const std::vector<Recording::Call> calls = service.Take();
+      const bool changing = std::string(metadata).ends_with("changing");
+      std::set<std::string> values;
+      ASSERT_GE(calls.size(), 6u);
+      for (const Recording::Call& call : calls) {
+        EXPECT_FALSE(call.has_deadline);
+        EXPECT_EQ(call.made.size(), changing ? 2u : 3u);
+        for (const auto& [key, value] : call.made) {
+          EXPECT_EQ(value.size(), changing ? 100u : 20u);
+          EXPECT_EQ(key.ends_with("-bin"), changing);
+          values.insert(value);
+        }
+      }
+      EXPECT_EQ(values.size(), changing ? calls.size() : 1u);
+    }
+  }
+}
+
+// Calls without a deadline to a server that was stopped: only the ping that is not answered ends them. Those that
+// follow are not to wait for a connection, which nobody would answer either.
+TEST(KeepaliveTest, EndsCallsThatNobodyAnswers) {
+  if (!HaveTerminals()) GTEST_SKIP() << "no pseudo-terminals: when to stop the server cannot be told";
+  Server server({"--keepalive", "1s"});
+  Process client(ClientCommand({"--host",
+                                server.address(),
+                                "--api",
+                                "cq",
+                                "--inflight",
+                                "2",
+                                "--warmup",
+                                "0",
+                                "--interval",
+                                "3",
+                                "--deadline",
+                                "none",
+                                "--keepalive",
+                                "100ms,200ms",
+                                "--channel-arg",
+                                "grpc.min_reconnect_backoff_ms=200",
+                                "--max-error-rate",
+                                "1",
+                                "--format",
+                                "json"}),
+                 {.error_is_terminal = true});
+  ASSERT_TRUE(WaitUntilMeasuring(client));
+  server.process().Signal(SIGSTOP);
+  const ClientRun run = Finish(client);
+  server.process().Signal(SIGCONT);
+  const Json point = run.Point();
+  ASSERT_TRUE(point.is_object());
+  EXPECT_GE(CountOf(point, "UNAVAILABLE"), 2u) << point;
+  EXPECT_FALSE(run.Parsed().at("context").contains("deadline_ns"));
+}
+
+// Two calls at a time that take 10 ms each at least: 200 in a second at most, however many are in flight.
+TEST(MaxConcurrentStreamsTest, KeepsFurtherCallsBack) {
+  Server server(
+      {"--api", "sync", "--max-concurrent-streams", "2", "--service-time", "10ms", "--service-time-mode", "wait"});
+  const ClientRun run = RunClient({"--host", server.address(), "--inflight", "8", "--warmup", "0", "--total", "60",
+                                   "--interval", "50", "--deadline", "50", "--format", "json"});
+  EXPECT_EQ(run.exit_code, 0) << run.err;
+  const Json point = run.Point();
+  ASSERT_TRUE(point.is_object());
+  EXPECT_EQ(point.at("failed"), 0);
+  EXPECT_LE(point.at("throughput_per_second"), 210) << point;
+}
+
+}  // namespace
+}  // namespace cqbench::smoke
