@@ -1,12 +1,13 @@
-// Waiting that SIGINT and SIGTERM end.
+// Waiting that SIGINT, SIGTERM and SIGHUP end.
 #pragma once
 
 #include "cqbench/clock.h"
 
 namespace cqbench {
 
-// Construct first thing in main(): it blocks both signals for the process (threads started later inherit that), and
-// they are then taken only by the calls below. No handler runs at any time. One thread.
+// Construct first thing in main(): it blocks these signals for the process (threads started later inherit that), and
+// they are then taken only by the calls below. No handler runs at any time. One thread. SIGHUP stays ignored where it
+// is (nohup). SIGPIPE and SIGXFSZ are ignored from then on.
 class Interrupt {
  public:
   Interrupt();

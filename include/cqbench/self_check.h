@@ -21,6 +21,7 @@ inline constexpr char kArrivalsShape[] = "arrivals-shape";
 inline constexpr char kBacklogGrows[] = "backlog-grows";
 inline constexpr char kLittlesLaw[] = "littles-law";
 inline constexpr char kUnfinishedCalls[] = "unfinished-calls";
+inline constexpr char kSuspended[] = "suspended";
 // ... or no point of the run.
 inline constexpr char kClockSource[] = "clock-source";
 inline constexpr char kCpuScaling[] = "cpu-scaling";
@@ -34,6 +35,9 @@ inline constexpr char kSlots[] = "slots";
 // were too few calls. Of a point without a window or without a completed call, it says only whether calls never ended.
 // `servers`: those that described themselves.
 void CheckPoint(const RunConfig& config, const std::vector<ServerInfo>& servers, PointResult& point);
+
+// After CheckPoint(): adds the doubt that the machine was suspended. `slept_ns`: within the window.
+void CheckSleep(Nanos slept_ns, PointResult& point);
 
 // Doubts about what holds during the whole run: machines and placement.
 std::vector<Finding> CheckSetting(const RunContext& context, const std::vector<int>& client_cpus,

@@ -1,9 +1,13 @@
 #include "src/channel/channel_pool.h"
 
 #include <grpcpp/create_channel.h>
+#include <grpcpp/resource_quota.h>
 #include <grpcpp/support/channel_arguments.h>
 
+#include <algorithm>
+
 #include "absl/strings/str_cat.h"
+#include "cqbench/machine.h"
 #include "src/channel/compression.h"
 #include "src/channel/credentials.h"
 #include "src/channel/poll.h"
@@ -35,8 +39,19 @@ Wait WaitUntilReady(grpc::Channel& channel, Nanos give_up_at, const std::functio
 
 }  // namespace
 
+void BoundMemory(grpc::ChannelArguments& args) {
+  // One for all: it is part of what makes channels share a connection.
+  static const grpc::ResourceQuota& quota = []() -> grpc::ResourceQuota& {
+    auto& made = *new grpc::ResourceQuota("cqbench");  // channels may outlive every static object
+    constexpr uint64_t kLeast = 64u << 20, kMost = uint64_t{1} << 40;
+    return made.Resize(static_cast<size_t>(std::clamp(FindMemoryLeft().bytes / 2, kLeast, kMost)));
+  }();
+  args.SetResourceQuota(quota);
+}
+
 grpc::ChannelArguments ChannelArguments(const RunConfig& config) {
   grpc::ChannelArguments args;
+  BoundMemory(args);
   // A proxy from the environment would be measured instead of the server; --channel-arg can switch it on again.
   args.SetInt(GRPC_ARG_ENABLE_HTTP_PROXY, 0);
   AddServerName(config.security, args);

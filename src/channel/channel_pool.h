@@ -36,6 +36,10 @@ class ChannelPool {
   std::vector<std::shared_ptr<grpc::Channel>> channels_;
 };
 
+// What received bytes may take in all channels together: half of the memory that is left when it is first asked. gRPC
+// then ends connections (RESOURCE_EXHAUSTED, "Buffers full"); a limit on messages is looked at when they are there.
+void BoundMemory(grpc::ChannelArguments& args);
+
 // What every channel of the run is made with.
 grpc::ChannelArguments ChannelArguments(const RunConfig& config);
 

@@ -8,10 +8,14 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
+#include "cqbench/last_resort.h"
 #include "cqbench/proto/control.grpc.pb.h"
+#include "src/channel/channel_pool.h"
 #include "src/channel/credentials.h"
 #include "src/channel/poll.h"
+#include "src/client/plausible.h"
 #include "src/control/codec.h"
+#include "src/core/clean_text.h"
 
 namespace cqbench {
 namespace {
@@ -21,51 +25,62 @@ namespace v1 = control::v1;
 // A sample of ten thousand connections is about a megabyte.
 constexpr int kMaxAnswerBytes = 16 << 20;
 constexpr Nanos kPatience = 2 * kNanosPerSecond;
+// Of what a server says in words: what is longer is cut.
+constexpr size_t kMaxTextBytes = 1000;
+constexpr size_t kMaxErrorBytes = 300;
 
 std::shared_ptr<grpc::Channel> MakeChannel(const Target& target, const RunConfig& config,
                                            const std::shared_ptr<grpc::ChannelCredentials>& credentials) {
   grpc::ChannelArguments args;
   args.SetInt(GRPC_ARG_USE_LOCAL_SUBCHANNEL_POOL, 1);  // never a connection that is measured
   args.SetInt(GRPC_ARG_ENABLE_HTTP_PROXY, 0);
+  args.SetInt(GRPC_ARG_ENABLE_RETRIES, 0);  // 1.51.1 aborts on trailers without a status
   args.SetMaxReceiveMessageSize(kMaxAnswerBytes);
+  BoundMemory(args);
   AddServerName(config.security, args);
   return grpc::CreateCustomChannel(target.ToString(), credentials, args);
+}
+
+std::vector<std::string> CleanNames(const google::protobuf::RepeatedPtrField<std::string>& texts) {
+  std::vector<std::string> names;
+  for (const std::string& text : texts) names.push_back(CleanName(text, kMaxTextBytes));
+  return names;
 }
 
 ServerInfo FromProto(const std::string& address, const v1::ServerDescription& d) {
   ServerInfo info;
   info.address = address;
   info.instance = d.instance();
-  info.cqbench_version = d.cqbench_version();
-  info.grpc_version = d.grpc_version();
-  info.build_type = d.build_type();
-  info.api = d.api();
-  info.poll = d.poll();
+  info.cqbench_version = CleanName(d.cqbench_version(), kMaxTextBytes);
+  info.grpc_version = CleanName(d.grpc_version(), kMaxTextBytes);
+  info.build_type = CleanName(d.build_type(), kMaxTextBytes);
+  info.api = CleanName(d.api(), kMaxTextBytes);
+  info.poll = CleanName(d.poll(), kMaxTextBytes);
   info.num_cqs = static_cast<int>(d.num_cqs());
   info.workers_per_cq = static_cast<int>(d.workers_per_cq());
   info.callbacks_per_cq = static_cast<int>(d.callbacks_per_cq());
-  info.messages = d.messages();
-  info.write_hint = d.write_hint();
-  info.messages_note = d.messages_note();
-  info.codec = d.codec();
-  info.compression = d.compression();
-  info.channel_args.assign(d.channel_args().begin(), d.channel_args().end());
-  info.fronts.assign(d.fronts().begin(), d.fronts().end());
-  info.listening.assign(d.listening().begin(), d.listening().end());
+  info.messages = CleanName(d.messages(), kMaxTextBytes);
+  info.write_hint = CleanName(d.write_hint(), kMaxTextBytes);
+  info.messages_note = CleanName(d.messages_note(), kMaxTextBytes);
+  info.codec = CleanName(d.codec(), kMaxTextBytes);
+  info.compression = CleanName(d.compression(), kMaxTextBytes);
+  info.channel_args = CleanNames(d.channel_args());
+  info.fronts = CleanNames(d.fronts());
+  info.listening = CleanNames(d.listening());
   info.tcp_echo_port = static_cast<int>(d.tcp_echo_port());
   info.service_time_ns = d.service_time_ns();
   info.service_time_exponential = d.service_time_exponential();
   info.service_time_waits = d.service_time_waits();
   info.counts_allocations = d.counts_allocations();
   info.deadlock_detection = d.deadlock_detection();
-  info.security = d.security();
-  info.tls_min_version = d.tls_min_version();
-  info.tls_ciphers = d.tls_ciphers();
-  info.boot_id = d.boot_id();
+  info.security = CleanName(d.security(), kMaxTextBytes);
+  info.tls_min_version = CleanName(d.tls_min_version(), kMaxTextBytes);
+  info.tls_ciphers = CleanName(d.tls_ciphers(), kMaxTextBytes);
+  info.boot_id = CleanName(d.boot_id(), kMaxTextBytes);
   for (uint32_t cpu : d.cpus()) info.cpus.push_back(static_cast<int>(cpu));
-  info.cpu_model = d.cpu_model();
-  info.kernel = d.kernel();
-  info.clock_source = d.clock_source();
+  info.cpu_model = CleanName(d.cpu_model(), kMaxTextBytes);
+  info.kernel = CleanName(d.kernel(), kMaxTextBytes);
+  info.clock_source = CleanName(d.clock_source(), kMaxTextBytes);
   if (d.has_cpu_scaling_enabled()) info.cpu_scaling_enabled = d.cpu_scaling_enabled();
   return info;
 }
@@ -96,7 +111,16 @@ struct ControlClients::Server {
     if (!stub->Sample(&context, request, &answer).ok()) return std::nullopt;
     moment.answered_ns = NowNs();
     moment.sample = cqbench::FromProto(answer);
+    for (ConnectionSample& connection : moment.sample.connections) {
+      connection.congestion_control = CleanName(connection.congestion_control, kMaxTextBytes);
+    }
+    moment.boot_id = boot_id;
     if (answer.has_call_times()) {
+      const v1::CallTimes& times = answer.call_times();
+      for (const v1::Histogram* each :
+           {&times.handling(), &times.finishing(), &times.parsing(), &times.serializing()}) {
+        if (moment.refused.empty()) moment.refused = WhyImpossible(*each);
+      }
       moment.handling = cqbench::FromProto(answer.call_times().handling());
       moment.finishing = cqbench::FromProto(answer.call_times().finishing());
       moment.parsing = cqbench::FromProto(answer.call_times().parsing());
@@ -106,6 +130,7 @@ struct ControlClients::Server {
   }
 
   const std::string address;
+  std::string boot_id;  // as it said of itself
   const std::unique_ptr<v1::Control::Stub> stub;
 };
 
@@ -123,6 +148,8 @@ bool ControlClients::Connect() {
   Disconnect();  // a point that failed may not have done so
   absence_.clear();
   if (given_up_) return false;
+  const StepLimit limit("asking the control services",
+                        static_cast<Nanos>(Addresses(config_).size()) * kPatience + StepLimit::kSlack);
   std::vector<ServerInfo> described;
   const auto known = [&](const ServerInfo& info) {
     return std::any_of(described.begin(), described.end(), [&](auto& d) { return d.instance == info.instance; });
@@ -137,6 +164,13 @@ bool ControlClients::Connect() {
       return false;
     }
     ServerInfo info = FromProto(server.address, description);
+    if (const std::string why = WhyImpossible(info); !why.empty()) {
+      absence_ = absl::StrCat("server: what the control service at ", server.address, " says of itself cannot be (",
+                              why, "): its own figures are absent");
+      Disconnect();
+      return false;
+    }
+    server.boot_id = info.boot_id;
     if (known(info)) {
       connected_.pop_back();
     } else {
@@ -158,8 +192,8 @@ void ControlClients::NoAnswer(const std::string& address, const grpc::Status& st
     absence_ = absl::StrCat("server: the control service at ", address, " did not answer within ",
                             FormatDuration(kPatience), ": its own figures are absent");
   } else {
-    absence_ = absl::StrCat("server: the control service at ", address, " cannot be asked (", status.error_message(),
-                            "): its own figures are absent");
+    absence_ = absl::StrCat("server: the control service at ", address, " cannot be asked (",
+                            CleanText(status.error_message(), kMaxErrorBytes), "): its own figures are absent");
   }
   Disconnect();
 }

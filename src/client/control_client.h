@@ -24,7 +24,9 @@ struct ServerMoment {
   std::optional<Histogram> finishing;
   std::optional<Histogram> parsing;
   std::optional<Histogram> serializing;
-  Nanos asked_ns = 0;  // by the client's clock; the sample was taken in between
+  std::string boot_id;  // as it described itself
+  std::string refused;  // why these times cannot be; empty: they can
+  Nanos asked_ns = 0;   // by the client's clock; the sample was taken in between
   Nanos answered_ns = 0;
 };
 
@@ -47,8 +49,8 @@ class ControlClients {
 
   // Connects to every server and asks it to describe itself. Returns whether all of them answer; otherwise none is
   // sampled at this point. When one does not know the service there is a note about it, and none is asked again in this
-  // run; any other failure is this point's only. For every point anew, after its channels are connected: so its
-  // connections are known before these are there.
+  // run; any other failure is this point's only, a description that cannot be included. For every point anew, after its
+  // channels are connected: so its connections are known before these are there.
   bool Connect();
   // Why the last Connect() returned false, for the notes of the point; empty when notes() say it.
   const std::string& absence() const { return absence_; }

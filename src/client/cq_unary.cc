@@ -9,6 +9,8 @@
 namespace cqbench {
 namespace {
 
+constexpr absl::string_view kNoMessage = "the answer's bytes are no message";
+
 template <typename Stub>
 struct UnarySlot : CqSlot<Stub> {
   std::unique_ptr<grpc::ClientAsyncResponseReader<typename Stub::Response>> call;
@@ -34,11 +36,13 @@ class CqUnaryEngine final : public CqEngine<CqUnaryEngine<Stub>, UnarySlot<Stub>
     slot.call->Finish(&slot.responses->Next(), &slot.status, static_cast<CallSlot*>(&slot));
   }
 
-  // Record, next.
-  void OnEvent(Slot& slot, CqThread<Stub>& thread, bool /*ok: always true for the end of a call, the status tells*/) {
+  // Record, next. The status tells how the call ended; `ok` is false when it ended well with bytes that are no message.
+  void OnEvent(Slot& slot, CqThread<Stub>& thread, bool ok) {
     const Nanos done = NowNs();
     slot.gate.Leave();
-    const absl::string_view wrong = slot.stub->Check(slot.responses->Current(), this->config().message);
+    absl::string_view wrong = slot.stub->Check(slot.responses->Current(), this->config().message);
+    if (!ok) [[unlikely]]
+      wrong = kNoMessage;
     this->Next(slot, thread, done, this->RecordEnd(thread.recorder, slot, done, slot.status, wrong));
   }
 };

@@ -7,6 +7,7 @@
 #include "cqbench/environment.h"
 #include "cqbench/probe.h"
 #include "cqbench/process.h"
+#include "src/client/plausible.h"
 #include "src/method/codec_times.h"
 
 namespace cqbench {
@@ -40,7 +41,8 @@ void PointEvidence::RehearseServers() {
   if (!counting_) return;
   const Moments second = servers_->SampleAll(std::nullopt).get();
   for (size_t i = 0; i < std::min(first.size(), second.size()); ++i) {
-    control_allocations_.push_back(Between(first[i].sample, second[i].sample));
+    const bool plausible = WhyImpossible(first[i], second[i], first.size()).empty();
+    control_allocations_.push_back(plausible ? Between(first[i].sample, second[i].sample) : AllocationCounts());
   }
 }
 
@@ -127,8 +129,15 @@ void PointEvidence::CollectServers() {
     return;
   }
   for (size_t i = 0; i < end.size(); ++i) {
+    std::string why = end[i].refused.empty() ? WhyImpossible(begin[i], end[i], end.size()) : end[i].refused;
+    if (!why.empty()) {
+      samples_.servers.clear();
+      samples_.servers_absent =
+          absl::StrCat("what its control service says cannot be (", why, "): its figures are absent");
+      return;
+    }
     ProcessSamples& server = samples_.servers.emplace_back();
-    server.boot_id = servers_->servers()[i].boot_id;
+    server.boot_id = end[i].boot_id;
     // Its clock is ours only on this machine; elsewhere the sample was taken in the middle of the call, give or take.
     const bool here = server.boot_id == BootId();
     const auto taken_at = [&](const ServerMoment& moment) {

@@ -30,7 +30,11 @@ void AddEdgeFigures(absl::string_view side, const ProcessSamples& samples, Figur
 // What asking cost is not the calls'.
 ProcessSamples WithoutAsking(ProcessSamples samples) {
   if (samples.begin.allocations && samples.end.allocations) {
-    *samples.end.allocations -= samples.not_counted;
+    AllocationCounts& counted = *samples.end.allocations;
+    const AllocationCounts& asking = samples.not_counted;
+    // It is known of another time only, and there may be less in all.
+    counted -= {std::min(asking.allocations, counted.allocations), std::min(asking.bytes, counted.bytes),
+                std::min(asking.freed_elsewhere, counted.freed_elsewhere)};
   }
   return samples;
 }

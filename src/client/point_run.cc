@@ -9,6 +9,8 @@
 #include "absl/strings/str_cat.h"
 #include "cqbench/connections.h"
 #include "cqbench/environment.h"
+#include "cqbench/last_resort.h"
+#include "cqbench/machine.h"
 #include "cqbench/process.h"
 #include "cqbench/reachability.h"
 #include "cqbench/tls.h"
@@ -109,6 +111,9 @@ absl::StatusOr<ChannelPool> PointRun::MakePool(const ChannelPlan& plan) {
   WaitForOldConnections();
   if (IsHttp(config_.api)) return ChannelPool(std::vector<std::shared_ptr<grpc::Channel>>());  // the engine connects
   ForgetHandshakes();
+  // Finding out why there is no connection takes a second for each server that does not answer.
+  const Nanos asking = 2 * kNanosPerSecond * static_cast<Nanos>(config_.targets.size());
+  const StepLimit limit("connecting", config_.connect_timeout_ns + asking + StepLimit::kSlack);
   const Nanos begun = NowNs();
   const Nanos cpu = ProcessCpuNs();
   auto pool = ChannelPool::Connect(
@@ -132,6 +137,7 @@ bool PointRun::IsOfNoUse() const {
 }
 
 std::string PointRun::WhyNoConnection() const {
+  if (std::string near = NearLimit(); !near.empty()) return near;
   if (!config_.security.tls) return ExplainNoConnection(setting_.endpoints);
   const std::string why = TryTls(config_.targets, config_.security).why;
   if (!why.empty()) return why;
@@ -176,8 +182,9 @@ absl::Status PointRun::MeasureWith(const ChannelPool& pool, const ChannelPlan& p
     evidence.Report(measurement_, config_.breakdown ? engine->MeasureTimingCost() : TimingCost{}, point_);
     ReportCoresPerGbit(point_);
   } catch (const std::system_error& error) {
-    return absl::ResourceExhaustedError(
-        absl::StrCat("cannot start the threads for ", point_.load.slots, " slots: ", error.what()));
+    const std::string near = NearLimit();
+    return absl::ResourceExhaustedError(absl::StrCat("cannot start the threads for ", point_.load.slots, " slots: ",
+                                                     error.what(), near.empty() ? "" : absl::StrCat(" (", near, ")")));
   }
   if (servers) servers->Disconnect();
   return absl::OkStatus();
@@ -270,7 +277,9 @@ absl::Status PointRun::Measure(Engine& engine, PointEvidence& evidence, Nanos wa
     Phase(engine, start, open, /*measuring=*/false);
     rank_.SawOpen(NowNs());
   }
+  const Nanos slept = SleptNs();
   Phase(engine, open, open + interval, /*measuring=*/true, config_.total);
+  slept_ns_ = SleptNs() - slept;
   rank_.SawClose(NowNs());
   evidence.End(completed);
   if (counting_) CloseSoon();

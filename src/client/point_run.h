@@ -42,6 +42,8 @@ class PointRun {
   // result was made from.
   bool hopeless() const { return hopeless_; }
   const Measurement& measurement() const { return measurement_; }
+  // That the machine slept within the window.
+  Nanos slept_ns() const { return slept_ns_; }
   // A further pass over the same load, for at most a second or for --total calls, in which both ends count allocations;
   // adds their figures to `point`. Nothing of it is timed, so ranks agree on nothing.
   void CountAllocations(PointResult& point);
@@ -75,6 +77,7 @@ class PointRun {
   ProgressUpdate update_;
   PointResult point_;
   Measurement measurement_;
+  Nanos slept_ns_ = 0;
   bool hopeless_ = false;
   bool lacks_method_ = false;
   bool counting_ = false;     // allocations, and nothing else

@@ -1,10 +1,14 @@
 #include "cqbench/runner.h"
 
 #include <algorithm>
+#include <optional>
 #include <utility>
 
 #include "absl/strings/str_cat.h"
+#include "absl/strings/str_format.h"
 #include "cqbench/allocations.h"
+#include "cqbench/last_resort.h"
+#include "cqbench/machine.h"
 #include "cqbench/process.h"
 #include "cqbench/self_check.h"
 #include "cqbench/statistics.h"
@@ -18,6 +22,10 @@ namespace {
 
 // Descriptors beside connections: epoll sets, wake-up pipes, standard streams, resolver sockets, the control service.
 constexpr uint64_t kOtherDescriptors = 64;
+
+double GiB(uint64_t bytes) {
+  return static_cast<double>(bytes) / (1 << 30);
+}
 
 // Of several ranks one asks for all.
 bool AsksServers(const RunConfig& config, const Ranks* ranks) {
@@ -105,6 +113,7 @@ class Sweep {
       PointRun(setting, load, update_).CountAllocations(point);
     }
     CheckPoint(setting.config, servers_.servers(), point);
+    CheckSleep(run.slept_ns(), point);
     JudgePoint(run.measurement(), point);
     const bool hopeless = update_.point == 1 && run.hopeless();
     result_.repetitions = update_.repetition + 1;
@@ -160,11 +169,29 @@ class Sweep {
   bool over_ = false;
 };
 
+// Of all calls in flight: a request is kept until it is sent (bytes are shared by all calls), an answer until it has
+// come as a whole. Nobody knows how many of them there are at the same time, but a machine that cannot have all of them
+// is asked for more than it has.
+absl::Status CheckMemory(const RunConfig& config) {
+  if (!config.method.has_payload) return absl::OkStatus();
+  int slots = 0;
+  for (const Load& load : config.points) slots = std::max(slots, load.slots);
+  const uint64_t request = config.messages == MessageHolder::kBytes ? 0 : config.message.request_bytes;
+  const uint64_t needed = static_cast<uint64_t>(slots) * (request + config.message.response_bytes);
+  const MemoryLeft left = FindMemoryLeft();
+  if (needed <= left.bytes) return absl::OkStatus();
+  return absl::ResourceExhaustedError(absl::StrFormat(
+      "too little memory: the payload of %d calls in flight is %.1f GiB, %.1f GiB are left (%s); ask for fewer "
+      "(--inflight, --max-inflight) or smaller ones",
+      slots, GiB(needed), GiB(left.bytes), left.limit));
+}
+
 }  // namespace
 
 absl::StatusOr<std::vector<Endpoint>> CheckRunnable(const RunConfig& config) {
   auto endpoints = ResolveTargets(config.targets);
   if (!endpoints.ok()) return endpoints.status();
+  if (const absl::Status enough = CheckMemory(config); !enough.ok()) return enough;
   size_t connections = 0;
   for (const Load& load : config.points) {
     const ChannelPlan plan = PlanChannels(config.policy, load.slots, static_cast<int>(config.targets.size()));
@@ -180,7 +207,10 @@ absl::StatusOr<std::vector<Endpoint>> CheckRunnable(const RunConfig& config) {
 
 SweepResult RunSweep(const RunConfig& config, const std::vector<Endpoint>& endpoints, const RunGoals& goals,
                      Interrupt& interrupt, const RunObserver& observer, Ranks* ranks) {
-  return Sweep(config, endpoints, goals, interrupt, observer, ranks).Run();
+  std::optional<StepLimit> starting(std::in_place, "starting gRPC", config.connect_timeout_ns + StepLimit::kSlack);
+  Sweep sweep(config, endpoints, goals, interrupt, observer, ranks);
+  starting.reset();
+  return sweep.Run();
 }
 
 }  // namespace cqbench

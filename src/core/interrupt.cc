@@ -9,11 +9,17 @@
 namespace cqbench {
 namespace {
 
+// A terminal that goes away says so with SIGHUP; under nohup that is to be ignored.
 sigset_t StopSignals() {
+  static const bool ignores_hangup = [] {
+    struct sigaction action {};
+    return sigaction(SIGHUP, nullptr, &action) == 0 && action.sa_handler == SIG_IGN;
+  }();
   sigset_t set;
   sigemptyset(&set);
   sigaddset(&set, SIGINT);
   sigaddset(&set, SIGTERM);
+  if (!ignores_hangup) sigaddset(&set, SIGHUP);
   return set;
 }
 
@@ -22,6 +28,9 @@ sigset_t StopSignals() {
 Interrupt::Interrupt() {
   const sigset_t set = StopSignals();
   pthread_sigmask(SIG_BLOCK, &set, nullptr);
+  // A reader that goes away, and a limit on the size of files, are errors of the write that meets them.
+  std::signal(SIGPIPE, SIG_IGN);
+  std::signal(SIGXFSZ, SIG_IGN);
 }
 
 bool Interrupt::SleepUntil(Nanos deadline) {

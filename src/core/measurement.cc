@@ -5,18 +5,13 @@
 #include <new>
 #include <numeric>
 
+#include "src/core/clean_text.h"
+
 namespace cqbench {
 namespace {
 
-// Messages come from the network: what a terminal would act on is replaced, and what is long is cut.
-std::string OneLine(absl::string_view message) {
-  constexpr size_t kMaxLength = 300;
-  std::string line(message.substr(0, kMaxLength));
-  for (char& c : line) {
-    if (static_cast<unsigned char>(c) < ' ' || c == '\x7f') c = ' ';
-  }
-  return line;
-}
+// Messages come from the network.
+constexpr size_t kMaxMessageBytes = 300;
 
 template <typename T>
 void MergeOptional(std::unique_ptr<T>& into, const std::unique_ptr<T>& from) {
@@ -39,7 +34,7 @@ absl::string_view OutcomeName(int code) {
 
 void Failures::Add(int code, absl::string_view message) {
   const size_t i = OutcomeIndex(code);
-  if (count[i]++ == 0) first_message[i] = OneLine(message);
+  if (count[i]++ == 0) first_message[i] = CleanText(message, kMaxMessageBytes);
 }
 
 void Failures::Merge(const Failures& other) {

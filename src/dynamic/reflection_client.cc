@@ -14,6 +14,7 @@
 #include "src/channel/channel_pool.h"
 #include "src/channel/credentials.h"
 #include "src/channel/poll.h"
+#include "src/core/clean_text.h"
 
 namespace cqbench {
 namespace {
@@ -22,6 +23,7 @@ using reflection::ReflectionRequest;
 using reflection::ReflectionResponse;
 
 constexpr size_t kMaxFiles = 10'000;
+constexpr size_t kMaxErrorBytes = 300;
 
 // One stream of questions and answers.
 class Conversation {
@@ -59,7 +61,7 @@ class Conversation {
     const grpc::Status status = Finish();
     if (status.error_code() == grpc::StatusCode::UNIMPLEMENTED) return absl::UnimplementedError("");
     if (status.ok()) return absl::UnavailableError("reflection: the server ended the stream");
-    return absl::UnavailableError(absl::StrCat("reflection: ", status.error_message()));
+    return absl::UnavailableError(absl::StrCat("reflection: ", CleanText(status.error_message(), kMaxErrorBytes)));
   }
 
  private:
@@ -89,7 +91,8 @@ absl::Status NoSuchServiceOf(Conversation& server, const std::string& service) {
   ReflectionResponse response;
   if (!server.Ask(request, response)) return server.Why();
   std::vector<std::string> names;
-  for (const auto& each : response.list_services_response().service()) names.push_back(each.name());
+  for (const auto& each : response.list_services_response().service())
+    names.push_back(CleanName(each.name(), kMaxErrorBytes));
   return NoSuchService(service, names);
 }
 
@@ -142,7 +145,9 @@ absl::StatusOr<std::shared_ptr<const Descriptors>> Fetch(Conversation& server, c
 
 absl::StatusOr<std::shared_ptr<const Descriptors>> ReflectService(const RunConfig& config, const std::string& service) {
   const std::string target = config.targets.front().ToString();
-  const auto channel = grpc::CreateCustomChannel(target, ClientCredentials(config.security), ChannelArguments(config));
+  grpc::ChannelArguments arguments = ChannelArguments(config);
+  arguments.SetInt(GRPC_ARG_ENABLE_RETRIES, 0);  // 1.51.1 aborts on trailers without a status
+  const auto channel = grpc::CreateCustomChannel(target, ClientCredentials(config.security), arguments);
   const Nanos deadline = NowNs() + config.connect_timeout_ns;
   for (const absl::string_view version : {"v1", "v1alpha"}) {
     Conversation server(channel, config, version, deadline);

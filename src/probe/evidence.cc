@@ -88,7 +88,7 @@ double BusyOnAllowedCpus(const Sample& begin, const Sample& end) {
   double busy = 0;
   for (const CpuSample& cpu : end.cpus) {
     const auto found = before.find(cpu.cpu);
-    if (found != before.end()) busy += Difference(found->second, cpu.busy_ns);
+    if (found != before.end()) busy += std::max(Difference(found->second, cpu.busy_ns), 0.0);  // it may go back a tick
   }
   return busy;
 }

@@ -189,6 +189,12 @@ void CheckPoint(const RunConfig& config, const std::vector<ServerInfo>& servers,
   PointCheck(point, config, servers).Run();
 }
 
+void CheckSleep(Nanos slept_ns, PointResult& point) {
+  if (slept_ns < kSlept) return;
+  point.suspect.push_back(
+      {kSuspended, absl::StrFormat("the machine slept for %.1f s within the window", ToSeconds(slept_ns))});
+}
+
 std::vector<Finding> CheckSetting(const RunContext& context, const std::vector<int>& client_cpus,
                                   const std::vector<ServerInfo>& servers) {
   std::vector<Finding> doubts;

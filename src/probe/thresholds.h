@@ -64,6 +64,10 @@ inline constexpr double kBacklogShare = 0.01;
 inline constexpr double kBacklogChance = 3;  // x sqrt(n)
 inline constexpr double kBacklogRatio = 1.2;
 
+// By which CLOCK_BOOTTIME gained on CLOCK_MONOTONIC, which it does only while the machine sleeps: both are read
+// microseconds apart, and a thread that waits for a CPU in between three times must wait for long.
+inline constexpr Nanos kSlept = 100 * kNanosPerMilli;
+
 // In-flight calls against throughput x mean latency.
 inline constexpr double kLittleShare = 0.05;
 inline constexpr uint64_t kCallsForLittle = 100;  // of fewer, the longest may be across an edge and not known

@@ -18,6 +18,8 @@
 namespace cqbench {
 namespace {
 
+constexpr uint32_t kMostMessageBytes = 1u << 30;
+
 // What was typed; RunConfig is what it means.
 struct Typed {
   std::string host = "localhost";
@@ -28,6 +30,7 @@ struct Typed {
   bool local_pool = false;
   bool async = false;
   bool async_callback = false;
+  uint32_t max_message_bytes = 0;
   int max_channels = 0;
   int max_async_clients = 0;
 };
@@ -124,6 +127,12 @@ class ClientFlags {
                               "bound on the channels of policies with a channel per slot");
     AddDeadlockDetection(app_, options_.deadlock_detection);
     channel_args_ = AddChannelArgs(app_, options_.run.channel_args);
+    const auto parse_bytes = [](const std::string& text) { return ParseBytes(text, kMostMessageBytes); };
+    max_message_bytes_ =
+        AddParsed(app_, "--max-message-bytes", typed_.max_message_bytes, parse_bytes,
+                  "the longest answer that is taken; a longer one fails its call with RESOURCE_EXHAUSTED (default: "
+                  "64MiB where answers have a payload or the method is your own, elsewhere gRPC's 4MiB)")
+            ->type_name("BYTES");
     service_config_ = AddParsed(app_, "--service-config", options_.run.service_config, ReadServiceConfig,
                                 "gRPC service config: JSON, or @FILE")
                           ->type_name("JSON|@FILE");
@@ -215,12 +224,22 @@ class ClientFlags {
     if (max_async_clients_->count() > 0 && (run.api == ClientApi::kSync || IsHttp(run.api))) {
       BadCombination("--max-async-clients", "needs --async or --async-callback");
     }
-    for (const CLI::Option* option : {channel_args_, service_config_, wait_for_ready_}) {
+    for (const CLI::Option* option : {channel_args_, service_config_, max_message_bytes_, wait_for_ready_}) {
       if (option->count() == 0 || !IsHttp(run.api)) continue;
       BadCombination(option->get_name(), absl::StrCat("is gRPC's, not for --api ", api));
     }
+    if (max_message_bytes_->count() > 0) LimitMessages();
     if (run.security.tls && IsHttp(run.api)) BadCombination("--tls", absl::StrCat("is gRPC's, not for --api ", api));
     if (cq && threads_->count() == 0) run.threads = typed_.max_async_clients;
+  }
+
+  void LimitMessages() {
+    constexpr char kArgument[] = "grpc.max_receive_message_length";
+    auto& arguments = options_.run.channel_args;
+    if (std::any_of(arguments.begin(), arguments.end(), [&](auto& arg) { return arg.key == kArgument; })) {
+      BadCombination("--max-message-bytes", absl::StrCat("not together with --channel-arg ", kArgument));
+    }
+    arguments.push_back({kArgument, static_cast<int>(typed_.max_message_bytes)});
   }
 
   // How much memory slices may take.
@@ -294,7 +313,7 @@ class ClientFlags {
   std::optional<ClientWireFlags> wire_;
   std::optional<EvidenceFlags> evidence_;
   std::optional<AllocationFlags> allocations_;
-  CLI::Option *channel_args_, *service_config_, *wait_for_ready_, *slice_;
+  CLI::Option *channel_args_, *service_config_, *max_message_bytes_, *wait_for_ready_, *slice_;
   CLI::Option *api_, *threads_, *max_async_clients_, *policy_, *max_channels_, *max_error_rate_, *format_;
 };
 

@@ -1,9 +1,11 @@
 #include "src/tools/client_program.h"
 
 #include <algorithm>
+#include <cerrno>
 #include <csignal>
 #include <cstdio>
 #include <cstdlib>
+#include <cstring>
 #include <memory>
 #include <string>
 #include <utility>
@@ -13,6 +15,7 @@
 #include "cqbench/connections.h"
 #include "cqbench/environment.h"
 #include "cqbench/interrupt.h"
+#include "cqbench/last_resort.h"
 #include "cqbench/process.h"
 #include "cqbench/reachability.h"
 #include "cqbench/reporter.h"
@@ -234,8 +237,9 @@ class Client {
                                    GrpcVersion()),
                       kExitUsage);
     }
-    // gRPC would log each handshake that fails, in OpenSSL's words, beside the line that says why.
-    if (options_.run.security.tls) setenv("GRPC_VERBOSITY", "NONE", /*overwrite=*/0);
+    // gRPC would log each handshake that fails, in OpenSSL's words, beside the line that says why; and each header that
+    // it cannot read, with the server's bytes as they are, which a terminal would act on.
+    setenv("GRPC_VERBOSITY", "NONE", /*overwrite=*/0);
     if (const absl::Status begun = BeginTls(options_.run.security); !begun.ok()) {
       return Complain(begun.message(), absl::IsInvalidArgument(begun) ? kExitUsage : kExitFailure);
     }
@@ -249,7 +253,10 @@ class Client {
       return Complain(absl::StrCat("--control: ", control.status().message()), kExitUsage);
     }
     if (!options_.call.method.empty()) {
-      const auto facts = ResolveCall(options_.call, options_.run);
+      const auto facts = [this] {
+        const StepLimit limit("asking for the method", 2 * options_.run.connect_timeout_ns + StepLimit::kSlack);
+        return ResolveCall(options_.call, options_.run);
+      }();
       const absl::Status& why = facts.status();
       const bool typed_wrong = absl::IsNotFound(why) || absl::IsInvalidArgument(why);
       if (!facts.ok()) {
@@ -293,6 +300,11 @@ class Client {
     };
     if (!options_.output.empty() || !options_.ranks.rendezvous.empty()) {
       observer.on_point = [&](const SweepResult& sweep) { complain_once(Save(sweep)); };
+    } else if (ranks_ == nullptr) {
+      observer.on_point = [&](const SweepResult& sweep) {
+        TakePart(sweep);
+        SayAtLastResort(ForStandardOutput(options_, result_));
+      };
     }
     if (ranks_ != nullptr) {
       observer.on_measurement = [&](const PointResult& point, const Measurement& measurement) {
@@ -303,11 +315,15 @@ class Client {
     return RunSweep(options_.run, endpoints, options_.goals, interrupt, observer, ranks_);
   }
 
-  // What is there by now, in case that the run does not come to its end.
-  absl::Status Save(const SweepResult& sweep) {
+  void TakePart(const SweepResult& sweep) {
     Take(sweep, result_);
     CheckRun();
     result_.partial = true;
+  }
+
+  // What is there by now, in case that the run does not come to its end.
+  absl::Status Save(const SweepResult& sweep) {
+    TakePart(sweep);
     absl::Status saved = SaveOutput();
     if (!options_.ranks.rendezvous.empty()) {
       const absl::Status replaced = rank_file_.Replace(FormatJson(result_));
@@ -334,17 +350,26 @@ class Client {
     const bool measured = std::any_of(shown.points.begin(), shown.points.end(),
                                       [](const PointResult& p) { return p.completed > 0 || p.Failed() > 0; });
     const bool table = options_.format == Format::kTable || !options_.output.empty();
-    if ((measured || !table) && !quiet_) std::fputs(ForStandardOutput(options_, shown).c_str(), stdout);
     bool written = true;
+    bool lost = false;
     if (!options_.output.empty()) {
       const absl::Status committed = output_.Commit(FormatResult(shown, options_.format));
-      if (!committed.ok()) written = Complain(absl::StrCat("--output: ", committed.message()), 0) != 0;
+      lost = !committed.ok();
+      if (lost) Complain(absl::StrCat("--output: ", committed.message(), ": the result is on standard output"), 0);
     }
     if (!options_.ranks.rendezvous.empty()) {
       const absl::Status committed = rank_file_.Commit(FormatJson(result_));
       if (!committed.ok()) written = Complain(absl::StrCat("--rendezvous: ", committed.message()), 0) != 0;
     }
-    if (std::fflush(stdout) != 0) written = Complain("cannot write to standard output", 0) != 0;
+    if (lost) {
+      written = false;
+      std::fputs(FormatResult(shown, options_.format).c_str(), stdout);
+    } else if ((measured || !table) && !quiet_) {
+      std::fputs(ForStandardOutput(options_, shown).c_str(), stdout);
+    }
+    if (std::fflush(stdout) != 0 || std::ferror(stdout) != 0) {
+      written = Complain(absl::StrCat("cannot write to standard output: ", std::strerror(errno)), 0) != 0;
+    }
     return written;
   }
 
@@ -374,6 +399,8 @@ int RunClientProgram(int argc, const char* const* argv, Interrupt& interrupt, Ra
   for (const std::string& note : parsed.options->notes) {
     if (!quiet) Complain(note, 0);
   }
+  if (const absl::Status enough = CheckThreadsAndMemory(); !enough.ok())
+    return Complain(enough.message(), kExitFailure);
   SetDeadlockDetection(parsed.options->deadlock_detection);
   WarnOfUnknownChannelArgs("grpc_ping_client", parsed.options->run.channel_args);
   if (launched) return Client(argc, argv, *parsed.options, launched, quiet).Run(interrupt);

@@ -5,6 +5,7 @@
 #include <csignal>
 
 #include "cqbench/interrupt.h"
+#include "cqbench/last_resort.h"
 #include "src/ranks/mpi_ranks.h"
 #include "src/tools/client_program.h"
 
@@ -26,6 +27,7 @@ void TakeSigusr1() {
 }  // namespace
 
 int main(int argc, char** argv) {
+  cqbench::InstallLastResort("grpc_ping_client");
   cqbench::Interrupt interrupt;  // before MPI and gRPC start threads
   TakeSigusr1();
   int provided = 0;

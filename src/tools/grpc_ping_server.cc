@@ -8,6 +8,7 @@
 #include "cqbench/connections.h"
 #include "cqbench/gateway.h"
 #include "cqbench/interrupt.h"
+#include "cqbench/last_resort.h"
 #include "cqbench/process.h"
 #include "cqbench/reporter.h"
 #include "cqbench/server.h"
@@ -98,6 +99,8 @@ int Main(int argc, const char* const* argv) {
     }
     config.stand_in = *std::move(stand_in);
   }
+  if (const absl::Status enough = CheckThreadsAndMemory(); !enough.ok())
+    return Complain(enough.message(), kExitFailure);
   if (const absl::Status begun = BeginTls(config.security); !begun.ok()) {
     return Complain(begun.message(), absl::IsInvalidArgument(begun) ? kExitUsage : kExitFailure);
   }
@@ -155,5 +158,6 @@ int Main(int argc, const char* const* argv) {
 }  // namespace cqbench
 
 int main(int argc, char** argv) {
+  cqbench::InstallLastResort("grpc_ping_server");
   return cqbench::Main(argc, argv);
 }

@@ -10,6 +10,7 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
+#include "cqbench/last_resort.h"
 
 namespace cqbench {
 namespace {
@@ -67,9 +68,11 @@ absl::Status OutputFile::Open(const std::string& path) {
 
 absl::Status OutputFile::Replace(absl::string_view text) {
   if (beside_.empty()) return absl::OkStatus();
-  if (WriteNew(beside_, text) && rename(beside_.c_str(), path_.c_str()) == 0) return absl::OkStatus();
-  const absl::Status why = CannotWrite(path_);
-  unlink(beside_.c_str());
+  RemoveAtLastResort(beside_);
+  const bool replaced = WriteNew(beside_, text) && rename(beside_.c_str(), path_.c_str()) == 0;
+  const absl::Status why = replaced ? absl::OkStatus() : CannotWrite(path_);
+  if (!replaced) unlink(beside_.c_str());
+  RemoveAtLastResort("");
   return why;
 }
 

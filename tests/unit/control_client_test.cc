@@ -27,6 +27,7 @@ class SlowControl final : public control::v1::Control::Service {
     while (slow && !context->IsCancelled()) std::this_thread::sleep_for(std::chrono::milliseconds(5));
     answer->set_instance(7);
     answer->set_api("cq");
+    answer->set_build_type("release");
     answer->set_messages("arena");
     return grpc::Status::OK;
   }

@@ -1,0 +1,260 @@
+#include "src/client/plausible.h"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <cstdlib>
+#include <initializer_list>
+#include <map>
+#include <set>
+#include <vector>
+
+#include "absl/strings/str_cat.h"
+
+namespace cqbench {
+namespace {
+
+// Of machines and programs, with much to spare. A list is gone through for each of its elements.
+constexpr size_t kMostCpus = 8192;
+constexpr int kCpuNumbers = 100'000;  // server_sum.cc numbers a second machine's from here on
+constexpr size_t kMostThreads = 200'000;
+constexpr int kThreadIds = 1 << 24;  // the kernel's limit is 2^22
+constexpr size_t kMostConnections = 200'000;
+constexpr size_t kMostTexts = 1'000;
+constexpr int kMostPerQueue = 100'000;  // --callbacks-per-cq
+constexpr size_t kMostQueues = 1024;    // --num-cqs
+constexpr double kMostRss = 1e15;
+constexpr double kMostPosted = 1e12;
+constexpr Nanos kMostRtt = 3600 * kNanosPerSecond;
+constexpr uint64_t kMostTimes = uint64_t{1} << 53;  // of a histogram, in all
+// In a second: whatever is counted, and bytes.
+constexpr double kMostEvents = 1e10;
+constexpr double kMostBytes = 1e13;
+// Clocks of two machines do not run alike, and the kernel counts in ticks, some of which are known to go back.
+constexpr double kClockShare = 0.01;
+constexpr double kTicksShare = 0.25;
+constexpr auto kSlack = static_cast<double>(100 * kNanosPerMilli);
+
+using Words = std::initializer_list<absl::string_view>;
+
+bool IsOneOf(const std::string& word, Words words) {
+  return std::find(words.begin(), words.end(), word) != words.end();
+}
+
+// What differs between the samples of one server.
+class Pair {
+ public:
+  Pair(const ServerMoment& begin, const ServerMoment& end, size_t servers)
+      : begin_(begin.sample),
+        end_(end.sample),
+        least_(static_cast<double>(end.asked_ns - begin.answered_ns)),
+        most_(static_cast<double>(end.answered_ns - begin.asked_ns)),
+        largest_(static_cast<double>(INT64_MAX / 2) / static_cast<double>(servers)) {}
+
+  std::string Why() {
+    CheckSizes();
+    if (why_.empty()) CheckTime();
+    if (why_.empty()) CheckProcess();
+    if (why_.empty()) CheckThreads();
+    if (why_.empty()) CheckCpus();
+    if (why_.empty()) CheckConnections();
+    if (why_.empty()) CheckMessages();
+    return why_;
+  }
+
+ private:
+  template <typename... Parts>
+  void Refuse(const Parts&... parts) {
+    if (why_.empty()) why_ = absl::StrCat(parts...);
+  }
+
+  // A running total: from 0 on, not back, and not by more than `most`.
+  template <typename T>
+  void Total(absl::string_view name, T from, T to, double most) {
+    const auto a = static_cast<double>(from), b = static_cast<double>(to);
+    if (a < 0 || b < 0 || a > largest_ || b > largest_) {
+      Refuse(name, " are ", a < 0 || a > largest_ ? a : b);
+    } else if (b < a) {
+      Refuse(name, " went back from ", a, " to ", b);
+    } else if (b - a > most) {
+      Refuse(name, " grew by ", b - a, " in ", most_ / kNanosPerSecond, " s");
+    }
+  }
+  double InAll(double per_second) const { return per_second * (most_ + kSlack) / kNanosPerSecond; }
+  double OfCpus(double cpus) const { return cpus * (most_ * (1 + kTicksShare) + kSlack); }
+
+  void CheckSizes() {
+    for (const Sample* sample : {&begin_, &end_}) {
+      if (sample->threads.size() > kMostThreads) Refuse("it has ", sample->threads.size(), " threads");
+      if (sample->cpus.size() > kMostCpus) Refuse("it has ", sample->cpus.size(), " CPUs");
+      if (sample->connections.size() > kMostConnections) Refuse("it has ", sample->connections.size(), " connections");
+      if (sample->messages_per_queue.size() > kMostQueues)
+        Refuse("it has ", sample->messages_per_queue.size(), " queues");
+      if (sample->unix_connections < 0) Refuse("it has ", sample->unix_connections, " connections");
+      const auto posted = static_cast<double>(sample->posted_requests.value_or(0));
+      if (posted < 0 || posted > kMostPosted) Refuse("it has posted ", posted, " requests");
+    }
+  }
+
+  // Both samples were taken while we waited for them.
+  void CheckTime() {
+    const auto apart = static_cast<double>(end_.taken_at_ns) - static_cast<double>(begin_.taken_at_ns);
+    const double slack = most_ * kClockShare + kSlack;
+    if (begin_.taken_at_ns < 0 || end_.taken_at_ns < 0) Refuse("it took a sample at a time below 0");
+    if (apart < least_ - slack || apart > most_ + slack) {
+      Refuse("by its clock its samples are ", apart / kNanosPerSecond, " s apart, by this one ",
+             least_ / kNanosPerSecond, " to ", most_ / kNanosPerSecond);
+    }
+  }
+
+  void CheckProcess() {
+    const ProcessSample &a = begin_.process, &b = end_.process;
+    // An empty list says that it does not know.
+    const size_t listed = std::max(begin_.cpus.size(), end_.cpus.size());
+    const double cpus = OfCpus(static_cast<double>(listed == 0 ? kMostCpus : listed));
+    Total("nanoseconds of CPU in programs", a.user_ns, b.user_ns, cpus);
+    Total("nanoseconds of CPU in the kernel", a.system_ns, b.system_ns, cpus);
+    Total("context switches", a.voluntary_switches, b.voluntary_switches, InAll(kMostEvents));
+    Total("involuntary context switches", a.involuntary_switches, b.involuntary_switches, InAll(kMostEvents));
+    Total("page faults", a.minor_faults, b.minor_faults, InAll(kMostEvents));
+    Total("major page faults", a.major_faults, b.major_faults, InAll(kMostEvents));
+    for (const uint64_t bytes : {a.rss_bytes, b.rss_bytes, a.peak_rss_bytes, b.peak_rss_bytes}) {
+      if (static_cast<double>(bytes) > kMostRss) Refuse("it has ", bytes, " bytes of memory");
+    }
+  }
+
+  void CheckThreads() {
+    const std::map<int, const ThreadSample*> before = ById(begin_.threads, "thread", kThreadIds, &ThreadSample::id);
+    for (const auto& [id, thread] : ById(end_.threads, "thread", kThreadIds, &ThreadSample::id)) {
+      const auto found = before.find(id);
+      const Nanos from = found == before.end() ? 0 : found->second->cpu_ns;
+      Total("a thread's nanoseconds of CPU", from, thread->cpu_ns, OfCpus(1));
+    }
+  }
+
+  void CheckCpus() {
+    const std::map<int, const CpuSample*> before = ById(begin_.cpus, "CPU", kCpuNumbers, &CpuSample::cpu);
+    for (const auto& [id, cpu] : ById(end_.cpus, "CPU", kCpuNumbers, &CpuSample::cpu)) {
+      const auto found = before.find(id);
+      if (found == before.end()) continue;
+      for (const auto part : {&CpuSample::busy_ns, &CpuSample::idle_ns, &CpuSample::softirq_ns, &CpuSample::steal_ns}) {
+        const Nanos from = found->second->*part, to = cpu->*part;
+        const bool a_tick = from > to && static_cast<double>(from) - static_cast<double>(to) < kSlack;
+        Total("a CPU's nanoseconds", a_tick ? to : from, to, OfCpus(1));
+      }
+    }
+  }
+
+  template <typename T>
+  std::map<int, const T*> ById(const std::vector<T>& list, absl::string_view what, int ids, int T::*id) {
+    std::map<int, const T*> by_id;
+    for (const T& each : list) {
+      if (each.*id < 0 || each.*id >= ids) Refuse("it has a ", what, " ", each.*id);
+      if (!by_id.emplace(each.*id, &each).second) Refuse("it has ", what, " ", each.*id, " twice");
+    }
+    return by_id;
+  }
+
+  void CheckConnections() {
+    const auto before = ConnectionsOf(begin_);
+    for (const auto& [id, c] : ConnectionsOf(end_)) {
+      for (const Nanos rtt : {c->rtt_smoothed_ns, c->rtt_min_ns}) {
+        if (rtt < 0 || rtt > kMostRtt) Refuse("a connection's round trip takes ", rtt, " ns");
+      }
+      const auto found = before.find(id);
+      if (found == before.end()) continue;
+      const ConnectionSample& a = *found->second;
+      Total("a connection's busy nanoseconds", a.busy_ns, c->busy_ns, InAll(kMostEvents));
+      Total("a connection's segments", a.segments_sent, c->segments_sent, InAll(kMostEvents));
+      Total("a connection's segments received", a.segments_received, c->segments_received, InAll(kMostEvents));
+      Total("a connection's bytes", a.bytes_sent, c->bytes_sent, InAll(kMostBytes));
+      Total("a connection's bytes received", a.bytes_received, c->bytes_received, InAll(kMostBytes));
+      Total("a connection's retransmissions", a.retransmissions, c->retransmissions, InAll(kMostEvents));
+    }
+  }
+
+  // Their own times are within the sample's.
+  std::map<uint64_t, const ConnectionSample*> ConnectionsOf(const Sample& sample) {
+    std::map<uint64_t, const ConnectionSample*> by_id;
+    for (const ConnectionSample& c : sample.connections) {
+      if (!by_id.emplace(c.id, &c).second) Refuse("it has a connection twice");
+      const double off = static_cast<double>(c.taken_at_ns) - static_cast<double>(sample.taken_at_ns);
+      if (std::abs(off) > most_ + kSlack) Refuse("it looked at a connection ", off, " ns after its sample");
+    }
+    return by_id;
+  }
+
+  void CheckMessages() {
+    Total("messages", begin_.messages, end_.messages, InAll(kMostEvents));
+    const size_t queues = end_.messages_per_queue.size();
+    for (size_t i = 0; queues == begin_.messages_per_queue.size() && i < queues; ++i) {
+      Total("messages of a queue", begin_.messages_per_queue[i], end_.messages_per_queue[i], InAll(kMostEvents));
+    }
+    if (!begin_.allocations || !end_.allocations) return;
+    const AllocationCounts &a = *begin_.allocations, &b = *end_.allocations;
+    Total("allocations", a.allocations, b.allocations, InAll(kMostEvents));
+    Total("allocated bytes", a.bytes, b.bytes, InAll(kMostBytes));
+    Total("frees elsewhere", a.freed_elsewhere, b.freed_elsewhere, InAll(kMostEvents));
+  }
+
+  const Sample& begin_;
+  const Sample& end_;
+  const double least_;    // ns between the samples, by the client's clock
+  const double most_;     // ns
+  const double largest_;  // of any total, for sums to fit
+  std::string why_;
+};
+
+}  // namespace
+
+std::string WhyImpossible(const ServerInfo& info) {
+  const auto unknown = [](absl::string_view what, const std::string& word) {
+    return absl::StrCat("its ", what, " is '", word, "'");
+  };
+  if (!IsOneOf(info.build_type, {"release", "debug", "asan", "tsan"})) return unknown("build type", info.build_type);
+  if (!IsOneOf(info.api, {"cq", "callback", "sync", "generic"})) return unknown("API", info.api);
+  if (!IsOneOf(info.poll, {"", "block", "spin"})) return unknown("way to poll", info.poll);
+  if (!IsOneOf(info.messages, {"", "fresh", "reused", "arena", "bytes"})) return unknown("holder", info.messages);
+  if (!IsOneOf(info.write_hint, {"", "none", "buffer"})) return unknown("write hint", info.write_hint);
+  if (!IsOneOf(info.codec, {"", "protobuf", "pooled"})) return unknown("codec", info.codec);
+  if (!IsOneOf(info.compression, {"", "none", "deflate", "gzip"})) return unknown("compression", info.compression);
+  if (!IsOneOf(info.security, {"", "tls", "mutual-tls"})) return unknown("security", info.security);
+  if (!IsOneOf(info.tls_min_version, {"", "1.2", "1.3"})) return unknown("version of TLS", info.tls_min_version);
+  constexpr char kCipherLetters[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_:-";
+  if (info.tls_ciphers.find_first_not_of(kCipherLetters) != std::string::npos) {
+    return unknown("list of ciphers", info.tls_ciphers);
+  }
+  for (const int number : {info.num_cqs, info.workers_per_cq, info.callbacks_per_cq}) {
+    if (number < 0 || number > kMostPerQueue)
+      return absl::StrCat("it has ", number, " queues, or threads, or requests");
+  }
+  if (info.tcp_echo_port < 0 || info.tcp_echo_port > 65535) return absl::StrCat("its port is ", info.tcp_echo_port);
+  if (info.service_time_ns < 0 || info.service_time_ns > kMostRtt) {
+    return absl::StrCat("its service time is ", info.service_time_ns, " ns");
+  }
+  for (const auto* texts : {&info.channel_args, &info.listening, &info.fronts}) {
+    if (texts->size() > kMostTexts) return absl::StrCat("it has ", texts->size(), " arguments or addresses");
+  }
+  const std::set<int> cpus(info.cpus.begin(), info.cpus.end());
+  const bool in_range = cpus.empty() || (*cpus.begin() >= 0 && *cpus.rbegin() < kCpuNumbers);
+  if (cpus.size() < info.cpus.size() || !in_range || cpus.size() > kMostCpus) return "its CPUs cannot be";
+  return "";
+}
+
+std::string WhyImpossible(const control::v1::Histogram& histogram) {
+  uint64_t total = 0;
+  for (const uint64_t count : histogram.count()) {
+    if (count > kMostTimes || (total += count) > kMostTimes) return "it has timed more calls than can be counted";
+  }
+  const auto& values = histogram.value_ns();
+  if (std::any_of(values.begin(), values.end(), [](int64_t value) { return value < 0; })) {
+    return "a call of its took less than no time";
+  }
+  return "";
+}
+
+std::string WhyImpossible(const ServerMoment& begin, const ServerMoment& end, size_t servers) {
+  return Pair(begin, end, servers).Why();
+}
+
+}  // namespace cqbench

@@ -1,0 +1,25 @@
+// Whether what a server says of itself can be: it may be anybody's, and what it says goes into results.
+#pragma once
+
+#include <cstddef>
+#include <string>
+
+#include "cqbench/proto/control.pb.h"
+#include "cqbench/result.h"
+#include "src/client/control_client.h"
+
+namespace cqbench {
+
+// Each returns why it cannot be, for people ("its messages went back"); empty: it can. Text in it is clean. What no
+// machine does is refused, not what is merely odd: limits are far from what was ever measured.
+
+// Words are those of the schema, numbers within what the server's flags take.
+std::string WhyImpossible(const ServerInfo& info);
+
+// As it came, before it is decoded: sums of counts that do not fit into a number.
+std::string WhyImpossible(const control::v1::Histogram& histogram);
+
+// Samples of one server, the first taken before the second. `servers`: of how many the totals will be added up.
+std::string WhyImpossible(const ServerMoment& begin, const ServerMoment& end, size_t servers);
+
+}  // namespace cqbench

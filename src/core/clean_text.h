@@ -1,0 +1,19 @@
+// Text that came from another process or machine, made fit for a terminal, a table, a page and a file.
+#pragma once
+
+#include <cstddef>
+#include <string>
+
+#include "absl/strings/string_view.h"
+
+namespace cqbench {
+
+// What a terminal or an editor would act on is replaced: control characters (of either set, line ends among them) by a
+// blank; marks that turn the direction of writing, and bytes that are no UTF-8, by U+FFFD. What is longer than
+// `max_bytes` ends in "..." within them. `max_bytes` is at least 8.
+std::string CleanText(absl::string_view text, size_t max_bytes);
+
+// For names, versions and addresses, in which there is no markup: '<' and '>' are replaced by '?', too.
+std::string CleanName(absl::string_view text, size_t max_bytes);
+
+}  // namespace cqbench

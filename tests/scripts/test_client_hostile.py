@@ -1,0 +1,176 @@
+"""The client against a server of raw HTTP/2 frames that does what no server should: it lives, and the point says so."""
+
+from __future__ import annotations
+
+import json
+import os
+import resource
+import struct
+import subprocess
+import zlib
+from collections.abc import Callable
+from dataclasses import dataclass
+from dataclasses import field as made
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hostile_server import (
+    BEGIN,
+    CONTINUATION,
+    DATA,
+    END_HEADERS,
+    END_STREAM,
+    GOAWAY,
+    HEADERS,
+    OK,
+    PING,
+    RESET,
+    SETTINGS,
+    WINDOW,
+    Behaviour,
+    HostileServer,
+    Send,
+    answer,
+    field,
+    frame,
+    message,
+)
+from jsonschema import Draft202012Validator
+
+ROOT = Path(__file__).parents[2]
+SCHEMA = json.loads((ROOT / "scripts/cqbench/files/result.schema.json").read_text())
+CLIENT = Path(os.environ.get("CQBENCH_BIN_DIR", ROOT / "build/release/bin")) / "grpc_ping_client"
+FLAGS = "--api cq --inflight 4 --warmup 0.05 --interval 0.4 --deadline 1 --connect-timeout 5 --format json"
+MANY = field("x", b"a" * 100) * 100  # headers, 11 KB of them
+
+
+def once(parts: Callable[[int], bytes]) -> Behaviour:
+    return lambda send, stream: send(parts(stream))
+
+
+def nothing(_send: Send, _stream: int) -> None:
+    pass
+
+
+def reset(code: int) -> Behaviour:
+    return once(lambda s: frame(RESET, 0, s, struct.pack(">I", code)))
+
+
+def endless_headers(send: Send, stream: int) -> None:
+    send(frame(HEADERS, 0, stream, BEGIN))
+    for _ in range(5000):
+        send(frame(CONTINUATION, 0, stream, MANY))
+
+
+def flood(each: bytes) -> Callable[[Send], None]:
+    def on_connection(send: Send) -> None:
+        for _ in range(300):
+            send(each * 1000)
+
+    return on_connection
+
+
+def bomb(mib: int) -> bytes:
+    packer = zlib.compressobj(9, zlib.DEFLATED, 31)
+    return b"".join(packer.compress(bytes(1 << 20)) for _ in range(mib)) + packer.flush()
+
+
+@dataclass(frozen=True)
+class Case:
+    """code: of every call that failed; '' where a call may simply get no answer in time."""
+
+    name: str
+    on_call: Behaviour
+    code: str
+    says: str = ""
+    on_connection: Callable[[Send], None] = made(default=lambda send: None)
+    flags: str = ""
+
+
+GZIP = BEGIN + field("grpc-encoding", "gzip")
+CASES = (
+    Case("reset: refused", reset(7), "UNAVAILABLE", "RST_STREAM"),
+    Case("reset: cancelled", reset(8), "CANCELLED", "RST_STREAM"),
+    Case(
+        "large headers",
+        once(lambda s: frame(HEADERS, 0, s, BEGIN) + frame(CONTINUATION, END_HEADERS | END_STREAM, s, MANY + OK)),
+        "RESOURCE_EXHAUSTED",
+        "metadata size",
+    ),
+    Case("endless headers", endless_headers, "RESOURCE_EXHAUSTED", "metadata size"),
+    Case("settings", nothing, "", on_connection=flood(frame(SETTINGS, 0, 0, struct.pack(">HI", 4, 65535)))),
+    Case("pings", nothing, "", on_connection=flood(frame(PING, 0, 0, bytes(8)))),
+    Case("window overflow", once(lambda s: frame(WINDOW, 0, 0, struct.pack(">I", 0x7FFFFFFF)) * 2), ""),
+    Case("more than the window", once(lambda s: frame(DATA, 0, s, bytes(16384)) * 1000), "", ""),
+    Case("status 999", once(lambda s: answer(message(b""), s, field("grpc-status", "999"))), "UNKNOWN"),
+    Case("status abc", once(lambda s: answer(message(b""), s, field("grpc-status", "abc"))), "UNKNOWN"),
+    Case(
+        "escapes",
+        once(lambda s: answer(b"", s, field("grpc-status", "9") + field("grpc-message", "%1B[2J%0A%C2%9Bx"))),
+        "FAILED_PRECONDITION",
+        " [2J  x",
+    ),
+    # gRPC 1.51.1 aborts on these where it may retry.
+    Case(
+        "no status",
+        once(lambda s: answer(message(b""), s, field("x", "y"))),
+        "UNKNOWN",
+        "No status",
+        flags="--channel-arg grpc.enable_retries=0",
+    ),
+    Case("HTTP 500", once(lambda s: frame(HEADERS, 5, s, field(":status", "500"))), "UNKNOWN", "500"),
+    Case(
+        "too long",
+        once(lambda s: answer(message(bytes(2000)), s)),
+        "RESOURCE_EXHAUSTED",
+        flags="--max-message-bytes 1kB",
+    ),
+    Case("no message", once(lambda s: answer(message(b"\xff" * 50), s)), "BAD_RESPONSE", "no message"),
+    Case(
+        "gzip bomb",
+        once(lambda s: answer(message(bomb(64), compressed=True), s, OK, GZIP)),
+        "RESOURCE_EXHAUSTED",
+        "larger than max",
+    ),
+    Case("gone away", once(lambda s: frame(GOAWAY, 0, 0, bytes(8))), "UNAVAILABLE"),
+    Case("bad HPACK", once(lambda s: frame(HEADERS, END_HEADERS, s, b"\xff" * 6)), "UNKNOWN"),
+)
+
+
+def run(server: HostileServer, flags: str) -> tuple[int, str, dict[str, Any]]:
+    """Exit status, standard error, the point; within 2 GiB of data, however much the server sends."""
+    done = subprocess.run(
+        [CLIENT, "--host", server.address, *FLAGS.split(), *flags.split()],
+        capture_output=True,
+        timeout=60,
+        check=False,
+        preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_DATA, (2 << 30, 2 << 30)),
+    )
+    result = json.loads(done.stdout)
+    assert [error.message for error in Draft202012Validator(SCHEMA).iter_errors(result)] == []
+    (point,) = result["benchmarks"] + result["not_measured"]
+    return done.returncode, done.stderr.decode(), point
+
+
+@pytest.mark.skipif(not CLIENT.exists(), reason="the client is not built")
+@pytest.mark.parametrize("case", CASES, ids=lambda case: case.name)
+def test_the_client_lives_and_says_what_happened(case: Case) -> None:
+    with HostileServer(case.on_call, case.on_connection) as server:
+        status, said, point = run(server, f"--no-evidence {case.flags}")
+        assert status == 1
+        assert len(said.splitlines()) == 1, said
+        assert point["failed"] > 0
+        # A slot whose call failed rests for 10 ms: 4 slots, half a second, and what is sent after that.
+        # Answers that are there, but wrong, are taken as fast as any.
+        assert point["failed"] <= 4 * 60 or case.code == "BAD_RESPONSE"
+        if case.code:
+            assert case.code in {error["code"] for error in point["errors"]}
+        assert case.says in " ".join(error["first_message"] for error in point["errors"])
+
+
+def test_a_hostile_control_service_costs_its_figures_alone() -> None:
+    """The same bytes where the client asks for the server's own figures, which is done before calls are made."""
+    with HostileServer(once(lambda s: answer(message(b""), s, field("x", "y")))) as server:
+        _, _, point = run(server, "--channel-arg grpc.enable_retries=0")
+    assert any("cannot be asked (No status received)" in note for note in point["notes"])

@@ -1,0 +1,114 @@
+// A control service that is not to be trusted: the point says so, and nothing of it reaches the result.
+
+#include <gmock/gmock.h>
+#include <grpcpp/grpcpp.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <chrono>
+#include <functional>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "cqbench/proto/control.grpc.pb.h"
+#include "tests/smoke/harness.h"
+
+namespace cqbench::smoke {
+namespace {
+
+using testing::HasSubstr;
+namespace v1 = control::v1;
+
+// Says what it is told to.
+class LyingControl final : public v1::Control::Service {
+ public:
+  grpc::Status Describe(grpc::ServerContext* /*context*/, const v1::DescribeRequest* /*request*/,
+                        v1::ServerDescription* answer) override {
+    *answer = description;
+    return grpc::Status::OK;
+  }
+  grpc::Status Sample(grpc::ServerContext* /*context*/, const v1::SampleRequest* /*request*/,
+                      v1::ServerSample* answer) override {
+    answer->set_taken_at_ns(std::chrono::nanoseconds(std::chrono::steady_clock::now().time_since_epoch()).count());
+    lie(*answer);
+    return grpc::Status::OK;
+  }
+  v1::ServerDescription description;
+  std::function<void(v1::ServerSample&)> lie = [](v1::ServerSample& /*sample*/) {};
+};
+
+class LyingControlTest : public testing::Test {
+ protected:
+  LyingControlTest() {
+    control_.description.set_api("cq");
+    control_.description.set_build_type("release");
+    grpc::ServerBuilder builder;
+    builder.AddListeningPort("127.0.0.1:0", grpc::InsecureServerCredentials(), &port_);
+    builder.RegisterService(&control_);
+    server_ = builder.BuildAndStart();
+  }
+  ~LyingControlTest() override { server_->Shutdown(std::chrono::system_clock::now()); }
+
+  // A real server's calls, and this one's words.
+  ClientRun Run() const {
+    return RunClient(Flags{"--host", SharedServer("cq").address(), "--control", "127.0.0.1:" + std::to_string(port_),
+                           "--format", "json"} +
+                     ShortInterval());
+  }
+  static void ExpectNothingOf(const Json& point) {
+    for (const auto& [key, value] : point.items()) EXPECT_NE(key.rfind("server_", 0), 0u) << key << " " << value;
+    EXPECT_GT(point.at("completed"), 0);
+  }
+
+  LyingControl control_;
+  int port_ = 0;
+  std::unique_ptr<grpc::Server> server_;
+};
+
+TEST_F(LyingControlTest, FiguresThatCannotBeAreRefusedWithOneNote) {
+  int64_t messages = 1'000'000;
+  control_.lie = [&messages](v1::ServerSample& sample) {
+    sample.set_messages(static_cast<uint64_t>(messages -= 1000));
+    sample.mutable_process()->set_user_ns(messages * 1'000'000'000'000);
+  };
+  const ClientRun run = Run();
+  EXPECT_EQ(run.exit_code, 0) << run.err;
+  const Json point = run.Point();
+  ASSERT_TRUE(point.is_object());
+  ExpectNothingOf(point);
+  const auto notes = point.at("notes").get<std::vector<std::string>>();
+  EXPECT_EQ(std::count_if(notes.begin(), notes.end(), [](auto& note) { return note.starts_with("server"); }), 1);
+  EXPECT_THAT(notes, testing::Contains(testing::StartsWith("server: what its control service says cannot be (")));
+}
+
+TEST_F(LyingControlTest, ADescriptionThatCannotBeIsRefused) {
+  control_.description.set_api("<script>\x1b[2J");
+  const ClientRun run = Run();
+  const Json point = run.Point();
+  ASSERT_TRUE(point.is_object());
+  ExpectNothingOf(point);
+  EXPECT_THAT(point.at("notes").dump(), HasSubstr("says of itself cannot be (its API is '?script? [2J')"));
+  EXPECT_TRUE(run.Parsed().at("context").at("servers").empty());
+}
+
+TEST_F(LyingControlTest, ItsWordsAreClean) {
+  control_.description.set_kernel("\x1b]0;x\x07<script>alert(1)</script>");
+  control_.description.set_cpu_model(std::string(100'000, 'x'));
+  control_.lie = [](v1::ServerSample& sample) {
+    v1::Connection& connection = *sample.add_connections();
+    connection.set_id(7);
+    connection.set_taken_at_ns(sample.taken_at_ns());
+    connection.set_congestion_control("\x1b[31mcubic");
+  };
+  const ClientRun run = Run();
+  EXPECT_EQ(run.exit_code, 0) << run.err;
+  EXPECT_THAT(run.out + run.err,
+              testing::Not(testing::AnyOf(HasSubstr("\\u001b"), HasSubstr("\x1b["), HasSubstr("<"))));
+  const Json result = run.Parsed();
+  ASSERT_EQ(result.at("context").at("servers").size(), 1u);
+  EXPECT_LE(result.at("context").at("servers").at(0).at("cpu_model").get<std::string>().size(), 1000u);
+}
+
+}  // namespace
+}  // namespace cqbench::smoke

@@ -1,0 +1,56 @@
+// Text from the network: nothing is left in it that a terminal, a table or an editor would act on.
+#include "src/core/clean_text.h"
+
+#include <gtest/gtest.h>
+
+#include <string>
+
+namespace cqbench {
+namespace {
+
+TEST(CleanText, LeavesTextAsItIs) {
+  EXPECT_EQ(CleanText("Größe 1 €, 𝄞 <b>", 100), "Größe 1 €, 𝄞 <b>");
+  EXPECT_EQ(CleanText("", 100), "");
+}
+
+TEST(CleanText, WhatActsOnTerminalsIsReplaced) {
+  EXPECT_EQ(CleanText("a\x1b[31m\nb\r\x07\x7f", 100), "a [31m b   ");
+  EXPECT_EQ(CleanText(std::string("a\0b", 3), 100), "a b");
+  EXPECT_EQ(CleanText("a\xc2\x9b"
+                      "31m",
+                      100),
+            "a 31m")
+      << "the same escape, of the second set of control characters";
+  EXPECT_EQ(CleanText("a\xe2\x80\xa8"
+                      "b\xe2\x80\xae"
+                      "c",
+                      100),
+            "a b\xef\xbf\xbd"
+            "c")
+      << "a line's end, and from right to left";
+}
+
+TEST(CleanText, BytesThatAreNoUtf8AreReplacedOneByOne) {
+  const std::string no = "\xef\xbf\xbd";
+  EXPECT_EQ(CleanText("\xff"
+                      "a\xc0\xaf",
+                      100),
+            no + "a" + no + no);
+  EXPECT_EQ(CleanText("\xed\xa0\x80", 100), no + no + no) << "half of a pair of UTF-16";
+  EXPECT_EQ(CleanText("\xf5\x80\x80\x80", 100), no + no + no + no);
+  EXPECT_EQ(CleanText("\xe2\x82", 100), no + no) << "cut off";
+}
+
+TEST(CleanText, WhatIsTooLongIsCutBetweenCharacters) {
+  EXPECT_EQ(CleanText("123456789", 9), "123456789");
+  EXPECT_EQ(CleanText("1234567890", 9), "123456...");
+  EXPECT_EQ(CleanText("12345€€€", 9), "12345...");
+  EXPECT_EQ(CleanText(std::string(1000, '\xff'), 10).size(), 9u) << "what replaces is longer than what was there";
+}
+
+TEST(CleanName, HasNoMarkup) {
+  EXPECT_EQ(CleanName("<script>alert(1)</script>", 100), "?script?alert(1)?/script?");
+}
+
+}  // namespace
+}  // namespace cqbench

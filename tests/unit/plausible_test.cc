@@ -1,0 +1,171 @@
+// A control service that lies: whatever cannot be is refused, and what a real server says is not.
+#include "src/client/plausible.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <cstdint>
+#include <functional>
+#include <string>
+#include <vector>
+
+namespace cqbench {
+namespace {
+
+using testing::HasSubstr;
+
+constexpr Nanos kASecond = kNanosPerSecond;
+
+// Samples that are a second apart, of a server that has been up for an hour on a machine whose clock is another.
+class PlausiblePairTest : public testing::Test {
+ protected:
+  PlausiblePairTest() {
+    Sample& a = begin_.sample;
+    a.taken_at_ns = 3600 * kASecond;
+    a.process = {10 * kASecond, 5 * kASecond, 100, 100, 100, 100, 1 << 20, 1 << 20};
+    a.threads = {{10, ThreadGroup::kWorker, kASecond}, {11, ThreadGroup::kLibrary, kASecond}};
+    a.cpus = {{0, 9 * kASecond, 9 * kASecond, kASecond, 0}, {1, 9 * kASecond, 9 * kASecond, kASecond, 0}};
+    a.connections = {{77, 3600 * kASecond, kASecond, 100, 100, 1000, 1000, 0, 1000, 900, true, "cubic"}};
+    a.allocations = AllocationCounts{100, 100, 100};
+    a.messages = 1000;
+    a.posted_requests = 100;
+    a.messages_per_queue = {1000, 0};
+    begin_.asked_ns = 5 * kASecond;
+    begin_.answered_ns = 5 * kASecond + kNanosPerMilli;
+    end_.asked_ns = 6 * kASecond;
+    end_.answered_ns = 6 * kASecond + kNanosPerMilli;
+    Sample& b = end_.sample = a;
+    b.taken_at_ns += kASecond;
+    b.process.user_ns += kASecond;
+    b.process.system_ns += kASecond;
+    b.messages += 50'000;
+    b.messages_per_queue[0] += 50'000;
+    b.connections[0].taken_at_ns += kASecond;
+    b.connections[0].bytes_sent += 1'000'000;
+    b.threads[0].cpu_ns += kASecond;
+    b.cpus[0].busy_ns += kASecond;
+  }
+  std::string Why(size_t servers = 1) const { return WhyImpossible(begin_, end_, servers); }
+
+  ServerMoment begin_, end_;
+};
+
+TEST_F(PlausiblePairTest, ARealServerIsBelieved) {
+  EXPECT_EQ(Why(), "");
+  EXPECT_EQ(Why(1000), "");
+  end_.sample.cpus[0].idle_ns -= 20 * kNanosPerMilli;
+  EXPECT_EQ(Why(), "") << "the kernel's counters are known to go back";
+  end_.sample.threads.push_back({12, ThreadGroup::kLibrary, kASecond / 2});
+  end_.sample.connections.clear();
+  EXPECT_EQ(Why(), "") << "threads and connections come and go";
+}
+
+TEST_F(PlausiblePairTest, AServerThatKnowsLittleIsBelieved) {
+  for (ServerMoment* moment : {&begin_, &end_}) {
+    Sample bare;
+    bare.taken_at_ns = moment->sample.taken_at_ns;
+    moment->sample = bare;
+  }
+  EXPECT_EQ(Why(), "");
+}
+
+TEST_F(PlausiblePairTest, EachLieIsNamed) {
+  const struct {
+    const char* says;
+    std::function<void(Sample&)> lie;
+  } cases[] = {
+      {"messages went back", [](Sample& s) { s.messages = 0; }},
+      {"messages are", [](Sample& s) { s.messages = UINT64_MAX; }},
+      {"messages grew", [](Sample& s) { s.messages = uint64_t{1} << 60; }},
+      {"messages of a queue", [](Sample& s) { s.messages_per_queue[0] = 0; }},
+      {"of CPU in programs", [](Sample& s) { s.process.user_ns = -1; }},
+      {"of CPU in programs", [](Sample& s) { s.process.user_ns += 4 * kASecond; }},
+      {"of CPU in programs are", [](Sample& s) { s.process.user_ns = INT64_MAX; }},
+      {"of CPU in the kernel", [](Sample& s) { s.process.system_ns = 0; }},
+      {"context switches", [](Sample& s) { s.process.voluntary_switches = 0; }},
+      {"page faults", [](Sample& s) { s.process.minor_faults = uint64_t{1} << 50; }},
+      {"bytes of memory", [](Sample& s) { s.process.rss_bytes = UINT64_MAX; }},
+      {"a thread's", [](Sample& s) { s.threads[0].cpu_ns = 0; }},
+      {"a thread's", [](Sample& s) { s.threads[0].cpu_ns += 2 * kASecond; }},
+      {"thread -5", [](Sample& s) { s.threads[0].id = -5; }},
+      {"thread 10 twice", [](Sample& s) { s.threads[1].id = 10; }},
+      {"threads", [](Sample& s) { s.threads.resize(300'000); }},
+      {"a CPU's", [](Sample& s) { s.cpus[1].idle_ns += 60 * kASecond; }},
+      {"a CPU's", [](Sample& s) { s.cpus[1].busy_ns = INT64_MIN; }},
+      {"CPU 100000", [](Sample& s) { s.cpus[1].cpu = 100'000; }},
+      {"CPU 0 twice", [](Sample& s) { s.cpus[1].cpu = 0; }},
+      {"round trip", [](Sample& s) { s.connections[0].rtt_min_ns = -1; }},
+      {"a connection's bytes", [](Sample& s) { s.connections[0].bytes_sent = 0; }},
+      {"a connection's segments", [](Sample& s) { s.connections[0].segments_sent = UINT64_MAX; }},
+      {"looked at a connection", [](Sample& s) { s.connections[0].taken_at_ns = 3601; }},
+      {"a connection twice", [](Sample& s) { s.connections.push_back(s.connections[0]); }},
+      {"connections", [](Sample& s) { s.unix_connections = -1; }},
+      {"posted", [](Sample& s) { s.posted_requests = -1; }},
+      {"allocations", [](Sample& s) { s.allocations->allocations = 0; }},
+      {"by its clock", [](Sample& s) { s.taken_at_ns -= kASecond; }},
+      {"by its clock", [](Sample& s) { s.taken_at_ns = INT64_MAX; }},
+      {"below 0", [](Sample& s) { s.taken_at_ns = INT64_MIN; }},
+  };
+  const Sample honest = end_.sample;
+  for (const auto& [says, lie] : cases) {
+    end_.sample = honest;
+    lie(end_.sample);
+    EXPECT_THAT(Why(), HasSubstr(says));
+  }
+}
+
+TEST_F(PlausiblePairTest, TotalsOfManyServersFitIntoTheirSum) {
+  for (ServerMoment* moment : {&begin_, &end_}) moment->sample.process.user_ns += INT64_MAX / 4;
+  EXPECT_EQ(Why(1), "");
+  EXPECT_THAT(Why(4), HasSubstr("of CPU in programs are"));
+}
+
+TEST(PlausibleHistogram, CountsAddUp) {
+  control::v1::Histogram histogram;
+  histogram.add_value_ns(5);
+  histogram.add_count(7);
+  EXPECT_EQ(WhyImpossible(histogram), "");
+  histogram.add_count(UINT64_MAX);
+  EXPECT_THAT(WhyImpossible(histogram), HasSubstr("more calls"));
+  histogram.set_count(1, 1);
+  histogram.set_value_ns(0, -5);
+  EXPECT_THAT(WhyImpossible(histogram), HasSubstr("less than no time"));
+}
+
+TEST(PlausibleDescription, WordsAndNumbersAreThoseThatThereAre) {
+  ServerInfo honest;
+  honest.build_type = "release";
+  honest.api = "cq";
+  honest.poll = "block";
+  honest.messages = "reused";
+  honest.cpus = {0, 1};
+  EXPECT_EQ(WhyImpossible(honest), "");
+  const struct {
+    const char* says;
+    std::function<void(ServerInfo&)> lie;
+  } cases[] = {
+      {"API is 'x'", [](ServerInfo& s) { s.api = "x"; }},
+      {"build type", [](ServerInfo& s) { s.build_type = ""; }},
+      {"poll", [](ServerInfo& s) { s.poll = "x"; }},
+      {"ciphers", [](ServerInfo& s) { s.tls_ciphers = "a b"; }},
+      {"queues", [](ServerInfo& s) { s.num_cqs = -1; }},
+      {"queues", [](ServerInfo& s) { s.callbacks_per_cq = INT32_MAX; }},
+      {"port", [](ServerInfo& s) { s.tcp_echo_port = 65536; }},
+      {"service time", [](ServerInfo& s) { s.service_time_ns = INT64_MIN; }},
+      {"arguments", [](ServerInfo& s) { s.listening.resize(100'000); }},
+      {"CPUs",
+       [](ServerInfo& s) {
+         s.cpus = {0, 0};
+       }},
+      {"CPUs", [](ServerInfo& s) { s.cpus = {-1}; }},
+      {"CPUs", [](ServerInfo& s) { s.cpus = {100'000}; }},
+  };
+  for (const auto& [says, lie] : cases) {
+    ServerInfo info = honest;
+    lie(info);
+    EXPECT_THAT(WhyImpossible(info), HasSubstr(says));
+  }
+}
+
+}  // namespace
+}  // namespace cqbench
