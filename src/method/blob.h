@@ -5,6 +5,7 @@
 #include <string>
 
 #include "cqbench/proto/myservice.grpc.pb.h"
+#include "src/method/answer_limit.h"
 #include "src/method/method.h"
 #include "src/method/payload.h"
 #include "src/method/wire.h"
@@ -114,7 +115,7 @@ struct BlobGet : BlobMessages {
   }
   static grpc::Status Handle(const Request& request, Response* response) {
     const uint32_t bytes = request.has_chunk_bytes() ? request.chunk_bytes() : kChunked.chunk_bytes;
-    if (bytes > kMaxPayloadBytes) return TooLarge();
+    if (IsTooLarge(bytes)) return TooLarge(kSizeField);
     ServersPayload(request.payload()).Fill(response->mutable_data(), bytes);
     return grpc::Status::OK;
   }
@@ -124,7 +125,7 @@ struct BlobGet : BlobMessages {
     if (!wire::FindVarint(request, 2, &bytes, kChunked.chunk_bytes) || !wire::FindVarint(request, 3, &payload)) {
       return NotA("GetRequest");
     }
-    if (bytes > kMaxPayloadBytes) return TooLarge();
+    if (IsTooLarge(bytes)) return TooLarge(kSizeField);
     const grpc::Slice& slice = wire::SharedBytesField(kDataField, bytes, ServersPayload(static_cast<int>(payload)));
     *response = grpc::ByteBuffer(&slice, 1);
     return grpc::Status::OK;
@@ -134,7 +135,7 @@ struct BlobGet : BlobMessages {
   static constexpr char kWrongSize[] = "a chunk does not have the size that was asked for";
   static constexpr char kWrongData[] = "a chunk does not begin and end with the data that was asked for";
 
-  static grpc::Status TooLarge() { return {grpc::StatusCode::INVALID_ARGUMENT, "chunk_bytes is more than 64 MiB"}; }
+  static constexpr char kSizeField[] = "chunk_bytes";
   static grpc::Status Limited(uint64_t chunks, uint32_t* count) {
     if (chunks > kMaxStreamMessages) return {grpc::StatusCode::INVALID_ARGUMENT, "chunks is more than 1,000,000"};
     *count = static_cast<uint32_t>(chunks);

@@ -4,6 +4,7 @@
 #include <string>
 
 #include "cqbench/proto/echo.grpc.pb.h"
+#include "src/method/answer_limit.h"
 #include "src/method/method.h"
 #include "src/method/payload.h"
 #include "src/method/wire.h"
@@ -31,14 +32,14 @@ struct EchoMessages {
   }
 
   static grpc::Status Handle(const Request& request, Response* response) {
-    if (request.response_bytes() > kMaxPayloadBytes) return TooLarge();
+    if (IsTooLarge(request.response_bytes())) return TooLarge(kSizeField);
     ResponsePayload(request.response_payload()).Fill(response->mutable_payload(), request.response_bytes());
     return grpc::Status::OK;
   }
   static grpc::Status HandleBytes(const grpc::ByteBuffer& request, grpc::ByteBuffer* response) {
     uint64_t bytes = 0, payload = 0;
     if (!wire::FindVarint(request, 1, &bytes) || !wire::FindVarint(request, 4, &payload)) return NotARequest();
-    if (bytes > kMaxPayloadBytes) return TooLarge();
+    if (IsTooLarge(bytes)) return TooLarge(kSizeField);
     const grpc::Slice slice = wire::BytesField(1, bytes, ResponsePayload(static_cast<int>(payload)));
     *response = grpc::ByteBuffer(&slice, 1);
     return grpc::Status::OK;
@@ -53,7 +54,7 @@ struct EchoMessages {
                                            : PayloadKind::kZero,
                      kServerSeed);
   }
-  static grpc::Status TooLarge() { return {grpc::StatusCode::INVALID_ARGUMENT, "response_bytes is more than 64 MiB"}; }
+  static constexpr char kSizeField[] = "response_bytes";
   static grpc::Status NotARequest() {
     return {grpc::StatusCode::INVALID_ARGUMENT, "the request is not an EchoRequest"};
   }
@@ -115,7 +116,7 @@ struct EchoUpload : EchoMessages {
   static constexpr char kWrongCount[] = "the server did not get as many requests as were sent";
 
   static grpc::Status Add(uint64_t response_bytes, int response_payload, Gathered& gathered) {
-    if (response_bytes > kMaxPayloadBytes) return TooLarge();
+    if (IsTooLarge(response_bytes)) return TooLarge(kSizeField);
     ++gathered.requests;
     gathered.response_bytes = static_cast<uint32_t>(response_bytes);
     gathered.response_payload = response_payload;

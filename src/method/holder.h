@@ -9,6 +9,7 @@
 #include <type_traits>
 
 #include "cqbench/run_config.h"
+#include "src/method/kept_memory.h"
 
 namespace cqbench {
 
@@ -39,11 +40,20 @@ class Holder {
 
   // fresh, arena: an empty message. reused: the same one as last time, as it was left.
   M& Next() {
+    kept_.Use();
     if (!keeps_) [[unlikely]]
       Renew();
     return *message_;
   }
   M& Current() { return *message_; }
+  // The call is over and nobody knows when the next one comes: a large message gives its memory back, unless it is kept
+  // for reuse and all that are kept are within KeptMemory's bound. No message is valid until Next().
+  void Rest() {
+    const size_t bytes = message_->ByteSizeLong();
+    if (bytes <= KeptMemory::kSmall) [[likely]]
+      return;
+    if (!keeps_ || !kept_.Keep(bytes)) Renew();
+  }
   // Whether what is in the message stays in it from one Next() to the next.
   bool keeps() const { return keeps_; }
 
@@ -64,6 +74,7 @@ class Holder {
   const bool keeps_;
   std::unique_ptr<google::protobuf::Arena> arena_;
   std::optional<M> own_;
+  KeptMemory kept_;
   M* message_ = nullptr;
 };
 

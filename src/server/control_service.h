@@ -31,6 +31,8 @@ class ControlBackend {
                       control::v1::ServerSample& answer);
 
  private:
+  // Clients that measure ask twice in a window, 64 of them at once at most; more would be as many threads.
+  static constexpr int kMaxSamples = 96;
   grpc::Status NotYet() const;
   std::vector<OpenConnection> MeasuredConnections(const std::string& peer);
 
@@ -38,6 +40,7 @@ class ControlBackend {
   const uint64_t instance_ = (uint64_t{std::random_device()()} << 32) | std::random_device()();
   PingServer& server_;
   std::atomic<bool> open_{false};
+  std::atomic<int> samples_{0};              // under way
   std::atomic<uint64_t> counted_from_{0};  // messages when counting allocations began
   std::mutex mutex_;
   std::set<std::string> control_peers_;  // guarded by mutex_; those whose connection lives

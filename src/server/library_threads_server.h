@@ -18,6 +18,7 @@
 #include "src/method/write_options.h"
 #include "src/server/control_service.h"
 #include "src/server/listener.h"
+#include "src/server/reflection_service.h"
 #include "src/server/service_load.h"
 #include "src/server/service_times.h"
 #include "src/server/services.h"
@@ -53,6 +54,7 @@ class LibraryThreadsServer final : public PingServer {
     ConfigureBuilder(config, builder, ports);
     configure_more(builder);
     self->services_.Register(builder);
+    builder.RegisterService(&self->reflection_);
     auto running = BuildServer(config, builder, ports);
     if (!running.ok()) return running.status();
     self->server_ = std::move(running->server);
@@ -91,6 +93,7 @@ class LibraryThreadsServer final : public PingServer {
   SharedCounts counts_;
   ControlBackend control_;
   Services services_;
+  ReflectionService reflection_{ListedServices()};
   std::unique_ptr<grpc::Server> server_;
   bool is_shut_down_ = false;
 };

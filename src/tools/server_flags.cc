@@ -2,6 +2,7 @@
 
 #include "src/tools/call_flags.h"
 #include "src/tools/gateway_flags.h"
+#include "src/tools/limit_flags.h"
 #include "src/tools/tls_flags.h"
 
 namespace cqbench {
@@ -70,6 +71,7 @@ class ServerFlags {
         ->capture_default_str();
     AddDeadlockDetection(app_, deadlock_detection_);
     AddChannelArgs(app_, config_.channel_args);
+    max_threads_ = AddLimits(app_, config_.limits);
     allocation_flags_.emplace(app_, allocations_, "grpc_ping_server");
     AddDuration(app_, "--drain", config_.drain_ns, "how long calls in flight may go on after SIGINT or SIGTERM");
   }
@@ -112,6 +114,8 @@ class ServerFlags {
     const bool queues = config_.api == ServerApi::kCq || config_.api == ServerApi::kGeneric;
     if (config_.poll == PollMode::kSpin && !queues)
       BadCombination("--poll", "spin needs --api cq or generic, not " + api_);
+    if (max_threads_->count() > 0 && config_.api != ServerApi::kSync)
+      BadCombination("--max-threads", "needs --api sync, not " + api_);
     if (callbacks_->count() > 0 && !queues)
       BadCombination("--callbacks-per-cq", "needs --api cq or generic, not " + api_);
     for (const CLI::Option* option : {num_cqs_, workers_}) {
@@ -179,7 +183,7 @@ class ServerFlags {
   std::string service_distribution_ = "constant";
   std::string service_mode_text_ = "burn";
   CLI::Option *api_option_, *host_, *port_, *listen_, *num_cqs_, *workers_, *callbacks_, *messages_, *codec_,
-      *tcp_echo_, *distribution_, *service_mode_;
+      *max_threads_, *tcp_echo_, *distribution_, *service_mode_;
 };
 
 }  // namespace
