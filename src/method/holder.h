@@ -40,19 +40,19 @@ class Holder {
 
   // fresh, arena: an empty message. reused: the same one as last time, as it was left.
   M& Next() {
-    kept_.Use();
     if (!keeps_) [[unlikely]]
       Renew();
     return *message_;
   }
   M& Current() { return *message_; }
   // The call is over and nobody knows when the next one comes: a large message gives its memory back, unless it is kept
-  // for reuse and all that are kept are within KeptMemory's bound. No message is valid until Next().
+  // for reuse, which KeptMemory bounds. No message is valid until Next().
   void Rest() {
     const size_t bytes = message_->ByteSizeLong();
-    if (bytes <= KeptMemory::kSmall) [[likely]]
+    if (keeps_ ? kept_.Keep(bytes) : bytes <= KeptMemory::kSmall) [[likely]]
       return;
-    if (!keeps_ || !kept_.Keep(bytes)) Renew();
+    kept_.Drop();
+    Renew();
   }
   // Whether what is in the message stays in it from one Next() to the next.
   bool keeps() const { return keeps_; }

@@ -7,10 +7,11 @@
 
 namespace cqbench {
 
-// What one idle message keeps, of what all of this process may keep together. One thread at a time.
+// What one message that is used again and again keeps, of what all of this process may keep together. One thread at a
+// time.
 //
 // Small messages are not counted. Without a bound, every object that ever served a large call would keep its messages:
-// 60 answers of 64 MiB left 6.2 GB behind (--api cq), sent by one client.
+// 60 answers of 64 MiB left 6.2 GB behind (--api cq), asked for by one client.
 class KeptMemory {
  public:
   static constexpr size_t kSmall = size_t{64} << 10;
@@ -19,24 +20,31 @@ class KeptMemory {
   KeptMemory() = default;
   KeptMemory(const KeptMemory&) = delete;
   KeptMemory& operator=(const KeptMemory&) = delete;
-  ~KeptMemory() { Use(); }
+  ~KeptMemory() { Drop(); }
 
-  // The message is idle and has so many bytes, more than kSmall. False: it must give them back.
+  // After a use, in which the message had so many bytes. False: it must give its memory back, and Drop(), as there is
+  // no more to be had, or it keeps much more than it needs now.
   bool Keep(size_t bytes) {
-    if (total_.fetch_add(bytes, std::memory_order_relaxed) + bytes > kMax) {
-      total_.fetch_sub(bytes, std::memory_order_relaxed);
-      return false;
-    }
-    bytes_ = bytes;
-    return true;
+    if (bytes <= kSmall && bytes_ == 0) [[likely]]
+      return true;
+    return bytes > bytes_ ? Take(bytes - bytes_) : bytes >= bytes_ / 4;
   }
-  // The message is used again, or gone.
-  void Use() {
+  // It has given everything back.
+  void Drop() {
     if (bytes_ > 0) [[unlikely]]
       total_.fetch_sub(std::exchange(bytes_, 0), std::memory_order_relaxed);
   }
 
  private:
+  bool Take(size_t more) {
+    if (total_.fetch_add(more, std::memory_order_relaxed) + more > kMax) {
+      total_.fetch_sub(more, std::memory_order_relaxed);
+      return false;
+    }
+    bytes_ += more;
+    return true;
+  }
+
   static inline std::atomic<size_t> total_{0};
   size_t bytes_ = 0;
 };
