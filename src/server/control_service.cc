@@ -46,7 +46,7 @@ void DescribeMachine(v1::ServerDescription& answer) {
 }  // namespace
 
 grpc::Status ControlBackend::NotYet() const {
-  return {grpc::StatusCode::UNAVAILABLE, "the server is starting"};
+  return {grpc::StatusCode::UNAVAILABLE, "the server is starting or ending"};
 }
 
 grpc::Status ControlBackend::Describe(v1::ServerDescription& answer) const {

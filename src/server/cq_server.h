@@ -188,6 +188,7 @@ class CqServer final : public PingServer {
   void Shutdown() override {
     if (std::exchange(is_shut_down_, true)) return;
     health_.StopServing();
+    control_.Close();
     if (server_) server_->Shutdown(std::chrono::system_clock::now() + std::chrono::nanoseconds(config_.drain_ns));
     for (QueueThread& thread : queue_threads_) thread.EndSteps();
     for (Queue& queue : queues_) queue.queue->Shutdown();

@@ -73,7 +73,7 @@ struct GenericMethod {
   grpc::Status (*take)(State& state, Bytes& request) = nullptr;
   grpc::Status (*answer)(State& state, Bytes* response) = nullptr;
   void (*rest)(State& state) = nullptr;  // after the call
-  std::vector<Bytes> answers{};  // of a stand-in, the last one first
+  std::vector<Bytes> answers{};          // of a stand-in, the last one first
 };
 
 template <typename M>

@@ -71,6 +71,7 @@ class LibraryThreadsServer final : public PingServer {
   void Shutdown() override {
     if (server_ == nullptr || std::exchange(is_shut_down_, true)) return;
     services_.StopServing();
+    control_.Close();
     server_->Shutdown(std::chrono::system_clock::now() + std::chrono::nanoseconds(config_.drain_ns));
     server_->Wait();
   }

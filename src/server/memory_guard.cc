@@ -42,9 +42,10 @@ uint64_t InUse() {
 
 uint64_t DefaultMemoryLimit() {
   constexpr uint64_t kMost = uint64_t{8} << 30;
-  const uint64_t machine = static_cast<uint64_t>(sysconf(_SC_PHYS_PAGES)) * static_cast<uint64_t>(sysconf(_SC_PAGESIZE));
-  const uint64_t group = std::min(LimitIn("/sys/fs/cgroup/memory.max"),
-                                  LimitIn("/sys/fs/cgroup/memory/memory.limit_in_bytes"));
+  const uint64_t machine =
+      static_cast<uint64_t>(sysconf(_SC_PHYS_PAGES)) * static_cast<uint64_t>(sysconf(_SC_PAGESIZE));
+  const uint64_t group =
+      std::min(LimitIn("/sys/fs/cgroup/memory.max"), LimitIn("/sys/fs/cgroup/memory/memory.limit_in_bytes"));
   return std::min(std::min(machine, group) / 2, kMost);
 }
 

@@ -36,10 +36,10 @@ class MemoryGuard {
 
   const uint64_t limit_bytes_;
   PingServer& server_;
-  const int statm_;         // /proc/self/statm, kept open
-  uint64_t messages_ = 0;   // answered when Look() was called last
-  int idle_looks_ = 0;      // so often there was no new one
-  uint64_t unused_ = 0;     // what the last trimming left, so that it is not tried again and again
+  const int statm_;        // /proc/self/statm, kept open
+  uint64_t messages_ = 0;  // answered when Look() was called last
+  int idle_looks_ = 0;     // so often there was no new one
+  uint64_t unused_ = 0;    // what the last trimming left, so that it is not tried again and again
   Nanos told_at_ = 0;
 };
 

@@ -99,7 +99,8 @@ ReflectionService::Response ReflectionService::Answer(const Request& request) co
       AnswerExtensionNumbers(request.all_extension_numbers_of_type(), response);
       break;
     case Request::kListServices:
-      for (const std::string& name : services_) response.mutable_list_services_response()->add_service()->set_name(name);
+      for (const std::string& name : services_)
+        response.mutable_list_services_response()->add_service()->set_name(name);
       break;
     case Request::MESSAGE_REQUEST_NOT_SET:
       response.mutable_error_response()->set_error_code(grpc::StatusCode::UNIMPLEMENTED);

@@ -15,8 +15,8 @@ constexpr uint64_t kMaxMemory = uint64_t{1} << 50;
 absl::StatusOr<uint64_t> ParseMemory(absl::string_view text) {
   absl::string_view digits = text;
   uint64_t unit = 0;
-  for (const auto& [name, bytes] : {std::pair<absl::string_view, uint64_t>{"MiB", uint64_t{1} << 20},
-                                    {"GiB", uint64_t{1} << 30}}) {
+  for (const auto& [name, bytes] :
+       {std::pair<absl::string_view, uint64_t>{"MiB", uint64_t{1} << 20}, {"GiB", uint64_t{1} << 30}}) {
     if (absl::ConsumeSuffix(&digits, name)) unit = bytes;
   }
   uint32_t number = 0;
