@@ -14,6 +14,7 @@
 #include "cqbench/clock.h"
 #include "cqbench/run_config.h"
 #include "cqbench/security.h"
+#include "cqbench/server_limits.h"
 #include "cqbench/target.h"
 #include "cqbench/wire_settings.h"
 
@@ -68,6 +69,7 @@ struct ServerConfig {
   Security security;                             // of all addresses; the TCP echo has none
   std::vector<ChannelArg> channel_args;
   Nanos drain_ns = 2 * kNanosPerSecond;
+  ServerLimits limits;
   ServiceTimeConfig service_time;
   std::optional<StandIn> stand_in;   // kGeneric only
   std::optional<int> tcp_echo_port;  // of a raw TCP ping-pong beside gRPC, for comparison; 0: a free one

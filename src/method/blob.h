@@ -5,6 +5,7 @@
 #include <string>
 
 #include "cqbench/proto/myservice.grpc.pb.h"
+#include "src/method/answer_limit.h"
 #include "src/method/method.h"
 #include "src/method/payload.h"
 #include "src/method/wire.h"
@@ -109,7 +110,7 @@ struct BlobGet : BlobMessages {
   }
   static grpc::Status Handle(const Request& request, Response* response) {
     const uint32_t bytes = request.has_chunk_bytes() ? request.chunk_bytes() : kChunked.chunk_bytes;
-    if (bytes > kMaxPayloadBytes) return TooLarge();
+    if (IsTooLarge(bytes)) return TooLarge(kSizeField);
     PayloadOf(ContentOf(request.payload(), request.entropy_tenths()), kServerSeed)
         .Fill(response->mutable_data(), bytes);
     return grpc::Status::OK;
@@ -121,7 +122,7 @@ struct BlobGet : BlobMessages {
         (kind == cqbench::v1::ENTROPY && !wire::FindVarint(request, 4, &tenths))) {
       return NotA("GetRequest");
     }
-    if (bytes > kMaxPayloadBytes) return TooLarge();
+    if (IsTooLarge(bytes)) return TooLarge(kSizeField);
     const PayloadSource& payload = PayloadOf(ContentOf(static_cast<int>(kind), tenths), kServerSeed);
     const grpc::Slice& slice = wire::SharedBytesField(kDataField, bytes, payload);
     *response = grpc::ByteBuffer(&slice, 1);
@@ -132,7 +133,7 @@ struct BlobGet : BlobMessages {
   static constexpr char kWrongSize[] = "a chunk does not have the size that was asked for";
   static constexpr char kWrongData[] = "a chunk does not begin and end with the data that was asked for";
 
-  static grpc::Status TooLarge() { return {grpc::StatusCode::INVALID_ARGUMENT, "chunk_bytes is more than 64 MiB"}; }
+  static constexpr char kSizeField[] = "chunk_bytes";
   static grpc::Status Limited(uint64_t chunks, uint32_t* count) {
     if (chunks > kMaxStreamMessages) return {grpc::StatusCode::INVALID_ARGUMENT, "chunks is more than 1,000,000"};
     *count = static_cast<uint32_t>(chunks);

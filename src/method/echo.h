@@ -4,6 +4,7 @@
 #include <string>
 
 #include "cqbench/proto/echo.grpc.pb.h"
+#include "src/method/answer_limit.h"
 #include "src/method/method.h"
 #include "src/method/payload.h"
 #include "src/method/wire.h"
@@ -32,7 +33,7 @@ struct EchoMessages {
   }
 
   static grpc::Status Handle(const Request& request, Response* response) {
-    if (request.response_bytes() > kMaxPayloadBytes) return TooLarge();
+    if (IsTooLarge(request.response_bytes())) return TooLarge(kSizeField);
     PayloadOf(ContentOf(request), kServerSeed).Fill(response->mutable_payload(), request.response_bytes());
     return grpc::Status::OK;
   }
@@ -40,7 +41,7 @@ struct EchoMessages {
     uint64_t bytes = 0;
     PayloadContent content;
     if (!FindAsked(request, &bytes, &content)) return NotARequest();
-    if (bytes > kMaxPayloadBytes) return TooLarge();
+    if (IsTooLarge(bytes)) return TooLarge(kSizeField);
     const grpc::Slice slice = wire::BytesField(1, bytes, PayloadOf(content, kServerSeed));
     *response = grpc::ByteBuffer(&slice, 1);
     return grpc::Status::OK;
@@ -60,7 +61,7 @@ struct EchoMessages {
     *content = cqbench::ContentOf(static_cast<int>(kind), tenths);
     return true;
   }
-  static grpc::Status TooLarge() { return {grpc::StatusCode::INVALID_ARGUMENT, "response_bytes is more than 64 MiB"}; }
+  static constexpr char kSizeField[] = "response_bytes";
   static grpc::Status NotARequest() {
     return {grpc::StatusCode::INVALID_ARGUMENT, "the request is not an EchoRequest"};
   }
@@ -123,7 +124,7 @@ struct EchoUpload : EchoMessages {
   static constexpr char kWrongCount[] = "the server did not get as many requests as were sent";
 
   static grpc::Status Add(uint64_t response_bytes, const PayloadContent& content, Gathered& gathered) {
-    if (response_bytes > kMaxPayloadBytes) return TooLarge();
+    if (IsTooLarge(response_bytes)) return TooLarge(kSizeField);
     ++gathered.requests;
     gathered.response_bytes = static_cast<uint32_t>(response_bytes);
     gathered.content = content;

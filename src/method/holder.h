@@ -9,6 +9,7 @@
 #include <type_traits>
 
 #include "cqbench/run_config.h"
+#include "src/method/kept_memory.h"
 
 namespace cqbench {
 
@@ -44,6 +45,15 @@ class Holder {
     return *message_;
   }
   M& Current() { return *message_; }
+  // The call is over and nobody knows when the next one comes: a large message gives its memory back, unless it is kept
+  // for reuse, which KeptMemory bounds. No message is valid until Next().
+  void Rest() {
+    const size_t bytes = message_->ByteSizeLong();
+    if (keeps_ ? kept_.Keep(bytes) : bytes <= KeptMemory::kSmall) [[likely]]
+      return;
+    kept_.Drop();
+    Renew();
+  }
   // Whether what is in the message stays in it from one Next() to the next.
   bool keeps() const { return keeps_; }
 
@@ -64,6 +74,7 @@ class Holder {
   const bool keeps_;
   std::unique_ptr<google::protobuf::Arena> arena_;
   std::optional<M> own_;
+  KeptMemory kept_;
   M* message_ = nullptr;
 };
 

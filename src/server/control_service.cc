@@ -2,7 +2,11 @@
 
 #include <grpcpp/grpcpp.h>
 
+#include <algorithm>
+#include <map>
+
 #include "absl/strings/match.h"
+#include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
 #include "cqbench/allocations.h"
 #include "cqbench/environment.h"
@@ -22,6 +26,11 @@ bool Names(const std::string& peer, const OpenConnection& connection) {
          absl::StrContains(peer, connection.peer_host);
 }
 
+int PortOf(const std::string& peer) {
+  int port = 0;
+  return absl::SimpleAtoi(absl::string_view(peer).substr(peer.rfind(':') + 1), &port) ? port : 0;
+}
+
 void DescribeMachine(v1::ServerDescription& answer) {
   const RunContext machine = DescribeEnvironment(0, nullptr);
   answer.set_cqbench_version(machine.cqbench_version);
@@ -37,7 +46,7 @@ void DescribeMachine(v1::ServerDescription& answer) {
 }  // namespace
 
 grpc::Status ControlBackend::NotYet() const {
-  return {grpc::StatusCode::UNAVAILABLE, "the server is starting"};
+  return {grpc::StatusCode::UNAVAILABLE, "the server is starting or ending"};
 }
 
 grpc::Status ControlBackend::Describe(v1::ServerDescription& answer) const {
@@ -83,6 +92,12 @@ grpc::Status ControlBackend::Describe(v1::ServerDescription& answer) const {
 grpc::Status ControlBackend::Sample(const std::string& peer, const v1::SampleRequest& request,
                                     v1::ServerSample& answer) {
   if (!open_.load(std::memory_order_acquire)) return NotYet();
+  struct Count {
+    std::atomic<int>& n;
+    const int mine = ++n;
+    ~Count() { --n; }
+  } count{samples_};
+  if (count.mine > kMaxSamples) return {grpc::StatusCode::RESOURCE_EXHAUSTED, "too many samples at once"};
   // Allocations are counted from the end of one sample to the begin of the next, so that none of those made here gets
   // in; the messages that belong to them, too. Each is read right beside the switch.
   const uint64_t messages_before = server_.Messages();
@@ -128,14 +143,16 @@ std::vector<OpenConnection> ControlBackend::MeasuredConnections(const std::strin
   if (passes_on) RemoveOwn(*connections);
   const std::lock_guard lock(mutex_);
   control_peers_.insert(peer);
+  // Each is compared with those of its port alone: with thousands of them all against all took half a second.
+  std::multimap<int, const std::string*> by_port;
+  for (const std::string& control : control_peers_) by_port.emplace(PortOf(control), &control);
   std::set<std::string> alive;
   std::erase_if(*connections, [&](const OpenConnection& connection) {
-    for (const std::string& control : control_peers_) {
-      if (!Names(control, connection)) continue;
-      alive.insert(control);
-      return true;
-    }
-    return false;
+    const auto [begin, end] = by_port.equal_range(connection.peer_port);
+    const auto named = std::find_if(begin, end, [&](const auto& each) { return Names(*each.second, connection); });
+    if (named == end) return false;
+    alive.insert(*named->second);
+    return true;
   });
   control_peers_ = std::move(alive);
   return *std::move(connections);

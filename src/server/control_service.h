@@ -23,6 +23,8 @@ class ControlBackend {
 
   // From now on, calls are answered; the server must have its addresses. Before, they are refused as UNAVAILABLE.
   void Open() { open_.store(true, std::memory_order_release); }
+  // They are refused again, so that thousands that wait do not hold up the end.
+  void Close() { open_.store(false, std::memory_order_release); }
 
   grpc::Status Describe(control::v1::ServerDescription& answer) const;
   // `peer` is who asks, as grpc::ServerContext::peer() names it: that connection is left out of the sample, because it
@@ -31,6 +33,8 @@ class ControlBackend {
                       control::v1::ServerSample& answer);
 
  private:
+  // Clients that measure ask twice in a window, 64 of them at once at most; more would be as many threads.
+  static constexpr int kMaxSamples = 96;
   grpc::Status NotYet() const;
   std::vector<OpenConnection> MeasuredConnections(const std::string& peer);
 
@@ -38,6 +42,7 @@ class ControlBackend {
   const uint64_t instance_ = (uint64_t{std::random_device()()} << 32) | std::random_device()();
   PingServer& server_;
   std::atomic<bool> open_{false};
+  std::atomic<int> samples_{0};            // under way
   std::atomic<uint64_t> counted_from_{0};  // messages when counting allocations began
   std::mutex mutex_;
   std::set<std::string> control_peers_;  // guarded by mutex_; those whose connection lives

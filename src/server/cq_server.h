@@ -22,6 +22,7 @@
 #include "src/server/health_service.h"
 #include "src/server/listener.h"
 #include "src/server/recycler.h"
+#include "src/server/reflection_service.h"
 #include "src/server/service_load.h"
 #include "src/server/service_times.h"
 #include "src/server/services.h"
@@ -187,6 +188,7 @@ class CqServer final : public PingServer {
   void Shutdown() override {
     if (std::exchange(is_shut_down_, true)) return;
     health_.StopServing();
+    control_.Close();
     if (server_) server_->Shutdown(std::chrono::system_clock::now() + std::chrono::nanoseconds(config_.drain_ns));
     for (QueueThread& thread : queue_threads_) thread.EndSteps();
     for (Queue& queue : queues_) queue.queue->Shutdown();
@@ -238,6 +240,7 @@ class CqServer final : public PingServer {
     services_.Register(builder);
     builder.RegisterService(&health_);
     builder.RegisterService(&control_service_);
+    builder.RegisterService(&reflection_);
     for (int i = 0; i < config_.num_cqs; ++i) queues_.emplace_back(builder.AddCompletionQueue(), config_);
     auto running = BuildServer(config_, builder, ports);
     if (!running.ok()) return running.status();
@@ -268,6 +271,7 @@ class CqServer final : public PingServer {
   const ServerConfig config_;
   Services services_;
   HealthService health_{ServiceNames()};
+  ReflectionService reflection_{ListedServices()};
   ControlBackend control_;
   ControlService control_service_{&control_};
   std::deque<Queue> queues_;  // calls die before their queue, queues after the server

@@ -72,7 +72,8 @@ struct GenericMethod {
   void (*begin)(State& state) = nullptr;
   grpc::Status (*take)(State& state, Bytes& request) = nullptr;
   grpc::Status (*answer)(State& state, Bytes* response) = nullptr;
-  std::vector<Bytes> answers{};  // of a stand-in, the last one first
+  void (*rest)(State& state) = nullptr;  // after the call
+  std::vector<Bytes> answers{};          // of a stand-in, the last one first
 };
 
 template <typename M>
@@ -119,6 +120,12 @@ GenericMethod DescribeMessages() {
   using Bytes = grpc::ByteBuffer;
   using State = GenericCallState;
   GenericMethod method{.path = PathOf<M>(), .shape = M::kShape};
+  method.rest = [](State& state) {
+    const auto& messages = state.Of<M>().messages;
+    if (messages == nullptr) return;  // refused before there was one
+    messages->request.Rest();
+    messages->response.Rest();
+  };
   if constexpr (M::kShape == Shape::kServerStreaming) {
     method.handle = [](State& state, Bytes& /*request*/, Bytes* bytes) -> grpc::Status {
       auto& messages = state.Messages<M>();

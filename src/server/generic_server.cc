@@ -7,7 +7,6 @@
 
 #include <optional>
 #include <string>
-#include <tuple>
 #include <utility>
 #include <vector>
 
@@ -18,25 +17,14 @@
 namespace cqbench {
 namespace {
 
-template <typename List>
-struct GenericServices;
-template <typename... Services>
-struct GenericServices<TypeList<Services...>> {
+struct GenericServices {
   explicit GenericServices(const ServerConfig& config) : codec(config.codec), methods(DescribeMethods(config)) {}
 
   const Codec codec;
   const std::vector<GenericMethod> methods;
 
   grpc::AsyncGenericService generic;
-  // For reflection, which lists services that have a method of their own. Registered for a host that no call names, so
-  // that the calls go to the generic service.
-  static constexpr char kNoHost[] = "reflection.invalid";
-  std::tuple<typename Services::Service...> named;
-
-  void Register(grpc::ServerBuilder& builder) {
-    builder.RegisterAsyncGenericService(&generic);
-    (builder.RegisterService(kNoHost, &std::get<typename Services::Service>(named)), ...);
-  }
+  void Register(grpc::ServerBuilder& builder) { builder.RegisterAsyncGenericService(&generic); }
   // nullptr when there is no such method.
   const GenericMethod* Find(const std::string& path) const {
     for (const GenericMethod& method : methods) {
@@ -56,7 +44,6 @@ class GenericCall : public ServerEvent {
     state_ = State::kPosted;
     good_ = true;
     handled_at_ = 0;
-    stream_.reset();
     context_.emplace();
     stream_.emplace(&*context_);
     thread.services().generic.RequestCall(&*context_, &*stream_, thread.queue(), thread.queue(), Tag());
@@ -66,6 +53,7 @@ class GenericCall : public ServerEvent {
   void Step(Thread& thread, bool ok) {
     if (is_last()) {
       thread.times().Finished(handled_at_);
+      Rest();
       return thread.Ended(this, ok && good_);
     }
     switch (state_) {
@@ -168,6 +156,14 @@ class GenericCall : public ServerEvent {
     Finish(status);
   }
   void Finish(const grpc::Status& status) { stream_->Finish(status, LastTag()); }
+  // Idle objects keep nothing of a call: the library's memory of it lives as long as its context.
+  void Rest() {
+    stream_.reset();
+    context_.reset();
+    request_.Clear();
+    response_.Clear();
+    if (call_.method != nullptr && call_.method->rest != nullptr) call_.method->rest(call_);
+  }
 
   State state_ = State::kPosted;
   bool good_ = true;
@@ -180,13 +176,10 @@ class GenericCall : public ServerEvent {
   grpc::ByteBuffer response_;
 };
 
-template <typename... Ms>
-using GenericServer = CqServer<GenericServices<ServicesOf<Ms...>>, GenericCall>;
-
 }  // namespace
 
 absl::StatusOr<std::unique_ptr<PingServer>> StartGenericServer(const ServerConfig& config) {
-  return AllMethods::Apply<GenericServer>::Start(config);
+  return CqServer<GenericServices, GenericCall>::Start(config);
 }
 
 }  // namespace cqbench

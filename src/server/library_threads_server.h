@@ -18,6 +18,7 @@
 #include "src/method/write_options.h"
 #include "src/server/control_service.h"
 #include "src/server/listener.h"
+#include "src/server/reflection_service.h"
 #include "src/server/service_load.h"
 #include "src/server/service_times.h"
 #include "src/server/services.h"
@@ -53,6 +54,7 @@ class LibraryThreadsServer final : public PingServer {
     ConfigureBuilder(config, builder, ports);
     configure_more(builder);
     self->services_.Register(builder);
+    builder.RegisterService(&self->reflection_);
     auto running = BuildServer(config, builder, ports);
     if (!running.ok()) return running.status();
     self->server_ = std::move(running->server);
@@ -69,6 +71,7 @@ class LibraryThreadsServer final : public PingServer {
   void Shutdown() override {
     if (server_ == nullptr || std::exchange(is_shut_down_, true)) return;
     services_.StopServing();
+    control_.Close();
     server_->Shutdown(std::chrono::system_clock::now() + std::chrono::nanoseconds(config_.drain_ns));
     server_->Wait();
   }
@@ -91,6 +94,7 @@ class LibraryThreadsServer final : public PingServer {
   SharedCounts counts_;
   ControlBackend control_;
   Services services_;
+  ReflectionService reflection_{ListedServices()};
   std::unique_ptr<grpc::Server> server_;
   bool is_shut_down_ = false;
 };

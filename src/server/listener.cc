@@ -1,7 +1,7 @@
 #include "src/server/listener.h"
 
-#include <grpcpp/ext/proto_server_reflection_plugin.h>
 #include <grpcpp/health_check_service_interface.h>
+#include <grpcpp/resource_quota.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -85,6 +85,24 @@ bool SharesPorts(const std::vector<ChannelArg>& args) {
   });
 }
 
+// Beside completion queues and reactors only services that nobody measures are synchronous.
+constexpr int kThreadsBeside = 128;
+
+void Limit(const ServerConfig& config, grpc::ServerBuilder& builder) {
+  const ServerLimits& limits = config.limits;
+  builder.SetMaxReceiveMessageSize(static_cast<int>(limits.message_bytes + 1024));
+  builder.AddChannelArgument(GRPC_ARG_MAX_CONCURRENT_STREAMS, kMaxInflight);
+  grpc::ResourceQuota quota("server");
+  if (limits.memory_bytes > 0) quota.Resize(limits.memory_bytes);
+  quota.SetMaxThreads(config.api == ServerApi::kSync ? limits.threads : kThreadsBeside);
+  builder.SetResourceQuota(quota);
+  if (limits.accepts_compressed) return;
+  // The library looks at a message's size before it decompresses it (1.51.1): 64 KiB may become 64 MiB, 64 MiB 64 GiB.
+  builder.SetCompressionAlgorithmSupportStatus(GRPC_COMPRESS_DEFLATE, false);
+  builder.SetCompressionAlgorithmSupportStatus(GRPC_COMPRESS_GZIP, false);
+  builder.AddChannelArgument(GRPC_ARG_ENABLE_PER_MESSAGE_DECOMPRESSION, 0);
+}
+
 }  // namespace
 
 absl::Status CheckAddresses(const ServerConfig& config) {
@@ -100,8 +118,6 @@ absl::Status CheckAddresses(const ServerConfig& config) {
 }
 
 void ConfigureBuilder(const ServerConfig& config, grpc::ServerBuilder& builder, std::vector<int>& ports) {
-  // Synchronous inside: beside completion queues it waits on a queue that polls nothing, and costs nothing measurable.
-  grpc::reflection::InitProtoReflectionServerBuilderPlugin();
   // The library's health service is of the callback API: there nothing foreign comes in, elsewhere we have our own. A
   // switch of the process, which may have had another server before.
   grpc::EnableDefaultHealthCheckService(config.api == ServerApi::kCallback);
@@ -115,7 +131,7 @@ void ConfigureBuilder(const ServerConfig& config, grpc::ServerBuilder& builder, 
   // flight is the client's to choose here.
   builder.AddChannelArgument("grpc.server.max_pending_requests", kMaxInflight);
   builder.AddChannelArgument("grpc.server.max_pending_requests_hard_limit", kMaxInflight);
-  builder.SetMaxReceiveMessageSize(static_cast<int>(kMaxPayloadBytes + 1024));
+  Limit(config, builder);
   if (config.compression != Compression::kNone) builder.SetDefaultCompressionAlgorithm(AlgorithmOf(config.compression));
   for (const ChannelArg& arg : config.channel_args) {
     if (const int* number = std::get_if<int>(&arg.value)) {

@@ -33,7 +33,11 @@ class MessagePool final : public grpc::MessageAllocator<typename M::Request, typ
       this->set_request(&request_.Next());
       this->set_response(&response_.Next());
     }
-    void Release() override { pool_->pairs_.Put(this); }
+    void Release() override {
+      request_.Rest();
+      response_.Rest();
+      pool_->pairs_.Put(this);
+    }
 
    private:
     MessagePool* pool_ = nullptr;

@@ -2,9 +2,9 @@
 #pragma once
 
 #include <cstddef>
-#include <deque>
 #include <memory>
 #include <mutex>
+#include <unordered_map>
 #include <utility>
 #include <vector>
 
@@ -12,10 +12,13 @@
 
 namespace cqbench {
 
-// The objects of one kind that several threads share. Owns all of them until it is destroyed. Thread-safe.
+// The objects of one kind that several threads share. Owns all of them until it is destroyed, but for idle ones beyond
+// kMaxIdle, which go: one burst of calls would be remembered for good otherwise. Thread-safe.
 template <typename T>
 class CallDepot {
  public:
+  static constexpr size_t kMaxIdle = 4096;
+
   // Objects are constructed from how the messages in them are to live.
   explicit CallDepot(MessageHolder messages) : messages_(messages) {}
 
@@ -26,12 +29,15 @@ class CallDepot {
       into.push_back(idle_.back());
       idle_.pop_back();
     }
-    if (into.empty()) into.push_back(&all_.emplace_back(messages_));
+    if (!into.empty()) return;
+    auto made = std::make_unique<T>(messages_);
+    into.push_back(made.get());
+    all_.emplace(made.get(), std::move(made));
   }
   void PutSome(size_t n, std::vector<T*>& from) {
     const std::lock_guard lock(mutex_);
     for (; n > 0 && !from.empty(); --n) {
-      idle_.push_back(from.back());
+      idle_.size() < kMaxIdle ? idle_.push_back(from.back()) : static_cast<void>(all_.erase(from.back()));
       from.pop_back();
     }
   }
@@ -39,8 +45,8 @@ class CallDepot {
  private:
   const MessageHolder messages_;
   std::mutex mutex_;
-  std::deque<T> all_;     // guarded by mutex_; stable addresses
-  std::vector<T*> idle_;  // guarded by mutex_
+  std::unordered_map<T*, std::unique_ptr<T>> all_;  // guarded by mutex_
+  std::vector<T*> idle_;                            // guarded by mutex_
 };
 
 // One thread's view of a depot: a small stock of its own, so that the depot's lock is taken once in kBatch calls at

@@ -5,6 +5,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "cqbench/tcp_echo.h"
+#include "src/method/answer_limit.h"
 #include "src/server/listener.h"
 #include "src/server/server_kinds.h"
 #include "src/server/service_load.h"
@@ -89,6 +90,7 @@ absl::StatusOr<std::unique_ptr<PingServer>> StartServer(const ServerConfig& conf
     if (!started.ok()) return started.status();
     tcp_echo = *std::move(started);
   }
+  max_answer_bytes = config.limits.message_bytes;
   // With the port that it got, because the server describes itself as soon as it serves.
   ServerConfig resolved = config;
   if (tcp_echo) resolved.tcp_echo_port = tcp_echo->port();

@@ -31,6 +31,13 @@ inline std::vector<std::string> ServiceNames() {
   }(AllMethods::Apply<ServicesOf>());
 }
 
+// Those and what every server has beside them.
+inline std::vector<std::string> ListedServices() {
+  std::vector<std::string> names = ServiceNames();
+  names.insert(names.end(), {"cqbench.control.v1.Control", "grpc.health.v1.Health"});
+  return names;
+}
+
 // A class that handles those of the methods that are Base::Served's: On<M2, On<M1, Base>>. `Api` says how one method is
 // added to a class: its On<M, Base> is a class that has Base's methods and M.
 template <typename Api, typename Base, typename... Ms>

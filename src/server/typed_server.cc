@@ -40,15 +40,22 @@ class TypedCall : public ServerEvent {
     this->template Bind<Call, Thread>();
     good_ = true;
     handled_at_ = 0;
-    stream_.reset();
     context_.emplace();
     stream_.emplace(&*context_);
     auto& service = thread.services().template For<typename M::Service>();
     (service.*M::kPost)(&*context_, request..., &*stream_, thread.queue(), thread.queue(), Tag());
   }
+  // Idle objects keep nothing of a call: the library's memory of it lives as long as its context.
+  void Rest() {
+    stream_.reset();
+    context_.reset();
+    request_.Rest();
+    response_.Rest();
+  }
   template <typename Call, typename Thread>
   static void End(Call* call, Thread& thread, bool ok) {
     thread.times().Finished(call->handled_at_);
+    call->Rest();
     thread.Ended(call, ok && call->good_);
   }
 

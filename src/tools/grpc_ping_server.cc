@@ -13,6 +13,7 @@
 #include "cqbench/reporter.h"
 #include "cqbench/server.h"
 #include "cqbench/tls.h"
+#include "src/server/memory_guard.h"
 #include "src/tools/server_flags.h"
 #include "src/tools/tls_flags.h"
 
@@ -139,7 +140,10 @@ int Main(int argc, const char* const* argv) {
   if (const int port = (*server)->tcp_echo_port()) std::printf("TCP echo on port %d\n", port);
   std::fflush(stdout);
 
-  interrupt.Wait();
+  MemoryGuard memory(config.limits.memory_bytes, **server);
+  while (!interrupt.SleepUntil(NowNs() + MemoryGuard::kPeriod)) {
+    if (const std::string told = memory.Look(); !told.empty()) Complain(told, 0);
+  }
   if (gateway) gateway->Stop();
   (*server)->Shutdown();
   const ServerCounts counts = (*server)->Counts();

@@ -2,6 +2,7 @@
 
 #include "src/tools/call_flags.h"
 #include "src/tools/gateway_flags.h"
+#include "src/tools/limit_flags.h"
 #include "src/tools/tls_flags.h"
 #include "src/tools/wire_flags.h"
 
@@ -72,6 +73,7 @@ class ServerFlags {
     AddDeadlockDetection(app_, deadlock_detection_);
     AddChannelArgs(app_, config_.channel_args);
     wire_flags_.emplace(app_, config_);
+    max_threads_ = AddLimits(app_, config_.limits);
     allocation_flags_.emplace(app_, allocations_, "grpc_ping_server");
     AddDuration(app_, "--drain", config_.drain_ns, "how long calls in flight may go on after SIGINT or SIGTERM");
   }
@@ -97,6 +99,7 @@ class ServerFlags {
     }
     allocation_flags_->Resolve();
     wire_flags_->Resolve();
+    if (config_.compression != Compression::kNone) config_.limits.accepts_compressed = true;
     ResolveCall();
     config_.api = api_ == "callback"  ? ServerApi::kCallback
                   : api_ == "sync"    ? ServerApi::kSync
@@ -115,6 +118,8 @@ class ServerFlags {
     const bool queues = config_.api == ServerApi::kCq || config_.api == ServerApi::kGeneric;
     if (config_.poll == PollMode::kSpin && !queues)
       BadCombination("--poll", "spin needs --api cq or generic, not " + api_);
+    if (max_threads_->count() > 0 && config_.api != ServerApi::kSync)
+      BadCombination("--max-threads", "needs --api sync, not " + api_);
     if (callbacks_->count() > 0 && !queues)
       BadCombination("--callbacks-per-cq", "needs --api cq or generic, not " + api_);
     for (const CLI::Option* option : {num_cqs_, workers_}) {
@@ -183,7 +188,7 @@ class ServerFlags {
   std::string service_distribution_ = "constant";
   std::string service_mode_text_ = "burn";
   CLI::Option *api_option_, *host_, *port_, *listen_, *num_cqs_, *workers_, *callbacks_, *messages_, *codec_,
-      *tcp_echo_, *distribution_, *service_mode_;
+      *max_threads_, *tcp_echo_, *distribution_, *service_mode_;
 };
 
 }  // namespace

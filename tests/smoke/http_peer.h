@@ -88,6 +88,13 @@ class HttpSocket {
     pollfd waiting{fd_, POLLIN, 0};
     return poll(&waiting, 1, static_cast<int>(timeout.count() * 1000)) == 1;
   }
+  // Appends what has come, at least a byte; false at the end of the connection.
+  bool ReadSome(std::string& into) {
+    std::array<char, 65536> buffer;
+    const ssize_t n = recv(fd_, buffer.data(), buffer.size(), 0);
+    if (n > 0) into.append(buffer.data(), static_cast<size_t>(n));
+    return n > 0;
+  }
   // Takes and forgets what comes, as fast as it can.
   template <class Predicate>
   void ReadWhile(const Predicate& goes_on) {

@@ -3,7 +3,9 @@
 
 #include <gtest/gtest.h>
 
+#include <memory>
 #include <string>
+#include <vector>
 
 #include "cqbench/proto/echo.pb.h"
 
@@ -84,6 +86,43 @@ TEST(Holder, ByteBuffersMayBeFreshButNotOnAnArena) {
     holder.Current() = grpc::ByteBuffer(&slice, 1);
     EXPECT_FALSE(holder.Next().Valid()) << ToString(kind);
   }
+}
+
+// Objects that wait for the next call do not keep what a large one needed.
+TEST(Holder, LargeMessagesThatAreNotKeptAreGivenBack) {
+  for (const MessageHolder kind : {MessageHolder::kFresh, MessageHolder::kArena}) {
+    Holder<Request> holder(kind);
+    holder.Next().set_payload(std::string(1 << 20, 'x'));
+    holder.Rest();
+    EXPECT_TRUE(holder.Current().payload().empty());
+  }
+}
+
+TEST(Holder, ReusedMessagesKeepSoMuchTogether) {
+  constexpr size_t kEach = size_t{8} << 20;
+  const auto kept = [](std::vector<std::unique_ptr<Holder<Request>>>& holders) {
+    size_t n = 0;
+    for (auto& holder : holders) n += holder->Current().payload().empty() ? 0 : 1;
+    return n;
+  };
+  const auto use = [](Holder<Request>& holder, size_t bytes) {
+    holder.Next().set_payload(std::string(bytes, 'x'));
+    holder.Rest();
+  };
+  std::vector<std::unique_ptr<Holder<Request>>> holders;
+  for (int i = 0; i < 50; ++i) {
+    holders.push_back(std::make_unique<Holder<Request>>(MessageHolder::kReused));
+    use(*holders.back(), kEach);
+  }
+  EXPECT_EQ(kept(holders), KeptMemory::kMax / (kEach + 10));
+  // One that is used for less gives up its part, which another gets.
+  use(*holders.front(), 10);
+  EXPECT_TRUE(holders.front()->Current().payload().empty());
+  use(*holders.back(), kEach);
+  EXPECT_FALSE(holders.back()->Current().payload().empty());
+  holders.clear();
+  use(*holders.emplace_back(std::make_unique<Holder<Request>>(MessageHolder::kReused)), KeptMemory::kMax - 1000);
+  EXPECT_EQ(kept(holders), 1u);
 }
 
 }  // namespace

@@ -42,6 +42,15 @@ TEST(CallStock, TakesTheObjectThatWasPutBack) {
   EXPECT_EQ(Call::made, 1);
 }
 
+// What one burst needed is not kept for good.
+TEST(CallStock, IdleObjectsBeyondTheBoundGo) {
+  CallDepot<Call> depot(MessageHolder::kReused);
+  CallStock<Call> stock(&depot);
+  for (Call* call : TakeMany(stock, 2 * CallDepot<Call>::kMaxIdle)) stock.Put(call);
+  EXPECT_LE(Call::made, static_cast<int>(CallDepot<Call>::kMaxIdle) + 100);
+  EXPECT_GE(Call::made, static_cast<int>(CallDepot<Call>::kMaxIdle));
+}
+
 TEST(CallStock, ObjectsInUseAreDistinct) {
   CallDepot<Call> depot(MessageHolder::kReused);
   CallStock<Call> stock(&depot);

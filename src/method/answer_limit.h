@@ -1,0 +1,26 @@
+// How large an answer a client may ask for.
+#pragma once
+
+#include <grpcpp/support/status.h>
+
+#include <atomic>
+#include <cstdint>
+
+#include "absl/strings/str_cat.h"
+#include "cqbench/run_config.h"
+
+namespace cqbench {
+
+// Of the process, like the methods, which are stateless: set before the server serves. Bytes of payload.
+inline std::atomic<uint32_t> max_answer_bytes{kMaxPayloadBytes};
+
+inline bool IsTooLarge(uint64_t bytes) {
+  return bytes > max_answer_bytes.load(std::memory_order_relaxed);
+}
+// `field` is what asked for it.
+inline grpc::Status TooLarge(absl::string_view field) {
+  return {grpc::StatusCode::INVALID_ARGUMENT,
+          absl::StrCat(field, " is more than ", max_answer_bytes.load(std::memory_order_relaxed), " bytes")};
+}
+
+}  // namespace cqbench

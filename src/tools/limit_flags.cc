@@ -1,0 +1,57 @@
+#include "src/tools/limit_flags.h"
+
+#include <utility>
+
+#include "absl/strings/numbers.h"
+#include "absl/strings/strip.h"
+
+namespace cqbench {
+namespace {
+
+constexpr uint64_t kMinMemory = uint64_t{64} << 20;  // of an idle server 20 to 30 MiB
+constexpr uint64_t kMaxMemory = uint64_t{1} << 50;
+
+// "2GiB", "512MiB"; "0": no limit.
+absl::StatusOr<uint64_t> ParseMemory(absl::string_view text) {
+  absl::string_view digits = text;
+  uint64_t unit = 0;
+  for (const auto& [name, bytes] :
+       {std::pair<absl::string_view, uint64_t>{"MiB", uint64_t{1} << 20}, {"GiB", uint64_t{1} << 30}}) {
+    if (absl::ConsumeSuffix(&digits, name)) unit = bytes;
+  }
+  uint32_t number = 0;
+  if (text == "0") return 0;
+  if (unit > 0 && absl::SimpleAtoi(digits, &number) && number <= kMaxMemory / unit && number * unit >= kMinMemory) {
+    return number * unit;
+  }
+  return absl::InvalidArgumentError(
+      absl::StrCat("'", text, "' is not a whole number of MiB or GiB from 64MiB on, or 0 for no limit"));
+}
+
+absl::StatusOr<uint32_t> ParseMessage(absl::string_view text) {
+  auto bytes = ParseBytes(text, kMaxPayloadBytes);
+  if (bytes.ok() && *bytes == 0) return absl::InvalidArgumentError("'0' is no message: accepted is 1 byte to 64MiB");
+  return bytes;
+}
+
+}  // namespace
+
+CLI::Option* AddLimits(CLI::App& app, ServerLimits& limits) {
+  limits.memory_bytes = DefaultMemoryLimit();
+  AddParsed(app, "--memory-limit", limits.memory_bytes, ParseMemory,
+            "resident memory; beyond it all connections are ended. Also what the library's resource quota is; 0: none")
+      ->type_name("MiB|GiB")
+      ->default_str(absl::StrCat(limits.memory_bytes >> 20, "MiB"));
+  AddParsed(app, "--max-message-bytes", limits.message_bytes, ParseMessage,
+            "payload of a request that is taken and of an answer that is made")
+      ->type_name("BYTES")
+      ->default_str("64MiB");
+  app.add_flag(
+      "--accept-compressed", limits.accepts_compressed,
+      "take compressed requests, as with --compression: only from clients you trust, for each may grow to 1,030 "
+      "times its size");
+  return AddNumber(app, "--max-threads", limits.threads, 1, 100'000,
+                   "threads of --api sync: each call takes one; calls beyond end as RESOURCE_EXHAUSTED");
+}
+
+}  // namespace cqbench

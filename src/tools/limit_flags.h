@@ -1,0 +1,12 @@
+// What a server takes from its clients at most, on its command line.
+#pragma once
+
+#include "cqbench/server_limits.h"
+#include "src/tools/flags.h"
+
+namespace cqbench {
+
+// Adds the options to `app`; what they mean goes into `limits`, which must outlive it. Returns --max-threads.
+CLI::Option* AddLimits(CLI::App& app, ServerLimits& limits);
+
+}  // namespace cqbench

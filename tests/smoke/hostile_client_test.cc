@@ -1,0 +1,335 @@
+// What a client of bad will can do with HTTP/2 by hand: the server lives, gives its memory back and serves others.
+
+#include <grpcpp/grpcpp.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <atomic>
+#include <chrono>
+#include <csignal>
+#include <fstream>
+#include <map>
+#include <string>
+#include <thread>
+#include <utility>
+#include <vector>
+
+#include "cqbench/proto/echo.grpc.pb.h"
+#include "tests/smoke/harness.h"
+#include "tests/smoke/http_peer.h"
+#include "tests/unit/http2_bytes.h"
+
+namespace cqbench::smoke {
+namespace {
+
+constexpr char kEcho[] = "/cqbench.v1.EchoService/Echo";
+constexpr char kReflection[] = "/grpc.reflection.v1alpha.ServerReflection/ServerReflectionInfo";
+constexpr char kSample[] = "/cqbench.control.v1.Control/Sample";
+
+// A line of /proc/PID/status: MiB or a number.
+int Status(pid_t pid, const std::string& key) {
+  std::ifstream file("/proc/" + std::to_string(pid) + "/status");
+  for (std::string line; std::getline(file, line);) {
+    if (line.rfind(key + ":", 0) != 0) continue;
+    const int number = std::stoi(line.substr(key.size() + 1));
+    return line.find("kB") == std::string::npos ? number : number / 1024;
+  }
+  return -1;
+}
+
+uint32_t Stream(int n) {
+  return static_cast<uint32_t>(2 * n + 1);
+}
+std::string Open(uint32_t stream, std::string_view path, std::string_view more = {}) {
+  const std::string fields = RequestFields("POST", path) + Field("te", "trailers") +
+                             Field("content-type", "application/grpc") + std::string(more);
+  return Frame(kHeaders, kEndHeaders, stream, fields);
+}
+std::string Reset(uint32_t stream) {
+  return Frame(kReset, 0, stream, Number(8));
+}
+// A whole request; the message is shorter than a frame may be.
+std::string Request(uint32_t stream, std::string_view path, std::string_view message) {
+  const std::string prefix = std::string(1, '\0') + Number(static_cast<uint32_t>(message.size()));
+  return Open(stream, path) + Frame(kData, kEndStream, stream, prefix + std::string(message));
+}
+template <typename Each>
+std::string Times(int n, const Each& each) {
+  std::string all;
+  for (int i = 0; i < n; ++i) all += each(i);
+  return all;
+}
+
+// One connection, whose answers are taken and counted by a thread, unless nobody shall take them.
+class Attacker {
+ public:
+  explicit Attacker(const Server& server, bool reads = true) : socket_(server.port(), reads ? 0 : 4096) {
+    Send(Start());
+    if (reads) Send(Frame(kWindow, 0, 0, Number(1 << 30)));
+    if (reads) reader_ = std::thread([this] { Read(); });
+  }
+  ~Attacker() {
+    stop_ = true;
+    if (reader_.joinable()) reader_.join();
+  }
+  // As much as the server takes.
+  void Send(const std::string& bytes, Seconds patience = kPatience) { socket_.Send(bytes, patience); }
+  // Until so many calls have been ended by the server.
+  bool AwaitEnds(int n) {
+    const auto deadline = std::chrono::steady_clock::now() + kPatience;
+    while (ends_ < n && !gone_ && std::chrono::steady_clock::now() < deadline) socket_.Readable(Seconds(0.01));
+    return ends_ >= n;
+  }
+  // Until the server has ended the connection.
+  bool AwaitEnd() {
+    const auto deadline = std::chrono::steady_clock::now() + kPatience;
+    while (!gone_ && std::chrono::steady_clock::now() < deadline) socket_.Readable(Seconds(0.01));
+    return gone_;
+  }
+
+ private:
+  void Read() {
+    std::string bytes;
+    while (!stop_ && !gone_) {
+      if (!socket_.Readable(Seconds(0.05))) continue;
+      if (!socket_.ReadSome(bytes)) gone_ = true;
+      for (;;) {
+        if (bytes.size() < 9) break;
+        const auto at = [&](size_t i) { return static_cast<size_t>(static_cast<uint8_t>(bytes[i])); };
+        const size_t size = (at(0) << 16 | at(1) << 8 | at(2)) + 9;
+        if (bytes.size() < size) break;
+        if (at(3) == kHeaders && (at(4) & kEndStream) != 0) ++ends_;
+        bytes.erase(0, size);
+      }
+    }
+  }
+
+  HttpSocket socket_;
+  std::atomic<bool> stop_{false}, gone_{false};
+  std::atomic<int> ends_{0};
+  std::thread reader_;
+};
+
+class HostileClientTest : public testing::TestWithParam<std::string> {
+ protected:
+  Flags Api() const { return {"--api", GetParam()}; }
+};
+
+template <typename Predicate>
+bool Soon(const Predicate& predicate, Seconds patience = kPatience) {
+  const auto deadline = std::chrono::steady_clock::now() + patience;
+  while (!predicate() && std::chrono::steady_clock::now() < deadline) {
+    std::this_thread::sleep_for(std::chrono::milliseconds(10));
+  }
+  return predicate();
+}
+
+bool ServesOn(const Server& server) {
+  grpc::ClientContext context;
+  context.set_wait_for_ready(true);
+  context.set_deadline(std::chrono::system_clock::now() + std::chrono::duration_cast<std::chrono::seconds>(kPatience));
+  v1::EchoResponse response;
+  const grpc::Status status =
+      v1::EchoService::NewStub(ChannelTo(server.address()))->Echo(&context, v1::EchoRequest(), &response);
+  EXPECT_TRUE(status.ok()) << status.error_message();
+  return status.ok();
+}
+
+// What is resident falls below it soon. Sanitizers keep what is freed.
+void ExpectResidentBelow(Server& server, int mib) {
+  const auto resident = [&] { return Status(server.process().pid(), "VmRSS"); };
+  EXPECT_TRUE(kSanitized || Soon([&] { return resident() < mib; })) << resident() << " MiB";
+}
+
+// After the signal it ends as soon as it would have without an attack.
+void ExpectQuickEnd(Server& server) {
+  const auto begin = std::chrono::steady_clock::now();
+  server.Stop(SIGTERM);
+  EXPECT_LT(Seconds(std::chrono::steady_clock::now() - begin), Seconds(3) + kGrace);
+}
+
+// 270 to 350 MiB stayed, and the sync server had a thread for every fifth of them.
+TEST_P(HostileClientTest, CallsResetOrWithoutBodyAreForgotten) {
+  Server server(Api() + (GetParam() == "sync" ? Flags{"--max-threads", "200"} : Flags{}));
+  std::atomic<bool> done{false};
+  int threads = 0;
+  std::thread attack([&] {
+    {
+      Attacker client(server);
+      client.Send(Times(20'000, [](int i) { return Open(Stream(i), kEcho) + Reset(Stream(i)); }));
+      Attacker bodyless(server);
+      bodyless.Send(Times(10'000, [](int i) { return Open(Stream(i), kEcho); }));
+      EXPECT_TRUE(GetParam() == "sync" || ServesOn(server));  // there the threads are used up meanwhile
+    }
+    done = true;
+  });
+  while (!done) {
+    threads = std::max(threads, Status(server.process().pid(), "Threads"));
+    std::this_thread::sleep_for(std::chrono::milliseconds(5));
+  }
+  attack.join();
+  EXPECT_LT(threads, 300);
+  ExpectResidentBelow(server, 140);
+  EXPECT_TRUE(ServesOn(server));
+  ExpectQuickEnd(server);
+}
+
+// 40 answers of 16 MiB; what they were made in stayed.
+TEST_P(HostileClientTest, AnswersThatNobodyReadsAreForgotten) {
+  Server server(Api());
+  v1::EchoRequest request;
+  request.set_response_bytes(16 << 20);
+  {
+    Attacker client(server, /*reads=*/false);
+    client.Send(Times(40, [&](int i) { return Request(Stream(i), kEcho, request.SerializeAsString()); }));
+    Soon([&] { return Status(server.process().pid(), "VmRSS") > 500; }, Seconds(5));
+  }
+  ExpectResidentBelow(server, 400);
+  EXPECT_TRUE(ServesOn(server));
+  ExpectQuickEnd(server);
+}
+
+// One thread for each, in every server.
+TEST_P(HostileClientTest, ReflectionStreamsAreFew) {
+  constexpr int kStreams = 400;
+  Server server(Api());
+  Attacker client(server);
+  client.Send(Times(kStreams, [](int i) { return Open(Stream(i), kReflection); }));
+  EXPECT_TRUE(client.AwaitEnds(kStreams - 16));
+  const auto threads = [&] { return Status(server.process().pid(), "Threads"); };
+  EXPECT_TRUE(Soon([&] { return threads() < 80; })) << threads();
+  EXPECT_TRUE(ServesOn(server));
+}
+
+// Many that want the server's figures at once: all are told them, or that there are too many.
+TEST_P(HostileClientTest, SamplesInMassesEnd) {
+  constexpr int kCalls = 300;
+  Server server(Api());
+  Attacker client(server);
+  client.Send(Times(kCalls, [](int i) { return Request(Stream(i), kSample, ""); }));
+  EXPECT_TRUE(client.AwaitEnds(kCalls));
+  EXPECT_LT(Status(server.process().pid(), "Threads"), 150);
+  ExpectQuickEnd(server);
+}
+
+INSTANTIATE_TEST_SUITE_P(All, HostileClientTest, testing::Values("cq", "callback", "sync", "generic"),
+                         [](const auto& tested) { return tested.param; });
+
+// Without a bound this takes 1.2 GiB; the limit is looked at ten times in a second.
+TEST(HostileClient, BeyondTheMemoryLimitConnectionsEnd) {
+  Server server({"--api", "cq", "--memory-limit", "128MiB"});
+  Attacker client(server);
+  for (int i = 0; i < 100'000; i += 1000) {
+    client.Send(Times(1000, [&](int n) { return Open(Stream(i + n), kEcho) + Reset(Stream(i + n)); }));
+  }
+  EXPECT_TRUE(client.AwaitEnd());
+  EXPECT_TRUE(server.process().WaitUntil(
+      [&] { return server.process().err().find("of --memory-limit: ended") != std::string::npos; }, kPatience))
+      << server.process().err();
+  EXPECT_TRUE(kSanitized || Status(server.process().pid(), "VmHWM") < 700);
+  ExpectResidentBelow(server, 140);
+  EXPECT_TRUE(ServesOn(server));
+}
+
+// 20 KiB that would be 20 MiB.
+TEST(HostileClient, CompressedRequestsAreRefusedUnlessTheyAreAllowed) {
+  for (const bool allowed : {false, true}) {
+    Server server(allowed ? Flags{"--accept-compressed"} : Flags{});
+    grpc::ChannelArguments arguments;
+    arguments.SetCompressionAlgorithm(GRPC_COMPRESS_GZIP);
+    const auto channel =
+        grpc::CreateCustomChannel("dns:///" + server.address(), grpc::InsecureChannelCredentials(), arguments);
+    grpc::ClientContext context;
+    v1::EchoRequest request;
+    request.set_payload(std::string(20 << 20, '\0'));
+    v1::EchoResponse response;
+    const grpc::Status status = v1::EchoService::NewStub(channel)->Echo(&context, request, &response);
+    EXPECT_EQ(status.error_code(), allowed ? grpc::StatusCode::OK : grpc::StatusCode::UNIMPLEMENTED)
+        << status.error_message();
+    EXPECT_TRUE(allowed || kSanitized || Status(server.process().pid(), "VmHWM") < 45);
+  }
+}
+
+TEST(HostileClient, MessagesBeyondTheBoundAreRefused) {
+  Server server({"--max-message-bytes", "1MiB"});
+  const auto stub = v1::EchoService::NewStub(ChannelTo(server.address()));
+  const auto call = [&](size_t request_bytes, uint32_t response_bytes) {
+    grpc::ClientContext context;
+    v1::EchoRequest request;
+    request.set_payload(std::string(request_bytes, 'x'));
+    request.set_response_bytes(response_bytes);
+    v1::EchoResponse response;
+    return stub->Echo(&context, request, &response).error_code();
+  };
+  EXPECT_EQ(call(1 << 20, 1 << 20), grpc::StatusCode::OK);
+  EXPECT_EQ(call(2 << 20, 0), grpc::StatusCode::RESOURCE_EXHAUSTED);
+  EXPECT_EQ(call(0, (1 << 20) + 1), grpc::StatusCode::INVALID_ARGUMENT);
+}
+
+// Each on a connection of its own, whose answers nobody reads.
+std::map<std::string, std::string> BadFrames() {
+  const std::string block = RequestFields("POST", kEcho);
+  const std::string more = Frame(kMore, 0, 1, Times(40, [](int i) { return Field("x" + std::to_string(i), "y"); }));
+  const std::string huge = Number(0xffffffff) + std::string(1000, 'x');
+  return {
+      {"no preface", "garbage" + Times(1000, [](int i) { return std::to_string(i); })},
+      {"an endless header", Start() + Frame(kHeaders, 0, 1, block) + Times(20'000, [&](int) { return more; })},
+      {"oversized headers",
+       Start() +
+           Open(1, kEcho, Times(2000, [](int i) { return Field("x" + std::to_string(i), std::string(100, 'y')); }))},
+      {"no HPACK", Start() + Frame(kHeaders, kEndHeaders, 1, std::string(1000, '\xff'))},
+      {"settings", Start() + Times(200'000, [](int) { return Frame(kSettings, 0, 0); })},
+      {"pings", Start() + Times(200'000, [](int) { return Frame(kPing, 0, 0, std::string(8, 'p')); })},
+      {"windows", Start() + Open(1, kEcho) +
+                      Times(10,
+                            [](int) {
+                              return Frame(kWindow, 0, 0, Number(0x7fffffff)) +
+                                     Frame(kWindow, 0, 1, Number(0x7fffffff));
+                            })},
+      {"no window", Start() + Frame(kWindow, 0, 0, Number(0))},
+      {"data beyond the window",
+       Start() + Open(1, kEcho) + Times(1000, [](int) { return Frame(kData, 0, 1, std::string(16'000, 'd')); })},
+      {"data of no stream", Start() + Frame(kData, 0, 0, "data")},
+      {"a message of 4 GiB", Start() + Open(1, kEcho) + Frame(kData, 0, 1, std::string(1, '\0') + huge)},
+      {"a frame of 16 MiB", Start() + std::string(3, '\xff') + std::string(100'000, '\0')},
+      {"resets of nothing", Start() + Times(100'000, [](int i) { return Reset(Stream(i)); })},
+      {"all kinds of frames", Start() + Times(256, [](int i) { return Frame(static_cast<uint8_t>(i), 0xff, 1, "x"); })},
+  };
+}
+
+class BadFramesTest : public testing::TestWithParam<std::string> {};
+
+TEST_P(BadFramesTest, TheServerLivesAndServesOn) {
+  Server server({"--api", GetParam()});
+  for (const auto& [name, bytes] : BadFrames()) {
+    SCOPED_TRACE(name);
+    HttpSocket client(server.port(), 4096);
+    client.Send(bytes, Seconds(1));
+    EXPECT_TRUE(ServesOn(server));
+    EXPECT_TRUE(kSanitized || Status(server.process().pid(), "VmRSS") < 150)
+        << Status(server.process().pid(), "VmRSS") << " MiB";
+  }
+  ExpectQuickEnd(server);
+}
+
+INSTANTIATE_TEST_SUITE_P(All, BadFramesTest, testing::Values("cq", "callback"),
+                         [](const auto& tested) { return tested.param; });
+
+// The library never accepted again. With sanitizers it does not: there accept4() is theirs.
+TEST(HostileClient, TheServerAcceptsAgainWhenThereAreDescriptors) {
+  if (kSanitized) GTEST_SKIP() << "accept4() is the sanitizer's";
+  Server server({}, {"/usr/bin/prlimit", "--nofile=64:64", "--"});
+  {
+    std::vector<HttpSocket> clients;
+    for (int i = 0; i < 200; ++i) clients.emplace_back(server.port());
+    // The last ones are told at once, instead of waiting for good.
+    bool ended = false;
+    clients.back().ReadAll(&ended);
+    EXPECT_TRUE(ended);
+  }
+  EXPECT_TRUE(ServesOn(server));
+  ExpectQuickEnd(server);
+}
+
+}  // namespace
+}  // namespace cqbench::smoke
