@@ -124,15 +124,17 @@ bool Soon(const Predicate& predicate, Seconds patience = kPatience) {
   return predicate();
 }
 
+// Soon: what came of an attack may have to be worked off, and a sync server refuses calls meanwhile.
 bool ServesOn(const Server& server) {
-  grpc::ClientContext context;
-  context.set_wait_for_ready(true);
-  context.set_deadline(std::chrono::system_clock::now() + std::chrono::duration_cast<std::chrono::seconds>(kPatience));
-  v1::EchoResponse response;
-  const grpc::Status status =
-      v1::EchoService::NewStub(ChannelTo(server.address()))->Echo(&context, v1::EchoRequest(), &response);
-  EXPECT_TRUE(status.ok()) << status.error_message();
-  return status.ok();
+  const auto stub = v1::EchoService::NewStub(ChannelTo(server.address()));
+  return Soon([&] {
+    grpc::ClientContext context;
+    context.set_wait_for_ready(true);
+    context.set_deadline(std::chrono::system_clock::now() +
+                         std::chrono::duration_cast<std::chrono::seconds>(kPatience));
+    v1::EchoResponse response;
+    return stub->Echo(&context, v1::EchoRequest(), &response).ok();
+  });
 }
 
 // What is resident falls below it soon. Sanitizers keep what is freed.
@@ -151,14 +153,15 @@ void ExpectQuickEnd(Server& server) {
 // 270 to 350 MiB stayed, and the sync server had a thread for every fifth of them.
 TEST_P(HostileClientTest, CallsResetOrWithoutBodyAreForgotten) {
   Server server(Api() + (GetParam() == "sync" ? Flags{"--max-threads", "200"} : Flags{}));
+  constexpr int kCalls = kSanitized ? 2'000 : 20'000;
   std::atomic<bool> done{false};
   int threads = 0;
   std::thread attack([&] {
     {
       Attacker client(server);
-      client.Send(Times(20'000, [](int i) { return Open(Stream(i), kEcho) + Reset(Stream(i)); }));
+      client.Send(Times(kCalls, [](int i) { return Open(Stream(i), kEcho) + Reset(Stream(i)); }));
       Attacker bodyless(server);
-      bodyless.Send(Times(10'000, [](int i) { return Open(Stream(i), kEcho); }));
+      bodyless.Send(Times(kCalls / 2, [](int i) { return Open(Stream(i), kEcho); }));
       EXPECT_TRUE(GetParam() == "sync" || ServesOn(server));  // there the threads are used up meanwhile
     }
     done = true;
@@ -217,6 +220,7 @@ INSTANTIATE_TEST_SUITE_P(All, HostileClientTest, testing::Values("cq", "callback
 
 // Without a bound this takes 1.2 GiB; the limit is looked at ten times in a second.
 TEST(HostileClient, BeyondTheMemoryLimitConnectionsEnd) {
+  if (kSanitized) GTEST_SKIP() << "a sanitizer's own memory is more than the limit";
   Server server({"--api", "cq", "--memory-limit", "128MiB"});
   Attacker client(server);
   for (int i = 0; i < 100'000; i += 1000) {
@@ -226,7 +230,7 @@ TEST(HostileClient, BeyondTheMemoryLimitConnectionsEnd) {
   EXPECT_TRUE(server.process().WaitUntil(
       [&] { return server.process().err().find("of --memory-limit: ended") != std::string::npos; }, kPatience))
       << server.process().err();
-  EXPECT_TRUE(kSanitized || Status(server.process().pid(), "VmHWM") < 700);
+  EXPECT_LT(Status(server.process().pid(), "VmHWM"), 700);
   ExpectResidentBelow(server, 140);
   EXPECT_TRUE(ServesOn(server));
 }

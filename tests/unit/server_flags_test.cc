@@ -133,6 +133,26 @@ TEST(ServerFlags, ServiceTime) {
   EXPECT_TRUE(other.wait);
 }
 
+TEST(ServerFlags, Limits) {
+  const ServerLimits defaults = Config("").limits;
+  EXPECT_EQ(defaults.memory_bytes, DefaultMemoryLimit());
+  EXPECT_LE(defaults.memory_bytes, uint64_t{8} << 30);
+  EXPECT_EQ(defaults.message_bytes, kMaxPayloadBytes);
+  EXPECT_FALSE(defaults.accepts_compressed);
+  const ServerLimits limits =
+      Config("--api sync --memory-limit 512MiB --max-message-bytes 1KiB --max-threads 7 --accept-compressed").limits;
+  EXPECT_EQ(limits.memory_bytes, uint64_t{512} << 20);
+  EXPECT_EQ(limits.message_bytes, 1024u);
+  EXPECT_EQ(limits.threads, 7);
+  EXPECT_TRUE(limits.accepts_compressed);
+  EXPECT_EQ(Config("--memory-limit 12GiB").limits.memory_bytes, uint64_t{12} << 30);
+  EXPECT_EQ(Config("--memory-limit 0").limits.memory_bytes, 0u);
+  RefusedValues("--memory-limit", {"63MiB", "1024", "GiB", "-1GiB", "4000000GiB"});
+  RefusedValues("--max-message-bytes", {"0", "65MiB", "x"});
+  RefusedValues("--max-threads", {"0", "100001"}, {"--api", "sync"});
+  Refused({"--max-threads", "7"}, {"--max-threads", "needs --api sync"});
+}
+
 TEST(ServerFlags, HelpNamesEveryFlagAndExitsWithZero) {
   const auto parsed = ParseWith(ParseServerFlags, {"--help"});
   EXPECT_FALSE(parsed.options.has_value());
