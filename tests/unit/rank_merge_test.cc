@@ -56,7 +56,7 @@ class RankMergeTest : public testing::Test {
     who.index = rank;
     who.count = count;
     who.host = "a";
-    who.timing = RankResult::Timing{0, 10, std::nullopt, 0, kWindow, 0, kWindow, 5, kWindow + 5};
+    who.timing = RankTiming{0, 10, std::nullopt, 0, kWindow, 0, kWindow, 5, kWindow + 5};
     return point;
   }
   PointResult Merge(const std::vector<std::string>& told) { return MergeRanks(told, {}, setting_); }
