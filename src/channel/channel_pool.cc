@@ -8,6 +8,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "cqbench/machine.h"
+#include "src/channel/channel_args.h"
 #include "src/channel/compression.h"
 #include "src/channel/credentials.h"
 #include "src/channel/poll.h"
@@ -53,9 +54,12 @@ grpc::ChannelArguments ChannelArguments(const RunConfig& config) {
   grpc::ChannelArguments args;
   BoundMemory(args);
   // A proxy from the environment would be measured instead of the server; --channel-arg can switch it on again.
-  args.SetInt(GRPC_ARG_ENABLE_HTTP_PROXY, 0);
+  if (!IsGiven(config.channel_args, GRPC_ARG_ENABLE_HTTP_PROXY)) args.SetInt(GRPC_ARG_ENABLE_HTTP_PROXY, 0);
   AddServerName(config.security, args);
-  if (config.call != nullptr || config.method.has_payload) args.SetMaxReceiveMessageSize(kMaxPayloadBytes + 1024);
+  const bool any_size = config.call != nullptr || config.method.has_payload;
+  if (any_size && !IsGiven(config.channel_args, GRPC_ARG_MAX_RECEIVE_MESSAGE_LENGTH)) {
+    args.SetMaxReceiveMessageSize(kMaxPayloadBytes + 1024);
+  }
   const ClientCompression& compression = config.compression;
   if (compression.algorithm != Compression::kNone && !compression.per_call) {
     args.SetCompressionAlgorithm(AlgorithmOf(compression.algorithm));

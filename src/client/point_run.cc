@@ -175,8 +175,11 @@ absl::Status PointRun::MeasureWith(const ChannelPool& pool, const ChannelPlan& p
     }
     if (lacks_method_) {
       hopeless_ = true;
-      return absl::UnimplementedError(
-          absl::StrCat("the server has no method ", config_.method.path, " (its answer: UNIMPLEMENTED)"));
+      const bool packed = config_.compression.algorithm != Compression::kNone;
+      return absl::UnimplementedError(absl::StrCat(
+          "the server has no method ", config_.method.path,
+          packed ? ", or takes no compressed requests (grpc_ping_server: --compression or --accept-compressed)" : "",
+          " (its answer: UNIMPLEMENTED)"));
     }
     Collect(*engine);
     evidence.Report(measurement_, config_.breakdown ? engine->MeasureTimingCost() : TimingCost{}, point_);

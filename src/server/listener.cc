@@ -13,6 +13,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "cqbench/connections.h"
+#include "src/channel/channel_args.h"
 #include "src/channel/compression.h"
 #include "src/channel/credentials.h"
 
@@ -88,10 +89,16 @@ bool SharesPorts(const std::vector<ChannelArg>& args) {
 // Beside completion queues and reactors only services that nobody measures are synchronous.
 constexpr int kThreadsBeside = 128;
 
+void SetUnlessGiven(const ServerConfig& config, const char* key, int value, grpc::ServerBuilder& builder) {
+  if (!IsGiven(config.channel_args, key)) builder.AddChannelArgument(key, value);
+}
+
 void Limit(const ServerConfig& config, grpc::ServerBuilder& builder) {
   const ServerLimits& limits = config.limits;
-  builder.SetMaxReceiveMessageSize(static_cast<int>(limits.message_bytes + 1024));
-  builder.AddChannelArgument(GRPC_ARG_MAX_CONCURRENT_STREAMS, kMaxInflight);
+  if (!IsGiven(config.channel_args, GRPC_ARG_MAX_RECEIVE_MESSAGE_LENGTH)) {
+    builder.SetMaxReceiveMessageSize(static_cast<int>(limits.message_bytes + 1024));
+  }
+  SetUnlessGiven(config, GRPC_ARG_MAX_CONCURRENT_STREAMS, kMaxInflight, builder);
   grpc::ResourceQuota quota("server");
   if (limits.memory_bytes > 0) quota.Resize(limits.memory_bytes);
   quota.SetMaxThreads(config.api == ServerApi::kSync ? limits.threads : kThreadsBeside);
@@ -126,11 +133,11 @@ void ConfigureBuilder(const ServerConfig& config, grpc::ServerBuilder& builder, 
   for (size_t i = 0; i < config.listen.size(); ++i) {
     builder.AddListeningPort(config.listen[i].ToString(), credentials, &ports[i]);
   }
-  if (!SharesPorts(config.channel_args)) builder.AddChannelArgument(GRPC_ARG_ALLOW_REUSEPORT, 0);
+  SetUnlessGiven(config, GRPC_ARG_ALLOW_REUSEPORT, 0, builder);
   // Newer releases (seen on 1.83) cancel calls at random once a thousand wait for a posted request. What may be in
   // flight is the client's to choose here.
-  builder.AddChannelArgument("grpc.server.max_pending_requests", kMaxInflight);
-  builder.AddChannelArgument("grpc.server.max_pending_requests_hard_limit", kMaxInflight);
+  SetUnlessGiven(config, "grpc.server.max_pending_requests", kMaxInflight, builder);
+  SetUnlessGiven(config, "grpc.server.max_pending_requests_hard_limit", kMaxInflight, builder);
   Limit(config, builder);
   if (config.compression != Compression::kNone) builder.SetDefaultCompressionAlgorithm(AlgorithmOf(config.compression));
   for (const ChannelArg& arg : config.channel_args) {

@@ -67,6 +67,29 @@ INSTANTIATE_TEST_SUITE_P(All, CompressionTest,
                          });
 
 // gRPC's core indexes none of one's own metadata (HPACK), whether it changes or not: it costs its length each time.
+TEST(CompressedRequestTest, AServerThatTakesNoneIsNamed) {
+  Server server;
+  const ClientRun run = RunClient(
+      Flags{"--host", server.address(), "--workload", "echo", "--request-bytes", "4KiB", "--compression", "deflate"} +
+      ShortInterval());
+  EXPECT_EQ(run.exit_code, 1);
+  EXPECT_THAT(run.err,
+              HasSubstr("takes no compressed requests (grpc_ping_server: --compression or --accept-compressed)"));
+}
+
+// Methods with a payload have a limit of their own, and of two channel arguments the library takes the first.
+TEST(MaxMessageBytesTest, HoldsForPayloads) {
+  Server server;
+  const ClientRun run = RunClient(Flags{"--host", server.address(), "--workload", "echo", "--response-bytes", "4KiB",
+                                        "--max-message-bytes", "1KiB", "--format", "json"} +
+                                  ShortInterval());
+  EXPECT_EQ(run.exit_code, 1);
+  const Json point = run.Point();
+  ASSERT_TRUE(point.is_object()) << run.err;
+  EXPECT_EQ(point.at("completed"), 0);
+  EXPECT_GT(point.at("errors").at("RESOURCE_EXHAUSTED").at("count"), 0) << point;
+}
+
 TEST(MetadataTest, CostsItsLengthWithEveryCall) {
   const auto sent = [](const Flags& more) {
     const ClientRun run =

@@ -1,0 +1,17 @@
+// Which channel arguments were asked for.
+#pragma once
+
+#include <algorithm>
+#include <vector>
+
+#include "absl/strings/string_view.h"
+#include "cqbench/run_config.h"
+
+namespace cqbench {
+
+// Of an argument that is set twice gRPC 1.51.1 takes the first, so none of ours may stand before what was asked for.
+inline bool IsGiven(const std::vector<ChannelArg>& args, absl::string_view key) {
+  return std::any_of(args.begin(), args.end(), [&](const ChannelArg& arg) { return arg.key == key; });
+}
+
+}  // namespace cqbench
