@@ -137,7 +137,7 @@ def clients(tmp_path: Path) -> list[int]:
     return sorted(found)
 
 
-def await_calls(tmp_path: Path, ranks: int, cpu_s: float = 0.6) -> list[int]:
+def await_calls(tmp_path: Path, ranks: int, cpu_s: float = 0.3) -> list[int]:
     """Until each has used so much CPU time that it measures: starting and agreeing take less."""
     give_up_at = time.monotonic() + 60
     while time.monotonic() < give_up_at:

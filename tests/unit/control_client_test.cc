@@ -11,6 +11,7 @@
 #include <thread>
 
 #include "cqbench/proto/control.grpc.pb.h"
+#include "cqbench/proto/echo.grpc.pb.h"
 #include "cqbench/server.h"
 
 namespace cqbench {
@@ -45,19 +46,17 @@ class ControlClientsTest : public testing::Test {
     grpc::ServerBuilder builder;
     int port = 0;
     builder.AddListeningPort("127.0.0.1:0", grpc::InsecureServerCredentials(), &port);
-    if (service) builder.RegisterService(service);
-    queue_ = builder.AddCompletionQueue();  // without a service, somebody has to answer UNIMPLEMENTED
+    builder.RegisterService(service ? service : &other_);
     server_ = builder.BuildAndStart();
     config_.targets = {*ParseTarget("127.0.0.1", port)};
   }
   ~ControlClientsTest() override {
     if (server_) server_->Shutdown(std::chrono::system_clock::now());
-    if (queue_) queue_->Shutdown();
   }
 
   SlowControl control_;
+  v1::EchoService::Service other_;  // with threads that answer UNIMPLEMENTED
   RunConfig config_;
-  std::unique_ptr<grpc::ServerCompletionQueue> queue_;
   std::unique_ptr<grpc::Server> server_;
 };
 
