@@ -197,7 +197,7 @@ void InstallLastResort(const char* name) {
   std::set_new_handler(OnNoMemory);
   usual_terminate = std::set_terminate(OnTerminate);
   if (kSanitized) return;  // which has handlers of its own
-  for (const int signal : {SIGABRT, SIGSEGV}) Handle(signal, OnFault, SA_RESETHAND);
+  for (const int signal : {SIGABRT, SIGSEGV}) Handle(signal, OnFault, static_cast<int>(SA_RESETHAND));
 }
 
 absl::Status CheckThreadsAndMemory() {

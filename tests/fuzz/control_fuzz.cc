@@ -28,7 +28,7 @@ bool Read(const uint8_t* data, size_t size, ServerMoment& moment) {
 
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   if (size < 2) return 0;
-  const size_t first = std::min<size_t>(data[0] | data[1] << 8, size - 2);
+  const size_t first = std::min(data[0] + size_t{256} * data[1], size - 2);
   ServerMoment begin, end;
   if (!Read(data + 2, first, begin) || !Read(data + 2 + first, size - 2 - first, end)) return 0;
   const std::string why = WhyImpossible(begin, end, 1);
