@@ -67,3 +67,9 @@ def ratio(cell: Cell, first: Cell, key: str) -> str:
 
 def number(value: float | None, digits: int) -> str:
     return "-" if value is None else f"{value:.{digits}f}"
+
+
+def micros(cell: Cell, key: str, digits: int) -> str:
+    """The median of a time in nanoseconds, in microseconds."""
+    nanoseconds = cell.middle(key)
+    return number(None if nanoseconds is None else nanoseconds / 1000, digits)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from cqbench.files.offered import Load
-from cqbench.run.cells import Cell, Numbered, cells, firsts, number, ratio
+from cqbench.run.cells import Cell, Numbered, cells, firsts, micros, number, ratio
 
 ENDS = ("client", "server")
 WAYS = ("sent", "received")
@@ -37,12 +37,7 @@ def render(by_variant: Mapping[str, Sequence[Numbered]], loads: Sequence[Load]) 
 def _figures(cell: Cell, first: Cell) -> str:
     text = "".join(f" {number(cell.middle(LEFT.format(way)), 3):>8}" for way in WAYS)
     text += f" {number(cell.middle('throughput_per_second'), 0):>8} {ratio(cell, first, 'throughput_per_second'):>16}"
-    text += f" {_micros(cell, 'latency_p99_ns', 0):>8}"
+    text += f" {micros(cell, 'latency_p99_ns', 0):>8}"
     for end in ENDS:
-        text += f" {_micros(cell, CPU.format(end), 1):>16} {ratio(cell, first, CPU.format(end)):>16}"
+        text += f" {micros(cell, CPU.format(end), 1):>16} {ratio(cell, first, CPU.format(end)):>16}"
     return text
-
-
-def _micros(cell: Cell, key: str, digits: int) -> str:
-    nanos = cell.middle(key)
-    return number(None if nanos is None else nanos / 1000, digits)

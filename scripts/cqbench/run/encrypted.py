@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 
 from cqbench.files.offered import Load
-from cqbench.run.cells import Cell, Numbered, cells, firsts, number, ratio
+from cqbench.run.cells import Cell, Numbered, cells, firsts, micros, number, ratio
 from cqbench.samples.series import Repetition
 from cqbench.stats.medians import median
 
@@ -37,14 +37,10 @@ def render(by_variant: Mapping[str, Sequence[Numbered]], loads: Sequence[Load]) 
 def _figures(cell: Cell, first: Cell) -> str:
     text = f"{number(cell.middle('throughput_per_second'), 0):>8}"
     text += f" {ratio(cell, first, 'throughput_per_second'):>16}"
-    text += f" {number(_thousandth(cell.middle('latency_p99_ns')), 0):>8}"
+    text += f" {micros(cell, 'latency_p99_ns', 0):>8}"
     for end in ENDS:
-        text += f" {number(_thousandth(cell.middle(CPU.format(end))), 1):>16} {ratio(cell, first, CPU.format(end)):>16}"
+        text += f" {micros(cell, CPU.format(end), 1):>16} {ratio(cell, first, CPU.format(end)):>16}"
     return text + f" {number(_over(cell, _per_byte), 3):>9} {number(_over(cell, _per_second), 0):>13}"
-
-
-def _thousandth(nanoseconds: float | None) -> float | None:
-    return None if nanoseconds is None else nanoseconds / 1000
 
 
 def _over(cell: Cell, figure: Callable[[Repetition], float | None]) -> float | None:
