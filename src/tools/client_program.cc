@@ -24,6 +24,7 @@
 #include "cqbench/tls.h"
 #include "src/ranks/live_merge.h"
 #include "src/tools/client_flags.h"
+#include "src/tools/describe_run.h"
 #include "src/tools/output_file.h"
 #include "src/tools/progress.h"
 #include "src/tools/tls_flags.h"
@@ -42,100 +43,6 @@ std::string WhyUnreachable(const RunConfig& run, const std::vector<Endpoint>& en
   if (trial.lasting) return absl::StrCat(" (", trial.why, ")");
   if (run.security.tls || !IsUnreachable(endpoints)) return "";
   return absl::StrCat(" (", ExplainNoConnection(endpoints), ")");
-}
-
-void DescribeHttp(const RunConfig& run, RunContext& context) {
-  context.http_version = run.api == ClientApi::kHttp1 ? "HTTP/1.1" : "h2c";
-  context.http_request = absl::StrCat(run.http->method, " ", run.http->target);
-  context.request_bytes = static_cast<uint32_t>(run.http->body.size());
-}
-
-void DescribeMessages(const RunConfig& run, RunContext& context) {
-  if (run.http == nullptr) {
-    context.messages = std::string(ToString(run.messages));
-    context.stub = std::string(ToString(run.stub));
-    context.codec = std::string(ToString(run.codec));
-  }
-  const Shape shape = run.method.shape;
-  if (shape == Shape::kClientStreaming || shape == Shape::kServerStreaming) {
-    context.stream_messages = run.message.stream_messages;
-    if (run.write_hint != WriteHint::kNone) context.write_hint = std::string(ToString(run.write_hint));
-  }
-  if (run.method.has_content) context.content = std::string(ToString(run.message.content));
-  if (!run.method.has_payload) return;
-  context.payload = ToString(run.message.payload);
-  context.request_bytes = run.message.request_bytes;
-  context.response_bytes = run.message.response_bytes;
-}
-
-void DescribeCall(const CallSpec& spec, const CallFacts& facts, CallContext& context) {
-  context.data_messages = facts.messages;
-  context.data_hash = facts.hash;
-  if (facts.messages > 1) context.data_order = std::string(ToString(spec.order));
-  if (facts.messages > 1 && spec.order == DataOrder::kRandom) context.data_seed = spec.seed;
-  context.answers = spec.expect ? "compared" : spec.check_answers ? "parsed" : "bytes";
-}
-
-void DescribeSecurity(const Security& security, RunContext& context) {
-  if (!security.tls) return;
-  context.security = "tls";
-  context.tls_min_version = std::string(ToString(security.min_version));
-  context.tls_ciphers = CipherList(security);
-}
-
-// What the connections of all points agreed on, each kind once; more than one when they came out differently.
-void TakeNegotiated(const std::vector<PointResult>& points, RunContext& context) {
-  for (const PointResult& point : points) {
-    for (const NegotiatedTls& each : point.negotiated) {
-      if (each.mutual) context.security = "mutual-tls";
-      auto& all = context.negotiated;
-      if (std::find(all.begin(), all.end(), each) == all.end()) all.push_back(each);
-    }
-  }
-}
-
-void DescribeLoop(const ClientOptions& options, RunContext& context) {
-  if (!options.goals.objective.empty()) context.objective = options.goals.objective.ToString();
-  context.open_loop = options.run.points.front().open();
-  if (!context.open_loop) return;
-  const ScheduleConfig& schedule = options.run.schedule;
-  context.arrivals = std::string(ToString(schedule.arrivals));
-  context.at_limit = std::string(ToString(schedule.at_limit));
-  context.pace = std::string(ToString(schedule.pace));
-  context.schedule_seed = schedule.seed;
-}
-
-RunContext DescribeRun(int argc, const char* const* argv, const ClientOptions& options) {
-  const RunConfig& run = options.run;
-  RunContext context = DescribeEnvironment(argc, argv);
-  context.grpc_version = GrpcVersion();
-  context.protobuf_version = ProtobufVersion();
-  context.deadlock_detection = options.deadlock_detection;
-  for (const Target& target : run.targets)
-    absl::StrAppend(&context.target, context.target.empty() ? "" : ",", target.ToString());
-  context.method = run.method;
-  context.api = std::string(ToString(run.api));
-  context.poll = std::string(ToString(run.poll));
-  context.policy = run.policy.ToString();
-  context.warmup_ns = run.warmup_ns;
-  context.skip_first = run.skip_first;
-  context.interval_ns = run.interval_ns;
-  context.total_calls = run.total;
-  context.deadline_ns = run.deadline_ns;
-  DescribeMessages(run, context);
-  if (run.http != nullptr) DescribeHttp(run, context);
-  DescribeLoop(options, context);
-  DescribeSecurity(run.security, context);
-  for (const Metadata& each : run.metadata) context.metadata.push_back(each.key);
-  context.generated_metadata = ToString(run.generated_metadata);
-  if (run.compression.algorithm != Compression::kNone) context.compression = ToString(run.compression);
-  for (const ChannelArg& arg : run.channel_args) {
-    const int* number = std::get_if<int>(&arg.value);
-    context.channel_args.emplace_back(arg.key, number ? absl::StrCat(*number) : std::get<std::string>(arg.value));
-  }
-  context.service_config = run.service_config;
-  context.wait_for_ready = run.wait_for_ready;
-  return context;
 }
 
 // A result made of what is known by now.
@@ -231,6 +138,22 @@ class Client {
 
  private:
   int MeasureAndReport(Interrupt& interrupt) {
+    for (const auto step : {&Client::Begin, &Client::FindServers, &Client::FindMethod, &Client::OpenFiles}) {
+      if (const int exit_code = (this->*step)(); exit_code != 0) return exit_code;
+    }
+    if (const absl::Status begun = allocations_.Begin(); !begun.ok()) return Complain(begun.message(), kExitUsage);
+    const SweepResult sweep = Measure(interrupt);
+    Take(sweep, result_);
+    int exit_code = Judge(options_, sweep);
+    const absl::Status reported = allocations_.End(result_.allocation_sites);
+    if (!reported.ok()) exit_code = Complain(reported.message(), kExitFailure);
+    if (result_.partial && interrupt.signal() == 0) exit_code = kExitFailure;  // the last point has said why
+    if (!Write()) exit_code = kExitFailure;
+    return interrupt.signal() != 0 ? 128 + interrupt.signal() : exit_code;
+  }
+
+  // This and what follows to Measure() ends with a complaint and an exit status, or with 0.
+  int Begin() {
     if (options_.run.poll == PollMode::kNonPolling && !PollsByItself()) {
       return Complain(absl::StrCat("--poll: non-polling needs a library that polls in threads of its own, gRPC 1.83 "
                                    "with event_engine_client on; this is gRPC ",
@@ -244,30 +167,45 @@ class Client {
       return Complain(begun.message(), absl::IsInvalidArgument(begun) ? kExitUsage : kExitFailure);
     }
     if (const std::string why = WarnOfCertificate(options_.run.security); !why.empty()) Complain("warning: " + why, 0);
-    const auto endpoints = CheckRunnable(options_.run);
+    return 0;
+  }
+
+  int FindServers() {
+    auto endpoints = CheckRunnable(options_.run);
     if (absl::IsNotFound(endpoints.status())) {
       return Complain(absl::StrCat("--host: ", endpoints.status().message()), kExitUsage);
     }
     if (!endpoints.ok()) return Complain(endpoints.status().message(), kExitFailure);
+    endpoints_ = *std::move(endpoints);
     if (const auto control = ResolveTargets(options_.run.control); !control.ok()) {
       return Complain(absl::StrCat("--control: ", control.status().message()), kExitUsage);
     }
+    return 0;
+  }
+
+  int FindMethod() {
+    CallContext call;
     if (!options_.call.method.empty()) {
-      const auto facts = [this] {
-        const StepLimit limit("asking for the method", 2 * options_.run.connect_timeout_ns + StepLimit::kSlack);
-        return ResolveCall(options_.call, options_.run);
-      }();
-      const absl::Status& why = facts.status();
-      const bool typed_wrong = absl::IsNotFound(why) || absl::IsInvalidArgument(why);
+      const auto facts = AskForMethod();
       if (!facts.ok()) {
-        const std::string unreachable = absl::IsUnavailable(why) ? WhyUnreachable(options_.run, *endpoints) : "";
+        const absl::Status& why = facts.status();
+        const bool typed_wrong = absl::IsNotFound(why) || absl::IsInvalidArgument(why);
+        const std::string unreachable = absl::IsUnavailable(why) ? WhyUnreachable(options_.run, endpoints_) : "";
         return Complain(absl::StrCat(why.message(), unreachable), typed_wrong ? kExitUsage : kExitFailure);
       }
-      DescribeCall(options_.call, *facts, result_.context.call);
+      DescribeCall(options_.call, *facts, call);
     }
-    const CallContext call = result_.context.call;
     result_.context = DescribeRun(argc_, argv_, options_);
     result_.context.call = call;
+    return 0;
+  }
+
+  absl::StatusOr<CallFacts> AskForMethod() {
+    const StepLimit limit("asking for the method", 2 * options_.run.connect_timeout_ns + StepLimit::kSlack);
+    return ResolveCall(options_.call, options_.run);
+  }
+
+  int OpenFiles() {
     if (!options_.output.empty()) {
       if (const absl::Status opened = output_.Open(options_.output); !opened.ok()) {
         return Complain(absl::StrCat("--output: ", opened.message()), kExitUsage);
@@ -278,18 +216,10 @@ class Client {
           rank_file_.Open(absl::StrCat(options_.ranks.rendezvous, "/rank-", options_.ranks.id->index, ".json"));
       if (!opened.ok()) return Complain(absl::StrCat("--rendezvous: ", opened.message()), kExitUsage);
     }
-    if (const absl::Status begun = allocations_.Begin(); !begun.ok()) return Complain(begun.message(), kExitUsage);
-    const SweepResult sweep = Measure(*endpoints, interrupt);
-    Take(sweep, result_);
-    int exit_code = Judge(options_, sweep);
-    const absl::Status reported = allocations_.End(result_.allocation_sites);
-    if (!reported.ok()) exit_code = Complain(reported.message(), kExitFailure);
-    if (result_.partial && interrupt.signal() == 0) exit_code = kExitFailure;  // the last point has said why
-    if (!Write()) exit_code = kExitFailure;
-    return interrupt.signal() != 0 ? 128 + interrupt.signal() : exit_code;
+    return 0;
   }
 
-  SweepResult Measure(const std::vector<Endpoint>& endpoints, Interrupt& interrupt) {
+  SweepResult Measure(Interrupt& interrupt) {
     ProgressLine progress;
     RunObserver observer;
     observer.progress = [&](const ProgressUpdate& update) { progress.Show(update); };
@@ -312,7 +242,7 @@ class Client {
         complain_once(SaveOutput());
       };
     }
-    return RunSweep(options_.run, endpoints, options_.goals, interrupt, observer, ranks_);
+    return RunSweep(options_.run, endpoints_, options_.goals, interrupt, observer, ranks_);
   }
 
   void TakePart(const SweepResult& sweep) {
@@ -376,6 +306,7 @@ class Client {
   const int argc_;
   const char* const* const argv_;
   ClientOptions options_;
+  std::vector<Endpoint> endpoints_;
   Result result_;
   OutputFile output_;
   OutputFile rank_file_;  // rank-N.json

@@ -1,12 +1,14 @@
 """The tables of scripts/experiments/README.md, each made from a stored run. As a program it prints them all.
 
-The stored runs have no histograms and no parts of windows: those take nine tenths of the room and are in no table.
+The stored runs have no histograms and no parts of windows, but for the calls in each part that the table of `faults` is
+made of: those take nine tenths of the room and are in no table.
 """
 
 from __future__ import annotations
 
 import contextlib
 import io
+import re
 import sys
 import tarfile
 import tempfile
@@ -14,7 +16,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 from cqbench import cli
-from cqbench.run import bars, codecs, encrypted, end, manifest, operations, spec, streams
+from cqbench.run import bars, codecs, compressed, encrypted, end, faulted, manifest, operations, spec, streams
 from cqbench.run.cells import Numbered
 from cqbench.run.spec import Experiment
 
@@ -59,6 +61,22 @@ def of_encrypted(folder: Path) -> str:
     return encrypted.render(found, experiment.loads[-1:])
 
 
+def of_compressed(folder: Path) -> str:
+    """At the most calls in flight; the others are not stored."""
+    experiment, found = results(folder)
+    return compressed.render(found, experiment.loads[-1:])
+
+
+def of_faults(folder: Path) -> str:
+    """Without the empty lines between its groups."""
+    experiment = spec.make(manifest.begun(folder), str(folder))
+    measured = end.read_results(manifest.Manifest.load(folder, experiment))
+    shown, _, _ = faulted.render(measured, experiment.loads, [v.name for v in experiment.variants]).partition(
+        "\n\nTimes"
+    )
+    return re.sub("\n\n+", "\n", shown)
+
+
 def of_allocations(folder: Path) -> str:
     """As compare prints it, without its head and its remarks."""
     with contextlib.redirect_stdout(io.StringIO()) as printed:
@@ -80,13 +98,15 @@ TABLES: dict[str, Callable[[Path], str]] = {
     "allocations": of_allocations,
     "transcoding": of_operations,
     "tls": of_encrypted,
+    "compression": of_compressed,
+    "faults": of_faults,
 }
 
 
 def table(name: str, folder: Path) -> str:
     """Without legends, which the document has once, and without what is empty at the ends."""
     text = TABLES[name](folder / name).strip("\n")
-    for legend in (codecs.LEGEND, streams.LEGEND, bars.LEGEND, operations.LEGEND, encrypted.LEGEND):
+    for legend in (codecs.LEGEND, streams.LEGEND, bars.LEGEND, operations.LEGEND, encrypted.LEGEND, compressed.LEGEND):
         text = text.partition(legend.strip())[0]
     return text.strip("\n")
 

@@ -16,8 +16,8 @@ from typing import Any
 
 import pytest
 from experiment_standin import environment, finish, only_folder, statuses
+from result_schema import complaints, programs
 from test_cluster_real import TOML
-from test_result_schema import complaints, programs
 
 NUMBER = os.getpid() % 10_000
 MACHINES = [f"cqb{NUMBER}m{i}" for i in range(2)]

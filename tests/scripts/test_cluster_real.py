@@ -25,7 +25,7 @@ from cqbench.run import together
 from cqbench.run.processes import Server
 from experiment_standin import environment, finish, only_folder, statuses
 from hdrh.histogram import HdrHistogram
-from test_result_schema import complaints, programs
+from result_schema import complaints, programs
 
 TOML = """
 [experiment]

@@ -21,8 +21,8 @@ from typing import Any
 
 import pytest
 from experiment_standin import environment, only_folder, statuses
+from result_schema import complaints, programs
 from test_cluster_real import TOML, await_calls
-from test_result_schema import complaints, programs
 
 NODES = ("n1", "n2")
 CONFIG = """ClusterName=cqbench

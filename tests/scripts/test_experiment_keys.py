@@ -9,7 +9,7 @@ from cqbench.run.cpus import Placement
 from cqbench.run.plan import Programs
 from cqbench.run.tables import PLACES
 from experiment_standin import ask
-from test_result_schema import programs
+from result_schema import programs
 
 
 def test_every_key_has_a_description_and_a_kind() -> None:

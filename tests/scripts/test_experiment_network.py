@@ -22,8 +22,8 @@ from cqbench.run.runner import Runner, facts_of
 from cqbench.run.spec import Experiment, parse
 from cqbench.run.units import Unit, make_order
 from experiment_standin import CHECKED, SERVER, finish, make_programs, start, wait_for
+from result_schema import programs as real_programs
 from test_experiment_file import HEAD
-from test_result_schema import programs as real_programs
 from test_toxiproxy import assert_no_proxy, make_standin
 
 DATA = Path(__file__).parent / "data"

@@ -24,8 +24,8 @@ from cqbench.run.plan import (
 )
 from cqbench.run.spec import Experiment, load, parse
 from cqbench.run.units import Unit, load_from_json, load_to_json, make_order
+from result_schema import programs as real_programs
 from test_experiment_file import HEAD
-from test_result_schema import programs as real_programs
 
 MACHINE = tuple(Cpu(n, n) for n in range(4))
 PROGRAMS = Programs(Path("/bin-dir"), Path("/newgrpc.sh"))

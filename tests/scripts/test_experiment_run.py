@@ -41,7 +41,7 @@ from experiment_standin import (
     statuses,
     stem,
 )
-from test_result_schema import programs as real_programs
+from result_schema import programs as real_programs
 
 
 def test_a_whole_run(programs: Path) -> None:

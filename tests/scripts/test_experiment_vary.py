@@ -9,7 +9,7 @@ import pytest
 from cqbench.run import spec, vary
 from cqbench.run.spec import BadExperiment, Experiment
 from experiment_standin import ask, manifest_of, statuses
-from test_result_schema import programs as real_programs
+from result_schema import programs as real_programs
 
 
 def made(*texts: str, client: str = "", server: str = "") -> Experiment:

@@ -18,8 +18,8 @@ from cqbench.samples import setting
 from cqbench.samples.runs import Run, read_all
 from cqbench.samples.series import load_series
 from experiment_standin import finish, start
+from result_schema import programs
 from test_experiment_network import run_here
-from test_result_schema import programs
 
 HEAD = '''
 [experiment]

@@ -15,7 +15,7 @@ import pytest
 from cqbench.files.result import load
 from cqbench.run.processes import Server
 from library_calls import INVALID, RIGHT, UNIMPLEMENTED, WRONG, Call, book, h2c, http1
-from test_result_schema import programs
+from result_schema import programs
 
 ROOT = Path(__file__).parents[2]
 MODES = ("inprocess", "inprocess-equal", "proxy", "proxy-equal")

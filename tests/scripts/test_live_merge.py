@@ -14,7 +14,7 @@ from typing import Any
 import pytest
 from cqbench.ranks.members import load
 from cqbench.ranks.merge import merge
-from test_result_schema import complaints, programs
+from result_schema import complaints, programs
 
 Json = dict[str, Any]
 # What the live merge leaves out: time series, single CPUs, medians over connections, and the note of what files have no

@@ -20,7 +20,7 @@ from cqbench.run.processes import Server
 from experiment_standin import environment
 from hdrh.histogram import HdrHistogram
 from rank_files import OPEN_NS, WINDOW_NS, Json, drawn, expected, files, point_of, rank_file
-from test_result_schema import complaints, programs
+from result_schema import complaints, programs
 
 MS = 1_000_000
 

@@ -20,7 +20,7 @@ from cqbench.peers.tools import (
     parse_sockperf,
 )
 from cqbench.run.processes import Server
-from test_result_schema import ROOT, programs
+from result_schema import ROOT, programs
 
 DATA = Path(__file__).parent / "data"
 H2LOAD = (DATA / "h2load.txt").read_text()

@@ -2,13 +2,9 @@
 
 from __future__ import annotations
 
-import itertools
 import json
-import os
-import re
 import subprocess
-from collections.abc import Callable, Iterator
-from pathlib import Path
+from collections.abc import Callable
 from typing import Any
 
 import pytest
@@ -16,57 +12,9 @@ from cqbench.files.result import SCHEMA_VERSION, parse
 from cqbench.run.processes import Server
 from hdrh.histogram import HdrHistogram
 from jsonschema import Draft202012Validator
-
-Json = dict[str, Any]
-
-ROOT = Path(__file__).parents[2]
-DATA = Path(__file__).parent / "data"
-SCHEMA: Json = json.loads((ROOT / "scripts/cqbench/files/result.schema.json").read_text())
-VALIDATOR = Draft202012Validator(SCHEMA)
-
-
-def complaints(document: object) -> list[str]:
-    return [f"{error.json_path}: {error.message[:300]}" for error in VALIDATOR.iter_errors(document)]
-
-
-def stored(path: Path) -> Json:
-    data: Json = json.loads(path.read_text())
-    return data
-
-
-def expand(pattern: str) -> list[str]:
-    """The keys that a pattern of the schema stands for: '^(a|b)_c$' -> a_c, b_c."""
-    parts = re.split(r"\(([a-z_|]+)\)", pattern.removeprefix("^").removesuffix("$"))
-    return ["".join(choice) for choice in itertools.product(*(part.split("|") for part in parts))]
-
-
-def resolve(node: Json) -> Json:
-    return SCHEMA["$defs"][node["$ref"].removeprefix("#/$defs/")] if "$ref" in node else node
-
-
-def places() -> Iterator[tuple[str, Json]]:
-    """The schema's objects by name."""
-    yield "the file", SCHEMA
-    yield from SCHEMA["$defs"].items()
-
-
-def keys_of(part: Json) -> Iterator[tuple[str, Json]]:
-    yield from part.get("properties", {}).items()
-    for pattern, node in part.get("patternProperties", {}).items():
-        yield from ((key, node) for key in expand(pattern))
-
+from result_schema import DATA, ROOT, SCHEMA, Json, complaints, keys_of, programs, stored
 
 # What the client writes.
-
-
-def programs() -> Path:
-    """The folder of the programs: the build's that runs the tests, or else the release preset's."""
-    if folder := os.environ.get("CQBENCH_BIN_DIR"):
-        return Path(folder)
-    release = ROOT / "build/release/bin"
-    if not (release / "grpc_ping_client").exists():
-        pytest.skip("there is no build/release/bin/grpc_ping_client; CQBENCH_BIN_DIR may name another folder")
-    return release
 
 
 # With a codec which can be timed.
@@ -321,85 +269,3 @@ def test_a_part_may_take_longer_than_the_median_call() -> None:
 )
 def test_older_versions_do_not_pass_as_this_one(name: str, complaint: str) -> None:
     assert any(complaint in found for found in complaints(stored(DATA / f"{name}.json")))
-
-
-# What the schema says of it.
-
-UNITS = re.compile(
-    r"_(ns|ns_per_s|bytes|share|per_second|per_rpc|per_payload_byte|per_segment_sent|per_connection|per_queue)(_(min|median|max))?$"
-)
-NAMED_BY_GOOGLE_BENCHMARK = {
-    "num_cpus", "mhz_per_cpu", "load_avg", "family_index", "per_family_instance_index", "repetitions",
-    "repetition_index", "threads", "iterations", "real_time", "cpu_time",
-}  # fmt: skip
-COUNTS = {  # and numbers that name something: a version, a port, a CPU, a server
-    "schema_version", "inflight", "channels", "connections", "expected_connections", "completed", "failed",
-    "unfinished", "count", "completed_per_slot", "channels_of_thread", "total_calls", "skip_first",
-    *(f"calls_{what}" for what in ("due", "sent", "dropped", "unsent", "ok")),
-    *(f"latency{part}_{what}" for part in ("", "_from_sent") for what in ("samples", "at_least")),
-    "slice_completed", "slice_failed", "schedule_seed", "stream_messages", "pacers", "largest_burst",
-    "outstanding_first_half", "outstanding_second_half", "arrival_gap_variation", "arrival_gap_correlation",
-    "num_cqs", "workers_per_cq", "callbacks_per_cq",
-    "tcp_echo_port", "cpus", "cpu", "server_rpcs", "server_posted_requests", "data_messages", "data_seed",
-    *(f"breakdown_{part}_samples" for part in ("client_issue", "client_wait", "server_handling", "server_finishing")),
-    *(f"breakdown_{side}_{part}_samples" for side in ("client", "server") for part in ("serialize", "parse")),
-    *(f"{side}_{what}" for side in ("client", "server") for what in (
-        "cores_used", "cpus_allowed", "cpus_busy", "threads", "threads_workers", "threads_library", "connections",
-        "connections_with_tcp_nodelay", "bytes_received", "bytes_sent", "retransmissions",
-        "minor_page_faults", "major_page_faults")), "index", "pid", "rank", "missing", "cores_used",
-    "allocations", "bytes", "calls", "samples", "lost_samples", "sampled_every",
-}  # fmt: skip
-
-
-def is_numeric(node: Json) -> bool:
-    node = resolve(node)
-    types = node.get("type", [])
-    if "array" in types:
-        return "items" in node and is_numeric(node["items"])
-    number = isinstance(node.get("const"), int) and not isinstance(node["const"], bool)
-    return number or bool({"number", "integer"} & {*([types] if isinstance(types, str) else types)})
-
-
-def of_each(node: Json) -> Json:
-    """What a list is a list of; anything else is itself."""
-    return of_each(node["items"]) if node.get("type") == "array" else node
-
-
-def numeric_keys() -> dict[str, list[Json]]:
-    """A spread's are left out: they are in the unit of the figure. So is an interval: it is in that of its middle."""
-    found: dict[str, list[Json]] = {}
-    for name, part in places():
-        for key, node in keys_of(part) if name != "spread" else ():
-            if is_numeric(node) and not (name == "find_rate" and key in ("low", "high")):
-                found.setdefault(key, []).append(node)
-    return found
-
-
-def test_every_number_has_its_unit_in_the_name_or_is_a_count() -> None:
-    named = set(numeric_keys())
-    assert {key for key in named if not UNITS.search(key)} == NAMED_BY_GOOGLE_BENCHMARK | COUNTS
-    assert not {key for key in NAMED_BY_GOOGLE_BENCHMARK | COUNTS if UNITS.search(key)}
-
-
-def test_a_unit_in_the_name_is_the_schemas() -> None:
-    for key, nodes in numeric_keys().items():
-        for node in nodes:
-            kind = of_each(node).get("$ref", "").removeprefix("#/$defs/")
-            assert ("_ns" in key.replace("_ns_per_s", "")) == (kind in ("nanoseconds", "offset")), key
-            assert ("_share" in key) == (kind in ("share", "ratio")), key
-
-
-def test_every_key_is_described() -> None:
-    bare = [
-        f"{key} in {name}"
-        for name, part in places()
-        for key, node in keys_of(part)
-        if not re.fullmatch(r"\S.+[.:]", node.get("description", ""))
-    ]
-    bare += [name for name, part in places() if not part.get("description", "").endswith(".")]
-    assert bare == []
-
-
-def test_every_definition_is_there_and_used() -> None:
-    used = re.findall(r'"#/\$defs/([a-z0-9_]+)"', json.dumps(SCHEMA))
-    assert set(used) == set(SCHEMA["$defs"])

@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterator
 import pytest
 from cqbench.run.processes import Server
 from library_calls import RIGHT, WRONG, Call, book, h2c, http1
-from test_result_schema import programs
+from result_schema import programs
 
 REQUESTS = 2000
 BACKENDS = ("direct", "inprocess", "loopback")
