@@ -15,9 +15,10 @@ add_library(cqbench_warnings INTERFACE)
 target_compile_options(cqbench_warnings INTERFACE -Wall -Wextra -Wconversion -Wshadow
                                                   $<$<BOOL:${CQBENCH_WERROR}>:-Werror>)
 
+# Several files as one: of types with members of unnamed namespaces, which are then in a file that is included.
+set(CQBENCH_UNITY_WARNINGS $<$<CXX_COMPILER_ID:GNU>:-Wno-subobject-linkage>)
 if(CMAKE_UNITY_BUILD)
-  # Of types with members of unnamed namespaces, which are then in a file that is included.
-  target_compile_options(cqbench_warnings INTERFACE $<$<CXX_COMPILER_ID:GNU>:-Wno-subobject-linkage>)
+  target_compile_options(cqbench_warnings INTERFACE ${CQBENCH_UNITY_WARNINGS})
 endif()
 
 if(CQBENCH_SANITIZER)

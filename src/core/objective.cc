@@ -31,14 +31,21 @@ bool ParsePlainNumber(absl::string_view text, double& value) {
          absl::SimpleAtod(text, &value);
 }
 
-// 0.1 and not 0.1000000000000000056: the shortest text that, divided by `divisor`, is the same number again.
+// 0.1 and not 0.1000000000000000056: the shortest text that, divided by `divisor`, is the same number again. Empty
+// where there is none: not every number is a hundredth of one.
 std::string Shortest(double value, double divisor = 1) {
-  std::string text;
-  for (int decimals = 0; decimals <= 20; ++decimals) {
-    text = absl::StrFormat("%.*f", decimals, value * divisor);
-    if (double back = 0; absl::SimpleAtod(text, &back) && back / divisor == value) break;
+  constexpr int kMostDecimals = 341;  // 17 digits of the smallest number above 0
+  for (int decimals = 0; decimals <= kMostDecimals; ++decimals) {
+    std::string text = absl::StrFormat("%.*f", decimals, value * divisor);
+    if (double back = 0; absl::SimpleAtod(text, &back) && back / divisor == value) return text;
   }
-  return text;
+  return "";
+}
+
+// In percent, if that can be said exactly.
+std::string Share(double share) {
+  const std::string percent = Shortest(share, 100);
+  return percent.empty() ? Shortest(share) : absl::StrCat(percent, "%");
 }
 
 std::string Name(const Objective::Latency& latency) {
@@ -148,7 +155,7 @@ std::string Objective::ToString() const {
   for (const Latency& latency : latencies) {
     terms.push_back(absl::StrCat(Name(latency), "<", FormatDuration(latency.below_ns)));
   }
-  if (errors_below) terms.push_back(absl::StrCat("errors<", Shortest(*errors_below, 100), "%"));
+  if (errors_below) terms.push_back(absl::StrCat("errors<", Share(*errors_below)));
   return absl::StrJoin(terms, ",");
 }
 

@@ -113,7 +113,7 @@ PayloadContent ContentOf(int proto_kind, uint64_t tenths) {
   return v1::Payload_IsValid(proto_kind) ? static_cast<PayloadKind>(proto_kind) : PayloadKind::kZero;
 }
 
-const PayloadSource& PayloadOf(const PayloadContent& content, uint64_t seed) {
+const PayloadSource& PayloadOf(PayloadContent content, uint64_t seed) {
   thread_local PayloadContent last_content;
   thread_local uint64_t last_seed = 0;
   thread_local const PayloadSource* last = nullptr;

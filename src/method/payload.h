@@ -45,6 +45,6 @@ class PayloadSource {
 PayloadContent ContentOf(int proto_kind, uint64_t tenths);
 
 // Made once for each content and seed that is asked for; never destroyed. Any thread.
-const PayloadSource& PayloadOf(const PayloadContent& content, uint64_t seed);
+const PayloadSource& PayloadOf(PayloadContent content, uint64_t seed);
 
 }  // namespace cqbench

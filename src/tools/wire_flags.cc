@@ -7,11 +7,13 @@
 #include <climits>
 
 #include "absl/strings/str_cat.h"
+#include "cqbench/loaded_text.h"
 
 namespace cqbench {
 namespace {
 
 constexpr uint64_t kOwnMetadata = 600;  // of gRPC's in each call, about
+constexpr int kUsualKeepaliveTimeoutMs = 20'000;
 
 // These flags are names, with units, for channel arguments. What --channel-arg says as well is not overruled silently.
 void RefuseBeside(const CLI::Option* flag, absl::string_view key, const std::vector<ChannelArg>& args) {
@@ -20,7 +22,7 @@ void RefuseBeside(const CLI::Option* flag, absl::string_view key, const std::vec
   if (given) BadCombination(flag->get_name(), absl::StrCat("not together with --channel-arg ", key));
 }
 
-void Set(const CLI::Option* flag, const char* key, int value, std::vector<ChannelArg>& args) {
+void Set(const CLI::Option* flag, const std::string& key, int value, std::vector<ChannelArg>& args) {
   RefuseBeside(flag, key, args);
   args.push_back({key, value});
 }
@@ -38,9 +40,19 @@ CLI::Option* AddKeepalive(CLI::App& app, Keepalive& into, const std::string& hel
   return AddParsed(app, "--keepalive", into, ParseKeepalive, help)->type_name("SECONDS[,SECONDS]");
 }
 
+// How long any ping may stay without an answer. Newer releases send none for keepalive while another waits (they send
+// some of their own to estimate the bandwidth), so that a connection which dies then lives on for this time: a minute
+// unless told otherwise. The key is put together so that it is found in the library, if at all, and not in this
+// program.
+void SetPingTimeout(const CLI::Option* flag, int timeout_ms, std::vector<ChannelArg>& args) {
+  const std::string key = absl::StrCat("grpc.http2.", "ping_timeout_ms");
+  if (IsInLoadedCode(key).value_or(false)) Set(flag, key, timeout_ms, args);
+}
+
 void SetKeepalive(const CLI::Option* flag, const Keepalive& keepalive, std::vector<ChannelArg>& args) {
   Set(flag, GRPC_ARG_KEEPALIVE_TIME_MS, keepalive.time_ms, args);
   if (keepalive.timeout_ms > 0) Set(flag, GRPC_ARG_KEEPALIVE_TIMEOUT_MS, keepalive.timeout_ms, args);
+  SetPingTimeout(flag, keepalive.timeout_ms > 0 ? keepalive.timeout_ms : kUsualKeepaliveTimeoutMs, args);
   Set(flag, GRPC_ARG_KEEPALIVE_PERMIT_WITHOUT_CALLS, 1, args);
   Set(flag, GRPC_ARG_HTTP2_MAX_PINGS_WITHOUT_DATA, 0, args);  // no limit
 }

@@ -63,7 +63,7 @@ def test_a_small_round(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     soak = session.Soak(BIN, tmp_path, 1, Interrupt(), said.append)
     soak.run(0.1)
     record = soak.record
-    assert (record.failures, record.cases, record.restarts) == ([], 4, 1)
+    assert (record.failures, record.cases, record.restarts) == ([], 12, 1)
     assert {one.server for one in record.rounds} == set(session.SERVERS)
     assert all(one.vitals["rss_bytes"] > 2**20 and one.reference["client_rss_bytes"] for one in record.rounds)
     assert len(said) == 1

@@ -118,10 +118,11 @@ class HostileClientTest : public testing::TestWithParam<std::string> {
 template <typename Predicate>
 bool Soon(const Predicate& predicate, Seconds patience = kPatience) {
   const auto deadline = std::chrono::steady_clock::now() + patience;
-  while (!predicate() && std::chrono::steady_clock::now() < deadline) {
+  while (!predicate()) {
+    if (std::chrono::steady_clock::now() >= deadline) return false;
     std::this_thread::sleep_for(std::chrono::milliseconds(10));
   }
-  return predicate();
+  return true;
 }
 
 // Soon: what came of an attack may have to be worked off, and a sync server refuses calls meanwhile.

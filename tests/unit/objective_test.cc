@@ -52,7 +52,8 @@ TEST(ParseObjective, TakesAShareWithoutPercentAndNone) {
 
 TEST(ParseObjective, WritesWhatItReads) {
   for (const char* text : {"p99<2ms,errors<0.1%", "max<1.5s", "p50<250us,p99.99<1m", "errors<0%", "errors<7%",
-                           "errors<12.3456789%", "p33.333333333<1ns", "errors<0.00001%", "p0.00000000001<1ms"}) {
+                           "errors<12.3456789%", "p33.333333333<1ns", "errors<0.00001%", "p0.00000000001<1ms",
+                           "errors<0.8183905673919991", "p0.0000000000000000000000001<1ms"}) {
     EXPECT_EQ(Parsed(text).ToString(), text);
   }
   EXPECT_EQ(Parsed(" p100<=2000us , errors<0.5 ").ToString(), "max<2ms,errors<50%");

@@ -28,6 +28,12 @@ APIS = ("sync", "cq", "callback")
 POLICIES = ("shared", "per-slot", "distinct-args", "local-pool", "pool:2")
 HOLDERS = ("fresh", "reused", "arena", "bytes")
 LOADS = (("--inflight", "1"), ("--inflight", "8"), ("--inflight", "32"), ("--rate", "500"))
+# Through every request that a server keeps for reuse: one that served a large message last holds its memory until then.
+# A connection has those of one completion queue only.
+SETTLING = (
+    *("--workload", "echo", "--request-bytes", "1KiB", "--response-bytes", "1KiB"),
+    *("--api", "cq", "--channel-policy", "local-pool", "--inflight", "32"),
+)
 # The same every time, to see whether it takes longer.
 REFERENCE = ("--workload", "ping", "--api", "cq", "--channel-policy", "shared", "--inflight", "8")
 

@@ -20,6 +20,9 @@ SERVERS = ("cq", "callback", "sync", "generic")
 CASE_S, WARMUP_S, REFERENCE_S = 0.5, 0.1, 1.0
 RESTARTED_S = 3.0  # of the case whose server is restarted in its midst
 PATIENCE_S = 60.0
+# Of glibc in the servers: one heap, and what is free at its end goes back. With an arena for each thread, memory grows
+# in steps for hours, as random cases make other threads the ones with the most to hold; a leak would be lost in that.
+ALLOCATOR = ("MALLOC_ARENA_MAX=1", "MALLOC_MMAP_THRESHOLD_=65536", "MALLOC_TRIM_THRESHOLD_=65536")
 RECORDED = ("latency_p50_ns", "latency_p99_ns", "throughput_per_second", "client_rss_bytes", "client_threads")
 
 
@@ -73,7 +76,7 @@ class Soak:
     def _server(self, api: str, name: str) -> Server:
         queues = [] if api == "callback" else ["--num-cqs", "2"]
         program = str(self.bin / "grpc_ping_server")
-        return Server([program, "--api", api, *queues, "--drain", "1"], self.folder / f"{name}.log")
+        return Server(["env", *ALLOCATOR, program, "--api", api, *queues, "--drain", "1"], self.folder / f"{name}.log")
 
     def _round(self, number: int, steady: dict[str, Server]) -> None:
         for case in cases.round_of(self.chance):
@@ -90,20 +93,24 @@ class Soak:
         command = [str(self.bin / "grpc_ping_client"), "--host", address, *flags, *times]
         return run(command, self.interrupt, PATIENCE_S, tick)
 
-    def _case(self, api: str, server: Server, flags: tuple[str, ...]) -> None:
-        """One that fails is kept in words; nothing may fail against a server that lives."""
-        ended = self._client(server.address, flags, CASE_S, lambda _elapsed: None)
+    def _case(self, api: str, server: Server, flags: tuple[str, ...], seconds: float = CASE_S) -> dict[str, Any]:
+        """What was measured. A case that fails is kept in words; nothing may fail against a server that lives."""
+        ended = self._client(server.address, flags, seconds, lambda _elapsed: None)
         if self.interrupt.signum:
-            return
+            return {}
         self.record.cases += 1
         found = _point(ended)
         if found is None or ended.returncode != 0:
             self.record.failures.append(f"{api}: {' '.join(flags)}: {ended.complaint()}")
-        else:
-            self.record.calls += int(found["completed"])
+            return {}
+        self.record.calls += int(found["completed"])
+        return found
 
     def _measure(self, number: int, api: str, server: Server) -> None:
-        found = _point(self._client(server.address, cases.REFERENCE, REFERENCE_S, lambda _elapsed: None)) or {}
+        self._case(api, server, cases.SETTLING)
+        found = self._case(api, server, cases.REFERENCE, REFERENCE_S)
+        if self.interrupt.signum:
+            return
         try:
             held = vitals.at_rest(server.pid)
         except OSError as error:
