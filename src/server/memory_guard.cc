@@ -18,7 +18,7 @@ namespace cqbench {
 namespace {
 
 // Less that is free is not worth the trouble.
-constexpr uint64_t kWorthTrimming = uint64_t{64} << 20;
+constexpr uint64_t kWorthTrimming = uint64_t{2} << 20;
 constexpr int kIdleLooks = 10;
 constexpr Nanos kTellEvery = kNanosPerSecond;
 
@@ -94,7 +94,7 @@ std::string MemoryGuard::EndConnections(uint64_t resident) {
 
 // What is resident without being in use: free, but kept by the allocator. Some of it always stays.
 void MemoryGuard::TrimWhenIdle(uint64_t resident) {
-  if (idle_looks_ % kIdleLooks != kIdleLooks - 1 || resident < 2 * kWorthTrimming) return;
+  if (idle_looks_ % kIdleLooks != kIdleLooks - 1) return;
   const uint64_t unused = resident - std::min(resident, InUse());
   unused_ = std::min(unused_, unused);
   if (unused < unused_ + kWorthTrimming) return;

@@ -84,8 +84,9 @@ class Soak:
                 if self.interrupt.signum:
                     return
                 self._case(api, steady[api], case.flags)
+        shown = {api: self._reference(api, server) for api, server in steady.items()}
         for api, server in steady.items():
-            self._measure(number, api, server)
+            self._note(number, api, server, shown[api])
         self._restart(self.chance.choice(SERVERS))
 
     def _client(self, address: str, flags: tuple[str, ...], seconds: float, tick: Callable[[float], None]) -> Finished:
@@ -106,9 +107,12 @@ class Soak:
         self.record.calls += int(found["completed"])
         return found
 
-    def _measure(self, number: int, api: str, server: Server) -> None:
+    def _reference(self, api: str, server: Server) -> dict[str, float | None]:
         self._case(api, server, cases.SETTLING)
         found = self._case(api, server, cases.REFERENCE, REFERENCE_S)
+        return {key: found.get(key) for key in RECORDED}
+
+    def _note(self, number: int, api: str, server: Server, reference: dict[str, float | None]) -> None:
         if self.interrupt.signum:
             return
         try:
@@ -116,7 +120,6 @@ class Soak:
         except OSError as error:
             self.record.failures.append(f"{api}: the server is gone: {error.strerror}")
             return
-        reference = {key: found.get(key) for key in RECORDED}
         at_s = time.monotonic() - self.begin
         self.record.rounds.append(Round(number, round(at_s, 1), api, asdict(held), reference))
 

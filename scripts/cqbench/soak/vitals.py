@@ -7,7 +7,7 @@ import time
 from dataclasses import dataclass
 from pathlib import Path
 
-SETTLED_S = 0.3  # without a change of descriptors
+SETTLED_S = 1.5  # without a change of descriptors, nor calls: a server that is idle for a second gives memory back
 PATIENCE_S = 5.0
 
 
