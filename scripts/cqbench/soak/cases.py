@@ -29,10 +29,10 @@ POLICIES = ("shared", "per-slot", "distinct-args", "local-pool", "pool:2")
 HOLDERS = ("fresh", "reused", "arena", "bytes")
 LOADS = (("--inflight", "1"), ("--inflight", "8"), ("--inflight", "32"), ("--rate", "500"))
 # Through every request that a server keeps for reuse: one that served a large message last holds its memory until then.
-# A connection has those of one completion queue only.
+# Many calls, as what is used again may be what was used last; a connection has the requests of one queue only.
 SETTLING = (
     *("--workload", "echo", "--request-bytes", "1KiB", "--response-bytes", "1KiB"),
-    *("--api", "cq", "--channel-policy", "local-pool", "--inflight", "32"),
+    *("--api", "cq", "--channel-policy", "pool:8", "--inflight", "256"),
 )
 # The same every time, to see whether it takes longer.
 REFERENCE = ("--workload", "ping", "--api", "cq", "--channel-policy", "shared", "--inflight", "8")
