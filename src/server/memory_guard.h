@@ -14,8 +14,11 @@ namespace cqbench {
 // Beyond the limit it ends all connections of the server: the library drops what belongs to them, and clients see
 // UNAVAILABLE. gRPC 1.51.1 has nothing better: its resource quota does not count calls, its limit of streams does not
 // see those that were reset, and while a client keeps sending, it reads on without serving anybody (650 MB of calls
-// each second). When the server has been idle for a second, memory that is free goes back to the system: glibc keeps it
-// as long as something behind it is in use (2.5 GB after 200,000 calls that were reset).
+// each second).
+//
+// When no message has been answered for a second, memory that is free goes back to the system: glibc keeps it as long
+// as something behind it is in use (2.5 GB after 200,000 calls that were reset). Calls that come after that, or that
+// take longer than a second, fault pages in again.
 class MemoryGuard {
  public:
   static constexpr Nanos kPeriod = 100 * kNanosPerMilli;

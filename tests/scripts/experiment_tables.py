@@ -71,10 +71,7 @@ def of_faults(folder: Path) -> str:
     """Without the empty lines between its groups."""
     experiment = spec.make(manifest.begun(folder), str(folder))
     measured = end.read_results(manifest.Manifest.load(folder, experiment))
-    shown, _, _ = faulted.render(measured, experiment.loads, [v.name for v in experiment.variants]).partition(
-        "\n\nTimes"
-    )
-    return re.sub("\n\n+", "\n", shown)
+    return re.sub("\n\n+", "\n", faulted.render(measured, experiment.loads, [v.name for v in experiment.variants]))
 
 
 def of_allocations(folder: Path) -> str:
@@ -106,8 +103,8 @@ TABLES: dict[str, Callable[[Path], str]] = {
 def table(name: str, folder: Path) -> str:
     """Without legends, which the document has once, and without what is empty at the ends."""
     text = TABLES[name](folder / name).strip("\n")
-    for legend in (codecs.LEGEND, streams.LEGEND, bars.LEGEND, operations.LEGEND, encrypted.LEGEND, compressed.LEGEND):
-        text = text.partition(legend.strip())[0]
+    for of in (codecs, streams, bars, operations, encrypted, compressed, faulted):
+        text = text.partition(of.LEGEND.strip())[0]
     return text.strip("\n")
 
 
