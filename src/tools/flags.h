@@ -143,17 +143,37 @@ void SetDeadlockDetection(bool on);
   throw CLI::ValidationError(flag, why);
 }
 
+// A set of flags, bound to options, that can be put back to what it was before a command line was parsed: there, as the
+// options go on being bound to it.
+template <typename Flags>
+class Restorable {
+ public:
+  template <typename... Arguments>
+  Flags& emplace(Arguments&&... arguments) {
+    return now_.emplace(std::forward<Arguments>(arguments)...);
+  }
+  void Keep() { before_.emplace(*now_); }
+  void Restore() { now_.emplace(*before_); }
+  Flags& operator*() { return *now_; }
+  Flags* operator->() { return &*now_; }
+
+ private:
+  std::optional<Flags> now_, before_;
+};
+
 // Runs `fill` (which may throw CLI errors) after parsing and turns every outcome into Parsed. Adds --check, with which
 // that is all: no options, no text, status 0 or what an error gives.
 template <typename Options, typename Fill>
 Parsed<Options> ParseCommandLine(CLI::App& app, int argc, const char* const* argv, Fill fill) {
-  bool check = false;
-  app.add_flag("--check", check,
-               "only see whether these flags are accepted: nothing is resolved, opened, connected or printed");
+  const CLI::Option* check = app.get_option_no_throw("--check");
+  if (check == nullptr) {
+    check = app.add_flag("--check")->description(
+        "only see whether these flags are accepted: nothing is resolved, opened, connected or printed");
+  }
   try {
     app.parse(argc, argv);
     Options options = fill();
-    if (check) return {};
+    if (check->count() > 0) return {};
     return {std::move(options), "", 0};
   } catch (const CLI::CallForHelp&) {
     return {std::nullopt, app.help(), 0};

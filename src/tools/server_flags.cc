@@ -1,5 +1,7 @@
 #include "src/tools/server_flags.h"
 
+#include <memory>
+
 #include "src/tools/call_flags.h"
 #include "src/tools/gateway_flags.h"
 #include "src/tools/limit_flags.h"
@@ -9,6 +11,21 @@
 namespace cqbench {
 namespace {
 
+// What was typed; ServerConfig is what it means.
+struct Typed {
+  bool deadlock_detection = false;
+  std::string host_name = "localhost";
+  int port = 2137;
+  int tcp_echo_port = -1;  // below 0: help shows no default
+  std::vector<std::string> listen;
+  std::string api = "cq";
+  std::string messages = "reused";
+  std::string codec = "protobuf";
+  std::string poll = "block";
+  std::string service_distribution = "constant";
+  std::string service_mode = "burn";
+};
+
 class ServerFlags {
  public:
   ServerFlags()
@@ -16,12 +33,12 @@ class ServerFlags {
              "grpc_ping_server") {
     app_.set_version_flag("--version", VersionLine("grpc_ping_server"));
     app_.formatter(std::make_shared<PlainFormatter>());
-    host_ =
-        app_.add_option("--host", host_name_, "address to listen on; the default is reachable from this machine only")
-            ->capture_default_str();
-    port_ = AddNumber(app_, "--port", port_number_, 0, 65535, "port to listen on; 0: a free one");
+    host_ = app_.add_option("--host", typed_.host_name,
+                            "address to listen on; the default is reachable from this machine only")
+                ->capture_default_str();
+    port_ = AddNumber(app_, "--port", typed_.port, 0, 65535, "port to listen on; 0: a free one");
     listen_ =
-        app_.add_option("--listen", listen_texts_,
+        app_.add_option("--listen", typed_.listen,
                         "full address instead of --host and --port: HOST:PORT, [V6]:PORT or unix:PATH; repeatable")
             ->type_name("ADDRESS")
             ->expected(1)
@@ -30,7 +47,7 @@ class ServerFlags {
     listen_->excludes(port_);
     tls_flags_.emplace(app_, config_.security, TlsEnd::kServer);
     api_option_ =
-        AddChoice(app_, "--api", api_, {"cq", "callback", "sync", "generic"},
+        AddChoice(app_, "--api", typed_.api, {"cq", "callback", "sync", "generic"},
                   "server API: completion queues, reactors, thread pool, or completion queues with byte buffers, which "
                   "are parsed by itself or not at all");
     num_cqs_ = AddNumber(app_, "--num-cqs", config_.num_cqs, 1, 1024, "completion queues");
@@ -39,26 +56,26 @@ class ServerFlags {
         AddNumber(app_, "--callbacks-per-cq", config_.callbacks_per_cq, 1, 100'000,
                   "requests posted per completion queue and method from its first call on, kept constant under load");
     messages_ =
-        AddChoice(app_, "--messages", messages_text_, {"fresh", "reused", "arena", "bytes"},
+        AddChoice(app_, "--messages", typed_.messages, {"fresh", "reused", "arena", "bytes"},
                   "how messages live. fresh: made and destroyed for each call, as most services do; reused: one for "
                   "call after call, which keeps its memory; arena: on a protobuf arena that is reset, for messages of "
                   "many parts; bytes: not parsed at all, as in a proxy: --api generic only, and its default");
-    codec_ = AddChoice(app_, "--codec", codec_text_, {"protobuf", "pooled"},
+    codec_ = AddChoice(app_, "--codec", typed_.codec, {"protobuf", "pooled"},
                        "what makes bytes of messages. protobuf: the library, as for generated code; pooled: into "
                        "memory that is used again, and read where the library received: --api generic only");
-    AddChoice(app_, "--poll", poll_, {"block", "spin"},
+    AddChoice(app_, "--poll", typed_.poll, {"block", "spin"},
               "how completion-queue threads wait; spin needs --api cq or generic");
     AddDuration(app_, "--service-time", config_.service_time.mean_ns,
                 "spent on every message (request; response of a download) by the thread that handles it, as a real "
                 "handler would",
                 /*min_ns=*/0);
-    distribution_ = AddChoice(app_, "--service-time-distribution", service_distribution_, {"constant", "exponential"},
-                              "how --service-time varies; exponential: with that mean");
+    distribution_ = AddChoice(app_, "--service-time-distribution", typed_.service_distribution,
+                              {"constant", "exponential"}, "how --service-time varies; exponential: with that mean");
     service_mode_ =
-        AddChoice(app_, "--service-time-mode", service_mode_text_, {"burn", "wait"}, "burn CPU for so long, or sleep");
+        AddChoice(app_, "--service-time-mode", typed_.service_mode, {"burn", "wait"}, "burn CPU for so long, or sleep");
     AddEnum(app_, "--write-hint", config_.write_hint, {WriteHint::kNone, WriteHint::kBuffer},
             "of server-streaming calls: each message goes out by itself, or may wait for the next ones (buffer hint)");
-    tcp_echo_ = AddNumber(app_, "--tcp-echo-port", tcp_echo_port_, 0, 65535,
+    tcp_echo_ = AddNumber(app_, "--tcp-echo-port", typed_.tcp_echo_port, 0, 65535,
                           "also serve a raw TCP ping-pong there, for the client's --baseline; 0: a free port");
     gateway_flags_.emplace(app_);
     call_.emplace(app_, spec_,
@@ -70,21 +87,33 @@ class ServerFlags {
                                 "array or one after the other"))
         ->type_name("JSON|@FILE")
         ->capture_default_str();
-    AddDeadlockDetection(app_, deadlock_detection_);
+    AddDeadlockDetection(app_, typed_.deadlock_detection);
     AddChannelArgs(app_, config_.channel_args);
     wire_flags_.emplace(app_, config_);
     max_threads_ = AddLimits(app_, config_.limits);
     allocation_flags_.emplace(app_, allocations_, "grpc_ping_server");
     AddDuration(app_, "--drain", config_.drain_ns, "how long calls in flight may go on after SIGINT or SIGTERM");
+    ForEachSet([](auto& flags) { flags.Keep(); });
+    config_before_ = config_;
+    allocations_before_ = allocations_;
+    spec_before_ = spec_;
   }
+  ServerFlags(const ServerFlags&) = delete;
+  ServerFlags& operator=(const ServerFlags&) = delete;
 
+  // Each time as if it was the first.
   Parsed<ServerOptions> Parse(int argc, const char* const* argv) {
+    ForEachSet([](auto& flags) { flags.Restore(); });
+    typed_ = {};
+    config_ = config_before_;
+    allocations_ = allocations_before_;
+    spec_ = spec_before_;
     return ParseCommandLine<ServerOptions>(app_, argc, argv, [this] {
       Resolve();
       return ServerOptions{config_,
                            spec_,
                            gateway_flags_->Resolve(config_.messages),
-                           deadlock_detection_,
+                           typed_.deadlock_detection,
                            listen_->count() > 0 ? "--listen" : "--host",
                            allocations_};
     });
@@ -101,27 +130,27 @@ class ServerFlags {
     wire_flags_->Resolve();
     if (config_.compression != Compression::kNone) config_.limits.accepts_compressed = true;
     ResolveCall();
-    config_.api = api_ == "callback"  ? ServerApi::kCallback
-                  : api_ == "sync"    ? ServerApi::kSync
-                  : api_ == "generic" ? ServerApi::kGeneric
-                                      : ServerApi::kCq;
+    config_.api = typed_.api == "callback"  ? ServerApi::kCallback
+                  : typed_.api == "sync"    ? ServerApi::kSync
+                  : typed_.api == "generic" ? ServerApi::kGeneric
+                                            : ServerApi::kCq;
     for (const CLI::Option* option : {distribution_, service_mode_}) {
       if (option->count() > 0 && config_.service_time.mean_ns == 0)
         BadCombination(option->get_name(), "needs --service-time");
     }
-    config_.service_time.exponential = service_distribution_ == "exponential";
-    config_.service_time.wait = service_mode_text_ == "wait";
+    config_.service_time.exponential = typed_.service_distribution == "exponential";
+    config_.service_time.wait = typed_.service_mode == "wait";
     ResolveMessages();
-    if (tcp_echo_->count() > 0) config_.tcp_echo_port = tcp_echo_port_;
-    config_.deadlock_detection = deadlock_detection_;
-    config_.poll = poll_ == "spin" ? PollMode::kSpin : PollMode::kBlock;
+    if (tcp_echo_->count() > 0) config_.tcp_echo_port = typed_.tcp_echo_port;
+    config_.deadlock_detection = typed_.deadlock_detection;
+    config_.poll = typed_.poll == "spin" ? PollMode::kSpin : PollMode::kBlock;
     const bool queues = config_.api == ServerApi::kCq || config_.api == ServerApi::kGeneric;
     if (config_.poll == PollMode::kSpin && !queues)
-      BadCombination("--poll", "spin needs --api cq or generic, not " + api_);
+      BadCombination("--poll", "spin needs --api cq or generic, not " + typed_.api);
     if (max_threads_->count() > 0 && config_.api != ServerApi::kSync)
-      BadCombination("--max-threads", "needs --api sync, not " + api_);
+      BadCombination("--max-threads", "needs --api sync, not " + typed_.api);
     if (callbacks_->count() > 0 && !queues)
-      BadCombination("--callbacks-per-cq", "needs --api cq or generic, not " + api_);
+      BadCombination("--callbacks-per-cq", "needs --api cq or generic, not " + typed_.api);
     for (const CLI::Option* option : {num_cqs_, workers_}) {
       if (option->count() > 0 && config_.api == ServerApi::kCallback) {
         BadCombination(option->get_name(), "needs --api cq, generic or sync: the callback API has threads of its own");
@@ -133,60 +162,56 @@ class ServerFlags {
     call_->Resolve();
     if (!call_->given()) return;
     if (!call_->described()) BadCombination("--call", "needs --proto or --protoset");
-    if (api_option_->count() == 0) api_ = "generic";
-    if (api_ != "generic") BadCombination("--call", "needs --api generic, not " + api_);
+    if (api_option_->count() == 0) typed_.api = "generic";
+    if (typed_.api != "generic") BadCombination("--call", "needs --api generic, not " + typed_.api);
   }
 
   void ResolveMessages() {
     const bool generic = config_.api == ServerApi::kGeneric;
-    config_.codec = codec_text_ == "pooled" ? Codec::kPooled : Codec::kProtobuf;
-    if (generic && messages_->count() == 0 && codec_->count() == 0) messages_text_ = "bytes";
-    if (!generic && messages_text_ == "bytes") BadCombination("--messages", "bytes needs --api generic, not " + api_);
+    config_.codec = typed_.codec == "pooled" ? Codec::kPooled : Codec::kProtobuf;
+    if (generic && messages_->count() == 0 && codec_->count() == 0) typed_.messages = "bytes";
+    if (!generic && typed_.messages == "bytes")
+      BadCombination("--messages", "bytes needs --api generic, not " + typed_.api);
     if (!generic && config_.codec == Codec::kPooled) {
-      BadCombination("--codec", "pooled needs --api generic, not " + api_);
+      BadCombination("--codec", "pooled needs --api generic, not " + typed_.api);
     }
-    if (messages_text_ == "bytes" && codec_->count() > 0) {
+    if (typed_.messages == "bytes" && codec_->count() > 0) {
       BadCombination("--codec", "there is none for --messages bytes");
     }
-    config_.messages = messages_text_ == "fresh"   ? MessageHolder::kFresh
-                       : messages_text_ == "arena" ? MessageHolder::kArena
-                       : messages_text_ == "bytes" ? MessageHolder::kBytes
-                                                   : MessageHolder::kReused;
+    config_.messages = typed_.messages == "fresh"   ? MessageHolder::kFresh
+                       : typed_.messages == "arena" ? MessageHolder::kArena
+                       : typed_.messages == "bytes" ? MessageHolder::kBytes
+                                                    : MessageHolder::kReused;
   }
 
   void ResolveAddresses() {
     if (listen_->count() == 0) {
-      auto target = ParseTarget(host_name_, port_number_);
+      auto target = ParseTarget(typed_.host_name, typed_.port);
       if (!target.ok()) BadCombination("--host", std::string(target.status().message()));
       config_.listen.push_back(*target);
     }
-    for (const std::string& text : listen_texts_) {
-      auto target = ParseTarget(text, port_number_);
+    for (const std::string& text : typed_.listen) {
+      auto target = ParseTarget(text, typed_.port);
       if (!target.ok()) BadCombination("--listen", std::string(target.status().message()));
       config_.listen.push_back(*target);
     }
   }
 
+  template <typename Do>
+  void ForEachSet(Do with) {
+    with(tls_flags_), with(wire_flags_), with(allocation_flags_), with(gateway_flags_), with(call_);
+  }
+
   CLI::App app_;
-  ServerConfig config_;
-  AllocationOptions allocations_;
-  std::optional<TlsFlags> tls_flags_;
-  std::optional<ServerWireFlags> wire_flags_;
-  std::optional<AllocationFlags> allocation_flags_;
-  std::optional<GatewayFlags> gateway_flags_;
-  CallSpec spec_;
-  std::optional<CallFlags> call_;
-  bool deadlock_detection_ = false;
-  std::string host_name_ = "localhost";
-  int port_number_ = 2137;
-  int tcp_echo_port_ = -1;  // below 0: help shows no default
-  std::vector<std::string> listen_texts_;
-  std::string api_ = "cq";
-  std::string messages_text_ = "reused";
-  std::string codec_text_ = "protobuf";
-  std::string poll_ = "block";
-  std::string service_distribution_ = "constant";
-  std::string service_mode_text_ = "burn";
+  Typed typed_;
+  ServerConfig config_, config_before_;
+  AllocationOptions allocations_, allocations_before_;
+  Restorable<TlsFlags> tls_flags_;
+  Restorable<ServerWireFlags> wire_flags_;
+  Restorable<AllocationFlags> allocation_flags_;
+  Restorable<GatewayFlags> gateway_flags_;
+  CallSpec spec_, spec_before_;
+  Restorable<CallFlags> call_;
   CLI::Option *api_option_, *host_, *port_, *listen_, *num_cqs_, *workers_, *callbacks_, *messages_, *codec_,
       *max_threads_, *tcp_echo_, *distribution_, *service_mode_;
 };
@@ -195,6 +220,11 @@ class ServerFlags {
 
 Parsed<ServerOptions> ParseServerFlags(int argc, const char* const* argv) {
   return ServerFlags().Parse(argc, argv);
+}
+
+std::function<Parsed<ServerOptions>(int argc, const char* const* argv)> MakeServerParser() {
+  return
+      [flags = std::make_shared<ServerFlags>()](int argc, const char* const* argv) { return flags->Parse(argc, argv); };
 }
 
 }  // namespace cqbench

@@ -1,6 +1,7 @@
 // The server's command line.
 #pragma once
 
+#include <functional>
 #include <optional>
 
 #include "cqbench/gateway.h"
@@ -21,5 +22,7 @@ struct ServerOptions {
 };
 
 Parsed<ServerOptions> ParseServerFlags(int argc, const char* const* argv);
+// For many command lines, each as if it was the first.
+std::function<Parsed<ServerOptions>(int argc, const char* const* argv)> MakeServerParser();
 
 }  // namespace cqbench

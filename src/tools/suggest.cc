@@ -49,8 +49,10 @@ bool Has(const CLI::App& app, absl::string_view flag) {
   return app.get_option_no_throw(std::string(flag)) != nullptr;
 }
 
-// How many letters are to be inserted, left out, changed or swapped with their neighbours (optimal string alignment).
-size_t Distance(absl::string_view a, absl::string_view b) {
+// How many letters are to be inserted, left out, changed or swapped with their neighbours (optimal string alignment);
+// anything above `most` where that is more than `most`.
+size_t Distance(absl::string_view a, absl::string_view b, size_t most) {
+  if (std::max(a.size(), b.size()) - std::min(a.size(), b.size()) > most) return most + 1;
   std::vector<std::vector<size_t>> d(a.size() + 1, std::vector<size_t>(b.size() + 1));
   for (size_t i = 0; i <= a.size(); ++i) d[i][0] = i;
   for (size_t j = 0; j <= b.size(); ++j) d[0][j] = j;
@@ -60,6 +62,8 @@ size_t Distance(absl::string_view a, absl::string_view b) {
       const bool swapped = i > 1 && j > 1 && a[i - 1] == b[j - 2] && a[i - 2] == b[j - 1];
       if (swapped) d[i][j] = std::min(d[i][j], d[i - 2][j - 2] + 1);
     }
+    const auto least = [&](size_t row) { return *std::min_element(d[row].begin(), d[row].end()); };
+    if (least(i) > most && least(i - 1) >= most) return most + 1;  // what follows comes from these two rows
   }
   return d[a.size()][b.size()];
 }
@@ -76,7 +80,7 @@ std::string SuggestFlag(const CLI::App& app, absl::string_view typed) {
   size_t least = flag.size() / 4 + 1;  // letters of the dashes count, too
   for (const CLI::Option* option : app.get_options()) {
     const std::string name = option->get_name();
-    const size_t distance = Distance(flag, name);
+    const size_t distance = Distance(flag, name, least);
     if (distance > least || (distance == least && !best.empty())) continue;
     least = distance;
     best = name;

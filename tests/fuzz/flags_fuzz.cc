@@ -9,13 +9,27 @@
 
 namespace {
 
+using cqbench::fuzz::Require;
+
 template <typename Options>
 void Check(const cqbench::Parsed<Options>& parsed) {
-  using cqbench::fuzz::Require;
   Require(parsed.options || parsed.exit_code == 0 || parsed.exit_code == cqbench::kExitUsage, "usage ends with 2");
   if (parsed.exit_code == 0) return;
   Require(!parsed.options && !parsed.text.empty(), "an error has a text");
   Require(parsed.text.find('\n') == parsed.text.size() - 1, "an error is one line");
+}
+
+// A parser that has seen other command lines must say what a new one says. Making one takes long, so not every time.
+template <typename Parse, typename ParseOnce>
+void CheckWith(const Parse& parse, ParseOnce parse_once, const std::vector<const char*>& arguments) {
+  const int count = static_cast<int>(arguments.size());
+  const auto parsed = parse(count, arguments.data());
+  Check(parsed);
+  static int runs = 0;
+  if (++runs % 8192 != 0) return;
+  const auto first = parse_once(count, arguments.data());
+  Require(parsed.text == first.text && parsed.exit_code == first.exit_code && !parsed.options == !first.options,
+          "each command line is parsed as if it was the first");
 }
 
 }  // namespace
@@ -26,8 +40,13 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   std::vector<std::string> lines = absl::StrSplit(cqbench::fuzz::Text(data, size), '\n');
   std::vector<const char*> arguments;
   for (const std::string& line : lines) arguments.push_back(line.c_str());
-  const int count = static_cast<int>(arguments.size());
-  server ? Check(cqbench::ParseServerFlags(count, arguments.data()))
-         : Check(cqbench::ParseClientFlags(count, arguments.data()));
+  static const auto parse_server = cqbench::MakeServerParser();
+  static const auto parse_client = cqbench::MakeClientParser();
+  if (server) {
+    CheckWith(parse_server, cqbench::ParseServerFlags, arguments);
+  } else {
+    CheckWith(
+        parse_client, [](int n, auto* args) { return cqbench::ParseClientFlags(n, args); }, arguments);
+  }
   return 0;
 }

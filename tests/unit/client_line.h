@@ -8,8 +8,14 @@
 
 namespace cqbench {
 
+// By one parser, as making one takes long.
+inline Parsed<ClientOptions> ParseLine(const Arguments& arguments) {
+  static const auto parse = MakeClientParser();
+  return ParseWith(parse, arguments);
+}
+
 inline ClientOptions Options(const Arguments& arguments) {
-  const auto parsed = ParseWith(ParseClientFlags, arguments);
+  const auto parsed = ParseLine(arguments);
   EXPECT_EQ(parsed.exit_code, 0) << parsed.text;
   EXPECT_EQ(parsed.text, "");
   return parsed.options.value_or(ClientOptions());
@@ -20,7 +26,7 @@ inline ClientOptions Options(const std::string& line) {
 }
 
 inline void Refused(const Arguments& arguments, const Arguments& words) {
-  ExpectUsageError(ParseWith(ParseClientFlags, arguments), arguments, words);
+  ExpectUsageError(ParseLine(arguments), arguments, words);
 }
 
 // The line must name both, whatever the value is.

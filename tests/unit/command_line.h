@@ -5,6 +5,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <functional>
 #include <initializer_list>
 #include <string>
 #include <vector>
@@ -27,10 +28,15 @@ inline Arguments Split(const std::string& line) {
 }
 
 template <typename Options>
-Parsed<Options> ParseWith(Parsed<Options> (*parse)(int, const char* const*), const Arguments& arguments) {
+Parsed<Options> ParseWith(const std::function<Parsed<Options>(int, const char* const*)>& parse,
+                          const Arguments& arguments) {
   std::vector<const char*> argv = {"./program"};
   for (const std::string& argument : arguments) argv.push_back(argument.c_str());
   return parse(static_cast<int>(argv.size()), argv.data());
+}
+template <typename Options>
+Parsed<Options> ParseWith(Parsed<Options> (*parse)(int, const char* const*), const Arguments& arguments) {
+  return ParseWith(std::function<Parsed<Options>(int, const char* const*)>(parse), arguments);
 }
 
 // Expects the arguments to be refused: exit status 2 and one line that has all the words in it.
