@@ -18,7 +18,7 @@ namespace cqbench {
 namespace {
 
 // Less that is free is not worth the trouble.
-constexpr uint64_t kWorthTrimming = uint64_t{2} << 20;
+constexpr uint64_t kWorthTrimming = uint64_t{256} << 10;
 constexpr int kIdleLooks = 10;
 constexpr Nanos kTellEvery = kNanosPerSecond;
 

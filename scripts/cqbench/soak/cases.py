@@ -28,11 +28,19 @@ APIS = ("sync", "cq", "callback")
 POLICIES = ("shared", "per-slot", "distinct-args", "local-pool", "pool:2")
 HOLDERS = ("fresh", "reused", "arena", "bytes")
 LOADS = (("--inflight", "1"), ("--inflight", "8"), ("--inflight", "32"), ("--rate", "500"))
+# More of every method at once, in each of a server's queues, than in any round (an open loop that falls behind has 100
+# outstanding). What a server keeps for reuse has its size then. Left to chance, that takes hours and looks like a leak.
+WARMUP = ("--api", "cq", "--channel-policy", "pool:16", "--inflight", "256")
 # Through every request that a server keeps for reuse: one that served a large message last holds its memory until then.
 # Many calls, as what is used again may be what was used last; a connection has the requests of one queue only.
 SETTLING = (
     *("--workload", "echo", "--request-bytes", "1KiB", "--response-bytes", "1KiB"),
     *("--api", "cq", "--channel-policy", "pool:8", "--inflight", "256"),
+)
+# Of the client that lives as long as the soak.
+LASTING = (
+    *("--workload", "echo", "--request-bytes", "1KiB", "--response-bytes", "1KiB", "--api", "cq"),
+    *("--channel-policy", "pool:2", "--rate", "100", "--arrivals", "constant", "--max-outstanding", "1000"),
 )
 # The same every time, to see whether it takes longer.
 REFERENCE = ("--workload", "ping", "--api", "cq", "--channel-policy", "shared", "--inflight", "8")
@@ -47,6 +55,11 @@ class Case:
     @property
     def words(self) -> str:
         return " ".join(self.flags)
+
+
+def warm_up() -> list[Case]:
+    methods = [("--workload", workload, "--method", method, *flags) for workload, method, flags in METHODS]
+    return 2 * [Case((*flags, *WARMUP)) for flags in methods]
 
 
 def round_of(chance: random.Random) -> list[Case]:

@@ -18,28 +18,31 @@ MIN_ROUNDS = 3 * ratios.MIN_REPETITIONS
 
 @dataclass(frozen=True)
 class Drift:
-    """median: of what is judged. ratio: last third to middle one; None where that cannot be said, and why."""
+    """median: of what is judged. ratio: last third to middle one; None where that cannot be said, and why. within_step:
+    the medians of the two are no further apart than what means nothing."""
 
     median: float
     ratio: Ratio | None = None
     absent: str = ""
+    within_step: bool = False
 
     @property
     def verdict(self) -> str:
         """'flat': more than 1 % of growth is ruled out. 'grows': less is. Otherwise it cannot be told."""
         if self.ratio is None or self.ratio.low is None or self.ratio.high is None:
             return self.absent
-        if self.ratio.high <= FLAT:
+        if self.within_step or self.ratio.high <= FLAT:
             return "flat"
         return "grows" if self.ratio.low > FLAT else "not known"
 
 
-def judge(values: Sequence[float]) -> Drift:
-    """values: one for each round, in order; not empty."""
+def judge(values: Sequence[float], step: float = 0) -> Drift:
+    """values: one for each round, in order; not empty. step: growth by so much is none, however small the values."""
     third = len(values) // 3
     middle, last = values[third : len(values) - third], values[len(values) - third :]
     typical = float(median([*middle, *last]))
     if len(values) < MIN_ROUNDS:
         return Drift(typical, absent=f"too few rounds: {len(values)} of {MIN_ROUNDS}")
     ratio = ratios.unpaired(last, middle)
-    return Drift(typical, ratio, "" if ratio else "it is 0")
+    within_step = median(last) - median(middle) <= step if step else False
+    return Drift(typical, ratio, "" if ratio else "it is 0", within_step)

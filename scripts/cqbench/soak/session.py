@@ -6,15 +6,18 @@ import json
 import os
 import random
 import signal
+import subprocess
 import time
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack
 from dataclasses import asdict, dataclass, field
+from functools import partial
 from pathlib import Path
 from typing import Any
 
-from cqbench.run.processes import Finished, Interrupt, Server, run
+from cqbench.run.processes import Finished, Interrupt, Server, run, start
 from cqbench.soak import cases, vitals
+from cqbench.soak.vitals import Vitals
 
 SERVERS = ("cq", "callback", "sync", "generic")
 CASE_S, WARMUP_S, REFERENCE_S = 0.5, 0.1, 1.0
@@ -23,16 +26,17 @@ PATIENCE_S = 60.0
 # Of glibc in the servers: one heap, and what is free at its end goes back. With an arena for each thread, memory grows
 # in steps for hours, as random cases make other threads the ones with the most to hold; a leak would be lost in that.
 ALLOCATOR = ("MALLOC_ARENA_MAX=1", "MALLOC_MMAP_THRESHOLD_=65536", "MALLOC_TRIM_THRESHOLD_=65536")
-RECORDED = ("latency_p50_ns", "latency_p99_ns", "throughput_per_second", "client_rss_bytes", "client_threads")
+RECORDED = ("latency_p50_ns", "latency_p99_ns", "throughput_per_second")
+CLIENT = "client"  # the one that lives as long as the soak, against a server of its own
 
 
 @dataclass
 class Round:
-    """What a server held after a round, and what the reference case showed of it."""
+    """What a process held after a round, and, of a server, what the reference case showed of it."""
 
     number: int
     at_s: float  # since the soak began
-    server: str
+    process: str  # one of SERVERS, or CLIENT
     vitals: dict[str, int]
     reference: dict[str, float | None]
 
@@ -45,8 +49,8 @@ class Record:
     calls: int = 0
     restarts: int = 0
 
-    def series(self, server: str, pick: Callable[[Round], float | None]) -> list[float]:
-        found = [pick(one) for one in self.rounds if one.server == server]
+    def series(self, process: str, pick: Callable[[Round], float | None]) -> list[float]:
+        found = [pick(one) for one in self.rounds if one.process == process]
         return [value for value in found if value is not None]
 
     def as_json(self) -> dict[str, Any]:
@@ -63,22 +67,62 @@ class Soak:
         self.begin = time.monotonic()
 
     def run(self, seconds: float) -> None:
-        """Whole rounds, at least one, until the time is over or a signal comes. Raises ServerFailed."""
+        """Warms up, then whole rounds, at least one, until the time is over or a signal comes. Raises ServerFailed."""
         with ExitStack() as stack:
             steady = {api: stack.enter_context(self._server(api, api)) for api in SERVERS}
+            lasting = self._lasting_client(stack.enter_context(self._server("callback", "of-client")), seconds)
+            self._warm_up(steady)
             number = 0
             while (number == 0 or time.monotonic() < self.begin + seconds) and not self.interrupt.signum:
                 number += 1
-                self._round(number, steady)
+                self._round(number, steady, lasting.pid)
                 left = max(0.0, self.begin + seconds - time.monotonic())
                 self.say(f"round {number}: {self.record.calls} calls, {left / 60:.0f} min left")
+            self._end(lasting)
 
     def _server(self, api: str, name: str) -> Server:
         queues = [] if api == "callback" else ["--num-cqs", "2"]
         program = str(self.bin / "grpc_ping_server")
         return Server(["env", *ALLOCATOR, program, "--api", api, *queues, "--drain", "1"], self.folder / f"{name}.log")
 
-    def _round(self, number: int, steady: dict[str, Server]) -> None:
+    def _lasting_client(self, server: Server, seconds: float) -> subprocess.Popen[str]:
+        """Of more points than the soak can take: it is ended when that is over."""
+        times = (
+            "--warmup",
+            "1",
+            "--interval",
+            str(max(60.0, seconds / 100)),
+            "--repetitions",
+            "1000",
+            "--format",
+            "json",
+        )
+        command = [str(self.bin / "grpc_ping_client"), "--host", server.address, *cases.LASTING, *times]
+        return start(command, subprocess.PIPE, subprocess.PIPE)
+
+    def _end(self, lasting: subprocess.Popen[str]) -> None:
+        """It must have lived, and no call have failed."""
+        lasting.send_signal(signal.SIGINT)
+        try:
+            stdout, stderr = lasting.communicate(timeout=PATIENCE_S)
+        except subprocess.TimeoutExpired:
+            lasting.kill()
+            stdout, stderr = lasting.communicate()
+        points = _points(Finished(lasting.returncode, stdout, stderr))
+        failed = sum(int(point["failed"]) for point in points)
+        self.record.calls += sum(int(point["completed"]) for point in points)
+        if failed or not points:
+            self.record.failures.append(f"{CLIENT}: {failed} failed calls of {len(points)} points: {stderr[-500:]}")
+
+    def _warm_up(self, steady: dict[str, Server]) -> None:
+        for case in cases.warm_up():
+            for api, server in steady.items():
+                if self.interrupt.signum:
+                    return
+                self._case(api, server, case.flags)
+        self.say(f"warmed up: {self.record.calls} calls")
+
+    def _round(self, number: int, steady: dict[str, Server], client: int) -> None:
         for case in cases.round_of(self.chance):
             for api in self.chance.sample(SERVERS, len(SERVERS)):
                 if self.interrupt.signum:
@@ -86,7 +130,8 @@ class Soak:
                 self._case(api, steady[api], case.flags)
         shown = {api: self._reference(api, server) for api, server in steady.items()}
         for api, server in steady.items():
-            self._note(number, api, server, shown[api])
+            self._note(number, api, partial(vitals.at_rest, server.pid), shown[api])
+        self._note(number, CLIENT, partial(vitals.read, client), {})
         self._restart(self.chance.choice(SERVERS))
 
     def _client(self, address: str, flags: tuple[str, ...], seconds: float, tick: Callable[[float], None]) -> Finished:
@@ -100,28 +145,28 @@ class Soak:
         if self.interrupt.signum:
             return {}
         self.record.cases += 1
-        found = _point(ended)
-        if found is None or ended.returncode != 0:
+        found = _points(ended)
+        if not found or ended.returncode != 0:
             self.record.failures.append(f"{api}: {' '.join(flags)}: {ended.complaint()}")
             return {}
-        self.record.calls += int(found["completed"])
-        return found
+        self.record.calls += int(found[0]["completed"])
+        return found[0]
 
     def _reference(self, api: str, server: Server) -> dict[str, float | None]:
         self._case(api, server, cases.SETTLING)
         found = self._case(api, server, cases.REFERENCE, REFERENCE_S)
         return {key: found.get(key) for key in RECORDED}
 
-    def _note(self, number: int, api: str, server: Server, reference: dict[str, float | None]) -> None:
+    def _note(self, number: int, process: str, look: Callable[[], Vitals], shown: dict[str, float | None]) -> None:
         if self.interrupt.signum:
             return
         try:
-            held = vitals.at_rest(server.pid)
+            held = look()
         except OSError as error:
-            self.record.failures.append(f"{api}: the server is gone: {error.strerror}")
+            self.record.failures.append(f"{process} is gone: {error.strerror}")
             return
         at_s = time.monotonic() - self.begin
-        self.record.rounds.append(Round(number, round(at_s, 1), api, asdict(held), reference))
+        self.record.rounds.append(Round(number, round(at_s, 1), process, asdict(held), shown))
 
     def _restart(self, api: str) -> None:
         """A case whose server is killed in its midst and is soon there again: the client has to see it through."""
@@ -133,7 +178,7 @@ class Soak:
             case = self.chance.choice(cases.round_of(self.chance))
             ended = self._client(server.address, case.flags, RESTARTED_S, lambda elapsed: _step(steps, elapsed))
             self.record.restarts += 1
-            if _point(ended) is None and not self.interrupt.signum:
+            if not _points(ended) and not self.interrupt.signum:
                 self.record.failures.append(f"{api}, restarted: {case.words}: {ended.complaint()}")
             follow = self._client(server.address, cases.REFERENCE, CASE_S, lambda _elapsed: None)
             if follow.returncode != 0 and not self.interrupt.signum:
@@ -146,10 +191,10 @@ def _step(steps: Iterator[Callable[[], object]], elapsed: float) -> None:
         step()
 
 
-def _point(ended: Finished) -> dict[str, Any] | None:
-    """The one that was measured; None when there is none."""
+def _points(ended: Finished) -> list[dict[str, Any]]:
+    """That were measured."""
     try:
-        points = json.loads(ended.stdout)["benchmarks"]
+        found = json.loads(ended.stdout)["benchmarks"]
     except (ValueError, KeyError, TypeError):
-        return None
-    return points[0] if points else None
+        return []
+    return [point for point in found if "completed" in point]
