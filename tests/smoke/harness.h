@@ -1,8 +1,6 @@
 // The project's two programs as tests use them: a server on a free port, a client run to its end.
 #pragma once
 
-#include <grpcpp/channel.h>
-
 #include <memory>
 #include <nlohmann/json.hpp>
 #include <optional>
@@ -10,6 +8,10 @@
 #include <vector>
 
 #include "tests/smoke/process.h"
+
+namespace grpc {
+class Channel;
+}  // namespace grpc
 
 namespace cqbench::smoke {
 

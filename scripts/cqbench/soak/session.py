@@ -23,7 +23,7 @@ SERVERS = ("cq", "callback", "sync", "generic")
 CASE_S, WARMUP_S, REFERENCE_S = 0.5, 0.1, 1.0
 RESTARTED_S = 3.0  # of the case whose server is restarted in its midst
 PATIENCE_S = 60.0
-# Of glibc in the servers: one heap, and what is free at its end goes back. With an arena for each thread, memory grows
+# Of glibc: one heap, and what is free at its end goes back. With an arena for each thread, memory grows
 # in steps for hours, as random cases make other threads the ones with the most to hold; a leak would be lost in that.
 ALLOCATOR = ("MALLOC_ARENA_MAX=1", "MALLOC_MMAP_THRESHOLD_=65536", "MALLOC_TRIM_THRESHOLD_=65536")
 RECORDED = ("latency_p50_ns", "latency_p99_ns", "throughput_per_second")
@@ -86,19 +86,10 @@ class Soak:
         return Server(["env", *ALLOCATOR, program, "--api", api, *queues, "--drain", "1"], self.folder / f"{name}.log")
 
     def _lasting_client(self, server: Server, seconds: float) -> subprocess.Popen[str]:
-        """Of more points than the soak can take: it is ended when that is over."""
-        times = (
-            "--warmup",
-            "1",
-            "--interval",
-            str(max(60.0, seconds / 100)),
-            "--repetitions",
-            "1000",
-            "--format",
-            "json",
-        )
-        command = [str(self.bin / "grpc_ping_client"), "--host", server.address, *cases.LASTING, *times]
-        return start(command, subprocess.PIPE, subprocess.PIPE)
+        """Of one window that the soak does not reach the end of, if one can be so long: results are kept in memory."""
+        times = ("--warmup", "1", "--interval", str(min(24 * 3600.0, 2 * seconds + 3600)), "--repetitions", "1000")
+        command = ["env", *ALLOCATOR, str(self.bin / "grpc_ping_client"), "--host", server.address, *cases.LASTING]
+        return start([*command, *times, "--format", "json"], subprocess.PIPE, subprocess.PIPE)
 
     def _end(self, lasting: subprocess.Popen[str]) -> None:
         """It must have lived, and no call have failed."""
