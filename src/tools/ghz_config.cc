@@ -8,6 +8,7 @@
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
+#include "src/core/clean_text.h"
 #include "src/dynamic/files.h"
 
 namespace cqbench {
@@ -16,6 +17,7 @@ namespace {
 using Json = nlohmann::json;
 
 constexpr size_t kMaxConfigBytes = 64u << 20;
+constexpr size_t kMostOfName = 64;  // of a field that is named to people
 constexpr char kWithoutLimit[] = "1h";
 
 // Flags that say the same thing: one on the command line takes all of the file's out.
@@ -47,7 +49,7 @@ class Reader {
     Data();
     Metadata();
     Tls();
-    for (const auto& [key, value] : json_.items()) unused_.push_back(key);
+    for (const auto& [key, value] : json_.items()) unused_.push_back(CleanText(key, kMostOfName));
     if (!unused_.empty()) {
       flags_.notes.push_back(absl::StrCat("not used, for want of a counterpart: ", absl::StrJoin(unused_, ", ")));
     }

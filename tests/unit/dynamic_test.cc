@@ -236,6 +236,16 @@ TEST(GhzConfig, TlsUnlessItSaysInsecure) {
               testing::UnorderedElementsAre("--call=a.S/M", "--warmup=0", "--tls-server-name=x"));
 }
 
+TEST(GhzConfig, NamesOfFieldsAreCleanAndShort) {
+  const std::string odd = "two\\nlines\\u001b[2J";
+  const auto flags = ReadGhzConfig(Write("odd.json", R"({"call": "a.S/M", "insecure": true, ")" + odd + R"(": 1, ")" +
+                                                         std::string(1000, 'x') + R"(": 2})"),
+                                   {});
+  ASSERT_TRUE(flags.ok()) << flags.status();
+  EXPECT_THAT(flags->notes, ElementsAre(HasSubstr("two lines [2J, xxx")));
+  EXPECT_LT(flags->notes[0].size(), 200u);
+}
+
 TEST(GhzConfig, BadFiles) {
   EXPECT_FALSE(ReadGhzConfig("/nowhere", {}).ok());
   EXPECT_FALSE(ReadGhzConfig(Write("toml.json", "call = 'x'"), {}).ok());
