@@ -22,7 +22,7 @@ namespace {
 constexpr uint32_t kMostMessageBytes = 1u << 30;
 
 // What was typed; RunConfig is what it means.
-struct Typed {
+struct ClientTyped {
   std::string host = "localhost";
   int port = 2137;
   std::string format = "table";
@@ -316,7 +316,7 @@ class ClientFlags {
   }
 
   CLI::App app_;
-  Typed typed_;
+  ClientTyped typed_;
   ClientOptions options_, before_;
   std::vector<std::string> from_ghz_;
   Restorable<TlsFlags> tls_;

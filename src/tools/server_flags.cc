@@ -12,7 +12,7 @@ namespace cqbench {
 namespace {
 
 // What was typed; ServerConfig is what it means.
-struct Typed {
+struct ServerTyped {
   bool deadlock_detection = false;
   std::string host_name = "localhost";
   int port = 2137;
@@ -203,7 +203,7 @@ class ServerFlags {
   }
 
   CLI::App app_;
-  Typed typed_;
+  ServerTyped typed_;
   ServerConfig config_, config_before_;
   AllocationOptions allocations_, allocations_before_;
   Restorable<TlsFlags> tls_flags_;
