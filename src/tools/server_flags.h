@@ -22,7 +22,7 @@ struct ServerOptions {
 };
 
 Parsed<ServerOptions> ParseServerFlags(int argc, const char* const* argv);
-// For many command lines, each as if it was the first.
+// For many command lines, each as if it was the first. One thread.
 std::function<Parsed<ServerOptions>(int argc, const char* const* argv)> MakeServerParser();
 
 }  // namespace cqbench

@@ -58,6 +58,7 @@ class Case:
 
 
 def warm_up() -> list[Case]:
+    """Each method twice, in order."""
     methods = [("--workload", workload, "--method", method, *flags) for workload, method, flags in METHODS]
     return 2 * [Case((*flags, *WARMUP)) for flags in methods]
 
