@@ -1,16 +1,21 @@
 #!/usr/bin/env bash
 # Builds the sanitizer presets and runs the C++ tests with them: asan (addresses, leaks, undefined behaviour) and tsan
-# (data races).
+# (data races). A finding is final, and is shown whichever process it was in. A test that failed without one, as a machine
+# with other work may make it, has a second try.
 # Usage: scripts/sanitize.sh [asan|tsan]... [-- CTEST ARGUMENT...]     both presets when none is named
 #   scripts/sanitize.sh tsan -- -R Histogram
 set -euo pipefail
 source "$(dirname "${BASH_SOURCE[0]}")/lib.sh"
 
-export ASAN_OPTIONS=detect_leaks=1:strict_string_checks=1:detect_stack_use_after_return=1
-export UBSAN_OPTIONS=print_stacktrace=1
-# The distribution's gRPC is not instrumented; sanitizers/ says what follows from that. A longer history finds the other
-# side of more races.
-export TSAN_OPTIONS=suppressions=$ROOT/scripts/sanitizers/tsan.supp:ignore_noninstrumented_modules=1:history_size=4
+# set_options FOLDER: where each process leaves what it finds.
+set_options() {
+  export ASAN_OPTIONS=detect_leaks=1:strict_string_checks=1:detect_stack_use_after_return=1:log_path=$1/finding
+  export UBSAN_OPTIONS=print_stacktrace=1
+  # The distribution's gRPC is not instrumented; sanitizers/ says what follows from that. A longer history finds the other
+  # side of more races.
+  export TSAN_OPTIONS=suppressions=$ROOT/scripts/sanitizers/tsan.supp:ignore_noninstrumented_modules=1:history_size=4
+  export TSAN_OPTIONS=$TSAN_OPTIONS:log_path=$1/finding
+}
 
 # The library that tells ThreadSanitizer what gRPC's tags order.
 EDGES=$ROOT/build/tsan/libgrpc_edges.so
@@ -21,9 +26,21 @@ build_edges() {
   g++ -std=c++20 -O2 -g -fPIC -shared -Wall -Wextra "${flags[@]}" "$ROOT/scripts/sanitizers/grpc_edges.cc" -o "$EDGES"
 }
 
+# show_findings FOLDER: 1 when there are any. A list of the leaks that are suppressed is none.
+show_findings() {
+  local file found=0
+  for file in "$1"/finding.*; do
+    grep -qsE "Sanitizer|runtime error" "$file" || continue
+    found=1
+    printf '\n%s:\n' "${file##*/}" >&2
+    cat "$file" >&2
+  done
+  return "$found"
+}
+
 # run_preset PRESET [CTEST ARGUMENT...]. The Python tests are left out: a sanitizer sees nothing of them.
 run_preset() {
-  local preset=$1 environment=()
+  local preset=$1 environment=() findings=$ROOT/build/$1/findings status=0
   shift
   say "sanitizer build: $preset"
   build_preset "$preset"
@@ -31,7 +48,17 @@ run_preset() {
     build_edges
     environment=("LD_PRELOAD=$EDGES")
   fi
-  (cd "$ROOT" && env "${environment[@]}" ctest --preset "$preset" --no-tests=error -LE '^scripts$' "$@")
+  rm -rf "$findings"
+  mkdir -p "$findings"
+  set_options "$findings"
+  cd "$ROOT"
+  local tests=(env "${environment[@]}" ctest --preset "$preset" --no-tests=error -LE '^scripts$' "$@")
+  "${tests[@]}" || status=$?
+  show_findings "$findings" || return 1
+  ((status)) || return 0
+  say "failed without a finding: once more"
+  "${tests[@]}" --rerun-failed || return
+  show_findings "$findings"
 }
 
 main() {
@@ -45,7 +72,8 @@ main() {
   done
   (($# == 0)) || shift
   ((${#presets[@]})) || presets=(asan tsan)
-  export CTEST_PARALLEL_LEVEL=${CTEST_PARALLEL_LEVEL:-2}
+  # These tests wait more than they compute.
+  export CTEST_PARALLEL_LEVEL=${CTEST_PARALLEL_LEVEL:-3}
   install_all "${TEST_PACKAGES[@]}"
   for preset in "${presets[@]}"; do run_preset "$preset" "$@"; done
 }

@@ -50,12 +50,15 @@ void Fields(Archive& archive, T& m) {
 
 // FNV-1a (Fowler, Noll and Vo) over the upper end of every bucket.
 uint64_t HistogramLayoutHash() {
-  uint64_t hash = 0xcbf29ce484222325;
-  for (size_t i = 0; i < Histogram::kBuckets; ++i) {
-    hash ^= static_cast<uint64_t>(Histogram::HighestValueOf(i));
-    hash *= 0x100000001b3;
-  }
-  return hash;
+  static const uint64_t kHash = [] {
+    uint64_t hash = 0xcbf29ce484222325;
+    for (size_t i = 0; i < Histogram::kBuckets; ++i) {
+      hash ^= static_cast<uint64_t>(Histogram::HighestValueOf(i));
+      hash *= 0x100000001b3;
+    }
+    return hash;
+  }();
+  return kHash;
 }
 
 std::string MeasurementToBytes(const Measurement& measurement) {

@@ -13,7 +13,6 @@ namespace {
 
 // What was typed; ServerConfig is what it means.
 struct ServerTyped {
-  bool deadlock_detection = false;
   std::string host_name = "localhost";
   int port = 2137;
   int tcp_echo_port = -1;  // below 0: help shows no default
@@ -78,25 +77,23 @@ class ServerFlags {
     tcp_echo_ = AddNumber(app_, "--tcp-echo-port", typed_.tcp_echo_port, 0, 65535,
                           "also serve a raw TCP ping-pong there, for the client's --baseline; 0: a free port");
     gateway_flags_.emplace(app_);
-    call_.emplace(app_, spec_,
+    call_.emplace(app_, options_.call,
                   "also stand in for a method of a service of your own, described by --proto or --protoset: answers "
                   "any request with --answer, through --api generic");
     call_
-        ->Needs(app_.add_option("--answer", spec_.data,
+        ->Needs(app_.add_option("--answer", options_.call.data,
                                 "its answer as JSON, or @FILE; to a server-streaming call several, as an "
                                 "array or one after the other"))
         ->type_name("JSON|@FILE")
         ->capture_default_str();
-    AddDeadlockDetection(app_, typed_.deadlock_detection);
+    AddDeadlockDetection(app_, options_.deadlock_detection);
     AddChannelArgs(app_, config_.channel_args);
     wire_flags_.emplace(app_, config_);
     max_threads_ = AddLimits(app_, config_.limits);
-    allocation_flags_.emplace(app_, allocations_, "grpc_ping_server");
+    allocation_flags_.emplace(app_, options_.allocations, "grpc_ping_server");
     AddDuration(app_, "--drain", config_.drain_ns, "how long calls in flight may go on after SIGINT or SIGTERM");
     ForEachSet([](auto& flags) { flags.Keep(); });
-    config_before_ = config_;
-    allocations_before_ = allocations_;
-    spec_before_ = spec_;
+    before_ = options_;
   }
   ServerFlags(const ServerFlags&) = delete;
   ServerFlags& operator=(const ServerFlags&) = delete;
@@ -105,17 +102,10 @@ class ServerFlags {
   Parsed<ServerOptions> Parse(int argc, const char* const* argv) {
     ForEachSet([](auto& flags) { flags.Restore(); });
     typed_ = {};
-    config_ = config_before_;
-    allocations_ = allocations_before_;
-    spec_ = spec_before_;
+    options_ = before_;
     return ParseCommandLine<ServerOptions>(app_, argc, argv, [this] {
       Resolve();
-      return ServerOptions{config_,
-                           spec_,
-                           gateway_flags_->Resolve(config_.messages),
-                           typed_.deadlock_detection,
-                           listen_->count() > 0 ? "--listen" : "--host",
-                           allocations_};
+      return options_;
     });
   }
 
@@ -141,8 +131,9 @@ class ServerFlags {
     config_.service_time.exponential = typed_.service_distribution == "exponential";
     config_.service_time.wait = typed_.service_mode == "wait";
     ResolveMessages();
+    options_.gateway = gateway_flags_->Resolve(config_.messages);
     if (tcp_echo_->count() > 0) config_.tcp_echo_port = typed_.tcp_echo_port;
-    config_.deadlock_detection = typed_.deadlock_detection;
+    config_.deadlock_detection = options_.deadlock_detection;
     config_.poll = typed_.poll == "spin" ? PollMode::kSpin : PollMode::kBlock;
     const bool queues = config_.api == ServerApi::kCq || config_.api == ServerApi::kGeneric;
     if (config_.poll == PollMode::kSpin && !queues)
@@ -185,6 +176,7 @@ class ServerFlags {
   }
 
   void ResolveAddresses() {
+    options_.address_flag = listen_->count() > 0 ? "--listen" : "--host";
     if (listen_->count() == 0) {
       auto target = ParseTarget(typed_.host_name, typed_.port);
       if (!target.ok()) BadCombination("--host", std::string(target.status().message()));
@@ -204,13 +196,12 @@ class ServerFlags {
 
   CLI::App app_;
   ServerTyped typed_;
-  ServerConfig config_, config_before_;
-  AllocationOptions allocations_, allocations_before_;
+  ServerOptions options_, before_;
+  ServerConfig& config_ = options_.server;
   Restorable<TlsFlags> tls_flags_;
   Restorable<ServerWireFlags> wire_flags_;
   Restorable<AllocationFlags> allocation_flags_;
   Restorable<GatewayFlags> gateway_flags_;
-  CallSpec spec_, spec_before_;
   Restorable<CallFlags> call_;
   CLI::Option *api_option_, *host_, *port_, *listen_, *num_cqs_, *workers_, *callbacks_, *messages_, *codec_,
       *max_threads_, *tcp_echo_, *distribution_, *service_mode_;

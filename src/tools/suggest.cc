@@ -3,6 +3,8 @@
 #include <CLI/CLI.hpp>
 #include <algorithm>
 #include <cctype>
+#include <numeric>
+#include <utility>
 #include <vector>
 
 #include "absl/strings/str_cat.h"
@@ -53,19 +55,24 @@ bool Has(const CLI::App& app, absl::string_view flag) {
 // anything above `most` where that is more than `most`.
 size_t Distance(absl::string_view a, absl::string_view b, size_t most) {
   if (std::max(a.size(), b.size()) - std::min(a.size(), b.size()) > most) return most + 1;
-  std::vector<std::vector<size_t>> d(a.size() + 1, std::vector<size_t>(b.size() + 1));
-  for (size_t i = 0; i <= a.size(); ++i) d[i][0] = i;
-  for (size_t j = 0; j <= b.size(); ++j) d[0][j] = j;
+  // Row i, the one above it, and the one above that: of the first i letters of `a` to each beginning of `b`.
+  std::vector<size_t> row(b.size() + 1), above(b.size() + 1), second(b.size() + 1);
+  std::iota(row.begin(), row.end(), 0);
+  size_t least = 0;
   for (size_t i = 1; i <= a.size(); ++i) {
+    second.swap(above);
+    above.swap(row);
+    row[0] = i;
+    const size_t least_above = std::exchange(least, i);
     for (size_t j = 1; j <= b.size(); ++j) {
-      d[i][j] = std::min({d[i - 1][j] + 1, d[i][j - 1] + 1, d[i - 1][j - 1] + (a[i - 1] == b[j - 1] ? 0 : 1)});
+      row[j] = std::min({above[j] + 1, row[j - 1] + 1, above[j - 1] + (a[i - 1] == b[j - 1] ? 0 : 1)});
       const bool swapped = i > 1 && j > 1 && a[i - 1] == b[j - 2] && a[i - 2] == b[j - 1];
-      if (swapped) d[i][j] = std::min(d[i][j], d[i - 2][j - 2] + 1);
+      if (swapped) row[j] = std::min(row[j], second[j - 2] + 1);
+      least = std::min(least, row[j]);
     }
-    const auto least = [&](size_t row) { return *std::min_element(d[row].begin(), d[row].end()); };
-    if (least(i) > most && least(i - 1) >= most) return most + 1;  // what follows comes from these two rows
+    if (least > most && least_above >= most) return most + 1;  // what follows comes from these two rows
   }
-  return d[a.size()][b.size()];
+  return row[b.size()];
 }
 
 // The flag of `app` that says what `typed` ("-c", "--inflght", "--qps=5") says to other load generators, or else the

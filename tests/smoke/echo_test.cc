@@ -8,7 +8,7 @@
 namespace cqbench::smoke {
 namespace {
 
-const std::vector<std::string> kMethods = {"unary", "streaming", "upload", "download"};
+const std::vector<std::string> kShapes = {"unary", "streaming", "upload", "download"};
 
 class EchoTest : public testing::TestWithParam<std::string> {
  protected:
@@ -22,7 +22,7 @@ class EchoTest : public testing::TestWithParam<std::string> {
 
 // gRPC's own limit is 4 MiB.
 TEST_P(EchoTest, FiveMebibytesPass) {
-  for (const std::string& method : kMethods) {
+  for (const std::string& method : kShapes) {
     SCOPED_TRACE(method);
     const ClientRun run =
         RunClient(Client(method) + Flags{"--request-bytes", "5242880", "--response-bytes", "5242880", "--inflight", "1",
@@ -52,7 +52,7 @@ TEST_P(EchoTest, NothingAndSixtyFourMebibytesPass) {
 
 TEST_P(EchoTest, EveryClientApiCarriesPayloads) {
   for (const std::string& api : kClientApis) {
-    for (const std::string& method : kMethods) {
+    for (const std::string& method : kShapes) {
       SCOPED_TRACE(api + ", " + method);
       const ClientRun run =
           RunClient(Client(method) +

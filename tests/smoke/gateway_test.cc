@@ -61,13 +61,13 @@ class Library {
   std::string port_;
 };
 
-std::string Status(const Library& library, const std::string& target, std::vector<std::string> more = {}) {
+std::string HttpCode(const Library& library, const std::string& target, std::vector<std::string> more = {}) {
   more.insert(more.end(), {"--output", "/dev/null", "--write-out", "%{http_code}"});
   return library.Get(target, more);
 }
 
-using Combination = std::tuple<std::string, std::string>;
-class GatewayTest : public testing::TestWithParam<Combination> {
+using TranscoderAndBackend = std::tuple<std::string, std::string>;
+class GatewayTest : public testing::TestWithParam<TranscoderAndBackend> {
  protected:
   static bool HasStreams() { return std::get<1>(GetParam()) != "inprocess"; }
   static Flags Tested() {
@@ -103,12 +103,12 @@ TEST_P(GatewayTest, EveryMethodAnswers) {
 TEST_P(GatewayTest, ErrorsSayWhy) {
   EXPECT_EQ(library_.Get("/v1/shelves/1/books/x"),
             "{\"code\":5,\"message\":\"there is no book 'shelves/1/books/x'\",\"details\":[]}");
-  EXPECT_EQ(Status(library_, "/v1/shelves/1/books/x"), "404");
-  EXPECT_EQ(Status(library_, "/v1/shelves/x/books"), "404");
-  EXPECT_EQ(Status(library_, "/v2"), "404");
-  EXPECT_EQ(Status(library_, "/v1/shelves/1/books?page_size=many"), "400");
-  EXPECT_EQ(Status(library_, "/v1/shelves/1/books", {"--data", "{"}), "400");
-  EXPECT_EQ(Status(library_, "/v1/shelves/1/books?book_id=7", {"--data", "{}"}), "409");
+  EXPECT_EQ(HttpCode(library_, "/v1/shelves/1/books/x"), "404");
+  EXPECT_EQ(HttpCode(library_, "/v1/shelves/x/books"), "404");
+  EXPECT_EQ(HttpCode(library_, "/v2"), "404");
+  EXPECT_EQ(HttpCode(library_, "/v1/shelves/1/books?page_size=many"), "400");
+  EXPECT_EQ(HttpCode(library_, "/v1/shelves/1/books", {"--data", "{"}), "400");
+  EXPECT_EQ(HttpCode(library_, "/v1/shelves/1/books?book_id=7", {"--data", "{}"}), "409");
   for (const char* version : {"--http1.1", "--http2-prior-knowledge"}) {
     const std::string answer = library_.Get("/v1/shelves/1/books/1", {version, "--include", "--request", "PUT"});
     EXPECT_THAT(answer, HasSubstr(" 405"));
@@ -170,7 +170,7 @@ TEST_P(GatewayTest, AReaderMayLeave) {
 INSTANTIATE_TEST_SUITE_P(All, GatewayTest,
                          testing::Combine(testing::Values("descriptor", "handwritten"),
                                           testing::Values("direct", "inprocess", "loopback")),
-                         [](const testing::TestParamInfo<Combination>& tested) {
+                         [](const testing::TestParamInfo<TranscoderAndBackend>& tested) {
                            return std::get<0>(tested.param) + "_" + std::get<1>(tested.param);
                          });
 
@@ -201,15 +201,15 @@ TEST(Gateway, AnotherServerBehindIt) {
                      "--backend-channel-policy", policy});
     EXPECT_THAT(library.Load("/v1/shelves/1/books/1", {"--h1", "-n", "300", "-c", "4"}), HasSubstr(" 300 2xx"));
     EXPECT_EQ(behind->Stop(SIGINT).ok, 300u);
-    EXPECT_EQ(Status(library, "/v1/shelves/1/books/1"), "503");
-    EXPECT_EQ(Status(library, "/v1/shelves/1/books:stream"), "503");
+    EXPECT_EQ(HttpCode(library, "/v1/shelves/1/books/1"), "503");
+    EXPECT_EQ(HttpCode(library, "/v1/shelves/1/books:stream"), "503");
   }
 }
 
 TEST(Gateway, ASlowBackendIsGivenUp) {
   Library library(
       {"--backend", "loopback", "--backend-deadline", "0.05", "--service-time", "0.5", "--service-time-mode", "wait"});
-  EXPECT_EQ(Status(library, "/v1/shelves/1/books/1"), "504");
+  EXPECT_EQ(HttpCode(library, "/v1/shelves/1/books/1"), "504");
   // Some come before the deadline or none: the answer has begun or not.
   EXPECT_THAT(library.Get("/v1/shelves/1/books:stream?page_size=9"), HasSubstr("\"code\":4,"));
 }

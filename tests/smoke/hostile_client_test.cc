@@ -22,12 +22,12 @@
 namespace cqbench::smoke {
 namespace {
 
-constexpr char kEcho[] = "/cqbench.v1.EchoService/Echo";
+constexpr char kEchoPath[] = "/cqbench.v1.EchoService/Echo";
 constexpr char kReflection[] = "/grpc.reflection.v1alpha.ServerReflection/ServerReflectionInfo";
 constexpr char kSample[] = "/cqbench.control.v1.Control/Sample";
 
 // A line of /proc/PID/status: MiB or a number.
-int Status(pid_t pid, const std::string& key) {
+int ProcessStatus(pid_t pid, const std::string& key) {
   std::ifstream file("/proc/" + std::to_string(pid) + "/status");
   for (std::string line; std::getline(file, line);) {
     if (line.rfind(key + ":", 0) != 0) continue;
@@ -49,7 +49,7 @@ std::string Reset(uint32_t stream) {
   return Frame(kReset, 0, stream, Number(8));
 }
 // A whole request; the message is shorter than a frame may be.
-std::string Request(uint32_t stream, std::string_view path, std::string_view message) {
+std::string WholeCall(uint32_t stream, std::string_view path, std::string_view message) {
   const std::string prefix = std::string(1, '\0') + Number(static_cast<uint32_t>(message.size()));
   return Open(stream, path) + Frame(kData, kEndStream, stream, prefix + std::string(message));
 }
@@ -140,7 +140,7 @@ bool ServesOn(const Server& server) {
 
 // What is resident falls below it soon. Sanitizers keep what is freed.
 void ExpectResidentBelow(Server& server, int mib) {
-  const auto resident = [&] { return Status(server.process().pid(), "VmRSS"); };
+  const auto resident = [&] { return ProcessStatus(server.process().pid(), "VmRSS"); };
   EXPECT_TRUE(kSanitized || Soon([&] { return resident() < mib; })) << resident() << " MiB";
 }
 
@@ -160,15 +160,15 @@ TEST_P(HostileClientTest, CallsResetOrWithoutBodyAreForgotten) {
   std::thread attack([&] {
     {
       Attacker client(server);
-      client.Send(Times(kCalls, [](int i) { return Open(Stream(i), kEcho) + Reset(Stream(i)); }));
+      client.Send(Times(kCalls, [](int i) { return Open(Stream(i), kEchoPath) + Reset(Stream(i)); }));
       Attacker bodyless(server);
-      bodyless.Send(Times(kCalls / 2, [](int i) { return Open(Stream(i), kEcho); }));
+      bodyless.Send(Times(kCalls / 2, [](int i) { return Open(Stream(i), kEchoPath); }));
       EXPECT_TRUE(GetParam() == "sync" || ServesOn(server));  // there the threads are used up meanwhile
     }
     done = true;
   });
   while (!done) {
-    threads = std::max(threads, Status(server.process().pid(), "Threads"));
+    threads = std::max(threads, ProcessStatus(server.process().pid(), "Threads"));
     std::this_thread::sleep_for(std::chrono::milliseconds(5));
   }
   attack.join();
@@ -185,8 +185,8 @@ TEST_P(HostileClientTest, AnswersThatNobodyReadsAreForgotten) {
   request.set_response_bytes(16 << 20);
   {
     Attacker client(server, /*reads=*/false);
-    client.Send(Times(40, [&](int i) { return Request(Stream(i), kEcho, request.SerializeAsString()); }));
-    Soon([&] { return Status(server.process().pid(), "VmRSS") > 500; }, Seconds(5));
+    client.Send(Times(40, [&](int i) { return WholeCall(Stream(i), kEchoPath, request.SerializeAsString()); }));
+    Soon([&] { return ProcessStatus(server.process().pid(), "VmRSS") > 500; }, Seconds(5));
   }
   ExpectResidentBelow(server, 400);
   EXPECT_TRUE(ServesOn(server));
@@ -200,7 +200,7 @@ TEST_P(HostileClientTest, ReflectionStreamsAreFew) {
   Attacker client(server);
   client.Send(Times(kStreams, [](int i) { return Open(Stream(i), kReflection); }));
   EXPECT_TRUE(client.AwaitEnds(kStreams - 16));
-  const auto threads = [&] { return Status(server.process().pid(), "Threads"); };
+  const auto threads = [&] { return ProcessStatus(server.process().pid(), "Threads"); };
   EXPECT_TRUE(Soon([&] { return threads() < 80; })) << threads();
   EXPECT_TRUE(ServesOn(server));
 }
@@ -210,9 +210,9 @@ TEST_P(HostileClientTest, SamplesInMassesEnd) {
   constexpr int kCalls = 300;
   Server server(Api());
   Attacker client(server);
-  client.Send(Times(kCalls, [](int i) { return Request(Stream(i), kSample, ""); }));
+  client.Send(Times(kCalls, [](int i) { return WholeCall(Stream(i), kSample, ""); }));
   EXPECT_TRUE(client.AwaitEnds(kCalls));
-  EXPECT_LT(Status(server.process().pid(), "Threads"), 150);
+  EXPECT_LT(ProcessStatus(server.process().pid(), "Threads"), 150);
   ExpectQuickEnd(server);
 }
 
@@ -227,7 +227,7 @@ TEST(HostileClient, TheMemoryLimitHolds) {
     Attacker client(server);
     bool taken = true;
     for (int i = 0; i < 100'000 && taken; i += 1000) {
-      const auto call = [&](int n) { return Open(Stream(i + n), kEcho) + Reset(Stream(i + n)); };
+      const auto call = [&](int n) { return Open(Stream(i + n), kEchoPath) + Reset(Stream(i + n)); };
       taken = client.Send(Times(1000, call), Seconds(2));
     }
     // Near its limit the library may stop reading instead, which bounds it as well.
@@ -237,7 +237,7 @@ TEST(HostileClient, TheMemoryLimitHolds) {
           << server.process().err();
     }
   }
-  EXPECT_LT(Status(server.process().pid(), "VmHWM"), 700);
+  EXPECT_LT(ProcessStatus(server.process().pid(), "VmHWM"), 700);
   ExpectResidentBelow(server, 140);
   EXPECT_TRUE(ServesOn(server));
 }
@@ -257,7 +257,7 @@ TEST(HostileClient, CompressedRequestsAreRefusedUnlessTheyAreAllowed) {
     const grpc::Status status = v1::EchoService::NewStub(channel)->Echo(&context, request, &response);
     EXPECT_EQ(status.error_code(), allowed ? grpc::StatusCode::OK : grpc::StatusCode::UNIMPLEMENTED)
         << status.error_message();
-    EXPECT_TRUE(allowed || kSanitized || Status(server.process().pid(), "VmHWM") < 45);
+    EXPECT_TRUE(allowed || kSanitized || ProcessStatus(server.process().pid(), "VmHWM") < 45);
   }
 }
 
@@ -279,19 +279,19 @@ TEST(HostileClient, MessagesBeyondTheBoundAreRefused) {
 
 // Each on a connection of its own, whose answers nobody reads.
 std::map<std::string, std::string> BadFrames() {
-  const std::string block = RequestFields("POST", kEcho);
+  const std::string block = RequestFields("POST", kEchoPath);
   const std::string more = Frame(kMore, 0, 1, Times(40, [](int i) { return Field("x" + std::to_string(i), "y"); }));
   const std::string huge = Number(0xffffffff) + std::string(1000, 'x');
   return {
       {"no preface", "garbage" + Times(1000, [](int i) { return std::to_string(i); })},
       {"an endless header", Start() + Frame(kHeaders, 0, 1, block) + Times(20'000, [&](int) { return more; })},
       {"oversized headers",
-       Start() +
-           Open(1, kEcho, Times(2000, [](int i) { return Field("x" + std::to_string(i), std::string(100, 'y')); }))},
+       Start() + Open(1, kEchoPath,
+                      Times(2000, [](int i) { return Field("x" + std::to_string(i), std::string(100, 'y')); }))},
       {"no HPACK", Start() + Frame(kHeaders, kEndHeaders, 1, std::string(1000, '\xff'))},
       {"settings", Start() + Times(200'000, [](int) { return Frame(kSettings, 0, 0); })},
       {"pings", Start() + Times(200'000, [](int) { return Frame(kPing, 0, 0, std::string(8, 'p')); })},
-      {"windows", Start() + Open(1, kEcho) +
+      {"windows", Start() + Open(1, kEchoPath) +
                       Times(10,
                             [](int) {
                               return Frame(kWindow, 0, 0, Number(0x7fffffff)) +
@@ -299,9 +299,9 @@ std::map<std::string, std::string> BadFrames() {
                             })},
       {"no window", Start() + Frame(kWindow, 0, 0, Number(0))},
       {"data beyond the window",
-       Start() + Open(1, kEcho) + Times(1000, [](int) { return Frame(kData, 0, 1, std::string(16'000, 'd')); })},
+       Start() + Open(1, kEchoPath) + Times(1000, [](int) { return Frame(kData, 0, 1, std::string(16'000, 'd')); })},
       {"data of no stream", Start() + Frame(kData, 0, 0, "data")},
-      {"a message of 4 GiB", Start() + Open(1, kEcho) + Frame(kData, 0, 1, std::string(1, '\0') + huge)},
+      {"a message of 4 GiB", Start() + Open(1, kEchoPath) + Frame(kData, 0, 1, std::string(1, '\0') + huge)},
       {"a frame of 16 MiB", Start() + std::string(3, '\xff') + std::string(100'000, '\0')},
       {"resets of nothing", Start() + Times(100'000, [](int i) { return Reset(Stream(i)); })},
       {"all kinds of frames", Start() + Times(256, [](int i) { return Frame(static_cast<uint8_t>(i), 0xff, 1, "x"); })},
@@ -317,8 +317,8 @@ TEST_P(BadFramesTest, TheServerLivesAndServesOn) {
     HttpSocket client(server.port(), 4096);
     client.Send(bytes, Seconds(1));
     EXPECT_TRUE(ServesOn(server));
-    EXPECT_TRUE(kSanitized || Status(server.process().pid(), "VmRSS") < 150)
-        << Status(server.process().pid(), "VmRSS") << " MiB";
+    EXPECT_TRUE(kSanitized || ProcessStatus(server.process().pid(), "VmRSS") < 150)
+        << ProcessStatus(server.process().pid(), "VmRSS") << " MiB";
   }
   ExpectQuickEnd(server);
 }

@@ -30,7 +30,7 @@ struct Setting {
   std::string messages;
   std::string codec = "protobuf";
 };
-const std::vector<Setting> kSettings = {
+const std::vector<Setting> kTestedSettings = {
     {"cq", "fresh"},        {"cq", "reused"},      {"cq", "arena"},      {"callback", "fresh"},
     {"callback", "reused"}, {"callback", "arena"}, {"sync", "fresh"},    {"sync", "reused"},
     {"sync", "arena"},      {"generic", "bytes"},  {"generic", "fresh"}, {"generic", "arena", "pooled"},
@@ -346,7 +346,7 @@ TEST_P(ShapesTest, TheDescriptionSaysHowMessagesLive) {
   EXPECT_EQ(description.messages_note().empty(), !forced) << description.messages_note();
 }
 
-INSTANTIATE_TEST_SUITE_P(All, ShapesTest, testing::ValuesIn(kSettings), SettingName);
+INSTANTIATE_TEST_SUITE_P(All, ShapesTest, testing::ValuesIn(kTestedSettings), SettingName);
 
 }  // namespace
 }  // namespace cqbench::smoke
