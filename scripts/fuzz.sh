@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # Throws inputs that nobody thought of at everything that reads what others wrote: addresses, quantities and flags,
-# configuration files, histograms, measurements of other ranks, protobuf's wire format, the control service's messages,
+# configuration files, histograms, reports of other ranks, protobuf's wire format, the control service's messages,
 # descriptors, results, experiments. libFuzzer with clang, AddressSanitizer and UndefinedBehaviorSanitizer for C++,
 # Atheris for Python; the targets are in tests/fuzz.
 #

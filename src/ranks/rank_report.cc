@@ -1,5 +1,7 @@
 #include "src/ranks/rank_report.h"
 
+#include <algorithm>
+#include <cmath>
 #include <utility>
 
 #include "src/core/bytes.h"
@@ -65,6 +67,52 @@ void Fields(Archive& archive, T& point) {
   archive(point.rank);
 }
 
+namespace {
+
+// What no client has, so that what ranks have adds up whatever they say.
+constexpr int kMostThings = 1 << 20;
+constexpr Nanos kMostNs = INT64_MAX / 4;
+
+bool CanBe(int things) {
+  return things >= 0 && things <= kMostThings;
+}
+bool CanBe(Nanos time_ns) {
+  return time_ns >= -kMostNs && time_ns <= kMostNs;
+}
+
+bool CanBe(const RankTiming& t) {
+  return CanBe(t.offset_ns) && CanBe(t.offset_bound_ns) && std::isfinite(t.drift_ns_per_s.value_or(0)) &&
+         CanBe(t.announced_open_ns) && CanBe(t.announced_close_ns) && CanBe(t.window_open_ns) &&
+         CanBe(t.window_close_ns) && CanBe(t.awake_open_ns) && CanBe(t.awake_close_ns);
+}
+
+bool CanBe(const Pacing& pacing) {
+  const auto& halves = pacing.outstanding;
+  return CanBe(pacing.pacers) && CanBe(pacing.margin_ns) &&
+         std::all_of(halves.begin(), halves.end(), [](const auto& half) { return std::isfinite(half.sum); });
+}
+
+bool CanBe(const Measurement& m) {
+  return m.window_ns >= 0 && CanBe(m.window_ns) && (!m.pacing || CanBe(*m.pacing));
+}
+
+bool CanBe(const PointResult& point) {
+  const auto of_thread = [](const std::vector<int>& channels) {
+    return std::all_of(channels.begin(), channels.end(), [](int channel) { return CanBe(channel); });
+  };
+  return point.load.slots > 0 && CanBe(point.load.slots) && std::isfinite(point.load.rate) && point.load.rate >= 0 &&
+         CanBe(point.repetition) && CanBe(point.channels) && CanBe(point.threads) &&
+         CanBe(point.connections.value_or(0)) && CanBe(point.expected_connections) &&
+         std::all_of(point.channels_of_thread.begin(), point.channels_of_thread.end(), of_thread) && point.rank &&
+         CanBe(point.rank->index) && CanBe(point.rank->count) && (!point.rank->timing || CanBe(*point.rank->timing));
+}
+
+bool CanBe(const std::vector<Figures::Entry>& figures) {
+  return std::all_of(figures.begin(), figures.end(), [](const auto& figure) { return std::isfinite(figure.second); });
+}
+
+}  // namespace
+
 std::string EncodeRankReport(const PointResult& point, const Measurement& measurement, const RankSetting& setting) {
   ByteWriter writer;
   writer(MeasurementToBytes(measurement));
@@ -85,7 +133,7 @@ absl::StatusOr<RankReport> DecodeRankReport(absl::string_view bytes) {
   reader(report.point);
   reader(figures);
   reader(report.setting);
-  if (!reader.AtEnd() || !report.point.rank) {
+  if (!reader.AtEnd() || !CanBe(*measurement) || !CanBe(report.point) || !CanBe(figures)) {
     return absl::InvalidArgumentError("what it tells cannot be read: it was damaged, or it is of another build");
   }
   for (const auto& [name, value] : figures) report.point.figures.Set(name, value);

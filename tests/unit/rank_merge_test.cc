@@ -4,6 +4,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <climits>
 #include <cmath>
 #include <random>
 
@@ -149,6 +150,25 @@ TEST_F(RankMergeTest, DamagedReportsAreRefused) {
     for (int n = 0; n < 3; ++n) damaged[random() % damaged.size()] = static_cast<char>(random());
     DecodeRankReport(damaged).IgnoreError();
   }
+}
+
+TEST_F(RankMergeTest, FiguresThatCannotBeAreRefused) {
+  const auto refused = [](const auto& change) {
+    PointResult point = Point(0, 1);
+    Measurement measurement = Measured(0, 10);
+    change(point, measurement);
+    return !DecodeRankReport(EncodeRankReport(point, measurement, {})).ok();
+  };
+  EXPECT_FALSE(refused([](PointResult&, Measurement&) {}));
+  EXPECT_TRUE(refused([](PointResult& point, Measurement&) { point.threads = -1; }));
+  EXPECT_TRUE(refused([](PointResult& point, Measurement&) { point.channels = INT_MAX; }));
+  EXPECT_TRUE(refused([](PointResult& point, Measurement&) { point.load.slots = 0; }));
+  EXPECT_TRUE(refused([](PointResult& point, Measurement&) { point.load.rate = std::nan(""); }));
+  EXPECT_TRUE(refused([](PointResult& point, Measurement&) { point.channels_of_thread = {{INT_MAX}}; }));
+  EXPECT_TRUE(refused([](PointResult& point, Measurement&) { point.figures.Set("client_cores_used", HUGE_VAL); }));
+  EXPECT_TRUE(refused([](PointResult& point, Measurement&) { point.rank->timing->window_open_ns = INT64_MIN; }));
+  EXPECT_TRUE(refused([](PointResult&, Measurement& measurement) { measurement.pacing->pacers = INT_MIN; }));
+  EXPECT_TRUE(refused([](PointResult&, Measurement& measurement) { measurement.window_ns = -1; }));
 }
 
 TEST_F(RankMergeTest, WindowsThatLieApart) {
