@@ -27,7 +27,6 @@ constexpr int kMaxAnswerBytes = 16 << 20;
 constexpr Nanos kPatience = 2 * kNanosPerSecond;
 // Of what a server says in words: what is longer is cut.
 constexpr size_t kMaxTextBytes = 1000;
-constexpr size_t kMaxErrorBytes = 300;
 
 std::shared_ptr<grpc::Channel> MakeChannel(const Target& target, const RunConfig& config,
                                            const std::shared_ptr<grpc::ChannelCredentials>& credentials) {

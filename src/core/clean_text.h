@@ -8,6 +8,9 @@
 
 namespace cqbench {
 
+// Of what a peer says is wrong: enough for a sentence or two.
+inline constexpr size_t kMaxErrorBytes = 300;
+
 // What a terminal or an editor would act on is replaced: control characters (of either set, line ends among them) by a
 // blank; marks that turn the direction of writing, and bytes that are no UTF-8, by U+FFFD. What is longer than
 // `max_bytes` ends in "..." within them. `max_bytes` is at least 8.

@@ -9,6 +9,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "absl/strings/strip.h"
+#include "src/core/clean_text.h"
 #include "src/dynamic/files.h"
 
 namespace cqbench {
@@ -155,9 +156,10 @@ absl::StatusOr<std::shared_ptr<const Descriptors>> Descriptors::FromFiles(const 
   for (const pb::FileDescriptorProto& proto : files) {
     const pb::FileDescriptor* const file = all->pool_->FindFileByName(proto.name());
     if (file == nullptr) {
-      const std::string& why = all->errors_->first();
-      return absl::InvalidArgumentError(absl::StrCat("descriptors that cannot be used: ",
-                                                     why.empty() ? absl::StrCat(proto.name(), ": not complete") : why));
+      std::string why = all->errors_->first();
+      if (why.empty()) why = absl::StrCat(proto.name(), ": not complete");
+      return absl::InvalidArgumentError(
+          absl::StrCat("descriptors that cannot be used: ", CleanText(why, kMaxErrorBytes)));
     }
     for (int i = 0; i < file->service_count(); ++i) all->services_.push_back(file->service(i));
   }

@@ -23,7 +23,6 @@ using reflection::ReflectionRequest;
 using reflection::ReflectionResponse;
 
 constexpr size_t kMaxFiles = 10'000;
-constexpr size_t kMaxErrorBytes = 300;
 
 // One stream of questions and answers.
 class Conversation {

@@ -160,9 +160,7 @@ class Client {
                                    GrpcVersion()),
                       kExitUsage);
     }
-    // gRPC would log each handshake that fails, in OpenSSL's words, beside the line that says why; and each header that
-    // it cannot read, with the server's bytes as they are, which a terminal would act on.
-    setenv("GRPC_VERBOSITY", "NONE", /*overwrite=*/0);
+    QuietLibraries();
     if (const absl::Status begun = BeginTls(options_.run.security); !begun.ok()) {
       return Complain(begun.message(), absl::IsInvalidArgument(begun) ? kExitUsage : kExitFailure);
     }

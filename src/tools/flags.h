@@ -139,6 +139,11 @@ inline CLI::Option* AddDeadlockDetection(CLI::App& app, bool& into) {
 }
 void SetDeadlockDetection(bool on);
 
+// gRPC and protobuf would write what a peer sent to standard error, for each call and with the bytes as they are, which
+// a terminal acts on: headers that cannot be read, handshakes that fail, names that are none, strings that are no
+// UTF-8. We say what happened. GRPC_VERBOSITY in the environment has gRPC write all the same. Before any thread.
+void QuietLibraries();
+
 [[noreturn]] inline void BadCombination(const std::string& flag, const std::string& why) {
   throw CLI::ValidationError(flag, why);
 }

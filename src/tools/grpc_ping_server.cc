@@ -92,6 +92,7 @@ int Main(int argc, const char* const* argv) {
     std::fputs(parsed.text.c_str(), parsed.exit_code == 0 ? stdout : stderr);
     return parsed.exit_code;
   }
+  QuietLibraries();
   ServerConfig config = parsed.options->server;
   if (!parsed.options->call.method.empty()) {
     auto stand_in = MakeStandIn(parsed.options->call);

@@ -30,6 +30,13 @@ std::string ProtobufVersion() {
                       GOOGLE_PROTOBUF_VERSION % 1'000);
 }
 
+void QuietLibraries() {
+  setenv("GRPC_VERBOSITY", "NONE", /*overwrite=*/0);
+#if GOOGLE_PROTOBUF_VERSION < 4'022'000  // newer ones log as gRPC does
+  google::protobuf::SetLogHandler(nullptr);
+#endif
+}
+
 void SetDeadlockDetection(bool on) {
   if (!on) absl::SetMutexDeadlockDetectionMode(absl::OnDeadlockCycle::kIgnore);
 }

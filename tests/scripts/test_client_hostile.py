@@ -174,3 +174,48 @@ def test_a_hostile_control_service_costs_its_figures_alone() -> None:
     with HostileServer(once(lambda s: answer(message(b""), s, field("x", "y")))) as server:
         _, _, point = run(server, "--channel-arg grpc.enable_retries=0")
     assert any("cannot be asked (No status received)" in note for note in point["notes"])
+
+
+def part(number: int, value: bytes) -> bytes:
+    """A field of a protobuf message, shorter than 16 KiB."""
+    size = len(value)
+    return bytes((number << 3 | 2,)) + (bytes((size,)) if size < 128 else bytes((size & 127 | 128, size >> 7))) + value
+
+
+def said_of(on_call: Behaviour, flags: str) -> str:
+    with HostileServer(on_call) as server:
+        command = [str(CLIENT), "--host", server.address, *FLAGS.split(), *flags.split()]
+        done = subprocess.run(command, capture_output=True, timeout=60, check=False)
+    assert done.returncode > 0
+    return done.stderr.decode()
+
+
+SERVICE = part(6, part(1, b"S") + part(2, part(1, b"M") + part(2, b".a.Q") + part(3, b".a.Q")))
+ESCAPE = b"\x1b]0;x\x07\n"
+
+
+@pytest.mark.skipif(not CLIENT.exists(), reason="the client is not built")
+@pytest.mark.parametrize(
+    "descriptor",
+    (
+        part(1, b"f") + part(2, b"a") + part(4, part(1, ESCAPE)) + SERVICE,
+        part(1, ESCAPE) + part(2, b"a") + SERVICE,
+        part(1, b"f") + part(2, b"a\xff") + part(4, part(1, b"Q\xff")) + SERVICE,
+        part(1, b"f") + part(2, b"a") + part(4, part(1, b"Q") + part(2, part(1, ESCAPE))) + SERVICE,
+    ),
+    ids=("message", "file", "no UTF-8", "field"),
+)
+def test_names_of_a_reflection_service_are_one_clean_line(descriptor: bytes) -> None:
+    """Whether we write them, or protobuf would."""
+    answered = message(part(4, part(1, descriptor)))
+    begun = once(lambda s: frame(HEADERS, END_HEADERS, s, BEGIN) + frame(DATA, 0, s, answered))
+    said = said_of(begun, "--call a.S/M")
+    assert said.startswith("grpc_ping_client: --call: descriptors that cannot be used: ")
+    assert said.endswith("\n")
+    assert said[:-1].isprintable()
+
+
+def test_text_that_is_none_is_not_a_line_for_each_call() -> None:
+    book = once(lambda s: answer(message(part(3, b"\xff")), s))
+    said = said_of(book, "--workload library --method get --no-evidence")
+    assert said == "grpc_ping_client: in-flight 4: no call succeeded: BAD_RESPONSE\n"

@@ -64,7 +64,6 @@ Server::Server(const Flags& flags, const Flags& launcher) : process_(launcher + 
 Served Server::Stop(int signal) {
   process_.Signal(signal);
   EXPECT_EQ(process_.Wait(kPatience), 0) << process_.err();
-  Served served;
   unsigned long long calls = 0, ok = 0, failed = 0, messages = 0;
   const std::vector<std::string> lines = Lines(process_.out());
   if (lines.empty() || std::sscanf(lines.back().c_str(), "served %llu calls: %llu ok, %llu failed; %llu messages",

@@ -7,6 +7,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <csignal>
 #include <memory>
 #include <string>
 #include <vector>
@@ -116,11 +117,14 @@ TEST_P(HostileBytesTest, BytesThatAreNoRequestAreRefused) {
   EXPECT_TRUE(ServesOn());
 }
 
-// Text that is no UTF-8 makes a message bad, but one has to make a message of it to see that.
+// Text that is no UTF-8 makes a message bad, but one has to make a message of it to see that. The library would write a
+// line for each.
 TEST_P(HostileBytesTest, TextThatIsNoneIsSeenByWhoeverParses) {
   const auto context = Context();
   const BytesCall call = CallWithBytes(channel_, context.get(), "/MyService/CreateUser", "\x12\x02\xc0\x80");
   EXPECT_EQ(call.status.ok(), Has("bytes")) << call.status.error_message();
+  server_.Stop(SIGTERM);
+  EXPECT_EQ(server_.process().err(), "");
 }
 
 INSTANTIATE_TEST_SUITE_P(All, HostileBytesTest,

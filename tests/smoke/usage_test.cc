@@ -122,7 +122,7 @@ TEST(HelpTest, IsOnStandardOutput) {
   }
 }
 
-TEST(OutputTest, FileGetsTheFormatAndStandardOutputTheTable) {
+TEST(OutputFlagTest, FileGetsTheFormatAndStandardOutputTheTable) {
   const TemporaryDirectory directory;
   const std::string path = directory.path() + "/result.json";
   const ClientRun run = RunClient(
@@ -136,7 +136,7 @@ TEST(OutputTest, FileGetsTheFormatAndStandardOutputTheTable) {
   ExpectClean(json.at("benchmarks").at(0));
 }
 
-TEST(OutputTest, OldResultSurvivesARunThatMeasuresNothing) {
+TEST(OutputFlagTest, OldResultSurvivesARunThatMeasuresNothing) {
   const TemporaryDirectory directory;
   const std::string path = directory.path() + "/result.json";
   std::ofstream(path) << "old";
