@@ -41,6 +41,7 @@ from jsonschema import Draft202012Validator
 ROOT = Path(__file__).parents[2]
 SCHEMA = json.loads((ROOT / "scripts/cqbench/files/result.schema.json").read_text())
 CLIENT = Path(os.environ.get("CQBENCH_BIN_DIR", ROOT / "build/release/bin")) / "grpc_ping_client"
+pytestmark = pytest.mark.skipif(not CLIENT.exists(), reason="the client is not built")
 FLAGS = "--api cq --inflight 4 --warmup 0.05 --interval 0.4 --deadline 1 --connect-timeout 5 --format json"
 MANY = field("x", b"a" * 100) * 100  # headers, 11 KB of them
 
@@ -153,7 +154,6 @@ def run(server: HostileServer, flags: str) -> tuple[int, str, dict[str, Any]]:
     return done.returncode, done.stderr.decode(), point
 
 
-@pytest.mark.skipif(not CLIENT.exists(), reason="the client is not built")
 @pytest.mark.parametrize("case", CASES, ids=lambda case: case.name)
 def test_the_client_lives_and_says_what_happened(case: Case) -> None:
     with HostileServer(case.on_call, case.on_connection) as server:
@@ -194,7 +194,6 @@ SERVICE = part(6, part(1, b"S") + part(2, part(1, b"M") + part(2, b".a.Q") + par
 ESCAPE = b"\x1b]0;x\x07\n"
 
 
-@pytest.mark.skipif(not CLIENT.exists(), reason="the client is not built")
 @pytest.mark.parametrize(
     "descriptor",
     (
