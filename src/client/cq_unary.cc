@@ -9,8 +9,6 @@
 namespace cqbench {
 namespace {
 
-constexpr absl::string_view kNoMessage = "the answer's bytes are no message";
-
 template <typename Stub>
 struct UnarySlot : CqSlot<Stub> {
   std::unique_ptr<grpc::ClientAsyncResponseReader<typename Stub::Response>> call;

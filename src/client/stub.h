@@ -20,6 +20,11 @@
 
 namespace cqbench {
 
+// What is wrong with an answer of status OK that cannot be parsed. The library's blocking call says it by a status that
+// also means that there is no such method, and by these words.
+inline constexpr absl::string_view kNoMessage = "the answer's bytes are no message";
+inline constexpr char kNoMessageReturned[] = "No message returned for unary request";
+
 // A stream of the generic stub that blocks, which the library has for generated stubs only. It waits as those do
 // inside: on a completion queue of its own.
 template <typename Request, typename Response>
@@ -125,6 +130,7 @@ class CallsByPath {
     void* tag = nullptr;
     bool ok = false;
     BlockingQueue()->Next(&tag, &ok);
+    if (!ok && status.ok()) return {grpc::StatusCode::UNIMPLEMENTED, kNoMessageReturned};
     return status;
   }
   auto Call(grpc::ClientContext* context, bool corked = false) {

@@ -164,11 +164,18 @@ class SyncEngine final : public SlotEngine<SyncSlot<Stub>> {
       slot.gate.Leave();
       if constexpr (Stub::kShape == Shape::kUnary) {
         end.wrong = slot.stub->Check(response, this->config().message);
+        if (!end.status.ok()) [[unlikely]]
+          CallNoMessageByItsName(end);
       } else {
         end.wrong = transfer.WrongAtEnd(response);
       }
       return end;
     }
+  }
+
+  static void CallNoMessageByItsName(Ending& end) {
+    if (end.status.error_code() != grpc::StatusCode::UNIMPLEMENTED) return;
+    if (end.status.error_message() == kNoMessageReturned) end = {end.done, grpc::Status::OK, kNoMessage};
   }
 
   // A client- or server-streaming call, whole.

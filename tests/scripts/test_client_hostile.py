@@ -42,7 +42,7 @@ ROOT = Path(__file__).parents[2]
 SCHEMA = json.loads((ROOT / "scripts/cqbench/files/result.schema.json").read_text())
 CLIENT = Path(os.environ.get("CQBENCH_BIN_DIR", ROOT / "build/release/bin")) / "grpc_ping_client"
 pytestmark = pytest.mark.skipif(not CLIENT.exists(), reason="the client is not built")
-FLAGS = "--api cq --inflight 4 --warmup 0.05 --interval 0.4 --deadline 1 --connect-timeout 5 --format json"
+FLAGS = "--inflight 4 --warmup 0.05 --interval 0.4 --deadline 1 --connect-timeout 5 --format json"
 MANY = field("x", b"a" * 100) * 100  # headers, 11 KB of them
 
 
@@ -157,7 +157,7 @@ def run(server: HostileServer, flags: str) -> tuple[int, str, dict[str, Any]]:
 @pytest.mark.parametrize("case", CASES, ids=lambda case: case.name)
 def test_the_client_lives_and_says_what_happened(case: Case) -> None:
     with HostileServer(case.on_call, case.on_connection) as server:
-        status, said, point = run(server, f"--no-evidence {case.flags}")
+        status, said, point = run(server, f"--api cq --no-evidence {case.flags}")
         assert status == 1
         assert len(said.splitlines()) == 1, said
         assert point["failed"] > 0
@@ -169,10 +169,23 @@ def test_the_client_lives_and_says_what_happened(case: Case) -> None:
         assert case.says in " ".join(error["first_message"] for error in point["errors"])
 
 
+@pytest.mark.parametrize(
+    ("stub", "body"),
+    (("generated", message(b"\xff" * 50)), ("generic", message(b"\xff" * 50)), ("generated", b"")),
+    ids=("generated", "generic", "nothing"),
+)
+def test_a_blocking_call_without_a_message_is_no_missing_method(stub: str, body: bytes) -> None:
+    """Which is what the library's status says, with generated code."""
+    with HostileServer(once(lambda s: answer(body, s))) as server:
+        status, said, point = run(server, f"--api sync --stub {stub} --no-evidence")
+    assert (status, said) == (1, "grpc_ping_client: in-flight 4: no call succeeded: BAD_RESPONSE\n")
+    assert {error["first_message"] for error in point["errors"]} == {"the answer's bytes are no message"}
+
+
 def test_a_hostile_control_service_costs_its_figures_alone() -> None:
     """The same bytes where the client asks for the server's own figures, which is done before calls are made."""
     with HostileServer(once(lambda s: answer(message(b""), s, field("x", "y")))) as server:
-        _, _, point = run(server, "--channel-arg grpc.enable_retries=0")
+        _, _, point = run(server, "--api cq --channel-arg grpc.enable_retries=0")
     assert any("cannot be asked (No status received)" in note for note in point["notes"])
 
 
@@ -216,5 +229,5 @@ def test_names_of_a_reflection_service_are_one_clean_line(descriptor: bytes) -> 
 
 def test_text_that_is_none_is_not_a_line_for_each_call() -> None:
     book = once(lambda s: answer(message(part(3, b"\xff")), s))
-    said = said_of(book, "--workload library --method get --no-evidence")
+    said = said_of(book, "--api cq --workload library --method get --no-evidence")
     assert said == "grpc_ping_client: in-flight 4: no call succeeded: BAD_RESPONSE\n"
