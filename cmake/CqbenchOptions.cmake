@@ -12,7 +12,8 @@ target_compile_options(cqbench_options INTERFACE -fno-omit-frame-pointer)
 
 # Private to the project's own targets: generated code is not ours to mend.
 add_library(cqbench_warnings INTERFACE)
-target_compile_options(cqbench_warnings INTERFACE -Wall -Wextra -Wconversion -Wshadow
+# -Wno-sign-conversion: what -Wconversion means to g++.
+target_compile_options(cqbench_warnings INTERFACE -Wall -Wextra -Wconversion -Wno-sign-conversion -Wshadow
                                                   $<$<BOOL:${CQBENCH_WERROR}>:-Werror>)
 
 # Several files as one: of types with members of unnamed namespaces, which are then in a file that is included.
@@ -24,7 +25,7 @@ endif()
 if(CQBENCH_SANITIZER)
   # Instrumented code makes g++ take the standard library's own std::function and std::regex for uninitialized.
   target_compile_options(cqbench_warnings INTERFACE $<$<CXX_COMPILER_ID:GNU>:-Wno-maybe-uninitialized>)
-  # -O1 -g1: with both sanitizers g++ takes three times as long for -O2 -g, and reports are as readable.
+  # -O1 -g1: compilers take three times as long for -O2 -g, and reports are as readable.
   add_compile_options(-fsanitize=${CQBENCH_SANITIZER} -fno-sanitize-recover=all -O1 -g1)
   add_link_options(-fsanitize=${CQBENCH_SANITIZER})
 endif()

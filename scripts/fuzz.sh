@@ -11,7 +11,7 @@
 #   --list        their names
 #   --help
 # What was found interesting is kept in build/fuzz/corpus and gone on from the next time. An input that breaks something
-# is left in build/fuzz/found, and its target named; to run it again: build/fuzz/fuzz/cqbench_TARGET_fuzz FILE
+# is left in build/fuzz/found, and its target named; to run it again: build/asan/fuzz/cqbench_TARGET_fuzz FILE
 # (.venv/bin/python tests/fuzz/TARGET_fuzz.py FILE). Exit status: 0; 1 something was found; 2 usage.
 set -euo pipefail
 source "$(dirname "${BASH_SOURCE[0]}")/lib.sh"
@@ -34,7 +34,7 @@ usage() {
 
 # run_target NAME LIMIT: says how it went in one line; 1 when something was found.
 run_target() {
-  local name=$1 limit=$2 program=("$FOLDER/fuzz/cqbench_${1}_fuzz") log=$FOLDER/$1.log seeds
+  local name=$1 limit=$2 program=("$ROOT/build/asan/fuzz/cqbench_${1}_fuzz") log=$FOLDER/$1.log seeds
   if [[ ! -e ${program[0]} ]]; then
     program=("$ROOT/.venv/bin/python" "$ROOT/tests/fuzz/${name}_fuzz.py")
     export PYTHONPATH=$ROOT/scripts PYTHONDONTWRITEBYTECODE=1
@@ -88,13 +88,13 @@ while (($#)); do
 done
 ((${#wanted[@]})) || wanted=("${all[@]}")
 
-need_packages "${BUILD_PACKAGES[@]}" "${GRPC_PACKAGES[@]}" "${LIBRARY_PACKAGES[@]}" "${PYTHON_PACKAGES[@]}" "${FUZZ_PACKAGES[@]}"
+need_packages "${BUILD_PACKAGES[@]}" "${GRPC_PACKAGES[@]}" "${LIBRARY_PACKAGES[@]}" "${PYTHON_PACKAGES[@]}" "${CLANG_PACKAGES[@]}"
 python_venv build fuzz
 programs=()
 for name in "${wanted[@]}"; do
   [[ " ${compiled[*]} " != *" $name "* ]] || programs+=("cqbench_${name}_fuzz")
 done
-((${#programs[@]} == 0)) || build_preset fuzz "${programs[@]}"
+((${#programs[@]} == 0)) || build_preset asan "${programs[@]}"
 
 export -f run_target
 export ROOT FOLDER

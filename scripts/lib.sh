@@ -14,7 +14,7 @@ MPI_PACKAGES=(libopenmpi-dev openmpi-bin) # for grpc_ping_client_mpi alone
 # ss, which a test compares our reading of TCP_INFO with; HTTP clients for the tests of the HTTP front
 TEST_PACKAGES=(iproute2 curl nghttp2-client)
 COST_PACKAGES=(linux-perf strace valgrind) # what `cqbench cost` counts with
-FUZZ_PACKAGES=(clang-14 libclang-rt-14-dev) # for scripts/fuzz.sh
+CLANG_PACKAGES=(clang-14 libclang-rt-14-dev) # for the preset asan: its tests, and fuzzing
 BROWSER_PACKAGES=(chromium) # for the tests of the report; not in newgrpc.sh's root, where they do not run
 # shellcheck disable=SC2034  # used by the scripts that source this file
 PYTHON_PACKAGES=(python3 python3-venv)

@@ -74,7 +74,7 @@ main() {
   ((${#presets[@]})) || presets=(asan tsan)
   # These tests wait more than they compute.
   export CTEST_PARALLEL_LEVEL=${CTEST_PARALLEL_LEVEL:-3}
-  install_all "${TEST_PACKAGES[@]}"
+  install_all "${TEST_PACKAGES[@]}" "${CLANG_PACKAGES[@]}"
   for preset in "${presets[@]}"; do run_preset "$preset" "$@"; done
 }
 

@@ -18,6 +18,7 @@
 #include <new>
 #include <utility>
 
+#include "absl/base/config.h"
 #include "absl/strings/str_cat.h"
 
 namespace cqbench {
@@ -41,7 +42,7 @@ constinit std::array<char, 80> step_text{};
 
 timer_t step_timer{};
 
-#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+#if defined(ABSL_HAVE_ADDRESS_SANITIZER) || defined(ABSL_HAVE_THREAD_SANITIZER)
 constexpr bool kSanitized = true;
 #else
 constexpr bool kSanitized = false;

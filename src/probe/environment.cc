@@ -7,6 +7,7 @@
 #include <fstream>
 #include <thread>
 
+#include "absl/base/config.h"
 #include "absl/strings/match.h"
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
@@ -54,9 +55,9 @@ std::string FirstWord(const std::string& path) {
 }
 
 std::string BuildType() {
-#if defined(__SANITIZE_ADDRESS__)
+#if defined(ABSL_HAVE_ADDRESS_SANITIZER)
   return "asan";
-#elif defined(__SANITIZE_THREAD__)
+#elif defined(ABSL_HAVE_THREAD_SANITIZER)
   return "tsan";
 #elif defined(NDEBUG)
   return "release";

@@ -13,6 +13,7 @@
 #include <regex>
 #include <stdexcept>
 
+#include "absl/base/config.h"
 #include "cqbench/process.h"
 
 namespace cqbench::smoke {
@@ -29,7 +30,7 @@ Flags OnCpus(const std::vector<int>& cpus) {
   return {"/usr/bin/env", "taskset", "-c", FormatCpuList(cpus)};
 }
 
-#if defined(__SANITIZE_ADDRESS__)
+#if defined(ABSL_HAVE_ADDRESS_SANITIZER)
 // For the programs under test; a leak of theirs that is not known makes their exit status wrong.
 [[maybe_unused]] const int kSuppressed =
     setenv("LSAN_OPTIONS", "suppressions=" CQBENCH_LEAKS ":print_suppressions=0", /*overwrite=*/0);
@@ -195,7 +196,7 @@ uint64_t CountOf(const Json& point, const std::string& code) {
 
 }  // namespace cqbench::smoke
 
-#if defined(__SANITIZE_ADDRESS__)
+#if defined(ABSL_HAVE_ADDRESS_SANITIZER)
 // For the test itself, whose environment is read before main().
 extern "C" const char* __lsan_default_suppressions();
 extern "C" const char* __lsan_default_suppressions() {

@@ -16,6 +16,7 @@
 #include <utility>
 #include <vector>
 
+#include "absl/base/config.h"
 #include "tests/smoke/process.h"
 
 namespace cqbench::smoke {
@@ -25,7 +26,7 @@ inline constexpr Seconds kHttpPatience{60};
 
 // Through the in-process transport one thread reads what another wrote, ordered by locks of gRPC's own alone, which is
 // not instrumented: ThreadSanitizer reports a race for each message.
-#if defined(__SANITIZE_THREAD__)
+#if defined(ABSL_HAVE_THREAD_SANITIZER)
 inline constexpr bool kInProcessLooksRacy = true;
 #else
 inline constexpr bool kInProcessLooksRacy = false;

@@ -10,9 +10,11 @@
 #include <string_view>
 #include <vector>
 
+#include "absl/base/config.h"
+
 namespace cqbench::smoke {
 
-#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+#if defined(ABSL_HAVE_ADDRESS_SANITIZER) || defined(ABSL_HAVE_THREAD_SANITIZER)
 inline constexpr bool kSanitized = true;
 #else
 inline constexpr bool kSanitized = false;
