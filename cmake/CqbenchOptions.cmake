@@ -12,9 +12,9 @@ target_compile_options(cqbench_options INTERFACE -fno-omit-frame-pointer)
 
 # Private to the project's own targets: generated code is not ours to mend.
 add_library(cqbench_warnings INTERFACE)
-# -Wno-sign-conversion: what -Wconversion means to g++.
-target_compile_options(cqbench_warnings INTERFACE -Wall -Wextra -Wconversion -Wno-sign-conversion -Wshadow
-                                                  $<$<BOOL:${CQBENCH_WERROR}>:-Werror>)
+# clang's -Wconversion is more than g++'s.
+target_compile_options(cqbench_warnings INTERFACE -Wall -Wextra -Wconversion $<$<CXX_COMPILER_ID:Clang>:-Wno-sign-conversion>
+                                                  -Wshadow $<$<BOOL:${CQBENCH_WERROR}>:-Werror>)
 
 # Several files as one: of types with members of unnamed namespaces, which are then in a file that is included.
 set(CQBENCH_UNITY_WARNINGS $<$<CXX_COMPILER_ID:GNU>:-Wno-subobject-linkage>)
