@@ -7,6 +7,7 @@
 #include <fstream>
 
 #include "tests/smoke/harness.h"
+#include "tests/temporary_file.h"
 
 namespace cqbench::smoke {
 namespace {
@@ -26,7 +27,7 @@ Flags Call(const std::string& method, const Flags& more = {}) {
 }
 
 std::string Write(const std::string& name, const std::string& text) {
-  const std::string path = testing::TempDir() + name;
+  const std::string path = TemporaryPath(name);
   std::ofstream(path) << text;
   return path;
 }
@@ -37,7 +38,7 @@ void ExpectRefused(const ClientRun& run, const std::vector<std::string>& parts) 
 }
 
 TEST(CallTest, ByReflectionProtoAndProtoset) {
-  const std::string protoset = testing::TempDir() + "echo.protoset";
+  const std::string protoset = TemporaryPath("echo.protoset");
   ASSERT_EQ(std::system((std::string(CQBENCH_PROTOC) + " --include_imports --descriptor_set_out=" + protoset + " -I" +
                          CQBENCH_SOURCE + "/proto echo.proto")
                             .c_str()),

@@ -12,6 +12,7 @@
 #include "src/dynamic/json.h"
 #include "src/method/bytes_method.h"
 #include "src/tools/ghz_config.h"
+#include "tests/temporary_file.h"
 
 namespace cqbench {
 namespace {
@@ -36,7 +37,7 @@ message Receipt { string text = 1; }
 )";
 
 std::string Write(const std::string& name, const std::string& text) {
-  const std::string path = testing::TempDir() + name;
+  const std::string path = TemporaryPath(name);
   std::ofstream(path, std::ios::binary) << text;
   return path;
 }
@@ -141,7 +142,7 @@ TEST(Call, HostileDescriptions) {
   EXPECT_THAT(WhyNot(spec), HasSubstr("--proto: bad.proto:2: "));
   spec.source.proto = Write("lacks.proto", "syntax = \"proto3\"; import \"nowhere.proto\";");
   EXPECT_THAT(WhyNot(spec), AllOf(HasSubstr("--proto: "), HasSubstr("nowhere.proto")));
-  spec.source.proto = testing::TempDir() + "not-there.proto";
+  spec.source.proto = TemporaryPath("not-there.proto");
   EXPECT_THAT(WhyNot(spec), AllOf(HasSubstr("--proto: cannot read"), HasSubstr("not-there.proto")));
   spec.source = {"", {}, Write("bad.protoset", "no descriptors")};
   EXPECT_THAT(WhyNot(spec), HasSubstr("--protoset: "));
