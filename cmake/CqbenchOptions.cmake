@@ -25,7 +25,7 @@ endif()
 if(CQBENCH_SANITIZER)
   # Instrumented code makes g++ take the standard library's own std::function and std::regex for uninitialized.
   target_compile_options(cqbench_warnings INTERFACE $<$<CXX_COMPILER_ID:GNU>:-Wno-maybe-uninitialized>)
-  # -O1 -g1: compilers take three times as long for -O2 -g, and reports are as readable.
+  # -O1 -g1: g++ takes three times as long for -O2 -g, and reports are as readable.
   add_compile_options(-fsanitize=${CQBENCH_SANITIZER} -fno-sanitize-recover=all -O1 -g1)
   add_link_options(-fsanitize=${CQBENCH_SANITIZER})
 endif()

@@ -9,7 +9,8 @@
 
 namespace cqbench {
 
-// Where a file of that name is to be: in a folder of this process, which is removed when it ends.
+// Where a file of that name is to be: in a folder of this process, which is removed when it exits. Aborts where
+// no folder can be made.
 inline std::string TemporaryPath(const std::string& name) {
   struct Folder {
     Folder() {
