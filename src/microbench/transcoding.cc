@@ -32,8 +32,9 @@ void Match(benchmark::State& state, int rules) {
   for (int i = 0; i < rules; ++i) {
     google::api::HttpRule rule;
     rule.set_get(absl::StrCat("/v1/{name=r", i, "/*/books/*}"));
-    auto bindings = ResolveRule(*method, rule);
-    if (!bindings.ok() || !table.Add(bindings->front()).ok()) return Fail(state, "the rule is none");
+    std::vector<std::string> refused;
+    const std::vector<Binding> bindings = ResolveRule(*method, rule, refused);
+    if (bindings.empty() || !table.Add(bindings.front()).ok()) return Fail(state, "the rule is none");
   }
   const std::string path = absl::StrCat("/v1/r", rules - 1, "/science/books/9780140449136");
   const Binding* binding = nullptr;

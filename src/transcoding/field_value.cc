@@ -15,6 +15,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_split.h"
 #include "src/transcoding/percent.h"
+#include "src/transcoding/shown.h"
 #include "src/transcoding/time_text.h"
 
 namespace cqbench::transcoding {
@@ -27,9 +28,7 @@ using google::protobuf::Message;
 using google::protobuf::Reflection;
 
 absl::Status Expected(absl::string_view what, absl::string_view text) {
-  constexpr size_t kShown = 64;
-  return absl::InvalidArgumentError(absl::StrCat("'", absl::CHexEscape(text.substr(0, kShown)),
-                                                 text.size() > kShown ? "..." : "", "' is not ", what));
+  return absl::InvalidArgumentError(absl::StrCat("'", Shown(text), "' is not ", what));
 }
 
 template <typename Int>
@@ -85,6 +84,20 @@ absl::Status SetFloat(void (Reflection::*set)(Message*, const FieldDescriptor*, 
   return absl::OkStatus();
 }
 
+// Either alphabet, with all of the padding or none of it. The library's functions by themselves pass over blanks and
+// take '.' for padding.
+bool DecodeBase64(absl::string_view text, std::string& bytes) {
+  const absl::string_view digits = text.substr(0, text.find('='));
+  const absl::string_view padding = text.substr(digits.size());
+  if (!padding.empty() && (text.size() % 4 != 0 || (padding != "=" && padding != "=="))) return false;
+  const bool web_safe = digits.find_first_of("-_") != absl::string_view::npos;
+  const absl::string_view others = web_safe ? "-_" : "+/";
+  for (const char c : digits) {
+    if (!absl::ascii_isalnum(static_cast<unsigned char>(c)) && !absl::StrContains(others, c)) return false;
+  }
+  return web_safe ? absl::WebSafeBase64Unescape(digits, &bytes) : absl::Base64Unescape(digits, &bytes);
+}
+
 void StoreString(std::string value, const FieldDescriptor& field, Message& message) {
   const Reflection& reflection = *message.GetReflection();
   if (field.is_repeated()) {
@@ -101,10 +114,7 @@ absl::Status SetString(absl::string_view text, const FieldDescriptor& field, Mes
     if (status.ok()) StoreString(std::move(bytes), field, message);
     return status;
   }
-  const bool web_safe = text.find_first_of("-_") != absl::string_view::npos;
-  if (!(web_safe ? absl::WebSafeBase64Unescape(text, &bytes) : absl::Base64Unescape(text, &bytes))) {
-    return Expected("Base64", text);
-  }
+  if (!DecodeBase64(text, bytes)) return Expected("Base64", text);
   StoreString(std::move(bytes), field, message);
   return absl::OkStatus();
 }

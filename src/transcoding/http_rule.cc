@@ -118,29 +118,34 @@ absl::Status ResolveOne(const HttpRule& rule, Binding& binding) {
   return ResolveBodies(rule, binding);
 }
 
-absl::Status Add(const MethodDescriptor& method, const HttpRule& rule, std::vector<Binding>& bindings) {
+void Add(const MethodDescriptor& method, const HttpRule& rule, bool is_additional, std::vector<Binding>& bindings,
+         std::vector<std::string>& refused) {
   Binding binding;
   binding.method = &method;
-  if (absl::Status status = ResolveOne(rule, binding); !status.ok()) {
-    return absl::InvalidArgumentError(absl::StrCat("the http rule of ", std::string(method.full_name()), " (",
-                                                   binding.http_method, " ", binding.text, "): ", status.message()));
+  absl::Status status = ResolveOne(rule, binding);
+  if (status.ok() && is_additional && rule.additional_bindings_size() > 0) {
+    status = absl::InvalidArgumentError("an additional binding has additional bindings itself");
   }
-  bindings.push_back(std::move(binding));
-  return absl::OkStatus();
+  if (status.ok()) {
+    bindings.push_back(std::move(binding));
+  } else {
+    refused.push_back(RefusalOf(binding, status.message()));
+  }
 }
 
 }  // namespace
 
-absl::StatusOr<std::vector<Binding>> ResolveRule(const MethodDescriptor& method, const HttpRule& rule) {
+std::string RefusalOf(const Binding& binding, absl::string_view why) {
+  return absl::StrCat("the http rule of ", std::string(binding.method->full_name()), " (", binding.http_method, " ",
+                      binding.text, "): ", why);
+}
+
+std::vector<Binding> ResolveRule(const MethodDescriptor& method, const HttpRule& rule,
+                                 std::vector<std::string>& refused) {
   std::vector<Binding> bindings;
-  if (absl::Status status = Add(method, rule, bindings); !status.ok()) return status;
+  Add(method, rule, /*is_additional=*/false, bindings, refused);
   for (const HttpRule& additional : rule.additional_bindings()) {
-    if (absl::Status status = Add(method, additional, bindings); !status.ok()) return status;
-    if (additional.additional_bindings_size() > 0) {
-      return absl::InvalidArgumentError(absl::StrCat("the http rule of ", std::string(method.full_name()), " (",
-                                                     bindings.back().text,
-                                                     "): an additional binding has additional bindings itself"));
-    }
+    Add(method, additional, /*is_additional=*/true, bindings, refused);
   }
   return bindings;
 }

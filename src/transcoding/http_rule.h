@@ -1,4 +1,4 @@
-// A method's google.api.http rule, resolved: every field that it names is found, and what it may not say is an error.
+// A method's google.api.http rule, resolved: every field that it names is found, and what it may not say is refused.
 #pragma once
 
 #include <google/api/http.pb.h>
@@ -7,7 +7,6 @@
 #include <string>
 #include <vector>
 
-#include "absl/status/statusor.h"
 #include "src/transcoding/field_path.h"
 #include "src/transcoding/path_template.h"
 
@@ -28,9 +27,12 @@ struct Binding {
   const google::protobuf::FieldDescriptor* response_field = nullptr;  // nullptr: the whole response
 };
 
-// The rule itself and its additional bindings, in their order. INVALID_ARGUMENT names the method, the path and the
-// reason.
-absl::StatusOr<std::vector<Binding>> ResolveRule(const google::protobuf::MethodDescriptor& method,
-                                                 const google::api::HttpRule& rule);
+// The rule itself and its additional bindings, in their order, without those that are wrong. `refused` gets a line for
+// each of these: the method, the path and the reason.
+std::vector<Binding> ResolveRule(const google::protobuf::MethodDescriptor& method, const google::api::HttpRule& rule,
+                                 std::vector<std::string>& refused);
+
+// "the http rule of METHOD (GET /PATH): WHY"
+std::string RefusalOf(const Binding& binding, absl::string_view why);
 
 }  // namespace cqbench::transcoding

@@ -30,6 +30,12 @@ constexpr int kHttpStatus[] = {
 };
 constexpr int kCodes = sizeof(kHttpStatus) / sizeof(kHttpStatus[0]);
 
+void AppendHead(int grpc_code, absl::string_view message, std::string& text) {
+  absl::StrAppend(&text, "{\"code\":", grpc_code, ",\"message\":");
+  AppendJsonString(message, text);
+  text += ",\"details\":[";
+}
+
 void AppendDetail(const google::protobuf::Any& detail, const Json& json, std::string& text) {
   std::string printed;
   if (json.Print(detail, printed).ok()) {
@@ -47,11 +53,27 @@ int HttpStatusOf(int grpc_code) {
   return grpc_code >= 0 && grpc_code < kCodes ? kHttpStatus[grpc_code] : 500;
 }
 
+int CodeOfRefusal(int http_status) {
+  switch (http_status) {
+    case 408:
+      return static_cast<int>(absl::StatusCode::kDeadlineExceeded);
+    case 500:
+      return static_cast<int>(absl::StatusCode::kInternal);
+    case 501:
+      return static_cast<int>(absl::StatusCode::kUnimplemented);
+    default:  // 400, 413, 414, 417, 421, 431: what was sent
+      return static_cast<int>(absl::StatusCode::kInvalidArgument);
+  }
+}
+
+void AppendErrorJson(int grpc_code, absl::string_view message, std::string& text) {
+  AppendHead(grpc_code, message, text);
+  text += "]}";
+}
+
 void AppendErrorJson(int grpc_code, absl::string_view message, absl::string_view status_proto, const Json& json,
                      std::string& text) {
-  absl::StrAppend(&text, "{\"code\":", grpc_code, ",\"message\":");
-  AppendJsonString(message, text);
-  text += ",\"details\":[";
+  AppendHead(grpc_code, message, text);
   google::rpc::Status status;
   if (status.ParseFromArray(status_proto.data(), static_cast<int>(status_proto.size()))) {
     for (int i = 0; i < status.details_size(); ++i) {

@@ -5,11 +5,11 @@
 #include <utility>
 
 #include "absl/container/flat_hash_set.h"
-#include "absl/strings/escaping.h"
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
 #include "src/transcoding/field_value.h"
+#include "src/transcoding/shown.h"
 
 namespace cqbench::transcoding {
 namespace {
@@ -110,9 +110,7 @@ absl::Status JsonParser::Object(const JsonType& type, Message& message) {
 
 absl::Status JsonParser::Unknown(absl::string_view name) {
   if (!options_.ignore_unknown_fields) {
-    constexpr size_t kShown = 64;
-    return absl::InvalidArgumentError(absl::StrCat("there is no field '", absl::CHexEscape(name.substr(0, kShown)),
-                                                   name.size() > kShown ? "..." : "", "'"));
+    return absl::InvalidArgumentError(absl::StrCat("there is no field '", Shown(name), "'"));
   }
   absl::string_view passed_over;
   return reader_.Skip(passed_over) ? absl::OkStatus() : reader_.status();
@@ -149,12 +147,17 @@ absl::Status JsonParser::Map(const JsonField& field, const Owner& in) {
   absl::string_view key;
   while (reader_.NextMember(key)) {
     if (!keys.emplace(key).second) {
-      return absl::InvalidArgumentError(absl::StrCat("the key '", absl::CHexEscape(key), "' is there twice"));
+      return absl::InvalidArgumentError(absl::StrCat("the key '", Shown(key), "' is there twice"));
     }
     const Owner entry(*in.reflection.AddMessage(&in.message, field.descriptor));
     absl::Status status = SetFromText(key, *field.type->fields[0].descriptor, entry.message);
-    if (status.ok()) status = Value(field.type->fields[1], entry);
+    const JsonField& value = field.type->fields[1];
+    passed_over_ = false;
+    if (status.ok()) status = Value(value, entry);
     if (!status.ok()) return status;
+    if (passed_over_ && value.descriptor->cpp_type() == FieldDescriptor::CPPTYPE_ENUM) {
+      in.reflection.RemoveLast(&in.message, field.descriptor);
+    }
   }
   return reader_.status();
 }
@@ -188,8 +191,10 @@ absl::Status JsonParser::Text(const FieldDescriptor& field, const Owner& in) {
     return absl::OkStatus();
   }
   absl::Status status = SetFromText(text, field, in.message);
-  const bool passed_over = options_.ignore_unknown_fields && field.cpp_type() == FieldDescriptor::CPPTYPE_ENUM;
-  return passed_over ? absl::OkStatus() : status;
+  if (status.ok() || !options_.ignore_unknown_fields || field.cpp_type() != FieldDescriptor::CPPTYPE_ENUM)
+    return status;
+  passed_over_ = true;
+  return absl::OkStatus();
 }
 
 absl::Status JsonParser::Number(const FieldDescriptor& field, const Owner& in) {

@@ -57,6 +57,8 @@ class JsonParser {
   const JsonOptions& options_;
   const ProtobufJson& protobuf_;
   std::string where_;  // the field that is wrong, from the text's message on
+  bool passed_over_ =
+      false;  // the last value was the name of no value of its enumeration, and unknown ones are ignored
 };
 
 }  // namespace cqbench::transcoding

@@ -104,19 +104,19 @@ LibraryTranscoder::LibraryTranscoder(const TranscodingOptions& options)
   set(kDeleteBook, "DeleteBook", DeleteBookRequest::default_instance(), google::protobuf::Empty::default_instance());
 }
 
-Found LibraryTranscoder::Find(const HttpRequest& request, Call& call) const {
+Found LibraryTranscoder::FindMethod(absl::string_view http_method, absl::string_view path, Call& call) const {
   absl::string_view name;
-  const Place place = PlaceOf(request.path, name);
+  const Place place = PlaceOf(path, name);
   if (place == Place::kNone) return Found::kNoPath;
   Method method = kMethods;
   if (place == Place::kBook) {
-    if (request.method == "GET") method = kGetBook;
-    if (request.method == "PATCH") method = kUpdateBook;
-    if (request.method == "DELETE") method = kDeleteBook;
+    if (http_method == "GET") method = kGetBook;
+    if (http_method == "PATCH") method = kUpdateBook;
+    if (http_method == "DELETE") method = kDeleteBook;
   } else if (place == Place::kBooks) {
-    if (request.method == "GET") method = kListBooks;
-    if (request.method == "POST") method = kCreateBook;
-  } else if (request.method == "GET") {
+    if (http_method == "GET") method = kListBooks;
+    if (http_method == "POST") method = kCreateBook;
+  } else if (http_method == "GET") {
     method = kStreamBooks;
   }
   if (method == kMethods) return Found::kOtherMethod;
@@ -126,19 +126,19 @@ Found LibraryTranscoder::Find(const HttpRequest& request, Call& call) const {
   return Found::kYes;
 }
 
-std::string LibraryTranscoder::AllowedMethods(absl::string_view path) const {
+std::vector<absl::string_view> LibraryTranscoder::MethodsOf(absl::string_view path) const {
   absl::string_view name;
   switch (PlaceOf(path, name)) {
     case Place::kBook:
-      return "DELETE, GET, PATCH";
+      return {"DELETE", "GET", "PATCH"};
     case Place::kBooks:
-      return "GET, POST";
+      return {"GET", "POST"};
     case Place::kStream:
-      return "GET";
+      return {"GET"};
     case Place::kNone:
       break;
   }
-  return "";
+  return {};
 }
 
 absl::Status LibraryTranscoder::Unknown(absl::string_view key, const Call& call) const {

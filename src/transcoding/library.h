@@ -4,6 +4,7 @@
 
 #include <array>
 #include <string>
+#include <vector>
 
 #include "src/transcoding/transcoder.h"
 
@@ -13,11 +14,13 @@ class LibraryTranscoder final : public Transcoder {
  public:
   explicit LibraryTranscoder(const TranscodingOptions& options);
 
-  Found Find(const HttpRequest& request, Call& call) const override;
   absl::Status Bind(const Call& call, const HttpRequest& request, google::protobuf::Message& message) const override;
   absl::Status Print(const Call& call, const google::protobuf::Message& message, std::string& json) const override;
-  std::string AllowedMethods(absl::string_view path) const override;
   const Json& json() const override { return json_; }
+
+ protected:
+  Found FindMethod(absl::string_view http_method, absl::string_view path, Call& call) const override;
+  std::vector<absl::string_view> MethodsOf(absl::string_view path) const override;
 
  private:
   enum Method { kGetBook, kListBooks, kStreamBooks, kCreateBook, kUpdateBook, kDeleteBook, kMethods };

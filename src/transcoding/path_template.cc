@@ -38,15 +38,13 @@ class Parser {
   }
 
   absl::Status Segment(bool in_variable) {
-    if (!result_.segments.empty() && result_.segments.back().kind == TemplateSegment::Kind::kRest) {
-      return Wrong("'**' must be the last segment");
-    }
     if (Take('{')) return in_variable ? Wrong("a variable is inside of another one") : Variable();
     if (result_.segments.size() == kMaxTemplateSegments) {
       return Wrong(absl::StrCat("at most ", kMaxTemplateSegments, " segments are accepted"));
     }
     TemplateSegment segment;
     if (absl::StartsWith(text_.substr(at_), "**")) {
+      if (RestsFrom(0) > 0) return Wrong("'**' is there twice");
       segment.kind = TemplateSegment::Kind::kRest;
       at_ += 2;
     } else if (Take('*')) {
@@ -72,8 +70,7 @@ class Parser {
     }
     if (!Take('}')) return Wrong("'}' is expected");
     variable.end = result_.segments.size();
-    variable.multi_segment =
-        variable.end - variable.begin > 1 || result_.segments.back().kind == TemplateSegment::Kind::kRest;
+    variable.multi_segment = variable.end - variable.begin > 1 || RestsFrom(variable.begin) > 0;
     for (const TemplateVariable& other : result_.variables) {
       if (other.field_path == variable.field_path) {
         return Wrong(absl::StrCat("the variable ", variable.field_path, " is there twice"));
@@ -111,6 +108,12 @@ class Parser {
     }
     literal = std::string(decoded);
     return absl::OkStatus();
+  }
+
+  // How many "**" there are from that segment on.
+  ptrdiff_t RestsFrom(size_t begin) const {
+    return std::count_if(result_.segments.begin() + static_cast<ptrdiff_t>(begin), result_.segments.end(),
+                         [](const TemplateSegment& each) { return each.kind == TemplateSegment::Kind::kRest; });
   }
 
   unsigned char Byte() const { return static_cast<unsigned char>(text_[at_]); }

@@ -2,7 +2,7 @@
 //   Template = "/" Segments [ Verb ] ;          Variable  = "{" FieldPath [ "=" Segments ] "}" ;
 //   Segments = Segment { "/" Segment } ;        FieldPath = IDENT { "." IDENT } ;
 //   Segment  = "*" | "**" | LITERAL | Variable ;  Verb    = ":" LITERAL ;
-// "**" is the last segment. No variable is in another one.
+// A template has one "**" at most; segments may follow it. No variable is in another one.
 #pragma once
 
 #include <string>
@@ -28,7 +28,7 @@ struct TemplateVariable {
   // The segments that it captures: [begin, end).
   size_t begin = 0;
   size_t end = 0;
-  // Captures what may have several segments, so that "%2F" in it is not the same as "/".
+  // The variable may capture several segments, so "%2F" in it is not the same as "/".
   bool multi_segment = false;
 };
 

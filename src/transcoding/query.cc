@@ -5,10 +5,10 @@
 #include <utility>
 
 #include "absl/container/inlined_vector.h"
-#include "absl/strings/escaping.h"
 #include "absl/strings/str_cat.h"
 #include "src/transcoding/field_value.h"
 #include "src/transcoding/percent.h"
+#include "src/transcoding/shown.h"
 
 namespace cqbench::transcoding {
 namespace {
@@ -110,9 +110,7 @@ const NamedFields& NamedTypes::Of(const Descriptor& type) {
 }
 
 absl::Status BadParameter(absl::string_view key, absl::string_view why) {
-  constexpr size_t kShown = 64;
-  return absl::InvalidArgumentError(absl::StrCat("query parameter '", absl::CHexEscape(key.substr(0, kShown)),
-                                                 key.size() > kShown ? "..." : "", "': ", why));
+  return absl::InvalidArgumentError(absl::StrCat("query parameter '", Shown(key), "': ", why));
 }
 
 absl::Status UnknownParameter(absl::string_view key, const google::protobuf::MethodDescriptor& method) {

@@ -5,7 +5,6 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
-#include "absl/strings/str_join.h"
 #include "src/transcoding/percent.h"
 
 namespace cqbench::transcoding {
@@ -28,13 +27,17 @@ class RouteSearch {
     captures.clear();
     for (const TemplateVariable& variable : binding.path.variables) {
       const size_t begin = std::min(starts_[variable.begin], path_.size());
-      const bool rest = binding.path.segments[variable.end - 1].kind == TemplateSegment::Kind::kRest;
-      const size_t end = rest ? path_.size() : starts_[variable.end] - 1;
-      captures.push_back(path_.substr(begin, end - begin));
+      captures.push_back(path_.substr(begin, EndOf(binding, variable, begin) - begin));
     }
   }
 
  private:
+  // Before the '/' of the segment that follows the variable. A "**" that matched nothing leaves both at one place.
+  size_t EndOf(const Binding& binding, const TemplateVariable& variable, size_t begin) const {
+    if (variable.end == binding.path.segments.size()) return path_.size();
+    return std::max(begin + 1, starts_[variable.end]) - 1;
+  }
+
   // `at` is where the segment number `depth` begins; behind the end of the path: there is none left.
   const Binding* Visit(uint32_t index, size_t at, size_t depth) {
     const RouteTable::Node& node = trie_.nodes[index];
@@ -53,7 +56,23 @@ class RouteSearch {
         if (const Binding* binding = Visit(node.one, end + 1, depth + 1); binding != nullptr) return binding;
       }
     }
+    for (const RouteTable::Tail& tail : node.tails) {
+      const size_t start = StartOfLast(tail.length);
+      if (start == absl::string_view::npos || start < at) continue;
+      if (const Binding* binding = Visit(tail.node, start, depth + 1); binding != nullptr) return binding;
+    }
     return WithVerb(node.rest);
+  }
+
+  // Where the last `count` segments of the path begin; npos: it has fewer.
+  size_t StartOfLast(size_t count) {
+    for (; last_known_ < count; ++last_known_) {
+      const size_t end = last_known_ == 0 ? path_.size() : last_starts_[last_known_ - 1];
+      if (last_known_ > 0 && end == 0) return absl::string_view::npos;
+      const size_t slash = path_.substr(0, last_known_ == 0 ? end : end - 1).rfind('/');
+      last_starts_[last_known_] = slash == absl::string_view::npos ? 0 : slash + 1;
+    }
+    return last_starts_[count - 1];
   }
 
   // 0: there is none.
@@ -78,7 +97,34 @@ class RouteSearch {
   const absl::string_view verb_;
   // Where each segment begins, of those that the walk is in.
   std::array<size_t, kMaxTemplateSegments + 1> starts_;
+  // The same of the path's last segments, counted from its end: found as far as somebody has asked.
+  std::array<size_t, kMaxTemplateSegments> last_starts_;
+  size_t last_known_ = 0;
 };
+
+uint32_t RouteTable::NodeAfter(Trie& trie, uint32_t at, const TemplateSegment& segment, size_t after) {
+  const auto made = static_cast<uint32_t>(trie.nodes.size());
+  Node& node = trie.nodes[at];
+  uint32_t* next = nullptr;
+  switch (segment.kind) {
+    case TemplateSegment::Kind::kLiteral:
+      next = &node.literals[segment.literal];
+      break;
+    case TemplateSegment::Kind::kOne:
+      next = &node.one;
+      break;
+    case TemplateSegment::Kind::kRest: {
+      const auto place =
+          std::find_if(node.tails.begin(), node.tails.end(), [&](const Tail& each) { return each.length <= after; });
+      const bool is_there = place != node.tails.end() && place->length == after;
+      next = &(is_there ? place : node.tails.insert(place, Tail{after, 0}))->node;
+    }
+  }
+  if (*next != 0) return *next;
+  *next = made;
+  trie.nodes.emplace_back();
+  return made;
+}
 
 absl::Status RouteTable::Add(Binding binding) {
   auto trie = std::find_if(tries_.begin(), tries_.end(),
@@ -92,25 +138,18 @@ absl::Status RouteTable::Add(Binding binding) {
   }
   uint32_t at = 0;
   bool rest = false;
-  for (const TemplateSegment& segment : binding.path.segments) {
-    const auto made = static_cast<uint32_t>(trie->nodes.size());
-    if (segment.kind == TemplateSegment::Kind::kRest) {
-      rest = true;
-      break;
-    }
-    uint32_t& next =
-        segment.kind == TemplateSegment::Kind::kOne ? trie->nodes[at].one : trie->nodes[at].literals[segment.literal];
-    const bool is_new = next == 0;
-    if (is_new) next = made;
-    at = next;
-    if (is_new) trie->nodes.emplace_back();
+  const std::vector<TemplateSegment>& segments = binding.path.segments;
+  for (size_t i = 0; i < segments.size(); ++i) {
+    const size_t after = segments.size() - i - 1;
+    rest = segments[i].kind == TemplateSegment::Kind::kRest && after == 0;
+    if (!rest) at = NodeAfter(*trie, at, segments[i], after);
   }
   std::vector<Leaf>& leaves = rest ? trie->nodes[at].rest : trie->nodes[at].here;
   for (const Leaf& leaf : leaves) {
     if (leaf.verb != binding.path.verb) continue;
-    return absl::InvalidArgumentError(absl::StrCat(
-        "the http rule of ", std::string(binding.method->full_name()), " (", binding.http_method, " ", binding.text,
-        "): ", std::string(leaf.binding->method->full_name()), " has the same paths (", leaf.binding->text, ")"));
+    return absl::InvalidArgumentError(
+        RefusalOf(binding, absl::StrCat(std::string(leaf.binding->method->full_name()), " has the same paths (",
+                                        leaf.binding->text, ")")));
   }
   if (!binding.path.verb.empty()) trie->verbs.insert(binding.path.verb);
   bindings_.push_back(std::move(binding));
@@ -157,16 +196,15 @@ Found RouteTable::Find(absl::string_view http_method, absl::string_view path, co
   return Found::kNoPath;
 }
 
-std::string RouteTable::AllowedMethods(absl::string_view path) const {
+std::vector<absl::string_view> RouteTable::MethodsOf(absl::string_view path) const {
   std::vector<absl::string_view> methods;
   const Binding* binding = nullptr;
   Captures captures;
-  if (path.empty() || path.front() != '/') return "";
+  if (path.empty() || path.front() != '/') return methods;
   for (const Trie& trie : tries_) {
     if (FindIn(trie, path.substr(1), binding, captures)) methods.push_back(trie.http_method);
   }
-  std::sort(methods.begin(), methods.end());
-  return absl::StrJoin(methods, ", ");
+  return methods;
 }
 
 }  // namespace cqbench::transcoding

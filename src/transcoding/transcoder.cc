@@ -4,10 +4,14 @@
 
 #include <algorithm>
 
+#include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
+#include "absl/strings/strip.h"
 #include "src/transcoding/field_value.h"
 #include "src/transcoding/http_status.h"
 #include "src/transcoding/percent.h"
+#include "src/transcoding/shown.h"
 
 namespace cqbench::transcoding {
 
@@ -17,19 +21,66 @@ using google::protobuf::MessageFactory;
 using google::protobuf::MethodDescriptor;
 using google::protobuf::ServiceDescriptor;
 
-HttpError Transcoder::ErrorOf(Found found, const HttpRequest& request) const {
+namespace {
+
+constexpr char kNoCoding[] = "identity";
+
+// RFC 6839's "+json", too. Parameters are not looked at: JSON is UTF-8, whatever a charset says (RFC 8259, 8.1 and 11).
+bool IsJson(absl::string_view media_type) {
+  if (media_type.empty() || media_type == kJsonType) return true;
+  media_type = absl::StripAsciiWhitespace(media_type.substr(0, media_type.find(';')));
+  return absl::EqualsIgnoreCase(media_type, kJsonType) ||
+         (absl::StartsWithIgnoreCase(media_type, "application/") && absl::EndsWithIgnoreCase(media_type, "+json"));
+}
+
+HttpError Refused(int http_status, absl::string_view header, std::string value, absl::StatusCode code,
+                  absl::string_view message) {
   HttpError error;
-  absl::StatusCode code = absl::StatusCode::kNotFound;
-  std::string message = "no method has this path";
-  error.http_status = 404;
-  if (found == Found::kOtherMethod) {
-    error.http_status = 405;
-    error.allow = AllowedMethods(request.path);
-    code = absl::StatusCode::kUnimplemented;
-    message = absl::StrCat("this path has ", error.allow);
-  }
-  AppendErrorJson(static_cast<int>(code), message, {}, json(), error.json);
+  error.http_status = http_status;
+  error.header = header;
+  error.header_value = std::move(value);
+  AppendErrorJson(static_cast<int>(code), message, error.json);
   return error;
+}
+
+}  // namespace
+
+Found Transcoder::Find(const HttpRequest& request, Call& call) const {
+  Found found = FindMethod(request.method, request.path, call);
+  if (found == Found::kOtherMethod && request.method == "HEAD") found = FindMethod("GET", request.path, call);
+  if (found != Found::kYes || request.body.empty()) return found;
+  const absl::string_view coding = request.content_encoding;
+  if (!coding.empty() && !absl::EqualsIgnoreCase(coding, kNoCoding)) return Found::kOtherCoding;
+  return IsJson(request.content_type) ? found : Found::kOtherMedia;
+}
+
+std::string Transcoder::AllowedMethods(absl::string_view path) const {
+  std::vector<absl::string_view> methods = MethodsOf(path);
+  const auto has = [&](absl::string_view method) {
+    return std::find(methods.begin(), methods.end(), method) != methods.end();
+  };
+  if (has("GET") && !has("HEAD")) methods.push_back("HEAD");
+  std::sort(methods.begin(), methods.end());
+  return absl::StrJoin(methods, ", ");
+}
+
+HttpError Transcoder::ErrorOf(Found found, const HttpRequest& request) const {
+  switch (found) {
+    case Found::kOtherMethod: {
+      const std::string methods = AllowedMethods(request.path);
+      return Refused(405, "Allow", methods, absl::StatusCode::kUnimplemented, absl::StrCat("this path has ", methods));
+    }
+    case Found::kOtherMedia:
+      return Refused(415, "Accept", kJsonType, absl::StatusCode::kInvalidArgument,
+                     absl::StrCat("Content-Type: '", Shown(request.content_type), "' is not ", kJsonType));
+    case Found::kOtherCoding:
+      return Refused(415, "Accept-Encoding", kNoCoding, absl::StatusCode::kInvalidArgument,
+                     absl::StrCat("Content-Encoding: '", Shown(request.content_encoding), "' is not ", kNoCoding));
+    case Found::kNoPath:
+    case Found::kYes:
+      break;
+  }
+  return Refused(404, "", "", absl::StatusCode::kNotFound, "no method has this path");
 }
 
 HttpError Transcoder::ErrorOf(int grpc_code, absl::string_view message, absl::string_view status_proto) const {
@@ -79,20 +130,22 @@ absl::StatusOr<std::unique_ptr<DescriptorTranscoder>> DescriptorTranscoder::Make
     const ServiceDescriptor* service = pool.FindServiceByName(name);
     if (service == nullptr) return absl::NotFoundError(absl::StrCat("there is no service ", name));
     for (int i = 0; i < service->method_count(); ++i) {
-      if (absl::Status status = transcoder->Add(*service->method(i), factory); !status.ok()) return status;
+      transcoder->Add(*service->method(i), factory);
     }
   }
   return transcoder;
 }
 
-absl::Status DescriptorTranscoder::Add(const MethodDescriptor& method, MessageFactory& factory) {
-  if (!method.options().HasExtension(google::api::http)) return absl::OkStatus();
-  absl::StatusOr<std::vector<Binding>> bindings = ResolveRule(method, method.options().GetExtension(google::api::http));
-  if (!bindings.ok()) return bindings.status();
-  for (Binding& binding : *bindings) {
+void DescriptorTranscoder::Add(const MethodDescriptor& method, MessageFactory& factory) {
+  if (!method.options().HasExtension(google::api::http)) return;
+  bool is_served = false;
+  for (Binding& binding : ResolveRule(method, method.options().GetExtension(google::api::http), refused_)) {
     binding.rpc = methods_.size();
-    if (absl::Status status = table_.Add(std::move(binding)); !status.ok()) return status;
+    const absl::Status added = table_.Add(std::move(binding));
+    if (!added.ok()) refused_.emplace_back(added.message());
+    is_served = is_served || added.ok();
   }
+  if (!is_served) return;
   Rpc rpc;
   rpc.method = &method;
   rpc.path = absl::StrCat("/", std::string(method.service()->full_name()), "/", std::string(method.name()));
@@ -101,11 +154,10 @@ absl::Status DescriptorTranscoder::Add(const MethodDescriptor& method, MessageFa
   json_.Add(*method.input_type());
   json_.Add(*method.output_type());
   methods_.push_back({std::move(rpc), &types_.Of(*method.input_type())});
-  return absl::OkStatus();
 }
 
-Found DescriptorTranscoder::Find(const HttpRequest& request, Call& call) const {
-  const Found found = table_.Find(request.method, request.path, call.binding, call.captures);
+Found DescriptorTranscoder::FindMethod(absl::string_view http_method, absl::string_view path, Call& call) const {
+  const Found found = table_.Find(http_method, path, call.binding, call.captures);
   if (found == Found::kYes) call.rpc = &methods_[call.binding->rpc].rpc;
   return found;
 }

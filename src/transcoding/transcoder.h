@@ -22,6 +22,8 @@
 
 namespace cqbench::transcoding {
 
+inline constexpr char kJsonType[] = "application/json";
+
 struct TranscodingOptions {
   JsonOptions json;
   bool ignore_unknown_query = false;
@@ -36,6 +38,8 @@ struct HttpRequest {
   absl::string_view path;   // from its first '/' to before the '?'
   absl::string_view query;  // without the '?'
   absl::string_view body;
+  absl::string_view content_type = {};      // empty: absent
+  absl::string_view content_encoding = {};  // empty: absent
 };
 
 struct Rpc {
@@ -55,7 +59,9 @@ struct Call {
 
 struct HttpError {
   int http_status = 500;
-  std::string allow;  // the Allow header of a 405
+  // A header that the status asks for: Allow of a 405, Accept or Accept-Encoding of a 415. Empty: none.
+  absl::string_view header;
+  std::string header_value;
   std::string json;
 };
 
@@ -63,7 +69,9 @@ class Transcoder {
  public:
   virtual ~Transcoder() = default;
 
-  virtual Found Find(const HttpRequest& request, Call& call) const = 0;
+  // Which method serves the request, and whether its body is one that Bind reads. A HEAD without a rule of its own is
+  // served as the GET of its path (RFC 9110, 9.3.2); who sends the response leaves the body out.
+  Found Find(const HttpRequest& request, Call& call) const;
 
   // Fills a message that is empty. INVALID_ARGUMENT says what of the request is wrong.
   virtual absl::Status Bind(const Call& call, const HttpRequest& request, google::protobuf::Message& message) const = 0;
@@ -72,33 +80,46 @@ class Transcoder {
   // no whole.
   virtual absl::Status Print(const Call& call, const google::protobuf::Message& message, std::string& json) const = 0;
 
-  // "GET, POST"; empty: the path is unknown.
-  virtual std::string AllowedMethods(absl::string_view path) const = 0;
+  // "GET, HEAD, POST", in alphabetical order; empty: the path is unknown.
+  std::string AllowedMethods(absl::string_view path) const;
 
   virtual const Json& json() const = 0;
 
-  // For a request that Find has no method for: 404 or 405.
+  // A line for each rule (or additional binding) that is not served because it is wrong or has the paths of an earlier
+  // one: the method, the path and the reason.
+  virtual std::vector<std::string> refused() const { return {}; }
+
+  // For a request for which Find does not say kYes: 404, 405 or 415.
   HttpError ErrorOf(Found found, const HttpRequest& request) const;
   // For what Bind or Print returned, or a call's status: `status_proto` as AppendErrorJson has it.
   HttpError ErrorOf(int grpc_code, absl::string_view message, absl::string_view status_proto = {}) const;
   HttpError ErrorOf(const absl::Status& status) const;
+
+ protected:
+  virtual Found FindMethod(absl::string_view http_method, absl::string_view path, Call& call) const = 0;
+  // The methods that rules give a path.
+  virtual std::vector<absl::string_view> MethodsOf(absl::string_view path) const = 0;
 };
 
 // By the services' google.api.http rules, which are read once, when it is made.
 class DescriptorTranscoder final : public Transcoder {
  public:
-  // `services`: full names. Methods without a rule are left out. `pool` and `factory` (of the pool's messages) must
-  // outlive it. NOT_FOUND: a service; INVALID_ARGUMENT: a rule that is wrong or says the same as another.
+  // `services`: full names. Methods without a rule are left out, and so are rules that are wrong: see refused(). `pool`
+  // and `factory` (of the pool's messages) must outlive it. NOT_FOUND: a service.
   static absl::StatusOr<std::unique_ptr<DescriptorTranscoder>> Make(const google::protobuf::DescriptorPool& pool,
                                                                     google::protobuf::MessageFactory& factory,
                                                                     const std::vector<std::string>& services,
                                                                     const TranscodingOptions& options);
 
-  Found Find(const HttpRequest& request, Call& call) const override;
   absl::Status Bind(const Call& call, const HttpRequest& request, google::protobuf::Message& message) const override;
   absl::Status Print(const Call& call, const google::protobuf::Message& message, std::string& json) const override;
-  std::string AllowedMethods(absl::string_view path) const override { return table_.AllowedMethods(path); }
   const Json& json() const override { return json_; }
+
+  std::vector<std::string> refused() const override { return refused_; }
+
+ protected:
+  Found FindMethod(absl::string_view http_method, absl::string_view path, Call& call) const override;
+  std::vector<absl::string_view> MethodsOf(absl::string_view path) const override { return table_.MethodsOf(path); }
 
  private:
   struct Method {
@@ -108,13 +129,14 @@ class DescriptorTranscoder final : public Transcoder {
 
   DescriptorTranscoder(const google::protobuf::DescriptorPool& pool, const TranscodingOptions& options)
       : options_(options), json_(pool, options.json) {}
-  absl::Status Add(const google::protobuf::MethodDescriptor& method, google::protobuf::MessageFactory& factory);
+  void Add(const google::protobuf::MethodDescriptor& method, google::protobuf::MessageFactory& factory);
 
   const TranscodingOptions options_;
   Json json_;
   NamedTypes types_;
   std::vector<Method> methods_;
   RouteTable table_;
+  std::vector<std::string> refused_;
 };
 
 // The limits that hold for whatever a request is for. INVALID_ARGUMENT.

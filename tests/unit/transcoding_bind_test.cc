@@ -198,7 +198,7 @@ TEST(Bind, RefusesParametersThatAreNone) {
       {"u32=4294967296", "is not a uint32"},
       {"i64=9223372036854775808", "is not an int64"},
       {"u64=18446744073709551616", "is not a uint64"},
-      {"i64=" + std::string(5000, '9'), "is not an int64"},
+      {"i64=" + std::string(5000, '9'), "99...' is not an int64"},
       {"d=" + std::string(5000, '9'), "is not a double"},
       {"d=1e999", "is not a double"},
       {"f=1e39", "is not a float"},
@@ -211,6 +211,8 @@ TEST(Bind, RefusesParametersThatAreNone) {
       {"color=", "is not one of the values of test.Color"},
       {"color=2147483648", "is not one of the values of test.Color"},
       {"b=%00", "is not Base64"},
+      {"b=aG%20k", "is not Base64"},
+      {"b=aGk.", "is not Base64"},
       {"time=yesterday", "is not a time like 2024-01-31T12:00:00Z"},
       {"time=2024-01-31", "is not a time"},
       {"time=10000-01-01T00:00:00Z", "is not a time"},
@@ -322,6 +324,52 @@ TEST(Bind, TakesANamedFieldAsTheBody) {
   Check(R"(post: "/v1" body: "time")", {{R"(POST /v1 "1970-01-01T00:00:01Z")", "time { seconds: 1 }"}});
   Check(R"(post: "/v1" body: "object")",
         {{R"(POST /v1 {"a":true})", R"(object { fields { key: "a" value { bool_value: true } } })"}});
+}
+
+// "" where the body is read, otherwise the status and the header that says what would have been.
+std::string RefusalOfBody(const Transcoder& transcoder, absl::string_view type, absl::string_view coding,
+                          absl::string_view body = "{}") {
+  HttpRequest request = RequestOf("POST /v1");
+  request.body = body;
+  request.content_type = type;
+  request.content_encoding = coding;
+  Call call;
+  const Found found = transcoder.Find(request, call);
+  if (found == Found::kYes) return "";
+  const HttpError error = transcoder.ErrorOf(found, request);
+  EXPECT_THAT(error.json, HasSubstr("{\"code\":3,\"message\":\"Content-"));
+  EXPECT_LT(error.json.size(), 400u);
+  return absl::StrCat(error.http_status, " ", error.header, ": ", error.header_value);
+}
+
+TEST(Bind, ReadsNoOtherMediaTypeThanJson) {
+  TestService service({R"(post: "/v1" body: "*")"});
+  const auto transcoder = service.Make();
+  ASSERT_TRUE(transcoder.ok());
+  for (const char* type : {"", "application/json", "application/json; charset=utf-8", "application/json;charset=x",
+                           "Application/JSON ; a=b", "application/problem+json", "application/vnd.api+JSON;v=1"}) {
+    EXPECT_EQ(RefusalOfBody(**transcoder, type, ""), "") << type;
+  }
+  const std::string longest(10'000, 'x');
+  for (const std::string& type :
+       {std::string("text/plain"), std::string("application/x-www-form-urlencoded"),
+        std::string("multipart/form-data; boundary=json"), std::string("text/json"),
+        std::string("application/x-ndjson"), std::string("application/jsonx"), std::string("json"),
+        std::string("application/grpc+proto"), std::string(";"), std::string("text/x+json"), longest}) {
+    EXPECT_EQ(RefusalOfBody(**transcoder, type, ""), "415 Accept: application/json") << type;
+    EXPECT_EQ(RefusalOfBody(**transcoder, type, "", /*body=*/""), "") << "there is nothing to read";
+  }
+}
+
+TEST(Bind, ReadsNoCompressedBody) {
+  TestService service({R"(post: "/v1" body: "*")"});
+  const auto transcoder = service.Make();
+  ASSERT_TRUE(transcoder.ok());
+  EXPECT_EQ(RefusalOfBody(**transcoder, "application/json", "Identity"), "");
+  for (const char* coding : {"gzip", "br", "identity, gzip", "x"}) {
+    EXPECT_EQ(RefusalOfBody(**transcoder, "application/json", coding), "415 Accept-Encoding: identity") << coding;
+    EXPECT_EQ(RefusalOfBody(**transcoder, "", coding, /*body=*/""), "") << coding;
+  }
 }
 
 TEST(Bind, RefusesABodyWhereTheRuleHasNone) {

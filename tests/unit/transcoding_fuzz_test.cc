@@ -75,16 +75,24 @@ TEST_F(Fuzz, PathTemplate) {
 
 // A rule's path against a request's, by the grammar's words alone and without a table.
 bool Matches(const PathTemplate& path, const std::vector<std::string>& segments) {
+  const auto found = std::find_if(path.segments.begin(), path.segments.end(),
+                                  [](const auto& each) { return each.kind == TemplateSegment::Kind::kRest; });
+  const bool has_rest = found != path.segments.end();
+  const auto rest = static_cast<size_t>(found - path.segments.begin());
+  const size_t fixed = path.segments.size() - (has_rest ? 1 : 0);
+  if (has_rest ? segments.size() < fixed : segments.size() != fixed) return false;
   for (size_t i = 0; i < path.segments.size(); ++i) {
     const TemplateSegment& segment = path.segments[i];
-    if (segment.kind == TemplateSegment::Kind::kRest) return true;
-    if (i >= segments.size() || segments[i].empty()) return false;
+    if (segment.kind == TemplateSegment::Kind::kRest) continue;
+    // After "**" from the end.
+    const std::string& text = segments[i < rest ? i : segments.size() - (path.segments.size() - i)];
+    if (text.empty()) return false;
     if (segment.kind == TemplateSegment::Kind::kOne) continue;
     std::string buffer;
     absl::string_view decoded;
-    if (!PercentDecode(segments[i], Slashes::kDecode, buffer, decoded) || decoded != segment.literal) return false;
+    if (!PercentDecode(text, Slashes::kDecode, buffer, decoded) || decoded != segment.literal) return false;
   }
-  return path.segments.size() == segments.size();
+  return true;
 }
 
 bool MatchesWithVerb(const PathTemplate& path, const std::string& text) {
@@ -105,7 +113,8 @@ TEST_F(Fuzz, RequestPath) {
   const std::vector<std::string> kPaths = {
       "/a/b/c",        "/a/*/c",          "/*/b/{s}", "/a/**",        "/a/b:v",
       "/{name=a/*}:v", "/{name=b/**}",    "/*/*/*/*", "/{name=**}:w", "/b/*/c/{s}/{name=**}",
-      "/a%2Fb/{s}",    "/{s}/{name=c/*}", "/c",       "/b/b/b:v"};
+      "/a%2Fb/{s}",    "/{s}/{name=c/*}", "/c",       "/b/b/b:v",     "/c/{name=**}/a/{s}",
+      "/c/**/b:w",     "/{name=c/**/b}/c"};
   std::vector<std::string> rules;
   std::vector<PathTemplate> templates;
   for (const std::string& path : kPaths) {
@@ -130,7 +139,7 @@ TEST_F(Fuzz, RequestPath) {
                               std::any_of(templates.begin(), templates.end(),
                                           [&](const auto& each) { return MatchesWithVerb(each, path); });
         ASSERT_EQ(result == Found::kYes, expected);
-        ASSERT_EQ((*transcoder)->AllowedMethods(path), expected ? "GET" : "");
+        ASSERT_EQ((*transcoder)->AllowedMethods(path), expected ? "GET, HEAD" : "");
         if (result != Found::kYes) return;
         ++found;
         EXPECT_TRUE(MatchesWithVerb(call.binding->path, path)) << call.binding->text;

@@ -24,6 +24,7 @@
 namespace cqbench::transcoding {
 namespace {
 
+using google::protobuf::FieldDescriptor;
 using google::protobuf::Message;
 using google::protobuf::util::MessageDifferencer;
 
@@ -195,6 +196,7 @@ constexpr Decision kStricter[] = {
     {"' is not true or false", "no other words, and no 1 or 0, in strings"},
     {"' is not a time like", "times have every digit that RFC 3339 asks for"},
     {"' is not a duration like", "durations are digits, nine at most behind the point"},
+    {": '+", "a number in a string begins with no '+'"},
 };
 constexpr Decision kLaxer[] = {
     {"for type TYPE_BYTES", "Base64 may have bits left over, as in a query"},
@@ -212,6 +214,30 @@ constexpr Decision kLaxerWithUnknownFields[] = {
 bool IsDecided(const absl::Status& refusal, absl::Span<const Decision> decisions) {
   return std::any_of(decisions.begin(), decisions.end(),
                      [&](const Decision& each) { return absl::StrContains(refusal.message(), each.refusal); });
+}
+
+// Where unknown names are ignored, protobuf 3.21 makes a map's entry with value 0 of a name that the enumeration does
+// not have; newer releases, and this, make no entry. So entries with 0 are left out on both sides.
+void DropEntriesWithZero(Message& message) {
+  const auto& reflection = *message.GetReflection();
+  std::vector<const FieldDescriptor*> fields;
+  reflection.ListFields(message, &fields);
+  for (const FieldDescriptor* field : fields) {
+    if (field->cpp_type() != FieldDescriptor::CPPTYPE_MESSAGE) continue;
+    if (!field->is_repeated()) {
+      DropEntriesWithZero(*reflection.MutableMessage(&message, field));
+      continue;
+    }
+    const FieldDescriptor* value = field->is_map() ? field->message_type()->FindFieldByNumber(2) : nullptr;
+    const bool may_drop = value != nullptr && value->cpp_type() == FieldDescriptor::CPPTYPE_ENUM;
+    for (int i = reflection.FieldSize(message, field) - 1; i >= 0; --i) {
+      Message& each = *reflection.MutableRepeatedMessage(&message, field, i);
+      DropEntriesWithZero(each);
+      if (!may_drop || each.GetReflection()->GetEnumValue(each, value) != 0) continue;
+      reflection.SwapElements(&message, field, i, reflection.FieldSize(message, field) - 1);
+      reflection.RemoveLast(&message, field);
+    }
+  }
 }
 
 class Acceptance : public JsonFuzz {
@@ -247,6 +273,10 @@ class Acceptance : public JsonFuzz {
     const absl::Status theirs = protobuf_.Parse(text, options, *expected);
     if (status.ok() && theirs.ok()) {
       ++both_;
+      if (options.ignore_unknown_fields) {
+        DropEntriesWithZero(*message);
+        DropEntriesWithZero(*expected);
+      }
       // json_util makes an integer of -0; and its names in field masks are those of the .proto only by and large.
       EXPECT_TRUE(HasMinusZero(text) || Same(*message, *expected, /*but_masks=*/true)) << message->DebugString() << "\n"
                                                                                        << expected->DebugString();

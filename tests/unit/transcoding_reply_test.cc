@@ -169,18 +169,25 @@ TEST_F(Errors, HaveDetailsOfKnownAndUnknownTypes) {
   EXPECT_EQ(text, R"({"code":9,"message":"","details":[]})");
 }
 
+TEST_F(Errors, OfAFrontEndHaveACode) {
+  for (const auto& [status, code] : {std::pair(400, 3), {408, 4}, {413, 3}, {414, 3}, {431, 3}, {500, 13}, {501, 12}}) {
+    EXPECT_EQ(CodeOfRefusal(status), code) << status;
+  }
+}
+
 TEST_F(Errors, OfPathsAndMethods) {
   TestService service({R"(get: "/v1" additional_bindings { post: "/v1" })"});
   const auto transcoder = service.Make();
   ASSERT_TRUE(transcoder.ok());
   const HttpError unknown = (*transcoder)->ErrorOf(Found::kNoPath, RequestOf("GET /v2"));
   EXPECT_EQ(unknown.http_status, 404);
-  EXPECT_EQ(unknown.allow, "");
+  EXPECT_EQ(unknown.header, "");
   EXPECT_EQ(unknown.json, R"({"code":5,"message":"no method has this path","details":[]})");
   const HttpError other = (*transcoder)->ErrorOf(Found::kOtherMethod, RequestOf("PUT /v1"));
   EXPECT_EQ(other.http_status, 405);
-  EXPECT_EQ(other.allow, "GET, POST");
-  EXPECT_EQ(other.json, R"({"code":12,"message":"this path has GET, POST","details":[]})");
+  EXPECT_EQ(other.header, "Allow");
+  EXPECT_EQ(other.header_value, "GET, HEAD, POST");
+  EXPECT_EQ(other.json, R"({"code":12,"message":"this path has GET, HEAD, POST","details":[]})");
   const HttpError bad = (*transcoder)->ErrorOf(absl::InvalidArgumentError("x"));
   EXPECT_EQ(bad.http_status, 400);
   EXPECT_EQ(bad.json, R"({"code":3,"message":"x","details":[]})");

@@ -11,12 +11,14 @@
 namespace cqbench::transcoding {
 namespace {
 
-using ::testing::ElementsAreArray;
+using ::testing::AllOf;
+using ::testing::ElementsAre;
 using ::testing::HasSubstr;
+using ::testing::StartsWith;
 
 struct Routed {
   const char* request;
-  const char* outcome;  // "M0 capture capture", "404", "405 GET"
+  const char* outcome;  // "M0 capture capture", "404", "405 POST"
 };
 
 std::string OutcomeOf(const Transcoder& transcoder, const char* line) {
@@ -25,7 +27,7 @@ std::string OutcomeOf(const Transcoder& transcoder, const char* line) {
   const Found found = transcoder.Find(request, call);
   if (found != Found::kYes) {
     const HttpError error = transcoder.ErrorOf(found, request);
-    return absl::StrCat(error.http_status, error.allow.empty() ? "" : " ", error.allow);
+    return absl::StrCat(error.http_status, error.header_value.empty() ? "" : " ", error.header_value);
   }
   std::string outcome(call.rpc->method->name());
   for (const absl::string_view capture : call.captures) absl::StrAppend(&outcome, " ", capture);
@@ -111,6 +113,43 @@ TEST(Route, TwoStarsAreZeroOrMoreSegments) {
         });
 }
 
+// As Firestore's rules have it.
+TEST(Route, TwoStarsMayHaveSegmentsAfterThem) {
+  Check({R"(get: "/v1/{name=docs/**}/{s}")", R"(get: "/v1/{name=docs/**}/all")", R"(get: "/v2/{name=**}/b/{s}:v")",
+         R"(get: "/v2/{name=**}/c")", R"(get: "/v2/{name=**}")", R"(get: "/v3/a/{name=x/**/y}/{s}")",
+         R"(get: "/v3/**/{name=y/*}")", R"(get: "/v4/{s}/**/e/f")", R"(get: "/v4/**/f")", R"(get: "/**/z")"},
+        {
+            {"GET /v1/docs/a/b/c", "M0 docs/a/b c"},
+            {"GET /v1/docs/c", "M0 docs c"},
+            {"GET /v1/docs/a/all", "M1 docs/a"},
+            {"GET /v1/docs/all", "M1 docs"},
+            {"GET /v1/docs", "404"},
+            {"GET /v1/docs/", "404"},
+            {"GET /v1/docs/a//", "404"},
+            {"GET /v1/docs//a", "M0 docs/ a"},
+            {"GET /v2/1/2/b/3:v", "M2 1/2 3"},
+            {"GET /v2/b/3:v", "M2  3"},
+            {"GET /v2/1/2/b/3", "M4 1/2/b/3"},
+            {"GET /v2/1/c", "M3 1"},
+            {"GET /v2/c", "M3 "},
+            {"GET /v2/c/d", "M4 c/d"},
+            {"GET /v3/a/x/1/2/y/3", "M5 x/1/2/y 3"},
+            {"GET /v3/a/x/y/3", "M5 x/y 3"},
+            {"GET /v3/a/x/3", "404"},
+            {"GET /v3/b/y/3", "M6 y/3"},
+            {"GET /v3/y/3", "M6 y/3"},
+            // What has more segments after it goes first.
+            {"GET /v4/1/2/3/e/f", "M7 1"},
+            {"GET /v4/1/e/f", "M7 1"},
+            {"GET /v4/e/f", "M8"},
+            {"GET /v4/f", "M8"},
+            {"GET /v4/1/2/f", "M8"},
+            {"GET /z", "M9"},
+            {"GET /v4/1/2/z", "M9"},
+            {"GET /v4/1/2/y", "404"},
+        });
+}
+
 TEST(Route, GoesLiteralThenStarThenTwoStars) {
   Check({R"(get: "/v1/a/b")", R"(get: "/v1/a/*")", R"(get: "/v1/*/b")", R"(get: "/v1/*/*")", R"(get: "/v1/a/**")",
          R"(get: "/v1/**")", R"(get: "/v1/a/c/d")", R"(get: "/v1/*/e/f")", R"(get: "/v1")"},
@@ -154,8 +193,8 @@ TEST(Route, TakesVerbs) {
         {
             {"GET /v1/7:cancel", "M0 7"},
             {"POST /v1/7:cancel", "M3 7"},
-            {"POST /v1/7:other", "405 GET"},
-            {"POST /v1/7", "405 GET"},
+            {"POST /v1/7:other", "405 GET, HEAD"},
+            {"POST /v1/7", "405 GET, HEAD"},
             {"GET /v1/7", "M1 7"},
             // A verb that no rule has is text.
             {"GET /v1/7:other", "M1 7:other"},
@@ -184,14 +223,19 @@ TEST(Route, KnowsMethods) {
             {"POST /x", "M0"},
             {"PUT /x", "M1"},
             {"GET /y/1", "M0 1"},
-            {"DELETE /x", "405 GET, POST, PUT"},
-            {"get /x", "405 GET, POST, PUT"},
-            {"HEAD /x", "405 GET, POST, PUT"},
+            {"DELETE /x", "405 GET, HEAD, POST, PUT"},
+            {"get /x", "405 GET, HEAD, POST, PUT"},
+            // Every GET has a HEAD (RFC 9110, 9.3.2), and no other method.
+            {"HEAD /x", "M0"},
+            {"HEAD /y/1", "M0 1"},
             {"DELETE /z", "M2"},
             {"PATCH /z", "M3"},
             {"HEAD /z", "M4"},
             {"GET /z", "405 DELETE, HEAD, PATCH"},
             {"OPTIONS /any", "M5"},
+            {"HEAD /any", "M5"},
+            {"head /x", "405 GET, HEAD, POST, PUT"},
+            {"HEAD /none", "404"},
             {"GET /any", "M6"},
             {"PROPFIND /any/1", "M7 1"},
             {"GET /any/1", "M7 1"},
@@ -207,6 +251,7 @@ TEST(Route, IsBoundedByTheTable) {
     std::string path;
     for (int j = 0; j < 20; ++j) path += i == j ? "/*" : "/a";
     rules.push_back(absl::StrCat("get: \"", path, "/end\""));
+    rules.push_back(absl::StrCat("get: \"/**", path, "/other\""));
   }
   TestService service(rules);
   const auto transcoder = service.Make();
@@ -221,7 +266,7 @@ TEST(Route, IsBoundedByTheTable) {
   path += "/end";
   request.path = path;
   EXPECT_EQ((*transcoder)->Find(request, call), Found::kYes);
-  EXPECT_EQ(call.rpc->method->name(), "M19");
+  EXPECT_EQ(call.rpc->method->name(), "M38");
   const std::string longest = "/" + std::string(1 << 20, '/');
   request.path = longest;
   EXPECT_EQ((*transcoder)->Find(request, call), Found::kNoPath);
@@ -269,19 +314,37 @@ TEST(Rule, IsRefusedWithItsNameAndReason) {
   for (const BadRule& each : kRules) {
     TestService service({each.rule});
     const auto transcoder = service.Make();
-    ASSERT_FALSE(transcoder.ok()) << each.rule;
-    EXPECT_EQ(transcoder.status().code(), absl::StatusCode::kInvalidArgument);
-    EXPECT_THAT(std::string(transcoder.status().message()), HasSubstr(each.why)) << each.rule;
-    EXPECT_THAT(std::string(transcoder.status().message()), HasSubstr("the http rule of test.S.M0")) << each.rule;
+    ASSERT_TRUE(transcoder.ok()) << transcoder.status();
+    EXPECT_THAT((*transcoder)->refused(),
+                ElementsAre(AllOf(StartsWith("the http rule of test.S.M0 ("), HasSubstr(each.why))))
+        << each.rule;
   }
+}
+
+// The others of its method and of its service are served.
+TEST(Rule, ThatIsRefusedIsTheOnlyOne) {
+  TestService service({R"(get: "/v1" additional_bindings { get: "/v1/{x}" } additional_bindings { put: "/v2" })",
+                       R"(get: "/**/**")", R"(put: "/v2")", R"(get: "/v3")"});
+  const auto transcoder = service.Make();
+  ASSERT_TRUE(transcoder.ok()) << transcoder.status();
+  EXPECT_THAT((*transcoder)->refused(),
+              ElementsAre("the http rule of test.S.M0 (GET /v1/{x}): test.Kinds has no field 'x'",
+                          "the http rule of test.S.M1 (GET /**/**): '**' is there twice, at byte 4 of '/**/**'",
+                          "the http rule of test.S.M2 (PUT /v2): test.S.M0 has the same paths (/v2)"));
+  EXPECT_EQ(OutcomeOf(**transcoder, "GET /v1"), "M0");
+  EXPECT_EQ(OutcomeOf(**transcoder, "PUT /v2"), "M0");
+  EXPECT_EQ(OutcomeOf(**transcoder, "GET /v3"), "M3");
+  EXPECT_EQ(OutcomeOf(**transcoder, "GET /v1/1"), "404");
 }
 
 TEST(Rule, OfTwoMethodsIsAmbiguousOnlyWithTheSamePaths) {
   TestService same({R"(get: "/v1/{name=a/*}")", R"(get: "/v1/a/{s}")"});
-  EXPECT_EQ(same.Make().status().message(),
-            "the http rule of test.S.M1 (GET /v1/a/{s}): test.S.M0 has the same paths (/v1/{name=a/*})");
+  EXPECT_THAT((*same.Make())->refused(),
+              ElementsAre("the http rule of test.S.M1 (GET /v1/a/{s}): test.S.M0 has the same paths (/v1/{name=a/*})"));
+  TestService tails({R"(get: "/{name=a/**}/b")", R"(get: "/a/**/{s=b}")", R"(get: "/a/**/b/c")", R"(get: "/a/**/c")"});
+  EXPECT_THAT((*tails.Make())->refused(), ElementsAre(HasSubstr("test.S.M0 has the same paths (/{name=a/**}/b)")));
   TestService others({R"(get: "/v1/{name=a/*}")", R"(put: "/v1/a/{s}")", R"(get: "/v1/a/{s}:x")", R"(get: "/v1/*/b")"});
-  EXPECT_TRUE(others.Make().ok()) << others.Make().status();
+  EXPECT_THAT((*others.Make())->refused(), ElementsAre());
 }
 
 TEST(Rule, OfAnUnknownServiceIsAnError) {

@@ -230,7 +230,7 @@ Outcome Transcode(const Transcoder& transcoder, absl::string_view line) {
   const Found found = transcoder.Find(request, call);
   if (found != Found::kYes) {
     const HttpError error = transcoder.ErrorOf(found, request);
-    outcome.refusal = absl::StrCat(error.http_status, error.allow.empty() ? "" : " ", error.allow);
+    outcome.refusal = absl::StrCat(error.http_status, error.header_value.empty() ? "" : " ", error.header_value);
     return outcome;
   }
   outcome.method = std::string(call.rpc->method->name());

@@ -42,7 +42,7 @@ struct Outcome {
   std::string method;   // empty: no method took it
   absl::Status status;  // what Bind said
   std::unique_ptr<google::protobuf::Message> message;
-  std::string refusal;  // "404", "405 GET, POST"
+  std::string refusal;  // "404", "405 GET, HEAD, POST"
 };
 Outcome Transcode(const Transcoder& transcoder, absl::string_view line);
 

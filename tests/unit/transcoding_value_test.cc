@@ -206,6 +206,26 @@ TEST_F(JsonValues, ThatAreUnknownArePassedOverWhereAsked) {
   CheckRefused(R"({"x":[1,]})", "a value is missing, at byte 8", options);
 }
 
+// An entry without its value would be one that nobody sent.
+TEST_F(JsonValues, OfAMapThatAreUnknownAreNoEntries) {
+  JsonOptions options;
+  options.ignore_unknown_fields = true;
+  Check(R"({"mUint64":{"1":"RED","2":"red","3":"NONE","4":"pink"}})",
+        "m_uint64 { key: 1 value: RED } m_uint64 { key: 3 value: NONE }", options);
+  Check(R"({"mBool":{"true":{"fColor":"red","mUint64":{"5":"red"}}}})", "m_bool { key: true value {} }", options);
+}
+
+TEST_F(JsonValues, OfBytesAreBase64AndNothingElse) {
+  for (const char* text : {"", "YQ==", "YQ", "YWI=", "YWI", "YWJj", "-_8=", "-_8", "+/8=", "+/8"}) {
+    EXPECT_TRUE(Read(absl::StrCat(R"({"fBytes":")", text, R"("})"), *service_.New("test.Every")).ok()) << text;
+  }
+  for (const char* text :
+       {"Y",    "YQ=",   "YQ===", "YWI==", "YWJj=", "YWJj====", "=",    "==",  "====",      "YQ==YQ==",   "Y=Q=",
+        "Y Q=", " YQ==", "YQ== ", "YQ..",  "YQ.",   "YW J",     "YWJ*", "-/8", R"(YW\nJj)", R"(YW\u00e9)"}) {
+    CheckRefused(absl::StrCat(R"({"fBytes":")", text, R"("})"), "f_bytes: '");
+  }
+}
+
 TEST_F(JsonValues, OfTypesThatWereNotAdded) {
   const Json json(service_.pool(), {});
   std::string text;
