@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <vector>
 
@@ -45,6 +46,10 @@ class Engine {
   // Cancels what is still in flight, and in an open loop sends nothing any more of what waits. Their calls count as
   // unfinished and unsent.
   virtual void CancelAll() = 0;
+  // After CancelAll(), where calls do not end all the same: leaves them alone. When it returns true nothing is recorded
+  // any more, and Collect() may be called without Join(): those calls count as unfinished. Such an engine is kept, with
+  // its window, as long as the process lives: its destructor would wait for the calls, which use both should they end.
+  virtual bool GiveUp() = 0;
   // Ends and joins the engine's threads. Only when Finished().
   virtual void Join() = 0;
 
@@ -57,7 +62,7 @@ class Engine {
   virtual bool LacksMethod() const = 0;
   // After Join(): measured on this thread, now, by the functions that calls go through.
   virtual TimingCost MeasureTimingCost() = 0;
-  // After Join(): everything recorded, merged into `total`.
+  // After Join(), or GiveUp(): everything recorded, merged into `total`.
   virtual void Collect(Measurement& total) const = 0;
   // Threads of ours that see calls end; 0 where only the library's do.
   virtual int threads() const = 0;
@@ -68,7 +73,10 @@ class Engine {
 // `config`, `pool` and `window` must outlive the engine. `threads` is the number of completion-queue threads (cq only).
 // In an open loop the schedule is drawn here, over warm-up and interval. RESOURCE_EXHAUSTED when that is too long
 // (schedule.h). Throws std::system_error when threads cannot be started.
+// Over HTTP the engine connects here: UNAVAILABLE with one line, which names the target, when that does not come about
+// within config.connect_timeout_ns; CANCELLED when `stop()` returned true, which is asked every 100 ms.
 absl::StatusOr<std::unique_ptr<Engine>> MakeEngine(const RunConfig& config, const ChannelPool& pool, const Load& load,
-                                                   int threads, const RunWindow& window, Nanos length_ns);
+                                                   int threads, const RunWindow& window, Nanos length_ns,
+                                                   const std::function<bool()>& stop = nullptr);
 
 }  // namespace cqbench

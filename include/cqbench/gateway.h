@@ -4,6 +4,8 @@
 
 #include <memory>
 #include <optional>
+#include <string>
+#include <vector>
 
 #include "absl/status/statusor.h"
 #include "absl/strings/string_view.h"
@@ -59,6 +61,8 @@ class Gateway {
   // Takes no more requests and lets those that there are end: blocks for a little more than their deadline at most.
   virtual void Stop() = 0;
   virtual HttpCounts counts() const = 0;
+  // A line for each google.api.http rule that is not served: the method, the path and the reason.
+  virtual std::vector<std::string> refused_rules() const { return {}; }
 };
 
 }  // namespace cqbench

@@ -29,20 +29,36 @@ class HttpExchange;
 
 // Everything that it points to is valid until the request has been answered (a stream: until it has been begun).
 struct HttpRequest {
-  std::string_view method;        // as it came: "GET"
-  std::string_view target;        // path and query as they came, undecoded; "/" at least
-  std::string_view content_type;  // empty: absent
-  std::string_view accept;        // empty: absent; the first one where there are several
-  std::string_view body;
-  int thread = 0;  // which loop this is, from 0: an index for what a handler keeps by thread
+  std::string_view method;  // as it came: "GET"
+  // Path and query as they came, undecoded; "/" at least. Of a target in absolute form ("http://host/path") what
+  // follows the host.
+  std::string_view target;
+  std::string_view content_type;      // empty: absent
+  std::string_view content_encoding;  // empty: absent; the first one where there are several
+  std::string_view accept;            // the same
+  std::string_view body;              // as it came, compressed where content_encoding says so
+  int thread = 0;                     // which loop this is, from 0: an index for what a handler keeps by thread
+};
+
+struct HttpField {
+  std::string_view name;
+  std::string_view value;
 };
 
 // How an answer begins. Texts must be fit for a header line; empty: no such header.
 struct HttpHead {
   int status = 200;  // 200..599; 204 and 304 have no body
   std::string_view content_type;
-  std::string_view allow;  // of a 405: "GET, PATCH"
+  HttpField field;  // one more, such as Allow of a 405
 };
+
+// What the server says where it refuses a request by itself: no HTTP, too large, too slow, not answered by its handler.
+struct HttpOwnAnswer {
+  std::string_view content_type;  // lives as long as the program
+  std::string body;
+};
+// text/plain: "Bad Request\n".
+HttpOwnAnswer PlainAnswer(int status, std::string_view reason);
 
 // The answer's body while it grows. One thread at a time; any thread. Destroyed before End(), it breaks the answer off
 // so that the client sees that it is not whole (the connection ends, or the stream is reset).
@@ -102,8 +118,9 @@ using HttpHandler = std::function<void(const HttpRequest&, HttpReply)>;
 struct HttpOptions {
   Target listen{"localhost", 0, ""};  // port 0: a free one
   int threads = 1;
-  size_t max_connections = 10'000;          // those above are closed at once
-  size_t max_header_bytes = 16 << 10;       // request line and fields: 431 above
+  size_t max_connections = 10'000;  // those above are closed at once
+  // Request line and fields: 431 above; 414 where the request line alone, or HTTP/2's :path, is longer.
+  size_t max_header_bytes = 16 << 10;
   size_t max_body_bytes = 4 << 20;          // 413 above
   uint32_t max_streams = 128;               // of an HTTP/2 connection at once
   size_t max_resets = 200;                  // streams that an HTTP/2 client may reset at a stretch; 1/s are forgiven
@@ -112,6 +129,7 @@ struct HttpOptions {
   Nanos request_ns = 20 * kNanosPerSecond;  // from a request's first byte to its last: 408
   Nanos write_ns = 20 * kNanosPerSecond;    // a client that takes nothing for so long: closed
   Nanos drain_ns = 2 * kNanosPerSecond;     // what Stop() gives to requests that are being handled
+  HttpOwnAnswer (*own_answer)(int status, std::string_view reason) = PlainAnswer;  // any thread
 };
 
 // Running totals; approximate while the server runs.

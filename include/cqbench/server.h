@@ -86,13 +86,13 @@ struct ServerCounts {
   uint64_t messages = 0;
 };
 
-// Construct through StartServer(). Shutdown() and destruction are for the thread that started it.
+// Construct through StartServer(). Shutdown() and destruction are for one thread at a time.
 class PingServer {
  public:
   explicit PingServer(const ServerConfig& config);
   virtual ~PingServer();
-  // Stops accepting, gives calls in flight config.drain_ns to end, cancels the rest, joins all threads. Blocks. The
-  // destructor does it where it has not been done.
+  // Stops accepting, gives calls in flight config.drain_ns to end, cancels the rest, joins all threads. Blocks, beyond
+  // the drain as long as handlers run and the library has calls. The destructor does it where it has not been done.
   virtual void Shutdown() = 0;
   // Any thread, any time; approximate while the server runs.
   virtual ServerCounts Counts() const = 0;

@@ -36,14 +36,14 @@ void ForgetHandshakes();
 // its own built in knows nothing of the settings. One line; empty: they can.
 std::string WhyNotKept(const Security& security);
 
-// What handshakes of our own say, with the same settings, of servers to which gRPC has no connection.
+// What a handshake of our own says, with the same settings, of a server to which gRPC has no connection.
 struct TlsTrial {
-  std::string why;       // one has none: one line; empty: all have
+  std::string why;       // there is none: one line; empty: there is
   bool lasting = false;  // it is of no use to try again
 };
-// Of each the first address that does, or what the first that could be connected to says; for at most a second each.
-// Blocks for as long as the resolver does.
-TlsTrial TryTls(const std::vector<Target>& targets, const Security& security);
+// Of the target's addresses the first that does, or what the first that could be connected to says; for at most a
+// second each. Blocks for as long as the resolver does.
+TlsTrial TryTls(const Target& target, const Security& security);
 
 // What to warn of: that the certificate of this end has expired, or is not valid yet. Empty: nothing.
 std::string WarnOfCertificate(const Security& security);

@@ -16,6 +16,7 @@
 #include <vector>
 
 #include "absl/strings/str_cat.h"
+#include "cqbench/clock.h"
 #include "cqbench/tcp_echo.h"
 #include "src/baseline/descriptor.h"
 #include "src/baseline/listen.h"
@@ -84,7 +85,8 @@ class TcpEchoServer::Loop {
     BlockSigpipe();
     std::array<epoll_event, kMaxConnections> events;
     while (true) {
-      const int ready = epoll_wait(epoll_.fd(), events.data(), static_cast<int>(events.size()), spinning_ > 0 ? 0 : -1);
+      const int ready = epoll_wait(epoll_.fd(), events.data(), static_cast<int>(events.size()), TimeoutMs());
+      if (accept_again_at_ns_ > 0 && NowNs() >= accept_again_at_ns_) WatchListeners(true);
       for (int i = 0; i < ready; ++i) {
         const uint32_t tag = events[static_cast<size_t>(i)].data.u32;
         if (tag == kStopTag) return;
@@ -102,12 +104,33 @@ class TcpEchoServer::Loop {
   static constexpr uint32_t kFirstListenerTag = kMaxConnections;
   static constexpr uint32_t kStopTag = UINT32_MAX;
   static constexpr int kPieces = 16;
+  static constexpr Nanos kAcceptRest = 100 * kNanosPerMilli;
   static constexpr size_t kFileBytes = 1 << 20;
 
-  // One at a time: epoll tells again while more are waiting.
+  int TimeoutMs() const {
+    if (spinning_ > 0) return 0;
+    return accept_again_at_ns_ > 0 ? static_cast<int>(kAcceptRest / kNanosPerMilli) : -1;
+  }
+
+  // Cannot fail: listeners stay registered.
+  void WatchListeners(bool watch) {
+    accept_again_at_ns_ = watch ? 0 : NowNs() + kAcceptRest;
+    const uint32_t events = watch ? EPOLLIN : 0U;
+    for (size_t i = 0; i < listeners_.size(); ++i) {
+      const auto tag = static_cast<uint32_t>(kFirstListenerTag + i);
+      if (!Watch(epoll_.fd(), EPOLL_CTL_MOD, listeners_[i].fd(), events, tag)) std::abort();
+    }
+  }
+
+  // One at a time: epoll reports the listener again while more are waiting. Where nobody can be taken, because no
+  // descriptors or no memory are left, epoll would report it without end. So the listeners rest: whoever waits is taken
+  // when some are free again.
   void Accept(const Descriptor& listener) {
     Descriptor socket(accept4(listener.fd(), nullptr, nullptr, SOCK_CLOEXEC | SOCK_NONBLOCK));
-    if (!socket.ok()) return;
+    if (!socket.ok()) {
+      if (errno != EINTR && errno != ECONNABORTED) WatchListeners(false);
+      return;
+    }
     const auto place = std::find_if(peers_.begin(), peers_.end(), [](const Peer& p) { return !p.socket.ok(); });
     if (place == peers_.end()) return;
     SetNoDelay(socket.fd());
@@ -197,6 +220,7 @@ class TcpEchoServer::Loop {
   const Descriptor stop_;
   std::array<Peer, kMaxConnections> peers_;
   int spinning_ = 0;
+  Nanos accept_again_at_ns_ = 0;  // 0: listeners are watched
   Descriptor file_;
   std::array<char, kChunkBytes> chunk_;    // what every response consists of
   std::array<char, kChunkBytes> scratch_;  // where requests go

@@ -25,15 +25,13 @@ grpc::ChannelArguments Arguments(const RunConfig& config, const ChannelPlan::Cha
 
 enum class Wait { kReady, kStopped, kHopeless, kTimeout };
 
-Wait WaitUntilReady(grpc::Channel& channel, Nanos give_up_at, const std::function<bool()>& stop,
-                    const std::function<bool()>& hopeless) {
+Wait WaitUntilReady(grpc::Channel& channel, const Target& target, Nanos give_up_at, const ConnectHooks& hooks) {
   for (;;) {
-    if (stop()) return Wait::kStopped;
+    if (hooks.stop && hooks.stop()) return Wait::kStopped;
     const Nanos until = std::min(give_up_at, NowNs() + 100 * kNanosPerMilli);
     if (channel.WaitForConnected(ToTimespec(until))) return Wait::kReady;
-    if (channel.GetState(/*try_to_connect=*/true) == GRPC_CHANNEL_TRANSIENT_FAILURE && hopeless()) {
-      return Wait::kHopeless;
-    }
+    const bool failed = channel.GetState(/*try_to_connect=*/true) == GRPC_CHANNEL_TRANSIENT_FAILURE;
+    if (failed && hooks.hopeless && hooks.hopeless(target)) return Wait::kHopeless;
     if (until >= give_up_at) return Wait::kTimeout;
   }
 }
@@ -77,8 +75,7 @@ grpc::ChannelArguments ChannelArguments(const RunConfig& config) {
 
 absl::StatusOr<ChannelPool> ChannelPool::Connect(const RunConfig& config, const ChannelPlan& plan,
                                                  const std::shared_ptr<grpc::ChannelCredentials>& credentials,
-                                                 const std::function<bool()>& stop,
-                                                 const std::function<bool()>& hopeless) {
+                                                 const ConnectHooks& hooks) {
   ChannelPool pool;
   for (const ChannelPlan::Channel& channel : plan.channels) {
     const Target& target = config.targets[static_cast<size_t>(channel.host)];
@@ -87,13 +84,14 @@ absl::StatusOr<ChannelPool> ChannelPool::Connect(const RunConfig& config, const 
   }
   const Nanos give_up_at = NowNs() + config.connect_timeout_ns;
   for (int i = 0; i < pool.size(); ++i) {
-    const Wait end = WaitUntilReady(*pool[i], give_up_at, stop, hopeless);
+    const Target& target = config.targets[static_cast<size_t>(plan.channels[static_cast<size_t>(i)].host)];
+    const Wait end = WaitUntilReady(*pool[i], target, give_up_at, hooks);
     if (end == Wait::kReady) continue;
     if (end == Wait::kStopped) return absl::CancelledError("interrupted while connecting");
-    const Target& target = config.targets[static_cast<size_t>(plan.channels[static_cast<size_t>(i)].host)];
     const std::string within =
         end == Wait::kTimeout ? absl::StrCat(" within ", FormatDuration(config.connect_timeout_ns)) : "";
-    return absl::UnavailableError(absl::StrCat("cannot connect to ", target.ToString(), within));
+    const std::string reason = hooks.reason ? absl::StrCat(" (", hooks.reason(target), ")") : "";
+    return absl::UnavailableError(absl::StrCat("cannot connect to ", target.ToString(), within, reason));
   }
   return pool;
 }

@@ -7,23 +7,32 @@
 
 #include <functional>
 #include <memory>
+#include <string>
 #include <utility>
 #include <vector>
 
 #include "absl/status/statusor.h"
 #include "cqbench/run_config.h"
+#include "cqbench/target.h"
 
 namespace cqbench {
+
+// What is asked while channels connect, on the thread that waits for them. An empty function: false, or nothing known.
+struct ConnectHooks {
+  std::function<bool()> stop;                        // every 100 ms: whether to give up
+  std::function<bool(const Target&)> hopeless;       // after an attempt has failed: whether no other will succeed
+  std::function<std::string(const Target&)> reason;  // why there is no connection, for the error
+};
 
 // Immutable after Connect(); may be read from any thread. Destroying it closes the connections once no call is left.
 class ChannelPool {
  public:
-  // Creates the channels of the plan and waits until each is connected. UNAVAILABLE with one line when that does not
-  // happen within config.connect_timeout_ns, or when an attempt has failed and `hopeless()`; CANCELLED when `stop()`
-  // returned true (both are asked every 100 ms). `credentials`: those of the run.
+  // Creates the channels of the plan and waits until each is connected. UNAVAILABLE with one line, which names the
+  // target, when that does not happen within config.connect_timeout_ns, or when an attempt has failed and the target
+  // is hopeless; CANCELLED when `stop()` returned true. `credentials`: those of the run.
   static absl::StatusOr<ChannelPool> Connect(const RunConfig& config, const ChannelPlan& plan,
                                              const std::shared_ptr<grpc::ChannelCredentials>& credentials,
-                                             const std::function<bool()>& stop, const std::function<bool()>& hopeless);
+                                             const ConnectHooks& hooks);
 
   // Of channels that are connected already.
   explicit ChannelPool(std::vector<std::shared_ptr<grpc::Channel>> channels) : channels_(std::move(channels)) {}

@@ -72,7 +72,7 @@ class CallbackBidiEngine final : public CallbackEngine<CallbackBidiEngine<Stub>,
   void MessageDone(Slot& slot) {
     const Nanos done = NowNs();
     slot.in_message = false;
-    const absl::string_view wrong = slot.stub->Check(slot.responses->Current(), this->config().message);
+    const absl::string_view wrong = CheckResponse(*slot.stub, slot.responses->Current(), this->config().message);
     this->Next(slot, done, this->RecordEnd(this->recorder(), slot, done, grpc::Status::OK, wrong));
   }
 

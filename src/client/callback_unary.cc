@@ -43,7 +43,7 @@ class CallbackUnaryEngine final : public CallbackEngine<CallbackUnaryEngine<Stub
   void CallEnded(Slot& slot, const grpc::Status& status) {
     const Nanos done = NowNs();
     slot.gate.Leave();
-    const absl::string_view wrong = slot.stub->Check(slot.responses->Current(), this->config().message);
+    const absl::string_view wrong = CheckResponse(*slot.stub, slot.responses->Current(), this->config().message);
     this->Next(slot, done, this->RecordEnd(this->recorder(), slot, done, status, wrong));
   }
 };

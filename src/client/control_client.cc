@@ -20,7 +20,7 @@
 namespace cqbench {
 namespace {
 
-namespace v1 = control::v1;
+namespace pb = control::v1;
 
 // A sample of ten thousand connections is about a megabyte.
 constexpr int kMaxAnswerBytes = 16 << 20;
@@ -46,7 +46,7 @@ std::vector<std::string> CleanNames(const google::protobuf::RepeatedPtrField<std
   return names;
 }
 
-ServerInfo FromProto(const std::string& address, const v1::ServerDescription& d) {
+ServerInfo FromProto(const std::string& address, const pb::ServerDescription& d) {
   ServerInfo info;
   info.address = address;
   info.instance = d.instance();
@@ -84,39 +84,60 @@ ServerInfo FromProto(const std::string& address, const v1::ServerDescription& d)
   return info;
 }
 
+// The library's blocking call says with this status, and these words, that the response had no message, or bytes that
+// cannot be parsed. The status alone also means that the server has no such method.
+bool IsUnreadable(const grpc::Status& status) {
+  return status.error_code() == grpc::StatusCode::UNIMPLEMENTED &&
+         status.error_message() == "No message returned for unary request";
+}
+constexpr char kUnreadable[] = "its answer is no message of the control service";
+
+// Whether nothing came back; otherwise the server has answered, if only with an error.
+bool IsNoAnswer(const grpc::Status& status) {
+  return status.error_code() == grpc::StatusCode::DEADLINE_EXCEEDED ||
+         status.error_code() == grpc::StatusCode::UNAVAILABLE;
+}
+
 }  // namespace
 
 struct ControlClients::Server {
   Server(const Target& target, const std::shared_ptr<grpc::Channel>& channel)
-      : address(target.ToString()), stub(v1::Control::NewStub(channel)) {}
+      : address(target.ToString()), stub(pb::Control::NewStub(channel)) {}
 
-  grpc::Status Describe(v1::ServerDescription* description) {
+  grpc::Status Describe(pb::ServerDescription* description) {
     grpc::ClientContext context;
     context.set_deadline(ToTimespec(NowNs() + kPatience));
     context.set_wait_for_ready(true);
-    return stub->Describe(&context, v1::DescribeRequest(), description);
+    return stub->Describe(&context, pb::DescribeRequest(), description);
   }
   std::optional<ServerMoment> Sample(const std::optional<ServerSwitches>& switches) {
     grpc::ClientContext context;
     context.set_deadline(ToTimespec(NowNs() + kPatience));
-    v1::SampleRequest request;
+    pb::SampleRequest request;
     if (switches) {
       request.mutable_switches()->set_time_calls(switches->time_calls);
       request.mutable_switches()->set_count_allocations(switches->count_allocations);
     }
-    v1::ServerSample answer;
+    pb::ServerSample answer;
     ServerMoment moment;
     moment.asked_ns = NowNs();
-    if (!stub->Sample(&context, request, &answer).ok()) return std::nullopt;
+    const grpc::Status status = stub->Sample(&context, request, &answer);
+    if (IsNoAnswer(status)) return std::nullopt;
     moment.answered_ns = NowNs();
+    if (!status.ok()) {
+      moment.refused = IsUnreadable(status) ? kUnreadable : CleanText(status.error_message(), kMaxErrorBytes);
+      if (moment.refused.empty()) moment.refused = absl::StrCat("it failed with status ", int{status.error_code()});
+      return moment;
+    }
     moment.sample = cqbench::FromProto(answer);
     for (ConnectionSample& connection : moment.sample.connections) {
       connection.congestion_control = CleanName(connection.congestion_control, kMaxTextBytes);
     }
     moment.boot_id = boot_id;
+    moment.cpus = cpus;
     if (answer.has_call_times()) {
-      const v1::CallTimes& times = answer.call_times();
-      for (const v1::Histogram* each :
+      const pb::CallTimes& times = answer.call_times();
+      for (const pb::Histogram* each :
            {&times.handling(), &times.finishing(), &times.parsing(), &times.serializing()}) {
         if (moment.refused.empty()) moment.refused = WhyImpossible(*each);
       }
@@ -129,8 +150,9 @@ struct ControlClients::Server {
   }
 
   const std::string address;
-  std::string boot_id;  // as it said of itself
-  const std::unique_ptr<v1::Control::Stub> stub;
+  std::string boot_id;  // this and the next as it said of itself
+  size_t cpus = 0;
+  const std::unique_ptr<pb::Control::Stub> stub;
 };
 
 ControlClients::ControlClients(const RunConfig& config, std::shared_ptr<grpc::ChannelCredentials> credentials)
@@ -156,7 +178,7 @@ bool ControlClients::Connect() {
   for (const Target& target : Addresses(config_)) {
     Server& server =
         *connected_.emplace_back(std::make_unique<Server>(target, MakeChannel(target, config_, credentials_)));
-    v1::ServerDescription description;
+    pb::ServerDescription description;
     const grpc::Status status = server.Describe(&description);
     if (!status.ok()) {
       NoAnswer(server.address, status);
@@ -170,6 +192,7 @@ bool ControlClients::Connect() {
       return false;
     }
     server.boot_id = info.boot_id;
+    server.cpus = info.cpus.size();
     if (known(info)) {
       connected_.pop_back();
     } else {
@@ -183,7 +206,10 @@ bool ControlClients::Connect() {
 // A server without the service will not get one. One that is too busy to answer now, or gone, may answer at the next
 // point.
 void ControlClients::NoAnswer(const std::string& address, const grpc::Status& status) {
-  if (status.error_code() == grpc::StatusCode::UNIMPLEMENTED) {
+  if (IsUnreadable(status)) {
+    absence_ = absl::StrCat("server: what the control service at ", address, " says of itself cannot be (", kUnreadable,
+                            "): its own figures are absent");
+  } else if (status.error_code() == grpc::StatusCode::UNIMPLEMENTED) {
     notes_.push_back(absl::StrCat("the server at ", address,
                                   " has no control service (is it grpc_ping_server?): its own figures are absent"));
     given_up_ = true;

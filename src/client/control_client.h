@@ -25,7 +25,8 @@ struct ServerMoment {
   std::optional<Histogram> parsing;
   std::optional<Histogram> serializing;
   std::string boot_id;  // as it described itself
-  std::string refused;  // why these times cannot be; empty: they can
+  size_t cpus = 0;      // that it may run on, as it described itself; 0: it did not say
+  std::string refused;  // why the answer is of no use, whatever the other sample has; empty: it may be
   Nanos asked_ns = 0;   // by the client's clock; the sample was taken in between
   Nanos answered_ns = 0;
 };
@@ -49,14 +50,15 @@ class ControlClients {
 
   // Connects to every server and asks it to describe itself. Returns whether all of them answer; otherwise none is
   // sampled at this point. When one does not know the service there is a note about it, and none is asked again in this
-  // run; any other failure is this point's only, a description that cannot be included. For every point anew, after its
-  // channels are connected: so its connections are known before these are there.
+  // run; any other failure is this point's only, a description that cannot be or cannot be read included. For every
+  // point anew, after its channels are connected: so its connections are known before these are there.
   bool Connect();
   // Why the last Connect() returned false, for the notes of the point; empty when notes() say it.
   const std::string& absence() const { return absence_; }
   void Disconnect();
 
-  // All servers sample themselves now, one answer each in the order of servers(); empty unless all answered in time.
+  // All servers sample themselves now, one answer each in the order of servers(); empty unless all answered in time. An
+  // answer that cannot be read, or has times that cannot be, is there as a moment that is refused.
   // The calls are made on a thread of their own, so that a server that does not answer holds nothing up. `switches`
   // take effect after the sample. No allocation of the server is counted while it samples itself, but those of the call
   // are, from the end of one sample to the begin of the next.

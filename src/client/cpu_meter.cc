@@ -3,6 +3,7 @@
 #include "absl/strings/str_cat.h"
 #include "cqbench/probe.h"
 #include "cqbench/process.h"
+#include "src/client/plausible.h"
 #include "src/client/stream_report.h"
 
 namespace cqbench {
@@ -24,6 +25,15 @@ void SetCores(absl::string_view side, const Sample& begin, const Sample& end, Fi
   figures.Set(absl::StrCat(side, "_cores_used"), (used(end) - used(begin)) / length);
 }
 
+// Of a server that may be anybody's.
+void SetServerCores(const ServerMoment& begin, const ServerMoment& end, PointResult& point) {
+  if (const std::string why = WhyImpossible(begin, end, 1); !why.empty()) {
+    point.notes.push_back(absl::StrCat("server: ", NoteOfRefusal(why)));
+    return;
+  }
+  SetCores("server", begin.sample, end.sample, point.figures);
+}
+
 }  // namespace
 
 CpuMeter::CpuMeter(ControlClients* servers)
@@ -40,7 +50,7 @@ void CpuMeter::Report(uint64_t payload_bytes, PointResult& point) {
   if (point.completed == 0 || point.window_ns <= 0) return;
   point.figures.Set("payload_bytes_per_second", point.ThroughputPerSecond() * static_cast<double>(payload_bytes));
   SetCores("client", here_, here, point.figures);
-  if (!server_.empty() && !server.empty()) SetCores("server", server_[0].sample, server[0].sample, point.figures);
+  if (!server_.empty() && !server.empty()) SetServerCores(server_[0], server[0], point);
   ReportCoresPerGbit(point);
 }
 

@@ -13,7 +13,8 @@ namespace cqbench {
 // thread.
 class CpuMeter {
  public:
-  // `servers` may be nullptr or not answer: then there is no figure of theirs. The first of them is looked at.
+  // `servers` may be nullptr or not answer: then there is no figure of theirs. The first of them is looked at. Where
+  // its samples cannot be, the point has a note instead of a figure.
   explicit CpuMeter(ControlClients* servers);
   // Adds payload per second and the cores for it, of calls that moved `payload_bytes` each.
   void Report(uint64_t payload_bytes, PointResult& point);

@@ -66,7 +66,7 @@ class CqBidiEngine final : public CqEngine<CqBidiEngine<Stub>, BidiSlot<Stub>, S
     const Nanos done = NowNs();
     switch (slot.phase) {
       case Phase::kPinging: {
-        const absl::string_view wrong = slot.stub->Check(slot.responses->Current(), this->config().message);
+        const absl::string_view wrong = CheckResponse(*slot.stub, slot.responses->Current(), this->config().message);
         const bool good = this->RecordEnd(thread.recorder, slot, done, grpc::Status::OK, wrong);
         return this->Next(slot, thread, done, good);
       }

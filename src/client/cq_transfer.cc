@@ -71,8 +71,9 @@ class CqTransferEngine final : public CqEngine<CqTransferEngine<Stub>, TransferS
     if constexpr (kWrites<Stub>) {
       if (ok && !slot.transfer->written()) return Write(slot, thread.requests);
     }
+    // Where a write fails the server may have answered already, and the status comes after the answer.
     if constexpr (kReads<Stub>) {
-      if (ok) return Read(slot);
+      if (ok || slot.phase == Phase::kWriting) return Read(slot);
     }
     slot.phase = Phase::kFinishing;
     slot.call->Finish(&slot.status, static_cast<CallSlot*>(&slot));

@@ -34,13 +34,11 @@ class CqUnaryEngine final : public CqEngine<CqUnaryEngine<Stub>, UnarySlot<Stub>
     slot.call->Finish(&slot.responses->Next(), &slot.status, static_cast<CallSlot*>(&slot));
   }
 
-  // Record, next. The status tells how the call ended; `ok` is false when it ended well with bytes that are no message.
-  void OnEvent(Slot& slot, CqThread<Stub>& thread, bool ok) {
+  // Record, next. The status and the response tell how the call ended.
+  void OnEvent(Slot& slot, CqThread<Stub>& thread, bool /*ok*/) {
     const Nanos done = NowNs();
     slot.gate.Leave();
-    absl::string_view wrong = slot.stub->Check(slot.responses->Current(), this->config().message);
-    if (!ok) [[unlikely]]
-      wrong = kNoMessage;
+    const absl::string_view wrong = CheckResponse(*slot.stub, slot.responses->Current(), this->config().message);
     this->Next(slot, thread, done, this->RecordEnd(thread.recorder, slot, done, slot.status, wrong));
   }
 };

@@ -38,7 +38,8 @@ int PacersOf(const EngineContext& context) {
 }  // namespace
 
 absl::StatusOr<std::unique_ptr<Engine>> MakeEngine(const RunConfig& config, const ChannelPool& pool, const Load& load,
-                                                   int threads, const RunWindow& window, Nanos length_ns) {
+                                                   int threads, const RunWindow& window, Nanos length_ns,
+                                                   const std::function<bool()>& stop) {
   EngineContext context{config, pool, load, threads, window, {}, 0, BytesOf(config)};
   std::optional<ChannelPlan> connections;  // without gRPC's channels the engine makes them
   if (IsHttp(config.api)) {
@@ -52,7 +53,7 @@ absl::StatusOr<std::unique_ptr<Engine>> MakeEngine(const RunConfig& config, cons
     context.schedule = *std::move(schedule);
     if (config.schedule.pace == Pace::kHybrid) context.margin_ns = CalibrateMargin(load.rate / pacers);
   }
-  if (connections) return MakeHttpEngine(context, *connections);
+  if (connections) return MakeHttpEngine(context, *connections, stop);
   return MakerFor(config.api, config.method.shape)(context);
 }
 

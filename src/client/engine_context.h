@@ -1,6 +1,7 @@
 // What an engine is made of, and who makes it: a function per client API and shape, so that each file compiles a part.
 #pragma once
 
+#include <functional>
 #include <memory>
 #include <vector>
 
@@ -31,8 +32,9 @@ MakeEngineFunction MakeSyncEngine;
 MakeEngineFunction MakeCqUnaryEngine, MakeCqTransferEngine, MakeCqBidiEngine;
 MakeEngineFunction MakeCallbackUnaryEngine, MakeCallbackTransferEngine, MakeCallbackBidiEngine;
 
-// HTTP: connects as the plan says. UNAVAILABLE with one line when that does not come about.
-absl::StatusOr<std::unique_ptr<Engine>> MakeHttpEngine(const EngineContext& context, const ChannelPlan& plan);
+// HTTP: connects as the plan says; errors and `stop` as in MakeEngine().
+absl::StatusOr<std::unique_ptr<Engine>> MakeHttpEngine(const EngineContext& context, const ChannelPlan& plan,
+                                                       const std::function<bool()>& stop);
 // So many threads share its connections and channels evenly; at most `wanted`, at least 1.
 int HttpThreads(const ChannelPlan& plan, int wanted);
 

@@ -40,9 +40,16 @@ void PointEvidence::RehearseServers() {
   const Moments first = servers_->SampleAll(Switches(/*on=*/true)).get();
   if (!counting_) return;
   const Moments second = servers_->SampleAll(std::nullopt).get();
-  for (size_t i = 0; i < std::min(first.size(), second.size()); ++i) {
-    const bool plausible = WhyImpossible(first[i], second[i], first.size()).empty();
-    control_allocations_.push_back(plausible ? Between(first[i].sample, second[i].sample) : AllocationCounts());
+  if (first.empty() || second.empty()) {
+    samples_.servers_absent = "its control service did not answer before the window";
+    return;
+  }
+  for (size_t i = 0; i < first.size(); ++i) {
+    if (const std::string why = WhyImpossible(first[i], second[i], first.size()); !why.empty()) {
+      samples_.servers_absent = NoteOfRefusal(why);
+      return;
+    }
+    control_allocations_.push_back(Between(first[i].sample, second[i].sample));
   }
 }
 
@@ -124,16 +131,15 @@ void PointEvidence::CollectServerProcess() {
 
 void PointEvidence::CollectServers() {
   Moments begin = servers_begin_.get(), end = servers_end_.get();
+  if (!samples_.servers_absent.empty()) return;  // since the rehearsal
   if (begin.empty() || end.empty()) {
     samples_.servers_absent = "its control service did not answer at an edge of the window";
     return;
   }
   for (size_t i = 0; i < end.size(); ++i) {
-    std::string why = end[i].refused.empty() ? WhyImpossible(begin[i], end[i], end.size()) : end[i].refused;
-    if (!why.empty()) {
+    if (const std::string why = WhyImpossible(begin[i], end[i], end.size()); !why.empty()) {
       samples_.servers.clear();
-      samples_.servers_absent =
-          absl::StrCat("what its control service says cannot be (", why, "): its figures are absent");
+      samples_.servers_absent = NoteOfRefusal(why);
       return;
     }
     ProcessSamples& server = samples_.servers.emplace_back();
@@ -147,7 +153,7 @@ void PointEvidence::CollectServers() {
     server.after_ns = taken_at(end[i]) - window_.close_ns();
     server.begin = std::move(begin[i].sample);
     server.end = std::move(end[i].sample);
-    if (i < control_allocations_.size()) server.not_counted = control_allocations_[i];
+    if (counting_) server.not_counted = control_allocations_[i];
     MergeInto(samples_.handling, end[i].handling);
     MergeInto(samples_.finishing, end[i].finishing);
     MergeInto(samples_.parsing, end[i].parsing);

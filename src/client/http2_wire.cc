@@ -48,15 +48,17 @@ struct Http2Wire::Callbacks {
     return 0;
   }
   static int OnFrame(nghttp2_session* /*session*/, const nghttp2_frame* frame, void* wire) {
-    if (frame->hd.type == NGHTTP2_GOAWAY) static_cast<Http2Wire*>(wire)->closing_ = true;
+    if (frame->hd.type == NGHTTP2_GOAWAY) static_cast<Http2Wire*>(wire)->goes_away_ = true;
     return 0;
   }
   static int OnClose(nghttp2_session* session, int32_t stream, uint32_t error, void* wire) {
     HttpSlot* const slot = SlotOf(session, stream);
     std::vector<HttpEnded>* const ended = static_cast<Http2Wire*>(wire)->ended_;
-    // Outside of Feed() it is we who close: the whole connection, or a call that was abandoned.
-    if (slot == nullptr || ended == nullptr) return 0;
-    ended->push_back({slot, error == NGHTTP2_NO_ERROR ? slot->status : 0});
+    if (slot == nullptr || ended == nullptr) return 0;  // a call that was abandoned
+    // The library closes streams above GOAWAY's last one as refused, and those that it cannot open any more by itself.
+    const auto* self = static_cast<Http2Wire*>(wire);
+    const bool unsent = self->pulling_ && error != NGHTTP2_NO_ERROR;
+    ended->push_back({slot, error == NGHTTP2_NO_ERROR ? slot->status : 0, unsent || error == NGHTTP2_REFUSED_STREAM});
     return 0;
   }
   static ssize_t ReadBody(nghttp2_session* /*session*/, int32_t /*stream*/, uint8_t* into, size_t length,
@@ -82,6 +84,7 @@ Http2Wire::~Http2Wire() {
 void Http2Wire::Reset() {
   nghttp2_session_del(session_);
   closing_ = false;
+  goes_away_ = false;
   nghttp2_session_callbacks* callbacks = nullptr;
   if (nghttp2_session_callbacks_new(&callbacks) != 0) throw std::bad_alloc();
   nghttp2_session_callbacks_set_on_header_callback(callbacks, Callbacks::OnHeader);
@@ -115,14 +118,18 @@ void Http2Wire::Submit(HttpSlot& slot, std::string& /*out: by Pull()*/) {
   if (slot.stream < 0) closing_ = true;  // all numbers of streams are used up
 }
 
-void Http2Wire::Pull(std::string& out) {
+void Http2Wire::Pull(std::string& out, std::vector<HttpEnded>& ended) {
+  ended_ = &ended;
+  pulling_ = true;
   for (;;) {
     const uint8_t* bytes = nullptr;
     const ssize_t count = nghttp2_session_mem_send(session_, &bytes);
     if (count <= 0) break;
     out.append(reinterpret_cast<const char*>(bytes), static_cast<size_t>(count));
   }
-  // The library has found a fault in what came, and has said goodbye by now.
+  ended_ = nullptr;
+  pulling_ = false;
+  // The library has found a fault in what came, and has said goodbye by now; or GOAWAY has come, and no call is left.
   if (nghttp2_session_want_read(session_) == 0) closing_ = true;
 }
 

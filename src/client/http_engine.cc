@@ -7,12 +7,11 @@
 
 #include <algorithm>
 #include <array>
-#include <atomic>
 #include <cerrno>
 #include <cstring>
 #include <deque>
+#include <functional>
 #include <mutex>
-#include <numeric>
 #include <optional>
 #include <string>
 #include <utility>
@@ -22,12 +21,11 @@
 #include "absl/strings/str_cat.h"
 #include "cqbench/channel_policy.h"
 #include "cqbench/connections.h"
-#include "src/baseline/descriptor.h"
 #include "src/client/engine_context.h"
 #include "src/client/gated_threads.h"
 #include "src/client/http_code.h"
+#include "src/client/http_loop.h"
 #include "src/client/http_socket.h"
-#include "src/client/http_wire.h"
 #include "src/client/pacer.h"
 #include "src/client/slot_engine.h"
 
@@ -36,57 +34,13 @@ namespace {
 
 constexpr Nanos kLook = 10 * kNanosPerMilli;  // at what nobody tells us of
 constexpr size_t kReadBytes = 64 << 10;
-
-template <typename Wire>
-struct Loop;
-
-template <typename Wire>
-struct Connection {
-  Connection(Loop<Wire>* of, const HttpMessage& message, const Endpoint& to, uint32_t tag)
-      : loop(of), wire(message), endpoint(to), index(tag) {}
-
-  Loop<Wire>* const loop;  // whose thread alone touches the rest
-
-  Wire wire;
-  const Endpoint endpoint;
-  const uint32_t index;  // among its thread's
-  Descriptor socket;
-  std::string out;  // to be sent, from `written` on
-  size_t written = 0;
-  bool dirty = false;       // there may be something to send
-  bool connecting = false;  // or the socket takes nothing at the moment: it is watched for that
-};
-
-template <typename Wire>
-struct WireSlot : HttpSlot {
-  Connection<Wire>* connection = nullptr;
-  bool in_flight = false;
-};
-
-template <typename Wire>
-struct Loop {
-  Loop(const RunWindow* window, bool open_loop) : recorder(window, open_loop) {}
-
-  Recorder recorder;
-  std::deque<Connection<Wire>> connections;
-  std::vector<WireSlot<Wire>*> slots;
-  std::vector<Connection<Wire>*> dirty;
-  std::vector<HttpEnded> ended;
-  Descriptor epoll, wake;
-  Lane* lane = nullptr;  // open loop
-  size_t next = 0;       // of the lane's calls
-  Nanos next_look = 0;
-  Nanos next_late = 0;
-
-  std::mutex mutex;
-  std::vector<WireSlot<Wire>*> rested;  // guarded by mutex
-  std::atomic<bool> has_rested{false};
-};
+constexpr size_t kConnectAtOnce = 64;  // fewer than a listener's backlog
 
 template <typename Wire>
 class HttpEngine final : public SlotEngine<WireSlot<Wire>> {
   using Slot = WireSlot<Wire>;
   using Link = Connection<Wire>;
+  using MyRoute = Route<Wire>;
   using MyLoop = Loop<Wire>;
   using Next = SlotSchedule::Next;
 
@@ -108,18 +62,24 @@ class HttpEngine final : public SlotEngine<WireSlot<Wire>> {
   }
   ~HttpEngine() override { this->Stop(); }
 
-  // All connections, one after the other. UNAVAILABLE with one line.
-  absl::Status Connect() {
+  // All connections, some at a time. Errors as Reachable() has them.
+  absl::Status Connect(const ConnectLimit& limit) {
+    std::vector<Link*> links;
     for (MyLoop& loop : loops_) {
       if (!loop.epoll.ok() || !loop.wake.ok()) return absl::ResourceExhaustedError("no descriptors are left");
       Watch(loop.epoll.fd(), EPOLL_CTL_ADD, loop.wake.fd(), EPOLLIN, kWake);
-      for (Link& link : loop.connections) {
-        link.socket = ConnectHttp(link.endpoint, this->config().connect_timeout_ns);
-        if (!link.socket.ok()) {
-          return absl::UnavailableError(absl::StrCat("cannot make all connections: ", std::strerror(errno)));
-        }
-        Watch(loop.epoll.fd(), EPOLL_CTL_ADD, link.socket.fd(), EPOLLIN, link.index);
+      for (Link& link : loop.connections) links.push_back(&link);
+    }
+    for (size_t begun = 0, i = 0; i < links.size(); ++i) {
+      for (; begun < std::min(i + kConnectAtOnce, links.size()); ++begun) {
+        const MyRoute& route = *links[begun]->route;
+        links[begun]->socket = BeginHttpConnect(route.endpoint);
+        if (!links[begun]->socket.ok()) return NotConnected(route.target, this->config(), errno);
       }
+      Link& link = *links[i];
+      const int error = FinishHttpConnect(link.socket, limit);
+      if (error != 0) return NotConnected(link.route->target, this->config(), error);
+      Watch(link.route->loop->epoll.fd(), EPOLL_CTL_ADD, link.socket.fd(), EPOLLIN, link.index);
     }
     return absl::OkStatus();
   }
@@ -158,22 +118,28 @@ class HttpEngine final : public SlotEngine<WireSlot<Wire>> {
 
   // Slots of one connection are of one thread, so nothing is locked on the way of a call.
   void MakeConnections(const ChannelPlan& plan, const std::vector<Endpoint>& endpoints) {
-    std::vector<Link*> of_channel, of_host(endpoints.size(), nullptr);
+    std::vector<MyRoute*> of_channel, of_host(endpoints.size(), nullptr);
     size_t made = 0;
     for (const ChannelPlan::Channel& channel : plan.channels) {
       const auto host = static_cast<size_t>(channel.host);
       const bool own = channel.local_pool || channel.distinguishing_value >= 0;
       if (own || of_host[host] == nullptr) {
         MyLoop& loop = loops_[made++ % loops_.size()];
-        const auto index = static_cast<uint32_t>(loop.connections.size());
-        of_host[host] = &loop.connections.emplace_back(&loop, messages_[host], endpoints[host], index);
+        of_host[host] =
+            &loop.routes.emplace_back(&loop, this->config().targets[host], messages_[host], endpoints[host]);
+        of_host[host]->current = &AddConnection(*of_host[host]);
       }
       of_channel.push_back(of_host[host]);
     }
     for (Slot& slot : this->slots()) {
-      slot.connection = of_channel[static_cast<size_t>(slot.index) % of_channel.size()];
-      slot.connection->loop->slots.push_back(&slot);
+      slot.route = of_channel[static_cast<size_t>(slot.index) % of_channel.size()];
+      slot.route->slots.push_back(&slot);
+      slot.route->loop->slots.push_back(&slot);
     }
+  }
+  static Link& AddConnection(MyRoute& route) {
+    std::deque<Link>& all = route.loop->connections;
+    return *route.connections.emplace_back(&all.emplace_back(&route, route.message, static_cast<uint32_t>(all.size())));
   }
 
   // --- a loop's thread ---
@@ -241,7 +207,7 @@ class HttpEngine final : public SlotEngine<WireSlot<Wire>> {
   }
 
   void Send(Slot& slot, MyLoop& loop, Nanos now) {
-    Link& link = *slot.connection;
+    Link& link = *(slot.connection = slot.route->current);
     slot.Sent(now);
     loop.recorder.Sent(slot.due_ns);
     slot.in_flight = true;
@@ -266,12 +232,18 @@ class HttpEngine final : public SlotEngine<WireSlot<Wire>> {
   }
   void Write(Link& link, MyLoop& loop) {
     if (!link.socket.ok()) return Drop(link, loop, absl::StrCat("cannot connect: ", std::strerror(errno)));
-    link.wire.Pull(link.out);
+    loop.ended.clear();
+    link.wire.Pull(link.out, loop.ended);
+    if (!loop.ended.empty()) [[unlikely]] {
+      MarkEnded(loop);
+      EndCalls(loop, NowNs());
+    }
     if (link.wire.closing()) return Drop(link, loop, "the server ended the connection, or does not speak this HTTP");
     while (link.written < link.out.size()) {
       const ssize_t count = send(link.socket.fd(), link.out.data() + link.written, link.out.size() - link.written,
                                  MSG_NOSIGNAL | MSG_DONTWAIT);
       if (count < 0) {
+        if (errno == EINTR) continue;
         if (errno != EAGAIN) return Drop(link, loop, absl::StrCat("cannot send: ", std::strerror(errno)));
         return WatchFor(link, loop, /*room=*/true);
       }
@@ -293,14 +265,15 @@ class HttpEngine final : public SlotEngine<WireSlot<Wire>> {
     }
     if ((events & (EPOLLIN | EPOLLHUP | EPOLLERR)) == 0) return;
     const ssize_t count = recv(link.socket.fd(), buffer.data(), buffer.size(), MSG_DONTWAIT);
-    if (count < 0 && errno == EAGAIN) return;
+    if (count < 0 && (errno == EAGAIN || errno == EINTR)) return;  // epoll reports it again
     if (count < 0) return Drop(link, loop, std::strerror(errno));
     if (count == 0) return Drop(link, loop, "the server closed the connection");
-    std::vector<HttpEnded>& ended = loop.ended;
-    ended.clear();
-    const std::string error = link.wire.Feed({buffer.data(), static_cast<size_t>(count)}, ended);
+    loop.ended.clear();
+    const std::string error = link.wire.Feed({buffer.data(), static_cast<size_t>(count)}, loop.ended);
     const Nanos done = NowNs();
-    for (const HttpEnded& one : ended) static_cast<Slot*>(one.slot)->in_flight = false;
+    MarkEnded(loop);
+    if (link.wire.takes_no_more() && &link == link.route->current) [[unlikely]]
+      link.route->current = &Unused(*link.route);
     if (!error.empty()) {
       Drop(link, loop, error);
     } else if (link.wire.closing()) {
@@ -308,16 +281,29 @@ class HttpEngine final : public SlotEngine<WireSlot<Wire>> {
     } else {
       MarkDirty(link, loop);  // the protocol itself may have to answer
     }
-    for (const HttpEnded& one : ended) OnEnd(*static_cast<Slot*>(one.slot), loop, done, one.status);
+    EndCalls(loop, done);
+  }
+  // Before a connection is dropped: those that have ended do not fail with it.
+  static void MarkEnded(MyLoop& loop) {
+    for (const HttpEnded& one : loop.ended) static_cast<Slot*>(one.slot)->in_flight = false;
+  }
+  void EndCalls(MyLoop& loop, Nanos done) {
+    for (const HttpEnded& one : loop.ended) OnEnd(*static_cast<Slot*>(one.slot), loop, done, one);
   }
 
-  void OnEnd(Slot& slot, MyLoop& loop, Nanos done, int status) {
+  void OnEnd(Slot& slot, MyLoop& loop, Nanos done, const HttpEnded& end) {
+    const int status = end.status;
     if (status >= 200 && status < 300) [[likely]] {
       const std::string& expected = this->config().http->expected;
       const bool right = slot.body.Right(expected);
       return Continue(slot, loop, done,
                       this->RecordEnd(loop.recorder, slot, done, grpc::Status::OK,
                                       right ? std::string() : slot.body.Fault(expected)));
+    }
+    if (end.refused) {
+      return Fail(
+          slot, loop,
+          {grpc::StatusCode::UNAVAILABLE, "the server refused the call (GOAWAY, or RST_STREAM REFUSED_STREAM)"});
     }
     if (status == 0) return Fail(slot, loop, {grpc::StatusCode::UNAVAILABLE, "the server reset the stream"});
     Fail(slot, loop, {CodeOf(status), absl::StrCat("HTTP status ", status)});
@@ -335,13 +321,20 @@ class HttpEngine final : public SlotEngine<WireSlot<Wire>> {
     link.out.clear();
     link.written = 0;
     link.connecting = false;
-    for (Slot* slot : loop.slots) {
+    for (Slot* slot : link.route->slots) {
       if (slot->connection != &link || !std::exchange(slot->in_flight, false)) continue;
       Fail(*slot, loop, {grpc::StatusCode::UNAVAILABLE, why});
     }
   }
+  // A connection without a socket: the next call makes it one.
+  static Link& Unused(MyRoute& route) {
+    for (Link* link : route.connections) {
+      if (!link->socket.ok()) return *link;
+    }
+    return AddConnection(route);
+  }
   void Reconnect(Link& link, MyLoop& loop) {
-    link.socket = BeginHttpConnect(link.endpoint);
+    link.socket = BeginHttpConnect(link.route->endpoint);
     if (!link.socket.ok()) return;  // Write() says so
     link.connecting = true;
     Watch(loop.epoll.fd(), EPOLL_CTL_ADD, link.socket.fd(), EPOLLIN | EPOLLOUT, link.index);
@@ -352,7 +345,7 @@ class HttpEngine final : public SlotEngine<WireSlot<Wire>> {
     uint64_t told = 0;
     while (read(loop.wake.fd(), &told, sizeof(told)) > 0) continue;
     if (this->abandoned()) {
-      for (Link& link : loop.connections) Drop(link, loop, "cancelled");
+      for (size_t i = 0; i < loop.connections.size(); ++i) Drop(loop.connections[i], loop, "cancelled");
     } else if (this->config().deadline_ns && now >= loop.next_late) {
       EndLate(loop, now);
       loop.next_late = now + *this->config().deadline_ns / 20;
@@ -385,7 +378,7 @@ class HttpEngine final : public SlotEngine<WireSlot<Wire>> {
   }
   // On the runner's thread.
   void Resume(Slot& slot) override {
-    MyLoop& loop = *slot.connection->loop;
+    MyLoop& loop = *slot.route->loop;
     {
       const std::lock_guard lock(loop.mutex);
       loop.rested.push_back(&slot);
@@ -400,30 +393,18 @@ class HttpEngine final : public SlotEngine<WireSlot<Wire>> {
   std::optional<GatedThreads> threads_;
 };
 
-// Of a name with several addresses, the first that takes connections.
-absl::StatusOr<Endpoint> Reachable(const Target& target, const RunConfig& config) {
-  auto resolved = ResolveTargets({target});
-  if (!resolved.ok()) return resolved.status();
-  const Nanos give_up_at = NowNs() + config.connect_timeout_ns;
-  do {
-    for (const Endpoint& endpoint : *resolved) {
-      if (ConnectHttp(endpoint, config.connect_timeout_ns).ok()) return endpoint;
-    }
-    if (config.wait_for_server) std::this_thread::sleep_for(std::chrono::milliseconds(100));
-  } while (config.wait_for_server && NowNs() < give_up_at);
-  return absl::UnavailableError(absl::StrCat("cannot connect to ", target.ToString()));
-}
-
 template <typename Wire>
-absl::StatusOr<std::unique_ptr<Engine>> Make(const EngineContext& context, const ChannelPlan& plan) {
+absl::StatusOr<std::unique_ptr<Engine>> Make(const EngineContext& context, const ChannelPlan& plan,
+                                             const std::function<bool()>& stop) {
+  const ConnectLimit limit{NowNs() + context.config.connect_timeout_ns, stop};
   std::vector<Endpoint> endpoints;
   for (const Target& target : context.config.targets) {
-    auto endpoint = Reachable(target, context.config);
+    auto endpoint = Reachable(target, context.config, limit);
     if (!endpoint.ok()) return endpoint.status();
     endpoints.push_back(*endpoint);
   }
   auto engine = std::make_unique<HttpEngine<Wire>>(context, plan, endpoints, context.threads);
-  if (absl::Status connected = engine->Connect(); !connected.ok()) return connected;
+  if (absl::Status connected = engine->Connect(limit); !connected.ok()) return connected;
   engine->MakeThreads();
   return engine;
 }
@@ -438,8 +419,10 @@ int HttpThreads(const ChannelPlan& plan, int wanted) {
   return threads;
 }
 
-absl::StatusOr<std::unique_ptr<Engine>> MakeHttpEngine(const EngineContext& context, const ChannelPlan& plan) {
-  return context.config.api == ClientApi::kHttp1 ? Make<Http1Wire>(context, plan) : Make<Http2Wire>(context, plan);
+absl::StatusOr<std::unique_ptr<Engine>> MakeHttpEngine(const EngineContext& context, const ChannelPlan& plan,
+                                                       const std::function<bool()>& stop) {
+  return context.config.api == ClientApi::kHttp1 ? Make<Http1Wire>(context, plan, stop)
+                                                 : Make<Http2Wire>(context, plan, stop);
 }
 
 }  // namespace cqbench

@@ -1,17 +1,19 @@
 #include "src/client/http_socket.h"
 
-#include <poll.h>
-
+#include <algorithm>
 #include <cerrno>
+#include <chrono>
+#include <cstring>
+#include <string>
+#include <thread>
+
+#include "absl/strings/str_cat.h"
+#include "src/core/await.h"
 
 namespace cqbench {
 namespace {
 
-// Nothing, because of that.
-Descriptor Failed(int error) {
-  errno = error;
-  return Descriptor();
-}
+constexpr Nanos kAskStop = 100 * kNanosPerMilli;
 
 }  // namespace
 
@@ -22,20 +24,46 @@ Descriptor BeginHttpConnect(const Endpoint& endpoint) {
   if (connect(socket.fd(), SocketAddress(endpoint), endpoint.length) == 0 || errno == EINPROGRESS) return socket;
   const int error = errno;
   socket.Close();
-  return Failed(error);
+  errno = error;
+  return socket;
 }
 
-Descriptor ConnectHttp(const Endpoint& endpoint, Nanos timeout_ns) {
-  Descriptor socket = BeginHttpConnect(endpoint);
-  if (!socket.ok()) return socket;
-  pollfd one{socket.fd(), POLLOUT, 0};
-  const int ready = poll(&one, 1, static_cast<int>(timeout_ns / kNanosPerMilli));
-  int error = ready < 0 ? errno : ETIMEDOUT;
-  socklen_t length = sizeof(error);
-  if (ready > 0 && getsockopt(socket.fd(), SOL_SOCKET, SO_ERROR, &error, &length) != 0) error = errno;
-  if (error == 0) return socket;
-  socket.Close();
-  return Failed(error);
+int FinishHttpConnect(const Descriptor& socket, const ConnectLimit& limit) {
+  for (;;) {
+    if (limit.stop && limit.stop()) return ECANCELED;
+    const Nanos now = NowNs();
+    if (now >= limit.give_up_at) return ETIMEDOUT;
+    const int error = AwaitConnected(socket.fd(), std::min(limit.give_up_at, now + kAskStop));
+    if (error != EINPROGRESS) return error;
+  }
+}
+
+absl::Status NotConnected(const Target& target, const RunConfig& config, int error) {
+  if (error == ECANCELED) return absl::CancelledError("interrupted while connecting");
+  const std::string within =
+      error == ETIMEDOUT ? absl::StrCat(" within ", FormatDuration(config.connect_timeout_ns)) : "";
+  return absl::UnavailableError(
+      absl::StrCat("cannot connect to ", target.ToString(), within, " (", std::strerror(error), ")"));
+}
+
+absl::StatusOr<Endpoint> Reachable(const Target& target, const RunConfig& config, const ConnectLimit& limit) {
+  auto resolved = ResolveTargets({target});
+  if (!resolved.ok()) return resolved.status();
+  for (;;) {
+    int error = 0;
+    for (size_t i = 0; i < resolved->size(); ++i) {
+      const Endpoint& endpoint = (*resolved)[i];
+      const Nanos now = NowNs();
+      const Nanos share = (limit.give_up_at - now) / static_cast<Nanos>(resolved->size() - i);
+      const Descriptor socket = BeginHttpConnect(endpoint);
+      error = socket.ok() ? FinishHttpConnect(socket, {now + share, limit.stop}) : errno;
+      if (error == 0) return endpoint;
+      if (error == ECANCELED) return NotConnected(target, config, error);
+    }
+    if (!config.wait_for_server || NowNs() >= limit.give_up_at) return NotConnected(target, config, error);
+    if (limit.stop && limit.stop()) return NotConnected(target, config, ECANCELED);
+    std::this_thread::sleep_for(std::chrono::milliseconds(100));
+  }
 }
 
 }  // namespace cqbench

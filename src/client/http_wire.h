@@ -26,10 +26,11 @@ struct HttpSlot : CallSlot {
   BodyCheck body;        // of its answer; says something once that has ended
 };
 
-// An answer has come, or (status 0) the server has given this one call up.
+// A response has come, or (status 0) this one call has none: the server reset it, or refused it.
 struct HttpEnded {
   HttpSlot* slot = nullptr;
   int status = 0;
+  bool refused = false;  // the server has not processed the call
 };
 
 // What is sent for each call: made once, read by all threads.
@@ -66,14 +67,17 @@ class Http1Wire {
   void Reset();
   // Appends what is to be sent.
   void Submit(HttpSlot& slot, std::string& out);
-  // Appends what the protocol itself has to say, and what it could not say before.
-  void Pull(std::string& /*out*/) {}
+  // Appends what the protocol itself has to say, and what it could not say before. Calls may end with that: those that
+  // can no longer be sent, and those whose response came before their request was out.
+  void Pull(std::string& /*out*/, std::vector<HttpEnded>& /*ended*/) {}
   // Takes what came. Empty, or in one line why the connection can no longer be used.
   std::string Feed(std::string_view bytes, std::vector<HttpEnded>& ended);
   // Nobody waits for the slot's answer any more. False: then the connection is of no use.
   bool Abandon(HttpSlot& /*slot*/) { return false; }
   // The server closes the connection after the answer that came last.
   bool closing() const { return closing_; }
+  // Calls in flight go on, new calls need another connection.
+  bool takes_no_more() const { return false; }
 
  private:
   const HttpMessage& message_;
@@ -91,18 +95,23 @@ class Http2Wire {
 
   void Reset();
   void Submit(HttpSlot& slot, std::string& out);
-  void Pull(std::string& out);
+  void Pull(std::string& out, std::vector<HttpEnded>& ended);
   std::string Feed(std::string_view bytes, std::vector<HttpEnded>& ended);
   bool Abandon(HttpSlot& slot);
   // The connection is over, for either side's reasons: new calls need a new one.
   bool closing() const { return closing_; }
+  // The server has sent GOAWAY (RFC 9113, 6.8): calls up to its last stream end as usual, others end as refused.
+  // closing() follows when no call is left.
+  bool takes_no_more() const { return goes_away_; }
 
  private:
   struct Callbacks;
   const HttpMessage& message_;
   nghttp2_session* session_ = nullptr;
-  std::vector<HttpEnded>* ended_ = nullptr;  // during Feed()
+  std::vector<HttpEnded>* ended_ = nullptr;  // during Feed() and Pull()
+  bool pulling_ = false;
   bool closing_ = false;
+  bool goes_away_ = false;
 };
 
 }  // namespace cqbench

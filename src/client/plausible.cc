@@ -45,14 +45,16 @@ bool IsOneOf(const std::string& word, Words words) {
 class Pair {
  public:
   Pair(const ServerMoment& begin, const ServerMoment& end, size_t servers)
-      : begin_(begin.sample),
+      : why_(begin.refused.empty() ? end.refused : begin.refused),
+        begin_(begin.sample),
         end_(end.sample),
+        cpus_(CpusOf(begin, end)),
         least_(static_cast<double>(end.asked_ns - begin.answered_ns)),
         most_(static_cast<double>(end.answered_ns - begin.asked_ns)),
         largest_(static_cast<double>(INT64_MAX / 2) / static_cast<double>(servers)) {}
 
   std::string Why() {
-    CheckSizes();
+    if (why_.empty()) CheckSizes();
     if (why_.empty()) CheckTime();
     if (why_.empty()) CheckProcess();
     if (why_.empty()) CheckThreads();
@@ -81,6 +83,11 @@ class Pair {
     }
   }
   double InAll(double per_second) const { return per_second * (most_ + kSlack) / kNanosPerSecond; }
+  // As many as the server lists; an empty list says that it does not know.
+  static double CpusOf(const ServerMoment& begin, const ServerMoment& end) {
+    const size_t known = std::max({begin.sample.cpus.size(), end.sample.cpus.size(), end.cpus});
+    return static_cast<double>(known == 0 ? kMostCpus : known);
+  }
   double OfCpus(double cpus) const { return cpus * (most_ * (1 + kTicksShare) + kSlack); }
 
   void CheckSizes() {
@@ -109,11 +116,9 @@ class Pair {
 
   void CheckProcess() {
     const ProcessSample &a = begin_.process, &b = end_.process;
-    // An empty list says that it does not know.
-    const size_t listed = std::max(begin_.cpus.size(), end_.cpus.size());
-    const double cpus = OfCpus(static_cast<double>(listed == 0 ? kMostCpus : listed));
-    Total("nanoseconds of CPU in programs", a.user_ns, b.user_ns, cpus);
-    Total("nanoseconds of CPU in the kernel", a.system_ns, b.system_ns, cpus);
+    Total("nanoseconds of CPU in programs", a.user_ns, b.user_ns, OfCpus(cpus_));
+    Total("nanoseconds of CPU in the kernel", a.system_ns, b.system_ns, OfCpus(cpus_));
+    CpuInAll("its process", Between(a.user_ns, b.user_ns) + Between(a.system_ns, b.system_ns));
     Total("context switches", a.voluntary_switches, b.voluntary_switches, InAll(kMostEvents));
     Total("involuntary context switches", a.involuntary_switches, b.involuntary_switches, InAll(kMostEvents));
     Total("page faults", a.minor_faults, b.minor_faults, InAll(kMostEvents));
@@ -124,12 +129,21 @@ class Pair {
   }
 
   void CheckThreads() {
+    double in_all = 0;
     const std::map<int, const ThreadSample*> before = ById(begin_.threads, "thread", kThreadIds, &ThreadSample::id);
     for (const auto& [id, thread] : ById(end_.threads, "thread", kThreadIds, &ThreadSample::id)) {
       const auto found = before.find(id);
       const Nanos from = found == before.end() ? 0 : found->second->cpu_ns;
       Total("a thread's nanoseconds of CPU", from, thread->cpu_ns, OfCpus(1));
+      in_all += Between(from, thread->cpu_ns);
     }
+    CpuInAll("its threads", in_all);
+  }
+  static double Between(Nanos from, Nanos to) { return static_cast<double>(to) - static_cast<double>(from); }
+  // Each part may be possible, and all together not.
+  void CpuInAll(absl::string_view whose, double ns) {
+    if (ns <= OfCpus(cpus_)) return;
+    Refuse(whose, " used ", ns / kNanosPerSecond, " s of CPU in ", most_ / kNanosPerSecond, " s on ", cpus_, " CPUs");
   }
 
   void CheckCpus() {
@@ -164,6 +178,8 @@ class Pair {
       const auto found = before.find(id);
       if (found == before.end()) continue;
       const ConnectionSample& a = *found->second;
+      if (c->taken_at_ns <= a.taken_at_ns)
+        Refuse("the second time that it looked at a connection is not after the first");
       Total("a connection's busy nanoseconds", a.busy_ns, c->busy_ns, InAll(kMostEvents));
       Total("a connection's segments", a.segments_sent, c->segments_sent, InAll(kMostEvents));
       Total("a connection's segments received", a.segments_received, c->segments_received, InAll(kMostEvents));
@@ -187,22 +203,29 @@ class Pair {
   void CheckMessages() {
     Total("messages", begin_.messages, end_.messages, InAll(kMostEvents));
     const size_t queues = end_.messages_per_queue.size();
-    for (size_t i = 0; queues == begin_.messages_per_queue.size() && i < queues; ++i) {
+    if (queues != begin_.messages_per_queue.size()) {
+      return Refuse("it has ", queues, " queues after ", begin_.messages_per_queue.size());
+    }
+    for (size_t i = 0; i < queues; ++i) {
       Total("messages of a queue", begin_.messages_per_queue[i], end_.messages_per_queue[i], InAll(kMostEvents));
     }
-    if (!begin_.allocations || !end_.allocations) return;
+    if (begin_.allocations.has_value() != end_.allocations.has_value()) {
+      return Refuse("it counts allocations in one sample only");
+    }
+    if (!end_.allocations) return;
     const AllocationCounts &a = *begin_.allocations, &b = *end_.allocations;
     Total("allocations", a.allocations, b.allocations, InAll(kMostEvents));
     Total("allocated bytes", a.bytes, b.bytes, InAll(kMostBytes));
     Total("frees elsewhere", a.freed_elsewhere, b.freed_elsewhere, InAll(kMostEvents));
   }
 
+  std::string why_;
   const Sample& begin_;
   const Sample& end_;
+  const double cpus_;
   const double least_;    // ns between the samples, by the client's clock
   const double most_;     // ns
   const double largest_;  // of any total, for sums to fit
-  std::string why_;
 };
 
 }  // namespace
@@ -242,8 +265,13 @@ std::string WhyImpossible(const ServerInfo& info) {
 }
 
 std::string WhyImpossible(const control::v1::Histogram& histogram) {
+  if (histogram.value_ns_size() != histogram.count_size()) {
+    return absl::StrCat("it has timed calls of ", histogram.value_ns_size(), " lengths and counted ",
+                        histogram.count_size(), " of them");
+  }
   uint64_t total = 0;
   for (const uint64_t count : histogram.count()) {
+    if (count == 0) return "it has timed a call that it has not counted";
     if (count > kMostTimes || (total += count) > kMostTimes) return "it has timed more calls than can be counted";
   }
   const auto& values = histogram.value_ns();
@@ -251,6 +279,10 @@ std::string WhyImpossible(const control::v1::Histogram& histogram) {
     return "a call of its took less than no time";
   }
   return "";
+}
+
+std::string NoteOfRefusal(const std::string& why) {
+  return absl::StrCat("what its control service says cannot be (", why, "): its figures are absent");
 }
 
 std::string WhyImpossible(const ServerMoment& begin, const ServerMoment& end, size_t servers) {

@@ -16,10 +16,15 @@ namespace cqbench {
 // Words are those of the schema, numbers within what the server's flags take.
 std::string WhyImpossible(const ServerInfo& info);
 
-// As it came, before it is decoded: sums of counts that do not fit into a number.
+// As it came, before it is decoded: values without a count, counts without a value, sums of counts that do not fit into
+// a number.
 std::string WhyImpossible(const control::v1::Histogram& histogram);
 
-// Samples of one server, the first taken before the second. `servers`: of how many the totals will be added up.
+// Samples of one server, the first taken before the second; what was refused when one of them came stays refused.
+// `servers`: of how many the totals will be added up.
 std::string WhyImpossible(const ServerMoment& begin, const ServerMoment& end, size_t servers);
+
+// A reason from above as the point's note has it, without "server: ".
+std::string NoteOfRefusal(const std::string& why);
 
 }  // namespace cqbench

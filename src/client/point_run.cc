@@ -55,12 +55,36 @@ Nanos ProcessCpuNs() {
   return spent.tv_sec * kNanosPerSecond + spent.tv_nsec;
 }
 
+std::string NotEnded() {
+  return "calls had not ended long after they were cancelled (gRPC lost their end; in 1.51 --channel-arg "
+         "grpc.enable_retries=0 avoids that)";
+}
+
 // Shorter the nearer the last of the calls is, so that it is not missed by much and the look costs nothing before.
 Nanos UntilNextLook(Nanos elapsed, uint64_t done, uint64_t calls) {
   const double per_call = static_cast<double>(elapsed) / static_cast<double>(std::max<uint64_t>(done, 1));
   return static_cast<Nanos>(std::clamp(per_call * static_cast<double>(calls - done), static_cast<double>(kMinTick),
                                        static_cast<double>(kTick)));
 }
+
+std::vector<Endpoint> AddressesOf(const Target& target) {
+  return ResolveTargets({target}).value_or(std::vector<Endpoint>());
+}
+
+// The connections of the control service must not outlive the point, however it ends: the next one would count them as
+// its own.
+class WhileConnected {
+ public:
+  explicit WhileConnected(ControlClients* servers) : servers_(servers) {}
+  WhileConnected(const WhileConnected&) = delete;
+  WhileConnected& operator=(const WhileConnected&) = delete;
+  ~WhileConnected() {
+    if (servers_) servers_->Disconnect();
+  }
+
+ private:
+  ControlClients* const servers_;
+};
 
 }  // namespace
 
@@ -78,15 +102,11 @@ PointResult PointRun::Run() {
   point_.expected_connections = plan.expected_connections;
   const auto pool = MakePool(plan);
   hopeless_ = !pool.ok();
-  if (absl::IsUnavailable(pool.status())) {
-    return Fail(absl::StrCat(pool.status().message(), " (", WhyNoConnection(), ")"));
-  }
   if (!pool.ok()) return Fail(std::string(pool.status().message()));
   WaitForLostAttempts();
   if (const absl::Status status = MeasureWith(*pool, plan); !status.ok()) {
-    if (!absl::IsUnavailable(status)) return Fail(std::string(status.message()));
-    hopeless_ = true;
-    return Fail(absl::StrCat(status.message(), " (", WhyNoConnection(), ")"));
+    hopeless_ = hopeless_ || absl::IsUnavailable(status);
+    return Fail(std::string(status.message()));
   }
   CheckPromise();
   return std::move(point_);
@@ -117,7 +137,9 @@ absl::StatusOr<ChannelPool> PointRun::MakePool(const ChannelPlan& plan) {
   const Nanos begun = NowNs();
   const Nanos cpu = ProcessCpuNs();
   auto pool = ChannelPool::Connect(
-      config_, plan, setting_.credentials, [this] { return interrupt_.Pending(); }, [this] { return IsOfNoUse(); });
+      config_, plan, setting_.credentials,
+      {[this] { return interrupt_.Pending(); }, [this](const Target& target) { return IsOfNoUse(target); },
+       [this](const Target& target) { return WhyNoConnection(target); }});
   if (pool.ok() && config_.evidence && !counting_) {
     point_.figures.Set("client_connect_ns", static_cast<double>(NowNs() - begun));
     point_.figures.Set("client_connect_cpu_ns", static_cast<double>(ProcessCpuNs() - cpu));
@@ -130,16 +152,16 @@ absl::StatusOr<ChannelPool> PointRun::MakePool(const ChannelPlan& plan) {
   return pool;
 }
 
-// Whether it is of no use to go on trying to connect.
-bool PointRun::IsOfNoUse() const {
+// Whether it is of no use to go on trying to connect there.
+bool PointRun::IsOfNoUse(const Target& target) const {
   if (config_.wait_for_server) return false;
-  return config_.security.tls ? TryTls(config_.targets, config_.security).lasting : IsUnreachable(setting_.endpoints);
+  return config_.security.tls ? TryTls(target, config_.security).lasting : IsUnreachable(AddressesOf(target));
 }
 
-std::string PointRun::WhyNoConnection() const {
+std::string PointRun::WhyNoConnection(const Target& target) const {
   if (std::string near = NearLimit(); !near.empty()) return near;
-  if (!config_.security.tls) return ExplainNoConnection(setting_.endpoints);
-  const std::string why = TryTls(config_.targets, config_.security).why;
+  if (!config_.security.tls) return ExplainNoConnection(AddressesOf(target));
+  const std::string why = TryTls(target, config_.security).why;
   if (!why.empty()) return why;
   return "a TLS connection works, gRPC's does not: is it a gRPC server, are channel arguments right?";
 }
@@ -151,28 +173,24 @@ absl::Status PointRun::MeasureWith(const ChannelPool& pool, const ChannelPlan& p
   const std::vector<OpenConnection> measured = LookAtConnections().value_or(std::vector<OpenConnection>());
   window_ = MakeWindow(config_, point_.load, interval);
   ControlClients* servers = setting_.servers && setting_.servers->Connect() ? setting_.servers : nullptr;
+  const WhileConnected connected(servers);   // longer than what asks them
   if (setting_.servers) SetApart(measured);  // of one that does not answer, too: its connection may still be closing
   if (!servers && setting_.servers && !setting_.servers->absence().empty()) {
     point_.notes.push_back(setting_.servers->absence());
   }
   try {
     PointEvidence evidence(config_, plan, *window_, servers, counting_);
-    auto made = MakeEngine(config_, pool, point_.load, ThreadsFor(config_, point_.load), *window_, warmup + interval);
+    auto made = MakeEngine(config_, pool, point_.load, ThreadsFor(config_, point_.load), *window_, warmup + interval,
+                           [this] { return interrupt_.Pending(); });
     if (!made.ok()) return made.status();
     std::unique_ptr<Engine> engine = *std::move(made);
     point_.threads = engine->threads();
     point_.channels_of_thread = engine->ChannelsOfThread();
     if (const absl::Status begun = Measure(*engine, evidence, warmup, interval); !begun.ok()) return begun;
-    const bool ended = Drain(*engine);
+    Engine& measured_by = *engine;
+    const bool told = Drain(*engine) || LeaveBehind(std::move(engine));
     rank_.Compare();
-    if (!ended) {
-      // Its threads and calls go on using these.
-      (void)engine.release();
-      (void)window_.release();
-      point_.stuck = true;
-      return absl::InternalError(absl::StrCat("calls had not ended ", FormatDuration(kMaxCancel),
-                                              " after they were cancelled: nothing of this point can be told"));
-    }
+    if (!told) return absl::InternalError(absl::StrCat(NotEnded(), ": nothing of this point can be told"));
     if (lacks_method_) {
       hopeless_ = true;
       const bool packed = config_.compression.algorithm != Compression::kNone;
@@ -181,15 +199,14 @@ absl::Status PointRun::MeasureWith(const ChannelPool& pool, const ChannelPlan& p
           packed ? ", or takes no compressed requests (grpc_ping_server: --compression or --accept-compressed)" : "",
           " (its answer: UNIMPLEMENTED)"));
     }
-    Collect(*engine);
-    evidence.Report(measurement_, config_.breakdown ? engine->MeasureTimingCost() : TimingCost{}, point_);
+    Collect(measured_by);
+    evidence.Report(measurement_, config_.breakdown ? measured_by.MeasureTimingCost() : TimingCost{}, point_);
     ReportCoresPerGbit(point_);
   } catch (const std::system_error& error) {
     const std::string near = NearLimit();
     return absl::ResourceExhaustedError(absl::StrCat("cannot start the threads for ", point_.load.slots, " slots: ",
                                                      error.what(), near.empty() ? "" : absl::StrCat(" (", near, ")")));
   }
-  if (servers) servers->Disconnect();
   return absl::OkStatus();
 }
 
@@ -370,6 +387,23 @@ bool PointRun::Drain(Engine& engine) {
   const Nanos longest = config_.deadline_ns ? std::min(*config_.deadline_ns + kNanosPerSecond, kMaxDrain) : kMaxDrain;
   const Nanos limit = point_.partial ? kDrainAfterSignal : longest;
   return DrainEngine(engine, interrupt_, window_->close_ns(), window_->close_ns() + limit, kMaxCancel);
+}
+
+// Calls have not ended though they were cancelled. Whether what was recorded can be collected all the same: the engine,
+// and what its calls use, then stay until the process ends, which must measure nothing any more.
+bool PointRun::LeaveBehind(std::unique_ptr<Engine> engine) {
+  struct LeftBehind {
+    std::unique_ptr<Engine> engine;
+    std::shared_ptr<RunWindow> window;
+  };
+  static auto& all = *new std::vector<LeftBehind>;  // never destroyed
+  point_.stuck = true;
+  const bool told = engine->GiveUp();
+  if (told) {
+    point_.notes.push_back(absl::StrCat(NotEnded(), ": they count as unfinished, and nothing is measured after them"));
+  }
+  all.push_back({std::move(engine), window_});
+  return told;
 }
 
 void PointRun::Collect(const Engine& engine) {

@@ -51,8 +51,8 @@ class PointRun {
  private:
   absl::StatusOr<ChannelPool> MakePool(const ChannelPlan& plan);
   absl::Status MeasureWith(const ChannelPool& pool, const ChannelPlan& plan);
-  bool IsOfNoUse() const;
-  std::string WhyNoConnection() const;
+  bool IsOfNoUse(const Target& target) const;
+  std::string WhyNoConnection(const Target& target) const;
   PointResult Fail(std::string why);
   void WaitForOldConnections();
   void WaitForLostAttempts();
@@ -68,6 +68,7 @@ class PointRun {
   uint64_t Done(const Engine& engine, bool measuring) const;
   void ReportProgress(const Engine& engine, Nanos now, Nanos begin, Nanos end, bool measuring);
   bool Drain(Engine& engine);
+  bool LeaveBehind(std::unique_ptr<Engine> engine);
   void Collect(const Engine& engine);
   std::string WhyNothing() const;
 
@@ -82,7 +83,7 @@ class PointRun {
   bool lacks_method_ = false;
   bool counting_ = false;     // allocations, and nothing else
   uint64_t done_before_ = 0;  // calls that are completed, but do not count towards --total
-  std::unique_ptr<RunWindow> window_;
+  std::shared_ptr<RunWindow> window_;
   RankPart rank_;
   std::set<uint64_t> apart_;  // sockets to the servers that carry no measured call
 };

@@ -6,6 +6,7 @@
 #include <atomic>
 #include <cstdint>
 #include <optional>
+#include <thread>
 
 #include "cqbench/clock.h"
 #include "src/client/lane.h"
@@ -24,7 +25,10 @@ class CancelGate {
   }
   void Leave() {
     grpc::ClientContext* expected = context_;
-    while (!live_.compare_exchange_weak(expected, nullptr, std::memory_order_acq_rel)) expected = context_;
+    while (!live_.compare_exchange_weak(expected, nullptr, std::memory_order_acq_rel)) {
+      expected = context_;
+      std::this_thread::yield();
+    }
   }
 
   // Any other thread, one at a time. True when there was a call to cancel.
@@ -35,6 +39,10 @@ class CancelGate {
     live_.store(context, std::memory_order_release);
     return true;
   }
+  // The same thread: takes the call in flight away for good, so that whoever sees its end waits in Leave(). nullptr:
+  // there is none. GiveBack() takes what this returned.
+  grpc::ClientContext* Keep() { return live_.exchange(nullptr, std::memory_order_acq_rel); }
+  void GiveBack(grpc::ClientContext* context) { live_.store(context, std::memory_order_release); }
 
  private:
   std::atomic<grpc::ClientContext*> live_{nullptr};
@@ -62,6 +70,7 @@ struct alignas(64) CallSlot : FreeNode {
 struct GrpcSlot : CallSlot {
   CancelGate gate;
   std::optional<grpc::ClientContext> context;  // of the call or stream in flight
+  grpc::ClientContext* kept = nullptr;         // of a call that was given up, by the runner's thread
 };
 
 }  // namespace cqbench

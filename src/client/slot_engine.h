@@ -53,6 +53,20 @@ class SlotEngine : public Engine {
     }
   }
 
+  bool GiveUp() override {
+    int kept = 0;
+    if constexpr (std::derived_from<Slot, GrpcSlot>) {
+      for (Slot& slot : slots()) kept += (slot.kept = slot.gate.Keep()) != nullptr;
+    }
+    // The others are at their end, and nothing is recorded any more when they have come to it.
+    const auto alone = [&] { return live_.load(std::memory_order_acquire) == kept; };
+    for (const Nanos wait_until = NowNs() + kLastSlots; !alone() && NowNs() < wait_until;) {
+      Tick(NowNs());
+      std::this_thread::sleep_for(std::chrono::milliseconds(1));
+    }
+    return alone();
+  }
+
   std::vector<std::vector<int>> ChannelsOfThread() const override { return {}; }
 
   bool LacksMethod() const override { return lacks_method_.load(std::memory_order_relaxed); }
@@ -101,7 +115,7 @@ class SlotEngine : public Engine {
         schedule_hash_(context.schedule.empty() ? 0 : HashSchedule(context.schedule)),
         schedule_(window_, lanes_, !context.schedule.empty()),
         late_(slots(), context.config.deadline_ns.value_or(0)),
-        setup_(context.config, count_) {
+        setup_(config_, count_) {
     for (int i = 0; i < count_; ++i) slots_[static_cast<size_t>(i)].index = i;
     // A pacer needs at least one slot.
     const auto lanes = static_cast<int>(context.schedule.size());
@@ -132,6 +146,11 @@ class SlotEngine : public Engine {
   // thread and no call may outlive it.
   void Stop() {
     if (joined_) return;
+    if constexpr (std::derived_from<Slot, GrpcSlot>) {
+      for (Slot& slot : slots()) {
+        if (slot.kept != nullptr) slot.gate.GiveBack(std::exchange(slot.kept, nullptr));
+      }
+    }
     while (!Finished()) {
       CancelAll();  // again and again: a slot may have been between two calls
       Tick(NowNs());
@@ -215,8 +234,9 @@ class SlotEngine : public Engine {
   // --breakdown: whether the call that is being issued is one of the sample.
   bool IsTimed(CallSlot& slot) const { return config_.breakdown && slot.issues++ % kTimedEvery == 0; }
 
-  // After Join(), by Collect(): what belongs to no thread.
+  // By Collect(): what belongs to no thread.
   void CollectSlots(Measurement& total) const {
+    CollectGivenUp(total);
     for (const Slot& slot : slots()) total.completed_per_slot.push_back(slot.completed);
     total.schedule_hash = schedule_hash_;
     if (lanes_.empty()) {
@@ -235,6 +255,20 @@ class SlotEngine : public Engine {
   }
 
  private:
+  static constexpr Nanos kLastSlots = kNanosPerSecond;  // they have only to record a call, and to retire
+
+  // A stream that was being closed has no message in flight.
+  void CollectGivenUp(Measurement& total) const {
+    if constexpr (std::derived_from<Slot, GrpcSlot>) {
+      Recorder given_up(&window_, open_loop());
+      const Nanos now = NowNs();
+      for (const Slot& slot : slots()) {
+        if (slot.kept == nullptr || slot.sent() == 0 || window_.IsOver(slot.sent())) continue;
+        given_up.Unfinished({slot.due_ns, slot.sent(), now});
+      }
+      given_up.MergeInto(total);
+    }
+  }
   void Renew(Slot& slot) {
     slot.context.emplace();
     if (setup_.needed()) [[unlikely]]
@@ -253,7 +287,7 @@ class SlotEngine : public Engine {
     });
   }
 
-  const RunConfig& config_;
+  const RunConfig config_;  // its own: calls that never end may outlive the run
   const std::shared_ptr<const BytesMethod> bytes_;
   const RunWindow& window_;
   const std::unique_ptr<Slot[]> slots_;

@@ -13,17 +13,14 @@
 
 #include "src/channel/channel_pool.h"
 #include "src/client/engine_context.h"
+#include "src/client/generated_stub.h"
 #include "src/method/bytes_method.h"
 #include "src/method/coded.h"
 #include "src/method/holder.h"
 #include "src/method/methods.h"
+#include "src/method/received.h"
 
 namespace cqbench {
-
-// What is wrong with an answer of status OK that cannot be parsed. The library's blocking call says it by a status that
-// also means that there is no such method, and by these words.
-inline constexpr absl::string_view kNoMessage = "the answer's bytes are no message";
-inline constexpr char kNoMessageReturned[] = "No message returned for unary request";
 
 // A stream of the generic stub that blocks, which the library has for generated stubs only. It waits as those do
 // inside: on a completion queue of its own.
@@ -71,44 +68,6 @@ class BlockingStream {
   const std::unique_ptr<Stream> stream_;
 };
 
-// What users of gRPC have. kShape is the method's; kStream that of the objects that Call() and Prepare() return and of
-// the reactors that Start() takes.
-template <Method M>
-class GeneratedStub {
- public:
-  using Request = typename M::Request;
-  using Response = typename M::Response;
-  static constexpr Shape kShape = M::kShape;
-  static constexpr Shape kStream = M::kShape;
-
-  explicit GeneratedStub(const std::shared_ptr<grpc::Channel>& channel) : stub_(M::Service::NewStub(channel)) {}
-  GeneratedStub(const std::shared_ptr<grpc::Channel>& channel, const EngineContext& /*context*/)
-      : GeneratedStub(channel) {}
-
-  static void Fill(Request& request, const MessageConfig& config) { M::Fill(request, config); }
-  static absl::string_view Check(const Response& response, const MessageConfig& config) {
-    return M::Check(response, config);
-  }
-
-  // The stub's function of the method, with its arguments by shape: blocking; on a completion queue, to be started;
-  // with a reactor.
-  template <typename... Args>
-  auto Call(Args&&... args) {
-    return ((*stub_).*M::kCall)(std::forward<Args>(args)...);
-  }
-  template <typename... Args>
-  auto Prepare(Args&&... args) {
-    return ((*stub_).*M::kPrepare)(std::forward<Args>(args)...);
-  }
-  template <typename... Args>
-  void Start(Args&&... args) {
-    (stub_->async()->*M::kStart)(std::forward<Args>(args)...);
-  }
-
- private:
-  const std::unique_ptr<typename M::Service::Stub> stub_;
-};
-
 // What the library's generic stub can do, by path. Every stream is bidirectional here: the wire does not know the
 // difference.
 template <Shape kOf, typename Req, typename Resp>
@@ -130,7 +89,6 @@ class CallsByPath {
     void* tag = nullptr;
     bool ok = false;
     BlockingQueue()->Next(&tag, &ok);
-    if (!ok && status.ok()) return {grpc::StatusCode::UNIMPLEMENTED, kNoMessageReturned};
     return status;
   }
   auto Call(grpc::ClientContext* context, bool corked = false) {
@@ -162,7 +120,7 @@ class CallsByPath {
 
 // With M's own messages, coded.
 template <Method M>
-class GenericStub : public CallsByPath<M::kShape, Coded<typename M::Request>, Coded<typename M::Response>> {
+class GenericStub : public CallsByPath<M::kShape, Coded<typename M::Request>, Received<Coded<typename M::Response>>> {
  public:
   explicit GenericStub(const std::shared_ptr<grpc::Channel>& channel, const EngineContext& /*context*/)
       : GenericStub::CallsByPath(channel, PathOf<M>()) {}
@@ -177,7 +135,7 @@ class GenericStub : public CallsByPath<M::kShape, Coded<typename M::Request>, Co
 
 // With bytes, of a method that is known when the program runs: one class for all methods of a shape.
 template <Shape kOf>
-class BytesStub : public CallsByPath<kOf, grpc::ByteBuffer, grpc::ByteBuffer> {
+class BytesStub : public CallsByPath<kOf, grpc::ByteBuffer, Received<grpc::ByteBuffer>> {
  public:
   BytesStub(const std::shared_ptr<grpc::Channel>& channel, const EngineContext& context)
       : BytesStub::CallsByPath(channel, context.bytes->path), method_(context.bytes) {}
@@ -189,6 +147,15 @@ class BytesStub : public CallsByPath<kOf, grpc::ByteBuffer, grpc::ByteBuffer> {
  private:
   const std::shared_ptr<const BytesMethod> method_;
 };
+
+// What is wrong with the response of a call that ended with status OK; empty when nothing is.
+template <typename Stub>
+absl::string_view CheckResponse(const Stub& stub, const typename Stub::Response& response,
+                                const MessageConfig& config) {
+  if (response.arrival != Arrival::kMessage) [[unlikely]]
+    return WhyNoMessage(response.arrival);
+  return stub.Check(*response.message, config);
+}
 
 // The engine for the kind of stub that the run is to use. Its method is of one of these shapes: the others are not
 // compiled.

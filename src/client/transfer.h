@@ -36,15 +36,15 @@ class Transfer {
     recorder.Message(now, moved_ns_ == 0 ? -1 : now - moved_ns_);
     moved_ns_ = now;
   }
-  // A response has been read.
+  // A response has arrived, which may be one that cannot be read.
   void Took(const typename Stub::Response& response) {
     ++responses_;
-    if (wrong_.empty()) wrong_ = stub_.Check(response, config_);
+    if (wrong_.empty()) wrong_ = CheckResponse(stub_, response, config_);
   }
   // What is wrong with the answer of a call that has ended well; empty when nothing is. `response`: the one that comes
   // with the end of a stream that is not read.
   absl::string_view WrongAtEnd(const typename Stub::Response& response) const {
-    if constexpr (!kReads<Stub>) return stub_.Check(response, config_);
+    if constexpr (!kReads<Stub>) return CheckResponse(stub_, response, config_);
     if (!wrong_.empty()) return wrong_;
     return IsEnough() ? "" : "the server did not send as many responses as were asked for";
   }

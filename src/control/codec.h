@@ -11,7 +11,8 @@ void ToProto(const Sample& sample, control::v1::ServerSample& message);
 Sample FromProto(const control::v1::ServerSample& message);
 
 void ToProto(const Histogram& histogram, control::v1::Histogram& message);
-// Of a message from the network: pairs without a partner are dropped, counts of 0 as well.
+// Of a message from the network, which client/plausible.h refuses where a value or a count has no partner or a count is
+// 0: here these are left out.
 Histogram FromProto(const control::v1::Histogram& message);
 
 }  // namespace cqbench

@@ -15,6 +15,7 @@
 #include <cstring>
 #include <ctime>
 #include <exception>
+#include <iterator>
 #include <new>
 #include <utility>
 
@@ -30,12 +31,16 @@ constexpr int kThreads = 10;
 // Beside the threads' stacks, and what is mapped when this is asked.
 constexpr size_t kMemory = size_t{128} << 20;
 constexpr size_t kNear = size_t{512} << 20;  // may explain what failed
+// As much as ulimit -s says is every thread's, too. 128 KiB were enough for all APIs and for TLS, whose handshakes need
+// the most: with 80 KiB the client failed.
+constexpr rlim_t kStackKiB = 256;
 constexpr Nanos kPeriod = 100 * kNanosPerMilli;
 
 // Read by handlers, which may run at any time on any thread.
 constinit std::atomic<const char*> program{"cqbench"};
 constinit std::atomic<const char*> path_to_remove{nullptr};
 constinit std::atomic<const std::string*> last_words{nullptr};
+constinit std::atomic<const char*> abort_reason{""};
 constinit std::atomic<int> periods_left{0};
 constinit std::atomic<bool> ending{false};
 constinit std::array<char, 80> step_text{};
@@ -111,10 +116,20 @@ void OnTerminate() {
 // The handler is gone by now: elsewhere than under a limit the fault happens again, and leaves its core.
 void OnFault(int signal) {
   if (MemoryIsLimited()) End(kNoWayOn);
-  SayLastWords(
-      signal == SIGABRT ? "gRPC, or this program, gave up (SIGABRT)" : "gRPC, or this program, failed (SIGSEGV)",
-      ": what was measured before is kept");
+  const bool aborted = signal == SIGABRT;
+  SayLastWords(aborted ? "gRPC, or this program, gave up (SIGABRT): what was measured before is kept"
+                       : "gRPC, or this program, failed (SIGSEGV): what was measured before is kept",
+               aborted ? abort_reason.load() : "");
   raise(signal);
+}
+
+// Where the calling thread's stack is used up a handler has none either.
+void UseAnotherStackForFaults() {
+  alignas(16) static std::array<char, 64 << 10> bytes;
+  stack_t stack{};
+  stack.ss_sp = bytes.data();
+  stack.ss_size = bytes.size();
+  sigaltstack(&stack, nullptr);
 }
 
 void OnPeriod(int /*signal*/) {
@@ -191,14 +206,39 @@ std::string NoMemoryForStart() {
                       " in all (ulimit -v)");
 }
 
+// With as little stack as can be: what formats numbers elsewhere may need more than is left.
+void EndWithoutStack() {
+  rlim_t kib = Limit(RLIMIT_STACK) >> 10;
+  if (kib >= kStackKiB) return;
+  static_assert(kStackKiB == 256, "the text below says so");
+  char digits[8] = {};
+  char* number = std::end(digits) - 1;
+  do {
+    *--number = static_cast<char>('0' + kib % 10);
+  } while ((kib /= 10) > 0);
+  Say(program.load());
+  Say(": too little stack: 256 KiB are needed, the limit is ");
+  Say(number);
+  Say(" KiB (ulimit -s)\n");
+  _exit(1);
+}
+
 }  // namespace
 
 void InstallLastResort(const char* name) {
   program.store(name);
+  EndWithoutStack();
   std::set_new_handler(OnNoMemory);
   usual_terminate = std::set_terminate(OnTerminate);
   if (kSanitized) return;  // which has handlers of its own
-  for (const int signal : {SIGABRT, SIGSEGV}) Handle(signal, OnFault, static_cast<int>(SA_RESETHAND));
+  UseAnotherStackForFaults();
+  for (const int signal : {SIGABRT, SIGSEGV}) Handle(signal, OnFault, static_cast<int>(SA_RESETHAND | SA_ONSTACK));
+}
+
+void ExplainAbort(const std::string& why) {
+  static std::string kept;
+  kept = why.empty() ? "" : "; " + why;
+  abort_reason.store(kept.c_str());
 }
 
 absl::Status CheckThreadsAndMemory() {

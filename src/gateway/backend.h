@@ -16,7 +16,7 @@
 
 namespace cqbench {
 
-inline constexpr char kJsonType[] = "application/json";
+using transcoding::kJsonType;
 inline constexpr char kJsonLinesType[] = "application/x-ndjson";
 
 inline absl::string_view AbslView(std::string_view text) {
@@ -24,7 +24,8 @@ inline absl::string_view AbslView(std::string_view text) {
 }
 
 inline void SendError(HttpReply reply, const transcoding::HttpError& error) {
-  reply.Send({error.http_status, kJsonType, error.allow}, error.json);
+  const HttpField field{{error.header.data(), error.header.size()}, error.header_value};
+  reply.Send({error.http_status, kJsonType, field}, error.json);
 }
 inline transcoding::HttpError ErrorOf(const transcoding::Transcoder& transcoder, const grpc::Status& status) {
   return transcoder.ErrorOf(status.error_code(), status.error_message(), status.error_details());

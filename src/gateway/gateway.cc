@@ -14,6 +14,7 @@
 #include "src/gateway/proxied.h"
 #include "src/method/books.h"
 #include "src/server/shared_counts.h"
+#include "src/transcoding/http_status.h"
 #include "src/transcoding/library.h"
 #include "src/transcoding/transcoder.h"
 
@@ -55,10 +56,22 @@ absl::StatusOr<std::unique_ptr<Transcoder>> MakeTranscoder(TranscoderKind kind) 
                                                  {library::v1::LibraryService::service_full_name()}, options);
 }
 
+// What the front end refuses by itself looks like what a method refuses.
+HttpOwnAnswer OwnAnswer(int status, std::string_view reason) {
+  HttpOwnAnswer answer{kJsonType, ""};
+  transcoding::AppendErrorJson(transcoding::CodeOfRefusal(status), AbslView(reason), answer.body);
+  return answer;
+}
+
 transcoding::HttpRequest PartsOf(const HttpRequest& http) {
   const absl::string_view target = AbslView(http.target);
   const size_t query = target.find('?');
-  transcoding::HttpRequest request{AbslView(http.method), target.substr(0, query), {}, AbslView(http.body)};
+  transcoding::HttpRequest request;
+  request.method = AbslView(http.method);
+  request.path = target.substr(0, query);
+  request.body = AbslView(http.body);
+  request.content_type = AbslView(http.content_type);
+  request.content_encoding = AbslView(http.content_encoding);
   if (query != absl::string_view::npos) request.query = target.substr(query + 1);
   return request;
 }
@@ -85,6 +98,7 @@ class TranscodingGateway final : public Gateway {
 
   const Target& address() const override { return http_->address(); }
   HttpCounts counts() const override { return http_->counts(); }
+  std::vector<std::string> refused_rules() const override { return transcoder_->refused(); }
   void Stop() override {
     if (http_ != nullptr) http_->Stop();
     if constexpr (requires { backend_.Drain(); }) backend_.Drain();
@@ -144,10 +158,10 @@ absl::StatusOr<ChannelPool> ChannelsOf(const GatewayConfig& config, PingServer& 
   }
   RunConfig run;
   run.targets = {config.target ? *config.target : server.listening().front()};
-  const auto never = [] { return false; };
-  const auto always = [] { return true; };
+  ConnectHooks hooks;
+  hooks.hopeless = [](const Target&) { return true; };
   return ChannelPool::Connect(run, PlanChannels(config.policy, config.channels, 1), grpc::InsecureChannelCredentials(),
-                              never, always);
+                              hooks);
 }
 
 }  // namespace
@@ -156,6 +170,7 @@ absl::StatusOr<std::unique_ptr<Gateway>> Gateway::Start(const GatewayConfig& con
   HttpOptions options;
   options.listen = config.listen;
   options.threads = config.threads;
+  options.own_answer = OwnAnswer;
   if (config.transcoder == TranscoderKind::kNone) return ConstantGateway::Start(options, server);
   auto transcoder = MakeTranscoder(config.transcoder);
   if (!transcoder.ok()) return transcoder.status();

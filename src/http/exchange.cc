@@ -70,9 +70,15 @@ void HttpExchange::Send(const HttpHead& head, std::string_view body) {
   late_ = Late::kAnswer;
   late_status_ = head.status;
   late_type_.assign(head.content_type);
-  late_allow_.assign(head.allow);
+  late_field_name_.assign(head.field.name);
+  late_field_value_.assign(head.field.value);
   late_body_.assign(body);
   if (!mailbox_->Push(this)) delete this;
+}
+
+void HttpExchange::SendUnanswered() {
+  const HttpOwnAnswer own = own_answer_(kUnanswered, ReasonOf(kUnanswered));
+  Send({kUnanswered, own.content_type, {}}, own.body);
 }
 
 void HttpExchange::Begin(int status, std::string_view content_type, std::function<void()> on_room) {
@@ -118,7 +124,9 @@ Session* HttpExchange::Deliver() {
   Session* const session = attached();
   switch (std::exchange(late_, Late::kNothing)) {
     case Late::kAnswer:
-      if (session != nullptr) OnAnswer({late_status_, late_type_, late_allow_}, late_body_);
+      if (session != nullptr) {
+        OnAnswer({late_status_, late_type_, {late_field_name_, late_field_value_}}, late_body_);
+      }
       if (late_body_.capacity() > kKeptOfAnswer) std::string().swap(late_body_);
       OnReleased();
       return session;
@@ -179,6 +187,10 @@ bool HttpExchange::MarkGone() {
   return released;
 }
 
+HttpOwnAnswer PlainAnswer(int, std::string_view reason) {
+  return {"text/plain", std::string(reason) + "\n"};
+}
+
 HttpReply& HttpReply::operator=(HttpReply&& other) noexcept {
   if (this != &other) {
     Drop();
@@ -197,7 +209,7 @@ HttpStream HttpReply::Begin(int status, std::string_view content_type, std::func
 }
 
 void HttpReply::Drop() {
-  Send(kUnanswered, "text/plain", "The handler gave no answer.\n");
+  if (exchange_ != nullptr) std::exchange(exchange_, nullptr)->SendUnanswered();
 }
 
 HttpStream& HttpStream::operator=(HttpStream&& other) noexcept {

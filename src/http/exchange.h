@@ -45,14 +45,17 @@ class Mailbox {
 // mailbox is closed, wherever the reply is.
 class HttpExchange {
  public:
-  HttpExchange(std::shared_ptr<Mailbox> mailbox, size_t stream_buffer_bytes)
-      : mailbox_(std::move(mailbox)), stream_buffer_bytes_(stream_buffer_bytes) {}
+  HttpExchange(std::shared_ptr<Mailbox> mailbox, const HttpOptions& options)
+      : mailbox_(std::move(mailbox)),
+        stream_buffer_bytes_(options.stream_buffer_bytes),
+        own_answer_(options.own_answer) {}
   HttpExchange(const HttpExchange&) = delete;
   HttpExchange& operator=(const HttpExchange&) = delete;
   virtual ~HttpExchange() = default;
 
   // The holder's side; any thread.
   void Send(const HttpHead& head, std::string_view body);
+  void SendUnanswered();
   void Begin(int status, std::string_view content_type, std::function<void()> on_room);
   HttpStream::Result Write(std::string_view chunk);
   // The holder lets go.
@@ -104,10 +107,12 @@ class HttpExchange {
 
   const std::shared_ptr<Mailbox> mailbox_;
   const size_t stream_buffer_bytes_;
+  HttpOwnAnswer (*const own_answer_)(int status, std::string_view reason);
   Late late_ = Late::kNothing;
   int late_status_ = 0;
   std::string late_type_;
-  std::string late_allow_;
+  std::string late_field_name_;
+  std::string late_field_value_;
   std::string late_body_;
   std::unique_ptr<Growing> growing_;  // of a stream; made by the holder, the loop's from when it has seen kBegin
   bool began_ = false;                // the loop has

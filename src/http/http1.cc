@@ -29,7 +29,7 @@ class Http1Session;
 class Http1Exchange final : public HttpExchange {
  public:
   Http1Exchange(Http1Session& session, const LoopState& loop)
-      : HttpExchange(loop.mailbox, loop.options.stream_buffer_bytes), session_(&session) {}
+      : HttpExchange(loop.mailbox, loop.options), session_(&session) {}
 
   // The reply goes nowhere from now on, and ends with its holder: at once where that has gone.
   void Detach() {
@@ -167,7 +167,7 @@ class Http1Session final : public Session {
     const std::string_view text = bytes.substr(0, end);
     Http1Head head;
     const int refused_with = ParseHead(text, &head);
-    if (refused_with != 0) return Refuse(refused_with);
+    if (refused_with != 0) return Refuse(refused_with, text);
     const size_t length = head.content_length.value_or(0);
     if (!head.chunked && bytes.size() - end >= length) {
       Handle(head, bytes.substr(end, length));
@@ -200,13 +200,18 @@ class Http1Session final : public Session {
       if (at == 0 || bytes[at - 1] != '\r') return Refuse(kBadRequest);
       if (at == line_ + 1) {
         scanned_ = line_ = 0;
-        return at + 1 > loop_.options.max_header_bytes ? Refuse(kHeadTooLarge) : at + 1;
+        return at + 1 > loop_.options.max_header_bytes ? RefuseLong(bytes) : at + 1;
       }
       if (line_ > 0 && (bytes[line_] == ' ' || bytes[line_] == '\t')) return Refuse(kBadRequest);
       scanned_ = line_ = at + 1;
     }
     scanned_ = bytes.size();
-    return bytes.size() > loop_.options.max_header_bytes ? Refuse(kHeadTooLarge) : 0;
+    return bytes.size() > loop_.options.max_header_bytes ? RefuseLong(bytes) : 0;
+  }
+
+  // The request line is to blame where it alone is too long.
+  size_t RefuseLong(std::string_view bytes) {
+    return Refuse(bytes.find('\n') < loop_.options.max_header_bytes ? kHeadTooLarge : kTargetTooLong, bytes);
   }
 
   size_t ReceiveBody(std::string_view bytes) {
@@ -238,16 +243,20 @@ class Http1Session final : public Session {
     http11_ = head.http11;
     keep_alive_ = head.keep_alive;
     is_head_ = head.method == "HEAD";
-    exchange_->Handle(loop_.handler, {head.method, head.target, head.content_type, head.accept, body, loop_.thread});
+    exchange_->Handle(loop_.handler, {head.method, head.target, head.content_type, head.content_encoding, head.accept,
+                                      body, loop_.thread});
   }
 
   // Answers with that status and ends; returns 0, what was used of the bytes. What may still come is not a request.
-  size_t Refuse(int status) {
+  // `head`: as far as it has come, where it is known.
+  size_t Refuse(int status, std::string_view head = {}) {
     in_request_ = true;
     http11_ = true;
-    keep_alive_ = is_head_ = false;
+    keep_alive_ = false;
+    is_head_ = head.starts_with("HEAD ");
     ended_ = true;
-    Answer({status, "text/plain", {}}, std::string(ReasonOf(status)) + "\n");
+    const HttpOwnAnswer own = loop_.options.own_answer(status, ReasonOf(status));
+    Answer({status, own.content_type, {}}, own.body);
     return 0;
   }
 
@@ -267,9 +276,11 @@ class Http1Session final : public Session {
       output_ += "\r\nContent-Type: ";
       output_ += head.content_type;
     }
-    if (!head.allow.empty()) {
-      output_ += "\r\nAllow: ";
-      output_ += head.allow;
+    if (!head.field.name.empty()) {
+      output_ += "\r\n";
+      output_ += head.field.name;
+      output_ += ": ";
+      output_ += head.field.value;
     }
     output_ += "\r\n";
     if (!keep_alive_ || draining_) {

@@ -1,5 +1,6 @@
 #include "src/http/http1_parser.h"
 
+#include <algorithm>
 #include <boost/beast/core/string.hpp>
 #include <boost/beast/http/basic_parser.hpp>
 #include <boost/beast/http/error.hpp>
@@ -38,6 +39,8 @@ class Callbacks : public http::basic_parser<true> {
   }
 
   int refused_with() const { return refused_with_; }
+  // True for "http://host?query", whose target in origin form has a '/' that is not there.
+  bool lacks_slash() const { return lacks_slash_; }
   bool head_done() const { return head_ == nullptr; }
 
   // What only the whole head shows.
@@ -53,10 +56,12 @@ class Callbacks : public http::basic_parser<true> {
   using Error = beast::error_code;
 
   // Pure in Beast; `override` is left out where a version of Beast does not have it.
-  void on_request_impl(http::verb, beast::string_view method, beast::string_view target, int version, Error&) override {
+  void on_request_impl(http::verb, beast::string_view method, beast::string_view target, int version,
+                       Error& error) override {
     head_->method = View(method);
     head_->target = View(target);
     head_->http11 = version == 11;
+    if (!target.empty() && target.front() != '/') ReadAbsoluteForm(error);
   }
   void on_response_impl(int, beast::string_view, int, Error&) override {}
 
@@ -77,6 +82,9 @@ class Callbacks : public http::basic_parser<true> {
         break;
       case http::field::content_type:
         head_->content_type = value;
+        break;
+      case http::field::content_encoding:
+        if (head_->content_encoding.empty()) head_->content_encoding = value;
         break;
       case http::field::accept:
         if (head_->accept.empty()) head_->accept = value;
@@ -112,6 +120,24 @@ class Callbacks : public http::basic_parser<true> {
   }
   void on_finish_impl(Error&) override {}
 
+  // "http://host/path" (RFC 9112, 3.2.2) becomes "/path". Other forms stay: no handler has them.
+  void ReadAbsoluteForm(Error& error) {
+    constexpr beast::string_view kHttp = "http://";
+    constexpr beast::string_view kHttps = "https://";
+    const std::string_view target = head_->target;
+    const auto has = [&](beast::string_view scheme) {
+      return target.size() >= scheme.size() && beast::iequals({target.data(), scheme.size()}, scheme);
+    };
+    // A resource that asks for a secured connection is not here (RFC 9110, 7.4).
+    if (has(kHttps)) return Refuse(kMisdirected, error);
+    if (!has(kHttp)) return;
+    const std::string_view rest = target.substr(kHttp.size());
+    const size_t end = std::min(rest.find_first_of("/?"), rest.size());
+    if (end == 0) return Refuse(kBadRequest, error);  // no host
+    lacks_slash_ = end < rest.size() && rest[end] == '?';
+    head_->target = end == rest.size() ? std::string_view("/") : rest.substr(end);
+  }
+
   void Refuse(int status, Error& error) {
     refused_with_ = status;
     error = http::error::bad_value;
@@ -121,6 +147,7 @@ class Callbacks : public http::basic_parser<true> {
   std::string* body_ = nullptr;
   size_t max_body_bytes_ = 0;
   int refused_with_ = 0;
+  bool lacks_slash_ = false;
   int hosts_ = 0;
   int lengths_ = 0;
   int codings_ = 0;
@@ -135,6 +162,7 @@ boost::asio::const_buffer Buffer(std::string_view bytes) {
 class Http1Parser::Impl {
  public:
   std::optional<Callbacks> callbacks;  // made anew for each request
+  std::string target;                  // where it had to be put together
 };
 
 Http1Parser::Http1Parser() : impl_(std::make_unique<Impl>()) {}
@@ -147,6 +175,10 @@ int Http1Parser::ParseHead(std::string_view head, Http1Head* into) {
   const size_t used = callbacks.put(Buffer(head), error);
   if (callbacks.refused_with() != 0) return callbacks.refused_with();
   if (error || !callbacks.head_done() || used != head.size()) return kBadRequest;
+  if (callbacks.lacks_slash()) {
+    impl_->target.assign(1, '/').append(into->target);
+    into->target = impl_->target;
+  }
   return callbacks.CheckHead(*into);
 }
 

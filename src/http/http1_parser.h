@@ -10,11 +10,12 @@
 
 namespace cqbench {
 
-// Views point into the parsed bytes.
+// Views point into the parsed bytes; a target that is not there as it is to be used, into the parser.
 struct Http1Head {
   std::string_view method;
-  std::string_view target;
+  std::string_view target;  // in origin form wherever the request's is in absolute form
   std::string_view content_type;
+  std::string_view content_encoding;
   std::string_view accept;
   std::optional<uint64_t> content_length;
   bool chunked = false;
@@ -48,8 +49,5 @@ class Http1Parser {
   class Impl;
   const std::unique_ptr<Impl> impl_;
 };
-
-// "OK" for 200.
-std::string_view ReasonOf(int status);
 
 }  // namespace cqbench

@@ -167,6 +167,7 @@ int Http2Session::OnHeader(const nghttp2_frame& frame, std::string_view name, st
   stream->header_bytes += name.size() + value.size() + kHeaderOverhead;
   const size_t max = loop_.options.max_header_bytes;
   if (stream->header_bytes > kHopelessHeaders * max) return NGHTTP2_ERR_CALLBACK_FAILURE;
+  if (!stream->headers_done && name == ":path") stream->long_path = value.size() > max;
   if (stream->headers_done || stream->header_bytes > max) return 0;
   if (name == ":method") {
     stream->method.assign(value);
@@ -174,6 +175,8 @@ int Http2Session::OnHeader(const nghttp2_frame& frame, std::string_view name, st
     stream->path.assign(value);
   } else if (name == "content-type") {
     stream->content_type.assign(value);
+  } else if (name == "content-encoding") {
+    if (stream->content_encoding.empty()) stream->content_encoding.assign(value);
   } else if (name == "accept") {
     if (stream->accept.empty()) stream->accept.assign(value);
   } else if (name == "expect") {
@@ -203,6 +206,7 @@ int Http2Session::OnFrame(const nghttp2_frame& frame) {
 }
 
 void Http2Session::HeadersDone(Http2Stream& stream, bool last) {
+  if (stream.long_path) return Refuse(stream, kTargetTooLong);
   if (stream.header_bytes > loop_.options.max_header_bytes) return Refuse(stream, kHeadTooLarge);
   if (stream.path.empty()) return Refuse(stream, kBadRequest);  // CONNECT
   if (stream.length > loop_.options.max_body_bytes) return Refuse(stream, kTooLarge);
@@ -236,14 +240,14 @@ void Http2Session::Dispatch(Http2Stream& stream) {
   stream.dispatched = true;
   stream.held = true;
   unfinished_bytes_ -= stream.body.size();
-  stream.Handle(loop_.handler,
-                {stream.method, stream.path, stream.content_type, stream.accept, stream.body, loop_.thread});
+  stream.Handle(loop_.handler, {stream.method, stream.path, stream.content_type, stream.content_encoding, stream.accept,
+                                stream.body, loop_.thread});
 }
 
 void Http2Session::Refuse(Http2Stream& stream, int status) {
   stream.refused = true;
-  static const auto& why = *new std::string("Refused.\n");  // GCC 12 warns of an overlap where it sees a literal
-  Answer(stream, {status, "text/plain", {}}, why);
+  const HttpOwnAnswer own = loop_.options.own_answer(status, ReasonOf(status));
+  Answer(stream, {status, own.content_type, {}}, own.body);
 }
 
 void Http2Session::Submit(Http2Stream& stream, const HttpHead& head, bool has_body, bool has_length) {
@@ -258,7 +262,10 @@ void Http2Session::Submit(Http2Stream& stream, const HttpHead& head, bool has_bo
   headers[n++] = Header(":status", {digits.data(), digits.size()}, NGHTTP2_NV_FLAG_NONE);
   headers[n++] = Header("date", {loop_.date.data(), loop_.date.size() - 1});
   if (!head.content_type.empty()) headers[n++] = Header("content-type", head.content_type, NGHTTP2_NV_FLAG_NONE);
-  if (!head.allow.empty()) headers[n++] = Header("allow", head.allow, NGHTTP2_NV_FLAG_NONE);
+  if (!head.field.name.empty()) {
+    headers[n] = Header(head.field.name, head.field.value);
+    headers[n++].flags = NGHTTP2_NV_FLAG_NONE;  // copied, and then in lower case
+  }
   if (has_length) headers[n++] = Header("content-length", stream.length_text);
   nghttp2_data_provider body{};
   body.source.ptr = &stream;
@@ -348,12 +355,12 @@ void Http2Stream::Reset(Http2Session* owner, int32_t the_id, Nanos now) {
   session = owner;
   id = the_id;
   since = now;
-  for (std::string* text : {&method, &path, &content_type, &accept, &expect, &body, &answer}) {
+  for (std::string* text : {&method, &path, &content_type, &content_encoding, &accept, &expect, &body, &answer}) {
     text->clear();
     if (text->capacity() > kKeptBytes) std::string().swap(*text);
   }
   header_bytes = length = sent = 0;
-  headers_done = dispatched = held = answered = growing = growing_ended = deferred = refused = false;
+  long_path = headers_done = dispatched = held = answered = growing = growing_ended = deferred = refused = false;
 }
 
 void Http2Stream::OnAnswer(const HttpHead& head, std::string_view body_bytes) {

@@ -16,7 +16,7 @@ class Http2Session;
 
 class Http2Stream final : public HttpExchange {
  public:
-  explicit Http2Stream(const LoopState& loop) : HttpExchange(loop.mailbox, loop.options.stream_buffer_bytes) {}
+  explicit Http2Stream(const LoopState& loop) : HttpExchange(loop.mailbox, loop.options) {}
 
   // The reply goes nowhere from now on, and ends with its holder: at once where that has gone. `orphans` counts those
   // that still have one.
@@ -37,11 +37,13 @@ class Http2Stream final : public HttpExchange {
   std::string method;
   std::string path;
   std::string content_type;
+  std::string content_encoding;
   std::string accept;
   std::string expect;
   std::string body;
   size_t header_bytes = 0;
-  uint64_t length = 0;  // as announced; nghttp2 compares it with what comes
+  uint64_t length = 0;     // as announced; nghttp2 compares it with what comes
+  bool long_path = false;  // more than may be; not kept
   bool headers_done = false;
   bool dispatched = false;
 

@@ -93,11 +93,12 @@ struct BlobGet : BlobMessages {
   // The size, and the ends: a chunk that has these is not torn. To compare all of it would be part of the cost.
   static absl::string_view Check(const Response& response, const MessageConfig& config) {
     if (response.data().size() != config.response_bytes) return kWrongSize;
-    return PayloadOf(config.payload, kServerSeed).HasEnds(response.data()) ? "" : kWrongData;
+    return PayloadOf(config.payload, kServerSeed).HasEnds(PayloadEnds::Of(response.data())) ? "" : kWrongData;
   }
   static absl::string_view CheckBytes(const grpc::ByteBuffer& response, const MessageConfig& config) {
-    uint64_t size = 0;
-    return wire::FindBytesSize(response, kDataField, &size) && size == config.response_bytes ? "" : kWrongSize;
+    PayloadEnds ends;
+    if (!wire::FindBytesEnds(response, kDataField, &ends) || ends.size != config.response_bytes) return kWrongSize;
+    return PayloadOf(config.payload, kServerSeed).HasEnds(ends) ? "" : kWrongData;
   }
 
   static grpc::Status CountResponses(const Request& request, uint32_t* count) {

@@ -6,6 +6,7 @@
 #include "absl/strings/ascii.h"
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
+#include "src/core/clean_text.h"
 #include "src/method/books.h"
 
 namespace cqbench {
@@ -30,11 +31,15 @@ constexpr uint32_t kLargestPage = 1000;  // that the server gives
 constexpr char kWrongBook[] = "the answer is not the book that was asked for";
 constexpr char kWrongList[] = "the answer is not the list of books that was asked for";
 
+// What a message shows of what a client sent: it becomes a header, and one of some kilobytes is an error of its own.
+std::string Shown(absl::string_view text) {
+  return CleanText(text, 80);
+}
 Status NoBook(absl::string_view name) {
-  return {StatusCode::NOT_FOUND, absl::StrCat("there is no book '", name, "'")};
+  return {StatusCode::NOT_FOUND, absl::StrCat("there is no book '", Shown(name), "'")};
 }
 Status NoShelf(absl::string_view name) {
-  return {StatusCode::NOT_FOUND, absl::StrCat("there is no shelf '", name, "'")};
+  return {StatusCode::NOT_FOUND, absl::StrCat("there is no shelf '", Shown(name), "'")};
 }
 Status Invalid(absl::string_view what) {
   return {StatusCode::INVALID_ARGUMENT, std::string(what)};
@@ -83,7 +88,7 @@ Status RangeOf(const ListBooksRequest& request, uint32_t most, Range& range) {
   if (request.page_size() < 0) return Invalid("page_size is negative");
   uint32_t before = 0;
   if (!request.page_token().empty() && (!absl::SimpleAtoi(request.page_token(), &before) || before >= kBooksOfShelf)) {
-    return Invalid(absl::StrCat("page_token '", request.page_token(), "' is none of this server's"));
+    return Invalid(absl::StrCat("page_token '", Shown(request.page_token()), "' is none of this server's"));
   }
   range.first = before + 1;
   const uint32_t wanted = request.page_size() == 0 ? kPage : static_cast<uint32_t>(request.page_size());
@@ -122,7 +127,7 @@ Status SetField(absl::string_view path, const Book& from, Book* book) {
   } else if (path == "subjects") {
     *book->mutable_subjects() = from.subjects();
   } else {
-    return Invalid(absl::StrCat("update_mask: '", path, "' is no field of a book that can be changed"));
+    return Invalid(absl::StrCat("update_mask: '", Shown(path), "' is no field of a book that can be changed"));
   }
   return Status::OK;
 }

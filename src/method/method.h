@@ -148,7 +148,6 @@ std::string PathOf() {
 // A generated stub or service has a member function per RPC and no other handle on it. Pointers to members do for
 // the client and for posting requests; overriding a handler takes its name, and hence a macro. Each defines kShape,
 // kRpc and
-//   kCall      Stub::RPC, the blocking call or stream
 //   kPrepare   Stub::PrepareAsyncRPC
 //   kStart     Stub::async::RPC with a reactor
 //   kPost      AsyncService::RequestRPC
@@ -160,7 +159,6 @@ std::string PathOf() {
   using Service = SERVICE;                                                                         \
   static constexpr Shape kShape = Shape::SHAPE;                                                    \
   static constexpr char kRpc[] = #RPC;                                                             \
-  static constexpr auto kCall = &Service::Stub::RPC;                                               \
   static constexpr auto kPrepare = &Service::Stub::PrepareAsync##RPC;                              \
   static constexpr void (Service::Stub::async::*kStart)(__VA_ARGS__) = &Service::Stub::async::RPC; \
   static constexpr auto kPost = &Service::AsyncService::Request##RPC

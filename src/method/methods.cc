@@ -1,8 +1,15 @@
 #include "src/method/methods.h"
 
 #include <algorithm>
+#include <cstdio>
+#include <cstdlib>
 
 namespace cqbench {
+
+void DieOfUnknownMethod(int id) {
+  std::fprintf(stderr, "cqbench: there is no method with id %d\n", id);
+  std::abort();
+}
 
 const std::vector<MethodInfo>& AllMethodInfos() {
   static const std::vector<MethodInfo> all = [] {

@@ -14,6 +14,9 @@
 
 namespace cqbench {
 
+// Ends the process: an id of a method that is not in the list is a mistake of this program.
+[[noreturn]] void DieOfUnknownMethod(int id);
+
 template <typename... Ms>
 struct Methods {
   static_assert((IsMethod<Ms>() && ...));
@@ -27,7 +30,7 @@ struct Methods {
   static void ForEach(Visit&& visit) {
     (visit.template operator()<Ms>(), ...);
   }
-  // The same for the one with that id, which must be one's; returns what it returns.
+  // The same for the one with that id, which must be one's; returns what it returns. MethodInfo::kNotOurs is none's.
   template <typename Visit>
   static auto With(int id, Visit&& visit) {
     return Find<0, Ms...>(id, std::forward<Visit>(visit));
@@ -36,10 +39,9 @@ struct Methods {
  private:
   template <int kId, typename M, typename... Rest, typename Visit>
   static auto Find(int id, Visit&& visit) {
-    if constexpr (sizeof...(Rest) > 0) {
-      if (id != kId) return Find<kId + 1, Rest...>(id, std::forward<Visit>(visit));
-    }
-    return visit.template operator()<M>();
+    if (id == kId) return visit.template operator()<M>();
+    if constexpr (sizeof...(Rest) > 0) return Find<kId + 1, Rest...>(id, std::forward<Visit>(visit));
+    DieOfUnknownMethod(id);
   }
 };
 

@@ -88,10 +88,12 @@ std::string Block(const PayloadContent& content, uint64_t seed) {
 }  // namespace
 
 PayloadSource::PayloadSource(const PayloadContent& content, uint64_t seed)
-    : block_(Block(content, seed)), telling_(content.kind == PayloadKind::kEntropy ? kTelling : kEnd) {}
+    : block_(Block(content, seed)), telling_(content.kind == PayloadKind::kEntropy ? kTelling : PayloadEnds::kFirst) {}
 
-bool PayloadSource::HasEnds(const std::string& payload) const {
-  return payload.empty() || (Begins(payload, kEnd) && payload.back() == block_[(payload.size() - 1) % kBlock]);
+bool PayloadSource::HasEnds(const PayloadEnds& ends) const {
+  if (ends.size == 0) return true;
+  const size_t first = std::min<uint64_t>(ends.size, PayloadEnds::kFirst);
+  return block_.compare(0, first, ends.first.data(), first) == 0 && ends.last == block_[(ends.size - 1) % kBlock];
 }
 
 void PayloadSource::Copy(char* to, size_t size) const {

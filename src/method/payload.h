@@ -2,13 +2,32 @@
 #pragma once
 
 #include <algorithm>
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <string>
 
+#include "absl/strings/string_view.h"
 #include "cqbench/payload_content.h"
 
 namespace cqbench {
+
+// What is looked at of a payload that is too large to be compared.
+struct PayloadEnds {
+  static constexpr size_t kFirst = 8;
+
+  uint64_t size = 0;
+  std::array<char, kFirst> first{};  // as many as there are
+  char last = 0;
+
+  static PayloadEnds Of(absl::string_view payload) {
+    PayloadEnds ends{payload.size()};
+    if (payload.empty()) return ends;
+    std::copy_n(payload.data(), std::min(payload.size(), kFirst), ends.first.data());
+    ends.last = payload.back();
+    return ends;
+  }
+};
 
 // Bytes in the range of a block of 64 KiB, repeated: more than deflate's window of 32 KiB, so that random payloads do
 // not compress however long they are. Text is words of a few letters with spaces, some 4 to 5 bits a byte. Of a given
@@ -24,14 +43,12 @@ class PayloadSource {
   void Fill(std::string* payload, size_t size) const {
     if (payload->size() != size || !Begins(*payload, telling_)) Write(payload, size);
   }
-  // Whether the payload begins, and ends, as one of its size from here does. It takes no longer for a larger one.
-  bool HasEnds(const std::string& payload) const;
+  // Whether a payload begins, and ends, as one of its size from here does. It takes no longer for a larger one.
+  bool HasEnds(const PayloadEnds& ends) const;
   // Copies the first `size` bytes.
   void Copy(char* to, size_t size) const;
 
  private:
-  static constexpr size_t kEnd = 8;
-
   bool Begins(const std::string& payload, size_t bytes) const {
     return payload.compare(0, bytes, block_, 0, std::min(bytes, payload.size())) == 0;
   }

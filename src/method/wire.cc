@@ -4,6 +4,7 @@
 #include <grpcpp/support/proto_buffer_reader.h>
 #include <grpcpp/support/slice.h>
 
+#include <algorithm>
 #include <array>
 #include <cstring>
 
@@ -119,6 +120,21 @@ bool FindBytesSize(const grpc::ByteBuffer& message, uint32_t field, uint64_t* si
     if (!in.ReadVarint32(&bytes) || bytes > INT32_MAX || !in.Skip(static_cast<int>(bytes))) return false;
     *size = bytes;
     return true;
+  });
+}
+
+bool FindBytesEnds(const grpc::ByteBuffer& message, uint32_t field, PayloadEnds* ends) {
+  *ends = {};
+  return FindField(message, Tag(field, kBytes), [&](CodedInputStream& in) {
+    *ends = {};
+    uint32_t bytes = 0;
+    if (!in.ReadVarint32(&bytes) || bytes > INT32_MAX) return false;
+    ends->size = bytes;
+    const int size = static_cast<int>(bytes), first = std::min(size, static_cast<int>(PayloadEnds::kFirst));
+    if (size == 0) return true;
+    if (!in.ReadRaw(ends->first.data(), first)) return false;
+    ends->last = ends->first[static_cast<size_t>(first) - 1];
+    return size == first || (in.Skip(size - first - 1) && in.ReadRaw(&ends->last, 1));
   });
 }
 

@@ -24,6 +24,8 @@ const grpc::Slice& SharedBytesField(uint32_t field, size_t size, const PayloadSo
 bool FindVarint(const grpc::ByteBuffer& message, uint32_t field, uint64_t* value, uint64_t absent = 0);
 // The same for how long the last bytes field of that number is.
 bool FindBytesSize(const grpc::ByteBuffer& message, uint32_t field, uint64_t* size);
+// The same for what is at its ends.
+bool FindBytesEnds(const grpc::ByteBuffer& message, uint32_t field, PayloadEnds* ends);
 // Whether the bytes are a protobuf message of any type, in which fields of that number, where they have a length, are
 // messages, too. What is in strings and further messages is not looked at.
 bool IsMessage(const grpc::ByteBuffer& message, uint32_t nested_field);

@@ -21,7 +21,6 @@ constexpr ServerApi kServers[] = {ServerApi::kCq, ServerApi::kCallback, ServerAp
 template <Method M>
 class Calls {
   using Stub = GeneratedStub<M>;
-  using Response = typename M::Response;
 
  public:
   Calls(const std::shared_ptr<grpc::Channel>& channel, const MessageConfig& config) : stub_(channel) {
@@ -34,7 +33,7 @@ class Calls {
   void Run() {
     if constexpr (M::kShape == Shape::kBidi) {
       const bool answered = stream_->Write(request_) && stream_->Read(&response_);
-      Took(answered ? M::Check(response_, run_.message) : absl::string_view("the stream broke"));
+      Took(answered ? CheckResponse(stub_, response_, run_.message) : absl::string_view("the stream broke"));
     } else {
       grpc::ClientContext context;
       const grpc::Status status = Call(&context);
@@ -54,7 +53,7 @@ class Calls {
  private:
   grpc::Status Call(grpc::ClientContext* context) requires(M::kShape == Shape::kUnary) {
     grpc::Status status = stub_.Call(context, request_, &response_);
-    if (status.ok()) Took(M::Check(response_, run_.message));
+    if (status.ok()) Took(CheckResponse(stub_, response_, run_.message));
     return status;
   }
   grpc::Status Call(grpc::ClientContext* context) requires(M::kShape == Shape::kClientStreaming) {
@@ -89,11 +88,12 @@ class Calls {
   RunConfig run_;
   Stub stub_;
   typename M::Request request_;
-  Response response_;
+  typename M::Response message_;
+  typename Stub::Response response_{&message_};
   std::string wrong_;
   grpc::ClientContext stream_context_;
   std::conditional_t<M::kShape == Shape::kBidi,
-                     std::unique_ptr<grpc::ClientReaderWriter<typename M::Request, Response>>, Nothing>
+                     std::unique_ptr<grpc::ClientReaderWriter<typename M::Request, typename Stub::Response>>, Nothing>
       stream_;
 };
 

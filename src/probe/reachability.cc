@@ -9,11 +9,12 @@
 #include <cstring>
 
 #include "cqbench/clock.h"
+#include "src/core/await.h"
 
 namespace cqbench {
 namespace {
 
-constexpr int kPatienceMs = 500;
+constexpr Nanos kPatience = 500 * kNanosPerMilli;
 
 // TLS 1.2, as small as a server may ask for: whatever it makes of it, it answers with a record of TLS, if only an
 // alert.
@@ -41,12 +42,8 @@ class Plain {
       error_ = errno;
     }
     if (fd_ < 0 || error_ != EINPROGRESS) return;
-    socklen_t length = sizeof(error_);
-    if (!Await(POLLOUT)) {
-      error_ = ETIMEDOUT;
-    } else if (getsockopt(fd_, SOL_SOCKET, SO_ERROR, &error_, &length) != 0) {
-      error_ = errno;
-    }
+    error_ = AwaitConnected(fd_, NowNs() + kPatience);
+    if (error_ == EINPROGRESS) error_ = ETIMEDOUT;
   }
   Plain(const Plain&) = delete;
   Plain& operator=(const Plain&) = delete;
@@ -62,16 +59,13 @@ class Plain {
     if (error_ != 0 || send(fd_, kClientHello, sizeof(kClientHello), MSG_NOSIGNAL) != sizeof(kClientHello))
       return false;
     unsigned char answer[2] = {};
-    if (!Await(POLLIN) || recv(fd_, answer, sizeof(answer), 0) != sizeof(answer)) return false;
+    if (!AwaitEvents(fd_, POLLIN, NowNs() + kPatience) || recv(fd_, answer, sizeof(answer), 0) != sizeof(answer))
+      return false;
     constexpr unsigned char kAlert = 21, kHandshake = 22, kMajorVersion = 3;
     return (answer[0] == kAlert || answer[0] == kHandshake) && answer[1] == kMajorVersion;
   }
 
  private:
-  bool Await(short event) {
-    pollfd ready{fd_, event, 0};
-    return poll(&ready, 1, kPatienceMs) > 0;
-  }
   const int fd_;
   int error_ = 0;
 };

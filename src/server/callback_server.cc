@@ -4,6 +4,7 @@
 
 #include "src/method/holder.h"
 #include "src/server/library_threads_server.h"
+#include "src/server/memory_guard.h"
 #include "src/server/message_pool.h"
 #include "src/server/server_kinds.h"
 
@@ -78,16 +79,20 @@ class DownloadReactor final : public StreamReactor<grpc::ServerWriteReactor<type
  public:
   DownloadReactor(const HandlerProbes& probes, const typename M::Request* request)
       : DownloadReactor::StreamReactor(probes), request_(*request), response_(probes.messages) {
-    const Nanos arrived = probes.Arrival();
-    const grpc::Status status = M::CountResponses(request_, &left_);
-    status.ok() ? Next(arrived) : this->Fail(status);
+    MemoryGuard::MayBeBehind() ? this->StartSendInitialMetadata() : Begin();  // as in LateReactor
   }
+  void OnSendInitialMetadataDone(bool ok) override { ok ? Begin() : this->Fail(grpc::Status::CANCELLED); }
   void OnWriteDone(bool ok) override {
     this->Sent();
     ok ? Next(this->probes_.Arrival()) : this->Fail(grpc::Status::OK);
   }
 
  private:
+  void Begin() {
+    const Nanos arrived = this->probes_.Arrival();
+    const grpc::Status status = M::CountResponses(request_, &left_);
+    status.ok() ? Next(arrived) : this->Fail(status);
+  }
   void Next(Nanos arrived) {
     if (left_ == 0) return this->Finish(grpc::Status::OK);
     --left_;
@@ -132,6 +137,40 @@ class BidiReactor final : public StreamReactor<grpc::ServerBidiReactor<typename 
   Holder<typename M::Response> response_;
 };
 
+template <typename M>
+grpc::Status HandleUnary(const HandlerProbes& probes, const typename M::Request& request,
+                         typename M::Response* response) {
+  const grpc::Status status = M::Handle(request, response);
+  probes.load->Spend();
+  if (status.ok()) probes.counts->Answered();
+  return status;
+}
+
+// A unary call of a server that may be behind: the call waited in the library, where nothing bounds how many do, and
+// may have been reset meanwhile. When a handler begins IsCancelled() does not know (gRPC 1.51.1); whether headers can
+// be sent says it, after the calls before have been taken.
+template <typename M>
+class LateReactor final : public grpc::ServerUnaryReactor {
+ public:
+  LateReactor(const HandlerProbes& probes, const typename M::Request* request, typename M::Response* response)
+      : probes_(probes), request_(*request), response_(response) {
+    StartSendInitialMetadata();
+  }
+  void OnSendInitialMetadataDone(bool ok) override {
+    const Nanos arrived = probes_.Arrival();
+    const grpc::Status status = ok ? HandleUnary<M>(probes_, request_, response_) : grpc::Status::CANCELLED;
+    probes_.counts->Ended(status.ok());
+    if (ok) probes_.times->Handled(arrived);
+    Finish(status);
+  }
+  void OnDone() override { delete this; }
+
+ private:
+  const HandlerProbes probes_;
+  const typename M::Request& request_;
+  typename M::Response* const response_;
+};
+
 // One function per shape; the arguments tell which it is.
 template <typename M>
 struct CallbackHandler {
@@ -142,11 +181,11 @@ struct CallbackHandler {
   // sent.
   static grpc::ServerUnaryReactor* Serve(const HandlerProbes& probes, grpc::CallbackServerContext* context,
                                          const Request* request, Response* response) {
-    const Nanos arrived = probes.Arrival();
     probes.counts->Started();
-    const grpc::Status status = M::Handle(*request, response);
-    probes.load->Spend();
-    if (status.ok()) probes.counts->Answered();
+    if (MemoryGuard::MayBeBehind()) [[unlikely]]
+      return new LateReactor<M>(probes, request, response);
+    const Nanos arrived = probes.Arrival();
+    const grpc::Status status = HandleUnary<M>(probes, *request, response);
     probes.counts->Ended(status.ok());
     probes.times->Handled(arrived);
     grpc::ServerUnaryReactor* reactor = context->DefaultReactor();

@@ -97,7 +97,10 @@ grpc::Status ControlBackend::Sample(const std::string& peer, const v1::SampleReq
     const int mine = ++n;
     ~Count() { --n; }
   } count{samples_};
-  if (count.mine > kMaxSamples) return {grpc::StatusCode::RESOURCE_EXHAUSTED, "too many samples at once"};
+  if (count.mine > kMaxSamples || !budget_.Allows(NowNs())) {
+    return {grpc::StatusCode::RESOURCE_EXHAUSTED, "too many samples at once"};
+  }
+  const SampleCost cost(budget_);
   // Allocations are counted from the end of one sample to the begin of the next, so that none of those made here gets
   // in; the messages that belong to them, too. Each is read right beside the switch.
   const uint64_t messages_before = server_.Messages();

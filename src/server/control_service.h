@@ -13,6 +13,7 @@
 #include "cqbench/connections.h"
 #include "cqbench/proto/control.grpc.pb.h"
 #include "cqbench/server.h"
+#include "src/server/sample_budget.h"
 
 namespace cqbench {
 
@@ -42,7 +43,8 @@ class ControlBackend {
   const uint64_t instance_ = (uint64_t{std::random_device()()} << 32) | std::random_device()();
   PingServer& server_;
   std::atomic<bool> open_{false};
-  std::atomic<int> samples_{0};            // under way
+  std::atomic<int> samples_{0};  // under way
+  SampleBudget budget_;
   std::atomic<uint64_t> counted_from_{0};  // messages when counting allocations began
   std::mutex mutex_;
   std::set<std::string> control_peers_;  // guarded by mutex_; those whose connection lives

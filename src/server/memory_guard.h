@@ -1,6 +1,7 @@
 // Keeps the memory of a server within its limit, whatever clients do, and gives back what an attack has left.
 #pragma once
 
+#include <atomic>
 #include <cstdint>
 #include <string>
 
@@ -16,9 +17,10 @@ namespace cqbench {
 // see those that were reset, and while a client keeps sending, it reads on without serving anybody (650 MB of calls
 // each second).
 //
-// When no message has been answered for a second, memory that is free goes back to the system: glibc keeps it as long
-// as something behind it is in use (2.5 GB after 200,000 calls that were reset). Calls that come after that, or that
-// take longer than a second, fault pages in again.
+// Memory that is free goes back to the system: glibc keeps it as long as something after it is in use (2.5 GB after
+// 200,000 calls that were reset). An idle server, which has answered nothing for a second, gives back nearly all. A
+// busy one does when more than half of what is resident, and 128 MiB, has been free for two seconds. If that does not
+// last, it waits twice as long the next time, since calls that come after that fault pages in again.
 class MemoryGuard {
  public:
   static constexpr Nanos kPeriod = 100 * kNanosPerMilli;
@@ -32,17 +34,31 @@ class MemoryGuard {
   // What to tell people: one line, or nothing.
   std::string Look();
 
+  // Whether so much is resident that calls may be waiting in the library, which queues them without a bound for
+  // handlers of the callback and the sync API. Any thread.
+  static bool MayBeBehind() { return may_be_behind_.load(std::memory_order_relaxed); }
+
  private:
   uint64_t Resident() const;
   std::string EndConnections(uint64_t resident);
-  void TrimWhenIdle(uint64_t resident);
+  static void TrimWithinALook();
+  void TrimUnused(uint64_t resident);
+  void Forget();
+  void Trim();
+
+  static constexpr int kFirstPatience = 2;
+  static inline std::atomic<bool> may_be_behind_{false};
+  static inline std::atomic<bool> trimming_{false};
 
   const uint64_t limit_bytes_;
+  const uint64_t behind_from_;
   PingServer& server_;
-  const int statm_;        // /proc/self/statm, kept open
-  uint64_t messages_ = 0;  // answered when Look() was called last
-  int idle_looks_ = 0;     // so often there was no new one
-  uint64_t unused_ = 0;    // what the last trimming left, so that it is not tried again and again
+  const int statm_;  // /proc/self/statm, kept open
+  int looks_ = 0;
+  uint64_t messages_ = 0;          // answered a second ago
+  int large_ = 0;                  // seconds for which much has been free
+  int patience_ = kFirstPatience;  // seconds for which it must be
+  uint64_t unused_ = 0;            // what the last trimming left, so that it is not tried again and again
   Nanos told_at_ = 0;
 };
 

@@ -8,6 +8,7 @@
 #include "src/method/holder.h"
 #include "src/server/health_service.h"
 #include "src/server/library_threads_server.h"
+#include "src/server/memory_guard.h"
 #include "src/server/server_kinds.h"
 
 namespace cqbench {
@@ -21,12 +22,17 @@ struct SyncHandler {
   using Response = typename M::Response;
 
   // Unary. That the answer is sent is not told to the handler.
-  static grpc::Status Serve(const HandlerProbes& probes, grpc::ServerContext* /*context*/, const Request* request,
+  static grpc::Status Serve(const HandlerProbes& probes, grpc::ServerContext* context, const Request* request,
                             Response* response) {
     const Nanos arrived = probes.Arrival();
     probes.counts->Started();
+    if (WasCancelled(*context)) return Cancelled(probes);
     const grpc::Status status = M::Handle(*request, response);
     probes.load->Spend();
+    if (WasCancelled(*context)) {  // nothing large is serialized for nobody
+      response->Clear();
+      return Cancelled(probes);
+    }
     if (status.ok()) probes.counts->Answered();
     probes.counts->Ended(status.ok());
     probes.times->Handled(arrived);
@@ -57,6 +63,7 @@ struct SyncHandler {
                             grpc::ServerWriter<Response>* writer) {
     Nanos arrived = probes.Arrival();
     probes.counts->Started();
+    if (WasCancelled(*context)) return Cancelled(probes);
     Holder<Response> response(probes.messages);
     grpc::WriteOptions options;  // the first write has no hint: the headers go with it
     uint32_t left = 0;
@@ -98,6 +105,17 @@ struct SyncHandler {
     }
     probes.counts->Ended(written && status.ok() && !context->IsCancelled());
     return status;
+  }
+
+ private:
+  // Asking takes 2,900 of 61,600 instructions of a unary call (gRPC 1.51.1, by callgrind), so
+  // only a server in which calls may have waited asks.
+  static bool WasCancelled(const grpc::ServerContext& context) {
+    return MemoryGuard::MayBeBehind() && context.IsCancelled();
+  }
+  static grpc::Status Cancelled(const HandlerProbes& probes) {
+    probes.counts->Ended(false);
+    return grpc::Status::CANCELLED;
   }
 };
 

@@ -18,6 +18,7 @@
 #include "cqbench/clock.h"
 #include "cqbench/connections.h"
 #include "cqbench/tls.h"
+#include "src/core/await.h"
 #include "src/tls/handles.h"
 
 namespace cqbench {
@@ -66,11 +67,8 @@ class Handshake {
         ssl_(SSL_new(context_.get())),
         fd_(socket(endpoint.address.ss_family, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0)) {
     if (connect(fd_, reinterpret_cast<const sockaddr*>(&endpoint.address), endpoint.length) != 0) error_ = errno;
-    socklen_t length = sizeof(error_);
-    if (error_ == EINPROGRESS) {
-      error_ = ETIMEDOUT;
-      if (Await(POLLOUT)) getsockopt(fd_, SOL_SOCKET, SO_ERROR, &error_, &length);
-    }
+    if (error_ == EINPROGRESS) error_ = AwaitConnected(fd_, give_up_at_);
+    if (error_ == EINPROGRESS) error_ = ETIMEDOUT;
     SSL_set_fd(ssl_.get(), fd_);
     SSL_set_msg_callback(ssl_.get(), NoteRequest);
     SSL_set_msg_callback_arg(ssl_.get(), &asked_for_certificate_);
@@ -108,12 +106,6 @@ class Handshake {
     if (*static_cast<const unsigned char*>(data) == kCertificateRequest) *static_cast<bool*>(asked) = true;
   }
 
-  bool Await(short event) {
-    pollfd ready{fd_, event, 0};
-    const Nanos left = give_up_at_ - NowNs();
-    return left > 0 && poll(&ready, 1, static_cast<int>(left / kNanosPerMilli) + 1) > 0;
-  }
-
   // Repeats what wants to read or write until it is done.
   template <typename Step>
   bool Carry(Step step) {
@@ -126,7 +118,7 @@ class Handshake {
       failed_as_ = SSL_get_error(ssl_.get(), result);
       const bool reads = failed_as_ == SSL_ERROR_WANT_READ;
       if (!reads && failed_as_ != SSL_ERROR_WANT_WRITE) return false;
-      if (Await(reads ? POLLIN : POLLOUT)) continue;
+      if (AwaitEvents(fd_, reads ? POLLIN : POLLOUT, give_up_at_)) continue;
       timed_out_ = true;
       return false;
     }
@@ -223,16 +215,12 @@ TlsTrial TryAddresses(const std::vector<Endpoint>& endpoints, const Security& se
 
 }  // namespace
 
-TlsTrial TryTls(const std::vector<Target>& targets, const Security& security) {
-  for (const Target& target : targets) {
-    const auto endpoints = ResolveTargets({target});
-    if (!endpoints.ok()) return {std::string(endpoints.status().message()), false};
-    // As gRPC has it: a Unix socket is called localhost.
-    const std::string host = target.is_unix() ? "localhost" : target.host;
-    TlsTrial trial = TryAddresses(*endpoints, security, security.server_name.empty() ? host : security.server_name);
-    if (!trial.why.empty()) return trial;
-  }
-  return {};
+TlsTrial TryTls(const Target& target, const Security& security) {
+  const auto endpoints = ResolveTargets({target});
+  if (!endpoints.ok()) return {std::string(endpoints.status().message()), false};
+  // As gRPC has it: a Unix socket is called localhost.
+  const std::string host = target.is_unix() ? "localhost" : target.host;
+  return TryAddresses(*endpoints, security, security.server_name.empty() ? host : security.server_name);
 }
 
 }  // namespace cqbench

@@ -9,8 +9,10 @@
 #include <memory>
 #include <string>
 #include <utility>
+#include <variant>
 #include <vector>
 
+#include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "cqbench/connections.h"
 #include "cqbench/environment.h"
@@ -37,12 +39,28 @@ int Complain(absl::string_view what, int exit_code) {
   return exit_code;
 }
 
-// " (Connection refused)"; empty where that is not why.
-std::string WhyUnreachable(const RunConfig& run, const std::vector<Endpoint>& endpoints) {
-  const TlsTrial trial = run.security.tls ? TryTls(run.targets, run.security) : TlsTrial();
+// " (Connection refused)" of the target that was asked for the method, the first; empty where that is not why.
+std::string WhyUnreachable(const RunConfig& run) {
+  const TlsTrial trial = run.security.tls ? TryTls(run.targets.front(), run.security) : TlsTrial();
   if (trial.lasting) return absl::StrCat(" (", trial.why, ")");
-  if (run.security.tls || !IsUnreachable(endpoints)) return "";
-  return absl::StrCat(" (", ExplainNoConnection(endpoints), ")");
+  const auto endpoints = ResolveTargets({run.targets.front()});
+  if (run.security.tls || !endpoints.ok() || !IsUnreachable(*endpoints)) return "";
+  return absl::StrCat(" (", ExplainNoConnection(*endpoints), ")");
+}
+
+// gRPC 1.51 takes the status of each response in its filter for retries, whether there is one or not.
+std::string WhyItMayAbort(const RunConfig& run) {
+  const auto is_off = [](const ChannelArg& arg) {
+    const int* const number = std::get_if<int>(&arg.value);
+    return arg.key == "grpc.enable_retries" && number != nullptr && *number == 0;
+  };
+  const std::vector<ChannelArg>& args = run.channel_args;
+  if (IsHttp(run.api) || !absl::StartsWith(GrpcVersion(), "1.51.") || std::any_of(args.begin(), args.end(), is_off)) {
+    return "";
+  }
+  return absl::StrCat("gRPC ", GrpcVersion(),
+                      " aborts when a response ends without grpc-status, as one without any headers of gRPC's does: "
+                      "--channel-arg grpc.enable_retries=0 avoids it");
 }
 
 // A result made of what is known by now.
@@ -188,7 +206,7 @@ class Client {
       if (!facts.ok()) {
         const absl::Status& why = facts.status();
         const bool typed_wrong = absl::IsNotFound(why) || absl::IsInvalidArgument(why);
-        const std::string unreachable = absl::IsUnavailable(why) ? WhyUnreachable(options_.run, endpoints_) : "";
+        const std::string unreachable = absl::IsUnavailable(why) ? WhyUnreachable(options_.run) : "";
         return Complain(absl::StrCat(why.message(), unreachable), typed_wrong ? kExitUsage : kExitFailure);
       }
       DescribeCall(options_.call, *facts, call);
@@ -330,6 +348,7 @@ int RunClientProgram(int argc, const char* const* argv, Interrupt& interrupt, Ra
   }
   if (const absl::Status enough = CheckThreadsAndMemory(); !enough.ok())
     return Complain(enough.message(), kExitFailure);
+  ExplainAbort(WhyItMayAbort(parsed.options->run));
   SetDeadlockDetection(parsed.options->deadlock_detection);
   WarnOfUnknownChannelArgs("grpc_ping_client", parsed.options->run.channel_args);
   if (launched) return Client(argc, argv, *parsed.options, launched, quiet).Run(interrupt);

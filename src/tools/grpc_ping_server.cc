@@ -1,6 +1,7 @@
 // The server: flags → config → serve until a signal comes.
 
 #include <cstdio>
+#include <cstdlib>
 #include <string>
 #include <vector>
 
@@ -13,6 +14,7 @@
 #include "cqbench/reporter.h"
 #include "cqbench/server.h"
 #include "cqbench/tls.h"
+#include "src/server/ends_within.h"
 #include "src/server/memory_guard.h"
 #include "src/tools/server_flags.h"
 #include "src/tools/tls_flags.h"
@@ -85,6 +87,16 @@ void PrintCounts(const HttpCounts& counts) {
               static_cast<unsigned long long>(counts.connections));
 }
 
+// What the library may take to stop when --drain is over.
+constexpr Nanos kEndLimit = kNanosPerSecond;
+
+// Threads of the library's still run: nothing may be destroyed.
+[[noreturn]] void LeaveCalls(int exit_code) {
+  Complain("1 s after the end of --drain the library had not ended all calls: the process ends without them", 0);
+  std::fflush(nullptr);
+  std::_Exit(exit_code);
+}
+
 int Main(int argc, const char* const* argv) {
   Interrupt interrupt;  // before the library starts threads
   const Parsed<ServerOptions> parsed = ParseServerFlags(argc, argv);
@@ -130,6 +142,7 @@ int Main(int argc, const char* const* argv) {
       return bad_address ? kExitUsage : kExitFailure;
     }
     gateway = *std::move(started);
+    for (const std::string& why : gateway->refused_rules()) Complain("warning: not served over HTTP: " + why, 0);
   }
   std::vector<Target> reached = (*server)->listening();
   if (gateway) reached.push_back(gateway->address());
@@ -145,8 +158,10 @@ int Main(int argc, const char* const* argv) {
   while (!interrupt.SleepUntil(NowNs() + MemoryGuard::kPeriod)) {
     if (const std::string told = memory.Look(); !told.empty()) Complain(told, 0);
   }
-  if (gateway) gateway->Stop();
-  (*server)->Shutdown();
+  const bool ended = EndsWithin(config.drain_ns + kEndLimit, [&] {
+    if (gateway) gateway->Stop();
+    (*server)->Shutdown();
+  });
   const ServerCounts counts = (*server)->Counts();
   if (gateway) PrintCounts(gateway->counts());
   std::printf("served %llu calls: %llu ok, %llu failed; %llu messages answered\n",
@@ -156,7 +171,9 @@ int Main(int argc, const char* const* argv) {
   const absl::Status reported = allocations.End(sites);
   if (sites) std::fputs(FormatAllocationSites("server", *sites).c_str(), stdout);
   if (!reported.ok()) std::fprintf(stderr, "grpc_ping_server: %s\n", std::string(reported.message()).c_str());
-  return reported.ok() ? 0 : kExitFailure;
+  const int exit_code = reported.ok() ? 0 : kExitFailure;
+  if (!ended) LeaveCalls(exit_code);
+  return exit_code;
 }
 
 }  // namespace

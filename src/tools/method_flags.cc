@@ -76,8 +76,8 @@ MethodFlags::MethodFlags(CLI::App& app, RunConfig& run) : run_(run), workload_(W
       "after call, which keeps its memory; arena: on a protobuf arena that is reset, for messages of many parts; "
       "bytes: not parsed at all, as in a proxy");
   stub_ = AddEnum(app, "--stub", run.stub, {StubKind::kGenerated, StubKind::kGeneric},
-                  "calls through generated code, or through grpc::TemplatedGenericStub; --messages bytes and --codec "
-                  "pooled are generic");
+                  "calls as generated code makes them, or through grpc::TemplatedGenericStub; --messages bytes and "
+                  "--codec pooled are generic");
   codec_ = AddEnum(app, "--codec", run.codec, {Codec::kProtobuf, Codec::kPooled},
                    "what makes bytes of messages. protobuf: the library, as for generated code; pooled: "
                    "grpc::SerializationTraits of one's own that write into memory that is used again and read where "

@@ -91,7 +91,8 @@ class ServerFlags {
     wire_flags_.emplace(app_, config_);
     max_threads_ = AddLimits(app_, config_.limits);
     allocation_flags_.emplace(app_, options_.allocations, "grpc_ping_server");
-    AddDuration(app_, "--drain", config_.drain_ns, "how long calls in flight may go on after SIGINT or SIGTERM");
+    AddDuration(app_, "--drain", config_.drain_ns,
+                "how long calls in flight may go on after SIGINT or SIGTERM; the server ends at most 1 s later");
     ForEachSet([](auto& flags) { flags.Keep(); });
     before_ = options_;
   }

@@ -5,13 +5,16 @@ from __future__ import annotations
 import json
 import os
 import resource
+import signal
 import struct
 import subprocess
 import zlib
 from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import dataclass
 from dataclasses import field as made
 from pathlib import Path
+from subprocess import PIPE
 from typing import Any
 
 import pytest
@@ -127,7 +130,7 @@ CASES = (
         "RESOURCE_EXHAUSTED",
         flags="--max-message-bytes 1kB",
     ),
-    Case("no message", once(lambda s: answer(message(b"\xff" * 50), s)), "BAD_RESPONSE", "no message"),
+    Case("no message", once(lambda s: answer(message(b"\xff" * 50), s)), "BAD_RESPONSE", "not a message"),
     Case(
         "gzip bomb",
         once(lambda s: answer(message(bomb(64), compressed=True), s, OK, GZIP)),
@@ -137,6 +140,10 @@ CASES = (
     Case("gone away", once(lambda s: frame(GOAWAY, 0, 0, bytes(8))), "UNAVAILABLE"),
     Case("bad HPACK", once(lambda s: frame(HEADERS, END_HEADERS, s, b"\xff" * 6)), "UNKNOWN"),
 )
+
+
+def grpc_version() -> str:
+    return subprocess.run([CLIENT, "--version"], capture_output=True, text=True, check=True).stdout
 
 
 def run(server: HostileServer, flags: str) -> tuple[int, str, dict[str, Any]]:
@@ -179,7 +186,82 @@ def test_a_blocking_call_without_a_message_is_no_missing_method(stub: str, body:
     with HostileServer(once(lambda s: answer(body, s))) as server:
         status, said, point = run(server, f"--api sync --stub {stub} --no-evidence")
     assert (status, said) == (1, "grpc_ping_client: in-flight 4: no call succeeded: BAD_RESPONSE\n")
-    assert {error["first_message"] for error in point["errors"]} == {"the answer's bytes are no message"}
+    expected = "the response's bytes are not a message of its type" if body else "without a response message"
+    assert all(error["first_message"].endswith(expected) for error in point["errors"])
+
+
+def test_calls_whose_end_the_library_loses_do_not_hold_up_the_end() -> None:
+    """An HTTP error, and the stream stays open. With reactors and retries gRPC 1.51.1 then loses the end of some calls.
+
+    Deadline and cancelling do not end them (`grpc.enable_retries=0` would). What was measured is kept.
+    """
+    flags = f"--api callback --no-evidence {FLAGS.replace('--inflight 4', '--inflight 60')}"
+    with HostileServer(once(lambda s: frame(HEADERS, END_HEADERS, s, field(":status", "503")))) as server:
+        client = subprocess.Popen([CLIENT, "--host", server.address, *flags.split()], stdout=PIPE, stderr=PIPE)
+        with suppress(subprocess.TimeoutExpired):  # the drain is at most 2 s, and then some calls are left
+            client.wait(4)
+        client.send_signal(signal.SIGINT)
+        written, _ = client.communicate(timeout=20)
+    result = json.loads(written)
+    assert [error.message for error in Draft202012Validator(SCHEMA).iter_errors(result)] == []
+    (point,) = result["not_measured"]
+    assert point["failed"] > 0
+    assert {error["code"] for error in point["errors"]} <= {"UNAVAILABLE", "DEADLINE_EXCEEDED", "CANCELLED"}
+    if point["unfinished"]:
+        assert any("calls had not ended" in note for note in point["notes"])
+
+
+def nothing_of_grpc(send: Send, stream: int) -> None:
+    send(frame(HEADERS, END_HEADERS | END_STREAM, stream, field("x", "y")))
+
+
+def bad_after_the_first_connection(bad: Behaviour) -> HostileServer:
+    connections: list[Send] = []
+    return HostileServer(
+        lambda send, s: send(answer(message(b""), s)) if len(connections) == 1 else bad(send, s), connections.append
+    )
+
+
+NO_STATUS = once(lambda s: answer(message(b""), s, field("x", "y")))
+
+
+@pytest.mark.parametrize("bad", (nothing_of_grpc, NO_STATUS), ids=("no :status", "no grpc-status"))
+@pytest.mark.parametrize("into", ("stdout", "file"))
+def test_responses_without_a_status_leave_the_points_before_and_a_line(
+    bad: Behaviour, into: str, tmp_path: Path
+) -> None:
+    """gRPC 1.51 aborts on these in its filter for retries; a newer one counts them."""
+    file = tmp_path / "r.json"
+    flags = "--api cq --inflight-list 1,2 --warmup 0 --interval 60 --total 50 --deadline 1 --no-evidence --format json"
+    if into == "file":
+        flags += f" --output {file}"
+    with bad_after_the_first_connection(bad) as server:
+        done = subprocess.run(
+            [str(CLIENT), "--host", server.address, *flags.split()],
+            capture_output=True,
+            text=True,
+            timeout=60,
+            preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_CORE, (0, 0)),
+            check=False,
+        )
+    if done.returncode != -signal.SIGABRT:
+        assert "1.51." not in grpc_version(), done.stderr
+        return
+    line = done.stderr.splitlines()[-1]
+    assert "gave up (SIGABRT): what was measured before is kept; gRPC 1.51." in line
+    assert line.endswith("--channel-arg grpc.enable_retries=0 avoids it")
+    result = json.loads(file.read_text() if into == "file" else done.stdout)
+    assert [point["completed"] >= 50 for point in result["benchmarks"]] == [True]
+    assert result["context"]["partial"]
+    assert list(tmp_path.iterdir()) == ([file] if into == "file" else [])
+
+
+@pytest.mark.parametrize("bad", (nothing_of_grpc, NO_STATUS), ids=("no :status", "no grpc-status"))
+def test_without_retries_responses_without_a_status_are_errors(bad: Behaviour) -> None:
+    with HostileServer(bad) as server:
+        status, said, point = run(server, "--api cq --no-evidence --channel-arg grpc.enable_retries=0")
+    assert (status, said) == (1, "grpc_ping_client: in-flight 4: no call succeeded: UNKNOWN\n")
+    assert point["failed"] > 0
 
 
 def test_a_hostile_control_service_costs_its_figures_alone() -> None:

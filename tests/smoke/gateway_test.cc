@@ -107,12 +107,12 @@ TEST_P(GatewayTest, ErrorsSayWhy) {
   EXPECT_EQ(HttpCode(library_, "/v1/shelves/x/books"), "404");
   EXPECT_EQ(HttpCode(library_, "/v2"), "404");
   EXPECT_EQ(HttpCode(library_, "/v1/shelves/1/books?page_size=many"), "400");
-  EXPECT_EQ(HttpCode(library_, "/v1/shelves/1/books", {"--data", "{"}), "400");
-  EXPECT_EQ(HttpCode(library_, "/v1/shelves/1/books?book_id=7", {"--data", "{}"}), "409");
+  EXPECT_EQ(HttpCode(library_, "/v1/shelves/1/books", {"--json", "{"}), "400");
+  EXPECT_EQ(HttpCode(library_, "/v1/shelves/1/books?book_id=7", {"--json", "{}"}), "409");
   for (const char* version : {"--http1.1", "--http2-prior-knowledge"}) {
     const std::string answer = library_.Get("/v1/shelves/1/books/1", {version, "--include", "--request", "PUT"});
     EXPECT_THAT(answer, HasSubstr(" 405"));
-    EXPECT_THAT(answer, HasSubstr("llow: DELETE, GET, PATCH\r\n"));
+    EXPECT_THAT(answer, HasSubstr("llow: DELETE, GET, HEAD, PATCH\r\n"));
   }
   EXPECT_EQ(library_.Stop(), "0 2xx, 9 4xx, 0 5xx; 9 connections");
 }

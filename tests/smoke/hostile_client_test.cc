@@ -9,6 +9,7 @@
 #include <csignal>
 #include <fstream>
 #include <map>
+#include <memory>
 #include <string>
 #include <thread>
 #include <utility>
@@ -17,6 +18,7 @@
 #include "cqbench/proto/echo.grpc.pb.h"
 #include "tests/smoke/harness.h"
 #include "tests/smoke/http_peer.h"
+#include "tests/smoke/process_cpu.h"
 #include "tests/unit/http2_bytes.h"
 
 namespace cqbench::smoke {
@@ -178,6 +180,43 @@ TEST_P(HostileClientTest, CallsResetOrWithoutBodyAreForgotten) {
   ExpectQuickEnd(server);
 }
 
+// One call after the other until this dies: a server that is never idle.
+class BusyClient {
+ public:
+  explicit BusyClient(const Server& server) : stub_(v1::EchoService::NewStub(ChannelTo(server.address()))) {
+    thread_ = std::thread([this] {
+      while (!stop_) {
+        grpc::ClientContext context;
+        context.set_deadline(std::chrono::system_clock::now() + std::chrono::seconds(1));
+        v1::EchoResponse response;
+        stub_->Echo(&context, v1::EchoRequest(), &response);
+        std::this_thread::sleep_for(std::chrono::milliseconds(5));
+      }
+    });
+  }
+  ~BusyClient() {
+    stop_ = true;
+    thread_.join();
+  }
+
+ private:
+  const std::unique_ptr<v1::EchoService::Stub> stub_;
+  std::atomic<bool> stop_{false};
+  std::thread thread_;
+};
+
+// The callback server kept it for as long as anybody was served.
+TEST_P(HostileClientTest, ABusyServerGivesMemoryBack) {
+  Server server(Api());
+  const BusyClient busy(server);
+  {
+    Attacker client(server);
+    client.Send(Times(30'000, [](int i) { return Open(Stream(i), kEchoPath) + Reset(Stream(i)); }));
+    EXPECT_TRUE(ServesOn(server));
+  }
+  ExpectResidentBelow(server, 200);
+}
+
 // 40 answers of 16 MiB; what they were made in stayed.
 TEST_P(HostileClientTest, AnswersThatNobodyReadsAreForgotten) {
   Server server(Api());
@@ -218,6 +257,32 @@ TEST_P(HostileClientTest, SamplesInMassesEnd) {
 
 INSTANTIATE_TEST_SUITE_P(All, HostileClientTest, testing::Values("cq", "callback", "sync", "generic"),
                          [](const auto& tested) { return tested.param; });
+
+// All that waited were handled, at 5 ms each, and others waited for that. With a sanitizer the server is beyond its
+// limit from the beginning.
+TEST(HostileClient, CallsThatWereResetWhileTheyWaitedAreNotBegun) {
+  if (kSanitized) GTEST_SKIP() << "a sanitizer's own memory is more than the limit";
+  Server server({"--api", "callback", "--service-time", "5ms", "--memory-limit", "160MiB"});
+  constexpr int kCalls = 20'000;
+  Attacker client(server);
+  client.Send(Times(kCalls, [](int i) { return WholeCall(Stream(i), kEchoPath, ""); }) +
+              Times(kCalls, [](int i) { return Reset(Stream(i)); }));
+  EXPECT_TRUE(ServesOn(server));
+  EXPECT_LT(server.Stop(SIGTERM).messages, kCalls / 8);
+}
+
+// Each looks at all connections: 3,000 of them took 6 s of CPU.
+TEST(HostileClient, SamplesTakeAShareOfTheCpu) {
+  if (kSanitized) GTEST_SKIP() << "what a sanitizer takes is not counted";
+  constexpr int kCalls = 3000;
+  Server server({"--api", "callback"});
+  std::vector<HttpSocket> others;
+  for (int i = 0; i < 400; ++i) others.emplace_back(server.port());
+  Attacker client(server);
+  client.Send(Times(kCalls, [](int i) { return WholeCall(Stream(i), kSample, ""); }));
+  EXPECT_TRUE(client.AwaitEnds(kCalls));
+  EXPECT_LT(ProcessCpu(server.process().pid()), Seconds(5));
+}
 
 // Without a bound this takes 1.2 GiB; the limit is looked at ten times in a second.
 TEST(HostileClient, TheMemoryLimitHolds) {

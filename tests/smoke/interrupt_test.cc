@@ -3,7 +3,11 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <chrono>
 #include <csignal>
+#include <fstream>
+#include <string>
+#include <thread>
 
 #include "tests/smoke/harness.h"
 #include "tests/smoke/parameters.h"
@@ -68,6 +72,31 @@ TEST(InterruptEarlyTest, WhileConnecting) {
   EXPECT_EQ(run.exit_code, 130);
   EXPECT_LT(run.took, Seconds(2) + kGrace);
   EXPECT_EQ(run.out, "");
+}
+
+// Whether the process takes that signal when it wants to, and not at any time.
+bool Holds(const Process& process, int signal) {
+  std::ifstream status("/proc/" + std::to_string(process.pid()) + "/status");
+  for (std::string line; std::getline(status, line);) {
+    if (line.rfind("SigBlk:", 0) == 0) return (std::stoull(line.substr(7), nullptr, 16) >> (signal - 1) & 1) != 0;
+  }
+  return false;
+}
+
+TEST(InterruptEarlyTest, WhileConnectingOverHttp) {
+  const BoundSocket refuses;
+  for (const char* api : {"http1", "http2"}) {
+    Process client(ClientCommand({"--host", refuses.address(), "--api", api, "--http-request", "GET /",
+                                  "--wait-for-server", "--connect-timeout", "600", "--inflight", "1"}));
+    const auto patience = std::chrono::steady_clock::now() + kPatience;
+    while (!Holds(client, SIGINT) && std::chrono::steady_clock::now() < patience) {
+      std::this_thread::sleep_for(std::chrono::milliseconds(5));
+    }
+    client.Signal(SIGINT);
+    const ClientRun run = Finish(client);
+    EXPECT_EQ(run.exit_code, 130);
+    EXPECT_NE(run.err.find("interrupted while connecting"), std::string::npos) << run.err;
+  }
 }
 
 TEST(InterruptEarlyTest, WhileWarmingUp) {

@@ -51,10 +51,10 @@ class LyingControlTest : public testing::Test {
   ~LyingControlTest() override { server_->Shutdown(std::chrono::system_clock::now()); }
 
   // A real server's calls, and this one's words.
-  ClientRun Run() const {
+  ClientRun Run(const Flags& more = {}) const {
     return RunClient(Flags{"--host", SharedServer("cq").address(), "--control", "127.0.0.1:" + std::to_string(port_),
                            "--format", "json"} +
-                     ShortInterval());
+                     ShortInterval() + more);
   }
   static void ExpectNothingOf(const Json& point) {
     for (const auto& [key, value] : point.items()) EXPECT_NE(key.rfind("server_", 0), 0u) << key << " " << value;
@@ -80,6 +80,34 @@ TEST_F(LyingControlTest, FiguresThatCannotBeAreRefusedWithOneNote) {
   const auto notes = point.at("notes").get<std::vector<std::string>>();
   EXPECT_EQ(std::count_if(notes.begin(), notes.end(), [](auto& note) { return note.starts_with("server"); }), 1);
   EXPECT_THAT(notes, testing::Contains(testing::StartsWith("server: what its control service says cannot be (")));
+}
+
+// Each of which may be right.
+TEST_F(LyingControlTest, ThreadsThatTogetherUseMoreThanTheCpusAreRefused) {
+  int64_t used = 0;
+  control_.lie = [&used](v1::ServerSample& sample) {
+    used += 100'000'000;  // between two samples, which are 200 ms apart and more
+    for (int i = 0; i < 100; ++i) {
+      v1::Thread& thread = *sample.add_threads();
+      thread.set_id(i + 1);
+      thread.set_cpu_ns(used);
+    }
+    for (int i = 0; i < 2; ++i) sample.add_cpus()->set_cpu(i);
+  };
+  const ClientRun run = Run();
+  const Json point = run.Point();
+  ASSERT_TRUE(point.is_object());
+  ExpectNothingOf(point);
+  EXPECT_THAT(point.at("notes").dump(), HasSubstr("cannot be (its threads used"));
+}
+
+TEST_F(LyingControlTest, TimesThatCannotBeAreRefused) {
+  control_.lie = [](v1::ServerSample& sample) { sample.mutable_call_times()->mutable_handling()->add_value_ns(5); };
+  const ClientRun run = Run({"--breakdown"});
+  const Json point = run.Point();
+  ASSERT_TRUE(point.is_object());
+  ExpectNothingOf(point);
+  EXPECT_THAT(point.at("notes").dump(), HasSubstr("cannot be (it has timed calls of 1 lengths and counted 0"));
 }
 
 TEST_F(LyingControlTest, ADescriptionThatCannotBeIsRefused) {

@@ -167,6 +167,29 @@ TEST_F(RunnerTest, AFirstPointThatFailsForAnotherReasonDoesNot) {
   EXPECT_EQ(result.points[0].window_ns, 0);
   EXPECT_EQ(result.points[1].failure, "");
   EXPECT_GT(result.points[1].completed, 0u);
+  EXPECT_EQ(result.points[1].connections, 1) << "the control service's of the point before is no channel's";
+  EXPECT_THAT(result.points[1].warnings, IsEmpty());
+}
+
+// One of two hosts has nobody: it is named, whichever of the two is asked first, and the other has no part in why.
+TEST_F(RunnerTest, TheHostThatCannotBeReachedIsNamed) {
+  const smoke::BoundSocket nobody;
+  for (const ClientApi api : {ClientApi::kCq, ClientApi::kHttp1}) {
+    for (const bool last : {false, true}) {
+      Serve();
+      config_.api = api;
+      if (api == ClientApi::kHttp1) config_.http = std::make_shared<HttpCall>(HttpCall{"GET", "/", "", ""});
+      config_.points = {{2, 0}};
+      config_.policy = {ChannelPolicy::Kind::kPool, 2};
+      config_.targets.insert(last ? config_.targets.end() : config_.targets.begin(),
+                             *ParseTarget("127.0.0.1", nobody.port()));
+      const SweepResult result = Run();
+      ASSERT_EQ(result.points.size(), 1u);
+      EXPECT_THAT(result.points[0].failure, HasSubstr("cannot connect to " + nobody.address()));
+      EXPECT_THAT(result.points[0].failure, HasSubstr("(Connection refused)"));
+      server_->Shutdown();
+    }
+  }
 }
 
 TEST_F(RunnerTest, NamesAreResolvedBeforeTheRun) {

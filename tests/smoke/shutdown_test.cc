@@ -5,11 +5,13 @@
 #include <gtest/gtest.h>
 
 #include <csignal>
+#include <thread>
 
 #include "cqbench/proto/health.grpc.pb.h"
 #include "cqbench/proto/ping.grpc.pb.h"
 #include "tests/smoke/harness.h"
 #include "tests/smoke/parameters.h"
+#include "tests/smoke/process_cpu.h"
 
 namespace cqbench::smoke {
 namespace {
@@ -145,6 +147,27 @@ TEST_P(ShutdownTest, CancelledStreamIsNotOk) {
   const Served served = server.Stop(SIGTERM);
   EXPECT_EQ(served.ok, 0u);
   EXPECT_EQ(served.failed, 1u);
+}
+
+// A handler cannot be cut off: the process ends without it, after it has said what it counted.
+TEST_P(ShutdownTest, TheDrainIsALimit) {
+  Server server(Api({"--drain", "200ms", "--service-time", "1000s"}));
+  const auto stub = DebugService::NewStub(ChannelTo(server.address()));
+  grpc::Status status;
+  std::thread client([&] {
+    grpc::ClientContext context;
+    context.set_wait_for_ready(true);
+    PlainGrpcResponse response;
+    status = stub->PingPlainGrpc(&context, PlainGrpcRequest(), &response);
+  });
+  const Seconds before = ProcessCpu(server.process().pid());
+  while (ProcessCpu(server.process().pid()) < before + Seconds(0.5)) std::this_thread::sleep_for(Seconds(0.01));
+  const Served served = server.Stop(SIGTERM);
+  client.join();
+  EXPECT_EQ(served.calls, 1u);
+  EXPECT_EQ(served.messages, 0u);
+  EXPECT_FALSE(status.ok());
+  ExpectOneLine(server.process().err(), {"after the end of --drain", "calls"});
 }
 
 INSTANTIATE_TEST_SUITE_P(All, ShutdownTest, testing::ValuesIn(kServerApis), ServerName);

@@ -3,6 +3,7 @@
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <sys/resource.h>
 
 #include <chrono>
 #include <string>
@@ -138,6 +139,38 @@ TEST_F(TcpEcho, ServerSpinsOnlyWhileAConnectionAsksForIt) {
   ExpectEcho(blocks, 1, 1);
   std::this_thread::sleep_for(std::chrono::milliseconds(20));  // for the server to learn of the end
   EXPECT_LT(CpuUsed(100 * kNanosPerMilli), kSpinningCpu);
+}
+
+// The server's share of the descriptors and the test's are the same.
+class NoDescriptors {
+ public:
+  NoDescriptors() {
+    getrlimit(RLIMIT_NOFILE, &usual_);
+    const int next = dup(STDERR_FILENO);
+    close(next);
+    const rlimit none{static_cast<rlim_t>(next), usual_.rlim_max};
+    EXPECT_EQ(setrlimit(RLIMIT_NOFILE, &none), 0);
+  }
+  ~NoDescriptors() { setrlimit(RLIMIT_NOFILE, &usual_); }
+
+ private:
+  rlimit usual_{};
+};
+
+TEST_F(TcpEcho, ServerWithoutDescriptorsRestsAndTakesThoseWhoWaitLater) {
+  Socket there_before = ConnectWith(HelloOf(1, 1));
+  ExpectEcho(there_before, 1, 1);
+  Socket waits(socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0));
+  {
+    const NoDescriptors none;
+    const Endpoint to = endpoint();
+    ASSERT_EQ(connect(waits.fd(), reinterpret_cast<const sockaddr*>(&to.address), to.length), 0);
+    EXPECT_LT(CpuUsed(500 * kNanosPerMilli), kSpinningCpu);
+    ExpectEcho(there_before, 1, 1);
+  }
+  const Words hello = HelloOf(1, 1);
+  ASSERT_TRUE(waits.SendAll(hello.data(), sizeof(hello)));
+  ExpectEcho(waits, 1, 1);
 }
 
 TEST(TcpEchoServerStart, TakenPortIsUnavailableAndNamesTheAddress) {

@@ -146,13 +146,14 @@ TEST(HistogramCodec, EmptyStaysEmpty) {
   EXPECT_EQ(FromProto(message).Count(), 0u);
 }
 
-TEST(HistogramCodec, ValuesAndCountsWithoutAPartnerAreDropped) {
+// Which no caller gets that far: see PlausibleHistogram.
+TEST(HistogramCodec, ValuesAndCountsWithoutAPartnerAreLeftOut) {
   EXPECT_THAT(BucketsOf(FromProto(Message({1, 2, 3}, {10, 20}))), ElementsAre(Pair(1, 10u), Pair(2, 20u)));
   EXPECT_THAT(BucketsOf(FromProto(Message({1}, {10, 20}))), ElementsAre(Pair(1, 10u)));
   EXPECT_THAT(BucketsOf(FromProto(Message({}, {10}))), IsEmpty());
 }
 
-TEST(HistogramCodec, CountsOfZeroAreDropped) {
+TEST(HistogramCodec, CountsOfZeroAreLeftOut) {
   const Histogram got = FromProto(Message({1, 5, 9}, {0, 2, 0}));
   EXPECT_EQ(got.Count(), 2u);
   EXPECT_EQ(got.Min(), 5);

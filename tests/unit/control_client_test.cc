@@ -8,7 +8,9 @@
 #include <atomic>
 #include <chrono>
 #include <memory>
+#include <string>
 #include <thread>
+#include <utility>
 
 #include "cqbench/proto/control.grpc.pb.h"
 #include "cqbench/proto/echo.grpc.pb.h"
@@ -110,6 +112,71 @@ TEST_F(ControlClientsTest, AServerThatHasGoneIsAskedAgain) {
   EXPECT_FALSE(clients.Connect());
   EXPECT_NE(clients.absence(), "");
   EXPECT_THAT(clients.notes(), IsEmpty());
+}
+
+// Answers with bytes: no message, or more than anybody may send.
+using RawControl = control::v1::Control::WithRawCallbackMethod_Describe<
+    control::v1::Control::WithRawCallbackMethod_Sample<control::v1::Control::Service>>;
+
+class GarbledControl final : public RawControl {
+ public:
+  grpc::ServerUnaryReactor* Describe(grpc::CallbackServerContext* context, const grpc::ByteBuffer* /*request*/,
+                                     grpc::ByteBuffer* answer) override {
+    return Answer(context, described, answer);
+  }
+  grpc::ServerUnaryReactor* Sample(grpc::CallbackServerContext* context, const grpc::ByteBuffer* /*request*/,
+                                   grpc::ByteBuffer* answer) override {
+    return Answer(context, sampled, answer);
+  }
+  std::string described, sampled;
+
+ private:
+  static grpc::ServerUnaryReactor* Answer(grpc::CallbackServerContext* context, const std::string& bytes,
+                                          grpc::ByteBuffer* answer) {
+    const grpc::Slice slice(bytes);
+    *answer = grpc::ByteBuffer(&slice, 1);
+    grpc::ServerUnaryReactor* const reactor = context->DefaultReactor();
+    reactor->Finish(grpc::Status::OK);
+    return reactor;
+  }
+};
+
+std::string AnHonestDescription() {
+  control::v1::ServerDescription description;
+  description.set_api("cq");
+  description.set_build_type("release");
+  return description.SerializeAsString();
+}
+
+TEST_F(ControlClientsTest, ADescriptionThatIsNoMessageIsRefused) {
+  GarbledControl garbled;
+  garbled.described = std::string(50, '\xff');
+  Start(&garbled);
+  ControlClients clients(config_, grpc::InsecureChannelCredentials());
+  EXPECT_FALSE(clients.Connect());
+  EXPECT_THAT(clients.absence(), HasSubstr("says of itself cannot be (its answer is no message"));
+  EXPECT_THAT(clients.notes(), IsEmpty()) << "the service is there";
+  garbled.described = AnHonestDescription();
+  EXPECT_TRUE(clients.Connect());
+  clients.Disconnect();
+  server_->Shutdown(std::chrono::system_clock::now());
+}
+
+TEST_F(ControlClientsTest, ASampleThatIsNoMessageIsRefused) {
+  GarbledControl garbled;
+  garbled.described = AnHonestDescription();
+  Start(&garbled);
+  ControlClients clients(config_, grpc::InsecureChannelCredentials());
+  for (const auto& [bytes, why] : {std::pair(std::string(50, '\xff'), "no message of the control service"),
+                                   std::pair(std::string(17 << 20, '\0'), "larger than max")}) {
+    ASSERT_TRUE(clients.Connect()) << clients.absence();
+    garbled.sampled = bytes;
+    const auto moments = clients.SampleAll(std::nullopt).get();
+    ASSERT_EQ(moments.size(), 1u) << "it has answered";
+    EXPECT_THAT(moments[0].refused, HasSubstr(why));
+  }
+  clients.Disconnect();
+  server_->Shutdown(std::chrono::system_clock::now());
 }
 
 // The server says where its front is and counts what it answered there; what the front sends on to it is not counted as

@@ -27,6 +27,7 @@ class FakeEngine final : public Engine {
   }
   bool Finished() const override { return finished_(*this); }
   void CancelAll() override { cancels.push_back(NowNs()); }
+  bool GiveUp() override { return false; }
   void Join() override {
     EXPECT_TRUE(Finished()) << "joining would hang";
     joined = true;
@@ -104,6 +105,18 @@ TEST_F(DrainTest, ASignalShortensTheWaitToASecondAfterTheWindow) {
   ASSERT_EQ(engine.cancels.size(), 1u);
   EXPECT_GT(engine.cancels[0], now_ + kNanosPerSecond);
   EXPECT_EQ(interrupt_.signal(), SIGINT);
+}
+
+// It would wait for an hour.
+TEST_F(DrainTest, AfterASignalNobodyWaitsLongForWhatWasCancelled) {
+  FakeEngine engine([](const FakeEngine& self) {
+    if (self.cancels.size() == 3) {
+      EXPECT_EQ(raise(SIGINT), 0);
+    }
+    return false;
+  });
+  EXPECT_FALSE(DrainEngine(engine, interrupt_, /*close=*/now_, /*cancel_at=*/now_, kHour));
+  EXPECT_FALSE(engine.joined);
 }
 
 TEST_F(DrainTest, ASignalDoesNotPutOffTheCancelling) {

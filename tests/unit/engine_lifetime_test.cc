@@ -115,6 +115,22 @@ TEST_P(EngineTest, InTheMidstOfCallsOfWhichEverySlotHasOneUnderWay) {
   }
 }
 
+// Calls that never end outlive the run, and what it was configured by.
+TEST_P(EngineTest, HasAConfigOfItsOwn) {
+  Serve(0);
+  const auto engine = Make();
+  config_.deadline_ns = -kNanosPerSecond;  // with that no call would end well
+  config_.message.response_bytes = 7;
+  config_.metadata = {{"key", "value"}};
+  const Nanos give_up = NowNs() + kLength;
+  engine->Start();
+  while (engine->Completed() < 2 * kSlots && NowNs() < give_up) {
+    engine->Tick(NowNs());
+    std::this_thread::yield();
+  }
+  EXPECT_GE(engine->Completed(), uint64_t{2 * kSlots});
+}
+
 TEST_P(EngineTest, WithCallsThatNobodyAnswers) {
   smoke::BoundSocket silent;
   silent.Listen();
@@ -200,6 +216,31 @@ TEST_P(EngineTest, WhatIsCancelledIsAccountedFor) {
   }
 }
 
+// As when the library loses the end of a call.
+class GivenUpTest : public EngineTest {};
+
+TEST_P(GivenUpTest, CallsThatDoNotEndAreUnfinishedAndTheirEndWaits) {
+  smoke::BoundSocket silent;
+  silent.Listen();
+  ConnectTo(silent.address());
+  const Nanos start = NowNs();
+  auto engine = Make();
+  window_.Set(start, start + kLength);
+  engine->Start();  // sends on this thread
+  window_.CloseAt(NowNs());
+  ASSERT_TRUE(engine->GiveUp());
+  Measurement total;
+  engine->Collect(total);
+  EXPECT_EQ(total.counts.sent, uint64_t{kSlots});
+  EXPECT_EQ(total.counts.unfinished, uint64_t{kSlots});
+  EXPECT_EQ(total.counts.failed, 0u);
+  EXPECT_EQ(total.completed_per_slot.size(), size_t{kSlots});
+  ASSERT_NE(total.at_least, nullptr);
+  EXPECT_LE(total.at_least->Max(), NowNs() - start);
+  EXPECT_FALSE(engine->Finished());
+  engine.reset();  // gives the calls back, cancels them, and waits for their end
+}
+
 class StreamTest : public EngineTest {};
 
 TEST_P(StreamTest, AMessageOfAStreamThatNeverOpenedIsNoOlderThanTheRun) {
@@ -235,6 +276,12 @@ INSTANTIATE_TEST_SUITE_P(Engines, EngineTest,
                                           testing::Values(MethodName{"ping", "unary"}, MethodName{"ping", "streaming"},
                                                           MethodName{"echo", "upload"}, MethodName{"echo", "download"}),
                                           testing::Values(Loop::kClosed, Loop::kOpen, Loop::kOpenWithDrop)),
+                         NameOf);
+INSTANTIATE_TEST_SUITE_P(Engines, GivenUpTest,
+                         testing::Combine(testing::Values(ClientApi::kCallback),
+                                          testing::Values(MethodName{"ping", "unary"}, MethodName{"ping", "streaming"},
+                                                          MethodName{"echo", "upload"}, MethodName{"echo", "download"}),
+                                          testing::Values(Loop::kClosed)),
                          NameOf);
 INSTANTIATE_TEST_SUITE_P(Engines, StreamTest,
                          testing::Combine(testing::Values(ClientApi::kSync, ClientApi::kCq, ClientApi::kCallback),

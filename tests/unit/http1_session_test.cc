@@ -51,6 +51,63 @@ TEST(Http1Session, ARequestIsWhatWasSent) {
   EXPECT_FALSE(connection.ended());
 }
 
+// As proxies send it (RFC 9112, 3.2.2).
+TEST(Http1Session, ATargetInAbsoluteFormIsItsPath) {
+  for (const auto& [target, path] : {std::pair("http://x/a/b?c=d", "/a/b?c=d"),
+                                     {"HTTP://user@[::1]:80/a", "/a"},
+                                     {"http://x", "/"},
+                                     {"http://x/", "/"},
+                                     {"http://x?a=/b", "/?a=/b"},
+                                     {"http://x//a", "//a"},
+                                     {"/http://x/a", "/http://x/a"},
+                                     {"*", "*"},
+                                     {"http:/x", "http:/x"}}) {
+    MemoryConnection connection;
+    const std::string length = "Content-Length: 5\r\n\r\n";
+    const std::string head = absl::StrCat("POST ", target, " HTTP/1.1\r\nHost: other\r\n", length);
+    connection.Feed(head + "hello");
+    connection.Feed(head);  // the body apart
+    connection.Feed("hello");
+    ASSERT_EQ(connection.seen.size(), 2u) << target;
+    EXPECT_EQ(connection.seen[0].target, path);
+    EXPECT_EQ(connection.seen[1].target, path);
+  }
+}
+
+TEST(Http1Session, ACompressedBodyIsSaidToBe) {
+  MemoryConnection connection;
+  connection.Feed(Head("Content-Encoding: gzip\r\nContent-Encoding: br\r\nContent-Length: 5\r\n") + "hello");
+  ASSERT_EQ(connection.seen.size(), 1u);
+  EXPECT_EQ(connection.seen[0].content_encoding, "gzip");
+  EXPECT_EQ(connection.seen[0].body, "hello");
+}
+
+TEST(Http1Session, WhatTheServerSaysByItselfIsAsItsUserWantsIt) {
+  MemoryConnection plain(SmallLimits());
+  plain.Feed("GET / HTTP/1.1\r\n\r\n");
+  EXPECT_THAT(plain.Take(), AllOf(HasSubstr("Content-Type: text/plain\r\n"), EndsWith("\r\n\r\nBad Request\n")));
+
+  HttpOptions options = SmallLimits();
+  options.own_answer = InBrackets;
+  MemoryConnection refused(options);
+  refused.Feed(Head("Content-Length: 1001\r\n"));
+  EXPECT_THAT(refused.Take(), AllOf(HasSubstr("Content-Type: a/b\r\n"), EndsWith("\r\n\r\n[413 Content Too Large]")));
+  MemoryConnection dropped(options);
+  dropped.handle = [](const HttpRequest&, HttpReply) {};
+  dropped.Feed(kGet);
+  EXPECT_THAT(dropped.Take(), EndsWith("\r\n\r\n[500 Internal Server Error]"));
+}
+
+TEST(Http1Session, RefusedHeadsHaveNoBody) {
+  for (const std::string& bytes :
+       {"HEAD /" + std::string(600, 'a'), std::string("HEAD / HTTP/1.1\r\nHost: x\r\nExpect: tea\r\n\r\n"),
+        "HEAD / HTTP/1.1\r\nHost: x\r\nX: " + std::string(600, 'a')}) {
+    MemoryConnection connection(SmallLimits());
+    connection.Feed(bytes);
+    EXPECT_THAT(connection.Take(), AllOf(HasSubstr("Content-Length: "), EndsWith("\r\n\r\n"))) << bytes;
+  }
+}
+
 TEST(Http1Session, HowTheBytesAreCutMakesNoDifference) {
   const std::string all = absl::StrCat(kGet, kChunked, kPost, "\r\n", kGet);
   MemoryConnection whole;

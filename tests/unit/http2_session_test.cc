@@ -62,6 +62,33 @@ TEST(Http2Session, ARequestIsWhatWasSent) {
   EXPECT_FALSE(pair.server.session().Busy());
 }
 
+TEST(Http2Session, WhatTheServerSaysByItselfIsAsItsUserWantsIt) {
+  HttpOptions options = Small();
+  options.own_answer = InBrackets;
+  Pair pair(options);
+  pair.server.handle = [](const HttpRequest&, HttpReply) {};
+  const int32_t refused = pair.client.Request("POST", "/", "x", {{"expect", "tea"}});
+  const int32_t dropped = pair.client.Request("GET", "/", "", {{"content-encoding", "gzip"}});
+  pair.Run();
+  EXPECT_EQ(pair.client.On(refused).body, "[417 Expectation Failed]");
+  EXPECT_EQ(pair.client.On(refused).headers["content-type"], "a/b");
+  EXPECT_EQ(pair.client.On(dropped).body, "[500 Internal Server Error]");
+  ASSERT_EQ(pair.server.seen.size(), 1u);
+  EXPECT_EQ(pair.server.seen[0].content_encoding, "gzip");
+}
+
+TEST(Http2Session, OneMoreHeaderIsSent) {
+  Pair pair;
+  std::optional<HttpReply> held;
+  pair.server.handle = [&](const HttpRequest&, HttpReply reply) { held.emplace(std::move(reply)); };
+  const int32_t id = pair.client.Request("GET", "/");
+  pair.Run();
+  std::thread([&] { held->Send({405, "", {"Allow", "GET, HEAD"}}, ""); }).join();
+  pair.server.Deliver();
+  pair.Run();
+  EXPECT_EQ(pair.client.On(id).headers["allow"], "GET, HEAD");
+}
+
 TEST(Http2Session, BytesMayComeOneByOne) {
   MemoryConnection server;
   const std::string all = Start() + Frame(kHeaders, kEndHeaders | kEndStream, 1, RequestFields("GET", "/"));
@@ -165,11 +192,13 @@ TEST(Http2Session, WhatIsTooLargeIsRefused) {
   const int32_t long_body = pair.client.Request("POST", "/", std::string(100'001, 'x'));
   const int32_t headers = pair.client.Request("GET", "/", "", {{"x", std::string(500, 'x')}});
   const int32_t fits = pair.client.Request("POST", "/", std::string(100'000, 'x'));
+  const int32_t path = pair.client.Request("GET", "/" + std::string(512, 'x'));
   const int32_t expects = pair.client.Request("POST", "/", "x", {{"expect", "tea"}});
   pair.Run();
   EXPECT_EQ(pair.client.On(announced).headers[":status"], "413");
   EXPECT_EQ(pair.client.On(long_body).headers[":status"], "413");
   EXPECT_EQ(pair.client.On(headers).headers[":status"], "431");
+  EXPECT_EQ(pair.client.On(path).headers[":status"], "414");
   EXPECT_EQ(pair.client.On(expects).headers[":status"], "417");
   EXPECT_EQ(pair.client.On(fits).headers[":status"], "200");
   EXPECT_EQ(pair.server.seen.size(), 1u);

@@ -63,7 +63,13 @@ inline std::vector<Refused> Hostile() {
       {"TLS", std::string("\x16\x03\x01\x02\x00\x01\x00\x01\xfc\x03\x03\n", 12), 400},
       {"nearly HTTP/2", "PRI * HTTP/2.0\r\n\r\nXX\r\n\r\n", 400},
       {"an expectation that nobody knows", Head("Expect: tea\r\nContent-Length: 5\r\n"), 417},
-      {"a long line", "GET /" + std::string(600, 'a'), 431},
+      {"a long line", "GET /" + std::string(600, 'a'), 414},
+      {"a long line with an end", "GET /" + std::string(600, 'a') + " HTTP/1.1\r\nHost: x\r\n\r\n", 414},
+      {"a line and fields that are long together",
+       "GET /" + std::string(300, 'a') + " HTTP/1.1\r\nHost: x\r\nX: " + std::string(300, 'a') + "\r\n\r\n", 431},
+      {"a resource of a secured connection", "GET https://x/ HTTP/1.1\r\nHost: x\r\n\r\n", 421},
+      {"a target without its host", "GET http:///a HTTP/1.1\r\nHost: x\r\n\r\n", 400},
+      {"a target with a query for its host", "GET http://?a HTTP/1.1\r\nHost: x\r\n\r\n", 400},
       {"a long field", Head("X: " + std::string(600, 'a') + "\r\n"), 431},
       {"many fields", Head([] {
          std::string fields;

@@ -19,9 +19,15 @@ struct Seen {
   std::string method;
   std::string target;
   std::string content_type;
+  std::string content_encoding;
   std::string accept;
   std::string body;
 };
+
+// HttpOptions::own_answer of a server that says things its own way.
+inline HttpOwnAnswer InBrackets(int status, std::string_view reason) {
+  return {"a/b", "[" + std::to_string(status) + " " + std::string(reason) + "]"};
+}
 
 // A connection as the loop has it, with memory in place of the socket. The client takes everything that is written,
 // unless `stuck`.
@@ -101,7 +107,7 @@ class MemoryConnection : public Wire {
  private:
   void Handle(const HttpRequest& request, HttpReply reply) {
     seen.push_back({std::string(request.method), std::string(request.target), std::string(request.content_type),
-                    std::string(request.accept), std::string(request.body)});
+                    std::string(request.content_encoding), std::string(request.accept), std::string(request.body)});
     if (handle) return handle(request, std::move(reply));
     reply.Send(200, "text/plain", request.body);
   }

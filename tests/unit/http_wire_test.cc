@@ -143,13 +143,13 @@ TEST(Http2WireTest, BeginsWithThePrefaceAndRefusesWhatIsNoHttp2) {
   Http2Wire wire(message);
   HttpSlot slot;
   std::string out;
-  wire.Submit(slot, out);
-  wire.Pull(out);
-  EXPECT_EQ(out.substr(0, 14), "PRI * HTTP/2.0");
   std::vector<HttpEnded> ended;
+  wire.Submit(slot, out);
+  wire.Pull(out, ended);
+  EXPECT_EQ(out.substr(0, 14), "PRI * HTTP/2.0");
   EXPECT_EQ(wire.Feed(kOk, ended), "") << "the library has something to say first";
   EXPECT_FALSE(wire.closing());
-  wire.Pull(out);
+  wire.Pull(out, ended);
   EXPECT_TRUE(wire.closing());
   EXPECT_TRUE(ended.empty());
 }
@@ -164,9 +164,9 @@ TEST(Http2WireTest, StreamsEndInAnyOrder) {
   Http2Wire wire(message);
   HttpSlot slots[3];
   std::string out;
-  for (HttpSlot& slot : slots) wire.Submit(slot, out);
-  wire.Pull(out);
   std::vector<HttpEnded> ended;
+  for (HttpSlot& slot : slots) wire.Submit(slot, out);
+  wire.Pull(out, ended);
   const std::string settings = Frame(4, 0, 0, ""), ok = "\x88", not_found = "\x8d";  // :status 200, 404 (RFC 7541)
   const std::string bytes = settings + Frame(1, 5, 3, not_found) + Frame(1, 4, 1, ok) + Frame(0, 1, 1, "body") +
                             Frame(3, 0, 5, std::string_view("\0\0\0\x02", 4));
@@ -185,13 +185,13 @@ TEST(Http2WireTest, BodiesOfStreamsThatTakeTurnsAreCompared) {
   Http2Wire wire(message);
   HttpSlot slots[3];
   std::string out;
+  std::vector<HttpEnded> ended;
   for (HttpSlot& slot : slots) wire.Submit(slot, out);
-  wire.Pull(out);
+  wire.Pull(out, ended);
   const std::string ok = "\x88";
   const std::string bytes = Frame(4, 0, 0, "") + Frame(1, 4, 1, ok) + Frame(1, 4, 3, ok) + Frame(1, 4, 5, ok) +
                             Frame(0, 0, 1, R"({"a)") + Frame(0, 0, 3, R"({ "a)") + Frame(0, 0, 5, R"({"b)") +
                             Frame(0, 1, 5, R"(":1})") + Frame(0, 1, 3, R"(": 1})") + Frame(0, 1, 1, R"(":1})");
-  std::vector<HttpEnded> ended;
   for (char byte : bytes) ASSERT_EQ(wire.Feed({&byte, 1}, ended), "");
   EXPECT_EQ(ended.size(), 3u);
   EXPECT_TRUE(slots[0].body.Right(message.expected()));
@@ -206,15 +206,120 @@ TEST(Http2WireTest, AbandonedCallsEndNoMore) {
   Http2Wire wire(message);
   HttpSlot slot, other;
   std::string out;
+  std::vector<HttpEnded> ended;
   wire.Submit(slot, out);
   wire.Submit(other, out);
-  wire.Pull(out);
+  wire.Pull(out, ended);
   EXPECT_TRUE(wire.Abandon(slot));
-  wire.Pull(out);
-  std::vector<HttpEnded> ended;
+  wire.Pull(out, ended);
   EXPECT_EQ(wire.Feed(Frame(4, 0, 0, "") + Frame(1, 5, 1, "\x88") + Frame(1, 5, 3, "\x88"), ended), "");
   ASSERT_EQ(ended.size(), 1u);
   EXPECT_EQ(ended[0].slot, &other);
+}
+
+// RFC 9113, 6.8: streams up to the last one that the server names end as usual, later ones were not processed.
+class GoAwayTest : public testing::Test {
+ protected:
+  explicit GoAwayTest(const HttpCall& call = {"GET", "/", "", ""}) : message_(call, "h", {}) {}
+
+  void Send(int calls) {
+    for (int i = 0; i < calls; ++i) wire_.Submit(slots_[i], out_);
+    wire_.Pull(out_, ended_);
+  }
+  static std::string GoAway(char last_stream) { return Frame(7, 0, 0, std::string{0, 0, 0, last_stream, 0, 0, 0, 0}); }
+  void Feed(const std::string& bytes) { ASSERT_EQ(wire_.Feed(bytes, ended_), ""); }
+
+  const std::string settings_ = Frame(4, 0, 0, "");
+  const HttpMessage message_;
+  Http2Wire wire_{message_};
+  HttpSlot slots_[3];
+  std::string out_;
+  std::vector<HttpEnded> ended_;
+};
+
+TEST_F(GoAwayTest, CallsThatTheServerHasTakenEndAsUsual) {
+  Send(3);
+  Feed(settings_ + GoAway(3));
+  EXPECT_TRUE(wire_.takes_no_more());
+  ASSERT_EQ(ended_.size(), 1u) << "the call above the last stream";
+  EXPECT_EQ(ended_[0].slot, &slots_[2]);
+  EXPECT_TRUE(ended_[0].refused);
+  wire_.Pull(out_, ended_);
+  EXPECT_FALSE(wire_.closing());
+  Feed(Frame(1, 5, 3, "\x88"));
+  Feed(Frame(1, 5, 1, "\x8d"));
+  ASSERT_EQ(ended_.size(), 3u);
+  EXPECT_EQ(ended_[1].slot, &slots_[1]);
+  EXPECT_EQ(ended_[1].status, 200);
+  EXPECT_FALSE(ended_[1].refused);
+  EXPECT_EQ(ended_[2].status, 404);
+  wire_.Pull(out_, ended_);
+  EXPECT_TRUE(wire_.closing()) << "nothing is left to wait for";
+  wire_.Reset();
+  EXPECT_FALSE(wire_.takes_no_more());
+}
+
+TEST_F(GoAwayTest, AServerMayFirstSayThatItWill) {
+  Send(2);
+  Feed(settings_ + Frame(7, 0, 0, std::string("\x7f\xff\xff\xff\0\0\0\0", 8)));
+  EXPECT_TRUE(ended_.empty());
+  EXPECT_TRUE(wire_.takes_no_more());
+  Feed(GoAway(1));
+  ASSERT_EQ(ended_.size(), 1u);
+  EXPECT_EQ(ended_[0].slot, &slots_[1]);
+  EXPECT_TRUE(ended_[0].refused);
+}
+
+TEST_F(GoAwayTest, WithoutCallsTheConnectionIsOver) {
+  Send(0);
+  Feed(settings_ + GoAway(0));
+  EXPECT_TRUE(wire_.takes_no_more());
+  wire_.Pull(out_, ended_);
+  EXPECT_TRUE(wire_.closing());
+  EXPECT_TRUE(ended_.empty());
+}
+
+// The server takes one call at a time: the others wait here when it says goodbye.
+TEST_F(GoAwayTest, CallsThatWereNotSentYetAreRefused) {
+  Send(0);
+  Feed(Frame(4, 0, 0, std::string("\0\3\0\0\0\1", 6)));
+  Send(3);
+  Feed(GoAway(1));
+  EXPECT_TRUE(ended_.empty());
+  Feed(Frame(1, 5, 1, "\x88"));
+  wire_.Pull(out_, ended_);
+  ASSERT_EQ(ended_.size(), 3u);
+  EXPECT_EQ(ended_[0].status, 200);
+  EXPECT_FALSE(ended_[0].refused);
+  EXPECT_TRUE(ended_[1].refused);
+  EXPECT_TRUE(ended_[2].refused);
+  EXPECT_TRUE(wire_.closing());
+}
+
+TEST_F(GoAwayTest, AResetMayRefuse) {
+  Send(1);
+  Feed(settings_ + Frame(3, 0, 1, std::string_view("\0\0\0\x07", 4)));
+  ASSERT_EQ(ended_.size(), 1u);
+  EXPECT_EQ(ended_[0].status, 0);
+  EXPECT_TRUE(ended_[0].refused);
+}
+
+class LargeRequestTest : public GoAwayTest {
+ protected:
+  LargeRequestTest() : GoAwayTest({"POST", "/", std::string(70'000, 'x'), ""}) {}  // more than a stream's window
+};
+
+// The call ends with the request, after the response: nothing more comes for it.
+TEST_F(LargeRequestTest, TheResponseMayComeBeforeTheRequestIsOut) {
+  Send(1);
+  Feed(settings_ + Frame(1, 5, 1, "\x88"));
+  EXPECT_TRUE(ended_.empty());
+  const std::string window("\0\1\0\0", 4);
+  Feed(Frame(8, 0, 0, window) + Frame(8, 0, 1, window));
+  wire_.Pull(out_, ended_);
+  ASSERT_EQ(ended_.size(), 1u);
+  EXPECT_EQ(ended_[0].status, 200);
+  EXPECT_FALSE(ended_[0].refused);
 }
 
 }  // namespace

@@ -69,6 +69,32 @@ TEST_F(PlausiblePairTest, AServerThatKnowsLittleIsBelieved) {
   EXPECT_EQ(Why(), "");
 }
 
+// Each of them may be right.
+TEST_F(PlausiblePairTest, PartsThatCannotBeTogetherAreRefused) {
+  for (int i = 0; i < 100; ++i) end_.sample.threads.push_back({100 + i, ThreadGroup::kLibrary, kASecond / 2});
+  EXPECT_THAT(Why(), HasSubstr("its threads used 51 s of CPU in 1.001 s on 2 CPUs"));
+  end_.sample.threads.resize(2);
+  end_.sample.process.user_ns += kASecond;
+  EXPECT_THAT(Why(), HasSubstr("its process used 3 s of CPU in 1.001 s on 2 CPUs"));
+}
+
+TEST_F(PlausiblePairTest, CpusThatOnlyTheDescriptionListsCount) {
+  begin_.sample.cpus.clear();
+  end_.sample.cpus.clear();
+  end_.sample.process.user_ns += 3 * kASecond;
+  EXPECT_EQ(Why(), "");
+  end_.cpus = 2;
+  EXPECT_THAT(Why(), HasSubstr("of CPU in programs"));
+}
+
+TEST_F(PlausiblePairTest, WhatWasRefusedBeforeStaysRefused) {
+  begin_.refused = "x";
+  EXPECT_EQ(Why(), "x");
+  begin_.refused = "";
+  end_.refused = "y";
+  EXPECT_EQ(Why(), "y");
+}
+
 TEST_F(PlausiblePairTest, EachLieIsNamed) {
   const struct {
     const char* says;
@@ -101,7 +127,11 @@ TEST_F(PlausiblePairTest, EachLieIsNamed) {
       {"a connection twice", [](Sample& s) { s.connections.push_back(s.connections[0]); }},
       {"connections", [](Sample& s) { s.unix_connections = -1; }},
       {"posted", [](Sample& s) { s.posted_requests = -1; }},
+      {"the second time that it looked at a connection", [](Sample& s) { s.connections[0].taken_at_ns -= kASecond; }},
+      {"3 queues after 2", [](Sample& s) { s.messages_per_queue.push_back(0); }},
+      {"0 queues after 2", [](Sample& s) { s.messages_per_queue.clear(); }},
       {"allocations", [](Sample& s) { s.allocations->allocations = 0; }},
+      {"allocations in one sample only", [](Sample& s) { s.allocations.reset(); }},
       {"by its clock", [](Sample& s) { s.taken_at_ns -= kASecond; }},
       {"by its clock", [](Sample& s) { s.taken_at_ns = INT64_MAX; }},
       {"below 0", [](Sample& s) { s.taken_at_ns = INT64_MIN; }},
@@ -125,11 +155,24 @@ TEST(PlausibleHistogram, CountsAddUp) {
   histogram.add_value_ns(5);
   histogram.add_count(7);
   EXPECT_EQ(WhyImpossible(histogram), "");
+  histogram.add_value_ns(9);
   histogram.add_count(UINT64_MAX);
   EXPECT_THAT(WhyImpossible(histogram), HasSubstr("more calls"));
   histogram.set_count(1, 1);
   histogram.set_value_ns(0, -5);
   EXPECT_THAT(WhyImpossible(histogram), HasSubstr("less than no time"));
+}
+
+TEST(PlausibleHistogram, EachLengthHasACount) {
+  control::v1::Histogram histogram;
+  histogram.add_value_ns(5);
+  EXPECT_THAT(WhyImpossible(histogram), HasSubstr("calls of 1 lengths and counted 0 of them"));
+  histogram.add_count(0);
+  EXPECT_THAT(WhyImpossible(histogram), HasSubstr("a call that it has not counted"));
+  histogram.set_count(0, 1);
+  EXPECT_EQ(WhyImpossible(histogram), "");
+  histogram.add_count(1);
+  EXPECT_THAT(WhyImpossible(histogram), HasSubstr("calls of 1 lengths and counted 2 of them"));
 }
 
 TEST(PlausibleDescription, WordsAndNumbersAreThoseThatThereAre) {

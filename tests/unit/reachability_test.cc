@@ -4,10 +4,15 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <netinet/in.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
+#include <atomic>
 #include <cerrno>
+#include <chrono>
+#include <csignal>
 #include <cstring>
+#include <ctime>
 #include <string>
 #include <thread>
 #include <vector>
@@ -21,7 +26,8 @@ using testing::HasSubstr;
 // has no answer it says nothing at all.
 class Peer {
  public:
-  explicit Peer(std::string answer = "") : answer_(std::move(answer)), fd_(socket(AF_INET, SOCK_STREAM, 0)) {
+  explicit Peer(std::string answer = "", std::chrono::milliseconds after = {})
+      : answer_(std::move(answer)), after_(after), fd_(socket(AF_INET, SOCK_STREAM, 0)) {
     auto& v4 = reinterpret_cast<sockaddr_in&>(endpoint_.address);
     v4.sin_family = AF_INET;
     v4.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
@@ -47,13 +53,16 @@ class Peer {
   void Serve() {
     for (int fd = accept(fd_, nullptr, nullptr); fd >= 0; fd = accept(fd_, nullptr, nullptr)) {
       char first[256];
-      if (read(fd, first, sizeof(first)) > 0) {
+      const bool asked = read(fd, first, sizeof(first)) > 0;
+      std::this_thread::sleep_for(after_);
+      if (asked) {
         EXPECT_EQ(write(fd, answer_.data(), answer_.size()), std::ssize(answer_));
       }
       close(fd);
     }
   }
   const std::string answer_;
+  const std::chrono::milliseconds after_;
   int fd_;
   Endpoint endpoint_;
   std::thread thread_;
@@ -93,6 +102,43 @@ TEST(Reachability, TlsIsRecognised) {
     EXPECT_TRUE(IsUnreachable({peer.endpoint()}));
     EXPECT_TRUE(IsUnreachable({NoSuchSocket(), peer.endpoint()}));
   }
+}
+
+// poll() is not restarted after a handler, whatever the handler's flags say.
+class WithATimer {
+ public:
+  WithATimer() {
+    struct sigaction action {};
+    action.sa_handler = [](int) { ++ticks; };
+    action.sa_flags = SA_RESTART;
+    sigaction(SIGALRM, &action, &usual_);
+    // To this thread, as StepLimit's.
+    sigevent event{};
+    event.sigev_notify = SIGEV_THREAD_ID;
+    event.sigev_signo = SIGALRM;
+    event._sigev_un._tid = static_cast<pid_t>(syscall(SYS_gettid));
+    EXPECT_EQ(timer_create(CLOCK_MONOTONIC, &event, &timer_), 0);
+    const itimerspec times{{0, 10'000'000}, {0, 10'000'000}};
+    EXPECT_EQ(timer_settime(timer_, 0, &times, nullptr), 0);
+  }
+  WithATimer(const WithATimer&) = delete;
+  WithATimer& operator=(const WithATimer&) = delete;
+  ~WithATimer() {
+    timer_delete(timer_);
+    sigaction(SIGALRM, &usual_, nullptr);
+  }
+  static inline std::atomic<int> ticks{0};
+
+ private:
+  struct sigaction usual_ {};
+  timer_t timer_{};
+};
+
+TEST(Reachability, ASignalIsNoTimeout) {
+  const Peer peer(std::string("\x15\x03\x01\0\x02\x02\x28", 7), std::chrono::milliseconds(100));
+  const WithATimer timer;
+  EXPECT_THAT(ExplainNoConnection({peer.endpoint()}), HasSubstr("speaks TLS"));
+  EXPECT_GT(WithATimer::ticks, 0);
 }
 
 TEST(Reachability, OtherAnswersAreNotTls) {

@@ -39,6 +39,25 @@ TEST(CancelGate, IsUsedForCallAfterCall) {
   }
 }
 
+TEST(CancelGate, TheEndOfACallThatIsKeptWaitsUntilItIsGivenBack) {
+  CancelGate gate;
+  EXPECT_EQ(gate.Keep(), nullptr);
+  grpc::ClientContext context;
+  gate.Enter(&context);
+  EXPECT_EQ(gate.Keep(), &context);
+  EXPECT_FALSE(gate.Cancel()) << "it is nobody's";
+  std::atomic<bool> left{false};
+  std::thread slot([&] {
+    gate.Leave();
+    left = true;
+  });
+  for (int i = 0; i < 100; ++i) std::this_thread::yield();
+  EXPECT_FALSE(left);
+  gate.GiveBack(&context);
+  slot.join();
+  EXPECT_EQ(gate.Keep(), nullptr);
+}
+
 // The slot destroys its context right after Leave() and scribbles over it. Had Leave() not waited for a cancellation in
 // progress, that would use a destroyed context: it locks a mutex that is no mutex any more, and crashes or hangs.
 TEST(CancelGate, LeaveWaitsForACancellationInProgress) {

@@ -180,6 +180,27 @@ TEST(FindBytesSize, RefusesWhatIsNoMessage) {
   }
 }
 
+TEST(FindBytesEnds, AreThoseOfTheLastOne) {
+  for (const size_t size : {size_t{0}, size_t{1}, size_t{7}, size_t{8}, size_t{9}, size_t{1000}}) {
+    std::string payload(size, '\0');
+    for (size_t i = 0; i < size; ++i) payload[i] = static_cast<char>('a' + i % 26);
+    v1::EchoResponse before, last;
+    before.set_payload("another one, and it is longer");
+    last.set_payload(payload);
+    std::string bytes = before.SerializeAsString() + last.SerializeAsString();
+    if (size == 0) bytes += std::string("\x0a\0", 2);  // protobuf leaves it out
+    for (const size_t slice_size : {size_t{1}, size_t{5}, SIZE_MAX}) {
+      PayloadEnds ends, expected = PayloadEnds::Of(payload);
+      ASSERT_TRUE(wire::FindBytesEnds(BufferOf(bytes, slice_size), 1, &ends)) << size;
+      EXPECT_EQ(ends.size, size);
+      EXPECT_EQ(ends.first, expected.first) << size;
+      EXPECT_EQ(ends.last, expected.last) << size;
+      if (size == 0) continue;
+      EXPECT_FALSE(wire::FindBytesEnds(BufferOf(bytes.substr(0, bytes.size() - 1), slice_size), 1, &ends)) << size;
+    }
+  }
+}
+
 TEST(SharedBytesField, IsTheSameSliceUntilAnotherIsWanted) {
   const PayloadSource& zeros = PayloadOf(PayloadKind::kZero, 1);
   const PayloadSource& text = PayloadOf(PayloadKind::kText, 1);

@@ -1,0 +1,72 @@
+// What a server says of its CPU is a figure only where it can be.
+#include "src/client/cpu_meter.h"
+
+#include <gmock/gmock.h>
+#include <grpcpp/grpcpp.h>
+#include <gtest/gtest.h>
+
+#include <memory>
+
+#include "cqbench/proto/control.grpc.pb.h"
+
+namespace cqbench {
+namespace {
+
+// Each of its samples claims that much more CPU time than the one before.
+class GrowingControl final : public control::v1::Control::Service {
+ public:
+  explicit GrowingControl(Nanos by) : by_(by) {}
+
+ private:
+  grpc::Status Describe(grpc::ServerContext* /*context*/, const control::v1::DescribeRequest* /*request*/,
+                        control::v1::ServerDescription* answer) override {
+    answer->set_api("cq");
+    answer->set_build_type("release");
+    answer->add_cpus(0);
+    return grpc::Status::OK;
+  }
+  grpc::Status Sample(grpc::ServerContext* /*context*/, const control::v1::SampleRequest* /*request*/,
+                      control::v1::ServerSample* answer) override {
+    answer->set_taken_at_ns(NowNs());
+    answer->mutable_process()->set_user_ns(used_ += by_);
+    return grpc::Status::OK;
+  }
+  const Nanos by_;
+  Nanos used_ = 0;
+};
+
+PointResult MeterOf(GrowingControl control) {
+  grpc::ServerBuilder builder;
+  int port = 0;
+  builder.AddListeningPort("127.0.0.1:0", grpc::InsecureServerCredentials(), &port);
+  builder.RegisterService(&control);
+  const auto server = builder.BuildAndStart();
+  RunConfig config;
+  config.targets = {*ParseTarget("127.0.0.1", port)};
+  ControlClients clients(config, grpc::InsecureChannelCredentials());
+  PointResult point;
+  point.completed = 10;
+  point.window_ns = kNanosPerSecond;
+  CpuMeter(&clients).Report(1000, point);
+  server->Shutdown();
+  return point;
+}
+
+TEST(CpuMeterTest, CpuThatCanBeIsAFigure) {
+  const PointResult point = MeterOf(GrowingControl(kNanosPerMicro));
+  EXPECT_TRUE(point.figures.Get("server_cores_used"));
+  EXPECT_THAT(point.notes, testing::IsEmpty());
+}
+
+TEST(CpuMeterTest, CpuThatCannotBeIsANote) {
+  for (const Nanos by : {-kNanosPerSecond, 3600 * kNanosPerSecond}) {
+    const PointResult point = MeterOf(GrowingControl(by));
+    EXPECT_FALSE(point.figures.Get("server_cores_used"));
+    EXPECT_TRUE(point.figures.Get("client_cores_used"));
+    EXPECT_THAT(point.notes,
+                testing::ElementsAre(testing::StartsWith("server: what its control service says cannot be (")));
+  }
+}
+
+}  // namespace
+}  // namespace cqbench
