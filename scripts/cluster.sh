@@ -8,7 +8,9 @@
 #                        the machines of the job but this one
 #   --launcher mpirun|srun|none  what starts them (default: srun in a Slurm job, mpirun with --hosts, else none: each by
 #                        itself, agreeing through files)
-#   --launch COMMAND     with --launcher none: what a client's command is put behind, such as 'ssh -tt {host}'
+#   --launch COMMAND     with --launcher none: what a client's command is put behind, such as 'timeout 60 ssh {host}'.
+#                        Where ssh, rsh, pdsh or the like is named in it, the command is quoted for the shell on the other
+#                        machine; {command} in it stands for the command, quoted as one word: 'my-remote {host} {command}'
 #   --client-cpus LIST[;LIST...]  CPUs of the client processes of a machine, in turn
 #   --server-address NAME  by which they reach the server (default this machine's host name)
 #   --help

@@ -186,7 +186,7 @@ ensure_root() {
   exec 9>&-
 }
 
-# copy_googleapis: the host's environment may lie where the root does not reach, so its google/api/*.proto are copied to
+# copy_googleapis: the host's environment may lie where the root does not reach, so its google/**/*.proto are copied to
 # the build directory, which is there on both sides.
 copy_googleapis() {
   local from
@@ -194,7 +194,7 @@ copy_googleapis() {
   python_venv build
   from=$(googleapis_dir)
   mkdir -p "$BUILD/googleapis"
-  (cd "$from" && cp -r --parents google/api google/rpc "$BUILD/googleapis")
+  (cd "$from" && cp -r --parents google/api google/cloud google/longrunning google/rpc "$BUILD/googleapis")
 }
 
 build() {

@@ -1,7 +1,8 @@
 #!/usr/bin/env bash
 # Our client against h2load, ghz and sockperf: on the same server, server on one core and client on another, in
-# interleaved rounds; and grpc-go's own benchmain beside our two ends, with the allocations of both. Prints medians, the rounds' ratios and whether each reaches its target. Peers that are not
-# installed are named and left out. About five minutes after the build.
+# interleaved rounds; and grpc-go's own benchmain next to our two ends, with the allocations of both. Prints medians, the
+# rounds' ratios and whether each reaches its target. Peers that are not installed, or not in the version that the targets
+# are for, are named and left out. About five minutes after the build.
 #
 # Usage: scripts/peers.sh [OPTION...]
 #   --rounds N     how often everything is measured (default 5; fewer are too few for a claim)

@@ -12,9 +12,12 @@ from typing import Any
 
 SCRIPTS = Path(__file__).parents[2] / "scripts"
 BIN = Path(os.environ.get("CQBENCH_BIN_DIR", SCRIPTS.parent / "build/release/bin"))
-# Arguments: calls, writes of a call, bytes of a write, allocations, turns of a loop of two instructions.
+# Arguments: calls, writes of a call, bytes of a write, allocations, turns of a loop of two instructions. If CPU_USED
+# names a file, the program writes the CPU time that the kernel accounts to it there, in microseconds.
 SOURCE = r"""
+#include <stdio.h>
 #include <stdlib.h>
+#include <sys/resource.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
@@ -41,6 +44,14 @@ int main(int argc, char** argv) {
     for (long i = 0; i < blocks; ++i) block[i] = malloc(100);
     for (long i = 0; i < blocks; ++i) free(block[i]);
     spin(atol(argv[5]));
+  }
+  if (getenv("CPU_USED")) {
+    struct rusage used;
+    getrusage(RUSAGE_SELF, &used);
+    FILE* file = fopen(getenv("CPU_USED"), "w");
+    const long seconds = used.ru_utime.tv_sec + used.ru_stime.tv_sec;
+    fprintf(file, "%ld", seconds * 1000000 + used.ru_utime.tv_usec + used.ru_stime.tv_usec);
+    fclose(file);
   }
   return 0;
 }

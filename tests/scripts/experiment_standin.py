@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import os
 import subprocess
 import sys
@@ -10,6 +9,7 @@ import time
 from pathlib import Path
 from typing import Any
 
+from cqbench.files import manifest
 from cqbench.run.spec import parse
 from cqbench.run.units import make_order
 
@@ -175,7 +175,8 @@ def only_folder(programs: Path) -> Path:
 
 
 def manifest_of(folder: Path) -> dict[str, Any]:
-    data: dict[str, Any] = json.loads((folder / "manifest.json").read_text())
+    data: dict[str, Any]
+    data, _ = manifest.read(folder / manifest.FILE)
     return data
 
 

@@ -249,15 +249,7 @@ def test_fewer_ranks_are_spread_over_the_machines() -> None:
 def test_a_launch_goes_through_a_file() -> None:
     one = Launch(("a", "b"), launch.NONE, ("0-1", "2"), "ssh {host}", "me")
     assert launch.from_json(json.loads(json.dumps(one.to_json()))) == one
-    for bad in ({}, {**one.to_json(), "launcher": "x"}, {**one.to_json(), "hosts": []}, "x"):
+    changes: tuple[dict[str, Any], ...] = ({"launcher": "x"}, {"hosts": []}, {"template": None})
+    for bad in ({}, "x", *({**one.to_json(), **change} for change in changes)):
         with pytest.raises(ValueError, match="cannot be read"):
             launch.from_json(bad)
-
-
-def test_a_shell_on_the_other_machine_gets_words_as_they_are(tmp_path: Path) -> None:
-    one = Launch(("a",), launch.NONE, (), "ssh -tt {host}")
-    (command,) = launch.commands(one, ["env", "A=b c", "client"], tmp_path)
-    assert command[:3] == ["ssh", "-tt", "a"]
-    assert shlex.split(" ".join(command[3:])) == ["env", "A=b c", "client", "--rendezvous", str(tmp_path)] + [
-        "--ranks", "1", "--rank-timeout", "30", "--rank", "0",
-    ]  # fmt: skip

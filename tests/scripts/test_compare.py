@@ -224,7 +224,7 @@ def test_a_gate_without_any_figure(capsys: pytest.CaptureFixture[str]) -> None:
     for entry in data["benchmarks"]:
         del entry["latency_p99_ns"]
     file = put(Path("a.json"), data)
-    status, out, err = called(capsys, file, file, LATENCY_GATE, "5%")
+    status, out, err = called(capsys, file, put(Path("b.json"), data), LATENCY_GATE, "5%")
     assert status == 3 and "! no point has figures on both sides: P99\n" in out
     assert "cannot tell: no point has a P99 on both sides" in err
 

@@ -8,7 +8,8 @@ from typing import Any
 
 import pytest
 from cqbench.compare import foreign
-from cqbench.compare.inputs import Name, Side, read_side
+from cqbench.compare.inputs import read_side
+from cqbench.compare.sides import Name, Side
 from cqbench.files.source import BadDocument
 from cqbench.samples.series import values
 from test_compare_synthetic import BASE, called, result

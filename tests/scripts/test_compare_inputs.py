@@ -8,7 +8,8 @@ import threading
 from pathlib import Path
 
 import pytest
-from cqbench.compare.inputs import Case, Side, read_side
+from cqbench.compare.inputs import read_side
+from cqbench.compare.sides import Case, Side
 from cqbench.files import source
 from cqbench.files.offered import closed
 from cqbench.files.source import BadDocument

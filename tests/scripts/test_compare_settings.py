@@ -6,8 +6,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from cqbench.compare.inputs import Side, read_side
+from cqbench.compare.inputs import read_side
 from cqbench.compare.matching import Section, differences, of_sides, required
+from cqbench.compare.sides import Side
 from test_compare_synthetic import REAL, result
 from version_3 import put
 

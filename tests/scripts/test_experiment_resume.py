@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import fcntl
 import json
-import os
 from pathlib import Path
 from typing import Any
 
@@ -120,21 +118,13 @@ def test_manifests_that_are_none(programs: Path, done: Path, change: Any, said: 
 
 
 def test_folders_that_cannot_be_resumed(programs: Path) -> None:
-    for text, said in ((None, "No such file"), ("{", "not JSON")):
+    for text, said in ((None, "No such file"), ("{", "not JSON"), ("[]", "it has no 'experiment'")):
         folder = programs.parent / "other"
         folder.mkdir(exist_ok=True)
         if text:
             (folder / "manifest.json").write_text(text)
         status, _, stderr = finish(start(programs, "--resume", str(folder)))
         assert (status, stderr.count("\n")) == (2, 1) and said in stderr
-
-
-def test_one_run_at_a_time_in_a_folder(programs: Path, done: Path) -> None:
-    descriptor = os.open(done, os.O_RDONLY)
-    fcntl.flock(descriptor, fcntl.LOCK_EX)
-    status, _, stderr = finish(start(programs, "--resume", str(done)))
-    os.close(descriptor)
-    assert status == 2 and "another experiment is running in it" in stderr
 
 
 def test_another_machine_is_noted(programs: Path, done: Path) -> None:

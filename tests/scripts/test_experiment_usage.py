@@ -16,7 +16,7 @@ from experiment_standin import SCRIPTS, ask, finish, start
         (["--seed", "x"], "argument --seed: 'x' is not an integer from 0"),
         (["--bin", "/nowhere"], "argument --bin: '/nowhere' has no program grpc_ping_server"),
         (["--resume", "/nowhere", "--results", "x"], "argument --results: 'x' is not accepted beside --resume"),
-        (["--resume", "/nowhere"], "/nowhere/manifest.json: No such file"),
+        (["--resume", "/nowhere"], "/nowhere: not a folder of results: No such file or directory"),
     ],
 )
 def test_usage_is_one_line_and_status_2(programs: Path, flags: list[str], said: str) -> None:

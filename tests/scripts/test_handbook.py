@@ -42,11 +42,12 @@ FOREIGN = {
     ),
     *("--build-only", "--run", "--fix"),  # of our scripts, which say so at their heads
     "--config",  # of ghz
+    "--json",  # of curl
     *("--allow-run-as-root", "--bind-to", "--mca", "--oversubscribe", "--hostfile"),  # of mpirun
     *("--mpi", "--cpu-bind", "--nodes", "--exclusive", "--time", "--signal"),  # of srun and sbatch
     *("--nodelist", "--ntasks", "--overlap"),
     "--count",  # of a program of one's own
-    "--benchmark",  # how those of Google Benchmark begin
+    *("--benchmark", "--gtest"),  # how those of Google Benchmark and GoogleTest begin
 }
 
 

@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import json
-import shutil
 import subprocess
 from pathlib import Path
 
 import pytest
-from cqbench.peers import benchmain, tools, transcoding
+from cqbench.peers import benchmain, tools, transcoding, versions
 from cqbench.peers.session import our_figure
 from cqbench.peers.targets import Ratio, evaluate, lineup, render, targets
 from cqbench.peers.tools import (
@@ -205,8 +204,8 @@ def test_a_scenario_counts_what_it_skips_in_its_time() -> None:
 @pytest.mark.parametrize("api", ["cq", "callback", "sync", "generic"])
 @pytest.mark.parametrize("scenario", ["empty", "complex"])
 def test_the_scenarios_run_with_ghz(api: str, scenario: str, tmp_path: Path) -> None:
-    if shutil.which("ghz") is None:
-        pytest.skip(f"there is no ghz: {tools.GHZ.install}")
+    if why := versions.absent(tools.GHZ):
+        pytest.skip(f"{why}: {tools.GHZ.install}")
     with Server([str(programs() / "grpc_ping_server"), "--api", api], tmp_path / "log") as server:
         command = ["ghz", "--config", f"scripts/scenarios/{scenario}.json", "-x", "0s", "--total", "1100"]
         done = subprocess.run(

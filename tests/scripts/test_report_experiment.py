@@ -58,10 +58,9 @@ def test_series_of_plain_files_have_their_settings_in_words(tmp_path: Path) -> N
     assert report.title == f"gRPC performance: {tmp_path.name}"
 
 
-def test_runs_of_one_setting_are_repetitions_and_one_file_twice_is_not(tmp_path: Path) -> None:
+def test_runs_of_one_setting_are_repetitions(tmp_path: Path) -> None:
     first, second = (copied(tmp_path, lambda data: None, name) for name in ("a.json", "b.json"))
     assert only(data.make([first, second]))[1].repetitions == 14
-    assert only(data.make([first, tmp_path / "." / "a.json"]))[1].repetitions == 7
 
 
 def test_variants_of_two_experiments_are_not_put_together(tmp_path: Path) -> None:
@@ -208,7 +207,7 @@ def test_a_manifest_with_wrong_types_does_no_harm(tmp_path: Path, value: Any) ->
 @pytest.mark.parametrize("value", [None, 3, [], {"variant": []}, {"variant": "unary.cq.shared", "repetition": {}}])
 def test_a_unit_with_wrong_types_does_no_harm(folder: Path, value: Any) -> None:
     change(folder / "manifest.json", lambda m: m.update(units=[value, *m["units"]]))
-    report = data.make([folder / "raw/unary.cq.shared/01.json", folder])
+    report = data.make([folder])
     assert by_title(report, "unary.cq.shared").server_command
 
 

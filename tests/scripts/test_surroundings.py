@@ -117,11 +117,12 @@ def test_each_manifest_is_read_once(tmp_path: Path, monkeypatch: pytest.MonkeyPa
 
 
 def test_where_a_result_is_decides_not_how_it_was_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    path = put(tmp_path / "x" / FILE)
-    manifest(tmp_path / "x", {"file": FILE, "network": {"added_rtt_ms": 1}})
-    link = tmp_path / "link.json"
+    path = put(tmp_path / "all/x" / FILE)
+    manifest(tmp_path / "all/x", {"file": FILE, "network": {"added_rtt_ms": 1}})
+    link = tmp_path / "beside/link.json"
+    link.parent.mkdir()
     link.symlink_to(path)
-    for name in (tmp_path, tmp_path / "x", tmp_path / "x/raw", tmp_path / "x/raw/a", path, link):
+    for name in (tmp_path / "all", tmp_path / "all/x", tmp_path / "all/x/raw", tmp_path / "all/x/raw/a", path, link):
         assert [run.surroundings.added_rtt_ns for run in read_all([name])][0] == 1e6, name
     monkeypatch.chdir(path.parent)
     assert read(Path("01.json")).surroundings.added_rtt_ns == 1e6

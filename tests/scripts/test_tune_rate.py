@@ -115,7 +115,6 @@ def test_the_plan_says_how_many_repetitions_fit() -> None:
 def programs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """Stand-ins whose searches are short."""
     monkeypatch.setattr(plan, "SEARCHED_POINTS", 2)
-    monkeypatch.setattr(session, "lock", lambda _: 0)  # a process keeps it, and resumes what it ran itself here
     folder = make(tmp_path)
     text = "".join(
         KNOB.format(name, "channel-arg", f"test.{name}", "client") + 'readers = ["1.51"]\n'

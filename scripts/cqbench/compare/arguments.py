@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from cqbench.compare import within
-from cqbench.compare.inputs import Side, read_side
+from cqbench.compare.inputs import files_of, read_side
 from cqbench.compare.matching import Section
-from cqbench.files.source import BadDocument
+from cqbench.compare.sides import Side
+from cqbench.files.source import BadDocument, common
+from cqbench.files.text import one_line
 from cqbench.options import Refused
 from cqbench.samples.metric import GROUPS, METRICS, Metric
 
@@ -39,6 +41,22 @@ def read(name: str, path: str) -> Side:
         return read_side(Path(path))
     except BadDocument as error:
         raise Refused(f"argument {name}: {error}") from None
+
+
+def with_itself(paths: Sequence[str], relative: Mapping[str, object], anyway: bool) -> list[str]:
+    """What is to be said where A and B have a file in common, under whatever names; nothing changes there. relative:
+    gates on a change, None where they were not given; they would be open. Raises Refused.
+    """
+    if len(paths) != 2 or anyway:
+        return []
+    found = common(*([file for file, _ in files_of(Path(path))] for path in paths))
+    if not found:
+        return []
+    both = f"A and B have {one_line(str(found))} in common"
+    gate = next((flag for flag, value in relative.items() if value is not None), "")
+    if gate:
+        raise Refused(f"argument {gate}: {both}, so the gate would be open; --anyway compares them")
+    return [f"{both}: what is compared with itself shows no change"]
 
 
 def inside(path: str, axis: str | None, variants: tuple[str, str] | None) -> tuple[Side, list[Section]]:

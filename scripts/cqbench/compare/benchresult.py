@@ -11,9 +11,9 @@ from dataclasses import dataclass
 
 from cqbench.compare import text
 from cqbench.compare.gates import spread
-from cqbench.compare.inputs import Case, Side
 from cqbench.compare.matching import Pair, Point
 from cqbench.compare.points import NO_DIFFERENCE, Comparison, Figure, Part
+from cqbench.compare.sides import Case, Side
 from cqbench.samples.metric import BY_NAME, METRICS, Metric
 from cqbench.samples.series import values
 

@@ -9,15 +9,16 @@ from pathlib import Path
 import click
 
 from cqbench.compare import benchresult, tables, text
-from cqbench.compare.arguments import inside, metrics_of, read
-from cqbench.compare.gates import CANNOT_TELL, CLOSED, Gate, Most, Outcome, check, check_most, latency_higher, slower
-from cqbench.compare.inputs import Side
+from cqbench.compare.arguments import inside, metrics_of, read, with_itself
+from cqbench.compare.gates import Gate, Most, Outcome, check, check_most, latency_higher, slower
 from cqbench.compare.matching import Section, of_sides
 from cqbench.compare.points import Comparison, compare
 from cqbench.compare.refusal import why_not
+from cqbench.compare.sides import Side
 from cqbench.cost import beside
 from cqbench.files import storage
 from cqbench.files.source import BadDocument
+from cqbench.gate import exit_status
 from cqbench.options import Refused, number, percentage
 from cqbench.samples.metric import GROUPS, METRICS, Metric
 
@@ -116,7 +117,9 @@ def complain(line: str) -> None:
     help="Of bills: exit status 1 when instructions, system calls or allocations of an end are really more, by P %.",
 )
 @click.option(
-    "--anyway", is_flag=True, help="Compare even other work, or what was measured on another machine or otherwise."
+    "--anyway",
+    is_flag=True,
+    help="Compare even other work, what was measured on another machine or otherwise, or by a gate with itself.",
 )
 @click.argument("paths", nargs=-1, metavar="A B | DIR")
 def command(
@@ -183,6 +186,9 @@ def command(
         complain(line)
     if refusal:
         return 2
+    relative = {"--fail-if-slower": fail_if_slower, "--fail-if-latency-higher": fail_if_latency_higher}
+    for line in with_itself(paths, relative, anyway):
+        complain(line)
     outcomes = [check(gate, comparison) for gate in gates]
     if max_allocs_per_rpc is not None:
         outcomes.append(check_most(Most(max_allocs_per_rpc), comparison))
@@ -191,7 +197,7 @@ def command(
         for line in text.gate_lines(outcome):
             complain(line)
     states = {outcome.state for outcome in outcomes}
-    return 1 if CLOSED in states else 3 if CANNOT_TELL in states else 0
+    return exit_status(states)
 
 
 def _bills(
@@ -207,9 +213,10 @@ def _bills(
         if value is not None:
             raise Refused(f"argument {flag}: is not for bills of cqbench cost")
     content, complaints, status = beside.compare(paths, form, limits, anyway)
+    note = with_itself(paths, {"--fail-if-dearer": limits.dearer_percent}, anyway)
     if content:
         _write(output, content)
-    for line in complaints:
+    for line in (*note, *complaints):
         complain(line)
     return status
 
@@ -281,5 +288,11 @@ def _history(folder: str, paths: Sequence[str], words: str | None, form: str, ou
     known = list(dict.fromkeys(metric for run in found.runs for metric in run.side.metrics))
     usual = [m for m in known if m.name in USUAL] or known
     lines = history.lines(found.runs, metrics_of(words, known) if words is not None else usual)
-    _write(output, history_output.render(form, found, lines, colour=output is None and sys.stdout.isatty()))
+    if form == "html":
+        from cqbench.compare import page  # draws, which takes a second to load
+
+        content = page.of_history(found, lines)
+    else:
+        content = history_output.render(form, found, lines, colour=output is None and sys.stdout.isatty())
+    _write(output, content)
     return 0

@@ -8,16 +8,16 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from cqbench.compare.inputs import counted
 from cqbench.compare.matching import Point
 from cqbench.compare.points import Comparison, Figure
+from cqbench.compare.sides import counted
+from cqbench.gate import CANNOT_TELL, CLOSED, OPEN
 from cqbench.samples.metric import BY_NAME, THROUGHPUT, Metric
 from cqbench.samples.series import values
 from cqbench.stats import ratios
 from cqbench.stats.ratios import MIN_REPETITIONS, Ratio
 
 ROUNDING = 1e-9  # percent: 95 after 100 is a change of -5 %, whatever its last bit
-OPEN, CLOSED, CANNOT_TELL = "open", "closed", "cannot tell"
 MORE = 1.5  # times as many repetitions at least: what was seen once is seen otherwise the next time
 # Instead of throughput, for benchmarks of other programs: a speed is what a time is the inverse of.
 SPEEDS = ("real_time", "ns/op")

@@ -16,9 +16,10 @@ from pathlib import Path
 import numpy as np
 import numpy.typing as npt
 
-from cqbench.compare.inputs import Case, Place, Side, read_side
+from cqbench.compare.inputs import read_side
 from cqbench.compare.matching import BUILD_TYPES, name_of
 from cqbench.compare.points import ALPHA, mean
+from cqbench.compare.sides import Case, Place, Side
 from cqbench.files.source import BadDocument
 from cqbench.files.text import one_line
 from cqbench.samples.metric import Metric
@@ -82,8 +83,13 @@ def read(folder: Path) -> Found:
     if (folder / RAW).is_dir():
         raise BadDocument(f"{name}: one experiment's folder; the folder above it may be a history")
     runs, unused = [], []
+    seen: dict[Path, str] = {}
     for path in sorted(folder.iterdir()):
         if path.name.startswith(".") or not (path.is_dir() or path.suffix in (".json", ".txt")):
+            continue
+        first = seen.setdefault(path.resolve(), path.name)
+        if first != path.name:
+            unused.append(f"{one_line(str(path))}: leads to {one_line(first)}, which counts once")
             continue
         try:
             side = read_side(path)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import csv
 import io
 from collections.abc import Iterable, Sequence
 
@@ -12,7 +11,8 @@ from rich.text import Text
 
 from cqbench.compare import text
 from cqbench.compare.history import MIN_RUNS, Found, Line
-from cqbench.compare.inputs import counted
+from cqbench.compare.sides import counted
+from cqbench.files.escape import csv_of
 
 FORMATS = ("text", "csv", "html")
 BARS = "▁▂▃▄▅▆▇█"
@@ -21,14 +21,8 @@ COLUMNS = ("date", "run", "case", "point", "metric", "unit", "value", "change_pe
 
 
 def render(form: str, found: Found, lines: Sequence[Line], colour: bool) -> str:
-    """form: one of FORMATS."""
-    if form == "csv":
-        return _csv(found, lines)
-    if form == "html":
-        from cqbench.compare import page  # draws, which takes a second to load
-
-        return page.of_history(found, lines)
-    return _text(found, lines, colour)
+    """form: text or csv; page.py has the other one."""
+    return _csv(found, lines) if form == "csv" else _text(found, lines, colour)
 
 
 def heading(found: Found, lines: Iterable[Line]) -> list[str]:
@@ -101,14 +95,12 @@ def spark(line: Line) -> str:
 
 
 def _csv(found: Found, lines: Sequence[Line]) -> str:
-    out = io.StringIO()
-    writer = csv.writer(out, lineterminator="\n")
-    writer.writerow(COLUMNS)
+    rows: list[Sequence[str]] = [COLUMNS]
     for line in lines:
         changed = {change.at: (change.ratio - 1) * 100 for change in line.changes}
         for i, (run, value) in enumerate(line.values):
             of = found.runs[run]
             what = line.case, line.place.label, line.metric.name, line.metric.unit
             change = f"{changed[i]:.6g}" if i in changed else ""
-            writer.writerow([of.when.isoformat(), of.name, *what, f"{value * line.metric.scale:.6g}", change])
-    return out.getvalue()
+            rows.append([of.when.isoformat(), of.name, *what, f"{value * line.metric.scale:.6g}", change])
+    return csv_of(rows)

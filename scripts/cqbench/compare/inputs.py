@@ -5,78 +5,30 @@ Files of cqbench, Google Benchmark's JSON and Go's benchmark text are told apart
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Iterable, Sequence
 from pathlib import Path
-from typing import NamedTuple, TypeAlias
 
+from cqbench.compare import foreign
+from cqbench.compare.sides import Case, Place, Side, counted
 from cqbench.files import source
-from cqbench.files.offered import Load
 from cqbench.files.reasons import Reason, kinds
 from cqbench.files.source import BadDocument
 from cqbench.files.surroundings import Manifests
 from cqbench.files.text import one_line
 from cqbench.samples import runs
-from cqbench.samples.metric import METRICS, Metric
+from cqbench.samples.metric import METRICS
 from cqbench.samples.runs import Run
 from cqbench.samples.series import Repetition, Sample, Series, load_series
 from cqbench.samples.setting import Setting
-
-
-class Name(NamedTuple):
-    """A benchmark of another program: its place in a table, as a load is for ours."""
-
-    name: str
-
-    @property
-    def words(self) -> str:
-        return self.name
-
-    @property
-    def label(self) -> str:
-        return self.name
-
-
-Place: TypeAlias = Load | Name
-
-
-@dataclass
-class Case:
-    """What the points of a table have in common. variant: a name in an experiment, or a Go package; else ''."""
-
-    variant: str
-    setting: Setting
-    points: Mapping[Place, Sequence[Sample]]
-    left_out: Mapping[Place, Sequence[str]] = field(default_factory=dict)  # why repetitions do not count
-    doubts: tuple[Reason, ...] = ()  # about every point
-
-
-@dataclass
-class Side:
-    """All of A, or all of B. date: of its first run, as it says; '' where nothing does."""
-
-    path: str
-    cases: list[Case]
-    metrics: tuple[Metric, ...] = METRICS
-    files: int = 1
-    partial_files: int = 0
-    date: str = ""
-
-    @property
-    def places(self) -> set[Place]:
-        return {place for case in self.cases for place in case.points}
-
-
-def counted(number: int, noun: str) -> str:
-    """3, 'file' -> '3 files'."""
-    return f"{number} {noun}" + ("" if number == 1 else "s")
 
 
 def read_side(path: Path) -> Side:
     """Raises BadDocument: something below it cannot be read or is no result, or nothing whole was measured."""
     name = one_line(str(path))
     found, others, manifests = [], [], Manifests()
-    for file, variant in _files(path):
+    files = files_of(path)
+    source.once(file for file, _ in files)
+    for file, variant in files:
         data = source.read_bytes(file)
         if _foreign(data):
             others.append((file, data))
@@ -92,7 +44,7 @@ def read_side(path: Path) -> Side:
     return side
 
 
-def _files(path: Path) -> list[tuple[Path, str]]:
+def files_of(path: Path) -> list[tuple[Path, str]]:
     """JSON below a folder; where there is none, the texts in it."""
     found = list(runs.find(path))
     if not found and path.is_dir():
@@ -107,8 +59,6 @@ def _foreign(data: bytes) -> bool:
 
 
 def _of_others(name: str, files: Iterable[tuple[Path, bytes]]) -> Side:
-    from cqbench.compare import foreign  # seldom needed
-
     sides = [foreign.read(data, one_line(str(file))) for file, data in files]
     cases = merged(case for side in sides for case in side.cases)
     metrics = tuple(dict.fromkeys(metric for side in sides for metric in side.metrics))

@@ -10,7 +10,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 
-from cqbench.compare.inputs import Case, Place, Side, counted, merged
+from cqbench.compare.inputs import merged
+from cqbench.compare.sides import Case, Place, Side, counted
 from cqbench.samples.series import Sample
 from cqbench.samples.setting import BY_KEY, FACETS, About, Facet
 

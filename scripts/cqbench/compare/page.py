@@ -18,9 +18,9 @@ from markupsafe import Markup
 from cqbench.compare import history_output, tables, text
 from cqbench.compare.gates import Outcome
 from cqbench.compare.history import Found, Line
-from cqbench.compare.inputs import Side
 from cqbench.compare.matching import Point
 from cqbench.compare.points import Comparison, Part
+from cqbench.compare.sides import Side
 from cqbench.report import hgrm
 from cqbench.samples.metric import Metric
 from cqbench.samples.series import Repetition, Sample, values

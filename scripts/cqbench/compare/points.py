@@ -7,8 +7,8 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from cqbench.compare.inputs import counted
 from cqbench.compare.matching import Difference, Point, Section, differences
+from cqbench.compare.sides import counted
 from cqbench.samples.metric import Metric
 from cqbench.samples.series import Sample, pairs, ratio_of, values
 from cqbench.stats import ratios

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from cqbench.compare import text
-from cqbench.compare.inputs import Side, counted
 from cqbench.compare.matching import required
 from cqbench.compare.points import Comparison
+from cqbench.compare.sides import Side, counted
 from cqbench.files.offered import Load
 
 

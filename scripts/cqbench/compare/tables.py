@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
-import csv
-import io
 import json
 from collections.abc import Iterator, Sequence
 from typing import Any, NamedTuple
 
 from cqbench.compare import text
 from cqbench.compare.gates import Outcome
-from cqbench.compare.inputs import Side, reasons, schedules
+from cqbench.compare.inputs import reasons, schedules
 from cqbench.compare.matching import Lone, Point, required
 from cqbench.compare.points import ALPHA, METHODS, NO_DIFFERENCE, Comparison, Figure, Part
+from cqbench.compare.sides import Side
+from cqbench.files.escape import csv_of
+from cqbench.files.escape import markdown as escaped
 from cqbench.files.offered import Load
 
 VERSION = 3
@@ -69,66 +70,50 @@ def rows(comparison: Comparison) -> Iterator[Row]:
 
 def markdown(comparison: Comparison, sides: Sequence[Side]) -> str:
     """Tables of title, before, after and percentage; bold is what is more than noise."""
-    lines = [_escaped(line) + "  " for line in text.heading(comparison, sides)]
+    lines = [escaped(line) + "  " for line in text.heading(comparison, sides)]
     title = None
     for row in rows(comparison):
         wanted = (row.compared if len(comparison.parts) > 1 else "") + (f" {row.point.case}" if row.point else " total")
         if wanted != title:
             title = wanted
-            lines += ["", f"**{_escaped(wanted.strip() or 'points')}**", ""]
+            lines += ["", f"**{escaped(wanted.strip() or 'points')}**", ""]
             lines += ["| Title | Before | After | Percentage | 95 % interval | |", "|:---|---:|---:|---:|---:|:---|"]
         figure = row.figure
         change = text.change(figure)
         verdict = "" if figure.verdict == NO_DIFFERENCE else figure.explained
         cells = [
-            _escaped(row.title),
+            escaped(row.title),
             text.shown(figure.before, figure.metric),
             text.shown(figure.after, figure.metric),
             f"**{change}**" if figure.direction else change,
             text.interval(figure),
-            verdict,
+            escaped(verdict),
         ]
         lines.append(f"| {' | '.join(cells)} |")
-    found = [f"- {_escaped(note)}" for note in text.notes(comparison, sides)]
+    found = [f"- {escaped(note)}" for note in text.notes(comparison, sides)]
     rule = "In bold: more than noise (Holm-corrected p of at most 0.05, and an interval without 0)."
     return "\n".join([*lines, "", *found, *([""] if found else []), rule]) + "\n"
 
 
-def _escaped(said: str) -> str:
-    """Names come from files: none may end a cell, or be a tag."""
-    for mark in "\\|*_`<>[]":
-        said = said.replace(mark, f"\\{mark}" if mark not in "<>" else {"<": "&lt;", ">": "&gt;"}[mark])
-    return said
-
-
 def to_csv(comparison: Comparison) -> str:
     """A line per figure, in the unit that it names; the point is empty in total."""
-    out = io.StringIO()
-    writer = csv.writer(out, lineterminator="\n")
-    writer.writerow(COLUMNS)
-    for row in rows(comparison):
-        figure, metric = row.figure, row.figure.metric
-        low, high = figure.interval_percent or (None, None)
-        numbers = [
-            figure.before * metric.scale,
-            figure.after * metric.scale,
-            figure.change_percent,
-            low,
-            high,
-            figure.p_holm,
-        ]
-        writer.writerow(
-            [
-                *(row.compared, row.point.case if row.point else "", row.point.place.label if row.point else ""),
-                *(metric.name, metric.unit),
-                *("" if n is None else f"{n:.6g}" for n in numbers),
-                *figure.counts,
-                "" if figure.ratio is None else str(figure.ratio.paired).lower(),
-                figure.verdict,
-                "" if figure.needed is None else figure.needed,
-            ]
-        )
-    return out.getvalue()
+    return csv_of([COLUMNS, *map(_csv_row, rows(comparison))])
+
+
+def _csv_row(row: Row) -> list[object]:
+    figure, metric = row.figure, row.figure.metric
+    low, high = figure.interval_percent or (None, None)
+    scaled = [figure.before * metric.scale, figure.after * metric.scale]
+    numbers = [*scaled, figure.change_percent, low, high, figure.p_holm]
+    return [
+        *(row.compared, row.point.case if row.point else "", row.point.place.label if row.point else ""),
+        *(metric.name, metric.unit),
+        *("" if n is None else f"{n:.6g}" for n in numbers),
+        *figure.counts,
+        "" if figure.ratio is None else str(figure.ratio.paired).lower(),
+        figure.verdict,
+        "" if figure.needed is None else figure.needed,
+    ]
 
 
 def to_json(comparison: Comparison, sides: Sequence[Side], outcomes: Sequence[Outcome]) -> str:

@@ -13,12 +13,14 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from cqbench.compare.gates import OPEN, Outcome
-from cqbench.compare.inputs import Side, counted, reasons, schedules
+from cqbench.compare.gates import Outcome
+from cqbench.compare.inputs import reasons, schedules
 from cqbench.compare.matching import Difference, Lone, Point, required
 from cqbench.compare.points import METHODS, Comparison, Figure, Part
+from cqbench.compare.sides import Side, counted
 from cqbench.files.reasons import kinds
 from cqbench.files.text import one_line
+from cqbench.gate import OPEN
 from cqbench.samples.metric import Metric
 from cqbench.stats.ratios import MAX_REPETITIONS
 

@@ -10,8 +10,9 @@ from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from pathlib import Path
 
-from cqbench.compare.inputs import Case, Side, case_of, of_runs
+from cqbench.compare.inputs import case_of, of_runs
 from cqbench.compare.matching import Pair, Section, section, title_of
+from cqbench.compare.sides import Case, Side
 from cqbench.files import manifest
 from cqbench.files.source import BadDocument
 from cqbench.files.text import one_line

@@ -8,15 +8,17 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from cqbench.compare.gates import CANNOT_TELL, CLOSED
-from cqbench.cost import gates, model
+from cqbench.bills import model
+from cqbench.bills.counts import CPU, FUNCTION, LIBRARY, SYSCALL, THREAD, TOTAL
+from cqbench.bills.model import Bill
+from cqbench.bills.text import LABEL, number
+from cqbench.cost import gates
 from cqbench.cost.changes import Change, Comparison, why_not
-from cqbench.cost.counts import CPU, FUNCTION, LIBRARY, SYSCALL, THREAD, TOTAL
 from cqbench.cost.gates import Judged
-from cqbench.cost.model import Bill
-from cqbench.cost.text import LABEL, number
+from cqbench.files.escape import markdown as escaped
 from cqbench.files.source import BadDocument, read_bytes
 from cqbench.files.text import one_line
+from cqbench.gate import exit_status
 from cqbench.options import Refused
 
 FORMATS = ("text", "markdown", "json")
@@ -82,7 +84,7 @@ def compare(paths: tuple[str, str], form: str, limits: Limits, anyway: bool) -> 
     text = {"json": _json, "markdown": _markdown}.get(form, _text)(comparison, judged)
     complaints = [f"{one.title}: {one.state}: {line}" for one in judged for line in one.lines]
     states = {one.state for one in judged}
-    return text, complaints, 1 if CLOSED in states else 3 if CANNOT_TELL in states else 0
+    return text, complaints, exit_status(states)
 
 
 def _read(name: str, path: str) -> Bill:
@@ -161,15 +163,15 @@ def _text(comparison: Comparison, judged: list[Judged]) -> str:
 
 
 def _markdown(comparison: Comparison, judged: list[Judged]) -> str:
-    lines = [f"### What a call costs: {comparison.before.title} → {comparison.after.title}", ""]
+    titles = (escaped(bill.title) for bill in (comparison.before, comparison.after))
+    lines = [f"### What a call costs: {' → '.join(titles)}", ""]
     for title, rows, rest in _tables(comparison):
-        lines += [f"| {title} | before | after | change | |", "|---|--:|--:|--:|---|"]
+        lines += [f"| {escaped(title)} | before | after | change | |", "|---|--:|--:|--:|---|"]
         for change in rows:
-            label = change.title.replace("|", "\\|").replace("<", "&lt;")
-            lines.append(f"| {label} | {' | '.join(_cells(change))} |")
-        lines += ["", rest, ""] if rest else [""]
-    lines += [f"- {one.title}: {one.state}" for one in judged]
-    return "\n".join([*lines, *(f"- {line}" for line in _remarks(comparison))]) + "\n"
+            lines.append(f"| {escaped(change.title)} | {' | '.join(_cells(change))} |")
+        lines += ["", escaped(rest), ""] if rest else [""]
+    lines += [f"- {escaped(one.title)}: {one.state}" for one in judged]
+    return "\n".join([*lines, *(f"- {escaped(line)}" for line in _remarks(comparison))]) + "\n"
 
 
 def _json(comparison: Comparison, judged: list[Judged]) -> str:

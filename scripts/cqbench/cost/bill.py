@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
+import shlex
 from collections import defaultdict
 from collections.abc import Callable, Iterable
 from typing import Any
 
-from cqbench.cost import perf, plan, stacks
-from cqbench.cost.counts import Key, Run, slope, total
-from cqbench.cost.kept import Folder
-from cqbench.cost.model import (
+from cqbench.bills.counts import Key, Run, slope, total
+from cqbench.bills.model import (
     ALLOCATIONS,
     CLIENT,
     INSTRUCTIONS,
@@ -24,6 +23,8 @@ from cqbench.cost.model import (
     Figure,
     figures,
 )
+from cqbench.cost import perf, plan, stacks
+from cqbench.cost.kept import Folder
 from cqbench.cost.plan import Asked, Step
 from cqbench.cost.session import Failed, Session
 from cqbench.files import storage
@@ -175,7 +176,7 @@ class Making:
 
     def _title(self, context: dict[str, Any]) -> str:
         if self.asked.program:
-            return " ".join(self.asked.words)[:150]
+            return shlex.join(self.asked.words)[:150]
         if not context:
             return "nothing was counted"
         what = f"{context['workload']}/{context['method']}, client {context['api']}, {context['channel_policy']}"
@@ -190,9 +191,9 @@ class Making:
 
     def _setting(self, context: dict[str, Any]) -> dict[str, str]:
         found = {key: str(context[key]) for key in SETTING if context.get(key) is not None}
-        found["client_flags" if not self.asked.program else "arguments"] = " ".join(self.asked.words)
+        found["client_flags" if not self.asked.program else "arguments"] = shlex.join(self.asked.words)
         if not self.asked.program:
-            found |= {"server_flags": " ".join(self.asked.server_flags), "build": self.asked.build}
+            found |= {"server_flags": shlex.join(self.asked.server_flags), "build": self.asked.build}
         found["addresses"] = "fixed" if self.session.fixed else "random"
         if self.session.port:
             found["port"] = f"{self.session.port}"

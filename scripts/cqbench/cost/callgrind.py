@@ -11,8 +11,8 @@ from collections import Counter
 from collections.abc import Iterable
 from pathlib import Path
 
+from cqbench.bills.counts import FUNCTION, LIBRARY, Counts, Key, Seen, added, function, total
 from cqbench.cost import libraries
-from cqbench.cost.counts import FUNCTION, LIBRARY, Counts, Key, Seen, added, function, total
 
 # Events -> what they are called in a bill. Dr, Dw: data read and written; Bc, Bi: conditional and indirect branches.
 EVENTS = {"Ir": "instructions", "Dr": "loads", "Dw": "stores", "Bc": "branches", "Bi": "indirect-branches"}

@@ -11,9 +11,9 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
 
-from cqbench.cost.counts import CPU, KINDS, SYSCALL, THREAD, TOTAL, Key
-from cqbench.cost.model import ALLOCATIONS, INSTRUCTIONS, LEAST_SHARE, SAMPLED_NS, SYSCALLS, Bill, Figure
-from cqbench.cost.text import TOTALS
+from cqbench.bills.counts import CPU, KINDS, SYSCALL, THREAD, TOTAL, Key
+from cqbench.bills.model import ALLOCATIONS, INSTRUCTIONS, LEAST_SHARE, SAMPLED_NS, SYSCALLS, Bill, Figure
+from cqbench.bills.text import TOTALS
 
 # What two bills of the same thing differed by, with gRPC 1.51.1: 0.2 % of a total. Of its parts, LEAST_SHARE of it.
 LEAST_OF_TOTAL = 0.002

@@ -9,26 +9,28 @@ import shutil
 import subprocess
 import sys
 import tempfile
+from contextlib import ExitStack, nullcontext
 from pathlib import Path
 from typing import Any
 
 import click
 from pydantic import ValidationError
 
-from cqbench.cost import kept, plan, text
+from cqbench.bills import text
+from cqbench.bills.model import ALLOCATIONS, PARTS, PROGRAM, SAMPLES, TIME, Bill, as_json
+from cqbench.cost import kept, plan
 from cqbench.cost.bill import BOTH, Making
 from cqbench.cost.kept import Folder
-from cqbench.cost.model import ALLOCATIONS, PARTS, PROGRAM, SAMPLES, TIME, Bill, as_json
 from cqbench.cost.plan import PLACEHOLDER, TAKEN_FROM_CLIENT, TAKEN_FROM_SERVER, TOOLS, Asked
 from cqbench.cost.session import Failed, Port, Session, sid_folder
 from cqbench.files import storage
 from cqbench.files.model import complaint
 from cqbench.options import Refused, Value, only_beside, whole
-from cqbench.run import busy, cpus, flags, layout
+from cqbench.run import busy, cpus, flags, group, layout
 from cqbench.run.fields import flag_name
+from cqbench.run.lock import Busy, locked
 from cqbench.run.plan import ROOT, Programs
 from cqbench.run.processes import Interrupt
-from cqbench.run.runner import Busy, lock
 
 NEWGRPC = ROOT / "scripts/newgrpc.sh"
 ANSWER_TIMEOUT_S = 60
@@ -110,6 +112,12 @@ def act(ctx: click.Context, given: dict[str, Any]) -> int:
     resumed: Path | None = given["resume"]
     if resumed:
         only_beside(ctx, "resume", ("binaries", "output", "form", "folded", "plan_only"))
+    with locked(resumed) if resumed and not given["plan_only"] else nullcontext():
+        return _act(resumed, given)
+
+
+def _act(resumed: Path | None, given: dict[str, Any]) -> int:
+    """With the folder that is to be resumed."""
     begun = kept.read(resumed) if resumed else None
     asked = again(begun, given) if begun else asked_of(given)
     if given["folded"] and SAMPLES not in asked.parts:
@@ -123,20 +131,18 @@ def act(ctx: click.Context, given: dict[str, Any]) -> int:
     check_programs(asked)
     check_flags(asked, placement)
     port = None if asked.program else Port(begun.port if begun else 0)
-    path = resumed or storage.new_folder(given["results"] or ROOT / "results", "cost-")
-    descriptor = lock(path)
-    try:
+    with ExitStack() as held:
+        if port:
+            held.callback(port.release)
         programs = programs_of(asked)
-        if begun:
-            folder = kept.resume(path, begun, programs)
+        if begun and resumed:
+            folder = kept.resume(resumed, begun, programs)
         else:
+            path = storage.new_folder(given["results"] or ROOT / "results", "cost-")
+            held.enter_context(locked(path))
             folder = kept.begin(path, asked, placement, programs, port.number if port else 0)
         bill = make(asked, folder, interrupt, port, given["folded"])
         write(bill, given["form"], given["output"], folder)
-    finally:
-        os.close(descriptor)
-        if port:
-            port.release()
     return interrupt.exit_code or (1 if bill.absent else 0)
 
 
@@ -246,7 +252,7 @@ def _there(asked: Asked, tool: str) -> bool:
 
 def _answers(command: list[str]) -> bool:
     try:
-        return subprocess.run(command, capture_output=True, timeout=ANSWER_TIMEOUT_S, check=False).returncode == 0
+        return group.ask(command, ANSWER_TIMEOUT_S).returncode == 0
     except (OSError, subprocess.SubprocessError):
         return False
 

@@ -7,11 +7,11 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from cqbench.compare.gates import CANNOT_TELL, CLOSED, OPEN
+from cqbench.bills.counts import TOTAL
+from cqbench.bills.model import CLIENT, SERVER, Bill
+from cqbench.bills.text import TOTALS, number
 from cqbench.cost.changes import GATED, ROUNDING, Change, Comparison
-from cqbench.cost.counts import TOTAL
-from cqbench.cost.model import CLIENT, SERVER, Bill
-from cqbench.cost.text import TOTALS, number
+from cqbench.gate import CANNOT_TELL, CLOSED, OPEN
 
 
 @dataclass(frozen=True)

@@ -16,7 +16,7 @@ from typing import Any
 
 from pydantic import ValidationError
 
-from cqbench.cost.counts import KINDS, Counts, Key, Run
+from cqbench.bills.counts import KINDS, Counts, Key, Run
 from cqbench.cost.plan import Asked, Step
 from cqbench.files import storage
 from cqbench.files.model import Count, Line, Model, Positive, complaint

@@ -14,10 +14,12 @@ from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
+from cqbench.bills.counts import CPU, Key, Seen, total
+from cqbench.bills.model import SAMPLED_NS
 from cqbench.cost import libraries, stacks
-from cqbench.cost.counts import CPU, Key, Seen, total
-from cqbench.cost.model import SAMPLED_NS
 from cqbench.cost.strace import CLOCKS
+from cqbench.files.text import one_line
+from cqbench.run import group
 
 HERTZ = 1999  # no multiple of what happens regularly
 EACH_NS = round(1e9 / HERTZ)
@@ -55,9 +57,10 @@ def read(perf: Sequence[str], file: str, program: str) -> Seen:
     """perf: how it is called where the libraries are. file: as seen there. program: its file name. Raises OSError."""
     words = [*perf, "script", "--no-inline", "--input", file, "--fields", "comm,pid,tid,ip,sym,dso"]
     try:
-        done = subprocess.run(words, capture_output=True, text=True, errors="replace", timeout=TIMEOUT_S, check=True)
+        done = group.ask(words, TIMEOUT_S)
+        done.check_returncode()
     except subprocess.SubprocessError as error:
-        raise OSError(0, f"perf script: {error}") from None
+        raise OSError(0, f"perf script: {one_line(str(error))}") from None
     return parse(done.stdout.splitlines(), program)
 
 

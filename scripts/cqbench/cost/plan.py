@@ -9,8 +9,8 @@ from typing import Annotated, Literal, NamedTuple
 
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field
 
+from cqbench.bills.model import ALLOCATIONS, CLIENT, INSTRUCTIONS, PARTS, PROGRAM, SAMPLES, SERVER, SYSCALLS, TIME
 from cqbench.cost import callgrind, perf, strace
-from cqbench.cost.model import ALLOCATIONS, CLIENT, INSTRUCTIONS, PARTS, PROGRAM, SAMPLES, SERVER, SYSCALLS, TIME
 from cqbench.run import cpus, layout
 from cqbench.run.fields import CLIENT_TAKEN, SERVER_TAKEN
 from cqbench.run.plan import Programs

@@ -9,10 +9,10 @@ import time
 from collections import Counter
 from pathlib import Path
 
+from cqbench.bills.counts import Counts, Run, Seen, added, total
+from cqbench.bills.model import CLIENT, INSTRUCTIONS, PROGRAM, SAMPLES, SERVER, SYSCALLS, TIME
 from cqbench.cost import callgrind, perf, plan, strace
-from cqbench.cost.counts import Counts, Run, Seen, added, total
 from cqbench.cost.kept import Folder
-from cqbench.cost.model import CLIENT, INSTRUCTIONS, PROGRAM, SAMPLES, SERVER, SYSCALLS, TIME
 from cqbench.cost.plan import Asked, Step
 from cqbench.files.result import Document, parse
 from cqbench.files.source import BadDocument

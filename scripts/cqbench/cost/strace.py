@@ -11,7 +11,7 @@ from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping
 from pathlib import Path
 
-from cqbench.cost.counts import SYSCALL, THREAD, Counts, Key, Seen, total
+from cqbench.bills.counts import SYSCALL, THREAD, Counts, Key, Seen, total
 
 # "123 futex(0x7f, FUTEX_WAKE_PRIVATE, 1) = 1", "123 read(5<socket:[9]>,  <unfinished ...>",
 # "123 <... read resumed>"", 16) = 3". With -y a descriptor has what it is behind it.

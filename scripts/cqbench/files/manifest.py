@@ -1,6 +1,7 @@
 """The manifest.json of an experiment as a model: what was run, where, in which order, and what became of each unit.
 
-It is as untrusted as a result. A unit that says something impossible is a problem of that unit's result only.
+While an experiment runs, what became of its units since manifest.json was written is in runs.jsonl, a line for each.
+Both are as untrusted as a result. A unit that says something impossible is a problem of that unit's result only.
 """
 
 from __future__ import annotations
@@ -16,6 +17,8 @@ from cqbench.files.source import BadDocument
 from cqbench.files.text import one_line
 
 FILE = "manifest.json"
+RUNS = "runs.jsonl"  # next to it; gone when the experiment has ended
+CUT = f"the last line of {RUNS} is not whole: the experiment was killed, and what became of that unit is not known"
 READABLE = (1, 2)  # versions; 1 had a file for a whole sweep, 2 has one for each point
 PENDING, OK, FAILED, INTERRUPTED, NOT_RUN = "pending", "ok", "failed", "interrupted", "not run"
 STATUSES = (PENDING, OK, FAILED, INTERRUPTED, NOT_RUN)
@@ -124,19 +127,58 @@ class Manifest(Model):
     units: list[Unit] = Field(min_length=1)
 
 
+def read(path: Path) -> tuple[Any, str]:
+    """What manifest.json says, whatever that is, with the lines of runs.jsonl; and a note, '' for none.
+
+    Raises BadDocument.
+    """
+    lines, note = _lines(path.with_name(RUNS))  # first: it is removed after they have come into manifest.json
+    name = one_line(str(path))
+    data = source.decode(_bytes(path, name), name)
+    units = data.get("units") if isinstance(data, dict) else None
+    if not lines or not isinstance(units, list):
+        return data, note
+    places = {_file(unit): place for place, unit in enumerate(units)}
+    for number, line in enumerate(lines, 1):
+        if not (file := _file(line)) or file not in places:
+            raise BadDocument(f"{one_line(str(path.with_name(RUNS)))}: line {number} is not of a unit of {FILE}")
+        units[places[file]] = line
+    return data, note
+
+
+def _file(unit: Any) -> str:
+    """'' for what is no unit."""
+    return str(unit["file"]) if isinstance(unit, dict) and isinstance(unit.get("file"), str) else ""
+
+
+def _lines(path: Path) -> tuple[list[Any], str]:
+    """Of runs.jsonl, if there is one; and a note."""
+    if not path.exists():
+        return [], ""
+    name = one_line(str(path))
+    *whole, last = _bytes(path, name).split(b"\n")
+    return [source.decode(line, f"{name}: line {number}") for number, line in enumerate(whole, 1)], CUT if last else ""
+
+
+def _bytes(path: Path, name: str) -> bytes:
+    """Raises BadDocument."""
+    if not path.is_file():  # a pipe would never end
+        raise BadDocument(f"{name}: {'not a regular file' if path.exists() else 'No such file or directory'}")
+    return source.read_bytes(path)
+
+
 def load(path: Path) -> Manifest:
     """Raises BadDocument."""
     name = one_line(str(path))
-    if not path.is_file():  # a pipe would never end
-        raise BadDocument(f"{name}: {'not a regular file' if path.exists() else 'No such file or directory'}")
-    data = source.decode(source.read_bytes(path), name)
+    data, note = read(path)
     if not isinstance(data, dict) or data.get("manifest_version") not in READABLE:
         versions = " or ".join(map(str, READABLE))
         raise BadDocument(f"{name}: not a manifest of cqbench run, version {versions}")
     try:
-        return Manifest.model_validate(_plain(data, name))
+        found = Manifest.model_validate(_plain(data, name))
     except ValidationError as error:
         raise BadDocument(f"{name}: {complaint(error)}") from None
+    return found.model_copy(update={"notes": [*found.notes, note]}) if note else found
 
 
 def _plain(data: dict[str, Any], name: str) -> dict[str, Any]:

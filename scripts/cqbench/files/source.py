@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import stat
+from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
@@ -26,6 +28,33 @@ def read_bytes(path: Path) -> bytes:
     if len(data) > MAX_BYTES:
         raise BadDocument(f"{name}: larger than {MAX_BYTES // 2**20} MiB, not a result of grpc_ping_client")
     return data
+
+
+def once(paths: Iterable[Path]) -> None:
+    """Raises BadDocument where two are one file, under whatever names: read twice it is no second measurement."""
+    seen: dict[tuple[int, int], str] = {}
+    for path in paths:
+        known, name = _identity(path), one_line(str(path))
+        if known in seen:
+            other = "" if seen[known] == name else f", also as {seen[known]}"
+            raise BadDocument(f"{name}: named twice{other}; each result counts once")
+        if known:
+            seen[known] = name
+
+
+def common(some: Iterable[Path], others: Iterable[Path]) -> Path | None:
+    """The first of others that is also one of some, under whatever name."""
+    there = {_identity(path) for path in some} - {None}
+    return next((path for path in others if _identity(path) in there), None)
+
+
+def _identity(path: Path) -> tuple[int, int] | None:
+    """Of a regular file: the same through links and other paths. None of anything else, such as a pipe."""
+    try:
+        found = path.stat()
+    except OSError:
+        return None  # reading it says why
+    return (found.st_dev, found.st_ino) if stat.S_ISREG(found.st_mode) else None
 
 
 def decode(data: bytes, name: str) -> Any:

@@ -1,27 +1,14 @@
-"""The results folder: a new one each time, its manifest, the CSV of all points."""
+"""The results folder: a new one each time, what is written into it, and what made it."""
 
 from __future__ import annotations
 
-import csv
 import datetime
-import io
 import json
 import os
 import platform
 import subprocess
-from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
-
-from cqbench.files.point import Measured
-from cqbench.files.reasons import Reason
-from cqbench.samples.runs import Run
-
-# Named as in the client's own CSV where it has the same column.
-CSV_HEADER = (
-    "variant,method,api,policy,messages,stub,loop,inflight,rate_asked,repetition,connections,expected_connections,"
-    "throughput,p50,p90,p99,p99_9,p100,sent_p50,sent_p99,completed,failed,partial,failure,suspect,limits\n"
-)
 
 
 def now() -> str:
@@ -88,48 +75,3 @@ def versions(binaries: Path) -> dict[str, str]:
         except (OSError, subprocess.SubprocessError):
             found[name] = "unknown"
     return found
-
-
-def to_csv(measured: Iterable[tuple[int, Run]]) -> str:
-    """One line per point of each (repetition, run); latencies in microseconds, empty where there is no figure.
-
-    suspect: the reasons, those that hold for every point of the run included.
-    """
-    out = io.StringIO()
-    writer = csv.writer(out, lineterminator="\n")
-    out.write(CSV_HEADER)
-    for repetition, run in measured:
-        for point in run.document.points:
-            writer.writerow(_csv_row(repetition, run, point))
-    return out.getvalue()
-
-
-def _csv_row(repetition: int, run: Run, p: Measured) -> list[object]:
-    d = run.document
-    latencies = (p.p50_ns, p.p90_ns, p.p99_ns, p.p999_ns, p.max_ns, p.sent_p50_ns, p.sent_p99_ns)
-    return [
-        run.variant,
-        d.method,
-        d.api,
-        d.policy,
-        d.messages,
-        d.stub,
-        d.loop,
-        p.inflight,
-        f"{p.load.number:.12g}" if p.load.open else "",
-        repetition,
-        "" if p.connections is None else p.connections,
-        p.expected_connections,
-        "" if p.throughput is None else f"{p.throughput:.2f}",
-        *("" if ns is None else f"{ns / 1000:.1f}" for ns in latencies),
-        p.completed,
-        p.failed,
-        str(p.partial).lower(),
-        p.failure,
-        _texts((*d.suspect, *p.suspect)),
-        _texts(p.limits),
-    ]
-
-
-def _texts(found: Iterable[Reason]) -> str:
-    return "; ".join(reason.text for reason in found)

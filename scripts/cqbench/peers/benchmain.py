@@ -11,10 +11,9 @@ from collections.abc import Mapping
 
 from cqbench.files.result import parse
 from cqbench.peers.targets import Measurement, Ratio
-from cqbench.peers.tools import BadOutput, Peer
+from cqbench.peers.tools import BadOutput, Peer, of_go
 
-VERSION = "v1.83.2"
-BENCHMAIN = Peer("benchmain", f"go install google.golang.org/grpc/benchmark/benchmain@{VERSION}")
+BENCHMAIN = of_go("benchmain", "google.golang.org/grpc", "benchmark/benchmain", "1.83.2")
 COUNTING = Peer("grpc_ping_client_counting", "cmake --preset release && cmake --build --preset release")
 INFLIGHT, BYTES = 500, 100
 COUNTING_SERVER = "cq, counting"  # its name among the servers

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import shutil
 import sys
 from pathlib import Path
 from typing import Any
@@ -13,7 +12,7 @@ import click
 from cqbench.files import storage
 from cqbench.files.text import format_cpus
 from cqbench.options import Refused, whole
-from cqbench.peers import benchmain, files, tools, transcoding
+from cqbench.peers import benchmain, files, tools, transcoding, versions
 from cqbench.peers.session import GO_SERVER, Failed, Options, Peers, say, seconds_per_round
 from cqbench.peers.targets import (
     GO,
@@ -37,7 +36,7 @@ PEERS = (*tools.PEERS, benchmain.BENCHMAIN)
 
 def absent_peers(binaries: Path) -> dict[str, str]:
     """tool -> what the table says about it."""
-    absent = {p.name: f"{p.name} not installed" for p in PEERS if shutil.which(p.name) is None}
+    absent = {peer.name: why for peer in PEERS if (why := versions.absent(peer))}
     counting = (benchmain.COUNTING.name, benchmain.COUNTING.name.replace("client", "server"))
     if not all(os.access(binaries / name, os.X_OK) for name in counting):
         absent[benchmain.COUNTING.name] = "no counting programs"
@@ -117,7 +116,7 @@ def announce(options: Options, placement: cpus.Placement, absent: dict[str, str]
         say(f"note: {note}")
     for peer in (*PEERS, benchmain.COUNTING):
         if peer.name in absent:
-            say(f"{peer.name} is not installed and left out; to install it: {peer.install}")
+            say(f"left out: {absent[peer.name]}; to install it: {peer.install}")
     say(
         f"{options.rounds} rounds of {len(wanted)} measurements, {options.seconds} s each: about "
         f"{layout.duration(options.rounds * seconds_per_round(wanted, options.seconds))}"
@@ -175,7 +174,8 @@ def command(**given: Any) -> int:
     """Our client against h2load, ghz and sockperf on the same server, and both our ends beside grpc-go's benchmain.
 
     Server on one core and client on another, in interleaved rounds. Prints medians, the rounds' ratios and whether each
-    reaches its target. Peers that are not installed are named and left out. About five minutes.
+    reaches its target. Peers that are not installed, or not in the version that the targets are for, are named and left
+    out. About five minutes.
 
     Environment: SERVER_CPUS, CLIENT_CPUS: CPUs for either side, such as 0-3,8 (default: one core each).
 

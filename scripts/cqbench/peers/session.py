@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import socket
+import subprocess
 import sys
 import tempfile
 import time
@@ -20,7 +21,8 @@ from cqbench.peers.targets import GO, Measurement, Round
 from cqbench.peers.tools import BadOutput
 from cqbench.peers.transcoding import HTTP
 from cqbench.run import cpus, layout
-from cqbench.run.processes import Finished, Interrupt, Server, ServerFailed, run, start, stop
+from cqbench.run.group import Group
+from cqbench.run.processes import Finished, Interrupt, Server, ServerFailed, run
 
 WARMUP_S = 0.5
 T = TypeVar("T")
@@ -188,12 +190,12 @@ class Peers:
             port = free.getsockname()[1]
         with (self.folder / "sockperf.log").open("w") as log:
             command = cpus.pinned(tools.sockperf_server_command(port), self.placement.server)
-            server = start(command, stdout=log, stderr=log)
+            server = Group(command, log, subprocess.STDOUT)
         try:
             time.sleep(0.5)  # it does not say when it listens
             return self.figure_of(tools.sockperf_command(port, self.options.seconds), tools.parse_sockperf)
         finally:
-            stop(server)
+            server.stop()
 
     def client(self, api: str, *flags: str) -> list[str]:
         return [str(self.options.bin / "grpc_ping_client"), "--host", self.servers[api].target, *flags]

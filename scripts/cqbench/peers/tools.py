@@ -21,14 +21,21 @@ class BadOutput(ValueError):
 
 @dataclass(frozen=True)
 class Peer:
-    """A program that we measure ourselves against."""
+    """A program that we measure ourselves against. version: the only one that is measured; '' for any."""
 
     name: str
     install: str
+    module: str = ""  # Go's
+    version: str = ""
+
+
+def of_go(name: str, module: str, package: str, version: str) -> Peer:
+    """package: of the module, without it."""
+    return Peer(name, f"go install {module}/{package}@v{version}", module, version)
 
 
 H2LOAD = Peer("h2load", "apt-get install nghttp2-client")
-GHZ = Peer("ghz", "go install github.com/bojand/ghz/cmd/ghz@v0.121.0")
+GHZ = of_go("ghz", "github.com/bojand/ghz", "cmd/ghz", "0.121.0")
 SOCKPERF = Peer("sockperf", "apt-get install sockperf")
 PEERS = (H2LOAD, GHZ, SOCKPERF)
 

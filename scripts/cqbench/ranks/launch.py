@@ -13,14 +13,11 @@ from pathlib import Path
 from typing import Any
 
 from cqbench.files.offered import Load
-from cqbench.ranks import hosts
+from cqbench.ranks import hosts, template
 from cqbench.ranks.hosts import HERE
 
 NONE, MPIRUN, SRUN = "none", "mpirun", "srun"
 LAUNCHERS = (MPIRUN, SRUN, NONE)
-# They hand what they are told to a shell on the other machine, as one line.
-THROUGH_A_SHELL = ("ssh", "rsh", "pdsh")
-HOST = "{host}"
 MAX_RANKS = 10_000
 # What ends by what one process sees ends at another time in each of them; the client says so too.
 BY_ITSELF = ("--until-stable", "--find-rate", "--baseline")
@@ -92,7 +89,7 @@ def from_json(data: Any) -> Launch:
         launch = Launch(**found)
     except (KeyError, TypeError):
         raise ValueError("what it says of ranks cannot be read") from None
-    if not launch.hosts or launch.launcher not in LAUNCHERS:
+    if not launch.hosts or launch.launcher not in LAUNCHERS or not isinstance(launch.template, str):
         raise ValueError("what it says of ranks cannot be read")
     return launch
 
@@ -110,19 +107,13 @@ def commands(launch: Launch, client: list[str], folder: Path, seen_as: str = "")
         return [_srun(launch, each, folder)]
     together = ["--ranks", str(launch.count), "--rank-timeout", str(PATIENCE_S)]
     return [
-        _started([*command, *together, "--rank", str(i)], launch.template, launch.hosts[i])
+        template.filled(launch.template, launch.hosts[i], [*command, *together, "--rank", str(i)])
         for i, command in enumerate(each)
     ]
 
 
 def _pinned(command: list[str], cpus: str) -> list[str]:
     return ["taskset", "-c", cpus, *command] if cpus else command
-
-
-def _started(command: list[str], template: str, host: str) -> list[str]:
-    words = [word.replace(HOST, host) for word in shlex.split(template)]
-    shell = bool(words) and Path(words[0]).name in THROUGH_A_SHELL
-    return [*words, *(map(shlex.quote, command) if shell else command)]
 
 
 def _mpirun(launch: Launch, each: list[list[str]]) -> list[str]:

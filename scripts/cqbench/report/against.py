@@ -8,7 +8,7 @@ from cqbench.files.offered import Load
 from cqbench.report.manifest import Manifest
 from cqbench.report.model import Against, Series, Value
 from cqbench.report.points import Repetition
-from cqbench.report.series import RUNS, Group, experiment_folder
+from cqbench.report.series import Group, experiment_folder, letter
 from cqbench.report.values import short
 from cqbench.stats import ratios
 from cqbench.stats.ratios import MIN_REPETITIONS
@@ -39,7 +39,7 @@ def _place(group: Group, one: Series, manifests: Sequence[Manifest]) -> Place:
     """In the axes of its experiment. Of a list of variants, and of files without one, connections are an axis too."""
     alike = (one.method, one.api, group.setting.without(("connections",)))
     same = (group.variant, one.method, one.api) if group.variant else (group.sharing, *alike)
-    run = {RUN: (one.run, RUNS[one.run % len(RUNS)], same)}
+    run = {RUN: (one.run, letter(one.run), same)}
     mine = (m for m in manifests if group.variant and m.folder == experiment_folder(group.runs[0]))
     axes = [of for m in mine for of in _axes(m)]
     parts = group.variant.split(".") if len(axes) > 1 else [group.variant]

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 
-from cqbench.cost import model, text
-from cqbench.cost.model import Bill
-from cqbench.files.source import read_bytes
+from cqbench.bills import model, text
+from cqbench.bills.model import Bill
+from cqbench.files.source import once, read_bytes
 from cqbench.report.model import Table
 
 HEAD = ("Median", "Spread", "Share")
@@ -19,6 +19,7 @@ def apart(paths: Iterable[Path]) -> tuple[list[Path], list[Path]]:
     others: list[Path] = []
     for path in paths:
         (bills if path.is_file() and model.is_bill(read_bytes(path)) else others).append(path)
+    once(bills)
     return bills, others
 
 

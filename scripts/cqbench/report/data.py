@@ -15,7 +15,7 @@ from cqbench.report.judged import Judged
 from cqbench.report.manifest import Manifest, line
 from cqbench.report.model import Distribution, Point, Report, Series
 from cqbench.report.points import Repetition
-from cqbench.report.series import RUNS, Group, experiment_folder, experiments, group, histogram
+from cqbench.report.series import Group, experiment_folder, experiments, group, histogram, letter
 from cqbench.samples import runs as results_of
 from cqbench.samples.runs import Run
 
@@ -42,7 +42,7 @@ def make(paths: Sequence[Path]) -> Report:
 
 def make_all(paths: Sequence[Path]) -> Made:
     """make() with the .hgrm files. Raises BadDocument."""
-    runs = _read(paths)
+    runs = results_of.read_all(paths)
     manifests = manifest.find(_folders(paths, runs))
     if not runs and not manifests:
         raise BadDocument(f"{one_line(str(paths[0]))}: no result files in it")
@@ -72,7 +72,7 @@ def _judge(runs: Sequence[Run]) -> Judged:
     each = [judged.judge([run for run in runs if experiment_folder(run) == folder]) for folder in order]
     if len(each) <= 1:
         return each[0] if each else Judged("")
-    named = [*zip(RUNS, each, strict=False)]
+    named = [(letter(number), one) for number, one in enumerate(each)]
     cards = (replace(card, title=f"{name}: {card.title}") for name, one in named for card in one.cards)
     advice = ((f"{name}: {title}", texts) for name, one in named for title, texts in one.advice)
     answers = "\n".join(f"{name}: {one.answer}" for name, one in named if one.answer)
@@ -85,12 +85,6 @@ def _began(found: Sequence[Found], groups: Sequence[Group]) -> dict[int, Any]:
     for of, here in zip(groups, found, strict=True):
         times.setdefault(of.number, []).extend(r.at for some in here.values() for r in some if r.at)
     return {number: min(some) for number, some in times.items() if some}
-
-
-def _read(paths: Iterable[Path]) -> list[Run]:
-    """Each file once, however often it is named: a repetition that counts twice would be no evidence."""
-    found = {run.path.resolve(): run for run in results_of.read_all(paths)}
-    return list(found.values())
 
 
 def _folders(paths: Iterable[Path], runs: Iterable[Run]) -> list[Path]:
@@ -148,8 +142,8 @@ def _partial(runs: Sequence[Run], manifests: Sequence[Manifest]) -> str:
 def _experiments(runs: Sequence[Run]) -> tuple[str, ...]:
     """'A: NAME', where there are several."""
     order = experiments(runs)
-    names = (one_line(folder.name) if folder else "other files" for folder in order)
-    return tuple(f"{letter}: {name}" for letter, name in zip(RUNS, names, strict=False)) if len(order) > 1 else ()
+    names = [one_line(folder.name) if folder else "other files" for folder in order]
+    return tuple(f"{letter(number)}: {name}" for number, name in enumerate(names)) if len(order) > 1 else ()
 
 
 def _notes(runs: Sequence[Run], manifests: Sequence[Manifest]) -> Iterable[str]:

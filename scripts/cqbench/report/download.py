@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-import csv
-import io
-import re
 from dataclasses import fields, is_dataclass
 from typing import Any
 
+from cqbench.files.escape import csv_of
 from cqbench.files.offered import Load
 from cqbench.files.result import CLOSED, OPEN
 from cqbench.report.model import METRICS, Report, Value
@@ -36,21 +34,14 @@ def points_csv(report: Report) -> str:
     """A row per point; a figure that was not measured is an empty field."""
     head = ["series", "title", "method", "api", "sharing", "setting", "loop", "inflight", "rate_asked", "repetitions"]
     head += ["partial", "suspect", "limits"]
-    out = io.StringIO()
-    writer = csv.writer(out, lineterminator="\n")
-    writer.writerow([*head, *(name for m in METRICS for name in (m.key, f"{m.key}_low", f"{m.key}_high"))])
+    rows: list[list[object]] = [[*head, *(name for m in METRICS for name in (m.key, f"{m.key}_low", f"{m.key}_high"))]]
     for s in report.series:
         for p in s.points:
-            about = [s.id, *map(_cell, (s.title, s.method, s.api, s.sharing, s.setting))]
+            about: list[object] = [s.id, s.title, s.method, s.api, s.sharing, s.setting]
             about += [OPEN, "", f"{p.load.number:g}"] if p.load.open else [CLOSED, f"{p.load.number:g}", ""]
-            doubts = [p.repetitions, str(p.partial).lower(), *(_cell("; ".join(of)) for of in (p.suspect, p.limits))]
-            writer.writerow([*about, *doubts, *(x for m in METRICS for x in _triple(p.values.get(m.key)))])
-    return out.getvalue()
-
-
-def _cell(text: str) -> str:
-    """Spreadsheets take a text that begins like a formula for one."""
-    return f"'{text}" if re.match(r"[=+\-@\t\r]", text) else text
+            doubts = [p.repetitions, str(p.partial).lower(), "; ".join(p.suspect), "; ".join(p.limits)]
+            rows.append([*about, *doubts, *(x for m in METRICS for x in _triple(p.values.get(m.key)))])
+    return csv_of(rows)
 
 
 def _triple(value: Value | None) -> tuple[float | str, ...]:

@@ -20,7 +20,6 @@ from cqbench.samples.setting import FACETS, Setting
 
 MAX_ID = 100
 METHODS = ("unary", "streaming", "upload", "download")  # in the order of a report; others follow
-RUNS = "ABCDEFGH"  # of several experiments
 Conditions = tuple[str, Setting]  # way to connect, all that must agree
 ELSEWHERE = ("method", "api", "workload", "connections")
 
@@ -65,6 +64,12 @@ def experiment_folder(run: Run) -> Path | None:
 def experiments(runs: Iterable[Run]) -> list[Path | None]:
     """Their folders in the order in which they were named; None stands for runs outside of experiments."""
     return list(dict.fromkeys(map(experiment_folder, runs)))
+
+
+def letter(number: int) -> str:
+    """Its name where there are several experiments: A, B, ..., Z, AA, AB, ..., of 0 on."""
+    before, last = divmod(number, 26)
+    return (letter(before - 1) if before else "") + chr(ord("A") + last)
 
 
 def group(runs: Sequence[Run]) -> list[Group]:
@@ -136,8 +141,8 @@ def _policy(run: Run, sharing: str, series: Sequence[tuple[Run, Conditions]]) ->
 def _title(run: Run, sharing: str, words: str, order: Sequence[Path | None]) -> str:
     """order: where there is one of several experiments, or of an experiment and other files, each has a letter."""
     d = run.document
-    letter = f"{RUNS[order.index(experiment_folder(run)) % len(RUNS)]}: " if len(order) > 1 else ""
-    return letter + (run.variant or ", ".join(filter(None, (f"{d.method} {d.api} {sharing}", words))))
+    name = f"{letter(order.index(experiment_folder(run)))}: " if len(order) > 1 else ""
+    return name + (run.variant or ", ".join(filter(None, (f"{d.method} {d.api} {sharing}", words))))
 
 
 def _id(title: str, taken: set[str]) -> str:

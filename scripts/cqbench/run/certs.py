@@ -9,6 +9,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from cqbench.files.text import one_line
+from cqbench.run import group
 from cqbench.run.spec import Experiment
 
 PLACE = "{certs}"
@@ -47,9 +48,7 @@ def certificates(experiment: Experiment, folder: Path) -> Iterator[str]:
 
 def _make(place: Path) -> None:
     try:
-        done = subprocess.run(
-            [SCRIPT, str(place)], capture_output=True, text=True, errors="replace", timeout=TIMEOUT_S, check=False
-        )
+        done = group.ask([str(SCRIPT), str(place)], TIMEOUT_S)
     except (OSError, subprocess.SubprocessError) as error:
         raise NoCertificates(f"certificates cannot be made: {one_line(str(error))}") from None
     if done.returncode != 0:

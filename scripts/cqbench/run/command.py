@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from contextlib import nullcontext
 from pathlib import Path
 from typing import Any
 
@@ -12,10 +13,10 @@ from cqbench.options import INFLIGHT_LIST, RATE_LIST, Refused, Value, seconds, w
 from cqbench.ranks.launch import LAUNCHERS, MAX_RANKS
 from cqbench.run import cpus, needs, override, ranked, reference, start
 from cqbench.run.fields import MAX_REPETITIONS
+from cqbench.run.lock import Busy, locked
 from cqbench.run.manifest import BadManifest
 from cqbench.run.needs import Unmet
 from cqbench.run.override import Options
-from cqbench.run.runner import Busy
 from cqbench.run.spec import BadExperiment
 from cqbench.run.start import ROOT, Unusable
 from cqbench.run.units import MAX_SEED
@@ -29,6 +30,13 @@ def act(options: Options) -> int:
     if options.template or options.keys:
         click.echo(reference.TEMPLATE if options.template else reference.keys(), nl=False)
         return 0
+    only_asked = options.needs or options.plan
+    with locked(options.resume) if options.resume and not only_asked else nullcontext():
+        return _act(options)
+
+
+def _act(options: Options) -> int:
+    """With the folder that is to be resumed."""
     experiment = start.experiment_of(options)
     placements = start.placements_for(experiment)
     if options.needs:
@@ -98,7 +106,9 @@ def _cpu_lists(text: str) -> str:
 @click.option(
     "--launch",
     metavar="COMMAND",
-    help="With --launcher none: what a client's command is put behind, such as 'ssh {host}'.",
+    help="With --launcher none: what a client's command is put behind, such as 'timeout 60 ssh {host}'. Where ssh, "
+    "rsh, pdsh or the like is named in it, the command is quoted for the shell on the other machine; {command} in it "
+    "stands for the command, quoted as one word: 'my-remote {host} {command}'.",
 )
 @click.option(
     "--client-cpus",

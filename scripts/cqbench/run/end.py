@@ -5,6 +5,7 @@ The measurements are safe before any of this begins. Where judging or drawing fa
 
 from __future__ import annotations
 
+import shlex
 import signal
 import sys
 import traceback
@@ -26,6 +27,7 @@ from cqbench.run.processes import Interrupt
 from cqbench.run.runner import keep_old
 from cqbench.run.spec import Experiment
 from cqbench.samples import runs
+from cqbench.samples.as_csv import to_csv
 from cqbench.samples.runs import Run
 
 # Judging and drawing load large libraries. They are imported where they are used: by then a signal does no harm, and a
@@ -118,7 +120,7 @@ def conclude(manifest: Manifest, experiment: Experiment, interrupt: Interrupt) -
     head, tail = heading(manifest, experiment), remarks(manifest)
     first, table = tables(manifest, experiment, measured)
     storage.write(folder / "summary.txt", "\n".join([head, *filter(None, [first, table]), *tail]))
-    storage.write(folder / "results.csv", storage.to_csv(measured))
+    storage.write(folder / "results.csv", to_csv(measured))
     derived = Derived(folder, interrupt)
     verdict = derived.make("verdict", lambda: write_verdict(folder, head, [run for _, run in measured]))
     page = derived.make("report", lambda: write_report(folder))
@@ -126,7 +128,8 @@ def conclude(manifest: Manifest, experiment: Experiment, interrupt: Interrupt) -
     for problem in derived.problems:
         say(problem)
     if derived.stopped:
-        say(f"interrupted; scripts/verdict.sh {folder} and scripts/report.sh {folder} make verdict and report")
+        where = shlex.quote(str(folder))
+        say(f"interrupted; scripts/verdict.sh {where} and scripts/report.sh {where} make verdict and report")
     if page:
         say(f"report: {page}")
     made = "verdict.txt, " if verdict else ""
@@ -198,7 +201,7 @@ def remarks(manifest: Manifest) -> list[str]:
     lines = [f"NOT RUN: {', '.join(names)}: {reason}\n" for reason, names in manifest.ruled_out().items()]
     if manifest.data["partial"]:
         missing = f"{len(manifest.left())} of {len(manifest.order())} units are missing"
-        lines.append(f"PARTIAL: {missing}; --resume {manifest.folder} runs them\n")
+        lines.append(f"PARTIAL: {missing}; --resume {shlex.quote(str(manifest.folder))} runs them\n")
     for unit, reason in manifest.failures():
         lines.append(f"FAILED: {unit.words}: {reason}\n")
     return lines

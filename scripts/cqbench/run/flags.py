@@ -7,7 +7,7 @@ import subprocess
 from pathlib import Path
 
 from cqbench.files.text import one_line
-from cqbench.run import cpus, plan
+from cqbench.run import cpus, group, plan
 from cqbench.run.plan import Programs
 from cqbench.run.spec import Experiment, Variant
 
@@ -43,9 +43,7 @@ def _commands(experiment: Experiment, variant: Variant, placement: cpus.Placemen
 def ask(command: Command) -> str:
     """What the program says against the flags; '' for nothing, and for one that knows no --check."""
     try:
-        done = subprocess.run(
-            command, capture_output=True, text=True, errors="replace", timeout=ANSWER_TIMEOUT_S, check=False
-        )
+        done = group.ask(command, ANSWER_TIMEOUT_S)
     except (OSError, subprocess.SubprocessError):
         return ""
     said = next((line for line in reversed(done.stderr.splitlines()) if line.strip()), "")

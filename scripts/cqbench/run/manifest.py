@@ -1,6 +1,8 @@
 """manifest.json of an experiment: what was run, where, in which order, and what became of each unit. Resuming reads it.
 
-It is written anew, all or nothing, whenever something has changed. Each unit is a line of it:
+It is written when an experiment begins, is resumed and ends, all or nothing. In between, what became of a unit is
+appended to runs.jsonl, so that what is written grows with the number of units, not with its square. Each unit is a
+line of either file:
 
 variant, repetition, load     which unit; load: {"inflight": 8} or {"rate": 2000.0}. Those of one repetition and load
                               were measured one right after the other: they are pairs
@@ -28,12 +30,12 @@ from pathlib import Path
 from statistics import median
 from typing import Any
 
+from cqbench.files import manifest as files
 from cqbench.files import storage
-from cqbench.files.manifest import FAILED, FILE, INTERRUPTED, NOT_RUN, OK, PENDING, STATUSES
+from cqbench.files.manifest import FAILED, FILE, INTERRUPTED, NOT_RUN, OK, PENDING, RUNS, STATUSES
 from cqbench.files.result import Document
 from cqbench.files.result import load as load_document
 from cqbench.files.source import BadDocument
-from cqbench.files.text import one_line
 from cqbench.run.fields import show
 from cqbench.run.spec import Experiment
 from cqbench.run.units import Unit, load_from_json, load_to_json
@@ -54,9 +56,11 @@ class BadManifest(ValueError):
 class Manifest:
     """The file and what it says. One thread."""
 
-    def __init__(self, folder: Path, data: dict[str, Any]) -> None:
+    def __init__(self, folder: Path, data: dict[str, Any], note: str = "") -> None:
+        """note: of what was read."""
         self.folder = folder
         self.data = data
+        self.note = note
         self._units: dict[Unit, dict[str, Any]] = {_unit_of(u): u for u in data["units"]}
 
     @classmethod
@@ -90,17 +94,30 @@ class Manifest:
     def load(cls, folder: Path, experiment: Experiment) -> Manifest:
         """To resume: the experiment must be the one that was begun. Raises BadManifest."""
         path = folder / FILE
-        data = read(folder)
+        data, note = read(folder)
         _check_experiment(path, data, experiment)
         _check_units(path, data, experiment)
-        return cls(folder, data)
+        return cls(folder, data, note)
 
     def write(self) -> None:
-        """A unit on a line: that is written in milliseconds however many there are. Raises OSError."""
+        """All of it, with what was appended before. Raises OSError."""
         rest = {key: value for key, value in self.data.items() if key != "units"}
         head = json.dumps({**rest, "units": []}, indent=2, allow_nan=False)
         units = ",\n".join(f"    {json.dumps(unit, allow_nan=False)}" for unit in self.data["units"])
         storage.write(self.folder / FILE, f"{head.removesuffix(NO_UNITS)}[\n{units}\n  ]\n}}\n")
+        (self.folder / RUNS).unlink(missing_ok=True)
+
+    def append(self, unit: Unit) -> None:
+        """What became of one. Not synced to the disk: results are not, and resuming looks at them. Raises OSError."""
+        line = json.dumps(self._units[unit], allow_nan=False)
+        with (self.folder / RUNS).open("a", encoding="utf-8") as file:
+            file.write(f"{line}\n")
+
+    def note_versions(self, found: dict[str, Any]) -> None:
+        """Of the first result. Raises OSError."""
+        if self.data["versions"] is None:
+            self.data["versions"] = found
+            self.write()
 
     def order(self) -> list[Unit]:
         return list(self._units)
@@ -178,20 +195,17 @@ def moment() -> str:
     return datetime.datetime.now().astimezone().isoformat(timespec="milliseconds")
 
 
-def read(folder: Path) -> Any:
-    """What manifest.json says, whatever that is. Raises BadManifest."""
-    path = folder / FILE
+def read(folder: Path) -> tuple[Any, str]:
+    """As files.read(). Raises BadManifest."""
     try:
-        return json.loads(path.read_text(encoding="utf-8"))
-    except OSError as error:
-        raise BadManifest(f"{path}: {error.strerror or error}") from None
-    except (ValueError, RecursionError) as error:
-        raise BadManifest(f"{path}: not JSON: {one_line(str(error))}") from None
+        return files.read(folder / FILE)
+    except BadDocument as error:
+        raise BadManifest(str(error)) from None
 
 
 def begun(folder: Path) -> dict[str, Any]:
     """The tables of the experiment that was begun there. Raises BadManifest."""
-    data = read(folder)
+    data, _ = read(folder)
     _check_version(folder / FILE, data)
     found: dict[str, Any] = data["experiment"]
     return found

@@ -10,7 +10,7 @@ import re
 import subprocess
 
 from cqbench.files.text import one_line
-from cqbench.run import faults, sockets, toxiproxy
+from cqbench.run import faults, group, sockets, toxiproxy
 from cqbench.run.plan import Programs, server_program
 from cqbench.run.spec import Experiment
 
@@ -90,9 +90,7 @@ def _grpc_version(programs: Programs, build: str) -> tuple[str, str]:
     """Of the build's client: '1.83.0', or '' and why it is not known."""
     command = [*programs.command(build, "grpc_ping_client", ()), "--version"]
     try:
-        done = subprocess.run(
-            command, capture_output=True, text=True, errors="replace", timeout=ANSWER_TIMEOUT_S, check=False
-        )
+        done = group.ask(command, ANSWER_TIMEOUT_S)
     except (OSError, subprocess.SubprocessError) as error:
         return "", f"cannot be run: {one_line(str(error))}"
     found = re.search(r"\(gRPC (\d+\.\d+\.\d+)", done.stdout)

@@ -1,9 +1,7 @@
-"""Child processes that never outlive this one, signals, and the server. Linux only."""
+"""Programs that run to their end, signals, and the server."""
 
 from __future__ import annotations
 
-import ctypes
-import os
 import re
 import signal
 import subprocess
@@ -11,13 +9,13 @@ import time
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
-from typing import IO, Protocol, TypeVar
+from typing import Protocol, TypeVar
+
+from cqbench.run import group
+from cqbench.run.group import Group
 
 START_TIMEOUT_S = 20.0
-STOP_TIMEOUT_S = 10.0
 TICK_S = 0.25
-PR_SET_PDEATHSIG = 1
-_LIBC = ctypes.CDLL(None, use_errno=True)
 Self = TypeVar("Self", bound="Service")  # typing has one from Python 3.11 on
 
 
@@ -65,42 +63,6 @@ class Finished:
         return self.why or (f"{self.last_line()} ({ended})" if self.stderr.strip() else ended)
 
 
-def _die_with_parent(parent: int) -> Callable[[], None]:
-    def prepare() -> None:
-        _LIBC.prctl(PR_SET_PDEATHSIG, signal.SIGKILL)
-        if os.getppid() != parent:  # it died before the call above
-            os._exit(1)
-
-    return prepare
-
-
-def start(command: list[str], stdout: int | IO[str], stderr: int | IO[str]) -> subprocess.Popen[str]:
-    """In a session of its own: a Ctrl-C at the terminal reaches this program only, which then ends the child."""
-    return subprocess.Popen(
-        command,
-        stdin=subprocess.DEVNULL,
-        stdout=stdout,
-        stderr=stderr,
-        text=True,
-        errors="replace",
-        start_new_session=True,
-        preexec_fn=_die_with_parent(os.getpid()),  # noqa: PLW1509 - we have one thread when programs start
-    )
-
-
-def stop(process: subprocess.Popen[str], timeout_s: float = STOP_TIMEOUT_S) -> None:
-    """SIGTERM, and SIGKILL when that is not enough. Returns when the process is gone. One that stands still goes on."""
-    if process.poll() is not None:
-        return
-    process.terminate()
-    process.send_signal(signal.SIGCONT)
-    try:
-        process.wait(timeout_s)
-    except subprocess.TimeoutExpired:
-        process.kill()
-        process.wait()
-
-
 class Agenda(Protocol):
     """What is to be done while a program runs."""
 
@@ -121,24 +83,22 @@ def run(
     """Runs to the end. tick is called about four times a second with the seconds gone by.
 
     A signal to us is passed on as SIGINT, so that a client can hand over what it has; a second one, and the end of
-    patience_s (also counted anew from the first signal, 15 s), kill it.
+    patience_s (also counted anew from the first signal, 15 s), kill it with all that it started.
     """
     try:
-        process = start(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+        process = Group(command, subprocess.PIPE, subprocess.PIPE)
     except OSError as error:
         return Finished(127, "", "", f"cannot run {command[0]}: {error.strerror}")
     try:
         why = _wait(process, interrupt, patience_s, tick, agenda)
-        stdout, stderr = process.communicate()
+        stdout, stderr = process.output()
         return Finished(process.returncode, stdout, stderr, why)
     finally:
-        if process.poll() is None:
-            process.kill()
-            process.wait()
+        process.end()
 
 
 def _wait(
-    process: subprocess.Popen[str],
+    process: Group,
     interrupt: Interrupt,
     patience_s: float,
     tick: Callable[[float], None],
@@ -147,6 +107,7 @@ def _wait(
     """Until it has ended or was killed. '' when it ended by itself, else why it was killed."""
     begin = time.monotonic()
     give_up_at = begin + patience_s
+    ended_at: float | None = None  # from then on it is what it started that holds its output open
     seen = 0
     while True:
         try:
@@ -157,6 +118,14 @@ def _wait(
         if agenda:
             agenda.act(process.pid)
         now = time.monotonic()
+        if process.poll() is not None:
+            ended_at = ended_at or now
+            if process.returncode < 0:
+                process.kill()
+                return ""
+            if now > ended_at + group.LINGER_S:
+                process.kill()
+                return f"killed: what it started still ran {group.LINGER_S:.0f} s after its end"
         if interrupt.count > seen:
             if seen == 0:
                 process.send_signal(signal.SIGINT)
@@ -173,14 +142,14 @@ class Service:
 
     what = ""  # it is, for messages
     start_timeout_s = START_TIMEOUT_S
-    stop_timeout_s = STOP_TIMEOUT_S
+    stop_timeout_s = group.STOP_TIMEOUT_S
 
     def __init__(self, command: list[str], log: Path) -> None:
         """log: the file that gets what it prints; it is created or emptied by start()."""
         self.command = command
         self.log = log
         self.address = ""  # HOST:PORT, once it listens
-        self._process: subprocess.Popen[str] | None = None
+        self._process: Group | None = None
 
     def __enter__(self: Self) -> Self:
         try:
@@ -197,10 +166,10 @@ class Service:
         """Returns when it can be used."""
         raise NotImplementedError
 
-    def launch(self, command: list[str]) -> subprocess.Popen[str]:
+    def launch(self, command: list[str]) -> Group:
         """The process, from now on this service's. Raises OSError."""
         with self.log.open("w", encoding="utf-8") as log:
-            self._process = start(command, log, subprocess.STDOUT)
+            self._process = Group(command, log, subprocess.STDOUT)
         return self._process
 
     @property
@@ -216,7 +185,7 @@ class Service:
     def stop(self) -> None:
         """Returns when it is gone; nothing happens when it never ran."""
         if self._process is not None:
-            stop(self._process, self.stop_timeout_s)
+            self._process.stop(self.stop_timeout_s)
 
     def signal(self, number: int) -> None:
         """Nothing happens when it has ended."""
@@ -224,10 +193,9 @@ class Service:
             self._process.send_signal(number)
 
     def kill(self) -> None:
-        """SIGKILL. Returns when it is gone."""
+        """SIGKILL, also to what it started. Returns when it is gone."""
         if self._process is not None:
-            self._process.kill()
-            self._process.wait()
+            self._process.end()
 
     def alive(self) -> bool:
         return self._process is not None and self._process.poll() is None

@@ -13,9 +13,10 @@ from pathlib import Path
 from typing import Any
 
 from cqbench.files.text import format_cpus
-from cqbench.ranks import hosts, launch
+from cqbench.ranks import hosts, launch, template
 from cqbench.ranks.hosts import HERE, BadHosts
-from cqbench.ranks.launch import HOST, MPIRUN, NONE, SRUN, Launch
+from cqbench.ranks.launch import MPIRUN, NONE, SRUN, Launch
+from cqbench.ranks.template import HOST
 from cqbench.run import together
 from cqbench.run.cpus import Placement
 from cqbench.run.override import Options
@@ -73,6 +74,8 @@ def check(of: Launch | None, experiment: Experiment) -> None:
     """Raises BadExperiment: this experiment cannot be run so."""
     if of is None:
         return
+    if why := template.why_not(of.template):
+        raise BadExperiment(f"argument --launch: '{of.template}' {why}")
     if experiment.searches:
         raise BadExperiment(
             f"argument --ranks: '{experiment.name}' searches a rate, which each rank would do by itself"

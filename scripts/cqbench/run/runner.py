@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import fcntl
-import os
 import shlex
 from contextlib import AbstractContextManager, ExitStack, nullcontext
 from dataclasses import replace
@@ -28,21 +26,6 @@ from cqbench.run.toxiproxy import ProxyFailed, Toxiproxy
 from cqbench.run.units import Unit
 
 LAST_LINES = 5
-
-
-class Busy(RuntimeError):
-    """Another run works in the folder; the text is one line."""
-
-
-def lock(folder: Path) -> int:
-    """For as long as this process lives or the descriptor is open. Raises Busy, OSError."""
-    descriptor = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
-    try:
-        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except BlockingIOError:
-        os.close(descriptor)
-        raise Busy(f"{folder}: another experiment is running in it") from None
-    return descriptor
 
 
 class Runner:
@@ -98,7 +81,7 @@ class Runner:
             entry["other_cpus"] = round(others, 3)
         if tail:
             entry["last_lines"] = tail
-        self.manifest.write()
+        self.manifest.append(unit)
         self.progress.end(outcome(entry, document), entry["status"] != OK)
         for line in tail:
             self.progress.say(f"    {line}")
@@ -235,8 +218,7 @@ class Runner:
             return
         found = versions(path, document)
         entry["grpc_version"] = found["grpc_version"]
-        if self.manifest.data["versions"] is None:
-            self.manifest.data["versions"] = found
+        self.manifest.note_versions(found)
 
 
 def facts_of(experiment: Experiment, placements: dict[str, cpus.Placement], launch: Launch | None = None) -> Facts:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from contextlib import ExitStack
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -15,13 +16,14 @@ from cqbench.ranks import launch as launches
 from cqbench.ranks.launch import Launch
 from cqbench.run import busy, certs, cpus, flags, layout, manifest, needs, override, plan, ranked, spec, vary
 from cqbench.run.end import conclude, say
+from cqbench.run.lock import locked
 from cqbench.run.machine import machine
 from cqbench.run.manifest import Manifest
 from cqbench.run.override import Options
 from cqbench.run.plan import Programs
 from cqbench.run.processes import Interrupt
 from cqbench.run.processes import run as run_process
-from cqbench.run.runner import Runner, facts_of, lock
+from cqbench.run.runner import Runner, facts_of
 from cqbench.run.spec import Experiment
 from cqbench.run.units import Unit, draw_seed, make_order
 
@@ -144,15 +146,22 @@ def new_folder(options: Options, experiment: Experiment) -> Path:
 
 
 def open_manifest(
-    options: Options, experiment: Experiment, placements: dict[str, cpus.Placement], launch: Launch | None
+    options: Options,
+    experiment: Experiment,
+    placements: dict[str, cpus.Placement],
+    launch: Launch | None,
+    held: ExitStack,
 ) -> Manifest:
-    """A new folder's, or the one to resume. Raises BadManifest, Busy, Unusable, click.ClickException, OSError."""
+    """A new folder's, which held gets, or the one to resume, which has been locked.
+
+    Raises BadManifest, Busy, Unusable, click.ClickException, OSError.
+    """
     if options.resume:
         return resume(options.resume, options, experiment)
     order, seed = order_of(options, experiment)
     save(options, experiment, order, seed)
     folder = new_folder(options, experiment)
-    lock(folder)
+    held.enter_context(locked(folder))
     facts = fixed_facts()
     facts["placements"] = {
         variant.name: plan.where(variant, placements[variant.name]) for variant in experiment.variants
@@ -167,7 +176,8 @@ def launch_of(options: Options, experiment: Experiment) -> Launch | None:
     """The command line's; of a folder that is resumed, what that was begun with. Raises BadExperiment, Unusable."""
     found = ranked.asked(options)
     if options.resume:
-        told = manifest.read(options.resume).get(ranked.KEY)
+        data, _ = manifest.read(options.resume)
+        told = data.get(ranked.KEY) if isinstance(data, dict) else None
         try:
             begun = launches.from_json(told) if told is not None else None
         except ValueError as error:
@@ -181,13 +191,14 @@ def launch_of(options: Options, experiment: Experiment) -> Launch | None:
 
 
 def resume(folder: Path, options: Options, experiment: Experiment) -> Manifest:
-    """Order, seed and repetitions are the manifest's. Raises BadManifest, Busy, Unusable, OSError."""
+    """Order, seed and repetitions are the manifest's. folder: locked. Raises BadManifest, Unusable, OSError."""
     begun = Manifest.load(folder, experiment)
     for key in ("repetitions", "seed"):
         given, then = getattr(options, key), begun.data.get(key)
         if given is not None and given != then:
             raise Unusable(f"argument --{key}: {given} is not what {folder} was begun with: {then}")
-    lock(folder)
+    if begun.note:
+        say(f"note: {begun.note}")
     begun.find_done()
     changed = begun.note_resumed(fixed_facts())
     if changed:
@@ -269,16 +280,17 @@ def run(options: Options, experiment: Experiment, placements: dict[str, cpus.Pla
     if interrupt.signum:
         say("interrupted before anything was measured")
         return interrupt.exit_code
-    begun = open_manifest(options, experiment, placements, launch)
-    begun.rule_out(unmet)
-    announce(experiment, placements, begun, launch)
-    begun.write()
-    try:
-        with certs.certificates(experiment, begun.folder) as place:
-            Runner(experiment, placements, replace(programs, certs=place), begun, interrupt, launch).run()
-    except certs.NoCertificates as error:
-        raise Unusable(str(error)) from None
-    return conclude(begun, experiment, interrupt)
+    with ExitStack() as held:
+        begun = open_manifest(options, experiment, placements, launch, held)
+        begun.rule_out(unmet)
+        announce(experiment, placements, begun, launch)
+        begun.write()
+        try:
+            with certs.certificates(experiment, begun.folder) as place:
+                Runner(experiment, placements, replace(programs, certs=place), begun, interrupt, launch).run()
+        except certs.NoCertificates as error:
+            raise Unusable(str(error)) from None
+        return conclude(begun, experiment, interrupt)
 
 
 def show_plan(options: Options, experiment: Experiment, placements: dict[str, cpus.Placement]) -> None:

@@ -14,7 +14,8 @@ from cqbench.files import storage
 from cqbench.files.source import BadDocument
 from cqbench.ranks import launch, members
 from cqbench.ranks.merge import merge
-from cqbench.run.processes import TICK_S, Finished, Interrupt, start
+from cqbench.run.group import Group
+from cqbench.run.processes import TICK_S, Finished, Interrupt
 
 # After a signal, to hand over what there is. Longer than mpirun's two waits, so that it is never killed before it has
 # killed a rank that hangs; shorter than the 30 s after which Slurm kills a job whose time is over (KillWait).
@@ -25,7 +26,7 @@ GRACE_S = 3.0 * launch.STOP_S
 class Started:
     """A process, where it writes to, and why it was killed; '' where it was not."""
 
-    process: subprocess.Popen[str]
+    process: Group
     log: Path
     why: str = ""
 
@@ -52,19 +53,13 @@ def run_all(
             log = logs / f"{i}.log"
             with log.open("w", encoding="utf-8") as file:
                 try:
-                    process = start(command, file, subprocess.STDOUT)
+                    process = Group(command, file, subprocess.STDOUT)
                 except OSError as error:
                     return [Finished(127, "", "", f"cannot run {command[0]}: {error.strerror}")]
             started.append(Started(process, log))
-            stack.callback(_end, process)
+            stack.callback(process.end)
         _wait(started, interrupt, patience_s, tick, passed_on)
         return [one.finished() for one in started]
-
-
-def _end(process: subprocess.Popen[str]) -> None:
-    if process.poll() is None:
-        process.kill()
-        process.wait()
 
 
 def _wait(
@@ -88,7 +83,7 @@ def _wait(
         if seen > 1 or now > give_up_at:
             for one in left:
                 one.why = "killed: interrupted" if seen else f"killed: it had not ended after {patience_s:.0f} s"
-                _end(one.process)
+                one.process.end()
             return
         tick(now - begin)
         with suppress(subprocess.TimeoutExpired):

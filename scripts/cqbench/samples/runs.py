@@ -39,9 +39,11 @@ class Run:
 
 
 def read_all(paths: Iterable[Path]) -> list[Run]:
-    """Of files and folders, in a stable order. Raises BadDocument."""
+    """Of files and folders, in a stable order. Raises BadDocument, also where a file is named twice."""
     manifests = Manifests()
-    return [read(file, variant, manifests) for path in paths for file, variant in find(path)]
+    found = [of for path in paths for of in find(path)]
+    source.once(file for file, _ in found)
+    return [read(file, variant, manifests) for file, variant in found]
 
 
 def find(path: Path) -> Iterator[tuple[Path, str]]:

@@ -15,7 +15,8 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from cqbench.run.processes import Finished, Interrupt, Server, run, start
+from cqbench.run.group import Group
+from cqbench.run.processes import Finished, Interrupt, Server, run
 from cqbench.soak import cases, vitals
 from cqbench.soak.vitals import Vitals
 
@@ -71,6 +72,7 @@ class Soak:
         with ExitStack() as stack:
             steady = {api: stack.enter_context(self._server(api, api)) for api in SERVERS}
             lasting = self._lasting_client(stack.enter_context(self._server("callback", "of-client")), seconds)
+            stack.callback(lasting.end)
             self._warm_up(steady)
             number = 0
             while (number == 0 or time.monotonic() < self.begin + seconds) and not self.interrupt.signum:
@@ -85,20 +87,16 @@ class Soak:
         program = str(self.bin / "grpc_ping_server")
         return Server(["env", *ALLOCATOR, program, "--api", api, *queues, "--drain", "1"], self.folder / f"{name}.log")
 
-    def _lasting_client(self, server: Server, seconds: float) -> subprocess.Popen[str]:
+    def _lasting_client(self, server: Server, seconds: float) -> Group:
         """Of one window that the soak does not reach the end of, if one can be so long: results are kept in memory."""
         times = ("--warmup", "1", "--interval", str(min(24 * 3600.0, 2 * seconds + 3600)), "--repetitions", "1000")
         command = ["env", *ALLOCATOR, str(self.bin / "grpc_ping_client"), "--host", server.address, *cases.LASTING]
-        return start([*command, *times, "--format", "json"], subprocess.PIPE, subprocess.PIPE)
+        return Group([*command, *times, "--format", "json"], subprocess.PIPE, subprocess.PIPE)
 
-    def _end(self, lasting: subprocess.Popen[str]) -> None:
+    def _end(self, lasting: Group) -> None:
         """It must have lived, and no call have failed."""
         lasting.send_signal(signal.SIGINT)
-        try:
-            stdout, stderr = lasting.communicate(timeout=PATIENCE_S)
-        except subprocess.TimeoutExpired:
-            lasting.kill()
-            stdout, stderr = lasting.communicate()
+        stdout, stderr = lasting.output(PATIENCE_S)
         points = _points(Finished(lasting.returncode, stdout, stderr))
         failed = sum(int(point["failed"]) for point in points)
         self.record.calls += sum(int(point["completed"]) for point in points)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import shlex
+from contextlib import nullcontext
 from itertools import pairwise
 from pathlib import Path
 from typing import Any
@@ -15,10 +16,10 @@ from cqbench.options import MAX_RATE, Refused, number, only_beside, seconds, who
 from cqbench.run import cpus, layout
 from cqbench.run.end import say
 from cqbench.run.fields import CLIENT_TAKEN, SERVER_TAKEN, flag_name
+from cqbench.run.lock import Busy, locked
 from cqbench.run.manifest import BadManifest
 from cqbench.run.plan import SEARCHED_POINTS, Programs
 from cqbench.run.processes import Interrupt
-from cqbench.run.runner import Busy
 from cqbench.run.spec import BadExperiment
 from cqbench.run.start import NEWGRPC, ROOT, Unusable
 from cqbench.run.units import MAX_SEED, draw_seed
@@ -135,8 +136,9 @@ class Run:
         wanted = Wanted(asked.only, asked.exclude, asked.risk)
         select.check(wanted, catalogue)
         self.candidates, self.not_tried = select.select(catalogue, self.workload, found, wanted, self._refused)
-        words = [*asked.client, *(["| server", *asked.server] if asked.server else [])]
-        self.heading = Heading(self.objective, f"{asked.load.words}, {' '.join(words)}", found.version, asked.end)
+        server = f" | server {shlex.join(asked.server)}" if asked.server else ""
+        workload = f"{asked.load.words}, {shlex.join(asked.client)}{server}"
+        self.heading = Heading(self.objective, workload, found.version, asked.end)
 
     def _refused(self, candidate: Candidate) -> str:
         return session.refused((candidate,), self.workload, self.measuring, self.programs)
@@ -167,7 +169,8 @@ class Run:
     def measure(self, folder: Path) -> int:
         """The exit status. Raises what command() reports."""
         interrupt = Interrupt()
-        storage.write_json(folder / as_json.FILE, as_json.document(self.asked, self.heading, self.not_tried, None))
+        if not (folder / as_json.FILE).exists():  # of an earlier run: what came out then stays until there is more
+            storage.write_json(folder / as_json.FILE, as_json.document(self.asked, self.heading, self.not_tried, None))
         bench = Session(folder, self.workload, self.measuring, self.programs, interrupt)
         say(f"{self.objective.title}: {self.heading.workload}; {len(self.candidates)} settings; results: {folder}")
         procedure = Procedure(self.candidates, self.objective, self.asked.budget_s, self.asked.seed, bench)
@@ -271,6 +274,12 @@ def act(ctx: click.Context, given: dict[str, Any]) -> int:
     resumed: Path | None = given["resume"]
     if resumed:
         only_beside(ctx, "resume", ("binaries",))
+    with locked(resumed) if resumed else nullcontext():
+        return _act(resumed, given)
+
+
+def _act(resumed: Path | None, given: dict[str, Any]) -> int:
+    """With the folder that is to be resumed."""
     programs = Programs(given["binaries"], NEWGRPC)
     asked = as_json.read(resumed) if resumed else asked_of(given)
     source = resumed / KNOBS if resumed else given["catalogue"] or knobs.SHIPPED
@@ -288,7 +297,9 @@ def act(ctx: click.Context, given: dict[str, Any]) -> int:
         click.echo(text.plan(run.candidates, run.not_tried, run.heading, run.timing()), nl=False)
         return 0
     run.check_budget()
-    folder = resumed or storage.new_folder(given["results"] or ROOT / "results", "tune-")
-    if not resumed:
+    if resumed:
+        return run.measure(resumed)
+    folder = storage.new_folder(given["results"] or ROOT / "results", "tune-")
+    with locked(folder):
         storage.write(folder / KNOBS, source.read_text(encoding="utf-8"))
-    return run.measure(folder)
+        return run.measure(folder)

@@ -14,6 +14,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 
+from cqbench.run import group
 from cqbench.tune.knobs import ALLOCATOR, ENVIRONMENT, EXPERIMENT, GENERATIONS, Knob
 
 NAMES = ("libgrpc.so", "libgpr.so")
@@ -99,9 +100,7 @@ def _existing(folders: Iterable[Path], name: str) -> list[Path]:
 def _linked(program: Path) -> list[Path]:
     """Shared libraries, as the loader finds them; none where it cannot say."""
     try:
-        done = subprocess.run(
-            ["ldd", str(program)], capture_output=True, text=True, errors="replace", timeout=20, check=False
-        )
+        done = group.ask(["ldd", str(program)], 20)
     except (OSError, subprocess.SubprocessError):
         return []
     return [Path(found) for found in re.findall(r"=> (/\S+)", done.stdout)]
@@ -109,9 +108,7 @@ def _linked(program: Path) -> list[Path]:
 
 def _version(command: list[str]) -> str:
     try:
-        done = subprocess.run(
-            command, capture_output=True, text=True, errors="replace", timeout=ANSWER_TIMEOUT_S, check=False
-        )
+        done = group.ask(command, ANSWER_TIMEOUT_S)
     except (OSError, subprocess.SubprocessError):
         return ""
     found = re.search(r"\(gRPC (\d+\.\d+\.\d+)", done.stdout)

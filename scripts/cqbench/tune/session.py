@@ -14,13 +14,15 @@ from cqbench.files.offered import Load
 from cqbench.files.result import load as load_document
 from cqbench.files.source import BadDocument
 from cqbench.run import cpus, end, flags, layout, plan, spec, start
+from cqbench.run.lock import locked
 from cqbench.run.manifest import Manifest, begun
 from cqbench.run.plan import Programs
 from cqbench.run.processes import Interrupt
-from cqbench.run.runner import Runner, facts_of, lock
+from cqbench.run.runner import Runner, facts_of
 from cqbench.run.spec import Data, Experiment
 from cqbench.run.units import make_order
 from cqbench.samples import runs
+from cqbench.samples.as_csv import to_csv
 from cqbench.tune import settings, stages
 from cqbench.tune.objective import Results, figures
 from cqbench.tune.settings import Workload
@@ -78,12 +80,11 @@ def refused(chosen: Chosen, workload: Workload, measuring: Measuring, programs: 
 
 
 class Session:
-    """A Bench of real programs. Owns the folder while it lives."""
+    """A Bench of real programs. Whoever makes it has locked the folder."""
 
     def __init__(
         self, folder: Path, workload: Workload, measuring: Measuring, programs: Programs, interrupt: Interrupt
     ) -> None:
-        """Raises runner.Busy, OSError."""
         self.folder = folder
         self.workload = workload
         self.measuring = measuring
@@ -91,7 +92,6 @@ class Session:
         self.interrupt = interrupt
         self.manifests: dict[str, Manifest] = {}
         self.experiments: dict[str, Experiment] = {}
-        self._lock = lock(folder)
 
     @property
     def stopped(self) -> bool:
@@ -106,11 +106,17 @@ class Session:
         return number
 
     def measure(self, stage: Stage) -> Results:
-        """Raises manifest.BadManifest, runner.Busy, cpus.BadCpuList, start.Unusable, OSError."""
+        """Raises manifest.BadManifest, lock.Busy, cpus.BadCpuList, start.Unusable, OSError."""
         experiment = experiment_of(stage, self.workload, self.measuring)
         placements = start.placements_for(experiment)
         if missing := start.missing_program(experiment, self.programs):
             raise start.Unusable(f"argument --bin: '{self.programs.bin}' has no program {missing}")
+        folder = self.folder / stage.name
+        folder.mkdir(exist_ok=True)
+        with locked(folder):  # it can be resumed by itself, too
+            return self._measure(stage, experiment, placements)
+
+    def _measure(self, stage: Stage, experiment: Experiment, placements: dict[str, cpus.Placement]) -> Results:
         manifest = self._manifest(stage, experiment, placements)
         self.manifests[stage.name], self.experiments[stage.name] = manifest, experiment
         manifest.write()
@@ -118,7 +124,7 @@ class Session:
         how_long = layout.duration(left * self.unit_s())
         end.say(f"{stage.name}: {stage.question} {plan.count(left, 'unit')}, about {how_long}")
         Runner(experiment, placements, self.programs, manifest, self.interrupt).run()
-        storage.write(self.folder / stage.name / "results.csv", storage.to_csv(end.read_results(manifest)))
+        storage.write(self.folder / stage.name / "results.csv", to_csv(end.read_results(manifest)))
         return self._results(stage, manifest)
 
     def _manifest(self, stage: Stage, experiment: Experiment, placements: dict[str, cpus.Placement]) -> Manifest:
@@ -127,10 +133,11 @@ class Session:
         facts = start.fixed_facts()
         if (folder / FILE).exists():
             manifest = Manifest.load(folder, experiment)
+            if manifest.note:
+                end.say(f"{stage.name}: note: {manifest.note}")
             manifest.find_done()
             manifest.note_resumed(facts)
             return manifest
-        folder.mkdir(exist_ok=True)
         facts["placements"] = {v.name: plan.where(v, placements[v.name]) for v in experiment.variants}
         facts["notes"] = start.notes(experiment, placements)
         seed = self.measuring.seed

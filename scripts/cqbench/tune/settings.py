@@ -6,6 +6,7 @@ What the user gave is never changed: a candidate that would is left out, with th
 from __future__ import annotations
 
 import os
+import shlex
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from itertools import pairwise
@@ -145,15 +146,13 @@ def paste(chosen: Sequence[Candidate], wanted: str = BOTH) -> list[str]:
         lines += [f"{end}, C++:  {line}" for line in _cpp(end, settings.get(CHANNEL_ARG, {}))]
         codes = [c for c in chosen if c.knob.kind == FLAG and c.knob.code and end in ends(c, wanted)]
         lines += [f"{end}, C++:  {c.knob.code}" for c in codes]
-        lines += [f"{end}, env:  export {k}={_quoted(v)}" for k, v in environment(settings, inherited=False).items()]
+        lines += [
+            f"{end}, env:  export {k}={shlex.quote(v)}" for k, v in environment(settings, inherited=False).items()
+        ]
         flags = [f"--channel-arg={k}={v}" for k, v in settings.get(CHANNEL_ARG, {}).items()]
         flags = [*_flags(settings.get(FLAG, {})), *flags]
-        lines += [f"{end}, here: grpc_ping_{end} {' '.join(flags)}"] if flags else []
+        lines += [f"{end}, here: grpc_ping_{end} {shlex.join(flags)}"] if flags else []
     return lines
-
-
-def _quoted(text: str) -> str:
-    return f"'{text}'" if " " in text else text
 
 
 def _cpp(end: str, arguments: dict[str, str]) -> list[str]:
@@ -161,7 +160,13 @@ def _cpp(end: str, arguments: dict[str, str]) -> list[str]:
     lines = []
     for key, value in arguments.items():
         number = value.removeprefix("-").isdigit()
-        shown = value if number else f'"{value}"'
+        shown = value if number else _literal(value)
         call = f"args.Set{'Int' if number else 'String'}" if end == CLIENT else "builder.AddChannelArgument"
-        lines.append(f'{call}("{key}", {shown});')
+        lines.append(f"{call}({_literal(key)}, {shown});")
     return lines
+
+
+def _literal(text: str) -> str:
+    """A string of C++."""
+    escaped = text.replace("\\", "\\\\").replace('"', '\\"')
+    return f'"{escaped}"'

@@ -25,7 +25,7 @@ def settings(judged: Sequence[Judged], also: Iterable[Effect]) -> list[str]:
 
 
 def _set(one: Judged) -> Iterator[str]:
-    """Of a case the best variant: over all loads where all say the same, else at those where it is sure."""
+    """Of a case the best variant: over all loads where all say the same, else at those where it is faster."""
     case = one.case
     overall = [v for v in one.compared.variants if _everywhere(case, v)]
     gaining = overall or [v for v in one.compared.variants if any(r.decision.gain for r in _rows(case, v))]
@@ -43,7 +43,7 @@ def _set(one: Judged) -> Iterator[str]:
 
 
 def _everywhere(case: Case, variant: Named) -> bool:
-    """All loads together are surely better, and none by itself is known not to be."""
+    """All loads together are better beyond chance, and no load by itself is known not to be, or had full CPUs."""
     effect = _effect(case, variant)
     fine = all(r.decision.gain or r.decision in (Decision.OPEN, Decision.SAME) for r in _rows(case, variant))
     return effect is not None and effect.decision.gain and fine
@@ -68,7 +68,7 @@ def _rows(case: Case, variant: Named) -> list[Row]:
 
 
 def _best(one: Judged, gaining: Sequence[Named]) -> Named:
-    """By all loads together, or by the sum of what is sure."""
+    """By all loads together, or by the sum of its gains."""
 
     def sum_of_gains(variant: Named) -> float:
         return sum(math.log(r.judged.value) for r in _rows(one.case, variant) if r.decision.gain and r.judged)
@@ -118,7 +118,7 @@ def way(variant: Named) -> str:
 
 
 def _set_also(effect: Effect) -> Iterator[str]:
-    """What is surely better by what counts, whichever of the two it is."""
+    """What is better by what counts, whichever of the two it is."""
     where = f"{effect.where}: " if effect.where else ""
     over = (
         f"over {loads(effect.loads, effect.loads)}" if len(effect.loads) == 1 else "over all loads and other settings"
@@ -138,7 +138,10 @@ def _rest(judged: Sequence[Judged], gains: bool) -> Iterator[str]:
     keep = " or ".join(baselines)
     if gains:
         yield f"Otherwise keep {keep}."
-    elif all(j.case.decision is Decision.OPEN for j in judged):
+        return
+    undecided = [r.decision.undecided for j in judged for r in j.case.rows if r.decision is not Decision.SAME]
+    if all(undecided):
         yield f"Nothing yet: keep {keep} until it has been measured well enough."
     else:
-        yield f"Keep {keep}: nothing else that was measured brings a gain that counts."
+        brings = "is shown to bring" if any(undecided) else "brings"
+        yield f"Keep {keep}: nothing else that was measured {brings} a gain that counts."

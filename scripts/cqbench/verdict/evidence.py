@@ -38,7 +38,7 @@ class Evidence:
 
     full: tuple[bool | None, bool | None]  # client's, server's CPUs
     shares: tuple[float | None, float | None]  # medians of the CPUs' use; None without figures
-    limit: str  # code of what is surely full or most of a call's time; '' where nothing is
+    limit: str  # code of what limit() finds
     linear: Ratio | None  # throughput / (n x throughput at 1)
     wire_busy: bool | None
     more_hand_offs: bool | None  # context switches per call than the variant
@@ -94,7 +94,7 @@ def missing(seen: Evidence) -> tuple[str, ...]:
 
 
 def limit(series: Series, load: Load) -> str:
-    """What is surely full or most of a call's time; '' where nothing is. What is full comes first."""
+    """What is full, or most of a call's time, by its whole interval; '' where nothing is. What is full comes first."""
     for end, code in zip(ENDS, LIMITS, strict=True):
         if cpu_full(series, load, end):
             return client_code(series, load) if end == "client" else code
@@ -166,7 +166,7 @@ def _within(top: Sequence[Repetition], bottom: Sequence[Repetition]) -> Ratio | 
 
 
 def _more(baseline: Series, variant: Series, load: Load, key: str) -> bool | None:
-    """Whether the baseline has surely more of something."""
+    """Whether the baseline has more of something, by the whole interval."""
     found = ratio(baseline, variant, load, key)
     return None if found is None or found.low is None else found.low > 1
 

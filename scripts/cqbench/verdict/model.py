@@ -18,10 +18,10 @@ class Decision(str, Enum):
 
     BOTTLENECK = "bottleneck"  # faster, and the shared connection is what held the baseline back
     LIKELY = "likely-bottleneck"  # faster, and what is known of the connection points there without being sure
-    OTHER = "faster-for-another-reason"  # faster, but something else was full, or nothing was
+    OTHER = "faster-for-another-reason"  # faster, but something else held the baseline back, or one connection keeps up
     FASTER = "faster"  # better; of connections: for a reason that is not known
     SLOWER = "slower"
-    FULL = "cpus-full"  # of connections: whatever the ratio is, CPUs were full
+    FULL = "cpus-full"  # of connections: a gain is neither shown nor ruled out; CPUs were full
     SMALL = "too-small"  # a difference of GAIN either way is ruled out
     NOT_FASTER = "not-faster"  # a gain of GAIN is ruled out, a loss is not
     OPEN = "open"
@@ -32,13 +32,18 @@ class Decision(str, Enum):
         return self in (Decision.BOTTLENECK, Decision.LIKELY, Decision.OTHER, Decision.FASTER)
 
     @property
+    def undecided(self) -> bool:
+        """The interval neither shows a gain nor rules one out: no sentence may say that there is none."""
+        return self in (Decision.OPEN, Decision.FULL)
+
+    @property
     def of_connection(self) -> bool:
         return self in (Decision.BOTTLENECK, Decision.LIKELY)
 
 
 @dataclass(frozen=True)
 class Cost:
-    """Of a variant at one load, sure after its own correction. metric: 'p99', 'client-cpu', 'server-cpu'."""
+    """Of a variant at one load, not 1 after its own correction. metric: 'p99', 'client-cpu', 'server-cpu'."""
 
     metric: str
     ratio: Ratio
@@ -49,8 +54,9 @@ class Row:
     """A variant against the baseline at one load. judged: the ratio that decides, above 1 where the variant is better:
     that of throughput, of an open loop that of P99 turned round. p: Holm's, over the whole verdict; None: no test.
     because: why it was decided so, a clause without a full stop; codes: the same for programs, the reason first. said:
-    of a doubt, what the client says. linear: of the baseline, throughput / (n x that at 1). limit: code of what surely
-    held the variant back; ''. reached: of an open loop, the share of the asked rate that baseline and variant reached.
+    of a doubt, what the client says. linear: of the baseline, throughput / (n x that at 1). limit: code of what held
+    the variant back, by its whole interval; ''. reached: of an open loop, the share of the asked rate that baseline and
+    variant reached.
     """
 
     variant: str

@@ -82,7 +82,7 @@ def ratio_above(ratio: Ratio | None, threshold: float) -> bool | None:
 
 
 def sure(p: float | None) -> bool:
-    """p: corrected."""
+    """Whether the ratio differs from 1, not by how much. p: corrected."""
     return p is not None and p <= ALPHA
 
 
@@ -97,7 +97,9 @@ def no_gain(ratio: Ratio) -> bool:
 
 
 def decide(ratio: Ratio | None, p: float | None, why_faster: Decision, full: bool) -> Decision:
-    """Of one load. why_faster: what a gain would be. full: CPUs were, whatever the connections."""
+    """Of one load. A gain: the ratio differs from 1 after correction, and its estimate is above GAIN; its interval may
+    begin below GAIN. why_faster: what a gain would be. full: CPUs were, whatever the connections.
+    """
     if ratio is None or ratio.low is None:
         return Decision.OPEN
     if sure(p) and ratio.value > GAIN:

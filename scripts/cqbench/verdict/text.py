@@ -20,6 +20,7 @@ STYLES = {
     Decision.OTHER: "yellow",
     Decision.FASTER: "green",
     Decision.SLOWER: "magenta",
+    Decision.FULL: "dim",
     Decision.OPEN: "dim",
 }
 TITLES = {"settings": "WHAT TO SET", "measure": "WHAT TO MEASURE", "cannot_show": "WHAT THIS MACHINE CANNOT SHOW"}

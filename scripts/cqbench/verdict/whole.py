@@ -125,5 +125,6 @@ def _yes_no(cases: Sequence[Case]) -> str:
         return "Yes, in some cases." if some else "Yes."
     if Decision.LIKELY in decisions:
         return "Likely, in some cases." if some else "Likely."
-    undecided = [row.decision is Decision.OPEN for case in cases for row in case.rows if row.load.number > 1]
-    return "Not known." if all(undecided) else "Not shown." if any(undecided) else "No."
+    rows = [row.decision for case in cases for row in case.rows if row.load.number > 1]
+    unknown = [of.undecided or of is Decision.FASTER for of in rows]  # faster: why is not known
+    return "Not known." if all(unknown) else "Not shown." if any(unknown) else "No."

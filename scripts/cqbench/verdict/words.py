@@ -111,7 +111,7 @@ def _slower(rows: Sequence[Row]) -> str:
 
 
 def _limits(rows: Sequence[Row]) -> str:
-    """What surely held the variant back at all of them."""
+    """What held the variant back at all of them."""
     held = {row.limit for row in rows}
     return f"; {CODES[held.pop()]}" if len(held) == 1 and held != {""} else ""
 
@@ -189,7 +189,9 @@ def _adds(case: Case, effect: Effect) -> bool:
     """All loads together say what one at a time does not."""
     mine = [r.decision for r in case.rows if r.variant == effect.setting]
     known = any(d.gain for d in mine) or Decision.SLOWER in mine
-    return effect.decision is not Decision.OPEN and len(effect.loads) > 1 and Decision.OPEN in mine and not known
+    return (
+        effect.decision is not Decision.OPEN and len(effect.loads) > 1 and any(d.undecided for d in mine) and not known
+    )
 
 
 def _together(case: Case, effect: Effect) -> str:
@@ -208,7 +210,7 @@ METRICS = {"p99": "P99", "client-cpu": "client CPU a call", "server-cpu": "serve
 
 
 def costs(rows: Sequence[Row]) -> str:
-    """What is surely more or less of at the highest such load, beside throughput; '' for nothing."""
+    """What differs beside throughput, at the highest load at which something does; '' for nothing."""
     for row in reversed(rows):
         if row.costs:
             dear = [f"{short(c.ratio.value)} × {METRICS[c.metric]}" for c in row.costs]
@@ -222,7 +224,7 @@ def answer(case: Case) -> str:
 
 
 def _price(case: Case) -> str:
-    """Where P99 is surely worse, the worst of it."""
+    """Where P99 is worse after correction, the worst of it."""
     rows = [row for row in case.rows if row.decision is not Decision.SLOWER]  # of those it is no news
     late = [(c.ratio.value, row) for row in rows for c in row.costs if c.metric == "p99" and c.ratio.value > 1]
     if not late:
@@ -238,19 +240,21 @@ def _brief(case: Case) -> str:
     def where(*decisions: Decision) -> str:
         return loads((r.load for r in case.rows if r.decision in decisions), every)
 
-    undecided, lost = where(Decision.OPEN), where(Decision.SLOWER)
+    undecided = where(*(d for d in Decision if d.undecided))
     if case.decision is Decision.BOTTLENECK:
         return f"One connection is the bottleneck at {where(Decision.BOTTLENECK)}"
     if case.decision is Decision.LIKELY:
         return f"One connection is likely the bottleneck at {where(Decision.LIKELY)}"
     if case.decision in (Decision.OTHER, Decision.FASTER):
-        return _better(case, where(Decision.OTHER, Decision.FASTER))
+        return _better(case, where(Decision.OTHER, Decision.FASTER)) + _elsewhere(case, where(Decision.OTHER))
     if case.decision is Decision.SLOWER:
-        return _worse(case, lost) + ("" if undecided else ", no gain")
-    if undecided or not case.rows:
-        some = any(r.decision not in (Decision.OPEN, Decision.SAME) for r in case.rows)
-        return f"Not known at {undecided}" if some else "Not known"
-    return "No difference that counts" if case.decision is Decision.SMALL else "No gain that counts"
+        return _worse(case, where(Decision.SLOWER)) + ("" if undecided else ", no gain")
+    judged = {r.decision for r in case.rows} - {Decision.SAME}
+    if all(d.undecided for d in judged):
+        return "Not known"
+    if undecided:
+        return f"Not known at {undecided}"
+    return "No difference that counts" if judged == {Decision.SMALL} else "No gain that counts"
 
 
 def _better(case: Case, where: str) -> str:
@@ -259,8 +263,17 @@ def _better(case: Case, where: str) -> str:
         together = [e.setting for e in case.effects if e.decision.gain]
         return f"{' and '.join(together)}: faster, over all loads together"
     better = ("has the lower P99", "have the lower P99") if case.open_loop else ("is faster", "are faster")
-    reason = ", but not because of the connection" if case.decision is Decision.OTHER else ""
-    return f"{_listed(names)} {better[len(names) > 1]} at {where}{reason}"
+    return f"{_listed(names)} {better[len(names) > 1]} at {where}"
+
+
+def _elsewhere(case: Case, where: str) -> str:
+    """Of gains: at which loads something else than the connection is the reason. '' for none."""
+    reasons = {r.decision for r in case.rows if r.decision.gain}
+    if Decision.OTHER not in reasons:
+        return ""
+    if len(reasons) == 1:
+        return ", but not because of the connection"
+    return f", not because of the connection at {where.removesuffix(' in flight')}"
 
 
 def _worse(case: Case, where: str) -> str:

@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import NamedTuple
 
-from cqbench.cost.counts import CPU, FUNCTION, LIBRARY, SYSCALL, THREAD
-from cqbench.cost.model import Bill, Figure
+from cqbench.bills.counts import CPU, FUNCTION, LIBRARY, SYSCALL, THREAD
+from cqbench.bills.model import Bill, Figure
+from cqbench.files.escape import markdown as escaped
 
 DEAREST = 20
 LIBRARIES, SYSCALLS_SHOWN = 14, 20
@@ -150,12 +151,11 @@ def render(bill: Bill) -> str:
 
 def markdown(bill: Bill) -> str:
     """The same for a pull request. Ends with a newline."""
-    lines = [f"### What a call costs: {bill.title}", ""]
+    lines = [f"### What a call costs: {escaped(bill.title)}", ""]
     for block in (b for side in bill.sides for b in blocks(bill, side)):
-        lines += [f"| {block.title} | median | spread | share |", "|---|--:|--:|--:|"]
+        lines += [f"| {escaped(block.title)} | median | spread | share |", "|---|--:|--:|--:|"]
         for row in block.rows:
             share = "" if row.share is None else percent(row.share)
-            label = row.label.replace("|", "\\|").replace("<", "&lt;")
-            lines.append(f"| {label} | {number(row.value)} | {apart(row.spread)} | {share} |")
-        lines += ["", block.rest, ""] if block.rest else [""]
-    return "\n".join([*lines, *(f"- {line}" for line in remarks(bill))]) + "\n"
+            lines.append(f"| {escaped(row.label)} | {number(row.value)} | {apart(row.spread)} | {share} |")
+        lines += ["", escaped(block.rest), ""] if block.rest else [""]
+    return "\n".join([*lines, *(f"- {escaped(line)}" for line in remarks(bill))]) + "\n"

@@ -9,7 +9,7 @@ from typing import Any, Literal
 
 from pydantic import ValidationError
 
-from cqbench.cost.counts import FUNCTION, TOTAL, Key
+from cqbench.bills.counts import FUNCTION, TOTAL, Key
 from cqbench.files.model import Line, Model, Offset, Positive, Text, complaint
 from cqbench.files.source import BadDocument, decode, read_bytes
 from cqbench.files.text import one_line

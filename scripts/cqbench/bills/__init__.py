@@ -1,0 +1,1 @@
+"""Bills of `cqbench cost` as files: what was counted, read and written, and shown."""
