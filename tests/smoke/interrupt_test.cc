@@ -121,8 +121,10 @@ TEST(InterruptEarlyTest, WhileWarmingUp) {
 // A point that was whole stays whole.
 TEST(InterruptEarlyTest, SecondPointKeepsTheFirst) {
   if (!HaveTerminals()) GTEST_SKIP() << "no pseudo-terminals: when to interrupt cannot be told";
-  Process client(ClientCommand({"--host", SharedServer("cq").address(), "--warmup", "50ms", "--interval", "1",
-                                "--inflight-list", "1,2,3", "--format", "json"}),
+  // 640 calls of 20 ms: the first point takes 0.2 s, the second 13 s, however busy the machine is.
+  const Server server({"--api", "sync", "--service-time", "0.02", "--service-time-mode", "wait"});
+  Process client(ClientCommand({"--host", server.address(), "--warmup", "50ms", "--interval", "60", "--total", "640",
+                                "--inflight-list", "64,1,2", "--format", "json"}),
                  {.error_is_terminal = true});
   ASSERT_TRUE(WaitUntilMeasuring(client, 2));
   client.Signal(SIGINT);
