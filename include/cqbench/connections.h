@@ -1,31 +1,16 @@
 // Proof of how many connections this process really has: found among its own descriptors, not asked of the library.
 #pragma once
 
-#include <sys/socket.h>
-
 #include <cstdint>
 #include <optional>
 #include <set>
 #include <string>
 #include <vector>
 
-#include "absl/status/statusor.h"
+#include "cqbench/endpoint.h"
 #include "cqbench/target.h"
 
 namespace cqbench {
-
-// The socket addresses that a target stands for.
-struct Endpoint {
-  sockaddr_storage address{};
-  socklen_t length = 0;
-};
-
-// Every address of every target. Blocks for as long as the resolver does. NOT_FOUND when a name has none, with one line
-// that names it.
-absl::StatusOr<std::vector<Endpoint>> ResolveTargets(const std::vector<Target>& targets);
-
-// Whether only this machine can reach it: a Unix socket, or a name that has loopback addresses alone.
-bool IsLocal(const Target& target);
 
 // A connected socket of this process.
 struct OpenConnection {

@@ -1,24 +1,15 @@
-// Taking samples of this process and turning pairs of them into figures.
+// Pairs of samples as figures.
 #pragma once
 
 #include <cstdint>
 #include <string>
 #include <vector>
 
-#include "cqbench/connections.h"
 #include "cqbench/figures.h"
 #include "cqbench/result.h"
 #include "cqbench/sample.h"
 
 namespace cqbench {
-
-// Everything of Sample but what only servers have, and allocations: those are read by whoever counts them, where the
-// sample's own do not get in. `connections` are those to look at. Costs some microseconds per thread and connection;
-// takes no lock that an RPC could wait for.
-Sample TakeSample(const std::vector<OpenConnection>& connections);
-// What can be seen of another process of this machine from outside: its CPU time, memory and CPUs. Absent when there is
-// none.
-std::optional<Sample> TakeSampleOf(int pid);
 
 // What the figures of a pair of samples are put in relation to.
 struct Measured {

@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "cqbench/connections.h"
+#include "cqbench/endpoint.h"
 
 namespace cqbench {
 

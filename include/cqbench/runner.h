@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "absl/status/statusor.h"
-#include "cqbench/connections.h"
+#include "cqbench/endpoint.h"
 #include "cqbench/find_rate.h"
 #include "cqbench/interrupt.h"
 #include "cqbench/objective.h"

@@ -15,7 +15,7 @@
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
-#include "cqbench/connections.h"
+#include "cqbench/endpoint.h"
 #include "cqbench/recorder.h"
 #include "cqbench/run_config.h"
 #include "cqbench/target.h"

@@ -10,7 +10,7 @@
 #include <cstdint>
 #include <utility>
 
-#include "cqbench/connections.h"
+#include "cqbench/endpoint.h"
 
 namespace cqbench {
 

@@ -6,7 +6,7 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
-#include "cqbench/connections.h"
+#include "cqbench/endpoint.h"
 
 namespace cqbench {
 namespace {

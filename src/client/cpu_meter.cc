@@ -1,7 +1,6 @@
 #include "src/client/cpu_meter.h"
 
 #include "absl/strings/str_cat.h"
-#include "cqbench/probe.h"
 #include "cqbench/process.h"
 #include "src/client/plausible.h"
 #include "src/client/stream_report.h"

@@ -5,7 +5,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "cqbench/environment.h"
-#include "cqbench/probe.h"
+#include "cqbench/take_sample.h"
 #include "cqbench/process.h"
 #include "src/client/plausible.h"
 #include "src/method/codec_times.h"

@@ -20,7 +20,7 @@
 #include "absl/status/status.h"
 #include "absl/strings/str_cat.h"
 #include "cqbench/channel_policy.h"
-#include "cqbench/connections.h"
+#include "cqbench/endpoint.h"
 #include "src/client/engine_context.h"
 #include "src/client/gated_threads.h"
 #include "src/client/http_code.h"

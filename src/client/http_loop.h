@@ -9,7 +9,7 @@
 #include <string>
 #include <vector>
 
-#include "cqbench/connections.h"
+#include "cqbench/endpoint.h"
 #include "cqbench/recorder.h"
 #include "cqbench/target.h"
 #include "src/baseline/descriptor.h"

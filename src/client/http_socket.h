@@ -6,7 +6,7 @@
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "cqbench/clock.h"
-#include "cqbench/connections.h"
+#include "cqbench/endpoint.h"
 #include "cqbench/run_config.h"
 #include "cqbench/target.h"
 #include "src/baseline/descriptor.h"

@@ -1,4 +1,5 @@
-#include "cqbench/probe.h"
+#include "cqbench/take_sample.h"
+
 #include "cqbench/process.h"
 #include "src/probe/tcp_info.h"
 

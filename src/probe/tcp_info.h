@@ -2,11 +2,8 @@
 #pragma once
 
 #include <cstdint>
-#include <functional>
 #include <optional>
-#include <vector>
 
-#include "cqbench/connections.h"
 #include "cqbench/sample.h"
 
 namespace cqbench {

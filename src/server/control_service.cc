@@ -10,7 +10,7 @@
 #include "absl/strings/str_cat.h"
 #include "cqbench/allocations.h"
 #include "cqbench/environment.h"
-#include "cqbench/probe.h"
+#include "cqbench/take_sample.h"
 #include "cqbench/process.h"
 #include "src/control/codec.h"
 #include "src/server/service_times.h"

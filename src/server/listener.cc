@@ -12,7 +12,7 @@
 #include <string>
 
 #include "absl/strings/str_cat.h"
-#include "cqbench/connections.h"
+#include "cqbench/endpoint.h"
 #include "src/channel/channel_args.h"
 #include "src/channel/compression.h"
 #include "src/channel/credentials.h"

@@ -16,7 +16,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "cqbench/clock.h"
-#include "cqbench/connections.h"
+#include "cqbench/endpoint.h"
 #include "cqbench/tls.h"
 #include "src/core/await.h"
 #include "src/tls/handles.h"

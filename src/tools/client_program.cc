@@ -14,7 +14,7 @@
 
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
-#include "cqbench/connections.h"
+#include "cqbench/endpoint.h"
 #include "cqbench/environment.h"
 #include "cqbench/interrupt.h"
 #include "cqbench/last_resort.h"

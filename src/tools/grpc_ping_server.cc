@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "absl/strings/str_cat.h"
-#include "cqbench/connections.h"
+#include "cqbench/endpoint.h"
 #include "cqbench/gateway.h"
 #include "cqbench/interrupt.h"
 #include "cqbench/last_resort.h"

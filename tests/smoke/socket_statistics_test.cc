@@ -10,7 +10,6 @@
 #include <string>
 
 #include "absl/strings/str_cat.h"
-#include "cqbench/connections.h"
 #include "src/probe/tcp_info.h"
 #include "tests/smoke/process.h"
 

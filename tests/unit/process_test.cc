@@ -18,6 +18,7 @@
 #include <vector>
 
 #include "cqbench/probe.h"
+#include "cqbench/take_sample.h"
 
 namespace cqbench {
 namespace {

@@ -1,0 +1,20 @@
+// Takes samples of this process, and of others on this machine.
+#pragma once
+
+#include <optional>
+#include <vector>
+
+#include "cqbench/connections.h"
+#include "cqbench/sample.h"
+
+namespace cqbench {
+
+// Everything of Sample but what only servers have, and allocations: those are read by whoever counts them, where the
+// sample's own do not get in. `connections` are those to look at. Costs some microseconds per thread and connection;
+// takes no lock that an RPC could wait for.
+Sample TakeSample(const std::vector<OpenConnection>& connections);
+// What can be seen of another process of this machine from outside: its CPU time, memory and CPUs. Absent when there is
+// none.
+std::optional<Sample> TakeSampleOf(int pid);
+
+}  // namespace cqbench
