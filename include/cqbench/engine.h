@@ -7,9 +7,9 @@
 #include <vector>
 
 #include "absl/status/statusor.h"
-#include "cqbench/clock.h"
 #include "cqbench/recorder.h"
 #include "cqbench/run_config.h"
+#include "src/base/clock.h"
 
 namespace cqbench {
 
@@ -78,5 +78,19 @@ class Engine {
 absl::StatusOr<std::unique_ptr<Engine>> MakeEngine(const RunConfig& config, const ChannelPool& pool, const Load& load,
                                                    int threads, const RunWindow& window, Nanos length_ns,
                                                    const std::function<bool()>& stop = nullptr);
+
+struct EngineContext;
+
+// Makes the engines of a protocol other than gRPC, which make connections of their own.
+struct EngineFactory {
+  // Returns how many threads share the plan's connections and channels evenly: at most `wanted`, at least 1.
+  int (*threads)(const ChannelPlan& plan, int wanted) = nullptr;
+  // Connects as the plan says. Errors and `stop` are those of MakeEngine().
+  absl::StatusOr<std::unique_ptr<Engine>> (*make)(const EngineContext& context, const ChannelPlan& plan,
+                                                  const std::function<bool()>& stop) = nullptr;
+};
+
+// Main thread, before MakeEngine(), which otherwise returns FAILED_PRECONDITION for an HTTP API.
+void RegisterHttpEngines(const EngineFactory& factory);
 
 }  // namespace cqbench

@@ -12,9 +12,9 @@
 #include <vector>
 
 #include "absl/strings/string_view.h"
-#include "cqbench/clock.h"
-#include "cqbench/histogram.h"
 #include "cqbench/schedule.h"
+#include "src/base/clock.h"
+#include "src/stats/histogram.h"
 
 namespace cqbench {
 

@@ -29,7 +29,7 @@ inline absl::string_view ToString(Shape shape) {
 // methods the whole call; with bidi ones a message and its answer on a stream that stays open.
 struct MethodInfo {
   static constexpr int kNotOurs = -1;
-  int id = 0;            // its place in the list of all methods (src/method/methods.h); kNotOurs: in none
+  int id = 0;            // its place in the list of all methods (src/workload/methods/methods.h); kNotOurs: in none
   std::string workload;  // "ping": the set of methods that it belongs to
   std::string name;      // "unary": within its workload; part of a series' name
   std::string path;      // "/Ydb.Debug.V1.DebugService/PingPlainGrpc"

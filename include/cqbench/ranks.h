@@ -8,8 +8,8 @@
 
 #include "absl/status/statusor.h"
 #include "absl/strings/string_view.h"
-#include "cqbench/clock.h"
-#include "cqbench/interrupt.h"
+#include "src/base/clock.h"
+#include "src/base/interrupt.h"
 
 namespace cqbench {
 

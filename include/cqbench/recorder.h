@@ -5,8 +5,8 @@
 #include <cstdint>
 
 #include "absl/strings/string_view.h"
-#include "cqbench/clock.h"
 #include "cqbench/measurement.h"
+#include "src/base/clock.h"
 
 namespace cqbench {
 

@@ -7,15 +7,15 @@
 #include <utility>
 #include <vector>
 
-#include "cqbench/allocation_sites.h"
-#include "cqbench/clock.h"
 #include "cqbench/figures.h"
-#include "cqbench/find_rate.h"
 #include "cqbench/measurement.h"
 #include "cqbench/method_info.h"
-#include "cqbench/rank_result.h"
 #include "cqbench/run_config.h"
-#include "cqbench/security.h"
+#include "src/base/clock.h"
+#include "src/config/security.h"
+#include "src/result/allocation_sites.h"
+#include "src/result/rank_result.h"
+#include "src/stats/find_rate.h"
 
 namespace cqbench {
 

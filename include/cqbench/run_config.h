@@ -11,12 +11,12 @@
 #include "absl/status/statusor.h"
 #include "absl/strings/string_view.h"
 #include "cqbench/channel_policy.h"
-#include "cqbench/clock.h"
 #include "cqbench/method_info.h"
-#include "cqbench/payload_content.h"
-#include "cqbench/security.h"
-#include "cqbench/target.h"
-#include "cqbench/wire_settings.h"
+#include "src/base/clock.h"
+#include "src/base/target.h"
+#include "src/config/payload_content.h"
+#include "src/config/security.h"
+#include "src/config/wire_settings.h"
 
 namespace cqbench {
 
@@ -33,8 +33,8 @@ enum class PollMode { kBlock, kSpin, kNonPolling };
 // arena that is reset for each message; or not at all, only their bytes (through the generic stub or service).
 enum class MessageHolder { kFresh, kReused, kArena, kBytes };
 enum class StubKind { kGenerated, kGeneric };
-// What turns messages into bytes and back: what the library does for generated code, or src/method/coded.h with memory
-// that is used again (through the generic stub or service).
+// What turns messages into bytes and back: what the library does for generated code, or src/workload/messages/coded.h
+// with memory that is used again (through the generic stub or service).
 enum class Codec { kProtobuf, kPooled };
 enum class Content { kEmpty, kComplex };
 // What streams that write many messages tell the library of each but the last: nothing; that it may wait for more to
@@ -156,7 +156,7 @@ absl::StatusOr<HttpCall> ParseHttpCall(absl::string_view text);
 // What a method of ours is as a request of HTTP; absent when it is none.
 std::optional<HttpCall> HttpCallOf(const MethodInfo& method, const MessageConfig& config);
 
-struct BytesMethod;  // src/method/bytes_method.h
+struct BytesMethod;  // src/workload/methods/bytes_method.h
 
 struct RunConfig {
   std::vector<Target> targets;

@@ -7,8 +7,8 @@
 
 #include "absl/numeric/int128.h"
 #include "absl/status/statusor.h"
-#include "cqbench/clock.h"
 #include "cqbench/run_config.h"
+#include "src/base/clock.h"
 
 namespace cqbench {
 

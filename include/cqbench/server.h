@@ -11,12 +11,12 @@
 
 #include "absl/status/statusor.h"
 #include "absl/strings/string_view.h"
-#include "cqbench/clock.h"
 #include "cqbench/run_config.h"
-#include "cqbench/security.h"
-#include "cqbench/server_limits.h"
-#include "cqbench/target.h"
-#include "cqbench/wire_settings.h"
+#include "src/base/clock.h"
+#include "src/base/target.h"
+#include "src/config/security.h"
+#include "src/config/server_limits.h"
+#include "src/config/wire_settings.h"
 
 namespace grpc {
 class Channel;

@@ -1,4 +1,4 @@
-#include "src/core/await.h"
+#include "src/base/await.h"
 
 #include <poll.h>
 #include <sys/socket.h>

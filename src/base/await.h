@@ -1,7 +1,7 @@
 // Waiting for a descriptor, for a limited time.
 #pragma once
 
-#include "cqbench/clock.h"
+#include "src/base/clock.h"
 
 namespace cqbench {
 

@@ -1,4 +1,4 @@
-#include "src/core/clean_text.h"
+#include "src/base/clean_text.h"
 
 #include <algorithm>
 #include <cstdint>

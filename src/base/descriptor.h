@@ -10,7 +10,7 @@
 #include <cstdint>
 #include <utility>
 
-#include "cqbench/endpoint.h"
+#include "src/base/endpoint.h"
 
 namespace cqbench {
 

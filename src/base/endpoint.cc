@@ -1,4 +1,4 @@
-#include "cqbench/endpoint.h"
+#include "src/base/endpoint.h"
 
 #include <netdb.h>
 #include <netinet/in.h>

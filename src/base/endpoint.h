@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "absl/status/statusor.h"
-#include "cqbench/target.h"
+#include "src/base/target.h"
 
 namespace cqbench {
 

@@ -1,4 +1,4 @@
-#include "src/dynamic/files.h"
+#include "src/base/files.h"
 
 #include <cerrno>
 #include <cstring>

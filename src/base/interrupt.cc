@@ -1,4 +1,4 @@
-#include "cqbench/interrupt.h"
+#include "src/base/interrupt.h"
 
 #include <pthread.h>
 

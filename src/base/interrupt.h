@@ -1,7 +1,7 @@
 // Waiting that SIGINT, SIGTERM and SIGHUP end.
 #pragma once
 
-#include "cqbench/clock.h"
+#include "src/base/clock.h"
 
 namespace cqbench {
 

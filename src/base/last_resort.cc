@@ -1,4 +1,4 @@
-#include "cqbench/last_resort.h"
+#include "src/base/last_resort.h"
 
 #include <pthread.h>
 #include <sys/mman.h>

@@ -5,7 +5,7 @@
 
 #include "absl/status/status.h"
 #include "absl/strings/string_view.h"
-#include "cqbench/clock.h"
+#include "src/base/clock.h"
 
 namespace cqbench {
 

@@ -1,4 +1,4 @@
-#include "src/baseline/listen.h"
+#include "src/base/listen.h"
 
 #include <algorithm>
 #include <cerrno>
@@ -6,7 +6,7 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
-#include "cqbench/endpoint.h"
+#include "src/base/endpoint.h"
 
 namespace cqbench {
 namespace {

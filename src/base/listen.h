@@ -4,8 +4,8 @@
 #include <vector>
 
 #include "absl/status/statusor.h"
-#include "cqbench/target.h"
-#include "src/baseline/descriptor.h"
+#include "src/base/descriptor.h"
+#include "src/base/target.h"
 
 namespace cqbench {
 

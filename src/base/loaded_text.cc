@@ -1,4 +1,4 @@
-#include "cqbench/loaded_text.h"
+#include "src/base/loaded_text.h"
 
 #include <fstream>
 #include <set>

@@ -1,4 +1,4 @@
-#include "cqbench/machine.h"
+#include "src/base/machine.h"
 
 #include <sys/resource.h>
 

@@ -4,7 +4,7 @@
 #include <cstdint>
 #include <string>
 
-#include "cqbench/clock.h"
+#include "src/base/clock.h"
 
 namespace cqbench {
 

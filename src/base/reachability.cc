@@ -1,4 +1,4 @@
-#include "cqbench/reachability.h"
+#include "src/base/reachability.h"
 
 #include <poll.h>
 #include <sys/socket.h>
@@ -8,8 +8,8 @@
 #include <cerrno>
 #include <cstring>
 
-#include "cqbench/clock.h"
-#include "src/core/await.h"
+#include "src/base/await.h"
+#include "src/base/clock.h"
 
 namespace cqbench {
 namespace {

@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "cqbench/endpoint.h"
+#include "src/base/endpoint.h"
 
 namespace cqbench {
 

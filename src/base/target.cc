@@ -1,4 +1,4 @@
-#include "cqbench/target.h"
+#include "src/base/target.h"
 
 #include <utility>
 

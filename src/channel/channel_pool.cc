@@ -7,7 +7,7 @@
 #include <algorithm>
 
 #include "absl/strings/str_cat.h"
-#include "cqbench/machine.h"
+#include "src/base/machine.h"
 #include "src/channel/channel_args.h"
 #include "src/channel/compression.h"
 #include "src/channel/credentials.h"

@@ -13,7 +13,7 @@
 
 #include "absl/status/statusor.h"
 #include "cqbench/run_config.h"
-#include "cqbench/target.h"
+#include "src/base/target.h"
 
 namespace cqbench {
 

@@ -3,7 +3,7 @@
 
 #include <grpc/compression.h>
 
-#include "cqbench/wire_settings.h"
+#include "src/config/wire_settings.h"
 
 namespace cqbench {
 

@@ -7,7 +7,7 @@
 
 #include <memory>
 
-#include "cqbench/security.h"
+#include "src/config/security.h"
 
 namespace cqbench {
 

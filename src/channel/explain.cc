@@ -15,11 +15,11 @@
 #include <optional>
 
 #include "absl/strings/str_cat.h"
-#include "cqbench/clock.h"
-#include "cqbench/endpoint.h"
-#include "cqbench/tls.h"
-#include "src/core/await.h"
-#include "src/tls/handles.h"
+#include "src/base/await.h"
+#include "src/base/clock.h"
+#include "src/base/endpoint.h"
+#include "src/channel/handles.h"
+#include "src/channel/tls.h"
 
 namespace cqbench {
 namespace {

@@ -8,8 +8,8 @@
 
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
-#include "cqbench/tls.h"
-#include "src/tls/handles.h"
+#include "src/channel/handles.h"
+#include "src/channel/tls.h"
 
 namespace cqbench {
 namespace {

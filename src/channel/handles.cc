@@ -1,4 +1,4 @@
-#include "src/tls/handles.h"
+#include "src/channel/handles.h"
 
 #include <openssl/err.h>
 #include <openssl/pem.h>

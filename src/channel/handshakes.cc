@@ -2,7 +2,7 @@
 // contexts that gRPC makes its connections with, which no API hands out: each gets a callback for the messages of
 // handshakes, which a connection lets go of when its handshake is done.
 
-#include "src/tls/handshakes.h"
+#include "src/channel/handshakes.h"
 
 #include <openssl/ssl.h>
 
@@ -11,7 +11,7 @@
 #include <cstdint>
 #include <mutex>
 
-#include "cqbench/tls.h"
+#include "src/channel/tls.h"
 
 namespace cqbench {
 namespace {

@@ -1,4 +1,4 @@
-#include "src/tls/settings.h"
+#include "src/channel/settings.h"
 
 #include <openssl/err.h>
 #include <openssl/ssl.h>
@@ -10,9 +10,9 @@
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
-#include "cqbench/tls.h"
-#include "src/tls/handles.h"
-#include "src/tls/handshakes.h"
+#include "src/channel/handles.h"
+#include "src/channel/handshakes.h"
+#include "src/channel/tls.h"
 
 namespace cqbench {
 namespace {

@@ -4,7 +4,7 @@
 #include <string>
 
 #include "absl/status/statusor.h"
-#include "cqbench/security.h"
+#include "src/config/security.h"
 
 namespace cqbench {
 

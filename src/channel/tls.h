@@ -11,8 +11,8 @@
 #include <vector>
 
 #include "absl/status/status.h"
-#include "cqbench/security.h"
-#include "cqbench/target.h"
+#include "src/base/target.h"
+#include "src/config/security.h"
 
 namespace cqbench {
 

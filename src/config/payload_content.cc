@@ -1,4 +1,4 @@
-#include "cqbench/payload_content.h"
+#include "src/config/payload_content.h"
 
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"

@@ -1,4 +1,4 @@
-// What payloads are made of, as it was asked for; the bytes are src/method/payload.h's.
+// What payloads are made of, as it was asked for; the bytes are src/workload/messages/payload.h's.
 #pragma once
 
 #include <cstdint>

@@ -1,4 +1,4 @@
-#include "cqbench/security.h"
+#include "src/config/security.h"
 
 #include "absl/strings/str_join.h"
 

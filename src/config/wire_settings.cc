@@ -1,4 +1,4 @@
-#include "cqbench/wire_settings.h"
+#include "src/config/wire_settings.h"
 
 #include <utility>
 

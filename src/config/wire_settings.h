@@ -6,7 +6,7 @@
 
 #include "absl/status/statusor.h"
 #include "absl/strings/string_view.h"
-#include "cqbench/clock.h"
+#include "src/base/clock.h"
 
 namespace cqbench {
 

@@ -5,9 +5,9 @@
 #include <vector>
 
 #include "absl/strings/str_cat.h"
-#include "src/method/payload.h"
 #include "src/microbench/codecs.h"
 #include "src/microbench/suite.h"
+#include "src/workload/messages/payload.h"
 
 namespace cqbench::microbench {
 namespace {

@@ -6,8 +6,8 @@
 #include <cstdint>
 #include <vector>
 
-#include "src/method/coded.h"
-#include "src/method/methods.h"  // generated code brings gRPC's traits for protobuf
+#include "src/workload/messages/coded.h"
+#include "src/workload/methods/methods.h"  // generated code brings gRPC's traits for protobuf
 
 namespace cqbench::microbench {
 

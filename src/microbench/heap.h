@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "cqbench/allocations.h"
+#include "src/observe/allocations/allocations.h"
 
 namespace cqbench::microbench {
 

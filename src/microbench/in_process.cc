@@ -9,8 +9,8 @@
 
 #include "absl/strings/str_cat.h"
 #include "cqbench/server.h"
-#include "src/client/stub.h"
-#include "src/client/transfer.h"
+#include "src/load/engines/stub.h"
+#include "src/load/engines/transfer.h"
 #include "src/microbench/suite.h"
 
 namespace cqbench::microbench {

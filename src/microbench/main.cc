@@ -10,10 +10,10 @@
 
 #include "absl/strings/ascii.h"
 #include "absl/strings/match.h"
-#include "cqbench/allocations.h"
-#include "cqbench/environment.h"
+#include "src/cli/flags/flags.h"
 #include "src/microbench/suite.h"
-#include "src/tools/flags.h"
+#include "src/observe/allocations/allocations.h"
+#include "src/observe/sampling/environment.h"
 
 namespace cqbench::microbench {
 namespace {

@@ -8,9 +8,9 @@
 #include <typeinfo>
 
 #include "absl/strings/str_cat.h"
-#include "src/method/holder.h"
 #include "src/microbench/codecs.h"
 #include "src/microbench/suite.h"
+#include "src/workload/messages/holder.h"
 
 namespace cqbench::microbench {
 namespace {

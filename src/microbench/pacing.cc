@@ -6,8 +6,8 @@
 
 #include "absl/strings/str_cat.h"
 #include "cqbench/schedule.h"
-#include "src/client/lane.h"
-#include "src/client/pacer.h"
+#include "src/load/pacing/lane.h"
+#include "src/load/pacing/pacer.h"
 #include "src/microbench/suite.h"
 
 namespace cqbench::microbench {

@@ -5,10 +5,10 @@
 #include <random>
 #include <vector>
 
-#include "cqbench/clock.h"
-#include "cqbench/histogram.h"
-#include "src/client/slot.h"
+#include "src/base/clock.h"
+#include "src/load/pacing/slot.h"
 #include "src/microbench/suite.h"
+#include "src/stats/histogram.h"
 
 namespace cqbench::microbench {
 namespace {

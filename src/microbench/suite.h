@@ -9,8 +9,8 @@
 
 #include "absl/strings/str_cat.h"
 #include "cqbench/run_config.h"
-#include "src/method/methods.h"
 #include "src/microbench/heap.h"
+#include "src/workload/methods/methods.h"
 
 namespace cqbench::microbench {
 

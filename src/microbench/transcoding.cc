@@ -10,9 +10,9 @@
 
 #include "absl/strings/str_cat.h"
 #include "cqbench/proto/library.pb.h"
+#include "src/http/routes/library.h"
+#include "src/http/routes/transcoder.h"
 #include "src/microbench/suite.h"
-#include "src/transcoding/library.h"
-#include "src/transcoding/transcoder.h"
 
 namespace cqbench::microbench {
 namespace {

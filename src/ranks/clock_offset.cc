@@ -1,4 +1,4 @@
-#include "cqbench/clock_offset.h"
+#include "src/ranks/clock_offset.h"
 
 namespace cqbench {
 

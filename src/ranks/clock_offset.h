@@ -4,7 +4,7 @@
 #include <optional>
 #include <span>
 
-#include "cqbench/clock.h"
+#include "src/base/clock.h"
 
 namespace cqbench {
 

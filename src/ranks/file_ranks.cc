@@ -14,7 +14,7 @@
 #include <vector>
 
 #include "absl/strings/str_cat.h"
-#include "cqbench/environment.h"
+#include "src/observe/sampling/environment.h"
 #include "src/ranks/wall_clock.h"
 
 namespace cqbench {

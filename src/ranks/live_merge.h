@@ -4,10 +4,10 @@
 #include <vector>
 
 #include "cqbench/measurement.h"
-#include "cqbench/objective.h"
 #include "cqbench/ranks.h"
 #include "cqbench/result.h"
 #include "src/ranks/rank_report.h"
+#include "src/result/objective.h"
 
 namespace cqbench {
 

@@ -12,7 +12,7 @@
 #include <utility>
 #include <vector>
 
-#include "cqbench/clock_offset.h"
+#include "src/ranks/clock_offset.h"
 #include "src/ranks/mpi_reports.h"
 
 namespace cqbench {

@@ -3,8 +3,8 @@
 
 #include <memory>
 
-#include "cqbench/interrupt.h"
 #include "cqbench/ranks.h"
+#include "src/base/interrupt.h"
 
 namespace cqbench {
 

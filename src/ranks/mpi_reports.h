@@ -5,13 +5,13 @@
 #include <string>
 #include <vector>
 
-#include "cqbench/clock.h"
-#include "cqbench/interrupt.h"
+#include "src/base/clock.h"
+#include "src/base/interrupt.h"
 
 namespace cqbench {
 
 // A rank may end its calls for so long after the window: the longest drain and the longest wait for the library to
-// cancel what is left (src/client/point_run.cc), and some.
+// cancel what is left (src/load/run/point_run.cc), and some.
 inline constexpr Nanos kLongestSilence = 45 * kNanosPerSecond;
 
 // Threads as for MakeMpiRanks(). Waiting is sleeping. Who says nothing for kLongestSilence, or for half a second once a

@@ -9,8 +9,8 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
 #include "absl/strings/str_join.h"
-#include "cqbench/self_check.h"
-#include "src/probe/thresholds.h"
+#include "src/observe/checks/self_check.h"
+#include "src/observe/checks/thresholds.h"
 
 namespace cqbench {
 namespace {

@@ -4,9 +4,9 @@
 #include <string>
 #include <vector>
 
-#include "cqbench/objective.h"
 #include "cqbench/result.h"
 #include "src/ranks/rank_report.h"
+#include "src/result/objective.h"
 
 namespace cqbench {
 

@@ -4,8 +4,8 @@
 #include <cmath>
 #include <utility>
 
-#include "src/core/bytes.h"
-#include "src/core/measurement_bytes.h"
+#include "src/result/bytes.h"
+#include "src/result/measurement_bytes.h"
 
 namespace cqbench {
 

@@ -1,8 +1,8 @@
 // The wall clock beside this process's steady one: what processes have in common that cannot talk to each other.
 #pragma once
 
-#include "cqbench/clock.h"
-#include "cqbench/clock_offset.h"
+#include "src/base/clock.h"
+#include "src/ranks/clock_offset.h"
 
 namespace cqbench {
 

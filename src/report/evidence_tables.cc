@@ -6,9 +6,9 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
 #include "cqbench/reporter.h"
-#include "cqbench/statistics.h"
 #include "src/report/load_table.h"
 #include "src/report/text_table.h"
+#include "src/result/statistics.h"
 
 namespace cqbench {
 namespace {

@@ -6,8 +6,8 @@
 
 #include "absl/strings/str_cat.h"
 #include "cqbench/reporter.h"
-#include "cqbench/statistics.h"
 #include "src/report/json_parts.h"
+#include "src/result/statistics.h"
 
 namespace cqbench {
 namespace {

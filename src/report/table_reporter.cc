@@ -6,10 +6,10 @@
 #include "absl/strings/str_format.h"
 #include "absl/strings/str_join.h"
 #include "cqbench/reporter.h"
-#include "cqbench/statistics.h"
 #include "src/report/load_table.h"
 #include "src/report/rank_table.h"
 #include "src/report/text_table.h"
+#include "src/result/statistics.h"
 
 namespace cqbench {
 namespace {

@@ -1,4 +1,4 @@
-#include "src/core/bytes.h"
+#include "src/result/bytes.h"
 
 namespace cqbench {
 

@@ -15,7 +15,7 @@
 #include <vector>
 
 #include "absl/strings/string_view.h"
-#include "cqbench/histogram.h"
+#include "src/stats/histogram.h"
 
 namespace cqbench {
 

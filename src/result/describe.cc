@@ -4,8 +4,8 @@
 #include <numeric>
 #include <utility>
 
-#include "cqbench/hdr_encoding.h"
 #include "cqbench/result.h"
+#include "src/stats/hdr_encoding.h"
 
 namespace cqbench {
 namespace {

@@ -5,7 +5,7 @@
 #include <new>
 #include <numeric>
 
-#include "src/core/clean_text.h"
+#include "src/base/clean_text.h"
 
 namespace cqbench {
 namespace {

@@ -1,7 +1,7 @@
-#include "src/core/measurement_bytes.h"
+#include "src/result/measurement_bytes.h"
 
 #include "absl/strings/str_cat.h"
-#include "src/core/bytes.h"
+#include "src/result/bytes.h"
 
 namespace cqbench {
 

@@ -1,4 +1,4 @@
-#include "cqbench/objective.h"
+#include "src/result/objective.h"
 
 #include <algorithm>
 #include <cctype>

@@ -7,8 +7,8 @@
 
 #include "absl/status/statusor.h"
 #include "absl/strings/string_view.h"
-#include "cqbench/clock.h"
 #include "cqbench/measurement.h"
+#include "src/base/clock.h"
 
 namespace cqbench {
 

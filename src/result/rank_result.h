@@ -6,8 +6,8 @@
 #include <string>
 #include <vector>
 
-#include "cqbench/clock.h"
 #include "cqbench/run_config.h"
+#include "src/base/clock.h"
 
 namespace cqbench {
 

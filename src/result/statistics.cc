@@ -1,4 +1,4 @@
-#include "cqbench/statistics.h"
+#include "src/result/statistics.h"
 
 #include <algorithm>
 #include <cmath>

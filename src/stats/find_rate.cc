@@ -1,4 +1,4 @@
-#include "cqbench/find_rate.h"
+#include "src/stats/find_rate.h"
 
 #include <algorithm>
 #include <cmath>

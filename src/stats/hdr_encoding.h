@@ -5,7 +5,7 @@
 
 #include "absl/status/statusor.h"
 #include "absl/strings/string_view.h"
-#include "cqbench/histogram.h"
+#include "src/stats/histogram.h"
 
 namespace cqbench {
 

@@ -1,4 +1,4 @@
-#include "cqbench/histogram.h"
+#include "src/stats/histogram.h"
 
 #include <algorithm>
 #include <cmath>

@@ -1,5 +1,5 @@
 // --host: an address that is accepted is written as one that means the same.
-#include "cqbench/target.h"
+#include "src/base/target.h"
 #include "tests/fuzz/fuzz.h"
 
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {

@@ -2,9 +2,9 @@
 #include <algorithm>
 #include <cmath>
 
-#include "cqbench/probe.h"
-#include "src/client/plausible.h"
-#include "src/control/codec.h"
+#include "src/observe/control/codec.h"
+#include "src/observe/control/plausible.h"
+#include "src/observe/sampling/sample_figures.h"
 #include "tests/fuzz/fuzz.h"
 
 namespace {

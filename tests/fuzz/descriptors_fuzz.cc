@@ -4,7 +4,7 @@
 
 #include <memory>
 
-#include "src/dynamic/descriptors.h"
+#include "src/workload/dynamic/descriptors.h"
 #include "tests/fuzz/fuzz.h"
 
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {

@@ -3,8 +3,8 @@
 #include <vector>
 
 #include "absl/strings/str_split.h"
-#include "src/tools/client_flags.h"
-#include "src/tools/server_flags.h"
+#include "src/cli/client/client_flags.h"
+#include "src/cli/server/server_flags.h"
 #include "tests/fuzz/fuzz.h"
 
 namespace {

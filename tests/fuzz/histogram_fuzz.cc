@@ -7,7 +7,7 @@
 
 #include "absl/strings/escaping.h"
 #include "absl/strings/str_cat.h"
-#include "cqbench/hdr_encoding.h"
+#include "src/stats/hdr_encoding.h"
 #include "tests/fuzz/fuzz.h"
 
 namespace {

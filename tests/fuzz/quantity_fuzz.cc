@@ -3,8 +3,8 @@
 #include <cmath>
 
 #include "cqbench/channel_policy.h"
-#include "cqbench/objective.h"
 #include "cqbench/run_config.h"
+#include "src/result/objective.h"
 #include "tests/fuzz/fuzz.h"
 
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {

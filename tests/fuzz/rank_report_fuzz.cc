@@ -3,9 +3,9 @@
 #include <string>
 
 #include "absl/strings/str_cat.h"
-#include "src/core/bytes.h"
-#include "src/core/measurement_bytes.h"
 #include "src/ranks/rank_merge.h"
+#include "src/result/bytes.h"
+#include "src/result/measurement_bytes.h"
 #include "tests/fuzz/fuzz.h"
 
 namespace {

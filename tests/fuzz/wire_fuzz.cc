@@ -6,7 +6,7 @@
 #include <optional>
 #include <vector>
 
-#include "src/method/wire.h"
+#include "src/workload/messages/wire.h"
 #include "tests/fuzz/fuzz.h"
 
 namespace {

@@ -4,7 +4,7 @@
 #include <vector>
 
 #include "absl/strings/str_cat.h"
-#include "cqbench/hdr_encoding.h"
+#include "src/stats/hdr_encoding.h"
 #include "tests/golden/sample_parts.h"
 #include "tests/golden/samples.h"
 

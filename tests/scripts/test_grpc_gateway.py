@@ -100,7 +100,7 @@ def test_own_options_and_equal_ones_differ_where_they_say(mode: str, servers: di
     assert json.loads(http1(equal, unread)[1]) == book(1)
 
 
-# What the answers have to be is in src/method/library.cc: both make the same books.
+# What the answers have to be is in src/workload/methods/library.cc: both make the same books.
 @pytest.mark.parametrize("method", ["get", "list", "stream", "create", "update", "delete"])
 def test_our_client_finds_every_answer_right(method: str, servers: dict[str, Server], tmp_path: Path) -> None:
     asked = ["--api", "cq", "--workload", "library", "--method", method]

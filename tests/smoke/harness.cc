@@ -14,7 +14,7 @@
 #include <stdexcept>
 
 #include "absl/base/config.h"
-#include "cqbench/process.h"
+#include "src/observe/sampling/process.h"
 
 namespace cqbench::smoke {
 namespace {

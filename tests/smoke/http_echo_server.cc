@@ -15,9 +15,9 @@
 #include <utility>
 #include <vector>
 
-#include "cqbench/http_server.h"
-#include "cqbench/interrupt.h"
 #include "cqbench/run_config.h"
+#include "src/base/interrupt.h"
+#include "src/http/server/http_server.h"
 
 namespace cqbench {
 namespace {

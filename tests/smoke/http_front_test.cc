@@ -8,7 +8,7 @@
 #include <future>
 #include <memory>
 
-#include "cqbench/http_server.h"
+#include "src/http/server/http_server.h"
 
 namespace cqbench::smoke {
 namespace {

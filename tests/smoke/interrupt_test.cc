@@ -75,8 +75,8 @@ TEST(InterruptEarlyTest, WhileConnecting) {
   EXPECT_EQ(run.out, "");
 }
 
-// Whether the program has begun to hold back SIGINT. A process that is being forked, and a sanitizer that starts, hold back
-// all signals for a moment; SIGUSR1 is one that the program does not.
+// Whether the program has begun to hold back SIGINT. A process that is being forked, and a sanitizer that starts, hold
+// back all signals for a moment; SIGUSR1 is one that the program does not.
 bool HoldsInterrupts(const Process& process) {
   const auto bit = [](int signal) { return uint64_t{1} << (signal - 1); };
   std::ifstream status("/proc/" + std::to_string(process.pid()) + "/status");

@@ -5,8 +5,8 @@
 
 #include <string>
 
-#include "cqbench/hdr_encoding.h"
-#include "cqbench/self_check.h"
+#include "src/observe/checks/self_check.h"
+#include "src/stats/hdr_encoding.h"
 #include "tests/smoke/harness.h"
 
 namespace cqbench::smoke {

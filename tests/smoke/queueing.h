@@ -7,8 +7,8 @@
 #include <random>
 #include <vector>
 
-#include "cqbench/clock.h"
 #include "cqbench/schedule.h"
+#include "src/base/clock.h"
 
 namespace cqbench::smoke {
 

@@ -11,7 +11,7 @@
 #include <string>
 #include <thread>
 
-#include "cqbench/clock.h"
+#include "src/base/clock.h"
 #include "tests/smoke/harness.h"
 
 namespace cqbench::smoke {

@@ -8,7 +8,7 @@
 #include <csignal>
 #include <memory>
 
-#include "cqbench/clock.h"
+#include "src/base/clock.h"
 #include "tests/smoke/harness.h"
 #include "tests/smoke/rank_peer.h"
 

@@ -1,5 +1,5 @@
 // The sweep, against servers in this process: what ends it, what it tells on the way, what is judged.
-#include "cqbench/runner.h"
+#include "src/load/run/runner.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -8,9 +8,11 @@
 #include <string>
 #include <vector>
 
-#include "cqbench/interrupt.h"
+#include "cqbench/engine.h"
 #include "cqbench/schedule.h"
 #include "cqbench/server.h"
+#include "src/base/interrupt.h"
+#include "src/http/client/http_engine.h"
 #include "tests/smoke/sockets.h"
 
 namespace cqbench {
@@ -173,6 +175,7 @@ TEST_F(RunnerTest, AFirstPointThatFailsForAnotherReasonDoesNot) {
 
 // One of two hosts has nobody: it is named, whichever of the two is asked first, and the other has no part in why.
 TEST_F(RunnerTest, TheHostThatCannotBeReachedIsNamed) {
+  RegisterHttpEngines(HttpEngines());
   const smoke::BoundSocket nobody;
   for (const ClientApi api : {ClientApi::kCq, ClientApi::kHttp1}) {
     for (const bool last : {false, true}) {

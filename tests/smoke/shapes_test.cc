@@ -11,7 +11,7 @@
 
 #include "cqbench/proto/control.grpc.pb.h"
 #include "cqbench/proto/echo.grpc.pb.h"
-#include "src/method/payload.h"
+#include "src/workload/messages/payload.h"
 #include "tests/smoke/harness.h"
 #include "tests/smoke/parameters.h"
 

@@ -10,7 +10,7 @@
 #include <string>
 
 #include "absl/strings/str_cat.h"
-#include "src/probe/tcp_info.h"
+#include "src/observe/sampling/tcp_info.h"
 #include "tests/smoke/process.h"
 
 namespace cqbench::smoke {

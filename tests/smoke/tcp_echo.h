@@ -19,8 +19,8 @@
 #include <utility>
 #include <vector>
 
-#include "cqbench/clock.h"
-#include "cqbench/tcp_echo.h"
+#include "src/base/clock.h"
+#include "src/observe/tcp_echo/tcp_echo.h"
 
 namespace cqbench {
 

@@ -1,5 +1,5 @@
 // The plain TCP ping-pong's server over loopback, against sockets that speak its protocol by hand.
-#include "cqbench/tcp_echo.h"
+#include "src/observe/tcp_echo/tcp_echo.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

@@ -8,9 +8,9 @@
 #include <vector>
 
 #include "absl/strings/str_cat.h"
-#include "cqbench/allocations.h"
-#include "cqbench/clock.h"
-#include "cqbench/tcp_echo.h"
+#include "src/base/clock.h"
+#include "src/observe/allocations/allocations.h"
+#include "src/observe/tcp_echo/tcp_echo.h"
 #include "tests/smoke/tcp_echo.h"
 
 namespace cqbench {

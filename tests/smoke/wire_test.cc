@@ -205,8 +205,8 @@ TEST(KeepaliveTest, EndsCallsThatNobodyAnswers) {
   EXPECT_FALSE(run.Parsed().at("context").contains("deadline_ns"));
 }
 
-// Two calls at a time that take 10 ms each at least: 200 in a second at most, however many are in flight. A client of gRPC
-// 1.83 begins the next call before the server has counted the last one as ended: such a call is refused (code 7).
+// Two calls at a time that take 10 ms each at least: 200 in a second at most, however many are in flight. A client of
+// gRPC 1.83 begins the next call before the server has counted the last one as ended: such a call is refused (code 7).
 TEST(MaxConcurrentStreamsTest, KeepsFurtherCallsBack) {
   Server server(
       {"--api", "sync", "--max-concurrent-streams", "2", "--service-time", "10ms", "--service-time-mode", "wait"});

@@ -1,5 +1,5 @@
 // In the program that links the hooks: known functions ask for known amounts, and are found with their share.
-#include "cqbench/allocation_sites.h"
+#include "src/result/allocation_sites.h"
 
 #include <gtest/gtest.h>
 
@@ -7,7 +7,7 @@
 #include <cstdlib>
 #include <string>
 
-#include "cqbench/allocations.h"
+#include "src/observe/allocations/allocations.h"
 
 namespace cqbench {
 

@@ -1,5 +1,5 @@
 // A program of its own: it links the hooks, so that the allocator counts.
-#include "cqbench/allocations.h"
+#include "src/observe/allocations/allocations.h"
 
 #include <gtest/gtest.h>
 #include <malloc.h>

@@ -1,9 +1,9 @@
 // Structs that are not methods, each for another reason; compiled one by one, -DBAD_METHOD=NAME, by tests that look at
 // what the compiler says.
 
-#include "src/method/echo.h"
-#include "src/method/method.h"
-#include "src/method/ping.h"
+#include "src/workload/methods/echo.h"
+#include "src/workload/methods/method.h"
+#include "src/workload/methods/ping.h"
 
 namespace cqbench {
 

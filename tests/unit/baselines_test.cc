@@ -1,10 +1,10 @@
 // What the baselines copy from the measured calls and server.
-#include "src/client/baselines.h"
+#include "src/load/run/baselines.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "cqbench/probe.h"
+#include "src/observe/sampling/sample_figures.h"
 
 namespace cqbench {
 namespace {

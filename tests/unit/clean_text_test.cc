@@ -1,5 +1,5 @@
 // Text from the network: nothing is left in it that a terminal, a table or an editor would act on.
-#include "src/core/clean_text.h"
+#include "src/base/clean_text.h"
 
 #include <gtest/gtest.h>
 

@@ -7,7 +7,7 @@
 #include <string>
 
 #include "absl/strings/str_cat.h"
-#include "src/tools/client_flags.h"
+#include "src/cli/client/client_flags.h"
 #include "tests/unit/client_line.h"
 
 namespace cqbench {

@@ -1,5 +1,5 @@
 // Command lines of the client that are accepted, and what they mean.
-#include "src/tools/client_flags.h"
+#include "src/cli/client/client_flags.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

@@ -3,7 +3,7 @@
 
 #include <string>
 
-#include "src/tools/client_flags.h"
+#include "src/cli/client/client_flags.h"
 #include "tests/unit/command_line.h"
 
 namespace cqbench {

@@ -1,5 +1,5 @@
 // How far another clock is ahead, told from a distance: within the bound whatever the way there and back did.
-#include "cqbench/clock_offset.h"
+#include "src/ranks/clock_offset.h"
 
 #include <gtest/gtest.h>
 

@@ -1,5 +1,5 @@
 // What goes through the control service comes out as it was.
-#include "src/control/codec.h"
+#include "src/observe/control/codec.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

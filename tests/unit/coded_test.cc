@@ -1,5 +1,5 @@
 // The pooled codec writes and reads what the library's does, and its memory comes back from whichever thread.
-#include "src/method/coded.h"
+#include "src/workload/messages/coded.h"
 
 #include <gtest/gtest.h>
 
@@ -8,7 +8,7 @@
 #include <thread>
 #include <vector>
 
-#include "src/method/methods.h"
+#include "src/workload/methods/methods.h"
 #include "tests/unit/byte_buffers.h"
 
 namespace cqbench {

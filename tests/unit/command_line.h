@@ -10,7 +10,7 @@
 #include <string>
 #include <vector>
 
-#include "src/tools/flags.h"
+#include "src/cli/flags/flags.h"
 
 namespace cqbench {
 

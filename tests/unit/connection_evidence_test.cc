@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "cqbench/probe.h"
+#include "src/observe/sampling/sample_figures.h"
 #include "tests/unit/evidence_samples.h"
 
 namespace cqbench {

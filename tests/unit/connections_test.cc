@@ -1,5 +1,5 @@
 // Counting this process's own connections. The sockets are the test's own, on the loopback interface.
-#include "cqbench/connections.h"
+#include "src/observe/sampling/connections.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

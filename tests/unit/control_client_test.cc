@@ -1,5 +1,5 @@
 // Servers that answer late, not at all, or do not know the control service.
-#include "src/client/control_client.h"
+#include "src/observe/control/control_client.h"
 
 #include <gmock/gmock.h>
 #include <grpcpp/grpcpp.h>

@@ -4,10 +4,10 @@
 #include <memory>
 #include <string>
 
-#include "cqbench/allocations.h"
 #include "cqbench/server.h"
-#include "src/client/evidence.h"
-#include "src/server/control_service.h"
+#include "src/observe/allocations/allocations.h"
+#include "src/observe/evidence/evidence.h"
+#include "src/server/services/control_service.h"
 
 namespace cqbench {
 namespace {

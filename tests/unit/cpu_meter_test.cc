@@ -1,5 +1,5 @@
 // What a server says of its CPU is a figure only where it can be.
-#include "src/client/cpu_meter.h"
+#include "src/observe/evidence/cpu_meter.h"
 
 #include <gmock/gmock.h>
 #include <grpcpp/grpcpp.h>

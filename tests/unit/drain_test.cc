@@ -1,5 +1,5 @@
 // The end of a point: what is left is given its time, then cancelled, and given up when not even that ends it.
-#include "src/client/drain.h"
+#include "src/load/run/drain.h"
 
 #include <gtest/gtest.h>
 

@@ -6,12 +6,12 @@
 
 #include <fstream>
 
-#include "src/dynamic/answers.h"
-#include "src/dynamic/call.h"
-#include "src/dynamic/descriptors.h"
-#include "src/dynamic/json.h"
-#include "src/method/bytes_method.h"
-#include "src/tools/ghz_config.h"
+#include "src/cli/client/ghz_config.h"
+#include "src/workload/dynamic/answers.h"
+#include "src/workload/dynamic/call.h"
+#include "src/workload/dynamic/descriptors.h"
+#include "src/workload/dynamic/json.h"
+#include "src/workload/methods/bytes_method.h"
 #include "tests/temporary_file.h"
 
 namespace cqbench {

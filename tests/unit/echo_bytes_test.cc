@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "src/method/echo.h"
+#include "src/workload/methods/echo.h"
 #include "tests/unit/byte_buffers.h"
 
 namespace cqbench {

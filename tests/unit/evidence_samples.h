@@ -5,7 +5,7 @@
 
 #include <optional>
 
-#include "cqbench/probe.h"
+#include "src/observe/sampling/sample_figures.h"
 
 namespace cqbench {
 

@@ -14,7 +14,7 @@
 #include <vector>
 
 #include "cqbench/schedule.h"
-#include "cqbench/self_check.h"
+#include "src/observe/checks/self_check.h"
 
 namespace cqbench {
 namespace {

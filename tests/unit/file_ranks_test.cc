@@ -12,7 +12,7 @@
 #include <string>
 #include <vector>
 
-#include "cqbench/interrupt.h"
+#include "src/base/interrupt.h"
 #include "src/ranks/start_at.h"
 #include "src/ranks/wall_clock.h"
 

@@ -9,7 +9,7 @@
 #include <string>
 #include <vector>
 
-#include "cqbench/find_rate.h"
+#include "src/stats/find_rate.h"
 #include "tests/unit/rate_outcomes.h"
 
 namespace cqbench {

@@ -1,5 +1,5 @@
 // The search for the highest rate, with servers and clients that do as they are told.
-#include "cqbench/find_rate.h"
+#include "src/stats/find_rate.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

@@ -1,5 +1,5 @@
 // The flex method on bytes against itself on messages, and that no field can be wrong without being seen.
-#include "src/method/flex.h"
+#include "src/workload/methods/flex.h"
 
 #include <google/protobuf/util/json_util.h>
 #include <grpcpp/support/byte_buffer.h>

@@ -1,4 +1,4 @@
-#include "cqbench/hdr_encoding.h"
+#include "src/stats/hdr_encoding.h"
 
 #include <gtest/gtest.h>
 #include <zlib.h>

@@ -1,5 +1,5 @@
 // What the histogram reports against exact nearest-rank percentiles of the same samples, sorted.
-#include "cqbench/histogram.h"
+#include "src/stats/histogram.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

@@ -1,5 +1,5 @@
 // How messages live: what the next one is, and what is still in it.
-#include "src/method/holder.h"
+#include "src/workload/messages/holder.h"
 
 #include <gtest/gtest.h>
 

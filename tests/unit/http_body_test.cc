@@ -1,5 +1,5 @@
 // Answers of HTTP against the expected one: equal, equal but for blanks, and everything else.
-#include "src/client/http_body.h"
+#include "src/http/client/http_body.h"
 
 #include <gtest/gtest.h>
 

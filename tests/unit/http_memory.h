@@ -10,7 +10,7 @@
 #include <utility>
 #include <vector>
 
-#include "src/http/session.h"
+#include "src/http/server/session.h"
 
 namespace cqbench {
 

@@ -1,5 +1,5 @@
 // Connecting has one limit, whatever it consists of, and can be stopped.
-#include "src/client/http_socket.h"
+#include "src/http/client/http_socket.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

@@ -1,5 +1,5 @@
 // The client's ends of HTTP connections, from memory: what is sent for a call, and which bytes are an answer.
-#include "src/client/http_wire.h"
+#include "src/http/client/http_wire.h"
 
 #include <gtest/gtest.h>
 

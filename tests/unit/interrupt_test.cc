@@ -1,6 +1,6 @@
 // Sleeping that SIGINT and SIGTERM end. Signals are sent to the test's own thread: a signal to the process could be
 // taken by a thread that was started before the signals were blocked.
-#include "cqbench/interrupt.h"
+#include "src/base/interrupt.h"
 
 #include <gtest/gtest.h>
 #include <pthread.h>

@@ -1,5 +1,5 @@
 // A lane: every due time is sent exactly once and in order, by whoever has a slot for it, and no slot is lost.
-#include "src/client/lane.h"
+#include "src/load/pacing/lane.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

@@ -1,5 +1,5 @@
 // The last line of a process that cannot go on.
-#include "cqbench/last_resort.h"
+#include "src/base/last_resort.h"
 
 #include <gtest/gtest.h>
 #include <sys/resource.h>

@@ -1,5 +1,5 @@
 // Messages of streams past their deadline: found in time, never early, with a look per slot and deadline.
-#include "src/client/late_messages.h"
+#include "src/load/pacing/late_messages.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

@@ -1,5 +1,5 @@
 // The library: its methods as messages and as bytes, and the same calls over HTTP.
-#include "src/method/library.h"
+#include "src/workload/methods/library.h"
 
 #include <gtest/gtest.h>
 
@@ -8,8 +8,8 @@
 #include <vector>
 
 #include "absl/strings/str_cat.h"
-#include "src/method/books.h"
-#include "src/method/methods.h"
+#include "src/workload/methods/books.h"
+#include "src/workload/methods/methods.h"
 #include "tests/unit/byte_buffers.h"
 
 namespace cqbench {

@@ -7,7 +7,7 @@
 #include <utility>
 #include <vector>
 
-#include "cqbench/self_check.h"
+#include "src/observe/checks/self_check.h"
 #include "tests/unit/point_check.h"
 
 namespace cqbench {

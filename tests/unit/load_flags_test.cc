@@ -1,5 +1,5 @@
 // How much is asked of the server, and when, as typed.
-#include "src/tools/load_flags.h"
+#include "src/cli/client/load_flags.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

@@ -1,6 +1,6 @@
 // The callback server's unary messages: handed out distinct, used again as the holder says, safe when threads and pools
 // end in any order.
-#include "src/server/message_pool.h"
+#include "src/server/apis/message_pool.h"
 
 #include <gtest/gtest.h>
 
@@ -10,7 +10,7 @@
 #include <thread>
 #include <vector>
 
-#include "src/method/echo.h"
+#include "src/workload/methods/echo.h"
 
 namespace cqbench {
 namespace {

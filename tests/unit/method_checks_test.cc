@@ -8,7 +8,7 @@
 #include <utility>
 #include <vector>
 
-#include "src/method/methods.h"
+#include "src/workload/methods/methods.h"
 #include "tests/unit/byte_buffers.h"
 
 namespace cqbench {

@@ -1,5 +1,5 @@
 // What is called, and with what messages, as typed.
-#include "src/tools/method_flags.h"
+#include "src/cli/client/method_flags.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

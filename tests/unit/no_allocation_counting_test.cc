@@ -3,7 +3,7 @@
 
 #include <memory>
 
-#include "cqbench/allocations.h"
+#include "src/observe/allocations/allocations.h"
 
 namespace cqbench {
 namespace {

@@ -1,5 +1,5 @@
 // The file of --output: writable or refused before the run, old or whole at every moment.
-#include "src/tools/output_file.h"
+#include "src/cli/flags/output_file.h"
 
 #include <fcntl.h>
 #include <gmock/gmock.h>

@@ -1,5 +1,5 @@
 // The pacer on a clock of the test's own: what is sent when, what happens behind time, and what ends it.
-#include "src/client/pacer.h"
+#include "src/load/pacing/pacer.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

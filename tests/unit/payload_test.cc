@@ -1,5 +1,5 @@
 // Payloads: the same bytes everywhere, and as hard to compress as they claim.
-#include "src/method/payload.h"
+#include "src/workload/messages/payload.h"
 
 #include <gtest/gtest.h>
 #include <zlib.h>

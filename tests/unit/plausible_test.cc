@@ -1,5 +1,5 @@
 // A control service that lies: whatever cannot be is refused, and what a real server says is not.
-#include "src/client/plausible.h"
+#include "src/observe/control/plausible.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

@@ -8,9 +8,9 @@
 #include <utility>
 #include <vector>
 
-#include "cqbench/environment.h"
-#include "cqbench/process.h"
-#include "cqbench/self_check.h"
+#include "src/observe/checks/self_check.h"
+#include "src/observe/sampling/environment.h"
+#include "src/observe/sampling/process.h"
 
 namespace cqbench {
 

@@ -4,9 +4,9 @@
 
 #include <string>
 
-#include "src/client/evidence.h"
-#include "src/client/evidence_report.h"
-#include "src/client/server_sum.h"
+#include "src/observe/evidence/evidence.h"
+#include "src/observe/evidence/evidence_report.h"
+#include "src/observe/evidence/server_sum.h"
 
 namespace cqbench {
 namespace {

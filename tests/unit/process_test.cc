@@ -1,4 +1,4 @@
-#include "cqbench/process.h"
+#include "src/observe/sampling/process.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -17,8 +17,8 @@
 #include <thread>
 #include <vector>
 
-#include "cqbench/probe.h"
-#include "cqbench/take_sample.h"
+#include "src/observe/sampling/sample_figures.h"
+#include "src/observe/sampling/take_sample.h"
 
 namespace cqbench {
 namespace {

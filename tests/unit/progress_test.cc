@@ -1,5 +1,5 @@
 // The line that people watch.
-#include "src/tools/progress.h"
+#include "src/cli/client/progress.h"
 
 #include <gtest/gtest.h>
 

@@ -1,5 +1,5 @@
 // Which rank a client is and what it does of the whole, as typed.
-#include "src/tools/rank_flags.h"
+#include "src/cli/client/rank_flags.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

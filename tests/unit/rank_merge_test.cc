@@ -9,8 +9,8 @@
 #include <random>
 
 #include "absl/strings/str_cat.h"
-#include "src/core/measurement_bytes.h"
 #include "src/ranks/rank_doubts.h"
+#include "src/result/measurement_bytes.h"
 
 namespace cqbench {
 namespace {

@@ -1,5 +1,5 @@
 // When a rank's window was really open, in the clock of all.
-#include "src/client/rank_part.h"
+#include "src/load/run/rank_part.h"
 
 #include <gtest/gtest.h>
 

@@ -1,7 +1,7 @@
 // What trials of a search may end with.
 #pragma once
 
-#include "cqbench/find_rate.h"
+#include "src/stats/find_rate.h"
 
 namespace cqbench {
 

@@ -1,5 +1,5 @@
 // What a measured point says to the search for the highest rate.
-#include "src/client/rate_trial.h"
+#include "src/load/run/rate_trial.h"
 
 #include <gtest/gtest.h>
 

@@ -1,5 +1,5 @@
 // What a plain connection says of servers to which the library has none. The servers are sockets of the test's own.
-#include "cqbench/reachability.h"
+#include "src/base/reachability.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

@@ -1,12 +1,12 @@
 // Whether a response arrived is known whatever it was read into, and what was in it before.
-#include "src/method/received.h"
+#include "src/workload/messages/received.h"
 
 #include <gtest/gtest.h>
 
 #include <string>
 
 #include "cqbench/proto/echo.grpc.pb.h"
-#include "src/method/coded.h"
+#include "src/workload/messages/coded.h"
 #include "tests/unit/byte_buffers.h"
 
 namespace cqbench {

@@ -1,5 +1,5 @@
 // Call objects are made once and used again, by one thread or by several that share a depot.
-#include "src/server/recycler.h"
+#include "src/server/apis/recycler.h"
 
 #include <gtest/gtest.h>
 

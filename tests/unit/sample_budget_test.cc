@@ -1,4 +1,4 @@
-#include "src/server/sample_budget.h"
+#include "src/server/limits/sample_budget.h"
 
 #include <gtest/gtest.h>
 

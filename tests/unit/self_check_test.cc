@@ -1,5 +1,5 @@
 // Every reason for distrust that samples and counts give: there from its limit on, and not just below.
-#include "cqbench/self_check.h"
+#include "src/observe/checks/self_check.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

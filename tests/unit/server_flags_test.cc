@@ -1,5 +1,5 @@
 // Command lines of the server: what they mean, and which are refused.
-#include "src/tools/server_flags.h"
+#include "src/cli/server/server_flags.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

@@ -1,4 +1,4 @@
-#include "src/server/service_times.h"
+#include "src/server/services/service_times.h"
 
 #include <gtest/gtest.h>
 

@@ -1,5 +1,5 @@
 // When a slot sends its next call: at once, after a rest, when the schedule says, or never again.
-#include "src/client/slot_schedule.h"
+#include "src/load/pacing/slot_schedule.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

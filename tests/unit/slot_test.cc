@@ -1,5 +1,5 @@
 // The gate between a slot, which uses its context again and again, and a thread that cancels what is in flight.
-#include "src/client/slot.h"
+#include "src/load/pacing/slot.h"
 
 #include <gtest/gtest.h>
 

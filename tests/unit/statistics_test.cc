@@ -1,5 +1,5 @@
 // Intervals against ranks from tables of the sign test, and against the truth.
-#include "cqbench/statistics.h"
+#include "src/result/statistics.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

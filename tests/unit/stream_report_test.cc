@@ -1,5 +1,5 @@
 // What is said of streams of chunks.
-#include "src/client/stream_report.h"
+#include "src/observe/evidence/stream_report.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

@@ -1,5 +1,5 @@
 // Addresses as people type them and as gRPC takes them.
-#include "cqbench/target.h"
+#include "src/base/target.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

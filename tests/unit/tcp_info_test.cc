@@ -1,5 +1,5 @@
 // What the kernel keeps of a connection, for exchanges that are known to the byte. Both ends are the test's own.
-#include "src/probe/tcp_info.h"
+#include "src/observe/sampling/tcp_info.h"
 
 #include <fcntl.h>
 #include <gmock/gmock.h>
@@ -16,8 +16,8 @@
 #include <thread>
 #include <vector>
 
-#include "cqbench/probe.h"
-#include "cqbench/take_sample.h"
+#include "src/observe/sampling/sample_figures.h"
+#include "src/observe/sampling/take_sample.h"
 
 namespace cqbench {
 namespace {

@@ -14,7 +14,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
 #include "absl/strings/str_join.h"
-#include "src/transcoding/field_value.h"
+#include "src/http/json/field_value.h"
 
 namespace cqbench::transcoding {
 namespace {

@@ -12,8 +12,8 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "absl/strings/str_split.h"
-#include "src/transcoding/library.h"
-#include "src/transcoding/percent.h"
+#include "src/http/json/percent.h"
+#include "src/http/routes/library.h"
 #include "tests/unit/transcoding_encoder.h"
 #include "tests/unit/transcoding_samples.h"
 

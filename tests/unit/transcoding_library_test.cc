@@ -9,7 +9,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "cqbench/proto/library.pb.h"
-#include "src/transcoding/library.h"
+#include "src/http/routes/library.h"
 #include "tests/unit/transcoding_encoder.h"
 #include "tests/unit/transcoding_samples.h"
 

@@ -11,7 +11,7 @@
 #include <set>
 #include <string>
 
-#include "src/transcoding/json_types.h"
+#include "src/http/json/json_types.h"
 
 namespace cqbench::transcoding {
 namespace {

@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "absl/strings/str_cat.h"
-#include "src/transcoding/http_status.h"
+#include "src/http/routes/http_status.h"
 #include "tests/unit/transcoding_samples.h"
 
 namespace cqbench::transcoding {

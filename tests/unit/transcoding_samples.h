@@ -10,7 +10,7 @@
 #include <string>
 #include <vector>
 
-#include "src/transcoding/transcoder.h"
+#include "src/http/routes/transcoder.h"
 
 namespace cqbench::transcoding {
 

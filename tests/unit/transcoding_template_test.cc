@@ -7,8 +7,8 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
-#include "src/transcoding/path_template.h"
-#include "src/transcoding/percent.h"
+#include "src/http/json/percent.h"
+#include "src/http/routes/path_template.h"
 
 namespace cqbench::transcoding {
 namespace {

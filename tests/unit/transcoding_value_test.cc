@@ -8,9 +8,9 @@
 
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
-#include "src/transcoding/json.h"
-#include "src/transcoding/json_text.h"
-#include "src/transcoding/time_text.h"
+#include "src/http/json/json.h"
+#include "src/http/json/json_text.h"
+#include "src/http/json/time_text.h"
 #include "tests/unit/transcoding_samples.h"
 
 namespace cqbench::transcoding {

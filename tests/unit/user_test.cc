@@ -1,5 +1,5 @@
 // CreateUser: the talk's message, its echo as messages and as bytes, and what is wrong with an answer.
-#include "src/method/user.h"
+#include "src/workload/methods/user.h"
 
 #include <gtest/gtest.h>
 

@@ -1,5 +1,5 @@
 // Bytes on the wire by call and by byte of payload.
-#include "src/client/wire_report.h"
+#include "src/observe/evidence/wire_report.h"
 
 #include <gtest/gtest.h>
 

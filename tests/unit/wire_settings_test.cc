@@ -1,5 +1,5 @@
 // What is asked of gRPC beside messages: read as it is written, and refused with what is accepted.
-#include "cqbench/wire_settings.h"
+#include "src/config/wire_settings.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

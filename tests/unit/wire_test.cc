@@ -1,5 +1,5 @@
 // The hand-written protobuf pieces against the generated classes.
-#include "src/method/wire.h"
+#include "src/workload/messages/wire.h"
 
 #include <grpcpp/support/slice.h>
 #include <gtest/gtest.h>

@@ -23,7 +23,7 @@ SKEW_NS = 10_000_000  # what a rank that a scheduler's tick held up stays below
 COUNTED_SHARE = 0.05
 CHANCE = 0.01  # of a point, that one of its ranks is doubted for when its calls happened to come
 STRAGGLER_SHARE = 0.20  # off the median of throughput for each slot, or for each call asked for
-OTHER_RPCS = 0.25  # as in src/probe/thresholds.h
+OTHER_RPCS = 0.25  # as in src/observe/checks/thresholds.h
 NAMED = 8  # ranks in a sentence
 
 

@@ -1,7 +1,7 @@
 """Latencies of several processes as one: buckets added as integers, and what follows by the client's formulas.
 
 Every figure is the one that a client would have written that had recorded all calls itself, to the last bit: the same
-steps in the same order as src/core/histogram.cc and result.cc. Percentiles are never averaged.
+steps in the same order as src/stats/histogram.cc and result.cc. Percentiles are never averaged.
 """
 
 from __future__ import annotations
@@ -118,7 +118,7 @@ def _deviation(of: Latencies) -> float:
 
 
 def encode(counts: Counts) -> str:
-    """As EncodeHdr() in src/core/hdr_encoding.cc writes it."""
+    """As EncodeHdr() in src/stats/hdr_encoding.cc writes it."""
     words = bytearray()
     following = 0
     used = np.flatnonzero(counts)

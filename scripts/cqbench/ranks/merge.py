@@ -107,7 +107,7 @@ def _counts(points: Sequence[Json]) -> Json:
 
 
 def _rate(completed: int, window_ns: int) -> float:
-    """As ThroughputPerSecond() in src/core/result.cc."""
+    """As ThroughputPerSecond() in src/result/result.cc."""
     return float(completed) / (float(window_ns) / NANOS) if window_ns else 0.0
 
 

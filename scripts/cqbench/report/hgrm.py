@@ -1,6 +1,6 @@
 """Latency histograms of the client's results: read, put together, as steps of a percentile plot, as .hgrm files.
 
-The text in a result is HdrHistogram's encoding V2 (src/core/hdr_encoding.cc). Its size and its header are checked
+The text in a result is HdrHistogram's encoding V2 (src/stats/hdr_encoding.cc). Its size and its header are checked
 before the library gets it, which would unpack whatever it is told to.
 """
 
@@ -134,7 +134,7 @@ def _inflate(data: bytes) -> bytes:
 
 
 def highest_values(index: Integers) -> Integers:
-    """Of buckets, in ns. As HighestValueOf() in include/cqbench/histogram.h."""
+    """Of buckets, in ns. As HighestValueOf() in src/stats/histogram.h."""
     shift = np.maximum(index // HALF - 1, 0)
     highest: Integers = ((index - shift * HALF + 1) << shift) - 1
     return highest

@@ -1,4 +1,4 @@
-"""Medians and their 95 % intervals between order statistics, as include/cqbench/statistics.h has them."""
+"""Medians and their 95 % intervals between order statistics, as src/result/statistics.h has them."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-#include "src/tools/client_flags.h"
+#include "src/cli/client/client_flags.h"
 
 #include <algorithm>
 #include <memory>
@@ -6,15 +6,15 @@
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/strip.h"
-#include "src/tools/call_flags.h"
-#include "src/tools/evidence_flags.h"
-#include "src/tools/ghz_config.h"
-#include "src/tools/http_flags.h"
-#include "src/tools/load_flags.h"
-#include "src/tools/method_flags.h"
-#include "src/tools/service_config.h"
-#include "src/tools/tls_flags.h"
-#include "src/tools/wire_flags.h"
+#include "src/cli/client/evidence_flags.h"
+#include "src/cli/client/ghz_config.h"
+#include "src/cli/client/http_flags.h"
+#include "src/cli/client/load_flags.h"
+#include "src/cli/client/method_flags.h"
+#include "src/cli/client/service_config.h"
+#include "src/cli/flags/call_flags.h"
+#include "src/cli/flags/tls_flags.h"
+#include "src/cli/flags/wire_flags.h"
 
 namespace cqbench {
 namespace {

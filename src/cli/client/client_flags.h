@@ -5,11 +5,11 @@
 
 #include "cqbench/reporter.h"
 #include "cqbench/run_config.h"
-#include "cqbench/runner.h"
-#include "src/dynamic/call.h"
-#include "src/tools/allocation_flags.h"
-#include "src/tools/flags.h"
-#include "src/tools/rank_flags.h"
+#include "src/cli/client/rank_flags.h"
+#include "src/cli/flags/allocation_flags.h"
+#include "src/cli/flags/flags.h"
+#include "src/load/run/runner.h"
+#include "src/workload/dynamic/call.h"
 
 namespace cqbench {
 

@@ -1,4 +1,4 @@
-#include "src/tools/client_program.h"
+#include "src/cli/client/client_program.h"
 
 #include <algorithm>
 #include <cerrno>
@@ -14,22 +14,24 @@
 
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
-#include "cqbench/endpoint.h"
-#include "cqbench/environment.h"
-#include "cqbench/interrupt.h"
-#include "cqbench/last_resort.h"
-#include "cqbench/process.h"
-#include "cqbench/reachability.h"
+#include "cqbench/engine.h"
 #include "cqbench/reporter.h"
-#include "cqbench/runner.h"
-#include "cqbench/self_check.h"
-#include "cqbench/tls.h"
+#include "src/base/endpoint.h"
+#include "src/base/interrupt.h"
+#include "src/base/last_resort.h"
+#include "src/base/reachability.h"
+#include "src/channel/tls.h"
+#include "src/cli/client/client_flags.h"
+#include "src/cli/client/describe_run.h"
+#include "src/cli/client/progress.h"
+#include "src/cli/flags/output_file.h"
+#include "src/cli/flags/tls_flags.h"
+#include "src/http/client/http_engine.h"
+#include "src/load/run/runner.h"
+#include "src/observe/checks/self_check.h"
+#include "src/observe/sampling/environment.h"
+#include "src/observe/sampling/process.h"
 #include "src/ranks/live_merge.h"
-#include "src/tools/client_flags.h"
-#include "src/tools/describe_run.h"
-#include "src/tools/output_file.h"
-#include "src/tools/progress.h"
-#include "src/tools/tls_flags.h"
 
 namespace cqbench {
 namespace {
@@ -349,6 +351,7 @@ int RunClientProgram(int argc, const char* const* argv, Interrupt& interrupt, Ra
   if (const absl::Status enough = CheckThreadsAndMemory(); !enough.ok())
     return Complain(enough.message(), kExitFailure);
   ExplainAbort(WhyItMayAbort(parsed.options->run));
+  RegisterHttpEngines(HttpEngines());
   SetDeadlockDetection(parsed.options->deadlock_detection);
   WarnOfUnknownChannelArgs("grpc_ping_client", parsed.options->run.channel_args);
   if (launched) return Client(argc, argv, *parsed.options, launched, quiet).Run(interrupt);

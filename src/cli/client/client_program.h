@@ -1,8 +1,8 @@
 // The client: flags → config → run → report.
 #pragma once
 
-#include "cqbench/interrupt.h"
 #include "cqbench/ranks.h"
+#include "src/base/interrupt.h"
 
 namespace cqbench {
 

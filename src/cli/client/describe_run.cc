@@ -1,11 +1,11 @@
-#include "src/tools/describe_run.h"
+#include "src/cli/client/describe_run.h"
 
 #include <algorithm>
 #include <string>
 #include <variant>
 
 #include "absl/strings/str_cat.h"
-#include "cqbench/environment.h"
+#include "src/observe/sampling/environment.h"
 
 namespace cqbench {
 namespace {

@@ -4,7 +4,7 @@
 #include <vector>
 
 #include "cqbench/result.h"
-#include "src/tools/client_flags.h"
+#include "src/cli/client/client_flags.h"
 
 namespace cqbench {
 

@@ -1,4 +1,4 @@
-#include "src/tools/evidence_flags.h"
+#include "src/cli/client/evidence_flags.h"
 
 #include <climits>
 

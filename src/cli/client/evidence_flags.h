@@ -4,7 +4,7 @@
 #include <string>
 
 #include "cqbench/run_config.h"
-#include "src/tools/flags.h"
+#include "src/cli/flags/flags.h"
 
 namespace cqbench {
 

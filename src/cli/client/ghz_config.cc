@@ -1,4 +1,4 @@
-#include "src/tools/ghz_config.h"
+#include "src/cli/client/ghz_config.h"
 
 #include <algorithm>
 #include <nlohmann/json.hpp>
@@ -8,8 +8,8 @@
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
-#include "src/core/clean_text.h"
-#include "src/dynamic/files.h"
+#include "src/base/clean_text.h"
+#include "src/base/files.h"
 
 namespace cqbench {
 namespace {

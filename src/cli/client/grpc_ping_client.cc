@@ -1,6 +1,6 @@
-#include "cqbench/interrupt.h"
-#include "cqbench/last_resort.h"
-#include "src/tools/client_program.h"
+#include "src/base/interrupt.h"
+#include "src/base/last_resort.h"
+#include "src/cli/client/client_program.h"
 
 int main(int argc, char** argv) {
   cqbench::InstallLastResort("grpc_ping_client");

@@ -4,10 +4,10 @@
 
 #include <csignal>
 
-#include "cqbench/interrupt.h"
-#include "cqbench/last_resort.h"
+#include "src/base/interrupt.h"
+#include "src/base/last_resort.h"
+#include "src/cli/client/client_program.h"
 #include "src/ranks/mpi_ranks.h"
-#include "src/tools/client_program.h"
 
 namespace {
 

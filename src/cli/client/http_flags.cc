@@ -1,4 +1,4 @@
-#include "src/tools/http_flags.h"
+#include "src/cli/client/http_flags.h"
 
 #include <fstream>
 #include <memory>

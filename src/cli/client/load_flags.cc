@@ -1,4 +1,4 @@
-#include "src/tools/load_flags.h"
+#include "src/cli/client/load_flags.h"
 
 #include <algorithm>
 #include <cmath>

@@ -5,8 +5,8 @@
 #include <vector>
 
 #include "cqbench/run_config.h"
-#include "cqbench/runner.h"
-#include "src/tools/flags.h"
+#include "src/cli/flags/flags.h"
+#include "src/load/run/runner.h"
 
 namespace cqbench {
 

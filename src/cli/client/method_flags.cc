@@ -1,4 +1,4 @@
-#include "src/tools/method_flags.h"
+#include "src/cli/client/method_flags.h"
 
 #include <algorithm>
 #include <utility>

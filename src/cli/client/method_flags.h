@@ -4,8 +4,8 @@
 #include <string>
 
 #include "cqbench/run_config.h"
-#include "src/dynamic/call.h"
-#include "src/tools/flags.h"
+#include "src/cli/flags/flags.h"
+#include "src/workload/dynamic/call.h"
 
 namespace cqbench {
 

@@ -1,4 +1,4 @@
-#include "src/tools/progress.h"
+#include "src/cli/client/progress.h"
 
 #include <unistd.h>
 

@@ -3,7 +3,7 @@
 
 #include <string>
 
-#include "cqbench/runner.h"
+#include "src/load/run/runner.h"
 
 namespace cqbench {
 

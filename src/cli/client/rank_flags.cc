@@ -1,4 +1,4 @@
-#include "src/tools/rank_flags.h"
+#include "src/cli/client/rank_flags.h"
 
 #include <algorithm>
 #include <cmath>

@@ -8,8 +8,8 @@
 #include "absl/status/statusor.h"
 #include "cqbench/ranks.h"
 #include "cqbench/run_config.h"
-#include "cqbench/runner.h"
-#include "src/tools/flags.h"
+#include "src/cli/flags/flags.h"
+#include "src/load/run/runner.h"
 
 namespace cqbench {
 

@@ -1,9 +1,9 @@
-#include "src/tools/service_config.h"
+#include "src/cli/client/service_config.h"
 
 #include <nlohmann/json.hpp>
 
 #include "absl/strings/str_cat.h"
-#include "src/dynamic/files.h"
+#include "src/base/files.h"
 
 namespace cqbench {
 

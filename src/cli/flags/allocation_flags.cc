@@ -1,8 +1,8 @@
-#include "src/tools/allocation_flags.h"
+#include "src/cli/flags/allocation_flags.h"
 
 #include <utility>
 
-#include "cqbench/allocations.h"
+#include "src/observe/allocations/allocations.h"
 
 namespace cqbench {
 

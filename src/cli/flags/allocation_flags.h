@@ -3,9 +3,9 @@
 
 #include <string>
 
-#include "cqbench/allocation_sites.h"
-#include "src/tools/flags.h"
-#include "src/tools/output_file.h"
+#include "src/cli/flags/flags.h"
+#include "src/cli/flags/output_file.h"
+#include "src/result/allocation_sites.h"
 
 namespace cqbench {
 

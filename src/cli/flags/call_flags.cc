@@ -1,6 +1,6 @@
-#include "src/tools/call_flags.h"
+#include "src/cli/flags/call_flags.h"
 
-#include "src/dynamic/descriptors.h"
+#include "src/workload/dynamic/descriptors.h"
 
 namespace cqbench {
 

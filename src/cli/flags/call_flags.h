@@ -4,8 +4,8 @@
 #include <string>
 #include <vector>
 
-#include "src/dynamic/call.h"
-#include "src/tools/flags.h"
+#include "src/cli/flags/flags.h"
+#include "src/workload/dynamic/call.h"
 
 namespace cqbench {
 

@@ -12,7 +12,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "cqbench/run_config.h"
-#include "src/tools/suggest.h"
+#include "src/cli/flags/suggest.h"
 
 namespace cqbench {
 

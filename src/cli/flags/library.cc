@@ -8,8 +8,8 @@
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "absl/synchronization/mutex.h"
-#include "cqbench/loaded_text.h"
-#include "src/tools/flags.h"
+#include "src/base/loaded_text.h"
+#include "src/cli/flags/flags.h"
 
 namespace cqbench {
 

@@ -1,4 +1,4 @@
-#include "src/tools/output_file.h"
+#include "src/cli/flags/output_file.h"
 
 #include <fcntl.h>
 #include <sys/stat.h>
@@ -10,7 +10,7 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
-#include "cqbench/last_resort.h"
+#include "src/base/last_resort.h"
 
 namespace cqbench {
 namespace {

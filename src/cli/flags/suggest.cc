@@ -1,4 +1,4 @@
-#include "src/tools/suggest.h"
+#include "src/cli/flags/suggest.h"
 
 #include <CLI/CLI.hpp>
 #include <algorithm>

@@ -1,9 +1,9 @@
-#include "src/tools/tls_flags.h"
+#include "src/cli/flags/tls_flags.h"
 
 #include "absl/strings/str_split.h"
 #include "absl/strings/strip.h"
-#include "cqbench/tls.h"
-#include "src/dynamic/files.h"
+#include "src/base/files.h"
+#include "src/channel/tls.h"
 
 namespace cqbench {
 namespace {

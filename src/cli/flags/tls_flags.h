@@ -5,8 +5,8 @@
 #include <vector>
 
 #include "absl/status/status.h"
-#include "cqbench/security.h"
-#include "src/tools/flags.h"
+#include "src/cli/flags/flags.h"
+#include "src/config/security.h"
 
 namespace cqbench {
 

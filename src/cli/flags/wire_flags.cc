@@ -1,4 +1,4 @@
-#include "src/tools/wire_flags.h"
+#include "src/cli/flags/wire_flags.h"
 
 #include <grpc/compression.h>
 #include <grpc/grpc.h>
@@ -7,7 +7,7 @@
 #include <climits>
 
 #include "absl/strings/str_cat.h"
-#include "cqbench/loaded_text.h"
+#include "src/base/loaded_text.h"
 
 namespace cqbench {
 namespace {

@@ -7,7 +7,7 @@
 
 #include "cqbench/run_config.h"
 #include "cqbench/server.h"
-#include "src/tools/flags.h"
+#include "src/cli/flags/flags.h"
 
 namespace cqbench {
 

@@ -1,4 +1,4 @@
-#include "src/tools/gateway_flags.h"
+#include "src/cli/server/gateway_flags.h"
 
 namespace cqbench {
 namespace {

@@ -4,8 +4,8 @@
 #include <optional>
 #include <string>
 
-#include "cqbench/gateway.h"
-#include "src/tools/flags.h"
+#include "src/cli/flags/flags.h"
+#include "src/http/gateway/gateway.h"
 
 namespace cqbench {
 

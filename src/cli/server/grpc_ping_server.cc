@@ -6,18 +6,18 @@
 #include <vector>
 
 #include "absl/strings/str_cat.h"
-#include "cqbench/endpoint.h"
-#include "cqbench/gateway.h"
-#include "cqbench/interrupt.h"
-#include "cqbench/last_resort.h"
-#include "cqbench/process.h"
 #include "cqbench/reporter.h"
 #include "cqbench/server.h"
-#include "cqbench/tls.h"
-#include "src/server/ends_within.h"
-#include "src/server/memory_guard.h"
-#include "src/tools/server_flags.h"
-#include "src/tools/tls_flags.h"
+#include "src/base/endpoint.h"
+#include "src/base/interrupt.h"
+#include "src/base/last_resort.h"
+#include "src/channel/tls.h"
+#include "src/cli/flags/tls_flags.h"
+#include "src/cli/server/server_flags.h"
+#include "src/http/gateway/gateway.h"
+#include "src/observe/sampling/process.h"
+#include "src/server/limits/ends_within.h"
+#include "src/server/limits/memory_guard.h"
 
 namespace cqbench {
 namespace {

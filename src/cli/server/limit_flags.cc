@@ -1,4 +1,4 @@
-#include "src/tools/limit_flags.h"
+#include "src/cli/server/limit_flags.h"
 
 #include <utility>
 

@@ -1,8 +1,8 @@
 // What a server takes from its clients at most, on its command line.
 #pragma once
 
-#include "cqbench/server_limits.h"
-#include "src/tools/flags.h"
+#include "src/cli/flags/flags.h"
+#include "src/config/server_limits.h"
 
 namespace cqbench {
 

@@ -1,12 +1,12 @@
-#include "src/tools/server_flags.h"
+#include "src/cli/server/server_flags.h"
 
 #include <memory>
 
-#include "src/tools/call_flags.h"
-#include "src/tools/gateway_flags.h"
-#include "src/tools/limit_flags.h"
-#include "src/tools/tls_flags.h"
-#include "src/tools/wire_flags.h"
+#include "src/cli/flags/call_flags.h"
+#include "src/cli/flags/tls_flags.h"
+#include "src/cli/flags/wire_flags.h"
+#include "src/cli/server/gateway_flags.h"
+#include "src/cli/server/limit_flags.h"
 
 namespace cqbench {
 namespace {

@@ -4,11 +4,11 @@
 #include <functional>
 #include <optional>
 
-#include "cqbench/gateway.h"
 #include "cqbench/server.h"
-#include "src/dynamic/call.h"
-#include "src/tools/allocation_flags.h"
-#include "src/tools/flags.h"
+#include "src/cli/flags/allocation_flags.h"
+#include "src/cli/flags/flags.h"
+#include "src/http/gateway/gateway.h"
+#include "src/workload/dynamic/call.h"
 
 namespace cqbench {
 

@@ -5,7 +5,7 @@
 
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
-#include "src/client/http_wire.h"
+#include "src/http/client/http_wire.h"
 
 namespace cqbench {
 namespace {

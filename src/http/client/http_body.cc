@@ -1,4 +1,4 @@
-#include "src/client/http_body.h"
+#include "src/http/client/http_body.h"
 
 #include <algorithm>
 

@@ -1,5 +1,4 @@
-// The client over HTTP/1.1 and HTTP/2, for what the same call costs beside gRPC: a few threads, each with an event loop
-// of its own, some connections, and the slots whose calls go over them. In an open loop a thread is its own pacer.
+#include "src/http/client/http_engine.h"
 
 #include <poll.h>
 #include <sys/eventfd.h>
@@ -20,14 +19,14 @@
 #include "absl/status/status.h"
 #include "absl/strings/str_cat.h"
 #include "cqbench/channel_policy.h"
-#include "cqbench/endpoint.h"
-#include "src/client/engine_context.h"
-#include "src/client/gated_threads.h"
-#include "src/client/http_code.h"
-#include "src/client/http_loop.h"
-#include "src/client/http_socket.h"
-#include "src/client/pacer.h"
-#include "src/client/slot_engine.h"
+#include "src/base/endpoint.h"
+#include "src/http/client/http_code.h"
+#include "src/http/client/http_loop.h"
+#include "src/http/client/http_socket.h"
+#include "src/load/engines/engine_context.h"
+#include "src/load/engines/slot_engine.h"
+#include "src/load/pacing/gated_threads.h"
+#include "src/load/pacing/pacer.h"
 
 namespace cqbench {
 namespace {
@@ -409,9 +408,7 @@ absl::StatusOr<std::unique_ptr<Engine>> Make(const EngineContext& context, const
   return engine;
 }
 
-}  // namespace
-
-int HttpThreads(const ChannelPlan& plan, int wanted) {
+int Threads(const ChannelPlan& plan, int wanted) {
   const auto channels = static_cast<int>(plan.channels.size());
   const int connections = plan.expected_connections;
   int threads = std::clamp(wanted, 1, connections);
@@ -423,6 +420,12 @@ absl::StatusOr<std::unique_ptr<Engine>> MakeHttpEngine(const EngineContext& cont
                                                        const std::function<bool()>& stop) {
   return context.config.api == ClientApi::kHttp1 ? Make<Http1Wire>(context, plan, stop)
                                                  : Make<Http2Wire>(context, plan, stop);
+}
+
+}  // namespace
+
+EngineFactory HttpEngines() {
+  return {Threads, MakeHttpEngine};
 }
 
 }  // namespace cqbench

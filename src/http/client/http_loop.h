@@ -9,12 +9,12 @@
 #include <string>
 #include <vector>
 
-#include "cqbench/endpoint.h"
 #include "cqbench/recorder.h"
-#include "cqbench/target.h"
-#include "src/baseline/descriptor.h"
-#include "src/client/http_wire.h"
-#include "src/client/lane.h"
+#include "src/base/descriptor.h"
+#include "src/base/endpoint.h"
+#include "src/base/target.h"
+#include "src/http/client/http_wire.h"
+#include "src/load/pacing/lane.h"
 
 namespace cqbench {
 

@@ -1,7 +1,7 @@
 #include "absl/strings/ascii.h"
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
-#include "src/client/http_wire.h"
+#include "src/http/client/http_wire.h"
 
 namespace cqbench {
 

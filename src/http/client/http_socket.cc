@@ -1,4 +1,4 @@
-#include "src/client/http_socket.h"
+#include "src/http/client/http_socket.h"
 
 #include <algorithm>
 #include <cerrno>
@@ -8,7 +8,7 @@
 #include <thread>
 
 #include "absl/strings/str_cat.h"
-#include "src/core/await.h"
+#include "src/base/await.h"
 
 namespace cqbench {
 namespace {

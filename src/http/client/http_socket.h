@@ -5,11 +5,11 @@
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
-#include "cqbench/clock.h"
-#include "cqbench/endpoint.h"
 #include "cqbench/run_config.h"
-#include "cqbench/target.h"
-#include "src/baseline/descriptor.h"
+#include "src/base/clock.h"
+#include "src/base/descriptor.h"
+#include "src/base/endpoint.h"
+#include "src/base/target.h"
 
 namespace cqbench {
 

@@ -11,8 +11,8 @@
 #include <vector>
 
 #include "cqbench/run_config.h"
-#include "src/client/http_body.h"
-#include "src/client/slot.h"
+#include "src/http/client/http_body.h"
+#include "src/load/pacing/slot.h"
 
 struct nghttp2_session;
 

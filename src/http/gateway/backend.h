@@ -10,9 +10,9 @@
 #include <utility>
 
 #include "absl/strings/string_view.h"
-#include "cqbench/http_server.h"
-#include "src/method/methods.h"
-#include "src/transcoding/transcoder.h"
+#include "src/http/routes/transcoder.h"
+#include "src/http/server/http_server.h"
+#include "src/workload/methods/methods.h"
 
 namespace cqbench {
 

@@ -8,11 +8,11 @@
 #include <utility>
 
 #include "cqbench/server.h"
-#include "src/gateway/backend.h"
-#include "src/method/holder.h"
-#include "src/server/service_load.h"
-#include "src/server/service_times.h"
-#include "src/server/shared_counts.h"
+#include "src/http/gateway/backend.h"
+#include "src/server/services/service_load.h"
+#include "src/server/services/service_times.h"
+#include "src/server/services/shared_counts.h"
+#include "src/workload/messages/holder.h"
 
 namespace cqbench {
 

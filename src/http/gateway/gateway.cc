@@ -1,4 +1,4 @@
-#include "cqbench/gateway.h"
+#include "src/http/gateway/gateway.h"
 
 #include <google/protobuf/descriptor.h>
 #include <google/protobuf/message.h>
@@ -9,14 +9,14 @@
 #include <vector>
 
 #include "src/channel/channel_pool.h"
-#include "src/gateway/backend.h"
-#include "src/gateway/direct.h"
-#include "src/gateway/proxied.h"
-#include "src/method/books.h"
-#include "src/server/shared_counts.h"
-#include "src/transcoding/http_status.h"
-#include "src/transcoding/library.h"
-#include "src/transcoding/transcoder.h"
+#include "src/http/gateway/backend.h"
+#include "src/http/gateway/direct.h"
+#include "src/http/gateway/proxied.h"
+#include "src/http/routes/http_status.h"
+#include "src/http/routes/library.h"
+#include "src/http/routes/transcoder.h"
+#include "src/server/services/shared_counts.h"
+#include "src/workload/methods/books.h"
 
 namespace cqbench {
 

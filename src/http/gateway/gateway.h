@@ -10,11 +10,11 @@
 #include "absl/status/statusor.h"
 #include "absl/strings/string_view.h"
 #include "cqbench/channel_policy.h"
-#include "cqbench/clock.h"
-#include "cqbench/http_server.h"
 #include "cqbench/run_config.h"
 #include "cqbench/server.h"
-#include "cqbench/target.h"
+#include "src/base/clock.h"
+#include "src/base/target.h"
+#include "src/http/server/http_server.h"
 
 namespace cqbench {
 

@@ -16,10 +16,10 @@
 
 #include "src/channel/channel_pool.h"
 #include "src/channel/poll.h"
-#include "src/gateway/backend.h"
-#include "src/method/holder.h"
-#include "src/server/recycler.h"
-#include "src/server/shared_counts.h"
+#include "src/http/gateway/backend.h"
+#include "src/server/apis/recycler.h"
+#include "src/server/services/shared_counts.h"
+#include "src/workload/messages/holder.h"
 
 namespace cqbench {
 

@@ -1,4 +1,4 @@
-#include "src/transcoding/field_value.h"
+#include "src/http/json/field_value.h"
 
 #include <charconv>
 #include <cmath>
@@ -14,9 +14,9 @@
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_split.h"
-#include "src/transcoding/percent.h"
-#include "src/transcoding/shown.h"
-#include "src/transcoding/time_text.h"
+#include "src/http/json/percent.h"
+#include "src/http/json/shown.h"
+#include "src/http/json/time_text.h"
 
 namespace cqbench::transcoding {
 namespace {

@@ -1,9 +1,9 @@
-#include "src/transcoding/json.h"
+#include "src/http/json/json.h"
 
 #include "absl/strings/ascii.h"
 #include "absl/strings/str_cat.h"
-#include "src/transcoding/json_parser.h"
-#include "src/transcoding/json_printer.h"
+#include "src/http/json/json_parser.h"
+#include "src/http/json/json_printer.h"
 
 namespace cqbench::transcoding {
 namespace {

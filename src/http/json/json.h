@@ -9,9 +9,9 @@
 
 #include "absl/status/status.h"
 #include "absl/strings/string_view.h"
-#include "src/transcoding/json_options.h"
-#include "src/transcoding/json_types.h"
-#include "src/transcoding/protobuf_json.h"
+#include "src/http/json/json_options.h"
+#include "src/http/json/json_types.h"
+#include "src/http/json/protobuf_json.h"
 
 namespace cqbench::transcoding {
 

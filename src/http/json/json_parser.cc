@@ -1,4 +1,4 @@
-#include "src/transcoding/json_parser.h"
+#include "src/http/json/json_parser.h"
 
 #include <cmath>
 #include <memory>
@@ -8,8 +8,8 @@
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
-#include "src/transcoding/field_value.h"
-#include "src/transcoding/shown.h"
+#include "src/http/json/field_value.h"
+#include "src/http/json/shown.h"
 
 namespace cqbench::transcoding {
 namespace {

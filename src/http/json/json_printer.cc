@@ -1,11 +1,11 @@
-#include "src/transcoding/json_printer.h"
+#include "src/http/json/json_printer.h"
 
 #include <cstdint>
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/string_view.h"
-#include "src/transcoding/json_text.h"
-#include "src/transcoding/time_text.h"
+#include "src/http/json/json_text.h"
+#include "src/http/json/time_text.h"
 
 namespace cqbench::transcoding {
 

@@ -6,9 +6,9 @@
 #include <string>
 
 #include "absl/status/status.h"
-#include "src/transcoding/json_options.h"
-#include "src/transcoding/json_types.h"
-#include "src/transcoding/protobuf_json.h"
+#include "src/http/json/json_options.h"
+#include "src/http/json/json_types.h"
+#include "src/http/json/protobuf_json.h"
 
 namespace cqbench::transcoding {
 

@@ -1,9 +1,9 @@
-#include "src/transcoding/json_reader.h"
+#include "src/http/json/json_reader.h"
 
 #include "absl/strings/ascii.h"
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
-#include "src/transcoding/json_text.h"
+#include "src/http/json/json_text.h"
 
 namespace cqbench::transcoding {
 namespace {

@@ -1,11 +1,11 @@
-#include "src/transcoding/json_text.h"
+#include "src/http/json/json_text.h"
 
 #include <algorithm>
 #include <cmath>
 #include <cstring>
 
 #include "absl/strings/ascii.h"
-#include "src/transcoding/percent.h"
+#include "src/http/json/percent.h"
 
 namespace cqbench::transcoding {
 namespace {

@@ -1,9 +1,9 @@
-#include "src/transcoding/json_types.h"
+#include "src/http/json/json_types.h"
 
 #include <algorithm>
 
 #include "absl/strings/str_cat.h"
-#include "src/transcoding/json_text.h"
+#include "src/http/json/json_text.h"
 
 namespace cqbench::transcoding {
 namespace {

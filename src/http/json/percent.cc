@@ -1,4 +1,4 @@
-#include "src/transcoding/percent.h"
+#include "src/http/json/percent.h"
 
 #include <cstdint>
 

@@ -1,4 +1,4 @@
-#include "src/transcoding/protobuf_json.h"
+#include "src/http/json/protobuf_json.h"
 
 #include <google/protobuf/io/zero_copy_stream_impl_lite.h>
 #include <google/protobuf/util/type_resolver_util.h>

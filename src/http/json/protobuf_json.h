@@ -12,7 +12,7 @@
 
 #include "absl/status/status.h"
 #include "absl/strings/string_view.h"
-#include "src/transcoding/json_options.h"
+#include "src/http/json/json_options.h"
 
 namespace cqbench::transcoding {
 

@@ -1,4 +1,4 @@
-#include "src/transcoding/time_text.h"
+#include "src/http/json/time_text.h"
 
 #include <charconv>
 #include <chrono>
@@ -6,7 +6,7 @@
 
 #include "absl/strings/ascii.h"
 #include "absl/strings/strip.h"
-#include "src/transcoding/json_text.h"
+#include "src/http/json/json_text.h"
 
 namespace cqbench::transcoding {
 namespace {

@@ -1,4 +1,4 @@
-#include "src/transcoding/field_path.h"
+#include "src/http/routes/field_path.h"
 
 #include <string>
 

@@ -1,4 +1,4 @@
-#include "src/transcoding/http_rule.h"
+#include "src/http/routes/http_rule.h"
 
 #include <tuple>
 #include <utility>

@@ -7,8 +7,8 @@
 #include <string>
 #include <vector>
 
-#include "src/transcoding/field_path.h"
-#include "src/transcoding/path_template.h"
+#include "src/http/routes/field_path.h"
+#include "src/http/routes/path_template.h"
 
 namespace cqbench::transcoding {
 

@@ -1,10 +1,10 @@
-#include "src/transcoding/http_status.h"
+#include "src/http/routes/http_status.h"
 
 #include <google/rpc/status.pb.h>
 
 #include "absl/strings/escaping.h"
 #include "absl/strings/str_cat.h"
-#include "src/transcoding/json_text.h"
+#include "src/http/json/json_text.h"
 
 namespace cqbench::transcoding {
 namespace {

@@ -5,7 +5,7 @@
 
 #include "absl/status/status.h"
 #include "absl/strings/string_view.h"
-#include "src/transcoding/json.h"
+#include "src/http/json/json.h"
 
 namespace cqbench::transcoding {
 

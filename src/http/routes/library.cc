@@ -1,4 +1,4 @@
-#include "src/transcoding/library.h"
+#include "src/http/routes/library.h"
 
 #include <google/protobuf/empty.pb.h>
 
@@ -7,9 +7,9 @@
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "cqbench/proto/library.pb.h"
-#include "src/transcoding/field_value.h"
-#include "src/transcoding/percent.h"
-#include "src/transcoding/query.h"
+#include "src/http/json/field_value.h"
+#include "src/http/json/percent.h"
+#include "src/http/routes/query.h"
 
 namespace cqbench::transcoding {
 namespace {

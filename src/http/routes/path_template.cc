@@ -1,11 +1,11 @@
-#include "src/transcoding/path_template.h"
+#include "src/http/routes/path_template.h"
 
 #include <algorithm>
 
 #include "absl/strings/ascii.h"
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
-#include "src/transcoding/percent.h"
+#include "src/http/json/percent.h"
 
 namespace cqbench::transcoding {
 namespace {

@@ -1,4 +1,4 @@
-#include "src/transcoding/query.h"
+#include "src/http/routes/query.h"
 
 #include <algorithm>
 #include <string>
@@ -6,9 +6,9 @@
 
 #include "absl/container/inlined_vector.h"
 #include "absl/strings/str_cat.h"
-#include "src/transcoding/field_value.h"
-#include "src/transcoding/percent.h"
-#include "src/transcoding/shown.h"
+#include "src/http/json/field_value.h"
+#include "src/http/json/percent.h"
+#include "src/http/json/shown.h"
 
 namespace cqbench::transcoding {
 namespace {

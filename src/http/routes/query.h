@@ -10,7 +10,7 @@
 #include "absl/functional/function_ref.h"
 #include "absl/status/status.h"
 #include "absl/strings/string_view.h"
-#include "src/transcoding/http_rule.h"
+#include "src/http/routes/http_rule.h"
 
 namespace cqbench::transcoding {
 

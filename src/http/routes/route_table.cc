@@ -1,11 +1,11 @@
-#include "src/transcoding/route_table.h"
+#include "src/http/routes/route_table.h"
 
 #include <algorithm>
 #include <array>
 #include <utility>
 
 #include "absl/strings/str_cat.h"
-#include "src/transcoding/percent.h"
+#include "src/http/json/percent.h"
 
 namespace cqbench::transcoding {
 namespace {

@@ -12,7 +12,7 @@
 #include "absl/container/inlined_vector.h"
 #include "absl/status/status.h"
 #include "absl/strings/string_view.h"
-#include "src/transcoding/http_rule.h"
+#include "src/http/routes/http_rule.h"
 
 namespace cqbench::transcoding {
 

@@ -1,4 +1,4 @@
-#include "src/transcoding/transcoder.h"
+#include "src/http/routes/transcoder.h"
 
 #include <google/api/annotations.pb.h>
 
@@ -8,10 +8,10 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "absl/strings/strip.h"
-#include "src/transcoding/field_value.h"
-#include "src/transcoding/http_status.h"
-#include "src/transcoding/percent.h"
-#include "src/transcoding/shown.h"
+#include "src/http/json/field_value.h"
+#include "src/http/json/percent.h"
+#include "src/http/json/shown.h"
+#include "src/http/routes/http_status.h"
 
 namespace cqbench::transcoding {
 

@@ -16,9 +16,9 @@
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "absl/strings/string_view.h"
-#include "src/transcoding/json.h"
-#include "src/transcoding/query.h"
-#include "src/transcoding/route_table.h"
+#include "src/http/json/json.h"
+#include "src/http/routes/query.h"
+#include "src/http/routes/route_table.h"
 
 namespace cqbench::transcoding {
 

@@ -1,4 +1,4 @@
-#include "src/http/connection.h"
+#include "src/http/server/connection.h"
 
 #include <sys/socket.h>
 

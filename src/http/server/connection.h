@@ -6,7 +6,7 @@
 #include <memory>
 #include <vector>
 
-#include "src/http/session.h"
+#include "src/http/server/session.h"
 
 namespace cqbench {
 

@@ -1,9 +1,9 @@
-#include "src/http/exchange.h"
+#include "src/http/server/exchange.h"
 
 #include <utility>
 
-#include "src/http/session.h"
-#include "src/http/status.h"
+#include "src/http/server/session.h"
+#include "src/http/server/status.h"
 
 namespace cqbench {
 namespace {

@@ -11,7 +11,7 @@
 #include <string_view>
 #include <vector>
 
-#include "cqbench/http_server.h"
+#include "src/http/server/http_server.h"
 
 namespace cqbench {
 

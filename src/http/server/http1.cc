@@ -4,9 +4,9 @@
 #include <memory>
 #include <utility>
 
-#include "src/http/http1_parser.h"
-#include "src/http/session.h"
-#include "src/http/status.h"
+#include "src/http/server/http1_parser.h"
+#include "src/http/server/session.h"
+#include "src/http/server/status.h"
 
 namespace cqbench {
 namespace {

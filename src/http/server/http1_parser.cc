@@ -1,4 +1,4 @@
-#include "src/http/http1_parser.h"
+#include "src/http/server/http1_parser.h"
 
 #include <algorithm>
 #include <boost/beast/core/string.hpp>
@@ -7,7 +7,7 @@
 #include <boost/beast/http/status.hpp>
 #include <limits>
 
-#include "src/http/status.h"
+#include "src/http/server/status.h"
 
 namespace cqbench {
 namespace {

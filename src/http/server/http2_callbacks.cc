@@ -1,5 +1,5 @@
 // What nghttp2 calls, and how it is set up.
-#include "src/http/http2_session.h"
+#include "src/http/server/http2_session.h"
 
 namespace cqbench {
 namespace {

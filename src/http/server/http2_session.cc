@@ -1,6 +1,6 @@
 // HTTP/2 without TLS, on nghttp2: framing, header compression and flow control are its; requests, answers and limits
 // ours.
-#include "src/http/http2_session.h"
+#include "src/http/server/http2_session.h"
 
 #include <algorithm>
 #include <charconv>
@@ -10,7 +10,7 @@
 #include <utility>
 #include <vector>
 
-#include "src/http/status.h"
+#include "src/http/server/status.h"
 
 namespace cqbench {
 namespace {

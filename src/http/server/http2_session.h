@@ -8,7 +8,7 @@
 #include <string_view>
 #include <vector>
 
-#include "src/http/session.h"
+#include "src/http/server/session.h"
 
 namespace cqbench {
 

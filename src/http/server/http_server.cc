@@ -1,4 +1,4 @@
-#include "cqbench/http_server.h"
+#include "src/http/server/http_server.h"
 
 #include <pthread.h>
 #include <sys/socket.h>
@@ -17,9 +17,9 @@
 #include <thread>
 
 #include "absl/strings/str_cat.h"
-#include "src/baseline/listen.h"
-#include "src/http/connection.h"
-#include "src/http/session.h"
+#include "src/base/listen.h"
+#include "src/http/server/connection.h"
+#include "src/http/server/session.h"
 
 namespace cqbench {
 namespace {

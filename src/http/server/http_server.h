@@ -20,8 +20,8 @@
 #include <vector>
 
 #include "absl/status/statusor.h"
-#include "cqbench/clock.h"
-#include "cqbench/target.h"
+#include "src/base/clock.h"
+#include "src/base/target.h"
 
 namespace cqbench {
 

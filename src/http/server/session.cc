@@ -1,4 +1,4 @@
-#include "src/http/session.h"
+#include "src/http/server/session.h"
 
 #include <algorithm>
 

@@ -10,9 +10,9 @@
 #include <string>
 #include <string_view>
 
-#include "cqbench/clock.h"
-#include "cqbench/http_server.h"
-#include "src/http/exchange.h"
+#include "src/base/clock.h"
+#include "src/http/server/exchange.h"
+#include "src/http/server/http_server.h"
 
 namespace cqbench {
 

@@ -5,7 +5,7 @@
 #include <atomic>
 #include <memory>
 
-#include "src/client/callback_engine.h"
+#include "src/load/engines/callback_engine.h"
 
 namespace cqbench {
 namespace {

@@ -8,10 +8,10 @@
 #include <mutex>
 #include <optional>
 
-#include "src/client/gated_threads.h"
-#include "src/client/pacer.h"
-#include "src/client/slot_engine.h"
-#include "src/client/stub.h"
+#include "src/load/engines/slot_engine.h"
+#include "src/load/engines/stub.h"
+#include "src/load/pacing/gated_threads.h"
+#include "src/load/pacing/pacer.h"
 
 namespace cqbench {
 

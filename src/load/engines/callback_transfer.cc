@@ -6,8 +6,8 @@
 #include <optional>
 #include <type_traits>
 
-#include "src/client/callback_engine.h"
-#include "src/client/transfer.h"
+#include "src/load/engines/callback_engine.h"
+#include "src/load/engines/transfer.h"
 
 namespace cqbench {
 namespace {

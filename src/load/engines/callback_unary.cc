@@ -4,7 +4,7 @@
 
 #include <memory>
 
-#include "src/client/callback_engine.h"
+#include "src/load/engines/callback_engine.h"
 
 namespace cqbench {
 namespace {

@@ -6,8 +6,8 @@
 #include <optional>
 #include <utility>
 
-#include "src/client/cq_engine.h"
-#include "src/client/transfer.h"
+#include "src/load/engines/cq_engine.h"
+#include "src/load/engines/transfer.h"
 
 namespace cqbench {
 namespace {

@@ -4,7 +4,7 @@
 
 #include <memory>
 
-#include "src/client/cq_engine.h"
+#include "src/load/engines/cq_engine.h"
 
 namespace cqbench {
 namespace {

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <optional>
 
-#include "src/client/engine_context.h"
+#include "src/load/engines/engine_context.h"
 
 namespace cqbench {
 namespace {
@@ -35,7 +35,16 @@ int PacersOf(const EngineContext& context) {
   return std::min(PacersFor(context.load.rate), context.load.slots);
 }
 
+EngineFactory& HttpFactory() {
+  static EngineFactory factory;
+  return factory;
+}
+
 }  // namespace
+
+void RegisterHttpEngines(const EngineFactory& factory) {
+  HttpFactory() = factory;
+}
 
 absl::StatusOr<std::unique_ptr<Engine>> MakeEngine(const RunConfig& config, const ChannelPool& pool, const Load& load,
                                                    int threads, const RunWindow& window, Nanos length_ns,
@@ -43,8 +52,9 @@ absl::StatusOr<std::unique_ptr<Engine>> MakeEngine(const RunConfig& config, cons
   EngineContext context{config, pool, load, threads, window, {}, 0, BytesOf(config)};
   std::optional<ChannelPlan> connections;  // without gRPC's channels the engine makes them
   if (IsHttp(config.api)) {
+    if (HttpFactory().make == nullptr) return absl::FailedPreconditionError("no HTTP engines are registered");
     connections = PlanChannels(config.policy, load.slots, static_cast<int>(config.targets.size()));
-    context.threads = HttpThreads(*connections, threads);
+    context.threads = HttpFactory().threads(*connections, threads);
   }
   if (load.open()) {
     const int pacers = PacersOf(context);
@@ -53,7 +63,7 @@ absl::StatusOr<std::unique_ptr<Engine>> MakeEngine(const RunConfig& config, cons
     context.schedule = *std::move(schedule);
     if (config.schedule.pace == Pace::kHybrid) context.margin_ns = CalibrateMargin(load.rate / pacers);
   }
-  if (connections) return MakeHttpEngine(context, *connections, stop);
+  if (connections) return HttpFactory().make(context, *connections, stop);
   return MakerFor(config.api, config.method.shape)(context);
 }
 

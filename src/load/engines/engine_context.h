@@ -10,7 +10,7 @@
 #include "cqbench/run_config.h"
 #include "cqbench/schedule.h"
 #include "src/channel/channel_pool.h"
-#include "src/method/bytes_method.h"
+#include "src/workload/methods/bytes_method.h"
 
 namespace cqbench {
 
@@ -31,11 +31,5 @@ MakeEngineFunction MakeSyncEngine;
 // By shape: unary, client- and server-streaming, bidirectional.
 MakeEngineFunction MakeCqUnaryEngine, MakeCqTransferEngine, MakeCqBidiEngine;
 MakeEngineFunction MakeCallbackUnaryEngine, MakeCallbackTransferEngine, MakeCallbackBidiEngine;
-
-// HTTP: connects as the plan says; errors and `stop` as in MakeEngine().
-absl::StatusOr<std::unique_ptr<Engine>> MakeHttpEngine(const EngineContext& context, const ChannelPlan& plan,
-                                                       const std::function<bool()>& stop);
-// So many threads share its connections and channels evenly; at most `wanted`, at least 1.
-int HttpThreads(const ChannelPlan& plan, int wanted);
 
 }  // namespace cqbench

@@ -14,9 +14,9 @@
 #include <string>
 
 #include "absl/strings/string_view.h"
-#include "src/client/engine_context.h"
-#include "src/method/method.h"
-#include "src/method/received.h"
+#include "src/load/engines/engine_context.h"
+#include "src/workload/messages/received.h"
+#include "src/workload/methods/method.h"
 
 namespace cqbench {
 

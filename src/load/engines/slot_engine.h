@@ -15,12 +15,12 @@
 
 #include "cqbench/engine.h"
 #include "src/channel/poll.h"
-#include "src/client/call_setup.h"
-#include "src/client/engine_context.h"
-#include "src/client/late_messages.h"
-#include "src/client/slot.h"
-#include "src/client/slot_schedule.h"
-#include "src/client/timing_cost.h"
+#include "src/load/engines/engine_context.h"
+#include "src/load/pacing/late_messages.h"
+#include "src/load/pacing/slot.h"
+#include "src/load/pacing/slot_schedule.h"
+#include "src/observe/evidence/timing_cost.h"
+#include "src/workload/messages/call_setup.h"
 
 namespace cqbench {
 

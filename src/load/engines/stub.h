@@ -12,13 +12,13 @@
 #include <vector>
 
 #include "src/channel/channel_pool.h"
-#include "src/client/engine_context.h"
-#include "src/client/generated_stub.h"
-#include "src/method/bytes_method.h"
-#include "src/method/coded.h"
-#include "src/method/holder.h"
-#include "src/method/methods.h"
-#include "src/method/received.h"
+#include "src/load/engines/engine_context.h"
+#include "src/load/engines/generated_stub.h"
+#include "src/workload/messages/coded.h"
+#include "src/workload/messages/holder.h"
+#include "src/workload/messages/received.h"
+#include "src/workload/methods/bytes_method.h"
+#include "src/workload/methods/methods.h"
 
 namespace cqbench {
 

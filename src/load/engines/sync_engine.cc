@@ -10,11 +10,11 @@
 #include <optional>
 #include <thread>
 
-#include "src/client/gated_threads.h"
-#include "src/client/pacer.h"
-#include "src/client/slot_engine.h"
-#include "src/client/stub.h"
-#include "src/client/transfer.h"
+#include "src/load/engines/slot_engine.h"
+#include "src/load/engines/stub.h"
+#include "src/load/engines/transfer.h"
+#include "src/load/pacing/gated_threads.h"
+#include "src/load/pacing/pacer.h"
 
 namespace cqbench {
 namespace {

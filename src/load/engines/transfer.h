@@ -3,8 +3,8 @@
 
 #include "absl/strings/string_view.h"
 #include "cqbench/recorder.h"
-#include "src/client/stub.h"
-#include "src/method/write_options.h"
+#include "src/load/engines/stub.h"
+#include "src/workload/messages/write_options.h"
 
 namespace cqbench {
 

@@ -7,8 +7,8 @@
 #include <cstdint>
 #include <utility>
 
-#include "cqbench/clock.h"
 #include "cqbench/schedule.h"
+#include "src/base/clock.h"
 
 namespace cqbench {
 

@@ -7,7 +7,7 @@
 #include <utility>
 #include <vector>
 
-#include "cqbench/clock.h"
+#include "src/base/clock.h"
 
 namespace cqbench {
 

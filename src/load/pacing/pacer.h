@@ -1,10 +1,10 @@
 // The thread that sends calls when they are due. `Clock` is PacerClock (schedule.h), or a test's own.
 #pragma once
 
-#include "cqbench/clock.h"
 #include "cqbench/recorder.h"
 #include "cqbench/schedule.h"
-#include "src/client/lane.h"
+#include "src/base/clock.h"
+#include "src/load/pacing/lane.h"
 
 namespace cqbench {
 

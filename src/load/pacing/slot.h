@@ -8,8 +8,8 @@
 #include <optional>
 #include <thread>
 
-#include "cqbench/clock.h"
-#include "src/client/lane.h"
+#include "src/base/clock.h"
+#include "src/load/pacing/lane.h"
 
 namespace cqbench {
 

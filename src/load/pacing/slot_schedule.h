@@ -8,11 +8,11 @@
 #include <utility>
 #include <vector>
 
-#include "cqbench/clock.h"
 #include "cqbench/recorder.h"
 #include "cqbench/run_config.h"
 #include "cqbench/schedule.h"
-#include "src/client/slot.h"
+#include "src/base/clock.h"
+#include "src/load/pacing/slot.h"
 
 namespace cqbench {
 

@@ -1,4 +1,4 @@
-#include "src/client/baselines.h"
+#include "src/load/run/baselines.h"
 
 #include <grpcpp/grpcpp.h>
 
@@ -10,9 +10,9 @@
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
-#include "cqbench/environment.h"
-#include "cqbench/tcp_echo.h"
-#include "src/client/cpu_meter.h"
+#include "src/observe/evidence/cpu_meter.h"
+#include "src/observe/sampling/environment.h"
+#include "src/observe/tcp_echo/tcp_echo.h"
 
 namespace cqbench {
 namespace {

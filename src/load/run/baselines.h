@@ -8,8 +8,8 @@
 
 #include "absl/strings/string_view.h"
 #include "cqbench/server.h"
-#include "cqbench/tcp_echo.h"
-#include "src/client/point_run.h"
+#include "src/load/run/point_run.h"
+#include "src/observe/tcp_echo/tcp_echo.h"
 
 namespace cqbench {
 

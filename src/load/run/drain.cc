@@ -1,4 +1,4 @@
-#include "src/client/drain.h"
+#include "src/load/run/drain.h"
 
 #include <algorithm>
 #include <chrono>

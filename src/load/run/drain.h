@@ -1,9 +1,9 @@
 // The end of a point: what is in flight may end, what does not is cancelled.
 #pragma once
 
-#include "cqbench/clock.h"
 #include "cqbench/engine.h"
-#include "cqbench/interrupt.h"
+#include "src/base/clock.h"
+#include "src/base/interrupt.h"
 
 namespace cqbench {
 

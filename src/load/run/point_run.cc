@@ -1,4 +1,4 @@
-#include "src/client/point_run.h"
+#include "src/load/run/point_run.h"
 
 #include <algorithm>
 #include <cstdlib>
@@ -7,15 +7,15 @@
 
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
-#include "cqbench/connections.h"
-#include "cqbench/environment.h"
-#include "cqbench/last_resort.h"
-#include "cqbench/machine.h"
-#include "cqbench/process.h"
-#include "cqbench/reachability.h"
-#include "cqbench/tls.h"
-#include "src/client/drain.h"
-#include "src/client/stream_report.h"
+#include "src/base/last_resort.h"
+#include "src/base/machine.h"
+#include "src/base/reachability.h"
+#include "src/channel/tls.h"
+#include "src/load/run/drain.h"
+#include "src/observe/evidence/stream_report.h"
+#include "src/observe/sampling/connections.h"
+#include "src/observe/sampling/environment.h"
+#include "src/observe/sampling/process.h"
 
 namespace cqbench {
 namespace {

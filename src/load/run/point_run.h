@@ -7,15 +7,15 @@
 #include <set>
 #include <vector>
 
-#include "cqbench/connections.h"
 #include "cqbench/engine.h"
-#include "cqbench/interrupt.h"
 #include "cqbench/result.h"
-#include "cqbench/runner.h"
+#include "src/base/interrupt.h"
 #include "src/channel/channel_pool.h"
-#include "src/client/control_client.h"
-#include "src/client/evidence.h"
-#include "src/client/rank_part.h"
+#include "src/load/run/rank_part.h"
+#include "src/load/run/runner.h"
+#include "src/observe/control/control_client.h"
+#include "src/observe/evidence/evidence.h"
+#include "src/observe/sampling/connections.h"
 
 namespace cqbench {
 

@@ -1,12 +1,12 @@
-#include "src/client/rank_part.h"
+#include "src/load/run/rank_part.h"
 
 #include <unistd.h>
 
 #include <algorithm>
 #include <utility>
 
-#include "cqbench/environment.h"
-#include "cqbench/process.h"
+#include "src/observe/sampling/environment.h"
+#include "src/observe/sampling/process.h"
 
 namespace cqbench {
 

@@ -1,10 +1,10 @@
-#include "src/client/rate_trial.h"
+#include "src/load/run/rate_trial.h"
 
 #include <algorithm>
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
-#include "cqbench/self_check.h"
+#include "src/observe/checks/self_check.h"
 
 namespace cqbench {
 namespace {

@@ -4,8 +4,8 @@
 #include <string>
 #include <vector>
 
-#include "cqbench/find_rate.h"
 #include "cqbench/result.h"
+#include "src/stats/find_rate.h"
 
 namespace cqbench {
 

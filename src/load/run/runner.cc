@@ -1,4 +1,4 @@
-#include "cqbench/runner.h"
+#include "src/load/run/runner.h"
 
 #include <algorithm>
 #include <optional>
@@ -6,16 +6,16 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
-#include "cqbench/allocations.h"
-#include "cqbench/last_resort.h"
-#include "cqbench/machine.h"
-#include "cqbench/process.h"
-#include "cqbench/self_check.h"
-#include "cqbench/statistics.h"
+#include "src/base/last_resort.h"
+#include "src/base/machine.h"
 #include "src/channel/credentials.h"
-#include "src/client/baselines.h"
-#include "src/client/point_run.h"
-#include "src/client/rate_trial.h"
+#include "src/load/run/baselines.h"
+#include "src/load/run/point_run.h"
+#include "src/load/run/rate_trial.h"
+#include "src/observe/allocations/allocations.h"
+#include "src/observe/checks/self_check.h"
+#include "src/observe/sampling/process.h"
+#include "src/result/statistics.h"
 
 namespace cqbench {
 namespace {

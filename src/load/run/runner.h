@@ -7,13 +7,13 @@
 #include <vector>
 
 #include "absl/status/statusor.h"
-#include "cqbench/endpoint.h"
-#include "cqbench/find_rate.h"
-#include "cqbench/interrupt.h"
-#include "cqbench/objective.h"
 #include "cqbench/ranks.h"
 #include "cqbench/result.h"
 #include "cqbench/run_config.h"
+#include "src/base/endpoint.h"
+#include "src/base/interrupt.h"
+#include "src/result/objective.h"
+#include "src/stats/find_rate.h"
 
 namespace cqbench {
 

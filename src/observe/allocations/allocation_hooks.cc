@@ -1,6 +1,6 @@
 // The allocator's functions, counted and handed on to glibc's under their internal names. A program that links this
 // file interposes them for its shared libraries as well. The memory is glibc's.
-#include "src/probe/allocation_hooks.h"
+#include "src/observe/allocations/allocation_hooks.h"
 
 #include <malloc.h>
 

@@ -1,4 +1,5 @@
-// What the allocation hooks share with the functions of cqbench/allocations.h and cqbench/allocation_sites.h.
+// What the allocation hooks share with the functions of src/observe/allocations/allocations.h and
+// src/result/allocation_sites.h.
 #pragma once
 
 #include <atomic>

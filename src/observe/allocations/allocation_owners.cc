@@ -1,5 +1,5 @@
 // Blocks and the threads that asked for them, in words of a table.
-#include "src/probe/allocation_hooks.h"
+#include "src/observe/allocations/allocation_hooks.h"
 
 namespace cqbench {
 

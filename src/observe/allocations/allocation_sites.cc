@@ -1,4 +1,4 @@
-#include "cqbench/allocation_sites.h"
+#include "src/result/allocation_sites.h"
 
 #include <cxxabi.h>
 #include <dlfcn.h>
@@ -12,8 +12,8 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "absl/strings/str_replace.h"
-#include "cqbench/allocations.h"
-#include "src/probe/allocation_hooks.h"
+#include "src/observe/allocations/allocation_hooks.h"
+#include "src/observe/allocations/allocations.h"
 
 namespace cqbench {
 

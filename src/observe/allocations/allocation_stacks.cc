@@ -3,7 +3,7 @@
 
 #include <algorithm>
 
-#include "src/probe/allocation_hooks.h"
+#include "src/observe/allocations/allocation_hooks.h"
 
 namespace cqbench {
 

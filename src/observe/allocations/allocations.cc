@@ -1,6 +1,6 @@
-#include "cqbench/allocations.h"
+#include "src/observe/allocations/allocations.h"
 
-#include "src/probe/allocation_hooks.h"
+#include "src/observe/allocations/allocation_hooks.h"
 
 namespace cqbench {
 

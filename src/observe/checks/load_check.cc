@@ -1,12 +1,12 @@
-#include "src/probe/load_check.h"
+#include "src/observe/checks/load_check.h"
 
 #include <algorithm>
 #include <cmath>
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
-#include "cqbench/self_check.h"
-#include "src/probe/thresholds.h"
+#include "src/observe/checks/self_check.h"
+#include "src/observe/checks/thresholds.h"
 
 namespace cqbench {
 namespace {

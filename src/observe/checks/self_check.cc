@@ -1,14 +1,14 @@
-#include "cqbench/self_check.h"
+#include "src/observe/checks/self_check.h"
 
 #include <algorithm>
 #include <cmath>
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
-#include "cqbench/environment.h"
-#include "cqbench/process.h"
-#include "src/probe/load_check.h"
-#include "src/probe/thresholds.h"
+#include "src/observe/checks/load_check.h"
+#include "src/observe/checks/thresholds.h"
+#include "src/observe/sampling/environment.h"
+#include "src/observe/sampling/process.h"
 
 namespace cqbench {
 namespace {

@@ -5,7 +5,7 @@
 #include <cstddef>
 #include <cstdint>
 
-#include "cqbench/clock.h"
+#include "src/base/clock.h"
 
 namespace cqbench {
 

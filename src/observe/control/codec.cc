@@ -1,4 +1,4 @@
-#include "src/control/codec.h"
+#include "src/observe/control/codec.h"
 
 #include <algorithm>
 

@@ -1,4 +1,4 @@
-#include "src/client/control_client.h"
+#include "src/observe/control/control_client.h"
 
 #include <grpcpp/create_channel.h>
 #include <grpcpp/support/channel_arguments.h>
@@ -8,14 +8,14 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
-#include "cqbench/last_resort.h"
 #include "cqbench/proto/control.grpc.pb.h"
+#include "src/base/clean_text.h"
+#include "src/base/last_resort.h"
 #include "src/channel/channel_pool.h"
 #include "src/channel/credentials.h"
 #include "src/channel/poll.h"
-#include "src/client/plausible.h"
-#include "src/control/codec.h"
-#include "src/core/clean_text.h"
+#include "src/observe/control/codec.h"
+#include "src/observe/control/plausible.h"
 
 namespace cqbench {
 namespace {

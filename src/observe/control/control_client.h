@@ -10,10 +10,10 @@
 #include <string>
 #include <vector>
 
-#include "cqbench/histogram.h"
 #include "cqbench/result.h"
 #include "cqbench/run_config.h"
-#include "cqbench/sample.h"
+#include "src/observe/sampling/sample.h"
+#include "src/stats/histogram.h"
 
 namespace cqbench {
 

@@ -1,4 +1,4 @@
-#include "src/client/plausible.h"
+#include "src/observe/control/plausible.h"
 
 #include <algorithm>
 #include <array>

@@ -6,7 +6,7 @@
 
 #include "cqbench/proto/control.pb.h"
 #include "cqbench/result.h"
-#include "src/client/control_client.h"
+#include "src/observe/control/control_client.h"
 
 namespace cqbench {
 

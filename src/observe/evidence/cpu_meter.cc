@@ -1,9 +1,9 @@
-#include "src/client/cpu_meter.h"
+#include "src/observe/evidence/cpu_meter.h"
 
 #include "absl/strings/str_cat.h"
-#include "cqbench/process.h"
-#include "src/client/plausible.h"
-#include "src/client/stream_report.h"
+#include "src/observe/control/plausible.h"
+#include "src/observe/evidence/stream_report.h"
+#include "src/observe/sampling/process.h"
 
 namespace cqbench {
 namespace {

@@ -4,8 +4,8 @@
 #include <cstdint>
 
 #include "cqbench/result.h"
-#include "cqbench/sample.h"
-#include "src/client/control_client.h"
+#include "src/observe/control/control_client.h"
+#include "src/observe/sampling/sample.h"
 
 namespace cqbench {
 

@@ -1,14 +1,14 @@
-#include "src/client/evidence.h"
+#include "src/observe/evidence/evidence.h"
 
 #include <algorithm>
 #include <utility>
 
 #include "absl/strings/str_cat.h"
-#include "cqbench/environment.h"
-#include "cqbench/take_sample.h"
-#include "cqbench/process.h"
-#include "src/client/plausible.h"
-#include "src/method/codec_times.h"
+#include "src/observe/control/plausible.h"
+#include "src/observe/sampling/environment.h"
+#include "src/observe/sampling/process.h"
+#include "src/observe/sampling/take_sample.h"
+#include "src/workload/messages/codec_times.h"
 
 namespace cqbench {
 namespace {

@@ -6,11 +6,11 @@
 #include <vector>
 
 #include "absl/functional/function_ref.h"
-#include "cqbench/connections.h"
 #include "cqbench/recorder.h"
 #include "cqbench/run_config.h"
-#include "src/client/control_client.h"
-#include "src/client/evidence_report.h"
+#include "src/observe/control/control_client.h"
+#include "src/observe/evidence/evidence_report.h"
+#include "src/observe/sampling/connections.h"
 
 namespace cqbench {
 

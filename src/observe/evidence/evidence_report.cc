@@ -1,4 +1,4 @@
-#include "src/client/evidence_report.h"
+#include "src/observe/evidence/evidence_report.h"
 
 #include <algorithm>
 #include <cstdlib>
@@ -6,12 +6,12 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
-#include "cqbench/allocations.h"
-#include "cqbench/probe.h"
-#include "src/client/server_sum.h"
-#include "src/client/wire_report.h"
-#include "src/method/codec_cost.h"
-#include "src/method/codec_times.h"
+#include "src/observe/allocations/allocations.h"
+#include "src/observe/evidence/server_sum.h"
+#include "src/observe/evidence/wire_report.h"
+#include "src/observe/sampling/sample_figures.h"
+#include "src/workload/messages/codec_times.h"
+#include "src/workload/methods/codec_cost.h"
 
 namespace cqbench {
 namespace {

@@ -6,12 +6,12 @@
 #include <vector>
 
 #include "cqbench/channel_policy.h"
-#include "cqbench/histogram.h"
 #include "cqbench/measurement.h"
 #include "cqbench/result.h"
 #include "cqbench/run_config.h"
-#include "cqbench/sample.h"
-#include "src/client/timing_cost.h"
+#include "src/observe/evidence/timing_cost.h"
+#include "src/observe/sampling/sample.h"
+#include "src/stats/histogram.h"
 
 namespace cqbench {
 

@@ -1,4 +1,4 @@
-#include "src/client/server_sum.h"
+#include "src/observe/evidence/server_sum.h"
 
 #include <algorithm>
 #include <cstdlib>

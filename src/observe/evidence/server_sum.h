@@ -3,7 +3,7 @@
 
 #include <vector>
 
-#include "src/client/evidence_report.h"
+#include "src/observe/evidence/evidence_report.h"
 
 namespace cqbench {
 

@@ -1,4 +1,4 @@
-#include "src/client/stream_report.h"
+#include "src/observe/evidence/stream_report.h"
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"

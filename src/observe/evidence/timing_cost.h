@@ -1,8 +1,8 @@
 // What --breakdown costs the calls that it looks at.
 #pragma once
 
-#include "cqbench/clock.h"
 #include "cqbench/engine.h"
+#include "src/base/clock.h"
 
 namespace cqbench {
 

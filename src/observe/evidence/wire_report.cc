@@ -1,4 +1,4 @@
-#include "src/client/wire_report.h"
+#include "src/observe/evidence/wire_report.h"
 
 #include "absl/strings/str_cat.h"
 

@@ -1,4 +1,4 @@
-#include "cqbench/connections.h"
+#include "src/observe/sampling/connections.h"
 
 #include <arpa/inet.h>
 #include <dirent.h>
@@ -15,7 +15,7 @@
 #include <memory>
 #include <utility>
 
-#include "src/probe/tcp_info.h"
+#include "src/observe/sampling/tcp_info.h"
 
 namespace cqbench {
 namespace {

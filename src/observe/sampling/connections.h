@@ -7,8 +7,8 @@
 #include <string>
 #include <vector>
 
-#include "cqbench/endpoint.h"
-#include "cqbench/target.h"
+#include "src/base/endpoint.h"
+#include "src/base/target.h"
 
 namespace cqbench {
 

@@ -1,4 +1,4 @@
-#include "cqbench/environment.h"
+#include "src/observe/sampling/environment.h"
 
 #include <sys/utsname.h>
 #include <unistd.h>
@@ -14,7 +14,7 @@
 #include "absl/strings/strip.h"
 #include "absl/time/clock.h"
 #include "absl/time/time.h"
-#include "cqbench/process.h"
+#include "src/observe/sampling/process.h"
 
 namespace cqbench {
 namespace {

@@ -1,4 +1,4 @@
-#include "cqbench/process.h"
+#include "src/observe/sampling/process.h"
 
 #include <dirent.h>
 #include <sched.h>

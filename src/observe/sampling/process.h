@@ -6,8 +6,8 @@
 #include <string>
 #include <vector>
 
-#include "cqbench/clock.h"
-#include "cqbench/sample.h"
+#include "src/base/clock.h"
+#include "src/observe/sampling/sample.h"
 
 namespace cqbench {
 

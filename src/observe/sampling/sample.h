@@ -7,8 +7,8 @@
 #include <string>
 #include <vector>
 
-#include "cqbench/allocations.h"
-#include "cqbench/clock.h"
+#include "src/base/clock.h"
+#include "src/observe/allocations/allocations.h"
 
 namespace cqbench {
 

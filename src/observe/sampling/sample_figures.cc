@@ -1,5 +1,7 @@
 // Pairs of samples into figures.
 
+#include "src/observe/sampling/sample_figures.h"
+
 #include <algorithm>
 #include <cmath>
 #include <map>
@@ -7,7 +9,6 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
-#include "cqbench/probe.h"
 
 namespace cqbench {
 namespace {

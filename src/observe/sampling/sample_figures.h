@@ -7,7 +7,7 @@
 
 #include "cqbench/figures.h"
 #include "cqbench/result.h"
-#include "cqbench/sample.h"
+#include "src/observe/sampling/sample.h"
 
 namespace cqbench {
 

@@ -1,7 +1,7 @@
-#include "cqbench/take_sample.h"
+#include "src/observe/sampling/take_sample.h"
 
-#include "cqbench/process.h"
-#include "src/probe/tcp_info.h"
+#include "src/observe/sampling/process.h"
+#include "src/observe/sampling/tcp_info.h"
 
 namespace cqbench {
 

@@ -4,8 +4,8 @@
 #include <optional>
 #include <vector>
 
-#include "cqbench/connections.h"
-#include "cqbench/sample.h"
+#include "src/observe/sampling/connections.h"
+#include "src/observe/sampling/sample.h"
 
 namespace cqbench {
 

@@ -1,4 +1,4 @@
-#include "src/probe/tcp_info.h"
+#include "src/observe/sampling/tcp_info.h"
 
 #include <linux/tcp.h>  // has the newer fields; <netinet/tcp.h> does not, and the two cannot be had together
 #include <netinet/in.h>

@@ -4,7 +4,7 @@
 #include <cstdint>
 #include <optional>
 
-#include "cqbench/sample.h"
+#include "src/observe/sampling/sample.h"
 
 namespace cqbench {
 

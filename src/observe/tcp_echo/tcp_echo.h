@@ -15,10 +15,10 @@
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
-#include "cqbench/endpoint.h"
 #include "cqbench/recorder.h"
 #include "cqbench/run_config.h"
-#include "cqbench/target.h"
+#include "src/base/endpoint.h"
+#include "src/base/target.h"
 
 namespace cqbench {
 

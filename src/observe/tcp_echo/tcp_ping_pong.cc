@@ -8,10 +8,10 @@
 #include <vector>
 
 #include "absl/strings/str_cat.h"
-#include "cqbench/clock.h"
-#include "cqbench/tcp_echo.h"
-#include "src/baseline/descriptor.h"
-#include "src/baseline/wire.h"
+#include "src/base/clock.h"
+#include "src/base/descriptor.h"
+#include "src/observe/tcp_echo/tcp_echo.h"
+#include "src/observe/tcp_echo/wire.h"
 
 namespace cqbench {
 namespace {

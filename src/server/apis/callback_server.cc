@@ -2,11 +2,11 @@
 
 #include <grpcpp/grpcpp.h>
 
-#include "src/method/holder.h"
-#include "src/server/library_threads_server.h"
-#include "src/server/memory_guard.h"
-#include "src/server/message_pool.h"
-#include "src/server/server_kinds.h"
+#include "src/server/apis/library_threads_server.h"
+#include "src/server/apis/message_pool.h"
+#include "src/server/apis/server_kinds.h"
+#include "src/server/limits/memory_guard.h"
+#include "src/workload/messages/holder.h"
 
 namespace cqbench {
 namespace {

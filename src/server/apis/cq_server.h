@@ -17,15 +17,15 @@
 
 #include "cqbench/server.h"
 #include "src/channel/poll.h"
-#include "src/method/write_options.h"
-#include "src/server/control_service.h"
-#include "src/server/health_service.h"
-#include "src/server/listener.h"
-#include "src/server/recycler.h"
-#include "src/server/reflection_service.h"
-#include "src/server/service_load.h"
-#include "src/server/service_times.h"
-#include "src/server/services.h"
+#include "src/server/apis/recycler.h"
+#include "src/server/limits/listener.h"
+#include "src/server/services/control_service.h"
+#include "src/server/services/health_service.h"
+#include "src/server/services/reflection_service.h"
+#include "src/server/services/service_load.h"
+#include "src/server/services/service_times.h"
+#include "src/server/services/services.h"
+#include "src/workload/messages/write_options.h"
 
 namespace cqbench {
 

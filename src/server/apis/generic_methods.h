@@ -10,8 +10,8 @@
 
 #include "absl/strings/str_cat.h"
 #include "cqbench/server.h"
-#include "src/method/coded.h"
-#include "src/method/methods.h"
+#include "src/workload/messages/coded.h"
+#include "src/workload/methods/methods.h"
 
 namespace cqbench {
 

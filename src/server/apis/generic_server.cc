@@ -10,9 +10,9 @@
 #include <utility>
 #include <vector>
 
-#include "src/server/cq_server.h"
-#include "src/server/generic_methods.h"
-#include "src/server/server_kinds.h"
+#include "src/server/apis/cq_server.h"
+#include "src/server/apis/generic_methods.h"
+#include "src/server/apis/server_kinds.h"
 
 namespace cqbench {
 namespace {

@@ -3,8 +3,8 @@
 
 #include <grpcpp/support/message_allocator.h>
 
-#include "src/method/holder.h"
-#include "src/server/recycler.h"
+#include "src/server/apis/recycler.h"
+#include "src/workload/messages/holder.h"
 
 namespace cqbench {
 

@@ -4,12 +4,12 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
-#include "cqbench/tcp_echo.h"
-#include "src/method/answer_limit.h"
-#include "src/server/listener.h"
-#include "src/server/server_kinds.h"
-#include "src/server/service_load.h"
-#include "src/server/service_times.h"
+#include "src/observe/tcp_echo/tcp_echo.h"
+#include "src/server/apis/server_kinds.h"
+#include "src/server/limits/listener.h"
+#include "src/server/services/service_load.h"
+#include "src/server/services/service_times.h"
+#include "src/workload/methods/answer_limit.h"
 
 namespace cqbench {
 

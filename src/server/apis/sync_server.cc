@@ -5,11 +5,11 @@
 
 #include <utility>
 
-#include "src/method/holder.h"
-#include "src/server/health_service.h"
-#include "src/server/library_threads_server.h"
-#include "src/server/memory_guard.h"
-#include "src/server/server_kinds.h"
+#include "src/server/apis/library_threads_server.h"
+#include "src/server/apis/server_kinds.h"
+#include "src/server/limits/memory_guard.h"
+#include "src/server/services/health_service.h"
+#include "src/workload/messages/holder.h"
 
 namespace cqbench {
 namespace {

@@ -6,9 +6,9 @@
 #include <tuple>
 #include <utility>
 
-#include "src/method/holder.h"
-#include "src/server/cq_server.h"
-#include "src/server/server_kinds.h"
+#include "src/server/apis/cq_server.h"
+#include "src/server/apis/server_kinds.h"
+#include "src/workload/messages/holder.h"
 
 namespace cqbench {
 namespace {

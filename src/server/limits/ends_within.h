@@ -8,7 +8,7 @@
 #include <system_error>
 #include <thread>
 
-#include "cqbench/clock.h"
+#include "src/base/clock.h"
 
 namespace cqbench {
 

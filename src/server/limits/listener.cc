@@ -1,4 +1,4 @@
-#include "src/server/listener.h"
+#include "src/server/limits/listener.h"
 
 #include <grpcpp/health_check_service_interface.h>
 #include <grpcpp/resource_quota.h>
@@ -12,7 +12,7 @@
 #include <string>
 
 #include "absl/strings/str_cat.h"
-#include "cqbench/endpoint.h"
+#include "src/base/endpoint.h"
 #include "src/channel/channel_args.h"
 #include "src/channel/compression.h"
 #include "src/channel/credentials.h"

@@ -1,4 +1,4 @@
-#include "src/server/memory_guard.h"
+#include "src/server/limits/memory_guard.h"
 
 #include <fcntl.h>
 #include <malloc.h>
@@ -13,8 +13,8 @@
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_split.h"
-#include "cqbench/connections.h"
-#include "src/server/ends_within.h"
+#include "src/observe/sampling/connections.h"
+#include "src/server/limits/ends_within.h"
 
 namespace cqbench {
 namespace {

@@ -5,8 +5,8 @@
 #include <cstdint>
 #include <string>
 
-#include "cqbench/clock.h"
 #include "cqbench/server.h"
+#include "src/base/clock.h"
 
 namespace cqbench {
 

@@ -6,7 +6,7 @@
 #include <algorithm>
 #include <mutex>
 
-#include "cqbench/clock.h"
+#include "src/base/clock.h"
 
 namespace cqbench {
 

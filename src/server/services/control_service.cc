@@ -1,4 +1,4 @@
-#include "src/server/control_service.h"
+#include "src/server/services/control_service.h"
 
 #include <grpcpp/grpcpp.h>
 
@@ -8,12 +8,12 @@
 #include "absl/strings/match.h"
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
-#include "cqbench/allocations.h"
-#include "cqbench/environment.h"
-#include "cqbench/take_sample.h"
-#include "cqbench/process.h"
-#include "src/control/codec.h"
-#include "src/server/service_times.h"
+#include "src/observe/allocations/allocations.h"
+#include "src/observe/control/codec.h"
+#include "src/observe/sampling/environment.h"
+#include "src/observe/sampling/process.h"
+#include "src/observe/sampling/take_sample.h"
+#include "src/server/services/service_times.h"
 
 namespace cqbench {
 namespace {

@@ -10,10 +10,10 @@
 #include <set>
 #include <string>
 
-#include "cqbench/connections.h"
 #include "cqbench/proto/control.grpc.pb.h"
 #include "cqbench/server.h"
-#include "src/server/sample_budget.h"
+#include "src/observe/sampling/connections.h"
+#include "src/server/limits/sample_budget.h"
 
 namespace cqbench {
 

@@ -1,4 +1,4 @@
-#include "src/server/health_service.h"
+#include "src/server/services/health_service.h"
 
 #include <algorithm>
 #include <chrono>

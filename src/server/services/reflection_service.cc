@@ -1,4 +1,4 @@
-#include "src/server/reflection_service.h"
+#include "src/server/services/reflection_service.h"
 
 #include <google/protobuf/descriptor.h>
 #include <google/protobuf/descriptor.pb.h>

@@ -6,9 +6,9 @@
 #include <cstdint>
 #include <random>
 
-#include "cqbench/clock.h"
 #include "cqbench/schedule.h"
 #include "cqbench/server.h"
+#include "src/base/clock.h"
 
 namespace cqbench {
 

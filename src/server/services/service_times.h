@@ -4,9 +4,9 @@
 #include <atomic>
 #include <cstdint>
 
-#include "cqbench/clock.h"
-#include "cqbench/histogram.h"
-#include "src/method/codec_times.h"
+#include "src/base/clock.h"
+#include "src/stats/histogram.h"
+#include "src/workload/messages/codec_times.h"
 
 namespace cqbench {
 

@@ -8,7 +8,7 @@
 #include <type_traits>
 #include <vector>
 
-#include "src/method/methods.h"
+#include "src/workload/methods/methods.h"
 
 namespace cqbench {
 

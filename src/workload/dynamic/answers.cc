@@ -1,4 +1,4 @@
-#include "src/dynamic/answers.h"
+#include "src/workload/dynamic/answers.h"
 
 #include <google/protobuf/message.h>
 #include <google/protobuf/util/message_differencer.h>
@@ -7,7 +7,7 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
-#include "src/dynamic/json.h"
+#include "src/workload/dynamic/json.h"
 
 namespace cqbench {
 namespace {

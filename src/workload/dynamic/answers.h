@@ -5,8 +5,8 @@
 #include <string>
 
 #include "absl/status/statusor.h"
-#include "src/dynamic/descriptors.h"
-#include "src/method/bytes_method.h"
+#include "src/workload/dynamic/descriptors.h"
+#include "src/workload/methods/bytes_method.h"
 
 namespace cqbench {
 

@@ -1,13 +1,13 @@
-#include "src/dynamic/call.h"
+#include "src/workload/dynamic/call.h"
 
 #include <utility>
 
 #include "absl/strings/str_cat.h"
-#include "src/dynamic/answers.h"
-#include "src/dynamic/descriptors.h"
-#include "src/dynamic/files.h"
-#include "src/dynamic/json.h"
-#include "src/dynamic/reflection_client.h"
+#include "src/base/files.h"
+#include "src/workload/dynamic/answers.h"
+#include "src/workload/dynamic/descriptors.h"
+#include "src/workload/dynamic/json.h"
+#include "src/workload/dynamic/reflection_client.h"
 
 namespace cqbench {
 namespace {

@@ -1,4 +1,4 @@
-#include "src/dynamic/descriptors.h"
+#include "src/workload/dynamic/descriptors.h"
 
 #include <google/protobuf/compiler/importer.h>
 
@@ -9,8 +9,8 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "absl/strings/strip.h"
-#include "src/core/clean_text.h"
-#include "src/dynamic/files.h"
+#include "src/base/clean_text.h"
+#include "src/base/files.h"
 
 namespace cqbench {
 namespace {

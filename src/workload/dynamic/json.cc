@@ -1,4 +1,4 @@
-#include "src/dynamic/json.h"
+#include "src/workload/dynamic/json.h"
 
 #if __has_include(<google/protobuf/json/json.h>)
 #include <google/protobuf/json/json.h>

@@ -10,7 +10,7 @@
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "absl/strings/string_view.h"
-#include "src/dynamic/descriptors.h"
+#include "src/workload/dynamic/descriptors.h"
 
 namespace cqbench {
 

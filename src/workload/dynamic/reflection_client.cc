@@ -1,4 +1,4 @@
-#include "src/dynamic/reflection_client.h"
+#include "src/workload/dynamic/reflection_client.h"
 
 #include <grpcpp/create_channel.h>
 #include <grpcpp/generic/generic_stub.h>
@@ -11,10 +11,10 @@
 
 #include "absl/strings/str_cat.h"
 #include "cqbench/proto/server_reflection.grpc.pb.h"
+#include "src/base/clean_text.h"
 #include "src/channel/channel_pool.h"
 #include "src/channel/credentials.h"
 #include "src/channel/poll.h"
-#include "src/core/clean_text.h"
 
 namespace cqbench {
 namespace {

@@ -6,7 +6,7 @@
 
 #include "absl/status/statusor.h"
 #include "cqbench/run_config.h"
-#include "src/dynamic/descriptors.h"
+#include "src/workload/dynamic/descriptors.h"
 
 namespace cqbench {
 

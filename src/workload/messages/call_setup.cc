@@ -1,10 +1,10 @@
-#include "src/client/call_setup.h"
+#include "src/workload/messages/call_setup.h"
 
 #include <algorithm>
 #include <cstddef>
 
 #include "src/channel/compression.h"
-#include "src/method/payload.h"
+#include "src/workload/messages/payload.h"
 
 namespace cqbench {
 namespace {

@@ -5,8 +5,8 @@
 #include <atomic>
 #include <cstdint>
 
-#include "cqbench/clock.h"
-#include "cqbench/histogram.h"
+#include "src/base/clock.h"
+#include "src/stats/histogram.h"
 
 namespace cqbench {
 

@@ -10,9 +10,9 @@
 #include <cstdint>
 
 #include "cqbench/run_config.h"
-#include "src/method/codec_times.h"
-#include "src/method/holder.h"
-#include "src/method/slice_pool.h"
+#include "src/workload/messages/codec_times.h"
+#include "src/workload/messages/holder.h"
+#include "src/workload/messages/slice_pool.h"
 
 namespace cqbench {
 

@@ -9,7 +9,7 @@
 #include <type_traits>
 
 #include "cqbench/run_config.h"
-#include "src/method/kept_memory.h"
+#include "src/workload/messages/kept_memory.h"
 
 namespace cqbench {
 

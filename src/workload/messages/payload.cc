@@ -1,4 +1,4 @@
-#include "src/method/payload.h"
+#include "src/workload/messages/payload.h"
 
 #include <algorithm>
 #include <cmath>

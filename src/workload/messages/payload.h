@@ -8,7 +8,7 @@
 #include <string>
 
 #include "absl/strings/string_view.h"
-#include "cqbench/payload_content.h"
+#include "src/config/payload_content.h"
 
 namespace cqbench {
 

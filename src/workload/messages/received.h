@@ -14,7 +14,7 @@
 
 #include "absl/strings/string_view.h"
 #include "cqbench/run_config.h"
-#include "src/method/holder.h"
+#include "src/workload/messages/holder.h"
 
 namespace cqbench {
 

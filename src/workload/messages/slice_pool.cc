@@ -1,4 +1,4 @@
-#include "src/method/slice_pool.h"
+#include "src/workload/messages/slice_pool.h"
 
 #include <algorithm>
 #include <array>

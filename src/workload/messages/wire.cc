@@ -1,4 +1,4 @@
-#include "src/method/wire.h"
+#include "src/workload/messages/wire.h"
 
 #include <google/protobuf/io/coded_stream.h>
 #include <grpcpp/support/proto_buffer_reader.h>

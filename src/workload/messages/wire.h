@@ -8,7 +8,7 @@
 #include <cstddef>
 #include <cstdint>
 
-#include "src/method/payload.h"
+#include "src/workload/messages/payload.h"
 
 namespace cqbench::wire {
 

@@ -5,10 +5,10 @@
 #include <string>
 
 #include "cqbench/proto/myservice.grpc.pb.h"
-#include "src/method/answer_limit.h"
-#include "src/method/method.h"
-#include "src/method/payload.h"
-#include "src/method/wire.h"
+#include "src/workload/messages/payload.h"
+#include "src/workload/messages/wire.h"
+#include "src/workload/methods/answer_limit.h"
+#include "src/workload/methods/method.h"
 
 namespace cqbench {
 

@@ -1,4 +1,4 @@
-#include "src/method/books.h"
+#include "src/workload/methods/books.h"
 
 #include <algorithm>
 #include <array>

@@ -1,6 +1,6 @@
-#include "src/method/bytes_method.h"
+#include "src/workload/methods/bytes_method.h"
 
-#include "src/method/methods.h"
+#include "src/workload/methods/methods.h"
 
 namespace cqbench {
 namespace {

@@ -1,11 +1,11 @@
-#include "src/method/codec_cost.h"
+#include "src/workload/methods/codec_cost.h"
 
 #include <algorithm>
 #include <vector>
 
-#include "cqbench/clock.h"
-#include "src/method/coded.h"
-#include "src/method/methods.h"
+#include "src/base/clock.h"
+#include "src/workload/messages/coded.h"
+#include "src/workload/methods/methods.h"
 
 namespace cqbench {
 namespace {

@@ -1,11 +1,11 @@
-#include "src/method/flex.h"
+#include "src/workload/methods/flex.h"
 
 #include <grpcpp/support/slice.h>
 
 #include <cstring>
 #include <string>
 
-#include "src/method/wire.h"
+#include "src/workload/messages/wire.h"
 
 namespace cqbench {
 namespace {

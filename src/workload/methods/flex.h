@@ -4,7 +4,7 @@
 #include <grpcpp/support/byte_buffer.h>
 
 #include "cqbench/proto/flex.grpc.pb.h"
-#include "src/method/method.h"
+#include "src/workload/methods/method.h"
 
 namespace cqbench {
 

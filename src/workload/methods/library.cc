@@ -1,4 +1,4 @@
-#include "src/method/library.h"
+#include "src/workload/methods/library.h"
 
 #include <algorithm>
 #include <string>
@@ -6,8 +6,8 @@
 #include "absl/strings/ascii.h"
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
-#include "src/core/clean_text.h"
-#include "src/method/books.h"
+#include "src/base/clean_text.h"
+#include "src/workload/methods/books.h"
 
 namespace cqbench {
 namespace {

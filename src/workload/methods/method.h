@@ -95,12 +95,12 @@ template <typename M>
 consteval bool IsMethod() {
   static_assert(DeclaresRpc<M>,
                 "a method declares Service, Request, Response, kWorkload, kName, kHasPayload and one of CQBENCH_UNARY, "
-                "CQBENCH_CLIENT_STREAMING, CQBENCH_SERVER_STREAMING, CQBENCH_BIDI (src/method/method.h)");
-  static_assert(FillsAndChecks<M>, "a method has Fill(), Check() and CheckBytes() (src/method/method.h)");
+                "CQBENCH_CLIENT_STREAMING, CQBENCH_SERVER_STREAMING, CQBENCH_BIDI (src/workload/methods/method.h)");
+  static_assert(FillsAndChecks<M>, "a method has Fill(), Check() and CheckBytes() (src/workload/methods/method.h)");
   static_assert(ServesItsShape<M>,
                 "a method answers as its shape asks: Handle() and HandleBytes() (unary, bidi), CountResponses() and "
                 "CountResponsesInBytes() beside them (server-streaming), Take(), Answer() and their bytes variants "
-                "(client-streaming) (src/method/method.h)");
+                "(client-streaming) (src/workload/methods/method.h)");
   return Method<M>;
 }
 

@@ -1,4 +1,4 @@
-#include "src/method/methods.h"
+#include "src/workload/methods/methods.h"
 
 #include <algorithm>
 #include <cstdio>

@@ -4,13 +4,13 @@
 #include <cstddef>
 #include <utility>
 
-#include "src/method/blob.h"
-#include "src/method/echo.h"
-#include "src/method/flex.h"
-#include "src/method/library.h"
-#include "src/method/method.h"
-#include "src/method/ping.h"
-#include "src/method/user.h"
+#include "src/workload/methods/blob.h"
+#include "src/workload/methods/echo.h"
+#include "src/workload/methods/flex.h"
+#include "src/workload/methods/library.h"
+#include "src/workload/methods/method.h"
+#include "src/workload/methods/ping.h"
+#include "src/workload/methods/user.h"
 
 namespace cqbench {
 

@@ -4,8 +4,8 @@
 #include <chrono>
 
 #include "cqbench/proto/ping.grpc.pb.h"
-#include "src/method/method.h"
-#include "src/method/wire.h"
+#include "src/workload/messages/wire.h"
+#include "src/workload/methods/method.h"
 
 namespace cqbench {
 

@@ -8,8 +8,8 @@
 #include <string>
 
 #include "cqbench/proto/myservice.grpc.pb.h"
-#include "src/method/method.h"
-#include "src/method/wire.h"
+#include "src/workload/messages/wire.h"
+#include "src/workload/methods/method.h"
 
 namespace cqbench {
 
