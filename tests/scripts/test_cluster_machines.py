@@ -66,7 +66,7 @@ def machines() -> Iterator[list[str]]:
 def run(tmp_path: Path, *flags: str, **more: str) -> Any:
     """The merged point of one unit with 6 calls in flight."""
     bin_dir = programs()
-    known = subprocess.run([bin_dir / "grpc_ping_client", "--help"], capture_output=True, text=True, check=True)
+    known = subprocess.run([bin_dir / "grpc_ping_client", "--help-all"], capture_output=True, text=True, check=True)
     if "--rendezvous" not in known.stdout:
         pytest.skip("this client knows nothing of ranks")
     (tmp_path / "try.toml").write_text(TOML.format(load="inflight = [6]"))

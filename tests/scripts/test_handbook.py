@@ -89,7 +89,7 @@ def known_flags() -> frozenset[str]:
     binaries = Path(os.environ.get("CQBENCH_BIN_DIR", ROOT / "build/release/bin"))
     for program in ("grpc_ping_client", "grpc_ping_server"):
         done = subprocess.run(
-            [binaries / program, "--help"],
+            [binaries / program, "--help-all"],
             capture_output=True,
             text=True,
             timeout=30,

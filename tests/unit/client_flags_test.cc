@@ -5,6 +5,7 @@
 #include <gtest/gtest.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cstdio>
 #include <fstream>
 #include <map>
@@ -12,6 +13,8 @@
 #include <variant>
 
 #include "absl/strings/str_cat.h"
+#include "absl/strings/str_split.h"
+#include "absl/strings/string_view.h"
 #include "tests/unit/client_line.h"
 
 namespace cqbench {
@@ -19,6 +22,7 @@ namespace {
 
 using testing::ElementsAre;
 using testing::HasSubstr;
+using testing::Not;
 using testing::SizeIs;
 using Kind = ChannelPolicy::Kind;
 
@@ -270,8 +274,19 @@ TEST(ClientFlags, EqualsSignMayJoinFlagAndValue) {
   EXPECT_EQ(Options("--host=h:1").run.targets.at(0).ToString(), "h:1");
 }
 
+// A screen: the flags to begin with and the names of all others. Each flag's description is one line.
+TEST(ClientFlags, HelpIsShortAndHelpAllHasALineForEachFlag) {
+  const std::string first = ParseWith(ParseClientFlags, {"--help"}).text;
+  EXPECT_LE(std::count(first.begin(), first.end(), '\n'), 45);
+  EXPECT_THAT(first, HasSubstr("Load:"));
+  EXPECT_THAT(first, HasSubstr("--max-repetitions"));
+  EXPECT_THAT(first, Not(HasSubstr("\nOptions:")));
+  const std::string all = ParseWith(ParseClientFlags, {"--help-all"}).text;
+  for (const absl::string_view line : absl::StrSplit(all, '\n')) EXPECT_LE(line.size(), 140u) << line;
+}
+
 TEST(ClientFlags, HelpNamesEveryFlagAndExitsWithZero) {
-  const auto parsed = ParseWith(ParseClientFlags, {"--help"});
+  const auto parsed = ParseWith(ParseClientFlags, {"--help-all"});
   EXPECT_FALSE(parsed.options.has_value());
   EXPECT_EQ(parsed.exit_code, 0);
   for (const char* flag : {"--host",

@@ -160,7 +160,7 @@ TEST(ServerFlags, Limits) {
 }
 
 TEST(ServerFlags, HelpNamesEveryFlagAndExitsWithZero) {
-  const auto parsed = ParseWith(ParseServerFlags, {"--help"});
+  const auto parsed = ParseWith(ParseServerFlags, {"--help-all"});
   EXPECT_FALSE(parsed.options.has_value());
   EXPECT_EQ(parsed.exit_code, 0);
   for (const char* flag : {"--host", "--port", "--listen", "--api", "--num-cqs", "--workers-per-cq",

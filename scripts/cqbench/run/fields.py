@@ -31,7 +31,7 @@ LOAD_FLAGS = (
     *("--rate", "--min-rate", "--max-rate", "--rate-step", "--rate-list", "--find-rate"),
     *("--until-stable", "--max-repetitions", "--warmup", "--interval"),
 )
-ASKED = ("--check", "--help", "-h", "--version")
+ASKED = ("--check", "--help", "--help-all", "-h", "--version")
 CLIENT_TAKEN = (*LOAD_FLAGS, *ASKED, "--host", "--port", "--format", "--output")
 SERVER_TAKEN = (*ASKED, "--port", "--listen")
 

@@ -1,7 +1,6 @@
 #include "src/cli/client/client_flags.h"
 
 #include <algorithm>
-#include <memory>
 
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
@@ -13,6 +12,7 @@
 #include "src/cli/client/method_flags.h"
 #include "src/cli/client/service_config.h"
 #include "src/cli/flags/call_flags.h"
+#include "src/cli/flags/help.h"
 #include "src/cli/flags/tls_flags.h"
 #include "src/cli/flags/wire_flags.h"
 
@@ -43,20 +43,31 @@ class ClientFlags {
             "Measures how many RPCs one gRPC client gets done, and how long each takes, by the number in flight\n"
             "(closed loop) or by how many are due each second (open loop).",
             "grpc_ping_client") {
-    app_.set_version_flag("--version", VersionLine("grpc_ping_client"));
-    app_.formatter(std::make_shared<PlainFormatter>());
+    SetUpHelp(app_, VersionLine("grpc_ping_client"),
+              {"--host", "--workload", "--api", "--channel-policy", "--inflight", "--inflight-list", "--rate",
+               "--interval", "--format", "--output"});
+    BeginGroup(app_, "Server");
     AddTarget();
+    BeginGroup(app_, "TLS");
     tls_.emplace(app_, options_.run.security, TlsEnd::kClient);
+    BeginGroup(app_, "Workload");
     method_.emplace(app_, options_.run);
     call_.emplace(app_, options_.call, options_.run);
     http_.emplace(app_, options_.run);
+    BeginGroup(app_, "Load");
     load_.emplace(app_, options_.run, options_.goals);
+    BeginGroup(app_, "Ranks");
     ranks_.emplace(app_, options_.ranks, launched);
+    BeginGroup(app_, "Client");
     AddClient();
+    BeginGroup(app_, "Channels");
+    AddChannels();
     wire_.emplace(app_, options_.run, options_.notes);
+    BeginGroup(app_, "Measuring");
     AddTimes();
     evidence_.emplace(app_, options_.run, options_.show_evidence);
     allocations_.emplace(app_, options_.allocations, "grpc_ping_client").AddMax(app_);
+    BeginGroup(app_, "Output");
     AddOutput();
     ForEachSet([](auto& flags) { flags.Keep(); });
     before_ = options_;
@@ -109,79 +120,73 @@ class ClientFlags {
 
   void AddTarget() {
     app_.add_option("--host", typed_.host,
-                    "server: HOST, HOST:PORT, [V6]:PORT or unix:PATH; several separated by commas")
+                    "Server address: HOST, HOST:PORT, [V6]:PORT or unix:PATH; several separated by commas.")
         ->capture_default_str();
     app_.add_option("--ghz-config", typed_.ghz_config,
-                    "a configuration file of ghz (JSON): its fields that have a counterpart here, unless flags say "
-                    "otherwise; the others are named on standard error")
+                    "ghz configuration (JSON): its fields become flags; flags given here win.")
         ->type_name("FILE");
-    AddNumber(app_, "--port", typed_.port, 1, 65535, "port where --host gives none");
+    AddNumber(app_, "--port", typed_.port, 1, 65535, "Port where --host gives none.");
+    AddDuration(app_, "--connect-timeout", options_.run.connect_timeout_ns,
+                "Time limit for all connections of a point.");
+    app_.add_flag("--wait-for-server", options_.run.wait_for_server,
+                  "Keep trying for the whole --connect-timeout when connections are refused.");
   }
 
   void AddClient() {
     api_ = AddEnum(app_, "--api", options_.run.api,
                    {ClientApi::kSync, ClientApi::kCq, ClientApi::kCallback, ClientApi::kHttp1, ClientApi::kHttp2},
-                   "client API: a thread per slot, completion queues, or reactors; or no gRPC but HTTP/1.1 or HTTP/2 "
-                   "(h2c) on event loops of our own, for --http-request and methods that have a form in HTTP");
-    app_.add_flag("--async", typed_.async, "the same as --api cq");
-    app_.add_flag("--async-callback", typed_.async_callback, "the same as --api callback");
+                   "Client API: threads, completion queues, reactors, or plain HTTP without gRPC.");
+    app_.add_flag("--async", typed_.async, "Same as --api cq.");
+    app_.add_flag("--async-callback", typed_.async_callback, "Same as --api callback.");
     threads_ = AddNumber(app_, "--threads", options_.run.threads, 1, 4096,
-                         "completion-queue threads, or HTTP event loops (default: CPUs allowed, at most the calls in "
-                         "flight)");
+                         "Completion-queue threads or HTTP event loops (default: CPUs allowed).");
     max_async_clients_ = AddNumber(app_, "--max-async-clients", typed_.max_async_clients, 0, kMaxInflight,
-                                   "bound on completion-queue threads and on channels; 0: none");
+                                   "Maximum of completion-queue threads and of channels; 0: no maximum.");
     AddEnum(app_, "--poll", options_.run.poll, {PollMode::kBlock, PollMode::kSpin, PollMode::kNonPolling},
-            "how completion-queue threads wait: for sockets, not at all, or on a queue that leaves them to the "
-            "library's own threads (gRPC 1.83); the last two need --api cq");
+            "How completion-queue threads wait; spin and non-polling need --api cq.");
+    AddDeadlockDetection(app_, options_.deadlock_detection);
+  }
+
+  void AddChannels() {
     policy_ = AddParsed(app_, "--channel-policy", options_.run.policy, ParseChannelPolicy,
-                        "shared, per-slot, distinct-args, local-pool or pool:N")
+                        "Channels: shared, per-slot, distinct-args, local-pool or pool:N.")
                   ->type_name("POLICY")
                   ->default_str(options_.run.policy.ToString());
-    app_.add_flag("--local-pool", typed_.local_pool, "the same as --channel-policy local-pool");
+    app_.add_flag("--local-pool", typed_.local_pool, "Same as --channel-policy local-pool.");
     max_channels_ = AddNumber(app_, "--max-channels", typed_.max_channels, 1, kMaxInflight,
-                              "bound on the channels of policies with a channel per slot");
-    AddDeadlockDetection(app_, options_.deadlock_detection);
+                              "Maximum of channels for policies with one channel per slot.");
     channel_args_ = AddChannelArgs(app_, options_.run.channel_args);
     const auto parse_bytes = [](const std::string& text) { return ParseBytes(text, kMostMessageBytes); };
-    max_message_bytes_ =
-        AddParsed(app_, "--max-message-bytes", typed_.max_message_bytes, parse_bytes,
-                  "the longest answer that is taken; a longer one fails its call with RESOURCE_EXHAUSTED (default: "
-                  "64MiB where answers have a payload or the method is your own, elsewhere gRPC's 4MiB)")
-            ->type_name("BYTES");
+    max_message_bytes_ = AddParsed(app_, "--max-message-bytes", typed_.max_message_bytes, parse_bytes,
+                                   "Maximum response size (default: 64MiB where responses have a payload, else 4MiB).")
+                             ->type_name("BYTES");
     service_config_ = AddParsed(app_, "--service-config", options_.run.service_config, ReadServiceConfig,
-                                "gRPC service config: JSON, or @FILE")
+                                "gRPC service config as JSON, or @FILE.")
                           ->type_name("JSON|@FILE");
+    wait_for_ready_ = app_.add_flag("--wait-for-ready", options_.run.wait_for_ready,
+                                    "Calls without a connection wait for one until their deadline.");
   }
 
   void AddTimes() {
     AddDuration(app_, "--warmup", options_.run.warmup_ns,
-                "before measuring, each point; a number of seconds, or with a unit: 500ms", /*min_ns=*/0);
-    AddDuration(app_, "--interval", options_.run.interval_ns, "measured, each point");
+                "Warm-up before each point; a number of seconds, or with a unit: 500ms.", /*min_ns=*/0);
+    AddDuration(app_, "--interval", options_.run.interval_ns, "Measured time of each point.");
     AddDeadline(app_, options_.run.deadline_ns);
-    AddDuration(app_, "--connect-timeout", options_.run.connect_timeout_ns, "for all connections of a point");
-    app_.add_flag("--wait-for-server", options_.run.wait_for_server,
-                  "try for so long even where connections are refused; without it such a point fails at once");
-    wait_for_ready_ = app_.add_flag("--wait-for-ready", options_.run.wait_for_ready,
-                                    "a call that finds no connection waits for one, until its deadline, rather than "
-                                    "fail with UNAVAILABLE");
     slice_ = AddDuration(app_, "--slice", options_.run.slice_ns,
-                         "length of the parts of the time series in the JSON (default: a 50th of the interval, at "
-                         "least 100ms)",
-                         kMinSlice)
+                         "Length of a time bucket in the JSON (default: interval/50, at least 100ms).", kMinSlice)
                  ->default_str("");
   }
 
   void AddOutput() {
-    format_ = AddChoice(app_, "--format", typed_.format, {"table", "csv", "json", "gobench"}, "of the result");
+    format_ = AddChoice(app_, "--format", typed_.format, {"table", "csv", "json", "gobench"}, "Output format.");
     app_.add_option("--output", options_.output,
-                    "write the result there, as its ending .json or .csv says where --format does not; standard "
-                    "output gets the table")
+                    "Also write the result to FILE; its ending .json or .csv chooses the format.")
         ->type_name("FILE");
-    app_.add_flag("--with-csv", options_.with_csv, "a CSV block below the table");
+    app_.add_flag("--with-csv", options_.with_csv, "Add a CSV block below the table.");
     app_.add_flag("--per-worker-stats", options_.per_worker_stats,
-                  "throughput of each slot of the last point, below the table");
+                  "Add the throughput of each slot of the last point.");
     max_error_rate_ = AddNumber(app_, "--max-error-rate", options_.max_error_rate, 0.0, 1.0,
-                                "share of calls without a good answer in any point above which the exit status is 1")
+                                "Maximum share of calls without a right response; above it the exit status is 1.")
                           ->type_name("SHARE");
   }
 

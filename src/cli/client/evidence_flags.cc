@@ -7,25 +7,22 @@
 namespace cqbench {
 
 EvidenceFlags::EvidenceFlags(CLI::App& app, RunConfig& run, bool& show) : run_(run) {
-  auto* shown = app.add_flag("--evidence", show,
-                             "show connections, CPU and hand-offs of both ends below the table; JSON always has them");
-  auto* none = app.add_flag("--no-evidence", none_, "do not look at connections, CPU and servers")->excludes(shown);
+  auto* shown =
+      app.add_flag("--evidence", show, "Show connections, CPU and context switches of both ends below the table.");
+  auto* none = app.add_flag("--no-evidence", none_, "Do not sample connections, CPU and servers.")->excludes(shown);
   breakdown_ = app.add_flag("--breakdown", run.breakdown,
-                            "time the parts of every 16th call, on both ends; what that costs is printed")
+                            "Time the parts of every 16th call on both ends, and print what timing costs.")
                    ->excludes(none);
-  baseline_ =
-      app.add_flag("--baseline", run.baseline,
-                   "also measure the floor: raw TCP (needs the server's --tcp-echo-port), a Unix socket, in-process")
-          ->excludes(none);
+  baseline_ = app.add_flag("--baseline", run.baseline,
+                           "Also measure lower bounds: raw TCP (--tcp-echo-port), Unix socket, in-process.")
+                  ->excludes(none);
   auto* pid = AddNumber(app, "--server-pid", run.server_pid, 1, INT_MAX,
-                        "process of a server on this machine that has no control service: its CPU time is read "
-                        "from outside, at the edges of the window")
+                        "Local process of a server without control service: sample its CPU time.")
                   ->type_name("PID")
                   ->excludes(none);
   control_option_ =
       app.add_option("--control", control_,
-                     "gRPC address of grpc_ping_server, where its own figures are asked for: of one that is reached "
-                     "over HTTP or through a proxy; several separated by commas (default: --host, unless over HTTP)")
+                     "Address of the control service of grpc_ping_server (default: --host; none over HTTP).")
           ->type_name("HOST:PORT")
           ->excludes(none)
           ->excludes(pid);

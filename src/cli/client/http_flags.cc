@@ -41,15 +41,13 @@ absl::StatusOr<std::string> ReadBody(const std::string& text) {
 
 HttpFlags::HttpFlags(CLI::App& app, RunConfig& run) : run_(run) {
   request_option_ = AddParsed(app, "--http-request", call_, ParseHttpCall,
-                              "with --api http1 or http2: what is asked for, as in 'GET /v1/books/1'; answers 200 to "
-                              "299 are good ones, others count as the gRPC status that they stand for")
+                              "HTTP request for --api http1 or http2: 'GET /v1/books/1'.")
                         ->type_name("'METHOD TARGET'");
-  body_option_ =
-      AddParsed(app, "--http-body", body_, ReadBody, "its body, or @FILE; application/json unless -H says otherwise")
-          ->type_name("TEXT|@FILE");
+  body_option_ = AddParsed(app, "--http-body", body_, ReadBody,
+                           "Body of --http-request, or @FILE; application/json unless -H sets the type.")
+                     ->type_name("TEXT|@FILE");
   expect_option_ = AddParsed(app, "--http-expect", expected_, ReadBody,
-                             "the body of a right answer, or @FILE; blanks outside of JSON's strings do not count. Any "
-                             "other answer is a failure (default: any body is right)")
+                             "Expected response body, or @FILE; blanks outside of JSON strings do not count.")
                        ->type_name("TEXT|@FILE");
 }
 

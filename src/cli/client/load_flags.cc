@@ -14,7 +14,6 @@ constexpr double kErrorsOfSearch = 0.01;
 
 constexpr double kMaxPoints = 10'000;  // of a sweep over rates
 constexpr uint64_t kMaxTotal = 1'000'000'000'000;
-constexpr char kRateHelp[] = "calls per second";
 
 absl::StatusOr<double> ParseRate(absl::string_view text) {
   auto rates = ParseRateList(text);
@@ -41,11 +40,12 @@ LoadFlags::LoadFlags(CLI::App& app, RunConfig& run, RunGoals& goals) : run_(run)
 }
 
 void LoadFlags::AddClosed(CLI::App& app) {
-  auto* inflight = AddNumber(app, "--inflight", inflight_, 1, kMaxInflight, "closed loop: calls in flight, one point");
-  min_ = AddNumber(app, "--min-inflight", min_inflight_, 1, kMaxInflight, "first point of a sweep");
-  max_ = AddNumber(app, "--max-inflight", max_inflight_, 1, kMaxInflight, "last point of a sweep");
-  step_ = AddNumber(app, "--inflight-step", inflight_step_, 1, kMaxInflight, "distance between points of a sweep");
-  list_ = AddParsed(app, "--inflight-list", inflight_list_, ParseInflightList, "the points of a sweep: 1,2,4,8")
+  auto* inflight =
+      AddNumber(app, "--inflight", inflight_, 1, kMaxInflight, "Closed loop: concurrent calls; one point.");
+  min_ = AddNumber(app, "--min-inflight", min_inflight_, 1, kMaxInflight, "First point of a sweep.");
+  max_ = AddNumber(app, "--max-inflight", max_inflight_, 1, kMaxInflight, "Last point of a sweep.");
+  step_ = AddNumber(app, "--inflight-step", inflight_step_, 1, kMaxInflight, "Distance between points of a sweep.");
+  list_ = AddParsed(app, "--inflight-list", inflight_list_, ParseInflightList, "Points of a sweep: 1,2,4,8.")
               ->type_name("N,N,...");
   for (auto* range : {min_, max_, step_}) {
     range->excludes(inflight);
@@ -54,31 +54,23 @@ void LoadFlags::AddClosed(CLI::App& app) {
   list_->excludes(inflight);
   closed_ = {inflight, min_, max_, step_, list_};
   total_ = AddNumber(app, "--total", run_.total, uint64_t{1}, kMaxTotal,
-                     "closed loop: end each point when so many calls are done, at the latest after --interval; looked "
-                     "at every few milliseconds, so some more are done, and throughput is by the time it took")
+                     "Closed loop: end each point after this many calls, or after --interval.")
                ->type_name("CALLS");
-  skip_first_ =
-      AddNumber(app, "--skip-first", run_.skip_first, uint64_t{1}, kMaxTotal,
-                "closed loop: leave out the first so many successes, of --total, too: the warm-up goes on "
-                "until they are done, at the latest for --interval more; at 0 s of --warmup it is those alone")
-          ->type_name("CALLS");
+  skip_first_ = AddNumber(app, "--skip-first", run_.skip_first, uint64_t{1}, kMaxTotal,
+                          "Closed loop: leave out the first successes; the warm-up lasts until they are done.")
+                    ->type_name("CALLS");
 }
 
 void LoadFlags::AddOpen(CLI::App& app) {
-  rate_option_ = AddRate(app, "--rate", rate_,
-                         absl::StrCat("open loop: ", kRateHelp,
-                                      " whatever comes back, one point; latency counts from "
-                                      "when a call was due"));
-  rate_list_option_ = AddParsed(app, "--rate-list", rate_list_, ParseRateList, "the points of a sweep over rates")
+  rate_option_ = AddRate(app, "--rate", rate_, "Open loop: scheduled calls per second; one point.");
+  rate_list_option_ = AddParsed(app, "--rate-list", rate_list_, ParseRateList, "Points of a sweep over rates.")
                           ->type_name("RATE,RATE,...");
-  min_rate_option_ = AddRate(app, "--min-rate", min_rate_, "first rate of a sweep");
-  max_rate_option_ = AddRate(app, "--max-rate", max_rate_, "last rate of a sweep");
-  rate_step_option_ = AddRate(app, "--rate-step", rate_step_, "distance between rates of a sweep");
-  byte_rate_option_ =
-      AddParsed(app, "--byte-rate", byte_rate_, ParseByteRate,
-                "open loop: streams of chunks at the rate that makes so much payload, over all slots together, evenly "
-                "unless --arrivals says otherwise: 5Gbit/s, 500MiB/s; one point")
-          ->type_name("RATE");
+  min_rate_option_ = AddRate(app, "--min-rate", min_rate_, "First rate of a sweep.");
+  max_rate_option_ = AddRate(app, "--max-rate", max_rate_, "Last rate of a sweep.");
+  rate_step_option_ = AddRate(app, "--rate-step", rate_step_, "Distance between rates of a sweep.");
+  byte_rate_option_ = AddParsed(app, "--byte-rate", byte_rate_, ParseByteRate,
+                                "Open loop: streams of chunks at this payload rate: 5Gbit/s, 500MiB/s; one point.")
+                          ->type_name("RATE");
   for (auto* range : {min_rate_option_, max_rate_option_, rate_step_option_}) {
     range->excludes(rate_option_);
     range->excludes(rate_list_option_);
@@ -91,40 +83,36 @@ void LoadFlags::AddOpen(CLI::App& app) {
 
   ScheduleConfig& schedule = run_.schedule;
   auto* outstanding = AddNumber(app, "--max-outstanding", max_outstanding_, 1, kMaxInflight,
-                                "open loop: calls in flight at most, over all channels");
+                                "Open loop: maximum of concurrent calls over all channels.");
   auto* at_limit = AddEnum(app, "--at-limit", schedule.at_limit, {AtLimit::kQueue, AtLimit::kDrop},
-                           "what becomes of a call that is due while so many are in flight: it waits for a slot and "
-                           "that counts, or it is dropped");
+                           "Open loop: at --max-outstanding a scheduled call waits for a slot or is dropped.");
   arrivals_ = AddEnum(app, "--arrivals", schedule.arrivals, {Arrivals::kPoisson, Arrivals::kConstant},
-                      "when calls are due: at random, as from many independent users, or evenly");
-  auto* seed = AddNumber(app, "--seed", schedule.seed, uint64_t{0}, UINT64_MAX,
-                         "of the due times: the same seed gives the same times")
+                      "Open loop: random arrivals, as from many independent users, or even ones.");
+  auto* seed = AddNumber(app, "--seed", schedule.seed, uint64_t{0}, UINT64_MAX, "Random seed of the scheduled times.")
                    ->type_name("SEED");
   auto* pace = AddEnum(app, "--pace", schedule.pace, {Pace::kSleep, Pace::kHybrid, Pace::kSpin},
-                       "how a pacer waits for the next due time: asleep, asleep until shortly before it, or spinning");
+                       "How a pacer waits: sleeping, sleeping and then spinning, or spinning.");
   open_extra_ = {outstanding, at_limit, arrivals_, seed, pace};
 }
 
 void LoadFlags::AddGoals(CLI::App& app) {
   objective_option_ = AddParsed(app, "--objective", objective_, ParseObjective,
-                                "what every point has to reach, or the exit status is 1: p99<2ms,max<1s,errors<0.1%; "
-                                "of the latency from due")
+                                "Objective of every point, or exit status 1: p99<2ms,max<1s,errors<0.1%.")
                           ->type_name("OBJECTIVE");
   find_rate_option_ = AddParsed(app, "--find-rate", find_rate_, ParseObjective,
-                                "open loop: search for the highest rate that meets the objective (with errors<1% "
-                                "unless it says otherwise); some fifty points")
+                                "Open loop: search for the highest rate that meets the objective; about 50 points.")
                           ->type_name("OBJECTIVE");
   for (auto* other : open_) find_rate_option_->excludes(other);
   find_rate_option_->excludes(objective_option_);
 }
 
 void LoadFlags::AddRepetitions(CLI::App& app) {
-  repetitions_ = AddNumber(app, "--repetitions", run_.repetitions, 1, 1000, "how often the whole sweep is run");
+  repetitions_ = AddNumber(app, "--repetitions", run_.repetitions, 1, 1000, "Repetitions of the whole sweep.");
   until_stable_ = AddNumber(app, "--until-stable", run_.until_stable_percent, 0.1, 100.0,
-                            "go on repeating until the 95 % interval of every throughput is within this many percent")
+                            "Repeat until the 95 % interval of every throughput is within PERCENT.")
                       ->type_name("PERCENT");
   max_repetitions_ =
-      AddNumber(app, "--max-repetitions", run_.max_repetitions, 6, 1000, "where --until-stable gives up");
+      AddNumber(app, "--max-repetitions", run_.max_repetitions, 6, 1000, "Maximum of repetitions for --until-stable.");
   for (auto* other : {repetitions_, until_stable_, max_repetitions_}) find_rate_option_->excludes(other);
 }
 

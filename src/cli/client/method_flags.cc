@@ -27,15 +27,6 @@ std::vector<std::string> MethodsOf(const std::string& workload) {
   return names;
 }
 
-// "ping: unary, streaming; echo: unary, ...": for --help.
-std::string AllMethodNames() {
-  std::vector<std::string> parts;
-  for (const std::string& workload : Workloads()) {
-    parts.push_back(absl::StrCat(workload, ": ", absl::StrJoin(MethodsOf(workload), ", ")));
-  }
-  return absl::StrJoin(parts, "; ");
-}
-
 CLI::Option* AddSize(CLI::App& app, const std::string& flag, uint32_t& into, const std::string& help) {
   const auto parse = [](const std::string& text) { return ParseBytes(text, kMaxPayloadBytes); };
   return AddParsed(app, flag, into, parse, help)->type_name("BYTES")->default_str(absl::StrCat(into));
@@ -58,50 +49,38 @@ std::string FullName(const MethodInfo& method) {
 
 MethodFlags::MethodFlags(CLI::App& app, RunConfig& run) : run_(run), workload_(Workloads().front()) {
   MessageConfig& message = run.message;
-  workload_option_ = AddChoice(app, "--workload", workload_, Workloads(),
-                               "the set of methods: the empty ping, payloads, a user's record, streams of chunks, a "
-                               "message of many fields, or a library of books that HTTP and JSON reach, too");
+  workload_option_ = AddChoice(app, "--workload", workload_, Workloads(), "Set of methods to call.");
   method_option_ =
-      app.add_option("--method", method_,
-                     absl::StrCat("what is called: ", AllMethodNames(), " (default: the workload's first)"))
-          ->type_name("NAME");
+      app.add_option("--method", method_, "Method of the workload (default: its first).")->type_name("NAME");
   streaming_option_ = app.add_flag("--streaming", streaming_,
-                                   "the same as --method streaming: ping-pong on one bidirectional stream per slot");
+                                   "Same as --method streaming: ping-pong on one bidirectional stream per slot.");
   stream_messages_ = AddNumber(app, "--stream-messages", message.stream_messages, 1, kMaxStreamMessages,
-                               "messages of a client- or server-streaming call, which is timed as a whole");
-  messages_ = AddEnum(
-      app, "--messages", run.messages,
-      {MessageHolder::kFresh, MessageHolder::kReused, MessageHolder::kArena, MessageHolder::kBytes},
-      "how messages live. fresh: made and destroyed for each call, as most services do; reused: one for call "
-      "after call, which keeps its memory; arena: on a protobuf arena that is reset, for messages of many parts; "
-      "bytes: not parsed at all, as in a proxy");
+                               "Messages of a client- or server-streaming call, which is timed as a whole.");
+  messages_ = AddEnum(app, "--messages", run.messages,
+                      {MessageHolder::kFresh, MessageHolder::kReused, MessageHolder::kArena, MessageHolder::kBytes},
+                      "Message allocation: new per call, reused, on a reset arena, or unparsed bytes.");
   stub_ = AddEnum(app, "--stub", run.stub, {StubKind::kGenerated, StubKind::kGeneric},
-                  "calls as generated code makes them, or through grpc::TemplatedGenericStub; --messages bytes and "
-                  "--codec pooled are generic");
+                  "Generated code, or grpc::TemplatedGenericStub (for bytes and --codec pooled).");
   codec_ = AddEnum(app, "--codec", run.codec, {Codec::kProtobuf, Codec::kPooled},
-                   "what makes bytes of messages. protobuf: the library, as for generated code; pooled: "
-                   "grpc::SerializationTraits of one's own that write into memory that is used again and read where "
-                   "the library received, which takes --stub generic");
+                   "Serializer: protobuf's, or one that reuses buffers (needs --stub generic).");
   request_bytes_ = AddSize(app, "--request-bytes", message.request_bytes,
-                           "payload of a request: a number of bytes, or with a unit: 4KiB");
-  response_bytes_ = AddSize(app, "--response-bytes", message.response_bytes, "payload of a response");
-  chunk_bytes_ = AddSize(app, "--chunk-bytes", chunk_size_, "workload blob: payload of each chunk")
+                           "Payload of a request; a number of bytes, or with a unit: 4KiB.");
+  response_bytes_ = AddSize(app, "--response-bytes", message.response_bytes, "Payload of a response.");
+  chunk_bytes_ = AddSize(app, "--chunk-bytes", chunk_size_, "Payload of each chunk of --workload blob.")
                      ->default_str(Defaults([](const MethodInfo& m) { return m.chunk_bytes; }));
-  chunks_ = AddNumber(app, "--chunks", chunk_count_, 1, kMaxStreamMessages, "workload blob: chunks of a stream")
+  chunks_ = AddNumber(app, "--chunks", chunk_count_, 1, kMaxStreamMessages, "Chunks of a stream of --workload blob.")
                 ->default_str(Defaults([](const MethodInfo& m) { return m.chunks; }));
   AddEnum(app, "--write-hint", run.write_hint, {WriteHint::kNone, WriteHint::kBuffer, WriteHint::kCorked},
-          "of client-streaming calls: each message goes out by itself; may wait for the next ones (buffer "
-          "hint); that, and the headers wait for the first one");
+          "Client streams: send at once, buffer hint, or also corked headers.");
   payload_ = AddParsed(app, "--payload", message.payload, ParsePayloadContent,
-                       "what payloads are made of, both ways: all zero, text that compresses, random bytes, or bytes "
-                       "of so many bits of entropy each, 0 to 8 in tenths")
+                       "Payload of requests and responses: zeros, text, random, or BITS of entropy per byte.")
                  ->type_name("zero|text|random|entropy:BITS")
                  ->default_str(ToString(message.payload));
   payload_seed_ = AddNumber(app, "--payload-seed", message.payload_seed, uint64_t{0}, UINT64_MAX,
-                            "of what the requests' payload is drawn from")
+                            "Random seed of the request payload.")
                       ->type_name("SEED");
   content_ = AddEnum(app, "--content", message.content, {Content::kEmpty, Content::kComplex},
-                     "what a flex request carries and its answer must: nothing, or a field of nearly every kind");
+                     "Fields of --workload flex messages: none, or nearly every kind.");
 }
 
 void MethodFlags::Resolve() {

@@ -31,15 +31,13 @@ absl::StatusOr<Nanos> ParseWallTime(absl::string_view text) {
 RankFlags::RankFlags(CLI::App& app, RankOptions& options, const std::optional<RankId>& launched)
     : options_(options), launched_(launched.has_value()) {
   options_.id = launched;
-  ranks_ = AddNumber(app, "--ranks", count_, 1, kMaxRanks,
-                     "so many clients measure together, this one among them: each point in one window; in-flight "
-                     "counts, rates and numbers of calls are divided among them");
-  rank_ = AddNumber(app, "--rank", index_, 0, kMaxRanks - 1, "which of the --ranks this one is, from 0");
+  ranks_ =
+      AddNumber(app, "--ranks", count_, 1, kMaxRanks, "Number of clients that measure together and share the load.");
+  rank_ = AddNumber(app, "--rank", index_, 0, kMaxRanks - 1, "Index of this client, from 0.");
   per_rank_option_ =
-      app.add_flag("--per-rank", per_rank_, "in-flight counts, rates and numbers of calls are what each rank does");
+      app.add_flag("--per-rank", per_rank_, "In-flight counts, rates and numbers of calls are per rank, not shared.");
   rendezvous_ = app.add_option("--rendezvous", options_.rendezvous,
-                               "a folder of this run's own that all ranks see: there they agree on windows, and there "
-                               "each leaves its result as rank-N.json")
+                               "Shared folder where ranks agree on windows and leave rank-N.json.")
                     ->type_name("DIR");
   start_at_ = app.add_option_function<std::string>(
                      "--start-at",
@@ -48,12 +46,11 @@ RankFlags::RankFlags(CLI::App& app, RankOptions& options, const std::optional<Ra
                        if (!time.ok()) throw CLI::ValidationError("--start-at", std::string(time.status().message()));
                        options_.start_at = *time;
                      },
-                     "instead of --rendezvous, when the warm-up of the only point begins by the wall clock: seconds "
-                     "since 1970, or 2026-01-31T12:00:00+01:00")
+                     "Wall-clock start of the warm-up: seconds since 1970 or 2026-01-31T12:00:00+01:00.")
                   ->type_name("TIME")
                   ->excludes(rendezvous_);
-  timeout_ = AddDuration(app, "--rank-timeout", options_.patience_ns,
-                         "how long the others are waited for when a point is to begin");
+  timeout_ =
+      AddDuration(app, "--rank-timeout", options_.patience_ns, "How long to wait for other ranks at each point.");
 }
 
 void RankFlags::Resolve(RunConfig& run, const RunGoals& goals) {

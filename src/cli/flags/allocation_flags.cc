@@ -9,18 +9,16 @@ namespace cqbench {
 AllocationFlags::AllocationFlags(CLI::App& app, AllocationOptions& options, std::string program)
     : options_(options), program_(std::move(program)) {
   sites_ = app.add_flag("--allocation-sites", options.sites,
-                        absl::StrCat("where memory is asked for while allocations are counted: the first functions by "
-                                     "bytes and by count, from the stacks of every ",
-                                     kAllocationSampleEvery, "th; needs ", program_, "_counting"));
+                        absl::StrCat("Show the functions that allocate most (needs ", program_, "_counting)."));
   stacks_ = app.add_option("--allocation-stacks", options.stacks,
-                           "write these stacks there, with their bytes, folded as tools for flame graphs read them")
+                           "Write sampled allocation stacks to FILE, folded for flame graphs.")
                 ->type_name("FILE");
 }
 
 void AllocationFlags::AddMax(CLI::App& app) {
   max_ = AddNumber(app, "--max-allocs-per-rpc", options_.max_per_rpc, 0.0, 1e9,
-                   "allocations per call, of client and server together, above which the exit status is 1; needs " +
-                       program_ + "_counting")
+                   absl::StrCat("Maximum allocations per call of both ends, or exit status 1 (needs ", program_,
+                                "_counting)."))
              ->type_name("N");
 }
 

@@ -10,16 +10,15 @@ CallFlags::CallFlags(CLI::App& app, CallSpec& spec, const std::string& call_help
     return name.ok() ? absl::StatusOr<std::string>(absl::StrCat(name->service, "/", name->method)) : name.status();
   };
   call_ = AddParsed(app, "--call", spec.method, parse, call_help)->type_name("PACKAGE.SERVICE/METHOD");
-  proto_ = Needs(app.add_option("--proto", spec.source.proto, "the .proto file with the method's service"))
+  proto_ = Needs(app.add_option("--proto", spec.source.proto, "The .proto file that defines the --call method."))
                ->type_name("FILE");
   import_paths_ = app.add_option("--import-path", spec.source.import_paths,
-                                 "where --proto and what it imports are looked for, before the working directory and "
-                                 "the file's own; repeatable")
+                                 "Folder to search for --proto and its imports; repeatable.")
                       ->type_name("DIR")
                       ->expected(1)
                       ->take_all();
   protoset_ = Needs(app.add_option("--protoset", spec.source.protoset,
-                                   "instead: descriptors as protoc --descriptor_set_out --include_imports writes them"))
+                                   "Descriptors from protoc --descriptor_set_out --include_imports."))
                   ->type_name("FILE");
   protoset_->excludes(proto_);
 }
@@ -38,25 +37,19 @@ void CallFlags::Resolve() {
 
 ClientCallFlags::ClientCallFlags(CLI::App& app, CallSpec& spec, RunConfig& run)
     : spec_(spec),
-      common_(app, spec,
-              "instead of a workload, a method of a service of your own; described by the server's reflection unless "
-              "there is --proto or --protoset; messages are bytes that are made once") {
-  common_
-      .Needs(app.add_option("--data", spec.data,
-                            "its requests as JSON, or @FILE: one message, or several (an array, or one after the "
-                            "other); a client-streaming call sends them all"))
+      common_(app, spec, "Method of your own instead of a workload, from reflection, --proto or --protoset.") {
+  common_.Needs(app.add_option("--data", spec.data, "Requests of --call as JSON, or @FILE: one message or several."))
       ->type_name("JSON|@FILE")
       ->capture_default_str();
-  common_.Needs(AddEnum(app, "--data-order", spec.order, {DataOrder::kRotate, DataOrder::kRandom},
-                        "which of several is sent next: each in turn, or drawn at random"));
-  seed_ =
-      AddNumber(app, "--data-seed", spec.seed, uint64_t{0}, UINT64_MAX, "of --data-order random")->type_name("SEED");
+  common_.Needs(
+      AddEnum(app, "--data-order", spec.order, {DataOrder::kRotate, DataOrder::kRandom}, "Order of several requests."));
+  seed_ = AddNumber(app, "--data-seed", spec.seed, uint64_t{0}, UINT64_MAX, "Random seed of --data-order random.")
+              ->type_name("SEED");
   common_.Needs(app.add_flag("--check-answers", spec.check_answers,
-                             "parse each answer; one that is no message of its type is an error. Costs CPU"));
+                             "Parse each response; bytes that do not parse are an error. Costs CPU."));
   expect_option_ = common_
                        .Needs(app.add_option("--expect", expect_,
-                                             "compare each answer with this message, field by field; one that "
-                                             "differs is an error"))
+                                             "Expected response, compared field by field; a difference is an error."))
                        ->type_name("JSON|@FILE");
   app.add_option_function<std::vector<std::string>>(
          "-H,--header",
@@ -67,7 +60,7 @@ ClientCallFlags::ClientCallFlags(CLI::App& app, CallSpec& spec, RunConfig& run)
              run.metadata.push_back(*std::move(metadata));
            }
          },
-         "metadata of every call, of any workload; the value of a key that ends in -bin is base64; repeatable")
+         "Metadata of every call; values of keys that end in -bin are base64; repeatable.")
       ->type_name("'KEY: VALUE'")
       ->expected(1)
       ->take_all();

@@ -28,20 +28,6 @@ struct Parsed {
 inline constexpr int kExitFailure = 1;
 inline constexpr int kExitUsage = 2;
 
-// Help without what CLI11 adds for every check: the type names say it.
-class PlainFormatter : public CLI::Formatter {
- public:
-  PlainFormatter() { column_width(38); }
-  std::string make_option_opts(const CLI::Option* option) const override {
-    std::string text;
-    if (option->get_type_size() != 0) {
-      if (!option->get_type_name().empty()) text += " " + option->get_type_name();
-      if (!option->get_default_str().empty()) text += " (" + option->get_default_str() + ")";
-    }
-    return text;
-  }
-};
-
 // An option whose text is turned into a value by `parse` (string_view → StatusOr<T>). Errors name the flag and the
 // value.
 template <typename T, typename Parse>
@@ -75,7 +61,7 @@ inline CLI::Option* AddChannelArgs(CLI::App& app, std::vector<ChannelArg>& into)
               into.push_back(*std::move(arg));
             }
           },
-          "gRPC channel argument KEY=VALUE, an integer where VALUE is one; repeatable")
+          "gRPC channel argument, an integer where VALUE is one; repeatable.")
       ->type_name("KEY=VALUE")
       ->expected(1)
       ->take_all();
@@ -134,8 +120,7 @@ CLI::Option* AddNumber(CLI::App& app, const std::string& flag, T& into, T min, T
 // and no part of what an RPC costs, so both programs switch it off unless asked. Where abseil was built with NDEBUG
 // neither has an effect.
 inline CLI::Option* AddDeadlockDetection(CLI::App& app, bool& into) {
-  return app.add_flag("--deadlock-detection", into,
-                      "leave abseil's lock-cycle detection on (Debian's abseil has it, release builds do not)");
+  return app.add_flag("--deadlock-detection", into, "Leave abseil's lock-cycle detection on (Debian's abseil has it).");
 }
 void SetDeadlockDetection(bool on);
 
@@ -172,8 +157,8 @@ template <typename Options, typename Fill>
 Parsed<Options> ParseCommandLine(CLI::App& app, int argc, const char* const* argv, Fill fill) {
   const CLI::Option* check = app.get_option_no_throw("--check");
   if (check == nullptr) {
-    check = app.add_flag("--check")->description(
-        "only see whether these flags are accepted: nothing is resolved, opened, connected or printed");
+    check = app.add_flag("--check")->group("General")->description(
+        "Only check whether these flags are accepted: resolve, open, connect and print nothing.");
   }
   try {
     app.parse(argc, argv);
@@ -182,6 +167,8 @@ Parsed<Options> ParseCommandLine(CLI::App& app, int argc, const char* const* arg
     return {std::move(options), "", 0};
   } catch (const CLI::CallForHelp&) {
     return {std::nullopt, app.help(), 0};
+  } catch (const CLI::CallForAllHelp&) {
+    return {std::nullopt, app.help("", CLI::AppFormatMode::All), 0};
   } catch (const CLI::CallForVersion& version) {
     return {std::nullopt, std::string(version.what()) + "\n", 0};
   } catch (const CLI::ExtrasError&) {

@@ -26,27 +26,24 @@ TlsFlags::TlsFlags(CLI::App& app, Security& security, TlsEnd end) : security_(se
     needs_tls_.push_back(app.add_option(flag, into.name, help)->type_name("FILE"));
     return needs_tls_.back();
   };
-  app.add_flag(
-      "--tls", security.tls,
-      client ? "TLS to the server, its control service and reflection, too; what was negotiated is in the result"
-             : "TLS at all addresses, for the control service and reflection, too; needs --tls-cert and --tls-key");
+  app.add_flag("--tls", security.tls,
+               client ? "Use TLS to the server, its control service and reflection."
+                      : "Use TLS at all addresses; needs --tls-cert and --tls-key.");
   ca_ = file("--tls-ca", security.ca,
-             client ? "certificates (PEM) of whom the server's must be signed by (default: those that gRPC trusts)"
-                    : "mutual TLS: clients must have a certificate that is signed by one of these (PEM)");
-  certificate_ = file("--tls-cert", security.certificate,
-                      client ? "certificate (PEM) for a server that demands one (mutual TLS)"
-                             : "the server's certificate (PEM), with those between it and its CA");
-  key_ = file("--tls-key", security.key, "its private key (PEM), without a passphrase");
+             client ? "CA certificates (PEM) for the server's (default: those that gRPC trusts)."
+                    : "CA certificates (PEM) for clients, which must have one (mutual TLS).");
+  certificate_ =
+      file("--tls-cert", security.certificate,
+           client ? "Client certificate (PEM), for mutual TLS." : "Server certificate (PEM) and its intermediates.");
+  key_ = file("--tls-key", security.key, "Private key (PEM) of --tls-cert, without a passphrase.");
   if (client) {
     needs_tls_.push_back(app.add_option("--tls-server-name", security.server_name,
-                                        "name that the server's certificate must be for (default: that of --host)")
+                                        "Expected name in the server's certificate (default: that of --host).")
                              ->type_name("NAME"));
   }
   needs_tls_.push_back(AddEnum(app, "--tls-min-version", security.min_version, {TlsVersion::k12, TlsVersion::k13},
-                               "no version of TLS before it"));
-  needs_tls_.push_back(app.add_option("--tls-ciphers", ciphers_,
-                                      "these ciphers only, by OpenSSL's names, as TLS_AES_128_GCM_SHA256:"
-                                      "ECDHE-ECDSA-AES128-GCM-SHA256; a TLS version without any of them is not spoken")
+                               "Minimum TLS version."));
+  needs_tls_.push_back(app.add_option("--tls-ciphers", ciphers_, "Allowed ciphers by their OpenSSL names.")
                            ->type_name("NAME[:NAME...]"));
 }
 

@@ -67,7 +67,7 @@ CLI::Option* AddDeadline(CLI::App& app, std::optional<Nanos>& into) {
     return absl::InvalidArgumentError(absl::StrCat(deadline.status().message(), ", or none"));
   };
   return AddParsed(app, "--deadline", into, parse,
-                   "of each call; of each message of a bidirectional stream; none: calls are sent without one")
+                   "Deadline of each call, or of each message of a bidirectional stream.")
       ->type_name("SECONDS|none")
       ->default_str(FormatDuration(into.value_or(0)));
 }
@@ -75,17 +75,14 @@ CLI::Option* AddDeadline(CLI::App& app, std::optional<Nanos>& into) {
 ClientWireFlags::ClientWireFlags(CLI::App& app, RunConfig& run, std::vector<std::string>& notes)
     : run_(run), notes_(notes) {
   compression_ = AddParsed(app, "--compression", run.compression, ParseClientCompression,
-                           "of what is sent: the channel's default, or with call: said anew in each call; what the "
-                           "server answers is compressed as the server says")
+                           "Compression of requests: the channel's default, or with call: set in each call.")
                      ->type_name("none|[call:]deflate|[call:]gzip")
                      ->default_str("none");
   metadata_ = AddParsed(app, "--metadata", run.generated_metadata, ParseGeneratedMetadata,
-                        "metadata of every call that is made for it: so many entries, with values of so many bytes, as "
-                        "in 8x64; :bin: binary ones; :changing: other values in each call (8x64:bin,changing)")
+                        "Generated metadata of every call: entries × value size, as in 8x64:bin,changing.")
                   ->type_name("N×BYTES[:bin,changing]");
-  keepalive_option_ = AddKeepalive(app, keepalive_,
-                                   "ping a connection on which nothing came for so long, calls or not, and give it up "
-                                   "when there is no answer for the second time (20s)");
+  keepalive_option_ = AddKeepalive(
+      app, keepalive_, "Ping after this time without data; close without a reply within the second time (20s).");
 }
 
 void ClientWireFlags::Resolve() {
@@ -105,15 +102,12 @@ void ClientWireFlags::Resolve() {
 }
 
 ServerWireFlags::ServerWireFlags(CLI::App& app, ServerConfig& config) : config_(config) {
-  compression_ =
-      AddEnum(app, "--compression", config.compression, {Compression::kNone, Compression::kDeflate, Compression::kGzip},
-              "of what is answered; requests are taken in any of these");
-  keepalive_option_ = AddKeepalive(app, keepalive_,
-                                   "ping a connection on which nothing came for so long, and close it when there is no "
-                                   "answer for the second time (20s); clients may ping as often as they like, too");
+  compression_ = AddEnum(app, "--compression", config.compression,
+                         {Compression::kNone, Compression::kDeflate, Compression::kGzip}, "Compression of responses.");
+  keepalive_option_ = AddKeepalive(
+      app, keepalive_, "Ping after this time without data; close without a reply within the second time (20s).");
   max_streams_option_ = AddNumber(app, "--max-concurrent-streams", max_streams_, 1, INT_MAX,
-                                  "calls at a time on a connection; a client keeps further ones back (default: as "
-                                  "good as no limit)");
+                                  "Maximum of concurrent calls on a connection (default: practically none).");
 }
 
 void ServerWireFlags::Resolve() {

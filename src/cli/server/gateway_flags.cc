@@ -17,32 +17,26 @@ Target TargetOf(const std::string& flag, const std::string& text, int default_po
 
 GatewayFlags::GatewayFlags(CLI::App& app) {
   http_ = app.add_option("--http", http_text_,
-                         "also take the library's methods over HTTP and JSON there, HTTP/1.1 and HTTP/2 (h2c) on one "
-                         "port: HOST:PORT, port 0: a free one")
+                         "Also serve the library workload over HTTP/1.1 and h2c with JSON; port 0: a free one.")
               ->type_name("ADDRESS");
-  threads_ = AddNumber(app, "--http-threads", config_.threads, 1, 1024, "event loops of --http, a thread each");
+  threads_ = AddNumber(app, "--http-threads", config_.threads, 1, 1024, "Event loops of --http, one thread each.");
   transcoder_ = AddEnum(app, "--transcoder", config_.transcoder,
                         {TranscoderKind::kDescriptor, TranscoderKind::kHandwritten, TranscoderKind::kNone},
-                        "what makes messages of HTTP requests. descriptor: the methods' google.api.http rules, as read "
-                        "from their descriptors; handwritten: code for each method; none: nothing, every request is "
-                        "answered with the same book, which is the floor");
+                        "HTTP to messages: by google.api.http rules, code per method, or a fixed response.");
   backend_ = AddEnum(app, "--backend", config_.backend,
                      {BackendKind::kDirect, BackendKind::kInProcess, BackendKind::kLoopback},
-                     "what answers the messages. direct: the handlers, on the threads of --http; inprocess: the gRPC "
-                     "server, through a channel without a socket, which has no streams; loopback: through channels "
-                     "over TCP, as in a proxy");
+                     "Who handles messages: handlers, in-process gRPC, or gRPC over TCP as in a proxy.");
   target_ = app.add_option("--backend-target", target_text_,
-                           "with --backend loopback: another gRPC server that has the library")
+                           "--backend loopback: another gRPC server with the library workload.")
                 ->type_name("HOST:PORT");
   channels_ = AddNumber(app, "--backend-channels", config_.channels, 1, 10'000,
-                        "with --backend loopback: channels, taken in turn");
+                        "--backend loopback: number of channels, used in turn.");
   policy_ = app.add_option("--backend-channel-policy", policy_text_,
-                           "with --backend loopback: what connections these have: shared, per-slot, distinct-args, "
-                           "local-pool or pool:N, as the client's --channel-policy, a channel standing for a slot")
+                           "--backend loopback: channel policy, as the client's --channel-policy.")
                 ->capture_default_str()
                 ->type_name("POLICY");
   deadline_ = AddDuration(app, "--backend-deadline", config_.deadline_ns,
-                          "of each call, with --backend inprocess and loopback; a stream's, too");
+                          "--backend inprocess and loopback: deadline of each call.");
 }
 
 std::optional<GatewayConfig> GatewayFlags::Resolve(MessageHolder messages) const {

@@ -39,19 +39,17 @@ absl::StatusOr<uint32_t> ParseMessage(absl::string_view text) {
 CLI::Option* AddLimits(CLI::App& app, ServerLimits& limits) {
   limits.memory_bytes = DefaultMemoryLimit();
   AddParsed(app, "--memory-limit", limits.memory_bytes, ParseMemory,
-            "resident memory; beyond it all connections are ended. Also what the library's resource quota is; 0: none")
+            "Resident memory above which all connections end; 0: no limit.")
       ->type_name("MiB|GiB")
       ->default_str(absl::StrCat(limits.memory_bytes >> 20, "MiB"));
   AddParsed(app, "--max-message-bytes", limits.message_bytes, ParseMessage,
-            "payload of a request that is taken and of an answer that is made")
+            "Maximum payload of a request and of a response.")
       ->type_name("BYTES")
       ->default_str("64MiB");
-  app.add_flag(
-      "--accept-compressed", limits.accepts_compressed,
-      "take compressed requests, as with --compression: only from clients you trust, for each may grow to 1,030 "
-      "times its size");
+  app.add_flag("--accept-compressed", limits.accepts_compressed,
+               "Accept compressed requests; each may grow to 1,030 times its size.");
   return AddNumber(app, "--max-threads", limits.threads, 1, 100'000,
-                   "threads of --api sync: each call takes one; calls beyond end as RESOURCE_EXHAUSTED");
+                   "--api sync: maximum of threads, one per call; calls beyond get RESOURCE_EXHAUSTED.");
 }
 
 }  // namespace cqbench

@@ -1,8 +1,7 @@
 #include "src/cli/server/server_flags.h"
 
-#include <memory>
-
 #include "src/cli/flags/call_flags.h"
+#include "src/cli/flags/help.h"
 #include "src/cli/flags/tls_flags.h"
 #include "src/cli/flags/wire_flags.h"
 #include "src/cli/server/gateway_flags.h"
@@ -30,69 +29,65 @@ class ServerFlags {
   ServerFlags()
       : app_("Serves the methods of all workloads through one of gRPC's server APIs, and the library over HTTP.",
              "grpc_ping_server") {
-    app_.set_version_flag("--version", VersionLine("grpc_ping_server"));
-    app_.formatter(std::make_shared<PlainFormatter>());
+    SetUpHelp(app_, VersionLine("grpc_ping_server"),
+              {"--host", "--port", "--api", "--num-cqs", "--workers-per-cq", "--callbacks-per-cq", "--messages",
+               "--service-time", "--tcp-echo-port", "--http"});
+    BeginGroup(app_, "Address");
     host_ = app_.add_option("--host", typed_.host_name,
-                            "address to listen on; the default is reachable from this machine only")
+                            "Listening address; the default is reachable from this machine only.")
                 ->capture_default_str();
-    port_ = AddNumber(app_, "--port", typed_.port, 0, 65535, "port to listen on; 0: a free one");
-    listen_ =
-        app_.add_option("--listen", typed_.listen,
-                        "full address instead of --host and --port: HOST:PORT, [V6]:PORT or unix:PATH; repeatable")
-            ->type_name("ADDRESS")
-            ->expected(1)
-            ->take_all();
+    port_ = AddNumber(app_, "--port", typed_.port, 0, 65535, "Listening port; 0: a free one.");
+    listen_ = app_.add_option("--listen", typed_.listen,
+                              "Full listening address: HOST:PORT, [V6]:PORT or unix:PATH; repeatable.")
+                  ->type_name("ADDRESS")
+                  ->expected(1)
+                  ->take_all();
     listen_->excludes(host_);
     listen_->excludes(port_);
+    BeginGroup(app_, "TLS");
     tls_flags_.emplace(app_, config_.security, TlsEnd::kServer);
-    api_option_ =
-        AddChoice(app_, "--api", typed_.api, {"cq", "callback", "sync", "generic"},
-                  "server API: completion queues, reactors, thread pool, or completion queues with byte buffers, which "
-                  "are parsed by itself or not at all");
-    num_cqs_ = AddNumber(app_, "--num-cqs", config_.num_cqs, 1, 1024, "completion queues");
-    workers_ = AddNumber(app_, "--workers-per-cq", config_.workers_per_cq, 1, 1024, "threads on each completion queue");
-    callbacks_ =
-        AddNumber(app_, "--callbacks-per-cq", config_.callbacks_per_cq, 1, 100'000,
-                  "requests posted per completion queue and method from its first call on, kept constant under load");
-    messages_ =
-        AddChoice(app_, "--messages", typed_.messages, {"fresh", "reused", "arena", "bytes"},
-                  "how messages live. fresh: made and destroyed for each call, as most services do; reused: one for "
-                  "call after call, which keeps its memory; arena: on a protobuf arena that is reset, for messages of "
-                  "many parts; bytes: not parsed at all, as in a proxy: --api generic only, and its default");
+    BeginGroup(app_, "Handling");
+    api_option_ = AddChoice(app_, "--api", typed_.api, {"cq", "callback", "sync", "generic"},
+                            "Server API: completion queues, reactors, thread pool, or queues with byte buffers.");
+    num_cqs_ = AddNumber(app_, "--num-cqs", config_.num_cqs, 1, 1024, "Number of completion queues.");
+    workers_ = AddNumber(app_, "--workers-per-cq", config_.workers_per_cq, 1, 1024, "Threads per completion queue.");
+    callbacks_ = AddNumber(app_, "--callbacks-per-cq", config_.callbacks_per_cq, 1, 100'000,
+                           "Posted requests per completion queue and method.");
+    messages_ = AddChoice(app_, "--messages", typed_.messages, {"fresh", "reused", "arena", "bytes"},
+                          "Message allocation: new per call, reused, on a reset arena, or unparsed bytes.");
     codec_ = AddChoice(app_, "--codec", typed_.codec, {"protobuf", "pooled"},
-                       "what makes bytes of messages. protobuf: the library, as for generated code; pooled: into "
-                       "memory that is used again, and read where the library received: --api generic only");
+                       "Serializer: protobuf's, or one that reuses buffers (needs --api generic).");
     AddChoice(app_, "--poll", typed_.poll, {"block", "spin"},
-              "how completion-queue threads wait; spin needs --api cq or generic");
-    AddDuration(app_, "--service-time", config_.service_time.mean_ns,
-                "spent on every message (request; response of a download) by the thread that handles it, as a real "
-                "handler would",
+              "How completion-queue threads wait; spin needs --api cq or generic.");
+    AddDuration(app_, "--service-time", config_.service_time.mean_ns, "Time spent in the handler on every message.",
                 /*min_ns=*/0);
     distribution_ = AddChoice(app_, "--service-time-distribution", typed_.service_distribution,
-                              {"constant", "exponential"}, "how --service-time varies; exponential: with that mean");
-    service_mode_ =
-        AddChoice(app_, "--service-time-mode", typed_.service_mode, {"burn", "wait"}, "burn CPU for so long, or sleep");
+                              {"constant", "exponential"}, "Distribution of --service-time.");
+    service_mode_ = AddChoice(app_, "--service-time-mode", typed_.service_mode, {"burn", "wait"},
+                              "Spend --service-time by using CPU or by sleeping.");
     AddEnum(app_, "--write-hint", config_.write_hint, {WriteHint::kNone, WriteHint::kBuffer},
-            "of server-streaming calls: each message goes out by itself, or may wait for the next ones (buffer hint)");
+            "Server streams: send each message at once, or with a buffer hint.");
     tcp_echo_ = AddNumber(app_, "--tcp-echo-port", typed_.tcp_echo_port, 0, 65535,
-                          "also serve a raw TCP ping-pong there, for the client's --baseline; 0: a free port");
+                          "Also serve raw TCP ping-pong for the client's --baseline; 0: a free port.");
+    BeginGroup(app_, "HTTP");
     gateway_flags_.emplace(app_);
+    BeginGroup(app_, "Own method");
     call_.emplace(app_, options_.call,
-                  "also stand in for a method of a service of your own, described by --proto or --protoset: answers "
-                  "any request with --answer, through --api generic");
+                  "Also serve a method of your own with --api generic; needs --proto or --protoset.");
     call_
         ->Needs(app_.add_option("--answer", options_.call.data,
-                                "its answer as JSON, or @FILE; to a server-streaming call several, as an "
-                                "array or one after the other"))
+                                "Response of --call as JSON, or @FILE; several for a server stream."))
         ->type_name("JSON|@FILE")
         ->capture_default_str();
+    BeginGroup(app_, "Limits");
+    max_threads_ = AddLimits(app_, config_.limits);
+    BeginGroup(app_, "Other");
     AddDeadlockDetection(app_, options_.deadlock_detection);
     AddChannelArgs(app_, config_.channel_args);
     wire_flags_.emplace(app_, config_);
-    max_threads_ = AddLimits(app_, config_.limits);
     allocation_flags_.emplace(app_, options_.allocations, "grpc_ping_server");
     AddDuration(app_, "--drain", config_.drain_ns,
-                "how long calls in flight may go on after SIGINT or SIGTERM; the server ends at most 1 s later");
+                "How long calls may go on after SIGINT or SIGTERM; the server ends at most 1 s later.");
     ForEachSet([](auto& flags) { flags.Keep(); });
     before_ = options_;
   }

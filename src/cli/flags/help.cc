@@ -1,0 +1,77 @@
+#include "src/cli/flags/help.h"
+
+#include <algorithm>
+#include <memory>
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+
+namespace cqbench {
+namespace {
+
+constexpr size_t kColumns = 100;
+constexpr size_t kIndent = 13;
+
+std::vector<const CLI::Option*> Of(const CLI::App& app, const std::string& group) {
+  return app.get_options([&](const CLI::Option* option) { return option->get_group() == group; });
+}
+
+}  // namespace
+
+HelpFormatter::HelpFormatter(std::vector<std::string> first) : first_(std::move(first)) {
+  column_width(38);
+}
+
+std::string HelpFormatter::make_option_opts(const CLI::Option* option) const {
+  std::string text;
+  if (option->get_type_size() == 0) return text;
+  if (!option->get_type_name().empty()) absl::StrAppend(&text, " ", option->get_type_name());
+  if (!option->get_default_str().empty()) absl::StrAppend(&text, " (", option->get_default_str(), ")");
+  return text;
+}
+
+std::string HelpFormatter::make_help(const CLI::App* app, std::string name, CLI::AppFormatMode mode) const {
+  std::string text = absl::StrCat(make_description(app), make_usage(app, std::move(name)));
+  if (mode == CLI::AppFormatMode::All) {
+    for (const std::string& group : app->get_groups())
+      absl::StrAppend(&text, make_group(group, false, Of(*app, group)));
+    return text;
+  }
+  std::vector<const CLI::Option*> first;
+  for (const std::string& flag : first_) first.push_back(app->get_option(flag));
+  return absl::StrCat(text, make_group("Flags to begin with", false, first),
+                      "\nAll flags; --help-all describes them:\n", Names(*app));
+}
+
+// A paragraph for each group.
+std::string HelpFormatter::Names(const CLI::App& app) const {
+  std::string text;
+  for (const std::string& group : app.get_groups()) {
+    std::string line = absl::StrCat("  ", group, ":");
+    line.resize(std::max(line.size(), kIndent), ' ');
+    for (const CLI::Option* option : Of(app, group)) {
+      const std::string name = option->get_name();
+      if (line.size() + 1 + name.size() > kColumns) {
+        absl::StrAppend(&text, line, "\n");
+        line = std::string(kIndent, ' ');
+      }
+      absl::StrAppend(&line, " ", name);
+    }
+    absl::StrAppend(&text, line, "\n");
+  }
+  return text;
+}
+
+void SetUpHelp(CLI::App& app, const std::string& version, std::vector<std::string> first) {
+  app.formatter(std::make_shared<HelpFormatter>(std::move(first)));
+  BeginGroup(app, "General");
+  app.set_help_flag("-h,--help", "Show the flags to begin with and exit.");
+  app.set_help_all_flag("--help-all", "Describe every flag and exit.");
+  app.set_version_flag("--version", version, "Print the versions of this program, gRPC and protobuf and exit.");
+}
+
+void BeginGroup(CLI::App& app, const std::string& name) {
+  app.option_defaults()->group(name);
+}
+
+}  // namespace cqbench
