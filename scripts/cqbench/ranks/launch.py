@@ -23,7 +23,7 @@ MAX_RANKS = 10_000
 BY_ITSELF = ("--until-stable", "--find-rate", "--baseline")
 PATIENCE_S = 30  # of a rank with the others, when a point is to begin
 # Of mpirun, when it has lost a rank or got a SIGTERM: so long it waits before it sends the ranks SIGTERM, and as long
-# again before it kills them. A rank then waits for its calls for a second (kDrainAfterSignal in src/load/run/drain.h) and
+# again before it kills them. A rank then waits for its calls for a second (kDrainAfterSignal, src/load/run/drain.h) and
 # writes its file, which may be on a slow file system. Open MPI's default is one second.
 STOP_S = 5
 
