@@ -139,7 +139,7 @@ def test_a_message_of_a_server_stream_may_be_unreadable(api: str, flags: str, bo
 @pytest.mark.parametrize("flags", ("--stub generated", "--stub generic"))
 @pytest.mark.parametrize("api", APIS)
 def test_an_unreadable_answer_does_not_end_a_bidirectional_stream(api: str, flags: str) -> None:
-    """The server answers beforehand, as often as the window of the stream takes: 7,200 times. No warm-up uses them up."""
+    """The server answers beforehand, as often as the stream's window takes: 7,200 times. No warm-up uses them up."""
 
     def on_call(send: Send, stream: int) -> None:
         send(frame(HEADERS, END_HEADERS, stream, BEGIN))
