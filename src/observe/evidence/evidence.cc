@@ -13,8 +13,8 @@
 namespace cqbench {
 namespace {
 
-// For waking up late.
-constexpr Nanos kSlack = kNanosPerMilli;
+// A thread may wake up later than it asked to.
+constexpr Nanos kLateWaking = kNanosPerMilli;
 
 AllocationCounts Between(const Sample& begin, const Sample& end) {
   if (!begin.allocations || !end.allocations) return {};
@@ -31,7 +31,7 @@ void PointEvidence::Rehearse(const std::optional<std::vector<OpenConnection>>& c
   const Nanos here = NowNs() - begin;
   if (servers_) RehearseServers();
   const Nanos servers = NowNs() - begin - here;
-  lead_ = std::max(here, servers) + kSlack;  // the first time takes longest, and both go on at once
+  lead_ = std::max(here, servers) + kLateWaking;  // the first time takes longest, and both go on at once
 }
 
 // Two samples in a row, with nothing else going on, are as far apart as those of the window are beside the calls that

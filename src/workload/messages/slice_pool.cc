@@ -144,19 +144,19 @@ class Stock {
 };
 
 // nullptr before the thread's first slice and after its end.
-thread_local Stock* mine = nullptr;
+thread_local Stock* stock_of_thread = nullptr;
 
 Stock::Stock() {
-  mine = this;
+  stock_of_thread = this;
 }
 Stock::~Stock() {
-  mine = nullptr;
+  stock_of_thread = nullptr;
   cut_from_ = grpc::Slice();
   for (size_t i = 0; i < kClasses; ++i) TheStore().Give(i, lists_[i], lists_[i].count);
 }
 void Stock::Dropped(void* dropped) {
   auto* const buffer = static_cast<Buffer*>(dropped);
-  if (mine != nullptr) return mine->Put(buffer);
+  if (stock_of_thread != nullptr) return stock_of_thread->Put(buffer);
   List one;
   one.Push(buffer);
   TheStore().Give(buffer->size_class, one, 1);
