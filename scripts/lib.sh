@@ -184,7 +184,7 @@ python_venv() {
     python=$(system_python)
     say "making .venv with $python"
     "$python" -m venv --clear "$venv"
-    mkdir "$venv/installed"
+    mkdir "$venv/pinned"
   fi
   for file in "${files[@]}"; do
     ! is_installed "$file" || continue
@@ -197,9 +197,9 @@ python_venv() {
     [[ $file != requirements.txt ]] || "$venv/bin/python" -m pip --quiet --disable-pip-version-check install --no-deps \
       --no-build-isolation --editable "$ROOT/scripts" || die "pip could not install scripts/cqbench"
     # Written last, so an interrupted installation is begun again.
-    cp "$ROOT/scripts/$file" "$venv/installed/$file"
+    cp "$ROOT/scripts/$file" "$venv/pinned/$file"
   done
 }
 
 # is_installed FILE: whether ROOT/.venv has the packages of this requirements file.
-is_installed() { cmp -s "$ROOT/scripts/$1" "$ROOT/.venv/installed/$1"; }
+is_installed() { cmp -s "$ROOT/scripts/$1" "$ROOT/.venv/pinned/$1"; }

@@ -2,13 +2,28 @@
 
 from __future__ import annotations
 
+import re
+
 MAX_MESSAGE = 160
+MAX_CPU = 65535
 
 
 def one_line(text: str, limit: int = MAX_MESSAGE) -> str:
     """Printable and short: messages come from the network and go to a terminal."""
     clean = "".join(c if c.isprintable() else " " for c in text).strip()
     return clean if len(clean) <= limit else clean[: limit - 3] + "..."
+
+
+def parse_cpus(text: str) -> tuple[int, ...]:
+    """'0-2,8' -> (0, 1, 2, 8). Raises ValueError."""
+    cpus: set[int] = set()
+    for part in text.replace(" ", "").strip().split(","):
+        match = re.fullmatch(r"(\d{1,5})(?:-(\d{1,5}))?", part, re.ASCII)
+        first, last = (int(match[1]), int(match[2] or match[1])) if match else (1, 0)
+        if first > last or last > MAX_CPU:
+            raise ValueError("a list of CPUs such as 0-3,8")
+        cpus.update(range(first, last + 1))
+    return tuple(sorted(cpus))
 
 
 def format_cpus(cpus: tuple[int, ...]) -> str:

@@ -17,6 +17,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from statistics import median
 
+import psutil
+
 from cqbench.peers import tools
 from cqbench.peers.session import Failed, Options, say
 from cqbench.peers.tools import BadOutput
@@ -96,12 +98,13 @@ def parse_h2load(text: str, requests: int) -> float:
 
 
 def cpu_seconds(pid: int) -> float:
-    """Of the process and its children that live, user and system, by the kernel's ticks. Raises OSError."""
-    children = Path(f"/proc/{pid}/task/{pid}/children").read_text().split()
-    # The name, in parentheses, may have anything in it.
-    fields = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
-    own = (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
-    return own + sum(cpu_seconds(int(child)) for child in children)
+    """User and system CPU time of the process and of its descendants that live. Raises OSError."""
+    try:
+        server = psutil.Process(pid)
+        times = [process.cpu_times() for process in (server, *server.children(recursive=True))]
+    except psutil.Error as error:
+        raise OSError(str(error)) from None
+    return sum(t.user + t.system for t in times)
 
 
 class Nginx(Service):

@@ -8,8 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from cqbench.files.text import format_cpus
-
-MAX_CPU = 65535
+from cqbench.files.text import parse_cpus as parse_list
 
 
 class BadCpuList(ValueError):
@@ -42,19 +41,16 @@ def name_cpus(cpus: tuple[int, ...]) -> str:
 
 def parse_cpus(text: str, name: str, machine: tuple[Cpu, ...]) -> tuple[int, ...]:
     """'0-2,8' -> (0, 1, 2, 8). Raises BadCpuList for bad syntax and for CPUs that this process may not use."""
+    try:
+        chosen = parse_list(text)
+    except ValueError as error:
+        raise BadCpuList(f"{name}: '{text}' is not {error}") from None
     allowed = {cpu.id for cpu in machine}
-    chosen: set[int] = set()
-    for part in text.replace(" ", "").split(","):
-        match = re.fullmatch(r"(\d{1,5})(?:-(\d{1,5}))?", part, re.ASCII)
-        first, last = (int(match[1]), int(match[2] or match[1])) if match else (1, 0)
-        if first > last or last > MAX_CPU:
-            raise BadCpuList(f"{name}: '{text}' is not a list of CPUs such as 0-3,8")
-        chosen.update(range(first, last + 1))
-    outside = tuple(sorted(chosen - allowed))
+    outside = tuple(cpu for cpu in chosen if cpu not in allowed)
     if outside:
         usable = format_cpus(tuple(allowed))
         raise BadCpuList(f"{name}: {name_cpus(outside)} cannot be used by this process; it may use {usable}")
-    return tuple(sorted(chosen))
+    return chosen
 
 
 def read_machine(sysfs: Path = Path("/sys/devices/system/cpu"), allowed: set[int] | None = None) -> tuple[Cpu, ...]:

@@ -12,31 +12,24 @@ import ctypes
 import os
 import socket
 import struct
+import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
+
+import psutil
 
 PIDFD_GETFD = 438  # the same on all architectures
-ESTABLISHED = "01"
 SO_ATTACH_FILTER = 26
 DROP = struct.pack("HBBI", 6, 0, 0, 0)  # BPF_RET | BPF_K: 0 bytes of the packet
 NO_ADDRESS = struct.pack("H14x", socket.AF_UNSPEC)
-TABLES = ("/proc/net/tcp", "/proc/net/tcp6")
 _LIBC = ctypes.CDLL(None, use_errno=True)
 
 
 class NoConnection(RuntimeError):
     """There is none, or it cannot be taken hold of; the text is one line."""
-
-
-@dataclass(frozen=True)
-class Row:
-    """An established connection as one of its ends sees it. inode: of the socket; later sockets have higher ones."""
-
-    local_port: int
-    remote_port: int
-    inode: int
 
 
 @dataclass(frozen=True)
@@ -53,15 +46,12 @@ def oldest(client: int, server: int, port: int) -> tuple[End, End]:
     Connections of measured calls are made before those to the control service. client, server: processes. Raises
     NoConnection.
     """
-    rows = _rows()
-    ours = _sockets(client)
-    to_server = sorted((r for r in rows if r.remote_port == port and r.inode in ours), key=lambda row: row.inode)
-    theirs = _sockets(server)
-    for row in to_server:
-        for other in rows:
-            if (other.local_port, other.remote_port) == (port, row.local_port) and other.inode in theirs:
-                return End(client, ours[row.inode]), End(server, theirs[other.inode])
-    raise NoConnection(f"process {client} has no connection to port {port} of process {server}")
+    accepted = {c.raddr.port: c.fd for c in _established(server) if c.laddr.port == port}
+    to_server = [c for c in _established(client) if c.raddr.port == port and c.laddr.port in accepted]
+    if not to_server:
+        raise NoConnection(f"process {client} has no connection to port {port} of process {server}")
+    first = min(to_server, key=lambda c: _inode(client, c.fd))
+    return End(client, first.fd), End(server, accepted[first.laddr.port])
 
 
 def reset(end: End) -> None:
@@ -108,34 +98,17 @@ def _borrowed(end: End) -> Iterator[socket.socket]:
         yield borrowed
 
 
-def _rows() -> list[Row]:
-    found = []
-    for table in TABLES:
-        try:
-            lines = Path(table).read_text(encoding="ascii").splitlines()[1:]
-        except OSError:  # no IPv6
-            continue
-        for words in (line.split() for line in lines):
-            if words[3] == ESTABLISHED:
-                found.append(Row(_port(words[1]), _port(words[2]), int(words[9])))
-    return found
-
-
-def _port(address: str) -> int:
-    return int(address.rpartition(":")[2], 16)
-
-
-def _sockets(pid: int) -> dict[int, int]:
-    """Inode -> descriptor. Raises NoConnection."""
-    found = {}
+def _established(pid: int) -> list[Any]:
+    """A process's TCP connections. Raises NoConnection."""
     try:
-        for entry in Path(f"/proc/{pid}/fd").iterdir():
-            try:
-                target = str(entry.readlink())
-            except OSError:  # closed meanwhile
-                continue
-            if target.startswith("socket:["):
-                found[int(target[8:-1])] = int(entry.name)
-    except OSError as error:
-        raise NoConnection(f"process {pid}: its sockets cannot be listed: {error.strerror}") from None
-    return found
+        return [c for c in psutil.Process(pid).net_connections("tcp") if c.status == psutil.CONN_ESTABLISHED]
+    except psutil.Error as error:
+        raise NoConnection(f"process {pid}: its sockets cannot be listed: {error}") from None
+
+
+def _inode(pid: int, fd: int) -> int:
+    """The number of a socket; later sockets have higher numbers. A closed one counts as the latest."""
+    try:
+        return Path(f"/proc/{pid}/fd/{fd}").stat().st_ino
+    except OSError:
+        return sys.maxsize
