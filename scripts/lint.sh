@@ -7,7 +7,7 @@ source "$(dirname "${BASH_SOURCE[0]}")/lib.sh"
 
 # The version is part of the style: others break lines differently.
 FORMATTER=clang-format-14
-PYTHON_SOURCES=(scripts/cqbench tests/scripts tests/fuzz)
+PYTHON_SOURCES=(scripts/cqbench tests/scripts tests/mutations tests/fuzz)
 CONFIG=scripts/pyproject.toml
 
 list_sources() { git -C "$ROOT" ls-files -z '*.cc' '*.h'; }
