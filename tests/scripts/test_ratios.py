@@ -36,6 +36,14 @@ def test_from_ten_on_it_is_yuens() -> None:
     assert slow is not None and usual is not None and slow.spread < 1.2 * usual.spread
 
 
+def test_the_inverse_is_the_ratio_of_swapped_sides() -> None:
+    top, bottom = noisy(12, 5), noisy(15, 6)
+    ratio, swapped = unpaired(top, bottom), unpaired(bottom, top)
+    assert ratio is not None and ratio.interval is not None and swapped is not None
+    assert ratio.inverse().value == pytest.approx(swapped.value)
+    assert ratio.inverse().interval == pytest.approx(swapped.interval)
+
+
 def test_few_or_nothing_to_divide() -> None:
     assert paired([(2.0, 1.0)] * 5) == Ratio(2.0, n=5, paired=True) and unpaired([2.0] * 5, [1.0] * 9) == Ratio(
         2.0, n=5

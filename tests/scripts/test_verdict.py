@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from cqbench.verdict import text
+from cqbench.verdict import rules, text
 from cqbench.verdict.model import Decision
 from verdict_synthetic import OTHERS, SHARED, SIXFOLD, at, found, judged, manifest, setting, without, write
 
@@ -122,7 +122,9 @@ def test_losses_with_their_reason(tmp_path: Path) -> None:
     assert "at 16 to 32: slower, as one connection sends several calls at once" in " ".join(case.reasons)
 
 
-def test_what_separate_connections_cost_belongs_into_the_answer(tmp_path: Path) -> None:
+def test_what_separate_connections_cost_belongs_into_the_answer(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """A gain too small to act on, at nearly four times the P99."""
     rates = {n: r * (1.06 if n > 1 else 1) for n, r in SHARED.items()}
 
@@ -135,6 +137,8 @@ def test_what_separate_connections_cost_belongs_into_the_answer(tmp_path: Path) 
     assert cost.metric == "p99" and cost.ratio.value == pytest.approx(3.8 / 1.06, rel=0.02)
     assert any("3.58 × P99 at 16" in reason for reason in case.reasons)
     assert case.answer == "No difference that counts; 3.58 × the P99 with 16 in flight."
+    monkeypatch.setattr(rules, "COST_ALPHA", -1.0)  # costs have an error rate of their own
+    assert at(judged(tmp_path).cases[0], 16).costs == ()
 
 
 def test_repetitions(tmp_path: Path) -> None:

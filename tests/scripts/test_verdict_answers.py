@@ -162,6 +162,14 @@ RULE: list[tuple[Ratio, float, Decision]] = [
 ]
 
 
+@pytest.mark.parametrize(
+    ("low", "high", "expected"), [(0.90, 0.99, True), (0.89, 0.99, None), (0.80, 0.90, None), (0.80, 0.89, False)]
+)
+def test_a_threshold_is_decided_by_the_whole_interval(low: float, high: float, expected: bool | None) -> None:
+    assert rules.ratio_above(Ratio(math.sqrt(low * high), low, high), 0.90) is expected
+    assert rules.ratio_above(Ratio(0.95), 0.90) is None
+
+
 @pytest.mark.parametrize(("ratio", "p", "decision"), RULE)
 def test_the_rule_is_the_one_in_the_handbook(ratio: Ratio, p: float, decision: Decision) -> None:
     assert rules.decide(ratio, p, FASTER, full=False) is decision
