@@ -159,14 +159,7 @@ system_python() {
   die "no Python 3 with the venv module: apt-get install ${PYTHON_PACKAGES[*]}"
 }
 
-# run_cqbench COMMAND ARG...: a command of scripts/cqbench in ROOT/.venv, in place of the calling script.
-run_cqbench() {
-  need_packages "${PYTHON_PACKAGES[@]}"
-  python_venv
-  exec_cqbench "$@"
-}
-
-# exec_cqbench COMMAND ARG...: the same with an environment that is there.
+# exec_cqbench COMMAND ARG...: a command of scripts/cqbench in ROOT/.venv, in place of the calling script.
 exec_cqbench() {
   export PYTHONPATH=$ROOT/scripts PYTHONDONTWRITEBYTECODE=1
   exec "$ROOT/.venv/bin/python" -m cqbench.cli "$@"

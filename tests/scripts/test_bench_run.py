@@ -192,13 +192,3 @@ def test_usage_is_one_line_and_status_2(programs: Path, flags: list[str], said: 
     assert (status, stdout, stderr.count("\n")) == (2, "", 1)
     assert said in stderr and stderr.startswith("cqbench run: ")
     assert not (programs.parent / "results").exists()
-
-
-def test_help_names_every_option_that_experiment_sh_takes_too() -> None:
-    bench, experiment = (
-        subprocess.run(["bash", str(SCRIPTS / name), "--help"], capture_output=True, text=True, check=True).stdout
-        for name in ("bench.sh", "experiment.sh")
-    )
-    options = {line.split()[0] for line in bench.splitlines() if line.startswith("  --")}
-    others = {line.split()[0] for line in experiment.splitlines() if line.startswith("  --")}
-    assert options - {"--full"} < others and len(options) > 10

@@ -1,4 +1,4 @@
-"""lib.sh: which packages are installed for measuring and which for tests, with a stand-in for the interpreter."""
+"""lib.sh and cqbench.sh: what is installed and built when, with a stand-in for the interpreter."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ case "$*" in
     ;;
 esac
 """
-COMMANDS = {"tune.sh": "tune", "cost.sh": "cost", "experiment.sh": "run", "peers.sh": "peers", "soak.sh": "soak"}
+COMMANDS = {"bench.sh": "run headline", "experiment.sh": "run", "cluster.sh": "run"}
 
 
 @pytest.fixture
@@ -119,20 +119,25 @@ def test_measuring_takes_no_package_that_only_tests_need(function: str, browser:
         *(("cost.sh", [word], False) for word in ("--plan", "--help", "--bin", "--program")),
         *(("experiment.sh", [word], False) for word in ("--plan", "--list", "--keys", "--template", "--bin=x")),
         *((script, ["x", "--", "--plan", "--bin"], True) for script in ("cost.sh", "experiment.sh")),
-        *(("peers.sh", [word], False) for word in ("--plan", "--bin")),
+        *(("peers.sh", [word], False) for word in ("--plan", "--bin", "--help")),
+        *(("soak.sh", words, not words) for words in ([], ["--help"], ["--bin", "x"])),
+        *(("bench.sh", words, not words) for words in ([], ["-h"], ["--plan"])),
+        ("cluster.sh", ["--ranks", "2"], True),
+        ("cluster.sh", ["--help"], False),
+        *((f"{name}.sh", ["x"], False) for name in ("compare", "report", "verdict")),
     ],
 )
 def test_what_only_says_something_builds_nothing(tmp_path: Path, script: str, words: list[str], builds: bool) -> None:
     (tmp_path / "scripts").mkdir()
-    for name in ("lib.sh", script):
+    for name in ("lib.sh", "cqbench.sh", script):
         shutil.copy(SCRIPTS / name, tmp_path / "scripts")
     with (tmp_path / "scripts/lib.sh").open("a") as file:
         file.write("need_packages() { :; }\npython_venv() { :; }\ninstall_all() { :; }\n")
         file.write('build_preset() { echo "BUILDS $*"; }\nexec_cqbench() { echo "RUNS $*"; }\n')
-    command = ["bash", str(tmp_path / "scripts" / script), *words]
-    done = subprocess.run(command, capture_output=True, text=True, check=True)
+    done = subprocess.run(["bash", tmp_path / "scripts" / script, *words], capture_output=True, text=True, check=True)
     assert ("BUILDS" in done.stdout) == builds
-    assert done.stdout.splitlines()[-1] == f"RUNS {COMMANDS[script]} {' '.join(words)}".rstrip()
+    command = COMMANDS.get(script, script.removesuffix(".sh"))
+    assert done.stdout.splitlines()[-1] == " ".join(["RUNS", command, *words])
 
 
 @pytest.mark.parametrize(
@@ -150,3 +155,26 @@ def test_a_flag_is_found_before_the_clients_own(flags: str, words: list[str], fo
     script = f'source "{SCRIPTS}/lib.sh"; has_flag "$@"'
     done = subprocess.run(["bash", "-euo", "pipefail", "-c", script, "bash", flags, *words], check=False)
     assert done.returncode == (0 if found else 1)
+
+
+@pytest.mark.parametrize(
+    ("words", "runs"),
+    [
+        (["--seed", "1"], "run headline --seed 1"),
+        (["--seed", "1", "--full"], "run ydb-full --seed 1"),
+        (["--resume", "it's two"], "run --resume it's two"),
+        (["--resume=x", "--full"], "run ydb-full --resume=x"),
+    ],
+)
+def test_which_experiment_bench_sh_runs(tmp_path: Path, words: list[str], runs: str) -> None:
+    shutil.copy(SCRIPTS / "bench.sh", tmp_path)
+    (tmp_path / "cqbench.sh").write_text('#!/bin/bash\nprintf "%s\\n" "$*"\n')
+    (tmp_path / "cqbench.sh").chmod(0o755)
+    done = subprocess.run(["bash", tmp_path / "bench.sh", *words], capture_output=True, text=True, check=True)
+    assert done.stdout == f"{runs}\n"
+
+
+def test_a_commands_help_stands_once() -> None:
+    for name in ("bench.sh", "cluster.sh", "experiment.sh"):
+        done = subprocess.run(["bash", SCRIPTS / name, "x", "--help"], capture_output=True, text=True, check=True)
+        assert done.stdout.startswith("Usage: cqbench run ") and "--ranks" in done.stdout

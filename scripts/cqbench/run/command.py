@@ -95,7 +95,8 @@ def _cpu_lists(text: str) -> str:
 @click.option(
     "--hosts",
     metavar="A,B:4|@FILE",
-    help="With --ranks: the client machines, with how many on each; @FILE: one on a line. The server is on this one.",
+    help="With --ranks: the client machines, with how many on each; @FILE: one on a line ('a slots=4'). In a "
+    "Slurm job the machines of the job but this one. The server is on this one.",
 )
 @click.option(
     "--launcher",
@@ -172,6 +173,10 @@ def command(**given: Any) -> int:
 
     Ctrl-C keeps what was measured and ends with verdict and report of that, marked partial. Exit status: 0; 1 a unit
     failed, nothing could be started, or verdict or report could not be made; 2 usage or a bad file; 130 interrupted.
+
+    With --ranks, in-flight counts and rates are divided among the client processes. The server runs on this machine.
+    The folder of results and the programs must be on a file system that all machines see; each process's own file stays
+    in ranks/ of the folder of results.
     """
     options = Options(**given)
     if options.resume and (options.results or options.save):
