@@ -385,28 +385,5 @@ TEST(ClientFlags, MoreMetadataThanIsUsuallyTakenIsSaid) {
               testing::ElementsAre(testing::HasSubstr("--metadata: 8x1024 is 9120 bytes")));
 }
 
-TEST(ClientParser, TakesEachLineAsIfItWasTheFirst) {
-  const auto parse = MakeClientParser();
-  for (const char* line : {"--rate 100 --arrivals constant --async --deadline none --metadata 2x8 --keepalive 5",
-                           "--channel-arg a=1 --local-pool --workload blob --chunks 7 --tls --messages arena",
-                           "--check --call a.B/C --header k:v --evidence --output x.json", "--inflight 0", "--help"}) {
-    ParseWith(parse, Split(line));
-  }
-  const auto plain = ParseWith(parse, {});
-  ASSERT_TRUE(plain.options) << plain.text;
-  const RunConfig &run = plain.options->run, first = ParseWith(ParseClientFlags, {}).options->run;
-  EXPECT_THAT(run.points, ElementsAre(Load{32, 0}));
-  EXPECT_EQ(run.api, ClientApi::kSync);
-  EXPECT_EQ(run.policy.ToString(), first.policy.ToString());
-  EXPECT_EQ(run.deadline_ns, kNanosPerSecond);
-  EXPECT_FALSE(run.security.tls);
-  EXPECT_EQ(run.channel_args.size(), first.channel_args.size());
-  EXPECT_EQ(run.generated_metadata, first.generated_metadata);
-  EXPECT_EQ(run.metadata.size(), first.metadata.size());
-  EXPECT_FALSE(plain.options->show_evidence);
-  EXPECT_EQ(plain.options->output, "");
-  EXPECT_THAT(plain.options->notes, testing::IsEmpty());
-}
-
 }  // namespace
 }  // namespace cqbench

@@ -8,10 +8,9 @@
 
 namespace cqbench {
 
-// By one parser, as making one takes long.
 inline Parsed<ClientOptions> ParseLine(const Arguments& arguments) {
-  static const auto parse = MakeClientParser();
-  return ParseWith(parse, arguments);
+  return ParseWith(
+      +[](int argc, const char* const* argv) { return ParseClientFlags(argc, argv); }, arguments);
 }
 
 inline ClientOptions Options(const Arguments& arguments) {

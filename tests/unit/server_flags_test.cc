@@ -17,10 +17,8 @@ namespace {
 using testing::HasSubstr;
 using testing::SizeIs;
 
-// By one parser, as making one takes long.
 Parsed<ServerOptions> ParseLine(const Arguments& arguments) {
-  static const auto parse = MakeServerParser();
-  return ParseWith(parse, arguments);
+  return ParseWith(ParseServerFlags, arguments);
 }
 
 ServerConfig Config(const std::string& line) {
@@ -281,39 +279,6 @@ TEST(ServerFlags, WhatGoesOverTheWire) {
   RefusedValues("--max-concurrent-streams", {"0", "-1", "2147483648", "many"});
   Refused({"--max-concurrent-streams", "1", "--channel-arg", "grpc.max_concurrent_streams=2"},
           {"--max-concurrent-streams: not together with --channel-arg grpc.max_concurrent_streams"});
-}
-
-TEST(ServerParser, TakesEachLineAsIfItWasTheFirst) {
-  const auto parse = MakeServerParser();
-  const Arguments odd = {"--api",
-                         "generic",
-                         "--listen",
-                         "localhost:1",
-                         "--channel-arg",
-                         "a=1",
-                         "--compression",
-                         "gzip",
-                         "--http",
-                         "localhost:0",
-                         "--max-concurrent-streams",
-                         "7",
-                         "--keepalive",
-                         "5"};
-  ASSERT_EQ(ParseWith(parse, odd).exit_code, 0) << ParseWith(parse, odd).text;
-  EXPECT_EQ(ParseWith(parse, {"--check", "--tcp-echo-port", "0"}).exit_code, 0);
-  EXPECT_EQ(ParseWith(parse, {"--num-cqs", "none"}).exit_code, kExitUsage);
-  const auto plain = ParseWith(parse, {});
-  ASSERT_TRUE(plain.options) << plain.text;
-  const ServerConfig& config = plain.options->server;
-  EXPECT_EQ(config.api, ServerApi::kCq);
-  EXPECT_EQ(config.messages, MessageHolder::kReused);
-  EXPECT_EQ(config.compression, Compression::kNone);
-  EXPECT_FALSE(config.limits.accepts_compressed);
-  EXPECT_FALSE(config.tcp_echo_port);
-  EXPECT_FALSE(plain.options->gateway);
-  ASSERT_THAT(config.listen, SizeIs(1));
-  EXPECT_EQ(config.listen[0].ToString(), "localhost:2137");
-  EXPECT_EQ(config.channel_args.size(), ParseWith(ParseServerFlags, {}).options->server.channel_args.size());
 }
 
 }  // namespace

@@ -69,17 +69,12 @@ class ClientFlags {
     allocations_.emplace(app_, options_.allocations, "grpc_ping_client").AddMax(app_);
     BeginGroup(app_, "Output");
     AddOutput();
-    ForEachSet([](auto& flags) { flags.Keep(); });
-    before_ = options_;
   }
   ClientFlags(const ClientFlags&) = delete;
   ClientFlags& operator=(const ClientFlags&) = delete;
 
-  // Each time as if it was the first.
+  // Once.
   Parsed<ClientOptions> Parse(int argc, const char* const* argv) {
-    ForEachSet([](auto& flags) { flags.Restore(); });
-    typed_ = {};
-    options_ = before_;
     std::vector<const char*> arguments(argv, argv + argc);
     if (const absl::Status status = TakeGhzConfig(arguments); !status.ok()) {
       return {std::nullopt, absl::StrCat("grpc_ping_client: --ghz-config: ", status.message(), " (see --help)\n"),
@@ -92,12 +87,6 @@ class ClientFlags {
   }
 
  private:
-  template <typename Do>
-  void ForEachSet(Do with) {
-    with(tls_), with(method_), with(call_), with(http_), with(load_), with(ranks_), with(wire_), with(evidence_),
-        with(allocations_);
-  }
-
   // What the file says goes before what was typed.
   absl::Status TakeGhzConfig(std::vector<const char*>& arguments) {
     const std::vector<std::string> typed(arguments.begin() + 1, arguments.end());
@@ -322,17 +311,17 @@ class ClientFlags {
 
   CLI::App app_;
   ClientTyped typed_;
-  ClientOptions options_, before_;
+  ClientOptions options_;
   std::vector<std::string> from_ghz_;
-  Restorable<TlsFlags> tls_;
-  Restorable<MethodFlags> method_;
-  Restorable<ClientCallFlags> call_;
-  Restorable<HttpFlags> http_;
-  Restorable<LoadFlags> load_;
-  Restorable<RankFlags> ranks_;
-  Restorable<ClientWireFlags> wire_;
-  Restorable<EvidenceFlags> evidence_;
-  Restorable<AllocationFlags> allocations_;
+  std::optional<TlsFlags> tls_;
+  std::optional<MethodFlags> method_;
+  std::optional<ClientCallFlags> call_;
+  std::optional<HttpFlags> http_;
+  std::optional<LoadFlags> load_;
+  std::optional<RankFlags> ranks_;
+  std::optional<ClientWireFlags> wire_;
+  std::optional<EvidenceFlags> evidence_;
+  std::optional<AllocationFlags> allocations_;
   CLI::Option *channel_args_, *service_config_, *max_message_bytes_, *wait_for_ready_, *slice_;
   CLI::Option *api_, *threads_, *max_async_clients_, *policy_, *max_channels_, *max_error_rate_, *format_;
 };
@@ -345,12 +334,6 @@ Parsed<ClientOptions> ParseClientFlags(int argc, const char* const* argv) {
 
 Parsed<ClientOptions> ParseClientFlags(int argc, const char* const* argv, const RankId& launched) {
   return ClientFlags(launched).Parse(argc, argv);
-}
-
-std::function<Parsed<ClientOptions>(int argc, const char* const* argv)> MakeClientParser() {
-  return [flags = std::make_shared<ClientFlags>(std::nullopt)](int argc, const char* const* argv) {
-    return flags->Parse(argc, argv);
-  };
 }
 
 }  // namespace cqbench

@@ -1,8 +1,6 @@
 // The client's command line.
 #pragma once
 
-#include <functional>
-
 #include "cqbench/reporter.h"
 #include "cqbench/run_config.h"
 #include "src/cli/client/rank_flags.h"
@@ -33,7 +31,5 @@ struct ClientOptions {
 Parsed<ClientOptions> ParseClientFlags(int argc, const char* const* argv);
 // The same of one of several clients, which a launcher has told who it is.
 Parsed<ClientOptions> ParseClientFlags(int argc, const char* const* argv, const RankId& launched);
-// For many command lines, each as if it was the first: making a parser takes far longer than parsing. One thread.
-std::function<Parsed<ClientOptions>(int argc, const char* const* argv)> MakeClientParser();
 
 }  // namespace cqbench

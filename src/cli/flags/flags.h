@@ -133,24 +133,6 @@ void QuietLibraries();
   throw CLI::ValidationError(flag, why);
 }
 
-// A set of flags, bound to options, that can be put back to what it was before a command line was parsed: there, as the
-// options go on being bound to it.
-template <typename Flags>
-class Restorable {
- public:
-  template <typename... Arguments>
-  Flags& emplace(Arguments&&... arguments) {
-    return now_.emplace(std::forward<Arguments>(arguments)...);
-  }
-  void Keep() { before_.emplace(*now_); }
-  void Restore() { now_.emplace(*before_); }
-  Flags& operator*() { return *now_; }
-  Flags* operator->() { return &*now_; }
-
- private:
-  std::optional<Flags> now_, before_;
-};
-
 // Runs `fill` (which may throw CLI errors) after parsing and turns every outcome into Parsed. Adds --check, with which
 // that is all: no options, no text, status 0 or what an error gives.
 template <typename Options, typename Fill>

@@ -88,17 +88,12 @@ class ServerFlags {
     allocation_flags_.emplace(app_, options_.allocations, "grpc_ping_server");
     AddDuration(app_, "--drain", config_.drain_ns,
                 "How long calls may go on after SIGINT or SIGTERM; the server ends at most 1 s later.");
-    ForEachSet([](auto& flags) { flags.Keep(); });
-    before_ = options_;
   }
   ServerFlags(const ServerFlags&) = delete;
   ServerFlags& operator=(const ServerFlags&) = delete;
 
-  // Each time as if it was the first.
+  // Once.
   Parsed<ServerOptions> Parse(int argc, const char* const* argv) {
-    ForEachSet([](auto& flags) { flags.Restore(); });
-    typed_ = {};
-    options_ = before_;
     return ParseCommandLine<ServerOptions>(app_, argc, argv, [this] {
       Resolve();
       return options_;
@@ -185,20 +180,15 @@ class ServerFlags {
     }
   }
 
-  template <typename Do>
-  void ForEachSet(Do with) {
-    with(tls_flags_), with(wire_flags_), with(allocation_flags_), with(gateway_flags_), with(call_);
-  }
-
   CLI::App app_;
   ServerTyped typed_;
-  ServerOptions options_, before_;
+  ServerOptions options_;
   ServerConfig& config_ = options_.server;
-  Restorable<TlsFlags> tls_flags_;
-  Restorable<ServerWireFlags> wire_flags_;
-  Restorable<AllocationFlags> allocation_flags_;
-  Restorable<GatewayFlags> gateway_flags_;
-  Restorable<CallFlags> call_;
+  std::optional<TlsFlags> tls_flags_;
+  std::optional<ServerWireFlags> wire_flags_;
+  std::optional<AllocationFlags> allocation_flags_;
+  std::optional<GatewayFlags> gateway_flags_;
+  std::optional<CallFlags> call_;
   CLI::Option *api_option_, *host_, *port_, *listen_, *num_cqs_, *workers_, *callbacks_, *messages_, *codec_,
       *max_threads_, *tcp_echo_, *distribution_, *service_mode_;
 };
@@ -207,11 +197,6 @@ class ServerFlags {
 
 Parsed<ServerOptions> ParseServerFlags(int argc, const char* const* argv) {
   return ServerFlags().Parse(argc, argv);
-}
-
-std::function<Parsed<ServerOptions>(int argc, const char* const* argv)> MakeServerParser() {
-  return
-      [flags = std::make_shared<ServerFlags>()](int argc, const char* const* argv) { return flags->Parse(argc, argv); };
 }
 
 }  // namespace cqbench

@@ -1,7 +1,6 @@
 // The server's command line.
 #pragma once
 
-#include <functional>
 #include <optional>
 
 #include "cqbench/server.h"
@@ -22,7 +21,5 @@ struct ServerOptions {
 };
 
 Parsed<ServerOptions> ParseServerFlags(int argc, const char* const* argv);
-// For many command lines, each as if it was the first. One thread.
-std::function<Parsed<ServerOptions>(int argc, const char* const* argv)> MakeServerParser();
 
 }  // namespace cqbench
