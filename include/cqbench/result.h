@@ -10,6 +10,7 @@
 #include "cqbench/figures.h"
 #include "cqbench/measurement.h"
 #include "cqbench/method_info.h"
+#include "cqbench/proto/control.pb.h"
 #include "cqbench/run_config.h"
 #include "src/base/clock.h"
 #include "src/config/security.h"
@@ -221,42 +222,8 @@ struct RunContext {
   std::vector<NegotiatedTls> negotiated;  // each kind once; empty: nothing is known of it
 };
 
-// What a server said of itself; see proto/control.proto.
-struct ServerInfo {
-  std::string address;
-  uint64_t instance = 0;  // drawn at random when it started
-  std::string cqbench_version;
-  std::string grpc_version;
-  std::string build_type;
-  std::string api;
-  std::string poll;  // empty where the library waits
-  int num_cqs = 0;   // 0 where the library has them to itself
-  int workers_per_cq = 0;
-  int callbacks_per_cq = 0;   // 0 where nothing is posted
-  std::string messages;       // holder: "reused"; empty from an older server
-  std::string write_hint;     // of server-streaming calls: "none", "buffer"; empty: it does not say
-  std::string messages_note;  // what the API forces instead, if it does
-  std::string codec;          // "protobuf", "pooled"; empty from an older server
-  std::string compression;    // of its answers: "gzip"; empty: none
-  std::vector<std::string> channel_args;
-  std::vector<std::string> listening;
-  std::vector<std::string> fronts;  // where it takes the same calls over HTTP
-  int tcp_echo_port = 0;
-  Nanos service_time_ns = 0;  // mean; 0: none
-  bool service_time_exponential = false;
-  bool service_time_waits = false;
-  bool counts_allocations = false;
-  bool deadlock_detection = false;
-  std::string security;  // "tls", "mutual-tls" where it demands certificates; empty: plaintext
-  std::string tls_min_version;
-  std::string tls_ciphers;  // that it was limited to
-  std::string boot_id;
-  std::vector<int> cpus;  // that it may run on
-  std::string cpu_model;
-  std::string kernel;
-  std::string clock_source;
-  std::optional<bool> cpu_scaling_enabled;
-};
+// What a server reports about itself; the client cleans and checks it when it arrives (proto/control.proto).
+using ServerDescription = control::v1::ServerDescription;
 
 // The floor that gRPC stands on, measured in the same run with one call in flight.
 struct BaselineResult {
@@ -267,8 +234,8 @@ struct BaselineResult {
 
 struct Result {
   RunContext context;
-  std::vector<ServerInfo> servers;  // those with a control service
-  std::vector<Finding> suspect;     // what holds for every point
+  std::vector<ServerDescription> servers;  // those with a control service
+  std::vector<Finding> suspect;            // what holds for every point
   std::vector<std::string> notes;
   std::vector<PointResult> points;        // in the order in which they were measured
   std::vector<BaselineResult> baselines;  // the same

@@ -3,6 +3,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
+#include "src/base/json_util.h"
 #include "src/report/json_parts.h"
 
 namespace cqbench {
@@ -12,43 +13,14 @@ namespace {
 // 2 had unary and streaming modes instead of methods, a closed loop only, and doubts without codes.
 constexpr int kSchemaVersion = 3;
 
-Json Server(const ServerInfo& s) {
-  Json json = {{"address", s.address},
-               {"instance", absl::StrCat(absl::Hex(s.instance, absl::kZeroPad16))},
-               {"cqbench_version", s.cqbench_version},
-               {"grpc_version", s.grpc_version},
-               {"build_type", s.build_type},
-               {"api", s.api}};
-  if (!s.poll.empty()) json["poll"] = s.poll;
-  if (s.num_cqs > 0) json["num_cqs"] = s.num_cqs;
-  if (s.workers_per_cq > 0) json["workers_per_cq"] = s.workers_per_cq;
-  if (s.callbacks_per_cq > 0) json["callbacks_per_cq"] = s.callbacks_per_cq;
-  if (!s.messages.empty()) json["messages"] = s.messages;
-  if (!s.write_hint.empty() && s.write_hint != "none") json["write_hint"] = s.write_hint;
-  if (!s.messages_note.empty()) json["messages_note"] = s.messages_note;
-  if (s.codec == "pooled") json["codec"] = s.codec;
-  if (!s.compression.empty()) json["compression"] = s.compression;
-  json["channel_args"] = s.channel_args;
-  json["listening"] = s.listening;
-  if (!s.fronts.empty()) json["fronts"] = s.fronts;
-  if (s.tcp_echo_port > 0) json["tcp_echo_port"] = s.tcp_echo_port;
-  if (s.service_time_ns > 0) {
-    json["service_time_ns"] = s.service_time_ns;
-    json["service_time_distribution"] = s.service_time_exponential ? "exponential" : "constant";
-    json["service_time_mode"] = s.service_time_waits ? "wait" : "burn";
-  }
-  json["counts_allocations"] = s.counts_allocations;
-  json["deadlock_detection"] = s.deadlock_detection;
-  if (!s.security.empty()) json["security"] = s.security;
-  if (!s.tls_min_version.empty()) json["tls_min_version"] = s.tls_min_version;
-  if (!s.tls_ciphers.empty()) json["tls_ciphers"] = s.tls_ciphers;
-  json["boot_id"] = s.boot_id;
-  json["cpus"] = s.cpus;
-  json["cpu_model"] = s.cpu_model;
-  json["kernel"] = s.kernel;
-  json["clock_source"] = s.clock_source;
-  if (s.cpu_scaling_enabled) json["cpu_scaling_enabled"] = *s.cpu_scaling_enabled;
-  return json;
+Json Server(const ServerDescription& server) {
+  json_util::PrintOptions options;
+  options.preserve_proto_field_names = true;
+  json_util::AlwaysPrintFields(true, options);
+  std::string text;
+  // It fails where a text is not UTF-8; the client has cleaned the texts.
+  if (!json_util::MessageToJsonString(server, &text, options).ok()) return Json::object();
+  return Json::parse(text);
 }
 
 void AddMethod(Json& json, const RunContext& c) {
@@ -158,7 +130,7 @@ Json JsonContext(const Result& result) {
   if (!c.service_config.empty()) json["service_config"] = c.service_config;
   if (c.wait_for_ready) json["wait_for_ready"] = true;
   json["servers"] = Json::array();
-  for (const ServerInfo& server : result.servers) json["servers"].push_back(Server(server));
+  for (const ServerDescription& server : result.servers) json["servers"].push_back(Server(server));
   json["suspect"] = JsonFindings(result.suspect);
   json["notes"] = result.notes;
   json["partial"] = result.partial;

@@ -229,30 +229,31 @@ void SetFigures(Figures& figures, double scale) {
   for (const auto& [name, value] : kFigures) figures.Set(name, value);
 }
 
-ServerInfo Server() {
-  ServerInfo server;
-  server.address = "server-host:2137";
-  server.instance = 1234567890123456789;
-  server.cqbench_version = "0.1.0";
-  server.grpc_version = "1.51.1";
-  server.build_type = "release";
-  server.api = "cq";
-  server.messages = "reused";
-  server.messages_note = "what the API forces";
-  server.poll = "block";
-  server.num_cqs = 2;
-  server.workers_per_cq = 1;
-  server.callbacks_per_cq = 100;
-  server.listening = {"server-host:2137"};
-  server.tcp_echo_port = 2138;
-  server.service_time_ns = 20'000;
-  server.service_time_exponential = true;
-  server.boot_id = "00000000-0000-4000-8000-000000000002";
-  server.cpus = {0, 1, 2, 3};
-  server.cpu_model = "Example CPU 9000 @ 2.60GHz";
-  server.kernel = "Linux 6.1.0-13-amd64 x86_64";
-  server.clock_source = "tsc";
-  server.cpu_scaling_enabled = false;
+ServerDescription Server() {
+  ServerDescription server;
+  server.set_address("server-host:2137");
+  server.set_instance("112210f47de98115");
+  server.set_cqbench_version("0.1.0");
+  server.set_grpc_version("1.51.1");
+  server.set_build_type("release");
+  server.set_api("cq");
+  server.set_messages("reused");
+  server.set_messages_note("what the API forces");
+  server.set_poll("block");
+  server.set_num_cqs(2);
+  server.set_workers_per_cq(1);
+  server.set_callbacks_per_cq(100);
+  server.add_listening("server-host:2137");
+  server.set_tcp_echo_port(2138);
+  server.set_service_time_ns(20'000);
+  server.set_service_time_distribution("exponential");
+  server.set_service_time_mode("burn");
+  server.set_boot_id("00000000-0000-4000-8000-000000000002");
+  for (const int cpu : {0, 1, 2, 3}) server.add_cpus(cpu);
+  server.set_cpu_model("Example CPU 9000 @ 2.60GHz");
+  server.set_kernel("Linux 6.1.0-13-amd64 x86_64");
+  server.set_clock_source("tsc");
+  server.set_cpu_scaling_enabled(false);
   return server;
 }
 
@@ -320,7 +321,7 @@ Result HttpSample() {
   c.http_request = "GET /v1/shelves/1/books/1";
   c.messages = c.stub = c.codec = "";
   result.servers = {Server()};
-  result.servers[0].fronts = {"server-host:8080"};
+  result.servers[0].add_http_front_ends("server-host:8080");
   result.points = {SamplePoint(8, 1'234'567, SampleLatency(1'234'567, 61.1, 80.4, 131.9, 402.3, 5120.7))};
   result.points[0].errors = {{"BAD_RESPONSE", 3, "the answer's body ends after 12 of 180 bytes"}};
   result.points[0].counts = {1'234'570, 1'234'570, 0, 0, 1'234'567, 3, 0};

@@ -127,7 +127,7 @@ TEST_P(HttpClientTest, TheServerBehindAFrontTellsItsSide) {
       EXPECT_EQ(run.exit_code, 0) << run.err;
       const Json point = run.Point();
       ExpectClean(point);
-      EXPECT_EQ(run.Parsed().at("context").at("servers").at(0).at("fronts"), Json::array({*http}));
+      EXPECT_EQ(run.Parsed().at("context").at("servers").at(0).at("http_front_ends"), Json::array({*http}));
       for (const Json& doubt : point.at("suspect")) {
         EXPECT_NE(doubt.at("code"), "other-client") << doubt;
         EXPECT_NE(doubt.at("code"), "other-server") << doubt;

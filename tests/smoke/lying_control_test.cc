@@ -116,7 +116,7 @@ TEST_F(LyingControlTest, ADescriptionThatCannotBeIsRefused) {
   const Json point = run.Point();
   ASSERT_TRUE(point.is_object());
   ExpectNothingOf(point);
-  EXPECT_THAT(point.at("notes").dump(), HasSubstr("says of itself cannot be (its API is '?script? [2J')"));
+  EXPECT_THAT(point.at("notes").dump(), HasSubstr("says of itself cannot be (its api is '?script? [2J')"));
   EXPECT_TRUE(run.Parsed().at("context").at("servers").empty());
 }
 

@@ -340,7 +340,7 @@ TEST_P(ShapesTest, TheDescriptionSaysHowMessagesLive) {
   ASSERT_TRUE(control::v1::Control::NewStub(channel())->Describe(Context().get(), {}, &description).ok());
   EXPECT_EQ(description.api(), GetParam().api);
   EXPECT_EQ(description.messages(), GetParam().messages);
-  EXPECT_EQ(description.codec(), GetParam().codec);
+  EXPECT_EQ(description.has_codec() ? description.codec() : "protobuf", GetParam().codec);
   const bool by_library = GetParam().api == "sync" || GetParam().api == "callback";
   const bool forced = by_library && GetParam().messages != "fresh";
   EXPECT_EQ(description.messages_note().empty(), !forced) << description.messages_note();

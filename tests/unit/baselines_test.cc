@@ -47,19 +47,19 @@ TEST(BytesPerRpc, IsNotKnownWithoutCallsOrFigures) {
   EXPECT_EQ(BytesPerRpc(point, "client_bytes_sent"), 1u) << "at least a byte";
 }
 
-ServerInfo Described() {
-  ServerInfo server;
-  server.api = "generic";
-  server.poll = "spin";
-  server.num_cqs = 3;
-  server.workers_per_cq = 2;
-  server.callbacks_per_cq = 77;
-  server.messages = "bytes";
-  server.channel_args = {"grpc.max_concurrent_streams=5", "name=value"};
-  server.service_time_ns = 1000;
-  server.service_time_exponential = true;
-  server.service_time_waits = true;
-  server.grpc_version = "1.2.3";
+ServerDescription Described() {
+  ServerDescription server;
+  server.set_api("generic");
+  server.set_poll("spin");
+  server.set_num_cqs(3);
+  server.set_workers_per_cq(2);
+  server.set_callbacks_per_cq(77);
+  server.set_messages("bytes");
+  for (const char* arg : {"grpc.max_concurrent_streams=5", "name=value"}) server.add_channel_args(arg);
+  server.set_service_time_ns(1000);
+  server.set_service_time_distribution("exponential");
+  server.set_service_time_mode("wait");
+  server.set_grpc_version("1.2.3");
   return server;
 }
 
@@ -82,11 +82,13 @@ TEST(CopyOf, IsTheSameServerAgain) {
 }
 
 TEST(CopyOf, KeepsDefaultsWhereTheApiHasNoUseForNumbers) {
-  ServerInfo server = Described();
-  server.api = "callback";
-  server.poll = "";
-  server.num_cqs = server.workers_per_cq = server.callbacks_per_cq = 0;
-  server.messages = "arena";
+  ServerDescription server = Described();
+  server.set_api("callback");
+  server.set_poll("");
+  server.clear_num_cqs();
+  server.clear_workers_per_cq();
+  server.clear_callbacks_per_cq();
+  server.set_messages("arena");
   const ServerCopy copy = CopyOf(server, "1.2.3");
   EXPECT_EQ(copy.config.api, ServerApi::kCallback);
   EXPECT_EQ(copy.config.num_cqs, ServerConfig().num_cqs);
@@ -95,9 +97,10 @@ TEST(CopyOf, KeepsDefaultsWhereTheApiHasNoUseForNumbers) {
 }
 
 TEST(CopyOf, SaysWhatItCouldNotCopy) {
-  ServerInfo server = Described();
-  server.messages = "";
-  server.channel_args = {"nonsense"};
+  ServerDescription server = Described();
+  server.set_messages("");
+  server.clear_channel_args();
+  server.add_channel_args("nonsense");
   const ServerCopy copy = CopyOf(server, "4.5.6");
   EXPECT_THAT(copy.differences, ElementsAre(HasSubstr("messages"), HasSubstr("nonsense"),
                                             testing::AllOf(HasSubstr("4.5.6"), HasSubstr("1.2.3"))));

@@ -28,7 +28,7 @@ class SlowControl final : public control::v1::Control::Service {
                         control::v1::ServerDescription* answer) override {
     ++asked;
     while (slow && !context->IsCancelled()) std::this_thread::sleep_for(std::chrono::milliseconds(5));
-    answer->set_instance(7);
+    answer->set_instance("7");
     answer->set_api("cq");
     answer->set_build_type("release");
     answer->set_messages("arena");
@@ -74,7 +74,7 @@ TEST_F(ControlClientsTest, ASlowAnswerCostsOnePointOnly) {
   ASSERT_TRUE(clients.Connect());
   EXPECT_EQ(clients.absence(), "");
   ASSERT_EQ(clients.servers().size(), 1u);
-  EXPECT_EQ(clients.servers()[0].messages, "arena");
+  EXPECT_EQ(clients.servers()[0].messages(), "arena");
   clients.Disconnect();
   control_.slow = true;
   EXPECT_FALSE(clients.Connect());
@@ -195,7 +195,7 @@ TEST(ControlClientsOfAFront, AskAtTheGrpcAddress) {
   config.control = {address};
   ControlClients clients(config, grpc::InsecureChannelCredentials());
   ASSERT_TRUE(clients.Connect()) << clients.absence();
-  EXPECT_THAT(clients.servers().at(0).fronts, testing::ElementsAre("127.0.0.1:8080"));
+  EXPECT_THAT(clients.servers().at(0).http_front_ends(), testing::ElementsAre("127.0.0.1:8080"));
   const auto passed_on = grpc::CreateChannel(address.ToString(), grpc::InsecureChannelCredentials());
   ASSERT_TRUE(passed_on->WaitForConnected(std::chrono::system_clock::now() + std::chrono::seconds(30)));
   const auto moments = clients.SampleAll(std::nullopt).get();

@@ -4,6 +4,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <cmath>
 #include <cstdint>
 #include <functional>
 #include <string>
@@ -176,38 +177,67 @@ TEST(PlausibleHistogram, EachLengthHasACount) {
 }
 
 TEST(PlausibleDescription, WordsAndNumbersAreThoseThatThereAre) {
-  ServerInfo honest;
-  honest.build_type = "release";
-  honest.api = "cq";
-  honest.poll = "block";
-  honest.messages = "reused";
-  honest.cpus = {0, 1};
-  EXPECT_EQ(WhyImpossible(honest), "");
+  ServerDescription honest;
+  honest.set_build_type("release");
+  honest.set_api("cq");
+  EXPECT_TRUE(CleanAndValidate(honest).ok());
+  honest.set_poll("block");
+  honest.set_messages("reused");
+  honest.set_service_time_ns(20'000);
+  for (const int cpu : {0, 1}) honest.add_cpus(cpu);
+  EXPECT_TRUE(CleanAndValidate(honest).ok());
   const struct {
     const char* says;
-    std::function<void(ServerInfo&)> lie;
+    std::function<void(ServerDescription&)> lie;
   } cases[] = {
-      {"API is 'x'", [](ServerInfo& s) { s.api = "x"; }},
-      {"build type", [](ServerInfo& s) { s.build_type = ""; }},
-      {"poll", [](ServerInfo& s) { s.poll = "x"; }},
-      {"ciphers", [](ServerInfo& s) { s.tls_ciphers = "a b"; }},
-      {"queues", [](ServerInfo& s) { s.num_cqs = -1; }},
-      {"queues", [](ServerInfo& s) { s.callbacks_per_cq = INT32_MAX; }},
-      {"port", [](ServerInfo& s) { s.tcp_echo_port = 65536; }},
-      {"service time", [](ServerInfo& s) { s.service_time_ns = INT64_MIN; }},
-      {"arguments", [](ServerInfo& s) { s.listening.resize(100'000); }},
-      {"CPUs",
-       [](ServerInfo& s) {
-         s.cpus = {0, 0};
+      {"its api is 'x'", [](auto& s) { s.set_api("x"); }},
+      {"its build_type is ''", [](auto& s) { s.clear_build_type(); }},
+      {"poll", [](auto& s) { s.set_poll("x"); }},
+      {"messages", [](auto& s) { s.set_messages("x"); }},
+      {"write_hint", [](auto& s) { s.set_write_hint("corked"); }},
+      {"codec", [](auto& s) { s.set_codec("x"); }},
+      {"compression", [](auto& s) { s.set_compression("br"); }},
+      {"service_time_mode", [](auto& s) { s.set_service_time_mode("x"); }},
+      {"security", [](auto& s) { s.set_security("none"); }},
+      {"tls_min_version", [](auto& s) { s.set_tls_min_version("1.1"); }},
+      {"tls_ciphers", [](auto& s) { s.set_tls_ciphers("a b"); }},
+      {"instance", [](auto& s) { s.set_instance("X"); }},
+      {"num_cqs is -1", [](auto& s) { s.set_num_cqs(-1); }},
+      {"workers_per_cq is 0", [](auto& s) { s.set_workers_per_cq(0); }},
+      {"callbacks_per_cq", [](auto& s) { s.set_callbacks_per_cq(INT32_MAX); }},
+      {"tcp_echo_port is 65536", [](auto& s) { s.set_tcp_echo_port(65536); }},
+      {"service_time_ns", [](auto& s) { s.set_service_time_ns(-1e300); }},
+      {"service_time_ns is 1.5", [](auto& s) { s.set_service_time_ns(1.5); }},
+      {"service_time_ns is nan", [](auto& s) { s.set_service_time_ns(NAN); }},
+      {"1001 listening",
+       [](auto& s) {
+         while (s.listening_size() <= 1000) s.add_listening("");
        }},
-      {"CPUs", [](ServerInfo& s) { s.cpus = {-1}; }},
-      {"CPUs", [](ServerInfo& s) { s.cpus = {100'000}; }},
+      {"cpus twice", [](auto& s) { s.set_cpus(1, 0); }},
+      {"cpus is -1", [](auto& s) { s.set_cpus(0, -1); }},
+      {"cpus is 100000", [](auto& s) { s.set_cpus(0, 100'000); }},
+      {"9000 cpus", [](auto& s) { s.mutable_cpus()->Resize(9000, 0); }},
   };
   for (const auto& [says, lie] : cases) {
-    ServerInfo info = honest;
-    lie(info);
-    EXPECT_THAT(WhyImpossible(info), HasSubstr(says));
+    ServerDescription description = honest;
+    lie(description);
+    EXPECT_THAT(std::string(CleanAndValidate(description).message()), HasSubstr(says));
   }
+}
+
+TEST(PlausibleDescription, TextsAreCleaned) {
+  ServerDescription description;
+  description.set_build_type("release");
+  description.set_api("cq");
+  description.set_kernel("\x1b]0;x\x07<b>");
+  description.add_channel_args("a\nb");
+  description.set_cpu_model(std::string(5000, 'x'));
+  description.set_poll("");
+  EXPECT_TRUE(CleanAndValidate(description).ok());
+  EXPECT_EQ(description.kernel(), " ]0;x ?b?");
+  EXPECT_EQ(description.channel_args(0), "a b");
+  EXPECT_EQ(description.cpu_model().size(), 1000u);
+  EXPECT_FALSE(description.has_poll()) << "an empty text is none";
 }
 
 }  // namespace

@@ -26,10 +26,12 @@ inline testing::Matcher<Finding> Is(const std::string& code, const std::string& 
 // Where this process and `server_` may run, as far as the checks know.
 enum class Placement { kSameCpus, kOwnCpus, kOtherMachine };
 
-inline ServerInfo Server(Placement placement) {
-  ServerInfo server;
-  server.boot_id = placement == Placement::kOtherMachine ? "another boot" : DescribeEnvironment(0, nullptr).boot_id;
-  server.cpus = placement == Placement::kOwnCpus ? std::vector<int>{1'000'000} : AllowedCpus();
+inline ServerDescription Server(Placement placement) {
+  ServerDescription server;
+  server.set_boot_id(placement == Placement::kOtherMachine ? "another boot" : DescribeEnvironment(0, nullptr).boot_id);
+  for (const int cpu : placement == Placement::kOwnCpus ? std::vector<int>{1'000'000} : AllowedCpus()) {
+    server.add_cpus(cpu);
+  }
   return server;
 }
 
@@ -69,7 +71,7 @@ class PointCheck : public testing::Test {
 
   PointResult point_;
   RunConfig config_;
-  std::vector<ServerInfo> servers_ = {Server(Placement::kOwnCpus)};
+  std::vector<ServerDescription> servers_ = {Server(Placement::kOwnCpus)};
 };
 
 }  // namespace cqbench

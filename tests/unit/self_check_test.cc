@@ -70,7 +70,7 @@ TEST_F(PointCheck, ServerThatUsesItsCpusUp) {
   EXPECT_THAT(Limits(), ElementsAre(Is("server-cpu", "the server uses 3.80 of 4 CPU(s)")));
   config_.poll = PollMode::kSpin;
   EXPECT_THAT(Limits(), ElementsAre(Is("server-cpu"))) << "the client spins, the server does not";
-  servers_[0].poll = "spin";
+  servers_[0].set_poll("spin");
   EXPECT_THAT(Limits(), IsEmpty());
 }
 
@@ -176,9 +176,9 @@ TEST_F(PointCheck, ServerWithMoreConnectionsThanAProxyTakes) {
   point_.figures.Set("server_connections", 6);
   config_.targets = {{"proxy", 8080, ""}};
   config_.control = {{"server", 2137, ""}};
-  servers_[0].listening = {"[::]:2137"};
+  servers_[0].add_listening("[::]:2137");
   EXPECT_THAT(Doubts(), IsEmpty());
-  servers_[0].fronts = {"0.0.0.0:8080"};
+  servers_[0].add_http_front_ends("0.0.0.0:8080");
   EXPECT_THAT(Doubts(), ElementsAre(Is("other-client", "2 connections more")));
   config_.targets = {{"proxy", 8080, ""}, {"other", 8081, ""}};
   EXPECT_THAT(Doubts(), IsEmpty());
@@ -252,14 +252,14 @@ class SettingCheck : public testing::Test {
     context_.boot_id = "here";
     context_.clock_source = "tsc";
     context_.cpu_scaling_enabled = false;
-    server_.boot_id = "here";
-    server_.clock_source = "tsc";
-    server_.cpus = {2, 3};
+    server_.set_boot_id("here");
+    server_.set_clock_source("tsc");
+    for (const int cpu : {2, 3}) server_.add_cpus(cpu);
   }
   std::vector<Finding> Check() const { return CheckSetting(context_, {0, 1}, {server_}); }
 
   RunContext context_;
-  ServerInfo server_;
+  ServerDescription server_;
 };
 
 TEST_F(SettingCheck, FindsNothingOnAGoodMachine) {
@@ -288,19 +288,20 @@ TEST_F(SettingCheck, GovernorThatChangesTheFrequency) {
 }
 
 TEST_F(SettingCheck, CpusThatBothEndsUse) {
-  server_.cpus = {1, 2};
+  server_.set_cpus(0, 1);
+  server_.set_cpus(1, 2);
   EXPECT_THAT(Check(), ElementsAre(Finding{
                            "shared-cpus",
                            "client and server share CPUs (0-1 and 1-2): pin them apart with taskset or numactl"}));
-  server_.boot_id = "there";
+  server_.set_boot_id("there");
   EXPECT_THAT(Check(), IsEmpty()) << "the same numbers on another machine";
 }
 
 TEST_F(SettingCheck, ServersMachineIsCheckedWhenItIsAnother) {
-  server_.clock_source = "xen";
-  server_.cpu_scaling_enabled = true;
+  server_.set_clock_source("xen");
+  server_.set_cpu_scaling_enabled(true);
   EXPECT_THAT(Check(), IsEmpty()) << "it is the client's machine, which has said what it is";
-  server_.boot_id = "there";
+  server_.set_boot_id("there");
   EXPECT_THAT(Check(),
               ElementsAre(Is("clock-source", "the clock source of the server is xen"),
                           Finding{"cpu-scaling", "the CPU frequency governor of the server is not 'performance'"}));

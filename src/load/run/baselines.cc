@@ -57,33 +57,34 @@ std::optional<uint32_t> BytesPerRpc(const PointResult& point, absl::string_view 
 }
 
 // Numbers are 0 where the server's API has no use for them; the defaults are as good there.
-ServerCopy CopyOf(const ServerInfo& server, absl::string_view grpc_version_here) {
+ServerCopy CopyOf(const ServerDescription& server, absl::string_view grpc_version_here) {
   ServerCopy copy;
   ServerConfig& config = copy.config;
   const auto differs = [&](auto&&... what) { copy.differences.push_back(absl::StrCat(what...)); };
   using enum ServerApi;
-  if (!FindNamed(server.api, {kCq, kCallback, kSync, kGeneric}, config.api)) differs("its API is not ", server.api);
-  if (!server.poll.empty() && !FindNamed(server.poll, {PollMode::kBlock, PollMode::kSpin}, config.poll)) {
-    differs("it does not poll as ", server.poll);
+  if (!FindNamed(server.api(), {kCq, kCallback, kSync, kGeneric}, config.api)) differs("its API is not ", server.api());
+  if (!server.poll().empty() && !FindNamed(server.poll(), {PollMode::kBlock, PollMode::kSpin}, config.poll)) {
+    differs("it does not poll as ", server.poll());
   }
   using enum MessageHolder;
-  if (server.messages.empty()) {
+  if (server.messages().empty()) {
     differs("how messages live there is not known");
-  } else if (!FindNamed(server.messages, {kFresh, kReused, kArena, kBytes}, config.messages)) {
-    differs("its messages are not ", server.messages);
+  } else if (!FindNamed(server.messages(), {kFresh, kReused, kArena, kBytes}, config.messages)) {
+    differs("its messages are not ", server.messages());
   }
-  if (!server.codec.empty() && !FindNamed(server.codec, {Codec::kProtobuf, Codec::kPooled}, config.codec)) {
-    differs("its codec is not ", server.codec);
+  if (!server.codec().empty() && !FindNamed(server.codec(), {Codec::kProtobuf, Codec::kPooled}, config.codec)) {
+    differs("its codec is not ", server.codec());
   }
-  if (!server.write_hint.empty() &&
-      !FindNamed(server.write_hint, {WriteHint::kNone, WriteHint::kBuffer}, config.write_hint)) {
-    differs("its writes are not hinted as ", server.write_hint);
+  if (!server.write_hint().empty() &&
+      !FindNamed(server.write_hint(), {WriteHint::kNone, WriteHint::kBuffer}, config.write_hint)) {
+    differs("its writes are not hinted as ", server.write_hint());
   }
-  if (server.num_cqs > 0) config.num_cqs = server.num_cqs;
-  if (server.workers_per_cq > 0) config.workers_per_cq = server.workers_per_cq;
-  if (server.callbacks_per_cq > 0) config.callbacks_per_cq = server.callbacks_per_cq;
-  config.service_time = {server.service_time_ns, server.service_time_exponential, server.service_time_waits};
-  for (const std::string& text : server.channel_args) {
+  if (server.num_cqs() > 0) config.num_cqs = server.num_cqs();
+  if (server.workers_per_cq() > 0) config.workers_per_cq = server.workers_per_cq();
+  if (server.callbacks_per_cq() > 0) config.callbacks_per_cq = server.callbacks_per_cq();
+  config.service_time = {static_cast<Nanos>(server.service_time_ns()),
+                         server.service_time_distribution() == "exponential", server.service_time_mode() == "wait"};
+  for (const std::string& text : server.channel_args()) {
     auto arg = ParseChannelArg(text);
     if (arg.ok()) {
       config.channel_args.push_back(*std::move(arg));
@@ -91,10 +92,10 @@ ServerCopy CopyOf(const ServerInfo& server, absl::string_view grpc_version_here)
       differs("its channel argument ", text, " is missing");
     }
   }
-  if (!server.security.empty()) differs("nothing is encrypted there");
-  if (!server.compression.empty()) differs("nothing is compressed there");
-  if (server.grpc_version != grpc_version_here) {
-    differs("it runs gRPC ", grpc_version_here, ", not ", server.grpc_version);
+  if (!server.security().empty()) differs("nothing is encrypted there");
+  if (!server.compression().empty()) differs("nothing is compressed there");
+  if (server.grpc_version() != grpc_version_here) {
+    differs("it runs gRPC ", grpc_version_here, ", not ", server.grpc_version());
   }
   return copy;
 }
@@ -121,7 +122,7 @@ PointResult Baselines::GrpcOver(const std::vector<Target>& targets, const std::v
 void Baselines::MeasureRawTcp(const PointResult& grpc, const ProgressUpdate& update,
                               std::vector<BaselineResult>& results, std::vector<std::string>& notes) {
   const auto& servers = setting_.servers->servers();
-  const int port = servers.empty() ? 0 : servers.front().tcp_echo_port;
+  const int port = servers.empty() ? 0 : servers.front().tcp_echo_port();
   if (port == 0) {
     return Note("baseline: no raw TCP ping-pong: the server was not started with --tcp-echo-port", notes);
   }
@@ -198,9 +199,9 @@ void Baselines::MeasureUnix(const ProgressUpdate& update, std::vector<BaselineRe
                             std::vector<std::string>& notes) {
   if (setting_.interrupt.Pending()) return;
   const auto& servers = setting_.servers->servers();
-  const bool here = !servers.empty() && servers.front().boot_id == BootId();
+  const bool here = !servers.empty() && servers.front().boot_id() == BootId();
   if (here) {
-    for (const std::string& address : servers.front().listening) {
+    for (const std::string& address : servers.front().listening()) {
       if (!absl::StartsWith(address, "unix:")) continue;
       const auto target = ParseTarget(address, 0);
       if (!target.ok()) continue;

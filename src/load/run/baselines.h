@@ -23,7 +23,7 @@ struct ServerCopy {
   ServerConfig config;
   std::vector<std::string> differences;  // what is not like there; for people
 };
-ServerCopy CopyOf(const ServerInfo& server, absl::string_view grpc_version_here);
+ServerCopy CopyOf(const ServerDescription& server, absl::string_view grpc_version_here);
 
 // What is measured: "grpc" is the run's own configuration with one call in flight, the point of comparison; then
 // "tcp-block" and "tcp-spin", a raw ping-pong with the server's TCP echo of as many bytes as "grpc" had per call,

@@ -43,7 +43,7 @@ struct RunGoals {
 struct SweepResult {
   std::vector<PointResult> points;
   std::vector<BaselineResult> baselines;
-  std::vector<ServerInfo> servers;
+  std::vector<ServerDescription> servers;
   std::vector<std::string> notes;
   std::vector<std::string> misses;  // of the objective, by points that were measured, one line each; not of a search
   std::optional<FindRateResult> find_rate;

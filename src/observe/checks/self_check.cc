@@ -17,18 +17,19 @@ std::string Percent(double share) {
   return absl::StrFormat("%.0f %%", share * 100);
 }
 
-bool Overlap(const std::vector<int>& a, const std::vector<int>& b) {
+template <typename Cpus>
+bool Overlap(const std::vector<int>& a, const Cpus& b) {
   return std::any_of(a.begin(), a.end(), [&](int cpu) { return std::find(b.begin(), b.end(), cpu) != b.end(); });
 }
 
 // A spinning thread uses its core whatever there is to do.
-bool ServerSpins(const std::vector<ServerInfo>& servers) {
-  return std::any_of(servers.begin(), servers.end(), [](const ServerInfo& s) { return s.poll == "spin"; });
+bool ServerSpins(const std::vector<ServerDescription>& servers) {
+  return std::any_of(servers.begin(), servers.end(), [](const ServerDescription& s) { return s.poll() == "spin"; });
 }
 
 class PointCheck {
  public:
-  PointCheck(PointResult& point, const RunConfig& config, const std::vector<ServerInfo>& servers)
+  PointCheck(PointResult& point, const RunConfig& config, const std::vector<ServerDescription>& servers)
       : point_(point), config_(config), servers_(servers) {}
 
   void Run() {
@@ -60,8 +61,8 @@ class PointCheck {
 
   bool SharedCpus() const {
     static const std::string boot_id = DescribeEnvironment(0, nullptr).boot_id;
-    return std::any_of(servers_.begin(), servers_.end(), [](const ServerInfo& server) {
-      return server.boot_id == boot_id && Overlap(AllowedCpus(), server.cpus);
+    return std::any_of(servers_.begin(), servers_.end(), [](const ServerDescription& server) {
+      return server.boot_id() == boot_id && Overlap(AllowedCpus(), server.cpus());
     });
   }
 
@@ -126,15 +127,15 @@ class PointCheck {
   // Otherwise something in between passes calls on, over connections of its own.
   bool CallsTheServers() const {
     if (config_.control.empty()) return true;
-    const auto is_of = [](const Target& target, const std::vector<std::string>& addresses) {
+    const auto is_of = [](const Target& target, const auto& addresses) {
       return std::any_of(addresses.begin(), addresses.end(), [&](const std::string& address) {
         const auto other = ParseTarget(address, 0);
         return other.ok() && other->port == target.port && other->unix_path == target.unix_path;
       });
     };
     return std::all_of(config_.targets.begin(), config_.targets.end(), [&](const Target& target) {
-      return std::any_of(servers_.begin(), servers_.end(), [&](const ServerInfo& server) {
-        return is_of(target, server.listening) || is_of(target, server.fronts);
+      return std::any_of(servers_.begin(), servers_.end(), [&](const ServerDescription& server) {
+        return is_of(target, server.listening()) || is_of(target, server.http_front_ends());
       });
     });
   }
@@ -168,7 +169,7 @@ class PointCheck {
 
   PointResult& point_;
   const RunConfig& config_;
-  const std::vector<ServerInfo>& servers_;
+  const std::vector<ServerDescription>& servers_;
 };
 
 void CheckMachine(absl::string_view side, const std::string& clock_source, const std::optional<bool>& scaling,
@@ -185,7 +186,7 @@ void CheckMachine(absl::string_view side, const std::string& clock_source, const
 
 }  // namespace
 
-void CheckPoint(const RunConfig& config, const std::vector<ServerInfo>& servers, PointResult& point) {
+void CheckPoint(const RunConfig& config, const std::vector<ServerDescription>& servers, PointResult& point) {
   PointCheck(point, config, servers).Run();
 }
 
@@ -196,15 +197,16 @@ void CheckSleep(Nanos slept_ns, PointResult& point) {
 }
 
 std::vector<Finding> CheckSetting(const RunContext& context, const std::vector<int>& client_cpus,
-                                  const std::vector<ServerInfo>& servers) {
+                                  const std::vector<ServerDescription>& servers) {
   std::vector<Finding> doubts;
   CheckMachine("client", context.clock_source, context.cpu_scaling_enabled, doubts);
-  for (const ServerInfo& server : servers) {
-    if (server.boot_id != context.boot_id) {
-      CheckMachine("server", server.clock_source, server.cpu_scaling_enabled, doubts);
-    } else if (Overlap(client_cpus, server.cpus)) {
+  for (const ServerDescription& server : servers) {
+    if (server.boot_id() != context.boot_id) {
+      CheckMachine("server", server.clock_source(), server.has_cpu_scaling_enabled() && server.cpu_scaling_enabled(),
+                   doubts);
+    } else if (Overlap(client_cpus, server.cpus())) {
       doubts.push_back({kSharedCpus, absl::StrCat("client and server share CPUs (", FormatCpuList(client_cpus), " and ",
-                                                  FormatCpuList(server.cpus),
+                                                  FormatCpuList({server.cpus().begin(), server.cpus().end()}),
                                                   "): pin them apart with taskset or "
                                                   "numactl")});
     }

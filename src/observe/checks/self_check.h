@@ -34,13 +34,13 @@ inline constexpr char kSlots[] = "slots";
 // Fills point.suspect and point.limits, replacing what is there, and adds to point.notes for which percentiles there
 // were too few calls. Of a point without a window or without a completed call, it says only whether calls never ended.
 // `servers`: those that described themselves.
-void CheckPoint(const RunConfig& config, const std::vector<ServerInfo>& servers, PointResult& point);
+void CheckPoint(const RunConfig& config, const std::vector<ServerDescription>& servers, PointResult& point);
 
 // After CheckPoint(): adds the doubt that the machine was suspended. `slept_ns`: within the window.
 void CheckSleep(Nanos slept_ns, PointResult& point);
 
 // Doubts about what holds during the whole run: machines and placement.
 std::vector<Finding> CheckSetting(const RunContext& context, const std::vector<int>& client_cpus,
-                                  const std::vector<ServerInfo>& servers);
+                                  const std::vector<ServerDescription>& servers);
 
 }  // namespace cqbench

@@ -25,8 +25,6 @@ namespace pb = control::v1;
 // A sample of ten thousand connections is about a megabyte.
 constexpr int kMaxAnswerBytes = 16 << 20;
 constexpr Nanos kPatience = 2 * kNanosPerSecond;
-// Of what a server says in words: what is longer is cut.
-constexpr size_t kMaxTextBytes = 1000;
 
 std::shared_ptr<grpc::Channel> MakeChannel(const Target& target, const RunConfig& config,
                                            const std::shared_ptr<grpc::ChannelCredentials>& credentials) {
@@ -38,50 +36,6 @@ std::shared_ptr<grpc::Channel> MakeChannel(const Target& target, const RunConfig
   BoundMemory(args);
   AddServerName(config.security, args);
   return grpc::CreateCustomChannel(target.ToString(), credentials, args);
-}
-
-std::vector<std::string> CleanNames(const google::protobuf::RepeatedPtrField<std::string>& texts) {
-  std::vector<std::string> names;
-  for (const std::string& text : texts) names.push_back(CleanName(text, kMaxTextBytes));
-  return names;
-}
-
-ServerInfo FromProto(const std::string& address, const pb::ServerDescription& d) {
-  ServerInfo info;
-  info.address = address;
-  info.instance = d.instance();
-  info.cqbench_version = CleanName(d.cqbench_version(), kMaxTextBytes);
-  info.grpc_version = CleanName(d.grpc_version(), kMaxTextBytes);
-  info.build_type = CleanName(d.build_type(), kMaxTextBytes);
-  info.api = CleanName(d.api(), kMaxTextBytes);
-  info.poll = CleanName(d.poll(), kMaxTextBytes);
-  info.num_cqs = static_cast<int>(d.num_cqs());
-  info.workers_per_cq = static_cast<int>(d.workers_per_cq());
-  info.callbacks_per_cq = static_cast<int>(d.callbacks_per_cq());
-  info.messages = CleanName(d.messages(), kMaxTextBytes);
-  info.write_hint = CleanName(d.write_hint(), kMaxTextBytes);
-  info.messages_note = CleanName(d.messages_note(), kMaxTextBytes);
-  info.codec = CleanName(d.codec(), kMaxTextBytes);
-  info.compression = CleanName(d.compression(), kMaxTextBytes);
-  info.channel_args = CleanNames(d.channel_args());
-  info.fronts = CleanNames(d.fronts());
-  info.listening = CleanNames(d.listening());
-  info.tcp_echo_port = static_cast<int>(d.tcp_echo_port());
-  info.service_time_ns = d.service_time_ns();
-  info.service_time_exponential = d.service_time_exponential();
-  info.service_time_waits = d.service_time_waits();
-  info.counts_allocations = d.counts_allocations();
-  info.deadlock_detection = d.deadlock_detection();
-  info.security = CleanName(d.security(), kMaxTextBytes);
-  info.tls_min_version = CleanName(d.tls_min_version(), kMaxTextBytes);
-  info.tls_ciphers = CleanName(d.tls_ciphers(), kMaxTextBytes);
-  info.boot_id = CleanName(d.boot_id(), kMaxTextBytes);
-  for (uint32_t cpu : d.cpus()) info.cpus.push_back(static_cast<int>(cpu));
-  info.cpu_model = CleanName(d.cpu_model(), kMaxTextBytes);
-  info.kernel = CleanName(d.kernel(), kMaxTextBytes);
-  info.clock_source = CleanName(d.clock_source(), kMaxTextBytes);
-  if (d.has_cpu_scaling_enabled()) info.cpu_scaling_enabled = d.cpu_scaling_enabled();
-  return info;
 }
 
 // The library's blocking call says with this status, and these words, that the response had no message, or bytes that
@@ -104,7 +58,7 @@ struct ControlClients::Server {
   Server(const Target& target, const std::shared_ptr<grpc::Channel>& channel)
       : address(target.ToString()), stub(pb::Control::NewStub(channel)) {}
 
-  grpc::Status Describe(pb::ServerDescription* description) {
+  grpc::Status Describe(ServerDescription* description) {
     grpc::ClientContext context;
     context.set_deadline(ToTimespec(NowNs() + kPatience));
     context.set_wait_for_ready(true);
@@ -131,7 +85,7 @@ struct ControlClients::Server {
     }
     moment.sample = cqbench::FromProto(answer);
     for (ConnectionSample& connection : moment.sample.connections) {
-      connection.congestion_control = CleanName(connection.congestion_control, kMaxTextBytes);
+      connection.congestion_control = CleanName(connection.congestion_control, kMaxErrorBytes);
     }
     moment.boot_id = boot_id;
     moment.cpus = cpus;
@@ -171,32 +125,33 @@ bool ControlClients::Connect() {
   if (given_up_) return false;
   const StepLimit limit("asking the control services",
                         static_cast<Nanos>(Addresses(config_).size()) * kPatience + StepLimit::kSlack);
-  std::vector<ServerInfo> described;
-  const auto known = [&](const ServerInfo& info) {
-    return std::any_of(described.begin(), described.end(), [&](auto& d) { return d.instance == info.instance; });
+  std::vector<ServerDescription> described;
+  const auto known = [&](const ServerDescription& server) {
+    return std::any_of(described.begin(), described.end(),
+                       [&](auto& other) { return other.instance() == server.instance(); });
   };
   for (const Target& target : Addresses(config_)) {
     Server& server =
         *connected_.emplace_back(std::make_unique<Server>(target, MakeChannel(target, config_, credentials_)));
-    pb::ServerDescription description;
+    ServerDescription description;
     const grpc::Status status = server.Describe(&description);
     if (!status.ok()) {
       NoAnswer(server.address, status);
       return false;
     }
-    ServerInfo info = FromProto(server.address, description);
-    if (const std::string why = WhyImpossible(info); !why.empty()) {
+    description.set_address(server.address);
+    if (const absl::Status valid = CleanAndValidate(description); !valid.ok()) {
       absence_ = absl::StrCat("server: what the control service at ", server.address, " says of itself cannot be (",
-                              why, "): its own figures are absent");
+                              valid.message(), "): its own figures are absent");
       Disconnect();
       return false;
     }
-    server.boot_id = info.boot_id;
-    server.cpus = info.cpus.size();
-    if (known(info)) {
+    server.boot_id = description.boot_id();
+    server.cpus = static_cast<size_t>(description.cpus_size());
+    if (known(description)) {
       connected_.pop_back();
     } else {
-      described.push_back(std::move(info));
+      described.push_back(std::move(description));
     }
   }
   if (servers_.empty()) servers_ = std::move(described);

@@ -66,7 +66,7 @@ class ControlClients {
   std::future<Moments> SampleAll(std::optional<ServerSwitches> switches);
 
   // Filled by the first Connect() that succeeds.
-  const std::vector<ServerInfo>& servers() const { return servers_; }
+  const std::vector<ServerDescription>& servers() const { return servers_; }
   const std::vector<std::string>& notes() const { return notes_; }
 
  private:
@@ -76,7 +76,7 @@ class ControlClients {
   const RunConfig& config_;
   const std::shared_ptr<grpc::ChannelCredentials> credentials_;
   std::vector<std::unique_ptr<Server>> connected_;
-  std::vector<ServerInfo> servers_;
+  std::vector<ServerDescription> servers_;
   std::vector<std::string> notes_;
   std::string absence_;
   bool given_up_ = false;

@@ -1,18 +1,21 @@
 #include "src/observe/control/plausible.h"
 
 #include <algorithm>
-#include <array>
 #include <cmath>
 #include <cstdlib>
-#include <initializer_list>
 #include <map>
 #include <set>
+#include <utility>
 #include <vector>
 
 #include "absl/strings/str_cat.h"
+#include "src/base/clean_text.h"
 
 namespace cqbench {
 namespace {
+
+using google::protobuf::FieldDescriptor;
+using google::protobuf::Message;
 
 // Of machines and programs, with much to spare. A list is gone through for each of its elements.
 constexpr size_t kMostCpus = 8192;
@@ -20,7 +23,7 @@ constexpr int kCpuNumbers = 100'000;  // server_sum.cc numbers a second machine'
 constexpr size_t kMostThreads = 200'000;
 constexpr int kThreadIds = 1 << 24;  // the kernel's limit is 2^22
 constexpr size_t kMostConnections = 200'000;
-constexpr size_t kMostTexts = 1'000;
+constexpr int kMostTexts = 1'000;
 constexpr int kMostPerQueue = 100'000;  // --callbacks-per-cq
 constexpr size_t kMostQueues = 1024;    // --num-cqs
 constexpr double kMostRss = 1e15;
@@ -35,10 +38,100 @@ constexpr double kClockShare = 0.01;
 constexpr double kTicksShare = 0.25;
 constexpr auto kSlack = static_cast<double>(100 * kNanosPerMilli);
 
-using Words = std::initializer_list<absl::string_view>;
+template <typename... Parts>
+absl::Status Impossible(const Parts&... parts) {
+  return absl::InvalidArgumentError(absl::StrCat(parts...));
+}
 
-bool IsOneOf(const std::string& word, Words words) {
+// What a field of the description may be; a field with presence is checked where it is set. The words are those of the
+// result's schema, the numbers what the server's flags accept.
+using Words = std::vector<absl::string_view>;
+struct WordRule {
+  const char* field;
+  Words words;
+};
+const WordRule kWordRules[] = {
+    {"build_type", {"release", "debug", "asan", "tsan"}},
+    {"api", {"cq", "callback", "sync", "generic"}},
+    {"poll", {"block", "spin"}},
+    {"messages", {"fresh", "reused", "arena", "bytes"}},
+    {"write_hint", {"buffer"}},
+    {"codec", {"pooled"}},
+    {"compression", {"deflate", "gzip"}},
+    {"service_time_distribution", {"constant", "exponential"}},
+    {"service_time_mode", {"burn", "wait"}},
+    {"security", {"tls", "mutual-tls"}},
+    {"tls_min_version", {"1.2", "1.3"}},
+};
+struct NumberRule {
+  const char* field;
+  double least, most;
+  int most_values = 1;
+};
+constexpr NumberRule kNumberRules[] = {
+    {"num_cqs", 1, kMostQueues}, {"workers_per_cq", 1, kMostPerQueue}, {"callbacks_per_cq", 1, kMostPerQueue},
+    {"tcp_echo_port", 1, 65535}, {"service_time_ns", 1, kMostRtt},     {"cpus", 0, kCpuNumbers - 1, kMostCpus},
+};
+// Texts in which other characters have no meaning.
+constexpr std::pair<const char*, const char*> kLetterRules[] = {
+    {"tls_ciphers", "ABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_:-"},
+    {"instance", "0123456789abcdef"},
+};
+
+bool IsOneOf(const std::string& word, const Words& words) {
   return std::find(words.begin(), words.end(), word) != words.end();
+}
+
+// A field of a message by its name. One that is not set, and has presence, has no values.
+class Field {
+ public:
+  Field(const Message& message, const char* name)
+      : message_(message),
+        reflection_(*message.GetReflection()),
+        field_(*message.GetDescriptor()->FindFieldByName(name)) {}
+
+  int count() const {
+    if (field_.is_repeated()) return reflection_.FieldSize(message_, &field_);
+    return !field_.has_presence() || reflection_.HasField(message_, &field_) ? 1 : 0;
+  }
+  std::string Text() const { return reflection_.GetString(message_, &field_); }
+  double Number(int i) const {
+    const bool repeated = field_.is_repeated();
+    switch (field_.cpp_type()) {
+      case FieldDescriptor::CPPTYPE_INT32:
+        return repeated ? reflection_.GetRepeatedInt32(message_, &field_, i) : reflection_.GetInt32(message_, &field_);
+      case FieldDescriptor::CPPTYPE_DOUBLE:
+        return reflection_.GetDouble(message_, &field_);
+      default:
+        return NAN;
+    }
+  }
+
+ private:
+  const Message& message_;
+  const google::protobuf::Reflection& reflection_;
+  const FieldDescriptor& field_;
+};
+
+// Texts are shown and written into files: each becomes a clean name, and is cut where it is longer.
+constexpr size_t kMostTextBytes = 1000;
+void CleanTexts(Message& message) {
+  const auto& reflection = *message.GetReflection();
+  std::vector<const FieldDescriptor*> fields;
+  reflection.ListFields(message, &fields);
+  for (const FieldDescriptor* field : fields) {
+    if (field->cpp_type() != FieldDescriptor::CPPTYPE_STRING) continue;
+    if (!field->is_repeated()) {
+      const std::string text = CleanName(reflection.GetString(message, field), kMostTextBytes);
+      reflection.SetString(&message, field, text);
+      if (text.empty()) reflection.ClearField(&message, field);
+      continue;
+    }
+    for (int i = 0; i < reflection.FieldSize(message, field); ++i) {
+      reflection.SetRepeatedString(&message, field, i,
+                                   CleanName(reflection.GetRepeatedString(message, field, i), kMostTextBytes));
+    }
+  }
 }
 
 // What differs between the samples of one server.
@@ -230,38 +323,34 @@ class Pair {
 
 }  // namespace
 
-std::string WhyImpossible(const ServerInfo& info) {
-  const auto unknown = [](absl::string_view what, const std::string& word) {
-    return absl::StrCat("its ", what, " is '", word, "'");
-  };
-  if (!IsOneOf(info.build_type, {"release", "debug", "asan", "tsan"})) return unknown("build type", info.build_type);
-  if (!IsOneOf(info.api, {"cq", "callback", "sync", "generic"})) return unknown("API", info.api);
-  if (!IsOneOf(info.poll, {"", "block", "spin"})) return unknown("way to poll", info.poll);
-  if (!IsOneOf(info.messages, {"", "fresh", "reused", "arena", "bytes"})) return unknown("holder", info.messages);
-  if (!IsOneOf(info.write_hint, {"", "none", "buffer"})) return unknown("write hint", info.write_hint);
-  if (!IsOneOf(info.codec, {"", "protobuf", "pooled"})) return unknown("codec", info.codec);
-  if (!IsOneOf(info.compression, {"", "none", "deflate", "gzip"})) return unknown("compression", info.compression);
-  if (!IsOneOf(info.security, {"", "tls", "mutual-tls"})) return unknown("security", info.security);
-  if (!IsOneOf(info.tls_min_version, {"", "1.2", "1.3"})) return unknown("version of TLS", info.tls_min_version);
-  constexpr char kCipherLetters[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_:-";
-  if (info.tls_ciphers.find_first_not_of(kCipherLetters) != std::string::npos) {
-    return unknown("list of ciphers", info.tls_ciphers);
+absl::Status CleanAndValidate(ServerDescription& description) {
+  CleanTexts(description);
+  for (const WordRule& rule : kWordRules) {
+    const Field field(description, rule.field);
+    const std::string word = field.count() > 0 ? field.Text() : std::string(rule.words.front());
+    if (!IsOneOf(word, rule.words)) return Impossible("its ", rule.field, " is '", word, "'");
   }
-  for (const int number : {info.num_cqs, info.workers_per_cq, info.callbacks_per_cq}) {
-    if (number < 0 || number > kMostPerQueue)
-      return absl::StrCat("it has ", number, " queues, or threads, or requests");
+  for (const auto& [name, least, most, most_values] : kNumberRules) {
+    const Field field(description, name);
+    if (field.count() > most_values) return Impossible("it has ", field.count(), " ", name);
+    for (int i = 0; i < field.count(); ++i) {
+      const double number = field.Number(i);
+      if (!(number >= least && number <= most && number == std::floor(number))) {
+        return Impossible("its ", name, " is ", number);
+      }
+    }
   }
-  if (info.tcp_echo_port < 0 || info.tcp_echo_port > 65535) return absl::StrCat("its port is ", info.tcp_echo_port);
-  if (info.service_time_ns < 0 || info.service_time_ns > kMostRtt) {
-    return absl::StrCat("its service time is ", info.service_time_ns, " ns");
+  for (const char* name : {"channel_args", "listening", "http_front_ends"}) {
+    const int count = Field(description, name).count();
+    if (count > kMostTexts) return Impossible("it has ", count, " ", name);
   }
-  for (const auto* texts : {&info.channel_args, &info.listening, &info.fronts}) {
-    if (texts->size() > kMostTexts) return absl::StrCat("it has ", texts->size(), " arguments or addresses");
+  for (const auto& [name, letters] : kLetterRules) {
+    const std::string text = Field(description, name).Text();
+    if (text.find_first_not_of(letters) != std::string::npos) return Impossible("its ", name, " is '", text, "'");
   }
-  const std::set<int> cpus(info.cpus.begin(), info.cpus.end());
-  const bool in_range = cpus.empty() || (*cpus.begin() >= 0 && *cpus.rbegin() < kCpuNumbers);
-  if (cpus.size() < info.cpus.size() || !in_range || cpus.size() > kMostCpus) return "its CPUs cannot be";
-  return "";
+  const std::set<int> cpus(description.cpus().begin(), description.cpus().end());
+  if (cpus.size() < static_cast<size_t>(description.cpus_size())) return Impossible("it has one of its cpus twice");
+  return absl::OkStatus();
 }
 
 std::string WhyImpossible(const control::v1::Histogram& histogram) {

@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <string>
 
+#include "absl/status/status.h"
 #include "cqbench/proto/control.pb.h"
 #include "cqbench/result.h"
 #include "src/observe/control/control_client.h"
@@ -13,8 +14,9 @@ namespace cqbench {
 // Each returns why it cannot be, for people ("its messages went back"); empty: it can. Text in it is clean. What no
 // machine does is refused, not what is merely odd: limits are far from what was ever measured.
 
-// Words are those of the schema, numbers within what the server's flags take.
-std::string WhyImpossible(const ServerInfo& info);
+// Cleans the texts of a description that a server sent, and checks its words and numbers. INVALID_ARGUMENT says in one
+// clean line what is wrong.
+absl::Status CleanAndValidate(ServerDescription& description);
 
 // As it came, before it is decoded: values without a count, counts without a value, sums of counts that do not fit into
 // a number.

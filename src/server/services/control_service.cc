@@ -40,7 +40,7 @@ void DescribeMachine(v1::ServerDescription& answer) {
   answer.set_clock_source(machine.clock_source);
   answer.set_boot_id(machine.boot_id);
   if (machine.cpu_scaling_enabled) answer.set_cpu_scaling_enabled(*machine.cpu_scaling_enabled);
-  for (int cpu : AllowedCpus()) answer.add_cpus(static_cast<uint32_t>(cpu));
+  for (const int cpu : AllowedCpus()) answer.add_cpus(cpu);
 }
 
 }  // namespace
@@ -56,17 +56,17 @@ grpc::Status ControlBackend::Describe(v1::ServerDescription& answer) const {
   answer.set_grpc_version(grpc::Version());
   answer.set_api(std::string(ToString(config_.api)));
   answer.set_messages(std::string(ToString(config_.messages)));
-  answer.set_write_hint(std::string(ToString(config_.write_hint)));
-  answer.set_messages_note(server_.MessagesNote());
-  answer.set_codec(std::string(ToString(config_.codec)));
+  if (config_.write_hint != WriteHint::kNone) answer.set_write_hint(std::string(ToString(config_.write_hint)));
+  if (std::string note = server_.MessagesNote(); !note.empty()) answer.set_messages_note(std::move(note));
+  if (config_.codec != Codec::kProtobuf) answer.set_codec(std::string(ToString(config_.codec)));
   if (config_.compression != Compression::kNone) answer.set_compression(std::string(ToString(config_.compression)));
   if (config_.api != ServerApi::kCallback) {
-    answer.set_num_cqs(static_cast<uint32_t>(config_.num_cqs));
-    answer.set_workers_per_cq(static_cast<uint32_t>(config_.workers_per_cq));
+    answer.set_num_cqs(config_.num_cqs);
+    answer.set_workers_per_cq(config_.workers_per_cq);
   }
   if (server_.PostedRequests()) {
     answer.set_poll(std::string(ToString(config_.poll)));
-    answer.set_callbacks_per_cq(static_cast<uint32_t>(config_.callbacks_per_cq));
+    answer.set_callbacks_per_cq(config_.callbacks_per_cq);
   }
   for (const ChannelArg& arg : config_.channel_args) {
     const int* number = std::get_if<int>(&arg.value);
@@ -76,15 +76,17 @@ grpc::Status ControlBackend::Describe(v1::ServerDescription& answer) const {
   if (const Security& security = config_.security; security.tls) {
     answer.set_security(security.ca.name.empty() ? "tls" : "mutual-tls");
     answer.set_tls_min_version(std::string(ToString(security.min_version)));
-    answer.set_tls_ciphers(CipherList(security));
+    if (std::string ciphers = CipherList(security); !ciphers.empty()) answer.set_tls_ciphers(std::move(ciphers));
   }
-  answer.set_service_time_ns(config_.service_time.mean_ns);
-  answer.set_service_time_exponential(config_.service_time.exponential);
-  answer.set_service_time_waits(config_.service_time.wait);
+  if (const ServiceTimeConfig& time = config_.service_time; time.mean_ns > 0) {
+    answer.set_service_time_ns(static_cast<double>(time.mean_ns));
+    answer.set_service_time_distribution(time.exponential ? "exponential" : "constant");
+    answer.set_service_time_mode(time.wait ? "wait" : "burn");
+  }
   answer.set_deadlock_detection(config_.deadlock_detection);
   for (const Target& target : server_.listening()) answer.add_listening(target.ToString());
-  for (const Target& target : server_.fronts()) answer.add_fronts(target.ToString());
-  answer.set_tcp_echo_port(static_cast<uint32_t>(config_.tcp_echo_port.value_or(0)));
+  for (const Target& target : server_.fronts()) answer.add_http_front_ends(target.ToString());
+  if (config_.tcp_echo_port.value_or(0) > 0) answer.set_tcp_echo_port(*config_.tcp_echo_port);
   answer.set_counts_allocations(CanCountAllocations());
   return grpc::Status::OK;
 }

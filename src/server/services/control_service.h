@@ -10,6 +10,7 @@
 #include <set>
 #include <string>
 
+#include "absl/strings/str_cat.h"
 #include "cqbench/proto/control.grpc.pb.h"
 #include "cqbench/server.h"
 #include "src/observe/sampling/connections.h"
@@ -40,7 +41,8 @@ class ControlBackend {
   std::vector<OpenConnection> MeasuredConnections(const std::string& peer);
 
   const ServerConfig config_;
-  const uint64_t instance_ = (uint64_t{std::random_device()()} << 32) | std::random_device()();
+  const std::string instance_ = absl::StrCat(absl::Hex(std::random_device()(), absl::kZeroPad8),
+                                             absl::Hex(std::random_device()(), absl::kZeroPad8));
   PingServer& server_;
   std::atomic<bool> open_{false};
   std::atomic<int> samples_{0};  // under way
