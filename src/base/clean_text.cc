@@ -76,4 +76,23 @@ std::string CleanName(absl::string_view text, size_t max_bytes) {
   return clean;
 }
 
+bool IsUtf8(absl::string_view text) {
+  while (!text.empty()) {
+    const Character c = First(text);
+    if (!c.valid) return false;
+    text.remove_prefix(c.bytes);
+  }
+  return true;
+}
+
+std::string ValidUtf8(absl::string_view text) {
+  std::string valid;
+  while (!text.empty()) {
+    const Character c = First(text);
+    absl::StrAppend(&valid, c.valid ? text.substr(0, c.bytes) : kReplacement);
+    text.remove_prefix(c.bytes);
+  }
+  return valid;
+}
+
 }  // namespace cqbench

@@ -19,4 +19,10 @@ std::string CleanText(absl::string_view text, size_t max_bytes);
 // For names, versions and addresses, in which there is no markup: '<' and '>' are replaced by '?', too.
 std::string CleanName(absl::string_view text, size_t max_bytes);
 
+// RFC 3629: no surrogates, nothing longer than necessary.
+bool IsUtf8(absl::string_view text);
+
+// Each byte that is not UTF-8 becomes U+FFFD.
+std::string ValidUtf8(absl::string_view text);
+
 }  // namespace cqbench

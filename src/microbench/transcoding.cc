@@ -10,6 +10,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "cqbench/proto/library.pb.h"
+#include "src/http/json/json.h"
 #include "src/http/routes/library.h"
 #include "src/http/routes/transcoder.h"
 #include "src/microbench/suite.h"
@@ -115,27 +116,23 @@ library::v1::ListBooksResponse APage(int books) {
 }
 
 void Parse(benchmark::State& state, const Message& expected) {
-  Json json(*DescriptorPool::generated_pool(), {});
-  json.Add(*expected.GetDescriptor());
   std::string text;
-  bool ok = json.Print(expected, text).ok();
+  bool ok = PrintJson(expected, text).ok();
   const std::unique_ptr<Message> message(expected.New());
-  Measure(state, [&] { ok &= json.Parse(text, *message).ok(); });
+  Measure(state, [&] { ok &= ParseJson(text, *message).ok(); });
   if (!ok || !MessageDifferencer::Equals(*message, expected)) return Fail(state, "the message is not the one printed");
   state.SetBytesProcessed(state.iterations() * static_cast<int64_t>(text.size()));
 }
 
 void Print(benchmark::State& state, const Message& message) {
-  Json json(*DescriptorPool::generated_pool(), {});
-  json.Add(*message.GetDescriptor());
   std::string text;
   bool ok = true;
   Measure(state, [&] {
     text.clear();
-    ok &= json.Print(message, text).ok();
+    ok &= PrintJson(message, text).ok();
   });
   const std::unique_ptr<Message> back(message.New());
-  if (!ok || !json.Parse(text, *back).ok() || !MessageDifferencer::Equals(*back, message)) {
+  if (!ok || !ParseJson(text, *back).ok() || !MessageDifferencer::Equals(*back, message)) {
     return Fail(state, "the JSON is not the message's");
   }
   state.SetBytesProcessed(state.iterations() * static_cast<int64_t>(text.size()));

@@ -211,8 +211,7 @@ TEST(Bind, RefusesParametersThatAreNone) {
       {"color=", "is not one of the values of test.Color"},
       {"color=2147483648", "is not one of the values of test.Color"},
       {"b=%00", "is not Base64"},
-      {"b=aG%20k", "is not Base64"},
-      {"b=aGk.", "is not Base64"},
+      {"b=aGk%21", "is not Base64"},
       {"time=yesterday", "is not a time like 2024-01-31T12:00:00Z"},
       {"time=2024-01-31", "is not a time"},
       {"time=10000-01-01T00:00:00Z", "is not a time"},
@@ -228,19 +227,6 @@ TEST(Bind, RefusesParametersThatAreNone) {
   requests.push_back({"GET /v1?" + deep + "number=1", "error: there is none"});
   requests.push_back({"GET /v1?s=" + std::string(20'000, 'a'), "error: path and query are longer than 16384 bytes"});
   Check(R"(get: "/v1")", requests);
-}
-
-TEST(Bind, PassesOverParametersThatAreNoneWhereAsked) {
-  TranscodingOptions options;
-  options.ignore_unknown_query = true;
-  Check(R"(get: "/v1/{s}")",
-        {
-            {"GET /v1/a?x=1&inner.x=2&counts=3&%FF=4&i32=5", R"(s: "a" i32: 5)"},
-            {"GET /v1/a?i32=x", "error: is not an int32"},
-        },
-        options);
-  Check(R"(post: "/v1/{s}" body: "inner")",
-        {{R"(POST /v1/a?inner.text=b {"number":3})", R"(s: "a" inner { number: 3 })"}}, options);
 }
 
 TEST(Bind, TakesThePathBeforeParametersAndBody) {
@@ -379,26 +365,16 @@ TEST(Bind, RefusesABodyWhereTheRuleHasNone) {
 
 TEST(Bind, KeepsLimits) {
   TranscodingOptions options;
-  options.json.max_depth = 4;
   options.max_body_bytes = 100;
   options.max_target_bytes = 40;
   Check(R"(post: "/v1/{name=**}" body: "*")",
         {
-            {R"(POST /v1/a {"inner":{"inner":{"inner":{}}}})", R"(name: "a" inner { inner { inner {} } })"},
-            {R"(POST /v1/a {"inner":{"inner":{"inner":{"inner":{}}}}})",
-             "error: nested deeper than 4 objects and arrays"},
-            {"POST /v1/a " + std::string(100, '['), "error: nested deeper than 4"},
+            {"POST /v1/a " + std::string(100, '['), "error: nested deeper than 64 objects and arrays, at byte 64"},
             {R"(POST /v1/a {"s":"[[[[[[{{{{\"[[["})", R"(name: "a" s: "[[[[[[{{{{\"[[[")"},
             {"POST /v1/a " + std::string(101, ' '), "error: the body is longer than 100 bytes"},
             {"POST /v1/" + std::string(40, 'a'), "error: path and query are longer than 40 bytes"},
         },
         options);
-}
-
-TEST(Bind, IgnoresUnknownFieldsWhereAsked) {
-  TranscodingOptions options;
-  options.json.ignore_unknown_fields = true;
-  Check(R"(post: "/v1" body: "*")", {{R"(POST /v1 {"x":{"y":[1]},"s":"a"})", R"(s: "a")"}}, options);
 }
 
 }  // namespace

@@ -9,6 +9,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "cqbench/proto/library.pb.h"
+#include "src/http/json/json.h"
 #include "src/http/routes/library.h"
 #include "tests/unit/transcoding_encoder.h"
 #include "tests/unit/transcoding_samples.h"
@@ -62,7 +63,7 @@ class Library : public ::testing::Test {
 
   std::string JsonOf(const Message& message) {
     std::string text;
-    EXPECT_TRUE(by_hand_.json().Print(message, text).ok());
+    EXPECT_TRUE(PrintJson(message, text).ok());
     return text;
   }
 
@@ -209,8 +210,7 @@ TEST_F(Library, IsThreadSafe) {
              {static_cast<const Transcoder*>(by_descriptors_.get()), static_cast<const Transcoder*>(&by_hand_)}) {
           const Outcome outcome = Transcode(*each, line);
           std::string json;
-          const bool ok =
-              outcome.status.ok() && outcome.message != nullptr && each->json().Print(*outcome.message, json).ok();
+          const bool ok = outcome.status.ok() && outcome.message != nullptr && PrintJson(*outcome.message, json).ok();
           if (!ok || json.find(title) == std::string::npos) ++wrong;
         }
       }
@@ -254,12 +254,12 @@ TEST(Transcoding, TakesWhatAClientWrites) {
       rest->CopyFrom(*sent);
       reflection->ClearField(rest.get(), field("inner"));
       std::string body;
-      ASSERT_TRUE((*transcoder)->json().Print(*reflection->MutableMessage(sent.get(), field("inner")), body).ok());
+      ASSERT_TRUE(PrintJson(*reflection->MutableMessage(sent.get(), field("inner")), body).ok());
       line = absl::StrCat("POST /b/", PercentEncode(s), "?", EncodeQuery(random, *rest), " ", body);
       reflection->SetString(sent.get(), field("s"), s);
     } else {
       std::string body;
-      ASSERT_TRUE((*transcoder)->json().Print(*sent, body).ok());
+      ASSERT_TRUE(PrintJson(*sent, body).ok());
       line = absl::StrCat("POST /c/", PercentEncode(name, true), " ", body);
       reflection->SetString(sent.get(), field("name"), name);
     }

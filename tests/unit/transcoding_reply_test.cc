@@ -26,11 +26,9 @@ TEST(HttpStatus, IsThatOfTheCanonicalTable) {
 class Reply : public ::testing::Test {
  protected:
   // The JSON of an answer of these fields, by a rule with this response_body.
-  std::string Printed(const std::string& response_body, const std::string& fields, const JsonOptions& json = {}) {
+  std::string Printed(const std::string& response_body, const std::string& fields) {
     TestService service({R"(get: "/v1" response_body: ")" + response_body + "\""});
-    TranscodingOptions options;
-    options.json = json;
-    const auto transcoder = service.Make(options);
+    const auto transcoder = service.Make();
     EXPECT_TRUE(transcoder.ok()) << transcoder.status();
     Call call;
     EXPECT_EQ((*transcoder)->Find(RequestOf("GET /v1"), call), Found::kYes);
@@ -51,27 +49,6 @@ TEST_F(Reply, IsTheWholeMessage) {
             R"({"numbers":[1,2],"inner":{"text":"a"},"inners":[{"number":1}]})");
   EXPECT_EQ(Printed("", R"(time { seconds: 1 } mask { paths: "a_b" } wrapped { value: 0 } b: "hi")"),
             R"({"b":"aGk=","time":"1970-01-01T00:00:01Z","mask":"aB","wrapped":"0"})");
-}
-
-TEST_F(Reply, TakesOptions) {
-  JsonOptions options;
-  options.enums_as_numbers = true;
-  options.proto_names = true;
-  EXPECT_EQ(Printed("", R"(color: DARK_BLUE long_field_name: "b")", options), R"({"color":7,"long_field_name":"b"})");
-  options = {};
-  options.print_defaults = true;
-  const std::string all = Printed("", "", options);
-  const auto json = nlohmann::json::parse(all);
-  EXPECT_EQ(json["s"], "");
-  EXPECT_EQ(json["i32"], 0);
-  EXPECT_EQ(json["numbers"], nlohmann::json::array());
-  EXPECT_FALSE(json.contains("left"));
-  EXPECT_FALSE(json.contains("maybe"));
-  EXPECT_EQ(Printed("inner", "inner {}", options), R"({"text":"","number":0,"numbers":[],"color":"NONE"})");
-  EXPECT_EQ(
-      Printed("inners", "inners {} inners { number: 1 }", options),
-      R"([{"text":"","number":0,"numbers":[],"color":"NONE"},{"text":"","number":1,"numbers":[],"color":"NONE"}])");
-  EXPECT_EQ(Printed("s", "i32: 4", options), R"("")");
 }
 
 TEST_F(Reply, IsOneFieldWhereTheRuleSaysSo) {
@@ -114,9 +91,6 @@ TEST_F(Reply, IsOneFieldWhereTheRuleSaysSo) {
       {"b", R"(b: "hi")", R"("aGk=")"},
   };
   for (const auto& each : kCases) EXPECT_EQ(Printed(each.field, each.fields), each.json) << each.field;
-  JsonOptions options;
-  options.proto_names = true;
-  EXPECT_EQ(Printed("long_field_name", R"(long_field_name: "a")", options), R"("a")");
 }
 
 TEST_F(Reply, ThatCannotBeJsonIsAnError) {
@@ -125,21 +99,16 @@ TEST_F(Reply, ThatCannotBeJsonIsAnError) {
   EXPECT_EQ(Printed("time", "time { seconds: 999999999999 }").substr(0, 9), "INTERNAL:");
 }
 
-class Errors : public ::testing::Test {
- protected:
-  Json json_{*google::protobuf::DescriptorPool::generated_pool(), {}};
-};
-
-TEST_F(Errors, AreJson) {
+TEST(Errors, AreJson) {
   std::string text;
-  AppendErrorJson(5, "no such book", {}, json_, text);
+  AppendErrorJson(5, "no such book", {}, text);
   EXPECT_EQ(text, R"({"code":5,"message":"no such book","details":[]})");
 }
 
-TEST_F(Errors, EscapeWhatIsNotText) {
+TEST(Errors, EscapeWhatIsNotText) {
   const std::string message("\"\\\n\t\0\x1F\x7F\xC3\xA9\xFF\xC3(\xE2\x82", 14);
   std::string text;
-  AppendErrorJson(3, message, {}, json_, text);
+  AppendErrorJson(3, message, {}, text);
   ASSERT_TRUE(nlohmann::json::accept(text)) << text;
   EXPECT_EQ(nlohmann::json::parse(text)["message"],
             std::string("\"\\\n\t\0\x1F\x7F\xC3\xA9\xEF\xBF\xBD\xEF\xBF\xBD(\xEF\xBF\xBD\xEF\xBF\xBD", 22));
@@ -151,7 +120,7 @@ bool Packed(const google::protobuf::Message& message, google::protobuf::Any& any
   return message.SerializeToString(any.mutable_value());
 }
 
-TEST_F(Errors, HaveDetailsOfKnownAndUnknownTypes) {
+TEST(Errors, HaveDetailsOfKnownAndUnknownTypes) {
   google::rpc::Status status;
   google::protobuf::Timestamp time;
   time.set_seconds(1);
@@ -160,22 +129,22 @@ TEST_F(Errors, HaveDetailsOfKnownAndUnknownTypes) {
   unknown->set_type_url("type.googleapis.com/no.Such");
   unknown->set_value("hi");
   std::string text;
-  AppendErrorJson(9, "", status.SerializeAsString(), json_, text);
+  AppendErrorJson(9, "", status.SerializeAsString(), text);
   EXPECT_EQ(nlohmann::json::parse(text), nlohmann::json::parse(R"({"code":9,"message":"","details":[
       {"@type":"type.googleapis.com/google.protobuf.Timestamp","value":"1970-01-01T00:00:01Z"},
       {"@type":"type.googleapis.com/no.Such","value":"aGk="}]})"));
   text.clear();
-  AppendErrorJson(9, "", "\xFFno message", json_, text);
+  AppendErrorJson(9, "", "\xFFno message", text);
   EXPECT_EQ(text, R"({"code":9,"message":"","details":[]})");
 }
 
-TEST_F(Errors, OfAFrontEndHaveACode) {
+TEST(Errors, OfAFrontEndHaveACode) {
   for (const auto& [status, code] : {std::pair(400, 3), {408, 4}, {413, 3}, {414, 3}, {431, 3}, {500, 13}, {501, 12}}) {
     EXPECT_EQ(CodeOfRefusal(status), code) << status;
   }
 }
 
-TEST_F(Errors, OfPathsAndMethods) {
+TEST(Errors, OfPathsAndMethods) {
   TestService service({R"(get: "/v1" additional_bindings { post: "/v1" })"});
   const auto transcoder = service.Make();
   ASSERT_TRUE(transcoder.ok());

@@ -196,17 +196,5 @@ TEST(Percent, DecodesAllOrKeepsSlashes) {
   }
 }
 
-TEST(Percent, KnowsUtf8) {
-  for (const char* text : {"", "a", "\x7F", "\xC2\x80", "\xDF\xBF", "\xE0\xA0\x80", "\xED\x9F\xBF", "\xEE\x80\x80",
-                           "\xEF\xBF\xBF", "\xF0\x90\x80\x80", "\xF4\x8F\xBF\xBF", "a\xC3\xA9z"}) {
-    EXPECT_TRUE(IsUtf8(text)) << text;
-  }
-  EXPECT_TRUE(IsUtf8(absl::string_view("\0", 1)));
-  for (const char* text : {"\x80", "\xBF", "\xC0\x80", "\xC1\xBF", "\xC3", "\xC3z", "\xE0\x9F\xBF", "\xED\xA0\x80",
-                           "\xE2\x82", "\xF0\x8F\xBF\xBF", "\xF4\x90\x80\x80", "\xF5\x80\x80\x80", "\xFF", "a\xE2"}) {
-    EXPECT_FALSE(IsUtf8(text)) << text;
-  }
-}
-
 }  // namespace
 }  // namespace cqbench::transcoding

@@ -59,7 +59,7 @@ absl::StatusOr<std::unique_ptr<Transcoder>> MakeTranscoder(TranscoderKind kind) 
 // What the front end refuses by itself looks like what a method refuses.
 HttpOwnAnswer OwnAnswer(int status, std::string_view reason) {
   HttpOwnAnswer answer{kJsonType, ""};
-  transcoding::AppendErrorJson(transcoding::CodeOfRefusal(status), AbslView(reason), answer.body);
+  transcoding::AppendErrorJson(transcoding::CodeOfRefusal(status), AbslView(reason), {}, answer.body);
   return answer;
 }
 

@@ -1,5 +1,7 @@
 #include "src/http/json/field_value.h"
 
+#include <google/protobuf/util/field_mask_util.h>
+
 #include <charconv>
 #include <cmath>
 #include <cstdint>
@@ -8,15 +10,13 @@
 #include <type_traits>
 #include <utility>
 
-#include "absl/strings/ascii.h"
 #include "absl/strings/escaping.h"
 #include "absl/strings/match.h"
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
-#include "absl/strings/str_split.h"
-#include "src/http/json/percent.h"
+#include "src/base/clean_text.h"
+#include "src/http/json/json.h"
 #include "src/http/json/shown.h"
-#include "src/http/json/time_text.h"
 
 namespace cqbench::transcoding {
 namespace {
@@ -24,8 +24,10 @@ namespace {
 using google::protobuf::Descriptor;
 using google::protobuf::EnumValueDescriptor;
 using google::protobuf::FieldDescriptor;
+using google::protobuf::FieldMask;
 using google::protobuf::Message;
 using google::protobuf::Reflection;
+using google::protobuf::util::FieldMaskUtil;
 
 absl::Status Expected(absl::string_view what, absl::string_view text) {
   return absl::InvalidArgumentError(absl::StrCat("'", Shown(text), "' is not ", what));
@@ -84,20 +86,6 @@ absl::Status SetFloat(void (Reflection::*set)(Message*, const FieldDescriptor*, 
   return absl::OkStatus();
 }
 
-// Either alphabet, with all of the padding or none of it. The library's functions by themselves pass over blanks and
-// take '.' for padding.
-bool DecodeBase64(absl::string_view text, std::string& bytes) {
-  const absl::string_view digits = text.substr(0, text.find('='));
-  const absl::string_view padding = text.substr(digits.size());
-  if (!padding.empty() && (text.size() % 4 != 0 || (padding != "=" && padding != "=="))) return false;
-  const bool web_safe = digits.find_first_of("-_") != absl::string_view::npos;
-  const absl::string_view others = web_safe ? "-_" : "+/";
-  for (const char c : digits) {
-    if (!absl::ascii_isalnum(static_cast<unsigned char>(c)) && !absl::StrContains(others, c)) return false;
-  }
-  return web_safe ? absl::WebSafeBase64Unescape(digits, &bytes) : absl::Base64Unescape(digits, &bytes);
-}
-
 void StoreString(std::string value, const FieldDescriptor& field, Message& message) {
   const Reflection& reflection = *message.GetReflection();
   if (field.is_repeated()) {
@@ -114,7 +102,9 @@ absl::Status SetString(absl::string_view text, const FieldDescriptor& field, Mes
     if (status.ok()) StoreString(std::move(bytes), field, message);
     return status;
   }
-  if (!DecodeBase64(text, bytes)) return Expected("Base64", text);
+  if (!absl::Base64Unescape(text, &bytes) && !absl::WebSafeBase64Unescape(text, &bytes)) {
+    return Expected("Base64", text);
+  }
   StoreString(std::move(bytes), field, message);
   return absl::OkStatus();
 }
@@ -140,42 +130,18 @@ absl::Status SetEnum(absl::string_view text, const FieldDescriptor& field, Messa
   return Expected(absl::StrCat("one of the values of ", std::string(field.enum_type()->full_name())), text);
 }
 
-// Timestamp and Duration have the same fields. By number, for the type may be a dynamic one.
-absl::Status SetTime(const SecondsAndNanos& time, Message& message) {
-  const Descriptor& type = *message.GetDescriptor();
-  message.GetReflection()->SetInt64(&message, type.FindFieldByNumber(1), time.seconds);
-  message.GetReflection()->SetInt32(&message, type.FindFieldByNumber(2), time.nanos);
-  return absl::OkStatus();
-}
-
-absl::Status SetTimestamp(absl::string_view text, Message& message) {
-  SecondsAndNanos time;
-  return ParseTimestamp(text, time) ? SetTime(time, message) : Expected("a time like 2024-01-31T12:00:00Z", text);
-}
-
-absl::Status SetDuration(absl::string_view text, Message& message) {
-  SecondsAndNanos time;
-  return ParseDuration(text, time) ? SetTime(time, message) : Expected("a duration like 1.5s", text);
-}
-
-// "displayName" → "display_name". A name that is written as in the .proto has no capitals and stays.
-std::string SnakeCase(absl::string_view camel) {
-  std::string snake;
-  for (const char c : camel) {
-    if (absl::ascii_isupper(static_cast<unsigned char>(c))) {
-      snake.push_back('_');
-      snake.push_back(absl::ascii_tolower(static_cast<unsigned char>(c)));
-    } else {
-      snake.push_back(c);
-    }
-  }
-  return snake;
+// By the JSON parser: TimeUtil::FromString() aborts on a time after the year 9999.
+absl::Status SetTime(absl::string_view text, absl::string_view what, Message& message) {
+  const bool plain = text.find_first_of("\"\\") == absl::string_view::npos;
+  return plain && ParseJson(absl::StrCat("\"", text, "\""), message).ok() ? absl::OkStatus() : Expected(what, text);
 }
 
 absl::Status SetFieldMask(absl::string_view text, Message& message) {
+  FieldMask mask;
+  absl::Status status = ParseFieldMask(text, mask);
   const FieldDescriptor* paths = message.GetDescriptor()->FindFieldByNumber(1);
-  return ParseFieldMask(
-      text, [&](std::string path) { message.GetReflection()->AddString(&message, paths, std::move(path)); });
+  for (const std::string& path : mask.paths()) message.GetReflection()->AddString(&message, paths, path);
+  return status;
 }
 
 bool IsWrapper(Descriptor::WellKnownType type) {
@@ -194,9 +160,12 @@ absl::Status ParseString(absl::string_view text, std::string& value) {
   return absl::OkStatus();
 }
 
-absl::Status ParseFieldMask(absl::string_view text, absl::FunctionRef<void(std::string path)> add) {
+absl::Status ParseFieldMask(absl::string_view text, FieldMask& mask) {
   if (!IsUtf8(text)) return Expected("UTF-8", text);
-  for (const absl::string_view path : absl::StrSplit(text, ',', absl::SkipEmpty())) add(SnakeCase(path));
+  FieldMask added;
+  const std::string paths(text);
+  if (!FieldMaskUtil::FromJsonString(paths, &added)) FieldMaskUtil::FromString(paths, &added);
+  mask.MergeFrom(added);
   return absl::OkStatus();
 }
 
@@ -212,9 +181,9 @@ absl::Status SetFromText(absl::string_view text, Message& message) {
   const Descriptor& type = *message.GetDescriptor();
   switch (type.well_known_type()) {
     case Descriptor::WELLKNOWNTYPE_TIMESTAMP:
-      return SetTimestamp(text, message);
+      return SetTime(text, "a time like 2024-01-31T12:00:00Z", message);
     case Descriptor::WELLKNOWNTYPE_DURATION:
-      return SetDuration(text, message);
+      return SetTime(text, "a duration like 1.5s", message);
     case Descriptor::WELLKNOWNTYPE_FIELDMASK:
       return SetFieldMask(text, message);
     default:

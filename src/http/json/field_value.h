@@ -3,12 +3,12 @@
 #pragma once
 
 #include <google/protobuf/descriptor.h>
+#include <google/protobuf/field_mask.pb.h>
 #include <google/protobuf/message.h>
 
 #include <cstdint>
 #include <string>
 
-#include "absl/functional/function_ref.h"
 #include "absl/status/status.h"
 #include "absl/strings/string_view.h"
 
@@ -21,9 +21,10 @@ bool HasTextForm(const google::protobuf::FieldDescriptor& field);
 // Sets the field, or adds to it when it is repeated. `text` is decoded. INVALID_ARGUMENT says what is expected instead.
 //   integers: decimal digits, with a '-' before them; no blanks, no '+', no exponents
 //   numbers: decimal, with an exponent where wanted; NaN, Infinity, -Infinity
-//   bool: true, false       bytes: Base64, both alphabets, padding or not
+//   bool: true, false       bytes: Base64 as absl reads it, of either alphabet
+//   times and durations: as protobuf's JSON parser reads them
 //   enumerations: a name, or a number (one without a name where the type is open)
-//   field masks: paths with commas between them, in camelCase or as in the .proto
+//   field masks: paths with commas between them, all in camelCase or all as in the .proto
 absl::Status SetFromText(absl::string_view text, const google::protobuf::FieldDescriptor& field,
                          google::protobuf::Message& message);
 
@@ -33,7 +34,7 @@ absl::Status SetFromText(absl::string_view text, google::protobuf::Message& mess
 // The same for those who have the field's type at hand.
 absl::Status ParseInt32(absl::string_view text, int32_t& value);
 absl::Status ParseString(absl::string_view text, std::string& value);
-// Calls `add` with each path, as in the .proto.
-absl::Status ParseFieldMask(absl::string_view text, absl::FunctionRef<void(std::string path)> add);
+// Adds the paths, as in the .proto.
+absl::Status ParseFieldMask(absl::string_view text, google::protobuf::FieldMask& mask);
 
 }  // namespace cqbench::transcoding

@@ -1,75 +1,44 @@
 #include "src/http/json/json.h"
 
+#include <google/protobuf/wrappers.pb.h>
+#if __has_include(<google/protobuf/json/json.h>)
+#include <google/protobuf/json/json.h>
+#else
+#include <google/protobuf/util/json_util.h>
+#endif
+
+#include <memory>
+#include <vector>
+
 #include "absl/strings/ascii.h"
 #include "absl/strings/str_cat.h"
-#include "src/http/json/json_parser.h"
-#include "src/http/json/json_printer.h"
+#include "src/base/clean_text.h"
 
 namespace cqbench::transcoding {
 namespace {
 
+using google::protobuf::Descriptor;
 using google::protobuf::FieldDescriptor;
 using google::protobuf::Message;
+using google::protobuf::Reflection;
+#if __has_include(<google/protobuf/json/json.h>)
+using google::protobuf::json::JsonStringToMessage;
+using google::protobuf::json::MessageToJsonString;
+#else
+using google::protobuf::util::JsonStringToMessage;
+using google::protobuf::util::MessageToJsonString;
+#endif
 
-// Not the whole of a long text.
-std::string Shortened(absl::string_view why) {
-  constexpr size_t kLongest = 300;
-  return absl::StrCat(why.substr(0, kLongest), why.size() > kLongest ? " ..." : "");
+// protobuf's reason as one line, whichever class of Status has it. Further lines would show the text that is wrong.
+template <typename Status>
+std::string Why(const Status& status) {
+  const absl::string_view all(status.message().data(), status.message().size());
+  return CleanText(all.substr(0, all.find('\n')), kMaxErrorBytes);
 }
 
-// A text that is no JSON is refused for that, not for the first of its fields that is wrong.
-absl::Status Refusal(const absl::Status& why, absl::string_view text, int max_depth, const Message& message) {
-  if (absl::Status status = CheckJson(text, max_depth); !status.ok()) return status;
-  return absl::InvalidArgumentError(
-      absl::StrCat("the body is no ", std::string(message.GetTypeName()), ": ", Shortened(why.message())));
-}
-
-absl::Status NotAdded(const Message& message) {
-  return absl::InternalError(absl::StrCat("the type ", std::string(message.GetTypeName()), " was not added"));
-}
-
-bool IsOther(const Message& message) {
-  return FormOf(*message.GetDescriptor()) == JsonForm::kOther;
-}
-
-const JsonField* FieldOf(const JsonType* type, const FieldDescriptor& field) {
-  if (type == nullptr) return nullptr;
-  const auto found = type->by_name.find(field.name());
-  return found == type->by_name.end() ? nullptr : found->second;
-}
-
-}  // namespace
-
-absl::Status Json::Parse(absl::string_view text, Message& message) const {
-  const JsonType* type = types_.Find(*message.GetDescriptor());
-  if (type == nullptr) return NotAdded(message);
-  message.Clear();
-  const absl::Status status = JsonParser(text, options_, protobuf_).Parse(*type, message);
-  return status.ok() ? status : Refusal(status, text, options_.max_depth, message);
-}
-
-absl::Status Json::ParseField(absl::string_view text, const FieldDescriptor& field, Message& message) const {
-  const JsonField* known = FieldOf(types_.Find(*message.GetDescriptor()), field);
-  if (known == nullptr) return NotAdded(message);
-  if (known->type != nullptr && known->type->form == JsonForm::kFields && !field.is_repeated()) {
-    return Parse(text, *message.GetReflection()->MutableMessage(&message, &field));
-  }
-  const absl::Status status = JsonParser(text, options_, protobuf_).ParseField(*known, message);
-  return status.ok() ? status : Refusal(status, text, options_.max_depth, message);
-}
-
-absl::Status Json::Print(const Message& message, std::string& text) const {
-  const JsonType* type = types_.Find(*message.GetDescriptor());
-  if (type != nullptr) return JsonPrinter(options_, protobuf_, text).Print(*type, message);
-  return IsOther(message) ? protobuf_.Print(message, options_, text) : NotAdded(message);
-}
-
-absl::Status Json::PrintField(const Message& message, const FieldDescriptor& field, std::string& text) const {
-  const JsonField* known = FieldOf(types_.Find(*message.GetDescriptor()), field);
-  return known == nullptr ? NotAdded(message) : JsonPrinter(options_, protobuf_, text).PrintField(*known, message);
-}
-
-absl::Status CheckJson(absl::string_view text, int max_depth) {
+// Whether the text is one value that is not too deep, which can be seen without a type. protobuf would also take
+// strings in single quotes, after which nothing here would be found where it is looked for.
+absl::Status CheckOneValue(absl::string_view text) {
   const auto no_json = [&](absl::string_view what, size_t at) {
     return absl::InvalidArgumentError(absl::StrCat("the body is no JSON: ", what, ", at byte ", at));
   };
@@ -95,9 +64,9 @@ absl::Status CheckJson(absl::string_view text, int max_depth) {
         return no_json("a '", i);
       case '{':
       case '[':
-        if (++depth > max_depth) {
+        if (++depth > kMaxJsonDepth) {
           return absl::InvalidArgumentError(
-              absl::StrCat("the body is nested deeper than ", max_depth, " objects and arrays, at byte ", i));
+              absl::StrCat("the body is nested deeper than ", kMaxJsonDepth, " objects and arrays, at byte ", i));
         }
         break;
       case '}':
@@ -113,6 +82,92 @@ absl::Status CheckJson(absl::string_view text, int max_depth) {
     }
   }
   return depth > 0 || quoted ? no_json("it has no end", text.size()) : absl::OkStatus();
+}
+
+absl::Status ParseChecked(const std::string& text, Message& message) {
+  message.Clear();
+  const auto status = JsonStringToMessage(text, &message);
+  if (status.ok()) return absl::OkStatus();
+  return absl::InvalidArgumentError(
+      absl::StrCat("the body is no ", std::string(message.GetTypeName()), ": ", Why(status)));
+}
+
+// The value of a field that has nothing in it.
+std::string AbsentJson(const FieldDescriptor& field) {
+  if (field.is_map()) return "{}";
+  if (field.is_repeated()) return "[]";
+  if (field.has_presence()) return "null";
+  switch (field.cpp_type()) {
+    case FieldDescriptor::CPPTYPE_STRING:
+      return "\"\"";
+    case FieldDescriptor::CPPTYPE_BOOL:
+      return "false";
+    case FieldDescriptor::CPPTYPE_INT64:
+    case FieldDescriptor::CPPTYPE_UINT64:
+      return "\"0\"";
+    case FieldDescriptor::CPPTYPE_ENUM:
+      return absl::StrCat("\"", std::string(field.default_value_enum()->name()), "\"");
+    default:
+      return "0";
+  }
+}
+
+}  // namespace
+
+absl::Status ParseJson(absl::string_view text, Message& message) {
+  const absl::Status status = CheckOneValue(text);
+  return status.ok() ? ParseChecked(std::string(text), message) : status;
+}
+
+// No function of protobuf's reads a field's value unless that is a message, so it becomes a message with nothing else.
+absl::Status ParseJsonField(absl::string_view text, const FieldDescriptor& field, Message& message) {
+  if (!field.is_repeated() && field.message_type() != nullptr &&
+      field.message_type()->well_known_type() == Descriptor::WELLKNOWNTYPE_UNSPECIFIED) {
+    return ParseJson(text, *message.GetReflection()->MutableMessage(&message, &field));
+  }
+  absl::Status status = CheckOneValue(text);
+  if (!status.ok()) return status;
+  const std::unique_ptr<Message> alone(message.New());
+  status = ParseChecked(absl::StrCat("{\"", std::string(field.name()), "\":", text, "}"), *alone);
+  if (status.ok()) message.MergeFrom(*alone);
+  return status;
+}
+
+absl::Status PrintJson(const Message& message, std::string& text) {
+  const auto status = MessageToJsonString(message, &text);
+  return status.ok() ? absl::OkStatus() : absl::InternalError(Why(status));
+}
+
+// No function of protobuf's writes a field, so it is cut out of a message with nothing else: {"name":VALUE}.
+absl::Status PrintJsonField(const Message& message, const FieldDescriptor& field, std::string& text) {
+  const Reflection& reflection = *message.GetReflection();
+  const bool present =
+      field.is_repeated() ? reflection.FieldSize(message, &field) > 0 : reflection.HasField(message, &field);
+  if (!present) {
+    text += AbsentJson(field);
+    return absl::OkStatus();
+  }
+  if (!field.is_repeated() && field.message_type() != nullptr) {
+    return PrintJson(reflection.GetMessage(message, &field), text);
+  }
+  const std::unique_ptr<Message> alone(message.New());
+  alone->CopyFrom(message);
+  std::vector<const FieldDescriptor*> fields;
+  reflection.ListFields(message, &fields);
+  for (const FieldDescriptor* other : fields) {
+    if (other != &field) reflection.ClearField(alone.get(), other);
+  }
+  std::string object;
+  absl::Status status = PrintJson(*alone, object);
+  const size_t value = object.find("\":") + 2;
+  if (status.ok()) text.append(object, value, object.size() - value - 1);
+  return status;
+}
+
+void AppendJsonString(absl::string_view value, std::string& text) {
+  google::protobuf::StringValue string;
+  string.set_value(ValidUtf8(value));
+  if (!MessageToJsonString(string, &text).ok()) text += "\"\"";
 }
 
 }  // namespace cqbench::transcoding

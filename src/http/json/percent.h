@@ -17,10 +17,4 @@ enum class Slashes {
 // forms.
 bool PercentDecode(absl::string_view text, Slashes slashes, std::string& buffer, absl::string_view& decoded);
 
-// How many bytes the first character of a text that is not empty has; 0: they are none (RFC 3629: no surrogates,
-// nothing longer than it has to be).
-size_t Utf8Length(absl::string_view text);
-
-bool IsUtf8(absl::string_view text);
-
 }  // namespace cqbench::transcoding

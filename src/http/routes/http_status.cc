@@ -4,7 +4,7 @@
 
 #include "absl/strings/escaping.h"
 #include "absl/strings/str_cat.h"
-#include "src/http/json/json_text.h"
+#include "src/http/json/json.h"
 
 namespace cqbench::transcoding {
 namespace {
@@ -30,18 +30,10 @@ constexpr int kHttpStatus[] = {
 };
 constexpr int kCodes = sizeof(kHttpStatus) / sizeof(kHttpStatus[0]);
 
-void AppendHead(int grpc_code, absl::string_view message, std::string& text) {
-  absl::StrAppend(&text, "{\"code\":", grpc_code, ",\"message\":");
-  AppendJsonString(message, text);
-  text += ",\"details\":[";
-}
-
-void AppendDetail(const google::protobuf::Any& detail, const Json& json, std::string& text) {
-  std::string printed;
-  if (json.Print(detail, printed).ok()) {
-    text += printed;
-    return;
-  }
+void AppendDetail(const google::protobuf::Any& detail, std::string& text) {
+  const size_t begin = text.size();
+  if (PrintJson(detail, text).ok()) return;
+  text.resize(begin);
   text += "{\"@type\":";
   AppendJsonString(detail.type_url(), text);
   absl::StrAppend(&text, ",\"value\":\"", absl::Base64Escape(std::string(detail.value())), "\"}");
@@ -66,19 +58,15 @@ int CodeOfRefusal(int http_status) {
   }
 }
 
-void AppendErrorJson(int grpc_code, absl::string_view message, std::string& text) {
-  AppendHead(grpc_code, message, text);
-  text += "]}";
-}
-
-void AppendErrorJson(int grpc_code, absl::string_view message, absl::string_view status_proto, const Json& json,
-                     std::string& text) {
-  AppendHead(grpc_code, message, text);
+void AppendErrorJson(int grpc_code, absl::string_view message, absl::string_view status_proto, std::string& text) {
+  absl::StrAppend(&text, "{\"code\":", grpc_code, ",\"message\":");
+  AppendJsonString(message, text);
+  text += ",\"details\":[";
   google::rpc::Status status;
   if (status.ParseFromArray(status_proto.data(), static_cast<int>(status_proto.size()))) {
     for (int i = 0; i < status.details_size(); ++i) {
       if (i > 0) text.push_back(',');
-      AppendDetail(status.details(i), json, text);
+      AppendDetail(status.details(i), text);
     }
   }
   text += "]}";

@@ -3,9 +3,7 @@
 
 #include <string>
 
-#include "absl/status/status.h"
 #include "absl/strings/string_view.h"
-#include "src/http/json/json.h"
 
 namespace cqbench::transcoding {
 
@@ -15,12 +13,10 @@ int HttpStatusOf(int grpc_code);
 // The code of a status with which an HTTP front end refuses a request by itself, before any method has it.
 int CodeOfRefusal(int http_status);
 
-// Appends {"code":5,"message":"...","details":[]}: google.rpc.Status, of which an error in a REST answer consists.
-void AppendErrorJson(int grpc_code, absl::string_view message, std::string& text);
+// Appends {"code":5,"message":"...","details":[]}: google.rpc.Status, of which an error in a REST response consists.
 // `status_proto`: a serialized google.rpc.Status (the call's trailer grpc-status-details-bin), from which the details
-// are taken; empty: there is none. A detail whose type `json` does not know is {"@type":URL,"value":BASE64}, for its
-// reader may.
-void AppendErrorJson(int grpc_code, absl::string_view message, absl::string_view status_proto, const Json& json,
-                     std::string& text);
+// are taken; empty: there is none. A detail of a type that is not linked is {"@type":URL,"value":BASE64}, because the
+// client may know the type.
+void AppendErrorJson(int grpc_code, absl::string_view message, absl::string_view status_proto, std::string& text);
 
 }  // namespace cqbench::transcoding

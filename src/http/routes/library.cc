@@ -8,6 +8,7 @@
 #include "absl/strings/str_cat.h"
 #include "cqbench/proto/library.pb.h"
 #include "src/http/json/field_value.h"
+#include "src/http/json/json.h"
 #include "src/http/json/percent.h"
 #include "src/http/routes/query.h"
 
@@ -87,14 +88,11 @@ absl::Status Once(absl::string_view key, bool& seen, const Parse& parse) {
 
 }  // namespace
 
-LibraryTranscoder::LibraryTranscoder(const TranscodingOptions& options)
-    : options_(options), json_(*google::protobuf::DescriptorPool::generated_pool(), options.json) {
+LibraryTranscoder::LibraryTranscoder(const TranscodingOptions& options) : options_(options) {
   const auto* service = library::v1::Book::descriptor()->file()->service(0);
   const auto set = [&](Method method, const char* name, const Message& request, const Message& response) {
     rpcs_[method] = {service->FindMethodByName(name), absl::StrCat("/", std::string(service->full_name()), "/", name),
                      &request, &response};
-    json_.Add(*request.GetDescriptor());
-    json_.Add(*response.GetDescriptor());
   };
   set(kGetBook, "GetBook", GetBookRequest::default_instance(), Book::default_instance());
   set(kListBooks, "ListBooks", ListBooksRequest::default_instance(), ListBooksResponse::default_instance());
@@ -141,14 +139,10 @@ std::vector<absl::string_view> LibraryTranscoder::MethodsOf(absl::string_view pa
   return {};
 }
 
-absl::Status LibraryTranscoder::Unknown(absl::string_view key, const Call& call) const {
-  return options_.ignore_unknown_query ? absl::OkStatus() : UnknownParameter(key, *call.rpc->method);
-}
-
 absl::Status LibraryTranscoder::BindGetBook(const Call& call, const HttpRequest& request, Message& message) const {
   if (absl::Status status = NoBody(request); !status.ok()) return status;
   const absl::Status status = ForEachParameter(request.query, [&](absl::string_view key, absl::string_view) {
-    return key == "name" ? absl::OkStatus() : Unknown(key, call);
+    return key == "name" ? absl::OkStatus() : UnknownParameter(key, *call.rpc->method);
   });
   return status.ok() ? BindName(call.captures[0], *static_cast<GetBookRequest&>(message).mutable_name()) : status;
 }
@@ -170,7 +164,7 @@ absl::Status LibraryTranscoder::BindListBooks(const Call& call, const HttpReques
         if (key == "page_token" || key == "pageToken") {
           return Once(key, has_token, [&] { return ParseString(value, *list.mutable_page_token()); });
         }
-        return Unknown(key, call);
+        return UnknownParameter(key, *call.rpc->method);
       });
   return status.ok() ? BindName(call.captures[0], *list.mutable_parent()) : status;
 }
@@ -178,13 +172,13 @@ absl::Status LibraryTranscoder::BindListBooks(const Call& call, const HttpReques
 absl::Status LibraryTranscoder::BindCreateBook(const Call& call, const HttpRequest& request, Message& message) const {
   auto& create = static_cast<CreateBookRequest&>(message);
   if (!request.body.empty()) {
-    if (absl::Status status = json_.Parse(request.body, *create.mutable_book()); !status.ok()) return status;
+    if (absl::Status status = ParseJson(request.body, *create.mutable_book()); !status.ok()) return status;
   }
   bool has_id = false;
   const absl::Status status =
       ForEachParameter(request.query, [&](absl::string_view key, absl::string_view value) -> absl::Status {
         if (key == "parent") return absl::OkStatus();
-        if (key != "book_id" && key != "bookId") return Unknown(key, call);
+        if (key != "book_id" && key != "bookId") return UnknownParameter(key, *call.rpc->method);
         return Once(key, has_id, [&] { return ParseString(value, *create.mutable_book_id()); });
       });
   return status.ok() ? BindName(call.captures[0], *create.mutable_parent()) : status;
@@ -193,25 +187,24 @@ absl::Status LibraryTranscoder::BindCreateBook(const Call& call, const HttpReque
 absl::Status LibraryTranscoder::BindUpdateBook(const Call& call, const HttpRequest& request, Message& message) const {
   auto& update = static_cast<UpdateBookRequest&>(message);
   if (!request.body.empty()) {
-    if (absl::Status status = json_.Parse(request.body, *update.mutable_book()); !status.ok()) return status;
+    if (absl::Status status = ParseJson(request.body, *update.mutable_book()); !status.ok()) return status;
   }
   bool has_mask = false;
   const absl::Status status =
       ForEachParameter(request.query, [&](absl::string_view key, absl::string_view value) -> absl::Status {
         if (key == "book.name") return absl::OkStatus();
-        const auto add = [&](std::string path) { update.mutable_update_mask()->add_paths(std::move(path)); };
         if (key == "update_mask" || key == "updateMask") {
-          update.mutable_update_mask();
-          return Once(key, has_mask, [&] { return ParseFieldMask(value, add); });
+          google::protobuf::FieldMask& mask = *update.mutable_update_mask();
+          return Once(key, has_mask, [&] { return ParseFieldMask(value, mask); });
         }
         if (key == "update_mask.paths" || key == "updateMask.paths") {
           std::string path;
           absl::Status parsed = ParseString(value, path);
           if (!parsed.ok()) return BadParameter(key, parsed.message());
-          add(std::move(path));
+          update.mutable_update_mask()->add_paths(std::move(path));
           return parsed;
         }
-        return Unknown(key, call);
+        return UnknownParameter(key, *call.rpc->method);
       });
   return status.ok() ? BindName(call.captures[0], *update.mutable_book()->mutable_name()) : status;
 }
@@ -219,7 +212,7 @@ absl::Status LibraryTranscoder::BindUpdateBook(const Call& call, const HttpReque
 absl::Status LibraryTranscoder::BindDeleteBook(const Call& call, const HttpRequest& request, Message& message) const {
   if (absl::Status status = NoBody(request); !status.ok()) return status;
   const absl::Status status = ForEachParameter(request.query, [&](absl::string_view key, absl::string_view) {
-    return key == "name" ? absl::OkStatus() : Unknown(key, call);
+    return key == "name" ? absl::OkStatus() : UnknownParameter(key, *call.rpc->method);
   });
   return status.ok() ? BindName(call.captures[0], *static_cast<DeleteBookRequest&>(message).mutable_name()) : status;
 }
@@ -244,7 +237,7 @@ absl::Status LibraryTranscoder::Bind(const Call& call, const HttpRequest& reques
 }
 
 absl::Status LibraryTranscoder::Print(const Call&, const Message& message, std::string& json) const {
-  return json_.Print(message, json);
+  return PrintJson(message, json);
 }
 
 }  // namespace cqbench::transcoding

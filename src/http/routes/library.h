@@ -16,7 +16,6 @@ class LibraryTranscoder final : public Transcoder {
 
   absl::Status Bind(const Call& call, const HttpRequest& request, google::protobuf::Message& message) const override;
   absl::Status Print(const Call& call, const google::protobuf::Message& message, std::string& json) const override;
-  const Json& json() const override { return json_; }
 
  protected:
   Found FindMethod(absl::string_view http_method, absl::string_view path, Call& call) const override;
@@ -31,10 +30,7 @@ class LibraryTranscoder final : public Transcoder {
   absl::Status BindUpdateBook(const Call& call, const HttpRequest& request, google::protobuf::Message& message) const;
   absl::Status BindDeleteBook(const Call& call, const HttpRequest& request, google::protobuf::Message& message) const;
 
-  absl::Status Unknown(absl::string_view key, const Call& call) const;
-
   const TranscodingOptions options_;
-  Json json_;
   std::array<Rpc, kMethods> rpcs_;
 };
 

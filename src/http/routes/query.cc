@@ -23,15 +23,15 @@ constexpr size_t kMaxDepth = 32;
 
 class Binder {
  public:
-  Binder(const Binding& binding, const NamedFields& fields, bool ignore_unknown, Message& request)
-      : binding_(binding), fields_(fields), ignore_unknown_(ignore_unknown), request_(request) {}
+  Binder(const Binding& binding, const NamedFields& fields, Message& request)
+      : binding_(binding), fields_(fields), request_(request) {}
 
   absl::Status Bind(absl::string_view key, absl::string_view value) {
     if (Resolve(key)) {
       if (IsOfPath()) return absl::OkStatus();
       if (binding_.body != Binding::Body::kAll && path_.front() != binding_.body_field) return Set(key, value);
     }
-    return ignore_unknown_ ? absl::OkStatus() : UnknownParameter(key, *binding_.method);
+    return UnknownParameter(key, *binding_.method);
   }
 
  private:
@@ -85,7 +85,6 @@ class Binder {
 
   const Binding& binding_;
   const NamedFields& fields_;
-  const bool ignore_unknown_;
   Message& request_;
   absl::InlinedVector<const FieldDescriptor*, 8> path_;
   absl::InlinedVector<std::pair<const Message*, const FieldDescriptor*>, 8> set_;  // single fields that were set
@@ -137,9 +136,8 @@ absl::Status ForEachParameter(absl::string_view query,
   return absl::OkStatus();
 }
 
-absl::Status BindQuery(absl::string_view query, const Binding& binding, const NamedFields& fields, bool ignore_unknown,
-                       Message& request) {
-  Binder binder(binding, fields, ignore_unknown, request);
+absl::Status BindQuery(absl::string_view query, const Binding& binding, const NamedFields& fields, Message& request) {
+  Binder binder(binding, fields, request);
   return ForEachParameter(query,
                           [&](absl::string_view key, absl::string_view value) { return binder.Bind(key, value); });
 }

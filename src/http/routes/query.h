@@ -44,9 +44,9 @@ absl::Status BadParameter(absl::string_view key, absl::string_view why);
 absl::Status UnknownParameter(absl::string_view key, const google::protobuf::MethodDescriptor& method);
 
 // Sets what `query` ("a=1&b.c=2", without its '?') says of the fields that `binding` leaves to it. A field of the path
-// is passed over: the path is what counts. INVALID_ARGUMENT names the parameter: one that there is not (unless they are
-// ignored), a value that is none of its type, a single field or a second one of a oneof.
-absl::Status BindQuery(absl::string_view query, const Binding& binding, const NamedFields& fields, bool ignore_unknown,
+// is passed over: the path is what counts. INVALID_ARGUMENT names the parameter: one that there is not, a value that is
+// none of its type, a second value of a single field, a second member of a oneof.
+absl::Status BindQuery(absl::string_view query, const Binding& binding, const NamedFields& fields,
                        google::protobuf::Message& request);
 
 }  // namespace cqbench::transcoding

@@ -9,6 +9,7 @@
 #include "absl/strings/str_join.h"
 #include "absl/strings/strip.h"
 #include "src/http/json/field_value.h"
+#include "src/http/json/json.h"
 #include "src/http/json/percent.h"
 #include "src/http/json/shown.h"
 #include "src/http/routes/http_status.h"
@@ -39,7 +40,7 @@ HttpError Refused(int http_status, absl::string_view header, std::string value, 
   error.http_status = http_status;
   error.header = header;
   error.header_value = std::move(value);
-  AppendErrorJson(static_cast<int>(code), message, error.json);
+  AppendErrorJson(static_cast<int>(code), message, {}, error.json);
   return error;
 }
 
@@ -86,7 +87,7 @@ HttpError Transcoder::ErrorOf(Found found, const HttpRequest& request) const {
 HttpError Transcoder::ErrorOf(int grpc_code, absl::string_view message, absl::string_view status_proto) const {
   HttpError error;
   error.http_status = HttpStatusOf(grpc_code);
-  AppendErrorJson(grpc_code, message, status_proto, json(), error.json);
+  AppendErrorJson(grpc_code, message, status_proto, error.json);
   return error;
 }
 
@@ -125,7 +126,7 @@ absl::Status BindCaptures(const Binding& binding, const Captures& captures, Mess
 absl::StatusOr<std::unique_ptr<DescriptorTranscoder>> DescriptorTranscoder::Make(
     const DescriptorPool& pool, MessageFactory& factory, const std::vector<std::string>& services,
     const TranscodingOptions& options) {
-  std::unique_ptr<DescriptorTranscoder> transcoder(new DescriptorTranscoder(pool, options));
+  std::unique_ptr<DescriptorTranscoder> transcoder(new DescriptorTranscoder(options));
   for (const std::string& name : services) {
     const ServiceDescriptor* service = pool.FindServiceByName(name);
     if (service == nullptr) return absl::NotFoundError(absl::StrCat("there is no service ", name));
@@ -151,8 +152,6 @@ void DescriptorTranscoder::Add(const MethodDescriptor& method, MessageFactory& f
   rpc.path = absl::StrCat("/", std::string(method.service()->full_name()), "/", std::string(method.name()));
   rpc.request = factory.GetPrototype(method.input_type());
   rpc.response = factory.GetPrototype(method.output_type());
-  json_.Add(*method.input_type());
-  json_.Add(*method.output_type());
   methods_.push_back({std::move(rpc), &types_.Of(*method.input_type())});
 }
 
@@ -173,22 +172,22 @@ absl::Status DescriptorTranscoder::Bind(const Call& call, const HttpRequest& req
         status = absl::InvalidArgumentError(absl::StrCat(std::string(binding.method->full_name()), " takes no body"));
         break;
       case Binding::Body::kAll:
-        status = json_.Parse(request.body, message);
+        status = ParseJson(request.body, message);
         break;
       case Binding::Body::kField:
-        status = json_.ParseField(request.body, *binding.body_field, message);
+        status = ParseJsonField(request.body, *binding.body_field, message);
         break;
     }
   }
   if (status.ok()) {
-    status = BindQuery(request.query, binding, *methods_[binding.rpc].fields, options_.ignore_unknown_query, message);
+    status = BindQuery(request.query, binding, *methods_[binding.rpc].fields, message);
   }
   return status.ok() ? BindCaptures(binding, call.captures, message) : status;
 }
 
 absl::Status DescriptorTranscoder::Print(const Call& call, const Message& message, std::string& json) const {
   const auto* field = call.binding->response_field;
-  return field != nullptr ? json_.PrintField(message, *field, json) : json_.Print(message, json);
+  return field != nullptr ? PrintJsonField(message, *field, json) : PrintJson(message, json);
 }
 
 }  // namespace cqbench::transcoding

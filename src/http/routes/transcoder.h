@@ -16,7 +16,6 @@
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "absl/strings/string_view.h"
-#include "src/http/json/json.h"
 #include "src/http/routes/query.h"
 #include "src/http/routes/route_table.h"
 
@@ -25,8 +24,6 @@ namespace cqbench::transcoding {
 inline constexpr char kJsonType[] = "application/json";
 
 struct TranscodingOptions {
-  JsonOptions json;
-  bool ignore_unknown_query = false;
   // Path and query together. A front refuses more than that earlier, with 414; and longer bodies with 413.
   size_t max_target_bytes = 16 << 10;
   size_t max_body_bytes = 4 << 20;  // as gRPC's own limit of a message
@@ -83,8 +80,6 @@ class Transcoder {
   // "GET, HEAD, POST", in alphabetical order; empty: the path is unknown.
   std::string AllowedMethods(absl::string_view path) const;
 
-  virtual const Json& json() const = 0;
-
   // A line for each rule (or additional binding) that is not served because it is wrong or has the paths of an earlier
   // one: the method, the path and the reason.
   virtual std::vector<std::string> refused() const { return {}; }
@@ -113,8 +108,6 @@ class DescriptorTranscoder final : public Transcoder {
 
   absl::Status Bind(const Call& call, const HttpRequest& request, google::protobuf::Message& message) const override;
   absl::Status Print(const Call& call, const google::protobuf::Message& message, std::string& json) const override;
-  const Json& json() const override { return json_; }
-
   std::vector<std::string> refused() const override { return refused_; }
 
  protected:
@@ -127,12 +120,10 @@ class DescriptorTranscoder final : public Transcoder {
     const NamedFields* fields;
   };
 
-  DescriptorTranscoder(const google::protobuf::DescriptorPool& pool, const TranscodingOptions& options)
-      : options_(options), json_(pool, options.json) {}
+  explicit DescriptorTranscoder(const TranscodingOptions& options) : options_(options) {}
   void Add(const google::protobuf::MethodDescriptor& method, google::protobuf::MessageFactory& factory);
 
   const TranscodingOptions options_;
-  Json json_;
   NamedTypes types_;
   std::vector<Method> methods_;
   RouteTable table_;
