@@ -12,14 +12,12 @@
 namespace cqbench::json_util {
 
 #if CQBENCH_PROTOBUF_HAS_JSON_H
-using google::protobuf::json::BinaryToJsonStream;
-using google::protobuf::json::JsonToBinaryStream;
+using google::protobuf::json::JsonStringToMessage;
 using google::protobuf::json::MessageToJsonString;
 using google::protobuf::json::ParseOptions;
 using google::protobuf::json::PrintOptions;
 #else
-using google::protobuf::util::BinaryToJsonStream;
-using google::protobuf::util::JsonToBinaryStream;
+using google::protobuf::util::JsonStringToMessage;
 using google::protobuf::util::MessageToJsonString;
 using ParseOptions = google::protobuf::util::JsonParseOptions;
 using PrintOptions = google::protobuf::util::JsonPrintOptions;

@@ -1,11 +1,6 @@
 #include "src/http/json/json.h"
 
 #include <google/protobuf/wrappers.pb.h>
-#if __has_include(<google/protobuf/json/json.h>)
-#include <google/protobuf/json/json.h>
-#else
-#include <google/protobuf/util/json_util.h>
-#endif
 
 #include <memory>
 #include <vector>
@@ -13,6 +8,7 @@
 #include "absl/strings/ascii.h"
 #include "absl/strings/str_cat.h"
 #include "src/base/clean_text.h"
+#include "src/base/json_util.h"
 
 namespace cqbench::transcoding {
 namespace {
@@ -21,13 +17,8 @@ using google::protobuf::Descriptor;
 using google::protobuf::FieldDescriptor;
 using google::protobuf::Message;
 using google::protobuf::Reflection;
-#if __has_include(<google/protobuf/json/json.h>)
-using google::protobuf::json::JsonStringToMessage;
-using google::protobuf::json::MessageToJsonString;
-#else
-using google::protobuf::util::JsonStringToMessage;
-using google::protobuf::util::MessageToJsonString;
-#endif
+using json_util::JsonStringToMessage;
+using json_util::MessageToJsonString;
 
 // protobuf's reason as one line, whichever class of Status has it. Further lines would show the text that is wrong.
 template <typename Status>
@@ -36,8 +27,8 @@ std::string Why(const Status& status) {
   return CleanText(all.substr(0, all.find('\n')), kMaxErrorBytes);
 }
 
-// Whether the text is one value that is not too deep, which can be seen without a type. protobuf would also take
-// strings in single quotes, after which nothing here would be found where it is looked for.
+// Checks what can be seen without a type: the text is one value that is not too deep. protobuf would also take strings
+// in single quotes, whose brackets and commas this function would misread.
 absl::Status CheckOneValue(absl::string_view text) {
   const auto no_json = [&](absl::string_view what, size_t at) {
     return absl::InvalidArgumentError(absl::StrCat("the body is no JSON: ", what, ", at byte ", at));

@@ -1,24 +1,13 @@
 #include "src/workload/dynamic/json.h"
 
-#if __has_include(<google/protobuf/json/json.h>)
-#include <google/protobuf/json/json.h>
-#else
-#include <google/protobuf/util/json_util.h>
-#endif
-
 #include <algorithm>
 
 #include "absl/strings/ascii.h"
 #include "absl/strings/str_cat.h"
+#include "src/base/json_util.h"
 
 namespace cqbench {
 namespace {
-
-#if __has_include(<google/protobuf/json/json.h>)
-using google::protobuf::json::JsonStringToMessage;
-#else
-using google::protobuf::util::JsonStringToMessage;
-#endif
 
 bool IsBetween(char c) {
   return absl::ascii_isspace(static_cast<unsigned char>(c)) || c == ',';
@@ -72,7 +61,7 @@ absl::StatusOr<std::vector<absl::string_view>> SplitJson(absl::string_view text)
 }
 
 absl::Status ParseJson(absl::string_view json, google::protobuf::Message& message) {
-  const auto status = JsonStringToMessage({json.data(), json.size()}, &message);
+  const auto status = json_util::JsonStringToMessage({json.data(), json.size()}, &message);
   if (status.ok()) return absl::OkStatus();
   std::string why(status.message().data(), status.message().size());
   std::replace(why.begin(), why.end(), '\n', ' ');
