@@ -9,7 +9,7 @@
 
 namespace cqbench {
 
-// Of an argument that is set twice gRPC 1.51.1 takes the first, so none of ours may stand before what was asked for.
+// gRPC 1.51.1 takes the first value of an argument that is set twice, so ours must not come before the user's.
 inline bool IsGiven(const std::vector<ChannelArg>& args, absl::string_view key) {
   return std::any_of(args.begin(), args.end(), [&](const ChannelArg& arg) { return arg.key == key; });
 }

@@ -17,7 +17,7 @@
 
 namespace cqbench {
 
-// What is asked while channels connect, on the thread that waits for them. An empty function: false, or nothing known.
+// Questions asked while channels connect, on the thread that waits for them. An empty function answers false or "".
 struct ConnectHooks {
   std::function<bool()> stop;                        // every 100 ms: whether to give up
   std::function<bool(const Target&)> hopeless;       // after an attempt has failed: whether no other will succeed
@@ -34,7 +34,7 @@ class ChannelPool {
                                              const std::shared_ptr<grpc::ChannelCredentials>& credentials,
                                              const ConnectHooks& hooks);
 
-  // Of channels that are connected already.
+  // `channels` are connected already.
   explicit ChannelPool(std::vector<std::shared_ptr<grpc::Channel>> channels) : channels_(std::move(channels)) {}
 
   int size() const { return static_cast<int>(channels_.size()); }
@@ -45,11 +45,11 @@ class ChannelPool {
   std::vector<std::shared_ptr<grpc::Channel>> channels_;
 };
 
-// What received bytes may take in all channels together: half of the memory that is left when it is first asked. gRPC
+// Limits the received bytes of all channels together to half of the memory that is left at the first call. gRPC
 // then ends connections (RESOURCE_EXHAUSTED, "Buffers full"); a limit on messages is looked at when they are there.
 void BoundMemory(grpc::ChannelArguments& args);
 
-// What every channel of the run is made with.
+// Returns the arguments that every channel of the run has.
 grpc::ChannelArguments ChannelArguments(const RunConfig& config);
 
 }  // namespace cqbench

@@ -15,7 +15,7 @@ namespace cqbench {
 std::shared_ptr<grpc::ChannelCredentials> ClientCredentials(const Security& security);
 std::shared_ptr<grpc::ServerCredentials> ServerCredentials(const Security& security);
 
-// What a channel needs beside credentials: the name that the server's certificate must be for.
+// Sets the name that the server's certificate must be for, which credentials do not have.
 void AddServerName(const Security& security, grpc::ChannelArguments& args);
 
 }  // namespace cqbench

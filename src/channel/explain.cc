@@ -57,7 +57,7 @@ SslContextPtr MakeContext(const Security& security) {
   return context;
 }
 
-// What goes wrong, and what it means to who typed the flags.
+// Explains a failed handshake in terms of flags.
 class Handshake {
  public:
   Handshake(const Endpoint& endpoint, const Security& security, const std::string& name)
@@ -143,7 +143,7 @@ class Handshake {
     }
   }
 
-  // Of TLS's alerts, those that flags have to do with.
+  // Names the flag behind a TLS alert, where there is one.
   std::string ExplainAlert(int reason) const {
     switch (reason) {
       case SSL_R_TLSV13_ALERT_CERTIFICATE_REQUIRED:
@@ -182,7 +182,7 @@ class Handshake {
     if (!said || reason == SSL_R_UNEXPECTED_EOF_WHILE_READING) return ExplainHangUp();
     if (std::string why = ExplainAlert(reason); !why.empty()) return why;
     if (reason >= SSL_AD_REASON_OFFSET) return absl::StrCat("the server ended the TLS handshake: ", LastTlsError());
-    // What came was no record of TLS.
+    // The server's first bytes were not a TLS record.
     if (SSL_get_state(ssl_.get()) == TLS_ST_CW_CLNT_HELLO)
       return "the server does not speak TLS: without --tls it may answer";
     return absl::StrCat("the TLS handshake failed: ", LastTlsError());

@@ -1,4 +1,4 @@
-// What is wrong with the files of --tls-ca, --tls-cert and --tls-key, said before gRPC sees them: it would only log
+// Checks the files of --tls-ca, --tls-cert and --tls-key before gRPC reads them: gRPC would only log
 // that it cannot make credentials, or nothing until the first handshake.
 
 #include <openssl/err.h>

@@ -33,7 +33,7 @@ X509Ptr NextCertificate(BIO* pem);
 // The key of a PEM text. Never asks for a passphrase.
 KeyPtr KeyOf(const std::string& pem);
 
-// What the thread's last error is, without OpenSSL's codes: "no start line". Forgets it.
+// Returns the thread's last error without OpenSSL's codes ("no start line"), and clears it.
 std::string LastTlsError();
 
 }  // namespace cqbench

@@ -24,7 +24,7 @@ std::vector<NegotiatedTls>& Seen() {  // guarded by mutex; never destroyed, as t
   return *seen;
 }
 
-// What was seen of a handshake.
+// Bits for the messages that this process saw in a handshake.
 enum : uintptr_t { kFinished = 1, kCertificateSent = 2 };
 // Types of handshake messages; how long one is at most that says "there is no certificate".
 constexpr unsigned char kCertificateMessage = 11, kFinishedMessage = 20, kCompressedCertificateMessage = 25;

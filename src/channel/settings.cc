@@ -37,7 +37,7 @@ bool IsKnown(const std::string& cipher) {
   return false;
 }
 
-// What OpenSSL calls "system_default": every context of the process begins with it. gRPC then sets least and greatest
+// Sets OpenSSL's "system_default", with which every context of the process begins. gRPC then sets minimum and maximum
 // version by itself, but leaves alone which of those between are switched off.
 absl::Status MakeSystemDefault(const TlsLimits& limits) {
   std::string text = "openssl_conf = cqbench\n[cqbench]\nssl_conf = tls\n[tls]\nsystem_default = limits\n[limits]\n";

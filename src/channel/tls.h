@@ -1,4 +1,4 @@
-// What gRPC's API does not say or do about TLS, with the OpenSSL that it uses: files are checked before they are
+// Adds to gRPC's TLS what its API lacks, with the OpenSSL that gRPC uses: files are checked before they are
 // handed over, versions and ciphers are limited, and what connections agreed on is seen.
 //
 // gRPC 1.51.1 has no call for the least version, and no release one for ciphers; both OpenSSL and gRPC take them as
@@ -16,7 +16,7 @@
 
 namespace cqbench {
 
-// Whether what was read from the files is what it should be: PEM, certificates, a key without a passphrase that belongs
+// Checks the contents of the files: PEM, certificates, and a key without a passphrase that belongs
 // to the certificate. INVALID_ARGUMENT with one line that names flag and file.
 absl::Status CheckTlsFiles(const Security& security);
 
@@ -27,7 +27,7 @@ absl::Status CheckTlsLimits(const Security& security);
 // gRPC, while there is one thread. As CheckTlsLimits(); UNAVAILABLE when OpenSSL does not take the settings.
 absl::Status PrepareTls(const Security& security);
 
-// What the connections agreed on whose handshakes were done since the last ForgetHandshakes(): each kind once. Empty
+// Returns what handshakes since the last ForgetHandshakes() negotiated, each distinct result once. Empty
 // when there were none, or when gRPC has a TLS library of its own built in. Any thread.
 std::vector<NegotiatedTls> SeenHandshakes();
 void ForgetHandshakes();
@@ -36,16 +36,16 @@ void ForgetHandshakes();
 // its own built in knows nothing of the settings. One line; empty: they can.
 std::string WhyNotKept(const Security& security);
 
-// What a handshake of our own says, with the same settings, of a server to which gRPC has no connection.
+// The result of a handshake of our own, with the same settings, with a server to which gRPC cannot connect.
 struct TlsTrial {
   std::string why;       // there is none: one line; empty: there is
   bool lasting = false;  // it is of no use to try again
 };
-// Of the target's addresses the first that does, or what the first that could be connected to says; for at most a
+// Tries the target's addresses in turn and returns the first success, or the first error of a connected one; at most a
 // second each. Blocks for as long as the resolver does.
 TlsTrial TryTls(const Target& target, const Security& security);
 
-// What to warn of: that the certificate of this end has expired, or is not valid yet. Empty: nothing.
+// Returns a warning if this end's certificate has expired or is not valid yet, else "".
 std::string WarnOfCertificate(const Security& security);
 
 }  // namespace cqbench

@@ -60,7 +60,7 @@ void ToMessage(benchmark::State& state, uint32_t bytes, size_t slices) {
   SetBytes(state, buffer.Length());
 }
 
-// What a message costs whose bytes stay bytes (--messages bytes).
+// Cost of a message whose bytes stay bytes (--messages bytes).
 void Copy(benchmark::State& state, size_t slices) {
   const grpc::ByteBuffer buffer = Cut(MessageOf(64 << 10).SerializeAsString(), slices);
   Measure(state, [&] {

@@ -21,7 +21,7 @@ class ProtobufCodec {
     bytes_.resize(message.ByteSizeLong());
     return message.SerializeToArray(bytes_.data(), static_cast<int>(bytes_.size()));
   }
-  // What was serialized last.
+  // The last serialized message.
   bool Parse(T& message) { return message.ParseFromArray(bytes_.data(), static_cast<int>(bytes_.size())); }
 
  private:

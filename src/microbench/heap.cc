@@ -6,7 +6,7 @@
 namespace cqbench::microbench {
 namespace {
 
-// What is counted between Start() and Stop().
+// Counts between Start() and Stop().
 struct Asked {
   bool now = false;
   std::string benchmark;

@@ -21,7 +21,7 @@ class HeapUse final : public benchmark::MemoryManager {
   void Stop(Result& result);
   void Stop(Result* result) { Stop(*result); }
 
-  // Of that repetition of a benchmark, by the name it was registered with; nullptr when nothing was counted. The
+  // Returns the counts of that repetition of a benchmark, by its registered name; nullptr if nothing was counted. The
   // pointer is valid until the next Stop().
   const Result* Find(const std::string& benchmark, int64_t repetition) const;
 

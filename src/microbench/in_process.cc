@@ -40,7 +40,7 @@ class Calls {
       if (!status.ok()) Took(status.error_message());
     }
   }
-  // What was wrong; empty when nothing was.
+  // The error, or "".
   std::string Close() {
     if constexpr (M::kShape == Shape::kBidi) {
       stream_->WritesDone();

@@ -52,7 +52,7 @@ std::string FlagOf(const std::string& name, int argc, char** argv) {
   return value;
 }
 
-// Of the file that --benchmark_out asks for; nullptr where there is none, or one in a format without allocations.
+// Reporter for the file of --benchmark_out; nullptr without a file, or if its format has no allocations.
 std::unique_ptr<benchmark::BenchmarkReporter> FileReporter(int argc, char** argv) {
   const std::string format = FlagOf("benchmark_out_format", argc, argv);
   if (FlagOf("benchmark_out", argc, argv).empty() || !(format.empty() || format == "json")) return nullptr;

@@ -137,7 +137,7 @@ class Stream {
     ok_ &= ends_.Await(kServerWritten, kRead);
   }
 
-  // What was wrong; empty when nothing was.
+  // The error, or "".
   std::string Close(const MessageConfig& config) {
     grpc::Status status;
     stream_->WritesDone(Ends::Tag(kWritten));

@@ -25,7 +25,7 @@ class JumpingClock {
   mutable Nanos now_ = 0;
 };
 
-// Of the first pacer of those that share kRate.
+// The schedule of the first of the pacers that share kRate.
 DueTimes Draw(Arrivals arrivals, int pacers = 1) {
   ScheduleConfig config;
   config.arrivals = arrivals;
@@ -110,7 +110,7 @@ void MeterGaps(benchmark::State& state) {
   });
 }
 
-// Of a time that has come: the least that waiting takes.
+// Waits for a time that has passed: the minimum cost of waiting.
 void WaitForThePast(benchmark::State& state) {
   const PacerClock clock(Pace::kSpin, 0);
   Measure(state, [&] {

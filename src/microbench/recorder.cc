@@ -93,7 +93,7 @@ void Percentile(benchmark::State& state) {
   });
 }
 
-// What lets another thread cancel a call costs the slot.
+// Cost for the slot of letting another thread cancel its call.
 void Gate(benchmark::State& state) {
   CancelGate gate;
   grpc::ClientContext context;

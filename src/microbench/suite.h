@@ -1,4 +1,4 @@
-// What the files of the suite share: how a benchmark is registered, measured and failed.
+// Shared by the files of the suite: registering, measuring and failing a benchmark.
 #pragma once
 
 #include <benchmark/benchmark.h>
@@ -36,7 +36,7 @@ auto* Add(const std::string& name, Run&& run) {
   });
 }
 
-// What is measured. Once beforehand, so that what is made at the first use (buffers, a table, a thread's own storage)
+// Measures `body`. Runs it once beforehand, so that what the first use makes (buffers, a table, a thread's own storage)
 // is neither timed nor counted.
 template <typename Body>
 void Measure(benchmark::State& state, Body&& body) {

@@ -294,7 +294,7 @@ bool Search::Conclude() {
 }
 
 FindRateResult Search::Run() {
-  // What has ended the search is in the result.
+  // The result has the reason why the search ended.
   (void)(Bracket() && Bisect() && Rounds() && Conclude());
   return std::move(result_);
 }

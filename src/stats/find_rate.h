@@ -49,7 +49,7 @@ struct FindRateResult {
 // trials, unless bracketing alone takes so many; typically 45 to 52. Nothing is assumed of `measure` but that its
 // trials are independent; it is called on the caller's thread, and the rate in what it returns is overwritten.
 //
-// What that is worth, from 2000 simulated searches each (FindRateTable.DISABLED_Full in the unit tests): P99 below 2 ms
+// Accuracy, from 2000 simulated searches each (FindRateTable.DISABLED_Full in the unit tests): P99 below 2 ms
 // of an M/M/1 queue that serves mu calls a second, whose measured P99 or whose mu differs from trial to trial by so
 // much (standard deviation, log-normal); outliers miss at any rate; drift is of mu, in 50 trials. `covers` is the share
 // of the resolved searches whose interval holds the truth, `error` that of the rate (median, and 95th percentile),

@@ -15,7 +15,7 @@ namespace cqbench {
 // histogram. Any thread, as long as nobody writes into it.
 std::string EncodeHdr(const Histogram& histogram);
 
-// What EncodeHdr() wrote: the same buckets with the same counts, so the same percentiles, but Max() and Mean() are
+// Reads what EncodeHdr() wrote: same buckets with the same counts, so the same percentiles, but Max() and Mean() are
 // those of the buckets' highest values (at most 0.1 % more). Text of any origin is safe: nothing is allocated on its
 // word beyond what the largest histogram takes. INVALID_ARGUMENT with one line for text that is damaged, or whose
 // buckets are not ours (another precision, unit, range or offset). Any thread.

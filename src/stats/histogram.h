@@ -73,7 +73,7 @@ class Histogram {
     }
   }
 
-  // Of a bucket by its index, which is below kBuckets.
+  // Returns the highest value of the bucket `index`, which is below kBuckets.
   static constexpr Nanos HighestValueOf(size_t index) {
     const size_t shift = index < 2 * kHalf ? 0 : index / kHalf - 1;
     const uint64_t sub = index - shift * kHalf;

@@ -21,7 +21,7 @@ namespace {
 
 constexpr uint32_t kMostMessageBytes = 1u << 30;
 
-// What was typed; RunConfig is what it means.
+// The flags as typed. RunConfig has their meaning.
 struct ClientTyped {
   std::string host = "localhost";
   int port = 2137;
@@ -87,7 +87,7 @@ class ClientFlags {
   }
 
  private:
-  // What the file says goes before what was typed.
+  // The file's flags come before the typed ones.
   absl::Status TakeGhzConfig(std::vector<const char*>& arguments) {
     const std::vector<std::string> typed(arguments.begin() + 1, arguments.end());
     std::string path;

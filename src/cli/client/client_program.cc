@@ -88,7 +88,7 @@ std::string ForStandardOutput(const ClientOptions& options, const Result& result
   return text;
 }
 
-// What makes the exit status 1, besides missed objectives; empty when nothing does.
+// Returns why the exit status is 1, missed objectives aside, or "".
 std::string Fault(const ClientOptions& options, const PointResult& point) {
   if (!point.failure.empty()) return point.failure;
   // The trials of a search are meant to miss.
@@ -269,7 +269,7 @@ class Client {
     result_.partial = true;
   }
 
-  // What is there by now, in case that the run does not come to its end.
+  // Saves the result so far, in case the run does not reach its end.
   absl::Status Save(const SweepResult& sweep) {
     TakePart(sweep);
     absl::Status saved = SaveOutput();

@@ -1,4 +1,4 @@
-// What a result says of the run that it is of, besides what is measured.
+// Describes a run in its result, apart from the measurements.
 #pragma once
 
 #include <vector>
@@ -11,10 +11,10 @@ namespace cqbench {
 // All that flags and this machine say; `argv` is the command line as it was given.
 RunContext DescribeRun(int argc, const char* const* argv, const ClientOptions& options);
 
-// Of --call: `facts` are what the method and its data turned out to be.
+// Adds --call: `facts` are what the method and its data turned out to be.
 void DescribeCall(const CallSpec& spec, const CallFacts& facts, CallContext& context);
 
-// What the connections of all points agreed on, each kind once; more than one when they came out differently.
+// Adds what the connections of all points negotiated, each distinct result once.
 void TakeNegotiated(const std::vector<PointResult>& points, RunContext& context);
 
 }  // namespace cqbench

@@ -1,4 +1,4 @@
-// What is looked at beside the calls, and where, on the client's command line.
+// The client's flags for what is sampled besides the calls, and where.
 #pragma once
 
 #include <string>

@@ -146,7 +146,7 @@ class Reader {
     }
   }
 
-  // What ghz does unless it is told otherwise.
+  // ghz uses TLS by default.
   void Tls() {
     if (Take("insecure", &Json::is_boolean).value_or(false).get<bool>()) return;
     if (!Given("--tls")) flags_.arguments.push_back("--tls");

@@ -13,7 +13,7 @@ struct GhzFlags {
   std::vector<std::string> notes;      // one line each: fields without a counterpart, or with another meaning
 };
 
-// What the file at `path` (JSON) says, without what the command line `given` says otherwise. INVALID_ARGUMENT with one
+// Reads the JSON file at `path`, except settings that the command line `given` has too. INVALID_ARGUMENT with one
 // line that names the field.
 absl::StatusOr<GhzFlags> ReadGhzConfig(const std::string& path, const std::vector<std::string>& given);
 

@@ -32,7 +32,7 @@ CLI::Option* AddSize(CLI::App& app, const std::string& flag, uint32_t& into, con
   return AddParsed(app, flag, into, parse, help)->type_name("BYTES")->default_str(absl::StrCat(into));
 }
 
-// Of the methods that stream chunks, which agree.
+// Returns a default of the methods that stream chunks; they all have the same.
 template <typename Get>
 std::string Defaults(Get get) {
   for (const MethodInfo& method : AllMethodInfos()) {

@@ -1,4 +1,4 @@
-// What is called, and with what messages: the part of the client's command line that depends on the method.
+// The client's flags for the method and its messages.
 #pragma once
 
 #include <string>

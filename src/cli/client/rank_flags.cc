@@ -21,7 +21,7 @@ absl::StatusOr<Nanos> ParseWallTime(absl::string_view text) {
     return absl::InvalidArgumentError(absl::StrCat(
         "'", text, "' is not a time: seconds since 1970, as date +%s prints, or 2026-01-31T12:00:00+01:00"));
   }
-  // What int64 nanoseconds take.
+  // Nanoseconds of this range fit into int64.
   if (time > absl::UnixEpoch() && time < absl::FromUnixSeconds(9'000'000'000)) return absl::ToUnixNanos(time);
   return absl::InvalidArgumentError(absl::StrCat("'", text, "' is not a time between 1970 and 2255"));
 }
@@ -90,8 +90,8 @@ void RankFlags::ResolveWho() {
   options_.id = RankId{index_, count_};
 }
 
-// What ends by what one process has seen ends at another time in each. A number of calls does so, too, but can be
-// divided.
+// A goal that depends on what one process measures ends at a different time in each process. So does a number of calls,
+// but it can be divided.
 void RankFlags::CheckGoals(const RunConfig& run, const RunGoals& goals) const {
   const std::pair<const char*, bool> kByItself[] = {
       {"--until-stable", run.until_stable_percent > 0},

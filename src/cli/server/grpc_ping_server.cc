@@ -69,7 +69,7 @@ int Complain(absl::string_view what, int exit_code) {
   return exit_code;
 }
 
-// What is not refused, but should be known.
+// Warns of settings that are accepted but risky.
 void Warn(const ServerConfig& config, const std::vector<Target>& addresses) {
   if (const std::string why = WarnOfCertificate(config.security); !why.empty()) Complain("warning: " + why, 0);
   for (const Target& target : addresses) {
@@ -87,7 +87,7 @@ void PrintCounts(const HttpCounts& counts) {
               static_cast<unsigned long long>(counts.connections));
 }
 
-// What the library may take to stop when --drain is over.
+// Time limit for the library to stop after --drain.
 constexpr Nanos kEndLimit = kNanosPerSecond;
 
 // Threads of the library's still run: nothing may be destroyed.

@@ -1,4 +1,4 @@
-// What a server takes from its clients at most, on its command line.
+// The server's flags that limit what a client can use.
 #pragma once
 
 #include "src/cli/flags/flags.h"

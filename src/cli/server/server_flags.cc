@@ -10,7 +10,7 @@
 namespace cqbench {
 namespace {
 
-// What was typed; ServerConfig is what it means.
+// The flags as typed. ServerConfig has their meaning.
 struct ServerTyped {
   std::string host_name = "localhost";
   int port = 2137;

@@ -41,7 +41,7 @@ class AnswerChecker : public BytesChecker {
     if (!message->ParseFromArray(slice.begin(), static_cast<int>(slice.size()))) return no_message_;
     return expected_ ? Compare(*message) : absl::string_view();
   }
-  // What the first wrong answer of all has wrong, for all that follow.
+  // Returns the difference in the first wrong response, also for all that follow.
   absl::string_view Compare(const pb::Message& message) const {
     std::string difference;
     pb::util::MessageDifferencer differencer;

@@ -1,4 +1,4 @@
-// What is asked of the answers of a method that is known by its description only.
+// Checks the responses of a method that is known by its descriptor only.
 #pragma once
 
 #include <memory>
@@ -10,7 +10,7 @@
 
 namespace cqbench {
 
-// That each is a message of the type; with `expected` (JSON of one message) also that it is that one, field by field.
+// Checks that each response is a message of `type` and, with `expected` (JSON), equal to that message field by field.
 absl::StatusOr<std::shared_ptr<const BytesChecker>> MakeAnswerChecker(std::shared_ptr<const Descriptors> descriptors,
                                                                       const google::protobuf::Descriptor* type,
                                                                       const std::optional<std::string>& expected);

@@ -31,7 +31,7 @@ struct CallSpec {
   bool counts_messages = false;       // how many a stream has was said; otherwise a client's has as many as the data
 };
 
-// What a result says of the requests.
+// Facts about the requests, for the result.
 struct CallFacts {
   int messages = 0;
   uint64_t hash = 0;  // of their bytes, in order

@@ -1,4 +1,4 @@
-// What is known of services that this program was not compiled with: from .proto files, a set of descriptors, or, as
+// Descriptors of services that this program was not compiled with: from .proto files, a set of descriptors, or, as
 // plain descriptors, from wherever they came.
 #pragma once
 

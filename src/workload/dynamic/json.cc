@@ -65,7 +65,7 @@ absl::Status ParseJson(absl::string_view json, google::protobuf::Message& messag
   if (status.ok()) return absl::OkStatus();
   std::string why(status.message().data(), status.message().size());
   std::replace(why.begin(), why.end(), '\n', ' ');
-  // What is quoted of the text may be the whole of it.
+  // The library may quote the whole text.
   constexpr size_t kLongest = 300;
   if (why.size() > kLongest) why = why.substr(0, kLongest) + " ...";
   return absl::InvalidArgumentError(absl::StrCat("not a ", std::string(message.GetTypeName()), ": ", why));

@@ -10,10 +10,10 @@
 
 namespace cqbench {
 
-// What describes `service` on the first target of the config, by its channel arguments and metadata: the protocol's
-// version 1, or v1alpha where the server has only that. Blocks, for `config.connect_timeout_ns` at most. One line:
-// UNAVAILABLE when there is no connection, UNIMPLEMENTED when there is no reflection, NOT_FOUND with the services there
-// are, INVALID_ARGUMENT for descriptors that make no sense.
+// Gets the descriptors of `service` from the first target of the config, with its channel arguments and metadata, by
+// version 1 of the protocol, or v1alpha where the server has only that. Blocks for at most `config.connect_timeout_ns`.
+// One line: UNAVAILABLE without a connection, UNIMPLEMENTED without reflection, NOT_FOUND with the server's services,
+// INVALID_ARGUMENT for descriptors that make no sense.
 absl::StatusOr<std::shared_ptr<const Descriptors>> ReflectService(const RunConfig& config, const std::string& service);
 
 }  // namespace cqbench

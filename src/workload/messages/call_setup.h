@@ -1,4 +1,4 @@
-// What a run asks of the context of each of its gRPC calls beside a deadline: nothing, as a rule.
+// Settings for the context of each gRPC call besides a deadline. Most runs have none.
 #pragma once
 
 #include <grpcpp/client_context.h>

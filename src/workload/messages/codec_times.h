@@ -15,7 +15,7 @@ class CodecTimes {
  public:
   static constexpr uint32_t kEvery = 16;  // messages, by the count that the caller keeps
 
-  // Of what this process sends and receives as a client.
+  // Times of the messages that this process sends and receives as a client.
   static CodecTimes& OfClient() {
     static CodecTimes times;
     return times;

@@ -53,7 +53,7 @@ grpc::Status Parse(Codec codec, grpc::ByteBuffer* bytes, M* message) {
   return grpc::SerializationTraits<M>::Deserialize(bytes, message);
 }
 
-// What the generic stub sends and receives: a message that lives elsewhere, and its codec.
+// The generic stub's message type: a pointer to a message that lives elsewhere, and its codec.
 template <typename M>
 struct Coded {
   M* message = nullptr;

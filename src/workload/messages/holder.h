@@ -54,7 +54,7 @@ class Holder {
     kept_.Drop();
     Renew();
   }
-  // Whether what is in the message stays in it from one Next() to the next.
+  // Returns true if the message keeps its contents from one Next() to the next.
   bool keeps() const { return keeps_; }
 
  private:

@@ -7,7 +7,7 @@
 
 namespace cqbench {
 
-// What one message that is used again and again keeps, of what all of this process may keep together. One thread at a
+// Memory that one reused message keeps, within a limit for all of this process. One thread at a
 // time.
 //
 // Small messages are not counted. Without a bound, every object that ever served a large call would keep its messages:

@@ -47,7 +47,7 @@ double Entropy(int symbols, double probability) {
   return (symbols - 1) * bits(probability) + bits(1 - (symbols - 1) * probability);
 }
 
-// Of each of those symbols, which together have that entropy. The more there is left for the last one, the less it is.
+// Probability of each symbol but the last, so that all have that entropy. A smaller one leaves more for the last.
 double ProbabilityOfEach(int symbols, double bits) {
   double low = 1.0 / symbols, high = symbols > 1 ? 1.0 / (symbols - 1) : 1;
   for (int i = 0; i < 60; ++i) {

@@ -12,7 +12,7 @@
 
 namespace cqbench {
 
-// What is looked at of a payload that is too large to be compared.
+// The parts of a payload that are compared when the whole is too large.
 struct PayloadEnds {
   static constexpr size_t kFirst = 8;
 
@@ -43,7 +43,7 @@ class PayloadSource {
   void Fill(std::string* payload, size_t size) const {
     if (payload->size() != size || !Begins(*payload, telling_)) Write(payload, size);
   }
-  // Whether a payload begins, and ends, as one of its size from here does. It takes no longer for a larger one.
+  // Returns true if a payload begins and ends like one of its size from here. Takes constant time.
   bool HasEnds(const PayloadEnds& ends) const;
   // Copies the first `size` bytes.
   void Copy(char* to, size_t size) const;

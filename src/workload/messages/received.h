@@ -27,7 +27,7 @@ struct Received {
   Arrival arrival = Arrival::kNothing;
 };
 
-// What is wrong with a call that ended with status OK and that arrival; empty for a message.
+// Returns what is wrong with a call that ended with status OK and `arrival`; "" for a message.
 inline absl::string_view WhyNoMessage(Arrival arrival) {
   switch (arrival) {
     case Arrival::kNothing:
@@ -65,7 +65,7 @@ namespace grpc {
 template <typename R>
 class SerializationTraits<cqbench::Received<R>, void> {
  public:
-  // What cannot be read is no failure here. The library would take one for the end of a stream, which goes on, and
+  // Bytes that cannot be parsed are not an error here. The library would take an error for the end of a stream, and
   // its blocking client-streaming call would end the process (ClientWriter::Finish() asserts that there is none).
   static Status Deserialize(ByteBuffer* bytes, cqbench::Received<R>* received) {
     Status status = SerializationTraits<R>::Deserialize(bytes, received->message);

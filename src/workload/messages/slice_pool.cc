@@ -65,7 +65,7 @@ struct List {
 };
 using Lists = std::array<List, kClasses>;
 
-// What threads have too much of and others too little, as where one sends and another sees that it is sent.
+// Moves slices from threads with too many to threads with too few: one thread may send, another see the send complete.
 class Store {
  public:
   // At most a batch.

@@ -26,7 +26,7 @@ bool FindVarint(const grpc::ByteBuffer& message, uint32_t field, uint64_t* value
 bool FindBytesSize(const grpc::ByteBuffer& message, uint32_t field, uint64_t* size);
 // The same for what is at its ends.
 bool FindBytesEnds(const grpc::ByteBuffer& message, uint32_t field, PayloadEnds* ends);
-// Whether the bytes are a protobuf message of any type, in which fields of that number, where they have a length, are
+// Returns true if the bytes are a protobuf message of any type whose length-delimited fields of that number are
 // messages, too. What is in strings and further messages is not looked at.
 bool IsMessage(const grpc::ByteBuffer& message, uint32_t nested_field);
 

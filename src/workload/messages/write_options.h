@@ -7,7 +7,7 @@
 
 namespace cqbench {
 
-// Of a message that is not its stream's last.
+// Options for a message that is not its stream's last.
 inline grpc::WriteOptions WriteOptionsFor(WriteHint hint) {
   return hint == WriteHint::kNone ? grpc::WriteOptions() : grpc::WriteOptions().set_buffer_hint();
 }

@@ -11,7 +11,7 @@
 
 namespace cqbench {
 
-// Of the process, like the methods, which are stateless: set before the server serves. Bytes of payload.
+// Maximum payload of a response in bytes. Global, as methods are stateless; set before the server serves.
 inline std::atomic<uint32_t> max_answer_bytes{kMaxPayloadBytes};
 
 inline bool IsTooLarge(uint64_t bytes) {

@@ -1,4 +1,4 @@
-// What is on the library's shelves: books that are made from their numbers, so that every server has the same ones and
+// The books of the library workload. They are made from their numbers, so that every server has the same books and
 // none keeps anything.
 #pragma once
 

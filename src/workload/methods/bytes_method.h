@@ -42,7 +42,7 @@ struct BytesMethod {
   std::shared_ptr<const BytesChecker> checker;  // nullptr: any answer is right
 };
 
-// Of a built-in method.
+// Makes the bytes method of a built-in method.
 std::shared_ptr<const BytesMethod> MakeBytesMethod(int method_id, const MessageConfig& config);
 
 }  // namespace cqbench

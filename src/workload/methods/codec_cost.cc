@@ -45,7 +45,7 @@ void MeasureMessage(const M& message, const RunConfig& config, double& serialize
       [&](size_t i) { static_cast<void>(Parse(config.codec, &buffers[i], &holder.Next())); });
 }
 
-// What the server would answer.
+// Returns the response that the server would send.
 template <typename M>
 typename M::Response ResponseTo(const typename M::Request& request) {
   typename M::Response response;

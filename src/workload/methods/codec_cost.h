@@ -1,4 +1,4 @@
-// What a method's codec costs by itself: no call, no network, everything in the caches. The least that it can be inside
+// Cost of a method's codec by itself: no call, no network, everything in the caches. The minimum of its cost inside
 // of a call.
 #pragma once
 
@@ -17,7 +17,7 @@ struct CodecCost {
   double response_parse_ns = 0;
 };
 
-// Of the run's method, messages and codec; absent where messages are bytes. Takes some milliseconds, more for large
+// Measures the run's method, messages and codec; absent if messages are bytes. Takes some milliseconds, more for large
 // messages.
 std::optional<CodecCost> MeasureCodecCost(const RunConfig& config);
 

@@ -53,7 +53,7 @@ struct EchoMessages {
   static PayloadContent ContentOf(const Request& request) {
     return cqbench::ContentOf(request.response_payload(), request.response_entropy_tenths());
   }
-  // What the request asks of the response's payload.
+  // Reads the requested size and content of the response's payload.
   static bool FindAsked(const grpc::ByteBuffer& request, uint64_t* bytes, PayloadContent* content) {
     uint64_t kind = 0, tenths = 0;
     if (!wire::FindVarint(request, 1, bytes) || !wire::FindVarint(request, 4, &kind)) return false;

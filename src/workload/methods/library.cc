@@ -31,7 +31,7 @@ constexpr uint32_t kLargestPage = 1000;  // that the server gives
 constexpr char kWrongBook[] = "the answer is not the book that was asked for";
 constexpr char kWrongList[] = "the answer is not the list of books that was asked for";
 
-// What a message shows of what a client sent: it becomes a header, and one of some kilobytes is an error of its own.
+// Shortens a client's text for an error message: the message becomes a header, and a large header is an error itself.
 std::string Shown(absl::string_view text) {
   return CleanText(text, 80);
 }

@@ -14,7 +14,7 @@
 
 namespace cqbench {
 
-// What methods of the library have in common, M's being on top of it. Also where messages are bytes they are read and
+// Common part of the library's methods; M adds its own. With --messages bytes too, messages are parsed and
 // written: a library has to see what it is asked for.
 template <typename M, typename Q, typename R>
 struct LibraryMethod {

@@ -1,4 +1,4 @@
-// What a method is: one RPC, described once for every client engine and every server. A method is a struct of static
+// A method is one RPC, described once for every client engine and every server: a struct of static
 // functions and types; adding one takes its proto, a struct like those in ping.h, and a line in methods.h.
 #pragma once
 
