@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "src/base/clock.h"
-#include "src/load/pacing/slot.h"
+#include "src/load/pacing/cancel_gate.h"
 #include "src/microbench/suite.h"
 #include "src/stats/histogram.h"
 

@@ -10,6 +10,8 @@
 #include <new>
 #include <thread>
 
+#include "src/load/pacing/cancel_gate.h"
+
 namespace cqbench {
 namespace {
 

@@ -295,21 +295,19 @@ class HttpEngine final : public SlotEngine<WireSlot<Wire>> {
     if (status >= 200 && status < 300) [[likely]] {
       const std::string& expected = this->config().http->expected;
       const bool right = slot.body.Right(expected);
-      return Continue(slot, loop, done,
-                      this->RecordEnd(loop.recorder, slot, done, grpc::Status::OK,
-                                      right ? std::string() : slot.body.Fault(expected)));
+      this->RecordResponse(loop.recorder, slot, done, right ? std::string() : slot.body.Fault(expected));
+      return Continue(slot, loop, done, /*ok=*/true);
     }
     if (end.refused) {
-      return Fail(
-          slot, loop,
-          {grpc::StatusCode::UNAVAILABLE, "the server refused the call (GOAWAY, or RST_STREAM REFUSED_STREAM)"});
+      return Fail(slot, loop, grpc::StatusCode::UNAVAILABLE,
+                  "the server refused the call (GOAWAY, or RST_STREAM REFUSED_STREAM)");
     }
-    if (status == 0) return Fail(slot, loop, {grpc::StatusCode::UNAVAILABLE, "the server reset the stream"});
-    Fail(slot, loop, {CodeOf(status), absl::StrCat("HTTP status ", status)});
+    if (status == 0) return Fail(slot, loop, grpc::StatusCode::UNAVAILABLE, "the server reset the stream");
+    Fail(slot, loop, CodeOf(status), absl::StrCat("HTTP status ", status));
   }
-  void Fail(Slot& slot, MyLoop& loop, const grpc::Status& status) {
+  void Fail(Slot& slot, MyLoop& loop, grpc::StatusCode code, absl::string_view message) {
     const Nanos now = NowNs();
-    this->RecordFailure(loop.recorder, slot, now, status);
+    this->RecordFailure(loop.recorder, slot, now, code, message);
     Continue(slot, loop, now, /*ok=*/false);
   }
 
@@ -322,7 +320,7 @@ class HttpEngine final : public SlotEngine<WireSlot<Wire>> {
     link.connecting = false;
     for (Slot* slot : link.route->slots) {
       if (slot->connection != &link || !std::exchange(slot->in_flight, false)) continue;
-      Fail(*slot, loop, {grpc::StatusCode::UNAVAILABLE, why});
+      Fail(*slot, loop, grpc::StatusCode::UNAVAILABLE, why);
     }
   }
   // A connection without a socket: the next call makes it one.
@@ -355,14 +353,13 @@ class HttpEngine final : public SlotEngine<WireSlot<Wire>> {
   void EndLate(MyLoop& loop, Nanos now) {
     for (Slot* slot : loop.slots) {
       if (!slot->in_flight || now - slot->sent() < *this->config().deadline_ns) continue;
-      const grpc::Status late(grpc::StatusCode::DEADLINE_EXCEEDED, "no answer within the deadline");
       slot->in_flight = false;
       if (slot->connection->wire.Abandon(*slot)) {
         MarkDirty(*slot->connection, loop);
       } else {
         Drop(*slot->connection, loop, "another call was late");
       }
-      Fail(*slot, loop, late);
+      Fail(*slot, loop, grpc::StatusCode::DEADLINE_EXCEEDED, "no answer within the deadline");
     }
   }
 

@@ -79,7 +79,7 @@ class CallbackBidiEngine final : public CallbackEngine<CallbackBidiEngine<Stub>,
   void Ended(Slot& slot, const grpc::Status& status) {
     const Nanos done = NowNs();
     slot.gate.Leave();
-    if (slot.in_message) this->RecordFailure(this->recorder(), slot, done, status);
+    if (slot.in_message) this->RecordBroken(this->recorder(), slot, done, status);
     this->StreamEnded(slot, done);
   }
 };

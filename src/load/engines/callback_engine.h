@@ -8,7 +8,7 @@
 #include <mutex>
 #include <optional>
 
-#include "src/load/engines/slot_engine.h"
+#include "src/load/engines/grpc_engine.h"
 #include "src/load/engines/stub.h"
 #include "src/load/pacing/gated_threads.h"
 #include "src/load/pacing/pacer.h"
@@ -70,7 +70,7 @@ struct ReactorSlot : GrpcSlot {
 //   void Send(Slot&)   issues the call (bidi: the message) whose due_ns and sent are set
 //   void Close(Slot&)  ends a slot that is not in a call
 template <typename Derived, typename Slot, typename Stub>
-class CallbackEngine : public SlotEngine<Slot> {
+class CallbackEngine : public GrpcEngine<Slot> {
  public:
   void Start() override {
     this->Begin();
@@ -119,7 +119,7 @@ class CallbackEngine : public SlotEngine<Slot> {
 
  protected:
   explicit CallbackEngine(const EngineContext& context)
-      : SlotEngine<Slot>(context), stubs_(context), recorders_(&this->window(), this->open_loop()) {
+      : GrpcEngine<Slot>(context), stubs_(context), recorders_(&this->window(), this->open_loop()) {
     for (Slot& slot : this->slots()) {
       slot.stub = stubs_.ForSlot(slot.index);
       slot.requests.emplace(this->config(), this->bytes(), slot.index);

@@ -93,7 +93,7 @@ class CqBidiEngine final : public CqEngine<CqBidiEngine<Stub>, BidiSlot<Stub>, S
   void RecordBreak(bool open_loop, Slot& slot, CqThread<Stub>& thread, Nanos done) {
     if (slot.broke_in == Phase::kClosing || (slot.broke_in == Phase::kOpening && open_loop)) return;
     if (slot.broke_in == Phase::kOpening) thread.recorder.Sent(slot.due_ns);
-    this->RecordFailure(thread.recorder, slot, done, slot.status);
+    this->RecordBroken(thread.recorder, slot, done, slot.status);
   }
 };
 

@@ -13,7 +13,7 @@
 #include <vector>
 
 #include "src/channel/poll.h"
-#include "src/load/engines/slot_engine.h"
+#include "src/load/engines/grpc_engine.h"
 #include "src/load/engines/stub.h"
 #include "src/load/pacing/gated_threads.h"
 #include "src/load/pacing/pacer.h"
@@ -52,7 +52,7 @@ struct CqSlot : GrpcSlot {
 //   void OnEvent(Slot&, CqThread&, bool ok)   takes the slot's events: record, then Next()
 //   void Close(Slot&)            ends a slot that is not in a call
 template <typename Derived, typename Slot, typename Stub>
-class CqEngine : public SlotEngine<Slot> {
+class CqEngine : public GrpcEngine<Slot> {
  public:
   void Start() override {
     this->Begin();
@@ -94,7 +94,7 @@ class CqEngine : public SlotEngine<Slot> {
   }
 
  protected:
-  explicit CqEngine(const EngineContext& context) : SlotEngine<Slot>(context), stubs_(context) {
+  explicit CqEngine(const EngineContext& context) : GrpcEngine<Slot>(context), stubs_(context) {
     const int count = std::clamp(context.threads, 1, context.load.slots);
     for (int i = 0; i < count; ++i) {
       cq_threads_.emplace_back(&this->window(), this->open_loop(), this->config(), this->bytes(), i);

@@ -1,11 +1,10 @@
-// The part of an engine that does not depend on the client API: slots, their schedule, cancelling, recording, ending.
+// The part of an engine that knows no client API: slots, their schedule, recording, ending.
 #pragma once
 
-#include <grpcpp/support/status.h>
+#include <grpcpp/support/status_code_enum.h>
 
 #include <atomic>
 #include <chrono>
-#include <concepts>
 #include <deque>
 #include <memory>
 #include <span>
@@ -14,25 +13,18 @@
 #include <vector>
 
 #include "cqbench/engine.h"
-#include "src/channel/poll.h"
 #include "src/load/engines/engine_context.h"
-#include "src/load/pacing/late_messages.h"
 #include "src/load/pacing/slot.h"
 #include "src/load/pacing/slot_schedule.h"
 #include "src/observe/evidence/timing_cost.h"
-#include "src/workload/messages/call_setup.h"
 
 namespace cqbench {
 
-// `Slot` derives from CallSlot, and from GrpcSlot where calls are gRPC's. Engines are final classes whose destructor
-// calls Stop() first.
+// `Slot` derives from CallSlot. Engines are final classes whose destructor calls Stop() first.
 template <typename Slot>
 class SlotEngine : public Engine {
  public:
   void Tick(Nanos now) override {
-    if constexpr (std::derived_from<Slot, GrpcSlot>) {
-      if (config().method.shape == Shape::kBidi && config().deadline_ns) CancelLateMessages(now);
-    }
     for (CallSlot* slot : schedule_.TakeRested(now)) {
       if (schedule_.Over(now)) {
         Retire();
@@ -48,24 +40,9 @@ class SlotEngine : public Engine {
     abandoned_.store(true, std::memory_order_relaxed);
     schedule_.End();
     for (Lane& lane : lanes_) lane.Abandon();
-    if constexpr (std::derived_from<Slot, GrpcSlot>) {
-      for (Slot& slot : slots()) slot.gate.Cancel();
-    }
   }
 
-  bool GiveUp() override {
-    int kept = 0;
-    if constexpr (std::derived_from<Slot, GrpcSlot>) {
-      for (Slot& slot : slots()) kept += (slot.kept = slot.gate.Keep()) != nullptr;
-    }
-    // The others are at their end, and nothing is recorded any more when they have come to it.
-    const auto alone = [&] { return live_.load(std::memory_order_acquire) == kept; };
-    for (const Nanos wait_until = NowNs() + kLastSlots; !alone() && NowNs() < wait_until;) {
-      Tick(NowNs());
-      std::this_thread::sleep_for(std::chrono::milliseconds(1));
-    }
-    return alone();
-  }
+  bool GiveUp() override { return AwaitAllBut(0); }
 
   std::vector<std::vector<int>> ChannelsOfThread() const override { return {}; }
 
@@ -113,9 +90,7 @@ class SlotEngine : public Engine {
         count_(context.load.slots),
         margin_ns_(context.margin_ns),
         schedule_hash_(context.schedule.empty() ? 0 : HashSchedule(context.schedule)),
-        schedule_(window_, lanes_, !context.schedule.empty()),
-        late_(slots(), context.config.deadline_ns.value_or(0)),
-        setup_(config_, count_) {
+        schedule_(window_, lanes_, !context.schedule.empty()) {
     for (int i = 0; i < count_; ++i) slots_[static_cast<size_t>(i)].index = i;
     // A pacer needs at least one slot.
     const auto lanes = static_cast<int>(context.schedule.size());
@@ -130,8 +105,6 @@ class SlotEngine : public Engine {
   std::span<Slot> slots() const { return {slots_.get(), static_cast<size_t>(count_)}; }
   SlotSchedule& schedule() { return schedule_; }
   std::deque<Lane>& lanes() { return lanes_; }
-  // The headers of a call go with its first message.
-  bool corked() const { return config_.write_hint == WriteHint::kCorked; }
   bool open_loop() const { return !lanes_.empty(); }
   Nanos margin_ns() const { return margin_ns_; }
   bool abandoned() const { return abandoned_.load(std::memory_order_relaxed); }
@@ -146,11 +119,6 @@ class SlotEngine : public Engine {
   // thread and no call may outlive it.
   void Stop() {
     if (joined_) return;
-    if constexpr (std::derived_from<Slot, GrpcSlot>) {
-      for (Slot& slot : slots()) {
-        if (slot.kept != nullptr) slot.gate.GiveBack(std::exchange(slot.kept, nullptr));
-      }
-    }
     while (!Finished()) {
       CancelAll();  // again and again: a slot may have been between two calls
       Tick(NowNs());
@@ -178,34 +146,18 @@ class SlotEngine : public Engine {
     }
   }
 
-  // A new context for a call that is sent whole: gRPC has no way to use one twice.
-  grpc::ClientContext* NewCall(Slot& slot) {
-    Renew(slot);
-    if (config_.deadline_ns) [[likely]]
-      slot.context->set_deadline(ToTimespec(slot.sent() + *config_.deadline_ns));
-    slot.gate.Enter(&*slot.context);
-    return &*slot.context;
-  }
-  // The same for a stream, whose messages have deadlines of their own.
-  grpc::ClientContext* NewStream(Slot& slot) {
-    slot.timed_out.store(false, std::memory_order_relaxed);
-    Renew(slot);
-    slot.gate.Enter(&*slot.context);
-    return &*slot.context;
-  }
-  // A stream has ended, whether it broke or was closed.
-  void StreamEnded(Slot& slot, Nanos done) {
-    if (schedule_.Over(done)) return Retire();
-    schedule_.Rest(slot, done);
+  // Waits until only `kept` slots have not ended: nothing is recorded after that. Returns false if others last, too.
+  bool AwaitAllBut(int kept) {
+    const auto alone = [&] { return live_.load(std::memory_order_acquire) == kept; };
+    for (const Nanos wait_until = NowNs() + kLastSlots; !alone() && NowNs() < wait_until;) {
+      Tick(NowNs());
+      std::this_thread::sleep_for(std::chrono::milliseconds(1));
+    }
+    return alone();
   }
 
-  // The end of a call or message that was seen at `done`: `wrong` says what is wrong with a good status's answer.
-  // Returns whether it was a success.
-  bool RecordEnd(Recorder& recorder, Slot& slot, Nanos done, const grpc::Status& status, absl::string_view wrong) {
-    if (!status.ok()) [[unlikely]] {
-      RecordFailure(recorder, slot, done, status);
-      return false;
-    }
+  // Records a call or message that ended well at `done`. `wrong` says what is wrong with its response, if anything.
+  void RecordResponse(Recorder& recorder, Slot& slot, Nanos done, absl::string_view wrong) {
     RecordParts(recorder, slot, done);
     const CallTimes times{slot.due_ns, slot.sent(), done};
     if (!wrong.empty()) [[unlikely]] {
@@ -213,30 +165,20 @@ class SlotEngine : public Engine {
     } else if (recorder.Success(times)) {
       ++slot.completed;
     }
-    return true;
   }
-  // The end of a stream in the midst of a message.
-  void RecordFailure(Recorder& recorder, Slot& slot, Nanos done, const grpc::Status& status) {
+  // Records a call that failed, or that CancelAll() ended.
+  void RecordFailure(Recorder& recorder, Slot& slot, Nanos done, grpc::StatusCode code, absl::string_view message) {
     slot.issued_ns = 0;
     const CallTimes times{slot.due_ns, slot.sent(), done};
     if (abandoned()) return recorder.Unfinished(times);
-    if (slot.timed_out.load(std::memory_order_relaxed)) {
-      recorder.Failure(times, static_cast<int>(grpc::StatusCode::DEADLINE_EXCEEDED),
-                       "no answer to a message of the stream within the deadline");
-    } else if (status.ok()) {
-      recorder.Failure(times, static_cast<int>(grpc::StatusCode::UNKNOWN),
-                       "the server ended the stream early, with status OK");
-    } else {
-      if (status.error_code() == grpc::StatusCode::UNIMPLEMENTED) lacks_method_.store(true, std::memory_order_relaxed);
-      recorder.Failure(times, static_cast<int>(status.error_code()), status.error_message());
-    }
+    if (code == grpc::StatusCode::UNIMPLEMENTED) lacks_method_.store(true, std::memory_order_relaxed);
+    recorder.Failure(times, static_cast<int>(code), message);
   }
-  // --breakdown: whether the call that is being issued is one of the sample.
+  // --breakdown: returns true if the call that is being issued is one of the sample.
   bool IsTimed(CallSlot& slot) const { return config_.breakdown && slot.issues++ % kTimedEvery == 0; }
 
   // By Collect(): what belongs to no thread.
   void CollectSlots(Measurement& total) const {
-    CollectGivenUp(total);
     for (const Slot& slot : slots()) total.completed_per_slot.push_back(slot.completed);
     total.schedule_hash = schedule_hash_;
     if (lanes_.empty()) {
@@ -257,34 +199,11 @@ class SlotEngine : public Engine {
  private:
   static constexpr Nanos kLastSlots = kNanosPerSecond;  // they have only to record a call, and to retire
 
-  // A stream that was being closed has no message in flight.
-  void CollectGivenUp(Measurement& total) const {
-    if constexpr (std::derived_from<Slot, GrpcSlot>) {
-      Recorder given_up(&window_, open_loop());
-      const Nanos now = NowNs();
-      for (const Slot& slot : slots()) {
-        if (slot.kept == nullptr || slot.sent() == 0 || window_.IsOver(slot.sent())) continue;
-        given_up.Unfinished({slot.due_ns, slot.sent(), now});
-      }
-      given_up.MergeInto(total);
-    }
-  }
-  void Renew(Slot& slot) {
-    slot.context.emplace();
-    if (setup_.needed()) [[unlikely]]
-      setup_.Apply(*slot.context, slot.index);
-  }
   static void RecordParts(Recorder& recorder, CallSlot& slot, Nanos done) {
     if (slot.issued_ns == 0) [[likely]]
       return;
     const Nanos issued = std::exchange(slot.issued_ns, 0);
     recorder.Parts(slot.due_ns, issued - slot.sent(), done - issued);
-  }
-  void CancelLateMessages(Nanos now) {
-    late_.Look(now, [](Slot& slot) {
-      if (slot.timed_out.exchange(true, std::memory_order_relaxed)) return;
-      slot.gate.Cancel();
-    });
   }
 
   const RunConfig config_;  // its own: calls that never end may outlive the run
@@ -296,8 +215,6 @@ class SlotEngine : public Engine {
   const uint64_t schedule_hash_;
   std::deque<Lane> lanes_;
   SlotSchedule schedule_;
-  LateMessages<Slot> late_;
-  CallSetup setup_;
   std::atomic<int> live_{0};
   std::atomic<bool> abandoned_{false};
   std::atomic<bool> lacks_method_{false};

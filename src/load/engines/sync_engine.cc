@@ -10,7 +10,7 @@
 #include <optional>
 #include <thread>
 
-#include "src/load/engines/slot_engine.h"
+#include "src/load/engines/grpc_engine.h"
 #include "src/load/engines/stub.h"
 #include "src/load/engines/transfer.h"
 #include "src/load/pacing/gated_threads.h"
@@ -46,12 +46,12 @@ struct Ending {
 };
 
 template <typename Stub>
-class SyncEngine final : public SlotEngine<SyncSlot<Stub>> {
+class SyncEngine final : public GrpcEngine<SyncSlot<Stub>> {
   using Slot = SyncSlot<Stub>;
   using Response = typename Stub::Response;
 
  public:
-  explicit SyncEngine(const EngineContext& context) : SlotEngine<Slot>(context), stubs_(context) {
+  explicit SyncEngine(const EngineContext& context) : GrpcEngine<Slot>(context), stubs_(context) {
     for (Slot& slot : this->slots()) {
       slot.stub = stubs_.ForSlot(slot.index);
       slot.recorder.emplace(&this->window(), this->open_loop());
