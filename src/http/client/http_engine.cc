@@ -23,10 +23,10 @@
 #include "src/http/client/http_code.h"
 #include "src/http/client/http_loop.h"
 #include "src/http/client/http_socket.h"
-#include "src/load/engines/engine_context.h"
-#include "src/load/engines/slot_engine.h"
+#include "src/load/pacing/engine_context.h"
 #include "src/load/pacing/gated_threads.h"
 #include "src/load/pacing/pacer.h"
+#include "src/load/pacing/slot_engine.h"
 
 namespace cqbench {
 namespace {

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <optional>
 
-#include "src/load/engines/engine_context.h"
+#include "src/load/engines/engines.h"
 
 namespace cqbench {
 namespace {

@@ -14,7 +14,7 @@
 #include <string>
 
 #include "absl/strings/string_view.h"
-#include "src/load/engines/engine_context.h"
+#include "src/load/pacing/engine_context.h"
 #include "src/workload/messages/received.h"
 #include "src/workload/methods/method.h"
 

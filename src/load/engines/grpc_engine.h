@@ -10,9 +10,10 @@
 #include <utility>
 
 #include "src/channel/poll.h"
-#include "src/load/engines/slot_engine.h"
+#include "src/load/engines/engines.h"
 #include "src/load/pacing/cancel_gate.h"
 #include "src/load/pacing/late_messages.h"
+#include "src/load/pacing/slot_engine.h"
 #include "src/workload/messages/call_setup.h"
 
 namespace cqbench {

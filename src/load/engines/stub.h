@@ -12,8 +12,8 @@
 #include <vector>
 
 #include "src/channel/channel_pool.h"
-#include "src/load/engines/engine_context.h"
 #include "src/load/engines/generated_stub.h"
+#include "src/load/pacing/engine_context.h"
 #include "src/workload/messages/coded.h"
 #include "src/workload/messages/holder.h"
 #include "src/workload/messages/received.h"

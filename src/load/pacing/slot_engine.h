@@ -13,7 +13,7 @@
 #include <vector>
 
 #include "cqbench/engine.h"
-#include "src/load/engines/engine_context.h"
+#include "src/load/pacing/engine_context.h"
 #include "src/load/pacing/slot.h"
 #include "src/load/pacing/slot_schedule.h"
 #include "src/observe/evidence/timing_cost.h"

@@ -1,4 +1,4 @@
-// What an engine is made of, and who makes it: a function per client API and shape, so that each file compiles a part.
+// The arguments that an engine is made from.
 #pragma once
 
 #include <functional>
@@ -24,12 +24,5 @@ struct EngineContext {
   Nanos margin_ns;                           // of hybrid pacing
   std::shared_ptr<const BytesMethod> bytes;  // nullptr where messages are not bytes
 };
-
-using MakeEngineFunction = std::unique_ptr<Engine>(const EngineContext& context);
-// Every shape.
-MakeEngineFunction MakeSyncEngine;
-// By shape: unary, client- and server-streaming, bidirectional.
-MakeEngineFunction MakeCqUnaryEngine, MakeCqTransferEngine, MakeCqBidiEngine;
-MakeEngineFunction MakeCallbackUnaryEngine, MakeCallbackTransferEngine, MakeCallbackBidiEngine;
 
 }  // namespace cqbench
