@@ -1,0 +1,1 @@
+"""Experiments: what a file says, the order of its runs, running them, and the record of what was run."""
