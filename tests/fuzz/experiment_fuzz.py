@@ -5,7 +5,7 @@ import sys
 import atheris
 
 with atheris.instrument_imports(include=["cqbench"]):
-    from cqbench.run import spec
+    from cqbench.experiment import spec
 
 
 def check(data: bytes) -> None:

@@ -9,9 +9,9 @@ import time
 from pathlib import Path
 from typing import Any
 
+from cqbench.experiment.spec import parse
+from cqbench.experiment.units import make_order
 from cqbench.files import manifest
-from cqbench.run.spec import parse
-from cqbench.run.units import make_order
 
 DATA = Path(__file__).parent / "data"
 SCRIPTS = Path(__file__).parents[2] / "scripts"

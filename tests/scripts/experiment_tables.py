@@ -16,9 +16,10 @@ from collections.abc import Callable
 from pathlib import Path
 
 from cqbench import cli
-from cqbench.run import bars, codecs, compressed, encrypted, end, faulted, manifest, operations, spec, streams
+from cqbench.experiment import manifest, spec
+from cqbench.experiment.spec import Experiment
+from cqbench.run import bars, codecs, compressed, encrypted, end, faulted, operations, streams
 from cqbench.run.cells import Numbered
-from cqbench.run.spec import Experiment
 
 STORED = Path(__file__).parent / "data/documents.tar.xz"
 Results = dict[str, list[Numbered]]

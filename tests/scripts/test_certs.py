@@ -6,8 +6,8 @@ import subprocess
 from pathlib import Path
 
 import pytest
-from cqbench.run import certs
-from cqbench.run.spec import Experiment, parse
+from cqbench.experiment import certs
+from cqbench.experiment.spec import Experiment, parse
 
 SCRIPT = Path(__file__).parents[2] / "scripts/certs.sh"
 FILES = {f"{name}.{kind}" for name in ("ca", "server", "client") for kind in ("pem", "key")}

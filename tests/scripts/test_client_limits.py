@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from cqbench.run.processes import Server
+from cqbench.measure.processes import Server
 
 ROOT = Path(__file__).parents[2]
 MIB = 1 << 20

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 from cqbench.files.text import format_cpus
-from cqbench.run.cpus import (
+from cqbench.measure.cpus import (
     BadCpuList,
     Cpu,
     parse_cpus,

@@ -5,9 +5,9 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
+from cqbench.experiment.fields import Pinning
+from cqbench.experiment.spec import BadExperiment, Experiment, load, parse
 from cqbench.files.offered import closed, open_loop
-from cqbench.run.fields import Pinning
-from cqbench.run.spec import BadExperiment, Experiment, load, parse
 
 HEAD = """
 [experiment]

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from cqbench.run import flags
-from cqbench.run.cpus import Placement
-from cqbench.run.plan import Programs
-from cqbench.run.spec import parse
+from cqbench.experiment import flags
+from cqbench.experiment.plan import Programs
+from cqbench.experiment.spec import parse
+from cqbench.measure.cpus import Placement
 from experiment_standin import TOML, finish, start
 
 NOT_PINNED = Placement((), (), "")

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from cqbench.run import flags, reference, spec
-from cqbench.run.cpus import Placement
-from cqbench.run.plan import Programs
-from cqbench.run.tables import PLACES
+from cqbench.experiment import flags, reference, spec
+from cqbench.experiment.plan import Programs
+from cqbench.experiment.tables import PLACES
+from cqbench.measure.cpus import Placement
 from experiment_standin import ask
 from result_schema import programs
 

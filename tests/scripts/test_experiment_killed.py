@@ -10,18 +10,18 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from cqbench.experiment.manifest import BadManifest, Manifest
+from cqbench.experiment.manifest import begun as begun_in
+from cqbench.experiment.plan import Programs
+from cqbench.experiment.runner import Runner, facts_of
+from cqbench.experiment.spec import parse
+from cqbench.experiment.units import Unit, make_order
 from cqbench.files import manifest as files
 from cqbench.files.manifest import CUT, FILE, OK, RUNS
 from cqbench.files.result import Document
 from cqbench.files.source import BadDocument
-from cqbench.run.manifest import BadManifest, Manifest
-from cqbench.run.manifest import begun as begun_in
-from cqbench.run.plan import Programs
-from cqbench.run.processes import Interrupt
-from cqbench.run.runner import Runner, facts_of
-from cqbench.run.spec import parse
+from cqbench.measure.processes import Interrupt
 from cqbench.run.start import placements_for
-from cqbench.run.units import Unit, make_order
 from experiment_standin import (
     TOML,
     environment,

@@ -6,10 +6,10 @@ import json
 from pathlib import Path
 
 import pytest
-from cqbench.run import needs
-from cqbench.run.needs import Unmet
-from cqbench.run.plan import Programs
-from cqbench.run.spec import Experiment, parse
+from cqbench.experiment import needs
+from cqbench.experiment.needs import Unmet
+from cqbench.experiment.plan import Programs
+from cqbench.experiment.spec import Experiment, parse
 from experiment_standin import CLIENT, TOML, finish, make_programs, start, stem
 from test_experiment_file import HEAD
 

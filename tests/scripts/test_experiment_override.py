@@ -6,9 +6,10 @@ from typing import Any
 
 import pytest
 from cqbench.cli import main as cqbench
+from cqbench.experiment import override, spec
+from cqbench.experiment.spec import BadExperiment, Experiment, parse
 from cqbench.files.offered import closed, open_loop
-from cqbench.run import command, override, spec, start
-from cqbench.run.spec import BadExperiment, Experiment, parse
+from cqbench.run import command, start
 from test_experiment_file import HEAD
 
 AXES = """

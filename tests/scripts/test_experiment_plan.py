@@ -7,12 +7,8 @@ from collections import Counter
 from pathlib import Path
 
 import pytest
-from cqbench.files.offered import closed, open_loop
-from cqbench.ranks.hosts import HERE
-from cqbench.ranks.launch import NONE, Launch
-from cqbench.run import flags, layout, ranked, start
-from cqbench.run.cpus import BadCpuList, Cpu, Placement
-from cqbench.run.plan import (
+from cqbench.experiment import flags, ranked
+from cqbench.experiment.plan import (
     Programs,
     client_command,
     describe,
@@ -22,8 +18,14 @@ from cqbench.run.plan import (
     size,
     unit_seconds,
 )
-from cqbench.run.spec import Experiment, load, parse
-from cqbench.run.units import Unit, load_from_json, load_to_json, make_order
+from cqbench.experiment.spec import Experiment, load, parse
+from cqbench.experiment.units import Unit, load_from_json, load_to_json, make_order
+from cqbench.files.offered import closed, open_loop
+from cqbench.measure import layout
+from cqbench.measure.cpus import BadCpuList, Cpu, Placement
+from cqbench.ranks.hosts import HERE
+from cqbench.ranks.launch import NONE, Launch
+from cqbench.run import start
 from result_schema import programs as real_programs
 from test_experiment_file import HEAD
 

@@ -14,15 +14,15 @@ import termios
 from pathlib import Path
 
 import pytest
+from cqbench.experiment.manifest import Manifest
+from cqbench.experiment.plan import Programs, place
+from cqbench.experiment.runner import Runner
+from cqbench.experiment.spec import parse
+from cqbench.experiment.units import Unit
 from cqbench.files.offered import closed
 from cqbench.files.result import load as load_document
-from cqbench.run.cpus import read_machine
-from cqbench.run.manifest import Manifest
-from cqbench.run.plan import Programs, place
-from cqbench.run.processes import Interrupt
-from cqbench.run.runner import Runner
-from cqbench.run.spec import parse
-from cqbench.run.units import Unit
+from cqbench.measure.cpus import read_machine
+from cqbench.measure.processes import Interrupt
 from cqbench.samples.runs import read_all
 from cqbench.samples.series import load_series
 from experiment_standin import (

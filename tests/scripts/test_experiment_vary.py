@@ -6,8 +6,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from cqbench.run import spec, vary
-from cqbench.run.spec import BadExperiment, Experiment
+from cqbench.experiment import spec, vary
+from cqbench.experiment.spec import BadExperiment, Experiment
 from experiment_standin import ask, manifest_of, statuses
 from result_schema import programs as real_programs
 

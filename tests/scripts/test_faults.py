@@ -9,11 +9,12 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from cqbench.experiment import needs, ranked
+from cqbench.experiment.plan import Programs
+from cqbench.experiment.spec import BadExperiment, Experiment, parse
 from cqbench.files.point import Measured
+from cqbench.measure import sockets, toxiproxy
 from cqbench.ranks.launch import NONE, Launch
-from cqbench.run import needs, ranked, sockets, toxiproxy
-from cqbench.run.plan import Programs
-from cqbench.run.spec import BadExperiment, Experiment, parse
 from cqbench.samples import setting
 from cqbench.samples.runs import Run, read_all
 from cqbench.samples.series import load_series

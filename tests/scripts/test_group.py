@@ -18,14 +18,14 @@ PARENT = 'sleep 120 & echo $! >"$0.tmp"; mv "$0.tmp" "$0"; '
 ENDINGS = {"killed by somebody": "kill -9 $$", "past its time": "wait", "that ended by itself": "exit 0"}
 RUN = """
 import sys
-from cqbench.run import group, processes
+from cqbench.measure import group, processes
 group.LINGER_S = 0.5
 done = processes.run(sys.argv[2:], processes.Interrupt(), float(sys.argv[1]))
 print(done.returncode, done.complaint())
 """
 ASK = """
 import subprocess, sys
-from cqbench.run import group
+from cqbench.measure import group
 try:
     group.ask(sys.argv[2:], float(sys.argv[1]))
 except subprocess.TimeoutExpired:
@@ -33,7 +33,7 @@ except subprocess.TimeoutExpired:
 """
 SERVICE = """
 import pathlib, sys, time
-from cqbench.run.processes import Service
+from cqbench.measure.processes import Service
 class Parent(Service):
     stop_timeout_s = 0.2
     def start(self):

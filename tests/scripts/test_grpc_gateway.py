@@ -13,7 +13,7 @@ from pathlib import Path
 
 import pytest
 from cqbench.files.result import load
-from cqbench.run.processes import Server
+from cqbench.measure.processes import Server
 from library_calls import INVALID, RIGHT, UNIMPLEMENTED, WRONG, Call, book, h2c, http1
 from result_schema import programs
 

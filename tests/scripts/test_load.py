@@ -10,8 +10,8 @@ from pathlib import Path
 
 import psutil
 import pytest
-from cqbench.run import busy
-from cqbench.run.busy import Watch, busy_cpus, cpu_times, noticeable
+from cqbench.measure import busy
+from cqbench.measure.busy import Watch, busy_cpus, cpu_times, noticeable
 
 BEFORE = {0: (200.0, 100.0), 1: (500.0, 0.0)}
 AFTER = {0: (300.0, 175.0), 1: (600.0, 0.0)}

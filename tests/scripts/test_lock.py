@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 import tune_standin
 from cost_programs import compile_program, cost
-from cqbench.run.lock import locked
+from cqbench.measure.lock import locked
 from experiment_standin import environment, finish, make_programs, only_folder, start, wait_for
 
 Begin = Callable[[Path], tuple[Path, Path]]  # in a folder of its own: where results are, and programs

@@ -14,9 +14,9 @@ from typing import Any
 import pytest
 from cqbench.files.result import load as load_result
 from cqbench.files.source import BadDocument
+from cqbench.measure.processes import Server
 from cqbench.ranks import latencies, members
 from cqbench.ranks.merge import merge
-from cqbench.run.processes import Server
 from experiment_standin import environment
 from hdrh.histogram import HdrHistogram
 from rank_files import OPEN_NS, WINDOW_NS, Json, drawn, expected, files, point_of, rank_file

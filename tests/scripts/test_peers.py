@@ -7,6 +7,7 @@ import subprocess
 from pathlib import Path
 
 import pytest
+from cqbench.measure.processes import Server
 from cqbench.peers import benchmain, tools, transcoding, versions
 from cqbench.peers.session import our_figure
 from cqbench.peers.targets import Ratio, evaluate, lineup, render, targets
@@ -18,7 +19,6 @@ from cqbench.peers.tools import (
     parse_h2load,
     parse_sockperf,
 )
-from cqbench.run.processes import Server
 from result_schema import ROOT, programs
 
 DATA = Path(__file__).parent / "data"

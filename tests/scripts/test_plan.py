@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from cqbench.run.layout import duration, server_layout
+from cqbench.measure.layout import duration, server_layout
 
 
 @pytest.mark.parametrize(

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 from cqbench.files.result import SCHEMA_VERSION, parse
-from cqbench.run.processes import Server
+from cqbench.measure.processes import Server
 from hdrh.histogram import HdrHistogram
 from jsonschema import Draft202012Validator
 from result_schema import DATA, ROOT, SCHEMA, Json, complaints, keys_of, programs, stored

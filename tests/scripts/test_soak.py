@@ -8,7 +8,7 @@ import subprocess
 from pathlib import Path
 
 import pytest
-from cqbench.run.processes import Interrupt
+from cqbench.measure.processes import Interrupt
 from cqbench.soak import cases, judge, session, text
 
 BIN = Path(os.environ.get("CQBENCH_BIN_DIR", "build/release/bin"))

@@ -12,8 +12,8 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from cqbench.run import toxiproxy
-from cqbench.run.toxiproxy import ProxyFailed, Toxiproxy, command
+from cqbench.measure import toxiproxy
+from cqbench.measure.toxiproxy import ProxyFailed, Toxiproxy, command
 
 STANDIN = Path(__file__).parent / "toxiproxy_standin.py"
 REAL = toxiproxy.FOLDER / "server"

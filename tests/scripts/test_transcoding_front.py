@@ -10,7 +10,7 @@ import subprocess
 from collections.abc import Callable, Iterator
 
 import pytest
-from cqbench.run.processes import Server
+from cqbench.measure.processes import Server
 from library_calls import INVALID, NOT_FOUND, RIGHT, WRONG, Call, book, h2c, http1
 from result_schema import programs
 

@@ -9,13 +9,14 @@ from typing import Any
 
 import pytest
 from cqbench import cli
+from cqbench.experiment import plan, spec
+from cqbench.experiment.plan import Programs
+from cqbench.experiment.units import load_from_json, load_to_json
 from cqbench.files import manifest, result
 from cqbench.files.offered import Load, closed, open_loop, searched
 from cqbench.files.source import BadDocument
-from cqbench.run import cpus, plan, spec
-from cqbench.run.plan import Programs
+from cqbench.measure import cpus
 from cqbench.run.start import NEWGRPC
-from cqbench.run.units import load_from_json, load_to_json
 from cqbench.tune import session
 from cqbench.tune.objective import CPU, RATE, Objective, figures
 from cqbench.tune.session import Measuring

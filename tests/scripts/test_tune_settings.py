@@ -6,8 +6,8 @@ import json
 from pathlib import Path
 
 import pytest
+from cqbench.experiment import spec
 from cqbench.files.offered import closed, open_loop
-from cqbench.run import spec
 from cqbench.tune import as_json, session, settings, stages, text
 from cqbench.tune.knobs import Candidate, candidates
 from cqbench.tune.session import Measuring

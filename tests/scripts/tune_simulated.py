@@ -6,8 +6,8 @@ import math
 from collections.abc import Mapping
 
 import numpy as np
+from cqbench.experiment.units import make_order
 from cqbench.files.offered import closed
-from cqbench.run.units import make_order
 from cqbench.tune.knobs import Candidate, Knob, candidates
 from cqbench.tune.objective import Figures, Objective, Results
 from cqbench.tune.procedure import Outcome, Procedure

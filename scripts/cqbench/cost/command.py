@@ -23,14 +23,15 @@ from cqbench.cost.bill import BOTH, Making
 from cqbench.cost.kept import Folder
 from cqbench.cost.plan import PLACEHOLDER, TAKEN_FROM_CLIENT, TAKEN_FROM_SERVER, TOOLS, Asked
 from cqbench.cost.session import Failed, Port, Session, sid_folder
+from cqbench.experiment import flags
+from cqbench.experiment.fields import flag_name
+from cqbench.experiment.plan import ROOT, Programs
 from cqbench.files import storage
 from cqbench.files.model import complaint
+from cqbench.measure import busy, cpus, group, layout
+from cqbench.measure.lock import Busy, locked
+from cqbench.measure.processes import Interrupt
 from cqbench.options import Refused, Value, only_beside, whole
-from cqbench.run import busy, cpus, flags, group, layout
-from cqbench.run.fields import flag_name
-from cqbench.run.lock import Busy, locked
-from cqbench.run.plan import ROOT, Programs
-from cqbench.run.processes import Interrupt
 
 NEWGRPC = ROOT / "scripts/newgrpc.sh"
 ANSWER_TIMEOUT_S = 60

@@ -18,13 +18,13 @@ from pydantic import ValidationError
 
 from cqbench.bills.counts import KINDS, Counts, Key, Run
 from cqbench.cost.plan import Asked, Step
+from cqbench.experiment.manifest import MACHINE_KEYS
 from cqbench.files import storage
 from cqbench.files.model import Count, Line, Model, Positive, complaint
 from cqbench.files.result import Document, parse
 from cqbench.files.source import BadDocument, decode, read_bytes
 from cqbench.files.text import one_line
-from cqbench.run.cpus import Placement
-from cqbench.run.manifest import MACHINE_KEYS
+from cqbench.measure.cpus import Placement
 from cqbench.run.start import fixed_facts
 
 FILE, RUNS, BILL, TEXT, STACKS, CONTEXT = (

@@ -19,7 +19,7 @@ from cqbench.bills.model import SAMPLED_NS
 from cqbench.cost import libraries, stacks
 from cqbench.cost.strace import CLOCKS
 from cqbench.files.text import one_line
-from cqbench.run import group
+from cqbench.measure import group
 
 HERTZ = 1999  # no multiple of what happens regularly
 EACH_NS = round(1e9 / HERTZ)

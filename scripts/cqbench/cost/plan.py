@@ -11,9 +11,9 @@ from pydantic import AfterValidator, BaseModel, ConfigDict, Field
 
 from cqbench.bills.model import ALLOCATIONS, CLIENT, INSTRUCTIONS, PARTS, PROGRAM, SAMPLES, SERVER, SYSCALLS, TIME
 from cqbench.cost import callgrind, perf, strace
-from cqbench.run import cpus, layout
-from cqbench.run.fields import CLIENT_TAKEN, SERVER_TAKEN
-from cqbench.run.plan import Programs
+from cqbench.experiment.fields import CLIENT_TAKEN, SERVER_TAKEN
+from cqbench.experiment.plan import Programs
+from cqbench.measure import cpus, layout
 
 # N by what is counted: so many that a wake-up more or less hardly shows, and two minutes do.
 CALLS = {ALLOCATIONS: 10_000, SAMPLES: 3_000, SYSCALLS: 2_500, INSTRUCTIONS: 500}

@@ -14,11 +14,11 @@ from cqbench.bills.model import CLIENT, INSTRUCTIONS, PROGRAM, SAMPLES, SERVER, 
 from cqbench.cost import callgrind, perf, plan, strace
 from cqbench.cost.kept import Folder
 from cqbench.cost.plan import Asked, Step
+from cqbench.experiment.plan import ROOT
 from cqbench.files.result import Document, parse
 from cqbench.files.source import BadDocument
 from cqbench.files.text import one_line
-from cqbench.run.plan import ROOT
-from cqbench.run.processes import Finished, Interrupt, Server, ServerFailed, run
+from cqbench.measure.processes import Finished, Interrupt, Server, ServerFailed, run
 
 SERVED = re.compile(r"^served (\d+) calls: (\d+) ok, (\d+) failed; (\d+) messages answered$", re.MULTILINE)
 PATIENCE_S = 900.0

@@ -8,9 +8,9 @@ from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
+from cqbench.experiment.spec import Experiment
 from cqbench.files.text import one_line
-from cqbench.run import group
-from cqbench.run.spec import Experiment
+from cqbench.measure import group
 
 PLACE = "{certs}"
 FOLDER = "certs"  # in that of results

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from cqbench.run.fields import show
-from cqbench.run.tables import Fault, Head
+from cqbench.experiment.fields import show
+from cqbench.experiment.tables import Fault, Head
 
 # Of each kind, the keys that it has beside `at`, each of which it needs.
 KEYS: dict[str, tuple[str, ...]] = {

@@ -15,9 +15,9 @@ from typing import Annotated, Any, NoReturn
 
 from pydantic import PlainValidator
 
+from cqbench.experiment.units import MAX_SEED
 from cqbench.files.text import one_line
 from cqbench.options import MAX_RATE, seconds_of
-from cqbench.run.units import MAX_SEED
 
 PLACEMENTS = ("split", "pair", "none")
 MAX_INFLIGHT, MAX_REPETITIONS, MAX_NAME = 100_000, 1000, 100

@@ -6,10 +6,11 @@ import os
 import subprocess
 from pathlib import Path
 
+from cqbench.experiment import plan
+from cqbench.experiment.plan import Programs
+from cqbench.experiment.spec import Experiment, Variant
 from cqbench.files.text import one_line
-from cqbench.run import cpus, group, plan
-from cqbench.run.plan import Programs
-from cqbench.run.spec import Experiment, Variant
+from cqbench.measure import cpus, group
 
 CHECK = "--check"
 BAD_USAGE = 2

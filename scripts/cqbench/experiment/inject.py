@@ -12,12 +12,12 @@ import time
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from cqbench.run import sockets, toxiproxy
-from cqbench.run.faults import words
-from cqbench.run.processes import Interrupt, Server, ServerFailed
-from cqbench.run.sockets import NoConnection
-from cqbench.run.tables import Fault
-from cqbench.run.toxiproxy import ProxyFailed, Toxiproxy
+from cqbench.experiment.faults import words
+from cqbench.experiment.tables import Fault
+from cqbench.measure import sockets, toxiproxy
+from cqbench.measure.processes import Interrupt, Server, ServerFailed
+from cqbench.measure.sockets import NoConnection
+from cqbench.measure.toxiproxy import ProxyFailed, Toxiproxy
 
 LEAD_S = 0.8  # for the client to start and to connect before its warm-up; it takes 0.1 s, unless the machine is busy
 SHARED_PORT = ("--channel-arg", "grpc.so_reuseport=1")  # of a server beside which another one is to listen

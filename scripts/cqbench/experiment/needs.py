@@ -9,10 +9,11 @@ import os
 import re
 import subprocess
 
+from cqbench.experiment import faults
+from cqbench.experiment.plan import Programs, server_program
+from cqbench.experiment.spec import Experiment
 from cqbench.files.text import one_line
-from cqbench.run import faults, group, sockets, toxiproxy
-from cqbench.run.plan import Programs, server_program
-from cqbench.run.spec import Experiment
+from cqbench.measure import group, sockets, toxiproxy
 
 ANSWER_TIMEOUT_S = 60  # the sid build's mounts a file system first
 

@@ -11,10 +11,10 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
+from cqbench.experiment import spec
+from cqbench.experiment.fields import is_host, show
+from cqbench.experiment.spec import BadExperiment, Data, Experiment
 from cqbench.options import Value
-from cqbench.run import spec
-from cqbench.run.fields import is_host, show
-from cqbench.run.spec import BadExperiment, Data, Experiment
 
 # Flag -> key of [experiment].
 KEYS = {

@@ -8,11 +8,12 @@ import textwrap
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
-from cqbench.run import certs, cpus, faults, layout, toxiproxy
-from cqbench.run.fields import Pinning
-from cqbench.run.inject import LEAD_S, SHARED_PORT
-from cqbench.run.spec import Experiment, Variant
-from cqbench.run.units import Unit
+from cqbench.experiment import certs, faults
+from cqbench.experiment.fields import Pinning
+from cqbench.experiment.inject import LEAD_S, SHARED_PORT
+from cqbench.experiment.spec import Experiment, Variant
+from cqbench.experiment.units import Unit
+from cqbench.measure import cpus, layout, toxiproxy
 
 # Per unit, beside warm-up and interval: a server and a client that start, connect, drain and end. Measured: 90 ms.
 UNIT_OVERHEAD_S = 0.1

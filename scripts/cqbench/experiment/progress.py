@@ -6,7 +6,7 @@ import sys
 import time
 from typing import Any
 
-from cqbench.run import layout
+from cqbench.measure import layout
 
 LINE_EVERY_S = 10.0
 

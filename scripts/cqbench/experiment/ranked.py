@@ -12,17 +12,17 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+from cqbench.experiment import together
+from cqbench.experiment.override import Options
+from cqbench.experiment.spec import BadExperiment, Experiment, Variant
+from cqbench.experiment.units import Unit
 from cqbench.files.text import format_cpus
+from cqbench.measure.cpus import Placement
+from cqbench.measure.processes import Finished, Interrupt
 from cqbench.ranks import hosts, launch, template
 from cqbench.ranks.hosts import HERE, BadHosts
 from cqbench.ranks.launch import MPIRUN, NONE, SRUN, Launch
 from cqbench.ranks.template import HOST
-from cqbench.run import together
-from cqbench.run.cpus import Placement
-from cqbench.run.override import Options
-from cqbench.run.processes import Finished, Interrupt
-from cqbench.run.spec import BadExperiment, Experiment, Variant
-from cqbench.run.units import Unit
 
 KEY = "ranks"  # in the manifest: what was asked for; in its units: in words
 FOLDER = "ranks"  # in the folder of results: each unit's rank files

@@ -8,8 +8,8 @@ from collections.abc import Iterator
 
 from pydantic.fields import FieldInfo
 
-from cqbench.run.fields import Kind, Pinning
-from cqbench.run.tables import PLACES, AxisValue, File, OneVariant, Settings, Table
+from cqbench.experiment.fields import Kind, Pinning
+from cqbench.experiment.tables import PLACES, AxisValue, File, OneVariant, Settings, Table
 
 WIDTH = 110
 INDENT = " " * 38

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from cqbench.experiment.units import Unit
 from cqbench.files.result import Document
 from cqbench.files.result import load as load_document
 from cqbench.files.source import BadDocument
-from cqbench.run.processes import Finished
-from cqbench.run.units import Unit
+from cqbench.measure.processes import Finished
 
 
 def read_back(path: Path, done: Finished) -> tuple[Document | None, str]:

@@ -8,22 +8,23 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+from cqbench.experiment import plan, ranked
+from cqbench.experiment.inject import Injection
+from cqbench.experiment.manifest import Facts, Manifest, moment, versions
+from cqbench.experiment.plan import Programs
+from cqbench.experiment.progress import Progress
+from cqbench.experiment.returned import not_asked, not_delayed, read_back
+from cqbench.experiment.spec import Experiment, Variant
+from cqbench.experiment.units import Unit
 from cqbench.files import storage
 from cqbench.files.manifest import FAILED, INTERRUPTED, OK, PENDING
 from cqbench.files.result import Document
 from cqbench.files.text import format_cpus, one_line
+from cqbench.measure import cpus
+from cqbench.measure.busy import Watch, noticeable
+from cqbench.measure.processes import Finished, Interrupt, Server, ServerFailed, Service, run
+from cqbench.measure.toxiproxy import ProxyFailed, Toxiproxy
 from cqbench.ranks.launch import Launch
-from cqbench.run import cpus, plan, ranked
-from cqbench.run.busy import Watch, noticeable
-from cqbench.run.inject import Injection
-from cqbench.run.manifest import Facts, Manifest, moment, versions
-from cqbench.run.plan import Programs
-from cqbench.run.processes import Finished, Interrupt, Server, ServerFailed, Service, run
-from cqbench.run.progress import Progress
-from cqbench.run.returned import not_asked, not_delayed, read_back
-from cqbench.run.spec import Experiment, Variant
-from cqbench.run.toxiproxy import ProxyFailed, Toxiproxy
-from cqbench.run.units import Unit
 
 LAST_LINES = 5
 

@@ -6,8 +6,8 @@ from typing import Annotated, Any
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field
 
-from cqbench.run import fields
-from cqbench.run.fields import Pinning
+from cqbench.experiment import fields
+from cqbench.experiment.fields import Pinning
 
 FLAGS = "as on the command line, or a list with a text for each word"
 VARIABLES = 'environment variables, such as { GRPC_TRACE = "http" }'

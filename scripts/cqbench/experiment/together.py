@@ -12,10 +12,10 @@ from pathlib import Path
 
 from cqbench.files import storage
 from cqbench.files.source import BadDocument
+from cqbench.measure.group import Group
+from cqbench.measure.processes import TICK_S, Finished, Interrupt
 from cqbench.ranks import launch, members
 from cqbench.ranks.merge import merge
-from cqbench.run.group import Group
-from cqbench.run.processes import TICK_S, Finished, Interrupt
 
 # After a signal, to hand over what there is. Longer than mpirun's two waits, so that it is never killed before it has
 # killed a rank that hangs; shorter than the 30 s after which Slurm kills a job whose time is over (KillWait).

@@ -11,8 +11,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Protocol, TypeVar
 
-from cqbench.run import group
-from cqbench.run.group import Group
+from cqbench.measure import group
+from cqbench.measure.group import Group
 
 START_TIMEOUT_S = 20.0
 TICK_S = 0.25

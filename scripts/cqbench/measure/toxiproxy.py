@@ -18,7 +18,7 @@ from pathlib import Path
 from typing import Any
 
 from cqbench.files.text import one_line
-from cqbench.run.processes import START_TIMEOUT_S, Service
+from cqbench.measure.processes import START_TIMEOUT_S, Service
 
 VERSION = "2.5.0"
 FOLDER = Path(__file__).resolve().parents[3] / f"build/tools/toxiproxy-{VERSION}"

@@ -11,6 +11,8 @@ import click
 
 from cqbench.files import storage
 from cqbench.files.text import format_cpus
+from cqbench.measure import busy, cpus, layout
+from cqbench.measure.processes import Interrupt, ServerFailed
 from cqbench.options import Refused, whole
 from cqbench.peers import benchmain, files, tools, transcoding, versions
 from cqbench.peers.session import GO_SERVER, Failed, Options, Peers, say, seconds_per_round
@@ -25,8 +27,6 @@ from cqbench.peers.targets import (
     render,
     targets,
 )
-from cqbench.run import busy, cpus, layout
-from cqbench.run.processes import Interrupt, ServerFailed
 
 ROOT = Path(__file__).resolve().parents[3]
 

@@ -19,11 +19,11 @@ from statistics import median
 
 import psutil
 
+from cqbench.measure import cpus, layout
+from cqbench.measure.processes import START_TIMEOUT_S, Interrupt, Server, ServerFailed, Service, run
 from cqbench.peers import tools
 from cqbench.peers.session import Failed, Options, say
 from cqbench.peers.tools import BadOutput
-from cqbench.run import cpus, layout
-from cqbench.run.processes import START_TIMEOUT_S, Interrupt, Server, ServerFailed, Service, run
 from cqbench.stats import ratios
 
 BLOB_BYTES = 16 << 20

@@ -16,13 +16,13 @@ from typing import TypeVar
 from cqbench.files.result import parse
 from cqbench.files.source import BadDocument
 from cqbench.files.text import one_line
+from cqbench.measure import cpus, layout
+from cqbench.measure.group import Group
+from cqbench.measure.processes import Finished, Interrupt, Server, ServerFailed, run
 from cqbench.peers import benchmain, tools, transcoding
 from cqbench.peers.targets import GO, Measurement, Round
 from cqbench.peers.tools import BadOutput
 from cqbench.peers.transcoding import HTTP
-from cqbench.run import cpus, layout
-from cqbench.run.group import Group
-from cqbench.run.processes import Finished, Interrupt, Server, ServerFailed, run
 
 WARMUP_S = 0.5
 T = TypeVar("T")

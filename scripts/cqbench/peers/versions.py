@@ -8,8 +8,8 @@ import shutil
 import subprocess
 from pathlib import Path
 
+from cqbench.measure import group
 from cqbench.peers.tools import Peer
-from cqbench.run import group
 
 ANSWER_TIMEOUT_S = 20
 RELEASE = re.compile(r"(?<![\w.])v?(\d+\.\d+\.\d+)(?![\w.-])")

@@ -1,1 +1,1 @@
-"""Experiments: what varies, in which order, on which CPUs, and running it."""
+"""`cqbench run`: its command line, and what it shows of an experiment that has ended."""

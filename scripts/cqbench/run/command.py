@@ -9,17 +9,19 @@ from typing import Any
 
 import click
 
+from cqbench.experiment import needs, override, ranked, reference
+from cqbench.experiment.fields import MAX_REPETITIONS
+from cqbench.experiment.manifest import BadManifest
+from cqbench.experiment.needs import Unmet
+from cqbench.experiment.override import Options
+from cqbench.experiment.spec import BadExperiment
+from cqbench.experiment.units import MAX_SEED
+from cqbench.measure import cpus
+from cqbench.measure.lock import Busy, locked
 from cqbench.options import INFLIGHT_LIST, RATE_LIST, Refused, Value, seconds, whole
 from cqbench.ranks.launch import LAUNCHERS, MAX_RANKS
-from cqbench.run import cpus, needs, override, ranked, reference, start
-from cqbench.run.fields import MAX_REPETITIONS
-from cqbench.run.lock import Busy, locked
-from cqbench.run.manifest import BadManifest
-from cqbench.run.needs import Unmet
-from cqbench.run.override import Options
-from cqbench.run.spec import BadExperiment
+from cqbench.run import start
 from cqbench.run.start import ROOT, Unusable
-from cqbench.run.units import MAX_SEED
 
 
 def act(options: Options) -> int:

@@ -10,22 +10,23 @@ from typing import Any
 
 import click
 
+from cqbench.experiment import certs, flags, manifest, needs, override, plan, ranked, spec, vary
+from cqbench.experiment.manifest import Manifest
+from cqbench.experiment.override import Options
+from cqbench.experiment.plan import Programs
+from cqbench.experiment.runner import Runner, facts_of
+from cqbench.experiment.spec import Experiment
+from cqbench.experiment.units import Unit, draw_seed, make_order
 from cqbench.files import storage
 from cqbench.files.manifest import FILE
+from cqbench.measure import busy, cpus, layout
+from cqbench.measure.lock import locked
+from cqbench.measure.machine import machine
+from cqbench.measure.processes import Interrupt
+from cqbench.measure.processes import run as run_process
 from cqbench.ranks import launch as launches
 from cqbench.ranks.launch import Launch
-from cqbench.run import busy, certs, cpus, flags, layout, manifest, needs, override, plan, ranked, spec, vary
 from cqbench.run.end import conclude, say
-from cqbench.run.lock import locked
-from cqbench.run.machine import machine
-from cqbench.run.manifest import Manifest
-from cqbench.run.override import Options
-from cqbench.run.plan import Programs
-from cqbench.run.processes import Interrupt
-from cqbench.run.processes import run as run_process
-from cqbench.run.runner import Runner, facts_of
-from cqbench.run.spec import Experiment
-from cqbench.run.units import Unit, draw_seed, make_order
 
 ROOT = Path(__file__).resolve().parents[3]
 SHIPPED = ROOT / "scripts/experiments"

@@ -9,8 +9,8 @@ from pathlib import Path
 import click
 
 from cqbench.files import storage
+from cqbench.measure.processes import Interrupt, ServerFailed
 from cqbench.options import Refused, number
-from cqbench.run.processes import Interrupt, ServerFailed
 from cqbench.soak import text
 from cqbench.soak.session import Soak
 

@@ -15,8 +15,8 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from cqbench.run.group import Group
-from cqbench.run.processes import Finished, Interrupt, Server, run
+from cqbench.measure.group import Group
+from cqbench.measure.processes import Finished, Interrupt, Server, run
 from cqbench.soak import cases, vitals
 from cqbench.soak.vitals import Vitals
 

@@ -11,18 +11,18 @@ from typing import Any
 
 import click
 
+from cqbench.experiment.fields import CLIENT_TAKEN, SERVER_TAKEN, flag_name
+from cqbench.experiment.manifest import BadManifest
+from cqbench.experiment.plan import SEARCHED_POINTS, Programs
+from cqbench.experiment.spec import BadExperiment
+from cqbench.experiment.units import MAX_SEED, draw_seed
 from cqbench.files import storage
+from cqbench.measure import cpus, layout
+from cqbench.measure.lock import Busy, locked
+from cqbench.measure.processes import Interrupt
 from cqbench.options import MAX_RATE, Refused, number, only_beside, seconds, whole
-from cqbench.run import cpus, layout
 from cqbench.run.end import say
-from cqbench.run.fields import CLIENT_TAKEN, SERVER_TAKEN, flag_name
-from cqbench.run.lock import Busy, locked
-from cqbench.run.manifest import BadManifest
-from cqbench.run.plan import SEARCHED_POINTS, Programs
-from cqbench.run.processes import Interrupt
-from cqbench.run.spec import BadExperiment
 from cqbench.run.start import NEWGRPC, ROOT, Unusable
-from cqbench.run.units import MAX_SEED, draw_seed
 from cqbench.tune import as_json, knobs, library, objective, select, session, text
 from cqbench.tune.as_json import Asked, BadTune
 from cqbench.tune.knobs import BadKnobs, Candidate, Knob

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 
-from cqbench.run import group
+from cqbench.measure import group
 from cqbench.tune.knobs import ALLOCATOR, ENVIRONMENT, EXPERIMENT, GENERATIONS, Knob
 
 NAMES = ("libgrpc.so", "libgpr.so")

@@ -8,19 +8,21 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
+from cqbench.experiment import flags, plan, spec
+from cqbench.experiment.manifest import Manifest, begun
+from cqbench.experiment.plan import Programs
+from cqbench.experiment.runner import Runner, facts_of
+from cqbench.experiment.spec import Data, Experiment
+from cqbench.experiment.units import make_order
 from cqbench.files import storage
 from cqbench.files.manifest import FILE
 from cqbench.files.offered import Load
 from cqbench.files.result import load as load_document
 from cqbench.files.source import BadDocument
-from cqbench.run import cpus, end, flags, layout, plan, spec, start
-from cqbench.run.lock import locked
-from cqbench.run.manifest import Manifest, begun
-from cqbench.run.plan import Programs
-from cqbench.run.processes import Interrupt
-from cqbench.run.runner import Runner, facts_of
-from cqbench.run.spec import Data, Experiment
-from cqbench.run.units import make_order
+from cqbench.measure import cpus, layout
+from cqbench.measure.lock import locked
+from cqbench.measure.processes import Interrupt
+from cqbench.run import end, start
 from cqbench.samples import runs
 from cqbench.samples.as_csv import to_csv
 from cqbench.tune import settings, stages

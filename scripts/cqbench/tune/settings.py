@@ -11,8 +11,8 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from itertools import pairwise
 
-from cqbench.run.fields import flag_name
-from cqbench.run.spec import Data
+from cqbench.experiment.fields import flag_name
+from cqbench.experiment.spec import Data
 from cqbench.tune.knobs import ALLOCATOR, BOTH, CHANNEL_ARG, CLIENT, ENVIRONMENT, EXPERIMENT, FLAG, SERVER, Candidate
 
 EXPERIMENTS, PRELOAD = "GRPC_EXPERIMENTS", "LD_PRELOAD"
