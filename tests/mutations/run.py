@@ -26,7 +26,7 @@ else:
 
 LIST = Path(__file__).with_name("mutations.toml")
 # A mutation may make a test hang, which detects it.
-TIMEOUT_S = 600
+TIMEOUT_S = 240
 DETECTED, SURVIVED, BROKEN = "detected", "survived", "does not build"
 
 

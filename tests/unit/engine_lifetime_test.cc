@@ -72,6 +72,24 @@ class EngineTest : public testing::TestWithParam<std::tuple<ClientApi, MethodNam
     }
     pool_.emplace(std::move(made));
   }
+  // To somebody who accepts the connection and never says anything.
+  void ConnectToSilence() {
+    silent_.Listen();
+    ConnectTo(silent_.address());
+  }
+  // What the engine, which is under way, has recorded once all its calls have been cancelled.
+  Measurement Cancelled(Engine& engine) {
+    window_.CloseAt(NowNs());
+    while (!engine.Finished()) {
+      engine.CancelAll();
+      engine.Tick(NowNs());
+      std::this_thread::sleep_for(std::chrono::milliseconds(1));
+    }
+    engine.Join();
+    Measurement total;
+    engine.Collect(total);
+    return total;
+  }
   // Until so many calls have ended well.
   static void RunUntil(Engine& engine, uint64_t completed) {
     while (engine.Completed() < completed) {
@@ -80,6 +98,7 @@ class EngineTest : public testing::TestWithParam<std::tuple<ClientApi, MethodNam
     }
   }
 
+  smoke::BoundSocket silent_;
   RunConfig config_;
   Load load_;
   RunWindow window_;
@@ -132,14 +151,12 @@ TEST_P(EngineTest, HasAConfigOfItsOwn) {
 }
 
 TEST_P(EngineTest, WithCallsThatNobodyAnswers) {
-  smoke::BoundSocket silent;
-  silent.Listen();
-  ConnectTo(silent.address());
+  ConnectToSilence();
   const Nanos begin = NowNs();
   {
     const auto engine = Make();
     engine->Start();
-    ASSERT_TRUE(silent.WaitForConnection());
+    ASSERT_TRUE(silent_.WaitForConnection());
     EXPECT_FALSE(engine->Finished());
   }
   EXPECT_LT(NowNs() - begin, kLength) << "it waited for the deadline";
@@ -194,15 +211,7 @@ TEST_P(EngineTest, WhatIsCancelledIsAccountedFor) {
   window_.Set(start, start + kLength);
   engine->Start();
   RunUntil(*engine, 2 * kSlots);
-  window_.CloseAt(NowNs());
-  while (!engine->Finished()) {
-    engine->CancelAll();
-    engine->Tick(NowNs());
-    std::this_thread::sleep_for(std::chrono::milliseconds(1));
-  }
-  engine->Join();
-  Measurement total;
-  engine->Collect(total);
+  const Measurement total = Cancelled(*engine);
   const CallCounts& counts = total.counts;
   EXPECT_GE(counts.ok, uint64_t{2 * kSlots});
   EXPECT_EQ(counts.failed, 0u) << total.failures.first_message[1];
@@ -216,13 +225,29 @@ TEST_P(EngineTest, WhatIsCancelledIsAccountedFor) {
   }
 }
 
+class OpenLoopTest : public EngineTest {};
+
+// Many more calls are due than five slots send at 3 ms each. Those due before the window opened are not its.
+TEST_P(OpenLoopTest, WhatWaitsForASlotCountsFromWhenItWasDue) {
+  Serve(3 * kNanosPerMilli);
+  const auto engine = Make();
+  const Nanos open = NowNs() + 5 * kNanosPerMilli;
+  window_.Set(open, open + kLength);
+  engine->Start();
+  RunUntil(*engine, 200);
+  const Measurement total = Cancelled(*engine);
+  const CallCounts& counts = total.counts;
+  EXPECT_EQ(counts.due, counts.sent + counts.dropped + counts.unsent);
+  EXPECT_EQ(counts.sent, counts.ok + counts.failed + counts.unfinished);
+  ASSERT_NE(total.from_sent, nullptr);
+  EXPECT_GT(total.latency.Mean(), total.from_sent->Mean() + 5.0 * kNanosPerMilli);
+}
+
 // As when the library loses the end of a call.
 class GivenUpTest : public EngineTest {};
 
 TEST_P(GivenUpTest, CallsThatDoNotEndAreUnfinishedAndTheirEndWaits) {
-  smoke::BoundSocket silent;
-  silent.Listen();
-  ConnectTo(silent.address());
+  ConnectToSilence();
   const Nanos start = NowNs();
   auto engine = Make();
   window_.Set(start, start + kLength);
@@ -244,23 +269,13 @@ TEST_P(GivenUpTest, CallsThatDoNotEndAreUnfinishedAndTheirEndWaits) {
 class StreamTest : public EngineTest {};
 
 TEST_P(StreamTest, AMessageOfAStreamThatNeverOpenedIsNoOlderThanTheRun) {
-  smoke::BoundSocket silent;
-  silent.Listen();
-  ConnectTo(silent.address());
+  ConnectToSilence();
   const Nanos start = NowNs();
   const auto engine = Make();
   window_.Set(start, start + kLength);
   engine->Start();
-  ASSERT_TRUE(silent.WaitForConnection());  // so at least one slot has begun
-  window_.CloseAt(NowNs());
-  while (!engine->Finished()) {
-    engine->CancelAll();
-    engine->Tick(NowNs());
-    std::this_thread::sleep_for(std::chrono::milliseconds(1));
-  }
-  engine->Join();
-  Measurement total;
-  engine->Collect(total);
+  ASSERT_TRUE(silent_.WaitForConnection());  // so at least one slot has begun
+  const Measurement total = Cancelled(*engine);
   ASSERT_NE(total.at_least, nullptr);
   EXPECT_LE(total.at_least->Max(), NowNs() - start);
 }
@@ -276,6 +291,11 @@ INSTANTIATE_TEST_SUITE_P(Engines, EngineTest,
                                           testing::Values(MethodName{"ping", "unary"}, MethodName{"ping", "streaming"},
                                                           MethodName{"echo", "upload"}, MethodName{"echo", "download"}),
                                           testing::Values(Loop::kClosed, Loop::kOpen, Loop::kOpenWithDrop)),
+                         NameOf);
+INSTANTIATE_TEST_SUITE_P(Engines, OpenLoopTest,
+                         testing::Combine(testing::Values(ClientApi::kSync, ClientApi::kCq, ClientApi::kCallback),
+                                          testing::Values(MethodName{"ping", "unary"}, MethodName{"ping", "streaming"}),
+                                          testing::Values(Loop::kOpen)),
                          NameOf);
 INSTANTIATE_TEST_SUITE_P(Engines, GivenUpTest,
                          testing::Combine(testing::Values(ClientApi::kCallback),

@@ -95,6 +95,16 @@ TEST_F(RankMergeTest, AsIfOneHadMadeAllCalls) {
   EXPECT_EQ(merged.completed_per_slot.size(), 3u);
 }
 
+TEST_F(RankMergeTest, FiguresPerCallAreWeightedByTheRanksCalls) {
+  constexpr char kName[] = "client_voluntary_context_switches_per_rpc";
+  const auto told = [&](int rank, int calls, double switches) {
+    PointResult point = Point(rank, 2);
+    point.figures.Set(kName, switches);
+    return EncodeRankReport(point, Measured(rank, calls), {});
+  };
+  EXPECT_EQ(Merge({told(0, 1000, 1), told(1, 3000, 2)}).figures.Get(kName), 1.75);
+}
+
 TEST_F(RankMergeTest, WhatIsAddedAndWhatIsMadeAgain) {
   const PointResult merged = Merge({Told(0, 2), Told(1, 2)});
   EXPECT_EQ(merged.load, (Load{2, 2000}));
