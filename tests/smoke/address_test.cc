@@ -39,10 +39,7 @@ TEST_P(UnixSocketTest, CarriesCalls) {
   Server server({"--api", GetParam(), "--listen", address});
   EXPECT_EQ(server.address(), address);
   for (const auto& [policy, connections] : {std::pair("shared", 1), std::pair("local-pool", 3)}) {
-    const ClientRun run = Measure(address, policy, 3);
-    EXPECT_EQ(run.exit_code, 0) << run.err;
-    const Json point = run.Point();
-    ExpectClean(point);
+    const Json point = Measure(address, policy, 3).CleanPoint();
     EXPECT_EQ(point.at("connections"), connections) << policy;
   }
   EXPECT_EQ(server.Stop(SIGTERM).failed, 0u);
@@ -79,29 +76,21 @@ TEST(AddressTest, IPv6) {
   if (!BoundSocket::IPv6Works()) GTEST_SKIP() << "this machine has no ::1";
   Server server({"--listen", "[::1]:0"});
   EXPECT_THAT(server.address(), testing::StartsWith("[::1]:"));
-  const ClientRun run = Measure(server.address(), "local-pool", 2);
-  EXPECT_EQ(run.exit_code, 0) << run.err;
-  const Json point = run.Point();
-  ExpectClean(point);
+  const Json point = Measure(server.address(), "local-pool", 2).CleanPoint();
   EXPECT_EQ(point.at("connections"), 2);
 }
 
 TEST(AddressTest, HostAndPortApart) {
   Server server({"--host", "127.0.0.1", "--port", "0"});
   EXPECT_THAT(server.address(), testing::StartsWith("127.0.0.1:"));
-  const ClientRun run =
-      RunClient(Flags{"--host", "127.0.0.1", "--port", server.port(), "--inflight", "1", "--format", "json"} + Short());
-  EXPECT_EQ(run.exit_code, 0) << run.err;
-  ExpectClean(run.Point());
+  RunClient(Flags{"--host", "127.0.0.1", "--port", server.port(), "--inflight", "1", "--format", "json"} + Short())
+      .CleanPoint();
 }
 
 TEST(AddressTest, SeveralAddressesOfOneServer) {
   const TemporaryDirectory directory;
   Server server({"--listen", "127.0.0.1:0", "--listen", "unix:" + directory.path() + "/s"});
-  const ClientRun run = Measure(server.address() + ",unix:" + directory.path() + "/s", "shared", 2);
-  EXPECT_EQ(run.exit_code, 0) << run.err;
-  const Json point = run.Point();
-  ExpectClean(point);
+  const Json point = Measure(server.address() + ",unix:" + directory.path() + "/s", "shared", 2).CleanPoint();
   EXPECT_EQ(point.at("connections"), 2);
 }
 
@@ -115,10 +104,7 @@ TEST(AddressTest, SeveralHostsShareTheLoad) {
   };
   for (const Case& c : {Case{"shared", 2}, Case{"per-slot", 2}, Case{"local-pool", 4}, Case{"pool:2", 2}}) {
     SCOPED_TRACE(c.policy);
-    const ClientRun run = Measure(hosts, c.policy, 4);
-    EXPECT_EQ(run.exit_code, 0) << run.err;
-    const Json point = run.Point();
-    ExpectClean(point);
+    const Json point = Measure(hosts, c.policy, 4).CleanPoint();
     EXPECT_EQ(point.at("connections"), c.connections);
   }
   EXPECT_GT(a.Stop(SIGTERM).ok, 0u);

@@ -2,13 +2,13 @@
 // others that send them nonsense.
 
 #include <gmock/gmock.h>
-#include <grpcpp/generic/generic_stub.h>
 #include <grpcpp/grpcpp.h>
 #include <gtest/gtest.h>
 
 #include <chrono>
 
 #include "cqbench/proto/myservice.grpc.pb.h"
+#include "tests/smoke/calls.h"
 #include "tests/smoke/harness.h"
 #include "tests/smoke/parameters.h"
 
@@ -19,32 +19,8 @@ class BlobTest : public testing::TestWithParam<std::string> {
  protected:
   BlobTest() { context_.set_deadline(std::chrono::system_clock::now() + std::chrono::seconds(50)); }
   std::shared_ptr<grpc::Channel> channel() const { return ChannelTo(SharedServer(GetParam()).address()); }
-  // The status of a call of that method with those bytes as its only message.
-  grpc::Status Send(const std::string& method, const std::string& bytes, std::string* last_answer = nullptr) {
-    grpc::GenericStub stub(channel());
-    grpc::CompletionQueue queue;
-    const grpc::Slice slice(bytes);
-    const auto call = stub.PrepareCall(&context_, method, &queue);
-    const auto wait = [&] {
-      void* tag = nullptr;
-      bool ok = false;
-      return queue.Next(&tag, &ok) && ok;
-    };
-    call->StartCall(nullptr);
-    wait();
-    call->WriteLast(grpc::ByteBuffer(&slice, 1), grpc::WriteOptions(), nullptr);
-    wait();
-    for (grpc::ByteBuffer answer;;) {
-      call->Read(&answer, nullptr);
-      if (!wait()) break;
-      grpc::Slice whole;
-      if (last_answer != nullptr && answer.DumpToSingleSlice(&whole).ok())
-        last_answer->assign(whole.begin(), whole.end());
-    }
-    grpc::Status status;
-    call->Finish(&status, nullptr);
-    wait();
-    return status;
+  BytesCall Send(const std::string& path, const std::string& bytes) const {
+    return CallWithBytes(channel(), path, bytes);
   }
 
   grpc::ClientContext context_;
@@ -55,14 +31,12 @@ TEST_P(BlobTest, EveryClientApiMovesChunksBothWays) {
     for (const std::string method : {"put", "get"}) {
       for (const std::string messages : {"fresh", "bytes"}) {
         SCOPED_TRACE(api + ", " + method + ", " + messages);
-        const ClientRun run =
+        const Json point =
             RunClient(Flags{"--host", SharedServer(GetParam()).address(), "--workload", "blob", "--method", method,
                             "--api", api, "--messages", messages, "--chunks", "5", "--chunk-bytes", "20000"} +
                       Flags{"--payload", "random", "--inflight", "2", "--warmup", "1ms", "--total", "50", "--interval",
-                            "50", "--deadline", "50", "--format", "json"});
-        EXPECT_EQ(run.exit_code, 0) << run.err;
-        const Json point = run.Point();
-        ExpectClean(point);
+                            "50", "--deadline", "50", "--format", "json"})
+                .CleanPoint();
         EXPECT_GE(point.at("completed"), 50);
       }
     }
@@ -97,12 +71,14 @@ TEST_P(BlobTest, ChunksOfAnySizeAreCounted) {
 TEST_P(BlobTest, TooMuchIsRefused) {
   GetRequest request;
   request.set_chunks(1'000'001);
-  EXPECT_EQ(Send("/MyService/Get", request.SerializeAsString()).error_code(), grpc::StatusCode::INVALID_ARGUMENT);
+  EXPECT_EQ(Send("/MyService/Get", request.SerializeAsString()).status.error_code(),
+            grpc::StatusCode::INVALID_ARGUMENT);
 }
 TEST_P(BlobTest, TooLargeIsRefused) {
   GetRequest request;
   request.set_chunk_bytes((64 << 20) + 1);
-  EXPECT_EQ(Send("/MyService/Get", request.SerializeAsString()).error_code(), grpc::StatusCode::INVALID_ARGUMENT);
+  EXPECT_EQ(Send("/MyService/Get", request.SerializeAsString()).status.error_code(),
+            grpc::StatusCode::INVALID_ARGUMENT);
 }
 
 // The generic server looks itself. In a stream the library tells the others no more than that a read failed, which is
@@ -111,19 +87,21 @@ TEST_P(BlobTest, AChunkThatIsCutOffIsNotCounted) {
   Chunk chunk;
   chunk.set_data("data");
   const std::string whole = chunk.SerializeAsString();
-  std::string answer;
-  const grpc::Status status = Send("/MyService/Put", whole.substr(0, whole.size() - 1), &answer);
+  const auto [status, answers] = Send("/MyService/Put", whole.substr(0, whole.size() - 1));
   if (GetParam() == "generic") {
     EXPECT_EQ(status.error_code(), grpc::StatusCode::INVALID_ARGUMENT);
   }
   if (!status.ok()) return;
+  ASSERT_EQ(answers.size(), 1u);
+  grpc::Slice answer;
+  ASSERT_TRUE(answers[0].DumpToSingleSlice(&answer).ok());
   PutResult result;
-  ASSERT_TRUE(result.ParseFromString(answer));
+  ASSERT_TRUE(result.ParseFromArray(answer.begin(), static_cast<int>(answer.size())));
   EXPECT_EQ(result.chunks(), 0u);
 }
 // The library refuses what is not a unary request.
 TEST_P(BlobTest, ARequestThatIsNoneIsRefused) {
-  const grpc::Status status = Send("/MyService/Get", "\x0f\xff\xff");
+  const grpc::Status status = Send("/MyService/Get", "\x0f\xff\xff").status;
   EXPECT_FALSE(status.ok());
   EXPECT_NE(status.error_code(), grpc::StatusCode::DEADLINE_EXCEEDED);
 }

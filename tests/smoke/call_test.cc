@@ -46,8 +46,7 @@ TEST(CallTest, ByReflectionProtoAndProtoset) {
   for (const Flags& source : {Flags{}, Flags{"--proto", kProto}, Flags{"--protoset", protoset}}) {
     const ClientRun run = RunClient(
         Call(kEcho, Flags{"--data", R"({"responseBytes": 3})", "--expect", R"({"payload": "AAAA"})"} + source));
-    ASSERT_EQ(run.exit_code, 0) << run.err;
-    ExpectClean(run.Point());
+    run.CleanPoint();
     const Json context = run.Parsed()["context"];
     EXPECT_EQ(context["workload"], "call");
     EXPECT_EQ(context["method"], "cqbench.v1.EchoService.Echo");
@@ -61,12 +60,10 @@ TEST(CallTest, EveryShapeThroughEveryApi) {
   for (const char* api : {"sync", "cq", "callback"}) {
     for (const char* method : {"Echo", "EchoStream", "Upload", "Download"}) {
       const bool download = std::string(method) == "Download";
-      const ClientRun run =
-          RunClient(Call(std::string("cqbench.v1.EchoService/") + method,
-                         {"--api", api, "--check-answers", "--data",
-                          download ? R"({"responses": 3})" : R"([{"responseBytes": 8}, {"responseBytes": 9}, {}])"}));
-      ASSERT_EQ(run.exit_code, 0) << api << " " << method << run.err;
-      ExpectClean(run.Point());
+      RunClient(Call(std::string("cqbench.v1.EchoService/") + method,
+                     {"--api", api, "--check-answers", "--data",
+                      download ? R"({"responses": 3})" : R"([{"responseBytes": 8}, {"responseBytes": 9}, {}])"}))
+          .CleanPoint();
     }
   }
 }
@@ -74,10 +71,9 @@ TEST(CallTest, EveryShapeThroughEveryApi) {
 // The upload's answer says how many requests came: all of the data, once.
 TEST(CallTest, AClientsStreamIsTheData) {
   for (const Flags& order : {Flags{}, Flags{"--data-order", "random", "--data-seed", "7"}}) {
-    const ClientRun run = RunClient(Call("cqbench.v1.EchoService/Upload",
-                                         Flags{"--data", "{} {} {} {} {}", "--expect", R"({"requests": 5})"} + order));
-    ASSERT_EQ(run.exit_code, 0) << run.err;
-    ExpectClean(run.Point());
+    RunClient(Call("cqbench.v1.EchoService/Upload",
+                   Flags{"--data", "{} {} {} {} {}", "--expect", R"({"requests": 5})"} + order))
+        .CleanPoint();
   }
 }
 
@@ -118,10 +114,7 @@ TEST(CallTest, AStandInAnswersForAService) {
     const std::string method = std::string("hello.Greeter/") + name;
     const bool down = std::string(name) == "Down";
     Server server({"--call", method, "--proto", proto, "--answer", down ? "[" + hi + "," + hi + "]" : hi});
-    const ClientRun run =
-        RunClient(Call(server, method, {"--proto", proto, "--data", R"({"name": "me"})", "--expect", hi}));
-    ASSERT_EQ(run.exit_code, 0) << method << run.err;
-    ExpectClean(run.Point());
+    RunClient(Call(server, method, {"--proto", proto, "--data", R"({"name": "me"})", "--expect", hi})).CleanPoint();
   }
 }
 

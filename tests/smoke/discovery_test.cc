@@ -9,6 +9,7 @@
 
 #include "cqbench/proto/health.grpc.pb.h"
 #include "cqbench/proto/reflection.grpc.pb.h"
+#include "tests/smoke/calls.h"
 #include "tests/smoke/harness.h"
 #include "tests/smoke/parameters.h"
 
@@ -26,16 +27,10 @@ class DiscoveryTest : public testing::TestWithParam<std::string> {
  protected:
   std::shared_ptr<grpc::Channel> channel() const { return ChannelTo(SharedServer(GetParam()).address()); }
 
-  static std::unique_ptr<grpc::ClientContext> Context() {
-    auto context = std::make_unique<grpc::ClientContext>();
-    context->set_deadline(std::chrono::system_clock::now() +
-                          std::chrono::duration_cast<std::chrono::seconds>(kPatience));
-    return context;
-  }
   // The answer to a question, on a stream of its own: the library adds further answers to those it gave before.
   ServerReflectionResponse Ask(const ServerReflectionRequest& question) const {
     const auto stub = ServerReflection::NewStub(channel());
-    const auto context = Context();
+    const auto context = PatientContext();
     const auto stream = stub->ServerReflectionInfo(context.get());
     ServerReflectionResponse answer;
     EXPECT_TRUE(stream->Write(question));
@@ -48,7 +43,7 @@ class DiscoveryTest : public testing::TestWithParam<std::string> {
   grpc::Status Check(const std::string& service, HealthCheckResponse* response) const {
     HealthCheckRequest request;
     request.set_service(service);
-    return Health::NewStub(channel())->Check(Context().get(), request, response);
+    return Health::NewStub(channel())->Check(PatientContext().get(), request, response);
   }
 };
 
@@ -120,7 +115,7 @@ TEST_P(DiscoveryTest, UnknownServiceIsNotFound) {
 
 TEST_P(DiscoveryTest, WatchEndsWithTheServer) {
   Server server({"--api", GetParam(), "--drain", "300ms"});
-  const auto context = Context();
+  const auto context = PatientContext();
   HealthCheckRequest request;
   HealthCheckResponse response;
   const auto watch = Health::NewStub(ChannelTo(server.address()))->Watch(context.get(), request);

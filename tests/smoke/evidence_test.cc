@@ -11,6 +11,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "cqbench/proto/ping.grpc.pb.h"
+#include "tests/in_process_server.h"
 #include "tests/smoke/harness.h"
 #include "tests/smoke/parameters.h"
 
@@ -164,8 +165,7 @@ TEST(EvidenceOfQueuesTest, EachQueuesShareIsTold) {
   const Server server({"--num-cqs", "3", "--callbacks-per-cq", "7"});
   const ClientRun run =
       RunClient(Flags{"--host", server.address(), "--inflight", "6", "--channel-policy", "local-pool"} + Longer());
-  const Json point = run.Point();
-  ExpectClean(point);
+  const Json point = run.CleanPoint();
   const double sum = Figure(point, "server_rpcs_per_queue_min") + Figure(point, "server_rpcs_per_queue_median") +
                      Figure(point, "server_rpcs_per_queue_max");
   EXPECT_NEAR(sum / Figure(point, "server_rpcs"), 1, 0.001);
@@ -193,8 +193,7 @@ TEST(EvidenceOfServersTest, IsAskedOnceWhateverItsAddresses) {
 TEST(EvidenceOfServersTest, TwoServersAreAddedUp) {
   const Server one, two;
   const ClientRun run = RunClient(Flags{"--host", one.address() + "," + two.address(), "--inflight", "4"} + Longer());
-  const Json point = run.Point();
-  ExpectClean(point);
+  const Json point = run.CleanPoint();
   EXPECT_EQ(run.Parsed().at("context").at("servers").size(), 2u);
   EXPECT_NEAR(Figure(point, "server_rpcs") / Figure(point, "completed"), 1, 0.02 + Blur(point, "server"));
   EXPECT_EQ(Figure(point, "server_connections"), 2);
@@ -204,39 +203,23 @@ TEST(EvidenceOfServersTest, TwoServersAreAddedUp) {
 TEST(EvidenceOfServersTest, UnixSocketsSayThatTheyHaveNone) {
   const std::string path = absl::StrCat(testing::TempDir(), "/unix-", getpid(), ".sock");
   const Server server({"--listen", absl::StrCat("unix:", path)});
-  const Json point = RunClient(Flags{"--host", absl::StrCat("unix:", path), "--inflight", "2"} + Longer()).Point();
-  ExpectClean(point);
+  const Json point = RunClient(Flags{"--host", absl::StrCat("unix:", path), "--inflight", "2"} + Longer()).CleanPoint();
   EXPECT_FALSE(HasFigures(point, "client_connections"));
   EXPECT_THAT(Texts(point.at("notes")), Contains(HasSubstr("client: connections are Unix sockets")));
   EXPECT_GT(Figure(point, "server_cores_used"), 0);
 }
 
 // What YDB's server is: the ping and nothing else.
-class PlainServer {
- public:
-  PlainServer() {
-    grpc::ServerBuilder builder;
-    builder.AddListeningPort("localhost:0", grpc::InsecureServerCredentials(), &port_);
-    builder.RegisterService(&service_);
-    server_ = builder.BuildAndStart();
+struct PlainService final : Ydb::Debug::V1::DebugService::Service {
+  grpc::Status PingPlainGrpc(grpc::ServerContext* /*context*/, const Ydb::Debug::V1::PlainGrpcRequest* /*request*/,
+                             Ydb::Debug::V1::PlainGrpcResponse* /*response*/) override {
+    return grpc::Status::OK;
   }
-  ~PlainServer() { server_->Shutdown(); }
-  std::string address() const { return absl::StrCat("localhost:", port_); }
-
- private:
-  struct Service final : Ydb::Debug::V1::DebugService::Service {
-    grpc::Status PingPlainGrpc(grpc::ServerContext* /*context*/, const Ydb::Debug::V1::PlainGrpcRequest* /*request*/,
-                               Ydb::Debug::V1::PlainGrpcResponse* /*response*/) override {
-      return grpc::Status::OK;
-    }
-  };
-  int port_ = 0;
-  Service service_;
-  std::unique_ptr<grpc::Server> server_;
 };
 
 TEST(EvidenceOfServersTest, ServerWithoutControlServiceGetsOneNote) {
-  const PlainServer server;
+  PlainService service;
+  const InProcessServer server(service);
   const ClientRun run = RunClient(Flags{"--host", server.address(), "--inflight-list", "1,2"} + Longer());
   EXPECT_EQ(run.exit_code, 0) << run.err;
   EXPECT_EQ(run.err, "");
@@ -283,8 +266,7 @@ TEST(ServiceTimeDistributionTest, ExponentialHasTheMeanAndSpreads) {
 }
 
 TEST(NoEvidenceTest, LooksAtNothing) {
-  const Json point = RunClient(Flags{"--host", SharedServer("cq").address(), "--no-evidence"} + Longer()).Point();
-  ExpectClean(point);
+  const Json point = RunClient(Flags{"--host", SharedServer("cq").address(), "--no-evidence"} + Longer()).CleanPoint();
   EXPECT_FALSE(HasFigures(point, "server_"));
   EXPECT_FALSE(HasFigures(point, "client_connections"));
   EXPECT_GT(Figure(point, "client_cpu_user_ns") + Figure(point, "client_cpu_system_ns"), 0);

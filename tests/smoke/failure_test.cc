@@ -1,12 +1,11 @@
 // Servers that are not there, go away and come back, and descriptors that do not suffice.
 
 #include <gmock/gmock.h>
-#include <grpcpp/generic/async_generic_service.h>
-#include <grpcpp/grpcpp.h>
 #include <gtest/gtest.h>
 
 #include <csignal>
 
+#include "tests/in_process_server.h"
 #include "tests/smoke/harness.h"
 #include "tests/smoke/parameters.h"
 #include "tests/smoke/sockets.h"
@@ -73,16 +72,11 @@ class NoMethodTest : public testing::TestWithParam<ApiAndMode> {};
 // Before anything is measured: with such times, the test would not end.
 TEST_P(NoMethodTest, EndsTheRunAtOnce) {
   grpc::CallbackGenericService nothing;  // answers every call with UNIMPLEMENTED, as a server does by itself
-  int port = 0;
-  const auto server = grpc::ServerBuilder()
-                          .AddListeningPort("127.0.0.1:0", grpc::InsecureServerCredentials(), &port)
-                          .RegisterCallbackGenericService(&nothing)
-                          .BuildAndStart();
-  ASSERT_NE(server, nullptr);
+  const InProcessServer server(nothing);
   const auto& [api, mode] = GetParam();
   for (const char* warmup : {"60", "0"}) {
-    const ClientRun run = RunClient({"--host", "127.0.0.1:" + std::to_string(port), "--api", api, "--method", mode,
-                                     "--inflight-list", "3,4", "--interval", "60", "--warmup", warmup});
+    const ClientRun run = RunClient({"--host", server.address(), "--api", api, "--method", mode, "--inflight-list",
+                                     "3,4", "--interval", "60", "--warmup", warmup});
     EXPECT_EQ(run.exit_code, 1);
     EXPECT_EQ(run.out, "");
     ExpectOneLine(run.err, {"no method /Ydb.Debug.V1.DebugService/Ping", "UNIMPLEMENTED"});
@@ -197,13 +191,11 @@ TEST(DescriptorsTest, TooFewAreSaidBeforeTheRun) {
 }
 
 TEST(DescriptorsTest, FewConnectionsFitIntoTheSameLimit) {
-  const ClientRun run = RunClient(Flags{"--host", SharedServer("cq").address(), "--inflight", "200", "--api", "cq",
-                                        "--channel-policy", "pool:4", "--format", "json"} +
-                                      Short(),
-                                  {.max_descriptors = 100});
-  EXPECT_EQ(run.exit_code, 0) << run.err;
-  const Json point = run.Point();
-  ExpectClean(point);
+  const Json point = RunClient(Flags{"--host", SharedServer("cq").address(), "--inflight", "200", "--api", "cq",
+                                     "--channel-policy", "pool:4", "--format", "json"} +
+                                   Short(),
+                               {.max_descriptors = 100})
+                         .CleanPoint();
   EXPECT_EQ(point.at("connections"), 4);
 }
 

@@ -7,6 +7,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <csignal>
 #include <cstdio>
 #include <cstdlib>
 #include <map>
@@ -110,6 +111,13 @@ Json ClientRun::Point() const {
   return nullptr;
 }
 
+Json ClientRun::CleanPoint() const {
+  EXPECT_EQ(exit_code, 0) << err;
+  Json point = Point();
+  ExpectClean(point);
+  return point;
+}
+
 std::vector<std::string> ClientCommand(const Flags& flags) {
   return Flags{CQBENCH_CLIENT} + flags;
 }
@@ -117,6 +125,18 @@ std::vector<std::string> ClientCommand(const Flags& flags) {
 ClientRun RunClient(const Flags& flags, const Process::Options& options, Seconds timeout) {
   Process client(ClientCommand(flags), options);
   return Finish(client, timeout);
+}
+
+ClientRun RunShortly(const Server& server, const Flags& more) {
+  return RunClient(Flags{"--host", server.address(), "--format", "json"} + Short() + more);
+}
+
+ClientRun Interrupt(Process& client) {
+  client.Signal(SIGINT);
+  ClientRun run = Finish(client);
+  EXPECT_EQ(run.exit_code, 130);
+  EXPECT_LT(run.took, Seconds(2) + kGrace);
+  return run;
 }
 
 ClientRun Finish(Process& client, Seconds timeout) {

@@ -79,13 +79,19 @@ struct ClientRun {
   Json Points() const;
   // The only point; null (and a failed test) when there is not exactly one.
   Json Point() const;
+  // The same of a run that ended well: exit status 0, and the point as ExpectClean() says.
+  Json CleanPoint() const;
 };
 
 std::vector<std::string> ClientCommand(const Flags& flags);
 // Runs the client to its end. The timeout is a bound for hangs.
 ClientRun RunClient(const Flags& flags, const Process::Options& options = {}, Seconds timeout = 2 * kPatience);
+// A closed-loop point of that server that is over soon, as JSON: Short() and `more`.
+ClientRun RunShortly(const Server& server, const Flags& more = {});
 // Waits for the end of a client that was started by the test.
 ClientRun Finish(Process& client, Seconds timeout = 2 * kPatience);
+// The same of a client that ends by SIGINT, at once and with status 130.
+ClientRun Interrupt(Process& client);
 // Waits until that point of the sweep is being measured and has had answers. Needs Options::error_is_terminal.
 bool WaitUntilMeasuring(Process& client, int point = 1);
 // Flags of a closed-loop point that is over when there is enough to tell of, however busy the machine is.

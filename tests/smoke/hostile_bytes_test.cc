@@ -1,12 +1,10 @@
 // Bytes that are no message, sent to every kind of server: answered with a status, and the server goes on.
 
 #include <gmock/gmock.h>
-#include <grpcpp/generic/generic_stub.h>
 #include <grpcpp/grpcpp.h>
 #include <gtest/gtest.h>
 
 #include <algorithm>
-#include <chrono>
 #include <csignal>
 #include <memory>
 #include <string>
@@ -14,6 +12,7 @@
 
 #include "cqbench/proto/echo.grpc.pb.h"
 #include "cqbench/proto/myservice.pb.h"
+#include "tests/smoke/calls.h"
 #include "tests/smoke/harness.h"
 
 namespace cqbench::smoke {
@@ -21,51 +20,17 @@ namespace {
 
 class HostileBytesTest : public testing::TestWithParam<Flags> {
  protected:
-  static std::unique_ptr<grpc::ClientContext> Context() {
-    auto context = std::make_unique<grpc::ClientContext>();
-    context->set_deadline(std::chrono::system_clock::now() +
-                          std::chrono::duration_cast<std::chrono::seconds>(kPatience));
-    return context;
-  }
   static bool Has(const std::string& flag) {
     return std::find(GetParam().begin(), GetParam().end(), flag) != GetParam().end();
   }
   bool ServesOn() {
     v1::EchoResponse response;
-    return v1::EchoService::NewStub(channel_)->Echo(Context().get(), v1::EchoRequest(), &response).ok();
+    return v1::EchoService::NewStub(channel_)->Echo(PatientContext().get(), v1::EchoRequest(), &response).ok();
   }
 
   Server server_{GetParam()};
   const std::shared_ptr<grpc::Channel> channel_ = ChannelTo(server_.address());
 };
-
-// A call of any shape with these bytes as its only request, read to its end.
-struct BytesCall {
-  grpc::Status status;
-  std::vector<grpc::ByteBuffer> answers;
-};
-BytesCall CallWithBytes(const std::shared_ptr<grpc::Channel>& channel, grpc::ClientContext* context,
-                        const std::string& path, const std::string& bytes) {
-  grpc::GenericStub stub(channel);
-  grpc::CompletionQueue queue;
-  const auto done = [&queue] {
-    void* tag = nullptr;
-    bool ok = false;
-    return queue.Next(&tag, &ok) && ok;
-  };
-  const auto call = stub.PrepareCall(context, path, &queue);
-  call->StartCall(nullptr);
-  done();
-  const grpc::Slice slice(bytes);
-  call->WriteLast(grpc::ByteBuffer(&slice, 1), grpc::WriteOptions(), nullptr);
-  done();
-  BytesCall result;
-  grpc::ByteBuffer answer;
-  for (call->Read(&answer, nullptr); done(); call->Read(&answer, nullptr)) result.answers.push_back(answer);
-  call->Finish(&result.status, nullptr);
-  done();
-  return result;
-}
 
 std::vector<std::string> HostileBytes() {
   CreateUserRequest user;
@@ -101,8 +66,7 @@ TEST_P(HostileBytesTest, BytesThatAreNoRequestAreRefused) {
     for (const std::string& path : paths) {
       SCOPED_TRACE(path);
       const bool reads_a_stream = std::find(streams.begin(), streams.end(), path) != streams.end();
-      const auto context = Context();
-      const BytesCall call = CallWithBytes(channel_, context.get(), path, bytes);
+      const BytesCall call = CallWithBytes(channel_, path, bytes);
       const grpc::StatusCode code = call.status.error_code();
       if (generic) {
         EXPECT_EQ(code, grpc::StatusCode::INVALID_ARGUMENT) << call.status.error_message();
@@ -120,8 +84,7 @@ TEST_P(HostileBytesTest, BytesThatAreNoRequestAreRefused) {
 // Text that is no UTF-8 makes a message bad, but one has to make a message of it to see that. The library would write a
 // line for each.
 TEST_P(HostileBytesTest, TextThatIsNoneIsSeenByWhoeverParses) {
-  const auto context = Context();
-  const BytesCall call = CallWithBytes(channel_, context.get(), "/MyService/CreateUser", "\x12\x02\xc0\x80");
+  const BytesCall call = CallWithBytes(channel_, "/MyService/CreateUser", "\x12\x02\xc0\x80");
   EXPECT_EQ(call.status.ok(), Has("bytes")) << call.status.error_message();
   server_.Stop(SIGTERM);
   EXPECT_EQ(server_.process().err(), "");

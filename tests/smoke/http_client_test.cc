@@ -66,8 +66,7 @@ TEST_P(HttpClientTest, MethodsOfTheLibraryAreAskedForAndChecked) {
     const ClientRun run = RunClient({"--host", "127.0.0.1:" + front_.port(), "--api", GetParam(), "--workload",
                                      "library", "--method", method, "--inflight", "3", "--warmup", "0s", "--total",
                                      "50", "--interval", "60", "--format", "json"});
-    EXPECT_EQ(run.exit_code, 0) << run.err;
-    ExpectClean(run.Point());
+    run.CleanPoint();
     const Json context = run.Parsed().at("context");
     EXPECT_EQ(context.at("workload"), "library");
     EXPECT_EQ(context.at("method"), method);
@@ -124,9 +123,7 @@ TEST_P(HttpClientTest, TheServerBehindAFrontTellsItsSide) {
       const ClientRun run =
           RunClient({"--host", *http, "--api", GetParam(), "--workload", "library", "--method", method, "--control",
                      server.address(), "--inflight", "3", "--interval", "1", "--deadline", "15", "--format", "json"});
-      EXPECT_EQ(run.exit_code, 0) << run.err;
-      const Json point = run.Point();
-      ExpectClean(point);
+      const Json point = run.CleanPoint();
       EXPECT_EQ(run.Parsed().at("context").at("servers").at(0).at("http_front_ends"), Json::array({*http}));
       for (const Json& doubt : point.at("suspect")) {
         EXPECT_NE(doubt.at("code"), "other-client") << doubt;

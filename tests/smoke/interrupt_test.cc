@@ -34,10 +34,7 @@ TEST_P(InterruptTest, PartialResultAsJson) {
   Process client(Command({"--inflight-list", "2,3", "--interval", "60", "--format", "json"}),
                  {.error_is_terminal = true});
   ASSERT_TRUE(WaitUntilMeasuring(client));
-  client.Signal(SIGINT);
-  const ClientRun run = Finish(client);
-  EXPECT_EQ(run.exit_code, 130);
-  EXPECT_LT(run.took, Seconds(2) + kGrace);
+  const ClientRun run = Interrupt(client);
   const Json result = run.Parsed();
   ASSERT_TRUE(result.is_object());
   EXPECT_EQ(result.at("context").at("partial"), true);
@@ -68,11 +65,7 @@ TEST(InterruptEarlyTest, WhileConnecting) {
   mute.Listen();
   Process client(ClientCommand({"--host", mute.address(), "--connect-timeout", "600", "--inflight", "1"}));
   ASSERT_TRUE(mute.WaitForConnection());
-  client.Signal(SIGINT);
-  const ClientRun run = Finish(client);
-  EXPECT_EQ(run.exit_code, 130);
-  EXPECT_LT(run.took, Seconds(2) + kGrace);
-  EXPECT_EQ(run.out, "");
+  EXPECT_EQ(Interrupt(client).out, "");
 }
 
 // Whether the program has begun to hold back SIGINT. A process that is being forked, and a sanitizer that starts, hold
@@ -96,10 +89,7 @@ TEST(InterruptEarlyTest, WhileConnectingOverHttp) {
     while (!HoldsInterrupts(client) && std::chrono::steady_clock::now() < patience) {
       std::this_thread::sleep_for(std::chrono::milliseconds(5));
     }
-    client.Signal(SIGINT);
-    const ClientRun run = Finish(client);
-    EXPECT_EQ(run.exit_code, 130);
-    EXPECT_NE(run.err.find("interrupted while connecting"), std::string::npos) << run.err;
+    EXPECT_THAT(Interrupt(client).err, testing::HasSubstr("interrupted while connecting"));
   }
 }
 
@@ -109,10 +99,7 @@ TEST(InterruptEarlyTest, WhileWarmingUp) {
       ClientCommand({"--host", SharedServer("cq").address(), "--warmup", "600", "--inflight", "1", "--format", "json"}),
       {.error_is_terminal = true});
   ASSERT_TRUE(client.WaitUntil([&] { return client.err().find("warming up") != std::string::npos; }, kPatience));
-  client.Signal(SIGINT);
-  const ClientRun run = Finish(client);
-  EXPECT_EQ(run.exit_code, 130);
-  const Json point = run.Point();
+  const Json point = Interrupt(client).Point();
   ASSERT_TRUE(point.is_object());
   EXPECT_EQ(point.at("partial"), true);
   EXPECT_EQ(point.at("completed"), 0) << point;
@@ -127,12 +114,7 @@ TEST(InterruptEarlyTest, SecondPointKeepsTheFirst) {
                                 "--inflight-list", "64,1,2", "--format", "json"}),
                  {.error_is_terminal = true});
   ASSERT_TRUE(WaitUntilMeasuring(client, 2));
-  client.Signal(SIGINT);
-  const ClientRun run = Finish(client);
-  EXPECT_EQ(run.exit_code, 130);
-  const Json result = run.Parsed();
-  ASSERT_TRUE(result.is_object());
-  const Json points = run.Points();
+  const Json points = Interrupt(client).Points();
   ASSERT_EQ(points.size(), 2u);
   ExpectClean(points.at(0));
   EXPECT_EQ(points.at(1).at("partial"), true);

@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "cqbench/proto/control.grpc.pb.h"
+#include "tests/in_process_server.h"
 #include "tests/smoke/harness.h"
 
 namespace cqbench::smoke {
@@ -43,27 +44,24 @@ class LyingControlTest : public testing::Test {
   LyingControlTest() {
     control_.description.set_api("cq");
     control_.description.set_build_type("release");
-    grpc::ServerBuilder builder;
-    builder.AddListeningPort("127.0.0.1:0", grpc::InsecureServerCredentials(), &port_);
-    builder.RegisterService(&control_);
-    server_ = builder.BuildAndStart();
   }
-  ~LyingControlTest() override { server_->Shutdown(std::chrono::system_clock::now()); }
 
   // A real server's calls, and this one's words.
   ClientRun Run(const Flags& more = {}) const {
-    return RunClient(Flags{"--host", SharedServer("cq").address(), "--control", "127.0.0.1:" + std::to_string(port_),
-                           "--format", "json"} +
+    return RunClient(Flags{"--host", SharedServer("cq").address(), "--control", server_.address(), "--format", "json"} +
                      ShortInterval() + more);
   }
-  static void ExpectNothingOf(const Json& point) {
+  // The notes of a point that has nothing of this server.
+  static Json NotesWithoutFigures(const ClientRun& run) {
+    EXPECT_EQ(run.exit_code, 0) << run.err;
+    const Json point = run.Point();
     for (const auto& [key, value] : point.items()) EXPECT_NE(key.rfind("server_", 0), 0u) << key << " " << value;
     EXPECT_GT(point.at("completed"), 0);
+    return point.at("notes");
   }
 
   LyingControl control_;
-  int port_ = 0;
-  std::unique_ptr<grpc::Server> server_;
+  const InProcessServer server_{control_};
 };
 
 TEST_F(LyingControlTest, FiguresThatCannotBeAreRefusedWithOneNote) {
@@ -72,12 +70,7 @@ TEST_F(LyingControlTest, FiguresThatCannotBeAreRefusedWithOneNote) {
     sample.set_messages(static_cast<uint64_t>(messages -= 1000));
     sample.mutable_process()->set_user_ns(messages * 1'000'000'000'000);
   };
-  const ClientRun run = Run();
-  EXPECT_EQ(run.exit_code, 0) << run.err;
-  const Json point = run.Point();
-  ASSERT_TRUE(point.is_object());
-  ExpectNothingOf(point);
-  const auto notes = point.at("notes").get<std::vector<std::string>>();
+  const auto notes = NotesWithoutFigures(Run()).get<std::vector<std::string>>();
   EXPECT_EQ(std::count_if(notes.begin(), notes.end(), [](auto& note) { return note.starts_with("server"); }), 1);
   EXPECT_THAT(notes, testing::Contains(testing::StartsWith("server: what its control service says cannot be (")));
 }
@@ -94,29 +87,19 @@ TEST_F(LyingControlTest, ThreadsThatTogetherUseMoreThanTheCpusAreRefused) {
     }
     for (int i = 0; i < 2; ++i) sample.add_cpus()->set_cpu(i);
   };
-  const ClientRun run = Run();
-  const Json point = run.Point();
-  ASSERT_TRUE(point.is_object());
-  ExpectNothingOf(point);
-  EXPECT_THAT(point.at("notes").dump(), HasSubstr("cannot be (its threads used"));
+  EXPECT_THAT(NotesWithoutFigures(Run()).dump(), HasSubstr("cannot be (its threads used"));
 }
 
 TEST_F(LyingControlTest, TimesThatCannotBeAreRefused) {
   control_.lie = [](v1::ServerSample& sample) { sample.mutable_call_times()->mutable_handling()->add_value_ns(5); };
-  const ClientRun run = Run({"--breakdown"});
-  const Json point = run.Point();
-  ASSERT_TRUE(point.is_object());
-  ExpectNothingOf(point);
-  EXPECT_THAT(point.at("notes").dump(), HasSubstr("cannot be (it has timed calls of 1 lengths and counted 0"));
+  EXPECT_THAT(NotesWithoutFigures(Run({"--breakdown"})).dump(),
+              HasSubstr("cannot be (it has timed calls of 1 lengths and counted 0"));
 }
 
 TEST_F(LyingControlTest, ADescriptionThatCannotBeIsRefused) {
   control_.description.set_api("<script>\x1b[2J");
   const ClientRun run = Run();
-  const Json point = run.Point();
-  ASSERT_TRUE(point.is_object());
-  ExpectNothingOf(point);
-  EXPECT_THAT(point.at("notes").dump(), HasSubstr("says of itself cannot be (its api is '?script? [2J')"));
+  EXPECT_THAT(NotesWithoutFigures(run).dump(), HasSubstr("says of itself cannot be (its api is '?script? [2J')"));
   EXPECT_TRUE(run.Parsed().at("context").at("servers").empty());
 }
 

@@ -40,8 +40,7 @@ TEST_P(MatrixTest, EveryPolicyKeepsItsPromise) {
     EXPECT_EQ(result.at("context").at("method"), mode);
     EXPECT_EQ(result.at("context").at("channel_policy"), policy.name);
     EXPECT_FALSE(result.at("context").at("partial"));
-    const Json point = run.Point();
-    ExpectClean(point);
+    const Json point = run.CleanPoint();
     ExpectIdentities(point);
     EXPECT_EQ(point.at("inflight"), 4);
     EXPECT_EQ(point.at("connections"), policy.connections);
@@ -86,10 +85,7 @@ class MethodTest : public testing::TestWithParam<std::tuple<std::string, Method>
       flags = flags + Flags{"--request-bytes", "100", "--response-bytes", "3000", "--payload", "random"};
     }
     if (method.workload == std::string("flex")) flags = flags + Flags{"--content", "complex"};
-    const ClientRun run = RunClient(flags + (open_loop ? ShortInterval() : Short()) + more);
-    EXPECT_EQ(run.exit_code, 0) << run.err;
-    const Json point = run.Point();
-    ExpectClean(point);
+    const Json point = RunClient(flags + (open_loop ? ShortInterval() : Short()) + more).CleanPoint();
     ExpectIdentities(point);
     EXPECT_EQ(point.at("calls_ok"), point.at("latency_samples"));
     if (!open_loop) return;

@@ -83,14 +83,12 @@ TEST(PostFlagsTest, PerWorkerStats) {
 TEST(PostFlagsTest, AsyncStreams) {
   for (const char* async : {"--async", "--async-callback"}) {
     Server server;
-    const ClientRun run = RunClient(
-        Flags{"--host", server.address(), async, "--streaming", "--inflight", "2", "--format", "json"} + Short());
+    const ClientRun run = RunShortly(server, {async, "--streaming", "--inflight", "2"});
     EXPECT_EQ(run.exit_code, 0) << run.err;
     const Json result = run.Parsed();
     ASSERT_TRUE(result.is_object());
     EXPECT_EQ(result.at("context").at("method"), "streaming");
-    const Json point = run.Point();
-    ExpectClean(point);
+    const Json point = run.CleanPoint();
     const Served served = server.Stop(SIGTERM);
     EXPECT_EQ(served.calls, 2u) << async;
     EXPECT_GE(served.messages, point.at("completed")) << async;
@@ -98,32 +96,24 @@ TEST(PostFlagsTest, AsyncStreams) {
 }
 
 TEST(PostFlagsTest, MaxChannelsBoundsTheConnections) {
-  const ClientRun run = RunClient(Flags{"--host", SharedServer("cq").address(), "--local-pool", "--max-channels", "2",
-                                        "--inflight", "5", "--format", "json"} +
-                                  Short());
-  EXPECT_EQ(run.exit_code, 0) << run.err;
-  const Json point = run.Point();
-  ExpectClean(point);
+  const Json point =
+      RunShortly(SharedServer("cq"), {"--local-pool", "--max-channels", "2", "--inflight", "5"}).CleanPoint();
   EXPECT_EQ(point.at("connections"), 2);
   EXPECT_EQ(point.at("channels"), 2);
 }
 
 TEST(PostFlagsTest, MaxAsyncClientsBoundsTheThreads) {
-  const ClientRun run = RunClient(Flags{"--host", SharedServer("cq").address(), "--async", "--local-pool",
-                                        "--max-async-clients", "2", "--inflight", "6", "--format", "json"} +
-                                  Short());
-  EXPECT_EQ(run.exit_code, 0) << run.err;
-  const Json point = run.Point();
-  ExpectClean(point);
+  const Json point =
+      RunShortly(SharedServer("cq"), {"--async", "--local-pool", "--max-async-clients", "2", "--inflight", "6"})
+          .CleanPoint();
   EXPECT_EQ(point.at("threads"), 2);
   EXPECT_EQ(point.at("connections"), 2);
 }
 
 TEST(SweepTest, RepetitionsAndStepGiveEveryPoint) {
-  const ClientRun run = RunClient(Flags{"--host", SharedServer("cq").address(), "--min-inflight", "1", "--max-inflight",
-                                        "4", "--inflight-step", "2", "--repetitions", "2", "--poll", "spin", "--async",
-                                        "--threads", "1", "--format", "json"} +
-                                  Short());
+  const ClientRun run =
+      RunShortly(SharedServer("cq"), {"--min-inflight", "1", "--max-inflight", "4", "--inflight-step", "2",
+                                      "--repetitions", "2", "--poll", "spin", "--async", "--threads", "1"});
   EXPECT_EQ(run.exit_code, 0) << run.err;
   const Json result = run.Parsed();
   ASSERT_TRUE(result.is_object());
@@ -139,15 +129,12 @@ TEST(SweepTest, RepetitionsAndStepGiveEveryPoint) {
 
 // A library without threads of its own would never see an answer: it is refused there, and works elsewhere.
 TEST(PollTest, AQueueThatDoesNotPollWorksOrIsRefused) {
-  const ClientRun run = RunClient(Flags{"--host", SharedServer("cq").address(), "--api", "cq", "--poll", "non-polling",
-                                        "--inflight", "4", "--format", "json"} +
-                                  Short());
+  const ClientRun run = RunShortly(SharedServer("cq"), {"--api", "cq", "--poll", "non-polling", "--inflight", "4"});
   if (run.exit_code == 2) {
     EXPECT_THAT(run.err, testing::HasSubstr("--poll: non-polling needs"));
     return;
   }
-  EXPECT_EQ(run.exit_code, 0) << run.err;
-  ExpectClean(run.Point());
+  run.CleanPoint();
   EXPECT_EQ(run.Parsed().at("context").at("poll"), "non-polling");
 }
 

@@ -12,6 +12,7 @@
 #include "cqbench/proto/control.grpc.pb.h"
 #include "cqbench/proto/echo.grpc.pb.h"
 #include "src/workload/messages/payload.h"
+#include "tests/smoke/calls.h"
 #include "tests/smoke/harness.h"
 #include "tests/smoke/parameters.h"
 
@@ -89,18 +90,11 @@ class ShapesTest : public testing::TestWithParam<Setting> {
     return server().Stop(SIGTERM);
   }
 
-  static std::unique_ptr<grpc::ClientContext> Context() {
-    auto context = std::make_unique<grpc::ClientContext>();
-    context->set_deadline(std::chrono::system_clock::now() +
-                          std::chrono::duration_cast<std::chrono::seconds>(kPatience));
-    return context;
-  }
-
   grpc::Status Unary(const EchoRequest& request, EchoResponse* response) {
-    return stub().Echo(Context().get(), request, response);
+    return stub().Echo(PatientContext().get(), request, response);
   }
   grpc::Status Upload(const std::vector<EchoRequest>& requests, EchoResponse* response) {
-    const auto context = Context();
+    const auto context = PatientContext();
     const auto writer = stub().Upload(context.get(), response);
     for (const EchoRequest& request : requests) {
       if (!writer->Write(request)) break;
@@ -110,7 +104,7 @@ class ShapesTest : public testing::TestWithParam<Setting> {
   }
   grpc::Status Download(EchoRequest request, uint32_t responses, std::vector<EchoResponse>* into) {
     request.set_responses(responses);
-    const auto context = Context();
+    const auto context = PatientContext();
     const auto reader = stub().Download(context.get(), request);
     EchoResponse response;
     while (reader->Read(&response)) into->push_back(response);
@@ -118,7 +112,7 @@ class ShapesTest : public testing::TestWithParam<Setting> {
   }
   // An answer for each request, asked for one by one.
   grpc::Status Bidi(const std::vector<EchoRequest>& requests, std::vector<EchoResponse>* into) {
-    const auto context = Context();
+    const auto context = PatientContext();
     const auto stream = stub().EchoStream(context.get());
     EchoResponse response;
     for (const EchoRequest& request : requests) {
@@ -222,7 +216,7 @@ TEST_P(ShapesTest, TooMuchIsRefused) {
 }
 
 TEST_P(ShapesTest, UploadThatIsBrokenOffIsNotOk) {
-  const auto context = Context();
+  const auto context = PatientContext();
   EchoResponse response;
   const auto writer = stub().Upload(context.get(), &response);
   for (int i = 0; i < 3; ++i) ASSERT_TRUE(writer->Write(Request(1000, 10)));
@@ -236,7 +230,7 @@ TEST_P(ShapesTest, UploadThatIsBrokenOffIsNotOk) {
 }
 
 TEST_P(ShapesTest, DownloadThatIsCancelledEnds) {
-  const auto context = Context();
+  const auto context = PatientContext();
   EchoRequest request = Request(1, 1000);
   request.set_responses(1'000'000);
   const auto reader = stub().Download(context.get(), request);
@@ -290,10 +284,10 @@ TEST_P(ShapesTest, ManyCallsAtOnce) {
   std::vector<std::unique_ptr<grpc::ClientReader<EchoResponse>>> downloads;
   std::vector<EchoResponse> answers(kCalls);
   for (size_t i = 0; i < kCalls; ++i) {
-    uploads.push_back(stub().Upload(contexts.emplace_back(Context()).get(), &answers[i]));
+    uploads.push_back(stub().Upload(contexts.emplace_back(PatientContext()).get(), &answers[i]));
     EchoRequest request = Request(1, 10);
     request.set_responses(static_cast<uint32_t>(i % 5));
-    downloads.push_back(stub().Download(contexts.emplace_back(Context()).get(), request));
+    downloads.push_back(stub().Download(contexts.emplace_back(PatientContext()).get(), request));
   }
   uint64_t responses = 0;
   for (size_t i = 0; i < kCalls; ++i) {
@@ -315,7 +309,7 @@ TEST_P(ShapesTest, ManyCallsAtOnce) {
 
 // A download that is under way and an upload that waits do not hold up a shutdown.
 TEST_P(ShapesTest, CallsUnderWayAreCutOffAtTheEnd) {
-  const auto upload_context = Context(), download_context = Context();
+  const auto upload_context = PatientContext(), download_context = PatientContext();
   EchoResponse answer, response;
   const auto upload = stub().Upload(upload_context.get(), &answer);
   ASSERT_TRUE(upload->Write(Request(1, 1)));
@@ -337,7 +331,7 @@ TEST_P(ShapesTest, CallsUnderWayAreCutOffAtTheEnd) {
 
 TEST_P(ShapesTest, TheDescriptionSaysHowMessagesLive) {
   control::v1::ServerDescription description;
-  ASSERT_TRUE(control::v1::Control::NewStub(channel())->Describe(Context().get(), {}, &description).ok());
+  ASSERT_TRUE(control::v1::Control::NewStub(channel())->Describe(PatientContext().get(), {}, &description).ok());
   EXPECT_EQ(description.api(), GetParam().api);
   EXPECT_EQ(description.messages(), GetParam().messages);
   EXPECT_EQ(description.has_codec() ? description.codec() : "protobuf", GetParam().codec);

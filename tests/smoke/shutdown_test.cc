@@ -37,10 +37,7 @@ TEST_P(ShutdownTest, IdleServerEndsOnEitherSignal) {
 
 TEST_P(ShutdownTest, CountsAgreeWithAUnaryClient) {
   Server server(Api());
-  const ClientRun run = RunClient(Flags{"--host", server.address(), "--inflight", "4", "--format", "json"} + Short());
-  EXPECT_EQ(run.exit_code, 0) << run.err;
-  const Json point = run.Point();
-  ExpectClean(point);
+  const Json point = RunShortly(server, {"--inflight", "4"}).CleanPoint();
   const Served served = server.Stop(SIGTERM);
   EXPECT_GE(served.calls, point.at("completed"));
   EXPECT_EQ(served.ok, served.calls);
@@ -50,11 +47,7 @@ TEST_P(ShutdownTest, CountsAgreeWithAUnaryClient) {
 
 TEST_P(ShutdownTest, CountsAgreeWithAStreamingClient) {
   Server server(Api());
-  const ClientRun run =
-      RunClient(Flags{"--host", server.address(), "--inflight", "4", "--streaming", "--format", "json"} + Short());
-  EXPECT_EQ(run.exit_code, 0) << run.err;
-  const Json point = run.Point();
-  ExpectClean(point);
+  const Json point = RunShortly(server, {"--inflight", "4", "--streaming"}).CleanPoint();
   const Served served = server.Stop(SIGTERM);
   EXPECT_EQ(served.calls, 4u);  // one stream per slot
   EXPECT_EQ(served.ok, 4u);
@@ -176,10 +169,7 @@ INSTANTIATE_TEST_SUITE_P(All, ShutdownTest, testing::ValuesIn(kServerApis), Serv
 void ExpectToWork(const Flags& flags, const std::string& inflight) {
   Server server(flags);
   for (const char* mode : {"--async", "--streaming"}) {
-    const ClientRun run = RunClient(
-        Flags{"--host", server.address(), "--inflight", inflight, "--local-pool", mode, "--format", "json"} + Short());
-    EXPECT_EQ(run.exit_code, 0) << run.err;
-    ExpectClean(run.Point());
+    RunShortly(server, {"--inflight", inflight, "--local-pool", mode}).CleanPoint();
   }
   const Served served = server.Stop(SIGTERM);
   EXPECT_EQ(served.failed, 0u);

@@ -1,12 +1,9 @@
 // A server that accepts calls and never answers: deadlines are counted and the client stops on time.
 
 #include <gmock/gmock.h>
-#include <grpcpp/generic/async_generic_service.h>
-#include <grpcpp/grpcpp.h>
 #include <gtest/gtest.h>
 
-#include <csignal>
-
+#include "tests/in_process_server.h"
 #include "tests/smoke/harness.h"
 #include "tests/smoke/parameters.h"
 
@@ -26,23 +23,6 @@ class SilentService final : public grpc::CallbackGenericService {
   }
 };
 
-class SilentServer {
- public:
-  SilentServer() {
-    grpc::ServerBuilder builder;
-    builder.AddListeningPort("127.0.0.1:0", grpc::InsecureServerCredentials(), &port_);
-    builder.RegisterCallbackGenericService(&service_);
-    server_ = builder.BuildAndStart();
-  }
-  ~SilentServer() { server_->Shutdown(std::chrono::system_clock::now()); }
-  std::string address() const { return "127.0.0.1:" + std::to_string(port_); }
-
- private:
-  SilentService service_;
-  int port_ = 0;
-  std::unique_ptr<grpc::Server> server_;
-};
-
 class SilentServerTest : public testing::TestWithParam<ApiAndMode> {
  protected:
   Flags Command(const Flags& more) const {
@@ -53,7 +33,8 @@ class SilentServerTest : public testing::TestWithParam<ApiAndMode> {
   }
 
  private:
-  const SilentServer server_;
+  SilentService service_;
+  const InProcessServer server_{service_};
 };
 
 TEST_P(SilentServerTest, DeadlinesAreCounted) {
@@ -80,11 +61,7 @@ TEST_P(SilentServerTest, CallsWithoutADeadlineDoNotHoldUpAnInterrupt) {
       ClientCommand(Command({"--deadline", "none", "--warmup", "50ms", "--interval", "60", "--format", "json"})),
       {.error_is_terminal = true});
   ASSERT_TRUE(client.WaitUntil([&] { return client.err().find("measuring") != std::string::npos; }, kPatience));
-  client.Signal(SIGINT);
-  const ClientRun run = Finish(client);
-  EXPECT_EQ(run.exit_code, 130);
-  EXPECT_LT(run.took, Seconds(2) + kGrace);
-  const Json point = run.Point();
+  const Json point = Interrupt(client).Point();
   ASSERT_TRUE(point.is_object());
   EXPECT_EQ(point.at("partial"), true);
   EXPECT_EQ(point.at("completed"), 0);

@@ -2,8 +2,6 @@
 // kept back.
 
 #include <gmock/gmock.h>
-#include <grpcpp/generic/async_generic_service.h>
-#include <grpcpp/grpcpp.h>
 #include <grpcpp/version_info.h>
 #include <gtest/gtest.h>
 
@@ -12,6 +10,7 @@
 #include <mutex>
 #include <set>
 
+#include "tests/in_process_server.h"
 #include "tests/smoke/harness.h"
 #include "tests/smoke/parameters.h"
 
@@ -93,12 +92,10 @@ TEST(MaxMessageBytesTest, HoldsForPayloads) {
 
 TEST(MetadataTest, CostsItsLengthWithEveryCall) {
   const auto sent = [](const Flags& more) {
-    const ClientRun run =
+    const Json point =
         RunClient(Flags{"--host", SharedServer("cq").address(), "--api", "cq", "--inflight", "2", "--format", "json"} +
-                  ShortInterval() + more);
-    EXPECT_EQ(run.exit_code, 0) << run.err;
-    const Json point = run.Point();
-    ExpectClean(point);
+                  ShortInterval() + more)
+            .CleanPoint();
     return point.at("client_bytes_sent_per_rpc").get<double>();
   };
   const double without = sent({});
@@ -141,16 +138,12 @@ class Recording final : public grpc::CallbackGenericService {
 
 TEST(MetadataTest, IsWhatWasAskedForThroughEveryApi) {
   Recording service;
-  grpc::ServerBuilder builder;
-  int port = 0;
-  builder.AddListeningPort("127.0.0.1:0", grpc::InsecureServerCredentials(), &port);
-  builder.RegisterCallbackGenericService(&service);
-  const auto server = builder.BuildAndStart();
+  const InProcessServer server(service);
   for (const std::string& api : kClientApis) {
     for (const char* metadata : {"3x20", "2x100:bin,changing"}) {
       SCOPED_TRACE(api + " " + metadata);
-      RunClient({"--host", "127.0.0.1:" + std::to_string(port), "--api", api, "--inflight", "3", "--warmup", "0",
-                 "--interval", "100ms", "--deadline", "none", "--metadata", metadata});
+      RunClient({"--host", server.address(), "--api", api, "--inflight", "3", "--warmup", "0", "--interval", "100ms",
+                 "--deadline", "none", "--metadata", metadata});
       const std::vector<Recording::Call> calls = service.Take();
       const bool changing = std::string(metadata).ends_with("changing");
       std::set<std::string> values;

@@ -7,7 +7,7 @@
 
 #include <atomic>
 #include <chrono>
-#include <memory>
+#include <optional>
 #include <string>
 #include <thread>
 #include <utility>
@@ -15,6 +15,7 @@
 #include "cqbench/proto/control.grpc.pb.h"
 #include "cqbench/proto/echo.grpc.pb.h"
 #include "cqbench/server.h"
+#include "tests/in_process_server.h"
 
 namespace cqbench {
 namespace {
@@ -45,21 +46,14 @@ class SlowControl final : public control::v1::Control::Service {
 class ControlClientsTest : public testing::Test {
  protected:
   void Start(grpc::Service* service) {
-    grpc::ServerBuilder builder;
-    int port = 0;
-    builder.AddListeningPort("127.0.0.1:0", grpc::InsecureServerCredentials(), &port);
-    builder.RegisterService(service ? service : &other_);
-    server_ = builder.BuildAndStart();
-    config_.targets = {*ParseTarget("127.0.0.1", port)};
-  }
-  ~ControlClientsTest() override {
-    if (server_) server_->Shutdown(std::chrono::system_clock::now());
+    server_.emplace(service ? *service : other_);
+    config_.targets = {*ParseTarget("127.0.0.1", server_->port())};
   }
 
   SlowControl control_;
   v1::EchoService::Service other_;  // with threads that answer UNIMPLEMENTED
   RunConfig config_;
-  std::unique_ptr<grpc::Server> server_;
+  std::optional<InProcessServer> server_;
 };
 
 TEST_F(ControlClientsTest, ASlowAnswerCostsOnePointOnly) {
@@ -87,7 +81,7 @@ TEST_F(ControlClientsTest, AServerWithoutTheServiceIsAskedOnce) {
   EXPECT_FALSE(clients.Connect());
   EXPECT_THAT(clients.notes(), testing::ElementsAre(HasSubstr("has no control service")));
   EXPECT_EQ(clients.absence(), "");
-  server_->Shutdown(std::chrono::system_clock::now());
+  server_->Shutdown();
   const Nanos begin = NowNs();
   EXPECT_FALSE(clients.Connect());
   EXPECT_LT(NowNs() - begin, kNanosPerSecond) << "nobody was asked";
@@ -108,7 +102,7 @@ TEST_F(ControlClientsTest, AServerThatHasGoneIsAskedAgain) {
   ControlClients clients(config_, grpc::InsecureChannelCredentials());
   ASSERT_TRUE(clients.Connect());
   clients.Disconnect();
-  server_->Shutdown(std::chrono::system_clock::now());
+  server_->Shutdown();
   EXPECT_FALSE(clients.Connect());
   EXPECT_NE(clients.absence(), "");
   EXPECT_THAT(clients.notes(), IsEmpty());
@@ -159,7 +153,7 @@ TEST_F(ControlClientsTest, ADescriptionThatIsNoMessageIsRefused) {
   garbled.described = AnHonestDescription();
   EXPECT_TRUE(clients.Connect());
   clients.Disconnect();
-  server_->Shutdown(std::chrono::system_clock::now());
+  server_->Shutdown();
 }
 
 TEST_F(ControlClientsTest, ASampleThatIsNoMessageIsRefused) {
@@ -176,7 +170,7 @@ TEST_F(ControlClientsTest, ASampleThatIsNoMessageIsRefused) {
     EXPECT_THAT(moments[0].refused, HasSubstr(why));
   }
   clients.Disconnect();
-  server_->Shutdown(std::chrono::system_clock::now());
+  server_->Shutdown();
 }
 
 // The server says where its front is and counts what it answered there; what the front sends on to it is not counted as

@@ -2,12 +2,10 @@
 #include "src/observe/evidence/cpu_meter.h"
 
 #include <gmock/gmock.h>
-#include <grpcpp/grpcpp.h>
 #include <gtest/gtest.h>
 
-#include <memory>
-
 #include "cqbench/proto/control.grpc.pb.h"
+#include "tests/in_process_server.h"
 
 namespace cqbench {
 namespace {
@@ -36,19 +34,14 @@ class GrowingControl final : public control::v1::Control::Service {
 };
 
 PointResult MeterOf(GrowingControl control) {
-  grpc::ServerBuilder builder;
-  int port = 0;
-  builder.AddListeningPort("127.0.0.1:0", grpc::InsecureServerCredentials(), &port);
-  builder.RegisterService(&control);
-  const auto server = builder.BuildAndStart();
+  const InProcessServer server(control);
   RunConfig config;
-  config.targets = {*ParseTarget("127.0.0.1", port)};
+  config.targets = {*ParseTarget("127.0.0.1", server.port())};
   ControlClients clients(config, grpc::InsecureChannelCredentials());
   PointResult point;
   point.completed = 10;
   point.window_ns = kNanosPerSecond;
   CpuMeter(&clients).Report(1000, point);
-  server->Shutdown();
   return point;
 }
 

@@ -18,46 +18,16 @@
 
 #include "src/observe/sampling/sample_figures.h"
 #include "src/observe/sampling/take_sample.h"
+#include "tests/tcp_pair.h"
 
 namespace cqbench {
 namespace {
 
 constexpr size_t kMessage = 100;
 
-// A connection over the loopback interface: [0] connected, [1] accepted.
 class TcpInfo : public testing::Test {
  protected:
-  TcpInfo() {
-    const int listener = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
-    sockaddr_in address{};
-    address.sin_family = AF_INET;
-    address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
-    socklen_t length = sizeof(address);
-    auto* const generic = reinterpret_cast<sockaddr*>(&address);
-    EXPECT_EQ(bind(listener, generic, length), 0) << std::strerror(errno);
-    EXPECT_EQ(listen(listener, 1), 0);
-    EXPECT_EQ(getsockname(listener, generic, &length), 0);
-    fds_[0] = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
-    EXPECT_EQ(connect(fds_[0], generic, length), 0) << std::strerror(errno);
-    fds_[1] = accept4(listener, nullptr, nullptr, SOCK_CLOEXEC);
-    close(listener);
-    const int on = 1;
-    for (int fd : fds_) EXPECT_EQ(setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &on, sizeof(on)), 0);
-  }
-  ~TcpInfo() override {
-    for (int fd : fds_) close(fd);
-  }
-
-  // What is written is there at once: the loopback interface delivers in the sender's system call.
-  void PingPong(int times) {
-    char message[kMessage] = {};
-    for (int i = 0; i < times; ++i) {
-      for (size_t end : {0u, 1u}) {
-        ASSERT_EQ(write(fds_[end], message, kMessage), static_cast<ssize_t>(kMessage));
-        ASSERT_EQ(recv(fds_[1 - end], message, kMessage, MSG_WAITALL), static_cast<ssize_t>(kMessage));
-      }
-    }
-  }
+  void PingPong(int times) const { fds_.PingPong(times, kMessage, kMessage); }
   // The last message is acknowledged with a delay, as nothing follows it.
   void WaitUntilAcknowledged(size_t end, uint64_t bytes) {
     for (int i = 0; i < 200 && Read(end).bytes_sent < bytes; ++i) {
@@ -89,7 +59,7 @@ class TcpInfo : public testing::Test {
     return figures.Get("client_connection_busy_share_max").value_or(-1);
   }
 
-  int fds_[2] = {-1, -1};
+  TcpPair fds_;
 };
 
 TEST_F(TcpInfo, CountsTheBytesAndSegmentsOfAPingPong) {
@@ -190,9 +160,9 @@ TEST_F(TcpInfo, OtherDescriptorsAreAbsent) {
     EXPECT_FALSE(IsTcpEstablished(fd)) << fd;
   }
   for (int fd : {pipe_fds[0], pipe_fds[1], unix_fds[0], unix_fds[1], udp}) close(fd);
-  close(fds_[0]);
-  EXPECT_FALSE(ReadTcpInfo(fds_[0]).has_value());
-  fds_[0] = -1;
+  const int closed = fds_[0];
+  fds_.Close(0);
+  EXPECT_FALSE(ReadTcpInfo(closed).has_value());
 }
 
 TEST_F(TcpInfo, EstablishedUntilEitherEndCloses) {
