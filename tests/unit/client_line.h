@@ -28,13 +28,8 @@ inline void Refused(const Arguments& arguments, const Arguments& words) {
   ExpectUsageError(ParseLine(arguments), arguments, words);
 }
 
-// The line must name both, whatever the value is.
 inline void RefusedValues(const std::string& flag, const Arguments& values, const Arguments& further = {}) {
-  for (const std::string& value : values) {
-    Arguments arguments = {flag, value};
-    arguments.insert(arguments.end(), further.begin(), further.end());
-    Refused(arguments, {flag, value});
-  }
+  RefuseValues(Refused, flag, values, further);
 }
 
 }  // namespace cqbench

@@ -10,6 +10,7 @@
 #include <string>
 #include <vector>
 
+#include "src/base/target.h"
 #include "src/cli/flags/flags.h"
 
 namespace cqbench {
@@ -25,6 +26,12 @@ inline Arguments Split(const std::string& line) {
     at = end + 1;
   }
   return words;
+}
+
+inline std::vector<std::string> Texts(const std::vector<Target>& targets) {
+  std::vector<std::string> texts;
+  for (const Target& target : targets) texts.push_back(target.ToString());
+  return texts;
 }
 
 template <typename Options>
@@ -48,6 +55,16 @@ void ExpectUsageError(const Parsed<Options>& parsed, const Arguments& arguments,
   EXPECT_EQ(std::count(parsed.text.begin(), parsed.text.end(), '\n'), 1) << parsed.text;
   EXPECT_THAT(parsed.text, testing::EndsWith("\n"));
   for (const std::string& word : words) EXPECT_THAT(parsed.text, testing::HasSubstr(word));
+}
+
+// Calls refused(arguments, words) for the flag with each of the values: the line must name both, whatever the value is.
+template <typename Refused>
+void RefuseValues(const Refused& refused, const std::string& flag, const Arguments& values, const Arguments& further) {
+  for (const std::string& value : values) {
+    Arguments arguments = {flag, value};
+    arguments.insert(arguments.end(), further.begin(), further.end());
+    refused(arguments, {flag, value});
+  }
 }
 
 }  // namespace cqbench
