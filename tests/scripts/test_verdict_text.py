@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-import io
 import json
+import re
 import subprocess
 import time
 from pathlib import Path
@@ -14,7 +14,6 @@ import pytest
 from cqbench.cli import main as cqbench
 from cqbench.verdict import as_json, text
 from cqbench.verdict.model import Judgement
-from rich.console import Console
 from verdict_synthetic import OTHERS, SHARED, SIXFOLD, found, judged, manifest, setting, variant, write
 
 HEADLINE = [("mode", ("unary", "streaming")), ("api", ("sync", "cq")), ("connections", ("shared", "separate"))]
@@ -96,11 +95,9 @@ def test_long_names_of_cases_and_variants_have_a_line_of_their_own(tmp_path: Pat
 
 def test_colour_on_a_terminal_and_none_elsewhere(tmp_path: Path) -> None:
     found(tmp_path)
-    judgement = judged(tmp_path)
-    colour, plain = io.StringIO(), io.StringIO()
-    text.show(judgement, False, Console(file=colour, force_terminal=True, highlight=False, color_system="standard"))
-    text.show(judgement, False, Console(file=plain, force_terminal=False, highlight=False))
-    assert "\x1b[1;36mYes." in colour.getvalue() and plain.getvalue() == text.render(judgement)
+    shown = text.render(judged(tmp_path), colour=True)
+    assert "\x1b[1;36mYes." in shown and "\x1b" not in text.render(judged(tmp_path))
+    assert re.sub("\x1b\\[[0-9;]*m", "", shown).split() == text.render(judged(tmp_path)).split()
 
 
 def test_the_program(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import NamedTuple
 
-from cqbench.bills.counts import CPU, FUNCTION, LIBRARY, SYSCALL, THREAD
+from cqbench.bills.counts import CPU, FUNCTION, LIBRARY, SYSCALL, THREAD, TOTAL
 from cqbench.bills.model import Bill, Figure
-from cqbench.files.escape import markdown as escaped
+from cqbench.render import markdown as as_markdown
+from cqbench.render import text
+from cqbench.render.table import EMPTY, Block, Column, Line, Table
 
-DEAREST = 20
+MOST_EXPENSIVE = 20
 LIBRARIES, SYSCALLS_SHOWN = 14, 20
 # In this order; what is not here has its own name.
 TOTALS = {
@@ -38,24 +39,7 @@ TOTALS = {
     "branches": "conditional branches",
     "indirect-branches": "indirect branches",
 }
-LABEL, NUMBER = 62, 14
-
-
-class Row(NamedTuple):
-    """spread: None where it was counted once. share: of the total of its kind, None for totals."""
-
-    label: str
-    value: float
-    spread: float | None
-    share: float | None = None
-
-
-class Block(NamedTuple):
-    """A table. rest: what it leaves out, in words."""
-
-    title: str
-    rows: list[Row]
-    rest: str = ""
+LABEL = 60  # characters of a name
 
 
 def number(value: float) -> str:
@@ -68,38 +52,46 @@ def percent(share: float) -> str:
     return f"{100 * share:.2f} %" if share < 0.0995 else f"{100 * share:.0f} %"
 
 
-def apart(spread: float | None) -> str:
-    """'-' where it is not known."""
-    return "-" if spread is None else percent(spread)
-
-
-def _spread(figure: Figure) -> float | None:
-    return figure.spread if figure.repetitions > 1 else None
-
-
-def blocks(bill: Bill, side: str) -> Iterator[Block]:
-    """The tables of one end."""
-    totals = sorted(bill.of(side, "total"), key=lambda f: _place(f.name))
+def tables(bill: Bill, side: str) -> Iterator[Table]:
+    """Of one end: per call, then what the totals are made of."""
+    totals = sorted(bill.of(side, TOTAL), key=lambda f: _place(f.name))
     if totals:
-        yield Block(f"{side}, per call", [Row(TOTALS.get(f.name, f.name), f.median, _spread(f)) for f in totals])
+        table = _table(f"{side}, per call")
+        for figure in totals:
+            table.add(TOTALS.get(figure.name, figure.name), number(figure.median), _spread(figure), "")
+        yield table
     for kind, title, of, most in (
         (CPU, "CPU by library, sampled, ns", "cpu-sampled-ns", LIBRARIES),
         (SYSCALL, "system calls", "syscalls", SYSCALLS_SHOWN),
         (THREAD, "system calls by thread", "syscalls", SYSCALLS_SHOWN),
         (LIBRARY, "instructions by library", "instructions", LIBRARIES),
-        (FUNCTION, "dearest functions, without what they call", "instructions", DEAREST),
+        (FUNCTION, "most expensive functions, without what they call", "instructions", MOST_EXPENSIVE),
     ):
         if found := bill.of(side, kind):
             whole = bill.total(side, of)
             yield _parts(f"{side}: {title}", found, whole.median if whole else 0.0, most)
 
 
-def _parts(title: str, found: list[Figure], whole: float, most: int) -> Block:
+def _table(title: str) -> Table:
+    head = (Column("median", True, 14), Column("spread", True, 8), Column("share", True, 7))
+    return Table((Column(title, width=LABEL, most=LABEL), *head), indent=2)
+
+
+def _parts(title: str, found: list[Figure], whole: float, most: int) -> Table:
+    table = _table(title)
     shown = [f for f in found[:most] if abs(f.median) >= 0.0005]
-    rows = [Row(_label(f), f.median, _spread(f), f.median / whole if whole else None) for f in shown]
-    left = len(found) - len(shown)
-    rest = f"and {left} more, {number(sum(f.median for f in found if f not in shown))} together" if left else ""
-    return Block(title, rows, rest)
+    for figure in shown:
+        share = percent(figure.median / whole) if whole else ""
+        table.add(_label(figure), number(figure.median), _spread(figure), share)
+    if left := len(found) - len(shown):
+        together = number(sum(f.median for f in found if f not in shown))
+        table.say(f"and {left} more, {together} together")
+    return table
+
+
+def _spread(figure: Figure) -> str:
+    """'-' where it is not known: counted once."""
+    return percent(figure.spread) if figure.repetitions > 1 else "-"
 
 
 def _label(figure: Figure) -> str:
@@ -134,28 +126,16 @@ def remarks(bill: Bill) -> list[str]:
 
 
 def render(bill: Bill) -> str:
-    """Ends with a newline. spread: between the least and the most repetition, of the median."""
-    lines = [f"What a call costs: {bill.title}", ""]
-    for block in (b for side in bill.sides for b in blocks(bill, side)):
-        lines.append(f"{block.title:<{LABEL}}{'median':>{NUMBER}}{'spread':>10}{'share':>9}".rstrip())
-        for row in block.rows:
-            label = row.label if len(row.label) < LABEL - 3 else row.label[: LABEL - 7] + "..."
-            share = "" if row.share is None else percent(row.share)
-            lines.append(
-                f"  {label:<{LABEL - 2}}{number(row.value):>{NUMBER}}{apart(row.spread):>10}{share:>9}".rstrip()
-            )
-        lines += [f"  {block.rest}"] if block.rest else []
-        lines.append("")
-    return "\n".join([*lines, *remarks(bill)]) + "\n"
+    """Ends with a newline. spread: between the minimum and the maximum repetition, of the median."""
+    return text.render([*_blocks(bill), *map(Line, remarks(bill))])
 
 
 def markdown(bill: Bill) -> str:
     """The same for a pull request. Ends with a newline."""
-    lines = [f"### What a call costs: {escaped(bill.title)}", ""]
-    for block in (b for side in bill.sides for b in blocks(bill, side)):
-        lines += [f"| {escaped(block.title)} | median | spread | share |", "|---|--:|--:|--:|"]
-        for row in block.rows:
-            share = "" if row.share is None else percent(row.share)
-            lines.append(f"| {escaped(row.label)} | {number(row.value)} | {apart(row.spread)} | {share} |")
-        lines += ["", escaped(block.rest), ""] if block.rest else [""]
-    return "\n".join([*lines, *(f"- {escaped(line)}" for line in remarks(bill))]) + "\n"
+    return as_markdown.render(_blocks(bill, "### ")) + as_markdown.bullets(remarks(bill))
+
+
+def _blocks(bill: Bill, first: str = "") -> Iterator[Block]:
+    yield from (Line(f"What a call costs: {bill.title}", first=first), EMPTY)
+    for table in (t for side in bill.sides for t in tables(bill, side)):
+        yield from (table, EMPTY)

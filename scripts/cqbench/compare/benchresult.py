@@ -14,6 +14,8 @@ from cqbench.compare.gates import spread
 from cqbench.compare.matching import Pair, Point
 from cqbench.compare.points import NO_DIFFERENCE, Comparison, Figure, Part
 from cqbench.compare.sides import Case, Side
+from cqbench.render import text as as_text
+from cqbench.render.table import EMPTY, Block, Column, Line, Table
 from cqbench.samples.metric import BY_NAME, METRICS, Metric
 from cqbench.samples.series import values
 
@@ -31,7 +33,7 @@ HEAD = ("Title", "Before", "After", "Percentage", "95 % interval", "Real")
 
 
 @dataclass(frozen=True)
-class Line:
+class Row:
     """A row from a figure, which is times so much."""
 
     title: str
@@ -42,14 +44,14 @@ class Line:
 
 def render(comparison: Comparison, sides: Sequence[Side]) -> str:
     """Ends with a newline."""
-    lines = text.heading(comparison, sides)
+    blocks: list[Block] = [text.paragraph(line) for line in text.heading(comparison, sides)]
     for part in comparison.parts:
         for pair in part.section.pairs:
             for point in part.section.points:
                 if point.case == pair.title:
-                    lines += ["", _title(part, point), *_aligned([HEAD, *_rows(part, pair, point)]), *_notes(point)]
-    lines += ["", *(f"! {note}" for note in text.notes(comparison, sides)), LEGEND]
-    return "\n".join(str(text.wrapped(line)) if line.startswith("!") else line for line in lines) + "\n"
+                    blocks += [EMPTY, Line(_title(part, point)), _table(part, pair, point), *map(Line, _notes(point))]
+    blocks += [EMPTY, *(text.paragraph(f"! {note}") for note in text.notes(comparison, sides)), Line(LEGEND)]
+    return as_text.render(blocks)
 
 
 LEGEND = (
@@ -63,6 +65,13 @@ def _title(part: Part, point: Point) -> str:
     section = part.section
     of = "" if (section.before, section.after) == ("before", "after") else f"{section.after} against {section.before}: "
     return f"{of}{', '.join(filter(None, (point.case, point.place.label)))}"
+
+
+def _table(part: Part, pair: Pair, point: Point) -> Table:
+    table = Table([Column(title, right=title != "Real") for title in HEAD])
+    for row in _rows(part, pair, point):
+        table.add(*row)
+    return table
 
 
 def _rows(part: Part, pair: Pair, point: Point) -> Iterator[tuple[str, ...]]:
@@ -81,24 +90,24 @@ def _rows(part: Part, pair: Pair, point: Point) -> Iterator[tuple[str, ...]]:
 SERVER = "server.grpc_version"
 
 
-def _lines(case: Case) -> Iterator[Line]:
+def _lines(case: Case) -> Iterator[Row]:
     method = case.setting.get("method")
     none = Metric("none", "none", "", "", 1, 0, "traffic")
-    yield Line("TotalOps", OPS, _whole)
-    yield Line("SendOps", MESSAGES if method == UP else none, _whole)
-    yield Line("RecvOps", MESSAGES if method == DOWN else none, _whole)
+    yield Row("TotalOps", OPS, _whole)
+    yield Row("SendOps", MESSAGES if method == UP else none, _whole)
+    yield Row("RecvOps", MESSAGES if method == DOWN else none, _whole)
     for title, name in (("Bytes/op", "allocated"), ("Allocs/op", "allocations")):
-        yield Line(title, BY_NAME[f"both-{name}"], _two)
+        yield Row(title, BY_NAME[f"both-{name}"], _two)
         for end in ("client", "server"):
-            yield Line(f"{end} {title}", BY_NAME[f"{end}-{name}"], _two)
+            yield Row(f"{end} {title}", BY_NAME[f"{end}-{name}"], _two)
     for title, key in (("ReqT/op", "request_bytes"), ("RespT/op", "response_bytes")):
         told = case.setting.get(key)
-        yield Line(title, BY_NAME["throughput"], _two, 8.0 * float(told) if told.isdigit() else 0.0)
+        yield Row(title, BY_NAME["throughput"], _two, 8.0 * float(told) if told.isdigit() else 0.0)
     for title, name in (("50th-Lat", "p50"), ("90th-Lat", "p90"), ("99th-Lat", "p99"), ("Avg-Lat", "mean")):
-        yield Line(title, BY_NAME[name], _latency)
+        yield Row(title, BY_NAME[name], _latency)
 
 
-def _row(line: Line, figure: Figure) -> tuple[str, ...]:
+def _row(line: Row, figure: Figure) -> tuple[str, ...]:
     before, after = (line.shown(value * line.scale) for value in (figure.before, figure.after))
     if not line.scale:
         return (line.title, before, after, "-", "-", "")
@@ -115,13 +124,6 @@ def _notes(point: Point) -> Iterator[str]:
         both = [values(samples, metric.key) for samples in (point.before, point.after)]
         if all(both):
             yield f"  {metric.title}: {spread(both[0])} before, {spread(both[1])} after"
-
-
-def _aligned(rows: Sequence[Sequence[str]]) -> Iterator[str]:
-    widths = [max(len(row[i]) for row in rows) for i in range(len(HEAD))]
-    for row in rows:
-        cells = [cell.rjust(width) for cell, width in zip(row[:-1], widths, strict=False)]
-        yield "  ".join([*cells, row[-1]]).rstrip()
 
 
 def _whole(value: float) -> str:

@@ -2,17 +2,15 @@
 
 from __future__ import annotations
 
-import io
 from collections.abc import Iterable, Sequence
-
-from rich.console import Console
-from rich.table import Table
-from rich.text import Text
 
 from cqbench.compare import text
 from cqbench.compare.history import MIN_RUNS, Found, Line
 from cqbench.compare.sides import counted
 from cqbench.files.escape import csv_of
+from cqbench.render import text as as_text
+from cqbench.render.table import EMPTY, Block, Cell, Column, Table
+from cqbench.render.table import Line as Paragraph
 
 FORMATS = ("text", "csv", "html")
 BARS = "▁▂▃▄▅▆▇█"
@@ -54,31 +52,20 @@ def at(found: Found, line: Line, place: int) -> str:
 
 
 def _text(found: Found, lines: Sequence[Line], colour: bool) -> str:
-    out = io.StringIO()
-    console = Console(file=out, width=text.MAX_WIDTH, force_terminal=colour, highlight=False)
-    for said in heading(found, lines):
-        console.print(text.wrapped(said))
+    blocks: list[Block] = [text.paragraph(said) for said in heading(found, lines)]
     for case in dict.fromkeys(line.case for line in lines):
-        console.print()
-        console.print(Text(case or "points"), style="bold")
-        table = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0), header_style="dim")
-        for name in ("", "runs", "first", "last", "over time", "changes"):
-            table.add_column(name, justify="right" if name in ("runs", "first", "last") else "left", no_wrap=True)
+        figures = (Column(title, True) for title in ("runs", "first", "last"))
+        table = Table((Column(), *figures, Column("over time"), Column("changes")))
         previous = None
         for line in (line for line in lines if line.case == case):
             if line.metric != previous:
-                table.add_row(Text(text.titled(line.metric), style="italic"))
+                table.rows.append(Paragraph(text.titled(line.metric), "italic"))
                 previous = line.metric
             shown = [text.shown(line.values[i][1], line.metric) for i in (0, -1)]
-            style = "bold" if line.changes else ""
-            table.add_row(
-                Text(f"  {line.place.words}"), str(len(line.values)), *shown, Text(spark(line)),
-                Text("; ".join(words(found, line)) or "-", style=style),
-            )  # fmt: skip
-        console.print(table)
-    console.print()
-    console.print(text.wrapped(rule()), style="dim")
-    return "\n".join(part.rstrip() for part in out.getvalue().splitlines()) + "\n"
+            changes = Cell("; ".join(words(found, line)) or "-", "bold" if line.changes else "")
+            table.add(f"  {line.place.words}", str(len(line.values)), *shown, spark(line), changes)
+        blocks += [EMPTY, Paragraph(case or "points", "bold"), table]
+    return as_text.render([*blocks, EMPTY, text.paragraph(rule(), "dim")], colour)
 
 
 def spark(line: Line) -> str:

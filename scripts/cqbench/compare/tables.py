@@ -15,6 +15,8 @@ from cqbench.compare.sides import Side
 from cqbench.files.escape import csv_of
 from cqbench.files.escape import markdown as escaped
 from cqbench.files.offered import Load
+from cqbench.render import markdown as as_markdown
+from cqbench.render.table import EMPTY, Block, Cell, Column, Line, Table
 
 VERSION = 3
 COLUMNS = (
@@ -32,6 +34,8 @@ COLUMNS = (
     ),
     *("p_holm", "repetitions_before", "repetitions_after", "paired", "verdict", "repetitions_to_find"),
 )
+
+MARKDOWN = ("Before", "After", "Percentage", "95 % interval")
 
 
 class Row(NamedTuple):
@@ -70,29 +74,24 @@ def rows(comparison: Comparison) -> Iterator[Row]:
 
 def markdown(comparison: Comparison, sides: Sequence[Side]) -> str:
     """Tables of title, before, after and percentage; bold is what is more than noise."""
-    lines = [escaped(line) + "  " for line in text.heading(comparison, sides)]
-    title = None
+    heading = "".join(f"{escaped(line)}  \n" for line in text.heading(comparison, sides))
+    head = (Column("Title"), *(Column(title, True) for title in MARKDOWN), Column())
+    blocks: list[Block] = []
+    table, title = Table(head), ""
     for row in rows(comparison):
         wanted = (row.compared if len(comparison.parts) > 1 else "") + (f" {row.point.case}" if row.point else " total")
         if wanted != title:
-            title = wanted
-            lines += ["", f"**{escaped(wanted.strip() or 'points')}**", ""]
-            lines += ["| Title | Before | After | Percentage | 95 % interval | |", "|:---|---:|---:|---:|---:|:---|"]
+            title, table = wanted, Table(head)
+            blocks += [EMPTY, Line(wanted.strip() or "points", "bold"), EMPTY, table]
         figure = row.figure
-        change = text.change(figure)
+        change = Cell(text.change(figure), "bold" if figure.direction else "")
         verdict = "" if figure.verdict == NO_DIFFERENCE else figure.explained
-        cells = [
-            escaped(row.title),
-            text.shown(figure.before, figure.metric),
-            text.shown(figure.after, figure.metric),
-            f"**{change}**" if figure.direction else change,
-            text.interval(figure),
-            escaped(verdict),
-        ]
-        lines.append(f"| {' | '.join(cells)} |")
-    found = [f"- {escaped(note)}" for note in text.notes(comparison, sides)]
+        both = (text.shown(value, figure.metric) for value in (figure.before, figure.after))
+        table.add(row.title, *both, change, text.interval(figure), verdict)
+    notes = text.notes(comparison, sides)
     rule = "In bold: more than noise (Holm-corrected p of at most 0.05, and an interval without 0)."
-    return "\n".join([*lines, "", *found, *([""] if found else []), rule]) + "\n"
+    shown = as_markdown.bullets(notes) + "\n" * bool(notes)
+    return f"{heading}{as_markdown.render([*blocks, EMPTY])}{shown}{rule}\n"
 
 
 def to_csv(comparison: Comparison) -> str:

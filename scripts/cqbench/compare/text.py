@@ -2,16 +2,9 @@
 
 from __future__ import annotations
 
-import io
 import math
-import textwrap
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
-from typing import Literal
-
-from rich.console import Console
-from rich.table import Table
-from rich.text import Text
 
 from cqbench.compare.gates import Outcome
 from cqbench.compare.inputs import reasons, schedules
@@ -21,34 +14,26 @@ from cqbench.compare.sides import Side, counted
 from cqbench.files.reasons import kinds
 from cqbench.files.text import one_line
 from cqbench.gate import OPEN
+from cqbench.render import text
+from cqbench.render.table import EMPTY, WIDTH, Block, Cell, Column, Line, Table
 from cqbench.samples.metric import Metric
 from cqbench.stats.ratios import MAX_REPETITIONS
 
-WIDTH = 120  # of sentences
-MAX_WIDTH = 400  # of tables: nothing is cut off
 MAX_NOTES = 12  # of one kind
 HEAD = ("before", "after", "change", "95 % interval", "p (Holm)")
 
 
 def render(comparison: Comparison, sides: Sequence[Side], colour: bool) -> str:
     """Everything as text. sides: A and B, or the experiment. Ends with a newline."""
-    out = io.StringIO()
-    system: Literal["standard"] | None = "standard" if colour else None
-    console = Console(file=out, width=MAX_WIDTH, force_terminal=colour, color_system=system, highlight=False)
-    for line in heading(comparison, sides):
-        console.print(wrapped(line))
+    blocks: list[Block] = [paragraph(line) for line in heading(comparison, sides)]
     for part in comparison.parts:
-        _part(console, comparison, part)
-    for note in notes(comparison, sides):
-        console.print(wrapped(f"! {note}"), style="yellow")
-    console.print()
-    for line in legend(comparison):
-        console.print(wrapped(line), style="dim")
-    return "\n".join(line.rstrip() for line in out.getvalue().splitlines()) + "\n"
+        blocks += _part(comparison, part)
+    blocks += [paragraph(f"! {note}", "yellow") for note in notes(comparison, sides)]
+    return text.render([*blocks, EMPTY, *(paragraph(line, "dim") for line in legend(comparison))], colour)
 
 
-def wrapped(line: str) -> Text:
-    return Text(textwrap.fill(line, WIDTH, subsequent_indent="  ", break_on_hyphens=False, break_long_words=False))
+def paragraph(line: str, style: str = "") -> Line:
+    return Line(line, style, WIDTH)
 
 
 def heading(comparison: Comparison, sides: Sequence[Side]) -> list[str]:
@@ -86,33 +71,29 @@ def _schedules(comparison: Comparison) -> list[str]:
     return [f"schedules: calls were due at other times before than after at {known.count(False)} of {points}"]
 
 
-def _part(console: Console, comparison: Comparison, part: Part) -> None:
+def _part(comparison: Comparison, part: Part) -> Iterator[Block]:
     section = part.section
     named = (
         "" if (section.before, section.after) == ("before", "after") else f": {section.after} against {section.before}"
     )
-    console.print()
     points = counted(len(section.points), "point")
-    console.print(Text(f"IN TOTAL, over {points}{named}"), style="bold")
     table = _table(comparison)
     for metric in comparison.metrics:
         total = part.totals.get(metric.name)
         if total:
             _row(table, in_total(part, total), total)
-    console.print(table)
+    yield from (EMPTY, Line(f"IN TOTAL, over {points}{named}", "bold"), table)
     for pair in section.pairs:
         points_of = [point for point in section.points if point.case == pair.title]
         if not points_of or not comparison.detailed:
             continue
-        console.print()
-        console.print(Text(f"{pair.title or 'points'}{named}"), style="bold")
         table = _table(comparison)
         for metric in comparison.detailed:
             for i, (name, figure) in enumerate(_rows(part, points_of, metric)):
                 if i == 0:
-                    table.add_row(Text(titled(metric), style="italic"), *[""] * 7)
+                    table.rows.append(Line(titled(metric), "italic"))
                 _row(table, f"  {name}", figure)
-        console.print(table)
+        yield from (EMPTY, Line(f"{pair.title or 'points'}{named}", "bold"), table)
 
 
 def _rows(part: Part, points: Iterable[Point], metric: Metric) -> Iterator[tuple[str, Figure]]:
@@ -128,13 +109,8 @@ def marks(point: Point) -> str:
 
 
 def _table(comparison: Comparison) -> Table:
-    table = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0), header_style="dim")
-    table.add_column("", min_width=28, overflow="fold")
-    for name in HEAD:
-        table.add_column(name, justify="right", no_wrap=True)
-    table.add_column(column(comparison), justify="right", no_wrap=True)
-    table.add_column("", no_wrap=True)
-    return table
+    figures = (Column(name, True) for name in (*HEAD, column(comparison)))
+    return Table((Column(width=28), *figures, Column()))
 
 
 def column(comparison: Comparison) -> str:
@@ -163,7 +139,7 @@ def _row(table: Table, name: str, figure: Figure) -> None:
         p_value(figure.p_holm),
         needed(figure),
     ]
-    table.add_row(Text(name), *cells, Text(figure.explained, style=style or ""))
+    table.add(name, *cells, Cell(figure.explained, style or ""))
 
 
 def shown(value: float, metric: Metric) -> str:
@@ -238,7 +214,7 @@ def legend(comparison: Comparison) -> list[str]:
     find = f"{column(comparison)}: repetitions that would find such a change four times of five, with this noise"
     loops = {getattr(point.place, "open", False) for part in comparison.parts for point in part.section.points}
     due = ["latency: from when a call was due; from sent: from when it was sent."] if True in loops else []
-    return [*(f"{name}: {text}." for name, text in METHODS.items()), f"{find}; {how}.", *due]
+    return [*(f"{name}: {method}." for name, method in METHODS.items()), f"{find}; {how}.", *due]
 
 
 def gate_lines(outcome: Outcome) -> list[str]:
@@ -250,5 +226,5 @@ def gate_lines(outcome: Outcome) -> list[str]:
         f"{head}: closed: {title}: {change(figure)} ({interval(figure)}), p {p_value(figure.p_holm)}"
         for title, figure in outcome.found
     ]
-    missing = [f"{head}: closed: {text}" for text in outcome.missing]
-    return found + missing + [f"{head}: cannot tell: {text}" for text in outcome.undecided]
+    missing = [f"{head}: closed: {why}" for why in outcome.missing]
+    return found + missing + [f"{head}: cannot tell: {why}" for why in outcome.undecided]

@@ -15,11 +15,12 @@ from cqbench.bills.text import LABEL, number
 from cqbench.cost import gates
 from cqbench.cost.changes import Change, Comparison, why_not
 from cqbench.cost.gates import Judged
-from cqbench.files.escape import markdown as escaped
 from cqbench.files.source import BadDocument, read_bytes
 from cqbench.files.text import one_line
 from cqbench.gate import exit_status
 from cqbench.options import Refused
+from cqbench.render import markdown, text
+from cqbench.render.table import EMPTY, Block, Column, Line, Table
 
 FORMATS = ("text", "markdown", "json")
 SHOWN = {TOTAL: 100, CPU: 15, SYSCALL: 15, THREAD: 15, LIBRARY: 15, FUNCTION: 20}
@@ -31,7 +32,6 @@ TITLES = {
     LIBRARY: "instructions by library",
     FUNCTION: "functions that changed, without what they call",
 }
-NUMBER = 13
 MUCH = 900.0  # percent
 
 
@@ -81,10 +81,10 @@ def compare(paths: tuple[str, str], form: str, limits: Limits, anyway: bool) -> 
         return "", refusal, 2
     comparison = Comparison(before, after)
     judged = _judge(comparison, limits)
-    text = {"json": _json, "markdown": _markdown}.get(form, _text)(comparison, judged)
+    shown = {"json": _json, "markdown": _markdown}.get(form, _text)(comparison, judged)
     complaints = [f"{one.title}: {one.state}: {line}" for one in judged for line in one.lines]
     states = {one.state for one in judged}
-    return text, complaints, exit_status(states)
+    return shown, complaints, exit_status(states)
 
 
 def _read(name: str, path: str) -> Bill:
@@ -108,21 +108,20 @@ def _judge(comparison: Comparison, limits: Limits) -> list[Judged]:
     return found
 
 
-def _tables(comparison: Comparison) -> Iterator[tuple[str, list[Change], str]]:
-    """Title, rows, and what is left out."""
+def _tables(comparison: Comparison) -> Iterator[Block]:
     for side in comparison.sides:
         for kind, most in SHOWN.items():
             every = comparison.of(side, kind)
             rows = every if kind in (TOTAL, LIBRARY) else [c for c in every if c.beyond]
-            if every:
-                left = len(rows) - most
-                nothing = "" if rows else "none"
-                yield f"{side}: {TITLES[kind]}", rows[:most], f"and {left} more" if left > 0 else nothing
-
-
-def _cells(change: Change) -> tuple[str, str, str, str]:
-    before, after = change.values
-    return number(before), number(after), _changed(change), change.word
+            if not every:
+                continue
+            head = (Column("before", True, 13), Column("after", True, 11), Column("change", True, 11), Column())
+            table = Table((Column(f"{side}: {TITLES[kind]}", width=LABEL, most=LABEL), *head), indent=2)
+            for change in rows[:most]:
+                table.add(change.title, *map(number, change.values), _changed(change), change.word)
+            if not rows or len(rows) > most:
+                table.say(f"and {len(rows) - most} more" if rows else "none")
+            yield from (table, EMPTY)
 
 
 def _changed(change: Change) -> str:
@@ -148,30 +147,16 @@ def _remarks(comparison: Comparison) -> list[str]:
 
 
 def _text(comparison: Comparison, judged: list[Judged]) -> str:
-    lines = [f"A: {comparison.before.title}, {comparison.before.date}"]
-    lines += [f"B: {comparison.after.title}, {comparison.after.date}", ""]
-    for title, rows, rest in _tables(comparison):
-        head = "".join(f"{word:>{NUMBER}}" for word in ("before", "after", "change"))
-        lines.append(f"{title:<{LABEL}}{head}")
-        for change in rows:
-            label = change.title if len(change.title) < LABEL - 3 else change.title[: LABEL - 7] + "..."
-            one, other, percent, verdict = _cells(change)
-            lines.append(f"  {label:<{LABEL - 2}}{one:>{NUMBER}}{other:>{NUMBER}}{percent:>{NUMBER}}  {verdict}")
-        lines += [f"  {rest}"] * bool(rest) + [""]
-    lines += [f"{one.title}: {one.state}" for one in judged]
-    return "\n".join([*lines, *_remarks(comparison)]) + "\n"
+    bills = (("A", comparison.before), ("B", comparison.after))
+    lines = [Line(f"{name}: {bill.title}, {bill.date}") for name, bill in bills]
+    said = [*(f"{one.title}: {one.state}" for one in judged), *_remarks(comparison)]
+    return text.render([*lines, EMPTY, *_tables(comparison), *map(Line, said)])
 
 
 def _markdown(comparison: Comparison, judged: list[Judged]) -> str:
-    titles = (escaped(bill.title) for bill in (comparison.before, comparison.after))
-    lines = [f"### What a call costs: {' → '.join(titles)}", ""]
-    for title, rows, rest in _tables(comparison):
-        lines += [f"| {escaped(title)} | before | after | change | |", "|---|--:|--:|--:|---|"]
-        for change in rows:
-            lines.append(f"| {escaped(change.title)} | {' | '.join(_cells(change))} |")
-        lines += ["", escaped(rest), ""] if rest else [""]
-    lines += [f"- {escaped(one.title)}: {one.state}" for one in judged]
-    return "\n".join([*lines, *(f"- {escaped(line)}" for line in _remarks(comparison))]) + "\n"
+    title = Line(f"What a call costs: {comparison.before.title} → {comparison.after.title}", first="### ")
+    said = [*(f"{one.title}: {one.state}" for one in judged), *_remarks(comparison)]
+    return markdown.render([title, EMPTY, *_tables(comparison)]) + markdown.bullets(said)
 
 
 def _json(comparison: Comparison, judged: list[Judged]) -> str:

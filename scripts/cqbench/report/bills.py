@@ -8,6 +8,7 @@ from pathlib import Path
 from cqbench.bills import model, text
 from cqbench.bills.model import Bill
 from cqbench.files.source import once, read_bytes
+from cqbench.render.table import Line
 from cqbench.report.model import Table
 
 HEAD = ("Median", "Spread", "Share")
@@ -30,10 +31,7 @@ def tables(paths: Sequence[Path]) -> tuple[tuple[str, tuple[Table, ...]], ...]:
 
 def _tables(bill: Bill) -> tuple[Table, ...]:
     found = []
-    for block in (b for side in bill.sides for b in text.blocks(bill, side)):
-        rows = [
-            (r.label, text.number(r.value), text.apart(r.spread), "" if r.share is None else text.percent(r.share))
-            for r in block.rows
-        ]
-        found.append(Table((block.title, *HEAD), tuple(rows)))
+    for table in (t for side in bill.sides for t in text.tables(bill, side)):
+        rows = (tuple(cell.text for cell in row) for row in table.rows if not isinstance(row, Line))
+        found.append(Table((table.columns[0].title, *HEAD), tuple(rows)))
     return (*found, Table(("Remarks",), tuple((line,) for line in text.remarks(bill))))

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 
+from cqbench.render import text
+from cqbench.render.table import Column, Line, Table
 from cqbench.soak.judge import Drift, judge
 from cqbench.soak.session import CLIENT, SERVERS, Record, Round
 
@@ -53,17 +55,18 @@ def grown(record: Record) -> list[str]:
 
 def render(record: Record) -> str:
     """Ends with a newline."""
-    lines = [f"{'process':<9} {'figure':<11} {'median':>9} {'last / middle (95 %)':>24}  verdict"]
+    head = (Column("median", True), Column("last / middle (95 %)", True), Column("verdict"))
+    table = Table((Column("process"), Column("figure"), *head))
     for process, figure, drift in drifts(record):
         ratio = drift.ratio
-        rise = f"{ratio.value:.4f} ({ratio.low:.4f}-{ratio.high:.4f})" if ratio and ratio.low and ratio.high else "-"
-        lines.append(f"{process:<9} {figure.name:<11} {drift.median / figure.unit:>9.1f} {rise:>24}  {drift.verdict}")
+        rise = f"{ratio.value:.4f} ({ratio.low:.4f}-{ratio.high:.4f})" if ratio and ratio.interval else "-"
+        table.add(process, figure.name, f"{drift.median / figure.unit:.1f}", rise, drift.verdict)
     rounds = max((one.number for one in record.rounds), default=0)
-    lines += [
+    lines = [
         "",
         "last / middle: the last third of the rounds to the one before; the first is warm-up.",
         "flat: growth above 1 % is ruled out; of threads, one more is flat, too.",
         f"{rounds} rounds, {record.cases} cases, {record.calls} calls, {record.restarts} restarts",
+        *(f"FAILED: {failure}" for failure in record.failures),
     ]
-    lines += [f"FAILED: {failure}" for failure in record.failures]
-    return "\n".join(lines) + "\n"
+    return text.render([table, *map(Line, lines)])

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import math
-import textwrap
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from scipy import special
 
+from cqbench.render import text
+from cqbench.render.table import EMPTY, Block, Column, Line, Table, columns
 from cqbench.stats.medians import median
 from cqbench.stats.ratios import LEVEL, POWER, Ratio
 from cqbench.tune import settings, stages
@@ -37,16 +38,20 @@ class Heading:
 
 def render(outcome: Outcome, heading: Heading) -> str:
     """Ends with a newline."""
-    lines = [f"What to set for {heading.objective.title}: {heading.workload}, gRPC {heading.grpc or 'unknown'}"]
-    lines += [_fill(text, "! ") for text in heading.more]
-    lines += [_fill(_how(outcome)), ""]
+    blocks: list[Block] = [Line(f"What to set for {_title(heading)}")]
+    blocks += [_fill(said, "! ") for said in heading.more]
+    blocks += [_fill(_how(outcome)), EMPTY]
     if outcome.partial:
         at = f"PARTIAL: stopped in '{outcome.partial}'; what follows is from what was measured before"
-        lines += [_fill(f"{at}; --resume goes on."), ""]
+        blocks += [_fill(f"{at}; --resume goes on."), EMPTY]
     for part in (_worth(outcome, heading), _best(outcome, heading), _rest(outcome, heading), _controls(outcome)):
         found = list(part)
-        lines += [*found, ""] if found else []
-    return "\n".join(lines[:-1]) + "\n"
+        blocks += [*found, EMPTY] if found else []
+    return text.render(blocks[:-1])
+
+
+def _title(heading: Heading) -> str:
+    return f"{heading.objective.title}: {heading.workload}, gRPC {heading.grpc or 'unknown'}"
 
 
 def _how(outcome: Outcome) -> str:
@@ -57,10 +62,10 @@ def _how(outcome: Outcome) -> str:
     return f"{tried}; {screened}. Repetitions: {rounds}."
 
 
-def _worth(outcome: Outcome, heading: Heading) -> Iterator[str]:
+def _worth(outcome: Outcome, heading: Heading) -> Iterator[Block]:
     title = heading.objective.title
     if outcome.nothing and not outcome.partial:
-        yield "NOTHING IS WORTH SETTING"
+        yield Line("NOTHING IS WORTH SETTING")
         yield _fill(f"No setting, and no set of them, brings a gain in {title} beyond chance here: keep the defaults.")
         if not outcome.findings:
             yield _fill("None looked like one in the screening, so there was nothing to confirm.")
@@ -74,9 +79,12 @@ def _worth(outcome: Outcome, heading: Heading) -> Iterator[str]:
         return
     if not outcome.confirmed:
         return
-    yield f"WORTH SETTING, one by one ({title} against the defaults, 95 % interval; surely a gain, Holm's correction)"
+    yield Line(
+        f"WORTH SETTING, one by one ({title} against the defaults, 95 % interval; statistically significant after "
+        "Holm's correction)"
+    )
     for i, finding in enumerate(outcome.confirmed):
-        yield f"{i + 1:>2}. {_line(finding)}"
+        yield _table([finding], numbered=i + 1)
         yield from _details(finding, heading)
 
 
@@ -86,49 +94,46 @@ def _looks_like_a_gain(finding: Finding) -> bool:
     return sure and finding.gain > 0 and not finding.control
 
 
-def _details(finding: Finding, heading: Heading) -> Iterator[str]:
+def _details(finding: Finding, heading: Heading) -> Iterator[Line]:
     for candidate in finding.chosen:
         knob = candidate.knob
         name = f" of {candidate.name}" if len(finding.chosen) > 1 else ""
         if knob.risk != RISKS[0] or knob.costs:
             yield _fill(f"risk{name}: {knob.risk}: {knob.costs}", "    ")
-    yield from (f"    {line}" for line in settings.paste(finding.chosen, heading.ends))
+    yield from (Line(line, first="    ") for line in settings.paste(finding.chosen, heading.ends))
 
 
-def _best(outcome: Outcome, heading: Heading) -> Iterator[str]:
+def _best(outcome: Outcome, heading: Heading) -> Iterator[Block]:
     best = outcome.best
     if best is None:
         if outcome.sets:
-            yield "BEST SET: none was confirmed as a set:"
-            yield from (_fill(f"{_names(f)}: {_line(f, named=False)}", "    ") for f in outcome.sets)
+            yield Line("BEST SET: none was confirmed as a set:")
+            yield from (_fill(f"{_names(f)}: {_figures(f)}", "    ") for f in outcome.sets)
         return
     yield _fill(f"BEST SET: {_names(best)}")
-    yield f"    {_line(best, named=False)}"
+    yield Line(_figures(best), first="    ")
     shown = {f.name for f in outcome.confirmed}
     if alone := [c.name for c in best.chosen if c.name not in shown]:
         yield _fill(f"of these not shown by themselves, so some may do nothing: {', '.join(alone)}", "    ")
     yield from _details(best, heading)
     for other in (f for f in outcome.sets if f is not best):
-        yield _fill(f"other set: {_names(other)}: {_line(other, named=False)}", "    ")
+        yield _fill(f"other set: {_names(other)}: {_figures(other)}", "    ")
 
 
 def _names(finding: Finding) -> str:
     return " + ".join(c.name for c in finding.chosen)
 
 
-def _rest(outcome: Outcome, heading: Heading) -> Iterator[str]:
+def _rest(outcome: Outcome, heading: Heading) -> Iterator[Block]:
     worse = [f for f in outcome.findings if f.real and f.gain < 0 and not f.control]
     open_ones = [f for f in outcome.findings if not f.real and not f.control]
     together = [f for f in outcome.findings if f.confirmed and f.name == stages.TOGETHER]
     if together:
-        yield "All that went on to be confirmed, together, of which some may do nothing:"
-        yield f"    {_line(together[0], named=False)}"
-    if open_ones:
-        yield "NOT SHOWN, neither gain nor loss"
-        yield from (f"    {_line(f)}" for f in open_ones)
-    if worse:
-        yield "WORSE"
-        yield from (f"    {_line(f)}" for f in worse)
+        yield Line("All that went on to be confirmed, together, of which some may do nothing:")
+        yield Line(_figures(together[0]), first="    ")
+    for title, found in (("NOT SHOWN, neither gain nor loss", open_ones), ("WORSE", worse)):
+        if found:
+            yield from (Line(title), _table(found))
     better = heading.objective.better
     bad = [e for e in outcome.effects if e.t * better < -BAD_ERRORS and e.value * better < -BAD]
     if bad:
@@ -139,7 +144,7 @@ def _rest(outcome: Outcome, heading: Heading) -> Iterator[str]:
         yield _fill("Left out after three runs: " + "; ".join(said[:SHOWN]) + ("; ..." if len(said) > SHOWN else "."))
 
 
-def _controls(outcome: Outcome) -> Iterator[str]:
+def _controls(outcome: Outcome) -> Iterator[Block]:
     wrong, number = outcome.controls
     passed, of = outcome.screened_controls
     if number:
@@ -147,22 +152,32 @@ def _controls(outcome: Outcome) -> Iterator[str]:
             f"CONTROLS: of {number} that nothing reads {wrong} came out as something: the run's own false alarms. 0 is "
             "right."
         )
-        yield from (f"    {_line(f)}" for f in outcome.findings if f.control)
+        yield _table([f for f in outcome.findings if f.control])
     if of:
         yield _fill(
             f"In the screening {passed} of {of} controls looked as good as what went on; by chance one in 44 does."
         )
 
 
-def _line(finding: Finding, named: bool = True) -> str:
-    parts = [f"{finding.name:<32}"] if named else []
-    parts.append(f"{change(finding.ratio):<26}")
+def _table(findings: Sequence[Finding], numbered: int = 0) -> Table:
+    """numbered: the place of the first one; 0 for none."""
+    table = Table((Column(width=36), Column(width=26), *(Column() for _ in COSTS)), indent=0 if numbered else 4)
+    for i, finding in enumerate(findings, numbered):
+        name = f"{i:>2}. {finding.name}" if numbered else finding.name
+        table.add(name, change(finding.ratio), *_costs(finding))
+    return table
+
+
+def _figures(finding: Finding) -> str:
+    return "  ".join((f"{change(finding.ratio):<26}", *_costs(finding))).rstrip()
+
+
+def _costs(finding: Finding) -> Iterator[str]:
     for cost in COSTS:
         if cost in finding.costs:
             mark = {"worse": " (worse)", "better": " (better)"}.get(finding.cost(cost), "")
             word = "CPU/call" if cost != "p99" else TITLES[cost]
-            parts.append(f"{word} {_percent(finding.costs[cost].value)}{mark}")
-    return "  ".join(parts).rstrip()
+            yield f"{word} {_percent(finding.costs[cost].value)}{mark}"
 
 
 def change(ratio: Ratio | None) -> str:
@@ -192,31 +207,33 @@ def detectable(outcome: Outcome) -> float | None:
 
 def catalogue(knobs: Sequence[Knob], library: Library | None) -> str:
     """--list. library: None where no program is built that would say which it is. Ends with a newline."""
-    lines = [f"{'name':<34} {'kind':<12} {'end':<7} {'risk':<7} here"]
+    table = Table(columns("name", "kind", "end", "risk", "here", left=5, widths=(33, 11, 6, 6)))
     for knob in knobs:
         why = reader(knob, library) if library else "not known before the programs are built"
         here = "nobody reads it: a control" if knob.control and not why else why or "yes"
         names = ", ".join(c.name for c in candidates(knob))
-        lines.append(f"{knob.name:<34} {knob.kind:<12} {knob.end:<7} {knob.risk:<7} {here}")
-        pairs = ", ".join(f"{key}={value}" for key, value in candidates(knob)[0].settings)
+        table.add(knob.name, knob.kind, knob.end, knob.risk, here)
         also = f" ({names})" if len(knob.values) > 1 else ""
-        lines.append(_fill(f"{pairs}{also}; default {knob.default}: {knob.effect}", "    "))
-        lines += [_fill(f"risk: {knob.costs}", "    ")] if knob.costs else []
-    return "\n".join(lines) + "\n"
+        table.rows.append(_fill(f"{_pairs(candidates(knob)[0])}{also}; default {knob.default}: {knob.effect}", "    "))
+        if knob.costs:
+            table.rows.append(_fill(f"risk: {knob.costs}", "    "))
+    return text.render([table])
+
+
+def _pairs(candidate: Candidate) -> str:
+    return ", ".join(f"{key}={value}" for key, value in candidate.settings)
 
 
 def plan(chosen: Sequence[Candidate], left_out: dict[str, str], heading: Heading, timing: Sequence[str]) -> str:
     """--plan. Ends with a newline."""
-    lines = [f"{heading.objective.title}: {heading.workload}, gRPC {heading.grpc or 'unknown'}", *heading.more, ""]
-    lines.append(f"{len(chosen)} settings to try, {sum(c.knob.control for c in chosen)} of them controls")
+    table = Table(columns("", "", "", left=3, widths=(36, 6)), indent=2)
     for candidate in chosen:
-        pairs = ", ".join(f"{key}={value}" for key, value in candidate.settings)
-        lines.append(f"  {candidate.name:<34} {candidate.knob.end:<7} {pairs}")
-    lines += ["", f"{len(left_out)} left out", *(_fill(f"{n}: {why}", "  ") for n, why in left_out.items())]
-    return "\n".join([*lines, "", *timing]) + "\n"
+        table.add(candidate.name, candidate.knob.end, _pairs(candidate))
+    controls = sum(c.knob.control for c in chosen)
+    lines = [_title(heading), *heading.more, "", f"{len(chosen)} settings to try, {controls} of them controls"]
+    out = (Line(f"{len(left_out)} left out"), *(_fill(f"{n}: {why}", "  ") for n, why in left_out.items()))
+    return text.render([*map(Line, lines), table, EMPTY, *out, EMPTY, *map(Line, timing)])
 
 
-def _fill(text: str, indent: str = "") -> str:
-    return textwrap.fill(
-        text, WIDTH, initial_indent=indent, subsequent_indent=" " * max(2, len(indent)), break_on_hyphens=False
-    )
+def _fill(said: str, indent: str = "") -> Line:
+    return Line(said, "", WIDTH, indent, " " * max(2, len(indent)))

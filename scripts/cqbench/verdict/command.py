@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import json
+import sys
 from collections.abc import Sequence
 from pathlib import Path
 
 import click
-from rich.console import Console
 
 from cqbench.files.source import BadDocument
 from cqbench.options import Refused
@@ -43,5 +43,5 @@ def command(results: tuple[Path, ...], everything: bool, form: str) -> int:
     if form == "json":
         click.echo(json.dumps(as_json.to_json(judgement), indent=2))
     else:
-        text.show(judgement, everything, Console(highlight=False))
+        click.echo(text.render(judgement, everything, sys.stdout.isatty()), nl=False)
     return 0
