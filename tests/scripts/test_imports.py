@@ -13,8 +13,8 @@ Graph = Mapping[str, set[str]]
 # From the lowest. A package imports those of lower floors only; cli.py loads the commands by their names.
 FLOORS = (
     {"files", "stats", "options", "gate"},
-    {"measure", "bills", "render", "samples"},
-    {"verdict"},
+    {"measure", "render", "samples"},
+    {"verdict", "bills"},
     {"report"},
     {"ranks"},
     {"experiment"},

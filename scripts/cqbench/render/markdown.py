@@ -31,7 +31,8 @@ def table(found: Table) -> Iterator[str]:
     yield "|" + "|".join("---:" if column.right else ":---" for column in found.columns) + "|"
     for row in found.rows:
         if not isinstance(row, Line):
-            texts = (_cell(cell, column.right) for cell, column in zip(row, found.columns, strict=False))
+            texts = [_cell(cell, column.right) for cell, column in zip(row, found.columns, strict=False)]
+            texts += [""] * (len(found.columns) - len(texts))
             yield f"| {' | '.join(texts)} |"
     for row in found.rows:
         if isinstance(row, Line):

@@ -79,7 +79,7 @@ def _worth(outcome: Outcome, heading: Heading) -> Iterator[Block]:
         return
     if not outcome.confirmed:
         return
-    yield Line(
+    yield _fill(
         f"WORTH SETTING, one by one ({title} against the defaults, 95 % interval; statistically significant after "
         "Holm's correction)"
     )
