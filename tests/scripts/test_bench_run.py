@@ -192,3 +192,8 @@ def test_usage_is_one_line_and_status_2(programs: Path, flags: list[str], said: 
     assert (status, stdout, stderr.count("\n")) == (2, "", 1)
     assert said in stderr and stderr.startswith("cqbench run: ")
     assert not (programs.parent / "results").exists()
+
+
+def test_help_has_its_own_flag_and_those_of_run() -> None:
+    found = subprocess.run([SCRIPTS / "bench.sh", "--help"], capture_output=True, text=True, timeout=60, check=True)
+    assert "--full" in found.stdout and "--repetitions" in found.stdout
