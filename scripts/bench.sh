@@ -1,14 +1,8 @@
 #!/usr/bin/env bash
 # YDB's experiment on this machine: what does it cost when all calls share one TCP connection? `cqbench run headline`, less
-# than four minutes after the build.
-#
-# Usage: scripts/bench.sh [--full] [OPTION...]
-#   --full    the durations of the YDB post (`cqbench run ydb-full`), once, about 48 minutes
-#   OPTION    of `cqbench run`:
+# than four minutes after the build; with --full `cqbench run ydb-full`, the post's durations, once, about 48 minutes.
 set -euo pipefail
-source "$(dirname "${BASH_SOURCE[0]}")/lib.sh"
 
-! has_flag "-h --help" "$@" || show_help "$0"
 experiment=(headline) options=()
 for argument in "$@"; do
   case $argument in
@@ -17,4 +11,4 @@ for argument in "$@"; do
     *) options+=("$argument") ;;
   esac
 done
-exec "$ROOT/scripts/cqbench.sh" run "${experiment[@]}" "${options[@]}"
+exec "$(dirname "${BASH_SOURCE[0]}")/cqbench.sh" run "${experiment[@]}" "${options[@]}"

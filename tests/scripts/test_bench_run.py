@@ -194,6 +194,6 @@ def test_usage_is_one_line_and_status_2(programs: Path, flags: list[str], said: 
     assert not (programs.parent / "results").exists()
 
 
-def test_help_has_its_own_flag_and_those_of_run() -> None:
+def test_help_names_its_own_flag_and_those_of_run() -> None:
     found = subprocess.run([SCRIPTS / "bench.sh", "--help"], capture_output=True, text=True, timeout=60, check=True)
     assert "--full" in found.stdout and "--repetitions" in found.stdout

@@ -153,8 +153,8 @@ def _cpu_lists(text: str) -> str:
 def command(**given: Any) -> int:
     """Run an experiment: variants of client and server, repeated, side by side; then verdict and report.
 
-    NAME: one of scripts/experiments/, such as headline; or a file of your own (--template, --keys); or your own case in
-    one command:
+    NAME: one of scripts/experiments/, such as headline (scripts/bench.sh) or ydb-full (scripts/bench.sh --full); or a
+    file of your own (--template, --keys); or your own case in one command:
 
     \b
       cqbench run --vary channel-policy=shared,pool:2,pool:4 --inflight 16 \\
