@@ -222,7 +222,7 @@ struct RunContext {
   std::vector<NegotiatedTls> negotiated;  // each kind once; empty: nothing is known of it
 };
 
-// What a server reports about itself; the client cleans and checks it when it arrives (proto/control.proto).
+// A server's description of itself (proto/control.proto). The client cleans and checks it when it arrives.
 using ServerDescription = control::v1::ServerDescription;
 
 // The floor that gRPC stands on, measured in the same run with one call in flight.

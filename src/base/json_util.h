@@ -23,7 +23,7 @@ using ParseOptions = google::protobuf::util::JsonParseOptions;
 using PrintOptions = google::protobuf::util::JsonPrintOptions;
 #endif
 
-// Whether fields that are not `optional` are printed at their defaults, too.
+// Prints fields that are not `optional` at their defaults, too, if `always` is true.
 inline void AlwaysPrintFields(bool always, PrintOptions& options) {
 #if CQBENCH_PROTOBUF_HAS_JSON_H
   options.always_print_fields_with_no_presence = always;

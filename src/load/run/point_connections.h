@@ -17,7 +17,7 @@
 
 namespace cqbench {
 
-// What a point is measured with. All must outlive it.
+// Everything that a point needs for its measurement. All of it must outlive the point.
 struct PointSetting {
   const RunConfig& config;
   const std::vector<Endpoint>& endpoints;  // of the targets; empty for a channel without sockets

@@ -43,8 +43,8 @@ absl::Status Impossible(const Parts&... parts) {
   return absl::InvalidArgumentError(absl::StrCat(parts...));
 }
 
-// What a field of the description may be; a field with presence is checked where it is set. The words are those of the
-// result's schema, the numbers what the server's flags accept.
+// Rules for the fields of the description; a field with presence is checked where it is set. The words are those of
+// the result's schema, the ranges those that the server's flags accept.
 using Words = std::vector<absl::string_view>;
 struct WordRule {
   const char* field;
