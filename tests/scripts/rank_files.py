@@ -14,7 +14,7 @@ from hdrh.histogram import HdrHistogram
 
 Json = dict[str, Any]
 
-STORED = Path(__file__).parent / "data/version-3.json"
+STORED = Path(__file__).parent / "data/result.json"
 WINDOW_NS = 2_000_000_000
 OPEN_NS = 5_000_000_000
 HIGHEST = 2**37 - 1

@@ -15,8 +15,8 @@ from cqbench.compare.gates import repetitions_to_decide, slower
 from cqbench.compare.points import Figure
 from cqbench.samples.metric import METRICS, THROUGHPUT
 from cqbench.stats.ratios import Ratio
+from made_results import put
 from test_compare_synthetic import BASE, DATA, FASTER, SAME, SLOWER, called, result
-from version_3 import put
 
 SCRIPT = Path(__file__).parents[2] / "scripts/compare.sh"
 GATE, LATENCY_GATE = "--fail-if-slower", "--fail-if-latency-higher"

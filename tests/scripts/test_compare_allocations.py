@@ -7,8 +7,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from made_results import put
 from test_compare_synthetic import BASE, FASTER, called, result
-from version_3 import put
 
 CLIENT, SERVER = "client_allocations_per_rpc", "server_allocations_per_rpc"
 

@@ -14,8 +14,8 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 import pytest
+from made_results import put
 from test_compare_synthetic import called, result
-from version_3 import put
 
 FULL = "CQBENCH_FULL" in os.environ
 SERIES = 400 if FULL else 60

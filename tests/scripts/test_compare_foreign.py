@@ -12,8 +12,8 @@ from cqbench.compare.inputs import read_side
 from cqbench.compare.sides import Name, Side
 from cqbench.files.source import BadDocument
 from cqbench.samples.series import values
+from made_results import put
 from test_compare_synthetic import BASE, called, result
-from version_3 import put
 
 DATA = Path(__file__).parent / "data"
 GOLDEN = Path(__file__).parents[1] / "golden/expected"

@@ -7,9 +7,9 @@ import io
 from pathlib import Path
 
 import pytest
+from made_results import put
 from test_compare_foreign import NANOS, google
 from test_compare_synthetic import BASE, DATA, FASTER, SAME, SLOWER, called, result
-from version_3 import put
 
 HOSTILE = "</style><img src=x onerror=alert(1)>|`*"
 
@@ -48,7 +48,7 @@ def test_nothing_in_a_name_is_markup(capsys: pytest.CaptureFixture[str]) -> None
 
 def test_the_pages_plots(capsys: pytest.CaptureFixture[str]) -> None:
     """Latencies of both sides over each other, and the repetitions; benchmarks of others have no latencies."""
-    page = called(capsys, DATA / "version-3.json", DATA / "version-3.json", "--format", "html")[1]
+    page = called(capsys, DATA / "result.json", DATA / "result.json", "--format", "html")[1]
     assert page.count("<svg") == 2 and "% of calls" in page and "<script" not in page
     assert called(capsys, put(Path("g.json"), google(NANOS)), "g.json", "--format", "html")[1].count("<svg") == 1
 

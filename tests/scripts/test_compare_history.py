@@ -12,8 +12,8 @@ import pytest
 from cqbench.compare import history
 from cqbench.files.source import BadDocument
 from cqbench.samples.metric import THROUGHPUT
+from made_results import put
 from test_compare_synthetic import called, result
-from version_3 import put
 
 FULL = "CQBENCH_FULL" in os.environ
 SERIES = 2000 if FULL else 300

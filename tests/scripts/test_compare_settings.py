@@ -9,8 +9,8 @@ import pytest
 from cqbench.compare.inputs import read_side
 from cqbench.compare.matching import Section, differences, of_sides, required
 from cqbench.compare.sides import Side
+from made_results import put
 from test_compare_synthetic import REAL, result
-from version_3 import put
 
 SERVER: dict[str, Any] = REAL["context"]["servers"][0]
 ECHO = {"workload": "echo", "payload": "zero"}
@@ -101,7 +101,7 @@ def test_what_one_side_does_not_say_is_not_a_difference(tmp_path: Path) -> None:
 
 def manifest(folder: Path, **unit: Any) -> None:
     told = {"file": "raw/v/1.json", "variant": "v", **unit}
-    put(folder / "manifest.json", {"manifest_version": 1, "units": [told]})
+    put(folder / "manifest.json", {"manifest_version": 2, "units": [told]})
     put(folder / "raw/v/1.json", result({1: [1000.0]}))
 
 

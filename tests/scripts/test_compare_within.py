@@ -8,8 +8,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from made_results import put
 from test_compare_synthetic import called, result
-from version_3 import put
 
 POLICIES = {"shared": "per-slot", "pool": "pool:2", "separate": "local-pool"}
 APIS = ("sync", "cq")
@@ -35,7 +35,7 @@ def make(folder: Path, speeds: Mapping[str, float], rounds: int = ROUNDS) -> Pat
     head = {"experiment": {"title": "t"}, "axis": axes}
     placements = dict.fromkeys(names, "anywhere")
     put(folder / "manifest.json",
-        {"manifest_version": 1, "experiment": head, "placements": placements, "units": units})  # fmt: skip
+        {"manifest_version": 2, "experiment": head, "placements": placements, "units": units})  # fmt: skip
     return folder
 
 

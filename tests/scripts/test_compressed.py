@@ -13,7 +13,7 @@ from cqbench.samples import setting
 from cqbench.samples.runs import read_all
 from cqbench.samples.setting import About
 
-DATA = Path(__file__).parent / "data/version-3.json"
+DATA = Path(__file__).parent / "data/result.json"
 GZIP = {"compression": "gzip"}
 
 

@@ -7,7 +7,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from cqbench.files import result, source, text
+from cqbench.cli import main
+from cqbench.files import point, result, source, text
 from cqbench.files.result import load, parse
 from cqbench.files.source import BadDocument
 from cqbench.files.text import one_line
@@ -44,22 +45,6 @@ def test_an_interrupted_run() -> None:
     assert document.partial and document.points[-1].partial
 
 
-def test_older_versions_are_read() -> None:
-    first, second = load(DATA / "unary-cq-separate.json"), load(DATA / "version-2.json")
-    assert "schema_version" not in real("unary-cq-separate")["context"]
-    assert real("version-2")["context"]["schema_version"] == 2 == result.SCHEMA_VERSION - 1
-    for document in (first, second):
-        assert (document.method, document.api, document.policy) == ("unary", "cq", "local-pool")
-        assert all(p.throughput and p.p50_ns and p.connections == p.inflight for p in document.points)
-    assert (first.suspect, first.points[0].suspect) == ([], [])
-    assert [(p.inflight, p.repetition) for p in second.points] == [(2, 0), (2, 1)]
-    assert [reason.code for reason in second.suspect] == ["shared-cpus"]
-    assert second.suspect[0].text.startswith("client and server share CPUs (0-1")
-    assert real("version-2")["benchmarks"][0]["suspect"][0].startswith("too few calls for P99.9: ")
-    assert second.points[0].suspect == second.points[0].limits == []  # neither a doubt nor a limit
-    assert {(d.loop, d.messages, d.special, d.how) for d in (first, second)} == {("closed", "", (), "")}
-
-
 @pytest.mark.parametrize("path", sorted((DATA.parents[1] / "golden/expected").glob("*.json")), ids=lambda p: p.stem)
 def test_what_the_reporter_writes_is_read(path: Path) -> None:
     document, data = load(path), json.loads(path.read_text())
@@ -67,17 +52,42 @@ def test_what_the_reporter_writes_is_read(path: Path) -> None:
     assert [(p.inflight, p.completed) for p in document.points] == [(e["inflight"], e["completed"]) for e in runs]
 
 
-def test_a_newer_version_is_refused() -> None:
-    data = real("version-2")
-    data["context"]["schema_version"] = 4
+@pytest.mark.parametrize(
+    ("version", "said"),
+    [
+        (
+            None,
+            "some.json: schema 1, which only builds of cqbench 0.1.0 from before schema 2 read; this version reads ",
+        ),
+        (result.SCHEMA_VERSION - 1, f"from before schema {result.SCHEMA_VERSION} read; this version reads schema"),
+        (result.SCHEMA_VERSION + 1, "of a newer cqbench than this one, which reads schema"),
+    ],
+)
+def test_another_version_is_refused_and_what_reads_it_is_said(version: int | None, said: str) -> None:
+    data = real("result")
+    data["context"]["schema_version"] = version
+    if version is None:
+        del data["context"]["schema_version"]
     with pytest.raises(BadDocument) as error:
         parse(json.dumps(data).encode(), "some.json")
-    assert str(error.value) == "some.json: schema_version 4 is newer than 3, which this version of cqbench reads"
+    assert said in str(error.value) and f"schema {result.SCHEMA_VERSION}" in str(error.value)
+
+
+def test_commands_end_at_an_older_folder(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    data = real("result")
+    data["context"]["schema_version"] = result.SCHEMA_VERSION - 1
+    (tmp_path / "raw/a").mkdir(parents=True)
+    (tmp_path / "raw/a/01.json").write_text(json.dumps(data))
+    for command in ("verdict", "report", "compare"):
+        assert main([command, str(tmp_path), *[str(DATA / "result.json")] * (command == "compare")]) == 2
+        said = capsys.readouterr().err
+        assert f"01.json: schema {result.SCHEMA_VERSION - 1}, which only builds of cqbench 0.1.0" in said
+        assert said.count("\n") == 1
 
 
 @pytest.mark.parametrize("version", [0, -1, "2", True, 2.0, 10**30])
 def test_a_version_that_is_none(version: object) -> None:
-    data = real("version-2")
+    data = real("result")
     data["context"]["schema_version"] = version
     with pytest.raises(BadDocument, match="'schema_version' in context"):
         parse(json.dumps(data).encode(), "x")
@@ -102,10 +112,10 @@ def test_a_missing_part_is_named(key: str) -> None:
 
 
 @pytest.mark.parametrize("key", ["completed", "inflight", "throughput_per_second", "warnings", "errors", "run_type"])
-def test_a_file_from_an_older_client_says_what_is_missing(key: str) -> None:
+def test_what_a_point_misses_is_named(key: str) -> None:
     data = real()
     del data["benchmarks"][1][key]
-    with pytest.raises(BadDocument, match=f"older one.*benchmarks\\[1\\] has no '{key}'"):
+    with pytest.raises(BadDocument, match=f"benchmarks\\[1\\] has no '{key}'"):
         parse(json.dumps(data).encode(), "x")
 
 
@@ -149,7 +159,7 @@ def test_messages_from_the_network_are_harmless_on_a_terminal() -> None:
      ("command_line", [7])],
 )  # fmt: skip
 def test_settings_that_are_none(key: str, value: object) -> None:
-    data = real("version-2")
+    data = real("result")
     data["context"][key] = value
     with pytest.raises(BadDocument, match=f"x: .*'{key}' in context has"):
         parse(json.dumps(data).encode(), "x")
@@ -160,7 +170,7 @@ def test_settings_that_are_none(key: str, value: object) -> None:
     [("cpus", 7), ("cpus", ["1"]), ("cpus", [True]), ("channel_args", {"a": 1}), ("service_time_ns", "5us")],
 )
 def test_a_servers_settings_that_are_none(key: str, value: object) -> None:
-    data = real("version-2")
+    data = real("result")
     data["context"]["servers"] = [{}, {key: value}]
     with pytest.raises(BadDocument, match=rf"'{key}' in servers\[1\] of context has"):
         parse(json.dumps(data).encode(), "x")
@@ -170,9 +180,9 @@ def test_a_servers_settings_that_are_none(key: str, value: object) -> None:
 
 @pytest.mark.parametrize("value", [-1, "5", True, [], 10**400])
 def test_evidence_that_is_no_number(value: object) -> None:
-    data = real("version-2")
+    data = real("result")
     data["benchmarks"][1]["client_rtt_min_ns_median"] = value
-    with pytest.raises(BadDocument, match=r"'client_rtt_min_ns_median' in benchmarks\[1\]"):
+    with pytest.raises(BadDocument, match=r"(?=.*'client_rtt_min_ns_median').*benchmarks\[1\]"):
         parse(json.dumps(data).encode(), "x")
 
 
@@ -182,13 +192,13 @@ def test_evidence_that_need_not_be_a_number() -> None:
     evidence = schema["$defs"]["evidence"]
     others = {
         key.format(end) for key, what in evidence["patternProperties"].items() if "$ref" not in what
-        for key, end in [(key.strip("^$").replace("(client|server)_", "{}"), end) for end in result.EVIDENCE]
+        for key, end in [(key.strip("^$").replace("(client|server)_", "{}"), end) for end in point.ENDS]
     }  # fmt: skip
-    assert others == set(result.NOT_FIGURES)
+    assert others == set(point.NOT_FIGURES)
 
 
 def test_a_sample_inside_the_window_is_below_zero() -> None:
-    data = real("version-2")
+    data = real("result")
     data["benchmarks"][0]["server_sample_before_ns"] = -2_524_946
     parse(json.dumps(data).encode(), "some.json")
     for wrong in ("-1", True, -(10**400)):

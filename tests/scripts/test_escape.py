@@ -131,7 +131,7 @@ def rows_of(told: str) -> list[dict[str, str]]:
 
 
 def test_results_csv() -> None:
-    run = read(DATA / "version-3.json", "=HYPERLINK(1)")
+    run = read(DATA / "result.json", "=HYPERLINK(1)")
     run.document.suspect.append(Reason("x", "@doubt"))
     row = rows_of(to_csv([(1, run)]))[0]
     assert row["variant"] == "'=HYPERLINK(1)" and "; @doubt; " in row["suspect"] and float(row["throughput"]) > 0

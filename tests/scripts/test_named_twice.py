@@ -55,7 +55,7 @@ def test_it_is_refused(command: str, way: str, folder: Path, capsys: pytest.Capt
 
 def test_a_link_inside_of_a_folder_is_a_name_too(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
     os.link(folder / FILE, folder / "raw/shared/07.json")
-    for words in (("verdict", folder), ("report", folder), ("compare", folder, DATA / "version-3.json")):
+    for words in (("verdict", folder), ("report", folder), ("compare", folder, DATA / "result.json")):
         assert "07.json: named twice, also as " in refused(capsys, *words)
 
 

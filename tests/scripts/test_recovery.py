@@ -79,7 +79,7 @@ def point(counts: list[float], **more: object) -> Measured:
         "errors": [{"code": "UNAVAILABLE", "count": 7, "first_message": ""}],
         "slice_ns": SLICE_S * 1e9, "slice_completed": counts, "slice_failed": [0.0] * len(counts),
         "latency_p99_ns": 3e6, "latency_max_ns": 4e6,
-        "figures": {"calls_due": 1000.0, "calls_ok": 990.0, "unfinished": 3.0, "calls_unsent": 0.0},
+        "calls_due": 1000, "calls_ok": 990, "unfinished": 3, "calls_unsent": 0, "run_type": "iteration",
         **more,
     }  # fmt: skip
     return Measured.model_validate(told)

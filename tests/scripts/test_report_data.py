@@ -126,7 +126,7 @@ def test_evidence_that_a_repetition_does_not_have_leaves_the_others(tmp_path: Pa
 
 
 def test_results_without_evidence_have_the_clients_own_figures(report: Report) -> None:
-    own = {"throughput", "p50", "p90", "p99", "p99_9", "connections"}
+    own = {"throughput", "p50", "p90", "p99", "p99_9", "connections", "calls_per_slot_min", "calls_per_slot_max"}
     assert set(at(by_title(report, "unary.cq.shared"), 4).values) <= own
     assert {"server_cpu", "client_busy"} <= set(at(by_title(report, "streaming.sync.shared"), 4).values)
 
@@ -137,11 +137,10 @@ def test_results_without_evidence_have_the_clients_own_figures(report: Report) -
 def test_reasons_are_given_once_with_how_often(tmp_path: Path) -> None:
     def doubt(data: dict[str, Any]) -> None:
         for i, entry in enumerate(iterations(data)):
-            entry["suspect"] = ["too few calls for P99.9: 5935, it needs 10000"]
-            entry["suspect"] += [f"other processes used 0.{i} of the 1 CPU(s) of the client"] if i < 3 else []
-            entry["suspect"] += ["CPU-bound: this measures CPU"] if i == 5 else []
-            entry["suspect"] += [f"the hypervisor took {n} % of a CPU" for n in (7, 9) if i == 5]
-            entry["suspect"] += ["too few calls for P90: 50, it needs 100"] if i == 6 else []
+            said = [f"other processes used 0.{i} of the 1 CPU(s) of the client"] if i < 3 else []
+            said += [f"the hypervisor took {n} % of a CPU" for n in (7, 9) if i == 5]
+            entry["suspect"] = [{"code": text.split()[0], "text": text} for text in said]
+            entry["limits"] = [{"code": "client-cpu", "text": "CPU-bound: this measures CPU"}] if i == 5 else []
 
     _, point = only(data.make([copied(tmp_path, doubt)]))
     assert point.suspect == (

@@ -74,7 +74,7 @@ def test_variants_of_two_experiments_are_not_put_together(tmp_path: Path) -> Non
 
 def test_a_variant_that_measured_two_things_is_two_series(folder: Path) -> None:
     path = folder / "raw/unary.cq.shared/06.json"
-    change(path, lambda data: data["context"].update(mode="streaming"))
+    change(path, lambda data: data["context"].update(method="streaming"))
     report = data.make([folder])
     split = [s for s in report.series if s.title.startswith("unary.cq.shared")]
     assert [(s.method, at(s, 4).repetitions) for s in split] == [("unary", 5), ("streaming", 1)]
@@ -213,7 +213,12 @@ def test_a_unit_with_wrong_types_does_no_harm(folder: Path, value: Any) -> None:
 
 def test_doubts_about_everything_are_notes(tmp_path: Path) -> None:
     doubt = "client and server share CPUs (0 and 0): pin them apart with taskset or numactl"
-    path = copied(tmp_path, lambda data: data["context"].update(suspect=[doubt], notes=["no control service"]))
+    path = copied(
+        tmp_path,
+        lambda data: data["context"].update(
+            suspect=[{"code": "shared-cpus", "text": doubt}], notes=["no control service"]
+        ),
+    )
     assert data.make([path]).notes == (f"every point: suspect: {doubt}", "no control service")
     other = copied(tmp_path, lambda data: None, "b.json")
     assert data.make([path, other]).notes[0] == f"every point of 1 of 2 result files: suspect: {doubt}"
@@ -223,7 +228,7 @@ def test_doubts_about_everything_are_notes(tmp_path: Path) -> None:
 
 
 def test_older_results(tmp_path: Path) -> None:
-    for name in ("unary-sync-shared.json", "partial.json", "killed.json", "pool.json", "version-2.json"):
+    for name in ("unary-sync-shared.json", "partial.json", "killed.json", "pool.json", "result.json"):
         report = data.make([DATA / name])
         assert report.series and report.answer and report.made, name
         json.dumps(report.data, allow_nan=False)

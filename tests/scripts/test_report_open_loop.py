@@ -13,7 +13,7 @@ from cqbench.files.offered import open_loop as rate
 from cqbench.report import data, download, page, plots, rows
 from cqbench.report.model import Report, Series
 from cqbench.report.time import MAX_SLICES
-from version_3 import HASH, REAL, SLICE_NS, newer, open_loop, put
+from made_results import HASH, REAL, SLICE_NS, open_loop, put
 
 FULL = {"code": "client-cpu", "text": "the client is full"}
 LATE = {"code": "pacer-late", "text": "the pacer was late"}
@@ -41,13 +41,13 @@ def test_points_are_rates_with_both_latencies(tmp_path: Path) -> None:
 
 
 def test_a_closed_loop_has_no_figures_of_pacing(tmp_path: Path) -> None:
-    series = only(made(tmp_path, newer(REAL)))
+    series = only(made(tmp_path, REAL))
     assert not series.open and [p.load for p in series.points] == [closed(2)]
     assert not [key for key in series.points[0].values if key.startswith(("sent", "due", "lateness", "slot"))]
 
 
 def test_loops_of_one_setting_are_two_series(tmp_path: Path) -> None:
-    report = made(tmp_path, newer(REAL), open_loop({2: [2.0]}))
+    report = made(tmp_path, REAL, open_loop({2: [2.0]}))
     assert [(s.open, s.points[0].load) for s in report.series] == [(False, closed(2)), (True, rate(2))]
     shown = {plot.key: {p.id for f in frames for p in f.panels} for plot, frames in plots.plots(report)}
     assert "throughput-unary" in shown["throughput"] and "open-throughput-unary" in shown["open-throughput"]

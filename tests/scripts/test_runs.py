@@ -13,7 +13,7 @@ from cqbench.files.source import BadDocument
 from cqbench.samples.runs import find, read, read_all
 
 DATA = Path(__file__).parent / "data"
-REAL = (DATA / "version-2.json").read_text()
+REAL = (DATA / "result.json").read_text()
 
 
 def put(path: Path, text: str = REAL) -> Path:
@@ -29,11 +29,13 @@ def test_a_file_is_read_whatever_its_name(tmp_path: Path) -> None:
 
 
 def test_points_come_with_their_figures() -> None:
-    run = read(DATA / "version-2.json")
+    run = read(DATA / "result.json")
     data = json.loads(REAL)
     assert [m.repetition for m in run.points()] == [0, 1] and len(run.points()) < len(data["benchmarks"])  # no median
     assert all("client_cores_used" in m.figures for m in run.points())
-    assert run.context == data["context"] and run.document.path == str(DATA / "version-2.json")
+    assert run.context == {k: v for k, v in data["context"].items() if v is not None} and run.document.path == str(
+        DATA / "result.json"
+    )
 
 
 def test_points_that_measured_nothing_are_there_too() -> None:
@@ -89,7 +91,7 @@ def test_a_pipe_is_read_once(tmp_path: Path) -> None:
 def test_what_cannot_be_read_is_named(tmp_path: Path) -> None:
     bad = put(tmp_path / "folder/x.json", "{}")
     for path in (bad, tmp_path / "folder"):
-        with pytest.raises(BadDocument, match="x.json: not a result of this grpc_ping_client"):
+        with pytest.raises(BadDocument, match="x.json: not a result of grpc_ping_client"):
             read_all([path])
     with pytest.raises(BadDocument, match="none.json: No such file"):
         read_all([tmp_path / "none.json"])

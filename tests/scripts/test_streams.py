@@ -9,7 +9,8 @@ from typing import Any, cast
 
 import pytest
 from cqbench.files.offered import closed
-from cqbench.files.result import NUMBERS, Document
+from cqbench.files.point import NUMBERS
+from cqbench.files.result import Document
 from cqbench.peers import files
 from cqbench.peers.tools import BadOutput
 from cqbench.run import streams

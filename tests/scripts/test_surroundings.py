@@ -16,7 +16,7 @@ from test_runs import REAL, put
 FILE = "raw/a/01.json"
 
 
-def manifest(folder: Path, *units: Any, version: Any = 1) -> Path:
+def manifest(folder: Path, *units: Any, version: Any = 2) -> Path:
     return put(folder / "manifest.json", json.dumps({"manifest_version": version, "units": list(units)}))
 
 
@@ -65,7 +65,7 @@ def test_the_network_in_words(tmp_path: Path, added: float, words: str) -> None:
      *(({"network": {"added_rtt_ms": bad}}, "network") for bad in ("5", True, -1, None, 1e7, 10**400, float("inf")))],
 )  # fmt: skip
 def test_wrong_types_are_a_problem_of_that_result_only(tmp_path: Path, unit: dict[str, Any], key: str) -> None:
-    text = json.dumps({"manifest_version": 1, "units": [{"file": FILE, **unit}, {"file": "raw/b/01.json"}]})
+    text = json.dumps({"manifest_version": 2, "units": [{"file": FILE, **unit}, {"file": "raw/b/01.json"}]})
     put(tmp_path / "manifest.json", text.replace("Infinity", "1e999"))
     manifests = Manifests()
     bad = manifests.of(tmp_path / "manifest.json", FILE)
@@ -76,12 +76,13 @@ def test_wrong_types_are_a_problem_of_that_result_only(tmp_path: Path, unit: dic
 
 @pytest.mark.parametrize(
     ("text", "said"),
-    [("{", "not JSON"), ("\xff", "not JSON"), ("[]", "version 1 or 2"), ("{}", "version 1 or 2"),
+    [("{", "not JSON"), ("\xff", "not JSON"), ("[]", "not a manifest"), ("{}", "not a manifest"),
      ("[" * 100_000, "too deeply"),
-     ('{"manifest_version": 1}', "'units'"), ('{"manifest_version": 1, "units": []}', "'units'"),
-     ('{"manifest_version": 3, "units": [{"file": "raw/a/01.json"}]}', "version 1 or 2"),
-     ('{"manifest_version": 1, "units": [3, {"file": 4}]}', "'units'"),
-     ('{"manifest_version": 1, "units": [{"file": "raw/b/01.json"}]}', "has no 'raw/a/01.json'")],
+     ('{"manifest_version": 2}', "'units'"), ('{"manifest_version": 2, "units": []}', "'units'"),
+     *((f'{{"manifest_version": {n}, "units": [{{"file": "raw/a/01.json"}}]}}', f"manifest_version {n}; this version ")
+       for n in (1, 3)),
+     ('{"manifest_version": 2, "units": [3, {"file": 4}]}', "'units'"),
+     ('{"manifest_version": 2, "units": [{"file": "raw/b/01.json"}]}', "has no 'raw/a/01.json'")],
 )  # fmt: skip
 def test_a_manifest_that_cannot_be_used_is_said(tmp_path: Path, text: str, said: str) -> None:
     (tmp_path / "manifest.json").write_text(text, encoding="latin-1")

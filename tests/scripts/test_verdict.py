@@ -52,7 +52,7 @@ def test_what_else_was_full(tmp_path: Path, change: dict[str, Any], decision: De
 
 
 def test_the_clients_own_word_counts_as_its_figures_do(tmp_path: Path) -> None:
-    says = setting({"suspect": ["CPU-bound: this measures CPU, not the connection: the server used 1.00"]})
+    says = setting({"limits": [{"code": "server-cpu", "text": "the server used 1.00 of 1 CPU(s)"}]})
     assert at(found(tmp_path, {"change": says}), 32).codes == ("server-cpu",)
 
 
@@ -167,7 +167,7 @@ def test_more_than_a_third_of_suspect_repetitions_disqualify(tmp_path: Path, sus
 
 
 def test_doubts_about_every_point_disqualify(tmp_path: Path) -> None:
-    shares = {"suspect": ["client and server share CPUs (0 and 0)"]}
+    shares = {"suspect": [{"code": "shared-cpus", "text": "client and server share CPUs (0 and 0)"}]}
     case = found(tmp_path, shares, shares)
     assert {r.decision for r in case.rows if r.load.number > 1} == {Decision.OPEN}
     assert at(case, 8).codes == ("shared-cpus",)

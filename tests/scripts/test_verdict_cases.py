@@ -74,7 +74,7 @@ def test_cases_of_a_product_are_named_by_the_other_axes(tmp_path: Path) -> None:
         for api, by in (("sync", 1.0), ("cq", 1.5)):
             for way, policy, rates in (("shared", "per-slot", SHARED), ("separate", "local-pool", SIXFOLD)):
                 scaled = {n: r * by for n, r in rates.items()}
-                variant(tmp_path, f"{mode}.{api}.{way}", policy, scaled, mode=mode, api=api)
+                variant(tmp_path, f"{mode}.{api}.{way}", policy, scaled, method=mode, api=api)
     ways = ("connections", ("shared", "separate"))
     manifest(tmp_path, axes=[("mode", ("unary", "streaming")), ("api", ("sync", "cq")), ways])
     judgement = judged(tmp_path)
@@ -163,13 +163,7 @@ def test_open_loops_are_judged_by_the_latency_at_equal_rates(tmp_path: Path) -> 
 
         return change
 
-    context: dict[str, Any] = {
-        "schema_version": 3,
-        "method": "unary",
-        "loop": "open",
-        "arrivals": "poisson",
-        "at_limit": "queue",
-    }
+    context: dict[str, Any] = {"method": "unary", "loop": "open", "arrivals": "poisson", "at_limit": "queue"}
     rates = {1: 1e3, 2: 2e3}
     variant(tmp_path, "shared", "per-slot", rates, change=rated(1.0, 2.0), **context)
     variant(tmp_path, "separate", "local-pool", rates, change=rated(1.0, 1.0), **context)

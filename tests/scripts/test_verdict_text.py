@@ -33,7 +33,7 @@ def headline(folder: Path, **experiment: Any) -> Judgement:
     for name, gain in {"unary.sync": 0.97, "unary.cq": 1.02, "streaming.sync": 1.5, "streaming.cq": 1.05}.items():
         mode, api = name.split(".")
         lose = {n: rate * (1 if n == 1 else gain if n < 16 else 0.7 * gain) for n, rate in rates.items()}
-        common: dict[str, Any] = {"repetitions": 7, "change": noisy, "mode": mode, "api": api, "cpu_model": "VM"}
+        common: dict[str, Any] = {"repetitions": 7, "change": noisy, "method": mode, "api": api, "cpu_model": "VM"}
         variant(folder, f"{name}.shared", "per-slot", rates, **common)
         variant(folder, f"{name}.separate", "local-pool", lose, **common)
     manifest(folder, axes=HEADLINE, **experiment)

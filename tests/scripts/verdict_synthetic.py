@@ -7,12 +7,14 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
+from cqbench.files.manifest import VERSION
+from cqbench.files.result import SCHEMA_VERSION
 from cqbench.samples.runs import read_all
 from cqbench.verdict.model import Case, Judgement, Row
 from cqbench.verdict.whole import judge_runs
 
 COUNTS = (1, 2, 4, 8, 16, 32)
-OTHERS = "other processes used 3.00 of the 32 CPU(s) of the client"
+OTHERS = {"code": "other-processes", "text": "other processes used 3.00 of the 32 CPU(s) of the client"}
 Change = Callable[[int, dict[str, Any]], None]
 SHARED = {1: 10e3, 2: 19e3, 4: 35e3, 8: 50e3, 16: 55e3, 32: 56e3}
 SIXFOLD = {1: 10e3, 2: 20e3, 4: 40e3, 8: 78e3, 16: 155e3, 32: 336e3}
@@ -55,7 +57,8 @@ def write(
             points.append(point)
     server = {"api": "cq", "poll": "block", "num_cqs": 8, "workers_per_cq": 2, "callbacks_per_cq": 10, "cpus": [32, 33]}
     head = {
-        "schema_version": 2, "cqbench_version": "0.1.0", "mode": "streaming", "api": "sync", "channel_policy": policy,
+        "schema_version": SCHEMA_VERSION, "cqbench_version": "0.1.0", "method": "streaming", "loop": "closed",
+        "api": "sync", "channel_policy": policy,
         "workload": "ping", "target": "host:2137", "grpc_version": "1.51.1", "partial": False, "poll": "block",
         "affinity": "0-31", "command_line": ["bin/grpc_ping_client"], "servers": [server], "suspect": [], **context,
     }  # fmt: skip
@@ -118,5 +121,5 @@ def manifest(
     units = [{"file": file, **of(file.split("/")[1])} for file in files]
     axis = [{"name": name, "values": [{"name": value} for value in values]} for name, values in axes]
     experiment: dict[str, Any] = {"experiment": {"title": "A title", **more}, **({"axis": axis} if axes else {})}
-    data = {"manifest_version": 1, "units": units, "experiment": experiment}
+    data = {"manifest_version": VERSION, "units": units, "experiment": experiment}
     (folder / "manifest.json").write_text(json.dumps(data))

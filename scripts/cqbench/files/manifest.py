@@ -9,7 +9,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Annotated, Any
 
-from pydantic import Field, ValidationError
+from pydantic import BeforeValidator, Field, ValidationError, ValidatorFunctionWrapHandler, WrapValidator
 
 from cqbench.files import source
 from cqbench.files.model import Amount, Count, Line, Model, Offset, Text, complaint
@@ -19,7 +19,7 @@ from cqbench.files.text import one_line
 FILE = "manifest.json"
 RUNS = "runs.jsonl"  # next to it; gone when the experiment has ended
 CUT = f"the last line of {RUNS} is not whole: the experiment was killed, and what became of that unit is not known"
-READABLE = (1, 2)  # versions; 1 had a file for a whole sweep, 2 has one for each point
+VERSION = 2  # the only one that is read
 PENDING, OK, FAILED, INTERRUPTED, NOT_RUN = "pending", "ok", "failed", "interrupted", "not run"
 STATUSES = (PENDING, OK, FAILED, INTERRUPTED, NOT_RUN)
 
@@ -39,7 +39,7 @@ class Fault(Model):
 
 
 class UnitLoad(Model):
-    """One of them; none in version 1, whose units had all loads."""
+    """Without any of them, a unit has several loads."""
 
     inflight: Amount | None = None
     rate: Amount | None = None
@@ -77,11 +77,23 @@ class Unit(Model):
     problem: str = ""  # why nothing else of it is known
 
 
+def _names(tables: Any) -> Any:
+    """Of tables that have one."""
+    return [table["name"] for table in _tables(tables) if "name" in table]
+
+
+def _tables(value: Any) -> list[dict[str, Any]]:
+    return [table for table in value if isinstance(table, dict)] if isinstance(value, list) else []
+
+
+Names = Annotated[list[Line], BeforeValidator(_names)]
+
+
 class Axis(Model):
     """Of a product of settings; a variant's name is one value of each, joined with dots."""
 
     name: Line = ""
-    values: list[Line] = []
+    values: Names = []
 
 
 class Head(Model):
@@ -89,6 +101,14 @@ class Head(Model):
 
     title: Text = ""
     question: Text = ""
+
+
+class Asked(Model):
+    """The file of an experiment."""
+
+    experiment: Head = Head()
+    axis: Annotated[list[Axis], BeforeValidator(_tables)] = []
+    variant: Names = []
 
 
 class Machine(Model):
@@ -106,13 +126,24 @@ class Resumed(Model):
     changed: list[Line] = []  # what was no longer as it had been
 
 
+def _unit(data: Any, validate: ValidatorFunctionWrapHandler) -> Unit:
+    """What is wrong with one is a problem of its result only."""
+    try:
+        found: Unit = validate(data)
+        return found
+    except ValidationError as error:
+        return Unit(file=data["file"], problem=complaint(error, [f"'{one_line(data['file'])}'"]))
+
+
+def _with_files(units: Any) -> Any:
+    return [unit for unit in _tables(units) if isinstance(unit.get("file"), str)]
+
+
 class Manifest(Model):
     """One experiment's."""
 
     name: Line = ""
-    head: Head = Head()
-    axes: list[Axis] = []  # in order; empty where the variants are written one by one
-    variants: list[Line] = []  # of those
+    experiment: Asked = Asked()
     seed: Count | None = None
     started: Line = ""
     ended: Line = ""
@@ -121,10 +152,28 @@ class Manifest(Model):
     machine: Machine = Machine()
     environment: dict[str, str] = {}
     placements: dict[str, str] = {}
-    order: list[Line] = []
     notes: list[Text] = []
     resumed: list[Resumed] = []
-    units: list[Unit] = Field(min_length=1)
+    units: Annotated[list[Annotated[Unit, WrapValidator(_unit)]], BeforeValidator(_with_files)] = Field(min_length=1)
+
+    @property
+    def head(self) -> Head:
+        return self.experiment.experiment
+
+    @property
+    def axes(self) -> list[Axis]:
+        """In order; empty where the variants are written one by one."""
+        return self.experiment.axis
+
+    @property
+    def variants(self) -> list[str]:
+        """Those that are written one by one."""
+        return self.experiment.variant
+
+    @property
+    def order(self) -> list[str]:
+        """The units are listed in the order in which they were run."""
+        return [unit.file.removeprefix("raw/").removesuffix(".json") for unit in self.units]
 
 
 def read(path: Path) -> tuple[Any, str]:
@@ -171,53 +220,12 @@ def load(path: Path) -> Manifest:
     """Raises BadDocument."""
     name = one_line(str(path))
     data, note = read(path)
-    if not isinstance(data, dict) or data.get("manifest_version") not in READABLE:
-        versions = " or ".join(map(str, READABLE))
-        raise BadDocument(f"{name}: not a manifest of cqbench run, version {versions}")
+    if not isinstance(data, dict) or (version := data.get("manifest_version")) is None:
+        raise BadDocument(f"{name}: not a manifest of cqbench run")
+    if version != VERSION:
+        raise BadDocument(f"{name}: manifest_version {one_line(str(version))}; this version of cqbench reads {VERSION}")
     try:
-        found = Manifest.model_validate(_plain(data, name))
+        found = Manifest.model_validate(data)
     except ValidationError as error:
         raise BadDocument(f"{name}: {complaint(error)}") from None
     return found.model_copy(update={"notes": [*found.notes, note]}) if note else found
-
-
-def _plain(data: dict[str, Any], name: str) -> dict[str, Any]:
-    """As the model has it."""
-    told: dict[str, Any] = _without_nulls(data)
-    experiment = told.get("experiment")
-    tables = experiment if isinstance(experiment, dict) else {}
-    told["head"] = tables.get("experiment", {})
-    told["axes"] = [
-        {"name": axis.get("name", ""), "values": _names(axis.get("values"))} for axis in _tables(tables.get("axis"))
-    ]
-    told["variants"] = _names(tables.get("variant"))
-    told["machine"] = _without_nulls(told.get("machine", {}))
-    units = told.get("units")
-    told["units"] = [
-        _unit(unit, name)
-        for unit in (units if isinstance(units, list) else [])
-        if isinstance(unit, dict) and isinstance(unit.get("file"), str)
-    ]
-    # Version 2 has no list of its own: units are listed in their order.
-    told.setdefault("order", [unit.file.removeprefix("raw/").removesuffix(".json") for unit in told["units"]])
-    return told
-
-
-def _tables(value: Any) -> list[dict[str, Any]]:
-    return [table for table in value if isinstance(table, dict)] if isinstance(value, list) else []
-
-
-def _names(value: Any) -> list[Any]:
-    return [table["name"] for table in _tables(value) if "name" in table]
-
-
-def _without_nulls(value: Any) -> Any:
-    return {k: v for k, v in value.items() if v is not None} if isinstance(value, dict) else value
-
-
-def _unit(data: dict[str, Any], name: str) -> Unit:
-    try:
-        return Unit.model_validate(_without_nulls(data))
-    except ValidationError as error:
-        what = complaint(error, [f"'{one_line(data['file'])}'"])
-        return Unit(file=data["file"], problem=f"{name}: {what}")

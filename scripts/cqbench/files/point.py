@@ -2,21 +2,28 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Any
+from typing import Annotated, Any, Literal
 
-from pydantic import Field, model_validator
+from pydantic import AfterValidator, Field, model_validator
 
 from cqbench.files import offered
-from cqbench.files.model import Amount, Count, Line, Model, Offset, Positive
+from cqbench.files.model import FIGURES, Amount, Count, Line, Model, Offset, Positive, without_nulls
 from cqbench.files.offered import Load
 from cqbench.files.ranks import Ranks
 from cqbench.files.reasons import Reason
 from cqbench.files.text import one_line
 
-SLICES = (
-    *("slice_completed", "slice_failed"),
-    *(f"slice_latency_{what}_ns" for what in ("p50", "p99", "max")),  # 0 where no call ended
+ENDS = ("client_", "server_")
+NUMBERS = (  # what keys of numbers begin with that are looked at
+    *ENDS,
+    *("breakdown_", "calls_", "latency_", "pacer_", "slot_wait_", "largest_burst", "outstanding_", "unfinished"),
+    *("payload_bytes_", "chunks_", "chunk_gap_"),
 )
+# Those that are no number; result.schema.json describes them.
+NOT_FIGURES = tuple(f"{end}{what}" for end in ENDS for what in ("cpus", "congestion_control"))
+# Those that may be below 0: a sample was taken after the window had opened, or before it closed.
+SIGNED = tuple(f"{end}sample_{where}_ns" for end in ENDS for where in ("before", "after"))
+SLICES = ("slice_failed", *(f"slice_latency_{what}_ns" for what in ("p50", "p99", "max")))  # 0 where no call ended
 
 
 class CallError(Model):
@@ -30,6 +37,17 @@ class CallError(Model):
         """'UNAVAILABLE x 3 (first message)'."""
         said = f" ({self.first_message})" if self.first_message else ""
         return one_line(f"{self.code} x {self.count}{said}")
+
+
+def _not_below_zero(figures: dict[str, float]) -> dict[str, float]:
+    for key, value in figures.items():
+        if value < 0 and key not in SIGNED:
+            raise ValueError(f"has a '{key}' below 0")
+    return figures
+
+
+def _is_figure(key: str) -> bool:
+    return key.startswith(NUMBERS) and key not in NOT_FIGURES and not key.endswith("_histogram")
 
 
 def _latency(key: str, prefix: str = "latency_") -> Any:
@@ -56,6 +74,7 @@ class Measured(Model):
 
     inflight: Positive  # calls in flight; in an open loop the most that may be outstanding
     rate_asked: Annotated[float, Field(gt=0, lt=2**63)] | None = Field(default=None, alias="rate_asked_per_second")
+    run_type: Literal["iteration"]  # Google Benchmark's word for a repetition
     repetition: Count = Field(alias="repetition_index")
     throughput_per_second: Amount
     window_ns: Amount | None = None
@@ -74,8 +93,8 @@ class Measured(Model):
     failure: Line = Field(default="", alias="error_message")  # why there is nothing; empty when there is
     warnings: list[Line]
     failed_calls: list[CallError] = Field(alias="errors")
-    suspect: list[Reason] = []  # why it should not be believed; none in version 1
-    limits: list[Reason] = []  # what it ran into; none in version 1
+    suspect: list[Reason] = []  # why it should not be believed
+    limits: list[Reason] = []  # what it ran into
     schedule_hash: Line = ""  # of the due times; open loop only
     start_time: Line = ""
     slice_ns: Annotated[float, Field(gt=0, lt=2**63)] | None = None
@@ -91,17 +110,30 @@ class Measured(Model):
     ranks: Ranks | None = None  # of which client processes it was merged
     latency_samples: Count | None = None
     latency_histogram: str | None = None
-    figures: dict[str, Offset] = {}  # all numbers of the evidence and of the loop, by their names in the file
+    # All numbers of the evidence and of the loop, by their names in the file.
+    figures: Annotated[dict[str, Offset], AfterValidator(_not_below_zero)] = {}
 
     @model_validator(mode="before")
     @classmethod
     def _complete(cls, data: Any) -> Any:
         if not isinstance(data, dict):
             return data
-        told = {key: value for key, value in data.items() if value is not None}
+        told = without_nulls(data)
         if told.get("completed") == 0 and not told.get("error_message"):
             told["error_message"] = "no call succeeded"
-        return told
+        # What ought to be a number is kept as it is, so that it is refused.
+        return {**told, FIGURES: {key: value for key, value in told.items() if _is_figure(key)}}
+
+    @model_validator(mode="after")
+    def _slices_are_as_long_as_each_other(self) -> Measured:
+        number = len(self.slice_completed)
+        lists = {key: getattr(self, key) for key in SLICES} | self.slice_failed_by_code
+        for key, values in lists.items():
+            if len(values) not in ((0, number) if key in SLICES else (number,)):
+                raise ValueError(f"has a '{key}' that is not as long as 'slice_completed'")
+        if number and self.slice_ns is None:
+            raise ValueError("has no 'slice_ns'")
+        return self
 
     @property
     def load(self) -> Load:

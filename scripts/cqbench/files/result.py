@@ -1,53 +1,33 @@
 """The client's JSON files as models: everything in them is checked here, once; the rest of the package trusts it.
 
-Files of older versions are brought to the newest one's words first. result.schema.json describes every key.
+result.schema.json describes every key.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated, Any, Literal
 
-from pydantic import Field, ValidationError, field_validator, model_validator
+from pydantic import BeforeValidator, Field, ValidationError, model_validator
 
-from cqbench.files import reasons
-from cqbench.files.model import Amount, Count, Line, Model, complaint
-from cqbench.files.point import SLICES, Baseline, Measured
+from cqbench.files.model import Amount, Count, Line, Model, complaint, without_nulls
+from cqbench.files.point import Baseline, Measured
 from cqbench.files.reasons import Reason
 from cqbench.files.source import BadDocument, decode, read_bytes
 from cqbench.files.text import one_line
 
-SCHEMA_VERSION = 3  # the newest that is read, result.schema.json's. Version 1 has no key for it and no evidence.
+SCHEMA_VERSION = 3  # result.schema.json's, the only one that is read
 BILL = "cqbench_bill"  # a key of what `cqbench cost` writes
 CLOSED, OPEN = "closed", "open"
-OLD_POLICIES = {"per-worker": "per-slot"}  # as versions 1 and 2 call them -> as they are called now
-
-ENDS = ("client", "server")
-EVIDENCE = tuple(f"{end}_" for end in ENDS)  # what keys of the evidence begin with
-NUMBERS = (  # what keys of numbers begin with that are looked at
-    *EVIDENCE,
-    *("breakdown_", "calls_", "latency_", "pacer_", "slot_wait_", "largest_burst", "outstanding_", "unfinished"),
-    *("payload_bytes_", "chunks_", "chunk_gap_"),
-)
-# Those of the evidence that are no number, nor ought to be; result.schema.json describes them.
-NOT_FIGURES = tuple(f"{end}{what}" for end in EVIDENCE for what in ("cpus", "congestion_control"))
-# Those that may be below 0: a sample was taken after the window had opened, or before it closed.
-SIGNED = tuple(f"{end}sample_{where}_ns" for end in EVIDENCE for where in ("before", "after"))
 
 
 class Server(Model):
-    """What a server says of itself; all absent in version 1. An alien server says nothing."""
+    """What a server says of itself. An alien server says nothing."""
 
     cpus: list[Count] = []
     poll: str = ""
     channel_args: list[str] = []
     service_time_ns: Amount | None = None
-
-    @model_validator(mode="before")
-    @classmethod
-    def _without_nulls(cls, data: Any) -> Any:
-        return {k: v for k, v in data.items() if v is not None} if isinstance(data, dict) else data
 
 
 class FoundRate(Model):
@@ -73,10 +53,9 @@ class FoundRate(Model):
         return f"highest rate {self.rate:.0f}/s ({self.low:.0f} to {self.high:.0f})"
 
 
-class Document(Model):
-    """One run of the client: its context, and the points."""
+class Context(Model):
+    """What holds for all points of a run."""
 
-    path: str
     cqbench_version: Line
     method: Line
     api: Line
@@ -86,26 +65,21 @@ class Document(Model):
     grpc_version: Line
     cpu_model: Line = ""  # of the client's machine; '' when it is not known
     partial: bool
-    suspect: list[Reason] = []  # what holds for every point; none in version 1
-    loop: str
-    messages: Line = ""  # how they are held: "reused"; '' in older files
-    stub: Line = ""  # "generated"; '' in older files
+    suspect: list[Reason] = []  # what holds for every point
+    loop: Literal["closed", "open"]
+    messages: Line = ""  # how they are held: "reused"
+    stub: Line = ""  # "generated"
     arrivals: Line = ""  # "poisson"; open loop only
     at_limit: Line = ""  # "queue"; open loop only
     channel_args: dict[str, Any] = {}
     command_line: list[str] = []
     servers: list[Server] = []
-    points: list[Measured]
-    baselines: list[Baseline] = []
-    found_rate: FoundRate | None = None  # of --find-rate
     context: dict[str, Any]  # as it is in the file, for what is only shown or compared as text
 
-    @field_validator("loop")
+    @model_validator(mode="before")
     @classmethod
-    def _loop_is_known(cls, value: str) -> str:
-        if value not in (CLOSED, OPEN):
-            raise ValueError(f"is neither {CLOSED} nor {OPEN}")
-        return value
+    def _as_it_is(cls, data: Any) -> Any:
+        return {**data, "context": without_nulls(data)} if isinstance(data, dict) else data
 
     @property
     def open(self) -> bool:
@@ -126,6 +100,46 @@ class Document(Model):
         return ", ".join(filter(None, (f"{holder} messages" * bool(holder), f"{stub} stub" * bool(stub), loop)))
 
 
+class Document(Context):
+    """One run of the client: its context, and the points."""
+
+    path: str
+    points: list[Measured]
+    baselines: list[Baseline]
+    found_rate: FoundRate | None  # of --find-rate
+
+
+def _unless_aggregate(entry: Any) -> Any:
+    """Aggregates, which Google Benchmark has beside the repetitions, repeat what those say: None."""
+    return None if isinstance(entry, dict) and entry.get("run_type") == "aggregate" else entry or {}
+
+
+Points = list[Annotated[Measured | None, BeforeValidator(_unless_aggregate)]]
+
+
+class File(Model):
+    """The whole file. not_measured: the points of which Google Benchmark's reader must not know: they have no time."""
+
+    context: Context
+    benchmarks: Points
+    not_measured: Points = []
+    baselines: list[Baseline] = []
+    found_rate: FoundRate | None = Field(default=None, alias="find_rate")
+
+    @model_validator(mode="after")
+    def _has_rates(self) -> File:
+        for place in ("benchmarks", "not_measured"):
+            for i, point in enumerate(getattr(self, place)):
+                if self.context.open and point and point.rate_asked is None:
+                    raise ValueError(f"has no 'rate_asked_per_second' in {place}[{i}]")
+        return self
+
+    def document(self, name: str) -> Document:
+        points = [point for point in (*self.benchmarks, *self.not_measured) if point]
+        fields: dict[str, Any] = {"path": name, **dict(self.context), "points": points}
+        return Document.model_construct(**fields, baselines=self.baselines, found_rate=self.found_rate)
+
+
 def load(path: Path) -> Document:
     """Raises BadDocument."""
     return parse(read_bytes(path), one_line(str(path)))
@@ -133,108 +147,31 @@ def load(path: Path) -> Document:
 
 def parse(data: bytes, name: str) -> Document:
     """Raises BadDocument."""
-    try:
-        found = decode(data, name)
-        if isinstance(found, dict) and BILL in found:
+    found = decode(data, name)
+    if isinstance(found, dict):
+        if BILL in found:
             raise BadDocument(f"{name}: a bill of cqbench cost, not a result: keep bills outside of folders of results")
-        return _document(found, name)
-    except _Wrong as wrong:
-        raise BadDocument(f"{name}: not a result of this grpc_ping_client (or of an older one): {wrong}") from None
-
-
-class _Wrong(ValueError):
-    """The text says what and where."""
-
-
-def _member(data: Any, key: str, kind: type | tuple[type, ...], where: str) -> Any:
-    if not isinstance(data, dict):
-        raise _Wrong(f"{where} is not an object")
-    if key not in data:
-        raise _Wrong(f"{where} has no '{key}'")
-    if not isinstance(data[key], kind):
-        raise _Wrong(f"'{key}' in {where} has the wrong type")
-    return data[key]
-
-
-def _document(data: Any, name: str) -> Document:
-    context = {k: v for k, v in _member(data, "context", dict, "the file").items() if v is not None}
-    version = _version(context, name)
-    _member(context, "cqbench_version", str, "context")
-    told = context if version >= 3 else _newer_context(context)
-    _member(data, "benchmarks", list, "the file")
-    points = [_point(entry, place, i, version, told.get("loop")) for place, i, entry in _entries(data)]
+        _check_version(found.get("context"), name)
     try:
-        more = {"path": name, "points": points, "baselines": data.get("baselines", []), "context": context}
-        more["found_rate"] = data.get("find_rate")
-        return Document.model_validate({**told, **more})
+        return File.model_validate(found).document(name)
     except ValidationError as error:
-        raise _Wrong(complaint(error, ["context"])) from None
+        raise BadDocument(f"{name}: not a result of grpc_ping_client: {complaint(error)}") from None
 
 
-def _version(context: dict[str, Any], name: str) -> int:
+def _check_version(context: Any, name: str) -> None:
+    """Raises BadDocument with the release that reads the file. The first format had no key for its version."""
+    if not isinstance(context, dict) or "cqbench_version" not in context:
+        return  # it is not ours
     version = context.get("schema_version", 1)
+    if version == SCHEMA_VERSION and type(version) is int:
+        return
     if type(version) is not int or not 0 < version < 2**63:
-        raise _Wrong("'schema_version' in context is not the number of a version")
+        raise BadDocument(f"{name}: 'schema_version' in context is not the number of a version")
     if version > SCHEMA_VERSION:
         raise BadDocument(
-            f"{name}: schema_version {version} is newer than {SCHEMA_VERSION}, which this version of cqbench reads"
+            f"{name}: schema {version}, of a newer cqbench than this one, which reads schema {SCHEMA_VERSION}"
         )
-    return version
-
-
-def _newer_context(context: dict[str, Any]) -> dict[str, Any]:
-    """Of versions 1 and 2 in the words of 3."""
-    told = {**context, "method": _member(context, "mode", str, "context"), "loop": CLOSED}
-    policy = told.get("channel_policy")
-    told["channel_policy"] = OLD_POLICIES.get(policy, policy) if isinstance(policy, str) else policy
-    return _newer_reasons(told)
-
-
-def _newer_reasons(told: dict[str, Any]) -> dict[str, Any]:
-    """Doubts and limits were sentences in one list."""
-    said = told.get("suspect") or []
-    if not isinstance(said, list):
-        return told
-    doubts, limits = reasons.of_old(one_line(str(text)) for text in said)
-    return {**told, "suspect": reasons.as_json(doubts), "limits": reasons.as_json(limits)}
-
-
-def _entries(data: dict[str, Any]) -> Iterator[tuple[str, int, dict[str, Any]]]:
-    """Where it is in the file, and what it says."""
-    # Points that measured nothing have a list of their own: Google Benchmark's reader wants a time in every benchmark.
-    for place in ("benchmarks", "not_measured"):
-        for i, entry in enumerate(_member(data, place, list, "the file") if data.get(place) is not None else ()):
-            # Aggregates repeat what the repetitions say.
-            if _member(entry, "run_type", str, f"{place}[{i}]") == "iteration":
-                yield place, i, entry
-
-
-def _point(entry: dict[str, Any], place: str, i: int, version: int, loop: Any) -> Measured:
-    told = entry if version >= 3 else _newer_reasons(entry)
-    if loop == OPEN:
-        _member(told, "rate_asked_per_second", (int, float), f"{place}[{i}]")
-    where = f"{place}[{i}]"
-    try:
-        point = Measured.model_validate({**told, "figures": _figures(told)})
-    except ValidationError as error:
-        raise _Wrong(complaint(error, [place, i]).replace(" in figures of ", " in ")) from None
-    for key, value in point.figures.items():
-        if value < 0 and key not in SIGNED:
-            raise _Wrong(f"'{key}' in {where} is out of range")
-    for key in SLICES:
-        if getattr(point, key) and len(getattr(point, key)) != len(point.slice_completed):
-            raise _Wrong(f"'{key}' in {where} is not as long as '{SLICES[0]}'")
-    if any(len(counts) != len(point.slice_completed) for counts in point.slice_failed_by_code.values()):
-        raise _Wrong(f"'slice_failed_by_code' in {where} is not as long as '{SLICES[0]}'")
-    if point.slice_completed and point.slice_ns is None:
-        raise _Wrong(f"{where} has no 'slice_ns'")
-    return point
-
-
-def _figures(entry: dict[str, Any]) -> dict[str, Any]:
-    """The numbers that are looked at. What ought to be one is kept as it is, so that it is refused."""
-    return {
-        key: value
-        for key, value in entry.items()
-        if key.startswith(NUMBERS) and key not in NOT_FIGURES and not key.endswith("_histogram") and value is not None
-    }
+    raise BadDocument(
+        f"{name}: schema {version}, which only builds of cqbench 0.1.0 from before schema {version + 1} read; "
+        f"this version reads schema {SCHEMA_VERSION}: measure again"
+    )

@@ -73,14 +73,14 @@ def _read(path: Path) -> dict[str, Surroundings] | str:
     if not path.exists():
         return {}
     try:
-        return {unit.file: _of_unit(unit) for unit in manifest.load(path).units}
+        return {unit.file: _of_unit(unit, path) for unit in manifest.load(path).units}
     except BadDocument as error:
         return str(error)
 
 
-def _of_unit(unit: Unit) -> Surroundings:
+def _of_unit(unit: Unit, path: Path) -> Surroundings:
     if unit.problem:
-        return Surroundings(problem=unit.problem)
+        return Surroundings(problem=f"{one_line(str(path))}: {unit.problem}")
     client, server = (tuple(sorted(env.items())) for env in (unit.client_env, unit.server_env))
     added_rtt_ns = unit.network.added_rtt_ms * 1e6 if unit.network else None
     return Surroundings(

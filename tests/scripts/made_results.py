@@ -1,4 +1,4 @@
-"""Results of schema version 3, made up: a real one of version 2 in the newer words, and open loops."""
+"""Results made up from a real one: open loops."""
 
 from __future__ import annotations
 
@@ -8,43 +8,11 @@ from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Any
 
-from cqbench.files import reasons
-
 DATA = Path(__file__).parent / "data"
-REAL: dict[str, Any] = json.loads((DATA / "version-2.json").read_text())
-SHAPES = {"unary": "unary", "streaming": "bidi"}
+REAL: dict[str, Any] = json.loads((DATA / "result.json").read_text())
 WINDOW_NS, SLICE_NS = 2_000_000_000, 100_000_000
 HASH = "00c0ffee00c0ffee"
 STALL_NS = 500_000_000
-
-
-def newer(data: dict[str, Any]) -> dict[str, Any]:
-    """A file of version 2 as the client writes it now; a closed loop."""
-    found = copy.deepcopy(data)
-    context = found["context"]
-    context["schema_version"] = 3
-    context["method"] = context.pop("mode")
-    context["shape"] = SHAPES[context["method"]]
-    rpc = "PingPlainGrpc" if context["shape"] == "unary" else "PingStream"
-    context |= {"rpc": f"/Ydb.Debug.V1.DebugService/{rpc}", "loop": "closed"}
-    context |= {"messages": "reused", "stub": "generated"}
-    context["channel_policy"] = context["channel_policy"].replace("per-worker", "per-slot")
-    context["suspect"] = reasons.as_json(reasons.of_old(context["suspect"])[0])
-    for server in context["servers"]:
-        server["messages"] = "reused"
-    for entry in [*found["benchmarks"], *found["not_measured"], *found.get("baselines", [])]:
-        if entry.get("run_type") != "aggregate":
-            _newer_point(entry)
-    return found
-
-
-def _newer_point(entry: dict[str, Any]) -> None:
-    doubts, limits = reasons.of_old(entry["suspect"])
-    entry["suspect"], entry["limits"] = reasons.as_json(doubts), reasons.as_json(limits)
-    entry["completed_per_slot"] = entry.pop("completed_per_worker")
-    entry["channels_of_thread"] = [[i] for i in range(entry["threads"])]
-    del entry["slices_per_second"]
-    entry |= counts(entry["completed"] + entry["failed"] + entry["unfinished"], ok=entry["completed"])
 
 
 def counts(due: int, ok: int, dropped: int = 0, unsent: int = 0) -> dict[str, int]:
@@ -62,7 +30,7 @@ def open_loop(
     """rates: asked -> what was reached in each repetition. change: of every point. stalled: rates at which the server
     stood still for half a second. context: keys to replace.
     """
-    data = newer(REAL)
+    data = copy.deepcopy(REAL)
     for key in ("baselines", "statistics", "statistics_interval"):
         data.pop(key, None)
     data["context"] |= {"suspect": [], "notes": [], "loop": "open", "arrivals": "poisson", "at_limit": "queue"}
@@ -77,7 +45,7 @@ def open_loop(
 
 def open_point(rate: float, repetition: int = 0, reached: float | None = None, stalled: bool = False) -> dict[str, Any]:
     """One with figures that follow from the rate; latency from due is above that from sent."""
-    entry: dict[str, Any] = copy.deepcopy(newer(REAL)["benchmarks"][0])
+    entry: dict[str, Any] = copy.deepcopy(REAL["benchmarks"][0])
     per_second = rate if reached is None else reached
     completed = round(per_second * WINDOW_NS / 1e9)
     sent = {"p50": 100_000, "p90": 150_000, "p95": 180_000, "p99": 250_000, "p99_9": 400_000}
