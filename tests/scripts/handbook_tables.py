@@ -6,8 +6,8 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from cqbench.files.offered import closed
+from cqbench.model.series import Series, load_series
 from cqbench.samples.runs import read_all
-from cqbench.samples.series import Series, load_series
 from cqbench.samples.setting import SEPARATE, SHARED
 
 DATA = Path(__file__).parent / "data"

@@ -14,7 +14,8 @@ import numpy as np
 from cqbench.files.asked import Asked
 from cqbench.files.offered import closed
 from cqbench.files.point import Measured
-from cqbench.samples.series import Repetition, Round, Series
+from cqbench.model.ratio import Round
+from cqbench.model.series import Repetition, Series
 from cqbench.samples.setting import FACETS, Setting
 from cqbench.verdict import cases
 from cqbench.verdict.judge import Found, judge

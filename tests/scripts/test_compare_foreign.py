@@ -11,7 +11,7 @@ from cqbench.compare import foreign
 from cqbench.compare.inputs import read_side
 from cqbench.compare.sides import Name, Side
 from cqbench.files.source import BadDocument
-from cqbench.samples.series import values
+from cqbench.model.ratio import values
 from made_results import put
 from test_compare_synthetic import BASE, called, result
 

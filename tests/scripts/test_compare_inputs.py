@@ -13,7 +13,7 @@ from cqbench.compare.sides import Case, Side
 from cqbench.files import source
 from cqbench.files.offered import closed
 from cqbench.files.source import BadDocument
-from cqbench.samples.series import values
+from cqbench.model.ratio import values
 from made_results import put
 from test_compare_synthetic import BASE, DATA, result
 

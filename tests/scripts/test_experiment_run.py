@@ -23,8 +23,8 @@ from cqbench.files.offered import closed
 from cqbench.files.result import load as load_document
 from cqbench.measure.cpus import read_machine
 from cqbench.measure.processes import Interrupt
+from cqbench.model.series import load_series
 from cqbench.samples.runs import read_all
-from cqbench.samples.series import load_series
 from experiment_standin import (
     TOML,
     UNITS,

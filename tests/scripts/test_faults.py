@@ -14,10 +14,10 @@ from cqbench.experiment.plan import Programs
 from cqbench.experiment.spec import BadExperiment, Experiment, parse
 from cqbench.files.point import Measured
 from cqbench.measure import sockets, toxiproxy
+from cqbench.model.series import load_series
 from cqbench.ranks.launch import NONE, Launch
 from cqbench.samples import setting
 from cqbench.samples.runs import Run, read_all
-from cqbench.samples.series import load_series
 from experiment_standin import finish, start
 from result_schema import programs
 from test_experiment_network import run_here

@@ -16,8 +16,8 @@ import experiment_tables
 import handbook_tables
 import pytest
 from cqbench import cli
+from cqbench.model.series import load_series, ratio
 from cqbench.samples.runs import read_all
-from cqbench.samples.series import load_series, ratio
 from cqbench.samples.setting import BY_KEY, SEPARATE
 from cqbench.stats import ratios
 

@@ -12,8 +12,9 @@ ROOT = Path(cqbench.__file__).parent
 Graph = Mapping[str, set[str]]
 # From the lowest. A package imports those of lower floors only; cli.py loads the commands by their names.
 FLOORS = (
-    {"files", "stats", "options", "gate"},
+    {"files", "stats", "options", "gate", "model.thresholds"},
     {"measure", "render", "samples"},
+    {"model"},
     {"verdict", "bills"},
     {"report"},
     {"ranks"},
@@ -47,11 +48,16 @@ def graph(root: Path) -> Graph:
 
 
 def of_packages(found: Graph) -> dict[str, set[str]]:
-    """A module beside the packages stands for itself."""
+    """A module beside the packages stands for itself, and so does what has a floor of its own in its package."""
+    own = {f"cqbench.{name}" for names in FLOORS for name in names}
+
+    def package(name: str) -> str:
+        parts = name.split(".")
+        return ".".join(parts[:3]) if ".".join(parts[:3]) in own else ".".join(parts[:2])
+
     together: dict[str, set[str]] = {}
     for name, others in found.items():
-        package = ".".join(name.split(".")[:2])
-        together.setdefault(package, set()).update(".".join(other.split(".")[:2]) for other in others)
+        together.setdefault(package(name), set()).update(map(package, others))
     return {name: others - {name} for name, others in together.items()}
 
 

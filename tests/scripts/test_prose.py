@@ -9,8 +9,8 @@ from pathlib import Path
 import experiment_tables
 import pytest
 from cqbench.files.offered import Load, closed
+from cqbench.model.series import Series, load_series, ratio
 from cqbench.samples.runs import read_all
-from cqbench.samples.series import Series, load_series, ratio
 from cqbench.samples.setting import SEPARATE, SHARED
 from cqbench.stats.medians import describe
 from cqbench.stats.ratios import Ratio

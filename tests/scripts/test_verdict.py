@@ -6,7 +6,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from cqbench.verdict import rules, text
+from cqbench.model import thresholds
+from cqbench.verdict import text
 from cqbench.verdict.model import Decision
 from verdict_synthetic import OTHERS, SHARED, SIXFOLD, at, found, judged, manifest, setting, without, write
 
@@ -137,7 +138,7 @@ def test_what_separate_connections_cost_belongs_into_the_answer(
     assert cost.metric == "p99" and cost.ratio.value == pytest.approx(3.8 / 1.06, rel=0.02)
     assert any("3.58 × P99 at 16" in reason for reason in case.reasons)
     assert case.answer == "No difference that counts; 3.58 × the P99 with 16 in flight."
-    monkeypatch.setattr(rules, "COST_ALPHA", -1.0)  # costs have an error rate of their own
+    monkeypatch.setattr(thresholds, "COST_ALPHA", -1.0)  # costs have an error rate of their own
     assert at(judged(tmp_path).cases[0], 16).costs == ()
 
 

@@ -10,7 +10,8 @@ from typing import Any
 
 import pytest
 from cqbench.files.offered import closed
-from cqbench.samples.series import Series
+from cqbench.model import thresholds
+from cqbench.model.series import Series
 from cqbench.samples.setting import Setting
 from cqbench.stats.ratios import Ratio
 from cqbench.verdict import advice, rules, words
@@ -176,8 +177,13 @@ def test_the_rule_is_the_one_in_the_handbook(ratio: Ratio, p: float, decision: D
     assert rules.decide(ratio, p, FASTER, full=True) is (FULL if decision is OPEN else decision)
     words = [" ".join((ROOT / name).read_text().split()) for name in ("README.md", "scripts/README.md")]
     assert "by more than 10 % as measured (the interval may begin below that)" in words[0]
-    assert f"its estimate is above {rules.GAIN:.2f}. The interval may begin below {rules.GAIN:.2f}." in words[1]
-    assert f"p of at most {rules.ALPHA:g} after" in words[1] and f"p of at most {rules.COST_ALPHA:g})" in words[1]
+    assert (
+        f"its estimate is above {thresholds.GAIN:.2f}. The interval may begin below {thresholds.GAIN:.2f}." in words[1]
+    )
+    assert (
+        f"p of at most {thresholds.ALPHA:g} after" in words[1]
+        and f"p of at most {thresholds.COST_ALPHA:g})" in words[1]
+    )
     assert not any("10 %, surely" in of or "surely more than 10 %" in of for of in words)
 
 

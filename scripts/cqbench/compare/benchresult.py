@@ -14,10 +14,10 @@ from cqbench.compare.gates import spread
 from cqbench.compare.matching import Pair, Point
 from cqbench.compare.points import NO_DIFFERENCE, Comparison, Figure, Part
 from cqbench.compare.sides import Case, Side
+from cqbench.model.ratio import values
 from cqbench.render import text as as_text
 from cqbench.render.table import EMPTY, Block, Column, Line, Table
 from cqbench.samples.metric import BY_NAME, METRICS, Metric
-from cqbench.samples.series import values
 
 OPS = Metric("ops", "completed", "calls", "", 1, 1, "throughput")
 MESSAGES = Metric("stream-messages", "messages_completed", "messages of streams", "", 1, 0, "traffic")

@@ -12,13 +12,12 @@ from cqbench.compare.matching import Point
 from cqbench.compare.points import Comparison, Figure
 from cqbench.compare.sides import counted
 from cqbench.gate import CANNOT_TELL, CLOSED, OPEN
+from cqbench.model.ratio import values
+from cqbench.model.thresholds import MORE_REPETITIONS, ROUNDING_PERCENT
 from cqbench.samples.metric import BY_NAME, THROUGHPUT, Metric
-from cqbench.samples.series import values
 from cqbench.stats import ratios
 from cqbench.stats.ratios import MIN_REPETITIONS, Ratio
 
-ROUNDING = 1e-9  # percent: 95 after 100 is a change of -5 %, whatever its last bit
-MORE = 1.5  # times as many repetitions at least: what was seen once is seen otherwise the next time
 # Instead of throughput, for benchmarks of other programs: a speed is what a time is the inverse of.
 SPEEDS = ("real_time", "ns/op")
 
@@ -161,7 +160,7 @@ def _closes(gate: Gate, figure: Figure) -> bool:
     """Really worse, by the limit or more, and an interval that leaves no room for none."""
     if figure.direction != gate.worse or figure.ratio is None:
         return False
-    return gate.loss(figure.ratio)[1] >= gate.limit_percent - ROUNDING
+    return gate.loss(figure.ratio)[1] >= gate.limit_percent - ROUNDING_PERCENT
 
 
 def _undecided(gate: Gate, figure: Figure) -> str:
@@ -170,7 +169,7 @@ def _undecided(gate: Gate, figure: Figure) -> str:
         return "" if figure.before == figure.after else figure.verdict
     if figure.ratio.interval is None:
         return figure.explained.removeprefix(f"{CANNOT_TELL}: ")
-    if gate.loss(figure.ratio)[2] <= gate.limit_percent + ROUNDING:
+    if gate.loss(figure.ratio)[2] <= gate.limit_percent + ROUNDING_PERCENT:
         return ""
     assert figure.interval_percent is not None
     low, high = figure.interval_percent
@@ -184,10 +183,10 @@ def _undecided(gate: Gate, figure: Figure) -> str:
 def repetitions_to_decide(gate: Gate, figure: Figure) -> int | None:
     """That exclude the limit, when less was measured, or no loss at all, when more was. None: too many."""
     assert figure.ratio is not None
-    beyond = gate.loss(figure.ratio)[1] >= gate.limit_percent - ROUNDING
+    beyond = gate.loss(figure.ratio)[1] >= gate.limit_percent - ROUNDING_PERCENT
     limit, tests = (1.0, figure.tests) if beyond else (gate.limit, 1)
     needed = ratios.repetitions_needed(figure.ratio, limit, tests)
-    return None if needed is None else max(needed, math.ceil(MORE * figure.ratio.n), MIN_REPETITIONS)
+    return None if needed is None else max(needed, math.ceil(MORE_REPETITIONS * figure.ratio.n), MIN_REPETITIONS)
 
 
 def _named(titles: Sequence[str]) -> str:

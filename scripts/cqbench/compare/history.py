@@ -18,13 +18,14 @@ import numpy.typing as npt
 
 from cqbench.compare.inputs import read_side
 from cqbench.compare.matching import BUILD_TYPES, name_of
-from cqbench.compare.points import ALPHA, mean
+from cqbench.compare.points import mean
 from cqbench.compare.sides import Case, Place, Side
 from cqbench.files.source import BadDocument
 from cqbench.files.text import one_line
+from cqbench.model.ratio import values
+from cqbench.model.thresholds import ALPHA
 from cqbench.samples.metric import Metric
 from cqbench.samples.runs import RAW
-from cqbench.samples.series import values
 from cqbench.samples.setting import FACETS, About, Setting
 
 Floats = npt.NDArray[np.floating]

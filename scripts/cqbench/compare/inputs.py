@@ -15,10 +15,11 @@ from cqbench.files.reasons import Reason, kinds
 from cqbench.files.source import BadDocument
 from cqbench.files.surroundings import Manifests
 from cqbench.files.text import one_line
+from cqbench.model.ratio import Sample
+from cqbench.model.series import Repetition, Series, load_series
 from cqbench.samples import runs
 from cqbench.samples.metric import METRICS
 from cqbench.samples.runs import Run
-from cqbench.samples.series import Repetition, Sample, Series, load_series
 from cqbench.samples.setting import Setting
 
 

@@ -7,12 +7,14 @@ the sides as such differ are what is compared, or a reason not to compare: see r
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 
 from cqbench.compare.inputs import merged
 from cqbench.compare.sides import Case, Place, Side, counted
-from cqbench.samples.series import Sample
+from cqbench.model.matching import Place as At
+from cqbench.model.matching import differing, scenarios
+from cqbench.model.ratio import Sample
 from cqbench.samples.setting import BY_KEY, FACETS, About, Facet
 
 # Other work, another machine, another window: other figures, whatever was changed. A debug build is no version.
@@ -106,13 +108,42 @@ def section(
 ) -> Section:
     """named: cases belong together by the names of their variants, first of all."""
     keys = _identity(before, named) | _identity(after, named)
-    ones, others = _by_key(before, keys, named), _by_key(after, keys, named)
-    common = [key for key in ones if key in others]
-    pairs = tuple(Pair(_title(ones[key], others[key], keys, named), ones[key], others[key]) for key in common)
-    lone_before, lone_after = (
-        tuple(_lone(these, those, keys, named)) for these, those in ((ones, others), (others, ones))
-    )
-    return Section(first, second, pairs, lone_before, lone_after, on_purpose)
+
+    def rest(case: Case) -> Key:
+        facts = tuple(case.setting.get(facet.key) for facet in FACETS if facet.key in keys)
+        return case.variant if named else "", facts
+
+    return matched(first, second, before, after, rest, lambda one, other: _title(one, other, keys, named), on_purpose)
+
+
+def matched(
+    first: str,
+    second: str,
+    before: Sequence[Case],
+    after: Sequence[Case],
+    rest: Callable[[Case], Hashable],
+    title: Callable[[Case, Case], str],
+    on_purpose: bool = False,
+) -> Section:
+    """rest: what must be equal for two cases to be compared. title: of what is compared."""
+    pairs: list[Pair] = []
+    lone: tuple[list[Lone], list[Lone]] = [], []
+    sides = (before, after)
+    for of in scenarios(At(case, "", i, rest(case)) for i, cases in enumerate(sides) for case in cases):
+        one, other = (_one([place.item for place in of if place.order == i]) for i in (0, 1))
+        if one and other:
+            pairs.append(Pair(title(one, other), one, other))
+        for i, (mine, its) in enumerate(((one, other), (other, one))):
+            if mine:
+                lone[i].extend(_lone(title(mine, its or mine), mine, its))
+    return Section(first, second, tuple(pairs), tuple(lone[0]), tuple(lone[1]), on_purpose)
+
+
+def _one(cases: Sequence[Case]) -> Case | None:
+    """Variants that are alike in everything are repetitions of each other where names do not count."""
+    if len(cases) < 2:
+        return cases[0] if cases else None
+    return merged(Case("", cases[0].setting, c.points, c.left_out, c.doubts) for c in cases)[0]
 
 
 Key = tuple[str, tuple[str, ...]]
@@ -123,23 +154,7 @@ def _identity(cases: Iterable[Case], named: bool) -> set[str]:
     groups: dict[str, list[Case]] = {}
     for case in cases:
         groups.setdefault(case.variant if named else "", []).append(case)
-    return {
-        facet.key
-        for of in groups.values()
-        for other in of[1:]
-        for facet in of[0].setting.differences(other.setting)
-        if facet.key != NOT_KNOWN
-    }
-
-
-def _by_key(cases: Iterable[Case], keys: set[str], named: bool) -> dict[Key, Case]:
-    found: dict[Key, list[Case]] = {}
-    for case in cases:
-        facts = tuple(case.setting.get(facet.key) for facet in FACETS if facet.key in keys)
-        found.setdefault((case.variant if named else "", facts), []).append(case)
-    # Variants that are alike in everything are repetitions of each other where names do not count.
-    return {key: merged(Case("", of[0].setting, c.points, c.left_out, c.doubts) for c in of)[0] if of[1:] else of[0]
-            for key, of in found.items()}  # fmt: skip
+    return {key for of in groups.values() for key in differing(case.setting for case in of) if key != NOT_KNOWN}
 
 
 def _title(one: Case, other: Case, keys: set[str], named: bool) -> str:
@@ -166,15 +181,12 @@ def title_of(one: Case, other: Case, cases: Iterable[Case], axis: Facet) -> str:
     return _title(one, other, _identity(cases, False) - {axis.key}, False)
 
 
-def _lone(these: dict[Key, Case], those: dict[Key, Case], keys: set[str], named: bool) -> Iterator[Lone]:
-    for key, case in these.items():
-        other = those.get(key)
-        title = _title(case, other or case, keys, named)
-        for place in sorted(case.points):
-            if other is None or place not in other.points:
-                reasons = other.left_out.get(place, ()) if other else ()
-                why = f"{counted(len(reasons), 'run')} not used: {reasons[0]}" if reasons else ""
-                yield Lone(", ".join(filter(None, (title, place.label))), why, case.points[place])
+def _lone(title: str, case: Case, other: Case | None) -> Iterator[Lone]:
+    for place in sorted(case.points):
+        if other is None or place not in other.points:
+            reasons = other.left_out.get(place, ()) if other else ()
+            why = f"{counted(len(reasons), 'run')} not used: {reasons[0]}" if reasons else ""
+            yield Lone(", ".join(filter(None, (title, place.label))), why, case.points[place])
 
 
 def differences(section: Section) -> tuple[list[Difference], list[str]]:

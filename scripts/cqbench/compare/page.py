@@ -21,9 +21,10 @@ from cqbench.compare.history import Found, Line
 from cqbench.compare.matching import Point
 from cqbench.compare.points import Comparison, Part
 from cqbench.compare.sides import Side
+from cqbench.model.ratio import Sample, values
+from cqbench.model.series import Repetition
 from cqbench.report import hgrm
 from cqbench.samples.metric import Metric
-from cqbench.samples.series import Repetition, Sample, values
 
 MAX_PLOTS = 120  # points that are drawn; the tables have all
 PER_DECADE = 25

@@ -9,12 +9,12 @@ import numpy as np
 
 from cqbench.compare.matching import Difference, Point, Section, differences
 from cqbench.compare.sides import counted
+from cqbench.model.ratio import pairs, pooled, ratio_of, values
+from cqbench.model.thresholds import ALPHA
 from cqbench.samples.metric import Metric
-from cqbench.samples.series import Sample, pairs, ratio_of, values
 from cqbench.stats import ratios
-from cqbench.stats.ratios import LEVEL, MIN_REPETITIONS, Ratio
+from cqbench.stats.ratios import MIN_REPETITIONS, Ratio
 
-ALPHA = 1 - LEVEL
 CANNOT_TELL, NO_DIFFERENCE, SAME, ZERO = "cannot tell", "no difference seen", "the same", "a 0: no ratio"
 METHODS = {
     "before, after": "geometric means over the repetitions, from ten on without the outermost tenths",
@@ -178,22 +178,6 @@ def _total(
         return None
     before, after = (mean([getattr(f, side) for f in enough.values()]) for side in ("before", "after"))
     known = all(f.ratio for f in enough.values())
-    ratio = _one_effect([(p.before, p.after) for p in enough], metric.key) if known else None
+    ratio = pooled([(p.after, p.before) for p in enough], metric.key) if known else None
     counts = [min(f.counts[i] for f in enough.values()) for i in (0, 1)]
     return Figure(metric, before, after, (counts[0], counts[1]), ratio, None, find, 1, len(enough))
-
-
-def _one_effect(points: Sequence[tuple[Sequence[Sample], Sequence[Sample]]], key: str) -> Ratio | None:
-    """Each round's (or repetition's) geometric mean over the points is one observation."""
-    found = [pairs(after, before) for before, after in points]
-    paired = [of for of in found if of is not None]
-    if len(paired) == len(points):
-        by_round = [{a.round: (a.value(key) or 0.0, b.value(key) or 0.0) for a, b in of} for of in paired]
-        rounds = [r for r in by_round[0] if all(r in of for of in by_round)]
-        if len(rounds) >= min(MIN_REPETITIONS, *(len(of) for of in by_round)):
-            return ratios.paired(
-                (mean([of[r][0] for of in by_round]), mean([of[r][1] for of in by_round])) for r in rounds
-            )
-    sides = [[values(point[i], key) for point in points] for i in (0, 1)]
-    before, after = ([mean(at) for at in zip(*side, strict=False)] for side in sides)
-    return ratios.unpaired(after, before)

@@ -8,8 +8,8 @@ from typing import NamedTuple, TypeAlias
 
 from cqbench.files.offered import Load
 from cqbench.files.reasons import Reason
+from cqbench.model.ratio import Sample
 from cqbench.samples.metric import METRICS, Metric
-from cqbench.samples.series import Sample
 from cqbench.samples.setting import Setting
 
 

@@ -10,11 +10,12 @@ from cqbench.compare import text
 from cqbench.compare.gates import Outcome
 from cqbench.compare.inputs import reasons, schedules
 from cqbench.compare.matching import Lone, Point, required
-from cqbench.compare.points import ALPHA, METHODS, NO_DIFFERENCE, Comparison, Figure, Part
+from cqbench.compare.points import METHODS, NO_DIFFERENCE, Comparison, Figure, Part
 from cqbench.compare.sides import Side
 from cqbench.files.escape import csv_of
 from cqbench.files.escape import markdown as escaped
 from cqbench.files.offered import Load
+from cqbench.model.thresholds import ALPHA
 from cqbench.render import markdown as as_markdown
 from cqbench.render.table import EMPTY, Block, Cell, Column, Line, Table
 

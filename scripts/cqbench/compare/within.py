@@ -11,14 +11,14 @@ from dataclasses import replace
 from pathlib import Path
 
 from cqbench.compare.inputs import case_of, of_runs
-from cqbench.compare.matching import Pair, Section, section, title_of
+from cqbench.compare.matching import Section, matched, section, title_of
 from cqbench.compare.sides import Case, Side
 from cqbench.files import manifest
 from cqbench.files.source import BadDocument
 from cqbench.files.text import one_line
+from cqbench.model.series import load_series
 from cqbench.samples import runs
 from cqbench.samples.runs import Run
-from cqbench.samples.series import load_series
 from cqbench.samples.setting import FACETS, SHARED, Facet
 
 SHOWN = 12  # names in a message
@@ -78,20 +78,20 @@ def _of_facet(cases: Sequence[Case], facet: Facet) -> list[Section]:
     """Cases that differ in nothing else belong together."""
     values = list(dict.fromkeys(case.setting.get(facet.key) or "none" for case in cases))
     values.sort(key=lambda value: value != SHARED)
-    sections = []
-    for value in values[1:]:
-        pairs = []
-        for case in cases:
-            rest = case.setting.without([facet.key])
-            other = next(
-                (c for c in cases if (c.setting.get(facet.key) or "none") == value
-                 and c.setting.without([facet.key]) == rest), None
-            )  # fmt: skip
-            if (case.setting.get(facet.key) or "none") == values[0] and other:
-                pairs.append(Pair(title_of(case, other, cases, facet), case, other))
-        if pairs:
-            sections.append(Section(values[0], value, tuple(pairs), on_purpose=True))
-    return sections
+    of = {value: [case for case in cases if (case.setting.get(facet.key) or "none") == value] for value in values}
+    found = [
+        matched(
+            values[0],
+            value,
+            of[values[0]],
+            of[value],
+            lambda case: case.setting.without([facet.key]),
+            lambda one, other: title_of(one, other, cases, facet),
+            on_purpose=True,
+        )
+        for value in values[1:]
+    ]
+    return [replace(section, only_before=(), only_after=()) for section in found if section.pairs]
 
 
 def by_variants(side: Side, first: str, second: str) -> list[Section]:

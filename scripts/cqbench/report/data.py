@@ -10,6 +10,7 @@ from typing import Any
 from cqbench.files.offered import Load, closed
 from cqbench.files.source import BadDocument
 from cqbench.files.text import one_line
+from cqbench.model.thresholds import KNEE_REACHED
 from cqbench.report import against, download, fit, hgrm, judged, machine, manifest, points, ranks, tables, time
 from cqbench.report.judged import Judged
 from cqbench.report.manifest import Manifest, line
@@ -21,9 +22,6 @@ from cqbench.samples.runs import Run
 
 MAX_FAILURES = 200
 MAX_NAMES = 3
-REACHED = (
-    95.0  # % of the rate asked: a rate below it is beyond the knee; less than the self-check's doubt may be chance
-)
 Found = Mapping[Load, Sequence[Repetition]]
 
 
@@ -214,7 +212,7 @@ def _knee(points: Sequence[Point]) -> float | None:
     """The last rate before the first that was not reached."""
     knee = None
     for point in points:
-        if point.values.get("reached") is None or point.values["reached"].middle < REACHED:
+        if point.values.get("reached") is None or point.values["reached"].middle < 100 * KNEE_REACHED:
             break
         knee = point.load.number
     return knee

@@ -8,6 +8,7 @@ from statistics import median
 import numpy as np
 
 from cqbench.files.offered import Load
+from cqbench.model.usable import unusable
 from cqbench.report.model import Fit
 from cqbench.report.points import Repetition
 from cqbench.report.values import short
@@ -21,7 +22,7 @@ CURVE_REACH = 1.25  # of the highest count measured
 def make(found: Mapping[Load, Sequence[Repetition]], name: str) -> Fit | None:
     """Of what is whole and without failed calls, as in the verdict. name: of the series, in words."""
     sound = {
-        int(load.number): [r.figures["throughput"] for r in of if not r.measured.partial and not r.measured.failed]
+        int(load.number): [r.figures["throughput"] for r in of if not unusable(r.measured)]
         for load, of in found.items()
     }
     medians = {n: [median(values)] for n, values in sound.items() if values}

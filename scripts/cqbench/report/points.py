@@ -11,6 +11,8 @@ from cqbench.files.manifest import Fault
 from cqbench.files.offered import Load
 from cqbench.files.point import Measured
 from cqbench.files.reasons import Reason, alike
+from cqbench.model.ratio import Round
+from cqbench.model.series import round_of
 from cqbench.report.model import METRICS, Point, Run
 from cqbench.report.values import describe, short
 from cqbench.samples import runs as results_of
@@ -61,6 +63,10 @@ class Repetition:
     number: int = 1  # of the repetition
     at: datetime | None = None
     fault: Fault | None = None  # what went wrong meanwhile
+    round: Round | None = None
+
+    def value(self, key: str) -> float | None:
+        return self.figures.get(key)
 
 
 def repetitions(run: results_of.Run) -> Iterable[Repetition]:
@@ -71,7 +77,8 @@ def repetitions(run: results_of.Run) -> Iterable[Repetition]:
             figures = _figures(measured, queues)
             at = when(measured.start_time)
             repetition = number(run, measured.repetition)
-            yield Repetition(measured, run.document.path, figures, repetition, at, run.surroundings.fault)
+            path, fault = run.document.path, run.surroundings.fault
+            yield Repetition(measured, path, figures, repetition, at, fault, round_of(run, measured))
 
 
 def number(run: results_of.Run, index: int) -> int:

@@ -7,8 +7,10 @@ from dataclasses import dataclass
 
 from cqbench.files.point import Measured
 from cqbench.files.result import Document
+from cqbench.model.ratio import values
+from cqbench.model.series import Repetition
+from cqbench.model.usable import unusable
 from cqbench.samples.metric import BY_NAME
-from cqbench.samples.series import Repetition, unusable, values
 from cqbench.stats.medians import describe, median
 
 BAR = 28  # characters of the longest

@@ -7,7 +7,9 @@ from dataclasses import dataclass
 
 from cqbench.files.offered import Load
 from cqbench.files.result import Document
-from cqbench.samples.series import Repetition, Round, ratio_of, unusable, values
+from cqbench.model.ratio import Round, ratio_of, values
+from cqbench.model.series import Repetition
+from cqbench.model.usable import unusable
 from cqbench.stats.medians import median
 
 Numbered = tuple[int, Document]  # by the repetition

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 
 from cqbench.files.offered import Load
+from cqbench.model.series import Repetition
 from cqbench.run.cells import Cell, Numbered, cells, firsts, micros, number, ratio
-from cqbench.samples.series import Repetition
 from cqbench.stats.medians import median
 
 ENDS = ("client", "server")

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from cqbench.files.offered import Load, closed
+from cqbench.model.ratio import ratio_of, values
 from cqbench.run.cells import Cell, Numbered, cells, firsts, number
-from cqbench.samples.series import ratio_of, values
 from cqbench.stats.medians import describe
 
 THROUGHPUT = "throughput_per_second"

@@ -6,13 +6,13 @@ from collections.abc import Iterable, Mapping, Sequence
 from statistics import median
 
 from cqbench.files.offered import Load
+from cqbench.model.thresholds import BYTES_REACHED
 from cqbench.run.cells import Cell, Numbered, cells, firsts, number, ratio
 
 RATE = "payload_bytes_per_second"
 ASKED = "payload_bytes_asked_per_second"
 COST = "{}_cores_per_gbit_per_second"
 ENDS = ("client", "server")
-REACHED = 0.97  # of what was asked for
 LEGEND = (
     "Gbit/s: payload, 10^9 bits; cores: CPUs that the process kept busy, and the same per Gbit/s. Medians over the\n"
     "repetitions; / plain: this variant's repetitions to those of the first variant of its kind, with a 95 % interval."
@@ -57,7 +57,7 @@ def _missed(every: Iterable[Cell]) -> Iterable[str]:
     """A line for each byte rate that was asked for and not reached."""
     for cell in every:
         asked, reached = _gbits(cell, ASKED), _gbits(cell)
-        if asked is not None and reached is not None and reached < REACHED * asked - _one_stream(cell, asked):
+        if asked is not None and reached is not None and reached < BYTES_REACHED * asked - _one_stream(cell, asked):
             yield f"! {cell.variant}: {asked:.2f} Gbit/s were asked for, {reached:.2f} were reached"
 
 

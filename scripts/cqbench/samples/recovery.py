@@ -6,7 +6,7 @@ calls that ended well in each slice, so a time is known to a slice, and the slic
 the rate before    the mean of the whole slices before the fault, which take NEEDED_S at least
 first success      the end of the first slice, of those that began after the fault, in which a call ended well: at
                    most two slices where nothing was interrupted at all
-recovery           the beginning of the first slice with BACK of the rate before, from which on, for STAYS_S, each
+recovery           the beginning of the first slice with RECOVERED of the rate before, from which on, for STAYS_S, each
                    SMOOTH_S (sliding, slice by slice) have it on average; it is not known to be one where the window
                    closes sooner
 lost               calls that were due and did not end well (failed, unfinished, never sent), by those that were due
@@ -19,11 +19,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from cqbench.files.point import Measured
+from cqbench.model.thresholds import RECOVERED
 from cqbench.samples.runs import Run
 
-BACK = 0.95
 NEEDED_S = 0.3
-SMOOTH_S = 0.25  # a stall of the machine of 5 % of it is no dip
+SMOOTH_S = 0.25
 STAYS_S = 0.5
 NEVER = math.inf
 OTHERS = ("unfinished", "calls_unsent", "calls_dropped")  # calls without a status, by their names in the file
@@ -108,9 +108,9 @@ def recovery(course: Course, began_s: float, before: float) -> float:
     first, counts = course.first_after(began_s), course.completed
     smooth, stays = (max(1, round(seconds / course.slice_s)) for seconds in (SMOOTH_S, STAYS_S))
     enough = [
-        sum(counts[i : i + smooth]) >= BACK * before * smooth * (1 - 1e-9) for i in range(len(counts) - smooth + 1)
+        sum(counts[i : i + smooth]) >= RECOVERED * before * smooth * (1 - 1e-9) for i in range(len(counts) - smooth + 1)
     ]
     for i in range(first, len(enough) - stays + 1):
-        if counts[i] >= BACK * before * (1 - 1e-9) and all(enough[i : i + stays]):
+        if counts[i] >= RECOVERED * before * (1 - 1e-9) and all(enough[i : i + stays]):
             return max(0.0, i * course.slice_s - began_s)
     return NEVER

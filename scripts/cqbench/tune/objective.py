@@ -10,7 +10,9 @@ from dataclasses import dataclass
 from cqbench.files.offered import Load
 from cqbench.files.point import Measured
 from cqbench.files.result import Document
-from cqbench.samples.series import Repetition, unusable
+from cqbench.model.series import Repetition
+from cqbench.model.thresholds import CALLS_REACHED
+from cqbench.model.usable import unusable
 from cqbench.stats.medians import median
 
 THROUGHPUT, P50, P99, CPU, RATE = NAMES = ("throughput", "p50", "p99", "cpu", "rate")
@@ -22,7 +24,6 @@ KEYS = {
     P99: ("latency_p99_ns",),
     CPU: ("client_cpu_per_rpc_ns", "server_cpu_per_rpc_ns"),
 }
-REACHED = 0.95  # of the rate that was asked for: below it an open loop measures a queue that grows
 Figures = Mapping[str, float]  # by NAMES; what was not measured is absent
 Results = dict[str, dict[int, Figures]]  # by variant and repetition
 
@@ -65,7 +66,7 @@ def _of_point(measured: Measured) -> Figures:
     """Empty when it does not count."""
     if unusable(measured):
         return {}
-    if measured.rate_asked is not None and (measured.throughput or 0.0) < REACHED * measured.rate_asked:
+    if measured.rate_asked is not None and (measured.throughput or 0.0) < CALLS_REACHED * measured.rate_asked:
         return {}
     sample = Repetition(measured, None)
     found = {}

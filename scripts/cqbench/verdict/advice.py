@@ -6,11 +6,11 @@ import math
 from collections.abc import Iterable, Iterator, Sequence
 
 from cqbench.files.offered import Load
+from cqbench.model import thresholds
+from cqbench.model.ratio import pooled
+from cqbench.model.series import Series
 from cqbench.samples.scaling import is_scaling
-from cqbench.samples.series import Series
-from cqbench.verdict import rules
 from cqbench.verdict.cases import Judged, Named
-from cqbench.verdict.effects import pooled
 from cqbench.verdict.model import Case, Decision, Effect, Row
 from cqbench.verdict.words import loads, short, times
 
@@ -100,8 +100,8 @@ def _connections(series: Series, load: Load) -> int:
 
 
 def _as_good(best: Series, other: Series, where: Sequence[Load]) -> bool:
-    found = pooled([(best, other)], where, THROUGHPUT)
-    return found is not None and found.high is not None and found.high <= rules.ALIKE
+    found = pooled([(best.points.get(n, []), other.points.get(n, [])) for n in where], THROUGHPUT)
+    return found is not None and found.high is not None and found.high <= thresholds.ALIKE
 
 
 def way(variant: Named) -> str:
@@ -125,7 +125,7 @@ def _set_also(effect: Effect) -> Iterator[str]:
     )
     if effect.decision.gain:
         yield f"{where}{effect.setting} instead of {effect.instead_of}: {times(effect.ratio)} × throughput {over}."
-    elif effect.decision is Decision.SLOWER and effect.ratio.value < 1 / rules.GAIN:
+    elif effect.decision is Decision.SLOWER and effect.ratio.value < 1 / thresholds.GAIN:
         found = times(effect.ratio.inverse())
         yield f"{where}{effect.instead_of} instead of {effect.setting}: {found} × throughput {over}."
 

@@ -7,15 +7,15 @@ from dataclasses import asdict
 from typing import Any
 
 from cqbench.files.offered import Load
+from cqbench.model import thresholds
 from cqbench.stats import ratios
-from cqbench.verdict import rules
 from cqbench.verdict.model import Judgement
 
 
 def to_json(judgement: Judgement) -> dict[str, Any]:
     """Units as in the result files; ratios variant / baseline."""
-    thresholds = {name.lower(): value for name, value in vars(rules).items() if name.isupper()}
-    data = {"thresholds": {**thresholds, "min_repetitions": ratios.MIN_REPETITIONS}, **asdict(judgement)}
+    named = {name.lower(): value for name, value in vars(thresholds).items() if name.isupper()}
+    data = {"thresholds": {**named, "min_repetitions": ratios.MIN_REPETITIONS}, **asdict(judgement)}
     plain: dict[str, Any] = _plain(data)
     return plain
 

@@ -11,8 +11,9 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 from cqbench.files.asked import Asked
+from cqbench.model.matching import Place, differing, scenarios, without
+from cqbench.model.series import Series
 from cqbench.samples.scaling import is_scaling
-from cqbench.samples.series import Series
 from cqbench.samples.setting import BY_KEY, FACETS, SHARED, About, Setting
 from cqbench.verdict.model import Case
 
@@ -89,12 +90,12 @@ def _of_experiment(series: Sequence[Series], asked: Asked, parts: Sequence[tuple
     mixed = _mixed(series)
     found = []
     for i, (axis, values) in enumerate(asked.axes):
-        groups: dict[tuple[str, ...], list[Named]] = {}
-        for s, own in zip(series, parts, strict=True):
-            rest = tuple(filter(None, (s.setting.get(key) for key in mixed)))
-            groups.setdefault((*own[:i], *own[i + 1 :], *rest), []).append(Named(own[i], s))
-        ordered = [(", ".join(key), sorted(of, key=lambda n: values.index(n.name))) for key, of in groups.items()]
-        found.append(_axis(axis, ordered))
+        places = [
+            Place(s, own[i], values.index(own[i]), (*without(own, i), *filter(None, map(s.setting.get, mixed))))
+            for s, own in zip(series, parts, strict=True)
+        ]
+        groups = [(", ".join(of[0].rest), [Named(at.value, at.item) for at in of]) for of in scenarios(places)]
+        found.append(_axis(axis, groups))
     return found
 
 
@@ -124,10 +125,8 @@ def _of_facets(series: Sequence[Series], asked: Asked) -> list[Axis]:
 
 
 def _by_facets(name: str, series: Sequence[Series], keys: Sequence[str], varying: Sequence[str]) -> Axis:
-    groups: dict[Setting, list[Series]] = {}
-    for s in series:
-        groups.setdefault(s.setting.without(keys), []).append(s)
-    compared = {setting: of for setting, of in groups.items() if len(of) > 1}
+    groups = scenarios(Place(s, name, 0, s.setting.without(keys)) for s in series)
+    compared = {of[0].rest: [at.item for at in of] for of in groups if len(of) > 1}
     names = _told_apart(list(compared), keys, [key for key in varying if key not in keys])
     return _axis(name, [(where, _named(of, keys)) for where, of in zip(names, compared.values(), strict=True)])
 
@@ -189,12 +188,6 @@ def _size(named: Named) -> tuple[bool, bool, int]:
     way = named.series.setting.connections
     digits = way.rpartition(":")[2]
     return is_scaling(way), not digits.isdigit(), int(digits) if digits.isdigit() else 0
-
-
-def differing(settings: Iterable[Setting]) -> list[str]:
-    """Facets in which they differ, in the order of FACETS."""
-    there = [dict(s.facts) for s in settings]
-    return [f.key for f in FACETS if len({facts.get(f.key) for facts in there}) > 1]
 
 
 def _titles(keys: Sequence[str]) -> str:

@@ -10,8 +10,10 @@ from dataclasses import dataclass, replace
 
 from cqbench.files import reasons
 from cqbench.files.offered import Load, closed
-from cqbench.samples.series import Repetition, Series, ratio
-from cqbench.stats import ratios
+from cqbench.model import thresholds
+from cqbench.model.ratio import ratio_of
+from cqbench.model.series import Series, ratio
+from cqbench.samples.metric import THROUGHPUT
 from cqbench.stats.medians import median
 from cqbench.stats.ratios import Ratio
 from cqbench.verdict import rules
@@ -52,23 +54,23 @@ class Evidence:
 
     @property
     def cpu_likely_full(self) -> bool:
-        return any(share is not None and share >= rules.CPU_SATURATED for share in self.shares)
+        return any(share is not None and share >= thresholds.CPU_SATURATED for share in self.shares)
 
     @property
     def keeps_up(self) -> bool | None:
-        return rules.ratio_above(self.linear, rules.KEEPS_UP)
+        return rules.ratio_above(self.linear, thresholds.KEEPS_UP)
 
 
 def gather(baseline: Series, variant: Series, load: Load) -> Evidence:
     full = tuple(cpu_full(baseline, load, end) for end in ENDS)
-    found = ratio(variant, baseline, load, "throughput_per_second")
+    found = ratio(variant, baseline, load, THROUGHPUT)
     shares = [median(_shares(baseline, load, end)) for end in ENDS]
     return Evidence(
         full=(full[0], full[1]),
         shares=(shares[0], shares[1]),
         limit=limit(baseline, load),
         linear=linear(baseline, load),
-        wire_busy=rules.above(baseline.values(load, "client_connection_busy_share_median"), rules.WIRE_BUSY),
+        wire_busy=rules.above(baseline.values(load, "client_connection_busy_share_median"), thresholds.WIRE_BUSY),
         more_hand_offs=_more(baseline, variant, load, "client_voluntary_context_switches_per_rpc"),
         batching=_more(baseline, variant, load, "client_rpcs_per_segment_sent"),
         proxy=baseline.added_rtt_ns is not None,
@@ -100,18 +102,20 @@ def limit(series: Series, load: Load) -> str:
             return client_code(series, load) if end == "client" else code
     spins = dict(zip(ENDS, series.spins, strict=True))
     for end, code in (("server", SERVER_THREADS), ("client", CLIENT_THREADS)):
-        if not spins[end] and rules.above(series.values(load, f"{end}_workers_busy_share"), rules.WORKER_SATURATED):
+        if not spins[end] and rules.above(
+            series.values(load, f"{end}_workers_busy_share"), thresholds.WORKER_SATURATED
+        ):
             return code
     if _unread(series, load):
         return UNREAD
-    return NETWORK if rules.above(_network_shares(series, load), rules.NETWORK_SHARE) else ""
+    return NETWORK if rules.above(_network_shares(series, load), thresholds.NETWORK_SHARE) else ""
 
 
 def cpu_full(series: Series, load: Load, end: str) -> bool | None:
     """By its share of what is allowed, or by the client's own word, which it has for other reasons too."""
     said = [LIMITS[ENDS.index(end)] in (limit.code for limit in r.measured.limits) for r in series.points.get(load, [])]
-    full = rules.above(_shares(series, load, end), rules.CPU_SATURATED)
-    if said and sum(said) > (1 - rules.MAX_SUSPECT_SHARE) * len(said):
+    full = rules.above(_shares(series, load, end), thresholds.CPU_SATURATED)
+    if said and sum(said) > (1 - thresholds.MAX_UNRELIABLE_SHARE) * len(said):
         return True
     return None if full is False and any(said) else full
 
@@ -126,7 +130,7 @@ def client_code(series: Series, load: Load) -> str:
             full[host] = full.get(host, 0) + (host in said)
     if len(full) < 2:
         return reasons.CLIENT_CPU
-    often = [n > (1 - rules.MAX_SUSPECT_SHARE) * len(found) for n in full.values()]
+    often = [n > (1 - thresholds.MAX_UNRELIABLE_SHARE) * len(found) for n in full.values()]
     return ALL_CLIENTS_CPU if all(often) or not any(full.values()) else SOME_CLIENTS_CPU
 
 
@@ -148,21 +152,11 @@ def linear(series: Series, load: Load) -> Ratio | None:
     n = load.number
     if load.open or n <= 1 or not series.count(ALONE) or not series.count(load):
         return None
-    found = _within(series.points[load], series.points[ALONE])
+    found = ratio_of(series.points[load], series.points[ALONE], THROUGHPUT.key)
     if found is None:
         return None
     low, high = (None if end is None else end / n for end in (found.low, found.high))
     return replace(found, value=found.value / n, low=low, high=high)
-
-
-def _within(top: Sequence[Repetition], bottom: Sequence[Repetition]) -> Ratio | None:
-    """Two loads of one series, of the same rounds where there are some."""
-    over = {r.round: r.measured.throughput or 0.0 for r in top if r.round}
-    under = {r.round: r.measured.throughput or 0.0 for r in bottom if r.round}
-    common = [(over[at], under[at]) for at in over if at in under]
-    if len(common) >= ratios.MIN_REPETITIONS:
-        return ratios.paired(common)
-    return ratios.unpaired([r.measured.throughput or 0.0 for r in top], [r.measured.throughput or 0.0 for r in bottom])
 
 
 def _more(baseline: Series, variant: Series, load: Load, key: str) -> bool | None:
@@ -185,15 +179,15 @@ def _unread(series: Series, load: Load) -> bool:
     """
     if series.added_rtt_ns is not None or cpu_full(series, load, "server") is not False:
         return False
-    if rules.ratio_above(linear(series, load), rules.KEEPS_UP) is not False:
+    if rules.ratio_above(linear(series, load), thresholds.KEEPS_UP) is not False:
         return False
     smoothed = series.values(load, "client_rtt_smoothed_ns_median")
-    return (
-        rules.above(series.values(load, "client_connection_busy_share_median"), rules.WIRE_BUSY) is True
-        and rules.above(_quotients(smoothed, series.values(load, "latency_p50_ns")), rules.SERVER_WAIT_SHARE) is True
-        and rules.above(_quotients(smoothed, series.values(load, "client_rtt_min_ns_median")), rules.SERVER_WAIT_RTT)
-        is True
+    waits = (
+        (series.values(load, "client_connection_busy_share_median"), thresholds.WIRE_BUSY),
+        (_quotients(smoothed, series.values(load, "latency_p50_ns")), thresholds.SERVER_WAIT_SHARE),
+        (_quotients(smoothed, series.values(load, "client_rtt_min_ns_median")), thresholds.SERVER_WAIT_RTT),
     )
+    return all(rules.above(values, threshold) for values, threshold in waits)
 
 
 def allowed(series: Series, end: str) -> float | None:

@@ -7,22 +7,24 @@ from dataclasses import dataclass, replace
 from typing import NamedTuple
 
 from cqbench.files.offered import Load
+from cqbench.model import thresholds
+from cqbench.model.matching import differing
+from cqbench.model.ratio import pooled
+from cqbench.model.series import Series, ratio
+from cqbench.model.usable import UNRELIABLE, worst
 from cqbench.samples.metric import BY_NAME
-from cqbench.samples.scaling import is_scaling
-from cqbench.samples.series import Series, ratio
 from cqbench.samples.setting import BY_KEY
-from cqbench.stats.ratios import MIN_REPETITIONS, Ratio, holm, repetitions_needed
+from cqbench.stats.ratios import Ratio, holm, repetitions_needed
 from cqbench.verdict import evidence, rules, words
-from cqbench.verdict.cases import Axis, Compared, Judged, Named, differing
-from cqbench.verdict.effects import Pair, pooled
+from cqbench.verdict.cases import Axis, Compared, Judged, Named
 from cqbench.verdict.evidence import Evidence
 from cqbench.verdict.model import Case, Cost, Decision, Effect, Row
 
 THROUGHPUT, P99 = BY_NAME["throughput"].key, BY_NAME["p99"].key
 COSTS = {"p99": P99, "client-cpu": BY_NAME["client-cpu"].key, "server-cpu": BY_NAME["server-cpu"].key}
 RANKS = list(Decision)
-FEW, CONTRADICTION, NOT_HELD, SUSPECT = "few-repetitions", "contradiction", "connections-not-held", "suspect"
-NOT_REACHED = "rate-not-reached"
+CONTRADICTION, NOT_REACHED = "contradiction", "rate-not-reached"
+Pair = tuple[Series, Series]  # variant, baseline
 
 
 @dataclass(frozen=True)
@@ -120,30 +122,14 @@ def _reached(series: Series, load: Load) -> float | None:
 
 def _doubt(baseline: Series, variant: Series, load: Load) -> str:
     """Why nothing follows from this point; '' where something may."""
-    both = (baseline, variant)
-    general = next((d.code for s in both for d in s.doubts if rules.disqualifies(d)), "")
-    if general:
-        return general
-    if any(rules.mostly_suspect(s.suspect(load), s.count(load)) for s in both):
-        return SUSPECT
-    if any(not _held(s, load) for s in both):
-        return NOT_HELD
-    return FEW if min(s.count(load) for s in both) < MIN_REPETITIONS else ""
-
-
-def _held(series: Series, load: Load) -> bool:
-    """The connections were as many as the policy promises, as far as is known. A channel that scales promises none."""
-    if is_scaling(series.setting.connections):
-        return True
-    points = [r.measured for r in series.points[load]]
-    return all(m.connections in (None, m.expected_connections) for m in points)
+    return worst((baseline.unreliable(load), variant.unreliable(load)))
 
 
 def _decided(draft: Draft, p: float | None, at_one: float | None, costs: Iterable[float | None], number: int) -> Row:
     """costs: Holm's p of this row's, and of those after it."""
     row, seen = draft.row, draft.seen
     priced = [(cost, next(iter(costs))) for cost in row.costs]
-    dear = tuple(c for c, q in priced if q is not None and q <= rules.COST_ALPHA and not _alike(c.ratio))
+    dear = tuple(c for c, q in priced if q is not None and q <= thresholds.COST_ALPHA and not _alike(c.ratio))
     if draft.same:
         contradicts = rules.contradictory(row.judged, at_one)
         return replace(row, decision=Decision.SAME, p=at_one, codes=(CONTRADICTION,) if contradicts else ())
@@ -151,12 +137,12 @@ def _decided(draft: Draft, p: float | None, at_one: float | None, costs: Iterabl
         return _told(replace(row, codes=(draft.doubt,), said=_said(draft)))
     why_faster, codes = why(seen) if seen else (Decision.FASTER, ())
     decision = rules.decide(row.judged, p, why_faster, bool(seen and seen.cpu_full))
-    slow = row.load.open and any(r is not None and r < rules.REACHED for r in row.reached)
+    slow = row.load.open and any(r is not None and r < thresholds.CALLS_REACHED for r in row.reached)
     if slow:
         decision, codes = Decision.OPEN, (NOT_REACHED,)
     needed = None
     if decision is Decision.OPEN and row.judged and not slow:
-        needed = repetitions_needed(replace(row.judged, value=rules.GAIN), comparisons=number)
+        needed = repetitions_needed(replace(row.judged, value=thresholds.GAIN), comparisons=number)
     held = evidence.limit(draft.variant, row.load) if seen else ""
     codes = codes if decision.gain or slow else evidence.signs(seen) if seen else ()
     linear = seen.linear if seen else None
@@ -170,12 +156,12 @@ def _told(row: Row) -> Row:
 
 
 def _alike(found: Ratio) -> bool:
-    return 1 / rules.GAIN <= found.value <= rules.GAIN
+    return 1 / thresholds.GAIN <= found.value <= thresholds.GAIN
 
 
 def _said(draft: Draft) -> str:
     """Of the doubt that forbids a conclusion, the client's own words, once."""
-    if draft.doubt == SUSPECT:
+    if draft.doubt == UNRELIABLE:
         points = [r.measured for s in (draft.baseline, draft.variant) for r in s.points[draft.row.load]]
         return next((d.text for m in points for d in m.suspect), "")
     general = (d for s in (draft.baseline, draft.variant) for d in s.doubts)
@@ -201,7 +187,7 @@ def why(seen: Evidence) -> tuple[Decision, tuple[str, ...]]:
     missing = evidence.missing(seen)
     if not missing:
         return Decision.BOTTLENECK, evidence.signs(seen)
-    if seen.linear.value < rules.KEEPS_UP and seen.wire_busy is not True:
+    if seen.linear.value < thresholds.KEEPS_UP and seen.wire_busy is not True:
         return Decision.LIKELY, missing
     return Decision.FASTER, (evidence.NO_REASON,)
 
@@ -234,7 +220,7 @@ def _effect(
 ) -> list[Effect]:
     """None or one: of closed loops. Where nothing follows there is a number still, without interval and test."""
     closed = tuple(load for load in loads if not load.open)
-    over = pooled(pairs, closed, THROUGHPUT) if closed else None
+    over = pooled([(t.points[n], b.points[n]) for t, b in pairs for n in closed], THROUGHPUT)
     if over is None or (sound and over.p is None):
         return []
     shown = over if sound else Ratio(over.value, n=over.n)

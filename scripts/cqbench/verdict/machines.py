@@ -6,7 +6,7 @@ from collections.abc import Iterable
 
 from cqbench.files import reasons
 from cqbench.files.offered import Load
-from cqbench.samples.series import Series
+from cqbench.model.series import Series
 from cqbench.verdict import evidence
 from cqbench.verdict.words import loads
 

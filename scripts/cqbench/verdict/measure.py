@@ -6,9 +6,11 @@ import math
 from collections.abc import Iterable, Iterator, Sequence
 
 from cqbench.files import reasons
-from cqbench.samples.series import LeftOut, Series
+from cqbench.model import thresholds
+from cqbench.model.series import LeftOut, Series
+from cqbench.model.usable import disqualifies
 from cqbench.stats.ratios import MIN_REPETITIONS
-from cqbench.verdict import evidence, rules
+from cqbench.verdict import evidence
 from cqbench.verdict.cases import Judged
 from cqbench.verdict.words import loads
 
@@ -83,7 +85,7 @@ def _remedies(judged: Sequence[Judged]) -> Iterator[str]:
     """One per kind of doubt: of points that have too many, and of whole runs."""
     found = []
     for one in judged:
-        found += [d for s in one.series() for d in s.doubts if rules.disqualifies(d)]
+        found += [d for s in one.series() for d in s.doubts if disqualifies(d)]
         bad = [r for r in one.case.rows if "suspect" in r.codes]
         for s in one.series():
             found += [d for r in bad for p in s.points.get(r.load, []) for d in p.measured.suspect]
@@ -128,7 +130,7 @@ def cannot_show(judged: Sequence[Judged]) -> list[str]:
     least = {end: min(v for v in values if v) for end, values in cpus.items() if any(values)}
     limited = any(r.limit in evidence.CPU_LIMITS for j in about for r in j.case.rows)
     best = max((r.throughput.value for j in about for r in j.case.rows if r.throughput), default=0.0)
-    if least and best < rules.POST_RATIO and (limited or min(least.values()) < rules.FEW_CPUS):
+    if least and best < thresholds.POST_RATIO and (limited or min(least.values()) < thresholds.FEW_CPUS):
         have = " and ".join(f"{value:.0f} {end} CPU{'s' * (value != 1)}" for end, value in least.items())
         needed = " and ".join(f"{n} for the {end}" for end, n in zip(evidence.ENDS, _cores(about), strict=True) if n)
         sixfold = (
@@ -150,6 +152,6 @@ def _cores(about: Sequence[Judged]) -> list[int]:
         for variant in one.compared.variants:
             last = max((row.load for row in one.case.rows if row.variant == variant.name), default=None)
             costs = [last and variant.series.middle(last, f"{end}_cpu_per_rpc_ns") for end in evidence.ENDS]
-            most = [rules.POST_RATIO * max(rates, default=0.0) * (c or 0.0) / 1e9 for c in costs]
+            most = [thresholds.POST_RATIO * max(rates, default=0.0) * (c or 0.0) / 1e9 for c in costs]
             found = list(map(max, found, most))
     return [math.ceil(f) for f in found]

@@ -8,11 +8,11 @@ from pathlib import Path
 
 from cqbench.files import asked, manifest
 from cqbench.files.asked import Asked
+from cqbench.model.matching import differing
+from cqbench.model.series import Series, load_series
 from cqbench.samples.runs import Run
-from cqbench.samples.series import Series, load_series
 from cqbench.stats.ratios import MIN_REPETITIONS
 from cqbench.verdict import advice, cases, evidence, machines, measure
-from cqbench.verdict.cases import differing
 from cqbench.verdict.judge import judge
 from cqbench.verdict.model import Case, Decision, Judgement
 

@@ -37,7 +37,8 @@ CODES = {
     "connections-not-held": "there were other connections than the policy promises",
     "contradiction": "the variants differ with 1 in flight already, where they are the same",
     "rate-not-reached": "the rate was not reached, so latency is that of the window's length",
-    **rules.DISQUALIFYING,
+    reasons.SHARED_CPUS: "client and server share CPUs",
+    reasons.UNKNOWN_SURROUNDINGS: "environment and network are not known",
 }
 
 

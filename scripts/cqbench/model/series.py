@@ -1,47 +1,30 @@
 """Runs -> series: the repetitions of one setting, by load, in the order in which they were made.
 
-What is left out is left out everywhere: points that were cut short, that measured nothing, in which something was made
-to go wrong, or in which a call failed (a call that fails at once makes throughput higher), with the reason. A figure
-that some repetition of a point lacks, such as a percentile for which it had too few calls, is not there for the point:
-those that have it do not stand for the others.
+What is left out is left out everywhere, with the reason: usable.py says what counts. A figure that some repetition of a
+point lacks, such as a percentile for which it had too few calls, is not there for the point.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import NamedTuple, Protocol
 
 from cqbench.files.offered import Load
 from cqbench.files.point import Measured
 from cqbench.files.reasons import UNKNOWN_SURROUNDINGS, Reason
+from cqbench.model.ratio import Round, ratio_of, values
+from cqbench.model.usable import unreliable, unusable
 from cqbench.samples import setting as settings
 from cqbench.samples.metric import Metric
 from cqbench.samples.runs import Run
+from cqbench.samples.scaling import is_scaling
 from cqbench.samples.setting import Setting
-from cqbench.stats import ratios
 from cqbench.stats.medians import median
 from cqbench.stats.ratios import Ratio
 
 BOTH_ENDS = ("allocations_per_rpc", "allocated_bytes_per_rpc")  # of client and server together, where both count
 PER_SECOND = "_per_second"  # behind the name of a count: over the window
-
-
-class Round(NamedTuple):
-    """Neighbours in time: an experiment makes all variants of a round one after the other."""
-
-    folder: str
-    repetition: int
-
-
-class Sample(Protocol):
-    """One repetition of whatever was measured."""
-
-    @property
-    def round(self) -> Round | None: ...
-
-    def value(self, key: str) -> float | None: ...
 
 
 @dataclass(frozen=True)
@@ -110,42 +93,22 @@ class Series:
     def middle(self, load: Load, key: str) -> float | None:
         return median(self.values(load, key))
 
+    def unreliable(self, load: Load) -> str:
+        """Why nothing follows from the point, a code; '' where something may. A channel that scales promises no number
+        of connections.
+        """
+        measured = [r.measured for r in self.points[load]]
+        return unreliable(measured, self.doubts, not is_scaling(self.setting.connections))
+
     def suspect(self, load: Load) -> int:
         """Repetitions with a reason for doubt."""
         return sum(bool(r.measured.suspect) for r in self.points.get(load, []))
-
-
-def values(samples: Iterable[Sample], key: str) -> list[float]:
-    """Of all, or empty where one lacks the figure."""
-    found = [sample.value(key) for sample in samples]
-    there = [value for value in found if value is not None]
-    return there if len(there) == len(found) else []
 
 
 def ratio(top: Series, bottom: Series, load: Load, metric: Metric | str) -> Ratio | None:
     """top / bottom. None where a side lacks the figure, or has a 0 in it."""
     key = metric if isinstance(metric, str) else metric.key
     return ratio_of(top.points.get(load, []), bottom.points.get(load, []), key)
-
-
-def ratio_of(top: Sequence[Sample], bottom: Sequence[Sample], key: str) -> Ratio | None:
-    """Of neighbours in time where repetitions have them, else of the two sides."""
-    over, under = values(top, key), values(bottom, key)
-    if not over or not under or min(*over, *under) <= 0:
-        return None
-    found = pairs(top, bottom)
-    if found is None:
-        return ratios.unpaired(over, under)
-    return ratios.paired((a.value(key) or 0.0, b.value(key) or 0.0) for a, b in found)
-
-
-def pairs(top: Sequence[Sample], bottom: Sequence[Sample]) -> list[tuple[Sample, Sample]] | None:
-    """Neighbours in time; None unless enough have one. One that failed costs its neighbour, not the pairing."""
-    by_round = {r.round: r for r in bottom if r.round}
-    if len(by_round) != len(bottom) or len({r.round for r in top}) != len(top):
-        return None
-    found = [(r, by_round[r.round]) for r in top if r.round in by_round]
-    return found if len(found) >= min(ratios.MIN_REPETITIONS, len(top), len(bottom)) else None
 
 
 def load_series(runs: Iterable[Run], apart: bool = False) -> list[Series]:
@@ -170,24 +133,12 @@ def _add(run: Run, series: Series) -> None:
     told = run.context.get("stream_messages")
     messages = told if isinstance(told, int) else None
     for measured in run.points():
-        fault = run.surroundings.fault
-        why = unusable(measured) if fault is None else f"{fault.words} was made to happen in it"
+        why = unusable(measured, run.surroundings.fault)
         if why:
             series.left_out.append(LeftOut(measured.load, why, tuple(measured.error_codes)))
         else:
-            repetition = Repetition(measured, _round(run, measured), messages)
+            repetition = Repetition(measured, round_of(run, measured), messages)
             series.points.setdefault(measured.load, []).append(repetition)
-
-
-def unusable(measured: Measured) -> str:
-    """Why a point does not count; '' when it does."""
-    if measured.failure:
-        return measured.failure
-    if measured.partial:
-        return "cut short"
-    if measured.failed:
-        return f"{measured.failed} calls failed ({'/'.join(measured.error_codes) or 'no code'})"
-    return "" if measured.throughput is not None else "no figure"
 
 
 def _doubts(run: Run) -> list[Reason]:
@@ -196,7 +147,7 @@ def _doubts(run: Run) -> list[Reason]:
     return [*run.document.suspect, *ours]
 
 
-def _round(run: Run, measured: Measured) -> Round | None:
+def round_of(run: Run, measured: Measured) -> Round | None:
     """The file's number in an experiment's folder is the repetition's."""
     number = run.path.name.split(".")[0].split("-")[0]
     if not run.variant or not number.isdigit() or len(number) > 9:

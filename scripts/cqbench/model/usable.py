@@ -1,0 +1,56 @@
+"""Which points count: the one rule, for a repetition by itself and for all repetitions of a point."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+
+from cqbench.files import reasons
+from cqbench.files.manifest import Fault
+from cqbench.files.point import Measured
+from cqbench.files.reasons import Reason
+from cqbench.model.thresholds import MAX_UNRELIABLE_SHARE
+from cqbench.stats.ratios import MIN_REPETITIONS
+
+# Codes for programs: nothing follows from a point.
+UNRELIABLE, NOT_HELD, FEW = "suspect", "connections-not-held", "few-repetitions"
+# Warnings about all points that forbid any conclusion. Two programs on one CPU look half idle when it is saturated;
+# runs whose surroundings are not known may only look alike.
+DISQUALIFYING = (reasons.SHARED_CPUS, reasons.UNKNOWN_SURROUNDINGS)
+
+
+def unusable(measured: Measured, fault: Fault | None = None) -> str:
+    """Why a repetition does not count; '' when it does. A call that fails at once makes throughput higher."""
+    if fault is not None:
+        return f"{fault.words} was made to happen in it"
+    if measured.failure:
+        return measured.failure
+    if measured.partial:
+        return "cut short"
+    if measured.failed:
+        return f"{measured.failed} calls failed ({'/'.join(measured.error_codes) or 'no code'})"
+    return "" if measured.throughput is not None else "no figure"
+
+
+def disqualifies(warning: Reason) -> bool:
+    """Whether a warning about all points forbids any conclusion."""
+    return warning.code in DISQUALIFYING
+
+
+def worst(codes: Iterable[str]) -> str:
+    """Of several points' the code that says most about them; '' where something follows from all."""
+    order = (*DISQUALIFYING, UNRELIABLE, NOT_HELD, FEW)
+    return min(filter(None, codes), key=lambda code: max(order.index(code), len(DISQUALIFYING) - 1), default="")
+
+
+def unreliable(repetitions: Sequence[Measured], warnings: Iterable[Reason], promised: bool) -> str:
+    """Why nothing follows from a point, a code; '' where something may. repetitions: those that count. warnings: about
+    all points of its run. promised: the channel policy says how many connections there are.
+    """
+    general = next((warning.code for warning in warnings if disqualifies(warning)), "")
+    if general:
+        return general
+    if sum(bool(m.suspect) for m in repetitions) > MAX_UNRELIABLE_SHARE * len(repetitions):
+        return UNRELIABLE
+    if promised and not all(m.connections in (None, m.expected_connections) for m in repetitions):
+        return NOT_HELD
+    return FEW if len(repetitions) < MIN_REPETITIONS else ""
