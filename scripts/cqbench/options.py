@@ -122,3 +122,8 @@ def _rate_list(text: str) -> tuple[float, ...]:
 
 INFLIGHT_LIST = Value("N,N,...", _inflight_list)  # ascending, each once
 RATE_LIST = Value("R,R,...", _rate_list)  # calls per second, the same
+
+
+def flag_name(flag: str) -> str:
+    """'--api=cq' -> '--api'."""
+    return flag.split("=", 1)[0]

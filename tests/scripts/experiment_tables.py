@@ -16,9 +16,9 @@ from collections.abc import Callable
 from pathlib import Path
 
 from cqbench import cli
-from cqbench.experiment import manifest, spec
+from cqbench.experiment import spec
 from cqbench.experiment.spec import Experiment
-from cqbench.run import bars, codecs, compressed, encrypted, end, faulted, operations, streams
+from cqbench.run import bars, codecs, compressed, encrypted, end, faulted, manifest, operations, streams
 from cqbench.run.cells import Numbered
 
 STORED = Path(__file__).parent / "data/documents.tar.xz"

@@ -13,7 +13,6 @@ from types import SimpleNamespace
 from typing import Any
 
 import pytest
-from cqbench.experiment import ranked, together
 from cqbench.experiment.units import Unit
 from cqbench.files.offered import closed, open_loop
 from cqbench.files.result import load
@@ -22,6 +21,7 @@ from cqbench.measure.processes import Finished
 from cqbench.ranks import hosts, launch
 from cqbench.ranks.hosts import HERE, BadHosts
 from cqbench.ranks.launch import Launch
+from cqbench.run import ranked, together
 from experiment_standin import finish, manifest_of, only_folder, start, statuses, wait_for
 from rank_files import drawn, rank_file
 from ranks_standin import make

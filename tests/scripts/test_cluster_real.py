@@ -18,11 +18,11 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from cqbench.experiment import together
 from cqbench.measure.processes import Server
 from cqbench.ranks import launch
 from cqbench.ranks.hosts import HERE
 from cqbench.ranks.launch import Launch
+from cqbench.run import together
 from experiment_standin import environment, finish, only_folder, statuses
 from hdrh.histogram import HdrHistogram
 from result_schema import complaints, programs

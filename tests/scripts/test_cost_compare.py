@@ -8,12 +8,13 @@ from typing import Any
 
 import pytest
 from cqbench import cli
-from cqbench.bills import model, text
-from cqbench.bills.counts import FUNCTION, LIBRARY, SYSCALL, Key, function, total
-from cqbench.bills.model import Bill, figures
+from cqbench.analysis.cost import profile as model
+from cqbench.analysis.cost import text
+from cqbench.analysis.cost.counts import FUNCTION, LIBRARY, SYSCALL, Key, function, total
+from cqbench.analysis.cost.profile import Bill, figures
 from jsonschema import Draft202012Validator
 
-SCHEMA = json.loads((Path(model.__file__).parent / "bill.schema.json").read_text())
+SCHEMA = json.loads((Path(model.__file__).parent / "profile.schema.json").read_text())
 WORK = {"workload": "ping", "inflight": "1"}
 
 

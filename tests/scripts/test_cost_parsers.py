@@ -6,9 +6,9 @@ from collections import Counter
 from pathlib import Path
 
 import pytest
-from cqbench.bills.counts import CPU, FUNCTION, LIBRARY, SYSCALL, THREAD, Key, Run, function, slope, total
-from cqbench.cost import callgrind, perf, strace
-from cqbench.cost.libraries import library, qualified
+from cqbench.analysis.cost import callgrind, perf, strace
+from cqbench.analysis.cost.counts import CPU, FUNCTION, LIBRARY, SYSCALL, THREAD, Key, Run, function, slope, total
+from cqbench.analysis.cost.libraries import library, qualified
 
 # Of the client of a ping, shortened; the first line is the main thread's.
 STRACE = """\

@@ -11,9 +11,9 @@ from typing import Any
 
 import pytest
 from cost_programs import compile_program, cost, figure, read
-from cqbench.bills.counts import total
-from cqbench.bills.model import SAMPLED_NS
-from cqbench.cost import perf
+from cqbench.analysis.cost import perf
+from cqbench.analysis.cost.counts import total
+from cqbench.analysis.cost.profile import SAMPLED_NS
 
 CALLS, WRITES, BYTES, BLOCKS, TURNS = 300, 3, 70, 5, 1000
 MORE_TURNS = 40  # of two instructions

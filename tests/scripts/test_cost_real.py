@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 from cost_programs import BIN, cost, figure, read
-from cqbench.bills import model
+from cqbench.analysis.cost import profile as model
 from jsonschema import Draft202012Validator
 
 SCHEMA = json.loads((Path(model.__file__).parent / "bill.schema.json").read_text())

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 
 import pytest
-from cqbench.cost import stacks
+from cqbench.analysis.cost import stacks
 
 
 @pytest.mark.parametrize(

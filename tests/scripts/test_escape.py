@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 from cqbench import cli
-from cqbench.bills import text
+from cqbench.analysis.cost import text
 from cqbench.files import escape
 from cqbench.files.reasons import Reason
 from cqbench.samples.as_csv import to_csv

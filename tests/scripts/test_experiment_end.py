@@ -11,7 +11,6 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from cqbench.experiment.manifest import Manifest
 from cqbench.experiment.spec import Experiment, parse
 from cqbench.experiment.units import Unit
 from cqbench.files import storage
@@ -20,6 +19,7 @@ from cqbench.files.offered import closed
 from cqbench.measure.processes import Interrupt
 from cqbench.run import end
 from cqbench.run.end import conclude
+from cqbench.run.manifest import Manifest
 from cqbench.samples import runs
 
 STORED = Path(__file__).parent / "data/verdict"

@@ -5,9 +5,9 @@ from __future__ import annotations
 from pathlib import Path
 
 from cqbench.experiment import flags
-from cqbench.experiment.plan import Programs
 from cqbench.experiment.spec import parse
 from cqbench.measure.cpus import Placement
+from cqbench.measure.programs import Programs
 from experiment_standin import TOML, finish, start
 
 NOT_PINNED = Placement((), (), "")

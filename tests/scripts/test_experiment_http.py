@@ -8,11 +8,11 @@ from pathlib import Path
 
 import pytest
 from cqbench.experiment import flags, plan
-from cqbench.experiment.plan import Programs
 from cqbench.experiment.spec import BadExperiment, parse
 from cqbench.experiment.units import make_order
 from cqbench.measure.cpus import Placement
 from cqbench.measure.processes import Server, ServerFailed
+from cqbench.measure.programs import Programs
 from cqbench.samples import setting
 from cqbench.samples.runs import read_all
 from experiment_standin import SERVER, ask, finish, make_programs, manifest_of, only_folder, start

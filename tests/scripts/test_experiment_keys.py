@@ -5,9 +5,9 @@ from __future__ import annotations
 from pathlib import Path
 
 from cqbench.experiment import flags, reference, spec
-from cqbench.experiment.plan import Programs
 from cqbench.experiment.tables import PLACES
 from cqbench.measure.cpus import Placement
+from cqbench.measure.programs import Programs
 from experiment_standin import ask
 from result_schema import programs
 

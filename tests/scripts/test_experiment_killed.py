@@ -10,10 +10,6 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from cqbench.experiment.manifest import BadManifest, Manifest
-from cqbench.experiment.manifest import begun as begun_in
-from cqbench.experiment.plan import Programs
-from cqbench.experiment.runner import Runner, facts_of
 from cqbench.experiment.spec import parse
 from cqbench.experiment.units import Unit, make_order
 from cqbench.files import manifest as files
@@ -21,6 +17,10 @@ from cqbench.files.manifest import CUT, FILE, OK, RUNS
 from cqbench.files.result import Document
 from cqbench.files.source import BadDocument
 from cqbench.measure.processes import Interrupt
+from cqbench.measure.programs import Programs
+from cqbench.run.manifest import BadManifest, Manifest
+from cqbench.run.manifest import begun as begun_in
+from cqbench.run.runner import Runner, facts_of
 from cqbench.run.start import placements_for
 from experiment_standin import (
     TOML,

@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 from cqbench.experiment import needs
 from cqbench.experiment.needs import Unmet
-from cqbench.experiment.plan import Programs
 from cqbench.experiment.spec import Experiment, parse
+from cqbench.measure.programs import Programs
 from experiment_standin import CLIENT, TOML, finish, make_programs, start, stem
 from test_experiment_file import HEAD
 

@@ -12,16 +12,17 @@ from typing import Any
 
 import pytest
 from cqbench.experiment import needs, plan
-from cqbench.experiment.manifest import Manifest
-from cqbench.experiment.plan import Programs, describe, place, proxy_cpus
-from cqbench.experiment.returned import not_delayed
-from cqbench.experiment.runner import Runner, facts_of
+from cqbench.experiment.plan import describe, place, proxy_cpus
 from cqbench.experiment.spec import Experiment, parse
 from cqbench.experiment.units import Unit, make_order
 from cqbench.files.result import load as load_document
 from cqbench.measure import toxiproxy
 from cqbench.measure.cpus import Placement, read_machine
 from cqbench.measure.processes import Interrupt
+from cqbench.measure.programs import Programs
+from cqbench.run.manifest import Manifest
+from cqbench.run.returned import not_delayed
+from cqbench.run.runner import Runner, facts_of
 from experiment_standin import CHECKED, SERVER, finish, make_programs, start, wait_for
 from result_schema import programs as real_programs
 from test_experiment_file import HEAD

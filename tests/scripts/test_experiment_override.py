@@ -6,10 +6,11 @@ from typing import Any
 
 import pytest
 from cqbench.cli import main as cqbench
+from cqbench.cli import run as command
 from cqbench.experiment import override, spec
 from cqbench.experiment.spec import BadExperiment, Experiment, parse
 from cqbench.files.offered import closed, open_loop
-from cqbench.run import command, start
+from cqbench.run import start
 from test_experiment_file import HEAD
 
 AXES = """

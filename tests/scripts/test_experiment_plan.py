@@ -7,9 +7,8 @@ from collections import Counter
 from pathlib import Path
 
 import pytest
-from cqbench.experiment import flags, ranked
+from cqbench.experiment import flags
 from cqbench.experiment.plan import (
-    Programs,
     client_command,
     describe,
     patience_seconds,
@@ -23,9 +22,10 @@ from cqbench.experiment.units import Unit, load_from_json, load_to_json, make_or
 from cqbench.files.offered import closed, open_loop
 from cqbench.measure import layout
 from cqbench.measure.cpus import BadCpuList, Cpu, Placement
+from cqbench.measure.programs import Programs
 from cqbench.ranks.hosts import HERE
 from cqbench.ranks.launch import NONE, Launch
-from cqbench.run import start
+from cqbench.run import ranked, start
 from result_schema import programs as real_programs
 from test_experiment_file import HEAD
 

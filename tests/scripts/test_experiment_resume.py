@@ -7,8 +7,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from cqbench.experiment.manifest import differences
 from cqbench.files.result import load as load_document
+from cqbench.run.manifest import differences
 from experiment_standin import TOML, ask, finish, manifest_of, only_folder, order, ran, start, statuses
 
 

@@ -14,9 +14,7 @@ import termios
 from pathlib import Path
 
 import pytest
-from cqbench.experiment.manifest import Manifest
-from cqbench.experiment.plan import Programs, place
-from cqbench.experiment.runner import Runner
+from cqbench.experiment.plan import place
 from cqbench.experiment.spec import parse
 from cqbench.experiment.units import Unit
 from cqbench.files.offered import closed
@@ -24,6 +22,9 @@ from cqbench.files.result import load as load_document
 from cqbench.measure.cpus import read_machine
 from cqbench.measure.processes import Interrupt
 from cqbench.model.series import load_series
+from cqbench.measure.programs import Programs
+from cqbench.run.manifest import Manifest
+from cqbench.run.runner import Runner
 from cqbench.samples.runs import read_all
 from experiment_standin import (
     TOML,

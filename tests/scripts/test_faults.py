@@ -9,13 +9,14 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from cqbench.experiment import needs, ranked
-from cqbench.experiment.plan import Programs
+from cqbench.experiment import needs
 from cqbench.experiment.spec import BadExperiment, Experiment, parse
 from cqbench.files.point import Measured
 from cqbench.measure import sockets, toxiproxy
 from cqbench.model.series import load_series
+from cqbench.measure.programs import Programs
 from cqbench.ranks.launch import NONE, Launch
+from cqbench.run import ranked
 from cqbench.samples import setting
 from cqbench.samples.runs import Run, read_all
 from experiment_standin import finish, start

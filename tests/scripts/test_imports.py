@@ -10,17 +10,16 @@ import cqbench
 
 ROOT = Path(cqbench.__file__).parent
 Graph = Mapping[str, set[str]]
-# From the lowest. A package imports those of lower floors only; cli.py loads the commands by their names.
+# From the lowest. A package imports those of lower floors only; cli loads the commands by their names.
 FLOORS = (
     {"files", "stats", "options", "gate", "model.thresholds"},
     {"measure", "render", "samples"},
     {"model"},
-    {"verdict", "bills"},
+    {"analysis", "verdict"},
     {"report"},
     {"ranks"},
     {"experiment"},
     {"run"},
-    {"cost", "soak", "tune", "peers"},
     {"compare"},
     {"cli"},
 )

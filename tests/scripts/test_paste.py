@@ -8,8 +8,8 @@ import subprocess
 from pathlib import Path
 
 import pytest
-from cqbench.tune import settings
-from cqbench.tune.knobs import Candidate, candidates
+from cqbench.analysis.tune import workload as settings
+from cqbench.analysis.tune.catalogue import Candidate, candidates
 from experiment_standin import finish, make_programs, only_folder, order, start, wait_for
 from tune_simulated import knob
 

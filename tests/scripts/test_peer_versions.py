@@ -7,8 +7,8 @@ import sys
 from pathlib import Path
 
 import pytest
-from cqbench.peers import benchmain, tools, versions
-from cqbench.peers.command import absent_peers
+from cqbench.cli.peers import absent_peers
+from cqbench.run.peers import benchmain, tools, versions
 from experiment_standin import environment
 
 GHZ = tools.GHZ

@@ -8,10 +8,10 @@ from pathlib import Path
 
 import pytest
 from cqbench.measure.processes import Server
-from cqbench.peers import benchmain, tools, transcoding, versions
-from cqbench.peers.session import our_figure
-from cqbench.peers.targets import Ratio, evaluate, lineup, render, targets
-from cqbench.peers.tools import (
+from cqbench.run.peers import benchmain, tools, transcoding, versions
+from cqbench.run.peers.session import our_figure
+from cqbench.run.peers.targets import Ratio, evaluate, lineup, render, targets
+from cqbench.run.peers.tools import (
     BadOutput,
     h2load_command,
     parse_ghz,

@@ -8,7 +8,7 @@ import threading
 from pathlib import Path
 
 import pytest
-from cqbench.bills import model
+from cqbench.analysis.cost import profile as model
 from cqbench.files.source import BadDocument
 from cqbench.samples.runs import find, read, read_all
 

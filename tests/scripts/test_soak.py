@@ -8,8 +8,9 @@ import subprocess
 from pathlib import Path
 
 import pytest
+from cqbench.analysis.soak import judge, record, text
 from cqbench.measure.processes import Interrupt
-from cqbench.soak import cases, judge, session, text
+from cqbench.run.soak import cases, session
 
 BIN = Path(os.environ.get("CQBENCH_BIN_DIR", "build/release/bin"))
 
@@ -76,10 +77,10 @@ def test_a_small_round(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     said: list[str] = []
     soak = session.Soak(BIN, tmp_path, 1, Interrupt(), said.append)
     soak.run(0.1)
-    record = soak.record
-    assert (record.failures, record.cases, record.restarts) == ([], 20, 1)
-    assert {one.process for one in record.rounds} == {*session.SERVERS, session.CLIENT}
-    assert all(one.vitals["rss_bytes"] > 2**20 for one in record.rounds)
-    assert all(one.reference["latency_p50_ns"] for one in record.rounds if one.process != session.CLIENT)
+    seen = soak.record
+    assert (seen.failures, seen.cases, seen.restarts) == ([], 20, 1)
+    assert {one.process for one in seen.rounds} == {*record.SERVERS, record.CLIENT}
+    assert all(one.vitals["rss_bytes"] > 2**20 for one in seen.rounds)
+    assert all(one.reference["latency_p50_ns"] for one in seen.rounds if one.process != record.CLIENT)
     assert len(said) == 2
-    assert "too few rounds: 1 of 18" in text.render(record)
+    assert "too few rounds: 1 of 18" in text.render(seen)

@@ -11,10 +11,10 @@ import pytest
 from cqbench.files.offered import closed
 from cqbench.files.point import NUMBERS
 from cqbench.files.result import Document
-from cqbench.peers import files
-from cqbench.peers.tools import BadOutput
 from cqbench.run import streams
 from cqbench.run.cells import Numbered
+from cqbench.run.peers import files
+from cqbench.run.peers.tools import BadOutput
 
 ONE = closed(1)
 H2LOAD = """\

@@ -6,8 +6,8 @@ import itertools
 
 import numpy as np
 import pytest
-from cqbench.tune import design
-from cqbench.tune.knobs import Candidate, candidates
+from cqbench.analysis.tune import design
+from cqbench.analysis.tune.catalogue import Candidate, candidates
 from tune_simulated import knob, some
 
 RANDOM = np.random.default_rng

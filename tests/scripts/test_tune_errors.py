@@ -9,9 +9,9 @@ import math
 import os
 
 import pytest
-from cqbench.tune.objective import Results
-from cqbench.tune.procedure import NothingToTune, Procedure
-from cqbench.tune.stages import Stage
+from cqbench.analysis.tune.objective import Results
+from cqbench.analysis.tune.procedure import NothingToTune, Procedure
+from cqbench.analysis.tune.stages import Stage
 from simulated import Noise
 from tune_simulated import OBJECTIVE, STEADY, Simulated, noise_of, some, tune
 

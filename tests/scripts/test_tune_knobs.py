@@ -7,11 +7,13 @@ import re
 from pathlib import Path
 
 import pytest
-from cqbench.tune import knobs, library, select, settings
-from cqbench.tune.knobs import ALLOCATOR, CHANNEL_ARG, EXPERIMENT, GENERATIONS, BadKnobs, Knob
-from cqbench.tune.library import Library
-from cqbench.tune.select import Wanted
-from cqbench.tune.settings import Workload
+from cqbench.analysis.tune import catalogue as knobs
+from cqbench.analysis.tune import library, select
+from cqbench.analysis.tune import workload as settings
+from cqbench.analysis.tune.catalogue import ALLOCATOR, CHANNEL_ARG, EXPERIMENT, GENERATIONS, BadKnobs, Knob
+from cqbench.analysis.tune.library import Library
+from cqbench.analysis.tune.select import Wanted
+from cqbench.analysis.tune.workload import Workload
 from tune_simulated import knob
 
 ROOT = Path(__file__).parents[2]

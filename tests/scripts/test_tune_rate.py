@@ -9,19 +9,18 @@ from typing import Any
 
 import pytest
 from cqbench import cli
+from cqbench.analysis.tune.objective import CPU, RATE, Objective, figures
+from cqbench.analysis.tune.stages import Budget, Stage
+from cqbench.analysis.tune.workload import Workload
 from cqbench.experiment import plan, spec
-from cqbench.experiment.plan import Programs
 from cqbench.experiment.units import load_from_json, load_to_json
 from cqbench.files import manifest, result
 from cqbench.files.offered import Load, closed, open_loop, searched
 from cqbench.files.source import BadDocument
 from cqbench.measure import cpus
-from cqbench.run.start import NEWGRPC
-from cqbench.tune import session
-from cqbench.tune.objective import CPU, RATE, Objective, figures
-from cqbench.tune.session import Measuring
-from cqbench.tune.settings import Workload
-from cqbench.tune.stages import Budget, Stage
+from cqbench.measure.programs import NEWGRPC, Programs
+from cqbench.run import tune as session
+from cqbench.run.tune import Measuring
 from tune_simulated import some
 from tune_standin import KNOB, make
 

@@ -6,13 +6,15 @@ import json
 from pathlib import Path
 
 import pytest
+from cqbench.analysis.tune import as_json, stages, text
+from cqbench.analysis.tune import workload as settings
+from cqbench.analysis.tune.catalogue import Candidate, candidates
+from cqbench.analysis.tune.text import Heading
+from cqbench.analysis.tune.workload import Workload
 from cqbench.experiment import spec
 from cqbench.files.offered import closed, open_loop
-from cqbench.tune import as_json, session, settings, stages, text
-from cqbench.tune.knobs import Candidate, candidates
-from cqbench.tune.session import Measuring
-from cqbench.tune.settings import Workload
-from cqbench.tune.text import Heading
+from cqbench.run import tune as session
+from cqbench.run.tune import Measuring
 from tune_simulated import OBJECTIVE, STEADY, knob, tune
 
 WORKLOAD = Workload(("--api", "cq"), ("--api", "cq"), {"--num-cqs": "1", "--workers-per-cq": "1"})

@@ -6,12 +6,12 @@ import math
 from collections.abc import Mapping
 
 import numpy as np
+from cqbench.analysis.tune.catalogue import Candidate, Knob, candidates
+from cqbench.analysis.tune.objective import Figures, Objective, Results
+from cqbench.analysis.tune.procedure import Outcome, Procedure
+from cqbench.analysis.tune.stages import Stage
 from cqbench.experiment.units import make_order
 from cqbench.files.offered import closed
-from cqbench.tune.knobs import Candidate, Knob, candidates
-from cqbench.tune.objective import Figures, Objective, Results
-from cqbench.tune.procedure import Outcome, Procedure
-from cqbench.tune.stages import Stage
 from simulated import Noise
 
 UNIT_S = 0.6

@@ -8,6 +8,7 @@ from pathlib import Path
 
 import click
 
+from cqbench.analysis.cost import beside
 from cqbench.compare import benchresult, tables, text
 from cqbench.compare.arguments import inside, metrics_of, read, with_itself
 from cqbench.compare.gates import Gate, Most, Outcome, check, check_most, latency_higher, slower
@@ -15,7 +16,6 @@ from cqbench.compare.matching import Section, of_sides
 from cqbench.compare.points import Comparison, compare
 from cqbench.compare.refusal import why_not
 from cqbench.compare.sides import Side
-from cqbench.cost import beside
 from cqbench.files import storage
 from cqbench.files.source import BadDocument
 from cqbench.gate import exit_status

@@ -11,10 +11,11 @@ from pathlib import Path
 from cqbench.experiment.spec import Experiment
 from cqbench.files.text import one_line
 from cqbench.measure import group
+from cqbench.measure.programs import SCRIPTS
 
 PLACE = "{certs}"
 FOLDER = "certs"  # in that of results
-SCRIPT = Path(__file__).resolve().parents[2] / "certs.sh"
+SCRIPT = SCRIPTS / "certs.sh"
 FLAG = "--tls"
 TIMEOUT_S = 60
 

@@ -16,6 +16,8 @@ KEYS: dict[str, tuple[str, ...]] = {
     "gone": ("lasts",),
     **dict.fromkeys(("reset", "half-open", "restart", "goaway"), ()),
 }
+LEAD_S = 0.8  # for the client to start and to connect before its warm-up; it takes 0.1 s, unless the machine is busy
+SHARED_PORT = ("--channel-arg", "grpc.so_reuseport=1")  # a server needs it if another server is to listen at its port
 PROXIED = ("latency", "bandwidth")
 SOCKETS = ("reset", "half-open")  # made by taking hold of a process's socket
 # Settings with which server and client are not where a fault looks for them, and why.

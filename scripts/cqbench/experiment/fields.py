@@ -17,7 +17,7 @@ from pydantic import PlainValidator
 
 from cqbench.experiment.units import MAX_SEED
 from cqbench.files.text import one_line
-from cqbench.options import MAX_RATE, seconds_of
+from cqbench.options import MAX_RATE, flag_name, seconds_of
 
 PLACEMENTS = ("split", "pair", "none")
 MAX_INFLIGHT, MAX_REPETITIONS, MAX_NAME = 100_000, 1000, 100
@@ -58,11 +58,6 @@ class Pinning:
     how: str = "split"
     server_cpus: str = ""
     client_cpus: str = ""
-
-
-def flag_name(flag: str) -> str:
-    """'--api=cq' -> '--api'."""
-    return flag.split("=", 1)[0]
 
 
 def show(value: Any) -> str:

@@ -7,10 +7,10 @@ import subprocess
 from pathlib import Path
 
 from cqbench.experiment import plan
-from cqbench.experiment.plan import Programs
 from cqbench.experiment.spec import Experiment, Variant
 from cqbench.files.text import one_line
 from cqbench.measure import cpus, group
+from cqbench.measure.programs import Programs
 
 CHECK = "--check"
 BAD_USAGE = 2

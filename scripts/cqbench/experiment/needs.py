@@ -10,10 +10,11 @@ import re
 import subprocess
 
 from cqbench.experiment import faults
-from cqbench.experiment.plan import Programs, server_program
+from cqbench.experiment.plan import server_program
 from cqbench.experiment.spec import Experiment
 from cqbench.files.text import one_line
 from cqbench.measure import group, sockets, toxiproxy
+from cqbench.measure.programs import Programs
 
 ANSWER_TIMEOUT_S = 60  # the sid build's mounts a file system first
 

@@ -5,19 +5,18 @@ from __future__ import annotations
 import os
 import shlex
 import textwrap
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 from pathlib import Path
 
 from cqbench.experiment import certs, faults
 from cqbench.experiment.fields import Pinning
-from cqbench.experiment.inject import LEAD_S, SHARED_PORT
 from cqbench.experiment.spec import Experiment, Variant
 from cqbench.experiment.units import Unit
 from cqbench.measure import cpus, layout, toxiproxy
+from cqbench.measure.programs import ROOT, Programs, with_variables
 
 # Per unit, beside warm-up and interval: a server and a client that start, connect, drain and end. Measured: 90 ms.
 UNIT_OVERHEAD_S = 0.1
-ROOT = Path(__file__).resolve().parents[3]
 SEARCHED_POINTS = 50  # of a search for the highest rate, about
 MAX_COUNTING_S = 1.0  # warm-up, and the same again, of the pass that counts allocations
 WIDTH = 112
@@ -32,31 +31,6 @@ PROXY_NOTE = (
     "connection one piece after the other, can itself be what limits one connection: compare with the variants that "
     "add 0 ms"
 )
-
-
-@dataclass(frozen=True)
-class Programs:
-    """Where the two programs are, and the proxy. newgrpc: the script that runs one with the newest gRPC. certs: where
-    flags' {certs} are, while an experiment runs."""
-
-    bin: Path
-    newgrpc: Path
-    toxiproxy: Path = field(default_factory=toxiproxy.program)
-    certs: str = ""
-
-    def command(
-        self, build: str, program: str, env: tuple[tuple[str, str], ...], tool: tuple[str, ...] = ()
-    ) -> list[str]:
-        """Without flags. Variables are part of the command, so that the manifest shows them. tool: runs the program."""
-        variables = with_variables(env)
-        if build == "sid":
-            return [str(self.newgrpc), "--run", *variables, *tool, program]
-        return [*variables, *tool, str(self.bin / program)]
-
-
-def with_variables(env: tuple[tuple[str, str], ...]) -> list[str]:
-    """What a command begins with to have them."""
-    return ["env", *(f"{name}={value}" for name, value in env)] if env else []
 
 
 def server_program(variant: Variant) -> Path:
@@ -74,7 +48,7 @@ def unit_seconds(experiment: Experiment) -> float:
     """How long one unit takes when nothing goes wrong."""
     counting = min(experiment.warmup_s, MAX_COUNTING_S) + min(experiment.interval_s, MAX_COUNTING_S)
     more = counting if experiment.count_allocations else 0.0
-    more += LEAD_S if any(v.fault for v in experiment.variants) else 0.0
+    more += faults.LEAD_S if any(v.fault for v in experiment.variants) else 0.0
     points = SEARCHED_POINTS if experiment.searches else 1
     return points * (experiment.warmup_s + experiment.interval_s + more) + UNIT_OVERHEAD_S
 
@@ -134,7 +108,7 @@ def server_command(
     layout_flags = layout.server_layout(max(1, len(placement.server))) if experiment.layout == "post" else []
     command = programs.command(variant.build, experiment.program("grpc_ping_server"), variant.server_env)
     flags = certs.filled(variant.server_flags, programs.certs)
-    shared = SHARED_PORT if variant.fault and variant.fault.kind == "goaway" else ()
+    shared = faults.SHARED_PORT if variant.fault and variant.fault.kind == "goaway" else ()
     return cpus.pinned([*command, *layout_flags, *flags, *shared], placement.server)
 
 

@@ -16,10 +16,11 @@ from typing import Any
 from pydantic import ValidationError
 
 from cqbench.experiment import faults
-from cqbench.experiment.fields import Pinning, Wrong, flag_name, show
+from cqbench.experiment.fields import Pinning, Wrong, show
 from cqbench.experiment.tables import PLACES, Axis, Fault, File, Head, Settings
 from cqbench.files.offered import Load, closed, open_loop, searched
 from cqbench.files.text import one_line
+from cqbench.options import flag_name
 
 if sys.version_info >= (3, 11):
     import tomllib

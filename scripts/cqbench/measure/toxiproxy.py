@@ -21,7 +21,8 @@ from cqbench.files.text import one_line
 from cqbench.measure.processes import START_TIMEOUT_S, Service
 
 VERSION = "2.5.0"
-FOLDER = Path(__file__).resolve().parents[3] / f"build/tools/toxiproxy-{VERSION}"
+ROOT = Path(__file__).resolve().parents[3]
+FOLDER = ROOT / f"build/tools/toxiproxy-{VERSION}"
 VARIABLE = "CQBENCH_TOXIPROXY"  # a program to use instead of the one in FOLDER
 NAME = "network"  # of the one proxy in it
 HOST = "127.0.0.1"

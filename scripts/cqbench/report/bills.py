@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 
-from cqbench.bills import model, text
-from cqbench.bills.model import Bill
+from cqbench.analysis.cost import profile as model
+from cqbench.analysis.cost import text
+from cqbench.analysis.cost.profile import Bill
 from cqbench.files.source import once, read_bytes
 from cqbench.render.table import Line
 from cqbench.report.model import Table

@@ -16,8 +16,6 @@ from pathlib import Path
 from types import FrameType
 from typing import TypeVar
 
-from cqbench.experiment.manifest import Manifest
-from cqbench.experiment.runner import keep_old
 from cqbench.experiment.spec import Experiment
 from cqbench.files import storage
 from cqbench.files.source import BadDocument
@@ -26,6 +24,8 @@ from cqbench.files.text import one_line
 from cqbench.measure.processes import Interrupt
 from cqbench.run import bars, codecs, compressed, encrypted, faulted, operations, streams, summary
 from cqbench.run.cells import Numbered
+from cqbench.run.manifest import Manifest
+from cqbench.run.runner import keep_old
 from cqbench.samples import runs
 from cqbench.samples.as_csv import to_csv
 from cqbench.samples.runs import Run

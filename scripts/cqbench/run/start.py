@@ -10,11 +10,8 @@ from typing import Any
 
 import click
 
-from cqbench.experiment import certs, flags, manifest, needs, override, plan, ranked, spec, vary
-from cqbench.experiment.manifest import Manifest
+from cqbench.experiment import certs, flags, needs, override, plan, spec, vary
 from cqbench.experiment.override import Options
-from cqbench.experiment.plan import Programs
-from cqbench.experiment.runner import Runner, facts_of
 from cqbench.experiment.spec import Experiment
 from cqbench.experiment.units import Unit, draw_seed, make_order
 from cqbench.files import storage
@@ -24,13 +21,15 @@ from cqbench.measure.lock import locked
 from cqbench.measure.machine import machine
 from cqbench.measure.processes import Interrupt
 from cqbench.measure.processes import run as run_process
+from cqbench.measure.programs import CLIENT, ROOT, SCRIPTS, SERVER, Programs
 from cqbench.ranks import launch as launches
 from cqbench.ranks.launch import Launch
+from cqbench.run import manifest, ranked
 from cqbench.run.end import conclude, say
+from cqbench.run.manifest import Manifest
+from cqbench.run.runner import Runner, facts_of
 
-ROOT = Path(__file__).resolve().parents[3]
-SHIPPED = ROOT / "scripts/experiments"
-NEWGRPC = ROOT / "scripts/newgrpc.sh"
+SHIPPED = SCRIPTS / "experiments"
 LOCAL_HOSTS = ("localhost", "127.", "[::1]", "unix:")
 # One short point on a server that is there already. The interval holds a call over the slowest network.
 CHECK = ("--inflight", "1", "--warmup", "0.05", "--interval", "0.5")
@@ -111,20 +110,17 @@ def placements_for(experiment: Experiment) -> dict[str, cpus.Placement]:
     return {v.name: plan.place(experiment, v, here, server, client) for v in experiment.variants}
 
 
-def missing_program(experiment: Experiment, programs: Programs) -> str:
-    """'' when all that are needed are there. Variants find a missing sid build themselves: the others go on."""
+def needed_programs(experiment: Experiment) -> list[str]:
+    """Without those of the sid build, which its variants look for themselves: the others go on."""
     ours = [v for v in experiment.variants if v.build == "release"]
-    needed = ["grpc_ping_server"] * any(not v.host and not v.server_program for v in ours) + [
-        "grpc_ping_client"
-    ] * bool(ours)
-    needed = [experiment.program(name) for name in needed]
-    return next((name for name in needed if not os.access(programs.bin / name, os.X_OK)), "")
+    names = [SERVER] * any(not v.host and not v.server_program for v in ours) + [CLIENT] * bool(ours)
+    return [experiment.program(name) for name in names]
 
 
 def check_programs(experiment: Experiment, placements: dict[str, cpus.Placement], programs: Programs) -> None:
     """Raises Unusable: one is not there, or does not take what a variant says."""
-    if missing := missing_program(experiment, programs):
-        raise Unusable(f"argument --bin: '{programs.bin}' has no program {missing}: a folder with it is accepted")
+    if why := programs.refusal(*needed_programs(experiment)):
+        raise Unusable(why)
     if found := flags.problems(experiment, placements, programs):
         raise Unusable("\n".join(found))
 
@@ -228,7 +224,7 @@ def check_host(
     variant = min(experiment.variants, key=lambda v: v.build != "release")
     if not variant.host or any(v.host != variant.host for v in experiment.variants):
         return 0
-    client = programs.command(variant.build, experiment.program("grpc_ping_client"), variant.client_env)
+    client = programs.command(variant.build, experiment.program(CLIENT), variant.client_env)
     tls = certs.tls_flags(variant.client_flags)
     command = cpus.pinned([*client, "--host", variant.host, *tls, *CHECK], placements[variant.name].client)
     done = run_process(command, interrupt, CHECK_PATIENCE_S)
@@ -266,9 +262,9 @@ def run(options: Options, experiment: Experiment, placements: dict[str, cpus.Pla
     """The exit status. Raises BadManifest, Busy, Unusable, OSError."""
     launch = launch_of(options, experiment)
     interrupt = Interrupt()
-    programs = Programs(options.bin, NEWGRPC)
-    program = f"grpc_ping_client{launch.program}" if launch else ""
-    if launch and launch.program and not os.access(programs.bin / program, os.X_OK):
+    programs = Programs(options.bin)
+    program = f"{CLIENT}{launch.program}" if launch else ""
+    if launch and launch.program and programs.missing(program):
         raise Unusable(
             f"argument --bin: '{programs.bin}' has no program {program}, which {launch.launcher} needs: it is built "
             f"where MPI is (libopenmpi-dev); --launcher none does without"
@@ -296,8 +292,8 @@ def run(options: Options, experiment: Experiment, placements: dict[str, cpus.Pla
 
 def show_plan(options: Options, experiment: Experiment, placements: dict[str, cpus.Placement]) -> None:
     """--plan. Raises Unusable."""
-    programs = Programs(options.bin, NEWGRPC)
-    if missing := missing_program(experiment, programs):
+    programs = Programs(options.bin)
+    if missing := programs.missing(*needed_programs(experiment)):
         say(f"note: the flags are not checked: there is no {programs.bin / missing} yet")
     else:
         check_programs(experiment, placements, programs)

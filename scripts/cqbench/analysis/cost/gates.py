@@ -1,0 +1,85 @@
+"""Conditions for CI on bills: at most so many instructions, system calls, allocations per call; nothing dearer by P %.
+
+A gate is closed where every repetition is beyond its limit, open where none is, and undecided in between.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from cqbench.analysis.cost.changes import GATED, ROUNDING, Change, Comparison
+from cqbench.analysis.cost.counts import TOTAL
+from cqbench.analysis.cost.profile import CLIENT, SERVER, Bill
+from cqbench.analysis.cost.text import TOTALS, number
+from cqbench.gate import CANNOT_TELL, CLOSED, OPEN
+
+
+@dataclass(frozen=True)
+class Judged:
+    """lines: why it is not open, one each."""
+
+    title: str
+    state: str
+    lines: tuple[str, ...] = ()
+
+
+def at_most(flag: str, limit: float, bill: Bill, names: tuple[str, ...]) -> Judged:
+    """Both ends together. names: the first total of these that a bill has."""
+    title = f"{flag} {limit:g}"
+    found = []
+    for side in bill.sides:
+        figures = [f for name in names if (f := bill.total(side, name))]
+        if not figures:
+            return Judged(title, CANNOT_TELL, (f"{names[0]} of the {side} were not counted",))
+        found.append(figures[0])
+    low, high = sum(f.low for f in found), sum(f.high for f in found)
+    ends = " and ".join(f.side for f in found)
+    text = f"{number(low)} to {number(high)} {names[0]} per call ({ends})"
+    if low > limit:
+        return Judged(title, CLOSED, (text,))
+    one_end = len(found) == 1 and found[0].side in (CLIENT, SERVER)
+    if high > limit or one_end or not found:
+        why = f"{text}, of one end alone" if one_end and high <= limit else text
+        return Judged(title, CANNOT_TELL, (why,))
+    return Judged(title, OPEN)
+
+
+def dearer(limit_percent: float, comparison: Comparison) -> Judged:
+    """Instructions, system calls and allocations, each of each end."""
+    title = f"--fail-if-dearer {limit_percent:g}%"
+    looked_at = [c for c in comparison.changes if c.key.kind == TOTAL and c.key.name in GATED]
+    gone = [
+        f"{f.side}, {TOTALS[f.name]}: not counted after"
+        for f in comparison.before.figures
+        if f.kind == TOTAL and f.name in GATED and not comparison.after.total(f.side, f.name)
+    ]
+    closed = [_words(c) for c in looked_at if _least(c) >= limit_percent - ROUNDING and c.real]
+    if closed or gone:
+        return Judged(title, CLOSED, (*closed, *gone))
+    open_to_doubt = [_words(c) for c in looked_at if _most(c) > limit_percent + ROUNDING]
+    if open_to_doubt or not looked_at:
+        return Judged(title, CANNOT_TELL, tuple(open_to_doubt) or ("nothing was counted on both sides",))
+    return Judged(title, OPEN)
+
+
+def _base(change: Change) -> float:
+    return change.values[0] or ROUNDING
+
+
+def _least(change: Change) -> float:
+    """Of the change, percent: from the most before to the least after."""
+    assert change.before and change.after
+    return 100 * (change.after.low - change.before.high) / _base(change)
+
+
+def _most(change: Change) -> float:
+    assert change.before and change.after
+    return 100 * (change.after.high - change.before.low) / _base(change)
+
+
+def _words(change: Change) -> str:
+    before, after = change.values
+    low, high = _least(change), _most(change)
+    return (
+        f"{change.side}, {change.title}: {number(before)} before, {number(after)} after ({low:+.2f} to {high:+.2f} %)"
+    )

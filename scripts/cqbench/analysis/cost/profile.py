@@ -1,0 +1,137 @@
+"""A bill: figures of one call with their spread, as data, in a file and read back. bill.schema.json describes it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from pathlib import Path
+from statistics import median
+from typing import Any, Literal
+
+from cqbench.analysis.cost.counts import FUNCTION, TOTAL, Key
+from cqbench.files.model import Line, Model, Offset, Positive, Text, complaint
+from cqbench.files.source import BadDocument, decode, read_bytes
+from cqbench.files.text import one_line
+from pydantic import ValidationError
+
+SCHEMA_VERSION = 1
+MARK = "cqbench_bill"  # the key that no other file has
+CLIENT, SERVER, PROGRAM = "client", "server", "program"
+SYSCALLS, INSTRUCTIONS, ALLOCATIONS, TIME = "syscalls", "instructions", "allocations", "time"
+SAMPLES, SAMPLED_NS = "samples", "cpu-sampled-ns"
+PARTS = (TIME, ALLOCATIONS, SAMPLES, SYSCALLS, INSTRUCTIONS)
+LEAST_SHARE = 0.0005  # of all instructions: functions below are not in a bill, and their sum is
+MAX_FUNCTIONS = 300
+
+
+class Figure(Model):
+    """Per call. low, high: least and most of the repetitions."""
+
+    side: Literal["client", "server", "program"]
+    kind: Literal["total", "cpu", "syscall", "thread", "library", "function"]
+    name: Line
+    library: Line = ""
+    median: Offset
+    low: Offset
+    high: Offset
+    repetitions: Positive
+
+    @property
+    def key(self) -> tuple[str, Key]:
+        return self.side, Key(self.kind, self.name, self.library)
+
+    @property
+    def width(self) -> float:
+        """Between the least and the most repetition."""
+        return self.high - self.low
+
+    @property
+    def spread(self) -> float:
+        """The same as a share of the median; 0 where that is 0."""
+        return self.width / abs(self.median) if self.median else 0.0
+
+
+class Absent(Model):
+    """What a bill does not have, and why."""
+
+    side: Literal["client", "server", "program"]
+    part: Line
+    reason: Text
+
+
+class Bill(Model):
+    """One measurement. work: what was asked of the programs, which must agree where bills are compared."""
+
+    cqbench_bill: Positive
+    date: Line
+    title: Line
+    calls: dict[str, Positive]  # by part: N; counted was also with 5 N
+    inflight: Positive | None = None
+    messages_per_call: Positive | None = None
+    work: dict[str, Line] = {}
+    setting: dict[str, Line] = {}
+    means: dict[str, Text] = {}
+    figures: list[Figure]
+    absent: list[Absent] = []
+    notes: list[Text] = []
+    partial: bool = False
+
+    def of(self, side: str, kind: str) -> list[Figure]:
+        """In the order of the file."""
+        return [f for f in self.figures if f.side == side and f.kind == kind]
+
+    def total(self, side: str, name: str) -> Figure | None:
+        return next((f for f in self.of(side, TOTAL) if f.name == name), None)
+
+    @property
+    def sides(self) -> list[str]:
+        found = {f.side for f in self.figures} | {a.side for a in self.absent}
+        return [side for side in (CLIENT, SERVER, PROGRAM) if side in found]
+
+
+def figures(side: str, repetitions: Sequence[Mapping[Key, float]]) -> list[Figure]:
+    """Of all that was counted in any repetition. Functions: those that matter, the dearest first."""
+    keys = list(dict.fromkeys(key for one in repetitions for key in one))
+    found = [figure(side, key, [one.get(key, 0.0) for one in repetitions]) for key in keys]
+    whole = next((f.median for f in found if (f.kind, f.name) == (TOTAL, INSTRUCTIONS)), 0.0)
+    kept = [f for f in found if f.kind == FUNCTION and f.median >= LEAST_SHARE * whole]
+    kept = sorted(kept, key=lambda f: -f.median)[:MAX_FUNCTIONS]
+    others = [f for f in found if f.kind != FUNCTION and (f.kind == TOTAL or f.low or f.high)]
+    return [*(f for f in others if f.kind == TOTAL), *_dearest(f for f in others if f.kind != TOTAL), *kept]
+
+
+def _dearest(found: Iterable[Figure]) -> list[Figure]:
+    return sorted(found, key=lambda f: (f.kind, -f.median, f.name))
+
+
+def figure(side: str, key: Key, values: Sequence[float]) -> Figure:
+    """values: one of each repetition, not empty."""
+    data = {"side": side, "kind": key.kind, "name": key.name, "library": key.library}
+    numbers = {"median": _rounded(median(values)), "low": _rounded(min(values)), "high": _rounded(max(values))}
+    return Figure.model_validate({**data, **numbers, "repetitions": len(values)})
+
+
+def _rounded(value: float) -> float:
+    return round(value, 6) + 0.0  # no -0.0
+
+
+def as_json(bill: Bill) -> dict[str, Any]:
+    """What is empty is left out."""
+    return {key: value for key, value in bill.model_dump().items() if value is not None}
+
+
+def is_bill(data: bytes) -> bool:
+    """Whether a file claims to be one."""
+    return data.lstrip()[:1] == b"{" and f'"{MARK}"'.encode() in data[:4096]
+
+
+def load(path: Path) -> Bill:
+    """Raises BadDocument."""
+    name = one_line(str(path))
+    data = decode(read_bytes(path), name)
+    version = data.get(MARK) if isinstance(data, dict) else None
+    if type(version) is int and version > SCHEMA_VERSION:
+        raise BadDocument(f"{name}: {MARK} {version} is newer than {SCHEMA_VERSION}, which this version reads")
+    try:
+        return Bill.model_validate(data)
+    except ValidationError as error:
+        raise BadDocument(f"{name}: not a bill of cqbench cost: {complaint(error)}") from None

@@ -1,0 +1,141 @@
+"""A bill for people: a table in a terminal, or Markdown."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from cqbench.analysis.cost.counts import CPU, FUNCTION, LIBRARY, SYSCALL, THREAD, TOTAL
+from cqbench.analysis.cost.profile import Bill, Figure
+from cqbench.render import markdown as as_markdown
+from cqbench.render import text
+from cqbench.render.table import EMPTY, Block, Column, Line, Table
+
+MOST_EXPENSIVE = 20
+LIBRARIES, SYSCALLS_SHOWN = 14, 20
+# In this order; what is not here has its own name.
+TOTALS = {
+    "cpu-user-ns": "CPU, user, ns",
+    "cpu-system-ns": "CPU, kernel, ns",
+    "cpu-sampled-ns": "CPU, sampled, ns",
+    "voluntary-switches": "switches, voluntary",
+    "involuntary-switches": "switches, involuntary",
+    "allocations": "allocations",
+    "allocated-bytes": "bytes allocated",
+    "frees-elsewhere": "of the allocations, freed by another thread",
+    "allocation-calls": "calls of malloc and its family, as callgrind sees them",
+    "syscalls": "system calls",
+    "lock-waiting-syscalls": "naps of waiting for locks, which are not in these",
+    "wake-ups": "wake-ups of other threads (futex; eventfd)",
+    "syscalls-in-vain": "system calls in vain (nothing there, interrupted, late)",
+    "socket-writes": "writes to sockets",
+    "socket-bytes-written": "bytes written to sockets",
+    "socket-reads": "reads from sockets that brought something",
+    "socket-bytes-read": "bytes read from sockets",
+    "instructions": "instructions",
+    "lock-waiting": "instructions of waiting for locks, which are not in these",
+    "heap-searching": "malloc's search of the heap, which is not in these",
+    "loads": "loads",
+    "stores": "stores",
+    "branches": "conditional branches",
+    "indirect-branches": "indirect branches",
+}
+LABEL = 60  # characters of a name
+
+
+def number(value: float) -> str:
+    """'38,123', '2.00'."""
+    return f"{value:,.0f}" if abs(value) >= 10_000 else f"{value:,.2f}"
+
+
+def percent(share: float) -> str:
+    """'0.01 %', '12 %'."""
+    return f"{100 * share:.2f} %" if share < 0.0995 else f"{100 * share:.0f} %"
+
+
+def tables(bill: Bill, side: str) -> Iterator[Table]:
+    """Of one end: per call, then what the totals are made of."""
+    totals = sorted(bill.of(side, TOTAL), key=lambda f: _place(f.name))
+    if totals:
+        table = _table(f"{side}, per call")
+        for figure in totals:
+            table.add(TOTALS.get(figure.name, figure.name), number(figure.median), _spread(figure), "")
+        yield table
+    for kind, title, of, most in (
+        (CPU, "CPU by library, sampled, ns", "cpu-sampled-ns", LIBRARIES),
+        (SYSCALL, "system calls", "syscalls", SYSCALLS_SHOWN),
+        (THREAD, "system calls by thread", "syscalls", SYSCALLS_SHOWN),
+        (LIBRARY, "instructions by library", "instructions", LIBRARIES),
+        (FUNCTION, "most expensive functions, without what they call", "instructions", MOST_EXPENSIVE),
+    ):
+        if found := bill.of(side, kind):
+            whole = bill.total(side, of)
+            yield _parts(f"{side}: {title}", found, whole.median if whole else 0.0, most)
+
+
+def _table(title: str) -> Table:
+    head = (Column("median", True, 14), Column("spread", True, 8), Column("share", True, 7))
+    return Table((Column(title, width=LABEL, most=LABEL), *head), indent=2)
+
+
+def _parts(title: str, found: list[Figure], whole: float, most: int) -> Table:
+    table = _table(title)
+    shown = [f for f in found[:most] if abs(f.median) >= 0.0005]
+    for figure in shown:
+        share = percent(figure.median / whole) if whole else ""
+        table.add(_label(figure), number(figure.median), _spread(figure), share)
+    if left := len(found) - len(shown):
+        together = number(sum(f.median for f in found if f not in shown))
+        table.say(f"and {left} more, {together} together")
+    return table
+
+
+def _spread(figure: Figure) -> str:
+    """'-' where it is not known: counted once."""
+    return percent(figure.spread) if figure.repetitions > 1 else "-"
+
+
+def _label(figure: Figure) -> str:
+    return f"{figure.name} [{figure.library}]" if figure.library else figure.name
+
+
+def _place(name: str) -> int:
+    order = list(TOTALS)
+    return order.index(name) if name in order else len(order)
+
+
+def remarks(bill: Bill) -> list[str]:
+    """What a reader must know beside the figures."""
+    lines = []
+    for side in bill.sides:
+        writes, calls = bill.total(side, "socket-writes"), bill.messages_per_call
+        if writes and writes.median:
+            lines.append(f"{side}: {1 / writes.median:.2f} calls per write to a socket")
+        if calls:
+            each = [
+                f"{t} {number(f.median / calls)}"
+                for t in ("instructions", "syscalls", "allocations")
+                if (f := bill.total(side, t))
+            ]
+            lines.append(f"{side}, per message ({calls} in a call): {', '.join(each)}")
+    lines += [f"counted ({part}): {how}" for part, how in bill.means.items()]
+    lines += [f"absent: {a.part} of the {a.side}: {a.reason}" for a in bill.absent]
+    lines += [f"note: {note}" for note in bill.notes]
+    if bill.partial:
+        lines.append("PARTIAL: interrupted; what was done before is here")
+    return lines
+
+
+def render(bill: Bill) -> str:
+    """Ends with a newline. spread: between the minimum and the maximum repetition, of the median."""
+    return text.render([*_blocks(bill), *map(Line, remarks(bill))])
+
+
+def markdown(bill: Bill) -> str:
+    """The same for a pull request. Ends with a newline."""
+    return as_markdown.render(_blocks(bill, "### ")) + as_markdown.bullets(remarks(bill))
+
+
+def _blocks(bill: Bill, first: str = "") -> Iterator[Block]:
+    yield from (Line(f"What a call costs: {bill.title}", first=first), EMPTY)
+    for table in (t for side in bill.sides for t in tables(bill, side)):
+        yield from (table, EMPTY)

@@ -1,0 +1,37 @@
+"""What a soak has seen, round by round."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import asdict, dataclass, field
+from typing import Any
+
+SERVERS = ("cq", "callback", "sync", "generic")
+CLIENT = "client"  # the one that lives as long as the soak, against a server of its own
+
+
+@dataclass
+class Round:
+    """What a process held after a round, and, of a server, what the reference case showed of it."""
+
+    number: int
+    at_s: float  # since the soak began
+    process: str  # one of SERVERS, or CLIENT
+    vitals: dict[str, int]
+    reference: dict[str, float | None]
+
+
+@dataclass
+class Record:
+    rounds: list[Round] = field(default_factory=list)
+    failures: list[str] = field(default_factory=list)
+    cases: int = 0
+    calls: int = 0
+    restarts: int = 0
+
+    def series(self, process: str, pick: Callable[[Round], float | None]) -> list[float]:
+        found = [pick(one) for one in self.rounds if one.process == process]
+        return [value for value in found if value is not None]
+
+    def as_json(self) -> dict[str, Any]:
+        return asdict(self)

@@ -1,0 +1,72 @@
+"""What a soak ends with: a table of what grew."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from cqbench.analysis.soak.judge import Drift, judge
+from cqbench.analysis.soak.record import CLIENT, SERVERS, Record, Round
+from cqbench.render import text
+from cqbench.render.table import Column, Line, Table
+
+MIB = 2**20
+
+
+@dataclass(frozen=True)
+class Figure:
+    """name: for people. unit: the value is divided by it. fails: growth is a failure; latency of a machine with other
+    work on it is not. step: growth by so much is none."""
+
+    name: str
+    unit: float
+    pick: Callable[[Round], float | None]
+    fails: bool = True
+    step: float = 0
+
+
+FIGURES = (
+    Figure("MiB", MIB, lambda r: r.vitals["rss_bytes"]),
+    Figure("descriptors", 1, lambda r: r.vitals["descriptors"]),
+    # gRPC's pools (default-executor, timers) add a thread when all of theirs are busy.
+    Figure("threads", 1, lambda r: r.vitals["threads"], step=1),
+    Figure("P50 us", 1000, lambda r: r.reference.get("latency_p50_ns"), fails=False),
+    Figure("P99 us", 1000, lambda r: r.reference.get("latency_p99_ns"), fails=False),
+)
+
+
+def drifts(record: Record) -> list[tuple[str, Figure, Drift]]:
+    """By process; without what nothing was recorded of."""
+    return [
+        (process, figure, judge(values, figure.step))
+        for process in (*SERVERS, CLIENT)
+        for figure in FIGURES
+        if (values := record.series(process, figure.pick))
+    ]
+
+
+def grown(record: Record) -> list[str]:
+    return [
+        f"{figure.name} of {process}"
+        for process, figure, drift in drifts(record)
+        if figure.fails and drift.verdict == "grows"
+    ]
+
+
+def render(record: Record) -> str:
+    """Ends with a newline."""
+    head = (Column("median", True), Column("last / middle (95 %)", True), Column("verdict"))
+    table = Table((Column("process"), Column("figure"), *head))
+    for process, figure, drift in drifts(record):
+        ratio = drift.ratio
+        rise = f"{ratio.value:.4f} ({ratio.low:.4f}-{ratio.high:.4f})" if ratio and ratio.interval else "-"
+        table.add(process, figure.name, f"{drift.median / figure.unit:.1f}", rise, drift.verdict)
+    rounds = max((one.number for one in record.rounds), default=0)
+    lines = [
+        "",
+        "last / middle: the last third of the rounds to the one before; the first is warm-up.",
+        "flat: growth above 1 % is ruled out; of threads, one more is flat, too.",
+        f"{rounds} rounds, {record.cases} cases, {record.calls} calls, {record.restarts} restarts",
+        *(f"FAILED: {failure}" for failure in record.failures),
+    ]
+    return text.render([table, *map(Line, lines)])

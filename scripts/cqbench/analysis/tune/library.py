@@ -1,0 +1,115 @@
+"""Which names the installed gRPC looks at: they are among the strings of its libraries.
+
+A name that is only in the headers has no reader: whatever is set, nobody asks. A short name that a compiler turned into
+numbers would be missed; those of the catalogue are longer than that.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import subprocess
+from collections.abc import Iterable
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+
+from cqbench.analysis.tune.catalogue import ALLOCATOR, ENVIRONMENT, EXPERIMENT, GENERATIONS, Knob
+from cqbench.measure import group
+
+NAMES = ("libgrpc.so", "libgpr.so")
+FOLDERS = ("usr/lib/x86_64-linux-gnu", "usr/lib/aarch64-linux-gnu", "usr/lib64", "usr/lib", "usr/local/lib", "lib64")
+SID_ROOT = Path("/var/cache/cqbench/sid-root")
+ANSWER_TIMEOUT_S = 60
+OF_A_NAME = frozenset(b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_.")
+
+
+@dataclass(frozen=True)
+class Library:
+    """version: '1.51.1', '' when it is not known. files: of the libraries; none when they are part of the program.
+
+    folders: where a program of this build finds others.
+    """
+
+    version: str
+    files: tuple[Path, ...]
+    folders: tuple[Path, ...] = ()
+
+    @cached_property
+    def data(self) -> bytes:
+        """Raises OSError."""
+        return b"\0".join(path.read_bytes() for path in self.files)
+
+    @property
+    def generation(self) -> str:
+        """'1.51'."""
+        return ".".join(self.version.split(".")[:2])
+
+    def has(self, name: str) -> bool:
+        """Whether that string, whole, is in it. 1.51 keeps names of variables in small letters."""
+        whole = name.encode() + b"\0"
+        at = self.data.find(whole)
+        while at > 0 and self.data[at - 1] in OF_A_NAME:
+            at = self.data.find(whole, at + 1)
+        return at >= 0
+
+    def reads(self, knob: Knob) -> bool:
+        """Whether anything looks at the knob here. Of those that gRPC does not read: whether it can be set.
+
+        In the generations of the catalogue both have to say so: what is on by default there has the same name.
+        """
+        if knob.kind == ALLOCATOR:
+            return self.find(knob.key) is not None
+        if knob.readers is None:
+            return True
+        if knob.readers and self.generation in GENERATIONS and self.generation not in knob.readers:
+            return False
+        if not self.files:
+            return self.generation in knob.readers
+        if knob.kind == EXPERIMENT:
+            return all(self.has(key) for key in knob.keys)
+        if knob.kind == ENVIRONMENT:
+            return self.has(knob.key) or self.has(knob.key.lower())
+        return self.has(knob.key)
+
+    def find(self, file: str) -> Path | None:
+        """Of a shared library, where it would be preloaded from; as a program of this build sees it."""
+        return next((folder / file for folder in self.folders if (folder / file).exists()), None)
+
+
+def installed(program: Path) -> Library:
+    """What a program of ours is linked to. Raises OSError."""
+    linked = _linked(program)
+    files = tuple(path for name in NAMES for path in linked if path.name.startswith(name))
+    folders = tuple(Path("/") / folder for folder in FOLDERS)
+    return Library(_version([str(program), "--version"]), files, folders)
+
+
+def of_sid(newgrpc: Path, root: Path | None = None) -> Library:
+    """That of newgrpc.sh's root file system. Raises OSError."""
+    root = root or Path(os.environ.get("CQBENCH_SID_ROOT", SID_ROOT))
+    folders = tuple(root / folder for folder in FOLDERS)
+    files = tuple(path for name in NAMES for path in _existing(folders, name)[:1])
+    return Library(_version([str(newgrpc), "--run", "grpc_ping_client", "--version"]), files, folders)
+
+
+def _existing(folders: Iterable[Path], name: str) -> list[Path]:
+    return [folder / name for folder in folders if (folder / name).exists()]
+
+
+def _linked(program: Path) -> list[Path]:
+    """Shared libraries, as the loader finds them; none where it cannot say."""
+    try:
+        done = group.ask(["ldd", str(program)], 20)
+    except (OSError, subprocess.SubprocessError):
+        return []
+    return [Path(found) for found in re.findall(r"=> (/\S+)", done.stdout)]
+
+
+def _version(command: list[str]) -> str:
+    try:
+        done = group.ask(command, ANSWER_TIMEOUT_S)
+    except (OSError, subprocess.SubprocessError):
+        return ""
+    found = re.search(r"\(gRPC (\d+\.\d+\.\d+)", done.stdout)
+    return found[1] if found else ""

@@ -1,0 +1,5 @@
+import sys
+
+from cqbench.cli import main
+
+sys.exit(main())

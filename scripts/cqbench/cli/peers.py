@@ -1,0 +1,220 @@
+"""cqbench peers: our client and its peers on the same pinned servers, round after round."""
+
+from __future__ import annotations
+
+import os
+import sys
+from pathlib import Path
+from typing import Any
+
+import click
+
+from cqbench.files import storage
+from cqbench.files.text import format_cpus
+from cqbench.measure import busy, cpus, layout
+from cqbench.measure.processes import Interrupt, ServerFailed
+from cqbench.measure.programs import RELEASE, ROOT
+from cqbench.options import Refused, whole
+from cqbench.run.peers import benchmain, files, tools, transcoding, versions
+from cqbench.run.peers.session import GO_SERVER, Failed, Options, Peers, say, seconds_per_round
+from cqbench.run.peers.targets import (
+    GO,
+    ROUNDS_FOR_A_CLAIM,
+    Measurement,
+    Outcome,
+    Ratio,
+    evaluate,
+    lineup,
+    render,
+    targets,
+)
+
+PEERS = (*tools.PEERS, benchmain.BENCHMAIN)
+
+
+def absent_peers(binaries: Path) -> dict[str, str]:
+    """tool -> what the table says about it."""
+    absent = {peer.name: why for peer in PEERS if (why := versions.absent(peer))}
+    counting = (benchmain.COUNTING.name, benchmain.COUNTING.name.replace("client", "server"))
+    if not all(os.access(binaries / name, os.X_OK) for name in counting):
+        absent[benchmain.COUNTING.name] = "no counting programs"
+    return absent
+
+
+def chosen(options: Options) -> tuple[list[Measurement], list[Ratio]]:
+    """What is measured, and what is shown of it."""
+    if options.lineup:
+        return lineup()
+    if options.transcoding:
+        return transcoding.targets()
+    found = (targets(), benchmain.targets())
+    return [m for measurements, _ in found for m in measurements], [r for _, ratios in found for r in ratios]
+
+
+def write_output(path: Path, peers: Peers, outcomes: list[Outcome], measurements: list[Measurement]) -> None:
+    """The raw numbers. Raises OSError."""
+    storage.write_json(
+        path,
+        {
+            "date": storage.now(),
+            "git_revision": storage.git_revision(ROOT),
+            "versions": storage.versions(peers.options.bin),
+            "server_cpus": format_cpus(peers.placement.server) or None,
+            "client_cpus": format_cpus(peers.placement.client) or None,
+            "seconds": peers.options.seconds,
+            "partial": bool(peers.interrupt.signum),
+            "measurements": [
+                {
+                    "key": m.key,
+                    "tool": m.tool,
+                    "what": m.what,
+                    "server": m.server,
+                    "flags": m.flags,
+                    "inflight": m.inflight,
+                    "unit": m.unit,
+                }
+                for m in measurements
+            ],
+            "rounds": peers.rounds,
+            "ratios": [
+                {
+                    "ours": o.ratio.ours,
+                    "peer": o.ratio.peer,
+                    "ours_median": o.ours,
+                    "peer_median": o.peer,
+                    "ratio_median": o.median,
+                    "ratio_min": o.low,
+                    "ratio_max": o.high,
+                    "rounds": o.rounds,
+                    "target": o.ratio.target,
+                    "at_most": o.ratio.at_most,
+                    "reached": o.reached,
+                }
+                for o in outcomes
+            ],
+            "failures": peers.failures,
+        },
+    )
+
+
+def is_built(server: str) -> bool:
+    if server.startswith(transcoding.HTTP):
+        return transcoding.is_built(server)
+    return not server.startswith(GO) or os.access(GO_SERVER, os.X_OK)
+
+
+def announce(options: Options, placement: cpus.Placement, absent: dict[str, str], wanted: list[Measurement]) -> None:
+    """Says what will be measured, where, and for how long."""
+    if placement.server:
+        where = f"server on {cpus.name_cpus(placement.server)}, client and peers on {cpus.name_cpus(placement.client)}"
+        say(f"{where}: {placement.why}")
+    else:
+        say(f"{placement.why}; the targets are for two cores")
+    for note in placement.notes:
+        say(f"note: {note}")
+    for peer in (*PEERS, benchmain.COUNTING):
+        if peer.name in absent:
+            say(f"left out: {absent[peer.name]}; to install it: {peer.install}")
+    say(
+        f"{options.rounds} rounds of {len(wanted)} measurements, {options.seconds} s each: about "
+        f"{layout.duration(options.rounds * seconds_per_round(wanted, options.seconds))}"
+    )
+
+
+def conclude(peers: Peers, measurements: list[Measurement], absent: dict[str, str]) -> int:
+    """Prints the table; the exit status."""
+    outcomes = [evaluate(ratio, peers.rounds) for ratio in chosen(peers.options)[1]]
+    print(render(outcomes, measurements, absent))
+    print("ours, peer: medians over the rounds. ratio: median of the rounds' own ratios ours / peer.")
+    fewest = min((o.rounds for o in outcomes if o.rounds), default=0)
+    if fewest < ROUNDS_FOR_A_CLAIM:
+        few = f"Only {fewest} round(s) behind some of the ratios"
+        print(f"{few}: too few for a claim, which takes {ROUNDS_FOR_A_CLAIM}.")
+    if peers.interrupt.signum:
+        print("PARTIAL: interrupted.")
+    for failure, rounds in peers.failures.items():
+        print(f"FAILED in round {', '.join(map(str, rounds))}: {failure}")
+    if peers.options.output:
+        write_output(peers.options.output, peers, outcomes, measurements)
+        say(f"raw numbers: {peers.options.output}")
+    return peers.interrupt.exit_code or (1 if peers.failures else 0)
+
+
+def _in_a_folder(ctx: click.Context, param: click.Parameter, path: Path | None) -> Path | None:
+    if path and not path.resolve().parent.is_dir():
+        raise click.BadParameter(f"'{path}' is not in an existing folder")
+    return path
+
+
+@click.command()
+@click.option(
+    "--rounds",
+    type=whole(1, 1000),
+    default=ROUNDS_FOR_A_CLAIM,
+    show_default=True,
+    help="How often everything is measured; fewer are too few for a claim.",
+)
+@click.option("--seconds", type=whole(1, 600), default=2, show_default=True, help="Of each measurement.")
+@click.option("--output", type=click.Path(path_type=Path), callback=_in_a_folder, help="The raw numbers as JSON.")
+@click.option(
+    "--bin",
+    type=click.Path(path_type=Path),
+    default=RELEASE,
+    help="Programs that are built already.",
+)
+@click.option("--lineup", is_flag=True, help="Instead, our client against ghz with the scenarios of the line-up.")
+@click.option("--files", is_flag=True, help="Instead: our streams of chunks beside nginx with a file, CPU per Gbit/s.")
+@click.option(
+    "--transcoding", is_flag=True, help="Instead: our client against h2load over HTTP, on our front and grpc-gateway's."
+)
+@click.option("--plan", is_flag=True, help="Say what would be run, where and how long, and stop.")
+def command(**given: Any) -> int:
+    """Our client against h2load, ghz and sockperf on the same server, and both our ends beside grpc-go's benchmain.
+
+    Server on one core and client on another, in interleaved rounds. Prints medians, the rounds' ratios and whether each
+    reaches its target. Peers that are not installed, or not in the version that the targets are for, are named and left
+    out. About five minutes.
+
+    Environment: SERVER_CPUS, CLIENT_CPUS: CPUs for either side, such as 0-3,8 (default: one core each).
+
+    Exit status: 0, targets reached or not; 1 something could not be measured; 2 usage; 130 interrupted.
+    """
+    interrupt = Interrupt()
+    options = Options(**given)
+    try:
+        machine = cpus.read_machine()
+        placement = cpus.place_pair(machine, os.environ.get("SERVER_CPUS", ""), os.environ.get("CLIENT_CPUS", ""))
+    except cpus.BadCpuList as error:
+        raise Refused(str(error)) from None
+    if options.transcoding + options.lineup + options.files > 1:
+        raise Refused("--transcoding, --lineup, --files: one of them is accepted at a time")
+    if options.files and options.output:
+        raise Refused("--output: not together with --files, which has a table only")
+    if options.files:
+        try:
+            return files.compare(options, placement, interrupt)
+        except ServerFailed as error:
+            print(f"cqbench peers: {error}", file=sys.stderr)
+            return 1
+    measurements, _ = chosen(options)
+    asked = {m.tool for m in measurements}
+    absent = {tool: why for tool, why in absent_peers(options.bin).items() if tool in asked}
+    wanted = [m for m in measurements if m.tool not in absent and not m.part_of and is_built(m.server)]
+    if any(not is_built(m.server) for m in measurements):
+        script = "grpc-gateway" if options.transcoding else "lineup"
+        say(f"the Go servers are left out: scripts/{script}/build.sh, which takes Go, has not built them")
+    announce(options, placement, absent, wanted)
+    if options.plan:
+        return 0
+    others = busy.remark(placement.server + placement.client)
+    if others:
+        say(f"note: {others}")
+    peers = Peers(options, placement, wanted, interrupt)
+    try:
+        peers.run()
+        if sys.stderr.isatty():
+            print("\r\033[K", end="", file=sys.stderr, flush=True)
+        return conclude(peers, measurements, absent)
+    except (ServerFailed, Failed) as error:
+        print(f"cqbench peers: {error}", file=sys.stderr)
+        return 1

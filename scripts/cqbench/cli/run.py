@@ -1,0 +1,191 @@
+"""cqbench run: its command line."""
+
+from __future__ import annotations
+
+import re
+from contextlib import nullcontext
+from pathlib import Path
+from typing import Any
+
+import click
+
+from cqbench.experiment import needs, override, reference
+from cqbench.experiment.fields import MAX_REPETITIONS
+from cqbench.experiment.needs import Unmet
+from cqbench.experiment.override import Options
+from cqbench.experiment.spec import BadExperiment
+from cqbench.experiment.units import MAX_SEED
+from cqbench.measure import cpus
+from cqbench.measure.lock import Busy, locked
+from cqbench.measure.programs import RELEASE
+from cqbench.options import INFLIGHT_LIST, RATE_LIST, Refused, Value, seconds, whole
+from cqbench.ranks.launch import LAUNCHERS, MAX_RANKS
+from cqbench.run import ranked, start
+from cqbench.run.manifest import BadManifest
+from cqbench.run.start import Unusable
+
+
+def act(options: Options) -> int:
+    """The exit status. Raises what command() reports."""
+    if options.list:
+        start.list_shipped()
+        return 0
+    if options.template or options.keys:
+        click.echo(reference.TEMPLATE if options.template else reference.keys(), nl=False)
+        return 0
+    only_asked = options.needs or options.plan
+    with locked(options.resume) if options.resume and not only_asked else nullcontext():
+        return _act(options)
+
+
+def _act(options: Options) -> int:
+    """With the folder that is to be resumed."""
+    experiment = start.experiment_of(options)
+    placements = start.placements_for(experiment)
+    if options.needs:
+        found = ranked.asked(options)
+        click.echo("\n".join([*needs.lines(experiment), *(["MPI client"] if found and found.program else [])]))
+        return 0
+    if options.plan:
+        start.show_plan(options, experiment, placements)
+        return 0
+    return start.run(options, experiment, placements)
+
+
+def _launcher(text: str) -> str:
+    if text not in LAUNCHERS:
+        raise ValueError(f"one of {', '.join(LAUNCHERS)}")
+    return text
+
+
+def _cpu_lists(text: str) -> str:
+    """Of other machines as well: only the form is looked at."""
+    if not re.fullmatch(r"(\d{1,5}(-\d{1,5})?[,;])*\d{1,5}(-\d{1,5})?", text, re.ASCII):
+        raise ValueError("lists of CPUs such as 0-1 or 0-1;2,3")
+    return text
+
+
+@click.command()
+@click.option(
+    "--vary",
+    metavar="NAME=V1,V2,...",
+    multiple=True,
+    help="Instead of an experiment, your own case: a flag of the client, server:FLAG, or a variable, env:NAME of the "
+    "client, server-env:NAME of the server, with each of these values; several are a product. What follows after -- "
+    "are the client's flags. Where a value has a comma, divide by ';'.",
+)
+@click.option("--server-flags", metavar="FLAGS", help="With --vary: of all servers.")
+@click.option("--save", metavar="FILE.toml", type=click.Path(path_type=Path), help="Write what is run as a new file.")
+@click.option("--repetitions", type=whole(1, MAX_REPETITIONS), help="Instead of the file's.")
+@click.option("--seed", type=whole(0, MAX_SEED), help="Of the random order, instead of the file's.")
+@click.option("--inflight", "--inflight-list", type=INFLIGHT_LIST, help="Calls in flight, instead of the file's.")
+@click.option("--rate", "--rate-list", type=RATE_LIST, help="Calls per second, instead of the file's (open loop).")
+@click.option("--warmup", type=seconds(0.001), help="Before each point, instead of the file's.")
+@click.option("--interval", type=seconds(0.01), help="Measured at each point, instead of the file's.")
+@click.option(
+    "--count-allocations",
+    is_flag=True,
+    default=None,
+    help="Run the counting programs: allocations per call, counted in a pass behind each measured one.",
+)
+@click.option(
+    "--host",
+    type=override.HOST,
+    help="Measure the server that is there already (default port 2137); none is "
+    "started here. For experiments that vary the client only.",
+)
+@click.option("--ranks", type=whole(1, MAX_RANKS), help="As so many client processes, which measure together.")
+@click.option(
+    "--hosts",
+    metavar="A,B:4|@FILE",
+    help="With --ranks: the client machines, with how many on each; @FILE: one on a line ('a slots=4'). In a "
+    "Slurm job the machines of the job but this one. The server is on this one.",
+)
+@click.option(
+    "--launcher",
+    type=Value("|".join(LAUNCHERS), _launcher),
+    help="What starts them: srun (default inside of a Slurm job), mpirun (default with --hosts), or none: each by "
+    "itself, agreeing through files.",
+)
+@click.option(
+    "--launch",
+    metavar="COMMAND",
+    help="With --launcher none: what a client's command is put behind, such as 'timeout 60 ssh {host}'. Where ssh, "
+    "rsh, pdsh or the like is named in it, the command is quoted for the shell on the other machine; {command} in it "
+    "stands for the command, quoted as one word: 'my-remote {host} {command}'.",
+)
+@click.option(
+    "--client-cpus",
+    metavar="LIST[;LIST...]",
+    type=Value("LIST[;LIST...]", _cpu_lists),
+    help="With --ranks: CPUs of the client processes of a machine, in turn: '0-1;2-3'.",
+)
+@click.option(
+    "--server-address",
+    metavar="NAME",
+    help="With --hosts: by which they reach this machine's server (default its host name).",
+)
+@click.option(
+    "--results",
+    metavar="DIR",
+    type=click.Path(path_type=Path),
+    help="Where the folder of results is made (default results/).",
+)
+@click.option(
+    "--resume",
+    metavar="DIR",
+    type=click.Path(path_type=Path),
+    help="Go on in this folder of results, with the "
+    "same options as before or none: what has a whole result there is not run again.",
+)
+@click.option(
+    "--bin",
+    metavar="DIR",
+    type=click.Path(path_type=Path),
+    default=RELEASE,
+    help="Programs that are built already; nothing is installed or built.",
+)
+@click.option("--plan", is_flag=True, help="Say what would be run, where, in which order and how long, and stop.")
+@click.option("--list", is_flag=True, help="The experiments that are there, with the question each answers.")
+@click.option("--template", is_flag=True, help="A file to begin with.")
+@click.option("--keys", is_flag=True, help="What a file may say: every key with its type and default.")
+@click.option("--needs", is_flag=True, hidden=True)  # for the script: what it has to build and install
+@click.argument("words", nargs=-1, metavar="NAME|FILE.toml|[-- CLIENT FLAGS]")
+def command(**given: Any) -> int:
+    """Run an experiment: variants of client and server, repeated, side by side; then verdict and report.
+
+    NAME: one of scripts/experiments/, such as headline (scripts/bench.sh) or ydb-full (scripts/bench.sh --full); or a
+    file of your own (--template, --keys); or your own case in one command:
+
+    \b
+      cqbench run --vary channel-policy=shared,pool:2,pool:4 --inflight 16 \\
+          -- --api callback --workload echo --response-bytes 1KiB
+
+    In each repetition the loads come in random order, and at each load all variants, one right after the other, each
+    with a fresh server and client; those that differ in the last axis (the last --vary) only are neighbours. Without
+    flags --vary measures 1, 4 and 16 in flight, 200ms + 1s, seven times. Durations are seconds, or have a unit: 500ms,
+    2s, 1m.
+
+    Environment: SERVER_CPUS, CLIENT_CPUS: CPUs for either side, such as 0-3,8, for variants without a pinning of their
+    own (default: as the experiment says, or different NUMA nodes, or different cores). CQBENCH_TOXIPROXY: a
+    toxiproxy-server to use for experiments with a slower network.
+
+    Results: results/<name>-<date>-<time>/ with raw/<variant>/<repetition>-<load>.json, logs/, manifest.json, and made
+    from them summary.txt (medians), results.csv (all points), verdict.txt, verdict.json, report.html. No result is
+    overwritten: a unit that is run again leaves its old file beside the new one, as NN-LOAD.json.1.
+
+    Ctrl-C keeps what was measured and ends with verdict and report of that, marked partial. Exit status: 0; 1 a unit
+    failed, nothing could be started, or verdict or report could not be made; 2 usage or a bad file; 130 interrupted.
+
+    With --ranks, in-flight counts and rates are divided among the client processes. The server runs on this machine.
+    The folder of results and the programs must be on a file system that all machines see; each process's own file stays
+    in ranks/ of the folder of results.
+    """
+    options = Options(**given)
+    if options.resume and (options.results or options.save):
+        flag, value = ("results", options.results) if options.results else ("save", options.save)
+        raise click.UsageError(f"argument --{flag}: '{value}' is not accepted beside --resume, which names the folder")
+    try:
+        return act(options)
+    except (BadExperiment, BadManifest, Unusable, Unmet, Busy, cpus.BadCpuList) as error:
+        raise Refused(str(error)) from None

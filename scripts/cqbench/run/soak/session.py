@@ -1,0 +1,161 @@
+"""The soak itself: rounds of cases against servers that live through all of them, and one that does not."""
+
+from __future__ import annotations
+
+import json
+import os
+import random
+import signal
+import subprocess
+import time
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack
+from dataclasses import asdict
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+from cqbench.analysis.soak.record import CLIENT, SERVERS, Record, Round
+from cqbench.measure.group import Group
+from cqbench.measure.processes import Finished, Interrupt, Server, run
+from cqbench.run.soak import cases, vitals
+from cqbench.run.soak.vitals import Vitals
+
+CASE_S, WARMUP_S, REFERENCE_S = 0.5, 0.1, 1.0
+RESTARTED_S = 3.0  # of the case whose server is restarted in its midst
+PATIENCE_S = 60.0
+# Of glibc: one heap, and what is free at its end goes back. With an arena for each thread, memory grows
+# in steps for hours, as random cases make other threads the ones with the most to hold; a leak would be lost in that.
+ALLOCATOR = ("MALLOC_ARENA_MAX=1", "MALLOC_MMAP_THRESHOLD_=65536", "MALLOC_TRIM_THRESHOLD_=65536")
+RECORDED = ("latency_p50_ns", "latency_p99_ns", "throughput_per_second")
+
+
+class Soak:
+    """say: progress, a line each."""
+
+    def __init__(self, bin: Path, folder: Path, seed: int, interrupt: Interrupt, say: Callable[[str], None]) -> None:
+        self.bin, self.folder, self.interrupt, self.say = bin, folder, interrupt, say
+        self.chance = random.Random(seed)
+        self.record = Record()
+        self.begin = time.monotonic()
+
+    def run(self, seconds: float) -> None:
+        """Warms up, then whole rounds, at least one, until the time is over or a signal comes. Raises ServerFailed."""
+        with ExitStack() as stack:
+            steady = {api: stack.enter_context(self._server(api, api)) for api in SERVERS}
+            lasting = self._lasting_client(stack.enter_context(self._server("callback", "of-client")), seconds)
+            stack.callback(lasting.end)
+            self._warm_up(steady)
+            number = 0
+            while (number == 0 or time.monotonic() < self.begin + seconds) and not self.interrupt.signum:
+                number += 1
+                self._round(number, steady, lasting.pid)
+                left = max(0.0, self.begin + seconds - time.monotonic())
+                self.say(f"round {number}: {self.record.calls} calls, {left / 60:.0f} min left")
+            self._end(lasting)
+
+    def _server(self, api: str, name: str) -> Server:
+        queues = [] if api == "callback" else ["--num-cqs", "2"]
+        program = str(self.bin / "grpc_ping_server")
+        return Server(["env", *ALLOCATOR, program, "--api", api, *queues, "--drain", "1"], self.folder / f"{name}.log")
+
+    def _lasting_client(self, server: Server, seconds: float) -> Group:
+        """Of one window that the soak does not reach the end of, if one can be so long: results are kept in memory."""
+        times = ("--warmup", "1", "--interval", str(min(24 * 3600.0, 2 * seconds + 3600)), "--repetitions", "1000")
+        command = ["env", *ALLOCATOR, str(self.bin / "grpc_ping_client"), "--host", server.address, *cases.LASTING]
+        return Group([*command, *times, "--format", "json"], subprocess.PIPE, subprocess.PIPE)
+
+    def _end(self, lasting: Group) -> None:
+        """It must have lived, and no call have failed."""
+        lasting.send_signal(signal.SIGINT)
+        stdout, stderr = lasting.output(PATIENCE_S)
+        points = _points(Finished(lasting.returncode, stdout, stderr))
+        failed = sum(int(point["failed"]) for point in points)
+        self.record.calls += sum(int(point["completed"]) for point in points)
+        if failed or not points:
+            self.record.failures.append(f"{CLIENT}: {failed} failed calls of {len(points)} points: {stderr[-500:]}")
+
+    def _warm_up(self, steady: dict[str, Server]) -> None:
+        for case in cases.warm_up():
+            for api, server in steady.items():
+                if self.interrupt.signum:
+                    return
+                self._case(api, server, case.flags)
+        self.say(f"warmed up: {self.record.calls} calls")
+
+    def _round(self, number: int, steady: dict[str, Server], client: int) -> None:
+        for case in cases.round_of(self.chance):
+            for api in self.chance.sample(SERVERS, len(SERVERS)):
+                if self.interrupt.signum:
+                    return
+                self._case(api, steady[api], case.flags)
+        shown = {api: self._reference(api, server) for api, server in steady.items()}
+        for api, server in steady.items():
+            self._note(number, api, partial(vitals.at_rest, server.pid), shown[api])
+        self._note(number, CLIENT, partial(vitals.read, client), {})
+        self._restart(self.chance.choice(SERVERS))
+
+    def _client(self, address: str, flags: tuple[str, ...], seconds: float, tick: Callable[[float], None]) -> Finished:
+        times = ("--warmup", str(WARMUP_S), "--interval", str(seconds), "--format", "json")
+        command = [str(self.bin / "grpc_ping_client"), "--host", address, *flags, *times]
+        return run(command, self.interrupt, PATIENCE_S, tick)
+
+    def _case(self, api: str, server: Server, flags: tuple[str, ...], seconds: float = CASE_S) -> dict[str, Any]:
+        """What was measured. A case that fails is kept in words; nothing may fail against a server that lives."""
+        ended = self._client(server.address, flags, seconds, lambda _elapsed: None)
+        if self.interrupt.signum:
+            return {}
+        self.record.cases += 1
+        found = _points(ended)
+        if not found or ended.returncode != 0:
+            self.record.failures.append(f"{api}: {' '.join(flags)}: {ended.complaint()}")
+            return {}
+        self.record.calls += int(found[0]["completed"])
+        return found[0]
+
+    def _reference(self, api: str, server: Server) -> dict[str, float | None]:
+        self._case(api, server, cases.SETTLING)
+        found = self._case(api, server, cases.REFERENCE, REFERENCE_S)
+        return {key: found.get(key) for key in RECORDED}
+
+    def _note(self, number: int, process: str, look: Callable[[], Vitals], shown: dict[str, float | None]) -> None:
+        if self.interrupt.signum:
+            return
+        try:
+            held = look()
+        except OSError as error:
+            self.record.failures.append(f"{process} is gone: {error.strerror}")
+            return
+        at_s = time.monotonic() - self.begin
+        self.record.rounds.append(Round(number, round(at_s, 1), process, asdict(held), shown))
+
+    def _restart(self, api: str) -> None:
+        """A case whose server is killed in its midst and is soon there again: the client has to see it through."""
+        if self.interrupt.signum:
+            return
+        with self._server(api, f"restarted-{api}") as server:
+            server.command[-1] = server.address.rpartition(":")[2]  # the same port again
+            steps = iter((lambda: os.kill(server.pid, signal.SIGKILL), server.stop, server.start))
+            case = self.chance.choice(cases.round_of(self.chance))
+            ended = self._client(server.address, case.flags, RESTARTED_S, lambda elapsed: _step(steps, elapsed))
+            self.record.restarts += 1
+            if not _points(ended) and not self.interrupt.signum:
+                self.record.failures.append(f"{api}, restarted: {case.words}: {ended.complaint()}")
+            follow = self._client(server.address, cases.REFERENCE, CASE_S, lambda _elapsed: None)
+            if follow.returncode != 0 and not self.interrupt.signum:
+                self.record.failures.append(f"{api}, after its restart: {follow.complaint()}")
+
+
+def _step(steps: Iterator[Callable[[], object]], elapsed: float) -> None:
+    """From the middle on, one at a time."""
+    if elapsed > RESTARTED_S / 3 and (step := next(steps, None)):
+        step()
+
+
+def _points(ended: Finished) -> list[dict[str, Any]]:
+    """That were measured."""
+    try:
+        found = json.loads(ended.stdout)["benchmarks"]
+    except (ValueError, KeyError, TypeError):
+        return []
+    return [point for point in found if "completed" in point]

@@ -1,0 +1,199 @@
+"""A run of tune in its folder: each stage is an experiment that `cqbench run`'s machinery measures, and resumes."""
+
+from __future__ import annotations
+
+import datetime
+from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+from cqbench.analysis.tune import stages
+from cqbench.analysis.tune import workload as settings
+from cqbench.analysis.tune.objective import Results, figures
+from cqbench.analysis.tune.stages import Chosen, Stage
+from cqbench.analysis.tune.workload import Workload
+from cqbench.experiment import flags, plan, spec
+from cqbench.experiment.spec import Data, Experiment
+from cqbench.experiment.units import make_order
+from cqbench.files import storage
+from cqbench.files.manifest import FILE
+from cqbench.files.offered import Load
+from cqbench.files.result import load as load_document
+from cqbench.files.source import BadDocument
+from cqbench.measure import cpus, layout
+from cqbench.measure.lock import locked
+from cqbench.measure.processes import Interrupt
+from cqbench.measure.programs import Programs
+from cqbench.run import end, start
+from cqbench.run.manifest import Manifest, begun
+from cqbench.run.runner import Runner, facts_of
+from cqbench.samples import runs
+from cqbench.samples.as_csv import to_csv
+
+SID_OVERHEAD_S = 0.6  # a unit's programs are started in another root file system
+
+
+@dataclass(frozen=True)
+class Measuring:
+    """How each unit is measured. Durations in seconds, those of a search for each of its points."""
+
+    load: Load
+    warmup_s: float
+    interval_s: float
+    seed: int
+
+    def unit_s(self, build: str) -> float:
+        """What a unit takes, before one was measured."""
+        points = plan.SEARCHED_POINTS if self.load.search else 1
+        overhead_s = SID_OVERHEAD_S if build == "sid" else plan.UNIT_OVERHEAD_S
+        return points * (self.warmup_s + self.interval_s) + overhead_s
+
+
+def tables(stage: Stage, workload: Workload, measuring: Measuring) -> Data:
+    """An experiment's file; without a load where each unit is a search, which no file can say."""
+    load = measuring.load
+    number = {"rates": [float(load.number)]} if load.open else {"inflight": [int(load.number)]}
+    head: Data = {
+        "name": f"tune-{stage.name}",
+        "title": f"Tuning: {stage.name}",
+        "question": stage.question,
+        **({} if load.search else number),
+        "warmup": measuring.warmup_s,
+        "interval": measuring.interval_s,
+        "repetitions": stage.repetitions,
+        "seed": measuring.seed,
+    }
+    variants = [settings.variant(name, chosen, workload) for name, chosen in stage.variants.items()]
+    return {"experiment": head, "variant": variants}
+
+
+def experiment_of(stage: Stage, workload: Workload, measuring: Measuring) -> Experiment:
+    """Raises spec.BadExperiment."""
+    return spec.make(tables(stage, workload, measuring), stage.name, measuring.load.search)
+
+
+def refused(chosen: Chosen, workload: Workload, measuring: Measuring, programs: Programs) -> str:
+    """What the programs say against the workload with these; '' when they take it, or cannot be asked."""
+    name = chosen[0].name if chosen else stages.DEFAULT
+    experiment = experiment_of(Stage("check", "Is it taken?", {name: chosen}, 1), workload, measuring)
+    unpinned = {name: cpus.Placement((), (), "")}
+    said = flags.problems(experiment, unpinned, programs)
+    return said[0].partition(": variant ")[2].partition(": ")[2] or said[0] if said else ""
+
+
+class Session:
+    """A Bench of real programs. Whoever makes it has locked the folder."""
+
+    def __init__(
+        self, folder: Path, workload: Workload, measuring: Measuring, programs: Programs, interrupt: Interrupt
+    ) -> None:
+        self.folder = folder
+        self.workload = workload
+        self.measuring = measuring
+        self.programs = programs
+        self.interrupt = interrupt
+        self.manifests: dict[str, Manifest] = {}
+        self.experiments: dict[str, Experiment] = {}
+
+    @property
+    def stopped(self) -> bool:
+        return bool(self.interrupt.signum)
+
+    def begun(self, name: str) -> int | None:
+        """Raises manifest.BadManifest."""
+        folder = self.folder / name
+        if not (folder / FILE).exists():
+            return None
+        number: int = begun(folder)["experiment"]["repetitions"]
+        return number
+
+    def measure(self, stage: Stage) -> Results:
+        """Raises manifest.BadManifest, lock.Busy, cpus.BadCpuList, start.Unusable, OSError."""
+        experiment = experiment_of(stage, self.workload, self.measuring)
+        placements = start.placements_for(experiment)
+        if why := self.programs.refusal(*start.needed_programs(experiment)):
+            raise start.Unusable(why)
+        folder = self.folder / stage.name
+        folder.mkdir(exist_ok=True)
+        with locked(folder):  # it can be resumed by itself, too
+            return self._measure(stage, experiment, placements)
+
+    def _measure(self, stage: Stage, experiment: Experiment, placements: dict[str, cpus.Placement]) -> Results:
+        manifest = self._manifest(stage, experiment, placements)
+        self.manifests[stage.name], self.experiments[stage.name] = manifest, experiment
+        manifest.write()
+        left = len(manifest.left())
+        how_long = layout.duration(left * self.unit_s())
+        end.say(f"{stage.name}: {stage.question} {plan.count(left, 'unit')}, about {how_long}")
+        Runner(experiment, placements, self.programs, manifest, self.interrupt).run()
+        storage.write(self.folder / stage.name / "results.csv", to_csv(end.read_results(manifest)))
+        return self._results(stage, manifest)
+
+    def _manifest(self, stage: Stage, experiment: Experiment, placements: dict[str, cpus.Placement]) -> Manifest:
+        """The stage's own: a new one, or that of an earlier run."""
+        folder = self.folder / stage.name
+        facts = start.fixed_facts()
+        if (folder / FILE).exists():
+            manifest = Manifest.load(folder, experiment)
+            if manifest.note:
+                end.say(f"{stage.name}: note: {manifest.note}")
+            manifest.find_done()
+            manifest.note_resumed(facts)
+            return manifest
+        facts["placements"] = {v.name: plan.where(v, placements[v.name]) for v in experiment.variants}
+        facts["notes"] = start.notes(experiment, placements)
+        seed = self.measuring.seed
+        order = make_order([*stage.variants], experiment.loads, stage.repetitions, seed)
+        return Manifest.new(folder, experiment, order, seed, facts, facts_of(experiment, placements))
+
+    def _results(self, stage: Stage, manifest: Manifest) -> Results:
+        found: Results = {}
+        unresolved: list[str] = []
+        for unit in manifest.done():
+            try:
+                document = load_document(manifest.folder / unit.file)
+            except BadDocument:
+                continue
+            if seen := figures(document, unit.load):
+                found.setdefault(unit.variant, {})[unit.repetition] = seen
+            elif document.found_rate:
+                unresolved.append(f"{unit.variant}: {document.found_rate.words}")
+        if unresolved:
+            how_many = f"{len(unresolved)} of {len(manifest.done())} searches"
+            end.say(f"{stage.name}: no rate from {how_many}, first {unresolved[0]}")
+        return found
+
+    def used_s(self) -> float:
+        return sum(seconds for manifest in self.manifests.values() for seconds in _seconds(manifest))
+
+    def unit_s(self) -> float:
+        """Without the time between two units, which is a few milliseconds."""
+        seen = [seconds for manifest in self.manifests.values() for seconds in _seconds(manifest)]
+        return sum(seen) / len(seen) if seen else self.measuring.unit_s(self.workload.build)
+
+    def other_load(self) -> list[str]:
+        """What other programs used, by stage."""
+        notes = ((name, m.data.get("other_load", {}).get("note", "")) for name, m in self.manifests.items())
+        return [f"{name}: {note}" for name, note in notes if note]
+
+    def report(self) -> tuple[Path | None, list[str]]:
+        """The page of the last stage that compares with the defaults; and why there is none.
+
+        None of searches: they have no rate in common at which they could be compared.
+        """
+        if self.measuring.load.search:
+            return None, []
+        derived = end.Derived(self.folder, self.interrupt)
+        for name in (stages.SET, *reversed(stages.CONFIRM)):
+            if name in self.manifests and any(runs.find(self.folder / name)):
+                return derived.make("report", partial(end.write_report, self.folder / name)), derived.problems
+        return None, []
+
+
+def _seconds(manifest: Manifest) -> list[float]:
+    """Of each unit that was run."""
+    entries: list[dict[str, Any]] = [manifest.unit(unit) for unit in manifest.order()]
+    times = [(e["started"], e["ended"]) for e in entries if e.get("started") and e.get("ended")]
+    parse = datetime.datetime.fromisoformat
+    return [(parse(after) - parse(before)).total_seconds() for before, after in times]
