@@ -13,13 +13,17 @@ import sys
 import tarfile
 import tempfile
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 
 from cqbench import cli
 from cqbench.experiment import spec
 from cqbench.experiment.spec import Experiment
-from cqbench.run import bars, codecs, compressed, encrypted, end, faulted, manifest, operations, streams
-from cqbench.run.cells import Numbered
+from cqbench.render.table import WIDTH, Line
+from cqbench.render.text import render, wrapped
+from cqbench.run import end, faulted, manifest, tables
+from cqbench.run.cells import Numbered, cells
+from cqbench.run.tables import BARS, CODECS, COMPRESSED, ENCRYPTED, KINDS, OPERATIONS, STREAMS, Kind
 
 STORED = Path(__file__).parent / "data/documents.tar.xz"
 Results = dict[str, list[Numbered]]
@@ -33,46 +37,21 @@ def unpack(folder: Path) -> None:
 def results(folder: Path) -> tuple[Experiment, Results]:
     experiment = spec.make(manifest.begun(folder), str(folder))
     begun = manifest.Manifest.load(folder, experiment)
-    return experiment, end.by_variant(experiment, end.read_results(begun))
+    return experiment, end.by_configuration(experiment, end.read_results(begun))
 
 
-def of_codecs(folder: Path) -> str:
+def of_kind(kind: Kind, last_load_only: bool, folder: Path) -> str:
+    """last_load_only: at the most calls in flight, where the others are not stored."""
     experiment, found = results(folder)
-    return codecs.render(found, experiment.loads)
-
-
-def of_streams(folder: Path) -> str:
-    experiment, found = results(folder)
-    return streams.render(found, experiment.loads)
-
-
-def of_servers(folder: Path) -> str:
-    _, found = results(folder)
-    return bars.render(bars.rows({name: [document for _, document in of] for name, of in found.items()}))
-
-
-def of_operations(folder: Path) -> str:
-    experiment, found = results(folder)
-    return operations.render(found, experiment.loads)
-
-
-def of_encrypted(folder: Path) -> str:
-    """At the most calls in flight; the others are not stored."""
-    experiment, found = results(folder)
-    return encrypted.render(found, experiment.loads[-1:])
-
-
-def of_compressed(folder: Path) -> str:
-    """At the most calls in flight; the others are not stored."""
-    experiment, found = results(folder)
-    return compressed.render(found, experiment.loads[-1:])
+    return render(tables.blocks(kind, cells(found, experiment.loads[-1:] if last_load_only else experiment.loads)))
 
 
 def of_faults(folder: Path) -> str:
     """Without the empty lines between its groups."""
     experiment = spec.make(manifest.begun(folder), str(folder))
     measured = end.read_results(manifest.Manifest.load(folder, experiment))
-    return re.sub("\n\n+", "\n", faulted.render(measured, experiment.loads, [v.name for v in experiment.variants]))
+    names = [v.name for v in experiment.variants]
+    return re.sub("\n\n+", "\n", render(faulted.blocks(measured, experiment.loads, names)))
 
 
 def of_allocations(folder: Path) -> str:
@@ -87,16 +66,13 @@ def of_allocations(folder: Path) -> str:
 
 # Where the document says "from <name>": what makes its table of the folder of that name.
 TABLES: dict[str, Callable[[Path], str]] = {
-    "codec": of_codecs,
-    "codec-48": of_codecs,
-    "chunks": of_streams,
-    "chunks-paced": of_streams,
-    "lineup": of_servers,
-    "lineup-full": of_servers,
+    **{name: partial(of_kind, CODECS, False) for name in ("codec", "codec-48")},
+    **{name: partial(of_kind, STREAMS, False) for name in ("chunks", "chunks-paced")},
+    **{name: partial(of_kind, BARS, False) for name in ("lineup", "lineup-full")},
     "allocations": of_allocations,
-    "transcoding": of_operations,
-    "tls": of_encrypted,
-    "compression": of_compressed,
+    "transcoding": partial(of_kind, OPERATIONS, False),
+    "tls": partial(of_kind, ENCRYPTED, True),
+    "compression": partial(of_kind, COMPRESSED, True),
     "faults": of_faults,
 }
 
@@ -104,8 +80,8 @@ TABLES: dict[str, Callable[[Path], str]] = {
 def table(name: str, folder: Path) -> str:
     """Without legends, which the document has once, and without what is empty at the ends."""
     text = TABLES[name](folder / name).strip("\n")
-    for of in (codecs, streams, bars, operations, encrypted, compressed, faulted):
-        text = text.partition(of.LEGEND.strip())[0]
+    for legend in (*(kind.legend for kind in (*tables.ALONE, *KINDS)), faulted.LEGEND):
+        text = text.partition(wrapped(Line(legend, width=WIDTH))[0])[0]
     return text.strip("\n")
 
 

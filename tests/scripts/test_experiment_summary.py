@@ -8,7 +8,8 @@ from cqbench.files.offered import closed, open_loop
 from cqbench.files.point import CallError
 from cqbench.files.reasons import Reason
 from cqbench.files.result import Document, load
-from cqbench.run.summary import MAX_NOTES, remarks, render, rows
+from cqbench.render.text import render
+from cqbench.run.summary import MAX_NOTES, blocks, remarks, rows
 
 DATA = Path(__file__).parent / "data"
 DOCUMENT = load(DATA / "unary-sync-shared.json")
@@ -42,13 +43,13 @@ def test_a_percentile_that_a_repetition_does_not_have_is_no_figure() -> None:
 
 def test_every_point_that_was_asked_for_has_a_row() -> None:
     some = document(100, suspect=[Reason("drift", "odd")], limits=[Reason("client-cpu", "full")])
-    text = render({"some": [some], "none": []}, [closed(4), closed(8)], 2)
+    text = render(blocks({"some": [some], "none": []}, [closed(4), closed(8)], 2))
     lines = [" ".join(line.split()) for line in text.splitlines()]
-    assert lines[0] == "variant | in-flight | conns req/s P50 us P99 us runs | marks"
-    (line,) = [line for line in lines if line.startswith("some | 4 |")]
-    assert line.startswith(f"some | 4 | {POINT.connections} 100 0.1 ") and line.endswith(" 1/2 | !^?")
-    assert "some | 8 | - - - - 0/2 | ?" in lines
-    assert "none | 4 | - - - - 0/2 | ?" in lines
+    assert lines[0] == "configuration in-flight conns calls/s P50 µs P99 µs runs marks"
+    (line,) = [line for line in lines if line.startswith("some 4 ")]
+    assert line.startswith(f"some 4 {POINT.connections} 100 0.1 ") and line.endswith(" 1/2 !^?")
+    assert "some 8 - - - - 0/2 ?" in lines
+    assert "none 4 - - - - 0/2 ?" in lines
     assert "! some: suspect: odd" in lines and "! some: limit: full" in lines
 
 
@@ -56,21 +57,21 @@ def test_an_open_loop() -> None:
     """By rate, whatever the most that may be outstanding; calls in flight of the same number are another load."""
     due = {"rate_asked": 2000.0, "sent_p99_ns": 7_000.0, "p99_ns": 9_000.0}
     both = [document(1990, **due), document(3, inflight=2000)]
-    lines = [" ".join(line.split()) for line in render({"a": both}, [open_loop(2000)], 1).splitlines()]
-    assert lines[0] == "variant | asked/s | conns req/s P50 us P99 us P99 sent runs | marks"
-    assert f"a | 2000 | {POINT.connections} 1990 2.0 9.0 7.0 1 |" in lines
+    lines = [" ".join(line.split()) for line in render(blocks({"a": both}, [open_loop(2000)], 1)).splitlines()]
+    assert lines[0] == "configuration target/s conns calls/s P50 µs P99 µs P99 sent runs marks"
+    assert f"a 2000 {POINT.connections} 1990 2.0 9.0 7.0 1" in lines
     assert "P99 sent: from when it was sent." in " ".join(lines)
 
 
 def test_cpu_of_both_ends_where_it_is_known() -> None:
     some = document(100, figures={"client_cpu_per_rpc_ns": 21_340.0})
-    lines = [" ".join(line.split()) for line in render({"a": [some, some]}, [closed(4)], 2).splitlines()]
-    assert lines[0] == "variant | in-flight | conns req/s P50 us P99 us client CPU server CPU runs | marks"
-    assert any(line.endswith(" 21.3 - 2 |") for line in lines)
+    lines = [" ".join(line.split()) for line in render(blocks({"a": [some, some]}, [closed(4)], 2)).splitlines()]
+    assert lines[0] == "configuration in-flight conns calls/s P50 µs P99 µs client µs server µs runs marks"
+    assert any(line.endswith(" 21.3 - 2") for line in lines)
 
 
 def test_nothing() -> None:
-    assert render({"a": []}, [closed(1)], 1) == "Nothing was measured.\n"
+    assert render(blocks({"a": []}, [closed(1)], 1)) == "Nothing was measured.\n"
 
 
 def test_remarks_that_differ_in_figures_only_are_one() -> None:
@@ -90,6 +91,6 @@ def test_remarks_that_differ_in_figures_only_are_one() -> None:
 
 def test_remarks_are_limited() -> None:
     reasons = [Reason("other", "odd " + chr(ord("a") + i)) for i in range(MAX_NOTES + 3)]
-    text = render({"a": [document(1, suspect=reasons)]}, [closed(4)], 1)
+    text = render(blocks({"a": [document(1, suspect=reasons)]}, [closed(4)], 1))
     assert text.count("\n! a: suspect") == MAX_NOTES
     assert text.endswith("... and 3 more remarks in the JSON files\n")

@@ -11,6 +11,7 @@ from cqbench.files.offered import open_loop
 from cqbench.files.point import Measured
 from cqbench.files.result import Document
 from cqbench.files.surroundings import Surroundings
+from cqbench.render.table import Line, Table
 from cqbench.run import faulted
 from cqbench.samples.recovery import Course, first_success, outcome, rate_before, recovery
 from cqbench.samples.runs import Run
@@ -123,9 +124,10 @@ def test_the_table_has_medians_and_what_never_came() -> None:
         (n, run_of(point(list(course(*parts).completed)), "reset.shared", RESET)) for n, parts in enumerate(series, 1)
     ]
     measured.append((1, run_of(point([EACH] * 200), "reset.separate", Fault(words="reset"))))
-    lines = faulted.render(measured, [open_loop(2000)], ["reset.shared", "reset.separate"]).splitlines()
-    assert lines[0] == "Faults" and lines[1].split("|")[1].split()[:2] == ["lost", "%"]
-    shared, separate = (" ".join(line.partition("|")[2].split()) for line in lines[2:4])
-    assert shared == "1.00 0.71 (0.51-never) 0.70 (0.50-never) 3.0 4.0 UNAVAILABLE 7, unfinished 3"
-    assert separate.startswith("1.00 - - 3.0 4.0") and "reset.separate: the fault did not happen" in lines
-    assert faulted.render([(1, run_of(point([EACH] * 200), "a", None))], [open_loop(2000)], ["a"]) == ""
+    head, table, *rest = faulted.blocks(measured, [open_loop(2000)], ["reset.shared", "reset.separate"])
+    assert isinstance(head, Line) and head.text == "Faults" and isinstance(table, Table)
+    assert [column.title for column in table.columns][2:4] == ["lost %", "first success s"]
+    shared, separate = ([cell.text for cell in row[2:]] for row in table.rows if not isinstance(row, Line))
+    assert shared == ["1.00", "0.71 (0.51-never)", "0.70 (0.50-never)", "3.0", "4.0", "UNAVAILABLE 7, unfinished 3"]
+    assert separate[:5] == ["1.00", "-", "-", "3.0", "4.0"] and Line("reset.separate: the fault did not happen") in rest
+    assert list(faulted.blocks([(1, run_of(point([EACH] * 200), "a", None))], [open_loop(2000)], ["a"])) == []

@@ -1,9 +1,10 @@
-"""One variant at one load, its repetitions in their order, for the tables that end an experiment."""
+"""One configuration at one load level, its repetitions in their order, for the tables that end an experiment."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 from cqbench.files.offered import Load
 from cqbench.files.result import Document
@@ -11,17 +12,19 @@ from cqbench.model.ratio import Round, ratio_of, values
 from cqbench.model.series import Repetition
 from cqbench.model.usable import unusable
 from cqbench.stats.medians import median
+from cqbench.stats.ratios import Ratio
 
 Numbered = tuple[int, Document]  # by the repetition
 
 
 @dataclass(frozen=True)
 class Cell:
-    """points: those that count, not empty."""
+    """points: those that count. contexts: of all results."""
 
-    variant: str
+    configuration: str
     load: Load
     points: Sequence[Repetition]
+    contexts: Sequence[Mapping[str, Any]] = ()
 
     def has(self, key: str) -> bool:
         return self.middle(key) is not None
@@ -33,15 +36,39 @@ class Cell:
     @property
     def kind(self) -> str:
         """All but the last axis: put last what is compared."""
-        return self.variant.rpartition(".")[0]
+        return self.configuration.rpartition(".")[0]
 
 
-def cells(by_variant: Mapping[str, Sequence[Numbered]], loads: Sequence[Load]) -> list[Cell]:
-    """Load after load."""
-    every = (
-        Cell(name, load, list(_points(load, documents))) for load in loads for name, documents in by_variant.items()
-    )
-    return [cell for cell in every if cell.points]
+@dataclass(frozen=True)
+class Row:
+    """A cell, the first of its kind at its load level, and the highest throughput of the table."""
+
+    cell: Cell
+    first: Cell
+    best: float
+
+    def ratio(self, key: str, inverse: bool = False) -> str:
+        """'0.54 (0.35-0.85)' to the first, over the repetitions that both have; '' for the first itself."""
+        if self.cell is self.first:
+            return ""
+        found = ratio_of(self.cell.points, self.first.points, key)
+        return words(found.inverse() if found and inverse else found)
+
+
+def words(ratio: Ratio | None) -> str:
+    """'0.54 (0.35-0.85)', without an interval where there is none; '-' for no ratio."""
+    if ratio is None:
+        return "-"
+    return f"{ratio.value:.2f}" + (f" ({ratio.low:.2f}-{ratio.high:.2f})" if ratio.low and ratio.high else "")
+
+
+def cells(by_configuration: Mapping[str, Sequence[Numbered]], loads: Sequence[Load]) -> list[Cell]:
+    """Load after load; a configuration without points is there, too."""
+    return [
+        Cell(name, load, list(_points(load, documents)), [document.context for _, document in documents])
+        for load in loads
+        for name, documents in by_configuration.items()
+    ]
 
 
 def _points(load: Load, documents: Sequence[Numbered]) -> Iterable[Repetition]:
@@ -51,27 +78,11 @@ def _points(load: Load, documents: Sequence[Numbered]) -> Iterable[Repetition]:
                 yield Repetition(point, Round("", repetition))
 
 
-def firsts(every: Sequence[Cell]) -> list[Cell]:
-    """For each cell the first of its kind at its load: what it is held against."""
-    found: dict[tuple[str, Load], Cell] = {}
-    return [found.setdefault((cell.kind, cell.load), cell) for cell in every]
+def rows(every: Sequence[Cell]) -> list[Row]:
+    firsts: dict[tuple[str, Load], Cell] = {}
+    best = max((cell.middle("throughput_per_second") or 0.0 for cell in every), default=0.0)
+    return [Row(cell, firsts.setdefault((cell.kind, cell.load), cell), best) for cell in every]
 
 
-def ratio(cell: Cell, first: Cell, key: str) -> str:
-    """'0.54 (0.35-0.85)', over the repetitions that both have; '' for the first itself."""
-    if cell is first:
-        return ""
-    found = ratio_of(cell.points, first.points, key)
-    if found is None:
-        return "-"
-    return f"{found.value:.2f}" + (f" ({found.low:.2f}-{found.high:.2f})" if found.low and found.high else "")
-
-
-def number(value: float | None, digits: int) -> str:
-    return "-" if value is None else f"{value:.{digits}f}"
-
-
-def micros(cell: Cell, key: str, digits: int) -> str:
-    """The median of a time in nanoseconds, in microseconds."""
-    nanoseconds = cell.middle(key)
-    return number(None if nanoseconds is None else nanoseconds / 1000, digits)
+def number(value: float | None, digits: int, scale: float = 1.0) -> str:
+    return "-" if value is None else f"{value * scale:.{digits}f}"

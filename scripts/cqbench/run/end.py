@@ -22,7 +22,8 @@ from cqbench.files.source import BadDocument
 from cqbench.files.surroundings import Manifests
 from cqbench.files.text import one_line
 from cqbench.measure.processes import Interrupt
-from cqbench.run import bars, codecs, compressed, encrypted, faulted, operations, streams, summary
+from cqbench.render.text import render
+from cqbench.run import cells, faulted, summary, tables
 from cqbench.run.cells import Numbered
 from cqbench.run.manifest import Manifest
 from cqbench.run.runner import keep_old
@@ -45,7 +46,7 @@ def say(text: str) -> None:
 
 @dataclass(frozen=True)
 class Verdict:
-    """summary: fits a screen. compares: something was measured over a shared connection and over separate ones."""
+    """summary: fits a screen. compares: something was measured over one connection and over several."""
 
     summary: str
     compares: bool
@@ -118,7 +119,7 @@ def conclude(manifest: Manifest, experiment: Experiment, interrupt: Interrupt) -
     folder = manifest.folder
     measured = read_results(manifest)
     head, tail = heading(manifest, experiment), remarks(manifest)
-    first, table = tables(manifest, experiment, measured)
+    first, table = shown_tables(manifest, experiment, measured)
     storage.write(folder / "summary.txt", "\n".join([head, *filter(None, [first, table]), *tail]))
     storage.write(folder / "results.csv", to_csv(measured))
     derived = Derived(folder, interrupt)
@@ -173,27 +174,23 @@ def heading(manifest: Manifest, experiment: Experiment) -> str:
     return "\n".join([*lines, *(f"! {note}" for note in manifest.data.get("notes", []))]) + "\n"
 
 
-def by_variant(experiment: Experiment, measured: Sequence[tuple[int, Run]]) -> dict[str, list[Numbered]]:
-    """Every variant's results with their repetitions; a variant that has none is there, too."""
+def by_configuration(experiment: Experiment, measured: Sequence[tuple[int, Run]]) -> dict[str, list[Numbered]]:
+    """Every configuration's results with their repetitions; a configuration that has none is there, too."""
     found: dict[str, list[Numbered]] = {v.name: [] for v in experiment.variants}
     for repetition, run in measured:
         found[run.variant].append((repetition, run.document))
     return found
 
 
-def tables(manifest: Manifest, experiment: Experiment, measured: Sequence[tuple[int, Run]]) -> tuple[str, str]:
-    """Of what this experiment is about (faults, calls one by one, bars of variants with one load, codecs, streams,
-    TLS, compression), '' without any; and the medians of every variant."""
-    numbered = by_variant(experiment, measured)
+def shown_tables(manifest: Manifest, experiment: Experiment, measured: Sequence[tuple[int, Run]]) -> tuple[str, str]:
+    """What this experiment is about (faults, or a kind of run/tables.py), '' without any; and the medians of all."""
+    numbered = by_configuration(experiment, measured)
+    every = cells.cells(numbered, experiment.loads)
+    parts = [[*faulted.blocks(measured, experiment.loads, list(numbered))]]
+    parts += [[*tables.blocks(kind, every)] for kind in (*(() if parts[0] else tables.ALONE), *tables.KINDS)]
     documents = {name: [document for _, document in of] for name, of in numbered.items()}
-    one_by_one = operations.render(numbered, experiment.loads)
-    faults = faulted.render(measured, experiment.loads, list(numbered))
-    alone = len(experiment.loads) == 1 and not faults  # bars of a rate that was asked say nothing beside them
-    shown = [faults] + ([one_by_one or bars.render(bars.rows(documents))] if alone else [])
-    shown += [codecs.render(numbered, experiment.loads), streams.render(numbered, experiment.loads)]
-    shown += [encrypted.render(numbered, experiment.loads), compressed.render(numbered, experiment.loads)]
-    medians = summary.render(documents, experiment.loads, manifest.data["repetitions"])
-    return "\n".join(filter(None, shown)), medians
+    medians = summary.blocks(documents, experiment.loads, manifest.data["repetitions"])
+    return "\n".join(render(part) for part in parts if part), render(medians)
 
 
 def remarks(manifest: Manifest) -> list[str]:

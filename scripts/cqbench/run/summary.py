@@ -1,31 +1,53 @@
-"""The table that ends an experiment: per variant and load the medians over the repetitions."""
+"""The table that ends an experiment: per configuration and load the medians over the repetitions."""
 
 from __future__ import annotations
 
-import textwrap
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from statistics import median
+from typing import NamedTuple
 
 from cqbench.files.offered import Load
 from cqbench.files.point import Measured
 from cqbench.files.reasons import Reason, alike
 from cqbench.files.result import Document
+from cqbench.render.table import EMPTY, WIDTH, Block, Column, Line, Table
+from cqbench.run.cells import number
 
-WIDTH = 112
 MAX_NOTES = 12
 MAX_NAMES = 6
 LEGEND = (
-    "Medians over the repetitions in `runs`; `conns`: established TCP connections, the last repetition's. Marks: "
-    "! suspect, ^ at a limit, * cut short, ? not all repetitions."
+    "Medians over the repetitions in `runs`; conns: established TCP connections, the last repetition's. Marks: ! "
+    "unreliable, ^ a resource is saturated, * cut short, ? not all repetitions."
 )
-CPU_LEGEND = "CPU: of each end, in microseconds for a call."
+CPU_LEGEND = "client µs, server µs: CPU time per call."
 OPEN_LEGEND = "P50, P99: from when a call was due; P99 sent: from when it was sent."
+
+
+class Shown(NamedTuple):
+    """A column: key: of a Row. open, cpu: only where there is an open loop, or CPU time is known."""
+
+    title: str
+    key: str
+    digits: int = 1
+    open: bool = False
+    cpu: bool = False
+
+
+COLUMNS = (
+    Shown("conns", "connections", 0),
+    Shown("calls/s", "throughput", 0),
+    Shown("P50 µs", "p50_us"),
+    Shown("P99 µs", "p99_us"),
+    Shown("P99 sent", "sent_p99_us", open=True),
+    Shown("client µs", "client_cpu_us", cpu=True),
+    Shown("server µs", "server_cpu_us", cpu=True),
+)
 
 
 @dataclass(frozen=True)
 class Row:
-    """One load of a variant. Latencies in microseconds; None: no figure. runs: repetitions with figures."""
+    """One load level of a configuration. Latencies in microseconds; None: no figure. runs: repetitions with figures."""
 
     load: Load
     runs: int
@@ -42,7 +64,7 @@ class Row:
 
 
 def rows(documents: Sequence[Document], loads: Iterable[Load]) -> list[Row]:
-    """A row per load that was asked for, measured or not. documents: of one variant."""
+    """A row per load that was asked for, measured or not. documents: of one configuration."""
     points = [p for d in documents for p in d.points]
     return [_row(load, [p for p in points if p.load == load]) for load in loads]
 
@@ -78,51 +100,41 @@ def _micros(nanos: float | None) -> float | None:
     return None if nanos is None else nanos / 1000
 
 
-def render(by_variant: dict[str, list[Document]], loads: Sequence[Load], repetitions: int) -> str:
-    """The table, the legend, the remarks. Ends with a newline."""
-    if not any(by_variant.values()):
-        return "Nothing was measured.\n"
-    width = max(len("variant"), *map(len, by_variant))
-    in_open_loop = any(load.open for load in loads)
-    more = f" {'P99 sent':>10}" if in_open_loop else ""
-    table = {name: rows(documents, loads) for name, documents in by_variant.items()}
-    cpu = any(row.client_cpu_us or row.server_cpu_us for found in table.values() for row in found)
-    more += f" {'client CPU':>10} {'server CPU':>10}" if cpu else ""
-    head = f"{'asked/s' if in_open_loop else 'in-flight':>9} | {'conns':>5} {'req/s':>10} {'P50 us':>9} {'P99 us':>10}"
-    lines = [f"{'variant':<{width}} | {head}{more} {'runs':>5} | marks"]
-    for name, found in table.items():
-        lines.append("-" * (width + 1) + "+" + "-" * 11 + "+" + "-" * (45 + len(more)) + "+" + "-" * 6)
-        lines += [f"{name:<{width}} | {_line(row, repetitions, cpu)}" for row in found]
-    notes = remarks(by_variant)
-    legend = " ".join([LEGEND, *([OPEN_LEGEND] if in_open_loop else []), *([CPU_LEGEND] if cpu else [])])
-    shown = [_wrap(f"! {note}", "  ") for note in notes[:MAX_NOTES]]
+def blocks(by_configuration: Mapping[str, Sequence[Document]], loads: Sequence[Load], of: int) -> Iterator[Block]:
+    """The table, the legend, the remarks. of: repetitions that were asked for."""
+    if not any(by_configuration.values()):
+        yield Line("Nothing was measured.")
+        return
+    found = {name: rows(documents, loads) for name, documents in by_configuration.items()}
+    is_open = any(load.open for load in loads)
+    cpu = any(row.client_cpu_us or row.server_cpu_us for one in found.values() for row in one)
+    shown = [column for column in COLUMNS if not (column.open and not is_open) and not (column.cpu and not cpu)]
+    load = Column("target/s" if is_open else "in-flight", True)
+    head = (load, *(Column(column.title, True) for column in shown), Column("runs", True), Column("marks"))
+    table = Table([Column("configuration"), *head])
+    for name, of_one in found.items():
+        table.rows += [EMPTY] * (len(loads) > 1 and bool(table.rows))
+        for row in of_one:
+            figures = (number(getattr(row, column.key), column.digits) for column in shown)
+            table.add(name, f"{row.load.number:.8g}", *figures, *_runs(row, of))
+    legend = " ".join([LEGEND, *([OPEN_LEGEND] if is_open else []), *([CPU_LEGEND] if cpu else [])])
+    notes = remarks(by_configuration)
+    yield from (table, EMPTY, Line(legend, width=WIDTH, later=""))
+    yield from (Line(f"! {note}", width=WIDTH) for note in notes[:MAX_NOTES])
     if len(notes) > MAX_NOTES:
-        shown.append(f"... and {len(notes) - MAX_NOTES} more remarks in the JSON files")
-    return "\n".join([*lines, "", _wrap(legend), *shown]) + "\n"
+        yield Line(f"... and {len(notes) - MAX_NOTES} more remarks in the JSON files")
 
 
-def _line(row: Row, repetitions: int, cpu: bool) -> str:
-    runs = f"{row.runs}" if row.runs == repetitions else f"{row.runs}/{repetitions}"
-    kinds = (("!", row.suspect), ("^", row.limited), ("*", row.partial), ("?", row.runs < repetitions))
-    marks = "".join(mark for mark, holds in kinds if holds)
-    more = f" {_figure(row.sent_p99_us, '.1f'):>10}" if row.load.open else ""
-    if cpu:
-        more += f" {_figure(row.client_cpu_us, '.1f'):>10} {_figure(row.server_cpu_us, '.1f'):>10}"
-    text = (
-        f"{row.load.number:>9.8g} | {_figure(row.connections, 'd'):>5} {_figure(row.throughput, '.0f'):>10} "
-        f"{_figure(row.p50_us, '.1f'):>9} {_figure(row.p99_us, '.1f'):>10}{more} {runs:>5} | {marks}"
-    )
-    return text.rstrip()
+def _runs(row: Row, of: int) -> tuple[str, str]:
+    """How many repetitions, and the marks."""
+    kinds = (("!", row.suspect), ("^", row.limited), ("*", row.partial), ("?", row.runs < of))
+    return f"{row.runs}" if row.runs == of else f"{row.runs}/{of}", "".join(mark for mark, holds in kinds if holds)
 
 
-def _figure(value: float | None, form: str) -> str:
-    return "-" if value is None else format(value, form)
-
-
-def remarks(by_variant: dict[str, list[Document]]) -> list[str]:
+def remarks(by_configuration: Mapping[str, Sequence[Document]]) -> list[str]:
     """One line per kind of remark: those that differ in their figures only are one kind, shown by its first."""
     kinds: dict[str, list[tuple[str, str]]] = {}
-    for name, documents in by_variant.items():
+    for name, documents in by_configuration.items():
         for kind, text in (said for d in documents for said in _said(d)):
             kinds.setdefault(kind, []).append((name, text))
     return [_remark(said) for said in kinds.values()]
@@ -150,7 +162,3 @@ def _said(document: Document) -> Iterable[tuple[str, str]]:
 
 def _coded(what: str, found: Iterable[Reason]) -> Iterable[tuple[str, str]]:
     return ((f"{what}: {reason.kind}", f"{what}: {reason.text}") for reason in found)
-
-
-def _wrap(text: str, indent: str = "") -> str:
-    return textwrap.fill(text, WIDTH, subsequent_indent=indent, break_on_hyphens=False)
