@@ -8,10 +8,10 @@ import subprocess
 from pathlib import Path
 
 import pytest
-from cqbench.analysis.tune import workload as settings
+from cqbench.analysis.tune import workloads
 from cqbench.analysis.tune.catalogue import Candidate, candidates
 from experiment_standin import finish, make_programs, only_folder, order, start, wait_for
-from tune_simulated import knob
+from tune_simulated import setting
 
 VALUES = [
     "plain",
@@ -37,11 +37,11 @@ def shell(line: str, show: str = "printf '%s\\0' \"$@\"") -> list[str]:
 
 
 def candidate(kind: str, key: str, value: str, end: str = "client") -> Candidate:
-    return candidates(knob("a", kind=kind, key=key, values=[value], end=end, readers=None))[0]
+    return candidates(setting("a", kind=kind, key=key, values=[value], end=end, readers=None))[0]
 
 
 def pasted(one: Candidate, begin: str) -> str:
-    (line,) = (line for line in settings.paste([one]) if line.startswith(begin))
+    (line,) = (line for line in workloads.paste([one]) if line.startswith(begin))
     return line.removeprefix(begin).strip()
 
 

@@ -8,13 +8,13 @@ import numpy as np
 import pytest
 from cqbench.analysis.tune import design
 from cqbench.analysis.tune.catalogue import Candidate, candidates
-from tune_simulated import knob, some
+from tune_simulated import setting, some
 
 RANDOM = np.random.default_rng
 
 
 def two_levels(number: int) -> list[Candidate]:
-    return [c for i in range(number) for c in candidates(knob(f"k{i}"))]
+    return [c for i in range(number) for c in candidates(setting(f"k{i}"))]
 
 
 def differences(
@@ -37,11 +37,11 @@ def test_two_levels_are_orthogonal_and_each_pair_is_a_mirror_image(number: int) 
 
 
 def test_values_of_one_factor_exclude_each_other_and_are_tried_equally_often() -> None:
-    every = [*two_levels(5), *candidates(knob("many", values=["1", "2", "3"])),
-             *candidates(knob("one", group="g")), *candidates(knob("two", group="g"))]  # fmt: skip
+    every = [*two_levels(5), *candidates(setting("many", values=["1", "2", "3"])),
+             *candidates(setting("one", group="g")), *candidates(setting("two", group="g"))]  # fmt: skip
     made = design.make(every, 3)
     for name in ("many", "g"):
-        places = [i for i, c in enumerate(made.candidates) if c.knob.factor == name]
+        places = [i for i, c in enumerate(made.candidates) if c.setting.factor == name]
         used = np.abs(made.matrix[:, places])
         assert np.array_equal(used.sum(axis=1), np.ones(len(made.rows)))
         assert np.ptp(used.sum(axis=0)) <= 2
@@ -107,7 +107,7 @@ def test_too_few_or_missing_pairs_are_no_estimate_or_do_without() -> None:
 
 def test_columns_are_enough_for_every_number_of_factors() -> None:
     for number, several in itertools.product((1, 2, 7, 33), (0, 3)):
-        more = [c for i in range(several) for c in candidates(knob(f"m{i}", values=["1", "2"]))]
+        more = [c for i in range(several) for c in candidates(setting(f"m{i}", values=["1", "2"]))]
         every = [*two_levels(number), *more]
         made = design.make(every, number)
         assert np.linalg.matrix_rank(made.matrix) == len(every)

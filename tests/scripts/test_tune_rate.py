@@ -11,7 +11,7 @@ import pytest
 from cqbench import cli
 from cqbench.analysis.tune.objective import CPU, RATE, Objective, figures
 from cqbench.analysis.tune.stages import Budget, Stage
-from cqbench.analysis.tune.workload import Workload
+from cqbench.analysis.tune.workloads import Workload
 from cqbench.experiment import plan, spec
 from cqbench.experiment.units import load_from_json, load_to_json
 from cqbench.files import manifest, result
@@ -121,13 +121,13 @@ def programs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
         for name in ("gain", "nothing", "unresolved")
     )
     text += KNOB.format("control", "channel-arg", "test.control", "both") + "readers = []\n"
-    (tmp_path / "knobs.toml").write_text(text)
+    (tmp_path / "settings.toml").write_text(text)
     return folder
 
 
 def words(programs: Path) -> list[str]:
     here = programs.parent
-    where = ["--knobs", str(here / "knobs.toml"), "--results", str(here / "results"), "--bin", str(programs)]
+    where = ["--settings", str(here / "settings.toml"), "--results", str(here / "results"), "--bin", str(programs)]
     return ["tune", *where, "--warmup", "1ms", "--interval", "10ms", "--find-rate", "p99<2ms", "--seed", "3"]
 
 

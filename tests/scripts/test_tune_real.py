@@ -20,10 +20,10 @@ def test_a_server_that_burns_more_is_not_worth_setting(tmp_path: Path, capsys: p
     text = KNOB.format("burns", "flag", "--service-time", "server").replace('["1"]', '["1ms"]')
     text += KNOB.format("census", "channel-arg", "grpc.census", "both") + "readers = []\n"
     text += KNOB.format("bind-now", "environment", "LD_BIND_NOW", "both")
-    (tmp_path / "knobs.toml").write_text(text)
+    (tmp_path / "settings.toml").write_text(text)
     words = ["--objective", "throughput", "--inflight", "8", "--budget", "25s", "--seed", "1"]
     words += ["--warmup", "20ms", "--interval", "100ms"]
-    where = ["--knobs", str(tmp_path / "knobs.toml"), "--results", str(tmp_path / "results"), "--bin", str(BIN)]
+    where = ["--settings", str(tmp_path / "settings.toml"), "--results", str(tmp_path / "results"), "--bin", str(BIN)]
     assert cli.main(["tune", *words, *where]) == 0
     assert "burns" in capsys.readouterr().out
     (folder,) = (tmp_path / "results").iterdir()

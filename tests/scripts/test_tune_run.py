@@ -95,14 +95,14 @@ def test_each_stage_is_an_experiment_that_the_other_commands_read(ran: Ran, caps
 
 
 def test_a_catalogue_that_changed_since_is_not_mixed_in(ran: Ran, tmp_path: Path) -> None:
-    (ran.folder / "knobs.toml").rename(tmp_path / "kept")
+    (ran.folder / "settings.toml").rename(tmp_path / "kept")
     try:
         text = (tmp_path / "kept").read_text().replace('"test.gain"', '"test.other"')
-        (ran.folder / "knobs.toml").write_text(text)
+        (ran.folder / "settings.toml").write_text(text)
         status, stdout, stderr = finish(start(ran.programs, "--resume", str(ran.folder)))
         assert (status, stdout) == (2, "") and "the experiment has changed since" in stderr
     finally:
-        (tmp_path / "kept").rename(ran.folder / "knobs.toml")
+        (tmp_path / "kept").rename(ran.folder / "settings.toml")
 
 
 @pytest.mark.parametrize(
@@ -120,21 +120,21 @@ def test_a_catalogue_that_changed_since_is_not_mixed_in(ran: Ran, tmp_path: Path
         (["--objective", "rate", "--rate", "5"], "argument --objective: 'rate' takes --find-rate"),
         (["--find-rate", "p99<2ms"], "is too little for 10 settings, which take 1 h 24 min in units of 25 s"),
         (["--only", "thing"], "argument --only: 'thing' is not one of channel-arg, environment"),
-        (["--exclude", "nothing"], "argument --exclude: 'nothing' is not a knob"),
+        (["--exclude", "nothing"], "argument --exclude: 'nothing' is not a setting"),
         (["--budget", "2s", *SHORT], "argument --budget: 2 s is too little for 10 settings"),
         (["--budget", "x"], "argument --budget: 'x' is not a number of seconds"),
         (["--server-flags", "--port 5"], "argument --server-flags: '--port' is not accepted"),
         (["--", "--inflight", "5"], "'--inflight' is not accepted: tune itself gives it"),
         (["word"], "'word' is not a flag"),
         (["--bin", "/nowhere"], "argument --bin: '/nowhere' has no program grpc_ping_client"),
-        (["--knobs", "/nowhere"], "/nowhere: No such file"),
-        (["--resume", "/nowhere"], "argument --knobs is not accepted beside --resume"),
+        (["--settings", "/nowhere"], "/nowhere: No such file"),
+        (["--resume", "/nowhere"], "argument --settings is not accepted beside --resume"),
     ],
 )
 def test_usage_is_one_line_and_status_2(
     ran: Ran, words: list[str], said: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    catalogue = ["--knobs", str(ran.programs.parent / "knobs.toml")]
+    catalogue = ["--settings", str(ran.programs.parent / "settings.toml")]
     assert cli.main(["tune", "--bin", str(ran.programs), *catalogue, *words]) == 2
     out, err = capsys.readouterr()
     assert out == "" and err.count("\n") == 1 and said in err and err.startswith("cqbench tune: ")
@@ -153,7 +153,7 @@ def test_a_folder_that_cannot_be_resumed(ran: Ran, tmp_path: Path, capsys: pytes
 
 
 def test_plan_and_list_measure_nothing(ran: Ran, capsys: pytest.CaptureFixture[str]) -> None:
-    common = ["tune", "--bin", str(ran.programs), "--knobs", str(ran.programs.parent / "knobs.toml")]
+    common = ["tune", "--bin", str(ran.programs), "--settings", str(ran.programs.parent / "settings.toml")]
     assert cli.main([*common, "--plan", "--exclude", "null0", "--", "--channel-arg", "test.gain=0"]) == 0
     out = capsys.readouterr().out
     assert "8 settings to try, 1 of them controls" in out

@@ -6,7 +6,7 @@ import math
 from collections.abc import Mapping
 
 import numpy as np
-from cqbench.analysis.tune.catalogue import Candidate, Knob, candidates
+from cqbench.analysis.tune.catalogue import Candidate, Setting, candidates
 from cqbench.analysis.tune.objective import Figures, Objective, Results
 from cqbench.analysis.tune.procedure import Outcome, Procedure
 from cqbench.analysis.tune.stages import Stage
@@ -24,20 +24,20 @@ def noise_of(unit: float) -> Noise:
     return Noise(start=0.05, drift=unit / 2, run=0.55 * unit, point=0.835 * unit, outliers=0.02)
 
 
-def knob(name: str, **more: object) -> Knob:
+def setting(name: str, **more: object) -> Setting:
     data = {
         "name": name, "kind": "channel-arg", "key": f"test.{name}", "values": ["1"], "default": "0", "end": "client",
         "effect": "", "risk": "none", "source": "", "readers": ["1.51"], **more,
     }  # fmt: skip
-    return Knob.model_validate(data)
+    return Setting.model_validate(data)
 
 
 def some(number: int = 40, controls: int = 6, alone: int = 1) -> list[Candidate]:
     """As many as are tried on the shipped workload, a few with several values."""
-    knobs = [knob(f"k{i}", values=["1", "2"] if i % 8 == 0 else ["1"]) for i in range(number)]
-    knobs += [knob(f"alone{i}", alone=True) for i in range(alone)]
-    knobs += [knob(f"control{i}", readers=[]) for i in range(controls)]
-    return [c for k in knobs for c in candidates(k)]
+    settings = [setting(f"k{i}", values=["1", "2"] if i % 8 == 0 else ["1"]) for i in range(number)]
+    settings += [setting(f"alone{i}", alone=True) for i in range(alone)]
+    settings += [setting(f"control{i}", readers=[]) for i in range(controls)]
+    return [c for k in settings for c in candidates(k)]
 
 
 class Simulated:

@@ -40,7 +40,7 @@ if "--find-rate" in sys.argv:  # what it finds is the throughput; the point is o
 pathlib.Path(sys.argv[sys.argv.index("--output") + 1]).write_text(json.dumps(data))
 """
 KNOB = """
-[[knob]]
+[[setting]]
 name = "{}"
 kind = "{}"
 key = "{}"
@@ -71,9 +71,9 @@ def catalogue() -> str:
 
 
 def make(parent: Path) -> Path:
-    """The programs' folder, with knobs.toml beside it."""
+    """The programs' folder, with settings.toml beside it."""
     folder = make_programs(parent, SERVER, CLIENT)
-    (parent / "knobs.toml").write_text(catalogue())
+    (parent / "settings.toml").write_text(catalogue())
     return folder
 
 
@@ -87,5 +87,5 @@ def start(programs: Path, *flags: str) -> subprocess.Popen[str]:
 def flags(programs: Path) -> list[str]:
     """Of a short run of all of it."""
     here = programs.parent
-    where = ["--knobs", str(here / "knobs.toml"), "--results", str(here / "results")]
+    where = ["--settings", str(here / "settings.toml"), "--results", str(here / "results")]
     return [*where, *["--warmup", "1ms", "--interval", "10ms", "--budget", "25s", "--inflight", "4", "--seed", "3"]]

@@ -22,7 +22,7 @@ COMMANDS = {
     "verdict": "What holds this machine back, and what to set instead, from results with repetitions.",
     "report": "One page to look at and to send to somebody.",
     "compare": "Is B faster or slower than A, point by point, beyond noise?",
-    "tune": "What is worth setting here: every knob tried on a workload, those whose gain is real ranked.",
+    "tune": "What is worth setting here: every setting tried on a workload, those whose gain is real ranked.",
     "cost": "What one call costs: system calls, allocations, instructions by library and function.",
     "merge": "One result of the files of several client processes that measured together.",
     "soak": "Everything in random order for hours: does anything grow?",

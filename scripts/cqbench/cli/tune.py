@@ -11,27 +11,27 @@ from typing import Any
 
 import click
 
-from cqbench.analysis.tune import as_json, library, objective, select, text
-from cqbench.analysis.tune import catalogue as knobs
+from cqbench.analysis.tune import as_json, catalogue, library, objective, select, text
 from cqbench.analysis.tune.as_json import Asked, BadTune
-from cqbench.analysis.tune.catalogue import BadKnobs, Candidate, Knob
+from cqbench.analysis.tune.catalogue import BOTH, ENDS, KINDS, BadSettings, Candidate, Setting
 from cqbench.analysis.tune.library import Library
 from cqbench.analysis.tune.objective import OF_A_RATE, RATE, THROUGHPUT, Objective
 from cqbench.analysis.tune.procedure import NothingToTune, Procedure
 from cqbench.analysis.tune.select import BadChoice, Wanted
 from cqbench.analysis.tune.stages import Budget
 from cqbench.analysis.tune.text import Heading
-from cqbench.analysis.tune.workload import Workload
+from cqbench.analysis.tune.workloads import Workload
+from cqbench.cli import common
 from cqbench.experiment.fields import CLIENT_TAKEN, SERVER_TAKEN
 from cqbench.experiment.plan import SEARCHED_POINTS
 from cqbench.experiment.spec import BadExperiment
-from cqbench.experiment.units import MAX_SEED, draw_seed
+from cqbench.experiment.units import draw_seed
 from cqbench.files import storage
 from cqbench.measure import cpus, layout
 from cqbench.measure.lock import Busy, locked
 from cqbench.measure.processes import Interrupt
 from cqbench.measure.programs import CLIENT as CLIENT_PROGRAM
-from cqbench.measure.programs import NEWGRPC, RELEASE, ROOT, Programs
+from cqbench.measure.programs import NEWGRPC, Programs
 from cqbench.options import MAX_RATE, Refused, flag_name, number, only_beside, seconds, whole
 from cqbench.run import tune as session
 from cqbench.run.end import say
@@ -39,7 +39,7 @@ from cqbench.run.manifest import BadManifest
 from cqbench.run.start import Unusable
 from cqbench.run.tune import Measuring, Session
 
-KNOBS = "knobs.toml"  # the catalogue that a run was begun with, in its folder
+SETTINGS = "settings.toml"  # the catalogue that a run was begun with, in its folder
 INFLIGHT = 48
 CLIENT = ("--api", "cq", "--channel-policy", "shared")
 SERVER = ("--api", "cq")
@@ -48,8 +48,8 @@ SERVER = ("--api", "cq")
 def _kinds(ctx: click.Context, param: click.Parameter, words: str | None) -> tuple[str, ...]:
     kinds = tuple(words.split(",")) if words is not None else ()
     for kind in kinds:
-        if kind not in knobs.KINDS:
-            raise click.BadParameter(f"'{kind}' is not one of {', '.join(knobs.KINDS)}")
+        if kind not in KINDS:
+            raise click.BadParameter(f"'{kind}' is not one of {', '.join(KINDS)}")
     return kinds
 
 
@@ -128,7 +128,7 @@ def _start(server: tuple[str, ...]) -> dict[str, str]:
 class Run:
     """What is known before anything is measured."""
 
-    def __init__(self, asked: Asked, catalogue: list[Knob], found: Library, programs: Programs) -> None:
+    def __init__(self, asked: Asked, catalogue: list[Setting], found: Library, programs: Programs) -> None:
         """Raises BadChoice, BadExperiment, Refused."""
         self.asked = asked
         self.objective = Objective(asked.objective)
@@ -150,7 +150,7 @@ class Run:
     def check_budget(self) -> Budget:
         """Raises Refused: nothing to try, or too little time."""
         budget = Budget(self.asked.budget_s, self.measuring.unit_s(self.asked.build))
-        if not any(not c.knob.control for c in self.candidates):
+        if not any(not c.setting.control for c in self.candidates):
             raise Refused("there is nothing to try: --plan says why each is left out, --list shows all")
         if (least := budget.needed(self.candidates)) > budget.seconds:
             each = f", each a search of about {SEARCHED_POINTS} points" if self.asked.find_rate else ""
@@ -199,50 +199,45 @@ class Run:
 @click.option(
     "--objective",
     type=click.Choice(objective.NAMES),
-    help=f"What is to be better (default {THROUGHPUT}); cpu: per call, of both ends together; rate: see --find-rate.",
+    help=f"Figure to improve; cpu: CPU per call, both ends; rate: see --find-rate (default {THROUGHPUT}).",
 )
 @click.option("--inflight", type=whole(1, 100_000), help=f"Calls in flight, a closed loop (default {INFLIGHT}).")
 @click.option(
-    "--rate", type=number(0.001, MAX_RATE, f"a rate of calls per second up to {MAX_RATE}"), help="Open loop instead."
+    "--rate",
+    type=number(0.001, MAX_RATE, f"a rate of calls per second up to {MAX_RATE}"),
+    help="Calls per second, an open loop.",
 )
 @click.option(
     "--find-rate",
     metavar="OBJECTIVE",
-    help="The highest rate that meets this, such as p99<2ms: each unit is a search, as the client's --find-rate.",
+    help="Condition of a highest rate, such as p99<2ms: each run is a search, as the client's --find-rate.",
 )
-@click.option("--budget", type=seconds(1, 86_400), default="10m", show_default=True, help="Time for all of it.")
-@click.option("--warmup", type=seconds(0.001), default="100ms", show_default=True, help="Of each unit.")
-@click.option("--interval", type=seconds(0.01), default="400ms", show_default=True, help="Measured in each unit.")
-@click.option("--server-flags", metavar="FLAGS", callback=_split, help="Of the server; never changed.")
-@click.option("--end", type=click.Choice(knobs.ENDS), default=knobs.BOTH, show_default=True, help="Which is tuned.")
-@click.option("--build", type=click.Choice(["release", "sid"]), default="release", show_default=True,
-              help="sid: Debian's newest gRPC, by newgrpc.sh.")  # fmt: skip
-@click.option("--knobs", "catalogue", type=click.Path(path_type=Path), help="Another catalogue than the shipped one.")
-@click.option("--only", metavar="KIND,...", callback=_kinds, help=f"Kinds of knobs: {', '.join(knobs.KINDS)}.")
-@click.option("--exclude", metavar="NAME", multiple=True, help="A knob that is not tried; repeatable.")
+@click.option("--budget", type=seconds(1, 86_400), default="10m", show_default=True, help="Time for everything.")
+@click.option("--warmup", type=seconds(0.001), default="100ms", show_default=True, help="Warm-up of each run.")
+@click.option("--interval", type=seconds(0.01), default="400ms", show_default=True, help="Measured time of each run.")
+@click.option("--server-flags", metavar="FLAGS", callback=_split, help="Flags of the server; tune never changes them.")
+@click.option("--end", type=click.Choice(ENDS), default=BOTH, show_default=True, help="End that is tuned.")
+@common.BUILD
+@click.option("--settings", type=common.PATH, help="Catalogue of settings (default scripts/settings.toml).")
+@click.option("--only", metavar="KIND,...", callback=_kinds, help=f"Kinds of settings: {', '.join(KINDS)}.")
+@click.option("--exclude", metavar="NAME", multiple=True, help="Setting that is not tried; repeatable.")
 @click.option(
     "--risk",
     type=click.Choice(["none", "some", "all"]),
     default="some",
     show_default=True,
-    help="some: also what is experimental or gives up a feature; all: also what breaks one, such as deadlines.",
+    help="Accepted risk; some: experimental settings and lost features; all: also broken ones, such as deadlines.",
 )
-@click.option("--seed", type=whole(0, MAX_SEED), help="Of all that is drawn (default: one is drawn and noted).")
-@click.option("--results", type=click.Path(path_type=Path), help="Where the folder of results is made.")
-@click.option("--resume", metavar="DIR", type=click.Path(path_type=Path), help="Go on in this folder of results.")
-@click.option(
-    "--bin",
-    "binaries",
-    type=click.Path(path_type=Path),
-    default=RELEASE,
-    help="Programs that are built already.",
-)
-@click.option("--plan", is_flag=True, help="Say what would be tried and what not, and stop.")
-@click.option("--list", "listing", is_flag=True, help="All knobs; with programs, which have a reader here.")
+@common.SEED
+@common.RESULTS
+@common.RESUME
+@common.BIN
+@common.PLAN
+@click.option("--list", "listing", is_flag=True, help="Print all settings; with programs, which gRPC reads here.")
 @click.argument("words", nargs=-1, metavar="[-- CLIENT FLAGS]")
 @click.pass_context
 def command(ctx: click.Context, /, **given: Any) -> int:
-    """What is worth setting here: tries every knob of a catalogue on a workload, and ranks those whose gain is real.
+    """What is worth setting here: tries every setting of a catalogue on a workload, and ranks those whose gain is real.
 
     The workload is 48 pings in flight over one connection (--api cq --channel-policy shared on the client, --api cq on
     the server), or what follows after --, which is never changed. All settings are screened at once; what looks better
@@ -254,7 +249,7 @@ def command(ctx: click.Context, /, **given: Any) -> int:
     how long; name few kinds with --only, and a --budget. A search that finds no rate counts as not measured. P99 at a
     rate takes one point.
 
-    Results: results/tune-DATE-TIME/ with tune.txt, tune.json, knobs.toml, and for each stage a folder as of cqbench
+    Results: results/tune-DATE-TIME/ with tune.txt, tune.json, settings.toml, and for each stage a folder as of cqbench
     run. Environment: SERVER_CPUS, CLIENT_CPUS: CPUs for either side, such as 0-3,8.
 
     Exit status: 0, whatever came out; 1 nothing could be measured; 2 usage; 130 interrupted: what was measured is kept
@@ -262,7 +257,7 @@ def command(ctx: click.Context, /, **given: Any) -> int:
     """
     try:
         return act(ctx, given)
-    except (BadKnobs, BadChoice, BadTune, BadExperiment, BadManifest, Unusable, Busy, cpus.BadCpuList) as error:
+    except (BadSettings, BadChoice, BadTune, BadExperiment, BadManifest, Unusable, Busy, cpus.BadCpuList) as error:
         raise Refused(str(error)) from None
     except NothingToTune as error:
         raise click.ClickException(str(error)) from None
@@ -277,33 +272,33 @@ def act(ctx: click.Context, given: dict[str, Any]) -> int:
     """The exit status. Raises what command() reports."""
     resumed: Path | None = given["resume"]
     if resumed:
-        only_beside(ctx, "resume", ("binaries",))
+        only_beside(ctx, "resume", ("bin",))
     with locked(resumed) if resumed else nullcontext():
         return _act(resumed, given)
 
 
 def _act(resumed: Path | None, given: dict[str, Any]) -> int:
     """With the folder that is to be resumed."""
-    programs = Programs(given["binaries"])
+    programs = Programs(given["bin"])
     asked = as_json.read(resumed) if resumed else asked_of(given)
-    source = resumed / KNOBS if resumed else given["catalogue"] or knobs.SHIPPED
-    catalogue = knobs.load(source)
+    source = resumed / SETTINGS if resumed else given["settings"] or catalogue.SHIPPED
+    every = catalogue.load(source)
     client = programs.bin / CLIENT_PROGRAM
-    there = asked.build == "sid" or os.access(client, os.X_OK)
-    if not there and not given["listing"]:
-        raise Unusable(f"argument --bin: '{programs.bin}' has no program {client.name}: a folder with it is accepted")
+    why = programs.refusal(CLIENT_PROGRAM) if asked.build != "sid" else ""
+    if why and not given["listing"]:
+        raise Unusable(why)
     if given["listing"]:
-        click.echo(text.catalogue(catalogue, _library(asked, client) if there else None), nl=False)
+        click.echo(text.catalogue(every, None if why else _library(asked, client)), nl=False)
         return 0
     found = _library(asked, client)
-    run = Run(asked, catalogue, found, programs)
+    run = Run(asked, every, found, programs)
     if given["plan"]:
         click.echo(text.plan(run.candidates, run.not_tried, run.heading, run.timing()), nl=False)
         return 0
     run.check_budget()
     if resumed:
         return run.measure(resumed)
-    folder = storage.new_folder(given["results"] or ROOT / "results", "tune-")
+    folder = common.new_folder(given["results"], "tune-")
     with locked(folder):
-        storage.write(folder / KNOBS, source.read_text(encoding="utf-8"))
+        storage.write(folder / SETTINGS, source.read_text(encoding="utf-8"))
         return run.measure(folder)

@@ -8,11 +8,10 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from cqbench.analysis.tune import stages
-from cqbench.analysis.tune import workload as settings
+from cqbench.analysis.tune import stages, workloads
 from cqbench.analysis.tune.objective import Results, figures
 from cqbench.analysis.tune.stages import Chosen, Stage
-from cqbench.analysis.tune.workload import Workload
+from cqbench.analysis.tune.workloads import Workload
 from cqbench.experiment import flags, plan, spec
 from cqbench.experiment.spec import Data, Experiment
 from cqbench.experiment.units import make_order
@@ -64,7 +63,7 @@ def tables(stage: Stage, workload: Workload, measuring: Measuring) -> Data:
         "repetitions": stage.repetitions,
         "seed": measuring.seed,
     }
-    variants = [settings.variant(name, chosen, workload) for name, chosen in stage.variants.items()]
+    variants = [workloads.variant(name, chosen, workload) for name, chosen in stage.variants.items()]
     return {"experiment": head, "variant": variants}
 
 

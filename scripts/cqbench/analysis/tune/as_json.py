@@ -7,7 +7,7 @@ import math
 from pathlib import Path
 from typing import Any, Literal
 
-from cqbench.analysis.tune import workload as settings
+from cqbench.analysis.tune import workloads
 from cqbench.analysis.tune.catalogue import Candidate
 from cqbench.analysis.tune.judge import Finding
 from cqbench.analysis.tune.procedure import Outcome
@@ -106,14 +106,14 @@ def _outcome(outcome: Outcome, heading: Heading) -> dict[str, Any]:
 
 
 def _candidate(candidate: Candidate) -> dict[str, Any]:
-    knob = candidate.knob
+    setting = candidate.setting
     return {
         "name": candidate.name,
-        "kind": knob.kind,
-        "end": knob.end,
-        "settings": dict(candidate.settings),
-        "risk": knob.risk,
-        "control": knob.control,
+        "kind": setting.kind,
+        "end": setting.end,
+        "settings": dict(candidate.pairs),
+        "risk": setting.risk,
+        "control": setting.control,
     }
 
 
@@ -126,7 +126,7 @@ def _finding(finding: Finding, heading: Heading) -> dict[str, Any]:
         "gain_confirmed": finding.confirmed,
         "control": finding.control,
         "costs": {name: _ratio(ratio) for name, ratio in finding.costs.items()},
-        "paste": settings.paste(finding.chosen, heading.ends),
+        "paste": workloads.paste(finding.chosen, heading.ends),
     }
 
 

@@ -1,4 +1,4 @@
-"""The catalogue of knobs, scripts/knobs.toml -> immutable Knobs. What a file can get wrong is said in one line each."""
+"""The catalogue of settings, scripts/settings.toml -> immutable Settings. Each error of a file is one line."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ if sys.version_info >= (3, 11):
 else:
     import tomli as tomllib
 
-SHIPPED = SCRIPTS / "knobs.toml"
+SHIPPED = SCRIPTS / "settings.toml"
 CHANNEL_ARG, ENVIRONMENT, EXPERIMENT, FLAG, ALLOCATOR = KINDS = (
     "channel-arg",
     "environment",
@@ -31,8 +31,8 @@ GENERATIONS = ("1.51", "1.83")  # of gRPC, that the shipped catalogue was writte
 MAX_NAME = 60
 
 
-class BadKnobs(ValueError):
-    """The text has a line for each error, which names the file, the knob, the key, the value and what is accepted."""
+class BadSettings(ValueError):
+    """The text has a line for each error: the file, the setting, the key, the value and what is accepted."""
 
 
 def _name(text: str) -> str:
@@ -51,7 +51,7 @@ Word = Annotated[str, AfterValidator(_name)]
 Text = Annotated[str, AfterValidator(_plain)]
 
 
-class Knob(BaseModel):
+class Setting(BaseModel):
     """One thing that can be set. readers: generations of gRPC that look at it; None where gRPC is not what does."""
 
     model_config = ConfigDict(extra="forbid", frozen=True)
@@ -83,67 +83,67 @@ class Knob(BaseModel):
 
     @property
     def factor(self) -> str:
-        """Knobs of one factor exclude each other."""
+        """Settings of one factor exclude each other."""
         return self.group or self.name
 
 
 @dataclass(frozen=True)
 class Candidate:
-    """A knob at one of its values. Its name is a variant's and a folder's."""
+    """A setting at one of its values. Its name is a variant's and a folder's."""
 
     name: str
-    knob: Knob
+    setting: Setting
     value: str
 
     @property
-    def settings(self) -> tuple[tuple[str, str], ...]:
+    def pairs(self) -> tuple[tuple[str, str], ...]:
         """(key, value) of all that belongs to it."""
-        return ((self.knob.key, self.value), *self.knob.also.items())
+        return ((self.setting.key, self.value), *self.setting.also.items())
 
 
-def candidates(knob: Knob) -> list[Candidate]:
+def candidates(setting: Setting) -> list[Candidate]:
     """One for each value; with the value in the name where there are several."""
-    if len(knob.values) == 1:
-        return [Candidate(knob.name, knob, knob.values[0])]
-    return [Candidate(f"{knob.name}-{_part(value)}", knob, value) for value in knob.values]
+    if len(setting.values) == 1:
+        return [Candidate(setting.name, setting, setting.values[0])]
+    return [Candidate(f"{setting.name}-{_part(value)}", setting, value) for value in setting.values]
 
 
 def _part(value: str) -> str:
     return re.sub(r"[^A-Za-z0-9_+]+", "-", value).strip("-_+") or "empty"
 
 
-def load(path: Path) -> list[Knob]:
-    """Raises BadKnobs."""
+def load(path: Path) -> list[Setting]:
+    """Raises BadSettings."""
     try:
         text = path.read_text(encoding="utf-8")
     except (OSError, UnicodeDecodeError) as error:
-        raise BadKnobs(f"{path}: {getattr(error, 'strerror', None) or error}") from None
+        raise BadSettings(f"{path}: {getattr(error, 'strerror', None) or error}") from None
     return parse(text, str(path))
 
 
-def parse(text: str, name: str) -> list[Knob]:
-    """name: of the file, for messages. Raises BadKnobs."""
+def parse(text: str, name: str) -> list[Setting]:
+    """name: of the file, for messages. Raises BadSettings."""
     try:
         data = tomllib.loads(text)
     except (tomllib.TOMLDecodeError, RecursionError) as error:
-        raise BadKnobs(f"{name}: not TOML: {one_line(str(error))}") from None
-    tables = data.pop("knob", None)
+        raise BadSettings(f"{name}: not TOML: {one_line(str(error))}") from None
+    tables = data.pop("setting", None)
     if data:
-        raise BadKnobs(f"{name}: unknown key '{one_line(next(iter(data)))}'; only [[knob]] is accepted")
+        raise BadSettings(f"{name}: unknown key '{one_line(next(iter(data)))}'; only [[setting]] is accepted")
     if not isinstance(tables, list) or not tables or not all(isinstance(t, dict) for t in tables):
-        raise BadKnobs(f"{name}: there is no [[knob]]")
+        raise BadSettings(f"{name}: there is no [[setting]]")
     lines: list[str] = []
-    found: list[Knob] = []
+    found: list[Setting] = []
     for i, table in enumerate(tables):
-        where = f"{name}: knob '{one_line(str(table.get('name', i)))}'"
+        where = f"{name}: setting '{one_line(str(table.get('name', i)))}'"
         try:
-            found.append(Knob.model_validate(table))
+            found.append(Setting.model_validate(table))
         except ValidationError as error:
             lines += [f"{where}: {_complaint(e)}" for e in error.errors()]
             continue
         lines += [f"{where}: {said}" for said in _problems(found[-1], found[:-1])]
     if lines:
-        raise BadKnobs("\n".join(dict.fromkeys(lines)))
+        raise BadSettings("\n".join(dict.fromkeys(lines)))
     return found
 
 
@@ -152,26 +152,26 @@ def _complaint(error: Any) -> str:
     if error["type"] == "missing":
         return f"'{place}' is missing"
     if error["type"] == "extra_forbidden":
-        return f"unknown key '{one_line(place)}'; accepted are {', '.join(Knob.model_fields)}"
+        return f"unknown key '{one_line(place)}'; accepted are {', '.join(Setting.model_fields)}"
     return f"{place}: '{one_line(str(error['input']))}': {one_line(error['msg'].removeprefix('Value error, '))}"
 
 
-def _problems(knob: Knob, before: list[Knob]) -> list[str]:
+def _problems(setting: Setting, before: list[Setting]) -> list[str]:
     """What its keys do not say by themselves."""
     said = []
     taken = {c.name for other in before for c in candidates(other)}
-    said += [f"name: '{c.name}' is there already" for c in candidates(knob) if c.name in taken]
-    if len({c.name for c in candidates(knob)}) < len(knob.values):
+    said += [f"name: '{c.name}' is there already" for c in candidates(setting) if c.name in taken]
+    if len({c.name for c in candidates(setting)}) < len(setting.values):
         said.append("values: two of them have the same name")
-    if knob.kind == FLAG and not all(re.fullmatch(r"--[a-z][a-z-]*", key) for key in knob.keys):
-        said.append(f"key: '{knob.key}' is not a flag such as --poll")
-    if knob.kind == ENVIRONMENT and not all(re.fullmatch(r"[A-Za-z_][A-Za-z0-9_]*", key) for key in knob.keys):
-        said.append(f"key: '{knob.key}' is not a name of an environment variable")
-    switches = {*knob.values, *knob.also.values()}
-    if knob.kind == EXPERIMENT and not switches <= {"on", "off"}:
+    if setting.kind == FLAG and not all(re.fullmatch(r"--[a-z][a-z-]*", key) for key in setting.keys):
+        said.append(f"key: '{setting.key}' is not a flag such as --poll")
+    if setting.kind == ENVIRONMENT and not all(re.fullmatch(r"[A-Za-z_][A-Za-z0-9_]*", key) for key in setting.keys):
+        said.append(f"key: '{setting.key}' is not a name of an environment variable")
+    switches = {*setting.values, *setting.also.values()}
+    if setting.kind == EXPERIMENT and not switches <= {"on", "off"}:
         said.append("values: an experiment is 'on' or 'off'")
-    if knob.kind in (CHANNEL_ARG, EXPERIMENT) and knob.readers is None:
+    if setting.kind in (CHANNEL_ARG, EXPERIMENT) and setting.readers is None:
         said.append("'readers' is missing: the generations of gRPC that read it, or [] when none does")
-    if knob.risk != "none" and not knob.costs:
+    if setting.risk != "none" and not setting.costs:
         said.append("'costs' is missing: what the risk is")
     return said

@@ -73,7 +73,7 @@ def factors(candidates: Iterable[Candidate]) -> list[list[Candidate]]:
     """Those that exclude each other together."""
     found: dict[str, list[Candidate]] = {}
     for candidate in candidates:
-        found.setdefault(candidate.knob.factor, []).append(candidate)
+        found.setdefault(candidate.setting.factor, []).append(candidate)
     return list(found.values())
 
 

@@ -46,7 +46,7 @@ class Finding:
 
     @property
     def control(self) -> bool:
-        return any(c.knob.control for c in self.chosen)
+        return any(c.setting.control for c in self.chosen)
 
     def cost(self, name: str) -> str:
         """'worse' or 'better' where its interval excludes 1; less is better for all of them. '' where it does not."""

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 
-from cqbench.analysis.tune.catalogue import ALLOCATOR, ENVIRONMENT, EXPERIMENT, GENERATIONS, Knob
+from cqbench.analysis.tune.catalogue import ALLOCATOR, ENVIRONMENT, EXPERIMENT, GENERATIONS, Setting
 from cqbench.measure import group
 
 NAMES = ("libgrpc.so", "libgpr.so")
@@ -53,24 +53,24 @@ class Library:
             at = self.data.find(whole, at + 1)
         return at >= 0
 
-    def reads(self, knob: Knob) -> bool:
-        """Whether anything looks at the knob here. Of those that gRPC does not read: whether it can be set.
+    def reads(self, setting: Setting) -> bool:
+        """Whether anything looks at the setting here. Of those that gRPC does not read: whether it can be set.
 
         In the generations of the catalogue both have to say so: what is on by default there has the same name.
         """
-        if knob.kind == ALLOCATOR:
-            return self.find(knob.key) is not None
-        if knob.readers is None:
+        if setting.kind == ALLOCATOR:
+            return self.find(setting.key) is not None
+        if setting.readers is None:
             return True
-        if knob.readers and self.generation in GENERATIONS and self.generation not in knob.readers:
+        if setting.readers and self.generation in GENERATIONS and self.generation not in setting.readers:
             return False
         if not self.files:
-            return self.generation in knob.readers
-        if knob.kind == EXPERIMENT:
-            return all(self.has(key) for key in knob.keys)
-        if knob.kind == ENVIRONMENT:
-            return self.has(knob.key) or self.has(knob.key.lower())
-        return self.has(knob.key)
+            return self.generation in setting.readers
+        if setting.kind == EXPERIMENT:
+            return all(self.has(key) for key in setting.keys)
+        if setting.kind == ENVIRONMENT:
+            return self.has(setting.key) or self.has(setting.key.lower())
+        return self.has(setting.key)
 
     def find(self, file: str) -> Path | None:
         """Of a shared library, where it would be preloaded from; as a program of this build sees it."""

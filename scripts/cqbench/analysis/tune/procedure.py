@@ -171,4 +171,4 @@ class Procedure:
 
 
 def _without_controls(candidates: Sequence[Candidate]) -> list[Candidate]:
-    return [c for c in candidates if not c.knob.control]
+    return [c for c in candidates if not c.setting.control]

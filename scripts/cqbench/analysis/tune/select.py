@@ -5,11 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
-from cqbench.analysis.tune import catalogue as knobs
-from cqbench.analysis.tune import workload as settings
-from cqbench.analysis.tune.catalogue import RISKS, Candidate, Knob
+from cqbench.analysis.tune import catalogue, workloads
+from cqbench.analysis.tune.catalogue import RISKS, Candidate, Setting
 from cqbench.analysis.tune.library import Library
-from cqbench.analysis.tune.workload import Workload
+from cqbench.analysis.tune.workloads import Workload
 
 
 class BadChoice(ValueError):
@@ -18,23 +17,23 @@ class BadChoice(ValueError):
 
 @dataclass(frozen=True)
 class Wanted:
-    """What the command line says of the catalogue. only: kinds; empty: all. exclude: names of knobs or candidates."""
+    """What the command line says of the catalogue. only: kinds; empty: all. exclude: names of settings, candidates."""
 
     only: tuple[str, ...] = ()
     exclude: tuple[str, ...] = ()
     risk: str = "some"
 
 
-def check(wanted: Wanted, catalogue: Sequence[Knob]) -> None:
+def check(wanted: Wanted, every: Sequence[Setting]) -> None:
     """Raises BadChoice."""
-    known = {name for knob in catalogue for name in (knob.name, *(c.name for c in knobs.candidates(knob)))}
+    known = {name for setting in every for name in (setting.name, *(c.name for c in catalogue.candidates(setting)))}
     for name in wanted.exclude:
         if name not in known:
-            raise BadChoice(f"argument --exclude: '{name}' is not a knob: --list shows them")
+            raise BadChoice(f"argument --exclude: '{name}' is not a setting: --list shows them")
 
 
 def select(
-    catalogue: Sequence[Knob],
+    every: Sequence[Setting],
     workload: Workload,
     library: Library,
     wanted: Wanted,
@@ -43,8 +42,8 @@ def select(
     """In the catalogue's order; and by name why the others are left out. refused: what the programs say against one."""
     chosen: list[Candidate] = []
     left_out: dict[str, str] = {}
-    for knob in catalogue:
-        for candidate in knobs.candidates(knob):
+    for setting in every:
+        for candidate in catalogue.candidates(setting):
             why = _why_not(candidate, workload, library, wanted) or refused(candidate)
             if why:
                 left_out[candidate.name] = why
@@ -54,28 +53,28 @@ def select(
 
 
 def _why_not(candidate: Candidate, workload: Workload, library: Library, wanted: Wanted) -> str:
-    knob = candidate.knob
-    if knob.name in wanted.exclude or candidate.name in wanted.exclude:
+    setting = candidate.setting
+    if setting.name in wanted.exclude or candidate.name in wanted.exclude:
         return "--exclude"
-    if wanted.only and knob.kind not in wanted.only and not knob.control:
-        return f"a kind that --only does not name: {knob.kind}"
-    if why := reader(knob, library):
+    if wanted.only and setting.kind not in wanted.only and not setting.control:
+        return f"a kind that --only does not name: {setting.kind}"
+    if why := reader(setting, library):
         return why
-    if RISKS.index(knob.risk) > RISKS.index("breaks" if wanted.risk == "all" else wanted.risk):
-        return f"--risk {wanted.risk}: {knob.costs}"
-    return settings.refusal(candidate, workload)
+    if RISKS.index(setting.risk) > RISKS.index("breaks" if wanted.risk == "all" else wanted.risk):
+        return f"--risk {wanted.risk}: {setting.costs}"
+    return workloads.refusal(candidate, workload)
 
 
-def reader(knob: Knob, library: Library) -> str:
+def reader(setting: Setting, library: Library) -> str:
     """Why setting it would say nothing here; '' where it would."""
-    there = library.reads(knob)
-    if knob.control:
+    there = library.reads(setting)
+    if setting.control:
         return "it has a reader here, although the catalogue says that none has" if there else ""
     if there:
         return ""
-    if knob.kind == knobs.ALLOCATOR:
-        return f"{knob.key} is not installed ({knob.source})"
+    if setting.kind == catalogue.ALLOCATOR:
+        return f"{setting.key} is not installed ({setting.source})"
     version = f"gRPC {library.version or 'of unknown version'}"
-    if library.files and library.has(knob.key):
+    if library.files and library.has(setting.key):
         return f"not for {version}, where it is so already or means something else"
     return f"{version} has no reader for it"

@@ -18,8 +18,7 @@ import random
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 
-from cqbench.analysis.tune import design
-from cqbench.analysis.tune import workload as settings
+from cqbench.analysis.tune import design, workloads
 from cqbench.analysis.tune.catalogue import Candidate
 from cqbench.analysis.tune.design import Design, Effect
 from cqbench.analysis.tune.objective import RATE, Objective, Results
@@ -101,12 +100,12 @@ def try_again(stage: Stage, suspicious: Iterable[str]) -> Stage:
 def split(candidates: Iterable[Candidate]) -> tuple[list[Candidate], list[Candidate]]:
     """To be screened; and those that hide others, which are confirmed at once."""
     every = list(candidates)
-    return [c for c in every if not c.knob.alone], [c for c in every if c.knob.alone]
+    return [c for c in every if not c.setting.alone], [c for c in every if c.setting.alone]
 
 
 def needs_screening(candidates: Sequence[Candidate]) -> bool:
     """Few are confirmed at once."""
-    return sum(not c.knob.control for c in candidates) > MAX_SURVIVORS
+    return sum(not c.setting.control for c in candidates) > MAX_SURVIVORS
 
 
 def screen(candidates: Sequence[Candidate], repetitions: int, seed: int) -> tuple[Design, Stage]:
@@ -136,15 +135,15 @@ def survivors(effects: Sequence[Effect], objective: Objective, most: int = MAX_S
     found: list[Candidate] = []
     for effect in effects:
         mine, needed = effect.candidate, PROMISING if len(found) >= LEAST_SURVIVORS else 0.0
-        promising = effect.t * objective.better > needed and not mine.knob.control
-        if promising and len(found) < most and not any(settings.clash(mine, other) for other in found):
+        promising = effect.t * objective.better > needed and not mine.setting.control
+        if promising and len(found) < most and not any(workloads.clash(mine, other) for other in found):
             found.append(mine)
     return found
 
 
 def passed_controls(effects: Sequence[Effect], objective: Objective) -> tuple[int, int]:
     """How many controls looked as good as a survivor, and of how many; one in 44 does by chance."""
-    controls = [e for e in effects if e.candidate.knob.control]
+    controls = [e for e in effects if e.candidate.setting.control]
     return sum(e.t * objective.better > PROMISING for e in controls), len(controls)
 
 
@@ -152,7 +151,7 @@ def confirm(chosen: Sequence[Candidate], controls: Sequence[Candidate], repetiti
     """Each alone, and all that can be set together and were screened together."""
     variants: dict[str, Chosen] = dict.fromkeys(DEFAULTS, ())
     variants |= {c.name: (c,) for c in (*chosen, *controls)}
-    together = combined(c for c in chosen if not c.knob.alone)
+    together = combined(c for c in chosen if not c.setting.alone)
     if len(together) > 1:
         variants[TOGETHER] = together
     question = "Which gain is there again, beside the defaults and in new measurements?"
@@ -163,23 +162,23 @@ def combined(candidates: Iterable[Candidate]) -> Chosen:
     """What can be set together, each once; of those that exclude each other the first."""
     found: list[Candidate] = []
     for candidate in candidates:
-        if candidate not in found and not any(settings.clash(candidate, other) for other in found):
+        if candidate not in found and not any(workloads.clash(candidate, other) for other in found):
             found.append(candidate)
     return tuple(found)
 
 
 def draw_controls(candidates: Iterable[Candidate], seed: int) -> list[Candidate]:
     """Those that are confirmed. The same for the same seed."""
-    every = [c for c in candidates if c.knob.control]
+    every = [c for c in candidates if c.setting.control]
     return random.Random(seed + 1).sample(every, min(CONTROLS, len(every)))
 
 
 def confirm_again(first: Stage, promising: set[str], repetitions: int) -> Stage | None:
     """The second half, without what does not look like a gain. None when nothing does."""
-    left = {n: c for n, c in first.variants.items() if n in promising and not any(k.knob.control for k in c)}
+    left = {n: c for n, c in first.variants.items() if n in promising and not any(k.setting.control for k in c)}
     if not left:
         return None
-    kept = {n: c for n, c in first.variants.items() if not c or n in left or any(k.knob.control for k in c)}
+    kept = {n: c for n, c in first.variants.items() if not c or n in left or any(k.setting.control for k in c)}
     return replace(first, name=CONFIRM[1], variants=kept, repetitions=repetitions)
 
 
@@ -193,7 +192,7 @@ def best_set(sets: Sequence[Chosen], repetitions: int) -> Stage:
 def sizes(candidates: Sequence[Candidate]) -> dict[str, int]:
     """Variants of each stage behind `try`, if as many go on as may."""
     several, alone = split(candidates)
-    going_on = min(MAX_SURVIVORS, sum(not c.knob.control for c in several)) + len(alone)
+    going_on = min(MAX_SURVIVORS, sum(not c.setting.control for c in several)) + len(alone)
     screening = {SCREEN: 2 * design.rows_needed(several)} if needs_screening(several) else {}
     return {**screening, **dict.fromkeys(CONFIRM, len(DEFAULTS) + going_on + 1 + CONTROLS), SET: len(DEFAULTS) + 2}
 

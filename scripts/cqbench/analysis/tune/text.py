@@ -6,9 +6,8 @@ import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from cqbench.analysis.tune import stages
-from cqbench.analysis.tune import workload as settings
-from cqbench.analysis.tune.catalogue import RISKS, Candidate, Knob, candidates
+from cqbench.analysis.tune import stages, workloads
+from cqbench.analysis.tune.catalogue import RISKS, Candidate, Setting, candidates
 from cqbench.analysis.tune.judge import COSTS, Finding
 from cqbench.analysis.tune.library import Library
 from cqbench.analysis.tune.objective import TITLES, Objective
@@ -96,11 +95,11 @@ def _looks_like_a_gain(finding: Finding) -> bool:
 
 def _details(finding: Finding, heading: Heading) -> Iterator[Line]:
     for candidate in finding.chosen:
-        knob = candidate.knob
+        setting = candidate.setting
         name = f" of {candidate.name}" if len(finding.chosen) > 1 else ""
-        if knob.risk != RISKS[0] or knob.costs:
-            yield _fill(f"risk{name}: {knob.risk}: {knob.costs}", "    ")
-    yield from (Line(line, first="    ") for line in settings.paste(finding.chosen, heading.ends))
+        if setting.risk != RISKS[0] or setting.costs:
+            yield _fill(f"risk{name}: {setting.risk}: {setting.costs}", "    ")
+    yield from (Line(line, first="    ") for line in workloads.paste(finding.chosen, heading.ends))
 
 
 def _best(outcome: Outcome, heading: Heading) -> Iterator[Block]:
@@ -205,31 +204,33 @@ def detectable(outcome: Outcome) -> float | None:
     return math.exp((critical + float(special.ndtri(POWER))) * spread / math.sqrt(n))
 
 
-def catalogue(knobs: Sequence[Knob], library: Library | None) -> str:
+def catalogue(settings: Sequence[Setting], library: Library | None) -> str:
     """--list. library: None where no program is built that would say which it is. Ends with a newline."""
     table = Table(columns("name", "kind", "end", "risk", "here", left=5, widths=(33, 11, 6, 6)))
-    for knob in knobs:
-        why = reader(knob, library) if library else "not known before the programs are built"
-        here = "nobody reads it: a control" if knob.control and not why else why or "yes"
-        names = ", ".join(c.name for c in candidates(knob))
-        table.add(knob.name, knob.kind, knob.end, knob.risk, here)
-        also = f" ({names})" if len(knob.values) > 1 else ""
-        table.rows.append(_fill(f"{_pairs(candidates(knob)[0])}{also}; default {knob.default}: {knob.effect}", "    "))
-        if knob.costs:
-            table.rows.append(_fill(f"risk: {knob.costs}", "    "))
+    for setting in settings:
+        why = reader(setting, library) if library else "not known before the programs are built"
+        here = "nobody reads it: a control" if setting.control and not why else why or "yes"
+        names = ", ".join(c.name for c in candidates(setting))
+        table.add(setting.name, setting.kind, setting.end, setting.risk, here)
+        also = f" ({names})" if len(setting.values) > 1 else ""
+        table.rows.append(
+            _fill(f"{_pairs(candidates(setting)[0])}{also}; default {setting.default}: {setting.effect}", "    ")
+        )
+        if setting.costs:
+            table.rows.append(_fill(f"risk: {setting.costs}", "    "))
     return text.render([table])
 
 
 def _pairs(candidate: Candidate) -> str:
-    return ", ".join(f"{key}={value}" for key, value in candidate.settings)
+    return ", ".join(f"{key}={value}" for key, value in candidate.pairs)
 
 
 def plan(chosen: Sequence[Candidate], left_out: dict[str, str], heading: Heading, timing: Sequence[str]) -> str:
     """--plan. Ends with a newline."""
     table = Table(columns("", "", "", left=3, widths=(36, 6)), indent=2)
     for candidate in chosen:
-        table.add(candidate.name, candidate.knob.end, _pairs(candidate))
-    controls = sum(c.knob.control for c in chosen)
+        table.add(candidate.name, candidate.setting.end, _pairs(candidate))
+    controls = sum(c.setting.control for c in chosen)
     lines = [_title(heading), *heading.more, "", f"{len(chosen)} settings to try, {controls} of them controls"]
     out = (Line(f"{len(left_out)} left out"), *(_fill(f"{n}: {why}", "  ") for n, why in left_out.items()))
     return text.render([*map(Line, lines), table, EMPTY, *out, EMPTY, *map(Line, timing)])

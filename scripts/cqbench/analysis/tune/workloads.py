@@ -54,23 +54,23 @@ class Workload:
 
 def ends(candidate: Candidate, wanted: str = BOTH) -> tuple[str, ...]:
     """Where it is set."""
-    own = (CLIENT, SERVER) if candidate.knob.end == BOTH else (candidate.knob.end,)
+    own = (CLIENT, SERVER) if candidate.setting.end == BOTH else (candidate.setting.end,)
     return tuple(end for end in own if wanted in (BOTH, end))
 
 
 def touched(candidate: Candidate) -> dict[Key, str]:
     """Everything that it sets, with the value."""
-    kind = candidate.knob.kind
+    kind = candidate.setting.kind
     return {
         (end, kind, "" if kind == ALLOCATOR else key): key if kind == ALLOCATOR else value
         for end in ends(candidate)
-        for key, value in candidate.settings
+        for key, value in candidate.pairs
     }
 
 
 def clash(one: Candidate, other: Candidate) -> bool:
     """Whether they cannot be set together."""
-    if one.knob.factor == other.knob.factor:
+    if one.setting.factor == other.setting.factor:
         return one.name != other.name
     mine, theirs = touched(one), touched(other)
     if any(mine[key] != theirs[key] for key in mine.keys() & theirs.keys()):
@@ -90,12 +90,12 @@ def refusal(candidate: Candidate, workload: Workload) -> str:
     """Why it cannot be tried with this workload; '' when it can."""
     where = ends(candidate, workload.ends)
     if not where:
-        return f"it is the {candidate.knob.end}'s, and only the {workload.ends} is tuned"
+        return f"it is the {candidate.setting.end}'s, and only the {workload.ends} is tuned"
     for end in where:
-        for key, value in candidate.settings:
-            if key in _given(candidate.knob.kind, workload.flags(end)):
+        for key, value in candidate.pairs:
+            if key in _given(candidate.setting.kind, workload.flags(end)):
                 return f"the workload says {key} itself"
-            if candidate.knob.kind == FLAG and end == SERVER and workload.start.get(key) == value:
+            if candidate.setting.kind == FLAG and end == SERVER and workload.start.get(key) == value:
                 return "it is so already"
     return ""
 
@@ -117,7 +117,7 @@ def variant(name: str, chosen: Iterable[Candidate], workload: Workload) -> Data:
     by_end: dict[str, dict[str, dict[str, str]]] = {end: {} for end in (CLIENT, SERVER)}
     for candidate in chosen:
         for end in ends(candidate, workload.ends):
-            by_end[end].setdefault(candidate.knob.kind, {}).update(candidate.settings)
+            by_end[end].setdefault(candidate.setting.kind, {}).update(candidate.pairs)
     data: Data = {"name": name, "build": workload.build}
     for end, settings in by_end.items():
         start = workload.start if end == SERVER else {}
@@ -153,10 +153,10 @@ def paste(chosen: Sequence[Candidate], wanted: str = BOTH) -> list[str]:
         settings: dict[str, dict[str, str]] = {}
         for candidate in chosen:
             if end in ends(candidate, wanted):
-                settings.setdefault(candidate.knob.kind, {}).update(candidate.settings)
+                settings.setdefault(candidate.setting.kind, {}).update(candidate.pairs)
         lines += [f"{end}, C++:  {line}" for line in _cpp(end, settings.get(CHANNEL_ARG, {}))]
-        codes = [c for c in chosen if c.knob.kind == FLAG and c.knob.code and end in ends(c, wanted)]
-        lines += [f"{end}, C++:  {c.knob.code}" for c in codes]
+        codes = [c for c in chosen if c.setting.kind == FLAG and c.setting.code and end in ends(c, wanted)]
+        lines += [f"{end}, C++:  {c.setting.code}" for c in codes]
         lines += [
             f"{end}, env:  export {k}={shlex.quote(v)}" for k, v in environment(settings, inherited=False).items()
         ]

@@ -7,17 +7,15 @@ import re
 from pathlib import Path
 
 import pytest
-from cqbench.analysis.tune import catalogue as knobs
-from cqbench.analysis.tune import library, select
-from cqbench.analysis.tune import workload as settings
-from cqbench.analysis.tune.catalogue import ALLOCATOR, CHANNEL_ARG, EXPERIMENT, GENERATIONS, BadKnobs, Knob
+from cqbench.analysis.tune import catalogue, library, select, workloads
+from cqbench.analysis.tune.catalogue import ALLOCATOR, CHANNEL_ARG, EXPERIMENT, GENERATIONS, BadSettings, Setting
 from cqbench.analysis.tune.library import Library
 from cqbench.analysis.tune.select import Wanted
-from cqbench.analysis.tune.workload import Workload
-from tune_simulated import knob
+from cqbench.analysis.tune.workloads import Workload
+from tune_simulated import setting
 
 ROOT = Path(__file__).parents[2]
-CATALOGUE = knobs.load(knobs.SHIPPED)
+CATALOGUE = catalogue.load(catalogue.SHIPPED)
 CLIENT = Path(os.environ.get("CQBENCH_BIN_DIR", ROOT / "build/release/bin")) / "grpc_ping_client"
 HEADERS = (Path("/usr/include/grpc/impl/codegen/grpc_types.h"), Path("/usr/include/grpc/impl/channel_arg_names.h"))
 SHIPPED = Workload(("--api", "cq", "--channel-policy", "shared"), ("--api", "cq"))
@@ -31,7 +29,7 @@ def installed() -> Library:
 
 
 def test_what_has_a_reader_occurs_in_the_library_and_nothing_else_does(installed: Library) -> None:
-    """Both ways, for every knob that gRPC reads, if it is a generation that the catalogue was written for."""
+    """Both ways, for every setting that gRPC reads, if it is a generation that the catalogue was written for."""
     assert {version for k in CATALOGUE for version in k.readers or []} == set(GENERATIONS)
     check(installed, installed.generation)
 
@@ -67,13 +65,13 @@ def test_a_string_is_found_whole_only(tmp_path: Path) -> None:
     some = Library("1.51.1", (tmp_path / "lib",))
     assert some.has("grpc.one_two") and some.has("grpc_poll")
     assert not some.has("grpc.one") and not some.has("one_two") and not some.has("grpc_small")
-    assert some.reads(knob("x", kind="environment", key="GRPC_POLL")) and some.generation == "1.51"
+    assert some.reads(setting("x", kind="environment", key="GRPC_POLL")) and some.generation == "1.51"
 
 
 def test_what_is_tried_of_the_shipped_workload(installed: Library) -> None:
     chosen, left_out = select.select(CATALOGUE, SHIPPED, installed, Wanted())
     names = {c.name for c in chosen}
-    assert {c.name for k in CATALOGUE for c in knobs.candidates(k)} == names | set(left_out)
+    assert {c.name for k in CATALOGUE for c in catalogue.candidates(k)} == names | set(left_out)
     assert {"optimization-target", "census-off", "retries-off"} <= names
     assert left_out["connections-pool-2"] == "the workload says --channel-policy itself"
     assert "deadlines" in left_out["minimal-stack-without-deadlines"]
@@ -84,12 +82,12 @@ def test_what_is_tried_of_the_shipped_workload(installed: Library) -> None:
 
 def test_controls_are_tried_whatever_kinds_are_asked_for(installed: Library) -> None:
     chosen, _ = select.select(CATALOGUE, SHIPPED, installed, Wanted(only=(EXPERIMENT,)))
-    assert {c.knob.kind for c in chosen if not c.knob.control} == {EXPERIMENT}
-    assert sum(c.knob.control for c in chosen) >= 5
+    assert {c.setting.kind for c in chosen if not c.setting.control} == {EXPERIMENT}
+    assert sum(c.setting.control for c in chosen) >= 5
     none = select.select(CATALOGUE, SHIPPED, installed, Wanted(risk="none"))[0]
-    assert none and {c.knob.risk for c in none} == {"none"}
+    assert none and {c.setting.risk for c in none} == {"none"}
     every = select.select(CATALOGUE, SHIPPED, installed, Wanted(risk="all"))[0]
-    assert {c.knob.risk for c in every} == {"none", "some", "breaks"}
+    assert {c.setting.risk for c in every} == {"none", "some", "breaks"}
 
 
 def test_one_end_only(installed: Library) -> None:
@@ -97,25 +95,25 @@ def test_one_end_only(installed: Library) -> None:
     chosen, left_out = select.select(CATALOGUE, workload, installed, Wanted())
     assert left_out["retries-off"] == "it is the client's, and only the server is tuned"
     for candidate in chosen:
-        made = settings.variant("x", [candidate], workload)
+        made = workloads.variant("x", [candidate], workload)
         assert made["client_flags"] == [*SHIPPED.client] and made["client_env"] == {}
 
 
-def test_knobs_that_set_the_same_exclude_each_other() -> None:
+def test_settings_that_set_the_same_exclude_each_other() -> None:
     """Otherwise the screening would set both and measure one."""
-    every = [c for k in CATALOGUE for c in knobs.candidates(k) if not k.alone]
+    every = [c for k in CATALOGUE for c in catalogue.candidates(k) if not k.alone]
     for one in every:
         for other in every:
             same_generation = (
-                one.knob.readers is None
-                or other.knob.readers is None
-                or set(one.knob.readers) & set(other.knob.readers)
+                one.setting.readers is None
+                or other.setting.readers is None
+                or set(one.setting.readers) & set(other.setting.readers)
             )
-            if one.knob.factor != other.knob.factor and same_generation:
-                assert not settings.clash(one, other), (one.name, other.name)
+            if one.setting.factor != other.setting.factor and same_generation:
+                assert not workloads.clash(one, other), (one.name, other.name)
 
 
-GOOD = """[[knob]]
+GOOD = """[[setting]]
 name = "a"
 kind = "channel-arg"
 key = "grpc.a"
@@ -142,27 +140,29 @@ source = "s"
         (('kind = "channel-arg"', 'kind = "flag"'), "'grpc.a' is not a flag"),
         (('kind = "channel-arg"', 'kind = "environment"'), "not a name of an environment variable"),
         (('kind = "channel-arg"', 'kind = "experiment"'), "'on' or 'off'"),
-        (("[[knob]]", "[[knobs]]"), "unknown key 'knobs'"),
-        (("[[knob]]", "[[knob"), "not TOML"),
+        (("[[setting]]", "[[settings]]"), "unknown key 'settings'"),
+        (("[[setting]]", "[[setting"), "not TOML"),
     ],
 )
 def test_what_is_wrong_is_one_line(change: tuple[str, str], said: str) -> None:
-    with pytest.raises(BadKnobs) as error:
-        knobs.parse(GOOD.replace(*change), "x.toml")
+    with pytest.raises(BadSettings) as error:
+        catalogue.parse(GOOD.replace(*change), "x.toml")
     assert str(error.value).startswith("x.toml: ") and said in str(error.value) and "\n" not in str(error.value)
 
 
 def test_names_are_there_once() -> None:
-    with pytest.raises(BadKnobs, match="name: 'a' is there already"):
-        knobs.parse(GOOD + GOOD, "x.toml")
-    assert [k.name for k in knobs.parse(GOOD, "x.toml")] == ["a"]
+    with pytest.raises(BadSettings, match="name: 'a' is there already"):
+        catalogue.parse(GOOD + GOOD, "x.toml")
+    assert [k.name for k in catalogue.parse(GOOD, "x.toml")] == ["a"]
 
 
 def test_what_is_not_installed_is_said(tmp_path: Path) -> None:
     (tmp_path / "libthere.so").touch()
     here = Library("1.51.1", (), (tmp_path,))
-    there = Knob.model_validate({**knob("x").model_dump(), "kind": ALLOCATOR, "key": "libthere.so", "readers": None})
+    there = Setting.model_validate(
+        {**setting("x").model_dump(), "kind": ALLOCATOR, "key": "libthere.so", "readers": None}
+    )
     absent = there.model_copy(update={"key": "libabsent.so", "source": "Debian: libabsent"})
     assert select.reader(there, here) == ""
     assert select.reader(absent, here) == "libabsent.so is not installed (Debian: libabsent)"
-    assert select.reader(knob("y", kind=CHANNEL_ARG, readers=["1.83"]), here) == "gRPC 1.51.1 has no reader for it"
+    assert select.reader(setting("y", kind=CHANNEL_ARG, readers=["1.83"]), here) == "gRPC 1.51.1 has no reader for it"

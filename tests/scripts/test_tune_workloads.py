@@ -6,23 +6,22 @@ import json
 from pathlib import Path
 
 import pytest
-from cqbench.analysis.tune import as_json, stages, text
-from cqbench.analysis.tune import workload as settings
+from cqbench.analysis.tune import as_json, stages, text, workloads
 from cqbench.analysis.tune.catalogue import Candidate, candidates
 from cqbench.analysis.tune.text import Heading
-from cqbench.analysis.tune.workload import Workload
+from cqbench.analysis.tune.workloads import Workload
 from cqbench.experiment import spec
 from cqbench.files.offered import closed, open_loop
 from cqbench.run import tune as session
 from cqbench.run.tune import Measuring
-from tune_simulated import OBJECTIVE, STEADY, knob, tune
+from tune_simulated import OBJECTIVE, STEADY, setting, tune
 
 WORKLOAD = Workload(("--api", "cq"), ("--api", "cq"), {"--num-cqs": "1", "--workers-per-cq": "1"})
 HEADING = Heading(OBJECTIVE, "48 in flight", "1.51.1")
 
 
 def one(name: str, **more: object) -> Candidate:
-    return candidates(knob(name, **more))[0]
+    return candidates(setting(name, **more))[0]
 
 
 RETRIES = one("retries", key="grpc.enable_retries", values=["0"], end="client")
@@ -42,7 +41,7 @@ def clean(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_a_variant_has_the_workload_and_what_is_set_on_either_end() -> None:
-    made = settings.variant("x", ALL, WORKLOAD)
+    made = workloads.variant("x", ALL, WORKLOAD)
     assert made["client_flags"] == [
         "--api", "cq", "--channel-arg=grpc.enable_retries=0", "--channel-arg=grpc.optimization_target=latency",
     ]  # fmt: skip
@@ -58,13 +57,13 @@ def test_a_variant_has_the_workload_and_what_is_set_on_either_end() -> None:
 
 def test_what_is_in_lists_already_stays(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("GRPC_EXPERIMENTS", "mine")
-    made = settings.variant("x", [FUSE], WORKLOAD)
+    made = workloads.variant("x", [FUSE], WORKLOAD)
     assert made["client_env"]["GRPC_EXPERIMENTS"] == "mine,fuse_filters"
-    assert "client, env:  export GRPC_EXPERIMENTS=fuse_filters" in settings.paste([FUSE])
+    assert "client, env:  export GRPC_EXPERIMENTS=fuse_filters" in workloads.paste([FUSE])
 
 
 def test_lines_to_paste() -> None:
-    assert settings.paste([RETRIES, TARGET, QUEUES, MALLOC]) == [
+    assert workloads.paste([RETRIES, TARGET, QUEUES, MALLOC]) == [
         'client, C++:  args.SetInt("grpc.enable_retries", 0);',
         'client, C++:  args.SetString("grpc.optimization_target", "latency");',
         "client, here: grpc_ping_client --channel-arg=grpc.enable_retries=0 "
@@ -74,26 +73,26 @@ def test_lines_to_paste() -> None:
         "server, env:  export LD_PRELOAD=libx.so.2",
         "server, here: grpc_ping_server --num-cqs=2 --channel-arg=grpc.optimization_target=latency",
     ]
-    assert settings.paste([TARGET], "server")[0].startswith("server, C++:")
+    assert workloads.paste([TARGET], "server")[0].startswith("server, C++:")
 
 
 def test_what_the_workload_says_is_not_changed(monkeypatch: pytest.MonkeyPatch) -> None:
     api = one("api", kind="flag", key="--api", values=["callback"], end="client", readers=None)
     for flags in (("--api", "cq"), ("--api=cq",), ("--async",)):
-        assert settings.refusal(api, Workload(flags)) == "the workload says --api itself"
-    assert settings.refusal(api, Workload(("--workload", "echo"))) == ""
+        assert workloads.refusal(api, Workload(flags)) == "the workload says --api itself"
+    assert workloads.refusal(api, Workload(("--workload", "echo"))) == ""
     for flags in (("--channel-arg", "grpc.enable_retries=1"), ("--channel-arg=grpc.enable_retries=1",)):
-        assert settings.refusal(RETRIES, Workload(flags)) == "the workload says grpc.enable_retries itself"
+        assert workloads.refusal(RETRIES, Workload(flags)) == "the workload says grpc.enable_retries itself"
     same = one("same", kind="flag", key="--num-cqs", values=["1"], end="server", readers=None)
-    assert settings.refusal(same, WORKLOAD) == "it is so already" and settings.refusal(QUEUES, WORKLOAD) == ""
+    assert workloads.refusal(same, WORKLOAD) == "it is so already" and workloads.refusal(QUEUES, WORKLOAD) == ""
     monkeypatch.setenv("MALLOC_ARENA_MAX", "3")
-    assert settings.refusal(ARENAS, WORKLOAD) == "the workload says MALLOC_ARENA_MAX itself"
+    assert workloads.refusal(ARENAS, WORKLOAD) == "the workload says MALLOC_ARENA_MAX itself"
 
 
 def test_what_excludes_each_other() -> None:
     off, on = (one(f"r{v}", key="grpc.enable_retries", values=[v]) for v in "01")
-    assert settings.clash(off, on) and not settings.clash(off, RETRIES) and not settings.clash(FUSE, ENGINE)
-    assert settings.clash(one("a", group="g"), one("b", group="g"))
+    assert workloads.clash(off, on) and not workloads.clash(off, RETRIES) and not workloads.clash(FUSE, ENGINE)
+    assert workloads.clash(one("a", group="g"), one("b", group="g"))
     assert stages.combined([off, on, RETRIES, off]) == (off, RETRIES)
 
 
@@ -102,9 +101,9 @@ def test_another_api_takes_no_queues() -> None:
         one(f"api{v}", kind="flag", key="--api", values=[v], end="server", readers=None) for v in ("callback", "cq")
     )
     workload = Workload((), (), WORKLOAD.start)
-    assert settings.variant("x", [callback], workload)["server_flags"] == ["--api=callback"]
-    assert settings.variant("x", [cq], workload)["server_flags"][0] == "--num-cqs=1"
-    assert settings.clash(callback, QUEUES) and settings.clash(QUEUES, callback) and not settings.clash(cq, QUEUES)
+    assert workloads.variant("x", [callback], workload)["server_flags"] == ["--api=callback"]
+    assert workloads.variant("x", [cq], workload)["server_flags"][0] == "--num-cqs=1"
+    assert workloads.clash(callback, QUEUES) and workloads.clash(QUEUES, callback) and not workloads.clash(cq, QUEUES)
 
 
 @pytest.mark.parametrize("load", [closed(4), open_loop(2000.0)])
