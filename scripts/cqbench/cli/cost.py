@@ -18,13 +18,14 @@ from pydantic import ValidationError
 
 from cqbench.analysis.cost import text
 from cqbench.analysis.cost.profile import ALLOCATIONS, PARTS, PROGRAM, SAMPLES, TIME, Bill, as_json
+from cqbench.cli import common
 from cqbench.experiment import flags
 from cqbench.files import storage
 from cqbench.files.model import complaint
 from cqbench.measure import busy, cpus, group, layout
 from cqbench.measure.lock import Busy, locked
 from cqbench.measure.processes import Interrupt
-from cqbench.measure.programs import CLIENT, NEWGRPC, RELEASE, ROOT, SERVER, SID_SHARED, Programs
+from cqbench.measure.programs import CLIENT, NEWGRPC, SERVER, SID_SHARED, Programs
 from cqbench.options import Refused, Value, flag_name, only_beside, whole
 from cqbench.run.cost import kept, plan
 from cqbench.run.cost.kept import Folder
@@ -61,28 +62,42 @@ def _parts(words: str) -> tuple[str, ...]:
 
 
 @click.command(epilog=EPILOG)
-@click.option("--calls", type=whole(10, 10_000_000), help="N: counted is the difference between N and 5 N calls.")
+@click.option("--calls", type=whole(10, 10_000_000), help="N; counted is the difference between N and 5 N calls.")
 @click.option("--inflight", type=whole(1, 100_000), default=1, show_default=True, help="Calls in flight.")
-@click.option("--repetitions", type=whole(1, 100), default=2, show_default=True, help="Of everything, for its spread.")
-@click.option("--side", type=click.Choice(["client", "server", "both"]), default="both", show_default=True)
-@click.option("--only", metavar="LIST", type=Value("LIST", _parts), default=",".join(PARTS), show_default=True)
-@click.option("--server-flags", metavar="FLAGS", default="", help="Of grpc_ping_server.")
-@click.option("--build", type=click.Choice(["release", "sid"]), default="release", show_default=True)
-@click.option("--program", is_flag=True, help=f"Count a program of your own, which makes {PLACEHOLDER} calls.")
+@click.option("--repetitions", type=whole(1, 100), default=2, show_default=True, help="Repetitions, for the range.")
 @click.option(
-    "--output", metavar="FILE.json", type=click.Path(dir_okay=False, path_type=Path), help="The bill as JSON."
+    "--side", type=click.Choice(["client", "server", "both"]), default="both", show_default=True, help="Counted end."
 )
-@click.option("--format", "form", type=click.Choice(["text", "json", "markdown"]), default="text", show_default=True)
+@click.option(
+    "--only",
+    metavar="LIST",
+    type=Value("LIST", _parts),
+    default=",".join(PARTS),
+    show_default=True,
+    help="Parts that are counted.",
+)
+@click.option("--server-flags", metavar="FLAGS", default="", help="Flags of grpc_ping_server.")
+@common.BUILD
+@click.option("--program", is_flag=True, help=f"Count a program of your own, which makes {PLACEHOLDER} calls.")
+@click.option("--output", metavar="FILE.json", type=common.FILE, help="File for the cost profile, as JSON.")
+@click.option(
+    "--format",
+    "form",
+    type=click.Choice(["text", "json", "markdown"]),
+    default="text",
+    show_default=True,
+    help="Format on standard output.",
+)
 @click.option(
     "--folded",
     metavar="FILE",
-    type=click.Path(dir_okay=False, path_type=Path),
-    help="The sampled stacks for flame-graph tools (flamegraph.pl, speedscope), here too: nanoseconds of a call.",
+    type=common.FILE,
+    help="Another file for the sampled stacks in nanoseconds of a call, for flamegraph.pl or speedscope.",
 )
-@click.option("--results", metavar="DIR", type=click.Path(path_type=Path), help="Where the folder of results is made.")
-@click.option("--resume", metavar="DIR", type=click.Path(path_type=Path), help="Go on in this folder of results.")
-@click.option("--bin", "binaries", metavar="DIR", type=click.Path(path_type=Path), default=RELEASE)
-@click.option("--plan", "plan_only", is_flag=True, help="Say what would be run and how long it takes, and stop.")
+@common.RESULTS
+@common.RESUME
+@common.BIN
+@common.PLAN
 @click.argument("words", nargs=-1, metavar="[-- CLIENT FLAGS | PROGRAM...]")
 @click.pass_context
 def command(ctx: click.Context, /, **given: Any) -> int:
@@ -110,8 +125,8 @@ def act(ctx: click.Context, given: dict[str, Any]) -> int:
     """The exit status. Raises what command() reports."""
     resumed: Path | None = given["resume"]
     if resumed:
-        only_beside(ctx, "resume", ("binaries", "output", "form", "folded", "plan_only"))
-    with locked(resumed) if resumed and not given["plan_only"] else nullcontext():
+        only_beside(ctx, "resume", ("bin", "output", "form", "folded", "plan"))
+    with locked(resumed) if resumed and not given["plan"] else nullcontext():
         return _act(resumed, given)
 
 
@@ -124,7 +139,7 @@ def _act(resumed: Path | None, given: dict[str, Any]) -> int:
     interrupt = Interrupt()
     here = cpus.read_machine()
     placement = cpus.place_pair(here, os.environ.get("SERVER_CPUS", ""), os.environ.get("CLIENT_CPUS", ""))
-    if given["plan_only"]:
+    if given["plan"]:
         click.echo(plan.describe(asked, placement), nl=False)
         return 0
     check_programs(asked)
@@ -137,7 +152,7 @@ def _act(resumed: Path | None, given: dict[str, Any]) -> int:
         if begun and resumed:
             folder = kept.resume(resumed, begun, programs)
         else:
-            path = storage.new_folder(given["results"] or ROOT / "results", "cost-")
+            path = common.new_folder(given["results"], "cost-")
             held.enter_context(locked(path))
             folder = kept.begin(path, asked, placement, programs, port.number if port else 0)
         bill = make(asked, folder, interrupt, port, given["folded"])
@@ -147,7 +162,7 @@ def _act(resumed: Path | None, given: dict[str, Any]) -> int:
 
 def again(begun: kept.Begun, given: dict[str, Any]) -> Asked:
     """What a folder was begun with. Raises BadFolder."""
-    programs = Programs(given["binaries"])
+    programs = Programs(given["bin"])
     try:
         return Asked.model_validate({**begun.asked, "programs": programs})
     except ValidationError as error:
@@ -191,7 +206,7 @@ def asked_of(given: dict[str, Any]) -> Asked:
         parts=parts,
         server_flags=server_flags,
         build=given["build"],
-        programs=Programs(given["binaries"]),
+        programs=Programs(given["bin"]),
     )
 
 

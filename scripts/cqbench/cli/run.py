@@ -4,20 +4,18 @@ from __future__ import annotations
 
 import re
 from contextlib import nullcontext
-from pathlib import Path
 from typing import Any
 
 import click
 
+from cqbench.cli import common
 from cqbench.experiment import needs, override, reference
 from cqbench.experiment.fields import MAX_REPETITIONS
 from cqbench.experiment.needs import Unmet
 from cqbench.experiment.override import Options
 from cqbench.experiment.spec import BadExperiment
-from cqbench.experiment.units import MAX_SEED
 from cqbench.measure import cpus
 from cqbench.measure.lock import Busy, locked
-from cqbench.measure.programs import RELEASE
 from cqbench.options import INFLIGHT_LIST, RATE_LIST, Refused, Value, seconds, whole
 from cqbench.ranks.launch import LAUNCHERS, MAX_RANKS
 from cqbench.run import ranked, start
@@ -70,85 +68,68 @@ def _cpu_lists(text: str) -> str:
     "--vary",
     metavar="NAME=V1,V2,...",
     multiple=True,
-    help="Instead of an experiment, your own case: a flag of the client, server:FLAG, or a variable, env:NAME of the "
-    "client, server-env:NAME of the server, with each of these values; several are a product. What follows after -- "
-    "are the client's flags. Where a value has a comma, divide by ';'.",
+    help="Your own case instead of an experiment: a flag of the client, server:FLAG, or a variable, env:NAME of the "
+    "client, server-env:NAME of the server, with each of these values; several are a product. Flags of the client "
+    "follow after --. Divide by ';' where a value has a comma.",
 )
-@click.option("--server-flags", metavar="FLAGS", help="With --vary: of all servers.")
-@click.option("--save", metavar="FILE.toml", type=click.Path(path_type=Path), help="Write what is run as a new file.")
-@click.option("--repetitions", type=whole(1, MAX_REPETITIONS), help="Instead of the file's.")
-@click.option("--seed", type=whole(0, MAX_SEED), help="Of the random order, instead of the file's.")
+@click.option("--server-flags", metavar="FLAGS", help="Flags of all servers, with --vary.")
+@click.option("--save", metavar="FILE.toml", type=common.PATH, help="New file for what is run.")
+@click.option("--repetitions", type=whole(1, MAX_REPETITIONS), help="Repetitions, instead of the file's.")
+@common.SEED
 @click.option("--inflight", "--inflight-list", type=INFLIGHT_LIST, help="Calls in flight, instead of the file's.")
-@click.option("--rate", "--rate-list", type=RATE_LIST, help="Calls per second, instead of the file's (open loop).")
-@click.option("--warmup", type=seconds(0.001), help="Before each point, instead of the file's.")
-@click.option("--interval", type=seconds(0.01), help="Measured at each point, instead of the file's.")
+@click.option("--rate", "--rate-list", type=RATE_LIST, help="Calls per second, an open loop, instead of the file's.")
+@click.option("--warmup", type=seconds(0.001), help="Warm-up of each point, instead of the file's.")
+@click.option("--interval", type=seconds(0.01), help="Measured time of each point, instead of the file's.")
 @click.option(
     "--count-allocations",
     is_flag=True,
     default=None,
-    help="Run the counting programs: allocations per call, counted in a pass behind each measured one.",
+    help="Count allocations per call: the counting programs run, with a pass after each measured point.",
 )
 @click.option(
     "--host",
     type=override.HOST,
-    help="Measure the server that is there already (default port 2137); none is "
-    "started here. For experiments that vary the client only.",
+    help="Address of a running server; no server is started. For experiments that vary the client only (default port "
+    "2137).",
 )
-@click.option("--ranks", type=whole(1, MAX_RANKS), help="As so many client processes, which measure together.")
+@click.option("--ranks", type=whole(1, MAX_RANKS), help="Number of client processes, which measure together.")
 @click.option(
     "--hosts",
     metavar="A,B:4|@FILE",
-    help="With --ranks: the client machines, with how many on each; @FILE: one on a line ('a slots=4'). In a "
-    "Slurm job the machines of the job but this one. The server is on this one.",
+    help="Client machines with --ranks, with the number of processes on each; @FILE: one on a line ('a slots=4'). The "
+    "server is on this machine (default in a Slurm job: the other machines of the job).",
 )
 @click.option(
     "--launcher",
     type=Value("|".join(LAUNCHERS), _launcher),
-    help="What starts them: srun (default inside of a Slurm job), mpirun (default with --hosts), or none: each by "
-    "itself, agreeing through files.",
+    help="Starter of the client processes: srun (default in a Slurm job), mpirun (default with --hosts), or none: each "
+    "by itself, agreeing through files.",
 )
 @click.option(
     "--launch",
     metavar="COMMAND",
-    help="With --launcher none: what a client's command is put behind, such as 'timeout 60 ssh {host}'. Where ssh, "
-    "rsh, pdsh or the like is named in it, the command is quoted for the shell on the other machine; {command} in it "
-    "stands for the command, quoted as one word: 'my-remote {host} {command}'.",
+    help="Command before each client's command with --launcher none, such as 'timeout 60 ssh {host}'. With ssh, rsh, "
+    "pdsh or the like the client's command is quoted for the remote shell; {command} stands for it as one word: "
+    "'my-remote {host} {command}'.",
 )
 @click.option(
     "--client-cpus",
     metavar="LIST[;LIST...]",
     type=Value("LIST[;LIST...]", _cpu_lists),
-    help="With --ranks: CPUs of the client processes of a machine, in turn: '0-1;2-3'.",
+    help="CPUs of a machine's client processes in turn, with --ranks: '0-1;2-3'.",
 )
 @click.option(
     "--server-address",
     metavar="NAME",
-    help="With --hosts: by which they reach this machine's server (default its host name).",
+    help="Address of this machine's server for the machines of --hosts (default its host name).",
 )
-@click.option(
-    "--results",
-    metavar="DIR",
-    type=click.Path(path_type=Path),
-    help="Where the folder of results is made (default results/).",
-)
-@click.option(
-    "--resume",
-    metavar="DIR",
-    type=click.Path(path_type=Path),
-    help="Go on in this folder of results, with the "
-    "same options as before or none: what has a whole result there is not run again.",
-)
-@click.option(
-    "--bin",
-    metavar="DIR",
-    type=click.Path(path_type=Path),
-    default=RELEASE,
-    help="Programs that are built already; nothing is installed or built.",
-)
-@click.option("--plan", is_flag=True, help="Say what would be run, where, in which order and how long, and stop.")
-@click.option("--list", is_flag=True, help="The experiments that are there, with the question each answers.")
-@click.option("--template", is_flag=True, help="A file to begin with.")
-@click.option("--keys", is_flag=True, help="What a file may say: every key with its type and default.")
+@common.RESULTS
+@common.RESUME
+@common.BIN
+@common.PLAN
+@click.option("--list", is_flag=True, help="List the experiments with the question each answers.")
+@click.option("--template", is_flag=True, help="Print a file to begin with.")
+@click.option("--keys", is_flag=True, help="Print every key of a file with its type and default.")
 @click.option("--needs", is_flag=True, hidden=True)  # for the script: what it has to build and install
 @click.argument("words", nargs=-1, metavar="NAME|FILE.toml|[-- CLIENT FLAGS]")
 def command(**given: Any) -> int:

@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-import random
 from pathlib import Path
 
 import click
 
 from cqbench.analysis.soak import text
+from cqbench.cli import common
+from cqbench.experiment.units import draw_seed
 from cqbench.files import storage
 from cqbench.measure.processes import Interrupt, ServerFailed
-from cqbench.measure.programs import CLIENT, RELEASE, ROOT, SERVER, Programs
+from cqbench.measure.programs import CLIENT, SERVER, Programs
 from cqbench.options import Refused, number
 from cqbench.run.soak.session import Soak
 
@@ -21,23 +22,13 @@ from cqbench.run.soak.session import Soak
     type=number(0.001, 1000, "a number from 0.001 to 1000"),
     default=24.0,
     show_default=True,
-    help="How long; the round that has begun is ended.",
+    help="Duration in hours; the round that has begun is ended.",
 )
-@click.option("--seed", type=click.IntRange(0), help="Of the random order; one is drawn and said without it.")
-@click.option(
-    "--results",
-    type=click.Path(path_type=Path, file_okay=False),
-    default=ROOT / "results",
-    help="Where the folder of results is made.",
-)
-@click.option(
-    "--bin",
-    type=click.Path(path_type=Path),
-    default=RELEASE,
-    help="Programs that are built already.",
-)
-def command(hours: float, seed: int | None, results: Path, bin: Path) -> int:
-    """All methods, channel policies and APIs in random order against four servers that live through it, one of each
+@common.SEED
+@common.RESULTS
+@common.BIN
+def command(hours: float, seed: int | None, results: Path | None, bin: Path) -> int:
+    """Run all methods, channel policies and APIs in random order against four servers that live through it, one of each
     API, and one that is killed and started again in the midst of calls.
 
     After each round: resident memory, descriptors and threads of every server, and latencies and memory of a client
@@ -48,8 +39,8 @@ def command(hours: float, seed: int | None, results: Path, bin: Path) -> int:
     if why := Programs(bin).refusal(SERVER, CLIENT):
         raise Refused(why)
     interrupt = Interrupt()
-    drawn = random.randrange(2**31) if seed is None else seed
-    folder = storage.new_folder(results, "soak-")
+    drawn = draw_seed() if seed is None else seed
+    folder = common.new_folder(results, "soak-")
     say(f"{hours:g} h, seed {drawn}: {folder}")
     soak = Soak(bin, folder, drawn, interrupt, say)
     failed = False
