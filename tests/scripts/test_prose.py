@@ -85,7 +85,8 @@ def test_tls_costs_small_messages(stored: Path) -> None:
 
 def test_a_servers_restart(stored: Path) -> None:
     """As in its table, which is made of the run."""
-    found = re.findall(r"restart\.(\w+) *\| *([\d.]+) \(([\d.]+)-([\d.]+)\)", experiment_tables.table("faults", stored))
+    table = experiment_tables.table("faults", stored)
+    found = re.findall(r"^restart\.(\w+) +([\d.]+) \(([\d.]+)-([\d.]+)\)", table, re.MULTILINE)
     (_, *shared), (_, *separate) = found
     assert [name for name, *_ in found] == ["shared", "separate"] and float(shared[2]) > 60
     assert f"takes {shared[0]} % ({shared[1]}–{shared[2]}; one run of six did not recover)" in text(MAIN)

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 
 from cqbench.files.offered import Load
-from cqbench.render.table import EMPTY, WIDTH, Block, Column, Line, Table
+from cqbench.render.table import EMPTY, WIDTH, Block, Column, Line
+from cqbench.run.tables import grouped
 from cqbench.samples.fault_words import COLUMNS, cells
 from cqbench.samples.recovery import Outcome, outcome
 from cqbench.samples.runs import Run
@@ -24,14 +25,8 @@ def blocks(measured: Sequence[tuple[int, Run]], loads: Sequence[Load], names: Se
     found = {(load, name): of for load in loads for name in names if (of := list(_outcomes(measured, name, load)))}
     if found:
         columns = [Column(column.title, column is not COLUMNS[-1]) for column in COLUMNS]
-        table = Table([Column("configuration"), Column("load", True), *columns])
-        before = None
-        for (load, name), of in found.items():
-            kind = (load, name.rpartition(".")[0])  # all but the last axis: what is compared stands together
-            table.rows += [EMPTY] * (before not in (None, kind))
-            before = kind
-            table.add(name, load.words, *cells(of))
-        yield from (Line("Faults"), table, EMPTY, Line(LEGEND, width=WIDTH, later=""))
+        rows = [(name, load.words, cells(of)) for (load, name), of in found.items()]
+        yield from (*grouped("Faults", columns, rows), EMPTY, Line(LEGEND, width=WIDTH, later=""))
         yield from map(Line, dict.fromkeys(f"{name}: {o.why}" for (_, name), of in found.items() for o in of if o.why))
 
 

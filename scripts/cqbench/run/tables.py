@@ -55,21 +55,26 @@ def blocks(kind: Kind, every: Sequence[Cell]) -> Iterator[Block]:
     """None where the table has nothing to say."""
     if kind.applies(every):
         shown = [cell for cell in every if kind.has(cell)]
-        yield from (Line(kind.title), table(kind, shown), EMPTY, Line(kind.legend, width=WIDTH, later=""))
-        yield from (Line(note) for note in kind.notes(shown))
+        lines = [
+            (row.cell.configuration, kind.load(row.cell), [f.text(row) for f in kind.figures]) for row in rows(shown)
+        ]
+        yield from grouped(kind.title, [Column(figure.title, figure.right) for figure in kind.figures], lines)
+        yield from (EMPTY, Line(kind.legend, width=WIDTH, later=""), *map(Line, kind.notes(shown)))
 
 
-def table(kind: Kind, shown: Sequence[Cell]) -> Table:
-    """With an empty line between two kinds of configurations."""
-    columns = (Column(figure.title, figure.right) for figure in kind.figures)
-    found = Table([Column("configuration"), Column("load", True), *columns])
-    before = shown[0] if shown else None
-    for row in rows(shown):
-        if before and (row.cell.kind, row.cell.load) != (before.kind, before.load):
-            found.rows.append(EMPTY)
-        before = row.cell
-        found.add(row.cell.configuration, kind.load(row.cell), *(figure.text(row) for figure in kind.figures))
-    return found
+def grouped(title: str, columns: Sequence[Column], rows: Sequence[tuple[str, str, Sequence[str]]]) -> Iterator[Block]:
+    """rows: configuration, load level, figures. An empty line parts load levels and kinds of configurations, which are
+    all but the last axis; a load level that all have is in the title."""
+    loads = dict.fromkeys(load for _, load, _ in rows)
+    several = len(loads) > 1
+    found = Table([Column("configuration"), *([Column("load", True)] if several else []), *columns])
+    before = None
+    for name, load, figures in rows:
+        group = (load, name.rpartition(".")[0])
+        found.rows += [EMPTY] * (before not in (None, group))
+        before = group
+        found.add(name, *([load] if several else []), *figures)
+    yield from (Line(title if several else f"{title}, {', '.join(loads)}"), found)
 
 
 def _median(title: str, key: str, digits: int, scale: float = 1.0) -> Figure:
