@@ -9,13 +9,14 @@ from typing import Any
 
 import pytest
 from cqbench.files.offered import Load, closed, open_loop
-from cqbench.files.result import NUMBERS, parse
+from cqbench.files.point import NUMBERS
+from cqbench.files.result import parse
 from cqbench.render.table import Line
 from cqbench.run import tables
 from cqbench.run.cells import Numbered, cells
 from cqbench.run.tables import BARS, CODECS, COMPRESSED, ENCRYPTED, ENDS, OPERATIONS, STREAMS, Kind
 
-DATA = Path(__file__).parent / "data/version-3.json"
+DATA = Path(__file__).parent / "data/result.json"
 ONE = closed(1)
 NOISE = [1000.0, 1100.0, 900.0, 1050.0, 950.0, 1000.0]
 TWICE, HALF = ([factor * rate for rate in NOISE] for factor in (2, 0.5))

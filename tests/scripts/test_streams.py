@@ -9,7 +9,6 @@ import pytest
 from cqbench.run.peers import files
 from cqbench.run.peers.tools import BadOutput
 
-ONE = closed(1)
 H2LOAD = """\
 finished in 1.25s, 32.00 req/s, 512.30MB/s
 requests: 40 total, 40 started, 40 done, 40 succeeded, 0 failed, 0 errored, 0 timeout
