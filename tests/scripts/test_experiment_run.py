@@ -21,8 +21,8 @@ from cqbench.files.offered import closed
 from cqbench.files.result import load as load_document
 from cqbench.measure.cpus import read_machine
 from cqbench.measure.processes import Interrupt
-from cqbench.model.series import load_series
 from cqbench.measure.programs import Programs
+from cqbench.model.series import load_series
 from cqbench.run.manifest import Manifest
 from cqbench.run.runner import Runner
 from cqbench.samples.runs import read_all

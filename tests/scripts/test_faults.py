@@ -13,8 +13,8 @@ from cqbench.experiment import needs
 from cqbench.experiment.spec import BadExperiment, Experiment, parse
 from cqbench.files.point import Measured
 from cqbench.measure import sockets, toxiproxy
-from cqbench.model.series import load_series
 from cqbench.measure.programs import Programs
+from cqbench.model.series import load_series
 from cqbench.ranks.launch import NONE, Launch
 from cqbench.run import ranked
 from cqbench.samples import setting

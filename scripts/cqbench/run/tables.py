@@ -7,9 +7,11 @@ from dataclasses import dataclass
 from statistics import median
 
 from cqbench.files.offered import closed
+from cqbench.model.ratio import values
+from cqbench.model.series import Repetition
+from cqbench.model.thresholds import BYTES_REACHED
 from cqbench.render.table import EMPTY, WIDTH, Block, Column, Line, Table
 from cqbench.run.cells import Cell, Row, number, rows
-from cqbench.samples.series import Repetition, values
 from cqbench.stats.medians import describe
 
 ENDS = ("client", "server")
@@ -24,7 +26,6 @@ PAYLOAD, PAYLOAD_ASKED = "payload_bytes_per_second", "payload_bytes_asked_per_se
 COST = "{}_cores_per_gbit_per_second"
 WIRE = "client_bytes_{}_per_payload_byte"
 COUNTS = (("B/op", "allocated_bytes_per_rpc", 0), ("allocs", "allocations_per_rpc", 1))
-REACHED = 0.97  # of the byte rate that was asked for
 GBIT = 8e-9  # in bytes
 BAR = 28  # characters of the longest
 
@@ -151,7 +152,7 @@ def _missed(shown: Iterable[Cell]) -> Iterator[str]:
     """A line for each byte rate that was not reached."""
     for cell in shown:
         asked, reached = _gbits(cell, PAYLOAD_ASKED), _gbits(cell, PAYLOAD)
-        if asked is not None and reached is not None and reached < REACHED * asked - _one_stream(cell, asked):
+        if asked is not None and reached is not None and reached < BYTES_REACHED * asked - _one_stream(cell, asked):
             yield f"! {cell.configuration}: {asked:.2f} Gbit/s were asked for, {reached:.2f} were reached"
 
 
