@@ -8,10 +8,10 @@ from pathlib import Path
 
 import pytest
 from cqbench.cli.peers import absent_peers
-from cqbench.run.peers import benchmain, tools, versions
+from cqbench.run.peers import adapters, benchmain, versions
 from experiment_standin import environment
 
-GHZ = tools.GHZ
+GHZ = adapters.GHZ
 # What Go leaves in a program, among other bytes.
 BUILT = "\x7fELF\0path\tgithub.com/bojand/ghz/cmd/ghz\nmod\tgithub.com/bojand/ghz\t{}\th1:sum=\ndep\tother\tv9.9.9\n\0"
 
@@ -63,7 +63,7 @@ def test_the_module_is_the_programs_own(ghz: Path) -> None:
 def test_all_that_are_pinned_are_looked_at(tmp_path: Path, ghz: Path) -> None:
     program(tmp_path / "h2load", saying("any"))
     program(tmp_path / "benchmain", BUILT.format("v1.82.0").replace("github.com/bojand/ghz", "google.golang.org/grpc"))
-    absent = absent_peers(tmp_path)
+    absent = absent_peers(tmp_path, {"h2load", "ghz", "benchmain"})
     assert "h2load" not in absent and absent["ghz"] == "ghz not installed"
     assert absent["benchmain"] == "benchmain 1.82.0, not 1.83.2"
     assert benchmain.BENCHMAIN.install == "go install google.golang.org/grpc/benchmark/benchmain@v1.83.2"

@@ -8,17 +8,18 @@ from pathlib import Path
 
 import pytest
 from cqbench.measure.processes import Server
-from cqbench.run.peers import benchmain, tools, transcoding, versions
-from cqbench.run.peers.session import our_figure
-from cqbench.run.peers.targets import Ratio, evaluate, lineup, render, targets
-from cqbench.run.peers.tools import (
+from cqbench.run.peers import adapters, benchmain, transcoding, versions
+from cqbench.run.peers.adapters import (
+    At,
     BadOutput,
     h2load_command,
+    our_figure,
     parse_ghz,
     parse_ghz_scenario,
     parse_h2load,
     parse_sockperf,
 )
+from cqbench.run.peers.targets import Measurement, Ratio, evaluate, lineup, render, targets
 from result_schema import ROOT, programs
 
 DATA = Path(__file__).parent / "data"
@@ -53,7 +54,9 @@ def test_h2load_without_a_server() -> None:
 
 
 def test_h2load_command() -> None:
-    command = h2load_command("localhost:1", 2, 48, 1, "frame")
+    command = h2load_command(
+        Measurement("k", "h2load", "", connections=48), At("localhost:1", 2, Path(), Path("frame"))
+    )
     assert command[command.index("-D") + 1] == "2"
     assert command[-1] == "http://localhost:1/Ydb.Debug.V1.DebugService/PingPlainGrpc"
 
@@ -182,7 +185,7 @@ def test_over_http_both_clients_have_the_same_connections_on_every_front() -> No
         ours, peer = by_key[ratio.ours], by_key[ratio.peer]
         assert (ours.tool, peer.tool, ours.server) == ("cqbench", "h2load", peer.server)
         assert (ours.connections, ours.streams, ours.inflight) == (peer.connections, peer.streams, 16)
-        assert ("http1" in ours.flags) == ("--h1" in transcoding.h2load_command("h:1", 2, peer))
+        assert ("http1" in ours.flags) == ("--h1" in h2load_command(peer, At("h:1", 2, Path(), Path())))
 
 
 def test_fronts_are_started_with_an_http_port(tmp_path: Path) -> None:
@@ -204,8 +207,8 @@ def test_a_scenario_counts_what_it_skips_in_its_time() -> None:
 @pytest.mark.parametrize("api", ["cq", "callback", "sync", "generic"])
 @pytest.mark.parametrize("scenario", ["empty", "complex"])
 def test_the_scenarios_run_with_ghz(api: str, scenario: str, tmp_path: Path) -> None:
-    if why := versions.absent(tools.GHZ):
-        pytest.skip(f"{why}: {tools.GHZ.install}")
+    if why := versions.absent(adapters.GHZ):
+        pytest.skip(f"{why}: {adapters.GHZ.install}")
     with Server([str(programs() / "grpc_ping_server"), "--api", api], tmp_path / "log") as server:
         command = ["ghz", "--config", f"scripts/scenarios/{scenario}.json", "-x", "0s", "--total", "1100"]
         done = subprocess.run(
@@ -227,4 +230,4 @@ def test_the_table() -> None:
     assert max(map(len, lines)) <= 120
     assert any("ghz not installed" in line and line.endswith("-") for line in lines)
     assert any("1.00 (1.00 - 1.00)" in line and line.endswith("yes") for line in lines)
-    assert any("60.0 us" in line for line in lines)
+    assert any("60.0 µs" in line for line in lines)

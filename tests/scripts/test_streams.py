@@ -7,7 +7,8 @@ from pathlib import Path
 
 import pytest
 from cqbench.run.peers import files
-from cqbench.run.peers.tools import BadOutput
+from cqbench.run.peers.adapters import BadOutput
+from cqbench.run.peers.session import cpu_seconds
 
 H2LOAD = """\
 finished in 1.25s, 32.00 req/s, 512.30MB/s
@@ -26,9 +27,9 @@ def test_h2load_has_to_bring_whole_blobs() -> None:
 
 
 def test_ratios_of_the_servers_are_to_the_first() -> None:
-    rounds = [{"nginx": files.Transfer(10, 0.05), "bytes": files.Transfer(8, 0.1)} for _ in range(6)]
-    kinds = [kind for kind in files.KINDS if kind.name in ("nginx", "bytes", "fresh")]
-    nginx, fresh, ours = files.render(rounds, kinds).splitlines()[1:]
+    figures = {"file:nginx/rate": 10.0, "file:nginx/cost": 0.05, "file:bytes/rate": 8.0, "file:bytes/cost": 0.1}
+    shown = [m for m in files.measurements() if m.key in ("file:nginx", "file:bytes", "file:fresh")]
+    nginx, fresh, ours = files.render([figures] * 6, shown).splitlines()[1:4]
     assert "10.00" in nginx and "(" not in nginx
     assert fresh.split()[-4:] == ["-", "-", "-", "0"]
     assert "2.00 (2.00-2.00)" in ours
@@ -41,4 +42,4 @@ def test_nginx_keeps_to_its_folder() -> None:
 
 
 def test_the_cpu_time_of_this_process_is_some() -> None:
-    assert files.cpu_seconds(os.getpid()) > 0
+    assert cpu_seconds(os.getpid()) > 0

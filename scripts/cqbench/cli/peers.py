@@ -9,16 +9,17 @@ from typing import Any
 
 import click
 
+from cqbench.cli import common
 from cqbench.files import storage
 from cqbench.files.text import format_cpus
 from cqbench.measure import busy, cpus, layout
 from cqbench.measure.processes import Interrupt, ServerFailed
-from cqbench.measure.programs import RELEASE, ROOT
+from cqbench.measure.programs import ROOT, Programs
+from cqbench.measure.session import Failed, say
 from cqbench.options import Refused, whole
-from cqbench.run.peers import benchmain, files, tools, transcoding, versions
-from cqbench.run.peers.session import GO_SERVER, Failed, Options, Peers, say, seconds_per_round
+from cqbench.run.peers import adapters, benchmain, files, servers, transcoding, versions
+from cqbench.run.peers.session import Options, Peers, seconds_per_round
 from cqbench.run.peers.targets import (
-    GO,
     ROUNDS_FOR_A_CLAIM,
     Measurement,
     Outcome,
@@ -29,16 +30,19 @@ from cqbench.run.peers.targets import (
     targets,
 )
 
-PEERS = (*tools.PEERS, benchmain.BENCHMAIN)
+PEERS = (*adapters.PEERS, benchmain.BENCHMAIN)
+WRITTEN = ("key", "tool", "what", "server", "flags", "inflight", "unit")  # of a measurement
 
 
-def absent_peers(binaries: Path) -> dict[str, str]:
-    """tool -> what the table says about it."""
-    absent = {peer.name: why for peer in PEERS if (why := versions.absent(peer))}
+def absent_peers(binaries: Path, asked: set[str]) -> dict[str, str]:
+    """Of the tools that are asked for: tool -> what the table says about it."""
+    found = {peer.name: why for peer in PEERS if peer.name in asked and (why := versions.absent(peer))}
+    if files.TOOL in asked and (why := versions.absent(adapters.H2LOAD)):
+        found[files.TOOL] = why
     counting = (benchmain.COUNTING.name, benchmain.COUNTING.name.replace("client", "server"))
-    if not all(os.access(binaries / name, os.X_OK) for name in counting):
-        absent[benchmain.COUNTING.name] = "no counting programs"
-    return absent
+    if counting[0] in asked and Programs(binaries).missing(*counting):
+        found[counting[0]] = "no counting programs"
+    return found
 
 
 def chosen(options: Options) -> tuple[list[Measurement], list[Ratio]]:
@@ -47,6 +51,8 @@ def chosen(options: Options) -> tuple[list[Measurement], list[Ratio]]:
         return lineup()
     if options.transcoding:
         return transcoding.targets()
+    if options.files:
+        return files.measurements(), []
     found = (targets(), benchmain.targets())
     return [m for measurements, _ in found for m in measurements], [r for _, ratios in found for r in ratios]
 
@@ -63,19 +69,8 @@ def write_output(path: Path, peers: Peers, outcomes: list[Outcome], measurements
             "client_cpus": format_cpus(peers.placement.client) or None,
             "seconds": peers.options.seconds,
             "partial": bool(peers.interrupt.signum),
-            "measurements": [
-                {
-                    "key": m.key,
-                    "tool": m.tool,
-                    "what": m.what,
-                    "server": m.server,
-                    "flags": m.flags,
-                    "inflight": m.inflight,
-                    "unit": m.unit,
-                }
-                for m in measurements
-            ],
-            "rounds": peers.rounds,
+            "measurements": [{key: getattr(m, key) for key in WRITTEN} for m in measurements],
+            "rounds": peers.rounds.figures,
             "ratios": [
                 {
                     "ours": o.ratio.ours,
@@ -92,15 +87,9 @@ def write_output(path: Path, peers: Peers, outcomes: list[Outcome], measurements
                 }
                 for o in outcomes
             ],
-            "failures": peers.failures,
+            "failures": peers.rounds.failures,
         },
     )
-
-
-def is_built(server: str) -> bool:
-    if server.startswith(transcoding.HTTP):
-        return transcoding.is_built(server)
-    return not server.startswith(GO) or os.access(GO_SERVER, os.X_OK)
 
 
 def announce(options: Options, placement: cpus.Placement, absent: dict[str, str], wanted: list[Measurement]) -> None:
@@ -112,9 +101,9 @@ def announce(options: Options, placement: cpus.Placement, absent: dict[str, str]
         say(f"{placement.why}; the targets are for two cores")
     for note in placement.notes:
         say(f"note: {note}")
-    for peer in (*PEERS, benchmain.COUNTING):
-        if peer.name in absent:
-            say(f"left out: {absent[peer.name]}; to install it: {peer.install}")
+    peers = {peer.name: peer for peer in (*PEERS, benchmain.COUNTING)} | {files.TOOL: adapters.H2LOAD}
+    for tool, why in absent.items():
+        say(f"left out: {why}; to install it: {peers[tool].install}")
     say(
         f"{options.rounds} rounds of {len(wanted)} measurements, {options.seconds} s each: about "
         f"{layout.duration(options.rounds * seconds_per_round(wanted, options.seconds))}"
@@ -123,21 +112,23 @@ def announce(options: Options, placement: cpus.Placement, absent: dict[str, str]
 
 def conclude(peers: Peers, measurements: list[Measurement], absent: dict[str, str]) -> int:
     """Prints the table; the exit status."""
-    outcomes = [evaluate(ratio, peers.rounds) for ratio in chosen(peers.options)[1]]
-    print(render(outcomes, measurements, absent))
-    print("ours, peer: medians over the rounds. ratio: median of the rounds' own ratios ours / peer.")
-    fewest = min((o.rounds for o in outcomes if o.rounds), default=0)
-    if fewest < ROUNDS_FOR_A_CLAIM:
-        few = f"Only {fewest} round(s) behind some of the ratios"
-        print(f"{few}: too few for a claim, which takes {ROUNDS_FOR_A_CLAIM}.")
-    if peers.interrupt.signum:
-        print("PARTIAL: interrupted.")
-    for failure, rounds in peers.failures.items():
-        print(f"FAILED in round {', '.join(map(str, rounds))}: {failure}")
+    rounds = peers.rounds
+    outcomes = [evaluate(ratio, rounds.figures) for ratio in chosen(peers.options)[1]]
+    if peers.options.files:
+        print(files.render(rounds.figures, peers.wanted), end="")
+    else:
+        print(render(outcomes, measurements, absent))
+        print("ours, peer: medians over the rounds. ratio: median of the rounds' own ratios ours / peer.")
+        fewest = min((o.rounds for o in outcomes if o.rounds), default=0)
+        if fewest < ROUNDS_FOR_A_CLAIM:
+            few = f"Only {fewest} round(s) behind some of the ratios"
+            print(f"{few}: too few for a claim, which takes {ROUNDS_FOR_A_CLAIM}.")
+    for remark in rounds.remarks():
+        print(remark)
     if peers.options.output:
         write_output(peers.options.output, peers, outcomes, measurements)
         say(f"raw numbers: {peers.options.output}")
-    return peers.interrupt.exit_code or (1 if peers.failures else 0)
+    return peers.interrupt.exit_code or (1 if rounds.failures else 0)
 
 
 def _in_a_folder(ctx: click.Context, param: click.Parameter, path: Path | None) -> Path | None:
@@ -152,24 +143,21 @@ def _in_a_folder(ctx: click.Context, param: click.Parameter, path: Path | None) 
     type=whole(1, 1000),
     default=ROUNDS_FOR_A_CLAIM,
     show_default=True,
-    help="How often everything is measured; fewer are too few for a claim.",
+    help="Rounds, each of all measurements; fewer are too few for a claim.",
 )
-@click.option("--seconds", type=whole(1, 600), default=2, show_default=True, help="Of each measurement.")
-@click.option("--output", type=click.Path(path_type=Path), callback=_in_a_folder, help="The raw numbers as JSON.")
+@click.option("--seconds", type=whole(1, 600), default=2, show_default=True, help="Duration of each measurement.")
+@click.option("--output", type=common.PATH, callback=_in_a_folder, help="File for the raw numbers, as JSON.")
+@common.BIN
+@click.option("--lineup", is_flag=True, help="Compare our client with ghz, by the scenarios of the line-up, instead.")
+@click.option("--files", is_flag=True, help="Compare our streams of chunks with nginx, CPU per Gbit/s, instead.")
 @click.option(
-    "--bin",
-    type=click.Path(path_type=Path),
-    default=RELEASE,
-    help="Programs that are built already.",
+    "--transcoding",
+    is_flag=True,
+    help="Compare our client with h2load over HTTP, on our front end and grpc-gateway's, instead.",
 )
-@click.option("--lineup", is_flag=True, help="Instead, our client against ghz with the scenarios of the line-up.")
-@click.option("--files", is_flag=True, help="Instead: our streams of chunks beside nginx with a file, CPU per Gbit/s.")
-@click.option(
-    "--transcoding", is_flag=True, help="Instead: our client against h2load over HTTP, on our front and grpc-gateway's."
-)
-@click.option("--plan", is_flag=True, help="Say what would be run, where and how long, and stop.")
+@common.PLAN
 def command(**given: Any) -> int:
-    """Our client against h2load, ghz and sockperf on the same server, and both our ends beside grpc-go's benchmain.
+    """Compare our client with h2load, ghz and sockperf on the same server, and both our ends with grpc-go's benchmain.
 
     Server on one core and client on another, in interleaved rounds. Prints medians, the rounds' ratios and whether each
     reaches its target. Peers that are not installed, or not in the version that the targets are for, are named and left
@@ -190,17 +178,13 @@ def command(**given: Any) -> int:
         raise Refused("--transcoding, --lineup, --files: one of them is accepted at a time")
     if options.files and options.output:
         raise Refused("--output: not together with --files, which has a table only")
-    if options.files:
-        try:
-            return files.compare(options, placement, interrupt)
-        except ServerFailed as error:
-            print(f"cqbench peers: {error}", file=sys.stderr)
-            return 1
     measurements, _ = chosen(options)
-    asked = {m.tool for m in measurements}
-    absent = {tool: why for tool, why in absent_peers(options.bin).items() if tool in asked}
-    wanted = [m for m in measurements if m.tool not in absent and not m.part_of and is_built(m.server)]
-    if any(not is_built(m.server) for m in measurements):
+    absent = absent_peers(options.bin, {m.tool for m in measurements})
+    wanted = [m for m in measurements if m.tool not in absent and not m.part_of and servers.is_there(m.server)]
+    missing = {m.server for m in measurements if not servers.is_there(m.server)}
+    if files.NGINX_SERVER in missing:
+        say(f"nginx is not installed and left out; to install it: {files.NGINX.install}")
+    elif missing:
         script = "grpc-gateway" if options.transcoding else "lineup"
         say(f"the Go servers are left out: scripts/{script}/build.sh, which takes Go, has not built them")
     announce(options, placement, absent, wanted)

@@ -9,9 +9,8 @@ import json
 import re
 from collections.abc import Mapping
 
-from cqbench.files.result import parse
+from cqbench.run.peers.adapters import Adapter, At, BadOutput, Peer, of_go, our_point, ours
 from cqbench.run.peers.targets import Measurement, Ratio
-from cqbench.run.peers.tools import BadOutput, Peer, of_go
 
 BENCHMAIN = of_go("benchmain", "google.golang.org/grpc", "benchmark/benchmain", "1.83.2")
 COUNTING = Peer("grpc_ping_client_counting", "cmake --preset release && cmake --build --preset release")
@@ -21,8 +20,8 @@ UNITS = {"qps": "req/s", "p50": "us", "p99": "us", "allocations": "allocs", "byt
 NANOS = {"s": 1e9, "ms": 1e6, "\u03bcs": 1e3, "\u00b5s": 1e3, "ns": 1.0}  # Go writes either micro sign
 
 
-def command(seconds: int) -> list[str]:
-    load = [f"-benchtime={seconds}s", "-workloads=unary", f"-maxConcurrentCalls={INFLIGHT}"]
+def command(m: Measurement, at: At) -> list[str]:
+    load = [f"-benchtime={at.seconds}s", "-workloads=unary", f"-maxConcurrentCalls={INFLIGHT}"]
     messages = [f"-reqSizeBytes={BYTES}", f"-respSizeBytes={BYTES}", "-compression=off"]
     return ["benchmain", *load, *messages, "-trace=off", "-networkMode=Local", "-recvBufferPool=simple"]
 
@@ -49,10 +48,7 @@ def our_flags() -> tuple[str, ...]:
 
 def our_figures(text: str) -> dict[str, float]:
     """From our counting client's JSON with one point. Raises BadOutput, BadDocument."""
-    points = parse(text.encode(), "our client's output").points
-    if len(points) != 1:
-        raise BadOutput(f"our client's output has {len(points)} points, not 1")
-    point = points[0]
+    point = our_point(text)
     if point.failure or point.failed or not point.throughput_per_second:
         raise BadOutput(point.failure or f"{point.failed} calls failed")
     return {"qps": point.throughput_per_second, **_latencies(json.loads(text)), **_allocations(point.figures)}
@@ -84,3 +80,10 @@ def targets() -> tuple[list[Measurement], list[Ratio]]:
             rows.append(Measurement(f"{m.key}/{name}", m.tool, what, unit=unit, part_of=m.key))
         ratios.append(Ratio(group, f"{ours.key}/{name}", f"{theirs.key}/{name}", None))
     return [ours, theirs, *rows], ratios
+
+
+ADAPTERS = {
+    BENCHMAIN.name: Adapter(command, lambda text, m, at: parse_output(text, at.seconds), both=True),
+    # It counts in a pass of its own.
+    COUNTING.name: Adapter(ours(COUNTING.name), lambda text, m, at: our_figures(text), more_s=3.2),
+}

@@ -6,7 +6,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from statistics import median
 
+from cqbench.render import text
+from cqbench.render.table import EMPTY, Block, Column, Table
+
 ROUNDS_FOR_A_CLAIM = 5
+SOCKPERF_SERVER = "sockperf"
 GO = "go:"  # begins the name of a server of scripts/lineup/
 GO_LIBRARIES = ("grpc-go", "servehttp", "connect")
 Round = dict[str, float]  # measurement -> its figure; a measurement that failed is not in it
@@ -29,6 +33,7 @@ class Measurement:
     unit: str = "req/s"
     part_of: str = ""
     scenario: str = ""  # of ghz: one of scripts/scenarios/
+    path: str = ""  # of h2load: instead of the gRPC call
 
     @property
     def inflight(self) -> int:
@@ -127,7 +132,7 @@ def targets() -> tuple[list[Measurement], list[Ratio]]:
     ]
     latency = [
         _ours("p50/sync", "sync", "cq", "--api", "sync", *one, streams=1, unit="us"),
-        Measurement("p50/sockperf", "sockperf", "sockperf TCP round trip", unit="us"),
+        Measurement("p50/sockperf", "sockperf", "sockperf TCP round trip", SOCKPERF_SERVER, unit="us"),
         _ours("p50/spin", "cq --poll spin", "cq", "--api", "cq", "--poll", "spin", *one, streams=1, unit="us"),
         _ours("p50/block", "cq --poll block", "cq", "--api", "cq", "--poll", "block", *one, streams=1, unit="us"),
     ]
@@ -174,35 +179,32 @@ def evaluate(ratio: Ratio, rounds: Sequence[Round]) -> Outcome:
 
 
 def render(outcomes: Sequence[Outcome], measurements: Sequence[Measurement], absent: dict[str, str]) -> str:
-    """The table. absent: tool -> why it has no figures (not installed). Ends with a newline."""
+    """The tables, one of each group. absent: tool -> why it has no figures (not installed). Ends with a newline."""
     by_key = {m.key: m for m in measurements}
-    lines = []
-    group = ""
+    blocks: list[Block] = []
+    table = Table([])
     for outcome in outcomes:
-        if outcome.ratio.group != group:
-            group = outcome.ratio.group
-            lines += ["", f"{group:<52} {'ours':>10} {'peer':>10}   {'ratio (min - max)':<20} {'target':>7}  reached"]
-        lines.append(_line(outcome, by_key, absent))
-    return "\n".join(lines[1:]) + "\n"
+        ours, peer = by_key[outcome.ratio.ours], by_key[outcome.ratio.peer]
+        if not blocks or table.columns[0].title != outcome.ratio.group:
+            head = (Column("ours", True), Column("peer", True), Column("ratio (min - max)"), Column("target", True))
+            table = Table([Column(outcome.ratio.group, width=52), *head, Column("reached")], indent=2)
+            blocks += [*([EMPTY] if blocks else []), table]
+        table.add(f"{ours.what} / {peer.what}", *_texts(outcome, ours, peer, absent))
+    return text.render(blocks)
 
 
-def _line(outcome: Outcome, by_key: dict[str, Measurement], absent: dict[str, str]) -> str:
-    ours, peer = by_key[outcome.ratio.ours], by_key[outcome.ratio.peer]
-    sign = "<=" if outcome.ratio.at_most else ">="
+def _texts(outcome: Outcome, ours: Measurement, peer: Measurement, absent: dict[str, str]) -> tuple[str, ...]:
     if outcome.median is None:
         ratio, reached = absent.get(peer.tool, absent.get(ours.tool, "not measured")), "-"
     else:
         ratio = f"{outcome.median:.2f} ({outcome.low:.2f} - {outcome.high:.2f})"
         reached = {True: "yes", False: "no", None: "-"}[outcome.reached]
+    sign = "<=" if outcome.ratio.at_most else ">="
     target = "" if outcome.ratio.target is None else f"{sign} {outcome.ratio.target:.2f}"
-    what = f"  {ours.what} / {peer.what}"
-    return (
-        f"{what:<52} {_figure(outcome.ours, ours.unit):>10} {_figure(outcome.peer, peer.unit):>10}   {ratio:<20} "
-        f"{target:>7}  {reached}"
-    )
+    return _figure(outcome.ours, ours.unit), _figure(outcome.peer, peer.unit), ratio, target, reached
 
 
 def _figure(value: float | None, unit: str) -> str:
     if value is None:
         return "-"
-    return {"us": f"{value:.1f} us", "allocs": f"{value:.2f}", "bytes": f"{value:.0f} B"}.get(unit, f"{value:.0f}/s")
+    return {"us": f"{value:.1f} µs", "allocs": f"{value:.2f}", "bytes": f"{value:.0f} B"}.get(unit, f"{value:.0f}/s")

@@ -45,12 +45,6 @@ def is_built(server: str) -> bool:
     return flags_of(server) is not None or os.access(GATEWAY, os.X_OK)
 
 
-def h2load_command(address: str, seconds: int, of: Measurement) -> list[str]:
-    """h2load takes whole seconds only; its warm-up is one second. Of HTTP/1.1 it takes one request at a time."""
-    load = ["-D", f"{seconds}", "--warm-up-time", "1", "-c", f"{of.connections}", "-m", f"{of.streams}", "-t", "1"]
-    return ["h2load", *of.flags, *load, f"http://{address}{PATH}"]
-
-
 def targets() -> tuple[list[Measurement], list[Ratio]]:
     """Neighbours in the list are neighbours in time. Nothing has to be reached: the ratio is there to be looked at."""
     measurements, ratios = [], []
@@ -61,7 +55,7 @@ def targets() -> tuple[list[Measurement], list[Ratio]]:
             streams = INFLIGHT // connections
             measurements += [
                 Measurement(f"{key}/cqbench", "cqbench", what, server, (*ours, *METHOD), connections, streams),
-                Measurement(f"{key}/h2load", "h2load", "h2load", server, theirs, connections, streams),
+                Measurement(f"{key}/h2load", "h2load", "h2load", server, theirs, connections, streams, path=PATH),
             ]
             ratios.append(Ratio(f"{INFLIGHT} in flight, {front}", f"{key}/cqbench", f"{key}/h2load", None))
     return measurements, ratios

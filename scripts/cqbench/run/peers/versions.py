@@ -9,7 +9,7 @@ import subprocess
 from pathlib import Path
 
 from cqbench.measure import group
-from cqbench.run.peers.tools import Peer
+from cqbench.run.peers.adapters import Peer
 
 ANSWER_TIMEOUT_S = 20
 RELEASE = re.compile(r"(?<![\w.])v?(\d+\.\d+\.\d+)(?![\w.-])")

@@ -1,0 +1,102 @@
+"""What every measuring session has: programs that run to their end on their CPUs, results or one line on why there is
+none, and rounds. What is measured, and in which order, is the caller's.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Generic, TypeVar
+
+from cqbench.files.result import Document, parse
+from cqbench.files.source import BadDocument
+from cqbench.files.text import one_line
+from cqbench.measure.cpus import Placement, pinned
+from cqbench.measure.processes import Finished, Interrupt, ServerFailed, run
+
+Thing = TypeVar("Thing")
+Figure = TypeVar("Figure")
+
+
+class Failed(RuntimeError):
+    """A run failed; one line."""
+
+
+def say(text: str) -> None:
+    """To people; standard output carries the result only."""
+    print(f"== {text}", file=sys.stderr, flush=True)
+
+
+@dataclass(frozen=True)
+class Session:
+    """The CPUs of both ends, and the signals that end it."""
+
+    placement: Placement
+    interrupt: Interrupt
+
+    def run(
+        self,
+        command: Sequence[str],
+        patience_s: float,
+        cpus: tuple[int, ...] | None = None,
+        tick: Callable[[float], None] = lambda _elapsed_s: None,
+    ) -> Finished:
+        """A program that ended well. cpus: its own, instead of the client's. Raises Failed."""
+        done = run(
+            pinned([*command], self.placement.client if cpus is None else cpus), self.interrupt, patience_s, tick
+        )
+        if done.returncode != 0 or done.why:
+            raise Failed(one_line(done.complaint(), 400))
+        return done
+
+
+def result(text: str) -> Document:
+    """The client's, with a call or more at each point. Raises Failed."""
+    try:
+        document = parse(text.encode(), "the client's result")
+    except BadDocument as error:
+        raise Failed(str(error)) from None
+    if document.partial or not document.points or not all(point.completed for point in document.points):
+        why = next((point.failure for point in document.points if point.failure), "the client measured nothing")
+        raise Failed("interrupted" if document.partial else why)
+    return document
+
+
+@dataclass
+class Rounds(Generic[Figure]):
+    """By round, the figures; and what failed and why, with its rounds."""
+
+    interrupt: Interrupt
+    figures: list[dict[str, Figure]] = field(default_factory=list)
+    failures: dict[str, list[int]] = field(default_factory=dict)
+
+    def run(
+        self,
+        number: int,
+        things: Sequence[Thing],
+        name: Callable[[Thing], str],
+        measure: Callable[[Thing], Mapping[str, Figure]],
+        begin: Callable[[int, int, Thing], None],
+    ) -> None:
+        """Every other round runs backwards, so that a drift over the round favours neither side of a ratio. A failure
+        ends only its own measurement. begin: is told the round, the place in it, and what is measured next."""
+        for i in range(1, number + 1):
+            found: dict[str, Figure] = {}
+            self.figures.append(found)
+            for place, thing in enumerate(things if i % 2 else things[::-1]):
+                if self.interrupt.signum:
+                    return
+                begin(i, place, thing)
+                try:
+                    found |= measure(thing)
+                except (Failed, ServerFailed, OSError) as error:
+                    if not self.interrupt.signum:
+                        self.failures.setdefault(f"{name(thing)}: {error}", []).append(i)
+                        say(f"round {i}: FAILED: {name(thing)}: {error}")
+
+    def remarks(self) -> list[str]:
+        """What is missing, a line each."""
+        partial = ["PARTIAL: interrupted."] if self.interrupt.signum else []
+        failed = (f"FAILED in round {', '.join(map(str, rounds))}: {what}" for what, rounds in self.failures.items())
+        return [*partial, *failed]
