@@ -79,10 +79,10 @@ def test_all_is_written_and_the_screen_has_the_verdict(
     out, err = capsys.readouterr()
     assert status == 0
     head = f"try: A title\nDoes it?\ngRPC 1.51.1, abacus, {json_of(tmp_path)['started']}\n! it was noisy\n\n"
-    assert out.startswith("try: A title\n") and "WHAT TO SET" in out and "| marks" not in out
+    assert out.startswith("try: A title\n") and "WHAT TO SET" in out and "runs  marks" not in out
     assert (tmp_path / "verdict.txt").read_text().startswith(out)
     assert json.loads((tmp_path / "verdict.json").read_text())["cases"]
-    assert (tmp_path / "summary.txt").read_text().startswith(head + "variant ")
+    assert (tmp_path / "summary.txt").read_text().startswith(head + "configuration ")
     assert f"== report: {tmp_path}/report.html\n" in err and f"== results: {tmp_path} (" in err
     assert len(runs.read_all([tmp_path])) == 2  # what was written is not taken for results
 
@@ -126,7 +126,7 @@ def test_where_nothing_is_compared_the_medians_are_on_the_screen_and_the_verdict
 ) -> None:
     conclude(*ended(tmp_path, {"shared": PAIR["shared"]}), interrupt)
     out = capsys.readouterr().out
-    assert 0 < out.index("| marks") < out.index("Nothing to compare")
+    assert 0 < out.index("runs  marks") < out.index("Nothing to compare")
 
 
 def test_nothing_was_measured(tmp_path: Path, interrupt: Interrupt, capsys: pytest.CaptureFixture[str]) -> None:
@@ -189,7 +189,7 @@ def test_a_defect_is_one_line_and_costs_nothing_that_was_measured(
     log = tmp_path / f"logs/{what}-failed.txt"
     assert f"== the {what} could not be made: ZeroDivisionError: a defect of ours (all of it: {log})\n" in err
     assert 'raise ZeroDivisionError("a defect\\nof ours")' in log.read_text()
-    assert ("| marks" in out) == (what == "verdict") and ("WHAT TO SET" in out) == (what == "report")
+    assert ("runs  marks" in out) == (what == "verdict") and ("WHAT TO SET" in out) == (what == "report")
     assert ("== report: " in err) == (what == "verdict")  # one does not need the other
     assert len((tmp_path / "results.csv").read_text().splitlines()) > 1 and (tmp_path / "summary.txt").exists()
 
@@ -228,7 +228,7 @@ def test_a_signal_while_judging_or_drawing(
     assert conclude(*ended(tmp_path, PAIR), interrupt) == expected
     out, err = capsys.readouterr()
     assert f"== interrupted; scripts/verdict.sh {tmp_path} and scripts/report.sh {tmp_path} make " in err
-    assert ("| marks" in out) == (what == "verdict") and not reported
+    assert ("runs  marks" in out) == (what == "verdict") and not reported
     assert (tmp_path / "results.csv").exists() and "could not be made" not in err
 
 
