@@ -11,8 +11,8 @@ from statistics import geometric_mean
 from typing import Any
 
 import pytest
-from cqbench.compare.gates import repetitions_to_decide, slower
-from cqbench.compare.points import Figure
+from cqbench.analysis.compare.gates import repetitions_to_decide, slower
+from cqbench.analysis.compare.points import Figure
 from cqbench.samples.metric import METRICS, THROUGHPUT
 from cqbench.stats.ratios import Ratio
 from made_results import put

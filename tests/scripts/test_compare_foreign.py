@@ -7,9 +7,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from cqbench.analysis.compare.sides import Name, Side
 from cqbench.compare import foreign
 from cqbench.compare.inputs import read_side
-from cqbench.compare.sides import Name, Side
 from cqbench.files.source import BadDocument
 from cqbench.model.ratio import values
 from made_results import put

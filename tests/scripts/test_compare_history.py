@@ -9,7 +9,8 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from cqbench.compare import history
+from cqbench.analysis.compare import history
+from cqbench.compare.inputs import read_history
 from cqbench.files.source import BadDocument
 from cqbench.samples.metric import THROUGHPUT
 from made_results import put
@@ -65,7 +66,7 @@ def test_experiments_and_files_by_their_dates(tmp_path: Path) -> None:
     os.utime(tmp_path / "y.txt", (0, 0))
     (tmp_path / "notes.txt").write_text("nothing")
     (tmp_path / "empty").mkdir()
-    found = history.read(tmp_path)
+    found = read_history(tmp_path)
     assert [run.name for run in found.runs] == ["y.txt", "x-2026-01-01-120000.txt", "b", "a.json"]
     assert len(found.unused) == 2 and "notes.txt: not JSON" in found.unused[1]
 
@@ -73,7 +74,7 @@ def test_experiments_and_files_by_their_dates(tmp_path: Path) -> None:
 def test_versions_are_one_line_and_machines_are_two(tmp_path: Path) -> None:
     for i, context in enumerate([{}, {"grpc_version": "9"}, {"host_name": "other"}, {"library_build_type": "debug"}]):
         put(tmp_path / f"{i}.json", result({4: [1000.0 + i]}, date=f"2026-01-0{i + 1}T00:00:00Z", **context))
-    lines = history.lines(history.read(tmp_path).runs, [THROUGHPUT])
+    lines = history.lines(read_history(tmp_path).runs, [THROUGHPUT])
     assert [len(line.values) for line in lines] == [2, 1, 1]
     assert len({line.case for line in lines}) == 3 and "host other" in lines[1].case
 
@@ -81,12 +82,12 @@ def test_versions_are_one_line_and_machines_are_two(tmp_path: Path) -> None:
 def test_what_is_no_history(tmp_path: Path) -> None:
     put(tmp_path / "raw/v/01.json", result({4: [1.0]}))
     with pytest.raises(BadDocument, match="one experiment's folder"):
-        history.read(tmp_path)
+        read_history(tmp_path)
     with pytest.raises(BadDocument, match="not a folder of runs"):
-        history.read(tmp_path / "none")
+        read_history(tmp_path / "none")
     put(tmp_path / "x/bad.json", {})
     with pytest.raises(BadDocument, match="no run in it: .*bad.json: not a result"):
-        history.read(tmp_path / "x")
+        read_history(tmp_path / "x")
 
 
 def test_two_changes_and_their_places() -> None:

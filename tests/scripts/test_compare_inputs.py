@@ -8,8 +8,8 @@ import threading
 from pathlib import Path
 
 import pytest
+from cqbench.analysis.compare.sides import Case, Side
 from cqbench.compare.inputs import read_side
-from cqbench.compare.sides import Case, Side
 from cqbench.files import source
 from cqbench.files.offered import closed
 from cqbench.files.source import BadDocument

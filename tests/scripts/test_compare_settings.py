@@ -6,9 +6,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from cqbench.analysis.compare.sections import Section, differences, of_sides, required
+from cqbench.analysis.compare.sides import Side
 from cqbench.compare.inputs import read_side
-from cqbench.compare.matching import Section, differences, of_sides, required
-from cqbench.compare.sides import Side
 from made_results import put
 from test_compare_synthetic import REAL, result
 

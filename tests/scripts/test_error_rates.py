@@ -18,12 +18,12 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from cqbench.analysis.verdict.judge import Found
+from cqbench.analysis.verdict.model import Decision, Row
 from cqbench.files.offered import closed
 from cqbench.model.series import Series, ratio
 from cqbench.model.thresholds import GAIN
 from cqbench.stats.ratios import Ratio, paired_with_several, repetitions_needed
-from cqbench.verdict.judge import Found
-from cqbench.verdict.model import Decision, Row
 from simulated import LOADS, RATES, Machine, Noise, Truth, headline, one, setting, times
 
 FULL = bool(os.environ.get("CQBENCH_FULL"))

@@ -8,11 +8,11 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from cqbench.analysis.verdict import whole
 from cqbench.report import data
 from cqbench.report.model import Report
 from cqbench.samples import runs
 from cqbench.stats import ratios
-from cqbench.verdict import whole
 from report_results import DATA, EXPERIMENT, REPETITIONS, by_title, change, copied, iterations
 
 

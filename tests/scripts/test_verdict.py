@@ -6,9 +6,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from cqbench.analysis.verdict.model import Decision
 from cqbench.model import thresholds
-from cqbench.verdict import text
-from cqbench.verdict.model import Decision
+from cqbench.render.verdict import text
 from verdict_synthetic import OTHERS, SHARED, SIXFOLD, at, found, judged, manifest, setting, without, write
 
 

@@ -6,7 +6,7 @@ import json
 from pathlib import Path
 from typing import Any
 
-from cqbench.verdict.model import Decision
+from cqbench.analysis.verdict.model import Decision
 from verdict_synthetic import SHARED, SIXFOLD, at, judged, manifest, variant, write
 
 CONFIG = {"connectionScaling": {"maxConnectionsPerSubchannel": 48}}

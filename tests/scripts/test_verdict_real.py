@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from cqbench.verdict import text
-from cqbench.verdict.model import Decision
+from cqbench.analysis.verdict.model import Decision
+from cqbench.render.verdict import text
 from verdict_synthetic import at, judged
 
 DATA = Path(__file__).parent / "data"

@@ -11,9 +11,9 @@ from typing import Any
 
 import numpy as np
 import pytest
+from cqbench.analysis.verdict.model import Judgement
 from cqbench.cli import main as cqbench
-from cqbench.verdict import as_json, text
-from cqbench.verdict.model import Judgement
+from cqbench.render.verdict import as_json, text
 from verdict_synthetic import OTHERS, SHARED, SIXFOLD, found, judged, manifest, setting, variant, write
 
 HEADLINE = [("mode", ("unary", "streaming")), ("api", ("sync", "cq")), ("connections", ("shared", "separate"))]

@@ -7,11 +7,11 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
+from cqbench.analysis.verdict.model import Case, Judgement, Row
+from cqbench.analysis.verdict.whole import judge_runs
 from cqbench.files.manifest import VERSION
 from cqbench.files.result import SCHEMA_VERSION
 from cqbench.samples.runs import read_all
-from cqbench.verdict.model import Case, Judgement, Row
-from cqbench.verdict.whole import judge_runs
 
 COUNTS = (1, 2, 4, 8, 16, 32)
 OTHERS = {"code": "other-processes", "text": "other processes used 3.00 of the 32 CPU(s) of the client"}

@@ -1,1 +1,1 @@
-"""Two sides, point by point."""
+"""The `cqbench compare` command, and how its arguments become sides."""

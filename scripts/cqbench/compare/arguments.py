@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
-from cqbench.compare import within
-from cqbench.compare.inputs import files_of, read_side
-from cqbench.compare.matching import Section
-from cqbench.compare.sides import Side
+from cqbench.analysis.compare import within
+from cqbench.analysis.compare.sections import Section
+from cqbench.analysis.compare.sides import Side
+from cqbench.compare.inputs import files_of, read_experiment, read_side
+from cqbench.files import manifest
 from cqbench.files.source import BadDocument, common
 from cqbench.files.text import one_line
 from cqbench.options import Refused
@@ -63,9 +64,9 @@ def inside(path: str, axis: str | None, variants: tuple[str, str] | None) -> tup
     """One experiment. Raises Refused."""
     flag = "--axis" if axis else "--variants"
     try:
-        side, found = within.read(Path(path))
+        side, found = read_experiment(Path(path))
         if axis:
-            return side, within.by_axis(Path(path), side, found, axis)
+            return side, within.by_axis(manifest.load(Path(path) / manifest.FILE), side, found, axis)
         assert variants
         return side, within.by_variants(side, *variants)
     except BadDocument as error:

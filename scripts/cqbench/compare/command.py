@@ -9,17 +9,18 @@ from pathlib import Path
 import click
 
 from cqbench.analysis.cost import beside
-from cqbench.compare import benchresult, tables, text
+from cqbench.analysis.compare.gates import Gate, Most, Outcome, check, check_most, latency_higher, slower
+from cqbench.analysis.compare.points import Comparison, compare
+from cqbench.analysis.compare.sections import Section, of_sides
+from cqbench.analysis.compare.sides import Side
 from cqbench.compare.arguments import inside, metrics_of, read, with_itself
-from cqbench.compare.gates import Gate, Most, Outcome, check, check_most, latency_higher, slower
-from cqbench.compare.matching import Section, of_sides
-from cqbench.compare.points import Comparison, compare
+from cqbench.compare.inputs import read_history
 from cqbench.compare.refusal import why_not
-from cqbench.compare.sides import Side
 from cqbench.files import storage
 from cqbench.files.source import BadDocument
 from cqbench.gate import exit_status
 from cqbench.options import Refused, number, percentage
+from cqbench.render.compare import benchresult, tables, text
 from cqbench.samples.metric import GROUPS, METRICS, Metric
 
 PROGRAM = "cqbench compare"
@@ -261,7 +262,7 @@ def _rendered(
     if form == "json":
         return tables.to_json(comparison, sides, outcomes)
     if form == "html":
-        from cqbench.compare import page  # draws, which takes a second to load
+        from cqbench.render.compare import page  # draws, which takes a second to load
 
         return page.render(comparison, sides, outcomes)
     return text.render(comparison, sides, colour=output is None and sys.stdout.isatty())
@@ -275,21 +276,22 @@ def _write(output: Path | None, content: str) -> None:
 
 
 def _history(folder: str, paths: Sequence[str], words: str | None, form: str, output: Path | None) -> int:
-    from cqbench.compare import history, history_output
+    from cqbench.analysis.compare import history
+    from cqbench.render.compare import history as history_output
 
     if paths:
         raise click.UsageError(f"--history takes no further argument ({paths[0]})")
     if form not in history_output.FORMATS:
         raise click.UsageError(f"argument --format: '{form}' is not for --history: {', '.join(history_output.FORMATS)}")
     try:
-        found = history.read(Path(folder))
+        found = read_history(Path(folder))
     except BadDocument as error:
         raise Refused(f"argument --history: {error}") from None
     known = list(dict.fromkeys(metric for run in found.runs for metric in run.side.metrics))
     usual = [m for m in known if m.name in USUAL] or known
     lines = history.lines(found.runs, metrics_of(words, known) if words is not None else usual)
     if form == "html":
-        from cqbench.compare import page  # draws, which takes a second to load
+        from cqbench.render.compare import page  # draws, which takes a second to load
 
         content = page.of_history(found, lines)
     else:

@@ -11,7 +11,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from cqbench.compare.sides import Case, Name, Side
+from cqbench.analysis.compare.sides import Case, Name, Side
 from cqbench.files import source
 from cqbench.files.source import BadDocument
 from cqbench.files.text import one_line

@@ -5,22 +5,23 @@ Files of cqbench, Google Benchmark's JSON and Go's benchmark text are told apart
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+import datetime
+import re
+from collections.abc import Iterable
 from pathlib import Path
 
+from cqbench.analysis.compare import history
+from cqbench.analysis.compare.sides import Side, counted, merged, of_runs
 from cqbench.compare import foreign
-from cqbench.compare.sides import Case, Place, Side, counted
 from cqbench.files import source
-from cqbench.files.reasons import Reason, kinds
 from cqbench.files.source import BadDocument
 from cqbench.files.surroundings import Manifests
 from cqbench.files.text import one_line
-from cqbench.model.ratio import Sample
-from cqbench.model.series import Repetition, Series, load_series
 from cqbench.samples import runs
-from cqbench.samples.metric import METRICS
 from cqbench.samples.runs import Run
-from cqbench.samples.setting import Setting
+
+MAX_RUNS = 1000  # of a history
+NAMED = re.compile(r"(\d{4})-(\d{2})-(\d{2})-(\d{2})(\d{2})(\d{2})")
 
 
 def read_side(path: Path) -> Side:
@@ -66,45 +67,58 @@ def _of_others(name: str, files: Iterable[tuple[Path, bytes]]) -> Side:
     return Side(name, cases, metrics, len(sides), date=min(side.date for side in sides))
 
 
-def of_runs(name: str, found: Sequence[Run], apart: bool = True) -> Side:
-    """apart: variants that are alike in all but their names stay apart."""
-    partial = sum(run.document.partial for run in found)
-    date = min((str(run.context.get("date") or "") for run in found), default="")
-    cases = [case_of(series) for series in load_series(found, apart)]
-    return Side(name, cases, METRICS, len(found), partial, one_line(date))
+def read_history(folder: Path) -> history.Found:
+    """Raises BadDocument."""
+    name = one_line(str(folder))
+    if not folder.is_dir():
+        raise BadDocument(f"{name}: not a folder of runs")
+    if (folder / runs.RAW).is_dir():
+        raise BadDocument(f"{name}: one experiment's folder; the folder above it may be a history")
+    found, unused = [], []
+    seen: dict[Path, str] = {}
+    for path in sorted(folder.iterdir()):
+        if path.name.startswith(".") or not (path.is_dir() or path.suffix in (".json", ".txt")):
+            continue
+        first = seen.setdefault(path.resolve(), path.name)
+        if first != path.name:
+            unused.append(f"{one_line(str(path))}: leads to {one_line(first)}, which counts once")
+            continue
+        try:
+            side = read_side(path)
+        except BadDocument as error:
+            unused.append(str(error))
+            continue
+        found.append(history.Dated(one_line(path.name), _when(path, side.date), side))
+        if len(found) > MAX_RUNS:
+            raise BadDocument(f"{name}: more than {MAX_RUNS} runs")
+    if not found:
+        raise BadDocument(f"{name}: no run in it" + (f": {unused[0]}" if unused else ""))
+    return history.Found(tuple(sorted(found, key=lambda run: (run.when, run.name))), tuple(unused))
 
 
-def case_of(series: Series) -> Case:
-    left_out: dict[Place, list[str]] = {}
-    for point in series.left_out:
-        left_out.setdefault(point.load, []).append(point.why)
-    points: dict[Place, Sequence[Sample]] = {load: series.points[load] for load in series.loads}
-    variant = min(series.variants) if len(series.variants) == 1 else ""
-    return Case(variant, series.setting, points, left_out, tuple(series.doubts))
+def _when(path: Path, date: str) -> datetime.datetime:
+    """What the run says, else its name, else the file."""
+    try:
+        said = datetime.datetime.fromisoformat(date.replace("Z", "+00:00"))
+        return said.astimezone(datetime.timezone.utc)
+    except (ValueError, OverflowError):
+        pass
+    named = NAMED.search(path.name)
+    try:
+        if named:
+            return datetime.datetime(*map(int, named.groups())).astimezone(datetime.timezone.utc)  # type: ignore[arg-type]
+    except (ValueError, OverflowError):
+        pass
+    return datetime.datetime.fromtimestamp(path.stat().st_mtime, datetime.timezone.utc)
 
 
-def merged(cases: Iterable[Case]) -> list[Case]:
-    """Those with the same variant and setting are one."""
-    found: dict[tuple[str, Setting], Case] = {}
-    for case in cases:
-        key = case.variant, case.setting
-        there = found.get(key)
-        found[key] = case if there is None else _both(there, case)
-    return list(found.values())
-
-
-def _both(one: Case, other: Case) -> Case:
-    points = {p: [*one.points.get(p, ()), *other.points.get(p, ())] for p in {**one.points, **other.points}}
-    left_out = {p: [*one.left_out.get(p, ()), *other.left_out.get(p, ())] for p in {**one.left_out, **other.left_out}}
-    return Case(one.variant, one.setting, points, left_out, tuple(dict.fromkeys([*one.doubts, *other.doubts])))
-
-
-def reasons(samples: Iterable[Sample], limits: bool = False) -> list[Reason]:
-    """Why repetitions should not be believed, or what they ran into; each kind once."""
-    measured = [sample.measured for sample in samples if isinstance(sample, Repetition)]
-    return [of[0] for of in kinds(r for m in measured for r in (m.limits if limits else m.suspect)).values()]
-
-
-def schedules(samples: Iterable[Sample]) -> set[str]:
-    """Hashes of the due times; open loop only."""
-    return {s.measured.schedule_hash for s in samples if isinstance(s, Repetition)} - {""}
+def read_experiment(folder: Path) -> tuple[Side, list[Run]]:
+    """An experiment's folder. Raises BadDocument."""
+    name = one_line(str(folder))
+    if not (folder / runs.RAW).is_dir():
+        raise BadDocument(f"{name}: not an experiment's folder: it has no {runs.RAW}/")
+    found = runs.read_all([folder])
+    side = of_runs(name, found)
+    if not side.places:
+        raise BadDocument(f"{name}: no whole run in it")
+    return side, found

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from cqbench.compare import text
-from cqbench.compare.matching import required
-from cqbench.compare.points import Comparison
-from cqbench.compare.sides import Side, counted
+from cqbench.analysis.compare.points import Comparison
+from cqbench.analysis.compare.sections import required
+from cqbench.analysis.compare.sides import Side, counted
 from cqbench.files.offered import Load
+from cqbench.render.compare import text
 
 
 def why_not(comparison: Comparison, sides: Sequence[Side], anyway: bool) -> list[str]:

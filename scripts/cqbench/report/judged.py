@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from cqbench.analysis.verdict.model import Case, Row
+from cqbench.analysis.verdict.whole import judge_runs
+from cqbench.render.verdict.words import times
 from cqbench.report.model import Card, Table
 from cqbench.samples.runs import Run
 from cqbench.stats.ratios import Ratio
-from cqbench.verdict.model import Case, Row
-from cqbench.verdict.whole import judge_runs
-from cqbench.verdict.words import times
 
 ADVICE = {"settings": "What to set", "measure": "What to measure", "cannot_show": "What this machine cannot show"}
 HEAD = ("Calls/s", "P99", "Client CPU/call", "Server CPU/call", "So")

@@ -206,8 +206,8 @@ def remarks(manifest: Manifest) -> list[str]:
 
 def write_verdict(folder: Path, head: str, measured: Sequence[Run]) -> Verdict:
     """verdict.txt and verdict.json. Raises OSError, and whatever a defect in judging raises."""
-    from cqbench.verdict import as_json, text
-    from cqbench.verdict.whole import judge_runs
+    from cqbench.analysis.verdict.whole import judge_runs
+    from cqbench.render.verdict import as_json, text
 
     judgement = judge_runs(measured)
     shown = text.render(judgement)

@@ -1,1 +1,1 @@
-"""Decides what holds this machine back and says it in words."""
+"""The `cqbench verdict` command."""

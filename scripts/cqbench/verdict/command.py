@@ -9,11 +9,11 @@ from pathlib import Path
 
 import click
 
+from cqbench.analysis.verdict.whole import judge_runs
 from cqbench.files.source import BadDocument
 from cqbench.options import Refused
+from cqbench.render.verdict import as_json, text
 from cqbench.samples.runs import Run, read_all
-from cqbench.verdict import as_json, text
-from cqbench.verdict.whole import judge_runs
 
 
 def _read(results: Sequence[Path]) -> list[Run]:

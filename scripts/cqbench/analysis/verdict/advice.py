@@ -5,14 +5,14 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Iterator, Sequence
 
+from cqbench.analysis.verdict.model import Case, Decision, Effect, Row
+from cqbench.analysis.verdict.scenarios import Judged, Named
 from cqbench.files.offered import Load
 from cqbench.model import thresholds
 from cqbench.model.ratio import pooled
 from cqbench.model.series import Series
+from cqbench.render.verdict.words import loads, short, times
 from cqbench.samples.scaling import is_scaling
-from cqbench.verdict.cases import Judged, Named
-from cqbench.verdict.model import Case, Decision, Effect, Row
-from cqbench.verdict.words import loads, short, times
 
 THROUGHPUT = "throughput_per_second"
 OWN_POOL = "GRPC_ARG_USE_LOCAL_SUBCHANNEL_POOL"

@@ -9,13 +9,13 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 
-from cqbench.compare import text
-from cqbench.compare.gates import spread
-from cqbench.compare.matching import Pair, Point
-from cqbench.compare.points import NO_DIFFERENCE, Comparison, Figure, Part
-from cqbench.compare.sides import Case, Side
+from cqbench.analysis.compare.gates import spread
+from cqbench.analysis.compare.points import NO_DIFFERENCE, Comparison, Figure, Part
+from cqbench.analysis.compare.sections import Pair, Point
+from cqbench.analysis.compare.sides import Case, Side
 from cqbench.model.ratio import values
 from cqbench.render import text as as_text
+from cqbench.render.compare import text
 from cqbench.render.table import EMPTY, Block, Column, Line, Table
 from cqbench.samples.metric import BY_NAME, METRICS, Metric
 

@@ -6,19 +6,20 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from typing import NamedTuple
 
+from cqbench.analysis.verdict import evidence, rules
+from cqbench.analysis.verdict.evidence import Evidence
+from cqbench.analysis.verdict.model import Case, Cost, Decision, Effect, Row
+from cqbench.analysis.verdict.scenarios import Axis, Compared, Judged, Named
 from cqbench.files.offered import Load
 from cqbench.model import thresholds
 from cqbench.model.matching import differing
 from cqbench.model.ratio import pooled
 from cqbench.model.series import Series, ratio
 from cqbench.model.usable import UNRELIABLE, worst
+from cqbench.render.verdict import words
 from cqbench.samples.metric import BY_NAME
 from cqbench.samples.setting import BY_KEY
 from cqbench.stats.ratios import Ratio, holm, repetitions_needed
-from cqbench.verdict import evidence, rules, words
-from cqbench.verdict.cases import Axis, Compared, Judged, Named
-from cqbench.verdict.evidence import Evidence
-from cqbench.verdict.model import Case, Cost, Decision, Effect, Row
 
 THROUGHPUT, P99 = BY_NAME["throughput"].key, BY_NAME["p99"].key
 COSTS = {"p99": P99, "client-cpu": BY_NAME["client-cpu"].key, "server-cpu": BY_NAME["server-cpu"].key}

@@ -8,9 +8,9 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from cqbench.compare.matching import Point
-from cqbench.compare.points import Comparison, Figure
-from cqbench.compare.sides import counted
+from cqbench.analysis.compare.points import Comparison, Figure
+from cqbench.analysis.compare.sections import Point
+from cqbench.analysis.compare.sides import counted
 from cqbench.gate import CANNOT_TELL, CLOSED, OPEN
 from cqbench.model.ratio import values
 from cqbench.model.thresholds import MORE_REPETITIONS, ROUNDING_PERCENT

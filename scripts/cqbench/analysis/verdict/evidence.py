@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
+from cqbench.analysis.verdict import rules
 from cqbench.files import reasons
 from cqbench.files.offered import Load, closed
 from cqbench.model import thresholds
@@ -16,7 +17,6 @@ from cqbench.model.series import Series, ratio
 from cqbench.samples.metric import THROUGHPUT
 from cqbench.stats.medians import median
 from cqbench.stats.ratios import Ratio
-from cqbench.verdict import rules
 
 ENDS = ("client", "server")
 # With several client machines: of one of them, or of some; of all.

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
-from cqbench.compare import text
-from cqbench.compare.history import MIN_RUNS, Found, Line
-from cqbench.compare.sides import counted
+from cqbench.analysis.compare.history import MIN_RUNS, Found, Line
+from cqbench.analysis.compare.sides import counted
 from cqbench.files.escape import csv_of
 from cqbench.render import text as as_text
+from cqbench.render.compare import text
 from cqbench.render.table import EMPTY, Block, Cell, Column, Table
 from cqbench.render.table import Line as Paragraph
 

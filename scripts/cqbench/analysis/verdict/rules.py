@@ -8,10 +8,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from cqbench.analysis.verdict.model import Decision
 from cqbench.model.thresholds import ALPHA, GAIN
 from cqbench.stats.medians import describe
 from cqbench.stats.ratios import MIN_REPETITIONS, Ratio
-from cqbench.verdict.model import Decision
 
 
 def above(values: Sequence[float], threshold: float) -> bool | None:

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 
+from cqbench.analysis.verdict import evidence, rules
+from cqbench.analysis.verdict.model import Case, Decision, Effect, Row
 from cqbench.files import reasons
 from cqbench.files.offered import Load, rate
 from cqbench.stats.ratios import MIN_REPETITIONS, Ratio
-from cqbench.verdict import evidence, rules
-from cqbench.verdict.model import Case, Decision, Effect, Row
 
 CODES = {
     reasons.CLIENT_CPU: "the client's CPUs are full",

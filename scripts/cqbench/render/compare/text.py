@@ -6,11 +6,10 @@ import math
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 
-from cqbench.compare.gates import Outcome
-from cqbench.compare.inputs import reasons, schedules
-from cqbench.compare.matching import Difference, Lone, Point, required
-from cqbench.compare.points import METHODS, Comparison, Figure, Part
-from cqbench.compare.sides import Side, counted
+from cqbench.analysis.compare.gates import Outcome
+from cqbench.analysis.compare.points import METHODS, Comparison, Figure, Part
+from cqbench.analysis.compare.sections import Difference, Lone, Point, required
+from cqbench.analysis.compare.sides import Side, counted, reasons, schedules
 from cqbench.files.reasons import kinds
 from cqbench.files.text import one_line
 from cqbench.gate import OPEN

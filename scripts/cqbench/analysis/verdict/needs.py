@@ -5,14 +5,14 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Iterator, Sequence
 
+from cqbench.analysis.verdict import evidence
+from cqbench.analysis.verdict.scenarios import Judged
 from cqbench.files import reasons
 from cqbench.model import thresholds
 from cqbench.model.series import LeftOut, Series
 from cqbench.model.usable import disqualifies
+from cqbench.render.verdict.words import loads
 from cqbench.stats.ratios import MIN_REPETITIONS
-from cqbench.verdict import evidence
-from cqbench.verdict.cases import Judged
-from cqbench.verdict.words import loads
 
 THROUGHPUT = "throughput_per_second"
 MANY = 60  # repetitions that take too long

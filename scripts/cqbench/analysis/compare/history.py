@@ -8,34 +8,25 @@ never change, one in twenty is marked at some point; tests/scripts/test_compare_
 from __future__ import annotations
 
 import datetime
-import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from pathlib import Path
 
 import numpy as np
 import numpy.typing as npt
-
-from cqbench.compare.inputs import read_side
-from cqbench.compare.matching import BUILD_TYPES, name_of
-from cqbench.compare.points import mean
-from cqbench.compare.sides import Case, Place, Side
-from cqbench.files.source import BadDocument
-from cqbench.files.text import one_line
+from cqbench.analysis.compare.points import mean
+from cqbench.analysis.compare.sections import BUILD_TYPES, name_of
+from cqbench.analysis.compare.sides import Case, Place, Side
 from cqbench.model.ratio import values
 from cqbench.model.thresholds import ALPHA
 from cqbench.samples.metric import Metric
-from cqbench.samples.runs import RAW
 from cqbench.samples.setting import FACETS, About, Setting
 
 Floats = npt.NDArray[np.floating]
 
 MIN_RUNS = 3  # on either side of a change: one run that was slow is none
-MAX_RUNS = 1000
 SHUFFLINGS = 20  # beyond the share that is looked for
 MAX_NUMBERS = 4_000_000  # shuffled at once
 SEED = 20_261_122
-NAMED = re.compile(r"(\d{4})-(\d{2})-(\d{2})-(\d{2})(\d{2})(\d{2})")
 # What may change from run to run. A debug build is no version.
 PASSED_OVER = [f.key for f in FACETS if f.about is About.SOFTWARE and f.key not in BUILD_TYPES]
 
@@ -74,51 +65,6 @@ class Found:
 
     runs: tuple[Dated, ...]
     unused: tuple[str, ...]
-
-
-def read(folder: Path) -> Found:
-    """Raises BadDocument."""
-    name = one_line(str(folder))
-    if not folder.is_dir():
-        raise BadDocument(f"{name}: not a folder of runs")
-    if (folder / RAW).is_dir():
-        raise BadDocument(f"{name}: one experiment's folder; the folder above it may be a history")
-    runs, unused = [], []
-    seen: dict[Path, str] = {}
-    for path in sorted(folder.iterdir()):
-        if path.name.startswith(".") or not (path.is_dir() or path.suffix in (".json", ".txt")):
-            continue
-        first = seen.setdefault(path.resolve(), path.name)
-        if first != path.name:
-            unused.append(f"{one_line(str(path))}: leads to {one_line(first)}, which counts once")
-            continue
-        try:
-            side = read_side(path)
-        except BadDocument as error:
-            unused.append(str(error))
-            continue
-        runs.append(Dated(one_line(path.name), _when(path, side.date), side))
-        if len(runs) > MAX_RUNS:
-            raise BadDocument(f"{name}: more than {MAX_RUNS} runs")
-    if not runs:
-        raise BadDocument(f"{name}: no run in it" + (f": {unused[0]}" if unused else ""))
-    return Found(tuple(sorted(runs, key=lambda run: (run.when, run.name))), tuple(unused))
-
-
-def _when(path: Path, date: str) -> datetime.datetime:
-    """What the run says, else its name, else the file."""
-    try:
-        said = datetime.datetime.fromisoformat(date.replace("Z", "+00:00"))
-        return said.astimezone(datetime.timezone.utc)
-    except (ValueError, OverflowError):
-        pass
-    named = NAMED.search(path.name)
-    try:
-        if named:
-            return datetime.datetime(*map(int, named.groups())).astimezone(datetime.timezone.utc)  # type: ignore[arg-type]
-    except (ValueError, OverflowError):
-        pass
-    return datetime.datetime.fromtimestamp(path.stat().st_mtime, datetime.timezone.utc)
 
 
 Key = tuple[str, Setting, Place]

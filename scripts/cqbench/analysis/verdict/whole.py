@@ -6,15 +6,17 @@ import re
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 
+from cqbench.analysis.verdict import advice, evidence, machines
+from cqbench.analysis.verdict import needs as measure
+from cqbench.analysis.verdict import scenarios as cases
+from cqbench.analysis.verdict.judge import judge
+from cqbench.analysis.verdict.model import Case, Decision, Judgement
 from cqbench.files import asked, manifest
 from cqbench.files.asked import Asked
 from cqbench.model.matching import differing
 from cqbench.model.series import Series, load_series
 from cqbench.samples.runs import Run
 from cqbench.stats.ratios import MIN_REPETITIONS
-from cqbench.verdict import advice, cases, evidence, machines, measure
-from cqbench.verdict.judge import judge
-from cqbench.verdict.model import Case, Decision, Judgement
 
 QUESTION = "Is one shared connection holding this client back?"
 

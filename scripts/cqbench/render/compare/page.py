@@ -15,14 +15,15 @@ import numpy as np
 import vl_convert
 from markupsafe import Markup
 
-from cqbench.compare import history_output, tables, text
-from cqbench.compare.gates import Outcome
-from cqbench.compare.history import Found, Line
-from cqbench.compare.matching import Point
-from cqbench.compare.points import Comparison, Part
-from cqbench.compare.sides import Side
+from cqbench.analysis.compare.gates import Outcome
+from cqbench.analysis.compare.history import Found, Line
+from cqbench.analysis.compare.points import Comparison, Part
+from cqbench.analysis.compare.sections import Point
+from cqbench.analysis.compare.sides import Side
 from cqbench.model.ratio import Sample, values
 from cqbench.model.series import Repetition
+from cqbench.render.compare import history as history_output
+from cqbench.render.compare import tables, text
 from cqbench.report import hgrm
 from cqbench.samples.metric import Metric
 

@@ -8,16 +8,11 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
-from pathlib import Path
 
-from cqbench.compare.inputs import case_of, of_runs
-from cqbench.compare.matching import Section, matched, section, title_of
-from cqbench.compare.sides import Case, Side
-from cqbench.files import manifest
-from cqbench.files.source import BadDocument
-from cqbench.files.text import one_line
+from cqbench.analysis.compare.sections import Section, matched, section, title_of
+from cqbench.analysis.compare.sides import Case, Side, case_of
+from cqbench.files.manifest import Manifest
 from cqbench.model.series import load_series
-from cqbench.samples import runs
 from cqbench.samples.runs import Run
 from cqbench.samples.setting import FACETS, SHARED, Facet
 
@@ -28,21 +23,8 @@ class NoSuch(ValueError):
     """An axis or a variant that is not there; says which are."""
 
 
-def read(folder: Path) -> tuple[Side, list[Run]]:
-    """An experiment's folder. Raises BadDocument."""
-    name = one_line(str(folder))
-    if not (folder / runs.RAW).is_dir():
-        raise BadDocument(f"{name}: not an experiment's folder: it has no {runs.RAW}/")
-    found = runs.read_all([folder])
-    side = of_runs(name, found)
-    if not side.places:
-        raise BadDocument(f"{name}: no whole run in it")
-    return side, found
-
-
-def by_axis(folder: Path, side: Side, found: Sequence[Run], name: str) -> list[Section]:
-    """The first value of the axis against each of the others. Raises BadDocument, NoSuch."""
-    told = manifest.load(folder / manifest.FILE)
+def by_axis(told: Manifest, side: Side, found: Sequence[Run], name: str) -> list[Section]:
+    """The first value of the axis against each of the others. Raises NoSuch."""
     axes = [axis.name for axis in told.axes]
     if name in axes:
         return _of_axis(side.cases, list(told.placements), axes.index(name), len(axes))

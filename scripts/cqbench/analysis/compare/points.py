@@ -6,9 +6,8 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
-
-from cqbench.compare.matching import Difference, Point, Section, differences
-from cqbench.compare.sides import counted
+from cqbench.analysis.compare.sections import Difference, Point, Section, differences
+from cqbench.analysis.compare.sides import counted
 from cqbench.model.ratio import pairs, pooled, ratio_of, values
 from cqbench.model.thresholds import ALPHA
 from cqbench.samples.metric import Metric

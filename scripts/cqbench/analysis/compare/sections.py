@@ -10,8 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 
-from cqbench.compare.inputs import merged
-from cqbench.compare.sides import Case, Place, Side, counted
+from cqbench.analysis.compare.sides import Case, Place, Side, counted, merged
 from cqbench.model.matching import Place as At
 from cqbench.model.matching import differing, scenarios
 from cqbench.model.ratio import Sample

@@ -6,17 +6,16 @@ import json
 from collections.abc import Iterator, Sequence
 from typing import Any, NamedTuple
 
-from cqbench.compare import text
-from cqbench.compare.gates import Outcome
-from cqbench.compare.inputs import reasons, schedules
-from cqbench.compare.matching import Lone, Point, required
-from cqbench.compare.points import METHODS, NO_DIFFERENCE, Comparison, Figure, Part
-from cqbench.compare.sides import Side
+from cqbench.analysis.compare.gates import Outcome
+from cqbench.analysis.compare.points import METHODS, NO_DIFFERENCE, Comparison, Figure, Part
+from cqbench.analysis.compare.sections import Lone, Point, required
+from cqbench.analysis.compare.sides import Side, reasons, schedules
 from cqbench.files.escape import csv_of
 from cqbench.files.escape import markdown as escaped
 from cqbench.files.offered import Load
 from cqbench.model.thresholds import ALPHA
 from cqbench.render import markdown as as_markdown
+from cqbench.render.compare import text
 from cqbench.render.table import EMPTY, Block, Cell, Column, Line, Table
 
 VERSION = 3

@@ -6,10 +6,10 @@ import math
 from dataclasses import asdict
 from typing import Any
 
+from cqbench.analysis.verdict.model import Judgement
 from cqbench.files.offered import Load
 from cqbench.model import thresholds
 from cqbench.stats import ratios
-from cqbench.verdict.model import Judgement
 
 
 def to_json(judgement: Judgement) -> dict[str, Any]:

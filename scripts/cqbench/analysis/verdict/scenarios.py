@@ -10,12 +10,12 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
+from cqbench.analysis.verdict.model import Case
 from cqbench.files.asked import Asked
 from cqbench.model.matching import Place, differing, scenarios, without
 from cqbench.model.series import Series
 from cqbench.samples.scaling import is_scaling
 from cqbench.samples.setting import BY_KEY, FACETS, SHARED, About, Setting
-from cqbench.verdict.model import Case
 
 SINGLE = (SHARED, "pool:1")  # one connection
 CONNECTIONS = "connections"

@@ -1,0 +1,1 @@
+"""Two sides, point by point: pure functions, no files."""

@@ -1,0 +1,109 @@
+"""What is compared, whoever measured it: a side has cases, a case has points, a point has repetitions."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import NamedTuple, TypeAlias
+
+from cqbench.files.offered import Load
+from cqbench.files.reasons import Reason, kinds
+from cqbench.files.text import one_line
+from cqbench.model.ratio import Sample
+from cqbench.model.series import Repetition, Series, load_series
+from cqbench.samples.metric import METRICS, Metric
+from cqbench.samples.runs import Run
+from cqbench.samples.setting import Setting
+
+
+class Name(NamedTuple):
+    """A benchmark of another program: its place in a table, as a load is for ours."""
+
+    name: str
+
+    @property
+    def words(self) -> str:
+        return self.name
+
+    @property
+    def label(self) -> str:
+        return self.name
+
+
+Place: TypeAlias = Load | Name
+
+
+@dataclass
+class Case:
+    """What the points of a table have in common. variant: a name in an experiment, or a Go package; else ''."""
+
+    variant: str
+    setting: Setting
+    points: Mapping[Place, Sequence[Sample]]
+    left_out: Mapping[Place, Sequence[str]] = field(default_factory=dict)  # why repetitions do not count
+    doubts: tuple[Reason, ...] = ()  # about every point
+
+
+@dataclass
+class Side:
+    """All of A, or all of B. date: of its first run, as it says; '' where nothing does."""
+
+    path: str
+    cases: list[Case]
+    metrics: tuple[Metric, ...] = METRICS
+    files: int = 1
+    partial_files: int = 0
+    date: str = ""
+
+    @property
+    def places(self) -> set[Place]:
+        return {place for case in self.cases for place in case.points}
+
+
+def counted(number: int, noun: str) -> str:
+    """3, 'file' -> '3 files'."""
+    return f"{number} {noun}" + ("" if number == 1 else "s")
+
+
+def of_runs(name: str, found: Sequence[Run], apart: bool = True) -> Side:
+    """apart: variants that are alike in all but their names stay apart."""
+    partial = sum(run.document.partial for run in found)
+    date = min((str(run.context.get("date") or "") for run in found), default="")
+    cases = [case_of(series) for series in load_series(found, apart)]
+    return Side(name, cases, METRICS, len(found), partial, one_line(date))
+
+
+def case_of(series: Series) -> Case:
+    left_out: dict[Place, list[str]] = {}
+    for point in series.left_out:
+        left_out.setdefault(point.load, []).append(point.why)
+    points: dict[Place, Sequence[Sample]] = {load: series.points[load] for load in series.loads}
+    variant = min(series.variants) if len(series.variants) == 1 else ""
+    return Case(variant, series.setting, points, left_out, tuple(series.doubts))
+
+
+def merged(cases: Iterable[Case]) -> list[Case]:
+    """Those with the same variant and setting are one."""
+    found: dict[tuple[str, Setting], Case] = {}
+    for case in cases:
+        key = case.variant, case.setting
+        there = found.get(key)
+        found[key] = case if there is None else _both(there, case)
+    return list(found.values())
+
+
+def _both(one: Case, other: Case) -> Case:
+    points = {p: [*one.points.get(p, ()), *other.points.get(p, ())] for p in {**one.points, **other.points}}
+    left_out = {p: [*one.left_out.get(p, ()), *other.left_out.get(p, ())] for p in {**one.left_out, **other.left_out}}
+    return Case(one.variant, one.setting, points, left_out, tuple(dict.fromkeys([*one.doubts, *other.doubts])))
+
+
+def reasons(samples: Iterable[Sample], limits: bool = False) -> list[Reason]:
+    """Why repetitions should not be believed, or what they ran into; each kind once."""
+    measured = [sample.measured for sample in samples if isinstance(sample, Repetition)]
+    return [of[0] for of in kinds(r for m in measured for r in (m.limits if limits else m.suspect)).values()]
+
+
+def schedules(samples: Iterable[Sample]) -> set[str]:
+    """Hashes of the due times; open loop only."""
+    return {s.measured.schedule_hash for s in samples if isinstance(s, Repetition)} - {""}

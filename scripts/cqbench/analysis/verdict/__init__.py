@@ -1,0 +1,1 @@
+"""Decides what holds a machine back: pure functions, no files, no text."""

@@ -1,0 +1,1 @@
+"""A comparison as text, Markdown, CSV, JSON and a page."""

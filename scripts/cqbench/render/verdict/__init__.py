@@ -1,0 +1,1 @@
+"""A judgement in words: as text and as JSON."""
