@@ -9,14 +9,13 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from cqbench.analysis.verdict import advice, rules
+from cqbench.analysis.verdict import advice, rules, words
 from cqbench.analysis.verdict.model import Case, Decision, Row
 from cqbench.analysis.verdict.scenarios import Compared, Judged, Named
 from cqbench.analysis.verdict.whole import _overall as overall
 from cqbench.files.offered import closed
 from cqbench.model import thresholds
 from cqbench.model.series import Series
-from cqbench.render.verdict import words
 from cqbench.samples.setting import Setting
 from cqbench.stats.ratios import Ratio
 from verdict_synthetic import SHARED, at, found, judged

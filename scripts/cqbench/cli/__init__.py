@@ -29,7 +29,7 @@ COMMANDS = {
     "peers": "Our client against h2load, ghz and sockperf on the same server.",
 }
 ROOMS = {"merge": "ranks"}
-OTHERS = ("verdict", "report", "compare", "merge")  # their packages have the command
+OTHERS = ("report", "merge")  # their packages have the command
 
 
 class Rooms(click.Group):

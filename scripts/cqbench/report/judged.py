@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from cqbench.analysis.verdict.model import Case, Row
 from cqbench.analysis.verdict.whole import judge_runs
-from cqbench.render.verdict.words import times
+from cqbench.analysis.verdict.words import times
 from cqbench.report.model import Card, Table
 from cqbench.samples.runs import Run
 from cqbench.stats.ratios import Ratio

@@ -7,11 +7,11 @@ from collections.abc import Iterable, Iterator, Sequence
 
 from cqbench.analysis.verdict.model import Case, Decision, Effect, Row
 from cqbench.analysis.verdict.scenarios import Judged, Named
+from cqbench.analysis.verdict.words import loads, short, times
 from cqbench.files.offered import Load
 from cqbench.model import thresholds
 from cqbench.model.ratio import pooled
 from cqbench.model.series import Series
-from cqbench.render.verdict.words import loads, short, times
 from cqbench.samples.scaling import is_scaling
 
 THROUGHPUT = "throughput_per_second"

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from typing import NamedTuple
 
-from cqbench.analysis.verdict import evidence, rules
+from cqbench.analysis.verdict import evidence, rules, words
 from cqbench.analysis.verdict.evidence import Evidence
 from cqbench.analysis.verdict.model import Case, Cost, Decision, Effect, Row
 from cqbench.analysis.verdict.scenarios import Axis, Compared, Judged, Named
@@ -16,7 +16,6 @@ from cqbench.model.matching import differing
 from cqbench.model.ratio import pooled
 from cqbench.model.series import Series, ratio
 from cqbench.model.usable import UNRELIABLE, worst
-from cqbench.render.verdict import words
 from cqbench.samples.metric import BY_NAME
 from cqbench.samples.setting import BY_KEY
 from cqbench.stats.ratios import Ratio, holm, repetitions_needed

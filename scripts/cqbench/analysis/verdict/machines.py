@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from cqbench.analysis.verdict import evidence
+from cqbench.analysis.verdict.words import loads
 from cqbench.files import reasons
 from cqbench.files.offered import Load
 from cqbench.model.series import Series
-from cqbench.render.verdict.words import loads
 
 THROUGHPUT = "throughput_per_second"
 WOULD = "more client machines: they would show more, as at {where} {why} and the server's are not"

@@ -7,11 +7,11 @@ from collections.abc import Iterable, Iterator, Sequence
 
 from cqbench.analysis.verdict import evidence
 from cqbench.analysis.verdict.scenarios import Judged
+from cqbench.analysis.verdict.words import loads
 from cqbench.files import reasons
 from cqbench.model import thresholds
 from cqbench.model.series import LeftOut, Series
 from cqbench.model.usable import disqualifies
-from cqbench.render.verdict.words import loads
 from cqbench.stats.ratios import MIN_REPETITIONS
 
 THROUGHPUT = "throughput_per_second"

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from cqbench.analysis.verdict.model import Case, Decision, Judgement, Row
+from cqbench.analysis.verdict.words import loads, short, times
 from cqbench.render import text
 from cqbench.render.table import EMPTY, Block, Column, Line, Table
-from cqbench.render.verdict.words import loads, short, times
 
 WIDTH = 80
 NAME = 24  # characters of a name beside its figures

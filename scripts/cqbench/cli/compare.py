@@ -8,11 +8,11 @@ from pathlib import Path
 
 import click
 
-from cqbench.analysis.cost import beside
 from cqbench.analysis.compare.gates import Gate, Most, Outcome, check, check_most, latency_higher, slower
 from cqbench.analysis.compare.points import Comparison, compare
 from cqbench.analysis.compare.sections import Section, of_sides
 from cqbench.analysis.compare.sides import Side
+from cqbench.analysis.cost import beside
 from cqbench.compare.arguments import inside, metrics_of, read, with_itself
 from cqbench.compare.inputs import read_history
 from cqbench.compare.refusal import why_not
