@@ -31,11 +31,11 @@ inline bool IsHttp(ClientApi api) {
 enum class PollMode { kBlock, kSpin, kNonPolling };
 // How request and response objects live: constructed for each message; one that is used again and again; on a protobuf
 // arena that is reset for each message; or not at all, only their bytes (through the generic stub or service).
-enum class MessageHolder { kFresh, kReused, kArena, kBytes };
+enum class MessageStrategy { kFresh, kReused, kArena, kBytes };
 enum class StubKind { kGenerated, kGeneric };
-// What turns messages into bytes and back: what the library does for generated code, or src/workload/messages/coded.h
-// with memory that is used again (through the generic stub or service).
-enum class Codec { kProtobuf, kPooled };
+// What turns messages into bytes and back: what the library does for generated code, or
+// src/workload/messages/with_serializer.h with memory that is used again (through the generic stub or service).
+enum class Serializer { kProtobuf, kReusingBuffers };
 enum class Content { kEmpty, kComplex };
 // What streams that write many messages tell the library of each but the last: nothing; that it may wait for more to
 // send together (WriteOptions::set_buffer_hint); the same, and the headers wait for the first message.
@@ -50,9 +50,9 @@ enum class Pace { kSleep, kHybrid, kSpin };
 
 absl::string_view ToString(ClientApi api);
 absl::string_view ToString(PollMode mode);
-absl::string_view ToString(MessageHolder holder);
+absl::string_view ToString(MessageStrategy strategy);
 absl::string_view ToString(StubKind stub);
-absl::string_view ToString(Codec codec);
+absl::string_view ToString(Serializer serializer);
 absl::string_view ToString(Content content);
 absl::string_view ToString(WriteHint hint);
 absl::string_view ToString(Arrivals arrivals);
@@ -137,7 +137,7 @@ struct MessageConfig {
 };
 
 // How many messages a server answers in a call that ends well (bidi: to one message of ours).
-int AnswersPerCall(const MethodInfo& method, const MessageConfig& config);
+int ResponsesPerCall(const MethodInfo& method, const MessageConfig& config);
 
 // Payload of all messages that a client- or server-streaming call of chunks moves; 0 for other methods.
 uint64_t ChunkBytesPerCall(const MethodInfo& method, const MessageConfig& config);
@@ -165,10 +165,10 @@ struct RunConfig {
   std::shared_ptr<const BytesMethod> call;  // of a method that is none of ours; nullptr: `method` is
   std::shared_ptr<const HttpCall> http;     // with the HTTP APIs, which have no `call`
   ClientApi api = ClientApi::kSync;
-  MessageHolder messages = MessageHolder::kReused;
-  StubKind stub = StubKind::kGenerated;     // generic where messages are bytes, or pooled
-  Codec codec = Codec::kProtobuf;           // says nothing where messages are bytes
-  WriteHint write_hint = WriteHint::kNone;  // of client-streaming calls
+  MessageStrategy messages = MessageStrategy::kReused;
+  StubKind stub = StubKind::kGenerated;           // generic where messages are bytes, or pooled
+  Serializer serializer = Serializer::kProtobuf;  // says nothing where messages are bytes
+  WriteHint write_hint = WriteHint::kNone;        // of client-streaming calls
   PollMode poll = PollMode::kBlock;
   int threads = 0;  // completion-queue threads; 0: the CPUs that the process may run on
   ChannelPolicy policy;

@@ -51,7 +51,7 @@ struct ServiceTimeConfig {
 struct StandIn {
   std::string path;  // "/package.Service/Method"
   Shape shape = Shape::kUnary;
-  std::vector<std::string> answers;
+  std::vector<std::string> responses;
 };
 
 struct ServerConfig {
@@ -62,11 +62,11 @@ struct ServerConfig {
   int workers_per_cq = 1;
   int callbacks_per_cq = 100;  // requests posted per completion queue and method, from its first call on; one before
   // How messages live, where the API leaves it to us (MessagesNote() says where it does not). kBytes: generic only.
-  MessageHolder messages = MessageHolder::kReused;
-  Codec codec = Codec::kProtobuf;                // pooled: generic only
-  WriteHint write_hint = WriteHint::kNone;       // of server-streaming calls; kCorked is nothing of a server's
-  Compression compression = Compression::kNone;  // of answers; an in-process channel has none
-  Security security;                             // of all addresses; the TCP echo has none
+  MessageStrategy messages = MessageStrategy::kReused;
+  Serializer serializer = Serializer::kProtobuf;  // pooled: generic only
+  WriteHint write_hint = WriteHint::kNone;        // of server-streaming calls; kCorked is nothing of a server's
+  Compression compression = Compression::kNone;   // of responses; an in-process channel has none
+  Security security;                              // of all addresses; the TCP echo has none
   std::vector<ChannelArg> channel_args;
   Nanos drain_ns = 2 * kNanosPerSecond;
   ServerLimits limits;
@@ -77,7 +77,7 @@ struct ServerConfig {
 };
 
 // How calls ended, over the life of the server; while it runs, calls that have not ended count as failed. A call is one
-// RPC; a message is one answer handed to the library, of which a unary or client-streaming call has one and other
+// RPC; a message is one response handed to the library, of which a unary or client-streaming call has one and other
 // streams any number.
 struct ServerCounts {
   uint64_t calls_started = 0;

@@ -44,15 +44,15 @@ absl::string_view ToString(PollMode mode) {
   return "?";
 }
 
-absl::string_view ToString(MessageHolder holder) {
-  switch (holder) {
-    case MessageHolder::kFresh:
+absl::string_view ToString(MessageStrategy strategy) {
+  switch (strategy) {
+    case MessageStrategy::kFresh:
       return "fresh";
-    case MessageHolder::kReused:
+    case MessageStrategy::kReused:
       return "reused";
-    case MessageHolder::kArena:
+    case MessageStrategy::kArena:
       return "arena";
-    case MessageHolder::kBytes:
+    case MessageStrategy::kBytes:
       return "bytes";
   }
   return "?";
@@ -62,8 +62,8 @@ absl::string_view ToString(StubKind stub) {
   return stub == StubKind::kGenerated ? "generated" : "generic";
 }
 
-absl::string_view ToString(Codec codec) {
-  return codec == Codec::kProtobuf ? "protobuf" : "pooled";
+absl::string_view ToString(Serializer serializer) {
+  return serializer == Serializer::kProtobuf ? "protobuf" : "pooled";
 }
 
 absl::string_view ToString(Content content) {
@@ -106,7 +106,7 @@ absl::string_view ToString(Pace pace) {
   return "?";
 }
 
-int AnswersPerCall(const MethodInfo& method, const MessageConfig& config) {
+int ResponsesPerCall(const MethodInfo& method, const MessageConfig& config) {
   return method.shape == Shape::kServerStreaming ? config.stream_messages : 1;
 }
 

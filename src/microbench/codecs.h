@@ -6,7 +6,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "src/workload/messages/coded.h"
+#include "src/workload/messages/with_serializer.h"
 #include "src/workload/methods/methods.h"  // generated code brings gRPC's traits for protobuf
 
 namespace cqbench::microbench {
@@ -59,7 +59,7 @@ class PooledCodec {
 
   bool Serialize(const T& message) {
     bytes_.Clear();  // gives its slice back to the pool
-    return SerializePooled(message, &bytes_).ok();
+    return SerializeReusingBuffers(message, &bytes_).ok();
   }
   bool Parse(T& message) {
     grpc::ByteBuffer bytes = bytes_;

@@ -10,14 +10,14 @@
 #include "absl/strings/str_cat.h"
 #include "src/microbench/codecs.h"
 #include "src/microbench/suite.h"
-#include "src/workload/messages/holder.h"
+#include "src/workload/messages/message_supply.h"
 
 namespace cqbench::microbench {
 namespace {
 
 using google::protobuf::util::MessageDifferencer;
 
-constexpr MessageHolder kHolders[] = {MessageHolder::kFresh, MessageHolder::kReused, MessageHolder::kArena};
+constexpr MessageStrategy kHolders[] = {MessageStrategy::kFresh, MessageStrategy::kReused, MessageStrategy::kArena};
 
 template <Method M>
 typename M::Request RequestOf(const MessageConfig& config) {
@@ -34,7 +34,7 @@ typename M::Response ResponseOf(const MessageConfig& config) {
   if constexpr (M::kShape == Shape::kClientStreaming) {
     typename M::Gathered gathered;
     M::Take(request, gathered);
-    M::Answer(gathered, &response);
+    M::Respond(gathered, &response);
   } else if constexpr (M::kShape == Shape::kServerStreaming) {
     HandleNext<M>(request, /*left=*/0, &response);
   } else {
@@ -44,15 +44,15 @@ typename M::Response ResponseOf(const MessageConfig& config) {
 }
 
 // Until the bytes are there, as an engine does it: a message that is not used again is made and filled, too.
-template <typename Codec, typename T, typename Fill>
-void Serialize(benchmark::State& state, MessageHolder kind, const T& expected, const Fill& fill) {
-  Holder<T> holder(kind);
-  fill(holder.Current());
-  Codec codec;
+template <typename Serializer, typename T, typename Fill>
+void Serialize(benchmark::State& state, MessageStrategy kind, const T& expected, const Fill& fill) {
+  MessageSupply<T> supply(kind);
+  fill(supply.Current());
+  Serializer codec;
   bool ok = true;
   Measure(state, [&] {
-    T& message = holder.Next();
-    if (!holder.keeps()) fill(message);
+    T& message = supply.Next();
+    if (!supply.keeps()) fill(message);
     ok &= codec.Serialize(message);
   });
   T back;
@@ -62,25 +62,25 @@ void Serialize(benchmark::State& state, MessageHolder kind, const T& expected, c
   state.SetBytesProcessed(state.iterations() * static_cast<int64_t>(expected.ByteSizeLong()));
 }
 
-template <typename Codec, typename T>
-void Parse(benchmark::State& state, MessageHolder kind, const T& expected) {
-  Holder<T> holder(kind);
-  Codec codec;
+template <typename Serializer, typename T>
+void Parse(benchmark::State& state, MessageStrategy kind, const T& expected) {
+  MessageSupply<T> supply(kind);
+  Serializer codec;
   bool ok = codec.Serialize(expected);
-  Measure(state, [&] { ok &= codec.Parse(holder.Next()); });
-  if (!ok || !MessageDifferencer::Equals(holder.Current(), expected)) {
+  Measure(state, [&] { ok &= codec.Parse(supply.Next()); });
+  if (!ok || !MessageDifferencer::Equals(supply.Current(), expected)) {
     return Fail(state, "the message is not the one whose bytes they were");
   }
   state.SetBytesProcessed(state.iterations() * static_cast<int64_t>(expected.ByteSizeLong()));
 }
 
 // `name`: "user/create/request". `fill` makes an empty message, or one that it filled before, into `expected`.
-template <template <typename> typename Codec, typename T, typename Fill>
+template <template <typename> typename Serializer, typename T, typename Fill>
 void RegisterWith(const std::string& name, const std::string& suffix, const T& expected, const Fill& fill) {
-  for (const MessageHolder kind : kHolders) {
-    const std::string end = absl::StrCat("/", name, "/", ToString(kind), "/", Codec<T>::kName, suffix);
-    Add("serialize" + end, [=](benchmark::State& state) { Serialize<Codec<T>>(state, kind, expected, fill); });
-    Add("parse" + end, [=](benchmark::State& state) { Parse<Codec<T>>(state, kind, expected); });
+  for (const MessageStrategy kind : kHolders) {
+    const std::string end = absl::StrCat("/", name, "/", ToString(kind), "/", Serializer<T>::kName, suffix);
+    Add("serialize" + end, [=](benchmark::State& state) { Serialize<Serializer<T>>(state, kind, expected, fill); });
+    Add("parse" + end, [=](benchmark::State& state) { Parse<Serializer<T>>(state, kind, expected); });
   }
 }
 

@@ -109,7 +109,7 @@ const std::vector<Column> kCodec = {
     {"Server parses ns", "breakdown_server_parse_p50_ns", 1, "%.0f"},
     {"serializes ns", "breakdown_server_serialize_p50_ns", 1, "%.0f"},
     {"Client parses ns", "breakdown_client_parse_p50_ns", 1, "%.0f"},
-    {"Codec % of client CPU", "breakdown_client_codec_cpu_share", 100, "%.2f"},
+    {"Serializer % of client CPU", "breakdown_client_codec_cpu_share", 100, "%.2f"},
     {"of server CPU", "breakdown_server_codec_cpu_share", 100, "%.2f"},
     {"By itself: request ns", "breakdown_request_serialize_in_process_ns", 1, "%.0f"},
     {"parse", "breakdown_request_parse_in_process_ns", 1, "%.0f"},
@@ -234,10 +234,10 @@ std::string FormatExtras(const Result& result) {
           "Breakdown, medians of a sample of the calls; both ends by CLOCK_MONOTONIC, each for itself; network: "
           "the connection's least RTT",
           c, points, kBreakdown),
-      FigureTable(
-          "Codec, medians of a sample of the messages in calls, without the clock's part; by itself: with nothing else "
-          "going on, as the client's --messages and --codec say",
-          c, points, kCodec),
+      FigureTable("Serializer, medians of a sample of the messages in calls, without the clock's part; by itself: with "
+                  "nothing else "
+                  "going on, as the client's --messages and --codec say",
+                  c, points, kCodec),
       FigureTable("Allocations, counted in a pass of its own", c, points, kAllocations),
       AllocationSpread(result, points), BaselineTable(result));
 }

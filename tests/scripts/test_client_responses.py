@@ -110,7 +110,7 @@ def test_an_empty_ping_has_a_message_too(api: str, flags: str, body: bytes | Non
     point = run(always(body), f"--api {api} {flags}")
     assert point.get("completed", 0) == 0
     bytes_are_checked = body == GARBAGE and "bytes" in flags
-    assert errors(point) == {"BAD_RESPONSE": "the answer is not a PlainGrpcResponse" if bytes_are_checked else words}
+    assert errors(point) == {"BAD_RESPONSE": "the response is not a PlainGrpcResponse" if bytes_are_checked else words}
 
 
 @pytest.mark.parametrize("flags", ("--stub generated", "--stub generic"))

@@ -180,10 +180,10 @@ TEST(Gateway, NoTranscoderIsTheFloor) {
 }
 
 TEST(Gateway, EveryHolderWorks) {
-  for (const char* holder : {"fresh", "arena"}) {
+  for (const char* strategy : {"fresh", "arena"}) {
     for (const char* backend : {"direct", "loopback"}) {
-      SCOPED_TRACE(absl::StrCat(holder, " ", backend));
-      Library library({"--messages", holder, "--backend", backend});
+      SCOPED_TRACE(absl::StrCat(strategy, " ", backend));
+      Library library({"--messages", strategy, "--backend", backend});
       for (int i = 0; i < 2; ++i) {
         ExpectExpected<LibraryUpdate>(library, "--http1.1");
         ExpectExpected<LibraryList>(library, "--http1.1");

@@ -175,7 +175,7 @@ int Main(int argc, char** argv) {
   (*server)->Stop();
   const HttpCounts counts = (*server)->counts();
   std::printf("answers 2xx=%lu 4xx=%lu 5xx=%lu http2=%lu connections=%lu refused=%lu timed_out=%lu\n",
-              counts.answers[1], counts.answers[3], counts.answers[4], counts.http2_answers, counts.connections,
+              counts.responses[1], counts.responses[3], counts.responses[4], counts.http2_responses, counts.connections,
               counts.refused_connections, counts.timed_out);
   return 0;
 }

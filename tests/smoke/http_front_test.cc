@@ -147,7 +147,7 @@ TEST(HttpFront, ConnectionsAreDealtOutEvenly) {
   }
   EXPECT_THAT((*server)->OpenByThread(), testing::Each(2u));
   (*server)->Stop();
-  EXPECT_EQ((*server)->counts().answers[1], 8u);
+  EXPECT_EQ((*server)->counts().responses[1], 8u);
   EXPECT_EQ((*server)->counts().open_connections, 0u);
 }
 

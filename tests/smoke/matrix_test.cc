@@ -1,5 +1,5 @@
 // Every server API with every client API, unary and bidi, and channel policy; and every method with every client API,
-// message holder, kind of stub and schedule, the server APIs taking turns. Calls complete without an error, over as
+// message strategy, kind of stub and schedule, the server APIs taking turns. Calls complete without an error, over as
 // many connections as the policy promises, and their counts add up.
 
 #include <gtest/gtest.h>
@@ -100,10 +100,10 @@ TEST_P(MethodTest, WorksWithEveryHolderStubAndSchedule) {
   const std::string workload = std::get<1>(GetParam()).workload;
   const bool thin = kSanitized || (workload != "ping" && workload != "echo");
   size_t turn = 0;
-  for (const char* holder : {"fresh", "reused", "arena", "bytes"}) {
-    const Flags messages = {"--messages", holder};
+  for (const char* strategy : {"fresh", "reused", "arena", "bytes"}) {
+    const Flags messages = {"--messages", strategy};
     const std::string& server = kServerApis[turn++];
-    // One schedule of each holder under a sanitizer, and where the shape has been looked at with another workload.
+    // One schedule of each strategy under a sanitizer, and where the shape has been looked at with another workload.
     if (!thin || turn % 2 == 1) ExpectToWork(server, messages + closed, /*open_loop=*/false);
     if (thin && turn % 2 == 1) continue;
     const Flags arrivals = {"--arrivals", turn % 4 == 0 ? "poisson" : "constant"};

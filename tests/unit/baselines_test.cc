@@ -71,7 +71,7 @@ TEST(CopyOf, IsTheSameServerAgain) {
   EXPECT_EQ(config.num_cqs, 3);
   EXPECT_EQ(config.workers_per_cq, 2);
   EXPECT_EQ(config.callbacks_per_cq, 77);
-  EXPECT_EQ(config.messages, MessageHolder::kBytes);
+  EXPECT_EQ(config.messages, MessageStrategy::kBytes);
   ASSERT_EQ(config.channel_args.size(), 2u);
   EXPECT_EQ(config.channel_args[0].key, "grpc.max_concurrent_streams");
   EXPECT_EQ(std::get<int>(config.channel_args[0].value), 5);

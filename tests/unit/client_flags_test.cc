@@ -31,7 +31,7 @@ TEST(ClientFlags, DefaultsAreThoseOfThePost) {
   const RunConfig& run = options.run;
   EXPECT_THAT(Texts(run.targets), ElementsAre("localhost:2137"));
   EXPECT_EQ(run.method.path, "/Ydb.Debug.V1.DebugService/PingPlainGrpc");
-  EXPECT_EQ(run.messages, MessageHolder::kReused);
+  EXPECT_EQ(run.messages, MessageStrategy::kReused);
   EXPECT_EQ(run.stub, StubKind::kGenerated);
   EXPECT_EQ(run.api, ClientApi::kSync);
   EXPECT_EQ(run.poll, PollMode::kBlock);

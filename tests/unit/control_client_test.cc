@@ -148,7 +148,7 @@ TEST_F(ControlClientsTest, ADescriptionThatIsNoMessageIsRefused) {
   Start(&garbled);
   ControlClients clients(config_, grpc::InsecureChannelCredentials());
   EXPECT_FALSE(clients.Connect());
-  EXPECT_THAT(clients.absence(), HasSubstr("says of itself cannot be (its answer is no message"));
+  EXPECT_THAT(clients.absence(), HasSubstr("says of itself cannot be (its response is no message"));
   EXPECT_THAT(clients.notes(), IsEmpty()) << "the service is there";
   garbled.described = AnHonestDescription();
   EXPECT_TRUE(clients.Connect());

@@ -7,10 +7,10 @@
 #include <fstream>
 
 #include "src/cli/client/ghz_config.h"
-#include "src/workload/dynamic/answers.h"
 #include "src/workload/dynamic/call.h"
 #include "src/workload/dynamic/descriptors.h"
 #include "src/workload/dynamic/json.h"
+#include "src/workload/dynamic/responses.h"
 #include "src/workload/methods/bytes_method.h"
 #include "tests/temporary_file.h"
 
@@ -167,17 +167,17 @@ TEST(Answers, AreParsedOrCompared) {
     const grpc::Slice slice(text);
     return grpc::ByteBuffer(&slice, 1);
   };
-  const auto parses = *MakeAnswerChecker(*described, type, std::nullopt);
+  const auto parses = *MakeResponseChecker(*described, type, std::nullopt);
   EXPECT_EQ(parses->Check(bytes("\x0a\x03tea")), "");
   EXPECT_EQ(parses->Check(bytes("")), "");
   EXPECT_EQ(parses->Check(grpc::ByteBuffer()), "");
   EXPECT_THAT(std::string(parses->Check(bytes("\x0a\x09tea"))), HasSubstr("shop.Order"));
 
-  const auto compares = *MakeAnswerChecker(*described, type, R"({"item": "tea", "count": 1})");
+  const auto compares = *MakeResponseChecker(*described, type, R"({"item": "tea", "count": 1})");
   EXPECT_EQ(compares->Check(bytes("\x0a\x03tea\x10\x01")), "");
   EXPECT_EQ(compares->Check(bytes("\x10\x01\x0a\x03tea")), "") << "fields may come in any order";
   EXPECT_THAT(std::string(compares->Check(bytes("\x0a\x03tea\x10\x02"))), HasSubstr("count"));
-  EXPECT_FALSE(MakeAnswerChecker(*described, type, "{\"no\": 1}").ok());
+  EXPECT_FALSE(MakeResponseChecker(*described, type, "{\"no\": 1}").ok());
 }
 
 TEST(StandIn, IsMadeOfItsAnswers) {

@@ -51,8 +51,8 @@ TEST(EchoBytes, UploadsAreAnsweredAsWithMessages) {
       }
       EchoResponse response;
       grpc::ByteBuffer bytes;
-      ASSERT_TRUE(EchoUpload::Answer(as_messages, &response).ok());
-      ASSERT_TRUE(EchoUpload::AnswerBytes(as_bytes, &bytes).ok());
+      ASSERT_TRUE(EchoUpload::Respond(as_messages, &response).ok());
+      ASSERT_TRUE(EchoUpload::RespondBytes(as_bytes, &bytes).ok());
       EXPECT_EQ(response.requests(), count);
       EXPECT_EQ(response.payload().size(), count == 0 ? 0u : 300u);
       EXPECT_TRUE(BytesOf(bytes) == response.SerializeAsString()) << count << " " << kind;

@@ -88,7 +88,7 @@ TEST(Http1Session, WhatTheServerSaysByItselfIsAsItsUserWantsIt) {
   EXPECT_THAT(plain.Take(), AllOf(HasSubstr("Content-Type: text/plain\r\n"), EndsWith("\r\n\r\nBad Request\n")));
 
   HttpOptions options = SmallLimits();
-  options.own_answer = InBrackets;
+  options.own_response = InBrackets;
   MemoryConnection refused(options);
   refused.Feed(Head("Content-Length: 1001\r\n"));
   EXPECT_THAT(refused.Take(), AllOf(HasSubstr("Content-Type: a/b\r\n"), EndsWith("\r\n\r\n[413 Content Too Large]")));

@@ -64,7 +64,7 @@ TEST(Http2Session, ARequestIsWhatWasSent) {
 
 TEST(Http2Session, WhatTheServerSaysByItselfIsAsItsUserWantsIt) {
   HttpOptions options = Small();
-  options.own_answer = InBrackets;
+  options.own_response = InBrackets;
   Pair pair(options);
   pair.server.handle = [](const HttpRequest&, HttpReply) {};
   const int32_t refused = pair.client.Request("POST", "/", "x", {{"expect", "tea"}});
@@ -210,7 +210,7 @@ TEST(Http2Session, SlowRequestsAndIdleConnectionsEnd) {
   server.Feed(Start() + Frame(kHeaders, kEndHeaders, 1, RequestFields("POST", "/")));
   server.Pass(options.request_ns);
   EXPECT_TRUE(server.seen.empty());
-  EXPECT_EQ(server.loop().counts.answers[3].value(), 1u) << "408";
+  EXPECT_EQ(server.loop().counts.responses[3].value(), 1u) << "408";
   server.Pass(10 * kNanosPerSecond);
   EXPECT_FALSE(server.session().Busy());
   server.Pass(options.idle_ns);

@@ -24,8 +24,8 @@ struct Seen {
   std::string body;
 };
 
-// HttpOptions::own_answer of a server that says things its own way.
-inline HttpOwnAnswer InBrackets(int status, std::string_view reason) {
+// HttpOptions::own_response of a server that says things its own way.
+inline HttpOwnResponse InBrackets(int status, std::string_view reason) {
   return {"a/b", "[" + std::to_string(status) + " " + std::string(reason) + "]"};
 }
 

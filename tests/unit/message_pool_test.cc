@@ -19,7 +19,7 @@ using Pool = MessagePool<EchoUnary>;
 using Messages = grpc::MessageHolder<v1::EchoRequest, v1::EchoResponse>;
 
 TEST(MessagePool, ReusedMessagesAreTheSameAsTheyWereLeft) {
-  Pool pool(MessageHolder::kReused);
+  Pool pool(MessageStrategy::kReused);
   Messages* const first = pool.AllocateMessages();
   v1::EchoResponse* const response = first->response();
   response->set_requests(7);
@@ -33,7 +33,7 @@ TEST(MessagePool, ReusedMessagesAreTheSameAsTheyWereLeft) {
 }
 
 TEST(MessagePool, MessagesOnAnArenaAreEmptyAndOnIt) {
-  Pool pool(MessageHolder::kArena);
+  Pool pool(MessageStrategy::kArena);
   for (int i = 0; i < 100; ++i) {
     Messages* const messages = pool.AllocateMessages();
     EXPECT_EQ(messages->response()->requests(), 0u);
@@ -47,7 +47,7 @@ TEST(MessagePool, MessagesOnAnArenaAreEmptyAndOnIt) {
 }
 
 TEST(MessagePool, MessagesInUseAreDistinct) {
-  Pool pool(MessageHolder::kReused);
+  Pool pool(MessageStrategy::kReused);
   std::vector<Messages*> in_use;
   std::set<const void*> distinct;
   for (int i = 0; i < 500; ++i) {
@@ -60,7 +60,7 @@ TEST(MessagePool, MessagesInUseAreDistinct) {
 }
 
 TEST(MessagePool, AThreadThatEndsGivesItsStockBack) {
-  Pool pool(MessageHolder::kReused);
+  Pool pool(MessageStrategy::kReused);
   std::set<const void*> seen;
   for (int i = 0; i < 20; ++i) {
     std::thread([&] {
@@ -73,8 +73,8 @@ TEST(MessagePool, AThreadThatEndsGivesItsStockBack) {
 }
 
 TEST(MessagePool, PoolsOfOneThreadDoNotMix) {
-  auto first = std::make_unique<Pool>(MessageHolder::kReused);
-  Pool second(MessageHolder::kReused);
+  auto first = std::make_unique<Pool>(MessageStrategy::kReused);
+  Pool second(MessageStrategy::kReused);
   Messages* const of_first = first->AllocateMessages();
   Messages* const of_second = second.AllocateMessages();
   of_second->response()->set_requests(2);
@@ -90,7 +90,7 @@ TEST(MessagePool, PoolsOfOneThreadDoNotMix) {
 TEST(MessagePool, AnyThreadAnyPool) {
   std::atomic<int> mixed{0};
   for (int round = 0; round < 10; ++round) {
-    Pool pool(round % 2 == 0 ? MessageHolder::kReused : MessageHolder::kArena);
+    Pool pool(round % 2 == 0 ? MessageStrategy::kReused : MessageStrategy::kArena);
     std::vector<std::thread> threads;
     for (uint32_t mine = 1; mine <= 4; ++mine) {
       threads.emplace_back([&, mine] {

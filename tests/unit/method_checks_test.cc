@@ -37,7 +37,7 @@ typename M::Response RightResponse(const MessageConfig& config) {
     typename M::Gathered gathered;
     for (int i = 0; i < config.stream_messages; ++i) EXPECT_TRUE(M::Take(request, gathered).ok());
     EXPECT_TRUE(M::Answer(gathered, &response).ok());
-  } else if constexpr (AnswersOften<M>) {
+  } else if constexpr (RespondsOften<M>) {
     EXPECT_TRUE(HandleNext<M>(request, /*left=*/0, &response).ok());
   } else {
     EXPECT_TRUE(M::Handle(request, &response).ok());

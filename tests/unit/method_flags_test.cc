@@ -48,9 +48,9 @@ TEST(MethodFlags, StreamMessagesAreOfStreamsOneWay) {
 }
 
 TEST(MethodFlags, Messages) {
-  for (const char* holder : {"fresh", "reused", "arena"}) {
-    const RunConfig run = Options(absl::StrCat("--messages ", holder)).run;
-    EXPECT_EQ(ToString(run.messages), holder);
+  for (const char* strategy : {"fresh", "reused", "arena"}) {
+    const RunConfig run = Options(absl::StrCat("--messages ", strategy)).run;
+    EXPECT_EQ(ToString(run.messages), strategy);
     EXPECT_EQ(run.stub, StubKind::kGenerated);
   }
   RefusedValues("--messages", {"pooled", "Fresh", "fres", ""});
@@ -59,17 +59,17 @@ TEST(MethodFlags, Messages) {
 TEST(MethodFlags, BytesGoThroughTheGenericStub) {
   for (const char* line : {"--messages bytes", "--messages bytes --stub generic"}) {
     const RunConfig run = Options(line).run;
-    EXPECT_EQ(run.messages, MessageHolder::kBytes);
+    EXPECT_EQ(run.messages, MessageStrategy::kBytes);
     EXPECT_EQ(run.stub, StubKind::kGeneric);
   }
   Refused(Split("--messages bytes --stub generated"), {"--stub", "generated", "--messages bytes"});
 }
 
 TEST(MethodFlags, PooledGoesThroughTheGenericStub) {
-  EXPECT_EQ(Options("").run.codec, Codec::kProtobuf);
+  EXPECT_EQ(Options("").run.serializer, Serializer::kProtobuf);
   for (const char* line : {"--codec pooled", "--codec pooled --stub generic --messages fresh"}) {
     const RunConfig run = Options(line).run;
-    EXPECT_EQ(run.codec, Codec::kPooled);
+    EXPECT_EQ(run.serializer, Serializer::kReusingBuffers);
     EXPECT_EQ(run.stub, StubKind::kGeneric);
   }
   Refused(Split("--codec pooled --stub generated"), {"--stub", "generated", "--codec pooled"});
@@ -79,7 +79,7 @@ TEST(MethodFlags, PooledGoesThroughTheGenericStub) {
 
 TEST(MethodFlags, Stubs) {
   EXPECT_EQ(Options("--stub generic").run.stub, StubKind::kGeneric);
-  EXPECT_EQ(Options("--stub generic").run.messages, MessageHolder::kReused);
+  EXPECT_EQ(Options("--stub generic").run.messages, MessageStrategy::kReused);
   RefusedValues("--stub", {"dynamic"});
 }
 

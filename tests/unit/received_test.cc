@@ -6,7 +6,7 @@
 #include <string>
 
 #include "cqbench/proto/echo.grpc.pb.h"
-#include "src/workload/messages/coded.h"
+#include "src/workload/messages/with_serializer.h"
 #include "tests/unit/byte_buffers.h"
 
 namespace cqbench {
@@ -30,30 +30,30 @@ std::string SomeMessage() {
 
 template <typename R>
 class ReceivedTest : public testing::Test {};
-using Responses = testing::Types<EchoResponse, Coded<EchoResponse>>;
+using Responses = testing::Types<EchoResponse, WithSerializer<EchoResponse>>;
 TYPED_TEST_SUITE(ReceivedTest, Responses);
 
 TYPED_TEST(ReceivedTest, TellsAMessageFromNoneAndFromOtherBytes) {
-  for (const MessageHolder kind : {MessageHolder::kFresh, MessageHolder::kReused, MessageHolder::kArena}) {
-    for (const Codec codec : {Codec::kProtobuf, Codec::kPooled}) {
-      Holder<Received<TypeParam>> holder(kind, codec);
+  for (const MessageStrategy kind : {MessageStrategy::kFresh, MessageStrategy::kReused, MessageStrategy::kArena}) {
+    for (const Serializer serializer : {Serializer::kProtobuf, Serializer::kReusingBuffers}) {
+      MessageSupply<Received<TypeParam>> supply(kind, serializer);
       for (int i = 0; i < 3; ++i) {
-        EXPECT_EQ(holder.Next().arrival, Arrival::kNothing);
-        EXPECT_EQ(Deliver(SomeMessage(), holder.Current()), Arrival::kMessage);
-        EXPECT_EQ(holder.Next().arrival, Arrival::kNothing) << "though a reused message has its old content";
-        EXPECT_EQ(Deliver("", holder.Current()), Arrival::kMessage) << "an empty message is one";
-        EXPECT_EQ(Deliver(std::string(50, '\xff'), holder.Next()), Arrival::kUnreadable);
+        EXPECT_EQ(supply.Next().arrival, Arrival::kNothing);
+        EXPECT_EQ(Deliver(SomeMessage(), supply.Current()), Arrival::kMessage);
+        EXPECT_EQ(supply.Next().arrival, Arrival::kNothing) << "though a reused message has its old content";
+        EXPECT_EQ(Deliver("", supply.Current()), Arrival::kMessage) << "an empty message is one";
+        EXPECT_EQ(Deliver(std::string(50, '\xff'), supply.Next()), Arrival::kUnreadable);
       }
     }
   }
 }
 
 TEST(Received, BytesThatAreUsedAgainHaveNotArrived) {
-  Holder<Received<grpc::ByteBuffer>> holder(MessageHolder::kBytes, Codec::kProtobuf);
-  *holder.Current().message = BufferOf(SomeMessage());
-  holder.Current().arrival = Arrival::kMessage;
-  EXPECT_EQ(holder.Next().arrival, Arrival::kNothing);
-  EXPECT_EQ(BytesOf(*holder.Current().message), SomeMessage());
+  MessageSupply<Received<grpc::ByteBuffer>> supply(MessageStrategy::kBytes, Serializer::kProtobuf);
+  *supply.Current().message = BufferOf(SomeMessage());
+  supply.Current().arrival = Arrival::kMessage;
+  EXPECT_EQ(supply.Next().arrival, Arrival::kNothing);
+  EXPECT_EQ(BytesOf(*supply.Current().message), SomeMessage());
 }
 
 TEST(Received, SaysWhatIsWrong) {

@@ -12,7 +12,7 @@ namespace cqbench {
 namespace {
 
 struct Call {
-  explicit Call(MessageHolder /*messages*/) { made.fetch_add(1); }
+  explicit Call(MessageStrategy /*messages*/) { made.fetch_add(1); }
   ~Call() { made.fetch_sub(1); }
   Call(const Call&) = delete;
   Call& operator=(const Call&) = delete;
@@ -30,7 +30,7 @@ std::vector<Call*> TakeMany(CallStock<Call>& stock, int n) {
 }
 
 TEST(CallStock, TakesTheObjectThatWasPutBack) {
-  CallDepot<Call> depot(MessageHolder::kReused);
+  CallDepot<Call> depot(MessageStrategy::kReused);
   CallStock<Call> stock(&depot);
   Call* first = stock.Take();
   stock.Put(first);
@@ -44,7 +44,7 @@ TEST(CallStock, TakesTheObjectThatWasPutBack) {
 
 // What one burst needed is not kept for good.
 TEST(CallStock, IdleObjectsBeyondTheBoundGo) {
-  CallDepot<Call> depot(MessageHolder::kReused);
+  CallDepot<Call> depot(MessageStrategy::kReused);
   CallStock<Call> stock(&depot);
   for (Call* call : TakeMany(stock, 2 * CallDepot<Call>::kMaxIdle)) stock.Put(call);
   EXPECT_LE(Call::made, static_cast<int>(CallDepot<Call>::kMaxIdle) + 100);
@@ -52,7 +52,7 @@ TEST(CallStock, IdleObjectsBeyondTheBoundGo) {
 }
 
 TEST(CallStock, ObjectsInUseAreDistinct) {
-  CallDepot<Call> depot(MessageHolder::kReused);
+  CallDepot<Call> depot(MessageStrategy::kReused);
   CallStock<Call> stock(&depot);
   const std::vector<Call*> calls = TakeMany(stock, 500);
   EXPECT_EQ(std::set<Call*>(calls.begin(), calls.end()).size(), 500u);
@@ -60,7 +60,7 @@ TEST(CallStock, ObjectsInUseAreDistinct) {
 }
 
 TEST(CallStock, AddressesAndContentsStayWhileMoreAreMade) {
-  CallDepot<Call> depot(MessageHolder::kReused);
+  CallDepot<Call> depot(MessageStrategy::kReused);
   CallStock<Call> stock(&depot);
   const std::vector<Call*> calls = TakeMany(stock, 100);
   for (int i = 0; i < 100; ++i) calls[static_cast<size_t>(i)]->payload = i;
@@ -69,7 +69,7 @@ TEST(CallStock, AddressesAndContentsStayWhileMoreAreMade) {
 }
 
 TEST(CallStock, AsManyAreMadeAsWereInUseAtOnce) {
-  CallDepot<Call> depot(MessageHolder::kReused);
+  CallDepot<Call> depot(MessageStrategy::kReused);
   CallStock<Call> stock(&depot);
   for (int round = 0; round < 20; ++round) {
     for (Call* call : TakeMany(stock, 200)) stock.Put(call);
@@ -78,7 +78,7 @@ TEST(CallStock, AsManyAreMadeAsWereInUseAtOnce) {
 }
 
 TEST(CallStock, WhatOneThreadPutBackAnotherTakes) {
-  CallDepot<Call> depot(MessageHolder::kReused);
+  CallDepot<Call> depot(MessageStrategy::kReused);
   CallStock<Call> ours(&depot);
   CallStock<Call> theirs(&depot);
   const std::vector<Call*> calls = TakeMany(ours, 200);
@@ -90,7 +90,7 @@ TEST(CallStock, WhatOneThreadPutBackAnotherTakes) {
 }
 
 TEST(CallStock, CallsThatStartOnOneThreadAndEndOnAnotherDoNotPileUp) {
-  CallDepot<Call> depot(MessageHolder::kReused);
+  CallDepot<Call> depot(MessageStrategy::kReused);
   CallStock<Call> starts(&depot);
   CallStock<Call> ends(&depot);
   for (int i = 0; i < 10'000; ++i) ends.Put(starts.Take());
@@ -98,7 +98,7 @@ TEST(CallStock, CallsThatStartOnOneThreadAndEndOnAnotherDoNotPileUp) {
 }
 
 TEST(CallStock, WhatIsEmptiedAnotherTakes) {
-  CallDepot<Call> depot(MessageHolder::kReused);
+  CallDepot<Call> depot(MessageStrategy::kReused);
   CallStock<Call> ours(&depot);
   CallStock<Call> theirs(&depot);
   Call* const call = ours.Take();
@@ -109,16 +109,16 @@ TEST(CallStock, WhatIsEmptiedAnotherTakes) {
 
 TEST(CallDepot, TellsItsObjectsHowMessagesLive) {
   struct Told {
-    explicit Told(MessageHolder how) : messages(how) {}
-    const MessageHolder messages;
+    explicit Told(MessageStrategy how) : messages(how) {}
+    const MessageStrategy messages;
   };
-  CallDepot<Told> depot(MessageHolder::kArena);
-  EXPECT_EQ(CallStock<Told>(&depot).Take()->messages, MessageHolder::kArena);
+  CallDepot<Told> depot(MessageStrategy::kArena);
+  EXPECT_EQ(CallStock<Told>(&depot).Take()->messages, MessageStrategy::kArena);
 }
 
 TEST(CallDepot, OwnsTheObjectsUntilItIsDestroyed) {
   {
-    CallDepot<Call> depot(MessageHolder::kReused);
+    CallDepot<Call> depot(MessageStrategy::kReused);
     CallStock<Call> stock(&depot);
     const std::vector<Call*> calls = TakeMany(stock, 50);
     for (size_t i = 0; i < 25; ++i) stock.Put(calls[i]);
@@ -128,7 +128,7 @@ TEST(CallDepot, OwnsTheObjectsUntilItIsDestroyed) {
 }
 
 TEST(CallDepot, NoObjectIsHandedOutTwiceToTwoThreads) {
-  CallDepot<Call> depot(MessageHolder::kReused);
+  CallDepot<Call> depot(MessageStrategy::kReused);
   std::atomic<int> taken_twice{0};
   const auto work = [&](int most_in_use) {
     CallStock<Call> stock(&depot);

@@ -193,13 +193,13 @@ TEST(Load, DifferentLoadsHaveDifferentNames) {
   EXPECT_NE((Load{1, 5}), (Load{1, 6}));
 }
 
-TEST(AnswersPerCall, AreManyForServerStreamingOnly) {
+TEST(ResponsesPerCall, AreManyForServerStreamingOnly) {
   MessageConfig config;
   config.stream_messages = 7;
   for (Shape shape : {Shape::kUnary, Shape::kClientStreaming, Shape::kServerStreaming, Shape::kBidi}) {
     MethodInfo method;
     method.shape = shape;
-    EXPECT_EQ(AnswersPerCall(method, config), shape == Shape::kServerStreaming ? 7 : 1) << ToString(shape);
+    EXPECT_EQ(ResponsesPerCall(method, config), shape == Shape::kServerStreaming ? 7 : 1) << ToString(shape);
   }
 }
 
@@ -210,10 +210,10 @@ TEST(Names, AreTheOnesOfTheFlags) {
   EXPECT_EQ(ToString(PollMode::kBlock), "block");
   EXPECT_EQ(ToString(PollMode::kSpin), "spin");
   EXPECT_EQ(ToString(PollMode::kNonPolling), "non-polling");
-  EXPECT_EQ(ToString(MessageHolder::kFresh), "fresh");
-  EXPECT_EQ(ToString(MessageHolder::kReused), "reused");
-  EXPECT_EQ(ToString(MessageHolder::kArena), "arena");
-  EXPECT_EQ(ToString(MessageHolder::kBytes), "bytes");
+  EXPECT_EQ(ToString(MessageStrategy::kFresh), "fresh");
+  EXPECT_EQ(ToString(MessageStrategy::kReused), "reused");
+  EXPECT_EQ(ToString(MessageStrategy::kArena), "arena");
+  EXPECT_EQ(ToString(MessageStrategy::kBytes), "bytes");
   EXPECT_EQ(ToString(StubKind::kGenerated), "generated");
   EXPECT_EQ(ToString(StubKind::kGeneric), "generic");
   EXPECT_EQ(ToString(Arrivals::kPoisson), "poisson");

@@ -79,17 +79,17 @@ TEST(ServerFlags, Apis) {
 TEST(ServerFlags, MessagesAreReusedUnlessThereAreNone) {
   for (const char* api : {"cq", "callback", "sync"}) {
     const std::string line = absl::StrCat("--api ", api);
-    EXPECT_EQ(Config(line).messages, MessageHolder::kReused);
-    EXPECT_EQ(Config(line + " --messages reused").messages, MessageHolder::kReused);
-    EXPECT_EQ(Config(line + " --messages fresh").messages, MessageHolder::kFresh);
-    EXPECT_EQ(Config(line + " --messages arena").messages, MessageHolder::kArena);
+    EXPECT_EQ(Config(line).messages, MessageStrategy::kReused);
+    EXPECT_EQ(Config(line + " --messages reused").messages, MessageStrategy::kReused);
+    EXPECT_EQ(Config(line + " --messages fresh").messages, MessageStrategy::kFresh);
+    EXPECT_EQ(Config(line + " --messages arena").messages, MessageStrategy::kArena);
   }
-  EXPECT_EQ(Config("--api generic").messages, MessageHolder::kBytes);
-  EXPECT_EQ(Config("--api generic --messages bytes").messages, MessageHolder::kBytes);
-  EXPECT_EQ(Config("--api generic --messages arena").messages, MessageHolder::kArena);
-  EXPECT_EQ(Config("--api generic --messages arena").codec, Codec::kProtobuf);
-  EXPECT_EQ(Config("--api generic --codec pooled").codec, Codec::kPooled);
-  EXPECT_EQ(Config("--api generic --codec pooled").messages, MessageHolder::kReused) << "there is something to code";
+  EXPECT_EQ(Config("--api generic").messages, MessageStrategy::kBytes);
+  EXPECT_EQ(Config("--api generic --messages bytes").messages, MessageStrategy::kBytes);
+  EXPECT_EQ(Config("--api generic --messages arena").messages, MessageStrategy::kArena);
+  EXPECT_EQ(Config("--api generic --messages arena").serializer, Serializer::kProtobuf);
+  EXPECT_EQ(Config("--api generic --codec pooled").serializer, Serializer::kReusingBuffers);
+  EXPECT_EQ(Config("--api generic --codec pooled").messages, MessageStrategy::kReused) << "there is something to code";
 }
 
 TEST(ServerFlags, PollSpinWithQueuesOfOurs) {
@@ -227,7 +227,7 @@ TEST(ServerFlags, AFrontIsWhatItsFlagsSay) {
   EXPECT_EQ(config.channels, 4);
   EXPECT_EQ(config.policy.ToString(), "pool:2");
   EXPECT_EQ(config.deadline_ns, 2 * kNanosPerSecond);
-  EXPECT_EQ(config.messages, MessageHolder::kArena);
+  EXPECT_EQ(config.messages, MessageStrategy::kArena);
   EXPECT_FALSE(ParseWith(ParseServerFlags, {}).options->gateway);
 }
 

@@ -75,7 +75,7 @@ TEST(User, EveryWrongFieldIsAnErrorOfItsOwn) {
     CreateUserResponse response;
     ASSERT_TRUE(UserCreate::Handle(Request(), &response).ok());
     wrong.spoil(response);
-    const std::string expected = std::string("the answer's ") + wrong.field;
+    const std::string expected = std::string("the response's ") + wrong.field;
     EXPECT_EQ(UserCreate::Check(response, {}).substr(0, expected.size()), expected);
     EXPECT_EQ(UserCreate::CheckBytes(BufferOf(response.SerializeAsString()), {}), UserCreate::Check(response, {}));
   }

@@ -20,7 +20,7 @@ void DescribeMessages(const RunConfig& run, RunContext& context) {
   if (run.http == nullptr) {
     context.messages = std::string(ToString(run.messages));
     context.stub = std::string(ToString(run.stub));
-    context.codec = std::string(ToString(run.codec));
+    context.codec = std::string(ToString(run.serializer));
   }
   const Shape shape = run.method.shape;
   if (shape == Shape::kClientStreaming || shape == Shape::kServerStreaming) {
@@ -92,7 +92,7 @@ void DescribeCall(const CallSpec& spec, const CallFacts& facts, CallContext& con
   context.data_hash = facts.hash;
   if (facts.messages > 1) context.data_order = std::string(ToString(spec.order));
   if (facts.messages > 1 && spec.order == DataOrder::kRandom) context.data_seed = spec.seed;
-  context.answers = spec.expect ? "compared" : spec.check_answers ? "parsed" : "bytes";
+  context.answers = spec.expect ? "compared" : spec.check_responses ? "parsed" : "bytes";
 }
 
 void TakeNegotiated(const std::vector<PointResult>& points, RunContext& context) {

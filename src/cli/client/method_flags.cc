@@ -56,12 +56,13 @@ MethodFlags::MethodFlags(CLI::App& app, RunConfig& run) : run_(run), workload_(W
                                    "Same as --method streaming: ping-pong on one bidirectional stream per slot.");
   stream_messages_ = AddNumber(app, "--stream-messages", message.stream_messages, 1, kMaxStreamMessages,
                                "Messages of a client- or server-streaming call, which is timed as a whole.");
-  messages_ = AddEnum(app, "--messages", run.messages,
-                      {MessageHolder::kFresh, MessageHolder::kReused, MessageHolder::kArena, MessageHolder::kBytes},
-                      "Message allocation: new per call, reused, on a reset arena, or unparsed bytes.");
+  messages_ =
+      AddEnum(app, "--messages", run.messages,
+              {MessageStrategy::kFresh, MessageStrategy::kReused, MessageStrategy::kArena, MessageStrategy::kBytes},
+              "Message allocation: new per call, reused, on a reset arena, or unparsed bytes.");
   stub_ = AddEnum(app, "--stub", run.stub, {StubKind::kGenerated, StubKind::kGeneric},
                   "Generated code, or grpc::TemplatedGenericStub (for bytes and --codec pooled).");
-  codec_ = AddEnum(app, "--codec", run.codec, {Codec::kProtobuf, Codec::kPooled},
+  codec_ = AddEnum(app, "--codec", run.serializer, {Serializer::kProtobuf, Serializer::kReusingBuffers},
                    "Serializer: protobuf's, or one that reuses buffers (needs --stub generic).");
   request_bytes_ = AddSize(app, "--request-bytes", message.request_bytes,
                            "Payload of a request; a number of bytes, or with a unit: 4KiB.");
@@ -93,7 +94,7 @@ void MethodFlags::Resolve() {
 void MethodFlags::ResolveForCall(CallSpec& call) {
   Refuse("not together with --call, whose messages are the bytes of --data");
   call.counts_messages = stream_messages_->count() > 0;
-  run_.messages = MessageHolder::kBytes;
+  run_.messages = MessageStrategy::kBytes;
   run_.stub = StubKind::kGeneric;
 }
 
@@ -147,14 +148,14 @@ void MethodFlags::ResolveMethod() {
 }
 
 void MethodFlags::ResolveStub() {
-  if (run_.messages == MessageHolder::kBytes) {
+  if (run_.messages == MessageStrategy::kBytes) {
     if (stub_->count() > 0 && run_.stub == StubKind::kGenerated) {
       BadCombination("--stub", "generated code takes protobuf messages, not --messages bytes");
     }
     if (codec_->count() > 0) BadCombination("--codec", "there is none for --messages bytes");
     run_.stub = StubKind::kGeneric;
   }
-  if (run_.codec == Codec::kPooled) {
+  if (run_.serializer == Serializer::kReusingBuffers) {
     if (stub_->count() > 0 && run_.stub == StubKind::kGenerated) {
       BadCombination("--stub", "generated code has protobuf's codec, not --codec pooled");
     }

@@ -39,7 +39,7 @@ GatewayFlags::GatewayFlags(CLI::App& app) {
                           "--backend inprocess and loopback: deadline of each call.");
 }
 
-std::optional<GatewayConfig> GatewayFlags::Resolve(MessageHolder messages) const {
+std::optional<GatewayConfig> GatewayFlags::Resolve(MessageStrategy messages) const {
   if (!given()) {
     for (const CLI::Option* option : {threads_, transcoder_, backend_, target_, channels_, policy_, deadline_}) {
       if (option->count() > 0) BadCombination(option->get_name(), "needs --http");

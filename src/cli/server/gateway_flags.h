@@ -15,7 +15,7 @@ class GatewayFlags {
   explicit GatewayFlags(CLI::App& app);
   bool given() const { return http_->count() > 0; }
   // After parsing. Nothing: no front is wanted. Throws CLI errors.
-  std::optional<GatewayConfig> Resolve(MessageHolder messages) const;
+  std::optional<GatewayConfig> Resolve(MessageStrategy messages) const;
 
  private:
   GatewayConfig Given() const;

@@ -34,7 +34,7 @@ std::string Describe(const ServerConfig& config) {
                     ToString(config.poll));
   }
   absl::StrAppend(&text, ", messages ", ToString(config.messages));
-  if (config.codec == Codec::kPooled) absl::StrAppend(&text, ", codec pooled");
+  if (config.serializer == Serializer::kReusingBuffers) absl::StrAppend(&text, ", codec pooled");
   if (config.compression != Compression::kNone) absl::StrAppend(&text, ", compression ", ToString(config.compression));
   if (const ServiceTimeConfig& time = config.service_time; time.mean_ns > 0) {
     absl::StrAppend(&text, ", service time ", FormatDuration(time.mean_ns), time.exponential ? " exponential" : "",
@@ -82,7 +82,7 @@ void Warn(const ServerConfig& config, const std::vector<Target>& addresses) {
 }
 
 void PrintCounts(const HttpCounts& counts) {
-  const auto of = [&](size_t answers) { return static_cast<unsigned long long>(counts.answers[answers - 1]); };
+  const auto of = [&](size_t answers) { return static_cast<unsigned long long>(counts.responses[answers - 1]); };
   std::printf("answered over HTTP: %llu 2xx, %llu 4xx, %llu 5xx; %llu connections\n", of(2), of(4), of(5),
               static_cast<unsigned long long>(counts.connections));
 }

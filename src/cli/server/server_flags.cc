@@ -150,20 +150,20 @@ class ServerFlags {
 
   void ResolveMessages() {
     const bool generic = config_.api == ServerApi::kGeneric;
-    config_.codec = typed_.codec == "pooled" ? Codec::kPooled : Codec::kProtobuf;
+    config_.serializer = typed_.codec == "pooled" ? Serializer::kReusingBuffers : Serializer::kProtobuf;
     if (generic && messages_->count() == 0 && codec_->count() == 0) typed_.messages = "bytes";
     if (!generic && typed_.messages == "bytes")
       BadCombination("--messages", "bytes needs --api generic, not " + typed_.api);
-    if (!generic && config_.codec == Codec::kPooled) {
+    if (!generic && config_.serializer == Serializer::kReusingBuffers) {
       BadCombination("--codec", "pooled needs --api generic, not " + typed_.api);
     }
     if (typed_.messages == "bytes" && codec_->count() > 0) {
       BadCombination("--codec", "there is none for --messages bytes");
     }
-    config_.messages = typed_.messages == "fresh"   ? MessageHolder::kFresh
-                       : typed_.messages == "arena" ? MessageHolder::kArena
-                       : typed_.messages == "bytes" ? MessageHolder::kBytes
-                                                    : MessageHolder::kReused;
+    config_.messages = typed_.messages == "fresh"   ? MessageStrategy::kFresh
+                       : typed_.messages == "arena" ? MessageStrategy::kArena
+                       : typed_.messages == "bytes" ? MessageStrategy::kBytes
+                                                    : MessageStrategy::kReused;
   }
 
   void ResolveAddresses() {

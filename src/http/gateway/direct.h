@@ -12,14 +12,14 @@
 #include "src/server/services/service_load.h"
 #include "src/server/services/service_times.h"
 #include "src/server/services/shared_counts.h"
-#include "src/workload/messages/holder.h"
+#include "src/workload/messages/message_supply.h"
 
 namespace cqbench {
 
 class DirectBackend {
  public:
   // Both must outlive it.
-  DirectBackend(const transcoding::Transcoder& transcoder, PingServer& server, MessageHolder messages, int threads)
+  DirectBackend(const transcoding::Transcoder& transcoder, PingServer& server, MessageStrategy messages, int threads)
       : transcoder_(transcoder), server_(server), messages_(messages) {
     for (int i = 0; i < threads; ++i) threads_.emplace_back(messages);
   }
@@ -34,16 +34,16 @@ class DirectBackend {
  private:
   template <typename M>
   struct MessagesOf {
-    explicit MessagesOf(MessageHolder holder) : request(holder), response(holder) {}
-    Holder<typename M::Request> request;
-    Holder<typename M::Response> response;
+    explicit MessagesOf(MessageStrategy strategy) : request(strategy), response(strategy) {}
+    MessageSupply<typename M::Request> request;
+    MessageSupply<typename M::Response> response;
   };
   template <typename... Ms>
   struct AllMessages : MessagesOf<Ms>... {
-    explicit AllMessages(MessageHolder holder) : MessagesOf<Ms>(holder)... {}
+    explicit AllMessages(MessageStrategy strategy) : MessagesOf<Ms>(strategy)... {}
   };
   struct alignas(64) Thread : LibraryMethods::Apply<AllMessages> {
-    explicit Thread(MessageHolder holder) : LibraryMethods::Apply<AllMessages>(holder) {}
+    explicit Thread(MessageStrategy strategy) : LibraryMethods::Apply<AllMessages>(strategy) {}
     std::string json;
     uint32_t arrivals = 0;
   };
@@ -93,7 +93,7 @@ class DirectBackend {
     SendError(std::move(reply), error);
   }
 
-  // A stream of answers, a line each, for as long as they are taken. All of it on the loop's thread.
+  // A stream of responses, a line each, for as long as they are taken. All of it on the loop's thread.
   template <typename M>
   class Stream : public std::enable_shared_from_this<Stream<M>> {
    public:
@@ -154,7 +154,7 @@ class DirectBackend {
     DirectBackend& backend_;
     const transcoding::Call call_;
     typename M::Request request_;
-    Holder<typename M::Response> response_;
+    MessageSupply<typename M::Response> response_;
     HttpStream stream_;
     std::string line_;
     bool has_line_ = false;  // that was not taken yet
@@ -164,7 +164,7 @@ class DirectBackend {
 
   const transcoding::Transcoder& transcoder_;
   PingServer& server_;
-  const MessageHolder messages_;
+  const MessageStrategy messages_;
   const ByMethod<Function> serve_{[]<typename M>() { return FunctionOf<M>(); }};
   std::deque<Thread> threads_;
   SharedCounts counts_;

@@ -57,10 +57,10 @@ absl::StatusOr<std::unique_ptr<Transcoder>> MakeTranscoder(TranscoderKind kind) 
 }
 
 // What the front end refuses by itself looks like what a method refuses.
-HttpOwnAnswer OwnAnswer(int status, std::string_view reason) {
-  HttpOwnAnswer answer{kJsonType, ""};
-  transcoding::AppendErrorJson(transcoding::CodeOfRefusal(status), AbslView(reason), {}, answer.body);
-  return answer;
+HttpOwnResponse OwnAnswer(int status, std::string_view reason) {
+  HttpOwnResponse response{kJsonType, ""};
+  transcoding::AppendErrorJson(transcoding::CodeOfRefusal(status), AbslView(reason), {}, response.body);
+  return response;
 }
 
 transcoding::HttpRequest PartsOf(const HttpRequest& http) {
@@ -170,11 +170,12 @@ absl::StatusOr<std::unique_ptr<Gateway>> Gateway::Start(const GatewayConfig& con
   HttpOptions options;
   options.listen = config.listen;
   options.threads = config.threads;
-  options.own_answer = OwnAnswer;
+  options.own_response = OwnAnswer;
   if (config.transcoder == TranscoderKind::kNone) return ConstantGateway::Start(options, server);
   auto transcoder = MakeTranscoder(config.transcoder);
   if (!transcoder.ok()) return transcoder.status();
-  const MessageHolder messages = config.messages == MessageHolder::kBytes ? MessageHolder::kReused : config.messages;
+  const MessageStrategy messages =
+      config.messages == MessageStrategy::kBytes ? MessageStrategy::kReused : config.messages;
   if (config.backend == BackendKind::kDirect) {
     return TranscodingGateway<DirectBackend>::Start(options, server, /*is_counted=*/false, *std::move(transcoder),
                                                     server, messages, config.threads);

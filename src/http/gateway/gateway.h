@@ -18,7 +18,7 @@
 
 namespace cqbench {
 
-// What finds the method, makes its request, and JSON of its answer.
+// What finds the method, makes its request, and JSON of its response.
 enum class TranscoderKind {
   kDescriptor,   // the google.api.http rules, read when the server starts
   kHandwritten,  // code for each method
@@ -45,7 +45,7 @@ struct GatewayConfig {
   ChannelPolicy policy{ChannelPolicy::Kind::kShared};
   Nanos deadline_ns = 5 * kNanosPerSecond;  // of each call to a backend that is not direct
   // How messages live. kBytes, which they cannot here, is kReused.
-  MessageHolder messages = MessageHolder::kReused;
+  MessageStrategy messages = MessageStrategy::kReused;
 };
 
 // One thread: the one that started it.

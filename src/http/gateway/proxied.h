@@ -1,5 +1,5 @@
 // --backend inprocess and loopback: each request becomes a call of a gRPC server, over channels. Requests are read on
-// the front's threads; answers are written on the library's, through reactors, those of streams on a thread of their
+// the front's threads; responses are written on the library's, through reactors, those of streams on a thread of their
 // own. A call that the library never ends, which its deadline should not let happen, keeps the gateway from stopping.
 #pragma once
 
@@ -19,7 +19,7 @@
 #include "src/http/gateway/backend.h"
 #include "src/server/apis/recycler.h"
 #include "src/server/services/shared_counts.h"
-#include "src/workload/messages/holder.h"
+#include "src/workload/messages/message_supply.h"
 
 namespace cqbench {
 
@@ -27,8 +27,8 @@ class ProxiedBackend {
  public:
   // `transcoder` must outlive it. `channels` are taken in turn by each of the front's threads. Without `streams`, these
   // are refused.
-  ProxiedBackend(const transcoding::Transcoder& transcoder, ChannelPool channels, bool streams, MessageHolder messages,
-                 Nanos deadline_ns, int threads)
+  ProxiedBackend(const transcoding::Transcoder& transcoder, ChannelPool channels, bool streams,
+                 MessageStrategy messages, Nanos deadline_ns, int threads)
       : transcoder_(transcoder),
         channels_(std::move(channels)),
         has_streams_(streams),
@@ -97,7 +97,7 @@ class ProxiedBackend {
   template <typename M>
   class Unary final : public grpc::ClientUnaryReactor, Base {
    public:
-    explicit Unary(MessageHolder messages) : request_(messages), response_(messages) {}
+    explicit Unary(MessageStrategy messages) : request_(messages), response_(messages) {}
 
     void Start(ProxiedBackend& of, Stub& stub, const transcoding::Call& the_call, const transcoding::HttpRequest& http,
                HttpReply the_reply) {
@@ -138,8 +138,8 @@ class ProxiedBackend {
       of.Ended(good);
     }
 
-    Holder<typename M::Request> request_;
-    Holder<typename M::Response> response_;
+    MessageSupply<typename M::Request> request_;
+    MessageSupply<typename M::Response> response_;
   };
 
   // What a tag of the streams' queue points to.
@@ -148,7 +148,7 @@ class ProxiedBackend {
     virtual void Run(bool ok) = 0;
   };
 
-  // A line for each answer; while the client takes none, none is read. Until it is full all of it runs on the queue's
+  // A line for each response; while the client takes none, none is read. Until it is full all of it runs on the queue's
   // thread, then on the loop's until there was room: one thread at a time, without a lock.
   template <typename M>
   class Stream final : Base, Event, public std::enable_shared_from_this<Stream<M>> {
@@ -255,7 +255,7 @@ class ProxiedBackend {
 
   template <typename... Ms>
   struct AllUnary : SharedStock<Unary<Ms>>... {
-    explicit AllUnary(MessageHolder messages) : SharedStock<Unary<Ms>>(messages)... {}
+    explicit AllUnary(MessageStrategy messages) : SharedStock<Unary<Ms>>(messages)... {}
   };
   struct alignas(64) Turn {
     size_t next = 0;

@@ -1,7 +1,7 @@
 // HTTP and JSON ↔ a gRPC method and its messages. No I/O, no gRPC: a front brings what came and sends what is made.
 //
 // A request goes through Find (which method?), then Bind (its message, which the caller makes from the method's
-// prototype, on an arena or wherever it likes), then the caller calls the method; an answer through Print, an error
+// prototype, on an arena or wherever it likes), then the caller calls the method; a response through Print, an error
 // through ErrorOf. All are const and thread-safe; nothing of a request is kept.
 #pragma once
 

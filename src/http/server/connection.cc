@@ -88,7 +88,7 @@ bool Connection::Write() {
   }
   written_ = 0;
   output.clear();
-  // One large answer's memory is not kept.
+  // One large response's memory is not kept.
   if (output.capacity() > 4 * kOutputBytes) std::string().swap(output);
   return true;
 }
@@ -138,7 +138,7 @@ void Connection::OnBytes(const boost::system::error_code& error, size_t bytes) {
   if (error && error != boost::asio::error::eof) return Close();
   if (lingering_) return error ? Close() : AwaitBytes();
   end_ += bytes;
-  // It may still want its answers.
+  // It may still want its responses.
   if (error) no_more_bytes_ = true;
   Advance();
 }
@@ -180,7 +180,7 @@ void Connection::Close() {
   if (closed_) return;
   closed_ = true;
   if (session_ != nullptr && session_->broken()) {
-    const linger at_once{1, 0};  // a reset: for HTTP/1.0 the only sign that the answer is not whole
+    const linger at_once{1, 0};  // a reset: for HTTP/1.0 the only sign that the response is not whole
     setsockopt(socket_.native_handle(), SOL_SOCKET, SO_LINGER, &at_once, sizeof(at_once));
   }
   session_.reset();

@@ -37,7 +37,7 @@ class Connection final : public Wire {
   size_t place = 0;  // among the owner's
 
  private:
-  // Requests out of what is there, their answers to the socket, and on to wait for what is missing.
+  // Requests out of what is there, their responses to the socket, and on to wait for what is missing.
   void Advance();
   // False: the connection is over.
   bool Serve();
@@ -46,7 +46,7 @@ class Connection final : public Wire {
   void AwaitRoom();
   void GoOnLater();
   void OnBytes(const boost::system::error_code& error, size_t bytes);
-  // Says that nothing more comes, and takes what the client still sends, so that it gets to read the last answer:
+  // Says that nothing more comes, and takes what the client still sends, so that it gets to read the last response:
   // closing a socket with unread bytes in it throws away what was written.
   void Linger();
   void EndWhenUnused();

@@ -11,8 +11,8 @@ namespace {
 // Whose handler runs on this thread.
 thread_local const HttpExchange* handling = nullptr;
 
-// Memory that a large late answer took is not kept.
-constexpr size_t kKeptOfAnswer = 64 << 10;
+// Memory that a large late response took is not kept.
+constexpr size_t kKeptOfResponse = 64 << 10;
 
 }  // namespace
 
@@ -63,7 +63,7 @@ void HttpExchange::Handle(const HttpHandler& handler, const HttpRequest& request
 void HttpExchange::Send(const HttpHead& head, std::string_view body) {
   if (handling == this) {
     handling = nullptr;
-    if (attached() != nullptr) OnAnswer(head, body);
+    if (attached() != nullptr) OnResponse(head, body);
     OnReleased();
     return;
   }
@@ -77,7 +77,7 @@ void HttpExchange::Send(const HttpHead& head, std::string_view body) {
 }
 
 void HttpExchange::SendUnanswered() {
-  const HttpOwnAnswer own = own_answer_(kUnanswered, ReasonOf(kUnanswered));
+  const HttpOwnResponse own = own_response_(kUnanswered, ReasonOf(kUnanswered));
   Send({kUnanswered, own.content_type, {}}, own.body);
 }
 
@@ -125,9 +125,9 @@ Session* HttpExchange::Deliver() {
   switch (std::exchange(late_, Late::kNothing)) {
     case Late::kAnswer:
       if (session != nullptr) {
-        OnAnswer({late_status_, late_type_, {late_field_name_, late_field_value_}}, late_body_);
+        OnResponse({late_status_, late_type_, {late_field_name_, late_field_value_}}, late_body_);
       }
-      if (late_body_.capacity() > kKeptOfAnswer) std::string().swap(late_body_);
+      if (late_body_.capacity() > kKeptOfResponse) std::string().swap(late_body_);
       OnReleased();
       return session;
     case Late::kBegin:
@@ -187,7 +187,7 @@ bool HttpExchange::MarkGone() {
   return released;
 }
 
-HttpOwnAnswer PlainAnswer(int, std::string_view reason) {
+HttpOwnResponse PlainResponse(int, std::string_view reason) {
   return {"text/plain", std::string(reason) + "\n"};
 }
 

@@ -1,6 +1,6 @@
-// One request's answer on its way from whoever makes it, on any thread, to its connection, on the loop's thread.
+// One request's response on its way from whoever makes it, on any thread, to its connection, on the loop's thread.
 //
-// An answer given while the handler runs on the loop's thread goes straight to the connection. Everything else is left
+// A response given while the handler runs on the loop's thread goes straight to the connection. Everything else is left
 // in the exchange, and the exchange in its loop's mailbox: so all that a connection is made of has one thread.
 #pragma once
 
@@ -48,7 +48,7 @@ class HttpExchange {
   HttpExchange(std::shared_ptr<Mailbox> mailbox, const HttpOptions& options)
       : mailbox_(std::move(mailbox)),
         stream_buffer_bytes_(options.stream_buffer_bytes),
-        own_answer_(options.own_answer) {}
+        own_response_(options.own_response) {}
   HttpExchange(const HttpExchange&) = delete;
   HttpExchange& operator=(const HttpExchange&) = delete;
   virtual ~HttpExchange() = default;
@@ -80,12 +80,12 @@ class HttpExchange {
     began_ = false;
   }
 
-  // The answer. Not called when nobody listens: attached() is null then.
-  virtual void OnAnswer(const HttpHead& head, std::string_view body) = 0;
+  // The response. Not called when nobody listens: attached() is null then.
+  virtual void OnResponse(const HttpHead& head, std::string_view body) = 0;
   virtual void OnBegin(int status, std::string_view content_type) = 0;
   // Chunks or the end wait to be taken.
   virtual void OnChunks() = 0;
-  // The holder is gone and all of the answer was taken. May delete this.
+  // The holder is gone and all of the response was taken. May delete this.
   virtual void OnReleased() = 0;
   virtual Session* attached() const = 0;
 
@@ -107,7 +107,7 @@ class HttpExchange {
 
   const std::shared_ptr<Mailbox> mailbox_;
   const size_t stream_buffer_bytes_;
-  HttpOwnAnswer (*const own_answer_)(int status, std::string_view reason);
+  HttpOwnResponse (*const own_response_)(int status, std::string_view reason);
   Late late_ = Late::kNothing;
   int late_status_ = 0;
   std::string late_type_;

@@ -1,4 +1,4 @@
-// HTTP/1.1 and 1.0: one request at a time, answers in order.
+// HTTP/1.1 and 1.0: one request at a time, responses in order.
 #include <algorithm>
 #include <charconv>
 #include <memory>
@@ -41,7 +41,7 @@ class Http1Exchange final : public HttpExchange {
   using HttpExchange::TakeChunks;
 
  private:
-  void OnAnswer(const HttpHead& head, std::string_view body) override;
+  void OnResponse(const HttpHead& head, std::string_view body) override;
   void OnBegin(int status, std::string_view content_type) override;
   void OnChunks() override {}  // Produce() takes them
   void OnReleased() override;
@@ -139,7 +139,7 @@ class Http1Session final : public Session {
     Released();
   }
 
-  // The answer is complete.
+  // The response is complete.
   void Released() {
     busy_ = false;
     exchange_->Recycle();
@@ -175,7 +175,7 @@ class Http1Session final : public Session {
     }
     // The body comes in pieces. What the head is made of may move meanwhile, so it is copied.
     if (head.expects_continue && head.http11 && bytes.size() == end) {
-      loop_.CountAnswer(100);
+      loop_.CountResponse(100);
       output_ += "HTTP/1.1 100 Continue\r\n\r\n";
     }
     head_text_.assign(text);
@@ -255,13 +255,13 @@ class Http1Session final : public Session {
     keep_alive_ = false;
     is_head_ = head.starts_with("HEAD ");
     ended_ = true;
-    const HttpOwnAnswer own = loop_.options.own_answer(status, ReasonOf(status));
+    const HttpOwnResponse own = loop_.options.own_response(status, ReasonOf(status));
     Answer({status, own.content_type, {}}, own.body);
     return 0;
   }
 
   void AppendHead(const HttpHead& head) {
-    loop_.CountAnswer(head.status);
+    loop_.CountResponse(head.status);
     if (head.status == 200) {
       output_ += "HTTP/1.1 200 OK\r\nDate: ";
     } else {
@@ -310,7 +310,7 @@ class Http1Session final : public Session {
 
   Http1Parser parser_;
   std::unique_ptr<Http1Exchange> exchange_;
-  Nanos since_;  // the request's first byte, or the end of the last answer
+  Nanos since_;  // the request's first byte, or the end of the last response
 
   // Of the request that is coming in.
   bool in_request_ = false;
@@ -335,7 +335,7 @@ class Http1Session final : public Session {
   bool draining_ = false;
 };
 
-void Http1Exchange::OnAnswer(const HttpHead& head, std::string_view body) {
+void Http1Exchange::OnResponse(const HttpHead& head, std::string_view body) {
   session_->Answer(head, body);
 }
 

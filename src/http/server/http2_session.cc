@@ -1,4 +1,4 @@
-// HTTP/2 without TLS, on nghttp2: framing, header compression and flow control are its; requests, answers and limits
+// HTTP/2 without TLS, on nghttp2: framing, header compression and flow control are its; requests, responses and limits
 // ours.
 #include "src/http/server/http2_session.h"
 
@@ -23,7 +23,7 @@ constexpr size_t kBodiesAtOnce = 4;
 constexpr size_t kHeaderOverhead = 32;
 // How long a client may go on sending a request that was refused.
 constexpr Nanos kRefusedLingerNs = 2 * kNanosPerSecond;
-// Memory that a large request or answer took is not kept for the next one.
+// Memory that a large request or response took is not kept for the next one.
 constexpr size_t kKeptBytes = 16 << 10;
 
 // nghttp2 does not change what it is given.
@@ -97,7 +97,7 @@ void Http2Session::Answer(Http2Stream& stream, const HttpHead& head, std::string
   std::array<char, 20> digits{};
   const auto end = std::to_chars(digits.data(), digits.data() + digits.size(), body.size()).ptr;
   stream.length_text.assign(digits.data(), static_cast<size_t>(end - digits.data()));
-  if (has_body) stream.answer.assign(body);
+  if (has_body) stream.response.assign(body);
   Submit(stream, head, has_body, /*has_length=*/may_have_body);
 }
 
@@ -125,7 +125,7 @@ void Http2Session::CheckTimes(Http2Stream& stream) {
   const HttpOptions& options = loop_.options;
   const Nanos age = loop_.now - stream.since;
   if (stream.refused) {
-    // Not at once: some clients drop an answer whose stream is reset before they have sent all of their request.
+    // Not at once: some clients drop a response whose stream is reset before they have sent all of their request.
     if (age >= kRefusedLingerNs) Reset(stream, NGHTTP2_NO_ERROR);
   } else if (!stream.dispatched && age >= options.request_ns) {
     loop_.counts.timed_out.Add();
@@ -213,7 +213,7 @@ void Http2Session::HeadersDone(Http2Stream& stream, bool last) {
   if (stream.expect.empty()) return;
   if (stream.expect != "100-continue") return Refuse(stream, kExpectationFailed);
   if (last) return;
-  loop_.CountAnswer(100);
+  loop_.CountResponse(100);
   const nghttp2_nv status = Header(":status", "100");
   nghttp2_submit_headers(session_, NGHTTP2_FLAG_NONE, stream.id, nullptr, &status, 1, nullptr);
 }
@@ -246,13 +246,13 @@ void Http2Session::Dispatch(Http2Stream& stream) {
 
 void Http2Session::Refuse(Http2Stream& stream, int status) {
   stream.refused = true;
-  const HttpOwnAnswer own = loop_.options.own_answer(status, ReasonOf(status));
+  const HttpOwnResponse own = loop_.options.own_response(status, ReasonOf(status));
   Answer(stream, {status, own.content_type, {}}, own.body);
 }
 
 void Http2Session::Submit(Http2Stream& stream, const HttpHead& head, bool has_body, bool has_length) {
-  loop_.CountAnswer(head.status);
-  loop_.counts.http2_answers.Add();
+  loop_.CountResponse(head.status);
+  loop_.counts.http2_responses.Add();
   stream.answered = true;
   stream.since = loop_.now;
   std::array<char, 3> digits{};
@@ -269,32 +269,32 @@ void Http2Session::Submit(Http2Stream& stream, const HttpHead& head, bool has_bo
   if (has_length) headers[n++] = Header("content-length", stream.length_text);
   nghttp2_data_provider body{};
   body.source.ptr = &stream;
-  body.read_callback = ReadAnswer;
+  body.read_callback = ReadResponse;
   // It may be that nghttp2 has already given the stream up: then it tells us in a moment that it is closed.
   nghttp2_submit_response(session_, stream.id, headers.data(), n, has_body ? &body : nullptr);
 }
 
-ssize_t Http2Session::ReadAnswer(nghttp2_session*, int32_t, uint8_t* out, size_t size, uint32_t* flags,
-                                 nghttp2_data_source* source, void* self) {
+ssize_t Http2Session::ReadResponse(nghttp2_session*, int32_t, uint8_t* out, size_t size, uint32_t* flags,
+                                   nghttp2_data_source* source, void* self) {
   return Of(self).Read(*static_cast<Http2Stream*>(source->ptr), out, size, flags);
 }
 
 ssize_t Http2Session::Read(Http2Stream& stream, uint8_t* out, size_t size, uint32_t* flags) {
-  if (stream.growing && !stream.growing_ended && stream.sent == stream.answer.size()) {
-    stream.answer.clear();
+  if (stream.growing && !stream.growing_ended && stream.sent == stream.response.size()) {
+    stream.response.clear();
     stream.sent = 0;
-    const auto taken = stream.TakeChunks(stream.answer);
+    const auto taken = stream.TakeChunks(stream.response);
     if (taken != Http2Stream::Stream::kGoesOn) {
       stream.growing_ended = true;
       stream.held = false;
     }
     if (taken == Http2Stream::Stream::kBroken) return NGHTTP2_ERR_TEMPORAL_CALLBACK_FAILURE;  // resets the stream
   }
-  const size_t n = std::min(size, stream.answer.size() - stream.sent);
-  std::memcpy(out, stream.answer.data() + stream.sent, n);
+  const size_t n = std::min(size, stream.response.size() - stream.sent);
+  std::memcpy(out, stream.response.data() + stream.sent, n);
   stream.sent += n;
   stream.since = loop_.now;
-  const bool all = stream.sent == stream.answer.size();
+  const bool all = stream.sent == stream.response.size();
   if (all && (!stream.growing || stream.growing_ended)) {
     *flags |= NGHTTP2_DATA_FLAG_EOF;
   } else if (n == 0) {
@@ -355,7 +355,7 @@ void Http2Stream::Reset(Http2Session* owner, int32_t the_id, Nanos now) {
   session = owner;
   id = the_id;
   since = now;
-  for (std::string* text : {&method, &path, &content_type, &content_encoding, &accept, &expect, &body, &answer}) {
+  for (std::string* text : {&method, &path, &content_type, &content_encoding, &accept, &expect, &body, &response}) {
     text->clear();
     if (text->capacity() > kKeptBytes) std::string().swap(*text);
   }
@@ -363,7 +363,7 @@ void Http2Stream::Reset(Http2Session* owner, int32_t the_id, Nanos now) {
   long_path = headers_done = dispatched = held = answered = growing = growing_ended = deferred = refused = false;
 }
 
-void Http2Stream::OnAnswer(const HttpHead& head, std::string_view body_bytes) {
+void Http2Stream::OnResponse(const HttpHead& head, std::string_view body_bytes) {
   session->Answer(*this, head, body_bytes);
 }
 

@@ -31,7 +31,7 @@ class Http2Stream final : public HttpExchange {
   Http2Session* session = nullptr;  // null: detached
   int32_t id = 0;
   size_t place = 0;  // among the session's
-  Nanos since = 0;   // when it began, then when the client last took something of the answer
+  Nanos since = 0;   // when it began, then when the client last took something of the response
 
   // The request.
   std::string method;
@@ -47,11 +47,11 @@ class Http2Stream final : public HttpExchange {
   bool headers_done = false;
   bool dispatched = false;
 
-  // The answer.
+  // The response.
   bool held = false;      // somebody has the reply
   bool answered = false;  // its head was handed to nghttp2
   bool refused = false;   // by us, before the request was complete
-  std::string answer;     // what of the body was not yet handed to nghttp2, from `sent` on
+  std::string response;   // what of the body was not yet handed to nghttp2, from `sent` on
   size_t sent = 0;
   bool growing = false;
   bool growing_ended = false;
@@ -59,7 +59,7 @@ class Http2Stream final : public HttpExchange {
   std::string length_text;
 
  private:
-  void OnAnswer(const HttpHead& head, std::string_view body) override;
+  void OnResponse(const HttpHead& head, std::string_view body) override;
   void OnBegin(int status, std::string_view content_type) override;
   void OnChunks() override;
   void OnReleased() override;
@@ -113,9 +113,9 @@ class Http2Session final : public Session {
   // Before the request is complete, or instead of handling it.
   void Refuse(Http2Stream& stream, int status);
   void Submit(Http2Stream& stream, const HttpHead& head, bool has_body, bool has_length);
-  // Gives nghttp2 what it asks for of an answer's body.
-  static ssize_t ReadAnswer(nghttp2_session*, int32_t, uint8_t* out, size_t size, uint32_t* flags,
-                            nghttp2_data_source* source, void* self);
+  // Gives nghttp2 what it asks for of a response's body.
+  static ssize_t ReadResponse(nghttp2_session*, int32_t, uint8_t* out, size_t size, uint32_t* flags,
+                              nghttp2_data_source* source, void* self);
   ssize_t Read(Http2Stream& stream, uint8_t* out, size_t size, uint32_t* flags);
 
   // A client can also make us reset; an internal error is a handler's doing.

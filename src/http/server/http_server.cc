@@ -200,8 +200,8 @@ class HttpServer::Impl {
     HttpCounts sum;
     for (const auto& loop : loops_) {
       const LoopCounts& counts = loop->counts();
-      for (size_t i = 0; i < sum.answers.size(); ++i) sum.answers[i] += counts.answers[i].value();
-      sum.http2_answers += counts.http2_answers.value();
+      for (size_t i = 0; i < sum.responses.size(); ++i) sum.responses[i] += counts.responses[i].value();
+      sum.http2_responses += counts.http2_responses.value();
       sum.timed_out += counts.timed_out.value();
       sum.open_connections += loop->open();
     }

@@ -1,7 +1,7 @@
 // An HTTP front: HTTP/1.1 and HTTP/2 without TLS (h2c, by prior knowledge) on one port, one event loop per thread.
 //
 // A handler gets each request, whole, on the thread of its connection's loop, and answers it through an HttpReply: at
-// once, which takes no lock and copies nothing between threads, or later from any thread. An answer is whole, or a
+// once, which takes no lock and copies nothing between threads, or later from any thread. A response is whole, or a
 // stream of chunks with a bound on what waits for the client.
 //
 // The requests of an HTTP/1.1 connection are handled one after the other, in the order in which they came; those of an
@@ -45,7 +45,7 @@ struct HttpField {
   std::string_view value;
 };
 
-// How an answer begins. Texts must be fit for a header line; empty: no such header.
+// How a response begins. Texts must be fit for a header line; empty: no such header.
 struct HttpHead {
   int status = 200;  // 200..599; 204 and 304 have no body
   std::string_view content_type;
@@ -53,15 +53,15 @@ struct HttpHead {
 };
 
 // What the server says where it refuses a request by itself: no HTTP, too large, too slow, not answered by its handler.
-struct HttpOwnAnswer {
+struct HttpOwnResponse {
   std::string_view content_type;  // lives as long as the program
   std::string body;
 };
 // text/plain: "Bad Request\n".
-HttpOwnAnswer PlainAnswer(int status, std::string_view reason);
+HttpOwnResponse PlainResponse(int status, std::string_view reason);
 
-// The answer's body while it grows. One thread at a time; any thread. Destroyed before End(), it breaks the answer off
-// so that the client sees that it is not whole (the connection ends, or the stream is reset).
+// The response's body while it grows. One thread at a time; any thread. Destroyed before End(), it breaks the response
+// off so that the client sees that it is not whole (the connection ends, or the stream is reset).
 class HttpStream {
  public:
   enum class Result {
@@ -97,12 +97,12 @@ class HttpReply {
   HttpReply& operator=(HttpReply&& other) noexcept;
   ~HttpReply() { Drop(); }
 
-  // The whole answer. The arguments may be the request's own views.
+  // The whole response. The arguments may be the request's own views.
   void Send(const HttpHead& head, std::string_view body);
   void Send(int status, std::string_view content_type, std::string_view body) {
     Send(HttpHead{status, content_type, {}}, body);
   }
-  // The head of an answer whose body grows. `on_room` is called on the loop's thread once after each kFull, when there
+  // The head of a response whose body grows. `on_room` is called on the loop's thread once after each kFull, when there
   // is room again or nobody listens any more; it must not block, may write, and must own what it touches: the call may
   // cross with a Break() on another thread. Empty for writers that ask again by themselves.
   [[nodiscard]] HttpStream Begin(int status, std::string_view content_type, std::function<void()> on_room = nullptr);
@@ -129,17 +129,17 @@ struct HttpOptions {
   Nanos request_ns = 20 * kNanosPerSecond;  // from a request's first byte to its last: 408
   Nanos write_ns = 20 * kNanosPerSecond;    // a client that takes nothing for so long: closed
   Nanos drain_ns = 2 * kNanosPerSecond;     // what Stop() gives to requests that are being handled
-  HttpOwnAnswer (*own_answer)(int status, std::string_view reason) = PlainAnswer;  // any thread
+  HttpOwnResponse (*own_response)(int status, std::string_view reason) = PlainResponse;  // any thread
 };
 
 // Running totals; approximate while the server runs.
 struct HttpCounts {
-  std::array<uint64_t, 5> answers{};  // begun, by class of status: [1] is 2xx; [0] is 100 Continue
-  uint64_t http2_answers = 0;         // of all those, over HTTP/2
-  uint64_t connections = 0;           // accepted
-  uint64_t open_connections = 0;      // now
-  uint64_t refused_connections = 0;   // above max_connections
-  uint64_t timed_out = 0;             // requests and connections that a time above ended
+  std::array<uint64_t, 5> responses{};  // begun, by class of status: [1] is 2xx; [0] is 100 Continue
+  uint64_t http2_responses = 0;         // of all those, over HTTP/2
+  uint64_t connections = 0;             // accepted
+  uint64_t open_connections = 0;        // now
+  uint64_t refused_connections = 0;     // above max_connections
+  uint64_t timed_out = 0;               // requests and connections that a time above ended
 };
 
 // Connections are dealt out by one acceptor, each to the loop that has the fewest: so N threads with a multiple of N

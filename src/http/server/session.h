@@ -28,8 +28,8 @@ class Count {
 };
 
 struct alignas(64) LoopCounts {
-  std::array<Count, 5> answers;
-  Count http2_answers;
+  std::array<Count, 5> responses;
+  Count http2_responses;
   Count timed_out;
 };
 
@@ -42,7 +42,7 @@ struct LoopState {
   }
   // Brings time and date up to date: a few times a second, so that no request pays for it.
   void Tick();
-  void CountAnswer(int status) { counts.answers[static_cast<size_t>(status / 100 - 1) % 5].Add(); }
+  void CountResponse(int status) { counts.responses[static_cast<size_t>(status / 100 - 1) % 5].Add(); }
 
   const HttpOptions& options;
   const HttpHandler& handler;
@@ -92,7 +92,7 @@ class Session {
   Wire& wire() { return wire_; }
   // The connection ends when the output has been written.
   bool ended() const { return ended_; }
-  // It ends at once, in a way that the client takes for an error: an answer was broken off.
+  // It ends at once, in a way that the client takes for an error: a response was broken off.
   bool broken() const { return broken_; }
 
   bool touched = false;  // the mailbox's own

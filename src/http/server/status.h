@@ -1,4 +1,4 @@
-// The answers that the server gives by itself (RFC 9110, 15).
+// The responses that the server gives by itself (RFC 9110, 15).
 #pragma once
 
 #include <string_view>

@@ -62,7 +62,7 @@ template <typename Stub>
 struct ReactorSlot : GrpcSlot {
   Stub* stub = nullptr;
   std::optional<Requests<Stub>> requests;
-  std::optional<Holder<typename Stub::Response>> responses;
+  std::optional<MessageSupply<typename Stub::Response>> responses;
 };
 
 // `Derived` has
@@ -123,7 +123,7 @@ class CallbackEngine : public GrpcEngine<Slot> {
     for (Slot& slot : this->slots()) {
       slot.stub = stubs_.ForSlot(slot.index);
       slot.requests.emplace(this->config(), this->bytes(), slot.index);
-      slot.responses.emplace(this->config().messages, this->config().codec);
+      slot.responses.emplace(this->config().messages, this->config().serializer);
     }
   }
   // Last in the constructor of Derived, which there is none of before.

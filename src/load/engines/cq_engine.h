@@ -42,7 +42,7 @@ template <typename Stub>
 struct CqSlot : GrpcSlot {
   CqThread<Stub>* thread = nullptr;
   Stub* stub = nullptr;
-  std::optional<Holder<typename Stub::Response>> responses;
+  std::optional<MessageSupply<typename Stub::Response>> responses;
   grpc::Status status;
 };
 
@@ -105,7 +105,7 @@ class CqEngine : public GrpcEngine<Slot> {
       slot.thread = &cq_threads_[static_cast<size_t>(ThreadOfSlot(slot.index, stubs_.size(), count))];
       slot.thread->slots.push_back(&slot);
       slot.stub = stubs_.ForSlot(slot.index);
-      slot.responses.emplace(this->config().messages, this->config().codec);
+      slot.responses.emplace(this->config().messages, this->config().serializer);
     }
   }
   // Last in the constructor of Derived: the threads may touch everything from Start() on.

@@ -9,7 +9,7 @@ namespace cqbench {
 namespace {
 
 std::shared_ptr<const BytesMethod> BytesOf(const RunConfig& config) {
-  if (config.call != nullptr || config.messages != MessageHolder::kBytes) return config.call;
+  if (config.call != nullptr || config.messages != MessageStrategy::kBytes) return config.call;
   return MakeBytesMethod(config.method.id, config.message);
 }
 

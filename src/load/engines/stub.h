@@ -14,9 +14,9 @@
 #include "src/channel/channel_pool.h"
 #include "src/load/engines/generated_stub.h"
 #include "src/load/pacing/engine_context.h"
-#include "src/workload/messages/coded.h"
-#include "src/workload/messages/holder.h"
+#include "src/workload/messages/message_supply.h"
 #include "src/workload/messages/received.h"
+#include "src/workload/messages/with_serializer.h"
 #include "src/workload/methods/bytes_method.h"
 #include "src/workload/methods/methods.h"
 
@@ -120,15 +120,16 @@ class CallsByPath {
 
 // With M's own messages, coded.
 template <Method M>
-class GenericStub : public CallsByPath<M::kShape, Coded<typename M::Request>, Received<Coded<typename M::Response>>> {
+class GenericStub : public CallsByPath<M::kShape, WithSerializer<typename M::Request>,
+                                       Received<WithSerializer<typename M::Response>>> {
  public:
   explicit GenericStub(const std::shared_ptr<grpc::Channel>& channel, const EngineContext& /*context*/)
       : GenericStub::CallsByPath(channel, PathOf<M>()) {}
 
-  static void Fill(Coded<typename M::Request>& request, const MessageConfig& config) {
+  static void Fill(WithSerializer<typename M::Request>& request, const MessageConfig& config) {
     M::Fill(*request.message, config);
   }
-  static absl::string_view Check(const Coded<typename M::Response>& response, const MessageConfig& config) {
+  static absl::string_view Check(const WithSerializer<typename M::Response>& response, const MessageConfig& config) {
     return M::Check(*response.message, config);
   }
 };
@@ -194,18 +195,18 @@ class Stubs {
   std::vector<std::unique_ptr<Stub>> stubs_;
 };
 
-// The requests of one thread, as the holder says. What is used again is filled once.
+// The requests of one thread, as the supply says. What is used again is filled once.
 template <typename Stub>
 class Requests {
  public:
   // `config` must outlive it. `index`: of the thread (of the slot, where each slot has its own).
   Requests(const RunConfig& config, const BytesMethod* /*bytes*/, int /*index*/)
-      : config_(config.message), holder_(config.messages, config.codec) {
-    Stub::Fill(holder_.Current(), config_);
+      : config_(config.message), supply_(config.messages, config.serializer) {
+    Stub::Fill(supply_.Current(), config_);
   }
   const typename Stub::Request& Next() {
-    typename Stub::Request& request = holder_.Next();
-    if (!holder_.keeps()) [[unlikely]]
+    typename Stub::Request& request = supply_.Next();
+    if (!supply_.keeps()) [[unlikely]]
       Stub::Fill(request, config_);
     return request;
   }
@@ -214,7 +215,7 @@ class Requests {
 
  private:
   const MessageConfig& config_;
-  Holder<typename Stub::Request> holder_;
+  MessageSupply<typename Stub::Request> supply_;
 };
 
 // Of bytes that were made beforehand. Threads begin at different places, so that few calls on many threads send all of

@@ -66,13 +66,14 @@ ServerCopy CopyOf(const ServerDescription& server, absl::string_view grpc_versio
   if (!server.poll().empty() && !FindNamed(server.poll(), {PollMode::kBlock, PollMode::kSpin}, config.poll)) {
     differs("it does not poll as ", server.poll());
   }
-  using enum MessageHolder;
+  using enum MessageStrategy;
   if (server.messages().empty()) {
     differs("how messages live there is not known");
   } else if (!FindNamed(server.messages(), {kFresh, kReused, kArena, kBytes}, config.messages)) {
     differs("its messages are not ", server.messages());
   }
-  if (!server.codec().empty() && !FindNamed(server.codec(), {Codec::kProtobuf, Codec::kPooled}, config.codec)) {
+  if (!server.codec().empty() &&
+      !FindNamed(server.codec(), {Serializer::kProtobuf, Serializer::kReusingBuffers}, config.serializer)) {
     differs("its codec is not ", server.codec());
   }
   if (!server.write_hint().empty() &&

@@ -176,7 +176,7 @@ absl::Status CheckMemory(const RunConfig& config) {
   if (!config.method.has_payload) return absl::OkStatus();
   int slots = 0;
   for (const Load& load : config.points) slots = std::max(slots, load.slots);
-  const uint64_t request = config.messages == MessageHolder::kBytes ? 0 : config.message.request_bytes;
+  const uint64_t request = config.messages == MessageStrategy::kBytes ? 0 : config.message.request_bytes;
   const uint64_t needed = static_cast<uint64_t>(slots) * (request + config.message.response_bytes);
   const MemoryLeft left = FindMemoryLeft();
   if (needed <= left.bytes) return absl::OkStatus();

@@ -23,7 +23,7 @@ namespace {
 namespace pb = control::v1;
 
 // A sample of ten thousand connections is about a megabyte.
-constexpr int kMaxAnswerBytes = 16 << 20;
+constexpr int kMaxResponseBytes = 16 << 20;
 constexpr Nanos kPatience = 2 * kNanosPerSecond;
 
 std::shared_ptr<grpc::Channel> MakeChannel(const Target& target, const RunConfig& config,
@@ -32,7 +32,7 @@ std::shared_ptr<grpc::Channel> MakeChannel(const Target& target, const RunConfig
   args.SetInt(GRPC_ARG_USE_LOCAL_SUBCHANNEL_POOL, 1);  // never a connection that is measured
   args.SetInt(GRPC_ARG_ENABLE_HTTP_PROXY, 0);
   args.SetInt(GRPC_ARG_ENABLE_RETRIES, 0);  // 1.51.1 aborts on trailers without a status
-  args.SetMaxReceiveMessageSize(kMaxAnswerBytes);
+  args.SetMaxReceiveMessageSize(kMaxResponseBytes);
   BoundMemory(args);
   AddServerName(config.security, args);
   return grpc::CreateCustomChannel(target.ToString(), credentials, args);
@@ -44,10 +44,10 @@ bool IsUnreadable(const grpc::Status& status) {
   return status.error_code() == grpc::StatusCode::UNIMPLEMENTED &&
          status.error_message() == "No message returned for unary request";
 }
-constexpr char kUnreadable[] = "its answer is no message of the control service";
+constexpr char kUnreadable[] = "its response is no message of the control service";
 
 // Whether nothing came back; otherwise the server has answered, if only with an error.
-bool IsNoAnswer(const grpc::Status& status) {
+bool IsNoResponse(const grpc::Status& status) {
   return status.error_code() == grpc::StatusCode::DEADLINE_EXCEEDED ||
          status.error_code() == grpc::StatusCode::UNAVAILABLE;
 }
@@ -72,33 +72,33 @@ struct ControlClients::Server {
       request.mutable_switches()->set_time_calls(switches->time_calls);
       request.mutable_switches()->set_count_allocations(switches->count_allocations);
     }
-    pb::ServerSample answer;
+    pb::ServerSample response;
     ServerMoment moment;
     moment.asked_ns = NowNs();
-    const grpc::Status status = stub->Sample(&context, request, &answer);
-    if (IsNoAnswer(status)) return std::nullopt;
+    const grpc::Status status = stub->Sample(&context, request, &response);
+    if (IsNoResponse(status)) return std::nullopt;
     moment.answered_ns = NowNs();
     if (!status.ok()) {
       moment.refused = IsUnreadable(status) ? kUnreadable : CleanText(status.error_message(), kMaxErrorBytes);
       if (moment.refused.empty()) moment.refused = absl::StrCat("it failed with status ", int{status.error_code()});
       return moment;
     }
-    moment.sample = cqbench::FromProto(answer);
+    moment.sample = cqbench::FromProto(response);
     for (ConnectionSample& connection : moment.sample.connections) {
       connection.congestion_control = CleanName(connection.congestion_control, kMaxErrorBytes);
     }
     moment.boot_id = boot_id;
     moment.cpus = cpus;
-    if (answer.has_call_times()) {
-      const pb::CallTimes& times = answer.call_times();
+    if (response.has_call_times()) {
+      const pb::CallTimes& times = response.call_times();
       for (const pb::Histogram* each :
            {&times.handling(), &times.finishing(), &times.parsing(), &times.serializing()}) {
         if (moment.refused.empty()) moment.refused = WhyImpossible(*each);
       }
-      moment.handling = cqbench::FromProto(answer.call_times().handling());
-      moment.finishing = cqbench::FromProto(answer.call_times().finishing());
-      moment.parsing = cqbench::FromProto(answer.call_times().parsing());
-      moment.serializing = cqbench::FromProto(answer.call_times().serializing());
+      moment.handling = cqbench::FromProto(response.call_times().handling());
+      moment.finishing = cqbench::FromProto(response.call_times().finishing());
+      moment.parsing = cqbench::FromProto(response.call_times().parsing());
+      moment.serializing = cqbench::FromProto(response.call_times().serializing());
     }
     return moment;
   }
@@ -136,7 +136,7 @@ bool ControlClients::Connect() {
     ServerDescription description;
     const grpc::Status status = server.Describe(&description);
     if (!status.ok()) {
-      NoAnswer(server.address, status);
+      NoResponse(server.address, status);
       return false;
     }
     description.set_address(server.address);
@@ -160,7 +160,7 @@ bool ControlClients::Connect() {
 
 // A server without the service will not get one. One that is too busy to answer now, or gone, may answer at the next
 // point.
-void ControlClients::NoAnswer(const std::string& address, const grpc::Status& status) {
+void ControlClients::NoResponse(const std::string& address, const grpc::Status& status) {
   if (IsUnreadable(status)) {
     absence_ = absl::StrCat("server: what the control service at ", address, " says of itself cannot be (", kUnreadable,
                             "): its own figures are absent");

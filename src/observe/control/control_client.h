@@ -26,7 +26,7 @@ struct ServerMoment {
   std::optional<Histogram> serializing;
   std::string boot_id;  // as it described itself
   size_t cpus = 0;      // that it may run on, as it described itself; 0: it did not say
-  std::string refused;  // why the answer is of no use, whatever the other sample has; empty: it may be
+  std::string refused;  // why the response is of no use, whatever the other sample has; empty: it may be
   Nanos asked_ns = 0;   // by the client's clock; the sample was taken in between
   Nanos answered_ns = 0;
 };
@@ -57,11 +57,11 @@ class ControlClients {
   const std::string& absence() const { return absence_; }
   void Disconnect();
 
-  // All servers sample themselves now, one answer each in the order of servers(); empty unless all answered in time. An
-  // answer that cannot be read, or has times that cannot be, is there as a moment that is refused.
-  // The calls are made on a thread of their own, so that a server that does not answer holds nothing up. `switches`
-  // take effect after the sample. No allocation of the server is counted while it samples itself, but those of the call
-  // are, from the end of one sample to the begin of the next.
+  // All servers sample themselves now, one response each in the order of servers(); empty unless all answered in time.
+  // A response that cannot be read, or has times that cannot be, is there as a moment that is refused. The calls are
+  // made on a thread of their own, so that a server that does not answer holds nothing up. `switches` take effect after
+  // the sample. No allocation of the server is counted while it samples itself, but those of the call are, from the end
+  // of one sample to the begin of the next.
   using Moments = std::vector<ServerMoment>;
   std::future<Moments> SampleAll(std::optional<ServerSwitches> switches);
 
@@ -71,7 +71,7 @@ class ControlClients {
 
  private:
   struct Server;
-  void NoAnswer(const std::string& address, const grpc::Status& status);
+  void NoResponse(const std::string& address, const grpc::Status& status);
 
   const RunConfig& config_;
   const std::shared_ptr<grpc::ChannelCredentials> credentials_;

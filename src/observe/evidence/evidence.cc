@@ -8,7 +8,7 @@
 #include "src/observe/sampling/environment.h"
 #include "src/observe/sampling/process.h"
 #include "src/observe/sampling/take_sample.h"
-#include "src/workload/messages/codec_times.h"
+#include "src/workload/messages/serializer_times.h"
 
 namespace cqbench {
 namespace {
@@ -74,7 +74,7 @@ std::optional<ServerSwitches> PointEvidence::Switches(bool on) const {
 
 // What the samples allocate here, and the control calls, is over before counting begins, and begins after it is over.
 void PointEvidence::Begin(Completed completed) {
-  if (config_.breakdown && !counting_) CodecTimes::OfClient().Switch(true);
+  if (config_.breakdown && !counting_) SerializerTimes::OfClient().Switch(true);
   if (servers_) servers_begin_ = servers_->SampleAll(Switches(/*on=*/true));
   if (counting_ && servers_) servers_begin_.wait();
   if (config_.server_pid > 0) server_begin_ = TakeSampleOf(config_.server_pid);
@@ -86,7 +86,7 @@ void PointEvidence::Begin(Completed completed) {
 }
 
 void PointEvidence::End(Completed completed) {
-  if (config_.breakdown && !counting_) CodecTimes::OfClient().Switch(false);
+  if (config_.breakdown && !counting_) SerializerTimes::OfClient().Switch(false);
   AllocationCounts counted;
   uint64_t counted_calls = 0;
   if (counting_) {

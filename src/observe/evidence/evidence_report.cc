@@ -10,8 +10,8 @@
 #include "src/observe/evidence/server_sum.h"
 #include "src/observe/evidence/wire_report.h"
 #include "src/observe/sampling/sample_figures.h"
-#include "src/workload/messages/codec_times.h"
-#include "src/workload/methods/codec_cost.h"
+#include "src/workload/messages/serializer_times.h"
+#include "src/workload/methods/serializer_cost.h"
 
 namespace cqbench {
 namespace {
@@ -39,7 +39,7 @@ ProcessSamples WithoutAsking(ProcessSamples samples) {
   return samples;
 }
 
-void ReportAllocations(const PointSamples& samples, int answers_per_call, PointResult& point) {
+void ReportAllocations(const PointSamples& samples, int responses_per_call, PointResult& point) {
   const ProcessSamples& client = samples.client;
   const uint64_t calls = client.end.messages - client.begin.messages;
   AddCountedCalls(calls);
@@ -47,7 +47,7 @@ void ReportAllocations(const PointSamples& samples, int answers_per_call, PointR
   if (samples.servers.empty()) return;
   const ProcessSamples servers = WithoutAsking(SumOfServers(samples.servers));
   const uint64_t messages = servers.end.messages - servers.begin.messages;
-  AddAllocationFigures("server", servers.begin, servers.end, messages / static_cast<uint64_t>(answers_per_call),
+  AddAllocationFigures("server", servers.begin, servers.end, messages / static_cast<uint64_t>(responses_per_call),
                        point.figures);
 }
 
@@ -84,7 +84,7 @@ void ReportClient(const EvidenceContext& context, const ProcessSamples& client, 
   ReportRpcsPerConnection(context.plan, point);
 }
 
-void ReportServers(const ProcessSamples& servers, int answers_per_call, PointResult& point) {
+void ReportServers(const ProcessSamples& servers, int responses_per_call, PointResult& point) {
   const Sample& begin = servers.begin;
   const Sample& end = servers.end;
   if (const Nanos apart = end.taken_at_ns - begin.taken_at_ns; !IsAboutAsLong(apart, point.window_ns)) {
@@ -93,7 +93,7 @@ void ReportServers(const ProcessSamples& servers, int answers_per_call, PointRes
     return;
   }
   AddEdgeFigures("server", servers, point.figures);
-  AddServerFigures(begin, end, {point.window_ns, point.completed, answers_per_call}, point.figures);
+  AddServerFigures(begin, end, {point.window_ns, point.completed, responses_per_call}, point.figures);
   // In relation to the server's own count: other clients may use it at the same time.
   const Measured served{point.window_ns, static_cast<uint64_t>(point.figures.Get("server_rpcs").value_or(0))};
   AddCpuFigures("server", begin, end, served, point.figures);
@@ -160,8 +160,8 @@ void AddCodecShare(absl::string_view side, absl::string_view name, std::optional
 
 // In calls, where the codec can be reached. False: one that there is cannot.
 bool AddCodecParts(const PointSamples& samples, Figures& figures) {
-  const Histogram serialize = CodecTimes::OfClient().serialize().Snapshot();
-  const Histogram parse = CodecTimes::OfClient().parse().Snapshot();
+  const Histogram serialize = SerializerTimes::OfClient().serialize().Snapshot();
+  const Histogram parse = SerializerTimes::OfClient().parse().Snapshot();
   const bool client = AddPart("client_serialize", &serialize, figures);
   AddPart("client_parse", &parse, figures);
   const bool server = AddPart("server_parse", samples.parsing ? &*samples.parsing : nullptr, figures);
@@ -174,7 +174,7 @@ bool AddCodecParts(const PointSamples& samples, Figures& figures) {
 void ReportCodec(const RunConfig& config, const PointSamples& samples, PointResult& point) {
   Figures& figures = point.figures;
   const bool complete = AddCodecParts(samples, figures);
-  const auto cost = MeasureCodecCost(config);
+  const auto cost = MeasureSerializerCost(config);
   if (cost && !complete) {
     point.notes.emplace_back(
         "breakdown: generated code does not tell what its codec takes in a call; --stub generic does, and on the "
@@ -225,7 +225,7 @@ void MergeInto(std::optional<Histogram>& total, const std::optional<Histogram>& 
 void ReportEvidence(const EvidenceContext& context, const PointSamples& samples, const Measurement& measurement,
                     PointResult& point) {
   if (!samples.servers_absent.empty()) point.notes.push_back(absl::StrCat("server: ", samples.servers_absent));
-  const int answers = AnswersPerCall(context.config.method, context.config.message);
+  const int answers = ResponsesPerCall(context.config.method, context.config.message);
   if (context.counting) return ReportAllocations(samples, answers, point);
   ReportClient(context, samples.client, point);
   if (!samples.servers.empty()) ReportServers(SumOfServers(samples.servers), answers, point);

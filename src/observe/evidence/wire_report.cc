@@ -14,7 +14,7 @@ double PayloadBytes(const RunConfig& config, const PointResult& point, bool sent
     return point.figures.Get("payload_bytes_per_second").value_or(0) * ToSeconds(point.window_ns);
   }
   if (!config.method.has_payload) return 0;
-  const int messages = sent ? (uploads ? message.stream_messages : 1) : AnswersPerCall(config.method, message);
+  const int messages = sent ? (uploads ? message.stream_messages : 1) : ResponsesPerCall(config.method, message);
   return static_cast<double>(point.completed) * messages * (sent ? message.request_bytes : message.response_bytes);
 }
 

@@ -247,7 +247,7 @@ void AddAllocationFigures(absl::string_view side, const Sample& begin, const Sam
 void AddServerFigures(const Sample& begin, const Sample& end, const Measured& measured, Figures& figures) {
   const double length = Difference(begin.taken_at_ns, end.taken_at_ns);
   if (length <= 0) return;
-  const double scale = static_cast<double>(measured.window_ns) / length / measured.answers_per_call;
+  const double scale = static_cast<double>(measured.window_ns) / length / measured.responses_per_call;
   figures.Set("server_rpcs", Difference(begin.messages, end.messages) * scale);
   std::vector<double> per_queue;
   if (begin.messages_per_queue.size() == end.messages_per_queue.size()) {

@@ -14,8 +14,8 @@ namespace cqbench {
 // What the figures of a pair of samples are put in relation to.
 struct Measured {
   Nanos window_ns = 0;
-  uint64_t completed = 0;    // inside the window
-  int answers_per_call = 1;  // that a server counts
+  uint64_t completed = 0;      // inside the window
+  int responses_per_call = 1;  // that a server counts
 };
 
 // These functions add to `figures`, each name beginning with `side` ("client", "server"). The samples are taken a

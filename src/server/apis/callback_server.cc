@@ -6,7 +6,7 @@
 #include "src/server/apis/message_pool.h"
 #include "src/server/apis/server_kinds.h"
 #include "src/server/limits/memory_guard.h"
-#include "src/workload/messages/holder.h"
+#include "src/workload/messages/message_supply.h"
 
 namespace cqbench {
 namespace {
@@ -18,7 +18,7 @@ class StreamReactor : public Reactor {
  public:
   void OnCancel() final { cancelled_.store(true, std::memory_order_relaxed); }
   void OnDone() final {
-    probes_.times->Finished(handled_at_);  // of an answer that went with the status
+    probes_.times->Finished(handled_at_);  // of a response that went with the status
     probes_.counts->Ended(good_ && !cancelled_.load(std::memory_order_relaxed));
     delete this;
   }
@@ -26,9 +26,9 @@ class StreamReactor : public Reactor {
  protected:
   explicit StreamReactor(const HandlerProbes& probes) : probes_(probes) { probes_.counts->Started(); }
 
-  // Before an answer is handed to the library.
-  void Answered(Nanos arrived) {
-    probes_.counts->Answered();
+  // Before a response is handed to the library.
+  void Responded(Nanos arrived) {
+    probes_.counts->Responded();
     handled_at_ = probes_.times->Handled(arrived);
   }
   void Sent() { probes_.times->Finished(std::exchange(handled_at_, 0)); }
@@ -53,7 +53,7 @@ class UploadReactor final : public StreamReactor<grpc::ServerReadReactor<typenam
     this->StartRead(&request_.Next());
   }
   void OnReadDone(bool ok) override {
-    if (!ok) return Answer();
+    if (!ok) return Respond();
     const grpc::Status status = M::Take(request_.Current(), gathered_);
     this->probes_.load->Spend();
     if (!status.ok()) return this->Fail(status);
@@ -61,15 +61,15 @@ class UploadReactor final : public StreamReactor<grpc::ServerReadReactor<typenam
   }
 
  private:
-  void Answer() {
+  void Respond() {
     const Nanos arrived = this->probes_.Arrival();
-    const grpc::Status status = M::Answer(gathered_, response_);
+    const grpc::Status status = M::Respond(gathered_, response_);
     if (!status.ok()) return this->Fail(status);
-    this->Answered(arrived);
+    this->Responded(arrived);
     this->Finish(status);
   }
 
-  Holder<typename M::Request> request_;
+  MessageSupply<typename M::Request> request_;
   typename M::Response* const response_;
   typename M::Gathered gathered_{};
 };
@@ -99,13 +99,13 @@ class DownloadReactor final : public StreamReactor<grpc::ServerWriteReactor<type
     const grpc::Status status = HandleNext<M>(request_, left_, &response_.Next());
     this->probes_.load->Spend();
     if (!status.ok()) return this->Fail(status);
-    this->Answered(arrived);
+    this->Responded(arrived);
     if (left_ > 0) return this->StartWrite(&response_.Current(), std::exchange(options_, this->probes_.write_options));
     this->StartWriteAndFinish(&response_.Current(), grpc::WriteOptions(), status);
   }
 
   const typename M::Request& request_;
-  Holder<typename M::Response> response_;
+  MessageSupply<typename M::Response> response_;
   grpc::WriteOptions options_;  // of the next write: the first has no hint, since the headers go with it
   uint32_t left_ = 0;
 };
@@ -123,7 +123,7 @@ class BidiReactor final : public StreamReactor<grpc::ServerBidiReactor<typename 
     const grpc::Status status = M::Handle(request_.Current(), &response_.Next());
     this->probes_.load->Spend();
     if (!status.ok()) return this->Fail(status);
-    this->Answered(arrived);
+    this->Responded(arrived);
     this->StartWrite(&response_.Current());
   }
   void OnWriteDone(bool ok) override {
@@ -133,8 +133,8 @@ class BidiReactor final : public StreamReactor<grpc::ServerBidiReactor<typename 
   }
 
  private:
-  Holder<typename M::Request> request_;
-  Holder<typename M::Response> response_;
+  MessageSupply<typename M::Request> request_;
+  MessageSupply<typename M::Response> response_;
 };
 
 template <typename M>
@@ -142,7 +142,7 @@ grpc::Status HandleUnary(const HandlerProbes& probes, const typename M::Request&
                          typename M::Response* response) {
   const grpc::Status status = M::Handle(request, response);
   probes.load->Spend();
-  if (status.ok()) probes.counts->Answered();
+  if (status.ok()) probes.counts->Responded();
   return status;
 }
 
@@ -177,7 +177,7 @@ struct CallbackHandler {
   using Request = typename M::Request;
   using Response = typename M::Response;
 
-  // Unary. The default reactor lives in the call: nothing is allocated for it. It does not tell when the answer is
+  // Unary. The default reactor lives in the call: nothing is allocated for it. It does not tell when the response is
   // sent.
   static grpc::ServerUnaryReactor* Serve(const HandlerProbes& probes, grpc::CallbackServerContext* context,
                                          const Request* request, Response* response) {
@@ -225,7 +225,7 @@ class CallbackServices {
   CallbackServices(const HandlerProbes& probes, ControlBackend* control)
       : control_(control), pools_((static_cast<void>(sizeof(Ms)), probes.messages)...), services_(probes) {
     // Without an allocator the library constructs both messages in the memory of the call: fresh.
-    if (probes.messages != MessageHolder::kFresh) (Allocate<Ms>(), ...);
+    if (probes.messages != MessageStrategy::kFresh) (Allocate<Ms>(), ...);
   }
   void StopServing() {}  // the library's health service ends its watches by itself
   void Register(grpc::ServerBuilder& builder) {

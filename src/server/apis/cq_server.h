@@ -73,7 +73,7 @@ class Counter {
 //   template <typename Thread> void Post(Thread&);           requests one call
 //   template <typename Thread> void Step(Thread&, bool ok);  takes the events of that call, in order
 // The thread given is the one that runs it; it offers services(), queue(), times(), Arrival(), Spend(), Accepted(),
-// Answered() and Ended().
+// Responded() and Ended().
 template <typename Services, typename... Calls>
 class CqServer final : public PingServer {
   // Whether all requests are posted: one is until the first call comes. A library without NDEBUG, such as Debian's,
@@ -132,7 +132,7 @@ class CqServer final : public PingServer {
       if (in_use.exchange(true, std::memory_order_relaxed)) return;
       for (int n = 1; n < queue_->to_post; ++n) Post<Call>();
     }
-    void Answered() { ++messages_; }
+    void Responded() { ++messages_; }
     // Last thing: the object may be another call when this returns.
     template <typename Call>
     void Ended(Call* call, bool ok) {

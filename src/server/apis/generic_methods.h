@@ -1,5 +1,5 @@
 // The methods as the generic server has them: found by their path, on bytes. It hands these to the method as they are,
-// or makes messages of them by itself, with the codec and in the way to live that it was started with.
+// or makes messages of them by itself, with the serializer and in the way to live that it was started with.
 #pragma once
 
 #include <grpcpp/support/byte_buffer.h>
@@ -10,7 +10,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "cqbench/server.h"
-#include "src/workload/messages/coded.h"
+#include "src/workload/messages/with_serializer.h"
 #include "src/workload/methods/methods.h"
 
 namespace cqbench {
@@ -18,9 +18,9 @@ namespace cqbench {
 // The messages of one method in one call.
 template <typename M>
 struct MessagePair {
-  explicit MessagePair(MessageHolder holder) : request(holder), response(holder) {}
-  Holder<typename M::Request> request;
-  Holder<typename M::Response> response;
+  explicit MessagePair(MessageStrategy strategy) : request(strategy), response(strategy) {}
+  MessageSupply<typename M::Request> request;
+  MessageSupply<typename M::Response> response;
 };
 
 // One method's part of a call object, which calls of all methods use. Messages are made when they are first needed.
@@ -41,11 +41,11 @@ struct GenericMethod;
 
 // What a call keeps from one message to the next.
 struct GenericCallState : AllMethods::Apply<AllParts> {
-  MessageHolder holder = MessageHolder::kBytes;
-  Codec codec = Codec::kProtobuf;
+  MessageStrategy strategy = MessageStrategy::kBytes;
+  Serializer serializer = Serializer::kProtobuf;
   const GenericMethod* method = nullptr;
-  uint32_t left = 0;            // server-streaming: answers that follow
-  CodecTimes* times = nullptr;  // where those of the message under way go; nullptr: it is not timed
+  uint32_t left = 0;                 // server-streaming: responses that follow
+  SerializerTimes* times = nullptr;  // where those of the message under way go; nullptr: it is not timed
 
   template <typename M>
   PartOf<M>& Of() {
@@ -55,7 +55,7 @@ struct GenericCallState : AllMethods::Apply<AllParts> {
   MessagePair<M>& Messages() {
     auto& messages = Of<M>().messages;
     if (messages == nullptr) [[unlikely]]
-      messages = std::make_unique<MessagePair<M>>(holder);
+      messages = std::make_unique<MessagePair<M>>(strategy);
     return *messages;
   }
 };
@@ -71,9 +71,9 @@ struct GenericMethod {
   grpc::Status (*count)(State& state, Bytes& request, uint32_t* count) = nullptr;
   void (*begin)(State& state) = nullptr;
   grpc::Status (*take)(State& state, Bytes& request) = nullptr;
-  grpc::Status (*answer)(State& state, Bytes* response) = nullptr;
+  grpc::Status (*respond)(State& state, Bytes* response) = nullptr;
   void (*rest)(State& state) = nullptr;  // after the call
-  std::vector<Bytes> answers{};          // of a stand-in, the last one first
+  std::vector<Bytes> responses{};        // of a stand-in, the last one first
 };
 
 template <typename M>
@@ -85,16 +85,16 @@ GenericMethod DescribeBytes() {
     method.handle = [](State& state, Bytes& request, Bytes* response) {
       return HandleNextBytes<M>(request, state.left, response);
     };
-  } else if constexpr (Answers<M>) {
+  } else if constexpr (Responds<M>) {
     method.handle = [](State&, Bytes& request, Bytes* response) { return M::HandleBytes(request, response); };
   }
-  if constexpr (AnswersOften<M>) {
+  if constexpr (RespondsOften<M>) {
     method.count = [](State&, Bytes& request, uint32_t* count) { return M::CountResponsesInBytes(request, count); };
   }
   if constexpr (Gathers<M>) {
     method.begin = [](State& state) { state.Of<M>().gathered = {}; };
     method.take = [](State& state, Bytes& request) { return M::TakeBytes(request, state.Of<M>().gathered); };
-    method.answer = [](State& state, Bytes* response) { return M::AnswerBytes(state.Of<M>().gathered, response); };
+    method.respond = [](State& state, Bytes* response) { return M::RespondBytes(state.Of<M>().gathered, response); };
   }
   return method;
 }
@@ -103,7 +103,7 @@ GenericMethod DescribeBytes() {
 template <typename M>
 grpc::Status ParseRequest(GenericCallState& state, grpc::ByteBuffer& bytes) {
   auto& request = state.Messages<M>().request.Next();
-  const auto parse = [&] { return Parse(state.codec, &bytes, &request); };
+  const auto parse = [&] { return Parse(state.serializer, &bytes, &request); };
   const bool good = (state.times != nullptr ? state.times->Parsing(parse) : parse()).ok();
   if (good) return grpc::Status::OK;
   return {grpc::StatusCode::INVALID_ARGUMENT, absl::StrCat("the request is not a ", request.GetTypeName())};
@@ -111,7 +111,7 @@ grpc::Status ParseRequest(GenericCallState& state, grpc::ByteBuffer& bytes) {
 template <typename M>
 grpc::Status WriteResponse(GenericCallState& state, const typename M::Response& response, grpc::ByteBuffer* bytes) {
   bytes->Clear();  // of the last time: the library writes into an empty one only
-  const auto serialize = [&] { return Serialize(state.codec, response, bytes); };
+  const auto serialize = [&] { return Serialize(state.serializer, response, bytes); };
   return state.times != nullptr ? state.times->Serializing(serialize) : serialize();
 }
 
@@ -133,7 +133,7 @@ GenericMethod DescribeMessages() {
       grpc::Status status = HandleNext<M>(messages.request.Current(), state.left, &response);
       return status.ok() ? WriteResponse<M>(state, response, bytes) : status;
     };
-  } else if constexpr (Answers<M>) {
+  } else if constexpr (Responds<M>) {
     method.handle = [](State& state, Bytes& request, Bytes* bytes) -> grpc::Status {
       if (grpc::Status status = ParseRequest<M>(state, request); !status.ok()) return status;
       auto& messages = state.Messages<M>();
@@ -142,7 +142,7 @@ GenericMethod DescribeMessages() {
       return WriteResponse<M>(state, response, bytes);
     };
   }
-  if constexpr (AnswersOften<M>) {
+  if constexpr (RespondsOften<M>) {
     method.count = [](State& state, Bytes& request, uint32_t* count) -> grpc::Status {
       if (grpc::Status status = ParseRequest<M>(state, request); !status.ok()) return status;
       return M::CountResponses(state.Messages<M>().request.Current(), count);
@@ -154,9 +154,9 @@ GenericMethod DescribeMessages() {
       if (grpc::Status status = ParseRequest<M>(state, request); !status.ok()) return status;
       return M::Take(state.Messages<M>().request.Current(), state.Of<M>().gathered);
     };
-    method.answer = [](State& state, Bytes* bytes) -> grpc::Status {
+    method.respond = [](State& state, Bytes* bytes) -> grpc::Status {
       typename M::Response& response = state.Messages<M>().response.Next();
-      if (grpc::Status status = M::Answer(state.Of<M>().gathered, &response); !status.ok()) return status;
+      if (grpc::Status status = M::Respond(state.Of<M>().gathered, &response); !status.ok()) return status;
       return WriteResponse<M>(state, response, bytes);
     };
   }
@@ -169,21 +169,21 @@ inline GenericMethod DescribeStandIn(const StandIn& stand_in) {
   using State = GenericCallState;
   GenericMethod method{.path = stand_in.path, .shape = stand_in.shape};
   method.handle = [](State& state, Bytes&, Bytes* response) {
-    *response = state.method->answers[state.left];
+    *response = state.method->responses[state.left];
     return grpc::Status::OK;
   };
   method.count = [](State& state, Bytes&, uint32_t* count) {
-    *count = static_cast<uint32_t>(state.method->answers.size());
+    *count = static_cast<uint32_t>(state.method->responses.size());
     return grpc::Status::OK;
   };
   method.take = [](State&, Bytes&) { return grpc::Status::OK; };
-  method.answer = [](State& state, Bytes* response) {
-    *response = state.method->answers.front();
+  method.respond = [](State& state, Bytes* response) {
+    *response = state.method->responses.front();
     return grpc::Status::OK;
   };
-  for (auto text = stand_in.answers.rbegin(); text != stand_in.answers.rend(); ++text) {
+  for (auto text = stand_in.responses.rbegin(); text != stand_in.responses.rend(); ++text) {
     const grpc::Slice slice(*text);
-    method.answers.emplace_back(&slice, 1);
+    method.responses.emplace_back(&slice, 1);
   }
   return method;
 }
@@ -193,7 +193,7 @@ inline std::vector<GenericMethod> DescribeMethods(const ServerConfig& config) {
   std::vector<GenericMethod> all;
   if (config.stand_in) all.push_back(DescribeStandIn(*config.stand_in));
   AllMethods::ForEach([&]<typename M>() {
-    all.push_back(config.messages == MessageHolder::kBytes ? DescribeBytes<M>() : DescribeMessages<M>());
+    all.push_back(config.messages == MessageStrategy::kBytes ? DescribeBytes<M>() : DescribeMessages<M>());
   });
   return all;
 }

@@ -1,6 +1,6 @@
 // --api generic: completion queues and byte buffers. Whatever the method, the library delivers the call unparsed. With
 // --messages bytes no protobuf message is made on the way, so what is left is the cost of the RPC itself; otherwise
-// they are made here, which is the way to have a codec of one's own.
+// they are made here, which is the way to have a serializer of one's own.
 
 #include <grpcpp/generic/async_generic_service.h>
 #include <grpcpp/grpcpp.h>
@@ -18,9 +18,10 @@ namespace cqbench {
 namespace {
 
 struct GenericServices {
-  explicit GenericServices(const ServerConfig& config) : codec(config.codec), methods(DescribeMethods(config)) {}
+  explicit GenericServices(const ServerConfig& config)
+      : serializer(config.serializer), methods(DescribeMethods(config)) {}
 
-  const Codec codec;
+  const Serializer serializer;
   const std::vector<GenericMethod> methods;
 
   grpc::AsyncGenericService generic;
@@ -36,7 +37,7 @@ struct GenericServices {
 
 class GenericCall : public ServerEvent {
  public:
-  explicit GenericCall(MessageHolder messages) { call_.holder = messages; }
+  explicit GenericCall(MessageStrategy messages) { call_.strategy = messages; }
 
   template <typename Thread>
   void Post(Thread& thread) {
@@ -78,7 +79,7 @@ class GenericCall : public ServerEvent {
     call_.method = thread.services().Find(context_->method());
     if (call_.method == nullptr) return Fail({grpc::StatusCode::UNIMPLEMENTED, "no such method"});
     call_.left = 0;
-    call_.codec = thread.services().codec;
+    call_.serializer = thread.services().serializer;
     if (call_.method->begin != nullptr) call_.method->begin(call_);
     Read();
   }
@@ -88,9 +89,9 @@ class GenericCall : public ServerEvent {
   void Take(Thread& thread) {
     switch (call_.method->shape) {
       case Shape::kUnary:
-        return Answer(thread, arrived_, /*last=*/true);  // the call came when its headers were there
+        return Respond(thread, arrived_, /*last=*/true);  // the call came when its headers were there
       case Shape::kBidi:
-        return Answer(thread, thread.Arrival(), /*last=*/false);
+        return Respond(thread, thread.Arrival(), /*last=*/false);
       case Shape::kClientStreaming: {
         call_.times = nullptr;
         const grpc::Status status = call_.method->take(call_, request_);
@@ -98,9 +99,9 @@ class GenericCall : public ServerEvent {
         return status.ok() ? Read() : Fail(status);
       }
       case Shape::kServerStreaming: {
-        call_.times = arrived_ != 0 ? &thread.times().codec() : nullptr;
+        call_.times = arrived_ != 0 ? &thread.times().serializer() : nullptr;
         const grpc::Status status = call_.method->count(call_, request_, &call_.left);
-        return status.ok() ? AnswerNext(thread, arrived_) : Fail(status);
+        return status.ok() ? RespondNext(thread, arrived_) : Fail(status);
       }
     }
   }
@@ -113,25 +114,25 @@ class GenericCall : public ServerEvent {
       return Fail({grpc::StatusCode::INVALID_ARGUMENT, "the call has no request"});
     }
     const Nanos arrived = thread.Arrival();
-    call_.times = arrived != 0 ? &thread.times().codec() : nullptr;
-    const grpc::Status status = call_.method->answer(call_, &response_);
+    call_.times = arrived != 0 ? &thread.times().serializer() : nullptr;
+    const grpc::Status status = call_.method->respond(call_, &response_);
     return status.ok() ? Send(thread, arrived, /*last=*/true) : Fail(status);
   }
 
-  // An answer is on its way that was not the last one.
+  // A response is on its way that was not the last one.
   template <typename Thread>
   void Written(Thread& thread) {
-    return call_.method->shape == Shape::kServerStreaming ? AnswerNext(thread, thread.Arrival()) : Read();
+    return call_.method->shape == Shape::kServerStreaming ? RespondNext(thread, thread.Arrival()) : Read();
   }
   template <typename Thread>
-  void AnswerNext(Thread& thread, Nanos arrived) {
+  void RespondNext(Thread& thread, Nanos arrived) {
     if (call_.left == 0) return Finish(grpc::Status::OK);
     --call_.left;
-    Answer(thread, arrived, call_.left == 0);
+    Respond(thread, arrived, call_.left == 0);
   }
   template <typename Thread>
-  void Answer(Thread& thread, Nanos arrived, bool last) {
-    call_.times = arrived != 0 ? &thread.times().codec() : nullptr;
+  void Respond(Thread& thread, Nanos arrived, bool last) {
+    call_.times = arrived != 0 ? &thread.times().serializer() : nullptr;
     const grpc::Status status = call_.method->handle(call_, request_, &response_);
     thread.Spend();
     return status.ok() ? Send(thread, arrived, last) : Fail(status);
@@ -139,7 +140,7 @@ class GenericCall : public ServerEvent {
 
   template <typename Thread>
   void Send(Thread& thread, Nanos arrived, bool last) {
-    thread.Answered();
+    thread.Responded();
     handled_at_ = thread.times().Handled(arrived);
     const bool first = std::exchange(state_, State::kWriting) != State::kWriting;
     // In a ping-pong nothing follows that could go with it.

@@ -31,7 +31,7 @@ struct HandlerProbes {
   SharedCounts* counts;
   ServiceTimes* times;
   const ServiceLoad* load;
-  MessageHolder messages;            // where it is ours to choose
+  MessageStrategy messages;          // where it is ours to choose
   grpc::WriteOptions write_options;  // of server-streaming calls, but their first and last message
 
   // When the request came, if this message is one of those that are timed.
@@ -77,7 +77,7 @@ class LibraryThreadsServer final : public PingServer {
   }
   ServerCounts Counts() const override { return counts_.Read(); }
   std::string MessagesNote() const override {
-    return config_.messages == MessageHolder::kFresh ? "" : absl::StrCat("fresh in the library: ", Services::kForced);
+    return config_.messages == MessageStrategy::kFresh ? "" : absl::StrCat("fresh in the library: ", Services::kForced);
   }
   std::shared_ptr<grpc::Channel> InProcessChannel(const grpc::ChannelArguments& arguments) override {
     return server_->InProcessChannel(arguments);

@@ -4,7 +4,7 @@
 #include <grpcpp/support/message_allocator.h>
 
 #include "src/server/apis/recycler.h"
-#include "src/workload/messages/holder.h"
+#include "src/workload/messages/message_supply.h"
 
 namespace cqbench {
 
@@ -16,7 +16,7 @@ class MessagePool final : public grpc::MessageAllocator<typename M::Request, typ
   using Response = typename M::Response;
 
  public:
-  explicit MessagePool(MessageHolder messages) : pairs_(messages) {}
+  explicit MessagePool(MessageStrategy messages) : pairs_(messages) {}
 
   grpc::MessageHolder<Request, Response>* AllocateMessages() override {
     Pair* pair = pairs_.Take();
@@ -27,7 +27,7 @@ class MessagePool final : public grpc::MessageAllocator<typename M::Request, typ
  private:
   class Pair final : public grpc::MessageHolder<Request, Response> {
    public:
-    explicit Pair(cqbench::MessageHolder messages) : request_(messages), response_(messages) {}
+    explicit Pair(cqbench::MessageStrategy messages) : request_(messages), response_(messages) {}
     void Renew(MessagePool* pool) {
       pool_ = pool;
       this->set_request(&request_.Next());
@@ -41,8 +41,8 @@ class MessagePool final : public grpc::MessageAllocator<typename M::Request, typ
 
    private:
     MessagePool* pool_ = nullptr;
-    Holder<Request> request_;
-    Holder<Response> response_;
+    MessageSupply<Request> request_;
+    MessageSupply<Response> response_;
   };
   SharedStock<Pair> pairs_;
 };

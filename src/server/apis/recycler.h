@@ -20,7 +20,7 @@ class CallDepot {
   static constexpr size_t kMaxIdle = 4096;
 
   // Objects are constructed from how the messages in them are to live.
-  explicit CallDepot(MessageHolder messages) : messages_(messages) {}
+  explicit CallDepot(MessageStrategy messages) : messages_(messages) {}
 
   // Takes up to `n` idle objects, making them when there are none. At least one.
   void TakeSome(size_t n, std::vector<T*>& into) {
@@ -43,7 +43,7 @@ class CallDepot {
   }
 
  private:
-  const MessageHolder messages_;
+  const MessageStrategy messages_;
   std::mutex mutex_;
   std::unordered_map<T*, std::unique_ptr<T>> all_;  // guarded by mutex_
   std::vector<T*> idle_;                            // guarded by mutex_
@@ -80,7 +80,7 @@ class CallStock {
 template <typename T>
 class SharedStock {
  public:
-  explicit SharedStock(MessageHolder messages) : depot_(std::make_shared<CallDepot<T>>(messages)) {}
+  explicit SharedStock(MessageStrategy messages) : depot_(std::make_shared<CallDepot<T>>(messages)) {}
 
   T* Take() { return Mine().Take(); }
   void Put(T* object) { Mine().Put(object); }

@@ -9,7 +9,7 @@
 #include "src/server/limits/listener.h"
 #include "src/server/services/service_load.h"
 #include "src/server/services/service_times.h"
-#include "src/workload/methods/answer_limit.h"
+#include "src/workload/methods/response_limit.h"
 
 namespace cqbench {
 
@@ -90,7 +90,7 @@ absl::StatusOr<std::unique_ptr<PingServer>> StartServer(const ServerConfig& conf
     if (!started.ok()) return started.status();
     tcp_echo = *std::move(started);
   }
-  max_answer_bytes = config.limits.message_bytes;
+  max_response_bytes = config.limits.message_bytes;
   // With the port that it got, because the server describes itself as soon as it serves.
   ServerConfig resolved = config;
   if (tcp_echo) resolved.tcp_echo_port = tcp_echo->port();

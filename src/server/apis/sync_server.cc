@@ -9,7 +9,7 @@
 #include "src/server/apis/server_kinds.h"
 #include "src/server/limits/memory_guard.h"
 #include "src/server/services/health_service.h"
-#include "src/workload/messages/holder.h"
+#include "src/workload/messages/message_supply.h"
 
 namespace cqbench {
 namespace {
@@ -21,7 +21,7 @@ struct SyncHandler {
   using Request = typename M::Request;
   using Response = typename M::Response;
 
-  // Unary. That the answer is sent is not told to the handler.
+  // Unary. That the response is sent is not told to the handler.
   static grpc::Status Serve(const HandlerProbes& probes, grpc::ServerContext* context, const Request* request,
                             Response* response) {
     const Nanos arrived = probes.Arrival();
@@ -33,7 +33,7 @@ struct SyncHandler {
       response->Clear();
       return Cancelled(probes);
     }
-    if (status.ok()) probes.counts->Answered();
+    if (status.ok()) probes.counts->Responded();
     probes.counts->Ended(status.ok());
     probes.times->Handled(arrived);
     return status;
@@ -43,7 +43,7 @@ struct SyncHandler {
   static grpc::Status Serve(const HandlerProbes& probes, grpc::ServerContext* context,
                             grpc::ServerReader<Request>* reader, Response* response) {
     probes.counts->Started();
-    Holder<Request> request(probes.messages);
+    MessageSupply<Request> request(probes.messages);
     typename M::Gathered gathered{};
     grpc::Status status;
     while (status.ok() && reader->Read(&request.Next())) {
@@ -51,8 +51,8 @@ struct SyncHandler {
       probes.load->Spend();
     }
     const Nanos arrived = probes.Arrival();
-    if (status.ok()) status = M::Answer(gathered, response);
-    if (status.ok()) probes.counts->Answered();
+    if (status.ok()) status = M::Respond(gathered, response);
+    if (status.ok()) probes.counts->Responded();
     probes.counts->Ended(status.ok() && !context->IsCancelled());
     probes.times->Handled(arrived);
     return status;
@@ -64,7 +64,7 @@ struct SyncHandler {
     Nanos arrived = probes.Arrival();
     probes.counts->Started();
     if (WasCancelled(*context)) return Cancelled(probes);
-    Holder<Response> response(probes.messages);
+    MessageSupply<Response> response(probes.messages);
     grpc::WriteOptions options;  // the first write has no hint: the headers go with it
     uint32_t left = 0;
     grpc::Status status = M::CountResponses(*request, &left);
@@ -73,7 +73,7 @@ struct SyncHandler {
       status = HandleNext<M>(*request, left - 1, &response.Next());
       probes.load->Spend();
       if (!status.ok()) break;
-      probes.counts->Answered();
+      probes.counts->Responded();
       const Nanos handled = probes.times->Handled(arrived);
       // The last one goes together with the status.
       written = writer->Write(response.Current(), left == 1 ? grpc::WriteOptions().set_last_message()
@@ -89,8 +89,8 @@ struct SyncHandler {
   static grpc::Status Serve(const HandlerProbes& probes, grpc::ServerContext* context,
                             grpc::ServerReaderWriter<Response, Request>* stream) {
     probes.counts->Started();
-    Holder<Request> request(probes.messages);
-    Holder<Response> response(probes.messages);
+    MessageSupply<Request> request(probes.messages);
+    MessageSupply<Response> response(probes.messages);
     grpc::Status status;
     bool written = true;
     while (written && status.ok() && stream->Read(&request.Next())) {
@@ -98,7 +98,7 @@ struct SyncHandler {
       status = M::Handle(request.Current(), &response.Next());
       probes.load->Spend();
       if (!status.ok()) break;
-      probes.counts->Answered();
+      probes.counts->Responded();
       const Nanos handled = probes.times->Handled(arrived);
       written = stream->Write(response.Current());
       probes.times->Finished(handled);

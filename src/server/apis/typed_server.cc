@@ -8,7 +8,7 @@
 
 #include "src/server/apis/cq_server.h"
 #include "src/server/apis/server_kinds.h"
-#include "src/workload/messages/holder.h"
+#include "src/workload/messages/message_supply.h"
 
 namespace cqbench {
 namespace {
@@ -32,7 +32,7 @@ struct AsyncServices<TypeList<Services...>> {
 template <typename M, typename Stream>
 class TypedCall : public ServerEvent {
  protected:
-  explicit TypedCall(MessageHolder messages) : request_(messages), response_(messages) {}
+  explicit TypedCall(MessageStrategy messages) : request_(messages), response_(messages) {}
 
   // Requests one call. `request` is where its request goes, for shapes that have exactly one.
   template <typename Call, typename Thread, typename... OneOrNone>
@@ -60,17 +60,17 @@ class TypedCall : public ServerEvent {
   }
 
   bool good_ = true;
-  Nanos handled_at_ = 0;  // 0: the answer under way is not timed
+  Nanos handled_at_ = 0;  // 0: the response under way is not timed
   std::optional<grpc::ServerContext> context_;
   std::optional<Stream> stream_;
-  Holder<typename M::Request> request_;
-  Holder<typename M::Response> response_;
+  MessageSupply<typename M::Request> request_;
+  MessageSupply<typename M::Response> response_;
 };
 
 template <typename M>
 class UnaryCall : public TypedCall<M, grpc::ServerAsyncResponseWriter<typename M::Response>> {
  public:
-  explicit UnaryCall(MessageHolder messages) : UnaryCall::TypedCall(messages) {}
+  explicit UnaryCall(MessageStrategy messages) : UnaryCall::TypedCall(messages) {}
 
   template <typename Thread>
   void Post(Thread& thread) {
@@ -89,7 +89,7 @@ class UnaryCall : public TypedCall<M, grpc::ServerAsyncResponseWriter<typename M
     this->good_ = status.ok();
     this->handled_at_ = thread.times().Handled(arrived);
     if (!this->good_) return this->stream_->FinishWithError(status, this->LastTag());
-    thread.Answered();
+    thread.Responded();
     this->stream_->Finish(response, status, this->LastTag());
   }
 };
@@ -98,7 +98,7 @@ class UnaryCall : public TypedCall<M, grpc::ServerAsyncResponseWriter<typename M
 template <typename M>
 class UploadCall : public TypedCall<M, grpc::ServerAsyncReader<typename M::Response, typename M::Request>> {
  public:
-  explicit UploadCall(MessageHolder messages) : UploadCall::TypedCall(messages) {}
+  explicit UploadCall(MessageStrategy messages) : UploadCall::TypedCall(messages) {}
 
   template <typename Thread>
   void Post(Thread& thread) {
@@ -116,7 +116,7 @@ class UploadCall : public TypedCall<M, grpc::ServerAsyncReader<typename M::Respo
         thread.Accepted(this);
         return Read();
       case State::kReading:
-        return ok ? Take(thread) : Answer(thread);
+        return ok ? Take(thread) : Respond(thread);
     }
   }
 
@@ -134,12 +134,12 @@ class UploadCall : public TypedCall<M, grpc::ServerAsyncReader<typename M::Respo
     return status.ok() ? Read() : Fail(status);
   }
   template <typename Thread>
-  void Answer(Thread& thread) {
+  void Respond(Thread& thread) {
     const Nanos arrived = thread.Arrival();
     typename M::Response& response = this->response_.Next();
-    const grpc::Status status = M::Answer(gathered_, &response);
+    const grpc::Status status = M::Respond(gathered_, &response);
     if (!status.ok()) return Fail(status);
-    thread.Answered();
+    thread.Responded();
     this->handled_at_ = thread.times().Handled(arrived);
     this->stream_->Finish(response, status, this->LastTag());
   }
@@ -156,7 +156,7 @@ class UploadCall : public TypedCall<M, grpc::ServerAsyncReader<typename M::Respo
 template <typename M>
 class DownloadCall : public TypedCall<M, grpc::ServerAsyncWriter<typename M::Response>> {
  public:
-  explicit DownloadCall(MessageHolder messages) : DownloadCall::TypedCall(messages) {}
+  explicit DownloadCall(MessageStrategy messages) : DownloadCall::TypedCall(messages) {}
 
   template <typename Thread>
   void Post(Thread& thread) {
@@ -195,7 +195,7 @@ class DownloadCall : public TypedCall<M, grpc::ServerAsyncWriter<typename M::Res
     const grpc::Status status = HandleNext<M>(this->request_.Current(), left_, &response);
     thread.Spend();
     if (!status.ok()) return Fail(status);
-    thread.Answered();
+    thread.Responded();
     this->handled_at_ = thread.times().Handled(arrived);
     const bool first = std::exchange(state_, State::kWriting) == State::kPosted;
     if (left_ > 0) return this->stream_->Write(response, thread.write_options(first), this->Tag());
@@ -214,7 +214,7 @@ class DownloadCall : public TypedCall<M, grpc::ServerAsyncWriter<typename M::Res
 template <typename M>
 class BidiCall : public TypedCall<M, grpc::ServerAsyncReaderWriter<typename M::Response, typename M::Request>> {
  public:
-  explicit BidiCall(MessageHolder messages) : BidiCall::TypedCall(messages) {}
+  explicit BidiCall(MessageStrategy messages) : BidiCall::TypedCall(messages) {}
 
   template <typename Thread>
   void Post(Thread& thread) {
@@ -231,7 +231,7 @@ class BidiCall : public TypedCall<M, grpc::ServerAsyncReaderWriter<typename M::R
         thread.Accepted(this);
         return Read();
       case State::kReading:
-        return ok ? Answer(thread) : Finish(grpc::Status::OK);  // the client will send no more
+        return ok ? Respond(thread) : Finish(grpc::Status::OK);  // the client will send no more
       case State::kWriting:
         thread.times().Finished(std::exchange(this->handled_at_, 0));
         return ok ? Read() : Fail(grpc::Status::OK);
@@ -246,13 +246,13 @@ class BidiCall : public TypedCall<M, grpc::ServerAsyncReaderWriter<typename M::R
     this->stream_->Read(&this->request_.Next(), this->Tag());
   }
   template <typename Thread>
-  void Answer(Thread& thread) {
+  void Respond(Thread& thread) {
     const Nanos arrived = thread.Arrival();
     typename M::Response& response = this->response_.Next();
     const grpc::Status status = M::Handle(this->request_.Current(), &response);
     thread.Spend();
     if (!status.ok()) return Fail(status);
-    thread.Answered();
+    thread.Responded();
     this->handled_at_ = thread.times().Handled(arrived);
     state_ = State::kWriting;
     this->stream_->Write(response, this->Tag());

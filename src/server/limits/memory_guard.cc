@@ -89,7 +89,7 @@ std::string MemoryGuard::Look() {
   return "";
 }
 
-// Trimming takes the lock of each of the allocator's arenas. While 80 threads of a sync server wrote large answers it
+// Trimming takes the lock of each of the allocator's arenas. While 80 threads of a sync server wrote large responses it
 // got them after 8 s, in which 2 GiB became 9.
 void MemoryGuard::TrimWithinALook() {
   if (trimming_.exchange(true)) return;

@@ -31,16 +31,16 @@ int PortOf(const std::string& peer) {
   return absl::SimpleAtoi(absl::string_view(peer).substr(peer.rfind(':') + 1), &port) ? port : 0;
 }
 
-void DescribeMachine(v1::ServerDescription& answer) {
+void DescribeMachine(v1::ServerDescription& response) {
   const RunContext machine = DescribeEnvironment(0, nullptr);
-  answer.set_cqbench_version(machine.cqbench_version);
-  answer.set_build_type(machine.build_type);
-  answer.set_cpu_model(machine.cpu_model);
-  answer.set_kernel(machine.kernel);
-  answer.set_clock_source(machine.clock_source);
-  answer.set_boot_id(machine.boot_id);
-  if (machine.cpu_scaling_enabled) answer.set_cpu_scaling_enabled(*machine.cpu_scaling_enabled);
-  for (const int cpu : AllowedCpus()) answer.add_cpus(cpu);
+  response.set_cqbench_version(machine.cqbench_version);
+  response.set_build_type(machine.build_type);
+  response.set_cpu_model(machine.cpu_model);
+  response.set_kernel(machine.kernel);
+  response.set_clock_source(machine.clock_source);
+  response.set_boot_id(machine.boot_id);
+  if (machine.cpu_scaling_enabled) response.set_cpu_scaling_enabled(*machine.cpu_scaling_enabled);
+  for (const int cpu : AllowedCpus()) response.add_cpus(cpu);
 }
 
 }  // namespace
@@ -49,50 +49,50 @@ grpc::Status ControlBackend::NotYet() const {
   return {grpc::StatusCode::UNAVAILABLE, "the server is starting or ending"};
 }
 
-grpc::Status ControlBackend::Describe(v1::ServerDescription& answer) const {
+grpc::Status ControlBackend::Describe(v1::ServerDescription& response) const {
   if (!open_.load(std::memory_order_acquire)) return NotYet();
-  DescribeMachine(answer);
-  answer.set_instance(instance_);
-  answer.set_grpc_version(grpc::Version());
-  answer.set_api(std::string(ToString(config_.api)));
-  answer.set_messages(std::string(ToString(config_.messages)));
-  if (config_.write_hint != WriteHint::kNone) answer.set_write_hint(std::string(ToString(config_.write_hint)));
-  if (std::string note = server_.MessagesNote(); !note.empty()) answer.set_messages_note(std::move(note));
-  if (config_.codec != Codec::kProtobuf) answer.set_codec(std::string(ToString(config_.codec)));
-  if (config_.compression != Compression::kNone) answer.set_compression(std::string(ToString(config_.compression)));
+  DescribeMachine(response);
+  response.set_instance(instance_);
+  response.set_grpc_version(grpc::Version());
+  response.set_api(std::string(ToString(config_.api)));
+  response.set_messages(std::string(ToString(config_.messages)));
+  if (config_.write_hint != WriteHint::kNone) response.set_write_hint(std::string(ToString(config_.write_hint)));
+  if (std::string note = server_.MessagesNote(); !note.empty()) response.set_messages_note(std::move(note));
+  if (config_.serializer != Serializer::kProtobuf) response.set_codec(std::string(ToString(config_.serializer)));
+  if (config_.compression != Compression::kNone) response.set_compression(std::string(ToString(config_.compression)));
   if (config_.api != ServerApi::kCallback) {
-    answer.set_num_cqs(config_.num_cqs);
-    answer.set_workers_per_cq(config_.workers_per_cq);
+    response.set_num_cqs(config_.num_cqs);
+    response.set_workers_per_cq(config_.workers_per_cq);
   }
   if (server_.PostedRequests()) {
-    answer.set_poll(std::string(ToString(config_.poll)));
-    answer.set_callbacks_per_cq(config_.callbacks_per_cq);
+    response.set_poll(std::string(ToString(config_.poll)));
+    response.set_callbacks_per_cq(config_.callbacks_per_cq);
   }
   for (const ChannelArg& arg : config_.channel_args) {
     const int* number = std::get_if<int>(&arg.value);
-    answer.add_channel_args(
+    response.add_channel_args(
         absl::StrCat(arg.key, "=", number ? absl::StrCat(*number) : std::get<std::string>(arg.value)));
   }
   if (const Security& security = config_.security; security.tls) {
-    answer.set_security(security.ca.name.empty() ? "tls" : "mutual-tls");
-    answer.set_tls_min_version(std::string(ToString(security.min_version)));
-    if (std::string ciphers = CipherList(security); !ciphers.empty()) answer.set_tls_ciphers(std::move(ciphers));
+    response.set_security(security.ca.name.empty() ? "tls" : "mutual-tls");
+    response.set_tls_min_version(std::string(ToString(security.min_version)));
+    if (std::string ciphers = CipherList(security); !ciphers.empty()) response.set_tls_ciphers(std::move(ciphers));
   }
   if (const ServiceTimeConfig& time = config_.service_time; time.mean_ns > 0) {
-    answer.set_service_time_ns(static_cast<double>(time.mean_ns));
-    answer.set_service_time_distribution(time.exponential ? "exponential" : "constant");
-    answer.set_service_time_mode(time.wait ? "wait" : "burn");
+    response.set_service_time_ns(static_cast<double>(time.mean_ns));
+    response.set_service_time_distribution(time.exponential ? "exponential" : "constant");
+    response.set_service_time_mode(time.wait ? "wait" : "burn");
   }
-  answer.set_deadlock_detection(config_.deadlock_detection);
-  for (const Target& target : server_.listening()) answer.add_listening(target.ToString());
-  for (const Target& target : server_.fronts()) answer.add_http_front_ends(target.ToString());
-  if (config_.tcp_echo_port.value_or(0) > 0) answer.set_tcp_echo_port(*config_.tcp_echo_port);
-  answer.set_counts_allocations(CanCountAllocations());
+  response.set_deadlock_detection(config_.deadlock_detection);
+  for (const Target& target : server_.listening()) response.add_listening(target.ToString());
+  for (const Target& target : server_.fronts()) response.add_http_front_ends(target.ToString());
+  if (config_.tcp_echo_port.value_or(0) > 0) response.set_tcp_echo_port(*config_.tcp_echo_port);
+  response.set_counts_allocations(CanCountAllocations());
   return grpc::Status::OK;
 }
 
 grpc::Status ControlBackend::Sample(const std::string& peer, const v1::SampleRequest& request,
-                                    v1::ServerSample& answer) {
+                                    v1::ServerSample& response) {
   if (!open_.load(std::memory_order_acquire)) return NotYet();
   struct Count {
     std::atomic<int>& n;
@@ -114,20 +114,20 @@ grpc::Status ControlBackend::Sample(const std::string& peer, const v1::SampleReq
   sample.messages = counting ? messages_before : server_.Messages();
   sample.messages_per_queue = server_.MessagesPerQueue();
   sample.posted_requests = server_.PostedRequests();
-  ToProto(sample, answer);
+  ToProto(sample, response);
   ServiceTimes& times = server_.times();
   if (times.on()) {
-    ToProto(times.handling().Snapshot(), *answer.mutable_call_times()->mutable_handling());
-    ToProto(times.finishing().Snapshot(), *answer.mutable_call_times()->mutable_finishing());
-    ToProto(times.codec().parse().Snapshot(), *answer.mutable_call_times()->mutable_parsing());
-    ToProto(times.codec().serialize().Snapshot(), *answer.mutable_call_times()->mutable_serializing());
+    ToProto(times.handling().Snapshot(), *response.mutable_call_times()->mutable_handling());
+    ToProto(times.finishing().Snapshot(), *response.mutable_call_times()->mutable_finishing());
+    ToProto(times.serializer().parse().Snapshot(), *response.mutable_call_times()->mutable_parsing());
+    ToProto(times.serializer().serialize().Snapshot(), *response.mutable_call_times()->mutable_serializing());
   }
   if (request.has_switches()) {
     times.Switch(request.switches().time_calls());
     // Those that came while the sample was written down are not counted, so they are none of those it begins with.
     if (request.switches().count_allocations()) {
       counted_from_.store(server_.Messages());
-      answer.set_messages(counted_from_.load());
+      response.set_messages(counted_from_.load());
     }
     SetCountingAllocations(request.switches().count_allocations());
   } else if (counting) {

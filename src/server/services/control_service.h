@@ -18,7 +18,7 @@
 
 namespace cqbench {
 
-// The answers, for either of the services below. Thread-safe. `server` must outlive it.
+// The responses, for either of the services below. Thread-safe. `server` must outlive it.
 class ControlBackend {
  public:
   ControlBackend(const ServerConfig& config, PingServer& server) : config_(config), server_(server) {}
@@ -28,11 +28,11 @@ class ControlBackend {
   // They are refused again, so that thousands that wait do not hold up the end.
   void Close() { open_.store(false, std::memory_order_release); }
 
-  grpc::Status Describe(control::v1::ServerDescription& answer) const;
+  grpc::Status Describe(control::v1::ServerDescription& response) const;
   // `peer` is who asks, as grpc::ServerContext::peer() names it: that connection is left out of the sample, because it
   // carries nothing that is measured.
   grpc::Status Sample(const std::string& peer, const control::v1::SampleRequest& request,
-                      control::v1::ServerSample& answer);
+                      control::v1::ServerSample& response);
 
  private:
   // Clients that measure ask twice in a window, 64 of them at once at most; more would be as many threads.
@@ -57,12 +57,12 @@ class ControlService final : public control::v1::Control::Service {
  public:
   explicit ControlService(ControlBackend* backend) : backend_(backend) {}
   grpc::Status Describe(grpc::ServerContext* /*context*/, const control::v1::DescribeRequest* /*request*/,
-                        control::v1::ServerDescription* answer) override {
-    return backend_->Describe(*answer);
+                        control::v1::ServerDescription* response) override {
+    return backend_->Describe(*response);
   }
   grpc::Status Sample(grpc::ServerContext* context, const control::v1::SampleRequest* request,
-                      control::v1::ServerSample* answer) override {
-    return backend_->Sample(context->peer(), *request, *answer);
+                      control::v1::ServerSample* response) override {
+    return backend_->Sample(context->peer(), *request, *response);
   }
 
  private:
@@ -76,12 +76,12 @@ class CallbackControlService final : public control::v1::Control::CallbackServic
   explicit CallbackControlService(ControlBackend* backend) : backend_(backend) {}
   grpc::ServerUnaryReactor* Describe(grpc::CallbackServerContext* context,
                                      const control::v1::DescribeRequest* /*request*/,
-                                     control::v1::ServerDescription* answer) override {
-    return Finished(context, backend_->Describe(*answer));
+                                     control::v1::ServerDescription* response) override {
+    return Finished(context, backend_->Describe(*response));
   }
   grpc::ServerUnaryReactor* Sample(grpc::CallbackServerContext* context, const control::v1::SampleRequest* request,
-                                   control::v1::ServerSample* answer) override {
-    return Finished(context, backend_->Sample(context->peer(), *request, *answer));
+                                   control::v1::ServerSample* response) override {
+    return Finished(context, backend_->Sample(context->peer(), *request, *response));
   }
 
  private:

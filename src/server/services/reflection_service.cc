@@ -47,9 +47,9 @@ void AnswerExtensionNumbers(const std::string& name, ReflectionResponse& respons
   if (type == nullptr) return NotFound(response);
   std::vector<const FieldDescriptor*> fields;
   pool->FindAllExtensions(type, &fields);
-  auto& answer = *response.mutable_all_extension_numbers_response();
-  answer.set_base_type_name(name);
-  for (const FieldDescriptor* field : fields) answer.add_extension_number(field->number());
+  auto& numbers = *response.mutable_all_extension_numbers_response();
+  numbers.set_base_type_name(name);
+  for (const FieldDescriptor* field : fields) numbers.add_extension_number(field->number());
 }
 
 }  // namespace

@@ -6,7 +6,7 @@
 
 #include "src/base/clock.h"
 #include "src/stats/histogram.h"
-#include "src/workload/messages/codec_times.h"
+#include "src/workload/messages/serializer_times.h"
 
 namespace cqbench {
 
@@ -21,7 +21,7 @@ class ServiceTimes {
       handling_.Clear();
       finishing_.Clear();
     }
-    codec_.Switch(on);
+    serializer_.Switch(on);
     on_.store(on, std::memory_order_relaxed);
   }
   bool on() const { return on_.load(std::memory_order_relaxed); }
@@ -32,7 +32,7 @@ class ServiceTimes {
       return 0;
     return calls++ % kEvery == 0 ? NowNs() : 0;
   }
-  // Before the answer is handed to the library: afterwards another thread may already see its end.
+  // Before the response is handed to the library: afterwards another thread may already see its end.
   Nanos Handled(Nanos accepted) {
     if (accepted == 0) [[likely]]
       return 0;
@@ -40,14 +40,14 @@ class ServiceTimes {
     handling_.Record(now - accepted);
     return now;
   }
-  // When the library says that the answer is sent.
+  // When the library says that the response is sent.
   void Finished(Nanos handled) {
     if (handled != 0) [[unlikely]]
       finishing_.Record(NowNs() - handled);
   }
 
   // Of calls that are timed.
-  CodecTimes& codec() { return codec_; }
+  SerializerTimes& serializer() { return serializer_; }
 
   const SharedHistogram& handling() const { return handling_; }
   const SharedHistogram& finishing() const { return finishing_; }
@@ -56,7 +56,7 @@ class ServiceTimes {
   alignas(64) std::atomic<bool> on_{false};
   alignas(64) SharedHistogram handling_;
   SharedHistogram finishing_;
-  CodecTimes codec_;
+  SerializerTimes serializer_;
 };
 
 }  // namespace cqbench

@@ -15,7 +15,7 @@ namespace cqbench {
 class SharedCounts {
  public:
   void Started() { Mine().started.fetch_add(1, std::memory_order_relaxed); }
-  void Answered() { Mine().messages.fetch_add(1, std::memory_order_relaxed); }
+  void Responded() { Mine().messages.fetch_add(1, std::memory_order_relaxed); }
   void Ended(bool ok) {
     Shard& shard = Mine();
     (ok ? shard.ok : shard.failed).fetch_add(1, std::memory_order_relaxed);

@@ -4,10 +4,10 @@
 
 #include "absl/strings/str_cat.h"
 #include "src/base/files.h"
-#include "src/workload/dynamic/answers.h"
 #include "src/workload/dynamic/descriptors.h"
 #include "src/workload/dynamic/json.h"
 #include "src/workload/dynamic/reflection_client.h"
+#include "src/workload/dynamic/responses.h"
 
 namespace cqbench {
 namespace {
@@ -97,14 +97,14 @@ absl::StatusOr<CallFacts> ResolveCall(const CallSpec& spec, RunConfig& run) {
   }
   call->order = spec.order;
   call->seed = spec.seed;
-  if (spec.check_answers || spec.expect) {
+  if (spec.check_responses || spec.expect) {
     std::optional<std::string> expected;
     if (spec.expect) {
       auto text = TextOrFile(*spec.expect, kMaxDataBytes);
       if (!text.ok()) return Named("--expect", text.status());
       expected = *std::move(text);
     }
-    auto checker = MakeAnswerChecker(found->descriptors, found->method->output_type(), expected);
+    auto checker = MakeResponseChecker(found->descriptors, found->method->output_type(), expected);
     if (!checker.ok()) return Named("--expect", checker.status());
     call->checker = *std::move(checker);
   }
@@ -122,14 +122,14 @@ absl::StatusOr<CallFacts> ResolveCall(const CallSpec& spec, RunConfig& run) {
 absl::StatusOr<StandIn> MakeStandIn(const CallSpec& spec) {
   const auto found = FindCall(spec, nullptr);
   if (!found.ok()) return found.status();
-  auto answers = ReadMessages("--answer", spec.data, *found->descriptors, found->method->output_type());
-  if (!answers.ok()) return answers.status();
+  auto responses = ReadMessages("--answer", spec.data, *found->descriptors, found->method->output_type());
+  if (!responses.ok()) return responses.status();
   const Shape shape = ShapeOf(*found->method);
-  if (answers->size() > 1 && shape != Shape::kServerStreaming) {
+  if (responses->size() > 1 && shape != Shape::kServerStreaming) {
     return absl::InvalidArgumentError(absl::StrCat("--answer: several messages answer a server-streaming method; ",
                                                    spec.method, " is ", ToString(shape)));
   }
-  return StandIn{PathOf(found->name), shape, *std::move(answers)};
+  return StandIn{PathOf(found->name), shape, *std::move(responses)};
 }
 
 }  // namespace cqbench

@@ -26,7 +26,7 @@ struct CallSpec {
   std::string data = "{}";  // JSON, or @FILE
   DataOrder order = DataOrder::kRotate;
   uint64_t seed = 1;
-  bool check_answers = false;
+  bool check_responses = false;
   std::optional<std::string> expect;  // JSON, or @FILE
   bool counts_messages = false;       // how many a stream has was said; otherwise a client's has as many as the data
 };
@@ -42,7 +42,7 @@ struct CallFacts {
 // wrong, others for a server that cannot be asked.
 absl::StatusOr<CallFacts> ResolveCall(const CallSpec& spec, RunConfig& run);
 
-// Who answers in the place of a user's service. `data` are the answers. The error as above.
+// Who answers in the place of a user's service. `data` are the responses. The error as above.
 absl::StatusOr<StandIn> MakeStandIn(const CallSpec& spec);
 
 }  // namespace cqbench

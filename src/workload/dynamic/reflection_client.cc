@@ -24,7 +24,7 @@ using reflection::ReflectionResponse;
 
 constexpr size_t kMaxFiles = 10'000;
 
-// One stream of questions and answers.
+// One stream of questions and responses.
 class Conversation {
  public:
   // `version`: "v1" or "v1alpha".
@@ -95,7 +95,7 @@ absl::Status NoSuchServiceOf(Conversation& server, const std::string& service) {
   return NoSuchService(service, names);
 }
 
-// Takes the files of an answer that are not there yet.
+// Takes the files of a response that are not there yet.
 absl::Status TakeFiles(const ReflectionResponse& response, Descriptors::Files& files, std::set<std::string>& have,
                        std::deque<std::string>& wanted, size_t& bytes) {
   for (const std::string& text : response.file_descriptor_response().file_descriptor_proto()) {

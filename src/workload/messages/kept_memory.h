@@ -11,7 +11,7 @@ namespace cqbench {
 // time.
 //
 // Small messages are not counted. Without a bound, every object that ever served a large call would keep its messages:
-// 60 answers of 64 MiB left 6.2 GB behind (--api cq), asked for by one client.
+// 60 responses of 64 MiB left 6.2 GB behind (--api cq), asked for by one client.
 class KeptMemory {
  public:
   static constexpr size_t kSmall = size_t{64} << 10;

@@ -14,13 +14,13 @@
 
 #include "absl/strings/string_view.h"
 #include "cqbench/run_config.h"
-#include "src/workload/messages/holder.h"
+#include "src/workload/messages/message_supply.h"
 
 namespace cqbench {
 
 enum class Arrival : uint8_t { kNothing, kMessage, kUnreadable };
 
-// `R`: a protobuf message, Coded<>, or grpc::ByteBuffer.
+// `R`: a protobuf message, WithSerializer<>, or grpc::ByteBuffer.
 template <typename R>
 struct Received {
   R* message = nullptr;
@@ -42,19 +42,20 @@ inline absl::string_view WhyNoMessage(Arrival arrival) {
 
 // The same as of the response itself. What Next() returns has not arrived.
 template <typename R>
-class Holder<Received<R>> {
+class MessageSupply<Received<R>> {
  public:
-  Holder(MessageHolder kind, Codec codec) : holder_(kind, codec), received_{&holder_.Current()} {}
+  MessageSupply(MessageStrategy kind, Serializer serializer)
+      : supply_(kind, serializer), received_{&supply_.Current()} {}
 
   Received<R>& Next() {
-    received_.message = &holder_.Next();
+    received_.message = &supply_.Next();
     received_.arrival = Arrival::kNothing;
     return received_;
   }
   Received<R>& Current() { return received_; }
 
  private:
-  Holder<R> holder_;
+  MessageSupply<R> supply_;
   Received<R> received_;
 };
 

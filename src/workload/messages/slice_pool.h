@@ -1,4 +1,5 @@
-// Memory for what is sent, used again and again: the pooled codec writes into it and the library sends it from there.
+// Memory for what is sent, used again and again: the buffer-reusing serializer writes into it and the library sends it
+// from there.
 #pragma once
 
 #include <grpcpp/support/slice.h>

@@ -7,8 +7,8 @@
 #include "cqbench/proto/myservice.grpc.pb.h"
 #include "src/workload/messages/payload.h"
 #include "src/workload/messages/wire.h"
-#include "src/workload/methods/answer_limit.h"
 #include "src/workload/methods/method.h"
+#include "src/workload/methods/response_limit.h"
 
 namespace cqbench {
 
@@ -40,7 +40,7 @@ struct BlobPut : BlobMessages {
   static absl::string_view CheckBytes(const grpc::ByteBuffer& response, const MessageConfig& config) {
     uint64_t chunks = 0, bytes = 0;
     if (!wire::FindVarint(response, 1, &chunks) || !wire::FindVarint(response, 2, &bytes)) {
-      return "the answer is not a PutResult";
+      return "the response is not a PutResult";
     }
     return CheckCounts(chunks, bytes, config);
   }
@@ -54,12 +54,12 @@ struct BlobPut : BlobMessages {
     uint64_t size = 0;
     return wire::FindBytesSize(request, kDataField, &size) ? Add(size, gathered) : NotA("Chunk");
   }
-  static grpc::Status Answer(const Gathered& gathered, Response* response) {
+  static grpc::Status Respond(const Gathered& gathered, Response* response) {
     response->set_chunks(gathered.chunks);
     response->set_bytes(gathered.bytes);
     return grpc::Status::OK;
   }
-  static grpc::Status AnswerBytes(const Gathered& gathered, grpc::ByteBuffer* response) {
+  static grpc::Status RespondBytes(const Gathered& gathered, grpc::ByteBuffer* response) {
     const grpc::Slice slices[] = {wire::VarintSlice(1, gathered.chunks), wire::VarintSlice(2, gathered.bytes)};
     *response = grpc::ByteBuffer(slices, 2);
     return grpc::Status::OK;

@@ -16,7 +16,7 @@
 
 namespace cqbench {
 
-// Says what is wrong with an answer, or nothing. Any thread, at the same time. What is returned lives as long as the
+// Says what is wrong with a response, or nothing. Any thread, at the same time. What is returned lives as long as the
 // checker.
 class BytesChecker {
  public:
@@ -24,7 +24,7 @@ class BytesChecker {
 
   explicit BytesChecker(Function* check) : check_(check) {}
   virtual ~BytesChecker() = default;
-  // A function pointer and not a virtual function: one load less on the way of every answer.
+  // A function pointer and not a virtual function: one load less on the way of every response.
   absl::string_view Check(const grpc::ByteBuffer& response) const { return check_(*this, response); }
 
  private:
@@ -39,7 +39,7 @@ struct BytesMethod {
   DataOrder order = DataOrder::kRotate;
   uint64_t seed = 1;                            // of DataOrder::kRandom
   std::optional<int> responses;                 // of a server-streaming call; absent: any number
-  std::shared_ptr<const BytesChecker> checker;  // nullptr: any answer is right
+  std::shared_ptr<const BytesChecker> checker;  // nullptr: any response is right
 };
 
 // Makes the bytes method of a built-in method.

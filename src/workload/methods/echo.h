@@ -6,8 +6,8 @@
 #include "cqbench/proto/echo.grpc.pb.h"
 #include "src/workload/messages/payload.h"
 #include "src/workload/messages/wire.h"
-#include "src/workload/methods/answer_limit.h"
 #include "src/workload/methods/method.h"
+#include "src/workload/methods/response_limit.h"
 
 namespace cqbench {
 
@@ -107,12 +107,12 @@ struct EchoUpload : EchoMessages {
     if (!FindAsked(request, &bytes, &content)) return NotARequest();
     return Add(bytes, content, gathered);
   }
-  static grpc::Status Answer(const Gathered& gathered, Response* response) {
+  static grpc::Status Respond(const Gathered& gathered, Response* response) {
     response->set_requests(gathered.requests);
     PayloadOf(gathered.content, kServerSeed).Fill(response->mutable_payload(), gathered.response_bytes);
     return grpc::Status::OK;
   }
-  static grpc::Status AnswerBytes(const Gathered& gathered, grpc::ByteBuffer* response) {
+  static grpc::Status RespondBytes(const Gathered& gathered, grpc::ByteBuffer* response) {
     const grpc::Slice slices[] = {
         wire::BytesField(1, gathered.response_bytes, PayloadOf(gathered.content, kServerSeed)),
         wire::VarintSlice(2, gathered.requests)};

@@ -29,8 +29,8 @@ struct FlexNormal {
     }
     return grpc::Status::OK;
   }
-  // Request and reply look the same on the wire, so that the answer is the very bytes that came, once they are known to
-  // be a message and one in msg.
+  // Request and reply look the same on the wire, so that the response is the very bytes that came, once they are known
+  // to be a message and one in msg.
   static grpc::Status HandleBytes(const grpc::ByteBuffer& request, grpc::ByteBuffer* response);
 };
 

@@ -28,8 +28,8 @@ constexpr char kTitleMask[] = "title";
 constexpr uint32_t kPage = 10;           // books that the client asks for
 constexpr uint32_t kLargestPage = 1000;  // that the server gives
 
-constexpr char kWrongBook[] = "the answer is not the book that was asked for";
-constexpr char kWrongList[] = "the answer is not the list of books that was asked for";
+constexpr char kWrongBook[] = "the response is not the book that was asked for";
+constexpr char kWrongList[] = "the response is not the list of books that was asked for";
 
 // Shortens a client's text for an error message: the message becomes a header, and a large header is an error itself.
 std::string Shown(absl::string_view text) {

@@ -25,13 +25,13 @@ struct LibraryMethod {
 
   static absl::string_view CheckBytes(const grpc::ByteBuffer& bytes, const MessageConfig& config) {
     R& response = Mine().response;
-    return Read(bytes, response) ? M::Check(response, config) : "the answer is not the method's message";
+    return Read(bytes, response) ? M::Check(response, config) : "the response is not the method's message";
   }
-  static grpc::Status HandleBytes(const grpc::ByteBuffer& bytes, grpc::ByteBuffer* answer) {
+  static grpc::Status HandleBytes(const grpc::ByteBuffer& bytes, grpc::ByteBuffer* response) {
     Messages& mine = Mine();
     if (!Read(bytes, mine.request)) return NotARequest();
     const grpc::Status status = M::Handle(mine.request, &mine.response);
-    return status.ok() ? Write(mine.response, answer) : status;
+    return status.ok() ? Write(mine.response, response) : status;
   }
 
  protected:
@@ -89,10 +89,10 @@ struct LibraryStream : LibraryMethod<LibraryStream, library::v1::ListBooksReques
     return Read(bytes, Mine().request) ? CountResponses(Mine().request, count) : NotARequest();
   }
   static grpc::Status Handle(const Request& request, uint32_t left, Response* response);
-  static grpc::Status HandleBytes(const grpc::ByteBuffer& bytes, uint32_t left, grpc::ByteBuffer* answer) {
+  static grpc::Status HandleBytes(const grpc::ByteBuffer& bytes, uint32_t left, grpc::ByteBuffer* response) {
     if (!Read(bytes, Mine().request)) return NotARequest();
     const grpc::Status status = Handle(Mine().request, left, &Mine().response);
-    return status.ok() ? Write(Mine().response, answer) : status;
+    return status.ok() ? Write(Mine().response, response) : status;
   }
   static HttpCall Http(const MessageConfig& config);
 };

@@ -33,7 +33,7 @@ concept DeclaresRpc = requires {
 };
 
 // Client. Fill() makes an empty request, or one that was filled before with the same config, into what is sent; it
-// draws nothing at random. Check() says what is wrong with an answer, or nothing; CheckBytes() the same without
+// draws nothing at random. Check() says what is wrong with a response, or nothing; CheckBytes() the same without
 // protobuf. Any thread, at the same time.
 template <typename M>
 concept FillsAndChecks = requires(typename M::Request& request, const typename M::Response& response,
@@ -45,32 +45,32 @@ concept FillsAndChecks = requires(typename M::Request& request, const typename M
 
 // --- what the server does, by shape; each as messages and as bytes, for the generic server ---
 
-// Unary: Handle() answers the call. Bidi: it answers each message, in order. `response` is empty, or an answer of the
+// Unary: Handle() answers the call. Bidi: it answers each message, in order. `response` is empty, or a response of the
 // same method from before. A status that is not OK ends the call.
 template <typename M>
-concept Answers = requires(const typename M::Request& request, typename M::Response* response,
-                           const grpc::ByteBuffer& request_bytes, grpc::ByteBuffer* response_bytes) {
+concept Responds = requires(const typename M::Request& request, typename M::Response* response,
+                            const grpc::ByteBuffer& request_bytes, grpc::ByteBuffer* response_bytes) {
   { M::Handle(request, response) } -> std::same_as<grpc::Status>;
   { M::HandleBytes(request_bytes, response_bytes) } -> std::same_as<grpc::Status>;
 };
 
-// The same where answers of a stream differ: `left` is how many follow this one.
+// The same where responses of a stream differ: `left` is how many follow this one.
 template <typename M>
-concept AnswersInOrder = requires(const typename M::Request& request, uint32_t left, typename M::Response* response,
-                                  const grpc::ByteBuffer& request_bytes, grpc::ByteBuffer* response_bytes) {
+concept RespondsInOrder = requires(const typename M::Request& request, uint32_t left, typename M::Response* response,
+                                   const grpc::ByteBuffer& request_bytes, grpc::ByteBuffer* response_bytes) {
   { M::Handle(request, left, response) } -> std::same_as<grpc::Status>;
   { M::HandleBytes(request_bytes, left, response_bytes) } -> std::same_as<grpc::Status>;
 };
 
-// Server-streaming: CountResponses() says how many answers the request asks for, then Handle() makes each.
+// Server-streaming: CountResponses() says how many responses the request asks for, then Handle() makes each.
 template <typename M>
-concept AnswersOften = (Answers<M> || AnswersInOrder<M>)&&requires(const typename M::Request& request,
-                                                                   const grpc::ByteBuffer& bytes, uint32_t* count) {
+concept RespondsOften = (Responds<M> || RespondsInOrder<M>)&&requires(const typename M::Request& request,
+                                                                      const grpc::ByteBuffer& bytes, uint32_t* count) {
   { M::CountResponses(request, count) } -> std::same_as<grpc::Status>;
   { M::CountResponsesInBytes(bytes, count) } -> std::same_as<grpc::Status>;
 };
 
-// Client-streaming: Take() adds a message to what is known of the call, Answer() ends it.
+// Client-streaming: Take() adds a message to what is known of the call, Respond() ends it.
 template <typename M>
 concept Gathers = requires(const typename M::Request& request, typename M::Response* response,
                            const grpc::ByteBuffer& request_bytes, grpc::ByteBuffer* response_bytes,
@@ -78,14 +78,14 @@ concept Gathers = requires(const typename M::Request& request, typename M::Respo
   requires std::default_initializable<typename M::Gathered>;
   { M::Take(request, gathered) } -> std::same_as<grpc::Status>;
   { M::TakeBytes(request_bytes, gathered) } -> std::same_as<grpc::Status>;
-  { M::Answer(gathered, response) } -> std::same_as<grpc::Status>;
-  { M::AnswerBytes(gathered, response_bytes) } -> std::same_as<grpc::Status>;
+  { M::Respond(gathered, response) } -> std::same_as<grpc::Status>;
+  { M::RespondBytes(gathered, response_bytes) } -> std::same_as<grpc::Status>;
 };
 
 template <typename M>
 concept ServesItsShape = (M::kShape == Shape::kClientStreaming && Gathers<M>) ||
-                         (M::kShape == Shape::kServerStreaming && AnswersOften<M>) ||
-                         ((M::kShape == Shape::kUnary || M::kShape == Shape::kBidi) && Answers<M>);
+                         (M::kShape == Shape::kServerStreaming && RespondsOften<M>) ||
+                         ((M::kShape == Shape::kUnary || M::kShape == Shape::kBidi) && Responds<M>);
 
 template <typename M>
 concept Method = DeclaresRpc<M> && FillsAndChecks<M> && ServesItsShape<M>;
@@ -99,7 +99,7 @@ consteval bool IsMethod() {
   static_assert(FillsAndChecks<M>, "a method has Fill(), Check() and CheckBytes() (src/workload/methods/method.h)");
   static_assert(ServesItsShape<M>,
                 "a method answers as its shape asks: Handle() and HandleBytes() (unary, bidi), CountResponses() and "
-                "CountResponsesInBytes() beside them (server-streaming), Take(), Answer() and their bytes variants "
+                "CountResponsesInBytes() beside them (server-streaming), Take(), Respond() and their bytes variants "
                 "(client-streaming) (src/workload/methods/method.h)");
   return Method<M>;
 }
@@ -120,18 +120,18 @@ consteval bool HasContent() {
   return false;
 }
 
-// The answer of a stream after which `left` follow.
-template <AnswersOften M>
+// The response of a stream after which `left` follow.
+template <RespondsOften M>
 grpc::Status HandleNext(const typename M::Request& request, uint32_t left, typename M::Response* response) {
-  if constexpr (AnswersInOrder<M>) {
+  if constexpr (RespondsInOrder<M>) {
     return M::Handle(request, left, response);
   } else {
     return M::Handle(request, response);
   }
 }
-template <AnswersOften M>
+template <RespondsOften M>
 grpc::Status HandleNextBytes(const grpc::ByteBuffer& request, uint32_t left, grpc::ByteBuffer* response) {
-  if constexpr (AnswersInOrder<M>) {
+  if constexpr (RespondsInOrder<M>) {
     return M::HandleBytes(request, left, response);
   } else {
     return M::HandleBytes(request, response);

@@ -20,7 +20,7 @@ struct PingMessages {
   static absl::string_view Check(const Response& /*response*/, const MessageConfig& /*config*/) { return {}; }
   static absl::string_view CheckBytes(const grpc::ByteBuffer& response, const MessageConfig& /*config*/) {
     uint64_t time = 0;
-    return wire::FindVarint(response, 1, &time) ? absl::string_view() : "the answer is not a PlainGrpcResponse";
+    return wire::FindVarint(response, 1, &time) ? absl::string_view() : "the response is not a PlainGrpcResponse";
   }
 
   static grpc::Status Handle(const Request& /*request*/, Response* response) {

@@ -33,17 +33,17 @@ struct UserCreate {
     request.set_email(kEmail);
   }
   static absl::string_view Check(const Response& response, const MessageConfig& /*config*/) {
-    if (response.id() != kId) return "the answer's id is not the request's";
-    if (response.name() != kUserName) return "the answer's name is not the request's";
-    if (response.age() != kAge) return "the answer's age is not the request's";
-    if (response.paid_plan() != kPaidPlan) return "the answer's paid_plan is not the request's";
-    if (response.createdat() != kCreatedAt) return "the answer's createdAt is not the request's";
-    if (response.status() != kStatus) return "the answer's status is not the request's";
+    if (response.id() != kId) return "the response's id is not the request's";
+    if (response.name() != kUserName) return "the response's name is not the request's";
+    if (response.age() != kAge) return "the response's age is not the request's";
+    if (response.paid_plan() != kPaidPlan) return "the response's paid_plan is not the request's";
+    if (response.createdat() != kCreatedAt) return "the response's createdAt is not the request's";
+    if (response.status() != kStatus) return "the response's status is not the request's";
     if (!std::equal(response.subscriptions().begin(), response.subscriptions().end(), kSubscriptions.begin(),
                     kSubscriptions.end())) {
-      return "the answer's subscriptions are not the request's";
+      return "the response's subscriptions are not the request's";
     }
-    if (response.email() != kEmail) return "the answer's email is not the request's";
+    if (response.email() != kEmail) return "the response's email is not the request's";
     return {};
   }
   // Protobuf writes these messages in one way only, and another library's way need not be wrong.
@@ -72,7 +72,7 @@ struct UserCreate {
     response->set_email(request.email());
     return grpc::Status::OK;
   }
-  // Both messages have the same fields, so the answer is the request's own slices. Walking over the fields, without
+  // Both messages have the same fields, so the response is the request's own slices. Walking over the fields, without
   // taking them out, tells what is no message; only text that is no UTF-8 goes through.
   static grpc::Status HandleBytes(const grpc::ByteBuffer& request, grpc::ByteBuffer* response) {
     uint64_t id = 0;
@@ -84,7 +84,7 @@ struct UserCreate {
   }
 
  private:
-  static constexpr char kNotAResponse[] = "the answer is not a CreateUserResponse";
+  static constexpr char kNotAResponse[] = "the response is not a CreateUserResponse";
   static constexpr uint64_t kId = 1234;
   static constexpr char kUserName[] = "my-name";
   static constexpr uint64_t kAge = 42;

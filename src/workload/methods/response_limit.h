@@ -1,4 +1,4 @@
-// How large an answer a client may ask for.
+// How large a response a client may ask for.
 #pragma once
 
 #include <grpcpp/support/status.h>
@@ -12,15 +12,15 @@
 namespace cqbench {
 
 // Maximum payload of a response in bytes. Global, as methods are stateless; set before the server serves.
-inline std::atomic<uint32_t> max_answer_bytes{kMaxPayloadBytes};
+inline std::atomic<uint32_t> max_response_bytes{kMaxPayloadBytes};
 
 inline bool IsTooLarge(uint64_t bytes) {
-  return bytes > max_answer_bytes.load(std::memory_order_relaxed);
+  return bytes > max_response_bytes.load(std::memory_order_relaxed);
 }
 // `field` is what asked for it.
 inline grpc::Status TooLarge(absl::string_view field) {
   return {grpc::StatusCode::INVALID_ARGUMENT,
-          absl::StrCat(field, " is more than ", max_answer_bytes.load(std::memory_order_relaxed), " bytes")};
+          absl::StrCat(field, " is more than ", max_response_bytes.load(std::memory_order_relaxed), " bytes")};
 }
 
 }  // namespace cqbench

@@ -1,4 +1,4 @@
-#include "src/workload/dynamic/answers.h"
+#include "src/workload/dynamic/responses.h"
 
 #include <google/protobuf/message.h>
 #include <google/protobuf/util/message_differencer.h>
@@ -14,21 +14,21 @@ namespace {
 
 namespace pb = google::protobuf;
 
-class AnswerChecker : public BytesChecker {
+class ResponseChecker : public BytesChecker {
  public:
-  AnswerChecker(std::shared_ptr<const Descriptors> descriptors, const pb::Descriptor* type,
-                std::unique_ptr<pb::Message> expected)
+  ResponseChecker(std::shared_ptr<const Descriptors> descriptors, const pb::Descriptor* type,
+                  std::unique_ptr<pb::Message> expected)
       : BytesChecker(&Check),
         descriptors_(std::move(descriptors)),
         prototype_(descriptors_->Prototype(type)),
         expected_(std::move(expected)),
-        no_message_(absl::StrCat("the answer is not a ", std::string(type->full_name()))) {
+        no_message_(absl::StrCat("the response is not a ", std::string(type->full_name()))) {
     if (expected_) expected_bytes_ = expected_->SerializeAsString();
   }
 
  private:
   static absl::string_view Check(const BytesChecker& self, const grpc::ByteBuffer& response) {
-    return static_cast<const AnswerChecker&>(self).Check(response);
+    return static_cast<const ResponseChecker&>(self).Check(response);
   }
   absl::string_view Check(const grpc::ByteBuffer& response) const {
     grpc::Slice slice;
@@ -49,7 +49,7 @@ class AnswerChecker : public BytesChecker {
     if (differencer.Compare(*expected_, message)) return {};
     const std::lock_guard lock(mutex_);
     if (wrong_.empty()) {
-      wrong_ = absl::StrCat("the answer is not what --expect says: ", difference.substr(0, difference.find('\n')));
+      wrong_ = absl::StrCat("the response is not what --expect says: ", difference.substr(0, difference.find('\n')));
     }
     return wrong_;
   }
@@ -59,21 +59,21 @@ class AnswerChecker : public BytesChecker {
   const std::unique_ptr<pb::Message> expected_;
   std::string expected_bytes_;
   const std::string no_message_;
-  mutable std::mutex mutex_;   // taken for wrong answers only
+  mutable std::mutex mutex_;   // taken for wrong responses only
   mutable std::string wrong_;  // guarded by mutex_; written once
 };
 
 }  // namespace
 
-absl::StatusOr<std::shared_ptr<const BytesChecker>> MakeAnswerChecker(std::shared_ptr<const Descriptors> descriptors,
-                                                                      const pb::Descriptor* type,
-                                                                      const std::optional<std::string>& expected) {
+absl::StatusOr<std::shared_ptr<const BytesChecker>> MakeResponseChecker(std::shared_ptr<const Descriptors> descriptors,
+                                                                        const pb::Descriptor* type,
+                                                                        const std::optional<std::string>& expected) {
   std::unique_ptr<pb::Message> message;
   if (expected) {
     message.reset(descriptors->Prototype(type).New());
     if (const absl::Status status = ParseJson(*expected, *message); !status.ok()) return status;
   }
-  return std::make_shared<const AnswerChecker>(std::move(descriptors), type, std::move(message));
+  return std::make_shared<const ResponseChecker>(std::move(descriptors), type, std::move(message));
 }
 
 }  // namespace cqbench

@@ -1,10 +1,10 @@
-#include "src/workload/methods/codec_cost.h"
+#include "src/workload/methods/serializer_cost.h"
 
 #include <algorithm>
 #include <vector>
 
 #include "src/base/clock.h"
-#include "src/workload/messages/coded.h"
+#include "src/workload/messages/with_serializer.h"
 #include "src/workload/methods/methods.h"
 
 namespace cqbench {
@@ -37,12 +37,12 @@ void MeasureMessage(const M& message, const RunConfig& config, double& serialize
   std::vector<grpc::ByteBuffer> buffers(batch);
   serialize_ns = MedianOf(
       batch, [&] { std::fill(buffers.begin(), buffers.end(), grpc::ByteBuffer()); },
-      [&](size_t i) { static_cast<void>(Serialize(config.codec, message, &buffers[i])); });
+      [&](size_t i) { static_cast<void>(Serialize(config.serializer, message, &buffers[i])); });
   const grpc::ByteBuffer bytes = buffers.front();
-  Holder<M> holder(config.messages);
+  MessageSupply<M> supply(config.messages);
   parse_ns = MedianOf(
       batch, [&] { std::fill(buffers.begin(), buffers.end(), bytes); },
-      [&](size_t i) { static_cast<void>(Parse(config.codec, &buffers[i], &holder.Next())); });
+      [&](size_t i) { static_cast<void>(Parse(config.serializer, &buffers[i], &supply.Next())); });
 }
 
 // Returns the response that the server would send.
@@ -52,7 +52,7 @@ typename M::Response ResponseTo(const typename M::Request& request) {
   if constexpr (Gathers<M>) {
     typename M::Gathered gathered{};
     static_cast<void>(M::Take(request, gathered));
-    static_cast<void>(M::Answer(gathered, &response));
+    static_cast<void>(M::Respond(gathered, &response));
   } else if constexpr (M::kShape == Shape::kServerStreaming) {
     static_cast<void>(HandleNext<M>(request, /*left=*/0, &response));
   } else {
@@ -63,10 +63,10 @@ typename M::Response ResponseTo(const typename M::Request& request) {
 
 }  // namespace
 
-std::optional<CodecCost> MeasureCodecCost(const RunConfig& config) {
-  if (config.messages == MessageHolder::kBytes) return std::nullopt;
+std::optional<SerializerCost> MeasureSerializerCost(const RunConfig& config) {
+  if (config.messages == MessageStrategy::kBytes) return std::nullopt;
   return AllMethods::With(config.method.id, [&]<typename M>() {
-    CodecCost cost;
+    SerializerCost cost;
     typename M::Request request;
     M::Fill(request, config.message);
     MeasureMessage(request, config, cost.request_serialize_ns, cost.request_parse_ns);

@@ -11,13 +11,13 @@
 namespace cqbench {
 
 // Thread-safe. Times are without what reading the clock takes, which is about what it takes to write a small message.
-class CodecTimes {
+class SerializerTimes {
  public:
   static constexpr uint32_t kEvery = 16;  // messages, by the count that the caller keeps
 
   // Times of the messages that this process sends and receives as a client.
-  static CodecTimes& OfClient() {
-    static CodecTimes times;
+  static SerializerTimes& OfClient() {
+    static SerializerTimes times;
     return times;
   }
 

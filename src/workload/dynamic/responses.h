@@ -11,8 +11,8 @@
 namespace cqbench {
 
 // Checks that each response is a message of `type` and, with `expected` (JSON), equal to that message field by field.
-absl::StatusOr<std::shared_ptr<const BytesChecker>> MakeAnswerChecker(std::shared_ptr<const Descriptors> descriptors,
-                                                                      const google::protobuf::Descriptor* type,
-                                                                      const std::optional<std::string>& expected);
+absl::StatusOr<std::shared_ptr<const BytesChecker>> MakeResponseChecker(std::shared_ptr<const Descriptors> descriptors,
+                                                                        const google::protobuf::Descriptor* type,
+                                                                        const std::optional<std::string>& expected);
 
 }  // namespace cqbench

@@ -27,12 +27,12 @@ M* MakeOnArena(Arena* arena) {
 // One thread at a time. A message is valid until the next call of Next(). M is a protobuf message, or grpc::ByteBuffer,
 // which knows fresh and reused only (kBytes is reused).
 template <typename M>
-class Holder {
+class MessageSupply {
  public:
   // Plain messages leave it to the library how they become bytes.
-  explicit Holder(MessageHolder kind, Codec /*codec*/ = Codec::kProtobuf)
-      : keeps_(kind == MessageHolder::kReused || kind == MessageHolder::kBytes) {
-    if (kind == MessageHolder::kArena) {
+  explicit MessageSupply(MessageStrategy kind, Serializer /*serializer*/ = Serializer::kProtobuf)
+      : keeps_(kind == MessageStrategy::kReused || kind == MessageStrategy::kBytes) {
+    if (kind == MessageStrategy::kArena) {
       if constexpr (kOnArena) arena_ = std::make_unique<google::protobuf::Arena>();
     }
     Renew();

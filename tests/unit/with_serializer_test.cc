@@ -1,5 +1,6 @@
-// The pooled codec writes and reads what the library's does, and its memory comes back from whichever thread.
-#include "src/workload/messages/coded.h"
+// The buffer-reusing serializer writes and reads what the library's does, and its memory comes back from whichever
+// thread.
+#include "src/workload/messages/with_serializer.h"
 
 #include <gtest/gtest.h>
 
@@ -21,9 +22,9 @@ EchoRequest Message(size_t size) {
   message.set_payload(std::string(size, 'x'));
   return message;
 }
-grpc::ByteBuffer Serialized(Codec codec, const EchoRequest& message) {
+grpc::ByteBuffer Serialized(Serializer serializer, const EchoRequest& message) {
   grpc::ByteBuffer bytes;
-  EXPECT_TRUE(Serialize(codec, message, &bytes).ok());
+  EXPECT_TRUE(Serialize(serializer, message, &bytes).ok());
   return bytes;
 }
 
@@ -31,50 +32,50 @@ grpc::ByteBuffer Serialized(Codec codec, const EchoRequest& message) {
 constexpr size_t kSizes[] = {0,      1,      20,     21,     31,      100,       4080,      4095,      4096,
                              16'380, 16'384, 16'500, 32'768, 300'000, 1'048'560, 1'048'576, 1'048'640, 5'000'000};
 
-TEST(Coded, BytesAreTheLibrarys) {
+TEST(WithSerializer, BytesAreTheLibrarys) {
   for (size_t size : kSizes) {
     const EchoRequest message = Message(size);
-    grpc::ByteBuffer bytes = Serialized(Codec::kPooled, message);
+    grpc::ByteBuffer bytes = Serialized(Serializer::kReusingBuffers, message);
     EXPECT_TRUE(BytesOf(bytes) == message.SerializeAsString()) << size;
     EchoRequest parsed = Message(7);  // what was in it before is gone
-    ASSERT_TRUE(Parse(Codec::kPooled, &bytes, &parsed).ok()) << size;
+    ASSERT_TRUE(Parse(Serializer::kReusingBuffers, &bytes, &parsed).ok()) << size;
     EXPECT_TRUE(parsed.payload() == message.payload()) << size;
     EXPECT_FALSE(bytes.Valid()) << "as with the library";
   }
 }
 
-TEST(Coded, SeveralPiecesAreOneMessage) {
+TEST(WithSerializer, SeveralPiecesAreOneMessage) {
   const std::string all = Message(1000).SerializeAsString();
   const grpc::Slice slices[] = {grpc::Slice(all.substr(0, 333)), grpc::Slice(all.substr(333))};
-  for (Codec codec : {Codec::kProtobuf, Codec::kPooled}) {
+  for (Serializer serializer : {Serializer::kProtobuf, Serializer::kReusingBuffers}) {
     grpc::ByteBuffer bytes(slices, 2);
     EchoRequest parsed;
-    EXPECT_TRUE(Parse(codec, &bytes, &parsed).ok());
+    EXPECT_TRUE(Parse(serializer, &bytes, &parsed).ok());
     EXPECT_EQ(parsed.payload().size(), 1000u);
   }
 }
 
-TEST(Coded, WhatIsNoMessageIsRefusedByBothCodecs) {
+TEST(WithSerializer, WhatIsNoMessageIsRefusedByBothCodecs) {
   const std::string all = Message(1000).SerializeAsString();
   for (const std::string& bad :
        {all.substr(0, 999), std::string("\x0f\xff\xff"), std::string("\x02\xff"), std::string("\xff")}) {
-    for (Codec codec : {Codec::kProtobuf, Codec::kPooled}) {
+    for (Serializer serializer : {Serializer::kProtobuf, Serializer::kReusingBuffers}) {
       const grpc::Slice slice(bad);
       grpc::ByteBuffer bytes(&slice, 1);
       EchoRequest parsed;
-      EXPECT_EQ(Parse(codec, &bytes, &parsed).error_code(), grpc::StatusCode::INTERNAL) << ToString(codec);
+      EXPECT_EQ(Parse(serializer, &bytes, &parsed).error_code(), grpc::StatusCode::INTERNAL) << ToString(serializer);
     }
   }
 }
 
-TEST(Coded, TraitsUseTheCodecAndTimeASample) {
-  using Traits = grpc::SerializationTraits<Coded<EchoRequest>>;
-  CodecTimes& times = CodecTimes::OfClient();
-  for (Codec codec : {Codec::kProtobuf, Codec::kPooled}) {
+TEST(WithSerializer, TraitsUseTheCodecAndTimeASample) {
+  using Traits = grpc::SerializationTraits<WithSerializer<EchoRequest>>;
+  SerializerTimes& times = SerializerTimes::OfClient();
+  for (Serializer serializer : {Serializer::kProtobuf, Serializer::kReusingBuffers}) {
     times.Switch(true);
-    Holder<Coded<EchoRequest>> holder(MessageHolder::kArena, codec);
-    for (uint32_t i = 0; i < 10 * CodecTimes::kEvery; ++i) {
-      Coded<EchoRequest>& message = holder.Next();
+    MessageSupply<WithSerializer<EchoRequest>> supply(MessageStrategy::kArena, serializer);
+    for (uint32_t i = 0; i < 10 * SerializerTimes::kEvery; ++i) {
+      WithSerializer<EchoRequest>& message = supply.Next();
       message.message->set_response_bytes(77);
       grpc::ByteBuffer bytes;
       bool own = false;
