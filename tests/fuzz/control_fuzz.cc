@@ -2,25 +2,21 @@
 #include <algorithm>
 #include <cmath>
 
-#include "src/observe/control/codec.h"
 #include "src/observe/control/plausible.h"
 #include "src/observe/sampling/sample_figures.h"
+#include "src/result/histogram_message.h"
 #include "tests/fuzz/fuzz.h"
 
 namespace {
 
 using namespace cqbench;
 
-// False where it is no message, or has a histogram that cannot be.
+// False if the bytes are no message, or have a histogram that cannot be.
 bool Read(const uint8_t* data, size_t size, ServerMoment& moment) {
-  control::v1::ServerSample sample;
-  if (!sample.ParseFromArray(data, static_cast<int>(size))) return false;
-  if (sample.has_call_times()) {
-    const control::v1::Histogram& handling = sample.call_times().handling();
-    if (!WhyImpossible(handling).empty()) return false;
-    moment.handling = FromProto(handling);
-  }
-  moment.sample = FromProto(sample);
+  if (!moment.sample.ParseFromArray(data, static_cast<int>(size))) return false;
+  const control::v1::Histogram& handling = moment.sample.call_times().handling();
+  if (!ValidateHistogram(handling).ok()) return false;
+  FromMessage(handling);
   return true;
 }
 
@@ -31,10 +27,11 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   const size_t first = std::min(data[0] + size_t{256} * data[1], size - 2);
   ServerMoment begin, end;
   if (!Read(data + 2, first, begin) || !Read(data + 2 + first, size - 2 - first, end)) return 0;
-  const std::string why = WhyImpossible(begin, end, 1);
+  const absl::Status valid = ValidateSamples(begin, end, 1);
+  const auto why = valid.message();
   fuzz::Require(std::none_of(why.begin(), why.end(), [](char c) { return static_cast<unsigned char>(c) < ' '; }),
                 "the reason is one clean line");
-  if (!why.empty()) return 0;
+  if (!valid.ok()) return 0;
   Figures figures;
   const Measured measured{kNanosPerSecond, 1000, 1};
   AddCpuFigures("server", begin.sample, end.sample, measured, figures);

@@ -30,13 +30,13 @@ class LyingControl final : public v1::Control::Service {
     return grpc::Status::OK;
   }
   grpc::Status Sample(grpc::ServerContext* /*context*/, const v1::SampleRequest* /*request*/,
-                      v1::ServerSample* answer) override {
+                      v1::Sample* answer) override {
     answer->set_taken_at_ns(std::chrono::nanoseconds(std::chrono::steady_clock::now().time_since_epoch()).count());
     lie(*answer);
     return grpc::Status::OK;
   }
   v1::ServerDescription description;
-  std::function<void(v1::ServerSample&)> lie = [](v1::ServerSample& /*sample*/) {};
+  std::function<void(v1::Sample&)> lie = [](v1::Sample& /*sample*/) {};
 };
 
 class LyingControlTest : public testing::Test {
@@ -66,7 +66,7 @@ class LyingControlTest : public testing::Test {
 
 TEST_F(LyingControlTest, FiguresThatCannotBeAreRefusedWithOneNote) {
   int64_t messages = 1'000'000;
-  control_.lie = [&messages](v1::ServerSample& sample) {
+  control_.lie = [&messages](v1::Sample& sample) {
     sample.set_messages(static_cast<uint64_t>(messages -= 1000));
     sample.mutable_process()->set_user_ns(messages * 1'000'000'000'000);
   };
@@ -78,10 +78,10 @@ TEST_F(LyingControlTest, FiguresThatCannotBeAreRefusedWithOneNote) {
 // Each of which may be right.
 TEST_F(LyingControlTest, ThreadsThatTogetherUseMoreThanTheCpusAreRefused) {
   int64_t used = 0;
-  control_.lie = [&used](v1::ServerSample& sample) {
+  control_.lie = [&used](v1::Sample& sample) {
     used += 100'000'000;  // between two samples, which are 200 ms apart and more
     for (int i = 0; i < 100; ++i) {
-      v1::Thread& thread = *sample.add_threads();
+      v1::ThreadSample& thread = *sample.add_threads();
       thread.set_id(i + 1);
       thread.set_cpu_ns(used);
     }
@@ -91,7 +91,7 @@ TEST_F(LyingControlTest, ThreadsThatTogetherUseMoreThanTheCpusAreRefused) {
 }
 
 TEST_F(LyingControlTest, TimesThatCannotBeAreRefused) {
-  control_.lie = [](v1::ServerSample& sample) { sample.mutable_call_times()->mutable_handling()->add_value_ns(5); };
+  control_.lie = [](v1::Sample& sample) { sample.mutable_call_times()->mutable_handling()->add_value_ns(5); };
   EXPECT_THAT(NotesWithoutFigures(Run({"--breakdown"})).dump(),
               HasSubstr("cannot be (it has timed calls of 1 lengths and counted 0"));
 }
@@ -106,8 +106,8 @@ TEST_F(LyingControlTest, ADescriptionThatCannotBeIsRefused) {
 TEST_F(LyingControlTest, ItsWordsAreClean) {
   control_.description.set_kernel("\x1b]0;x\x07<script>alert(1)</script>");
   control_.description.set_cpu_model(std::string(100'000, 'x'));
-  control_.lie = [](v1::ServerSample& sample) {
-    v1::Connection& connection = *sample.add_connections();
+  control_.lie = [](v1::Sample& sample) {
+    v1::ConnectionSample& connection = *sample.add_connections();
     connection.set_id(7);
     connection.set_taken_at_ns(sample.taken_at_ns());
     connection.set_congestion_control("\x1b[31mcubic");

@@ -16,19 +16,19 @@ using testing::IsEmpty;
 // One call in flight on a pool of four: three connections carry nothing.
 TEST(BytesPerRpc, IsOverAllConnectionsHoweverManyAreIdle) {
   Sample begin, end;
-  begin.taken_at_ns = 10 * kNanosPerSecond;
-  end.taken_at_ns = 11 * kNanosPerSecond;
+  begin.set_taken_at_ns(10 * kNanosPerSecond);
+  end.set_taken_at_ns(11 * kNanosPerSecond);
   for (uint64_t id = 1; id <= 4; ++id) {
     ConnectionSample connection;
-    connection.id = id;
-    connection.taken_at_ns = begin.taken_at_ns;
-    begin.connections.push_back(connection);
-    connection.taken_at_ns = end.taken_at_ns;
+    connection.set_id(id);
+    connection.set_taken_at_ns(begin.taken_at_ns());
+    *begin.add_connections() = connection;
+    connection.set_taken_at_ns(end.taken_at_ns());
     if (id == 3) {
-      connection.bytes_sent = 60'000;
-      connection.bytes_received = 55'000;
+      connection.set_bytes_sent(60'000);
+      connection.set_bytes_received(55'000);
     }
-    end.connections.push_back(connection);
+    *end.add_connections() = connection;
   }
   PointResult point;
   point.completed = 1000;

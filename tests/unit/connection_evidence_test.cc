@@ -19,34 +19,24 @@ struct Ends {
   ConnectionSample end;
 };
 Ends Connection(uint64_t id) {
-  Ends c;
-  c.begin.id = c.end.id = id;
-  c.begin.taken_at_ns = kBegin;
-  c.end.taken_at_ns = kEnd;
-  c.begin.bytes_sent = 1'000'000;
-  c.end.bytes_sent = 1'000'000 + 200'000;
-  c.begin.bytes_received = 5;
-  c.end.bytes_received = 5 + 400'000;
-  c.begin.segments_sent = 70;
-  c.end.segments_sent = 70 + 1000;
-  c.begin.segments_received = 90;
-  c.end.segments_received = 90 + 500;
-  c.begin.busy_ns = kNanosPerSecond;
-  c.end.busy_ns = kNanosPerSecond + kNanosPerSecond / 2;
-  c.begin.retransmissions = 1;
-  c.end.retransmissions = 3;
-  c.begin.rtt_smoothed_ns = 999;
-  c.end.rtt_smoothed_ns = 30'000;
-  c.begin.rtt_min_ns = 999;
-  c.end.rtt_min_ns = 20'000;
+  Ends c{FromText<ConnectionSample>(
+             R"(bytes_sent: 1000000 bytes_received: 5 segments_sent: 70 segments_received: 90 busy_ns: 1000000000
+                retransmissions: 1 rtt_smoothed_ns: 999 rtt_min_ns: 999)"),
+         FromText<ConnectionSample>(
+             R"(bytes_sent: 1200000 bytes_received: 400005 segments_sent: 1070 segments_received: 590
+                busy_ns: 1500000000 retransmissions: 3 rtt_smoothed_ns: 30000 rtt_min_ns: 20000)")};
+  c.begin.set_id(id);
+  c.begin.set_taken_at_ns(kBegin);
+  c.end.set_id(id);
+  c.end.set_taken_at_ns(kEnd);
   return c;
 }
 
 class ConnectionFigures : public Evidence {
  protected:
   void Have(const Ends& c) {
-    begin_.connections.push_back(c.begin);
-    end_.connections.push_back(c.end);
+    *begin_.add_connections() = c.begin;
+    *end_.add_connections() = c.end;
   }
   std::string Add(Measured measured = kMeasured) {
     return AddConnectionFigures("client", begin_, end_, measured, figures_);
@@ -75,12 +65,13 @@ TEST_F(ConnectionFigures, OfOneConnectionAreItsDifferencesScaledToTheWindow) {
 
 TEST_F(ConnectionFigures, OfSeveralAreDistributionsAndSums) {
   Ends slow = Connection(1), idle = Connection(2), fast = Connection(3);
-  slow.end.segments_sent = slow.begin.segments_sent + 500;
-  idle.end.segments_sent = idle.begin.segments_sent;
-  idle.end.busy_ns = idle.begin.busy_ns;
-  idle.end.rtt_min_ns = 10'000;
-  fast.end.segments_sent = fast.begin.segments_sent + 1500;
-  fast.end.no_delay = slow.end.no_delay = true;
+  slow.end.set_segments_sent(slow.begin.segments_sent() + 500);
+  idle.end.set_segments_sent(idle.begin.segments_sent());
+  idle.end.set_busy_ns(idle.begin.busy_ns());
+  idle.end.set_rtt_min_ns(10'000);
+  fast.end.set_segments_sent(fast.begin.segments_sent() + 1500);
+  fast.end.set_no_delay(true);
+  slow.end.set_no_delay(true);
   Have(slow);
   Have(fast);
   Have(idle);
@@ -104,7 +95,7 @@ TEST_F(ConnectionFigures, OfSeveralAreDistributionsAndSums) {
 
 TEST_F(ConnectionFigures, EachConnectionIsScaledByItsOwnTimes) {
   Ends late = Connection(7);
-  late.end.taken_at_ns = kEnd + 2 * kNanosPerSecond;
+  late.end.set_taken_at_ns(kEnd + 2 * kNanosPerSecond);
   Have(late);
   Add();
   EXPECT_EQ(Get("client_segments_sent_per_connection_max"), 250);
@@ -113,8 +104,8 @@ TEST_F(ConnectionFigures, EachConnectionIsScaledByItsOwnTimes) {
 
 TEST_F(ConnectionFigures, BusyShareStaysBetweenNothingAndAll) {
   Ends more = Connection(1), less = Connection(2);
-  more.end.busy_ns = more.begin.busy_ns + 2 * kNanosPerSecond + 10 * kNanosPerMilli;
-  less.end.busy_ns = less.begin.busy_ns - 1;
+  more.end.set_busy_ns(more.begin.busy_ns() + 2 * kNanosPerSecond + 10 * kNanosPerMilli);
+  less.end.set_busy_ns(less.begin.busy_ns() - 1);
   Have(more);
   Have(less);
   Add();
@@ -125,22 +116,22 @@ TEST_F(ConnectionFigures, BusyShareStaysBetweenNothingAndAll) {
 
 TEST_F(ConnectionFigures, ConnectionsInOneSampleOnlyAreLeftOut) {
   Have(Connection(7));
-  begin_.connections.push_back(Connection(8).begin);
-  end_.connections.push_back(Connection(9).end);
+  *begin_.add_connections() = Connection(8).begin;
+  *end_.add_connections() = Connection(9).end;
   EXPECT_EQ(Add(), "");
   EXPECT_EQ(Get("client_connections"), 1);
   EXPECT_EQ(Get("client_segments_sent_per_connection_max"), 500);
 }
 
 TEST_F(ConnectionFigures, OfConnectionsThatNeverLivedInBothSamplesAreNoneForAReason) {
-  begin_.connections.push_back(Connection(8).begin);
-  end_.connections.push_back(Connection(9).end);
+  *begin_.add_connections() = Connection(8).begin;
+  *end_.add_connections() = Connection(9).end;
   EXPECT_EQ(Add(), "no TCP connection lived from the begin of the window to its end");
   EXPECT_TRUE(figures_.empty());
 }
 
 TEST_F(ConnectionFigures, OfUnixSocketsAreNoneForAReason) {
-  begin_.unix_connections = end_.unix_connections = 2;
+  Evidence::Have("unix_connections: 2", "unix_connections: 2");
   EXPECT_THAT(Add(), HasSubstr("Unix sockets"));
   EXPECT_TRUE(figures_.empty());
   Have(Connection(7));
@@ -155,7 +146,7 @@ TEST_F(ConnectionFigures, WithoutCallsSegmentsCarriedNone) {
 
 TEST_F(ConnectionFigures, WithoutSegmentsNothingIsPerSegment) {
   Ends idle = Connection(7);
-  idle.end.segments_sent = idle.begin.segments_sent;
+  idle.end.set_segments_sent(idle.begin.segments_sent());
   Have(idle);
   EXPECT_EQ(Add(), "");
   EXPECT_EQ(Get("client_segments_sent_per_connection_max"), 0);

@@ -36,7 +36,7 @@ class SlowControl final : public control::v1::Control::Service {
     return grpc::Status::OK;
   }
   grpc::Status Sample(grpc::ServerContext* /*context*/, const control::v1::SampleRequest* /*request*/,
-                      control::v1::ServerSample* /*answer*/) override {
+                      control::v1::Sample* /*answer*/) override {
     return grpc::Status::OK;
   }
   std::atomic<bool> slow{false};
@@ -194,8 +194,8 @@ TEST(ControlClientsOfAFront, AskAtTheGrpcAddress) {
   ASSERT_TRUE(passed_on->WaitForConnected(std::chrono::system_clock::now() + std::chrono::seconds(30)));
   const auto moments = clients.SampleAll(std::nullopt).get();
   ASSERT_EQ(moments.size(), 1u);
-  EXPECT_EQ(moments[0].sample.messages, 7u);
-  EXPECT_THAT(moments[0].sample.connections, IsEmpty());
+  EXPECT_EQ(moments[0].sample.messages(), 7u);
+  EXPECT_THAT(moments[0].sample.connections(), IsEmpty());
   clients.Disconnect();
   (*server)->Shutdown();
 }

@@ -44,8 +44,8 @@ class ControlSampleTest : public testing::Test {
  protected:
   ControlSampleTest() : backend_({}, server_) { backend_.Open(); }
   ~ControlSampleTest() override { SetCountingAllocations(false); }
-  control::v1::ServerSample Sample(const control::v1::SampleRequest& request) {
-    control::v1::ServerSample answer;
+  control::v1::Sample Sample(const control::v1::SampleRequest& request) {
+    control::v1::Sample answer;
     EXPECT_TRUE(backend_.Sample(peer_, request, answer).ok());
     return answer;
   }

@@ -24,7 +24,7 @@ class GrowingControl final : public control::v1::Control::Service {
     return grpc::Status::OK;
   }
   grpc::Status Sample(grpc::ServerContext* /*context*/, const control::v1::SampleRequest* /*request*/,
-                      control::v1::ServerSample* answer) override {
+                      control::v1::Sample* answer) override {
     answer->set_taken_at_ns(NowNs());
     answer->mutable_process()->set_user_ns(used_ += by_);
     return grpc::Status::OK;

@@ -4,8 +4,10 @@
 #include <gtest/gtest.h>
 
 #include <optional>
+#include <string>
 
 #include "src/observe/sampling/sample_figures.h"
+#include "tests/unit/text_message.h"
 
 namespace cqbench {
 
@@ -17,10 +19,15 @@ inline constexpr Measured kMeasured = {kNanosPerSecond, 1000};
 class Evidence : public testing::Test {
  protected:
   Evidence() {
-    begin_.taken_at_ns = kBegin;
-    end_.taken_at_ns = kEnd;
+    begin_.set_taken_at_ns(kBegin);
+    end_.set_taken_at_ns(kEnd);
   }
 
+  // Adds to the samples what the texts say.
+  void Have(const std::string& begin, const std::string& end) {
+    begin_.MergeFrom(FromText<Sample>(begin));
+    end_.MergeFrom(FromText<Sample>(end));
+  }
   std::optional<double> Get(absl::string_view name) const { return figures_.Get(name); }
 
   Sample begin_, end_;

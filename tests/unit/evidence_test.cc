@@ -38,10 +38,7 @@ TEST(SetDistribution, OfNothingIsNothing) {
 class CpuFigures : public Evidence {};
 
 TEST_F(CpuFigures, AreScaledToTheWindow) {
-  begin_.process.user_ns = 1'000;
-  end_.process.user_ns = 5'000;
-  begin_.process.system_ns = 300;
-  end_.process.system_ns = 400;
+  Have("process { user_ns: 1000 system_ns: 300 }", "process { user_ns: 5000 system_ns: 400 }");
   AddCpuFigures("client", begin_, end_, kMeasured, figures_);
   EXPECT_EQ(Get("client_cpu_user_ns"), 2'000);
   EXPECT_EQ(Get("client_cpu_system_ns"), 50);
@@ -49,17 +46,14 @@ TEST_F(CpuFigures, AreScaledToTheWindow) {
 
 // As read of another process: the total is exact, its shares are not.
 TEST_F(CpuFigures, AreNoLessThanNothingWhereOnePartShrinks) {
-  begin_.process.user_ns = 1'000;
-  end_.process.user_ns = 8'000;
-  begin_.process.system_ns = 5'000;
-  end_.process.system_ns = 2'000;
+  Have("process { user_ns: 1000 system_ns: 5000 }", "process { user_ns: 8000 system_ns: 2000 }");
   AddCpuFigures("server", begin_, end_, kMeasured, figures_);
   EXPECT_EQ(Get("server_cpu_user_ns"), 2'000);
   EXPECT_EQ(Get("server_cpu_system_ns"), 0);
 }
 
 TEST_F(CpuFigures, NeedTimeBetweenTheSamples) {
-  end_.taken_at_ns = begin_.taken_at_ns;
+  end_.set_taken_at_ns(begin_.taken_at_ns());
   AddCpuFigures("client", begin_, end_, kMeasured, figures_);
   AddProcessFigures("client", begin_, end_, kMeasured, figures_);
   AddServerFigures(begin_, end_, kMeasured, figures_);
@@ -72,9 +66,11 @@ class ProcessFigures : public Evidence {
 };
 
 TEST_F(ProcessFigures, RelateTotalsToTheTimeAndTheCallsOfTheWindow) {
-  begin_.process = {100, 50, 10, 1000, 5, 0, 77, 88};
-  end_.process = {100 + 2 * kNanosPerSecond, 50 + kNanosPerSecond, 10 + 4000, 1000 + 200, 5 + 60, 8, 4096, 8192};
-  end_.cpus.resize(4);
+  Have(R"(process { user_ns: 100 system_ns: 50 voluntary_switches: 10 involuntary_switches: 1000 minor_faults: 5
+                    rss_bytes: 77 peak_rss_bytes: 88 })",
+       R"(process { user_ns: 2000000100 system_ns: 1000000050 voluntary_switches: 4010 involuntary_switches: 1200
+                    minor_faults: 65 major_faults: 8 rss_bytes: 4096 peak_rss_bytes: 8192 }
+          cpus {} cpus {} cpus {} cpus {})");
   Add();
   EXPECT_EQ(Get("server_cores_used"), 1.5);
   EXPECT_EQ(Get("server_cpus_allowed"), 4);
@@ -88,22 +84,18 @@ TEST_F(ProcessFigures, RelateTotalsToTheTimeAndTheCallsOfTheWindow) {
 }
 
 TEST_F(ProcessFigures, WithoutCallsNothingIsPerCall) {
-  end_.process.user_ns = kNanosPerSecond;
+  end_.mutable_process()->set_user_ns(kNanosPerSecond);
   Add({kNanosPerSecond, 0});
   EXPECT_EQ(Get("server_cores_used"), 0.5);
   for (const auto& [name, value] : figures_) EXPECT_THAT(name, testing::Not(HasSubstr("per_rpc")));
 }
 
 TEST_F(ProcessFigures, AddUpTheThreadsOfEachGroup) {
-  using enum ThreadGroup;
-  begin_.threads = {{1, kOther, 0}, {2, kWorker, 1000}, {3, kWorker, 0}, {4, kLibrary, 7}, {5, kLibrary, 0}};
-  end_.threads = {{1, kOther, 40},
-                  {2, kWorker, 1000 + kNanosPerSecond},
-                  {3, kWorker, kNanosPerSecond / 2},
-                  {4, kLibrary, 7 + 600},
-                  {5, kLibrary, 0}};
-  end_.process.user_ns = 3 * kNanosPerSecond / 2 + 40;
-  end_.process.system_ns = 600;
+  Have(R"(threads { id: 1 group: OTHER } threads { id: 2 group: WORKER cpu_ns: 1000 } threads { id: 3 group: WORKER }
+          threads { id: 4 cpu_ns: 7 } threads { id: 5 })",
+       R"(threads { id: 1 group: OTHER cpu_ns: 40 } threads { id: 2 group: WORKER cpu_ns: 1000001000 }
+          threads { id: 3 group: WORKER cpu_ns: 500000000 } threads { id: 4 cpu_ns: 607 } threads { id: 5 }
+          process { user_ns: 1500000040 system_ns: 600 })");
   Add();
   EXPECT_EQ(Get("server_threads"), 5);
   EXPECT_EQ(Get("server_threads_workers"), 2);
@@ -115,8 +107,15 @@ TEST_F(ProcessFigures, AddUpTheThreadsOfEachGroup) {
   EXPECT_EQ(Get("server_workers_busy_share"), 0.375);
 }
 
+TEST_F(ProcessFigures, GroupsOfANewerServerAreTheLibrarys) {
+  Have("threads { id: 1 }", "threads { id: 1 }");
+  end_.mutable_threads(0)->set_group(static_cast<ThreadSample::Group>(17));
+  Add();
+  EXPECT_EQ(Get("server_threads_library"), 1);
+}
+
 TEST_F(ProcessFigures, WithoutWorkersHaveNoShareOfThem) {
-  begin_.threads = end_.threads = {{1, ThreadGroup::kOther, 0}};
+  Have("threads { id: 1 group: OTHER }", "threads { id: 1 group: OTHER }");
   Add();
   EXPECT_EQ(Get("server_threads_workers"), 0);
   EXPECT_EQ(Get("server_cpu_workers_ns"), 0);
@@ -125,9 +124,10 @@ TEST_F(ProcessFigures, WithoutWorkersHaveNoShareOfThem) {
 }
 
 TEST_F(ProcessFigures, CountOurThreadsThatStartedInBetweenFromZero) {
-  using enum ThreadGroup;
-  begin_.threads = {{1, kOther, 0}, {2, kWorker, 50}, {3, kWorker, 9'000}, {4, kOther, 8'000}};
-  end_.threads = {{1, kOther, 0}, {2, kWorker, 150}, {5, kWorker, 7'000}, {6, kOther, 6'000}};
+  Have(R"(threads { id: 1 group: OTHER } threads { id: 2 group: WORKER cpu_ns: 50 }
+          threads { id: 3 group: WORKER cpu_ns: 9000 } threads { id: 4 group: OTHER cpu_ns: 8000 })",
+       R"(threads { id: 1 group: OTHER } threads { id: 2 group: WORKER cpu_ns: 150 }
+          threads { id: 5 group: WORKER cpu_ns: 7000 } threads { id: 6 group: OTHER cpu_ns: 6000 })");
   Add();
   EXPECT_EQ(Get("server_cpu_workers_ns"), 3'550) << "nothing of those that have ended";
   EXPECT_EQ(Get("server_cpu_other_threads_ns"), 3'000);
@@ -135,24 +135,21 @@ TEST_F(ProcessFigures, CountOurThreadsThatStartedInBetweenFromZero) {
 }
 
 TEST_F(ProcessFigures, WhatIsNotOursIsTheLibrarysEvenOfThreadsThatHaveEnded) {
-  using enum ThreadGroup;
-  begin_.threads = {{1, kOther, 0}, {2, kWorker, 50}, {3, kLibrary, 9'000}};
-  end_.threads = {{1, kOther, 100}, {2, kWorker, 250}, {4, kLibrary, 7'000}};
-  end_.process.user_ns = 20'000;
-  end_.process.system_ns = 300;
+  Have(R"(threads { id: 1 group: OTHER } threads { id: 2 group: WORKER cpu_ns: 50 } threads { id: 3 cpu_ns: 9000 })",
+       R"(threads { id: 1 group: OTHER cpu_ns: 100 } threads { id: 2 group: WORKER cpu_ns: 250 }
+          threads { id: 4 cpu_ns: 7000 } process { user_ns: 20000 system_ns: 300 })");
   Add();
   EXPECT_EQ(Get("server_cpu_library_ns"), 10'000);
   EXPECT_EQ(Get("server_threads_library"), 1) << "those at the end";
-  end_.process = {};
+  end_.clear_process();
   Add();
   EXPECT_EQ(Get("server_cpu_library_ns"), 0) << "the process's total lags behind a little";
 }
 
 TEST_F(ProcessFigures, CpusAreNeitherBusyWithSoftInterruptsNorWhenStolen) {
-  begin_.cpus = {{0, 10, 20, 30, 40}, {1, 0, 0, 0, 0}, {2, 0, 0, 0, 0}};
-  end_.cpus = {{0, 10 + kNanosPerSecond, 20 + kNanosPerSecond, 30 + kNanosPerSecond / 2, 40 + kNanosPerSecond},
-               {1, kNanosPerSecond / 2, kNanosPerSecond, 0, 0},
-               {3, kNanosPerSecond, 0, 0, 0}};
+  Have("cpus { busy_ns: 10 idle_ns: 20 softirq_ns: 30 steal_ns: 40 } cpus { cpu: 1 } cpus { cpu: 2 }",
+       R"(cpus { busy_ns: 1000000010 idle_ns: 1000000020 softirq_ns: 500000030 steal_ns: 1000000040 }
+          cpus { cpu: 1 busy_ns: 500000000 idle_ns: 1000000000 } cpus { cpu: 3 busy_ns: 1000000000 })");
   Add();
   EXPECT_EQ(Get("server_cpus_busy"), 0.75) << "CPU 3 is in one sample only";
   EXPECT_EQ(Get("server_cpus_allowed"), 3);
@@ -161,8 +158,8 @@ TEST_F(ProcessFigures, CpusAreNeitherBusyWithSoftInterruptsNorWhenStolen) {
 class AllocationFigures : public Evidence {
  protected:
   AllocationFigures() {
-    begin_.allocations = AllocationCounts{100, 1'000, 10};
-    end_.allocations = AllocationCounts{100 + 500, 1'000 + 64'000, 10 + 25};
+    SetCounts({100, 1'000, 10}, begin_);
+    SetCounts({100 + 500, 1'000 + 64'000, 10 + 25}, end_);
   }
 };
 
@@ -183,7 +180,7 @@ TEST_F(AllocationFigures, AreNotBelowZero) {
 
 TEST_F(AllocationFigures, AreNoneWithoutCallsOrCounts) {
   AddAllocationFigures("client", begin_, end_, 0, figures_);
-  begin_.allocations.reset();
+  begin_.clear_allocations();
   AddAllocationFigures("client", begin_, end_, 50, figures_);
   AddAllocationFigures("client", end_, begin_, 50, figures_);
   EXPECT_TRUE(figures_.empty());
@@ -192,12 +189,8 @@ TEST_F(AllocationFigures, AreNoneWithoutCallsOrCounts) {
 class ServerFigures : public Evidence {};
 
 TEST_F(ServerFigures, AreCallsScaledToTheWindowAndWhatIsPosted) {
-  begin_.messages = 300;
-  end_.messages = 2300;
-  begin_.posted_requests = 5;
-  end_.posted_requests = 1000;
-  begin_.messages_per_queue = {100, 200, 0};
-  end_.messages_per_queue = {100 + 800, 200 + 1000, 200};
+  Have("messages: 300 posted_requests: 5 messages_per_queue: [100, 200, 0]",
+       "messages: 2300 posted_requests: 1000 messages_per_queue: [900, 1200, 200]");
   AddServerFigures(begin_, end_, kMeasured, figures_);
   EXPECT_EQ(Get("server_rpcs"), 1000);
   EXPECT_EQ(Get("server_rpcs_per_queue_min"), 100);
@@ -207,7 +200,7 @@ TEST_F(ServerFigures, AreCallsScaledToTheWindowAndWhatIsPosted) {
 }
 
 TEST_F(ServerFigures, OfServersWithoutQueuesAreTheCallsAlone) {
-  end_.messages = 10;
+  end_.set_messages(10);
   AddServerFigures(begin_, end_, kMeasured, figures_);
   EXPECT_EQ(Get("server_rpcs"), 5);
   EXPECT_EQ(Get("server_rpcs_per_queue_median"), std::nullopt);
@@ -215,16 +208,16 @@ TEST_F(ServerFigures, OfServersWithoutQueuesAreTheCallsAlone) {
 }
 
 TEST_F(ServerFigures, QueuesThatChangedTheirNumberAreNotCompared) {
-  begin_.messages_per_queue = {1};
-  end_.messages_per_queue = {5, 6};
+  Have("messages_per_queue: [1]", "messages_per_queue: [5, 6]");
   AddServerFigures(begin_, end_, kMeasured, figures_);
   EXPECT_EQ(Get("server_rpcs_per_queue_median"), std::nullopt);
 }
 
 TEST(CompareCpus, GivesSharesOfTheTimeOfEachCpu) {
-  Sample begin, end;
-  begin.cpus = {{0, 100, 200, 300, 400}, {3, 0, 0, 0, 0}};
-  end.cpus = {{0, 100 + 50, 200 + 25, 300 + 15, 400 + 10}, {3, 0, 80, 0, 0}};
+  const auto begin =
+      FromText<Sample>("cpus { busy_ns: 100 idle_ns: 200 softirq_ns: 300 steal_ns: 400 } cpus { cpu: 3 }");
+  const auto end =
+      FromText<Sample>("cpus { busy_ns: 150 idle_ns: 225 softirq_ns: 315 steal_ns: 410 } cpus { cpu: 3 idle_ns: 80 }");
   const std::vector<CpuShares> shares = CompareCpus(begin, end);
   ASSERT_EQ(shares.size(), 2u);
   EXPECT_EQ(shares[0].cpu, 0);
@@ -237,19 +230,18 @@ TEST(CompareCpus, GivesSharesOfTheTimeOfEachCpu) {
 }
 
 TEST(CompareCpus, LeavesOutCpusInOneSampleOnlyAndThoseWithoutATick) {
-  Sample begin, end;
-  begin.cpus = {{0, 5, 5, 5, 5}, {1, 0, 0, 0, 0}};
-  end.cpus = {{0, 5, 5, 5, 5}, {2, 9, 9, 9, 9}};
+  const auto begin = FromText<Sample>("cpus { busy_ns: 5 idle_ns: 5 softirq_ns: 5 steal_ns: 5 } cpus { cpu: 1 }");
+  const auto end =
+      FromText<Sample>("cpus { busy_ns: 5 idle_ns: 5 softirq_ns: 5 steal_ns: 5 } cpus { cpu: 2 busy_ns: 9 }");
   EXPECT_THAT(CompareCpus(begin, end), IsEmpty());
 }
 
 TEST(CongestionControl, NamesEachAlgorithmOnce) {
   Sample sample;
   EXPECT_EQ(CongestionControl(sample), "");
-  sample.connections.resize(3);
-  for (ConnectionSample& connection : sample.connections) connection.congestion_control = "reno";
+  for (int i = 0; i < 3; ++i) sample.add_connections()->set_congestion_control("reno");
   EXPECT_EQ(CongestionControl(sample), "reno");
-  sample.connections[1].congestion_control = "cubic";
+  sample.mutable_connections(1)->set_congestion_control("cubic");
   EXPECT_EQ(CongestionControl(sample), "cubic, reno");
 }
 

@@ -7,6 +7,7 @@
 #include "src/observe/evidence/evidence.h"
 #include "src/observe/evidence/evidence_report.h"
 #include "src/observe/evidence/server_sum.h"
+#include "tests/unit/text_message.h"
 
 namespace cqbench {
 namespace {
@@ -18,8 +19,8 @@ constexpr Nanos kSecond = kNanosPerSecond;
 
 ProcessSamples OneSecondApart() {
   ProcessSamples samples;
-  samples.begin.taken_at_ns = 100 * kSecond;
-  samples.end.taken_at_ns = 101 * kSecond;
+  samples.begin.set_taken_at_ns(100 * kSecond);
+  samples.end.set_taken_at_ns(101 * kSecond);
   return samples;
 }
 
@@ -61,9 +62,9 @@ TEST_F(ReportEvidenceTest, WhatAskingAServerAllocatesIsNotTheCalls) {
   PointSamples samples;
   samples.servers = {OneSecondApart()};
   ProcessSamples& server = samples.servers[0];
-  server.begin.allocations = AllocationCounts{1000, 50'000, 40};
-  server.end.allocations = AllocationCounts{1000 + 90 + 200, 50'000 + 9'000 + 20'000, 40 + 7 + 100};
-  server.end.messages = 100;
+  SetCounts({1000, 50'000, 40}, server.begin);
+  SetCounts({1000 + 90 + 200, 50'000 + 9'000 + 20'000, 40 + 7 + 100}, server.end);
+  server.end.set_messages(100);
   server.not_counted = {90, 9'000, 7};
   const PointResult point = Report(samples, /*counting=*/true);
   EXPECT_EQ(point.figures.Get("server_allocations_per_rpc"), 2);
@@ -90,7 +91,7 @@ TEST_F(ReportEvidenceTest, SamplesOfAnotherStretchOfTimeAreNotReported) {
   PointSamples samples;
   samples.client = OneSecondApart();
   samples.servers = {OneSecondApart()};
-  samples.servers[0].end.taken_at_ns += kSecond / 2;
+  samples.servers[0].end.set_taken_at_ns(101 * kSecond + kSecond / 2);
   const PointResult point = Report(samples);
   EXPECT_EQ(point.figures.Get("server_cores_used"), std::nullopt);
   EXPECT_THAT(point.notes, testing::Contains(HasSubstr("1.5s apart")));
@@ -108,9 +109,13 @@ TEST_F(ReportEvidenceTest, TheCostOfTheBreakdownIsTheEngines) {
 TEST(SumOfServers, AddsTotalsAndKeepsTheLargestDistance) {
   std::vector<ProcessSamples> servers = {OneSecondApart(), OneSecondApart()};
   servers[0].boot_id = servers[1].boot_id = "one machine";
-  servers[0].end.process.user_ns = 5;
-  servers[1].end.process.user_ns = 6;
-  for (ProcessSamples& server : servers) server.end.cpus = {{0, 10, 20, 0, 0}};
+  servers[0].end.mutable_process()->set_user_ns(5);
+  servers[1].end.mutable_process()->set_user_ns(6);
+  for (ProcessSamples& server : servers) {
+    server.end.MergeFrom(FromText<Sample>(
+        R"(process { peak_rss_bytes: 9 } cpus { busy_ns: 10 } threads { id: 1 } connections { id: 2 } messages: 100
+           unix_connections: 4 allocations { bytes: 7 } posted_requests: 8 messages_per_queue: [3, 4])"));
+  }
   servers[0].before_ns = 100;
   servers[1].before_ns = -300;
   servers[0].after_ns = 900;
@@ -118,14 +123,23 @@ TEST(SumOfServers, AddsTotalsAndKeepsTheLargestDistance) {
   servers[0].not_counted = {1, 10};
   servers[1].not_counted = {2, 20};
   const ProcessSamples sum = SumOfServers(servers);
-  EXPECT_EQ(sum.end.process.user_ns, 11);
-  EXPECT_EQ(sum.end.cpus.size(), 1u) << "they share it";
+  EXPECT_EQ(sum.end.taken_at_ns(), 101 * kSecond);
+  EXPECT_EQ(sum.end.process().user_ns(), 11);
+  EXPECT_EQ(sum.end.process().peak_rss_bytes(), 18u);
+  EXPECT_EQ(sum.end.cpus_size(), 1) << "they share it";
+  EXPECT_NE(sum.end.threads(0).id(), sum.end.threads(1).id());
+  EXPECT_NE(sum.end.connections(0).id(), sum.end.connections(1).id());
+  EXPECT_EQ(sum.end.unix_connections(), 8u);
+  EXPECT_EQ(sum.end.allocations().bytes(), 14u);
+  EXPECT_EQ(sum.end.messages(), 200u);
+  EXPECT_EQ(sum.end.posted_requests(), 16);
+  EXPECT_EQ(sum.end.messages_per_queue_size(), 4);
   EXPECT_EQ(sum.before_ns, -300);
   EXPECT_EQ(sum.after_ns, 900);
   EXPECT_EQ(sum.not_counted.allocations, 3u);
   EXPECT_EQ(sum.not_counted.bytes, 30u);
   servers[1].boot_id = "another";
-  EXPECT_EQ(SumOfServers(servers).end.cpus.size(), 2u);
+  EXPECT_EQ(SumOfServers(servers).end.cpus_size(), 2);
 }
 
 // Of a point of 20 ms.

@@ -38,7 +38,7 @@ void BurnCpu(Nanos amount) {
 }
 
 Nanos Total(const ProcessSample& p) {
-  return p.user_ns + p.system_ns;
+  return p.user_ns() + p.system_ns();
 }
 
 TEST(ReadProcess, CpuTimeGrowsByWhatWasBurnt) {
@@ -59,7 +59,7 @@ TEST(ReadProcess, EverySleepIsAVoluntarySwitch) {
   constexpr int kSleeps = 20;
   const ProcessSample before = ReadProcess();
   for (int i = 0; i < kSleeps; ++i) std::this_thread::sleep_for(std::chrono::milliseconds(1));
-  EXPECT_GE(ReadProcess().voluntary_switches - before.voluntary_switches, kSleeps);
+  EXPECT_GE(ReadProcess().voluntary_switches() - before.voluntary_switches(), kSleeps);
 }
 
 TEST(ReadProcess, NewMemoryIsFaultsAndResidentBytes) {
@@ -68,21 +68,21 @@ TEST(ReadProcess, NewMemoryIsFaultsAndResidentBytes) {
   std::vector<char> memory(kBytes, 1);
   const ProcessSample after = ReadProcess();
   EXPECT_EQ(memory[kBytes / 2], 1);
-  EXPECT_GE(after.rss_bytes, before.rss_bytes + kBytes / 2);
-  EXPECT_GE(after.peak_rss_bytes, before.rss_bytes + kBytes / 2);
-  EXPECT_GT(after.minor_faults, before.minor_faults);
+  EXPECT_GE(after.rss_bytes(), before.rss_bytes() + kBytes / 2);
+  EXPECT_GE(after.peak_rss_bytes(), before.rss_bytes() + kBytes / 2);
+  EXPECT_GT(after.minor_faults(), before.minor_faults());
 }
 
 TEST(GroupOfThread, IsKnownByTheNameThatWeGave) {
   for (const char* worker : {"sync-0", "cq-0", "cq-17", "http-0", "server-cq-0"}) {
-    EXPECT_EQ(GroupOfThread(worker, false), ThreadGroup::kWorker) << worker;
+    EXPECT_EQ(GroupOfThread(worker, false), ThreadSample::WORKER) << worker;
   }
   for (const char* other : {"control", "tcp-echo"}) {
-    EXPECT_EQ(GroupOfThread(other, false), ThreadGroup::kOther) << other;
+    EXPECT_EQ(GroupOfThread(other, false), ThreadSample::OTHER) << other;
   }
   for (const char* library : {"", "grpc_global_tim", "event_engine", "my-cq-0", "cq", "grpcpp_sync_ser"}) {
-    EXPECT_EQ(GroupOfThread(library, false), ThreadGroup::kLibrary) << library;
-    EXPECT_EQ(GroupOfThread(library, true), ThreadGroup::kOther) << "as the main thread: " << library;
+    EXPECT_EQ(GroupOfThread(library, false), ThreadSample::LIBRARY) << library;
+    EXPECT_EQ(GroupOfThread(library, true), ThreadSample::OTHER) << "as the main thread: " << library;
   }
 }
 
@@ -120,31 +120,31 @@ class NamedThreads {
   std::vector<std::thread> threads_;
 };
 
-std::map<ThreadGroup, int> CountByGroup(const std::vector<ThreadSample>& threads) {
-  std::map<ThreadGroup, int> counts;
-  for (const ThreadSample& thread : threads) ++counts[thread.group];
+std::map<ThreadSample::Group, int> CountByGroup(const SampleList<ThreadSample>& threads) {
+  std::map<ThreadSample::Group, int> counts;
+  for (const ThreadSample& thread : threads) ++counts[thread.group()];
   return counts;
 }
 
 TEST(ReadThreads, GroupsThemByName) {
   std::thread([] {}).join();  // with the first, a sanitizer starts one of its own
   auto before = CountByGroup(ReadThreads());
-  EXPECT_EQ(before[ThreadGroup::kOther], 1) << "the main thread";
-  EXPECT_EQ(before[ThreadGroup::kWorker], 0);
+  EXPECT_EQ(before[ThreadSample::OTHER], 1) << "the main thread";
+  EXPECT_EQ(before[ThreadSample::WORKER], 0);
   {
     const NamedThreads threads({"sync-0", "cq-3", "server-cq-1", "control", "tcp-echo", "grpc_timer"}, 0);
     auto now = CountByGroup(ReadThreads());
-    EXPECT_EQ(now[ThreadGroup::kWorker], 3);
-    EXPECT_EQ(now[ThreadGroup::kOther], 3);
-    EXPECT_EQ(now[ThreadGroup::kLibrary], before[ThreadGroup::kLibrary] + 1);
+    EXPECT_EQ(now[ThreadSample::WORKER], 3);
+    EXPECT_EQ(now[ThreadSample::OTHER], 3);
+    EXPECT_EQ(now[ThreadSample::LIBRARY], before[ThreadSample::LIBRARY] + 1);
   }
-  EXPECT_EQ(CountByGroup(ReadThreads())[ThreadGroup::kWorker], 0) << "they have ended";
+  EXPECT_EQ(CountByGroup(ReadThreads())[ThreadSample::WORKER], 0) << "they have ended";
 }
 
 TEST(ReadThreads, IdsAreTheKernels) {
   const auto ids = [] {
     std::vector<int> found;
-    for (const ThreadSample& thread : ReadThreads()) found.push_back(thread.id);
+    for (const ThreadSample& thread : ReadThreads()) found.push_back(thread.id());
     return found;
   };
   EXPECT_THAT(ids(), testing::Contains(getpid()));
@@ -158,13 +158,13 @@ TEST(ReadThreads, CpuTimesOfWorkersAreWhatTheyBurnt) {
   threads.Burn();
   const Sample end = TakeSample({});
   Figures figures;
-  AddProcessFigures("client", begin, end, {end.taken_at_ns - begin.taken_at_ns, 3}, figures);
+  AddProcessFigures("client", begin, end, {end.taken_at_ns() - begin.taken_at_ns(), 3}, figures);
   const auto get = [&](const char* name) { return figures.Get(name).value(); };
   EXPECT_EQ(get("client_threads_workers"), 3);
   EXPECT_NEAR(get("client_cpu_workers_ns"), 3 * kEach, 0.02 * 3 * kEach);
   EXPECT_NEAR(get("client_cpu_per_rpc_ns"), kEach, 0.02 * kEach) << "of the whole process";
   EXPECT_LE(get("client_cpu_other_threads_ns"), 0.02 * kEach) << "the main thread slept";
-  const double length = static_cast<double>(end.taken_at_ns - begin.taken_at_ns);
+  const double length = static_cast<double>(end.taken_at_ns() - begin.taken_at_ns());
   EXPECT_NEAR(get("client_busiest_worker_share") * length, kEach, 0.02 * kEach);
   EXPECT_NEAR(get("client_workers_busy_share") * length, kEach, 0.02 * kEach);
   EXPECT_NEAR(get("client_cores_used") * length, 3 * kEach, 0.02 * 3 * kEach);
@@ -177,7 +177,7 @@ TEST(ReadThreads, OtherThreadsAndTheLibrarysAreCountedApart) {
   threads.Burn();
   const Sample end = TakeSample({});
   Figures figures;
-  AddProcessFigures("client", begin, end, {end.taken_at_ns - begin.taken_at_ns, 1}, figures);
+  AddProcessFigures("client", begin, end, {end.taken_at_ns() - begin.taken_at_ns(), 1}, figures);
   EXPECT_NEAR(figures.Get("client_cpu_workers_ns").value(), kEach, 0.05 * kEach);
   EXPECT_NEAR(figures.Get("client_cpu_other_threads_ns").value(), 2 * kEach, 0.05 * 2 * kEach);
   EXPECT_NEAR(figures.Get("client_cpu_library_ns").value(), 3 * kEach, 0.05 * 3 * kEach);
@@ -193,10 +193,10 @@ TEST(ReadThreads, ThreadsThatEndMeanwhileAreThereAsTheyWereOrNotAtAll) {
     while (!stop) std::thread([] { BurnCpu(50 * kNanosPerMicro); }).join();
   });
   named.wait();
-  const int library = CountByGroup(ReadThreads())[ThreadGroup::kLibrary];
+  const int library = CountByGroup(ReadThreads())[ThreadSample::LIBRARY];
   int most = 0;
   for (const Nanos until = NowNs() + 300 * kNanosPerMilli; NowNs() < until;) {
-    most = std::max(most, CountByGroup(ReadThreads())[ThreadGroup::kLibrary]);
+    most = std::max(most, CountByGroup(ReadThreads())[ThreadSample::LIBRARY]);
   }
   stop = true;
   churn.join();
@@ -207,29 +207,29 @@ TEST(ReadCpus, GivesTheCpusAskedForAlone) {
   const std::vector<int> allowed = AllowedCpus();
   EXPECT_THAT(ReadCpus({}), IsEmpty());
   EXPECT_THAT(ReadCpus({1'000'000}), IsEmpty());
-  for (int cpu : allowed) EXPECT_THAT(ReadCpus({cpu}), ElementsAre(testing::Field(&CpuSample::cpu, cpu)));
-  EXPECT_EQ(ReadCpus(allowed).size(), allowed.size());
+  for (int cpu : allowed) EXPECT_THAT(ReadCpus({cpu}), ElementsAre(testing::Property(&CpuSample::cpu, cpu)));
+  EXPECT_EQ(static_cast<size_t>(ReadCpus(allowed).size()), allowed.size());
 }
 
 // Roughly: where the machine is a guest, the ticks that it gets late are lost.
 TEST(ReadCpus, TheirTimesGrowAsTheClockDoes) {
   const std::vector<int> cpus = AllowedCpus();
   const Nanos start = NowNs();
-  const std::vector<CpuSample> before = ReadCpus(cpus);
+  const SampleList<CpuSample> before = ReadCpus(cpus);
   BurnCpu(200 * kNanosPerMilli);
   std::this_thread::sleep_for(std::chrono::milliseconds(200));
-  const std::vector<CpuSample> after = ReadCpus(cpus);
+  const SampleList<CpuSample> after = ReadCpus(cpus);
   const auto clock = static_cast<double>(NowNs() - start);
   ASSERT_EQ(before.size(), after.size());
   double busy = 0;
-  for (size_t i = 0; i < after.size(); ++i) {
+  for (int i = 0; i < after.size(); ++i) {
     const CpuSample& a = before[i];
     const CpuSample& b = after[i];
-    ASSERT_EQ(a.cpu, b.cpu);
-    const Nanos total =
-        b.busy_ns - a.busy_ns + b.idle_ns - a.idle_ns + b.softirq_ns - a.softirq_ns + b.steal_ns - a.steal_ns;
-    EXPECT_NEAR(static_cast<double>(total), clock, 0.3 * clock) << "CPU " << a.cpu;
-    busy += static_cast<double>(b.busy_ns - a.busy_ns);
+    ASSERT_EQ(a.cpu(), b.cpu());
+    const Nanos total = b.busy_ns() - a.busy_ns() + b.idle_ns() - a.idle_ns() + b.softirq_ns() - a.softirq_ns() +
+                        b.steal_ns() - a.steal_ns();
+    EXPECT_NEAR(static_cast<double>(total), clock, 0.3 * clock) << "CPU " << a.cpu();
+    busy += static_cast<double>(b.busy_ns() - a.busy_ns());
   }
   EXPECT_GE(busy, 150e6) << "what this thread burnt, in ticks of 10 ms";
 }

@@ -30,7 +30,7 @@ class TcpInfo : public testing::Test {
   void PingPong(int times) const { fds_.PingPong(times, kMessage, kMessage); }
   // The last message is acknowledged with a delay, as nothing follows it.
   void WaitUntilAcknowledged(size_t end, uint64_t bytes) {
-    for (int i = 0; i < 200 && Read(end).bytes_sent < bytes; ++i) {
+    for (int i = 0; i < 200 && Read(end).bytes_sent() < bytes; ++i) {
       std::this_thread::sleep_for(std::chrono::milliseconds(5));
     }
   }
@@ -47,7 +47,7 @@ class TcpInfo : public testing::Test {
   std::vector<OpenConnection> Open(size_t end) const {
     OpenConnection connection;
     connection.fd = fds_[end];
-    connection.id = Read(end).id;
+    connection.id = Read(end).id();
     return {connection};
   }
   double BusyShareOverHalfASecond() const {
@@ -55,7 +55,7 @@ class TcpInfo : public testing::Test {
     std::this_thread::sleep_for(std::chrono::milliseconds(500));
     const Sample end = TakeSample(Open(0));
     Figures figures;
-    EXPECT_EQ(AddConnectionFigures("client", begin, end, {end.taken_at_ns - begin.taken_at_ns, 0}, figures), "");
+    EXPECT_EQ(AddConnectionFigures("client", begin, end, {end.taken_at_ns() - begin.taken_at_ns(), 0}, figures), "");
     return figures.Get("client_connection_busy_share_max").value_or(-1);
   }
 
@@ -66,15 +66,15 @@ TEST_F(TcpInfo, CountsTheBytesAndSegmentsOfAPingPong) {
   constexpr int kTimes = 1000;
   const ConnectionSample before[2] = {Read(0), Read(1)};
   PingPong(kTimes);
-  for (size_t end : {0u, 1u}) WaitUntilAcknowledged(end, before[end].bytes_sent + kTimes * kMessage);
+  for (size_t end : {0u, 1u}) WaitUntilAcknowledged(end, before[end].bytes_sent() + kTimes * kMessage);
   for (size_t end : {0u, 1u}) {
     const ConnectionSample after = Read(end);
-    EXPECT_EQ(after.id, before[end].id);
-    EXPECT_GT(after.taken_at_ns, before[end].taken_at_ns);
-    EXPECT_EQ(after.bytes_sent - before[end].bytes_sent, kTimes * kMessage);
-    EXPECT_EQ(after.bytes_received - before[end].bytes_received, kTimes * kMessage);
-    EXPECT_EQ(after.segments_sent - before[end].segments_sent, kTimes + after.retransmissions);
-    EXPECT_EQ(after.segments_received - before[end].segments_received, kTimes + Read(1 - end).retransmissions);
+    EXPECT_EQ(after.id(), before[end].id());
+    EXPECT_GT(after.taken_at_ns(), before[end].taken_at_ns());
+    EXPECT_EQ(after.bytes_sent() - before[end].bytes_sent(), kTimes * kMessage);
+    EXPECT_EQ(after.bytes_received() - before[end].bytes_received(), kTimes * kMessage);
+    EXPECT_EQ(after.segments_sent() - before[end].segments_sent(), kTimes + after.retransmissions());
+    EXPECT_EQ(after.segments_received() - before[end].segments_received(), kTimes + Read(1 - end).retransmissions());
   }
 }
 
@@ -85,7 +85,7 @@ TEST_F(TcpInfo, FiguresOfAPingPongAreOneCallPerSegment) {
   const Sample end = TakeSample(Open(0));
   Figures figures;
   // As long as the connection's own two readings are apart, so that nothing is scaled.
-  const Nanos window = end.connections.at(0).taken_at_ns - begin.connections.at(0).taken_at_ns;
+  const Nanos window = end.connections(0).taken_at_ns() - begin.connections(0).taken_at_ns();
   ASSERT_EQ(AddConnectionFigures("client", begin, end, {window, kTimes}, figures), "");
   EXPECT_EQ(figures.Get("client_connections"), 1);
   EXPECT_EQ(figures.Get("client_connections_with_tcp_nodelay"), 1);
@@ -101,28 +101,28 @@ TEST_F(TcpInfo, MessagesWrittenTogetherAreOneSegment) {
   char received[10 * kMessage];
   ASSERT_EQ(write(fds_[0], messages, sizeof(messages)), static_cast<ssize_t>(sizeof(messages)));
   ASSERT_EQ(recv(fds_[1], received, sizeof(received), MSG_WAITALL), static_cast<ssize_t>(sizeof(received)));
-  EXPECT_EQ(Read(0).segments_sent - before.segments_sent, 1u + Read(0).retransmissions);
+  EXPECT_EQ(Read(0).segments_sent() - before.segments_sent(), 1u + Read(0).retransmissions());
 }
 
 TEST_F(TcpInfo, RoundTripTimesAreThereAfterTraffic) {
   PingPong(20);
-  EXPECT_GT(Read(0).rtt_smoothed_ns, 0);
-  EXPECT_GT(Read(0).rtt_min_ns, 0);
-  EXPECT_LT(Read(0).rtt_min_ns, kNanosPerSecond);
-  EXPECT_LE(Read(0).rtt_min_ns, Read(0).rtt_smoothed_ns);
-  EXPECT_EQ(Read(0).rtt_min_ns % kNanosPerMicro, 0) << "the kernel has microseconds";
+  EXPECT_GT(Read(0).rtt_smoothed_ns(), 0);
+  EXPECT_GT(Read(0).rtt_min_ns(), 0);
+  EXPECT_LT(Read(0).rtt_min_ns(), kNanosPerSecond);
+  EXPECT_LE(Read(0).rtt_min_ns(), Read(0).rtt_smoothed_ns());
+  EXPECT_EQ(Read(0).rtt_min_ns() % kNanosPerMicro, 0) << "the kernel has microseconds";
 }
 
 TEST_F(TcpInfo, OptionsAreThoseOfTheSocket) {
-  EXPECT_TRUE(Read(0).no_delay);
+  EXPECT_TRUE(Read(0).no_delay());
   const int off = 0;
   ASSERT_EQ(setsockopt(fds_[0], IPPROTO_TCP, TCP_NODELAY, &off, sizeof(off)), 0);
-  EXPECT_FALSE(Read(0).no_delay);
+  EXPECT_FALSE(Read(0).no_delay());
   char name[16] = {};
   socklen_t length = sizeof(name);
   ASSERT_EQ(getsockopt(fds_[0], IPPROTO_TCP, TCP_CONGESTION, name, &length), 0);
-  EXPECT_EQ(Read(0).congestion_control, name);
-  EXPECT_NE(Read(0).congestion_control, "");
+  EXPECT_EQ(Read(0).congestion_control(), name);
+  EXPECT_NE(Read(0).congestion_control(), "");
 }
 
 // The kernel counts busy time in ticks of its timer.
@@ -140,14 +140,14 @@ TEST_F(TcpInfo, ConnectionWithDataThatThePeerDoesNotTakeIsBusy) {
 }
 
 TEST_F(TcpInfo, DescriptorThatBecameAnotherSocketIsAbsent) {
-  const uint64_t id = Read(0).id;
+  const uint64_t id = Read(0).id();
   struct stat file {};
   ASSERT_EQ(fstat(fds_[0], &file), 0);
   EXPECT_EQ(id, file.st_ino);
   EXPECT_TRUE(ReadTcpInfo(fds_[0], id).has_value());
   ASSERT_EQ(dup2(fds_[1], fds_[0]), fds_[0]);
   EXPECT_FALSE(ReadTcpInfo(fds_[0], id).has_value());
-  EXPECT_EQ(ReadTcpInfo(fds_[0]).value().id, Read(1).id) << "any socket will do when none is asked for";
+  EXPECT_EQ(ReadTcpInfo(fds_[0]).value().id(), Read(1).id()) << "any socket will do when none is asked for";
 }
 
 TEST_F(TcpInfo, OtherDescriptorsAreAbsent) {
@@ -178,15 +178,15 @@ TEST_F(TcpInfo, SampleHasTheTcpConnectionsThatStillLiveAndTheNumberOfUnixOnes) {
   connections[2].is_tcp = connections[3].is_tcp = false;
   const Nanos before = NowNs();
   const Sample sample = TakeSample(connections);
-  ASSERT_EQ(sample.connections.size(), 1u);
-  EXPECT_EQ(sample.connections[0].id, connections[0].id);
-  EXPECT_EQ(sample.unix_connections, 2);
-  EXPECT_GE(sample.taken_at_ns, before);
-  EXPECT_LE(sample.taken_at_ns, NowNs());
-  EXPECT_GT(sample.process.user_ns + sample.process.system_ns, 0);
-  EXPECT_FALSE(sample.threads.empty());
-  EXPECT_FALSE(sample.cpus.empty());
-  EXPECT_FALSE(sample.allocations.has_value()) << "they are read where the sample's own do not count";
+  ASSERT_EQ(sample.connections_size(), 1);
+  EXPECT_EQ(sample.connections(0).id(), connections[0].id);
+  EXPECT_EQ(sample.unix_connections(), 2u);
+  EXPECT_GE(sample.taken_at_ns(), before);
+  EXPECT_LE(sample.taken_at_ns(), NowNs());
+  EXPECT_GT(sample.process().user_ns() + sample.process().system_ns(), 0);
+  EXPECT_FALSE(sample.threads().empty());
+  EXPECT_FALSE(sample.cpus().empty());
+  EXPECT_FALSE(sample.has_allocations()) << "they are read where the sample's own do not count";
 }
 
 }  // namespace

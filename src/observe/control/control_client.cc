@@ -14,7 +14,6 @@
 #include "src/channel/channel_pool.h"
 #include "src/channel/credentials.h"
 #include "src/channel/poll.h"
-#include "src/observe/control/codec.h"
 #include "src/observe/control/plausible.h"
 
 namespace cqbench {
@@ -72,10 +71,9 @@ struct ControlClients::Server {
       request.mutable_switches()->set_time_calls(switches->time_calls);
       request.mutable_switches()->set_count_allocations(switches->count_allocations);
     }
-    pb::ServerSample response;
     ServerMoment moment;
     moment.asked_ns = NowNs();
-    const grpc::Status status = stub->Sample(&context, request, &response);
+    const grpc::Status status = stub->Sample(&context, request, &moment.sample);
     if (IsNoResponse(status)) return std::nullopt;
     moment.answered_ns = NowNs();
     if (!status.ok()) {
@@ -83,22 +81,14 @@ struct ControlClients::Server {
       if (moment.refused.empty()) moment.refused = absl::StrCat("it failed with status ", int{status.error_code()});
       return moment;
     }
-    moment.sample = cqbench::FromProto(response);
-    for (ConnectionSample& connection : moment.sample.connections) {
-      connection.congestion_control = CleanName(connection.congestion_control, kMaxErrorBytes);
+    for (ConnectionSample& connection : *moment.sample.mutable_connections()) {
+      connection.set_congestion_control(CleanName(connection.congestion_control(), kMaxErrorBytes));
     }
     moment.boot_id = boot_id;
     moment.cpus = cpus;
-    if (response.has_call_times()) {
-      const pb::CallTimes& times = response.call_times();
-      for (const pb::Histogram* each :
-           {&times.handling(), &times.finishing(), &times.parsing(), &times.serializing()}) {
-        if (moment.refused.empty()) moment.refused = WhyImpossible(*each);
-      }
-      moment.handling = cqbench::FromProto(response.call_times().handling());
-      moment.finishing = cqbench::FromProto(response.call_times().finishing());
-      moment.parsing = cqbench::FromProto(response.call_times().parsing());
-      moment.serializing = cqbench::FromProto(response.call_times().serializing());
+    const pb::CallTimes& times = moment.sample.call_times();
+    for (const pb::Histogram* each : {&times.handling(), &times.finishing(), &times.parsing(), &times.serializing()}) {
+      if (moment.refused.empty()) moment.refused = std::string(ValidateHistogram(*each).message());
     }
     return moment;
   }

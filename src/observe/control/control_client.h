@@ -13,17 +13,12 @@
 #include "cqbench/result.h"
 #include "cqbench/run_config.h"
 #include "src/observe/sampling/sample.h"
-#include "src/stats/histogram.h"
 
 namespace cqbench {
 
-// What a server answered; the histograms only while it times calls.
+// A server's response.
 struct ServerMoment {
   Sample sample;
-  std::optional<Histogram> handling;
-  std::optional<Histogram> finishing;
-  std::optional<Histogram> parsing;
-  std::optional<Histogram> serializing;
   std::string boot_id;  // as it described itself
   size_t cpus = 0;      // that it may run on, as it described itself; 0: it did not say
   std::string refused;  // why the response is of no use, whatever the other sample has; empty: it may be

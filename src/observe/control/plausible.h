@@ -1,4 +1,7 @@
-// Whether what a server says of itself can be: it may be anybody's, and what it says goes into results.
+// Checks what a server reports about itself: the server may be anybody's, and its values go into results.
+//
+// What no machine does is refused, not what is merely odd: limits are far from what was ever measured. Errors are
+// INVALID_ARGUMENT with one clean line that names the field and the value ("its messages went back from 7 to 5").
 #pragma once
 
 #include <cstddef>
@@ -11,22 +14,17 @@
 
 namespace cqbench {
 
-// Each returns why it cannot be, for people ("its messages went back"); empty: it can. Text in it is clean. What no
-// machine does is refused, not what is merely odd: limits are far from what was ever measured.
-
-// Cleans the texts of a description that a server sent, and checks its words and numbers. INVALID_ARGUMENT says in one
-// clean line what is wrong.
+// Cleans the texts of a description that a server sent, and checks its words and numbers.
 absl::Status CleanAndValidate(ServerDescription& description);
 
-// As it came, before it is decoded: values without a count, counts without a value, sums of counts that do not fit into
-// a number.
-std::string WhyImpossible(const control::v1::Histogram& histogram);
+// Each value has a count and each count a value, and the sum of the counts fits into a number.
+absl::Status ValidateHistogram(const control::v1::Histogram& histogram);
 
-// Samples of one server, the first taken before the second; what was refused when one of them came stays refused.
-// `servers`: of how many the totals will be added up.
-std::string WhyImpossible(const ServerMoment& begin, const ServerMoment& end, size_t servers);
+// Samples of one server, the first taken before the second; a sample that was refused when it came stays refused.
+// `servers`: how many servers' totals will be added up.
+absl::Status ValidateSamples(const ServerMoment& begin, const ServerMoment& end, size_t servers);
 
-// A reason from above as the point's note has it, without "server: ".
-std::string NoteOfRefusal(const std::string& why);
+// An error from above as the point's note has it, without "server: ".
+std::string NoteOfRefusal(const absl::Status& why);
 
 }  // namespace cqbench

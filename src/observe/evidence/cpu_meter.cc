@@ -3,31 +3,24 @@
 #include "absl/strings/str_cat.h"
 #include "src/observe/control/plausible.h"
 #include "src/observe/evidence/stream_report.h"
-#include "src/observe/sampling/process.h"
+#include "src/observe/sampling/take_sample.h"
 
 namespace cqbench {
 namespace {
 
-Sample Here() {
-  Sample sample;
-  sample.taken_at_ns = NowNs();
-  sample.process = ReadProcess();
-  return sample;
-}
-
 void SetCores(absl::string_view side, const Sample& begin, const Sample& end, Figures& figures) {
-  const auto length = static_cast<double>(end.taken_at_ns - begin.taken_at_ns);
+  const auto length = static_cast<double>(end.taken_at_ns() - begin.taken_at_ns());
   if (length <= 0) return;
   const auto used = [](const Sample& sample) {
-    return static_cast<double>(sample.process.user_ns + sample.process.system_ns);
+    return static_cast<double>(sample.process().user_ns() + sample.process().system_ns());
   };
   figures.Set(absl::StrCat(side, "_cores_used"), (used(end) - used(begin)) / length);
 }
 
 // Of a server that may be anybody's.
 void SetServerCores(const ServerMoment& begin, const ServerMoment& end, PointResult& point) {
-  if (const std::string why = WhyImpossible(begin, end, 1); !why.empty()) {
-    point.notes.push_back(absl::StrCat("server: ", NoteOfRefusal(why)));
+  if (const absl::Status valid = ValidateSamples(begin, end, 1); !valid.ok()) {
+    point.notes.push_back(absl::StrCat("server: ", NoteOfRefusal(valid)));
     return;
   }
   SetCores("server", begin.sample, end.sample, point.figures);
@@ -36,14 +29,16 @@ void SetServerCores(const ServerMoment& begin, const ServerMoment& end, PointRes
 }  // namespace
 
 CpuMeter::CpuMeter(ControlClients* servers)
-    : servers_(servers != nullptr && servers->Connect() ? servers : nullptr), server_(Ask()), here_(Here()) {}
+    : servers_(servers != nullptr && servers->Connect() ? servers : nullptr),
+      server_(Ask()),
+      here_(SampleOfProcess()) {}
 
 ControlClients::Moments CpuMeter::Ask() {
   return servers_ == nullptr ? ControlClients::Moments() : servers_->SampleAll(std::nullopt).get();
 }
 
 void CpuMeter::Report(uint64_t payload_bytes, PointResult& point) {
-  const Sample here = Here();
+  const Sample here = SampleOfProcess();
   const ControlClients::Moments server = Ask();
   if (servers_ != nullptr) servers_->Disconnect();
   if (point.completed == 0 || point.window_ns <= 0) return;

@@ -6,8 +6,8 @@
 #include "absl/strings/str_cat.h"
 #include "src/observe/control/plausible.h"
 #include "src/observe/sampling/environment.h"
-#include "src/observe/sampling/process.h"
 #include "src/observe/sampling/take_sample.h"
+#include "src/result/histogram_message.h"
 #include "src/workload/messages/serializer_times.h"
 
 namespace cqbench {
@@ -17,9 +17,9 @@ namespace {
 constexpr Nanos kLateWaking = kNanosPerMilli;
 
 AllocationCounts Between(const Sample& begin, const Sample& end) {
-  if (!begin.allocations || !end.allocations) return {};
-  AllocationCounts between = *end.allocations;
-  return between -= *begin.allocations;
+  if (!begin.has_allocations() || !end.has_allocations()) return {};
+  AllocationCounts between = CountsOf(end);
+  return between -= CountsOf(begin);
 }
 
 }  // namespace
@@ -45,8 +45,8 @@ void PointEvidence::RehearseServers() {
     return;
   }
   for (size_t i = 0; i < first.size(); ++i) {
-    if (const std::string why = WhyImpossible(first[i], second[i], first.size()); !why.empty()) {
-      samples_.servers_absent = NoteOfRefusal(why);
+    if (const absl::Status valid = ValidateSamples(first[i], second[i], first.size()); !valid.ok()) {
+      samples_.servers_absent = NoteOfRefusal(valid);
       return;
     }
     control_allocations_.push_back(Between(first[i].sample, second[i].sample));
@@ -58,11 +58,7 @@ void PointEvidence::Find(const std::optional<std::vector<OpenConnection>>& conne
 }
 
 Sample PointEvidence::SampleHere() const {
-  if (config_.evidence) return TakeSample(connections_);
-  Sample sample;
-  sample.taken_at_ns = NowNs();
-  sample.process = ReadProcess();
-  return sample;
+  return config_.evidence ? TakeSample(connections_) : SampleOfProcess();
 }
 
 // Absent when this run wants none: another client's are not to be switched off.
@@ -80,8 +76,8 @@ void PointEvidence::Begin(Completed completed) {
   if (config_.server_pid > 0) server_begin_ = TakeSampleOf(config_.server_pid);
   begin_ = SampleHere();
   if (!counting_) return;
-  begin_->allocations = CountedAllocations();
-  begin_->messages = completed();
+  SetCounts(CountedAllocations(), *begin_);
+  begin_->set_messages(completed());
   SetCountingAllocations(true);
 }
 
@@ -98,8 +94,8 @@ void PointEvidence::End(Completed completed) {
   end_ = SampleHere();
   if (config_.server_pid > 0) server_end_ = TakeSampleOf(config_.server_pid);
   if (!counting_) return;
-  end_->allocations = counted;
-  end_->messages = counted_calls;
+  SetCounts(counted, *end_);
+  end_->set_messages(counted_calls);
 }
 
 void PointEvidence::Report(const Measurement& measurement, const TimingCost& cost, PointResult& point) {
@@ -111,8 +107,8 @@ void PointEvidence::Report(const Measurement& measurement, const TimingCost& cos
 }
 
 void PointEvidence::CollectClient() {
-  samples_.client.before_ns = window_.open_ns() - begin_->taken_at_ns;
-  samples_.client.after_ns = end_->taken_at_ns - window_.close_ns();
+  samples_.client.before_ns = window_.open_ns() - begin_->taken_at_ns();
+  samples_.client.after_ns = end_->taken_at_ns() - window_.close_ns();
   samples_.client.begin = *std::exchange(begin_, std::nullopt);
   samples_.client.end = *std::exchange(end_, std::nullopt);
 }
@@ -123,8 +119,8 @@ void PointEvidence::CollectServerProcess() {
     return;
   }
   ProcessSamples& server = samples_.server_process.emplace();
-  server.before_ns = window_.open_ns() - server_begin_->taken_at_ns;
-  server.after_ns = server_end_->taken_at_ns - window_.close_ns();
+  server.before_ns = window_.open_ns() - server_begin_->taken_at_ns();
+  server.after_ns = server_end_->taken_at_ns() - window_.close_ns();
   server.begin = *std::move(server_begin_);
   server.end = *std::move(server_end_);
 }
@@ -137,9 +133,9 @@ void PointEvidence::CollectServers() {
     return;
   }
   for (size_t i = 0; i < end.size(); ++i) {
-    if (const std::string why = WhyImpossible(begin[i], end[i], end.size()); !why.empty()) {
+    if (const absl::Status valid = ValidateSamples(begin[i], end[i], end.size()); !valid.ok()) {
       samples_.servers.clear();
-      samples_.servers_absent = NoteOfRefusal(why);
+      samples_.servers_absent = NoteOfRefusal(valid);
       return;
     }
     ProcessSamples& server = samples_.servers.emplace_back();
@@ -147,17 +143,19 @@ void PointEvidence::CollectServers() {
     // Its clock is ours only on this machine; elsewhere the sample was taken in the middle of the call, give or take.
     const bool here = server.boot_id == BootId();
     const auto taken_at = [&](const ServerMoment& moment) {
-      return here ? moment.sample.taken_at_ns : (moment.asked_ns + moment.answered_ns) / 2;
+      return here ? moment.sample.taken_at_ns() : (moment.asked_ns + moment.answered_ns) / 2;
     };
     server.before_ns = window_.open_ns() - taken_at(begin[i]);
     server.after_ns = taken_at(end[i]) - window_.close_ns();
     server.begin = std::move(begin[i].sample);
     server.end = std::move(end[i].sample);
     if (counting_) server.not_counted = control_allocations_[i];
-    MergeInto(samples_.handling, end[i].handling);
-    MergeInto(samples_.finishing, end[i].finishing);
-    MergeInto(samples_.parsing, end[i].parsing);
-    MergeInto(samples_.serializing, end[i].serializing);
+    if (!server.end.has_call_times()) continue;
+    const control::v1::CallTimes& times = server.end.call_times();
+    MergeInto(samples_.handling, FromMessage(times.handling()));
+    MergeInto(samples_.finishing, FromMessage(times.finishing()));
+    MergeInto(samples_.parsing, FromMessage(times.parsing()));
+    MergeInto(samples_.serializing, FromMessage(times.serializing()));
   }
 }
 

@@ -29,24 +29,25 @@ void AddEdgeFigures(absl::string_view side, const ProcessSamples& samples, Figur
 
 // What asking cost is not the calls'.
 ProcessSamples WithoutAsking(ProcessSamples samples) {
-  if (samples.begin.allocations && samples.end.allocations) {
-    AllocationCounts& counted = *samples.end.allocations;
+  if (samples.begin.has_allocations() && samples.end.has_allocations()) {
+    AllocationCounts counted = CountsOf(samples.end);
     const AllocationCounts& asking = samples.not_counted;
     // It is known of another time only, and there may be less in all.
     counted -= {std::min(asking.allocations, counted.allocations), std::min(asking.bytes, counted.bytes),
                 std::min(asking.freed_elsewhere, counted.freed_elsewhere)};
+    SetCounts(counted, samples.end);
   }
   return samples;
 }
 
 void ReportAllocations(const PointSamples& samples, int responses_per_call, PointResult& point) {
   const ProcessSamples& client = samples.client;
-  const uint64_t calls = client.end.messages - client.begin.messages;
+  const uint64_t calls = client.end.messages() - client.begin.messages();
   AddCountedCalls(calls);
   AddAllocationFigures("client", client.begin, client.end, calls, point.figures);
   if (samples.servers.empty()) return;
   const ProcessSamples servers = WithoutAsking(SumOfServers(samples.servers));
-  const uint64_t messages = servers.end.messages - servers.begin.messages;
+  const uint64_t messages = servers.end.messages() - servers.begin.messages();
   AddAllocationFigures("server", servers.begin, servers.end, messages / static_cast<uint64_t>(responses_per_call),
                        point.figures);
 }
@@ -87,7 +88,7 @@ void ReportClient(const EvidenceContext& context, const ProcessSamples& client, 
 void ReportServers(const ProcessSamples& servers, int responses_per_call, PointResult& point) {
   const Sample& begin = servers.begin;
   const Sample& end = servers.end;
-  if (const Nanos apart = end.taken_at_ns - begin.taken_at_ns; !IsAboutAsLong(apart, point.window_ns)) {
+  if (const Nanos apart = end.taken_at_ns() - begin.taken_at_ns(); !IsAboutAsLong(apart, point.window_ns)) {
     point.notes.push_back(absl::StrCat("server: its samples are ", FormatDuration(apart), " apart, the window is ",
                                        FormatDuration(point.window_ns), " long: its figures are absent"));
     return;
@@ -216,19 +217,18 @@ void ReportBreakdown(const TimingCost& cost, const PointSamples& samples, const 
 
 }  // namespace
 
-void MergeInto(std::optional<Histogram>& total, const std::optional<Histogram>& more) {
-  if (!more) return;
+void MergeInto(std::optional<Histogram>& total, const Histogram& more) {
   if (!total) total.emplace();
-  total->Merge(*more);
+  total->Merge(more);
 }
 
 void ReportEvidence(const EvidenceContext& context, const PointSamples& samples, const Measurement& measurement,
                     PointResult& point) {
   if (!samples.servers_absent.empty()) point.notes.push_back(absl::StrCat("server: ", samples.servers_absent));
-  const int answers = ResponsesPerCall(context.config.method, context.config.message);
-  if (context.counting) return ReportAllocations(samples, answers, point);
+  const int responses = ResponsesPerCall(context.config.method, context.config.message);
+  if (context.counting) return ReportAllocations(samples, responses, point);
   ReportClient(context, samples.client, point);
-  if (!samples.servers.empty()) ReportServers(SumOfServers(samples.servers), answers, point);
+  if (!samples.servers.empty()) ReportServers(SumOfServers(samples.servers), responses, point);
   if (samples.server_process) ReportServerProcess(*samples.server_process, point);
   if (!context.config.breakdown) return;
   ReportBreakdown(context.cost, samples, measurement.parts.get(), point);

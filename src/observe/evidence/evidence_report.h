@@ -35,7 +35,7 @@ struct PointSamples {
   std::optional<Histogram> parsing, serializing;  // of all servers that do it by themselves
 };
 
-void MergeInto(std::optional<Histogram>& total, const std::optional<Histogram>& more);
+void MergeInto(std::optional<Histogram>& total, const Histogram& more);
 
 struct EvidenceContext {
   const RunConfig& config;

@@ -9,42 +9,46 @@ namespace {
 // CPUs of the second machine with servers are numbered from here on, and so forth.
 constexpr int kCpusOfMachine = 100'000;
 
-// Several servers are added up: their samples become one, with identities kept apart. Servers on one machine share its
-// CPUs; `machine` is the number of the first server on it.
+// Adds each number of a message to the same number of another one.
+void AddNumbers(const google::protobuf::Message& from, google::protobuf::Message& into) {
+  using google::protobuf::FieldDescriptor;
+  const auto& reflection = *from.GetReflection();
+  const auto& type = *from.GetDescriptor();
+  for (int i = 0; i < type.field_count(); ++i) {
+    const FieldDescriptor* const field = type.field(i);
+    if (field->cpp_type() == FieldDescriptor::CPPTYPE_INT64) {
+      reflection.SetInt64(&into, field, reflection.GetInt64(into, field) + reflection.GetInt64(from, field));
+    } else if (field->cpp_type() == FieldDescriptor::CPPTYPE_UINT64) {
+      reflection.SetUInt64(&into, field, reflection.GetUInt64(into, field) + reflection.GetUInt64(from, field));
+    }
+  }
+}
+
+// The samples of several servers become one, with identities kept apart. Servers on one machine share its CPUs;
+// `machine` is the number of the first server on it.
 void Append(const Sample& from, uint64_t server, uint64_t machine, Sample& into) {
-  ProcessSample& sum = into.process;
-  const ProcessSample& p = from.process;
-  into.taken_at_ns = server == 0 ? from.taken_at_ns : into.taken_at_ns;
-  sum.user_ns += p.user_ns;
-  sum.system_ns += p.system_ns;
-  sum.voluntary_switches += p.voluntary_switches;
-  sum.involuntary_switches += p.involuntary_switches;
-  sum.minor_faults += p.minor_faults;
-  sum.major_faults += p.major_faults;
-  sum.rss_bytes += p.rss_bytes;
-  sum.peak_rss_bytes += p.peak_rss_bytes;
-  for (ThreadSample thread : from.threads) {
-    thread.id += static_cast<int>(server << 24);  // the kernel's limit is 2^22
-    into.threads.push_back(thread);
+  if (server == 0) into.set_taken_at_ns(from.taken_at_ns());
+  AddNumbers(from.process(), *into.mutable_process());
+  for (const ThreadSample& thread : from.threads()) {
+    ThreadSample& copy = *into.add_threads() = thread;
+    copy.set_id(thread.id() + static_cast<int>(server << 24));  // the kernel's limit is 2^22
   }
-  for (CpuSample cpu : from.cpus) {
-    cpu.cpu += static_cast<int>(machine) * kCpusOfMachine;
-    const auto same = [&](const CpuSample& other) { return other.cpu == cpu.cpu; };
-    if (std::none_of(into.cpus.begin(), into.cpus.end(), same)) into.cpus.push_back(cpu);
+  for (const CpuSample& cpu : from.cpus()) {
+    const int number = cpu.cpu() + static_cast<int>(machine) * kCpusOfMachine;
+    const auto same = [&](const CpuSample& other) { return other.cpu() == number; };
+    if (std::any_of(into.cpus().begin(), into.cpus().end(), same)) continue;
+    CpuSample& copy = *into.add_cpus() = cpu;
+    copy.set_cpu(number);
   }
-  for (ConnectionSample connection : from.connections) {
-    connection.id += server << 48;
-    into.connections.push_back(connection);
+  for (const ConnectionSample& connection : from.connections()) {
+    ConnectionSample& copy = *into.add_connections() = connection;
+    copy.set_id(connection.id() + (server << 48));
   }
-  into.unix_connections += from.unix_connections;
-  if (from.allocations) {
-    if (!into.allocations) into.allocations.emplace();
-    *into.allocations += *from.allocations;
-  }
-  into.messages += from.messages;
-  if (from.posted_requests) into.posted_requests = into.posted_requests.value_or(0) + *from.posted_requests;
-  into.messages_per_queue.insert(into.messages_per_queue.end(), from.messages_per_queue.begin(),
-                                 from.messages_per_queue.end());
+  into.set_unix_connections(into.unix_connections() + from.unix_connections());
+  if (from.has_allocations()) AddNumbers(from.allocations(), *into.mutable_allocations());
+  into.set_messages(into.messages() + from.messages());
+  if (from.has_posted_requests()) into.set_posted_requests(into.posted_requests() + from.posted_requests());
+  into.mutable_messages_per_queue()->MergeFrom(from.messages_per_queue());
 }
 
 // The larger deviation, either way.

@@ -76,15 +76,15 @@ ProcessSample ReadProcess() {
   rusage usage{};
   getrusage(RUSAGE_SELF, &usage);
   ProcessSample sample;
-  sample.user_ns = ToNanos(usage.ru_utime);
-  sample.system_ns = ToNanos(usage.ru_stime);
-  sample.voluntary_switches = static_cast<uint64_t>(usage.ru_nvcsw);
-  sample.involuntary_switches = static_cast<uint64_t>(usage.ru_nivcsw);
-  sample.minor_faults = static_cast<uint64_t>(usage.ru_minflt);
-  sample.major_faults = static_cast<uint64_t>(usage.ru_majflt);
-  sample.rss_bytes = ResidentBytes("self");
+  sample.set_user_ns(ToNanos(usage.ru_utime));
+  sample.set_system_ns(ToNanos(usage.ru_stime));
+  sample.set_voluntary_switches(static_cast<uint64_t>(usage.ru_nvcsw));
+  sample.set_involuntary_switches(static_cast<uint64_t>(usage.ru_nivcsw));
+  sample.set_minor_faults(static_cast<uint64_t>(usage.ru_minflt));
+  sample.set_major_faults(static_cast<uint64_t>(usage.ru_majflt));
+  sample.set_rss_bytes(ResidentBytes("self"));
   // The kernel updates the two now and then, not together.
-  sample.peak_rss_bytes = std::max(static_cast<uint64_t>(usage.ru_maxrss) * 1024, sample.rss_bytes);
+  sample.set_peak_rss_bytes(std::max(static_cast<uint64_t>(usage.ru_maxrss) * 1024, sample.rss_bytes()));
   return sample;
 }
 
@@ -97,26 +97,26 @@ std::optional<ProcessSample> ReadProcess(int pid) {
   const Nanos total = used.tv_sec * kNanosPerSecond + used.tv_nsec;
   const int64_t all = std::max<int64_t>(ticks->user + ticks->system, 1);
   ProcessSample sample;
-  sample.user_ns =
-      static_cast<Nanos>(static_cast<double>(total) * static_cast<double>(ticks->user) / static_cast<double>(all));
-  sample.system_ns = total - sample.user_ns;
-  sample.rss_bytes = ResidentBytes(absl::StrCat(pid));
+  const double user = static_cast<double>(total) * static_cast<double>(ticks->user) / static_cast<double>(all);
+  sample.set_user_ns(static_cast<Nanos>(user));
+  sample.set_system_ns(total - sample.user_ns());
+  sample.set_rss_bytes(ResidentBytes(absl::StrCat(pid)));
   return sample;
 }
 
-ThreadGroup GroupOfThread(const std::string& name, bool is_main) {
+ThreadSample::Group GroupOfThread(const std::string& name, bool is_main) {
   const auto starts = [&](absl::string_view prefix) { return absl::StartsWith(name, prefix); };
-  if (std::any_of(std::begin(kWorkerNames), std::end(kWorkerNames), starts)) return ThreadGroup::kWorker;
-  if (is_main || std::any_of(std::begin(kOtherNames), std::end(kOtherNames), starts)) return ThreadGroup::kOther;
-  return ThreadGroup::kLibrary;
+  if (std::any_of(std::begin(kWorkerNames), std::end(kWorkerNames), starts)) return ThreadSample::WORKER;
+  if (is_main || std::any_of(std::begin(kOtherNames), std::end(kOtherNames), starts)) return ThreadSample::OTHER;
+  return ThreadSample::LIBRARY;
 }
 
-std::vector<ThreadSample> ReadThreads() {
+SampleList<ThreadSample> ReadThreads() {
   struct CloseDir {
     void operator()(DIR* d) const { closedir(d); }
   };
   const std::unique_ptr<DIR, CloseDir> dir(opendir("/proc/self/task"));
-  std::vector<ThreadSample> threads;
+  SampleList<ThreadSample> threads;
   if (dir == nullptr) return threads;
   const pid_t main_thread = getpid();
   while (const dirent* entry = readdir(dir.get())) {
@@ -124,17 +124,20 @@ std::vector<ThreadSample> ReadThreads() {
     if (!absl::SimpleAtoi(entry->d_name, &id)) continue;
     const std::string directory = absl::StrCat("/proc/self/task/", id);
     const std::string name = FirstLine(directory + "/comm");
-    if (const auto cpu = CpuTimeOfThread(directory)) {
-      threads.push_back({id, GroupOfThread(name, id == main_thread), *cpu});
-    }
+    const auto cpu = CpuTimeOfThread(directory);
+    if (!cpu) continue;
+    ThreadSample& thread = *threads.Add();
+    thread.set_id(id);
+    thread.set_group(GroupOfThread(name, id == main_thread));
+    thread.set_cpu_ns(*cpu);
   }
   return threads;
 }
 
-std::vector<CpuSample> ReadCpus(const std::vector<int>& cpus) {
+SampleList<CpuSample> ReadCpus(const std::vector<int>& cpus) {
   const Nanos tick = kNanosPerSecond / sysconf(_SC_CLK_TCK);
   std::ifstream file("/proc/stat");
-  std::vector<CpuSample> samples;
+  SampleList<CpuSample> samples;
   for (std::string line; std::getline(file, line) && absl::StartsWith(line, "cpu");) {
     std::istringstream fields(line.substr(3));
     int cpu = 0;
@@ -144,7 +147,12 @@ std::vector<CpuSample> ReadCpus(const std::vector<int>& cpus) {
       continue;
     }
     if (!std::binary_search(cpus.begin(), cpus.end(), cpu)) continue;
-    samples.push_back({cpu, (user + nice + system + irq) * tick, (idle + iowait) * tick, softirq * tick, steal * tick});
+    CpuSample& sample = *samples.Add();
+    sample.set_cpu(cpu);
+    sample.set_busy_ns((user + nice + system + irq) * tick);
+    sample.set_idle_ns((idle + iowait) * tick);
+    sample.set_softirq_ns(softirq * tick);
+    sample.set_steal_ns(steal * tick);
   }
   return samples;
 }

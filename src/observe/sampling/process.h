@@ -17,12 +17,12 @@ ProcessSample ReadProcess();
 // how much of it is user and how much system is by the kernel's ticks.
 std::optional<ProcessSample> ReadProcess(int pid);
 // The threads that live now, with their CPU time in nanoseconds (/proc/self/task). Some microseconds per thread.
-std::vector<ThreadSample> ReadThreads();
+SampleList<ThreadSample> ReadThreads();
 // The given CPUs' lines of /proc/stat. `cpus` is ascending.
-std::vector<CpuSample> ReadCpus(const std::vector<int>& cpus);
+SampleList<CpuSample> ReadCpus(const std::vector<int>& cpus);
 
 // How the project's own threads are told from the library's. Names of workers start with one of kWorkerNames.
-ThreadGroup GroupOfThread(const std::string& name, bool is_main);
+ThreadSample::Group GroupOfThread(const std::string& name, bool is_main);
 
 // The CPUs that the calling thread may run on, ascending. Threads inherit the mask, so before threads have been started
 // with masks of their own this is the process's. Or those of another process.

@@ -5,29 +5,34 @@
 
 namespace cqbench {
 
-Sample TakeSample(const std::vector<OpenConnection>& connections) {
+Sample SampleOfProcess() {
   Sample sample;
-  sample.taken_at_ns = NowNs();
-  sample.process = ReadProcess();
-  sample.cpus = ReadCpus(AllowedCpus());
+  sample.set_taken_at_ns(NowNs());
+  *sample.mutable_process() = ReadProcess();
+  return sample;
+}
+
+Sample TakeSample(const std::vector<OpenConnection>& connections) {
+  Sample sample = SampleOfProcess();
+  *sample.mutable_cpus() = ReadCpus(AllowedCpus());
   for (const OpenConnection& connection : connections) {
     if (!connection.is_tcp) {
-      ++sample.unix_connections;
+      sample.set_unix_connections(sample.unix_connections() + 1);
     } else if (auto tcp = ReadTcpInfo(connection.fd, connection.id)) {
-      sample.connections.push_back(*std::move(tcp));
+      *sample.add_connections() = *std::move(tcp);
     }
   }
-  sample.threads = ReadThreads();
+  *sample.mutable_threads() = ReadThreads();
   return sample;
 }
 
 std::optional<Sample> TakeSampleOf(int pid) {
   Sample sample;
-  sample.taken_at_ns = NowNs();
-  const auto process = ReadProcess(pid);
+  sample.set_taken_at_ns(NowNs());
+  auto process = ReadProcess(pid);
   if (!process) return std::nullopt;
-  sample.process = *process;
-  sample.cpus = ReadCpus(AllowedCpus(pid));
+  *sample.mutable_process() = *std::move(process);
+  *sample.mutable_cpus() = ReadCpus(AllowedCpus(pid));
   return sample;
 }
 

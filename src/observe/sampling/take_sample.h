@@ -9,9 +9,11 @@
 
 namespace cqbench {
 
+// The time, and what the process as a whole used.
+Sample SampleOfProcess();
 // Everything of Sample but what only servers have, and allocations: those are read by whoever counts them, where the
-// sample's own do not get in. `connections` are those to look at. Costs some microseconds per thread and connection;
-// takes no lock that an RPC could wait for.
+// sample's own do not get in. `connections` are those to look at.
+// Costs some microseconds per thread and connection; takes no lock that an RPC could wait for.
 Sample TakeSample(const std::vector<OpenConnection>& connections);
 // What can be seen of another process of this machine from outside: its CPU time, memory and CPUs. Absent when there is
 // none.

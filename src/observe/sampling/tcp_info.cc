@@ -30,24 +30,24 @@ std::optional<ConnectionSample> ReadTcpInfo(int fd, uint64_t id) {
   socklen_t length;
   if (fstat(fd, &file) != 0 || !S_ISSOCK(file.st_mode) || (id != 0 && file.st_ino != id)) return std::nullopt;
   ConnectionSample sample;
-  sample.taken_at_ns = NowNs();
+  sample.set_taken_at_ns(NowNs());
   // Kernels before 4.10 know nothing of the time that a connection was busy.
   if (!GetTcpInfo(fd, &info, &length) || length < offsetof(tcp_info, tcpi_rwnd_limited)) return std::nullopt;
-  sample.id = file.st_ino;
-  sample.busy_ns = static_cast<Nanos>(info.tcpi_busy_time) * kNanosPerMicro;
-  sample.segments_sent = info.tcpi_data_segs_out;
-  sample.segments_received = info.tcpi_data_segs_in;
-  sample.bytes_sent = info.tcpi_bytes_acked;
-  sample.bytes_received = info.tcpi_bytes_received;
-  sample.retransmissions = info.tcpi_total_retrans;
-  sample.rtt_smoothed_ns = Nanos{info.tcpi_rtt} * kNanosPerMicro;
-  sample.rtt_min_ns = Nanos{info.tcpi_min_rtt} * kNanosPerMicro;
+  sample.set_id(file.st_ino);
+  sample.set_busy_ns(static_cast<Nanos>(info.tcpi_busy_time) * kNanosPerMicro);
+  sample.set_segments_sent(info.tcpi_data_segs_out);
+  sample.set_segments_received(info.tcpi_data_segs_in);
+  sample.set_bytes_sent(info.tcpi_bytes_acked);
+  sample.set_bytes_received(info.tcpi_bytes_received);
+  sample.set_retransmissions(info.tcpi_total_retrans);
+  sample.set_rtt_smoothed_ns(Nanos{info.tcpi_rtt} * kNanosPerMicro);
+  sample.set_rtt_min_ns(Nanos{info.tcpi_min_rtt} * kNanosPerMicro);
   int no_delay = 0;
   socklen_t size = sizeof(no_delay);
-  sample.no_delay = getsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &no_delay, &size) == 0 && no_delay != 0;
+  sample.set_no_delay(getsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &no_delay, &size) == 0 && no_delay != 0);
   char name[16] = {};
   size = sizeof(name) - 1;
-  if (getsockopt(fd, IPPROTO_TCP, TCP_CONGESTION, name, &size) == 0) sample.congestion_control = name;
+  if (getsockopt(fd, IPPROTO_TCP, TCP_CONGESTION, name, &size) == 0) sample.set_congestion_control(name);
   return sample;
 }
 

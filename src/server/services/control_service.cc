@@ -9,10 +9,10 @@
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
 #include "src/observe/allocations/allocations.h"
-#include "src/observe/control/codec.h"
 #include "src/observe/sampling/environment.h"
 #include "src/observe/sampling/process.h"
 #include "src/observe/sampling/take_sample.h"
+#include "src/result/histogram_message.h"
 #include "src/server/services/service_times.h"
 
 namespace cqbench {
@@ -91,8 +91,7 @@ grpc::Status ControlBackend::Describe(v1::ServerDescription& response) const {
   return grpc::Status::OK;
 }
 
-grpc::Status ControlBackend::Sample(const std::string& peer, const v1::SampleRequest& request,
-                                    v1::ServerSample& response) {
+grpc::Status ControlBackend::Sample(const std::string& peer, const v1::SampleRequest& request, v1::Sample& response) {
   if (!open_.load(std::memory_order_acquire)) return NotYet();
   struct Count {
     std::atomic<int>& n;
@@ -109,18 +108,17 @@ grpc::Status ControlBackend::Sample(const std::string& peer, const v1::SampleReq
   const bool counting = SetCountingAllocations(false);
   const AllocationCounts allocations = CountedAllocations();
   if (counting) AddCountedCalls(messages_before - counted_from_.exchange(messages_before));
-  cqbench::Sample sample = TakeSample(MeasuredConnections(peer));
-  if (CanCountAllocations()) sample.allocations = allocations;
-  sample.messages = counting ? messages_before : server_.Messages();
-  sample.messages_per_queue = server_.MessagesPerQueue();
-  sample.posted_requests = server_.PostedRequests();
-  ToProto(sample, response);
+  response = TakeSample(MeasuredConnections(peer));
+  if (CanCountAllocations()) SetCounts(allocations, response);
+  response.set_messages(counting ? messages_before : server_.Messages());
+  for (const uint64_t messages : server_.MessagesPerQueue()) response.add_messages_per_queue(messages);
+  if (const auto posted = server_.PostedRequests()) response.set_posted_requests(*posted);
   ServiceTimes& times = server_.times();
   if (times.on()) {
-    ToProto(times.handling().Snapshot(), *response.mutable_call_times()->mutable_handling());
-    ToProto(times.finishing().Snapshot(), *response.mutable_call_times()->mutable_finishing());
-    ToProto(times.serializer().parse().Snapshot(), *response.mutable_call_times()->mutable_parsing());
-    ToProto(times.serializer().serialize().Snapshot(), *response.mutable_call_times()->mutable_serializing());
+    ToMessage(times.handling().Snapshot(), *response.mutable_call_times()->mutable_handling());
+    ToMessage(times.finishing().Snapshot(), *response.mutable_call_times()->mutable_finishing());
+    ToMessage(times.serializer().parse().Snapshot(), *response.mutable_call_times()->mutable_parsing());
+    ToMessage(times.serializer().serialize().Snapshot(), *response.mutable_call_times()->mutable_serializing());
   }
   if (request.has_switches()) {
     times.Switch(request.switches().time_calls());

@@ -32,7 +32,7 @@ class ControlBackend {
   // `peer` is who asks, as grpc::ServerContext::peer() names it: that connection is left out of the sample, because it
   // carries nothing that is measured.
   grpc::Status Sample(const std::string& peer, const control::v1::SampleRequest& request,
-                      control::v1::ServerSample& response);
+                      control::v1::Sample& response);
 
  private:
   // Clients that measure ask twice in a window, 64 of them at once at most; more would be as many threads.
@@ -61,7 +61,7 @@ class ControlService final : public control::v1::Control::Service {
     return backend_->Describe(*response);
   }
   grpc::Status Sample(grpc::ServerContext* context, const control::v1::SampleRequest* request,
-                      control::v1::ServerSample* response) override {
+                      control::v1::Sample* response) override {
     return backend_->Sample(context->peer(), *request, *response);
   }
 
@@ -80,7 +80,7 @@ class CallbackControlService final : public control::v1::Control::CallbackServic
     return Finished(context, backend_->Describe(*response));
   }
   grpc::ServerUnaryReactor* Sample(grpc::CallbackServerContext* context, const control::v1::SampleRequest* request,
-                                   control::v1::ServerSample* response) override {
+                                   control::v1::Sample* response) override {
     return Finished(context, backend_->Sample(context->peer(), *request, *response));
   }
 
