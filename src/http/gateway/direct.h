@@ -82,7 +82,7 @@ class DirectBackend {
     if (const absl::Status printed = transcoder_.Print(call, response, thread.json); !printed.ok()) {
       return Refuse(std::move(reply), transcoder_.ErrorOf(printed));
     }
-    counts_.Answered();
+    counts_.Responded();
     counts_.Ended(true);
     server_.times().Handled(arrived);
     reply.Send(200, kJsonType, thread.json);
@@ -138,7 +138,7 @@ class DirectBackend {
       const absl::Status printed = backend_.transcoder_.Print(call_, response_.Current(), line_);
       if (!printed.ok()) return Fail(backend_.transcoder_.ErrorOf(printed));
       line_ += '\n';
-      backend_.counts_.Answered();
+      backend_.counts_.Responded();
     }
     // The line is the error's, and the last one.
     void Fail(const transcoding::HttpError& error) {

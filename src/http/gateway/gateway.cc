@@ -128,7 +128,7 @@ class ConstantGateway final : public Gateway {
   static absl::StatusOr<std::unique_ptr<Gateway>> Start(const HttpOptions& options, PingServer& server) {
     std::unique_ptr<ConstantGateway> self(new ConstantGateway);
     auto http = HttpServer::Start(options, [self = self.get()](const HttpRequest&, HttpReply reply) {
-      self->counts_.Answered();
+      self->counts_.Responded();
       reply.Send(200, kJsonType, self->answer_);
     });
     if (!http.ok()) return http.status();

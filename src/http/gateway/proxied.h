@@ -124,7 +124,7 @@ class ProxiedBackend {
         Refuse(backend->transcoder_.ErrorOf(printed));
         return End(false);
       }
-      backend->counts_.Answered();
+      backend->counts_.Responded();
       reply->Send(200, kJsonType, json);
       End(true);
     }
@@ -193,7 +193,7 @@ class ProxiedBackend {
         line_ = ErrorLine(this->backend->transcoder_.ErrorOf(printed));
       } else {
         line_ += '\n';
-        this->backend->counts_.Answered();
+        this->backend->counts_.Responded();
       }
       Write();
     }

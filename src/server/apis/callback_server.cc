@@ -2,147 +2,79 @@
 
 #include <grpcpp/grpcpp.h>
 
+#include "src/server/apis/call_steps.h"
 #include "src/server/apis/library_threads_server.h"
 #include "src/server/apis/message_pool.h"
 #include "src/server/apis/server_kinds.h"
 #include "src/server/limits/memory_guard.h"
-#include "src/workload/messages/message_supply.h"
 
 namespace cqbench {
 namespace {
 
-// What the reactors of streams have in common. One object per stream, not per message; the library has no way to reuse
-// a reactor that it gave away. A read that fails is the end of the requests or of the connection.
-template <typename Reactor>
-class StreamReactor : public Reactor {
+// A stream. One object per stream, not per message; the library has no way to reuse a reactor that it gave away.
+template <typename M, typename Reactor>
+class StreamReactor final : public Reactor, public MethodSteps<M, StreamReactor<M, Reactor>> {
+  static constexpr bool kReads = ReadsStream(M::kShape);
+  static constexpr bool kWrites = WritesStream(M::kShape);
+
  public:
-  void OnCancel() final { cancelled_.store(true, std::memory_order_relaxed); }
-  void OnDone() final {
-    probes_.times->Finished(handled_at_);  // of a response that went with the status
-    probes_.counts->Ended(good_ && !cancelled_.load(std::memory_order_relaxed));
+  template <typename Requests, typename Responses>
+  StreamReactor(const HandlerProbes& probes, Requests requests, Responses responses)
+      : probes_(probes), request_(requests), response_(responses) {
+    probes_.counts->Started();
+    if constexpr (kReads) {
+      Read();
+    } else {
+      MemoryGuard::MayBeBehind() ? this->StartSendInitialMetadata() : Begin();  // as in LateReactor
+    }
+  }
+
+  // The reactions, of which a Reactor has those that its shape needs. A read that fails is the end of the requests or
+  // of the connection.
+  void OnSendInitialMetadataDone(bool ok) {
+    if constexpr (!kReads) ok ? Begin() : this->Fail(grpc::Status::CANCELLED);
+  }
+  void OnReadDone(bool ok) { ok ? this->OnRequest(probes_, 0) : this->OnRequestsEnded(probes_); }
+  void OnWriteDone(bool ok) { this->OnWritten(probes_, ok); }
+  void OnCancel() { cancelled_.store(true, std::memory_order_relaxed); }
+  void OnDone() {
+    this->OnSent(probes_);  // of a response that went with the status
+    probes_.counts->Ended(this->good() && !cancelled_.load(std::memory_order_relaxed));
     delete this;
   }
 
- protected:
-  explicit StreamReactor(const HandlerProbes& probes) : probes_(probes) { probes_.counts->Started(); }
+  void Read() {
+    if constexpr (kReads) this->StartRead(&request_.Next());
+  }
+  void Write(const grpc::WriteOptions& options) {
+    if constexpr (kWrites) this->StartWrite(&response_.Current(), options);
+  }
+  void WriteLast() {
+    if constexpr (kWrites) {
+      this->StartWriteAndFinish(&response_.Current(), grpc::WriteOptions(), grpc::Status::OK);
+    } else {
+      this->Finish(grpc::Status::OK);
+    }
+  }
+  void End(const grpc::Status& status) { this->Finish(status); }
+  const typename M::Request& request() { return request_.Current(); }
+  typename M::Response& NextResponse() { return response_.Next(); }
 
-  // Before a response is handed to the library.
-  void Responded(Nanos arrived) {
-    probes_.counts->Responded();
-    handled_at_ = probes_.times->Handled(arrived);
-  }
-  void Sent() { probes_.times->Finished(std::exchange(handled_at_, 0)); }
-  void Fail(const grpc::Status& status) {
-    good_ = false;
-    this->Finish(status);
-  }
+ private:
+  void Begin() { this->OnRequest(probes_, probes_.Arrival()); }
 
   const HandlerProbes probes_;
-
- private:
-  bool good_ = true;
-  Nanos handled_at_ = 0;                // 0: this message is not timed
+  RequestsOf<M> request_;
+  ResponsesOf<M> response_;
   std::atomic<bool> cancelled_{false};  // OnCancel may run beside other reactions
-};
-
-template <typename M>
-class UploadReactor final : public StreamReactor<grpc::ServerReadReactor<typename M::Request>> {
- public:
-  UploadReactor(const HandlerProbes& probes, typename M::Response* response)
-      : UploadReactor::StreamReactor(probes), request_(probes.messages), response_(response) {
-    this->StartRead(&request_.Next());
-  }
-  void OnReadDone(bool ok) override {
-    if (!ok) return Respond();
-    const grpc::Status status = M::Take(request_.Current(), gathered_);
-    this->probes_.load->Spend();
-    if (!status.ok()) return this->Fail(status);
-    this->StartRead(&request_.Next());
-  }
-
- private:
-  void Respond() {
-    const Nanos arrived = this->probes_.Arrival();
-    const grpc::Status status = M::Respond(gathered_, response_);
-    if (!status.ok()) return this->Fail(status);
-    this->Responded(arrived);
-    this->Finish(status);
-  }
-
-  MessageSupply<typename M::Request> request_;
-  typename M::Response* const response_;
-  typename M::Gathered gathered_{};
-};
-
-template <typename M>
-class DownloadReactor final : public StreamReactor<grpc::ServerWriteReactor<typename M::Response>> {
- public:
-  DownloadReactor(const HandlerProbes& probes, const typename M::Request* request)
-      : DownloadReactor::StreamReactor(probes), request_(*request), response_(probes.messages) {
-    MemoryGuard::MayBeBehind() ? this->StartSendInitialMetadata() : Begin();  // as in LateReactor
-  }
-  void OnSendInitialMetadataDone(bool ok) override { ok ? Begin() : this->Fail(grpc::Status::CANCELLED); }
-  void OnWriteDone(bool ok) override {
-    this->Sent();
-    ok ? Next(this->probes_.Arrival()) : this->Fail(grpc::Status::OK);
-  }
-
- private:
-  void Begin() {
-    const Nanos arrived = this->probes_.Arrival();
-    const grpc::Status status = M::CountResponses(request_, &left_);
-    status.ok() ? Next(arrived) : this->Fail(status);
-  }
-  void Next(Nanos arrived) {
-    if (left_ == 0) return this->Finish(grpc::Status::OK);
-    --left_;
-    const grpc::Status status = HandleNext<M>(request_, left_, &response_.Next());
-    this->probes_.load->Spend();
-    if (!status.ok()) return this->Fail(status);
-    this->Responded(arrived);
-    if (left_ > 0) return this->StartWrite(&response_.Current(), std::exchange(options_, this->probes_.write_options));
-    this->StartWriteAndFinish(&response_.Current(), grpc::WriteOptions(), status);
-  }
-
-  const typename M::Request& request_;
-  MessageSupply<typename M::Response> response_;
-  grpc::WriteOptions options_;  // of the next write: the first has no hint, since the headers go with it
-  uint32_t left_ = 0;
-};
-
-template <typename M>
-class BidiReactor final : public StreamReactor<grpc::ServerBidiReactor<typename M::Request, typename M::Response>> {
- public:
-  explicit BidiReactor(const HandlerProbes& probes)
-      : BidiReactor::StreamReactor(probes), request_(probes.messages), response_(probes.messages) {
-    this->StartRead(&request_.Next());
-  }
-  void OnReadDone(bool ok) override {
-    if (!ok) return this->Finish(grpc::Status::OK);  // the client will send no more
-    const Nanos arrived = this->probes_.Arrival();
-    const grpc::Status status = M::Handle(request_.Current(), &response_.Next());
-    this->probes_.load->Spend();
-    if (!status.ok()) return this->Fail(status);
-    this->Responded(arrived);
-    this->StartWrite(&response_.Current());
-  }
-  void OnWriteDone(bool ok) override {
-    this->Sent();
-    if (!ok) return this->Fail(grpc::Status::OK);
-    this->StartRead(&request_.Next());
-  }
-
- private:
-  MessageSupply<typename M::Request> request_;
-  MessageSupply<typename M::Response> response_;
 };
 
 template <typename M>
 grpc::Status HandleUnary(const HandlerProbes& probes, const typename M::Request& request,
                          typename M::Response* response) {
   const grpc::Status status = M::Handle(request, response);
-  probes.load->Spend();
-  if (status.ok()) probes.counts->Responded();
+  probes.Spend();
+  if (status.ok()) probes.Responded();
   return status;
 }
 
@@ -160,7 +92,7 @@ class LateReactor final : public grpc::ServerUnaryReactor {
     const Nanos arrived = probes_.Arrival();
     const grpc::Status status = ok ? HandleUnary<M>(probes_, request_, response_) : grpc::Status::CANCELLED;
     probes_.counts->Ended(status.ok());
-    if (ok) probes_.times->Handled(arrived);
+    if (ok) probes_.times().Handled(arrived);
     Finish(status);
   }
   void OnDone() override { delete this; }
@@ -187,22 +119,22 @@ struct CallbackHandler {
     const Nanos arrived = probes.Arrival();
     const grpc::Status status = HandleUnary<M>(probes, *request, response);
     probes.counts->Ended(status.ok());
-    probes.times->Handled(arrived);
+    probes.times().Handled(arrived);
     grpc::ServerUnaryReactor* reactor = context->DefaultReactor();
     reactor->Finish(status);
     return reactor;
   }
   // Client-streaming.
   static auto* Serve(const HandlerProbes& probes, grpc::CallbackServerContext* /*context*/, Response* response) {
-    return new UploadReactor<M>(probes, response);
+    return new StreamReactor<M, grpc::ServerReadReactor<Request>>(probes, probes.messages, response);
   }
   // Server-streaming.
   static auto* Serve(const HandlerProbes& probes, grpc::CallbackServerContext* /*context*/, const Request* request) {
-    return new DownloadReactor<M>(probes, request);
+    return new StreamReactor<M, grpc::ServerWriteReactor<Response>>(probes, request, probes.messages);
   }
   // Bidi.
   static auto* Serve(const HandlerProbes& probes, grpc::CallbackServerContext* /*context*/) {
-    return new BidiReactor<M>(probes);
+    return new StreamReactor<M, grpc::ServerBidiReactor<Request, Response>>(probes, probes.messages, probes.messages);
   }
 };
 

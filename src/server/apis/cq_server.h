@@ -17,6 +17,7 @@
 
 #include "cqbench/server.h"
 #include "src/channel/poll.h"
+#include "src/server/apis/cq_call.h"
 #include "src/server/apis/recycler.h"
 #include "src/server/limits/listener.h"
 #include "src/server/services/control_service.h"
@@ -28,35 +29,6 @@
 #include "src/workload/messages/write_options.h"
 
 namespace cqbench {
-
-// What a tag on a server's completion queue points to: a call with a step function. Calls of several types share a
-// queue and a tag is a void*, so one indirect call per event finds the type.
-class ServerEvent {
- public:
-  void Run(void* thread, bool ok) { step_(this, thread, ok); }
-  // Whether the event under way ends the call, so that stepping starts nothing.
-  bool is_last() const { return is_last_; }
-
- protected:
-  void* Tag() { return this; }
-  // Of the operation that ends the call.
-  void* LastTag() {
-    is_last_ = true;
-    return this;
-  }
-  // From now on events of this object go to Call::Step(Thread&, bool ok).
-  template <typename Call, typename Thread>
-  void Bind() {
-    is_last_ = false;
-    step_ = [](ServerEvent* self, void* thread, bool ok) {
-      static_cast<Call*>(self)->Step(*static_cast<Thread*>(thread), ok);
-    };
-  }
-
- private:
-  void (*step_)(ServerEvent* self, void* thread, bool ok) = nullptr;
-  bool is_last_ = false;
-};
 
 // Written by one thread, read by any: no read-modify-write.
 class Counter {

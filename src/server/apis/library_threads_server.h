@@ -10,11 +10,13 @@
 #include <memory>
 #include <string>
 #include <tuple>
+#include <type_traits>
 #include <utility>
 #include <vector>
 
 #include "absl/strings/str_cat.h"
 #include "cqbench/server.h"
+#include "src/server/apis/call_steps.h"
 #include "src/server/limits/listener.h"
 #include "src/server/services/control_service.h"
 #include "src/server/services/reflection_service.h"
@@ -22,6 +24,7 @@
 #include "src/server/services/service_times.h"
 #include "src/server/services/services.h"
 #include "src/server/services/shared_counts.h"
+#include "src/workload/messages/message_supply.h"
 #include "src/workload/messages/write_options.h"
 
 namespace cqbench {
@@ -29,17 +32,41 @@ namespace cqbench {
 // What handlers write to.
 struct HandlerProbes {
   SharedCounts* counts;
-  ServiceTimes* times;
+  ServiceTimes* service_times;
   const ServiceLoad* load;
-  MessageStrategy messages;          // where it is ours to choose
-  grpc::WriteOptions write_options;  // of server-streaming calls, but their first and last message
+  MessageStrategy messages;       // where it is ours to choose
+  grpc::WriteOptions write_hint;  // of server-streaming calls, but their first and last message
 
   // When the request came, if this message is one of those that are timed.
   Nanos Arrival() const {
     thread_local uint32_t arrivals = 0;
-    return times->Accepted(arrivals);
+    return service_times->Accepted(arrivals);
   }
+  void Spend() const { load->Spend(); }
+  void Responded() const { counts->Responded(); }
+  ServiceTimes& times() const { return *service_times; }
+  // The headers go with the first message, so that it has no hint.
+  grpc::WriteOptions write_options(bool first) const { return first ? grpc::WriteOptions() : write_hint; }
 };
+
+// The one message of a call, which the library has made.
+template <typename T>
+class GivenMessage {
+ public:
+  explicit GivenMessage(T* message) : message_(message) {}
+  T& Next() { return *message_; }
+  T& Current() { return *message_; }
+
+ private:
+  T* const message_;
+};
+// Where a stream of M reads to and writes from; made of the message that is given, or of a MessageStrategy.
+template <typename M>
+using RequestsOf = std::conditional_t<ReadsStream(M::kShape), MessageSupply<typename M::Request>,
+                                      GivenMessage<const typename M::Request>>;
+template <typename M>
+using ResponsesOf = std::conditional_t<WritesStream(M::kShape), MessageSupply<typename M::Response>,
+                                       GivenMessage<typename M::Response>>;
 
 // `Services` has Register(builder), StopServing() and kForced, and is constructed from HandlerProbes and
 // ControlBackend*. kForced says which messages the library constructs for each call, whatever was asked for.

@@ -5,17 +5,75 @@
 
 #include <utility>
 
+#include "src/server/apis/call_steps.h"
 #include "src/server/apis/library_threads_server.h"
 #include "src/server/apis/server_kinds.h"
 #include "src/server/limits/memory_guard.h"
 #include "src/server/services/health_service.h"
-#include "src/workload/messages/message_supply.h"
 
 namespace cqbench {
 namespace {
 
-// One function per shape; the arguments tell which it is. A read that fails is the end of the requests or of the
-// connection.
+// A stream, on the thread of the library's that handles it.
+template <typename M, typename Stream>
+class SyncStream final : public MethodSteps<M, SyncStream<M, Stream>> {
+  static constexpr bool kReads = ReadsStream(M::kShape);
+  static constexpr bool kWrites = WritesStream(M::kShape);
+
+ public:
+  template <typename Requests, typename Responses>
+  SyncStream(const HandlerProbes& probes, Stream* stream, Requests requests, Responses responses)
+      : probes_(probes), stream_(*stream), request_(requests), response_(responses) {}
+
+  grpc::Status Run(grpc::ServerContext* context) {
+    kReads ? Read() : this->OnRequest(probes_, probes_.Arrival());
+    while (next_ != Next::kNothing) Step(std::exchange(next_, Next::kNothing));
+    probes_.counts->Ended(this->good() && !context->IsCancelled());
+    return status_;
+  }
+
+  void Read() { next_ = Next::kRead; }
+  void Write(const grpc::WriteOptions& options) {
+    options_ = options;
+    next_ = Next::kWrite;
+  }
+  // The last one goes together with the status.
+  void WriteLast() {
+    options_ = grpc::WriteOptions().set_last_message();
+    if (kWrites) next_ = Next::kWriteLast;
+  }
+  void End(const grpc::Status& status) { status_ = status; }
+  const typename M::Request& request() { return request_.Current(); }
+  typename M::Response& NextResponse() { return response_.Next(); }
+
+ private:
+  enum class Next { kNothing, kRead, kWrite, kWriteLast };
+
+  // A read that fails is the end of the requests or of the connection.
+  void Step(Next next) {
+    if constexpr (kReads) {
+      if (next == Next::kRead) {
+        return stream_.Read(&request_.Next()) ? this->OnRequest(probes_, 0) : this->OnRequestsEnded(probes_);
+      }
+    }
+    if constexpr (kWrites) {
+      const bool written = stream_.Write(response_.Current(), options_);
+      if (next == Next::kWrite) return this->OnWritten(probes_, written);
+      this->OnSent(probes_);
+      if (!written) this->Fail(grpc::Status::OK);
+    }
+  }
+
+  const HandlerProbes& probes_;
+  Stream& stream_;
+  RequestsOf<M> request_;
+  ResponsesOf<M> response_;
+  Next next_ = Next::kNothing;
+  grpc::WriteOptions options_;
+  grpc::Status status_;
+};
+
+// One function per shape; the arguments tell which it is.
 template <typename M>
 struct SyncHandler {
   using Request = typename M::Request;
@@ -28,83 +86,35 @@ struct SyncHandler {
     probes.counts->Started();
     if (WasCancelled(*context)) return Cancelled(probes);
     const grpc::Status status = M::Handle(*request, response);
-    probes.load->Spend();
+    probes.Spend();
     if (WasCancelled(*context)) {  // nothing large is serialized for nobody
       response->Clear();
       return Cancelled(probes);
     }
-    if (status.ok()) probes.counts->Responded();
+    if (status.ok()) probes.Responded();
     probes.counts->Ended(status.ok());
-    probes.times->Handled(arrived);
+    probes.times().Handled(arrived);
     return status;
   }
-
   // Client-streaming.
   static grpc::Status Serve(const HandlerProbes& probes, grpc::ServerContext* context,
                             grpc::ServerReader<Request>* reader, Response* response) {
     probes.counts->Started();
-    MessageSupply<Request> request(probes.messages);
-    typename M::Gathered gathered{};
-    grpc::Status status;
-    while (status.ok() && reader->Read(&request.Next())) {
-      status = M::Take(request.Current(), gathered);
-      probes.load->Spend();
-    }
-    const Nanos arrived = probes.Arrival();
-    if (status.ok()) status = M::Respond(gathered, response);
-    if (status.ok()) probes.counts->Responded();
-    probes.counts->Ended(status.ok() && !context->IsCancelled());
-    probes.times->Handled(arrived);
-    return status;
+    return SyncStream<M, grpc::ServerReader<Request>>(probes, reader, probes.messages, response).Run(context);
   }
-
   // Server-streaming.
   static grpc::Status Serve(const HandlerProbes& probes, grpc::ServerContext* context, const Request* request,
                             grpc::ServerWriter<Response>* writer) {
-    Nanos arrived = probes.Arrival();
     probes.counts->Started();
     if (WasCancelled(*context)) return Cancelled(probes);
-    MessageSupply<Response> response(probes.messages);
-    grpc::WriteOptions options;  // the first write has no hint: the headers go with it
-    uint32_t left = 0;
-    grpc::Status status = M::CountResponses(*request, &left);
-    bool written = true;
-    for (; written && status.ok() && left > 0; --left) {
-      status = HandleNext<M>(*request, left - 1, &response.Next());
-      probes.load->Spend();
-      if (!status.ok()) break;
-      probes.counts->Responded();
-      const Nanos handled = probes.times->Handled(arrived);
-      // The last one goes together with the status.
-      written = writer->Write(response.Current(), left == 1 ? grpc::WriteOptions().set_last_message()
-                                                            : std::exchange(options, probes.write_options));
-      probes.times->Finished(handled);
-      arrived = probes.Arrival();
-    }
-    probes.counts->Ended(written && status.ok() && !context->IsCancelled());
-    return status;
+    return SyncStream<M, grpc::ServerWriter<Response>>(probes, writer, request, probes.messages).Run(context);
   }
-
   // Bidi.
   static grpc::Status Serve(const HandlerProbes& probes, grpc::ServerContext* context,
                             grpc::ServerReaderWriter<Response, Request>* stream) {
     probes.counts->Started();
-    MessageSupply<Request> request(probes.messages);
-    MessageSupply<Response> response(probes.messages);
-    grpc::Status status;
-    bool written = true;
-    while (written && status.ok() && stream->Read(&request.Next())) {
-      const Nanos arrived = probes.Arrival();
-      status = M::Handle(request.Current(), &response.Next());
-      probes.load->Spend();
-      if (!status.ok()) break;
-      probes.counts->Responded();
-      const Nanos handled = probes.times->Handled(arrived);
-      written = stream->Write(response.Current());
-      probes.times->Finished(handled);
-    }
-    probes.counts->Ended(written && status.ok() && !context->IsCancelled());
-    return status;
+    using Stream = grpc::ServerReaderWriter<Response, Request>;
+    return SyncStream<M, Stream>(probes, stream, probes.messages, probes.messages).Run(context);
   }
 
  private:
