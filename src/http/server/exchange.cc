@@ -8,7 +8,7 @@
 namespace cqbench {
 namespace {
 
-// Whose handler runs on this thread.
+// The exchange whose handler runs on this thread and has not responded yet.
 thread_local const HttpExchange* handling = nullptr;
 
 // Memory that a large late response took is not kept.
@@ -16,10 +16,10 @@ constexpr size_t kKeptOfResponse = 64 << 10;
 
 }  // namespace
 
-bool Mailbox::Push(HttpExchange* exchange) {
+bool Mailbox::Push(std::shared_ptr<HttpExchange> exchange) {
   const std::lock_guard lock(mutex_);
   if (closed_) return false;
-  waiting_.push_back(exchange);
+  waiting_.push_back(std::move(exchange));
   // Under the lock, so that the loop is there.
   if (waiting_.size() == 1) wake_();
   return true;
@@ -30,7 +30,7 @@ void Mailbox::Deliver() {
     const std::lock_guard lock(mutex_);
     std::swap(waiting_, delivering_);
   }
-  for (HttpExchange* exchange : delivering_) {
+  for (const std::shared_ptr<HttpExchange>& exchange : delivering_) {
     Session* const session = exchange->Deliver();
     if (session == nullptr || session->touched) continue;
     session->touched = true;
@@ -45,35 +45,35 @@ void Mailbox::Deliver() {
 }
 
 void Mailbox::Close() {
-  {
-    const std::lock_guard lock(mutex_);
-    closed_ = true;
-    std::swap(waiting_, delivering_);
-  }
-  for (HttpExchange* exchange : delivering_) exchange->Deliver();
-  delivering_.clear();
+  std::vector<std::shared_ptr<HttpExchange>> nobody_waits_for;
+  const std::lock_guard lock(mutex_);
+  closed_ = true;
+  std::swap(waiting_, nobody_waits_for);
 }
 
-void HttpExchange::Handle(const HttpHandler& handler, const HttpRequest& request) {
+void HttpExchange::Handle(Session& session, const HttpHandler& handler, const HttpRequest& request) {
+  {
+    const std::lock_guard lock(mutex_);
+    posted_ = gone_ = has_head_ = whole_ = ended_ = broken_ = wants_room_ = false;
+    Empty();
+  }
+  session_ = &session;
   const HttpExchange* const outer = std::exchange(handling, this);
-  handler(request, HttpReply(this));
+  handler(request, HttpReply(shared_from_this()));
   handling = outer;
 }
 
 void HttpExchange::Send(const HttpHead& head, std::string_view body) {
   if (handling == this) {
     handling = nullptr;
-    if (attached() != nullptr) OnResponse(head, body);
-    OnReleased();
+    if (session_ != nullptr) session_->OnResponse(*this, head, body);
     return;
   }
-  late_ = Late::kAnswer;
-  late_status_ = head.status;
-  late_type_.assign(head.content_type);
-  late_field_name_.assign(head.field.name);
-  late_field_value_.assign(head.field.value);
-  late_body_.assign(body);
-  if (!mailbox_->Push(this)) delete this;
+  const std::lock_guard lock(mutex_);
+  SetHead(head);
+  waiting_.assign(body);
+  whole_ = ended_ = true;
+  Post();
 }
 
 void HttpExchange::SendUnanswered() {
@@ -82,109 +82,101 @@ void HttpExchange::SendUnanswered() {
 }
 
 void HttpExchange::Begin(int status, std::string_view content_type, std::function<void()> on_room) {
-  growing_ = std::make_unique<Growing>();
-  growing_->on_room = std::move(on_room);
-  growing_->posted = true;
-  late_ = Late::kBegin;
-  late_status_ = status;
-  late_type_.assign(content_type);
-  if (mailbox_->Push(this)) return;
-  growing_->posted = false;
-  growing_->gone = true;
+  const std::lock_guard lock(mutex_);
+  SetHead({status, content_type, {}});
+  on_room_ = std::move(on_room);
+  Post();
 }
 
 HttpStream::Result HttpExchange::Write(std::string_view chunk) {
-  const std::lock_guard lock(growing_->mutex);
-  if (growing_->gone) return HttpStream::Result::kGone;
-  if (growing_->waiting.size() >= stream_buffer_bytes_) {
-    growing_->wants_room = true;
+  const std::lock_guard lock(mutex_);
+  if (gone_) return HttpStream::Result::kGone;
+  if (waiting_.size() >= stream_buffer_bytes_) {
+    wants_room_ = true;
     return HttpStream::Result::kFull;
   }
-  growing_->waiting.append(chunk);
-  if (growing_->posted) return HttpStream::Result::kTaken;
-  growing_->posted = mailbox_->Push(this);
-  growing_->gone = !growing_->posted;
-  return growing_->gone ? HttpStream::Result::kGone : HttpStream::Result::kTaken;
+  waiting_.append(chunk);
+  Post();
+  return gone_ ? HttpStream::Result::kGone : HttpStream::Result::kTaken;
 }
 
 void HttpExchange::Finish(bool whole) {
-  {
-    const std::lock_guard lock(growing_->mutex);
-    growing_->ended = true;
-    growing_->broken = !whole;
-    // The loop may end the exchange as soon as the lock is free.
-    if (growing_->posted) return;
-    growing_->posted = true;
-    if (mailbox_->Push(this)) return;
-  }
-  delete this;
+  const std::lock_guard lock(mutex_);
+  ended_ = true;
+  broken_ = !whole;
+  Post();
+}
+
+void HttpExchange::SetHead(const HttpHead& head) {
+  has_head_ = true;
+  status_ = head.status;
+  content_type_.assign(head.content_type);
+  field_name_.assign(head.field.name);
+  field_value_.assign(head.field.value);
+}
+
+void HttpExchange::Empty() {
+  waiting_.clear();
+  if (waiting_.capacity() > kKeptOfResponse) std::string().swap(waiting_);
+}
+
+void HttpExchange::Post() {
+  if (posted_ || gone_) return;
+  posted_ = mailbox_->Push(shared_from_this());
+  gone_ = !posted_;
 }
 
 Session* HttpExchange::Deliver() {
-  Session* const session = attached();
-  switch (std::exchange(late_, Late::kNothing)) {
-    case Late::kAnswer:
-      if (session != nullptr) {
-        OnResponse({late_status_, late_type_, {late_field_name_, late_field_value_}}, late_body_);
-      }
-      if (late_body_.capacity() > kKeptOfResponse) std::string().swap(late_body_);
-      OnReleased();
-      return session;
-    case Late::kBegin:
-      began_ = true;
-      if (session != nullptr) OnBegin(late_status_, late_type_);
-      break;
-    case Late::kNothing:
-      break;
+  Session* const session = session_;
+  bool has_head = false, whole = false;
+  {
+    const std::lock_guard lock(mutex_);
+    posted_ = false;
+    has_head = std::exchange(has_head_, false);
+    whole = whole_;
   }
-  DeliverChunks();
+  if (session == nullptr) return nullptr;
+  // The holder does not change a head that it has posted, nor a body that is whole.
+  if (has_head && whole) {
+    session->OnResponse(*this, {status_, content_type_, {field_name_, field_value_}}, waiting_);
+    return session;
+  }
+  if (has_head) session->OnBegin(*this, status_, content_type_);
+  if (session_ != nullptr) session->OnChunks(*this);
   return session;
 }
 
-void HttpExchange::DeliverChunks() {
-  Session* const session = attached();
-  {
-    const std::lock_guard lock(growing_->mutex);
-    growing_->posted = false;
-    if (session == nullptr) growing_->gone = true;
-  }
-  if (session != nullptr) {
-    OnChunks();
-    return;
-  }
-  std::string nobody;
-  if (TakeChunks(nobody) != Stream::kGoesOn) OnReleased();
-}
-
 HttpExchange::Stream HttpExchange::TakeChunks(std::string& out) {
-  bool tell = false;
+  std::function<void()> done;
+  const std::function<void()>* tell = nullptr;
   Stream stream = Stream::kGoesOn;
   {
-    const std::lock_guard lock(growing_->mutex);
-    out.append(growing_->waiting);
-    growing_->waiting.clear();
-    // A holder that has ended has pushed or will be looked at again because it is posted: only then is it gone.
-    if (growing_->ended && !growing_->posted) stream = growing_->broken ? Stream::kBroken : Stream::kEnded;
-    if (growing_->ended) growing_->wants_room = false;
-    tell = std::exchange(growing_->wants_room, false);
+    const std::lock_guard lock(mutex_);
+    out.append(waiting_);
+    waiting_.clear();
+    if (ended_) {
+      stream = broken_ ? Stream::kBroken : Stream::kEnded;
+      done = std::exchange(on_room_, nullptr);
+    } else if (std::exchange(wants_room_, false) && on_room_) {
+      tell = &on_room_;
+    }
   }
-  if (tell && growing_->on_room) growing_->on_room();
+  if (tell != nullptr) (*tell)();
   return stream;
 }
 
-bool HttpExchange::MarkGone() {
-  if (!began_) return false;
-  bool tell = false;
-  bool released = false;
+void HttpExchange::Detach() {
+  session_ = nullptr;
+  std::function<void()> tell;
+  bool waits = false;
   {
-    const std::lock_guard lock(growing_->mutex);
-    growing_->gone = true;
-    std::string().swap(growing_->waiting);
-    released = growing_->ended && !growing_->posted;
-    tell = std::exchange(growing_->wants_room, false) && !growing_->ended;
+    const std::lock_guard lock(mutex_);
+    gone_ = true;
+    Empty();
+    tell = std::exchange(on_room_, nullptr);
+    waits = std::exchange(wants_room_, false) && !ended_;
   }
-  if (tell && growing_->on_room) growing_->on_room();
-  return released;
+  if (waits && tell) tell();
 }
 
 HttpOwnResponse PlainResponse(int, std::string_view reason) {
@@ -194,28 +186,28 @@ HttpOwnResponse PlainResponse(int, std::string_view reason) {
 HttpReply& HttpReply::operator=(HttpReply&& other) noexcept {
   if (this != &other) {
     Drop();
-    exchange_ = std::exchange(other.exchange_, nullptr);
+    exchange_ = std::move(other.exchange_);
   }
   return *this;
 }
 
 void HttpReply::Send(const HttpHead& head, std::string_view body) {
-  if (exchange_ != nullptr) std::exchange(exchange_, nullptr)->Send(head, body);
+  if (const auto exchange = std::move(exchange_)) exchange->Send(head, body);
 }
 
 HttpStream HttpReply::Begin(int status, std::string_view content_type, std::function<void()> on_room) {
   if (exchange_ != nullptr) exchange_->Begin(status, content_type, std::move(on_room));
-  return HttpStream(std::exchange(exchange_, nullptr));
+  return HttpStream(std::move(exchange_));
 }
 
 void HttpReply::Drop() {
-  if (exchange_ != nullptr) std::exchange(exchange_, nullptr)->SendUnanswered();
+  if (const auto exchange = std::move(exchange_)) exchange->SendUnanswered();
 }
 
 HttpStream& HttpStream::operator=(HttpStream&& other) noexcept {
   if (this != &other) {
     Break();
-    exchange_ = std::exchange(other.exchange_, nullptr);
+    exchange_ = std::move(other.exchange_);
   }
   return *this;
 }
@@ -225,11 +217,11 @@ HttpStream::Result HttpStream::Write(std::string_view chunk) {
 }
 
 void HttpStream::End() {
-  if (exchange_ != nullptr) std::exchange(exchange_, nullptr)->Finish(true);
+  if (const auto exchange = std::move(exchange_)) exchange->Finish(true);
 }
 
 void HttpStream::Break() {
-  if (exchange_ != nullptr) std::exchange(exchange_, nullptr)->Finish(false);
+  if (const auto exchange = std::move(exchange_)) exchange->Finish(false);
 }
 
 }  // namespace cqbench

@@ -24,43 +24,16 @@ void AppendNumber(std::string& out, size_t number, int base = 10) {
   out.append(digits.data(), static_cast<size_t>(end - digits.data()));
 }
 
-class Http1Session;
-
-class Http1Exchange final : public HttpExchange {
- public:
-  Http1Exchange(Http1Session& session, const LoopState& loop)
-      : HttpExchange(loop.mailbox, loop.options), session_(&session) {}
-
-  // The reply goes nowhere from now on, and ends with its holder: at once where that has gone.
-  void Detach() {
-    session_ = nullptr;
-    if (MarkGone()) delete this;
-  }
-  using HttpExchange::Recycle;
-  using HttpExchange::Stream;
-  using HttpExchange::TakeChunks;
-
- private:
-  void OnResponse(const HttpHead& head, std::string_view body) override;
-  void OnBegin(int status, std::string_view content_type) override;
-  void OnChunks() override {}  // Produce() takes them
-  void OnReleased() override;
-  Session* attached() const override;
-
-  Http1Session* session_;
-};
-
 class Http1Session final : public Session {
  public:
-  Http1Session(LoopState& loop, Wire& wire)
-      : Session(loop, wire), exchange_(std::make_unique<Http1Exchange>(*this, loop)), since_(loop.now) {}
+  Http1Session(LoopState& loop, Wire& wire) : Session(loop, wire), since_(loop.now) {}
   ~Http1Session() override {
-    if (busy_) LetGo();
+    if (exchange_ != nullptr) exchange_->Detach();
   }
 
   size_t Receive(std::string_view bytes) override {
     if (busy_ || ended_) return 0;
-    // What the request before was made of was kept for as long as it was being answered.
+    // The bytes of the request before were kept for as long as it was being answered.
     size_t used = std::exchange(held_, 0);
     while (!ended_ && output_.size() < kOutputBytes) {
       const std::string_view rest = bytes.substr(used);
@@ -80,9 +53,9 @@ class Http1Session final : public Session {
       chunk_.clear();
       const auto stream = exchange_->TakeChunks(chunk_);
       AppendChunk(chunk_);
-      if (stream == Http1Exchange::Stream::kGoesOn) break;
+      if (stream == HttpExchange::Stream::kGoesOn) break;
       streaming_ = false;
-      if (stream == Http1Exchange::Stream::kBroken) {
+      if (stream == HttpExchange::Stream::kBroken) {
         broken_ = ended_ = true;
       } else if (chunked_) {
         output_ += "0\r\n\r\n";
@@ -112,9 +85,25 @@ class Http1Session final : public Session {
     }
   }
 
-  // --- the exchange's calls ---
+  void OnResponse(HttpExchange& /*exchange*/, const HttpHead& head, std::string_view body) override {
+    Append(head, body);
+    Released();
+  }
+  void OnBegin(HttpExchange& /*exchange*/, int status, std::string_view content_type) override {
+    chunked_ = http11_;
+    if (!chunked_) keep_alive_ = false;
+    AppendHead({status, content_type, {}});
+    if (chunked_ && HasBody(status)) output_ += "Transfer-Encoding: chunked\r\n";
+    output_ += "\r\n";
+    streaming_ = !is_head_ && HasBody(status);
+    if (streaming_) return;
+    LetGo();
+    Released();
+  }
+  void OnChunks(HttpExchange& /*exchange*/) override {}  // Produce() takes them
 
-  void Answer(const HttpHead& head, std::string_view body) {
+ private:
+  void Append(const HttpHead& head, std::string_view body) {
     AppendHead(head);
     if (HasBody(head.status)) {
       output_ += "Content-Length: ";
@@ -126,29 +115,19 @@ class Http1Session final : public Session {
     }
   }
 
-  void BeginStream(int status, std::string_view content_type) {
-    chunked_ = http11_;
-    if (!chunked_) keep_alive_ = false;
-    AppendHead({status, content_type, {}});
-    if (chunked_ && HasBody(status)) output_ += "Transfer-Encoding: chunked\r\n";
-    output_ += "\r\n";
-    streaming_ = true;
-    if (!is_head_ && HasBody(status)) return;
-    streaming_ = false;
-    LetGo();
-    Released();
-  }
-
   // The response is complete.
   void Released() {
     busy_ = false;
-    exchange_->Recycle();
     if (!keep_alive_ || draining_) ended_ = true;
     if (body_.capacity() > kKeptOfRequest) std::string().swap(body_);
     since_ = loop_.now;
   }
+  // The reply is still held by somebody, or the mailbox has it.
+  void LetGo() {
+    exchange_->Detach();
+    exchange_ = nullptr;
+  }
 
- private:
   size_t ReceiveHead(std::string_view bytes) {
     if (bytes.empty()) return 0;
     if (!in_request_) {
@@ -193,8 +172,8 @@ class Http1Session final : public Session {
     return head->content_length.value_or(0) > loop_.options.max_body_bytes ? kTooLarge : 0;
   }
 
-  // Where the head ends; 0: not yet, or refused. Each byte is looked at once. Lines that other servers may take for
-  // something else are refused here: Beast reads a continued line as one.
+  // Returns where the head ends; 0: not yet, or refused. Each byte is looked at once. Lines that other servers may take
+  // for something else are refused here: Beast reads a continued line as one.
   size_t FindEndOfHead(std::string_view bytes) {
     for (size_t at; (at = bytes.find('\n', scanned_)) != std::string_view::npos;) {
       if (at == 0 || bytes[at - 1] != '\r') return Refuse(kBadRequest);
@@ -243,8 +222,11 @@ class Http1Session final : public Session {
     http11_ = head.http11;
     keep_alive_ = head.keep_alive;
     is_head_ = head.method == "HEAD";
-    exchange_->Handle(loop_.handler, {head.method, head.target, head.content_type, head.content_encoding, head.accept,
-                                      body, loop_.thread});
+    if (exchange_ != nullptr && exchange_.use_count() > 1) LetGo();
+    if (exchange_ == nullptr) exchange_ = std::make_shared<HttpExchange>(loop_.mailbox, loop_.options);
+    exchange_->Handle(
+        *this, loop_.handler,
+        {head.method, head.target, head.content_type, head.content_encoding, head.accept, body, loop_.thread});
   }
 
   // Answers with that status and ends; returns 0, what was used of the bytes. What may still come is not a request.
@@ -256,7 +238,7 @@ class Http1Session final : public Session {
     is_head_ = head.starts_with("HEAD ");
     ended_ = true;
     const HttpOwnResponse own = loop_.options.own_response(status, ReasonOf(status));
-    Answer({status, own.content_type, {}}, own.body);
+    Append({status, own.content_type, {}}, own.body);
     return 0;
   }
 
@@ -302,17 +284,11 @@ class Http1Session final : public Session {
     output_ += "\r\n";
   }
 
-  // The reply is still held by somebody and ends there.
-  void LetGo() {
-    exchange_.release()->Detach();
-    exchange_ = std::make_unique<Http1Exchange>(*this, loop_);
-  }
-
   Http1Parser parser_;
-  std::unique_ptr<Http1Exchange> exchange_;
-  Nanos since_;  // the request's first byte, or the end of the last response
+  std::shared_ptr<HttpExchange> exchange_;  // used again where nobody else has it
+  Nanos since_;                             // the request's first byte, or the end of the last response
 
-  // Of the request that is coming in.
+  // The request that is coming in:
   bool in_request_ = false;
   bool may_skip_line_ = false;
   size_t scanned_ = 0;
@@ -322,7 +298,7 @@ class Http1Session final : public Session {
   Http1Head head_;  // in head_text_
   std::string body_;
 
-  // Of the request that is being answered.
+  // The request that is being answered:
   bool busy_ = false;
   size_t held_ = 0;
   bool http11_ = true;
@@ -334,26 +310,6 @@ class Http1Session final : public Session {
 
   bool draining_ = false;
 };
-
-void Http1Exchange::OnResponse(const HttpHead& head, std::string_view body) {
-  session_->Answer(head, body);
-}
-
-void Http1Exchange::OnBegin(int status, std::string_view content_type) {
-  session_->BeginStream(status, content_type);
-}
-
-void Http1Exchange::OnReleased() {
-  if (session_ != nullptr) {
-    session_->Released();
-  } else {
-    delete this;
-  }
-}
-
-Session* Http1Exchange::attached() const {
-  return session_;
-}
 
 }  // namespace
 

@@ -1,4 +1,4 @@
-// What nghttp2 calls, and how it is set up.
+// nghttp2's callbacks and settings.
 #include "src/http/server/http2_session.h"
 
 namespace cqbench {

@@ -17,7 +17,7 @@ namespace {
 
 // A header list that many times as long as may be ends the connection: decoding it is the attack.
 constexpr size_t kHopelessHeaders = 4;
-// What all unfinished request bodies of a connection may take together, in largest bodies.
+// All unfinished request bodies of a connection may take as much as so many of the largest.
 constexpr size_t kBodiesAtOnce = 4;
 // Each header counts with that much beside its text (RFC 9113, 6.5.2).
 constexpr size_t kHeaderOverhead = 32;
@@ -51,7 +51,7 @@ Http2Session::Http2Session(LoopState& loop, Wire& wire)
 }
 
 Http2Session::~Http2Session() {
-  while (!streams_.empty()) Remove(*streams_.back());
+  for (const auto& stream : streams_) stream->Detach();
   nghttp2_session_del(session_);
 }
 
@@ -88,10 +88,30 @@ void Http2Session::CheckTimes() {
     nghttp2_session_terminate_session(session_, NGHTTP2_NO_ERROR);
     return;
   }
-  for (Http2Stream* stream : streams_) CheckTimes(*stream);
+  for (const auto& stream : streams_) CheckTimes(*stream);
 }
 
-void Http2Session::Answer(Http2Stream& stream, const HttpHead& head, std::string_view body) {
+void Http2Session::OnResponse(HttpExchange& exchange, const HttpHead& head, std::string_view body) {
+  auto& stream = static_cast<Http2Stream&>(exchange);
+  stream.held = false;
+  Respond(stream, head, body);
+}
+
+void Http2Session::OnBegin(HttpExchange& exchange, int status, std::string_view content_type) {
+  auto& stream = static_cast<Http2Stream&>(exchange);
+  stream.growing = stream.method != "HEAD" && status != 204 && status != 304;
+  Submit(stream, {status, content_type, {}}, stream.growing, /*has_length=*/false);
+}
+
+void Http2Session::OnChunks(HttpExchange& exchange) {
+  auto& stream = static_cast<Http2Stream&>(exchange);
+  if (std::exchange(stream.deferred, false)) {
+    stream.since = loop_.now;
+    nghttp2_session_resume_data(session_, stream.id);
+  }
+}
+
+void Http2Session::Respond(Http2Stream& stream, const HttpHead& head, std::string_view body) {
   const bool may_have_body = head.status != 204 && head.status != 304;
   const bool has_body = !body.empty() && stream.method != "HEAD" && may_have_body;
   std::array<char, 20> digits{};
@@ -99,18 +119,6 @@ void Http2Session::Answer(Http2Stream& stream, const HttpHead& head, std::string
   stream.length_text.assign(digits.data(), static_cast<size_t>(end - digits.data()));
   if (has_body) stream.response.assign(body);
   Submit(stream, head, has_body, /*has_length=*/may_have_body);
-}
-
-void Http2Session::BeginStream(Http2Stream& stream, int status, std::string_view content_type) {
-  stream.growing = stream.method != "HEAD" && status != 204 && status != 304;
-  Submit(stream, {status, content_type, {}}, stream.growing, /*has_length=*/false);
-}
-
-void Http2Session::ResumeStream(Http2Stream& stream) {
-  if (std::exchange(stream.deferred, false)) {
-    stream.since = loop_.now;
-    nghttp2_session_resume_data(session_, stream.id);
-  }
 }
 
 void Http2Session::Must(int result) {
@@ -144,21 +152,23 @@ void Http2Session::Reset(Http2Stream& stream, uint32_t code) {
 int Http2Session::OnBeginHeaders(const nghttp2_frame& frame) {
   if (frame.headers.cat != NGHTTP2_HCAT_REQUEST) return 0;
   // Streams that were reset are none any more for nghttp2, but their requests may still be handled.
-  if (*orphans_ > loop_.options.max_streams) {
+  if (orphans_.size() > loop_.options.max_streams) {
+    std::erase_if(orphans_, [](const std::weak_ptr<Http2Stream>& orphan) { return orphan.expired(); });
+  }
+  if (orphans_.size() > loop_.options.max_streams) {
     nghttp2_submit_rst_stream(session_, NGHTTP2_FLAG_NONE, frame.hd.stream_id, NGHTTP2_REFUSED_STREAM);
     return 0;
   }
-  Http2Stream* stream = nullptr;
-  if (unused_.empty()) {
-    stream = new Http2Stream(loop_);
-  } else {
-    stream = unused_.back().release();
+  std::shared_ptr<Http2Stream> stream;
+  if (!unused_.empty()) {
+    stream = std::move(unused_.back());
     unused_.pop_back();
   }
-  stream->Reset(this, frame.hd.stream_id, loop_.now);
+  if (stream == nullptr || stream.use_count() > 1) stream = std::make_shared<Http2Stream>(loop_);
+  stream->Reset(frame.hd.stream_id, loop_.now);
   stream->place = streams_.size();
   streams_.push_back(stream);
-  return nghttp2_session_set_stream_user_data(session_, frame.hd.stream_id, stream);
+  return nghttp2_session_set_stream_user_data(session_, frame.hd.stream_id, stream.get());
 }
 
 int Http2Session::OnHeader(const nghttp2_frame& frame, std::string_view name, std::string_view value) {
@@ -240,14 +250,15 @@ void Http2Session::Dispatch(Http2Stream& stream) {
   stream.dispatched = true;
   stream.held = true;
   unfinished_bytes_ -= stream.body.size();
-  stream.Handle(loop_.handler, {stream.method, stream.path, stream.content_type, stream.content_encoding, stream.accept,
-                                stream.body, loop_.thread});
+  stream.Handle(*this, loop_.handler,
+                {stream.method, stream.path, stream.content_type, stream.content_encoding, stream.accept, stream.body,
+                 loop_.thread});
 }
 
 void Http2Session::Refuse(Http2Stream& stream, int status) {
   stream.refused = true;
   const HttpOwnResponse own = loop_.options.own_response(status, ReasonOf(status));
-  Answer(stream, {status, own.content_type, {}}, own.body);
+  Respond(stream, {status, own.content_type, {}}, own.body);
 }
 
 void Http2Session::Submit(Http2Stream& stream, const HttpHead& head, bool has_body, bool has_length) {
@@ -284,11 +295,11 @@ ssize_t Http2Session::Read(Http2Stream& stream, uint8_t* out, size_t size, uint3
     stream.response.clear();
     stream.sent = 0;
     const auto taken = stream.TakeChunks(stream.response);
-    if (taken != Http2Stream::Stream::kGoesOn) {
+    if (taken != HttpExchange::Stream::kGoesOn) {
       stream.growing_ended = true;
       stream.held = false;
     }
-    if (taken == Http2Stream::Stream::kBroken) return NGHTTP2_ERR_TEMPORAL_CALLBACK_FAILURE;  // resets the stream
+    if (taken == HttpExchange::Stream::kBroken) return NGHTTP2_ERR_TEMPORAL_CALLBACK_FAILURE;  // resets the stream
   }
   const size_t n = std::min(size, stream.response.size() - stream.sent);
   std::memcpy(out, stream.response.data() + stream.sent, n);
@@ -321,13 +332,15 @@ int Http2Session::OnClose(int32_t id) {
 
 void Http2Session::Remove(Http2Stream& stream) {
   if (!stream.dispatched) unfinished_bytes_ -= stream.body.size();
-  streams_[stream.place] = streams_.back();
+  const std::shared_ptr<Http2Stream> closed = streams_[stream.place];
+  streams_[stream.place] = std::move(streams_.back());
   streams_[stream.place]->place = stream.place;
   streams_.pop_back();
-  if (stream.held) {
-    stream.Detach(orphans_);
+  closed->Detach();
+  if (closed->held) {
+    orphans_.emplace_back(closed);
   } else {
-    unused_.emplace_back(&stream);
+    unused_.push_back(closed);
   }
 }
 
@@ -340,19 +353,7 @@ void Http2Session::CountReset() {
   }
 }
 
-void Http2Stream::Detach(const std::shared_ptr<size_t>& orphans) {
-  session = nullptr;
-  if (MarkGone()) {
-    delete this;
-    return;
-  }
-  orphans_ = orphans;
-  ++*orphans_;
-}
-
-void Http2Stream::Reset(Http2Session* owner, int32_t the_id, Nanos now) {
-  Recycle();
-  session = owner;
+void Http2Stream::Reset(int32_t the_id, Nanos now) {
   id = the_id;
   since = now;
   for (std::string* text : {&method, &path, &content_type, &content_encoding, &accept, &expect, &body, &response}) {
@@ -361,29 +362,6 @@ void Http2Stream::Reset(Http2Session* owner, int32_t the_id, Nanos now) {
   }
   header_bytes = length = sent = 0;
   long_path = headers_done = dispatched = held = answered = growing = growing_ended = deferred = refused = false;
-}
-
-void Http2Stream::OnResponse(const HttpHead& head, std::string_view body_bytes) {
-  session->Answer(*this, head, body_bytes);
-}
-
-void Http2Stream::OnBegin(int status, std::string_view content_type_text) {
-  session->BeginStream(*this, status, content_type_text);
-}
-
-void Http2Stream::OnChunks() {
-  session->ResumeStream(*this);
-}
-
-void Http2Stream::OnReleased() {
-  held = false;
-  if (session != nullptr) return;
-  if (orphans_ != nullptr) --*orphans_;
-  delete this;
-}
-
-Session* Http2Stream::attached() const {
-  return session;
 }
 
 std::unique_ptr<Session> MakeHttp2Session(LoopState& loop, Wire& wire) {

@@ -12,23 +12,13 @@
 
 namespace cqbench {
 
-class Http2Session;
-
 class Http2Stream final : public HttpExchange {
  public:
   explicit Http2Stream(const LoopState& loop) : HttpExchange(loop.mailbox, loop.options) {}
 
-  // The reply goes nowhere from now on, and ends with its holder: at once where that has gone. `orphans` counts those
-  // that still have one.
-  void Detach(const std::shared_ptr<size_t>& orphans);
-  using HttpExchange::Recycle;
-  using HttpExchange::Stream;
-  using HttpExchange::TakeChunks;
+  // Makes it that stream.
+  void Reset(int32_t the_id, Nanos now);
 
-  // Makes it that stream of that session.
-  void Reset(Http2Session* owner, int32_t the_id, Nanos now);
-
-  Http2Session* session = nullptr;  // null: detached
   int32_t id = 0;
   size_t place = 0;  // among the session's
   Nanos since = 0;   // when it began, then when the client last took something of the response
@@ -57,15 +47,6 @@ class Http2Stream final : public HttpExchange {
   bool growing_ended = false;
   bool deferred = false;  // nghttp2 asks again only after it has been told
   std::string length_text;
-
- private:
-  void OnResponse(const HttpHead& head, std::string_view body) override;
-  void OnBegin(int status, std::string_view content_type) override;
-  void OnChunks() override;
-  void OnReleased() override;
-  Session* attached() const override;
-
-  std::shared_ptr<size_t> orphans_;
 };
 
 class Http2Session final : public Session {
@@ -83,11 +64,9 @@ class Http2Session final : public Session {
   void Drain() override;
   void CheckTimes() override;
 
-  // --- the exchanges' calls ---
-
-  void Answer(Http2Stream& stream, const HttpHead& head, std::string_view body);
-  void BeginStream(Http2Stream& stream, int status, std::string_view content_type);
-  void ResumeStream(Http2Stream& stream);
+  void OnResponse(HttpExchange& exchange, const HttpHead& head, std::string_view body) override;
+  void OnBegin(HttpExchange& exchange, int status, std::string_view content_type) override;
+  void OnChunks(HttpExchange& exchange) override;
 
  private:
   // Out of memory is the only way to fail.
@@ -112,6 +91,7 @@ class Http2Session final : public Session {
 
   // Before the request is complete, or instead of handling it.
   void Refuse(Http2Stream& stream, int status);
+  void Respond(Http2Stream& stream, const HttpHead& head, std::string_view body);
   void Submit(Http2Stream& stream, const HttpHead& head, bool has_body, bool has_length);
   // Gives nghttp2 what it asks for of a response's body.
   static ssize_t ReadResponse(nghttp2_session*, int32_t, uint8_t* out, size_t size, uint32_t* flags,
@@ -127,10 +107,10 @@ class Http2Session final : public Session {
   void CountReset();
 
   nghttp2_session* session_ = nullptr;
-  std::vector<Http2Stream*> streams_;                                    // open
-  std::vector<std::unique_ptr<Http2Stream>> unused_;                     // no more than were open at once
-  const std::shared_ptr<size_t> orphans_ = std::make_shared<size_t>(0);  // the loop's thread only
-  size_t unfinished_bytes_ = 0;                                          // of the bodies of requests that are coming in
+  std::vector<std::shared_ptr<Http2Stream>> streams_;  // open
+  std::vector<std::shared_ptr<Http2Stream>> unused_;   // no more than were open at once
+  std::vector<std::weak_ptr<Http2Stream>> orphans_;    // closed, but somebody may still have the reply
+  size_t unfinished_bytes_ = 0;                        // of the bodies of requests that are coming in
   Nanos idle_since_;
   Nanos resets_since_;
   size_t resets_ = 0;

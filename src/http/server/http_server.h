@@ -52,7 +52,8 @@ struct HttpHead {
   HttpField field;  // one more, such as Allow of a 405
 };
 
-// What the server says where it refuses a request by itself: no HTTP, too large, too slow, not answered by its handler.
+// The server's response where it refuses a request by itself: no HTTP, too large, too slow, not answered by its
+// handler.
 struct HttpOwnResponse {
   std::string_view content_type;  // lives as long as the program
   std::string body;
@@ -71,7 +72,7 @@ class HttpStream {
   };
 
   HttpStream() = default;
-  HttpStream(HttpStream&& other) noexcept : exchange_(std::exchange(other.exchange_, nullptr)) {}
+  HttpStream(HttpStream&& other) noexcept = default;
   HttpStream& operator=(HttpStream&& other) noexcept;
   ~HttpStream() { Break(); }
 
@@ -79,21 +80,21 @@ class HttpStream {
   // and one chunk. Chunks that wait together may go out as one: where they begin is not kept.
   Result Write(std::string_view chunk);
   void End();
-  // What the destructor does; nothing after End().
+  // Does what the destructor does; nothing after End().
   void Break();
 
  private:
   friend class HttpReply;
-  explicit HttpStream(HttpExchange* exchange) : exchange_(exchange) {}
-  HttpExchange* exchange_ = nullptr;
+  explicit HttpStream(std::shared_ptr<HttpExchange> exchange) : exchange_(std::move(exchange)) {}
+  std::shared_ptr<HttpExchange> exchange_;
 };
 
 // The right to answer one request, once. One thread at a time; any thread; may outlive the server. Destroyed
 // unanswered, it answers 500.
 class HttpReply {
  public:
-  explicit HttpReply(HttpExchange* exchange) : exchange_(exchange) {}
-  HttpReply(HttpReply&& other) noexcept : exchange_(std::exchange(other.exchange_, nullptr)) {}
+  explicit HttpReply(std::shared_ptr<HttpExchange> exchange) : exchange_(std::move(exchange)) {}
+  HttpReply(HttpReply&& other) noexcept = default;
   HttpReply& operator=(HttpReply&& other) noexcept;
   ~HttpReply() { Drop(); }
 
@@ -109,7 +110,7 @@ class HttpReply {
 
  private:
   void Drop();
-  HttpExchange* exchange_;
+  std::shared_ptr<HttpExchange> exchange_;
 };
 
 // Called by all loops at the same time. Must not block: its loop serves nobody else meanwhile.

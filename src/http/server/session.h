@@ -33,7 +33,7 @@ struct alignas(64) LoopCounts {
   Count timed_out;
 };
 
-// What the sessions of one loop share.
+// Shared by the sessions of one loop.
 struct LoopState {
   LoopState(const HttpOptions& the_options, const HttpHandler& the_handler, int the_thread,
             std::shared_ptr<Mailbox> the_mailbox)
@@ -56,7 +56,7 @@ struct LoopState {
   time_t date_of_ = 0;
 };
 
-// What carries a session's bytes.
+// Carries a session's bytes.
 class Wire {
  public:
   virtual ~Wire() = default;
@@ -64,7 +64,7 @@ class Wire {
   virtual void Resume() = 0;
 };
 
-// What waits to be written before a session takes no further request and no further chunks.
+// A session takes no further request and no further chunks while so much waits to be written.
 inline constexpr size_t kOutputBytes = 64 << 10;
 
 class Session {
@@ -79,14 +79,20 @@ class Session {
   virtual size_t Receive(std::string_view bytes) = 0;
   // Appends to output() what is ready, up to about kOutputBytes.
   virtual void Produce() = 0;
-  // Whether reading on makes sense now.
+  // Returns true if reading on makes sense now.
   virtual bool WantsBytes() const = 0;
-  // Whether a request is being handled or answered.
+  // Returns true while a request is being handled or answered.
   virtual bool Busy() const = 0;
   // Ends when nothing is being handled any more; new requests are not taken.
   virtual void Drain() = 0;
   // Now and then: times may be over.
   virtual void CheckTimes() = 0;
+
+  // An exchange has something for the session that handles it: a whole response, or the head of a stream, then chunks
+  // or the end, which wait to be taken.
+  virtual void OnResponse(HttpExchange& exchange, const HttpHead& head, std::string_view body) = 0;
+  virtual void OnBegin(HttpExchange& exchange, int status, std::string_view content_type) = 0;
+  virtual void OnChunks(HttpExchange& exchange) = 0;
 
   std::string& output() { return output_; }
   Wire& wire() { return wire_; }
