@@ -1,75 +1,39 @@
 // JSON by protobuf: what this project promises whichever release of protobuf it is built with.
 #include <gmock/gmock.h>
-#include <google/protobuf/util/field_comparator.h>
 #include <google/protobuf/util/message_differencer.h>
 #include <gtest/gtest.h>
 
 #include <memory>
-#include <nlohmann/json.hpp>
 #include <string>
 
 #include "absl/strings/str_cat.h"
 #include "src/base/clean_text.h"
 #include "src/http/json/json.h"
 #include "tests/unit/transcoding_fuzz.h"
-#include "tests/unit/transcoding_random.h"
 #include "tests/unit/transcoding_samples.h"
 
 namespace cqbench::transcoding {
 namespace {
 
-using google::protobuf::Message;
 using google::protobuf::util::MessageDifferencer;
 using ::testing::HasSubstr;
 using ::testing::StartsWith;
 
-class JsonTest : public Fuzz {
- protected:
-  std::unique_ptr<Message> Every(const std::string& bytes = {}) {
-    auto message = service_.New("test.Every");
-    EXPECT_TRUE(message->ParseFromString(bytes));
-    return message;
-  }
-  std::string RandomMessage() {
-    const auto message = Every();
-    FillEverything(random_, 2, *message);
-    return message->SerializeAsString();
-  }
-  static bool Same(const Message& left, const Message& right) {
-    google::protobuf::util::DefaultFieldComparator comparator;
-    comparator.set_treat_nan_as_equal(true);
-    MessageDifferencer differencer;
-    differencer.set_field_comparator(&comparator);
-    return differencer.Compare(left, right);
-  }
-
-  TestService service_{{}};
-};
-
-TEST_F(JsonTest, ReadsWhatItPrints) {
-  Run(
-      200, [&] { return RandomMessage(); },
-      [&](const std::string& bytes) {
-        const auto message = Every(bytes), back = Every();
-        std::string text;
-        ASSERT_TRUE(PrintJson(*message, text).ok());
-        ASSERT_TRUE(nlohmann::json::accept(text)) << text;
-        const absl::Status status = ParseJson(text, *back);
-        ASSERT_TRUE(status.ok()) << status << ": " << text;
-        EXPECT_TRUE(Same(*message, *back)) << text << "\n" << back->DebugString();
-      });
-}
+class JsonTest : public Fuzz {};
 
 TEST_F(JsonTest, RefusesWithOneLineWhateverComes) {
+  TestService service({});
   Run(
       1'000,
       [&] {
+        const auto message = service.NewKinds();
+        FillParameters(random_, 2, *message);
         std::string text;
-        EXPECT_TRUE(PrintJson(*Every(RandomMessage()), text).ok());
+        EXPECT_TRUE(PrintJson(*message, text).ok());
         return Mutated(std::move(text));
       },
       [&](const std::string& text) {
-        const auto message = Every();
+        const auto message = service.NewKinds();
         const absl::Status status = ParseJson(text, *message);
         if (status.ok()) return;
         EXPECT_EQ(status.code(), absl::StatusCode::kInvalidArgument);
