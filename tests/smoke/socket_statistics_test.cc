@@ -30,17 +30,17 @@ TEST(SocketStatisticsTest, AgreeWithSs) {
   const std::string& text = ss.out();
   const auto ours = ReadTcpInfo(pair[0]);
   ASSERT_TRUE(ours.has_value());
-  EXPECT_EQ(static_cast<double>(ours->segments_sent), Printed(text, "data_segs_out")) << text;
-  EXPECT_EQ(static_cast<double>(ours->segments_received), Printed(text, "data_segs_in")) << text;
-  EXPECT_EQ(static_cast<double>(ours->bytes_sent), Printed(text, "bytes_acked")) << text;
-  EXPECT_EQ(static_cast<double>(ours->bytes_received), Printed(text, "bytes_received")) << text;
-  EXPECT_EQ(static_cast<double>(ours->busy_ns / kNanosPerMilli), Printed(text, "busy")) << text;
-  EXPECT_NEAR(static_cast<double>(ours->rtt_smoothed_ns), Printed(text, "rtt") * 1e6, 1000) << text;
-  EXPECT_NEAR(static_cast<double>(ours->rtt_min_ns), Printed(text, "minrtt") * 1e6, 1000) << text;
-  EXPECT_NE(text.find(absl::StrCat(" ", ours->congestion_control, " ")), std::string::npos) << text;
-  EXPECT_EQ(ours->segments_sent, 200u);
-  EXPECT_EQ(ours->bytes_received, 200u * 700u);
-  EXPECT_TRUE(ours->no_delay);
+  EXPECT_EQ(static_cast<double>(ours->segments_sent()), Printed(text, "data_segs_out")) << text;
+  EXPECT_EQ(static_cast<double>(ours->segments_received()), Printed(text, "data_segs_in")) << text;
+  EXPECT_EQ(static_cast<double>(ours->bytes_sent()), Printed(text, "bytes_acked")) << text;
+  EXPECT_EQ(static_cast<double>(ours->bytes_received()), Printed(text, "bytes_received")) << text;
+  EXPECT_EQ(static_cast<double>(ours->busy_ns() / kNanosPerMilli), Printed(text, "busy")) << text;
+  EXPECT_NEAR(static_cast<double>(ours->rtt_smoothed_ns()), Printed(text, "rtt") * 1e6, 1000) << text;
+  EXPECT_NEAR(static_cast<double>(ours->rtt_min_ns()), Printed(text, "minrtt") * 1e6, 1000) << text;
+  EXPECT_NE(text.find(absl::StrCat(" ", ours->congestion_control(), " ")), std::string::npos) << text;
+  EXPECT_EQ(ours->segments_sent(), 200u);
+  EXPECT_EQ(ours->bytes_received(), 200u * 700u);
+  EXPECT_TRUE(ours->no_delay());
 }
 
 }  // namespace

@@ -185,11 +185,11 @@ TEST(StandIn, IsMadeOfItsAnswers) {
   const auto stand_in = MakeStandIn(spec);
   ASSERT_TRUE(stand_in.ok()) << stand_in.status();
   EXPECT_EQ(stand_in->path, "/shop.Shop/Buy");
-  EXPECT_THAT(stand_in->answers, ElementsAre("\x0a\x02ok"));
+  EXPECT_THAT(stand_in->responses, ElementsAre("\x0a\x02ok"));
   spec.data = "{} {}";
   EXPECT_THAT(std::string(MakeStandIn(spec).status().message()), HasSubstr("--answer: several"));
   spec.method = "shop.Shop/Watch";
-  EXPECT_EQ(MakeStandIn(spec)->answers.size(), 2u);
+  EXPECT_EQ(MakeStandIn(spec)->responses.size(), 2u);
 }
 
 TEST(GhzConfig, FieldsBecomeFlags) {

@@ -15,14 +15,14 @@ using testing::ElementsAre;
 using testing::IsEmpty;
 using testing::Pair;
 
-control::v1::Histogram Message(const std::vector<Nanos>& values, const std::vector<uint64_t>& counts) {
+control::v1::Histogram MessageOf(const std::vector<Nanos>& values, const std::vector<uint64_t>& counts) {
   control::v1::Histogram message;
   for (Nanos value : values) message.add_value_ns(value);
   for (uint64_t count : counts) message.add_count(count);
   return message;
 }
 
-std::vector<std::pair<Nanos, uint64_t>> BucketsOf(const Histogram& h) {
+std::vector<std::pair<Nanos, uint64_t>> ContentsOf(const Histogram& h) {
   std::vector<std::pair<Nanos, uint64_t>> buckets;
   h.ForEach([&](Nanos value, uint64_t count) { buckets.emplace_back(value, count); });
   return buckets;
@@ -38,7 +38,7 @@ TEST(HistogramMessage, KeepsEveryBucket) {
   ToMessage(histogram, sent);
   EXPECT_EQ(sent.value_ns_size(), 5) << "empty buckets do not travel";
   ASSERT_TRUE(received.ParseFromString(sent.SerializeAsString()));
-  EXPECT_EQ(BucketsOf(FromMessage(received)), BucketsOf(histogram));
+  EXPECT_EQ(ContentsOf(FromMessage(received)), ContentsOf(histogram));
   EXPECT_EQ(FromMessage(received).Count(), histogram.Count());
 }
 
@@ -52,22 +52,22 @@ TEST(HistogramMessage, EmptyStaysEmpty) {
 
 // No caller gets that far: see PlausibleHistogram.
 TEST(HistogramMessage, ValuesAndCountsWithoutAPartnerAreLeftOut) {
-  EXPECT_THAT(BucketsOf(FromMessage(Message({1, 2, 3}, {10, 20}))), ElementsAre(Pair(1, 10u), Pair(2, 20u)));
-  EXPECT_THAT(BucketsOf(FromMessage(Message({1}, {10, 20}))), ElementsAre(Pair(1, 10u)));
-  EXPECT_THAT(BucketsOf(FromMessage(Message({}, {10}))), IsEmpty());
+  EXPECT_THAT(ContentsOf(FromMessage(MessageOf({1, 2, 3}, {10, 20}))), ElementsAre(Pair(1, 10u), Pair(2, 20u)));
+  EXPECT_THAT(ContentsOf(FromMessage(MessageOf({1}, {10, 20}))), ElementsAre(Pair(1, 10u)));
+  EXPECT_THAT(ContentsOf(FromMessage(MessageOf({}, {10}))), IsEmpty());
 }
 
 TEST(HistogramMessage, CountsOfZeroAreLeftOut) {
-  const Histogram got = FromMessage(Message({1, 5, 9}, {0, 2, 0}));
+  const Histogram got = FromMessage(MessageOf({1, 5, 9}, {0, 2, 0}));
   EXPECT_EQ(got.Count(), 2u);
   EXPECT_EQ(got.Min(), 5);
   EXPECT_EQ(got.Max(), 5);
 }
 
 TEST(HistogramMessage, ValuesThatNoServerSendsDoNoHarm) {
-  EXPECT_THAT(BucketsOf(FromMessage(Message({-5, INT64_MIN}, {2, 3}))), ElementsAre(Pair(0, 5u)));
-  EXPECT_THAT(BucketsOf(FromMessage(Message({7, 7, 2}, {1, 1, 1}))), ElementsAre(Pair(2, 1u), Pair(7, 2u)));
-  EXPECT_EQ(FromMessage(Message({INT64_MAX}, {1})).Max(), INT64_MAX);
+  EXPECT_THAT(ContentsOf(FromMessage(MessageOf({-5, INT64_MIN}, {2, 3}))), ElementsAre(Pair(0, 5u)));
+  EXPECT_THAT(ContentsOf(FromMessage(MessageOf({7, 7, 2}, {1, 1, 1}))), ElementsAre(Pair(2, 1u), Pair(7, 2u)));
+  EXPECT_EQ(FromMessage(MessageOf({INT64_MAX}, {1})).Max(), INT64_MAX);
 }
 
 }  // namespace

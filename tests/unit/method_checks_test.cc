@@ -36,7 +36,7 @@ typename M::Response RightResponse(const MessageConfig& config) {
   if constexpr (Gathers<M>) {
     typename M::Gathered gathered;
     for (int i = 0; i < config.stream_messages; ++i) EXPECT_TRUE(M::Take(request, gathered).ok());
-    EXPECT_TRUE(M::Answer(gathered, &response).ok());
+    EXPECT_TRUE(M::Respond(gathered, &response).ok());
   } else if constexpr (RespondsOften<M>) {
     EXPECT_TRUE(HandleNext<M>(request, /*left=*/0, &response).ok());
   } else {
