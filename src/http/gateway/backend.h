@@ -1,4 +1,4 @@
-// What both backends have in common: which function serves a method, and how responses are sent.
+// Shared by both backends: which function serves a method, and how responses are sent.
 #pragma once
 
 #include <google/protobuf/descriptor.h>

@@ -56,7 +56,7 @@ absl::StatusOr<std::unique_ptr<Transcoder>> MakeTranscoder(TranscoderKind kind) 
                                                  {library::v1::LibraryService::service_full_name()}, options);
 }
 
-// What the front end refuses by itself looks like what a method refuses.
+// A request that the front end refuses by itself gets a response like one that a method refuses.
 HttpOwnResponse OwnAnswer(int status, std::string_view reason) {
   HttpOwnResponse response{kJsonType, ""};
   transcoding::AppendErrorJson(transcoding::CodeOfRefusal(status), AbslView(reason), {}, response.body);

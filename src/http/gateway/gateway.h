@@ -18,7 +18,7 @@
 
 namespace cqbench {
 
-// What finds the method, makes its request, and JSON of its response.
+// Finds the method, makes its request, and makes JSON of its response.
 enum class TranscoderKind {
   kDescriptor,   // the google.api.http rules, read when the server starts
   kHandwritten,  // code for each method
@@ -26,7 +26,7 @@ enum class TranscoderKind {
 };
 absl::string_view ToString(TranscoderKind kind);
 
-// What answers messages.
+// Answers messages.
 enum class BackendKind {
   kDirect,     // the methods' handlers, on the front's own threads
   kInProcess,  // the gRPC server, through a channel without a socket; streams are refused (501)

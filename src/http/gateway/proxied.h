@@ -67,7 +67,7 @@ class ProxiedBackend {
   using Function = void (*)(ProxiedBackend&, Stub&, const transcoding::Call&, const transcoding::HttpRequest&,
                             HttpReply);
 
-  // What both kinds of calls have. The reply goes, then the object, then the count.
+  // Shared by both kinds of calls. The reply goes, then the object, then the count.
   struct Base {
     void Begin(ProxiedBackend& of, const transcoding::Call& the_call, HttpReply the_reply) {
       backend = &of;
@@ -142,7 +142,7 @@ class ProxiedBackend {
     MessageSupply<typename M::Response> response_;
   };
 
-  // What a tag of the streams' queue points to.
+  // A tag of the streams' queue points to this.
   struct Event {
     virtual ~Event() = default;
     virtual void Run(bool ok) = 0;

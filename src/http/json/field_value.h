@@ -14,8 +14,8 @@
 
 namespace cqbench::transcoding {
 
-// Whether one text is a whole value of that type: numbers, text, enumerations, and the well-known types that JSON
-// writes as one of them (timestamps, durations, field masks, wrappers).
+// Returns true if one text is a whole value of that type: numbers, text, enumerations, and the well-known types that
+// JSON writes as one of them (timestamps, durations, field masks, wrappers).
 bool HasTextForm(const google::protobuf::FieldDescriptor& field);
 
 // Sets the field, or adds to it when it is repeated. `text` is decoded. INVALID_ARGUMENT says what is expected instead.

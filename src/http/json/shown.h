@@ -1,5 +1,5 @@
-// What a message shows of a request's text. An error's message may become a header (grpc-message), whose size peers
-// limit, so it never repeats a whole value.
+// The part of a request's text that a message shows. An error's message may become a header (grpc-message), whose size
+// peers limit, so it never repeats a whole value.
 #pragma once
 
 #include <string>

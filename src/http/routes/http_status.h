@@ -7,7 +7,7 @@
 
 namespace cqbench::transcoding {
 
-// As google/rpc/code.proto has it. A code that gRPC does not have: 500.
+// The mapping of google/rpc/code.proto. A code that gRPC does not have: 500.
 int HttpStatusOf(int grpc_code);
 
 // The code of a status with which an HTTP front end refuses a request by itself, before any method has it.

@@ -10,7 +10,7 @@
 namespace cqbench::transcoding {
 namespace {
 
-// What ends a literal. '?' and '#' cannot be in the path of a request, nor can what is not printable.
+// These characters end a literal. '?' and '#' cannot be in the path of a request, nor can what is not printable.
 bool EndsLiteral(char c) {
   return c == '/' || c == ':' || c == '{' || c == '}' || c == '=' || c == '*';
 }

@@ -64,7 +64,7 @@ class RouteSearch {
     return WithVerb(node.rest);
   }
 
-  // Where the last `count` segments of the path begin; npos: it has fewer.
+  // Returns where the last `count` segments of the path begin; npos: it has fewer.
   size_t StartOfLast(size_t count) {
     for (; last_known_ < count; ++last_known_) {
       const size_t end = last_known_ == 0 ? path_.size() : last_starts_[last_known_ - 1];
@@ -95,7 +95,7 @@ class RouteSearch {
   const RouteTable::Trie& trie_;
   const absl::string_view path_;
   const absl::string_view verb_;
-  // Where each segment begins, of those that the walk is in.
+  // The begins of the segments that the walk is in.
   std::array<size_t, kMaxTemplateSegments + 1> starts_;
   // The same of the path's last segments, counted from its end: found as far as somebody has asked.
   std::array<size_t, kMaxTemplateSegments> last_starts_;

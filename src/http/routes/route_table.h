@@ -16,7 +16,8 @@
 
 namespace cqbench::transcoding {
 
-// What each variable of a binding's path captured, in their order: views of the request's path, still encoded.
+// The texts that the variables of a binding's path captured, in their order: views of the request's path, still
+// encoded.
 using Captures = absl::InlinedVector<absl::string_view, 4>;
 
 enum class Found {

@@ -47,7 +47,7 @@ struct Rpc {
   const google::protobuf::Message* response = nullptr;
 };
 
-// Which method a request is for, and what of its path goes into the message.
+// The method that a request is for, and the parts of its path that go into the message.
 struct Call {
   const Rpc* rpc = nullptr;
   const Binding* binding = nullptr;  // nullptr: its method's handler needs none
@@ -66,8 +66,8 @@ class Transcoder {
  public:
   virtual ~Transcoder() = default;
 
-  // Which method serves the request, and whether its body is one that Bind reads. A HEAD without a rule of its own is
-  // served as the GET of its path (RFC 9110, 9.3.2); who sends the response leaves the body out.
+  // Finds the method that serves the request, and checks that Bind reads such a body. A HEAD without a rule of its own
+  // is served as the GET of its path (RFC 9110, 9.3.2); who sends the response leaves the body out.
   Found Find(const HttpRequest& request, Call& call) const;
 
   // Fills a message that is empty. INVALID_ARGUMENT says what of the request is wrong.
@@ -133,7 +133,8 @@ class DescriptorTranscoder final : public Transcoder {
 // The limits that hold for whatever a request is for. INVALID_ARGUMENT.
 absl::Status CheckLimits(const HttpRequest& request, const TranscodingOptions& options);
 
-// What a rule has variables for: their captures, decoded, into the message. INVALID_ARGUMENT names the field.
+// The fields that a rule has variables for: their captures, decoded, into the message. INVALID_ARGUMENT names the
+// field.
 absl::Status BindCaptures(const Binding& binding, const Captures& captures, google::protobuf::Message& message);
 
 }  // namespace cqbench::transcoding

@@ -45,7 +45,7 @@ bool IsUnreadable(const grpc::Status& status) {
 }
 constexpr char kUnreadable[] = "its response is no message of the control service";
 
-// Whether nothing came back; otherwise the server has answered, if only with an error.
+// Returns true if nothing came back; otherwise the server has answered, if only with an error.
 bool IsNoResponse(const grpc::Status& status) {
   return status.error_code() == grpc::StatusCode::DEADLINE_EXCEEDED ||
          status.error_code() == grpc::StatusCode::UNAVAILABLE;

@@ -37,7 +37,8 @@ class ControlClients {
  public:
   // `credentials`: those of the run.
   ControlClients(const RunConfig& config, std::shared_ptr<grpc::ChannelCredentials> credentials);
-  // Where the servers are asked: at config.control, or at the targets; nowhere over HTTP, as no target is gRPC's.
+  // The addresses at which the servers are asked: at config.control, or at the targets; nowhere over HTTP, as no target
+  // is gRPC's.
   static const std::vector<Target>& Addresses(const RunConfig& config);
   ControlClients(const ControlClients&) = delete;
   ControlClients& operator=(const ControlClients&) = delete;

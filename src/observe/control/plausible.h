@@ -1,7 +1,8 @@
 // Checks what a server reports about itself: the server may be anybody's, and its values go into results.
 //
-// What no machine does is refused, not what is merely odd: limits are far from what was ever measured. Errors are
-// INVALID_ARGUMENT with one clean line that names the field and the value ("its messages went back from 7 to 5").
+// A value that no machine reaches is refused, not a value that is merely odd: limits are far from what was ever
+// measured. Errors are INVALID_ARGUMENT with one clean line that names the field and the value ("its messages went back
+// from 7 to 5").
 #pragma once
 
 #include <cstddef>

@@ -35,7 +35,8 @@ std::optional<double> MhzPerCpu() {
   return std::nullopt;
 }
 
-// As in Google Benchmark: any governor other than "performance" means that the clock may change under the measurement.
+// The same as in Google Benchmark: any governor other than "performance" means that the clock may change under the
+// measurement.
 std::optional<bool> CpuScalingEnabled(const std::vector<int>& cpus) {
   std::optional<bool> scaling;
   for (int cpu : cpus) {

@@ -47,7 +47,7 @@ struct Ticks {
   int64_t system = 0;
 };
 
-// Of a process or thread by its directory; absent when it has ended.
+// Reads a process's or thread's directory; absent when it has ended.
 std::optional<Ticks> ReadTicks(const std::string& directory) {
   const std::string stat = FirstLine(directory + "/stat");
   if (stat.empty()) return std::nullopt;

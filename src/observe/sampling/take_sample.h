@@ -15,7 +15,7 @@ Sample SampleOfProcess();
 // sample's own do not get in. `connections` are those to look at.
 // Costs some microseconds per thread and connection; takes no lock that an RPC could wait for.
 Sample TakeSample(const std::vector<OpenConnection>& connections);
-// What can be seen of another process of this machine from outside: its CPU time, memory and CPUs. Absent when there is
+// Another process of this machine, seen from outside: its CPU time, memory and CPUs. Absent when there is
 // none.
 std::optional<Sample> TakeSampleOf(int pid);
 

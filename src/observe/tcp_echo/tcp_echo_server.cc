@@ -35,7 +35,7 @@ struct Peer {
   size_t to_read = 0;
   size_t to_write = 0;
   bool waits_to_write = false;  // what epoll was told
-  // Whether the last receive or send got as much as it wanted: then the next one may, too.
+  // True if the last receive or send got as much as it wanted: then the next one may, too.
   bool received_all = false;
   bool sent_all = false;
 };

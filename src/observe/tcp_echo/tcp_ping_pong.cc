@@ -72,7 +72,7 @@ class PingPong {
     return absl::UnavailableError(
         absl::StrCat("cannot connect to ", ToString(config_.endpoint), ": ", std::strerror(error)));
   }
-  // Which of the errors an end by the other side becomes depends on what was on the way.
+  // If the other side ends, the error depends on the bytes that were on the way.
   absl::Status Broken(int error) const {
     const bool closed = error == 0 || error == ECONNRESET || error == EPIPE;
     return absl::UnavailableError(absl::StrCat("connection to ", ToString(config_.endpoint), ": ",

@@ -1,4 +1,4 @@
-// What the two ends of the TCP ping-pong agree on; src/observe/tcp_echo/tcp_echo.h says it in words.
+// The format of the TCP ping-pong; src/observe/tcp_echo/tcp_echo.h says it in words.
 #pragma once
 
 #include <arpa/inet.h>

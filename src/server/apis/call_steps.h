@@ -1,4 +1,4 @@
-// What a server does with the messages of one call, once for all shapes and APIs: whose turn it is after each event,
+// The steps of a server with the messages of one call, once for all shapes and APIs: whose turn it is after each event,
 // what is timed and counted, and how the call ends. The library's calls stay with the API: these steps ask for them.
 #pragma once
 

@@ -1,4 +1,4 @@
-// A call on a server's completion queue: what its tags point to.
+// A call on a server's completion queue.
 #pragma once
 
 #include <type_traits>
@@ -7,17 +7,17 @@
 
 namespace cqbench {
 
-// What a tag on a server's completion queue points to: a call with a step function. Calls of several types share a
+// A tag on a server's completion queue points to this: a call with a step function. Calls of several types share a
 // queue and a tag is a void*, so one indirect call per event finds the type.
 class ServerEvent {
  public:
   void Run(void* thread, bool ok) { step_(this, thread, ok); }
-  // Whether the event under way ends the call, so that stepping starts nothing.
+  // True if the event under way ends the call, so that stepping starts nothing.
   bool is_last() const { return is_last_; }
 
  protected:
   void* Tag() { return this; }
-  // Of the operation that ends the call.
+  // The tag of the operation that ends the call.
   void* LastTag() {
     is_last_ = true;
     return this;

@@ -48,9 +48,9 @@ class Counter {
 // Responded() and Ended().
 template <typename Services, typename... Calls>
 class CqServer final : public PingServer {
-  // Whether all requests are posted: one is until the first call comes. A library without NDEBUG, such as Debian's,
-  // looks for each event's tag among all that are outstanding on the queue (cq_check_tag), and would look through those
-  // of methods that nobody calls.
+  // True if all requests are posted; until the first call comes one request is. A library without NDEBUG, such as
+  // Debian's, looks for each event's tag among all that are outstanding on the queue (cq_check_tag), and would look
+  // through those of methods that nobody calls.
   template <typename Call>
   struct InUse {
     std::atomic<bool> yes{false};
@@ -81,7 +81,7 @@ class CqServer final : public PingServer {
     Services& services() { return *services_; }
     ServiceTimes& times() { return *times_; }
     void Spend() const { load_->Spend(); }
-    // Of server-streaming calls, but their last message. The first has no hint: the headers go with it, and nothing
+    // For server-streaming calls, but their last message. The first has no hint: the headers go with it, and nothing
     // would go out, or end, if they waited (gRPC 1.51.1).
     grpc::WriteOptions write_options(bool first) const { return first ? grpc::WriteOptions() : write_options_; }
     // When the request came, if this call is one of those that are timed.
@@ -165,7 +165,7 @@ class CqServer final : public PingServer {
     for (QueueThread& thread : queue_threads_) thread.EndSteps();
     for (Queue& queue : queues_) queue.queue->Shutdown();
     for (std::thread& thread : threads_) thread.join();
-    // Of queues whose threads could not be made. A queue must be empty before it dies.
+    // Some queues' threads may not have been made. A queue must be empty before it dies.
     for (Queue& queue : queues_) DrainQueue(*queue.queue, PollMode::kBlock, [](void* /*tag*/, bool /*ok*/) {});
   }
 
@@ -177,7 +177,7 @@ class CqServer final : public PingServer {
       total.calls_ok += counts.calls_ok;
       total.messages += counts.messages;
     }
-    // Those that shutting down cut off have no end of their own.
+    // Calls that shutting down cut off have no end of their own.
     total.calls_failed = total.calls_started - total.calls_ok;
     return total;
   }

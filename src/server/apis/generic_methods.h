@@ -39,7 +39,7 @@ struct AllParts : PartOf<Ms>... {};
 
 struct GenericMethod;
 
-// What a call keeps from one message to the next.
+// A call keeps this from one message to the next.
 struct GenericCallState : AllMethods::Apply<AllParts> {
   MessageStrategy strategy = MessageStrategy::kBytes;
   Serializer serializer = Serializer::kProtobuf;
@@ -60,7 +60,7 @@ struct GenericCallState : AllMethods::Apply<AllParts> {
   }
 };
 
-// What the method's shape asks for; the rest is null.
+// The functions that the method's shape asks for; the others are null.
 struct GenericMethod {
   using Bytes = grpc::ByteBuffer;
   using State = GenericCallState;

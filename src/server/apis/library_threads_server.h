@@ -29,7 +29,7 @@
 
 namespace cqbench {
 
-// What handlers write to.
+// Handlers take their settings from here, and write times and counts.
 struct HandlerProbes {
   SharedCounts* counts;
   ServiceTimes* service_times;
@@ -60,7 +60,8 @@ class GivenMessage {
  private:
   T* const message_;
 };
-// Where a stream of M reads to and writes from; made of the message that is given, or of a MessageStrategy.
+// A stream of M reads into RequestsOf<M> and writes from ResponsesOf<M>: made of a message that the library gives, or
+// of a MessageStrategy.
 template <typename M>
 using RequestsOf = std::conditional_t<ReadsStream(M::kShape), MessageSupply<typename M::Request>,
                                       GivenMessage<const typename M::Request>>;

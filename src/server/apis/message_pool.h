@@ -8,7 +8,7 @@
 
 namespace cqbench {
 
-// Of one method. Hands out pairs of messages that are used again and again; how they live from one call to the next is
+// Hands out pairs of messages of one method, which are used again and again; how they live from one call to the next is
 // the holders' matter. Thread-safe: a call starts and ends on any of the library's threads. Must outlive the calls.
 template <typename M>
 class MessagePool final : public grpc::MessageAllocator<typename M::Request, typename M::Response> {

@@ -93,7 +93,7 @@ class SharedStock {
     const std::shared_ptr<CallDepot<T>> depot;
     CallStock<T> stock;
   };
-  // Of the one that the calling thread used last.
+  // The calling thread keeps the stock that it used last.
   CallStock<T>& Mine() {
     thread_local std::unique_ptr<OfThread> mine;
     if (mine == nullptr || mine->depot != depot_) [[unlikely]]

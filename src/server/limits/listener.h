@@ -1,4 +1,4 @@
-// What all servers do before and after BuildAndStart(): checking addresses, common options, ports.
+// All servers do this before and after BuildAndStart(): checking addresses, common options, ports.
 #pragma once
 
 #include <grpcpp/server.h>

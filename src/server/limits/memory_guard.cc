@@ -22,7 +22,7 @@ namespace {
 // Less that is free is not worth the trouble.
 constexpr uint64_t kWorthTrimming = uint64_t{256} << 10;
 constexpr int kLooksApart = 10;
-// What is worth the trouble while the server is busy: what is free now may be in use in a moment.
+// The least that is worth the trouble while the server is busy: what is free now may be in use in a moment.
 constexpr uint64_t kMuch = uint64_t{128} << 20;
 constexpr int kLastPatience = 64;
 // As much as 75,000 small calls take. A client of good will has fewer in flight, or messages so large that asking
@@ -34,7 +34,7 @@ uint64_t MiB(uint64_t bytes) {
   return bytes >> 20;
 }
 
-// Of a control group's file: absent there is no limit.
+// A number in a control group's file: absent there is no limit.
 uint64_t LimitIn(const char* path) {
   std::ifstream file(path);
   uint64_t bytes = 0;
@@ -66,7 +66,7 @@ MemoryGuard::~MemoryGuard() {
   if (statm_ >= 0) close(statm_);
 }
 
-// Of "size resident ...", in pages.
+// Reads "size resident ...", in pages.
 uint64_t MemoryGuard::Resident() const {
   std::array<char, 128> text;
   const ssize_t n = pread(statm_, text.data(), text.size(), 0);
@@ -111,7 +111,7 @@ std::string MemoryGuard::EndConnections(uint64_t resident) {
                       " MiB of --memory-limit: ended ", connections->size(), " connection(s)");
 }
 
-// What is resident without being in use is free, but kept by the allocator. Some of it always stays.
+// Memory that is resident without being in use is free, but kept by the allocator. Some of it always stays.
 void MemoryGuard::TrimUnused(uint64_t resident) {
   const uint64_t messages = server_.Messages();
   const bool idle = messages == std::exchange(messages_, messages);

@@ -31,10 +31,10 @@ class MemoryGuard {
   MemoryGuard(const MemoryGuard&) = delete;
   MemoryGuard& operator=(const MemoryGuard&) = delete;
 
-  // What to tell people: one line, or nothing.
+  // The text for people: one line, or nothing.
   std::string Look();
 
-  // Whether so much is resident that calls may be waiting in the library, which queues them without a bound for
+  // Returns true if so much is resident that calls may be waiting in the library, which queues them without a bound for
   // handlers of the callback and the sync API. Any thread.
   static bool MayBeBehind() { return may_be_behind_.load(std::memory_order_relaxed); }
 

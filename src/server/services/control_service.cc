@@ -122,7 +122,7 @@ grpc::Status ControlBackend::Sample(const std::string& peer, const v1::SampleReq
   }
   if (request.has_switches()) {
     times.Switch(request.switches().time_calls());
-    // Those that came while the sample was written down are not counted, so they are none of those it begins with.
+    // Messages that came while the sample was written down are not counted: counting begins after them.
     if (request.switches().count_allocations()) {
       counted_from_.store(server_.Messages());
       response.set_messages(counted_from_.load());

@@ -54,7 +54,7 @@ void AnswerExtensionNumbers(const std::string& name, ReflectionResponse& respons
 
 }  // namespace
 
-// As generated code adds methods; one handler for the two names that the same messages have.
+// Adds methods as generated code does; one handler for the two names that the same messages have.
 ReflectionService::ReflectionService(std::vector<std::string> services) : services_(std::move(services)) {
   for (const std::string package : {"grpc.reflection.v1", "grpc.reflection.v1alpha"}) {
     services_.push_back(package + ".ServerReflection");

@@ -1,4 +1,4 @@
-// What a real handler would do: take time (--service-time).
+// Takes time, as a real handler would (--service-time).
 #pragma once
 
 #include <algorithm>

@@ -46,7 +46,7 @@ class ServiceTimes {
       finishing_.Record(NowNs() - handled);
   }
 
-  // Of calls that are timed.
+  // Times of the messages of calls that are timed.
   SerializerTimes& serializer() { return serializer_; }
 
   const SharedHistogram& handling() const { return handling_; }

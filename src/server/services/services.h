@@ -31,7 +31,7 @@ inline std::vector<std::string> ServiceNames() {
   }(AllMethods::Apply<ServicesOf>());
 }
 
-// Those and what every server has beside them.
+// ServiceNames(), and the services that every server has.
 inline std::vector<std::string> ListedServices() {
   std::vector<std::string> names = ServiceNames();
   names.insert(names.end(), {"cqbench.control.v1.Control", "grpc.health.v1.Health"});

@@ -13,7 +13,7 @@
 
 namespace cqbench {
 
-// Where the description comes from. Neither a file nor a set: the server's reflection.
+// The source of the description. Neither a file nor a set: the server's reflection.
 struct DescriptionSource {
   std::string proto;
   std::vector<std::string> import_paths;

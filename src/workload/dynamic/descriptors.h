@@ -35,7 +35,7 @@ class Descriptors {
   // known without.
   static absl::StatusOr<std::shared_ptr<const Descriptors>> FromProto(const std::string& path,
                                                                       const std::vector<std::string>& import_paths);
-  // As protoc --descriptor_set_out --include_imports writes it.
+  // A file that protoc --descriptor_set_out --include_imports writes.
   static absl::StatusOr<std::shared_ptr<const Descriptors>> FromProtoset(const std::string& path);
   // Files in any order, each once. INVALID_ARGUMENT when they contradict each other or themselves.
   static absl::StatusOr<std::shared_ptr<const Descriptors>> FromFiles(const Files& files);

@@ -13,7 +13,8 @@ bool IsBetween(char c) {
   return absl::ascii_isspace(static_cast<unsigned char>(c)) || c == ',';
 }
 
-// Where the value that begins at `at` ends: after its last bracket, or at what follows a bare word. npos: it does not.
+// Returns where the value that begins at `at` ends: after its last bracket, or at what follows a bare word. npos: it
+// does not.
 size_t EndOfValue(absl::string_view text, size_t at) {
   int depth = 0;
   bool quoted = false;

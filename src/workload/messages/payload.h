@@ -58,7 +58,7 @@ class PayloadSource {
   size_t telling_;
 };
 
-// As a request says it of the response's payload; what it says that is none of the kinds is zeros.
+// The content that a request asks of the response's payload; a number that is none of the kinds means zeros.
 PayloadContent ContentOf(int proto_kind, uint64_t tenths);
 
 // Made once for each content and seed that is asked for; never destroyed. Any thread.

@@ -54,7 +54,7 @@ const Book& TheBook() {
   static const auto& book = *new Book(BookOf(kNumber));
   return book;
 }
-// As the client creates it.
+// The book that the client creates.
 const Book& TheNewBook() {
   static const auto& book = *new Book([] {
     Book made = BookOf(kNumber);
@@ -76,7 +76,7 @@ absl::string_view CheckBook(const Book& book, const Book& expected) {
   return SameBook(book, expected) ? absl::string_view() : kWrongBook;
 }
 
-// Which books of which shelf a request is for.
+// The books, and their shelf, that a request is for.
 struct Range {
   uint32_t shelf = 0;
   uint32_t first = 1;
@@ -194,7 +194,7 @@ void LibraryStream::Fill(Request& request, const MessageConfig& config) {
   request.set_parent(kShelf);
   request.set_page_size(config.stream_messages);
 }
-// Which of them it is is not known here.
+// The method does not know which of them it is.
 absl::string_view LibraryStream::Check(const Response& response, const MessageConfig& /*config*/) {
   const BookNumber number = FindBook(response.name());
   return number.shelf != 0 && SameBook(response, BookOf(number)) ? absl::string_view() : kWrongBook;

@@ -45,7 +45,7 @@ struct Methods {
   }
 };
 
-// Those that HTTP and JSON reach, too.
+// The methods that HTTP and JSON reach, too.
 using LibraryMethods = Methods<LibraryGet, LibraryList, LibraryStream, LibraryCreate, LibraryUpdate, LibraryDelete>;
 
 using AllMethods = Methods<PingUnary, PingStreaming,                            //
