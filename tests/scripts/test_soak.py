@@ -70,17 +70,16 @@ def test_every_case_is_one_that_the_client_takes() -> None:
     assert not refused
 
 
-def test_a_small_round(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_small_round(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
     monkeypatch.setattr(cases, "METHODS", cases.METHODS[:1])
     for name, seconds in (("CASE_S", 0.1), ("REFERENCE_S", 0.1), ("RESTARTED_S", 1.0)):
         monkeypatch.setattr(session, name, seconds)
-    said: list[str] = []
-    soak = session.Soak(BIN, tmp_path, 1, Interrupt(), said.append)
+    soak = session.Soak(BIN, tmp_path, 1, Interrupt())
     soak.run(0.1)
     seen = soak.record
     assert (seen.failures, seen.cases, seen.restarts) == ([], 20, 1)
     assert {one.process for one in seen.rounds} == {*record.SERVERS, record.CLIENT}
     assert all(one.vitals["rss_bytes"] > 2**20 for one in seen.rounds)
     assert all(one.reference["latency_p50_ns"] for one in seen.rounds if one.process != record.CLIENT)
-    assert len(said) == 2
+    assert capsys.readouterr().err.count("== ") == 2
     assert "too few rounds: 1 of 18" in text.render(seen)

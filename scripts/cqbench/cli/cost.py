@@ -7,7 +7,6 @@ import os
 import shlex
 import shutil
 import subprocess
-import sys
 import tempfile
 from contextlib import ExitStack, nullcontext
 from pathlib import Path
@@ -26,12 +25,13 @@ from cqbench.measure import busy, cpus, group, layout
 from cqbench.measure.lock import Busy, locked
 from cqbench.measure.processes import Interrupt
 from cqbench.measure.programs import CLIENT, NEWGRPC, SERVER, SID_SHARED, Programs
+from cqbench.measure.session import Failed, say
 from cqbench.options import Refused, Value, flag_name, only_beside, whole
 from cqbench.run.cost import kept, plan
 from cqbench.run.cost.kept import Folder
 from cqbench.run.cost.making import BOTH, Making
 from cqbench.run.cost.plan import PLACEHOLDER, TAKEN_FROM_CLIENT, TAKEN_FROM_SERVER, TOOLS, Asked
-from cqbench.run.cost.session import Failed, Port, Session
+from cqbench.run.cost.session import Port, Session
 
 ANSWER_TIMEOUT_S = 60
 EPILOG = """\b
@@ -47,11 +47,6 @@ Examples:
 Exit status: 0; 1 something could not be counted; 2 usage; 130 interrupted: what was done is printed, marked partial,
 and --resume goes on.
 """
-
-
-def say(line: str) -> None:
-    """To people; standard output carries the bill."""
-    print(f"== {line}", file=sys.stderr, flush=True)
 
 
 def _parts(words: str) -> tuple[str, ...]:
@@ -282,7 +277,7 @@ def make(asked: Asked, folder: Folder, interrupt: Interrupt, port: Port | None, 
     parent = SID_SHARED if asked.build == "sid" else None
     with tempfile.TemporaryDirectory(prefix="cqbench-cost-", dir=parent) as files:
         fixed = _answers(["setarch", "-R", "true"])
-        making = Making(asked, Session(asked, folder, interrupt, Path(files), fixed, port), say)
+        making = Making(asked, Session(asked, folder, interrupt, Path(files), fixed, port))
         making.run(missing)
     if stacks := making.folded():
         for path in (folder.path / kept.STACKS, *([folded] if folded else [])):

@@ -12,6 +12,7 @@ from cqbench.experiment.units import draw_seed
 from cqbench.files import storage
 from cqbench.measure.processes import Interrupt, ServerFailed
 from cqbench.measure.programs import CLIENT, SERVER, Programs
+from cqbench.measure.session import say
 from cqbench.options import Refused, number
 from cqbench.run.soak.session import Soak
 
@@ -42,7 +43,7 @@ def command(hours: float, seed: int | None, results: Path | None, bin: Path) -> 
     drawn = draw_seed() if seed is None else seed
     folder = common.new_folder(results, "soak-")
     say(f"{hours:g} h, seed {drawn}: {folder}")
-    soak = Soak(bin, folder, drawn, interrupt, say)
+    soak = Soak(bin, folder, drawn, interrupt)
     failed = False
     try:
         soak.run(hours * 3600)
@@ -60,7 +61,3 @@ def command(hours: float, seed: int | None, results: Path | None, bin: Path) -> 
     if grown:
         click.echo(f"GROWS: {', '.join(grown)}")
     return interrupt.exit_code or (1 if record.failures or grown else 0)
-
-
-def say(words: str) -> None:
-    click.echo(f"== {words}", err=True)

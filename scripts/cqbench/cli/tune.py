@@ -32,9 +32,9 @@ from cqbench.measure.lock import Busy, locked
 from cqbench.measure.processes import Interrupt
 from cqbench.measure.programs import CLIENT as CLIENT_PROGRAM
 from cqbench.measure.programs import NEWGRPC, Programs
+from cqbench.measure.session import say
 from cqbench.options import MAX_RATE, Refused, flag_name, number, only_beside, seconds, whole
 from cqbench.run import tune as session
-from cqbench.run.end import say
 from cqbench.run.manifest import BadManifest
 from cqbench.run.start import Unusable
 from cqbench.run.tune import Measuring, Session

@@ -9,6 +9,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Generic, TypeVar
 
+from cqbench.files.point import Measured
 from cqbench.files.result import Document, parse
 from cqbench.files.source import BadDocument
 from cqbench.files.text import one_line
@@ -41,12 +42,16 @@ class Session:
         patience_s: float,
         cpus: tuple[int, ...] | None = None,
         tick: Callable[[float], None] = lambda _elapsed_s: None,
+        may_fail: bool = False,
     ) -> Finished:
-        """A program that ended well. cpus: its own, instead of the client's. Raises Failed."""
+        """A program that ended well; with may_fail one that printed something. cpus: its own, instead of the client's.
+
+        Raises Failed.
+        """
         done = run(
             pinned([*command], self.placement.client if cpus is None else cpus), self.interrupt, patience_s, tick
         )
-        if done.returncode != 0 or done.why:
+        if done.why or (done.returncode != 0 and not (may_fail and done.stdout)):
             raise Failed(one_line(done.complaint(), 400))
         return done
 
@@ -61,6 +66,14 @@ def result(text: str) -> Document:
         why = next((point.failure for point in document.points if point.failure), "the client measured nothing")
         raise Failed("interrupted" if document.partial else why)
     return document
+
+
+def measured(text: str) -> list[Measured]:
+    """The points of a client's result with a call or more, also of one that was interrupted; none of what is none."""
+    try:
+        return [point for point in parse(text.encode(), "the client's result").points if point.completed]
+    except BadDocument:
+        return []
 
 
 @dataclass

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import shlex
 import signal
-import sys
 import traceback
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
@@ -22,6 +21,7 @@ from cqbench.files.source import BadDocument
 from cqbench.files.surroundings import Manifests
 from cqbench.files.text import one_line
 from cqbench.measure.processes import Interrupt
+from cqbench.measure.session import say
 from cqbench.render.text import render
 from cqbench.run import cells, faulted, summary, tables
 from cqbench.run.cells import Numbered
@@ -37,11 +37,6 @@ from cqbench.samples.runs import Run
 MAX_FAILURES = 5  # on the screen; summary.txt has all
 LOG = "logs/{}-failed.txt"
 Made = TypeVar("Made")
-
-
-def say(text: str) -> None:
-    """To people; standard output carries the result only."""
-    print(f"== {text}", file=sys.stderr, flush=True)
 
 
 @dataclass(frozen=True)

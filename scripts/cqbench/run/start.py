@@ -22,10 +22,11 @@ from cqbench.measure.machine import machine
 from cqbench.measure.processes import Interrupt
 from cqbench.measure.processes import run as run_process
 from cqbench.measure.programs import CLIENT, ROOT, SCRIPTS, SERVER, Programs
+from cqbench.measure.session import say
 from cqbench.ranks import launch as launches
 from cqbench.ranks.launch import Launch
 from cqbench.run import manifest, ranked
-from cqbench.run.end import conclude, say
+from cqbench.run.end import conclude
 from cqbench.run.manifest import Manifest
 from cqbench.run.runner import Runner, facts_of
 

@@ -24,6 +24,7 @@ from cqbench.measure import cpus, layout
 from cqbench.measure.lock import locked
 from cqbench.measure.processes import Interrupt
 from cqbench.measure.programs import Programs
+from cqbench.measure.session import say
 from cqbench.run import end, start
 from cqbench.run.manifest import Manifest, begun
 from cqbench.run.runner import Runner, facts_of
@@ -124,7 +125,7 @@ class Session:
         manifest.write()
         left = len(manifest.left())
         how_long = layout.duration(left * self.unit_s())
-        end.say(f"{stage.name}: {stage.question} {plan.count(left, 'unit')}, about {how_long}")
+        say(f"{stage.name}: {stage.question} {plan.count(left, 'unit')}, about {how_long}")
         Runner(experiment, placements, self.programs, manifest, self.interrupt).run()
         storage.write(self.folder / stage.name / "results.csv", to_csv(end.read_results(manifest)))
         return self._results(stage, manifest)
@@ -136,7 +137,7 @@ class Session:
         if (folder / FILE).exists():
             manifest = Manifest.load(folder, experiment)
             if manifest.note:
-                end.say(f"{stage.name}: note: {manifest.note}")
+                say(f"{stage.name}: note: {manifest.note}")
             manifest.find_done()
             manifest.note_resumed(facts)
             return manifest
@@ -160,7 +161,7 @@ class Session:
                 unresolved.append(f"{unit.variant}: {document.found_rate.words}")
         if unresolved:
             how_many = f"{len(unresolved)} of {len(manifest.done())} searches"
-            end.say(f"{stage.name}: no rate from {how_many}, first {unresolved[0]}")
+            say(f"{stage.name}: no rate from {how_many}, first {unresolved[0]}")
         return found
 
     def used_s(self) -> float:

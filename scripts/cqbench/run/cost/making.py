@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import shlex
 from collections import defaultdict
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from typing import Any
 
 from cqbench.analysis.cost import perf, stacks
@@ -28,10 +28,11 @@ from cqbench.files import storage
 from cqbench.files.point import Measured
 from cqbench.files.result import Document
 from cqbench.files.source import BadDocument
+from cqbench.measure.session import Failed, say
 from cqbench.run.cost import plan
 from cqbench.run.cost.kept import Folder
 from cqbench.run.cost.plan import Asked, Step
-from cqbench.run.cost.session import Failed, Session
+from cqbench.run.cost.session import Session
 
 # Of a result's point, per window or per call -> what it is called in a bill.
 PER_WINDOW = {"cpu_user_ns": "cpu-user-ns", "cpu_system_ns": "cpu-system-ns"}
@@ -65,11 +66,10 @@ UNITS = {SAMPLES: "ns of CPU", SYSCALLS: "system calls", INSTRUCTIONS: "instruct
 class Making:
     """One bill as it grows."""
 
-    def __init__(self, asked: Asked, session: Session, say: Callable[[str], None]) -> None:
+    def __init__(self, asked: Asked, session: Session) -> None:
         self.asked = asked
         self.session = session
         self.kept: Folder = session.kept
-        self.say = say
         self.slopes: dict[tuple[str, str], list[dict[Key, float]]] = defaultdict(list)
         self.beside: dict[tuple[str, str], list[float]] = defaultdict(list)  # what the clock asked for, per call
         self.absent: dict[tuple[str, str], str] = {}
@@ -103,7 +103,7 @@ class Making:
                 self.stopped = True
                 return
             self.absent.update(dict.fromkeys(((step.part, side) for side in sides), str(error)))
-            self.say(f"{step.part}{f' of the {step.side}' * bool(step.side)}: {error}")
+            say(f"{step.part}{f' of the {step.side}' * bool(step.side)}: {error}")
 
     def _run(self, step: Step) -> None:
         """It is in the folder as soon as it is over. Raises Failed, OSError."""
@@ -127,7 +127,7 @@ class Making:
         self.beside[where].append(slope(less, run, "supervision").get(key, 0.0))
         each = self.slopes[where][-1].get(key)
         if each is not None:
-            self.say(f"{step.part} of the {step.side}, {step.repetition + 1} of {self.asked.repetitions}: {each:,.2f}")
+            say(f"{step.part} of the {step.side}, {step.repetition + 1} of {self.asked.repetitions}: {each:,.2f}")
 
     def _together(self, step: Step, document: Document) -> None:
         for side in self.asked.sides:

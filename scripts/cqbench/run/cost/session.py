@@ -12,10 +12,11 @@ from pathlib import Path
 from cqbench.analysis.cost import callgrind, perf, strace
 from cqbench.analysis.cost.counts import Counts, Run, Seen, added, total
 from cqbench.analysis.cost.profile import CLIENT, INSTRUCTIONS, PROGRAM, SAMPLES, SERVER, SYSCALLS, TIME
-from cqbench.files.result import Document, parse
-from cqbench.files.source import BadDocument
+from cqbench.files.result import Document
 from cqbench.files.text import one_line
-from cqbench.measure.processes import Finished, Interrupt, Server, ServerFailed, run
+from cqbench.measure import session as measure
+from cqbench.measure.processes import Finished, Interrupt, Server, ServerFailed
+from cqbench.measure.session import Failed, result
 from cqbench.run.cost import plan
 from cqbench.run.cost.kept import Folder
 from cqbench.run.cost.plan import Asked, Step
@@ -26,10 +27,6 @@ LOG_TIMEOUT_S = 20.0
 # The server's, the same in every bill: a call names it, and the library looks names up by their hash.
 PORTS = range(21370, 21470)
 INSIDE = Path("/cqbench/build")  # what scripts/newgrpc.sh calls build/sid
-
-
-class Failed(RuntimeError):
-    """A run did not come off; one line."""
 
 
 class Slow(Server):
@@ -81,6 +78,7 @@ class Session:
         self.kept = kept
         self.placement = kept.placement
         self.interrupt = interrupt
+        self.ends = measure.Session(kept.placement, interrupt)
         self.folder = folder
         self.fixed = fixed
         self.port = port.number if port else 0
@@ -137,28 +135,19 @@ class Session:
             with server:
                 tool = self.tool(step, CLIENT, file)
                 command = plan.client_command(self.asked, self.placement, step, tool, server.address)
-                done = run(command, self.interrupt, PATIENCE_S)
+                done = self.ends.run(command, PATIENCE_S, ())
         except ServerFailed as error:
             raise Failed(one_line(str(error))) from None
-        if done.returncode != 0 or done.why:
-            raise Failed(one_line(done.complaint()))
         return done, server.output()
 
     def _document(self, done: Finished) -> Document:
-        try:
-            document = parse(done.stdout.encode(), "the client's result")
-        except BadDocument as error:
-            raise Failed(str(error)) from None
-        if document.partial or not all(p.completed for p in document.points):
-            raise Failed("interrupted" if self.interrupt.signum else "the client measured nothing")
+        document = result(done.stdout)
         self.kept.keep_context(done.stdout)
         return document
 
     def _program(self, step: Step, file: Path) -> Run:
         before = _usage()
-        done = run(plan.program_command(self.asked, step, self.tool(step, PROGRAM, file)), self.interrupt, PATIENCE_S)
-        if done.returncode != 0 or done.why:
-            raise Failed(one_line(done.complaint()))
+        self.ends.run(plan.program_command(self.asked, step, self.tool(step, PROGRAM, file)), PATIENCE_S, ())
         if step.part == TIME:
             return Run(step.calls, _usage() - before, Counter())
         return self._read(step, file, step.calls, apart=False)

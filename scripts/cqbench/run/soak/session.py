@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import os
 import random
 import signal
@@ -16,8 +15,12 @@ from pathlib import Path
 from typing import Any
 
 from cqbench.analysis.soak.record import CLIENT, SERVERS, Record, Round
+from cqbench.files.point import Measured
+from cqbench.measure.cpus import Placement
 from cqbench.measure.group import Group
-from cqbench.measure.processes import Finished, Interrupt, Server, run
+from cqbench.measure.processes import Interrupt, Server
+from cqbench.measure.session import Failed, Session, measured, result, say
+from cqbench.model.series import Repetition
 from cqbench.run.soak import cases, vitals
 from cqbench.run.soak.vitals import Vitals
 
@@ -31,10 +34,11 @@ RECORDED = ("latency_p50_ns", "latency_p99_ns", "throughput_per_second")
 
 
 class Soak:
-    """say: progress, a line each."""
+    """Says its progress, a line each."""
 
-    def __init__(self, bin: Path, folder: Path, seed: int, interrupt: Interrupt, say: Callable[[str], None]) -> None:
-        self.bin, self.folder, self.interrupt, self.say = bin, folder, interrupt, say
+    def __init__(self, bin: Path, folder: Path, seed: int, interrupt: Interrupt) -> None:
+        self.bin, self.folder, self.interrupt = bin, folder, interrupt
+        self.session = Session(Placement((), (), "not pinned"), interrupt)
         self.chance = random.Random(seed)
         self.record = Record()
         self.begin = time.monotonic()
@@ -51,7 +55,7 @@ class Soak:
                 number += 1
                 self._round(number, steady, lasting.pid)
                 left = max(0.0, self.begin + seconds - time.monotonic())
-                self.say(f"round {number}: {self.record.calls} calls, {left / 60:.0f} min left")
+                say(f"round {number}: {self.record.calls} calls, {left / 60:.0f} min left")
             self._end(lasting)
 
     def _server(self, api: str, name: str) -> Server:
@@ -69,9 +73,9 @@ class Soak:
         """It must have lived, and no call have failed."""
         lasting.send_signal(signal.SIGINT)
         stdout, stderr = lasting.output(PATIENCE_S)
-        points = _points(Finished(lasting.returncode, stdout, stderr))
-        failed = sum(int(point["failed"]) for point in points)
-        self.record.calls += sum(int(point["completed"]) for point in points)
+        points = measured(stdout)
+        failed = sum(point.failed for point in points)
+        self.record.calls += sum(point.completed for point in points)
         if failed or not points:
             self.record.failures.append(f"{CLIENT}: {failed} failed calls of {len(points)} points: {stderr[-500:]}")
 
@@ -81,7 +85,7 @@ class Soak:
                 if self.interrupt.signum:
                     return
                 self._case(api, server, case.flags)
-        self.say(f"warmed up: {self.record.calls} calls")
+        say(f"warmed up: {self.record.calls} calls")
 
     def _round(self, number: int, steady: dict[str, Server], client: int) -> None:
         for case in cases.round_of(self.chance):
@@ -95,28 +99,33 @@ class Soak:
         self._note(number, CLIENT, partial(vitals.read, client), {})
         self._restart(self.chance.choice(SERVERS))
 
-    def _client(self, address: str, flags: tuple[str, ...], seconds: float, tick: Callable[[float], None]) -> Finished:
+    def _client(self, server: Server, flags: tuple[str, ...], seconds: float, **more: Any) -> Measured:
+        """The only point. more: as of Session.run(). Raises Failed."""
         times = ("--warmup", str(WARMUP_S), "--interval", str(seconds), "--format", "json")
-        command = [str(self.bin / "grpc_ping_client"), "--host", address, *flags, *times]
-        return run(command, self.interrupt, PATIENCE_S, tick)
+        command = [str(self.bin / "grpc_ping_client"), "--host", server.address, *flags, *times]
+        return result(self.session.run(command, PATIENCE_S, **more).stdout).points[0]
 
-    def _case(self, api: str, server: Server, flags: tuple[str, ...], seconds: float = CASE_S) -> dict[str, Any]:
+    def _case(self, api: str, server: Server, flags: tuple[str, ...], seconds: float = CASE_S) -> Measured | None:
         """What was measured. A case that fails is kept in words; nothing may fail against a server that lives."""
-        ended = self._client(server.address, flags, seconds, lambda _elapsed: None)
-        if self.interrupt.signum:
-            return {}
-        self.record.cases += 1
-        found = _points(ended)
-        if not found or ended.returncode != 0:
-            self.record.failures.append(f"{api}: {' '.join(flags)}: {ended.complaint()}")
-            return {}
-        self.record.calls += int(found[0]["completed"])
-        return found[0]
+        try:
+            point = self._client(server, flags, seconds)
+        except Failed as error:
+            self._fail(f"{api}: {' '.join(flags)}: {error}")
+            return None
+        finally:
+            self.record.cases += not self.interrupt.signum
+        self.record.calls += point.completed
+        return point
+
+    def _fail(self, words: str) -> None:
+        """What a signal broke off is no failure."""
+        if not self.interrupt.signum:
+            self.record.failures.append(words)
 
     def _reference(self, api: str, server: Server) -> dict[str, float | None]:
         self._case(api, server, cases.SETTLING)
         found = self._case(api, server, cases.REFERENCE, REFERENCE_S)
-        return {key: found.get(key) for key in RECORDED}
+        return {key: Repetition(found, None).value(key) if found else None for key in RECORDED}
 
     def _note(self, number: int, process: str, look: Callable[[], Vitals], shown: dict[str, float | None]) -> None:
         if self.interrupt.signum:
@@ -137,25 +146,19 @@ class Soak:
             server.command[-1] = server.address.rpartition(":")[2]  # the same port again
             steps = iter((lambda: os.kill(server.pid, signal.SIGKILL), server.stop, server.start))
             case = self.chance.choice(cases.round_of(self.chance))
-            ended = self._client(server.address, case.flags, RESTARTED_S, lambda elapsed: _step(steps, elapsed))
+            try:
+                tick = partial(_step, steps)
+                self._client(server, case.flags, RESTARTED_S, tick=tick, may_fail=True)
+            except Failed as error:
+                self._fail(f"{api}, restarted: {case.words}: {error}")
             self.record.restarts += 1
-            if not _points(ended) and not self.interrupt.signum:
-                self.record.failures.append(f"{api}, restarted: {case.words}: {ended.complaint()}")
-            follow = self._client(server.address, cases.REFERENCE, CASE_S, lambda _elapsed: None)
-            if follow.returncode != 0 and not self.interrupt.signum:
-                self.record.failures.append(f"{api}, after its restart: {follow.complaint()}")
+            try:
+                self._client(server, cases.REFERENCE, CASE_S)
+            except Failed as error:
+                self._fail(f"{api}, after its restart: {error}")
 
 
 def _step(steps: Iterator[Callable[[], object]], elapsed: float) -> None:
     """From the middle on, one at a time."""
     if elapsed > RESTARTED_S / 3 and (step := next(steps, None)):
         step()
-
-
-def _points(ended: Finished) -> list[dict[str, Any]]:
-    """That were measured."""
-    try:
-        found = json.loads(ended.stdout)["benchmarks"]
-    except (ValueError, KeyError, TypeError):
-        return []
-    return [point for point in found if "completed" in point]
