@@ -76,9 +76,9 @@ def cost(*arguments: object, command: str = "cost") -> subprocess.CompletedProce
         return subprocess.run(words, capture_output=True, text=True, timeout=300, env=environment, check=False)
 
 
-def figure(bill: dict[str, Any], side: str, kind: str, name: str) -> dict[str, Any]:
+def figure(profile: dict[str, Any], side: str, kind: str, name: str) -> dict[str, Any]:
     """The one of that name."""
-    found = [f for f in bill["figures"] if (f["side"], f["kind"], f["name"]) == (side, kind, name)]
+    found = [f for f in profile["figures"] if (f["side"], f["kind"], f["name"]) == (side, kind, name)]
     assert len(found) == 1, (name, found)
     return dict(found[0])
 

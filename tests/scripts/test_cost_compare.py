@@ -1,4 +1,4 @@
-"""Bills as data: what they say, what changed between two, and the gates."""
+"""Profiles as data: what they say, what changed between two, and the gates."""
 
 from __future__ import annotations
 
@@ -11,14 +11,14 @@ from cqbench import cli
 from cqbench.analysis.cost import profile as model
 from cqbench.analysis.cost import text
 from cqbench.analysis.cost.counts import FUNCTION, LIBRARY, SYSCALL, Key, function, total
-from cqbench.analysis.cost.profile import Bill, figures
+from cqbench.analysis.cost.profile import Profile, figures
 from jsonschema import Draft202012Validator
 
 SCHEMA = json.loads((Path(model.__file__).parent / "profile.schema.json").read_text())
 WORK = {"workload": "ping", "inflight": "1"}
 
 
-def bill(instructions: tuple[float, ...] = (1000.0, 1000.0), work: dict[str, str] = WORK, **more: Any) -> Bill:
+def profile(instructions: tuple[float, ...] = (1000.0, 1000.0), work: dict[str, str] = WORK, **more: Any) -> Profile:
     """Of a client and a server; the client's instructions in each repetition, all in one function but 100."""
     repetitions = [
         {
@@ -35,7 +35,7 @@ def bill(instructions: tuple[float, ...] = (1000.0, 1000.0), work: dict[str, str
     server = [{total("instructions"): 500.0, total("syscalls"): 5.0}] * len(instructions)
     found = [*figures("client", repetitions), *figures("server", server)]
     told = {
-        "cqbench_bill": 1,
+        "cqbench_cost_profile": 1,
         "date": "2026-01-02T03:04:05+00:00",
         "title": "ping",
         "calls": {"instructions": 10},
@@ -44,10 +44,10 @@ def bill(instructions: tuple[float, ...] = (1000.0, 1000.0), work: dict[str, str
         "setting": {"grpc_version": "1.51.1"},
         "figures": found,
     }
-    return Bill.model_validate({**told, **more})
+    return Profile.model_validate({**told, **more})
 
 
-def stored(folder: Path, name: str, one: Bill) -> str:
+def stored(folder: Path, name: str, one: Profile) -> str:
     path = folder / name
     path.write_text(json.dumps(model.as_json(one)))
     return str(path)
@@ -59,8 +59,8 @@ def compare(capsys: pytest.CaptureFixture[str], *arguments: str) -> tuple[int, s
     return status, out, err
 
 
-def test_a_bill_is_as_its_schema_says_and_read_back(tmp_path: Path) -> None:
-    one = bill(absent=[{"side": "client", "part": "time", "reason": "no"}], messages_per_call=3)
+def test_a_profile_is_as_its_schema_says_and_read_back(tmp_path: Path) -> None:
+    one = profile(absent=[{"side": "client", "part": "time", "reason": "no"}], messages_per_call=3)
     Draft202012Validator.check_schema(SCHEMA)
     assert not list(Draft202012Validator(SCHEMA).iter_errors(model.as_json(one)))
     assert model.load(Path(stored(tmp_path, "a.json", one))) == one
@@ -78,21 +78,21 @@ def test_functions_that_do_not_matter_are_left_out() -> None:
 
 
 def test_the_spread_is_from_the_least_to_the_most(tmp_path: Path) -> None:
-    one = bill((1000.0, 1010.0, 990.0)).total("client", "instructions")
+    one = profile((1000.0, 1010.0, 990.0)).total("client", "instructions")
     assert one and (one.median, one.low, one.high, one.repetitions) == (1000, 990, 1010, 3)
     assert one.spread == pytest.approx(0.02)
 
 
 def test_tables(tmp_path: Path) -> None:
-    lines = text.render(bill()).splitlines()
+    lines = text.render(profile()).splitlines()
     assert "  instructions                                                      1,000.00    0.00 %" in lines
     assert any(line.split() == ["gRPC", "900.00", "0.00", "%", "90", "%"] for line in lines)
-    assert "| f(int) \\[gRPC\\] | 900.00 | 0.00 % | 90 % |" in text.markdown(bill()).splitlines()
+    assert "| f(int) \\[gRPC\\] | 900.00 | 0.00 % | 90 % |" in text.markdown(profile()).splitlines()
 
 
 def test_what_changed(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    a = stored(tmp_path, "a.json", bill())
-    b = stored(tmp_path, "b.json", bill((1010.0, 1010.0), setting={"grpc_version": "1.83.0"}))
+    a = stored(tmp_path, "a.json", profile())
+    b = stored(tmp_path, "b.json", profile((1010.0, 1010.0), setting={"grpc_version": "1.83.0"}))
     status, out, _ = compare(capsys, a, b, "--format", "json")
     changes = {(c["side"], c["kind"], c["name"]): c for c in json.loads(out)["changes"]}
     assert status == 0
@@ -106,8 +106,8 @@ def test_what_changed(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> Non
 
 
 def test_a_change_within_the_sum_of_the_spreads_is_none(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    a = stored(tmp_path, "a.json", bill((995.0, 1005.0)))  # 10 wide
-    b = stored(tmp_path, "b.json", bill((1009.0, 1014.0)))  # 5 wide, 11.5 more
+    a = stored(tmp_path, "a.json", profile((995.0, 1005.0)))  # 10 wide
+    b = stored(tmp_path, "b.json", profile((1009.0, 1014.0)))  # 5 wide, 11.5 more
     _, out, _ = compare(capsys, a, b, "--format", "json")
     (change,) = [c for c in json.loads(out)["changes"] if (c["side"], c["name"]) == ("client", "instructions")]
     assert (change["noise"], change["real"]) == (15, False)
@@ -116,10 +116,10 @@ def test_a_change_within_the_sum_of_the_spreads_is_none(tmp_path: Path, capsys: 
 @pytest.mark.parametrize(
     ("after", "gate", "status", "state"),
     [
-        ((1010.0, 1010.0), ("--fail-if-dearer", "0.5%"), 1, "closed"),
-        ((1004.0, 1004.0), ("--fail-if-dearer", "0.5%"), 0, "open"),
-        ((1002.0, 1020.0), ("--fail-if-dearer", "0.5%"), 3, "cannot tell"),
-        ((900.0, 900.0), ("--fail-if-dearer", "0%"), 0, "open"),
+        ((1010.0, 1010.0), ("--fail-if-more-expensive", "0.5%"), 1, "closed"),
+        ((1004.0, 1004.0), ("--fail-if-more-expensive", "0.5%"), 0, "open"),
+        ((1002.0, 1020.0), ("--fail-if-more-expensive", "0.5%"), 3, "cannot tell"),
+        ((900.0, 900.0), ("--fail-if-more-expensive", "0%"), 0, "open"),
         ((1000.0, 1000.0), ("--max-instructions-per-rpc", "1500"), 0, "open"),
         ((1001.0, 1001.0), ("--max-instructions-per-rpc", "1500"), 1, "closed"),
         ((999.0, 1001.0), ("--max-instructions-per-rpc", "1500"), 3, "cannot tell"),
@@ -135,16 +135,16 @@ def test_gates(
     tmp_path: Path,
     capsys: pytest.CaptureFixture[str],
 ) -> None:
-    paths = stored(tmp_path, "a.json", bill()), stored(tmp_path, "b.json", bill(after))
+    paths = stored(tmp_path, "a.json", profile()), stored(tmp_path, "b.json", profile(after))
     found, out, err = compare(capsys, *paths, *gate)
     assert found == status
     assert f"{gate[0]} {gate[1]}: {state}" in out
     assert (f"{gate[0]} {gate[1]}: {state}: " in err) == (status != 0)
 
 
-def test_a_report_shows_a_bill(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_report_shows_a_profile(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     results = str(Path(__file__).parent / "data/report/repetitions.json")
-    page, one = tmp_path / "page.html", stored(tmp_path, "bill.json", bill(title="a <ping>"))
+    page, one = tmp_path / "page.html", stored(tmp_path, "profile.json", profile(title="a <ping>"))
     assert cli.main(["report", results, one, "--output", str(page)]) == 0
     text = page.read_text()
     assert (
@@ -156,25 +156,28 @@ def test_a_report_shows_a_bill(tmp_path: Path, capsys: pytest.CaptureFixture[str
 
 
 def test_what_is_no_longer_counted_closes_a_gate(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    without = [f for f in bill().figures if f.name != "syscalls"]
-    paths = stored(tmp_path, "a.json", bill()), stored(tmp_path, "b.json", bill(figures=without))
-    status, out, err = compare(capsys, *paths, "--fail-if-dearer", "1%")
+    without = [f for f in profile().figures if f.name != "syscalls"]
+    paths = stored(tmp_path, "a.json", profile()), stored(tmp_path, "b.json", profile(figures=without))
+    status, out, err = compare(capsys, *paths, "--fail-if-more-expensive", "1%")
     assert status == 1 and "client, system calls: not counted after" in err
     assert "only before: client, system calls" in out
 
 
 def test_refusals(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    a, b = stored(tmp_path, "a.json", bill()), stored(tmp_path, "b.json", bill(work={**WORK, "inflight": "8"}))
+    a, b = stored(tmp_path, "a.json", profile()), stored(tmp_path, "b.json", profile(work={**WORK, "inflight": "8"}))
     result = str(Path(__file__).parent / "data/unary-sync-shared.json")
     newer = tmp_path / "newer.json"
-    newer.write_text('{"cqbench_bill": 2}')
+    newer.write_text('{"cqbench_cost_profile": 2}')
     for arguments, said in (
         ((a, b), "other work: inflight is 1 before, 8 after; --anyway compares all the same"),
         ((a, result), "argument B: "),
-        ((a, str(newer)), "cqbench_bill 2 is newer than 1"),
-        ((a, b, "--fail-if-slower", "5%"), "argument --fail-if-slower: is not for bills of cqbench cost"),
-        ((a, b, "--format", "html"), "'html' is not for bills: text, markdown, json are accepted"),
-        ((result, result, "--fail-if-dearer", "1%"), "argument --fail-if-dearer: is for two bills of cqbench cost"),
+        ((a, str(newer)), "cqbench_cost_profile 2 is newer than 1"),
+        ((a, b, "--fail-if-slower", "5%"), "argument --fail-if-slower: is not for profiles of cqbench cost"),
+        ((a, b, "--format", "html"), "'html' is not for profiles: text, markdown, json are accepted"),
+        (
+            (result, result, "--fail-if-more-expensive", "1%"),
+            "argument --fail-if-more-expensive: is for two cost profiles of cqbench cost",
+        ),
     ):
         status, out, err = compare(capsys, *arguments)
         assert (status, out) == (2, "") and said in err, (arguments, err)
@@ -182,9 +185,9 @@ def test_refusals(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
 
 
 def test_what_follows_the_clock_is_shown_and_not_judged(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    def with_time(ns: float) -> Bill:
+    def with_time(ns: float) -> Profile:
         times = figures("client", [{total("cpu-user-ns"): ns}] * 2)
-        return bill(figures=[*times, *bill((1000.0, 1000.0) if ns < 20_000 else (1100.0, 1100.0)).figures])
+        return profile(figures=[*times, *profile((1000.0, 1000.0) if ns < 20_000 else (1100.0, 1100.0)).figures])
 
     files = [stored(tmp_path, name, with_time(ns)) for name, ns in (("a.json", 10_000.0), ("b.json", 30_000.0))]
     status, out, _ = compare(capsys, *files)

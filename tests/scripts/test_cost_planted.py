@@ -1,9 +1,9 @@
-"""cqbench cost finds what was made dearer in the real server, exactly.
+"""cqbench cost finds what was made more expensive in the real server, exactly.
 
 A library that is loaded before all others (LD_PRELOAD) stands in for grpc_byte_buffer_reader_init, which the server
 calls once for each request that it parses, in the thread that handles it, and does known work there: turns of a loop of
 two instructions, allocations, writes to /dev/null. The server itself is the one that is shipped. Only what is asked for
-differs between two bills; the stand-in is in both, so that its own instructions drop out.
+differs between two cost profiles; the stand-in is in both, so that its own instructions drop out.
 """
 
 from __future__ import annotations
@@ -79,7 +79,7 @@ def library(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return built
 
 
-def bill(
+def profile(
     library: Path, parts: str, monkeypatch: pytest.MonkeyPatch, turns: int, blocks: int = 0, writes: int = 0
 ) -> dict[str, Any]:
     """Of the server, with what was planted."""
@@ -105,7 +105,7 @@ def difference(before: dict[str, Any], after: dict[str, Any], kind: str, name: s
 
 
 def test_instructions(library: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    before, after = (bill(library, "instructions", monkeypatch, turns) for turns in (TURNS, TURNS + MORE_TURNS))
+    before, after = (profile(library, "instructions", monkeypatch, turns) for turns in (TURNS, TURNS + MORE_TURNS))
     assert difference(before, after, "function", "planted_spin") == pytest.approx(2 * MORE_TURNS, abs=0.01)
     assert difference(before, after, "library", "libplanted") == pytest.approx(2 * MORE_TURNS, abs=0.01)
     whole = figure(before, "server", "total", "instructions")["median"]
@@ -114,8 +114,8 @@ def test_instructions(library: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_allocations_and_writes(library: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    before = bill(library, "allocations,syscalls", monkeypatch, TURNS)
-    after = bill(library, "allocations,syscalls", monkeypatch, TURNS, BLOCKS, WRITES)
+    before = profile(library, "allocations,syscalls", monkeypatch, TURNS)
+    after = profile(library, "allocations,syscalls", monkeypatch, TURNS, BLOCKS, WRITES)
     assert difference(before, after, "syscall", "write (file)") == WRITES
     assert difference(before, after, "total", "syscalls") == pytest.approx(WRITES, abs=0.05)
     assert difference(before, after, "total", "allocations") == pytest.approx(BLOCKS, abs=0.05)

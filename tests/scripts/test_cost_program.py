@@ -20,9 +20,9 @@ MORE_TURNS = 40  # of two instructions
 
 
 @pytest.fixture(scope="module")
-def bills(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Path]:
+def profiles(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Path]:
     """Of the program, and of one with a write, an allocation and a little loop more in each call."""
-    folder = tmp_path_factory.mktemp("bills")
+    folder = tmp_path_factory.mktemp("profiles")
     program = compile_program(folder)
     for name, costs in (
         ("before", (WRITES, BYTES, BLOCKS, TURNS)),
@@ -34,36 +34,36 @@ def bills(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Path]:
     return folder / "before.json", folder / "after.json"
 
 
-def median(bill: dict[str, Any], kind: str, name: str) -> float:
-    found = figure(bill, "program", kind, name)
+def median(profile: dict[str, Any], kind: str, name: str) -> float:
+    found = figure(profile, "program", kind, name)
     assert found["low"] == found["high"] == found["median"], found  # the same in every repetition
     return float(found["median"])
 
 
-def test_system_calls_and_bytes_are_exact(bills: tuple[Path, Path]) -> None:
-    bill = read(bills[0])
-    assert median(bill, "syscall", "write (socket)") == WRITES
-    assert median(bill, "syscall", "read (socket)") == 1
-    assert median(bill, "total", "syscalls") == WRITES + 1
-    assert median(bill, "total", "socket-writes") == WRITES
-    assert median(bill, "total", "socket-bytes-written") == WRITES * BYTES
-    assert median(bill, "total", "socket-bytes-read") == WRITES * BYTES
-    assert {f["name"] for f in bill["figures"] if f["kind"] == "syscall"} == {"write (socket)", "read (socket)"}
+def test_system_calls_and_bytes_are_exact(profiles: tuple[Path, Path]) -> None:
+    profile = read(profiles[0])
+    assert median(profile, "syscall", "write (socket)") == WRITES
+    assert median(profile, "syscall", "read (socket)") == 1
+    assert median(profile, "total", "syscalls") == WRITES + 1
+    assert median(profile, "total", "socket-writes") == WRITES
+    assert median(profile, "total", "socket-bytes-written") == WRITES * BYTES
+    assert median(profile, "total", "socket-bytes-read") == WRITES * BYTES
+    assert {f["name"] for f in profile["figures"] if f["kind"] == "syscall"} == {"write (socket)", "read (socket)"}
 
 
-def test_allocations_and_instructions_are_exact(bills: tuple[Path, Path]) -> None:
-    bill = read(bills[0])
-    assert median(bill, "total", "allocation-calls") == BLOCKS
-    spin = median(bill, "function", "spin")
+def test_allocations_and_instructions_are_exact(profiles: tuple[Path, Path]) -> None:
+    profile = read(profiles[0])
+    assert median(profile, "total", "allocation-calls") == BLOCKS
+    spin = median(profile, "function", "spin")
     assert 2 * TURNS <= spin <= 2 * TURNS + 6  # what enters and leaves it
-    libraries = {f["name"]: f["median"] for f in bill["figures"] if f["kind"] == "library"}
+    libraries = {f["name"]: f["median"] for f in profile["figures"] if f["kind"] == "library"}
     assert set(libraries) == {"program", "libc"}
-    assert sum(libraries.values()) == pytest.approx(median(bill, "total", "instructions"))
-    assert median(bill, "total", "branches") > TURNS  # one in each turn
+    assert sum(libraries.values()) == pytest.approx(median(profile, "total", "instructions"))
+    assert median(profile, "total", "branches") > TURNS  # one in each turn
 
 
-def test_what_was_planted_is_found(bills: tuple[Path, Path]) -> None:
-    one, other = map(read, bills)
+def test_what_was_planted_is_found(profiles: tuple[Path, Path]) -> None:
+    one, other = map(read, profiles)
     for kind, name, more in (
         ("syscall", "write (socket)", 1),
         ("total", "socket-bytes-written", BYTES),
@@ -71,9 +71,9 @@ def test_what_was_planted_is_found(bills: tuple[Path, Path]) -> None:
         ("function", "spin", 2 * MORE_TURNS),
     ):
         assert median(other, kind, name) - median(one, kind, name) == pytest.approx(more)
-    done = cost(*bills, "--fail-if-dearer", "0.5%", command="compare")
+    done = cost(*profiles, "--fail-if-more-expensive", "0.5%", command="compare")
     assert done.returncode == 1
-    assert "--fail-if-dearer 0.5%: closed: program, instructions: " in done.stderr
+    assert "--fail-if-more-expensive 0.5%: closed: program, instructions: " in done.stderr
     (spin,) = [line for line in done.stdout.splitlines() if line.strip().startswith("spin [program]")]
     assert spin.endswith("real")
 
@@ -98,17 +98,17 @@ def test_samples_are_of_the_cpu_that_the_kernel_accounts(sampled_program: Path, 
     assert expected > 100 and abs(samples - expected) < 5 * math.sqrt(expected)
 
 
-def test_a_bill_has_the_samples_of_its_runs(sampled_program: Path, tmp_path: Path) -> None:
+def test_a_profile_has_the_samples_of_its_runs(sampled_program: Path, tmp_path: Path) -> None:
     """The sum of the stacks differs from the total by rounding, and by stacks that are too rare to be shown: those are
     among the samples outside of the loop."""
-    output, folded, results = (tmp_path / name for name in ("bill.json", "stacks.folded", "results"))
+    output, folded, results = (tmp_path / name for name in ("profile.json", "stacks.folded", "results"))
     few = ("--calls", 600, "--repetitions", 1, "--only", "samples", "--results", results)
     where = ("--output", output, "--folded", folded)
     done = cost("--program", *few, *where, "--", sampled_program, "{calls}", 1, 1, 1, 1_000_000)
     assert done.returncode == 0, done.stderr
     less, more = (read(next(results.glob(f"*/runs/samples-program-01-{calls}.json"))) for calls in (600, 3000))
-    bill, each = read(output), perf.EACH_NS / 2400
-    sampled = figure(bill, "program", "total", "cpu-sampled-ns")["median"]
+    profile, each = read(output), perf.EACH_NS / 2400
+    sampled = figure(profile, "program", "total", "cpu-sampled-ns")["median"]
     assert sampled == pytest.approx(each * (sum(more["stacks"].values()) - sum(less["stacks"].values())), abs=1e-3)
 
     elsewhere = sum(n for run in (less, more) for stack, n in run["stacks"].items() if ";main;spin" not in stack)
@@ -118,13 +118,13 @@ def test_a_bill_has_the_samples_of_its_runs(sampled_program: Path, tmp_path: Pat
         int(count) for stack, count in lines if stack.startswith("program;costly;") and ";main;spin" in stack
     ]
     assert sum(in_the_loop) > 0.8 * sampled  # an interrupt in the midst of it is in the loop, too
-    own = {f["name"]: f["median"] for f in bill["figures"] if f["kind"] == "cpu" and f["name"] != "kernel"}
+    own = {f["name"]: f["median"] for f in profile["figures"] if f["kind"] == "cpu" and f["name"] != "kernel"}
     assert own["program"] > 0.9 * sum(own.values())
 
 
-def test_the_same_bill_has_no_change(bills: tuple[Path, Path], tmp_path: Path) -> None:
-    copy = shutil.copy(bills[0], tmp_path / "copy.json")  # the same file twice would be refused
-    done = cost(bills[0], copy, "--fail-if-dearer", "0%", command="compare")
+def test_the_same_profile_has_no_change(profiles: tuple[Path, Path], tmp_path: Path) -> None:
+    copy = shutil.copy(profiles[0], tmp_path / "copy.json")  # the same file twice would be refused
+    done = cost(profiles[0], copy, "--fail-if-more-expensive", "0%", command="compare")
     assert done.returncode == 0, done.stderr
     assert not [line for line in done.stdout.splitlines() if line.endswith("  real")]
 

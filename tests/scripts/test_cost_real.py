@@ -10,12 +10,12 @@ from cost_programs import BIN, cost, figure, read
 from cqbench.analysis.cost import profile as model
 from jsonschema import Draft202012Validator
 
-SCHEMA = json.loads((Path(model.__file__).parent / "bill.schema.json").read_text())
+SCHEMA = json.loads((Path(model.__file__).parent / "profile.schema.json").read_text())
 
 
 @pytest.fixture(scope="module")
-def bill(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    path = tmp_path_factory.mktemp("bill") / "bill.json"
+def profile(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    path = tmp_path_factory.mktemp("profile") / "profile.json"
     done = cost(
         "--bin",
         BIN,
@@ -35,8 +35,8 @@ def bill(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return path
 
 
-def test_the_bill_of_a_ping(bill: Path) -> None:
-    data = read(bill)
+def test_the_profile_of_a_ping(profile: Path) -> None:
+    data = read(profile)
     assert not list(Draft202012Validator(SCHEMA).iter_errors(data))
     assert {one["part"] for one in data["absent"]} <= {"samples"} and not data["partial"]  # where nobody may sample
     for side in ("client", "server"):
@@ -57,11 +57,11 @@ def test_the_bill_of_a_ping(bill: Path) -> None:
     assert data["work"]["workload"] == "ping" and data["setting"]["api"] == "cq"
 
 
-def test_the_stacks_of_a_ping(bill: Path) -> None:
+def test_the_stacks_of_a_ping(profile: Path) -> None:
     """The longest way there is: from where a thread begins through the program and the library into the kernel."""
-    if any(one["part"] == "samples" for one in read(bill)["absent"]):
+    if any(one["part"] == "samples" for one in read(profile)["absent"]):
         pytest.skip("this kernel lets nobody sample")
-    lines = bill.with_name("stacks.folded").read_text().splitlines()
+    lines = profile.with_name("stacks.folded").read_text().splitlines()
     for side in ("client", "server"):
         own = [line for line in lines if line.startswith(f"{side};")]
         assert [line for line in own if ";clone" in line and "AsyncNextInternal" in line and "epoll_wait" in line]

@@ -57,7 +57,7 @@ def only(results: Path) -> Path:
 
 
 def test_ctrl_c_keeps_what_was_done_and_resume_goes_on(tmp_path: Path) -> None:
-    output = tmp_path / "bill.json"
+    output = tmp_path / "profile.json"
     few = ("--bin", BIN, "--only", "syscalls", "--calls", 300)
     process = begin(tmp_path / "results", *few, "--output", output)
     wait_for(process, f"syscalls of the server, 1 of {REPETITIONS}")
@@ -68,7 +68,7 @@ def test_ctrl_c_keeps_what_was_done_and_resume_goes_on(tmp_path: Path) -> None:
     assert "PARTIAL: interrupted" in out and "system calls" in out
     folder, data = only(tmp_path / "results"), read(output)
     assert data["partial"] and figure(data, "client", "total", "syscalls")["repetitions"] < REPETITIONS
-    assert read(folder / "bill.json") == data
+    assert read(folder / "profile.json") == data
     before = contents(folder)
     assert 4 <= len(before) < 4 * REPETITIONS
 
@@ -78,7 +78,7 @@ def test_ctrl_c_keeps_what_was_done_and_resume_goes_on(tmp_path: Path) -> None:
     after = contents(folder)
     assert {name: after[name] for name in before} == before and len(after) == 4 * REPETITIONS
     whole = json.loads(done.stdout)
-    assert not whole["partial"] and whole == read(folder / "bill.json")
+    assert not whole["partial"] and whole == read(folder / "profile.json")
     for side in ("client", "server"):
         assert figure(whole, side, "total", "syscalls")["repetitions"] == REPETITIONS
     assert whole["work"] == data["work"] and whole["setting"] == data["setting"]
@@ -86,7 +86,7 @@ def test_ctrl_c_keeps_what_was_done_and_resume_goes_on(tmp_path: Path) -> None:
 
 @pytest.fixture(scope="module")
 def killed(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The folder of a bill whose process was killed; the program that it looks at is beside the results."""
+    """The folder of a cost profile whose process was killed; the program that it looks at is beside the results."""
     folder = tmp_path_factory.mktemp("killed")
     program = compile_program(folder)
     few = ("--program", "--calls", 200, "--only", "time,syscalls,instructions")
@@ -95,7 +95,7 @@ def killed(tmp_path_factory: pytest.TempPathFactory) -> Path:
     process.kill()
     process.communicate(timeout=60)
     found = only(folder / "results")
-    assert not (found / "bill.json").exists()
+    assert not (found / "profile.json").exists()
     assert list((found / "runs").iterdir())
     return found
 
@@ -104,7 +104,7 @@ def copy(killed: Path, tmp_path: Path) -> Path:
     return shutil.copytree(killed, tmp_path / "copy")
 
 
-def test_killed_and_resumed_is_the_same_bill(killed: Path, tmp_path: Path) -> None:
+def test_killed_and_resumed_is_the_same_profile(killed: Path, tmp_path: Path) -> None:
     folder = copy(killed, tmp_path)
     before = contents(folder)
     done = cost("--resume", folder)
@@ -115,14 +115,14 @@ def test_killed_and_resumed_is_the_same_bill(killed: Path, tmp_path: Path) -> No
     few = ("--program", "--calls", 200, "--repetitions", REPETITIONS, "--only", "time,syscalls,instructions")
     fresh = cost(*few, "--output", tmp_path / "fresh.json", "--", program, "{calls}", 2, 10, 3, 500)
     assert fresh.returncode == 0, fresh.stderr
-    one, other = read(folder / "bill.json"), read(tmp_path / "fresh.json")
+    one, other = read(folder / "profile.json"), read(tmp_path / "fresh.json")
     for name in COUNTS:
-        found, expected = (figure(bill, "program", "total", name) for bill in (one, other))
+        found, expected = (figure(profile, "program", "total", name) for profile in (one, other))
         assert found["repetitions"] == REPETITIONS and found["median"] == pytest.approx(expected["median"], rel=1e-3)
     assert one["work"] == other["work"] and one["setting"] == other["setting"] and not one["partial"]
 
 
-def test_a_bill_that_is_whole_is_printed_again(killed: Path, tmp_path: Path) -> None:
+def test_a_profile_that_is_whole_is_printed_again(killed: Path, tmp_path: Path) -> None:
     folder = copy(killed, tmp_path)
     first = cost("--resume", folder)
     before = contents(folder)

@@ -17,7 +17,7 @@ from cqbench.samples.as_csv import to_csv
 from cqbench.samples.runs import read
 from markdown_it import MarkdownIt
 from markdown_it.token import Token
-from test_cost_compare import bill, stored
+from test_cost_compare import profile, stored
 from verdict_synthetic import SHARED, variant
 
 DATA = Path(__file__).parent / "data"
@@ -79,13 +79,13 @@ def cells_of(markdown: str) -> set[int]:
     return {line.replace("\\|", "").count("|") for line in markdown.splitlines() if line.startswith("|")}
 
 
-def test_bills_and_what_changed_between_two(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    """Titles, labels and notes of a bill are its file's."""
+def test_profiles_and_what_changed_between_two(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """Titles, labels and notes of a cost profile are its file's."""
     name = "a|b`<i>*x* @all #1 \\"
-    data = bill(title=name).model_dump()
+    data = profile(title=name).model_dump()
     data["figures"] = [{**f, "name": name} if f["kind"] == "function" else f for f in data["figures"]]
-    one = type(bill()).model_validate({**data, "notes": [name]})
-    two = type(bill()).model_validate({**data, "notes": [name], "setting": {"grpc_version": f"1\n{name}"}})
+    one = type(profile()).model_validate({**data, "notes": [name]})
+    two = type(profile()).model_validate({**data, "notes": [name], "setting": {"grpc_version": f"1\n{name}"}})
     assert cli.main(["compare", stored(tmp_path, "a", one), stored(tmp_path, "b", two), "--format", "markdown"]) == 0
     for said in (text.markdown(one), capsys.readouterr().out):
         assert escape.markdown(name) in said and cells_of(said) <= {5, 6}

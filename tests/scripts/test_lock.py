@@ -33,7 +33,7 @@ def a_tuning(here: Path) -> tuple[Path, Path]:
     return only_folder(programs), programs
 
 
-def a_bill(here: Path) -> tuple[Path, Path]:
+def a_profile(here: Path) -> tuple[Path, Path]:
     program = compile_program(here)
     few = ("--calls", 10, "--repetitions", 1, "--only", "time", "--results", here / "results")
     done = cost("--program", *few, "--", program, "{calls}", 1, 1, 1, 1)
@@ -51,7 +51,7 @@ def resume(command: str, folder: Path, programs: Path) -> subprocess.CompletedPr
     return subprocess.run(words, capture_output=True, text=True, timeout=120, env=environment(), check=False)
 
 
-@pytest.mark.parametrize(("command", "begin"), [("run", an_experiment), ("tune", a_tuning), ("cost", a_bill)])
+@pytest.mark.parametrize(("command", "begin"), [("run", an_experiment), ("tune", a_tuning), ("cost", a_profile)])
 def test_nothing_changes_in_a_folder_that_somebody_has(command: str, begin: Begin, tmp_path: Path) -> None:
     folder, programs = begin(tmp_path)
     if command == "run":  # nothing is read of what somebody is writing

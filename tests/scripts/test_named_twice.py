@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 from cqbench.cli import main as cqbench
 from cqbench.report import data
-from test_cost_compare import bill, stored
+from test_cost_compare import profile, stored
 from verdict_synthetic import SHARED, SIXFOLD, variant
 
 DATA = Path(__file__).parent / "data"
@@ -73,10 +73,10 @@ def test_a_gate_between_a_result_and_itself_is_refused(
     assert "in common: what is compared with itself shows no change\n" in capsys.readouterr().err
 
 
-def test_bills_are_results(tmp_path: Path, folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    one = Path(stored(tmp_path, "bill.json", bill()))
-    assert "bill.json: named twice; each" in refused(capsys, "report", folder, one, one)
-    assert "so the gate would be open" in refused(capsys, "compare", one, one, "--fail-if-dearer", "1%")
+def test_profiles_are_results(tmp_path: Path, folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    one = Path(stored(tmp_path, "profile.json", profile()))
+    assert "profile.json: named twice; each" in refused(capsys, "report", folder, one, one)
+    assert "so the gate would be open" in refused(capsys, "compare", one, one, "--fail-if-more-expensive", "1%")
     assert cqbench(["compare", str(one), str(one), "--max-instructions-per-rpc", "9999"]) == 0
     assert "what is compared with itself shows no change" in capsys.readouterr().err
 

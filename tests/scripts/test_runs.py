@@ -101,9 +101,9 @@ def test_what_cannot_be_read_is_named(tmp_path: Path) -> None:
     assert list(find(put(tmp_path / "empty/.x").parent)) == []
 
 
-def test_a_bill_among_results_is_named_as_what_it_is(tmp_path: Path) -> None:
+def test_a_profile_among_results_is_named_as_what_it_is(tmp_path: Path) -> None:
     put(tmp_path / "a.json")
-    put(tmp_path / "bill.json", json.dumps({model.MARK: 1}))
-    said = "bill.json: a bill of cqbench cost, not a result: keep bills outside of folders of results"
+    put(tmp_path / "profile.json", json.dumps({model.MARK: 1}))
+    said = "profile.json: a cost profile of cqbench cost, not a result: keep profiles outside of folders of results"
     with pytest.raises(BadDocument, match=said):
         read_all([tmp_path])

@@ -1,4 +1,4 @@
-"""The real programs: a server that was made dearer is found, and what nobody reads is measured beside it."""
+"""The real programs: a server that was made more expensive is found, and what nobody reads is measured beside it."""
 
 from __future__ import annotations
 

@@ -37,7 +37,7 @@ Examples:
   cqbench compare before/ after/ --output page.html     to look at
   cqbench compare results/allocations-DATE --axis grpc --format benchresult
   cqbench compare old.txt new.txt                       of go test -bench
-  cqbench compare before.json after.json --fail-if-dearer 0.5%   two bills of cqbench cost
+  cqbench compare before.json after.json --fail-if-more-expensive 0.5%   two cost profiles of cqbench cost
   cqbench compare --history results/ --metric throughput
 
 Both sides of --axis and --variants were measured in turns, so that what slows the whole machine cancels; runs of
@@ -109,13 +109,15 @@ def complain(line: str) -> None:
     "together; 3 when only some have, or an end does not count them.",
 )
 @click.option(
-    "--max-instructions-per-rpc", type=number(0, 1e12, "a number such as 80000", "N"), help="The same of bills' counts."
+    "--max-instructions-per-rpc",
+    type=number(0, 1e12, "a number such as 80000", "N"),
+    help="The same of cost profiles' counts.",
 )
 @click.option("--max-syscalls-per-rpc", type=number(0, 1e9, "a number such as 12", "N"), help="The same.")
 @click.option(
-    "--fail-if-dearer",
+    "--fail-if-more-expensive",
     type=percentage(10_000),
-    help="Of bills: exit status 1 when instructions, system calls or allocations of an end are really more, by P %.",
+    help="Of profiles: exit status 1 when instructions, system calls or allocations of an end are really more, by P %.",
 )
 @click.option(
     "--anyway",
@@ -137,7 +139,7 @@ def command(
     max_allocs_per_rpc: float | None,
     max_instructions_per_rpc: float | None,
     max_syscalls_per_rpc: float | None,
-    fail_if_dearer: float | None,
+    fail_if_more_expensive: float | None,
     anyway: bool,
 ) -> int:
     """Is B faster or slower than A? The change of every point and in total, with its 95 % interval, and whether it is
@@ -149,21 +151,21 @@ def command(
     window and build type may not. Points with a failed call are left out. A change is called one from six repetitions
     on, after correction for the number of points, and never where its interval includes no change at all.
 
-    Two bills of cqbench cost: what changed, by library, function and system call.
+    Two cost profiles of cqbench cost: what changed, by library, function and system call.
     """
     form = _form(form, output)
     if history is not None:
         return _history(history, paths, metric, form, output)
-    limits = beside.Limits(max_instructions_per_rpc, max_syscalls_per_rpc, max_allocs_per_rpc, fail_if_dearer)
-    if len(paths) == 2 and not axis and not variants and beside.are_bills(paths):
+    limits = beside.Limits(max_instructions_per_rpc, max_syscalls_per_rpc, max_allocs_per_rpc, fail_if_more_expensive)
+    if len(paths) == 2 and not axis and not variants and beside.are_profiles(paths):
         unfit = {
             "--metric": metric,
             "--fail-if-slower": fail_if_slower,
             "--fail-if-latency-higher": fail_if_latency_higher,
         }
-        return _bills((paths[0], paths[1]), form, output, limits, anyway, unfit)
+        return _profiles((paths[0], paths[1]), form, output, limits, anyway, unfit)
     if limits.first:
-        raise Refused(f"argument {limits.first}: is for two bills of cqbench cost")
+        raise Refused(f"argument {limits.first}: is for two cost profiles of cqbench cost")
     if axis and variants:
         raise click.UsageError("--axis and --variants cannot be used together")
     wanted = 1 if axis or variants else 2
@@ -201,7 +203,7 @@ def command(
     return exit_status(states)
 
 
-def _bills(
+def _profiles(
     paths: tuple[str, str],
     form: str,
     output: Path | None,
@@ -212,9 +214,9 @@ def _bills(
     """The exit status. unfit: flags that are for measured time, None where they were not given. Raises Refused."""
     for flag, value in unfit.items():
         if value is not None:
-            raise Refused(f"argument {flag}: is not for bills of cqbench cost")
+            raise Refused(f"argument {flag}: is not for profiles of cqbench cost")
     content, complaints, status = beside.compare(paths, form, limits, anyway)
-    note = with_itself(paths, {"--fail-if-dearer": limits.dearer_percent}, anyway)
+    note = with_itself(paths, {"--fail-if-more-expensive": limits.limit_percent}, anyway)
     if content:
         _write(output, content)
     for line in (*note, *complaints):

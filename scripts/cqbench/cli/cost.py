@@ -1,4 +1,4 @@
-"""cqbench cost: the bill of one call."""
+"""cqbench cost: the cost profile of one call."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ import click
 from pydantic import ValidationError
 
 from cqbench.analysis.cost import text
-from cqbench.analysis.cost.profile import ALLOCATIONS, PARTS, PROGRAM, SAMPLES, TIME, Bill, as_json
+from cqbench.analysis.cost.profile import ALLOCATIONS, PARTS, PROGRAM, SAMPLES, TIME, Profile, as_json
 from cqbench.cli import common
 from cqbench.experiment import flags
 from cqbench.files import storage
@@ -38,7 +38,7 @@ EPILOG = """\b
 Examples:
   cqbench cost                                        the ping, client and server, about two minutes
   cqbench cost --output before.json -- --api callback --workload echo --request-bytes 1KiB
-  cqbench compare before.json after.json --fail-if-dearer 0.5%
+  cqbench compare before.json after.json --fail-if-more-expensive 0.5%
   cqbench cost --only syscalls --inflight 48 --side server --server-flags '--api callback'
   cqbench cost --build sid                            the same with Debian's newest gRPC (scripts/newgrpc.sh)
   cqbench cost --program -- ./my_client --count {calls}
@@ -102,8 +102,8 @@ def command(ctx: click.Context, /, **given: Any) -> int:
     calls; addresses and CPUs are fixed. System calls are counted by strace, instructions by callgrind: no root, no
     hardware counters. Behind -- are flags of the client, or with --program a program of your own.
 
-    Results: results/cost-DATE-TIME/ with bill.json, bill.txt, stacks.folded, and each run's counts, written when it is
-    over. Environment: SERVER_CPUS, CLIENT_CPUS: CPUs for either side, such as 0-3,8 (default: one core each).
+    Results: results/cost-DATE-TIME/ with profile.json, profile.txt, stacks.folded, and each run's counts, written when
+    it is over. Environment: SERVER_CPUS, CLIENT_CPUS: CPUs for either side, such as 0-3,8 (default: one core each).
     """
     try:
         return act(ctx, given)
@@ -150,9 +150,9 @@ def _act(resumed: Path | None, given: dict[str, Any]) -> int:
             path = common.new_folder(given["results"], "cost-")
             held.enter_context(locked(path))
             folder = kept.begin(path, asked, placement, programs, port.number if port else 0)
-        bill = make(asked, folder, interrupt, port, given["folded"])
-        write(bill, given["form"], given["output"], folder)
-    return interrupt.exit_code or (1 if bill.absent else 0)
+        profile = make(asked, folder, interrupt, port, given["folded"])
+        write(profile, given["form"], given["output"], folder)
+    return interrupt.exit_code or (1 if profile.absent else 0)
 
 
 def again(begun: kept.Begun, given: dict[str, Any]) -> Asked:
@@ -265,7 +265,7 @@ def _answers(command: list[str]) -> bool:
         return False
 
 
-def make(asked: Asked, folder: Folder, interrupt: Interrupt, port: Port | None, folded: Path | None) -> Bill:
+def make(asked: Asked, folder: Folder, interrupt: Interrupt, port: Port | None, folded: Path | None) -> Profile:
     """Counts what has not been counted, and writes the stacks. Raises OSError."""
     left, placement = [step for step in plan.steps(asked) if not folder.has(step)], folder.placement
     say(f"{len(left)} runs: about {layout.duration(plan.seconds(asked, left))}; results: {folder.path}")
@@ -285,16 +285,16 @@ def make(asked: Asked, folder: Folder, interrupt: Interrupt, port: Port | None, 
             say(f"stacks: {path}")
     elif folded:
         say(f"no stacks: {folded} is not written")
-    return making.bill()
+    return making.profile()
 
 
-def write(bill: Bill, form: str, output: Path | None, folder: Folder) -> None:
+def write(profile: Profile, form: str, output: Path | None, folder: Folder) -> None:
     """Raises OSError."""
-    storage.write(folder.path / kept.TEXT, text.render(bill))
+    storage.write(folder.path / kept.TEXT, text.render(profile))
     for path in (folder.path / kept.BILL, *([output] if output else [])):
-        storage.write_json(path, as_json(bill))
-        say(f"bill: {path}")
+        storage.write_json(path, as_json(profile))
+        say(f"profile: {path}")
     if form == "json":
-        click.echo(json.dumps(as_json(bill), indent=2))
+        click.echo(json.dumps(as_json(profile), indent=2))
     else:
-        click.echo(text.markdown(bill) if form == "markdown" else text.render(bill), nl=False)
+        click.echo(text.markdown(profile) if form == "markdown" else text.render(profile), nl=False)

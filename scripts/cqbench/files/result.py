@@ -17,7 +17,7 @@ from cqbench.files.source import BadDocument, decode, read_bytes
 from cqbench.files.text import one_line
 
 SCHEMA_VERSION = 3  # result.schema.json's, the only one that is read
-BILL = "cqbench_bill"  # a key of what `cqbench cost` writes
+BILL = "cqbench_cost_profile"  # a key of what `cqbench cost` writes
 CLOSED, OPEN = "closed", "open"
 
 
@@ -150,7 +150,9 @@ def parse(data: bytes, name: str) -> Document:
     found = decode(data, name)
     if isinstance(found, dict):
         if BILL in found:
-            raise BadDocument(f"{name}: a bill of cqbench cost, not a result: keep bills outside of folders of results")
+            raise BadDocument(
+                f"{name}: a cost profile of cqbench cost, not a result: keep profiles outside of folders of results"
+            )
         _check_version(found.get("context"), name)
     try:
         return File.model_validate(found).document(name)

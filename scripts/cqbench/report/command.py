@@ -11,7 +11,7 @@ import click
 from cqbench.files import storage
 from cqbench.files.source import BadDocument
 from cqbench.options import Refused
-from cqbench.report import bills, data, hgrm, page
+from cqbench.report import data, hgrm, page, profiles
 from cqbench.report.model import Report
 
 NAME = "report.html"
@@ -53,13 +53,13 @@ def _page_path(ctx: click.Context, param: click.Parameter, path: Path | None) ->
 
 
 def _divided(results: tuple[Path, ...]) -> tuple[list[Path], list[Path]]:
-    """Bills, and results of which there is one at least. Raises Refused."""
+    """Profiles, and results of which there is one at least. Raises Refused."""
     try:
-        counted, measured = bills.apart(results)
+        counted, measured = profiles.apart(results)
     except BadDocument as error:
         raise Refused(str(error)) from None
     if not measured:
-        raise Refused(f"{results[0]}: a bill of cqbench cost is shown beside results only; none are named")
+        raise Refused(f"{results[0]}: a cost profile of cqbench cost is shown beside results only; none are named")
     return counted, measured
 
 
@@ -89,8 +89,8 @@ def command(results: tuple[Path, ...], output: Path | None, figures: Path | None
 
     Two folders of one experiment, the older first, are drawn over each other and compared.
 
-    RESULTS: folders of an experiment, or JSON files of grpc_ping_client, or folders of them; and bills of cqbench cost,
-    whose tables the page then has.
+    RESULTS: folders of an experiment, or JSON files of grpc_ping_client, or folders of them; and cost profiles, whose
+    tables the page then has.
 
     Standard output: the path of the page. Exit status: 0; 1 something could not be written; 2 usage or unreadable
     results.
@@ -101,7 +101,7 @@ def command(results: tuple[Path, ...], output: Path | None, figures: Path | None
         raise click.UsageError(f"argument --output: {what}")
     try:
         made = data.make_all(measured)
-        made = replace(made, report=replace(made.report, bills=bills.tables(counted)))
+        made = replace(made, report=replace(made.report, profiles=profiles.tables(counted)))
     except BadDocument as error:
         raise Refused(str(error)) from None
     page = write_made(made, output or measured[0] / NAME)

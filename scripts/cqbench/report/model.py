@@ -173,7 +173,7 @@ class Report:
     floors: Table = Table((), ())  # the same call with less of gRPC
     faults: Table = Table((), ())  # what was made to go wrong, and what that cost
     knees: Table = Table((), ())  # of open loops
-    bills: tuple[tuple[str, tuple[Table, ...]], ...] = ()  # of cqbench cost: what was counted, and its tables
+    profiles: tuple[tuple[str, tuple[Table, ...]], ...] = ()  # of cqbench cost: what was counted, and its tables
     notes: tuple[str, ...] = ()  # remarks about the whole run, such as other programs on its CPUs
     failures: tuple[str, ...] = ()  # "VARIANT, repetition 3: why"
     data: dict[str, Any] = field(default_factory=dict)  # for download: all of the above figures

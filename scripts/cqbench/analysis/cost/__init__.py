@@ -1,1 +1,1 @@
-"""Bills of `cqbench cost` as files: what was counted, read and written, and shown."""
+"""Cost profiles of `cqbench cost` as files: what was counted, read and written, and shown."""

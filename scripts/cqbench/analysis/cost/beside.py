@@ -1,4 +1,4 @@
-"""`cqbench compare` of two bills: reads them, prints what changed, and says what the gates say."""
+"""`cqbench compare` of two cost profiles: reads them, prints what changed, and says what the gates say."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from cqbench.analysis.cost import profile as model
 from cqbench.analysis.cost.changes import Change, Comparison, why_not
 from cqbench.analysis.cost.counts import CPU, FUNCTION, LIBRARY, SYSCALL, THREAD, TOTAL
 from cqbench.analysis.cost.gates import Judged
-from cqbench.analysis.cost.profile import Bill
+from cqbench.analysis.cost.profile import Profile
 from cqbench.analysis.cost.text import LABEL, number
 from cqbench.files.source import BadDocument, read_bytes
 from cqbench.files.text import one_line
@@ -42,22 +42,24 @@ class Limits:
     instructions: float | None = None
     syscalls: float | None = None
     allocations: float | None = None
-    dearer_percent: float | None = None
+    limit_percent: float | None = None
 
     @property
     def first(self) -> str:
-        """A flag that only bills know; '' for none."""
+        """A flag that only profiles know; '' for none."""
         flags = {"--max-instructions-per-rpc": self.instructions, "--max-syscalls-per-rpc": self.syscalls}
-        flags["--fail-if-dearer"] = self.dearer_percent
+        flags["--fail-if-more-expensive"] = self.limit_percent
         return next((flag for flag, value in flags.items() if value is not None), "")
 
 
-def are_bills(paths: tuple[str, ...]) -> bool:
-    """Raises Refused: one is a bill and the other is not."""
+def are_profiles(paths: tuple[str, ...]) -> bool:
+    """Raises Refused: one is a cost profile and the other is not."""
     claims = [_claims(Path(path)) for path in paths]
     if any(claims) and not all(claims):
         name = one_line(paths[claims.index(False)])
-        raise Refused(f"argument {'AB'[claims.index(False)]}: {name}: not a bill of cqbench cost, as the other one is")
+        raise Refused(
+            f"argument {'AB'[claims.index(False)]}: {name}: not a cost profile of cqbench cost, as the other one is"
+        )
     return bool(claims) and all(claims)
 
 
@@ -66,7 +68,7 @@ def _claims(path: Path) -> bool:
     if not path.is_file():
         return False
     try:
-        return model.is_bill(read_bytes(path))
+        return model.is_profile(read_bytes(path))
     except BadDocument:
         return False
 
@@ -74,7 +76,7 @@ def _claims(path: Path) -> bool:
 def compare(paths: tuple[str, str], form: str, limits: Limits, anyway: bool) -> tuple[str, list[str], int]:
     """What is to be written, lines of complaint, and the exit status. Raises Refused."""
     if form not in FORMATS:
-        raise Refused(f"argument --format: '{form}' is not for bills: {', '.join(FORMATS)} are accepted")
+        raise Refused(f"argument --format: '{form}' is not for profiles: {', '.join(FORMATS)} are accepted")
     before, after = (_read(name, path) for name, path in zip("AB", paths, strict=True))
     refusal = [] if anyway else why_not(before, after)
     if refusal:
@@ -87,7 +89,7 @@ def compare(paths: tuple[str, str], form: str, limits: Limits, anyway: bool) -> 
     return shown, complaints, exit_status(states)
 
 
-def _read(name: str, path: str) -> Bill:
+def _read(name: str, path: str) -> Profile:
     try:
         return model.load(Path(path))
     except BadDocument as error:
@@ -103,8 +105,8 @@ def _judge(comparison: Comparison, limits: Limits) -> list[Judged]:
     ):
         if limit is not None:
             found.append(gates.at_most(flag, limit, after, names))
-    if limits.dearer_percent is not None:
-        found.append(gates.dearer(limits.dearer_percent, comparison))
+    if limits.limit_percent is not None:
+        found.append(gates.more_expensive(limits.limit_percent, comparison))
     return found
 
 
@@ -138,17 +140,17 @@ def _remarks(comparison: Comparison) -> list[str]:
     lines += list(comparison.only_one())
     if any(f.repetitions < 2 for f in (*before.figures, *after.figures)):
         lines.append("note: counted once, which says nothing about the spread")
-    lines += [f"note: {name} is partial" for name, bill in (("A", before), ("B", after)) if bill.partial]
+    lines += [f"note: {name} is partial" for name, profile in (("A", before), ("B", after)) if profile.partial]
     return [
         *lines,
-        "real: outside the sum of both bills' spreads (least to most repetition), and 0.2 % of a total or 0.05 % of "
-        "what a part is part of; not judged: it follows the clock or the machine's other load",
+        "real: outside the sum of both cost profiles' spreads (least to most repetition), and 0.2 % of a total or 0.05 "
+        "% of what a part is part of; not judged: it follows the clock or the machine's other load",
     ]
 
 
 def _text(comparison: Comparison, judged: list[Judged]) -> str:
-    bills = (("A", comparison.before), ("B", comparison.after))
-    lines = [Line(f"{name}: {bill.title}, {bill.date}") for name, bill in bills]
+    profiles = (("A", comparison.before), ("B", comparison.after))
+    lines = [Line(f"{name}: {profile.title}, {profile.date}") for name, profile in profiles]
     said = [*(f"{one.title}: {one.state}" for one in judged), *_remarks(comparison)]
     return text.render([*lines, EMPTY, *_tables(comparison), *map(Line, said)])
 

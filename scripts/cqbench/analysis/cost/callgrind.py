@@ -14,7 +14,7 @@ from pathlib import Path
 from cqbench.analysis.cost import libraries
 from cqbench.analysis.cost.counts import FUNCTION, LIBRARY, Counts, Key, Seen, added, function, total
 
-# Events -> what they are called in a bill. Dr, Dw: data read and written; Bc, Bi: conditional and indirect branches.
+# Events -> what they are called in a profile. Dr, Dw: data read and written; Bc, Bi: conditional and indirect branches.
 EVENTS = {"Ir": "instructions", "Dr": "loads", "Dw": "stores", "Bc": "branches", "Bi": "indirect-branches"}
 # Allocation by whatever name the library's symbol has; one that asks another counts once.
 ALLOCATING = re.compile(

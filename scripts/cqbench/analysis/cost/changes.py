@@ -1,4 +1,4 @@
-"""Two bills beside each other: what a call costs more and less, and whether that is more than their spreads.
+"""Two cost profiles beside each other: what a call costs more and less, and whether that is more than their spreads.
 
 There are no statistics in it: counts hardly vary. A change is real where it is outside the sum of both spreads, and
 more than what two measurements of the same thing may differ by. What follows the clock or the machine's other load is
@@ -12,10 +12,10 @@ from dataclasses import dataclass
 from functools import cached_property
 
 from cqbench.analysis.cost.counts import CPU, KINDS, SYSCALL, THREAD, TOTAL, Key
-from cqbench.analysis.cost.profile import ALLOCATIONS, INSTRUCTIONS, LEAST_SHARE, SAMPLED_NS, SYSCALLS, Bill, Figure
+from cqbench.analysis.cost.profile import ALLOCATIONS, INSTRUCTIONS, LEAST_SHARE, SAMPLED_NS, SYSCALLS, Figure, Profile
 from cqbench.analysis.cost.text import TOTALS
 
-# What two bills of the same thing differed by, with gRPC 1.51.1: 0.2 % of a total. Of its parts, LEAST_SHARE of it.
+# Two cost profiles of the same thing differed by 0.2 % of a total, with gRPC 1.51.1; their parts by LEAST_SHARE of it.
 LEAST_OF_TOTAL = 0.002
 ROUNDING = 1e-9
 WHOLE = {CPU: SAMPLED_NS, SYSCALL: SYSCALLS, THREAD: SYSCALLS}  # kind -> the total that it is a part of
@@ -30,12 +30,12 @@ UNSTEADY = {
     "heap-searching",
     "syscalls-in-vain",
 }
-GATED = (INSTRUCTIONS, SYSCALLS, ALLOCATIONS)  # totals that --fail-if-dearer looks at: what is counted
+GATED = (INSTRUCTIONS, SYSCALLS, ALLOCATIONS)  # totals that --fail-if-more-expensive looks at: what is counted
 
 
 @dataclass(frozen=True)
 class Change:
-    """before, after: one of them is None where only the other bill has it. least: what is not worth the name."""
+    """before, after: one of them is None where only the other profile has it. least: what is not worth the name."""
 
     side: str
     key: Key
@@ -91,15 +91,15 @@ class Change:
 
 @dataclass(frozen=True)
 class Comparison:
-    """Two bills that may be compared."""
+    """Two cost profiles that may be compared."""
 
-    before: Bill
-    after: Bill
+    before: Profile
+    after: Profile
 
     @cached_property
     def changes(self) -> list[Change]:
         """Of what both counted; the greatest difference of each kind first, totals in their order."""
-        one, other = ({f.key: f for f in bill.figures} for bill in (self.before, self.after))
+        one, other = ({f.key: f for f in profile.figures} for profile in (self.before, self.after))
         found = [
             Change(side, key, one.get((side, key)), other.get((side, key)), self._least(side, key))
             for side, key in dict.fromkeys([*one, *other])
@@ -108,15 +108,15 @@ class Comparison:
         return sorted(found, key=lambda c: (c.side, KINDS.index(c.key.kind), _rank(c)))
 
     def _both(self, side: str, key: Key) -> bool:
-        """Whether both bills have what the key is a part of."""
+        """Whether both cost profiles have what the key is a part of."""
         if key.kind == TOTAL:
-            return all(bill.total(side, key.name) for bill in (self.before, self.after))
-        return all(bill.of(side, key.kind) for bill in (self.before, self.after))
+            return all(profile.total(side, key.name) for profile in (self.before, self.after))
+        return all(profile.of(side, key.kind) for profile in (self.before, self.after))
 
     def _least(self, side: str, key: Key) -> float:
-        """Two repetitions may agree by chance, and a function that a bill does not list may be there, below that."""
+        """Two repetitions may agree by chance, and a function that a profile does not list may be there, below that."""
         name = key.name if key.kind == TOTAL else WHOLE.get(key.kind, INSTRUCTIONS)
-        wholes = [f.median for bill in (self.before, self.after) if (f := bill.total(side, name))]
+        wholes = [f.median for profile in (self.before, self.after) if (f := profile.total(side, name))]
         return (LEAST_OF_TOTAL if key.kind == TOTAL else LEAST_SHARE) * max(wholes, default=0.0)
 
     def of(self, side: str, kind: str) -> list[Change]:
@@ -134,9 +134,9 @@ class Comparison:
                 yield f"{key}: {one or 'none'} before, {other or 'none'} after"
 
     def only_one(self) -> Iterator[str]:
-        """Totals that one bill does not have, a line each."""
-        for name, bill, other in (("before", self.before, self.after), ("after", self.after, self.before)):
-            for f in bill.figures:
+        """Totals that one profile does not have, a line each."""
+        for name, profile, other in (("before", self.before, self.after), ("after", self.after, self.before)):
+            for f in profile.figures:
                 if f.kind == TOTAL and not other.total(f.side, f.name):
                     yield f"only {name}: {f.side}, {TOTALS.get(f.name, f.name)}"
 
@@ -148,7 +148,7 @@ def _rank(change: Change) -> tuple[float, str]:
     return (-abs(change.difference), change.title)
 
 
-def why_not(before: Bill, after: Bill) -> list[str]:
+def why_not(before: Profile, after: Profile) -> list[str]:
     """Why they cannot be compared, a line each."""
     lines = []
     for key in dict.fromkeys([*before.work, *after.work]):

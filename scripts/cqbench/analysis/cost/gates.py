@@ -1,4 +1,4 @@
-"""Conditions for CI on bills: at most so many instructions, system calls, allocations per call; nothing dearer by P %.
+"""Conditions for CI on cost profiles: maxima of instructions, system calls and allocations per call, and a rise in %.
 
 A gate is closed where every repetition is beyond its limit, open where none is, and undecided in between.
 """
@@ -9,7 +9,7 @@ from dataclasses import dataclass
 
 from cqbench.analysis.cost.changes import GATED, ROUNDING, Change, Comparison
 from cqbench.analysis.cost.counts import TOTAL
-from cqbench.analysis.cost.profile import CLIENT, SERVER, Bill
+from cqbench.analysis.cost.profile import CLIENT, SERVER, Profile
 from cqbench.analysis.cost.text import TOTALS, number
 from cqbench.gate import CANNOT_TELL, CLOSED, OPEN
 
@@ -23,12 +23,12 @@ class Judged:
     lines: tuple[str, ...] = ()
 
 
-def at_most(flag: str, limit: float, bill: Bill, names: tuple[str, ...]) -> Judged:
-    """Both ends together. names: the first total of these that a bill has."""
+def at_most(flag: str, limit: float, profile: Profile, names: tuple[str, ...]) -> Judged:
+    """Both ends together. names: the first total of these that a cost profile has."""
     title = f"{flag} {limit:g}"
     found = []
-    for side in bill.sides:
-        figures = [f for name in names if (f := bill.total(side, name))]
+    for side in profile.sides:
+        figures = [f for name in names if (f := profile.total(side, name))]
         if not figures:
             return Judged(title, CANNOT_TELL, (f"{names[0]} of the {side} were not counted",))
         found.append(figures[0])
@@ -44,9 +44,9 @@ def at_most(flag: str, limit: float, bill: Bill, names: tuple[str, ...]) -> Judg
     return Judged(title, OPEN)
 
 
-def dearer(limit_percent: float, comparison: Comparison) -> Judged:
+def more_expensive(limit_percent: float, comparison: Comparison) -> Judged:
     """Instructions, system calls and allocations, each of each end."""
-    title = f"--fail-if-dearer {limit_percent:g}%"
+    title = f"--fail-if-more-expensive {limit_percent:g}%"
     looked_at = [c for c in comparison.changes if c.key.kind == TOTAL and c.key.name in GATED]
     gone = [
         f"{f.side}, {TOTALS[f.name]}: not counted after"

@@ -1,4 +1,4 @@
-"""A bill: figures of one call with their spread, as data, in a file and read back. bill.schema.json describes it."""
+"""A cost profile: figures of one call with their range, as data and as a file, which profile.schema.json describes."""
 
 from __future__ import annotations
 
@@ -14,12 +14,12 @@ from cqbench.files.text import one_line
 from pydantic import ValidationError
 
 SCHEMA_VERSION = 1
-MARK = "cqbench_bill"  # the key that no other file has
+MARK = "cqbench_cost_profile"  # the key that no other file has
 CLIENT, SERVER, PROGRAM = "client", "server", "program"
 SYSCALLS, INSTRUCTIONS, ALLOCATIONS, TIME = "syscalls", "instructions", "allocations", "time"
 SAMPLES, SAMPLED_NS = "samples", "cpu-sampled-ns"
 PARTS = (TIME, ALLOCATIONS, SAMPLES, SYSCALLS, INSTRUCTIONS)
-LEAST_SHARE = 0.0005  # of all instructions: functions below are not in a bill, and their sum is
+LEAST_SHARE = 0.0005  # of all instructions: functions below are not in a cost profile, and their sum is
 MAX_FUNCTIONS = 300
 
 
@@ -51,17 +51,17 @@ class Figure(Model):
 
 
 class Absent(Model):
-    """What a bill does not have, and why."""
+    """What a cost profile does not have, and why."""
 
     side: Literal["client", "server", "program"]
     part: Line
     reason: Text
 
 
-class Bill(Model):
-    """One measurement. work: what was asked of the programs, which must agree where bills are compared."""
+class Profile(Model):
+    """One measurement. work: what was asked of the programs, which must agree where profiles are compared."""
 
-    cqbench_bill: Positive
+    cqbench_cost_profile: Positive
     date: Line
     title: Line
     calls: dict[str, Positive]  # by part: N; counted was also with 5 N
@@ -89,17 +89,17 @@ class Bill(Model):
 
 
 def figures(side: str, repetitions: Sequence[Mapping[Key, float]]) -> list[Figure]:
-    """Of all that was counted in any repetition. Functions: those that matter, the dearest first."""
+    """Of all that was counted in any repetition. Functions: those that matter, the most expensive first."""
     keys = list(dict.fromkeys(key for one in repetitions for key in one))
     found = [figure(side, key, [one.get(key, 0.0) for one in repetitions]) for key in keys]
     whole = next((f.median for f in found if (f.kind, f.name) == (TOTAL, INSTRUCTIONS)), 0.0)
     kept = [f for f in found if f.kind == FUNCTION and f.median >= LEAST_SHARE * whole]
     kept = sorted(kept, key=lambda f: -f.median)[:MAX_FUNCTIONS]
     others = [f for f in found if f.kind != FUNCTION and (f.kind == TOTAL or f.low or f.high)]
-    return [*(f for f in others if f.kind == TOTAL), *_dearest(f for f in others if f.kind != TOTAL), *kept]
+    return [*(f for f in others if f.kind == TOTAL), *_by_cost(f for f in others if f.kind != TOTAL), *kept]
 
 
-def _dearest(found: Iterable[Figure]) -> list[Figure]:
+def _by_cost(found: Iterable[Figure]) -> list[Figure]:
     return sorted(found, key=lambda f: (f.kind, -f.median, f.name))
 
 
@@ -114,17 +114,17 @@ def _rounded(value: float) -> float:
     return round(value, 6) + 0.0  # no -0.0
 
 
-def as_json(bill: Bill) -> dict[str, Any]:
+def as_json(profile: Profile) -> dict[str, Any]:
     """What is empty is left out."""
-    return {key: value for key, value in bill.model_dump().items() if value is not None}
+    return {key: value for key, value in profile.model_dump().items() if value is not None}
 
 
-def is_bill(data: bytes) -> bool:
+def is_profile(data: bytes) -> bool:
     """Whether a file claims to be one."""
     return data.lstrip()[:1] == b"{" and f'"{MARK}"'.encode() in data[:4096]
 
 
-def load(path: Path) -> Bill:
+def load(path: Path) -> Profile:
     """Raises BadDocument."""
     name = one_line(str(path))
     data = decode(read_bytes(path), name)
@@ -132,6 +132,6 @@ def load(path: Path) -> Bill:
     if type(version) is int and version > SCHEMA_VERSION:
         raise BadDocument(f"{name}: {MARK} {version} is newer than {SCHEMA_VERSION}, which this version reads")
     try:
-        return Bill.model_validate(data)
+        return Profile.model_validate(data)
     except ValidationError as error:
-        raise BadDocument(f"{name}: not a bill of cqbench cost: {complaint(error)}") from None
+        raise BadDocument(f"{name}: not a cost profile of cqbench cost: {complaint(error)}") from None

@@ -1,11 +1,11 @@
-"""A bill for people: a table in a terminal, or Markdown."""
+"""A cost profile for people: a table in a terminal, or Markdown."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 
 from cqbench.analysis.cost.counts import CPU, FUNCTION, LIBRARY, SYSCALL, THREAD, TOTAL
-from cqbench.analysis.cost.profile import Bill, Figure
+from cqbench.analysis.cost.profile import Figure, Profile
 from cqbench.render import markdown as as_markdown
 from cqbench.render import text
 from cqbench.render.table import EMPTY, Block, Column, Line, Table
@@ -52,9 +52,9 @@ def percent(share: float) -> str:
     return f"{100 * share:.2f} %" if share < 0.0995 else f"{100 * share:.0f} %"
 
 
-def tables(bill: Bill, side: str) -> Iterator[Table]:
+def tables(profile: Profile, side: str) -> Iterator[Table]:
     """Of one end: per call, then what the totals are made of."""
-    totals = sorted(bill.of(side, TOTAL), key=lambda f: _place(f.name))
+    totals = sorted(profile.of(side, TOTAL), key=lambda f: _place(f.name))
     if totals:
         table = _table(f"{side}, per call")
         for figure in totals:
@@ -67,8 +67,8 @@ def tables(bill: Bill, side: str) -> Iterator[Table]:
         (LIBRARY, "instructions by library", "instructions", LIBRARIES),
         (FUNCTION, "most expensive functions, without what they call", "instructions", MOST_EXPENSIVE),
     ):
-        if found := bill.of(side, kind):
-            whole = bill.total(side, of)
+        if found := profile.of(side, kind):
+            whole = profile.total(side, of)
             yield _parts(f"{side}: {title}", found, whole.median if whole else 0.0, most)
 
 
@@ -103,39 +103,39 @@ def _place(name: str) -> int:
     return order.index(name) if name in order else len(order)
 
 
-def remarks(bill: Bill) -> list[str]:
+def remarks(profile: Profile) -> list[str]:
     """What a reader must know beside the figures."""
     lines = []
-    for side in bill.sides:
-        writes, calls = bill.total(side, "socket-writes"), bill.messages_per_call
+    for side in profile.sides:
+        writes, calls = profile.total(side, "socket-writes"), profile.messages_per_call
         if writes and writes.median:
             lines.append(f"{side}: {1 / writes.median:.2f} calls per write to a socket")
         if calls:
             each = [
                 f"{t} {number(f.median / calls)}"
                 for t in ("instructions", "syscalls", "allocations")
-                if (f := bill.total(side, t))
+                if (f := profile.total(side, t))
             ]
             lines.append(f"{side}, per message ({calls} in a call): {', '.join(each)}")
-    lines += [f"counted ({part}): {how}" for part, how in bill.means.items()]
-    lines += [f"absent: {a.part} of the {a.side}: {a.reason}" for a in bill.absent]
-    lines += [f"note: {note}" for note in bill.notes]
-    if bill.partial:
+    lines += [f"counted ({part}): {how}" for part, how in profile.means.items()]
+    lines += [f"absent: {a.part} of the {a.side}: {a.reason}" for a in profile.absent]
+    lines += [f"note: {note}" for note in profile.notes]
+    if profile.partial:
         lines.append("PARTIAL: interrupted; what was done before is here")
     return lines
 
 
-def render(bill: Bill) -> str:
+def render(profile: Profile) -> str:
     """Ends with a newline. spread: between the minimum and the maximum repetition, of the median."""
-    return text.render([*_blocks(bill), *map(Line, remarks(bill))])
+    return text.render([*_blocks(profile), *map(Line, remarks(profile))])
 
 
-def markdown(bill: Bill) -> str:
+def markdown(profile: Profile) -> str:
     """The same for a pull request. Ends with a newline."""
-    return as_markdown.render(_blocks(bill, "### ")) + as_markdown.bullets(remarks(bill))
+    return as_markdown.render(_blocks(profile, "### ")) + as_markdown.bullets(remarks(profile))
 
 
-def _blocks(bill: Bill, first: str = "") -> Iterator[Block]:
-    yield from (Line(f"What a call costs: {bill.title}", first=first), EMPTY)
-    for table in (t for side in bill.sides for t in tables(bill, side)):
+def _blocks(profile: Profile, first: str = "") -> Iterator[Block]:
+    yield from (Line(f"What a call costs: {profile.title}", first=first), EMPTY)
+    for table in (t for side in profile.sides for t in tables(profile, side)):
         yield from (table, EMPTY)

@@ -1,1 +1,1 @@
-"""What one call costs, counted: `cqbench cost`, and bills beside each other."""
+"""What one call costs, counted: `cqbench cost`, and profiles beside each other."""

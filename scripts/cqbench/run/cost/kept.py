@@ -1,8 +1,8 @@
-"""The folder of a bill: what was asked, a file for each run that is over, and the bill. `--resume` goes on from it.
+"""The folder of a cost profile: what was asked, a file for each run that is over, and the profile. `--resume` reads it.
 
 cost.json                   what was asked, where, of which programs; the runs' order follows from it
 runs/PART-SIDE-NN-CALLS.json    what was counted in a run; of both ends by themselves, the client's own result
-bill.json, bill.txt         made of them
+profile.json, profile.txt         made of them
 stacks.folded               the samples' stacks, for flame-graph tools
 """
 
@@ -30,8 +30,8 @@ from cqbench.run.start import fixed_facts
 FILE, RUNS, BILL, TEXT, STACKS, CONTEXT = (
     "cost.json",
     "runs",
-    "bill.json",
-    "bill.txt",
+    "profile.json",
+    "profile.txt",
     "stacks.folded",
     "client.json",
 )

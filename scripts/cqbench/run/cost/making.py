@@ -1,4 +1,4 @@
-"""Makes a bill: runs its steps, and says of what could not be counted why. What is done when a signal comes is kept."""
+"""Makes a cost profile: runs its steps, and says what could not be counted and why. A signal leaves what is done."""
 
 from __future__ import annotations
 
@@ -20,8 +20,8 @@ from cqbench.analysis.cost.profile import (
     SYSCALLS,
     TIME,
     Absent,
-    Bill,
     Figure,
+    Profile,
     figures,
 )
 from cqbench.files import storage
@@ -34,7 +34,7 @@ from cqbench.run.cost.kept import Folder
 from cqbench.run.cost.plan import Asked, Step
 from cqbench.run.cost.session import Session
 
-# Of a result's point, per window or per call -> what it is called in a bill.
+# Of a result's point, per window or per call -> what it is called in a profile.
 PER_WINDOW = {"cpu_user_ns": "cpu-user-ns", "cpu_system_ns": "cpu-system-ns"}
 PER_CALL = {
     TIME: {
@@ -51,7 +51,7 @@ NOT_COUNTED = {
     TIME: "the server does not say what it used",
     ALLOCATIONS: "this end does not count them",
 }
-# What must agree where two bills are compared; of a result's context.
+# What must agree where two cost profiles are compared; of a result's context.
 WORK = ("workload", "method", "shape", "request_bytes", "response_bytes", "content", "payload", "stream_messages")
 WORK_OF_DATA = ("data_hash",)
 SETTING = (
@@ -64,7 +64,7 @@ UNITS = {SAMPLES: "ns of CPU", SYSCALLS: "system calls", INSTRUCTIONS: "instruct
 
 
 class Making:
-    """One bill as it grows."""
+    """One profile as it grows."""
 
     def __init__(self, asked: Asked, session: Session) -> None:
         self.asked = asked
@@ -148,7 +148,7 @@ class Making:
                 text += stacks.folded(side, *runs, perf.EACH_NS / calls)
         return text
 
-    def bill(self) -> Bill:
+    def profile(self) -> Profile:
         """Of what there is."""
         asked = self.asked
         made: list[Figure] = []
@@ -157,8 +157,8 @@ class Making:
                 if found := self.slopes.get((part, side)):
                     made += figures(side, found)
         context = self.kept.context()
-        return Bill(
-            cqbench_bill=SCHEMA_VERSION,
+        return Profile(
+            cqbench_cost_profile=SCHEMA_VERSION,
             date=storage.now(),
             title=self._title(context),
             calls={p: asked.n(SYSCALLS if p == TIME else p) for p in asked.parts if p != TIME or asked.program},
@@ -217,8 +217,8 @@ class Making:
                     "the client's main thread and the library's timers" if side == CLIENT else "the library's timers"
                 )
                 notes.append(
-                    f"not in the bill of the {side}: {threads}, which follow the clock: up to {most:.3g} {unit} per "
-                    f"call while a tool slows it down"
+                    f"not in the profile of the {side}: {threads}, which follow the clock: up to {most:.3g} {unit} "
+                    "per call while a tool slows it down"
                 )
         if self.asked.inflight > 1 and INSTRUCTIONS in self.asked.parts:
             notes.append(

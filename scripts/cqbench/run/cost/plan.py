@@ -1,4 +1,4 @@
-"""What is run for a bill, in which order, with which command lines. Starts nothing."""
+"""What is run for a cost profile, in which order, with which command lines. Starts nothing."""
 
 from __future__ import annotations
 

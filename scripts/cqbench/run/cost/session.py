@@ -1,4 +1,4 @@
-"""Runs the programs of a bill, one end under a tool at a time, and reads what was counted."""
+"""Runs the programs of a cost profile, one end under a tool at a time, and reads what was counted."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ from cqbench.run.cost.plan import Asked, Step
 SERVED = re.compile(r"^served (\d+) calls: (\d+) ok, (\d+) failed; (\d+) messages answered$", re.MULTILINE)
 PATIENCE_S = 900.0
 LOG_TIMEOUT_S = 20.0
-# The server's, the same in every bill: a call names it, and the library looks names up by their hash.
+# The server's, the same in every cost profile: a call names it, and the library looks names up by their hash.
 PORTS = range(21370, 21470)
 INSIDE = Path("/cqbench/build")  # what scripts/newgrpc.sh calls build/sid
 
@@ -41,14 +41,14 @@ class Slow(Server):
 
 
 class Port:
-    """One that nobody listens at, and that no other bill on this machine takes while this lives."""
+    """One that nobody listens at, and that no other profile on this machine takes while this lives."""
 
     def __init__(self, before: int = 0) -> None:
-        """before: of a bill that is resumed, which it has to be again. Raises Failed."""
+        """before: of a cost profile that is resumed, which it has to be again. Raises Failed."""
         self._mine = socket.socket(socket.AF_UNIX)  # its name is a lock that goes when we go
         self.number = next((number for number in ([before] if before else PORTS) if self._take(number)), 0)
         if before and not self.number:
-            raise Failed(f"port {before}, at which the server of this bill was, is not free")
+            raise Failed(f"port {before}, at which the server of this profile was, is not free")
         if not self.number:
             raise Failed(f"no port from {PORTS[0]} to {PORTS[-1]} is free for the server")
 

@@ -1,4 +1,4 @@
-"""Bills of cqbench cost as tables of a page."""
+"""Cost profiles of cqbench cost as tables of a page."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from pathlib import Path
 
 from cqbench.analysis.cost import profile as model
 from cqbench.analysis.cost import text
-from cqbench.analysis.cost.profile import Bill
+from cqbench.analysis.cost.profile import Profile
 from cqbench.files.source import once, read_bytes
 from cqbench.render.table import Line
 from cqbench.report.model import Table
@@ -16,23 +16,23 @@ HEAD = ("Median", "Spread", "Share")
 
 
 def apart(paths: Iterable[Path]) -> tuple[list[Path], list[Path]]:
-    """Those that are bills, and the others. Raises BadDocument."""
-    bills: list[Path] = []
+    """Those that are profiles, and the others. Raises BadDocument."""
+    profiles: list[Path] = []
     others: list[Path] = []
     for path in paths:
-        (bills if path.is_file() and model.is_bill(read_bytes(path)) else others).append(path)
-    once(bills)
-    return bills, others
+        (profiles if path.is_file() and model.is_profile(read_bytes(path)) else others).append(path)
+    once(profiles)
+    return profiles, others
 
 
 def tables(paths: Sequence[Path]) -> tuple[tuple[str, tuple[Table, ...]], ...]:
     """Of each its title and tables. Raises BadDocument."""
-    return tuple((bill.title, _tables(bill)) for bill in map(model.load, paths))
+    return tuple((profile.title, _tables(profile)) for profile in map(model.load, paths))
 
 
-def _tables(bill: Bill) -> tuple[Table, ...]:
+def _tables(profile: Profile) -> tuple[Table, ...]:
     found = []
-    for table in (t for side in bill.sides for t in text.tables(bill, side)):
+    for table in (t for side in profile.sides for t in text.tables(profile, side)):
         rows = (tuple(cell.text for cell in row) for row in table.rows if not isinstance(row, Line))
         found.append(Table((table.columns[0].title, *HEAD), tuple(rows)))
-    return (*found, Table(("Remarks",), tuple((line,) for line in text.remarks(bill))))
+    return (*found, Table(("Remarks",), tuple((line,) for line in text.remarks(profile))))
