@@ -37,10 +37,10 @@ prepare_run() {
   fi
   build_preset release "${targets[@]}"
   for server in ${go_servers[@]+"${go_servers[@]}"}; do
-    "$ROOT/scripts/$server/build.sh" || say "no Go server: the variants with it cannot be run, the others are"
+    "$ROOT/scripts/$server/build.sh" || say "no Go server: the configurations with it cannot be run, the others are"
   done
   [[ $needs != *"build sid"* ]] || "$ROOT/scripts/newgrpc.sh" --build-only ||
-    say "no newest gRPC (scripts/newgrpc.sh makes it): the variants with build \"sid\" cannot be run"
+    say "no newest gRPC (scripts/newgrpc.sh makes it): the configurations with build \"sid\" cannot be run"
 }
 
 # prepare_peers ARG...: bad usage is reported before anything is built.

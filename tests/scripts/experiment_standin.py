@@ -53,7 +53,7 @@ def result(status):
         point["partial"] = status == 130
     return data
 """
-# Answers with that, and does what STANDIN_<WHAT>=<variant>/<NN>-<load> says.
+# Answers with that, and does what STANDIN_<WHAT>=<configuration>/<NN>-<load> says.
 CLIENT = f"""#!{sys.executable}
 import json, os, pathlib, signal, sys, time
 here = pathlib.Path(__file__).parent
@@ -104,16 +104,16 @@ seed = 7
 [server]
 flags = "--api cq"
 
-[[variant]]
+[[configuration]]
 name = "a"
 client_flags = "--api sync"
 
-[[variant]]
+[[configuration]]
 name = "b"
 client_flags = "--api cq"
 client_env = { SOME = "thing" }
 
-[[variant]]
+[[configuration]]
 name = "c"
 host = "elsewhere:7"
 """

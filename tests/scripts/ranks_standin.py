@@ -93,7 +93,7 @@ interval = "10ms"
 repetitions = 1
 seed = 7
 
-[[variant]]
+[[configuration]]
 name = "a"
 client_flags = "--api sync"
 client_env = { SOME = "thing" }

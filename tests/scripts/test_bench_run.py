@@ -23,7 +23,7 @@ from experiment_standin import (
     wait_for,
 )
 
-# Answers with a stored document that says it is the variant's. STANDIN_WAITS, STANDIN_FAILS: a variant.
+# Answers with a stored document that says it is the configuration's. STANDIN_WAITS, STANDIN_FAILS: a configuration.
 # Without --output it is asked whether the server can be used; STANDIN_IS_REFUSED is the exit status then.
 CLIENT = f"""#!{sys.executable}
 import json, os, pathlib, signal, sys, time
@@ -36,17 +36,17 @@ if "--output" not in sys.argv:
     refused and print("grpc_ping_client: cannot connect", file=sys.stderr)
     sys.exit(refused)
 output = pathlib.Path(sys.argv[sys.argv.index("--output") + 1])
-variant = output.parent.name
+configuration = output.parent.name
 def finish(status):
     data = result(status)
-    mode, api, how = variant.split(".")
+    mode, api, how = configuration.split(".")
     data["context"].update(mode=mode, api=api, channel_policy="per-slot" if how == "shared" else "local-pool")
     output.write_text(json.dumps(data))
     return status
 signal.signal(signal.SIGINT, lambda *_: sys.exit(finish(130)))
-if variant == os.environ.get("STANDIN_FAILS"):
+if configuration == os.environ.get("STANDIN_FAILS"):
     sys.exit("grpc_ping_client: it broke")
-if variant == os.environ.get("STANDIN_WAITS"):
+if configuration == os.environ.get("STANDIN_WAITS"):
     (here / "waiting").touch()
     time.sleep(60)
 sys.exit(finish(0))
@@ -147,7 +147,7 @@ def test_a_variant_that_fails_is_reported_beside_a_verdict_on_the_others(program
 
 
 def position(programs: Path, place: str) -> str:
-    """The variant that is run first, in the middle or last."""
+    """The configuration that is run first, in the middle or last."""
     plan = finish(start(programs, "--plan"))[1].split("Order (seed 1)")[1].replace("\n", " ")
     order = plan.split("1, 4 in flight: ")[1].split(",")
     return order[{"first": 0, "middle": 4, "last": 7}[place]].strip()

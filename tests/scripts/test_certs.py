@@ -67,7 +67,7 @@ def test_bad_arguments(tmp_path: Path, arguments: tuple[str, ...], said: str) ->
 def experiment(flags: str) -> Experiment:
     return parse(
         f'[experiment]\nname = "x"\ntitle = "t"\nquestion = "q"\ninflight = [1]\n'
-        f'[[variant]]\nname = "v"\nclient_flags = "{flags}"\n',
+        f'[[configuration]]\nname = "v"\nclient_flags = "{flags}"\n',
         "x.toml",
     )
 

@@ -37,7 +37,7 @@ warmup = 0.1
 interval = 0.5
 repetitions = 1
 
-[[variant]]
+[[configuration]]
 name = "a"
 client_flags = "--api cq"
 """

@@ -55,11 +55,11 @@ def page(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def experiment_of(names: list[str]) -> Experiment:
-    return parse(HEAD + "".join(f'[[variant]]\nname = "{name}"\n' for name in names), "try.toml")
+    return parse(HEAD + "".join(f'[[configuration]]\nname = "{name}"\n' for name in names), "try.toml")
 
 
 def ended(folder: Path, stored: dict[str, str]) -> tuple[Manifest, Experiment]:
-    """A folder in which each variant has the result of that name; '' for one that was never run."""
+    """A folder in which each configuration has the result of that name; '' for one that was never run."""
     experiment = experiment_of(list(stored))
     manifest = Manifest.new(folder, experiment, [Unit(name, 1, LOAD) for name in stored], 1, dict(MACHINE), {})
     for unit in manifest.order():

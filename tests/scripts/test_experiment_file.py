@@ -20,7 +20,7 @@ interval = 0.1
 repetitions = 2
 seed = 7
 """
-ONE = '[[variant]]\nname = "one"\n'
+ONE = '[[configuration]]\nname = "one"\n'
 
 
 def variants(text: str) -> Experiment:
@@ -45,12 +45,12 @@ def test_what_a_file_says() -> None:
         [server]
         flags = ["--poll", "spin"]
         layout = "post"
-        [[variant]]
+        [[configuration]]
         name = "far"
         host = "there:1"
         client_flags = "--channel-arg c=d"
         client_env = { B = "own" }
-        [[variant]]
+        [[configuration]]
         name = "near"
         build = "sid"
         server_env = { C = "" }
@@ -173,8 +173,8 @@ def test_all_errors_are_said_at_once() -> None:
     lines = str(error.value).splitlines()
     assert all(line.startswith("x.toml: ") for line in lines)
     assert [line.split(": ")[1] for line in lines] == (
-        ["experiment.interval", "experiment.seed", "experiment", "variant[0] ('one').client_flags"]
-        + ["variant[0] ('one').host", "the file"]
+        ["experiment.interval", "experiment.seed", "experiment", "configuration[0] ('one').client_flags"]
+        + ["configuration[0] ('one').host", "the file"]
     )
 
 
@@ -183,8 +183,8 @@ def test_all_that_does_not_go_together_is_said_at_once() -> None:
     with pytest.raises(BadExperiment) as error:
         parse(HEAD + "rates = [5]\n" + two + "client_flags = '--api cq --api sync'\n", "x.toml")
     said = [line.split(": ")[1] for line in str(error.value).splitlines()]
-    ones = ["variant 'one'.server_flags", "variant 'one'.added_rtt"]
-    assert said == ["experiment.rates", *ones, "variant 'two'.client_flags"]
+    ones = ["configuration 'one'.server_flags", "configuration 'one'.added_rtt"]
+    assert said == ["experiment.rates", *ones, "configuration 'two'.client_flags"]
 
 
 OPEN = HEAD.replace("inflight = [1, 4]", "rates = [2000, 500.5]")
@@ -226,8 +226,8 @@ AXIS = '[[axis]]\nname = "{}"\nvalues = [{}]\n'
         ("placement = {}\n" + ONE, "experiment.placement: {} is not"),
         ("placement = { server_cpus = 3 }\n" + ONE, 'experiment.placement.server_cpus: 3 is not a list of CPUs'),
         ("placement = { cpus = '3' }\n" + ONE, 'experiment.placement: unknown key "cpus" (value "3"); accepted'),
-        ("", "variant: there are none, so there is nothing to run"),
-        ("[variant]\nname = 'x'\n", "variant: "),
+        ("", "configuration: there are none, so there is nothing to run"),
+        ("[configuration]\nname = 'x'\n", "configuration: "),
         ("[clients]\n" + ONE, 'the file: unknown key "clients" (value {}); accepted are experiment, client,'),
         ("[client]\nflag = 'x'\n" + ONE, 'client: unknown key "flag" (value "x"); accepted are flags, env'),
         ("[client]\nflags = [1]\n" + ONE, "client.flags: [1] is not a string of flags"),
@@ -238,32 +238,37 @@ AXIS = '[[axis]]\nname = "{}"\nvalues = [{}]\n'
         ("[server]\nenv = 'A=1'\n" + ONE, 'server.env: "A=1" is not a table of environment variables'),
         (ONE + "[client]\nenv = { A = 1 }\n", "client.env.A: 1 is not a string"),
         (ONE + "[client]\nenv = { 'A=B' = '' }\n", 'client.env: "A=B" is not a name of an environment variable'),
-        ("[[variant]]\n", "variant[0]: 'name' is missing"),
-        ("[[variant]]\nname = '../x'\n", 'variant[0].name: "../x" is not a name'),
-        ("[[variant]]\nname = 3\n", "variant[0].name: 3 is not a name"),
-        (ONE + ONE, 'variant.name: "one" is there twice'),
+        ("[[configuration]]\n", "configuration[0]: 'name' is missing"),
+        ("[[configuration]]\nname = '../x'\n", 'configuration[0].name: "../x" is not a name'),
+        ("[[configuration]]\nname = 3\n", "configuration[0].name: 3 is not a name"),
+        (ONE + ONE, 'configuration.name: "one" is there twice'),
         (ONE + "flags = '-x'\n",
-         'variant[0] (\'one\'): unknown key "flags" (value "-x"); accepted are name, client_flags,'),
-        (ONE + "build = 'debug'\n", "variant[0] ('one').build: \"debug\" is not 'release' or 'sid'"),
-        (ONE + "host = ''\n", "variant[0] ('one').host: \"\" is not HOST or HOST:PORT"),
-        (ONE + "host = '--help'\n", "variant[0] ('one').host: \"--help\" is not HOST"),
+         'configuration[0] (\'one\'): unknown key "flags" (value "-x"); accepted are name, client_flags,'),
+        (ONE + "build = 'debug'\n", "configuration[0] ('one').build: \"debug\" is not 'release' or 'sid'"),
+        (ONE + "host = ''\n", "configuration[0] ('one').host: \"\" is not HOST or HOST:PORT"),
+        (ONE + "host = '--help'\n", "configuration[0] ('one').host: \"--help\" is not HOST"),
         (ONE + "host = 'a'\nserver_flags = '--x'\n",
-         "variant 'one'.server_flags: [\"--x\"] is not accepted beside host"),
+         "configuration 'one'.server_flags: [\"--x\"] is not accepted beside host"),
         (ONE + "host = 'a'\nadded_rtt = '5ms'\n",
-         "variant 'one'.added_rtt: \"5ms\" is not accepted beside host: the proxy"),
-        (ONE + "added_rtt = 5\n", "variant[0] ('one').added_rtt: 5 is not a number of seconds from 0 to 1, or one"),
-        (ONE + "added_rtt = '-1ms'\n", "variant[0] ('one').added_rtt: \"-1ms\" is not a number of seconds from 0 to 1"),
-        (ONE + "added_rtt = '2.5ms'\n", "variant[0] ('one').added_rtt: \"2.5ms\" is not a whole number of millis"),
-        (ONE + "added_rtt = true\n", "variant[0] ('one').added_rtt: true is not a number of seconds"),
-        (ONE + "needs_grpc = 1.83\n", "variant[0] ('one').needs_grpc: 1.83 is not a version of gRPC such as \"1.83\""),
-        (ONE + "needs_grpc = '>=1.83'\n", "variant[0] ('one').needs_grpc: \">=1.83\" is not a version"),
-        (ONE + "needs_grpc = '1'\n", "variant[0] ('one').needs_grpc: \"1\" is not a version"),
+         "configuration 'one'.added_rtt: \"5ms\" is not accepted beside host: the proxy"),
+        (ONE + "added_rtt = 5\n",
+         "configuration[0] ('one').added_rtt: 5 is not a number of seconds from 0 to 1, or one"),
+        (ONE + "added_rtt = '-1ms'\n",
+         "configuration[0] ('one').added_rtt: \"-1ms\" is not a number of seconds from 0 to 1"),
+        (ONE + "added_rtt = '2.5ms'\n",
+         "configuration[0] ('one').added_rtt: \"2.5ms\" is not a whole number of millis"),
+        (ONE + "added_rtt = true\n", "configuration[0] ('one').added_rtt: true is not a number of seconds"),
+        (ONE + "needs_grpc = 1.83\n",
+         "configuration[0] ('one').needs_grpc: 1.83 is not a version of gRPC such as \"1.83\""),
+        (ONE + "needs_grpc = '>=1.83'\n", "configuration[0] ('one').needs_grpc: \">=1.83\" is not a version"),
+        (ONE + "needs_grpc = '1'\n", "configuration[0] ('one').needs_grpc: \"1\" is not a version"),
         (AXIS.format("a", '{ name = "x", added_rtt = "0ms" }') + AXIS.format("b", '{ name = "y", added_rtt = "5ms" }'),
-         "variant 'x.y'.added_rtt: 5 is not accepted from two axes"),
-        (ONE + "client_flags = '--host a'\n", "variant[0] ('one').client_flags: \"--host\" is not accepted"),
-        (ONE + "client_flags = '--api cq --api=cq'\n", "variant 'one'.client_flags: \"--api\" is not accepted twice"),
+         "configuration 'x.y'.added_rtt: 5 is not accepted from two axes"),
+        (ONE + "client_flags = '--host a'\n", "configuration[0] ('one').client_flags: \"--host\" is not accepted"),
+        (ONE + "client_flags = '--api cq --api=cq'\n",
+         "configuration 'one'.client_flags: \"--api\" is not accepted twice"),
         ("[server]\nlayout = 'post'\n" + ONE + "server_flags = '--num-cqs 2'\n",
-         "variant 'one'.server_flags: \"--num-cqs\" is not accepted twice (server.layout gives it)"),
+         "configuration 'one'.server_flags: \"--num-cqs\" is not accepted twice (server.layout gives it)"),
         (AXIS.format("a", ""), "axis[0] ('a').values: there are none"),
         ("axis = 3\n", "experiment: unknown key \"axis\""),
         ("[[axis]]\nname = 'a'\n", "axis[0] ('a'): 'values' is missing"),
@@ -273,15 +278,15 @@ AXIS = '[[axis]]\nname = "{}"\nvalues = [{}]\n'
         (AXIS.format("a", '{ name = "x" }, { name = "x" }'), "axis 'a'.values.name: \"x\" is there twice"),
         (AXIS.format("a", '{ name = "x" }') * 2, 'axis.name: "a" is there twice'),
         (AXIS.format("a", '{ name = "x", y = 1 }'), "axis[0] ('a').values[0] ('x'): unknown key \"y\" (value 1)"),
-        (AXIS.format("a", '{ name = "x" }') + ONE, "variant: "),
+        (AXIS.format("a", '{ name = "x" }') + ONE, "configuration: "),
         (AXIS.format("a", '{ name = "x", build = "sid" }') + AXIS.format("b", '{ name = "y", build = "sid" }'),
-         "variant 'x.y'.build: \"sid\" is not accepted from two axes"),
+         "configuration 'x.y'.build: \"sid\" is not accepted from two axes"),
         (AXIS.format("a", '{ name = "x", client_env = { A = "1" } }')
          + AXIS.format("b", '{ name = "y", client_env = { A = "2" } }'),
-         "variant 'x.y'.client_env: \"A\" is not accepted from two axes"),
+         "configuration 'x.y'.client_env: \"A\" is not accepted from two axes"),
         (AXIS.format("a", '{ name = "x", client_flags = "--api cq" }')
          + AXIS.format("b", '{ name = "y", client_flags = "--api sync" }'),
-         "variant 'x.y'.client_flags: \"--api\" is not accepted twice"),
+         "configuration 'x.y'.client_flags: \"--api\" is not accepted twice"),
     ],
 )  # fmt: skip
 def test_what_is_wrong_is_named_with_its_value(text: str, said: str) -> None:
@@ -291,7 +296,7 @@ def test_what_is_wrong_is_named_with_its_value(text: str, said: str) -> None:
 def test_a_product_that_is_too_large() -> None:
     values = ", ".join(f'{{ name = "{i}" }}' for i in range(40))
     text = AXIS.format("a", values) + AXIS.format("b", values)
-    assert complaint(HEAD + text) == "axis: a product of 1600 variants; at most 1000 are accepted"
+    assert complaint(HEAD + text) == "axis: a product of 1600 configurations; at most 1000 are accepted"
 
 
 def test_a_joined_name_that_is_too_long() -> None:

@@ -1,4 +1,4 @@
-"""Both programs are asked whether they take the flags of every variant, before anything is run or planned."""
+"""Both programs are asked whether they take the flags of every configuration, before anything is run or planned."""
 
 from __future__ import annotations
 
@@ -26,17 +26,17 @@ def test_all_that_is_refused_is_said_at_once_and_nothing_is_started(programs: Pa
         status, stdout, stderr = finish(start(programs, *words, STANDIN_REFUSES="--moon"))
         assert (status, stdout) == (2, "")
         assert stderr.splitlines() == [
-            "cqbench run: try: variant a: grpc_ping_client: --moon: there is no such flag",
-            "cqbench run: try: variant b: grpc_ping_server: --moon: there is no such flag",
+            "cqbench run: try: configuration a: grpc_ping_client: --moon: there is no such flag",
+            "cqbench run: try: configuration b: grpc_ping_server: --moon: there is no such flag",
         ]
     assert not (programs / "clients").exists() and not (programs.parent / "results").exists()
 
 
 def test_what_all_variants_share_is_said_once(programs: Path) -> None:
-    text = TOML.split('[[variant]]\nname = "c"')[0] + '[client]\nflags = "--moon"\n'
+    text = TOML.split('[[configuration]]\nname = "c"')[0] + '[client]\nflags = "--moon"\n'
     (programs.parent / "try.toml").write_text(text)
     _, _, stderr = finish(start(programs, "--plan", STANDIN_REFUSES="--moon"))
-    assert stderr == "cqbench run: try: all 2 variants: grpc_ping_client: --moon: there is no such flag\n"
+    assert stderr == "cqbench run: try: all 2 configurations: grpc_ping_client: --moon: there is no such flag\n"
 
 
 def test_a_program_that_knows_no_check_is_not_asked(programs: Path) -> None:

@@ -1,4 +1,4 @@
-"""Variants whose client connects to the server's HTTP port: which addresses it is given, and what is refused."""
+"""Configurations whose client connects to the server's HTTP port: which addresses it is given, and what is refused."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ ONCE = HEAD.replace("repetitions = 2", "repetitions = 1").replace("[1, 4]", "[1]
 
 
 def commands_of(programs: Path) -> dict[str, list[str]]:
-    """By variant, what its client was started with."""
+    """By configuration, what its client was started with."""
     return {unit["variant"]: unit["client_command"].split() for unit in manifest_of(only_folder(programs))["units"]}
 
 
@@ -43,12 +43,12 @@ def test_the_client_gets_the_http_port_and_the_other_to_ask(tmp_path: Path) -> N
     own.write_text(OWN)
     own.chmod(0o755)
     variants = f"""
-[[variant]]
+[[configuration]]
 name = "grpc"
-[[variant]]
+[[configuration]]
 name = "http"
 connect = "http"
-[[variant]]
+[[configuration]]
 name = "own"
 connect = "http"
 server_program = "{own}"
@@ -67,7 +67,8 @@ server_program = "{own}"
 
 def test_what_answers_there_is_a_part_of_the_setting(tmp_path: Path) -> None:
     variants = "".join(
-        f'[[variant]]\nname = "{name}"\nserver_flags = "--api sync --http localhost:0 {flags}"\nconnect = "{port}"\n'
+        f'[[configuration]]\nname = "{name}"\nserver_flags = "--api sync --http localhost:0 {flags}"\n'
+        f'connect = "{port}"\n'
         for name, port, flags in (
             ("none", "http", "--transcoder none"),
             ("direct", "http", "--transcoder=descriptor --backend direct"),
@@ -82,7 +83,7 @@ def test_what_answers_there_is_a_part_of_the_setting(tmp_path: Path) -> None:
 
 
 def test_a_proxy_stands_before_the_http_port(tmp_path: Path) -> None:
-    proxied = '[[variant]]\nname = "far"\nconnect = "http"\nadded_rtt = "0ms"\n'
+    proxied = '[[configuration]]\nname = "far"\nconnect = "http"\nadded_rtt = "0ms"\n'
     programs = make_programs(tmp_path, server=HTTP_SERVER, toml=ONCE + proxied)
     proxy = make_standin(tmp_path / "proxy")
     status, stdout, stderr = finish(start(programs, CQBENCH_TOXIPROXY=str(proxy)))
@@ -104,7 +105,7 @@ def test_a_server_without_an_http_port_is_said(tmp_path: Path) -> None:
 
 
 def test_flags_are_checked_with_it_and_the_plan_shows_it(tmp_path: Path) -> None:
-    experiment = parse(f'{ONCE}[[variant]]\nname = "a"\nconnect = "http"\n', "x.toml")
+    experiment = parse(f'{ONCE}[[configuration]]\nname = "a"\nconnect = "http"\n', "x.toml")
     nowhere, programs = Placement((), (), ""), Programs(tmp_path, Path("/none"))
     client, _ = flags._commands(experiment, experiment.variants[0], nowhere, programs)
     assert value(list(client), "--control")
@@ -114,9 +115,9 @@ def test_flags_are_checked_with_it_and_the_plan_shows_it(tmp_path: Path) -> None
 
 def test_what_it_can_be(tmp_path: Path) -> None:
     with pytest.raises(BadExperiment, match="connect: \"both\" is not 'grpc' or 'http'"):
-        parse(f'{ONCE}[[variant]]\nname = "a"\nconnect = "both"\n', "x.toml")
+        parse(f'{ONCE}[[configuration]]\nname = "a"\nconnect = "both"\n', "x.toml")
     with pytest.raises(BadExperiment, match='connect: "http" is not accepted beside host'):
-        parse(f'{ONCE}[[variant]]\nname = "a"\nconnect = "http"\nhost = "h:1"\n', "x.toml")
-    (tmp_path / "x.toml").write_text(f'{ONCE}[[variant]]\nname = "a"\nconnect = "http"\n')
+        parse(f'{ONCE}[[configuration]]\nname = "a"\nconnect = "http"\nhost = "h:1"\n', "x.toml")
+    (tmp_path / "x.toml").write_text(f'{ONCE}[[configuration]]\nname = "a"\nconnect = "http"\n')
     status, _, stderr = ask(str(tmp_path / "x.toml"), "--host", "h:1", "--plan")
-    assert status == 2 and "variant 'a'.connect is \"http\"" in stderr
+    assert status == 2 and "configuration 'a'.connect is \"http\"" in stderr

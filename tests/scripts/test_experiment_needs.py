@@ -1,4 +1,4 @@
-"""needs_grpc: which variants the gRPC at hand can run, and that the others are said to be not run."""
+"""needs_grpc: which configurations the gRPC at hand can run, and that the others are said to be not run."""
 
 from __future__ import annotations
 
@@ -30,7 +30,9 @@ def needing(*variants: str) -> Experiment:
     """Each: 'build version'; no version, no need."""
     text = HEAD
     for i, (build, version) in enumerate(v.split(" ") for v in variants):
-        text += f'[[variant]]\nname = "v{i}"\nbuild = "{build}"\n' + (f'needs_grpc = "{version}"\n' if version else "")
+        text += f'[[configuration]]\nname = "v{i}"\nbuild = "{build}"\n' + (
+            f'needs_grpc = "{version}"\n' if version else ""
+        )
     return parse(text, "x")
 
 
@@ -61,7 +63,7 @@ def test_a_prerelease_counts_as_its_release(tmp_path: Path) -> None:
 def test_nothing_that_can_be_run(tmp_path: Path) -> None:
     with pytest.raises(Unmet) as unmet:
         needs.check(needing("release 1.83", "release 1.83"), version_of(tmp_path, INSTALLED))
-    said = 'try: no variant can be run: needs gRPC 1.83, this is 1.51.1 (build "release")'
+    said = 'try: no configuration can be run: needs gRPC 1.83, this is 1.51.1 (build "release")'
     assert str(unmet.value) == said
 
 
@@ -88,7 +90,10 @@ def test_a_program_that_is_not_there_has_no_version() -> None:
 
 def test_what_cannot_be_run_is_said_and_the_rest_is_run(tmp_path: Path) -> None:
     """Nothing is measured as if it were what it is not; another try looks again."""
-    text = TOML.split("[[variant]]")[0] + '[[variant]]\nname = "new"\nneeds_grpc = "1.83"\n[[variant]]\nname = "any"\n'
+    text = (
+        TOML.split("[[configuration]]")[0]
+        + '[[configuration]]\nname = "new"\nneeds_grpc = "1.83"\n[[configuration]]\nname = "any"\n'
+    )
     programs = make_programs(tmp_path)
     (tmp_path / "try.toml").write_text(text)
     answer = 'if "--version" in sys.argv:\n    sys.exit(print("(gRPC 1.51.1, x)"))\n'

@@ -1,4 +1,6 @@
-"""Variants with a proxy between client and server: stand-ins for the programs and the proxy, once the real programs."""
+"""Configurations with a proxy between client and server: stand-ins for the programs and the proxy, once the real
+programs.
+"""
 
 from __future__ import annotations
 
@@ -49,12 +51,12 @@ pathlib.Path(sys.argv[sys.argv.index("--output") + 1]).write_text(json.dumps(dat
 """
 
 NETWORKS = """
-[[variant]]
+[[configuration]]
 name = "direct"
-[[variant]]
+[[configuration]]
 name = "near"
 added_rtt = "0ms"
-[[variant]]
+[[configuration]]
 name = "far"
 added_rtt = "5ms"
 """
@@ -72,7 +74,7 @@ def order(experiment: Experiment) -> list[Unit]:
 
 
 def run_here(bin_folder: Path, folder: Path, text: str = TOML) -> dict[str, dict[str, Any]]:
-    """The manifest's entries by variant."""
+    """The manifest's entries by configuration."""
     experiment = parse(text, "x.toml")
     placements = {v.name: place(experiment, v, read_machine(), "", "") for v in experiment.variants}
     manifest = Manifest.new(folder, experiment, order(experiment), 1, {}, facts_of(experiment, placements))
@@ -134,7 +136,7 @@ def test_a_proxy_that_fails_fails_its_units_only(
     wrong: str, said: str, programs: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("STANDIN_PROXY", wrong)
-    text = TOML.replace('[[variant]]\nname = "direct"\n', "") if wrong == "ends later" else TOML
+    text = TOML.replace('[[configuration]]\nname = "direct"\n', "") if wrong == "ends later" else TOML
     units = run_here(programs, tmp_path, text)
     for name in ("near", "far"):
         assert units[name]["status"] == "failed" and units[name]["reason"].startswith(said), units[name]["reason"]
@@ -176,7 +178,7 @@ def test_calls_across_the_edges_of_the_window_may_be_one_more() -> None:
 
 @pytest.mark.parametrize("signum", [signal.SIGINT, signal.SIGTERM, signal.SIGKILL])
 def test_no_proxy_outlives_the_runner(signum: signal.Signals, programs: Path, tmp_path: Path) -> None:
-    (tmp_path / "try.toml").write_text(TOML.replace('[[variant]]\nname = "direct"\n', ""))
+    (tmp_path / "try.toml").write_text(TOML.replace('[[configuration]]\nname = "direct"\n', ""))
     process = start(programs, STANDIN_CLIENT="waits")
     wait_for(programs / "waiting")
     process.send_signal(signum)
@@ -191,7 +193,7 @@ def test_a_proxy_that_is_not_installed_ends_it_before_anything_is_measured(
     monkeypatch.setenv(toxiproxy.VARIABLE, "/nowhere/toxiproxy")
     status, stdout, stderr = finish(start(programs))
     assert (status, stdout, stderr.count("\n")) == (2, "", 1)
-    said = "cqbench run: CQBENCH_TOXIPROXY: '/nowhere/toxiproxy' is not a program, and variant 'near' needs"
+    said = "cqbench run: CQBENCH_TOXIPROXY: '/nowhere/toxiproxy' is not a program, and configuration 'near' needs"
     assert stderr.startswith(said)
     assert not (tmp_path / "results").exists()
 
@@ -200,7 +202,7 @@ def test_what_the_script_has_to_install(monkeypatch: pytest.MonkeyPatch) -> None
     monkeypatch.delenv(toxiproxy.VARIABLE, raising=False)
     folder = str(toxiproxy.FOLDER)
     assert needs.lines(parse(TOML, "x")) == ["build release", f"toxiproxy {toxiproxy.VERSION} {folder}"]
-    assert needs.lines(parse(HEAD + '[[variant]]\nname = "a"\nbuild = "sid"\n', "x")) == ["build sid"]
+    assert needs.lines(parse(HEAD + '[[configuration]]\nname = "a"\nbuild = "sid"\n', "x")) == ["build sid"]
     monkeypatch.setenv(toxiproxy.VARIABLE, "/usr/bin/toxiproxy-server")
     assert needs.lines(parse(TOML, "x")) == ["build release"]
 

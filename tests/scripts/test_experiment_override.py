@@ -66,9 +66,9 @@ def test_a_host_is_every_variants_and_the_layout_of_a_server_goes() -> None:
     assert len(changed.variants) == 4 and {v.host for v in changed.variants} == {"box:7"}
     assert changed.layout == "" and "server" not in changed.data
     assert {v.build for v in changed.variants} == {"release", "sid"}  # the client's
-    assert [v.host for v in apply('[[variant]]\nname = "a"\n[[variant]]\nname = "b"\n', "--host", "x").variants] == (
-        ["x", "x"]
-    )
+    assert [
+        v.host for v in apply('[[configuration]]\nname = "a"\n[[configuration]]\nname = "b"\n', "--host", "x").variants
+    ] == (["x", "x"])
 
 
 @pytest.mark.parametrize(
@@ -95,12 +95,12 @@ def test_server_cpus_that_are_not_used_are_noted(
 @pytest.mark.parametrize(
     ("text", "said"),
     [
-        ('[server]\nflags = "--api cq"\n[[variant]]\nname = "a"\n', 'server.flags is "--api cq"'),
-        ('[server]\nenv = { A = "b" }\n[[variant]]\nname = "a"\n', 'server.env is {"A": "b"}'),
-        ('[[variant]]\nname = "a"\nserver_flags = ["--x"]\n', "variant 'a'.server_flags is [\"--x\"]"),
-        ('[[variant]]\nname = "a"\nserver_env = { A = "b" }\n', "variant 'a'.server_env is"),
-        ('[[variant]]\nname = "a"\nhost = "other"\n', "variant 'a'.host is \"other\""),
-        ('[[variant]]\nname = "a"\nadded_rtt = "5ms"\n', "variant 'a'.added_rtt is \"5ms\""),
+        ('[server]\nflags = "--api cq"\n[[configuration]]\nname = "a"\n', 'server.flags is "--api cq"'),
+        ('[server]\nenv = { A = "b" }\n[[configuration]]\nname = "a"\n', 'server.env is {"A": "b"}'),
+        ('[[configuration]]\nname = "a"\nserver_flags = ["--x"]\n', "configuration 'a'.server_flags is [\"--x\"]"),
+        ('[[configuration]]\nname = "a"\nserver_env = { A = "b" }\n', "configuration 'a'.server_env is"),
+        ('[[configuration]]\nname = "a"\nhost = "other"\n', "configuration 'a'.host is \"other\""),
+        ('[[configuration]]\nname = "a"\nadded_rtt = "5ms"\n', "configuration 'a'.added_rtt is \"5ms\""),
         (
             '[[axis]]\nname = "n"\nvalues = [{ name = "a" }, { name = "b", server_flags = "--y" }]\n',
             "axis 'n', 'b'.server_flags is \"--y\"",
@@ -115,7 +115,11 @@ def test_an_experiment_about_the_server_takes_no_host(text: str, said: str) -> N
 
 
 def test_empty_settings_of_a_server_are_none() -> None:
-    assert apply('[server]\nflags = ""\n[[variant]]\nname = "a"\nserver_flags = []\n', "--host", "x").variants[0].host
+    assert (
+        apply('[server]\nflags = ""\n[[configuration]]\nname = "a"\nserver_flags = []\n', "--host", "x")
+        .variants[0]
+        .host
+    )
 
 
 def shipped(name: str) -> Experiment:

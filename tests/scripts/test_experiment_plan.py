@@ -32,7 +32,7 @@ from test_experiment_file import HEAD
 MACHINE = tuple(Cpu(n, n) for n in range(4))
 PROGRAMS = Programs(Path("/bin-dir"), Path("/newgrpc.sh"))
 NAMES = [path.stem for path in start.shipped().values()]
-FOUR = "".join(f'[[variant]]\nname = "{name}"\n' for name in "abcd")
+FOUR = "".join(f'[[configuration]]\nname = "{name}"\n' for name in "abcd")
 
 
 def experiment_of(text: str) -> Experiment:
@@ -40,7 +40,7 @@ def experiment_of(text: str) -> Experiment:
 
 
 def only(settings: str, head: str = "") -> Experiment:
-    return experiment_of(f'{head}\n[[variant]]\nname = "one"\n{settings}')
+    return experiment_of(f'{head}\n[[configuration]]\nname = "one"\n{settings}')
 
 
 def test_what_is_compared_is_measured_side_by_side_in_an_order_of_its_own() -> None:
@@ -101,7 +101,7 @@ def test_who_decides_the_placement() -> None:
     given = only("", "placement = 'none'")
     assert placed(given, "1", "2").server == (1,)  # the environment beats the experiment ...
     own = only("pinning = { server_cpus = '0', client_cpus = '3' }")
-    assert placed(own, "1", "2").server == (0,)  # ... and the variant's own beats both: it is what is compared
+    assert placed(own, "1", "2").server == (0,)  # ... and the configuration's own beats both: it is what is compared
 
 
 def test_a_remote_server_leaves_the_machine_to_the_client() -> None:
@@ -113,7 +113,7 @@ def test_a_remote_server_leaves_the_machine_to_the_client() -> None:
 
 
 def test_cpus_that_are_not_there_are_named() -> None:
-    with pytest.raises(BadCpuList, match="variant 'one'.pinning.client_cpus: CPU 9 cannot be used"):
+    with pytest.raises(BadCpuList, match="configuration 'one'.pinning.client_cpus: CPU 9 cannot be used"):
         placed(only("pinning = { client_cpus = '9' }"))
     with pytest.raises(BadCpuList, match="experiment.placement.server_cpus: '1-' is not a list"):
         placed(only("", "placement = { server_cpus = '1-' }"))
@@ -153,7 +153,9 @@ def test_the_plan_shows_variants_order_and_duration() -> None:
     chosen = only("client_flags = '--api cq'\nhost = 'there'")
     placements = {"one": placed(chosen)}
     text = describe(chosen, make_order(["one"], chosen.loads, 2, 7), 7, placements, PROGRAMS)
-    assert text.startswith("try: A title\nDoes it?\n1 variant x 2 loads x 2 repetitions = 4 units of 0.05 + 0.1 s: ")
+    assert text.startswith(
+        "try: A title\nDoes it?\n1 configuration x 2 loads x 2 repetitions = 4 units of 0.05 + 0.1 s: "
+    )
     assert "server at there (not started here), client on CPUs 0-3" in text
     assert "--host there --api cq --inflight-list N" in text and "grpc_ping_server" not in text
     assert "\nOrder (seed 7)\n  1, " in text and "\n  1, 4 in flight: one\n" in text

@@ -69,9 +69,9 @@ def test_what_failed_is_run_again(programs: Path) -> None:
     ("old", "new", "said"),
     [
         ("10ms", "20ms", 'experiment.interval was "10ms" and is "20ms"'),
-        ('"thing"', '"else"', 'variant[1].client_env.SOME was "thing" and is "else"'),
+        ('"thing"', '"else"', 'configuration[1].client_env.SOME was "thing" and is "else"'),
         ('flags = "--api cq"', "", 'server.flags was "--api cq" and is gone'),
-        ('name = "a"', 'name = "a"\nbuild = "sid"', 'variant[0].build is new: "sid"'),
+        ('name = "a"', 'name = "a"\nbuild = "sid"', 'configuration[0].build is new: "sid"'),
     ],
 )
 def test_a_changed_experiment_is_not_resumed(programs: Path, done: Path, old: str, new: str, said: str) -> None:

@@ -115,7 +115,7 @@ def test_a_seed_that_nobody_names_is_drawn_and_noted(programs: Path) -> None:
 
 def test_the_manifest_has_a_line_for_each_unit(done: Path) -> None:
     lines = (done / "manifest.json").read_text().splitlines()
-    assert len([line for line in lines if line.startswith('    {"variant": ')]) == 12
+    assert len([line for line in lines if line.startswith('    {"configuration": ')]) == 12
 
 
 def test_the_other_commands_read_the_folder(done: Path) -> None:
@@ -150,7 +150,10 @@ def test_the_sid_build_answers_on_standard_output(programs: Path, tmp_path: Path
     script = programs / "newgrpc.sh"
     script.write_text(f'#!/bin/sh\nshift\ncd /\nPATH={programs}:$PATH exec "$@"\n')
     script.chmod(0o755)
-    text = TOML.split("[[variant]]")[0] + '[[variant]]\nname = "new"\nbuild = "sid"\nclient_env = { SOME = "x" }\n'
+    text = (
+        TOML.split("[[configuration]]")[0]
+        + '[[configuration]]\nname = "new"\nbuild = "sid"\nclient_env = { SOME = "x" }\n'
+    )
     experiment = parse(text, "x.toml")
     placements = {"new": place(experiment, experiment.variants[0], read_machine(), "", "")}
     manifest = Manifest.new(tmp_path, experiment, [Unit("new", 1, closed(4))], 1, {}, {})
@@ -190,7 +193,7 @@ def test_a_terminal_gets_a_bar_with_the_time_left(columns: int, programs: Path) 
 
 def test_with_the_real_programs(tmp_path: Path) -> None:
     folder = real_programs()
-    text = TOML.replace('interval = "10ms"', "interval = 0.2").split('[[variant]]\nname = "c"')[0]
+    text = TOML.replace('interval = "10ms"', "interval = 0.2").split('[[configuration]]\nname = "c"')[0]
     (tmp_path / "real.toml").write_text(text)
     status, stdout, stderr = ask(
         str(tmp_path / "real.toml"), "--bin", str(folder), "--results", str(tmp_path / "r"), "--repetitions", "1"

@@ -1,4 +1,6 @@
-"""A variant with a server of its own: how it is started and told apart, and what is said where it is not there."""
+"""A configuration with a server of its own: how it is started and told apart, and what is said where it is not
+there.
+"""
 
 from __future__ import annotations
 
@@ -30,7 +32,7 @@ COMMON = '[server]\nflags = "--api sync"\nlayout = "post"\n'
 
 def experiment_of(program: Path, more: str = "") -> Experiment:
     own = f'server_program = "{program}"\nserver_flags = "--loud"\n{more}'
-    return parse(f'{HEAD}{COMMON}[[variant]]\nname = "ours"\n[[variant]]\nname = "own"\n{own}', "x.toml")
+    return parse(f'{HEAD}{COMMON}[[configuration]]\nname = "ours"\n[[configuration]]\nname = "own"\n{own}', "x.toml")
 
 
 def test_it_gets_its_own_flags_alone_and_is_not_asked_about_them(tmp_path: Path) -> None:
@@ -69,7 +71,8 @@ def test_it_is_measured_and_told_apart(tmp_path: Path) -> None:
     own = tmp_path / "own"
     own.write_text(OWN)
     own.chmod(0o755)
-    text = f'[[variant]]\nname = "a"\n[[variant]]\nname = "b"\nserver_program = "{own}"\nserver_flags = "--loud"\n'
+    text = '[[configuration]]\nname = "a"\n[[configuration]]\nname = "b"\n'
+    text += f'server_program = "{own}"\nserver_flags = "--loud"\n'
     programs = make_programs(tmp_path, toml=HEAD + text)
     status, stdout, stderr = finish(start(programs, "--repetitions", "1"))
     assert status == 0, stdout + stderr

@@ -51,7 +51,7 @@ def variants(**settings: str) -> str:
     texts = {
         name: s if "fault =" in s or "=" not in s else f"fault = {{ {s}, at = {AT} }}" for name, s in settings.items()
     }
-    return HEAD + "".join(f'[[variant]]\nname = "{name}"\n{text}\n' for name, text in texts.items())
+    return HEAD + "".join(f'[[configuration]]\nname = "{name}"\n{text}\n' for name, text in texts.items())
 
 
 def experiment(**settings: str) -> Experiment:
@@ -68,20 +68,22 @@ def test_what_a_fault_is() -> None:
 @pytest.mark.parametrize(
     ("text", "said"),
     [
-        ('kind = "flood"', "variant[0] ('a').fault.kind: \"flood\" is not 'latency' or 'bandwidth' or 'reset'"),
-        ('kind = "stop"', "variant 'a'.fault: 'lasts' is missing, which \"stop\" needs"),
-        ('kind = "latency", lasts = 0.1', "variant 'a'.fault: 'delay' is missing"),
-        ('kind = "reset", lasts = 0.1', "variant 'a'.fault.lasts: 0.1 is not accepted: \"reset\" has none"),
-        ('kind = "stop", lasts = 0.7', "variant 'a'.fault.at: 0.5 s is not accepted: it ends 1.2 s into"),
-        ('kind = "reset", when = 1', "variant[0] ('a').fault: unknown key \"when\" (value 1); accepted are kind, at"),
-        ('fault = { kind = "reset" }\nhost = "x"', "variant 'a'.fault: \"reset\" is not accepted beside host"),
-        ('fault = { kind = "reset" }\nadded_rtt = "5ms"', "variant 'a'.fault: \"reset\" is not accepted beside"),
-        ('fault = { kind = "reset" }\nbuild = "sid"', "variant 'a'.fault: \"reset\" is not accepted beside build"),
-        ('servers = 0', "variant[0] ('a').servers: 0 is not an integer from 1 to 16"),
+        ('kind = "flood"', "configuration[0] ('a').fault.kind: \"flood\" is not 'latency' or 'bandwidth' or 'reset'"),
+        ('kind = "stop"', "configuration 'a'.fault: 'lasts' is missing, which \"stop\" needs"),
+        ('kind = "latency", lasts = 0.1', "configuration 'a'.fault: 'delay' is missing"),
+        ('kind = "reset", lasts = 0.1', "configuration 'a'.fault.lasts: 0.1 is not accepted: \"reset\" has none"),
+        ('kind = "stop", lasts = 0.7', "configuration 'a'.fault.at: 0.5 s is not accepted: it ends 1.2 s into"),
+        ('kind = "reset", when = 1',
+         "configuration[0] ('a').fault: unknown key \"when\" (value 1); accepted are kind, at"),
+        ('fault = { kind = "reset" }\nhost = "x"', "configuration 'a'.fault: \"reset\" is not accepted beside host"),
+        ('fault = { kind = "reset" }\nadded_rtt = "5ms"', "configuration 'a'.fault: \"reset\" is not accepted beside"),
+        ('fault = { kind = "reset" }\nbuild = "sid"',
+         "configuration 'a'.fault: \"reset\" is not accepted beside build"),
+        ('servers = 0', "configuration[0] ('a').servers: 0 is not an integer from 1 to 16"),
     ],
 )  # fmt: skip
 def test_what_is_refused(text: str, said: str) -> None:
-    whole = HEAD + f'[[variant]]\nname = "a"\n{text}\n' if text.startswith("servers") else variants(a=text)
+    whole = HEAD + f'[[configuration]]\nname = "a"\n{text}\n' if text.startswith("servers") else variants(a=text)
     with pytest.raises(BadExperiment) as error:
         parse(whole, "x.toml")
     assert str(error.value).startswith(f"x.toml: {said}"), error.value
@@ -96,7 +98,7 @@ def test_what_a_fault_needs(monkeypatch: pytest.MonkeyPatch) -> None:
     mixed = experiment(a='kind = "reset"', b='kind = "stop", lasts = 0.1')
     unmet = needs.check(mixed, Programs(programs(), Path("/none")))
     assert unmet == {"a": "another process's socket cannot be taken hold of: pidfd_getfd: Operation not permitted"}
-    with pytest.raises(BadExperiment, match="--ranks: 2 is not accepted: variant 'a' has a fault"):
+    with pytest.raises(BadExperiment, match="--ranks: 2 is not accepted: configuration 'a' has a fault"):
         ranked.check(Launch(("", ""), NONE, (), "", ""), mixed)
 
 
@@ -113,7 +115,7 @@ FAULTS = {
 
 @pytest.fixture(scope="module")
 def ran(tmp_path_factory: pytest.TempPathFactory) -> tuple[dict[str, dict[str, Any]], dict[str, Run]]:
-    """By variant: what the manifest says, and the result."""
+    """By configuration: what the manifest says, and the result."""
     if why := sockets.why_not():
         pytest.skip(f"another process's socket cannot be taken hold of: {why}")
     folder = tmp_path_factory.mktemp("faults")

@@ -18,7 +18,7 @@ PROGRAM = "cqbench"
 # Name -> what it is for. The module is cqbench.<room>.command, the click command in it `command`; the room has the
 # command's name, except for those in ROOMS.
 COMMANDS = {
-    "run": "Run an experiment: variants of client and server, repeated, in random order, then verdict and report.",
+    "run": "Run an experiment: configurations of client and server, repeated, in random order; then the verdict.",
     "verdict": "What holds this machine back, and what to set instead, from results with repetitions.",
     "report": "One page to look at and to send to somebody.",
     "compare": "Is B faster or slower than A, point by point, beyond noise?",

@@ -133,7 +133,7 @@ def _cpu_lists(text: str) -> str:
 @click.option("--needs", is_flag=True, hidden=True)  # for the script: what it has to build and install
 @click.argument("words", nargs=-1, metavar="NAME|FILE.toml|[-- CLIENT FLAGS]")
 def command(**given: Any) -> int:
-    """Run an experiment: variants of client and server, repeated, side by side; then verdict and report.
+    """Run an experiment: configurations of client and server, repeated, side by side; then verdict and report.
 
     NAME: one of scripts/experiments/, such as headline (scripts/bench.sh) or ydb-full (scripts/bench.sh --full); or a
     file of your own (--template, --keys); or your own case in one command:
@@ -142,17 +142,17 @@ def command(**given: Any) -> int:
       cqbench run --vary channel-policy=shared,pool:2,pool:4 --inflight 16 \\
           -- --api callback --workload echo --response-bytes 1KiB
 
-    In each repetition the loads come in random order, and at each load all variants, one right after the other, each
-    with a fresh server and client; those that differ in the last axis (the last --vary) only are neighbours. Without
-    flags --vary measures 1, 4 and 16 in flight, 200ms + 1s, seven times. Durations are seconds, or have a unit: 500ms,
-    2s, 1m.
+    In each repetition the loads come in random order, and at each load all configurations, one right after the other,
+    each with a fresh server and client; those that differ in the last axis (the last --vary) only are neighbours.
+    Without flags --vary measures 1, 4 and 16 in flight, 200ms + 1s, seven times. Durations are seconds, or have a
+    unit: 500ms, 2s, 1m.
 
-    Environment: SERVER_CPUS, CLIENT_CPUS: CPUs for either side, such as 0-3,8, for variants without a pinning of their
-    own (default: as the experiment says, or different NUMA nodes, or different cores). CQBENCH_TOXIPROXY: a
+    Environment: SERVER_CPUS, CLIENT_CPUS: CPUs for either side, such as 0-3,8, for configurations without a pinning of
+    their own (default: as the experiment says, or different NUMA nodes, or different cores). CQBENCH_TOXIPROXY: a
     toxiproxy-server to use for experiments with a slower network.
 
-    Results: results/<name>-<date>-<time>/ with raw/<variant>/<repetition>-<load>.json, logs/, manifest.json, and made
-    from them summary.txt (medians), results.csv (all points), verdict.txt, verdict.json, report.html. No result is
+    Results: results/<name>-<date>-<time>/ with raw/<configuration>/<repetition>-<load>.json, logs/, manifest.json, and
+    made from them summary.txt (medians), results.csv (all points), verdict.txt, verdict.json, report.html. No result is
     overwritten: a unit that is run again leaves its old file beside the new one, as NN-LOAD.json.1.
 
     Ctrl-C keeps what was measured and ends with verdict and report of that, marked partial. Exit status: 0; 1 a unit

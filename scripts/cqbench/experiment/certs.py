@@ -25,7 +25,7 @@ class NoCertificates(RuntimeError):
 
 
 def wanted(experiment: Experiment) -> bool:
-    """Whether any variant's flags name them."""
+    """Whether any configuration's flags name them."""
     return any(PLACE in flag for v in experiment.variants for flag in (*v.client_flags, *v.server_flags))
 
 

@@ -29,7 +29,7 @@ NOT_BESIDE = {
 
 
 def problems(where: str, own: Mapping[str, Any], head: Head) -> Iterator[str]:
-    """A line each. own: the settings of a variant, as the file has them."""
+    """A line each. own: the settings of a configuration, as the file has them."""
     fault: Fault | None = own.get("fault")
     if own.get("host") and own.get("servers", 1) > 1:
         yield f"{where}.servers: {own['servers']} is not accepted beside host: no server is started here"

@@ -1,4 +1,4 @@
-"""Asks both programs whether they take the flags of each variant (--check), before anything is run."""
+"""Asks both programs whether they take the flags of each configuration (--check), before anything is run."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ Command = tuple[str, ...]
 
 
 def problems(experiment: Experiment, placements: dict[str, cpus.Placement], programs: Programs) -> list[str]:
-    """A line each, with its variants. A program that cannot be asked has none: running it will tell."""
+    """A line each, with its configurations. A program that cannot be asked has none: running it will tell."""
     answers: dict[Command, str] = {}
     found: dict[str, list[str]] = {}
     for variant in experiment.variants:
@@ -53,5 +53,5 @@ def ask(command: Command) -> str:
 
 def _names(names: list[str], of: int) -> str:
     if len(names) == of > 1:
-        return f"all {of} variants"
-    return f"variant{'s' if len(names) > 1 else ''} {', '.join(names)}"
+        return f"all {of} configurations"
+    return f"configuration{'s' if len(names) > 1 else ''} {', '.join(names)}"

@@ -39,19 +39,19 @@ def lines(experiment: Experiment) -> list[str]:
 
 
 def check(experiment: Experiment, programs: Programs) -> dict[str, str]:
-    """By name, the variants that cannot be run with what is at hand, each with the reason. Raises Unmet."""
+    """By name, the configurations that cannot be run with what is at hand, each with the reason. Raises Unmet."""
     proxied = _proxied(experiment)
     if proxied and not os.access(programs.toxiproxy, os.X_OK):
         where = toxiproxy.VARIABLE if os.environ.get(toxiproxy.VARIABLE) else "toxiproxy"
         raise Unmet(
-            f"{where}: '{programs.toxiproxy}' is not a program, and variant '{proxied[0]}' needs the proxy for its "
-            f"network; scripts/experiment.sh without --bin installs it, or set {toxiproxy.VARIABLE} to a "
+            f"{where}: '{programs.toxiproxy}' is not a program, and configuration '{proxied[0]}' needs the proxy for "
+            f"its network; scripts/experiment.sh without --bin installs it, or set {toxiproxy.VARIABLE} to a "
             f"toxiproxy-server"
         )
     unmet = {**_too_old(experiment, programs), **_without_program(experiment), **_out_of_hold(experiment)}
     if len(unmet) == len(experiment.variants):
         reasons = "; ".join(dict.fromkeys(unmet.values()))
-        raise Unmet(f"{experiment.name}: no variant can be run: {reasons}")
+        raise Unmet(f"{experiment.name}: no configuration can be run: {reasons}")
     return unmet
 
 
@@ -60,20 +60,20 @@ def _proxied(experiment: Experiment) -> list[str]:
 
 
 def _out_of_hold(experiment: Experiment) -> dict[str, str]:
-    """By variant with a fault of one connection, why that cannot be made here."""
+    """By configuration with a fault of one connection, why that cannot be made here."""
     need = [v.name for v in experiment.variants if v.fault and v.fault.kind in faults.SOCKETS]
     why = sockets.why_not() if need else ""
     return dict.fromkeys(need, f"another process's socket cannot be taken hold of: {why}") if why else {}
 
 
 def _without_program(experiment: Experiment) -> dict[str, str]:
-    """By variant, which server is not there."""
+    """By configuration, which server is not there."""
     own = [v for v in experiment.variants if v.server_program]
     return {v.name: f"there is no program {v.server_program}" for v in own if not os.access(server_program(v), os.X_OK)}
 
 
 def _too_old(experiment: Experiment, programs: Programs) -> dict[str, str]:
-    """By variant, why its client's gRPC does not do."""
+    """By configuration, why its client's gRPC does not do."""
     builds = sorted({v.build for v in experiment.variants if v.needs_grpc})
     versions = {build: _grpc_version(programs, build) for build in builds}
     unmet = {}

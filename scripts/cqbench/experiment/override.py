@@ -24,7 +24,7 @@ KEYS = {
     "interval": "interval",
     "count_allocations": "counting",
 }
-# What a variant may say about a server that is started for it.
+# What a configuration may say about a server that is started for it.
 OF_A_SERVER = ("server_flags", "server_env", "host", "connect", "added_rtt", "fault", "servers")
 
 
@@ -96,7 +96,7 @@ def apply(experiment: Experiment, options: Options) -> Experiment:
 
 
 def _set_host(data: Data, host: str) -> None:
-    """For every variant. Raises BadExperiment where the experiment is about the server.
+    """For every configuration. Raises BadExperiment where the experiment is about the server.
 
     The layout goes: it sizes a server that is started here. A build stays: it is then the client's alone.
     """
@@ -111,14 +111,14 @@ def _set_host(data: Data, host: str) -> None:
                 f"{where} is {show(value)}: that server is not started here; experiments that vary the client "
                 f"only are"
             )
-    for settings in data["axis"][0]["values"] if "axis" in data else data["variant"]:
+    for settings in data["axis"][0]["values"] if "axis" in data else data["configuration"]:
         settings["host"] = host
 
 
 def _settings(data: Data) -> Iterator[tuple[str, Data]]:
-    """Of every variant or value of an axis, with its name for a message."""
-    for variant in data.get("variant", []):
-        yield f"variant '{variant['name']}'", variant
+    """Of every configuration or value of an axis, with its name for a message."""
+    for variant in data.get("configuration", []):
+        yield f"configuration '{variant['name']}'", variant
     for axis in data.get("axis", []):
         for value in axis["values"]:
             yield f"axis '{axis['name']}', '{value['name']}'", value

@@ -26,15 +26,15 @@ FRONT_FLAGS = (
     "--backend-channel-policy",
 )
 PROXY_NOTE = (
-    "a proxy stands between client and server in some variants: the client's connections and round-trip times are "
-    "those of the hop to the proxy, where the added time is not seen; and the proxy, which takes the data of a "
-    "connection one piece after the other, can itself be what limits one connection: compare with the variants that "
-    "add 0 ms"
+    "a proxy stands between client and server in some configurations: the client's connections and round-trip times "
+    "are those of the hop to the proxy, where the added time is not seen; and the proxy, which takes the data of a "
+    "connection one piece after the other, can itself be what limits one connection: compare with the configurations "
+    "that add 0 ms"
 )
 
 
 def server_program(variant: Variant) -> Path:
-    """Of a variant whose server is not ours."""
+    """Of a configuration whose server is not ours."""
     return ROOT / variant.server_program
 
 
@@ -62,7 +62,7 @@ def patience_seconds(experiment: Experiment) -> float:
 def place(
     experiment: Experiment, variant: Variant, machine: tuple[cpus.Cpu, ...], server_cpus: str, client_cpus: str
 ) -> cpus.Placement:
-    """The variant's own pinning; else SERVER_CPUS and CLIENT_CPUS, the last arguments; else the experiment's.
+    """The configuration's own pinning; else SERVER_CPUS and CLIENT_CPUS, the last arguments; else the experiment's.
 
     Raises cpus.BadCpuList.
     """
@@ -74,7 +74,7 @@ def _place(
     experiment: Experiment, variant: Variant, machine: tuple[cpus.Cpu, ...], server_cpus: str, client_cpus: str
 ) -> cpus.Placement:
     if variant.pinning is not None:
-        return _placed(variant.pinning, f"variant '{variant.name}'.pinning", bool(variant.host), machine)
+        return _placed(variant.pinning, f"configuration '{variant.name}'.pinning", bool(variant.host), machine)
     if client_cpus or (server_cpus and not variant.host):
         if variant.host:
             return cpus.place_client(machine, client_cpus)
@@ -165,12 +165,12 @@ def client_command(
 
 
 def size(experiment: Experiment, repetitions: int) -> str:
-    """'8 variants x 6 loads x 1 repetition = 48 units of 0.1 + 0.4 s: about 31 s'."""
+    """'8 configurations x 6 loads x 1 repetition = 48 units of 0.1 + 0.4 s: about 31 s'."""
     variants, loads = len(experiment.variants), len(experiment.loads)
     units = variants * loads * repetitions
     how_long = layout.duration(units * unit_seconds(experiment))
     return (
-        f"{count(variants, 'variant')} x {count(loads, 'load')} x {count(repetitions, 'repetition')} = "
+        f"{count(variants, 'configuration')} x {count(loads, 'load')} x {count(repetitions, 'repetition')} = "
         f"{count(units, 'unit')} of {experiment.warmup_s:g} + {experiment.interval_s:g} s: about {how_long}"
     )
 
@@ -181,7 +181,7 @@ def count(number: int, what: str) -> str:
 
 
 def where(variant: Variant, placement: cpus.Placement) -> str:
-    """In words, on which CPUs the two sides of a variant run."""
+    """In words, on which CPUs the two sides of a configuration run."""
     client = f"client on {cpus.name_cpus(placement.client)}" if placement.client else "client not pinned"
     if variant.host:
         return f"server at {variant.host} (not started here), {client}: {placement.why}"
@@ -210,7 +210,7 @@ def describe(
     places = {variant.name: where(variant, placements[variant.name]) for variant in experiment.variants}
     same_place = len(set(places.values())) == 1
     lines += [places[order[0].variant]] if same_place else []
-    lines += ["", "Variants"]
+    lines += ["", "Configurations"]
     for variant in experiment.variants:
         lines += [f"  {variant.name}", *([] if same_place else [f"    {places[variant.name]}"])]
         lines += _commands(experiment, variant, placements[variant.name], programs)

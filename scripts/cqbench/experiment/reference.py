@@ -18,7 +18,7 @@ An experiment is a TOML file; `cqbench run --template` prints one to begin with.
 text with us, ms, s or m ("500ms"). Flags are a text as on the command line or a list with a text for each word.
 """
 TEMPLATE = """\
-# An experiment: variants of client and server that are measured side by side. Try it: cqbench run FILE.toml --plan
+# An experiment: configurations of client and server, measured side by side. Try it: cqbench run FILE.toml --plan
 # Every key: cqbench run --keys
 
 [experiment]
@@ -49,12 +49,12 @@ values = [
   { name = "pool-4", client_flags = "--channel-policy pool:4" },
 ]
 
-# Or, instead of axes, variants one by one:
-# [[variant]]
+# Or, instead of axes, configurations one by one:
+# [[configuration]]
 # name = "traced"
 # client_env = { GRPC_TRACE = "http" }
 #
-# [[variant]]
+# [[configuration]]
 # name = "elsewhere"
 # host = "server:2137"       # a server that is there already
 """

@@ -41,7 +41,7 @@ class BadExperiment(ValueError):
 
 @dataclass(frozen=True)
 class Variant:
-    """One way to run server and client. Flags and variables include what all variants have in common."""
+    """One way to run server and client. Flags and variables include what all configurations have in common."""
 
     name: str
     client_flags: tuple[str, ...] = ()
@@ -121,7 +121,7 @@ def parse(text: str, name: str) -> Experiment:
 
 def make(data: Data, name: str, search: str = "") -> Experiment:
     """From a file's tables, which the command line may have changed. search: what the highest rate has to meet,
-    instead of the file's loads; a file cannot say so: variants that were searched have no load to be compared at.
+    instead of the file's loads; a file cannot say so: configurations that were searched have no load to be compared at.
 
     Raises BadExperiment.
     """
@@ -207,10 +207,12 @@ class _Problems:
         if not head.inflight and not head.rates and not self.without_loads:
             self.lines.append("experiment: 'inflight' is missing, or 'rates' for an open loop")
         found = [self._variant(name, own) for name, own in self._combinations()]
-        self._different([v.name for v in found], "variant.name")
+        self._different([v.name for v in found], "configuration.name")
         for variant in found:
             if len(variant.name) > MAX_JOINED_NAME:
-                self.refuse("variant.name", variant.name, f": at most {MAX_JOINED_NAME} characters fit a file's name")
+                self.refuse(
+                    "configuration.name", variant.name, f": at most {MAX_JOINED_NAME} characters fit a file's name"
+                )
         return found
 
     def _different(self, names: list[str], where: str) -> None:
@@ -218,13 +220,13 @@ class _Problems:
             self.lines.append(f"{where}: {show(name)} is there twice; each must be different")
 
     def _combinations(self) -> list[tuple[str, Data]]:
-        """(name, settings) of every variant."""
-        variants, axes = self.file.variant, self.file.axis
+        """(name, settings) of every configuration."""
+        variants, axes = self.file.configuration, self.file.axis
         if variants and axes:
-            self.lines.append("variant: it is not accepted beside [[axis]]: write one of the two")
+            self.lines.append("configuration: it is not accepted beside [[axis]]: write one of the two")
         if not variants and not axes:
-            needed = "at least one of [[variant]] or [[axis]] is needed"
-            self.lines.append(f"variant: there are none, so there is nothing to run; {needed}")
+            needed = "at least one of [[configuration]] or [[axis]] is needed"
+            self.lines.append(f"configuration: there are none, so there is nothing to run; {needed}")
         if not axes:
             return [(variant.name, _given(variant)) for variant in variants]
         return self._product(axes)
@@ -235,7 +237,7 @@ class _Problems:
             self._different([value.name for value in axis.values], f"axis '{axis.name}'.values.name")
         count = math.prod(len(axis.values) for axis in axes)
         if count > MAX_VARIANTS:
-            self.lines.append(f"axis: a product of {count} variants; at most {MAX_VARIANTS} are accepted")
+            self.lines.append(f"axis: a product of {count} configurations; at most {MAX_VARIANTS} are accepted")
         if self.lines:
             return []
         return [
@@ -252,18 +254,18 @@ class _Problems:
                 together[key] = (before or ()) + value
             elif key.endswith("_env"):
                 for twice in sorted(set(before or {}) & set(value)):
-                    self.refuse(f"variant '{name}'.{key}", twice, " from two axes: one axis may set a variable")
+                    self.refuse(f"configuration '{name}'.{key}", twice, " from two axes: one axis may set a variable")
                 together[key] = {**(before or {}), **value}
             else:
                 if key in together:
                     shown = vars(value) if isinstance(value, (Pinning, Fault)) else value
-                    self.refuse(f"variant '{name}'.{key}", shown, " from two axes: one axis may set it")
+                    self.refuse(f"configuration '{name}'.{key}", shown, " from two axes: one axis may set it")
                 together[key] = value
         return together
 
     def _variant(self, name: str, own: Data) -> Variant:
-        """With what all have in common; the variant's own variables win over it."""
-        where = f"variant '{name}'"
+        """With what all have in common; the configuration's own variables win over it."""
+        where = f"configuration '{name}'"
         if own.get("host"):
             for key in ("server_flags", "server_env", "server_program", "connect"):
                 if own.get(key):
@@ -297,7 +299,7 @@ class _Problems:
         seen = set(from_layout)
         for flag in (flag_name(f) for f in flags if f.startswith("--")):
             if flag in seen and flag not in REPEATABLE:
-                also = "server.layout gives it" if flag in from_layout else "with what is common to all variants"
+                also = "server.layout gives it" if flag in from_layout else "with what is common to all configurations"
                 self.refuse(where, flag, f" twice ({also})")
             seen.add(flag)
 

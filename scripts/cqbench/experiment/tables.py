@@ -42,14 +42,14 @@ class Head(Table):
 
 
 class Client(Table):
-    """[client]: what the clients of all variants have."""
+    """[client]: what the clients of all configurations have."""
 
     flags: fields.ClientFlags = Field(default=(), description=FLAGS)
     env: fields.Variables = Field(default={}, description=VARIABLES)
 
 
 class Server(Table):
-    """[server]: what the servers of all variants have."""
+    """[server]: what the servers of all configurations have."""
 
     flags: fields.ServerFlags = Field(default=(), description=FLAGS)
     env: fields.Variables = Field(default={}, description=VARIABLES)
@@ -80,7 +80,7 @@ class Fault(Table):
 
 
 class Settings(Table):
-    """Settings: what a variant, or a value of an axis, is."""
+    """Settings: what a configuration, or a value of an axis, is."""
 
     client_flags: fields.ClientFlags = Field(default=(), description="of the client, behind [client].flags")
     server_flags: fields.ServerFlags = Field(default=(), description="of the server, behind [server].flags")
@@ -121,15 +121,15 @@ class Settings(Table):
 
 
 class OneVariant(Settings):
-    """[[variant]]: one way to run server and client. Variants, or axes."""
+    """[[configuration]]: one way to run server and client. Configurations, or axes."""
 
-    name: fields.FileName = Field(description="of the variant, and of the folder of its results")
+    name: fields.FileName = Field(description="of the configuration, and of the folder of its results")
 
 
 class AxisValue(Settings):
     """values of [[axis]]: a list of tables."""
 
-    name: fields.PartName = Field(description="of the value: part of the names of its variants")
+    name: fields.PartName = Field(description="of the value: part of the names of its configurations")
 
 
 def _some(value: Any) -> Any:
@@ -139,8 +139,8 @@ def _some(value: Any) -> Any:
 
 
 class Axis(Table):
-    """[[axis]]: a setting that varies. With several, all combinations are run: variants "a.x", "a.y", "b.x", "b.y".
-    Put last what is compared: what differs in the last axis only is measured one right after the other.
+    """[[axis]]: a setting that varies. With several, all combinations are run: configurations "a.x", "a.y", "b.x",
+    "b.y". Put last what is compared: what differs in the last axis only is measured one right after the other.
     """
 
     name: fields.FileName = Field(description="what varies")
@@ -155,7 +155,7 @@ class File(Table):
     experiment: Head = Field(description="what is asked, and for how long")
     client: Client = Field(default=Client(), description="what all clients have in common")
     server: Server = Field(default=Server(), description="what all servers have in common")
-    variant: list[OneVariant] = Field(default=[], description="ways to run server and client, one by one")
+    configuration: list[OneVariant] = Field(default=[], description="ways to run server and client, one by one")
     axis: list[Axis] = Field(default=[], description="or settings of which all combinations are run")
 
 
@@ -165,8 +165,8 @@ PLACES: dict[tuple[str, ...], type[Table]] = {
     ("experiment",): Head,
     ("client",): Client,
     ("server",): Server,
-    ("variant",): OneVariant,
-    ("variant", "fault"): Fault,
+    ("configuration",): OneVariant,
+    ("configuration", "fault"): Fault,
     ("axis",): Axis,
     ("axis", "values"): AxisValue,
     ("axis", "values", "fault"): Fault,

@@ -19,7 +19,7 @@ MAX_SEED = 999_999_999
 
 @dataclass(frozen=True)
 class Unit:
-    """One variant at one load in one repetition. repetition: from 1."""
+    """One configuration at one load in one repetition. repetition: from 1."""
 
     variant: str
     repetition: int
@@ -41,10 +41,11 @@ class Unit:
 
 
 def make_order(variants: Sequence[str], loads: Sequence[Load], repetitions: int, seed: int) -> list[Unit]:
-    """Repetition after repetition, each with the loads in a new random order, and at each load all variants in one.
+    """Repetition after repetition, each with the loads in a new random order, and at each load all configurations in
+    one.
 
-    Variants that differ in their last axis only stay together: a shared point and its separate twin are neighbours
-    however many variants there are. The same for the same seed.
+    Configurations that differ in their last axis only stay together: a shared point and its separate twin are
+    neighbours however many configurations there are. The same for the same seed.
     """
     generator = random.Random(seed)
     order = []

@@ -24,7 +24,7 @@ SAVED = "# Written by `cqbench run --save`. `cqbench run --keys` says what each 
 
 
 def tables(vary: Sequence[str], client: Sequence[str], server: str) -> Data:
-    """client, server: flags of all variants. Raises BadExperiment with a line for each --vary that is none."""
+    """client, server: flags of all configurations. Raises BadExperiment with a line for each --vary that is none."""
     axes, said, errors = [], [], []
     for text in vary:
         try:
@@ -70,7 +70,7 @@ def _axis(kind: str, name: str, values: Sequence[str]) -> Data:
 
 
 def _name(value: str, taken: Sequence[str]) -> str:
-    """As a part of a variant's name: 'pool:2' -> 'pool-2'. Unique."""
+    """As a part of a configuration's name: 'pool:2' -> 'pool-2'. Unique."""
     base = re.sub(r"[^A-Za-z0-9_+]+", "-", value).strip("-_+")[: MAX_NAME // 2] or "empty"
     found = (base, *(f"{base}-{number}" for number in range(2, len(taken) + 3)))
     return next(name for name in found if name not in taken)

@@ -40,13 +40,13 @@ from cqbench.files.result import Document
 from cqbench.files.result import load as load_document
 from cqbench.files.source import BadDocument
 
-VERSION = 2  # 1: a file had all loads of a variant
+VERSION = 2  # 1: a file had all loads of a configuration
 VERSION_KEYS = ("cqbench_version", "grpc_version", "protobuf_version", "compiler", "library_build_type", "kernel")
 # What must be the same for figures to belong together.
 MACHINE_KEYS = ("host_name", "cpu_model", "cpus")
 MAX_DIFFERENCES = 5
 NO_UNITS = "[]\n}"
-Facts = dict[str, dict[str, Any]]  # by variant, what its units have in common
+Facts = dict[str, dict[str, Any]]  # by configuration, what its units have in common
 
 
 class BadManifest(ValueError):
@@ -148,13 +148,13 @@ class Manifest:
         return [unit for unit, entry in self._units.items() if entry["status"] == OK]
 
     def rule_out(self, reasons: dict[str, str]) -> None:
-        """By variant, why what is left of it cannot be run here."""
+        """By configuration, why what is left of it cannot be run here."""
         for unit in self.left():
             if unit.variant in reasons:
                 self._units[unit].update(status=NOT_RUN, reason=reasons[unit.variant])
 
     def ruled_out(self) -> dict[str, list[str]]:
-        """By reason, the variants in the order of the units."""
+        """By reason, the configurations in the order of the units."""
         found: dict[str, list[str]] = {}
         for unit, entry in self._units.items():
             if entry["status"] == NOT_RUN and unit.variant not in found.setdefault(entry["reason"], []):
@@ -166,7 +166,9 @@ class Manifest:
         return ((unit, e["reason"]) for unit, e in self._units.items() if e["status"] == FAILED)
 
     def note_other_load(self, limits: dict[str, float]) -> None:
-        """Among the notes, where others used the CPUs of units. limits: by variant, CPUs that are worth a word."""
+        """Among the notes, where others used the CPUs of units. limits: by configuration, CPUs that are worth a
+        word.
+        """
         known = [(unit, e["other_cpus"]) for unit, e in self._units.items() if e.get("other_cpus") is not None]
         loud = [cpus for unit, cpus in known if cpus >= limits[unit.variant]]
         notes = [n for n in self.data.get("notes", []) if n != self.data.get("other_load", {}).get("note")]

@@ -83,10 +83,12 @@ def check(of: Launch | None, experiment: Experiment) -> None:
     if experiment.count_allocations and of.launcher != NONE:
         raise BadExperiment(f"argument --launcher: '{of.launcher}' has no counting client: {NONE} is accepted")
     if faulty := next((v for v in experiment.variants if v.fault), None):
-        raise BadExperiment(f"argument --ranks: {of.count} is not accepted: variant '{faulty.name}' has a fault")
+        raise BadExperiment(f"argument --ranks: {of.count} is not accepted: configuration '{faulty.name}' has a fault")
     for variant in experiment.variants:
         if why := _against(of, variant):
-            raise BadExperiment(f"argument --ranks: {of.count} is not accepted for variant '{variant.name}': {why}")
+            raise BadExperiment(
+                f"argument --ranks: {of.count} is not accepted for configuration '{variant.name}': {why}"
+            )
 
 
 def _against(of: Launch, variant: Variant) -> str:

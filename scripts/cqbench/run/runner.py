@@ -109,7 +109,7 @@ class Runner:
     def run_before(
         self, servers: list[Server], unit: Unit, entry: dict[str, Any], path: Path
     ) -> tuple[Document | None, list[str]]:
-        """With the servers running: the proxy, where the variant has one, and the client."""
+        """With the servers running: the proxy, where the configuration has one, and the client."""
         if self.interrupt.signum:
             return None, []  # stays pending
         variant = self.variants[unit.variant]
@@ -179,7 +179,7 @@ class Runner:
         return document, last_lines(done.stderr) if entry["status"] == FAILED else []
 
     def injection(self, unit: Unit, servers: list[Server], proxy: Toxiproxy | None) -> AbstractContextManager[Any]:
-        """Of the variant's fault; of nothing where it has none."""
+        """Of the configuration's fault; of nothing where it has none."""
         variant = self.variants[unit.variant]
         if variant.fault is None:
             return nullcontext()
@@ -224,7 +224,7 @@ class Runner:
 
 
 def facts_of(experiment: Experiment, placements: dict[str, cpus.Placement], launch: Launch | None = None) -> Facts:
-    """What all units of a variant have in common."""
+    """What all units of a configuration have in common."""
     more = {ranked.KEY: launch.words} if launch else {}
     return {variant.name: {**_facts(variant, placements[variant.name]), **more} for variant in experiment.variants}
 

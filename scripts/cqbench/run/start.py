@@ -105,21 +105,21 @@ def list_shipped() -> None:
 
 
 def placements_for(experiment: Experiment) -> dict[str, cpus.Placement]:
-    """By variant. Raises cpus.BadCpuList."""
+    """By configuration. Raises cpus.BadCpuList."""
     here = cpus.read_machine()
     server, client = os.environ.get("SERVER_CPUS", ""), os.environ.get("CLIENT_CPUS", "")
     return {v.name: plan.place(experiment, v, here, server, client) for v in experiment.variants}
 
 
 def needed_programs(experiment: Experiment) -> list[str]:
-    """Without those of the sid build, which its variants look for themselves: the others go on."""
+    """Without those of the sid build, which its configurations look for themselves: the others go on."""
     ours = [v for v in experiment.variants if v.build == "release"]
     names = [SERVER] * any(not v.host and not v.server_program for v in ours) + [CLIENT] * bool(ours)
     return [experiment.program(name) for name in names]
 
 
 def check_programs(experiment: Experiment, placements: dict[str, cpus.Placement], programs: Programs) -> None:
-    """Raises Unusable: one is not there, or does not take what a variant says."""
+    """Raises Unusable: one is not there, or does not take what a configuration says."""
     if why := programs.refusal(*needed_programs(experiment)):
         raise Unusable(why)
     if found := flags.problems(experiment, placements, programs):
@@ -218,7 +218,7 @@ def notes(experiment: Experiment, placements: dict[str, cpus.Placement]) -> list
 def check_host(
     experiment: Experiment, placements: dict[str, cpus.Placement], programs: Programs, interrupt: Interrupt
 ) -> int:
-    """Where all variants use one server that is there already, one that cannot be used is said once, not by each.
+    """Where all configurations use one server that is there already, one that cannot be used is said once, not by each.
 
     The exit status when it cannot, else 0.
     """

@@ -65,7 +65,7 @@ def tables(stage: Stage, workload: Workload, measuring: Measuring) -> Data:
         "seed": measuring.seed,
     }
     variants = [workloads.variant(name, chosen, workload) for name, chosen in stage.variants.items()]
-    return {"experiment": head, "variant": variants}
+    return {"experiment": head, "configuration": variants}
 
 
 def experiment_of(stage: Stage, workload: Workload, measuring: Measuring) -> Experiment:
@@ -79,7 +79,7 @@ def refused(chosen: Chosen, workload: Workload, measuring: Measuring, programs: 
     experiment = experiment_of(Stage("check", "Is it taken?", {name: chosen}, 1), workload, measuring)
     unpinned = {name: cpus.Placement((), (), "")}
     said = flags.problems(experiment, unpinned, programs)
-    return said[0].partition(": variant ")[2].partition(": ")[2] or said[0] if said else ""
+    return said[0].partition(": configuration ")[2].partition(": ")[2] or said[0] if said else ""
 
 
 class Session:

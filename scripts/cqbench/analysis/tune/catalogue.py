@@ -89,7 +89,7 @@ class Setting(BaseModel):
 
 @dataclass(frozen=True)
 class Candidate:
-    """A setting at one of its values. Its name is a variant's and a folder's."""
+    """A setting at one of its values. Its name is a configuration's and a folder's."""
 
     name: str
     setting: Setting

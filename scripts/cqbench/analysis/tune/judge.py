@@ -1,4 +1,6 @@
-"""What a confirmation says: per variant the ratio to the defaults, in pairs, with correction for many comparisons."""
+"""What a confirmation says: per configuration the ratio to the defaults, in pairs, with correction for many
+comparisons.
+"""
 
 from __future__ import annotations
 
@@ -19,8 +21,8 @@ COSTS = (P99, CPU)
 
 @dataclass(frozen=True)
 class Finding:
-    """One variant against the defaults. ratio: of the objective's figure. adjusted: p after Holm's correction over the
-    whole stage, None where nothing can be claimed. costs: by name of the figure.
+    """One configuration against the defaults. ratio: of the objective's figure. adjusted: p after Holm's correction
+    over the whole stage, None where nothing can be claimed. costs: by name of the figure.
     """
 
     name: str
@@ -59,7 +61,9 @@ class Finding:
 
 
 def findings(stage: Stage, results: Sequence[Results], objective: Objective) -> list[Finding]:
-    """Of every variant of the stage but the defaults, the best first. results: of the parts that it was made in."""
+    """Of every configuration of the stage but the defaults, the best first. results: of the parts that it was made
+    in.
+    """
     found = {n: _ratio(n, results, objective.name) for n, chosen in stage.variants.items() if chosen}
     adjusted = dict(zip(found, ratios.holm([_p(r) for r in found.values()]), strict=True))
     every = [

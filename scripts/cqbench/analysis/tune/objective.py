@@ -25,7 +25,7 @@ KEYS = {
     CPU: ("client_cpu_per_rpc_ns", "server_cpu_per_rpc_ns"),
 }
 Figures = Mapping[str, float]  # by NAMES; what was not measured is absent
-Results = dict[str, dict[int, Figures]]  # by variant and repetition
+Results = dict[str, dict[int, Figures]]  # by configuration and repetition
 
 
 @dataclass(frozen=True)

@@ -44,7 +44,7 @@ Chosen = tuple[Candidate, ...]
 
 @dataclass(frozen=True)
 class Stage:
-    """What an experiment measures: by variant, what is set."""
+    """What an experiment measures: by configuration, what is set."""
 
     name: str
     question: str
@@ -190,7 +190,7 @@ def best_set(sets: Sequence[Chosen], repetitions: int) -> Stage:
 
 
 def sizes(candidates: Sequence[Candidate]) -> dict[str, int]:
-    """Variants of each stage behind `try`, if as many go on as may."""
+    """Configurations of each stage behind `try`, if as many go on as may."""
     several, alone = split(candidates)
     going_on = min(MAX_SURVIVORS, sum(not c.setting.control for c in several)) + len(alone)
     screening = {SCREEN: 2 * design.rows_needed(several)} if needs_screening(several) else {}

@@ -1,4 +1,4 @@
-"""A workload with some candidates set -> the tables of a variant, and the lines that a program's author needs.
+"""A workload with some candidates set -> the tables of a configuration, and the lines that a program's author needs.
 
 What the user gave is never changed: a candidate that would is left out, with the reason.
 """
