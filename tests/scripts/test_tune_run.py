@@ -89,8 +89,7 @@ def test_the_text_has_it_ranked_with_lines_to_paste(ran: Ran) -> None:
 
 def test_each_stage_is_an_experiment_that_the_other_commands_read(ran: Ran, capsys: pytest.CaptureFixture[str]) -> None:
     assert (
-        cli.main(["compare", str(ran.folder / "confirm-1"), "--variants", "default", "gain", "--format", "json"])
-        == 0
+        cli.main(["compare", str(ran.folder / "confirm-1"), "--variants", "default", "gain", "--format", "json"]) == 0
     )
     assert "throughput" in capsys.readouterr().out
 
