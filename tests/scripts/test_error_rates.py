@@ -58,13 +58,13 @@ def pair(on: Machine, factor: float, repetitions: int, rounds: bool = True) -> R
 
 
 def rows(found: Found) -> list[Row]:
-    every = (row for judged in found.judged for row in judged.case.rows)
+    every = (row for judged in found.judged for row in judged.scenario.rows)
     return [row for row in every if row.decision is not Decision.SAME]
 
 
 def called_different(found: Found) -> bool:
     """Anything at all: a load, all loads together, what a variant costs."""
-    effects = [e.decision for judged in found.judged for e in judged.case.effects]
+    effects = [e.decision for judged in found.judged for e in judged.scenario.effects]
     decisions: Iterable[Decision] = [*(row.decision for row in rows(found)), *effects]
     return any(d.gain or d is Decision.SLOWER for d in decisions) or any(row.costs for row in rows(found))
 
@@ -131,7 +131,7 @@ def test_what_is_open_is_decided_with_the_repetitions_that_it_said(factor: float
         if first.needed:
             (again,) = rows(one(on, Truth(rates), Truth(times(rates, factor)), first.needed))
             told += 1
-            left += again.decision is Decision.OPEN
+            left += again.decision is Decision.INCONCLUSIVE
     at_most(left, told, 0.20, f"a true ratio of {factor:.2f}, repetitions as the verdict said, still open")
 
 
@@ -144,7 +144,7 @@ def test_too_small_to_act_on_is_not_said_of_what_counts(repetitions: int, edge: 
     for _ in draws(40):
         found = one(on, Truth(RATES), Truth(times(RATES, edge)), repetitions)
         said.update(row.decision for row in rows(found))
-    wrong = said[Decision.SMALL] + (said[Decision.NOT_FASTER] if edge > 1 else 0)
+    wrong = said[Decision.EQUIVALENT] + (said[Decision.NOT_FASTER] if edge > 1 else 0)
     at_most(wrong, said.total(), 0.05, f"a true ratio of {edge:.2f}, {repetitions} repetitions, called too small")
 
 

@@ -176,7 +176,7 @@ def test_closed_loops_are_judged_as_if_there_were_no_others(tmp_path: Path) -> N
     alone = judged(tmp_path)
     put(tmp_path / "open.json", open_loop({1: [1e6] * 6}, workload="ping", api="sync", method="streaming"))
     both = judged(tmp_path)
-    assert both.cases == alone.cases and both.settings == alone.settings
+    assert both.scenarios == alone.scenarios and both.settings == alone.settings
 
 
 def test_holders_are_settings_of_their_own(tmp_path: Path) -> None:
@@ -184,5 +184,5 @@ def test_holders_are_settings_of_their_own(tmp_path: Path) -> None:
     context: dict[str, Any] = {"method": "unary"}
     for name, policy, messages in (("a", "shared", "arena"), ("b", "local-pool", "arena"), ("c", "shared", "reused")):
         write(tmp_path / f"{name}.json", policy, SHARED, **context, messages=messages)
-    (case,) = judged(tmp_path).cases
-    assert case.connections and case.variants == ("separate",)
+    (case,) = judged(tmp_path).scenarios
+    assert case.connections and case.configurations == ("separate",)

@@ -10,11 +10,13 @@ import pytest
 from cqbench.files.result import load
 from cqbench.ranks import members
 from cqbench.ranks.merge import merge
+from cqbench.render.verdict import words
+from cqbench.render.verdict.statements import say
 from cqbench.report import data, page
 from cqbench.samples import setting
 from cqbench.samples.runs import read, read_all
 from rank_files import Json, drawn, rank_file
-from verdict_synthetic import COUNTS, SHARED, SIXFOLD, at, found, judged, manifest, variant, write
+from verdict_synthetic import COUNTS, SHARED, SIXFOLD, at, codes, found, judged, manifest, variant, write
 
 FULL = [{"code": "client-cpu", "text": "CPU-bound: the client used 1.00 of the 1 CPU(s)"}]
 ROOM = {"client_cores_used": 2.0, "client_cpus_allowed": 32, "server_cores_used": 2.0, "server_cpus_allowed": 32}
@@ -51,8 +53,8 @@ def test_whose_cpus_are_full(hosts: tuple[str, ...], full: tuple[str, ...], says
     change = point(hosts, full)
     for name, policy, rates in (("shared", "per-slot", SHARED), ("separate", "local-pool", SIXFOLD)):
         variant(tmp_path, name, policy, rates=rates, change=change)
-    (case,) = judged(tmp_path).cases
-    assert any(says in reason for reason in case.reasons), case.reasons
+    (case,) = judged(tmp_path).scenarios
+    assert any(says in reason for reason in words.reasons_of(case)), words.reasons_of(case)
 
 
 @pytest.mark.parametrize(
@@ -69,13 +71,13 @@ def test_whether_more_client_machines_would_show_more(
     full: tuple[str, ...], figures: Json, says: str, tmp_path: Path
 ) -> None:
     variant(tmp_path, "shared", "per-slot", rates=SHARED, change=point(TWO, full, **figures))
-    said = judged(tmp_path).measure
+    said = say(judged(tmp_path)).measure
     assert len([text for text in said if says in text]) == 1, said
 
 
 def test_nothing_is_said_of_machines_where_one_process_measured(tmp_path: Path) -> None:
     found(tmp_path)
-    assert not [text for text in judged(tmp_path).measure if "client machines" in text]
+    assert not [code for code in codes(judged(tmp_path).measure) if "clients" in code]
 
 
 def test_other_ranks_are_another_setting(tmp_path: Path) -> None:
@@ -129,4 +131,4 @@ def test_a_page_of_one_process_has_no_such_section(tmp_path: Path) -> None:
 
 
 def test_the_counts_of_the_other_tests_hold(tmp_path: Path) -> None:
-    assert at(found(tmp_path), COUNTS[-1]).limit == ""
+    assert at(found(tmp_path), COUNTS[-1]).saturated == ""

@@ -9,6 +9,8 @@ from typing import Any
 
 import pytest
 from cqbench.analysis.verdict import whole
+from cqbench.render.verdict import words
+from cqbench.render.verdict.statements import say
 from cqbench.report import data
 from cqbench.report.model import Report
 from cqbench.samples import runs
@@ -138,11 +140,11 @@ def test_a_percentile_that_some_repetition_lacks_has_no_ratio(folder: Path) -> N
 
 def test_cards_are_the_verdicts(report: Report) -> None:
     found = whole.judge_runs(runs.read_all([EXPERIMENT]))
-    assert report.answer == found.answer
-    assert [card.title for card in report.cards] == [case.name for case in found.cases]
-    assert [card.answer for card in report.cards] == [case.answer for case in found.cases]
-    assert dict(report.advice).get("What to set", ()) == found.settings
-    for card, case in zip(report.cards, found.cases, strict=True):
+    assert report.answer == say(found).answer
+    assert [card.title for card in report.cards] == [case.name for case in found.scenarios]
+    assert [card.answer for card in report.cards] == [words.answer(case) for case in found.scenarios]
+    assert dict(report.advice).get("What to set", ()) == say(found).settings
+    for card, case in zip(report.cards, found.scenarios, strict=True):
         assert [row[0] for row in card.table.rows] == [row.load.words for row in case.rows]
         assert {len(row) for row in card.table.rows} == {len(card.table.head)}
 

@@ -8,32 +8,34 @@ from typing import Any
 import pytest
 from cqbench.analysis.verdict.model import Decision
 from cqbench.model import thresholds
-from cqbench.render.verdict import text
-from verdict_synthetic import OTHERS, SHARED, SIXFOLD, at, found, judged, manifest, setting, without, write
+from cqbench.render.verdict import text, words
+from cqbench.render.verdict.statements import say
+from verdict_synthetic import OTHERS, SHARED, SIXFOLD, at, codes, found, judged, manifest, setting, without, write
 
 
 def test_sixfold_on_32_cores(tmp_path: Path) -> None:
     case = found(tmp_path)
-    assert case.connections and (case.baseline, case.variants) == ("shared", ("separate",))
+    assert case.connections and (case.baseline, case.configurations) == ("shared", ("separate",))
     decided = {row.load.number: row.decision for row in case.rows}
     assert [n for n, d in decided.items() if d is Decision.BOTTLENECK] == [4, 8, 16, 32]
-    assert decided[1] is Decision.SAME and decided[2] is Decision.SMALL and case.decision is Decision.BOTTLENECK
+    assert decided[1] is Decision.SAME and decided[2] is Decision.EQUIVALENT and case.decision is Decision.BOTTLENECK
     row = at(case, 32)
     assert row.throughput is not None and row.throughput.value == pytest.approx(6, rel=0.02) and row.throughput.paired
     assert row.linear is not None and row.linear.value == pytest.approx(0.175, rel=0.02)
-    assert "wire-idle" in row.codes and "one connection reaches 18 % of linear" in row.because
+    assert "wire-idle" in row.codes and "one connection reaches 18 % of linear" in words.because([row])
     judgement = judged(tmp_path)
-    assert judgement.question == "Is one shared connection holding this client back?"
-    assert judgement.answer == "Yes. One connection is the bottleneck at 4 to 32 in flight."
+    assert say(judgement).question == "Is one shared connection holding this client back?"
+    assert say(judgement).answer == "Yes. One connection is the bottleneck at 4 to 32 in flight."
     assert judgement.cannot_show == () and judgement.measure == ()
-    assert "GRPC_ARG_USE_LOCAL_SUBCHANNEL_POOL" in judgement.settings[0]
+    assert codes(judgement.settings) == ["set", "keep-otherwise"]
+    assert "GRPC_ARG_USE_LOCAL_SUBCHANNEL_POOL" in say(judgement).settings[0]
 
 
 def test_a_gain_where_one_connection_keeps_up_is_not_the_connection(tmp_path: Path) -> None:
     keeps_up = {n: 9.6e3 * n if n > 1 else 10e3 for n in SHARED}
     case = found(tmp_path, {"rates": keeps_up}, {"rates": {n: r * 1.3 if n > 1 else r for n, r in keeps_up.items()}})
     assert at(case, 8).decision is Decision.OTHER and at(case, 8).codes == ("keeps-up",)
-    assert case.answer == "separate is faster at 2 to 32 in flight, but not because of the connection."
+    assert words.answer(case) == "separate is faster at 2 to 32 in flight, but not because of the connection."
 
 
 @pytest.mark.parametrize(
@@ -63,54 +65,60 @@ def test_the_interval_of_the_cpus_share_decides_not_its_median(tmp_path: Path) -
 
     row = at(found(tmp_path, {"change": wavers}), 32)
     assert row.decision is Decision.LIKELY and row.codes == ("cpu-room-not-sure",)
-    assert "not sure: whether the CPUs have room" in row.because
+    assert "not sure: whether the CPUs have room" in words.because([row])
 
 
 def test_an_unknown_ideal_is_no_yes(tmp_path: Path) -> None:
     rates = {n: r for n, r in SHARED.items() if n > 1}
     case = found(tmp_path, {"rates": rates})
     assert at(case, 32).decision is Decision.FASTER and at(case, 32).codes == ("ideal-not-known",)
-    assert "1 in flight too: what is linear is counted from it" in judged(tmp_path).measure
+    assert "ideal-not-known" in codes(judged(tmp_path).measure)
 
 
 def test_without_figures_of_the_server_the_reason_is_not_known(tmp_path: Path) -> None:
     silent = {"change": without("server_"), "servers": []}
     case = found(tmp_path, silent, silent)
     assert at(case, 32).decision is Decision.FASTER and at(case, 32).codes == ("figures-absent",)
-    assert any("control service" in said for said in judged(tmp_path).measure)
+    assert codes(judged(tmp_path).measure) == ["figures-absent"]
     spin = {"poll": "spin"}
     assert at(found(tmp_path / "b", spin, spin), 32).codes == ("figures-absent",)
-    assert any("--poll block" in said for said in judged(tmp_path / "b").measure)
+    assert codes(judged(tmp_path / "b").measure) == ["figures-while-spinning"]
 
 
 def test_what_was_not_interleaved_is_at_most_likely(tmp_path: Path) -> None:
     write(tmp_path / "a.json", "per-slot", SHARED)
     write(tmp_path / "b.json", "local-pool", SIXFOLD)
     judgement = judged(tmp_path)
-    (case,) = judgement.cases
+    (case,) = judgement.scenarios
     assert at(case, 32).decision is Decision.LIKELY and at(case, 32).codes == ("not-interleaved",)
-    assert any(note.startswith("not interleaved") for note in judgement.notes)
+    assert not judgement.interleaved and say(judgement).notes[0].startswith("not interleaved")
 
 
 def test_through_a_proxy_it_is_not_the_connection(tmp_path: Path) -> None:
     found(tmp_path)
     manifest(tmp_path, lambda _: {"network": {"added_rtt_ms": 0}})
     judgement = judged(tmp_path)
-    assert at(judgement.cases[0], 32).codes == ("proxy",)
-    assert any("proxy" in said for said in judgement.cannot_show)
+    assert at(judgement.scenarios[0], 32).codes == ("proxy",)
+    assert codes(judgement.cannot_show) == ["proxy"]
 
 
 def test_equal_sides_are_decided(tmp_path: Path) -> None:
     case = found(tmp_path, separate={"rates": SHARED})
-    assert case.decision is Decision.SMALL and {r.decision for r in case.rows} == {Decision.SAME, Decision.SMALL}
-    assert case.answer == "No difference that counts." and judged(tmp_path).answer.startswith("No. ")
-    assert judged(tmp_path).settings[0].startswith("Keep one connection")
+    assert case.decision is Decision.EQUIVALENT and {r.decision for r in case.rows} == {
+        Decision.SAME,
+        Decision.EQUIVALENT,
+    }
+    assert words.answer(case) == "No difference that counts." and say(judged(tmp_path)).answer.startswith("No. ")
+    assert codes(judged(tmp_path).settings) == ["keep"]
 
 
 def test_a_gain_in_the_grey_zone_is_too_small_to_act_on(tmp_path: Path) -> None:
     case = found(tmp_path, separate={"rates": {n: r * (1.05 if n > 1 else 1) for n, r in SHARED.items()}})
     row = at(case, 8)
-    assert row.decision is Decision.SMALL and row.because == "between 4 % and 6 % faster: too small to act on"
+    assert (
+        row.decision is Decision.EQUIVALENT
+        and words.because([row]) == "between 4 % and 6 % faster: too small to act on"
+    )
     above = found(tmp_path / "b", separate={"rates": {n: r * (1.13 if n > 1 else 1) for n, r in SHARED.items()}})
     assert at(above, 8).decision is Decision.BOTTLENECK
 
@@ -120,7 +128,7 @@ def test_losses_with_their_reason(tmp_path: Path) -> None:
     batches = setting({"client_rpcs_per_segment_sent": 3.0})
     case = found(tmp_path, {"change": batches}, {"rates": slow})
     assert [r.load.number for r in case.rows if r.decision is Decision.SLOWER] == [16, 32]
-    assert "at 16 to 32: slower, as one connection sends several calls at once" in " ".join(case.reasons)
+    assert "at 16 to 32: slower, as one connection sends several calls at once" in " ".join(words.reasons_of(case))
 
 
 def test_what_separate_connections_cost_belongs_into_the_answer(
@@ -136,10 +144,10 @@ def test_what_separate_connections_cost_belongs_into_the_answer(
     case = found(tmp_path, separate={"rates": rates, "change": late})
     (cost,) = at(case, 16).costs
     assert cost.metric == "p99" and cost.ratio.value == pytest.approx(3.8 / 1.06, rel=0.02)
-    assert any("3.58 × P99 at 16" in reason for reason in case.reasons)
-    assert case.answer == "No difference that counts; 3.58 × the P99 with 16 in flight."
+    assert any("3.58 × P99 at 16" in reason for reason in words.reasons_of(case))
+    assert words.answer(case) == "No difference that counts; 3.58 × the P99 with 16 in flight."
     monkeypatch.setattr(thresholds, "COST_ALPHA", -1.0)  # costs have an error rate of their own
-    assert at(judged(tmp_path).cases[0], 16).costs == ()
+    assert at(judged(tmp_path).scenarios[0], 16).costs == ()
 
 
 def test_repetitions(tmp_path: Path) -> None:
@@ -147,9 +155,11 @@ def test_repetitions(tmp_path: Path) -> None:
         few = {"repetitions": number}
         case = found(tmp_path / str(number), few, few)
         assert (case.decision is Decision.BOTTLENECK) is (number == 6)
-        asked = [said for said in judged(tmp_path / str(number)).measure if "--repetitions 6 or more" in said]
-        assert bool(asked) is (number < 6)
-    assert "undecided: 5 repetitions, 6 are the least" in " ".join(judged(tmp_path / "5").cases[0].reasons)
+        needs = [dict(s.facts) for s in judged(tmp_path / str(number)).measure if s.code == "repetitions"]
+        assert needs == ([{"minimum": 6, "fewest": number}] if number < 6 else [])
+    assert "undecided: 5 repetitions, 6 are the least" in " ".join(
+        words.reasons_of(judged(tmp_path / "5").scenarios[0])
+    )
 
 
 @pytest.mark.parametrize(("suspect", "open_"), [(2, False), (3, True)])
@@ -162,43 +172,44 @@ def test_more_than_a_third_of_suspect_repetitions_disqualify(tmp_path: Path, sus
             point["suspect"] = [OTHERS]
 
     case = found(tmp_path, {"change": doubt})
-    assert (at(case, 32).decision is Decision.OPEN) is open_ and at(case, 16).decision is Decision.BOTTLENECK
-    asked = any("no other work on the CPUs" in said for said in judged(tmp_path).measure)
-    assert asked is open_
+    assert (at(case, 32).decision is Decision.INCONCLUSIVE) is open_ and at(case, 16).decision is Decision.BOTTLENECK
+    assert ("quiet-machine" in codes(judged(tmp_path).measure)) is open_
 
 
 def test_doubts_about_every_point_disqualify(tmp_path: Path) -> None:
     shares = {"suspect": [{"code": "shared-cpus", "text": "client and server share CPUs (0 and 0)"}]}
     case = found(tmp_path, shares, shares)
-    assert {r.decision for r in case.rows if r.load.number > 1} == {Decision.OPEN}
+    assert {r.decision for r in case.rows if r.load.number > 1} == {Decision.INCONCLUSIVE}
     assert at(case, 8).codes == ("shared-cpus",)
-    assert any("apart (taskset, numactl)" in said for said in judged(tmp_path).measure)
+    assert "cpus-apart" in codes(judged(tmp_path).measure)
 
 
 def test_nothing_follows_where_the_manifest_cannot_be_read(tmp_path: Path) -> None:
     found(tmp_path)
     (tmp_path / "manifest.json").write_text("{")
     judgement = judged(tmp_path)
-    assert judgement.cases[0].decision is Decision.OPEN and judgement.answer == "Not known."
-    assert any("manifest.json: not JSON" in said for said in judgement.measure)
+    assert judgement.scenarios[0].decision is Decision.INCONCLUSIVE and say(judgement).answer == "Not known."
+    (need,) = (one for one in judgement.measure if one.code == "mend-a-file")
+    assert "manifest.json: not JSON" in need.facts["warning"]
 
 
 def test_other_connections_than_promised(tmp_path: Path) -> None:
     case = found(tmp_path, separate={"change": setting({"connections": 3}, (32,))})
-    assert at(case, 32).codes == ("connections-not-held",) and at(case, 32).decision is Decision.OPEN
+    assert at(case, 32).codes == ("connections-not-held",) and at(case, 32).decision is Decision.INCONCLUSIVE
 
 
 def test_a_contradiction_at_one_in_flight(tmp_path: Path) -> None:
     case = found(tmp_path, separate={"rates": {**SIXFOLD, 1: 12e3}})
-    assert case.decision is Decision.OPEN and at(case, 32).codes == ("contradiction",)
-    assert any("1 in flight is the same on both sides" in said for said in judged(tmp_path).measure)
+    assert case.decision is Decision.INCONCLUSIVE and at(case, 32).codes == ("contradiction",)
+    assert "contradiction" in codes(judged(tmp_path).measure)
 
 
 def test_failed_calls_are_left_out_and_said(tmp_path: Path) -> None:
     failed = setting({"failed": 3, "errors": [{"code": "UNAVAILABLE", "count": 3, "first_message": "x"}]}, (32,))
     case = found(tmp_path, separate={"change": failed})
     assert [r.load.number for r in case.rows] == [1, 2, 4, 8, 16]
-    assert any("6 points of separate had failed calls (UNAVAILABLE)" in said for said in judged(tmp_path).measure)
+    (need,) = (one for one in judged(tmp_path).measure if one.code == "failed-calls")
+    assert need.facts == {"points": 6, "connections": ("separate",), "codes": ("UNAVAILABLE",)}
 
 
 def test_where_all_calls_of_a_side_failed_nothing_is_compared(tmp_path: Path) -> None:
@@ -206,20 +217,20 @@ def test_where_all_calls_of_a_side_failed_nothing_is_compared(tmp_path: Path) ->
     for side in ("shared", "separate"):
         case = found(tmp_path / side, **{side: {"change": failed}})
         judgement = judged(tmp_path / side)
-        assert case.rows == () and judgement.answer == "Not known." and "undecided" in text.render(judgement)
-        assert any(f"36 points of {side} had failed calls" in said for said in judgement.measure)
+        assert case.rows == () and say(judgement).answer == "Not known." and "undecided" in text.render(judgement)
+        assert any(f"36 points of {side} had failed calls" in said for said in say(judgement).measure)
 
 
 def test_one_side_alone(tmp_path: Path) -> None:
     write(tmp_path / "a.json", "per-slot", SHARED)
     judgement = judged(tmp_path)
-    assert judgement.cases == () and judgement.answer.startswith("Nothing to compare")
-    assert any("--channel-policy local-pool" in said for said in judgement.measure)
+    assert judgement.scenarios == () and say(judgement).answer.startswith("Nothing to compare")
+    assert codes(judgement.measure) == ["compare-with-more"]
 
 
 @pytest.mark.parametrize(("cpus", "said"), [(3, True), (4, False)])
 def test_few_cores_are_named(tmp_path: Path, cpus: int, said: bool) -> None:
     few = setting({"client_cpus_allowed": cpus, "client_cores_used": 0.5 * cpus})
     found(tmp_path, {"change": few}, {"rates": SHARED, "change": few})
-    shown = " ".join(judged(tmp_path).cannot_show)
-    assert ("sixfold takes about 7 for the client and 7 for the server" in shown) is said  # 6 x 56,000/s x 20 us
+    needed = [one.facts["needed"] for one in judged(tmp_path).cannot_show]
+    assert needed == ([{"client": 7, "server": 7}] if said else [])  # 6 x 56,000/s x 20 us

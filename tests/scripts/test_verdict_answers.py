@@ -9,20 +9,21 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from cqbench.analysis.verdict import advice, rules, words
-from cqbench.analysis.verdict.model import Case, Decision, Row
+from cqbench.analysis.verdict import advice, rules
+from cqbench.analysis.verdict.model import Decision, Row, Scenario
 from cqbench.analysis.verdict.scenarios import Compared, Judged, Named
-from cqbench.analysis.verdict.whole import _overall as overall
 from cqbench.files.offered import closed
 from cqbench.model import thresholds
 from cqbench.model.series import Series
+from cqbench.render.verdict import words
+from cqbench.render.verdict.statements import overall, say
 from cqbench.samples.setting import Setting
 from cqbench.stats.ratios import Ratio
 from verdict_synthetic import SHARED, at, found, judged
 
 B, LIKELY, OTHER, FASTER = Decision.BOTTLENECK, Decision.LIKELY, Decision.OTHER, Decision.FASTER
 SLOWER, FULL, SMALL, NOT_FASTER, OPEN = (
-    Decision.SLOWER, Decision.FULL, Decision.SMALL, Decision.NOT_FASTER, Decision.OPEN,
+    Decision.SLOWER, Decision.SATURATED, Decision.EQUIVALENT, Decision.NOT_FASTER, Decision.INCONCLUSIVE,
 )  # fmt: skip
 ALL = (B, LIKELY, OTHER, FASTER, SLOWER, FULL, SMALL, NOT_FASTER, OPEN)
 GAINS, UNDECIDED = {B, LIKELY, OTHER, FASTER}, {FULL, OPEN}
@@ -30,15 +31,15 @@ SAME = Decision.SAME
 ROOT = Path(__file__).parents[2]
 
 
-def case_of(*decisions: Decision) -> Case:
+def case_of(*decisions: Decision) -> Scenario:
     """One variant: 1 in flight, then a row for each decision at 2, 4, 8, ... in flight."""
     rows = [
         Row("separate", closed(2**i), decision, None, None, None, None, None, None, repetitions=6)
         for i, decision in enumerate((SAME, *decisions))
     ]
     ranked = min(decisions, key=list(Decision).index, default=OPEN)
-    return Case(
-        "unary", "connections", "shared", ("separate",), True, False, ranked, tuple(rows), (), "", (), 6
+    return Scenario(
+        "unary", "connections", "shared", ("separate",), True, False, ranked, tuple(rows), (), 6
     )  # fmt: skip
 
 
@@ -50,8 +51,7 @@ def answered(*decisions: Decision) -> str:
 def asked(*decisions: Decision) -> str:
     """Yes or no, of one case."""
     case = case_of(*decisions)
-    named = Case(**{**vars(case), "answer": words.answer(case)})
-    return overall([named], True).partition(".")[0]
+    return overall([case], True).partition(".")[0]
 
 
 def advised(*decisions: Decision) -> str:
@@ -60,8 +60,8 @@ def advised(*decisions: Decision) -> str:
     compared = Compared(
         "connections", "unary", Setting(()), Named("shared", series), (Named("separate", series),), True
     )
-    (text,) = advice.settings([Judged(compared, case_of(*decisions))], ())
-    return text
+    (statement,) = advice.settings([Judged(compared, case_of(*decisions))], ())
+    return statement.code
 
 
 # Rows at 2 and at 4 in flight -> yes or no, and the sentence.
@@ -145,11 +145,11 @@ def test_the_advice_denies_a_gain_only_where_each_is_ruled_out(size: int) -> Non
     for decisions in combinations(set(ALL) - GAINS, size):
         text, undecided = advised(*decisions), set(decisions) & UNDECIDED
         if set(decisions) == undecided:
-            assert text == "Nothing yet: keep one connection until it has been measured well enough."
+            assert text == "keep-until-measured"
         elif undecided:
-            assert text == "Keep one connection: nothing else that was measured is shown to bring a gain that counts."
+            assert text == "keep-not-shown"
         else:
-            assert text == "Keep one connection: nothing else that was measured brings a gain that counts."
+            assert text == "keep"
 
 
 RULE: list[tuple[Ratio, float, Decision]] = [
@@ -187,7 +187,7 @@ def test_the_rule_is_the_one_in_the_handbook(ratio: Ratio, p: float, decision: D
     assert not any("10 %, surely" in of or "surely more than 10 %" in of for of in words)
 
 
-def noisy_at_full_cpus(folder: Path) -> Case:
+def noisy_at_full_cpus(folder: Path) -> Scenario:
     """One client CPU, full on both sides, and 1.12 times the throughput with an interval on both sides of 1."""
     left: dict[int, list[float]] = {n: [-0.17, -0.1, -0.03, 0.03, 0.1, 0.17] for n in SHARED}
 
@@ -210,5 +210,6 @@ def test_full_cpus_do_not_turn_noise_into_no(tmp_path: Path) -> None:
     assert row.judged.low < 1 < 1.1 < row.judged.value < 1.15 < 1.25 < row.judged.high
     assert {r.decision for r in case.rows} == {SAME, FULL}
     judgement = judged(tmp_path)
-    assert judgement.answer == "Not known."
-    assert judgement.settings == ("Nothing yet: keep one connection until it has been measured well enough.",)
+    said = say(judgement)
+    assert said.answer == "Not known."
+    assert said.settings == ("Nothing yet: keep one connection until it has been measured well enough.",)

@@ -7,7 +7,8 @@ from pathlib import Path
 from typing import Any
 
 from cqbench.analysis.verdict.model import Decision
-from verdict_synthetic import SHARED, SIXFOLD, at, judged, manifest, variant, write
+from cqbench.render.verdict.statements import say
+from verdict_synthetic import SHARED, SIXFOLD, at, codes, judged, manifest, variant, write
 
 CONFIG = {"connectionScaling": {"maxConnectionsPerSubchannel": 48}}
 SCALES: dict[str, Any] = {
@@ -31,23 +32,25 @@ def retries(folder: Path, off: float = 1.2) -> None:
 def test_something_else_than_connections_gets_a_verdict_about_that(tmp_path: Path) -> None:
     retries(tmp_path)
     judgement = judged(tmp_path)
-    (case,) = judgement.cases
+    (case,) = judgement.scenarios
     assert judgement.question == "What do retries cost?" and not case.connections
-    assert (case.axis, case.baseline, case.variants) == ("retries", "retries-on", ("retries-off",))
+    assert (case.axis, case.baseline, case.configurations) == ("retries", "retries-on", ("retries-off",))
     assert {row.decision for row in case.rows} == {Decision.FASTER} and len(case.rows) == 6  # 1 in flight counts
-    assert judgement.answer == "retries-off is faster at 1 to 32 in flight."
-    assert judgement.settings[0].startswith("streaming, sync client, with 1 to 32 in flight: retries-off instead of")
-    assert judgement.cannot_show == () and "connection" not in " ".join(judgement.settings)
+    assert say(judgement).answer == "retries-off is faster at 1 to 32 in flight."
+    assert (
+        say(judgement).settings[0].startswith("streaming, sync client, with 1 to 32 in flight: retries-off instead of")
+    )
+    assert judgement.cannot_show == () and "connection" not in " ".join(say(judgement).settings)
     small = tmp_path / "small"
     retries(small, 1.03)
-    assert judged(small).answer == "No difference that counts."
+    assert say(judged(small)).answer == "No difference that counts."
 
 
 def test_of_several_that_lose_each_is_named(tmp_path: Path) -> None:
     for name, by in (("ours", 1.0), ("theirs", 0.5), ("same", 1.0), ("third", 0.4)):
         variant(tmp_path, name, "shared", faster(by), channel_args={"x.server": name})
     manifest(tmp_path, axes=[("server", ["ours", "theirs", "same", "third"])])
-    assert judged(tmp_path).answer == "theirs and third are slower than ours at 1 to 32 in flight, no gain."
+    assert say(judged(tmp_path)).answer == "theirs and third are slower than ours at 1 to 32 in flight, no gain."
 
 
 def test_every_variant_of_four_policies_has_a_row_and_a_name(tmp_path: Path) -> None:
@@ -62,10 +65,10 @@ def test_every_variant_of_four_policies_has_a_row_and_a_name(tmp_path: Path) -> 
     for name, policy in ways.items():
         variant(tmp_path, f"sync.{name}", policy, rates.get(name, SHARED))
     manifest(tmp_path, axes=[("api", ["sync"]), ("policy", list(ways))])
-    (case,) = judged(tmp_path).cases
-    assert case.baseline == "one" and set(case.variants) == {"per-slot", "own-args", "own-pool", "four"}
+    (case,) = judged(tmp_path).scenarios
+    assert case.baseline == "one" and set(case.configurations) == {"per-slot", "own-args", "own-pool", "four"}
     assert at(case, 32, "own-args").decision is Decision.BOTTLENECK
-    assert at(case, 32, "per-slot").decision is Decision.SMALL  # the same thing under another name
+    assert at(case, 32, "per-slot").decision is Decision.EQUIVALENT  # the same thing under another name
     assert at(case, 32, "four").throughput is not None and len(case.effects) == 4
 
 
@@ -78,22 +81,22 @@ def test_cases_of_a_product_are_named_by_the_other_axes(tmp_path: Path) -> None:
     ways = ("connections", ("shared", "separate"))
     manifest(tmp_path, axes=[("mode", ("unary", "streaming")), ("api", ("sync", "cq")), ways])
     judgement = judged(tmp_path)
-    assert {c.name for c in judgement.cases} == {"unary, sync", "unary, cq", "streaming, sync", "streaming, cq"}
-    assert all(c.connections and c.axis == "connections" for c in judgement.cases)
+    assert {c.name for c in judgement.scenarios} == {"unary, sync", "unary, cq", "streaming, sync", "streaming, cq"}
+    assert all(c.connections and c.axis == "connections" for c in judgement.scenarios)
     also = {(e.what, e.setting, e.instead_of, e.where): e for e in judgement.also}
     assert set(also) == {("api", "cq", "sync", "unary"), ("api", "cq", "sync", "streaming")}  # other work is no axis
     assert all(e.decision is Decision.FASTER and 1.49 < e.ratio.value < 1.51 for e in also.values())
     said = "unary: cq instead of sync: 1.50 (1.50–1.50) × throughput over all loads and other settings."
-    assert said in judgement.settings
+    assert said in say(judgement).settings
 
 
 def test_an_axis_of_several_facets_that_change_together(tmp_path: Path) -> None:
     """Files outside of experiments."""
     write(tmp_path / "a.json", "shared", SHARED)
     write(tmp_path / "b.json", "shared", faster(1.3), grpc_version="1.60.0", compiler="g++ 13")
-    (case,) = judged(tmp_path).cases
+    (case,) = judged(tmp_path).scenarios
     assert case.axis == "gRPC and compiler" and case.baseline == "gRPC 1.51.1, default compiler"
-    assert case.variants == ("gRPC 1.60.0, compiler g++ 13",) and case.decision is Decision.FASTER
+    assert case.configurations == ("gRPC 1.60.0, compiler g++ 13",) and case.decision is Decision.FASTER
 
 
 def test_a_plain_list_of_variants_is_compared_with_its_first(tmp_path: Path) -> None:
@@ -104,16 +107,16 @@ def test_a_plain_list_of_variants_is_compared_with_its_first(tmp_path: Path) -> 
     data = json.loads((tmp_path / "manifest.json").read_text())
     data["experiment"]["variant"] = [{"name": "b"}, {"name": "a"}, {"name": "c"}]
     (tmp_path / "manifest.json").write_text(json.dumps(data))
-    (case,) = judged(tmp_path).cases
-    assert case.baseline == "b" and case.variants == ("a", "c")
+    (case,) = judged(tmp_path).scenarios
+    assert case.baseline == "b" and case.configurations == ("a", "c")
 
 
 def test_a_thing_compared_with_itself_stays_apart(tmp_path: Path) -> None:
     variant(tmp_path, "one", "shared", SHARED)
     variant(tmp_path, "two", "shared", SHARED)
     manifest(tmp_path, axes=[("same", ("one", "two"))])
-    (case,) = judged(tmp_path).cases
-    assert case.variants == ("two",) and case.decision is Decision.SMALL and case.repetitions == 6
+    (case,) = judged(tmp_path).scenarios
+    assert case.configurations == ("two",) and case.decision is Decision.EQUIVALENT and case.repetitions == 6
 
 
 def test_two_machines_are_never_put_together(tmp_path: Path) -> None:
@@ -121,7 +124,7 @@ def test_two_machines_are_never_put_together(tmp_path: Path) -> None:
         variant(tmp_path / host, "shared", "per-slot", SHARED, host_name=host)
         variant(tmp_path / host, "separate", "local-pool", SIXFOLD, host_name=host)
         manifest(tmp_path / host, axes=[("connections", ("shared", "separate"))])
-    cases = judged(tmp_path / "a", tmp_path / "b").cases
+    cases = judged(tmp_path / "a", tmp_path / "b").scenarios
     assert {c.name for c in cases} == {"a", "b"} and all(c.repetitions == 6 for c in cases)
 
 
@@ -130,7 +133,7 @@ def test_an_experiment_in_two_folders_is_one_with_more_repetitions(tmp_path: Pat
         variant(tmp_path / folder, "shared", "per-slot", SHARED)
         variant(tmp_path / folder, "separate", "local-pool", SIXFOLD)
         manifest(tmp_path / folder, axes=[("connections", ("shared", "separate"))])
-    (case,) = judged(tmp_path / "a", tmp_path / "b").cases
+    (case,) = judged(tmp_path / "a", tmp_path / "b").scenarios
     row = at(case, 32)
     assert row.repetitions == 12 and row.throughput is not None and row.throughput.paired
 
@@ -142,16 +145,20 @@ def test_a_channel_that_scales_is_a_way_to_connect(tmp_path: Path) -> None:
     env = {"GRPC_EXPERIMENTAL_MAX_CONCURRENT_STREAMS_CONNECTION_SCALING": "true"}
     manifest(tmp_path, lambda v: {"client_env": env if v == "scaling" else {}})
     judgement = judged(tmp_path)
-    (case,) = judgement.cases
-    assert case.connections and case.variants == ("separate", "scaling:48")
-    assert judgement.settings[0].startswith("streaming, sync client, with 4 to 32 in flight: one channel that grows to")
+    (case,) = judgement.scenarios
+    assert case.connections and case.configurations == ("separate", "scaling:48")
+    assert (
+        say(judgement)
+        .settings[0]
+        .startswith("streaming, sync client, with 4 to 32 in flight: one channel that grows to")
+    )
 
 
 def test_pools_alone_have_the_smallest_as_baseline(tmp_path: Path) -> None:
     for size in (4, 1, 2):
         variant(tmp_path, f"connections-{size}", f"pool:{size}", SIXFOLD if size > 1 else SHARED)
-    (case,) = judged(tmp_path).cases
-    assert case.connections and (case.baseline, case.variants) == ("pool:1", ("pool:2", "pool:4"))
+    (case,) = judged(tmp_path).scenarios
+    assert case.connections and (case.baseline, case.configurations) == ("pool:1", ("pool:2", "pool:4"))
 
 
 def test_open_loops_are_judged_by_the_latency_at_equal_rates(tmp_path: Path) -> None:
@@ -168,10 +175,12 @@ def test_open_loops_are_judged_by_the_latency_at_equal_rates(tmp_path: Path) -> 
     variant(tmp_path, "shared", "per-slot", rates, change=rated(1.0, 2.0), **context)
     variant(tmp_path, "separate", "local-pool", rates, change=rated(1.0, 1.0), **context)
     judgement = judged(tmp_path)
-    (case,) = judgement.cases
+    (case,) = judgement.scenarios
     assert case.open_loop and case.decision is Decision.FASTER and judgement.cannot_show == ()
-    assert "separate has the lower P99 at 1000/s to 2000/s." in judgement.answer
+    assert "separate has the lower P99 at 1000/s to 2000/s." in say(judgement).answer
     variant(tmp_path, "separate", "local-pool", rates, change=rated(0.9, 1.0), **context)
-    (case,) = judged(tmp_path).cases
-    assert {row.decision for row in case.rows} == {Decision.OPEN} and case.rows[0].codes == ("rate-not-reached",)
-    assert any("lower rates" in text for text in judged(tmp_path).measure)
+    (case,) = judged(tmp_path).scenarios
+    assert {row.decision for row in case.rows} == {Decision.INCONCLUSIVE} and case.rows[0].codes == (
+        "rate-not-reached",
+    )
+    assert codes(judged(tmp_path).measure) == ["rate-not-reached"]

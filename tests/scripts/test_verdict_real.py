@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from cqbench.analysis.verdict.model import Decision
+from cqbench.analysis.verdict.model import Decision, Statement
 from cqbench.render.verdict import text
-from verdict_synthetic import at, judged
+from cqbench.render.verdict.statements import say
+from verdict_synthetic import at, codes, judged
 
 DATA = Path(__file__).parent / "data"
 
@@ -14,51 +15,56 @@ DATA = Path(__file__).parent / "data"
 def test_four_streams_that_one_connection_likely_holds_back() -> None:
     """Of a headline run; the sync client. The client's CPU is too near its limit to be sure."""
     judgement = judged(DATA / "verdict-connection")
-    (case,) = judgement.cases
+    (case,) = judgement.scenarios
     row = at(case, 4)
     assert case.repetitions == 7 and row.decision is Decision.LIKELY
     assert row.throughput is not None and row.throughput.low is not None
     assert (round(row.throughput.value, 2), round(row.throughput.low, 2)) == (1.53, 1.26)
     assert {"cpu-room-not-sure", "linear-not-sure"} < set(row.codes)
-    assert judgement.answer == "Likely. One connection is likely the bottleneck at 4 in flight."
-    assert "with 4 in flight: a channel for each slot with GRPC_ARG_USE_LOCAL_SUBCHANNEL_POOL" in judgement.settings[0]
-    assert "takes about 5 for the client and 4 for the server" in judgement.cannot_show[0]
+    assert say(judgement).answer == "Likely. One connection is likely the bottleneck at 4 in flight."
+    assert (
+        "with 4 in flight: a channel for each slot with GRPC_ARG_USE_LOCAL_SUBCHANNEL_POOL"
+        in say(judgement).settings[0]
+    )
+    assert judgement.cannot_show[0].facts["needed"] == {"client": 5, "server": 4}
 
 
 def test_streams_that_gain_for_another_reason_and_lose_with_many() -> None:
     judgement = judged(DATA / "verdict")
-    streaming = next(case for case in judgement.cases if case.name.startswith("streaming"))
+    streaming = next(case for case in judgement.scenarios if case.name.startswith("streaming"))
     decided = {row.load.number: row.decision for row in streaming.rows}
-    few, many = {1: Decision.SAME, 2: Decision.OTHER, 4: Decision.OTHER}, {8: Decision.SLOWER, 16: Decision.OPEN}
-    assert decided == {**few, **many, 32: Decision.OPEN}
+    few, many = (
+        {1: Decision.SAME, 2: Decision.OTHER, 4: Decision.OTHER},
+        {8: Decision.SLOWER, 16: Decision.INCONCLUSIVE},
+    )
+    assert decided == {**few, **many, 32: Decision.INCONCLUSIVE}
     assert at(streaming, 2).codes == ("keeps-up",) and at(streaming, 4).codes == ("client-cpu",)
-    unary = next(case for case in judgement.cases if case.name.startswith("unary"))
-    assert unary.decision is Decision.OPEN and "suspect" in unary.rows[-1].codes
-    assert any("no other work on the CPUs" in said for said in judgement.measure)
+    unary = next(case for case in judgement.scenarios if case.name.startswith("unary"))
+    assert unary.decision is Decision.INCONCLUSIVE and "suspect" in unary.rows[-1].codes
+    assert "quiet-machine" in codes(judgement.measure)
 
 
 def test_through_a_proxy_and_measured_once_nothing_follows() -> None:
     judgement = judged(DATA / "verdict-network")
-    assert judgement.answer == "Not known." and judgement.settings[0].startswith("Nothing yet: keep one connection")
-    assert any("--repetitions 6 or more: the fewest here are 1" in said for said in judgement.measure)
-    assert any("proxy" in said for said in judgement.cannot_show)
+    assert say(judgement).answer == "Not known." and codes(judgement.settings) == ["keep-until-measured"]
+    assert Statement("repetitions", {"minimum": 6, "fewest": 1}) in judgement.measure
+    assert "proxy" in codes(judgement.cannot_show)
 
 
 def test_three_repetitions_decide_nothing() -> None:
     judgement = judged(DATA / "verdict-regimes")
-    assert len(judgement.cases) == 3 and {case.decision for case in judgement.cases} == {Decision.OPEN}
-    assert any("the fewest here are 3" in said for said in judgement.measure)
+    assert len(judgement.scenarios) == 3 and {case.decision for case in judgement.scenarios} == {Decision.INCONCLUSIVE}
+    assert Statement("repetitions", {"minimum": 6, "fewest": 3}) in judgement.measure
 
 
 def test_an_experiment_on_a_machine_with_other_work() -> None:
     judgement = judged(DATA / "report/experiment")
     assert judgement.question == "What does it cost when all calls share one TCP connection?"
     assert judgement.notes[0].startswith("other programs keep 2.0 of the CPUs")
-    unary = next(case for case in judgement.cases if "unary" in case.name)
-    assert at(unary, 16).decision is Decision.NOT_FASTER and at(unary, 4).decision is Decision.OPEN
+    unary = next(case for case in judgement.scenarios if "unary" in case.name)
+    assert at(unary, 16).decision is Decision.NOT_FASTER and at(unary, 4).decision is Decision.INCONCLUSIVE
     assert (at(unary, 4).needed or 0) > 100
-    (setting,) = judgement.settings
-    assert setting == "Keep one connection: nothing else that was measured is shown to bring a gain that counts."
+    assert codes(judgement.settings) == ["keep-not-shown"]
 
 
 def test_their_texts_fit() -> None:

@@ -11,9 +11,10 @@ from typing import Any
 
 import numpy as np
 import pytest
+from cqbench.analysis.verdict import advice
 from cqbench.analysis.verdict.model import Judgement
 from cqbench.cli import main as cqbench
-from cqbench.render.verdict import as_json, text
+from cqbench.render.verdict import as_json, statements, text, words
 from verdict_synthetic import OTHERS, SHARED, SIXFOLD, found, judged, manifest, setting, variant, write
 
 HEADLINE = [("mode", ("unary", "streaming")), ("api", ("sync", "cq")), ("connections", ("shared", "separate"))]
@@ -61,11 +62,11 @@ def test_the_headline_fits_forty_lines_and_its_table_72_columns(tmp_path: Path) 
 def test_every_case_and_every_reason_is_said(tmp_path: Path) -> None:
     judgement = headline(tmp_path)
     said = " ".join(" ".join(lines_of(judgement)).split())
-    for case in judgement.cases:
-        assert case.name in said and all(" ".join(reason.split()) in said for reason in case.reasons)
+    for case in judgement.scenarios:
+        assert case.name in said and all(" ".join(reason.split()) in said for reason in words.reasons_of(case))
     everything = lines_of(judgement, everything=True)
     rows = sum(line[24:33].strip().isdigit() for line in everything)
-    assert rows == sum(len(case.rows) for case in judgement.cases) == 24
+    assert rows == sum(len(case.rows) for case in judgement.scenarios) == 24
 
 
 def test_the_question_is_the_experiments(tmp_path: Path) -> None:
@@ -123,10 +124,27 @@ def test_the_json_has_codes_numbers_and_thresholds(tmp_path: Path) -> None:
     found(tmp_path)
     data = as_json.to_json(judged(tmp_path))
     assert data["thresholds"]["gain"] == 1.1 and data["thresholds"]["min_repetitions"] == 6
-    row = data["cases"][0]["rows"][-1]
+    row = data["scenarios"][0]["rows"][-1]
     assert row["load"] == {"inflight": 32} and row["decision"] == "bottleneck" and "wire-idle" in row["codes"]
     assert set(row["throughput"]) == {"value", "low", "high", "p", "n", "paired", "spread"}
     assert as_json._plain({"a": [float("inf"), 1.5]}) == {"a": [None, 1.5]}
+
+
+def test_every_statement_that_is_made_has_a_sentence() -> None:
+    """In the sources: a code without one would end the command."""
+    folder = Path(advice.__file__).parent
+    sources = "".join((folder / f"{name}.py").read_text() for name in ("advice", "needs"))
+    named = {*re.findall(r'"([a-z]+(?:-[a-z]+)+|set|keep|noise|repetitions|longer)"', sources)} - {"client-cpu"}
+    assert len(named) > 20 and named <= {*statements.SENTENCES}, named - {*statements.SENTENCES}
+    everywhere = {
+        "contradiction",
+        "connections-not-held",
+        "figures-absent",
+        "ideal-not-known",
+        "rate-not-reached",
+        "proxy",
+    }
+    assert {*statements.SENTENCES} == named | everywhere
 
 
 def test_a_pipe(tmp_path: Path) -> None:
@@ -135,7 +153,7 @@ def test_a_pipe(tmp_path: Path) -> None:
     command = ["bash", "-c", f'"{script}" --format json <(cat "{path}")']
     done = subprocess.run(command, capture_output=True, text=True, timeout=60, check=False)
     assert done.returncode == 0, done.stderr
-    assert json.loads(done.stdout)["cases"] == []
+    assert json.loads(done.stdout)["scenarios"] == []
 
 
 def test_it_takes_less_than_two_seconds(tmp_path: Path) -> None:

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 from typing import Any
 
-from cqbench.analysis.verdict.model import Case, Judgement, Row
+from cqbench.analysis.verdict.model import Judgement, Row, Scenario, Statement
 from cqbench.analysis.verdict.whole import judge_runs
 from cqbench.files.manifest import VERSION
 from cqbench.files.result import SCHEMA_VERSION
@@ -78,16 +78,20 @@ def judged(*paths: Path) -> Judgement:
     return judge_runs(read_all(paths))
 
 
-def found(tmp_path: Path, shared: dict[str, Any] | None = None, separate: dict[str, Any] | None = None) -> Case:
+def codes(statements: Iterable[Statement]) -> list[str]:
+    return [one.code for one in statements]
+
+
+def found(tmp_path: Path, shared: dict[str, Any] | None = None, separate: dict[str, Any] | None = None) -> Scenario:
     """The case of an interleaved pair; the arguments of variant() other than SHARED and SIXFOLD."""
     variant(tmp_path, "shared", "per-slot", **{"rates": SHARED, **(shared or {})})
     variant(tmp_path, "separate", "local-pool", **{"rates": SIXFOLD, **(separate or {})})
-    (case,) = judged(tmp_path).cases
+    (case,) = judged(tmp_path).scenarios
     return case
 
 
-def at(case: Case, load: int, variant_name: str = "separate") -> Row:
-    return next(row for row in case.rows if row.load.number == load and row.variant == variant_name)
+def at(case: Scenario, load: int, variant_name: str = "separate") -> Row:
+    return next(row for row in case.rows if row.load.number == load and row.configuration == variant_name)
 
 
 def setting(figures: dict[str, Any], counts: tuple[int, ...] = COUNTS) -> Change:

@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from cqbench.analysis.verdict.model import Case, Row
+from cqbench.analysis.verdict.model import Row, Scenario
 from cqbench.analysis.verdict.whole import judge_runs
-from cqbench.analysis.verdict.words import times
+from cqbench.render.verdict.statements import say
+from cqbench.render.verdict.words import answer, reasons_of, times
 from cqbench.report.model import Card, Table
 from cqbench.samples.runs import Run
 from cqbench.stats.ratios import Ratio
@@ -28,19 +29,26 @@ class Judged:
 def judge(runs: Sequence[Run]) -> Judged:
     """Of one experiment, or of files without one."""
     found = judge_runs(runs)
-    advice = tuple((title, tuple(getattr(found, key))) for key, title in ADVICE.items() if getattr(found, key))
-    return Judged(found.answer, tuple(map(_card, found.cases)), advice)
+    said = say(found)
+    advice = tuple((title, getattr(said, key)) for key, title in ADVICE.items() if getattr(said, key))
+    return Judged(said.answer, tuple(map(_card, found.scenarios)), advice)
 
 
-def _card(case: Case) -> Card:
+def _card(scenario: Scenario) -> Card:
     """A table of ratios to the baseline."""
-    of = f"{case.variants[0]} ÷ {case.baseline}" if len(case.variants) == 1 else f"÷ {case.baseline}"
-    table = Table((of, *HEAD), tuple(_row(case, row) for row in case.rows))
-    return Card(case.name or case.axis, case.decision.value, case.answer, table, case.reasons)
+    of = (
+        f"{scenario.configurations[0]} ÷ {scenario.baseline}"
+        if len(scenario.configurations) == 1
+        else f"÷ {scenario.baseline}"
+    )
+    table = Table((of, *HEAD), tuple(_row(scenario, row) for row in scenario.rows))
+    return Card(
+        scenario.name or scenario.axis, scenario.decision.value, answer(scenario), table, tuple(reasons_of(scenario))
+    )
 
 
-def _row(case: Case, row: Row) -> tuple[str, ...]:
-    which = row.load.words if len(case.variants) == 1 else f"{row.variant}, {row.load.words}"
+def _row(scenario: Scenario, row: Row) -> tuple[str, ...]:
+    which = row.load.words if len(scenario.configurations) == 1 else f"{row.configuration}, {row.load.words}"
     others = (_short(ratio) for ratio in (row.p99, row.client_cpu, row.server_cpu))
     return (which, times(row.throughput) if row.throughput else "-", *others, row.decision.value.replace("-", " "))
 

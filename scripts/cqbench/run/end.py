@@ -208,7 +208,7 @@ def write_verdict(folder: Path, head: str, measured: Sequence[Run]) -> Verdict:
     shown = text.render(judgement)
     storage.write(folder / "verdict.txt", "\n".join([title(head), shown, text.render(judgement, everything=True)]))
     storage.write_json(folder / "verdict.json", as_json.to_json(judgement))
-    return Verdict(shown, bool(judgement.cases))
+    return Verdict(shown, bool(judgement.scenarios))
 
 
 def title(head: str) -> str:

@@ -36,17 +36,17 @@ NOT_INTERLEAVED = "not-interleaved"
 
 @dataclass(frozen=True)
 class Evidence:
-    """Of a baseline with one connection, beside a variant with several, at one load."""
+    """Of a baseline with one connection, beside a configuration with several, at one load."""
 
     full: tuple[bool | None, bool | None]  # client's, server's CPUs
     shares: tuple[float | None, float | None]  # medians of the CPUs' use; None without figures
     limit: str  # code of what limit() finds
     linear: Ratio | None  # throughput / (n x throughput at 1)
     wire_busy: bool | None
-    more_hand_offs: bool | None  # context switches per call than the variant
-    batching: bool | None  # more calls in a segment than the variant
+    more_hand_offs: bool | None  # context switches per call than the configuration
+    batching: bool | None  # more calls in a segment than the configuration
     proxy: bool
-    interleaved: bool  # baseline and variant were measured beside each other in time
+    interleaved: bool  # baseline and configuration were measured beside each other in time
 
     @property
     def cpu_full(self) -> bool:
@@ -61,9 +61,9 @@ class Evidence:
         return rules.ratio_above(self.linear, thresholds.KEEPS_UP)
 
 
-def gather(baseline: Series, variant: Series, load: Load) -> Evidence:
+def gather(baseline: Series, configuration: Series, load: Load) -> Evidence:
     full = tuple(cpu_full(baseline, load, end) for end in ENDS)
-    found = ratio(variant, baseline, load, THROUGHPUT)
+    found = ratio(configuration, baseline, load, THROUGHPUT)
     shares = [median(_shares(baseline, load, end)) for end in ENDS]
     return Evidence(
         full=(full[0], full[1]),
@@ -71,8 +71,8 @@ def gather(baseline: Series, variant: Series, load: Load) -> Evidence:
         limit=limit(baseline, load),
         linear=linear(baseline, load),
         wire_busy=rules.above(baseline.values(load, "client_connection_busy_share_median"), thresholds.WIRE_BUSY),
-        more_hand_offs=_more(baseline, variant, load, "client_voluntary_context_switches_per_rpc"),
-        batching=_more(baseline, variant, load, "client_rpcs_per_segment_sent"),
+        more_hand_offs=_more(baseline, configuration, load, "client_voluntary_context_switches_per_rpc"),
+        batching=_more(baseline, configuration, load, "client_rpcs_per_segment_sent"),
         proxy=baseline.added_rtt_ns is not None,
         interleaved=bool(found and found.paired),
     )
@@ -85,7 +85,7 @@ def signs(seen: Evidence) -> tuple[str, ...]:
 
 
 def missing(seen: Evidence) -> tuple[str, ...]:
-    """Codes of what is not sure though the variant is faster; empty where the connection is shown to be the limit."""
+    """Codes of what is inconclusive though the configuration is faster; empty where the connection is the limit."""
     sure = {
         ROOM_NOT_SURE: seen.full == (False, False),
         LINEAR_NOT_SURE: seen.keeps_up is False,
@@ -159,9 +159,9 @@ def linear(series: Series, load: Load) -> Ratio | None:
     return replace(found, value=found.value / n, low=low, high=high)
 
 
-def _more(baseline: Series, variant: Series, load: Load, key: str) -> bool | None:
+def _more(baseline: Series, configuration: Series, load: Load, key: str) -> bool | None:
     """Whether the baseline has more of something, by the whole interval."""
-    found = ratio(baseline, variant, load, key)
+    found = ratio(baseline, configuration, load, key)
     return None if found is None or found.low is None else found.low > 1
 
 

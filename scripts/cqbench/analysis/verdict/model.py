@@ -1,40 +1,43 @@
-"""A verdict as data: judge_runs() makes it; text, JSON and the report's cards show it. No figure is made here.
+"""A verdict as data: judge_runs() makes it; render/verdict says it. No figure is made here, and no sentence.
 
-An experiment varies one thing in each of its *cases*: the *axis*. Each value of the axis is a *variant*; all are
-compared with one of them, the *baseline*, load by load. Ratios are variant / baseline.
+An experiment varies one thing in each of its *scenarios*: the *axis*. Each value of the axis is a *configuration*; all
+are compared with one of them, the *baseline*, load by load. Ratios are configuration / baseline.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from enum import Enum
+from typing import Any
 
 from cqbench.files.offered import Load
+from cqbench.files.reasons import Reason
 from cqbench.stats.ratios import Ratio
 
 
 class Decision(str, Enum):
-    """What follows for a variant at one load. The order is that of importance."""
+    """What follows for a configuration at one load. The order is that of importance."""
 
     BOTTLENECK = "bottleneck"  # faster, and the shared connection is what held the baseline back
-    LIKELY = "likely-bottleneck"  # faster, and what is known of the connection points there without being sure
+    LIKELY = "likely-bottleneck"  # faster; the evidence points to the connection, but some of it is inconclusive
     OTHER = "faster-for-another-reason"  # faster, but something else held the baseline back, or one connection keeps up
     FASTER = "faster"  # better; of connections: for a reason that is not known
     SLOWER = "slower"
-    FULL = "cpus-full"  # of connections: a gain is neither shown nor ruled out; CPUs were full
-    SMALL = "too-small"  # a difference of GAIN either way is ruled out
+    SATURATED = "cpus-saturated"  # of connections: inconclusive, and CPUs were saturated
+    EQUIVALENT = "equivalent"  # a difference of GAIN either way is ruled out
     NOT_FASTER = "not-faster"  # a gain of GAIN is ruled out, a loss is not
-    OPEN = "open"
-    SAME = "same"  # of connections: 1 in flight, where all variants are one call on one connection
+    INCONCLUSIVE = "inconclusive"
+    SAME = "same"  # of connections: 1 in flight, where all configurations are one call on one connection
 
     @property
     def gain(self) -> bool:
         return self in (Decision.BOTTLENECK, Decision.LIKELY, Decision.OTHER, Decision.FASTER)
 
     @property
-    def undecided(self) -> bool:
+    def inconclusive(self) -> bool:
         """The interval neither shows a gain nor rules one out: no sentence may say that there is none."""
-        return self in (Decision.OPEN, Decision.FULL)
+        return self in (Decision.INCONCLUSIVE, Decision.SATURATED)
 
     @property
     def of_connection(self) -> bool:
@@ -43,7 +46,9 @@ class Decision(str, Enum):
 
 @dataclass(frozen=True)
 class Cost:
-    """Of a variant at one load, not 1 after its own correction. metric: 'p99', 'client-cpu', 'server-cpu'."""
+    """A figure of a configuration at one load that is not 1 after its own correction. metric: 'p99', 'client-cpu',
+    'server-cpu'.
+    """
 
     metric: str
     ratio: Ratio
@@ -51,15 +56,15 @@ class Cost:
 
 @dataclass(frozen=True)
 class Row:
-    """A variant against the baseline at one load. judged: the ratio that decides, above 1 where the variant is better:
-    that of throughput, of an open loop that of P99 turned round. p: Holm's, over the whole verdict; None: no test.
-    because: why it was decided so, a clause without a full stop; codes: the same for programs, the reason first. said:
-    of a doubt, what the client says. linear: of the baseline, throughput / (n x that at 1). limit: code of what held
-    the variant back, by its whole interval; ''. reached: of an open loop, the share of the asked rate that baseline and
-    variant reached.
+    """A configuration against the baseline at one load. judged: the ratio that decides, above 1 where the configuration
+    is better: that of throughput, of an open loop that of P99 turned round. p: Holm's, over the whole verdict; None: no
+    test. codes: why it was decided so, the reason first. warning: the client's own words, where a warning forbids a
+    conclusion. linear: of the baseline, throughput / (n x that at 1). saturated: code of what held the configuration
+    back, by its whole interval; ''. reached: of an open loop, the share of the target rate that baseline and
+    configuration reached.
     """
 
-    variant: str
+    configuration: str
     load: Load
     decision: Decision
     judged: Ratio | None
@@ -69,20 +74,19 @@ class Row:
     client_cpu: Ratio | None  # CPU time per call
     server_cpu: Ratio | None
     costs: tuple[Cost, ...] = ()
-    because: str = ""
     codes: tuple[str, ...] = ()
-    said: str = ""
+    warning: str = ""
     linear: Ratio | None = None
-    limit: str = ""
+    saturated: str = ""
     repetitions: int = 0  # of the side that has fewer
-    suspect: int = 0  # those of both sides with a reason for doubt
+    unreliable: int = 0  # those of both sides with a warning
     needed: int | None = None  # repetitions that would decide; None: decided, or more than can be advised
     reached: tuple[float | None, float | None] = (None, None)
 
 
 @dataclass(frozen=True)
 class Effect:
-    """What one setting brings instead of another over several loads (and cases), judged as one."""
+    """What one setting brings instead of another over several loads (and scenarios), judged as one."""
 
     what: str  # the axis
     setting: str
@@ -95,35 +99,50 @@ class Effect:
 
 
 @dataclass(frozen=True)
-class Case:
-    """One baseline and its variants. connections: the axis is the way to connect, of which more is known than ratios.
-    effects: of each variant over all loads above 1 in flight. answer: one sentence. reasons: a line each.
+class Scenario:
+    """One baseline and its configurations. connections: the axis is the way to connect, of which more is known than
+    ratios. effects: of each configuration over all loads above 1 in flight.
     """
 
     name: str
     axis: str
     baseline: str
-    variants: tuple[str, ...]
+    configurations: tuple[str, ...]
     connections: bool
     open_loop: bool
     decision: Decision  # the most important of its rows
     rows: tuple[Row, ...]
     effects: tuple[Effect, ...]
-    answer: str
-    reasons: tuple[str, ...]
     repetitions: int  # the fewest of any row
+
+    @property
+    def loads(self) -> list[Load]:
+        return [row.load for row in self.rows]
+
+
+@dataclass(frozen=True)
+class Statement:
+    """Something to say that is no figure: a code for programs, and the facts that its sentence needs."""
+
+    code: str
+    facts: Mapping[str, Any] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
 class Judgement:
-    """All there is to say about some runs. notes: about the whole, such as other load. Every text is for people."""
+    """All that follows from some runs. question: the experiment's own; '' where it asks none. faults: something was
+    made to go wrong in every window, and nothing is judged. machine: what was the same everywhere, by name. notes:
+    about the whole, such as other load. unreliable: points with a warning, of how many, and the most frequent warning.
+    """
 
     question: str
-    answer: str
-    machine: str
-    notes: tuple[str, ...]
-    cases: tuple[Case, ...]
-    also: tuple[Effect, ...]  # other axes of the same experiment
-    settings: tuple[str, ...]  # what to set
-    measure: tuple[str, ...]  # what to measure, with numbers of repetitions
-    cannot_show: tuple[str, ...]
+    notes: tuple[str, ...] = ()
+    faults: bool = False
+    machine: Mapping[str, str] = field(default_factory=dict)
+    interleaved: bool = True
+    unreliable: tuple[int, int, Reason] | None = None
+    scenarios: tuple[Scenario, ...] = ()
+    also: tuple[Effect, ...] = ()  # other axes of the same experiment
+    settings: tuple[Statement, ...] = ()  # what to set
+    measure: tuple[Statement, ...] = ()  # what to measure, with numbers of repetitions
+    cannot_show: tuple[Statement, ...] = ()

@@ -1,4 +1,4 @@
-"""What to measure, and what this machine cannot show: a sentence each."""
+"""What to measure, and what this machine cannot show: statements, whose sentences are in render/verdict/words.py."""
 
 from __future__ import annotations
 
@@ -6,61 +6,51 @@ import math
 from collections.abc import Iterable, Iterator, Sequence
 
 from cqbench.analysis.verdict import evidence
-from cqbench.analysis.verdict.scenarios import Judged
-from cqbench.analysis.verdict.words import loads
+from cqbench.analysis.verdict.judge import CONTRADICTION, NOT_REACHED
+from cqbench.analysis.verdict.model import Statement
+from cqbench.analysis.verdict.scenarios import SINGLE, Judged
 from cqbench.files import reasons
+from cqbench.files.offered import Load
 from cqbench.model import thresholds
 from cqbench.model.series import LeftOut, Series
-from cqbench.model.usable import disqualifies
+from cqbench.model.usable import NOT_HELD, UNRELIABLE, disqualifies
+from cqbench.samples.metric import THROUGHPUT
 from cqbench.stats.ratios import MIN_REPETITIONS
 
-THROUGHPUT = "throughput_per_second"
-MANY = 60  # repetitions that take too long
-# Codes of doubts -> what to do about them; {} is what the client says.
-REMEDIES = (
-    ((reasons.OTHER_PROCESSES, reasons.OTHER_CLIENT), "again with no other work on the CPUs and the server: {}"),
-    ((reasons.STEAL,), "on a machine of your own: {}"),
-    ((reasons.UNKNOWN_SURROUNDINGS,), "after mending or removing a file: {}"),
-    ((reasons.SHARED_CPUS,), "with client and server apart (taskset, numactl): they share CPUs"),
-    ((reasons.NOT_WARMED_UP, reasons.DRIFT), "with a longer --warmup and --interval: {}"),
-    ((reasons.CPU_SCALING, reasons.CLOCK_SOURCE), "on another set-up: {}"),
-    ((reasons.UNFINISHED_CALLS,), "after finding out why calls do not end: {}"),
-    ((reasons.LITTLES_LAW,), "after finding out where calls spend time that is not theirs: {}"),
-)
+# Codes of warnings that have one mitigation.
+MITIGATIONS = {
+    "quiet-machine": (reasons.OTHER_PROCESSES, reasons.OTHER_CLIENT),
+    "own-machine": (reasons.STEAL,),
+    "mend-a-file": (reasons.UNKNOWN_SURROUNDINGS,),
+    "cpus-apart": (reasons.SHARED_CPUS,),
+    "longer": (reasons.NOT_WARMED_UP, reasons.DRIFT),
+    "other-set-up": (reasons.CPU_SCALING, reasons.CLOCK_SOURCE),
+    "unfinished-calls": (reasons.UNFINISHED_CALLS,),
+    "time-elsewhere": (reasons.LITTLES_LAW,),
+}
 
 
-def measure(judged: Sequence[Judged], alone: Sequence[Series]) -> list[str]:
+def measure(judged: Sequence[Judged], alone: Sequence[Series]) -> list[Statement]:
     """The most important first; empty when nothing is missing."""
-    said = [*_failures([*(s for j in judged for s in j.series()), *alone])]
+    found = [*_failures([*(s for j in judged for s in j.series()), *alone])]
     if not judged and alone:
-        said.append(_other_side(alone))
-    rows = [(j, r) for j in judged for r in j.case.rows]
+        single = {s.setting.connections for s in alone} <= {*SINGLE}
+        found.append(Statement("compare-with-more" if single else "compare-with-one"))
+    rows = [(j, r) for j in judged for r in j.scenario.rows]
     fewest = min((r.repetitions for _, r in rows), default=MIN_REPETITIONS)
     if fewest < MIN_REPETITIONS:
-        said.append(f"with --repetitions {MIN_REPETITIONS} or more: the fewest here are {fewest}")
-    said += _remedies(judged)
-    said += _noise(judged)
+        found.append(Statement("repetitions", {"minimum": MIN_REPETITIONS, "fewest": fewest}))
+    found += [*_mitigations(judged), *_noise(judged)]
     codes = {code for _, r in rows for code in r.codes}
-    if "contradiction" in codes:
-        said.append("again, interleaved: 1 in flight is the same on both sides and still differed")
-    if "connections-not-held" in codes:
-        said.append("after looking at the warnings in the files: connections were not as the policy promises")
+    found += [Statement(code) for code in (CONTRADICTION, NOT_HELD) if code in codes]
     if evidence.NO_FIGURES in codes:
         spins = any(any(s.spins) for j in judged for s in j.series())
-        how = (
-            "with --poll block on both ends"
-            if spins
-            else "a grpc_ping_server with its control service, and no --no-evidence"
-        )
-        said.append(f"{how}: figures of the CPUs are missing")
-    if evidence.NO_IDEAL in codes:
-        said.append("1 in flight too: what is linear is counted from it")
-    if "rate-not-reached" in codes:
-        said.append("lower rates: the highest were not reached")
-    return [*dict.fromkeys([*said, *_mixed(judged)])]
+        found.append(Statement("figures-while-spinning" if spins else evidence.NO_FIGURES))
+    found += [Statement(code) for code in (evidence.NO_IDEAL, NOT_REACHED) if code in codes]
+    return [*found, *_mixed(judged)]
 
 
-def _failures(series: Iterable[Series]) -> Iterator[str]:
+def _failures(series: Iterable[Series]) -> Iterator[Statement]:
     """What was left out because calls failed: more repetitions would fail as well."""
     failed: dict[str, list[LeftOut]] = {}
     for s in series:
@@ -69,89 +59,102 @@ def _failures(series: Iterable[Series]) -> Iterator[str]:
             failed.setdefault(s.setting.connections, []).extend(of)
     every = [left for of in failed.values() for left in of]
     if every:
-        codes = "/".join(dict.fromkeys(code for left in every for code in left.codes))
-        points = f"{len(every)} point{'s' * (len(every) > 1)} of {' and '.join(failed)}"
-        yield f"after looking at the errors: {points} had failed calls ({codes}) and were left out"
+        codes = tuple(dict.fromkeys(code for left in every for code in left.codes))
+        yield Statement("failed-calls", {"points": len(every), "connections": tuple(failed), "codes": codes})
 
 
-def _other_side(alone: Sequence[Series]) -> str:
-    ways = {s.setting.connections for s in alone}
-    if ways <= {"shared", "pool:1"}:
-        return "something to compare with, such as separate connections (--channel-policy local-pool)"
-    return "something to compare with, such as one connection (--channel-policy per-slot)"
-
-
-def _remedies(judged: Sequence[Judged]) -> Iterator[str]:
-    """One per kind of doubt: of points that have too many, and of whole runs."""
+def _mitigations(judged: Sequence[Judged]) -> Iterator[Statement]:
+    """One per kind of warning: of points that have too many, and of whole runs."""
     found = []
     for one in judged:
         found += [d for s in one.series() for d in s.doubts if disqualifies(d)]
-        bad = [r for r in one.case.rows if "suspect" in r.codes]
+        bad = [r for r in one.scenario.rows if UNRELIABLE in r.codes]
         for s in one.series():
             found += [d for r in bad for p in s.points.get(r.load, []) for d in p.measured.suspect]
-    for codes, remedy in REMEDIES:
+    for mitigation, codes in MITIGATIONS.items():
         first = next((d for d in found if d.code in codes), None)
         if first:
-            yield remedy.format(first.text)
+            yield Statement(mitigation, {"warning": first.text})
 
 
-def _noise(judged: Sequence[Judged]) -> Iterator[str]:
-    """How many repetitions would decide what is open because figures differ too much."""
-    wanted = [(row.needed, one.case, row) for one in judged for row in one.case.rows if row.needed]
+def _noise(judged: Sequence[Judged]) -> Iterator[Statement]:
+    """How many repetitions would decide what is inconclusive because figures differ too much."""
+    wanted = [(row.needed, one.scenario, row) for one in judged for row in one.scenario.rows if row.needed]
     if not wanted:
         return
     numbers = sorted({number for number, _, _ in wanted})
-    easier = "" if numbers[-1] <= MANY else "; a quieter machine or a longer --interval takes fewer"
-    if len({case.name for _, case, _ in wanted}) == 1:
-        case = wanted[0][1]
-        where = loads((row.load for _, _, row in wanted), (row.load for row in case.rows))
-        yield f"with --repetitions {numbers[-1]}, which decide {case.name} at {where}{easier}"
+    facts = {"least": numbers[0], "most": numbers[-1]}
+    if len({scenario.name for _, scenario, _ in wanted}) == 1:
+        scenario = wanted[0][1]
+        where = tuple(row.load for _, _, row in wanted)
+        yield Statement("noise-of-one", {**facts, "name": scenario.name, "loads": where, "every": scenario.loads})
     else:
-        yield f"with --repetitions {numbers[0]} to {numbers[-1]}, as said above, to decide what is too noisy{easier}"
+        yield Statement("noise", facts)
 
 
-def _mixed(judged: Sequence[Judged]) -> Iterator[str]:
+def _mixed(judged: Sequence[Judged]) -> Iterator[Statement]:
     """Runs of folders of their own that look alike: something that the files do not say may differ."""
     for one in judged:
         for series in one.series():
             for name, folders in series.folders.items():
                 if len(folders) > 1 and len(series.variants) != 1:
-                    short_names = ", ".join(sorted(f.rpartition("/")[2] for f in folders)[:3])
-                    which = f"{name} runs of several folders ({short_names})"
-                    yield f"one of them by name: {which} look alike and were put together"
+                    yield Statement("mixed-folders", {"policy": name, "folders": tuple(sorted(folders))})
                     return
 
 
-def cannot_show(judged: Sequence[Judged]) -> list[str]:
+def more_clients(series: Iterable[Series]) -> list[Statement]:
+    """Whether more client machines would show more, of series that several client processes measured, at the load with
+    the highest throughput. Each statement once.
+    """
+    found: list[Statement] = []
+    for one in series:
+        if any(r.measured.ranks for load in one.loads for r in one.points[load]):
+            statement = _more_clients(one)
+            found += [statement] if statement not in found else []
+    return found
+
+
+def _more_clients(one: Series) -> Statement:
+    best = max(one.loads, key=lambda load: one.middle(load, THROUGHPUT.key) or 0.0)
+    client, server = (evidence.cpu_full(one, best, end) for end in evidence.ENDS)
+    if server:
+        return Statement("more-clients-would-not", {"load": best})
+    if client and server is False:
+        return Statement("more-clients-would", {"load": best, "saturated": evidence.client_code(one, best)})
+    if client is False and server is False:
+        return Statement("more-clients-not-by-themselves", {"load": best})
+    return Statement("more-clients-not-known", {"load": best})
+
+
+def cannot_show(judged: Sequence[Judged]) -> list[Statement]:
     """On few cores, or where CPUs are the limit; through a proxy."""
-    said = []
-    about = [j for j in judged if j.case.connections and not j.case.open_loop]
+    found = []
+    about = [j for j in judged if j.scenario.connections and not j.scenario.open_loop]
     cpus = {end: [evidence.allowed(s, end) for j in about for s in j.series()] for end in evidence.ENDS}
     least = {end: min(v for v in values if v) for end, values in cpus.items() if any(values)}
-    limited = any(r.limit in evidence.CPU_LIMITS for j in about for r in j.case.rows)
-    best = max((r.throughput.value for j in about for r in j.case.rows if r.throughput), default=0.0)
-    if least and best < thresholds.POST_RATIO and (limited or min(least.values()) < thresholds.FEW_CPUS):
-        have = " and ".join(f"{value:.0f} {end} CPU{'s' * (value != 1)}" for end, value in least.items())
-        needed = " and ".join(f"{n} for the {end}" for end, n in zip(evidence.ENDS, _cores(about), strict=True) if n)
-        sixfold = (
-            f"the source post's sixfold takes about {needed}" if needed else "the source post's sixfold takes more"
-        )
-        said.append(f"{have} fill up before one connection does; {sixfold}.")
+    limited = any(r.saturated in evidence.CPU_LIMITS for j in about for r in j.scenario.rows)
+    best = max((r.throughput.value for j in about for r in j.scenario.rows if r.throughput), default=0.0)
+    few = least and (limited or min(least.values()) < thresholds.FEW_CPUS)
+    if few and best < thresholds.POST_RATIO:
+        needed = {end: n for end, n in zip(evidence.ENDS, _cores(about), strict=True) if n}
+        found.append(Statement("few-cpus", {"cpus": least, "needed": needed}))
     if any(s.added_rtt_ns is not None for j in about for s in j.series()):
-        said.append("a proxy takes each connection's data piece by piece: what is full may be the proxy.")
-    return said
+        found.append(Statement(evidence.PROXY))
+    return found
 
 
 def _cores(about: Sequence[Judged]) -> list[int]:
-    """CPUs for the post's ratio: that many times the baseline's best rate, at the variant's CPU time per call."""
+    """CPUs for the post's ratio: that many times the baseline's best rate, at the configuration's CPU time per call."""
     found = [0.0, 0.0]
     for one in about:
-        rates = [
-            one.compared.baseline.series.middle(load, THROUGHPUT) or 0.0 for load in one.compared.baseline.series.loads
-        ]
-        for variant in one.compared.variants:
-            last = max((row.load for row in one.case.rows if row.variant == variant.name), default=None)
-            costs = [last and variant.series.middle(last, f"{end}_cpu_per_rpc_ns") for end in evidence.ENDS]
-            most = [thresholds.POST_RATIO * max(rates, default=0.0) * (c or 0.0) / 1e9 for c in costs]
-            found = list(map(max, found, most))
+        baseline = one.compared.baseline.series
+        rate = max((baseline.middle(load, THROUGHPUT.key) or 0.0 for load in baseline.loads), default=0.0)
+        for configuration in one.compared.configurations:
+            last = max((r.load for r in one.scenario.rows if r.configuration == configuration.name), default=None)
+            costs = [_cost(configuration.series, last, end) for end in evidence.ENDS]
+            found = [max(f, thresholds.POST_RATIO * rate * cost / 1e9) for f, cost in zip(found, costs, strict=True)]
     return [math.ceil(f) for f in found]
+
+
+def _cost(series: Series, load: Load | None, end: str) -> float:
+    return (series.middle(load, f"{end}_cpu_per_rpc_ns") or 0.0) if load else 0.0

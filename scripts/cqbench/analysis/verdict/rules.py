@@ -1,7 +1,8 @@
 """The rules of the verdict: what is decided from a ratio. Thresholds are in model/thresholds.py.
 
 A threshold on a number has the interval of that number: True or False where the whole interval is on one side, else
-None. How often these rules are wrong is measured in tests/scripts/test_error_rates.py. Ratios are variant / baseline.
+None. How often these rules are wrong is measured in tests/scripts/test_error_rates.py. Ratios are configuration /
+baseline.
 """
 
 from __future__ import annotations
@@ -55,16 +56,16 @@ def decide(ratio: Ratio | None, p: float | None, why_faster: Decision, full: boo
     begin below GAIN. why_faster: what a gain would be. full: CPUs were, whatever the connections.
     """
     if ratio is None or ratio.low is None:
-        return Decision.OPEN
+        return Decision.INCONCLUSIVE
     if sure(p) and ratio.value > GAIN:
         return why_faster
     if small(ratio):
-        return Decision.SMALL
+        return Decision.EQUIVALENT
     if sure(p) and ratio.value < 1:
         return Decision.SLOWER
     if no_gain(ratio):
         return Decision.NOT_FASTER
-    return Decision.FULL if full else Decision.OPEN
+    return Decision.SATURATED if full else Decision.INCONCLUSIVE
 
 
 def contradictory(at_one: Ratio | None, p: float | None) -> bool:

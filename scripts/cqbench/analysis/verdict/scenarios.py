@@ -1,7 +1,7 @@
-"""Series -> cases: what is compared with what. No figure is looked at here.
+"""Series -> scenarios: what is compared with what. No figure is looked at here.
 
 An experiment's axes say what varies; results without a manifest are compared by the facets in which they differ. Where
-the way to connect varies, that is the axis of the cases and every other axis is judged beside them, as one effect.
+the way to connect varies, that is the axis of the scenarios and every other axis is judged beside them, as one effect.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
-from cqbench.analysis.verdict.model import Case
+from cqbench.analysis.verdict.model import Scenario
 from cqbench.files.asked import Asked
 from cqbench.model.matching import Place, differing, scenarios, without
 from cqbench.model.series import Series
@@ -28,7 +28,7 @@ ORDER = {f.key: i for i, f in enumerate(FACETS)}
 
 
 class Named(NamedTuple):
-    """A series under the name that it has in its case."""
+    """A series under the name that it has in its scenario."""
 
     name: str
     series: Series
@@ -36,38 +36,38 @@ class Named(NamedTuple):
 
 @dataclass(frozen=True)
 class Compared:
-    """A case before it is judged. work: what must be the same in cases that are judged as one."""
+    """A scenario before it is judged. work: what must be the same in scenarios that are judged as one."""
 
     axis: str
     name: str
     work: Setting
     baseline: Named
-    variants: tuple[Named, ...]
+    configurations: tuple[Named, ...]
     connections: bool  # nothing but the way to connect differs, and the baseline has a single connection
 
 
 class Judged(NamedTuple):
-    """A case with the series behind it."""
+    """A scenario with the series behind it."""
 
     compared: Compared
-    case: Case
+    scenario: Scenario
 
     def series(self) -> list[Series]:
-        return [self.compared.baseline.series, *(v.series for v in self.compared.variants)]
+        return [self.compared.baseline.series, *(v.series for v in self.compared.configurations)]
 
 
 @dataclass(frozen=True)
 class Axis:
-    """keys: facets in which its variants differ; none in a comparison of a thing with itself."""
+    """keys: facets in which its configurations differ; none in a comparison of a thing with itself."""
 
     name: str
     keys: frozenset[str]
-    cases: tuple[Compared, ...]
+    scenarios: tuple[Compared, ...]
 
     @property
     def rank(self) -> int:
-        """What the cases are about: connections, what can be set, the place, the work; least first."""
-        if any(case.connections for case in self.cases):
+        """What the scenarios are about: connections, what can be set, the place, the work; least first."""
+        if any(scenario.connections for scenario in self.scenarios):
             return 0
         if self.keys & WORK:
             return 3
@@ -82,11 +82,11 @@ def axes(series: Sequence[Series], asked: Asked) -> list[Axis]:
         found = _of_experiment(series, asked, known)
     else:
         found = _of_facets(series, asked)
-    return sorted((axis for axis in found if axis.cases), key=lambda axis: axis.rank)
+    return sorted((axis for axis in found if axis.scenarios), key=lambda axis: axis.rank)
 
 
 def _of_experiment(series: Sequence[Series], asked: Asked, parts: Sequence[tuple[str, ...]]) -> list[Axis]:
-    """As its file has them. Results of two machines or two builds in one variant are not put together."""
+    """As its file has them. Results of two machines or two builds in one configuration are not put together."""
     mixed = _mixed(series)
     found = []
     for i, (axis, values) in enumerate(asked.axes):
@@ -100,7 +100,7 @@ def _of_experiment(series: Sequence[Series], asked: Asked, parts: Sequence[tuple
 
 
 def _mixed(series: Sequence[Series]) -> list[str]:
-    """Facets in which series of one variant differ."""
+    """Facets in which series of one configuration differ."""
     by_variant: dict[frozenset[str], list[Setting]] = {}
     for s in series:
         by_variant.setdefault(frozenset(s.variants), []).append(s.setting)
@@ -118,8 +118,8 @@ def _of_facets(series: Sequence[Series], asked: Asked) -> list[Axis]:
         pattern = tuple(seen.setdefault(s.setting.get(key), len(seen)) for s in placed)
         bundles.setdefault((key == CONNECTIONS, pattern), []).append(key)
     found = [_by_facets(_titles(keys), placed, keys, varying) for keys in bundles.values()]
-    cases = any(axis.cases for axis in found)
-    if (asked.variants and not any(axis.rank == 0 and axis.cases for axis in found)) or not cases:
+    scenarios = any(axis.scenarios for axis in found)
+    if (asked.variants and not any(axis.rank == 0 and axis.scenarios for axis in found)) or not scenarios:
         return [_by_facets("variant", placed, [key for key in varying if key not in WORK], varying)]
     return found
 
@@ -144,7 +144,7 @@ def _told_apart(settings: Sequence[Setting], without: Sequence[str], keys: Seque
 
 
 def _named(series: Sequence[Series], keys: Sequence[str]) -> list[Named]:
-    """By their ways to connect, their variants' names, or what differs."""
+    """By their ways to connect, their configurations' names, or what differs."""
     if list(keys) == [CONNECTIONS]:
         return [Named(s.setting.connections, s) for s in series]
     own = [next(iter(s.variants)) if len(s.variants) == 1 else "" for s in series]
@@ -164,9 +164,9 @@ def _distinguishing(names: Sequence[str]) -> list[str]:
 
 
 def _axis(name: str, groups: Sequence[tuple[str, list[Named]]]) -> Axis:
-    cases = [_compared(name, where, of) for where, of in groups if len(of) > 1]
-    keys = {key for c in cases for key in differing([n.series.setting for n in (c.baseline, *c.variants)])}
-    return Axis(name, frozenset(keys), tuple(cases))
+    scenarios = [_compared(name, where, of) for where, of in groups if len(of) > 1]
+    keys = {key for c in scenarios for key in differing([n.series.setting for n in (c.baseline, *c.configurations)])}
+    return Axis(name, frozenset(keys), tuple(scenarios))
 
 
 def _compared(axis: str, where: str, named: Sequence[Named]) -> Compared:

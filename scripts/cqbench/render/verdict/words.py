@@ -1,11 +1,11 @@
-"""What was decided, in words: of rows that were decided alike, of a case, of all cases. Clauses have no full stop."""
+"""What was decided, in words: of rows that were decided alike, and of a scenario. Clauses have no full stop."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 
 from cqbench.analysis.verdict import evidence, rules
-from cqbench.analysis.verdict.model import Case, Decision, Effect, Row
+from cqbench.analysis.verdict.model import Decision, Effect, Row, Scenario
 from cqbench.files import reasons
 from cqbench.files.offered import Load, rate
 from cqbench.stats.ratios import MIN_REPETITIONS, Ratio
@@ -35,7 +35,7 @@ CODES = {
     "few-repetitions": "too few repetitions",
     "suspect": "too many suspect repetitions",
     "connections-not-held": "there were other connections than the policy promises",
-    "contradiction": "the variants differ with 1 in flight already, where they are the same",
+    "contradiction": "the configurations differ with 1 in flight already, where they are the same",
     "rate-not-reached": "the rate was not reached, so latency is that of the window's length",
     reasons.SHARED_CPUS: "client and server share CPUs",
     reasons.UNKNOWN_SURROUNDINGS: "environment and network are not known",
@@ -79,17 +79,17 @@ def _number(load: Load) -> str:
 
 
 def because(rows: Sequence[Row]) -> str:
-    """Why rows of one variant were decided alike. At least one."""
+    """Why rows of one configuration were decided alike. At least one."""
     said: dict[Decision, Callable[[Sequence[Row]], str]] = {
         Decision.BOTTLENECK: lambda r: f"the connection: the CPUs have room, {_linear(r)}, {_codes(r)}",
         Decision.LIKELY: lambda r: f"likely the connection: {_linear(r)}; not sure: {_codes(r)}",
         Decision.OTHER: lambda r: f"but {_codes(r)}",
         Decision.FASTER: _codes,
         Decision.SLOWER: _slower,
-        Decision.FULL: lambda _: "undecided, but not the connection: CPUs are full",
-        Decision.SMALL: _small,
+        Decision.SATURATED: lambda _: "undecided, but not the connection: CPUs are full",
+        Decision.EQUIVALENT: _small,
         Decision.NOT_FASTER: lambda r: f"a gain{_above(r)} is ruled out{_limits(r)}",
-        Decision.OPEN: _open,
+        Decision.INCONCLUSIVE: _open,
         Decision.SAME: lambda _: "",
     }
     return said[rows[0].decision](rows)
@@ -112,8 +112,8 @@ def _slower(rows: Sequence[Row]) -> str:
 
 
 def _limits(rows: Sequence[Row]) -> str:
-    """What held the variant back at all of them."""
-    held = {row.limit for row in rows}
+    """What held the configuration back at all of them."""
+    held = {row.saturated for row in rows}
     return f"; {CODES[held.pop()]}" if len(held) == 1 and held != {""} else ""
 
 
@@ -157,50 +157,52 @@ def _needed(rows: Sequence[Row]) -> str:
     return f"{what}: about {max(n for n in wanted if n)} repetitions would decide"
 
 
-def groups(case: Case, variant: str) -> list[list[Row]]:
+def groups(scenario: Scenario, configuration: str) -> list[list[Row]]:
     """Its rows that are decided alike for the same reason, the most important first; the same calls left out."""
     found: dict[tuple[object, ...], list[Row]] = {}
-    for row in case.rows:
-        if row.variant == variant and row.decision is not Decision.SAME:
-            doubt = row.codes[:1] if row.decision is Decision.OPEN else ()
+    for row in scenario.rows:
+        if row.configuration == configuration and row.decision is not Decision.SAME:
+            doubt = row.codes[:1] if row.decision is Decision.INCONCLUSIVE else ()
             reason = row.codes if row.decision.gain else doubt
             found.setdefault((row.decision, reason), []).append(row)
     ranks = list(Decision)
     return sorted(found.values(), key=lambda rows: ranks.index(rows[0].decision))
 
 
-def reasons_of(case: Case) -> list[str]:
-    """A line for each variant and decision."""
-    every = [row.load for row in case.rows]
+def reasons_of(scenario: Scenario) -> list[str]:
+    """A line for each configuration and decision."""
+    every = [row.load for row in scenario.rows]
     said = []
-    for variant in case.variants:
-        for rows in groups(case, variant):
-            name = f"{variant}, " if len(case.variants) > 1 else ""
+    for configuration in scenario.configurations:
+        for rows in groups(scenario, configuration):
+            name = f"{configuration}, " if len(scenario.configurations) > 1 else ""
             where = f"at {loads((row.load for row in rows), every).removesuffix(' in flight')}"
             text = because(rows)
             word = VERBS.get(rows[0].decision)
             said.append(f"{name}{where}: " + ", ".join(filter(None, (word, text))) + costs(rows))
         said += [
-            _together(case, effect) for effect in case.effects if effect.setting == variant and _adds(case, effect)
+            _together(scenario, effect)
+            for effect in scenario.effects
+            if effect.setting == configuration and _adds(scenario, effect)
         ]
     return said
 
 
-def _adds(case: Case, effect: Effect) -> bool:
+def _adds(scenario: Scenario, effect: Effect) -> bool:
     """All loads together say what one at a time does not."""
-    mine = [r.decision for r in case.rows if r.variant == effect.setting]
+    mine = [r.decision for r in scenario.rows if r.configuration == effect.setting]
+    if effect.decision is Decision.INCONCLUSIVE or len(effect.loads) < 2:
+        return False
     known = any(d.gain for d in mine) or Decision.SLOWER in mine
-    return (
-        effect.decision is not Decision.OPEN and len(effect.loads) > 1 and any(d.undecided for d in mine) and not known
-    )
+    return not known and any(d.inconclusive for d in mine)
 
 
-def _together(case: Case, effect: Effect) -> str:
-    name = f"{effect.setting}, " if len(case.variants) > 1 else ""
+def _together(scenario: Scenario, effect: Effect) -> str:
+    name = f"{effect.setting}, " if len(scenario.configurations) > 1 else ""
     words = {
         Decision.FASTER: f"faster, {times(effect.ratio)}",
         Decision.SLOWER: f"slower, {times(effect.ratio)}",
-        Decision.SMALL: _ruled_out(effect.ratio.low or 1.0, effect.ratio.high or 1.0, ("faster", "slower")),
+        Decision.EQUIVALENT: _ruled_out(effect.ratio.low or 1.0, effect.ratio.high or 1.0, ("faster", "slower")),
         Decision.NOT_FASTER: "a gain that counts is ruled out",
     }
     return f"{name}{loads(effect.loads, effect.loads)} together: {words.get(effect.decision, '')}"
@@ -219,57 +221,57 @@ def costs(rows: Sequence[Row]) -> str:
     return ""
 
 
-def answer(case: Case) -> str:
-    """One sentence about the case, without its name, with what it costs."""
-    return f"{_brief(case)}{_price(case)}."
+def answer(scenario: Scenario) -> str:
+    """One sentence about the scenario, without its name, with what it costs."""
+    return f"{_brief(scenario)}{_price(scenario)}."
 
 
-def _price(case: Case) -> str:
+def _price(scenario: Scenario) -> str:
     """Where P99 is worse after correction, the worst of it."""
-    rows = [row for row in case.rows if row.decision is not Decision.SLOWER]  # of those it is no news
+    rows = [row for row in scenario.rows if row.decision is not Decision.SLOWER]  # of those it is no news
     late = [(c.ratio.value, row) for row in rows for c in row.costs if c.metric == "p99" and c.ratio.value > 1]
     if not late:
         return ""
     most, at = max(late, key=lambda of: of[0])
-    name = f" of {at.variant}" if len(case.variants) > 1 else ""
+    name = f" of {at.configuration}" if len(scenario.configurations) > 1 else ""
     return f"; {short(most)} × the P99{name} with {at.load.words}"
 
 
-def _brief(case: Case) -> str:
-    every = [row.load for row in case.rows]
+def _brief(scenario: Scenario) -> str:
+    every = [row.load for row in scenario.rows]
 
     def where(*decisions: Decision) -> str:
-        return loads((r.load for r in case.rows if r.decision in decisions), every)
+        return loads((r.load for r in scenario.rows if r.decision in decisions), every)
 
-    undecided = where(*(d for d in Decision if d.undecided))
-    if case.decision is Decision.BOTTLENECK:
+    undecided = where(*(d for d in Decision if d.inconclusive))
+    if scenario.decision is Decision.BOTTLENECK:
         return f"One connection is the bottleneck at {where(Decision.BOTTLENECK)}"
-    if case.decision is Decision.LIKELY:
+    if scenario.decision is Decision.LIKELY:
         return f"One connection is likely the bottleneck at {where(Decision.LIKELY)}"
-    if case.decision in (Decision.OTHER, Decision.FASTER):
-        return _better(case, where(Decision.OTHER, Decision.FASTER)) + _elsewhere(case, where(Decision.OTHER))
-    if case.decision is Decision.SLOWER:
-        return _worse(case, where(Decision.SLOWER)) + ("" if undecided else ", no gain")
-    judged = {r.decision for r in case.rows} - {Decision.SAME}
-    if all(d.undecided for d in judged):
+    if scenario.decision in (Decision.OTHER, Decision.FASTER):
+        return _better(scenario, where(Decision.OTHER, Decision.FASTER)) + _elsewhere(scenario, where(Decision.OTHER))
+    if scenario.decision is Decision.SLOWER:
+        return _worse(scenario, where(Decision.SLOWER)) + ("" if undecided else ", no gain")
+    judged = {r.decision for r in scenario.rows} - {Decision.SAME}
+    if all(d.inconclusive for d in judged):
         return "Not known"
     if undecided:
         return f"Not known at {undecided}"
-    return "No difference that counts" if judged == {Decision.SMALL} else "No gain that counts"
+    return "No difference that counts" if judged == {Decision.EQUIVALENT} else "No gain that counts"
 
 
-def _better(case: Case, where: str) -> str:
-    names = list(dict.fromkeys(r.variant for r in case.rows if r.decision.gain))
+def _better(scenario: Scenario, where: str) -> str:
+    names = list(dict.fromkeys(r.configuration for r in scenario.rows if r.decision.gain))
     if not names:
-        together = [e.setting for e in case.effects if e.decision.gain]
+        together = [e.setting for e in scenario.effects if e.decision.gain]
         return f"{' and '.join(together)}: faster, over all loads together"
-    better = ("has the lower P99", "have the lower P99") if case.open_loop else ("is faster", "are faster")
+    better = ("has the lower P99", "have the lower P99") if scenario.open_loop else ("is faster", "are faster")
     return f"{_listed(names)} {better[len(names) > 1]} at {where}"
 
 
-def _elsewhere(case: Case, where: str) -> str:
+def _elsewhere(scenario: Scenario, where: str) -> str:
     """Of gains: at which loads something else than the connection is the reason. '' for none."""
-    reasons = {r.decision for r in case.rows if r.decision.gain}
+    reasons = {r.decision for r in scenario.rows if r.decision.gain}
     if Decision.OTHER not in reasons:
         return ""
     if len(reasons) == 1:
@@ -277,12 +279,12 @@ def _elsewhere(case: Case, where: str) -> str:
     return f", not because of the connection at {where.removesuffix(' in flight')}"
 
 
-def _worse(case: Case, where: str) -> str:
-    names = list(dict.fromkeys(r.variant for r in case.rows if r.decision is Decision.SLOWER))
-    if len(case.variants) == 1 or not names:
+def _worse(scenario: Scenario, where: str) -> str:
+    names = list(dict.fromkeys(r.configuration for r in scenario.rows if r.decision is Decision.SLOWER))
+    if len(scenario.configurations) == 1 or not names:
         return f"A loss {f'at {where}' if where else 'over all loads together'}"
-    worse = ("has a higher P99", "have a higher P99") if case.open_loop else ("is slower", "are slower")
-    return f"{_listed(names)} {worse[len(names) > 1]} than {case.baseline} at {where}"
+    worse = ("has a higher P99", "have a higher P99") if scenario.open_loop else ("is slower", "are slower")
+    return f"{_listed(names)} {worse[len(names) > 1]} than {scenario.baseline} at {where}"
 
 
 def _listed(names: Sequence[str]) -> str:
