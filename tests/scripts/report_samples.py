@@ -145,7 +145,7 @@ def usual() -> Report:
                 Table(("In flight", "Separate ÷ shared"), (("1", "1.00 (0.97–1.02)"), ("48", "0.80 (0.77–0.83)"))),
                 ("CPUs are few.", "slower at 48: one connection carries several calls a segment"),
             ),
-            Card("Streaming ping, sync client", "cpus-full", "The CPUs are the limit.", Table((), ())),
+            Card("Streaming ping, sync client", "cpus-saturated", "The CPUs are the limit.", Table((), ())),
         ),
         advice=(("What to set", ("Keep one shared connection (the default).",)),),
         series=tuple(found),

@@ -81,7 +81,7 @@ def test_all_is_written_and_the_screen_has_the_verdict(
     head = f"try: A title\nDoes it?\ngRPC 1.51.1, abacus, {json_of(tmp_path)['started']}\n! it was noisy\n\n"
     assert out.startswith("try: A title\n") and "WHAT TO SET" in out and "runs  marks" not in out
     assert (tmp_path / "verdict.txt").read_text().startswith(out)
-    assert json.loads((tmp_path / "verdict.json").read_text())["cases"]
+    assert json.loads((tmp_path / "verdict.json").read_text())["scenarios"]
     assert (tmp_path / "summary.txt").read_text().startswith(head + "configuration ")
     assert f"== report: {tmp_path}/report.html\n" in err and f"== results: {tmp_path} (" in err
     assert len(runs.read_all([tmp_path])) == 2  # what was written is not taken for results

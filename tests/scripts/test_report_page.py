@@ -102,7 +102,7 @@ def test_a_finding_is_a_card() -> None:
     first, second = (text for _, text in page().all("article"))
     assert "NOT the bottleneck" in first and "1.00 (0.97–1.02)" in first and "slower at 48" in first
     assert "CPUs are the limit." in second and "CPUs are few" not in second
-    assert [a["data-verdict"] for a, _ in page().all("article")] == ["slower", "cpus-full"]
+    assert [a["data-verdict"] for a, _ in page().all("article")] == ["slower", "cpus-saturated"]
     advice = page().one("section", class_="advice")
     assert "What to set" in advice and "Keep one shared connection" in advice
 
