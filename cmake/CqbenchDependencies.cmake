@@ -1,5 +1,5 @@
-# What the project stands on. Each package is named with the Debian package that brings it, so that a failed configure
-# says what to install instead of printing a CMake stack.
+# Finds the packages that the project needs. Each package is named with the Debian package that provides it, so that a
+# failed configure names what to install instead of printing a CMake stack.
 
 # cqbench_require(PACKAGE "DEBIAN PACKAGES" [find_package arguments...])
 macro(cqbench_require package debian)
@@ -13,14 +13,14 @@ endmacro()
 set(THREADS_PREFER_PTHREAD_FLAG ON)
 cqbench_require(Threads "g++")
 
-# A gRPC built from source brings protobuf's own CMake package, which its targets need; Debian's protobuf has none, and
-# CMake's FindProtobuf module serves. The package is tried first so that both are never mixed.
+# A gRPC built from source brings protobuf's own CMake package, which its targets need. Debian's protobuf has none, and
+# CMake's FindProtobuf module finds it. The package is tried first so that both are never mixed.
 find_package(protobuf CONFIG QUIET)
 if(NOT protobuf_FOUND)
   cqbench_require(Protobuf "libprotobuf-dev protobuf-compiler" MODULE)
 endif()
 cqbench_require(absl "libabsl-dev" CONFIG)
-# Headers only. The CONFIG mode: CMake has taken its own FindBoost away.
+# Only headers are needed. CONFIG mode is used because CMake has removed its own FindBoost.
 cqbench_require(Boost "libboost-dev" CONFIG)
 cqbench_require(PkgConfig "pkg-config" MODULE)
 pkg_check_modules(nghttp2 QUIET IMPORTED_TARGET libnghttp2)
@@ -28,13 +28,13 @@ if(NOT nghttp2_FOUND)
   message(FATAL_ERROR "libnghttp2 was not found. On Debian or Ubuntu: apt-get install libnghttp2-dev")
 endif()
 cqbench_require(ZLIB "zlib1g-dev" MODULE)
-# What gRPC uses, too: with another TLS library in it, versions and ciphers can be neither limited nor seen.
+# gRPC uses the same library. With another TLS library, cqbench could neither limit nor read versions and ciphers.
 cqbench_require(OpenSSL "libssl-dev" MODULE)
 cqbench_require(gRPC "libgrpc++-dev protobuf-compiler-grpc" CONFIG)
 cqbench_require(CLI11 "libcli11-dev" CONFIG)
 cqbench_require(nlohmann_json "nlohmann-json3-dev" CONFIG)
-# For grpc_ping_client_mpi alone. The C interface: MPI has taken its C++ one away. Not with sanitizers: Open MPI and what
-# it loads leak.
+# Only grpc_ping_client_mpi needs MPI. It uses the C interface, because MPI has removed its C++ one. Sanitizer builds go
+# without: Open MPI and the libraries that it loads leak memory.
 if(NOT CQBENCH_SANITIZER)
   find_package(MPI QUIET COMPONENTS C)
 endif()
@@ -48,7 +48,7 @@ if(CQBENCH_BUILD_TESTS)
   cqbench_require(GTest "libgtest-dev libgmock-dev" CONFIG)
 endif()
 
-# Debian's gRPC package exports the plugin only on some versions; the program is enough.
+# Only some versions of Debian's gRPC package export the plugin; the program is enough.
 find_program(CQBENCH_GRPC_CPP_PLUGIN grpc_cpp_plugin)
 if(TARGET gRPC::grpc_cpp_plugin)
   set(CQBENCH_GRPC_CPP_PLUGIN $<TARGET_FILE:gRPC::grpc_cpp_plugin>)
@@ -56,8 +56,8 @@ elseif(NOT CQBENCH_GRPC_CPP_PLUGIN)
   message(FATAL_ERROR "grpc_cpp_plugin was not found. On Debian or Ubuntu: apt-get install protobuf-compiler-grpc")
 endif()
 
-# google/api/*.proto come with a Python package (scripts/requirements-build.txt). scripts/lib.sh says where; a plain
-# cmake looks into the environment that scripts/install.sh makes.
+# A Python package (scripts/requirements-build.txt) contains google/api/*.proto. scripts/lib.sh passes its folder; a
+# plain cmake searches the environment that scripts/install.sh makes.
 file(GLOB environment ${PROJECT_SOURCE_DIR}/.venv/lib/python3*/site-packages)
 find_path(CQBENCH_GOOGLEAPIS_DIR google/api/annotations.proto HINTS ${environment}
           DOC "Folder with google/api/annotations.proto, http.proto and google/rpc/status.proto")

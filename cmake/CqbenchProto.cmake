@@ -1,9 +1,10 @@
 # cqbench_add_protos(TARGET FILE.proto... [FROM FOLDER] [MESSAGES_ONLY | STUBS_ONLY] [LINK TARGET...]): compiles the files
 # with protoc and the gRPC plugin into a static library. Generated headers are SYSTEM headers and generated sources carry no
-# warnings of ours: they are not ours to fix.
-# FROM: the folder that the files' names, and those of their headers, are relative to; without it they are this folder's,
-# and their headers are in cqbench/proto. MESSAGES_ONLY: without services' stubs, and so without gRPC; STUBS_ONLY: these
-# alone, for files whose messages are in a library of LINK's. LINK: libraries of other protos that these import.
+# warnings of this project's.
+# FROM: the folder to which the names of the files and of their headers are relative. Without FROM, the names are relative
+# to the current folder, and the headers are in cqbench/proto.
+# MESSAGES_ONLY: without the services' stubs, and so without gRPC. STUBS_ONLY: only the stubs, for files whose messages are
+# in a library of LINK. LINK: libraries of other protos that these files import.
 function(cqbench_add_protos target)
   cmake_parse_arguments(PARSE_ARGV 1 arg "MESSAGES_ONLY;STUBS_ONLY" "FROM" "LINK")
   if(arg_FROM)
@@ -47,7 +48,7 @@ function(cqbench_add_protos target)
   add_library(${target} STATIC ${sources})
   target_compile_features(${target} PUBLIC cxx_std_20)
   target_compile_options(${target} PRIVATE -w)
-  set_target_properties(${target} PROPERTIES UNITY_BUILD OFF)  # each has names of the same kind
+  set_target_properties(${target} PROPERTIES UNITY_BUILD OFF)  # the sources have names in common
   target_include_directories(${target} SYSTEM PUBLIC ${include} PRIVATE ${out})
   target_link_libraries(${target} PUBLIC ${runtime} ${arg_LINK})
 endfunction()

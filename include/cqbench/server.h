@@ -37,17 +37,17 @@ enum class ServerApi {
 };
 absl::string_view ToString(ServerApi api);
 
-// What every message costs the server beside what the library does: each request, or each response of a
-// server-streaming call. The thread that handles it burns CPU for so long, or sleeps (never for less, but for tens of
-// microseconds more: the time that waking a thread takes).
+// Time that the server adds to each message beyond the library's work: to each request, or to each response of a
+// server-streaming call. The handling thread burns CPU for this time, or sleeps. It never sleeps less, but tens of
+// microseconds more: the time that waking a thread takes.
 struct ServiceTimeConfig {
-  Nanos mean_ns = 0;         // 0: none
-  bool exponential = false;  // distributed with that mean; otherwise always the same
+  Nanos mean_ns = 0;         // 0: the server adds none
+  bool exponential = false;  // exponential distribution; otherwise constant
   bool wait = false;
 };
 
-// A method of a user's service that the generic server answers, too: with these bytes, whatever comes. All of them
-// answer a server-streaming call; otherwise there is one.
+// A method of a user's service that the generic server serves, too. The responses are these bytes, whatever the
+// request: all of them for a server-streaming call; otherwise there is one.
 struct StandIn {
   std::string path;  // "/package.Service/Method"
   Shape shape = Shape::kUnary;
@@ -72,8 +72,8 @@ struct ServerConfig {
   ServerLimits limits;
   ServiceTimeConfig service_time;
   std::optional<StandIn> stand_in;   // kGeneric only
-  std::optional<int> tcp_echo_port;  // of a raw TCP ping-pong beside gRPC, for comparison; 0: a free one
-  bool deadlock_detection = false;   // abseil's was left on: for the description only
+  std::optional<int> tcp_echo_port;  // port of a raw TCP ping-pong, a lower bound for gRPC; 0: a free one
+  bool deadlock_detection = false;   // abseil's detection was left on; the server only reports this
 };
 
 // How calls ended, over the life of the server; while it runs, calls that have not ended count as failed. A call is one
@@ -81,41 +81,41 @@ struct ServerConfig {
 // streams any number.
 struct ServerCounts {
   uint64_t calls_started = 0;
-  uint64_t calls_ok = 0;      // status sent, as far as the library knows
+  uint64_t calls_ok = 0;      // the library reported that it sent the status
   uint64_t calls_failed = 0;  // cancelled, broken or refused
   uint64_t messages = 0;
 };
 
-// Construct through StartServer(). Shutdown() and destruction are for one thread at a time.
+// StartServer() makes it. Only one thread at a time may call Shutdown() or the destructor.
 class PingServer {
  public:
   explicit PingServer(const ServerConfig& config);
   virtual ~PingServer();
-  // Stops accepting, gives calls in flight config.drain_ns to end, cancels the rest, joins all threads. Blocks, beyond
-  // the drain as long as handlers run and the library has calls. The destructor does it where it has not been done.
+  // Stops accepting, gives calls in flight config.drain_ns to end, cancels the remaining calls, joins all threads.
+  // Blocks, beyond the drain as long as handlers run and the library has calls. The destructor calls it if needed.
   virtual void Shutdown() = 0;
   // Any thread, any time; approximate while the server runs.
   virtual ServerCounts Counts() const = 0;
-  // Messages answered by each completion queue, and requests that wait for a call. Empty and absent where the library
-  // keeps the queues to itself.
+  // Messages of each completion queue, and posted requests that wait for a call. Empty and absent if the library owns
+  // the queues.
   virtual std::vector<uint64_t> MessagesPerQueue() const { return {}; }
   virtual std::optional<int64_t> PostedRequests() const { return std::nullopt; }
-  // What the API forces instead of config.messages; empty when nothing. For people.
+  // Names, for people, the strategy that the API forces instead of config.messages; empty if it forces none.
   virtual std::string MessagesNote() const { return ""; }
-  // A channel to this server that uses no socket.
+  // Returns a channel to this server that uses no socket.
   virtual std::shared_ptr<grpc::Channel> InProcessChannel(const grpc::ChannelArguments& arguments) = 0;
 
-  // The same calls come in at that address, too: `messages` says how many were answered there without this server (0
-  // where all are passed on to it). For what the server says of itself. Any thread; so is `messages`, which must be
-  // there until Shutdown() has returned.
+  // Registers an HTTP front end that takes the same calls at `address`, for the description of the server. `messages`
+  // returns how many responses the front end made without this server (0 if it passes all calls on). Any thread; any
+  // thread may call `messages`, which must live until Shutdown() has returned.
   void AddFront(const Target& address, std::function<uint64_t()> messages);
   std::vector<Target> fronts() const;
-  // Counts().messages and those of the fronts.
+  // Returns Counts().messages plus those of the front ends.
   uint64_t Messages() const;
 
-  // What it listens on, ports resolved.
+  // Returns the addresses that the server listens on, ports resolved.
   const std::vector<Target>& listening() const { return listening_; }
-  int tcp_echo_port() const;  // 0: there is none; from the thread that started it
+  int tcp_echo_port() const;  // 0: there is none; only for the thread that started the server
   ServiceTimes& times() { return *times_; }
   const ServiceLoad& load() const { return *load_; }
 
@@ -136,9 +136,10 @@ class PingServer {
   std::vector<Front> fronts_;  // guarded by mutex_
 };
 
-// Accepts calls when it returns. Errors are one line: NOT_FOUND for a host that does not resolve, UNAVAILABLE when an
-// address cannot be bound (taken, not permitted, not of this machine), RESOURCE_EXHAUSTED when a thread of ours cannot
-// be made. (Where the library cannot make one of its own it aborts.)
+// Starts a server, which accepts calls when the function returns. Errors are one line: NOT_FOUND for a host that does
+// not resolve, UNAVAILABLE when an address cannot be bound (taken, not permitted, not of this machine),
+// RESOURCE_EXHAUSTED when the system has no thread for the server. If the library cannot start one of its own threads,
+// it aborts.
 absl::StatusOr<std::unique_ptr<PingServer>> StartServer(const ServerConfig& config);
 
 }  // namespace cqbench

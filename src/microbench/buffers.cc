@@ -1,5 +1,5 @@
-// buffer/…: between a message and gRPC's ByteBuffer, which is a list of slices: in one piece, and in several as a
-// transport brings what came in several frames.
+// buffer/…: conversions between a message and gRPC's ByteBuffer, which is a list of slices: one slice, and several, as
+// a transport delivers the bytes of several frames.
 
 #include <string>
 #include <vector>
@@ -20,7 +20,7 @@ Message MessageOf(uint32_t bytes) {
   return message;
 }
 
-// The same bytes in so many slices of about the same size.
+// Cuts the bytes into this number of slices of about the same size.
 grpc::ByteBuffer Cut(const std::string& bytes, size_t slices) {
   std::vector<grpc::Slice> pieces;
   for (size_t i = 0; i < slices; ++i) {
@@ -34,7 +34,7 @@ void SetBytes(benchmark::State& state, size_t bytes) {
   state.SetBytesProcessed(state.iterations() * static_cast<int64_t>(bytes));
 }
 
-// Above the 1 MiB that gRPC's writer takes at once there are several slices, whose number is shown.
+// Above the 1 MiB that gRPC's writer takes at once there are several slices; a counter shows their number.
 void FromMessage(benchmark::State& state, uint32_t bytes) {
   const Message message = MessageOf(bytes);
   GrpcCodec<Message> codec;
@@ -60,7 +60,7 @@ void ToMessage(benchmark::State& state, uint32_t bytes, size_t slices) {
   SetBytes(state, buffer.Length());
 }
 
-// Cost of a message whose bytes stay bytes (--messages bytes).
+// Cost of a message that stays bytes (--messages bytes).
 void Copy(benchmark::State& state, size_t slices) {
   const grpc::ByteBuffer buffer = Cut(MessageOf(64 << 10).SerializeAsString(), slices);
   Measure(state, [&] {

@@ -1,4 +1,5 @@
-// The ways from a message to its bytes and back. A new one is a struct here and its name in RegisterMessages().
+// Codecs: how a message becomes bytes, and bytes a message. A new codec is a struct here and its name in
+// RegisterMessages().
 #pragma once
 
 #include <grpcpp/grpcpp.h>
@@ -11,7 +12,7 @@
 
 namespace cqbench::microbench {
 
-// Protobuf alone: one flat array that is there already.
+// Protobuf alone, into a flat array that exists already.
 template <typename T>
 class ProtobufCodec {
  public:
@@ -21,14 +22,14 @@ class ProtobufCodec {
     bytes_.resize(message.ByteSizeLong());
     return message.SerializeToArray(bytes_.data(), static_cast<int>(bytes_.size()));
   }
-  // The last serialized message.
+  // Parses the last serialized message.
   bool Parse(T& message) { return message.ParseFromArray(bytes_.data(), static_cast<int>(bytes_.size())); }
 
  private:
   std::vector<uint8_t> bytes_;
 };
 
-// As gRPC does it for every message of generated code. Parsing takes the buffer with it, so that it begins with another
+// gRPC's own codec for every message of generated code. Parsing consumes the buffer, so Parse() begins with another
 // handle to the same slices (see buffer/copy).
 template <typename T>
 class GrpcCodec {
@@ -36,7 +37,7 @@ class GrpcCodec {
   static constexpr char kName[] = "grpc";
 
   bool Serialize(const T& message) {
-    bytes_.Clear();  // of the last time: the library writes into an empty one only
+    bytes_.Clear();  // the library writes into an empty buffer only
     bool own = false;
     return Traits::Serialize(message, &bytes_, &own).ok();
   }
@@ -51,7 +52,7 @@ class GrpcCodec {
   grpc::ByteBuffer bytes_;
 };
 
-// --codec pooled: once into a slice that is used again, and read where it lies.
+// --codec pooled: serializes into a slice that is reused, and parses the bytes in place.
 template <typename T>
 class PooledCodec {
  public:

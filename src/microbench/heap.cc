@@ -15,7 +15,7 @@ struct Asked {
 };
 Asked asked;
 
-// Newer releases keep the result itself in the run, which needs no mending.
+// Newer releases keep the result itself in the run; the pointer needs no repair.
 template <typename Run>
 void SetResult(Run& run, const benchmark::MemoryManager::Result& result) {
   if constexpr (std::is_pointer_v<decltype(run.memory_result)>) run.memory_result = &result;

@@ -1,4 +1,4 @@
-// Allocations of a benchmark, as Google Benchmark asks for them: in a run of its own after the timed one.
+// Counts a benchmark's allocations. Google Benchmark asks for them in a separate run after the timed one.
 #pragma once
 
 #include <benchmark/benchmark.h>
@@ -11,25 +11,25 @@
 
 namespace cqbench::microbench {
 
-// Only what is inside a CountedPart counts: Google Benchmark's own brackets are around the whole function, with all
-// that it prepares. Both are used by the main thread; allocations of all threads count.
+// Counts only inside a CountedPart: Google Benchmark's own brackets include all of the function's preparation. The main
+// thread uses both; allocations of all threads count.
 class HeapUse final : public benchmark::MemoryManager {
  public:
   void Start();
-  // Releases differ in which of the two is the interface, and the other one is deprecated or gone; hence no `override`
-  // in this class.
+  // Which of the two overloads is the interface depends on the release of Google Benchmark; the other is deprecated or
+  // gone. Therefore this class has no `override`.
   void Stop(Result& result);
   void Stop(Result* result) { Stop(*result); }
 
-  // Returns the counts of that repetition of a benchmark, by its registered name; nullptr if nothing was counted. The
-  // pointer is valid until the next Stop().
+  // Returns the counts of that repetition of a benchmark, by its registered name, or nullptr if nothing was counted.
+  // The pointer is valid until the next Stop().
   const Result* Find(const std::string& benchmark, int64_t repetition) const;
 
  private:
   std::map<std::string, std::vector<Result>> results_;
 };
 
-// From here to the end of the block, if Google Benchmark has asked. `benchmark`: the name it was registered with.
+// Counts until the end of the block if Google Benchmark has asked for it. `benchmark`: the registered name.
 class CountedPart {
  public:
   explicit CountedPart(const std::string& benchmark);
@@ -41,11 +41,11 @@ class CountedPart {
   AllocationCounts before_;
 };
 
-// Hands on to another reporter, with what `heap` found. Google Benchmark 1.7.1 keeps the results of all repetitions in
-// a vector and pointers into it while it still grows, so that all but the last few point to memory that is gone.
+// Passes results to another reporter, with the allocations of `heap`. Google Benchmark 1.7.1 keeps pointers into a
+// vector of results while the vector still grows, so most of these pointers are dangling.
 class WithHeapUse final : public benchmark::BenchmarkReporter {
  public:
-  // Both must outlive it.
+  // Both arguments must outlive the object.
   WithHeapUse(benchmark::BenchmarkReporter& to, const HeapUse& heap) : to_(to), heap_(heap) {}
 
   bool ReportContext(const Context& context) override;

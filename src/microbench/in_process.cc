@@ -1,6 +1,5 @@
-// {unary,client-streaming,server-streaming,bidi}/inprocess/WORKLOAD/METHOD/SERVER: calls that block against our own
-// servers, each with its threads, over gRPC's in-process transport: handing over between threads is in it, the network
-// is not.
+// {unary,client-streaming,server-streaming,bidi}/inprocess/WORKLOAD/METHOD/SERVER: blocking calls to this project's
+// servers, each with its threads, over gRPC's in-process transport. The time includes thread hand-offs, but no network.
 
 #include <grpcpp/grpcpp.h>
 
@@ -29,7 +28,7 @@ class Calls {
     if constexpr (M::kShape == Shape::kBidi) stream_ = stub_.Call(&stream_context_);
   }
 
-  // One whole call; of a bidi method a message and its answer.
+  // Makes one whole call, or exchanges one message and its response on a bidi stream.
   void Run() {
     if constexpr (M::kShape == Shape::kBidi) {
       const bool answered = stream_->Write(request_) && stream_->Read(&response_);
@@ -40,7 +39,7 @@ class Calls {
       if (!status.ok()) Took(status.error_message());
     }
   }
-  // The error, or "".
+  // Returns the error, or "".
   std::string Close() {
     if constexpr (M::kShape == Shape::kBidi) {
       stream_->WritesDone();
@@ -97,12 +96,12 @@ class Calls {
       stream_;
 };
 
-// The server lives as long as its benchmark: threads that wait take part in what the library does.
+// The server lives as long as its benchmark, because its waiting threads take part in the library's work.
 template <Method M>
 void CallServer(benchmark::State& state, ServerApi api, const MessageConfig& config) {
   ServerConfig setting;
   setting.api = api;
-  setting.listen = {*ParseTarget("localhost", 0)};  // it has to, though nobody is told where
+  setting.listen = {*ParseTarget("localhost", 0)};  // a server must listen somewhere; no client uses the address
   const auto server = StartServer(setting);
   if (!server.ok()) return Fail(state, std::string(server.status().message()));
   {
@@ -116,7 +115,7 @@ void CallServer(benchmark::State& state, ServerApi api, const MessageConfig& con
 
 }  // namespace
 
-// By wall-clock time, and with the CPU time of the whole process beside it: most of the work is on other threads.
+// Measures wall-clock time, and shows the CPU time of the whole process: most of the work is on other threads.
 void RegisterInProcess() {
   AllMethods::ForEach([]<typename M>() {
     const std::string name = absl::StrCat(ToString(M::kShape), "/inprocess/", M::kWorkload, "/", M::kName, "/");

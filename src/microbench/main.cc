@@ -1,5 +1,5 @@
-// The suite: Google Benchmark's flags and output. Exit status: 0; 1 when a benchmark failed or none was run; 2 for a
-// wrong flag.
+// The main program of the suite: Google Benchmark's flags and output. Exit status: 0; 1 when a benchmark failed or none
+// was run; 2 for a wrong flag.
 
 #include <benchmark/benchmark.h>
 
@@ -29,7 +29,7 @@ void RegisterAll() {
   RegisterTranscoding();
 }
 
-// Google Benchmark's own "library_build_type" is that of its library.
+// Adds this program's build type: "library_build_type" is that of Google Benchmark's library.
 void AddContext(int argc, char** argv) {
   const RunContext environment = DescribeEnvironment(argc, argv);
   benchmark::AddCustomContext("build_type", environment.build_type);
@@ -41,7 +41,7 @@ void AddContext(int argc, char** argv) {
                                                  : "not counted: built without CQBENCH_BUILD_ALLOCATION_COUNTING");
 }
 
-// The value of one of Google Benchmark's flags, which knows the environment as well and forgets both. Empty: not given.
+// Returns the value of one of Google Benchmark's flags from the command line or the environment; empty if not given.
 std::string FlagOf(const std::string& name, int argc, char** argv) {
   const std::string flag = "--" + name + "=";
   std::string value;
@@ -52,7 +52,7 @@ std::string FlagOf(const std::string& name, int argc, char** argv) {
   return value;
 }
 
-// Reporter for the file of --benchmark_out; nullptr without a file, or if its format has no allocations.
+// Returns the reporter for the file of --benchmark_out; nullptr without a file, or if its format has no allocations.
 std::unique_ptr<benchmark::BenchmarkReporter> FileReporter(int argc, char** argv) {
   const std::string format = FlagOf("benchmark_out_format", argc, argv);
   if (FlagOf("benchmark_out", argc, argv).empty() || !(format.empty() || format == "json")) return nullptr;

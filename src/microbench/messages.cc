@@ -1,4 +1,4 @@
-// serialize/WORKLOAD/METHOD/{request,response}/HOLDER/CODEC and parse/…: what a call pays for its messages.
+// serialize/WORKLOAD/METHOD/{request,response}/HOLDER/CODEC and parse/…: the cost of a call's messages.
 
 #include <google/protobuf/util/message_differencer.h>
 
@@ -26,7 +26,7 @@ typename M::Request RequestOf(const MessageConfig& config) {
   return request;
 }
 
-// As the server answers that request.
+// Returns the server's response to that request.
 template <Method M>
 typename M::Response ResponseOf(const MessageConfig& config) {
   const typename M::Request request = RequestOf<M>(config);

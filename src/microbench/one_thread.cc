@@ -1,6 +1,6 @@
-// {unary,bidi}/one-thread/WORKLOAD/METHOD: a call, or a message and its answer on an open stream, through gRPC's
-// in-process transport with one thread at both ends, as in gRPC's own bm_fullstack: all of the library but the
-// network, and no thread that wakes another.
+// {unary,bidi}/one-thread/WORKLOAD/METHOD: a call, or a message and its response on an open stream, through gRPC's
+// in-process transport. One thread runs both ends, as in gRPC's own bm_fullstack: the time includes all of the library
+// except the network, and no thread hand-off.
 
 #include <grpcpp/grpcpp.h>
 #include <grpcpp/server_builder.h>
@@ -20,7 +20,7 @@ namespace {
 // Both ends share a queue; tags are numbers from 1.
 enum Event : uint32_t { kAccepted = 1, kServed, kAnswered, kOpened, kWritten, kRead, kServerRead, kServerWritten };
 
-// Server, channel and queue of one benchmark. Members end in the right order: what uses the queue first.
+// Server, channel and queue of one benchmark. The order of members makes users of the queue end before the queue.
 template <Method M>
 class BothEnds {
  public:
@@ -44,7 +44,7 @@ class BothEnds {
   grpc::ServerCompletionQueue* queue() { return queue_.get(); }
   static void* Tag(Event event) { return reinterpret_cast<void*>(static_cast<uintptr_t>(event)); }
 
-  // The next call is for these.
+  // Sets the messages of the next call.
   template <typename... Args>
   void Post(Args&&... args) {
     (service_.*M::kPost)(std::forward<Args>(args)..., queue(), queue(), Tag(kAccepted));
@@ -54,8 +54,7 @@ class BothEnds {
     return ((*stub_).*M::kPrepare)(std::forward<Args>(args)..., queue());
   }
 
-  // Runs the library until each of those events has come; those that are not asked for are kept. False when one of all
-  // that came did not go well.
+  // Runs the library until each of these events has come; keeps all other events. False if any event failed.
   template <typename... Events>
   bool Await(Events... events) {
     const uint32_t wanted = ((1u << events) | ...);
@@ -137,13 +136,13 @@ class Stream {
     ok_ &= ends_.Await(kServerWritten, kRead);
   }
 
-  // The error, or "".
+  // Returns the error, or "".
   std::string Close(const MessageConfig& config) {
     grpc::Status status;
     stream_->WritesDone(Ends::Tag(kWritten));
     ok_ &= ends_.Await(kWritten);
     server_stream_.Read(&request_, Ends::Tag(kServerRead));
-    ends_.Await(kServerRead);  // the end
+    ends_.Await(kServerRead);  // the end of the client's messages
     server_stream_.Finish(grpc::Status::OK, Ends::Tag(kServed));
     stream_->Finish(&status, Ends::Tag(kAnswered));
     ok_ &= ends_.Await(kServed, kAnswered);

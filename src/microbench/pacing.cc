@@ -1,4 +1,5 @@
-// schedule/…, pacer/…, lane/…: the open loop's own work, on a clock that jumps to whatever is waited for.
+// schedule/…, pacer/…, lane/…: the open loop's own work, on a simulated clock that jumps to the time that is waited
+// for.
 
 #include <algorithm>
 #include <string>
@@ -25,7 +26,7 @@ class JumpingClock {
   mutable Nanos now_ = 0;
 };
 
-// The schedule of the first of the pacers that share kRate.
+// Draws the schedule of the first of the pacers that share kRate.
 DueTimes Draw(Arrivals arrivals, int pacers = 1) {
   ScheduleConfig config;
   config.arrivals = arrivals;
@@ -59,8 +60,8 @@ void Hash(benchmark::State& state) {
   SetCalls(state, schedule.front().size());
 }
 
-// A thousand calls from due to handed over, each of which ends at once (kQueue) or finds no slot and is dropped. The
-// one allocation is the lane's copy of the schedule.
+// Paces a thousand calls from their scheduled time to the hand-over. Each call ends at once (kQueue), or finds no slot
+// and is dropped. The lane's copy of the schedule is the only allocation.
 void Pace(benchmark::State& state, AtLimit at_limit) {
   const DueTimes due = Draw(Arrivals::kPoisson);
   RunWindow window;
@@ -83,7 +84,7 @@ void Pace(benchmark::State& state, AtLimit at_limit) {
   SetCalls(state, due.size());
 }
 
-// One call's way through the lane: announced, slot and place in the schedule taken, slot freed.
+// Passes one call through the lane: announce it, take a slot and a place in the schedule, free the slot.
 void PassLane(benchmark::State& state) {
   Lane lane({0}, 1);
   lane.Start(0);
@@ -110,7 +111,7 @@ void MeterGaps(benchmark::State& state) {
   });
 }
 
-// Waits for a time that has passed: the minimum cost of waiting.
+// Waits for a time in the past: the minimum cost of waiting.
 void WaitForThePast(benchmark::State& state) {
   const PacerClock clock(Pace::kSpin, 0);
   Measure(state, [&] {

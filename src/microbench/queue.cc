@@ -1,4 +1,4 @@
-// queue/…: an event through a completion queue, without a call.
+// queue/…: the cost of an event that passes through a completion queue, without a call.
 
 #include <grpc/support/time.h>
 #include <grpcpp/alarm.h>
@@ -11,7 +11,7 @@
 namespace cqbench::microbench {
 namespace {
 
-// Takes an event that is there, or is about to be.
+// Takes an event that is in the queue or will be soon.
 bool Take(grpc::CompletionQueue& queue, PollMode poll) {
   void* tag = nullptr;
   bool ok = false;
@@ -30,8 +30,8 @@ void Drain(grpc::CompletionQueue& queue) {
   }
 }
 
-// The library has no public way to put an event into a queue but an alarm. One whose time has come goes in at once with
-// gRPC 1.51.1; 1.83 sends it through a thread of its EventEngine, which is then nearly all of the time.
+// An alarm is the library's only public way to put an event into a queue. With gRPC 1.51.1 an expired alarm enters the
+// queue at once. gRPC 1.83 sends it through a thread of its EventEngine, which takes nearly all of the time.
 void PassThrough(benchmark::State& state, PollMode poll) {
   grpc::CompletionQueue queue;
   bool ok = true;
@@ -44,7 +44,7 @@ void PassThrough(benchmark::State& state, PollMode poll) {
   if (!ok) Fail(state, "the queue gave no event");
 }
 
-// One look at a queue with nothing in it: what a thread that spins does all the time.
+// Polls an empty queue once: a thread that spins does this all the time.
 void LookAtEmpty(benchmark::State& state) {
   grpc::CompletionQueue queue;
   const gpr_timespec no_wait = gpr_inf_past(GPR_CLOCK_MONOTONIC);

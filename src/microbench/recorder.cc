@@ -1,4 +1,4 @@
-// recorder/…, histogram/…: what of a call is ours after the library has worked.
+// recorder/…, histogram/…: the client's own work for a call after the library has finished with the call.
 
 #include "cqbench/recorder.h"
 
@@ -13,7 +13,7 @@
 namespace cqbench::microbench {
 namespace {
 
-// Latencies around 100 µs with a tail, the same for every run.
+// Returns latencies around 100 µs with a tail, the same in every run.
 const std::vector<Nanos>& Latencies() {
   static const std::vector<Nanos> latencies = [] {
     std::mt19937_64 random(1);
@@ -38,7 +38,7 @@ void ReadClock(benchmark::State& state) {
   });
 }
 
-// A second of calls, one after the other, that begins again and again: due times go through all slices.
+// Repeats a second of calls, one after the other, so that scheduled times pass through all time buckets.
 void Success(benchmark::State& state, int slices, bool open_loop) {
   RunWindow window(slices, slices > 0 ? kNanosPerSecond / slices : 0);
   window.Set(0, INT64_MAX);
@@ -93,7 +93,7 @@ void Percentile(benchmark::State& state) {
   });
 }
 
-// Cost for the slot of letting another thread cancel its call.
+// The cost of the gate that lets another thread cancel a slot's call.
 void Gate(benchmark::State& state) {
   CancelGate gate;
   grpc::ClientContext context;

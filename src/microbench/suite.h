@@ -1,4 +1,4 @@
-// Shared by the files of the suite: registering, measuring and failing a benchmark.
+// What the files of the suite share: registering, measuring and failing a benchmark.
 #pragma once
 
 #include <benchmark/benchmark.h>
@@ -14,7 +14,7 @@
 
 namespace cqbench::microbench {
 
-// One for each file. Names are paths, from what is done to what it is done with.
+// One function for each file. A name is a path: first the operation, then its parameters.
 void RegisterMessages();
 void RegisterBuffers();
 void RegisterOneThread();
@@ -24,10 +24,10 @@ void RegisterRecorder();
 void RegisterPacing();
 void RegisterTranscoding();
 
-// The name of the benchmark that runs.
+// The name of the benchmark that is running.
 inline std::string running;
 
-// `run` takes a benchmark::State&. Returns what Google Benchmark does, for more settings.
+// `run` takes a benchmark::State&. Returns Google Benchmark's object, for more settings.
 template <typename Run>
 auto* Add(const std::string& name, Run&& run) {
   return benchmark::RegisterBenchmark(name.c_str(), [name, run](benchmark::State& state) {
@@ -36,8 +36,8 @@ auto* Add(const std::string& name, Run&& run) {
   });
 }
 
-// Measures `body`. Runs it once beforehand, so that what the first use makes (buffers, a table, a thread's own storage)
-// is neither timed nor counted.
+// Measures `body`. Runs it once beforehand, so that one-time costs (buffers, a table, thread-local storage) are neither
+// timed nor counted.
 template <typename Body>
 void Measure(benchmark::State& state, Body&& body) {
   body();
@@ -49,15 +49,16 @@ void Measure(benchmark::State& state, Body&& body) {
 void Fail(benchmark::State& state, const std::string& why);
 bool AnyFailed();
 
-// "0B", "1KiB", "4MiB": a whole number of the greatest unit that goes.
+// Returns "0B", "1KiB", "4MiB": a whole number of the greatest unit that divides the size.
 std::string SizeName(uint32_t bytes);
 
-// A method's messages as they are measured. `suffix` is the end of a benchmark's name.
+// Messages of a method to measure. `suffix` is the end of a benchmark's name.
 struct MessageCase {
   std::string suffix;
   MessageConfig config;
 };
-// Methods with a payload: with as much of it in both directions. Methods with contents to choose from: with each.
+// Returns a case for each size if the method has a payload (the same size in both directions), or for each choice of
+// contents.
 template <Method M>
 std::vector<MessageCase> MessageCases() {
   if (!M::kHasPayload && !HasContent<M>()) return {{"", MessageConfig()}};

@@ -1,6 +1,6 @@
-// transcode/match/RULES: which method a path is for, in a table of so many rules.
-// transcode/{find,bind}/METHOD/{descriptor,handwritten}: the library's requests; bind is both, into a message that is
-// kept, without JSON for those that have no body. transcode/{parse,print}/MESSAGE: JSON.
+// transcode/match/RULES: finds the method of a path in a table of this number of rules.
+// transcode/{find,bind}/METHOD/{descriptor,handwritten}: the requests of the books workload; bind is find and the
+// conversion into a reused message, without JSON if the request has no body. transcode/{parse,print}/MESSAGE: JSON.
 
 #include <google/protobuf/util/message_differencer.h>
 
@@ -26,7 +26,7 @@ using namespace cqbench::transcoding;
 
 constexpr char kService[] = "cqbench.library.v1.LibraryService";
 
-// Collections as an API has them: r0, r1, ... with a rule each, the last of which is looked up.
+// Makes collections r0, r1, ... with a rule each, as an API has them, and looks up the last.
 void Match(benchmark::State& state, int rules) {
   RouteTable table;
   const auto* method = DescriptorPool::generated_pool()->FindServiceByName(kService)->FindMethodByName("GetBook");

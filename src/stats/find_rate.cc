@@ -10,24 +10,25 @@
 namespace cqbench {
 namespace {
 
-constexpr double kBracket = 1.15;  // the bisection ends when the rates are so close
+constexpr double kBracket = 1.15;  // the bisection ends when the bracket is this narrow
 constexpr int kRounds = 5;
 constexpr int kRatesPerRound = 7;
-constexpr size_t kMaxTrials = 60;         // no round but the first is begun that would make more
-constexpr double kNarrowestRound = 1.06;  // from the lowest rate of a round to the highest: one percent each
-constexpr double kRoundMargin = 1.02;     // a round goes so far beyond what is plausible, on both sides
-constexpr double kWidest = 2;             // intervals from a rate to more than so many times it resolve nothing
-// A deviance above which a rate is not in the interval. The 95 % point of the limit distribution is 2.27 (Banerjee and
-// Wellner, Likelihood ratio tests for monotone functions, 2001). With so few trials, placed as they come in, that
-// covers only 93 % in the worst of the simulations behind the header's table; 2.8 covers at least 96 %.
+constexpr size_t kMaxTrials = 60;         // only the first round may exceed this number
+constexpr double kNarrowestRound = 1.06;  // ratio of the highest to the lowest rate of a round: one percent a step
+constexpr double kRoundMargin = 1.02;     // a round reaches beyond the plausible rates by this factor on both sides
+constexpr double kWidest = 2;             // an interval whose ends differ by more than this factor counts as unresolved
+// A rate with a deviance above this value is not in the interval. The 95 % point of the limit distribution is 2.27
+// (Banerjee and Wellner, Likelihood ratio tests for monotone functions, 2001). With this few trials, placed as they
+// come in, 2.27 covers only 93 % in the worst of the simulations in the header's table; 2.8 covers at least 96 %.
 constexpr double kExcluded = 2.8;
-// A deviance above which a rate is not tried again, and which a resolved search must have on both sides: with 2.8 there
-// too, 39 % of the searches found a rate where none is, for an objective met by the toss of a coin.
+// The search does not try a rate with a deviance above this value again. A resolved search has such rates on both sides
+// of its result. With 2.8 instead, 39 % of the searches found a rate for an objective that does not depend on the rate
+// at all.
 constexpr double kSure = 6;
-constexpr int kConfirm = 2;  // of three
-constexpr int kFaults = 3;   // so often the client must fail at a rate before it is taken to be its limit
+constexpr int kConfirm = 2;  // trials at one rate that decide; two of three agree
+constexpr int kFaults = 3;   // after this many client faults at a rate, the rate counts as the client's maximum
 
-// The trials at one rate that say something about the server.
+// Counts the trials at one rate, without those at which the client was at fault.
 struct Tally {
   double rate = 0;
   int met = 0, missed = 0;
@@ -54,7 +55,7 @@ double ShareOf(const Tally& block) {
   return static_cast<double>(block.met) / static_cast<double>(block.met + block.missed);
 }
 
-// The greatest log likelihood of shares that never rise with the rate and lie in [least, most]: pool adjacent
+// Returns the greatest log likelihood of shares that never rise with the rate and lie in [least, most]: pool adjacent
 // violators, then clip.
 double BestFit(const Tally* begin, const Tally* end, double least, double most) {
   std::vector<Tally> blocks;
@@ -72,8 +73,8 @@ double BestFit(const Tally* begin, const Tally* end, double least, double most) 
   return sum;
 }
 
-// Twice the log of the likelihood ratio against "the share falls through one half between tallies i - 1 and i", for
-// i = 0 (below all of them) to their number (above all).
+// Returns twice the log likelihood ratio against "the share falls through one half between tallies i - 1 and i", for
+// each i from 0 (below all tallies) to their number (above all).
 std::vector<double> Deviances(const std::vector<Tally>& tallies) {
   const Tally* begin = tallies.data();
   const Tally* end = begin + tallies.size();
@@ -91,7 +92,7 @@ struct Range {
   bool closed() const { return low > 0 && std::isfinite(high); }
 };
 
-// The rates that the trials do not contradict by more than `deviance`.
+// Returns the rates that the trials do not contradict by more than `deviance`.
 Range Plausible(const std::vector<Tally>& tallies, double deviance) {
   const std::vector<double> deviances = Deviances(tallies);
   const auto plausible = [&](double d) { return d <= deviance; };
@@ -103,7 +104,7 @@ Range Plausible(const std::vector<Tally>& tallies, double deviance) {
   return range;
 }
 
-// The mean of the rates in the range, by their likelihood, on a logarithmic scale.
+// Returns the mean of the rates in the range, weighted by likelihood, on a logarithmic scale.
 double Centre(const std::vector<Tally>& tallies, const Range& range) {
   const std::vector<double> deviances = Deviances(tallies);
   double weights = 0, sum = 0;
@@ -121,7 +122,7 @@ enum class Verdict { kMet, kMissed, kClientFault, kInterrupted };
 
 constexpr double kNever = std::numeric_limits<double>::infinity();
 
-// Its steps return false when the search has ended, with the reason in the result.
+// Each step returns false when the search has ended; the result then has the reason.
 class Search {
  public:
   Search(const FindRateConfig& config, const std::function<RateTrial(double)>& measure)
@@ -146,10 +147,10 @@ class Search {
 
   const FindRateConfig config_;
   const std::function<RateTrial(double)>& measure_;
-  std::mt19937_64 random_;  // of the order within a round
+  std::mt19937_64 random_;  // decides the order of rates within a round
   FindRateResult result_;
-  // As the search took it to be: the highest rate that met the objective, the lowest that missed it, and the lowest
-  // that the client could not do. Only a hint for where to measure: what is concluded comes from the trials.
+  // The bracket: the highest rate that met the objective, the lowest that missed it, and the lowest that the client
+  // could not send. The bracket only decides where to measure; the result follows from the trials.
   double met_ = 0, missed_ = kNever, fault_ = kNever;
 };
 
@@ -177,7 +178,8 @@ Verdict Search::Try(double rate) {
   return trial.met ? Verdict::kMet : Verdict::kMissed;
 }
 
-// One trial when the objective is met at once. Otherwise two of three decide; a client at fault does not count.
+// One trial decides if it meets the objective. Otherwise two of three decide. Trials with the client at fault do not
+// count.
 Verdict Search::Confirmed(double rate) {
   int met = 0, missed = 0, faults = 0;
   for (;;) {
@@ -232,8 +234,8 @@ bool Search::Bisect() {
   return fault_ < missed_ ? ClientLimits() : true;
 }
 
-// Over what is still plausible, and at first not far beyond the bracket; each further round may leave it by as much
-// again.
+// Tries rates over the plausible range. The first round stays close to the bracket; each further round may go as far
+// again beyond it.
 bool Search::Round(int number) {
   const Range plausible = Plausible(TallyUp(result_.trials), kSure);
   const double reach = std::pow(kBracket, number + 1);
@@ -248,8 +250,8 @@ bool Search::Round(int number) {
   return std::all_of(rates.begin(), rates.end(), [&](double rate) { return Try(rate) != Verdict::kInterrupted; });
 }
 
-// When the first round does not contradict a rate outside all that were tried, two outliers in a row have misled the
-// search.
+// Looks for a new bracket if the first round does not exclude rates outside all that were tried: two outliers in a row
+// have then misled the search.
 bool Search::BracketAgain() {
   const std::vector<Tally> tallies = TallyUp(result_.trials);
   if (tallies.empty()) return true;
@@ -294,7 +296,7 @@ bool Search::Conclude() {
 }
 
 FindRateResult Search::Run() {
-  // The result has the reason why the search ended.
+  // Each step leaves in the result why the search ended.
   (void)(Bracket() && Bisect() && Rounds() && Conclude());
   return std::move(result_);
 }

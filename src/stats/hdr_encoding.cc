@@ -15,28 +15,28 @@ namespace cqbench {
 namespace {
 
 constexpr uint32_t kCookie = 0x1c849303 | 0x10;            // version 2, counts as variable-length integers
-constexpr uint32_t kCompressedCookie = 0x1c849304 | 0x10;  // the same behind zlib
+constexpr uint32_t kCompressedCookie = 0x1c849304 | 0x10;  // the same, compressed by zlib
 
 constexpr uint64_t kRatio = std::bit_cast<uint64_t>(1.0);
 constexpr size_t kHeader = 40, kCompressedHeader = 8;
 constexpr int kMaxCountBytes = 8;  // 56 bits with the sign: more than any run counts
 constexpr size_t kMaxPlain = kHeader + kMaxCountBytes * Histogram::kBuckets;
-// Base64 adds a third, and what cannot be compressed grows by less than a hundredth.
+// Base64 adds a third. Deflate makes data that it cannot compress longer by less than a hundredth.
 constexpr size_t kMaxText = kMaxPlain * 3 / 2;
 
 void AppendBigEndian(std::string& out, uint64_t value, int bytes) {
   for (int shift = 8 * (bytes - 1); shift >= 0; shift -= 8) out.push_back(static_cast<char>(value >> shift));
 }
 
-// ZigZag, then seven bits a byte, the lowest first. Counts stay far below 2^55, where HdrHistogram's own variant (no
-// more than nine bytes) begins to differ.
+// Writes ZigZag, then seven bits a byte, the lowest first. Counts stay far below 2^55, from which on HdrHistogram's
+// variant (at most nine bytes) differs from this one.
 void AppendVarint(std::string& out, int64_t value) {
   uint64_t bits = (static_cast<uint64_t>(value) << 1) ^ static_cast<uint64_t>(value >> 63);
   for (; bits >= 0x80; bits >>= 7) out.push_back(static_cast<char>(bits | 0x80));
   out.push_back(static_cast<char>(bits));
 }
 
-// The counts of all buckets up to the last that is used; a run of n empty ones is -n.
+// Encodes the counts of all buckets up to the last used one; -n stands for a run of n empty buckets.
 std::string Counts(const Histogram& histogram) {
   std::string counts;
   size_t next = 0;
@@ -53,7 +53,7 @@ std::string Deflated(const std::string& data) {
   std::string out(size, '\0');
   const int status = compress2(reinterpret_cast<Bytef*>(out.data()), &size, reinterpret_cast<const Bytef*>(data.data()),
                                data.size(), Z_BEST_COMPRESSION);
-  if (status != Z_OK) throw std::runtime_error("zlib cannot compress a histogram");  // out of memory is all it can be
+  if (status != Z_OK) throw std::runtime_error("zlib cannot compress a histogram");  // out of memory
   out.resize(size);
   return out;
 }
@@ -62,7 +62,7 @@ absl::Status Damaged(absl::string_view what) {
   return absl::InvalidArgumentError(absl::StrCat("not a histogram that can be read: ", what));
 }
 
-// Takes them off the front; the caller has checked that they are there.
+// Removes the first `count` bytes and returns their value. The caller has checked that the bytes exist.
 uint64_t TakeBigEndian(absl::string_view& bytes, size_t count) {
   uint64_t value = 0;
   for (char byte : bytes.substr(0, count)) value = value << 8 | static_cast<unsigned char>(byte);
@@ -70,7 +70,7 @@ uint64_t TakeBigEndian(absl::string_view& bytes, size_t count) {
   return value;
 }
 
-// AppendVarint()'s inverse; false when it does not end or is too long.
+// The inverse of AppendVarint(); false if the number does not end or is too long.
 bool TakeVarint(absl::string_view& bytes, int64_t& value) {
   uint64_t bits = 0;
   for (int i = 0; i < kMaxCountBytes && !bytes.empty(); ++i) {
@@ -123,7 +123,7 @@ absl::StatusOr<Histogram> FromCounts(absl::string_view counts) {
     if (count > 0) {
       const Nanos value = Histogram::HighestValueOf(next);
       sum += absl::uint128(static_cast<uint64_t>(count)) * static_cast<uint64_t>(value);
-      if (sum > UINT64_MAX) return Damaged("its values add up to more than 64 bits hold");  // as Histogram's own sum
+      if (sum > UINT64_MAX) return Damaged("its values add up to more than 64 bits hold");  // Histogram's sum, too
       histogram.Record(value, static_cast<uint64_t>(count));
     }
     next += buckets;
@@ -142,7 +142,7 @@ std::string EncodeHdr(const Histogram& histogram) {
   AppendBigEndian(plain, 0, 4);                                                  // normalizing index offset
   AppendBigEndian(plain, 3, 4);                                                  // significant digits
   AppendBigEndian(plain, 1, 8);                                                  // lowest trackable value
-  AppendBigEndian(plain, static_cast<uint64_t>(Histogram::kMaxTrackableNs), 8);  // highest
+  AppendBigEndian(plain, static_cast<uint64_t>(Histogram::kMaxTrackableNs), 8);  // highest trackable value
   AppendBigEndian(plain, kRatio, 8);                                             // conversion ratio
   plain += counts;
 

@@ -1,4 +1,4 @@
-// A histogram as a text that HdrHistogram's libraries read, and back.
+// Encodes a histogram as a text that HdrHistogram's libraries read, and decodes the text.
 #pragma once
 
 #include <string>
@@ -9,16 +9,16 @@
 
 namespace cqbench {
 
-// HdrHistogram's encoding V2 (Gil Tene, EncodableHistogram and Histogram.encodeIntoByteBuffer in hdrhistogram.org's
-// Java sources), deflated and in base64: "HISTFAAA...", as in its log files. Three significant digits, unit
-// nanoseconds. The decoded histogram has the same buckets, so nothing is lost but the exact maximum. Empty for an empty
-// histogram. Any thread, as long as nobody writes into it.
+// Uses HdrHistogram's encoding V2 (Gil Tene, EncodableHistogram and Histogram.encodeIntoByteBuffer in
+// hdrhistogram.org's Java sources), deflated and in base64: "HISTFAAA...", as in its log files. Three significant
+// digits, unit nanoseconds. The decoded histogram has the same buckets, so only the exact maximum is lost. Returns an
+// empty text for an empty histogram. Any thread, as long as no thread writes into the histogram.
 std::string EncodeHdr(const Histogram& histogram);
 
-// Reads what EncodeHdr() wrote: same buckets with the same counts, so the same percentiles, but Max() and Mean() are
-// those of the buckets' highest values (at most 0.1 % more). Text of any origin is safe: nothing is allocated on its
-// word beyond what the largest histogram takes. INVALID_ARGUMENT with one line for text that is damaged, or whose
-// buckets are not ours (another precision, unit, range or offset). Any thread.
+// Reads what EncodeHdr() wrote. Buckets, counts and percentiles are the same; Max() and Mean() are those of the
+// buckets' highest values (at most 0.1 % more). The text may come from an untrusted source: memory never exceeds that
+// of the largest histogram. INVALID_ARGUMENT with one line if the text is damaged, or if its precision, unit, range or
+// offset differ from ours. Any thread.
 absl::StatusOr<Histogram> DecodeHdr(absl::string_view text);
 
 }  // namespace cqbench

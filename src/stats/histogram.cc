@@ -6,8 +6,8 @@
 
 namespace cqbench {
 
-// calloc, not new[]: at this size it hands out untouched zero pages, so buckets that stay empty cost no memory. With
-// thousands of workers that is the difference between megabytes and gigabytes.
+// calloc hands out untouched zero pages at this size, which new[] does not: empty buckets cost no memory. With
+// thousands of workers this saves gigabytes.
 Histogram::Histogram() : counts_(static_cast<uint64_t*>(std::calloc(kBuckets, sizeof(uint64_t)))) {
   if (counts_ == nullptr) throw std::bad_alloc();
 }
@@ -44,7 +44,8 @@ double Histogram::Mean() const {
 double Histogram::StdDev() const {
   if (count_ == 0) return 0.0;
   const size_t first = IndexOf(min_), last = IndexOf(max_);
-  // Around the mean of the buckets, not of the values: their rounding cancels out, and equal values do not deviate.
+  // The deviations are around the mean of the buckets' values, not of the recorded values: bucket rounding cancels out,
+  // and equal values have deviation 0.
   double mean = 0;
   for (size_t i = first; i <= last; ++i)
     mean += static_cast<double>(HighestValueOf(i)) * static_cast<double>(counts_[i]);
@@ -59,8 +60,7 @@ double Histogram::StdDev() const {
 
 Nanos Histogram::ValueAtPercentile(double percent) const {
   if (count_ == 0) return 0;
-  // A little is taken off before rounding up, or 99.9 % of 1000 values would be rank 1000: 0.999 * 1000 > 999 in
-  // binary.
+  // Subtracts a little before rounding up: in binary, 0.999 * 1000 > 999, so P99.9 of 1000 values would have rank 1000.
   const double exact = percent / 100.0 * static_cast<double>(count_);
   const auto rank = std::clamp<uint64_t>(static_cast<uint64_t>(std::ceil(exact - 1e-9 * exact)), 1, count_);
   uint64_t seen = 0;

@@ -14,9 +14,9 @@
 
 namespace cqbench {
 
-// Log-linear buckets as in HdrHistogram (Gil Tene, hdrhistogram.org) with three significant digits: values below 2048
-// ns have a bucket each, every further power of two is cut into 1024 equal parts, so a reported value is at most 0.1 %
-// above the recorded one. Values past kMaxTrackableNs (about 137 s) share the last bucket; Max() stays exact.
+// Log-linear buckets as in HdrHistogram (Gil Tene, hdrhistogram.org) with three significant digits. Values below 2048
+// ns have a bucket each. Each further power of two has 1024 buckets of equal width, so a reported value is at most 0.1
+// % above the recorded one. Values above kMaxTrackableNs (about 137 s) share the last bucket; Max() stays exact.
 //
 // The memory (224 KiB of address space, touched only where values fall) is allocated once; recording never allocates.
 // Not thread-safe: one writer, and readers only after it has stopped. Move-only.
@@ -27,9 +27,9 @@ class Histogram {
 
   Histogram();
 
-  // Values below zero count as zero.
+  // Records a value; values below zero count as zero.
   void Record(Nanos value_ns) { Record(value_ns, 1); }
-  // The same value `times` times; not 0 times.
+  // Records the same value `times` times; `times` is above 0.
   void Record(Nanos value_ns, uint64_t times) {
     if (value_ns < 0) value_ns = 0;
     counts_[IndexOf(value_ns)] += times;
@@ -39,32 +39,32 @@ class Histogram {
     if (value_ns > max_) max_ = value_ns;
   }
 
-  // Adds what `other` holds. Costs time in proportion to the range of its values, not to their number.
+  // Adds the counts of `other`. The time depends on the range of its values, not on their number.
   void Merge(const Histogram& other);
 
-  // Takes over what another process's histogram says of itself: its buckets by index, ascending and with counts above
-  // 0, and what is exact beside them. False, and nothing is changed, where that cannot be one: no bucket, or one that
-  // does not exist, or extremes that are not in the first and the last. For a histogram that is still empty.
+  // Fills an empty histogram with the data of another process's histogram: buckets by index, ascending, with counts
+  // above 0, and the exact sum and extremes. Returns false and changes nothing if the data is inconsistent: no bucket,
+  // an unknown bucket, or extremes outside the first and the last bucket.
   bool Assign(const std::vector<std::pair<size_t, uint64_t>>& buckets, uint64_t sum, Nanos min, Nanos max);
 
   uint64_t Count() const { return count_; }
   uint64_t Sum() const { return sum_; }
-  // The following are meaningless (0) while Count() is 0.
+  // The following return 0 while Count() is 0.
   Nanos Min() const { return count_ == 0 ? 0 : min_; }
   Nanos Max() const { return max_; }
   double Mean() const;
   double StdDev() const;
 
-  // The smallest bucket such that at least `percent` % of the values are in it or below, by its highest value, and
-  // never more than Max(). `percent` is in (0, 100]. This is the nearest-rank definition: no interpolation.
+  // Returns the highest value of the first bucket at or below which at least `percent` % of the values lie, and never
+  // more than Max(). `percent` is in (0, 100]. This is the nearest-rank definition: no interpolation.
   Nanos ValueAtPercentile(double percent) const;
 
-  // Calls visit(value_ns, count) for every bucket that holds something, ascending, with the bucket's highest value.
+  // Calls visit(value_ns, count) for every bucket that is not empty, ascending, with the bucket's highest value.
   template <typename Visit>
   void ForEach(Visit&& visit) const {
     ForEachBucket([&](size_t index, uint64_t count) { visit(HighestValueOf(index), count); });
   }
-  // The same with the bucket's index, which is HdrHistogram's.
+  // The same with the bucket's index; HdrHistogram numbers buckets in the same way.
   template <typename Visit>
   void ForEachBucket(Visit&& visit) const {
     if (count_ == 0) return;
@@ -86,7 +86,7 @@ class Histogram {
 
   static constexpr size_t IndexOf(Nanos value_ns) {
     const auto v = static_cast<uint64_t>(value_ns < kMaxTrackableNs ? value_ns : kMaxTrackableNs);
-    const int width = static_cast<int>(std::bit_width(v));  // the standard's return type differs between compilers
+    const int width = static_cast<int>(std::bit_width(v));  // std::bit_width's return type differs between compilers
     const int shift = width > kSubBucketBits ? width - kSubBucketBits : 0;
     return (static_cast<size_t>(shift) << (kSubBucketBits - 1)) + static_cast<size_t>(v >> shift);
   }
@@ -104,8 +104,8 @@ class Histogram {
   Nanos max_ = 0;
 };
 
-// The same buckets for any number of writers, and readers meanwhile: a relaxed atomic add per value. A snapshot or a
-// clearing that runs beside writers may miss their latest values.
+// A histogram with the same buckets for many writers, and for readers while they write: a relaxed atomic add per value.
+// A concurrent snapshot or clearing may miss the latest values.
 class SharedHistogram {
  public:
   SharedHistogram();
@@ -114,7 +114,7 @@ class SharedHistogram {
     counts_[Histogram::IndexOf(value_ns < 0 ? 0 : value_ns)].fetch_add(1, std::memory_order_relaxed);
   }
   void Clear();
-  // Values are the buckets' upper ends.
+  // Each value becomes the upper end of its bucket.
   Histogram Snapshot() const;
 
  private:

@@ -1,5 +1,5 @@
-// The allocator's functions, counted and handed on to glibc's under their internal names. A program that links this
-// file interposes them for its shared libraries as well. The memory is glibc's.
+// Counts each call of the allocator's functions and passes it on to glibc under glibc's internal names. A program that
+// links this file interposes them for its shared libraries as well. The memory is glibc's.
 #include "src/observe/allocations/allocation_hooks.h"
 
 #include <malloc.h>
@@ -19,7 +19,7 @@ constinit AllocationCounters allocation_counters;
 
 namespace {
 
-// Nothing here may allocate: it runs inside malloc.
+// This code runs inside malloc, so it must not allocate.
 
 bool Counting() {
   return allocation_counters.on.load(std::memory_order_relaxed);
@@ -48,7 +48,7 @@ void* Counted(void* memory, size_t bytes, int64_t instead_of = 0) {
   return memory;
 }
 
-// Before it is handed back.
+// Called before the memory is returned.
 void Freeing(void* memory) {
   if (allocation_owners.RemoveOfAnother(memory)) {
     allocation_counters.freed_elsewhere.fetch_add(1, std::memory_order_relaxed);
@@ -74,12 +74,12 @@ void* malloc(size_t bytes) noexcept {
   return cqbench::Counted(__libc_malloc(bytes), bytes);
 }
 
-// The product cannot overflow where glibc has found the memory.
+// The product cannot overflow if glibc has found the memory.
 void* calloc(size_t count, size_t bytes) noexcept {
   return cqbench::Counted(__libc_calloc(count, bytes), count * bytes);
 }
 
-// Of size 0 it frees and returns null, which is no allocation.
+// realloc to size 0 frees and returns null, which is no allocation.
 void* realloc(void* memory, size_t bytes) noexcept {
   const int64_t before = cqbench::Counting() ? cqbench::SizeOf(memory) : 0;
   if (memory != nullptr && cqbench::Counting()) cqbench::Freeing(memory);
@@ -104,7 +104,7 @@ void* aligned_alloc(size_t alignment, size_t bytes) noexcept {
   return cqbench::Counted(__libc_memalign(alignment, bytes), bytes);
 }
 
-// Has no internal name. It reports errors by its result and leaves errno alone.
+// posix_memalign has no internal name in glibc. It reports errors by its result and leaves errno alone.
 int posix_memalign(void** memory, size_t alignment, size_t bytes) noexcept {
   if (alignment % sizeof(void*) != 0 || !cqbench::IsPowerOfTwo(alignment)) return EINVAL;
   const int saved = errno;

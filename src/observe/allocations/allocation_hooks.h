@@ -1,4 +1,4 @@
-// What the allocation hooks share with the functions of src/observe/allocations/allocations.h and
+// Data that the allocation hooks share with the functions of src/observe/allocations/allocations.h and
 // src/result/allocation_sites.h.
 #pragma once
 
@@ -8,29 +8,31 @@
 
 namespace cqbench {
 
-// Written inside malloc, by threads of any age and before main(): constant-initialized.
+// All threads write these inside malloc, even before main(); therefore they are constant-initialized.
 struct AllocationCounters {
   std::atomic<bool> on{false};
   std::atomic<uint64_t> allocations{0};
   std::atomic<uint64_t> bytes{0};
   std::atomic<uint64_t> freed_elsewhere{0};
-  // Of the heap, as the allocator rounds it, since counting was switched on: more than then, and the most of that.
+  // How much the heap in use has grown since counting was switched on, as the allocator rounds sizes, and the maximum
+  // of that.
   std::atomic<int64_t> grown{0};
   std::atomic<int64_t> most_grown{0};
-  std::atomic<uint64_t> calls{0};  // that were made meanwhile, as whoever counts them says
+  std::atomic<uint64_t> calls{0};  // calls made while counting was on, as their counter reports them
 };
 
-// Which thread asked for each block that is in use. A word is a block's address and its thread's number; a block is in
-// one of the eight words of a cache line, which its address chooses. Whoever calls for a block has it to itself, so
-// that there is no race about its word. Without a lock or an allocation.
+// Remembers the thread that allocated each block in use. A word holds a block's address and its thread's number. The
+// address chooses a cache line; the block is in one of the line's eight words. Only the thread that holds a block
+// touches its word, so there is no race. It needs no lock and no allocation.
 class AllocationOwners {
  public:
-  // The calling thread has got the block. Where its line is full it is not known, and counts as freed at home.
+  // The calling thread has allocated the block. If the block's line is full, its thread stays unknown, and the block
+  // counts as freed by its own thread.
   void Add(const void* block);
-  // It is about to be handed back: the address may be another thread's as soon as it is. Whether it was another thread
-  // that had got it; false for blocks from before counting was switched on.
+  // Call before the block is freed: afterwards another thread may get the same address. Returns true if another thread
+  // had allocated the block; false for blocks from before counting was switched on.
   bool RemoveOfAnother(const void* block);
-  // All of them: what was freed while counting was off is still here.
+  // Forgets all blocks: those that were freed while counting was off are still in the table.
   void Forget() {
     for (Line& line : lines_) {
       for (std::atomic<uint64_t>& word : line.words) word.store(0, std::memory_order_relaxed);
@@ -46,22 +48,22 @@ class AllocationOwners {
   Line lines_[kLines];
 };
 
-// A bounded table of the stacks from which memory was asked for. Filled without a lock or an allocation; entries are
-// never removed, so that a reader needs none either.
+// A bounded table of the call stacks that allocated memory. Writers need no lock and no allocation. Entries are never
+// removed, so readers need no lock either.
 class AllocationStacks {
  public:
   static constexpr int kMaxFrames = 64;
   static constexpr size_t kMaxStacks = 4096;
   struct Entry {
-    std::atomic<uint64_t> key{0};  // of the frames; 0: free
-    std::atomic<int> depth{0};     // set when the frames are
+    std::atomic<uint64_t> key{0};  // hash of the frames; 0: free
+    std::atomic<int> depth{0};     // set after the frames
     std::atomic<uint64_t> samples{0};
     std::atomic<uint64_t> bytes{0};
     void* frames[kMaxFrames] = {};  // return addresses, innermost first
   };
 
-  // 0: none. Multiples of the golden ratio are spread evenly over every periodic pattern of allocations, which every
-  // N-th one is not: calls that allocate twelve times each would always show the same ones.
+  // Samples every n-th allocation on average; 0: none. Multiples of the golden ratio spread evenly over periodic
+  // patterns. A fixed step of n would always hit the same allocations of a call that makes, say, twelve.
   void LookAtEvery(uint32_t n) {
     every.store(n, std::memory_order_relaxed);
     below_.store(n == 0 ? 0 : UINT64_MAX / n, std::memory_order_relaxed);
@@ -69,11 +71,11 @@ class AllocationStacks {
   bool IsLookedAt(uint64_t number) const {
     return number * 0x9E3779B97F4A7C15u < below_.load(std::memory_order_relaxed);
   }
-  // Inside malloc: takes the stack of its caller's callers.
+  // Runs inside malloc: takes the stack of its caller's callers.
   void Take(uint64_t bytes);
 
   std::atomic<uint32_t> every{0};
-  std::atomic<uint64_t> lost{0};  // found no place in the table
+  std::atomic<uint64_t> lost{0};  // allocations that found no free entry in the table
   Entry entries[kMaxStacks];
 
  private:
@@ -81,7 +83,7 @@ class AllocationStacks {
   std::atomic<uint64_t> below_{0};
 };
 
-// Defined by the hooks, which most programs do not link.
+// The hooks define these; most programs do not link the hooks.
 extern AllocationCounters allocation_counters;
 extern AllocationStacks allocation_stacks;
 extern AllocationOwners allocation_owners;

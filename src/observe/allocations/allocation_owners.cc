@@ -1,4 +1,4 @@
-// Blocks and the threads that asked for them, in words of a table.
+// Remembers which thread allocated each block, in the words of a table.
 #include "src/observe/allocations/allocation_hooks.h"
 
 namespace cqbench {
@@ -7,15 +7,15 @@ constinit AllocationOwners allocation_owners;
 
 namespace {
 
-// An address has 47 bits, of which the allocator leaves the last four 0; the rest of a word is the thread's number.
+// An address has 47 bits, and the allocator leaves the last four 0. The other bits of a word hold the thread's number.
 constexpr uint64_t kThreadBits = 20, kThreads = uint64_t{1} << kThreadBits;
 
 uint64_t BlockOf(const void* memory) {
   return reinterpret_cast<uintptr_t>(memory) >> 4;
 }
 
-// From 1 on, so that no word of a block is 0; after a million threads numbers come again. In the program's own
-// thread-local storage, which every thread begins with.
+// Numbers begin at 1, so that no block's word is 0; after a million threads they repeat. The variable is in the
+// program's own thread-local storage, which exists from a thread's start.
 [[gnu::tls_model("initial-exec")]] constinit thread_local uint64_t this_thread = 0;
 constinit std::atomic<uint64_t> threads{0};
 

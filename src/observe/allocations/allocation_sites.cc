@@ -17,7 +17,7 @@
 
 namespace cqbench {
 
-// Weak, so that its address is null where nothing defines it.
+// The symbol is weak: its address is null if the program does not link the hooks.
 [[gnu::weak]] extern AllocationStacks allocation_stacks;
 
 namespace {
@@ -34,13 +34,13 @@ std::string WithoutArguments(const std::string& demangled) {
     if (depth == 0) kept.push_back(c);
     if (c == '>' && depth > 0) --depth;
   }
-  const size_t space = kept.rfind(' ');  // behind what a template function returns
+  const size_t space = kept.rfind(' ');  // cuts the return type of a template function
   if (space == std::string::npos || absl::EndsWith(kept.substr(0, space), "operator")) return kept;
   return kept.substr(space + 1);
 }
 
 std::string NameOf(void* return_address) {
-  // The call is before the address it returns to, which may be another function's.
+  // The call is before its return address, which may already be in another function.
   char* const address = static_cast<char*>(return_address) - 1;
   Dl_info info{};
   if (dladdr(address, &info) == 0 || info.dli_fname == nullptr) return absl::StrCat("0x", absl::Hex(address));
@@ -56,7 +56,7 @@ std::string NameOf(void* return_address) {
   return name;
 }
 
-// Functions that ask on somebody else's behalf.
+// Returns true for functions that allocate on behalf of their callers.
 bool IsAllocator(const std::string& name) {
   for (const char* prefix : {"std::", "__gnu_cxx::", "operator new", "gpr_malloc", "gpr_zalloc", "gpr_realloc",
                              "cqbench::AllocationStacks::"}) {
@@ -68,7 +68,7 @@ bool IsAllocator(const std::string& name) {
   return false;
 }
 
-// The hooks are the innermost: what is within malloc has no name, or one that nobody wants.
+// The hooks are the innermost frames; frames inside malloc have no useful name.
 size_t FramesOfHooks(const std::vector<std::string>& names) {
   constexpr size_t kAtMost = 6;
   for (size_t i = std::min(kAtMost, names.size()); i-- > 0;) {
@@ -146,7 +146,7 @@ std::string FoldAllocationStacks(const std::vector<AllocationStack>& stacks) {
   uint64_t sampled = 0;
   for (const AllocationStack& stack : stacks) sampled += stack.bytes;
   const auto counted = static_cast<double>(CountedAllocations().bytes);
-  std::map<std::string, double> lines;  // stacks that differ in addresses only are one
+  std::map<std::string, double> lines;  // adds up stacks that differ only in addresses
   for (const AllocationStack& stack : stacks) {
     lines[absl::StrReplaceAll(absl::StrJoin(stack.frames, ";"), {{"\n", " "}})] +=
         Share(stack.bytes, sampled) * counted;

@@ -1,4 +1,4 @@
-// Stacks of allocations, by the compiler's own unwinder: it needs neither frame pointers nor memory.
+// Records stacks of allocations with the compiler's own unwinder, which needs neither frame pointers nor memory.
 #include <unwind.h>
 
 #include <algorithm>
@@ -22,7 +22,7 @@ _Unwind_Reason_Code Step(_Unwind_Context* context, void* into) {
   Walk& walk = *static_cast<Walk*>(into);
   const auto address = _Unwind_GetIP(context);
   if (address == 0 || walk.depth == AllocationStacks::kMaxFrames) return _URC_END_OF_STACK;
-  walk.frames[walk.depth++] = reinterpret_cast<void*>(address);  // NOLINT: an address is what it is
+  walk.frames[walk.depth++] = reinterpret_cast<void*>(address);  // NOLINT: the frame is an address
   return _URC_NO_REASON;
 }
 
@@ -35,7 +35,8 @@ uint64_t KeyOf(void* const* frames, int depth) {
   return key | 1;
 }
 
-// Should the unwinder itself ask for memory. In the program's own thread-local storage, which every thread begins with.
+// Guards against the unwinder's own allocations. The variable is in the program's own thread-local storage, which
+// exists from a thread's start.
 [[gnu::tls_model("initial-exec")]] constinit thread_local bool walking = false;
 
 }  // namespace

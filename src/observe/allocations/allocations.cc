@@ -4,7 +4,7 @@
 
 namespace cqbench {
 
-// Weak, so that its address is null where nothing defines it.
+// The symbol is weak: its address is null if the program does not link the hooks.
 [[gnu::weak]] extern AllocationCounters allocation_counters;
 [[gnu::weak]] extern AllocationOwners allocation_owners;
 
@@ -33,7 +33,7 @@ bool SetCountingAllocations(bool on) {
     allocation_counters.most_grown.store(0, std::memory_order_relaxed);
   }
   const bool was_on = allocation_counters.on.exchange(on, std::memory_order_relaxed);
-  // Not when it begins: that takes milliseconds, in which calls would end uncounted.
+  // The table is cleared when counting ends: clearing takes milliseconds, in which calls would end uncounted.
   if (was_on && !on) allocation_owners.Forget();
   return was_on;
 }

@@ -1,51 +1,51 @@
-// How many times this process has asked for memory, for programs that were linked to count it.
+// Counts how many times this process has allocated memory, in programs that were linked for it.
 #pragma once
 
 #include <cstdint>
 
 namespace cqbench {
 
-// One allocation is one successful call of malloc, calloc, realloc, aligned_alloc, posix_memalign or memalign by
-// anything in the process, shared libraries included, and therefore each operator new, too. A realloc is one allocation
-// of the new size, wherever the memory ends up. Memory that is mapped past the allocator (mmap, thread stacks) is not
-// counted.
+// One allocation is one successful call of malloc, calloc, realloc, aligned_alloc, posix_memalign or memalign by any
+// code in the process, shared libraries included; hence each operator new counts, too. A realloc is one allocation of
+// the new size, even if the memory stays in place. Memory that is mapped without the allocator (mmap, thread stacks)
+// does not count.
 struct AllocationCounts {
   uint64_t allocations = 0;
-  uint64_t bytes = 0;  // as requested: alignment and the allocator's own overhead are not in it
-  // Of those that were counted: freed, or given to realloc, by another thread while counting was on. An allocator with
-  // a cache for each thread pays for it.
+  uint64_t bytes = 0;  // as requested: without alignment and the allocator's overhead
+  // How many of the counted allocations another thread freed or reallocated while counting was on. This costs time in
+  // an allocator with a cache for each thread.
   uint64_t freed_elsewhere = 0;
 
   AllocationCounts& operator+=(const AllocationCounts& other);
   AllocationCounts& operator-=(const AllocationCounts& other);
 };
 
-// True only in programs that link cqbench_allocation_hooks, which puts itself in front of the allocator; without it the
-// functions below do nothing and the counts stay 0. Such a program pays one relaxed load per allocation while counting
-// is off. While it is on, all threads write to one cache line, and to a table of the blocks that are in use: what is
-// timed meanwhile says nothing.
+// True only in programs that link cqbench_allocation_hooks, which interposes the allocator. Without it the functions
+// below do nothing and the counts stay 0. Such a program pays one relaxed load per allocation while counting is off.
+// While counting is on, all threads write to one cache line and to a table of the blocks in use, so times measured then
+// are not valid.
 bool CanCountAllocations();
 
-// All of these: any thread, any time. Counting is off at the start. An allocation that another thread is making while
-// this is called may or may not be counted.
+// All functions: any thread, any time. Counting is off at the start. An allocation that another thread makes during the
+// call may or may not count.
 //
-// Returns whether it was on before.
+// Returns whether counting was on before.
 bool SetCountingAllocations(bool on);
 
-// What was counted since the program started, in all threads. The two numbers belong together only while no other
+// Returns the counts since the program started, of all threads. The two numbers belong together only while no other
 // thread allocates.
 AllocationCounts CountedAllocations();
 
-// By how many bytes, as the allocator rounds them up, the heap in use has grown since counting was last switched on, or
-// until it was switched off again; and the most it had grown at any time between. Memory from before that is freed
-// counts against it, so both may stay below what was allocated, and the first below 0.
+// Growth of the heap in use, in bytes as the allocator rounds them up, since counting was last switched on (until it
+// was switched off, if it was), and the maximum growth in between. Freeing older memory reduces both, so the first may
+// be below 0.
 struct HeapChange {
   int64_t grown = 0;
   int64_t most_grown = 0;
 };
 HeapChange ChangeOfHeap();
 
-// Calls that were made while allocations were counted: said by whoever counts them, since the program started.
+// Adds calls that were made while counting was on; the total is since the program started.
 void AddCountedCalls(uint64_t calls);
 uint64_t CountedCalls();
 
