@@ -1,13 +1,13 @@
 #!/usr/bin/env bash
-# Makes a test CA and certificates that it signed, for TLS and mutual TLS between grpc_ping_server and grpc_ping_client:
-# keys of the curve P-256, valid for a week, the server's for localhost, 127.0.0.1, ::1 and this machine's name. For tests
-# and measurements only: the CA's key lies beside them.
+# Makes a test CA and certificates that it signs, for TLS and mutual TLS between grpc_ping_server and grpc_ping_client.
+# Keys use the curve P-256 and are valid for a week. The server's certificate is for localhost, 127.0.0.1, ::1 and this
+# machine's name. For tests and measurements only: the CA's key is in the same folder.
 #
 # Usage: scripts/certs.sh DIR [--name NAME]... [--days N] [--expired]
-#   DIR             new, or empty; gets ca.pem, server.pem, client.pem and their keys (ca.key, server.key, client.key)
-#   --name NAME     the server is called that, too: a DNS name or an address; repeatable
-#   --days N        valid for that long, from an hour ago (1 to 365; default 7)
-#   --expired       certificates of server and client ended an hour ago, to see what is made of it; the CA's is valid
+#   DIR             new or empty folder for ca.pem, server.pem, client.pem and their keys (ca.key, server.key, client.key)
+#   --name NAME     another name of the server: a DNS name or an address; repeatable
+#   --days N        number of days that certificates are valid, from an hour ago (1 to 365; default 7)
+#   --expired       server and client get certificates that expired an hour ago; the CA's is valid
 #
 #   grpc_ping_server --tls --tls-cert DIR/server.pem --tls-key DIR/server.key                     TLS
 #   grpc_ping_client --tls --tls-ca DIR/ca.pem
@@ -21,21 +21,21 @@ usage() {
   exit 2
 }
 
-# quietly COMMAND...: what openssl says only when it fails.
+# quietly COMMAND...: shows the output of openssl only if it fails.
 quietly() {
   local said
   said=$("$@" 2>&1) || die "openssl: $(tail -n 1 <<<"$said")"
 }
 
-# entry NAME: how a certificate says it.
+# entry NAME: prints the name as a certificate's subjectAltName has it.
 entry() {
   if [[ $1 =~ ^[0-9.]+$ || $1 == *:* ]]; then echo "IP:$1"; else echo "DNS:$1"; fi
 }
 
-# at OFFSET: a time as openssl takes it. Minutes: the CA's must not end before those of what it signed.
+# at OFFSET: a time in openssl's format. It has minutes: the CA's certificate must not end before those that it signed.
 at() { date -u -d "$1" +%Y%m%d%H%M%SZ; }
 
-# configure: the CA, and what each certificate is for.
+# configure: writes the settings of the CA and of each kind of certificate.
 configure() {
   cat >"$work/openssl.cnf" <<END
 [req]
@@ -72,7 +72,7 @@ END
   echo 1000 >"$work/serial"
 }
 
-# make NAME SECTION FROM UNTIL SIGNER...: NAME.key and NAME.pem.
+# make NAME SECTION FROM UNTIL SIGNER...: makes NAME.key and NAME.pem.
 make() {
   local name=$1 section=$2 from=$3 until=$4
   quietly openssl req -new -newkey ec -pkeyopt ec_paramgen_curve:P-256 -nodes -keyout "$work/$name.key" \

@@ -5,34 +5,35 @@
 
 ROOT=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
 
-# Debian and Ubuntu names. The gRPC ones are apart because newgrpc.sh takes exactly these from another suite.
+# Names in Debian and Ubuntu. gRPC's packages have a list of their own, because newgrpc.sh takes them from another
+# suite.
 BUILD_PACKAGES=(g++ cmake ninja-build ccache pkg-config)
 GRPC_PACKAGES=(libgrpc++-dev protobuf-compiler protobuf-compiler-grpc libprotobuf-dev libprotoc-dev)
 LIBRARY_PACKAGES=(libabsl-dev libcli11-dev libbenchmark-dev libgtest-dev libgmock-dev nlohmann-json3-dev
   libboost-dev libnghttp2-dev libssl-dev openssl zlib1g-dev)
-MPI_PACKAGES=(libopenmpi-dev openmpi-bin) # for grpc_ping_client_mpi alone
-# ss, which a test compares our reading of TCP_INFO with; HTTP clients for the tests of the HTTP front
+MPI_PACKAGES=(libopenmpi-dev openmpi-bin)  # only for grpc_ping_client_mpi
+# A test compares ss with cqbench's reading of TCP_INFO; the others are HTTP clients for tests of the HTTP front end.
 TEST_PACKAGES=(iproute2 curl nghttp2-client)
-COST_PACKAGES=(linux-perf strace valgrind) # what `cqbench cost` counts with
-CLANG_PACKAGES=(clang-14 libclang-rt-14-dev) # for the preset asan: its tests, and fuzzing
-BROWSER_PACKAGES=(chromium) # for the tests of the report; not in newgrpc.sh's root, where they do not run
+COST_PACKAGES=(linux-perf strace valgrind)  # `cqbench cost` counts with these
+CLANG_PACKAGES=(clang-14 libclang-rt-14-dev)  # for the preset asan: tests and fuzzing
+BROWSER_PACKAGES=(chromium)  # for tests of the report; not in newgrpc.sh's root, which does not run them
 # shellcheck disable=SC2034  # used by the scripts that source this file
 PYTHON_PACKAGES=(python3 python3-venv)
 
-# say WORDS...: a message of ours; on stderr, because stdout belongs to the program a script runs.
+# say WORDS...: prints a message on stderr, because stdout belongs to the program that a script runs.
 say() { printf '== %s\n' "$*" >&2; }
 
-# die WORDS...: one line on stderr, exit 1.
+# die WORDS...: prints one line on stderr and exits with status 1.
 die() {
   printf '%s: %s\n' "${0##*/}" "$*" >&2
   exit 1
 }
 
-# show_help FILE: the comment at the head of a script is its help.
+# show_help FILE: prints the comment at the head of a script, which is its help.
 show_help() { sed -n '2,/^[^#]/{/^#/s/^# \{0,1\}//p}' "$1"; }
 
-# has_flag "FLAG..." ARG...: whether one of the flags, or FLAG=VALUE, is among ARG... before a `--`, behind which the
-# client's own flags follow.
+# has_flag "FLAG..." ARG...: true if one of the flags, or FLAG=VALUE, is among ARG... before a `--`; the client's own
+# flags follow the `--`.
 has_flag() {
   local flags=" $1 " argument
   shift
@@ -43,7 +44,7 @@ has_flag() {
   return 1
 }
 
-# help_if_asked FILE ARG...: shows a script's help and ends it, where an ARG asks for that.
+# help_if_asked FILE ARG...: shows a script's help and exits if an ARG asks for help.
 help_if_asked() {
   local file=$1
   shift
@@ -53,7 +54,7 @@ help_if_asked() {
   }
 }
 
-# missing_packages PKG...: those that dpkg does not know as installed, one per line.
+# missing_packages PKG...: prints the packages that dpkg does not list as installed, one per line.
 missing_packages() {
   local package
   for package in "$@"; do
@@ -61,7 +62,7 @@ missing_packages() {
   done
 }
 
-# as_root CMD...: runs CMD as root, without ever asking for a password; 1 when there is no way to.
+# as_root CMD...: runs CMD as root, without ever asking for a password; 1 if that is not possible.
 as_root() {
   if ((EUID == 0)); then
     "$@"
@@ -70,7 +71,7 @@ as_root() {
   fi
 }
 
-# apt_install LOG PKG...: an interrupted dpkg run elsewhere is waited for; output goes to LOG only.
+# apt_install LOG PKG...: installs packages, waits for a dpkg run elsewhere, and writes output to LOG only.
 apt_install() {
   local log=$1
   shift
@@ -78,8 +79,8 @@ apt_install() {
     "$@" </dev/null >>"$log" 2>&1
 }
 
-# need_packages PKG...: installs what is missing through apt-get; silent when nothing is. Dies with the command to type
-# when it cannot. CQBENCH_NO_INSTALL=1 skips the check: for dependencies that do not come from packages.
+# need_packages PKG...: installs missing packages through apt-get; silent if none is missing. Dies with the command to
+# type if it cannot install them. CQBENCH_NO_INSTALL=1 skips the check: for dependencies that do not come from packages.
 need_packages() {
   [[ ${CQBENCH_NO_INSTALL:-} != 1 ]] || return 0
   if ! command -v dpkg-query >/dev/null || ! command -v apt-get >/dev/null; then
@@ -92,7 +93,7 @@ need_packages() {
 
   say "installing ${missing[*]}"
   log=$(mktemp)
-  # The package lists are fetched only when the ones at hand do not do: absent on a new machine, or out of date.
+  # The package lists are fetched only if the installation fails with the present ones: absent on a new machine, or old.
   if ! apt_install "$log" "${missing[@]}"; then
     as_root apt-get -q update </dev/null >>"$log" 2>&1 || true
     apt_install "$log" "${missing[@]}" || {
@@ -103,18 +104,18 @@ need_packages() {
   rm -f "$log"
 }
 
-# install_all [PKG...]: everything that building and measuring needs, and PKG: what only tests need.
+# install_all [PKG...]: installs everything that building and measuring needs, and PKG, which only tests need.
 install_all() {
   need_packages "${BUILD_PACKAGES[@]}" "${GRPC_PACKAGES[@]}" "${LIBRARY_PACKAGES[@]}" "${PYTHON_PACKAGES[@]}" "$@"
 }
 
-# install_for_tests: that, and what every kind of test needs. A browser that is there already is as good as the package.
+# install_for_tests: does the same with all that tests need. A browser that exists already replaces the package.
 install_for_tests() {
   install_all "${TEST_PACKAGES[@]}" "${COST_PACKAGES[@]}" "${MPI_PACKAGES[@]}"
   command -v chromium >/dev/null || need_packages "${BROWSER_PACKAGES[@]}"
 }
 
-# build_preset PRESET [TARGET...]: configures and builds build/PRESET. CMake itself uses ccache when it is there.
+# build_preset PRESET [TARGET...]: configures and builds build/PRESET. CMake itself uses ccache if available.
 build_preset() {
   local preset=$1 targets=() googleapis
   shift
@@ -128,15 +129,15 @@ build_preset() {
   ) >&2
 }
 
-# need_go WHAT: Go and protoc; dies where one is missing. WHAT: that is built with them, for the message.
+# need_go WHAT: dies if Go or protoc is missing. WHAT: names, for the message, what needs them.
 need_go() {
-  PATH=$PATH:/usr/local/go/bin # where Go's own archive puts it
+  PATH=$PATH:/usr/local/go/bin  # Go's own archive installs here
   command -v go >/dev/null || die "there is no Go to build $1: apt-get install golang-go, or go.dev/dl"
   command -v protoc >/dev/null || die "there is no protoc to build $1: apt-get install protobuf-compiler"
 }
 
-# build_logged WHAT LOG CMD...: CMD with its output in LOG alone; dies with the end of it where CMD fails. A function has
-# to end where a step of it fails by itself: `set -e` has no effect in it.
+# build_logged WHAT LOG CMD...: runs CMD with its output in LOG alone; dies with the end of LOG if CMD fails. A function
+# as CMD must return when a step fails, because `set -e` has no effect in it.
 build_logged() {
   local what=$1 log=$2
   shift 2
@@ -146,8 +147,8 @@ build_logged() {
   }
 }
 
-# system_python: the distribution's own interpreter, because python3-venv belongs to it; the first python3 on PATH may
-# be another one (pyenv, conda) and serves where the distribution has none.
+# system_python: prints the distribution's own interpreter, because python3-venv belongs to it. The first python3 on
+# PATH may be another one (pyenv, conda); it serves if the distribution has none.
 system_python() {
   local python
   for python in /usr/bin/python3 "$(command -v python3 || true)"; do
@@ -159,17 +160,17 @@ system_python() {
   die "no Python 3 with the venv module: apt-get install ${PYTHON_PACKAGES[*]}"
 }
 
-# exec_cqbench COMMAND ARG...: a command of scripts/cqbench in ROOT/.venv, in place of the calling script.
+# exec_cqbench COMMAND ARG...: replaces the calling script by a command of scripts/cqbench in ROOT/.venv.
 exec_cqbench() {
   export PYTHONPATH=$ROOT/scripts PYTHONDONTWRITEBYTECODE=1
   exec "$ROOT/.venv/bin/python" -m cqbench.cli "$@"
 }
 
-# googleapis_dir: the folder that has google/api/annotations.proto, after `python_venv build`.
+# googleapis_dir: prints the folder that has google/api/annotations.proto, after `python_venv build`.
 googleapis_dir() { "$ROOT/.venv/bin/python" -c 'import sysconfig; print(sysconfig.get_path("purelib"))'; }
 
-# python_venv [build] [test]: ROOT/.venv with the pinned packages of requirements.txt, with build and test those of
-# requirements-build.txt and requirements-test.txt as well; silent when it is up to date. One with all serves all.
+# python_venv [build] [test]: makes ROOT/.venv with the pinned packages of requirements.txt; build and test add those of
+# requirements-build.txt and requirements-test.txt. Silent if it is up to date. All scripts share the environment.
 python_venv() {
   local venv=$ROOT/.venv files=(requirements.txt) file kind python dependencies
   for kind in "$@"; do files+=("requirements-$kind.txt"); done
@@ -186,13 +187,13 @@ python_venv() {
     "$venv/bin/python" -m pip --quiet --disable-pip-version-check install "${dependencies[@]}" \
       -r "$ROOT/scripts/$file" ||
       die "pip could not install scripts/$file"
-    # So that .venv/bin/cqbench is there for people; the scripts do without.
+    # This installs .venv/bin/cqbench for people; the scripts do not need it.
     [[ $file != requirements.txt ]] || "$venv/bin/python" -m pip --quiet --disable-pip-version-check install --no-deps \
       --no-build-isolation --editable "$ROOT/scripts" || die "pip could not install scripts/cqbench"
-    # Written last, so an interrupted installation is begun again.
+    # The file is written last, so that an interrupted installation starts again.
     cp "$ROOT/scripts/$file" "$venv/pinned/$file"
   done
 }
 
-# is_installed FILE: whether ROOT/.venv has the packages of this requirements file.
+# is_installed FILE: true if ROOT/.venv has the packages of this requirements file.
 is_installed() { cmp -s "$ROOT/scripts/$1" "$ROOT/.venv/pinned/$1"; }

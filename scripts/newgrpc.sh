@@ -1,19 +1,19 @@
 #!/usr/bin/env bash
-# Builds and tests cqbench with the newest gRPC of Debian's experimental suite, on any Debian, without touching the
-# system's own packages: a Debian sid userland is made once in a directory (about 1.5 GB) and used through chroot.
-# For root on Debian.
+# Builds and tests cqbench with gRPC of Debian's experimental suite (1.83), on any Debian, without changes to the system's
+# own packages. The first run makes a Debian sid userland in a directory (about 1.5 GB), which is used through chroot.
+# Needs root on Debian.
 #
-# Usage: scripts/newgrpc.sh                 make the root when there is none, build, run the tests in it
+# Usage: scripts/newgrpc.sh                 make the root if it does not exist, build, run the tests in it
 #        scripts/newgrpc.sh --build-only    the same without the tests
 #        scripts/newgrpc.sh --run CMD...    run a command inside (after a build); its programs are on PATH:
 #                                           scripts/newgrpc.sh --run grpc_ping_client --inflight 1
 #        scripts/newgrpc.sh --clean         remove the root and its build directory
 #
-# The source is mounted read-only. The build directory is build/sid here and the working directory inside, so a file
-# that a command writes is found there. The network and the devices are the host's.
+# The source is mounted read-only. The build directory, build/sid, is the working directory inside, so files that a
+# command writes are in build/sid. The network and the devices are the host's.
 #
-# Environment: CQBENCH_SID_ROOT      where the root is (default /var/cache/cqbench/sid-root)
-#              CQBENCH_DEBIAN_MIRROR where Debian comes from (default: what the host's apt uses)
+# Environment: CQBENCH_SID_ROOT      folder of the root (default /var/cache/cqbench/sid-root)
+#              CQBENCH_DEBIAN_MIRROR archive of Debian (default: that of the host's apt)
 #              CQBENCH_SID_SHARED    a folder that --run shows as /cqbench/shared inside
 #              CTEST_PARALLEL_LEVEL  tests at a time (default 2)
 set -euo pipefail
@@ -22,7 +22,8 @@ source "$(dirname "${BASH_SOURCE[0]}")/lib.sh"
 SID_ROOT=${CQBENCH_SID_ROOT:-/var/cache/cqbench/sid-root}
 UNFINISHED=$SID_ROOT.unfinished
 BUILD=$ROOT/build/sid
-# Written into the root last: what is installed in it. A root without it was never finished, or is not ours.
+# The file in the root that lists its installed packages. It is written last: a root without it is unfinished, or
+# another program made it.
 MARKER=etc/cqbench-root
 
 wanted_packages() {
@@ -35,7 +36,7 @@ require_root_on_debian() {
     die "needs a Debian host: it uses debootstrap with the host's Debian mirror and archive keys"
 }
 
-# host_mirrors: the host's own Debian archives as its apt knows them, those that debootstrap can read from.
+# host_mirrors: prints the Debian archives that the host's apt uses and debootstrap can read.
 host_mirrors() {
   apt-get indextargets --format "\$(REPO_URI)" 'Created-By: Packages' 'Origin: Debian' 'Label: Debian' \
     'Component: main' | sed -n -E '/^(https?|file):/p'
@@ -45,7 +46,7 @@ debian_mirror() {
   local mirrors=${CQBENCH_DEBIAN_MIRROR:-}
   [[ -n $mirrors ]] || mirrors=$(host_mirrors)
   if [[ -z $mirrors ]]; then
-    # Without package lists, as on a new machine, apt does not know whose archives they are.
+    # Without package lists, as on a new machine, apt does not know which archives are Debian's.
     apt-get -q update >/dev/null || true
     mirrors=$(host_mirrors)
   fi
@@ -53,9 +54,9 @@ debian_mirror() {
   echo "${mirrors%%$'\n'*}"
 }
 
-# inside ROOT [ENV=VALUE...] CMD...: runs CMD in the root. The mounts are made in a mount namespace of their own, which
-# ends with its last process however that ends: nothing is left mounted, and removing a root cannot reach into /dev.
-# Everything up to CMD is one exec, so a signal sent to this script's process reaches CMD.
+# inside ROOT [ENV=VALUE...] CMD...: runs CMD in the root. The mounts are in a mount namespace that ends with its last
+# process, even if it is killed: nothing stays mounted, and removing a root cannot reach into /dev. Everything up to CMD
+# is one exec, so a signal to this script's process reaches CMD.
 inside() {
   local root=$1
   shift
@@ -79,10 +80,10 @@ inside() {
 # query ROOT APT-CACHE ARGUMENT...: asks the root's package lists.
 query() { (inside "$1" apt-cache "${@:2}"); }
 
-# candidate ROOT PACKAGE: the version that would be installed; empty when there is none.
+# candidate ROOT PACKAGE: prints the version that apt would install; empty if there is none.
 candidate() { query "$1" policy "$2" | sed -n 's/^  Candidate: //p' | grep -v '^(none)$' || true; }
 
-# host_proxy: the host's apt proxies as apt configuration; empty when it has none.
+# host_proxy: prints the host's apt proxies as apt configuration; empty if it has none.
 host_proxy() { apt-config dump Acquire::http::Proxy Acquire::https::Proxy 2>/dev/null | grep -v '""' || true; }
 
 bootstrap() {
@@ -90,7 +91,7 @@ bootstrap() {
   eval "$(apt-config shell http_proxy Acquire::http::Proxy)"
   export http_proxy
   say "debootstrap sid from $mirror"
-  # ca-certificates is there for mirrors over https.
+  # Mirrors over https need ca-certificates.
   debootstrap --variant=minbase --include=ca-certificates sid "$root" "$mirror" >"$log" 2>&1 || {
     tail -n 20 "$log" >&2
     die "debootstrap of sid from $mirror failed (its whole output: $log)"
@@ -98,8 +99,8 @@ bootstrap() {
   mkdir -p "$root/cqbench/source" "$root/cqbench/build"
 }
 
-# configure_apt ROOT MIRROR: sid, and from experimental gRPC and protobuf alone. A suite may be past its date for weeks
-# where nothing is uploaded or the mirror lags; signatures are still checked.
+# configure_apt ROOT MIRROR: enables sid, and experimental for gRPC and protobuf alone. The expiry date of a suite is
+# ignored, because it may have passed if the mirror lags; signatures are still checked.
 configure_apt() {
   local root=$1 mirror=$2
   printf 'deb [check-valid-until=no] %s %s main\n' "$mirror" sid "$mirror" experimental >"$root/etc/apt/sources.list"
@@ -109,7 +110,7 @@ configure_apt() {
   host_proxy >>"$root/etc/apt/apt.conf.d/90cqbench"
 }
 
-# require_in_suite ROOT SUITE PACKAGE...: dies with the names of those that the suite does not have.
+# require_in_suite ROOT SUITE PACKAGE...: dies with the names of packages that the suite does not have.
 require_in_suite() {
   local root=$1 suite=$2 package absent=()
   shift 2
@@ -119,8 +120,9 @@ require_in_suite() {
   ((${#absent[@]} == 0)) || die "not to be had from Debian's suite $suite at this mirror: ${absent[*]}"
 }
 
-# matching_absl ROOT: libabsl-dev=VERSION of the abseil that libgrpc is linked to. The archive usually has two, and
-# headers of one with the runtime of the other do not link. A libabsl-dev has the version of its runtime package.
+# matching_absl ROOT: prints libabsl-dev=VERSION of the abseil that libgrpc is linked to. The archive usually has two
+# abseils, and headers of one do not link with the runtime of the other. libabsl-dev has the version of its runtime
+# package.
 matching_absl() {
   local root=$1 grpc runtime absl version
   grpc=$(candidate "$root" libgrpc-dev)
@@ -154,10 +156,10 @@ install_packages() {
   wanted_packages >"$root/$MARKER"
 }
 
-# remove_root DIR: never crosses into another file system.
+# remove_root DIR: removes the folder, but never crosses into another file system.
 remove_root() { rm -rf --one-file-system "$1"; }
 
-# create_root: the root gets its name when it is finished; what an interrupted run left is thrown away.
+# create_root: makes the root under another name and renames it when finished; removes what an interrupted run left.
 create_root() {
   local mirror
   need_packages debootstrap
@@ -171,7 +173,7 @@ create_root() {
   say "the root file system is ready: $SID_ROOT"
 }
 
-# ensure_root: one run at a time; a root whose packages are not today's list gets what it lacks.
+# ensure_root: creates the root or installs packages that it lacks; only one process does this at a time.
 ensure_root() {
   mkdir -p "$(dirname "$SID_ROOT")"
   exec 9>"$SID_ROOT.lock"
@@ -186,8 +188,8 @@ ensure_root() {
   exec 9>&-
 }
 
-# copy_googleapis: the host's environment may lie where the root does not reach, so its google/**/*.proto are copied to
-# the build directory, which is there on both sides.
+# copy_googleapis: copies google/**/*.proto to the build directory, because the host's environment may be outside of the
+# root.
 copy_googleapis() {
   local from
   need_packages "${PYTHON_PACKAGES[@]}"
@@ -204,7 +206,7 @@ build() {
   (inside "$SID_ROOT" cmake --build /cqbench/build -j "$(nproc)") >&2
 }
 
-# The Python tests are left out: they know nothing of gRPC, and their environment is the host's.
+# The Python tests do not depend on gRPC, and their environment is the host's, so they do not run here.
 run_tests() {
   inside "$SID_ROOT" CTEST_PARALLEL_LEVEL="${CTEST_PARALLEL_LEVEL:-2}" \
     ctest --test-dir /cqbench/build --output-on-failure --no-tests=error -LE '^scripts$'

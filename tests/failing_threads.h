@@ -6,9 +6,9 @@
 
 namespace cqbench {
 
-// How many threads may still be made; below 0: any number. What gRPC makes for itself does not count.
+// How many more threads the program may make; below 0: any number. gRPC's own threads do not count.
 extern std::atomic<int> threads_left;
-// Called when the last one has been and another is asked for, before that fails.
+// Called when no thread is left and another one is requested, before the request fails.
 extern std::function<void()> before_failing;
 
 }  // namespace cqbench

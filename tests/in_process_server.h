@@ -10,7 +10,7 @@
 
 namespace cqbench {
 
-// On a free port of 127.0.0.1, from construction to destruction, which breaks off what is under way. One thread.
+// Listens on a free port of 127.0.0.1, from construction to destruction, which cancels calls in flight. One thread.
 class InProcessServer {
  public:
   // The service must outlive it.

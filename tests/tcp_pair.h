@@ -13,7 +13,7 @@
 
 namespace cqbench {
 
-// One thread. The sockets are closed with it. TCP_NODELAY is set on both.
+// One thread. The destructor closes the sockets. TCP_NODELAY is set on both.
 class TcpPair {
  public:
   TcpPair() {
@@ -41,7 +41,7 @@ class TcpPair {
     for (size_t end : {0u, 1u}) Close(end);
   }
 
-  // [0] connected, [1] was accepted.
+  // [0] is the end that connected, [1] the end that accepted.
   int operator[](size_t end) const { return fds_[end]; }
   int client_port() const { return client_port_; }
   void Close(size_t end) {
@@ -49,8 +49,8 @@ class TcpPair {
     fds_[end] = -1;
   }
 
-  // `request` bytes one way and `response` bytes back. What is written is there at once: the loopback interface
-  // delivers in the sender's system call.
+  // Sends `request` bytes one way and `response` bytes back. The loopback interface delivers in the sender's system
+  // call, so the bytes are readable at once.
   void PingPong(int times, size_t request, size_t response) const {
     for (int i = 0; i < times; ++i) {
       Move(fds_[0], fds_[1], request);

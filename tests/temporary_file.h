@@ -1,4 +1,4 @@
-// Files for tests to read. Every test is a process of its own and runs beside others, so names alone would be shared.
+// Files for tests to read. Each test is a process, and several run at the same time, so file names alone would collide.
 #pragma once
 
 #include <unistd.h>
@@ -9,8 +9,8 @@
 
 namespace cqbench {
 
-// Where a file of that name is to be: in a folder of this process, which is removed when it exits. Aborts where
-// no folder can be made.
+// Returns a path for that name in a folder of this process, which is removed at exit. Aborts if it cannot make a
+// folder.
 inline std::string TemporaryPath(const std::string& name) {
   struct Folder {
     Folder() {

@@ -1,4 +1,4 @@
-// --host: an address that is accepted is written as one that means the same.
+// --host: if an address is accepted, its text reads back as the same address.
 #include "src/base/target.h"
 #include "tests/fuzz/fuzz.h"
 

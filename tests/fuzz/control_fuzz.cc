@@ -1,4 +1,4 @@
-// What a server's control service answers: samples that are not refused give figures that are numbers.
+// Samples of a server's control service: the client either refuses them or makes figures that are numbers.
 #include <algorithm>
 #include <cmath>
 

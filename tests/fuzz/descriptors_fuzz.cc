@@ -1,4 +1,4 @@
-// What a server's reflection service says of itself: a method that is found can be called with an empty message.
+// Responses of a server's reflection service: if the client finds a method, it can call it with an empty message.
 #include <google/protobuf/descriptor.pb.h>
 #include <google/protobuf/message.h>
 

@@ -1,4 +1,4 @@
-"""TOML files of experiments: an experiment, or BadExperiment that says where."""
+"""TOML files of experiments: each is an experiment, or raises BadExperiment with the place."""
 
 import sys
 

@@ -1,4 +1,4 @@
-// Command lines, an argument a line: options, or one line that says what is wrong.
+// Command lines, an argument a line: each gives options, or one line with the error.
 #include <string>
 #include <vector>
 

@@ -1,5 +1,5 @@
-// What the fuzz targets share. libFuzzer calls LLVMFuzzerTestOneInput() with one input after the other; a target says
-// what must hold for every one of them beside that nothing crashes, leaks or is undefined.
+// Shared by the fuzz targets. libFuzzer calls LLVMFuzzerTestOneInput() with one input after the other. Each target
+// checks what must hold for every input; crashes, leaks and undefined behaviour are detected anyway.
 #pragma once
 
 #include <cstdint>
@@ -14,7 +14,7 @@ inline absl::string_view Text(const uint8_t* data, size_t size) {
   return {reinterpret_cast<const char*>(data), size};
 }
 
-// Ends the process, which libFuzzer takes for a finding and keeps the input of.
+// Ends the process unless `holds`; libFuzzer then reports a finding and keeps the input.
 inline void Require(bool holds, const char* what) {
   if (holds) return;
   std::fprintf(stderr, "does not hold: %s\n", what);

@@ -1,4 +1,4 @@
-// A configuration file of ghz: flags of ours, or one line.
+// Configuration files of ghz: each becomes cqbench's flags, or one line with the error.
 #include <sys/mman.h>
 #include <unistd.h>
 

@@ -1,5 +1,5 @@
-// A histogram that is read back is written as the same text again. Random text is hardly ever base64 of something
-// deflated, so that most inputs are what is inside.
+// If a histogram can be decoded, it is encoded as the same text again. Random text is hardly ever valid base64 of
+// deflated data, so most inputs are the data inside.
 #include <zlib.h>
 
 #include <bit>
@@ -16,7 +16,7 @@ void Append(std::string& out, uint64_t value, int bytes) {
   for (int shift = 8 * (bytes - 1); shift >= 0; shift -= 8) out.push_back(static_cast<char>(value >> shift));
 }
 
-// The head of an encoded histogram of ours, before its counts.
+// Puts the head of an encoded histogram before its counts.
 std::string WithHead(absl::string_view counts) {
   std::string plain;
   Append(plain, 0x1c849313, 4);
@@ -41,7 +41,7 @@ std::string Packed(const std::string& plain) {
   return absl::Base64Escape(out.append(deflated, 0, size));
 }
 
-// The first byte says how much of an encoded histogram the input is: all of the text, what is deflated, or its counts.
+// The first byte decides which part of an encoded histogram the input is: the text, the deflated data, or the counts.
 std::string Encoded(absl::string_view input) {
   if (input.empty() || input.front() == 'H') return std::string(input);
   if (input.front() == 'P') return Packed(std::string(input.substr(1)));

@@ -1,5 +1,5 @@
-// Durations, sizes, rates, lists, objectives and policies of the command lines: what is accepted is within its bounds,
-// and what has a written form reads back.
+// Durations, sizes, rates, lists, objectives and policies of the command lines: accepted values are within their
+// bounds, and the text of a value reads back as the same value.
 #include <cmath>
 
 #include "cqbench/channel_policy.h"

@@ -1,4 +1,4 @@
-// What another rank told of a point: a report that is read is written as bytes that mean the same, and two are merged.
+// A rank's report of a point: if it can be read, it is written as bytes with the same meaning, and two reports merge.
 #include <algorithm>
 #include <string>
 

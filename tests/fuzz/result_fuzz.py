@@ -1,4 +1,4 @@
-"""Results as other people's files: a document, or BadDocument with one line."""
+"""Results as files from other people: each is a document, or raises BadDocument with one line."""
 
 import sys
 

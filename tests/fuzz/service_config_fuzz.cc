@@ -1,4 +1,4 @@
-// --service-config: what is accepted, a channel can be made with.
+// --service-config: the library makes a channel with every accepted configuration.
 #include <grpcpp/create_channel.h>
 #include <grpcpp/security/credentials.h>
 
@@ -7,7 +7,7 @@
 
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   const std::string text(cqbench::fuzz::Text(data, size));
-  if (size > 0 && text.front() == '@') return -1;  // files of this machine are no inputs
+  if (size > 0 && text.front() == '@') return -1;  // the fuzzer must not read files of this machine
   const auto config = cqbench::ReadServiceConfig(text);
   if (!config.ok()) return 0;
   grpc::ChannelArguments arguments;

@@ -1,5 +1,4 @@
-// The generic server's reader of messages: what it finds is what protobuf finds, in how many slices the bytes ever
-// come.
+// The generic server's reader of messages finds what protobuf finds, for any number of slices.
 #include <google/protobuf/unknown_field_set.h>
 
 #include <algorithm>
@@ -22,7 +21,7 @@ grpc::ByteBuffer Sliced(const uint8_t* data, size_t size, size_t each) {
   return {slices.data(), slices.size()};
 }
 
-// The last field of that number and type.
+// Returns the last field of that number and type.
 const UnknownField* Last(const UnknownFieldSet& fields, UnknownField::Type type) {
   const UnknownField* last = nullptr;
   for (int i = 0; i < fields.field_count(); ++i) {

@@ -1,4 +1,4 @@
-// The JSON as its readers see it: Google Benchmark's keys are there and mean what they mean there.
+// The JSON for its readers: it has Google Benchmark's keys, with the same meaning.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -18,7 +18,7 @@ json Parsed(const Result& result) {
   return json::parse(FormatJson(result));
 }
 
-// The run at that in-flight count, wherever the layout puts runs that measured nothing.
+// Returns the run at that in-flight count, also if it measured nothing.
 json RunAt(const json& file, int inflight) {
   for (const char* list : {"benchmarks", "not_measured"}) {
     if (!file.contains(list)) continue;
@@ -135,8 +135,8 @@ TEST(JsonLayout, WhatTheMachineDoesNotSayIsLeftOut) {
   EXPECT_FALSE(context.contains("cpu_scaling_enabled"));
 }
 
-// compare.py takes both times of every entry of benchmarks[] without asking, marked as an error or not; one entry
-// without them and it reads nothing of the file.
+// compare.py reads both times of every entry of benchmarks[], marked as an error or not; if one entry has none, it
+// reads nothing of the file.
 TEST(JsonLayout, EveryRunHasTheKeysThatCompareNeeds) {
   for (const Result& result :
        {SweepSample(), RepetitionsSample(), TroubleSample(), OpenLoopSample(), QueueSample(), CensoredSample()}) {

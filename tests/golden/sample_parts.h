@@ -1,4 +1,4 @@
-// What the samples are made of.
+// Parts of the samples.
 #pragma once
 
 #include "cqbench/result.h"
@@ -9,7 +9,7 @@ namespace cqbench {
 RunContext SampleContext();
 // Percentiles in microseconds, so that the samples read like the table.
 LatencyStats SampleLatency(uint64_t count, double p50, double p90, double p99, double p999, double max);
-// Ten seconds in which nothing went wrong.
+// Ten seconds without a fault.
 PointResult SamplePoint(int inflight, uint64_t completed, const LatencyStats& latency);
 
 }  // namespace cqbench

@@ -40,7 +40,7 @@ RunContext SampleContext() {
   return c;
 }
 
-// Microseconds in, so that the figures below read like the table.
+// The arguments are microseconds, so that the figures below read like the table.
 LatencyStats SampleLatency(uint64_t count, double p50, double p90, double p99, double p999, double max) {
   const auto ns = [](double micros) { return static_cast<Nanos>(micros * 1000); };
   LatencyStats l;
@@ -166,7 +166,7 @@ Result TroubleSample() {
   all_failed.errors = {{"INTERNAL", 4321, "bytes that are not UTF-8: \xff\xfe"}};
   all_failed.completed_per_slot = {0, 0};
 
-  // Calls that take longer than the window: some end in it, none that was due in it has ended.
+  // Calls take longer than the window: some end in it, but none that was due in it has ended.
   PointResult no_latency = SamplePoint(4, 4, LatencyStats());
   no_latency.latency.reset();
   no_latency.latency_histogram.clear();

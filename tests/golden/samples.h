@@ -5,26 +5,25 @@
 
 namespace cqbench {
 
-// Three points of an unary sweep, one repetition, nothing went wrong.
+// Three points of an unary sweep, one repetition, no fault.
 Result SweepSample();
 // Two points, three repetitions, one of which could not connect; a pool policy and channel arguments.
 Result RepetitionsSample();
-// Everything that goes wrong: failed calls, warnings, calls that did not end, a point that measured nothing, figures
-// that are not to be had, and an interrupt in the last point.
+// All kinds of faults: failed calls, warnings, calls that did not end, a point that measured nothing, missing figures,
+// and an interrupt in the last point.
 Result TroubleSample();
-// Six repetitions with evidence, a breakdown, allocations and baselines; one point is suspect and at a limit.
+// Six repetitions with evidence, a breakdown, allocations and baselines; one point is unreliable and saturated.
 Result EvidenceSample();
-// Three rates with an objective: one kept, one at which calls were dropped, one at which the pacer was late on a full
-// CPU.
+// Three rates with an objective: one meets it, one dropped calls, one had a late pacer on a saturated CPU.
 Result OpenLoopSample();
-// Two repetitions of an open loop that queues, of which the second left calls waiting.
+// Two repetitions of an open loop that queues; the second left calls waiting.
 Result QueueSample();
-// Calls that never ended: so few that only the maximum is unknown, so many that P99 is, and all of them.
+// Calls that never ended: a few, so that only the maximum is unknown; so many that P99 is unknown; and all of them.
 Result CensoredSample();
-// --find-rate with an answer, and without one.
+// --find-rate with a result, and without one.
 Result FoundRateSample();
 Result UnresolvedRateSample();
-// A method over HTTP, with answers that were wrong.
+// A method over HTTP, with wrong responses.
 Result HttpSample();
 // A run that was interrupted before its first point.
 Result EmptySample();

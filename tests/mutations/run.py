@@ -4,7 +4,7 @@
 Usage: run.py WORKTREE [--only TEXT]
 
 The worktree has no uncommitted changes and a build of the preset release. --only: mutations whose id or file contains
-TEXT. A suite that fails without a mutation, such as one that takes times on a busy machine, is left out and named.
+TEXT. A suite that fails without a mutation, such as one that measures times on a busy machine, is skipped and named.
 Exit status 1 when a mutation survives; 2 when the worktree cannot be used.
 """
 
@@ -25,7 +25,7 @@ else:
     import tomli as tomllib
 
 LIST = Path(__file__).with_name("mutations.toml")
-# A mutation may make a test hang, which detects it.
+# A mutation may make a test hang; then the test has detected it.
 TIMEOUT_S = 240
 DETECTED, SURVIVED, BROKEN = "detected", "survived", "does not build"
 
@@ -40,7 +40,7 @@ class Mutation:
     new: str
 
     def problem(self, root: Path) -> str:
-        """Why it cannot be applied to these sources; '' where it can."""
+        """Returns why the mutation cannot be applied to these sources; '' if it can."""
         path = root / self.file
         if not path.is_file():
             return f"{self.id}: {self.file} does not exist"
@@ -82,7 +82,7 @@ class Worktree:
         self.build_folder = root / "build" / "release"
 
     def unusable(self) -> str:
-        """Why nothing can be tried here; '' where something can."""
+        """Returns why the worktree cannot be used; '' if it can."""
         status = ["git", "-C", str(self.root), "status", "--porcelain", "--untracked-files=no"]
         changed = subprocess.run(status, capture_output=True, text=True, check=False)
         if changed.returncode != 0 or changed.stdout:
@@ -96,7 +96,7 @@ class Worktree:
         return subprocess.run(command, stdout=subprocess.DEVNULL, check=False).returncode == 0
 
     def failures(self, suite: Suite) -> Iterator[str]:
-        """Names of tests that fail, of the first program with one."""
+        """Yields the failing tests of the first program that has any."""
         for program, tests in suite.programs:
             command = [str(self.build_folder / program), f"--gtest_filter={tests}", "--gtest_fail_fast"]
             yield from self._run(command, r"^\[  FAILED  \] ([^ ,]+)", program)
@@ -127,7 +127,7 @@ class Worktree:
         return names or [f"{name}: exit status {ended.returncode}"]
 
     def outcome(self, suites: Sequence[Suite]) -> tuple[str, str]:
-        """Of the sources as they are; and the first test that failed."""
+        """Builds and tests the current sources. Returns the outcome and the first test that failed."""
         if not self.build([target for suite in suites for target in suite.build]):
             return BROKEN, ""
         found = next((name for suite in suites for name in self.failures(suite)), "")
@@ -153,7 +153,7 @@ def main() -> int:
     if any(problems):
         print("\n".join(filter(None, problems)), file=sys.stderr)
         return 2
-    # What fails anyway detects nothing.
+    # A suite that fails without a mutation detects nothing.
     needed = list(dict.fromkeys(name for m in chosen for name in m.suites))
     sound = []
     for name in needed:

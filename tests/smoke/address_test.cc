@@ -1,4 +1,4 @@
-// Where servers listen and clients connect: Unix sockets, IPv6, several hosts, addresses that are taken.
+// Addresses of servers and clients: Unix sockets, IPv6, several hosts, addresses that are taken.
 
 #include <arpa/inet.h>
 #include <gmock/gmock.h>
@@ -23,7 +23,7 @@ ClientRun Measure(const std::string& hosts, const std::string& policy, int infli
                    Short());
 }
 
-// The server must fail with that exit status and one line that contains each of the parts.
+// Expects that the server fails with that exit status and one line that contains each of the parts.
 void ExpectServerRefuses(const Flags& flags, int exit_code, const std::vector<std::string>& parts) {
   Process server(Flags{CQBENCH_SERVER} + flags);
   EXPECT_EQ(server.Wait(kPatience), exit_code) << server.out();
@@ -113,7 +113,7 @@ TEST(AddressTest, SeveralHostsShareTheLoad) {
 
 class TakenPortTest : public testing::TestWithParam<std::string> {};
 
-// With SO_REUSEPORT, gRPC's default, the second server would get half of the first one's connections.
+// With SO_REUSEPORT, gRPC's default, the second server would take half of the first one's connections.
 TEST_P(TakenPortTest, SecondServerFails) {
   Server first({"--api", GetParam()});
   ExpectServerRefuses({"--api", GetParam(), "--port", first.port()}, 1, {first.address()});
@@ -130,7 +130,7 @@ TEST_P(TakenPortTest, PortOfAnotherProgramFails) {
 INSTANTIATE_TEST_SUITE_P(All, TakenPortTest, testing::ValuesIn(kServerApis), ServerName);
 
 TEST(AddressTest, HostThatIsNotOfThisMachineFails) {
-  // A documentation address (RFC 5737): nobody has it.
+  // RFC 5737 reserves this address for documentation: no machine has it.
   ExpectServerRefuses({"--host", "192.0.2.1", "--port", "0"}, 1, {"192.0.2.1:0"});
 }
 

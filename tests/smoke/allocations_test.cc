@@ -1,4 +1,4 @@
-// The counting programs: allocations per RPC on both ends, and nothing of it in the others.
+// The counting programs report allocations per RPC on both ends; the other programs report none.
 
 #include <gmock/gmock.h>
 #include <grpcpp/version_info.h>
@@ -30,7 +30,7 @@ class CountingServer {
   std::string address_;
 };
 
-// It ends with so many calls, timed and counted, however long they take.
+// The run ends after this number of timed and counted calls, not after a time.
 ClientRun RunOf(const std::string& client, const std::string& address, const Flags& flags, const std::string& total) {
   Flags all = {client, "--host",  address, "--api",      "cq", "--format",   "json", "--warmup",
                "50ms", "--total", total,   "--interval", "50", "--deadline", "50"};
@@ -50,17 +50,17 @@ TEST(AllocationsTest, ArePerRpcAndRepeatable) {
   const Json first = PointOf(CQBENCH_COUNTING_CLIENT, server.address(), {}, "500");
   const Json second = PointOf(CQBENCH_COUNTING_CLIENT, server.address(), {}, "2000");
   for (const char* name : {"client_allocations_per_rpc", "server_allocations_per_rpc"}) {
-    // The library needs some for every call, but not hundreds.
+    // The library needs some allocations for every call, but not hundreds.
     EXPECT_GT(first.at(name), 1) << name;
     EXPECT_LT(first.at(name), 200) << name;
-    // With one call at a time hardly anything varies; counted per run it would be four times.
+    // With one call at a time the figure hardly varies; counted per run it would be four times as large.
     EXPECT_NEAR(second.at(name).get<double>() / first.at(name).get<double>(), 1, 0.4) << name;
   }
   EXPECT_GT(first.at("client_allocated_bytes_per_rpc"), 100);
 }
 
-// The completion-queue server has one thread, which frees what it asked for, unless the library has threads of its own
-// that read and write (gRPC 1.83). The sync server's hand calls to each other when there are several.
+// The completion-queue server has one thread, which frees its own allocations, unless the library reads and writes on
+// threads of its own (gRPC 1.83). Several threads of the sync server pass calls to each other.
 TEST(AllocationsTest, FreesOnAnotherThread) {
   const auto of_server = [](const char* api) {
     const CountingServer server(CQBENCH_COUNTING_SERVER, {"--api", api});
@@ -74,14 +74,14 @@ TEST(AllocationsTest, FreesOnAnotherThread) {
   EXPECT_GT(of_server("sync"), 0.02);
 }
 
-// A request of known size has to be put somewhere, on both ends.
+// Both ends must store a request of known size.
 TEST(AllocationsTest, BytesContainThePayload) {
   const CountingServer server(CQBENCH_COUNTING_SERVER);
   const Flags echo = {"--workload", "echo", "--request-bytes", "200000", "--response-bytes", "1"};
   const Json small = PointOf(CQBENCH_COUNTING_CLIENT, server.address(), {"--workload", "echo"}, "200");
   const Json large = PointOf(CQBENCH_COUNTING_CLIENT, server.address(), echo, "200");
   for (const char* name : {"client_allocated_bytes_per_rpc", "server_allocated_bytes_per_rpc"}) {
-    // Of 200 calls one at either edge is counted in part.
+    // At each window boundary one call of 200 may be counted in part.
     EXPECT_GT(large.at(name).get<double>() - small.at(name).get<double>(), 200'000 * 198 / 200) << name;
     EXPECT_LT(large.at(name).get<double>() - small.at(name).get<double>(), 2'000'000) << name;
   }
@@ -96,7 +96,7 @@ TEST(AllocationsTest, AreAbsentWhereNobodyCounts) {
   EXPECT_FALSE(nowhere.contains("client_allocations_per_rpc"));
 }
 
-// Far from what is counted on either side, so that what varies does not matter.
+// The limits are far from the counts on either side, so variation does not matter.
 TEST(AllocationsTest, TooManyAreAnExitStatus) {
   const CountingServer server(CQBENCH_COUNTING_SERVER);
   const auto status = [&](const char* most) {
@@ -116,7 +116,7 @@ TEST(AllocationsTest, AnEndThatDoesNotCountIsSaid) {
   ExpectOneLine(run.err, {"--max-allocs-per-rpc", "the server does not count"});
 }
 
-// Whatever else is asked for, each call has an arena of its own, on either end.
+// A call always allocates its arena, on either end.
 TEST(AllocationsTest, SitesAreNamedOnBothEnds) {
   const std::string folded = testing::TempDir() + "/cqbench-stacks." + std::to_string(getpid());
   CountingServer server(CQBENCH_COUNTING_SERVER, {"--allocation-sites"});

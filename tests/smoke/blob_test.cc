@@ -1,5 +1,5 @@
-// Streams of chunks between every client API and every server API, as messages and as bytes; and what servers answer to
-// others that send them nonsense.
+// Streams of chunks between every client API and every server API, as messages and as bytes; and the servers' responses
+// to invalid requests.
 
 #include <gmock/gmock.h>
 #include <grpcpp/grpcpp.h>
@@ -43,7 +43,7 @@ TEST_P(BlobTest, EveryClientApiMovesChunksBothWays) {
   }
 }
 
-// Who calls as the talk does gets what it gets there.
+// A client that sends the talk's empty request gets the talk's response.
 TEST_P(BlobTest, AnEmptyRequestGetsTheTalksBlob) {
   const auto stub = MyService::NewStub(channel());
   const auto reader = stub->Get(&context_, GetRequest());
@@ -81,8 +81,9 @@ TEST_P(BlobTest, TooLargeIsRefused) {
             grpc::StatusCode::INVALID_ARGUMENT);
 }
 
-// The generic server looks itself. In a stream the library tells the others no more than that a read failed, which is
-// also how a stream ends: that the chunk is missing is in the answer's count, which our client checks.
+// Only the generic server parses by itself. In a stream the library reports a message that it cannot parse as a failed
+// read, which is also the end of a stream. The count in the response then lacks the chunk, and our client checks the
+// count.
 TEST_P(BlobTest, AChunkThatIsCutOffIsNotCounted) {
   Chunk chunk;
   chunk.set_data("data");
@@ -99,7 +100,7 @@ TEST_P(BlobTest, AChunkThatIsCutOffIsNotCounted) {
   ASSERT_TRUE(result.ParseFromArray(answer.begin(), static_cast<int>(answer.size())));
   EXPECT_EQ(result.chunks(), 0u);
 }
-// The library refuses what is not a unary request.
+// The library refuses bytes that are no unary request.
 TEST_P(BlobTest, ARequestThatIsNoneIsRefused) {
   const grpc::Status status = Send("/MyService/Get", "\x0f\xff\xff").status;
   EXPECT_FALSE(status.ok());
@@ -111,7 +112,7 @@ Flags Moving(const Server& server, const std::string& method) {
           "9",      "--chunk-bytes",  "9000",       "--format", "json"};
 }
 
-// Nothing that is held back is forgotten.
+// All messages arrive, even if the hint lets the library hold them back.
 TEST(WriteHints, OfTheClientMoveEverything) {
   for (const std::string& api : kClientApis) {
     for (const std::string hint : {"buffer", "corked"}) {
@@ -141,7 +142,7 @@ TEST(WriteHints, OfTheServerMoveEverything) {
   }
 }
 
-// How many of the streams are done depends on the machine; that figures and floors are there does not.
+// The number of finished streams depends on the machine; the presence of figures and lower bounds does not.
 TEST(Streams, HaveFiguresOfTheirOwnAndTheirFloor) {
   const Server server({"--tcp-echo-port", "0"});
   const ClientRun run =

@@ -1,4 +1,4 @@
-// A user's own method: our server is the foreign one, whose methods the client knows by their description only.
+// Calls of a user's own method: the client knows the methods of our server by their descriptions only.
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -68,7 +68,7 @@ TEST(CallTest, EveryShapeThroughEveryApi) {
   }
 }
 
-// The upload's answer says how many requests came: all of the data, once.
+// The upload's response has the number of requests: all of the data, once.
 TEST(CallTest, AClientsStreamIsTheData) {
   for (const Flags& order : {Flags{}, Flags{"--data-order", "random", "--data-seed", "7"}}) {
     RunClient(Call("cqbench.v1.EchoService/Upload",
@@ -77,7 +77,7 @@ TEST(CallTest, AClientsStreamIsTheData) {
   }
 }
 
-// None is a success, so only the interval ends it.
+// No call succeeds, so only the interval ends the run.
 TEST(CallTest, WrongAnswersAreAnErrorOfTheirOwn) {
   const ClientRun run = RunClient({"--host", SharedServer("cq").address(), "--call", kEcho, "--data",
                                    R"({"responseBytes": 3})", "--expect", R"({"requests": 1})", "--warmup", "0",
@@ -103,7 +103,7 @@ TEST(CallTest, MetadataGoesWithEveryCall) {
   ExpectRefused(RunClient(Call(kEcho, {"-H", "x-bin: !"})), {"--header", "x-bin", "base64"});
 }
 
-// The server has no such service, only its description and an answer. The handbook's example.
+// The server has no code for this service, only its description and a response. This is the handbook's example.
 TEST(CallTest, AStandInAnswersForAService) {
   const std::string proto = Write("hello.proto", R"(syntax = "proto3"; package hello;
       message Name { string name = 1; } message Hello { string message = 1; }

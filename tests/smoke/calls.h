@@ -1,4 +1,4 @@
-// Calls of the test's own to a server.
+// Calls that a test makes to a server itself, without the client program.
 #pragma once
 
 #include <grpcpp/generic/generic_stub.h>
@@ -13,14 +13,14 @@
 
 namespace cqbench::smoke {
 
-// With a deadline that is a bound for hangs.
+// Makes a context whose deadline only stops hanging tests.
 inline std::unique_ptr<grpc::ClientContext> PatientContext() {
   auto context = std::make_unique<grpc::ClientContext>();
   context->set_deadline(std::chrono::system_clock::now() + std::chrono::duration_cast<std::chrono::seconds>(kPatience));
   return context;
 }
 
-// A call of any shape with these bytes as its only request, read to its end.
+// Makes a call of any shape with these bytes as its only request, and reads it to its end.
 struct BytesCall {
   grpc::Status status;
   std::vector<grpc::ByteBuffer> answers;

@@ -1,4 +1,4 @@
-// What tools without our proto files rely on: server reflection and the standard health service, on every server API.
+// Server reflection and the standard health service, on which tools without our proto files rely, on every server API.
 
 #include <gmock/gmock.h>
 #include <google/protobuf/descriptor.pb.h>
@@ -27,7 +27,7 @@ class DiscoveryTest : public testing::TestWithParam<std::string> {
  protected:
   std::shared_ptr<grpc::Channel> channel() const { return ChannelTo(SharedServer(GetParam()).address()); }
 
-  // The answer to a question, on a stream of its own: the library adds further answers to those it gave before.
+  // Asks one question on a stream of its own: within a stream, the library adds further responses to earlier ones.
   ServerReflectionResponse Ask(const ServerReflectionRequest& question) const {
     const auto stub = ServerReflection::NewStub(channel());
     const auto context = PatientContext();
@@ -77,7 +77,7 @@ TEST_P(DiscoveryTest, ReflectionDescribesTheMethods) {
   }
 }
 
-// A service has all its methods, whatever their shapes.
+// A service has all its methods, of every shape.
 TEST_P(DiscoveryTest, ReflectionDescribesEveryShape) {
   ServerReflectionRequest request;
   request.set_file_containing_symbol("cqbench.v1.EchoService");
@@ -122,14 +122,14 @@ TEST_P(DiscoveryTest, WatchEndsWithTheServer) {
   ASSERT_TRUE(watch->Read(&response));
   EXPECT_EQ(response.status(), HealthCheckResponse::SERVING);
   const Served served = server.Stop(SIGTERM);
-  EXPECT_EQ(served.calls, 0u);  // health probes are not load
+  EXPECT_EQ(served.calls, 0u);  // health probes do not count as calls
   while (watch->Read(&response)) {
   }
   EXPECT_NE(response.status(), HealthCheckResponse::SERVICE_UNKNOWN);
   EXPECT_NE(watch->Finish().error_code(), grpc::StatusCode::DEADLINE_EXCEEDED);
 }
 
-// A probe that comes while the server is busy is answered too.
+// The server responds to a probe while it is busy, too.
 TEST_P(DiscoveryTest, HealthyUnderLoad) {
   Process client(ClientCommand(
       {"--host", SharedServer(GetParam()).address(), "--inflight", "16", "--warmup", "1ms", "--interval", "600ms"}));

@@ -1,4 +1,4 @@
-// Payloads between our client and every server API, in every shape. What servers answer to others: shapes_test.cc.
+// Payloads between our client and every server API, in every shape. shapes_test.cc tests responses to other clients.
 
 #include <gtest/gtest.h>
 
@@ -35,7 +35,7 @@ TEST_P(EchoTest, FiveMebibytesPass) {
   }
 }
 
-// The least and the most that there is.
+// The minimum and the maximum size.
 TEST_P(EchoTest, NothingAndSixtyFourMebibytesPass) {
   for (const char* size : {"0", "64MiB"}) {
     SCOPED_TRACE(size);

@@ -1,4 +1,4 @@
-// Evidence: what the two programs say of connections, bytes, queues and servers is what the test caused.
+// Evidence: the two programs report the connections, bytes, queues and servers that the test caused.
 
 #include <gmock/gmock.h>
 #include <grpcpp/grpcpp.h>
@@ -36,8 +36,8 @@ std::vector<std::string> Codes(const Json& findings) {
   return codes;
 }
 
-// By what share a count of that end may be off. It is scaled from the time between its two samples to the window, but
-// slots make no calls after the window, and a busy machine takes samples late.
+// Returns by what share a count of that end may be wrong. It is scaled from the time between its two samples to the
+// window. Slots make no calls after the window, and a busy machine takes samples late.
 double Blur(const Json& point, const std::string& side) {
   const double outside =
       std::abs(Figure(point, side + "_sample_before_ns")) + std::abs(Figure(point, side + "_sample_after_ns"));
@@ -51,7 +51,7 @@ bool HasFigures(const Json& point, const std::string& prefix) {
   return false;
 }
 
-// Long enough for the edges, where a call may be on one side of a sample or the other, not to matter.
+// The window is so long that calls at its boundaries, which one sample counts and the other does not, do not matter.
 Flags Longer() {
   return {"--warmup", "200ms", "--interval", "1", "--deadline", "15", "--format", "json"};
 }
@@ -77,8 +77,7 @@ TEST_P(EvidenceTest, BothEndsAgreeOnOneCallInFlightPerConnection) {
   EXPECT_EQ(sum, completed);
   EXPECT_LE(Figure(point, "client_rpcs_per_connection_min"), sum / 4);
   EXPECT_GE(Figure(point, "client_rpcs_per_connection_max"), sum / 4);
-  // A call is a write each way. Now and then the library sends something of its own, such as a ping to find out how
-  // much may be under way.
+  // A call takes a write each way. Sometimes the library sends something else, such as a ping to measure bandwidth.
   EXPECT_NEAR(Figure(point, "client_rpcs_per_segment_sent"), 1, 0.1);
   const double sent = Figure(point, "client_segments_sent_per_connection_median");
   const double blur = Blur(point, "client") + Blur(point, "server");
@@ -87,7 +86,7 @@ TEST_P(EvidenceTest, BothEndsAgreeOnOneCallInFlightPerConnection) {
   EXPECT_NEAR(Figure(point, "server_bytes_received_per_connection_median") / bytes, 1, 0.05 + blur);
   for (const char* side : {"client", "server"}) {
     EXPECT_EQ(Figure(point, std::string(side) + "_connections_with_tcp_nodelay"), 4);
-    // Nothing is lost on loopback, but the kernel may send again what a busy machine is slow to acknowledge.
+    // Loopback loses nothing, but the kernel may retransmit data that a busy machine acknowledges late.
     EXPECT_LT(Figure(point, std::string(side) + "_retransmissions"), completed * 0.05);
     EXPECT_GT(Figure(point, std::string(side) + "_rtt_smoothed_ns_min"), 0);
     EXPECT_GT(Figure(point, std::string(side) + "_connection_busy_share_min"), 0);
@@ -126,7 +125,7 @@ TEST_P(EvidenceTest, ProcessesAreDescribed) {
     EXPECT_GT(Figure(point, side + "_rss_bytes"), 1 << 20);
     EXPECT_GE(Figure(point, side + "_peak_rss_bytes"), 1 << 20);
     EXPECT_TRUE(point.contains(side + "_cpus"));
-    // The groups are all there is, up to threads that ended and the kernel's rounding.
+    // The groups cover all threads, except those that ended, up to the kernel's rounding.
     const double groups = Figure(point, side + "_cpu_workers_ns") + Figure(point, side + "_cpu_library_ns") +
                           Figure(point, side + "_cpu_other_threads_ns");
     const double all = Figure(point, side + "_cpu_user_ns") + Figure(point, side + "_cpu_system_ns");
@@ -209,7 +208,7 @@ TEST(EvidenceOfServersTest, UnixSocketsSayThatTheyHaveNone) {
   EXPECT_GT(Figure(point, "server_cores_used"), 0);
 }
 
-// What YDB's server is: the ping and nothing else.
+// YDB's server has the ping and nothing else.
 struct PlainService final : Ydb::Debug::V1::DebugService::Service {
   grpc::Status PingPlainGrpc(grpc::ServerContext* /*context*/, const Ydb::Debug::V1::PlainGrpcRequest* /*request*/,
                              Ydb::Debug::V1::PlainGrpcResponse* /*response*/) override {
@@ -234,7 +233,7 @@ TEST(EvidenceOfServersTest, ServerWithoutControlServiceGetsOneNote) {
 
 class ServiceTimeTest : public testing::TestWithParam<std::string> {};
 
-// The time that the test asked for is the time that the server says it took, and no call is faster.
+// The server reports the service time that the test set, and no call is faster.
 TEST_P(ServiceTimeTest, IsSpentOnEveryMessage) {
   for (const char* mode : {"burn", "wait"}) {
     SCOPED_TRACE(mode);
@@ -258,7 +257,7 @@ INSTANTIATE_TEST_SUITE_P(All, ServiceTimeTest, testing::ValuesIn(kServerApis), S
 TEST(ServiceTimeDistributionTest, ExponentialHasTheMeanAndSpreads) {
   const Server server({"--service-time", "1ms", "--service-time-distribution", "exponential"});
   const Json point = RunClient(Flags{"--host", server.address(), "--inflight", "1"} + Longer()).Point();
-  // Of about a thousand exponential times the median is at 0.69 of the mean and the least below 0.1.
+  // With about a thousand exponential times, the median is at 0.69 of the mean and the minimum below 0.1.
   EXPECT_LT(Figure(point, "latency_min_ns"), 0.6e6);
   EXPECT_GT(Figure(point, "latency_max_ns"), 3e6);
   EXPECT_GT(Figure(point, "latency_mean_ns"), 0.85e6);
@@ -298,7 +297,7 @@ TEST(SuspectTest, TheTableSaysWhichPointsAndWhy) {
   Process other(ClientCommand({"--host", server.address(), "--inflight", "4", "--interval", "60"}),
                 {.error_is_terminal = true});
   ASSERT_TRUE(WaitUntilMeasuring(other));
-  // A server that answers too late for the window, because the machine stood still, gives nothing to suspect.
+  // If the server responds too late for the window, because the machine stood still, no warning is possible.
   ClientRun run;
   for (int attempt = 0; attempt < 5 && run.out.find("other-client") == std::string::npos; ++attempt) {
     run = RunClient(
@@ -321,7 +320,7 @@ TEST(RepetitionsTest, IntervalsNeedSix) {
     EXPECT_EQ(point.at("repetitions"), 6);
     for (const char* name : {"throughput_per_second", "client_cores_used", "server_cpu_per_rpc_ns", "server_rpcs"}) {
       const Json& figure = point.at("figures").at(name);
-      // On a busy machine the server may answer too late for the window of one of the six.
+      // On a busy machine the server may respond too late for the window of one of the six points.
       if (std::string(name).starts_with("server_") && !figure.contains("ci95_low")) continue;
       EXPECT_LE(figure.at("ci95_low"), figure.at("median")) << name;
       EXPECT_GE(figure.at("ci95_high"), figure.at("median")) << name;
@@ -362,7 +361,7 @@ TEST(BaselineTest, EveryFloorThatTheServerOffers) {
   EXPECT_EQ(run.exit_code, 0) << run.err;
   const Json result = run.Parsed();
   EXPECT_THAT(BaselineNames(result), testing::ElementsAre("grpc", "tcp-block", "tcp-spin", "grpc-unix", "grpc-inproc"));
-  // As many bytes as gRPC: the ping has no payload, but frames and headers.
+  // The TCP ping-pong sends as many bytes as gRPC: the ping has no payload, but frames and headers.
   const Json& grpc = result.at("baselines").at(0);
   const auto bytes = std::llround(Figure(grpc, "client_bytes_sent") / Figure(grpc, "completed"));
   EXPECT_GT(bytes, 10);
@@ -387,7 +386,7 @@ TEST(InterruptedEvidenceTest, PartialPointKeepsItsEvidence) {
                                 "--format", "json"}),
                  {.error_is_terminal = true});
   ASSERT_TRUE(WaitUntilMeasuring(client));
-  client.Wait(Seconds(1));  // so that the server's samples are about as far apart as the window is long
+  client.Wait(Seconds(1));  // the server's samples must be about as far apart as the window is long
   client.Signal(SIGINT);
   const Json point = Finish(client).Point();
   EXPECT_EQ(point.at("partial"), true);

@@ -1,4 +1,4 @@
-// Servers that are not there, go away and come back, and descriptors that do not suffice.
+// Servers that do not exist, end or restart, and too few descriptors.
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -13,7 +13,7 @@
 namespace cqbench::smoke {
 namespace {
 
-// Nobody listens there, so it is of no use to wait.
+// The connection is refused, so the client does not wait.
 TEST(NoServerTest, IsSaidAtOnce) {
   const BoundSocket nobody;
   for (const std::string& api : kClientApis) {
@@ -28,7 +28,7 @@ TEST(NoServerTest, IsSaidAtOnce) {
 
 TEST(NoServerTest, IsWaitedForOnRequest) {
   const BoundSocket nobody;
-  // The rest of the sweep is not tried: three points would take three timeouts.
+  // The client skips the other points of the sweep: three points would take three timeouts.
   const ClientRun run = RunClient(
       {"--host", nobody.address(), "--wait-for-server", "--connect-timeout", "500ms", "--inflight-list", "1,2,3"});
   EXPECT_EQ(run.exit_code, 1);
@@ -45,7 +45,7 @@ TEST(NoServerTest, UnixSocketThatIsNotThere) {
   ExpectOneLine(run.err, {"cannot connect", address});
 }
 
-// Something that accepts connections and does not speak HTTP/2.
+// The peer accepts connections and does not speak HTTP/2.
 TEST(NoServerTest, MutePeerIsNotWaitedForForever) {
   BoundSocket mute;
   mute.Listen();
@@ -55,7 +55,7 @@ TEST(NoServerTest, MutePeerIsNotWaitedForForever) {
   EXPECT_LT(run.took, Seconds(0.5) + kGrace);
 }
 
-// In JSON the failed point is there and says why, as readers of the file expect.
+// The JSON contains the failed point with the reason, as readers of the file expect.
 TEST(NoServerTest, JsonSaysSo) {
   const BoundSocket nobody;
   const ClientRun run =
@@ -69,9 +69,9 @@ TEST(NoServerTest, JsonSaysSo) {
 
 class NoMethodTest : public testing::TestWithParam<ApiAndMode> {};
 
-// Before anything is measured: with such times, the test would not end.
+// The client fails before it measures: with these times the test would otherwise not end.
 TEST_P(NoMethodTest, EndsTheRunAtOnce) {
-  grpc::CallbackGenericService nothing;  // answers every call with UNIMPLEMENTED, as a server does by itself
+  grpc::CallbackGenericService nothing;  // responds to every call with UNIMPLEMENTED
   const InProcessServer server(nothing);
   const auto& [api, mode] = GetParam();
   for (const char* warmup : {"60", "0"}) {
@@ -91,7 +91,7 @@ class LostServerTest : public testing::TestWithParam<ApiAndMode> {
   void SetUp() override {
     if (!HaveTerminals()) GTEST_SKIP() << "no pseudo-terminals: when to kill the server cannot be told";
   }
-  // A client on a terminal, so that its progress tells when to act.
+  // A client on a terminal, whose progress shows when to act.
   static std::unique_ptr<Process> StartClient(const Server& server, const Flags& more) {
     const auto& [api, mode] = GetParam();
     Flags flags = {"--host", server.address(),   "--api",        api, "--warmup", "50ms", "--format",
@@ -102,7 +102,7 @@ class LostServerTest : public testing::TestWithParam<ApiAndMode> {
 };
 
 TEST_P(LostServerTest, PointHasItsErrorsAndTheSweepGoesOn) {
-  // Long enough for the signal to come within it, with sanitizers on a machine with other work.
+  // The window is so long that the signal comes within it, even with sanitizers on a busy machine.
   constexpr int kWindowMs = kSanitized ? 5000 : 2500;
   Server server;
   const auto client = StartClient(
@@ -123,7 +123,7 @@ TEST_P(LostServerTest, PointHasItsErrorsAndTheSweepGoesOn) {
   EXPECT_EQ(CountOf(cut, "UNAVAILABLE"), cut.at("failed")) << cut;
   EXPECT_NE(cut.at("errors").at(0).at("first_message"), "");
   EXPECT_EQ(cut.at("unfinished"), 0) << cut;
-  // A slot rests after a failure: a dead server is not asked a hundred thousand times a second.
+  // A slot backs off after a failure, so the client does not send a hundred thousand calls a second to a dead server.
   EXPECT_LT(cut.at("failed"), 3 * kWindowMs / 10 + 100) << cut;
   const Json& rest = points.at(1);
   EXPECT_EQ(rest.at("completed"), 0) << rest;
@@ -140,7 +140,7 @@ TEST_P(LostServerTest, RestartedServerServesALaterPoint) {
   ASSERT_EQ(server->process().Wait(kPatience), -SIGKILL);
   server.emplace(Flags{"--port", port});
   const ClientRun run = Finish(*client);
-  EXPECT_EQ(run.exit_code, 1);  // for the errors of the first point
+  EXPECT_EQ(run.exit_code, 1);  // because of the errors of the first point
   const Json result = run.Parsed();
   ASSERT_TRUE(result.is_object());
   const Json points = run.Points();
@@ -167,7 +167,7 @@ TEST(LostServerTableTest, WhatWasMeasuredIsPrinted) {
   EXPECT_THAT(run.out, testing::HasSubstr("in-flight 3: not measured: cannot connect"));
 }
 
-// A share of failed calls that is allowed does not make the status 1, but a point without any result does.
+// An allowed share of failed calls does not make the exit status 1, but a point without any result does.
 TEST(LostServerTableTest, MaxErrorRateForgivesErrors) {
   if (!HaveTerminals()) GTEST_SKIP() << "no pseudo-terminals: when to kill the server cannot be told";
   Server server;

@@ -1,5 +1,5 @@
-// The library over HTTP and JSON: every transcoder and backend answers the same to curl over both versions of HTTP, to
-// h2load, and to clients that stop reading or leave; what happens when a backend is slow or gone.
+// The library over HTTP and JSON: every transcoder and backend gives the same responses to curl over both versions of
+// HTTP, to h2load, and to clients that stop reading or leave. Also: slow and dead backends.
 #include <gmock/gmock.h>
 
 #include <chrono>
@@ -40,7 +40,7 @@ class Library {
     EXPECT_EQ(run.status, 0) << run.err;
     return run.out;
   }
-  // How many answers were good ones, of those that h2load asked for.
+  // Returns how many of h2load's requests got a good response.
   std::string Load(const std::string& target, const std::vector<std::string>& more) const {
     std::vector<std::string> command = {"h2load"};
     command.insert(command.end(), more.begin(), more.end());
@@ -50,7 +50,7 @@ class Library {
     const size_t at = run.out.find("status codes: ");
     return at == std::string::npos ? run.out : run.out.substr(at, run.out.find('\n', at) - at);
   }
-  // The line with the answers.
+  // Stops the gateway and returns its line with the counts.
   std::string Stop() {
     server_.Stop(SIGINT);
     return server_.process().WaitForLine("answered over HTTP: ", Seconds(1)).value_or("");
@@ -73,7 +73,7 @@ class GatewayTest : public testing::TestWithParam<TranscoderAndBackend> {
   static Flags Tested() {
     const auto& [transcoder, backend] = GetParam();
     Flags flags = {"--transcoder", transcoder, "--backend", backend, "--http-threads", "2"};
-    if (backend != "direct") flags = flags + Flags{"--backend-deadline", "60"};  // however slow the machine is
+    if (backend != "direct") flags = flags + Flags{"--backend-deadline", "60"};  // long enough for a slow machine
     return flags;
   }
   Library library_{Tested()};
@@ -138,7 +138,7 @@ TEST_P(GatewayTest, NoLineIsLost) {
   for (int i = 0; i < 30; ++i) ASSERT_EQ(library_.Get(call.target), call.expected) << i;
 }
 
-// More than all buffers on the way hold. What was not read yet is not made yet either.
+// The stream is longer than all buffers on the way. The server must not produce what the client has not read yet.
 TEST_P(GatewayTest, AStreamWaitsForItsReader) {
   if (!HasStreams()) GTEST_SKIP() << "no streams";
   constexpr int kBooks = 30'000;
@@ -146,7 +146,7 @@ TEST_P(GatewayTest, AStreamWaitsForItsReader) {
   ASSERT_TRUE(slow.Send(absl::StrCat("GET /v1/shelves/1/books:stream?page_size=", kBooks,
                                      " HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n")));
   ASSERT_TRUE(slow.Readable(kHttpPatience));
-  EXPECT_EQ(library_.Get("/v1/shelves/1/books/1"), LibraryGet::Http({}).expected);  // meanwhile
+  EXPECT_EQ(library_.Get("/v1/shelves/1/books/1"), LibraryGet::Http({}).expected);  // while the stream waits
   bool ended = false;
   const std::string all = slow.ReadAll(&ended);
   EXPECT_TRUE(ended);
@@ -193,7 +193,7 @@ TEST(Gateway, EveryHolderWorks) {
   }
 }
 
-// As a proxy: with each policy, in front of another process, which then goes.
+// The gateway is a proxy, with each policy, for another process, which then ends.
 TEST(Gateway, AnotherServerBehindIt) {
   for (const char* policy : {"shared", "local-pool"}) {
     auto behind = std::make_unique<Server>(Flags{"--api", "callback"});
@@ -210,7 +210,7 @@ TEST(Gateway, ASlowBackendIsGivenUp) {
   Library library(
       {"--backend", "loopback", "--backend-deadline", "0.05", "--service-time", "0.5", "--service-time-mode", "wait"});
   EXPECT_EQ(HttpCode(library, "/v1/shelves/1/books/1"), "504");
-  // Some come before the deadline or none: the answer has begun or not.
+  // Either some messages come before the deadline, and the response has begun, or none.
   EXPECT_THAT(library.Get("/v1/shelves/1/books:stream?page_size=9"), HasSubstr("\"code\":4,"));
 }
 

@@ -1,4 +1,4 @@
-// What the client says of a server that stalls, is full or hangs is what arithmetic says it must be.
+// The client's figures for a server that stalls, is saturated or hangs are those that arithmetic predicts.
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -14,18 +14,18 @@ namespace cqbench::smoke {
 namespace {
 
 constexpr Nanos k100ms = 100 * kNanosPerMilli;
-// More than a busy machine holds a call up for, and less than the stall does, which takes half a second.
+// This is longer than a busy machine delays a call, and shorter than the stall, which takes half a second.
 constexpr Nanos k300ms = 300 * kNanosPerMilli;
 
 // --- a server that stands still for half a second ---
 
-// Well inside the window: the client needs some 0.2 s to begin.
+// The stall is well inside the window: the client needs some 0.2 s to begin.
 const Flags kAroundTheStall = {"--warmup", "300ms", "--interval",   "3", "--deadline", "10",
                                "--api",    "cq",    "--no-evidence"};
 
 struct Stalled {
   Json point;
-  double seconds = 0;  // for how long
+  double seconds = 0;  // duration of the stall
 };
 
 class StallTest : public testing::Test {
@@ -43,10 +43,10 @@ class StallTest : public testing::Test {
     return {PointOf(Finish(client)), seconds};
   }
 
-  // Of 2,000 calls a second, those due in all but the last 100 ms of the stall: 800. What piled up is then worked off,
-  // which makes some more late: those due when the backlog at their time and the rest of the stall add up to 100 ms,
-  // that is, rate x (stall - 100 ms) / (1 - rate / capacity). The 90 are 3.2 standard deviations of a Poisson count of
-  // 800; the schedule of this seed has 762 to 851 calls in any 400 ms of the time in question.
+  // With 2,000 calls a second, 800 calls are scheduled in all but the last 100 ms of the stall. Working off the backlog
+  // makes more calls late: those for which the backlog and the remaining stall add up to 100 ms, that is, rate x (stall
+  // - 100 ms) / (1 - rate / capacity). The 90 are 3.2 standard deviations of a Poisson count of 800. The schedule of
+  // this seed has 762 to 851 calls in any 400 ms of the time in question.
   void ExpectAllLateOnesSeen(const Stalled& stalled) {
     const Json busy = Measure(server_, {"--inflight", "8", "--api", "cq", "--warmup", "200ms", "--interval", "500ms"});
     const double capacity = busy.at("throughput_per_second");
@@ -70,7 +70,7 @@ TEST_F(StallTest, EveryCallThatWasDueMeanwhileIsLateAndTheTimeSeriesShowsWhen) {
   ASSERT_TRUE(stalled.point.is_object());
   EXPECT_EQ(stalled.point.at("calls_unsent"), 0);
   ExpectAllLateOnesSeen(stalled);
-  // Slices of 100 ms: at least four of them lie within the stall, or three and something.
+  // At least four time buckets of 100 ms lie within the stall, or three and parts of two.
   int silent = 0;
   for (uint64_t completed : stalled.point.at("slice_completed")) silent += completed == 0 ? 1 : 0;
   EXPECT_GE(silent, 3) << stalled.point;
@@ -80,7 +80,7 @@ TEST_F(StallTest, EveryCallThatWasDueMeanwhileIsLateAndTheTimeSeriesShowsWhen) {
   EXPECT_GT(longest, 450 * kNanosPerMilli) << stalled.point;
 }
 
-// Few slots: latency from sent knows of those that were in flight only, latency from due of all that had to wait.
+// With few slots, latency from sent includes only the calls in flight; latency from due includes all that had to wait.
 TEST_F(StallTest, LatencyFromSentShowsOnlyThoseInFlight) {
   const Stalled stalled = MeasureWithStall(k2000PerSecond + Flags{"--max-outstanding", "8"});
   ASSERT_TRUE(stalled.point.is_object());
@@ -90,7 +90,7 @@ TEST_F(StallTest, LatencyFromSentShowsOnlyThoseInFlight) {
   EXPECT_GT(stalled.point.at("slot_wait_max_ns"), 400 * kNanosPerMilli);
 }
 
-// The mistake that an open loop is there to avoid: a sixth of the window is a stall, and P99 does not show it.
+// An open loop avoids this mistake: a sixth of the window is a stall, and the closed loop's P99 does not show it.
 TEST_F(StallTest, AClosedLoopHidesIt) {
   const Stalled stalled = MeasureWithStall({"--inflight", "8"});
   ASSERT_TRUE(stalled.point.is_object());
@@ -105,10 +105,10 @@ TEST_F(StallTest, AClosedLoopHidesIt) {
 
 class LossTest : public testing::TestWithParam<std::string> {};
 
-// M/G/8/8: Erlang's loss formula holds whatever the distribution of the service time, which here is 10 ms and what a
-// call takes otherwise. 62.7 % of 20 erlangs are lost on 8 servers. The share's standard deviation comes from how many
-// calls are due, 1 / sqrt(6000), of which the accepted 37 % are the complement: 0.5 points; but the number due is known
-// and taken into account.
+// M/G/8/8: Erlang's loss formula holds for any distribution of the service time, which here is 10 ms plus the call's
+// other costs. 8 servers lose 62.7 % of 20 erlangs. The standard deviation of the share follows from the number of
+// scheduled calls, 1 / sqrt(6000), of which the accepted 37 % are the complement: 0.5 points. The test knows the number
+// of scheduled calls and takes it into account.
 TEST_P(LossTest, AsManyCallsAreDroppedAsErlangSays) {
   const Server server({"--service-time", "10ms", "--service-time-mode", "wait", "--workers-per-cq", "16"},
                       OnServerCpus());
@@ -146,7 +146,7 @@ TEST(ScheduleTest, TheSameSeedIsTheSameScheduleHoweverSlowTheServer) {
   std::snprintf(hash, sizeof(hash), "%016lx", static_cast<unsigned long>(HashSchedule({plan.Due()})));
   EXPECT_EQ(on_fast.at("schedule_hash"), hash);
   EXPECT_EQ(on_slow.at("schedule_hash"), hash);
-  // Calls that were due in the warm-up and outlast the window belong to it, too, so the slow one may have more.
+  // Calls that were scheduled in the warm-up and outlast the window belong to it, so the slow server may have more.
   EXPECT_LE(on_fast.at("calls_due"), on_slow.at("calls_due"));
   EXPECT_GT(on_slow.at("latency_mean_ns"), 2 * on_fast.at("latency_mean_ns").get<double>());
   const Json other_seed = Measure(fast, load("8"));
@@ -156,7 +156,7 @@ TEST(ScheduleTest, TheSameSeedIsTheSameScheduleHoweverSlowTheServer) {
 
 // --- a server that never answers again ---
 
-// What is known of a percentile when `hanging` of the calls will take nobody knows how long: it, if enough have ended.
+// Expects a percentile exactly if enough calls have ended, when `hanging` calls will take an unknown time.
 void ExpectNoPercentileOfHangingCalls(const Json& point, uint64_t hanging) {
   const double ok = point.at("calls_ok"), all = ok + static_cast<double>(hanging);
   const std::pair<const char*, double> percentiles[] = {{"latency_p50_ns", 50},
@@ -175,9 +175,9 @@ void ExpectNoPercentileOfHangingCalls(const Json& point, uint64_t hanging) {
   EXPECT_THAT(point.at("suspect").dump(), testing::HasSubstr("unfinished-calls"));
 }
 
-// Client and server at a time, one after the other being hanged would take 10 s each.
+// Client and server are tested together: each would wait 10 s for hanging calls.
 TEST(HangingServerTest, NoPercentileOfCallsThatNeverEndedAndExitStatusOne) {
-  // Slow enough for 64 hanging calls to be more than a hundredth of all, many enough for a P99.
+  // The server is slow enough for 64 hanging calls to be more than a hundredth, and fast enough for a P99.
   Server slow({"--service-time", "20ms", "--service-time-mode", "wait", "--workers-per-cq", "80"}, OnServerCpus());
   Server fast({}, OnServerCpus());
   const Flags common = {"--api", "cq", "--warmup", "100ms", "--interval", "2", "--deadline", "30", "--no-evidence"};
@@ -197,7 +197,7 @@ TEST(HangingServerTest, NoPercentileOfCallsThatNeverEndedAndExitStatusOne) {
   ExpectNoPercentileOfHangingCalls(of_many, 64);
   EXPECT_GT(of_many.at("calls_ok"), 1000) << "enough for P99";
   EXPECT_TRUE(of_many.contains("latency_p50_ns"));
-  // Nearly half of all calls: sent before the stop, 8 in flight, the rest without a slot.
+  // Nearly half of all calls hang: 8 in flight, and those without a slot.
   EXPECT_EQ(of_open.at("unfinished"), 8);
   const uint64_t unsent = of_open.at("calls_unsent");
   EXPECT_GT(unsent, 1000u);

@@ -32,7 +32,7 @@ Flags OnCpus(const std::vector<int>& cpus) {
 }
 
 #if defined(ABSL_HAVE_ADDRESS_SANITIZER)
-// For the programs under test; a leak of theirs that is not known makes their exit status wrong.
+// For the programs under test: an unknown leak makes their exit status 1.
 [[maybe_unused]] const int kSuppressed =
     setenv("LSAN_OPTIONS", "suppressions=" CQBENCH_LEAKS ":print_suppressions=0", /*overwrite=*/0);
 #endif
@@ -178,7 +178,7 @@ void ExpectClean(const Json& point) {
   double last = 0;
   for (const char* key : {"latency_min_ns", "latency_p50_ns", "latency_p90_ns", "latency_p95_ns", "latency_p99_ns",
                           "latency_p99_9_ns", "latency_max_ns"}) {
-    if (!point.contains(key)) continue;  // of too few calls
+    if (!point.contains(key)) continue;  // too few calls for this percentile
     EXPECT_LE(last, point.at(key)) << key << " in " << point;
     last = point.at(key);
   }
@@ -217,7 +217,7 @@ uint64_t CountOf(const Json& point, const std::string& code) {
 }  // namespace cqbench::smoke
 
 #if defined(ABSL_HAVE_ADDRESS_SANITIZER)
-// For the test itself, whose environment is read before main().
+// For the test itself: LeakSanitizer reads its environment before main().
 extern "C" const char* __lsan_default_suppressions();
 extern "C" const char* __lsan_default_suppressions() {
   return "leak:libcares";

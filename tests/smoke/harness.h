@@ -1,4 +1,4 @@
-// The project's two programs as tests use them: a server on a free port, a client run to its end.
+// Runs the project's two programs for tests: a server on a free port, a client until it exits.
 #pragma once
 
 #include <memory>
@@ -15,9 +15,9 @@ class Channel;
 
 namespace cqbench::smoke {
 
-// How long anything may take that should be over at once: a bound for hangs, not a statement about speed.
+// Maximum time for anything that should end at once: it stops hanging tests and does not check speed.
 inline constexpr Seconds kPatience{kSanitized ? 120 : 30};
-// What a shared machine may add to a time that a test does check.
+// Extra time that a test allows on a shared machine when it does check a time.
 inline constexpr Seconds kGrace{kSanitized ? 30 : 5};
 
 using Flags = std::vector<std::string>;
@@ -25,14 +25,14 @@ using Json = nlohmann::json;
 
 Flags operator+(Flags a, const Flags& b);
 
-// What a command line begins with so that server and client do not take each other's time: the first of this process's
-// CPUs, and all others. Empty when there is only one.
+// Command prefixes that keep server and client on different CPUs: the first CPU of this process, and all others. Both
+// are empty if there is only one CPU.
 Flags OnServerCpus();
 Flags OnClientCpus();
 
 // --- server ---
 
-// What the server says of its life in its last line.
+// The counts in the last line that a server prints.
 struct Served {
   uint64_t calls = 0;
   uint64_t ok = 0;
@@ -42,16 +42,16 @@ struct Served {
 
 class Server {
  public:
-  // With --port 0 unless the flags say where to listen. Returns when calls are accepted; throws std::runtime_error with
-  // what the server said when it does not come that far. `launcher`: see OnServerCpus().
+  // Starts a server, with --port 0 unless the flags name an address. Returns when the server accepts calls; throws
+  // std::runtime_error with the server's output if it fails. `launcher`: see OnServerCpus().
   explicit Server(const Flags& flags = {}, const Flags& launcher = {});
 
-  // What --host takes: "localhost:40123".
+  // Returns an address for --host: "localhost:40123".
   const std::string& address() const { return address_; }
   std::string port() const { return address_.substr(address_.rfind(':') + 1); }
   Process& process() { return process_; }
 
-  // Sends the signal; expects exit status 0 and the line with the counts. Failures are reported to GoogleTest.
+  // Sends the signal; expects exit status 0 and the line with the counts. Reports failures to GoogleTest.
   Served Stop(int signal);
 
  private:
@@ -59,56 +59,57 @@ class Server {
   std::string address_;
 };
 
-// The server of that API that all tests of this program share; started at the first use, killed at the end.
+// Returns the server of that API that all tests of this program share. It starts at the first use and is killed at the
+// end.
 Server& SharedServer(const std::string& api);
 
-// A connection of the test's own, straight to the address.
+// Opens a connection from the test itself to the address.
 std::shared_ptr<grpc::Channel> ChannelTo(const std::string& address);
 
 // --- client ---
 
 struct ClientRun {
-  std::optional<int> exit_code;  // absent: it had to be killed
+  std::optional<int> exit_code;  // absent: the test had to kill the client
   std::string out;
   std::string err;
   Seconds took{};
 
-  // The output of --format json; null (and a failed test) when it is not JSON.
+  // Returns the output of --format json; null (and a failed test) if it is not JSON.
   Json Parsed() const;
-  // The points of the output, those that measured nothing last.
+  // Returns the points of the output; points without calls come last.
   Json Points() const;
-  // The only point; null (and a failed test) when there is not exactly one.
+  // Returns the only point; null (and a failed test) if there is not exactly one.
   Json Point() const;
-  // The same of a run that ended well: exit status 0, and the point as ExpectClean() says.
+  // Returns the only point of a run that ended well: exit status 0, and ExpectClean() holds.
   Json CleanPoint() const;
 };
 
 std::vector<std::string> ClientCommand(const Flags& flags);
-// Runs the client to its end. The timeout is a bound for hangs.
+// Runs the client until it exits. The timeout only stops hanging tests.
 ClientRun RunClient(const Flags& flags, const Process::Options& options = {}, Seconds timeout = 2 * kPatience);
-// A closed-loop point of that server that is over soon, as JSON: Short() and `more`.
+// Measures a short closed-loop point of that server, as JSON: Short() and `more`.
 ClientRun RunShortly(const Server& server, const Flags& more = {});
-// Waits for the end of a client that was started by the test.
+// Waits for the end of a client that the test started.
 ClientRun Finish(Process& client, Seconds timeout = 2 * kPatience);
-// The same of a client that ends by SIGINT, at once and with status 130.
+// Interrupts the client with SIGINT; it must exit at once with status 130.
 ClientRun Interrupt(Process& client);
-// Waits until that point of the sweep is being measured and has had answers. Needs Options::error_is_terminal.
+// Waits until the client measures that point of the sweep and has had responses. Needs Options::error_is_terminal.
 bool WaitUntilMeasuring(Process& client, int point = 1);
-// Flags of a closed-loop point that is over when there is enough to tell of, however busy the machine is.
+// Flags of a closed-loop point that ends after a number of calls, so that a busy machine makes enough calls, too.
 Flags Short();
-// Of any point that is over soon, with as many calls as happen to be done; long enough for the server's samples, which
-// must be about as far apart as the window is long.
+// Flags of a point that ends after a short time, whatever the number of calls. The window is long enough for the
+// server's samples, which must be about as far apart as the window is long.
 Flags ShortInterval();
 
-// A measured point without any fault: calls completed, no errors, no warnings, percentiles in order.
+// Expects a point without any fault: calls completed, no errors, no warnings, percentiles in order.
 void ExpectClean(const Json& point);
-// due = sent + dropped + unsent, and sent = ok + failed + unfinished, exactly.
+// Expects due = sent + dropped + unsent, and sent = ok + failed + unfinished, exactly.
 void ExpectIdentities(const Json& point);
-// Lines of a text, without their ends.
+// Splits a text into lines, without their ends.
 std::vector<std::string> Lines(const std::string& text);
-// The text is one line and contains each of the parts.
+// Expects one line of text that contains each of the parts.
 void ExpectOneLine(const std::string& text, const std::vector<std::string>& parts);
-// Of the errors[] of a point; 0 when there is none of that code.
+// Returns the count of that code in the errors[] of a point; 0 if the code is absent.
 uint64_t CountOf(const Json& point, const std::string& code);
 
 }  // namespace cqbench::smoke

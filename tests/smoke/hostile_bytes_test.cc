@@ -1,4 +1,4 @@
-// Bytes that are no message, sent to every kind of server: answered with a status, and the server goes on.
+// Invalid messages sent to every kind of server: the server responds with a status and lives on.
 
 #include <gmock/gmock.h>
 #include <grpcpp/grpcpp.h>
@@ -39,20 +39,20 @@ std::vector<std::string> HostileBytes() {
   const std::string all = user.SerializeAsString();
   return {
       all.substr(0, all.size() - 1),               // cut off in a string
-      all.substr(0, 1),                            // behind a tag
-      "\x0f\xff\xff",                              // a wire type that there is not
+      all.substr(0, 1),                            // cut off after a tag
+      "\x0f\xff\xff",                              // an unknown wire type
       std::string("\x02\x00", 2),                  // field number 0
       "\x12\xff\xff\xff\xff\x07",                  // a string of 2 GiB
-      "\x12\xff\xff\xff\xff\xff\xff\xff\xff\x7f",  // of more than there can be
+      "\x12\xff\xff\xff\xff\xff\xff\xff\xff\x7f",  // a string longer than the maximum
       "\x08" + std::string(20, '\xff'),            // a number without an end
       std::string(10'000, '\x0b'),                 // groups in groups in groups
       std::string(3, '\xff'),
   };
 }
 
-// The library refuses what is not the method's message, with a code that depends on the API (the callback API's is
-// UNIMPLEMENTED in 1.51); the generic server has to look itself. In a stream, the library's APIs have no other word for
-// a message that cannot be parsed than for the end of the messages.
+// The library refuses bytes that are not the method's message, with a code that depends on the API (the callback API's
+// is UNIMPLEMENTED in 1.51). The generic server parses by itself. In a stream, the library's APIs report a message that
+// they cannot parse as the end of the messages.
 TEST_P(HostileBytesTest, BytesThatAreNoRequestAreRefused) {
   const bool generic = Has("generic");
   const std::string echo = "/cqbench.v1.EchoService/";
@@ -81,8 +81,8 @@ TEST_P(HostileBytesTest, BytesThatAreNoRequestAreRefused) {
   EXPECT_TRUE(ServesOn());
 }
 
-// Text that is no UTF-8 makes a message bad, but one has to make a message of it to see that. The library would write a
-// line for each.
+// Text that is not UTF-8 makes a message invalid, but only a parser of the message can detect this. The library would
+// print a line for each.
 TEST_P(HostileBytesTest, TextThatIsNoneIsSeenByWhoeverParses) {
   const BytesCall call = CallWithBytes(channel_, "/MyService/CreateUser", "\x12\x02\xc0\x80");
   EXPECT_EQ(call.status.ok(), Has("bytes")) << call.status.error_message();

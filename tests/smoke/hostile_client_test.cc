@@ -1,4 +1,4 @@
-// What a client of bad will can do with HTTP/2 by hand: the server lives, gives its memory back and serves others.
+// Attacks by a client that writes HTTP/2 by hand: the server lives, frees its memory and serves others.
 
 #include <grpcpp/grpcpp.h>
 #include <gtest/gtest.h>
@@ -28,7 +28,7 @@ constexpr char kEchoPath[] = "/cqbench.v1.EchoService/Echo";
 constexpr char kReflection[] = "/grpc.reflection.v1alpha.ServerReflection/ServerReflectionInfo";
 constexpr char kSample[] = "/cqbench.control.v1.Control/Sample";
 
-// A line of /proc/PID/status: MiB or a number.
+// Returns the value of a line of /proc/PID/status: MiB or a number.
 int ProcessStatus(pid_t pid, const std::string& key) {
   std::ifstream file("/proc/" + std::to_string(pid) + "/status");
   for (std::string line; std::getline(file, line);) {
@@ -50,7 +50,7 @@ std::string Open(uint32_t stream, std::string_view path, std::string_view more =
 std::string Reset(uint32_t stream) {
   return Frame(kReset, 0, stream, Number(8));
 }
-// A whole request; the message is shorter than a frame may be.
+// A whole request; the message is shorter than the maximum of a frame.
 std::string WholeCall(uint32_t stream, std::string_view path, std::string_view message) {
   const std::string prefix = std::string(1, '\0') + Number(static_cast<uint32_t>(message.size()));
   return Open(stream, path) + Frame(kData, kEndStream, stream, prefix + std::string(message));
@@ -62,7 +62,7 @@ std::string Times(int n, const Each& each) {
   return all;
 }
 
-// One connection, whose answers are taken and counted by a thread, unless nobody shall take them.
+// One connection. A thread reads and counts the responses, unless the test leaves them unread.
 class Attacker {
  public:
   explicit Attacker(const Server& server, bool reads = true) : socket_(server.port(), reads ? 0 : 4096) {
@@ -74,15 +74,15 @@ class Attacker {
     stop_ = true;
     if (reader_.joinable()) reader_.join();
   }
-  // As much as the server takes; false when that is not all.
+  // Sends as much as the server takes; false if that is not all.
   bool Send(const std::string& bytes, Seconds patience = kPatience) { return socket_.Send(bytes, patience); }
-  // Until so many calls have been ended by the server.
+  // Waits until the server has ended this number of calls.
   bool AwaitEnds(int n) {
     const auto deadline = std::chrono::steady_clock::now() + kPatience;
     while (ends_ < n && !gone_ && std::chrono::steady_clock::now() < deadline) socket_.Readable(Seconds(0.01));
     return ends_ >= n;
   }
-  // Until the server has ended the connection.
+  // Waits until the server has ended the connection.
   bool AwaitEnd() {
     const auto deadline = std::chrono::steady_clock::now() + kPatience;
     while (!gone_ && std::chrono::steady_clock::now() < deadline) socket_.Readable(Seconds(0.01));
@@ -127,7 +127,7 @@ bool Soon(const Predicate& predicate, Seconds patience = kPatience) {
   return true;
 }
 
-// Soon: what came of an attack may have to be worked off, and a sync server refuses calls meanwhile.
+// Waits a little: the server may still have work from an attack, and a sync server refuses calls meanwhile.
 bool ServesOn(const Server& server) {
   const auto stub = v1::EchoService::NewStub(ChannelTo(server.address()));
   return Soon([&] {
@@ -140,20 +140,20 @@ bool ServesOn(const Server& server) {
   });
 }
 
-// What is resident falls below it soon. Sanitizers keep what is freed.
+// Expects that resident memory soon falls below the limit. Sanitizers keep freed memory, so they skip the check.
 void ExpectResidentBelow(Server& server, int mib) {
   const auto resident = [&] { return ProcessStatus(server.process().pid(), "VmRSS"); };
   EXPECT_TRUE(kSanitized || Soon([&] { return resident() < mib; })) << resident() << " MiB";
 }
 
-// After the signal it ends as soon as it would have without an attack.
+// Expects that the server ends after the signal as fast as without an attack.
 void ExpectQuickEnd(Server& server) {
   const auto begin = std::chrono::steady_clock::now();
   server.Stop(SIGTERM);
   EXPECT_LT(Seconds(std::chrono::steady_clock::now() - begin), Seconds(3) + kGrace);
 }
 
-// 270 to 350 MiB stayed, and the sync server had a thread for every fifth of them.
+// Earlier, 270 to 350 MiB stayed, and the sync server had a thread for every fifth of these calls.
 TEST_P(HostileClientTest, CallsResetOrWithoutBodyAreForgotten) {
   Server server(Api() + (GetParam() == "sync" ? Flags{"--max-threads", "200"} : Flags{}));
   constexpr int kCalls = kSanitized ? 2'000 : 20'000;
@@ -165,7 +165,7 @@ TEST_P(HostileClientTest, CallsResetOrWithoutBodyAreForgotten) {
       client.Send(Times(kCalls, [](int i) { return Open(Stream(i), kEchoPath) + Reset(Stream(i)); }));
       Attacker bodyless(server);
       bodyless.Send(Times(kCalls / 2, [](int i) { return Open(Stream(i), kEchoPath); }));
-      EXPECT_TRUE(GetParam() == "sync" || ServesOn(server));  // there the threads are used up meanwhile
+      EXPECT_TRUE(GetParam() == "sync" || ServesOn(server));  // a sync server has no free thread meanwhile
     }
     done = true;
   });
@@ -180,7 +180,7 @@ TEST_P(HostileClientTest, CallsResetOrWithoutBodyAreForgotten) {
   ExpectQuickEnd(server);
 }
 
-// One call after the other until this dies: a server that is never idle.
+// Makes one call after the other until destruction, so that the server is never idle.
 class BusyClient {
  public:
   explicit BusyClient(const Server& server) : stub_(v1::EchoService::NewStub(ChannelTo(server.address()))) {
@@ -205,7 +205,7 @@ class BusyClient {
   std::thread thread_;
 };
 
-// The callback server kept it for as long as anybody was served.
+// Earlier, the callback server kept the memory as long as it served any call.
 TEST_P(HostileClientTest, ABusyServerGivesMemoryBack) {
   Server server(Api());
   const BusyClient busy(server);
@@ -217,7 +217,7 @@ TEST_P(HostileClientTest, ABusyServerGivesMemoryBack) {
   ExpectResidentBelow(server, 200);
 }
 
-// 40 answers of 16 MiB; what they were made in stayed.
+// 40 responses of 16 MiB; earlier, the memory that held them stayed.
 TEST_P(HostileClientTest, AnswersThatNobodyReadsAreForgotten) {
   Server server(Api());
   v1::EchoRequest request;
@@ -232,7 +232,7 @@ TEST_P(HostileClientTest, AnswersThatNobodyReadsAreForgotten) {
   ExpectQuickEnd(server);
 }
 
-// One thread for each, in every server.
+// Each stream takes a thread, in every server.
 TEST_P(HostileClientTest, ReflectionStreamsAreFew) {
   constexpr int kStreams = 400;
   Server server(Api());
@@ -244,7 +244,7 @@ TEST_P(HostileClientTest, ReflectionStreamsAreFew) {
   EXPECT_TRUE(ServesOn(server));
 }
 
-// Many that want the server's figures at once: all are told them, or that there are too many.
+// Many clients ask for the server's figures at once: each gets them, or an error that there are too many.
 TEST_P(HostileClientTest, SamplesInMassesEnd) {
   constexpr int kCalls = 300;
   Server server(Api());
@@ -258,8 +258,8 @@ TEST_P(HostileClientTest, SamplesInMassesEnd) {
 INSTANTIATE_TEST_SUITE_P(All, HostileClientTest, testing::Values("cq", "callback", "sync", "generic"),
                          [](const auto& tested) { return tested.param; });
 
-// All that waited were handled, at 5 ms each, and others waited for that. With a sanitizer the server is beyond its
-// limit from the beginning.
+// Earlier, the server handled all waiting calls, at 5 ms each, and other calls waited. With a sanitizer the server is
+// over its limit from the beginning.
 TEST(HostileClient, CallsThatWereResetWhileTheyWaitedAreNotBegun) {
   if (kSanitized) GTEST_SKIP() << "a sanitizer's own memory is more than the limit";
   Server server({"--api", "callback", "--service-time", "5ms", "--memory-limit", "160MiB"});
@@ -271,7 +271,7 @@ TEST(HostileClient, CallsThatWereResetWhileTheyWaitedAreNotBegun) {
   EXPECT_LT(server.Stop(SIGTERM).messages, kCalls / 8);
 }
 
-// Each looks at all connections: 3,000 of them took 6 s of CPU.
+// Each sample reads all connections: 3,000 of them took 6 s of CPU.
 TEST(HostileClient, SamplesTakeAShareOfTheCpu) {
   if (kSanitized) GTEST_SKIP() << "what a sanitizer takes is not counted";
   constexpr int kCalls = 3000;
@@ -284,7 +284,7 @@ TEST(HostileClient, SamplesTakeAShareOfTheCpu) {
   EXPECT_LT(ProcessCpu(server.process().pid()), Seconds(5));
 }
 
-// Without a bound this takes 1.2 GiB; the limit is looked at ten times in a second.
+// Without a limit this takes 1.2 GiB; the server checks the limit ten times a second.
 TEST(HostileClient, TheMemoryLimitHolds) {
   if (kSanitized) GTEST_SKIP() << "a sanitizer's own memory is more than the limit";
   Server server({"--api", "cq", "--memory-limit", "128MiB"});
@@ -295,7 +295,7 @@ TEST(HostileClient, TheMemoryLimitHolds) {
       const auto call = [&](int n) { return Open(Stream(i + n), kEchoPath) + Reset(Stream(i + n)); };
       taken = client.Send(Times(1000, call), Seconds(2));
     }
-    // Near its limit the library may stop reading instead, which bounds it as well.
+    // Near its limit the library may stop reading instead, which limits the memory as well.
     if (taken && client.AwaitEnd()) {
       EXPECT_TRUE(server.process().WaitUntil(
           [&] { return server.process().err().find("of --memory-limit: ended") != std::string::npos; }, kPatience))
@@ -307,7 +307,7 @@ TEST(HostileClient, TheMemoryLimitHolds) {
   EXPECT_TRUE(ServesOn(server));
 }
 
-// 20 KiB that would be 20 MiB.
+// 20 KiB that decompress to 20 MiB.
 TEST(HostileClient, CompressedRequestsAreRefusedUnlessTheyAreAllowed) {
   for (const bool allowed : {false, true}) {
     Server server(allowed ? Flags{"--accept-compressed"} : Flags{});
@@ -342,7 +342,7 @@ TEST(HostileClient, MessagesBeyondTheBoundAreRefused) {
   EXPECT_EQ(call(0, (1 << 20) + 1), grpc::StatusCode::INVALID_ARGUMENT);
 }
 
-// Each on a connection of its own, whose answers nobody reads.
+// Each is sent on a connection of its own, whose responses stay unread.
 std::map<std::string, std::string> BadFrames() {
   const std::string block = RequestFields("POST", kEchoPath);
   const std::string more = Frame(kMore, 0, 1, Times(40, [](int i) { return Field("x" + std::to_string(i), "y"); }));
@@ -391,14 +391,14 @@ TEST_P(BadFramesTest, TheServerLivesAndServesOn) {
 INSTANTIATE_TEST_SUITE_P(All, BadFramesTest, testing::Values("cq", "callback"),
                          [](const auto& tested) { return tested.param; });
 
-// The library never accepted again. With sanitizers it does not: there accept4() is theirs.
+// Earlier, the library never accepted again. It still does not with sanitizers, which replace accept4().
 TEST(HostileClient, TheServerAcceptsAgainWhenThereAreDescriptors) {
   if (kSanitized) GTEST_SKIP() << "accept4() is the sanitizer's";
   Server server({}, {"/usr/bin/prlimit", "--nofile=64:64", "--"});
   {
     std::vector<HttpSocket> clients;
     for (int i = 0; i < 200; ++i) clients.emplace_back(server.port());
-    // The last ones are told at once, instead of waiting for good.
+    // The last connections get an error at once, instead of waiting forever.
     bool ended = false;
     clients.back().ReadAll(&ended);
     EXPECT_TRUE(ended);

@@ -1,4 +1,4 @@
-// The client over HTTP against the HTTP front: what it counts is what the server counts; failures of every kind.
+// The client over HTTP against the HTTP front end: client and server count the same; failures of every kind.
 #include <csignal>
 
 #include "tests/smoke/harness.h"
@@ -19,7 +19,7 @@ class HttpClientTest : public testing::TestWithParam<const char*> {
     EXPECT_EQ(run.exit_code, 0) << run.err;
     return run.Point();
   }
-  // Of a run in which no call succeeds.
+  // Runs the client with requests that all fail.
   Json Failing(const std::string& request, const std::string& deadline = "15") {
     const ClientRun run = RunClient(
         To(front_, request, {"--inflight", "2", "--warmup", "0s", "--interval", "500ms", "--deadline", deadline}));
@@ -110,7 +110,7 @@ TEST_P(HttpClientTest, EvidenceIsOfBothEnds) {
   EXPECT_FALSE(without.contains("server_rss_bytes"));
 }
 
-// The project's own server behind its front, whose figures come from its gRPC address.
+// The project's own server with its HTTP front end; the client gets the server's figures from the gRPC address.
 TEST_P(HttpClientTest, TheServerBehindAFrontTellsItsSide) {
   for (const char* backend : {"direct", "inprocess", "loopback"}) {
     SCOPED_TRACE(backend);
@@ -119,7 +119,7 @@ TEST_P(HttpClientTest, TheServerBehindAFrontTellsItsSide) {
     const auto http = server.process().WaitForLine("HTTP on ", kPatience);
     ASSERT_TRUE(http);
     for (const std::string method : {"get", "stream"}) {
-      if (method == "stream" && backend == std::string("inprocess")) continue;  // has none
+      if (method == "stream" && backend == std::string("inprocess")) continue;  // inprocess has no streams
       const ClientRun run =
           RunClient({"--host", *http, "--api", GetParam(), "--workload", "library", "--method", method, "--control",
                      server.address(), "--inflight", "3", "--interval", "1", "--deadline", "15", "--format", "json"});
@@ -129,7 +129,7 @@ TEST_P(HttpClientTest, TheServerBehindAFrontTellsItsSide) {
         EXPECT_NE(doubt.at("code"), "other-client") << doubt;
         EXPECT_NE(doubt.at("code"), "other-server") << doubt;
       }
-      if (!point.contains("server_rpcs")) continue;  // it answered too late, because the machine stood still
+      if (!point.contains("server_rpcs")) continue;  // the response came too late, because the machine stood still
       EXPECT_EQ(point.at("server_connections"), point.at("client_connections"));
       EXPECT_GT(point.at("server_bytes_sent"), 0);
       EXPECT_GT(point.at("server_threads_workers"), 0);
@@ -138,7 +138,7 @@ TEST_P(HttpClientTest, TheServerBehindAFrontTellsItsSide) {
 }
 
 TEST_P(HttpClientTest, AnotherServersFiguresAreDoubted) {
-  // A server that answers too late for the window, because the machine stood still, gives nothing to suspect.
+  // If the server responds too late for the window, because the machine stood still, no warning is possible.
   std::string out;
   for (int attempt = 0; attempt < 5 && out.find("other-server") == std::string::npos; ++attempt) {
     out = RunClient({"--host", "127.0.0.1:" + front_.port(), "--api", GetParam(), "--workload", "library", "--control",

@@ -1,5 +1,5 @@
-// The HTTP front with a handler for tests: what each path does is said at Handle(). Prints "listening on PORT", serves
-// until a signal, then prints what it counted.
+// The HTTP front end with a handler for tests: Handle() documents each path. Prints "listening on PORT", serves until a
+// signal, then prints its counts.
 #include <CLI/CLI.hpp>
 #include <algorithm>
 #include <chrono>
@@ -24,7 +24,7 @@ namespace {
 
 constexpr const char* kText = "text/plain";
 
-// Another thread that does things one after the other.
+// A thread that runs tasks one after the other.
 class Worker {
  public:
   Worker() : thread_([this] { Run(); }) {}
@@ -56,7 +56,7 @@ class Worker {
   std::thread thread_;
 };
 
-// Writes numbered lines for as long as they are taken, and goes on when there is room.
+// Writes numbered lines until the connection is full, and continues when there is room.
 class Lines : public std::enable_shared_from_this<Lines> {
  public:
   Lines(size_t lines, bool whole) : lines_(lines), whole_(whole) {}
@@ -87,7 +87,7 @@ size_t NumberIn(std::string_view target) {
   return at == std::string_view::npos ? 0 : static_cast<size_t>(std::atoll(std::string(target.substr(at + 1)).c_str()));
 }
 
-// Those of the library's methods, as the client asks for them.
+// Finds the call of the library workload that the client makes.
 const HttpCall* CallOfLibrary(const HttpRequest& request) {
   static const std::vector<HttpCall> calls = [] {
     std::vector<HttpCall> all;
@@ -121,7 +121,8 @@ void Handle(Worker& worker, const HttpRequest& request, HttpReply reply) {
   } else if (path == "/status") {
     reply.Send(static_cast<int>(number), kText, "status\n");
   } else if (path == "/later") {
-    // From another thread, after so many milliseconds; the body is read there, where it must still be valid.
+    // Responds from another thread after this number of milliseconds; the thread reads the body, which must still be
+    // valid.
     auto held = std::make_shared<HttpReply>(std::move(reply));
     worker.Do([held, number, body = request.body] {
       std::this_thread::sleep_for(std::chrono::milliseconds(number));

@@ -1,4 +1,4 @@
-// The HTTP front's test server as a process.
+// Runs the test server of the HTTP front end as a process.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -23,7 +23,7 @@ class HttpFront {
   std::string Url(const std::string& target) const { return "http://127.0.0.1:" + port_ + target; }
   Process& process() { return process_; }
 
-  // Memory that the process has now, in bytes.
+  // Returns the resident memory of the process, in bytes.
   size_t Resident() const {
     std::ifstream file("/proc/" + std::to_string(process_.pid()) + "/statm");
     size_t all = 0;
@@ -32,7 +32,7 @@ class HttpFront {
     return resident * static_cast<size_t>(sysconf(_SC_PAGESIZE));
   }
 
-  // Its last line.
+  // Stops the server and returns its last line.
   std::string Stop() {
     process_.Signal(SIGINT);
     EXPECT_EQ(process_.Wait(kHttpPatience), 0) << process_.err();

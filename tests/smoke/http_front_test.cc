@@ -1,5 +1,5 @@
-// The HTTP front against the clients that people use: curl with each version of HTTP, Python's http.client, h2load; how
-// connections are dealt out, and how the server ends.
+// The HTTP front end with widespread clients: curl with each version of HTTP, Python's http.client, h2load. Also: how
+// it distributes connections, and how the server ends.
 #include "tests/smoke/http_front.h"
 
 #include <gmock/gmock.h>
@@ -17,7 +17,7 @@ using testing::EndsWith;
 using testing::HasSubstr;
 using testing::Not;
 
-// A file of so many bytes, while this lives.
+// A file of this size, which the destructor removes.
 class TemporaryFile {
  public:
   explicit TemporaryFile(size_t bytes) : path_(testing::TempDir() + "cqbench-http-XXXXXX") {
@@ -72,7 +72,7 @@ TEST_P(HttpVersions, LargeBodiesComeOrAreRefused) {
   EXPECT_EQ(Got({"--data-binary", "@" + too_large.path(), "--write-out", "%{http_code}", "--output", "/dev/null"},
                 "/request"),
             "413");
-  if (std::string(GetParam()) == "--http1.0") return;  // has no chunks
+  if (std::string(GetParam()) == "--http1.0") return;  // HTTP/1.0 has no chunks
   EXPECT_THAT(Got({"--header", "Transfer-Encoding: chunked", "--data-binary", "@" + body.path()}, "/request"),
               EndsWith(" 3000000\n"));
 }
@@ -176,7 +176,7 @@ TEST(HttpFront, StoppingAnswersWhatIsBeingHandled) {
   idle.ReadUntil("true}");
   HttpSocket busy(front.port());
   ASSERT_TRUE(busy.Send("GET /later?300 HTTP/1.1\r\nHost: x\r\n\r\nGET /constant HTTP/1.1\r\nHost: x\r\n\r\n"));
-  std::this_thread::sleep_for(std::chrono::milliseconds(100));  // so that it is being handled
+  std::this_thread::sleep_for(std::chrono::milliseconds(100));  // the server must be handling the request
   EXPECT_THAT(front.Stop(), HasSubstr("2xx=2 "));
   bool ended = false;
   EXPECT_THAT(busy.ReadAll(&ended), AllOf(HasSubstr("later:"), HasSubstr("Connection: close"), Not(HasSubstr("ok"))));

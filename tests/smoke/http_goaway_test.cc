@@ -1,5 +1,5 @@
-// The HTTP/2 client against a server that now and then lets a connection run out (GOAWAY): what the server has taken is
-// answered, and the client goes on over another connection.
+// The HTTP/2 client with a server that sometimes ends a connection with GOAWAY: the server responds to the calls that
+// it accepted, and the client continues on another connection.
 
 #include <gtest/gtest.h>
 #include <netinet/in.h>
@@ -24,9 +24,8 @@ namespace {
 constexpr uint8_t kGoAway = 7;
 constexpr size_t kInFlight = 4;
 
-// Answers with status 200. After kAnswered calls a connection gets no answer until kInFlight calls wait there; then
-// comes a GOAWAY, in which the last `refuses` of the calls are none that the server has taken, and after it the answers
-// of the others.
+// Responds with status 200. After kAnswered calls, a connection gets no response until kInFlight calls wait. Then the
+// server sends a GOAWAY, which excludes the last `refuses` of the calls, and afterwards responds to the others.
 class HastyServer {
  public:
   explicit HastyServer(size_t refuses) : refuses_(refuses), listener_(socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0)) {
@@ -75,7 +74,7 @@ class HastyServer {
     std::array<char, 4096> buffer;
     for (ssize_t n; (n = recv(fd, buffer.data(), buffer.size(), 0)) != 0;) {
       if (n < 0 && errno != EAGAIN) return;
-      if (n < 0) {  // the client ends its run, or a call rests
+      if (n < 0) {  // the client ends its run, or a call backs off
         for (const uint32_t stream : std::exchange(waiting, {})) Answer(fd, stream);
         continue;
       }
@@ -110,7 +109,7 @@ class HastyServer {
   const int listener_;
   std::string address_;
   std::atomic<size_t> said_goodbye_{0};
-  std::vector<int> sockets_;  // the acceptor's, until it has ended
+  std::vector<int> sockets_;  // only the acceptor uses them until it has ended
   std::vector<std::thread> threads_;
   std::thread acceptor_;
 };

@@ -1,5 +1,5 @@
-// Clients that mean ill, or are slow, over real sockets: each gets an error or the end of its connection, memory stays
-// bounded, and the server lives on.
+// Malicious or slow clients over real sockets: each gets an error or the end of its connection, memory stays bounded,
+// and the server lives on.
 #include "tests/unit/http_hostile.h"
 
 #include <gmock/gmock.h>
@@ -19,7 +19,7 @@ namespace {
 using testing::HasSubstr;
 using testing::StartsWith;
 
-// Beside what a server has that serves.
+// The limit for memory beyond that of a server in normal use.
 constexpr size_t kBounded = kSanitized ? 256u << 20 : 24u << 20;
 
 TEST(HttpHostile, Http1) {
@@ -92,7 +92,7 @@ TEST(HttpHostile, SlowClientsAreEnded) {
   EXPECT_THAT(front.Stop(), HasSubstr("timed_out=4"));
 }
 
-// For an answer without an end, and over HTTP/2 with windows that hold nothing back.
+// Requests a response without an end; over HTTP/2 with windows that limit nothing.
 std::string Endless(bool http2) {
   if (!http2) return "GET /lines?1000000000 HTTP/1.1\r\nHost: x\r\n\r\n";
   return Start() + Frame(kWindow, 0, 0, Number(0x7ffe0000)) +
@@ -100,7 +100,7 @@ std::string Endless(bool http2) {
          Frame(kHeaders, kEndHeaders | kEndStream, 1, RequestFields("GET", "/lines?1000000000"));
 }
 
-// What a client asks for that does not read, on each protocol.
+// Requests of clients that do not read the responses, for each protocol.
 std::vector<std::string> Greedy() {
   std::string pipelined;
   for (int i = 0; i < 10'000; ++i) pipelined += "GET /bytes?100000 HTTP/1.1\r\nHost: x\r\n\r\n";
@@ -129,7 +129,7 @@ TEST(HttpHostile, ReadersThatStandStillAreBoundedAndEnded) {
     ASSERT_TRUE(Serves(front)) << "others are served meanwhile";
   }
   EXPECT_LT(most, before + kBounded);
-  // Nobody reads until the server has given all of them up.
+  // The test does not read until the server has given up all connections.
   std::this_thread::sleep_for(std::chrono::milliseconds(2500));
   for (HttpSocket& socket : sockets) {
     bool ended = false;
@@ -169,7 +169,7 @@ TEST(HttpHostile, ConnectionsAboveTheLimitAreClosed) {
   EXPECT_EQ(third.ReadAll(&ended), "");
   EXPECT_TRUE(ended);
   first.reset();
-  // The place is free when the server has seen the end.
+  // A new connection is possible once the server has noticed the end of another.
   bool serves = false;
   for (int i = 0; i < 200 && !serves; ++i) {
     std::this_thread::sleep_for(std::chrono::milliseconds(20));

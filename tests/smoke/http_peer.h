@@ -1,4 +1,4 @@
-// What speaks HTTP to a server in tests: plain sockets, and other people's clients.
+// HTTP clients for tests: plain sockets, and programs such as curl.
 #pragma once
 
 #include <arpa/inet.h>
@@ -21,18 +21,18 @@
 
 namespace cqbench::smoke {
 
-// Bounds for hangs, not statements about speed.
+// Maximum times, which only stop hanging tests.
 inline constexpr Seconds kHttpPatience{60};
 
-// Through the in-process transport one thread reads what another wrote, ordered by locks of gRPC's own alone, which is
-// not instrumented: ThreadSanitizer reports a race for each message.
+// In the in-process transport one thread reads what another wrote. Only locks of gRPC order these accesses, and gRPC is
+// not instrumented, so ThreadSanitizer reports a race for each message.
 #if defined(ABSL_HAVE_THREAD_SANITIZER)
 inline constexpr bool kInProcessLooksRacy = true;
 #else
 inline constexpr bool kInProcessLooksRacy = false;
 #endif
 
-// A tool from the PATH, run to its end.
+// The result of a tool from the PATH that has exited.
 struct Ran {
   std::optional<int> status;
   std::string out;
@@ -51,7 +51,7 @@ inline Ran RunTool(std::vector<std::string> command) {
 
 class HttpSocket {
  public:
-  // A small receive buffer makes a reader that stops reading soon felt. 0: the system's.
+  // With a small receive buffer the server soon notices a client that stops reading. 0: the system's size.
   explicit HttpSocket(const std::string& port, int receive_bytes = 0)
       : fd_(socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0)) {
     if (receive_bytes > 0) setsockopt(fd_, SOL_SOCKET, SO_RCVBUF, &receive_bytes, sizeof(receive_bytes));
@@ -66,7 +66,7 @@ class HttpSocket {
     if (fd_ >= 0) close(fd_);
   }
 
-  // As much as the server takes within the time; false when it did not take all.
+  // Sends as much as the server takes within the time; false if it did not take all.
   bool Send(std::string_view bytes, Seconds timeout = kHttpPatience) {
     const auto deadline = std::chrono::steady_clock::now() + timeout;
     while (!bytes.empty()) {
@@ -81,7 +81,7 @@ class HttpSocket {
   }
   void EndSending() { shutdown(fd_, SHUT_WR); }
 
-  // Until `text` has come, or the connection has ended.
+  // Reads until `text` has come, or the connection has ended.
   std::string ReadUntil(std::string_view text) {
     return Read([text](const std::string& all) { return all.find(text) != std::string::npos; });
   }
@@ -89,21 +89,21 @@ class HttpSocket {
     pollfd waiting{fd_, POLLIN, 0};
     return poll(&waiting, 1, static_cast<int>(timeout.count() * 1000)) == 1;
   }
-  // Appends what has come, at least a byte; false at the end of the connection.
+  // Appends at least one received byte; false at the end of the connection.
   bool ReadSome(std::string& into) {
     std::array<char, 65536> buffer;
     const ssize_t n = recv(fd_, buffer.data(), buffer.size(), 0);
     if (n > 0) into.append(buffer.data(), static_cast<size_t>(n));
     return n > 0;
   }
-  // Takes and forgets what comes, as fast as it can.
+  // Reads and discards data as fast as it can.
   template <class Predicate>
   void ReadWhile(const Predicate& goes_on) {
     std::array<char, 65536> buffer;
     while (goes_on() && recv(fd_, buffer.data(), buffer.size(), 0) > 0) {
     }
   }
-  // What comes until the server ends the connection; `ended` says whether it did.
+  // Reads until the server ends the connection; `ended` is false if the time was over first.
   std::string ReadAll(bool* ended) {
     ended_ = false;
     const std::string all = Read([](const std::string&) { return false; });

@@ -38,7 +38,7 @@ TEST_P(InterruptTest, PartialResultAsJson) {
   const Json result = run.Parsed();
   ASSERT_TRUE(result.is_object());
   EXPECT_EQ(result.at("context").at("partial"), true);
-  const Json point = run.Point();  // the second is not tried
+  const Json point = run.Point();  // the client does not try the second point
   ASSERT_TRUE(point.is_object());
   EXPECT_EQ(point.at("partial"), true);
   EXPECT_GT(point.at("completed"), 0);
@@ -68,8 +68,8 @@ TEST(InterruptEarlyTest, WhileConnecting) {
   EXPECT_EQ(Interrupt(client).out, "");
 }
 
-// Whether the program has begun to hold back SIGINT. A process that is being forked, and a sanitizer that starts, hold
-// back all signals for a moment; SIGUSR1 is one that the program does not.
+// Returns true if the program blocks SIGINT. A forked process and a starting sanitizer block all signals for a moment;
+// the program itself never blocks SIGUSR1.
 bool HoldsInterrupts(const Process& process) {
   const auto bit = [](int signal) { return uint64_t{1} << (signal - 1); };
   std::ifstream status("/proc/" + std::to_string(process.pid()) + "/status");
@@ -105,7 +105,7 @@ TEST(InterruptEarlyTest, WhileWarmingUp) {
   EXPECT_EQ(point.at("completed"), 0) << point;
 }
 
-// A point that was whole stays whole.
+// A finished point stays complete.
 TEST(InterruptEarlyTest, SecondPointKeepsTheFirst) {
   if (!HaveTerminals()) GTEST_SKIP() << "no pseudo-terminals: when to interrupt cannot be told";
   // 640 calls of 20 ms: the first point takes 0.2 s, the second 13 s, however busy the machine is.

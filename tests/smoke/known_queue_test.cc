@@ -1,5 +1,5 @@
-// A server of one thread that takes a known time per call is a queue whose answer is known: how long calls wait, and up
-// to which rate an objective is met.
+// A server with one thread and a known time per call is a queue with known behaviour: how long calls wait, and up to
+// which rate it meets an objective.
 
 #include <gtest/gtest.h>
 
@@ -20,18 +20,18 @@ namespace {
 constexpr Nanos kServiceTime = kNanosPerMilli;
 constexpr uint64_t kSeed = 16;
 
-// The server, and what is to be known of it.
+// The server, and its known properties.
 class KnownQueue {
  public:
-  // `mode`: burn, as the thread of a real handler would; or wait, which is the same queue but needs next to no CPU, so
-  // that it is exact on a machine that has other things to do, too.
+  // `mode` burn: like the thread of a real handler. `mode` wait: the same queue with next to no CPU, so that it is
+  // exact on a busy machine, too.
   explicit KnownQueue(const std::string& mode, const Flags& more = {})
       : server_(Flags{"--service-time", absl::StrCat(kServiceTime, "ns"), "--service-time-mode", mode} + more,
                 OnServerCpus()) {}
 
-  // Four in flight keep the thread busy all the time, so each takes four times what a call takes of it: the millisecond
-  // and what gRPC does on that thread. One in flight never waits. Medians, since the machine may stand still for a
-  // while.
+  // Four calls in flight keep the thread busy, so each takes four times the thread's time per call: the millisecond and
+  // gRPC's work on that thread. One call in flight never waits. The figures are medians, since the machine may stand
+  // still for a while.
   void Calibrate() {
     const Flags shortly = {"--api", "cq", "--warmup", "200ms", "--interval", "1"};
     const Json busy = Take(ClosedLoop(4, shortly)), idle = Take(ClosedLoop(1, shortly));
@@ -41,7 +41,7 @@ class KnownQueue {
     std::printf("service %.1f us, latency without waiting %.1f us\n", static_cast<double>(service_ns_) / 1e3,
                 unloaded_ns_ / 1e3);
   }
-  // What is known of another server holds for this one, too.
+  // Takes the properties over from another server.
   void KnowAs(const KnownQueue& other) {
     service_ns_ = other.service_ns_;
     handling_ns_ = other.handling_ns_;
@@ -52,7 +52,7 @@ class KnownQueue {
 
   struct Waited {
     double mean_ns = 0;    // latency from due without service and network
-    Nanos service_ns = 0;  // as in service_ns(), with what the handler took in this very run
+    Nanos service_ns = 0;  // like service_ns(), with the handler's time in this run
   };
   Waited Wait(const Plan& plan) {
     const bool constant = plan.schedule.arrivals == Arrivals::kConstant;
@@ -65,7 +65,7 @@ class KnownQueue {
             service_ns_ + Handling(point, handling_ns_) - handling_ns_};
   }
 
-  // The part find_rate of the result; its points are looked at like any other's.
+  // Returns the part find_rate of the result, and checks its points like all others.
   Json FindRate(const std::string& objective, const Plan& trial) {
     Process client(MeasuredCommand(
         server_, NoHurry() + Flags{"--find-rate", objective, "--seed", absl::StrCat(trial.schedule.seed), "--warmup",
@@ -83,14 +83,14 @@ class KnownQueue {
     return found;
   }
 
-  // Whether any run since the last time says that others took its CPUs.
+  // Notes that unrelated processes used the CPUs during a run.
   void NoteDisturbance() { disturbed_ = true; }
   bool WasDisturbed() { return std::exchange(disturbed_, false); }
 
  private:
-  // Calls wait as long as they have to.
+  // The client lets calls wait as long as needed.
   static Flags NoHurry() { return {"--api", "cq", "--max-outstanding", "2000", "--deadline", "30"}; }
-  // What the handler took by the server's own clock; or `otherwise`, when the server's answer came too late to be used.
+  // Returns the handler's time by the server's own clock; or `otherwise` if the server's response came too late.
   Nanos Handling(const Json& point, Nanos otherwise) {
     const char* key = "breakdown_server_handling_p50_ns";
     if (point.contains(key)) return std::llround(point.at(key).get<double>());
@@ -109,11 +109,11 @@ class KnownQueue {
   bool disturbed_ = false;
 };
 
-// A queue and so many calls at that load, and a few to warm up. By their number and not by time: so the same seed is
-// the same schedule, in units of the service time, however fast the machine.
+// Plans this number of calls at that load, after a few to warm up. The plan counts calls, not time: the same seed is
+// the same schedule, in units of the service time, on a machine of any speed.
 Plan AtLoad(double load, int calls, const KnownQueue& queue, Arrivals arrivals = Arrivals::kPoisson) {
   Plan plan;
-  plan.rate = std::round(load * 1e9 / static_cast<double>(queue.service_ns()));  // as the client is told
+  plan.rate = std::round(load * 1e9 / static_cast<double>(queue.service_ns()));  // the client gets a whole number
   plan.warmup_ns = std::llround(160e9 / plan.rate);
   plan.interval_ns = std::llround(calls * 1e9 / plan.rate);
   plan.schedule.arrivals = arrivals;
@@ -121,8 +121,8 @@ Plan AtLoad(double load, int calls, const KnownQueue& queue, Arrivals arrivals =
   return plan;
 }
 
-// A wrong figure proves nothing by itself: others take the CPUs' time, which runs may say, or a hypervisor slows them,
-// which nothing shows. A fault of ours is there every time.
+// Tries up to four times. Unrelated processes, which runs may report, or a hypervisor, which no figure shows, can cause
+// a wrong figure. A defect of the client shows every time.
 void ExpectWithinFour(KnownQueue& queue, const std::function<bool()>& is_right) {
   bool disturbed = false;
   for (int attempt = 0; attempt < 4; ++attempt) {
@@ -144,8 +144,8 @@ TEST(LindleyTest, AgreesWithPollaczekAndKhinchine) {
   EXPECT_NEAR(MeanWait(plan, kNanosPerMilli) / kNanosPerMilli, 2, 0.06);
 }
 
-// The median of five windows, so that the machine may stand still in two: 20 ms at load 0.8 make the mean wait of 800
-// calls half as long again.
+// Returns the median of five windows, so that the machine may stand still in two: a pause of 20 ms at load 0.8 makes
+// the mean wait of 800 calls half as long again.
 double MedianOfFive(const std::function<double(uint64_t seed)>& window) {
   std::vector<double> values;
   for (uint64_t i = 0; i < 5; ++i) values.push_back(window(kSeed + i));
@@ -155,8 +155,8 @@ double MedianOfFive(const std::function<double(uint64_t seed)>& window) {
 
 class MD1Test : public testing::TestWithParam<std::string> {};
 
-// At load 0.8 a machine that is 3 % slower than when it was calibrated makes waits 20 % longer. Calls that are timed
-// from when they were sent, or service times that vary, would halve or double them.
+// At load 0.8 a machine that is 3 % slower than at calibration makes waits 20 % longer. Timing calls from sent, or
+// varying service times, would halve or double them.
 TEST_P(MD1Test, PoissonArrivalsWaitAsLindleySaysAndConstantOnesDoNot) {
   KnownQueue queue(GetParam());
   ExpectWithinFour(queue, [&] {
@@ -178,21 +178,21 @@ TEST_P(MD1Test, PoissonArrivalsWaitAsLindleySaysAndConstantOnesDoNot) {
 
 INSTANTIATE_TEST_SUITE_P(All, MD1Test, testing::Values("burn", "wait"), [](const auto& test) { return test.param; });
 
-// M/M/1 (and what gRPC takes, which is constant). The mean wait of n calls has a variance of about
-// load (2 + 5 load - 4 load^2 + load^3) / ((1 - load)^4 n) service times squared (Daley, The serial correlation
-// coefficients of waiting times in a stationary single server queue, 1968): at 0.6 and 4,500 calls a standard
-// deviation of 0.14, of a mean of 1.5. Here the due times are given, which leaves 0.11: that of the draws of the
-// service times alone, found by drawing them 300 times. The tolerance is four of them, and 5 % because the service time
-// was measured. At 0.8 it would be 0.6 of 4, too much to tell M/M/1 from M/D/1, whose wait is half as long.
+// M/M/1, plus gRPC's constant time. The mean wait of n calls has a variance of about load (2 + 5 load - 4 load^2 +
+// load^3) / ((1 - load)^4 n) service times squared (Daley, The serial correlation coefficients of waiting times in a
+// stationary single server queue, 1968): at 0.6 and 4,500 calls a standard deviation of 0.14, with a mean of 1.5. Here
+// the scheduled times are given, which leaves 0.11 for the service times alone, found by drawing them 300 times. The
+// tolerance is four of these, plus 5 % because the service time was measured. At 0.8 it would be 0.6 of 4, too much to
+// distinguish M/M/1 from M/D/1, whose wait is half as long.
 TEST(MM1Test, ExponentialServiceWaitsTwiceAsLong) {
   KnownQueue constant("wait");
   KnownQueue exponential("wait", {"--service-time-distribution", "exponential"});
-  // The constant one is quicker known: its overhead is the same.
+  // Calibrates with the constant server, which takes less time: its overhead is the same.
   ExpectWithinFour(constant, [&] {
     const Plan plan = AtLoad(0.6, 4500, constant);
     const Expected expected = MeanWaitOfExponential(plan, constant.service_ns() - kServiceTime, kServiceTime);
     const double tolerance = 4 * expected.deviation + 0.05 * expected.mean;
-    // On a machine so slow that a constant service time would pass, too, nothing is shown.
+    // On a machine so slow that a constant service time would pass, too, the test shows nothing.
     if (MeanWait(plan, constant.service_ns()) >= expected.mean - tolerance) return false;
     exponential.KnowAs(constant);
     const double waited = exponential.Wait(plan).mean_ns;
@@ -210,8 +210,8 @@ struct Goal {
   std::string ToString() const { return absl::StrCat("p", percentile, "<", FormatDuration(below_ns)); }
 };
 
-// The rate at which a trial meets the goal as often as not. Trials are short, and the queue is empty when they begin,
-// so the steady state says nothing about them: 400 schedules at each rate, waiting as Lindley says.
+// Returns the rate at which half of the trials meet the goal. Trials are short, and the queue is empty at their
+// beginning, so the steady state does not apply: 400 schedules at each rate, with waits by Lindley's recursion.
 double KnownRate(const KnownQueue& queue, const Goal& goal, Plan trial) {
   const auto share = [&](double rate) {
     int met = 0;
@@ -230,8 +230,8 @@ double KnownRate(const KnownQueue& queue, const Goal& goal, Plan trial) {
   return low;
 }
 
-// The interval is one of 95 %: of 100 simulated searches it covers the truth in 96, with 3 % more on either side in
-// all. Another 2 % for the service time, which is measured.
+// The interval is a 95 % one: in 100 simulated searches it covers the truth in 96, with 3 % more on either side in all.
+// The test adds 2 % for the service time, which is measured.
 TEST(FindRateTest, TheIntervalCoversTheKnownRate) {
   const Goal goal{90, 5 * kNanosPerMilli};
   const Plan trial{{}, 0, 100 * kNanosPerMilli, 400 * kNanosPerMilli};
@@ -246,7 +246,7 @@ TEST(FindRateTest, TheIntervalCoversTheKnownRate) {
   });
 }
 
-// In full, some 12 minutes: at least 18 of 20 intervals cover the truth, and nothing is added to them.
+// The full test takes some 12 minutes: at least 18 of 20 intervals cover the truth, with no tolerance added.
 TEST(FindRateTest, DISABLED_EighteenOfTwentyIntervalsCoverTheKnownRate) {
   const Goal goal{90, 5 * kNanosPerMilli};
   Plan trial{{}, 0, 100 * kNanosPerMilli, 600 * kNanosPerMilli};
@@ -256,7 +256,7 @@ TEST(FindRateTest, DISABLED_EighteenOfTwentyIntervalsCoverTheKnownRate) {
   std::printf("truth %.0f/s\n", truth);
   int covered = 0;
   for (int run = 0; run < 20; ++run) {
-    trial.schedule.seed += 1000;  // every trial takes the next one
+    trial.schedule.seed += 1000;  // every trial takes the next seed
     const Json found = queue.FindRate(goal.ToString(), trial);
     covered += found.at("resolved") && found.at("low") <= truth && truth <= found.at("high") ? 1 : 0;
   }

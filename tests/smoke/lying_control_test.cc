@@ -1,4 +1,4 @@
-// A control service that is not to be trusted: the point says so, and nothing of it reaches the result.
+// A control service with false figures: the point reports this, and no figure reaches the result.
 
 #include <gmock/gmock.h>
 #include <grpcpp/grpcpp.h>
@@ -21,7 +21,7 @@ namespace {
 using testing::HasSubstr;
 namespace v1 = control::v1;
 
-// Says what it is told to.
+// Returns the figures that the test sets.
 class LyingControl final : public v1::Control::Service {
  public:
   grpc::Status Describe(grpc::ServerContext* /*context*/, const v1::DescribeRequest* /*request*/,
@@ -46,12 +46,12 @@ class LyingControlTest : public testing::Test {
     control_.description.set_build_type("release");
   }
 
-  // A real server's calls, and this one's words.
+  // Runs the client with a real server's calls and this service's figures.
   ClientRun Run(const Flags& more = {}) const {
     return RunClient(Flags{"--host", SharedServer("cq").address(), "--control", server_.address(), "--format", "json"} +
                      ShortInterval() + more);
   }
-  // The notes of a point that has nothing of this server.
+  // Returns the notes of a point that has no figure of this server.
   static Json NotesWithoutFigures(const ClientRun& run) {
     EXPECT_EQ(run.exit_code, 0) << run.err;
     const Json point = run.Point();
@@ -75,7 +75,7 @@ TEST_F(LyingControlTest, FiguresThatCannotBeAreRefusedWithOneNote) {
   EXPECT_THAT(notes, testing::Contains(testing::StartsWith("server: what its control service says cannot be (")));
 }
 
-// Each of which may be right.
+// Each figure alone may be right.
 TEST_F(LyingControlTest, ThreadsThatTogetherUseMoreThanTheCpusAreRefused) {
   int64_t used = 0;
   control_.lie = [&used](v1::Sample& sample) {

@@ -1,4 +1,4 @@
-// Very many calls over very many connections run to the end.
+// Runs with very many calls over very many connections end.
 
 #include <gtest/gtest.h>
 #include <sys/resource.h>

@@ -26,7 +26,7 @@ TEST_P(MatrixTest, EveryPolicyKeepsItsPromise) {
   const auto& [server_api, client_api, mode] = GetParam();
   const std::string& address = SharedServer(server_api).address();
   for (const Policy& policy : kPolicies) {
-    // The ways to connect differ in their arguments, not in what a sanitizer could see.
+    // The policies differ in channel arguments, which sanitizers do not check.
     if (kSanitized && policy.name != std::string("pool:3")) continue;
     SCOPED_TRACE(policy.name);
     Flags flags = {"--host", address, "--api", client_api, "--channel-policy", policy.name};
@@ -70,7 +70,7 @@ constexpr Method kMethods[] = {{"ping", "unary"},  {"ping", "streaming"}, {"echo
 
 class MethodTest : public testing::TestWithParam<std::tuple<std::string, Method>> {
  protected:
-  // Requests and answers of the echo are checked by their sizes and numbers at both ends, those of flex by every field.
+  // Both ends check requests and responses of the echo by size and number, and those of flex by every field.
   static void ExpectToWork(const std::string& server_api, const Flags& more, bool open_loop) {
     const auto& [client_api, method] = GetParam();
     std::string tested = server_api;

@@ -1,4 +1,4 @@
-// Runs whose result is compared with what must be: client and server on CPUs of their own, and every count adds up.
+// Runs whose results have a known right value: client and server have separate CPUs, and all counts must add up.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -11,7 +11,7 @@
 
 namespace cqbench::smoke {
 
-// One connection, as theory knows one queue.
+// Flags for one connection, which is one queue in theory.
 inline Flags Measured(const Server& server) {
   return {"--host", server.address(), "--channel-policy", "shared", "--format", "json"};
 }
@@ -19,7 +19,7 @@ inline Flags ClosedLoop(int slots, const Flags& more = {}) {
   return Flags{"--inflight", std::to_string(slots)} + more;
 }
 
-// due = sent + dropped + unsent and sent = ok + failed + unfinished, exactly, in any run.
+// Expects due = sent + dropped + unsent and sent = ok + failed + unfinished, exactly, in any run.
 inline void ExpectCountsAddUp(const Json& point) {
   const auto count = [&](const char* key) { return point.at(key).get<uint64_t>(); };
   EXPECT_GT(count("calls_due"), 0u) << point;
@@ -27,7 +27,7 @@ inline void ExpectCountsAddUp(const Json& point) {
   EXPECT_EQ(count("calls_sent"), count("calls_ok") + count("failed") + count("unfinished")) << point;
 }
 
-// The client as a process that has just begun; to be given to PointOf().
+// Returns the command line of a client process; PointOf() takes the process.
 inline std::vector<std::string> MeasuredCommand(const Server& server, const Flags& flags) {
   return OnClientCpus() + ClientCommand(Measured(server) + flags);
 }
@@ -42,9 +42,9 @@ inline Json Measure(const Server& server, const Flags& flags) {
   return PointOf(Finish(client));
 }
 
-// Whether others took the run's CPUs' time, by its own evidence; without evidence of the server nobody knows. The doubt
-// other-processes begins at 10 %, which is too much for queues: at load 0.8 the mean wait grows by six times the share
-// of the server's CPU that others take.
+// Returns true if unrelated processes used the run's CPUs, by the run's own evidence, or if the server's evidence is
+// missing. The warning other-processes begins at 10 %, which is too much for queues: at load 0.8 the mean wait grows by
+// six times the share of the server's CPU that unrelated processes take.
 inline bool IsDisturbed(const Json& point) {
   constexpr double kOthers = 0.03;
   for (const Json& doubt : point.at("suspect")) {
@@ -53,7 +53,7 @@ inline bool IsDisturbed(const Json& point) {
   return point.value("server_cpus_busy", 1.0) - point.value("server_cores_used", 0.0) > kOthers;
 }
 
-// Calls whose latency is above that; `histogram` is a key of the point.
+// Counts calls with a latency above that; `histogram` is a key of the point.
 inline uint64_t CallsAbove(const Json& point, const char* histogram, Nanos latency_ns) {
   const auto decoded = DecodeHdr(point.at(histogram).get<std::string>());
   EXPECT_TRUE(decoded.ok()) << decoded.status();

@@ -1,4 +1,4 @@
-// The microbenchmarks: each runs once, well, and what must not allocate does not.
+// The microbenchmarks: each runs once without an error, and the hot path does not allocate.
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -24,7 +24,7 @@ ClientRun RunSuite(const Flags& flags) {
   return Finish(process, 2 * kPatience);
 }
 
-// The names that the program says it has.
+// Returns the names that the program lists.
 std::vector<std::string> Listed() {
   const ClientRun run = RunSuite({"--benchmark_list_tests"});
   EXPECT_EQ(run.exit_code, 0) << run.err;
@@ -33,7 +33,7 @@ std::vector<std::string> Listed() {
 
 class MicrobenchTest : public testing::Test {
  protected:
-  // All of them once, for a few iterations each; by name.
+  // Runs all benchmarks once, for a few iterations each, and stores results by name.
   static void SetUpTestSuite() {
     const ClientRun run = RunSuite({"--benchmark_min_time=0.00001", "--benchmark_format=json"});
     EXPECT_EQ(run.exit_code, 0) << run.err;
@@ -81,7 +81,7 @@ TEST_F(MicrobenchTest, EveryMethodHasItsCallsAndEveryWorkloadItsMessages) {
   }
 }
 
-// The rule of the hot path, counted, and beside it what must be counted if anything is.
+// Checks the rule of the hot path; benchmarks that do allocate prove that counting works.
 TEST_F(MicrobenchTest, WhatIsOnTheHotPathDoesNotAllocate) {
   if (!results_->at("clock/read").front().contains("allocs_per_iter")) {
     GTEST_SKIP() << "built without CQBENCH_BUILD_ALLOCATION_COUNTING";
@@ -103,7 +103,7 @@ TEST_F(MicrobenchTest, WhatIsOnTheHotPathDoesNotAllocate) {
   EXPECT_GE(allocations("unary/one-thread/ping/unary"), 1);
 }
 
-// In order of their own and into a file, as they are compared.
+// Repetitions run in an order of their own and go into a file, as for a comparison.
 TEST(MicrobenchUsageTest, EachRepetitionHasItsAllocations) {
   const std::string path = testing::TempDir() + "/microbench-" + std::to_string(getpid()) + ".json";
   const ClientRun run = RunSuite(

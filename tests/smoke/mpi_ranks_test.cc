@@ -1,4 +1,4 @@
-// Clients that mpirun starts together: one window by clocks that were compared, and what is left when one of them dies.
+// Clients that mpirun starts together: one window by compared clocks, and the results that remain if one of them dies.
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -24,7 +24,7 @@ class MpiRanksTest : public RankPeerTest {
     if (access(CQBENCH_MPIRUN, X_OK) != 0) GTEST_SKIP() << "no mpirun: '" << CQBENCH_MPIRUN << "'";
   }
 
-  // More ranks than CPUs; nothing is bound. `seconds`: from the first rank that ends badly to SIGTERM for the others,
+  // Allows more ranks than CPUs and binds none. `seconds`: from the first rank that fails to SIGTERM for the others,
   // and from there to SIGKILL.
   Flags Mpirun(const std::string& seconds = "1") const {
     Flags command = {CQBENCH_MPIRUN, "--oversubscribe",           "--bind-to", "none",
@@ -36,13 +36,13 @@ class MpiRanksTest : public RankPeerTest {
     return Flags{CQBENCH_MPI_CLIENT, "--host", SharedServer("cq").address(), "--api", "cq", "--rendezvous", folder_} +
            more;
   }
-  // `count` ranks.
+  // Runs `count` ranks.
   Flags Ranks(int count, const Flags& more) const {
     return Mpirun() + Flags{"-np", std::to_string(count)} + Client(more);
   }
 };
 
-// That what rank 0 writes is the sum of all is tests/scripts/test_live_merge.py's.
+// tests/scripts/test_live_merge.py tests that rank 0 writes the sum of all ranks.
 TEST_F(MpiRanksTest, OneWindow) {
   Process run(Ranks(3, Flags{"--inflight-list", "4,8"} + ShortInterval()));
   const ClientRun done = Finish(run);

@@ -1,4 +1,4 @@
-// --output is written after every point: whatever ends the client, it loses at most the current one.
+// The client writes --output after every point, so it loses at most the current point if it is killed.
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -70,7 +70,7 @@ TEST_F(OutputTest, AtTheEndTheResultIsWhole) {
   EXPECT_EQ(result.at("benchmarks").size(), 2u);
 }
 
-// A pipe or a device gets one result, not one for every point.
+// A pipe or a device gets one result at the end, not one for every point.
 TEST_F(OutputTest, WhatIsNoFileIsWrittenOnce) {
   const ClientRun run = RunClient(Flags{"--host", SharedServer("cq").address(), "--inflight-list", "1,2", "--format",
                                         "json", "--per-worker-stats", "--output", "/dev/stderr"} +

@@ -1,4 +1,4 @@
-// What parameterised tests run over, and how ctest names them.
+// Parameters of parameterised tests, and their names in ctest.
 #pragma once
 
 #include <gtest/gtest.h>

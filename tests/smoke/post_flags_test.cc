@@ -1,4 +1,4 @@
-// Command lines as the source post and the program it presents have them.
+// Command lines of the YDB post, and of the program that the post presents.
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -23,7 +23,7 @@ std::vector<std::string> Split(const std::string& line) {
   return cells;
 }
 
-// The lines after `header`.
+// Returns the lines after `header`.
 std::vector<std::string> LinesAfter(const std::string& text, const std::string& header) {
   std::vector<std::string> lines = Lines(text);
   const auto at = std::find(lines.begin(), lines.end(), header);
@@ -51,7 +51,7 @@ TEST(PostFlagsTest, TheLineOfThePost) {
     ASSERT_EQ(cells.size(), 7u) << csv[i];
     EXPECT_EQ(cells[0], std::to_string(i));
     for (size_t c = 1; c < cells.size(); ++c) {
-      const bool may_be_empty = c == 4 || c == 5;  // P99 and P99.9 of too few calls
+      const bool may_be_empty = c == 4 || c == 5;  // too few calls for P99 and P99.9
       if (cells[c].empty() && may_be_empty) continue;
       EXPECT_GT(std::stod(cells[c]), 0) << csv[i];
     }
@@ -79,7 +79,7 @@ TEST(PostFlagsTest, PerWorkerStats) {
   EXPECT_NEAR(std::stod(run.out.substr(row + 13)), total, 0.1) << run.out;
 }
 
-// In the original, --streaming has no effect together with --async.
+// In the post's program, --streaming has no effect together with --async.
 TEST(PostFlagsTest, AsyncStreams) {
   for (const char* async : {"--async", "--async-callback"}) {
     Server server;
@@ -127,7 +127,7 @@ TEST(SweepTest, RepetitionsAndStepGiveEveryPoint) {
   EXPECT_THAT(points, testing::ElementsAre(P(0, 1), P(0, 3), P(0, 4), P(1, 1), P(1, 3), P(1, 4)));
 }
 
-// A library without threads of its own would never see an answer: it is refused there, and works elsewhere.
+// A library without threads of its own would never see a response: there the client refuses the setting.
 TEST(PollTest, AQueueThatDoesNotPollWorksOrIsRefused) {
   const ClientRun run = RunShortly(SharedServer("cq"), {"--api", "cq", "--poll", "non-polling", "--inflight", "4"});
   if (run.exit_code == 2) {

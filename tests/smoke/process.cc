@@ -52,17 +52,17 @@ bool OpenTerminal(Ends* ends) {
     return false;
   }
   termios raw{};
-  if (tcgetattr(ends->writer, &raw) == 0) {  // bytes as the program writes them
+  if (tcgetattr(ends->writer, &raw) == 0) {  // the terminal must not change bytes
     cfmakeraw(&raw);
     tcsetattr(ends->writer, TCSANOW, &raw);
   }
   return true;
 }
 
-// Between fork and exec, where other threads may have held any lock: system calls only.
+// Runs between fork and exec, where other threads may have held any lock: system calls only.
 [[noreturn]] void RunChild(char* const* argv, int out, int err, int max_descriptors, pid_t parent) {
   prctl(PR_SET_PDEATHSIG, SIGKILL);
-  if (getppid() != parent) _exit(127);  // it died before the line above
+  if (getppid() != parent) _exit(127);  // the parent died before the line above
   const int null = open("/dev/null", O_RDONLY);
   dup2(null, STDIN_FILENO);
   dup2(out, STDOUT_FILENO);
@@ -132,7 +132,7 @@ void Process::ReadFrom(Stream& stream) {
   const ssize_t n = read(stream.fd, buffer.data(), buffer.size());
   if (n > 0) {
     stream.text.append(buffer.data(), static_cast<size_t>(n));
-  } else if (n == 0 || errno != EINTR) {  // a terminal that nobody has open says EIO
+  } else if (n == 0 || errno != EINTR) {  // a terminal that no process has open reports EIO
     close(stream.fd);
     stream.fd = -1;
   }

@@ -1,4 +1,4 @@
-// A child process under a test's control: its output, its signals, its end.
+// Runs a child process for a test: its output, its signals, its end.
 #pragma once
 
 #include <sys/types.h>
@@ -22,17 +22,17 @@ inline constexpr bool kSanitized = false;
 
 using Seconds = std::chrono::duration<double>;
 
-// Runs a program with pipes on its standard output and error and nothing on its input. The output is read only while
-// one of the waiting calls below runs, on the thread that makes the call. The destructor kills and reaps the process;
-// should the test die first, the kernel kills it. All calls from the thread that constructed it.
+// Runs a program with pipes on its standard output and error and no input. The output is read only inside the waiting
+// calls below, on the calling thread. The destructor kills and reaps the process; if the test dies first, the kernel
+// kills the process. Only the thread that constructed the object may call it.
 class Process {
  public:
   struct Options {
     int max_descriptors = 0;         // RLIMIT_NOFILE, soft and hard; 0: inherited
-    bool error_is_terminal = false;  // standard error is a pseudo-terminal, so that the client shows its progress
+    bool error_is_terminal = false;  // makes standard error a pseudo-terminal, on which the client shows its progress
   };
 
-  // argv[0] is the path of the program. Throws std::system_error when there is no pipe or process to be had; a program
+  // argv[0] is the path of the program. Throws std::system_error if the system has no pipe or process left; a program
   // that cannot be executed ends with status 127.
   explicit Process(const std::vector<std::string>& argv) : Process(argv, Options{}) {}
   Process(const std::vector<std::string>& argv, const Options& options);
@@ -40,19 +40,19 @@ class Process {
   Process& operator=(const Process&) = delete;
   ~Process();
 
-  // Everything that was read so far.
+  // Returns everything that was read so far.
   const std::string& out() const { return out_.text; }
   const std::string& err() const { return err_.text; }
   pid_t pid() const { return pid_; }
 
-  // Reads output until the predicate holds; false when that did not happen within the timeout or before the end.
+  // Reads output until the predicate holds; false at the timeout or at the end of the process.
   bool WaitUntil(const std::function<bool()>& predicate, Seconds timeout);
-  // The rest of the first whole line of standard output that begins with `prefix`.
+  // Waits for a whole line of standard output that begins with `prefix`, and returns what follows the prefix.
   std::optional<std::string> WaitForLine(std::string_view prefix, Seconds timeout);
-  // Reads until the process has ended. Its exit status, or -N when signal N killed it; absent when it is still running.
+  // Reads until the process has ended. Returns its exit status, or -N if signal N killed it; absent if it still runs.
   std::optional<int> Wait(Seconds timeout);
 
-  // Nothing happens when the process has been reaped.
+  // Sends the signal unless the process has been reaped.
   void Signal(int signal);
 
  private:
@@ -73,7 +73,7 @@ class Process {
   std::optional<int> status_;
 };
 
-// Whether pseudo-terminals work here: they do not in a bare chroot.
+// Returns false in a bare chroot, where pseudo-terminals do not work.
 bool HaveTerminals();
 
 }  // namespace cqbench::smoke

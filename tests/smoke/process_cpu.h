@@ -1,4 +1,4 @@
-// What a process that a test started has used.
+// CPU time of a process that a test started.
 #pragma once
 
 #include <unistd.h>
@@ -11,7 +11,7 @@
 
 namespace cqbench::smoke {
 
-// Its CPU time, of all threads.
+// Returns the CPU time of all its threads.
 inline Seconds ProcessCpu(pid_t pid) {
   std::ifstream file("/proc/" + std::to_string(pid) + "/stat");
   std::string line;

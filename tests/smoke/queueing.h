@@ -1,4 +1,4 @@
-// What queueing theory says that a client must see of a server: by formula, and for one given schedule.
+// Predictions of queueing theory for a client's figures: by formula, and for one given schedule.
 #pragma once
 
 #include <algorithm>
@@ -19,12 +19,13 @@ struct Plan {
   Nanos warmup_ns = 0;
   Nanos interval_ns = 0;
 
-  // As the client draws them: up to some 30,000 calls a second there is one pacer.
+  // Draws the schedule as the client does: one pacer, up to some 30,000 calls a second.
   DueTimes Due() const { return DrawSchedule(schedule, rate, warmup_ns + interval_ns, /*pacers=*/1)->front(); }
 };
 
-// How long each call of the window waits for one server that takes them in order: Lindley's recursion over the very due
-// times of the run, so that chance is left out of the comparison. `service` gives the next call's service time.
+// Returns how long each call of the window waits for one server that takes calls in order: Lindley's recursion over the
+// run's own scheduled times, so that chance does not affect the comparison. `service` gives the next call's service
+// time.
 inline std::vector<Nanos> Waits(const Plan& plan, const std::function<Nanos()>& service) {
   std::vector<Nanos> waits;
   Nanos free_at = 0;
@@ -46,15 +47,15 @@ inline double MeanWait(const Plan& plan, Nanos service_ns) {
   return Mean(Waits(plan, [=] { return service_ns; }));
 }
 
-// Nearest rank; orders the values.
+// Sorts the values and returns a percentile by nearest rank.
 inline Nanos Percentile(std::vector<Nanos>& values, double percent) {
   std::sort(values.begin(), values.end());
   const double rank = std::ceil(percent / 100 * static_cast<double>(values.size()) - 1e-9);
   return values.at(static_cast<size_t>(std::max(rank, 1.0)) - 1);
 }
 
-// The mean wait when service takes `fixed_ns` and an exponential time on top: its expectation and standard deviation
-// over the draws of those, for the given due times.
+// The mean wait for the given scheduled times if service takes `fixed_ns` plus an exponential time: its expectation and
+// standard deviation over draws of the exponential times.
 struct Expected {
   double mean = 0;
   double deviation = 0;
@@ -73,7 +74,7 @@ inline Expected MeanWaitOfExponential(const Plan& plan, Nanos fixed_ns, Nanos me
   return {mean, std::sqrt(squares / kDraws - mean * mean)};
 }
 
-// The share of Poisson arrivals that find all servers busy and are lost, whatever the distribution of service times.
+// Returns the share of Poisson arrivals that find all servers busy and are lost, for any distribution of service times.
 // `load` = arrivals per second x mean service time in seconds.
 inline double ErlangB(double load, int servers) {
   double blocked = 1;

@@ -1,4 +1,4 @@
-// What tests of several clients that measure together have in common: the folder in which each leaves its result.
+// Shared by tests of several clients that measure together: the folder into which each rank writes its result.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -24,7 +24,7 @@ class RankPeerTest : public testing::Test {
   }
   ~RankPeerTest() override { std::filesystem::remove_all(folder_); }
 
-  // What a rank has left; absent when there is nothing yet.
+  // Returns the result of a rank; absent if the file does not exist yet.
   std::optional<Json> TryFileOf(int rank) const {
     std::ifstream file(folder_ + "/rank-" + std::to_string(rank) + ".json");
     if (!file) return std::nullopt;
@@ -36,14 +36,14 @@ class RankPeerTest : public testing::Test {
     return file.value_or(Json());
   }
   Json PointOf(int rank, size_t point = 0) const { return FileOf(rank).at("benchmarks").at(point); }
-  // The process of a rank, as soon as it has measured a point.
+  // Returns the process of a rank once it has measured a point.
   pid_t AwaitPid(int rank) const {
     using Clock = std::chrono::steady_clock;
     const auto give_up = Clock::now() + kPatience;
     while (!TryFileOf(rank) && Clock::now() < give_up) std::this_thread::sleep_for(std::chrono::milliseconds(5));
     return PointOf(rank).at("rank").at("pid").get<pid_t>();
   }
-  // Of a point of `count` ranks: they agreed on one window, and their shares of the calls in flight add up.
+  // Expects that `count` ranks agreed on one window for a point, and that their shares of the calls in flight add up.
   void ExpectOneWindow(size_t point, int count, int inflight) const {
     const Json first = PointOf(0, point).at("rank");
     for (int i = 0; i < count; ++i) {
@@ -63,7 +63,7 @@ class RankPeerTest : public testing::Test {
     }
     EXPECT_EQ(inflight, 0) << "is left or too much";
   }
-  // Rank 1 of two was started with Ahead(), as on a machine that was started long before the other.
+  // Expects that rank 1 of two was started with Ahead(), which simulates a machine with an earlier boot.
   void ExpectAThousandSecondsAhead() const {
     const Json first = PointOf(0).at("rank"), second = PointOf(1).at("rank");
     constexpr Nanos kAhead = 1000 * kNanosPerSecond;
@@ -72,7 +72,7 @@ class RankPeerTest : public testing::Test {
     EXPECT_EQ(second.at("announced_open_ns"), first.at("announced_open_ns"));
     ExpectClean(PointOf(1));
   }
-  // What a command line begins with; absent where there are no time namespaces.
+  // Returns the command prefix; absent if the system has no time namespaces.
   static std::optional<Flags> Ahead() {
     const Flags elsewhere = {"/usr/bin/unshare", "--time", "--monotonic", "1000"};
     Process allowed(elsewhere + Flags{"/bin/true"});

@@ -1,4 +1,4 @@
-// Several real clients that measure together: one window, shares that add up, and what is left when one of them dies.
+// Several real clients that measure together: one window, shares that add up, and results that remain if one dies.
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -17,7 +17,7 @@ namespace {
 
 class RanksTest : public RankPeerTest {
  protected:
-  // Begins a rank of `count`. `launcher`: what its command line begins with.
+  // Starts a rank of `count`. `launcher`: a prefix of its command line.
   void Begin(int count, const Flags& more, const Flags& launcher = {}, bool terminal = false) {
     const auto index = std::to_string(ranks_.size());
     const Flags who = {"--host",       SharedServer("cq").address(),
@@ -34,7 +34,7 @@ class RanksTest : public RankPeerTest {
     return runs;
   }
 
-  // Two that know nothing of each other but when to start.
+  // Starts two clients that share only the start time.
   std::vector<ClientRun> RunAt(std::chrono::system_clock::time_point start) {
     const auto since = std::chrono::duration_cast<std::chrono::milliseconds>(start.time_since_epoch()).count();
     const std::string when = std::to_string(since / 1000) + "." + std::to_string(1000 + since % 1000).substr(1);
@@ -88,7 +88,7 @@ TEST_F(RanksTest, AClockAThousandSecondsAhead) {
   ExpectAThousandSecondsAhead();
 }
 
-// Its own point is lost and those before it are not; the others measure this one and those that follow.
+// The killed rank loses its own point, but not those before it; the others measure this point and those that follow.
 TEST_F(RanksTest, ARankThatIsKilledCostsNobodyElseAnything) {
   if (!HaveTerminals()) GTEST_SKIP() << "no pseudo-terminals: when to kill cannot be told";
   const Flags flags = {"--inflight-list", "2,4,6", "--warmup", "50ms", "--interval", "700ms", "--rank-timeout", "1"};
@@ -121,7 +121,7 @@ TEST_F(RanksTest, PartialResultsOfAll) {
   }
 }
 
-// A rank that was not there when the window opened says so.
+// A rank that was stopped when the window opened reports this.
 TEST_F(RanksTest, StoppedAcrossTheOpening) {
   if (!HaveTerminals()) GTEST_SKIP() << "no pseudo-terminals: when to stop cannot be told";
   const Flags flags = {"--inflight", "2", "--warmup", kSanitized ? "2" : "1", "--interval", "1.5"};
@@ -129,7 +129,7 @@ TEST_F(RanksTest, StoppedAcrossTheOpening) {
   ASSERT_TRUE(
       ranks_[1]->WaitUntil([&] { return ranks_[1]->err().find("warming up") != std::string::npos; }, kPatience));
   ranks_[1]->Signal(SIGSTOP);
-  // The other is a second into the window.
+  // The other rank is a second into the window.
   ASSERT_TRUE(
       ranks_[0]->WaitUntil([&] { return ranks_[0]->err().find("measuring 1.") != std::string::npos; }, kPatience));
   ranks_[1]->Signal(SIGCONT);
@@ -152,7 +152,8 @@ TEST_F(RanksTest, AFolderOfAnotherRun) {
   ExpectOneLine(again.err, {"--rendezvous", folder_, "another run"});
 }
 
-// No folder: each writes its result where it is told to. Later and later, until the machine is fast enough.
+// There is no folder: each rank writes its own result. The test tries later start times until the machine is fast
+// enough.
 TEST_F(RanksTest, AtAGivenTime) {
   std::vector<ClientRun> runs;
   const auto too_late = [](const ClientRun& run) { return run.err.find("too late") != std::string::npos; };

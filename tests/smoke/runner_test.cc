@@ -1,4 +1,4 @@
-// The sweep, against servers in this process: what ends it, what it tells on the way, what is judged.
+// The sweep, against servers in this process: what ends it, which progress it reports, which goals it checks.
 #include "src/load/run/runner.h"
 
 #include <gmock/gmock.h>
@@ -110,7 +110,7 @@ TEST_F(RunnerTest, ATotalThatIsNotReachedIsSaid) {
   EXPECT_THAT(result.points[0].notes, Contains(HasSubstr("before 1000000000 calls were done (--total)")));
 }
 
-// The server has answered them all, and those that were left out are not among the measured.
+// The server has responded to all calls, but the result does not count those that were skipped.
 TEST_F(RunnerTest, TheFirstCallsAreLeftOut) {
   for (const ClientApi api : {ClientApi::kSync, ClientApi::kCq, ClientApi::kCallback}) {
     Serve();
@@ -158,7 +158,7 @@ TEST_F(RunnerTest, NobodyThereEndsTheSweep) {
   EXPECT_FALSE(result.partial);
 }
 
-// It could connect, so there is no reason to think that the next will not be measured.
+// The point connected, so the next point is tried, too.
 TEST_F(RunnerTest, AFirstPointThatFailsForAnotherReasonDoesNot) {
   Serve();
   const double too_many = 2 * kMaxScheduled / ToSeconds(config_.warmup_ns + config_.interval_ns);
@@ -173,7 +173,7 @@ TEST_F(RunnerTest, AFirstPointThatFailsForAnotherReasonDoesNot) {
   EXPECT_THAT(result.points[1].warnings, IsEmpty());
 }
 
-// One of two hosts has nobody: it is named, whichever of the two is asked first, and the other has no part in why.
+// No server listens on one of two hosts: the error names this host only, in either order of the hosts.
 TEST_F(RunnerTest, TheHostThatCannotBeReachedIsNamed) {
   RegisterHttpEngines(HttpEngines());
   const smoke::BoundSocket nobody;

@@ -18,10 +18,10 @@ bool GrpcScales() {
   return major > 1 || minor >= 83;
 }
 
-// The client counts them when they are there, not only before the first call, and does not take them for another
-// client's. Older releases ignore the service config and stay with one.
+// The client counts connections when they open, not only before the first call, and does not report them as those of
+// another client. Older releases ignore the service config and keep one connection.
 TEST(ScalingTest, ConnectionsThatOpenUnderLoadAreCounted) {
-  // With its event loops of its own, 1.83 may use a connection fewer.
+  // With its own event loops, 1.83 may use a connection fewer.
   setenv("GRPC_EXPERIMENTS", "-event_engine_client,-event_engine_listener", 1);
   setenv("GRPC_EXPERIMENTAL_MAX_CONCURRENT_STREAMS_CONNECTION_SCALING", "true", 1);
   const Server server({"--channel-arg", "grpc.max_concurrent_streams=1"});

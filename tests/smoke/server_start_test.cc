@@ -1,4 +1,5 @@
-// Servers whose start fails half-way, because a thread cannot be made: nothing hangs, nothing of a dead server is used.
+// Servers whose start fails half-way because the system has no thread left: nothing hangs, and no call uses a dead
+// server.
 
 #include <gmock/gmock.h>
 #include <grpcpp/grpcpp.h>
@@ -52,7 +53,7 @@ class ServerStartTest : public testing::TestWithParam<ServerApi> {
     grpc::ClientContext context;
     PlainGrpcResponse response;
     EXPECT_TRUE(stub->PingPlainGrpc(&context, {}, &response).ok());
-    // Without Shutdown(): the destructor's turn.
+    // The test does not call Shutdown(), so the destructor must.
   }
 };
 
@@ -67,7 +68,7 @@ TEST_P(ServerStartTest, AThreadThatCannotBeMadeIsAnErrorInOneLine) {
   ExpectToServe(GetParam());
 }
 
-// The port is open before the last thread is there.
+// The port is open before the last thread has started.
 TEST_P(ServerStartTest, CallsOfAServerThatDoesNotComeUpEnd) {
   constexpr int kCalls = 30;
   std::unique_ptr<DebugService::Stub> stub;
@@ -83,10 +84,10 @@ TEST_P(ServerStartTest, CallsOfAServerThatDoesNotComeUpEnd) {
       static const Ydb::Debug::V1::PlainGrpcRequest request;
       stub->async()->PingPlainGrpc(&contexts[i], &request, &responses[i], [&](const grpc::Status&) { ++ended; });
     }
-    // Long enough for calls to be with queues that have a thread, and with those that have none.
+    // Calls reach queues that have a thread, and queues that have none, within this time.
     std::this_thread::sleep_for(std::chrono::milliseconds(300));
   };
-  threads_left = kThreadsPerQueue;  // the first queue's
+  threads_left = kThreadsPerQueue;  // enough for the first queue
   ExpectNoThreads(StartServer(config).status());
   const auto patience = std::chrono::steady_clock::now() + std::chrono::seconds(30);
   while (ended < kCalls && std::chrono::steady_clock::now() < patience) {
@@ -112,7 +113,7 @@ TEST(ServerStart, TheTcpEchosThreadMayBeMissingToo) {
   }
 }
 
-// A call under way is given the drain's time, whoever ends the server.
+// A call in flight gets the drain time even if the destructor ends the server.
 TEST(ServerStart, DestroyingAServerEndsIt) {
   for (ServerApi api : {ServerApi::kCq, ServerApi::kCallback, ServerApi::kSync, ServerApi::kGeneric}) {
     auto server = StartServer(Config(api));

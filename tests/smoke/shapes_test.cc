@@ -1,5 +1,5 @@
-// Every shape of RPC against every server, with each way that messages can live there: right answers, right ends, and
-// counts that add up.
+// Every shape of RPC with every server, and with each message strategy of the server: right responses, right status,
+// and counts that add up.
 
 #include <gmock/gmock.h>
 #include <grpcpp/grpcpp.h>
@@ -55,7 +55,7 @@ EchoRequest Request(uint32_t request_bytes, uint32_t response_bytes, v1::Payload
   return request;
 }
 
-// What is asked for one after the other: the same size of another kind, smaller and larger ones.
+// Requests of one call in this order: the same size of another kind, smaller and larger ones.
 struct Asked {
   uint32_t bytes;
   v1::Payload kind;
@@ -110,7 +110,7 @@ class ShapesTest : public testing::TestWithParam<Setting> {
     while (reader->Read(&response)) into->push_back(response);
     return reader->Finish();
   }
-  // An answer for each request, asked for one by one.
+  // Sends one request after the other and reads a response for each.
   grpc::Status Bidi(const std::vector<EchoRequest>& requests, std::vector<EchoResponse>* into) {
     const auto context = PatientContext();
     const auto stream = stub().EchoStream(context.get());
@@ -249,7 +249,8 @@ TEST_P(ShapesTest, DownloadThatIsCancelledEnds) {
   EXPECT_LT(served.messages, 1'000'000u);
 }
 
-// Each request of unary, bidi and client-streaming calls takes its time, and each response of server-streaming ones.
+// The service time applies to each request of unary, bidi and client-streaming calls, and to each response of
+// server-streaming ones.
 TEST_P(ShapesTest, ServiceTimeIsSpentOncePerMessage) {
   constexpr Seconds kEach{0.05};
   constexpr int kMessages = 4;
@@ -260,7 +261,7 @@ TEST_P(ShapesTest, ServiceTimeIsSpentOncePerMessage) {
     EXPECT_TRUE(call());
     return Seconds(std::chrono::steady_clock::now() - begin);
   };
-  // The best of a few, because other processes can only make it longer.
+  // Takes the best of a few, because other processes can only make the time longer.
   const auto expect = [&](const char* shape, auto call) {
     Seconds best = kPatience;
     for (int i = 0; i < 5 && best >= 2 * kMessages * kEach; ++i) best = std::min(best, took(call));
@@ -307,7 +308,7 @@ TEST_P(ShapesTest, ManyCallsAtOnce) {
   EXPECT_EQ(served.messages, kCalls + responses);
 }
 
-// A download that is under way and an upload that waits do not hold up a shutdown.
+// A download in flight and an upload that waits do not delay a shutdown.
 TEST_P(ShapesTest, CallsUnderWayAreCutOffAtTheEnd) {
   const auto upload_context = PatientContext(), download_context = PatientContext();
   EchoResponse answer, response;
@@ -316,9 +317,9 @@ TEST_P(ShapesTest, CallsUnderWayAreCutOffAtTheEnd) {
   EchoRequest request = Request(1, 1000);
   request.set_responses(1'000'000);
   const auto download = stub().Download(download_context.get(), request);
-  ASSERT_TRUE(download->Read(&response));  // and no more: it waits for the flow control's window
+  ASSERT_TRUE(download->Read(&response));  // reads one response only: the download waits for flow control
   EXPECT_TRUE(Unary(Request(1, 1), &response).ok());
-  // Somebody must wait for the connection's news, or the library looks at it every five seconds only.
+  // A thread must wait on the connection; otherwise the library polls it every five seconds only.
   std::thread waits([&] { EXPECT_FALSE(upload->Finish().ok()); });
   const Served served = server().Stop(SIGTERM);
   waits.join();

@@ -1,4 +1,4 @@
-// How servers end, and whether their counts are true.
+// How servers end, and whether their counts are right.
 
 #include <gmock/gmock.h>
 #include <grpcpp/grpcpp.h>
@@ -69,10 +69,10 @@ TEST_P(ShutdownTest, ServerUnderLoadEnds) {
     EXPECT_EQ(served.ok + served.failed, served.calls);
     const Json point = Finish(client).Point();
     ASSERT_TRUE(point.is_object());
-    EXPECT_GT(point.at("failed"), 0);  // a server that is going away refuses
+    EXPECT_GT(point.at("failed"), 0);  // a server that shuts down refuses calls
     EXPECT_GE(served.messages, point.at("completed"));
     if (streaming) {
-      // The four streams were cut off by the end of the drain, which is not how a stream ends well.
+      // The end of the drain cut off the four streams, so they count as failed.
       EXPECT_GE(served.calls, 4u);
       EXPECT_EQ(served.ok, 0u);
     }
@@ -98,7 +98,7 @@ TEST_P(ShutdownTest, OpenStreamAndHealthWatchDoNotHoldItUp) {
   EXPECT_EQ(health.status(), grpc::health::v1::HealthCheckResponse::SERVING);
 
   const Served served = server.Stop(SIGINT);
-  EXPECT_EQ(served.calls, 1u);  // of the workloads
+  EXPECT_EQ(served.calls, 1u);  // the one call of the workloads
   EXPECT_EQ(served.messages, 1u);
   EXPECT_EQ(served.ok, 0u);
   EXPECT_EQ(served.failed, 1u);
@@ -109,7 +109,7 @@ TEST_P(ShutdownTest, OpenStreamAndHealthWatchDoNotHoldItUp) {
   watch->Finish();
 }
 
-// A stream whose client has died did not end well, whatever the API.
+// A stream whose client has died counts as failed, with every API.
 TEST_P(ShutdownTest, StreamsOfAKilledClientAreNotOk) {
   if (!HaveTerminals()) GTEST_SKIP() << "no pseudo-terminals: when to kill the client cannot be told";
   Server server(Api());
@@ -127,7 +127,7 @@ TEST_P(ShutdownTest, StreamsOfAKilledClientAreNotOk) {
 }
 
 TEST_P(ShutdownTest, CancelledStreamIsNotOk) {
-  Server server(Api({"--drain", "300ms"}));  // the connection stays open, as nobody here reads that it shall go
+  Server server(Api({"--drain", "300ms"}));  // no thread reads the GOAWAY, so the connection stays open
   const auto channel = ChannelTo(server.address());
   grpc::ClientContext context;
   const auto stub = DebugService::NewStub(channel);
@@ -142,7 +142,7 @@ TEST_P(ShutdownTest, CancelledStreamIsNotOk) {
   EXPECT_EQ(served.failed, 1u);
 }
 
-// A handler cannot be cut off: the process ends without it, after it has said what it counted.
+// The server cannot cancel a handler: the process prints its counts and exits while the handler runs.
 TEST_P(ShutdownTest, TheDrainIsALimit) {
   Server server(Api({"--drain", "200ms", "--service-time", "1000s"}));
   const auto stub = DebugService::NewStub(ChannelTo(server.address()));
@@ -165,7 +165,7 @@ TEST_P(ShutdownTest, TheDrainIsALimit) {
 
 INSTANTIATE_TEST_SUITE_P(All, ShutdownTest, testing::ValuesIn(kServerApis), ServerName);
 
-// The server must have worked without a fault for a client with many calls in flight, unary and streaming.
+// Expects that the server worked without a fault for a client with many calls in flight, unary and streaming.
 void ExpectToWork(const Flags& flags, const std::string& inflight) {
   Server server(flags);
   for (const char* mode : {"--async", "--streaming"}) {
@@ -182,7 +182,7 @@ TEST_P(QueuesTest, FewPostedRequestsAreEnough) {
   ExpectToWork({"--api", GetParam(), "--callbacks-per-cq", "1", "--num-cqs", "2", "--workers-per-cq", "2"}, "64");
 }
 
-// One thread that never sleeps: more of them than cores would leave none to the client.
+// One thread that never sleeps: more than one per core would leave no CPU to the client.
 TEST_P(QueuesTest, Spinning) {
   ExpectToWork({"--api", GetParam(), "--poll", "spin"}, "4");
 }

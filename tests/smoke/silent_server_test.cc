@@ -1,4 +1,4 @@
-// A server that accepts calls and never answers: deadlines are counted and the client stops on time.
+// A server that accepts calls and never responds: deadlines are counted and the client stops on time.
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -10,7 +10,7 @@
 namespace cqbench::smoke {
 namespace {
 
-// Takes any call and waits for its cancellation.
+// Accepts any call and waits for its cancellation.
 class SilentReactor final : public grpc::ServerGenericBidiReactor {
  public:
   void OnCancel() override { Finish(grpc::Status::CANCELLED); }
@@ -48,13 +48,13 @@ TEST_P(SilentServerTest, DeadlinesAreCounted) {
   EXPECT_EQ(point.at("completed"), 0);
   EXPECT_EQ(point.at("unfinished"), 0);
   EXPECT_FALSE(point.contains("latency_p50_ns"));
-  // At least one per slot; at most as many as deadlines fit into the window, with those at its edges.
+  // At least one per slot; at most as many as deadlines fit into the window and its boundaries.
   EXPECT_GE(CountOf(point, "DEADLINE_EXCEEDED"), 3u) << point;
   EXPECT_LE(CountOf(point, "DEADLINE_EXCEEDED"), 3u * 7) << point;
   EXPECT_EQ(CountOf(point, "DEADLINE_EXCEEDED"), point.at("failed")) << point;
 }
 
-// Calls that would still go on when the window is over are cancelled, not waited for.
+// The client cancels calls that outlast the window and does not wait for them.
 TEST_P(SilentServerTest, CallsWithoutADeadlineDoNotHoldUpAnInterrupt) {
   if (!HaveTerminals()) GTEST_SKIP() << "no pseudo-terminals: when to interrupt cannot be told";
   Process client(

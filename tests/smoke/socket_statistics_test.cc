@@ -1,4 +1,4 @@
-// What we read of a connection is what ss prints of it.
+// Our reading of a connection's TCP_INFO is equal to the output of ss.
 
 #include <gtest/gtest.h>
 #include <unistd.h>
@@ -14,7 +14,7 @@
 namespace cqbench::smoke {
 namespace {
 
-// The number behind "name:"; what ss leaves out is 0.
+// Returns the number after "name:"; ss omits values that are 0.
 double Printed(const std::string& text, const std::string& name) {
   std::smatch match;
   return std::regex_search(text, match, std::regex(absl::StrCat("[ \t]", name, ":([0-9.]+)"))) ? std::stod(match[1])

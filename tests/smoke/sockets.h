@@ -1,4 +1,4 @@
-// Small things of the operating system that tests need beside processes.
+// Sockets and folders for tests.
 #pragma once
 
 #include <cstdint>
@@ -6,8 +6,8 @@
 
 namespace cqbench::smoke {
 
-// A TCP socket bound to a free port of 127.0.0.1. Until Listen() connections to it are refused, and nobody else gets
-// the port meanwhile.
+// A TCP socket bound to a free port of 127.0.0.1, so no other process can get the port. Connections are refused until
+// Listen().
 class BoundSocket {
  public:
   BoundSocket();
@@ -17,9 +17,9 @@ class BoundSocket {
 
   uint16_t port() const { return port_; }
   std::string address() const { return "127.0.0.1:" + std::to_string(port_); }
-  // Connections are established from now on, and nobody ever says anything on them.
+  // Connections succeed from now on, but no data is ever sent.
   void Listen();
-  // Waits until somebody has connected; false when nobody does for long.
+  // Waits until a client has connected; false after a long wait.
   bool WaitForConnection();
 
   static bool IPv6Works();
@@ -29,7 +29,7 @@ class BoundSocket {
   uint16_t port_ = 0;
 };
 
-// Removed with everything in it.
+// The destructor removes the folder with everything in it.
 class TemporaryDirectory {
  public:
   TemporaryDirectory();

@@ -1,4 +1,4 @@
-// The plain TCP ping-pong's server, and sockets that speak its protocol by hand.
+// The server of the raw TCP ping-pong, and sockets that speak its protocol by hand.
 #pragma once
 
 #include <arpa/inet.h>
@@ -24,14 +24,14 @@
 
 namespace cqbench {
 
-// A bound for hangs.
+// Maximum time, which only stops hanging tests.
 inline constexpr int kPatienceMs = 20'000;
-// Long enough for a thread that spins on a busy machine to get kSpinningCpu, too short for one that wakes every 10 ms.
+// A thread that spins gets kSpinningCpu within this time even on a busy machine; one that wakes every 10 ms does not.
 inline constexpr Nanos kSpinningWithin = 4 * kNanosPerSecond;
 inline constexpr Nanos kSpinningCpu = 50 * kNanosPerMilli;
 inline constexpr uint32_t kMagic = 0x63716265;
 
-// A blocking socket. Pieces of a message go out as they are sent.
+// A blocking socket that sends each piece of a message at once.
 class Socket {
  public:
   explicit Socket(int fd) : fd_(fd) {
@@ -54,7 +54,7 @@ class Socket {
   }
   bool SendBytes(size_t bytes) { return SendAll(std::string(bytes, 'x').data(), bytes); }
 
-  // False when the other side ends before, or takes too long.
+  // Returns false if the other side ends first, or takes too long.
   bool ReceiveBytes(size_t bytes) {
     std::vector<char> buffer(64 << 10);
     while (bytes > 0) {

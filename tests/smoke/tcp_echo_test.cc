@@ -1,4 +1,4 @@
-// The plain TCP ping-pong's server over loopback, against sockets that speak its protocol by hand.
+// The server of the raw TCP ping-pong over loopback, with sockets that speak its protocol by hand.
 #include "src/observe/tcp_echo/tcp_echo.h"
 
 #include <gmock/gmock.h>
@@ -104,7 +104,7 @@ TEST_F(TcpEcho, ClosesConnectionsAboveTheLimitAndTakesNewOnesLater) {
   for (Socket& client : clients) ExpectEcho(client, 1, 2);
 
   clients.pop_back();
-  // The server learns of the end at some time.
+  // The server notices the end of a connection after an unknown time.
   bool served = false;
   for (const Nanos patience = NowNs() + kPatienceMs * kNanosPerMilli; !served && NowNs() < patience;) {
     Socket client = Connect();
@@ -114,7 +114,8 @@ TEST_F(TcpEcho, ClosesConnectionsAboveTheLimitAndTakesNewOnesLater) {
   EXPECT_TRUE(served);
 }
 
-// CPU that the process uses while this thread sleeps, at the longest until it is that of one that spins.
+// Returns the CPU time of the process while this thread sleeps. Returns early once the time is that of a spinning
+// thread.
 Nanos CpuUsed(Nanos at_most_for) {
   const Nanos before = CpuTimeOf(CLOCK_PROCESS_CPUTIME_ID);
   const Nanos end = NowNs() + at_most_for;
@@ -137,11 +138,11 @@ TEST_F(TcpEcho, ServerSpinsOnlyWhileAConnectionAsksForIt) {
     ExpectEcho(blocks, 1, 1);
   }
   ExpectEcho(blocks, 1, 1);
-  std::this_thread::sleep_for(std::chrono::milliseconds(20));  // for the server to learn of the end
+  std::this_thread::sleep_for(std::chrono::milliseconds(20));  // the server must notice the end
   EXPECT_LT(CpuUsed(100 * kNanosPerMilli), kSpinningCpu);
 }
 
-// The server's share of the descriptors and the test's are the same.
+// Server and test share the descriptors of one process.
 class NoDescriptors {
  public:
   NoDescriptors() {
@@ -211,7 +212,7 @@ TEST(TcpEchoServerStart, LocalhostIsEveryAddressThatItHas) {
   for (const Endpoint& endpoint : *endpoints) {
     const Socket probe(socket(endpoint.address.ss_family, SOCK_STREAM | SOCK_CLOEXEC, 0));
     Endpoint any_port = endpoint;
-    // The port has the same place in both families.
+    // The port has the same offset in both address families.
     reinterpret_cast<sockaddr_in&>(any_port.address).sin_port = 0;
     const auto* raw = reinterpret_cast<const sockaddr*>(&any_port.address);
     if (probe.fd() < 0 || bind(probe.fd(), raw, any_port.length) != 0) continue;  // this machine has no IPv6
@@ -227,7 +228,7 @@ TEST(TcpEchoServerStart, OtherErrorsAreOneLine) {
   const auto unknown = TcpEchoServer::Start(Target{"no-such-host.invalid", 0, ""});
   EXPECT_EQ(unknown.status().code(), absl::StatusCode::kNotFound);
   EXPECT_THAT(std::string(unknown.status().message()), HasSubstr("'no-such-host.invalid' cannot be resolved"));
-  // 192.0.2.0/24 is for documentation: nobody has an address of it.
+  // 192.0.2.0/24 is reserved for documentation: no machine has an address of it.
   const auto foreign = TcpEchoServer::Start(Target{"192.0.2.1", 4711, ""});
   EXPECT_EQ(foreign.status().code(), absl::StatusCode::kUnavailable);
   EXPECT_THAT(std::string(foreign.status().message()), HasSubstr("cannot listen on 192.0.2.1:4711: "));

@@ -1,4 +1,4 @@
-// The plain TCP ping-pong's client over loopback, against our server and against one that is played by the test.
+// The client of the raw TCP ping-pong over loopback, with our server and with one that the test plays.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -47,7 +47,7 @@ TEST_P(TcpPingPongSizes, RunsUntilTheWindowIsOver) {
   EXPECT_TRUE(status.ok()) << status;
   EXPECT_GE(NowNs(), close);
   EXPECT_GT(recorder.Completed(), 0u);
-  // Of the two messages that straddle an edge, one counts for either.
+  // Of the two messages that cross a window boundary, each window counts one.
   EXPECT_NEAR(static_cast<double>(Of(recorder).latency.Count()), static_cast<double>(recorder.Completed()), 1);
   EXPECT_GT(Of(recorder).latency.Min(), 0);
   EXPECT_EQ(Of(recorder).failures.Total(), 0u);
@@ -132,7 +132,7 @@ TEST_F(TcpEcho, RoundTripsDoNotAllocate) {
   }
 }
 
-// --- The client against a server that is played by the test.
+// --- The client with a server that the test plays.
 
 class Listener {
  public:
@@ -146,7 +146,7 @@ class Listener {
     EXPECT_EQ(getsockname(socket_.fd(), raw, &length), 0);
     port_ = ntohs(address.sin_port);
   }
-  // Until then connections are refused, and nobody else gets the port meanwhile.
+  // Until then connections are refused, but no other process gets the port.
   void Listen(int backlog = 16) { EXPECT_EQ(listen(socket_.fd(), backlog), 0); }
   Socket Accept() { return Socket(accept4(socket_.fd(), nullptr, nullptr, SOCK_CLOEXEC)); }
   Endpoint endpoint() const { return EndpointOf("127.0.0.1", port_); }
@@ -170,7 +170,7 @@ TEST(TcpPingPong, SendsTheHelloAndOneRequestForEachResponseAndRecordsEach) {
       for (uint64_t i = 0; i < kResponses; ++i) {
         ASSERT_TRUE(connection.ReceiveBytes(300));
         EXPECT_FALSE(connection.Readable(1)) << "one message in flight";
-        // In two pieces, and only the second ends the round trip.
+        // The response comes in two pieces, and only the second ends the round trip.
         ASSERT_TRUE(connection.SendBytes(19));
         EXPECT_FALSE(connection.Readable(1));
         ASSERT_TRUE(connection.SendBytes(1));
@@ -221,7 +221,7 @@ TEST(TcpPingPong, StopEndsAClientWhoseRequestIsNotTaken) {
   EXPECT_LT(NowNs() - stop_at, kNanosPerSecond);
 }
 
-// The kernel drops what asks for a connection while the queue of those that nobody accepts is full.
+// While the queue of connections to accept is full, the kernel drops further connection requests.
 TEST(TcpPingPong, ConnectingTimesOutAndStopEndsItBefore) {
   Listener listener;
   listener.Listen(0);

@@ -16,7 +16,7 @@ namespace {
 
 using testing::HasSubstr;
 
-// Certificates of two CAs that know nothing of each other, and expired ones. Made once.
+// Certificates of two unrelated CAs, and expired ones; made once.
 class Certificates {
  public:
   static const std::string& Folder() {
@@ -49,8 +49,8 @@ ClientRun Ask(const Server& server, const Flags& flags) {
   return RunClient(Flags{"--host", server.address(), "--connect-timeout", "20", "--format", "json"} + flags);
 }
 
-// The connection count is the proof that all channels have the same credentials: with an object each, every one of them
-// would have a connection of its own. The control service and reflection go the same way.
+// The connection count proves that all channels share one credentials object: with an object each, each channel would
+// have a connection of its own. Control service and reflection use the same credentials.
 TEST(TlsTest, MutualTlsOverSharedAndSeparateConnections) {
   const Server server(kTls + Own("good/server") + Trusting("good"));
   const Flags client = kTls + Own("good/client") + Trusting("good") + Flags{"--inflight", "4"};
@@ -63,7 +63,7 @@ TEST(TlsTest, MutualTlsOverSharedAndSeparateConnections) {
     EXPECT_EQ(context["tls_version"], "TLSv1.3");
     EXPECT_EQ(context["tls_min_version"], "1.2");
     EXPECT_THAT(context["tls_cipher"].get<std::string>(), HasSubstr("TLS_"));
-    EXPECT_THAT(context["tls_alpn"], testing::AnyOf("grpc-exp", "h2"));  // by gRPC's release
+    EXPECT_THAT(context["tls_alpn"], testing::AnyOf("grpc-exp", "h2"));  // depends on gRPC's release
     EXPECT_EQ(context["servers"][0]["security"], "mutual-tls");
     EXPECT_THAT(run.out, testing::Not(HasSubstr("PRIVATE KEY")));
   }
@@ -116,7 +116,7 @@ INSTANTIATE_TEST_SUITE_P(
                                kAes128}),
     [](const auto& each) { return each.param.name; });
 
-// A certificate, a key, or settings of which nothing comes; `plain`: the server has no TLS.
+// A certificate, a key, or settings with which no connection works; `plain`: the server has no TLS.
 struct Failure {
   std::string name;
   bool plain;
@@ -176,7 +176,7 @@ INSTANTIATE_TEST_SUITE_P(
 
 TEST(TlsTest, ClientsThatAreRefusedForTheirCertificate) {
   const Server server(kTls + Own("good/server") + Trusting("good"));
-  const Flags of_12 = {"--tls-ciphers", k12};  // which says it by another alert
+  const Flags of_12 = {"--tls-ciphers", k12};  // TLS 1.2 fails with another alert
   for (const auto& [flags, says] : {std::pair<Flags, std::string>{{}, "demands a certificate"},
                                     {of_12, "demands a certificate"},
                                     {Own("other/client"), "--tls-cert '" + Path("other/client.pem")}}) {
@@ -192,7 +192,7 @@ TEST(TlsTest, ClientsThatAreRefusedForTheirCertificate) {
   }
 }
 
-// What can be found out without a connection is, before anything starts.
+// The programs check everything that needs no connection before they start.
 TEST(TlsTest, FilesAndFlagsAreChecked) {
   const std::string none = Path("none.pem"), text = Path("text.pem"), large = Path("large.pem"),
                     locked = Path("locked.key");

@@ -1,4 +1,4 @@
-// Bad input: one line on standard error that names the flag, nothing on standard output, and the right exit status.
+// Invalid input: one line on standard error that names the flag, nothing on standard output, and the right exit status.
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -17,14 +17,14 @@ struct Case {
   const char* name;
   const char* program;
   Flags flags;
-  std::vector<std::string> parts;  // of the line
+  std::vector<std::string> parts;  // parts of the line
 };
 
 void PrintTo(const Case& c, std::ostream* out) {
   *out << c.name;
 }
 
-// How programs tell it. Which flags and values are refused: tests/unit/*_flags*_test.cc.
+// Tests how programs report errors. tests/unit/*_flags*_test.cc test which flags and values they refuse.
 class UsageTest : public testing::TestWithParam<Case> {};
 
 TEST_P(UsageTest, IsOneLineAndExitStatus2) {
@@ -68,13 +68,13 @@ TEST(CheckTest, ValidatesTheFlagsAndDoesNothing) {
   } const kCommands[] = {
       {{kClient, "--check"}, 0},
       {{kClient, "--api", "cq", "--inflight", "4", "--check"}, 0},
-      // Neither is known before something is resolved, or opened.
+      // Only resolving or opening detects these errors.
       {{kClient, "--check", "--host", "no-such-host.invalid", "--output", "/no/such/directory/result.json"}, 0},
       {{kClient, "--check", "--channel-arg", "grpc.no_such_argument=1"}, 0},
       {{kServer, "--check"}, 0},
       {{kServer, "--check", "--listen", "no-such-host.invalid:0"}, 0},
       {{kClient, "--check", "--inflight", "0"}, 2},
-      {{kClient, "--check", "--poll", "spin"}, 2},  // a combination
+      {{kClient, "--check", "--poll", "spin"}, 2},  // an invalid combination
       {{kServer, "--check", "--num-cqs", "0"}, 2},
       {{kServer, "--api", "callback", "--num-cqs", "2", "--check"}, 2},
   };

@@ -1,5 +1,4 @@
-// What goes over the wire beside messages as they are: compressed ones, metadata, deadlines or none, pings, streams
-// kept back.
+// Other things on the wire: compression, metadata, deadlines, pings, limits on streams.
 
 #include <gmock/gmock.h>
 #include <grpcpp/version_info.h>
@@ -17,7 +16,7 @@
 namespace cqbench::smoke {
 namespace {
 
-// A way to compress requests, for each server kind another.
+// A way to compress requests; each server kind uses another.
 struct Way {
   const char* server_api;
   Flags client;
@@ -29,7 +28,7 @@ void PrintTo(const Way& way, std::ostream* out) {
 
 class CompressionTest : public testing::TestWithParam<Way> {};
 
-// Two bits of entropy in a byte: no code takes less than a quarter, and deflate little more.
+// A byte has two bits of entropy: no code takes less than a quarter of the size, and deflate takes little more.
 TEST_P(CompressionTest, BothEndsCompressWhatCanBe) {
   const Way& way = GetParam();
   Server server({"--api", way.server_api, "--compression", "gzip"});
@@ -49,7 +48,7 @@ TEST_P(CompressionTest, BothEndsCompressWhatCanBe) {
   EXPECT_EQ(context.at("compression"), way.compression);
   EXPECT_EQ(context.at("payload"), "entropy:2");
   EXPECT_EQ(context.at("servers").at(0).at("compression"), "gzip");
-  // What would not get smaller is sent as it is.
+  // The library sends messages as they are if compression would not shorten them.
   const Json random = RunClient(both + Flags{"--payload", "random"}).Point();
   ASSERT_TRUE(random.is_object());
   EXPECT_EQ(random.at("failed"), 0) << random;
@@ -66,7 +65,7 @@ INSTANTIATE_TEST_SUITE_P(All, CompressionTest,
                            return std::string(tested.param.server_api) + "Server";
                          });
 
-// gRPC's core indexes none of one's own metadata (HPACK), whether it changes or not: it costs its length each time.
+// gRPC's core never indexes a user's metadata in HPACK, so it costs its full length in each call.
 TEST(CompressedRequestTest, AServerThatTakesNoneIsNamed) {
   Server server;
   const ClientRun run = RunClient(
@@ -77,7 +76,7 @@ TEST(CompressedRequestTest, AServerThatTakesNoneIsNamed) {
                            "takes no compressed requests (grpc_ping_server: --compression or --accept-compressed)"));
 }
 
-// Methods with a payload have a limit of their own, and of two channel arguments the library takes the first.
+// Methods with a payload have a limit of their own, and of two equal channel arguments the library takes the first.
 TEST(MaxMessageBytesTest, HoldsForPayloads) {
   Server server;
   const ClientRun run = RunClient(Flags{"--host", server.address(), "--workload", "echo", "--response-bytes", "4KiB",
@@ -104,7 +103,7 @@ TEST(MetadataTest, CostsItsLengthWithEveryCall) {
   }
 }
 
-// What calls came with, by what was asked for. They are refused.
+// Refuses all calls and records their deadlines and metadata.
 class Recording final : public grpc::CallbackGenericService {
  public:
   struct Call {
@@ -162,8 +161,8 @@ TEST(MetadataTest, IsWhatWasAskedForThroughEveryApi) {
   }
 }
 
-// Calls without a deadline to a server that was stopped: only the ping that is not answered ends them. Those that
-// follow are not to wait for a connection, which nobody would answer either.
+// Calls without a deadline to a server that was stopped: only the missing response to a ping ends them. The calls that
+// follow must not wait for a connection.
 TEST(KeepaliveTest, EndsCallsThatNobodyAnswers) {
   if (!HaveTerminals()) GTEST_SKIP() << "no pseudo-terminals: when to stop the server cannot be told";
   Server server({"--keepalive", "1s"});
@@ -198,8 +197,9 @@ TEST(KeepaliveTest, EndsCallsThatNobodyAnswers) {
   EXPECT_FALSE(run.Parsed().at("context").contains("deadline_ns"));
 }
 
-// Two calls at a time that take 10 ms each at least: 200 in a second at most, however many are in flight. A client of
-// gRPC 1.83 begins the next call before the server has counted the last one as ended: such a call is refused (code 7).
+// Two calls at a time that take at least 10 ms each: at most 200 a second, for any number in flight. A client of gRPC
+// 1.83 begins the next call before the server has counted the last one as ended: the server refuses such a call (code
+// 7).
 TEST(MaxConcurrentStreamsTest, KeepsFurtherCallsBack) {
   Server server(
       {"--api", "sync", "--max-concurrent-streams", "2", "--service-time", "10ms", "--service-time-mode", "wait"});

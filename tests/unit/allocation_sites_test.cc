@@ -1,4 +1,5 @@
-// In the program that links the hooks: known functions ask for known amounts, and are found with their share.
+// In the program that links the hooks: known functions allocate known amounts, and the sites list them with their
+// share.
 #include "src/result/allocation_sites.h"
 
 #include <gtest/gtest.h>
@@ -11,8 +12,8 @@
 
 namespace cqbench {
 
-// Not in an unnamed namespace: only what is exported has a name in a stack. The barrier keeps them from being jumped to
-// instead of called.
+// The functions are not in an unnamed namespace, because only exported functions have a name in a stack. The barrier
+// prevents a tail call.
 [[gnu::noinline]] void AsksOften() {
   void* volatile memory = std::malloc(10);
   std::free(memory);
@@ -41,7 +42,7 @@ namespace {
 class AllocationSitesTest : public testing::Test {
  protected:
   static void SetUpTestSuite() {
-    SampleAllocationStacks(4);  // as long as the pattern of the allocations is
+    SampleAllocationStacks(4);  // equal to the period of the allocations
     SetCountingAllocations(true);
     CallsBoth(10'000);
     SetCountingAllocations(false);
@@ -75,7 +76,7 @@ TEST_F(AllocationSitesTest, TheMostFrequentIsFirst) {
   EXPECT_EQ(described_.sites.front().function, "cqbench::AsksOften");
 }
 
-// The other tests of this program count, too; but this one's are nearly all.
+// Other tests of this program count, too, but nearly all allocations are this test's.
 TEST_F(AllocationSitesTest, PerCallIsTheShareOfWhatWasCounted) {
   EXPECT_NEAR(static_cast<double>(described_.samples), 10'000, 200);
   EXPECT_EQ(described_.lost, 0u);

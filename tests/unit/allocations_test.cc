@@ -1,4 +1,4 @@
-// A program of its own: it links the hooks, so that the allocator counts.
+// This test is a separate program: it links the hooks, so that allocations are counted.
 #include "src/observe/allocations/allocations.h"
 
 #include <gtest/gtest.h>
@@ -19,7 +19,7 @@
 namespace cqbench {
 namespace {
 
-// The compiler may not assume that the memory is unused, which would let it leave the allocation out.
+// Prevents the compiler from removing an allocation whose memory is unused.
 template <typename T>
 T* Used(T* memory) {
   asm volatile("" : "+r"(memory) : : "memory");
@@ -211,7 +211,7 @@ TEST(Allocations, FreedByTheThreadThatAsked) {
             0u);
 }
 
-// What was asked for before counting began may be anybody's, also when its address was known from the last time.
+// The thread of a block from before counting is unknown, even if an earlier block at the same address had a known one.
 TEST(Allocations, OlderBlocksAreNobodys) {
   void* block = nullptr;
   std::thread([&] { EXPECT_EQ(FreedElsewhere([&] { block = Used(std::malloc(1'000)); }), 0u); }).join();
@@ -232,7 +232,7 @@ TEST(Allocations, OfAllThreadsAddUp) {
       counting.wait();
       for (uint64_t n = 0; n < kEach; ++n) std::free(Used(std::malloc(3)));
       done.count_down();
-      counted.wait();  // what the end of a thread allocates is not asked here
+      counted.wait();  // allocations at the end of a thread do not matter here
     });
   }
   ready.arrive_and_wait();
@@ -245,14 +245,14 @@ TEST(Allocations, OfAllThreadsAddUp) {
   ExpectCounts(counts, kThreads * kEach, kThreads * kEach * 3);
 }
 
-// Allocates before main(): hooks that could not bear that would not get here.
+// Allocates before main(): the program crashes here if the hooks do not allow that.
 const std::unique_ptr<int> before_main = std::make_unique<int>(*Used(std::make_unique<int>(7).get()));
 
 TEST(Allocations, WorkBeforeMain) {
   EXPECT_EQ(*before_main, 7);
 }
 
-// What the allocator rounds up is a few bytes of each.
+// The allocator rounds each block up by a few bytes.
 TEST(HeapChange, IsWhatIsHeldAndTheMostThatWas) {
   void* kept = nullptr;
   Counted([&] {

@@ -1,5 +1,5 @@
-// Structs that are not methods, each for another reason; compiled one by one, -DBAD_METHOD=NAME, by tests that look at
-// what the compiler says.
+// Structs that are not methods, each for another reason. Tests compile one at a time, with -DBAD_METHOD=NAME, and check
+// the compiler's errors.
 
 #include "src/workload/methods/echo.h"
 #include "src/workload/methods/method.h"
@@ -25,7 +25,7 @@ struct WithoutCheck {
   static grpc::Status HandleBytes(const grpc::ByteBuffer&, grpc::ByteBuffer*) { return grpc::Status::OK; }
 };
 
-// Server-streaming, but it does not say how many responses are asked for.
+// Server-streaming, but without a function for the number of responses.
 struct WithoutCount : EchoMessages {
   static constexpr char kName[] = "download";
   CQBENCH_SERVER_STREAMING(v1::EchoService, Download);

@@ -1,4 +1,4 @@
-// What the baselines copy from the measured calls and server.
+// Properties that the baselines copy from the measured calls and server.
 #include "src/load/run/baselines.h"
 
 #include <gmock/gmock.h>
@@ -13,7 +13,7 @@ using testing::ElementsAre;
 using testing::HasSubstr;
 using testing::IsEmpty;
 
-// One call in flight on a pool of four: three connections carry nothing.
+// One call in flight on a pool of four: three connections are idle.
 TEST(BytesPerRpc, IsOverAllConnectionsHoweverManyAreIdle) {
   Sample begin, end;
   begin.set_taken_at_ns(10 * kNanosPerSecond);

@@ -1,4 +1,4 @@
-// Bytes as the library carries them, and back.
+// Conversions between strings and the library's byte buffers.
 #pragma once
 
 #include <google/protobuf/message.h>
@@ -24,7 +24,7 @@ inline std::string BytesOf(const grpc::ByteBuffer& buffer) {
   return bytes;
 }
 
-// In slices of so many bytes, the last shorter.
+// Cuts the bytes into slices of this size; the last may be shorter.
 inline grpc::ByteBuffer BufferOf(const std::string& bytes, size_t slice_size = SIZE_MAX) {
   std::vector<grpc::Slice> slices;
   for (size_t at = 0; at < bytes.size(); at += std::min(slice_size, bytes.size() - at)) {

@@ -1,4 +1,4 @@
-// What each policy means in channels and connections.
+// The channels and connections of each policy.
 #include "cqbench/channel_policy.h"
 
 #include <gmock/gmock.h>
@@ -24,7 +24,7 @@ std::vector<int> HostsOf(const ChannelPlan& plan) {
   return hosts;
 }
 
-// Channels that gRPC could put on one connection have equal keys.
+// gRPC may use one connection for channels with equal keys.
 std::set<std::vector<int>> DistinctConnections(const ChannelPlan& plan) {
   std::set<std::vector<int>> keys;
   for (int i = 0; i < static_cast<int>(plan.channels.size()); ++i) {

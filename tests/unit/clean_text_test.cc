@@ -1,4 +1,4 @@
-// Text from the network: nothing is left in it that a terminal, a table or an editor would act on.
+// Cleaned text from the network has no characters that a terminal, a table or an editor would interpret.
 #include "src/base/clean_text.h"
 
 #include <gtest/gtest.h>

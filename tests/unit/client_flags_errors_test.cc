@@ -1,4 +1,4 @@
-// Command lines of the client that are refused: status 2 and one line that names the flag and the value.
+// Command lines that the client refuses: status 2 and one line that names the flag and the value.
 #include <gtest/gtest.h>
 #include <unistd.h>
 
@@ -216,7 +216,7 @@ TEST(ClientFlagsErrors, WhatGoesOverTheWire) {
   }
 }
 
-// What a flag has a name for, channel arguments do not say again.
+// A channel argument that has a flag of its own is refused.
 TEST(ClientFlagsErrors, WireFlagsBesideTheirChannelArguments) {
   Refused({"--keepalive", "1s", "--channel-arg", "grpc.keepalive_time_ms=5"},
           {"--keepalive: not together with --channel-arg grpc.keepalive_time_ms"});

@@ -1,4 +1,4 @@
-// Command lines of the client that are accepted, and what they mean.
+// Command lines that the client accepts, and their meaning.
 #include "src/cli/client/client_flags.h"
 
 #include <gmock/gmock.h>
@@ -253,7 +253,7 @@ TEST(ClientFlags, EqualsSignMayJoinFlagAndValue) {
   EXPECT_EQ(Options("--host=h:1").run.targets.at(0).ToString(), "h:1");
 }
 
-// A screen: the flags to begin with and the names of all others. Each flag's description is one line.
+// --help is one screen: the most important flags, and the names of all others. Each flag's description is one line.
 TEST(ClientFlags, HelpIsShortAndHelpAllHasALineForEachFlag) {
   const std::string first = ParseWith(ParseClientFlags, {"--help"}).text;
   EXPECT_LE(std::count(first.begin(), first.end(), '\n'), 45);
@@ -300,14 +300,14 @@ TEST(ClientFlags, WhatGoesOverTheWire) {
   EXPECT_EQ(run.deadline_ns, std::nullopt);
   std::map<std::string, int> args;
   for (const ChannelArg& arg : run.channel_args) args[arg.key] = std::get<int>(arg.value);
-  args.erase(absl::StrCat("grpc.http2.", "ping_timeout_ms"));  // which newer releases have
+  args.erase(absl::StrCat("grpc.http2.", "ping_timeout_ms"));  // newer releases have this argument
   EXPECT_EQ(args, (std::map<std::string, int>{{"grpc.keepalive_time_ms", 10'000},
                                               {"grpc.keepalive_timeout_ms", 2000},
                                               {"grpc.keepalive_permit_without_calls", 1},
                                               {"grpc.http2.max_pings_without_data", 0}}));
 }
 
-// It is not refused, as the server may take more.
+// The client accepts the flag, as the server may allow more.
 TEST(ClientFlags, MoreMetadataThanIsUsuallyTakenIsSaid) {
   EXPECT_THAT(Options("--metadata 8x64").notes, testing::IsEmpty());
   EXPECT_THAT(Options("--metadata 8x1KiB").notes,

@@ -1,4 +1,4 @@
-// Command lines of the client: taken, or refused with status 2 and one line that names the flag and the value.
+// Command lines of the client: accepted, or refused with status 2 and one line that names the flag and the value.
 #pragma once
 
 #include <string>

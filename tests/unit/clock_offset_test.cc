@@ -1,4 +1,4 @@
-// How far another clock is ahead, told from a distance: within the bound whatever the way there and back did.
+// Estimates how far another clock is ahead, from a distance: the error is within the bound for any delays.
 #include "src/ranks/clock_offset.h"
 
 #include <gtest/gtest.h>
@@ -12,7 +12,7 @@ namespace {
 
 constexpr Nanos kThousandSeconds = 1000 * kNanosPerSecond;
 
-// A look at a clock that is `ahead` of ours, `there` and `back` being the delays of the way.
+// Makes a sample of a clock that is `ahead` of ours; `there` and `back` are the delays of request and response.
 ClockLook Look(Nanos at, Nanos ahead, Nanos there, Nanos back) {
   return {at, at + there + ahead, at + there + back};
 }
@@ -41,7 +41,7 @@ TEST(ClockOffset, TheShortestWayCounts) {
   EXPECT_EQ(offset->at_ns, 1'000'200);
 }
 
-// All of the delay on one way: the estimate is off by half of it, which is just what the bound says.
+// All of the delay is one way: the error is half of the delay, which is exactly the bound.
 TEST(ClockOffset, OneSidedDelaysReachTheBound) {
   for (const auto& [there, back] : {std::pair<Nanos, Nanos>{10'001, 0}, {0, 10'001}}) {
     const std::vector<ClockLook> looks = {Look(0, kThousandSeconds, there, back)};
@@ -69,7 +69,7 @@ TEST(ClockOffset, WithinTheBoundWhateverTheDelays) {
   }
 }
 
-// 20 parts in a million, as quartz crystals do, over a minute.
+// The clocks drift by 20 parts in a million, as quartz crystals do, over a minute.
 TEST(ClockOffset, Drift) {
   const ClockOffset before{kThousandSeconds, 500, 0};
   const ClockOffset after{kThousandSeconds + 60 * 20'000, 500, 60 * kNanosPerSecond};

@@ -17,7 +17,7 @@ namespace cqbench {
 
 using Arguments = std::vector<std::string>;
 
-// "--a 1 --b" as the shell would split it: at spaces, no quoting.
+// Splits "--a 1 --b" as the shell would: at spaces, without quoting.
 inline Arguments Split(const std::string& line) {
   Arguments words;
   for (size_t at = 0; at < line.size();) {
@@ -46,7 +46,7 @@ Parsed<Options> ParseWith(Parsed<Options> (*parse)(int, const char* const*), con
   return ParseWith(std::function<Parsed<Options>(int, const char* const*)>(parse), arguments);
 }
 
-// Expects the arguments to be refused: exit status 2 and one line that has all the words in it.
+// Expects that the arguments are refused: exit status 2 and one line that has all the words in it.
 template <typename Options>
 void ExpectUsageError(const Parsed<Options>& parsed, const Arguments& arguments, const Arguments& words) {
   SCOPED_TRACE(testing::PrintToString(arguments));
@@ -57,7 +57,7 @@ void ExpectUsageError(const Parsed<Options>& parsed, const Arguments& arguments,
   for (const std::string& word : words) EXPECT_THAT(parsed.text, testing::HasSubstr(word));
 }
 
-// Calls refused(arguments, words) for the flag with each of the values: the line must name both, whatever the value is.
+// Calls refused(arguments, words) for the flag with each of the values: the line must name both.
 template <typename Refused>
 void RefuseValues(const Refused& refused, const std::string& flag, const Arguments& values, const Arguments& further) {
   for (const std::string& value : values) {

@@ -1,4 +1,4 @@
-// Figures of connections, of pairs of made-up samples, by hand.
+// Figures of connections, computed by hand from pairs of made-up samples.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 

@@ -352,7 +352,7 @@ TEST(ResolveTargets, EveryTargetIsThere) {
 }
 
 TEST(ResolveTargets, UnknownNameIsNotFoundInOneLineThatNamesIt) {
-  // A label longer than the 63 bytes that DNS allows: refused by the resolver itself, without asking the network.
+  // The label is longer than the 63 bytes that DNS allows: the resolver refuses it without asking the network.
   const std::string name(70, 'x');
   const auto endpoints = ResolveTargets({{"127.0.0.1", 1, ""}, {name, 2137, ""}});
   ASSERT_FALSE(endpoints.ok());
@@ -368,7 +368,7 @@ TEST(RemoveOwn, LeavesThoseOfOthers) {
   const Socket own = Connect(Loopback4(port)), accepted = Accept(listener);
   int told[2] = {};
   ASSERT_EQ(pipe2(told, 0), 0);
-  const pid_t child = fork();  // a client in another process
+  const pid_t child = fork();  // makes a client in another process
   if (child == 0) {
     const Socket other = Connect(Loopback4(port));
     close(own.fd());

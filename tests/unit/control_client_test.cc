@@ -1,4 +1,4 @@
-// Servers that answer late, not at all, or do not know the control service.
+// Servers that respond late, or not at all, or do not know the control service.
 #include "src/observe/control/control_client.h"
 
 #include <gmock/gmock.h>
@@ -51,7 +51,7 @@ class ControlClientsTest : public testing::Test {
   }
 
   SlowControl control_;
-  v1::EchoService::Service other_;  // with threads that answer UNIMPLEMENTED
+  v1::EchoService::Service other_;  // the service's threads respond with UNIMPLEMENTED
   RunConfig config_;
   std::optional<InProcessServer> server_;
 };
@@ -88,7 +88,7 @@ TEST_F(ControlClientsTest, AServerWithoutTheServiceIsAskedOnce) {
   EXPECT_EQ(clients.notes().size(), 1u);
 }
 
-// After a point that failed in between.
+// A point in between has failed.
 TEST_F(ControlClientsTest, ConnectingAgainBeginsAnew) {
   Start(&control_);
   ControlClients clients(config_, grpc::InsecureChannelCredentials());
@@ -108,7 +108,7 @@ TEST_F(ControlClientsTest, AServerThatHasGoneIsAskedAgain) {
   EXPECT_THAT(clients.notes(), IsEmpty());
 }
 
-// Answers with bytes: no message, or more than anybody may send.
+// Responds with bytes: no message, or more than the maximum.
 using RawControl = control::v1::Control::WithRawCallbackMethod_Describe<
     control::v1::Control::WithRawCallbackMethod_Sample<control::v1::Control::Service>>;
 
@@ -173,8 +173,8 @@ TEST_F(ControlClientsTest, ASampleThatIsNoMessageIsRefused) {
   server_->Shutdown();
 }
 
-// The server says where its front is and counts what it answered there; what the front sends on to it is not counted as
-// a connection of a client's.
+// The server reports the address of its HTTP front end and counts the front end's own responses. It does not count
+// calls that the front end passes on to it as a client's connection.
 TEST(ControlClientsOfAFront, AskAtTheGrpcAddress) {
   ServerConfig server_config;
   server_config.listen = {*ParseTarget("127.0.0.1", 0)};

@@ -1,4 +1,4 @@
-// Allocations per RPC are those of the calls: not the probe's, not the control service's. In the program that counts.
+// Allocations per RPC exclude those of the probe and of the control service. This runs in the program that counts.
 #include <gtest/gtest.h>
 
 #include <memory>
@@ -50,7 +50,7 @@ class ControlSampleTest : public testing::Test {
     return answer;
   }
 
-  // Made beforehand, since they allocate.
+  // Made beforehand, since making it allocates.
   const std::string peer_ = "ipv4:127.0.0.1:1";
   const control::v1::SampleRequest on_ = Switch(true), off_ = Switch(false), as_is_;
   FakeServer server_;
@@ -97,7 +97,7 @@ TEST_F(ClientCountingTest, TheProbesOwnAllocationsAreLeftOut) {
   evidence.End([&] { return completed; });
   Allocate(9);
   PointResult point;
-  point.completed = 12;  // of another stretch of time
+  point.completed = 12;  // from another period
   point.window_ns = window.close_ns() - window.open_ns();
   evidence.Report(Measurement(), TimingCost(), point);
   EXPECT_EQ(point.figures.Get("client_allocations_per_rpc"), 2);

@@ -1,4 +1,4 @@
-// What a server says of its CPU is a figure only where it can be.
+// A server's CPU time becomes a figure only if it is plausible.
 #include "src/observe/evidence/cpu_meter.h"
 
 #include <gmock/gmock.h>
@@ -10,7 +10,7 @@
 namespace cqbench {
 namespace {
 
-// Each of its samples claims that much more CPU time than the one before.
+// Each of its samples reports more CPU time than the one before, by a fixed amount.
 class GrowingControl final : public control::v1::Control::Service {
  public:
   explicit GrowingControl(Nanos by) : by_(by) {}

@@ -1,4 +1,4 @@
-// What a measurement says of a point.
+// The facts that a measurement reports about a point.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 

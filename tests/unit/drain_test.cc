@@ -1,4 +1,5 @@
-// The end of a point: what is left is given its time, then cancelled, and given up when not even that ends it.
+// The end of a point: remaining calls get the drain time, are then cancelled, and are given up if cancelling does not
+// end them.
 #include "src/load/run/drain.h"
 
 #include <gtest/gtest.h>
@@ -12,7 +13,7 @@ namespace {
 
 constexpr Nanos kHour = 3600 * kNanosPerSecond;
 
-// Finishes when `finished` says so.
+// Finishes when `finished` returns true.
 class FakeEngine final : public Engine {
  public:
   explicit FakeEngine(std::function<bool(const FakeEngine&)> finished) : finished_(std::move(finished)) {}
@@ -97,7 +98,7 @@ TEST_F(DrainTest, WhatNeverEndsIsGivenUpAndNotJoined) {
   EXPECT_FALSE(engine.cancels.empty());
 }
 
-// To this thread: others of the process may have been started before signals were blocked.
+// Signals this thread only: other threads may have been started before signals were blocked.
 TEST_F(DrainTest, ASignalShortensTheWaitToASecondAfterTheWindow) {
   FakeEngine engine([](const FakeEngine& self) { return !self.cancels.empty(); });
   ASSERT_EQ(raise(SIGINT), 0);
@@ -107,7 +108,7 @@ TEST_F(DrainTest, ASignalShortensTheWaitToASecondAfterTheWindow) {
   EXPECT_EQ(interrupt_.signal(), SIGINT);
 }
 
-// It would wait for an hour.
+// Without the signal it would wait for an hour.
 TEST_F(DrainTest, AfterASignalNobodyWaitsLongForWhatWasCancelled) {
   FakeEngine engine([](const FakeEngine& self) {
     if (self.cancels.size() == 3) {

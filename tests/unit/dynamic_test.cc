@@ -80,7 +80,7 @@ TEST(Call, IsMadeOfAProtoFile) {
   ASSERT_TRUE(run.call->requests[0].TrySingleSlice(&slice).ok());
   EXPECT_EQ(std::string(slice.begin(), slice.end()), "\x0a\x03tea");
 
-  // The hash is the data's, however it is written.
+  // The hash is that of the data, whatever its notation.
   spec.data = "{\"item\":\"tea\"}\n{\"count\":2,\"item\":\"cup\",\"at\":\"2024-01-02T03:04:05.000Z\"}\n";
   EXPECT_EQ(ResolveCall(spec, run)->hash, facts->hash);
   spec.data = R"({"item": "teacup"})";
@@ -116,7 +116,7 @@ TEST(Call, ErrorsInJsonNameTheField) {
   EXPECT_THAT(WhyNot(Buy(R"([{}, {"next": {"itme": 1}}])")), AllOf(HasSubstr("message 2"), HasSubstr("itme")));
 }
 
-// One line each, and never a crash.
+// Hostile data gives one line with the error, and never a crash.
 TEST(Call, HostileData) {
   const std::string deep = [] {
     std::string text = "{}";
@@ -204,7 +204,7 @@ TEST(GhzConfig, FieldsBecomeFlags) {
                                             "--channel-policy=pool:20", "--data={\"n\":1}", "--deadline=2s",
                                             "--interval=300s", "--host=0.0.0.0:1", "--warmup=0", "--header=k: v"));
   EXPECT_THAT(flags->notes, ElementsAre(HasSubstr("cpus")));
-  // What is typed wins, and what says the same thing goes with it.
+  // Typed flags override the file, including other entries of the file with the same meaning.
   const auto ruled = ReadGhzConfig(path, {"--inflight-list=1,2", "--port", "5", "--protoset=x"});
   for (const char* gone : {"--inflight=50", "--host=0.0.0.0:1", "--proto=a.proto", "--import-path=x"}) {
     EXPECT_THAT(ruled->arguments, Not(Contains(gone)));

@@ -1,4 +1,4 @@
-// The echo's methods on bytes against themselves on messages: with the generic server nothing may come out different.
+// The echo's methods give the same results on bytes, for the generic server, as on messages.
 #include <grpcpp/support/byte_buffer.h>
 #include <grpcpp/support/slice.h>
 #include <gtest/gtest.h>

@@ -1,5 +1,5 @@
-// An engine may be destroyed at any moment: nothing hangs, no thread and no call outlives it, no slot is lost. Most of
-// what this looks for is seen by AddressSanitizer and by the timeout.
+// An engine may be destroyed at any moment: nothing hangs, no thread and no call outlives it, no slot is lost. Mostly
+// AddressSanitizer and the timeout detect the defects that this test looks for.
 #include <gmock/gmock.h>
 #include <grpcpp/grpcpp.h>
 #include <gtest/gtest.h>
@@ -40,7 +40,7 @@ class EngineTest : public testing::TestWithParam<std::tuple<ClientApi, MethodNam
     config_.api = api;
     config_.method = *FindMethod(method.workload, method.name);
     config_.deadline_ns = kLength;
-    config_.breakdown = true;  // more happens after a call has been given away
+    config_.breakdown = true;  // adds work after the end of a call
     config_.schedule.at_limit = loop == Loop::kOpenWithDrop ? AtLimit::kDrop : AtLimit::kQueue;
     load_ = {kSlots, loop == Loop::kClosed ? 0.0 : 5000.0};
   }
@@ -53,15 +53,15 @@ class EngineTest : public testing::TestWithParam<std::tuple<ClientApi, MethodNam
   void Serve(Nanos service_ns) {
     ServerConfig config;
     config.listen = {*ParseTarget("127.0.0.1:0", 0)};
-    config.api = ServerApi::kSync;  // a message that takes its time holds nobody else up
+    config.api = ServerApi::kSync;  // with threads, a slow message does not delay other calls
     config.drain_ns = 300 * kNanosPerMilli;
     config.service_time = {service_ns, /*exponential=*/false, /*wait=*/true};
     server_ = *StartServer(config);
     ConnectTo(server_->listening().front().ToString(), /*channels=*/2);
   }
-  // Not InProcessChannel(): a sync server of gRPC 1.51 does not end once a server-streaming call of such a channel has
-  // been cancelled. Without retries: with them one in some hundred of the callback API's streams of a dead server never
-  // ends, however often it is cancelled.
+  // Uses a socket, not InProcessChannel(): a sync server of gRPC 1.51 does not end once a server-streaming call of an
+  // in-process channel has been cancelled. Disables retries: with them, about one in a hundred of the callback API's
+  // streams to a dead server never ends, even if it is cancelled again and again.
   void ConnectTo(const std::string& address, int channels = 1) {
     grpc::ChannelArguments arguments;
     arguments.SetInt(GRPC_ARG_USE_LOCAL_SUBCHANNEL_POOL, 1);
@@ -72,12 +72,12 @@ class EngineTest : public testing::TestWithParam<std::tuple<ClientApi, MethodNam
     }
     pool_.emplace(std::move(made));
   }
-  // To somebody who accepts the connection and never says anything.
+  // Connects to a listener that accepts the connection and never sends anything.
   void ConnectToSilence() {
     silent_.Listen();
     ConnectTo(silent_.address());
   }
-  // What the engine, which is under way, has recorded once all its calls have been cancelled.
+  // Returns what the running engine has recorded once all its calls have been cancelled.
   Measurement Cancelled(Engine& engine) {
     window_.CloseAt(NowNs());
     while (!engine.Finished()) {
@@ -90,7 +90,7 @@ class EngineTest : public testing::TestWithParam<std::tuple<ClientApi, MethodNam
     engine.Collect(total);
     return total;
   }
-  // Until so many calls have ended well.
+  // Runs until this number of calls has succeeded.
   static void RunUntil(Engine& engine, uint64_t completed) {
     while (engine.Completed() < completed) {
       engine.Tick(NowNs());
@@ -134,11 +134,11 @@ TEST_P(EngineTest, InTheMidstOfCallsOfWhichEverySlotHasOneUnderWay) {
   }
 }
 
-// Calls that never end outlive the run, and what it was configured by.
+// Calls that never end outlive the run and the run's configuration.
 TEST_P(EngineTest, HasAConfigOfItsOwn) {
   Serve(0);
   const auto engine = Make();
-  config_.deadline_ns = -kNanosPerSecond;  // with that no call would end well
+  config_.deadline_ns = -kNanosPerSecond;  // no call can succeed within this deadline
   config_.message.response_bytes = 7;
   config_.metadata = {{"key", "value"}};
   const Nanos give_up = NowNs() + kLength;
@@ -203,7 +203,7 @@ TEST_P(EngineTest, WhenAThreadCannotBeMade) {
   }
 }
 
-// The account of a run that is broken off: every call is one of the outcomes, and none is older than the run.
+// After a cancelled run, every call has one of the outcomes, and no call is older than the run.
 TEST_P(EngineTest, WhatIsCancelledIsAccountedFor) {
   Serve(3 * kNanosPerMilli);
   const Nanos start = NowNs();
@@ -227,7 +227,7 @@ TEST_P(EngineTest, WhatIsCancelledIsAccountedFor) {
 
 class OpenLoopTest : public EngineTest {};
 
-// Many more calls are due than five slots send at 3 ms each. Those due before the window opened are not its.
+// More calls are due than five slots can send at 3 ms each. Calls due before the window do not count.
 TEST_P(OpenLoopTest, WhatWaitsForASlotCountsFromWhenItWasDue) {
   Serve(3 * kNanosPerMilli);
   const auto engine = Make();
@@ -243,7 +243,7 @@ TEST_P(OpenLoopTest, WhatWaitsForASlotCountsFromWhenItWasDue) {
   EXPECT_GT(total.latency.Mean(), total.from_sent->Mean() + 5.0 * kNanosPerMilli);
 }
 
-// As when the library loses the end of a call.
+// Simulates that the library loses the end of a call.
 class GivenUpTest : public EngineTest {};
 
 TEST_P(GivenUpTest, CallsThatDoNotEndAreUnfinishedAndTheirEndWaits) {
@@ -263,7 +263,7 @@ TEST_P(GivenUpTest, CallsThatDoNotEndAreUnfinishedAndTheirEndWaits) {
   ASSERT_NE(total.at_least, nullptr);
   EXPECT_LE(total.at_least->Max(), NowNs() - start);
   EXPECT_FALSE(engine->Finished());
-  engine.reset();  // gives the calls back, cancels them, and waits for their end
+  engine.reset();  // gives up the calls, cancels them, and waits for their end
 }
 
 class StreamTest : public EngineTest {};
@@ -274,7 +274,7 @@ TEST_P(StreamTest, AMessageOfAStreamThatNeverOpenedIsNoOlderThanTheRun) {
   const auto engine = Make();
   window_.Set(start, start + kLength);
   engine->Start();
-  ASSERT_TRUE(silent_.WaitForConnection());  // so at least one slot has begun
+  ASSERT_TRUE(silent_.WaitForConnection());  // at least one slot has begun
   const Measurement total = Cancelled(*engine);
   ASSERT_NE(total.at_least, nullptr);
   EXPECT_LE(total.at_least->Max(), NowNs() - start);

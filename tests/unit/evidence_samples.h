@@ -1,4 +1,4 @@
-// Two samples, and the figures that come of them.
+// Two samples, and the figures that follow from them.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -11,7 +11,7 @@
 
 namespace cqbench {
 
-// Samples are 2 s apart around a window of 1 s: what happened between them counts half.
+// Samples are 2 s apart around a window of 1 s, so half of each difference belongs to the window.
 inline constexpr Nanos kBegin = 500 * kNanosPerSecond;
 inline constexpr Nanos kEnd = kBegin + 2 * kNanosPerSecond;
 inline constexpr Measured kMeasured = {kNanosPerSecond, 1000};

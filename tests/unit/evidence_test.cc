@@ -1,4 +1,4 @@
-// Figures of pairs of made-up samples, by hand.
+// Figures that follow from pairs of made-up samples, by hand.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -44,7 +44,7 @@ TEST_F(CpuFigures, AreScaledToTheWindow) {
   EXPECT_EQ(Get("client_cpu_system_ns"), 50);
 }
 
-// As read of another process: the total is exact, its shares are not.
+// As sampled from another process: the total is exact, its parts are not.
 TEST_F(CpuFigures, AreNoLessThanNothingWhereOnePartShrinks) {
   Have("process { user_ns: 1000 system_ns: 5000 }", "process { user_ns: 8000 system_ns: 2000 }");
   AddCpuFigures("server", begin_, end_, kMeasured, figures_);
@@ -170,7 +170,7 @@ TEST_F(AllocationFigures, ArePerCall) {
   EXPECT_EQ(Get("client_frees_elsewhere_per_rpc"), 0.5);
 }
 
-// Where asking took a little more at the time that it was counted by itself.
+// The sampling itself took a little more when it was counted alone.
 TEST_F(AllocationFigures, AreNotBelowZero) {
   AddAllocationFigures("client", end_, begin_, 50, figures_);
   EXPECT_EQ(Get("client_allocations_per_rpc"), 0);

@@ -1,6 +1,5 @@
-// How often a point without fault is doubted, by simulation: 2,000 points each in the full form (CQBENCH_FULL=1), 300
-// in the short one. Every doubt that goes by numbers which chance moves is here; the shares found in full are in
-// comments.
+// How often a point without a fault has a warning, by simulation: 2,000 points each in the full form (CQBENCH_FULL=1),
+// 300 in the short one. All warnings whose numbers vary by chance are here; comments have the shares of the full form.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -25,12 +24,12 @@ int Runs() {
   return std::getenv("CQBENCH_FULL") != nullptr ? 2'000 : 300;
 }
 
-// What chance may add to a share of 5 % in so few runs: three standard deviations.
+// Returns 5 % plus three standard deviations: what chance may add in this number of runs.
 double AtMostFivePercent() {
   return 0.05 + 3 * std::sqrt(0.05 * 0.95 / Runs());
 }
 
-// Of points that `make` gives, the share with that doubt, or with any when there is no code.
+// Returns the share of points from `make` that have this warning, or any warning if there is no code.
 double Alarms(const RunConfig& config, const std::string& code, const std::function<PointResult(Random&)>& make) {
   int alarms = 0;
   for (int run = 0; run < Runs(); ++run) {
@@ -52,8 +51,8 @@ double Exponential(Random& random, double mean) {
   return std::exponential_distribution<double>(1 / mean)(random);
 }
 
-// Ten slices of a window of 10 s at so many calls a second, each moved by chance (of calls that come at random) and by
-// `noise`, a standard deviation as a share, of a whole machine; runs differ among each other by 15 % as well.
+// Makes a window of 10 s with ten time buckets at this rate. Each bucket varies by chance (calls come at random) and by
+// `noise` of the whole machine, a standard deviation as a share. Runs also differ among each other by 15 %.
 PointResult Sliced(Random& random, double per_second, double noise, const std::vector<double>& shape = {}) {
   PointResult point;
   point.window_ns = 10 * kNanosPerSecond;
@@ -97,8 +96,8 @@ TEST(TrueAlarms, Steadiness) {
   EXPECT_GE(Alarms({}, kNotWarmedUp, warming), 0.95);  // 100 %
 }
 
-// A closed loop: slots in calls one after the other, of `calls` each on average in the window, with latencies that are
-// exponential, or a tenth of them ten times as long. `lost`: the share of slots in which nothing happens.
+// Makes a closed loop: slots in calls one after the other, each of `calls` on average in the window. Latencies are
+// exponential, or a tenth of them are ten times as long. `lost`: the share of slots that are idle.
 PointResult ClosedLoop(Random& random, int slots, double calls, bool tail, double lost = 0) {
   PointResult point;
   point.load.slots = slots;
@@ -147,9 +146,8 @@ TEST(TrueAlarms, LittlesLaw) {
   EXPECT_GE(Alarms({}, kLittlesLaw, lost), 0.95);  // 100 %
 }
 
-// An open loop of `rate` for a second, or as long as `calls` take, whose pacer looks `jitter_us` late on average
-// (exponential), and not again before `busy_us` have passed; behind it a server of `slots` exponential servers at
-// `utilization`.
+// An open loop of `rate` for a second, or as long as `calls` take. Its pacer is `jitter_us` late on average
+// (exponential), and busy for `busy_us` after each call. The server has `slots` exponential servers at `utilization`.
 struct Open {
   double rate = 1'000;
   double calls = 10'000;
@@ -230,7 +228,7 @@ TEST(TrueAlarms, OpenLoop) {
             0.95);  // 100 %
 }
 
-// A server that is a share too slow: the pile is deterministic, what chance adds to it is not.
+// A server that is too slow by a share: the backlog is deterministic plus chance.
 TEST(TrueAlarms, BacklogThatGrows) {
   const auto overload = [](double share) {
     return [share](Random& random) {

@@ -120,7 +120,7 @@ TEST_F(FileRanksTest, FoldersOfOtherRunsAreRefused) {
   EXPECT_FALSE(MakeFileRanks({0, 2}, folder_ + "/none", kPatience).ok());
 }
 
-// As if rank 0's clock were 1000 s ahead, which its announcement says by way of the wall clock.
+// Rank 0's clock is 1000 s ahead, which its announcement shows through the wall clock.
 TEST_F(FileRanksTest, AClockThatBeginsElsewhere) {
   constexpr Nanos kAhead = 1000 * kNanosPerSecond;
   const auto second = Make(1, 2);

@@ -22,15 +22,15 @@ double NormalDistribution(double z) {
 constexpr double kBound = 0.002;                  // the objective of all models: P99 below 2 ms
 const double kHeadroom = std::log(100) / kBound;  // P99 of an M/M/1 queue's response time: ln 100 / (mu - rate)
 
-// The probability that a trial meets the objective, at a rate, in the trial of that number.
+// Returns the probability that a trial meets the objective, by its rate and number.
 struct Model {
   std::string name;
   std::function<double(double rate, double trial)> share;
   double start = 1000;
 };
 
-// What is measured is the true P99 of an M/M/1 queue, times e^(noise × normal), or an outlier that misses anyway; the
-// service rate falls by `drift` in 50 trials.
+// Each trial measures the true P99 of an M/M/1 queue, times e^(noise × normal), or is an outlier that misses anyway;
+// the service rate falls by `drift` in 50 trials.
 Model LatencyNoise(double mu, double noise, double outliers, double drift = 0, double start = 1000) {
   char name[100];
   std::snprintf(name, sizeof(name), "mu %g/s, P99 ± %g %%, outliers %g %%, drift %g %%", mu, noise * 100,
@@ -44,7 +44,7 @@ Model LatencyNoise(double mu, double noise, double outliers, double drift = 0, d
           start};
 }
 
-// The service rate itself differs from trial to trial, by e^(noise × normal): the fog is as wide as the noise.
+// The service rate itself differs from trial to trial, by e^(noise × normal): the transition is as wide as the noise.
 Model CapacityNoise(double mu, double noise, double outliers, double start = 1000) {
   char name[100];
   std::snprintf(name, sizeof(name), "mu %g/s ± %g %%, outliers %g %%", mu, noise * 100, outliers * 100);
@@ -55,7 +55,8 @@ Model CapacityNoise(double mu, double noise, double outliers, double start = 100
           start};
 }
 
-// Where the model meets the objective as often as not, on average over the last 35 trials: those of the rounds.
+// Returns the rate at which half of the trials meet the objective, on average over the last 35 trials: those of the
+// rounds.
 double Truth(const Model& model, size_t trials) {
   double low = 1, high = 1e8;
   while (high > low * 1.00001) {
@@ -106,7 +107,7 @@ Tally Simulate(const Model& model, int searches, double faults = 0, uint64_t fir
     std::mt19937_64 random(first_seed + static_cast<uint64_t>(i));
     std::uniform_real_distribution<> uniform;
     FindRateConfig config;
-    config.start_rate = model.start * std::exp2(uniform(random));  // so that the rates tried are others each time
+    config.start_rate = model.start * std::exp2(uniform(random));  // varies the rates to try
     config.seed = random();
     double trial = 0;
     const FindRateResult result = FindRate(config, [&](double rate) {
@@ -124,7 +125,7 @@ TEST(FindRate, FaultsOfTheClientNowAndThenChangeLittle) {
   EXPECT_GE(tally.Coverage(), 0.9);
 }
 
-// Met or missed by the toss of a coin: there is no such rate, and hardly a search finds one.
+// A coin toss decides each trial: no highest rate exists, and hardly any search finds one.
 TEST(FindRate, AnObjectiveThatDoesNotDependOnTheRateIsUnresolved) {
   for (double share : {0.3, 0.5, 0.7}) {
     const Tally tally = Simulate({"", [&](double, double) { return share; }}, 100);
@@ -177,7 +178,7 @@ TEST(FindRateTable, DISABLED_Full) {
   }
 }
 
-// An M/M/1 queue call by call: Poisson arrivals, exponential service, and a percentile of so many calls.
+// An M/M/1 queue call by call: Poisson arrivals, exponential service, and a percentile of this number of calls.
 class Queue {
  public:
   Queue(double mu, double capacity_noise, int calls, uint64_t seed)

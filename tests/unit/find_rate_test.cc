@@ -1,4 +1,4 @@
-// The search for the highest rate, with servers and clients that do as they are told.
+// The search for the highest rate, with servers and clients that follow fixed rules.
 #include "src/stats/find_rate.h"
 
 #include <gmock/gmock.h>
@@ -26,7 +26,7 @@ Measure Sharp(double highest) {
   return [highest](double rate) { return Outcome(rate <= highest); };
 }
 
-// A search in which nothing is random brackets the rate ever closer.
+// A search without any randomness narrows the bracket further and further.
 TEST(FindRate, FindsASharpLimit) {
   for (double highest : {1.5, 40.0, 999.0, 1000.0, 1001.0, 7698.0, 123'456.0, 9.1e6}) {
     const FindRateResult result = FindRate(FindRateConfig(), Sharp(highest));
@@ -139,7 +139,7 @@ TEST(FindRate, AClientThatCannotSendSoFastIsUnresolved) {
       FindRate(FindRateConfig(), [](double rate) { return rate > 41'000 ? ClientFault() : Outcome(true); });
   EXPECT_FALSE(result.resolved);
   EXPECT_THAT(result.unresolved_why, HasSubstr("the client is the limit: it kept "));
-  EXPECT_LT(result.trials.size(), 30u);  // no rounds
+  EXPECT_LT(result.trials.size(), 30u);  // the search makes no rounds
 }
 
 TEST(FindRate, AClientThatFailsFromTheBeginningIsUnresolved) {
@@ -148,7 +148,7 @@ TEST(FindRate, AClientThatFailsFromTheBeginningIsUnresolved) {
   EXPECT_EQ(result.unresolved_why, "the client is the limit: it could not keep 1/s");
 }
 
-// Doubling runs into the client's limit at 64,000, but the server's is below it.
+// Doubling reaches the client's limit at 64,000, but the server's limit is lower.
 TEST(FindRate, TheClientsLimitAboveTheServersDoesNotMatter) {
   const FindRateResult result =
       FindRate(FindRateConfig(), [](double rate) { return rate > 41'000 ? ClientFault() : Outcome(rate <= 34'000); });
@@ -157,7 +157,7 @@ TEST(FindRate, TheClientsLimitAboveTheServersDoesNotMatter) {
   EXPECT_GE(result.high, 34'000);
 }
 
-// Were they misses, a third of the trials below the limit would miss.
+// If faults counted as misses, a third of the trials below the limit would miss.
 TEST(FindRate, FaultsOfTheClientDoNotCountAgainstTheServer) {
   for (double highest : {1500.0, 7698.0, 123'456.0}) {
     int trial = 0;

@@ -1,4 +1,4 @@
-// The flex method on bytes against itself on messages, and that no field can be wrong without being seen.
+// The flex method gives the same results on bytes as on messages, and a wrong value of any field is detected.
 #include "src/workload/methods/flex.h"
 
 #include <google/protobuf/util/json_util.h>
@@ -68,7 +68,7 @@ TEST(Flex, TheComplexMessageHasEveryField) {
 TEST(Flex, AnswersAreTheRequestAndWhatMessagesGive) {
   for (Content before : kContents) {
     for (Content content : kContents) {
-      flex::FlexReply reply = AnswerTo(Request(before));  // used again
+      flex::FlexReply reply = AnswerTo(Request(before));  // a reused message
       ASSERT_TRUE(FlexNormal::Handle(Request(content), &reply).ok());
       ExpectVerdict(reply, content, true);
       ExpectVerdict(reply, content == Content::kEmpty ? Content::kComplex : Content::kEmpty, false);
@@ -94,7 +94,7 @@ TEST(Flex, AnyFieldThatIsWrongOrMissingIsSeen) {
   reply = right;
   reply.mutable_msg()->add_repeatedmsgfield();
   ExpectVerdict(reply, Content::kComplex, false);
-  reply.mutable_msg()->Clear();  // there, but without a field
+  reply.mutable_msg()->Clear();  // present, but without a field
   ExpectVerdict(reply, Content::kEmpty, false);
 }
 
@@ -104,12 +104,12 @@ TEST(Flex, BytesInAnotherOrderAreRight) {
   first.mutable_msg()->set_doublefield(Request(Content::kComplex).msg().doublefield());
   second = AnswerTo(Request(Content::kComplex));
   second.mutable_msg()->clear_doublefield();
-  const std::string swapped = second.SerializeAsString() + first.SerializeAsString();  // messages merge
+  const std::string swapped = second.SerializeAsString() + first.SerializeAsString();  // merge
   ASSERT_NE(swapped, AnswerTo(Request(Content::kComplex)).SerializeAsString());
   EXPECT_EQ(FlexNormal::CheckBytes(BufferOf(swapped), With(Content::kComplex)), "");
 }
 
-// Wherever the bytes are cut, the generic server and the parser agree on whether it is a message.
+// For bytes cut at any place, generic server and parser agree whether they are a message.
 TEST(Flex, TruncatedRequestsAreRefused) {
   const std::string whole = Request(Content::kComplex).SerializeAsString();
   for (size_t size = 0; size < whole.size(); ++size) {

@@ -12,7 +12,7 @@
 namespace cqbench {
 namespace {
 
-// abseil's function for this has another signature in each of the two generations.
+// Replaces abseil's function, whose signature differs between the two abseil versions.
 std::string FromHex(absl::string_view hex) {
   std::string bytes;
   for (size_t i = 0; i + 1 < hex.size(); i += 2) {
@@ -21,7 +21,7 @@ std::string FromHex(absl::string_view hex) {
   return bytes;
 }
 
-// What is inside the base64 and behind the header, inflated, as hexadecimal digits.
+// Returns the data inside the base64 and after the header, inflated, as hexadecimal digits.
 std::string Payload(const std::string& encoded) {
   std::string bytes;
   EXPECT_TRUE(absl::Base64Unescape(encoded, &bytes));
@@ -52,7 +52,7 @@ TEST(HdrEncoding, IsWhatHdrHistogramWrites) {
   histogram.Record(1'000'000, 300);
   histogram.Record(10'000'000'000);
   histogram.Record(Histogram::kMaxTrackableNs);
-  // The same values through hdrhistogram 0.10.8 for Python, HdrHistogram(1, 2 ** 37 - 1, 3).
+  // The expected text is that of hdrhistogram 0.10.8 for Python, HdrHistogram(1, 2 ** 37 - 1, 3).
   EXPECT_EQ(Payload(EncodeHdr(histogram)),
             std::string("1c84931300000016") + kHeader + "02c50104b31e0202c11302fb7ad8048bd40102ab3d02");
 }
@@ -61,7 +61,7 @@ TEST(HdrEncoding, NoBucketBelowTheFirstIsLost) {
   Histogram histogram;
   histogram.Record(3);
   EXPECT_EQ(Payload(EncodeHdr(histogram)),
-            std::string("1c84931300000002") + kHeader + "0502");  // three empty, then one
+            std::string("1c84931300000002") + kHeader + "0502");  // three empty buckets, then one
 }
 
 TEST(HdrEncoding, LooksLikeALogFile) {
@@ -74,7 +74,7 @@ TEST(HdrEncoding, OfNothingIsNothing) {
   EXPECT_EQ(EncodeHdr(Histogram()), "");
 }
 
-// Encoded again from what EncodeHdr() would have deflated: hexadecimal digits.
+// Encodes data, given as hexadecimal digits, as EncodeHdr() would.
 std::string Deflated(const std::string& hex, uint32_t cookie = 0x1c849314, const std::string& behind = "") {
   const std::string plain = FromHex(hex);
   std::string deflated(compressBound(plain.size()), '\0');
@@ -145,7 +145,7 @@ TEST(HdrDecoding, GivesBackTheFirstAndTheLastBucket) {
 
 TEST(HdrDecoding, AHistogramWithEveryBucketFits) {
   Histogram histogram;
-  std::mt19937_64 random(1);  // counts that cannot be compressed
+  std::mt19937_64 random(1);  // deflate cannot compress these counts
   for (size_t i = 0; i < Histogram::kBuckets; ++i) {
     histogram.Record(Histogram::HighestValueOf(i), 1 + random() % (uint64_t{1} << (i < 2048 ? 40 : 10)));
   }
@@ -197,7 +197,7 @@ TEST(HdrDecoding, SaysWhatIsWrong) {
   EXPECT_EQ(ErrorOf(WithCounts("ffffffffffffff7f")), prefix + "it has too many buckets");  // the longest run
   EXPECT_EQ(ErrorOf(WithCounts("ffbf0302"
                                "02")),
-            prefix + "it has too many buckets");  // 28672 empty, one more
+            prefix + "it has too many buckets");  // 28672 empty buckets and one more
   EXPECT_EQ(ErrorOf(WithCounts("fdbf03"
                                "feffffffffffff7f")),
             prefix + "its values add up to more than 64 bits hold");
@@ -228,7 +228,7 @@ TEST(HdrDecoding, MangledTextIsAnErrorOrAHistogram) {
   EXPECT_GT(refused, 1900);  // zlib has a checksum
 }
 
-// Behind the checksum: whatever the bytes, the counts are those of the buckets.
+// The damage is inside the checksum: for any bytes, the counts are those of the buckets.
 TEST(HdrDecoding, MangledCountsAreAnErrorOrAHistogram) {
   const std::string plain = Payload(EncodeHdr(ManyValues(4)));
   std::mt19937_64 random(5);

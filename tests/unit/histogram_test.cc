@@ -1,4 +1,4 @@
-// What the histogram reports against exact nearest-rank percentiles of the same samples, sorted.
+// The histogram's percentiles compared with exact nearest-rank percentiles of the same samples, sorted.
 #include "src/stats/histogram.h"
 
 #include <gmock/gmock.h>
@@ -48,7 +48,7 @@ double ExactStdDev(const Samples& samples) {
   return std::sqrt(squares / static_cast<double>(samples.size()));
 }
 
-// The seed is fixed: a distribution is a list of samples like any other.
+// Draws samples of a distribution with a fixed seed.
 Samples Draw(size_t n, const std::function<double(std::mt19937_64&)>& draw) {
   std::mt19937_64 random(20260131);
   Samples samples;
@@ -158,7 +158,7 @@ INSTANTIATE_TEST_SUITE_P(Distributions, HistogramOn,
 
 TEST(Histogram, EveryPowerOfTwoAndItsNeighboursIsReportedWithinAThousandth) {
   for (Nanos value : PowersOfTwo()) {
-    // A larger value keeps the percentile from being cut to Max().
+    // A larger value prevents that the percentile is cut to Max().
     const Nanos reported = Recorded({value, Histogram::kMaxTrackableNs}).ValueAtPercentile(50);
     EXPECT_GE(reported, value);
     EXPECT_LE(reported - value, value / 1000) << value;

@@ -1,4 +1,4 @@
-// HTTP/1 from memory: what a request is, what is refused, in which order answers come, and what late ones do.
+// HTTP/1 from memory: what a request is, what the server refuses, the order of responses, and late responses.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -51,7 +51,7 @@ TEST(Http1Session, ARequestIsWhatWasSent) {
   EXPECT_FALSE(connection.ended());
 }
 
-// As proxies send it (RFC 9112, 3.2.2).
+// Proxies send the target in this form (RFC 9112, 3.2.2).
 TEST(Http1Session, ATargetInAbsoluteFormIsItsPath) {
   for (const auto& [target, path] : {std::pair("http://x/a/b?c=d", "/a/b?c=d"),
                                      {"HTTP://user@[::1]:80/a", "/a"},
@@ -66,7 +66,7 @@ TEST(Http1Session, ATargetInAbsoluteFormIsItsPath) {
     const std::string length = "Content-Length: 5\r\n\r\n";
     const std::string head = absl::StrCat("POST ", target, " HTTP/1.1\r\nHost: other\r\n", length);
     connection.Feed(head + "hello");
-    connection.Feed(head);  // the body apart
+    connection.Feed(head);  // the body comes separately
     connection.Feed("hello");
     ASSERT_EQ(connection.seen.size(), 2u) << target;
     EXPECT_EQ(connection.seen[0].target, path);

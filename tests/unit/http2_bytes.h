@@ -1,4 +1,4 @@
-// HTTP/2 by hand: frames as bytes, and a client without a socket for what is easier with a library.
+// HTTP/2 by hand: frames as bytes, and a client without a socket that uses a library.
 #pragma once
 
 #include <nghttp2/nghttp2.h>
@@ -28,7 +28,7 @@ inline std::string Frame(uint8_t type, uint8_t flags, uint32_t stream, std::stri
          Number(stream) + std::string(payload);
 }
 
-// A header of a request as HPACK has it, without compression; both shorter than 127.
+// Encodes a request header in HPACK, without compression; name and value are shorter than 127.
 inline std::string Field(std::string_view name, std::string_view value) {
   return std::string(1, '\0') + static_cast<char>(name.size()) + std::string(name) + static_cast<char>(value.size()) +
          std::string(value);
@@ -42,7 +42,7 @@ inline std::string Start() {
   return std::string(kPreface) + Frame(kSettings, 0, 0);
 }
 
-// What came on a stream.
+// The response on a stream.
 struct Answer {
   std::map<std::string, std::string> headers;
   std::string body;
@@ -80,7 +80,7 @@ class MemoryClient {
   MemoryClient& operator=(const MemoryClient&) = delete;
   ~MemoryClient() { nghttp2_session_del(session_); }
 
-  // The stream's number.
+  // Sends a request and returns its stream's number.
   int32_t Request(const std::string& method, const std::string& path, const std::string& body = "",
                   const std::vector<std::pair<std::string, std::string>>& more = {}) {
     std::vector<std::pair<std::string, std::string>> fields = {
@@ -109,7 +109,7 @@ class MemoryClient {
     for (ssize_t n; (n = nghttp2_session_mem_send(session_, &data)) > 0;) all += Text(data, static_cast<size_t>(n));
     return all;
   }
-  // False: what the server said is no HTTP/2.
+  // Returns false if the server's bytes are not HTTP/2.
   bool Feed(std::string_view bytes) {
     return nghttp2_session_mem_recv(session_, reinterpret_cast<const uint8_t*>(bytes.data()), bytes.size()) ==
            static_cast<ssize_t>(bytes.size());

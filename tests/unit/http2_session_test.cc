@@ -1,4 +1,4 @@
-// HTTP/2 from memory: requests and answers, flow control, late answers, and what a hostile client may not do.
+// HTTP/2 from memory: requests and responses, flow control, late responses, and attacks that the server must survive.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -15,7 +15,7 @@
 namespace cqbench {
 namespace {
 
-// Until neither has anything to say. What other threads left is delivered.
+// Exchanges bytes until neither side has any left. Also delivers what other threads have left.
 void Talk(MemoryClient& client, MemoryConnection& server) {
   std::string sent, got;
   do {
@@ -258,7 +258,7 @@ TEST(Http2Session, AcknowledgementsThatNobodyReadsEndTheConnection) {
   for (const std::string& frame : {Frame(kPing, 0, 0, "12345678"), Frame(kSettings, 0, 0)}) {
     MemoryConnection server;
     server.Feed(Start());
-    // What the client sends before we write again.
+    // The client sends this before the server writes again.
     server.session().Receive(Repeated(90, frame));
     EXPECT_FALSE(server.ended());
     server.session().Receive(Repeated(100, frame));

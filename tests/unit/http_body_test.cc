@@ -1,4 +1,4 @@
-// Answers of HTTP against the expected one: equal, equal but for blanks, and everything else.
+// HTTP responses compared with the expected one: equal, equal except for blanks, and different.
 #include "src/http/client/http_body.h"
 
 #include <gtest/gtest.h>
@@ -10,7 +10,7 @@
 namespace cqbench {
 namespace {
 
-// In pieces of every size.
+// Tries pieces of every size.
 bool Right(std::string_view expected, std::string_view body) {
   const auto right = [&](size_t piece) {
     BodyCheck check;

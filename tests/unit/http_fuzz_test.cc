@@ -1,6 +1,6 @@
-// Both protocols against bytes that are nearly right: the seeds, cut, changed, mixed and repeated. What is asked for:
-// nothing crashes (a sanitizer build sees more), output stays bounded, every request that was handled ends, and a
-// connection that goes on still serves.
+// Both protocols against bytes that are nearly right: the seeds, cut, changed, mixed and repeated. The tests check that
+// nothing crashes (a sanitizer build sees more), that output stays bounded, that every handled request ends, and that
+// an open connection still serves.
 //
 // CQBENCH_FUZZ_INPUTS: how many inputs each test tries (default 2000).
 #include <gtest/gtest.h>
@@ -29,7 +29,7 @@ size_t Below(Random& random, size_t n) {
   return n == 0 ? 0 : random() % n;
 }
 
-// Pieces that bytes are mixed from.
+// Pieces from which inputs are mixed.
 using Seeds = std::vector<std::string>;
 
 Seeds Http1Seeds() {
@@ -96,7 +96,7 @@ std::string Input(Random& random, const Seeds& seeds) {
   return bytes;
 }
 
-// Answers at once, later, in pieces, or not at all.
+// Responds at once, later, in pieces, or not at all.
 class Answers {
  public:
   explicit Answers(Random& random) : random_(random) {}
@@ -140,7 +140,8 @@ HttpOptions FuzzLimits() {
   return options;
 }
 
-// Feeds one input in random pieces, with answers and the end of the client in between. How many requests were handled.
+// Feeds one input in random pieces, mixed with responses and the end of the client. Returns how many requests were
+// handled.
 size_t TryOne(Random& random, const std::string& bytes) {
   Answers answers(random);
   MemoryConnection connection(FuzzLimits());
@@ -171,7 +172,7 @@ void Try(const Seeds& seeds, const std::string& before) {
     handled += TryOne(random, bytes);
     if (testing::Test::HasFailure()) return;
   }
-  // Otherwise the bytes are not nearly right.
+  // The inputs are not nearly right if the server handles fewer.
   EXPECT_GT(handled, static_cast<size_t>(Inputs()) / 10);
 }
 

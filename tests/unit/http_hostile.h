@@ -1,4 +1,4 @@
-// What hostile clients send, for tests from memory and over sockets.
+// Input of hostile clients, for tests from memory and over sockets.
 #pragma once
 
 #include <string>
@@ -8,8 +8,8 @@
 
 namespace cqbench {
 
-// Over HTTP/1: each is answered with that status, and the connection ends. For limits of 512 bytes of head and 1000 of
-// body.
+// Requests over HTTP/1: the server responds with that status and ends the connection. The limits are 512 bytes of head
+// and 1000 of body.
 struct Refused {
   const char* what;
   std::string bytes;
@@ -93,7 +93,7 @@ inline std::vector<Refused> Hostile() {
   return cases;
 }
 
-// Over HTTP/2. Each ends the connection, or at least comes to nothing.
+// Attacks over HTTP/2. Each ends the connection, or at least has no effect.
 struct Attack {
   const char* what;
   std::string bytes;
@@ -111,7 +111,7 @@ inline std::vector<Attack> Attacks() {
   const std::string get = Frame(kHeaders, kEndHeaders | kEndStream, 1, fields);
   std::string rapid_reset;
   std::string made_to_reset;
-  for (uint32_t id = 1; id < 600; id += 2) {  // fewer than nghttp2 itself would stop at
+  for (uint32_t id = 1; id < 600; id += 2) {  // fewer than nghttp2's own limit
     rapid_reset += Frame(kHeaders, kEndHeaders, id, fields) + Frame(kReset, 0, id, Number(8));
     made_to_reset += Frame(kHeaders, kEndHeaders, id, fields + Field("X-Y", "z"));
   }
@@ -136,7 +136,7 @@ inline std::vector<Attack> Attacks() {
       {"headers far above the limit", Start() + Frame(kHeaders, kEndHeaders | kEndStream, 1, large_headers)},
       {"CONTINUATION without an end",
        Start() + Frame(kHeaders, 0, 1, fields) + Repeated(2000, Frame(kMore, 0, 1, Field("x", "y")))},
-      // One stream suffers.
+      // Only one stream ends with an error.
       {"an upper-case name", Start() + Frame(kHeaders, kEndHeaders | kEndStream, 1, fields + Field("X-Y", "z")), false},
       {"a field of the connection",
        Start() + Frame(kHeaders, kEndHeaders | kEndStream, 1, fields + Field("transfer-encoding", "chunked")), false},

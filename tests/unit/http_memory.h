@@ -1,4 +1,4 @@
-// An HTTP session fed from memory: no socket, no thread but the test's.
+// An HTTP session fed from memory: no socket, and no thread but the test's.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -14,7 +14,7 @@
 
 namespace cqbench {
 
-// What a request was, for comparing.
+// A copy of a request, for comparisons.
 struct Seen {
   std::string method;
   std::string target;
@@ -29,7 +29,7 @@ inline HttpOwnResponse InBrackets(int status, std::string_view reason) {
   return {"a/b", "[" + std::to_string(status) + " " + std::string(reason) + "]"};
 }
 
-// A connection as the loop has it, with memory in place of the socket. The client takes everything that is written,
+// A connection as in the event loop, with memory in place of the socket. The client takes everything that is written,
 // unless `stuck`.
 class MemoryConnection : public Wire {
  public:
@@ -44,7 +44,7 @@ class MemoryConnection : public Wire {
     if (!closed_) mailbox_->Close();
   }
 
-  // As many bytes as come; nothing happens on a connection that is over.
+  // Feeds bytes to the session; does nothing once the connection has ended.
   void Feed(std::string_view bytes) {
     input_.append(bytes);
     Resume();
@@ -57,8 +57,8 @@ class MemoryConnection : public Wire {
       session_ = first == FirstBytes::kHttp1 ? MakeHttp1Session(loop_, *this) : MakeHttp2Session(loop_, *this);
     }
     for (bool goes_on = true; goes_on && !stuck;) {
-      // New memory each time, exactly as large as what is in it: a sanitizer sees what reads beyond. Not while a
-      // request's views point there.
+      // Uses new memory of the exact size each time, so that a sanitizer sees reads beyond the end. The memory must
+      // stay while a request's views point into it.
       if (session_->WantsBytes()) {
         exact_.assign(input_.begin(), input_.end());
         exact_.shrink_to_fit();
@@ -72,34 +72,34 @@ class MemoryConnection : public Wire {
       output_ += std::exchange(session_->output(), std::string());
     }
   }
-  // What other threads left.
+  // Delivers what other threads have left.
   void Deliver() { mailbox_->Deliver(); }
-  // As after so long a time.
+  // Lets this time pass.
   void Pass(Nanos time) {
     loop_.now += time;
     session_->CheckTimes();
     Resume();
   }
-  // The client is gone.
+  // The client closes the connection.
   void Disconnect() {
     session_.reset();
     gone_ = true;
   }
-  // The server is gone.
+  // The server ends.
   void CloseMailbox() {
     Disconnect();
     mailbox_->Close();
     closed_ = true;
   }
 
-  // Everything written so far, and then nothing again.
+  // Returns everything written so far, once.
   std::string Take() { return std::exchange(output_, std::string()); }
   bool ended() const { return session_ != nullptr && session_->ended(); }
   bool broken() const { return session_->broken(); }
   Session& session() { return *session_; }
   LoopState& loop() { return loop_; }
 
-  // What the handler does; by default it answers 200 with the body.
+  // The handler of requests; by default it responds with 200 and the body.
   std::function<void(const HttpRequest&, HttpReply)> handle;
   std::vector<Seen> seen;
   bool stuck = false;
@@ -119,7 +119,7 @@ class MemoryConnection : public Wire {
   std::unique_ptr<Session> session_;
   std::string input_;
   std::vector<char> exact_;
-  size_t at_ = 0;  // what of it is used up
+  size_t at_ = 0;  // bytes of it that were used
   std::string output_;
   bool gone_ = false;
   bool closed_ = false;

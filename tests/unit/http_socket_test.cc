@@ -1,4 +1,4 @@
-// Connecting has one limit, whatever it consists of, and can be stopped.
+// Connecting has one time limit for all its steps, and can be stopped.
 #include "src/http/client/http_socket.h"
 
 #include <gmock/gmock.h>
@@ -15,7 +15,7 @@ namespace {
 
 using testing::HasSubstr;
 
-// Of a free port of the loopback interface, whose queue is full: connections to it neither fail nor come about.
+// A listener on a free port of the loopback interface with a full queue: connecting neither fails nor succeeds.
 class FullListener {
  public:
   FullListener() : listener_(socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0)) {
@@ -53,7 +53,7 @@ TEST(HttpConnecting, IsStoppedWhileItWaits) {
   RunConfig config;
   asked = 0;
   EXPECT_TRUE(absl::IsCancelled(Reachable(nobody_answers.target(), config, {INT64_MAX, stop}).status()));
-  // Somebody who refuses is asked again and again.
+  // The client retries when the server refuses the connection.
   config.wait_for_server = true;
   asked = 0;
   EXPECT_TRUE(absl::IsCancelled(Reachable(Target{"", 0, "/nowhere/x"}, config, {INT64_MAX, stop}).status()));
@@ -65,7 +65,7 @@ TEST(HttpConnecting, HasOneLimit) {
   const Descriptor socket = BeginHttpConnect(nobody_answers.endpoint());
   EXPECT_EQ(FinishHttpConnect(socket, {NowNs() + kNanosPerMilli, never}), ETIMEDOUT);
   RunConfig config;
-  config.connect_timeout_ns = 3600 * kNanosPerSecond;  // since whose begin most has passed
+  config.connect_timeout_ns = 3600 * kNanosPerSecond;  // most of it has passed at the call
   const auto reached = Reachable(nobody_answers.target(), config, {NowNs() + kNanosPerMilli, never});
   EXPECT_TRUE(absl::IsUnavailable(reached.status()));
   EXPECT_THAT(std::string(reached.status().message()), HasSubstr("cannot connect to 127.0.0.1:"));

@@ -1,4 +1,4 @@
-// The client's ends of HTTP connections, from memory: what is sent for a call, and which bytes are an answer.
+// The client side of HTTP connections, from memory: the bytes sent for a call, and the bytes that are a response.
 #include "src/http/client/http_wire.h"
 
 #include <gtest/gtest.h>
@@ -17,7 +17,8 @@ class Http1WireTest : public testing::Test {
   explicit Http1WireTest(const HttpCall& call = {"GET", "/x", "", ""})
       : message_(call, "host:1", {}), wire_(message_) {}
 
-  // Sends a call and gives the wire its answer in pieces of that size. The statuses of the answers, or why not.
+  // Sends a call and gives the wire its response in pieces of that size. Returns the statuses of the responses, or the
+  // error.
   std::vector<int> Answer(std::string_view bytes, size_t piece) {
     std::string out;
     wire_.Submit(slot_, out);
@@ -154,7 +155,7 @@ TEST(Http2WireTest, BeginsWithThePrefaceAndRefusesWhatIsNoHttp2) {
   EXPECT_TRUE(ended.empty());
 }
 
-// What a server sends, in frames: length, type, flags, stream, payload.
+// Makes a frame of the server: length, type, flags, stream, payload.
 std::string Frame(char type, char flags, char stream, std::string_view payload) {
   return std::string{0, 0, static_cast<char>(payload.size()), type, flags, 0, 0, 0, stream} + std::string(payload);
 }
@@ -217,7 +218,7 @@ TEST(Http2WireTest, AbandonedCallsEndNoMore) {
   EXPECT_EQ(ended[0].slot, &other);
 }
 
-// RFC 9113, 6.8: streams up to the last one that the server names end as usual, later ones were not processed.
+// RFC 9113, 6.8: streams up to the last one that the server names end as usual; later ones were not processed.
 class GoAwayTest : public testing::Test {
  protected:
   explicit GoAwayTest(const HttpCall& call = {"GET", "/", "", ""}) : message_(call, "h", {}) {}
@@ -279,7 +280,7 @@ TEST_F(GoAwayTest, WithoutCallsTheConnectionIsOver) {
   EXPECT_TRUE(ended_.empty());
 }
 
-// The server takes one call at a time: the others wait here when it says goodbye.
+// The server takes one call at a time: the other calls wait in the client when the GOAWAY comes.
 TEST_F(GoAwayTest, CallsThatWereNotSentYetAreRefused) {
   Send(0);
   Feed(Frame(4, 0, 0, std::string("\0\3\0\0\0\1", 6)));
@@ -309,7 +310,7 @@ class LargeRequestTest : public GoAwayTest {
   LargeRequestTest() : GoAwayTest({"POST", "/", std::string(70'000, 'x'), ""}) {}  // more than a stream's window
 };
 
-// The call ends with the request, after the response: nothing more comes for it.
+// The call ends when the request has been sent, after the response: nothing else follows.
 TEST_F(LargeRequestTest, TheResponseMayComeBeforeTheRequestIsOut) {
   Send(1);
   Feed(settings_ + Frame(1, 5, 1, "\x88"));

@@ -1,5 +1,5 @@
-// Sleeping that SIGINT and SIGTERM end. Signals are sent to the test's own thread: a signal to the process could be
-// taken by a thread that was started before the signals were blocked.
+// Sleeping that SIGINT and SIGTERM end. The test sends signals to its own thread: a thread from before signals were
+// blocked could take a signal to the process.
 #include "src/base/interrupt.h"
 
 #include <gtest/gtest.h>
@@ -53,7 +53,7 @@ TEST(Interrupt, DeadlineInThePastReturnsAtOnce) {
   EXPECT_FALSE(interrupt.Pending());
 }
 
-// Were the signal missed, these would sleep for an hour and be ended by the test's time limit.
+// If the signal were missed, these would sleep for an hour, and the test's time limit would end them.
 TEST(Interrupt, SignalThatIsAlreadyThereEndsTheSleep) {
   for (int signal : {SIGINT, SIGTERM}) {
     Interrupt interrupt;

@@ -1,4 +1,5 @@
-// A lane: every due time is sent exactly once and in order, by whoever has a slot for it, and no slot is lost.
+// An arrival queue: each scheduled call is sent exactly once and in order, by a thread that has a slot for it. No slot
+// is lost.
 #include "src/load/pacing/lane.h"
 
 #include <gmock/gmock.h>
@@ -191,7 +192,7 @@ struct Slot : FreeNode {
   std::atomic<bool> busy{false};
 };
 
-// A server of the test's: calls go in from any thread, and threads end them.
+// A server inside the test: any thread may send calls, and threads end them.
 class Calls {
  public:
   void Begin(Slot* slot) {
@@ -199,7 +200,7 @@ class Calls {
     const std::lock_guard lock(mutex_);
     calls_.push_back(slot);
   }
-  // nullptr: none at the moment.
+  // Returns nullptr if there is none at the moment.
   Slot* End() {
     const std::lock_guard lock(mutex_);
     if (calls_.empty()) return nullptr;
@@ -223,7 +224,7 @@ class LaneStress : public testing::TestWithParam<int> {
     for (int i = 0; i < GetParam(); ++i) lane_.Free(&slots_[static_cast<size_t>(i)]);
   }
 
-  // A call is sent on this thread, which has sent those in `mine` before.
+  // Sends a call on this thread, which has sent those in `mine` before.
   void Send(Slot* slot, Nanos due, std::vector<Nanos>& mine) {
     EXPECT_LT(due, announced_.load()) << "sent before it was due";
     if (!mine.empty()) {
@@ -232,7 +233,7 @@ class LaneStress : public testing::TestWithParam<int> {
     mine.push_back(due);
     calls_.Begin(slot);
   }
-  // Ends calls, and sends those that wait, until `over()`. Returns what it sent.
+  // Ends calls, and sends calls that wait, until `over()`. Returns what it sent.
   template <typename Over>
   std::vector<Nanos> EndCalls(Over over) {
     std::vector<Nanos> mine;
@@ -248,7 +249,7 @@ class LaneStress : public testing::TestWithParam<int> {
     }
     return mine;
   }
-  // Runs `pace` on this thread beside three that end calls until over(); how often each call was sent.
+  // Runs `pace` on this thread while three others end calls until over(). Returns how often each call was sent.
   template <typename Pace, typename Over>
   std::vector<int> Run(Pace pace, Over over) {
     std::vector<std::vector<Nanos>> sent(4);
@@ -268,7 +269,7 @@ class LaneStress : public testing::TestWithParam<int> {
     while (lane_.TakeIdleSlot() != nullptr) ++idle;
     return idle;
   }
-  // Now ahead of the calls' ends, now behind them.
+  // Keeps the pacer close to the calls' ends, on either side.
   void KeepNear() {
     while (lane_.Outstanding() > 2 * GetParam()) std::this_thread::yield();
   }
@@ -336,7 +337,7 @@ TEST_P(LaneStress, AbandonedInTheMidstNoSlotIsLostAndNothingIsSentTwice) {
           lane_.Abandon();
         });
         for (size_t i = 0; i < kCalls && !lane_.abandoned(); ++i) {
-          // However late the other thread gets to run, that is in the midst.
+          // The other thread may run late, but the interruption is always in the middle.
           while (i == kCalls / 2 && !lane_.abandoned()) std::this_thread::yield();
           ++announced_;
           if (!lane_.Announce()) continue;

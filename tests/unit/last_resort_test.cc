@@ -1,4 +1,4 @@
-// The last line of a process that cannot go on.
+// The last line of a process that ends because of a fatal error.
 #include "src/base/last_resort.h"
 
 #include <gtest/gtest.h>
@@ -19,7 +19,7 @@ constexpr bool kHasHandlersOfItsOwn = true;
 constexpr bool kHasHandlersOfItsOwn = false;
 #endif
 
-// Deeper than any stack, and no loop for the compiler.
+// Recursion deeper than any stack, which the compiler cannot turn into a loop.
 int UseUpTheStack(int depth, volatile const char* above) {
   volatile char here[4096];
   here[0] = above != nullptr ? above[0] : 'x';

@@ -1,4 +1,4 @@
-// Messages of streams past their deadline: found in time, never early, with a look per slot and deadline.
+// Message deadlines in streams: late messages are found in time and never early, with one check per slot and deadline.
 #include "src/load/pacing/late_messages.h"
 
 #include <gmock/gmock.h>
@@ -46,13 +46,13 @@ TEST(LateMessages, TheNextMessageHasADeadlineOfItsOwn) {
   LateMessages<FakeSlot> messages(slots, 1000);
   slots[0].sent_ns = 100;
   EXPECT_THAT(Late(messages, slots, 500), IsEmpty());
-  slots[0].sent_ns = 900;  // the first has been answered
+  slots[0].sent_ns = 900;  // the first message has its response
   EXPECT_THAT(Late(messages, slots, 1100), IsEmpty());
   EXPECT_THAT(Late(messages, slots, 1899), IsEmpty());
   EXPECT_THAT(Late(messages, slots, 1900), ElementsAre(0));
 }
 
-// Any mixture of messages and of times at which somebody looks: each look finds exactly those that are late by then.
+// For random messages and random times of checks, each check finds exactly the messages that are late by then.
 TEST(LateMessages, NeverEarlyAndAtMostOneLookAfterTheDeadline) {
   constexpr Nanos kDeadline = 100 * kNanosPerMilli;
   std::mt19937_64 random(1);
@@ -63,7 +63,7 @@ TEST(LateMessages, NeverEarlyAndAtMostOneLookAfterTheDeadline) {
   int late = 0;
   for (int tick = 0; tick < 10'000; ++tick) {
     for (FakeSlot& slot : slots) {
-      const bool ends = slot.late > 0 || in(0, 19) == 0;  // a late one is cancelled
+      const bool ends = slot.late > 0 || in(0, 19) == 0;  // a late stream is cancelled
       if (slot.sent_ns != 0 && ends) slot = FakeSlot();
       if (slot.sent_ns == 0 && in(0, 3) > 0) slot.sent_ns = in(last + 1, now);
     }
@@ -83,7 +83,7 @@ TEST(LateMessages, NeverEarlyAndAtMostOneLookAfterTheDeadline) {
   EXPECT_GT(late, 1000);
 }
 
-// As of a slot whose every message takes that long and is followed by the next at once.
+// A slot whose messages all take that long, without a pause between them.
 struct BusySlot {
   Nanos sent() const { return *now - *now % message_ns; }
   const Nanos* now = nullptr;

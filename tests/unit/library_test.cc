@@ -1,4 +1,4 @@
-// The library: its methods as messages and as bytes, and the same calls over HTTP.
+// The library workload: its methods as messages and as bytes, and the same calls over HTTP.
 #include "src/workload/methods/library.h"
 
 #include <gtest/gtest.h>
@@ -27,8 +27,8 @@ Message MessageOf(const grpc::ByteBuffer& bytes) {
   return message;
 }
 
-// What is asked for by Fill() is answered as Check() wants it, whatever was in the messages before; both as messages
-// and as bytes.
+// A response to the request of Fill() passes Check(), for any previous contents of the messages; both as messages and
+// as bytes.
 template <typename M>
 void AnswersItself() {
   SCOPED_TRACE(M::kName);
@@ -61,13 +61,13 @@ TEST(Library, AnotherAnswerIsWrong) {
   EXPECT_NE(LibraryCreate::Check(book, {}), "");
   WriteBook({1, 1}, &book);
   EXPECT_EQ(LibraryGet::Check(book, {}), "");
-  EXPECT_NE(LibraryUpdate::Check(book, {}), "");  // which changed nothing
+  EXPECT_NE(LibraryUpdate::Check(book, {}), "");  // the update changed nothing
   EXPECT_NE(LibraryList::Check({}, {}), "");
   const grpc::Slice noise("\xff\xff");
   EXPECT_NE(LibraryGet::CheckBytes(grpc::ByteBuffer(&noise, 1), {}), "");
 }
 
-// Each field tells two books apart.
+// Two books differ if any field differs.
 TEST(Library, SameBookLooksAtEveryField) {
   Book book;
   WriteBook({1, 1}, &book);

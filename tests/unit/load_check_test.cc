@@ -1,5 +1,5 @@
-// Every reason for distrust that lies in the load: throughput over time, time that is in no call, the schedule of an
-// open loop. There from its limit on, and not just below.
+// Every warning about the load: throughput over time, time outside of calls, the schedule of an open loop. Each appears
+// at its threshold and not just below.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -24,7 +24,7 @@ class Steadiness : public PointCheck {
     point_.latency->mean_ns = 20e6;
     point_.figures.Set("server_rpcs", 2500);
   }
-  // Throughput of the first tenth, of the rest of the first half and of the second half.
+  // Throughput of the first tenth, of the remaining first half and of the second half.
   std::vector<Finding> CheckSlices(double first, double rest_of_first_half, double second_half) {
     std::vector<double> slices(10, 1000 * second_half);
     for (size_t i = 0; i < 5; ++i) slices[i] = 1000 * rest_of_first_half;
@@ -90,7 +90,7 @@ TEST_F(Steadiness, SlicesAreJudgedInTenParts) {
   for (size_t i = 0; i < 9; ++i) slices[i] = 80;
   SetSlices(slices);
   EXPECT_THAT(Doubts(), ElementsAre(Is("not-warmed-up", "the first 9s of the window is -20 % off the rest")));
-  for (size_t i = 1; i < 9; ++i) slices[i] = 100;  // one slice says little
+  for (size_t i = 1; i < 9; ++i) slices[i] = 100;  // one time bucket is weak evidence
   SetSlices(slices);
   EXPECT_THAT(Doubts(), IsEmpty());
 }
@@ -110,7 +110,7 @@ TEST_F(Steadiness, TooFewSlicesOrCallsSayNothing) {
 
 class LittlesLaw : public PointCheck {
  protected:
-  // Of the 5 slots.
+  // The arguments are for each of the 5 slots.
   std::vector<Finding> InCalls(double calls) {
     point_.latency->mean_ns = calls * 10'000;  // 10 s / 1,000,000
     return Doubts();
@@ -161,7 +161,7 @@ TEST_F(LittlesLaw, IsNotAskedOfHangingCallsOrOpenLoops) {
 
 class OpenLoop : public PointCheck {
  protected:
-  // 10,000 calls a second for 10 s, all sent in time and answered in a millisecond.
+  // 10,000 calls a second for 10 s, all sent in time, each with a response within a millisecond.
   OpenLoop() {
     point_.load = {100, 10'000};
     point_.completed = 100'000;
@@ -182,7 +182,7 @@ TEST_F(OpenLoop, FindsNothingInAGoodPoint) {
   EXPECT_THAT(Limits(), IsEmpty());
 }
 
-// 3 / sqrt(100,000) is 0.95 %: a percent counts.
+// 3 / sqrt(100,000) is 0.95 %, so a percent exceeds the threshold.
 TEST_F(OpenLoop, RateThatWasNotReached) {
   point_.counts.sent = 99'001;
   EXPECT_THAT(Doubts(), IsEmpty());

@@ -1,4 +1,4 @@
-// How much is asked of the server, and when, as typed.
+// Flags of the load level and its schedule.
 #include "src/cli/client/load_flags.h"
 
 #include <gmock/gmock.h>
@@ -54,7 +54,7 @@ TEST(LoadFlags, Total) {
   Refused(Split("--find-rate p99<1ms --total 5"), {"--total"});
 }
 
-// As ghz counts: of 1000 calls the first 10 are left out, and 990 are measured.
+// ghz counts in the same way: the first 10 of 1000 calls are skipped, and 990 are measured.
 TEST(LoadFlags, SkipFirst) {
   EXPECT_EQ(Options("").run.skip_first, 0u);
   EXPECT_EQ(Options("--skip-first 10").run.skip_first, 10u);
@@ -181,7 +181,7 @@ TEST(LoadFlags, Repetitions) {
   Refused(Split("--max-repetitions 9 --until-stable 1 --repetitions 10"), {"--max-repetitions", "9", "10"});
 }
 
-// 16 MiB a stream unless it says otherwise.
+// A stream has 16 MiB by default.
 TEST(LoadFlags, ByteRateIsARateOfStreams) {
   const RunConfig run = Options("--workload blob --byte-rate 1342177280bit/s").run;  // 160 MiB/s
   ASSERT_THAT(run.points, SizeIs(1));

@@ -1,4 +1,4 @@
-// Points with every figure made up.
+// Points with made-up figures.
 #pragma once
 
 #include "cqbench/result.h"

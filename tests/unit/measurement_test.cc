@@ -1,4 +1,4 @@
-// Measurements of two threads or processes make one; slices' histograms are as exact as they promise.
+// Measurements of threads and of processes merge into one. The histograms of time buckets are as exact as promised.
 #include "cqbench/measurement.h"
 
 #include <gmock/gmock.h>
@@ -14,7 +14,7 @@ namespace {
 
 using testing::ElementsAre;
 
-// Every field holds something that depends on `n`.
+// Every field has a value that depends on `n`.
 Measurement Full(uint64_t n) {
   const auto ns = static_cast<Nanos>(n);
   Measurement m;
@@ -189,7 +189,7 @@ TEST(SliceHistogram, ValuesBelow128NanosecondsAreExact) {
   }
 }
 
-// The maximum would hide the error of a single value, so there is a larger one, too.
+// The maximum would hide the error of a single value, so there is a larger value, too.
 TEST(SliceHistogram, APercentileIsAtMostThatMuchTooHighAndNeverTooLow) {
   double worst = 0;
   for (double exact = 128; exact < 137e9; exact *= 1.0037) {

@@ -1,5 +1,5 @@
-// The callback server's unary messages: handed out distinct, used again as the holder says, safe when threads and pools
-// end in any order.
+// The callback server's pool of unary messages: concurrent calls get distinct messages, reuse follows the strategy, and
+// threads and pools may end in any order.
 #include "src/server/apis/message_pool.h"
 
 #include <gtest/gtest.h>
@@ -86,7 +86,7 @@ TEST(MessagePool, PoolsOfOneThreadDoNotMix) {
   again->Release();
 }
 
-// Calls start on one thread and end on another, and pools come and go as servers do.
+// Calls start on one thread and end on another; pools start and end like servers.
 TEST(MessagePool, AnyThreadAnyPool) {
   std::atomic<int> mixed{0};
   for (int round = 0; round < 10; ++round) {

@@ -1,5 +1,5 @@
-// What a method refuses of responses is the same whether they are messages or bytes: otherwise a comparison of the two
-// compares unequal work.
+// A method refuses the same responses as messages and as bytes. Otherwise a comparison of both would compare unequal
+// work.
 #include <google/protobuf/message.h>
 #include <gtest/gtest.h>
 
@@ -27,7 +27,7 @@ MessageConfig Asked() {
   return config;
 }
 
-// As our own servers answer.
+// Responds like our own servers.
 template <Method M>
 typename M::Response RightResponse(const MessageConfig& config) {
   typename M::Request request;
@@ -86,8 +86,8 @@ void SetAnotherNumber(google::protobuf::Message& message, const FieldDescriptor&
   }
 }
 
-// `part` is `whole` or in it: visit() for each way in which one field of it is not what it was, which `whole` then is
-// again.
+// Calls visit() for each way in which one field of `part` may be wrong, and restores the field afterwards. `part` is
+// `whole` or inside it.
 void VisitWrong(google::protobuf::Message& whole, google::protobuf::Message& part, const Visit& visit) {
   const Reflection& fields = *part.GetReflection();
   const std::string right = whole.SerializeAsString();
@@ -118,7 +118,7 @@ void VisitWrong(google::protobuf::Message& whole, google::protobuf::Message& par
 template <Method M>
 class OneMethod {
  public:
-  // Wrong ones that were refused.
+  // Returns how many wrong responses were refused.
   int Compare() {
     typename M::Response response = RightResponse<M>(config_);
     EXPECT_EQ(M::Check(response, config_), "");

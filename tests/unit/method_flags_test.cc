@@ -1,4 +1,4 @@
-// What is called, and with what messages, as typed.
+// Flags of the method to call and of its messages.
 #include "src/cli/client/method_flags.h"
 
 #include <gmock/gmock.h>

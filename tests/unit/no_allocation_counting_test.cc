@@ -1,4 +1,4 @@
-// Programs without the hooks, which is nearly all.
+// Programs that do not link the hooks: nearly all.
 #include <gtest/gtest.h>
 
 #include <memory>

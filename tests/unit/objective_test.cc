@@ -21,7 +21,7 @@ Objective Parsed(absl::string_view text) {
   return objective.value_or(Objective());
 }
 
-// `fast` calls of 1 ms, `slow` of 5 ms.
+// Makes `fast` calls of 1 ms and `slow` calls of 5 ms.
 Measurement Measured(uint64_t fast, uint64_t slow) {
   Measurement measurement;
   if (fast > 0) measurement.latency.Record(kNanosPerMilli, fast);
@@ -124,7 +124,7 @@ TEST(Misses, NoCallsMeetNothing) {
               ElementsAre("max cannot be told from 0 calls: it takes 1", "errors cannot be told: no call was due"));
 }
 
-// They may have taken any time: 1000 calls of which 11 hang have no P99 below anything.
+// Hanging calls may take any time: 1000 calls of which 11 hang have an unknown P99.
 TEST(Misses, ACallThatDidNotEndMayHaveTakenForever) {
   Measurement measurement = Measured(989, 0);
   AddUnfinished(measurement, 11, kNanosPerMilli / 2);

@@ -1,4 +1,5 @@
-// The file of --output: writable or refused before the run, old or whole at every moment.
+// The file of --output: the client refuses it before the run, or can write it. At any moment the file is the old or the
+// new one, complete.
 #include "src/cli/flags/output_file.h"
 
 #include <fcntl.h>
@@ -54,7 +55,7 @@ TEST_F(OutputFileTest, CommitMakesTheFileAndNothingElse) {
   EXPECT_THAT(Files(), ElementsAre("result.json"));
 }
 
-// A run that is killed before its first point has ended leaves no trace.
+// A run that is killed before the end of its first point leaves no trace.
 TEST_F(OutputFileTest, OpenLeavesNothingBehind) {
   OutputFile output;
   ASSERT_TRUE(output.Open(Path("result.json")).ok());
@@ -74,7 +75,7 @@ TEST_F(OutputFileTest, EveryTextReplacesTheOneBefore) {
   EXPECT_THAT(Files(), ElementsAre("result.json"));
 }
 
-// Whoever has the file open goes on reading what it was: nothing is written into it.
+// A reader that has the file open continues to read the old contents.
 TEST_F(OutputFileTest, WhoeverReadsMeanwhileSeesAWholeFile) {
   OutputFile output;
   ASSERT_TRUE(output.Open(Path("result.json")).ok());
@@ -201,7 +202,7 @@ TEST_F(OutputFileTest, FullDeviceIsAnError) {
   EXPECT_THAT(std::string(status.message()), HasSubstr("'/dev/full': No space left on device"));
 }
 
-// Of a pipe, readers would get one result after the other.
+// A pipe's readers would otherwise get one result after the other.
 TEST_F(OutputFileTest, NamedPipeIsWrittenOnceAndStays) {
   ASSERT_EQ(mkfifo(Path("pipe").c_str(), 0600), 0);
   const int reader = open(Path("pipe").c_str(), O_RDONLY | O_NONBLOCK | O_CLOEXEC);

@@ -1,4 +1,4 @@
-// The pacer on a clock of the test's own: what is sent when, what happens behind time, and what ends it.
+// The pacer on a simulated clock: when it sends calls, what it does when it is late, and what ends it.
 #include "src/load/pacing/pacer.h"
 
 #include <gmock/gmock.h>
@@ -17,7 +17,7 @@ using testing::ElementsAre;
 using testing::IsEmpty;
 using testing::Pair;
 
-// Stands still but for waiting and for what takes time.
+// A clock that moves only when a thread waits, and for tasks that take time.
 class FakeClock {
  public:
   Nanos Now() const { return now_; }
@@ -42,7 +42,7 @@ class PacerTest : public testing::Test {
   static constexpr Nanos kClose = kNanosPerSecond;
   PacerTest() { window_.Set(0, kClose); }
 
-  // Every call keeps its slot, so there are as many calls as slots, and those that wait or are dropped.
+  // Every call keeps its slot: there are as many calls as slots; the other calls wait or are dropped.
   void Pace(DueTimes due, int slots, AtLimit at_limit = AtLimit::kQueue) {
     lane_.emplace(std::move(due), slots);
     lane_->Start(0);
@@ -63,7 +63,7 @@ class PacerTest : public testing::Test {
   Recorder recorder_{&window_, /*open_loop=*/true};
   std::optional<Lane> lane_;
   std::vector<FreeNode> slots_;
-  Nanos send_takes_ = 0;  // the first one
+  Nanos send_takes_ = 0;  // duration of the first send
   std::vector<std::pair<Nanos, Nanos>> sent_;
   Measurement seen_;
 };
@@ -161,7 +161,7 @@ TEST_F(PacerTest, AnEmptyScheduleIsOverAtOnce) {
   EXPECT_EQ(clock_.Now(), 0);
 }
 
-// Nothing about speed: only that the real clock's pacer keeps the contract.
+// Checks only that the pacer on the real clock keeps its contract, not its speed.
 TEST(Pacer, OnTheRealClockNothingIsSentEarly) {
   for (Pace pace : {Pace::kSleep, Pace::kHybrid, Pace::kSpin}) {
     RunWindow window;

@@ -1,4 +1,4 @@
-// Payloads: the same bytes everywhere, and as hard to compress as they claim.
+// Payloads are the same bytes everywhere, and as hard to compress as declared.
 #include "src/workload/messages/payload.h"
 
 #include <gtest/gtest.h>
@@ -29,7 +29,7 @@ PayloadContent OfEntropy(double bits) {
   return {PayloadKind::kEntropy, static_cast<uint32_t>(10 * bits + 0.5)};
 }
 
-// Of a byte, by how often each occurs, in bits.
+// Returns the entropy of a byte, in bits, by the frequency of each value.
 double Entropy(const std::string& bytes) {
   std::array<double, 256> count{};
   for (const char byte : bytes) ++count[static_cast<unsigned char>(byte)];
@@ -39,7 +39,7 @@ double Entropy(const std::string& bytes) {
   return bits;
 }
 
-// How many bytes deflate makes of one.
+// Returns the compressed size divided by the size, with deflate.
 double Compressed(const std::string& bytes) {
   uLongf size = compressBound(bytes.size());
   std::string into(size, '\0');
@@ -49,7 +49,7 @@ double Compressed(const std::string& bytes) {
   return static_cast<double>(size) / static_cast<double>(bytes.size());
 }
 
-// Results of different machines and releases are compared: these must never change.
+// Users compare results of different machines and releases, so these values must never change.
 TEST(Payload, IsTheSameEverywhere) {
   EXPECT_EQ(Checksum(Payload(PayloadKind::kZero, 1, kMebibyte)), 0xa738ea1cu);
   EXPECT_EQ(Checksum(Payload(PayloadKind::kText, 1, kMebibyte)), 0x1dbb6882u);
@@ -85,12 +85,12 @@ TEST(Payload, HasTheEntropyThatWasAskedFor) {
   for (uint32_t tenths = 0; tenths <= kMaxTenths; ++tenths) {
     const double bits = tenths / 10.0;
     EXPECT_NEAR(Entropy(Payload(OfEntropy(bits), 1, 64 << 10)), bits, 0.002) << bits;
-    // A part of it has nearly as much, as long as it has room for all symbols.
+    // A part has nearly the same entropy if it has room for all symbols.
     EXPECT_NEAR(Entropy(Payload(OfEntropy(bits), 1, 16 << 10)), bits, 0.03) << bits;
   }
 }
 
-// No repetitions to be found: whole numbers of bits compress to nearly as many.
+// The data has no repetitions, so it compresses to about its entropy.
 TEST(Payload, OfSoManyBitsCompressesToAboutAsMany) {
   for (const double bits : {1.0, 2.0, 4.0, 6.0, 7.0}) {
     const double compressed = 8 * Compressed(Payload(OfEntropy(bits), 1, 128 << 10));
@@ -112,7 +112,7 @@ TEST(PayloadContent, IsParsedAsItIsWritten) {
   }
 }
 
-// As a request says it: what is beyond any entropy is the greatest, and what is of no kind zeros.
+// Contents by a request's fields: an entropy above the maximum means the maximum, an unknown kind means zeros.
 TEST(PayloadContent, OfARequestIsAlwaysOne) {
   EXPECT_EQ(ContentOf(1, 0), PayloadKind::kText);
   EXPECT_EQ(ContentOf(1, 7), PayloadKind::kText);
@@ -141,7 +141,7 @@ TEST(Payload, SeedsDiffer) {
   }
 }
 
-// As a message that is used again: what was in it is of another size, kind or seed.
+// The reused message had a payload of another size, kind or seed.
 TEST(Payload, FillReplacesWhatIsOfAnotherSizeKindOrSeed) {
   std::string payload;
   for (const auto& [kind, seed, size] : {std::tuple<PayloadContent, int, int>(PayloadKind::kZero, 1, 1000),

@@ -19,7 +19,7 @@ using testing::HasSubstr;
 
 constexpr Nanos kASecond = kNanosPerSecond;
 
-// Samples that are a second apart, of a server that has been up for an hour on a machine whose clock is another.
+// Two samples, a second apart, of a server that has run for an hour on a machine with another clock.
 class PlausiblePairTest : public testing::Test {
  protected:
   PlausiblePairTest() {
@@ -85,7 +85,7 @@ TEST_F(PlausiblePairTest, AServerThatKnowsLittleIsBelieved) {
   EXPECT_EQ(Why(), "");
 }
 
-// Each of them may be right.
+// Each value alone may be right.
 TEST_F(PlausiblePairTest, PartsThatCannotBeTogetherAreRefused) {
   for (int i = 0; i < 100; ++i) AddThread(100 + i);
   EXPECT_THAT(Why(), HasSubstr("its threads used 51 s of CPU in 1.001 s on 2 CPUs"));

@@ -1,4 +1,4 @@
-// A point of which nothing is to be doubted, for tests to spoil.
+// A point without any warning, which tests change to cause warnings.
 #pragma once
 
 #include <gmock/gmock.h>
@@ -18,12 +18,12 @@ inline void PrintTo(const Finding& finding, std::ostream* os) {
   *os << finding.code << ": " << finding.text;
 }
 
-// A finding with that code, and that in its text.
+// Matches a warning with that code, and that text in it.
 inline testing::Matcher<Finding> Is(const std::string& code, const std::string& text = "") {
   return testing::AllOf(testing::Field(&Finding::code, code), testing::Field(&Finding::text, testing::HasSubstr(text)));
 }
 
-// Where this process and `server_` may run, as far as the checks know.
+// The CPUs that this process and `server_` may use, in the checks' input.
 enum class Placement { kSameCpus, kOwnCpus, kOtherMachine };
 
 inline ServerDescription Server(Placement placement) {
@@ -37,7 +37,7 @@ inline ServerDescription Server(Placement placement) {
 
 class PointCheck : public testing::Test {
  protected:
-  // Nothing is wrong with it.
+  // Makes a point without a fault.
   PointCheck() {
     point_.load.slots = 5;
     point_.window_ns = 10 * kNanosPerSecond;
@@ -55,7 +55,7 @@ class PointCheck : public testing::Test {
   }
 
   void Set(std::string side, const std::string& name, double value) { point_.figures.Set(side + name, value); }
-  // One slice a second.
+  // Sets the time buckets, one a second.
   void SetSlices(const std::vector<double>& per_second) {
     point_.slice_ns = kNanosPerSecond;
     point_.slices.clear();

@@ -1,4 +1,4 @@
-// What the samples of a point say, and when they are taken.
+// Figures from the samples of a point, and the times of sampling.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -142,7 +142,7 @@ TEST(SumOfServers, AddsTotalsAndKeepsTheLargestDistance) {
   EXPECT_EQ(SumOfServers(servers).end.cpus_size(), 2);
 }
 
-// Of a point of 20 ms.
+// Makes a point of 20 ms.
 PointResult SampledPoint() {
   RunConfig config;
   const ChannelPlan plan;
@@ -162,7 +162,7 @@ PointResult SampledPoint() {
   return point;
 }
 
-// A machine with other work on it may be late once.
+// On a busy machine a sample may be late once.
 TEST(PointEvidence, SamplesJustOutsideTheWindow) {
   Nanos before = 0;
   for (int attempt = 0; attempt < 5 && before <= 0; ++attempt) {

@@ -6,7 +6,7 @@
 namespace cqbench {
 namespace {
 
-// Two releases of the library count its monotonic clock from different epochs; a deadline must mean the same on both.
+// gRPC 1.51 and 1.83 count the monotonic clock from different epochs; a deadline must mean the same on both.
 TEST(ToTimespec, IsThatTimeOnTheLibrarysClock) {
   const gpr_timespec before = gpr_now(GPR_CLOCK_MONOTONIC);
   const gpr_timespec now = ToTimespec(NowNs());

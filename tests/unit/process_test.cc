@@ -45,7 +45,7 @@ TEST(ReadProcess, CpuTimeGrowsByWhatWasBurnt) {
   const ProcessSample before = ReadProcess();
   BurnCpu(40 * kNanosPerMilli);
   const ProcessSample after = ReadProcess();
-  // The kernel hands out microseconds, once for each of the four figures.
+  // The kernel reports microseconds, and rounds each of the four figures.
   EXPECT_GE(Total(after) - Total(before), 40 * kNanosPerMilli - 4 * kNanosPerMicro);
 }
 
@@ -86,7 +86,7 @@ TEST(GroupOfThread, IsKnownByTheNameThatWeGave) {
   }
 }
 
-// Threads with these names that burn so much CPU time each when told to, and live until the end.
+// Threads with these names; each burns this much CPU time on request, and lives until destruction.
 class NamedThreads {
  public:
   NamedThreads(const std::vector<std::string>& names, Nanos cpu)
@@ -111,7 +111,7 @@ class NamedThreads {
   void Burn() {
     burn_.count_down();
     burnt_.wait();
-    // The kernel brings a thread's time up to date when it goes to sleep.
+    // The kernel updates a thread's time when the thread goes to sleep.
     std::this_thread::sleep_for(std::chrono::milliseconds(10));
   }
 
@@ -127,7 +127,7 @@ std::map<ThreadSample::Group, int> CountByGroup(const SampleList<ThreadSample>& 
 }
 
 TEST(ReadThreads, GroupsThemByName) {
-  std::thread([] {}).join();  // with the first, a sanitizer starts one of its own
+  std::thread([] {}).join();  // a sanitizer starts a thread of its own with the first one
   auto before = CountByGroup(ReadThreads());
   EXPECT_EQ(before[ThreadSample::OTHER], 1) << "the main thread";
   EXPECT_EQ(before[ThreadSample::WORKER], 0);
@@ -188,7 +188,7 @@ TEST(ReadThreads, ThreadsThatEndMeanwhileAreThereAsTheyWereOrNotAtAll) {
   std::atomic<bool> stop{false};
   std::latch named(1);
   std::thread churn([&] {
-    pthread_setname_np(pthread_self(), "cq-0");  // which those that it starts inherit
+    pthread_setname_np(pthread_self(), "cq-0");  // new threads inherit this name
     named.count_down();
     while (!stop) std::thread([] { BurnCpu(50 * kNanosPerMicro); }).join();
   });
@@ -211,7 +211,7 @@ TEST(ReadCpus, GivesTheCpusAskedForAlone) {
   EXPECT_EQ(static_cast<size_t>(ReadCpus(allowed).size()), allowed.size());
 }
 
-// Roughly: where the machine is a guest, the ticks that it gets late are lost.
+// The comparison is rough: a guest machine loses the ticks that come late.
 TEST(ReadCpus, TheirTimesGrowAsTheClockDoes) {
   const std::vector<int> cpus = AllowedCpus();
   const Nanos start = NowNs();

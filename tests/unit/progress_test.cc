@@ -1,4 +1,4 @@
-// The line that people watch.
+// The progress line on the terminal.
 #include "src/cli/client/progress.h"
 
 #include <gtest/gtest.h>

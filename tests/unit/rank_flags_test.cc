@@ -1,4 +1,4 @@
-// Which rank a client is and what it does of the whole, as typed.
+// Flags of a rank: its index and its share of the load.
 #include "src/cli/client/rank_flags.h"
 
 #include <gmock/gmock.h>
@@ -13,7 +13,7 @@ namespace {
 
 using testing::ElementsAre;
 
-// This rank of four.
+// Returns the options of one rank of four.
 ClientOptions Rank(int index, const std::string& more) {
   return Options("--ranks 4 --rendezvous /tmp --rank " + std::to_string(index) + " " + more);
 }
@@ -39,7 +39,7 @@ TEST(RankFlags, NumbersOfCallsAreDivided) {
     total += run.total;
     skipped += run.skip_first;
   }
-  EXPECT_EQ(total, 1003u);  // as counted by the user, those left out are among the 1010
+  EXPECT_EQ(total, 1003u);  // as the user counts; the skipped calls are among the 1010
   EXPECT_EQ(skipped, 7u);
   EXPECT_EQ(Rank(1, "--per-rank --total 1010").run.total, 1010u);
   EXPECT_EQ(Rank(1, "").run.total, 0u);

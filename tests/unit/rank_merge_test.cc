@@ -1,4 +1,4 @@
-// What several ranks tell of a point, as one point.
+// The reports of several ranks about a point, merged into one point.
 #include "src/ranks/rank_merge.h"
 
 #include <gmock/gmock.h>
@@ -23,7 +23,7 @@ constexpr Nanos kWindow = kNanosPerSecond;
 
 class RankMergeTest : public testing::Test {
  protected:
-  // Latencies around a middle of its own for each rank.
+  // Makes latencies around a different mean for each rank.
   static Measurement Measured(int rank, int calls) {
     std::mt19937_64 random(static_cast<uint64_t>(rank) + 1);
     Measurement m;
@@ -141,7 +141,7 @@ TEST_F(RankMergeTest, ARankThatMeasuredNothingSaysWhy) {
 
 TEST_F(RankMergeTest, OtherHistogramsAreNotAdded) {
   std::string other = Told(1, 2);
-  other[4] = static_cast<char>(other[4] ^ 1);  // of the layout's hash, which follows the length
+  other[4] = static_cast<char>(other[4] ^ 1);  // changes the layout's hash, which follows the length
   const PointResult merged = Merge({Told(0, 2), other});
   EXPECT_EQ(merged.completed, 1000u);
   ASSERT_EQ(merged.warnings.size(), 1u);

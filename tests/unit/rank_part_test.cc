@@ -1,4 +1,4 @@
-// When a rank's window was really open, in the clock of all.
+// The real boundaries of a rank's window, in the common clock.
 #include "src/load/run/rank_part.h"
 
 #include <gtest/gtest.h>
@@ -7,7 +7,7 @@ namespace cqbench {
 namespace {
 
 constexpr Nanos kAhead = 1'000'000;
-// Edges that are further apart than a rank may be held up.
+// The boundaries are further apart than the longest delay of a rank.
 constexpr Nanos kLong = RankPart::kHeldUp;
 constexpr Nanos kOpen = 10 * kLong;
 constexpr Nanos kClose = 20 * kLong;

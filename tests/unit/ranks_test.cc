@@ -1,4 +1,4 @@
-// What each of several clients does of a whole.
+// The share of each of several clients.
 #include "cqbench/ranks.h"
 
 #include <gtest/gtest.h>

@@ -1,4 +1,4 @@
-// What trials of a search may end with.
+// Outcomes of trials in a search.
 #pragma once
 
 #include "src/stats/find_rate.h"

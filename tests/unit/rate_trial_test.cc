@@ -1,4 +1,4 @@
-// What a measured point says to the search for the highest rate.
+// How a measured point becomes a trial in the search for the highest rate.
 #include "src/load/run/rate_trial.h"
 
 #include <gtest/gtest.h>

@@ -1,4 +1,5 @@
-// What a plain connection says of servers to which the library has none. The servers are sockets of the test's own.
+// Plain connections to servers to which the library has no connection: what they reveal. The servers are sockets of the
+// test.
 #include "src/base/reachability.h"
 
 #include <gmock/gmock.h>
@@ -22,8 +23,8 @@ namespace {
 
 using testing::HasSubstr;
 
-// On a free port of the loopback interface. Answers each connection's first bytes with `answer`, and hangs up; while it
-// has no answer it says nothing at all.
+// Listens on a free port of the loopback interface. Responds to each connection's first bytes with `answer` and closes
+// it; without an answer it sends nothing.
 class Peer {
  public:
   explicit Peer(std::string answer = "", std::chrono::milliseconds after = {})
@@ -93,7 +94,7 @@ TEST(Reachability, WithoutEndpointsNothingIsKnown) {
   EXPECT_FALSE(IsUnreachable({}));
 }
 
-// What OpenSSL and BoringSSL answer begins so; so does every record of TLS.
+// Responses of OpenSSL and BoringSSL begin with this, as every TLS record does.
 TEST(Reachability, TlsIsRecognised) {
   for (const std::string& record : {std::string("\x15\x03\x01\0\x02\x02\x28", 7),  // an alert: handshake failure
                                     std::string("\x16\x03\x03\0\x05\x02\0\0\0\0", 10)}) {  // the server's hello
@@ -104,7 +105,7 @@ TEST(Reachability, TlsIsRecognised) {
   }
 }
 
-// poll() is not restarted after a handler, whatever the handler's flags say.
+// poll() is not restarted after a signal handler, whatever the handler's flags are.
 class WithATimer {
  public:
   WithATimer() {
@@ -112,7 +113,7 @@ class WithATimer {
     action.sa_handler = [](int) { ++ticks; };
     action.sa_flags = SA_RESTART;
     sigaction(SIGALRM, &action, &usual_);
-    // To this thread, as StepLimit's.
+    // The signal goes to this thread, like StepLimit's.
     sigevent event{};
     event.sigev_notify = SIGEV_THREAD_ID;
     event.sigev_signo = SIGALRM;

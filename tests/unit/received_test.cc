@@ -1,4 +1,4 @@
-// Whether a response arrived is known whatever it was read into, and what was in it before.
+// Received() recognizes the arrival of a response for all types, whatever they contained before.
 #include "src/workload/messages/received.h"
 
 #include <gtest/gtest.h>
@@ -14,7 +14,7 @@ namespace {
 
 using v1::EchoResponse;
 
-// As the library does it.
+// Receives as the library does.
 template <typename R>
 Arrival Deliver(const std::string& bytes, Received<R>& received) {
   grpc::ByteBuffer buffer = BufferOf(bytes);

@@ -1,4 +1,4 @@
-// What a recorder has recorded.
+// Access to what a recorder has recorded.
 #pragma once
 
 #include "cqbench/recorder.h"
@@ -9,7 +9,7 @@ inline constexpr Nanos kOpen = 1000;
 inline constexpr Nanos kClose = 2000;
 inline constexpr int kUnavailable = 14;
 
-// In a closed loop, where due is sent.
+// Makes a call of a closed loop, where due and sent are the same.
 inline CallTimes Call(Nanos sent, Nanos done) {
   return {sent, sent, done};
 }

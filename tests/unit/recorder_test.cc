@@ -1,4 +1,4 @@
-// What is kept of the calls that belong to the window, and where.
+// Which calls of the window a recorder records, and where.
 #include "cqbench/recorder.h"
 
 #include <gmock/gmock.h>
@@ -106,7 +106,7 @@ TEST_F(RecorderTest, DroppedCountsWhenDueInTheWindow) {
   EXPECT_EQ(Of(open_loop_).counts.dropped, 2u);
 }
 
-// Any mixture, with any times around the window: what is due is one of the outcomes, exactly.
+// For a random mixture of calls and times around the window, each scheduled call has exactly one outcome.
 TEST_F(RecorderTest, IdentitiesHoldForEveryMixture) {
   std::mt19937_64 random(7);
   const auto in = [&](Nanos low, Nanos high) { return std::uniform_int_distribution<Nanos>(low, high)(random); };
@@ -176,7 +176,7 @@ TEST_F(SlicesTest, ThereAreAsManyAsAskedForThoughNothingHappens) {
 }
 
 TEST_F(SlicesTest, CompletedByTheEndAndLatencyByTheDueTime) {
-  recorder_.Success(Call(900, 1001));   // throughput of the first slice, but no latency of the window
+  recorder_.Success(Call(900, 1001));   // throughput of the first time bucket, but no latency of the window
   recorder_.Success(Call(1010, 1020));  // all in the first
   recorder_.Success(Call(1240, 1260));  // due in the first, done in the second
   recorder_.Success(Call(1700, 2300));  // due in the third, done after the window
@@ -188,8 +188,9 @@ TEST_F(SlicesTest, CompletedByTheEndAndLatencyByTheDueTime) {
 
 TEST_F(SlicesTest, FailedByTheEnd) {
   recorder_.Failure(Call(1010, 1600), kUnavailable, "");
-  recorder_.Failure(Call(1010, 2600), kUnavailable, "");  // belongs to the window, ended in none of its slices
-  recorder_.Failure(Call(100, 1100), kUnavailable, "");   // of the warm-up
+  recorder_.Failure(Call(1010, 2600), kUnavailable,
+                    "");                                 // belongs to the window, but ended in none of its time buckets
+  recorder_.Failure(Call(100, 1100), kUnavailable, "");  // belongs to the warm-up
   EXPECT_THAT(Each<uint64_t>([](const Slice& slice) -> uint64_t { return slice.failed[kUnavailable]; }),
               ElementsAre(0, 0, 1, 0));
 }
@@ -283,7 +284,7 @@ TEST_F(RecorderTest, MergingAddsEveryThreadAndLeavesItAsItWas) {
 TEST_F(RecorderTest, MessagesOfStreamsCountInsideTheWindow) {
   recorder_.Message(999, 5);
   EXPECT_EQ(Of(recorder_).messages, nullptr);
-  recorder_.Message(1000, -1);  // the first of its stream
+  recorder_.Message(1000, -1);  // first message of its stream
   recorder_.Message(1100, 100);
   recorder_.Message(2000, 900);
   Recorder other(&window_);

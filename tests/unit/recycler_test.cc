@@ -1,4 +1,4 @@
-// Call objects are made once and used again, by one thread or by several that share a depot.
+// Call objects are made once and reused, by one thread or by several that share a depot.
 #include "src/server/apis/recycler.h"
 
 #include <gtest/gtest.h>
@@ -42,7 +42,7 @@ TEST(CallStock, TakesTheObjectThatWasPutBack) {
   EXPECT_EQ(Call::made, 1);
 }
 
-// What one burst needed is not kept for good.
+// The objects of one burst are not kept forever.
 TEST(CallStock, IdleObjectsBeyondTheBoundGo) {
   CallDepot<Call> depot(MessageStrategy::kReused);
   CallStock<Call> stock(&depot);
@@ -83,7 +83,7 @@ TEST(CallStock, WhatOneThreadPutBackAnotherTakes) {
   CallStock<Call> theirs(&depot);
   const std::vector<Call*> calls = TakeMany(ours, 200);
   for (Call* call : calls) ours.Put(call);
-  // A stock keeps some for itself; with 200 put back, more than 100 are to be had.
+  // A stock keeps some objects for itself; after 200 are put back, more than 100 are available.
   const std::set<Call*> known(calls.begin(), calls.end());
   for (Call* call : TakeMany(theirs, 100)) EXPECT_EQ(known.count(call), 1u);
   EXPECT_EQ(Call::made, 200);
@@ -134,7 +134,7 @@ TEST(CallDepot, NoObjectIsHandedOutTwiceToTwoThreads) {
     CallStock<Call> stock(&depot);
     std::vector<Call*> in_use;
     for (int i = 0; i < 20'000; ++i) {
-      // Up and down, so that the stocks run empty and over, and exchange batches through the depot.
+      // The number goes up and down, so that stocks run empty and over, and exchange batches through the depot.
       if (i / most_in_use % 2 == 0) {
         in_use.push_back(stock.Take());
         if (in_use.back()->in_use.exchange(true)) taken_twice.fetch_add(1);

@@ -202,7 +202,7 @@ TEST(MedianOverRepetitions, ObjectiveIsMetWhenEveryRepetitionMeetsIt) {
   EXPECT_FALSE(MedianOverRepetitions(points).at(0).objective_met);
 }
 
-// The P50s are 10, 20 and at least 30: whatever the third is, the middle is 20. Of two, there is no telling.
+// The P50s are 10, 20 and at least 30: the median of three is 20, whatever the third is. The median of two is unknown.
 TEST(MedianOverRepetitions, PercentilesThatCallsWithoutAnEndCouldChangeAreNotKnown) {
   std::vector<PointResult> points = {Measured(4, 0, 1, 10), Measured(4, 1, 1, 20), Measured(4, 2, 1, 30)};
   points[2].latency->at_least = 5;

@@ -1,4 +1,4 @@
-// Figures derived from what was measured.
+// Figures derived from measured values.
 #include "cqbench/result.h"
 
 #include <gmock/gmock.h>
@@ -66,7 +66,7 @@ TEST(Summarize, OneMoreOfThemAndThePercentileIsNotKnown) {
 TEST(Summarize, ACallYoungerThanThePercentileHidesItToo) {
   Histogram ended, at_least;
   for (Nanos value = 1; value <= 1'000; ++value) ended.Record(value);
-  at_least.Record(600);  // it may have taken 2,000 in the end
+  at_least.Record(600);  // it may take 2,000 in the end
   const LatencyStats stats = Summarize(ended, &at_least).value();
   EXPECT_TRUE(stats.Knows(&LatencyStats::p50_ns));
   EXPECT_FALSE(stats.Knows(&LatencyStats::p90_ns));
@@ -90,7 +90,7 @@ TEST(Summarize, NoAgesAreAsGoodAsNone) {
   EXPECT_FALSE(Summarize(Histogram(), &none).has_value());
 }
 
-// Whatever calls without an end would have taken, a percentile that is known does not change.
+// A known percentile stays the same for any durations of the calls without an end.
 TEST(Summarize, WhatIsKnownHoldsWhateverTheCallsWouldHaveTaken) {
   std::mt19937 random(9);
   const auto below = [&](Nanos n) { return static_cast<Nanos>(random() % static_cast<uint64_t>(n)); };

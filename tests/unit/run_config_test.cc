@@ -1,4 +1,4 @@
-// Durations, channel arguments, lists and ranges of loads as people type them, and what loads are called.
+// Durations, channel arguments, lists and ranges of load levels as text, and the names of load levels.
 #include "cqbench/run_config.h"
 
 #include <gmock/gmock.h>
@@ -16,14 +16,14 @@ namespace {
 using testing::ElementsAre;
 using testing::HasSubstr;
 
-// Refused, in a message that has each of the parts.
+// Expects an error with each of the parts.
 template <typename T>
 void ExpectRefused(const absl::StatusOr<T>& parsed, const std::vector<std::string>& parts) {
   EXPECT_EQ(parsed.status().code(), absl::StatusCode::kInvalidArgument) << parts.front();
   for (const std::string& part : parts) EXPECT_THAT(std::string(parsed.status().message()), HasSubstr(part));
 }
 
-// A list, and what of it is refused.
+// A list, and the part of it that is refused.
 struct BadList {
   const char* text;
   const char* item;

@@ -1,4 +1,4 @@
-// The window's semantics: which calls belong to it and what counts towards throughput.
+// The window: which calls belong to it and which count towards throughput.
 #include <gtest/gtest.h>
 
 #include <string>

@@ -13,7 +13,7 @@ TEST(SampleBudget, ABurstThenAShareOfACpu) {
   EXPECT_TRUE(budget.Allows(begin));
   budget.Spend(kNanosPerSecond + 1);
   EXPECT_FALSE(budget.Allows(begin));
-  EXPECT_FALSE(budget.Allows(begin + 4 * kNanosPerSecond));  // a second of four has leaked
+  EXPECT_FALSE(budget.Allows(begin + 4 * kNanosPerSecond));  // the budget regains one second in four
   EXPECT_TRUE(budget.Allows(begin + 4 * kNanosPerSecond + SampleBudget::kShare));
 }
 

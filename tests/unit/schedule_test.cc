@@ -34,7 +34,7 @@ GapShape ShapeOf(const DueTimes& times) {
   return meter.Shape().value();
 }
 
-// The greatest distance between the distribution of the gaps and the exponential one with that mean.
+// Returns the greatest distance between the distribution of the gaps and the exponential one with that mean.
 double DistanceFromExponential(const DueTimes& times, double mean_ns) {
   std::vector<double> gaps;
   for (size_t i = 1; i < times.size(); ++i) gaps.push_back(static_cast<double>(times[i] - times[i - 1]));
@@ -115,8 +115,8 @@ TEST(Schedule, MoreThanItHoldsIsRefused) {
 }
 
 TEST(ScheduleHash, IsTheSameEveryTime) {
-  // Calculated by a program of its own, in Python. A change of these numbers makes results of different builds look as
-  // if they had been asked for different calls.
+  // A separate program in Python calculated these numbers. If they change, results of different builds seem to have
+  // different schedules.
   EXPECT_EQ(HashSchedule(Draw(Arrivals::kConstant, 2000, kNanosPerSecond, 1)), 0x77693e5e9c3da82bu);
   EXPECT_EQ(HashSchedule(Draw(Arrivals::kPoisson, 2000, kNanosPerSecond, 1, 7)), 0x7b1d636289578f7bu);
 }
@@ -184,7 +184,7 @@ TEST(PacerClock, OnlySpinningTakesTheCpuForTheWholeWait) {
   };
   EXPECT_LT(cpu_of_a_wait(Pace::kSleep), 5 * kNanosPerMilli);
   EXPECT_LT(cpu_of_a_wait(Pace::kHybrid), 5 * kNanosPerMilli);
-  EXPECT_GT(cpu_of_a_wait(Pace::kSpin), 10 * kNanosPerMilli);  // not 100: the machine may be busy
+  EXPECT_GT(cpu_of_a_wait(Pace::kSpin), 10 * kNanosPerMilli);  // less than 100, because the machine may be busy
 }
 
 TEST(PacerClock, AsksForExactTimers) {
@@ -203,7 +203,7 @@ TEST(CalibrateMargin, IsBetweenNothingAndTheMost) {
   EXPECT_LE(CalibrateMargin(100'000), 2500);  // a quarter of the gap
 }
 
-// In two passes and with more digits.
+// Calculates in two passes and with more digits.
 GapShape Reference(const DueTimes& times) {
   std::vector<long double> gaps;
   for (size_t i = 1; i < times.size(); ++i) gaps.push_back(static_cast<long double>(times[i] - times[i - 1]));

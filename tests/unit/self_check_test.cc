@@ -1,4 +1,4 @@
-// Every reason for distrust that samples and counts give: there from its limit on, and not just below.
+// Every warning that follows from samples and counts appears at its threshold and not just below.
 #include "src/observe/checks/self_check.h"
 
 #include <gmock/gmock.h>
@@ -74,7 +74,7 @@ TEST_F(PointCheck, ServerThatUsesItsCpusUp) {
   EXPECT_THAT(Limits(), IsEmpty());
 }
 
-// A tenth of four CPUs, and three ticks of 10 ms of each of them in 10 s: 0.412.
+// A tenth of four CPUs, plus three ticks of 10 ms of each CPU in 10 s: 0.412.
 TEST_F(PointCheck, OtherProcessesOnTheCpusOfEitherEnd) {
   for (const std::string side : {"client", "server"}) {
     Set(side, "_cpus_busy", 1.411);
@@ -170,7 +170,7 @@ TEST_F(PointCheck, ServerWithMoreConnectionsThanThisClient) {
       ElementsAre(Finding{"other-client", "another client uses the server: it has 2 connections more than this one"}));
 }
 
-// Unless something in between has connections of its own to the server.
+// A proxy may have connections of its own to the server.
 TEST_F(PointCheck, ServerWithMoreConnectionsThanAProxyTakes) {
   point_.figures.Set("client_connections", 4);
   point_.figures.Set("server_connections", 6);
@@ -184,7 +184,7 @@ TEST_F(PointCheck, ServerWithMoreConnectionsThanAProxyTakes) {
   EXPECT_THAT(Doubts(), IsEmpty());
 }
 
-// Three quarters, less four times the square root of the calls, and those in flight at either edge.
+// Three quarters, minus four times the square root of the calls, and those in flight at either window boundary.
 TEST_F(PointCheck, ServerThatAnsweredLessThanThisClientHas) {
   point_.figures.Set("server_rpcs", 745'989);
   EXPECT_THAT(Doubts(), IsEmpty()) << "the server is asked where the calls go";
@@ -196,7 +196,7 @@ TEST_F(PointCheck, ServerThatAnsweredLessThanThisClientHas) {
   EXPECT_THAT(Doubts(), IsEmpty());
 }
 
-// How many messages an answer is made of is only known of methods of ours.
+// The number of messages in a response is known only for this project's methods.
 TEST_F(PointCheck, MessagesOfARequestThatIsNoneOfOursAreNotCompared) {
   point_.figures.Set("server_rpcs", 16'000'000);
   config_.http = std::make_shared<const HttpCall>();
@@ -205,7 +205,7 @@ TEST_F(PointCheck, MessagesOfARequestThatIsNoneOfOursAreNotCompared) {
   EXPECT_THAT(Doubts(), IsEmpty());
 }
 
-// A quarter more, four times the square root of the calls, and those in flight at either edge.
+// A quarter more, plus four times the square root of the calls, and those in flight at either window boundary.
 TEST_F(PointCheck, ServerThatAnsweredMoreThanThisClientAsked) {
   point_.figures.Set("server_rpcs", 1'254'010);
   EXPECT_THAT(Doubts(), IsEmpty());
@@ -216,7 +216,7 @@ TEST_F(PointCheck, ServerThatAnsweredMoreThanThisClientAsked) {
   EXPECT_THAT(Doubts(), IsEmpty());
 }
 
-// A server may have answered what this client no longer waited for.
+// A server may have responded to calls that the client had given up.
 TEST_F(PointCheck, CallsThatFailedHereMayHaveBeenAnsweredThere) {
   point_.figures.Set("server_rpcs", 1'500'000);
   EXPECT_THAT(Doubts(), ElementsAre(Is("other-client")));

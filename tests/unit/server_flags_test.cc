@@ -1,4 +1,4 @@
-// Command lines of the server: what they mean, and which are refused.
+// Command lines of the server: their meaning, and which are refused.
 #include "src/cli/server/server_flags.h"
 
 #include <gmock/gmock.h>
@@ -255,7 +255,7 @@ TEST(ServerFlags, WhatGoesOverTheWire) {
   for (const ChannelArg& arg : Config("--keepalive 5s --max-concurrent-streams 10").channel_args) {
     args[arg.key] = std::get<int>(arg.value);
   }
-  args.erase(absl::StrCat("grpc.http2.", "ping_timeout_ms"));  // which newer releases have
+  args.erase(absl::StrCat("grpc.http2.", "ping_timeout_ms"));  // newer releases have this argument
   EXPECT_EQ(args, (std::map<std::string, int>{{"grpc.keepalive_time_ms", 5000},
                                               {"grpc.keepalive_permit_without_calls", 1},
                                               {"grpc.http2.max_pings_without_data", 0},

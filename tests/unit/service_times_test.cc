@@ -9,7 +9,7 @@ namespace {
 
 class ServiceTimesTest : public testing::Test {
  protected:
-  // Which of `n` calls are timed, by their index.
+  // Returns the indexes of the timed calls among `n`.
   std::vector<uint32_t> Timed(uint32_t n) {
     std::vector<uint32_t> timed;
     for (uint32_t i = 0; i < n; ++i) {

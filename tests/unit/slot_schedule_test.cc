@@ -1,4 +1,4 @@
-// When a slot sends its next call: at once, after a rest, when the schedule says, or never again.
+// When a slot sends its next call: at once, after a back-off, at the scheduled time, or never again.
 #include "src/load/pacing/slot_schedule.h"
 
 #include <gmock/gmock.h>

@@ -1,4 +1,4 @@
-// The gate between a slot, which uses its context again and again, and a thread that cancels what is in flight.
+// The gate between a slot, which reuses its context, and a thread that cancels calls in flight.
 #include "src/load/pacing/slot.h"
 
 #include <gtest/gtest.h>
@@ -60,8 +60,8 @@ TEST(CancelGate, TheEndOfACallThatIsKeptWaitsUntilItIsGivenBack) {
   EXPECT_EQ(gate.Keep(), nullptr);
 }
 
-// The slot destroys its context right after Leave() and scribbles over it. Had Leave() not waited for a cancellation in
-// progress, that would use a destroyed context: it locks a mutex that is no mutex any more, and crashes or hangs.
+// The slot destroys its context right after Leave() and overwrites it. If Leave() did not wait for a cancellation in
+// progress, the cancelling thread would lock a destroyed mutex, and crash or hang.
 TEST(CancelGate, LeaveWaitsForACancellationInProgress) {
   constexpr int kCalls = 20'000;
   CancelGate gate;
@@ -73,7 +73,7 @@ TEST(CancelGate, LeaveWaitsForACancellationInProgress) {
     }
   });
   alignas(grpc::ClientContext) unsigned char memory[sizeof(grpc::ClientContext)];
-  // Goes on past kCalls until the threads have met, which they may not for a while on one CPU.
+  // Continues past kCalls until the threads have met, which may take a while on one CPU.
   for (int i = 0; i < kCalls || cancelled.load() == 0; ++i) {
     auto* context = new (memory) grpc::ClientContext;
     gate.Enter(context);

@@ -1,4 +1,4 @@
-// Intervals against ranks from tables of the sign test, and against the truth.
+// Intervals compared with ranks from tables of the sign test, and with the truth.
 #include "src/result/statistics.h"
 
 #include <gmock/gmock.h>
@@ -25,7 +25,7 @@ Values OneTo(size_t n) {
   return values;
 }
 
-// In how many of `runs` samples of a normal distribution around 100 the interval has 100 in it.
+// Returns the share of `runs` samples of a normal distribution around 100 whose interval contains 100.
 double Coverage(size_t n, int runs) {
   std::mt19937 random(20260131);
   std::normal_distribution<double> draw(100, 5);
@@ -205,7 +205,7 @@ TEST(DescribePoints, RatesAreLoadsOfTheirOwn) {
   EXPECT_EQ(statistics[1].Find("throughput_per_second")->median, 20);
 }
 
-// Or else the worst repetition would be the one that is not asked.
+// Otherwise the worst repetition would not count.
 TEST(DescribePoints, LatencyThatOneRepetitionWithholdsIsNotThatOfTheOthers) {
   std::vector<PointResult> points = Points(4, {100, 110});
   for (PointResult& point : points) {
@@ -224,7 +224,8 @@ TEST(DescribePoints, LatencyThatOneRepetitionWithholdsIsNotThatOfTheOthers) {
 TEST(NotStable, NamesTheCountsWhoseThroughputIsWiderThanAskedOrNotKnown) {
   std::vector<PointResult> points = Points(1, {98, 99, 100, 100, 101, 103});  // the interval is the range: 3 %
   for (const PointResult& point : Points(2, {1000, 1000, 1000, 1000, 1000, 1000})) points.push_back(point);
-  for (const PointResult& point : Points(3, {100, 100, 100, 100, 100})) points.push_back(point);  // too few to know
+  for (const PointResult& point : Points(3, {100, 100, 100, 100, 100}))
+    points.push_back(point);  // too few for an interval
   EXPECT_THAT(NotStable(points, 3), ElementsAre(Load{3}));
   EXPECT_THAT(NotStable(points, 2.9), ElementsAre(Load{1}, Load{3}));
   points.push_back(Point(3, 100));

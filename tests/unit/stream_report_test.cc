@@ -1,4 +1,4 @@
-// What is said of streams of chunks.
+// Figures of streams of chunks.
 #include "src/observe/evidence/stream_report.h"
 
 #include <gmock/gmock.h>

@@ -1,4 +1,4 @@
-// Addresses as people type them and as gRPC takes them.
+// Addresses as the user writes them and as gRPC takes them.
 #include "src/base/target.h"
 
 #include <gmock/gmock.h>

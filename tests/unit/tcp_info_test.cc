@@ -1,4 +1,4 @@
-// What the kernel keeps of a connection, for exchanges that are known to the byte. Both ends are the test's own.
+// The kernel's figures of a connection, for exchanges with a known number of bytes. Both ends are the test's.
 #include "src/observe/sampling/tcp_info.h"
 
 #include <fcntl.h>
@@ -28,7 +28,7 @@ constexpr size_t kMessage = 100;
 class TcpInfo : public testing::Test {
  protected:
   void PingPong(int times) const { fds_.PingPong(times, kMessage, kMessage); }
-  // The last message is acknowledged with a delay, as nothing follows it.
+  // The acknowledgement of the last message is delayed, as no other message follows.
   void WaitUntilAcknowledged(size_t end, uint64_t bytes) {
     for (int i = 0; i < 200 && Read(end).bytes_sent() < bytes; ++i) {
       std::this_thread::sleep_for(std::chrono::milliseconds(5));
@@ -174,7 +174,7 @@ TEST_F(TcpInfo, EstablishedUntilEitherEndCloses) {
 
 TEST_F(TcpInfo, SampleHasTheTcpConnectionsThatStillLiveAndTheNumberOfUnixOnes) {
   std::vector<OpenConnection> connections = {Open(0)[0], Open(1)[0], OpenConnection(), OpenConnection()};
-  connections[1].id += 1;  // another one than it was
+  connections[1].id += 1;  // now another connection
   connections[2].is_tcp = connections[3].is_tcp = false;
   const Nanos before = NowNs();
   const Sample sample = TakeSample(connections);

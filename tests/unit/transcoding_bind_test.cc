@@ -1,4 +1,4 @@
-// What of a request goes where in the message: google/api/http.proto's "Rules for HTTP mapping" and its examples.
+// How the parts of a request fill the message: google/api/http.proto's "Rules for HTTP mapping" and its examples.
 #include <gmock/gmock.h>
 #include <google/protobuf/util/message_differencer.h>
 #include <gtest/gtest.h>
@@ -17,7 +17,7 @@ using ::testing::HasSubstr;
 
 struct Case {
   std::string request;
-  std::string message;  // in protobuf's text format; "error: ...": what INVALID_ARGUMENT says
+  std::string message;  // in protobuf's text format; "error: ...": the text of INVALID_ARGUMENT
 };
 
 void Check(const char* rule, const std::vector<Case>& cases, const TranscodingOptions& options = {}) {
@@ -312,7 +312,7 @@ TEST(Bind, TakesANamedFieldAsTheBody) {
         {{R"(POST /v1 {"a":true})", R"(object { fields { key: "a" value { bool_value: true } } })"}});
 }
 
-// "" where the body is read, otherwise the status and the header that says what would have been.
+// Returns "" if the body is read, otherwise the status and the header that names the accepted encodings.
 std::string RefusalOfBody(const Transcoder& transcoder, absl::string_view type, absl::string_view coding,
                           absl::string_view body = "{}") {
   HttpRequest request = RequestOf("POST /v1");

@@ -25,7 +25,7 @@ using google::protobuf::Message;
 using google::protobuf::Reflection;
 using google::protobuf::util::TimeUtil;
 
-// A value of `field` as text; what it stands for is left to SetFromText, which other tests know with their own eyes.
+// Returns a value of `field` as text. SetFromText, which other tests check, gives it a meaning.
 std::string RandomValue(Random& random, const FieldDescriptor& field) {
   switch (field.cpp_type()) {
     case FieldDescriptor::CPPTYPE_INT32:
@@ -76,7 +76,7 @@ std::string NumberText(double value, int digits) {
   return absl::StrFormat("%.*g", digits, value);
 }
 
-// The text of a primitive, by its index where it is repeated (-1: single).
+// Returns the text of a primitive, by its index if it is repeated (-1: single).
 std::string TextOf(const Message& message, const FieldDescriptor& field, int index) {
   const Reflection& reflection = *message.GetReflection();
   const bool single = index < 0;
@@ -110,7 +110,7 @@ std::string TextOf(const Message& message, const FieldDescriptor& field, int ind
   return "";
 }
 
-// Whether a well-known type's text says all of it: it may be out of range, or a path one that is no camelCase.
+// Returns false if a well-known type has no text for the value: it is out of range, or a path is not camelCase.
 bool HasText(const Message& message) {
   const Descriptor& type = *message.GetDescriptor();
   const Reflection& reflection = *message.GetReflection();
@@ -132,7 +132,7 @@ bool HasText(const Message& message) {
   return in_range && (seconds == 0 || nanos == 0 || (seconds < 0) == (nanos < 0));
 }
 
-// Of one of the well-known types that have one.
+// Returns the text of a well-known type that has one.
 std::string WellKnownText(const Message& message) {
   const Descriptor& type = *message.GetDescriptor();
   const Reflection& reflection = *message.GetReflection();
@@ -202,7 +202,7 @@ std::string RandomText(Random& random, size_t longest, bool filled) {
 std::string RandomName(Random& random, const std::vector<std::string>& segments) {
   return absl::StrJoin(segments, "/", [&](std::string* out, const std::string& segment) {
     std::string text = segment == "*" ? RandomText(random, 8, /*filled=*/true) : segment;
-    // A name's own '/' separates its segments, and an encoded one cannot be told from its text.
+    // A '/' in a name separates its segments, and an encoded '/' would become the same text.
     for (char& c : text) {
       if (c == '/') c = '|';
     }

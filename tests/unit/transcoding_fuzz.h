@@ -1,4 +1,4 @@
-// Inputs that nobody thought of: CQBENCH_FUZZ_INPUTS and CQBENCH_FUZZ_SEED say how many and which.
+// Random inputs: CQBENCH_FUZZ_INPUTS is their number, CQBENCH_FUZZ_SEED their seed.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -35,7 +35,7 @@ class Fuzz : public ::testing::Test {
     }
   }
 
-  // Parts in a random order, and in one of four cases a random change of some bytes.
+  // Joins parts in a random order; changes some bytes in one of four cases.
   std::string FromParts(const std::vector<std::string>& parts, uint64_t most) {
     std::string text;
     for (uint64_t n = Below(random_, most); n > 0; --n) text += parts[Below(random_, parts.size())];

@@ -1,6 +1,6 @@
-// Inputs that nobody thought of, made at random from parts that mean something and from mutations of good ones. The
-// same every time. CQBENCH_FUZZ_INPUTS=10000000 CQBENCH_FUZZ_SEED=2 cqbench_transcoding_test --gtest_filter='Fuzz.*'
-// for more, with the asan preset.
+// Random inputs, made from meaningful parts and from mutations of valid ones; the same in each run.
+// CQBENCH_FUZZ_INPUTS=10000000 CQBENCH_FUZZ_SEED=2 cqbench_transcoding_test --gtest_filter='Fuzz.*' makes more, with
+// the asan preset.
 #include "tests/unit/transcoding_fuzz.h"
 
 #include <google/protobuf/util/message_differencer.h>
@@ -27,7 +27,7 @@ using google::protobuf::Message;
 using google::protobuf::MessageFactory;
 using google::protobuf::util::MessageDifferencer;
 
-// A template as text again.
+// Converts a template to text.
 std::string Unparsed(const PathTemplate& path) {
   std::string text;
   const auto append_segment = [&](const TemplateSegment& segment) {
@@ -75,7 +75,7 @@ TEST_F(Fuzz, PathTemplate) {
   EXPECT_GT(good, 0u);
 }
 
-// A rule's path against a request's, by the grammar's words alone and without a table.
+// Matches a rule's path with a request's by the words of the grammar, without a table.
 bool Matches(const PathTemplate& path, const std::vector<std::string>& segments) {
   const auto found = std::find_if(path.segments.begin(), path.segments.end(),
                                   [](const auto& each) { return each.kind == TemplateSegment::Kind::kRest; });
@@ -86,7 +86,7 @@ bool Matches(const PathTemplate& path, const std::vector<std::string>& segments)
   for (size_t i = 0; i < path.segments.size(); ++i) {
     const TemplateSegment& segment = path.segments[i];
     if (segment.kind == TemplateSegment::Kind::kRest) continue;
-    // After "**" from the end.
+    // Segments after "**" count from the end.
     const std::string& text = segments[i < rest ? i : segments.size() - (path.segments.size() - i)];
     if (text.empty()) return false;
     if (segment.kind == TemplateSegment::Kind::kOne) continue;
@@ -211,7 +211,7 @@ TEST_F(Fuzz, Query) {
           return;
         }
         ++good;
-        // What was understood can be said again.
+        // A message that was decoded can be encoded again.
         DropEmptyMessages(*message);
         const std::string again = EncodeQuery(random_, *message);
         request.query = again;
@@ -267,7 +267,7 @@ TEST_F(Fuzz, Body) {
   EXPECT_GT(good, 0u);
 }
 
-// By descriptors and by hand, whatever comes.
+// Both transcoders, the one by descriptors and the hand-written one, agree on any input.
 TEST_F(Fuzz, Library) {
   const auto by_descriptors =
       DescriptorTranscoder::Make(*DescriptorPool::generated_pool(), *MessageFactory::generated_factory(),

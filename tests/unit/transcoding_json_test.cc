@@ -1,4 +1,4 @@
-// JSON by protobuf: what this project promises whichever release of protobuf it is built with.
+// JSON by protobuf: what this project promises with any release of protobuf.
 #include <gmock/gmock.h>
 #include <google/protobuf/util/message_differencer.h>
 #include <gtest/gtest.h>
@@ -46,7 +46,7 @@ TEST_F(JsonTest, RefusesWithOneLineWhateverComes) {
 struct JsonRead {
   const char* name;
   const char* json;
-  const char* read;  // in protobuf's text format; "error: ...": what INVALID_ARGUMENT says
+  const char* read;  // in protobuf's text format; "error: ...": the text of INVALID_ARGUMENT
 };
 
 class JsonReads : public ::testing::TestWithParam<JsonRead> {};

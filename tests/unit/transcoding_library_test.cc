@@ -1,4 +1,4 @@
-// The library's rules by descriptors and by hand: both are right, and the same.
+// The library's rules by descriptors and by hand: both transcoders are right and agree.
 #include <google/protobuf/util/message_differencer.h>
 #include <gtest/gtest.h>
 
@@ -31,7 +31,7 @@ class Library : public ::testing::Test {
     by_descriptors_ = *std::move(made);
   }
 
-  // Also that both say the same.
+  // Runs both transcoders and expects that they agree.
   Outcome Both(const std::string& line) {
     Outcome outcome = Transcode(*by_descriptors_, line);
     const Outcome other = Transcode(by_hand_, line);
@@ -52,7 +52,7 @@ class Library : public ::testing::Test {
         << line << ": " << outcome.message->DebugString();
   }
 
-  // What arrives is what was sent, by either.
+  // Expects that each transcoder decodes the request to what was encoded.
   void CheckRoundTrip(const std::string& line, const std::string& method, const Message& sent) {
     const Outcome outcome = Both(line);
     ASSERT_EQ(outcome.method, method) << line << ": " << outcome.refusal;
@@ -196,7 +196,7 @@ TEST_F(Library, TakesWhatAClientWrites) {
   }
 }
 
-// One transcoder serves all threads of a front.
+// One transcoder serves all threads of an HTTP front end.
 TEST_F(Library, IsThreadSafe) {
   std::vector<std::thread> threads;
   std::atomic<int> wrong{0};

@@ -1,5 +1,5 @@
-// Rules that somebody else wrote: every service with google.api.http rules in a folder of .proto files. By default that
-// is where google/api/http.proto comes from, whose package has a few more; CQBENCH_PROTOS=DIR for a clone of
+// Rules of other projects: every service with google.api.http rules in a folder of .proto files. The default is the
+// package of google/api/http.proto, which has a few more; CQBENCH_PROTOS=DIR names a clone of
 // github.com/googleapis/googleapis, which has thousands.
 #include <gmock/gmock.h>
 #include <google/api/annotations.pb.h>
@@ -22,7 +22,7 @@
 namespace cqbench::transcoding {
 namespace {
 
-// Files that lack something are left out.
+// Files with missing imports are skipped.
 class SilentCollector : public google::protobuf::compiler::MultiFileErrorCollector {
  public:
   void AddError(const std::string&, int, int, const std::string&) {}
@@ -42,7 +42,7 @@ std::vector<std::string> FilesWithRules(const std::filesystem::path& folder) {
   return files;
 }
 
-// The rule and its additional bindings.
+// Counts the rule and its additional bindings.
 size_t RulesOf(const google::protobuf::ServiceDescriptor& service) {
   size_t rules = 0;
   for (int i = 0; i < service.method_count(); ++i) {
@@ -59,7 +59,7 @@ TEST(Protos, OfOthersAreServed) {
   google::protobuf::compiler::DiskSourceTree tree;
   tree.MapPath("", folder);
   tree.MapPath("", CQBENCH_GOOGLEAPIS_DIR);
-  // What is linked with this program: google/protobuf/*.proto.
+  // The descriptors that are linked with this program: google/protobuf/*.proto.
   google::protobuf::DescriptorPoolDatabase linked(*google::protobuf::DescriptorPool::generated_pool());
   SilentCollector errors;
   size_t rules = 0;

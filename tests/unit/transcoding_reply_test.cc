@@ -1,4 +1,4 @@
-// Answers and errors as HTTP and JSON.
+// Responses and errors as HTTP and JSON.
 #include <google/protobuf/timestamp.pb.h>
 #include <google/rpc/status.pb.h>
 #include <gtest/gtest.h>
@@ -25,7 +25,7 @@ TEST(HttpStatus, IsThatOfTheCanonicalTable) {
 
 class Reply : public ::testing::Test {
  protected:
-  // The JSON of an answer of these fields, by a rule with this response_body.
+  // Returns the JSON of a response with these fields, by a rule with this response_body.
   std::string Printed(const std::string& response_body, const std::string& fields) {
     TestService service({R"(get: "/v1" response_body: ")" + response_body + "\""});
     const auto transcoder = service.Make();

@@ -1,4 +1,4 @@
-// Which method a request is for: matching of paths, as google/api/http.proto has it.
+// The method of a request: matching of paths, as google/api/http.proto defines it.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -113,7 +113,7 @@ TEST(Route, TwoStarsAreZeroOrMoreSegments) {
         });
 }
 
-// As Firestore's rules have it.
+// Firestore's rules have this form.
 TEST(Route, TwoStarsMayHaveSegmentsAfterThem) {
   Check({R"(get: "/v1/{name=docs/**}/{s}")", R"(get: "/v1/{name=docs/**}/all")", R"(get: "/v2/{name=**}/b/{s}:v")",
          R"(get: "/v2/{name=**}/c")", R"(get: "/v2/{name=**}")", R"(get: "/v3/a/{name=x/**/y}/{s}")",
@@ -138,7 +138,7 @@ TEST(Route, TwoStarsMayHaveSegmentsAfterThem) {
             {"GET /v3/a/x/3", "404"},
             {"GET /v3/b/y/3", "M6 y/3"},
             {"GET /v3/y/3", "M6 y/3"},
-            // What has more segments after it goes first.
+            // The rule with more segments after "**" comes first.
             {"GET /v4/1/2/3/e/f", "M7 1"},
             {"GET /v4/1/e/f", "M7 1"},
             {"GET /v4/e/f", "M8"},
@@ -163,7 +163,7 @@ TEST(Route, GoesLiteralThenStarThenTwoStars) {
             {"GET /v1/x", "M5"},
             {"GET /v1/x/y/z", "M5"},
             {"GET /v1/a/c/d", "M6"},
-            // Back from "/v1/a/c/..." and from "/v1/a/**", whose rule comes first.
+            // Matching goes back from "/v1/a/c/..." to "/v1/a/**", whose rule comes first.
             {"GET /v1/a/c/e", "M4"},
             {"GET /v1/x/e/f", "M7"},
             {"GET /v1/a/e/f", "M4"},
@@ -196,12 +196,12 @@ TEST(Route, TakesVerbs) {
             {"POST /v1/7:other", "405 GET, HEAD"},
             {"POST /v1/7", "405 GET, HEAD"},
             {"GET /v1/7", "M1 7"},
-            // A verb that no rule has is text.
+            // A verb without a rule is text.
             {"GET /v1/7:other", "M1 7:other"},
             {"GET /v1/7:", "M1 7:"},
             {"GET /v1/7:cancel:cancel", "M0 7:cancel"},
             {"GET /v1/:cancel", "M1 :cancel"},
-            // So is an encoded colon.
+            // An encoded colon is text, too.
             {"GET /v1/7%3Acancel", "M1 7%3Acancel"},
             {"GET /v1/7:%63ancel", "M0 7"},
             {"GET /v1/7:a%3Ab", "M6 7"},
@@ -244,7 +244,7 @@ TEST(Route, KnowsMethods) {
         });
 }
 
-// 2^20 ways through the stars and literals for each path, but only so many nodes.
+// 2^20 ways lead through the stars and literals for each path, but the search visits few nodes.
 TEST(Route, IsBoundedByTheTable) {
   std::vector<std::string> rules;
   for (int i = 0; i < 20; ++i) {
@@ -321,7 +321,7 @@ TEST(Rule, IsRefusedWithItsNameAndReason) {
   }
 }
 
-// The others of its method and of its service are served.
+// Other methods of the service still work.
 TEST(Rule, ThatIsRefusedIsTheOnlyOne) {
   TestService service({R"(get: "/v1" additional_bindings { get: "/v1/{x}" } additional_bindings { put: "/v2" })",
                        R"(get: "/**/**")", R"(put: "/v2")", R"(get: "/v3")"});

@@ -170,7 +170,7 @@ class FailureCollector : public google::protobuf::io::ErrorCollector {
 }  // namespace
 
 TestService::TestService(const std::vector<std::string>& rules) : pool_(DescriptorPool::generated_pool()) {
-  // So that the linker keeps what the file imports.
+  // A reference makes the linker keep the imported files.
   for (const auto* imported : {google::api::HttpRule::descriptor(), google::protobuf::Struct::descriptor(),
                                google::protobuf::Any::descriptor(), google::protobuf::Empty::descriptor(),
                                google::protobuf::Duration::descriptor(), google::protobuf::FieldMask::descriptor(),

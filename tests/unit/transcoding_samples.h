@@ -1,5 +1,5 @@
-// What the tests of src/transcoding share: a service that is made from rules while a test runs, with a request that has
-// a field of every kind.
+// Shared by the tests of src/transcoding: a service that a test makes from rules at run time, with a request that has a
+// field of every kind.
 #pragma once
 
 #include <google/protobuf/descriptor.h>
@@ -14,15 +14,15 @@
 
 namespace cqbench::transcoding {
 
-// Methods test.S.M0, M1, ... from test.Kinds to test.Kinds, each with an option (google.api.http) of the text given.
+// Methods test.S.M0, M1, ... from test.Kinds to test.Kinds, each with the given text as its option google.api.http.
 class TestService {
  public:
   explicit TestService(const std::vector<std::string>& rules);
 
-  // What DescriptorTranscoder::Make says.
+  // Returns the result of DescriptorTranscoder::Make.
   absl::StatusOr<std::unique_ptr<DescriptorTranscoder>> Make(const TranscodingOptions& options = {});
   std::unique_ptr<google::protobuf::Message> NewKinds() { return New("test.Kinds"); }
-  // A message of one of the types in the .cc: test.Every has every kind of field that there is.
+  // Makes a message of one of the types in the .cc: test.Every has a field of every kind.
   std::unique_ptr<google::protobuf::Message> New(const std::string& type);
   const google::protobuf::DescriptorPool& pool() const { return pool_; }
 
@@ -31,16 +31,16 @@ class TestService {
   google::protobuf::DynamicMessageFactory factory_;
 };
 
-// A message's fields from protobuf's text format.
+// Parses a message's fields from protobuf's text format.
 std::unique_ptr<google::protobuf::Message> FromText(const google::protobuf::Message& like, const std::string& text);
 
-// "GET /v1/a?b=c BODY" as a request; the views are of the text.
+// Parses "GET /v1/a?b=c BODY" into a request; the views are of the text.
 HttpRequest RequestOf(absl::string_view line);
 
-// What came of a request.
+// The outcome of a request.
 struct Outcome {
-  std::string method;   // empty: no method took it
-  absl::Status status;  // what Bind said
+  std::string method;   // empty: no method matches
+  absl::Status status;  // Bind's result
   std::unique_ptr<google::protobuf::Message> message;
   std::string refusal;  // "404", "405 GET, HEAD, POST"
 };

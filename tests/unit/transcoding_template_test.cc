@@ -15,7 +15,9 @@ namespace {
 
 using ::testing::HasSubstr;
 
-// "shelves|*|** a=0-2 b.c=2-3+ :verb": segments, variables with the segments they capture ('+': several), verb.
+// Prints "shelves
+// *
+// ** a=0-2 b.c=2-3+ :verb": segments, variables with the segments they capture ('+': several), verb.
 std::string Shown(const PathTemplate& path) {
   std::string shown = absl::StrJoin(path.segments, "|", [](std::string* out, const TemplateSegment& segment) {
     const bool literal = segment.kind == TemplateSegment::Kind::kLiteral;

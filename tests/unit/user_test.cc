@@ -1,4 +1,4 @@
-// CreateUser: the talk's message, its echo as messages and as bytes, and what is wrong with an answer.
+// CreateUser: the talk's message, its echo as messages and as bytes, and wrong responses.
 #include "src/workload/methods/user.h"
 
 #include <gtest/gtest.h>
@@ -18,7 +18,7 @@ CreateUserRequest Request() {
   return request;
 }
 
-// As another language's encoder would: field numbers, types and values of the talk's benchmark.
+// These bytes follow from the field numbers, types and values of the talk's benchmark.
 TEST(User, RequestIsTheTalksOnTheWire) {
   EXPECT_EQ(Request().SerializeAsString(),
             "\x08\xd2\x09"
@@ -44,7 +44,7 @@ TEST(User, FillingTwiceIsFillingOnce) {
 TEST(User, TheEchoIsRightWithMessagesAndWithBytes) {
   CreateUserResponse response;
   grpc::ByteBuffer bytes;
-  for (int use = 0; use < 2; ++use) {  // the second time the answer is one from before
+  for (int use = 0; use < 2; ++use) {  // the second time the response is a reused message
     ASSERT_TRUE(UserCreate::Handle(Request(), &response).ok());
     ASSERT_TRUE(UserCreate::HandleBytes(BufferOf(Request().SerializeAsString()), &bytes).ok());
     EXPECT_EQ(response.SerializeAsString(), Request().SerializeAsString());

@@ -43,7 +43,7 @@ TEST_F(WireReport, AStreamHasThatOfAllItsMessages) {
   EXPECT_EQ(Per("received_per_payload_byte"), 0.05);
 }
 
-// Those of the streams that the window cuts, too.
+// Chunks of streams that cross a window boundary count, too.
 TEST_F(WireReport, ChunksAreCountedOneByOne) {
   config_.method.shape = Shape::kServerStreaming;
   config_.method.chunks = 1024;

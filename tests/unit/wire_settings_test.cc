@@ -1,4 +1,4 @@
-// What is asked of gRPC beside messages: read as it is written, and refused with what is accepted.
+// Settings of gRPC other than messages: valid text is read, and invalid text is refused with what is accepted.
 #include "src/config/wire_settings.h"
 
 #include <gmock/gmock.h>
@@ -45,7 +45,7 @@ TEST(GeneratedMetadata, OtherTextIsRefusedWithWhatIsAccepted) {
   }
 }
 
-// RFC 7541, 4.1: the name, the value, and 32 bytes.
+// RFC 7541, 4.1: the size of an entry is name, value, and 32 bytes.
 TEST(GeneratedMetadata, IsCountedAsHttp2Does) {
   EXPECT_EQ(HeaderListBytes({}), 0u);
   EXPECT_EQ(HeaderListBytes({1, 64, false, false}), 9u + 64 + 32);

@@ -1,4 +1,4 @@
-// The hand-written protobuf pieces against the generated classes.
+// The hand-written protobuf code compared with the generated classes.
 #include "src/workload/messages/wire.h"
 
 #include <grpcpp/support/slice.h>
@@ -130,7 +130,7 @@ TEST(FindVarint, RefusesTruncatedMessages) {
   const std::string bytes = EchoRequestBytes(1'000'000, 5);
   const size_t after_first_field = bytes.size() - 7;
   for (size_t length = 1; length < bytes.size(); ++length) {
-    if (length == after_first_field) continue;  // a message by itself
+    if (length == after_first_field) continue;  // here the bytes are a valid message
     EXPECT_TRUE(Rejects(bytes.substr(0, length))) << length;
   }
 }
@@ -188,7 +188,7 @@ TEST(FindBytesEnds, AreThoseOfTheLastOne) {
     before.set_payload("another one, and it is longer");
     last.set_payload(payload);
     std::string bytes = before.SerializeAsString() + last.SerializeAsString();
-    if (size == 0) bytes += std::string("\x0a\0", 2);  // protobuf leaves it out
+    if (size == 0) bytes += std::string("\x0a\0", 2);  // protobuf omits an empty field
     for (const size_t slice_size : {size_t{1}, size_t{5}, SIZE_MAX}) {
       PayloadEnds ends, expected = PayloadEnds::Of(payload);
       ASSERT_TRUE(wire::FindBytesEnds(BufferOf(bytes, slice_size), 1, &ends)) << size;

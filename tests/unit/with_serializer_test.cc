@@ -28,7 +28,7 @@ grpc::ByteBuffer Serialized(Serializer serializer, const EchoRequest& message) {
   return bytes;
 }
 
-// Around what is inline, what is cut, what has a buffer of its own, and what has none of the pool's.
+// Sizes around the boundaries between inline slices, cut buffers, whole buffers, and buffers outside of the pool.
 constexpr size_t kSizes[] = {0,      1,      20,     21,     31,      100,       4080,      4095,      4096,
                              16'380, 16'384, 16'500, 32'768, 300'000, 1'048'560, 1'048'576, 1'048'640, 5'000'000};
 
@@ -105,7 +105,7 @@ TEST(SlicePool, SlicesInUseDoNotOverlap) {
 
 TEST(SlicePool, MemoryIsUsedAgain) {
   for (size_t size : {size_t{60}, size_t{4096}, size_t{16'388}, size_t{100'000}, size_t{1} << 20}) {
-    // Small ones until the second buffer is cut: the first is given back only when the second is there.
+    // Small messages until the second buffer is cut: only then does the pool free the first.
     for (int warm = 0; warm < 1000; ++warm) SlicePool::Make(size);
     const uint64_t before = SlicePool::Allocated();
     for (int i = 0; i < 10'000; ++i) SlicePool::Make(size);
@@ -113,7 +113,7 @@ TEST(SlicePool, MemoryIsUsedAgain) {
   }
 }
 
-// One thread writes, another sees the end of the sending: what the one lacks the other has too much of.
+// One thread writes, and another sees the messages sent: one lacks the memory that the other has too much of.
 TEST(SlicePool, MemoryComesBackFromAnotherThread) {
   constexpr size_t kSize = 20'000;
   const auto pass = [&] {
@@ -149,7 +149,7 @@ TEST(SlicePool, ManyThreadsPassSlicesOn) {
   for (std::thread& thread : threads) thread.join();
 }
 
-// Whatever was in flight at once: the store keeps so much and no more.
+// The store keeps a fixed maximum, however much was in flight at once.
 TEST(SlicePool, WhatIsKeptIsBounded) {
   constexpr size_t kSize = SlicePool::kMaxPooled;
   const uint64_t allocated = SlicePool::Allocated(), freed = SlicePool::Freed();
