@@ -60,13 +60,13 @@ struct ServerConfig {
   PollMode poll = PollMode::kBlock;  // cq and generic only
   int num_cqs = 1;
   int workers_per_cq = 1;
-  int callbacks_per_cq = 100;  // requests posted per completion queue and method, from its first call on; one before
-  // How messages live, where the API leaves it to us (MessagesNote() says where it does not). kBytes: generic only.
+  int callbacks_per_cq = 100;  // requests posted per completion queue and method; one before a method's first call
+  // Message allocation strategy. Some APIs force another one, which MessagesNote() names. kBytes: generic only.
   MessageStrategy messages = MessageStrategy::kReused;
   Serializer serializer = Serializer::kProtobuf;  // pooled: generic only
-  WriteHint write_hint = WriteHint::kNone;        // of server-streaming calls; kCorked is nothing of a server's
-  Compression compression = Compression::kNone;   // of responses; an in-process channel has none
-  Security security;                              // of all addresses; the TCP echo has none
+  WriteHint write_hint = WriteHint::kNone;        // for server-streaming calls; a server does not take kCorked
+  Compression compression = Compression::kNone;   // of responses; an in-process channel does not compress
+  Security security;                              // of all addresses; the TCP echo is plaintext
   std::vector<ChannelArg> channel_args;
   Nanos drain_ns = 2 * kNanosPerSecond;
   ServerLimits limits;
@@ -76,9 +76,9 @@ struct ServerConfig {
   bool deadlock_detection = false;   // abseil's detection was left on; the server only reports this
 };
 
-// How calls ended, over the life of the server; while it runs, calls that have not ended count as failed. A call is one
-// RPC; a message is one response handed to the library, of which a unary or client-streaming call has one and other
-// streams any number.
+// Counts of calls over the life of the server; while it runs, calls that have not ended count as failed. A call is one
+// RPC. A message is one response passed to the library: a unary or client-streaming call has one, other streams any
+// number.
 struct ServerCounts {
   uint64_t calls_started = 0;
   uint64_t calls_ok = 0;      // the library reported that it sent the status
