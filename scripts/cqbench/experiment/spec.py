@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import itertools
 import math
-import sys
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -18,14 +17,11 @@ from pydantic import ValidationError
 from cqbench.experiment import faults
 from cqbench.experiment.fields import Pinning, Wrong, show
 from cqbench.experiment.tables import PLACES, Axis, Fault, File, Head, Settings
+from cqbench.files import toml
 from cqbench.files.offered import Load, closed, open_loop, searched
+from cqbench.files.source import BadDocument
 from cqbench.files.text import one_line
 from cqbench.options import flag_name
-
-if sys.version_info >= (3, 11):
-    import tomllib
-else:
-    import tomli as tomllib
 
 LAYOUT_FLAGS = ("--num-cqs", "--workers-per-cq", "--callbacks-per-cq")
 REPEATABLE = ("--channel-arg",)
@@ -104,19 +100,17 @@ class Experiment:
 def load(path: Path) -> Experiment:
     """Raises BadExperiment."""
     try:
-        text = path.read_text(encoding="utf-8")
-    except (OSError, UnicodeDecodeError) as error:
-        raise BadExperiment(f"{path}: {getattr(error, 'strerror', None) or error}") from None
-    return parse(text, str(path))
+        return make(toml.read(path), str(path))
+    except BadDocument as error:
+        raise BadExperiment(str(error)) from None
 
 
 def parse(text: str, name: str) -> Experiment:
     """name: of the file, for messages. Raises BadExperiment."""
     try:
-        data = tomllib.loads(text)
-    except (tomllib.TOMLDecodeError, RecursionError) as error:
-        raise BadExperiment(f"{name}: not TOML: {one_line(str(error))}") from None
-    return make(data, name)
+        return make(toml.parse(text, name), name)
+    except BadDocument as error:
+        raise BadExperiment(str(error)) from None
 
 
 def make(data: Data, name: str, search: str = "") -> Experiment:

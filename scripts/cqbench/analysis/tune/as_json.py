@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import math
 from pathlib import Path
 from typing import Any, Literal
@@ -12,8 +11,9 @@ from cqbench.analysis.tune.catalogue import Candidate
 from cqbench.analysis.tune.judge import Finding
 from cqbench.analysis.tune.procedure import Outcome
 from cqbench.analysis.tune.text import Heading, detectable
+from cqbench.files.model import complaint
 from cqbench.files.offered import Load, closed, open_loop, searched
-from cqbench.files.text import one_line
+from cqbench.files.source import BadDocument, decode, read_bytes
 from cqbench.stats.ratios import Ratio
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
@@ -58,17 +58,14 @@ def read(folder: Path) -> Asked:
     """Raises BadTune."""
     path = folder / FILE
     try:
-        data = json.loads(path.read_text(encoding="utf-8"))
+        data = decode(read_bytes(path), str(path))
         if not isinstance(data, dict) or data.get("tune_version") != VERSION:
             raise BadTune(f"{path}: not a file of cqbench tune, version {VERSION}")
         return Asked.model_validate(data.get("asked"))
-    except OSError as error:
-        raise BadTune(f"{path}: {error.strerror or error}") from None
+    except BadDocument as error:
+        raise BadTune(str(error)) from None
     except ValidationError as error:
-        first = error.errors()[0]
-        raise BadTune(f"{path}: asked.{'.'.join(map(str, first['loc']))}: {one_line(first['msg'])}") from None
-    except (ValueError, RecursionError) as error:
-        raise error if isinstance(error, BadTune) else BadTune(f"{path}: not JSON: {one_line(str(error))}") from None
+        raise BadTune(f"{path}: {complaint(error, ('asked',))}") from None
 
 
 def document(asked: Asked, heading: Heading, not_tried: dict[str, str], outcome: Outcome | None) -> dict[str, Any]:

@@ -3,19 +3,15 @@
 from __future__ import annotations
 
 import re
-import sys
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
+from cqbench.files import toml
+from cqbench.files.source import BadDocument
 from cqbench.files.text import one_line
 from cqbench.measure.programs import SCRIPTS
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, ValidationError
-
-if sys.version_info >= (3, 11):
-    import tomllib
-else:
-    import tomli as tomllib
 
 SHIPPED = SCRIPTS / "settings.toml"
 CHANNEL_ARG, ENVIRONMENT, EXPERIMENT, FLAG, ALLOCATOR = KINDS = (
@@ -115,18 +111,21 @@ def _part(value: str) -> str:
 def load(path: Path) -> list[Setting]:
     """Raises BadSettings."""
     try:
-        text = path.read_text(encoding="utf-8")
-    except (OSError, UnicodeDecodeError) as error:
-        raise BadSettings(f"{path}: {getattr(error, 'strerror', None) or error}") from None
-    return parse(text, str(path))
+        return _settings(toml.read(path), str(path))
+    except BadDocument as error:
+        raise BadSettings(str(error)) from None
 
 
 def parse(text: str, name: str) -> list[Setting]:
     """name: of the file, for messages. Raises BadSettings."""
     try:
-        data = tomllib.loads(text)
-    except (tomllib.TOMLDecodeError, RecursionError) as error:
-        raise BadSettings(f"{name}: not TOML: {one_line(str(error))}") from None
+        return _settings(toml.parse(text, name), name)
+    except BadDocument as error:
+        raise BadSettings(str(error)) from None
+
+
+def _settings(data: dict[str, Any], name: str) -> list[Setting]:
+    """Raises BadSettings."""
     tables = data.pop("setting", None)
     if data:
         raise BadSettings(f"{name}: unknown key '{one_line(next(iter(data)))}'; only [[setting]] is accepted")
