@@ -96,7 +96,7 @@ def test_it_runs_the_headline_and_ends_with_verdict_and_report(programs: Path) -
 def test_full_is_the_experiment_of_the_post(programs: Path) -> None:
     status, stdout, _ = finish(start(programs, "--full", "--plan"))
     assert status == 0 and stdout.startswith("ydb-full: ")
-    assert "48 loads x 1 repetition = 192 units of 5 + 10 s: " in stdout
+    assert "48 loads x 1 repetition = 192 runs of 5 + 10 s: " in stdout
     assert finish(start(programs, "--plan"))[1].startswith("headline: ")
 
 
@@ -166,7 +166,7 @@ def test_an_interrupt_keeps_what_was_measured_and_reports_it(
     folder = only_folder(programs)
     missing = {"first": 8, "middle": 4, "last": 1}[place]
     assert status == expected, stderr
-    assert f"PARTIAL: {missing} of 8 units are missing; --resume {folder} runs them" in stdout
+    assert f"PARTIAL: {missing} of 8 runs are missing; --resume {folder} runs them" in stdout
     assert all((folder / name).exists() for name in MADE)
     assert "PARTIAL" in (folder / "summary.txt").read_text()
     assert f"{missing} of 8" in (folder / "report.html").read_text()

@@ -133,7 +133,7 @@ def test_nothing_was_measured(tmp_path: Path, interrupt: Interrupt, capsys: pyte
     assert conclude(*ended(tmp_path, {"a": "", "b": ""}), interrupt) == 0
     out = capsys.readouterr().out
     assert "Nothing was measured." in out
-    assert f"\nPARTIAL: 2 of 2 units are missing; --resume {tmp_path} runs them\n" in out
+    assert f"\nPARTIAL: 2 of 2 runs are missing; --resume {tmp_path} runs them\n" in out
     assert (tmp_path / "results.csv").read_text().count("\n") == 1
 
 

@@ -80,7 +80,7 @@ def test_ctrl_c_keeps_what_was_measured_and_can_be_resumed(programs: Path) -> No
     status, stdout, _ = finish(process)
     folder = only_folder(programs)
     assert status == 130
-    said = f"PARTIAL: {12 - at} of 12 units are missing; --resume {folder} runs them"
+    said = f"PARTIAL: {12 - at} of 12 runs are missing; --resume {folder} runs them"
     assert said in stdout and said in (folder / "summary.txt").read_text()
     assert manifest_of(folder)["partial"] and manifest_of(folder)["ended"]
     expected = ["ok"] * at + ["interrupted"] + ["pending"] * (11 - at)
@@ -98,7 +98,7 @@ def test_sigterm_in_the_last_unit_ends_with_its_own_status(programs: Path) -> No
     wait_for(programs / "waiting")
     process.send_signal(signal.SIGTERM)
     status, stdout, _ = finish(process)
-    assert status == 143 and "PARTIAL: 1 of 12 units" in stdout
+    assert status == 143 and "PARTIAL: 1 of 12 runs" in stdout
     assert manifest_of(only_folder(programs))["partial"]
     assert_no_server(programs)
 

@@ -154,7 +154,7 @@ def test_the_plan_shows_variants_order_and_duration() -> None:
     placements = {"one": placed(chosen)}
     text = describe(chosen, make_order(["one"], chosen.loads, 2, 7), 7, placements, PROGRAMS)
     assert text.startswith(
-        "try: A title\nDoes it?\n1 configuration x 2 loads x 2 repetitions = 4 units of 0.05 + 0.1 s: "
+        "try: A title\nDoes it?\n1 configuration x 2 loads x 2 repetitions = 4 runs of 0.05 + 0.1 s: "
     )
     assert "server at there (not started here), client on CPUs 0-3" in text
     assert "--host there --api cq --inflight-list N" in text and "grpc_ping_server" not in text

@@ -27,7 +27,7 @@ def test_a_resumed_run_does_what_is_missing_only(programs: Path, done: Path) -> 
     status, stdout, stderr = finish(start(programs, "--resume", str(done)))
     assert status == 0, stderr
     assert ran(programs) == [unit for unit in order() if unit in ("a/02-1", "b/01-4")]
-    assert "10 of 12 units are there already" in stderr
+    assert "10 of 12 runs are there already" in stderr
     assert set(statuses(done).values()) == {"ok"} and "?" not in marks(done)
     assert not load_document(cut).partial
     assert load_document(done / "raw/b/01-4.json.1").partial  # what was there is not lost

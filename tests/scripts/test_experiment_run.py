@@ -138,7 +138,7 @@ def test_other_programs_are_noted(tmp_path: Path) -> None:
         manifest.unit(unit)["other_cpus"] = others
     for _ in range(2):  # once more, as when resumed: it is said once
         manifest.note_other_load(limits)
-        assert manifest.data["notes"] == ["it was night", "other programs used 0.4 CPUs during 2 of 5 units"]
+        assert manifest.data["notes"] == ["it was night", "other programs used 0.4 CPUs during 2 of 5 runs"]
         assert manifest.data["other_load"]["units"] == 2
     manifest.unit(units[1])["other_cpus"] = manifest.unit(units[2])["other_cpus"] = 0.0
     manifest.note_other_load(limits)

@@ -52,7 +52,7 @@ def test_list_names_every_shipped_experiment_with_its_question() -> None:
 
 def test_plan_starts_nothing(programs: Path) -> None:
     status, stdout, _ = finish(start(programs, "--plan"))
-    assert status == 0 and "Order (seed 7)" in stdout and "2 loads x 2 repetitions = 12 units" in stdout
+    assert status == 0 and "Order (seed 7)" in stdout and "2 loads x 2 repetitions = 12 runs" in stdout
     assert not (programs.parent / "results").exists() and not (programs / "clients").exists()
     assert ask("headline", "--plan")[0] == 0
 

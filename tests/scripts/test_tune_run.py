@@ -118,7 +118,7 @@ def test_a_catalogue_that_changed_since_is_not_mixed_in(ran: Ran, tmp_path: Path
         (["--find-rate", "p99<2ms", "--objective", "p99"], "argument --objective: 'p99' is not accepted with --find-"),
         (["--objective", "rate"], "argument --objective: 'rate' takes --find-rate and what is to be met: p99<2ms"),
         (["--objective", "rate", "--rate", "5"], "argument --objective: 'rate' takes --find-rate"),
-        (["--find-rate", "p99<2ms"], "is too little for 10 settings, which take 1 h 24 min in units of 25 s"),
+        (["--find-rate", "p99<2ms"], "is too little for 10 settings, which take 1 h 24 min in runs of 25 s"),
         (["--only", "thing"], "argument --only: 'thing' is not one of channel-arg, environment"),
         (["--exclude", "nothing"], "argument --exclude: 'nothing' is not a setting"),
         (["--budget", "2s", *SHORT], "argument --budget: 2 s is too little for 10 settings"),

@@ -153,9 +153,9 @@ def command(**given: Any) -> int:
 
     Results: results/<name>-<date>-<time>/ with raw/<configuration>/<repetition>-<load>.json, logs/, manifest.json, and
     made from them summary.txt (medians), results.csv (all points), verdict.txt, verdict.json, report.html. No result is
-    overwritten: a unit that is run again leaves its old file beside the new one, as NN-LOAD.json.1.
+    overwritten: a run that is repeated leaves its old file beside the new one, as NN-LOAD.json.1.
 
-    Ctrl-C keeps what was measured and ends with verdict and report of that, marked partial. Exit status: 0; 1 a unit
+    Ctrl-C keeps what was measured and ends with verdict and report of that, marked partial. Exit status: 0; 1 a run
     failed, nothing could be started, or verdict or report could not be made; 2 usage or a bad file; 130 interrupted.
 
     With --ranks, in-flight counts and rates are divided among the client processes. The server runs on this machine.

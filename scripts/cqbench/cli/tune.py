@@ -156,7 +156,7 @@ class Run:
             each = f", each a search of about {SEARCHED_POINTS} points" if self.asked.find_rate else ""
             raise Refused(
                 f"argument --budget: {layout.duration(budget.seconds)} is too little for {len(self.candidates)} "
-                f"settings, which take {layout.duration(least)} in units of {budget.unit_s:.2g} s{each}; or try fewer "
+                f"settings, which take {layout.duration(least)} in runs of {budget.unit_s:.2g} s{each}; or try fewer "
                 "(--only, --exclude), or a shorter --interval"
             )
         return budget
@@ -165,7 +165,7 @@ class Run:
         budget = self.check_budget()
         repetitions = ", ".join(f"{name} {number}" for name, number in budget.fits(self.candidates).items())
         return [
-            f"about {layout.duration(budget.seconds)}, of which every stage takes its share; a unit about "
+            f"about {layout.duration(budget.seconds)}, of which every stage takes its share; a run takes about "
             f"{budget.unit_s:.2g} s, the least for these settings {layout.duration(budget.needed(self.candidates))}",
             f"repetitions that fit: {repetitions}; more where fewer settings go on than may",
         ]

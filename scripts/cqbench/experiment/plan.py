@@ -165,13 +165,13 @@ def client_command(
 
 
 def size(experiment: Experiment, repetitions: int) -> str:
-    """'8 configurations x 6 loads x 1 repetition = 48 units of 0.1 + 0.4 s: about 31 s'."""
+    """'8 configurations x 6 loads x 1 repetition = 48 runs of 0.1 + 0.4 s: about 31 s'."""
     variants, loads = len(experiment.variants), len(experiment.loads)
     units = variants * loads * repetitions
     how_long = layout.duration(units * unit_seconds(experiment))
     return (
         f"{count(variants, 'configuration')} x {count(loads, 'load')} x {count(repetitions, 'repetition')} = "
-        f"{count(units, 'unit')} of {experiment.warmup_s:g} + {experiment.interval_s:g} s: about {how_long}"
+        f"{count(units, 'run')} of {experiment.warmup_s:g} + {experiment.interval_s:g} s: about {how_long}"
     )
 
 

@@ -192,7 +192,7 @@ def remarks(manifest: Manifest) -> list[str]:
     """What is missing, was not run and failed, a line each."""
     lines = [f"NOT RUN: {', '.join(names)}: {reason}\n" for reason, names in manifest.ruled_out().items()]
     if manifest.data["partial"]:
-        missing = f"{len(manifest.left())} of {len(manifest.order())} units are missing"
+        missing = f"{len(manifest.left())} of {len(manifest.order())} runs are missing"
         lines.append(f"PARTIAL: {missing}; --resume {shlex.quote(str(manifest.folder))} runs them\n")
     for unit, reason in manifest.failures():
         lines.append(f"FAILED: {unit.words}: {reason}\n")

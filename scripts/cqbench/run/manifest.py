@@ -172,7 +172,7 @@ class Manifest:
         known = [(unit, e["other_cpus"]) for unit, e in self._units.items() if e.get("other_cpus") is not None]
         loud = [cpus for unit, cpus in known if cpus >= limits[unit.variant]]
         notes = [n for n in self.data.get("notes", []) if n != self.data.get("other_load", {}).get("note")]
-        how_many = f"{len(loud)} of {len(known)} units" if len(loud) < len(known) else f"all {len(known)} units"
+        how_many = f"{len(loud)} of {len(known)} runs" if len(loud) < len(known) else f"all {len(known)} runs"
         note = f"other programs used {median(loud):.1f} CPUs during {how_many}" if loud else ""
         self.data["notes"] = [*notes, note] if note else notes
         self.data["other_load"] = {"units": len(loud), "of": len(known), "note": note}
@@ -273,7 +273,7 @@ def _check_units(path: Path, data: dict[str, Any], experiment: Experiment) -> No
     if not isinstance(units, list) or not units or not all(_is_unit(u, names, experiment) for u in units):
         units = []
     if not units or len({_unit_of(u) for u in units}) != len(units):
-        raise BadManifest(f"{path}: not a manifest of cqbench run: 'units' is not a list of this experiment's units")
+        raise BadManifest(f"{path}: not a manifest of cqbench run: 'units' is not a list of this experiment's runs")
     seed, machine_then = data.get("seed"), data.get("machine")
     if not isinstance(seed, int) or not isinstance(machine_then, dict):
         raise BadManifest(f"{path}: not a manifest of cqbench run: 'seed' or 'machine' is missing")

@@ -254,7 +254,7 @@ def announce(
     left, done, units = len(begun.left()), len(begun.done()), len(begun.order())
     if left < units:
         seconds = left * plan.unit_seconds(experiment)
-        already = f"{done} of {units} units are there already; " if done else ""
+        already = f"{done} of {units} runs are there already; " if done else ""
         say(f"{already}about {layout.duration(seconds)} for the rest")
     say(f"results: {begun.folder}")
 

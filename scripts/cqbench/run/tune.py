@@ -125,7 +125,7 @@ class Session:
         manifest.write()
         left = len(manifest.left())
         how_long = layout.duration(left * self.unit_s())
-        say(f"{stage.name}: {stage.question} {plan.count(left, 'unit')}, about {how_long}")
+        say(f"{stage.name}: {stage.question} {plan.count(left, 'run')}, about {how_long}")
         Runner(experiment, placements, self.programs, manifest, self.interrupt).run()
         storage.write(self.folder / stage.name / "results.csv", to_csv(end.read_results(manifest)))
         return self._results(stage, manifest)

@@ -137,7 +137,7 @@ class Procedure:
         effects = stages.screened(made, self._measure(stage), self.objective)
         if not effects and not self.bench.stopped:
             raise NothingToTune(
-                f"the screening says nothing: too many of its units failed; see the logs of the stage '{stages.SCREEN}'"
+                f"the screening says nothing: too many of its runs failed; see the logs of the stage '{stages.SCREEN}'"
             )
         self.outcome.effects = effects
         self.outcome.screened_controls = stages.passed_controls(effects, self.objective)
