@@ -115,7 +115,7 @@ def test_a_seed_that_nobody_names_is_drawn_and_noted(programs: Path) -> None:
 
 def test_the_manifest_has_a_line_for_each_unit(done: Path) -> None:
     lines = (done / "manifest.json").read_text().splitlines()
-    assert len([line for line in lines if line.startswith('    {"configuration": ')]) == 12
+    assert len([line for line in lines if line.startswith('    {"variant": ')]) == 12
 
 
 def test_the_other_commands_read_the_folder(done: Path) -> None:
