@@ -62,8 +62,8 @@ def test_the_verdicts_of_all_metrics(capsys: pytest.CaptureFixture[str]) -> None
 def test_the_json(capsys: pytest.CaptureFixture[str]) -> None:
     data = as_json(capsys, *pair({4: BASE, 16: BASE}, {4: SLOWER, 16: SAME}), GATE, "5%")
     point = part(data)["points"][0]
-    assert (point["case"], point["name"], point["inflight"]) == ("ping/unary/cq/separate", "in-flight 4", 4)
-    assert (point["suspect"], point["same_schedule"]) == (False, None)
+    assert (point["scenario"], point["name"], point["inflight"]) == ("ping/unary/cq/separate", "in-flight 4", 4)
+    assert (point["unreliable"], point["same_schedule"]) == (False, None)
     figure = point["metrics"]["throughput_per_second"]
     assert figure["before"] == {"mean": pytest.approx(geometric_mean(BASE), rel=1e-4), "repetitions": 10}
     assert figure["after"]["mean"] == pytest.approx(geometric_mean(SLOWER), rel=1e-4)
@@ -256,7 +256,7 @@ def test_what_cannot_be_compared(capsys: pytest.CaptureFixture[str]) -> None:
     assert "! compared all the same (--anyway): host: host before, other after\n" in out
     assert "\ncompared on purpose: gRPC: 1.51.1 before, 1.60.0 after\n" in out
     told = part(as_json(capsys, *files, "--anyway"))["differences"]
-    assert told[1] == {"key": "affinity", "before": "0-1", "after": "1", "cases": None, "on_purpose": False}
+    assert told[1] == {"key": "affinity", "before": "0-1", "after": "1", "scenarios": None, "on_purpose": False}
     assert [d["key"] for d in told if d["on_purpose"]] == ["grpc_version"]
 
 
@@ -275,7 +275,7 @@ def test_experiments_are_compared_by_variant(capsys: pytest.CaptureFixture[str])
                 sizes = {"request_bytes": {"x": 0, "y": 64, "z": 7}[variant]}
                 put(Path(side, "raw", variant, f"{i:02}.json"), result({4: [value]}, **sizes))
     data = as_json(capsys, "a", "b")
-    found = {p["case"].split()[0]: p["metrics"]["throughput_per_second"] for p in part(data)["points"]}
+    found = {p["scenario"].split()[0]: p["metrics"]["throughput_per_second"] for p in part(data)["points"]}
     assert {name: f["verdict"] for name, f in found.items()} == {"x": "no difference seen", "y": "slower"}
     assert not found["x"]["paired"]  # two folders: not made beside each other
     assert [p["point"].split()[0] for p in part(data)["only_before"]] == ["z"] and part(data)["only_after"] == []
@@ -290,10 +290,10 @@ def test_suspect_points_are_marked_and_counted(capsys: pytest.CaptureFixture[str
     put(b, data)
     _, out, _ = called(capsys, a, b)
     assert "! 4 in flight" in out and "! 1 in flight" not in out
-    assert "! 1 of 2 points suspect, marked with a !\n" in out
-    assert "! after: suspect: drift of 0 %\n" in out
-    assert "! after: suspect, all points: shared CPUs\n" in out
-    assert [p["suspect"] for p in part(as_json(capsys, a, b))["points"]] == [False, True]
+    assert "! 1 of 2 points unreliable, marked with a !\n" in out
+    assert "! after: warning: drift of 0 %\n" in out
+    assert "! after: warning about all points: shared CPUs\n" in out
+    assert [p["unreliable"] for p in part(as_json(capsys, a, b))["points"]] == [False, True]
 
 
 def test_interrupted_runs_and_version_1(capsys: pytest.CaptureFixture[str]) -> None:

@@ -54,7 +54,7 @@ def metrics(side: Side) -> dict[str, tuple[int, str]]:
 
 def test_google_benchmark(tmp_path: Path) -> None:
     side = read_side(put(tmp_path / "a.json", google(NANOS)))
-    (case,) = side.cases
+    (case,) = side.scenarios
     assert list(case.points) == [Name("BM_Copy/8")] and side.date == "2026-01-02T03:04:05+00:00"
     assert values(case.points[Name("BM_Copy/8")], "real_time_ns") == pytest.approx(NANOS)
     assert case.left_out == {Name("BM_Bad"): ["no  luck"]}
@@ -70,7 +70,7 @@ def test_our_microbenchmarks(capsys: pytest.CaptureFixture[str], tmp_path: Path)
     """As cqbench_microbench wrote it, six repetitions in random order."""
     stored = json.loads((DATA / "microbench.json").read_text())
     before = read_side(DATA / "microbench.json")
-    (case,) = before.cases
+    (case,) = before.scenarios
     names = ["bidi/one-thread/ping/streaming", "histogram/merge"]
     names += [f"serialize/ping/unary/response/{holder}/grpc" for holder in ("fresh", "reused")]
     assert sorted(point.words for point in case.points) == names and not case.left_out
@@ -84,7 +84,7 @@ def test_our_microbenchmarks(capsys: pytest.CaptureFixture[str], tmp_path: Path)
     failed = {"name": "histogram/merge", "run_type": "iteration", "skipped": "ERROR", "skip_message": "no luck"}
     stored["benchmarks"] = [e for e in stored["benchmarks"] if e["run_name"] != "histogram/merge"] + [failed]
     after = put(tmp_path / "after.json", stored)
-    assert read_side(after).cases[0].left_out == {Name("histogram/merge"): ["no luck"]}
+    assert read_side(after).scenarios[0].left_out == {Name("histogram/merge"): ["no luck"]}
     status, out, _ = called(capsys, DATA / "microbench.json", after, "--format", "json")
     points = {p["name"]: p["metrics"] for p in json.loads(out)["comparisons"][0]["points"]}
     assert status == 0 and points[names[0]]["allocs_per_iter"]["verdict"] == "more allocations"
@@ -96,7 +96,7 @@ def test_our_microbenchmarks(capsys: pytest.CaptureFixture[str], tmp_path: Path)
 
 def test_go_benchmarks(tmp_path: Path) -> None:
     side = read_side(text(tmp_path / "a.txt", go(NANOS)))
-    (case,) = side.cases
+    (case,) = side.scenarios
     assert (case.variant, list(case.points)) == ("example.org/x", [Name("Ping-8")])
     assert values(case.points[Name("Ping-8")], "ns/op") == NANOS
     assert metrics(side) == {
@@ -111,7 +111,7 @@ def test_go_benchmarks(tmp_path: Path) -> None:
 
 def test_what_our_own_client_prints_for_go() -> None:
     side = read_side(GOLDEN / "repetitions.gobench.txt")
-    assert [len(of) for of in side.cases[0].points.values()] == [3, 2]
+    assert [len(of) for of in side.scenarios[0].points.values()] == [3, 2]
     assert metrics(side)["p99-ns"] == (-1, "latency") and metrics(side)["cpu-ns/op"] == (-1, "cpu")
 
 
@@ -157,7 +157,7 @@ def test_folders(tmp_path: Path) -> None:
         text(tmp_path / "text" / f"{i}.txt", go(NANOS[i : i + 1]))
     for folder, key in (("json", "real_time_ns"), ("text", "ns/op")):
         side = read_side(tmp_path / folder)
-        (points,) = (of for case in side.cases for of in case.points.values())
+        (points,) = (of for case in side.scenarios for of in case.points.values())
         assert side.files == 3 and values(points, key) == pytest.approx(NANOS[:3])
 
 

@@ -76,7 +76,7 @@ def test_versions_are_one_line_and_machines_are_two(tmp_path: Path) -> None:
         put(tmp_path / f"{i}.json", result({4: [1000.0 + i]}, date=f"2026-01-0{i + 1}T00:00:00Z", **context))
     lines = history.lines(read_history(tmp_path).runs, [THROUGHPUT])
     assert [len(line.values) for line in lines] == [2, 1, 1]
-    assert len({line.case for line in lines}) == 3 and "host other" in lines[1].case
+    assert len({line.scenario for line in lines}) == 3 and "host other" in lines[1].scenario
 
 
 def test_what_is_no_history(tmp_path: Path) -> None:

@@ -8,7 +8,7 @@ import threading
 from pathlib import Path
 
 import pytest
-from cqbench.analysis.compare.sides import Case, Side
+from cqbench.analysis.compare.sides import Scenario, Side
 from cqbench.compare.inputs import read_side
 from cqbench.files import source
 from cqbench.files.offered import closed
@@ -18,12 +18,12 @@ from made_results import put
 from test_compare_synthetic import BASE, DATA, result
 
 
-def only(side: Side) -> Case:
-    (case,) = side.cases
+def only(side: Side) -> Scenario:
+    (case,) = side.scenarios
     return case
 
 
-def throughput(case: Case, inflight: int) -> list[float]:
+def throughput(case: Scenario, inflight: int) -> list[float]:
     return values(case.points[closed(inflight)], "throughput_per_second")
 
 
@@ -34,7 +34,7 @@ def test_a_real_file() -> None:
     assert len(samples) == 2 and throughput(case, 2)[0] == 12220
     sent = values(samples, "client_bytes_sent_per_second")
     assert sent[0] == pytest.approx(140683 / 0.2) and values(samples, "messages_per_second") == []
-    assert [doubt.code for doubt in case.doubts] == ["shared-cpus"]
+    assert [doubt.code for doubt in case.warnings] == ["shared-cpus"]
 
 
 def test_messages_of_streams(tmp_path: Path) -> None:
@@ -76,7 +76,7 @@ def test_an_experiments_folder(tmp_path: Path) -> None:
     put(tmp_path / "fits.json", {"not": "a result"})
     for folder in (tmp_path, tmp_path / "raw"):
         side = read_side(folder)
-        assert [(case.variant, len(case.points[closed(1)])) for case in side.cases] == [("large", 3), ("small", 3)]
+        assert [(case.variant, len(case.points[closed(1)])) for case in side.scenarios] == [("large", 3), ("small", 3)]
     assert only(read_side(tmp_path / "raw" / "small")).variant == ""  # two such folders can be compared
 
 
@@ -86,7 +86,7 @@ def test_bench_shs_folder(tmp_path: Path) -> None:
     put(tmp_path / "manifest.json", {})
     (tmp_path / "results.csv").write_text("method\n")
     (tmp_path / ".half.json").write_text("{")
-    found = {(c.setting.get("method"), c.setting.get("connections")) for c in read_side(tmp_path).cases}
+    found = {(c.setting.get("method"), c.setting.get("connections")) for c in read_side(tmp_path).scenarios}
     assert found == {("unary", "shared"), ("unary", "separate"), ("streaming", "shared")}
 
 

@@ -125,7 +125,7 @@ def test_cases_are_told_apart_by_what_differs_on_a_side(tmp_path: Path) -> None:
     found = section(tmp_path, ways, newer)
     assert [pair.title for pair in found.pairs] == ["ping/unary/cq/shared", "ping/unary/cq/separate"]
     told, _ = differences(found)
-    assert [(d.facet.key, d.cases) for d in told] == [("grpc_version", ())]
+    assert [(d.facet.key, d.scenarios) for d in told] == [("grpc_version", ())]
 
 
 def test_a_case_that_one_side_lacks(tmp_path: Path) -> None:

@@ -48,7 +48,7 @@ def parts(capsys: pytest.CaptureFixture[str], *arguments: object) -> list[dict[s
 
 def seen(part: dict[str, Any]) -> dict[str, str]:
     return {
-        f"{p['case'].split()[0]} {p['inflight']}": p["metrics"]["throughput_per_second"]["verdict"]
+        f"{p['scenario'].split()[0]} {p['inflight']}": p["metrics"]["throughput_per_second"]["verdict"]
         for p in part["points"]
     }
 
@@ -85,7 +85,7 @@ def test_a_setting_that_varies(capsys: pytest.CaptureFixture[str], tmp_path: Pat
     put(folder / "manifest.json", data)
     (part,) = parts(capsys, folder, "--axis", "connections")
     assert (part["before"], part["after"]) == ("shared", "separate")
-    found = {p["case"]: p["metrics"]["throughput_per_second"]["verdict"] for p in part["points"]}
+    found = {p["scenario"]: p["metrics"]["throughput_per_second"]["verdict"] for p in part["points"]}
     assert found == {"ping/unary/sync": "faster", "ping/unary/cq": "faster"}
 
 
@@ -99,7 +99,7 @@ def test_variants(
     capsys: pytest.CaptureFixture[str], tmp_path: Path, first: str, second: str, cases: list[str]
 ) -> None:
     (part,) = parts(capsys, make(tmp_path, {"shared": 1, "separate": 1.05}), "--variants", first, second)
-    assert [p["case"].split()[0] for p in part["points"]] == [case for case in cases for _ in (4, 8)]
+    assert [p["scenario"].split()[0] for p in part["points"]] == [case for case in cases for _ in (4, 8)]
     assert all(p["metrics"]["throughput_per_second"]["paired"] for p in part["points"])
 
 
@@ -109,7 +109,7 @@ def test_a_repetition_that_one_side_lacks_costs_its_neighbour_only(
     folder = make(tmp_path, {"shared": 1, "separate": 1.05})
     (folder / "raw/sync.shared/03.json").unlink()
     (part,) = parts(capsys, folder, "--axis", "connections")
-    point = next(p for p in part["points"] if p["case"].startswith("sync"))
+    point = next(p for p in part["points"] if p["scenario"].startswith("sync"))
     figure = point["metrics"]["throughput_per_second"]
     assert figure["paired"] and figure["after"]["repetitions"] == 7 and figure["verdict"] == "faster"
     assert figure["after"]["mean"] / figure["before"]["mean"] == pytest.approx(figure["ratio"])

@@ -44,9 +44,9 @@ TWO = ("a", "a", "b", "b")
 @pytest.mark.parametrize(
     ("hosts", "full", "says"),
     [
-        (TWO, ("a",), "but the CPUs of one of the client machines are full, not of all"),
-        (TWO, ("a", "b"), "but the CPUs of all client machines are full"),
-        (("a", "a"), ("a",), "but the client's CPUs are full"),
+        (TWO, ("a",), "but the CPUs of one of the client machines are saturated, not of all"),
+        (TWO, ("a", "b"), "but the CPUs of all client machines are saturated"),
+        (("a", "a"), ("a",), "but the client's CPUs are saturated"),
     ],
 )
 def test_whose_cpus_are_full(hosts: tuple[str, ...], full: tuple[str, ...], says: str, tmp_path: Path) -> None:
@@ -60,8 +60,8 @@ def test_whose_cpus_are_full(hosts: tuple[str, ...], full: tuple[str, ...], says
 @pytest.mark.parametrize(
     ("full", "figures", "says"),
     [
-        (("b",), ROOM, "they would show more, as at 32 in flight the CPUs of one of the client machines are full"),
-        (("a", "b"), ROOM, "they would show more, as at 32 in flight the CPUs of all client machines are full"),
+        (("b",), ROOM, "they would show more, as at 32 in flight the CPUs of one of the client machines are saturated"),
+        (("a", "b"), ROOM, "they would show more, as at 32 in flight the CPUs of all client machines are saturated"),
         ((), {**ROOM, "server_cores_used": 32.0}, "they would show no more, as at 32 in flight the server's CPUs"),
         ((), ROOM, "more in flight before more client machines"),
         ((), {"client_cores_used": None}, "it is not known whether more client machines would show more"),

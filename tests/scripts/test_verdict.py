@@ -64,8 +64,8 @@ def test_the_interval_of_the_cpus_share_decides_not_its_median(tmp_path: Path) -
         point["client_cores_used"] = 31.0 if point["throughput_per_second"] > 1.0 * SHARED[n] else 28.0
 
     row = at(found(tmp_path, {"change": wavers}), 32)
-    assert row.decision is Decision.LIKELY and row.codes == ("cpu-room-not-sure",)
-    assert "not sure: whether the CPUs have room" in words.because([row])
+    assert row.decision is Decision.LIKELY and row.codes == ("cpu-room-inconclusive",)
+    assert "inconclusive: whether the CPUs have room" in words.because([row])
 
 
 def test_an_unknown_ideal_is_no_yes(tmp_path: Path) -> None:
@@ -108,7 +108,7 @@ def test_equal_sides_are_decided(tmp_path: Path) -> None:
         Decision.SAME,
         Decision.EQUIVALENT,
     }
-    assert words.answer(case) == "No difference that counts." and say(judged(tmp_path)).answer.startswith("No. ")
+    assert words.answer(case) == "Equivalent within ±10 %." and say(judged(tmp_path)).answer.startswith("No. ")
     assert codes(judged(tmp_path).settings) == ["keep"]
 
 
@@ -117,7 +117,7 @@ def test_a_gain_in_the_grey_zone_is_too_small_to_act_on(tmp_path: Path) -> None:
     row = at(case, 8)
     assert (
         row.decision is Decision.EQUIVALENT
-        and words.because([row]) == "between 4 % and 6 % faster: too small to act on"
+        and words.because([row]) == "between 4 % and 6 % faster: equivalent within ±10 %"
     )
     above = found(tmp_path / "b", separate={"rates": {n: r * (1.13 if n > 1 else 1) for n, r in SHARED.items()}})
     assert at(above, 8).decision is Decision.BOTTLENECK
@@ -134,7 +134,7 @@ def test_losses_with_their_reason(tmp_path: Path) -> None:
 def test_what_separate_connections_cost_belongs_into_the_answer(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """A gain too small to act on, at nearly four times the P99."""
+    """A gain equivalent within ±10 %, at nearly four times the P99."""
     rates = {n: r * (1.06 if n > 1 else 1) for n, r in SHARED.items()}
 
     def late(n: int, point: dict[str, Any]) -> None:
@@ -145,7 +145,7 @@ def test_what_separate_connections_cost_belongs_into_the_answer(
     (cost,) = at(case, 16).costs
     assert cost.metric == "p99" and cost.ratio.value == pytest.approx(3.8 / 1.06, rel=0.02)
     assert any("3.58 × P99 at 16" in reason for reason in words.reasons_of(case))
-    assert words.answer(case) == "No difference that counts; 3.58 × the P99 with 16 in flight."
+    assert words.answer(case) == "Equivalent within ±10 %; 3.58 × the P99 with 16 in flight."
     monkeypatch.setattr(thresholds, "COST_ALPHA", -1.0)  # costs have an error rate of their own
     assert at(judged(tmp_path).scenarios[0], 16).costs == ()
 
@@ -157,7 +157,7 @@ def test_repetitions(tmp_path: Path) -> None:
         assert (case.decision is Decision.BOTTLENECK) is (number == 6)
         needs = [dict(s.facts) for s in judged(tmp_path / str(number)).measure if s.code == "repetitions"]
         assert needs == ([{"minimum": 6, "fewest": number}] if number < 6 else [])
-    assert "undecided: 5 repetitions, 6 are the least" in " ".join(
+    assert "inconclusive: 5 repetitions, 6 is the minimum" in " ".join(
         words.reasons_of(judged(tmp_path / "5").scenarios[0])
     )
 
@@ -188,7 +188,7 @@ def test_nothing_follows_where_the_manifest_cannot_be_read(tmp_path: Path) -> No
     found(tmp_path)
     (tmp_path / "manifest.json").write_text("{")
     judgement = judged(tmp_path)
-    assert judgement.scenarios[0].decision is Decision.INCONCLUSIVE and say(judgement).answer == "Not known."
+    assert judgement.scenarios[0].decision is Decision.INCONCLUSIVE and say(judgement).answer == "Inconclusive."
     (need,) = (one for one in judgement.measure if one.code == "mend-a-file")
     assert "manifest.json: not JSON" in need.facts["warning"]
 
@@ -217,7 +217,7 @@ def test_where_all_calls_of_a_side_failed_nothing_is_compared(tmp_path: Path) ->
     for side in ("shared", "separate"):
         case = found(tmp_path / side, **{side: {"change": failed}})
         judgement = judged(tmp_path / side)
-        assert case.rows == () and say(judgement).answer == "Not known." and "undecided" in text.render(judgement)
+        assert case.rows == () and say(judgement).answer == "Inconclusive." and "inconclusive" in text.render(judgement)
         assert any(f"36 points of {side} had failed calls" in said for said in say(judgement).measure)
 
 

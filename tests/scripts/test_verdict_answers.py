@@ -28,6 +28,7 @@ SLOWER, FULL, SMALL, NOT_FASTER, OPEN = (
 ALL = (B, LIKELY, OTHER, FASTER, SLOWER, FULL, SMALL, NOT_FASTER, OPEN)
 GAINS, UNDECIDED = {B, LIKELY, OTHER, FASTER}, {FULL, OPEN}
 SAME = Decision.SAME
+SOME = "Inconclusive at some loads"
 ROOT = Path(__file__).parents[2]
 
 
@@ -66,16 +67,16 @@ def advised(*decisions: Decision) -> str:
 
 # Rows at 2 and at 4 in flight -> yes or no, and the sentence.
 TABLE: list[tuple[tuple[Decision, ...], str, str]] = [
-    ((), "Not known", "Not known"),
+    ((), "Inconclusive", "Inconclusive"),
     ((B,), "Yes", "One connection is the bottleneck at 2 in flight"),
     ((LIKELY,), "Likely", "One connection is likely the bottleneck at 2 in flight"),
     ((OTHER,), "No", "separate is faster at 2 in flight, but not because of the connection"),
-    ((FASTER,), "Not known", "separate is faster at 2 in flight"),
+    ((FASTER,), "Inconclusive", "separate is faster at 2 in flight"),
     ((SLOWER,), "No", "A loss at 2 in flight, no gain"),
-    ((FULL,), "Not known", "Not known"),
-    ((SMALL,), "No", "No difference that counts"),
+    ((FULL,), "Inconclusive", "Inconclusive"),
+    ((SMALL,), "No", "Equivalent within ±10 %"),
     ((NOT_FASTER,), "No", "No gain that counts"),
-    ((OPEN,), "Not known", "Not known"),
+    ((OPEN,), "Inconclusive", "Inconclusive"),
     ((B, LIKELY), "Yes", "One connection is the bottleneck at 2 in flight"),
     ((B, OTHER), "Yes", "One connection is the bottleneck at 2 in flight"),
     ((B, FASTER), "Yes", "One connection is the bottleneck at 2 in flight"),
@@ -91,27 +92,39 @@ TABLE: list[tuple[tuple[Decision, ...], str, str]] = [
     ((LIKELY, SMALL), "Likely", "One connection is likely the bottleneck at 2 in flight"),
     ((LIKELY, NOT_FASTER), "Likely", "One connection is likely the bottleneck at 2 in flight"),
     ((LIKELY, OPEN), "Likely", "One connection is likely the bottleneck at 2 in flight"),
-    ((OTHER, FASTER), "Not shown", "separate is faster at 2 to 4 in flight, not because of the connection at 2"),
+    (
+        (OTHER, FASTER),
+        SOME,
+        "separate is faster at 2 to 4 in flight, not because of the connection at 2",
+    ),
     ((OTHER, SLOWER), "No", "separate is faster at 2 in flight, but not because of the connection"),
-    ((OTHER, FULL), "Not shown", "separate is faster at 2 in flight, but not because of the connection"),
+    (
+        (OTHER, FULL),
+        SOME,
+        "separate is faster at 2 in flight, but not because of the connection",
+    ),
     ((OTHER, SMALL), "No", "separate is faster at 2 in flight, but not because of the connection"),
     ((OTHER, NOT_FASTER), "No", "separate is faster at 2 in flight, but not because of the connection"),
-    ((OTHER, OPEN), "Not shown", "separate is faster at 2 in flight, but not because of the connection"),
-    ((FASTER, SLOWER), "Not shown", "separate is faster at 2 in flight"),
-    ((FASTER, FULL), "Not known", "separate is faster at 2 in flight"),
-    ((FASTER, SMALL), "Not shown", "separate is faster at 2 in flight"),
-    ((FASTER, NOT_FASTER), "Not shown", "separate is faster at 2 in flight"),
-    ((FASTER, OPEN), "Not known", "separate is faster at 2 in flight"),
-    ((SLOWER, FULL), "Not shown", "A loss at 2 in flight"),
+    (
+        (OTHER, OPEN),
+        SOME,
+        "separate is faster at 2 in flight, but not because of the connection",
+    ),
+    ((FASTER, SLOWER), SOME, "separate is faster at 2 in flight"),
+    ((FASTER, FULL), "Inconclusive", "separate is faster at 2 in flight"),
+    ((FASTER, SMALL), SOME, "separate is faster at 2 in flight"),
+    ((FASTER, NOT_FASTER), SOME, "separate is faster at 2 in flight"),
+    ((FASTER, OPEN), "Inconclusive", "separate is faster at 2 in flight"),
+    ((SLOWER, FULL), SOME, "A loss at 2 in flight"),
     ((SLOWER, SMALL), "No", "A loss at 2 in flight, no gain"),
     ((SLOWER, NOT_FASTER), "No", "A loss at 2 in flight, no gain"),
-    ((SLOWER, OPEN), "Not shown", "A loss at 2 in flight"),
-    ((FULL, SMALL), "Not shown", "Not known at 2 in flight"),
-    ((FULL, NOT_FASTER), "Not shown", "Not known at 2 in flight"),
-    ((FULL, OPEN), "Not known", "Not known"),
+    ((SLOWER, OPEN), SOME, "A loss at 2 in flight"),
+    ((FULL, SMALL), SOME, "Inconclusive at 2 in flight"),
+    ((FULL, NOT_FASTER), SOME, "Inconclusive at 2 in flight"),
+    ((FULL, OPEN), "Inconclusive", "Inconclusive"),
     ((SMALL, NOT_FASTER), "No", "No gain that counts"),
-    ((SMALL, OPEN), "Not shown", "Not known at 4 in flight"),
-    ((NOT_FASTER, OPEN), "Not shown", "Not known at 4 in flight"),
+    ((SMALL, OPEN), SOME, "Inconclusive at 4 in flight"),
+    ((NOT_FASTER, OPEN), SOME, "Inconclusive at 4 in flight"),
 ]
 
 
@@ -131,9 +144,9 @@ def test_what_no_combination_may_answer(size: int) -> None:
     """The table's rules hold for any number of rows that are decided differently."""
     for decisions in combinations(ALL, size):
         there, said, word = set(decisions), answered(*decisions), asked(*decisions)
-        denies = "no gain" in said.lower() or "No difference" in said
+        denies = "no gain" in said.lower() or "Equivalent" in said
         assert denies == (not there & (GAINS | UNDECIDED)), (decisions, said)
-        assert ("No difference" in said) == (there == {SMALL}), (decisions, said)
+        assert ("Equivalent" in said) == (there == {SMALL}), (decisions, said)
         assert (word == "Yes") == (B in there) and (word == "Likely") == (LIKELY in there and B not in there)
         assert (word == "No") == (not there & {B, LIKELY, FASTER, FULL, OPEN}), (decisions, word)
         assert ("not because of the connection" in said) == (OTHER in there and not there & {B, LIKELY})
@@ -211,5 +224,5 @@ def test_full_cpus_do_not_turn_noise_into_no(tmp_path: Path) -> None:
     assert {r.decision for r in case.rows} == {SAME, FULL}
     judgement = judged(tmp_path)
     said = say(judgement)
-    assert said.answer == "Not known."
+    assert said.answer == "Inconclusive."
     assert said.settings == ("Nothing yet: keep one connection until it has been measured well enough.",)

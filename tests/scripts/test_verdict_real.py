@@ -20,7 +20,7 @@ def test_four_streams_that_one_connection_likely_holds_back() -> None:
     assert case.repetitions == 7 and row.decision is Decision.LIKELY
     assert row.throughput is not None and row.throughput.low is not None
     assert (round(row.throughput.value, 2), round(row.throughput.low, 2)) == (1.53, 1.26)
-    assert {"cpu-room-not-sure", "linear-not-sure"} < set(row.codes)
+    assert {"cpu-room-inconclusive", "linear-inconclusive"} < set(row.codes)
     assert say(judgement).answer == "Likely. One connection is likely the bottleneck at 4 in flight."
     assert (
         "with 4 in flight: a channel for each slot with GRPC_ARG_USE_LOCAL_SUBCHANNEL_POOL"
@@ -46,7 +46,7 @@ def test_streams_that_gain_for_another_reason_and_lose_with_many() -> None:
 
 def test_through_a_proxy_and_measured_once_nothing_follows() -> None:
     judgement = judged(DATA / "verdict-network")
-    assert say(judgement).answer == "Not known." and codes(judgement.settings) == ["keep-until-measured"]
+    assert say(judgement).answer == "Inconclusive." and codes(judgement.settings) == ["keep-until-measured"]
     assert Statement("repetitions", {"minimum": 6, "fewest": 1}) in judgement.measure
     assert "proxy" in codes(judgement.cannot_show)
 

@@ -53,7 +53,7 @@ def test_the_headline_fits_forty_lines_and_its_table_72_columns(tmp_path: Path) 
     table = [line for line in lines[head:] if "÷" in line or ("(" in line and "–" in line and not line.startswith("-"))]
     assert len(table) > 5 and max(map(len, table)) <= 72
     assert lines[0] == "Is one shared connection holding this client back?"
-    assert lines[1].startswith("Yes, in some cases. streaming, sync: one connection is the bottleneck at 2 to 4")
+    assert lines[1].startswith("Yes, in some scenarios. streaming, sync: one connection is the bottleneck at 2")
     assert lines[head + 1].split() == ["SEPARATE", "÷", "SHARED", "in", "flight", "calls/s", "P99", "client", "CPU"]
     assert "WHAT TO SET" in lines and "WHAT THIS MACHINE CANNOT SHOW" in lines
     assert not any("..." in line or "CPU-" in line for line in lines)
@@ -82,7 +82,7 @@ def test_other_load_is_at_the_head(tmp_path: Path) -> None:
     (tmp_path / "manifest.json").write_text(json.dumps({**data, "notes": ["other programs keep 2.0 CPUs busy"]}))
     lines = lines_of(judged(tmp_path))
     assert "! other programs keep 2.0 CPUs busy" in lines[: lines.index("")]
-    assert any(line.startswith("! 6 of 72 points are suspect, such as: other processes") for line in lines)
+    assert any(line.startswith("! 6 of 72 points are unreliable, such as: other processes") for line in lines)
 
 
 def test_long_names_of_cases_and_variants_have_a_line_of_their_own(tmp_path: Path) -> None:

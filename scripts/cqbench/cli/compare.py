@@ -57,7 +57,7 @@ def complain(line: str) -> None:
 @click.option(
     "--axis",
     metavar="NAME",
-    help="Inside the experiment DIR: the first value of this axis against each other one, in every case; or of a "
+    help="Inside the experiment DIR: the first value of this axis against each other one, in every scenario; or of a "
     "setting that varies in it, such as connections.",
 )
 @click.option(

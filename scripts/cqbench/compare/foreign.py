@@ -11,7 +11,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from cqbench.analysis.compare.sides import Case, Name, Side
+from cqbench.analysis.compare.sides import Name, Scenario, Side
 from cqbench.files import source
 from cqbench.files.source import BadDocument
 from cqbench.files.text import one_line
@@ -152,8 +152,8 @@ def _side(
     if len(keys) > MAX_METRICS:
         raise BadDocument(f"{name}: more than {MAX_METRICS} figures")
     setting = Setting(tuple((key, one_line(str(value))) for key, value in facts.items() if value is not None))
-    cases = [
-        Case(
+    scenarios = [
+        Scenario(
             package,
             setting,
             {Name(title): of for title, of in points.items()},
@@ -161,7 +161,7 @@ def _side(
         )
         for package, points in packages.items()
     ]
-    return Side(name, cases, tuple(_metrics(keys, better)), date=one_line(date))
+    return Side(name, scenarios, tuple(_metrics(keys, better)), date=one_line(date))
 
 
 def _metrics(keys: Iterable[str], better: Mapping[str, int]) -> Iterator[Metric]:

@@ -1,4 +1,4 @@
-"""One side of a comparison: a file or a folder -> its cases, each with the repetitions of its points.
+"""One side of a comparison: a file or a folder -> its scenarios, each with the repetitions of its points.
 
 Files of cqbench, Google Benchmark's JSON and Go's benchmark text are told apart by what is in them.
 """
@@ -62,9 +62,9 @@ def _foreign(data: bytes) -> bool:
 
 def _of_others(name: str, files: Iterable[tuple[Path, bytes]]) -> Side:
     sides = [foreign.read(data, one_line(str(file))) for file, data in files]
-    cases = merged(case for side in sides for case in side.cases)
+    scenarios = merged(scenario for side in sides for scenario in side.scenarios)
     metrics = tuple(dict.fromkeys(metric for side in sides for metric in side.metrics))
-    return Side(name, cases, metrics, len(sides), date=min(side.date for side in sides))
+    return Side(name, scenarios, metrics, len(sides), date=min(side.date for side in sides))
 
 
 def read_history(folder: Path) -> history.Found:

@@ -67,18 +67,18 @@ class Most:
 
 @dataclass(frozen=True)
 class Outcome:
-    """found: what closes the gate. missing: why it closes besides; undecided: why it is not open; a line each."""
+    """found: what closes the gate. missing: why it closes besides; inconclusive: why it is not open; a line each."""
 
     gate: Gate | Most
     found: tuple[tuple[str, Figure], ...]
     missing: tuple[str, ...]
-    undecided: tuple[str, ...]
+    inconclusive: tuple[str, ...]
 
     @property
     def state(self) -> str:
         if self.found or self.missing:
             return CLOSED
-        return CANNOT_TELL if self.undecided else OPEN
+        return CANNOT_TELL if self.inconclusive else OPEN
 
 
 def slower(limit_percent: float, metrics: Sequence[Metric]) -> Gate:
@@ -111,13 +111,13 @@ def check(gate: Gate, comparison: Comparison) -> Outcome:
     missing = [f"{_named(gone)}: no {gate.metric.title} after"] if gone else []
     reasons: dict[str, list[str]] = {}
     for point, figure in figures.items():
-        why = "" if _closes(gate, figure) else _undecided(gate, figure)
+        why = "" if _closes(gate, figure) else _inconclusive(gate, figure)
         if why:
             reasons.setdefault(why, []).append(_title(comparison, point))
-    undecided = [f"{_named(titles)}: {why}" for why, titles in reasons.items()]
+    inconclusive = [f"{_named(titles)}: {why}" for why, titles in reasons.items()]
     if not figures and not missing:
-        undecided = [f"no point has a {gate.metric.title} on both sides"]
-    return Outcome(gate, tuple(found), tuple(missing), tuple(undecided))
+        inconclusive = [f"no point has a {gate.metric.title} on both sides"]
+    return Outcome(gate, tuple(found), tuple(missing), tuple(inconclusive))
 
 
 ALLOCATIONS = "allocations_per_rpc"
@@ -125,21 +125,21 @@ ALLOCATIONS = "allocations_per_rpc"
 
 def check_most(gate: Most, comparison: Comparison) -> Outcome:
     """Of the second side: client and server together, or the client alone where the server does not count."""
-    closed, undecided = [], []
+    closed, inconclusive = [], []
     points = [point for part in comparison.parts for point in part.section.points]
     for point in points:
         whole = values(point.after, ALLOCATIONS)
         found = whole or values(point.after, f"client_{ALLOCATIONS}")
         if not found:
-            undecided.append(f"{_title(comparison, point)}: allocations were not counted")
+            inconclusive.append(f"{_title(comparison, point)}: allocations were not counted")
             continue
         ends = "" if whole else ", of the client alone: the server does not count them"
         text = f"{_title(comparison, point)}: {spread(found)} allocations per call{ends}"
         if min(found) > gate.most:
             closed.append(text)
         elif max(found) > gate.most or not whole:
-            undecided.append(text)
-    return Outcome(gate, (), tuple(closed), tuple(undecided))
+            inconclusive.append(text)
+    return Outcome(gate, (), tuple(closed), tuple(inconclusive))
 
 
 def spread(found: Sequence[float]) -> str:
@@ -163,7 +163,7 @@ def _closes(gate: Gate, figure: Figure) -> bool:
     return gate.loss(figure.ratio)[1] >= gate.limit_percent - ROUNDING_PERCENT
 
 
-def _undecided(gate: Gate, figure: Figure) -> str:
+def _inconclusive(gate: Gate, figure: Figure) -> str:
     """Why a loss above the limit is not excluded; '' when it is."""
     if figure.ratio is None:
         return "" if figure.before == figure.after else figure.verdict

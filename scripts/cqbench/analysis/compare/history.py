@@ -15,7 +15,7 @@ import numpy as np
 import numpy.typing as npt
 from cqbench.analysis.compare.points import mean
 from cqbench.analysis.compare.sections import BUILD_TYPES, name_of
-from cqbench.analysis.compare.sides import Case, Place, Side
+from cqbench.analysis.compare.sides import Place, Scenario, Side
 from cqbench.model.ratio import values
 from cqbench.model.thresholds import ALPHA
 from cqbench.samples.metric import Metric
@@ -52,7 +52,7 @@ class Change:
 class Line:
     """A point's metric over time. values: (run, geometric mean over its repetitions in the file's unit)."""
 
-    case: str
+    scenario: str
     place: Place
     metric: Metric
     values: tuple[tuple[int, float], ...]
@@ -72,27 +72,27 @@ Key = tuple[str, Setting, Place]
 
 def lines(runs: Sequence[Dated], metrics: Iterable[Metric]) -> list[Line]:
     """Of every point with figures of at least one run, in the order in which they first appear."""
-    found: dict[Key, list[tuple[int, Case]]] = {}
+    found: dict[Key, list[tuple[int, Scenario]]] = {}
     for i, run in enumerate(runs):
-        for case in run.side.cases:
-            for place in sorted(case.points):
-                key = case.variant, case.setting.without(PASSED_OVER), place
-                found.setdefault(key, []).append((i, case))
-    every = [Case(variant, setting, {}) for variant, setting, _ in found]
+        for scenario in run.side.scenarios:
+            for place in sorted(scenario.points):
+                key = scenario.variant, scenario.setting.without(PASSED_OVER), place
+                found.setdefault(key, []).append((i, scenario))
+    every = [Scenario(variant, setting, {}) for variant, setting, _ in found]
     result = []
     for metric in metrics:
         told = {key: _values(of, key[2], metric) for key, of in found.items()}
         told = {key: of for key, of in told.items() if of}
         enough = sum(len(of) >= 2 * MIN_RUNS for of in told.values())
         for (variant, setting, place), of in told.items():
-            name = name_of(Case(variant, setting, {}), every)
+            name = name_of(Scenario(variant, setting, {}), every)
             changes = _changes([value for _, value in of], ALPHA / max(1, enough))
             result.append(Line(name, place, metric, tuple(of), changes))
     return result
 
 
-def _values(of: Iterable[tuple[int, Case]], place: Place, metric: Metric) -> list[tuple[int, float]]:
-    there = ((i, values(case.points[place], metric.key)) for i, case in of)
+def _values(of: Iterable[tuple[int, Scenario]], place: Place, metric: Metric) -> list[tuple[int, float]]:
+    there = ((i, values(scenario.points[place], metric.key)) for i, scenario in of)
     return [(i, mean(found)) for i, found in there if found and min(found) > 0]
 
 

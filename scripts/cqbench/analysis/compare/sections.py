@@ -1,8 +1,8 @@
-"""Which case of one side is which of the other, and what differs between the two.
+"""Which scenario of one side is which of the other, and what differs between the two.
 
-A case is the same on both sides when it has the same name in an experiment; outside of experiments (and between the
-cases of one name), when the facets by which the cases of a side differ from each other are the same. Facets in which
-the sides as such differ are what is compared, or a reason not to compare: see required().
+A scenario is the same on both sides when it has the same name in an experiment; outside of experiments (and between the
+scenarios of one name), when the facets by which the scenarios of a side differ from each other are the same. Facets in
+which the sides as such differ are what is compared, or a reason not to compare: see required().
 """
 
 from __future__ import annotations
@@ -10,9 +10,10 @@ from __future__ import annotations
 from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 
-from cqbench.analysis.compare.sides import Case, Place, Side, counted, merged
+from cqbench.analysis.compare.sides import Place, Scenario, Side, counted, merged
 from cqbench.model.matching import Place as At
-from cqbench.model.matching import differing, scenarios
+from cqbench.model.matching import differing
+from cqbench.model.matching import scenarios as grouped
 from cqbench.model.ratio import Sample
 from cqbench.samples.setting import BY_KEY, FACETS, About, Facet
 
@@ -29,35 +30,35 @@ USUAL = ("reused", "generated", "closed")  # not worth a word in a title
 
 @dataclass(frozen=True)
 class Difference:
-    """A facet with another value before than after. cases: where; empty: everywhere."""
+    """A facet with another value before than after. scenarios: where; empty: everywhere."""
 
     facet: Facet
     before: str
     after: str
-    cases: tuple[str, ...] = ()
+    scenarios: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)
 class Pair:
-    """A case that both sides have."""
+    """A scenario that both sides have."""
 
     title: str
-    before: Case
-    after: Case
+    before: Scenario
+    after: Scenario
 
 
 @dataclass(frozen=True, eq=False)
 class Point:
-    """One place of a case, with whole runs on both sides."""
+    """One place of a scenario, with whole runs on both sides."""
 
-    case: str
+    scenario: str
     place: Place
     before: Sequence[Sample]
     after: Sequence[Sample]
 
     @property
     def title(self) -> str:
-        return ", ".join(filter(None, (self.case, self.place.label)))
+        return ", ".join(filter(None, (self.scenario, self.place.label)))
 
 
 @dataclass(frozen=True)
@@ -72,7 +73,7 @@ class Lone:
 
 @dataclass(frozen=True)
 class Section:
-    """Two things that are compared, in all their cases. before, after: their names."""
+    """Two things that are compared, in all their scenarios. before, after: their names."""
 
     before: str
     after: str
@@ -98,19 +99,26 @@ def required(facet: Facet) -> bool:
 
 def of_sides(before: Side, after: Side) -> Section:
     """A and B."""
-    named = any(case.variant for case in before.cases) and any(case.variant for case in after.cases)
-    return section("before", "after", before.cases, after.cases, named)
+    named = any(scenario.variant for scenario in before.scenarios) and any(
+        scenario.variant for scenario in after.scenarios
+    )
+    return section("before", "after", before.scenarios, after.scenarios, named)
 
 
 def section(
-    first: str, second: str, before: Sequence[Case], after: Sequence[Case], named: bool, on_purpose: bool = False
+    first: str,
+    second: str,
+    before: Sequence[Scenario],
+    after: Sequence[Scenario],
+    named: bool,
+    on_purpose: bool = False,
 ) -> Section:
-    """named: cases belong together by the names of their variants, first of all."""
+    """named: scenarios belong together by the names of their variants, first of all."""
     keys = _identity(before, named) | _identity(after, named)
 
-    def rest(case: Case) -> Key:
-        facts = tuple(case.setting.get(facet.key) for facet in FACETS if facet.key in keys)
-        return case.variant if named else "", facts
+    def rest(scenario: Scenario) -> Key:
+        facts = tuple(scenario.setting.get(facet.key) for facet in FACETS if facet.key in keys)
+        return scenario.variant if named else "", facts
 
     return matched(first, second, before, after, rest, lambda one, other: _title(one, other, keys, named), on_purpose)
 
@@ -118,17 +126,19 @@ def section(
 def matched(
     first: str,
     second: str,
-    before: Sequence[Case],
-    after: Sequence[Case],
-    rest: Callable[[Case], Hashable],
-    title: Callable[[Case, Case], str],
+    before: Sequence[Scenario],
+    after: Sequence[Scenario],
+    rest: Callable[[Scenario], Hashable],
+    title: Callable[[Scenario, Scenario], str],
     on_purpose: bool = False,
 ) -> Section:
-    """rest: what must be equal for two cases to be compared. title: of what is compared."""
+    """rest: what must be equal for two scenarios to be compared. title: of what is compared."""
     pairs: list[Pair] = []
     lone: tuple[list[Lone], list[Lone]] = [], []
     sides = (before, after)
-    for of in scenarios(At(case, "", i, rest(case)) for i, cases in enumerate(sides) for case in cases):
+    for of in grouped(
+        At(scenario, "", i, rest(scenario)) for i, scenarios in enumerate(sides) for scenario in scenarios
+    ):
         one, other = (_one([place.item for place in of if place.order == i]) for i in (0, 1))
         if one and other:
             pairs.append(Pair(title(one, other), one, other))
@@ -138,26 +148,26 @@ def matched(
     return Section(first, second, tuple(pairs), tuple(lone[0]), tuple(lone[1]), on_purpose)
 
 
-def _one(cases: Sequence[Case]) -> Case | None:
+def _one(scenarios: Sequence[Scenario]) -> Scenario | None:
     """Variants that are alike in everything are repetitions of each other where names do not count."""
-    if len(cases) < 2:
-        return cases[0] if cases else None
-    return merged(Case("", cases[0].setting, c.points, c.left_out, c.doubts) for c in cases)[0]
+    if len(scenarios) < 2:
+        return scenarios[0] if scenarios else None
+    return merged(Scenario("", scenarios[0].setting, c.points, c.left_out, c.warnings) for c in scenarios)[0]
 
 
 Key = tuple[str, tuple[str, ...]]
 
 
-def _identity(cases: Iterable[Case], named: bool) -> set[str]:
-    """The facets by which the cases of a side differ from each other."""
-    groups: dict[str, list[Case]] = {}
-    for case in cases:
-        groups.setdefault(case.variant if named else "", []).append(case)
-    return {key for of in groups.values() for key in differing(case.setting for case in of) if key != NOT_KNOWN}
+def _identity(scenarios: Iterable[Scenario], named: bool) -> set[str]:
+    """The facets by which the scenarios of a side differ from each other."""
+    groups: dict[str, list[Scenario]] = {}
+    for scenario in scenarios:
+        groups.setdefault(scenario.variant if named else "", []).append(scenario)
+    return {key for of in groups.values() for key in differing(scenario.setting for scenario in of) if key != NOT_KNOWN}
 
 
-def _title(one: Case, other: Case, keys: set[str], named: bool) -> str:
-    """What both have in common, and what tells this case from others."""
+def _title(one: Scenario, other: Scenario, keys: set[str], named: bool) -> str:
+    """What both have in common, and what tells this scenario from others."""
     same = [
         text for key in TITLE if (text := one.setting.get(key)) == other.setting.get(key) and text and text not in USUAL
     ]
@@ -170,22 +180,22 @@ def _title(one: Case, other: Case, keys: set[str], named: bool) -> str:
     return ", ".join(filter(None, (" ".join(filter(None, (variant, "/".join(same)))), *rest)))
 
 
-def name_of(case: Case, cases: Iterable[Case]) -> str:
+def name_of(scenario: Scenario, scenarios: Iterable[Scenario]) -> str:
     """Its title, with what tells it from the others of these."""
-    return _title(case, case, _identity(cases, True), True)
+    return _title(scenario, scenario, _identity(scenarios, True), True)
 
 
-def title_of(one: Case, other: Case, cases: Iterable[Case], axis: Facet) -> str:
-    """Of a pair that differs in the axis only, among these cases."""
-    return _title(one, other, _identity(cases, False) - {axis.key}, False)
+def title_of(one: Scenario, other: Scenario, scenarios: Iterable[Scenario], axis: Facet) -> str:
+    """Of a pair that differs in the axis only, among these scenarios."""
+    return _title(one, other, _identity(scenarios, False) - {axis.key}, False)
 
 
-def _lone(title: str, case: Case, other: Case | None) -> Iterator[Lone]:
-    for place in sorted(case.points):
+def _lone(title: str, scenario: Scenario, other: Scenario | None) -> Iterator[Lone]:
+    for place in sorted(scenario.points):
         if other is None or place not in other.points:
             reasons = other.left_out.get(place, ()) if other else ()
             why = f"{counted(len(reasons), 'run')} not used: {reasons[0]}" if reasons else ""
-            yield Lone(", ".join(filter(None, (title, place.label))), why, case.points[place])
+            yield Lone(", ".join(filter(None, (title, place.label))), why, scenario.points[place])
 
 
 def differences(section: Section) -> tuple[list[Difference], list[str]]:
@@ -194,7 +204,7 @@ def differences(section: Section) -> tuple[list[Difference], list[str]]:
     silent: dict[str, None] = {}
     for pair in section.pairs:
         for facet in pair.before.setting.differences(pair.after.setting):
-            texts = [case.setting.get(facet.key) for case in (pair.before, pair.after)]
+            texts = [scenario.setting.get(facet.key) for scenario in (pair.before, pair.after)]
             if all(texts) or _silence_is_none(facet, pair):
                 first, second = (text or "none" for text in texts)
                 where.setdefault((facet.key, first, second), []).append(pair.title)
@@ -202,15 +212,15 @@ def differences(section: Section) -> tuple[list[Difference], list[str]]:
                 silent["servers" if facet.key.startswith("server.") else facet.title] = None
     ordered = sorted(where.items(), key=lambda item: [facet.key for facet in FACETS].index(item[0][0]))
     found = [
-        Difference(BY_KEY[key], first, second, () if len(cases) == len(section.pairs) else tuple(cases))
-        for (key, first, second), cases in ordered
+        Difference(BY_KEY[key], first, second, () if len(scenarios) == len(section.pairs) else tuple(scenarios))
+        for (key, first, second), scenarios in ordered
     ]
     return found, list(silent)
 
 
 def _silence_is_none(facet: Facet, pair: Pair) -> bool:
     if facet.key in ("network", "environment"):
-        return not any(case.setting.get(NOT_KNOWN) for case in (pair.before, pair.after))
+        return not any(scenario.setting.get(NOT_KNOWN) for scenario in (pair.before, pair.after))
     if facet.key == "server.service":
-        return all(case.setting.get("server.layout") for case in (pair.before, pair.after))
+        return all(scenario.setting.get("server.layout") for scenario in (pair.before, pair.after))
     return facet.about in SILENCE_IS_NONE and facet.key not in UNKNOWN_TOO

@@ -1,4 +1,4 @@
-"""What is compared, whoever measured it: a side has cases, a case has points, a point has repetitions."""
+"""What is compared, whoever measured it: a side has scenarios, a scenario has points, a point has repetitions."""
 
 from __future__ import annotations
 
@@ -34,14 +34,14 @@ Place: TypeAlias = Load | Name
 
 
 @dataclass
-class Case:
+class Scenario:
     """What the points of a table have in common. variant: a name in an experiment, or a Go package; else ''."""
 
     variant: str
     setting: Setting
     points: Mapping[Place, Sequence[Sample]]
     left_out: Mapping[Place, Sequence[str]] = field(default_factory=dict)  # why repetitions do not count
-    doubts: tuple[Reason, ...] = ()  # about every point
+    warnings: tuple[Reason, ...] = ()  # about every point
 
 
 @dataclass
@@ -49,7 +49,7 @@ class Side:
     """All of A, or all of B. date: of its first run, as it says; '' where nothing does."""
 
     path: str
-    cases: list[Case]
+    scenarios: list[Scenario]
     metrics: tuple[Metric, ...] = METRICS
     files: int = 1
     partial_files: int = 0
@@ -57,7 +57,7 @@ class Side:
 
     @property
     def places(self) -> set[Place]:
-        return {place for case in self.cases for place in case.points}
+        return {place for scenario in self.scenarios for place in scenario.points}
 
 
 def counted(number: int, noun: str) -> str:
@@ -69,33 +69,33 @@ def of_runs(name: str, found: Sequence[Run], apart: bool = True) -> Side:
     """apart: variants that are alike in all but their names stay apart."""
     partial = sum(run.document.partial for run in found)
     date = min((str(run.context.get("date") or "") for run in found), default="")
-    cases = [case_of(series) for series in load_series(found, apart)]
-    return Side(name, cases, METRICS, len(found), partial, one_line(date))
+    scenarios = [scenario_of(series) for series in load_series(found, apart)]
+    return Side(name, scenarios, METRICS, len(found), partial, one_line(date))
 
 
-def case_of(series: Series) -> Case:
+def scenario_of(series: Series) -> Scenario:
     left_out: dict[Place, list[str]] = {}
     for point in series.left_out:
         left_out.setdefault(point.load, []).append(point.why)
     points: dict[Place, Sequence[Sample]] = {load: series.points[load] for load in series.loads}
     variant = min(series.variants) if len(series.variants) == 1 else ""
-    return Case(variant, series.setting, points, left_out, tuple(series.doubts))
+    return Scenario(variant, series.setting, points, left_out, tuple(series.doubts))
 
 
-def merged(cases: Iterable[Case]) -> list[Case]:
+def merged(scenarios: Iterable[Scenario]) -> list[Scenario]:
     """Those with the same variant and setting are one."""
-    found: dict[tuple[str, Setting], Case] = {}
-    for case in cases:
-        key = case.variant, case.setting
+    found: dict[tuple[str, Setting], Scenario] = {}
+    for scenario in scenarios:
+        key = scenario.variant, scenario.setting
         there = found.get(key)
-        found[key] = case if there is None else _both(there, case)
+        found[key] = scenario if there is None else _both(there, scenario)
     return list(found.values())
 
 
-def _both(one: Case, other: Case) -> Case:
+def _both(one: Scenario, other: Scenario) -> Scenario:
     points = {p: [*one.points.get(p, ()), *other.points.get(p, ())] for p in {**one.points, **other.points}}
     left_out = {p: [*one.left_out.get(p, ()), *other.left_out.get(p, ())] for p in {**one.left_out, **other.left_out}}
-    return Case(one.variant, one.setting, points, left_out, tuple(dict.fromkeys([*one.doubts, *other.doubts])))
+    return Scenario(one.variant, one.setting, points, left_out, tuple(dict.fromkeys([*one.warnings, *other.warnings])))
 
 
 def reasons(samples: Iterable[Sample], limits: bool = False) -> list[Reason]:

@@ -1,4 +1,4 @@
-"""Comparisons inside one experiment: the values of an axis, or two sets of variants, case by case.
+"""Comparisons inside one experiment: the values of an axis, or two sets of variants, scenario by scenario.
 
 Their repetitions were made beside each other in time, so they are compared in pairs.
 """
@@ -10,7 +10,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import replace
 
 from cqbench.analysis.compare.sections import Section, matched, section, title_of
-from cqbench.analysis.compare.sides import Case, Side, case_of
+from cqbench.analysis.compare.sides import Scenario, Side, scenario_of
 from cqbench.files.manifest import Manifest
 from cqbench.model.series import load_series
 from cqbench.samples.runs import Run
@@ -27,24 +27,24 @@ def by_axis(told: Manifest, side: Side, found: Sequence[Run], name: str) -> list
     """The first value of the axis against each of the others. Raises NoSuch."""
     axes = [axis.name for axis in told.axes]
     if name in axes:
-        return _of_axis(side.cases, list(told.placements), axes.index(name), len(axes))
+        return _of_axis(side.scenarios, list(told.placements), axes.index(name), len(axes))
     facet = next((facet for facet in FACETS if name in (facet.key, facet.title)), None)
     if facet:
-        sections = _of_facet([case_of(series) for series in load_series(found)], facet)
+        sections = _of_facet([scenario_of(series) for series in load_series(found)], facet)
         if sections:
             return sections
-    varied = [f.key for f in FACETS if len({case.setting.get(f.key) for case in side.cases}) > 1]
+    varied = [f.key for f in FACETS if len({scenario.setting.get(f.key) for scenario in side.scenarios}) > 1]
     raise NoSuch(f"an axis of {side.path}, which has {_list(axes)}, nor a setting that varies in it: {_list(varied)}")
 
 
-def _of_axis(cases: Iterable[Case], names: Sequence[str], place: int, axes: int) -> list[Section]:
+def _of_axis(scenarios: Iterable[Scenario], names: Sequence[str], place: int, axes: int) -> list[Section]:
     """names: of all variants, in the experiment's order, which is that of the values."""
-    by_value: dict[str, list[Case]] = {_parts(name)[place]: [] for name in names if len(_parts(name)) == axes}
-    for case in cases:
-        parts = _parts(case.variant)
+    by_value: dict[str, list[Scenario]] = {_parts(name)[place]: [] for name in names if len(_parts(name)) == axes}
+    for scenario in scenarios:
+        parts = _parts(scenario.variant)
         if len(parts) == axes:
             rest = ".".join(parts[:place] + parts[place + 1 :])
-            by_value.setdefault(parts[place], []).append(replace(case, variant=rest))
+            by_value.setdefault(parts[place], []).append(replace(scenario, variant=rest))
     there = [(value, of) for value, of in by_value.items() if of]
     if len(there) < 2:
         raise NoSuch("an axis of which two values were measured")
@@ -56,19 +56,19 @@ def _parts(variant: str) -> list[str]:
     return variant.split(".")
 
 
-def _of_facet(cases: Sequence[Case], facet: Facet) -> list[Section]:
-    """Cases that differ in nothing else belong together."""
-    values = list(dict.fromkeys(case.setting.get(facet.key) or "none" for case in cases))
+def _of_facet(scenarios: Sequence[Scenario], facet: Facet) -> list[Section]:
+    """Scenarios that differ in nothing else belong together."""
+    values = list(dict.fromkeys(scenario.setting.get(facet.key) or "none" for scenario in scenarios))
     values.sort(key=lambda value: value != SHARED)
-    of = {value: [case for case in cases if (case.setting.get(facet.key) or "none") == value] for value in values}
+    of = {value: [s for s in scenarios if (s.setting.get(facet.key) or "none") == value] for value in values}
     found = [
         matched(
             values[0],
             value,
             of[values[0]],
             of[value],
-            lambda case: case.setting.without([facet.key]),
-            lambda one, other: title_of(one, other, cases, facet),
+            lambda scenario: scenario.setting.without([facet.key]),
+            lambda one, other: title_of(one, other, scenarios, facet),
             on_purpose=True,
         )
         for value in values[1:]
@@ -90,16 +90,16 @@ def by_variants(side: Side, first: str, second: str) -> list[Section]:
     return [found]
 
 
-def _chosen(side: Side, pattern: str) -> list[Case]:
+def _chosen(side: Side, pattern: str) -> list[Scenario]:
     """Each called by what the pattern leaves open."""
-    names = {case.variant for case in side.cases}
+    names = {scenario.variant for scenario in side.scenarios}
     literal = re.escape(pattern).replace(r"\*", "(.*)").replace(r"\?", "(.)")
     open_end = "" if pattern in names or "*" in pattern or "?" in pattern else "(.*)"
     found = []
-    for case in side.cases:
-        match = re.fullmatch(literal + open_end, case.variant)
+    for scenario in side.scenarios:
+        match = re.fullmatch(literal + open_end, scenario.variant)
         if match:
-            found.append(replace(case, variant=".".join(g.strip(".") for g in match.groups() if g.strip("."))))
+            found.append(replace(scenario, variant=".".join(g.strip(".") for g in match.groups() if g.strip("."))))
     if not found:
         raise NoSuch(f"a variant of {side.path}, which has {_list(sorted(names))}")
     return found

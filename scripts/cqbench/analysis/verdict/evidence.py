@@ -29,8 +29,12 @@ UNREAD, NETWORK = "requests-unread", "network"
 PROXY, KEEPS_UP = "proxy", "keeps-up"
 NO_FIGURES, NO_IDEAL, NO_REASON = "figures-absent", "ideal-not-known", "reason-not-known"
 CPU_LIKELY = "cpu-likely-full"
-WIRE_IDLE, HAND_OFFS, BATCHING = "wire-idle", "hand-offs", "batching"  # what a full connection looks like
-ROOM_NOT_SURE, LINEAR_NOT_SURE, NO_SIGN = "cpu-room-not-sure", "linear-not-sure", "no-sign-of-the-connection"
+WIRE_IDLE, CONTEXT_SWITCHES, BATCHING = "wire-idle", "context-switches", "batching"  # what a full connection looks like
+ROOM_INCONCLUSIVE, LINEAR_INCONCLUSIVE, NO_SIGN = (
+    "cpu-room-inconclusive",
+    "linear-inconclusive",
+    "no-sign-of-the-connection",
+)
 NOT_INTERLEAVED = "not-interleaved"
 
 
@@ -43,7 +47,7 @@ class Evidence:
     limit: str  # code of what limit() finds
     linear: Ratio | None  # throughput / (n x throughput at 1)
     wire_busy: bool | None
-    more_hand_offs: bool | None  # context switches per call than the configuration
+    more_context_switches: bool | None  # context switches per call than the configuration
     batching: bool | None  # more calls in a segment than the configuration
     proxy: bool
     interleaved: bool  # baseline and configuration were measured beside each other in time
@@ -71,7 +75,7 @@ def gather(baseline: Series, configuration: Series, load: Load) -> Evidence:
         limit=limit(baseline, load),
         linear=linear(baseline, load),
         wire_busy=rules.above(baseline.values(load, "client_connection_busy_share_median"), thresholds.WIRE_BUSY),
-        more_hand_offs=_more(baseline, configuration, load, "client_voluntary_context_switches_per_rpc"),
+        more_context_switches=_more(baseline, configuration, load, "client_voluntary_context_switches_per_rpc"),
         batching=_more(baseline, configuration, load, "client_rpcs_per_segment_sent"),
         proxy=baseline.added_rtt_ns is not None,
         interleaved=bool(found and found.paired),
@@ -80,15 +84,15 @@ def gather(baseline: Series, configuration: Series, load: Load) -> Evidence:
 
 def signs(seen: Evidence) -> tuple[str, ...]:
     """Of calls through one connection that cannot take more: codes."""
-    there = {WIRE_IDLE: seen.wire_busy is False, HAND_OFFS: seen.more_hand_offs, BATCHING: seen.batching}
+    there = {WIRE_IDLE: seen.wire_busy is False, CONTEXT_SWITCHES: seen.more_context_switches, BATCHING: seen.batching}
     return tuple(code for code, holds in there.items() if holds)
 
 
 def missing(seen: Evidence) -> tuple[str, ...]:
     """Codes of what is inconclusive though the configuration is faster; empty where the connection is the limit."""
     sure = {
-        ROOM_NOT_SURE: seen.full == (False, False),
-        LINEAR_NOT_SURE: seen.keeps_up is False,
+        ROOM_INCONCLUSIVE: seen.full == (False, False),
+        LINEAR_INCONCLUSIVE: seen.keeps_up is False,
         NOT_INTERLEAVED: seen.interleaved,
         NO_SIGN: bool(signs(seen)) and seen.wire_busy is not True,
     }

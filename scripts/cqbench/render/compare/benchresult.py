@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from cqbench.analysis.compare.gates import spread
 from cqbench.analysis.compare.points import NO_DIFFERENCE, Comparison, Figure, Part
 from cqbench.analysis.compare.sections import Pair, Point
-from cqbench.analysis.compare.sides import Case, Side
+from cqbench.analysis.compare.sides import Scenario, Side
 from cqbench.model.ratio import values
 from cqbench.render import text as as_text
 from cqbench.render.compare import text
@@ -48,7 +48,7 @@ def render(comparison: Comparison, sides: Sequence[Side]) -> str:
     for part in comparison.parts:
         for pair in part.section.pairs:
             for point in part.section.points:
-                if point.case == pair.title:
+                if point.scenario == pair.title:
                     blocks += [EMPTY, Line(_title(part, point)), _table(part, pair, point), *map(Line, _notes(point))]
     blocks += [EMPTY, *(text.paragraph(f"! {note}") for note in text.notes(comparison, sides)), Line(LEGEND)]
     return as_text.render(blocks)
@@ -64,7 +64,7 @@ LEGEND = (
 def _title(part: Part, point: Point) -> str:
     section = part.section
     of = "" if (section.before, section.after) == ("before", "after") else f"{section.after} against {section.before}: "
-    return f"{of}{', '.join(filter(None, (point.case, point.place.label)))}"
+    return f"{of}{', '.join(filter(None, (point.scenario, point.place.label)))}"
 
 
 def _table(part: Part, pair: Pair, point: Point) -> Table:
@@ -84,14 +84,14 @@ def _rows(part: Part, pair: Pair, point: Point) -> Iterator[tuple[str, ...]]:
         else:
             yield (line.title, *"----", "not counted" if line.metric in COUNTS else "not measured")
     for title, key in (("Compiler", "compiler"), ("GrpcVersion", "grpc_version"), ("Server's gRPC", SERVER)):
-        yield (title, *(case.setting.get(key) or "-" for case in (pair.before, pair.after)), "", "", "")
+        yield (title, *(scenario.setting.get(key) or "-" for scenario in (pair.before, pair.after)), "", "", "")
 
 
 SERVER = "server.grpc_version"
 
 
-def _lines(case: Case) -> Iterator[Row]:
-    method = case.setting.get("method")
+def _lines(scenario: Scenario) -> Iterator[Row]:
+    method = scenario.setting.get("method")
     none = Metric("none", "none", "", "", 1, 0, "traffic")
     yield Row("TotalOps", OPS, _whole)
     yield Row("SendOps", MESSAGES if method == UP else none, _whole)
@@ -101,7 +101,7 @@ def _lines(case: Case) -> Iterator[Row]:
         for end in ("client", "server"):
             yield Row(f"{end} {title}", BY_NAME[f"{end}-{name}"], _two)
     for title, key in (("ReqT/op", "request_bytes"), ("RespT/op", "response_bytes")):
-        told = case.setting.get(key)
+        told = scenario.setting.get(key)
         yield Row(title, BY_NAME["throughput"], _two, 8.0 * float(told) if told.isdigit() else 0.0)
     for title, name in (("50th-Lat", "p50"), ("90th-Lat", "p90"), ("99th-Lat", "p99"), ("Avg-Lat", "mean")):
         yield Row(title, BY_NAME[name], _latency)

@@ -15,7 +15,7 @@ from cqbench.render.table import Line as Paragraph
 FORMATS = ("text", "csv", "html")
 BARS = "▁▂▃▄▅▆▇█"
 MAX_SHOWN = 60  # runs in a sparkline, the newest
-COLUMNS = ("date", "run", "case", "point", "metric", "unit", "value", "change_percent")
+COLUMNS = ("date", "run", "scenario", "point", "metric", "unit", "value", "change_percent")
 
 
 def render(form: str, found: Found, lines: Sequence[Line], colour: bool) -> str:
@@ -53,18 +53,18 @@ def at(found: Found, line: Line, place: int) -> str:
 
 def _text(found: Found, lines: Sequence[Line], colour: bool) -> str:
     blocks: list[Block] = [text.paragraph(said) for said in heading(found, lines)]
-    for case in dict.fromkeys(line.case for line in lines):
+    for scenario in dict.fromkeys(line.scenario for line in lines):
         figures = (Column(title, True) for title in ("runs", "first", "last"))
         table = Table((Column(), *figures, Column("over time"), Column("changes")))
         previous = None
-        for line in (line for line in lines if line.case == case):
+        for line in (line for line in lines if line.scenario == scenario):
             if line.metric != previous:
                 table.rows.append(Paragraph(text.titled(line.metric), "italic"))
                 previous = line.metric
             shown = [text.shown(line.values[i][1], line.metric) for i in (0, -1)]
             changes = Cell("; ".join(words(found, line)) or "-", "bold" if line.changes else "")
             table.add(f"  {line.place.words}", str(len(line.values)), *shown, spark(line), changes)
-        blocks += [EMPTY, Paragraph(case or "points", "bold"), table]
+        blocks += [EMPTY, Paragraph(scenario or "points", "bold"), table]
     return as_text.render([*blocks, EMPTY, text.paragraph(rule(), "dim")], colour)
 
 
@@ -87,7 +87,7 @@ def _csv(found: Found, lines: Sequence[Line]) -> str:
         changed = {change.at: (change.ratio - 1) * 100 for change in line.changes}
         for i, (run, value) in enumerate(line.values):
             of = found.runs[run]
-            what = line.case, line.place.label, line.metric.name, line.metric.unit
+            what = line.scenario, line.place.label, line.metric.name, line.metric.unit
             change = f"{changed[i]:.6g}" if i in changed else ""
             rows.append([of.when.isoformat(), of.name, *what, f"{value * line.metric.scale:.6g}", change])
     return csv_of(rows)

@@ -47,12 +47,12 @@ def render(comparison: Comparison, sides: Sequence[Side], outcomes: Sequence[Out
     plots, left = [], MAX_PLOTS
     for part in comparison.parts:
         for pair in part.section.pairs:
-            points = [p for p in part.section.points if p.case == pair.title][:left]
+            points = [p for p in part.section.points if p.scenario == pair.title][:left]
             left -= len(points)
             plots += [(_headed(comparison, part, pair.title), drawn) for drawn in _plots(comparison, part, points)]
     blocks: dict[str, list[tables.Row]] = {}
     for row in tables.rows(comparison):
-        title = "in total" if row.point is None else row.point.case or "points"
+        title = "in total" if row.point is None else row.point.scenario or "points"
         blocks.setdefault(_headed(comparison, row.part, title), []).append(row)
     return _page(
         "comparison",
@@ -96,7 +96,7 @@ def _headed(comparison: Comparison, part: Part, title: str) -> str:
 
 
 def _named(line: Line) -> str:
-    return ", ".join(filter(None, (line.case, line.place.words, text.titled(line.metric))))
+    return ", ".join(filter(None, (line.scenario, line.place.words, text.titled(line.metric))))
 
 
 def _svg(spec: dict[str, Any]) -> Markup:
@@ -104,7 +104,7 @@ def _svg(spec: dict[str, Any]) -> Markup:
 
 
 def _plots(comparison: Comparison, part: Part, points: Sequence[Point]) -> list[Markup]:
-    """Of a case: where latencies lie on both sides, and the repetitions."""
+    """Of a scenario: where latencies lie on both sides, and the repetitions."""
     names = part.section.before, part.section.after
     drawn = []
     density = [row for p in points for i in (0, 1) for row in _density(p, i, names[i])]

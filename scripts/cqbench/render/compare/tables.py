@@ -22,7 +22,7 @@ VERSION = 3
 COLUMNS = (
     *(
         "compared",
-        "case",
+        "scenario",
         "point",
         "metric",
         "unit",
@@ -59,7 +59,7 @@ class Row(NamedTuple):
 
 
 def rows(comparison: Comparison) -> Iterator[Row]:
-    """Totals first; then case by case, metric by metric."""
+    """Totals first; then scenario by scenario, metric by metric."""
     for part in comparison.parts:
         for metric in comparison.metrics:
             if metric.name in part.totals:
@@ -68,7 +68,7 @@ def rows(comparison: Comparison) -> Iterator[Row]:
             for metric in comparison.detailed:
                 for point in part.section.points:
                     figure = part.figures.get((point, metric.name))
-                    if point.case == pair.title and figure:
+                    if point.scenario == pair.title and figure:
                         yield Row(part, point, figure)
 
 
@@ -79,7 +79,8 @@ def markdown(comparison: Comparison, sides: Sequence[Side]) -> str:
     blocks: list[Block] = []
     table, title = Table(head), ""
     for row in rows(comparison):
-        wanted = (row.compared if len(comparison.parts) > 1 else "") + (f" {row.point.case}" if row.point else " total")
+        where = row.point.scenario if row.point else "total"
+        wanted = f"{row.compared if len(comparison.parts) > 1 else ''} {where}"
         if wanted != title:
             title, table = wanted, Table(head)
             blocks += [EMPTY, Line(wanted.strip() or "points", "bold"), EMPTY, table]
@@ -105,7 +106,7 @@ def _csv_row(row: Row) -> list[object]:
     scaled = [figure.before * metric.scale, figure.after * metric.scale]
     numbers = [*scaled, figure.change_percent, low, high, figure.p_holm]
     return [
-        *(row.compared, row.point.case if row.point else "", row.point.place.label if row.point else ""),
+        *(row.compared, row.point.scenario if row.point else "", row.point.place.label if row.point else ""),
         *(metric.name, metric.unit),
         *("" if n is None else f"{n:.6g}" for n in numbers),
         *figure.counts,
@@ -140,7 +141,7 @@ def _part(comparison: Comparison, part: Part) -> dict[str, Any]:
                 "key": d.facet.key,
                 "before": d.before,
                 "after": d.after,
-                "cases": list(d.cases) or None,
+                "scenarios": list(d.scenarios) or None,
                 "on_purpose": section.on_purpose or not required(d.facet),
             }
             for d in part.differences
@@ -167,12 +168,12 @@ def _point(comparison: Comparison, part: Part, point: Point) -> dict[str, Any]:
     first, second = schedules(point.before), schedules(point.after)
     figures = {m.key: part.figures.get((point, m.name)) for m in comparison.metrics}
     return {
-        "case": point.case,
+        "scenario": point.scenario,
         "name": point.place.label,
         "inflight": int(load.number) if load and not load.open else None,
         "rate_asked_per_second": load.number if load and load.open else None,
-        "suspect": bool(reasons(both)),
-        "limits": bool(reasons(both, limits=True)),
+        "unreliable": bool(reasons(both)),
+        "saturated": bool(reasons(both, limits=True)),
         "same_schedule": first == second if first and second else None,
         "metrics": {key: _figure(figure) for key, figure in figures.items() if figure},
     }
@@ -202,5 +203,5 @@ def _gate(outcome: Outcome) -> dict[str, Any]:
         "state": outcome.state,
         "points": [title for title, _ in outcome.found],
         "missing": list(outcome.missing),
-        "undecided": list(outcome.undecided),
+        "inconclusive": list(outcome.inconclusive),
     }

@@ -53,8 +53,8 @@ def heading(comparison: Comparison, sides: Sequence[Side]) -> list[str]:
 
 
 def described(difference: Difference) -> str:
-    more = f" and {len(difference.cases) - 1} more" if len(difference.cases) > 1 else ""
-    where = f" (in {difference.cases[0]}{more})" if difference.cases else ""
+    more = f" and {len(difference.scenarios) - 1} more" if len(difference.scenarios) > 1 else ""
+    where = f" (in {difference.scenarios[0]}{more})" if difference.scenarios else ""
     return f"{difference.facet.title}: {one_line(difference.before)} before, {one_line(difference.after)} after{where}"
 
 
@@ -83,7 +83,7 @@ def _part(comparison: Comparison, part: Part) -> Iterator[Block]:
             _row(table, in_total(part, total), total)
     yield from (EMPTY, Line(f"IN TOTAL, over {points}{named}", "bold"), table)
     for pair in section.pairs:
-        points_of = [point for point in section.points if point.case == pair.title]
+        points_of = [point for point in section.points if point.scenario == pair.title]
         if not points_of or not comparison.detailed:
             continue
         table = _table(comparison)
@@ -172,7 +172,7 @@ def notes(comparison: Comparison, sides: Sequence[Side]) -> list[str]:
     points = [point for part in comparison.parts for point in part.section.points]
     missing = ", ".join(metric.title for metric in comparison.missing)
     lines = [f"no point has figures on both sides: {missing}"] if missing else []
-    for what, limits, mark in (("suspect", False, "!"), ("at a limit", True, "^")):
+    for what, limits, mark in (("unreliable", False, "!"), ("saturated", True, "^")):
         number = sum(bool(reasons([*p.before, *p.after], limits)) for p in points)
         if number:
             lines.append(f"{number} of {counted(len(points), 'point')} {what}, marked with a {mark}")
@@ -186,11 +186,13 @@ def notes(comparison: Comparison, sides: Sequence[Side]) -> list[str]:
         if side.partial_files:
             files = f"{side.partial_files} of {counted(side.files, 'file')}"
             lines.append(f"{name}{files} of interrupted runs; what they measured whole is used")
-        left_out = Counter(why for case in side.cases for of in case.left_out.values() for why in of)
+        left_out = Counter(why for scenario in side.scenarios for of in scenario.left_out.values() for why in of)
         lines += limited([f"{name}{counted(n, 'run')} not used: {why}" for why, n in left_out.items()], "reasons")
-        doubts = [of[0] for of in kinds(doubt for case in side.cases for doubt in case.doubts).values()]
-        lines += limited([f"{name}suspect, all points: {doubt.text}" for doubt in doubts], "kinds of doubt")
-    for what, limits in (("suspect", False), ("limit", True)):
+        warnings = [of[0] for of in kinds(one for scenario in side.scenarios for one in scenario.warnings).values()]
+        lines += limited(
+            [f"{name}warning about all points: {warning.text}" for warning in warnings], "kinds of warning"
+        )
+    for what, limits in (("warning", False), ("saturated", True)):
         for name, which in (("before", 0), ("after", 1)):
             samples = [s for p in points for s in (p.before, p.after)[which]]
             found = [f"{name}: {what}: {reason.text}" for reason in reasons(samples, limits)]
@@ -226,4 +228,4 @@ def gate_lines(outcome: Outcome) -> list[str]:
         for title, figure in outcome.found
     ]
     missing = [f"{head}: closed: {why}" for why in outcome.missing]
-    return found + missing + [f"{head}: cannot tell: {why}" for why in outcome.undecided]
+    return found + missing + [f"{head}: cannot tell: {why}" for why in outcome.inconclusive]

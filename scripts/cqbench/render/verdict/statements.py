@@ -19,8 +19,8 @@ FAULTS = "Something was made to go wrong in every window. The table of faults ha
 OWN_POOL = "GRPC_ARG_USE_LOCAL_SUBCHANNEL_POOL"
 MANY = 60  # repetitions that take too long
 CLIENTS = {
-    evidence.LIMITS[0]: "the CPUs of the client machine are full",
-    evidence.SOME_CLIENTS_CPU: "the CPUs of one of the client machines are full",
+    evidence.LIMITS[0]: "the CPUs of the client machine are saturated",
+    evidence.SOME_CLIENTS_CPU: "the CPUs of one of the client machines are saturated",
 }
 
 
@@ -73,7 +73,7 @@ def _notes(judgement: Judgement) -> Iterator[str]:
         yield "not interleaved: what changed on the machine from one series to the next is in the ratios"
     if judgement.unreliable:
         number, of, worst = judgement.unreliable
-        yield f"{number} of {of} points are suspect, such as: {worst.text}"
+        yield f"{number} of {of} points are unreliable, such as: {worst.text}"
 
 
 def overall(every: Sequence[Scenario], ask: bool) -> str:
@@ -87,9 +87,9 @@ def overall(every: Sequence[Scenario], ask: bool) -> str:
     said = []
     for text, of in groups.items():
         names = "; ".join(one.name for one in of)
-        head = "All cases" if len(of) == len(every) else names
+        head = "All scenarios" if len(of) == len(every) else names
         said.append(text if len(every) == 1 else f"{head}: {text[:1].lower()}{text[1:]}")
-    if ask and said != ["Not known."]:
+    if ask and said != ["Inconclusive."]:
         said.insert(0, _yes_no(every))
     return " ".join(said)
 
@@ -98,12 +98,12 @@ def _yes_no(every: Sequence[Scenario]) -> str:
     decisions = {one.decision for one in every}
     some = len(every) > 1 and len(decisions) > 1
     if Decision.BOTTLENECK in decisions:
-        return "Yes, in some cases." if some else "Yes."
+        return "Yes, in some scenarios." if some else "Yes."
     if Decision.LIKELY in decisions:
-        return "Likely, in some cases." if some else "Likely."
+        return "Likely, in some scenarios." if some else "Likely."
     rows = [row.decision for one in every for row in one.rows if row.load.number > 1]
     unknown = [of.inconclusive or of is Decision.FASTER for of in rows]  # faster: why is not known
-    return "Not known." if all(unknown) else "Not shown." if any(unknown) else "No."
+    return "Inconclusive." if all(unknown) else "Inconclusive at some loads." if any(unknown) else "No."
 
 
 def sentence(of: Statement) -> str:
@@ -194,7 +194,7 @@ def _few_cpus(*, cpus: Mapping[str, float], needed: Mapping[str, int]) -> str:
     have = " and ".join(f"{value:.0f} {end} CPU{'s' * (value != 1)}" for end, value in cpus.items())
     takes = " and ".join(f"{number} for the {end}" for end, number in needed.items())
     takes = f"takes about {takes}" if takes else "takes more"
-    return f"{have} fill up before one connection does; the source post's sixfold {takes}."
+    return f"{have} saturate before one connection does; the YDB post's sixfold {takes}."
 
 
 def _at(text: str) -> Callable[..., str]:
@@ -216,7 +216,7 @@ SENTENCES: Mapping[str, Callable[..., str]] = {
     "keep": _keep("Keep {keep}: nothing else that was measured brings a gain that counts."),
     # what to measure
     "failed-calls": _failed,
-    "compare-with-more": "something to compare with, such as separate connections (--channel-policy local-pool)".format,
+    "compare-with-more": "something to compare with, such as per-call connections (--channel-policy local-pool)".format,
     "compare-with-one": "something to compare with, such as one connection (--channel-policy per-slot)".format,
     "repetitions": "with --repetitions {minimum} or more: the fewest here are {fewest}".format,
     "quiet-machine": "again with no other work on the CPUs and the server: {warning}".format,
@@ -239,17 +239,17 @@ SENTENCES: Mapping[str, Callable[..., str]] = {
     "mixed-folders": _mixed,
     "more-clients-would": _would,
     "more-clients-would-not": _at(
-        "nothing with more client machines: they would show no more, as at {where} the server's CPUs are full"
+        "nothing with more client machines: they would show no more, as at {where} the server's CPUs are saturated"
     ),
     "more-clients-not-by-themselves": _at(
         "more {what} before more client machines, which would show no more by themselves: at {where} neither end's "
         "CPUs are full"
     ),
     "more-clients-not-known": _at(
-        "with CPU figures of both ends, or again, as at {where} it is not sure whether they are full: so it is not "
-        "known whether more client machines would show more"
+        "with CPU figures of both ends, or again, as at {where} it is inconclusive whether they are saturated, so it "
+        "is not known whether more client machines would show more"
     ),
     # what this machine cannot show
     "few-cpus": _few_cpus,
-    evidence.PROXY: "a proxy takes each connection's data piece by piece: what is full may be the proxy.".format,
+    evidence.PROXY: "a proxy takes each connection's data piece by piece: what is saturated may be the proxy.".format,
 }

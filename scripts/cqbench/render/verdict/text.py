@@ -64,7 +64,7 @@ def _table(scenarios: Sequence[Scenario], everything: bool) -> Table:
             for configuration in scenario.configurations:
                 _configuration(table, scenario, configuration, f"  {configuration}", everything)
         for reason in reasons_of(scenario):
-            table.rows.append(Line(reason, "" if "undecided" not in reason else "dim", WIDTH, "   ", "     "))
+            table.rows.append(Line(reason, "" if "inconclusive" not in reason else "dim", WIDTH, "   ", "     "))
     return table
 
 
@@ -88,7 +88,7 @@ def _configuration(table: Table, scenario: Scenario, configuration: str, name: s
         where = "together" if len(effect.loads) > 1 else loads(effect.loads, effect.loads).removesuffix(" in flight")
         table.add(name, where, times(effect.ratio))
     elif not rows:
-        table.add(name, "", "undecided")
+        table.add(name, "", "inconclusive")
 
 
 def _chosen(scenario: Scenario, configuration: str, everything: bool) -> list[Row]:

@@ -11,29 +11,29 @@ from cqbench.files.offered import Load, rate
 from cqbench.stats.ratios import MIN_REPETITIONS, Ratio
 
 CODES = {
-    reasons.CLIENT_CPU: "the client's CPUs are full",
-    evidence.SOME_CLIENTS_CPU: "the CPUs of one of the client machines are full, not of all",
-    evidence.ALL_CLIENTS_CPU: "the CPUs of all client machines are full",
-    reasons.SERVER_CPU: "the server's CPUs are full",
+    reasons.CLIENT_CPU: "the client's CPUs are saturated",
+    evidence.SOME_CLIENTS_CPU: "the CPUs of one of the client machines are saturated, not of all",
+    evidence.ALL_CLIENTS_CPU: "the CPUs of all client machines are saturated",
+    reasons.SERVER_CPU: "the server's CPUs are saturated",
     evidence.SERVER_THREADS: "all of the server's threads are busy",
     evidence.CLIENT_THREADS: "all of the client's threads are busy",
     evidence.UNREAD: "requests lie unread while the server's threads sleep",
     evidence.NETWORK: "most of a call is the network's round trip",
-    evidence.PROXY: "each connection has a queue of its own in the proxy, which may be what is full",
+    evidence.PROXY: "each connection has a queue of its own in the proxy, which may be what is saturated",
     evidence.KEEPS_UP: "one connection keeps up with its calls there",
     evidence.NO_FIGURES: "why is not known, as figures of the ends' CPUs are missing",
     evidence.NO_IDEAL: "why is not known, as 1 in flight was not measured",
-    evidence.CPU_LIKELY: "likely because of the CPUs, which were about full",
+    evidence.CPU_LIKELY: "likely because of the CPUs, which were nearly saturated",
     evidence.NO_REASON: "what held the shared one back is not known",
-    evidence.WIRE_IDLE: "the wire is idle in between",
-    evidence.HAND_OFFS: "a call is handed over more often",
+    evidence.WIRE_IDLE: "the connection is idle in between",
+    evidence.CONTEXT_SWITCHES: "a call takes more voluntary context switches",
     evidence.BATCHING: "calls queue up and leave together",
-    evidence.ROOM_NOT_SURE: "whether the CPUs have room",
-    evidence.LINEAR_NOT_SURE: "whether one connection falls short of linear",
+    evidence.ROOM_INCONCLUSIVE: "whether the CPUs have room",
+    evidence.LINEAR_INCONCLUSIVE: "whether one connection falls short of linear",
     evidence.NOT_INTERLEAVED: "whether the machine was the same for both",
-    evidence.NO_SIGN: "that the wire is idle in between",
+    evidence.NO_SIGN: "that the connection is idle in between",
     "few-repetitions": "too few repetitions",
-    "suspect": "too many suspect repetitions",
+    "suspect": "too many repetitions with a warning",
     "connections-not-held": "there were other connections than the policy promises",
     "contradiction": "the configurations differ with 1 in flight already, where they are the same",
     "rate-not-reached": "the rate was not reached, so latency is that of the window's length",
@@ -82,11 +82,11 @@ def because(rows: Sequence[Row]) -> str:
     """Why rows of one configuration were decided alike. At least one."""
     said: dict[Decision, Callable[[Sequence[Row]], str]] = {
         Decision.BOTTLENECK: lambda r: f"the connection: the CPUs have room, {_linear(r)}, {_codes(r)}",
-        Decision.LIKELY: lambda r: f"likely the connection: {_linear(r)}; not sure: {_codes(r)}",
+        Decision.LIKELY: lambda r: f"likely the connection: {_linear(r)}; inconclusive: {_codes(r)}",
         Decision.OTHER: lambda r: f"but {_codes(r)}",
         Decision.FASTER: _codes,
         Decision.SLOWER: _slower,
-        Decision.SATURATED: lambda _: "undecided, but not the connection: CPUs are full",
+        Decision.SATURATED: lambda _: "inconclusive: CPUs are saturated",
         Decision.EQUIVALENT: _small,
         Decision.NOT_FASTER: lambda r: f"a gain{_above(r)} is ruled out{_limits(r)}",
         Decision.INCONCLUSIVE: _open,
@@ -133,24 +133,24 @@ def _small(rows: Sequence[Row]) -> str:
 def _ruled_out(low: float, high: float, ways: tuple[str, str]) -> str:
     if low > 1 or high < 1:
         near, far = sorted((low, high), key=lambda v: abs(v - 1))
-        return f"between {percent(near)} and {percent(far)} {ways[0] if low > 1 else ways[1]}: too small to act on"
-    return f"at most {percent(high)} {ways[0]} and {percent(low)} {ways[1]}: no difference that counts"
+        return f"between {percent(near)} and {percent(far)} {ways[0] if low > 1 else ways[1]}: equivalent within ±10 %"
+    return f"at most {percent(high)} {ways[0]} and {percent(low)} {ways[1]}: equivalent within ±10 %"
 
 
 def _open(rows: Sequence[Row]) -> str:
     codes = dict.fromkeys(code for row in rows for code in row.codes if code in CODES)
-    code = next((c for c in codes if c not in (evidence.WIRE_IDLE, evidence.HAND_OFFS, evidence.BATCHING)), "")
+    code = next((c for c in codes if c not in (evidence.WIRE_IDLE, evidence.CONTEXT_SWITCHES, evidence.BATCHING)), "")
     if code == "few-repetitions":
         fewest = min(row.repetitions for row in rows)
-        return f"undecided: {fewest} repetition{'s' * (fewest != 1)}, {MIN_REPETITIONS} are the least"
+        return f"inconclusive: {fewest} repetition{'s' * (fewest != 1)}, {MIN_REPETITIONS} is the minimum"
     if code:
-        return f"undecided: {CODES[code]}"
-    return f"undecided: {_needed(rows)}"
+        return f"inconclusive: {CODES[code]}"
+    return f"inconclusive: {_needed(rows)}"
 
 
 def _needed(rows: Sequence[Row]) -> str:
     sure = [row for row in rows if rules.sure(row.p)]
-    what = "faster, but whether by enough is not known" if len(sure) == len(rows) else "too noisy"
+    what = "faster, but whether by more than 10 % is inconclusive" if len(sure) == len(rows) else "too noisy"
     wanted = [row.needed for row in rows]
     if any(n is None for n in wanted):
         return f"{what}, and no number of repetitions that can be advised would decide"
@@ -243,7 +243,7 @@ def _brief(scenario: Scenario) -> str:
     def where(*decisions: Decision) -> str:
         return loads((r.load for r in scenario.rows if r.decision in decisions), every)
 
-    undecided = where(*(d for d in Decision if d.inconclusive))
+    inconclusive = where(*(d for d in Decision if d.inconclusive))
     if scenario.decision is Decision.BOTTLENECK:
         return f"One connection is the bottleneck at {where(Decision.BOTTLENECK)}"
     if scenario.decision is Decision.LIKELY:
@@ -251,13 +251,13 @@ def _brief(scenario: Scenario) -> str:
     if scenario.decision in (Decision.OTHER, Decision.FASTER):
         return _better(scenario, where(Decision.OTHER, Decision.FASTER)) + _elsewhere(scenario, where(Decision.OTHER))
     if scenario.decision is Decision.SLOWER:
-        return _worse(scenario, where(Decision.SLOWER)) + ("" if undecided else ", no gain")
+        return _worse(scenario, where(Decision.SLOWER)) + ("" if inconclusive else ", no gain")
     judged = {r.decision for r in scenario.rows} - {Decision.SAME}
     if all(d.inconclusive for d in judged):
-        return "Not known"
-    if undecided:
-        return f"Not known at {undecided}"
-    return "No difference that counts" if judged == {Decision.EQUIVALENT} else "No gain that counts"
+        return "Inconclusive"
+    if inconclusive:
+        return f"Inconclusive at {inconclusive}"
+    return "Equivalent within ±10 %" if judged == {Decision.EQUIVALENT} else "No gain that counts"
 
 
 def _better(scenario: Scenario, where: str) -> str:
