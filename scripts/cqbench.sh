@@ -40,7 +40,7 @@ prepare_run() {
     "$ROOT/scripts/$server/build.sh" || say "no Go server: the configurations with it cannot be run, the others are"
   done
   [[ $needs != *"build sid"* ]] || "$ROOT/scripts/newgrpc.sh" --build-only ||
-    say "no newest gRPC (scripts/newgrpc.sh makes it): the configurations with build \"sid\" cannot be run"
+    say "no gRPC 1.83 (scripts/newgrpc.sh installs it): the configurations with build \"sid\" cannot be run"
 }
 
 # prepare_peers ARG...: bad usage is reported before anything is built.

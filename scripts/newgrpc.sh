@@ -117,7 +117,7 @@ require_in_suite() {
   for package in "$@"; do
     [[ $(query "$root" madison "$package") == *" $suite/main "* ]] || absent+=("$package")
   done
-  ((${#absent[@]} == 0)) || die "not to be had from Debian's suite $suite at this mirror: ${absent[*]}"
+  ((${#absent[@]} == 0)) || die "Debian's suite $suite at this mirror does not have: ${absent[*]}"
 }
 
 # matching_absl ROOT: prints libabsl-dev=VERSION of the abseil that libgrpc is linked to. The archive usually has two

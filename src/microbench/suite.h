@@ -1,4 +1,4 @@
-// What the files of the suite share: registering, measuring and failing a benchmark.
+// Shared by the files of the suite: registering, measuring and failing a benchmark.
 #pragma once
 
 #include <benchmark/benchmark.h>

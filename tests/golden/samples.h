@@ -18,7 +18,7 @@ Result EvidenceSample();
 Result OpenLoopSample();
 // Two repetitions of an open loop that queues; the second left calls waiting.
 Result QueueSample();
-// Calls that never ended: a few, so that only the maximum is unknown; so many that P99 is unknown; and all of them.
+// Calls that never ended: a few, with an unknown maximum; more, with an unknown P99; and all of them.
 Result CensoredSample();
 // --find-rate with a result, and without one.
 Result FoundRateSample();

@@ -46,7 +46,7 @@ TEST_P(HttpClientTest, TheServerHasAnsweredWhatTheClientCounts) {
     return std::stoull(counted.substr(counted.find(key) + key.size()));
   };
   EXPECT_GE(number("2xx="), point.at("calls_ok").get<uint64_t>()) << counted;
-  EXPECT_LE(number("2xx="), point.at("calls_ok").get<uint64_t>() + 8) << "those that ended beside the window";
+  EXPECT_LE(number("2xx="), point.at("calls_ok").get<uint64_t>() + 8) << "those that ended outside of the window";
   EXPECT_EQ(number("http2="), http2() ? number("2xx=") : 0) << counted;
 }
 
@@ -125,9 +125,9 @@ TEST_P(HttpClientTest, TheServerBehindAFrontTellsItsSide) {
                      server.address(), "--inflight", "3", "--interval", "1", "--deadline", "15", "--format", "json"});
       const Json point = run.CleanPoint();
       EXPECT_EQ(run.Parsed().at("context").at("servers").at(0).at("http_front_ends"), Json::array({*http}));
-      for (const Json& doubt : point.at("suspect")) {
-        EXPECT_NE(doubt.at("code"), "other-client") << doubt;
-        EXPECT_NE(doubt.at("code"), "other-server") << doubt;
+      for (const Json& warning : point.at("suspect")) {
+        EXPECT_NE(warning.at("code"), "other-client") << warning;
+        EXPECT_NE(warning.at("code"), "other-server") << warning;
       }
       if (!point.contains("server_rpcs")) continue;  // the response came too late, because the machine stood still
       EXPECT_EQ(point.at("server_connections"), point.at("client_connections"));

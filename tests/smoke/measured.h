@@ -47,8 +47,8 @@ inline Json Measure(const Server& server, const Flags& flags) {
 // six times the share of the server's CPU that unrelated processes take.
 inline bool IsDisturbed(const Json& point) {
   constexpr double kOthers = 0.03;
-  for (const Json& doubt : point.at("suspect")) {
-    if (doubt.at("code") == kOtherProcesses || doubt.at("code") == kSteal) return true;
+  for (const Json& warning : point.at("suspect")) {
+    if (warning.at("code") == kOtherProcesses || warning.at("code") == kSteal) return true;
   }
   return point.value("server_cpus_busy", 1.0) - point.value("server_cores_used", 0.0) > kOthers;
 }

@@ -58,7 +58,7 @@ TEST_F(OutputTest, AnOldResultSurvivesUntilTheFirstPointHasEnded) {
   Kill(*client);
   EXPECT_EQ(Content(), "old");
   const auto files = std::filesystem::directory_iterator(directory_.path());
-  EXPECT_EQ(std::distance(begin(files), end(files)), 1) << "nothing is left beside it";
+  EXPECT_EQ(std::distance(begin(files), end(files)), 1) << "no other file is left";
 }
 
 TEST_F(OutputTest, AtTheEndTheResultIsWhole) {

@@ -65,7 +65,7 @@ TEST_F(RanksTest, OneWindowAndSharesThatAddUp) {
     for (int i = 0; i < 3; ++i) {
       EXPECT_EQ(FileOf(i).at("context").at("servers").size(), i == 0 ? 1u : 0u) << "one asks the server for all";
       const Json suspect = PointOf(i, point).at("suspect");
-      for (const Json& doubt : suspect) EXPECT_NE(doubt.at("code"), "other-client");
+      for (const Json& warning : suspect) EXPECT_NE(warning.at("code"), "other-client");
     }
   }
 }

@@ -35,7 +35,7 @@ TEST(ScalingTest, ConnectionsThatOpenUnderLoadAreCounted) {
   EXPECT_EQ(point.at("connections"), GrpcScales() ? 4 : 1);
   EXPECT_EQ(point.at("expected_connections"), 1);
   EXPECT_THAT(point.at("warnings"), testing::IsEmpty());
-  for (const Json& doubt : point.at("suspect")) EXPECT_NE(doubt.at("code"), "other-client") << doubt;
+  for (const Json& warning : point.at("suspect")) EXPECT_NE(warning.at("code"), "other-client") << warning;
 }
 
 }  // namespace

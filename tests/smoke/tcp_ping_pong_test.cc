@@ -47,7 +47,7 @@ TEST_P(TcpPingPongSizes, RunsUntilTheWindowIsOver) {
   EXPECT_TRUE(status.ok()) << status;
   EXPECT_GE(NowNs(), close);
   EXPECT_GT(recorder.Completed(), 0u);
-  // Of the two messages that cross a window boundary, each window counts one.
+  // Two messages cross a window boundary: each window counts one.
   EXPECT_NEAR(static_cast<double>(Of(recorder).latency.Count()), static_cast<double>(recorder.Completed()), 1);
   EXPECT_GT(Of(recorder).latency.Min(), 0);
   EXPECT_EQ(Of(recorder).failures.Total(), 0u);

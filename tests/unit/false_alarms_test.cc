@@ -37,7 +37,7 @@ double Alarms(const RunConfig& config, const std::string& code, const std::funct
     PointResult point = make(random);
     CheckPoint(config, {}, point);
     alarms += std::any_of(point.suspect.begin(), point.suspect.end(),
-                          [&](const Finding& doubt) { return code.empty() || doubt.code == code; })
+                          [&](const Finding& warning) { return code.empty() || warning.code == code; })
                   ? 1
                   : 0;
   }

@@ -30,7 +30,7 @@ class Steadiness : public PointCheck {
     for (size_t i = 0; i < 5; ++i) slices[i] = 1000 * rest_of_first_half;
     slices[0] = 1000 * first;
     SetSlices(slices);
-    return Doubts();
+    return Warnings();
   }
 };
 
@@ -61,9 +61,9 @@ TEST_F(Steadiness, FirstTenthThatIsNotLikeTheRest) {
 
 TEST_F(Steadiness, FirstTenthMayDifferAsTheOthersDo) {
   SetSlices({75, 90, 110, 90, 110, 90, 110, 90, 110, 90});
-  EXPECT_THAT(Doubts(), IsEmpty());
+  EXPECT_THAT(Warnings(), IsEmpty());
   point_.slices[0].completed = 65;
-  EXPECT_THAT(Doubts(), ElementsAre(Is("not-warmed-up", "not warmed up")));
+  EXPECT_THAT(Warnings(), ElementsAre(Is("not-warmed-up", "not warmed up")));
 }
 
 TEST_F(Steadiness, FirstTenthOfFewCallsDiffersByChance) {
@@ -80,32 +80,32 @@ TEST_F(Steadiness, StandstillAfterTheFirstTenthHasAFiniteNumber) {
 
 TEST_F(Steadiness, StandstillIsNoNoise) {
   SetSlices({300, 300, 300, 0, 0, 0, 0, 0, 0, 0});
-  EXPECT_THAT(Doubts(), ElementsAre(Is("not-warmed-up", "+350 %")));
+  EXPECT_THAT(Warnings(), ElementsAre(Is("not-warmed-up", "+350 %")));
   SetSlices({100, 100, 100, 100, 100, 100, 100, 0, 0, 0});
-  EXPECT_THAT(Doubts(), ElementsAre(Is("drift", "-60 %")));
+  EXPECT_THAT(Warnings(), ElementsAre(Is("drift", "-60 %")));
 }
 
 TEST_F(Steadiness, SlicesAreJudgedInTenParts) {
   std::vector<double> slices(95, 100);
   for (size_t i = 0; i < 9; ++i) slices[i] = 80;
   SetSlices(slices);
-  EXPECT_THAT(Doubts(), ElementsAre(Is("not-warmed-up", "the first 9s of the window is -20 % off the rest")));
+  EXPECT_THAT(Warnings(), ElementsAre(Is("not-warmed-up", "the first 9s of the window is -20 % off the rest")));
   for (size_t i = 1; i < 9; ++i) slices[i] = 100;  // one time bucket is weak evidence
   SetSlices(slices);
-  EXPECT_THAT(Doubts(), IsEmpty());
+  EXPECT_THAT(Warnings(), IsEmpty());
 }
 
 TEST_F(Steadiness, TooFewSlicesOrCallsSayNothing) {
   SetSlices({1, 100, 10'000, 1, 1, 1, 1});
-  EXPECT_THAT(Doubts(), IsEmpty());
+  EXPECT_THAT(Warnings(), IsEmpty());
   SetSlices({1, 100, 10'000, 1, 1, 1, 1, 1});
-  EXPECT_THAT(Doubts(), ElementsAre(Is("not-warmed-up")));
+  EXPECT_THAT(Warnings(), ElementsAre(Is("not-warmed-up")));
   point_.figures.Set("server_rpcs", 199);
   point_.completed = 199;  // 25 for each part
   point_.latency->mean_ns = 251e6;
-  EXPECT_THAT(Doubts(), IsEmpty());
+  EXPECT_THAT(Warnings(), IsEmpty());
   point_.slices.clear();
-  EXPECT_THAT(Doubts(), IsEmpty());
+  EXPECT_THAT(Warnings(), IsEmpty());
 }
 
 class LittlesLaw : public PointCheck {
@@ -113,7 +113,7 @@ class LittlesLaw : public PointCheck {
   // The arguments are for each of the 5 slots.
   std::vector<Finding> InCalls(double calls) {
     point_.latency->mean_ns = calls * 10'000;  // 10 s / 1,000,000
-    return Doubts();
+    return Warnings();
   }
 };
 
@@ -144,9 +144,9 @@ TEST_F(LittlesLaw, IsNotAskedOfFewCalls) {
   point_.completed = 99;
   point_.figures.Set("server_rpcs", 99);
   point_.latency->mean_ns = 1e6;
-  EXPECT_THAT(Doubts(), IsEmpty());
+  EXPECT_THAT(Warnings(), IsEmpty());
   point_.completed = 100;
-  EXPECT_THAT(Doubts(), ElementsAre(Is("littles-law")));
+  EXPECT_THAT(Warnings(), ElementsAre(Is("littles-law")));
 }
 
 TEST_F(LittlesLaw, IsNotAskedOfHangingCallsOrOpenLoops) {
@@ -178,35 +178,35 @@ class OpenLoop : public PointCheck {
 };
 
 TEST_F(OpenLoop, FindsNothingInAGoodPoint) {
-  EXPECT_THAT(Doubts(), IsEmpty());
+  EXPECT_THAT(Warnings(), IsEmpty());
   EXPECT_THAT(Limits(), IsEmpty());
 }
 
 // 3 / sqrt(100,000) is 0.95 %, so a percent exceeds the threshold.
 TEST_F(OpenLoop, RateThatWasNotReached) {
   point_.counts.sent = 99'001;
-  EXPECT_THAT(Doubts(), IsEmpty());
+  EXPECT_THAT(Warnings(), IsEmpty());
   point_.counts.sent = 98'990;
-  EXPECT_THAT(Doubts(),
+  EXPECT_THAT(Warnings(),
               ElementsAre(Finding{"rate-not-reached",
                                   "the rate was not reached: 98990 calls sent, 100000 asked for (-1.0 %): the "
                                   "client was measured, not the server"}));
   point_.counts.sent = 101'010;
-  EXPECT_THAT(Doubts(), ElementsAre(Is("rate-not-reached", "+1.0 %")));
+  EXPECT_THAT(Warnings(), ElementsAre(Is("rate-not-reached", "+1.0 %")));
 }
 
 TEST_F(OpenLoop, FewCallsMissTheRateByChance) {
   point_.load.rate = 100;  // 1,000 calls: 9.5 %
   point_.counts.due = point_.counts.sent = 906;
-  EXPECT_THAT(Doubts(), IsEmpty());
+  EXPECT_THAT(Warnings(), IsEmpty());
   point_.counts.sent = 904;
-  EXPECT_THAT(Doubts(), ElementsAre(Is("rate-not-reached")));
+  EXPECT_THAT(Warnings(), ElementsAre(Is("rate-not-reached")));
 }
 
 TEST_F(OpenLoop, CallsThatFoundNoSlotAreALimit) {
   point_.counts.sent = 40'000;
   point_.counts.dropped = 60'000;
-  EXPECT_THAT(Doubts(), IsEmpty()) << "the client was in time";
+  EXPECT_THAT(Warnings(), IsEmpty()) << "the client was in time";
   EXPECT_THAT(Limits(), ElementsAre(Finding{"slots",
                                             "all 100 slots were taken at times (--max-outstanding): 60000 of "
                                             "100000 calls were dropped"}));
@@ -215,7 +215,7 @@ TEST_F(OpenLoop, CallsThatFoundNoSlotAreALimit) {
 TEST_F(OpenLoop, CallsThatWaitedForASlotAreALimit) {
   open().slot_wait_mean_ns = 1'500;
   open().slot_wait_max_ns = 2'000'000;
-  EXPECT_THAT(Doubts(), IsEmpty());
+  EXPECT_THAT(Warnings(), IsEmpty());
   EXPECT_THAT(Limits(), ElementsAre(Finding{"slots",
                                             "all 100 slots were taken at times (--max-outstanding): calls "
                                             "waited for one, 1.5 us on average, 2000.0 us at most"}));
@@ -224,73 +224,73 @@ TEST_F(OpenLoop, CallsThatWaitedForASlotAreALimit) {
 TEST_F(OpenLoop, UnsentCallsAreTheSlotsFaultOnlyWhenTheyWereTaken) {
   point_.counts.sent = 90'000;
   point_.counts.unsent = 10'000;
-  EXPECT_THAT(Doubts(), ElementsAre(Is("unfinished-calls"), Is("rate-not-reached")));
+  EXPECT_THAT(Warnings(), ElementsAre(Is("unfinished-calls"), Is("rate-not-reached")));
   open().slot_wait_max_ns = 1;
-  EXPECT_THAT(Doubts(), ElementsAre(Is("unfinished-calls")));
+  EXPECT_THAT(Warnings(), ElementsAre(Is("unfinished-calls")));
 }
 
 TEST_F(OpenLoop, PacerThatWasLate) {
   open().lateness_p99_ns = 100'000;
-  EXPECT_THAT(Doubts(), IsEmpty());
+  EXPECT_THAT(Warnings(), IsEmpty());
   open().lateness_p99_ns = 100'001;
-  EXPECT_THAT(Doubts(), ElementsAre(Is("pacer-late", "100 us at P99, of 1000 us from due to done")));
+  EXPECT_THAT(Warnings(), ElementsAre(Is("pacer-late", "100 us at P99, of 1000 us from due to done")));
   point_.latency->p99_ns = 1'100'000;
-  EXPECT_THAT(Doubts(), IsEmpty()) << "a tenth of it";
+  EXPECT_THAT(Warnings(), IsEmpty()) << "a tenth of it";
   point_.counts = {199, 199, 0, 0, 199, 0, 0};
   point_.load.rate = 19.9;
   open().lateness_p99_ns = kNanosPerSecond;
-  EXPECT_THAT(Doubts(), IsEmpty()) << "of too few calls, P99 is the worst accident";
+  EXPECT_THAT(Warnings(), IsEmpty()) << "of too few calls, P99 is the worst accident";
 }
 
 TEST_F(OpenLoop, ArrivalsThatAreNotPoisson) {
   for (double cv : {0.86, 1.14}) {
     open().gap_cv = cv;
-    EXPECT_THAT(Doubts(), IsEmpty()) << cv;
+    EXPECT_THAT(Warnings(), IsEmpty()) << cv;
   }
   for (double cv : {0.84, 1.16}) {
     open().gap_cv = cv;
-    EXPECT_THAT(Doubts(), ElementsAre(Is("arrivals-shape", "not Poisson"))) << cv;
+    EXPECT_THAT(Warnings(), ElementsAre(Is("arrivals-shape", "not Poisson"))) << cv;
   }
   open().gap_cv = 1;
   for (double correlation : {-0.099, 0.099}) {
     open().gap_correlation = correlation;
-    EXPECT_THAT(Doubts(), IsEmpty()) << correlation;
+    EXPECT_THAT(Warnings(), IsEmpty()) << correlation;
   }
   for (double correlation : {-0.101, 0.101}) {
     open().gap_correlation = correlation;
-    EXPECT_THAT(Doubts(), ElementsAre(Is("arrivals-shape", "correlate"))) << correlation;
+    EXPECT_THAT(Warnings(), ElementsAre(Is("arrivals-shape", "correlate"))) << correlation;
   }
   open().gap_cv.reset();
-  EXPECT_THAT(Doubts(), IsEmpty()) << "not known";
+  EXPECT_THAT(Warnings(), IsEmpty()) << "not known";
 }
 
 TEST_F(OpenLoop, ArrivalsThatAreNotConstant) {
   config_.schedule.arrivals = Arrivals::kConstant;
   open().pacers = 3;  // a gap of 300 us each
   open().gap_cv = 0.2;
-  EXPECT_THAT(Doubts(), IsEmpty());
+  EXPECT_THAT(Warnings(), IsEmpty());
   open().gap_cv = 0.21;
-  EXPECT_THAT(Doubts(), ElementsAre(Is("arrivals-shape", "not constant")));
+  EXPECT_THAT(Warnings(), ElementsAre(Is("arrivals-shape", "not constant")));
   open().pacers = 2;
-  EXPECT_THAT(Doubts(), IsEmpty()) << "200 us: lateness within its limit does as much";
+  EXPECT_THAT(Warnings(), IsEmpty()) << "200 us: lateness within its limit does as much";
 }
 
 // 3 x sqrt(100,000) is 949, 1 % is 1,000.
 TEST_F(OpenLoop, CallsThatPileUp) {
   open().outstanding_first_half = 2'000;
   open().outstanding_second_half = 3'000;
-  EXPECT_THAT(Doubts(), IsEmpty());
+  EXPECT_THAT(Warnings(), IsEmpty());
   open().outstanding_second_half = 3'001;
-  EXPECT_THAT(Doubts(), ElementsAre(Is("backlog-grows",
-                                       "2000.0 were outstanding on average in the first half of the "
-                                       "window, 3001.0 in the second")));
+  EXPECT_THAT(Warnings(), ElementsAre(Is("backlog-grows",
+                                         "2000.0 were outstanding on average in the first half of the "
+                                         "window, 3001.0 in the second")));
   open().outstanding_first_half = 10'000;
   open().outstanding_second_half = 12'000;
-  EXPECT_THAT(Doubts(), IsEmpty()) << "1.2 times as many";
+  EXPECT_THAT(Warnings(), IsEmpty()) << "1.2 times as many";
   open().outstanding_second_half = 12'001;
-  EXPECT_THAT(Doubts(), ElementsAre(Is("backlog-grows")));
+  EXPECT_THAT(Warnings(), ElementsAre(Is("backlog-grows")));
   std::swap(open().outstanding_first_half, open().outstanding_second_half);
-  EXPECT_THAT(Doubts(), IsEmpty());
+  EXPECT_THAT(Warnings(), IsEmpty());
 }
 
 }  // namespace

@@ -61,7 +61,7 @@ class PointCheck : public testing::Test {
     point_.slices.clear();
     for (double rate : per_second) point_.slices.push_back({static_cast<uint64_t>(rate), 0, 0, 0, 0});
   }
-  std::vector<Finding> Doubts() { return Checked().suspect; }
+  std::vector<Finding> Warnings() { return Checked().suspect; }
   std::vector<Finding> Limits() { return Checked().limits; }
   PointResult Checked() const {
     PointResult point = point_;

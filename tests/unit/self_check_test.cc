@@ -18,7 +18,7 @@ using testing::HasSubstr;
 using testing::IsEmpty;
 
 TEST_F(PointCheck, FindsNothingInAGoodPoint) {
-  EXPECT_THAT(Doubts(), IsEmpty());
+  EXPECT_THAT(Warnings(), IsEmpty());
 }
 
 TEST_F(PointCheck, FindsNothingInAPointWithoutEvidence) {
@@ -43,7 +43,7 @@ TEST_F(PointCheck, SaysNothingOfAPointThatMeasuredNothing) {
 TEST_F(PointCheck, LooksAnewEachTime) {
   point_.suspect = {{"old", "news"}};
   point_.limits = {{"old", "news"}};
-  EXPECT_THAT(Doubts(), IsEmpty());
+  EXPECT_THAT(Warnings(), IsEmpty());
   EXPECT_THAT(Limits(), IsEmpty());
 }
 
@@ -53,7 +53,7 @@ TEST_F(PointCheck, ClientThatUsesItsCpusUpIsALimitAndNoDoubt) {
   Set("client", "_cores_used", 3.8);
   EXPECT_THAT(Limits(), ElementsAre(Finding{
                             "client-cpu", "the client uses 3.80 of 4 CPU(s): this measures CPU, not the connection"}));
-  EXPECT_THAT(Doubts(), IsEmpty());
+  EXPECT_THAT(Warnings(), IsEmpty());
   config_.poll = PollMode::kSpin;
   EXPECT_THAT(Limits(), IsEmpty()) << "spinning uses them up whatever there is to do";
   config_.poll = PollMode::kBlock;
@@ -78,9 +78,9 @@ TEST_F(PointCheck, ServerThatUsesItsCpusUp) {
 TEST_F(PointCheck, OtherProcessesOnTheCpusOfEitherEnd) {
   for (const std::string side : {"client", "server"}) {
     Set(side, "_cpus_busy", 1.411);
-    EXPECT_THAT(Doubts(), IsEmpty());
+    EXPECT_THAT(Warnings(), IsEmpty());
     Set(side, "_cpus_busy", 1.42);
-    EXPECT_THAT(Doubts(),
+    EXPECT_THAT(Warnings(),
                 ElementsAre(Finding{"other-processes", "other processes used 0.42 of the 4 CPU(s) of the " + side}));
     Set(side, "_cpus_busy", 1);
   }
@@ -90,9 +90,9 @@ TEST_F(PointCheck, ShortWindowsForgiveMoreOfOtherProcesses) {
   Set("client", "_cpus_busy", 1.42);
   point_.window_ns = kNanosPerSecond;
   point_.latency->mean_ns = 5'000;
-  EXPECT_THAT(Doubts(), IsEmpty()) << "three ticks are 3 % of a second";
+  EXPECT_THAT(Warnings(), IsEmpty()) << "three ticks are 3 % of a second";
   Set("client", "_cpus_busy", 1.53);
-  EXPECT_THAT(Doubts(), ElementsAre(Is("other-processes", "other processes")));
+  EXPECT_THAT(Warnings(), ElementsAre(Is("other-processes", "other processes")));
 }
 
 TEST_F(PointCheck, TheOtherEndIsNoOtherProcessOnSharedCpus) {
@@ -101,43 +101,43 @@ TEST_F(PointCheck, TheOtherEndIsNoOtherProcessOnSharedCpus) {
   Set("client", "_cpus_busy", 3);
   Set("server", "_cpus_busy", 3);
   servers_ = {Server(Placement::kSameCpus)};
-  EXPECT_THAT(Doubts(), IsEmpty());
+  EXPECT_THAT(Warnings(), IsEmpty());
   for (Placement apart : {Placement::kOwnCpus, Placement::kOtherMachine}) {
     servers_ = {Server(apart)};
-    EXPECT_THAT(Doubts(),
+    EXPECT_THAT(Warnings(),
                 ElementsAre(Finding{"other-processes", "other processes used 2.00 of the 4 CPU(s) of the client"},
                             Finding{"other-processes", "other processes used 1.00 of the 4 CPU(s) of the server"}));
   }
   Set("client", "_cpus_busy", 3.5);
   servers_ = {Server(Placement::kSameCpus)};
-  EXPECT_THAT(Doubts(),
+  EXPECT_THAT(Warnings(),
               ElementsAre(Finding{"other-processes", "other processes used 0.50 of the 4 CPU(s) of the client"}));
 }
 
 TEST_F(PointCheck, AServerThatDidNotDescribeItselfMayBeTheOtherProcess) {
   Set("client", "_cpus_busy", 4);
   servers_.clear();
-  EXPECT_THAT(Doubts(), IsEmpty());
+  EXPECT_THAT(Warnings(), IsEmpty());
 }
 
 TEST_F(PointCheck, TimeThatTheHypervisorTook) {
   point_.client_cpus.push_back({1, 0.5, 0.5, 0, 0.0099});
   point_.server_cpus.push_back({1, 0.5, 0.5, 0, 0.0099});
-  EXPECT_THAT(Doubts(), IsEmpty());
+  EXPECT_THAT(Warnings(), IsEmpty());
   point_.client_cpus[1].steal = 0.01;
-  EXPECT_THAT(Doubts(), ElementsAre(Finding{"steal", "the hypervisor took 1 % of a CPU of the client"}));
+  EXPECT_THAT(Warnings(), ElementsAre(Finding{"steal", "the hypervisor took 1 % of a CPU of the client"}));
   point_.server_cpus[0].steal = 0.5;
-  EXPECT_THAT(Doubts(), ElementsAre(Is("steal", "of the client"),
-                                    Finding{"steal", "the hypervisor took 50 % of a CPU of the server"}));
+  EXPECT_THAT(Warnings(), ElementsAre(Is("steal", "of the client"),
+                                      Finding{"steal", "the hypervisor took 50 % of a CPU of the server"}));
 }
 
 TEST_F(PointCheck, TwoTicksAreTooFewToBlameTheHypervisor) {
   point_.window_ns = kNanosPerSecond;
   point_.latency->mean_ns = 5'000;
   point_.client_cpus[0].steal = 0.02;
-  EXPECT_THAT(Doubts(), IsEmpty());
+  EXPECT_THAT(Warnings(), IsEmpty());
   point_.client_cpus[0].steal = 0.031;
-  EXPECT_THAT(Doubts(), ElementsAre(Finding{"steal", "the hypervisor took 3 % of a CPU of the client"}));
+  EXPECT_THAT(Warnings(), ElementsAre(Finding{"steal", "the hypervisor took 3 % of a CPU of the client"}));
 }
 
 TEST_F(PointCheck, TooFewCallsForAPercentileAreNoted) {
@@ -154,7 +154,7 @@ TEST_F(PointCheck, TooFewCallsForAPercentileAreNoted) {
   for (const auto& [count, notes] : cases) {
     point_.latency->count = count;
     EXPECT_EQ(Checked().notes, notes) << count;
-    EXPECT_THAT(Doubts(), IsEmpty()) << "withheld is not doubtful";
+    EXPECT_THAT(Warnings(), IsEmpty()) << "withheld is not doubtful";
   }
   point_.latency.reset();
   EXPECT_THAT(Checked().notes, IsEmpty());
@@ -163,10 +163,10 @@ TEST_F(PointCheck, TooFewCallsForAPercentileAreNoted) {
 TEST_F(PointCheck, ServerWithMoreConnectionsThanThisClient) {
   point_.figures.Set("client_connections", 4);
   point_.figures.Set("server_connections", 4);
-  EXPECT_THAT(Doubts(), IsEmpty());
+  EXPECT_THAT(Warnings(), IsEmpty());
   point_.figures.Set("server_connections", 6);
   EXPECT_THAT(
-      Doubts(),
+      Warnings(),
       ElementsAre(Finding{"other-client", "another client uses the server: it has 2 connections more than this one"}));
 }
 
@@ -177,73 +177,75 @@ TEST_F(PointCheck, ServerWithMoreConnectionsThanAProxyTakes) {
   config_.targets = {{"proxy", 8080, ""}};
   config_.control = {{"server", 2137, ""}};
   servers_[0].add_listening("[::]:2137");
-  EXPECT_THAT(Doubts(), IsEmpty());
+  EXPECT_THAT(Warnings(), IsEmpty());
   servers_[0].add_http_front_ends("0.0.0.0:8080");
-  EXPECT_THAT(Doubts(), ElementsAre(Is("other-client", "2 connections more")));
+  EXPECT_THAT(Warnings(), ElementsAre(Is("other-client", "2 connections more")));
   config_.targets = {{"proxy", 8080, ""}, {"other", 8081, ""}};
-  EXPECT_THAT(Doubts(), IsEmpty());
+  EXPECT_THAT(Warnings(), IsEmpty());
 }
 
 // Three quarters, minus four times the square root of the calls, and those in flight at either window boundary.
 TEST_F(PointCheck, ServerThatAnsweredLessThanThisClientHas) {
   point_.figures.Set("server_rpcs", 745'989);
-  EXPECT_THAT(Doubts(), IsEmpty()) << "the server is asked where the calls go";
+  EXPECT_THAT(Warnings(), IsEmpty()) << "the server is asked where the calls go";
   config_.control = {{"server", 2137, ""}};
-  EXPECT_THAT(Doubts(), ElementsAre(Finding{"other-server",
-                                            "the server that --control names answered 0.75 of the calls: it is not the "
-                                            "one that was measured, or not alone"}));
+  EXPECT_THAT(Warnings(),
+              ElementsAre(Finding{"other-server",
+                                  "the server that --control names answered 0.75 of the calls: it is not the "
+                                  "one that was measured, or not alone"}));
   point_.figures.Set("server_rpcs", 745'990);
-  EXPECT_THAT(Doubts(), IsEmpty());
+  EXPECT_THAT(Warnings(), IsEmpty());
 }
 
 // The number of messages in a response is known only for this project's methods.
 TEST_F(PointCheck, MessagesOfARequestThatIsNoneOfOursAreNotCompared) {
   point_.figures.Set("server_rpcs", 16'000'000);
   config_.http = std::make_shared<const HttpCall>();
-  EXPECT_THAT(Doubts(), ElementsAre(Is("other-client", "16.00 times")));
+  EXPECT_THAT(Warnings(), ElementsAre(Is("other-client", "16.00 times")));
   config_.method.id = MethodInfo::kNotOurs;
-  EXPECT_THAT(Doubts(), IsEmpty());
+  EXPECT_THAT(Warnings(), IsEmpty());
 }
 
 // A quarter more, plus four times the square root of the calls, and those in flight at either window boundary.
 TEST_F(PointCheck, ServerThatAnsweredMoreThanThisClientAsked) {
   point_.figures.Set("server_rpcs", 1'254'010);
-  EXPECT_THAT(Doubts(), IsEmpty());
+  EXPECT_THAT(Warnings(), IsEmpty());
   point_.figures.Set("server_rpcs", 1'254'011);
-  EXPECT_THAT(Doubts(), ElementsAre(Finding{"other-client",
-                                            "another client uses the server: it answered 1.25 times as many calls"}));
+  EXPECT_THAT(Warnings(), ElementsAre(Finding{"other-client",
+                                              "another client uses the server: it answered 1.25 times as many calls"}));
   point_.figures.Set("server_rpcs", 100);
-  EXPECT_THAT(Doubts(), IsEmpty());
+  EXPECT_THAT(Warnings(), IsEmpty());
 }
 
 // A server may have responded to calls that the client had given up.
 TEST_F(PointCheck, CallsThatFailedHereMayHaveBeenAnsweredThere) {
   point_.figures.Set("server_rpcs", 1'500'000);
-  EXPECT_THAT(Doubts(), ElementsAre(Is("other-client")));
+  EXPECT_THAT(Warnings(), ElementsAre(Is("other-client")));
   point_.errors = {{"DEADLINE_EXCEEDED", 300'000, ""}};
-  EXPECT_THAT(Doubts(), IsEmpty());
+  EXPECT_THAT(Warnings(), IsEmpty());
 }
 
 TEST_F(PointCheck, DoubtsAddUp) {
   Set("client", "_cores_used", 4);
   Set("client", "_cpus_busy", 5);
   point_.figures.Set("server_rpcs", 3'000'000);
-  EXPECT_THAT(Doubts(), ElementsAre(Is("other-processes"), Is("other-client", "3.00 times")));
+  EXPECT_THAT(Warnings(), ElementsAre(Is("other-processes"), Is("other-client", "3.00 times")));
   EXPECT_THAT(Limits(), ElementsAre(Is("client-cpu")));
 }
 
 TEST_F(PointCheck, CallsThatNeverEnded) {
   point_.counts.unfinished = 8;
   const std::string withheld = ": counted with their age; percentiles they could change are withheld";
-  EXPECT_THAT(Doubts(), ElementsAre(Finding{"unfinished-calls", "8 call(s) never ended" + withheld}));
+  EXPECT_THAT(Warnings(), ElementsAre(Finding{"unfinished-calls", "8 call(s) never ended" + withheld}));
   point_.counts.unsent = 2;
-  EXPECT_THAT(Doubts(),
+  EXPECT_THAT(Warnings(),
               ElementsAre(Finding{"unfinished-calls",
                                   "8 call(s) never ended and 2 call(s) that were due were never sent" + withheld}));
   point_.counts.unfinished = 0;
-  EXPECT_THAT(Doubts(), ElementsAre(Finding{"unfinished-calls", "2 call(s) that were due were never sent" + withheld}));
+  EXPECT_THAT(Warnings(),
+              ElementsAre(Finding{"unfinished-calls", "2 call(s) that were due were never sent" + withheld}));
   point_.completed = 0;
-  EXPECT_THAT(Doubts(), ElementsAre(Is("unfinished-calls"))) << "even when nothing was measured";
+  EXPECT_THAT(Warnings(), ElementsAre(Is("unfinished-calls"))) << "even when nothing was measured";
 }
 
 class SettingCheck : public testing::Test {
