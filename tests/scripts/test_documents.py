@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 from cqbench.cli import main
-from cqbench.files import point, result, source, text
+from cqbench.files import result, source, text
 from cqbench.files.result import load, parse
 from cqbench.files.source import BadDocument
 from cqbench.files.text import one_line
@@ -184,17 +184,6 @@ def test_evidence_that_is_no_number(value: object) -> None:
     data["benchmarks"][1]["client_rtt_min_ns_median"] = value
     with pytest.raises(BadDocument, match=r"(?=.*'client_rtt_min_ns_median').*benchmarks\[1\]"):
         parse(json.dumps(data).encode(), "x")
-
-
-def test_evidence_that_need_not_be_a_number() -> None:
-    """As the schema says; a key that is added there must be added here."""
-    schema = json.loads((Path(result.__file__).parent / "result.schema.json").read_text())
-    evidence = schema["$defs"]["evidence"]
-    others = {
-        key.format(end) for key, what in evidence["patternProperties"].items() if "$ref" not in what
-        for key, end in [(key.strip("^$").replace("(client|server)_", "{}"), end) for end in point.ENDS]
-    }  # fmt: skip
-    assert others == set(point.NOT_FIGURES)
 
 
 def test_a_sample_inside_the_window_is_below_zero() -> None:

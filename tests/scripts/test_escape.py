@@ -143,11 +143,11 @@ def test_comparisons_and_histories(tmp_path: Path, capsys: pytest.CaptureFixture
         variant(tmp_path / name, "@one", "shared", {n: rate * by for n, rate in SHARED.items()})
     assert cli.main(["compare", "--history", str(tmp_path), "--format", "csv"]) == 0
     rows = rows_of(capsys.readouterr().out)
-    assert {row["run"] for row in rows} == {"'=a", "b"} and all(row["case"].startswith("'@one") for row in rows)
+    assert {row["run"] for row in rows} == {"'=a", "b"} and all(row["scenario"].startswith("'@one") for row in rows)
     assert cli.main(["compare", str(tmp_path / "=a"), str(tmp_path / "b"), "--format", "csv"]) == 0
     rows = rows_of(capsys.readouterr().out)
     assert min(float(row["change_percent"]) for row in rows) == pytest.approx(-10)
-    assert {row["case"] for row in rows} - {""} and all(row["case"][:2] in ("", "'@") for row in rows)
+    assert {row["scenario"] for row in rows} - {""} and all(row["scenario"][:2] in ("", "'@") for row in rows)
 
 
 def test_csv_is_written_in_one_place() -> None:

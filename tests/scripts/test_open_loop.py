@@ -163,8 +163,8 @@ def test_the_most_outstanding_must_agree(tmp_path: Path, capsys: pytest.CaptureF
 def test_limits_are_marked_apart(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     full = {"limits": [{"code": "client-cpu", "text": "the client's CPU is full"}]}
     _, out, _ = compared(tmp_path, open_loop({8: BASE}), open_loop({8: SAME}, full), capsys)
-    assert "^ 8/s asked" in out and "! 1 of 1 point at a limit, marked with a ^\n" in out
-    assert "! after: limit: the client's CPU is full\n" in out and "suspect" not in out
+    assert "^ 8/s asked" in out and "! 1 of 1 point saturated, marked with a ^\n" in out
+    assert "! after: saturated: the client's CPU is full\n" in out and "suspect" not in out
 
 
 # The verdict.

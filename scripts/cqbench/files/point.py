@@ -7,22 +7,18 @@ from typing import Annotated, Any, Literal
 from pydantic import AfterValidator, Field, model_validator
 
 from cqbench.files import offered
+from cqbench.files.figures import CATALOGUE
 from cqbench.files.model import FIGURES, Amount, Count, Line, Model, Offset, Positive, without_nulls
 from cqbench.files.offered import Load
 from cqbench.files.ranks import Ranks
 from cqbench.files.reasons import Reason
 from cqbench.files.text import one_line
 
-ENDS = ("client_", "server_")
-NUMBERS = (  # what keys of numbers begin with that are looked at
-    *ENDS,
-    *("breakdown_", "calls_", "latency_", "pacer_", "slot_wait_", "largest_burst", "outstanding_", "unfinished"),
-    *("payload_bytes_", "chunks_", "chunk_gap_"),
+# Other numbers that are kept by their names in the file.
+COUNTS = (
+    *(f"calls_{what}" for what in ("due", "sent", "dropped", "unsent", "ok")),
+    *("unfinished", "latency_least_age_ns"),
 )
-# Those that are no number; result.schema.json describes them.
-NOT_FIGURES = tuple(f"{end}{what}" for end in ENDS for what in ("cpus", "congestion_control"))
-# Those that may be below 0: a sample was taken after the window had opened, or before it closed.
-SIGNED = tuple(f"{end}sample_{where}_ns" for end in ENDS for where in ("before", "after"))
 SLICES = ("slice_failed", *(f"slice_latency_{what}_ns" for what in ("p50", "p99", "max")))  # 0 where no call ended
 
 
@@ -41,13 +37,9 @@ class CallError(Model):
 
 def _not_below_zero(figures: dict[str, float]) -> dict[str, float]:
     for key, value in figures.items():
-        if value < 0 and key not in SIGNED:
+        if value < 0 and not (key in CATALOGUE and CATALOGUE[key].signed):
             raise ValueError(f"has a '{key}' below 0")
     return figures
-
-
-def _is_figure(key: str) -> bool:
-    return key.startswith(NUMBERS) and key not in NOT_FIGURES and not key.endswith("_histogram")
 
 
 def _latency(key: str, prefix: str = "latency_") -> Any:
@@ -110,7 +102,7 @@ class Measured(Model):
     ranks: Ranks | None = None  # of which client processes it was merged
     latency_samples: Count | None = None
     latency_histogram: str | None = None
-    # All numbers of the evidence and of the loop, by their names in the file.
+    # Figures of the catalogue and counts, by their names in the file.
     figures: Annotated[dict[str, Offset], AfterValidator(_not_below_zero)] = {}
 
     @model_validator(mode="before")
@@ -122,7 +114,7 @@ class Measured(Model):
         if told.get("completed") == 0 and not told.get("error_message"):
             told["error_message"] = "no call succeeded"
         # What ought to be a number is kept as it is, so that it is refused.
-        return {**told, FIGURES: {key: value for key, value in told.items() if _is_figure(key)}}
+        return {**told, FIGURES: {key: value for key, value in told.items() if key in CATALOGUE or key in COUNTS}}
 
     @model_validator(mode="after")
     def _slices_are_as_long_as_each_other(self) -> Measured:

@@ -10,6 +10,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from cqbench.files.figures import THROUGHPUT
 from cqbench.files.offered import Load
 from cqbench.files.point import Measured
 from cqbench.files.reasons import UNKNOWN_SURROUNDINGS, Reason
@@ -38,7 +39,7 @@ class Repetition:
     def value(self, key: str) -> float | None:
         """A figure by its name in the file, or one that follows from several."""
         measured = self.measured
-        if key == "throughput_per_second":
+        if key == THROUGHPUT:
             return measured.throughput
         if key == "messages_per_second":
             return self.messages * measured.throughput if self.messages and measured.throughput else None

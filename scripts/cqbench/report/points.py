@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
+from cqbench.files.figures import CATALOGUE
 from cqbench.files.manifest import Fault
 from cqbench.files.offered import Load
 from cqbench.files.point import Measured
@@ -19,35 +20,35 @@ from cqbench.samples import runs as results_of
 
 ENDS = ("client", "server")
 
-# Metric -> key in the file, scale to the metric's unit.
+# Metric -> figure in the file. The catalogue has the scale to the metric's unit.
 BOTH_ENDS = {
-    "cpu": ("cpu_per_rpc_ns", 1e-3),
-    "cores": ("cores_used", 1.0),
-    "switches": ("voluntary_context_switches_per_rpc", 1.0),
-    "allocations": ("allocations_per_rpc", 1.0),
-    "rpcs_per_segment": ("rpcs_per_segment_sent", 1.0),
-    "busy": ("connection_busy_share_median", 100.0),
-    "idle": ("connection_idle_per_segment_ns_median", 1e-3),
-    "busiest": ("busiest_worker_share", 100.0),
-    "workers": ("workers_busy_share", 100.0),
+    "cpu": "cpu_per_rpc_ns",
+    "cores": "cores_used",
+    "switches": "voluntary_context_switches_per_rpc",
+    "allocations": "allocations_per_rpc",
+    "rpcs_per_segment": "rpcs_per_segment_sent",
+    "busy": "connection_busy_share_median",
+    "idle": "connection_idle_per_segment_ns_median",
+    "busiest": "busiest_worker_share",
+    "workers": "workers_busy_share",
 }
 EVIDENCE = {
-    **{f"{end}_{key}": (f"{end}_{name}", scale) for key, (name, scale) in BOTH_ENDS.items() for end in ENDS},
-    "rtt": ("client_rtt_smoothed_ns_median", 1e-3),
-    "rtt_min": ("client_rtt_min_ns_median", 1e-3),
-    "issue": ("breakdown_client_issue_p50_ns", 1e-3),
-    **{part: (f"breakdown_server_{part}_p50_ns", 1e-3) for part in ("handling", "finishing")},
-    "share_issue": ("breakdown_client_issue_share", 100.0),
-    "share_handling": ("breakdown_server_handling_share", 100.0),
-    **{f"share_{part}": (f"breakdown_{part}_share", 100.0) for part in ("network", "rest")},
+    **{f"{end}_{key}": f"{end}_{name}" for key, name in BOTH_ENDS.items() for end in ENDS},
+    "rtt": "client_rtt_smoothed_ns_median",
+    "rtt_min": "client_rtt_min_ns_median",
+    "issue": "breakdown_client_issue_p50_ns",
+    **{part: f"breakdown_server_{part}_p50_ns" for part in ("handling", "finishing")},
+    "share_issue": "breakdown_client_issue_share",
+    "share_handling": "breakdown_server_handling_share",
+    **{f"share_{part}": f"breakdown_{part}_share" for part in ("network", "rest")},
 }
 # Of an open loop. In a closed one a call is due when it is sent, and there is nothing to be late for.
 OPEN_LOOP = {
-    **{f"sent_{p}": (f"latency_from_sent_{p}_ns", 1e-3) for p in ("p50", "p90", "p99", "p99_9")},
-    **{what: (f"calls_{what}", 1.0) for what in ("due", "dropped", "unsent")},
-    **{f"lateness_{what}": (f"pacer_lateness_{what}_ns", 1e-3) for what in ("p50", "p99", "max")},
-    **{f"slot_wait_{what}": (f"slot_wait_{what}_ns", 1e-3) for what in ("mean", "p99", "max")},
-    "largest_burst": ("largest_burst", 1.0),
+    **{f"sent_{p}": f"latency_from_sent_{p}_ns" for p in ("p50", "p90", "p99", "p99_9")},
+    **{what: f"calls_{what}" for what in ("due", "dropped", "unsent")},
+    **{f"lateness_{what}": f"pacer_lateness_{what}_ns" for what in ("p50", "p99", "max")},
+    **{f"slot_wait_{what}": f"slot_wait_{what}_ns" for what in ("mean", "p99", "max")},
+    "largest_burst": "largest_burst",
 }
 PERCENTILES = ("p50", "p90", "p99", "p99_9")
 WITHHELD = (*PERCENTILES, *(f"sent_{p}" for p in PERCENTILES))  # where there are too few calls
@@ -127,10 +128,10 @@ def _figures(measured: Measured, queues: int) -> dict[str, float]:
         "throughput": measured.throughput,
         **{key: _times(ns, 1e-3) for key, ns in zip(PERCENTILES, nanos, strict=True)},
         "connections": measured.connections,
-        **{key: _times(of.get(source), scale) for key, (source, scale) in EVIDENCE.items()},
+        **{key: _shown(of, source) for key, source in EVIDENCE.items()},
     }
     if measured.load.open:
-        found |= {key: _times(of.get(source), scale) for key, (source, scale) in OPEN_LOOP.items()}
+        found |= {key: _shown(of, source) for key, source in OPEN_LOOP.items()}
         found["reached"] = _times(measured.throughput, 100 / measured.load.number)
     answered = of.get("server_rpcs")
     if answered and queues:
@@ -146,6 +147,11 @@ def _figures(measured: Measured, queues: int) -> dict[str, float]:
         found[f"{end}_others"] = None if busy is None or own is None else max(0.0, busy - own)
         found[f"{end}_steal"] = 100 * sum(cpu.steal_share for cpu in cpus) / len(cpus) if cpus else None
     return {key: float(value) for key, value in found.items() if value is not None}
+
+
+def _shown(figures: Mapping[str, float], name: str) -> float | None:
+    """In the unit for people; counts, which are not in the catalogue, as they are."""
+    return _times(figures.get(name), CATALOGUE[name].scale if name in CATALOGUE else 1.0)
 
 
 def _times(value: float | None, scale: float) -> float | None:

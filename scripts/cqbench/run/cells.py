@@ -6,6 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from cqbench.files.figures import THROUGHPUT
 from cqbench.files.offered import Load
 from cqbench.files.result import Document
 from cqbench.model.ratio import Round, ratio_of, values
@@ -80,7 +81,7 @@ def _points(load: Load, documents: Sequence[Numbered]) -> Iterable[Repetition]:
 
 def rows(every: Sequence[Cell]) -> list[Row]:
     firsts: dict[tuple[str, Load], Cell] = {}
-    best = max((cell.middle("throughput_per_second") or 0.0 for cell in every), default=0.0)
+    best = max((cell.middle(THROUGHPUT) or 0.0 for cell in every), default=0.0)
     return [Row(cell, firsts.setdefault((cell.kind, cell.load), cell), best) for cell in every]
 
 

@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from statistics import median
 
+from cqbench.files.figures import THROUGHPUT
 from cqbench.files.offered import closed
 from cqbench.model.ratio import values
 from cqbench.model.series import Repetition
@@ -15,7 +16,7 @@ from cqbench.run.cells import Cell, Row, number, rows
 from cqbench.stats.medians import describe
 
 ENDS = ("client", "server")
-THROUGHPUT, CPU = "throughput_per_second", "{}_cpu_per_rpc_ns"
+CPU = "{}_cpu_per_rpc_ns"
 CODEC_SHARE = "breakdown_{}_codec_in_process_cpu_share"
 CODEC_STEPS = tuple(
     f"breakdown_{message}_{step}_in_process_ns"

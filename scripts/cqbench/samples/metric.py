@@ -4,6 +4,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from cqbench.files.figures import CATALOGUE
+from cqbench.files.figures import THROUGHPUT as THROUGHPUT_KEY
+
 CUSTOM = "custom"  # the group of other programs' own figures
 
 
@@ -38,35 +41,25 @@ class Metric:
         return {"cpu": "CPU"}.get(self.group, self.group)
 
 
-def _latency(name: str, file: str, title: str, sent: bool = False) -> Metric:
-    prefix = "latency_from_sent_" if sent else "latency_"
-    shown = f"{title} from sent" if sent else title
-    return Metric(f"{name}{'-sent' * sent}", f"{prefix}{file}_ns", shown, "us", 1e-3, -1, "latency", sent)
+def _of(name: str, key: str, group: str, open_only: bool = False) -> Metric:
+    """A figure of the catalogue. Units are ASCII: they are in CSV, too."""
+    figure = CATALOGUE[key]
+    unit = figure.shown_unit.replace("µ", "u")
+    return Metric(name, key, figure.title, unit, figure.scale, figure.better, group, open_only)
 
 
-LATENCIES = (
-    ("mean", "mean", "mean latency"),
-    ("p50", "p50", "P50"),
-    ("p90", "p90", "P90"),
-    ("p99", "p99", "P99"),
-    ("p99.9", "p99_9", "P99.9"),
-)
+LATENCIES = {"mean": "mean", "p50": "p50", "p90": "p90", "p99": "p99", "p99.9": "p99_9"}
 METRICS = (
-    Metric("throughput", "throughput_per_second", "throughput", "calls/s", 1, 1, "throughput"),
-    *(_latency(*of) for of in LATENCIES),
-    *(_latency(*of, sent=True) for of in LATENCIES),
+    _of("throughput", THROUGHPUT_KEY, "throughput"),
+    *(_of(name, f"latency_{file}_ns", "latency") for name, file in LATENCIES.items()),
+    *(_of(f"{name}-sent", f"latency_from_sent_{file}_ns", "latency", True) for name, file in LATENCIES.items()),
+    *(_of(f"{end}-cpu", f"{end}_cpu_per_rpc_ns", "cpu") for end in ("client", "server")),
     *(
-        Metric(f"{end}-cpu", f"{end}_cpu_per_rpc_ns", f"{end} CPU per call", "us", 1e-3, -1, "cpu")
+        _of(f"{end}-{name}", f"{end}_{key}_per_rpc", "allocations")
         for end in ("client", "server")
+        for name, key in (("allocations", "allocations"), ("allocated", "allocated_bytes"))
     ),
-    *(
-        Metric(f"{end}-{name}", f"{end}_{key}_per_rpc", f"{end} {title} per call", unit, 1, -1, "allocations")
-        for end in ("client", "server")
-        for name, key, title, unit in (
-            ("allocations", "allocations", "allocations", ""),
-            ("allocated", "allocated_bytes", "allocated", "bytes"),
-        )
-    ),
+    # These follow from several figures.
     Metric("both-allocations", "allocations_per_rpc", "allocations per call, both ends", "", 1, -1, "allocations"),
     Metric("both-allocated", "allocated_bytes_per_rpc", "allocated per call, both ends", "bytes", 1, -1, "allocations"),
     *(

@@ -7,6 +7,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 
+from cqbench.files.figures import THROUGHPUT as CALLS_PER_SECOND
 from cqbench.files.offered import Load
 from cqbench.files.point import Measured
 from cqbench.files.result import Document
@@ -19,7 +20,7 @@ THROUGHPUT, P50, P99, CPU, RATE = NAMES = ("throughput", "p50", "p99", "cpu", "r
 OF_A_RATE = (P50, P99, CPU)  # what can be better at one rate
 TITLES = {THROUGHPUT: "throughput", P50: "P50", P99: "P99", CPU: "CPU per call, both ends", RATE: "the highest rate"}
 KEYS = {
-    THROUGHPUT: ("throughput_per_second",),
+    THROUGHPUT: (CALLS_PER_SECOND,),
     P50: ("latency_p50_ns",),
     P99: ("latency_p99_ns",),
     CPU: ("client_cpu_per_rpc_ns", "server_cpu_per_rpc_ns"),

@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import Any
 
 from cqbench.analysis.soak.record import CLIENT, SERVERS, Record, Round
+from cqbench.files.figures import THROUGHPUT
 from cqbench.files.point import Measured
 from cqbench.measure.cpus import Placement
 from cqbench.measure.group import Group
@@ -30,7 +31,7 @@ PATIENCE_S = 60.0
 # Of glibc: one heap, and what is free at its end goes back. With an arena for each thread, memory grows
 # in steps for hours, as random cases make other threads the ones with the most to hold; a leak would be lost in that.
 ALLOCATOR = ("MALLOC_ARENA_MAX=1", "MALLOC_MMAP_THRESHOLD_=65536", "MALLOC_TRIM_THRESHOLD_=65536")
-RECORDED = ("latency_p50_ns", "latency_p99_ns", "throughput_per_second")
+RECORDED = ("latency_p50_ns", "latency_p99_ns", THROUGHPUT)
 
 
 class Soak:
