@@ -1,6 +1,7 @@
 // Named numbers: what a point measured beside its throughput and latencies.
 #pragma once
 
+#include <map>
 #include <optional>
 #include <string>
 #include <utility>
@@ -25,6 +26,16 @@ class Figures {
     }
     entries_.emplace_back(std::string(name), value);
   }
+  // A median over connections, with each one's value, so that a median over several processes' can be taken.
+  void SetMedian(absl::string_view name, double median, std::vector<double> of_connections) {
+    Set(name, median);
+    of_connections_[std::string(name)] = std::move(of_connections);
+  }
+  // Empty for what is no median over connections.
+  std::vector<double> OfConnections(const std::string& name) const {
+    const auto found = of_connections_.find(name);
+    return found == of_connections_.end() ? std::vector<double>() : found->second;
+  }
   std::optional<double> Get(absl::string_view name) const {
     for (const Entry& entry : entries_) {
       if (entry.first == name) return entry.second;
@@ -37,6 +48,7 @@ class Figures {
 
  private:
   std::vector<Entry> entries_;
+  std::map<std::string, std::vector<double>> of_connections_;
 };
 
 }  // namespace cqbench

@@ -58,15 +58,26 @@ class SliceHistogram {
  public:
   SliceHistogram();
   // Values below zero count as zero.
-  void Record(Nanos value_ns) {
+  void Record(Nanos value_ns) { Record(value_ns, 1); }
+  // The same value `times` times.
+  void Record(Nanos value_ns, uint32_t times) {
     if (value_ns < 0) value_ns = 0;
-    ++counts_[IndexOf(value_ns)];
-    ++count_;
+    counts_[IndexOf(value_ns)] += times;
+    count_ += times;
     if (value_ns > max_) max_ = value_ns;
   }
   void Merge(const SliceHistogram& other);
   uint64_t Count() const { return count_; }
   Nanos Max() const { return max_; }
+  // Calls visit(value_ns, count) for every bucket that holds something, ascending, with the bucket's highest value, or
+  // with Max() for the last one: to record the same again makes the same histogram.
+  template <typename Visit>
+  void ForEach(Visit&& visit) const {
+    if (count_ == 0) return;
+    for (size_t i = 0, last = IndexOf(max_); i <= last; ++i) {
+      if (counts_[i] > 0) visit(i < last ? HighestValueOf(i) : max_, uint64_t{counts_[i]});
+    }
+  }
   // As Histogram::ValueAtPercentile().
   Nanos ValueAtPercentile(double percent) const;
 

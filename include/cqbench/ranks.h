@@ -14,6 +14,8 @@
 namespace cqbench {
 
 inline constexpr int kMaxRanks = 10'000;
+// A point of several machines numbers the CPUs of the second from here on, those of the third from twice as many.
+inline constexpr int kCpusOfMachine = 100'000;
 
 // One of `count` processes, from 0.
 struct RankId {
@@ -69,10 +71,10 @@ class Ranks {
   virtual void Miss(absl::string_view why) = 0;
   // After a point whose calls have ended: the clocks, looked at once more.
   virtual RankClock Compare() = 0;
-  // After a point, whether it was measured or not, once what this rank knows of it is on the disk: what it tells rank 0
-  // (EncodeRankReport()). At rank 0 what all of them tell, by rank, empty of those that are not there any more; nothing
-  // at the others, and where ranks cannot talk while the run goes on.
-  virtual std::vector<std::string> Collect(std::string /*told*/) { return {}; }
+  // After a point, whether it was measured or not, and after its report (EncodeRankReport()) is on the disk: sends the
+  // report to rank 0. Rank 0 returns the reports of all by rank, empty for ranks that have gone; other ranks return
+  // nothing, and so does rank 0 where ranks cannot talk while the run goes on.
+  virtual std::vector<std::string> Collect(std::string /*report*/) { return {}; }
   // This rank takes part in no further point.
   virtual void Leave() = 0;
 };

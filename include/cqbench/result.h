@@ -20,6 +20,9 @@
 
 namespace cqbench {
 
+// Version of the result JSON's layout (scripts/cqbench/files/result.schema.json).
+inline constexpr int kSchemaVersion = 3;
+
 // Of successful calls that belong to the window, and of those that never ended, which enter with their age: they took
 // at least as long. Nanoseconds.
 struct LatencyStats {
@@ -160,6 +163,9 @@ struct CallContext {
 
 // Where and with what the run was made, and what it was asked for.
 struct RunContext {
+  // Of ranks that were merged from files: the context of rank 0's file as JSON, with what the merge changes. Otherwise
+  // empty, and the fields below have everything.
+  std::string of_file;
   std::string date;  // start, RFC 3339
   std::string host_name;
   std::string executable;
@@ -239,6 +245,9 @@ struct Result {
   std::vector<std::string> notes;
   std::vector<PointResult> points;        // in the order in which they were measured
   std::vector<BaselineResult> baselines;  // the same
+  // Of one of several client processes: its report of each point (proto/measurement.proto), which ranks are merged
+  // from.
+  std::vector<std::string> rank_reports;
   std::optional<FindRateResult> find_rate;
   std::optional<AllocationSites> allocation_sites;  // of this process, over all points
   bool partial = false;                             // interrupted: points are missing or cut short

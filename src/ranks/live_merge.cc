@@ -1,28 +1,30 @@
 #include "src/ranks/live_merge.h"
 
 #include <algorithm>
-#include <string>
+#include <utility>
 
 #include "src/ranks/rank_merge.h"
 
 namespace cqbench {
 
-void LiveMerge::Add(const PointResult& point, const Measurement& measurement, const Result& run) {
-  if (ranks_ == nullptr) return;
-  const RankSetting mine{run.suspect, run.context.total_calls, run.context.skip_first};
-  const std::vector<std::string> told = ranks_->Collect(EncodeRankReport(point, measurement, mine));
-  if (!told.empty()) points_.push_back(MergeRanks(told, objective_, setting_));
+void LiveMerge::Add(std::string report) {
+  const std::vector<std::string> by_rank = ranks_.Collect(std::move(report));
+  if (!by_rank.empty()) points_.push_back(MergeRanks(by_rank, objective_, setting_));
 }
 
 Result LiveMerge::Merged(const Result& own) const {
   Result result = own;
-  if (points_.empty()) return result;
-  result.points = points_;
-  result.suspect = setting_.suspect;
-  result.context.total_calls = setting_.total_calls;
-  result.context.skip_first = setting_.skip_first;
-  result.partial = own.partial || std::any_of(points_.begin(), points_.end(), [](auto& p) { return p.partial; });
+  if (!points_.empty()) TakeMerged(points_, setting_, result);
   return result;
+}
+
+void TakeMerged(const std::vector<PointResult>& points, const RankSetting& setting, Result& result) {
+  result.points = points;
+  result.rank_reports.clear();
+  result.suspect = setting.suspect;
+  result.context.total_calls = setting.total_calls;
+  result.context.skip_first = setting.skip_first;
+  result.partial = result.partial || std::any_of(points.begin(), points.end(), [](auto& p) { return p.partial; });
 }
 
 }  // namespace cqbench

@@ -5,8 +5,12 @@
 #include <cmath>
 #include <optional>
 #include <string>
+#include <utility>
+#include <vector>
 
 #include "absl/strings/match.h"
+#include "absl/strings/strip.h"
+#include "src/observe/sampling/sample_figures.h"
 
 namespace cqbench {
 namespace {
@@ -82,6 +86,8 @@ class FigureMerger {
 
   // Of one rank alone it would be wrong.
   void Combine(absl::string_view name) {
+    if (absl::string_view base = name; absl::ConsumeSuffix(&base, "_median"))
+      return TakeMedian(base, std::string(name));
     const Rule rule = RuleOf(name);
     if (rule == Rule::kNone || !All(name)) return;
     double combined = *Of(*points_.front(), name);
@@ -92,6 +98,18 @@ class FigureMerger {
                                         : std::max(combined, value);
     }
     Set(name, combined);
+  }
+
+  // Over the connections of all ranks.
+  void TakeMedian(absl::string_view base, const std::string& name) {
+    if (!absl::StartsWith(name, "client_")) return;
+    std::vector<double> values;
+    for (const PointResult* point : points_) {
+      const std::vector<double> each = point->figures.OfConnections(name);
+      if (each.empty()) return;
+      values.insert(values.end(), each.begin(), each.end());
+    }
+    SetDistribution(base, std::move(values), found_);
   }
 
   void MakeQuotients() {

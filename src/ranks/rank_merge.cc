@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cstdlib>
+#include <map>
 #include <set>
 #include <utility>
 
@@ -11,6 +12,8 @@
 #include "absl/strings/str_format.h"
 #include "absl/strings/str_join.h"
 #include "absl/strings/str_split.h"
+#include "cqbench/ranks.h"
+#include "src/observe/evidence/stream_report.h"
 #include "src/ranks/rank_doubts.h"
 #include "src/ranks/rank_figures.h"
 
@@ -79,6 +82,33 @@ void AddFacts(const RankPoints& points, PointResult& whole) {
   if (!controls.empty()) whole.facts.emplace_back(kCongestionControl, absl::StrJoin(controls, ", "));
 }
 
+// CPUs of all machines, and how many there are and were busy. Ranks of one machine see the same CPUs.
+void AddCpus(const RankPoints& points, PointResult& whole) {
+  for (const PointResult* point : points) {
+    if (whole.server_cpus.empty()) whole.server_cpus = point->server_cpus;
+  }
+  const auto has_none = [](const PointResult* point) { return point->client_cpus.empty(); };
+  if (std::any_of(points.begin(), points.end(), has_none)) return;
+  std::vector<std::string> hosts;
+  std::map<int, CpuShares> cpus;
+  for (const PointResult* point : points) {
+    const auto host = std::find(hosts.begin(), hosts.end(), point->rank->host);
+    const auto first = static_cast<int>(host - hosts.begin()) * kCpusOfMachine;
+    if (host == hosts.end()) hosts.push_back(point->rank->host);
+    for (CpuShares cpu : point->client_cpus) {
+      cpu.cpu += first;
+      cpus.emplace(cpu.cpu, cpu);
+    }
+  }
+  double busy = 0;
+  for (const auto& [number, cpu] : cpus) {
+    whole.client_cpus.push_back(cpu);
+    busy += cpu.busy;
+  }
+  whole.figures.Set("client_cpus_allowed", static_cast<double>(cpus.size()));
+  whole.figures.Set("client_cpus_busy", RoundedFigure(busy));
+}
+
 std::string WhyNothing(const RankPoints& points) {
   std::vector<std::string> reasons;
   for (const PointResult* point : points) {
@@ -108,10 +138,10 @@ RanksResult::Row RowOf(const PointResult& point, const std::string& straggles) {
 
 class Merger {
  public:
-  explicit Merger(const std::vector<std::string>& told) : count_(static_cast<int>(told.size())) {
-    for (size_t rank = 0; rank < told.size(); ++rank) {
-      if (told[rank].empty()) continue;
-      auto report = DecodeRankReport(told[rank]);
+  explicit Merger(const std::vector<std::string>& by_rank) : count_(static_cast<int>(by_rank.size())) {
+    for (size_t rank = 0; rank < by_rank.size(); ++rank) {
+      if (by_rank[rank].empty()) continue;
+      auto report = DecodeRankReport(by_rank[rank]);
       if (report.ok()) {
         reports_.push_back(*std::move(report));
       } else {
@@ -121,7 +151,7 @@ class Merger {
     for (const RankReport& report : reports_) {
       if (report.point.window_ns > 0) there_.push_back(&report.point);
     }
-    // Unless none measured anything, one that never began is as good as missing, and says why.
+    // A rank that never began is as good as missing, and says why, unless no rank measured anything.
     if (there_.empty()) {
       for (const RankReport& report : reports_) there_.push_back(&report.point);
     }
@@ -151,11 +181,15 @@ class Merger {
     Describe(all, whole);
     if (whole.open_loop) AddOutstanding(*whole.open_loop);
     whole.figures = MergeFigures(there_, whole);
+    if (all.messages) ReportGaps(all.messages->gaps, whole.figures);
+    ReportCoresPerGbit(whole);
+    AddCpus(there_, whole);
     AddFacts(there_, whole);
     whole.warnings = CollectTexts(there_, &PointResult::warnings);
     whole.warnings.insert(whole.warnings.end(), unread_.begin(), unread_.end());
     whole.notes = CollectTexts(there_, &PointResult::notes);
     AddSilent(whole);
+    AddLeftOut(whole);
     if (whole.completed == 0) whole.failure = WhyNothing(there_);
     whole.objective_met = whole.failure.empty() && (objective.empty() || Misses(objective, all).empty());
     Judge(whole);
@@ -172,6 +206,12 @@ class Merger {
     for (const RankReport& report : reports_) {
       if (IsThere(report.point)) all.Merge(report.measurement);
     }
+    // A rank that was interrupted has fewer time buckets, so that the last ones would lack its calls.
+    for (const RankReport& report : reports_) {
+      const Measurement& m = report.measurement;
+      const bool alike = m.slice_ns == all.slice_ns && m.slices.size() == all.slices.size();
+      if (IsThere(report.point) && !alike) all.slices.clear();
+    }
     return all;
   }
 
@@ -185,6 +225,18 @@ class Merger {
     }
     open.outstanding_first_half = RoundedFigure(open.outstanding_first_half);
     open.outstanding_second_half = RoundedFigure(open.outstanding_second_half);
+  }
+
+  // Figures that cannot be made from those of the ranks.
+  void AddLeftOut(PointResult& whole) const {
+    std::set<std::string> names;
+    if (whole.open_loop) names = {"arrival_gap_correlation", "arrival_gap_variation"};
+    for (const PointResult* point : there_) {
+      for (const auto& [name, value] : point->figures) {
+        if (!whole.figures.Get(name)) names.insert(name);
+      }
+    }
+    if (!names.empty()) whole.notes.push_back(absl::StrCat("not merged over ranks: ", absl::StrJoin(names, ", ")));
   }
 
   void AddSilent(PointResult& whole) const {
@@ -225,8 +277,8 @@ class Merger {
 
 }  // namespace
 
-PointResult MergeRanks(const std::vector<std::string>& told, const Objective& objective, RankSetting& setting) {
-  const Merger merger(told);
+PointResult MergeRanks(const std::vector<std::string>& by_rank, const Objective& objective, RankSetting& setting) {
+  const Merger merger(by_rank);
   setting = merger.Setting();
   return merger.Merge(objective);
 }

@@ -1,4 +1,4 @@
-// What a rank tells rank 0 of a point, so that all of them can be merged while the run goes on.
+// What a rank reports of a point: the message that ranks send to rank 0 and leave in their result files.
 #pragma once
 
 #include <cstdint>
@@ -12,24 +12,24 @@
 
 namespace cqbench {
 
-// Of the run, what is not the same for all ranks.
+// The run's settings that differ between ranks, and warnings about all of its points.
 struct RankSetting {
-  std::vector<Finding> suspect;  // doubts about every point
-  uint64_t total_calls = 0;      // its shares; 0: none
+  std::vector<Finding> suspect;
+  uint64_t total_calls = 0;  // this rank's share; 0: no limit
   uint64_t skip_first = 0;
 };
 
 struct RankReport {
-  // As the rank's own file has it, without histograms as text, time series, how the schedule was kept and what is known
-  // of single CPUs. point.rank is there.
+  // As the rank's own file has it, without what Describe() makes of the measurement. point.rank is there.
   PointResult point;
-  Measurement measurement;  // as MeasurementToBytes() has it
+  Measurement measurement;
   RankSetting setting;
 };
 
+// Serialized measured::v1::RankReport (proto/measurement.proto).
 std::string EncodeRankReport(const PointResult& point, const Measurement& measurement, const RankSetting& setting);
 
-// Any bytes are safe. Errors as of MeasurementFromBytes().
+// Any bytes are safe. INVALID_ARGUMENT with one line for what no rank can have measured.
 absl::StatusOr<RankReport> DecodeRankReport(absl::string_view bytes);
 
 }  // namespace cqbench

@@ -9,10 +9,6 @@
 namespace cqbench {
 namespace {
 
-// Of scripts/cqbench/files/result.schema.json. Files without the key are version 1: the same without evidence. Version
-// 2 had unary and streaming modes instead of methods, a closed loop only, and doubts without codes.
-constexpr int kSchemaVersion = 3;
-
 Json Server(const ServerDescription& server) {
   json_util::PrintOptions options;
   options.preserve_proto_field_names = true;
@@ -90,6 +86,7 @@ void AddLoop(Json& json, const RunContext& c) {
 
 Json JsonContext(const Result& result) {
   const RunContext& c = result.context;
+  if (!c.of_file.empty()) return Json::parse(c.of_file);
   Json json = {
       {"schema_version", kSchemaVersion}, {"date", c.date},         {"host_name", c.host_name},
       {"executable", c.executable},       {"num_cpus", c.num_cpus},

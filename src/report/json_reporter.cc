@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "absl/strings/escaping.h"
 #include "absl/strings/str_cat.h"
 #include "cqbench/reporter.h"
 #include "src/report/json_parts.h"
@@ -168,6 +169,9 @@ std::string FormatJson(const Result& result) {
   }
   if (result.find_rate) json["find_rate"] = FindRate(*result.find_rate);
   if (result.allocation_sites) json["allocation_sites"] = Sites(*result.allocation_sites);
+  for (const std::string& report : result.rank_reports) {
+    json["rank_reports"].push_back(absl::Base64Escape(report));
+  }
   // Messages of failed calls come from the network: bytes that are not UTF-8 are replaced, not thrown over.
   return json.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
 }

@@ -79,17 +79,17 @@ class Histogram {
     const uint64_t sub = index - shift * kHalf;
     return static_cast<Nanos>(((sub + 1) << shift) - 1);
   }
-
- private:
-  static constexpr int kSubBucketBits = 11;
-  static constexpr uint64_t kHalf = uint64_t{1} << (kSubBucketBits - 1);
-
+  // The bucket of a value that is not below zero.
   static constexpr size_t IndexOf(Nanos value_ns) {
     const auto v = static_cast<uint64_t>(value_ns < kMaxTrackableNs ? value_ns : kMaxTrackableNs);
     const int width = static_cast<int>(std::bit_width(v));  // std::bit_width's return type differs between compilers
     const int shift = width > kSubBucketBits ? width - kSubBucketBits : 0;
     return (static_cast<size_t>(shift) << (kSubBucketBits - 1)) + static_cast<size_t>(v >> shift);
   }
+
+ private:
+  static constexpr int kSubBucketBits = 11;
+  static constexpr uint64_t kHalf = uint64_t{1} << (kSubBucketBits - 1);
   static_assert(kBuckets == (size_t{37 - kSubBucketBits} << (kSubBucketBits - 1)) + 2 * kHalf);
 
   friend class SharedHistogram;

@@ -7,7 +7,10 @@
 #include <algorithm>
 #include <cmath>
 #include <random>
+#include <utility>
 #include <vector>
+
+#include "src/result/measurement_message.h"
 
 namespace cqbench {
 namespace {
@@ -118,6 +121,51 @@ TEST(Measurement, WhatNeitherHasStaysAbsent) {
   EXPECT_EQ(total.at_least_from_sent, nullptr);
   EXPECT_EQ(total.parts, nullptr);
   EXPECT_EQ(total.pacing, nullptr);
+}
+
+TEST(MeasurementMessage, ReadsBackAsWhatItIs) {
+  const auto message = ToMessage(Full(3));
+  const auto read = FromMessage(message);
+  ASSERT_TRUE(read.ok()) << read.status();
+  EXPECT_EQ(ToMessage(*read).SerializeAsString(), message.SerializeAsString());
+  Measurement total = Full(1);
+  total.Merge(*read);
+  EXPECT_EQ(total.counts.unfinished, 280u);
+  EXPECT_EQ(total.latency.Sum(), 10u);
+  EXPECT_EQ(total.at_least_from_sent->Max(), 3);
+  EXPECT_EQ(total.failures.count[14], 4u);
+  EXPECT_EQ(total.slices.at(1).failed[14], 8u);
+  EXPECT_EQ(total.slices.at(1).latency.Count(), 2u);
+  EXPECT_EQ(total.slices.at(1).latency.Max(), 3);
+  EXPECT_EQ(total.pacing->outstanding[0].looks, 4u);
+  EXPECT_EQ(total.schedule_hash, 0x200u);
+  EXPECT_THAT(total.completed_per_slot, ElementsAre(1, 2, 3, 4));
+}
+
+TEST(MeasurementMessage, WhatNoClientMeasuresIsRefused) {
+  using Message = measured::v1::Measurement;
+  const std::vector<std::pair<const char*, void (*)(Message&)>> kWrong = {
+      {"a window below zero", [](Message& m) { m.set_window_ns(-1); }},
+      {"other buckets", [](Message& m) { m.mutable_latency()->set_value_ns(0, 4096); }},
+      {"fewer counts than values", [](Message& m) { m.mutable_latency()->clear_count(); }},
+      {"an empty bucket", [](Message& m) { m.mutable_latency()->set_count(0, 0); }},
+      {"a minimum that is in no bucket", [](Message& m) { m.mutable_latency()->set_min_ns(1); }},
+      {"a value below zero", [](Message& m) { m.mutable_from_sent()->set_value_ns(0, -1); }},
+      {"a status that there is not", [](Message& m) { m.mutable_failures(0)->set_code(kNumOutcomes); }},
+      {"other statuses", [](Message& m) { m.mutable_buckets(1)->add_failed(1); }},
+      {"too many time buckets",
+       [](Message& m) {
+         for (int i = 0; i < 2000; ++i) m.add_buckets();
+       }},
+      {"a third half", [](Message& m) { m.mutable_pacing()->add_outstanding(); }},
+      {"pacers below zero", [](Message& m) { m.mutable_pacing()->set_pacers(-1); }},
+      {"what is no number", [](Message& m) { m.mutable_pacing()->mutable_outstanding(0)->set_sum(NAN); }},
+  };
+  for (const auto& [what, change] : kWrong) {
+    auto message = ToMessage(Full(3));
+    change(message);
+    EXPECT_FALSE(FromMessage(message).ok()) << what;
+  }
 }
 
 TEST(Pacing, MergedGapsAreThoseOfBothAndNoneInBetween) {

@@ -120,5 +120,11 @@ TEST(RankFlags, ALauncherKnows) {
   }
 }
 
+TEST(RankFlags, AMergeMeasuresNothing) {
+  EXPECT_THAT(Options("--merge a.json b.json --format csv --evidence").ranks.merge, ElementsAre("a.json", "b.json"));
+  Refused(Split("--merge a.json --rate 5"), {"--rate", "--merge"});
+  Refused(Split("--ranks 2 --merge a.json"), {"--ranks", "--merge"});
+}
+
 }  // namespace
 }  // namespace cqbench

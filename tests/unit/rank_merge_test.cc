@@ -9,12 +9,15 @@
 #include <random>
 
 #include "absl/strings/str_cat.h"
+#include "cqbench/proto/measurement.pb.h"
+#include "src/observe/sampling/sample_figures.h"
 #include "src/ranks/rank_doubts.h"
-#include "src/result/measurement_bytes.h"
+#include "src/ranks/rank_report.h"
 
 namespace cqbench {
 namespace {
 
+using testing::Contains;
 using testing::ElementsAre;
 using testing::HasSubstr;
 using testing::IsEmpty;
@@ -41,6 +44,11 @@ class RankMergeTest : public testing::Test {
     }
     m.failures.Add(14, absl::StrCat("of rank ", rank));
     m.completed_per_slot = {static_cast<uint64_t>(calls)};
+    m.slice_ns = kWindow / 2;
+    m.slices.resize(2);
+    m.slices[1].completed = static_cast<uint64_t>(calls);
+    m.slices[1].failed[14] = 1;
+    m.slices[1].latency.Record(10'000 * (rank + 1), static_cast<uint32_t>(calls));
     return m;
   }
   static PointResult Point(int rank, int count, double rate = 1000) {
@@ -60,13 +68,13 @@ class RankMergeTest : public testing::Test {
     who.timing = RankTiming{0, 10, std::nullopt, 0, kWindow, 0, kWindow, 5, kWindow + 5};
     return point;
   }
-  PointResult Merge(const std::vector<std::string>& told) { return MergeRanks(told, {}, setting_); }
+  PointResult Merge(const std::vector<std::string>& by_rank) { return MergeRanks(by_rank, {}, setting_); }
   static std::vector<std::string> Codes(const PointResult& point) {
     std::vector<std::string> codes;
     for (const Finding& finding : point.suspect) codes.push_back(finding.code);
     return codes;
   }
-  static std::string Told(int rank, int count, int calls = 1000) {
+  static std::string Reported(int rank, int count, int calls = 1000) {
     return EncodeRankReport(Point(rank, count), Measured(rank, calls), {});
   }
 
@@ -78,7 +86,7 @@ TEST_F(RankMergeTest, AsIfOneHadMadeAllCalls) {
   for (int rank = 0; rank < 3; ++rank) all.Merge(Measured(rank, 1000));
   PointResult expected;
   Describe(all, expected);
-  const PointResult merged = Merge({Told(0, 3), Told(1, 3), Told(2, 3)});
+  const PointResult merged = Merge({Reported(0, 3), Reported(1, 3), Reported(2, 3)});
   EXPECT_EQ(merged.latency_histogram, expected.latency_histogram);
   EXPECT_EQ(merged.open_loop->from_sent_histogram, expected.open_loop->from_sent_histogram);
   EXPECT_EQ(merged.latency->mean_ns, expected.latency->mean_ns);
@@ -97,16 +105,16 @@ TEST_F(RankMergeTest, AsIfOneHadMadeAllCalls) {
 
 TEST_F(RankMergeTest, FiguresPerCallAreWeightedByTheRanksCalls) {
   constexpr char kName[] = "client_voluntary_context_switches_per_rpc";
-  const auto told = [&](int rank, int calls, double switches) {
+  const auto report = [&](int rank, int calls, double switches) {
     PointResult point = Point(rank, 2);
     point.figures.Set(kName, switches);
     return EncodeRankReport(point, Measured(rank, calls), {});
   };
-  EXPECT_EQ(Merge({told(0, 1000, 1), told(1, 3000, 2)}).figures.Get(kName), 1.75);
+  EXPECT_EQ(Merge({report(0, 1000, 1), report(1, 3000, 2)}).figures.Get(kName), 1.75);
 }
 
 TEST_F(RankMergeTest, WhatIsAddedAndWhatIsMadeAgain) {
-  const PointResult merged = Merge({Told(0, 2), Told(1, 2)});
+  const PointResult merged = Merge({Reported(0, 2), Reported(1, 2)});
   EXPECT_EQ(merged.load, (Load{2, 2000}));
   EXPECT_EQ(merged.connections, 2);
   EXPECT_EQ(merged.start_time, "2026-01-01T00:00:08+00:00");
@@ -122,7 +130,7 @@ TEST_F(RankMergeTest, WhatIsAddedAndWhatIsMadeAgain) {
 }
 
 TEST_F(RankMergeTest, ARankThatSaysNothingIsMissing) {
-  const PointResult merged = Merge({Told(0, 3), "", Told(2, 3)});
+  const PointResult merged = Merge({Reported(0, 3), "", Reported(2, 3)});
   EXPECT_THAT(merged.ranks->missing, ElementsAre(1));
   EXPECT_TRUE(merged.partial);
   ASSERT_THAT(Codes(merged), ElementsAre(kMissingRanks));
@@ -133,24 +141,102 @@ TEST_F(RankMergeTest, ARankThatSaysNothingIsMissing) {
 TEST_F(RankMergeTest, ARankThatMeasuredNothingSaysWhy) {
   PointResult idle = Point(1, 2);
   idle.failure = "no connection";
-  const PointResult merged = Merge({Told(0, 2), EncodeRankReport(idle, {}, {})});
+  const PointResult merged = Merge({Reported(0, 2), EncodeRankReport(idle, {}, {})});
   EXPECT_THAT(merged.ranks->missing, ElementsAre(1));
-  EXPECT_THAT(merged.notes, ElementsAre("rank 1 measured nothing: no connection"));
+  EXPECT_THAT(merged.notes, Contains("rank 1 measured nothing: no connection"));
   EXPECT_EQ(merged.completed, 1000u);
 }
 
+// As a program with other buckets would write them.
 TEST_F(RankMergeTest, OtherHistogramsAreNotAdded) {
-  std::string other = Told(1, 2);
-  other[4] = static_cast<char>(other[4] ^ 1);  // changes the layout's hash, which follows the length
-  const PointResult merged = Merge({Told(0, 2), other});
+  measured::v1::RankReport other;
+  ASSERT_TRUE(other.ParseFromString(Reported(1, 2)));
+  measured::v1::Histogram& latency = *other.mutable_measurement()->mutable_latency();
+  latency.set_value_ns(0, latency.value_ns(0) - 1);
+  const PointResult merged = Merge({Reported(0, 2), other.SerializeAsString()});
   EXPECT_EQ(merged.completed, 1000u);
   ASSERT_EQ(merged.warnings.size(), 1u);
-  EXPECT_THAT(merged.warnings[0], HasSubstr("rank 1 is not merged: its histograms have the layout"));
+  EXPECT_THAT(merged.warnings[0], HasSubstr("rank 1 is not merged: what it measured cannot be read"));
   EXPECT_THAT(merged.ranks->missing, ElementsAre(1));
+}
+
+TEST_F(RankMergeTest, ReportsReadBackAsThemselves) {
+  const std::string bytes = Reported(1, 2);
+  const auto report = DecodeRankReport(bytes);
+  ASSERT_TRUE(report.ok()) << report.status();
+  EXPECT_EQ(EncodeRankReport(report->point, report->measurement, report->setting), bytes);
+}
+
+TEST_F(RankMergeTest, TimeBucketsOfAllRanksMakeOneSeries) {
+  const PointResult merged = Merge({Reported(0, 2), Reported(1, 2)});
+  ASSERT_EQ(merged.slices.size(), 2u);
+  EXPECT_EQ(merged.slice_ns, kWindow / 2);
+  EXPECT_EQ(merged.slices[1].completed, 2000u);
+  EXPECT_EQ(merged.slices[1].failed, 2u);
+  EXPECT_EQ(merged.slices[1].max_ns, 20'000);
+  EXPECT_NEAR(static_cast<double>(merged.slices[1].p50_ns), 10'000, 160) << "half of the calls took 10 us, half 20 us";
+}
+
+TEST_F(RankMergeTest, ARankWithFewerTimeBucketsLeavesNoSeries) {
+  Measurement cut = Measured(1, 500);
+  cut.slices.resize(1);
+  const PointResult merged = Merge({Reported(0, 2), EncodeRankReport(Point(1, 2), cut, {})});
+  EXPECT_THAT(merged.slices, IsEmpty());
+  EXPECT_EQ(merged.completed, 1500u);
+}
+
+TEST_F(RankMergeTest, MediansAreOverTheConnectionsOfAllRanks) {
+  const auto report = [](int rank, std::vector<double> trips) {
+    PointResult point = Point(rank, 2);
+    SetDistribution("client_rtt_min_ns", std::move(trips), point.figures);
+    return EncodeRankReport(point, Measured(rank, 1000), {});
+  };
+  const Figures figures = Merge({report(0, {1, 2, 3, 4, 5}), report(1, {50, 90})}).figures;
+  EXPECT_EQ(figures.Get("client_rtt_min_ns_min"), 1);
+  EXPECT_EQ(figures.Get("client_rtt_min_ns_median"), 4);
+  EXPECT_EQ(figures.Get("client_rtt_min_ns_max"), 90);
+}
+
+TEST_F(RankMergeTest, CpusOfAMachineAreCountedOnce) {
+  const auto report = [](int rank, const std::string& host, std::vector<CpuShares> cpus) {
+    PointResult point = Point(rank, 3);
+    point.rank->host = host;
+    point.client_cpus = std::move(cpus);
+    return EncodeRankReport(point, Measured(rank, 1000), {});
+  };
+  const PointResult merged = Merge({report(0, "a", {{0, 0.5, 0.5, 0, 0}, {1, 0.25, 0.75, 0, 0}}),
+                                    report(1, "a", {{1, 0.25, 0.75, 0, 0}}), report(2, "b", {{1, 1, 0, 0, 0}})});
+  std::vector<int> cpus;
+  for (const CpuShares& cpu : merged.client_cpus) cpus.push_back(cpu.cpu);
+  EXPECT_THAT(cpus, ElementsAre(0, 1, 100'001));
+  EXPECT_EQ(merged.figures.Get("client_cpus_allowed"), 3);
+  EXPECT_EQ(merged.figures.Get("client_cpus_busy"), 1.75);
+}
+
+TEST_F(RankMergeTest, CallsThatNeverEndedAddUp) {
+  const auto report = [](int rank, int calls) {
+    Measurement m = Measured(rank, 1000);
+    m.at_least = std::make_unique<Histogram>();
+    m.at_least->Record(kNanosPerSecond, static_cast<uint64_t>(calls));
+    m.counts.unfinished = static_cast<uint64_t>(calls);
+    return EncodeRankReport(Point(rank, 2), m, {});
+  };
+  const PointResult merged = Merge({report(0, 4), report(1, 6)});
+  EXPECT_EQ(merged.latency->at_least, 10u);
+  EXPECT_EQ(merged.counts.unfinished, 10u);
+  EXPECT_FALSE(merged.latency->KnowsMean());
+}
+
+TEST_F(RankMergeTest, FiguresThatAreNotMergedAreNamed) {
+  PointResult point = Point(1, 2);
+  point.figures.Set("breakdown_client_issue_p50_ns", 5);
+  const PointResult merged = Merge({Reported(0, 2), EncodeRankReport(point, Measured(1, 1000), {})});
+  EXPECT_THAT(merged.notes, ElementsAre("not merged over ranks: arrival_gap_correlation, arrival_gap_variation, "
+                                        "breakdown_client_issue_p50_ns"));
 }
 
 TEST_F(RankMergeTest, DamagedReportsAreRefused) {
-  const std::string whole = Told(0, 1, 50);
+  const std::string whole = Reported(0, 1, 50);
   for (size_t size = 0; size < whole.size(); ++size) {
     EXPECT_FALSE(DecodeRankReport(absl::string_view(whole).substr(0, size)).ok()) << size;
   }
@@ -179,23 +265,33 @@ TEST_F(RankMergeTest, FiguresThatCannotBeAreRefused) {
   EXPECT_TRUE(refused([](PointResult& point, Measurement&) { point.rank->timing->window_open_ns = INT64_MIN; }));
   EXPECT_TRUE(refused([](PointResult&, Measurement& measurement) { measurement.pacing->pacers = INT_MIN; }));
   EXPECT_TRUE(refused([](PointResult&, Measurement& measurement) { measurement.window_ns = -1; }));
+  EXPECT_TRUE(refused([](PointResult& point, Measurement&) { point.rank->index = 1; }));
+  EXPECT_TRUE(refused([](PointResult& point, Measurement&) { point.client_cpus = {{INT_MAX, 0, 0, 0, 0}}; }));
 }
 
 TEST_F(RankMergeTest, WindowsThatLieApart) {
   PointResult late = Point(2, 3);
   late.rank->timing->window_open_ns = 30 * kNanosPerMilli;
-  const PointResult merged = Merge({Told(0, 3), Told(1, 3), EncodeRankReport(late, Measured(2, 1000), {})});
+  const PointResult merged = Merge({Reported(0, 3), Reported(1, 3), EncodeRankReport(late, Measured(2, 1000), {})});
   ASSERT_THAT(Codes(merged), ElementsAre(kWindowSkew));
   EXPECT_EQ(merged.suspect[0].text, "the ranks' windows opened up to 30 ms apart, 3.0% of it: rank 2 last");
   EXPECT_EQ(merged.ranks->skew_open_ns, 30 * kNanosPerMilli);
 }
 
 TEST_F(RankMergeTest, ARankFarOffTheOthers) {
-  const PointResult merged = Merge({Told(0, 3), Told(1, 3), Told(2, 3, 500)});
+  const PointResult merged = Merge({Reported(0, 3), Reported(1, 3), Reported(2, 3, 500)});
   ASSERT_THAT(Codes(merged), ElementsAre(kStraggler));
   EXPECT_EQ(merged.suspect[0].text,
             "rank 2 far off the others: its throughput for each call asked for is 50% below the ranks' median");
   EXPECT_EQ(merged.ranks->rows[2].suspect.size(), 1u);
+}
+
+// Their mean would move with the slower one, so that neither were far off.
+TEST_F(RankMergeTest, OfTwoRanksTheSlowerOneIsFarOff) {
+  const PointResult merged = Merge({Reported(0, 2), Reported(1, 2, 700)});
+  ASSERT_THAT(Codes(merged), ElementsAre(kStraggler));
+  EXPECT_EQ(merged.suspect[0].text,
+            "rank 1 far off the others: its throughput for each call asked for is 30% below the ranks' median");
 }
 
 TEST_F(RankMergeTest, WhatRanksSayOfThemselves) {

@@ -6,7 +6,9 @@
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
+#include <filesystem>
 #include <memory>
+#include <optional>
 #include <string>
 #include <utility>
 #include <variant>
@@ -32,6 +34,8 @@
 #include "src/observe/sampling/environment.h"
 #include "src/observe/sampling/process.h"
 #include "src/ranks/live_merge.h"
+#include "src/ranks/rank_files.h"
+#include "src/ranks/rank_report.h"
 
 namespace cqbench {
 namespace {
@@ -135,6 +139,28 @@ int Judge(const ClientOptions& options, const SweepResult& sweep) {
   return exit_code;
 }
 
+// Instead of a run. Returns the exit status.
+int MergeRanks(const ClientOptions& options) {
+  const auto is_output = [&](const std::string& path) {
+    std::error_code absent;
+    return std::filesystem::equivalent(path, options.output, absent);
+  };
+  const std::vector<std::string>& files = options.ranks.merge;
+  if (std::any_of(files.begin(), files.end(), is_output)) {
+    return Complain(absl::StrCat("--output: '", options.output, "' is one of the files that are merged"), kExitUsage);
+  }
+  const auto result = MergeRankFiles(files);
+  if (!result.ok()) return Complain(result.status().message(), kExitUsage);
+  if (!options.output.empty()) {
+    OutputFile output;
+    absl::Status written = output.Open(options.output);
+    if (written.ok()) written = output.Commit(FormatResult(*result, options.format));
+    if (!written.ok()) return Complain(absl::StrCat("--output: ", written.message()), kExitUsage);
+  }
+  std::fputs(ForStandardOutput(options, *result).c_str(), stdout);
+  return 0;
+}
+
 class Client {
  public:
   // `quiet`: another rank writes to the same standard output, and to the file of --output.
@@ -144,8 +170,8 @@ class Client {
         options_(std::move(options)),
         allocations_(options_.allocations),
         ranks_(ranks),
-        merge_(ranks, options_.goals.objective),
         quiet_(quiet) {
+    if (ranks != nullptr) merge_.emplace(*ranks, options_.goals.objective);
     if (quiet) options_.output.clear();
   }
 
@@ -246,43 +272,48 @@ class Client {
       progress.Clear();
       Complain(absl::StrCat(saved.message(), "; the run goes on"), kExitFailure);
     };
-    if (!options_.output.empty() || !options_.ranks.rendezvous.empty()) {
-      observer.on_point = [&](const SweepResult& sweep) { complain_once(Save(sweep)); };
-    } else if (ranks_ == nullptr) {
+    if (ranks_ != nullptr) {
+      observer.on_point = [&](const SweepResult& sweep) { TakePart(sweep); };
+      observer.on_measurement = [&](const PointResult& point, const Measurement& measurement) {
+        complain_once(SaveRank(point, measurement));
+        merge_->Add(result_.rank_reports.back());
+        complain_once(SaveOutput());
+      };
+    } else if (!options_.output.empty()) {
+      observer.on_point = [&](const SweepResult& sweep) {
+        TakePart(sweep);
+        complain_once(SaveOutput());
+      };
+    } else {
       observer.on_point = [&](const SweepResult& sweep) {
         TakePart(sweep);
         SayAtLastResort(ForStandardOutput(options_, result_));
       };
     }
-    if (ranks_ != nullptr) {
-      observer.on_measurement = [&](const PointResult& point, const Measurement& measurement) {
-        merge_.Add(point, measurement, result_);
-        complain_once(SaveOutput());
-      };
-    }
     return RunSweep(options_.run, endpoints_, options_.goals, interrupt, observer, ranks_);
   }
 
+  // Takes the result so far, in case the run does not reach its end.
   void TakePart(const SweepResult& sweep) {
     Take(sweep, result_);
     CheckRun();
     result_.partial = true;
   }
 
-  // Saves the result so far, in case the run does not reach its end.
-  absl::Status Save(const SweepResult& sweep) {
-    TakePart(sweep);
-    absl::Status saved = SaveOutput();
-    if (!options_.ranks.rendezvous.empty()) {
-      const absl::Status replaced = rank_file_.Replace(FormatJson(result_));
-      if (!replaced.ok()) saved = absl::UnavailableError(absl::StrCat("--rendezvous: ", replaced.message()));
-    }
-    return saved;
+  absl::Status SaveRank(const PointResult& point, const Measurement& measurement) {
+    const RunContext& context = result_.context;
+    result_.rank_reports.push_back(
+        EncodeRankReport(point, measurement, {result_.suspect, context.total_calls, context.skip_first}));
+    if (options_.ranks.rendezvous.empty()) return absl::OkStatus();
+    const absl::Status replaced = rank_file_.Replace(FormatJson(result_));
+    return replaced.ok() ? replaced : absl::UnavailableError(absl::StrCat("--rendezvous: ", replaced.message()));
   }
+
+  Result Merged() const { return merge_ ? merge_->Merged(result_) : result_; }
 
   absl::Status SaveOutput() {
     if (options_.output.empty()) return absl::OkStatus();
-    const absl::Status replaced = output_.Replace(FormatResult(merge_.Merged(result_), options_.format));
+    const absl::Status replaced = output_.Replace(FormatResult(Merged(), options_.format));
     return replaced.ok() ? replaced : absl::UnavailableError(absl::StrCat("--output: ", replaced.message()));
   }
 
@@ -293,7 +324,7 @@ class Client {
   // False after a complaint.
   bool Write() {
     CheckRun();
-    const Result shown = merge_.Merged(result_);
+    const Result shown = Merged();
     // A table of nothing says less than the complaint alone.
     const bool measured = std::any_of(shown.points.begin(), shown.points.end(),
                                       [](const PointResult& p) { return p.completed > 0 || p.Failed() > 0; });
@@ -330,7 +361,7 @@ class Client {
   OutputFile rank_file_;  // rank-N.json
   AllocationReport allocations_;
   Ranks* const ranks_;
-  LiveMerge merge_;
+  std::optional<LiveMerge> merge_;
   const bool quiet_;
   bool complained_ = false;  // that the result could not be saved
 };
@@ -348,6 +379,7 @@ int RunClientProgram(int argc, const char* const* argv, Interrupt& interrupt, Ra
   for (const std::string& note : parsed.options->notes) {
     if (!quiet) Complain(note, 0);
   }
+  if (!parsed.options->ranks.merge.empty()) return quiet ? 0 : MergeRanks(*parsed.options);
   if (const absl::Status enough = CheckThreadsAndMemory(); !enough.ok())
     return Complain(enough.message(), kExitFailure);
   ExplainAbort(WhyItMayAbort(parsed.options->run));

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <set>
 
 #include "absl/strings/str_cat.h"
 #include "absl/time/time.h"
@@ -29,7 +30,7 @@ absl::StatusOr<Nanos> ParseWallTime(absl::string_view text) {
 }  // namespace
 
 RankFlags::RankFlags(CLI::App& app, RankOptions& options, const std::optional<RankId>& launched)
-    : options_(options), launched_(launched.has_value()) {
+    : app_(app), options_(options), launched_(launched.has_value()) {
   options_.id = launched;
   ranks_ =
       AddNumber(app, "--ranks", count_, 1, kMaxRanks, "Number of clients that measure together and share the load.");
@@ -51,9 +52,12 @@ RankFlags::RankFlags(CLI::App& app, RankOptions& options, const std::optional<Ra
                   ->excludes(rendezvous_);
   timeout_ =
       AddDuration(app, "--rank-timeout", options_.patience_ns, "How long to wait for other ranks at each point.");
+  app.add_option("--merge", options_.merge, "Result files of ranks to merge into one result, instead of measuring.")
+      ->type_name("FILE...");
 }
 
 void RankFlags::Resolve(RunConfig& run, const RunGoals& goals) {
+  if (!options_.merge.empty()) return CheckMerge();
   ResolveWho();
   if (!options_.id) return;
   CheckGoals(run, goals);
@@ -64,6 +68,16 @@ void RankFlags::Resolve(RunConfig& run, const RunGoals& goals) {
   }
   if (!per_rank_) TakeShare(run);
   run.schedule.seed = SeedOf(run.schedule.seed, *options_.id);
+}
+
+void RankFlags::CheckMerge() const {
+  const std::set<std::string> accepted = {"--merge",    "--output",           "--format", "--evidence",
+                                          "--with-csv", "--per-worker-stats", "--check"};
+  for (const CLI::Option* option : app_.get_options()) {
+    if (option->count() > 0 && !accepted.contains(option->get_name())) {
+      BadCombination(option->get_name(), "measures something: not together with --merge");
+    }
+  }
 }
 
 void RankFlags::ResolveWho() {

@@ -4,6 +4,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "absl/status/statusor.h"
 #include "cqbench/ranks.h"
@@ -14,9 +15,10 @@
 namespace cqbench {
 
 struct RankOptions {
-  std::optional<RankId> id;       // absent: this process measures alone
-  std::string rendezvous;         // folder; empty: none
-  std::optional<Nanos> start_at;  // wall clock, since 1970
+  std::optional<RankId> id;        // absent: this process measures alone
+  std::string rendezvous;          // folder; empty: none
+  std::vector<std::string> merge;  // result files of ranks, to merge instead of measuring
+  std::optional<Nanos> start_at;   // wall clock, since 1970
   Nanos patience_ns = 60 * kNanosPerSecond;
 };
 
@@ -24,16 +26,20 @@ class RankFlags {
  public:
   // `launched`: who this is, if a launcher has said so. Adds the options to `app`. Both references must outlive this.
   RankFlags(CLI::App& app, RankOptions& options, const std::optional<RankId>& launched);
+  RankFlags(const RankFlags&) = delete;
+  RankFlags& operator=(const RankFlags&) = delete;
   // After everything else of `run` is known: checks what does not go with ranks and leaves this rank's share of the
   // load in `run`. Throws CLI errors.
   void Resolve(RunConfig& run, const RunGoals& goals);
 
  private:
+  void CheckMerge() const;
   void ResolveWho();
   void CheckGoals(const RunConfig& run, const RunGoals& goals) const;
   void TakeShare(RunConfig& run) const;
   uint64_t ShareOfCalls(const char* flag, uint64_t calls) const;
 
+  const CLI::App& app_;
   RankOptions& options_;
   const bool launched_;
   int index_ = -1;

@@ -14,6 +14,8 @@ std::string Gbits(double bytes_per_second) {
   return absl::StrFormat("%.3g Gbit/s", 8 * bytes_per_second / kBitsOfGbit);
 }
 
+}  // namespace
+
 void ReportGaps(const Histogram& gaps, Figures& figures) {
   if (gaps.Count() == 0) return;
   figures.Set("chunk_gap_mean_ns", gaps.Mean());
@@ -21,8 +23,6 @@ void ReportGaps(const Histogram& gaps, Figures& figures) {
   figures.Set("chunk_gap_p99_ns", static_cast<double>(gaps.ValueAtPercentile(99)));
   figures.Set("chunk_gap_max_ns", static_cast<double>(gaps.Max()));
 }
-
-}  // namespace
 
 void ReportMessages(const RunConfig& config, const Measurement& measurement, PointResult& point) {
   const uint64_t per_call = ChunkBytesPerCall(config.method, config.message);

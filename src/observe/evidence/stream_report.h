@@ -12,6 +12,9 @@ namespace cqbench {
 // that stream no chunks.
 void ReportMessages(const RunConfig& config, const Measurement& measurement, PointResult& point);
 
+// How long it is from each chunk to the next of its stream; nothing where there are no gaps.
+void ReportGaps(const Histogram& gaps, Figures& figures);
+
 // After the evidence: the CPUs that each end used for a Gbit/s of payload. The server's are all that it used: for this
 // client and for others.
 void ReportCoresPerGbit(PointResult& point);

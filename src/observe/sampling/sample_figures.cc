@@ -123,8 +123,10 @@ void SetDistribution(absl::string_view name, std::vector<double> values, Figures
   std::sort(values.begin(), values.end());
   const size_t n = values.size();
   figures.Set(absl::StrCat(name, "_min"), values.front());
-  figures.Set(absl::StrCat(name, "_median"), n % 2 == 1 ? values[n / 2] : (values[n / 2 - 1] + values[n / 2]) / 2);
-  figures.Set(absl::StrCat(name, "_max"), values.back());
+  const double median = n % 2 == 1 ? values[n / 2] : (values[n / 2 - 1] + values[n / 2]) / 2;
+  const double max = values.back();
+  figures.SetMedian(absl::StrCat(name, "_median"), median, std::move(values));
+  figures.Set(absl::StrCat(name, "_max"), max);
 }
 
 void AddCpuFigures(absl::string_view side, const Sample& begin, const Sample& end, const Measured& measured,

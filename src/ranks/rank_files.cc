@@ -1,0 +1,300 @@
+#include "src/ranks/rank_files.h"
+
+#include <algorithm>
+#include <array>
+#include <nlohmann/json.hpp>
+#include <set>
+#include <utility>
+
+#include "absl/strings/escaping.h"
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_split.h"
+#include "src/base/clean_text.h"
+#include "src/base/files.h"
+#include "src/ranks/live_merge.h"
+#include "src/ranks/rank_merge.h"
+#include "src/ranks/rank_report.h"
+#include "src/result/objective.h"
+
+namespace cqbench {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+constexpr size_t kMaxFileBytes = size_t{1} << 30;
+constexpr int kMaxDepth = 16;  // what is nested deeper is left out
+constexpr size_t kShownBytes = 60;
+
+// Settings that may differ from rank to rank: the machine, when it began, and what it drew. The others must not.
+constexpr std::array<absl::string_view, 23> kOwn = {
+    "date",
+    "host_name",
+    "executable",
+    "num_cpus",
+    "mhz_per_cpu",
+    "cpu_scaling_enabled",
+    "load_avg",
+    "command_line",
+    "affinity",
+    "cpu_model",
+    "kernel",
+    "boot_id",
+    "caches",
+    "clock_source",
+    "servers",
+    "suspect",
+    "notes",
+    "partial",
+    "compiler",
+    "schedule_seed",
+    "data_seed",
+    "protobuf_version",
+    "",
+};
+// Numbers of calls that the ranks divide: their shares may differ by one.
+constexpr const char* kShares[] = {"total_calls", "skip_first"};
+// Flags whose value is a rank's own.
+constexpr std::array<absl::string_view, 5> kOwnFlags = {"--rank", "--output", "--client-cpus", "--schedule-seed",
+                                                        "--data-seed"};
+// Parts of a file that each rank has for itself.
+constexpr const char* kLeftOut[] = {"baselines", "allocation_sites"};
+
+bool IsIn(const auto& list, absl::string_view name) {
+  return std::find(std::begin(list), std::end(list), name) != std::end(list);
+}
+
+struct RankFile {
+  std::string path;
+  Json context;
+  std::vector<std::string> reports;
+  std::vector<int> repetitions;  // of each report
+  RankResult rank;
+  std::set<std::string> left_out;
+};
+
+absl::Status Refuse(const auto&... parts) {
+  return absl::InvalidArgumentError(absl::StrCat(parts...));
+}
+
+// The value of a key, or null.
+const Json& At(const Json& object, const std::string& key) {
+  static const Json kAbsent;
+  if (!object.is_object()) return kAbsent;
+  const auto found = object.find(key);
+  return found == object.end() ? kAbsent : *found;
+}
+
+std::string TextAt(const Json& object, const std::string& key) {
+  const Json& value = At(object, key);
+  return value.is_string() ? value.get<std::string>() : "";
+}
+
+uint64_t WholeAt(const Json& object, const std::string& key) {
+  const Json& number = At(object, key);
+  return number.is_number_unsigned() ? number.get<uint64_t>() : 0;
+}
+
+absl::Status ReadReport(const Json& text, RankFile& file) {
+  std::string bytes;
+  if (!text.is_string() || !absl::Base64Unescape(text.get<std::string>(), &bytes)) {
+    return Refuse(file.path, ": a report in 'rank_reports' is not base64");
+  }
+  auto report = DecodeRankReport(bytes);
+  if (!report.ok()) return Refuse(file.path, ": ", report.status().message());
+  const RankResult& rank = *report->point.rank;
+  const bool same = file.reports.empty() || (rank.index == file.rank.index && rank.count == file.rank.count);
+  if (!same) return Refuse(file.path, ": its points are of different ranks");
+  file.rank = rank;
+  file.repetitions.push_back(report->point.repetition);
+  file.reports.push_back(std::move(bytes));
+  return absl::OkStatus();
+}
+
+absl::StatusOr<RankFile> ReadRankFile(const std::string& path) {
+  RankFile file;
+  file.path = CleanText(path, kShownBytes * 10);
+  const auto text = ReadFile(path, kMaxFileBytes);
+  if (!text.ok()) return Refuse(file.path, ": ", text.status().message());
+  const auto shallow = [](int depth, Json::parse_event_t, Json&) { return depth <= kMaxDepth; };
+  const Json json = Json::parse(*text, shallow, /*allow_exceptions=*/false);
+  if (!json.is_object() || !At(json, "context").is_object()) return Refuse(file.path, ": it is not a result");
+  file.context = At(json, "context");
+  if (const Json& version = At(file.context, "schema_version"); version != kSchemaVersion) {
+    return Refuse(file.path, ": schema_version ", version.dump(), ": ranks are merged from files of ", kSchemaVersion);
+  }
+  const Json& reports = At(json, "rank_reports");
+  if (!reports.is_array() || reports.empty()) {
+    return Refuse(file.path, ": it has no 'rank_reports': it is not the file of one of several client processes");
+  }
+  for (const Json& report : reports) {
+    if (const absl::Status read = ReadReport(report, file); !read.ok()) return read;
+  }
+  for (const char* key : kLeftOut) {
+    if (const Json& part = At(json, key); !part.is_null() && !part.empty()) file.left_out.insert(key);
+  }
+  return file;
+}
+
+std::string Shown(const Json& value) {
+  return value.is_null() ? "absent" : CleanText(value.dump(), kShownBytes);
+}
+
+// What all ranks were asked for: without the program's place and what is each rank's own.
+std::vector<std::string> Command(const Json& context) {
+  std::vector<std::string> kept;
+  bool skip = true;
+  for (const Json& each : At(context, "command_line")) {
+    const std::string word = each.is_string() ? each.get<std::string>() : "";
+    if (std::exchange(skip, false)) continue;
+    const std::vector<std::string> parts = absl::StrSplit(word, absl::MaxSplits('=', 1));
+    const bool own = IsIn(kOwnFlags, parts.front());
+    if (!own) kept.push_back(word);
+    skip = own && parts.size() == 1;
+  }
+  return kept;
+}
+
+absl::Status CheckCommands(const RankFile& one, const RankFile& first) {
+  const std::vector<std::string> ours = Command(one.context), theirs = Command(first.context);
+  if (ours == theirs) return absl::OkStatus();
+  std::string differs = "their order";
+  for (const auto& [these, those] : {std::pair(&theirs, &ours), std::pair(&ours, &theirs)}) {
+    for (auto word = these->rbegin(); word != these->rend(); ++word) {
+      if (!IsIn(*those, *word)) differs = *word;
+    }
+  }
+  return Refuse(one.path, ": not of the same measurement as ", first.path, ": the commands differ (",
+                CleanText(differs, kShownBytes), ")");
+}
+
+absl::Status CheckSame(const RankFile& one, const RankFile& first) {
+  if (one.rank.count != first.rank.count) {
+    return Refuse(one.path, ": not of the same measurement: one of ", one.rank.count, " ranks, ", first.path,
+                  " one of ", first.rank.count);
+  }
+  std::set<std::string> keys;
+  for (const Json* context : {&one.context, &first.context}) {
+    for (const auto& item : context->items()) keys.insert(item.key());
+  }
+  for (const std::string& key : keys) {
+    const Json &ours = At(one.context, key), &theirs = At(first.context, key);
+    if (ours == theirs || IsIn(kOwn, key) || IsIn(kShares, key)) continue;
+    return Refuse(one.path, ": not of the same measurement: '", CleanText(key, kShownBytes), "' is ", Shown(ours),
+                  ", in ", first.path, " ", Shown(theirs));
+  }
+  for (size_t point = 0; point < std::min(one.repetitions.size(), first.repetitions.size()); ++point) {
+    if (one.repetitions[point] == first.repetitions[point]) continue;
+    return Refuse(one.path, ": not of the same measurement as ", first.path, ": point ", point + 1,
+                  " is of another repetition");
+  }
+  return CheckCommands(one, first);
+}
+
+absl::StatusOr<std::vector<RankFile>> ReadRankFiles(const std::vector<std::string>& paths) {
+  std::vector<RankFile> files;
+  for (const std::string& path : paths) {
+    auto file = ReadRankFile(path);
+    if (!file.ok()) return file.status();
+    files.push_back(*std::move(file));
+  }
+  std::stable_sort(files.begin(), files.end(), [](auto& a, auto& b) { return a.rank.index < b.rank.index; });
+  for (size_t i = 1; i < files.size(); ++i) {
+    if (files[i].rank.index == files[i - 1].rank.index) {
+      return Refuse(files[i].path, ": rank ", files[i].rank.index, " is there twice: ", files[i - 1].path,
+                    " is of it, too");
+    }
+    if (const absl::Status same = CheckSame(files[i], files.front()); !same.ok()) return same;
+  }
+  return files;
+}
+
+// That of the first rank, with what any rank reports of the run.
+Json MergedContext(const std::vector<RankFile>& files, const Result& result) {
+  Json context = files.front().context;
+  for (const char* key : kShares) {
+    uint64_t calls = 0;
+    for (const RankFile& file : files) calls += WholeAt(file.context, key);
+    if (calls > 0) context[key] = calls;
+  }
+  for (const char* key : {"suspect", "notes"}) {
+    Json all = Json::array();
+    for (const RankFile& file : files) {
+      for (const Json& each : At(file.context, key)) {
+        if (std::find(all.begin(), all.end(), each) == all.end()) all.push_back(each);
+      }
+    }
+    context[key] = std::move(all);
+  }
+  for (const RankFile& file : files) {
+    const Json& servers = At(file.context, "servers");
+    if (At(context, "servers").empty() && !servers.empty()) context["servers"] = servers;
+  }
+  context["partial"] = result.partial;
+  return context;
+}
+
+// The fields that reporters other than JSON's use.
+RunContext ReadContext(const Json& json) {
+  constexpr std::pair<const char*, std::string RunContext::*> kTexts[] = {
+      {"target", &RunContext::target},
+      {"cpu_model", &RunContext::cpu_model},
+      {"grpc_version", &RunContext::grpc_version},
+      {"http_version", &RunContext::http_version},
+      {"api", &RunContext::api},
+      {"channel_policy", &RunContext::policy},
+      {"messages", &RunContext::messages},
+      {"stub", &RunContext::stub},
+      {"codec", &RunContext::codec},
+      {"security", &RunContext::security},
+      {"compression", &RunContext::compression},
+      {"generated_metadata", &RunContext::generated_metadata},
+      {"arrivals", &RunContext::arrivals},
+      {"at_limit", &RunContext::at_limit},
+      {"pace", &RunContext::pace},
+      {"objective", &RunContext::objective},
+  };
+  RunContext context;
+  for (const auto& [key, field] : kTexts) context.*field = TextAt(json, key);
+  context.method.workload = TextAt(json, "workload");
+  context.method.name = TextAt(json, "method");
+  context.open_loop = TextAt(json, "loop") == "open";
+  context.schedule_seed = WholeAt(json, "schedule_seed");
+  if (At(json, "deadline_ns").is_null()) context.deadline_ns.reset();
+  if (const std::string version = TextAt(json, "tls_version"); !version.empty()) {
+    context.negotiated.push_back(
+        {version, TextAt(json, "tls_cipher"), TextAt(json, "tls_alpn"), context.security == "mutual-tls"});
+  }
+  return context;
+}
+
+}  // namespace
+
+absl::StatusOr<Result> MergeRankFiles(const std::vector<std::string>& paths) {
+  const auto files = ReadRankFiles(paths);
+  if (!files.ok()) return files.status();
+  const RankFile& first = files->front();
+  Result result;
+  result.context = ReadContext(first.context);
+  const auto objective = result.context.objective.empty() ? Objective() : ParseObjective(result.context.objective);
+  if (!objective.ok()) return Refuse(first.path, ": 'objective': ", objective.status().message());
+  size_t points = 0;
+  for (const RankFile& file : *files) {
+    points = std::max(points, file.reports.size());
+    result.partial = result.partial || At(file.context, "partial") == true;
+    result.context.repetitions = std::max(result.context.repetitions, file.repetitions.back() + 1);
+  }
+  std::vector<PointResult> merged;
+  RankSetting setting;
+  for (size_t point = 0; point < points; ++point) {
+    std::vector<std::string> by_rank(static_cast<size_t>(first.rank.count));
+    for (const RankFile& file : *files) {
+      if (point < file.reports.size()) by_rank[static_cast<size_t>(file.rank.index)] = file.reports[point];
+    }
+    merged.push_back(MergeRanks(by_rank, *objective, setting));
+  }
+  TakeMerged(merged, setting, result);
+  result.context.of_file = MergedContext(*files, result).dump();
+  return result;
+}
+
+}  // namespace cqbench
