@@ -6,11 +6,14 @@ import sys
 from pathlib import Path
 
 from experiment_standin import CHECKED, SCRIPTS, make_programs
+from result_schema import programs
 
 TESTS = Path(__file__).parent
-# Leaves the rank file that is asked for. STANDIN_<WHAT>=N says what rank N does instead.
+# Leaves the rank file that is asked for, and merges as the real one. STANDIN_<WHAT>=N says what rank N does instead.
 CLIENT = f"""#!{sys.executable}
 import os, pathlib, signal, sys, time
+if "--merge" in sys.argv:
+    os.execv("REAL", ["REAL", *sys.argv[1:]])
 here = pathlib.Path(__file__).parent
 {CHECKED}
 sys.path[:0] = [{str(SCRIPTS)!r}, {str(TESTS)!r}]
@@ -23,11 +26,11 @@ folder = pathlib.Path(flag("--rendezvous"))
 load = int(flag("--inflight-list"))
 def asked(what):
     return os.environ.get("STANDIN_" + what) == str(index)
-def change(data, point):
-    point["inflight"] = load // count + (index < load % count)
-    point["rank"]["cpus_allowed"] = ",".join(map(str, sorted(os.sched_getaffinity(0))))
+def change(data, report):
+    report["load"]["slots"] = load // count + (index < load % count)
+    report["rank"]["cpus_allowed"] = ",".join(map(str, sorted(os.sched_getaffinity(0))))
     data["context"]["command_line"] = sys.argv
-    data["context"]["partial"] = point["partial"] = interrupted
+    data["context"]["partial"] = report["partial"] = interrupted
 interrupted = False
 def finish(*_):
     rank_file(folder, index, count, drawn(index, 2000), host=os.environ.get("STANDIN_HOST", "here"), change=change)
@@ -102,8 +105,9 @@ client_env = { SOME = "thing" }
 
 def make(parent: Path) -> Path:
     """The programs' folder, with launchers in it."""
-    folder = make_programs(parent, client=CLIENT, toml=TOML)
-    for name, text in (("grpc_ping_client_mpi", CLIENT), ("mpirun", MPIRUN), ("srun", SRUN)):
+    client = CLIENT.replace("REAL", str((programs() / "grpc_ping_client").resolve()))
+    folder = make_programs(parent, client=client, toml=TOML)
+    for name, text in (("grpc_ping_client_mpi", client), ("mpirun", MPIRUN), ("srun", SRUN)):
         (folder / name).write_text(text)
         (folder / name).chmod(0o755)
     return folder

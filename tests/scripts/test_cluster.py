@@ -18,7 +18,7 @@ from cqbench.files.offered import closed, open_loop
 from cqbench.files.result import load
 from cqbench.measure.cpus import Placement
 from cqbench.measure.processes import Finished
-from cqbench.ranks import hosts, launch
+from cqbench.ranks import hosts, launch, merge
 from cqbench.ranks.hosts import HERE, BadHosts
 from cqbench.ranks.launch import Launch
 from cqbench.run import ranked, together
@@ -90,7 +90,7 @@ def test_the_real_mpirun_takes_what_it_is_told(programs: Path, tmp_path: Path) -
     client = [str(programs / "grpc_ping_client_mpi"), "--inflight-list", "8"]
     (command,) = launch.commands(Launch((HERE,) * 3, launch.MPIRUN, (cpu,)), client, tmp_path)
     subprocess.run(command, check=True, timeout=60)
-    assert together.collect(tmp_path, tmp_path / "point.json", (cpu,) * 3) == ""
+    assert together.collect(programs / merge.PROGRAM, tmp_path, tmp_path / "point.json", (cpu,) * 3) == ""
     (merged,) = load(tmp_path / "point.json").points
     assert merged.ranks and [(r.rank, r.cpus_allowed) for r in merged.ranks.per_rank] == [(i, cpu) for i in range(3)]
 
@@ -115,11 +115,11 @@ def test_a_rank_that_dies_costs_its_point_alone(programs: Path) -> None:
     assert (folder / "verdict.txt").exists(), stderr
 
 
-def test_half_a_file_is_a_missing_rank(tmp_path: Path) -> None:
+def test_half_a_file_is_a_missing_rank(programs: Path, tmp_path: Path) -> None:
     """And what the rank said last is why."""
     rank_file(tmp_path, 0, 2, drawn(0))
     (tmp_path / "rank-1.json").write_text("{")
-    assert "rank-1.json" in together.collect(tmp_path, tmp_path / "point.json", ())
+    assert "rank-1.json" in together.collect(programs / merge.PROGRAM, tmp_path, tmp_path / "point.json", ())
     (merged,) = load(tmp_path / "point.json").points
     assert merged.partial and merged.ranks and merged.ranks.missing == [1]
     done = [Finished(0, "", ""), Finished(1, "", "== so far\ngrpc_ping_client: no luck\n")]
@@ -201,7 +201,8 @@ def test_a_client_that_sees_no_folder_of_ours(programs: Path, tmp_path: Path) ->
     signals: Any = SimpleNamespace(count=0)
     nowhere = Placement((), (), "")
     entry: dict[str, Any] = {}
-    done = ranked.measure(of, unit, "sid", client, nowhere, folder, path, entry, signals, 20, lambda _: None)
+    merger = programs / merge.PROGRAM
+    done = ranked.measure(of, unit, "sid", client, nowhere, folder, path, merger, entry, signals, 20, lambda _: None)
     assert (done.returncode, done.why) == (0, ""), (folder / "0.log").read_text()
     (merged,) = load(path).points
     assert merged.ranks and merged.ranks.count == 2

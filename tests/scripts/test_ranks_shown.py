@@ -2,20 +2,19 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 from typing import Any
 
 import pytest
 from cqbench.files.result import load
-from cqbench.ranks import members
-from cqbench.ranks.merge import merge
+from cqbench.ranks import merge
 from cqbench.render.verdict import words
 from cqbench.render.verdict.statements import say
 from cqbench.report import data, page
 from cqbench.samples import setting
 from cqbench.samples.runs import read, read_all
 from rank_files import Json, drawn, rank_file
+from result_schema import programs
 from verdict_synthetic import COUNTS, SHARED, SIXFOLD, at, codes, found, judged, manifest, variant, write
 
 FULL = [{"code": "client-cpu", "text": "CPU-bound: the client used 1.00 of the 1 CPU(s)"}]
@@ -94,7 +93,7 @@ def merged(folder: Path, change: Any = lambda *_: None) -> Path:
     hosts = ("a", "a", "b")
     paths = [rank_file(folder, i, 4, drawn(i, 5000 - 500 * i), host=h, change=change) for i, h in enumerate(hosts)]
     path = folder / "point.json"
-    path.write_text(json.dumps(merge(members.load(paths))))
+    assert merge.merge(programs() / merge.PROGRAM, paths, path) == ""
     for old in paths:
         old.unlink()
     return path
@@ -113,9 +112,9 @@ def test_the_report_shows_each_rank_and_their_spread(tmp_path: Path) -> None:
 
 
 def test_a_rank_with_a_doubt_is_marked(tmp_path: Path) -> None:
-    def steal(_: Json, point: Json) -> None:
-        if point["rank"]["index"] == 1:
-            point["suspect"] = [{"code": "steal", "text": "the hypervisor took 3 %"}]
+    def steal(_: Json, report: Json) -> None:
+        if report["rank"]["index"] == 1:
+            report["suspect"] = [{"code": "steal", "text": "the hypervisor took 3 %"}]
 
     path = merged(tmp_path, steal)
     report = data.make([path])

@@ -2,44 +2,51 @@
 
 from __future__ import annotations
 
+import json
 import time
 from pathlib import Path
 
 import click
 
-from cqbench.files import storage
-from cqbench.files.source import BadDocument
 from cqbench.options import Refused
-from cqbench.ranks import members
-from cqbench.ranks.merge import merge
+from cqbench.ranks import merge
+
+ROOT = Path(__file__).resolve().parents[3]
 
 
 @click.command()
 @click.option(
     "-o", "--output", metavar="FILE.json", type=click.Path(path_type=Path), required=True, help="The merged result."
 )
+@click.option(
+    "--bin",
+    "binaries",
+    metavar="DIR",
+    type=click.Path(path_type=Path),
+    default=ROOT / "build/release/bin",
+    help=f"Folder with {merge.PROGRAM}, which merges.",
+)
 @click.argument("files", nargs=-1, metavar="rank-N.json...", required=True, type=click.Path(path_type=Path))
-def command(output: Path, files: tuple[Path, ...]) -> int:
+def command(output: Path, binaries: Path, files: tuple[Path, ...]) -> int:
     """One result of the files that client processes left of one measurement (grpc_ping_client in ranks).
 
     \b
       cqbench merge results/point/rank-*.json -o results/point.json
 
-    Histograms are added bucket by bucket, counts and statuses too; percentiles, throughput and CPU time per call are
-    made from the sums, never averaged. What the files have no raw numbers of is left out, and the result says so. A
-    rank that left no file makes its point partial. Files of different versions, commands or histograms are refused.
+    The files have what each rank measured beside its figures. Histograms are added bucket by bucket, counts and
+    statuses too; percentiles, throughput and CPU time per call are made from the sums, never averaged. A rank that left
+    no file makes its point partial. Files of different versions, commands or settings are refused. The same as a table:
+    grpc_ping_client --merge FILE...
 
     Exit status: 0; 2 usage, or files that do not belong together.
     """
     began = time.monotonic()
     if output.resolve() in {path.resolve() for path in files}:
         raise click.UsageError(f"argument --output: '{output}' is one of the files that are merged")
-    try:
-        there = members.load(files)
-        found = merge(there)
-    except BadDocument as error:
-        raise Refused(str(error)) from None
-    storage.write_json(output, found)
-    ranks = f"{len(there)} of {there[0].rank.count} ranks"
-    click.echo(f"{output}: {ranks}, merged in {(time.monotonic() - began) * 1000:.0f} ms", err=True)
+    if why := merge.merge(binaries / merge.PROGRAM, files, output):
+        raise Refused(why)
+    took_ms = (time.monotonic() - began) * 1000
+    found = json.loads(output.read_bytes())
+    counts = {point["ranks"]["count"] for point in (*found["benchmarks"], *found["not_measured"]) if "ranks" in point}
+    click.echo(f"{output}: {len(files)} of {max(counts)} ranks, merged in {took_ms:.0f} ms", err=True)
     return 0

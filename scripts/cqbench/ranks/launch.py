@@ -8,6 +8,7 @@ from __future__ import annotations
 import os
 import shlex
 import signal
+from collections.abc import Sequence
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -26,6 +27,18 @@ PATIENCE_S = 30  # of a rank with the others, when a point is to begin
 # again before it kills them. A rank then waits for its calls for a second (kDrainAfterSignal, src/load/run/drain.h) and
 # writes its file, which may be on a slow file system. Open MPI's default is one second.
 STOP_S = 5
+
+
+NAMED = 8  # ranks in a sentence
+
+
+def names(ranks: Sequence[int]) -> str:
+    """'rank 3', 'ranks 0, 2 and 5', 'ranks 0, 1, 2, 3, 4, 5, 6, 7 and 92 more', as the client's RankNames()."""
+    if len(ranks) == 1:
+        return f"rank {ranks[0]}"
+    shown = [str(r) for r in ranks[:NAMED]]
+    last = f"{len(ranks) - NAMED} more" if len(ranks) > NAMED else shown.pop()
+    return f"ranks {', '.join(shown)} and {last}"
 
 
 @dataclass(frozen=True)

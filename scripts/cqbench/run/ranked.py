@@ -142,13 +142,15 @@ def measure(
     placement: Placement,
     folder: Path,
     path: Path,
+    merger: Path,
     entry: dict[str, Any],
     interrupt: Interrupt,
     patience_s: float,
     tick: Callable[[float], None],
 ) -> Finished:
     """A unit. build: the client's. client: not pinned, without --output. folder: for rank files, which is there and
-    empty. path: of the merged result. Notes in the entry how it was started. Raises OSError.
+    empty. path: of the merged result. merger: the program that merges. Notes in the entry how it was started. Raises
+    OSError.
     """
     now = of.at(unit.load)
     if not now.cpus and placement.client and not any(now.hosts):
@@ -158,7 +160,7 @@ def measure(
     commands = launch.commands(now, [*shown, *client], folder, "/cqbench/shared" if elsewhere else "")
     entry["client_command"] = shlex.join(commands[0])
     done = together.run_all(commands, folder, interrupt, patience_s + AGREE_S, tick, now.interrupt)
-    merged = together.collect(folder, path, now.pinned())
+    merged = together.collect(merger, folder, path, now.pinned())
     problem = together.complaint(now, done) or merged
     stderr = "\n".join(one.stderr for one in done if one.returncode or one.why)
     return Finished(1 if problem else 0, "", stderr, problem)

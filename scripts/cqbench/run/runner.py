@@ -20,6 +20,7 @@ from cqbench.measure.busy import Watch, noticeable
 from cqbench.measure.processes import Finished, Interrupt, Server, ServerFailed, Service, run
 from cqbench.measure.programs import Programs
 from cqbench.measure.toxiproxy import ProxyFailed, Toxiproxy
+from cqbench.ranks import merge
 from cqbench.ranks.launch import Launch
 from cqbench.run import ranked
 from cqbench.run.inject import Injection
@@ -204,7 +205,8 @@ class Runner:
         keep_old(folder)
         folder.mkdir(parents=True)
         patience_s = plan.patience_seconds(self.experiment)
-        what = (launch, unit, variant.build, client, placement, folder, path, entry)
+        merger = self.programs.bin / merge.PROGRAM
+        what = (launch, unit, variant.build, client, placement, folder, path, merger, entry)
         return ranked.measure(*what, self.interrupt, patience_s, self.progress.tick)
 
     def note(self, entry: dict[str, Any], path: Path, done: Finished, document: Document | None, problem: str) -> None:

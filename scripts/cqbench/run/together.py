@@ -10,12 +10,10 @@ from contextlib import ExitStack, suppress
 from dataclasses import dataclass
 from pathlib import Path
 
-from cqbench.files import storage
-from cqbench.files.source import BadDocument
+from cqbench.files.source import BadDocument, decode, read_bytes
 from cqbench.measure.group import Group
 from cqbench.measure.processes import TICK_S, Finished, Interrupt
-from cqbench.ranks import launch, members
-from cqbench.ranks.merge import merge
+from cqbench.ranks import launch, merge
 
 # After a signal, to hand over what there is. Longer than mpirun's two waits, so that it is never killed before it has
 # killed a rank that hangs; shorter than the 30 s after which Slurm kills a job whose time is over (KillWait).
@@ -101,21 +99,26 @@ def complaint(of: launch.Launch, done: Sequence[Finished]) -> str:
     return f"{who}: {one.complaint()}{more}"
 
 
-def collect(folder: Path, output: Path, cpus: Sequence[str]) -> str:
+def collect(client: Path, folder: Path, output: Path, cpus: Sequence[str]) -> str:
     """Merges what rank files there are into output. What is wrong with them, one line; '' for nothing. Raises OSError.
 
-    cpus: as merge() has them. A rank that was killed may have left half a file, or one without a point: it is missing.
+    client: the program that merges. cpus: as check_cpus() has them. A rank that was killed may have left half a file,
+    or one without a point: it is missing.
     """
     usable, problems = [], []
     for path in sorted(folder.glob("rank-*.json")):
         try:
-            members.load([path])
+            found = decode(read_bytes(path), str(path))
+        except BadDocument as error:
+            problems.append(str(error))
+            continue
+        if isinstance(found, dict) and found.get("rank_reports"):
             usable.append(path)
-        except BadDocument as error:
-            problems.append(str(error))
+        else:
+            problems.append(f"{path}: there is no point in it")
     if usable:
-        try:
-            storage.write_json(output, merge(members.load(usable), cpus))
-        except BadDocument as error:
-            problems.append(str(error))
+        why = merge.merge(client, usable, output)
+        problems += [why] if why else []
+        if not why:
+            merge.check_cpus(output, cpus)
     return problems[0] if problems else ("" if usable else "no rank left a result")
