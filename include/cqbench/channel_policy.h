@@ -6,6 +6,7 @@
 
 #include "absl/status/statusor.h"
 #include "absl/strings/string_view.h"
+#include "src/base/enum_names.h"
 
 namespace cqbench {
 
@@ -25,6 +26,13 @@ struct ChannelPolicy {
   std::string ToString() const;
 };
 
+constexpr auto NamesOf(ChannelPolicy::Kind) {
+  return std::to_array<EnumName<ChannelPolicy::Kind>>({{ChannelPolicy::Kind::kShared, "shared"},
+                                                       {ChannelPolicy::Kind::kPerSlot, "per-slot"},
+                                                       {ChannelPolicy::Kind::kDistinctArgs, "distinct-args"},
+                                                       {ChannelPolicy::Kind::kLocalPool, "local-pool"},
+                                                       {ChannelPolicy::Kind::kPool, "pool"}});
+}
 // INVALID_ARGUMENT when the text is none of the above, or N is not in 1..10000.
 absl::StatusOr<ChannelPolicy> ParseChannelPolicy(absl::string_view text);
 

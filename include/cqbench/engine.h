@@ -70,18 +70,19 @@ class Engine {
   virtual std::vector<std::vector<int>> ChannelsOfThread() const = 0;
 };
 
-// `config`, `pool` and `window` must outlive the engine. `threads` is the number of completion-queue threads (cq only).
-// In an open loop the schedule is drawn here, over warm-up and interval. RESOURCE_EXHAUSTED when that is too long
+// `config`, `channels` and `window` must outlive the engine. `channels`: nullptr where ConnectsByItself(config.api).
+// `threads` is the number of completion-queue threads, or of event loops of an engine that connects by itself. In an
+// open loop the schedule is drawn here, over warm-up and interval. RESOURCE_EXHAUSTED when that is too long
 // (schedule.h). Throws std::system_error when threads cannot be started.
-// Over HTTP the engine connects here: UNAVAILABLE with one line, which names the target, when that does not come about
-// within config.connect_timeout_ns; CANCELLED when `stop()` returned true, which is asked every 100 ms.
-absl::StatusOr<std::unique_ptr<Engine>> MakeEngine(const RunConfig& config, const ChannelPool& pool, const Load& load,
-                                                   int threads, const RunWindow& window, Nanos length_ns,
-                                                   const std::function<bool()>& stop = nullptr);
+// An engine that connects by itself does so here: UNAVAILABLE with one line, which names the target, when that does not
+// come about within config.connect_timeout_ns; CANCELLED when `stop()` returned true, which is asked every 10 ms.
+absl::StatusOr<std::unique_ptr<Engine>> MakeEngine(const RunConfig& config, const ChannelPool* channels,
+                                                   const Load& load, int threads, const RunWindow& window,
+                                                   Nanos length_ns, const std::function<bool()>& stop = nullptr);
 
 struct EngineContext;
 
-// Makes the engines of a protocol other than gRPC, which make connections of their own.
+// Makes engines that do not use gRPC's channels and make connections of their own.
 struct EngineFactory {
   // Returns how many threads share the plan's connections and channels evenly: at most `wanted`, at least 1.
   int (*threads)(const ChannelPlan& plan, int wanted) = nullptr;
@@ -90,7 +91,9 @@ struct EngineFactory {
                                                   const std::function<bool()>& stop) = nullptr;
 };
 
-// Main thread, before MakeEngine(), which otherwise returns FAILED_PRECONDITION for an HTTP API.
-void RegisterHttpEngines(const EngineFactory& factory);
+// Main thread, before MakeEngine(): engines of that API come from the factory.
+void RegisterEngines(ClientApi api, const EngineFactory& factory);
+// Returns true if a factory is registered for that API.
+bool ConnectsByItself(ClientApi api);
 
 }  // namespace cqbench

@@ -12,8 +12,8 @@
 #include <vector>
 
 #include "absl/strings/string_view.h"
-#include "cqbench/schedule.h"
 #include "src/base/clock.h"
+#include "src/stats/gap_meter.h"
 #include "src/stats/histogram.h"
 
 namespace cqbench {

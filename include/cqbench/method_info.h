@@ -6,23 +6,16 @@
 #include <vector>
 
 #include "absl/strings/string_view.h"
+#include "src/base/enum_names.h"
 
 namespace cqbench {
 
 enum class Shape { kUnary, kClientStreaming, kServerStreaming, kBidi };
-// "unary", "client-streaming", "server-streaming", "bidi".
-inline absl::string_view ToString(Shape shape) {
-  switch (shape) {
-    case Shape::kUnary:
-      return "unary";
-    case Shape::kClientStreaming:
-      return "client-streaming";
-    case Shape::kServerStreaming:
-      return "server-streaming";
-    case Shape::kBidi:
-      return "bidi";
-  }
-  return "?";
+constexpr auto NamesOf(Shape) {
+  return std::to_array<EnumName<Shape>>({{Shape::kUnary, "unary"},
+                                         {Shape::kClientStreaming, "client-streaming"},
+                                         {Shape::kServerStreaming, "server-streaming"},
+                                         {Shape::kBidi, "bidi"}});
 }
 
 // What one entry of the schedule is, and what a latency is the latency of: with unary, client- and server-streaming

@@ -6,10 +6,15 @@
 
 #include "absl/status/statusor.h"
 #include "cqbench/result.h"
+#include "src/base/enum_names.h"
 
 namespace cqbench {
 
 enum class Format { kTable, kCsv, kJson, kGoBench };
+constexpr auto NamesOf(Format) {
+  return std::to_array<EnumName<Format>>(
+      {{Format::kTable, "table"}, {Format::kCsv, "csv"}, {Format::kJson, "json"}, {Format::kGoBench, "gobench"}});
+}
 
 // The table of the source post, plus connections, errors and, below it, what went wrong. In an open loop its points are
 // rates, latencies from sent stand beside those from due, and a second table says how the schedule was kept.

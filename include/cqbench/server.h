@@ -11,9 +11,11 @@
 
 #include "absl/status/statusor.h"
 #include "absl/strings/string_view.h"
-#include "cqbench/run_config.h"
+#include "cqbench/method_info.h"
 #include "src/base/clock.h"
 #include "src/base/target.h"
+#include "src/config/client_api.h"
+#include "src/config/messages.h"
 #include "src/config/security.h"
 #include "src/config/server_limits.h"
 #include "src/config/wire_settings.h"
@@ -35,7 +37,12 @@ enum class ServerApi {
   kSync,      // a thread pool of the library's
   kGeneric,   // completion queues and byte buffers, which it parses by itself, or not at all
 };
-absl::string_view ToString(ServerApi api);
+constexpr auto NamesOf(ServerApi) {
+  return std::to_array<EnumName<ServerApi>>({{ServerApi::kCq, "cq"},
+                                             {ServerApi::kCallback, "callback"},
+                                             {ServerApi::kSync, "sync"},
+                                             {ServerApi::kGeneric, "generic"}});
+}
 
 // Time that the server adds to each message beyond the library's work: to each request, or to each response of a
 // server-streaming call. The handling thread burns CPU for this time, or sleeps. It never sleeps less, but tens of

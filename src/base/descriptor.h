@@ -1,16 +1,11 @@
-// Owned descriptors, and the few calls on them that both ends of the TCP ping-pong make.
+// Owned descriptors, and what epoll watches them for.
 #pragma once
 
-#include <netinet/in.h>
-#include <netinet/tcp.h>
 #include <sys/epoll.h>
-#include <sys/socket.h>
 #include <unistd.h>
 
 #include <cstdint>
 #include <utility>
-
-#include "src/base/endpoint.h"
 
 namespace cqbench {
 
@@ -41,16 +36,6 @@ class Descriptor {
  private:
   int fd_ = -1;
 };
-
-inline const sockaddr* SocketAddress(const Endpoint& endpoint) {
-  return reinterpret_cast<const sockaddr*>(&endpoint.address);
-}
-
-// Each message goes out at once, however small.
-inline void SetNoDelay(int fd) {
-  const int on = 1;
-  setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &on, sizeof(on));
-}
 
 // `operation` is EPOLL_CTL_ADD or EPOLL_CTL_MOD; `tag` comes back with the events.
 inline bool Watch(int epoll_fd, int operation, int fd, uint32_t events, uint32_t tag) {

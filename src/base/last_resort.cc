@@ -15,7 +15,6 @@
 #include <cstring>
 #include <ctime>
 #include <exception>
-#include <iterator>
 #include <new>
 #include <utility>
 
@@ -31,9 +30,6 @@ constexpr int kThreads = 10;
 // Beside the threads' stacks, and what is mapped when this is asked.
 constexpr size_t kMemory = size_t{128} << 20;
 constexpr size_t kNear = size_t{512} << 20;  // may explain what failed
-// As much as ulimit -s says is every thread's, too. 128 KiB were enough for all APIs and for TLS, whose handshakes need
-// the most: with 80 KiB the client failed.
-constexpr rlim_t kStackKiB = 256;
 constexpr Nanos kPeriod = 100 * kNanosPerMilli;
 
 // Read by handlers, which may run at any time on any thread.
@@ -93,23 +89,16 @@ bool MemoryIsLimited() {
   return Limit(RLIMIT_AS) != RLIM_INFINITY;
 }
 
-constexpr char kNoMemory[] = "out of memory";
-constexpr char kNoWayOn[] = "could not go on, as it seems for want of memory (ulimit -v)";
-
 void OnNoMemory() {
-  End(kNoMemory, MemoryIsLimited() ? " (ulimit -v)" : "");
+  End("out of memory", MemoryIsLimited() ? " (ulimit -v)" : "");
 }
+
+constexpr char kNoWayOn[] = "could not go on, as it seems for want of memory (ulimit -v)";
 
 constinit std::terminate_handler usual_terminate{nullptr};
 
 void OnTerminate() {
   if (MemoryIsLimited()) End(kNoWayOn);
-  try {
-    if (std::current_exception()) std::rethrow_exception(std::current_exception());
-  } catch (const std::bad_alloc&) {
-    End(kNoMemory);
-  } catch (...) {
-  }
   usual_terminate();  // which names the exception
 }
 
@@ -121,15 +110,6 @@ void OnFault(int signal) {
                        : "gRPC, or this program, failed (SIGSEGV): what was measured before is kept",
                aborted ? abort_reason.load() : "");
   raise(signal);
-}
-
-// Where the calling thread's stack is used up a handler has none either.
-void UseAnotherStackForFaults() {
-  alignas(16) static std::array<char, 64 << 10> bytes;
-  stack_t stack{};
-  stack.ss_sp = bytes.data();
-  stack.ss_size = bytes.size();
-  sigaltstack(&stack, nullptr);
 }
 
 void OnPeriod(int /*signal*/) {
@@ -206,33 +186,14 @@ std::string NoMemoryForStart() {
                       " in all (ulimit -v)");
 }
 
-// With as little stack as can be: what formats numbers elsewhere may need more than is left.
-void EndWithoutStack() {
-  rlim_t kib = Limit(RLIMIT_STACK) >> 10;
-  if (kib >= kStackKiB) return;
-  static_assert(kStackKiB == 256, "the text below says so");
-  char digits[8] = {};
-  char* number = std::end(digits) - 1;
-  do {
-    *--number = static_cast<char>('0' + kib % 10);
-  } while ((kib /= 10) > 0);
-  Say(program.load());
-  Say(": too little stack: 256 KiB are needed, the limit is ");
-  Say(number);
-  Say(" KiB (ulimit -s)\n");
-  _exit(1);
-}
-
 }  // namespace
 
 void InstallLastResort(const char* name) {
   program.store(name);
-  EndWithoutStack();
   std::set_new_handler(OnNoMemory);
   usual_terminate = std::set_terminate(OnTerminate);
   if (kSanitized) return;  // which has handlers of its own
-  UseAnotherStackForFaults();
-  for (const int signal : {SIGABRT, SIGSEGV}) Handle(signal, OnFault, static_cast<int>(SA_RESETHAND | SA_ONSTACK));
+  for (const int signal : {SIGABRT, SIGSEGV}) Handle(signal, OnFault, static_cast<int>(SA_RESETHAND));
 }
 
 void ExplainAbort(const std::string& why) {

@@ -9,12 +9,10 @@
 
 namespace cqbench {
 
-// First thing in main(), once: `program` begins the line. Ends the process with a line where the stack is limited to
-// less than gRPC needs (ulimit -s), which would only show as a fault. From then on memory that cannot be had ends the
-// process with a line, wherever it is asked for with new. An abort and a write through a null pointer, which the
-// library answers hostile bytes and failed allocations with, leave a line, too, and so does a stack of the calling
-// thread that is used up; without a limit on address space (ulimit -v), which explains them, they end the process as
-// they always do.
+// First thing in main(), once: `program` begins the line. From then on memory that cannot be had ends the process with
+// a line, wherever it is asked for with new. An abort and a write through a null pointer, which the library answers
+// hostile bytes and failed allocations with, leave a line, too. Without a limit on address space (ulimit -v), which
+// explains them, they end the process as they always do.
 void InstallLastResort(const char* program);
 
 // What is known to make the library abort as it is used here, and what avoids that: the line of an abort ends with it.

@@ -2,13 +2,10 @@
 
 #include <poll.h>
 #include <sys/socket.h>
-#include <unistd.h>
 
-#include <algorithm>
 #include <cerrno>
 #include <cstring>
 
-#include "src/base/await.h"
 #include "src/base/clock.h"
 
 namespace cqbench {
@@ -37,37 +34,26 @@ constexpr unsigned char kClientHello[] = {
 class Plain {
  public:
   explicit Plain(const Endpoint& endpoint)
-      : fd_(socket(endpoint.address.ss_family, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0)) {
-    if (fd_ < 0 || connect(fd_, reinterpret_cast<const sockaddr*>(&endpoint.address), endpoint.length) != 0) {
-      error_ = errno;
-    }
-    if (fd_ < 0 || error_ != EINPROGRESS) return;
-    error_ = AwaitConnected(fd_, NowNs() + kPatience);
-    if (error_ == EINPROGRESS) error_ = ETIMEDOUT;
-  }
-  Plain(const Plain&) = delete;
-  Plain& operator=(const Plain&) = delete;
-  ~Plain() {
-    if (fd_ >= 0) close(fd_);
-  }
+      : socket_(BeginConnect(endpoint)), error_(socket_.ok() ? FinishConnect(socket_, {NowNs() + kPatience}) : errno) {}
 
   int error() const { return error_; }  // 0: connected
   bool IsRefused() const { return error_ == ECONNREFUSED || error_ == ENOENT; }
 
   // A server without TLS may say something at once (HTTP/2: its settings), hang up, or wait for more.
   bool SpeaksTls() {
-    if (error_ != 0 || send(fd_, kClientHello, sizeof(kClientHello), MSG_NOSIGNAL) != sizeof(kClientHello))
-      return false;
+    const int fd = socket_.fd();
+    if (error_ != 0 || send(fd, kClientHello, sizeof(kClientHello), MSG_NOSIGNAL) != sizeof(kClientHello)) return false;
     unsigned char answer[2] = {};
-    if (!AwaitEvents(fd_, POLLIN, NowNs() + kPatience) || recv(fd_, answer, sizeof(answer), 0) != sizeof(answer))
+    if (!AwaitEvents(fd, POLLIN, NowNs() + kPatience) || recv(fd, answer, sizeof(answer), 0) != sizeof(answer)) {
       return false;
+    }
     constexpr unsigned char kAlert = 21, kHandshake = 22, kMajorVersion = 3;
     return (answer[0] == kAlert || answer[0] == kHandshake) && answer[1] == kMajorVersion;
   }
 
  private:
-  const int fd_;
-  int error_ = 0;
+  const Descriptor socket_;
+  const int error_;
 };
 
 }  // namespace

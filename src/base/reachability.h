@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "src/base/endpoint.h"
+#include "src/base/sockets.h"
 
 namespace cqbench {
 

@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "absl/strings/string_view.h"
-#include "cqbench/run_config.h"
+#include "src/config/wire_settings.h"
 
 namespace cqbench {
 

@@ -12,6 +12,7 @@
 #include "src/channel/compression.h"
 #include "src/channel/credentials.h"
 #include "src/channel/poll.h"
+#include "src/config/units.h"
 
 namespace cqbench {
 namespace {

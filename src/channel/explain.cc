@@ -5,8 +5,6 @@
 #include <openssl/ssl.h>
 #include <openssl/x509v3.h>
 #include <poll.h>
-#include <sys/socket.h>
-#include <unistd.h>
 
 #include <cerrno>
 #include <cstdlib>
@@ -15,9 +13,8 @@
 #include <optional>
 
 #include "absl/strings/str_cat.h"
-#include "src/base/await.h"
 #include "src/base/clock.h"
-#include "src/base/endpoint.h"
+#include "src/base/sockets.h"
 #include "src/channel/handles.h"
 #include "src/channel/tls.h"
 
@@ -65,11 +62,9 @@ class Handshake {
         name_(name),
         context_(MakeContext(security)),
         ssl_(SSL_new(context_.get())),
-        fd_(socket(endpoint.address.ss_family, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0)) {
-    if (connect(fd_, reinterpret_cast<const sockaddr*>(&endpoint.address), endpoint.length) != 0) error_ = errno;
-    if (error_ == EINPROGRESS) error_ = AwaitConnected(fd_, give_up_at_);
-    if (error_ == EINPROGRESS) error_ = ETIMEDOUT;
-    SSL_set_fd(ssl_.get(), fd_);
+        socket_(BeginConnect(endpoint)),
+        error_(socket_.ok() ? FinishConnect(socket_, {give_up_at_}) : errno) {
+    SSL_set_fd(ssl_.get(), socket_.fd());
     SSL_set_msg_callback(ssl_.get(), NoteRequest);
     SSL_set_msg_callback_arg(ssl_.get(), &asked_for_certificate_);
     if (IsAddress(name)) {
@@ -81,9 +76,6 @@ class Handshake {
   }
   Handshake(const Handshake&) = delete;
   Handshake& operator=(const Handshake&) = delete;
-  ~Handshake() {
-    if (fd_ >= 0) close(fd_);
-  }
 
   bool connected() const { return error_ == 0; }
 
@@ -118,7 +110,7 @@ class Handshake {
       failed_as_ = SSL_get_error(ssl_.get(), result);
       const bool reads = failed_as_ == SSL_ERROR_WANT_READ;
       if (!reads && failed_as_ != SSL_ERROR_WANT_WRITE) return false;
-      if (AwaitEvents(fd_, reads ? POLLIN : POLLOUT, give_up_at_)) continue;
+      if (AwaitEvents(socket_.fd(), reads ? POLLIN : POLLOUT, give_up_at_)) continue;
       timed_out_ = true;
       return false;
     }
@@ -192,9 +184,9 @@ class Handshake {
   const std::string name_;
   const SslContextPtr context_;
   const SslPtr ssl_;
-  const int fd_;
   const Nanos give_up_at_ = NowNs() + kPatience;
-  int error_ = 0;
+  const Descriptor socket_;
+  const int error_;
   int failed_as_ = SSL_ERROR_NONE;
   bool asked_for_certificate_ = false;
   bool established_ = false;

@@ -84,10 +84,11 @@ void ForgetHandshakes() {
   Seen().clear();
 }
 
-std::string WhyNotKept(const Security& security) {
+absl::Status ValidateTlsLimitsReachLibrary(const Security& security) {
   const bool limited = security.min_version != TlsVersion::k12 || !security.ciphers.empty();
-  if (!limited || contexts.load(std::memory_order_relaxed) > 0) return "";
-  return "--tls-min-version and --tls-ciphers do not reach this gRPC, which has a TLS library of its own built in";
+  if (!limited || contexts.load(std::memory_order_relaxed) > 0) return absl::OkStatus();
+  return absl::FailedPreconditionError(
+      "--tls-min-version and --tls-ciphers do not reach this gRPC, which has a TLS library of its own built in");
 }
 
 }  // namespace cqbench

@@ -5,8 +5,8 @@
 #include <grpc/support/time.h>
 #include <grpcpp/completion_queue.h>
 
-#include "cqbench/run_config.h"
 #include "src/base/clock.h"
+#include "src/config/client_api.h"
 
 namespace cqbench {
 

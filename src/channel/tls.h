@@ -32,9 +32,9 @@ absl::Status PrepareTls(const Security& security);
 std::vector<NegotiatedTls> SeenHandshakes();
 void ForgetHandshakes();
 
-// Why versions and ciphers of `security` cannot be relied on, once gRPC has credentials: a gRPC with a TLS library of
-// its own built in knows nothing of the settings. One line; empty: they can.
-std::string WhyNotKept(const Security& security);
+// FAILED_PRECONDITION, once gRPC has credentials, if versions and ciphers of `security` cannot be relied on: a gRPC
+// with a TLS library of its own built in does not know the settings.
+absl::Status ValidateTlsLimitsReachLibrary(const Security& security);
 
 // The result of a handshake of our own, with the same settings, with a server to which gRPC cannot connect.
 struct TlsTrial {

@@ -32,25 +32,13 @@ int NumChannels(const ChannelPolicy& policy, int slots, int hosts) {
 }  // namespace
 
 std::string ChannelPolicy::ToString() const {
-  switch (kind) {
-    case Kind::kShared:
-      return "shared";
-    case Kind::kPerSlot:
-      return "per-slot";
-    case Kind::kDistinctArgs:
-      return "distinct-args";
-    case Kind::kLocalPool:
-      return "local-pool";
-    case Kind::kPool:
-      return absl::StrCat("pool:", pool_size);
-  }
-  return "?";
+  const absl::string_view name = cqbench::ToString(kind);
+  return kind == Kind::kPool ? absl::StrCat(name, ":", pool_size) : std::string(name);
 }
 
 absl::StatusOr<ChannelPolicy> ParseChannelPolicy(absl::string_view text) {
-  for (Kind kind : {Kind::kShared, Kind::kPerSlot, Kind::kDistinctArgs, Kind::kLocalPool}) {
-    if (ChannelPolicy policy{kind}; policy.ToString() == text) return policy;
-  }
+  const auto kind = FromString<Kind>(text);
+  if (kind && *kind != Kind::kPool) return ChannelPolicy{*kind};
   absl::string_view number = text;
   ChannelPolicy pool{Kind::kPool};
   if (absl::ConsumePrefix(&number, "pool:") && absl::SimpleAtoi(number, &pool.pool_size) && pool.pool_size >= 1 &&

@@ -23,23 +23,13 @@ bool ParseTenths(absl::string_view text, uint32_t& tenths) {
 }  // namespace
 
 std::string ToString(const PayloadContent& content) {
-  switch (content.kind) {
-    case PayloadKind::kZero:
-      return "zero";
-    case PayloadKind::kText:
-      return "text";
-    case PayloadKind::kRandom:
-      return "random";
-    case PayloadKind::kEntropy:
-      return absl::StrCat(kEntropy, content.tenths / kTenths);
-  }
-  return "?";
+  if (content.kind != PayloadKind::kEntropy) return std::string(ToString(content.kind));
+  return absl::StrCat(kEntropy, content.tenths / kTenths);
 }
 
 absl::StatusOr<PayloadContent> ParsePayloadContent(absl::string_view text) {
-  for (const PayloadKind kind : {PayloadKind::kZero, PayloadKind::kText, PayloadKind::kRandom}) {
-    if (ToString(kind) == text) return kind;
-  }
+  const auto kind = FromString<PayloadKind>(text);
+  if (kind && *kind != PayloadKind::kEntropy) return *kind;
   PayloadContent content(PayloadKind::kEntropy);
   absl::string_view bits = text;
   if (absl::ConsumePrefix(&bits, kEntropy) && ParseTenths(bits, content.tenths)) return content;

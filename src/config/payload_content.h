@@ -6,10 +6,17 @@
 
 #include "absl/status/statusor.h"
 #include "absl/strings/string_view.h"
+#include "src/base/enum_names.h"
 
 namespace cqbench {
 
 enum class PayloadKind { kZero, kText, kRandom, kEntropy };
+constexpr auto NamesOf(PayloadKind) {
+  return std::to_array<EnumName<PayloadKind>>({{PayloadKind::kZero, "zero"},
+                                               {PayloadKind::kText, "text"},
+                                               {PayloadKind::kRandom, "random"},
+                                               {PayloadKind::kEntropy, "entropy"}});
+}
 inline constexpr uint32_t kMaxTenths = 80;
 
 struct PayloadContent {

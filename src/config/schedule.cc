@@ -12,25 +12,16 @@
 #include <utility>
 
 #include "absl/strings/str_format.h"
+#include "src/base/hash.h"
 
 namespace cqbench {
 namespace {
 
 constexpr double kRatePerPacer = 30'000;
 
-// A generator whose output differs in every bit for neighbouring seeds (Steele, Lea and Flood, 2014).
-uint64_t SplitMix64(uint64_t& state) {
-  uint64_t z = state += 0x9e3779b97f4a7c15;
-  z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9;
-  z = (z ^ (z >> 27)) * 0x94d049bb133111eb;
-  return z ^ (z >> 31);
-}
-
 // Neither neighbouring seeds nor neighbouring pacers give streams that have to do with each other.
 uint64_t StreamSeed(uint64_t seed, size_t pacer) {
-  const uint64_t mixed = SplitMix64(seed);
-  uint64_t state = mixed ^ pacer;
-  return SplitMix64(state);
+  return SplitMix64(SplitMix64(seed)() ^ pacer)();
 }
 
 // Every gap is rounded by itself and whole nanoseconds are added up: a sum of floating-point gaps would come out
@@ -110,16 +101,14 @@ uint64_t HashSchedule(const std::vector<DueTimes>& schedule) {
     if (taken[stream] < schedule[stream].size()) next.emplace(schedule[stream][taken[stream]++], stream);
   };
   for (size_t i = 0; i < schedule.size(); ++i) take(i);
-  uint64_t hash = 0xcbf29ce484222325;
+  Fnv1a hash;
   while (!next.empty()) {
     const auto [time, stream] = next.top();
     next.pop();
-    for (int shift = 0; shift < 64; shift += 8) {
-      hash = (hash ^ (static_cast<uint64_t>(time) >> shift & 0xff)) * 0x100000001b3;
-    }
+    hash.AddBytes(static_cast<uint64_t>(time));
     take(stream);
   }
-  return hash;
+  return hash.hash();
 }
 
 int PacersFor(double rate) {
@@ -156,37 +145,6 @@ Nanos CalibrateMargin(double rate, int sleeps) {
   std::nth_element(overshoots.begin(), p90, overshoots.end());
   const double quarter_gap = static_cast<double>(kNanosPerSecond) / rate / 4;
   return std::clamp<Nanos>(*p90, 0, quarter_gap < kMaxMargin ? static_cast<Nanos>(quarter_gap) : kMaxMargin);
-}
-
-void GapMeter::Merge(const GapMeter& other) {
-  gaps_ += other.gaps_;
-  sum_ += other.sum_;
-  squares_ += other.squares_;
-  pairs_ += other.pairs_;
-  pair_sum_ += other.pair_sum_;
-  products_ += other.products_;
-}
-
-std::optional<GapShape> GapMeter::Shape() const {
-  if (gaps_ < kMinGaps || sum_ == 0) return std::nullopt;
-  // Sums around the whole part of the mean are still exact integers; only what is left is small and may be rounded.
-  const uint64_t whole = sum_ / gaps_;
-  const double gaps = static_cast<double>(gaps_), pairs = static_cast<double>(pairs_);
-  const double rest = static_cast<double>(sum_ % gaps_) / gaps;
-  const absl::uint128 whole_squared = absl::uint128(whole) * whole;
-  const absl::uint128 squares = squares_ - 2 * absl::uint128(whole) * sum_ + whole_squared * gaps_;
-  const auto products =
-      static_cast<absl::int128>(products_ - absl::uint128(whole) * pair_sum_ + whole_squared * pairs_);
-  const auto pair_sum = static_cast<double>(static_cast<int64_t>(pair_sum_ - 2 * whole * pairs_));
-
-  const double variance = std::max(0.0, static_cast<double>(squares) / gaps - rest * rest);
-  GapShape shape;
-  shape.variation = std::sqrt(variance) / (static_cast<double>(sum_) / gaps);
-  if (variance >= 1) {  // below that it is the rounding to whole nanoseconds that correlates
-    const double covariance = (static_cast<double>(products) - rest * pair_sum) / pairs + rest * rest;
-    shape.correlation = covariance / variance;
-  }
-  return shape;
 }
 
 }  // namespace cqbench

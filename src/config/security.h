@@ -5,12 +5,15 @@
 #include <string>
 #include <vector>
 
-#include "absl/strings/string_view.h"
+#include "absl/strings/str_join.h"
+#include "src/base/enum_names.h"
 
 namespace cqbench {
 
 enum class TlsVersion { k12, k13 };
-absl::string_view ToString(TlsVersion version);  // "1.2"
+constexpr auto NamesOf(TlsVersion) {
+  return std::to_array<EnumName<TlsVersion>>({{TlsVersion::k12, "1.2"}, {TlsVersion::k13, "1.3"}});
+}
 
 // A file named on the command line, and what is in it. Empty: not given.
 struct PemFile {
@@ -31,7 +34,9 @@ struct Security {
 };
 
 // "A:B", as OpenSSL writes a list.
-std::string CipherList(const Security& security);
+inline std::string CipherList(const Security& security) {
+  return absl::StrJoin(security.ciphers, ":");
+}
 
 // What both ends agreed on when a connection was made.
 struct NegotiatedTls {

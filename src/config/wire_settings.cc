@@ -1,12 +1,17 @@
 #include "src/config/wire_settings.h"
 
+#include <algorithm>
 #include <utility>
 
+#include "absl/strings/ascii.h"
+#include "absl/strings/escaping.h"
+#include "absl/strings/match.h"
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_split.h"
 #include "absl/strings/strip.h"
-#include "cqbench/run_config.h"
+#include "src/base/clock.h"
+#include "src/config/units.h"
 
 namespace cqbench {
 namespace {
@@ -39,16 +44,43 @@ bool ParseMillis(absl::string_view text, int& ms) {
 
 }  // namespace
 
-absl::string_view ToString(Compression algorithm) {
-  switch (algorithm) {
-    case Compression::kNone:
-      return "none";
-    case Compression::kDeflate:
-      return "deflate";
-    case Compression::kGzip:
-      return "gzip";
+absl::StatusOr<ChannelArg> ParseChannelArg(absl::string_view text) {
+  const size_t equals = text.find('=');
+  if (equals == absl::string_view::npos || equals == 0) {
+    return absl::InvalidArgumentError(absl::StrCat("'", text, "' is not KEY=VALUE"));
   }
-  return "?";
+  ChannelArg arg{std::string(text.substr(0, equals)), std::string(text.substr(equals + 1))};
+  if (int number = 0; absl::SimpleAtoi(text.substr(equals + 1), &number)) arg.value = number;
+  return arg;
+}
+
+absl::StatusOr<Metadata> ParseMetadata(absl::string_view text) {
+  const size_t colon = text.find(':');
+  if (colon == absl::string_view::npos || colon == 0) {
+    return absl::InvalidArgumentError(absl::StrCat("'", text, "' is not KEY: VALUE"));
+  }
+  Metadata metadata{absl::AsciiStrToLower(text.substr(0, colon)),
+                    std::string(absl::StripAsciiWhitespace(text.substr(colon + 1)))};
+  const auto is_legal = [](unsigned char c) {
+    return absl::ascii_isdigit(c) || absl::ascii_islower(c) || c == '-' || c == '_' || c == '.';
+  };
+  if (!std::all_of(metadata.key.begin(), metadata.key.end(), is_legal) || absl::StartsWith(metadata.key, "grpc-")) {
+    return absl::InvalidArgumentError(absl::StrCat("'", text.substr(0, colon),
+                                                   "' is no key: letters, digits, - _ and . are accepted, and grpc- is "
+                                                   "the library's own"));
+  }
+  if (absl::EndsWith(metadata.key, "-bin")) {
+    std::string bytes;
+    if (!absl::Base64Unescape(metadata.value, &bytes)) {
+      return absl::InvalidArgumentError(absl::StrCat("the value of '", metadata.key, "' is not base64"));
+    }
+    metadata.value = std::move(bytes);
+  } else if (!std::all_of(metadata.value.begin(), metadata.value.end(),
+                          [](unsigned char c) { return absl::ascii_isprint(c); })) {
+    return absl::InvalidArgumentError(
+        absl::StrCat("the value of '", metadata.key, "' is not printable ASCII: a key that ends in -bin takes base64"));
+  }
+  return metadata;
 }
 
 std::string ToString(const ClientCompression& compression) {
@@ -59,9 +91,9 @@ absl::StatusOr<ClientCompression> ParseClientCompression(absl::string_view text)
   ClientCompression compression;
   absl::string_view name = text;
   compression.per_call = absl::ConsumePrefix(&name, kPerCall);
-  for (const Compression each : {Compression::kNone, Compression::kDeflate, Compression::kGzip}) {
-    compression.algorithm = each;
-    if (ToString(each) == name && !(compression.per_call && each == Compression::kNone)) return compression;
+  if (const auto algorithm = FromString<Compression>(name)) {
+    compression.algorithm = *algorithm;
+    if (!compression.per_call || *algorithm != Compression::kNone) return compression;
   }
   return absl::InvalidArgumentError(
       absl::StrCat("'", text, "' is not one of none, deflate, gzip, call:deflate, call:gzip"));

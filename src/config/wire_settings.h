@@ -1,20 +1,38 @@
-// What is asked of gRPC beside the messages themselves: compression, metadata that is made for the purpose, keepalive.
+// What is asked of gRPC in addition to the messages themselves: channel arguments, metadata, compression, keepalive.
 #pragma once
 
 #include <cstdint>
 #include <string>
+#include <variant>
 
 #include "absl/status/statusor.h"
 #include "absl/strings/string_view.h"
-#include "src/base/clock.h"
+#include "src/base/enum_names.h"
 
 namespace cqbench {
 
-enum class Compression { kNone, kDeflate, kGzip };
-absl::string_view ToString(Compression algorithm);
+struct ChannelArg {
+  std::string key;
+  std::variant<int, std::string> value;
+};
+// "key=value"; a value that is a whole number in the range of int becomes one.
+absl::StatusOr<ChannelArg> ParseChannelArg(absl::string_view text);
 
-// Of what a client sends: the channel's default, or said anew in each call (ClientContext), which costs an entry of
-// metadata on our side.
+struct Metadata {
+  std::string key;
+  std::string value;  // bytes, where the key ends in -bin
+};
+// "key: value"; the value of a key that ends in -bin is base64. INVALID_ARGUMENT for what gRPC does not take.
+absl::StatusOr<Metadata> ParseMetadata(absl::string_view text);
+
+enum class Compression { kNone, kDeflate, kGzip };
+constexpr auto NamesOf(Compression) {
+  return std::to_array<EnumName<Compression>>(
+      {{Compression::kNone, "none"}, {Compression::kDeflate, "deflate"}, {Compression::kGzip, "gzip"}});
+}
+
+// Compression of what a client sends: the channel's default, or set in each call (ClientContext), which costs an entry
+// of metadata on our side.
 struct ClientCompression {
   Compression algorithm = Compression::kNone;
   bool per_call = false;

@@ -1,5 +1,7 @@
 // serialize/WORKLOAD/METHOD/{request,response}/HOLDER/CODEC and parse/…: the cost of a call's messages.
 
+#include "src/config/messages.h"
+
 #include <google/protobuf/util/message_differencer.h>
 
 #include <set>

@@ -12,6 +12,7 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
+#include "src/config/messages.h"
 #include "src/microbench/suite.h"
 
 namespace cqbench::microbench {
@@ -79,7 +80,7 @@ class BothEnds {
 };
 
 template <Method M>
-std::string WhyNot(const grpc::Status& status, const typename M::Response& response, const MessageConfig& config) {
+std::string ErrorOf(const grpc::Status& status, const typename M::Response& response, const MessageConfig& config) {
   return status.ok() ? std::string(M::Check(response, config)) : status.error_message();
 }
 
@@ -106,7 +107,7 @@ void Unary(benchmark::State& state, const MessageConfig& config) {
     ok &= ends.Await(kServed, kAnswered);
     if (!status.ok()) ok = false;
   });
-  const std::string why = WhyNot<M>(status, response, config);
+  const std::string why = ErrorOf<M>(status, response, config);
   if (!ok || !why.empty()) return Fail(state, why.empty() ? "a call failed" : why);
 }
 
@@ -146,7 +147,7 @@ class Stream {
     server_stream_.Finish(grpc::Status::OK, Ends::Tag(kServed));
     stream_->Finish(&status, Ends::Tag(kAnswered));
     ok_ &= ends_.Await(kServed, kAnswered);
-    const std::string why = WhyNot<M>(status, response_, config);
+    const std::string why = ErrorOf<M>(status, response_, config);
     return why.empty() && !ok_ ? "a message failed" : why;
   }
 

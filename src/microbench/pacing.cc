@@ -1,5 +1,5 @@
-// schedule/…, pacer/…, lane/…: the open loop's own work, on a simulated clock that jumps to the time that is waited
-// for.
+// schedule/…, pacer/…, arrival-queue/…: the open loop's own work, on a simulated clock that jumps to the time that is
+// waited for.
 
 #include <algorithm>
 #include <string>
@@ -7,7 +7,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "cqbench/schedule.h"
-#include "src/load/pacing/lane.h"
+#include "src/load/pacing/arrival_queue.h"
 #include "src/load/pacing/pacer.h"
 #include "src/microbench/suite.h"
 
@@ -61,7 +61,7 @@ void Hash(benchmark::State& state) {
 }
 
 // Paces a thousand calls from their scheduled time to the hand-over. Each call ends at once (kQueue), or finds no slot
-// and is dropped. The lane's copy of the schedule is the only allocation.
+// and is dropped. The queue's copy of the schedule is the only allocation.
 void Pace(benchmark::State& state, AtLimit at_limit) {
   const DueTimes due = Draw(Arrivals::kPoisson);
   RunWindow window;
@@ -70,32 +70,32 @@ void Pace(benchmark::State& state, AtLimit at_limit) {
   FreeNode slot;
   size_t sent = 0;
   Measure(state, [&] {
-    Lane lane(due, 1);
-    lane.Start(0);
-    if (at_limit == AtLimit::kQueue) lane.Free(&slot);
+    ArrivalQueue queue(due, 1);
+    queue.Start(0);
+    if (at_limit == AtLimit::kQueue) queue.Free(&slot);
     const JumpingClock clock;
     sent = 0;
-    PaceLane(lane, clock, at_limit, window, recorder, [&](FreeNode* free, Nanos, Nanos) {
+    PaceCalls(queue, clock, at_limit, window, recorder, [&](FreeNode* free, Nanos, Nanos) {
       ++sent;
-      lane.Free(free);
+      queue.Free(free);
     });
   });
   if (sent != (at_limit == AtLimit::kQueue ? due.size() : 0)) return Fail(state, "calls went astray");
   SetCalls(state, due.size());
 }
 
-// Passes one call through the lane: announce it, take a slot and a place in the schedule, free the slot.
-void PassLane(benchmark::State& state) {
-  Lane lane({0}, 1);
-  lane.Start(0);
+// Passes one call through the queue: announce it, take a slot and a place in the schedule, free the slot.
+void PassArrivalQueue(benchmark::State& state) {
+  ArrivalQueue queue({0}, 1);
+  queue.Start(0);
   FreeNode slot;
-  lane.Free(&slot);
+  queue.Free(&slot);
   bool ok = true;
   Measure(state, [&] {
-    ok &= lane.Announce();
-    size_t index = lane.TakeIndex();
+    ok &= queue.Announce();
+    size_t index = queue.TakeIndex();
     benchmark::DoNotOptimize(index);
-    ok &= lane.Free(static_cast<FreeNode*>(lane.TakeSlot())) == Lane::kNone;
+    ok &= queue.Free(static_cast<FreeNode*>(queue.TakeSlot())) == ArrivalQueue::kNone;
   });
   if (!ok) Fail(state, "there was no slot");
 }
@@ -133,7 +133,7 @@ void RegisterPacing() {
   Add("pacer/send", [](benchmark::State& state) { Pace(state, AtLimit::kQueue); });
   Add("pacer/drop", [](benchmark::State& state) { Pace(state, AtLimit::kDrop); });
   Add("pacer/wait-for-the-past", WaitForThePast);
-  Add("lane/pass", PassLane);
+  Add("arrival-queue/pass", PassArrivalQueue);
   Add("gap-meter/add", MeterGaps);
 }
 

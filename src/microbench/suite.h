@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "absl/strings/str_cat.h"
-#include "cqbench/run_config.h"
+#include "src/config/messages.h"
 #include "src/microbench/heap.h"
 #include "src/workload/methods/methods.h"
 

@@ -2,6 +2,8 @@
 
 #include <cmath>
 
+#include "src/base/hash.h"
+
 namespace cqbench {
 
 int ShareOf(int total, const RankId& rank) {
@@ -19,14 +21,10 @@ double ShareOf(double rate, const RankId& rank) {
   return ShareOf(static_cast<int>(rate), rank);  // at most kMaxRate
 }
 
-// Any two ranks' seeds differ in about half of their bits: the finalizer of SplitMix64 (Steele, Lea and Flood, 2014),
-// which maps no two numbers to the same one.
+// Any two ranks' seeds differ in about half of their bits.
 uint64_t SeedOf(uint64_t seed, const RankId& rank) {
   if (rank.index == 0) return seed;
-  uint64_t z = seed + static_cast<uint64_t>(rank.index) * 0x9e3779b97f4a7c15;
-  z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9;
-  z = (z ^ (z >> 27)) * 0x94d049bb133111eb;
-  return z ^ (z >> 31);
+  return MixBits(seed + static_cast<uint64_t>(rank.index) * kGoldenGamma);
 }
 
 }  // namespace cqbench

@@ -2,6 +2,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/time/time.h"
+#include "src/config/units.h"
 #include "src/ranks/wall_clock.h"
 
 namespace cqbench {

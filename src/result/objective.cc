@@ -12,6 +12,7 @@
 #include "absl/strings/str_split.h"
 #include "absl/strings/strip.h"
 #include "cqbench/run_config.h"
+#include "src/config/units.h"
 
 namespace cqbench {
 namespace {

@@ -6,8 +6,8 @@
 #include <string>
 #include <vector>
 
-#include "cqbench/run_config.h"
 #include "src/base/clock.h"
+#include "src/config/load.h"
 
 namespace cqbench {
 

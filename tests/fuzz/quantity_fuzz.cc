@@ -4,6 +4,7 @@
 
 #include "cqbench/channel_policy.h"
 #include "cqbench/run_config.h"
+#include "src/config/units.h"
 #include "src/result/objective.h"
 #include "tests/fuzz/fuzz.h"
 

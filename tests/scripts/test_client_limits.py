@@ -77,21 +77,6 @@ def test_little_address_space_ends_with_one_line(mib: int, address: str, tmp_pat
         assert len(done.stderr.splitlines()) <= (1 if mib <= 200 else 2)
 
 
-@pytest.mark.parametrize("kib", [24, 64, 128, 256])
-@pytest.mark.parametrize("name", ["grpc_ping_client", "grpc_ping_server"])
-def test_little_stack_ends_with_one_line(name: str, kib: int, address: str) -> None:
-    """Every thread has as much as the limit says. With less than 20 KiB the system may not get as far as main()."""
-    flags = ["--host", address, *TWO_POINTS.split()] if name == "grpc_ping_client" else ["--help"]
-    stack = limit(resource.RLIMIT_STACK, kib << 10)
-    command = [program(name), *flags]
-    done = subprocess.run(command, capture_output=True, text=True, timeout=60, preexec_fn=stack, check=False)
-    if kib < 256:
-        line = f"{name}: too little stack: 256 KiB are needed, the limit is {kib} KiB (ulimit -s)\n"
-        assert (done.returncode, done.stderr, done.stdout) == (1, line, "")
-    else:
-        assert (done.returncode, done.stderr) == (0, "")
-
-
 @pytest.mark.skipif(os.geteuid() != 0, reason="only root can become another user, whom nothing else belongs to")
 @pytest.mark.parametrize("threads", [1, 2, 5])
 def test_few_threads_end_with_one_line(threads: int, address: str) -> None:

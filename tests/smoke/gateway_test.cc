@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "absl/strings/str_cat.h"
+#include "src/config/load.h"
 #include "src/workload/methods/library.h"
 #include "tests/smoke/harness.h"
 #include "tests/smoke/http_peer.h"

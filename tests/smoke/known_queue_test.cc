@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "absl/strings/str_cat.h"
+#include "src/config/units.h"
 #include "tests/smoke/measured.h"
 #include "tests/smoke/queueing.h"
 

@@ -8,6 +8,7 @@
 #include <fstream>
 #include <iterator>
 
+#include "src/config/messages.h"
 #include "tests/smoke/harness.h"
 #include "tests/smoke/sockets.h"
 

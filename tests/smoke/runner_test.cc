@@ -175,7 +175,7 @@ TEST_F(RunnerTest, AFirstPointThatFailsForAnotherReasonDoesNot) {
 
 // No server listens on one of two hosts: the error names this host only, in either order of the hosts.
 TEST_F(RunnerTest, TheHostThatCannotBeReachedIsNamed) {
-  RegisterHttpEngines(HttpEngines());
+  RegisterHttpEngines();
   const smoke::BoundSocket nobody;
   for (const ClientApi api : {ClientApi::kCq, ClientApi::kHttp1}) {
     for (const bool last : {false, true}) {

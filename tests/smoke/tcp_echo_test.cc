@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "absl/strings/str_cat.h"
+#include "src/config/messages.h"
 #include "tests/smoke/tcp_echo.h"
 
 namespace cqbench {

@@ -9,6 +9,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "src/base/clock.h"
+#include "src/config/messages.h"
 #include "src/observe/allocations/allocations.h"
 #include "src/observe/tcp_echo/tcp_echo.h"
 #include "tests/smoke/tcp_echo.h"

@@ -6,6 +6,7 @@
 
 #include <fstream>
 
+#include "cqbench/run_config.h"
 #include "src/cli/client/ghz_config.h"
 #include "src/workload/dynamic/call.h"
 #include "src/workload/dynamic/descriptors.h"
@@ -50,7 +51,7 @@ CallSpec Buy(const std::string& data) {
   return spec;
 }
 
-std::string WhyNot(const CallSpec& spec) {
+std::string ErrorOf(const CallSpec& spec) {
   RunConfig run;
   const auto facts = ResolveCall(spec, run);
   return facts.ok() ? "" : std::string(facts.status().message());
@@ -104,16 +105,16 @@ TEST(Call, HasTheShapeOfTheMethod) {
 TEST(Call, WhatIsNotThereListsWhatIs) {
   CallSpec spec = Buy("{}");
   spec.method = "shop.Shop/Sell";
-  EXPECT_EQ(WhyNot(spec), "--call: no method Sell in shop.Shop; it has: Buy, BuyMany, Watch, Talk");
+  EXPECT_EQ(ErrorOf(spec), "--call: no method Sell in shop.Shop; it has: Buy, BuyMany, Watch, Talk");
   spec.method = "shop.Stall/Buy";
-  EXPECT_EQ(WhyNot(spec), "--call: no service shop.Stall; there are: shop.Shop");
+  EXPECT_EQ(ErrorOf(spec), "--call: no service shop.Stall; there are: shop.Shop");
 }
 
 TEST(Call, ErrorsInJsonNameTheField) {
-  EXPECT_THAT(WhyNot(Buy(R"({"itme": "tea"})")),
+  EXPECT_THAT(ErrorOf(Buy(R"({"itme": "tea"})")),
               AllOf(HasSubstr("--data: "), HasSubstr("shop.Order"), HasSubstr("itme")));
-  EXPECT_THAT(WhyNot(Buy(R"({"count": "many"})")), AllOf(HasSubstr("--data: "), HasSubstr("many")));
-  EXPECT_THAT(WhyNot(Buy(R"([{}, {"next": {"itme": 1}}])")), AllOf(HasSubstr("message 2"), HasSubstr("itme")));
+  EXPECT_THAT(ErrorOf(Buy(R"({"count": "many"})")), AllOf(HasSubstr("--data: "), HasSubstr("many")));
+  EXPECT_THAT(ErrorOf(Buy(R"([{}, {"next": {"itme": 1}}])")), AllOf(HasSubstr("message 2"), HasSubstr("itme")));
 }
 
 // Hostile data gives one line with the error, and never a crash.
@@ -127,25 +128,25 @@ TEST(Call, HostileData) {
        {std::string(""), std::string("{"), std::string("[{}"), std::string("{]}"), std::string("nope"),
         std::string("\"\\"), std::string("[1]"), std::string("\xff\0{", 3), std::string(100'000, '['),
         std::string(100'000, '{'), deep, std::string("[]")}) {
-    const std::string why = WhyNot(Buy(data));
+    const std::string why = ErrorOf(Buy(data));
     EXPECT_THAT(why, HasSubstr("--data: ")) << data.substr(0, 40);
     EXPECT_THAT(why, Not(HasSubstr("\n")));
     EXPECT_LT(why.size(), 600u);
   }
-  EXPECT_THAT(WhyNot(Buy("@/nowhere.json")), AllOf(HasSubstr("--data: "), HasSubstr("/nowhere.json")));
-  EXPECT_THAT(WhyNot(Buy("@/")), HasSubstr("--data: cannot read '/'"));
+  EXPECT_THAT(ErrorOf(Buy("@/nowhere.json")), AllOf(HasSubstr("--data: "), HasSubstr("/nowhere.json")));
+  EXPECT_THAT(ErrorOf(Buy("@/")), HasSubstr("--data: cannot read '/'"));
 }
 
 TEST(Call, HostileDescriptions) {
   CallSpec spec = Buy("{}");
   spec.source.proto = Write("bad.proto", "syntax = \"proto3\";\nmessage M { nonsense }\n");
-  EXPECT_THAT(WhyNot(spec), HasSubstr("--proto: bad.proto:2: "));
+  EXPECT_THAT(ErrorOf(spec), HasSubstr("--proto: bad.proto:2: "));
   spec.source.proto = Write("lacks.proto", "syntax = \"proto3\"; import \"nowhere.proto\";");
-  EXPECT_THAT(WhyNot(spec), AllOf(HasSubstr("--proto: "), HasSubstr("nowhere.proto")));
+  EXPECT_THAT(ErrorOf(spec), AllOf(HasSubstr("--proto: "), HasSubstr("nowhere.proto")));
   spec.source.proto = TemporaryPath("not-there.proto");
-  EXPECT_THAT(WhyNot(spec), AllOf(HasSubstr("--proto: cannot read"), HasSubstr("not-there.proto")));
+  EXPECT_THAT(ErrorOf(spec), AllOf(HasSubstr("--proto: cannot read"), HasSubstr("not-there.proto")));
   spec.source = {"", {}, Write("bad.protoset", "no descriptors")};
-  EXPECT_THAT(WhyNot(spec), HasSubstr("--protoset: "));
+  EXPECT_THAT(ErrorOf(spec), HasSubstr("--protoset: "));
 
   google::protobuf::FileDescriptorProto file;
   file.set_name("a.proto");

@@ -48,7 +48,7 @@ class EngineTest : public testing::TestWithParam<std::tuple<ClientApi, MethodNam
 
   std::unique_ptr<Engine> Make() {
     window_.Set(0, INT64_MAX);
-    return *MakeEngine(config_, *pool_, load_, kThreads, window_, kLength);
+    return *MakeEngine(config_, &*pool_, load_, kThreads, window_, kLength);
   }
   void Serve(Nanos service_ns) {
     ServerConfig config;

@@ -27,8 +27,8 @@ class FullListener {
     EXPECT_EQ(bind(listener_.fd(), address, endpoint_.length), 0);
     EXPECT_EQ(getsockname(listener_.fd(), address, &endpoint_.length), 0);
     EXPECT_EQ(listen(listener_.fd(), 0), 0);
-    while (waiting_.empty() || FinishHttpConnect(waiting_.back(), {NowNs() + 300 * kNanosPerMilli, never_}) == 0) {
-      waiting_.push_back(BeginHttpConnect(endpoint_));
+    while (waiting_.empty() || FinishConnect(waiting_.back(), {NowNs() + 300 * kNanosPerMilli, never_}) == 0) {
+      waiting_.push_back(BeginConnect(endpoint_));
     }
   }
   const Endpoint& endpoint() const { return endpoint_; }
@@ -47,9 +47,9 @@ TEST(HttpConnecting, IsStoppedWhileItWaits) {
   const FullListener nobody_answers;
   int asked = 0;
   const std::function<bool()> stop = [&asked] { return ++asked == 3; };
-  const Descriptor socket = BeginHttpConnect(nobody_answers.endpoint());
+  const Descriptor socket = BeginConnect(nobody_answers.endpoint());
   ASSERT_TRUE(socket.ok());
-  EXPECT_EQ(FinishHttpConnect(socket, {INT64_MAX, stop}), ECANCELED);
+  EXPECT_EQ(FinishConnect(socket, {INT64_MAX, stop}), ECANCELED);
   RunConfig config;
   asked = 0;
   EXPECT_TRUE(absl::IsCancelled(Reachable(nobody_answers.target(), config, {INT64_MAX, stop}).status()));
@@ -62,8 +62,8 @@ TEST(HttpConnecting, IsStoppedWhileItWaits) {
 TEST(HttpConnecting, HasOneLimit) {
   const FullListener nobody_answers;
   const std::function<bool()> never;
-  const Descriptor socket = BeginHttpConnect(nobody_answers.endpoint());
-  EXPECT_EQ(FinishHttpConnect(socket, {NowNs() + kNanosPerMilli, never}), ETIMEDOUT);
+  const Descriptor socket = BeginConnect(nobody_answers.endpoint());
+  EXPECT_EQ(FinishConnect(socket, {NowNs() + kNanosPerMilli, never}), ETIMEDOUT);
   RunConfig config;
   config.connect_timeout_ns = 3600 * kNanosPerSecond;  // most of it has passed at the call
   const auto reached = Reachable(nobody_answers.target(), config, {NowNs() + kNanosPerMilli, never});

@@ -44,11 +44,11 @@ class PacerTest : public testing::Test {
 
   // Every call keeps its slot: there are as many calls as slots; the other calls wait or are dropped.
   void Pace(DueTimes due, int slots, AtLimit at_limit = AtLimit::kQueue) {
-    lane_.emplace(std::move(due), slots);
-    lane_->Start(0);
+    queue_.emplace(std::move(due), slots);
+    queue_->Start(0);
     slots_.resize(static_cast<size_t>(slots));
-    for (FreeNode& slot : slots_) lane_->Free(&slot);
-    PaceLane(*lane_, clock_, at_limit, window_, recorder_, [this](FreeNode* slot, Nanos due_ns, Nanos now) {
+    for (FreeNode& slot : slots_) queue_->Free(&slot);
+    PaceCalls(*queue_, clock_, at_limit, window_, recorder_, [this](FreeNode* slot, Nanos due_ns, Nanos now) {
       EXPECT_NE(slot, nullptr);
       sent_.emplace_back(due_ns, now);
       clock_.Take(send_takes_);
@@ -61,7 +61,7 @@ class PacerTest : public testing::Test {
   FakeClock clock_;
   RunWindow window_;
   Recorder recorder_{&window_, /*open_loop=*/true};
-  std::optional<Lane> lane_;
+  std::optional<ArrivalQueue> queue_;
   std::vector<FreeNode> slots_;
   Nanos send_takes_ = 0;  // duration of the first send
   std::vector<std::pair<Nanos, Nanos>> sent_;
@@ -97,9 +97,9 @@ TEST_F(PacerTest, SendsAllThatIsDueWhenBehindAndCountsTheBurst) {
 TEST_F(PacerTest, WhatFindsNoSlotIsAnnouncedAndLeftToWhoeverEndsACall) {
   Pace({100, 200, 300}, 1);
   EXPECT_THAT(sent_, ElementsAre(Pair(100, 100)));
-  EXPECT_EQ(lane_->Free(slots_.data()), 200);
-  EXPECT_EQ(lane_->Free(slots_.data()), 300);
-  EXPECT_EQ(lane_->Free(slots_.data()), Lane::kNone);
+  EXPECT_EQ(queue_->Free(slots_.data()), 200);
+  EXPECT_EQ(queue_->Free(slots_.data()), 300);
+  EXPECT_EQ(queue_->Free(slots_.data()), ArrivalQueue::kNone);
   EXPECT_EQ(seen_.counts.dropped, 0u);
   EXPECT_EQ(pacing().lateness.Count(), 3u) << "the pacer was in time for all of them";
   EXPECT_EQ(pacing().slot_wait.Count(), 1u) << "of the others it is not known yet";
@@ -115,8 +115,8 @@ TEST_F(PacerTest, DropsWhatFindsNoSlotWhenAskedTo) {
   Pace({100, 200, 300}, 1, AtLimit::kDrop);
   EXPECT_THAT(sent_, ElementsAre(Pair(100, 100)));
   EXPECT_EQ(seen_.counts.dropped, 2u);
-  EXPECT_EQ(lane_->Sent(), 3u);
-  EXPECT_EQ(lane_->Free(slots_.data()), Lane::kNone);
+  EXPECT_EQ(queue_->Sent(), 3u);
+  EXPECT_EQ(queue_->Free(slots_.data()), ArrivalQueue::kNone);
 }
 
 TEST_F(PacerTest, NothingIsSentThatIsDueAfterTheWindowNorWaitedFor) {
@@ -138,18 +138,18 @@ TEST_F(PacerTest, ALongWaitNoticesThatTheWindowWasClosed) {
   EXPECT_LE(clock_.Now(), 50 * kNanosPerMilli);
 }
 
-TEST_F(PacerTest, ALongWaitNoticesThatTheLaneWasAbandoned) {
-  clock_.while_waiting = [this] { lane_->Abandon(); };
+TEST_F(PacerTest, ALongWaitNoticesThatTheQueueWasAbandoned) {
+  clock_.while_waiting = [this] { queue_->Abandon(); };
   Pace({kClose - 1}, 1);
   EXPECT_THAT(sent_, IsEmpty());
   EXPECT_LE(clock_.Now(), 50 * kNanosPerMilli);
-  EXPECT_EQ(lane_->Sent(), 0u);
+  EXPECT_EQ(queue_->Sent(), 0u);
 }
 
 TEST_F(PacerTest, NothingIsSentOnceAbandonedHoweverFarBehind) {
   clock_.while_waiting = [this] {
     clock_.Take(1000);
-    lane_->Abandon();
+    queue_->Abandon();
   };
   Pace({100, 200, 300}, 3);
   EXPECT_THAT(sent_, IsEmpty());
@@ -166,15 +166,15 @@ TEST(Pacer, OnTheRealClockNothingIsSentEarly) {
   for (Pace pace : {Pace::kSleep, Pace::kHybrid, Pace::kSpin}) {
     RunWindow window;
     Recorder recorder(&window, /*open_loop=*/true);
-    Lane lane({0, 200'000, 400'000, 400'000, 1'000'000}, 5);
+    ArrivalQueue queue({0, 200'000, 400'000, 400'000, 1'000'000}, 5);
     std::vector<FreeNode> slots(5);
-    for (FreeNode& slot : slots) lane.Free(&slot);
+    for (FreeNode& slot : slots) queue.Free(&slot);
     const PacerClock clock(pace, 50 * kNanosPerMicro);
-    lane.Start(clock.Now());
-    window.Set(lane.DueAt(0), lane.DueAt(0) + kNanosPerSecond);
+    queue.Start(clock.Now());
+    window.Set(queue.DueAt(0), queue.DueAt(0) + kNanosPerSecond);
     int sent = 0;
-    PaceLane(lane, clock, AtLimit::kQueue, window, recorder, [&](FreeNode*, Nanos due, Nanos now) {
-      EXPECT_EQ(due, lane.DueAt(static_cast<size_t>(sent++)));
+    PaceCalls(queue, clock, AtLimit::kQueue, window, recorder, [&](FreeNode*, Nanos due, Nanos now) {
+      EXPECT_EQ(due, queue.DueAt(static_cast<size_t>(sent++)));
       EXPECT_GE(now, due);
     });
     EXPECT_EQ(sent, 5) << ToString(pace);

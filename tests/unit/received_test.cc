@@ -57,8 +57,8 @@ TEST(Received, BytesThatAreUsedAgainHaveNotArrived) {
 }
 
 TEST(Received, SaysWhatIsWrong) {
-  EXPECT_EQ(WhyNoMessage(Arrival::kMessage), "");
-  EXPECT_NE(WhyNoMessage(Arrival::kNothing), WhyNoMessage(Arrival::kUnreadable));
+  EXPECT_EQ(DescribeMissing(Arrival::kMessage), "");
+  EXPECT_NE(DescribeMissing(Arrival::kNothing), DescribeMissing(Arrival::kUnreadable));
 }
 
 }  // namespace

@@ -9,6 +9,8 @@
 #include <random>
 #include <thread>
 
+#include "src/stats/gap_meter.h"
+
 namespace cqbench {
 namespace {
 

@@ -15,6 +15,7 @@
 #include "src/cli/flags/help.h"
 #include "src/cli/flags/tls_flags.h"
 #include "src/cli/flags/wire_flags.h"
+#include "src/config/units.h"
 
 namespace cqbench {
 namespace {
@@ -25,7 +26,6 @@ constexpr uint32_t kMostMessageBytes = 1u << 30;
 struct ClientTyped {
   std::string host = "localhost";
   int port = 2137;
-  std::string format = "table";
   std::string service_config;
   std::string ghz_config;
   bool local_pool = false;
@@ -123,7 +123,6 @@ class ClientFlags {
 
   void AddClient() {
     api_ = AddEnum(app_, "--api", options_.run.api,
-                   {ClientApi::kSync, ClientApi::kCq, ClientApi::kCallback, ClientApi::kHttp1, ClientApi::kHttp2},
                    "Client API: threads, completion queues, reactors, or plain HTTP without gRPC.");
     app_.add_flag("--async", typed_.async, "Same as --api cq.");
     app_.add_flag("--async-callback", typed_.async_callback, "Same as --api callback.");
@@ -131,7 +130,7 @@ class ClientFlags {
                          "Completion-queue threads or HTTP event loops (default: CPUs allowed).");
     max_async_clients_ = AddNumber(app_, "--max-async-clients", typed_.max_async_clients, 0, kMaxInflight,
                                    "Maximum of completion-queue threads and of channels; 0: no maximum.");
-    AddEnum(app_, "--poll", options_.run.poll, {PollMode::kBlock, PollMode::kSpin, PollMode::kNonPolling},
+    AddEnum(app_, "--poll", options_.run.poll,
             "How completion-queue threads wait; spin and non-polling need --api cq.");
     AddDeadlockDetection(app_, options_.deadlock_detection);
   }
@@ -167,7 +166,7 @@ class ClientFlags {
   }
 
   void AddOutput() {
-    format_ = AddChoice(app_, "--format", typed_.format, {"table", "csv", "json", "gobench"}, "Output format.");
+    format_ = AddEnum(app_, "--format", options_.format, "Output format.");
     app_.add_option("--output", options_.output,
                     "Also write the result to FILE; its ending .json or .csv chooses the format.")
         ->type_name("FILE");
@@ -288,24 +287,20 @@ class ClientFlags {
   }
 
   void ResolveOutput() {
-    for (const char* ending : {"json", "csv"}) {
-      if (format_->count() == 0 && absl::EndsWith(options_.output, absl::StrCat(".", ending))) typed_.format = ending;
+    for (const Format ending : {Format::kJson, Format::kCsv}) {
+      if (format_->count() > 0 || !absl::EndsWith(options_.output, absl::StrCat(".", ToString(ending)))) continue;
+      options_.format = ending;
     }
-    options_.format = typed_.format == "csv"       ? Format::kCsv
-                      : typed_.format == "json"    ? Format::kJson
-                      : typed_.format == "gobench" ? Format::kGoBench
-                                                   : Format::kTable;
     if (options_.goals.find_rate && max_error_rate_->count() > 0) {
       BadCombination("--max-error-rate", "not together with --find-rate: its objective says it, as errors<0.1%");
     }
     if (options_.format == Format::kTable || !options_.output.empty()) return;
+    const std::string format(ToString(options_.format));
     if (options_.show_evidence)
-      BadCombination("--evidence", "goes below the table; --format " + typed_.format + " has it anyway");
-    if (options_.with_csv)
-      BadCombination("--with-csv", "goes below the table: not with --format " + typed_.format + " on standard output");
-    if (options_.per_worker_stats) {
-      BadCombination("--per-worker-stats",
-                     "goes below the table: not with --format " + typed_.format + " on standard output");
+      BadCombination("--evidence", "goes below the table; --format " + format + " has it anyway");
+    for (const auto& [flag, given] :
+         {std::pair{"--with-csv", options_.with_csv}, {"--per-worker-stats", options_.per_worker_stats}}) {
+      if (given) BadCombination(flag, "goes below the table: not with --format " + format + " on standard output");
     }
   }
 

@@ -16,12 +16,11 @@
 
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
-#include "cqbench/engine.h"
 #include "cqbench/reporter.h"
-#include "src/base/endpoint.h"
 #include "src/base/interrupt.h"
 #include "src/base/last_resort.h"
 #include "src/base/reachability.h"
+#include "src/base/sockets.h"
 #include "src/channel/tls.h"
 #include "src/cli/client/client_flags.h"
 #include "src/cli/client/describe_run.h"
@@ -46,7 +45,7 @@ int Complain(absl::string_view what, int exit_code) {
 }
 
 // " (Connection refused)" of the target that was asked for the method, the first; empty where that is not why.
-std::string WhyUnreachable(const RunConfig& run) {
+std::string ExplainUnreachable(const RunConfig& run) {
   const TlsTrial trial = run.security.tls ? TryTls(run.targets.front(), run.security) : TlsTrial();
   if (trial.lasting) return absl::StrCat(" (", trial.why, ")");
   const auto endpoints = ResolveTargets({run.targets.front()});
@@ -55,7 +54,7 @@ std::string WhyUnreachable(const RunConfig& run) {
 }
 
 // gRPC 1.51 takes the status of each response in its filter for retries, whether there is one or not.
-std::string WhyItMayAbort(const RunConfig& run) {
+std::string ExplainLikelyAbort(const RunConfig& run) {
   const auto is_off = [](const ChannelArg& arg) {
     const int* const number = std::get_if<int>(&arg.value);
     return arg.key == "grpc.enable_retries" && number != nullptr && *number == 0;
@@ -234,7 +233,7 @@ class Client {
       if (!facts.ok()) {
         const absl::Status& why = facts.status();
         const bool typed_wrong = absl::IsNotFound(why) || absl::IsInvalidArgument(why);
-        const std::string unreachable = absl::IsUnavailable(why) ? WhyUnreachable(options_.run) : "";
+        const std::string unreachable = absl::IsUnavailable(why) ? ExplainUnreachable(options_.run) : "";
         return Complain(absl::StrCat(why.message(), unreachable), typed_wrong ? kExitUsage : kExitFailure);
       }
       DescribeCall(options_.call, *facts, call);
@@ -382,8 +381,8 @@ int RunClientProgram(int argc, const char* const* argv, Interrupt& interrupt, Ra
   if (!parsed.options->ranks.merge.empty()) return quiet ? 0 : MergeRanks(*parsed.options);
   if (const absl::Status enough = CheckThreadsAndMemory(); !enough.ok())
     return Complain(enough.message(), kExitFailure);
-  ExplainAbort(WhyItMayAbort(parsed.options->run));
-  RegisterHttpEngines(HttpEngines());
+  ExplainAbort(ExplainLikelyAbort(parsed.options->run));
+  RegisterHttpEngines();
   SetDeadlockDetection(parsed.options->deadlock_detection);
   WarnOfUnknownChannelArgs("grpc_ping_client", parsed.options->run.channel_args);
   if (launched) return Client(argc, argv, *parsed.options, launched, quiet).Run(interrupt);

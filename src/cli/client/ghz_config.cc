@@ -10,6 +10,8 @@
 #include "absl/strings/str_join.h"
 #include "src/base/clean_text.h"
 #include "src/base/files.h"
+#include "src/config/load.h"
+#include "src/config/wire_settings.h"
 
 namespace cqbench {
 namespace {

@@ -6,6 +6,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
 #include "cqbench/schedule.h"
+#include "src/config/units.h"
 
 namespace cqbench {
 namespace {
@@ -84,14 +85,14 @@ void LoadFlags::AddOpen(CLI::App& app) {
   ScheduleConfig& schedule = run_.schedule;
   auto* outstanding = AddNumber(app, "--max-outstanding", max_outstanding_, 1, kMaxInflight,
                                 "Open loop: maximum of concurrent calls over all channels.");
-  auto* at_limit = AddEnum(app, "--at-limit", schedule.at_limit, {AtLimit::kQueue, AtLimit::kDrop},
+  auto* at_limit = AddEnum(app, "--at-limit", schedule.at_limit,
                            "Open loop: at --max-outstanding a scheduled call waits for a slot or is dropped.");
-  arrivals_ = AddEnum(app, "--arrivals", schedule.arrivals, {Arrivals::kPoisson, Arrivals::kConstant},
+  arrivals_ = AddEnum(app, "--arrivals", schedule.arrivals,
                       "Open loop: random arrivals, as from many independent users, or even ones.");
   auto* seed = AddNumber(app, "--seed", schedule.seed, uint64_t{0}, UINT64_MAX, "Random seed of the scheduled times.")
                    ->type_name("SEED");
-  auto* pace = AddEnum(app, "--pace", schedule.pace, {Pace::kSleep, Pace::kHybrid, Pace::kSpin},
-                       "How a pacer waits: sleeping, sleeping and then spinning, or spinning.");
+  auto* pace =
+      AddEnum(app, "--pace", schedule.pace, "How a pacer waits: sleeping, sleeping and then spinning, or spinning.");
   open_extra_ = {outstanding, at_limit, arrivals_, seed, pace};
 }
 

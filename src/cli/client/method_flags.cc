@@ -7,6 +7,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "cqbench/method_info.h"
+#include "src/config/units.h"
 
 namespace cqbench {
 namespace {
@@ -56,13 +57,11 @@ MethodFlags::MethodFlags(CLI::App& app, RunConfig& run) : run_(run), workload_(W
                                    "Same as --method streaming: ping-pong on one bidirectional stream per slot.");
   stream_messages_ = AddNumber(app, "--stream-messages", message.stream_messages, 1, kMaxStreamMessages,
                                "Messages of a client- or server-streaming call, which is timed as a whole.");
-  messages_ =
-      AddEnum(app, "--messages", run.messages,
-              {MessageStrategy::kFresh, MessageStrategy::kReused, MessageStrategy::kArena, MessageStrategy::kBytes},
-              "Message allocation: new per call, reused, on a reset arena, or unparsed bytes.");
-  stub_ = AddEnum(app, "--stub", run.stub, {StubKind::kGenerated, StubKind::kGeneric},
-                  "Generated code, or grpc::TemplatedGenericStub (for bytes and --codec pooled).");
-  codec_ = AddEnum(app, "--codec", run.serializer, {Serializer::kProtobuf, Serializer::kReusingBuffers},
+  messages_ = AddEnum(app, "--messages", run.messages,
+                      "Message allocation: new per call, reused, on a reset arena, or unparsed bytes.");
+  stub_ =
+      AddEnum(app, "--stub", run.stub, "Generated code, or grpc::TemplatedGenericStub (for bytes and --codec pooled).");
+  codec_ = AddEnum(app, "--codec", run.serializer,
                    "Serializer: protobuf's, or one that reuses buffers (needs --stub generic).");
   request_bytes_ = AddSize(app, "--request-bytes", message.request_bytes,
                            "Payload of a request; a number of bytes, or with a unit: 4KiB.");
@@ -71,8 +70,7 @@ MethodFlags::MethodFlags(CLI::App& app, RunConfig& run) : run_(run), workload_(W
                      ->default_str(Defaults([](const MethodInfo& m) { return m.chunk_bytes; }));
   chunks_ = AddNumber(app, "--chunks", chunk_count_, 1, kMaxStreamMessages, "Chunks of a stream of --workload blob.")
                 ->default_str(Defaults([](const MethodInfo& m) { return m.chunks; }));
-  AddEnum(app, "--write-hint", run.write_hint, {WriteHint::kNone, WriteHint::kBuffer, WriteHint::kCorked},
-          "Client streams: send at once, buffer hint, or also corked headers.");
+  AddEnum(app, "--write-hint", run.write_hint, "Client streams: send at once, buffer hint, or also corked headers.");
   payload_ = AddParsed(app, "--payload", message.payload, ParsePayloadContent,
                        "Payload of requests and responses: zeros, text, random, or BITS of entropy per byte.")
                  ->type_name("zero|text|random|entropy:BITS")
@@ -80,8 +78,8 @@ MethodFlags::MethodFlags(CLI::App& app, RunConfig& run) : run_(run), workload_(W
   payload_seed_ = AddNumber(app, "--payload-seed", message.payload_seed, uint64_t{0}, UINT64_MAX,
                             "Random seed of the request payload.")
                       ->type_name("SEED");
-  content_ = AddEnum(app, "--content", message.content, {Content::kEmpty, Content::kComplex},
-                     "Fields of --workload flex messages: none, or nearly every kind.");
+  content_ =
+      AddEnum(app, "--content", message.content, "Fields of --workload flex messages: none, or nearly every kind.");
 }
 
 void MethodFlags::Resolve() {

@@ -1,5 +1,6 @@
 #include "src/cli/flags/call_flags.h"
 
+#include "cqbench/run_config.h"
 #include "src/workload/dynamic/descriptors.h"
 
 namespace cqbench {
@@ -41,8 +42,7 @@ ClientCallFlags::ClientCallFlags(CLI::App& app, CallSpec& spec, RunConfig& run)
   common_.Needs(app.add_option("--data", spec.data, "Requests of --call as JSON, or @FILE: one message or several."))
       ->type_name("JSON|@FILE")
       ->capture_default_str();
-  common_.Needs(
-      AddEnum(app, "--data-order", spec.order, {DataOrder::kRotate, DataOrder::kRandom}, "Order of several requests."));
+  common_.Needs(AddEnum(app, "--data-order", spec.order, "Order of several requests."));
   seed_ = AddNumber(app, "--data-seed", spec.seed, uint64_t{0}, UINT64_MAX, "Random seed of --data-order random.")
               ->type_name("SEED");
   common_.Needs(app.add_flag("--check-answers", spec.check_responses,

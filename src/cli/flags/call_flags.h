@@ -4,6 +4,7 @@
 #include <string>
 #include <vector>
 
+#include "cqbench/run_config.h"
 #include "src/cli/flags/flags.h"
 #include "src/workload/dynamic/call.h"
 

@@ -2,17 +2,22 @@
 #pragma once
 
 #include <CLI/CLI.hpp>
+#include <algorithm>
 #include <optional>
 #include <string>
 #include <type_traits>
 #include <utility>
+#include <vector>
 
 #include "absl/status/statusor.h"
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
-#include "cqbench/run_config.h"
+#include "src/base/clock.h"
+#include "src/base/enum_names.h"
 #include "src/cli/flags/suggest.h"
+#include "src/config/units.h"
+#include "src/config/wire_settings.h"
 
 namespace cqbench {
 
@@ -80,20 +85,21 @@ inline CLI::Option* AddChoice(CLI::App& app, const std::string& flag, std::strin
       ->type_name(absl::StrJoin(choices, "|"));
 }
 
-// One of an enumeration's values, by the names that ToString() has for them.
-template <typename E>
-CLI::Option* AddEnum(CLI::App& app, const std::string& flag, E& into, const std::vector<E>& values,
-                     const std::string& help) {
-  std::vector<std::string> names;
-  for (E value : values) names.emplace_back(ToString(value));
-  const std::string choices = absl::StrJoin(names, "|");
-  const auto parse = [values, choices](const std::string& text) -> absl::StatusOr<E> {
-    for (E value : values) {
-      if (ToString(value) == text) return value;
-    }
-    return absl::InvalidArgumentError(absl::StrCat("'", text, "' is not one of ", choices));
+// One of an enumeration's values, by its name; `accepted` where only some are.
+template <NamedEnum E>
+CLI::Option* AddEnum(CLI::App& app, const std::string& flag, E& into, const std::string& help,
+                     std::vector<E> accepted = {}) {
+  if (accepted.empty()) {
+    for (const EnumName<E>& each : NamesOf(E{})) accepted.push_back(each.value);
+  }
+  const std::string names =
+      absl::StrJoin(accepted, "|", [](std::string* out, E value) { absl::StrAppend(out, ToString(value)); });
+  const auto parse = [accepted, names](const std::string& text) -> absl::StatusOr<E> {
+    const auto value = FromString<E>(text);
+    if (value && std::find(accepted.begin(), accepted.end(), *value) != accepted.end()) return *value;
+    return absl::InvalidArgumentError(absl::StrCat("'", text, "' is not one of ", names));
   };
-  return AddParsed(app, flag, into, parse, help)->type_name(choices)->default_str(std::string(ToString(into)));
+  return AddParsed(app, flag, into, parse, help)->type_name(names)->default_str(std::string(ToString(into)));
 }
 
 // A decimal number in [min, max]. Not by CLI11's own conversion, which takes 010 for 8, and whose range check lets NaN

@@ -41,8 +41,7 @@ TlsFlags::TlsFlags(CLI::App& app, Security& security, TlsEnd end) : security_(se
                                         "Expected name in the server's certificate (default: that of --host).")
                              ->type_name("NAME"));
   }
-  needs_tls_.push_back(AddEnum(app, "--tls-min-version", security.min_version, {TlsVersion::k12, TlsVersion::k13},
-                               "Minimum TLS version."));
+  needs_tls_.push_back(AddEnum(app, "--tls-min-version", security.min_version, "Minimum TLS version."));
   needs_tls_.push_back(app.add_option("--tls-ciphers", ciphers_, "Allowed ciphers by their OpenSSL names.")
                            ->type_name("NAME[:NAME...]"));
 }

@@ -102,8 +102,7 @@ void ClientWireFlags::Resolve() {
 }
 
 ServerWireFlags::ServerWireFlags(CLI::App& app, ServerConfig& config) : config_(config) {
-  compression_ = AddEnum(app, "--compression", config.compression,
-                         {Compression::kNone, Compression::kDeflate, Compression::kGzip}, "Compression of responses.");
+  compression_ = AddEnum(app, "--compression", config.compression, "Compression of responses.");
   keepalive_option_ = AddKeepalive(
       app, keepalive_, "Ping after this time without data; close without a reply within the second time (20s).");
   max_streams_option_ = AddNumber(app, "--max-concurrent-streams", max_streams_, 1, INT_MAX,

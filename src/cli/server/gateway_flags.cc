@@ -21,10 +21,8 @@ GatewayFlags::GatewayFlags(CLI::App& app) {
               ->type_name("ADDRESS");
   threads_ = AddNumber(app, "--http-threads", config_.threads, 1, 1024, "Event loops of --http, one thread each.");
   transcoder_ = AddEnum(app, "--transcoder", config_.transcoder,
-                        {TranscoderKind::kDescriptor, TranscoderKind::kHandwritten, TranscoderKind::kNone},
                         "HTTP to messages: by google.api.http rules, code per method, or a fixed response.");
   backend_ = AddEnum(app, "--backend", config_.backend,
-                     {BackendKind::kDirect, BackendKind::kInProcess, BackendKind::kLoopback},
                      "Who handles messages: handlers, in-process gRPC, or gRPC over TCP as in a proxy.");
   target_ = app.add_option("--backend-target", target_text_,
                            "--backend loopback: another gRPC server with the library workload.")

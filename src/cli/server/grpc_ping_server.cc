@@ -8,9 +8,9 @@
 #include "absl/strings/str_cat.h"
 #include "cqbench/reporter.h"
 #include "cqbench/server.h"
-#include "src/base/endpoint.h"
 #include "src/base/interrupt.h"
 #include "src/base/last_resort.h"
+#include "src/base/sockets.h"
 #include "src/channel/tls.h"
 #include "src/cli/flags/tls_flags.h"
 #include "src/cli/server/server_flags.h"
@@ -132,7 +132,9 @@ int Main(int argc, const char* const* argv) {
                  std::string(server.status().message()).c_str());
     return usage ? kExitUsage : kExitFailure;
   }
-  if (const std::string why = WhyNotKept(config.security); !why.empty()) return Complain(why, kExitFailure);
+  if (const absl::Status kept = ValidateTlsLimitsReachLibrary(config.security); !kept.ok()) {
+    return Complain(kept.message(), kExitFailure);
+  }
   std::unique_ptr<Gateway> gateway;
   if (parsed.options->gateway) {
     auto started = Gateway::Start(*parsed.options->gateway, **server);

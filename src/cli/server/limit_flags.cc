@@ -4,6 +4,7 @@
 
 #include "absl/strings/numbers.h"
 #include "absl/strings/strip.h"
+#include "src/config/messages.h"
 
 namespace cqbench {
 namespace {

@@ -16,10 +16,6 @@ struct ServerTyped {
   int port = 2137;
   int tcp_echo_port = -1;  // below 0: help shows no default
   std::vector<std::string> listen;
-  std::string api = "cq";
-  std::string messages = "reused";
-  std::string codec = "protobuf";
-  std::string poll = "block";
   std::string service_distribution = "constant";
   std::string service_mode = "burn";
 };
@@ -47,26 +43,27 @@ class ServerFlags {
     BeginGroup(app_, "TLS");
     tls_flags_.emplace(app_, config_.security, TlsEnd::kServer);
     BeginGroup(app_, "Handling");
-    api_option_ = AddChoice(app_, "--api", typed_.api, {"cq", "callback", "sync", "generic"},
-                            "Server API: completion queues, reactors, thread pool, or queues with byte buffers.");
+    api_option_ = AddEnum(app_, "--api", config_.api,
+                          "Server API: completion queues, reactors, thread pool, or queues with byte buffers.");
     num_cqs_ = AddNumber(app_, "--num-cqs", config_.num_cqs, 1, 1024, "Number of completion queues.");
     workers_ = AddNumber(app_, "--workers-per-cq", config_.workers_per_cq, 1, 1024, "Threads per completion queue.");
     callbacks_ = AddNumber(app_, "--callbacks-per-cq", config_.callbacks_per_cq, 1, 100'000,
                            "Posted requests per completion queue and method.");
-    messages_ = AddChoice(app_, "--messages", typed_.messages, {"fresh", "reused", "arena", "bytes"},
-                          "Message allocation: new per call, reused, on a reset arena, or unparsed bytes.");
-    codec_ = AddChoice(app_, "--codec", typed_.codec, {"protobuf", "pooled"},
-                       "Serializer: protobuf's, or one that reuses buffers (needs --api generic).");
-    AddChoice(app_, "--poll", typed_.poll, {"block", "spin"},
-              "How completion-queue threads wait; spin needs --api cq or generic.");
+    messages_ = AddEnum(app_, "--messages", config_.messages,
+                        "Message allocation: new per call, reused, on a reset arena, or unparsed bytes.");
+    codec_ = AddEnum(app_, "--codec", config_.serializer,
+                     "Serializer: protobuf's, or one that reuses buffers (needs --api generic).");
+    AddEnum(app_, "--poll", config_.poll, "How completion-queue threads wait; spin needs --api cq or generic.",
+            {PollMode::kBlock, PollMode::kSpin});
     AddDuration(app_, "--service-time", config_.service_time.mean_ns, "Time spent in the handler on every message.",
                 /*min_ns=*/0);
     distribution_ = AddChoice(app_, "--service-time-distribution", typed_.service_distribution,
                               {"constant", "exponential"}, "Distribution of --service-time.");
     service_mode_ = AddChoice(app_, "--service-time-mode", typed_.service_mode, {"burn", "wait"},
                               "Spend --service-time by using CPU or by sleeping.");
-    AddEnum(app_, "--write-hint", config_.write_hint, {WriteHint::kNone, WriteHint::kBuffer},
-            "Server streams: send each message at once, or with a buffer hint.");
+    AddEnum(app_, "--write-hint", config_.write_hint,
+            "Server streams: send each message at once, or with a buffer hint.",
+            {WriteHint::kNone, WriteHint::kBuffer});
     tcp_echo_ = AddNumber(app_, "--tcp-echo-port", typed_.tcp_echo_port, 0, 65535,
                           "Also serve raw TCP ping-pong for the client's --baseline; 0: a free port.");
     BeginGroup(app_, "HTTP");
@@ -111,10 +108,6 @@ class ServerFlags {
     wire_flags_->Resolve();
     if (config_.compression != Compression::kNone) config_.limits.accepts_compressed = true;
     ResolveCall();
-    config_.api = typed_.api == "callback"  ? ServerApi::kCallback
-                  : typed_.api == "sync"    ? ServerApi::kSync
-                  : typed_.api == "generic" ? ServerApi::kGeneric
-                                            : ServerApi::kCq;
     for (const CLI::Option* option : {distribution_, service_mode_}) {
       if (option->count() > 0 && config_.service_time.mean_ns == 0)
         BadCombination(option->get_name(), "needs --service-time");
@@ -125,14 +118,13 @@ class ServerFlags {
     options_.gateway = gateway_flags_->Resolve(config_.messages);
     if (tcp_echo_->count() > 0) config_.tcp_echo_port = typed_.tcp_echo_port;
     config_.deadlock_detection = options_.deadlock_detection;
-    config_.poll = typed_.poll == "spin" ? PollMode::kSpin : PollMode::kBlock;
     const bool queues = config_.api == ServerApi::kCq || config_.api == ServerApi::kGeneric;
     if (config_.poll == PollMode::kSpin && !queues)
-      BadCombination("--poll", "spin needs --api cq or generic, not " + typed_.api);
+      BadCombination("--poll", "spin needs --api cq or generic, not " + Api());
     if (max_threads_->count() > 0 && config_.api != ServerApi::kSync)
-      BadCombination("--max-threads", "needs --api sync, not " + typed_.api);
+      BadCombination("--max-threads", "needs --api sync, not " + Api());
     if (callbacks_->count() > 0 && !queues)
-      BadCombination("--callbacks-per-cq", "needs --api cq or generic, not " + typed_.api);
+      BadCombination("--callbacks-per-cq", "needs --api cq or generic, not " + Api());
     for (const CLI::Option* option : {num_cqs_, workers_}) {
       if (option->count() > 0 && config_.api == ServerApi::kCallback) {
         BadCombination(option->get_name(), "needs --api cq, generic or sync: the callback API has threads of its own");
@@ -144,27 +136,22 @@ class ServerFlags {
     call_->Resolve();
     if (!call_->given()) return;
     if (!call_->described()) BadCombination("--call", "needs --proto or --protoset");
-    if (api_option_->count() == 0) typed_.api = "generic";
-    if (typed_.api != "generic") BadCombination("--call", "needs --api generic, not " + typed_.api);
+    if (api_option_->count() == 0) config_.api = ServerApi::kGeneric;
+    if (config_.api != ServerApi::kGeneric) BadCombination("--call", "needs --api generic, not " + Api());
   }
 
   void ResolveMessages() {
     const bool generic = config_.api == ServerApi::kGeneric;
-    config_.serializer = typed_.codec == "pooled" ? Serializer::kReusingBuffers : Serializer::kProtobuf;
-    if (generic && messages_->count() == 0 && codec_->count() == 0) typed_.messages = "bytes";
-    if (!generic && typed_.messages == "bytes")
-      BadCombination("--messages", "bytes needs --api generic, not " + typed_.api);
+    if (generic && messages_->count() == 0 && codec_->count() == 0) config_.messages = MessageStrategy::kBytes;
+    const bool bytes = config_.messages == MessageStrategy::kBytes;
+    if (!generic && bytes) BadCombination("--messages", "bytes needs --api generic, not " + Api());
     if (!generic && config_.serializer == Serializer::kReusingBuffers) {
-      BadCombination("--codec", "pooled needs --api generic, not " + typed_.api);
+      BadCombination("--codec", "pooled needs --api generic, not " + Api());
     }
-    if (typed_.messages == "bytes" && codec_->count() > 0) {
-      BadCombination("--codec", "there is none for --messages bytes");
-    }
-    config_.messages = typed_.messages == "fresh"   ? MessageStrategy::kFresh
-                       : typed_.messages == "arena" ? MessageStrategy::kArena
-                       : typed_.messages == "bytes" ? MessageStrategy::kBytes
-                                                    : MessageStrategy::kReused;
+    if (bytes && codec_->count() > 0) BadCombination("--codec", "there is none for --messages bytes");
   }
+
+  std::string Api() const { return std::string(ToString(config_.api)); }
 
   void ResolveAddresses() {
     options_.address_flag = listen_->count() > 0 ? "--listen" : "--host";

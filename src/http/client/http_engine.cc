@@ -1,7 +1,6 @@
 #include "src/http/client/http_engine.h"
 
 #include <poll.h>
-#include <sys/eventfd.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -19,8 +18,9 @@
 #include "absl/status/status.h"
 #include "absl/strings/str_cat.h"
 #include "cqbench/channel_policy.h"
-#include "src/base/endpoint.h"
+#include "src/base/sockets.h"
 #include "src/http/client/http_code.h"
+#include "src/http/client/http_connections.h"
 #include "src/http/client/http_loop.h"
 #include "src/http/client/http_socket.h"
 #include "src/load/pacing/engine_context.h"
@@ -31,9 +31,8 @@
 namespace cqbench {
 namespace {
 
-constexpr Nanos kLook = 10 * kNanosPerMilli;  // at what nobody tells us of
+constexpr Nanos kCheck = 10 * kNanosPerMilli;  // of deadlines, cancelling and the end
 constexpr size_t kReadBytes = 64 << 10;
-constexpr size_t kConnectAtOnce = 64;  // fewer than a listener's backlog
 
 template <typename Wire>
 class HttpEngine final : public SlotEngine<WireSlot<Wire>> {
@@ -41,47 +40,19 @@ class HttpEngine final : public SlotEngine<WireSlot<Wire>> {
   using Link = Connection<Wire>;
   using MyRoute = Route<Wire>;
   using MyLoop = Loop<Wire>;
-  using Next = SlotSchedule::Next;
 
  public:
   // `endpoints`: of each of config.targets.
   HttpEngine(const EngineContext& context, const ChannelPlan& plan, const std::vector<Endpoint>& endpoints, int loops)
-      : SlotEngine<Slot>(context) {
-    for (const Target& target : this->config().targets) {
-      messages_.emplace_back(*this->config().http, target.is_unix() ? "localhost" : target.ToString(),
-                             this->config().metadata);
+      : SlotEngine<Slot>(context), connections_(this->config(), plan, endpoints, MakeLoops(loops)) {
+    for (Slot& slot : this->slots()) {
+      connections_.Assign(slot);
+      if (this->open_loop()) this->Assign(slot, *slot.route->loop->queue);
     }
-    for (int i = 0; i < loops; ++i) {
-      MyLoop& loop = loops_.emplace_back(&this->window(), this->open_loop());
-      loop.epoll = Descriptor(epoll_create1(EPOLL_CLOEXEC));
-      loop.wake = Descriptor(eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK));
-      if (this->open_loop()) loop.lane = &this->lanes()[static_cast<size_t>(i)];
-    }
-    MakeConnections(plan, endpoints);
   }
   ~HttpEngine() override { this->Stop(); }
 
-  // All connections, some at a time. Errors as Reachable() has them.
-  absl::Status Connect(const ConnectLimit& limit) {
-    std::vector<Link*> links;
-    for (MyLoop& loop : loops_) {
-      if (!loop.epoll.ok() || !loop.wake.ok()) return absl::ResourceExhaustedError("no descriptors are left");
-      Watch(loop.epoll.fd(), EPOLL_CTL_ADD, loop.wake.fd(), EPOLLIN, kWake);
-      for (Link& link : loop.connections) links.push_back(&link);
-    }
-    for (size_t begun = 0, i = 0; i < links.size(); ++i) {
-      for (; begun < std::min(i + kConnectAtOnce, links.size()); ++begun) {
-        const MyRoute& route = *links[begun]->route;
-        links[begun]->socket = BeginHttpConnect(route.endpoint);
-        if (!links[begun]->socket.ok()) return NotConnected(route.target, this->config(), errno);
-      }
-      Link& link = *links[i];
-      const int error = FinishHttpConnect(link.socket, limit);
-      if (error != 0) return NotConnected(link.route->target, this->config(), error);
-      Watch(link.route->loop->epoll.fd(), EPOLL_CTL_ADD, link.socket.fd(), EPOLLIN, link.index);
-    }
-    return absl::OkStatus();
-  }
+  absl::Status Connect(const ConnectLimit& limit) { return connections_.Connect(limit); }
   // Once, after Connect().
   void MakeThreads() {
     threads_.emplace(threads(), "http-", [this](int i) { Run(loops_[static_cast<size_t>(i)]); });
@@ -96,49 +67,16 @@ class HttpEngine final : public SlotEngine<WireSlot<Wire>> {
     this->Joined();
   }
   int threads() const override { return static_cast<int>(loops_.size()); }
-  uint64_t Completed() const override {
-    uint64_t total = 0;
-    for (const MyLoop& loop : loops_) total += loop.recorder.Completed();
-    return total;
-  }
-  uint64_t CompletedBefore() const override {
-    uint64_t total = 0;
-    for (const MyLoop& loop : loops_) total += loop.recorder.CompletedBefore();
-    return total;
-  }
-  void Collect(Measurement& total) const override {
-    for (const MyLoop& loop : loops_) loop.recorder.MergeInto(total);
-    this->CollectSlots(total);
-    if (total.pacing) total.pacing->pacers = threads();
+  void VisitRecorders(const RecorderVisitor& visit) const override {
+    for (const MyLoop& loop : loops_) visit(loop.recorder);
   }
 
  private:
-  static constexpr uint32_t kWake = UINT32_MAX;
-
-  // Slots of one connection are of one thread, so nothing is locked on the way of a call.
-  void MakeConnections(const ChannelPlan& plan, const std::vector<Endpoint>& endpoints) {
-    std::vector<MyRoute*> of_channel, of_host(endpoints.size(), nullptr);
-    size_t made = 0;
-    for (const ChannelPlan::Channel& channel : plan.channels) {
-      const auto host = static_cast<size_t>(channel.host);
-      const bool own = channel.local_pool || channel.distinguishing_value >= 0;
-      if (own || of_host[host] == nullptr) {
-        MyLoop& loop = loops_[made++ % loops_.size()];
-        of_host[host] =
-            &loop.routes.emplace_back(&loop, this->config().targets[host], messages_[host], endpoints[host]);
-        of_host[host]->current = &AddConnection(*of_host[host]);
-      }
-      of_channel.push_back(of_host[host]);
+  std::deque<MyLoop>& MakeLoops(int loops) {
+    for (int i = 0; i < loops; ++i) {
+      loops_.emplace_back(&this->window(), this->open_loop() ? &this->arrivals()[static_cast<size_t>(i)] : nullptr);
     }
-    for (Slot& slot : this->slots()) {
-      slot.route = of_channel[static_cast<size_t>(slot.index) % of_channel.size()];
-      slot.route->slots.push_back(&slot);
-      slot.route->loop->slots.push_back(&slot);
-    }
-  }
-  static Link& AddConnection(MyRoute& route) {
-    std::deque<Link>& all = route.loop->connections;
-    return *route.connections.emplace_back(&all.emplace_back(&route, route.message, static_cast<uint32_t>(all.size())));
+    return loops_;
   }
 
   // --- a loop's thread ---
@@ -156,26 +94,26 @@ class HttpEngine final : public SlotEngine<WireSlot<Wire>> {
       const int count = Wait(loop, events);
       for (int i = 0; i < count; ++i) {
         const epoll_event& event = events[static_cast<size_t>(i)];
-        if (event.data.u32 == kWake) continue;
+        if (event.data.u32 == MyLoop::kWake) continue;
         OnEvent(loop.connections[event.data.u32], loop, event.events, buffer);
       }
-      if (loop.has_rested.load(std::memory_order_relaxed)) [[unlikely]]
-        SendRested(loop);
-      if (loop.lane != nullptr) {
-        SendDue(*loop.lane, loop.next, clock, this->config().schedule.at_limit, this->window(), loop.recorder,
+      if (loop.has_resumed.load(std::memory_order_relaxed)) [[unlikely]]
+        SendResumed(loop);
+      if (loop.queue != nullptr) {
+        SendDue(*loop.queue, loop.next, clock, this->config().schedule.at_limit, this->window(), loop.recorder,
                 [&](FreeNode* node, Nanos due, Nanos now) {
                   Slot& slot = static_cast<Slot&>(*static_cast<CallSlot*>(node));
                   slot.due_ns = due;
                   Send(slot, loop, now);
                 });
       }
-      if (const Nanos now = NowNs(); now >= loop.next_look) Look(loop, now);
+      if (const Nanos now = NowNs(); now >= loop.next_check) Check(loop, now);
     }
   }
 
   int Wait(MyLoop& loop, std::array<epoll_event, 64>& events) {
-    int timeout_ms = static_cast<int>(kLook / kNanosPerMilli);
-    if (loop.lane != nullptr && loop.next < loop.lane->size()) {
+    int timeout_ms = static_cast<int>(kCheck / kNanosPerMilli);
+    if (loop.queue != nullptr && loop.next < loop.queue->size()) {
       SleepUntilDue(loop);
       timeout_ms = 0;
     }
@@ -185,24 +123,16 @@ class HttpEngine final : public SlotEngine<WireSlot<Wire>> {
   void SleepUntilDue(MyLoop& loop) {
     const Pace pace = this->config().schedule.pace;
     if (pace == Pace::kSpin) return;
-    const Nanos due = loop.lane->DueAt(loop.next) - (pace == Pace::kHybrid ? this->margin_ns() : 0);
-    const Nanos wait = std::min(due - NowNs(), kLook);
+    const Nanos due = loop.queue->DueAt(loop.next) - (pace == Pace::kHybrid ? this->margin_ns() : 0);
+    const Nanos wait = std::min(due - NowNs(), kCheck);
     if (wait <= 0) return;
     const timespec timeout{0, wait};
     pollfd one{loop.epoll.fd(), POLLIN, 0};
     ppoll(&one, 1, &timeout, nullptr);
   }
 
-  // The slot is ready, or has ended a call: what follows by the schedule.
   [[gnu::always_inline]] void Continue(Slot& slot, MyLoop& loop, Nanos done, bool ok) {
-    switch (this->schedule().After(slot, done, ok, loop.recorder)) {
-      case Next::kSend:
-        return Send(slot, loop, done);
-      case Next::kWait:
-        return;
-      case Next::kEnd:
-        return this->Retire();
-    }
+    if (this->SendsNext(slot, done, ok, loop.recorder)) Send(slot, loop, done);
   }
 
   void Send(Slot& slot, MyLoop& loop, Nanos now) {
@@ -238,28 +168,18 @@ class HttpEngine final : public SlotEngine<WireSlot<Wire>> {
       EndCalls(loop, NowNs());
     }
     if (link.wire.closing()) return Drop(link, loop, "the server ended the connection, or does not speak this HTTP");
-    while (link.written < link.out.size()) {
-      const ssize_t count = send(link.socket.fd(), link.out.data() + link.written, link.out.size() - link.written,
-                                 MSG_NOSIGNAL | MSG_DONTWAIT);
-      if (count < 0) {
-        if (errno == EINTR) continue;
-        if (errno != EAGAIN) return Drop(link, loop, absl::StrCat("cannot send: ", std::strerror(errno)));
-        return WatchFor(link, loop, /*room=*/true);
-      }
-      link.written += static_cast<size_t>(count);
+    const int error = link.SendAll();
+    if (error == EAGAIN) {
+      link.WatchFor(loop.epoll, EPOLL_CTL_MOD, /*room=*/true);
+    } else if (error != 0) {
+      Drop(link, loop, absl::StrCat("cannot send: ", std::strerror(error)));
     }
-    link.out.clear();
-    link.written = 0;
-  }
-  void WatchFor(Link& link, MyLoop& loop, bool room) {
-    link.connecting = room;
-    Watch(loop.epoll.fd(), EPOLL_CTL_MOD, link.socket.fd(), room ? EPOLLIN | EPOLLOUT : EPOLLIN, link.index);
   }
 
   void OnEvent(Link& link, MyLoop& loop, uint32_t events, std::vector<char>& buffer) {
     if (!link.socket.ok()) return;  // dropped since this was told
     if ((events & EPOLLOUT) != 0) {
-      WatchFor(link, loop, /*room=*/false);
+      link.WatchFor(loop.epoll, EPOLL_CTL_MOD, /*room=*/false);
       MarkDirty(link, loop);
     }
     if ((events & (EPOLLIN | EPOLLHUP | EPOLLERR)) == 0) return;
@@ -272,7 +192,7 @@ class HttpEngine final : public SlotEngine<WireSlot<Wire>> {
     const Nanos done = NowNs();
     MarkEnded(loop);
     if (link.wire.takes_no_more() && &link == link.route->current) [[unlikely]]
-      link.route->current = &Unused(*link.route);
+      link.route->current = &link.route->Unused();
     if (!error.empty()) {
       Drop(link, loop, error);
     } else if (link.wire.closing()) {
@@ -313,79 +233,67 @@ class HttpEngine final : public SlotEngine<WireSlot<Wire>> {
 
   // The connection is of no use any more, and what is in flight there has failed. The next call makes a new one.
   void Drop(Link& link, MyLoop& loop, const std::string& why) {
-    link.socket.Close();
-    link.wire.Reset();
-    link.out.clear();
-    link.written = 0;
-    link.connecting = false;
+    link.Reset();
     for (Slot* slot : link.route->slots) {
       if (slot->connection != &link || !std::exchange(slot->in_flight, false)) continue;
       Fail(*slot, loop, grpc::StatusCode::UNAVAILABLE, why);
     }
   }
-  // A connection without a socket: the next call makes it one.
-  static Link& Unused(MyRoute& route) {
-    for (Link* link : route.connections) {
-      if (!link->socket.ok()) return *link;
-    }
-    return AddConnection(route);
-  }
   void Reconnect(Link& link, MyLoop& loop) {
-    link.socket = BeginHttpConnect(link.route->endpoint);
+    link.socket = BeginConnect(link.route->endpoint);
     if (!link.socket.ok()) return;  // Write() says so
-    link.connecting = true;
-    Watch(loop.epoll.fd(), EPOLL_CTL_ADD, link.socket.fd(), EPOLLIN | EPOLLOUT, link.index);
+    link.WatchFor(loop.epoll, EPOLL_CTL_ADD, /*room=*/true);
   }
 
-  void Look(MyLoop& loop, Nanos now) {
-    loop.next_look = now + kLook;
+  void Check(MyLoop& loop, Nanos now) {
+    loop.next_check = now + kCheck;
     uint64_t told = 0;
     while (read(loop.wake.fd(), &told, sizeof(told)) > 0) continue;
     if (this->abandoned()) {
       for (size_t i = 0; i < loop.connections.size(); ++i) Drop(loop.connections[i], loop, "cancelled");
-    } else if (this->config().deadline_ns && now >= loop.next_late) {
-      EndLate(loop, now);
-      loop.next_late = now + *this->config().deadline_ns / 20;
+    } else if (this->config().deadline_ns && now >= loop.next_deadlines) {
+      EndMissed(loop, now);
+      loop.next_deadlines = now + *this->config().deadline_ns / 20;
     }
-    if (loop.lane == nullptr || !this->schedule().Over(now)) return;
-    while (loop.lane->TakeIdleSlot() != nullptr) this->Retire();
+    if (loop.queue == nullptr || !this->schedule().Over(now)) return;
+    while (loop.queue->TakeIdleSlot() != nullptr) this->Retire();
   }
-  void EndLate(MyLoop& loop, Nanos now) {
+  void EndMissed(MyLoop& loop, Nanos now) {
     for (Slot* slot : loop.slots) {
       if (!slot->in_flight || now - slot->sent() < *this->config().deadline_ns) continue;
       slot->in_flight = false;
       if (slot->connection->wire.Abandon(*slot)) {
         MarkDirty(*slot->connection, loop);
       } else {
-        Drop(*slot->connection, loop, "another call was late");
+        Drop(*slot->connection, loop, "another call missed its deadline");
       }
       Fail(*slot, loop, grpc::StatusCode::DEADLINE_EXCEEDED, "no answer within the deadline");
     }
   }
 
-  void SendRested(MyLoop& loop) {
-    std::vector<Slot*> rested;
+  void SendResumed(MyLoop& loop) {
+    std::vector<Slot*> resumed;
     {
       const std::lock_guard lock(loop.mutex);
-      rested.swap(loop.rested);
-      loop.has_rested.store(false, std::memory_order_relaxed);
+      resumed.swap(loop.resumed);
+      loop.has_resumed.store(false, std::memory_order_relaxed);
     }
-    for (Slot* slot : rested) Send(*slot, loop, slot->due_ns);
+    for (Slot* slot : resumed) Send(*slot, loop, slot->due_ns);
   }
   // On the runner's thread.
   void Resume(Slot& slot) override {
     MyLoop& loop = *slot.route->loop;
     {
       const std::lock_guard lock(loop.mutex);
-      loop.rested.push_back(&slot);
-      loop.has_rested.store(true, std::memory_order_relaxed);
+      loop.resumed.push_back(&slot);
+      loop.has_resumed.store(true, std::memory_order_relaxed);
     }
     const uint64_t one = 1;
     (void)!write(loop.wake.fd(), &one, sizeof(one));
   }
 
-  std::deque<HttpMessage> messages_;  // by target
   std::deque<MyLoop> loops_;
+  HttpConnections<Wire> connections_;
   std::optional<GatedThreads> threads_;
 };
 
@@ -413,16 +321,11 @@ int Threads(const ChannelPlan& plan, int wanted) {
   return threads;
 }
 
-absl::StatusOr<std::unique_ptr<Engine>> MakeHttpEngine(const EngineContext& context, const ChannelPlan& plan,
-                                                       const std::function<bool()>& stop) {
-  return context.config.api == ClientApi::kHttp1 ? Make<Http1Wire>(context, plan, stop)
-                                                 : Make<Http2Wire>(context, plan, stop);
-}
-
 }  // namespace
 
-EngineFactory HttpEngines() {
-  return {Threads, MakeHttpEngine};
+void RegisterHttpEngines() {
+  RegisterEngines(ClientApi::kHttp1, {Threads, Make<Http1Wire>});
+  RegisterEngines(ClientApi::kHttp2, {Threads, Make<Http2Wire>});
 }
 
 }  // namespace cqbench

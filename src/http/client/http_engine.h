@@ -2,11 +2,9 @@
 // loop of its own, some connections, and the slots whose calls go over them. In an open loop a thread is its own pacer.
 #pragma once
 
-#include "cqbench/engine.h"
-
 namespace cqbench {
 
-// For RegisterHttpEngines().
-EngineFactory HttpEngines();
+// Registers the engines of ClientApi::kHttp1 and kHttp2. Main thread, once.
+void RegisterHttpEngines();
 
 }  // namespace cqbench

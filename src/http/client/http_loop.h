@@ -2,7 +2,11 @@
 // is touched by the loop's thread alone, except where it says otherwise.
 #pragma once
 
+#include <sys/eventfd.h>
+#include <sys/socket.h>
+
 #include <atomic>
+#include <cerrno>
 #include <cstdint>
 #include <deque>
 #include <mutex>
@@ -11,10 +15,10 @@
 
 #include "cqbench/recorder.h"
 #include "src/base/descriptor.h"
-#include "src/base/endpoint.h"
+#include "src/base/sockets.h"
 #include "src/base/target.h"
 #include "src/http/client/http_wire.h"
-#include "src/load/pacing/lane.h"
+#include "src/load/pacing/arrival_queue.h"
 
 namespace cqbench {
 
@@ -36,6 +40,31 @@ struct Connection {
   size_t written = 0;
   bool dirty = false;       // there may be something to send
   bool connecting = false;  // or the socket takes nothing at the moment: it is watched for that
+
+  // Returns 0 when everything has gone out; otherwise the errno that says why not, EAGAIN if the socket is full.
+  int SendAll() {
+    while (written < out.size()) {
+      const ssize_t count = send(socket.fd(), out.data() + written, out.size() - written, MSG_NOSIGNAL | MSG_DONTWAIT);
+      if (count < 0 && errno != EINTR) return errno;
+      if (count > 0) written += static_cast<size_t>(count);
+    }
+    out.clear();
+    written = 0;
+    return 0;
+  }
+  // Without a socket, and as new.
+  void Reset() {
+    socket.Close();
+    wire.Reset();
+    out.clear();
+    written = 0;
+    connecting = false;
+  }
+  // Watches the socket for room to write in addition to what comes in, or for the latter alone.
+  bool WatchFor(const Descriptor& epoll, int operation, bool room) {
+    connecting = room;
+    return Watch(epoll.fd(), operation, socket.fd(), room ? EPOLLIN | EPOLLOUT : EPOLLIN, index);
+  }
 };
 
 template <typename Wire>
@@ -59,11 +88,33 @@ struct Route {
   std::vector<WireSlot<Wire>*> slots;
   std::vector<Connection<Wire>*> connections;
   Connection<Wire>* current = nullptr;
+
+  Connection<Wire>& AddConnection() {
+    std::deque<Connection<Wire>>& all = loop->connections;
+    return *connections.emplace_back(&all.emplace_back(this, message, static_cast<uint32_t>(all.size())));
+  }
+  // A connection without a socket: the next call makes it one.
+  Connection<Wire>& Unused() {
+    for (Connection<Wire>* connection : connections) {
+      if (!connection->socket.ok()) return *connection;
+    }
+    return AddConnection();
+  }
 };
 
 template <typename Wire>
 struct Loop {
-  Loop(const RunWindow* window, bool open_loop) : recorder(window, open_loop) {}
+  static constexpr uint32_t kWake = UINT32_MAX;  // tag of events of `wake`; those of connections are their indices
+
+  // `arrivals`: nullptr in a closed loop.
+  Loop(const RunWindow* window, ArrivalQueue* arrivals)
+      : recorder(window, arrivals != nullptr),
+        epoll(epoll_create1(EPOLL_CLOEXEC)),
+        wake(eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)),
+        queue(arrivals) {}
+
+  // Returns false when there were no descriptors for it.
+  bool WatchWake() { return wake.ok() && Watch(epoll.fd(), EPOLL_CTL_ADD, wake.fd(), EPOLLIN, kWake); }
 
   Recorder recorder;
   std::deque<Route<Wire>> routes;
@@ -72,14 +123,14 @@ struct Loop {
   std::vector<Connection<Wire>*> dirty;
   std::vector<HttpEnded> ended;
   Descriptor epoll, wake;
-  Lane* lane = nullptr;  // open loop
-  size_t next = 0;       // of the lane's calls
-  Nanos next_look = 0;
-  Nanos next_late = 0;
+  ArrivalQueue* const queue;  // open loop
+  size_t next = 0;            // of the queue's calls
+  Nanos next_check = 0;
+  Nanos next_deadlines = 0;
 
   std::mutex mutex;
-  std::vector<WireSlot<Wire>*> rested;  // guarded by mutex
-  std::atomic<bool> has_rested{false};
+  std::vector<WireSlot<Wire>*> resumed;  // guarded by mutex
+  std::atomic<bool> has_resumed{false};
 };
 
 }  // namespace cqbench

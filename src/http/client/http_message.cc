@@ -1,6 +1,8 @@
 #include "absl/strings/ascii.h"
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
+#include "src/config/http_call.h"
+#include "src/config/wire_settings.h"
 #include "src/http/client/http_wire.h"
 
 namespace cqbench {

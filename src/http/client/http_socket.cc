@@ -1,6 +1,5 @@
 #include "src/http/client/http_socket.h"
 
-#include <algorithm>
 #include <cerrno>
 #include <chrono>
 #include <cstring>
@@ -8,36 +7,9 @@
 #include <thread>
 
 #include "absl/strings/str_cat.h"
-#include "src/base/await.h"
+#include "src/config/units.h"
 
 namespace cqbench {
-namespace {
-
-constexpr Nanos kAskStop = 100 * kNanosPerMilli;
-
-}  // namespace
-
-Descriptor BeginHttpConnect(const Endpoint& endpoint) {
-  Descriptor socket(::socket(endpoint.address.ss_family, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
-  if (!socket.ok()) return socket;
-  if (endpoint.address.ss_family != AF_UNIX) SetNoDelay(socket.fd());
-  if (connect(socket.fd(), SocketAddress(endpoint), endpoint.length) == 0 || errno == EINPROGRESS) return socket;
-  const int error = errno;
-  socket.Close();
-  errno = error;
-  return socket;
-}
-
-int FinishHttpConnect(const Descriptor& socket, const ConnectLimit& limit) {
-  for (;;) {
-    if (limit.stop && limit.stop()) return ECANCELED;
-    const Nanos now = NowNs();
-    if (now >= limit.give_up_at) return ETIMEDOUT;
-    const int error = AwaitConnected(socket.fd(), std::min(limit.give_up_at, now + kAskStop));
-    if (error != EINPROGRESS) return error;
-  }
-}
-
 absl::Status NotConnected(const Target& target, const RunConfig& config, int error) {
   if (error == ECANCELED) return absl::CancelledError("interrupted while connecting");
   const std::string within =
@@ -55,8 +27,8 @@ absl::StatusOr<Endpoint> Reachable(const Target& target, const RunConfig& config
       const Endpoint& endpoint = (*resolved)[i];
       const Nanos now = NowNs();
       const Nanos share = (limit.give_up_at - now) / static_cast<Nanos>(resolved->size() - i);
-      const Descriptor socket = BeginHttpConnect(endpoint);
-      error = socket.ok() ? FinishHttpConnect(socket, {now + share, limit.stop}) : errno;
+      const Descriptor socket = BeginConnect(endpoint);
+      error = socket.ok() ? FinishConnect(socket, {now + share, limit.stop}) : errno;
       if (error == 0) return endpoint;
       if (error == ECANCELED) return NotConnected(target, config, error);
     }

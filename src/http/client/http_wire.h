@@ -10,7 +10,8 @@
 #include <utility>
 #include <vector>
 
-#include "cqbench/run_config.h"
+#include "src/config/http_call.h"
+#include "src/config/wire_settings.h"
 #include "src/http/client/http_body.h"
 #include "src/load/pacing/slot.h"
 

@@ -20,30 +20,6 @@
 
 namespace cqbench {
 
-absl::string_view ToString(TranscoderKind kind) {
-  switch (kind) {
-    case TranscoderKind::kDescriptor:
-      return "descriptor";
-    case TranscoderKind::kHandwritten:
-      return "handwritten";
-    case TranscoderKind::kNone:
-      return "none";
-  }
-  return "?";
-}
-
-absl::string_view ToString(BackendKind kind) {
-  switch (kind) {
-    case BackendKind::kDirect:
-      return "direct";
-    case BackendKind::kInProcess:
-      return "inprocess";
-    case BackendKind::kLoopback:
-      return "loopback";
-  }
-  return "?";
-}
-
 namespace {
 
 using transcoding::Transcoder;

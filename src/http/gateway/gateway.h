@@ -10,9 +10,9 @@
 #include "absl/status/statusor.h"
 #include "absl/strings/string_view.h"
 #include "cqbench/channel_policy.h"
-#include "cqbench/run_config.h"
 #include "cqbench/server.h"
 #include "src/base/clock.h"
+#include "src/base/enum_names.h"
 #include "src/base/target.h"
 #include "src/http/server/http_server.h"
 
@@ -24,7 +24,11 @@ enum class TranscoderKind {
   kHandwritten,  // code for each method
   kNone,         // nothing: every request is answered with the same book, which is what the front alone costs
 };
-absl::string_view ToString(TranscoderKind kind);
+constexpr auto NamesOf(TranscoderKind) {
+  return std::to_array<EnumName<TranscoderKind>>({{TranscoderKind::kDescriptor, "descriptor"},
+                                                  {TranscoderKind::kHandwritten, "handwritten"},
+                                                  {TranscoderKind::kNone, "none"}});
+}
 
 // Answers messages.
 enum class BackendKind {
@@ -32,7 +36,10 @@ enum class BackendKind {
   kInProcess,  // the gRPC server, through a channel without a socket; streams are refused (501)
   kLoopback,   // a gRPC server, through channels over TCP, as in a proxy
 };
-absl::string_view ToString(BackendKind kind);
+constexpr auto NamesOf(BackendKind) {
+  return std::to_array<EnumName<BackendKind>>(
+      {{BackendKind::kDirect, "direct"}, {BackendKind::kInProcess, "inprocess"}, {BackendKind::kLoopback, "loopback"}});
+}
 
 struct GatewayConfig {
   Target listen{"localhost", 0, ""};  // port 0: a free one

@@ -17,7 +17,7 @@
 #include <thread>
 
 #include "absl/strings/str_cat.h"
-#include "src/base/listen.h"
+#include "src/base/sockets.h"
 #include "src/http/server/connection.h"
 #include "src/http/server/session.h"
 

@@ -47,7 +47,7 @@ class CallbackBidiEngine final : public CallbackEngine<CallbackBidiEngine<Stub>,
   ~CallbackBidiEngine() override { this->Stop(); }
 
   // Operations wait in the library until the stream is open, so it is ready at once.
-  bool Open(Slot& slot) {
+  bool Open(Slot& slot) override {
     slot.broken.store(false, std::memory_order_relaxed);
     slot.in_message = false;
     slot.stub->Start(this->NewStream(slot), &slot);
@@ -55,17 +55,20 @@ class CallbackBidiEngine final : public CallbackEngine<CallbackBidiEngine<Stub>,
     slot.StartCall();
     return true;
   }
-  void Close(Slot& slot) {
-    slot.Sent(NowNs());  // a stream that does not close is late, too
+  void Close(Slot& slot) override {
+    slot.Sent(NowNs());  // a stream that does not close misses its deadline, too
     slot.StartWritesDone();
     slot.RemoveHold();
   }
 
-  void Send(Slot& slot) {
-    slot.in_message = true;
-    slot.pending.store(2, std::memory_order_relaxed);
-    slot.StartRead(&slot.responses->Next());
-    slot.StartWrite(&slot.requests->Next());
+  // Issue.
+  void Send(Slot& slot, Nanos now) {
+    this->Issue(slot, now, [&] {
+      slot.in_message = true;
+      slot.pending.store(2, std::memory_order_relaxed);
+      slot.StartRead(&slot.responses->Next());
+      slot.StartWrite(&slot.requests->Next());
+    });
   }
 
   // Record, next.
@@ -73,7 +76,8 @@ class CallbackBidiEngine final : public CallbackEngine<CallbackBidiEngine<Stub>,
     const Nanos done = NowNs();
     slot.in_message = false;
     const absl::string_view wrong = CheckResponse(*slot.stub, slot.responses->Current(), this->config().message);
-    this->Next(slot, done, this->RecordEnd(this->recorder(), slot, done, grpc::Status::OK, wrong));
+    const bool ok = this->RecordEnd(this->recorder(), slot, done, grpc::Status::OK, wrong);
+    if (this->SendsNext(slot, done, ok, this->recorder())) Send(slot, done);
   }
 
   void Ended(Slot& slot, const grpc::Status& status) {

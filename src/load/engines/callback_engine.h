@@ -31,21 +31,10 @@ class ThreadRecorders {
     }
     return *recorder;
   }
-  uint64_t Completed() const {
+  template <typename Visitor>
+  void Visit(const Visitor& visit) const {
     const std::lock_guard lock(mutex_);
-    uint64_t total = 0;
-    for (const Recorder& recorder : recorders_) total += recorder.Completed();
-    return total;
-  }
-  uint64_t CompletedBefore() const {
-    const std::lock_guard lock(mutex_);
-    uint64_t total = 0;
-    for (const Recorder& recorder : recorders_) total += recorder.CompletedBefore();
-    return total;
-  }
-  void MergeInto(Measurement& total) const {
-    const std::lock_guard lock(mutex_);
-    for (const Recorder& recorder : recorders_) recorder.MergeInto(total);
+    for (const Recorder& recorder : recorders_) visit(recorder);
   }
 
  private:
@@ -66,9 +55,7 @@ struct ReactorSlot : GrpcSlot {
 };
 
 // `Derived` has
-//   bool Open(Slot&)   makes a slot ready to send; true when it is at once, otherwise Next() follows
-//   void Send(Slot&)   issues the call (bidi: the message) whose due_ns and sent are set
-//   void Close(Slot&)  ends a slot that is not in a call
+//   void Send(Slot&, Nanos now)   issues the call (bidi: the message) whose due_ns is set, by Issue()
 template <typename Derived, typename Slot, typename Stub>
 class CallbackEngine : public GrpcEngine<Slot> {
  public:
@@ -76,7 +63,7 @@ class CallbackEngine : public GrpcEngine<Slot> {
     this->Begin();
     if (pacers_) pacers_->Release();
     for (Slot& slot : this->slots()) {
-      if (derived().Open(slot)) Next(slot, NowNs(), /*ok=*/true);
+      if (this->Open(slot)) Next(slot, NowNs(), /*ok=*/true);
     }
   }
   void Join() override {
@@ -84,8 +71,7 @@ class CallbackEngine : public GrpcEngine<Slot> {
     this->Joined();
   }
   int threads() const override { return 0; }
-  uint64_t Completed() const override { return recorders_.Completed(); }
-  uint64_t CompletedBefore() const override { return recorders_.CompletedBefore(); }
+  void VisitRecorders(const RecorderVisitor& visit) const override { recorders_.Visit(visit); }
   TimingCost MeasureTimingCost() override {
     CallSlot slot;
     RunWindow always;
@@ -94,27 +80,10 @@ class CallbackEngine : public GrpcEngine<Slot> {
     const auto call = [&](uint32_t issues) {
       return [&, issues](Nanos now) {
         slot.issues = issues;
-        Issue(recorders, slot, now, [] {});
+        Time(recorders, slot, now, [] {});
       };
     };
     return CompareTiming(this->kTimedEvery, call(0), call(1));
-  }
-  void Collect(Measurement& total) const override {
-    recorders_.MergeInto(total);
-    this->CollectSlots(total);
-    if (total.pacing) total.pacing->pacers = pacers_->size();
-  }
-
-  // The slot is ready, or has ended a call: what follows by the schedule. On any thread.
-  [[gnu::always_inline]] void Next(Slot& slot, Nanos done, bool ok) {
-    switch (this->schedule().After(slot, done, ok, recorder())) {
-      case SlotSchedule::Next::kSend:
-        return SendTimed(slot, done);
-      case SlotSchedule::Next::kWait:
-        return;
-      case SlotSchedule::Next::kEnd:
-        return derived().Close(slot);
-    }
   }
 
  protected:
@@ -130,22 +99,23 @@ class CallbackEngine : public GrpcEngine<Slot> {
   void MakeReady() {
     for (Slot& slot : this->slots()) slot.engine = &derived();
     if (!this->open_loop()) return;
-    pacers_.emplace(static_cast<int>(this->lanes().size()), "pacer-", [this](int i) { Pace(static_cast<size_t>(i)); });
+    pacers_.emplace(static_cast<int>(this->arrivals().size()), "pacer-",
+                    [this](int i) { Pace(static_cast<size_t>(i)); });
   }
   Recorder& recorder() { return recorders_.Mine(); }
 
- private:
-  Derived& derived() { return static_cast<Derived&>(*this); }
-
-  void SendTimed(Slot& slot, Nanos now) {
+  // Calls send(), which gives the slot's call to the library. Once issued, the slot belongs to the thread that sees the
+  // end of the call: of a call that is timed only what issuing took is known, not what follows.
+  template <typename Send>
+  void Issue(Slot& slot, Nanos now, Send send) {
     slot.Sent(now);
     recorder().Sent(slot.due_ns);
-    Issue(recorders_, slot, now, [&] { derived().Send(slot); });
+    Time(recorders_, slot, now, send);
   }
-  // Once issued the slot belongs to the thread that sees the end of the call. So of a call that is timed only what
-  // issuing took can be told, not what follows.
+
+ private:
   template <typename Send>
-  void Issue(ThreadRecorders& recorders, CallSlot& slot, Nanos now, Send send) {
+  void Time(ThreadRecorders& recorders, CallSlot& slot, Nanos now, Send send) {
     if (!this->IsTimed(slot)) [[likely]]
       return send();
     const Nanos due = slot.due_ns;
@@ -155,23 +125,29 @@ class CallbackEngine : public GrpcEngine<Slot> {
     this->Unhold();
   }
 
-  void Pace(size_t i) {
-    Lane& lane = this->lanes()[i];
-    const PacerClock clock(this->config().schedule.pace, this->margin_ns());
-    PaceLane(lane, clock, this->config().schedule.at_limit, this->window(), recorder(),
-             [&](FreeNode* node, Nanos due, Nanos now) {
-               Slot& slot = static_cast<Slot&>(*static_cast<CallSlot*>(node));
-               slot.due_ns = due;
-               SendTimed(slot, now);
-             });
-    this->CloseIdle(lane, [&](Slot& slot) { derived().Close(slot); });
+  Derived& derived() { return static_cast<Derived&>(*this); }
+
+  void Next(Slot& slot, Nanos done, bool ok) {
+    if (this->SendsNext(slot, done, ok, recorder())) derived().Send(slot, done);
   }
 
-  // In an open loop only streams rest, and what they send next is the schedule's to say.
+  void Pace(size_t i) {
+    ArrivalQueue& queue = this->arrivals()[i];
+    const PacerClock clock(this->config().schedule.pace, this->margin_ns());
+    PaceCalls(queue, clock, this->config().schedule.at_limit, this->window(), recorder(),
+              [&](FreeNode* node, Nanos due, Nanos now) {
+                Slot& slot = static_cast<Slot&>(*static_cast<CallSlot*>(node));
+                slot.due_ns = due;
+                derived().Send(slot, now);
+              });
+    this->CloseIdle(queue);
+  }
+
+  // In an open loop only streams have a back-off, and what they send next is the schedule's to say.
   void Resume(Slot& slot) override {
-    if (!derived().Open(slot)) return;
+    if (!this->Open(slot)) return;
     if (this->open_loop()) return Next(slot, NowNs(), /*ok=*/true);
-    SendTimed(slot, slot.due_ns);
+    derived().Send(slot, slot.due_ns);
   }
 
   Stubs<Stub> stubs_;

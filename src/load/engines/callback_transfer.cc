@@ -49,10 +49,12 @@ class CallbackTransferEngine final : public CallbackEngine<CallbackTransferEngin
   }
   ~CallbackTransferEngine() override { this->Stop(); }
 
-  bool Open(Slot& /*slot*/) { return true; }
-  void Close(Slot& /*slot*/) { this->Retire(); }
+  // Issue.
+  void Send(Slot& slot, Nanos now) {
+    this->Issue(slot, now, [&] { BeginCall(slot); });
+  }
 
-  void Send(Slot& slot) {
+  void BeginCall(Slot& slot) {
     grpc::ClientContext* context = this->NewCall(slot);
     slot.transfer.emplace(*slot.stub, this->config(), this->bytes());
     if constexpr (Stub::kStream == Shape::kClientStreaming) {
@@ -92,7 +94,8 @@ class CallbackTransferEngine final : public CallbackEngine<CallbackTransferEngin
     const Nanos done = NowNs();
     slot.gate.Leave();
     const absl::string_view wrong = slot.transfer->WrongAtEnd(slot.responses->Current());
-    this->Next(slot, done, this->RecordEnd(this->recorder(), slot, done, status, wrong));
+    const bool ok = this->RecordEnd(this->recorder(), slot, done, status, wrong);
+    if (this->SendsNext(slot, done, ok, this->recorder())) Send(slot, done);
   }
 
  private:

@@ -31,12 +31,12 @@ class CallbackUnaryEngine final : public CallbackEngine<CallbackUnaryEngine<Stub
   }
   ~CallbackUnaryEngine() override { this->Stop(); }
 
-  bool Open(Slot& /*slot*/) { return true; }
-  void Close(Slot& /*slot*/) { this->Retire(); }
-
-  void Send(Slot& slot) {
-    slot.stub->Start(this->NewCall(slot), &slot.requests->Next(), &slot.responses->Next(), &slot);
-    slot.StartCall();
+  // Issue.
+  void Send(Slot& slot, Nanos now) {
+    this->Issue(slot, now, [&] {
+      slot.stub->Start(this->NewCall(slot), &slot.requests->Next(), &slot.responses->Next(), &slot);
+      slot.StartCall();
+    });
   }
 
   // Record, next.
@@ -44,7 +44,8 @@ class CallbackUnaryEngine final : public CallbackEngine<CallbackUnaryEngine<Stub
     const Nanos done = NowNs();
     slot.gate.Leave();
     const absl::string_view wrong = CheckResponse(*slot.stub, slot.responses->Current(), this->config().message);
-    this->Next(slot, done, this->RecordEnd(this->recorder(), slot, done, status, wrong));
+    const bool ok = this->RecordEnd(this->recorder(), slot, done, status, wrong);
+    if (this->SendsNext(slot, done, ok, this->recorder())) Send(slot, done);
   }
 };
 

@@ -33,7 +33,7 @@ class CqBidiEngine final : public CqEngine<CqBidiEngine<Stub>, BidiSlot<Stub>, S
   }
   ~CqBidiEngine() override { this->Stop(); }
 
-  bool Open(Slot& slot) {
+  bool Open(Slot& slot) override {
     slot.phase = Phase::kOpening;
     slot.finishing = false;
     slot.stream.reset();  // lives in the memory of its call, which the context holds
@@ -43,17 +43,20 @@ class CqBidiEngine final : public CqEngine<CqBidiEngine<Stub>, BidiSlot<Stub>, S
     slot.stream->StartCall(static_cast<CallSlot*>(&slot));
     return false;
   }
-  void Close(Slot& slot) {
+  void Close(Slot& slot) override {
     slot.phase = Phase::kClosing;
-    slot.Sent(NowNs());  // a stream that does not close is late, too
+    slot.Sent(NowNs());  // a stream that does not close misses its deadline, too
     slot.pending = 1;
     slot.stream->WritesDone(static_cast<CallSlot*>(&slot));
   }
 
-  void Send(Slot& slot, Requests<Stub>& requests) {
+  // Issue.
+  void Send(Slot& slot, Sender<Stub>& sender, Nanos now) {
+    slot.Sent(now);
+    sender.recorder.Sent(slot.due_ns);
     slot.pending = 2;
     slot.stream->Read(&slot.responses->Next(), static_cast<CallSlot*>(&slot));
-    slot.stream->Write(requests.Next(), static_cast<CallSlot*>(&slot));
+    slot.stream->Write(sender.requests.Next(), static_cast<CallSlot*>(&slot));
   }
 
   // Record, next.
@@ -67,12 +70,11 @@ class CqBidiEngine final : public CqEngine<CqBidiEngine<Stub>, BidiSlot<Stub>, S
     switch (slot.phase) {
       case Phase::kPinging: {
         const absl::string_view wrong = CheckResponse(*slot.stub, slot.responses->Current(), this->config().message);
-        const bool good = this->RecordEnd(thread.recorder, slot, done, grpc::Status::OK, wrong);
-        return this->Next(slot, thread, done, good);
+        return Next(slot, thread, done, this->RecordEnd(thread.recorder, slot, done, grpc::Status::OK, wrong));
       }
       case Phase::kOpening:
         slot.phase = Phase::kPinging;
-        return this->Next(slot, thread, done, /*ok=*/true);
+        return Next(slot, thread, done, /*ok=*/true);
       case Phase::kClosing:
       case Phase::kBroken:
         if (slot.finishing) return Ended(slot, thread, done);
@@ -83,6 +85,11 @@ class CqBidiEngine final : public CqEngine<CqBidiEngine<Stub>, BidiSlot<Stub>, S
   }
 
  private:
+  void Next(Slot& slot, CqThread<Stub>& thread, Nanos done, bool ok) {
+    if (!this->SendsNext(slot, done, ok, thread.recorder)) return;
+    Send(slot, thread, done);
+    this->NoteIssued(slot);
+  }
   void Ended(Slot& slot, CqThread<Stub>& thread, Nanos done) {
     slot.gate.Leave();
     if (slot.phase == Phase::kBroken) RecordBreak(this->open_loop(), slot, thread, done);

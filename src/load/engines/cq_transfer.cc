@@ -48,18 +48,18 @@ class CqTransferEngine final : public CqEngine<CqTransferEngine<Stub>, TransferS
   }
   ~CqTransferEngine() override { this->Stop(); }
 
-  bool Open(Slot& /*slot*/) { return true; }
-  void Close(Slot& /*slot*/) { this->Retire(); }
-
-  void Send(Slot& slot, Requests<Stub>& requests) {
+  // Issue.
+  void Send(Slot& slot, Sender<Stub>& sender, Nanos now) {
+    slot.Sent(now);
+    sender.recorder.Sent(slot.due_ns);
     slot.call.reset();  // lives in the memory of its call, which the context holds
     slot.phase = Phase::kStarting;
     slot.transfer.emplace(*slot.stub, this->config(), this->bytes());
-    slot.call = PrepareTransfer<Stub>(slot, this->NewCall(slot), requests);
+    slot.call = PrepareTransfer<Stub>(slot, this->NewCall(slot), sender.requests);
     slot.call->StartCall(static_cast<CallSlot*>(&slot));
     if constexpr (kWrites<Stub>) {
       if (this->corked()) [[unlikely]]  // there is no event for its start
-        Write(slot, requests);
+        Write(slot, sender.requests);
     }
   }
 
@@ -94,7 +94,10 @@ class CqTransferEngine final : public CqEngine<CqTransferEngine<Stub>, TransferS
     const Nanos done = NowNs();
     slot.gate.Leave();
     const absl::string_view wrong = slot.transfer->WrongAtEnd(slot.responses->Current());
-    this->Next(slot, thread, done, this->RecordEnd(thread.recorder, slot, done, slot.status, wrong));
+    const bool ok = this->RecordEnd(thread.recorder, slot, done, slot.status, wrong);
+    if (!this->SendsNext(slot, done, ok, thread.recorder)) return;
+    Send(slot, thread, done);
+    this->NoteIssued(slot);
   }
 
   const grpc::WriteOptions options_ = WriteOptionsFor(this->config().write_hint);

@@ -1,8 +1,9 @@
 #include "cqbench/engine.h"
 
 #include <algorithm>
-#include <optional>
+#include <map>
 
+#include "absl/strings/str_cat.h"
 #include "src/load/engines/engines.h"
 
 namespace cqbench {
@@ -28,33 +29,39 @@ MakeEngineFunction* MakerFor(ClientApi api, Shape shape) {
   return shape == Shape::kBidi ? MakeCallbackBidiEngine : MakeCallbackTransferEngine;
 }
 
-// With the sync API each slot's thread keeps the schedule by itself; over HTTP each event loop its part of it.
-int PacersOf(const EngineContext& context) {
-  if (context.config.api == ClientApi::kSync) return 1;
-  if (IsHttp(context.config.api)) return context.threads;
-  return std::min(PacersFor(context.load.rate), context.load.slots);
+std::map<ClientApi, EngineFactory>& Factories() {
+  static std::map<ClientApi, EngineFactory> factories;
+  return factories;
 }
 
-EngineFactory& HttpFactory() {
-  static EngineFactory factory;
-  return factory;
+// With the sync API each slot's thread keeps the schedule by itself; an engine of a factory has a pacer in each thread.
+int PacersOf(const EngineContext& context) {
+  if (context.config.api == ClientApi::kSync) return 1;
+  if (context.channels == nullptr) return context.threads;
+  return std::min(PacersFor(context.load.rate), context.load.slots);
 }
 
 }  // namespace
 
-void RegisterHttpEngines(const EngineFactory& factory) {
-  HttpFactory() = factory;
+void RegisterEngines(ClientApi api, const EngineFactory& factory) {
+  Factories()[api] = factory;
 }
 
-absl::StatusOr<std::unique_ptr<Engine>> MakeEngine(const RunConfig& config, const ChannelPool& pool, const Load& load,
-                                                   int threads, const RunWindow& window, Nanos length_ns,
-                                                   const std::function<bool()>& stop) {
-  EngineContext context{config, pool, load, threads, window, {}, 0, BytesOf(config)};
-  std::optional<ChannelPlan> connections;  // without gRPC's channels the engine makes them
-  if (IsHttp(config.api)) {
-    if (HttpFactory().make == nullptr) return absl::FailedPreconditionError("no HTTP engines are registered");
-    connections = PlanChannels(config.policy, load.slots, static_cast<int>(config.targets.size()));
-    context.threads = HttpFactory().threads(*connections, threads);
+bool ConnectsByItself(ClientApi api) {
+  return Factories().contains(api);
+}
+
+absl::StatusOr<std::unique_ptr<Engine>> MakeEngine(const RunConfig& config, const ChannelPool* channels,
+                                                   const Load& load, int threads, const RunWindow& window,
+                                                   Nanos length_ns, const std::function<bool()>& stop) {
+  EngineContext context{config, channels, load, threads, window, {}, 0, BytesOf(config)};
+  ChannelPlan plan;  // of the connections that a factory's engine makes
+  if (channels == nullptr) {
+    if (!ConnectsByItself(config.api)) {
+      return absl::FailedPreconditionError(absl::StrCat("no engines are registered for --api ", ToString(config.api)));
+    }
+    plan = PlanChannels(config.policy, load.slots, static_cast<int>(config.targets.size()));
+    context.threads = Factories()[config.api].threads(plan, threads);
   }
   if (load.open()) {
     const int pacers = PacersOf(context);
@@ -63,7 +70,7 @@ absl::StatusOr<std::unique_ptr<Engine>> MakeEngine(const RunConfig& config, cons
     context.schedule = *std::move(schedule);
     if (config.schedule.pace == Pace::kHybrid) context.margin_ns = CalibrateMargin(load.rate / pacers);
   }
-  if (connections) return HttpFactory().make(context, *connections, stop);
+  if (channels == nullptr) return Factories()[config.api].make(context, plan, stop);
   return MakerFor(config.api, config.method.shape)(context);
 }
 

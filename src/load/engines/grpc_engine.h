@@ -6,13 +6,14 @@
 #include <grpcpp/support/status.h>
 
 #include <atomic>
+#include <deque>
 #include <optional>
 #include <utility>
 
 #include "src/channel/poll.h"
 #include "src/load/engines/engines.h"
 #include "src/load/pacing/cancel_gate.h"
-#include "src/load/pacing/late_messages.h"
+#include "src/load/pacing/message_deadlines.h"
 #include "src/load/pacing/slot_engine.h"
 #include "src/workload/messages/call_setup.h"
 
@@ -32,7 +33,7 @@ class GrpcEngine : public SlotEngine<Slot> {
 
  public:
   void Tick(Nanos now) override {
-    if (this->config().method.shape == Shape::kBidi && this->config().deadline_ns) CancelLateMessages(now);
+    if (this->config().method.shape == Shape::kBidi && this->config().deadline_ns) CancelMissed(now);
     Base::Tick(now);
   }
   void CancelAll() override {
@@ -48,14 +49,11 @@ class GrpcEngine : public SlotEngine<Slot> {
  protected:
   explicit GrpcEngine(const EngineContext& context)
       : Base(context),
-        late_(this->slots(), context.config.deadline_ns.value_or(0)),
-        setup_(this->config(), context.load.slots) {}
-
-  void Stop() {
-    for (Slot& slot : this->slots()) {
-      if (slot.kept != nullptr) slot.gate.GiveBack(std::exchange(slot.kept, nullptr));
-    }
-    Base::Stop();
+        deadlines_(this->slots(), context.config.deadline_ns.value_or(0)),
+        setup_(this->config(), context.load.slots) {
+    if (!this->open_loop()) return;
+    std::deque<ArrivalQueue>& queues = this->arrivals();
+    for (Slot& slot : this->slots()) this->Assign(slot, queues[static_cast<size_t>(slot.index) % queues.size()]);
   }
 
   // The headers of a call go with its first message.
@@ -79,7 +77,7 @@ class GrpcEngine : public SlotEngine<Slot> {
   // A stream has ended, whether it broke or was closed.
   void StreamEnded(Slot& slot, Nanos done) {
     if (this->schedule().Over(done)) return this->Retire();
-    this->schedule().Rest(slot, done);
+    this->schedule().BackOff(slot, done);
   }
 
   // Records the end of a call or message at `done`. `wrong` says what is wrong with the response to a call with status
@@ -105,8 +103,13 @@ class GrpcEngine : public SlotEngine<Slot> {
     }
   }
 
-  // By Collect(): what belongs to no thread, and the calls that were given up.
-  void CollectSlots(Measurement& total) const {
+ private:
+  void TakeBackCalls() override {
+    for (Slot& slot : this->slots()) {
+      if (slot.kept != nullptr) slot.gate.GiveBack(std::exchange(slot.kept, nullptr));
+    }
+  }
+  void CollectGivenUp(Measurement& total) const override {
     Recorder given_up(&this->window(), this->open_loop());
     const Nanos now = NowNs();
     for (const Slot& slot : this->slots()) {
@@ -115,23 +118,20 @@ class GrpcEngine : public SlotEngine<Slot> {
       given_up.Unfinished({slot.due_ns, slot.sent(), now});
     }
     given_up.MergeInto(total);
-    Base::CollectSlots(total);
   }
-
- private:
   void Renew(Slot& slot) {
     slot.context.emplace();
     if (setup_.needed()) [[unlikely]]
       setup_.Apply(*slot.context, slot.index);
   }
-  void CancelLateMessages(Nanos now) {
-    late_.Look(now, [](Slot& slot) {
+  void CancelMissed(Nanos now) {
+    deadlines_.Check(now, [](Slot& slot) {
       if (slot.timed_out.exchange(true, std::memory_order_relaxed)) return;
       slot.gate.Cancel();
     });
   }
 
-  LateMessages<Slot> late_;
+  MessageDeadlines<Slot> deadlines_;
   CallSetup setup_;
 };
 

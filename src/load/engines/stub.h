@@ -11,6 +11,7 @@
 #include <utility>
 #include <vector>
 
+#include "src/base/hash.h"
 #include "src/channel/channel_pool.h"
 #include "src/load/engines/generated_stub.h"
 #include "src/load/pacing/engine_context.h"
@@ -154,7 +155,7 @@ template <typename Stub>
 absl::string_view CheckResponse(const Stub& stub, const typename Stub::Response& response,
                                 const MessageConfig& config) {
   if (response.arrival != Arrival::kMessage) [[unlikely]]
-    return WhyNoMessage(response.arrival);
+    return DescribeMissing(response.arrival);
   return stub.Check(*response.message, config);
 }
 
@@ -180,15 +181,16 @@ std::unique_ptr<Engine> MakeForStub(const EngineContext& context) {
   });
 }
 
-// A stub per channel; slot i talks through the stub of channel i modulo the number of channels.
+// A stub per channel. Slots are dealt to channels in turn.
 template <typename Stub>
 class Stubs {
  public:
   explicit Stubs(const EngineContext& context) {
-    const ChannelPool& pool = context.pool;
-    for (int i = 0; i < pool.size(); ++i) stubs_.push_back(std::make_unique<Stub>(pool[i], context));
+    const ChannelPool& channels = *context.channels;
+    for (int i = 0; i < channels.size(); ++i) stubs_.push_back(std::make_unique<Stub>(channels[i], context));
   }
-  Stub* ForSlot(int slot) { return stubs_[static_cast<size_t>(slot) % stubs_.size()].get(); }
+  int ChannelOf(int slot) const { return slot % size(); }
+  Stub* ForSlot(int slot) { return stubs_[static_cast<size_t>(ChannelOf(slot))].get(); }
   int size() const { return static_cast<int>(stubs_.size()); }
 
  private:
@@ -241,19 +243,13 @@ class Requests<BytesStub<kOf>> {
   const grpc::ByteBuffer& Next(int place) { return draws_ ? Draw() : requests_[static_cast<size_t>(place) % count_]; }
 
  private:
-  // splitmix64: eight bytes of state, as there may be a hundred thousand of these.
-  const grpc::ByteBuffer& Draw() {
-    uint64_t z = random_ += 0x9e3779b97f4a7c15;
-    z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9;
-    z = (z ^ (z >> 27)) * 0x94d049bb133111eb;
-    return requests_[(z ^ (z >> 31)) % count_];
-  }
+  const grpc::ByteBuffer& Draw() { return requests_[random_() % count_]; }
 
   const grpc::ByteBuffer* const requests_;
   const size_t count_;
   const bool draws_;
   size_t at_;
-  uint64_t random_;
+  SplitMix64 random_;  // eight bytes, as there may be a hundred thousand of these
 };
 
 }  // namespace cqbench

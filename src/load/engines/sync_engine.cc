@@ -73,23 +73,13 @@ class SyncEngine final : public GrpcEngine<SyncSlot<Stub>> {
   int threads() const override { return threads_->size(); }
   std::vector<std::vector<int>> ChannelsOfThread() const override {
     std::vector<std::vector<int>> channels;
-    for (int i = 0; i < threads(); ++i) channels.push_back({i % stubs_.size()});
+    for (int i = 0; i < threads(); ++i) channels.push_back({stubs_.ChannelOf(i)});
     return channels;
   }
-  uint64_t Completed() const override {
-    uint64_t total = 0;
-    for (const Slot& slot : this->slots()) total += slot.recorder->Completed();
-    return total;
+  void VisitRecorders(const RecorderVisitor& visit) const override {
+    for (const Slot& slot : this->slots()) visit(*slot.recorder);
   }
-  uint64_t CompletedBefore() const override {
-    uint64_t total = 0;
-    for (const Slot& slot : this->slots()) total += slot.recorder->CompletedBefore();
-    return total;
-  }
-  void Collect(Measurement& total) const override {
-    for (const Slot& slot : this->slots()) slot.recorder->MergeInto(total);
-    this->CollectSlots(total);
-  }
+  int pacers() const override { return 0; }
 
  private:
   // Issue, record, next.
@@ -105,7 +95,6 @@ class SyncEngine final : public GrpcEngine<SyncSlot<Stub>> {
       if (this->open_loop()) in_flight_.fetch_sub(1, std::memory_order_relaxed);
     }
     Close(slot);
-    this->Retire();
   }
 
   // Until the slot's next call is due. False: there is none any more.
@@ -113,7 +102,7 @@ class SyncEngine final : public GrpcEngine<SyncSlot<Stub>> {
     if (this->open_loop()) return AwaitScheduled(slot, clock);
     slot.due_ns = done;
     if (!ok) {
-      std::this_thread::sleep_for(std::chrono::nanoseconds(SlotSchedule::kRestAfterFailure));
+      std::this_thread::sleep_for(std::chrono::nanoseconds(kBackOffAfterFailure));
       slot.due_ns = NowNs();
     }
     return !this->window().IsOver(slot.due_ns) && !this->abandoned();
@@ -122,21 +111,21 @@ class SyncEngine final : public GrpcEngine<SyncSlot<Stub>> {
   // Each thread takes the next due time and waits for it by itself. A call that is due before a thread takes it found
   // all of them busy.
   bool AwaitScheduled(Slot& slot, const PacerClock& clock) {
-    Lane& lane = this->lanes().front();
+    ArrivalQueue& queue = this->arrivals().front();
     Recorder& recorder = *slot.recorder;
-    for (size_t i = lane.TakeIndex(); i < lane.size(); i = lane.TakeIndex()) {
-      const Nanos due = lane.DueAt(i);
+    for (size_t i = queue.TakeIndex(); i < queue.size(); i = queue.TakeIndex()) {
+      const Nanos due = queue.DueAt(i);
       const bool busy = NowNs() > due;
       if (busy && this->config().schedule.at_limit == AtLimit::kDrop) {
         recorder.Dropped(due);
         continue;
       }
-      if (!AwaitDue(clock, due, this->window(), lane)) {
+      if (!AwaitDue(clock, due, this->window(), queue)) {
         recorder.Unsent(due, NowNs());
         return false;
       }
       const Nanos now = NowNs();
-      const auto waiting = static_cast<int64_t>(lane.DueBefore(now)) - static_cast<int64_t>(lane.Sent());
+      const auto waiting = static_cast<int64_t>(queue.DueBefore(now)) - static_cast<int64_t>(queue.Sent());
       const int64_t in_flight = in_flight_.fetch_add(1, std::memory_order_relaxed) + 1;
       recorder.Looked(due, busy ? due : now, in_flight + std::max<int64_t>(waiting, 0));
       recorder.GotSlot(due, busy ? now - due : 0);
@@ -182,7 +171,7 @@ class SyncEngine final : public GrpcEngine<SyncSlot<Stub>> {
 
   // A client- or server-streaming call, whole.
   grpc::Status Stream(Slot& slot, grpc::ClientContext* context, Response& response, Transfer<Stub>& transfer) {
-    const auto call = Open(slot, context, response);
+    const auto call = BeginCall(slot, context, response);
     if constexpr (kWrites<Stub>) {
       for (bool open = true; open && !transfer.written();) {
         const typename Stub::Request& request = slot.requests->Next(transfer.place());
@@ -202,7 +191,7 @@ class SyncEngine final : public GrpcEngine<SyncSlot<Stub>> {
     }
     return call->Finish();
   }
-  auto Open(Slot& slot, grpc::ClientContext* context, Response& response) {
+  auto BeginCall(Slot& slot, grpc::ClientContext* context, Response& response) {
     if constexpr (Stub::kStream == Shape::kClientStreaming) {
       return slot.stub->Call(context, &response);
     } else if constexpr (Stub::kStream == Shape::kServerStreaming) {
@@ -231,18 +220,20 @@ class SyncEngine final : public GrpcEngine<SyncSlot<Stub>> {
     return end;
   }
 
-  void Close([[maybe_unused]] Slot& slot) {
+  void Close([[maybe_unused]] Slot& slot) override {
     if constexpr (Stub::kShape == Shape::kBidi) {
-      if (!slot.stream) return;
-      slot.Sent(NowNs());  // a stream that does not close is late, too
-      slot.stream->WritesDone();
-      slot.stream->Finish();
-      slot.gate.Leave();
-      slot.stream.reset();
+      if (slot.stream) {
+        slot.Sent(NowNs());  // a stream that does not close misses its deadline, too
+        slot.stream->WritesDone();
+        slot.stream->Finish();
+        slot.gate.Leave();
+        slot.stream.reset();
+      }
     }
+    this->Retire();
   }
 
-  void Resume(Slot& /*slot*/) override {}  // its thread rests by itself
+  void Resume(Slot& /*slot*/) override {}  // its thread backs off by itself
 
   const grpc::WriteOptions options_ = WriteOptionsFor(this->config().write_hint);
   Stubs<Stub> stubs_;

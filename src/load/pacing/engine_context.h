@@ -16,7 +16,7 @@ namespace cqbench {
 
 struct EngineContext {
   const RunConfig& config;
-  const ChannelPool& pool;
+  const ChannelPool* channels;  // connected; nullptr where engines of this API make connections of their own
   const Load& load;
   int threads;
   const RunWindow& window;

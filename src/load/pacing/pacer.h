@@ -4,16 +4,16 @@
 #include "cqbench/recorder.h"
 #include "cqbench/schedule.h"
 #include "src/base/clock.h"
-#include "src/load/pacing/lane.h"
+#include "src/load/pacing/arrival_queue.h"
 
 namespace cqbench {
 
 // Waits until that time, at most some tens of milliseconds at a time, so that an end is noticed. False when the call is
-// not to be sent any more: the window closed before it was due, or the lane was abandoned.
+// not to be sent any more: the window closed before it was due, or the queue was abandoned.
 template <typename Clock>
-bool AwaitDue(const Clock& clock, Nanos due, const RunWindow& window, const Lane& lane) {
+bool AwaitDue(const Clock& clock, Nanos due, const RunWindow& window, const ArrivalQueue& queue) {
   constexpr Nanos kLook = 20 * kNanosPerMilli;
-  for (Nanos now = clock.Now(); !window.IsOver(due) && !lane.abandoned();) {
+  for (Nanos now = clock.Now(); !window.IsOver(due) && !queue.abandoned();) {
     if (due - now <= kLook) {
       clock.WaitUntil(due);
       return true;
@@ -23,41 +23,42 @@ bool AwaitDue(const Clock& clock, Nanos due, const RunWindow& window, const Lane
   return false;
 }
 
-// Sends what is due of the lane's calls, from `next` on, which moves: send(slot, due, now), after which the slot
+// Sends what is due of the queue's calls, from `next` on, which moves: send(slot, due, now), after which the slot
 // belongs to whoever sees the end of the call.
 template <typename Clock, typename Send>
-void SendDue(Lane& lane, size_t& next, const Clock& clock, AtLimit at_limit, const RunWindow& window,
+void SendDue(ArrivalQueue& queue, size_t& next, const Clock& clock, AtLimit at_limit, const RunWindow& window,
              Recorder& recorder, Send&& send) {
-  if (next == lane.size()) return;
+  if (next == queue.size()) return;
   uint64_t burst = 0;
   Nanos now = clock.Now();
-  for (Nanos due = lane.DueAt(next); due <= now && !window.IsOver(due) && !lane.abandoned(); due = lane.DueAt(next)) {
+  for (Nanos due = queue.DueAt(next); due <= now && !window.IsOver(due) && !queue.abandoned();
+       due = queue.DueAt(next)) {
     ++burst;
-    const bool free = at_limit == AtLimit::kQueue ? lane.Announce() : lane.AnnounceUnlessFull();
-    recorder.Looked(due, now, lane.Outstanding());
+    const bool free = at_limit == AtLimit::kQueue ? queue.Announce() : queue.AnnounceUnlessFull();
+    recorder.Looked(due, now, queue.Outstanding());
     recorder.Arrival(due, now);
     if (free) {
-      due = lane.TakeDue();
+      due = queue.TakeDue();
       recorder.GotSlot(due, 0);
-      send(lane.TakeSlot(), due, now);
+      send(queue.TakeSlot(), due, now);
       now = clock.Now();
     } else if (at_limit == AtLimit::kDrop) {
-      lane.Skip();
+      queue.Skip();
       recorder.Dropped(due);
     }
-    if (++next == lane.size()) break;
+    if (++next == queue.size()) break;
   }
   if (burst > 0) recorder.Burst(now, burst);
 }
 
-// Sends the lane's calls in order, each when it is due or, when the pacer has fallen behind, at once. Until the
+// Sends the queue's calls in order, each when it is due or, when the pacer has fallen behind, at once. Until the
 // schedule or the window is over.
 template <typename Clock, typename Send>
-void PaceLane(Lane& lane, const Clock& clock, AtLimit at_limit, const RunWindow& window, Recorder& recorder,
-              Send&& send) {
+void PaceCalls(ArrivalQueue& queue, const Clock& clock, AtLimit at_limit, const RunWindow& window, Recorder& recorder,
+               Send&& send) {
   size_t next = 0;
-  while (next < lane.size() && AwaitDue(clock, lane.DueAt(next), window, lane)) {
-    SendDue(lane, next, clock, at_limit, window, recorder, send);
+  while (next < queue.size() && AwaitDue(clock, queue.DueAt(next), window, queue)) {
+    SendDue(queue, next, clock, at_limit, window, recorder, send);
   }
 }
 

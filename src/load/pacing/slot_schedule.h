@@ -9,31 +9,24 @@
 #include <vector>
 
 #include "cqbench/recorder.h"
-#include "cqbench/run_config.h"
 #include "cqbench/schedule.h"
 #include "src/base/clock.h"
 #include "src/load/pacing/slot.h"
 
 namespace cqbench {
 
-// Every next call has a due time. In a closed loop that is when the last one ended, or kRestAfterFailure later when it
-// failed, so that a dead server is not asked a hundred thousand times a second. In an open loop it was drawn before
-// (a dead server gets the rate that was asked for, not more).
+// Every next call has a due time. In a closed loop that is when the last one ended, or kBackOffAfterFailure later when
+// it failed. In an open loop it was drawn before.
 class SlotSchedule {
  public:
-  static constexpr Nanos kRestAfterFailure = 10 * kNanosPerMilli;
-
   enum class Next {
     kSend,  // now; slot.due_ns is set
     kWait,  // somebody else will send from this slot, or has already begun to: do not touch it any more
     kEnd,   // nothing: the window is over
   };
 
-  // `window` and `lanes` must outlive it; the lanes may be made later. Not `open`: a closed loop, without any.
-  SlotSchedule(const RunWindow& window, std::deque<Lane>& lanes, bool open)
-      : window_(window), lanes_(lanes), open_(open) {}
-
-  Lane& LaneOf(const CallSlot& slot) { return lanes_[static_cast<size_t>(slot.index) % lanes_.size()]; }
+  // `window` must outlive it. `open`: every slot has an arrival queue.
+  SlotSchedule(const RunWindow& window, bool open) : window_(window), open_(open) {}
 
   // The slot's call has ended, on the thread that saw it. Once per call, and a third of it is saved by being inlined.
   [[gnu::always_inline]] Next After(CallSlot& slot, Nanos done, bool ok, Recorder& recorder) {
@@ -44,7 +37,7 @@ class SlotSchedule {
       return Next::kEnd;
     }
     if (!ok) [[unlikely]] {
-      Rest(slot, done);
+      BackOff(slot, done);
       return Next::kWait;
     }
     slot.due_ns = done;
@@ -55,40 +48,39 @@ class SlotSchedule {
   // Any thread: no call follows another any more, though the window may be open.
   void End() { ended_.store(true, std::memory_order_relaxed); }
 
-  // The slot begins again when it has rested: sends, or opens its stream. Slow path: takes a lock.
-  void Rest(CallSlot& slot, Nanos now) {
+  // The slot begins again after kBackOffAfterFailure: sends, or opens its stream. Slow path: takes a lock.
+  void BackOff(CallSlot& slot, Nanos now) {
     slot.Sent(0);
     const std::lock_guard lock(mutex_);
-    resting_.emplace_back(now + kRestAfterFailure, &slot);
+    backing_off_.emplace_back(now + kBackOffAfterFailure, &slot);
   }
-  // Those whose rest is over, or all when the window is. In order of time, as all rest for equally long.
-  std::vector<CallSlot*> TakeRested(Nanos now) {
-    std::vector<CallSlot*> rested;
+  // Returns the slots whose back-off is over, or all when the window is. In order of time, as all wait equally long.
+  std::vector<CallSlot*> TakeReady(Nanos now) {
+    std::vector<CallSlot*> ready;
     const std::lock_guard lock(mutex_);
-    while (!resting_.empty() && (resting_.front().first <= now || Over(now))) {
-      resting_.front().second->due_ns = now;
-      rested.push_back(resting_.front().second);
-      resting_.pop_front();
+    while (!backing_off_.empty() && (backing_off_.front().first <= now || Over(now))) {
+      backing_off_.front().second->due_ns = now;
+      ready.push_back(backing_off_.front().second);
+      backing_off_.pop_front();
     }
-    return rested;
+    return ready;
   }
 
  private:
   [[gnu::noinline]] Next AfterInOpenLoop(CallSlot& slot, Nanos done, Recorder& recorder) {
     slot.Sent(0);
-    const Nanos due = LaneOf(slot).Free(&slot);
-    if (due == Lane::kNone) return Next::kWait;
+    const Nanos due = slot.arrivals->Free(&slot);
+    if (due == ArrivalQueue::kNone) return Next::kWait;
     slot.due_ns = due;
     recorder.GotSlot(due, done - due);
     return Next::kSend;
   }
 
   const RunWindow& window_;
-  std::deque<Lane>& lanes_;
   const bool open_;
   std::atomic<bool> ended_{false};
   std::mutex mutex_;
-  std::deque<std::pair<Nanos, CallSlot*>> resting_;  // guarded by mutex_
+  std::deque<std::pair<Nanos, CallSlot*>> backing_off_;  // guarded by mutex_
 };
 
 }  // namespace cqbench

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <ctime>
 
+#include "cqbench/engine.h"
 #include "src/base/last_resort.h"
 #include "src/base/machine.h"
 #include "src/base/reachability.h"
@@ -23,10 +24,10 @@ std::vector<Endpoint> AddressesOf(const Target& target) {
 
 }  // namespace
 
-absl::StatusOr<ChannelPool> PointConnections::Connect(const ChannelPlan& plan, bool timed) {
-  if (setting_.make_pool) return setting_.make_pool();
+absl::StatusOr<std::unique_ptr<ChannelPool>> PointConnections::Connect(const ChannelPlan& plan, bool timed) {
+  if (setting_.make_pool) return std::make_unique<ChannelPool>(setting_.make_pool());
   WaitForOldConnections();
-  if (IsHttp(config_.api)) return ChannelPool(std::vector<std::shared_ptr<grpc::Channel>>());  // the engine connects
+  if (ConnectsByItself(config_.api)) return nullptr;
   ForgetHandshakes();
   // For each server that does not answer, it takes a second to find out why there is no connection.
   const Nanos explaining = 2 * kNanosPerSecond * static_cast<Nanos>(config_.targets.size());
@@ -41,12 +42,14 @@ absl::StatusOr<ChannelPool> PointConnections::Connect(const ChannelPlan& plan, b
     point_.figures.Set("client_connect_ns", static_cast<double>(NowNs() - begun));
     point_.figures.Set("client_connect_cpu_ns", static_cast<double>(ProcessCpuNs() - cpu));
   }
-  if (!config_.security.tls || !pool.ok()) return pool;
-  if (std::string why = WhyNotKept(config_.security); !why.empty()) return absl::FailedPreconditionError(why);
+  if (!pool.ok()) return pool.status();
+  auto connected = std::make_unique<ChannelPool>(*std::move(pool));
+  if (!config_.security.tls) return connected;
+  if (absl::Status kept = ValidateTlsLimitsReachLibrary(config_.security); !kept.ok()) return kept;
   point_.negotiated = SeenHandshakes();
   if (point_.negotiated.empty())
     point_.notes.push_back("what TLS agreed on is not known: gRPC has a TLS library of its own built in");
-  return pool;
+  return connected;
 }
 
 // Returns true when further attempts to connect to the target would fail, too.

@@ -36,9 +36,10 @@ class PointConnections {
   PointConnections(const PointSetting& setting, PointResult& point)
       : setting_(setting), config_(setting.config), point_(point) {}
 
-  // Connects as the plan says; an HTTP engine connects by itself. Blocks for at most config.connect_timeout_ns and the
-  // time that it takes to explain why there is no connection. `timed`: the figures of connecting are reported.
-  absl::StatusOr<ChannelPool> Connect(const ChannelPlan& plan, bool timed);
+  // Connects as the plan says. Returns nullptr where the engine connects by itself. Blocks for at most
+  // config.connect_timeout_ns and the time that it takes to explain why there is no connection. `timed`: the figures of
+  // connecting are reported.
+  absl::StatusOr<std::unique_ptr<ChannelPool>> Connect(const ChannelPlan& plan, bool timed);
   // Newer releases try the addresses of a name in parallel. An attempt that lost may stay established for a moment:
   // waits up to a second for its end.
   void WaitForLostAttempts();

@@ -91,7 +91,7 @@ PointResult PointRun::Run() {
   hopeless_ = !pool.ok();
   if (!pool.ok()) return Fail(std::string(pool.status().message()));
   connections_.WaitForLostAttempts();
-  if (const absl::Status status = MeasureWith(*pool, plan); !status.ok()) {
+  if (const absl::Status status = MeasureWith(pool->get(), plan); !status.ok()) {
     hopeless_ = hopeless_ || absl::IsUnavailable(status);
     return Fail(std::string(status.message()));
   }
@@ -103,7 +103,7 @@ void PointRun::CountAllocations(PointResult& point) {
   counting_ = true;
   const ChannelPlan plan = Plan();
   const auto pool = connections_.Connect(plan, /*timed=*/false);
-  const absl::Status status = pool.ok() ? MeasureWith(*pool, plan) : pool.status();
+  const absl::Status status = pool.ok() ? MeasureWith(pool->get(), plan) : pool.status();
   point.stuck = point_.stuck;
   if (!status.ok()) {
     point.notes.push_back(absl::StrCat("allocations were not counted: ", status.message()));
@@ -132,7 +132,7 @@ ControlClients* PointRun::ConnectServers(const std::vector<OpenConnection>& meas
   return nullptr;
 }
 
-absl::Status PointRun::MeasureWith(const ChannelPool& pool, const ChannelPlan& plan) {
+absl::Status PointRun::MeasureWith(const ChannelPool* channels, const ChannelPlan& plan) {
   const PointPhases phases = Phases();
   const std::vector<OpenConnection> measured = connections_.Read().value_or(std::vector<OpenConnection>());
   window_ = MakeWindow(config_, point_.load, phases.interval_ns);
@@ -140,7 +140,7 @@ absl::Status PointRun::MeasureWith(const ChannelPool& pool, const ChannelPlan& p
   const WhileConnected connected(servers);  // outlives `evidence`, which asks them
   try {
     PointEvidence evidence(config_, plan, *window_, servers, counting_);
-    auto made = MakeEngine(config_, pool, point_.load, ThreadsFor(config_, point_.load), *window_,
+    auto made = MakeEngine(config_, channels, point_.load, ThreadsFor(config_, point_.load), *window_,
                            phases.warmup_ns + phases.interval_ns, [this] { return interrupt_.Pending(); });
     if (!made.ok()) return made.status();
     return MeasureEngine(*std::move(made), evidence, phases);
@@ -227,13 +227,13 @@ void PointRun::Collect(const Engine& engine) {
     point_.notes.emplace_back(
         "the shape of arrivals is not known: with the sync API each slot's thread keeps the schedule by itself");
   }
-  if (point_.completed == 0) point_.failure = WhyNothing();
+  if (point_.completed == 0) point_.failure = NothingMeasured();
   if (point_.completed < config_.total && !point_.partial) {
     point_.notes.push_back(absl::StrCat("the interval ended before ", config_.total, " calls were done (--total)"));
   }
 }
 
-std::string PointRun::WhyNothing() const {
+std::string PointRun::NothingMeasured() const {
   if (!point_.errors.empty()) return absl::StrCat("no call succeeded: ", point_.errors.front().code);
   if (point_.partial) return "interrupted before anything was measured";
   return "no call ended inside the window";

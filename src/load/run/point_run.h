@@ -35,14 +35,14 @@ class PointRun {
   ChannelPlan Plan() const;
   PointPhases Phases() const;
   ControlClients* ConnectServers(const std::vector<OpenConnection>& measured);
-  absl::Status MeasureWith(const ChannelPool& pool, const ChannelPlan& plan);
+  absl::Status MeasureWith(const ChannelPool* channels, const ChannelPlan& plan);
   absl::Status MeasureEngine(std::unique_ptr<Engine> engine, PointEvidence& evidence, const PointPhases& phases);
   PointResult Fail(std::string why);
   void CheckPromise();
   bool Drain(Engine& engine);
   bool LeaveBehind(std::unique_ptr<Engine> engine);
   void Collect(const Engine& engine);
-  std::string WhyNothing() const;
+  std::string NothingMeasured() const;
 
   const PointSetting& setting_;
   const RunConfig& config_;

@@ -10,8 +10,8 @@
 #include "cqbench/ranks.h"
 #include "cqbench/result.h"
 #include "cqbench/run_config.h"
-#include "src/base/endpoint.h"
 #include "src/base/interrupt.h"
+#include "src/base/sockets.h"
 #include "src/result/objective.h"
 #include "src/stats/find_rate.h"
 

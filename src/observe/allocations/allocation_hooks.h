@@ -6,6 +6,8 @@
 #include <cstddef>
 #include <cstdint>
 
+#include "src/base/hash.h"
+
 namespace cqbench {
 
 // All threads write these inside malloc, even before main(); therefore they are constant-initialized.
@@ -68,9 +70,7 @@ class AllocationStacks {
     every.store(n, std::memory_order_relaxed);
     below_.store(n == 0 ? 0 : UINT64_MAX / n, std::memory_order_relaxed);
   }
-  bool IsLookedAt(uint64_t number) const {
-    return number * 0x9E3779B97F4A7C15u < below_.load(std::memory_order_relaxed);
-  }
+  bool IsLookedAt(uint64_t number) const { return number * kGoldenGamma < below_.load(std::memory_order_relaxed); }
   // Runs inside malloc: takes the stack of its caller's callers.
   void Take(uint64_t bytes);
 

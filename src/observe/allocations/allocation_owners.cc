@@ -27,7 +27,7 @@ uint64_t ThisThread() {
 }  // namespace
 
 AllocationOwners::Line& AllocationOwners::LineOf(uint64_t block) {
-  return lines_[(block * 0x9E3779B97F4A7C15u) >> 47];  // as many bits as there are lines
+  return lines_[(block * kGoldenGamma) >> 47];  // as many bits as there are lines
 }
 
 void AllocationOwners::Add(const void* memory) {

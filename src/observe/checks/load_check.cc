@@ -5,6 +5,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
+#include "src/config/units.h"
 #include "src/observe/checks/self_check.h"
 #include "src/observe/checks/thresholds.h"
 
@@ -171,7 +172,7 @@ void CheckLittlesLaw(PointResult& point, const RunConfig& config) {
   const double edges = ToSeconds(point.latency->max_ns) / window;
   const Nanos longest = config.deadline_ns.value_or(point.window_ns);  // of a failed call
   const double failures =
-      static_cast<double>(point.Failed()) * ToSeconds(kRestAfterFailure + longest) / (slots * window);
+      static_cast<double>(point.Failed()) * ToSeconds(kBackOffAfterFailure + longest) / (slots * window);
   if (std::abs(in_calls / slots - 1) <= kLittleShare + edges + failures) return;
   point.suspect.push_back(
       {kLittlesLaw, absl::StrFormat("time goes where nobody looks: throughput x mean latency is %.2f calls in flight, "

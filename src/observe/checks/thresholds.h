@@ -71,6 +71,5 @@ inline constexpr Nanos kSlept = 100 * kNanosPerMilli;
 // In-flight calls against throughput x mean latency.
 inline constexpr double kLittleShare = 0.05;
 inline constexpr uint64_t kCallsForLittle = 100;  // of fewer, the longest may be across an edge and not known
-inline constexpr Nanos kRestAfterFailure = 10 * kNanosPerMilli;  // of a slot, before its next call
 
 }  // namespace cqbench

@@ -14,6 +14,7 @@
 #include "src/channel/channel_pool.h"
 #include "src/channel/credentials.h"
 #include "src/channel/poll.h"
+#include "src/config/units.h"
 #include "src/observe/control/plausible.h"
 
 namespace cqbench {

@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
+#include "src/config/units.h"
 #include "src/observe/allocations/allocations.h"
 #include "src/observe/evidence/server_sum.h"
 #include "src/observe/evidence/wire_report.h"

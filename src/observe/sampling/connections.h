@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "src/base/endpoint.h"
+#include "src/base/sockets.h"
 #include "src/base/target.h"
 
 namespace cqbench {

@@ -16,9 +16,9 @@
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "cqbench/recorder.h"
-#include "cqbench/run_config.h"
-#include "src/base/endpoint.h"
+#include "src/base/sockets.h"
 #include "src/base/target.h"
+#include "src/config/client_api.h"
 
 namespace cqbench {
 

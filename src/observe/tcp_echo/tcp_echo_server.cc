@@ -18,7 +18,7 @@
 #include "absl/strings/str_cat.h"
 #include "src/base/clock.h"
 #include "src/base/descriptor.h"
-#include "src/base/listen.h"
+#include "src/base/sockets.h"
 #include "src/observe/tcp_echo/tcp_echo.h"
 #include "src/observe/tcp_echo/wire.h"
 

@@ -10,6 +10,7 @@
 #include "absl/strings/str_cat.h"
 #include "src/base/clock.h"
 #include "src/base/descriptor.h"
+#include "src/config/messages.h"
 #include "src/observe/tcp_echo/tcp_echo.h"
 #include "src/observe/tcp_echo/wire.h"
 
@@ -36,21 +37,12 @@ class PingPong {
   // Also sends the hello.
   absl::Status Connect() {
     epoll_ = Descriptor(epoll_create1(EPOLL_CLOEXEC));
-    socket_ = Descriptor(socket(config_.endpoint.address.ss_family, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
-    if (!epoll_.ok() || !socket_.ok()) return CannotConnect(errno);
-    if (connect(socket_.fd(), SocketAddress(config_.endpoint), config_.endpoint.length) != 0) {
-      if (errno != EINPROGRESS) return CannotConnect(errno);
-    }
-    if (!Watch(epoll_.fd(), EPOLL_CTL_ADD, socket_.fd(), EPOLLOUT, 0)) return CannotConnect(errno);
-    if (absl::Status status = Wait(NowNs() + kConnectTimeout); !status.ok()) {
-      return absl::IsDeadlineExceeded(status) ? CannotConnect(ETIMEDOUT) : status;
-    }
-    int error = 0;
-    socklen_t length = sizeof(error);
-    if (getsockopt(socket_.fd(), SOL_SOCKET, SO_ERROR, &error, &length) != 0) error = errno;
+    if (!epoll_.ok()) return CannotConnect(errno);
+    socket_ = BeginConnect(config_.endpoint);
+    const int error = socket_.ok() ? FinishConnect(socket_, {NowNs() + kConnectTimeout, stop_}) : errno;
+    if (error == ECANCELED) return absl::CancelledError();
     if (error != 0) return CannotConnect(error);
-    SetNoDelay(socket_.fd());
-    if (!Watch(epoll_.fd(), EPOLL_CTL_MOD, socket_.fd(), EPOLLIN, 0)) return CannotConnect(errno);
+    if (!Watch(epoll_.fd(), EPOLL_CTL_ADD, socket_.fd(), EPOLLIN, 0)) return CannotConnect(errno);
     return SendHello();
   }
 
@@ -85,17 +77,15 @@ class PingPong {
     return stop_();
   }
 
-  // Until the socket is ready for what is watched. DEADLINE_EXCEEDED when it is not until then.
-  absl::Status Wait(Nanos deadline = INT64_MAX) {
+  // Blocks until the socket is ready for what is watched.
+  absl::Status Wait() {
     const int timeout_ms = config_.poll == PollMode::kSpin ? 0 : kAskStopEveryMs;
     while (true) {
       epoll_event event;
       const int ready = epoll_wait(epoll_.fd(), &event, 1, timeout_ms);
       if (ready > 0) return absl::OkStatus();
       if (ready < 0 && errno != EINTR) return Broken(errno);
-      const Nanos now = NowNs();
-      if (MustStop(now)) return absl::CancelledError();
-      if (now >= deadline) return absl::DeadlineExceededError("");
+      if (MustStop(NowNs())) return absl::CancelledError();
     }
   }
 

@@ -9,7 +9,7 @@
 #include <cstring>
 #include <optional>
 
-#include "cqbench/run_config.h"
+#include "src/config/messages.h"
 
 namespace cqbench {
 

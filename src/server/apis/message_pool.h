@@ -3,6 +3,7 @@
 
 #include <grpcpp/support/message_allocator.h>
 
+#include "src/config/messages.h"
 #include "src/server/apis/recycler.h"
 #include "src/workload/messages/message_supply.h"
 

@@ -8,7 +8,7 @@
 #include <utility>
 #include <vector>
 
-#include "cqbench/run_config.h"
+#include "src/config/messages.h"
 
 namespace cqbench {
 

@@ -13,20 +13,6 @@
 
 namespace cqbench {
 
-absl::string_view ToString(ServerApi api) {
-  switch (api) {
-    case ServerApi::kCq:
-      return "cq";
-    case ServerApi::kCallback:
-      return "callback";
-    case ServerApi::kSync:
-      return "sync";
-    case ServerApi::kGeneric:
-      return "generic";
-  }
-  return "?";
-}
-
 PingServer::PingServer(const ServerConfig& config)
     : times_(std::make_unique<ServiceTimes>()), load_(std::make_unique<const ServiceLoad>(config.service_time)) {}
 PingServer::~PingServer() = default;

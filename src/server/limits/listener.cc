@@ -12,40 +12,23 @@
 #include <string>
 
 #include "absl/strings/str_cat.h"
-#include "src/base/endpoint.h"
+#include "src/base/sockets.h"
 #include "src/channel/channel_args.h"
 #include "src/channel/compression.h"
 #include "src/channel/credentials.h"
+#include "src/config/load.h"
 
 namespace cqbench {
 namespace {
-
-class Socket {
- public:
-  explicit Socket(int family) : fd_(socket(family, SOCK_STREAM | SOCK_CLOEXEC, 0)) {}
-  Socket(const Socket&) = delete;
-  Socket& operator=(const Socket&) = delete;
-  ~Socket() {
-    if (fd_ >= 0) close(fd_);
-  }
-  int fd() const { return fd_; }
-
- private:
-  const int fd_;
-};
 
 absl::Status CannotListen(const Target& target, absl::string_view why) {
   return absl::UnavailableError(absl::StrCat("cannot listen on ", target.ToString(), ": ", why));
 }
 
-const sockaddr* Address(const Endpoint& endpoint) {
-  return reinterpret_cast<const sockaddr*>(&endpoint.address);
-}
-
 // A socket file that nobody answers on is left over from a server that died: the library replaces it.
 absl::Status CheckUnix(const Target& target, const Endpoint& endpoint) {
-  const Socket probe(AF_UNIX);
-  if (connect(probe.fd(), Address(endpoint), endpoint.length) == 0) {
+  const Descriptor probe(socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0));
+  if (connect(probe.fd(), SocketAddress(endpoint), endpoint.length) == 0) {
     return CannotListen(target, "another process listens on it");
   }
   struct stat existing {};
@@ -65,11 +48,11 @@ absl::Status CheckTcp(const Target& target, const std::vector<Endpoint>& endpoin
   int bound = 0;
   int last_error = EADDRNOTAVAIL;
   for (const Endpoint& endpoint : endpoints) {
-    const Socket probe(endpoint.address.ss_family);
+    const Descriptor probe(socket(endpoint.address.ss_family, SOCK_STREAM | SOCK_CLOEXEC, 0));
     const int on = 1;
     setsockopt(probe.fd(), SOL_SOCKET, SO_REUSEADDR, &on, sizeof(on));
     if (shares_port) setsockopt(probe.fd(), SOL_SOCKET, SO_REUSEPORT, &on, sizeof(on));
-    if (probe.fd() >= 0 && bind(probe.fd(), Address(endpoint), endpoint.length) == 0) {
+    if (probe.fd() >= 0 && bind(probe.fd(), SocketAddress(endpoint), endpoint.length) == 0) {
       ++bound;
       continue;
     }

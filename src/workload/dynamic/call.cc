@@ -3,7 +3,9 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
+#include "cqbench/run_config.h"
 #include "src/base/files.h"
+#include "src/base/hash.h"
 #include "src/workload/dynamic/descriptors.h"
 #include "src/workload/dynamic/json.h"
 #include "src/workload/dynamic/reflection_client.h"
@@ -30,13 +32,12 @@ std::string PathOf(const MethodName& name) {
 
 // FNV-1a, with the lengths, so that the same bytes cut otherwise are other messages.
 uint64_t Hash(const std::vector<std::string>& messages) {
-  uint64_t hash = 0xcbf29ce484222325;
-  const auto add = [&](uint8_t byte) { hash = (hash ^ byte) * 0x100000001b3; };
+  Fnv1a hash;
   for (const std::string& message : messages) {
-    for (const char c : message) add(static_cast<uint8_t>(c));
-    for (size_t rest = message.size(), i = 0; i < sizeof(uint64_t); ++i, rest >>= 8) add(static_cast<uint8_t>(rest));
+    for (const char c : message) hash.Add(static_cast<uint8_t>(c));
+    hash.AddBytes(message.size());
   }
-  return hash;
+  return hash.hash();
 }
 
 // `run`: nullptr where there is no server to ask.

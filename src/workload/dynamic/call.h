@@ -8,10 +8,11 @@
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
-#include "cqbench/run_config.h"
 #include "cqbench/server.h"
 
 namespace cqbench {
+
+struct RunConfig;
 
 // The source of the description. Neither a file nor a set: the server's reflection.
 struct DescriptionSource {

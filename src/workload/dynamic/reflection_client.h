@@ -5,10 +5,11 @@
 #include <string>
 
 #include "absl/status/statusor.h"
-#include "cqbench/run_config.h"
 #include "src/workload/dynamic/descriptors.h"
 
 namespace cqbench {
+
+struct RunConfig;
 
 // Gets the descriptors of `service` from the first target of the config, with its channel arguments and metadata, by
 // version 1 of the protocol, or v1alpha where the server has only that. Blocks for at most `config.connect_timeout_ns`.

@@ -8,7 +8,7 @@
 #include <optional>
 #include <type_traits>
 
-#include "cqbench/run_config.h"
+#include "src/config/messages.h"
 #include "src/workload/messages/kept_memory.h"
 
 namespace cqbench {

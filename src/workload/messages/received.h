@@ -13,7 +13,7 @@
 #include <cstdint>
 
 #include "absl/strings/string_view.h"
-#include "cqbench/run_config.h"
+#include "src/config/messages.h"
 #include "src/workload/messages/message_supply.h"
 
 namespace cqbench {
@@ -28,7 +28,7 @@ struct Received {
 };
 
 // Returns what is wrong with a call that ended with status OK and `arrival`; "" for a message.
-inline absl::string_view WhyNoMessage(Arrival arrival) {
+inline absl::string_view DescribeMissing(Arrival arrival) {
   switch (arrival) {
     case Arrival::kNothing:
       return "the call ended with status OK, but without a response message";

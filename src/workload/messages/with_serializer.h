@@ -9,7 +9,6 @@
 #include <climits>
 #include <cstdint>
 
-#include "cqbench/run_config.h"
 #include "src/workload/messages/message_supply.h"
 #include "src/workload/messages/serializer_times.h"
 #include "src/workload/messages/slice_pool.h"

@@ -3,7 +3,7 @@
 
 #include <grpcpp/grpcpp.h>
 
-#include "cqbench/run_config.h"
+#include "src/config/messages.h"
 
 namespace cqbench {
 

@@ -12,7 +12,7 @@
 
 #include "absl/strings/string_view.h"
 #include "cqbench/method_info.h"
-#include "cqbench/run_config.h"
+#include "src/config/messages.h"
 
 namespace cqbench {
 

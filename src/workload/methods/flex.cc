@@ -5,6 +5,7 @@
 #include <cstring>
 #include <string>
 
+#include "src/config/messages.h"
 #include "src/workload/messages/wire.h"
 
 namespace cqbench {

@@ -4,6 +4,7 @@
 #include <grpcpp/support/byte_buffer.h>
 
 #include "cqbench/proto/flex.grpc.pb.h"
+#include "src/config/messages.h"
 #include "src/workload/methods/method.h"
 
 namespace cqbench {

@@ -7,6 +7,7 @@
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
 #include "src/base/clean_text.h"
+#include "src/config/http_call.h"
 #include "src/workload/methods/books.h"
 
 namespace cqbench {

@@ -10,6 +10,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/string_view.h"
 #include "cqbench/proto/library.grpc.pb.h"
+#include "src/config/http_call.h"
 #include "src/workload/methods/method.h"
 
 namespace cqbench {

@@ -7,7 +7,7 @@
 #include <cstdint>
 
 #include "absl/strings/str_cat.h"
-#include "cqbench/run_config.h"
+#include "src/config/messages.h"
 
 namespace cqbench {
 

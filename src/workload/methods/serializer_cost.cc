@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <vector>
 
+#include "cqbench/run_config.h"
 #include "src/base/clock.h"
 #include "src/workload/messages/with_serializer.h"
 #include "src/workload/methods/methods.h"

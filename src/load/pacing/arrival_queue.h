@@ -1,4 +1,4 @@
-// A share of an open loop's schedule and the slots that send it. Knows no gRPC.
+// A share of an open loop's schedule, and the calls and slots that wait for each other. Knows no gRPC.
 #pragma once
 
 #include <algorithm>
@@ -48,14 +48,15 @@ class FreeStack {
 // One pacer, who announces calls when they are due, and any number of threads that end calls. A call that finds no free
 // slot waits; then the thread that ends the next call sends it, at once and without asking the pacer. All that the
 // two sides share are two counters: one read-modify-write of each per call, no lock.
-class Lane {
+class ArrivalQueue {
  public:
   static constexpr Nanos kNone = -1;
 
-  // `slots`: how many there will be. Due times count from Start().
-  Lane(DueTimes due, int slots) : due_(std::move(due)), slots_(slots) {}
+  // Due times count from Start().
+  explicit ArrivalQueue(DueTimes due, int slots = 0) : due_(std::move(due)), slots_(slots) {}
 
-  // Before any of the following.
+  // Before any of the following. One more slot sends calls of this queue.
+  void AddSlot() { ++slots_; }
   void Start(Nanos start) { start_ = start; }
 
   size_t size() const { return due_.size(); }
@@ -116,7 +117,7 @@ class Lane {
 
  private:
   const DueTimes due_;
-  const int64_t slots_;
+  int64_t slots_;  // constant from Start() on
   Nanos start_ = 0;
   std::atomic<bool> abandoned_{false};
   alignas(64) std::atomic<size_t> sent_{0};

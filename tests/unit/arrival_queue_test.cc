@@ -1,6 +1,6 @@
 // An arrival queue: each scheduled call is sent exactly once and in order, by a thread that has a slot for it. No slot
 // is lost.
-#include "src/load/pacing/lane.h"
+#include "src/load/pacing/arrival_queue.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -87,105 +87,105 @@ TEST(FreeStack, ManyPushersLoseNothingAndKeepTheirOrder) {
   EXPECT_EQ(stack.Pop(), nullptr);
 }
 
-TEST(Lane, DueTimesCountFromTheStart) {
-  Lane lane({10, 20, 20, 30}, 1);
-  lane.Start(1000);
-  EXPECT_EQ(lane.size(), 4u);
-  EXPECT_EQ(lane.DueAt(0), 1010);
-  EXPECT_EQ(lane.DueAt(3), 1030);
-  EXPECT_EQ(lane.DueBefore(1010), 0u);
-  EXPECT_EQ(lane.DueBefore(1011), 1u);
-  EXPECT_EQ(lane.DueBefore(1020), 1u);
-  EXPECT_EQ(lane.DueBefore(1021), 3u);
-  EXPECT_EQ(lane.DueBefore(9999), 4u);
+TEST(ArrivalQueue, DueTimesCountFromTheStart) {
+  ArrivalQueue queue({10, 20, 20, 30}, 1);
+  queue.Start(1000);
+  EXPECT_EQ(queue.size(), 4u);
+  EXPECT_EQ(queue.DueAt(0), 1010);
+  EXPECT_EQ(queue.DueAt(3), 1030);
+  EXPECT_EQ(queue.DueBefore(1010), 0u);
+  EXPECT_EQ(queue.DueBefore(1011), 1u);
+  EXPECT_EQ(queue.DueBefore(1020), 1u);
+  EXPECT_EQ(queue.DueBefore(1021), 3u);
+  EXPECT_EQ(queue.DueBefore(9999), 4u);
 }
 
-TEST(Lane, ACallThatFindsAFreeSlotIsThePacersToSend) {
-  Lane lane({10, 20}, 2);
-  lane.Start(0);
+TEST(ArrivalQueue, ACallThatFindsAFreeSlotIsThePacersToSend) {
+  ArrivalQueue queue({10, 20}, 2);
+  queue.Start(0);
   FreeNode slots[2];
-  for (FreeNode& slot : slots) EXPECT_EQ(lane.Free(&slot), Lane::kNone);
-  EXPECT_EQ(lane.Outstanding(), 0);
-  ASSERT_TRUE(lane.Announce());
-  EXPECT_EQ(lane.TakeDue(), 10);
-  EXPECT_EQ(lane.TakeSlot(), &slots[0]);
-  ASSERT_TRUE(lane.Announce());
-  EXPECT_EQ(lane.TakeDue(), 20);
-  EXPECT_EQ(lane.TakeSlot(), &slots[1]);
-  EXPECT_EQ(lane.Outstanding(), 2);
-  EXPECT_EQ(lane.Sent(), 2u);
+  for (FreeNode& slot : slots) EXPECT_EQ(queue.Free(&slot), ArrivalQueue::kNone);
+  EXPECT_EQ(queue.Outstanding(), 0);
+  ASSERT_TRUE(queue.Announce());
+  EXPECT_EQ(queue.TakeDue(), 10);
+  EXPECT_EQ(queue.TakeSlot(), &slots[0]);
+  ASSERT_TRUE(queue.Announce());
+  EXPECT_EQ(queue.TakeDue(), 20);
+  EXPECT_EQ(queue.TakeSlot(), &slots[1]);
+  EXPECT_EQ(queue.Outstanding(), 2);
+  EXPECT_EQ(queue.Sent(), 2u);
 }
 
-TEST(Lane, ACallThatFindsNoneIsSentByWhoeverEndsTheNextOne) {
-  Lane lane({10, 20, 30}, 1);
-  lane.Start(0);
+TEST(ArrivalQueue, ACallThatFindsNoneIsSentByWhoeverEndsTheNextOne) {
+  ArrivalQueue queue({10, 20, 30}, 1);
+  queue.Start(0);
   FreeNode slot;
-  lane.Free(&slot);
-  ASSERT_TRUE(lane.Announce());
-  EXPECT_EQ(lane.TakeDue(), 10);
-  EXPECT_EQ(lane.TakeSlot(), &slot);
-  EXPECT_FALSE(lane.Announce());
-  EXPECT_FALSE(lane.Announce());
-  EXPECT_EQ(lane.Outstanding(), 3);
-  EXPECT_EQ(lane.Sent(), 1u);
-  EXPECT_EQ(lane.Free(&slot), 20);
-  EXPECT_EQ(lane.Free(&slot), 30);
-  EXPECT_EQ(lane.TakeIdleSlot(), nullptr) << "the slot is in use";
-  EXPECT_EQ(lane.Free(&slot), Lane::kNone);
-  EXPECT_EQ(lane.Outstanding(), 0);
-  EXPECT_EQ(lane.TakeIdleSlot(), &slot);
+  queue.Free(&slot);
+  ASSERT_TRUE(queue.Announce());
+  EXPECT_EQ(queue.TakeDue(), 10);
+  EXPECT_EQ(queue.TakeSlot(), &slot);
+  EXPECT_FALSE(queue.Announce());
+  EXPECT_FALSE(queue.Announce());
+  EXPECT_EQ(queue.Outstanding(), 3);
+  EXPECT_EQ(queue.Sent(), 1u);
+  EXPECT_EQ(queue.Free(&slot), 20);
+  EXPECT_EQ(queue.Free(&slot), 30);
+  EXPECT_EQ(queue.TakeIdleSlot(), nullptr) << "the slot is in use";
+  EXPECT_EQ(queue.Free(&slot), ArrivalQueue::kNone);
+  EXPECT_EQ(queue.Outstanding(), 0);
+  EXPECT_EQ(queue.TakeIdleSlot(), &slot);
 }
 
-TEST(Lane, BeforeASlotIsReadyCallsWaitForIt) {
-  Lane lane({10, 20}, 1);
-  lane.Start(0);
-  EXPECT_FALSE(lane.Announce());
+TEST(ArrivalQueue, BeforeASlotIsReadyCallsWaitForIt) {
+  ArrivalQueue queue({10, 20}, 1);
+  queue.Start(0);
+  EXPECT_FALSE(queue.Announce());
   FreeNode slot;
-  EXPECT_EQ(lane.Free(&slot), 10);
-  EXPECT_EQ(lane.Free(&slot), Lane::kNone);
+  EXPECT_EQ(queue.Free(&slot), 10);
+  EXPECT_EQ(queue.Free(&slot), ArrivalQueue::kNone);
 }
 
-TEST(Lane, ACallThatIsNotToWaitIsSkipped) {
-  Lane lane({10, 20, 30}, 1);
-  lane.Start(0);
+TEST(ArrivalQueue, ACallThatIsNotToWaitIsSkipped) {
+  ArrivalQueue queue({10, 20, 30}, 1);
+  queue.Start(0);
   FreeNode slot;
-  lane.Free(&slot);
-  ASSERT_TRUE(lane.AnnounceUnlessFull());
-  EXPECT_EQ(lane.TakeDue(), 10);
-  EXPECT_EQ(lane.TakeSlot(), &slot);
-  EXPECT_FALSE(lane.AnnounceUnlessFull());
-  lane.Skip();
-  EXPECT_EQ(lane.Sent(), 2u) << "a place in the schedule";
-  EXPECT_EQ(lane.Free(&slot), Lane::kNone) << "nothing waits";
-  ASSERT_TRUE(lane.AnnounceUnlessFull());
-  EXPECT_EQ(lane.TakeDue(), 30);
+  queue.Free(&slot);
+  ASSERT_TRUE(queue.AnnounceUnlessFull());
+  EXPECT_EQ(queue.TakeDue(), 10);
+  EXPECT_EQ(queue.TakeSlot(), &slot);
+  EXPECT_FALSE(queue.AnnounceUnlessFull());
+  queue.Skip();
+  EXPECT_EQ(queue.Sent(), 2u) << "a place in the schedule";
+  EXPECT_EQ(queue.Free(&slot), ArrivalQueue::kNone) << "nothing waits";
+  ASSERT_TRUE(queue.AnnounceUnlessFull());
+  EXPECT_EQ(queue.TakeDue(), 30);
 }
 
-TEST(Lane, WhatWaitsIsNotSentOnceAbandoned) {
-  Lane lane({10, 20, 30}, 1);
-  lane.Start(0);
+TEST(ArrivalQueue, WhatWaitsIsNotSentOnceAbandoned) {
+  ArrivalQueue queue({10, 20, 30}, 1);
+  queue.Start(0);
   FreeNode slot;
-  lane.Free(&slot);
-  ASSERT_TRUE(lane.Announce());
-  lane.TakeDue();
-  lane.TakeSlot();
-  EXPECT_FALSE(lane.Announce());
-  EXPECT_FALSE(lane.abandoned());
-  lane.Abandon();
-  EXPECT_TRUE(lane.abandoned());
-  EXPECT_EQ(lane.Free(&slot), Lane::kNone);
-  EXPECT_EQ(lane.TakeIdleSlot(), &slot);
-  EXPECT_EQ(lane.Sent(), 1u);
+  queue.Free(&slot);
+  ASSERT_TRUE(queue.Announce());
+  queue.TakeDue();
+  queue.TakeSlot();
+  EXPECT_FALSE(queue.Announce());
+  EXPECT_FALSE(queue.abandoned());
+  queue.Abandon();
+  EXPECT_TRUE(queue.abandoned());
+  EXPECT_EQ(queue.Free(&slot), ArrivalQueue::kNone);
+  EXPECT_EQ(queue.TakeIdleSlot(), &slot);
+  EXPECT_EQ(queue.Sent(), 1u);
 }
 
-TEST(Lane, PlacesPastTheEndAreNoCalls) {
-  Lane lane({10, 20}, 1);
-  lane.Start(0);
-  EXPECT_EQ(lane.TakeIndex(), 0u);
-  EXPECT_EQ(lane.TakeIndex(), 1u);
-  EXPECT_GE(lane.TakeIndex(), lane.size());
-  EXPECT_GE(lane.TakeIndex(), lane.size());
-  EXPECT_EQ(lane.Sent(), 2u);
+TEST(ArrivalQueue, PlacesPastTheEndAreNoCalls) {
+  ArrivalQueue queue({10, 20}, 1);
+  queue.Start(0);
+  EXPECT_EQ(queue.TakeIndex(), 0u);
+  EXPECT_EQ(queue.TakeIndex(), 1u);
+  EXPECT_GE(queue.TakeIndex(), queue.size());
+  EXPECT_GE(queue.TakeIndex(), queue.size());
+  EXPECT_EQ(queue.Sent(), 2u);
 }
 
 struct Slot : FreeNode {
@@ -217,11 +217,11 @@ class Calls {
 
 constexpr size_t kCalls = 100'000;
 
-class LaneStress : public testing::TestWithParam<int> {
+class ArrivalQueueStress : public testing::TestWithParam<int> {
  protected:
-  LaneStress() : lane_(UpTo(kCalls), GetParam()), slots_(new Slot[static_cast<size_t>(GetParam())]) {
-    lane_.Start(0);
-    for (int i = 0; i < GetParam(); ++i) lane_.Free(&slots_[static_cast<size_t>(i)]);
+  ArrivalQueueStress() : queue_(UpTo(kCalls), GetParam()), slots_(new Slot[static_cast<size_t>(GetParam())]) {
+    queue_.Start(0);
+    for (int i = 0; i < GetParam(); ++i) queue_.Free(&slots_[static_cast<size_t>(i)]);
   }
 
   // Sends a call on this thread, which has sent those in `mine` before.
@@ -243,8 +243,8 @@ class LaneStress : public testing::TestWithParam<int> {
         std::this_thread::yield();
         continue;
       }
-      const Nanos due = lane_.Free(slot);
-      if (due != Lane::kNone) Send(slot, due, mine);
+      const Nanos due = queue_.Free(slot);
+      if (due != ArrivalQueue::kNone) Send(slot, due, mine);
       ended_.fetch_add(1);
     }
     return mine;
@@ -266,15 +266,15 @@ class LaneStress : public testing::TestWithParam<int> {
   }
   int IdleSlots() {
     int idle = 0;
-    while (lane_.TakeIdleSlot() != nullptr) ++idle;
+    while (queue_.TakeIdleSlot() != nullptr) ++idle;
     return idle;
   }
   // Keeps the pacer close to the calls' ends, on either side.
   void KeepNear() {
-    while (lane_.Outstanding() > 2 * GetParam()) std::this_thread::yield();
+    while (queue_.Outstanding() > 2 * GetParam()) std::this_thread::yield();
   }
 
-  Lane lane_;
+  ArrivalQueue queue_;
   const std::unique_ptr<Slot[]> slots_;
   Calls calls_;
   std::atomic<Nanos> announced_{0};
@@ -282,78 +282,78 @@ class LaneStress : public testing::TestWithParam<int> {
   std::atomic<bool> paced_{false};
 };
 
-TEST_P(LaneStress, EveryDueTimeIsSentOnce) {
+TEST_P(ArrivalQueueStress, EveryDueTimeIsSentOnce) {
   size_t sent_by_pacer = 0;
   const std::vector<int> times = Run(
       [&](std::vector<Nanos>& mine) {
         for (size_t i = 0; i < kCalls; ++i) {
           KeepNear();
           ++announced_;
-          if (!lane_.Announce()) continue;
-          const Nanos due = lane_.TakeDue();
-          Send(static_cast<Slot*>(lane_.TakeSlot()), due, mine);
+          if (!queue_.Announce()) continue;
+          const Nanos due = queue_.TakeDue();
+          Send(static_cast<Slot*>(queue_.TakeSlot()), due, mine);
         }
         sent_by_pacer = mine.size();
       },
       [&] { return ended_ == kCalls; });
   EXPECT_THAT(times, testing::Each(1));
   EXPECT_LT(sent_by_pacer, kCalls) << "no call waited: nothing was tested";
-  EXPECT_EQ(lane_.Sent(), kCalls);
-  EXPECT_EQ(lane_.Outstanding(), 0);
+  EXPECT_EQ(queue_.Sent(), kCalls);
+  EXPECT_EQ(queue_.Outstanding(), 0);
   EXPECT_EQ(IdleSlots(), GetParam());
 }
 
-TEST_P(LaneStress, WithDropEveryDueTimeIsSentOrSkipped) {
+TEST_P(ArrivalQueueStress, WithDropEveryDueTimeIsSentOrSkipped) {
   size_t skipped = 0;
   const std::vector<int> times = Run(
       [&](std::vector<Nanos>& mine) {
         for (size_t i = 0; i < kCalls; ++i) {
           ++announced_;
-          if (!lane_.AnnounceUnlessFull()) {
-            lane_.Skip();
+          if (!queue_.AnnounceUnlessFull()) {
+            queue_.Skip();
             ++skipped;
             if (skipped % 8 == 0) std::this_thread::yield();
             continue;
           }
-          const Nanos due = lane_.TakeDue();
+          const Nanos due = queue_.TakeDue();
           EXPECT_EQ(due, static_cast<Nanos>(i)) << "only the pacer sends";
-          Send(static_cast<Slot*>(lane_.TakeSlot()), due, mine);
+          Send(static_cast<Slot*>(queue_.TakeSlot()), due, mine);
         }
       },
       [&] { return paced_ && ended_ == kCalls - skipped; });
   EXPECT_EQ(static_cast<size_t>(std::count(times.begin(), times.end(), 0)), skipped);
   EXPECT_THAT(times, testing::Each(testing::Le(1)));
   EXPECT_LT(skipped, kCalls);
-  EXPECT_EQ(lane_.Sent(), kCalls);
-  EXPECT_EQ(lane_.Outstanding(), 0);
+  EXPECT_EQ(queue_.Sent(), kCalls);
+  EXPECT_EQ(queue_.Outstanding(), 0);
   EXPECT_EQ(IdleSlots(), GetParam());
 }
 
-TEST_P(LaneStress, AbandonedInTheMidstNoSlotIsLostAndNothingIsSentTwice) {
+TEST_P(ArrivalQueueStress, AbandonedInTheMidstNoSlotIsLostAndNothingIsSentTwice) {
   const std::vector<int> times = Run(
       [&](std::vector<Nanos>& mine) {
         std::thread abandoner([&] {
           while (ended_ < kCalls / 10) std::this_thread::yield();
-          lane_.Abandon();
+          queue_.Abandon();
         });
-        for (size_t i = 0; i < kCalls && !lane_.abandoned(); ++i) {
+        for (size_t i = 0; i < kCalls && !queue_.abandoned(); ++i) {
           // The other thread may run late, but the interruption is always in the middle.
-          while (i == kCalls / 2 && !lane_.abandoned()) std::this_thread::yield();
+          while (i == kCalls / 2 && !queue_.abandoned()) std::this_thread::yield();
           ++announced_;
-          if (!lane_.Announce()) continue;
-          const Nanos due = lane_.TakeDue();
-          Send(static_cast<Slot*>(lane_.TakeSlot()), due, mine);
+          if (!queue_.Announce()) continue;
+          const Nanos due = queue_.TakeDue();
+          Send(static_cast<Slot*>(queue_.TakeSlot()), due, mine);
         }
         abandoner.join();
       },
-      [&] { return paced_ && lane_.abandoned() && ended_ == lane_.Sent(); });
+      [&] { return paced_ && queue_.abandoned() && ended_ == queue_.Sent(); });
   EXPECT_THAT(times, testing::Each(testing::Le(1)));
-  EXPECT_EQ(static_cast<size_t>(std::count(times.begin(), times.end(), 1)), lane_.Sent());
-  EXPECT_LT(lane_.Sent(), kCalls);
+  EXPECT_EQ(static_cast<size_t>(std::count(times.begin(), times.end(), 1)), queue_.Sent());
+  EXPECT_LT(queue_.Sent(), kCalls);
   EXPECT_EQ(IdleSlots(), GetParam());
 }
 
-INSTANTIATE_TEST_SUITE_P(Slots, LaneStress, testing::Values(1, 3, 64), testing::PrintToStringParamName());
+INSTANTIATE_TEST_SUITE_P(Slots, ArrivalQueueStress, testing::Values(1, 3, 64), testing::PrintToStringParamName());
 
 }  // namespace
 }  // namespace cqbench

@@ -1,6 +1,4 @@
 // Durations, channel arguments, lists and ranges of load levels as text, and the names of load levels.
-#include "cqbench/run_config.h"
-
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -9,6 +7,11 @@
 #include <vector>
 
 #include "absl/strings/str_cat.h"
+#include "src/config/client_api.h"
+#include "src/config/load.h"
+#include "src/config/messages.h"
+#include "src/config/units.h"
+#include "src/config/wire_settings.h"
 
 namespace cqbench {
 namespace {

@@ -1,0 +1,28 @@
+// A call as a request of plain HTTP.
+#pragma once
+
+#include <cstddef>
+#include <optional>
+#include <string>
+
+#include "absl/status/statusor.h"
+#include "absl/strings/string_view.h"
+#include "cqbench/method_info.h"
+#include "src/config/messages.h"
+
+namespace cqbench {
+
+struct HttpCall {
+  std::string method;  // "GET"
+  std::string target;  // "/v1/shelves/1/books/2?view=FULL"
+  std::string body;
+  // The body of a right answer, JSON without white space; empty: any answer of 200 to 299 is a right one.
+  std::string expected;
+};
+inline constexpr size_t kMaxHttpFields = 100;
+// "METHOD TARGET"; INVALID_ARGUMENT for what no server would take.
+absl::StatusOr<HttpCall> ParseHttpCall(absl::string_view text);
+// What a method of ours is as a request of HTTP; absent when it is none.
+std::optional<HttpCall> HttpCallOf(const MethodInfo& method, const MessageConfig& config);
+
+}  // namespace cqbench
