@@ -36,7 +36,7 @@ constexpr auto NamesOf(ChannelPolicy::Kind) {
 // INVALID_ARGUMENT when the text is none of the above, or N is not in 1..10000.
 absl::StatusOr<ChannelPolicy> ParseChannelPolicy(absl::string_view text);
 
-// What a policy means for a number of slots.
+// The channels that a policy makes for a number of slots.
 struct ChannelPlan {
   struct Channel {
     int host = 0;                   // index of the target
@@ -51,13 +51,13 @@ struct ChannelPlan {
 // host.
 ChannelPlan PlanChannels(const ChannelPolicy& policy, int slots, int hosts);
 
-// One line about channels that carry nothing because there are fewer slots at some of the loads, or about a bound on
-// them that bounds nothing at any; empty when there is nothing to say.
+// Returns one line if some channels stay idle, because there are fewer slots at some load levels, or if the upper bound
+// on channels has no effect at any level; otherwise empty.
 std::string DescribeIdleChannels(const ChannelPolicy& policy, const std::vector<int>& slots);
 
-// The thread that drives slot i of a point. Slots go to threads in turn, and the turn shifts by one whenever channels
-// and threads would come together as before: every thread gets its share of the slots, and every channel is driven by
-// as many threads as it can be. Otherwise pool:4 on two threads would pin each channel to one thread, and pool:3 would
+// Returns the thread that drives slot i of a point. Slots go to threads in turn, and the turn shifts by one when the
+// same pairs of channel and thread would repeat. Each thread gets its share of the slots, and as many threads as
+// possible drive each channel. Otherwise pool:4 on two threads would pin each channel to one thread, and pool:3 would
 // not.
 int ThreadOfSlot(int slot, int channels, int threads);
 

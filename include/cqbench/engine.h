@@ -15,58 +15,59 @@ namespace cqbench {
 
 class ChannelPool;
 
-// Open loop, since the point began.
+// Progress of an open loop since the point began.
 struct ScheduleProgress {
   uint64_t sent = 0;
   uint64_t behind = 0;  // calls that are due now and neither sent nor dropped
 };
 
-// What --breakdown costs, beside what happens without it.
+// The cost of --breakdown.
 struct TimingCost {
   double per_timed_rpc_ns = 0;
   double per_rpc_ns = 0;  // on average over all, of which one in kTimedEvery is timed
 };
 
 // Order of calls, all from the runner's thread: construct, Start(), Tick() every few milliseconds until Finished(),
-// Join(), Collect(), destroy. Completed…() and CancelAll() in between as needed. May be destroyed at any time: that
-// cancels what is in flight, waits for its end and joins the threads.
+// Join(), Collect(), destroy. Completed…() and CancelAll() may be called in between. The destructor may run at any
+// time: it cancels calls in flight, waits for their end and joins the threads.
 class Engine {
  public:
   static constexpr uint32_t kTimedEvery = 16;  // of a slot's calls, with --breakdown
 
   virtual ~Engine() = default;
 
-  // Lets the slots go, and in an open loop the schedule begin. The window must be set, or be set later, before
-  // it opens (RunWindow).
+  // Starts the slots, and in an open loop the schedule. The window must be set before, or later, before it opens
+  // (RunWindow).
   virtual void Start() = 0;
-  // Ends messages of streams that are past the deadline (gRPC has deadlines for calls only) and wakes rested slots.
+  // Cancels streams with a message past its deadline (gRPC has deadlines for calls only) and wakes slots after a
+  // back-off.
   virtual void Tick(Nanos now) = 0;
-  // True when no slot will issue or finish anything any more.
+  // True when no slot will issue or finish a call any more.
   virtual bool Finished() const = 0;
-  // Cancels what is still in flight, and in an open loop sends nothing any more of what waits. Their calls count as
-  // unfinished and unsent.
+  // Cancels calls in flight. In an open loop it also sends no waiting call any more. These calls count as unfinished
+  // and unsent.
   virtual void CancelAll() = 0;
-  // After CancelAll(), where calls do not end all the same: leaves them alone. When it returns true nothing is recorded
-  // any more, and Collect() may be called without Join(): those calls count as unfinished. Such an engine is kept, with
-  // its window, as long as the process lives: its destructor would wait for the calls, which use both should they end.
+  // Call after CancelAll() if calls still do not end: abandons them. If it returns true, the engine records nothing any
+  // more, and Collect() may be called without Join(): those calls count as unfinished. The caller must keep such an
+  // engine and its window until the process ends: the destructor would wait for the calls, which use both if they end.
   virtual bool GiveUp() = 0;
   // Ends and joins the engine's threads. Only when Finished().
   virtual void Join() = 0;
 
-  // Successful completions inside the window so far; approximate while running.
+  // Successful calls inside the window so far; approximate while running.
   virtual uint64_t Completed() const = 0;
-  // The same before it opened.
+  // The same before the window opened.
   virtual uint64_t CompletedBefore() const = 0;
   virtual ScheduleProgress Progress(Nanos now) const = 0;
-  // A call was answered with UNIMPLEMENTED: the server does not have the method.
+  // True if a call ended with UNIMPLEMENTED: the server does not have the method.
   virtual bool LacksMethod() const = 0;
-  // After Join(): measured on this thread, now, by the functions that calls go through.
+  // Call after Join(): measures the cost on this thread, with the functions that calls use.
   virtual TimingCost MeasureTimingCost() = 0;
-  // After Join(), or GiveUp(): everything recorded, merged into `total`.
+  // Call after Join(), or GiveUp(): merges everything recorded into `total`.
   virtual void Collect(Measurement& total) const = 0;
-  // Threads of ours that see calls end; 0 where only the library's do.
+  // The number of the client's threads that see calls end; 0 if only the library's threads do.
   virtual int threads() const = 0;
-  // The channels whose calls each of these threads drives, by index; empty where the library's threads do.
+  // Indexes of the channels that each of these threads drives; empty if the library's threads do.
   virtual std::vector<std::vector<int>> ChannelsOfThread() const = 0;
 };
 

@@ -1,4 +1,4 @@
-// Named numbers: what a point measured beside its throughput and latencies.
+// Named numbers: what a point measured in addition to throughput and latencies.
 #pragma once
 
 #include <map>
@@ -11,8 +11,8 @@
 
 namespace cqbench {
 
-// Kept in the order in which they were set. The name says whose figure it is, what, and the unit:
-// "client_cpu_per_rpc_ns". Shares are fractions of 1. A figure that could not be measured is not there.
+// Keeps the order in which figures were set. A name has the end, the quantity and the unit: "client_cpu_per_rpc_ns".
+// Shares are fractions of 1. A figure that could not be measured is absent.
 class Figures {
  public:
   using Entry = std::pair<std::string, double>;

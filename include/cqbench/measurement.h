@@ -1,4 +1,4 @@
-// What one process measured in one window: plain data that can be merged with another's. Reports are made from it.
+// The measurement of one process in one window: plain data that merges with another process's. Reports follow from it.
 #pragma once
 
 #include <array>
@@ -18,10 +18,10 @@
 
 namespace cqbench {
 
-// gRPC status codes 0 to 16, and one of ours for an RPC that succeeded with a wrong answer.
+// gRPC status codes 0 to 16, and a code of cqbench's for a successful RPC with a wrong response.
 inline constexpr int kBadResponse = 17;
 inline constexpr int kNumOutcomes = 18;
-// Its place among outcomes; values outside 0..17 are UNKNOWN's.
+// The index of a code among outcomes; codes outside 0..17 count as UNKNOWN.
 inline size_t OutcomeIndex(int code) {
   return static_cast<size_t>(code >= 0 && code < kNumOutcomes ? code : 2);
 }
@@ -38,16 +38,16 @@ struct Failures {
   uint64_t Total() const;
 };
 
-// Of the calls that belong to the window: those that were due in it, and those that were due before and outlasted it.
-// due = sent + dropped + unsent, and sent = ok + failed + unfinished, exactly, once the point has ended.
+// Counts of the calls that belong to the window: those that were due in it, and those that were due before and
+// outlasted it. due = sent + dropped + unsent, and sent = ok + failed + unfinished, exactly, once the point has ended.
 struct CallCounts {
   uint64_t due = 0;
   uint64_t sent = 0;
   uint64_t dropped = 0;  // due while all slots were taken, with AtLimit::kDrop
-  uint64_t unsent = 0;   // still waiting for a slot when the drain gave up
+  uint64_t unsent = 0;   // still waiting for a slot when the drain time was over
   uint64_t ok = 0;
-  uint64_t failed = 0;      // with any status, or a wrong answer
-  uint64_t unfinished = 0;  // cancelled by us because the drain gave up
+  uint64_t failed = 0;      // with any status, or a wrong response
+  uint64_t unfinished = 0;  // the client cancelled them because the drain time was over
 
   void Merge(const CallCounts& other);
 };
@@ -108,21 +108,21 @@ struct Slice {
   std::array<uint32_t, kNumOutcomes> failed{};  // failures that were done in it, by OutcomeIndex()
 };
 
-// What parts of a sample of the calls took (--breakdown).
+// Times of a call's parts, for a sample of the calls (--breakdown).
 struct PartTimes {
   Histogram issue;  // from before the call to the API until it returned
   Histogram wait;   // from there until the end of the call was seen
   void Merge(const PartTimes& other);
 };
 
-// Of streams of chunks: those that were written or read inside the window, of calls that ended inside it or not.
+// Messages of streams of chunks that were written or read inside the window, wherever their calls ended.
 struct MessageTimes {
   uint64_t messages = 0;
   Histogram gaps;  // from each to the next of its stream
   void Merge(const MessageTimes& other);
 };
 
-// Open loop only: how well the schedule was kept, of the calls due in the window.
+// Open loop only: how well the client kept the schedule, for calls due in the window.
 struct Pacing {
   Histogram lateness;          // from due until the pacer looked at the call
   Histogram slot_wait;         // from there until there was a slot for it; calls that found one at once count as 0
@@ -156,11 +156,11 @@ struct Measurement {
   std::unique_ptr<Pacing> pacing;
   uint64_t schedule_hash = 0;  // 0: a closed loop
   std::vector<uint64_t> completed_per_slot;
-  // The first successes that were done in the window or later, and after it: proof that somebody was awake then.
+  // The first successes that ended in the window or later, and after it: they prove that a thread was running then.
   Nanos first_end_ns = INT64_MAX;
   Nanos first_end_after_ns = INT64_MAX;
 
-  // Adds another process's or thread's. The windows are the same one; slots are appended.
+  // Adds the measurement of another process or thread. The windows must be the same; slots are appended.
   void Merge(const Measurement& other);
 };
 

@@ -1,4 +1,4 @@
-// What is known of an RPC without its messages.
+// Properties of an RPC other than its messages.
 #pragma once
 
 #include <cstdint>
@@ -18,8 +18,8 @@ constexpr auto NamesOf(Shape) {
                                          {Shape::kBidi, "bidi"}});
 }
 
-// What one entry of the schedule is, and what a latency is the latency of: with unary, client- and server-streaming
-// methods the whole call; with bidi ones a message and its answer on a stream that stays open.
+// The unit of schedule and latency is the whole call with unary, client- and server-streaming methods. With bidi
+// methods it is a message and its response on a stream that stays open.
 struct MethodInfo {
   static constexpr int kNotOurs = -1;
   int id = 0;            // its place in the list of all methods (src/workload/methods/methods.h); kNotOurs: in none

@@ -1,4 +1,4 @@
-// Several client processes that measure one point together: what each does of it, and when.
+// Several client processes that measure one point together: each rank's share, and the common window.
 #pragma once
 
 #include <cstdint>
@@ -23,17 +23,17 @@ struct RankId {
   int count = 1;
 };
 
-// What a rank does of a whole. The shares of all ranks add up to it exactly; what does not divide goes to the first
-// ones, one each.
+// Returns a rank's share of a total. The shares of all ranks add up exactly; the first ranks take the remainder, one
+// each.
 int ShareOf(int total, const RankId& rank);
 uint64_t ShareOf(uint64_t calls, const RankId& rank);
-// The same in whole calls per second where the rate is whole and there is one for each; otherwise equal parts, whose
+// The same in whole calls per second if the rate is whole and at least one for each rank; otherwise equal parts, whose
 // sum is exact but for the last bit.
 double ShareOf(double rate, const RankId& rank);
-// Each rank draws from its own seed; the first one's is the seed itself, so that it does what a single client does.
+// Each rank draws from its own seed. The first rank's is the seed itself, so that it acts like a single client.
 uint64_t SeedOf(uint64_t seed, const RankId& rank);
 
-// What a rank needs to know to propose a window, or to keep one.
+// The data with which a rank proposes a window or keeps one.
 struct RankPlan {
   Nanos lead_ns = 0;  // for its samples before the warm-up, or before the window when there is no warm-up
   Nanos warmup_ns = 0;
@@ -45,31 +45,31 @@ struct RankWindow {
   Nanos open_ns = 0;
   Nanos close_ns = 0;
 };
-// This process's clock beside the one that all ranks report in, which is rank 0's unless they agreed by the wall clock
-// alone; then it counts from the time at which they were to start.
+// This process's clock relative to the clock in which all ranks report. That is rank 0's clock, unless the ranks agreed
+// by the wall clock alone; then it counts from the agreed start.
 struct RankClock {
   Nanos offset_ns = 0;  // to be added to ours
   Nanos bound_ns = 0;   // of the offset's error, on either side
   std::optional<double> drift_ns_per_s;
 };
 
-// How ranks come to the same window. All calls from the runner's thread; those that wait sleep, and end when a signal
-// comes. Nothing is said to another rank between the end of Agree() and Compare(), so that nobody's messages
-// disturb what is measured, and no rank waits for another at the window's edges.
+// Agrees on a window with the other ranks. All calls are from the runner's thread; those that wait sleep, and end at a
+// signal. No message is sent between the end of Agree() and Compare(), so that messages do not disturb the measurement.
+// No rank waits for another at the window boundaries.
 class Ranks {
  public:
-  // Who announces a window does so at least this long before the warm-up begins.
+  // A rank announces a window at least this long before the warm-up begins.
   static constexpr Nanos kLead = 50 * kNanosPerMilli;
 
   virtual ~Ranks() = default;
   virtual RankId id() const = 0;
-  // Once for each point, when this rank is connected and has nothing left to do but to begin: the window that rank 0
-  // announced, which may have begun when this rank is late. CANCELLED when a signal came, FAILED_PRECONDITION with one
-  // line when the others are not to be waited for.
+  // Call once for each point, when this rank is connected and ready to begin. Returns the window that rank 0 announced,
+  // which may have begun if this rank is late. CANCELLED at a signal, FAILED_PRECONDITION with one line if the other
+  // ranks did not come.
   virtual absl::StatusOr<RankWindow> Agree(const RankPlan& plan, Interrupt& interrupt) = 0;
-  // Instead of Agree(): this rank cannot measure the point, and why. The others go on without it.
+  // Call instead of Agree() if this rank cannot measure the point; the other ranks continue without it.
   virtual void Miss(absl::string_view why) = 0;
-  // After a point whose calls have ended: the clocks, looked at once more.
+  // Call after a point whose calls have ended: compares the clocks once more.
   virtual RankClock Compare() = 0;
   // After a point, whether it was measured or not, and after its report (EncodeRankReport()) is on the disk: sends the
   // report to rank 0. Rank 0 returns the reports of all by rank, empty for ranks that have gone; other ranks return

@@ -1,4 +1,4 @@
-// What a thread keeps of the calls it made.
+// Records the calls of one thread.
 #pragma once
 
 #include <atomic>
@@ -28,8 +28,8 @@ class RunWindow {
   Nanos close_ns() const { return close_ns_.load(std::memory_order_relaxed); }
   bool Contains(Nanos t) const { return t >= open_ns() && t < close_ns(); }
   bool IsOver(Nanos now) const { return now >= close_ns(); }
-  // Whether a call that was due and ended then belongs to the window: due in it, or due before and outlasting it. The
-  // second are the longest calls there are; to leave them out would be the mistake that windows invite.
+  // Returns true if a call that was due and done at these times belongs to the window: due in it, or due before and
+  // outlasting it. The latter are the longest calls; without them the window would hide long calls.
   bool Owns(Nanos due, Nanos done) const { return due < close_ns() && (due >= open_ns() || done >= close_ns()); }
   int slices() const { return slices_; }
   Nanos slice_ns() const { return slice_ns_; }
@@ -95,7 +95,7 @@ class alignas(64) Recorder {
   // There was a slot for it: at once (0), or later.
   void GotSlot(Nanos due_ns, Nanos waited_ns);
 
-  // Of a call in the sample of --breakdown: what its parts took. `wait_ns` below 0: cannot be told apart.
+  // Records the parts of a call in the sample of --breakdown. `wait_ns` below 0: the parts cannot be separated.
   void Parts(Nanos due_ns, Nanos issue_ns, Nanos wait_ns);
 
   // A message of a stream moved; `gap_ns` after the one before it, or below 0: it is the first.

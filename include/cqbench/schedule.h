@@ -1,4 +1,4 @@
-// When calls are due in an open loop: drawn before anything is sent, independent of what comes back.
+// When calls are due in an open loop: drawn before any call is sent, independent of responses.
 #pragma once
 
 #include <cstdint>
@@ -24,21 +24,20 @@ inline constexpr double kMaxScheduled = 100e6;
 absl::StatusOr<std::vector<DueTimes>> DrawSchedule(const ScheduleConfig& config, double rate, Nanos length_ns,
                                                    int pacers);
 
-// Of all due times in order of time, however they are spread over pacers: FNV-1a over their 64-bit little-endian
-// values.
+// Hashes all scheduled times in order of time, over all pacers: FNV-1a over their 64-bit little-endian values.
 uint64_t HashSchedule(const std::vector<DueTimes>& schedule);
 
 // How many pacers a rate takes: one does some 30,000 calls a second.
 int PacersFor(double rate);
 
-// Waits for points in time on the calling thread, as exactly as asked. One thread.
+// Waits for points in time on the calling thread, in the given way. One thread.
 class PacerClock {
  public:
   // Sets the thread's timer slack to 1 ns (prctl). `margin_ns`: hybrid sleeps until so long before.
   PacerClock(Pace pace, Nanos margin_ns);
   Nanos Now() const { return NowNs(); }
-  // Returns at or after that time; the time then. At once, with one look at the clock, when it has come already.
-  // Nothing but the time ends the wait: who may have to stop earlier waits in steps.
+  // Returns the time, at or after `due`. Returns at once, after one reading of the clock, if `due` has passed. Nothing
+  // else ends the wait: a caller that may have to stop earlier waits in steps.
   Nanos WaitUntil(Nanos due) const;
 
  private:

@@ -1,4 +1,4 @@
-"""What a condition for CI (--fail-if-..., --max-...) comes to."""
+"""The outcome of a condition for CI (--fail-if-..., --max-...)."""
 
 from __future__ import annotations
 

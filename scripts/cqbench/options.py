@@ -14,19 +14,19 @@ UNITS_S = {"us": 1e-6, "ms": 1e-3, "s": 1.0, "m": 60.0, "": 1.0}
 
 
 class Refused(click.ClickException):
-    """What was asked for cannot be done; one line that names the file and says why. Exit status 2."""
+    """A request that is impossible; one line that names the file and the reason. Exit status 2."""
 
     exit_code = 2
 
 
 def only_beside(ctx: click.Context, flag: str, allowed: tuple[str, ...]) -> None:
-    """Refuses whatever else the command line says beside --flag. allowed: names of parameters."""
+    """Refuses all other options together with --flag. allowed: names of parameters."""
     for param in ctx.command.params:
         name = param.name or ""
         if name in (flag, *allowed) or ctx.get_parameter_source(name) is not ParameterSource.COMMANDLINE:
             continue
         what = param.opts[0] if isinstance(param, click.Option) else "a flag of the client"
-        raise click.UsageError(f"argument {what} is not accepted beside --{flag}")
+        raise click.UsageError(f"argument {what} is not accepted with --{flag}")
 
 
 class Value(click.ParamType[Any]):

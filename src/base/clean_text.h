@@ -8,12 +8,12 @@
 
 namespace cqbench {
 
-// Of what a peer says is wrong: enough for a sentence or two.
+// Maximum length of a peer's error message: a sentence or two.
 inline constexpr size_t kMaxErrorBytes = 300;
 
-// What a terminal or an editor would act on is replaced: control characters (of either set, line ends among them) by a
-// blank; marks that turn the direction of writing, and bytes that are no UTF-8, by U+FFFD. What is longer than
-// `max_bytes` ends in "..." within them. `max_bytes` is at least 8.
+// Replaces characters that a terminal or an editor would interpret: control characters, line ends included, by a blank;
+// marks that turn the direction of writing, and bytes that are not UTF-8, by U+FFFD. Longer text is cut to `max_bytes`
+// and ends in "...". `max_bytes` is at least 8.
 std::string CleanText(absl::string_view text, size_t max_bytes);
 
 // For names, versions and addresses, in which there is no markup: '<' and '>' are replaced by '?', too.

@@ -24,10 +24,10 @@
 namespace cqbench {
 namespace {
 
-// What gRPC 1.51.1 starts before a channel is connected, and a few of our own. With fewer, 1.51.1 waits for one that it
-// could not start.
+// gRPC 1.51.1 starts about this many threads before a channel is connected, and cqbench a few. With fewer, 1.51.1 waits
+// forever for a thread that it could not start.
 constexpr int kThreads = 10;
-// Beside the threads' stacks, and what is mapped when this is asked.
+// Memory in addition to the threads' stacks and the present mappings.
 constexpr size_t kMemory = size_t{128} << 20;
 constexpr size_t kNear = size_t{512} << 20;  // may explain what failed
 constexpr Nanos kPeriod = 100 * kNanosPerMilli;
@@ -182,8 +182,7 @@ size_t StackBytes() {
 
 std::string NoMemoryForStart() {
   return absl::StrCat("too little memory: gRPC needs ", kThreads, " threads with stacks of ", MiB(StackBytes()),
-                      " and ", MiB(kMemory), " beside them; the limit is ", MiB(Limit(RLIMIT_AS)),
-                      " in all (ulimit -v)");
+                      " and ", MiB(kMemory), " more; the limit is ", MiB(Limit(RLIMIT_AS)), " in all (ulimit -v)");
 }
 
 }  // namespace

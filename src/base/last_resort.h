@@ -15,20 +15,20 @@ namespace cqbench {
 // explains them, they end the process as they always do.
 void InstallLastResort(const char* program);
 
-// What is known to make the library abort as it is used here, and what avoids that: the line of an abort ends with it.
-// Empty: nothing is known. Once, before calls are made.
+// Sets a known reason for which the library may abort, and how to avoid it; the last line of an aborted process ends
+// with `why`. Empty: no known reason. Call once, before the first RPC.
 void ExplainAbort(const std::string& why);
 
-// Whether there is enough for gRPC to work at all: a few threads, with their stacks, and memory. Without them it waits
-// for ever for a thread that could not be started, or says that it has no connection. Makes those threads and ends
-// them; before gRPC is first used. RESOURCE_EXHAUSTED names what is missing, how much is needed, and the limit.
+// Checks that gRPC can work at all: a few threads, with their stacks, and memory. Without them gRPC waits forever for a
+// thread that it could not start, or reports that it has no connection. Starts and ends these threads; call it before
+// the first use of gRPC. RESOURCE_EXHAUSTED names what is missing, how much is needed, and the limit.
 absl::Status CheckThreadsAndMemory();
 
-// What is left of the memory that the process may have, where it is little: why something may have failed that the
-// library has no reason for. Empty: enough, or there is no limit.
+// Returns how much memory the process has left if that is little: an explanation for errors without a reason from the
+// library. Empty: enough, or there is no limit.
 std::string NearLimit();
 
-// That path is removed when the process ends so; empty: none. It must stay where it is until the next call.
+// The file at `path` is removed if the process aborts; empty: none. The string must stay valid until the next call.
 void RemoveAtLastResort(const std::string& path);
 
 // Printed to standard output when the process ends so: what would otherwise be lost.

@@ -7,7 +7,7 @@
 namespace cqbench {
 namespace {
 
-// Of the program and of the libraries that it has loaded.
+// Returns the files of the program and of the libraries that it has loaded.
 std::set<std::string> CodeFiles() {
   std::set<std::string> files;
   std::ifstream maps("/proc/self/maps");

@@ -7,8 +7,8 @@
 
 namespace cqbench {
 
-// Whether a constant string of the program or of a library that it has loaded is, or ends with, `text`; absent when it
-// was not found but not all of their files could be read. Takes some 50 ms.
+// Returns true if a constant string of the program or of a loaded library is, or ends with, `text`; absent if it was
+// not found but some files could not be read. Takes some 50 ms.
 std::optional<bool> IsInLoadedCode(absl::string_view text);
 
 }  // namespace cqbench

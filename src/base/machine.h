@@ -1,4 +1,4 @@
-// What the machine has left, and whether it slept.
+// The machine's free memory and descriptors, and whether it was suspended.
 #pragma once
 
 #include <cstdint>

@@ -1,5 +1,5 @@
-// What a plain connection says of a server to which the library has none. Each call tries every endpoint, for at most
-// half a second each; only after the library has failed, so it costs a run nothing.
+// Plain connections to servers to which the library has none: what they reveal. Each call tries every endpoint, for at
+// most half a second each. It is used only after the library has failed, so it costs a run nothing.
 #pragma once
 
 #include <string>
@@ -13,8 +13,8 @@ namespace cqbench {
 // a plain connection works. For messages only.
 std::string ExplainNoConnection(const std::vector<Endpoint>& endpoints);
 
-// Whether it is of no use to go on trying: nobody listens at any of them (plain connections are refused, or there is no
-// such socket), or the first that accepts speaks TLS.
+// Returns true if further attempts are useless: nothing listens at any endpoint (connections are refused, or the socket
+// does not exist), or the first server that accepts speaks TLS.
 bool IsUnreachable(const std::vector<Endpoint>& endpoints);
 
 }  // namespace cqbench

@@ -16,7 +16,8 @@ namespace {
 // A socket address holds 108 bytes, the terminating zero included.
 constexpr size_t kMaxUnixPath = 107;
 
-// What a path may have in an address of gRPC's, which is a URI: the rest it decodes, or takes for something else.
+// Returns true for characters that a path may have in gRPC's addresses, which are URIs: gRPC decodes all others or
+// gives them another meaning.
 bool StandsForItself(char c) {
   return absl::ascii_isalnum(static_cast<unsigned char>(c)) || absl::StrContains("-._~!$&'()*+,;=:@/", c);
 }

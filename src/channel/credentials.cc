@@ -2,8 +2,8 @@
 
 namespace cqbench {
 
-// gRPC's plain SSL credentials: its TlsCredentials are experimental, change from release to release, and what they have
-// beside these (certificates that change while a process runs) is nothing that a run needs.
+// Uses gRPC's plain SSL credentials: its TlsCredentials are experimental and change from release to release. Their
+// additional features (certificates that change while a process runs) are useless for a run.
 std::shared_ptr<grpc::ChannelCredentials> ClientCredentials(const Security& security) {
   if (!security.tls) return grpc::InsecureChannelCredentials();
   return grpc::SslCredentials({security.ca.pem, security.key.pem, security.certificate.pem});

@@ -22,7 +22,7 @@ struct HttpCall {
 inline constexpr size_t kMaxHttpFields = 100;
 // "METHOD TARGET"; INVALID_ARGUMENT for what no server would take.
 absl::StatusOr<HttpCall> ParseHttpCall(absl::string_view text);
-// What a method of ours is as a request of HTTP; absent when it is none.
+// The HTTP request of a method of this project; absent if it has none.
 std::optional<HttpCall> HttpCallOf(const MethodInfo& method, const MessageConfig& config);
 
 }  // namespace cqbench

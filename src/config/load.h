@@ -28,7 +28,7 @@ constexpr auto NamesOf(Arrivals) {
   return std::to_array<EnumName<Arrivals>>({{Arrivals::kPoisson, "poisson"}, {Arrivals::kConstant, "constant"}});
 }
 
-// What happens to a call that is due while all slots are taken: it waits, keeping its due time, or it is dropped.
+// The policy for a call that is due while all slots are taken: it waits and keeps its scheduled time, or it is dropped.
 enum class AtLimit { kQueue, kDrop };
 constexpr auto NamesOf(AtLimit) {
   return std::to_array<EnumName<AtLimit>>({{AtLimit::kQueue, "queue"}, {AtLimit::kDrop, "drop"}});
@@ -48,13 +48,13 @@ struct ScheduleConfig {
   uint64_t seed = 1;
 };
 
-// What one point of a sweep asks of the server.
+// The load level of one point of a sweep.
 struct Load {
   int slots = 1;    // calls in flight: always as many in a closed loop, at most as many in an open one
   double rate = 0;  // calls per second over all slots; 0: a closed loop
 
   bool open() const { return rate > 0; }
-  // What the points of a sweep differ by: "in-flight 8", "rate 2000/s" for people; "inflight:8", "rate:2000" in names.
+  // The load level as text: "in-flight 8", "rate 2000/s" for people; "inflight:8", "rate:2000" in names.
   std::string Label() const;
   std::string Key() const;
   bool operator==(const Load&) const = default;

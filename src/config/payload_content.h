@@ -1,4 +1,4 @@
-// What payloads are made of, as it was asked for; the bytes are src/workload/messages/payload.h's.
+// The requested contents of payloads; src/workload/messages/payload.h makes the bytes.
 #pragma once
 
 #include <cstdint>

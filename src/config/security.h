@@ -38,7 +38,7 @@ inline std::string CipherList(const Security& security) {
   return absl::StrJoin(security.ciphers, ":");
 }
 
-// What both ends agreed on when a connection was made.
+// Properties on which both ends agreed when a connection was made.
 struct NegotiatedTls {
   std::string version;  // "TLSv1.3"
   std::string cipher;   // "TLS_AES_256_GCM_SHA384"

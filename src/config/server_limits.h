@@ -1,4 +1,4 @@
-// What a server takes from its clients at most, so that none of them can take the machine down.
+// Limits for a server's clients, so that no client can exhaust the machine.
 #pragma once
 
 #include <cstdint>

@@ -1,4 +1,4 @@
-// What is asked of gRPC in addition to the messages themselves: channel arguments, metadata, compression, keepalive.
+// Settings of gRPC other than the messages: channel arguments, metadata, compression, keepalive.
 #pragma once
 
 #include <cstdint>
@@ -52,7 +52,7 @@ struct GeneratedMetadata {
 };
 inline constexpr int kMaxMetadataEntries = 1000;
 inline constexpr uint32_t kMaxMetadataBytes = 64 << 10;  // of a value
-// What an end that runs gRPC takes of metadata unless its grpc.max_metadata_size says otherwise.
+// An end that runs gRPC accepts this much metadata unless its grpc.max_metadata_size is different.
 inline constexpr uint64_t kUsualMetadataLimit = 8 << 10;
 
 // "8x64" or "8×64": entries and the bytes of each value (1KiB, too); ":bin", ":changing" or both, separated by a comma,

@@ -78,11 +78,11 @@ class FileRanks : public Ranks {
   bool Exists(const std::string& name) const { return access(Path(name).c_str(), F_OK) == 0; }
 
   absl::Status Write(const std::string& name, const Json& json) const {
-    const std::string beside = absl::StrCat(Path(name), ".", token_, ".tmp");
-    std::ofstream file(beside, std::ios::binary);
+    const std::string temporary = absl::StrCat(Path(name), ".", token_, ".tmp");
+    std::ofstream file(temporary, std::ios::binary);
     file << json.dump(-1, ' ', false, Json::error_handler_t::replace);
     file.close();
-    if (file && rename(beside.c_str(), Path(name).c_str()) == 0) return absl::OkStatus();
+    if (file && rename(temporary.c_str(), Path(name).c_str()) == 0) return absl::OkStatus();
     return absl::UnavailableError(absl::StrCat("cannot write '", Path(name), "': ", std::strerror(errno)));
   }
   // Discarded: not there.
@@ -92,7 +92,7 @@ class FileRanks : public Ranks {
     return Json::parse(file, nullptr, /*allow_exceptions=*/false);
   }
 
-  // What every rank tells of itself.
+  // The identity that every rank writes into its files.
   Json Self() const { return {{"token", token_}, {"boot_id", BootId()}}; }
 
   absl::StatusOr<RankWindow> Announce(const RankPlan& plan, Interrupt& interrupt) {
@@ -125,7 +125,7 @@ class FileRanks : public Ranks {
     return window;
   }
 
-  // What the rank leaves when it is ready; null when it is not to be waited for.
+  // Waits for the file of a ready rank; null if the rank is given up.
   Json Await(int rank, Nanos give_up, Interrupt& interrupt) {
     if (given_up_.contains(rank)) return {};
     for (;;) {

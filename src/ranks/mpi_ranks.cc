@@ -26,7 +26,7 @@ constexpr Nanos kSilence = 2 * kNanosPerMilli;
 constexpr Nanos kSilenceOfOne = 2 * kNanosPerSecond;
 // Ranks that look at rank 0's clock side by side: while one is on its way another is answered.
 constexpr size_t kSideBySide = 16;
-// What rank 0 needs to tell one rank of the window.
+// The time that rank 0 needs to send the window to one rank.
 constexpr Nanos kPerRank = 20 * kNanosPerMicro;
 
 enum class Kind : int64_t {

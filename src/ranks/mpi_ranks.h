@@ -10,7 +10,7 @@ namespace cqbench {
 
 class MpiRanks : public Ranks {
  public:
-  // Whether a rank was given up, or something that was said to one is still on its way: MPI_Finalize() would wait.
+  // True if a rank was given up, or a message to one has not arrived: MPI_Finalize() would wait.
   virtual bool HasLost() const = 0;
 };
 

@@ -1,4 +1,4 @@
-// What ranks tell rank 0 of a point: of any length, and never waited for without end.
+// The ranks' reports of a point to rank 0: of any length, and with a limit to waiting.
 #pragma once
 
 #include <memory>

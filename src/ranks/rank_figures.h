@@ -8,10 +8,10 @@
 
 namespace cqbench {
 
-// What is a sum is added, what is an extreme stays one, what is a quotient is made again from its parts; the server's
-// figures are those of the one rank that asked it, per call divided by the calls of all. Sums are those of the numbers
-// that the ranks' files have. What cannot be made is absent: medians over connections, percentiles of parts of calls.
-// There is at least one point; `merged` has the calls of all.
+// Adds sums, keeps extremes, and makes quotients again from their parts. The server's figures are those of the one rank
+// that sampled it, divided by the calls of all. Sums are those of the numbers in the ranks' files. Figures that cannot
+// be made are absent: medians over connections, percentiles of parts of calls. There is at least one point; `merged`
+// has the calls of all.
 Figures MergeFigures(const std::vector<const PointResult*>& points, const PointResult& merged);
 
 // As result files have a figure: fractions of large ones say nothing.

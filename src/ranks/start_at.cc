@@ -28,7 +28,7 @@ class StartAtRanks : public Ranks {
 
   void Miss(absl::string_view /*why*/) override {}
 
-  // By what the wall clock gained meanwhile nothing can be told of another rank's clock.
+  // The wall clock's gain in the meantime is no evidence about another rank's clock.
   RankClock Compare() override {
     return {clock_.offset_ns - start_wall_ns_, clock_.bound_ns + WallClockError(), std::nullopt};
   }

@@ -1,4 +1,4 @@
-// The wall clock beside this process's steady one: what processes have in common that cannot talk to each other.
+// The wall clock relative to this process's steady clock: the common clock of processes that cannot communicate.
 #pragma once
 
 #include "src/base/clock.h"

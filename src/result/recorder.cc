@@ -21,7 +21,7 @@ Recorder::Recorder(const RunWindow* window, bool open_loop) : window_(window) {
   data_.slices.resize(static_cast<size_t>(window->slices()));
 }
 
-// What is left of the window behind the last whole slice is the last one's.
+// The remainder of the window after the last whole time bucket belongs to the last bucket.
 Slice* Recorder::MoveTo(Nanos t) {
   if (t >= slice_begins_ && t < slice_ends_) return slice_;
   const Nanos open = window_->open_ns();

@@ -1,4 +1,4 @@
-"""What several files of tests take: the stand-ins in a folder, and a run of an experiment with them."""
+"""Fixtures for several test files: the stand-ins in a folder, and a run of an experiment with them."""
 
 from __future__ import annotations
 

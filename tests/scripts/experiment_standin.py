@@ -22,7 +22,7 @@ CHECKED = """if "--check" in sys.argv:
     sys.exit((print(f"{os.path.basename(sys.argv[0])}: {unknown}: there is no such flag", file=sys.stderr), 2)[1]
              if unknown in sys.argv else 0)
 """
-# What a server does before it looks at its flags.
+# A server does this before it reads its flags.
 SERVER_BEGINS = f"""
 import os, pathlib, sys, time
 here = pathlib.Path(__file__).parent
@@ -32,7 +32,7 @@ if "--version" in sys.argv:
 with (here / "server.pids").open("a") as f:
     f.write(f"{{os.getpid()}}\\n")
 """
-# Ends at once where its flags say so, or a file beside it does.
+# Ends at once where its flags say so, or a file next to it does.
 SERVER = f"""#!{sys.executable}{SERVER_BEGINS}
 if (here / "server-broken").exists():
     sys.exit("grpc_ping_server: no luck")
@@ -121,7 +121,7 @@ UNITS = [f"{variant}/0{repetition}-{load}" for repetition in (1, 2) for load in 
 
 
 def make_programs(parent: Path, server: str = SERVER, client: str = CLIENT, toml: str = TOML) -> Path:
-    """Their folder, with try.toml beside it."""
+    """Their folder, next to try.toml."""
     folder = parent / "bin"
     folder.mkdir()
     for name, text in (("grpc_ping_server", server), ("grpc_ping_client", client)):

@@ -1,4 +1,4 @@
-"""Stand-ins for clients in ranks, and for mpirun and srun, beside those of experiments."""
+"""Stand-ins for clients in ranks, and for mpirun and srun, in addition to those of experiments."""
 
 from __future__ import annotations
 

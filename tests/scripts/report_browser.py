@@ -84,7 +84,7 @@ class Tab:
             if self.run(f"Boolean({condition})"):
                 return
             self.page.wait_for_timeout(50)
-        raise AssertionError(f"waited in vain for {what}; {self.complaints}")
+        raise AssertionError(f"no success while waiting for {what}; {self.complaints}")
 
     def ready(self) -> Tab:
         """Once all that there is to draw is drawn."""

@@ -43,7 +43,7 @@ def by_title(report: Report, title: str) -> Series:
 
 
 def only(report: Report) -> tuple[Series, Point]:
-    """Of a report with one series of one point."""
+    """Returns the only series and point of a report."""
     (series,) = report.series
     (point,) = series.points
     return series, point

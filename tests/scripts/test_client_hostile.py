@@ -300,7 +300,7 @@ ESCAPE = b"\x1b]0;x\x07\n"
     ids=("message", "file", "no UTF-8", "field"),
 )
 def test_names_of_a_reflection_service_are_one_clean_line(descriptor: bytes) -> None:
-    """Whether we write them, or protobuf would."""
+    """Holds whether cqbench or protobuf writes them."""
     answered = message(part(4, part(1, descriptor)))
     begun = once(lambda s: frame(HEADERS, END_HEADERS, s, BEGIN) + frame(DATA, 0, s, answered))
     said = said_of(begun, "--call a.S/M")

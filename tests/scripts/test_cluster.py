@@ -157,7 +157,10 @@ REFUSED = {
     "no host": (("--ranks", "4", "--hosts", "a,;rm"), "';rm' is not HOST or HOST:N"),
     "no file": (("--ranks", "4", "--hosts", "@nowhere"), "'@nowhere' cannot be read: No such file"),
     "no way there": (("--ranks", "2", "--hosts", "a,b", "--launcher", "none"), "needs --launch with {host} in it"),
-    "two ways": (("--ranks", "2", "--launcher", "mpirun", "--launch", "x"), "not accepted beside --launcher mpirun"),
+    "two ways": (
+        ("--ranks", "2", "--launcher", "mpirun", "--launch", "x"),
+        "not accepted together with --launcher mpirun",
+    ),
     "no launcher": (("--ranks", "2", "--launcher", "pdsh"), "'pdsh' is not one of mpirun, srun, none"),
     "no CPUs": (("--ranks", "2", "--client-cpus", "all"), "'all' is not lists of CPUs"),
     "no ranks": (("--ranks", "0"), "'0' is not an integer from 1 to"),
@@ -187,7 +190,9 @@ def test_no_program_for_a_launcher(programs: Path) -> None:
 
 
 def test_a_client_that_sees_no_folder_of_ours(programs: Path, tmp_path: Path) -> None:
-    """The newest gRPC's is in a root of its own. A stand-in for newgrpc.sh that shows the folder as it does."""
+    """A client of gRPC 1.83 is in a root of its own. A stand-in for newgrpc.sh shows the folder as the real one
+    does.
+    """
     script = tmp_path / "newgrpc.sh"
     script.write_text(
         '#!/bin/bash\n[ "$1" = --run ] && shift\n'

@@ -80,7 +80,7 @@ def run(tmp_path: Path, *flags: str, **more: str) -> Any:
     )
     status, _, stderr = finish(process)
     assert status == 0, stderr
-    folder = only_folder(tmp_path / "bin")  # the results are beside it
+    folder = only_folder(tmp_path / "bin")  # the results are next to it
     (name,) = statuses(folder)
     data = json.loads((folder / f"raw/{name}.json").read_text())
     assert complaints(data) == []

@@ -71,7 +71,7 @@ def configure(folder: Path, text: str) -> Path:
 
 @pytest.fixture
 def slurm(tmp_path: Path) -> Iterator[dict[str, str]]:
-    """What a job's command needs in its environment."""
+    """Returns the environment variables for a job's command."""
     missing = [name for name in ("slurmctld", "slurmd", "salloc", "scontrol") if not shutil.which(name)]
     if missing or os.geteuid():
         pytest.skip(f"no Slurm that can be started here: {', '.join(missing) or 'not root'}")

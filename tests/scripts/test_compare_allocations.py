@@ -92,7 +92,7 @@ def test_the_gate(
     status: int,
     words: str,
 ) -> None:
-    """What was before does not matter: the limit is the number itself."""
+    """The value before does not matter: the limit is the number itself."""
     files = sides(tmp_path, counted(BASE, [50.0], [50.0]), counted(BASE, client, server))
     found, _, err = called(capsys, *files, "--max-allocs-per-rpc", most)
     assert found == status and err.count("\n") == 1

@@ -24,7 +24,7 @@ Floats = npt.NDArray[np.float64]
 
 
 def most(share: float, count: int = SERIES) -> float:
-    """What chance may add to a share in so few series: three standard deviations."""
+    """Adds what chance may add to a share in this number of series: three standard deviations."""
     return float(share + 3 * (share * (1 - share) / count) ** 0.5)
 
 
@@ -85,7 +85,7 @@ def test_a_thing_compared_with_itself_is_seldom_called_different(
 def test_three_percent_are_found_with_as_many_repetitions_as_it_says(
     capsys: pytest.CaptureFixture[str], tmp_path: Path
 ) -> None:
-    """Of another experiment, which knew of no difference; so its noise is an estimate, too."""
+    """Comes from another experiment without a difference; so its noise is an estimate, too."""
     random = np.random.default_rng(21)
     tries = SERIES // (5 if FULL else 3)
     found: list[tuple[int, bool]] = []

@@ -34,7 +34,7 @@ def test_a_real_file() -> None:
     assert len(samples) == 2 and throughput(case, 2)[0] == 12220
     sent = values(samples, "client_bytes_sent_per_second")
     assert sent[0] == pytest.approx(140683 / 0.2) and values(samples, "messages_per_second") == []
-    assert [doubt.code for doubt in case.warnings] == ["shared-cpus"]
+    assert [warning.code for warning in case.warnings] == ["shared-cpus"]
 
 
 def test_messages_of_streams(tmp_path: Path) -> None:

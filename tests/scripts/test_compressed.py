@@ -1,4 +1,4 @@
-"""What is compressed, and what calls come with: settings of their own."""
+"""Compression and metadata are settings of their own."""
 
 from __future__ import annotations
 

@@ -19,7 +19,9 @@ WORK = {"workload": "ping", "inflight": "1"}
 
 
 def profile(instructions: tuple[float, ...] = (1000.0, 1000.0), work: dict[str, str] = WORK, **more: Any) -> Profile:
-    """Of a client and a server; the client's instructions in each repetition, all in one function but 100."""
+    """Makes a profile of client and server; the client's instructions in each repetition, all in one function but
+    100.
+    """
     repetitions = [
         {
             total("instructions"): each,
@@ -152,7 +154,7 @@ def test_a_report_shows_a_profile(tmp_path: Path, capsys: pytest.CaptureFixture[
     )
     capsys.readouterr()
     assert cli.main(["report", one, "--output", str(page)]) == 2
-    assert "is shown beside results only" in capsys.readouterr().err
+    assert "is shown with results only" in capsys.readouterr().err
 
 
 def test_what_is_no_longer_counted_closes_a_gate(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -10,7 +10,7 @@ from cqbench.analysis.cost import callgrind, perf, strace
 from cqbench.analysis.cost.counts import CPU, FUNCTION, LIBRARY, SYSCALL, THREAD, Key, Run, function, slope, total
 from cqbench.analysis.cost.libraries import library, qualified
 
-# Of the client of a ping, shortened; the first line is the main thread's.
+# The trace of a ping's client, shortened; the first line is the main thread's.
 STRACE = """\
 901 execve("/bin/client", ["client"], 0x7ffd /* 20 vars */) = 0
 905 prctl(PR_SET_NAME, "worker") = 0

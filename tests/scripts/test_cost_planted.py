@@ -66,7 +66,7 @@ int grpc_byte_buffer_reader_init(void* reader, void* buffer) {
 """
 TURNS, MORE_TURNS, BLOCKS, WRITES = 1000, 1500, 3, 2
 CALLS = {"instructions": 300, "allocations,syscalls": 1000}
-OF_A_TOTAL = 0.01  # beside other tests; alone two totals of the same thing differ by 0.002
+OF_A_TOTAL = 0.01  # together with other tests; alone two totals of the same thing differ by 0.002
 
 
 @pytest.fixture(scope="module")
@@ -82,7 +82,7 @@ def library(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def profile(
     library: Path, parts: str, monkeypatch: pytest.MonkeyPatch, turns: int, blocks: int = 0, writes: int = 0
 ) -> dict[str, Any]:
-    """Of the server, with what was planted."""
+    """Returns the profile of the server with the planted work."""
     path = library.parent / f"{parts}-{turns}-{blocks}-{writes}.json"
     planted = {"TURNS": turns, "BLOCKS": blocks, "WRITES": writes}
     with monkeypatch.context() as environment:

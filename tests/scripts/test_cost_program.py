@@ -21,7 +21,7 @@ MORE_TURNS = 40  # of two instructions
 
 @pytest.fixture(scope="module")
 def profiles(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Path]:
-    """Of the program, and of one with a write, an allocation and a little loop more in each call."""
+    """Makes profiles of the program, and of one with a write, an allocation and a short loop more in each call."""
     folder = tmp_path_factory.mktemp("profiles")
     program = compile_program(folder)
     for name, costs in (

@@ -47,7 +47,7 @@ def wait_for(process: subprocess.Popen[str], line: str) -> None:
 
 
 def contents(folder: Path) -> dict[str, tuple[int, bytes]]:
-    """Of each run that is over: when it was written, and what."""
+    """Returns for each finished run its time of writing and its contents."""
     return {path.name: (path.stat().st_mtime_ns, path.read_bytes()) for path in (folder / "runs").iterdir()}
 
 
@@ -86,7 +86,7 @@ def test_ctrl_c_keeps_what_was_done_and_resume_goes_on(tmp_path: Path) -> None:
 
 @pytest.fixture(scope="module")
 def killed(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The folder of a cost profile whose process was killed; the program that it looks at is beside the results."""
+    """The folder of a cost profile whose process was killed; the measured program is next to the results."""
     folder = tmp_path_factory.mktemp("killed")
     program = compile_program(folder)
     few = ("--program", "--calls", 200, "--only", "time,syscalls,instructions")
@@ -156,7 +156,7 @@ def refusal(*arguments: object) -> str:
 
 def test_what_cannot_be_resumed_is_refused(killed: Path, tmp_path: Path) -> None:
     folder = copy(killed, tmp_path)
-    assert "argument --calls is not accepted beside --resume" in refusal("--resume", folder, "--calls", 100)
+    assert "argument --calls is not accepted with --resume" in refusal("--resume", folder, "--calls", 100)
     assert "argument a flag of the client is not" in refusal("--resume", folder, "--", "--api", "cq")
     assert "cost.json: No such file" in refusal("--resume", tmp_path)
     data = json.loads((folder / "cost.json").read_text())

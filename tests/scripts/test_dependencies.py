@@ -15,7 +15,7 @@ SCRIPTS = Path(__file__).parents[2] / "scripts"
 APT = """#!/bin/bash
 [[ $* != *install* ]] || echo "Inst libgrpc-dev [1.51.1-3] (1.51.1-3+deb12u1 Debian-Security:12/stable [amd64]) []"
 """
-# Writes the report that is beside it where --report or -o says; runs what it reads from stdin with the real one.
+# Writes the report that is next to it where --report or -o says; runs what it reads from stdin with the real one.
 PYTHON = """#!/bin/bash
 [[ $1 != - ]] || exec python3 "$@"
 while (($#)); do [[ $1 != --report && $1 != -o ]] || cp "$0.json" "$2"; shift; done

@@ -4,8 +4,8 @@ CQBENCH_FULL=1 draws ten times as many and prints what it measured (pytest -s); 
 The bounds of the quick size leave room for chance.
 
 Measured: intervals miss the truth in 3.0 to 4.8 %; of experiments in which nothing differs 1.7 to 3.3 % have anything
-called different; "too small to act on" is said at exactly 10 % in 0.3 to 2.6 %; a bottleneck that is none in 0 to 5.3 %
-of experiments; 3 % are found in 77 to 87 % with the repetitions that were asked for.
+called different; at exactly 10 % the verdict is "equivalent within ±10 %" in 0.3 to 2.6 %; a bottleneck that is none
+in 0 to 5.3 % of experiments; 3 % are found in 77 to 87 % with the repetitions that were asked for.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ from cqbench.stats.ratios import Ratio, paired_with_several, repetitions_needed
 from simulated import LOADS, RATES, Machine, Noise, Truth, headline, one, setting, times
 
 FULL = bool(os.environ.get("CQBENCH_FULL"))
-# Of two sides that were not measured beside each other nothing can be said unless the machine was the same.
+# Sides that were not paired within a block can be compared only if the machine was the same.
 STEADY = Noise(start=0.0, drift=0.0, point=0.15)
 
 
@@ -47,7 +47,7 @@ def machine(seed: int, noise: Noise = Noise()) -> Machine:  # noqa: B008
 
 
 def pair(on: Machine, factor: float, repetitions: int, rounds: bool = True) -> Ratio:
-    """Of two series whose true ratio is the factor."""
+    """Returns the ratio of two series whose true ratio is the factor."""
     speeds = on.speeds(repetitions)
     other = speeds if rounds else on.speeds(repetitions)
     top: Series = on.series(setting(), "a", Truth({4: 1e4 * factor}), speeds, rounds)

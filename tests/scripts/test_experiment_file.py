@@ -208,7 +208,7 @@ def test_an_open_loop() -> None:
         ("rates = [true]", "experiment.rates: true is not a number"),
         ('rates = ["1000"]', 'experiment.rates: "1000" is not a number'),
         ("rates = [5, 5.0]", "experiment.rates: 5 is not accepted twice in the list: each once"),
-        ("rates = [5]\ninflight = [1]", "experiment.rates: [5] is not accepted beside inflight: write one of the two"),
+        ("rates = [5]\ninflight = [1]", "experiment.rates: [5] is not accepted with inflight: write one of the two"),
     ],
 )
 def test_rates_that_are_none(rates: str, said: str) -> None:
@@ -248,9 +248,9 @@ AXIS = '[[axis]]\nname = "{}"\nvalues = [{}]\n'
         (ONE + "host = ''\n", "configuration[0] ('one').host: \"\" is not HOST or HOST:PORT"),
         (ONE + "host = '--help'\n", "configuration[0] ('one').host: \"--help\" is not HOST"),
         (ONE + "host = 'a'\nserver_flags = '--x'\n",
-         "configuration 'one'.server_flags: [\"--x\"] is not accepted beside host"),
+         "configuration 'one'.server_flags: [\"--x\"] is not accepted with host"),
         (ONE + "host = 'a'\nadded_rtt = '5ms'\n",
-         "configuration 'one'.added_rtt: \"5ms\" is not accepted beside host: the proxy"),
+         "configuration 'one'.added_rtt: \"5ms\" is not accepted with host: the proxy"),
         (ONE + "added_rtt = 5\n",
          "configuration[0] ('one').added_rtt: 5 is not a number of seconds from 0 to 1, or one"),
         (ONE + "added_rtt = '-1ms'\n",

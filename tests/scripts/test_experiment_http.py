@@ -116,7 +116,7 @@ def test_flags_are_checked_with_it_and_the_plan_shows_it(tmp_path: Path) -> None
 def test_what_it_can_be(tmp_path: Path) -> None:
     with pytest.raises(BadExperiment, match="connect: \"both\" is not 'grpc' or 'http'"):
         parse(f'{ONCE}[[configuration]]\nname = "a"\nconnect = "both"\n', "x.toml")
-    with pytest.raises(BadExperiment, match='connect: "http" is not accepted beside host'):
+    with pytest.raises(BadExperiment, match='connect: "http" is not accepted with host'):
         parse(f'{ONCE}[[configuration]]\nname = "a"\nconnect = "http"\nhost = "h:1"\n', "x.toml")
     (tmp_path / "x.toml").write_text(f'{ONCE}[[configuration]]\nname = "a"\nconnect = "http"\n')
     status, _, stderr = ask(str(tmp_path / "x.toml"), "--host", "h:1", "--plan")

@@ -1,4 +1,4 @@
-"""What an experiment writes down while it runs: little, at once, and readable whenever it is killed."""
+"""Files that an experiment writes while it runs: small, written at once, and readable after a kill at any time."""
 
 from __future__ import annotations
 
@@ -54,7 +54,9 @@ class Quick(Runner):
 
 
 def bytes_written(folder: Path, repetitions: int) -> int:
-    """By an experiment of so many repetitions; as the kernel counts what this process hands to it."""
+    """Returns the bytes that an experiment of this number of repetitions writes; the kernel counts them for this
+    process.
+    """
     experiment = parse(TOML, "x")
     placements = placements_for(experiment)
     units = make_order([v.name for v in experiment.variants], experiment.loads, repetitions, 1)

@@ -1,4 +1,4 @@
-"""What the command line changes in an experiment, and which experiments take a server that is there already."""
+"""Options that change an experiment, and the experiments that accept a server that runs already."""
 
 from __future__ import annotations
 
@@ -171,5 +171,5 @@ def test_rates_instead_of_the_files() -> None:
 def test_a_rate_makes_an_open_loop_of_a_closed_one_and_the_other_way_round() -> None:
     assert apply(AXES, "--rate", "5").loads == (open_loop(5),)
     assert override.apply(parse(RATES, "x.toml"), options("--inflight", "1,4")).loads == (closed(1), closed(4))
-    with pytest.raises(BadExperiment, match="is not accepted beside inflight: write one of the two"):
+    with pytest.raises(BadExperiment, match="is not accepted with inflight: write one of the two"):
         apply(AXES, "--rate", "5", "--inflight", "1")

@@ -13,7 +13,7 @@ from experiment_standin import TOML, ask, finish, manifest_of, only_folder, orde
 
 
 def marks(folder: Path) -> str:
-    """Of the points, in the table of medians."""
+    """Returns the marks of the points in the table of medians."""
     return (folder / "summary.txt").read_text().split("Medians")[0].split("marks")[1]
 
 

@@ -146,7 +146,7 @@ def test_other_programs_are_noted(tmp_path: Path) -> None:
 
 
 def test_the_sid_build_answers_on_standard_output(programs: Path, tmp_path: Path) -> None:
-    """A stand-in for newgrpc.sh that runs the program beside it."""
+    """A stand-in for newgrpc.sh that runs the program next to it."""
     script = programs / "newgrpc.sh"
     script.write_text(f'#!/bin/sh\nshift\ncd /\nPATH={programs}:$PATH exec "$@"\n')
     script.chmod(0o755)
@@ -187,7 +187,7 @@ def test_a_terminal_gets_a_bar_with_the_time_left(columns: int, programs: Path) 
     text = re.sub(r"\x1b\[[0-9;?]*[A-Za-z]", "", seen.decode())  # without colours and movements
     assert re.search(r"\[1/12\] \w, \d in flight, repetition 1\s.*\s\d+ %, \d+ s left", text)
     assert "100 %, " in text
-    assert "a, 1 in flight, repetition 1: FAILED: " in text  # said beside the bar
+    assert "a, 1 in flight, repetition 1: FAILED: " in text  # in addition to the progress bar
     assert text.count("req/s") == 0  # what went well is not
 
 

@@ -63,7 +63,7 @@ def test_one_that_is_not_there_leaves_out_its_variants_alone(tmp_path: Path) -> 
 
 
 def test_it_does_not_go_with_a_host() -> None:
-    with pytest.raises(BadExperiment, match="server_program: .* is not accepted beside host"):
+    with pytest.raises(BadExperiment, match="server_program: .* is not accepted with host"):
         experiment_of(Path("own"), 'host = "server:1"')
 
 

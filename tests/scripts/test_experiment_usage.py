@@ -15,7 +15,7 @@ from experiment_standin import SCRIPTS, ask, finish, start
         (["--repetitions", "0"], "argument --repetitions: '0' is not an integer from 1 to 1000"),
         (["--seed", "x"], "argument --seed: 'x' is not an integer from 0"),
         (["--bin", "/nowhere"], "argument --bin: '/nowhere' has no program grpc_ping_server"),
-        (["--resume", "/nowhere", "--results", "x"], "argument --results: 'x' is not accepted beside --resume"),
+        (["--resume", "/nowhere", "--results", "x"], "argument --results: 'x' is not accepted with --resume"),
         (["--resume", "/nowhere"], "/nowhere: not a folder of results: No such file or directory"),
     ],
 )

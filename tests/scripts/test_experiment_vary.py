@@ -68,7 +68,7 @@ def test_all_that_is_wrong_is_said_at_once() -> None:
     with pytest.raises(BadExperiment) as error:
         made("a", "b", client="headline")
     lines = str(error.value).splitlines()
-    assert len(lines) == 3 and lines[2].startswith("argument --vary: 'headline' is not accepted beside it")
+    assert len(lines) == 3 and lines[2].startswith("argument --vary: 'headline' is not accepted with it")
 
 
 def test_a_flag_that_is_there_twice_is_refused() -> None:
@@ -123,7 +123,7 @@ def test_a_shipped_experiment_is_saved_as_the_flags_change_it(tmp_path: Path) ->
         (["headline", "--server-flags", "-x"], "argument --server-flags: '-x' is not accepted without --vary"),
         (["--vary", "a=1,2", "--api", "cq"], "No such option"),
         ([], "NAME, FILE.toml or --vary is missing"),
-        (["--vary", "a=1,2", "--inflight", "1", "--rate", "1"], "is not accepted beside inflight"),
+        (["--vary", "a=1,2", "--inflight", "1", "--rate", "1"], "is not accepted with inflight"),
     ],
 )
 def test_usage(words: list[str], said: str) -> None:

@@ -59,7 +59,7 @@ def pid_in(file: Path) -> int:
 
 
 def python(program: str, *words: str) -> str:
-    """What it prints. In a process of its own, so that one that waits for ever is a test that fails."""
+    """Returns its output. The program is a separate process, so a test fails if the program waits forever."""
     environment = {**os.environ, "PYTHONPATH": str(SCRIPTS)}
     command = [sys.executable, "-c", program, *words]
     return subprocess.run(

@@ -43,7 +43,7 @@ def servers(program: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator
 
 
 def address(server: Server) -> str:
-    """Of its HTTP port."""
+    """Returns the address of its HTTP port."""
     found = re.search(r"^HTTP on (\S+)$", server.output(), re.MULTILINE)
     assert found, server.output()
     return found[1]
@@ -80,7 +80,8 @@ def test_in_process_there_are_no_streams(servers: dict[str, Server]) -> None:
     assert (status, json.loads(answer)["code"]) == (501, UNIMPLEMENTED)
 
 
-# What --equal is for: a book without an author, a field that no book has, a PATCH whose mask comes from its body.
+# --equal is needed for these: a book without an author, a field that no book has, a PATCH whose mask comes from its
+# body.
 @pytest.mark.parametrize("mode", ["inprocess", "proxy"])
 def test_own_options_and_equal_ones_differ_where_they_say(mode: str, servers: dict[str, Server]) -> None:
     own, equal = address(servers[mode]), address(servers[f"{mode}-equal"])
@@ -100,7 +101,7 @@ def test_own_options_and_equal_ones_differ_where_they_say(mode: str, servers: di
     assert json.loads(http1(equal, unread)[1]) == book(1)
 
 
-# What the answers have to be is in src/workload/methods/library.cc: both make the same books.
+# src/workload/methods/library.cc defines the right responses: both servers make the same books.
 @pytest.mark.parametrize("method", ["get", "list", "stream", "create", "update", "delete"])
 def test_our_client_finds_every_answer_right(method: str, servers: dict[str, Server], tmp_path: Path) -> None:
     asked = ["--api", "cq", "--workload", "library", "--method", method]

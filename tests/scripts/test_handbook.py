@@ -29,7 +29,7 @@ DOCUMENTS = (
     "scripts/experiments/grpc-versions.md",
     "src/README.md",
 )
-# Of other programs that the documents use.
+# Flags of other programs that the documents use.
 FOREIGN = {
     *(
         "--cpunodebind",
@@ -80,7 +80,7 @@ def test_the_readme_is_short() -> None:
 
 @cache
 def known_flags() -> frozenset[str]:
-    """Of both programs, the command, and our scripts."""
+    """Returns the flags of both programs, the command, and our scripts."""
     found: set[str] = {"--help"}
     for name in cli.COMMANDS:
         for parameter in cli.load(name).params:
@@ -150,9 +150,9 @@ def test_pairs_make_intervals_as_narrow_as_the_readme_says(tmp_path: Path) -> No
         (other,) = (s for s in every if s.setting.differences(one.setting) == [BY_KEY["connections"]])
         for load in one.loads:
             key = "throughput_per_second"
-            beside = ratio(one, other, load, key)
+            paired = ratio(one, other, load, key)
             alone = ratios.unpaired(one.values(load, key), other.values(load, key))
-            assert beside and alone and beside.low and beside.high and alone.low and alone.high
-            shares.append(log(beside.high / beside.low) / log(alone.high / alone.low))
+            assert paired and alone and paired.low and paired.high and alone.low and alone.high
+            shares.append(log(paired.high / paired.low) / log(alone.high / alone.low))
     words = f"{median(shares):.2f} times as wide (median over the {len(shares)} comparisons"
     assert words in " ".join(text("README.md").split())

@@ -49,7 +49,7 @@ def graph(root: Path) -> Graph:
 
 
 def of_packages(found: Graph) -> dict[str, set[str]]:
-    """A module beside the packages stands for itself, and so does what has a floor of its own in its package."""
+    """A module next to the packages is a layer itself, as is a module with a layer of its own in its package."""
     own = {f"cqbench.{name}" for names in FLOORS for name in names}
 
     def package(name: str) -> str:

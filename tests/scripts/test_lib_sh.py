@@ -38,7 +38,7 @@ def tree(tmp_path: Path) -> Path:
 
 
 def make(tree: Path, *arguments: str, broken: str = "", status: int = 0) -> list[str]:
-    """What python_venv does: 'venv' when it makes one, and the names of the files it installs."""
+    """Returns the actions of python_venv: 'venv' if it makes one, and the names of the files that it installs."""
     (tree / "log").write_text("")
     script = f'source "$1/scripts/lib.sh"; system_python() {{ echo "$1/python"; }}; python_venv {" ".join(arguments)}'
     script = script.replace('"$1/python"', f'"{tree}/python"')

@@ -12,7 +12,7 @@ from cqbench.run.peers import adapters, benchmain, versions
 from experiment_standin import environment
 
 GHZ = adapters.GHZ
-# What Go leaves in a program, among other bytes.
+# Go leaves this in a program, among other bytes.
 BUILT = "\x7fELF\0path\tgithub.com/bojand/ghz/cmd/ghz\nmod\tgithub.com/bojand/ghz\t{}\th1:sum=\ndep\tother\tv9.9.9\n\0"
 
 

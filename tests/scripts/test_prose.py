@@ -109,7 +109,9 @@ def test_transcoding_one_call_after_the_other(stored: Path) -> None:
 
 
 def row(name: str) -> list[float]:
-    """Of the table by calls in flight, which no stored run has: sentences must be those of the table at least."""
+    """Returns a row of the table by calls in flight, which no stored run has: sentences must at least match the
+    table.
+    """
     (line,) = [line for line in (ROOT / OTHERS).read_text().splitlines() if line.startswith(f"| {name} |")]
     return [float(cell.split("(")[0].replace(",", "")) for cell in line.strip("| ").split("|")[1:]]
 
@@ -139,7 +141,7 @@ def test_transcoding_by_calls_in_flight() -> None:
 
 
 def streams(folder: Path) -> dict[str, Series]:
-    """Of the sync client, by their connections."""
+    """Returns the series of the sync client, by their connections."""
     found = load_series(read_all([folder]))
     kept = [s for s in found if (s.setting.get("method"), s.setting.get("api")) == ("streaming", "sync")]
     return {s.setting.connections: s for s in kept}

@@ -61,7 +61,7 @@ def test_holms_correction() -> None:
 
 
 def test_repetitions_that_tell_a_ratio_from_one() -> None:
-    """Of a known spread (n = 0) as textbooks have them: (1.96 + 0.84)^2 x variance / effect^2, and a little more."""
+    """A known spread (n = 0) takes what textbooks state: (1.96 + 0.84)^2 x variance / effect^2, and a little more."""
     plain = 7.85 * (0.1 / math.log(1.03)) ** 2
     assert repetitions_needed(Ratio(1.03, spread=0.1, paired=True)) == pytest.approx(plain, abs=3)
     assert repetitions_needed(Ratio(1.03, spread=0.1, paired=True), limit=1.03) is None

@@ -207,7 +207,7 @@ def test_equal_latencies_are_one_level() -> None:
 
 
 def plotted(text: str) -> list[tuple[float, float]]:
-    """What HdrHistogram's plotter takes: lines of four columns that are no remarks, 1/(1-Percentile) and Value."""
+    """Parses lines as HdrHistogram's plotter does: four columns, no remarks, 1/(1-Percentile) and Value."""
     rows = [line.strip().split() for line in text.split("\n")]
     numbers = [(r[3], r[0]) for r in rows if len(r) == 4 and not r[0].startswith("#") and r[0] != "Value"]
     return [(float(x), float(y)) for x, y in numbers]

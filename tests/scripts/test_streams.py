@@ -1,4 +1,4 @@
-"""The file server beside ours."""
+"""The file server compared with ours."""
 
 from __future__ import annotations
 

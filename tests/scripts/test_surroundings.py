@@ -1,4 +1,4 @@
-"""What a manifest says of each result, and what becomes of one that cannot be used."""
+"""A manifest's facts about each result, and manifests that cannot be used."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ def manifest(folder: Path, *units: Any, version: Any = 2) -> Path:
 
 
 def known(tmp_path: Path, **unit: Any) -> Surroundings:
-    """Of a unit that says this."""
+    """Returns the surroundings of a unit with these facts."""
     return Manifests().of(manifest(tmp_path, {"file": FILE, **unit}), FILE)
 
 
@@ -120,7 +120,7 @@ def test_each_manifest_is_read_once(tmp_path: Path, monkeypatch: pytest.MonkeyPa
 def test_where_a_result_is_decides_not_how_it_was_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     path = put(tmp_path / "all/x" / FILE)
     manifest(tmp_path / "all/x", {"file": FILE, "network": {"added_rtt_ms": 1}})
-    link = tmp_path / "beside/link.json"
+    link = tmp_path / "other/link.json"
     link.parent.mkdir()
     link.symlink_to(path)
     for name in (tmp_path / "all", tmp_path / "all/x", tmp_path / "all/x/raw", tmp_path / "all/x/raw/a", path, link):

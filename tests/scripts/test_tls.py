@@ -1,4 +1,4 @@
-"""What is encrypted: a setting of its own that no advice is about."""
+"""Encryption is a setting of its own, about which the verdict gives no advice."""
 
 from __future__ import annotations
 

@@ -20,7 +20,7 @@ REAL = toxiproxy.FOLDER / "server"
 
 
 def make_standin(folder: Path) -> Path:
-    """A program to be run in place of toxiproxy; what it writes is beside it."""
+    """A program that replaces toxiproxy; its output is next to it."""
     folder.mkdir(exist_ok=True)
     program = folder / "toxiproxy-standin"
     program.write_text(f"#!{sys.executable}\n{STANDIN.read_text()}")

@@ -25,7 +25,7 @@ Ask = Callable[[str, Call], tuple[int, str]]
 
 @pytest.fixture(scope="module", params=FRONTS)
 def address(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
-    """Of the HTTP port."""
+    """Returns the address of the HTTP port."""
     command = [str(programs() / "grpc_ping_server"), "--http", "localhost:0", *FRONTS[request.param].split()]
     with Server(command, tmp_path_factory.mktemp("front") / "log", http=True) as server:
         yield server.http_address

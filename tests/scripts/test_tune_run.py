@@ -113,8 +113,8 @@ def test_a_catalogue_that_changed_since_is_not_mixed_in(ran: Ran, tmp_path: Path
             ["--objective", "throughput", "--rate", "5"],
             "argument --objective: 'throughput' is not accepted with --rate",
         ),
-        (["--rate", "5", "--inflight", "5"], "argument --rate: '5' is not accepted beside --inflight"),
-        (["--find-rate", "p99<2ms", "--rate", "5"], "argument --find-rate: 'p99<2ms' is not accepted beside --rate"),
+        (["--rate", "5", "--inflight", "5"], "argument --rate: '5' is not accepted with --inflight"),
+        (["--find-rate", "p99<2ms", "--rate", "5"], "argument --find-rate: 'p99<2ms' is not accepted with --rate"),
         (["--find-rate", "p99<2ms", "--objective", "p99"], "argument --objective: 'p99' is not accepted with --find-"),
         (["--objective", "rate"], "argument --objective: 'rate' takes --find-rate and what is to be met: p99<2ms"),
         (["--objective", "rate", "--rate", "5"], "argument --objective: 'rate' takes --find-rate"),
@@ -128,7 +128,7 @@ def test_a_catalogue_that_changed_since_is_not_mixed_in(ran: Ran, tmp_path: Path
         (["word"], "'word' is not a flag"),
         (["--bin", "/nowhere"], "argument --bin: '/nowhere' has no program grpc_ping_client"),
         (["--settings", "/nowhere"], "/nowhere: No such file"),
-        (["--resume", "/nowhere"], "argument --settings is not accepted beside --resume"),
+        (["--resume", "/nowhere"], "argument --settings is not accepted with --resume"),
     ],
 )
 def test_usage_is_one_line_and_status_2(

@@ -46,7 +46,7 @@ def test_the_peak_is_where_throughput_is_highest() -> None:
 def test_without_coherency_cost_there_is_no_peak() -> None:
     fit = usl.fit(series(noise=0.0, true=(10_000.0, 0.1, 0.0)))
     assert fit is not None and fit.peak is None
-    assert usl.peak_of(0.1, 1e-5) is not None  # just beside
+    assert usl.peak_of(0.1, 1e-5) is not None  # just outside
     assert usl.peak_of(1.5, 0.01) == 1.0  # never below one in flight
 
 
@@ -59,8 +59,8 @@ def test_throughput_above_linear_is_remarked() -> None:
     steps = {1: [1000.0], 2: [2250.0], 4: [4000.0], 8: [7000.0], 16: [9000.0]}
     fit = usl.fit(steps)
     assert fit is not None and fit.caution == "1.12 x linear at 2"
-    beside = usl.fit({**steps, 2: [2150.0]})
-    assert beside is not None and beside.caution == ""
+    near = usl.fit({**steps, 2: [2150.0]})
+    assert near is not None and near.caution == ""
 
 
 def test_a_poor_fit_says_so() -> None:

@@ -56,7 +56,7 @@ def asked(*decisions: Decision) -> str:
 
 
 def advised(*decisions: Decision) -> str:
-    """What to set, where nothing gains."""
+    """Returns the advice if nothing gains."""
     series = Series(Setting(()))
     compared = Compared(
         "connections", "unary", Setting(()), Named("shared", series), (Named("separate", series),), True
@@ -197,7 +197,6 @@ def test_the_rule_is_the_one_in_the_handbook(ratio: Ratio, p: float, decision: D
         f"p of at most {thresholds.ALPHA:g} after" in words[1]
         and f"p of at most {thresholds.COST_ALPHA:g})" in words[1]
     )
-    assert not any("10 %, surely" in of or "surely more than 10 %" in of for of in words)
 
 
 def noisy_at_full_cpus(folder: Path) -> Scenario:

@@ -1,4 +1,4 @@
-"""What the real programs gave on two CPUs, client on one, server on the other: what one reads from it."""
+"""Results of the real programs on two CPUs, client on one, server on the other, and their verdict."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ DATA = Path(__file__).parent / "data"
 
 
 def test_four_streams_that_one_connection_likely_holds_back() -> None:
-    """Of a headline run; the sync client. The client's CPU is too near its limit to be sure."""
+    """The data are a headline run's sync client, whose CPU is too near its limit for a certain verdict."""
     judgement = judged(DATA / "verdict-connection")
     (case,) = judgement.scenarios
     row = at(case, 4)

@@ -1,6 +1,6 @@
 """Speaks as much of toxiproxy's API as we use, and forwards with the delay it is asked for. Needs neither Go nor it.
 
-Beside it: `pids` gets its process id, `asked` each request as a line of JSON. What STANDIN_PROXY says goes wrong.
+Next to it: `pids` gets its process id, `asked` each request as a line of JSON. What STANDIN_PROXY says goes wrong.
 """
 
 from __future__ import annotations

@@ -20,7 +20,7 @@ STEADY = Noise(start=0.0, drift=0.0, run=0.0, point=0.01, outliers=0.0)
 
 
 def noise_of(unit: float) -> Noise:
-    """Of a quiet machine. unit: standard deviation of one unit beside its neighbours."""
+    """Returns the noise of a quiet machine. unit: standard deviation of one run relative to its block."""
     return Noise(start=0.05, drift=unit / 2, run=0.55 * unit, point=0.835 * unit, outliers=0.02)
 
 

@@ -58,9 +58,9 @@ def load(name: str) -> click.Command:
 
 @click.group(cls=Rooms, context_settings={"help_option_names": ["-h", "--help"]})
 def group() -> None:
-    """Experiments with the gRPC benchmark programs, and what their results say.
+    """Experiments with the gRPC benchmark programs, and analysis of their results.
 
-    The scripts beside the package install what is missing and build first; then they call this command.
+    The scripts next to the package install what is missing and build first; then they call this command.
     """
 
 

@@ -40,7 +40,7 @@ Examples:
   cqbench cost --output before.json -- --api callback --workload echo --request-bytes 1KiB
   cqbench compare before.json after.json --fail-if-more-expensive 0.5%
   cqbench cost --only syscalls --inflight 48 --side server --server-flags '--api callback'
-  cqbench cost --build sid                            the same with Debian's newest gRPC (scripts/newgrpc.sh)
+  cqbench cost --build sid                            the same with gRPC 1.83 (scripts/newgrpc.sh)
   cqbench cost --program -- ./my_client --count {calls}
   cqbench cost --resume results/cost-DATE-TIME
 
@@ -96,7 +96,7 @@ def _parts(words: str) -> tuple[str, ...]:
 @click.argument("words", nargs=-1, metavar="[-- CLIENT FLAGS | PROGRAM...]")
 @click.pass_context
 def command(ctx: click.Context, /, **given: Any) -> int:
-    """What one call costs, counted: system calls, allocations, instructions by library and function, CPU time.
+    """Count the cost of one call: system calls, allocations, instructions by library and function, CPU time.
 
     Client and server apart. Start and connection drop out, because what counts is the difference between N and 5 N
     calls; addresses and CPUs are fixed. System calls are counted by strace, instructions by callgrind: no root, no
@@ -156,7 +156,7 @@ def _act(resumed: Path | None, given: dict[str, Any]) -> int:
 
 
 def again(begun: kept.Begun, given: dict[str, Any]) -> Asked:
-    """What a folder was begun with. Raises BadFolder."""
+    """Returns the settings with which a folder was begun. Raises BadFolder."""
     programs = Programs(given["bin"])
     try:
         return Asked.model_validate({**begun.asked, "programs": programs})
@@ -165,7 +165,9 @@ def again(begun: kept.Begun, given: dict[str, Any]) -> Asked:
 
 
 def programs_of(asked: Asked) -> dict[str, Path]:
-    """What must not change between two runs. Those of the sid build are where scripts/newgrpc.sh puts them."""
+    """Returns the programs, which must not change between two runs. scripts/newgrpc.sh installs those of the sid
+    build.
+    """
     if asked.program:
         return {"program": Path(shutil.which(asked.words[0]) or asked.words[0])}
     folder = SID_SHARED / "bin" if asked.build == "sid" else asked.programs.bin

@@ -35,7 +35,7 @@ WRITTEN = ("key", "tool", "what", "server", "flags", "inflight", "unit")  # of a
 
 
 def absent_peers(binaries: Path, asked: set[str]) -> dict[str, str]:
-    """Of the tools that are asked for: tool -> what the table says about it."""
+    """Returns the requested tools that are absent: tool -> text for the table."""
     found = {peer.name: why for peer in PEERS if peer.name in asked and (why := versions.absent(peer))}
     if files.TOOL in asked and (why := versions.absent(adapters.H2LOAD)):
         found[files.TOOL] = why
@@ -46,7 +46,7 @@ def absent_peers(binaries: Path, asked: set[str]) -> dict[str, str]:
 
 
 def chosen(options: Options) -> tuple[list[Measurement], list[Ratio]]:
-    """What is measured, and what is shown of it."""
+    """Returns the measurements to make, and the ratios to show."""
     if options.lineup:
         return lineup()
     if options.transcoding:

@@ -57,7 +57,7 @@ def _launcher(text: str) -> str:
 
 
 def _cpu_lists(text: str) -> str:
-    """Of other machines as well: only the form is looked at."""
+    """Checks only the form of the list, which may be for other machines."""
     if not re.fullmatch(r"(\d{1,5}(-\d{1,5})?[,;])*\d{1,5}(-\d{1,5})?", text, re.ASCII):
         raise ValueError("lists of CPUs such as 0-1 or 0-1;2,3")
     return text
@@ -153,7 +153,7 @@ def command(**given: Any) -> int:
 
     Results: results/<name>-<date>-<time>/ with raw/<configuration>/<repetition>-<load>.json, logs/, manifest.json, and
     made from them summary.txt (medians), results.csv (all points), verdict.txt, verdict.json, report.html. No result is
-    overwritten: a run that is repeated leaves its old file beside the new one, as NN-LOAD.json.1.
+    overwritten: a run that is repeated leaves its old file next to the new one, as NN-LOAD.json.1.
 
     Ctrl-C keeps what was measured and ends with verdict and report of that, marked partial. Exit status: 0; 1 a run
     failed, nothing could be started, or verdict or report could not be made; 2 usage or a bad file; 130 interrupted.
@@ -165,7 +165,7 @@ def command(**given: Any) -> int:
     options = Options(**given)
     if options.resume and (options.results or options.save):
         flag, value = ("results", options.results) if options.results else ("save", options.save)
-        raise click.UsageError(f"argument --{flag}: '{value}' is not accepted beside --resume, which names the folder")
+        raise click.UsageError(f"argument --{flag}: '{value}' is not accepted with --resume, which names the folder")
     try:
         return act(options)
     except (BadExperiment, BadManifest, Unusable, Unmet, Busy, cpus.BadCpuList) as error:

@@ -93,7 +93,7 @@ def _load(given: dict[str, Any], name: str) -> dict[str, Any]:
     if len(loads) > 1:
         second = [*loads.values()][1]
         shown = f"{second:g}" if isinstance(second, float) else second
-        raise click.UsageError(f"argument {flags[1]}: '{shown}' is not accepted beside {flags[0]}: one of the two")
+        raise click.UsageError(f"argument {flags[1]}: '{shown}' is not accepted with {flags[0]}: one of the two")
     if name == RATE and "find_rate" not in loads:
         raise click.UsageError(f"argument --objective: '{name}' takes --find-rate and what is to be met: p99<2ms")
     if "find_rate" in loads and name != RATE:
@@ -126,7 +126,7 @@ def _start(server: tuple[str, ...]) -> dict[str, str]:
 
 
 class Run:
-    """What is known before anything is measured."""
+    """The facts that are known before measuring."""
 
     def __init__(self, asked: Asked, catalogue: list[Setting], found: Library, programs: Programs) -> None:
         """Raises BadChoice, BadExperiment, Refused."""
@@ -237,7 +237,7 @@ class Run:
 @click.argument("words", nargs=-1, metavar="[-- CLIENT FLAGS]")
 @click.pass_context
 def command(ctx: click.Context, /, **given: Any) -> int:
-    """What is worth setting here: tries every setting of a catalogue on a workload, and ranks those whose gain is real.
+    """Find settings that help: tries every setting of a catalogue on a workload, and ranks those whose gain is real.
 
     The workload is 48 pings in flight over one connection (--api cq --channel-policy shared on the client, --api cq on
     the server), or what follows after --, which is never changed. All settings are screened at once; what looks better

@@ -1,4 +1,4 @@
-"""What the arguments of `cqbench compare` mean: sides, metrics. Raises Refused where they mean nothing."""
+"""The arguments of `cqbench compare`: sides, metrics. Raises Refused for invalid ones."""
 
 from __future__ import annotations
 
@@ -45,8 +45,8 @@ def read(name: str, path: str) -> Side:
 
 
 def with_itself(paths: Sequence[str], relative: Mapping[str, object], anyway: bool) -> list[str]:
-    """What is to be said where A and B have a file in common, under whatever names; nothing changes there. relative:
-    gates on a change, None where they were not given; they would be open. Raises Refused.
+    """Returns a remark if A and B have a file in common, under any names: nothing changes there. relative: gates on
+    a change, None for those not given; they would be inconclusive. Raises Refused.
     """
     if len(paths) != 2 or anyway:
         return []

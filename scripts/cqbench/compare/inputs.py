@@ -97,7 +97,7 @@ def read_history(folder: Path) -> history.Found:
 
 
 def _when(path: Path, date: str) -> datetime.datetime:
-    """What the run says, else its name, else the file."""
+    """Returns the date in the run, else in its name, else of the file."""
     try:
         said = datetime.datetime.fromisoformat(date.replace("Z", "+00:00"))
         return said.astimezone(datetime.timezone.utc)

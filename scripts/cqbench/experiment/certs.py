@@ -25,7 +25,7 @@ class NoCertificates(RuntimeError):
 
 
 def wanted(experiment: Experiment) -> bool:
-    """Whether any configuration's flags name them."""
+    """True if any configuration's flags name the certificates."""
     return any(PLACE in flag for v in experiment.variants for flag in (*v.client_flags, *v.server_flags))
 
 

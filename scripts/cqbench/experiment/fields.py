@@ -25,7 +25,7 @@ MAX_ADDED_RTT_S = 1.0
 MAX_SERVERS = 16
 NAME = "a name of letters, digits, '_', '-', '+', at most 100, that begins with a letter or digit"
 PART, WHOLE_NAME = r"[A-Za-z0-9][A-Za-z0-9_+-]*", r"[A-Za-z0-9][A-Za-z0-9_+.-]*"
-# What the runner itself says to the programs.
+# Flags that the runner itself passes to the programs.
 LOAD_FLAGS = (
     *("--inflight", "--min-inflight", "--max-inflight", "--inflight-step", "--inflight-list", "--repetitions"),
     *("--rate", "--min-rate", "--max-rate", "--rate-step", "--rate-list", "--find-rate"),
@@ -46,7 +46,7 @@ class Wrong(ValueError):
 
 @dataclass(frozen=True)
 class Kind:
-    """What such values are called in the reference of the keys."""
+    """Names a kind of value in the reference of the keys."""
 
     name: str
 
@@ -109,7 +109,7 @@ def _words(value: Any) -> str:
 
 
 def _list(accepted: str, item: str, holds: Callable[[Any], object]) -> PlainValidator:
-    """Of at least one that holds, each once."""
+    """Accepts a list of at least one value; each must be valid and occur once."""
 
     def check(value: Any) -> Any:
         if not isinstance(value, list) or not value:

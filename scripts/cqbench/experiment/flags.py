@@ -42,7 +42,7 @@ def _commands(experiment: Experiment, variant: Variant, placement: cpus.Placemen
 
 
 def ask(command: Command) -> str:
-    """What the program says against the flags; '' for nothing, and for one that knows no --check."""
+    """Returns the program's error about the flags; '' if it accepts them, or has no --check."""
     try:
         done = group.ask(command, ANSWER_TIMEOUT_S)
     except (OSError, subprocess.SubprocessError):

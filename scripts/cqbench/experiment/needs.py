@@ -1,6 +1,6 @@
-"""What an experiment needs beside the two programs: other builds, a proxy, a gRPC that is new enough.
+"""Requirements of an experiment other than the two programs: other builds, a proxy, a gRPC that is new enough.
 
-All of it is looked at before anything is measured.
+All of them are checked before anything is measured.
 """
 
 from __future__ import annotations
@@ -89,7 +89,7 @@ def _too_old(experiment: Experiment, programs: Programs) -> dict[str, str]:
 
 
 def _grpc_version(programs: Programs, build: str) -> tuple[str, str]:
-    """Of the build's client: '1.83.0', or '' and why it is not known."""
+    """Returns the gRPC version of the build's client: '1.83.0', or '' and why it is unknown."""
     command = [*programs.command(build, "grpc_ping_client", ()), "--version"]
     try:
         done = group.ask(command, ANSWER_TIMEOUT_S)

@@ -1,4 +1,4 @@
-"""What the command line says instead of an experiment's file.
+"""Options of the command line that replace values of an experiment's file.
 
 The file's tables are changed and the experiment is made from them anew: the manifest then shows what was really run,
 and resuming compares with it. Repetitions and seed are not here: they belong to the order, which the manifest has.
@@ -24,13 +24,13 @@ KEYS = {
     "interval": "interval",
     "count_allocations": "counting",
 }
-# What a configuration may say about a server that is started for it.
+# Keys of a configuration that apply only if the runner starts the server.
 OF_A_SERVER = ("server_flags", "server_env", "host", "connect", "added_rtt", "fault", "servers")
 
 
 @dataclass(frozen=True)
 class Options:
-    """What the command line says. words: the experiment's name or file; with vary, flags of the client."""
+    """The options of the command line. words: the experiment's name or file; with vary, flags of the client."""
 
     words: tuple[str, ...]
     vary: tuple[str, ...]
@@ -116,7 +116,7 @@ def _set_host(data: Data, host: str) -> None:
 
 
 def _settings(data: Data) -> Iterator[tuple[str, Data]]:
-    """Of every configuration or value of an axis, with its name for a message."""
+    """Yields the settings of every configuration or value of an axis, with a name for messages."""
     for variant in data.get("configuration", []):
         yield f"configuration '{variant['name']}'", variant
     for axis in data.get("axis", []):

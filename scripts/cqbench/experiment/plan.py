@@ -1,4 +1,4 @@
-"""What an experiment does, in which order, where, for how long, and with which command lines. Starts nothing."""
+"""The plan of an experiment: its steps, their order, places, times and command lines. Starts nothing."""
 
 from __future__ import annotations
 
@@ -15,12 +15,12 @@ from cqbench.experiment.units import Unit
 from cqbench.measure import cpus, layout, toxiproxy
 from cqbench.measure.programs import ROOT, Programs, with_variables
 
-# Per unit, beside warm-up and interval: a server and a client that start, connect, drain and end. Measured: 90 ms.
+# Per run, in addition to warm-up and interval: server and client start, connect, drain and end. Measured: 90 ms.
 UNIT_OVERHEAD_S = 0.1
 SEARCHED_POINTS = 50  # of a search for the highest rate, about
 MAX_COUNTING_S = 1.0  # warm-up, and the same again, of the pass that counts allocations
 WIDTH = 112
-# Of grpc_ping_server: what a client of its HTTP port is answered by. The server's own description is of its gRPC.
+# Flags of grpc_ping_server for its HTTP front end. The server's own description is that of its gRPC side.
 FRONT_FLAGS = (
     *("--http-threads", "--transcoder", "--backend", "--backend-target", "--backend-channels"),
     "--backend-channel-policy",
@@ -34,7 +34,7 @@ PROXY_NOTE = (
 
 
 def server_program(variant: Variant) -> Path:
-    """Of a configuration whose server is not ours."""
+    """Returns the program of a configuration whose server is another project's."""
     return ROOT / variant.server_program
 
 
@@ -218,7 +218,7 @@ def describe(
 
 
 def _order(order: list[Unit], seed: int) -> list[str]:
-    """Of the first repetition, as all of it would not be read."""
+    """Returns the order of the first repetition; the whole order would be too long to read."""
     repetitions = max(unit.repetition for unit in order)
     lines = ["", f"Order (seed {seed})"]
     for load in dict.fromkeys(unit.load for unit in order if unit.repetition == 1):

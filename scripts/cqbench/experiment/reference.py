@@ -1,4 +1,4 @@
-"""What an experiment's file may say: a template to begin with, and every key, from the models."""
+"""The reference of an experiment's file: a template to begin with, and every key, from the models."""
 
 from __future__ import annotations
 
@@ -80,7 +80,7 @@ def _lines(model: type[Table]) -> Iterator[str]:
 
 
 def _kind(field: FieldInfo) -> str:
-    """Of an optional one, that of what it is when it is there."""
+    """For an optional field, returns the kind of its value."""
     parts = [*field.metadata, *(m for a in getattr(field.annotation, "__args__", ()) for m in _metadata(a))]
     return next((part.name for part in parts if isinstance(part, Kind)), "")
 

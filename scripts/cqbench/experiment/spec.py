@@ -152,7 +152,7 @@ def _loads(head: Head) -> tuple[Load, ...]:
 
 
 def _line(kind: str, loc: tuple[int | str, ...], value: Any, context: dict[str, Any], data: Data) -> str:
-    """What is wrong, by one of pydantic's errors."""
+    """Returns the error text for one of pydantic's errors."""
     where = _where(loc, data)
     if kind == "missing":
         return f"{_where(loc[:-1], data)}: '{loc[-1]}' is missing"
@@ -183,7 +183,7 @@ def _where(loc: tuple[int | str, ...], data: Data) -> str:
 
 
 class _Problems:
-    """What the models cannot say: keys that do not go together. lines: filled by variants()."""
+    """Problems that the models cannot detect: keys that exclude each other. lines: filled by variants()."""
 
     def __init__(self, file: File, without_loads: bool) -> None:
         self.file = file
@@ -194,10 +194,10 @@ class _Problems:
         self.lines.append(f"{where}: {show(value)} is not accepted{what}")
 
     def variants(self) -> list[Variant]:
-        """Of the file; complete when there is no problem."""
+        """Returns the file's configurations; complete if there is no problem."""
         head = self.file.experiment
         if head.inflight and head.rates:
-            self.refuse("experiment.rates", head.rates, " beside inflight: write one of the two")
+            self.refuse("experiment.rates", head.rates, " with inflight: write one of the two")
         if not head.inflight and not head.rates and not self.without_loads:
             self.lines.append("experiment: 'inflight' is missing, or 'rates' for an open loop")
         found = [self._variant(name, own) for name, own in self._combinations()]
@@ -217,7 +217,7 @@ class _Problems:
         """(name, settings) of every configuration."""
         variants, axes = self.file.configuration, self.file.axis
         if variants and axes:
-            self.lines.append("configuration: it is not accepted beside [[axis]]: write one of the two")
+            self.lines.append("configuration: it is not accepted with [[axis]]: write one of the two")
         if not variants and not axes:
             needed = "at least one of [[configuration]] or [[axis]] is needed"
             self.lines.append(f"configuration: there are none, so there is nothing to run; {needed}")
@@ -263,9 +263,9 @@ class _Problems:
         if own.get("host"):
             for key in ("server_flags", "server_env", "server_program", "connect"):
                 if own.get(key):
-                    self.refuse(f"{where}.{key}", own[key], " beside host: that server is not started here")
+                    self.refuse(f"{where}.{key}", own[key], " with host: that server is not started here")
             if "added_rtt" in own:
-                what = " beside host: the proxy stands before a server that is started here"
+                what = " with host: the proxy needs a server that is started here"
                 self.refuse(f"{where}.added_rtt", f"{own['added_rtt']}ms", what)
         self.lines += faults.problems(where, own, self.file.experiment)
         foreign = bool(own.get("server_program"))

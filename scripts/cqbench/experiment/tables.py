@@ -86,9 +86,7 @@ class Settings(Table):
     server_flags: fields.ServerFlags = Field(default=(), description="of the server, behind [server].flags")
     client_env: fields.Variables = Field(default={}, description="variables of the client; they win over [client].env")
     server_env: fields.Variables = Field(default={}, description="variables of the server; they win over [server].env")
-    build: fields.Build = Field(
-        default="release", description='of both programs; "sid": the newest gRPC, by newgrpc.sh'
-    )
+    build: fields.Build = Field(default="release", description='of both programs; "sid": gRPC 1.83, by newgrpc.sh')
     pinning: fields.Placement | None = Field(default=None, description="instead of experiment.placement, and as that")
     host: fields.Host = Field(default="", description="HOST or HOST:PORT of a server that is there; none is started")
     needs_grpc: fields.GrpcVersion = Field(

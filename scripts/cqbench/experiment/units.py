@@ -27,12 +27,12 @@ class Unit:
 
     @property
     def stem(self) -> str:
-        """Of its files' names."""
+        """The stem of its files' names."""
         return f"{self.variant}/{self.repetition:02}-{self.load.file_key}"
 
     @property
     def file(self) -> str:
-        """Of the result, in the folder of results."""
+        """The path of the result, in the folder of results."""
         return f"raw/{self.stem}.json"
 
     @property

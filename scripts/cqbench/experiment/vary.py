@@ -36,14 +36,14 @@ def tables(vary: Sequence[str], client: Sequence[str], server: str) -> Data:
         said.append(f"{axes[-1]['name']} {_either([shlex.quote(value) for value in values])}")
     if client and not client[0].startswith("-"):
         errors.append(
-            f"argument --vary: '{one_line(client[0])}' is not accepted beside it: an experiment of its own; flags of "
+            f"argument --vary: '{one_line(client[0])}' is not accepted with it: an experiment of its own; flags of "
             "the client follow after --"
         )
     if errors:
         raise BadExperiment("\n".join(errors))
-    beside = " ".join(filter(None, [shlex.join(client), f"and the server's {server}" if server else ""]))
+    rest = " ".join(filter(None, [shlex.join(client), f"and the server's {server}" if server else ""]))
     name = "-".join(axis["name"] for axis in axes)[:MAX_NAME].rstrip("-")
-    question = f"Which is best: {'; '.join(said)}{f', with {beside}' if beside else ''}?"
+    question = f"Which is best: {'; '.join(said)}{f', with {rest}' if rest else ''}?"
     head = {"name": name, "title": "; ".join(said), "question": question, **DEFAULT}
     return {"experiment": head, "client": {"flags": shlex.join(client)}, "server": {"flags": server}, "axis": axes}
 

@@ -1,1 +1,1 @@
-"""What programs and experiments wrote: read and checked once, one model each."""
+"""Files of programs and experiments: read and checked once, one model each."""

@@ -1,4 +1,4 @@
-"""What an experiment asked, as the rooms need it to name what they compare."""
+"""The question of an experiment, from which analyses name their scenarios."""
 
 from __future__ import annotations
 

@@ -14,7 +14,8 @@ INLINE = re.compile(r"[\\`*_\[\]|~$#]")
 AT_THE_START = re.compile(r"^(\d*)([-+.):=])")  # lists, rules, underlines of headings
 ENTITIES = {"&": "&amp;", "<": "&lt;", ">": "&gt;"}
 
-# Of a spreadsheet. The list is OWASP's ("CSV Injection"), with the wide forms that some input methods write.
+# Characters with which a spreadsheet's formula begins. The list is OWASP's ("CSV Injection"), with the wide forms that
+# some input methods write.
 FORMULA = re.compile("[=+\\-@\t\r\n\0＝＋－＠]")
 NUMBER = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?")
 

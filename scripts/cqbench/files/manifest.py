@@ -31,7 +31,7 @@ class Network(Model):
 
 
 class Fault(Model):
-    """What went wrong in the window, which opens at 0."""
+    """A fault in the window, which opens at 0."""
 
     words: Line  # 'latency of 100 ms for 1 s'
     began_s: Offset | None = None  # None: it did not happen
@@ -78,7 +78,7 @@ class Unit(Model):
 
 
 def _names(tables: Any) -> Any:
-    """Of tables that have one."""
+    """Returns the names of tables that have one."""
     return [table["name"] for table in _tables(tables) if "name" in table]
 
 
@@ -90,14 +90,14 @@ Names = Annotated[list[Line], BeforeValidator(_names)]
 
 
 class Axis(Model):
-    """Of a product of settings; a variant's name is one value of each, joined with dots."""
+    """An axis of a product of settings; a variant's name is one value of each axis, joined with dots."""
 
     name: Line = ""
     values: Names = []
 
 
 class Head(Model):
-    """What a file of an experiment says of it."""
+    """The head of an experiment's file."""
 
     title: Text = ""
     question: Text = ""
@@ -127,7 +127,7 @@ class Resumed(Model):
 
 
 def _unit(data: Any, validate: ValidatorFunctionWrapHandler) -> Unit:
-    """What is wrong with one is a problem of its result only."""
+    """A defect in one unit is a problem of that unit's result only."""
     try:
         found: Unit = validate(data)
         return found
@@ -177,7 +177,7 @@ class Manifest(Model):
 
 
 def read(path: Path) -> tuple[Any, str]:
-    """What manifest.json says, whatever that is, with the lines of runs.jsonl; and a note, '' for none.
+    """Returns the contents of manifest.json, of any type, with the lines of runs.jsonl; and a note, '' for none.
 
     Raises BadDocument.
     """
@@ -201,7 +201,7 @@ def _file(unit: Any) -> str:
 
 
 def _lines(path: Path) -> tuple[list[Any], str]:
-    """Of runs.jsonl, if there is one; and a note."""
+    """Returns the lines of runs.jsonl, if the file exists; and a note."""
     if not path.exists():
         return [], ""
     name = one_line(str(path))

@@ -1,4 +1,4 @@
-"""What the models of files have in common: kinds of values, and one line for what is wrong with a file."""
+"""Shared by the models of files: kinds of values, and one line for a file's error."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
-"""What is offered to the server: calls in flight in a closed loop, a rate in an open one, or, by a search for the
-highest rate, many rates one after the other. They never mix.
+"""The load on the server: calls in flight in a closed loop, a rate in an open one, or, in a search for the highest
+rate, many rates one after the other. These kinds never mix.
 """
 
 from __future__ import annotations

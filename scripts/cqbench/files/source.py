@@ -49,7 +49,7 @@ def common(some: Iterable[Path], others: Iterable[Path]) -> Path | None:
 
 
 def _identity(path: Path) -> tuple[int, int] | None:
-    """Of a regular file: the same through links and other paths. None of anything else, such as a pipe."""
+    """Identifies a regular file, also through links and other paths. None for other files, such as a pipe."""
     try:
         found = path.stat()
     except OSError:

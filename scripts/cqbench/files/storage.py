@@ -67,7 +67,7 @@ def _stdout(command: list[str]) -> str:
 
 
 def versions(binaries: Path) -> dict[str, str]:
-    """What the programs say about themselves, beside Python's version and the kernel's."""
+    """Returns the programs' versions, and those of Python and the kernel."""
     found = {"python": platform.python_version(), "kernel": platform.release()}
     for name in ("grpc_ping_server", "grpc_ping_client"):
         try:

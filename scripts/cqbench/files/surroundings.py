@@ -1,8 +1,8 @@
-"""What a result does not say of itself and its experiment's manifest does: environment variables, a proxy between,
-and a server that is not ours.
+"""Facts that a result lacks and its experiment's manifest has: environment variables, a proxy in between, and another
+project's server.
 
-A manifest is as untrusted as a result: what is used of it is checked here. One that cannot be used is said to be so:
-runs of which it is not known how they were made must not be put together.
+A manifest is as untrusted as a result: every value that is used is checked here. A manifest that cannot be used leads
+to a warning: runs of unknown origin must not be put together.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ Variables = tuple[tuple[str, str], ...]  # name, value; by name
 
 @dataclass(frozen=True)
 class Surroundings:
-    """Of one run. Variables: those that the experiment sets for an end, not what that inherits."""
+    """The surroundings of one run. Variables: those that the experiment sets for an end, not inherited ones."""
 
     client_env: Variables = ()
     server_env: Variables = ()
@@ -57,7 +57,9 @@ class Manifests:
         self._read: dict[Path, dict[str, Surroundings] | str] = {}
 
     def of(self, path: Path, file: str) -> Surroundings:
-        """Of the result that the manifest calls by that name. Nothing special where there is no manifest."""
+        """Returns the surroundings of the result with that name in the manifest; the defaults if there is no
+        manifest.
+        """
         if path not in self._read:
             self._read[path] = _read(path)
         known = self._read[path]

@@ -1,1 +1,1 @@
-"""What measures: processes and their groups, placement on CPUs, other load, proxies and connections that fail."""
+"""Measuring: processes and their groups, placement on CPUs, other load, proxies and connections that fail."""

@@ -52,7 +52,7 @@ def remark(cpus: tuple[int, ...], seconds: float = 0.5) -> str:
 
 
 class Watch:
-    """What others use of some CPUs while children of ours run there, from now on."""
+    """Measures the use of some CPUs by unrelated processes while children of ours run there, from now on."""
 
     def __init__(self, cpus: tuple[int, ...]) -> None:
         """cpus: all that the children may use; what they use elsewhere would count as less of others."""
@@ -71,9 +71,10 @@ class Watch:
 
 
 def noticeable(cpus: int, seconds: float) -> float:
-    """Others' use, in CPUs, from which on a figure of so many CPUs over so long says something.
+    """Returns the minimum use by unrelated processes, in CPUs, that is significant for this number of CPUs and this
+    time.
 
-    Three ticks of each CPU may be an accident of sampling: the client's self-check says the same.
+    Three ticks of each CPU may be an accident of sampling: the client's self-check uses the same rule.
     """
     return BUSY_ENOUGH_TO_SAY + 3 * TICK_S * cpus / seconds
 

@@ -118,9 +118,9 @@ def _place_given(machine: tuple[Cpu, ...], server_cpus: str, client_cpus: str) -
     if server and client:
         why = "as SERVER_CPUS and CLIENT_CPUS say"
     elif server:
-        client, why = _other_cores(machine, server), "the server as SERVER_CPUS says, the client beside it"
+        client, why = _other_cores(machine, server), "the server as SERVER_CPUS says, the client next to it"
     else:
-        server, why = _other_cores(machine, client), "the client as CLIENT_CPUS says, the server beside it"
+        server, why = _other_cores(machine, client), "the client as CLIENT_CPUS says, the server next to it"
     return Placement(server, client, why, _shared_note(machine, server, client))
 
 

@@ -95,7 +95,7 @@ def _text(read: str | bytes | None) -> str:
 
 
 def ask(command: Sequence[str], timeout_s: float) -> subprocess.CompletedProcess[str]:
-    """What a program that ends by itself prints, and its status. Raises OSError, subprocess.TimeoutExpired."""
+    """Runs a program that ends by itself; returns its output and status. Raises OSError, subprocess.TimeoutExpired."""
     process = Group(command, subprocess.PIPE, subprocess.PIPE)
     try:
         stdout, stderr = process.communicate(timeout=timeout_s)

@@ -1,4 +1,4 @@
-"""What experiment.sh and peers.sh plan with: durations for people, and the server's layout for a number of CPUs."""
+"""Used by the plans of cqbench run and peers: durations for people, and the server's layout for a number of CPUs."""
 
 from __future__ import annotations
 

@@ -31,7 +31,7 @@ def _cpu_model() -> str | None:
 
 
 def _governors(folder: Path = SYS_CPU) -> list[str] | None:
-    """Of frequency scaling, each that some CPU has; None where there is no scaling, as in most virtual machines."""
+    """Returns the frequency governors of the CPUs; None without scaling, as in most virtual machines."""
     found = set()
     for path in folder.glob("cpu[0-9]*/cpufreq/scaling_governor"):
         try:

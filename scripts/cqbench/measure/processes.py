@@ -53,7 +53,7 @@ class Finished:
     why: str = ""
 
     def last_line(self) -> str:
-        """Of stderr, or of stdout when that is empty."""
+        """The last line of stderr, or of stdout if stderr is empty."""
         lines = [line.strip() for line in (self.stderr.strip() or self.stdout).splitlines() if line.strip()]
         return lines[-1] if lines else "it printed nothing"
 
@@ -64,7 +64,7 @@ class Finished:
 
 
 class Agenda(Protocol):
-    """What is to be done while a program runs."""
+    """Actions while a program runs."""
 
     def seconds_left(self) -> float:
         """Until something is to be done; infinity when nothing is."""
@@ -138,7 +138,7 @@ def _wait(
 
 
 class Service:
-    """A program that runs beside others until it is stopped. Use as a context manager; stopped when that ends."""
+    """A program that runs next to others until it is stopped. Use as a context manager; stopped when that ends."""
 
     what = ""  # it is, for messages
     start_timeout_s = START_TIMEOUT_S
@@ -201,7 +201,7 @@ class Service:
         return self._process is not None and self._process.poll() is None
 
     def ends_within(self, seconds: float) -> bool:
-        """Whether it has ended or does so soon: a process that was killed is not gone at once."""
+        """True if the process has ended or ends soon: a killed process is not gone at once."""
         if self._process is None:
             return True
         try:
@@ -211,7 +211,7 @@ class Service:
         return True
 
     def output(self) -> str:
-        """What it has printed so far."""
+        """Returns the output so far."""
         return self.log.read_text(encoding="utf-8", errors="replace") if self.log.exists() else ""
 
     def last_line(self) -> str:
@@ -253,11 +253,11 @@ class Server(Service):
 
     @property
     def port(self) -> int:
-        """Of its gRPC, once it runs."""
+        """Returns the port of its gRPC, once it runs."""
         return int(self.address.rpartition(":")[2])
 
     def _told(self, words: str) -> str:
-        """What follows them on a line; '' where there is none yet."""
+        """Returns the text after `words` on a line; '' if there is none yet."""
         found = re.search(rf"^{words} (\S+)$", self.output(), re.MULTILINE)
         return found[1] if found else ""
 

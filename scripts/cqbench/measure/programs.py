@@ -45,5 +45,5 @@ class Programs:
 
 
 def with_variables(env: Variables) -> list[str]:
-    """What a command begins with to have them."""
+    """Returns the prefix of a command that sets the variables."""
     return ["env", *(f"{name}={value}" for name, value in env)] if env else []

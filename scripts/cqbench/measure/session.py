@@ -1,5 +1,5 @@
-"""What every measuring session has: programs that run to their end on their CPUs, results or one line on why there is
-none, and rounds. What is measured, and in which order, is the caller's.
+"""Shared by all measuring sessions: programs that run to their end on their CPUs, results or one line with the
+reason, and rounds. The caller decides what is measured, and in which order.
 """
 
 from __future__ import annotations
@@ -109,7 +109,7 @@ class Rounds(Generic[Figure]):
                         say(f"round {i}: FAILED: {name(thing)}: {error}")
 
     def remarks(self) -> list[str]:
-        """What is missing, a line each."""
+        """Returns what is missing, a line each."""
         partial = ["PARTIAL: interrupted."] if self.interrupt.signum else []
         failed = (f"FAILED in round {', '.join(map(str, rounds))}: {what}" for what, rounds in self.failures.items())
         return [*partial, *failed]

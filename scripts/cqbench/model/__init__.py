@@ -1,1 +1,1 @@
-"""What is compared with what, which points count, and which numbers decide: shared by every analysis."""
+"""Scenarios, usable points, and deciding numbers: shared by every analysis."""

@@ -1,4 +1,4 @@
-"""What is compared with what: the one engine behind verdict, compare and report.
+"""Matches things to compare: the one engine behind verdict, compare and report.
 
 Everything that was measured stands at one *place* of an axis: with a value of the axis, and with all else that must be
 equal for two things to be compared. Places that are equal in all else are one *scenario*.

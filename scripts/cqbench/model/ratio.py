@@ -31,7 +31,7 @@ Sides = tuple[Sequence[Sample], Sequence[Sample]]  # top, bottom
 
 
 def values(samples: Iterable[Sample], key: str) -> list[float]:
-    """Of all, or empty where one lacks the figure: the others do not stand for it."""
+    """Returns the values of all samples, or none if a sample lacks the figure: the others do not represent it."""
     found = [sample.value(key) for sample in samples]
     there = [value for value in found if value is not None]
     return there if len(there) == len(found) else []
@@ -49,7 +49,9 @@ def pairs(top: Sequence[Sample], bottom: Sequence[Sample]) -> list[tuple[Sample,
 
 
 def ratio_of(top: Sequence[Sample], bottom: Sequence[Sample], key: str) -> Ratio | None:
-    """Of pairs where the samples have them, else of the two sides. None where a side lacks the figure, or has a 0."""
+    """Returns the ratio of pairs if the samples are paired, else of the two sides. None if a side lacks the figure,
+    or has a 0.
+    """
     return pooled([(top, bottom)], key)
 
 

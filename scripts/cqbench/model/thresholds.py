@@ -35,7 +35,7 @@ WORKER_SATURATED = 0.95
 # most.
 NETWORK_SHARE = 0.70
 # Share of the window in which the connection had a request that the server had not taken. With threads that sleep in
-# their calls 96 to 99 % were seen, 90 % beside other programs; where CPUs or the connection are the limit at most 53 %.
+# their calls 96 to 99 % were seen, 90 % with other programs; where CPUs or the connection are the limit at most 53 %.
 WIRE_BUSY = 0.80
 # Smoothed round trip / latency P50: for most of its time a call's request is not taken. Seen: 98 to 113 % with threads
 # that sleep; at most 77 % otherwise where throughput is far from the ideal, so this is not enough alone.

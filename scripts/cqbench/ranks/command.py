@@ -28,12 +28,12 @@ ROOT = Path(__file__).resolve().parents[3]
 )
 @click.argument("files", nargs=-1, metavar="rank-N.json...", required=True, type=click.Path(path_type=Path))
 def command(output: Path, binaries: Path, files: tuple[Path, ...]) -> int:
-    """One result of the files that client processes left of one measurement (grpc_ping_client in ranks).
+    """Merge into one result the files that client processes left of one measurement (grpc_ping_client in ranks).
 
     \b
       cqbench merge results/point/rank-*.json -o results/point.json
 
-    The files have what each rank measured beside its figures. Histograms are added bucket by bucket, counts and
+    The files have each rank's measurement in addition to its figures. Histograms are added bucket by bucket, counts and
     statuses too; percentiles, throughput and CPU time per call are made from the sums, never averaged. A rank that left
     no file makes its point partial. Files of different versions, commands or settings are refused. The same as a table:
     grpc_ping_client --merge FILE...

@@ -34,7 +34,7 @@ def why_not(template: str) -> str:
 
 
 def filled(template: str, host: str, command: Sequence[str]) -> list[str]:
-    """What starts the command on that host. template: one that why_not() has nothing against."""
+    """Returns the command that starts `command` on that host. template: one that why_not() accepts."""
     words = shlex.split(template)
     whole = shlex.join(command)
     found = [word.replace(HOST, host).replace(COMMAND, whole) for word in words]

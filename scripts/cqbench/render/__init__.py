@@ -1,1 +1,1 @@
-"""What commands show: lines and tables as data, and one renderer for each format."""
+"""The output of commands: lines and tables as data, and one renderer for each format."""

@@ -16,7 +16,7 @@ THOUSANDS = {"format": "~s", "labelExpr": "datum.value === 0 ? '0' : datum.label
 MARGIN = 1.06  # of the y axis above the highest figure
 RATIOS = (0.05, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 1, 1.1, 1.2, 1.5, 2, 3, 5, 7, 10, 20, 50)
 NEAR_ONE = (0.9, 1.25)  # always on a ratio's axis
-LOOSE = 1.5  # intervals move the ends of a ratio's axis up to so many times its medians: a few are very wide
+LOOSE = 1.5  # intervals extend a ratio's axis to at most this multiple of its medians: a few are very wide
 
 Spec = dict[str, Any]
 
@@ -82,7 +82,7 @@ def x_axis(frame: Frame, report: Report) -> Spec:
 
 
 def _axis(field: str, title: str, **more: Any) -> Spec:
-    """Of counts (n, in powers of two) or anything else."""
+    """Returns an axis of counts (n, in powers of two) or of anything else."""
     scale: Spec = {"type": "log", "base": 2} if "tickMinStep" in more else {"type": "linear"}
     scale |= {"domain": [{"expr": "x_min"}, {"expr": "x_max"}], "nice": False}
     axis = {"title": title, "grid": False, "labelFlush": False, **more}

@@ -18,13 +18,13 @@ NAME = "report.html"
 
 
 def write(folder: Path) -> Path:
-    """Makes the report of a folder of results in it, with hgrm/ beside it. The page. Raises BadDocument, OSError."""
+    """Makes the report of a folder of results in it, next to hgrm/. Returns the page. Raises BadDocument, OSError."""
     made = data.make_all([folder])
     return write_made(made, folder / NAME)
 
 
 def write_made(made: data.Made, path: Path) -> Path:
-    """The page comes last: where it is new, so is what is beside it. Raises OSError."""
+    """Writes the page last: if the page is new, so are the files next to it. Raises OSError."""
     text = page.render(made.report)
     hgrm.write(path.parent, made.hgrm)
     storage.write(path, text)
@@ -59,7 +59,7 @@ def _divided(results: tuple[Path, ...]) -> tuple[list[Path], list[Path]]:
     except BadDocument as error:
         raise Refused(str(error)) from None
     if not measured:
-        raise Refused(f"{results[0]}: a cost profile of cqbench cost is shown beside results only; none are named")
+        raise Refused(f"{results[0]}: a cost profile of cqbench cost is shown with results only; none are named")
     return counted, measured
 
 
@@ -84,7 +84,7 @@ def command(results: tuple[Path, ...], output: Path | None, figures: Path | None
     The answer and the question itself as a plot (how many times the throughput of what it is compared with), findings,
     throughput and latency against calls in flight or the rate asked, repetitions in their order, evidence of both
     ends, the machine, the exact commands. Drag to zoom, hide series, save plots as images; the page's address keeps
-    what is seen. It opens without a network. Beside it hgrm/ gets the latency distributions for HdrHistogram's
+    what is seen. It opens without a network. Next to it hgrm/ gets the latency distributions for HdrHistogram's
     plotter, in microseconds, where the results have them. An older report is replaced; results are only read.
 
     Two folders of one experiment, the older first, are drawn over each other and compared.

@@ -13,7 +13,7 @@ from cqbench.report.plots import Frame, Panel
 from cqbench.report.specs import Spec
 from cqbench.report.style import PRINT
 
-WIDTH, HEIGHT = 420, 260  # of the plot without its axes; the legend is beside it
+WIDTH, HEIGHT = 420, 260  # of the plot without its axes; the legend is next to it
 PIXELS_PER_INCH = 192
 
 

@@ -20,7 +20,7 @@ CURVE_REACH = 1.25  # of the highest count measured
 
 
 def make(found: Mapping[Load, Sequence[Repetition]], name: str) -> Fit | None:
-    """Of what is whole and without failed calls, as in the verdict. name: of the series, in words."""
+    """Fits complete points without failed calls, as the verdict does. name: the series in words."""
     sound = {
         int(load.number): [r.figures["throughput"] for r in of if not unusable(r.measured)]
         for load, of in found.items()

@@ -48,9 +48,9 @@ class BadHistogram(ValueError):
 
 @dataclass(frozen=True)
 class Histogram:
-    """What was recorded. values: the highest of each bucket that is used, in ns, ascending. seen: calls up to it.
-    least_age_ns: of the calls that never ended, which are in it with their age; from there on nothing is known. None:
-    all ended.
+    """A recorded histogram. values: the highest of each used bucket, in ns, ascending. seen: calls up to it.
+    least_age_ns: minimum age of the calls that never ended, which count with their age; higher values are unknown.
+    None: all ended.
     """
 
     values: Integers
@@ -134,7 +134,7 @@ def _inflate(data: bytes) -> bytes:
 
 
 def highest_values(index: Integers) -> Integers:
-    """Of buckets, in ns. As HighestValueOf() in src/stats/histogram.h."""
+    """Returns the highest values of buckets, in ns, like HighestValueOf() in src/stats/histogram.h."""
     shift = np.maximum(index // HALF - 1, 0)
     highest: Integers = ((index - shift * HALF + 1) << shift) - 1
     return highest

@@ -27,7 +27,7 @@ class Judged:
 
 
 def judge(runs: Sequence[Run]) -> Judged:
-    """Of one experiment, or of files without one."""
+    """Judges one experiment, or files without one."""
     found = judge_runs(runs)
     said = say(found)
     advice = tuple((title, getattr(said, key)) for key, title in ADVICE.items() if getattr(said, key))

@@ -1,4 +1,4 @@
-"""What a plot is: its frames, of which loop, and how to read it. catalogue.py has those there are."""
+"""Kinds of plots: their frames, their loop, and how to read them. catalogue.py lists the existing ones."""
 
 from __future__ import annotations
 

@@ -1,6 +1,7 @@
-"""What an experiment's manifest.json adds to a report: what was asked, what is missing, notes, failures, commands.
+"""Parts of a report that come from an experiment's manifest.json: the question, missing runs, notes, failures,
+commands.
 
-A manifest that cannot be read costs these and not the report, which says so.
+If a manifest cannot be read, the report lacks these parts and says so.
 """
 
 from __future__ import annotations
@@ -39,7 +40,7 @@ class Manifest:
         return [*self.told.notes, *resumed]
 
     def missing(self) -> str:
-        """What was not run or was cut short, in words; '' when nothing is."""
+        """Returns the runs that were skipped or cut short, in words; '' if none were."""
         if self.problem:
             return f"whether anything is missing is not known: {self.problem}"
         left = sum(unit.status in (PENDING, INTERRUPTED) for unit in self.told.units)
@@ -53,7 +54,9 @@ class Manifest:
         return [f"{unit.variant}{unit.load.words}, repetition {unit.repetition}: {unit.reason}" for unit in failed]
 
     def commands(self, variant: str) -> tuple[str, str]:
-        """Of client and server, from the first repetition that has both, or the client's; '' where there is none."""
+        """Returns the commands of client and server, from the first repetition that has both, or the client's; '' if
+        there are none.
+        """
         mine = [unit for unit in self.told.units if unit.variant == variant and unit.client_command]
         first = min(mine, key=lambda unit: (not unit.server_command, unit.repetition), default=None)
         return (line(first.client_command, MAX_COMMAND), line(first.server_command, MAX_COMMAND)) if first else ("", "")
@@ -65,7 +68,7 @@ def line(value: Any, limit: int = MAX_TEXT) -> str:
 
 
 def find(folders: Iterable[Path]) -> list[Manifest]:
-    """Of those of the folders that have one."""
+    """Returns the manifests of those folders that have one."""
     return [load(folder) for folder in folders if (folder / FILE).is_file()]
 
 

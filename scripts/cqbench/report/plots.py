@@ -1,4 +1,4 @@
-"""What is drawn: the plots of a report, each with frames: one measure, unary beside streaming on the same scales.
+"""The plots of a report, each with frames: one measure, unary next to streaming on the same scales.
 
 rows.py makes their data, specs.py says how a frame is drawn, page.py and figures.py draw it.
 """
@@ -69,7 +69,9 @@ def plots(report: Report) -> list[tuple[Plot, list[Frame]]]:
 
 
 def absent(report: Report) -> list[tuple[str, str]]:
-    """What is not drawn as nobody has its figures: title, and what measuring takes. Of windows and faults one does."""
+    """Returns plots that no result has figures for: title, and how to measure them. One of windows and faults
+    suffices.
+    """
     loops = {series.open for series in report.series}
     without = "time" if any(t.fault for s in report.series for t in s.timelines) else "fault"
     said = []
@@ -125,7 +127,7 @@ def _panel(plot: Plot, kind: Kind, report: Report, method: str) -> Panel:
     return Panel(f"{kind.key}-{method}", method, tables, choices, chosen, missing)
 
 
-# What is shown one at a time.
+# Plots that show one choice at a time.
 
 
 def _choices(
@@ -148,7 +150,7 @@ def _choices(
 
 
 def choices(plot: Plot, report: Report) -> list[str]:
-    """What can be chosen, in words; empty for plots that show all at once."""
+    """Returns the choices in words; empty for plots that show all at once."""
     if plot.shape.startswith("ratio"):
         return list(dict.fromkeys(a.axis for a in report.against if plot.shows(report.series[a.series])))
     if plot.shape == "fault":
@@ -157,7 +159,7 @@ def choices(plot: Plot, report: Report) -> list[str]:
 
 
 def default(plot: Plot, report: Report) -> str:
-    """Of axes the first; of windows the slowest call's; else the highest load that as many series have as have any."""
+    """Returns the first axis; of windows that of the slowest call; else the highest load level with the most series."""
     if plot.shape.startswith("ratio") or plot.shape == "fault":
         return next(iter(choices(plot, report)), "")
     if plot.shape == "time":
@@ -171,7 +173,7 @@ def default(plot: Plot, report: Report) -> str:
 
 
 def _loads(plot: Plot, report: Report) -> list[Load]:
-    """Of all series."""
+    """Returns the load levels of all series."""
     of: dict[str, Iterable[Point | Distribution | Timeline]] = {
         "distribution": (d for s in report.series for d in s.distributions),
         "runs": (p for s in report.series for p in s.points if any(run.at is not None for run in p.runs)),

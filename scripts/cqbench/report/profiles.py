@@ -26,7 +26,7 @@ def apart(paths: Iterable[Path]) -> tuple[list[Path], list[Path]]:
 
 
 def tables(paths: Sequence[Path]) -> tuple[tuple[str, tuple[Table, ...]], ...]:
-    """Of each its title and tables. Raises BadDocument."""
+    """Returns the title and tables of each profile. Raises BadDocument."""
     return tuple((profile.title, _tables(profile)) for profile in map(model.load, paths))
 
 

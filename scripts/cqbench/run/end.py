@@ -1,6 +1,6 @@
-"""What ends an experiment, whole or not: the summary, the table of all points, the verdict and the report.
+"""The end of an experiment, complete or not: the summary, the table of all points, the verdict and the report.
 
-The measurements are safe before any of this begins. Where judging or drawing fails, that is said in one line.
+The measurements are safe before any of this begins. If judging or drawing fails, one line reports it.
 """
 
 from __future__ import annotations
@@ -57,7 +57,7 @@ class Derived:
     stopped: bool = False
 
     def make(self, what: str, maker: Callable[[], Made]) -> Made | None:
-        """What maker returns; None when it fails, for whatever reason: its defects must not cost the measurements."""
+        """Returns the maker's result; None if it fails for any reason: its defects must not cost the measurements."""
         if self.stopped:
             return None
         try:
@@ -70,7 +70,7 @@ class Derived:
         return None
 
     def _reason(self, what: str, error: Exception) -> str:
-        """One line. What a developer needs beside it goes to a file."""
+        """Returns one line. Details for a developer go to a file."""
         reason = one_line(str(error)) or type(error).__name__
         if isinstance(error, (BadDocument, OSError)):
             return reason
@@ -135,9 +135,10 @@ def conclude(manifest: Manifest, experiment: Experiment, interrupt: Interrupt) -
 
 
 def read_results(manifest: Manifest) -> list[tuple[int, Run]]:
-    """What can be read, each with its repetition, in their order; the manifest has the reason for what cannot.
+    """Returns the readable results, each with its repetition, in their order; the manifest has the reason for the
+    others.
 
-    A file that cannot be read is put aside under another name, so that whatever reads the folder next does not fail.
+    An unreadable file gets another name, so that the next reader of the folder does not fail.
     """
     found = []
     manifests = Manifests()
@@ -154,7 +155,7 @@ def read_results(manifest: Manifest) -> list[tuple[int, Run]]:
 
 
 def heading(manifest: Manifest, experiment: Experiment) -> str:
-    """What was measured, where and with what, for a reader who has only this. Ends with an empty line."""
+    """Describes what was measured, where and with what, for a reader who has only this. Ends with an empty line."""
     versions = manifest.data["versions"] or {}
     grpc = sorted({e["grpc_version"] for e in map(manifest.unit, manifest.order()) if e.get("grpc_version")})
     places = list(dict.fromkeys(manifest.data.get("placements", {}).values()))
@@ -178,7 +179,9 @@ def by_configuration(experiment: Experiment, measured: Sequence[tuple[int, Run]]
 
 
 def shown_tables(manifest: Manifest, experiment: Experiment, measured: Sequence[tuple[int, Run]]) -> tuple[str, str]:
-    """What this experiment is about (faults, or a kind of run/tables.py), '' without any; and the medians of all."""
+    """Returns the table of this experiment's topic (faults, or a kind of run/tables.py), '' if none; and the medians
+    of all.
+    """
     numbered = by_configuration(experiment, measured)
     every = cells.cells(numbered, experiment.loads)
     parts = [[*faulted.blocks(measured, experiment.loads, list(numbered))]]
@@ -189,7 +192,7 @@ def shown_tables(manifest: Manifest, experiment: Experiment, measured: Sequence[
 
 
 def remarks(manifest: Manifest) -> list[str]:
-    """What is missing, was not run and failed, a line each."""
+    """Returns what is missing, was not run or failed, a line each."""
     lines = [f"NOT RUN: {', '.join(names)}: {reason}\n" for reason, names in manifest.ruled_out().items()]
     if manifest.data["partial"]:
         missing = f"{len(manifest.left())} of {len(manifest.order())} runs are missing"
@@ -224,7 +227,7 @@ def write_report(folder: Path) -> Path:
 
 
 def screen(head: str, first: str, table: str, verdict: Verdict | None, tail: Sequence[str]) -> str:
-    """What is printed. The medians are long: they are on the screen only where the verdict cannot have the figures."""
+    """Returns the printed text. The medians are long: they are shown only if the verdict cannot have the figures."""
     parts = [title(head) if verdict else head, *filter(None, [first])]
     if verdict is None or not verdict.compares:
         parts.append(table)

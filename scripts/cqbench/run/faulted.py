@@ -1,4 +1,4 @@
-"""What an experiment with faults ends with: for each configuration what the fault cost, and how long it was felt."""
+"""The table of an experiment with faults: for each configuration the cost of the fault, and its duration."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ def blocks(measured: Sequence[tuple[int, Run]], loads: Sequence[Load], names: Se
 
 
 def _outcomes(measured: Iterable[tuple[int, Run]], name: str, load: Load) -> Iterable[Outcome]:
-    """Of whole repetitions."""
+    """Yields the outcomes of complete repetitions."""
     for _, run in measured:
         for point in run.points() if run.variant == name else ():
             if point.load == load and not point.partial and (found := outcome(run, point)) is not None:

@@ -21,7 +21,7 @@ from cqbench.measure.toxiproxy import ProxyFailed, Toxiproxy
 
 
 class Injection:
-    """Of one client's run; an Agenda. Use as a context manager: when that ends nothing of the fault is left."""
+    """The fault in one client's run; an Agenda. Use as a context manager: at its end nothing of the fault remains."""
 
     def __init__(
         self,
@@ -50,7 +50,7 @@ class Injection:
         self._steps = self._planned()
 
     def flags(self) -> list[str]:
-        """Of the client: when its warm-up begins."""
+        """Returns flags that make the client report when its warm-up begins."""
         return ["--ranks", "1", "--rank", "0", "--start-at", f"{self.start_at:.6f}"]
 
     def told(self) -> dict[str, Any]:

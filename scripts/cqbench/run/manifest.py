@@ -42,7 +42,7 @@ from cqbench.files.source import BadDocument
 
 VERSION = 2  # 1: a file had all loads of a configuration
 VERSION_KEYS = ("cqbench_version", "grpc_version", "protobuf_version", "compiler", "library_build_type", "kernel")
-# What must be the same for figures to belong together.
+# Facts that must be the same for figures to belong together.
 MACHINE_KEYS = ("host_name", "cpu_model", "cpus")
 MAX_DIFFERENCES = 5
 NO_UNITS = "[]\n}"
@@ -108,13 +108,15 @@ class Manifest:
         (self.folder / RUNS).unlink(missing_ok=True)
 
     def append(self, unit: Unit) -> None:
-        """What became of one. Not synced to the disk: results are not, and resuming looks at them. Raises OSError."""
+        """Appends the outcome of a run. Not synced: results are not either, and resuming checks them. Raises
+        OSError.
+        """
         line = json.dumps(self._units[unit], allow_nan=False)
         with (self.folder / RUNS).open("a", encoding="utf-8") as file:
             file.write(f"{line}\n")
 
     def note_versions(self, found: dict[str, Any]) -> None:
-        """Of the first result. Raises OSError."""
+        """Notes the versions of the first result. Raises OSError."""
         if self.data["versions"] is None:
             self.data["versions"] = found
             self.write()
@@ -134,17 +136,17 @@ class Manifest:
         return entry
 
     def find_done(self) -> None:
-        """What the manifest calls done and has a whole result is; what a run did not come to note is run again."""
+        """Finds runs that the manifest calls done and that have a complete result; others are run again."""
         for unit, entry in self._units.items():
             if entry["status"] == NOT_RUN or (entry["status"] == OK and not is_whole(self.folder / unit.file)):
                 entry.update(status=PENDING, reason="")
 
     def left(self) -> list[Unit]:
-        """What has yet to be run, in order."""
+        """Returns the runs to make, in order."""
         return [unit for unit, entry in self._units.items() if entry["status"] not in (OK, NOT_RUN)]
 
     def done(self) -> list[Unit]:
-        """What has a whole result."""
+        """Returns the runs with a complete result."""
         return [unit for unit, entry in self._units.items() if entry["status"] == OK]
 
     def rule_out(self, reasons: dict[str, str]) -> None:
@@ -226,7 +228,7 @@ def _pending(unit: Unit, facts: Facts) -> dict[str, Any]:
 
 
 def _unit_of(entry: dict[str, Any]) -> Unit:
-    """Of one that has been checked, or is ours."""
+    """Makes a unit of an entry that has been checked, or is this program's."""
     load = load_from_json(entry["load"])
     assert load is not None
     return Unit(entry["variant"], entry["repetition"], load)
@@ -241,7 +243,7 @@ def is_whole(path: Path) -> bool:
 
 
 def versions(path: Path, document: Document) -> dict[str, Any]:
-    """What a result says of the software that made it. path: of the document."""
+    """Returns the software versions in a result. path: of the document."""
     context = json.loads(path.read_text(encoding="utf-8"))["context"]
     return {**{key: context.get(key) for key in VERSION_KEYS}, "grpc_version": document.grpc_version}
 
@@ -292,7 +294,7 @@ def _is_unit(unit: Any, names: set[str], experiment: Experiment) -> bool:
 
 
 def differences(before: Any, now: Any, where: str) -> Iterator[str]:
-    """What differs between two values of JSON, each in words."""
+    """Yields the differences between two JSON values, in words."""
     if isinstance(before, dict) and isinstance(now, dict):
         for key in dict.fromkeys((*before, *now)):
             path = f"{where}.{key}" if where else key

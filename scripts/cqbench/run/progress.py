@@ -64,7 +64,7 @@ class Progress:
 
 
 def _bar(total_seconds: float) -> Any:
-    """Drawn when it is told to: no thread of its own beside the programs that are started. None: it cannot be."""
+    """Draws only on request: needs no thread next to the programs. None: it cannot draw."""
     from rich import progress
     from rich.console import Console
     from rich.table import Column

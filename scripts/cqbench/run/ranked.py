@@ -27,13 +27,13 @@ from cqbench.run import together
 KEY = "ranks"  # in the manifest: what was asked for; in its units: in words
 FOLDER = "ranks"  # in the folder of results: each unit's rank files
 AGREE_S = 45.0  # starting on other machines, and agreeing on a window; more than what ranks wait for each other
-BESIDE = ("hosts", "launcher", "launch", "client_cpus", "server_address")  # options that are nothing without --ranks
+NEED_RANKS = ("hosts", "launcher", "launch", "client_cpus", "server_address")  # options that need --ranks
 
 
 def asked(options: Options) -> Launch | None:
     """None for a single client. Raises BadExperiment."""
     if options.ranks is None:
-        for name in BESIDE:
+        for name in NEED_RANKS:
             if value := getattr(options, name):
                 flag = name.replace("_", "-")
                 raise BadExperiment(f"argument --{flag}: '{value}' is not accepted without --ranks")
@@ -42,11 +42,11 @@ def asked(options: Options) -> Launch | None:
     placed = _placed(options, launcher)
     elsewhere = any(host != HERE for host in placed)
     if options.launch and launcher != NONE:
-        raise BadExperiment(f"argument --launch: '{options.launch}' is not accepted beside --launcher {launcher}")
+        raise BadExperiment(f"argument --launch: '{options.launch}' is not accepted with --launcher {launcher}")
     if launcher == NONE and elsewhere and HOST not in (options.launch or ""):
         raise BadExperiment(
             f"argument --hosts: '{options.hosts}' needs --launch with {HOST} in it, such as 'ssh {HOST}', "
-            f"beside --launcher {NONE}"
+            f"with --launcher {NONE}"
         )
     address = options.server_address or (socket.gethostname() if elsewhere else "")
     cpus = tuple(options.client_cpus.split(";")) if options.client_cpus else ()
@@ -108,7 +108,7 @@ def _against(of: Launch, variant: Variant) -> str:
 
 
 def notes(of: Launch | None, experiment: Experiment) -> list[str]:
-    """What a reader should know of how clients are started."""
+    """Returns notes for the reader about how clients are started."""
     if of is None:
         return []
     here = sum(host == HERE for host in of.hosts)

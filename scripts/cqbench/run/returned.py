@@ -1,4 +1,4 @@
-"""What a client handed over: whether it is a result, and that of its unit."""
+"""Checks a client's output: that it is a result, and that of its run."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from cqbench.measure.processes import Finished
 
 
 def read_back(path: Path, done: Finished) -> tuple[Document | None, str]:
-    """What the client wrote, and what was wrong ('' when nothing was)."""
+    """Reads the client's output; returns it and its defect ('' if there is none)."""
     problem = done.complaint() if done.returncode != 0 else ""
     if not path.exists():
         return None, problem or "the client wrote no result"
@@ -32,9 +32,10 @@ def not_asked(document: Document | None, unit: Unit) -> str:
 
 
 def not_delayed(document: Document | None, added_rtt_ms: int | None) -> str:
-    """Why the proxy cannot have added what it was asked to; '' when it may have.
+    """Returns why the proxy cannot have added the delay; '' if it may have.
 
-    A call that takes at least that long fits into the window so many times, and once more across its edges.
+    Calls that take at least this time fit into the window a known number of times, plus one that crosses its
+    boundaries.
     """
     for p in document.points if document and added_rtt_ms else ():
         if not p.throughput or not added_rtt_ms:

@@ -56,7 +56,7 @@ class Runner:
         self.progress = Progress(len(manifest.left()), plan.unit_seconds(experiment))
 
     def run(self) -> None:
-        """What is left. The manifest says what became of it. Raises OSError."""
+        """Runs what is left. The manifest has the outcomes. Raises OSError."""
         with ExitStack() as stack:
             stack.callback(self.progress.close)
             for unit in self.manifest.left():
@@ -180,7 +180,7 @@ class Runner:
         return document, last_lines(done.stderr) if entry["status"] == FAILED else []
 
     def injection(self, unit: Unit, servers: list[Server], proxy: Toxiproxy | None) -> AbstractContextManager[Any]:
-        """Of the configuration's fault; of nothing where it has none."""
+        """Returns the injection of the configuration's fault; an empty one if it has none."""
         variant = self.variants[unit.variant]
         if variant.fault is None:
             return nullcontext()
@@ -210,7 +210,7 @@ class Runner:
         return ranked.measure(*what, self.interrupt, patience_s, self.progress.tick)
 
     def note(self, entry: dict[str, Any], path: Path, done: Finished, document: Document | None, problem: str) -> None:
-        """What became of the client. An interrupt that came too late to cut it short does not count."""
+        """Notes the outcome of the client. An interrupt that came too late to cut it short does not count."""
         entry["exit_status"] = done.returncode
         if not problem:
             entry["status"] = OK
@@ -226,7 +226,7 @@ class Runner:
 
 
 def facts_of(experiment: Experiment, placements: dict[str, cpus.Placement], launch: Launch | None = None) -> Facts:
-    """What all units of a configuration have in common."""
+    """Returns the facts that all runs of a configuration share."""
     more = {ranked.KEY: launch.words} if launch else {}
     return {variant.name: {**_facts(variant, placements[variant.name]), **more} for variant in experiment.variants}
 

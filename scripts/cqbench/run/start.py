@@ -38,7 +38,7 @@ CHECK_PATIENCE_S = 30.0
 
 
 class Unusable(ValueError):
-    """What was asked for cannot be run; the text has a line for each reason."""
+    """The experiment cannot be run; the text has a line for each reason."""
 
 
 def shipped() -> dict[str, Path]:
@@ -127,7 +127,7 @@ def check_programs(experiment: Experiment, placements: dict[str, cpus.Placement]
 
 
 def fixed_facts() -> dict[str, Any]:
-    """What the manifest says of this run whatever happens in it."""
+    """Returns the manifest's facts that do not depend on the run."""
     environment = {k: v for k, v in sorted(os.environ.items()) if k.startswith("GRPC_")}
     return {"git_revision": storage.git_revision(ROOT), "machine": machine(), "environment": environment}
 
@@ -205,7 +205,7 @@ def resume(folder: Path, options: Options, experiment: Experiment) -> Manifest:
 
 
 def notes(experiment: Experiment, placements: dict[str, cpus.Placement]) -> list[str]:
-    """What a reader should know about where it runs."""
+    """Returns notes for the reader about the machine."""
     found = [note for p in placements.values() for note in p.notes]
     hosts = {v.host for v in experiment.variants}
     if any(host.startswith(LOCAL_HOSTS) for host in hosts) and not os.environ.get("CLIENT_CPUS"):

@@ -89,7 +89,7 @@ def _wait(
 
 
 def complaint(of: launch.Launch, done: Sequence[Finished]) -> str:
-    """Of the first that failed, one line; '' where none did."""
+    """Returns one line about the first process that failed; '' if none did."""
     bad = [(i, one) for i, one in enumerate(done) if one.returncode or one.why]
     if not bad:
         return ""

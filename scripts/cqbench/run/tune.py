@@ -44,7 +44,7 @@ class Measuring:
     seed: int
 
     def unit_s(self, build: str) -> float:
-        """What a unit takes, before one was measured."""
+        """Returns the estimated time of a run, before one was measured."""
         points = plan.SEARCHED_POINTS if self.load.search else 1
         overhead_s = SID_OVERHEAD_S if build == "sid" else plan.UNIT_OVERHEAD_S
         return points * (self.warmup_s + self.interval_s) + overhead_s
@@ -74,7 +74,7 @@ def experiment_of(stage: Stage, workload: Workload, measuring: Measuring) -> Exp
 
 
 def refused(chosen: Chosen, workload: Workload, measuring: Measuring, programs: Programs) -> str:
-    """What the programs say against the workload with these; '' when they take it, or cannot be asked."""
+    """Returns the programs' error about the workload with these settings; '' if they accept it, or cannot be asked."""
     name = chosen[0].name if chosen else stages.DEFAULT
     experiment = experiment_of(Stage("check", "Is it taken?", {name: chosen}, 1), workload, measuring)
     unpinned = {name: cpus.Placement((), (), "")}
@@ -173,7 +173,7 @@ class Session:
         return sum(seen) / len(seen) if seen else self.measuring.unit_s(self.workload.build)
 
     def other_load(self) -> list[str]:
-        """What other programs used, by stage."""
+        """Returns the CPU use of other programs, by stage."""
         notes = ((name, m.data.get("other_load", {}).get("note", "")) for name, m in self.manifests.items())
         return [f"{name}: {note}" for name, note in notes if note]
 
@@ -192,7 +192,7 @@ class Session:
 
 
 def _seconds(manifest: Manifest) -> list[float]:
-    """Of each unit that was run."""
+    """Returns the time of each run."""
     entries: list[dict[str, Any]] = [manifest.unit(unit) for unit in manifest.order()]
     times = [(e["started"], e["ended"]) for e in entries if e.get("started") and e.get("ended")]
     parse = datetime.datetime.fromisoformat

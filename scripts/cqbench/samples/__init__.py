@@ -1,1 +1,1 @@
-"""What belongs together: settings, repetitions, series."""
+"""Groups of results: settings, repetitions, series."""

@@ -1,4 +1,4 @@
-"""What several repetitions of a fault came to, as texts for tables: recovery.py has the definitions."""
+"""Summaries of several repetitions of a fault, as texts for tables: recovery.py has the definitions."""
 
 from __future__ import annotations
 

@@ -27,7 +27,7 @@ class Metric:
 
     @property
     def words(self) -> tuple[str, str]:
-        """What a higher and what a lower figure is called."""
+        """The words for a higher and for a lower figure."""
         if self.group == "throughput":
             return "faster", "slower"
         if self.group == "latency":

@@ -39,7 +39,7 @@ class Run:
 
 
 def read_all(paths: Iterable[Path]) -> list[Run]:
-    """Of files and folders, in a stable order. Raises BadDocument, also where a file is named twice."""
+    """Reads files and folders, in a stable order. Raises BadDocument, also if a file is named twice."""
     manifests = Manifests()
     found = [of for path in paths for of in find(path)]
     source.once(file for file, _ in found)
@@ -85,7 +85,7 @@ def read(path: Path, variant: str = "", manifests: Manifests | None = None) -> R
 
 
 def of_bytes(path: Path, data: bytes, variant: str = "", manifests: Manifests | None = None) -> Run:
-    """What has been read from a file. Raises BadDocument."""
+    """Makes runs of a file's bytes. Raises BadDocument."""
     document = result.parse(data, one_line(str(path)))
     return Run(path, variant, document, _surroundings(path, manifests or Manifests()))
 

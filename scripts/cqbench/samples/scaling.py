@@ -16,7 +16,9 @@ MAX_DIGITS = 10
 
 
 def most_connections(context: dict[str, Any]) -> int | None:
-    """That a channel may grow to; None when it is not asked to grow. Whether it did is in the points' connections."""
+    """Returns the maximum connections of a channel; None if it is not allowed to grow. The points have the real
+    number.
+    """
     config = _config(context).get(CONFIG)
     asked = _number(config.get(MOST)) if isinstance(config, dict) else None
     cap = _number((context.get("channel_args") or {}).get(CAP))

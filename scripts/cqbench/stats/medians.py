@@ -19,7 +19,7 @@ class Median:
 
 
 def median(values: Iterable[float | None]) -> float | None:
-    """Of those that are there; None when none is."""
+    """Returns the median of the present values; None if there are none."""
     there = [v for v in values if v is not None]
     return float(plain_median(there)) if there else None
 

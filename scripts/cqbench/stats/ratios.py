@@ -1,9 +1,9 @@
 """Ratios of two sides' repetitions: estimate, 95 % interval, test, and how many repetitions a question takes.
 
-One method everywhere: Student's t on the natural logarithms, of neighbours in time where repetitions were interleaved
+One method everywhere: Student's t on the natural logarithms, of pairs within a block if repetitions were interleaved
 (paired), else of the two sides (Welch); from ten repetitions on Yuen's, which trims a tenth on either end, so that a
 run in twenty at half speed costs no power. The interval excludes 1 exactly where the test says that the sides differ at
-5 %. Noise that slows both neighbours down cancels. Why not ranks: of seven pairs a rank test has no p-value below
+5 %. Noise that slows both runs of a pair down cancels. Why not ranks: of seven pairs a rank test has no p-value below
 2/128, which no correction for more than three points survives. Coverage and error rates with the noise of a shared
 machine are in tests/scripts/test_error_rates.py.
 """
@@ -76,7 +76,7 @@ def paired_with_several(rounds: Iterable[tuple[float, Sequence[float]]]) -> Rati
 
 
 def unpaired(top: Sequence[float], bottom: Sequence[float]) -> Ratio | None:
-    """Of two sides that were not measured beside each other. None when a side is empty or has a value not above 0."""
+    """Returns the ratio of two sides that were not paired. None if a side is empty or has a value not above 0."""
     if not top or not bottom or min(*top, *bottom) <= 0:
         return None
     over, under = np.log(np.asarray(top, float)), np.log(np.asarray(bottom, float))
@@ -90,7 +90,9 @@ def unpaired(top: Sequence[float], bottom: Sequence[float]) -> Ratio | None:
 
 
 def middle(values: Sequence[float]) -> float:
-    """What a ratio is of: the trimmed geometric mean; the arithmetic one where a value is not above 0."""
+    """Returns the mean that a ratio compares: the trimmed geometric mean; the arithmetic one if a value is not above
+    0.
+    """
     if min(values) <= 0:
         return float(np.mean(values))
     ordered = np.sort(np.log(np.asarray(values, float)))
@@ -98,7 +100,7 @@ def middle(values: Sequence[float]) -> float:
 
 
 def _without_ends(ordered: npt.NDArray[np.float64]) -> slice:
-    """What a trimmed mean is of."""
+    """Selects the values of a trimmed mean."""
     cut = int(TRIM * len(ordered))
     return slice(cut, len(ordered) - cut)
 
@@ -137,9 +139,10 @@ def holm(p_values: Sequence[float | None]) -> list[float | None]:
 
 
 def repetitions_needed(ratio: Ratio, limit: float = 1.0, comparisons: int = 1) -> int | None:
-    """How many repetitions tell this ratio from the limit, four times of five, with Holm's correction for so many
-    comparisons at its strictest. From the spread that four of five series as short as this one do not hide more than:
-    few repetitions have often not seen an outlier. None: more than MAX_REPETITIONS, or nothing is known of the spread.
+    """Returns the repetitions that distinguish this ratio from the limit in four of five cases, with Holm's
+    correction for this number of comparisons at its strictest. It uses an upper bound of the spread, which four of
+    five series of this length do not exceed: few repetitions often contain no outlier. None: more than
+    MAX_REPETITIONS, or an unknown spread.
     """
     effect = abs(math.log(ratio.value / limit))
     if ratio.spread <= 0 or effect <= 0:

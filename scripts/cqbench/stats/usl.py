@@ -118,7 +118,9 @@ def _solve(n: Floats, x: Floats) -> tuple[Floats, Floats] | None:
 
 
 def _intervals(best: Floats, covariance: Floats, counts: int) -> list[tuple[float | None, float | None]]:
-    """Of lambda, sigma, kappa, from the covariance of the fit; None with three counts, which leave none."""
+    """Returns intervals of lambda, sigma, kappa, from the covariance of the fit; None with three counts, which allow
+    none.
+    """
     free = counts - len(best)
     if free < 1 or not np.all(np.isfinite(covariance)):
         return [(None, None)] * len(best)

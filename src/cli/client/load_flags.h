@@ -10,7 +10,7 @@
 
 namespace cqbench {
 
-// Closed loop: so many calls in flight. Open loop: so many calls a second, or the highest rate that meets an objective.
+// Closed loop: number of calls in flight. Open loop: calls a second, or the highest rate that meets an objective.
 class LoadFlags {
  public:
   // Adds the options to `app`; what they mean goes into `run` and `goals`. All must outlive this.

@@ -32,7 +32,7 @@ class AllocationFlags {
   CLI::Option *sites_, *stacks_, *max_ = nullptr;
 };
 
-// What a program does about them: before the run and after it.
+// Starts counting before the run and reports after it.
 class AllocationReport {
  public:
   explicit AllocationReport(const AllocationOptions& options) : options_(options) {}

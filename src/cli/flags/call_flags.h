@@ -10,7 +10,7 @@
 
 namespace cqbench {
 
-// What both have: which method, and where its description comes from.
+// Flags of client and server for a user's own method: its name and the source of its description.
 class CallFlags {
  public:
   // Adds the options to `app`; what they mean goes into `spec`. Both must outlive this.

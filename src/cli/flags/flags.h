@@ -1,4 +1,4 @@
-// What both programs' command lines have in common.
+// Shared by both programs' command lines.
 #pragma once
 
 #include <CLI/CLI.hpp>
@@ -21,8 +21,8 @@
 
 namespace cqbench {
 
-// What came of a command line: options, or a text to print and the status to exit with (help, version, an error, or no
-// text at all: --check).
+// The result of a command line: options, or a text to print and the exit status (help, version, an error, or no text at
+// all: --check).
 template <typename Options>
 struct Parsed {
   std::optional<Options> options;
@@ -172,8 +172,8 @@ Parsed<Options> ParseCommandLine(CLI::App& app, int argc, const char* const* arg
 // "grpc_ping_client 0.1.0 (gRPC 1.51.1, protobuf 3.21.12)".
 std::string VersionLine(const std::string& program);
 std::string GrpcVersion();
-// Whether this library polls sockets in threads of its own: where it does not, nothing would ever arrive in a queue
-// that does not poll. By its version, the first in which that was tried, and by what GRPC_EXPERIMENTS switches off.
+// Returns true if this library polls sockets on threads of its own; if it does not, a queue that does not poll never
+// gets an event. Decides by the version, the first in which this was tried, and by GRPC_EXPERIMENTS.
 bool PollsByItself();
 std::string ProtobufVersion();
 

@@ -8,9 +8,9 @@
 
 namespace cqbench {
 
-// Each text is written beside the file, brought to the disk and then renamed, so that a run that is killed, or a
-// machine that stops, neither loses an old result nor leaves half of a new one. What is not a regular file
-// (/dev/stdout, a pipe) is written directly, and once.
+// Writes each text to a new file, syncs and then renames it. A killed run, or a machine that stops, neither loses an
+// old result nor leaves half of a new one. If the path is not a regular file (/dev/stdout, a pipe), the text is written
+// directly, and once.
 class OutputFile {
  public:
   OutputFile() = default;

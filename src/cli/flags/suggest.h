@@ -1,4 +1,4 @@
-// What to say of flags that there are not.
+// Suggestions for unknown flags.
 #pragma once
 
 #include <string>
@@ -10,8 +10,8 @@ class App;
 
 namespace cqbench {
 
-// What is wrong with a command line of which `app` could not use these words: one line, with the flag that was probably
-// meant.
+// Returns the error of a command line with words that `app` does not know: one line, with the flag that the user
+// probably meant.
 std::string ExplainExtras(const std::vector<std::string>& extras, const CLI::App& app);
 
 }  // namespace cqbench

@@ -27,8 +27,8 @@ class TlsFlags {
   std::vector<CLI::Option*> needs_tls_;
 };
 
-// What is to be done before gRPC is used: reads and checks the files, limits versions and ciphers of the process.
-// INVALID_ARGUMENT with one line that names the flag, UNAVAILABLE when the process cannot do what was asked.
+// Call before gRPC is used: reads and checks the files, and limits versions and ciphers of the process.
+// INVALID_ARGUMENT with one line that names the flag, UNAVAILABLE if the process cannot do what the flags ask for.
 absl::Status BeginTls(Security& security);
 
 }  // namespace cqbench

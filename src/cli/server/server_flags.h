@@ -14,7 +14,7 @@ namespace cqbench {
 struct ServerOptions {
   ServerConfig server;
   CallSpec call;  // without a method: there is no stand-in; otherwise server.stand_in is still to be made of it
-  std::optional<GatewayConfig> gateway;  // over HTTP, beside the server
+  std::optional<GatewayConfig> gateway;  // HTTP front end of the server
   bool deadlock_detection = false;
   std::string address_flag;  // that said where to listen
   AllocationOptions allocations;

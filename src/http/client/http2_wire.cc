@@ -10,7 +10,7 @@
 namespace cqbench {
 namespace {
 
-// What may come before we say that more may: no answer of a benchmark should wait for that.
+// Flow-control window of a stream: so large that no response of a benchmark waits for an update.
 constexpr int32_t kStreamWindow = 1 << 20;
 constexpr int32_t kConnectionWindow = 16 << 20;
 

@@ -12,7 +12,7 @@ bool IsBlank(char c) {
   return c == ' ' || c == '\n' || c == '\r' || c == '\t';
 }
 
-// What numbers and names are made of.
+// Returns true for characters of numbers and names.
 bool IsOfWord(char c) {
   const auto byte = static_cast<unsigned char>(c);
   return absl::ascii_isalnum(byte) || c == '-' || c == '+' || c == '.' || c == '_' || byte >= 0x80;

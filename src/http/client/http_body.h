@@ -1,4 +1,4 @@
-// Whether the body of an HTTP answer is the expected one, as its bytes come: nothing of it is kept.
+// Compares the body of an HTTP response with the expected one while its bytes arrive; keeps no bytes.
 #pragma once
 
 #include <cstddef>
@@ -27,11 +27,11 @@ class BodyCheck {
   bool Right(std::string_view expected) const {
     return !wrong_ && (at_ == expected.size() || expected.empty() || OnlyBlanksFrom(at_, expected));
   }
-  // Of one that is not right: what is wrong with it, for people.
+  // Describes, for people, why a body is wrong.
   std::string Fault(std::string_view expected) const;
 
  private:
-  // What decides whether a blank counts.
+  // The state that decides whether a blank counts.
   struct Place {
     bool in_string = false;
     bool escaped = false;      // the next character is, whatever it is

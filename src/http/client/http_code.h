@@ -1,12 +1,12 @@
-// What the status of an HTTP answer that is no success counts as.
+// Maps the status of a failed HTTP response to a gRPC code.
 #pragma once
 
 #include <grpcpp/support/status_code_enum.h>
 
 namespace cqbench {
 
-// What gRPC would say, as its documents map it (doc/http-grpc-status-mapping.md), and where an API that was transcoded
-// says more, as google.rpc.Code does.
+// Returns gRPC's code by its documented mapping (doc/http-grpc-status-mapping.md), or, where a transcoded API is more
+// precise, google.rpc.Code's.
 inline grpc::StatusCode CodeOf(int status) {
   switch (status) {
     case 400:

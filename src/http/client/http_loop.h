@@ -1,5 +1,5 @@
-// What an event loop of the HTTP client has: its connections, the channels that they belong to, its slots. Everything
-// is touched by the loop's thread alone, except where it says otherwise.
+// Data of an event loop of the HTTP client: its connections, their channels, its slots. Only the loop's thread uses
+// them, except where a comment states otherwise.
 #pragma once
 
 #include <sys/eventfd.h>

@@ -13,8 +13,8 @@ namespace cqbench {
 // CANCELLED.
 absl::Status NotConnected(const Target& target, const RunConfig& config, int error);
 
-// Of the target's addresses the first that takes connections; with config.wait_for_server the target is asked until the
-// limit. An address that does not answer leaves the others time.
+// Returns the first of the target's addresses that accepts connections. With config.wait_for_server the client retries
+// until the limit. An address that does not respond leaves time for the others.
 absl::StatusOr<Endpoint> Reachable(const Target& target, const RunConfig& config, const ConnectLimit& limit);
 
 }  // namespace cqbench

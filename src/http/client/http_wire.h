@@ -34,7 +34,7 @@ struct HttpEnded {
   bool refused = false;  // the server has not processed the call
 };
 
-// What is sent for each call: made once, read by all threads.
+// The request of each call: made once, read by all threads.
 class HttpMessage {
  public:
   // `authority`: what the Host header says.

@@ -15,7 +15,7 @@ namespace {
 template <typename Stub>
 class CallbackTransferEngine;
 
-// Of the shape of the stub's streams.
+// Selects the reactor by the shape of the stub's streams.
 template <typename Stub>
 using ReactorOf = std::conditional_t<
     Stub::kStream == Shape::kClientStreaming, grpc::ClientWriteReactor<typename Stub::Request>,

@@ -39,7 +39,7 @@ template <typename Stub>
 class CqTransferEngine final : public CqEngine<CqTransferEngine<Stub>, TransferSlot<Stub>, Stub> {
   using Slot = TransferSlot<Stub>;
   using Phase = typename Slot::Phase;
-  // Of the messages that there are many of.
+  // The phase in which a stream's many messages move.
   static constexpr Phase kMoves = Stub::kShape == Shape::kClientStreaming ? Phase::kWriting : Phase::kReading;
 
  public:

@@ -20,9 +20,10 @@
 
 namespace cqbench {
 
-// What users of gRPC have. In generated code each function of a stub is one call of a template of the library, with the
-// method, which the channel knows, and its messages. These are the same calls, but for the type of the response: with a
-// bare message, which is all that generated code takes, nobody could tell whether it arrived.
+// The same calls as users of generated code make. In generated code, each function of a stub calls a template of the
+// library with the method, which the channel knows, and its messages. These functions differ only in the type of the
+// response: with a bare message, which is all that generated code takes, the arrival of a response could not be
+// detected.
 //
 // kShape is the method's; kStream that of the objects that Call() and Prepare() return and of the reactors that Start()
 // takes.

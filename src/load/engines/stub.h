@@ -69,7 +69,7 @@ class BlockingStream {
   const std::unique_ptr<Stream> stream_;
 };
 
-// What the library's generic stub can do, by path. Every stream is bidirectional here: the wire does not know the
+// The functions of the library's generic stub, by path. Every stream is bidirectional here: on the wire there is no
 // difference.
 template <Shape kOf, typename Req, typename Resp>
 class CallsByPath {
@@ -150,7 +150,7 @@ class BytesStub : public CallsByPath<kOf, grpc::ByteBuffer, Received<grpc::ByteB
   const std::shared_ptr<const BytesMethod> method_;
 };
 
-// What is wrong with the response of a call that ended with status OK; empty when nothing is.
+// Returns the defect of the response of a call that ended with status OK; empty if it is right.
 template <typename Stub>
 absl::string_view CheckResponse(const Stub& stub, const typename Stub::Response& response,
                                 const MessageConfig& config) {
@@ -220,8 +220,8 @@ class Requests {
   MessageSupply<typename Stub::Request> supply_;
 };
 
-// Of bytes that were made beforehand. Threads begin at different places, so that few calls on many threads send all of
-// them, too.
+// Takes bytes that were made beforehand. Threads begin at different places, so that a few calls on many threads send
+// all of them, too.
 template <Shape kOf>
 class Requests<BytesStub<kOf>> {
  public:

@@ -24,7 +24,7 @@ class Transfer {
       : stub_(stub), config_(config.message), bytes_(bytes), streams_chunks_(config.method.streams_chunks()) {}
 
   bool written() const { return place_ == ToWrite(); }
-  // Of the next request, from 0.
+  // Index of the next request, from 0.
   int place() const { return place_; }
   // Before each write: whether it is the last one.
   bool IsLastWrite() { return ++place_ == ToWrite(); }
@@ -41,8 +41,8 @@ class Transfer {
     ++responses_;
     if (wrong_.empty()) wrong_ = CheckResponse(stub_, response, config_);
   }
-  // What is wrong with the answer of a call that has ended well; empty when nothing is. `response`: the one that comes
-  // with the end of a stream that is not read.
+  // Returns the defect of the response of a successful call; empty if it is right. `response`: the one that comes with
+  // the end of a stream that is not read.
   absl::string_view WrongAtEnd(const typename Stub::Response& response) const {
     if constexpr (!kReads<Stub>) return CheckResponse(stub_, response, config_);
     if (!wrong_.empty()) return wrong_;

@@ -12,7 +12,7 @@
 
 namespace cqbench {
 
-// What can wait in a FreeStack.
+// Base of the objects that a FreeStack holds.
 struct FreeNode {
   FreeNode* next_free = nullptr;
 };

@@ -46,7 +46,7 @@ class RankPart {
   Ranks* const ranks_;
   std::optional<RankWindow> window_;
   RankClock clock_;
-  // Of an edge of the window: when somebody was awake.
+  // Times at which a thread was running, around a window boundary.
   struct Seen {
     std::optional<Nanos> before_ns;
     Nanos after_ns = INT64_MAX;

@@ -1,4 +1,4 @@
-// What a measured point says to the search for the highest rate.
+// Converts a measured point into a trial of the search for the highest rate.
 #pragma once
 
 #include <string>
@@ -9,8 +9,8 @@
 
 namespace cqbench {
 
-// Of a point that CheckPoint() has looked at. `misses`: why the objective was not met; empty when it was. A point at
-// which nothing was measured misses it.
+// Makes a trial of a point that CheckPoint() has checked. `misses`: why the point missed the objective; empty if it met
+// it. A point without calls misses the objective.
 RateTrial TrialOf(const PointResult& point, const std::vector<std::string>& misses, bool interrupted);
 
 }  // namespace cqbench

@@ -1,4 +1,4 @@
-// Bytes on the wire beside the calls and the payload that they were for: what compression and metadata come to.
+// Bytes on the wire per call and per byte of payload: the effect of compression and metadata.
 #pragma once
 
 #include "cqbench/result.h"

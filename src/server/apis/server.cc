@@ -56,7 +56,7 @@ absl::StatusOr<std::unique_ptr<PingServer>> StartKind(const ServerConfig& config
   return StartCqServer(config);
 }
 
-// Beside gRPC's first address that is no Unix socket.
+// Listens on the host of gRPC's first address that is no Unix socket.
 absl::StatusOr<std::unique_ptr<TcpEchoServer>> StartTcpEcho(const ServerConfig& config) {
   for (Target target : config.listen) {
     if (target.is_unix()) continue;

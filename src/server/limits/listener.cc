@@ -69,7 +69,7 @@ bool SharesPorts(const std::vector<ChannelArg>& args) {
   });
 }
 
-// Beside completion queues and reactors only services that nobody measures are synchronous.
+// Threads of synchronous services next to completion queues and reactors; these services are never measured.
 constexpr int kThreadsBeside = 128;
 
 void SetUnlessGiven(const ServerConfig& config, const char* key, int value, grpc::ServerBuilder& builder) {

@@ -1,4 +1,4 @@
-// How --write-hint is said to the library.
+// Passes --write-hint to the library.
 #pragma once
 
 #include <grpcpp/grpcpp.h>

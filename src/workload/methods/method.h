@@ -99,7 +99,7 @@ consteval bool IsMethod() {
   static_assert(FillsAndChecks<M>, "a method has Fill(), Check() and CheckBytes() (src/workload/methods/method.h)");
   static_assert(ServesItsShape<M>,
                 "a method answers as its shape asks: Handle() and HandleBytes() (unary, bidi), CountResponses() and "
-                "CountResponsesInBytes() beside them (server-streaming), Take(), Respond() and their bytes variants "
+                "CountResponsesInBytes() as well (server-streaming), Take(), Respond() and their bytes variants "
                 "(client-streaming) (src/workload/methods/method.h)");
   return Method<M>;
 }

@@ -124,7 +124,7 @@ ALLOCATIONS = "allocations_per_rpc"
 
 
 def check_most(gate: Most, comparison: Comparison) -> Outcome:
-    """Of the second side: client and server together, or the client alone where the server does not count."""
+    """Checks the second side: client and server together, or the client alone if the server does not count."""
     closed, inconclusive = [], []
     points = [point for part in comparison.parts for point in part.section.points]
     for point in points:
@@ -181,7 +181,9 @@ def _inconclusive(gate: Gate, figure: Figure) -> str:
 
 
 def repetitions_to_decide(gate: Gate, figure: Figure) -> int | None:
-    """That exclude the limit, when less was measured, or no loss at all, when more was. None: too many."""
+    """Returns the repetitions after which the interval excludes the limit if less was measured, or any loss if more
+    was. None: too many.
+    """
     assert figure.ratio is not None
     beyond = gate.loss(figure.ratio)[1] >= gate.limit_percent - ROUNDING_PERCENT
     limit, tests = (1.0, figure.tests) if beyond else (gate.limit, 1)

@@ -27,7 +27,7 @@ MIN_RUNS = 3  # on either side of a change: one run that was slow is none
 SHUFFLINGS = 20  # beyond the share that is looked for
 MAX_NUMBERS = 4_000_000  # shuffled at once
 SEED = 20_261_122
-# What may change from run to run. A debug build is no version.
+# Facets that may change from run to run. A debug build is no version.
 PASSED_OVER = [f.key for f in FACETS if f.about is About.SOFTWARE and f.key not in BUILD_TYPES]
 
 
@@ -71,7 +71,7 @@ Key = tuple[str, Setting, Place]
 
 
 def lines(runs: Sequence[Dated], metrics: Iterable[Metric]) -> list[Line]:
-    """Of every point with figures of at least one run, in the order in which they first appear."""
+    """Returns every point with figures of at least one run, in the order in which they first appear."""
     found: dict[Key, list[tuple[int, Scenario]]] = {}
     for i, run in enumerate(runs):
         for scenario in run.side.scenarios:
@@ -118,7 +118,7 @@ def segments(logs: Floats, level: float) -> list[int]:
 
 
 def _penalty(logs: Floats, level: float) -> float:
-    """What the best split of a shuffling gains at most, but for that share of them."""
+    """Returns the maximum gain of the best split of shuffled runs, except for the share `level` of them."""
     random = np.random.default_rng([SEED, len(logs)])
     n, count = len(logs), int(np.ceil(SHUFFLINGS / level))
     gains = []

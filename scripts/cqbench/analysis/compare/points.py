@@ -17,7 +17,7 @@ from cqbench.stats.ratios import MIN_REPETITIONS, Ratio
 CANNOT_TELL, NO_DIFFERENCE, SAME, ZERO = "cannot tell", "no difference seen", "the same", "a 0: no ratio"
 METHODS = {
     "before, after": "geometric means over the repetitions, from ten on without the outermost tenths",
-    "interval": "95 %, Student's t on the logarithms (trimmed too, Yuen): of pairs that were made beside each other "
+    "interval": "95 %, Student's t on the logarithms (trimmed too, Yuen): of pairs within a block "
     f"in time (paired), else of the two sides (Welch); none below {MIN_REPETITIONS} repetitions",
     "different": "p <= 0.05 after Holm's correction over the points of a metric, and an interval without 0",
     "total": "the points' geometric mean in each repetition, as one effect; what changed the whole machine between two "
@@ -143,7 +143,7 @@ def compare(
 
 
 def _figure(metric: Metric, point: Point, find: float) -> Figure | None:
-    """Of repetitions that are compared in pairs, those that have a neighbour count."""
+    """Compares a figure. If repetitions are compared in pairs, only those with a partner count."""
     found = pairs(point.after, point.before)
     after, before = zip(*found, strict=True) if found else (point.after, point.before)
     first, second = values(before, metric.key), values(after, metric.key)

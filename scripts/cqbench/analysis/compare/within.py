@@ -1,6 +1,6 @@
 """Comparisons inside one experiment: the values of an axis, or two sets of variants, scenario by scenario.
 
-Their repetitions were made beside each other in time, so they are compared in pairs.
+Their repetitions alternated within blocks, so they are compared in pairs.
 """
 
 from __future__ import annotations

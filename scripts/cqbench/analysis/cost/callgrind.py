@@ -1,4 +1,4 @@
-"""What callgrind wrote -> instructions, loads, stores and branches, by library and function.
+"""Parses callgrind's files: instructions, loads, stores and branches, by library and function.
 
 The format is in valgrind's manual ("Callgrind Format Specification"). Only what a function does itself counts; what it
 calls is counted there. There is a file for each thread.
@@ -33,14 +33,14 @@ SEARCHING = re.compile(r"^(?:_int_malloc|unlink_chunk|malloc_consolidate|sysmall
 CLOCK = re.compile(r"^grpc_timer_check\b|TimerManager::(?:MainLoop|WaitUntil)\b")
 NAMED = re.compile(r"^(ob|fn|cob|cfn)=(?:\((\d+)\))? ?(.*)$")
 RECURSION = re.compile(r"'\d+$")
-# Of our client's main thread: waiting for the calls, which follows the clock, and the report. While it is in them
-# nothing of that thread is counted. Connecting is: whether it or a thread of the library's does that work is chance.
+# Functions of the client's main thread whose cost does not count: waiting for the calls, which depends on time, and the
+# report. Connecting counts: chance decides whether this thread or one of the library's does that work.
 NOT_OF_CALLS = ("cqbench::PointRun::MeasureWith*", "cqbench::FormatResult*")
 MAIN = "-01"  # how the file of the main thread ends
 
 
 def command(file: str) -> tuple[str, ...]:
-    """What a program's command line is put behind."""
+    """Returns the prefix of a program's command line."""
     options = ("--separate-threads=yes", "--cache-sim=yes", "--branch-sim=yes")
     toggles = (*(f"--toggle-collect={function}" for function in NOT_OF_CALLS), "--collect-atstart=yes")
     return ("valgrind", "-q", "--tool=callgrind", f"--callgrind-out-file={file}", *options, *toggles)
@@ -60,7 +60,7 @@ def read(file: Path, program: str) -> Seen:
 
 
 def parse(lines: Iterable[str], program: str) -> Counts:
-    """Of one file."""
+    """Parses one file."""
     reader = _Reader(program)
     for line in lines:
         reader.take(line.rstrip("\n"))
@@ -118,7 +118,7 @@ class _Reader:
             own[place] += int(value)
 
     def counts(self) -> Counts:
-        """What the file said."""
+        """Returns the counts of the file."""
         found: Counts = Counter()
         for (path, called), costs in self.own.items():
             name = RECURSION.sub("", called)

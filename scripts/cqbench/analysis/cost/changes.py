@@ -1,4 +1,4 @@
-"""Two cost profiles beside each other: what a call costs more and less, and whether that is more than their spreads.
+"""Two cost profiles compared: what a call costs more and less, and whether that is more than their spreads.
 
 There are no statistics in it: counts hardly vary. A change is real where it is outside the sum of both spreads, and
 more than what two measurements of the same thing may differ by. What follows the clock or the machine's other load is
@@ -55,7 +55,7 @@ class Change:
 
     @property
     def percent(self) -> float | None:
-        """Of before; None where that is nothing."""
+        """The change as a percentage of the value before; None if that is 0."""
         before, after = self.values
         return 100 * (after / before - 1) if before > 0 else None
 
@@ -98,7 +98,7 @@ class Comparison:
 
     @cached_property
     def changes(self) -> list[Change]:
-        """Of what both counted; the greatest difference of each kind first, totals in their order."""
+        """Changes of what both profiles counted; the greatest of each kind first, totals in their order."""
         one, other = ({f.key: f for f in profile.figures} for profile in (self.before, self.after))
         found = [
             Change(side, key, one.get((side, key)), other.get((side, key)), self._least(side, key))
@@ -108,7 +108,7 @@ class Comparison:
         return sorted(found, key=lambda c: (c.side, KINDS.index(c.key.kind), _rank(c)))
 
     def _both(self, side: str, key: Key) -> bool:
-        """Whether both cost profiles have what the key is a part of."""
+        """True if both cost profiles have the part of the key."""
         if key.kind == TOTAL:
             return all(profile.total(side, key.name) for profile in (self.before, self.after))
         return all(profile.of(side, key.kind) for profile in (self.before, self.after))
@@ -127,7 +127,7 @@ class Comparison:
         return [side for side in self.after.sides if any(c.side == side for c in self.changes)]
 
     def differences(self) -> Iterator[str]:
-        """What was set otherwise, a line each."""
+        """Yields the settings that differ, a line each."""
         for key in dict.fromkeys([*self.before.setting, *self.after.setting]):
             one, other = self.before.setting.get(key, ""), self.after.setting.get(key, "")
             if one != other:

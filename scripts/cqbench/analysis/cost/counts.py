@@ -1,4 +1,4 @@
-"""What was counted in one run of a program, and what one call more of it takes."""
+"""Counts of one run of a program, and the counts that one more call adds."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ RELEASE = re.compile(r"\b(?:lts_\d{8}|debian\d+)::")
 
 
 class Key(NamedTuple):
-    """What is counted. library: of a function, '' elsewhere."""
+    """Identifies a count. library: that of a function, '' for other counts."""
 
     kind: str
     name: str

@@ -67,7 +67,7 @@ def _base(change: Change) -> float:
 
 
 def _least(change: Change) -> float:
-    """Of the change, percent: from the most before to the least after."""
+    """The minimum change, percent: from the maximum before to the minimum after."""
     assert change.before and change.after
     return 100 * (change.after.low - change.before.high) / _base(change)
 

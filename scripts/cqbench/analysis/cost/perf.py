@@ -1,4 +1,4 @@
-"""What `perf record` sampled -> CPU time by library, the kernel's among them, and by stack.
+"""Parses samples of `perf record`: CPU time by library, the kernel's among them, and by stack.
 
 The software clock is sampled: no hardware counters. Without root the kernel's part is there only as far as
 /proc/sys/kernel/perf_event_paranoid allows. Stacks are unwound by what exceptions need (.eh_frame), which all libraries
@@ -48,7 +48,7 @@ class Sample(NamedTuple):
 
 
 def command(file: str) -> tuple[str, ...]:
-    """What a program's command line is put behind."""
+    """Returns the prefix of a program's command line."""
     what = ("--event", "cpu-clock", "--freq", f"{HERTZ}", "--call-graph", f"dwarf,{STACK_BYTES}")
     return ("perf", "record", "--quiet", *what, "--output", file, "--")
 
@@ -65,7 +65,7 @@ def read(perf: Sequence[str], file: str, program: str) -> Seen:
 
 
 def parse(lines: Iterable[str], program: str) -> Seen:
-    """Of what perf script wrote. Before it runs the program, perf's child has another name."""
+    """Parses the output of perf script. Before perf starts the program, its child has another name."""
     found = Seen()
     for sample in _samples(lines):
         innermost = sample.frames[0]
@@ -102,7 +102,7 @@ def _whose(path: str, name: str, program: str) -> str:
 
 
 def sees_kernel() -> bool:
-    """Whether the kernel's share is sampled, too."""
+    """True if the kernel's share is sampled, too."""
     try:
         return os.geteuid() == 0 or int(Path("/proc/sys/kernel/perf_event_paranoid").read_text()) < 2
     except (OSError, ValueError):

@@ -51,7 +51,7 @@ class Figure(Model):
 
 
 class Absent(Model):
-    """What a cost profile does not have, and why."""
+    """A part that a cost profile lacks, and the reason."""
 
     side: Literal["client", "server", "program"]
     part: Line
@@ -89,7 +89,7 @@ class Profile(Model):
 
 
 def figures(side: str, repetitions: Sequence[Mapping[Key, float]]) -> list[Figure]:
-    """Of all that was counted in any repetition. Functions: those that matter, the most expensive first."""
+    """Summarizes the counts of all repetitions. Functions: those that matter, the most expensive first."""
     keys = list(dict.fromkeys(key for one in repetitions for key in one))
     found = [figure(side, key, [one.get(key, 0.0) for one in repetitions]) for key in keys]
     whole = next((f.median for f in found if (f.kind, f.name) == (TOTAL, INSTRUCTIONS)), 0.0)
@@ -115,12 +115,12 @@ def _rounded(value: float) -> float:
 
 
 def as_json(profile: Profile) -> dict[str, Any]:
-    """What is empty is left out."""
+    """Returns the JSON without empty values."""
     return {key: value for key, value in profile.model_dump().items() if value is not None}
 
 
 def is_profile(data: bytes) -> bool:
-    """Whether a file claims to be one."""
+    """True if a file looks like a cost profile."""
     return data.lstrip()[:1] == b"{" and f'"{MARK}"'.encode() in data[:4096]
 
 

@@ -91,7 +91,7 @@ def _add(root: _Node, counts: Mapping[str, int], each: float) -> None:
 
 
 def _prune(node: _Node, least: float) -> None:
-    """What is small, or less than nothing, goes to its caller."""
+    """Adds small or negative values to the caller."""
     for name, child in list(node.below.items()):
         _prune(child, least)
         if child.total() < least:

@@ -1,4 +1,4 @@
-"""What strace -f wrote -> system calls by name, and what went through sockets.
+"""Parses the output of strace -f: system calls by name, and the traffic of sockets.
 
 The name says what is done to a descriptor or a futex where that makes a difference: 'write (eventfd)' wakes a thread,
 'write (socket)' sends.
@@ -40,7 +40,9 @@ TAIL = 4096  # bytes of a log in which its last line is
 
 
 def command(file: str) -> tuple[str, ...]:
-    """What a program's command line is put behind. The tracer is not its parent: signals reach the program itself."""
+    """Returns the prefix of a program's command line. The tracer is not its parent: signals reach the program
+    itself.
+    """
     return ("strace", "-D", "-f", "-q", "-y", "-s", "16", "-e", "signal=none", "-o", file)
 
 
@@ -125,7 +127,7 @@ def _returned(counts: Counts, full: str, rest: str) -> None:
 
 
 def ended(file: Path) -> bool:
-    """Whether the tracer has seen the end of the program. Raises OSError."""
+    """True if the tracer has seen the end of the program. Raises OSError."""
     with file.open(encoding="utf-8", errors="replace") as lines:
         first = next(lines, "").split(" ", 1)[0]
     with file.open("rb") as data:

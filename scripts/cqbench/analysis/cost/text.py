@@ -26,7 +26,7 @@ TOTALS = {
     "syscalls": "system calls",
     "lock-waiting-syscalls": "naps of waiting for locks, which are not in these",
     "wake-ups": "wake-ups of other threads (futex; eventfd)",
-    "syscalls-in-vain": "system calls in vain (nothing there, interrupted, late)",
+    "syscalls-in-vain": "failed system calls (nothing there, interrupted, late)",
     "socket-writes": "writes to sockets",
     "socket-bytes-written": "bytes written to sockets",
     "socket-reads": "reads from sockets that brought something",
@@ -53,7 +53,7 @@ def percent(share: float) -> str:
 
 
 def tables(profile: Profile, side: str) -> Iterator[Table]:
-    """Of one end: per call, then what the totals are made of."""
+    """Yields the tables of one end: per call, then the parts of the totals."""
     totals = sorted(profile.of(side, TOTAL), key=lambda f: _place(f.name))
     if totals:
         table = _table(f"{side}, per call")
@@ -104,7 +104,7 @@ def _place(name: str) -> int:
 
 
 def remarks(profile: Profile) -> list[str]:
-    """What a reader must know beside the figures."""
+    """Remarks that a reader needs in addition to the figures."""
     lines = []
     for side in profile.sides:
         writes, calls = profile.total(side, "socket-writes"), profile.messages_per_call

@@ -1,4 +1,4 @@
-"""Whether something grew: the last third of the rounds against the middle one, as a ratio with its 95 % interval.
+"""Decides if a figure grew: the last third of the rounds against the middle one, as a ratio with its 95 % interval.
 
 The first third is warm-up. The ratio is that of stats/ratios.py, which a few rounds far off do not move.
 """

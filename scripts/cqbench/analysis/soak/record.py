@@ -1,4 +1,4 @@
-"""What a soak has seen, round by round."""
+"""The figures of a soak, round by round."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ CLIENT = "client"  # the one that lives as long as the soak, against a server of
 
 @dataclass
 class Round:
-    """What a process held after a round, and, of a server, what the reference case showed of it."""
+    """The figures of a process after a round; for a server also those of the reference case."""
 
     number: int
     at_s: float  # since the soak began

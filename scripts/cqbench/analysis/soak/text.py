@@ -1,4 +1,4 @@
-"""What a soak ends with: a table of what grew."""
+"""The table at the end of a soak: figures that grew."""
 
 from __future__ import annotations
 

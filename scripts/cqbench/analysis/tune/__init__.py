@@ -1,1 +1,3 @@
-"""What to set here: settings as data, a screening of all at once, a confirmation of the survivors, and the best set."""
+"""Finds settings for this machine: a catalogue, a screening of all at once, a confirmation of the survivors, the
+best set.
+"""

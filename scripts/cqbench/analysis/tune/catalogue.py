@@ -156,7 +156,7 @@ def _complaint(error: Any) -> str:
 
 
 def _problems(setting: Setting, before: list[Setting]) -> list[str]:
-    """What its keys do not say by themselves."""
+    """Returns problems that the checks of single keys do not detect."""
     said = []
     taken = {c.name for other in before for c in candidates(other)}
     said += [f"name: '{c.name}' is there already" for c in candidates(setting) if c.name in taken]

@@ -5,13 +5,13 @@ Rows are those of a Hadamard matrix, two levels and main effects orthogonal to e
 The design of optimum multifactorial experiments, Biometrika 33, 1946). Each row is run together with its mirror image,
 in which what was set is not and the other way round (the foldover of G. E. P. Box and J. S. Hunter: The 2^(k-p)
 fractional factorial designs, Technometrics 3, 1961): of the difference of the logarithms of the two, all that two
-settings do to each other only together drops out, and so does the speed of the machine, since the two are neighbours in
+settings do to each other only together drops out, and so does the speed of the machine, since the two are paired within
 time. With k candidates, main effects have a k-th of the variance of trying one after the other in as many runs.
 
 That is why it is one factorial design and no race of single candidates (successive halving): in noise of 10 % a run, a
 race has to drop at a point at which it cannot tell 5 % from nothing. Halving is used where few are left: confirm.py.
 
-The effect of a setting is here the mean over all others on and off, not that beside the defaults, and what three
+The effect of a setting is here the mean over all others on and off, not that relative to the defaults, and what three
 settings do together is not told apart. So this only chooses whom to confirm.
 """
 
@@ -36,7 +36,7 @@ PLAIN, MIRRORED = "a", "b"
 
 @dataclass(frozen=True)
 class Row:
-    """Two neighbours in time: with these set, and with those."""
+    """Two runs that are paired within a block: one with these settings, one with those."""
 
     name: str
     plain: tuple[Candidate, ...]
@@ -58,7 +58,7 @@ class Design:
 
 @dataclass(frozen=True)
 class Effect:
-    """Of one candidate, as a logarithm of the figure: with it / without it. error: standard error."""
+    """The effect of one candidate, as a logarithm of the figure: with it / without it. error: standard error."""
 
     candidate: Candidate
     value: float

@@ -1,4 +1,4 @@
-"""What a confirmation says: per configuration the ratio to the defaults, in pairs, with correction for many
+"""The result of a confirmation: per configuration the ratio to the defaults, in pairs, with correction for many
 comparisons.
 """
 
@@ -61,8 +61,8 @@ class Finding:
 
 
 def findings(stage: Stage, results: Sequence[Results], objective: Objective) -> list[Finding]:
-    """Of every configuration of the stage but the defaults, the best first. results: of the parts that it was made
-    in.
+    """Returns findings for every configuration of the stage except the defaults, the best first. results: of the
+    stage's parts.
     """
     found = {n: _ratio(n, results, objective.name) for n, chosen in stage.variants.items() if chosen}
     adjusted = dict(zip(found, ratios.holm([_p(r) for r in found.values()]), strict=True))
@@ -74,7 +74,7 @@ def findings(stage: Stage, results: Sequence[Results], objective: Objective) -> 
 
 
 def _p(ratio: Ratio | None) -> float:
-    """What has too few repetitions still counts as a comparison."""
+    """A configuration with too few repetitions still counts as a comparison."""
     return 1.0 if ratio is None or ratio.p is None else ratio.p
 
 
@@ -88,13 +88,13 @@ def _ratio(variant: str, results: Sequence[Results], figure: str) -> Ratio | Non
 
 
 def _rounds(variant: str, results: Sequence[Results], figure: str) -> list[tuple[float, list[float]]]:
-    """With the defaults of the same round: neighbours in time. A round without one of them does not count."""
+    """Pairs each run with the defaults of the same round. A round without one of them does not count."""
     rounds = []
     for part in results:
         for repetition, figures in part.get(variant, {}).items():
-            beside = [part.get(name, {}).get(repetition, {}).get(figure) for name in DEFAULTS]
-            there = [value for value in beside if value]
-            if len(there) == len(beside) and figures.get(figure):
+            defaults = [part.get(name, {}).get(repetition, {}).get(figure) for name in DEFAULTS]
+            there = [value for value in defaults if value]
+            if len(there) == len(defaults) and figures.get(figure):
                 rounds.append((figures[figure], there))
     return rounds
 
@@ -112,7 +112,7 @@ def promising(stage: Stage, results: Results, objective: Objective) -> set[str]:
 
 
 def sets(found: Sequence[Finding], together: str) -> list[Chosen]:
-    """What is worth trying as a set: all that was confirmed, and all survivors where they were confirmed together."""
+    """Returns the sets to confirm: all confirmed settings, and all survivors if they were confirmed together."""
     confirmed = [f for f in found if f.confirmed]
     singles: list[Candidate] = [f.chosen[0] for f in confirmed if f.name != together]
     offered = [combined(singles)] if singles else []
@@ -123,7 +123,7 @@ def sets(found: Sequence[Finding], together: str) -> list[Chosen]:
 
 
 def best(found: Sequence[Finding], results: Results, objective: Objective) -> Finding | None:
-    """Of the sets that were confirmed the smallest; a larger one only where it is surely better than that."""
+    """Returns the smallest confirmed set; a larger one only if it is better with statistical significance."""
     chosen: Finding | None = None
     for finding in sorted((f for f in found if f.confirmed), key=lambda f: len(f.chosen)):
         if chosen is None:

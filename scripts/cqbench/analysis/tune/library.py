@@ -46,7 +46,7 @@ class Library:
         return ".".join(self.version.split(".")[:2])
 
     def has(self, name: str) -> bool:
-        """Whether that string, whole, is in it. 1.51 keeps names of variables in small letters."""
+        """True if the library contains the whole string. 1.51 has names of variables in lower case."""
         whole = name.encode() + b"\0"
         at = self.data.find(whole)
         while at > 0 and self.data[at - 1] in OF_A_NAME:
@@ -54,9 +54,9 @@ class Library:
         return at >= 0
 
     def reads(self, setting: Setting) -> bool:
-        """Whether anything looks at the setting here. Of those that gRPC does not read: whether it can be set.
+        """True if the library reads the setting. For settings outside of gRPC: true if they can be set.
 
-        In the generations of the catalogue both have to say so: what is on by default there has the same name.
+        In gRPC versions of the catalogue both conditions must hold: features that are on by default have the same name.
         """
         if setting.kind == ALLOCATOR:
             return self.find(setting.key) is not None
@@ -73,12 +73,12 @@ class Library:
         return self.has(setting.key)
 
     def find(self, file: str) -> Path | None:
-        """Of a shared library, where it would be preloaded from; as a program of this build sees it."""
+        """Finds a shared library that can be preloaded, as a program of this build sees it."""
         return next((folder / file for folder in self.folders if (folder / file).exists()), None)
 
 
 def installed(program: Path) -> Library:
-    """What a program of ours is linked to. Raises OSError."""
+    """Returns the libraries of one of this project's programs. Raises OSError."""
     linked = _linked(program)
     files = tuple(path for name in NAMES for path in linked if path.name.startswith(name))
     folders = tuple(Path("/") / folder for folder in FOLDERS)
@@ -86,7 +86,7 @@ def installed(program: Path) -> Library:
 
 
 def of_sid(newgrpc: Path, root: Path | None = None) -> Library:
-    """That of newgrpc.sh's root file system. Raises OSError."""
+    """Returns the library in newgrpc.sh's root file system. Raises OSError."""
     root = root or Path(os.environ.get("CQBENCH_SID_ROOT", SID_ROOT))
     folders = tuple(root / folder for folder in FOLDERS)
     files = tuple(path for name in NAMES for path in _existing(folders, name)[:1])

@@ -48,7 +48,7 @@ class Bench(Protocol):
 
 @dataclass
 class Outcome:
-    """What is known. partial: the stage in which it was stopped; '' when it was not. left_out: by candidate, why."""
+    """The results so far. partial: the stage that was interrupted; '' if none. left_out: by candidate, the reason."""
 
     candidates: tuple[Candidate, ...]
     left_out: dict[str, str]
@@ -69,7 +69,7 @@ class Outcome:
 
     @property
     def nothing(self) -> bool:
-        """Whether nothing is worth setting."""
+        """True if no setting is worth setting."""
         return not self.confirmed and self.best is None
 
 

@@ -17,7 +17,9 @@ class BadChoice(ValueError):
 
 @dataclass(frozen=True)
 class Wanted:
-    """What the command line says of the catalogue. only: kinds; empty: all. exclude: names of settings, candidates."""
+    """The selection from the catalogue by the command line. only: kinds; empty: all. exclude: names of settings,
+    candidates.
+    """
 
     only: tuple[str, ...] = ()
     exclude: tuple[str, ...] = ()

@@ -1,14 +1,14 @@
 """The stages of a run and who goes on: try each once, screen all at once, confirm, the best set. Starts nothing.
 
-1. `try`, `try-again`: each candidate once beside the defaults, and twice more where that went wrong. Out is what cannot
+1. `try`, `try-again`: each candidate once with the defaults, and twice more where that went wrong. Out is what cannot
    be run, and what is worse even in its best run: it is no gain, and would only hide the others in the screening.
 2. `screen`: design.py. On go those that look better than the defaults by two standard errors, the best first.
-3. `confirm-1`, `confirm-2`: each of them alone, all of them together, and negative controls, beside the defaults, with
+3. `confirm-1`, `confirm-2`: each of them alone, all of them together, and negative controls, next to the defaults, with
    new measurements. Half-way those that are not better more often than not are dropped (after Z. Karnin, T. Koren,
    O. Somekh: Almost optimal exploration in multi-armed bandits, ICML 2013, and K. Jamieson, A. Talwalkar:
    Non-stochastic best arm identification, AISTATS 2016, who halve). Dropping can only cost power: judge.py still counts
    them as comparisons.
-4. `set`: what was confirmed, together, beside the defaults.
+4. `set`: what was confirmed, together, next to the defaults.
 """
 
 from __future__ import annotations
@@ -38,13 +38,13 @@ MIN_SCREENINGS = 2
 LEAST_AGAIN = 3  # of the second half of the confirmation
 LEAST = {SCREEN: MIN_SCREENINGS, CONFIRM[0]: MIN_REPETITIONS, CONFIRM[1]: LEAST_AGAIN, SET: MIN_REPETITIONS}
 PROMISING = 2.0  # standard errors; of what does nothing one in 44 looks like that
-LEAST_SURVIVORS = 2  # that look better at all: what is confirmed then says how little there is to be had
+LEAST_SURVIVORS = 2  # minimum number: the confirmation then shows how small the gains are
 Chosen = tuple[Candidate, ...]
 
 
 @dataclass(frozen=True)
 class Stage:
-    """What an experiment measures: by configuration, what is set."""
+    """The configurations of an experiment and their settings."""
 
     name: str
     question: str
@@ -91,7 +91,7 @@ def _seen(parts: Sequence[Results], names: Sequence[str], objective: Objective) 
 
 
 def try_again(stage: Stage, suspicious: Iterable[str]) -> Stage:
-    """What went wrong in one run, twice more."""
+    """Returns a stage that tries suspicious candidates twice more."""
     defaults = [name for name, chosen in stage.variants.items() if not chosen]
     variants = {name: stage.variants[name] for name in (*defaults, *suspicious)}
     return Stage(TRY_AGAIN, "Is it so again?", variants, 2)
@@ -154,12 +154,12 @@ def confirm(chosen: Sequence[Candidate], controls: Sequence[Candidate], repetiti
     together = combined(c for c in chosen if not c.setting.alone)
     if len(together) > 1:
         variants[TOGETHER] = together
-    question = "Which gain is there again, beside the defaults and in new measurements?"
+    question = "Which gain is confirmed, next to the defaults and in new measurements?"
     return Stage(CONFIRM[0], question, variants, repetitions)
 
 
 def combined(candidates: Iterable[Candidate]) -> Chosen:
-    """What can be set together, each once; of those that exclude each other the first."""
+    """Returns candidates that can be set together, each once; of those that exclude each other, the first."""
     found: list[Candidate] = []
     for candidate in candidates:
         if candidate not in found and not any(workloads.clash(candidate, other) for other in found):
@@ -219,7 +219,7 @@ class Budget:
         return found
 
     def repetitions(self, stage: str, variants: int, left_s: float, least: int) -> int:
-        """Of a stage, by its share of what is left for it and those behind it."""
+        """Returns the repetitions of a stage, by its share of the time left for it and later stages."""
         names = [SCREEN, *CONFIRM, SET]
         behind = sum(SHARES[name] for name in names[names.index(stage) :])
         return max(least, int(left_s * SHARES[stage] / behind / (variants * self.unit_s)))

@@ -1,4 +1,4 @@
-"""What a run of tune says: ranked settings and what they cost, the best set, what is not worth setting, controls."""
+"""The text of tune: ranked settings and their costs, the best set, settings without effect, controls."""
 
 from __future__ import annotations
 

@@ -69,7 +69,7 @@ def touched(candidate: Candidate) -> dict[Key, str]:
 
 
 def clash(one: Candidate, other: Candidate) -> bool:
-    """Whether they cannot be set together."""
+    """True if the two cannot be set together."""
     if one.setting.factor == other.setting.factor:
         return one.name != other.name
     mine, theirs = touched(one), touched(other)
@@ -79,7 +79,7 @@ def clash(one: Candidate, other: Candidate) -> bool:
 
 
 def _without_queues(one: dict[Key, str], other: dict[Key, str]) -> bool:
-    """Whether one takes an API without completion queues and the other sets them."""
+    """True if one uses an API without completion queues and the other sets completion queues."""
     return any(
         one.get((end, FLAG, "--api"), QUEUE_APIS[0]) not in QUEUE_APIS and any((end, FLAG, f) in other for f in flags)
         for end, flags in QUEUE_FLAGS.items()
@@ -113,7 +113,7 @@ def _given(kind: str, flags: Sequence[str]) -> set[str]:
 
 
 def variant(name: str, chosen: Iterable[Candidate], workload: Workload) -> Data:
-    """Of an experiment's file: the workload with these."""
+    """Returns a configuration for an experiment's file: the workload with these settings."""
     by_end: dict[str, dict[str, dict[str, str]]] = {end: {} for end in (CLIENT, SERVER)}
     for candidate in chosen:
         for end in ends(candidate, workload.ends):

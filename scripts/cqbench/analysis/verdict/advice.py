@@ -1,4 +1,4 @@
-"""What to set, of what was measured: statements, whose sentences are in render/verdict/words.py."""
+"""Recommended settings, by the measured gains: statements, whose sentences are in render/verdict/words.py."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ def settings(judged: Sequence[Judged], also: Iterable[Effect]) -> list[Statement
 
 
 def _set(one: Judged) -> Iterator[Statement]:
-    """Of a scenario the best configuration: over all loads where all say the same, else at those where it is faster."""
+    """Recommends the best configuration of a scenario: over all load levels if they agree, else where it is faster."""
     scenario = one.scenario
     overall = [c for c in one.compared.configurations if _everywhere(scenario, c)]
     gaining = overall or [c for c in one.compared.configurations if any(r.decision.gain for r in _rows(scenario, c))]
@@ -103,7 +103,7 @@ def _as_good(best: Series, other: Series, where: Sequence[Load]) -> bool:
 
 
 def _set_also(effect: Effect) -> Iterator[Statement]:
-    """What is better by what counts, whichever of the two it is."""
+    """Recommends the better of the two values, by the figure that counts."""
     facts = {"where": effect.where, "loads": effect.loads}
     if effect.decision.gain:
         better = {"setting": effect.setting, "instead_of": effect.instead_of, "ratio": effect.ratio}
@@ -114,7 +114,7 @@ def _set_also(effect: Effect) -> Iterator[Statement]:
 
 
 def _rest(judged: Sequence[Judged], gains: bool) -> Iterator[Statement]:
-    """What is to be kept elsewhere, or everywhere. baselines: '' stands for one connection."""
+    """Recommends what to keep elsewhere, or everywhere. baselines: '' stands for one connection."""
     if not judged:
         return
     baselines = tuple(dict.fromkeys("" if j.scenario.connections else j.scenario.baseline for j in judged))

@@ -17,7 +17,7 @@ from cqbench.stats.ratios import Ratio
 
 
 class Decision(str, Enum):
-    """What follows for a configuration at one load. The order is that of importance."""
+    """The conclusion for a configuration at one load level, in the order of importance."""
 
     BOTTLENECK = "bottleneck"  # faster, and the shared connection is what held the baseline back
     LIKELY = "likely-bottleneck"  # faster; the evidence points to the connection, but some of it is inconclusive
@@ -86,7 +86,7 @@ class Row:
 
 @dataclass(frozen=True)
 class Effect:
-    """What one setting brings instead of another over several loads (and scenarios), judged as one."""
+    """The effect of one setting relative to another over several load levels (and scenarios), judged as one."""
 
     what: str  # the axis
     setting: str

@@ -16,7 +16,7 @@ from cqbench.stats.ratios import MIN_REPETITIONS, Ratio
 
 
 def above(values: Sequence[float], threshold: float) -> bool | None:
-    """Whether their median is at or above it; None where its interval holds both, or there is none."""
+    """True if their median is at or above the threshold; None if its interval contains the threshold, or is unknown."""
     if len(values) < MIN_REPETITIONS:
         return None
     middle = describe(values)
@@ -37,7 +37,7 @@ def ratio_above(ratio: Ratio | None, threshold: float) -> bool | None:
 
 
 def sure(p: float | None) -> bool:
-    """Whether the ratio differs from 1, not by how much. p: corrected."""
+    """True if the ratio differs from 1, by any amount. p: corrected."""
     return p is not None and p <= ALPHA
 
 
@@ -52,8 +52,9 @@ def no_gain(ratio: Ratio) -> bool:
 
 
 def decide(ratio: Ratio | None, p: float | None, why_faster: Decision, full: bool) -> Decision:
-    """Of one load. A gain: the ratio differs from 1 after correction, and its estimate is above GAIN; its interval may
-    begin below GAIN. why_faster: what a gain would be. full: CPUs were, whatever the connections.
+    """Decides for one load level. A gain: the ratio differs from 1 after correction, and its estimate is above GAIN;
+    its interval may begin below GAIN. why_faster: the meaning of a gain. full: CPUs were saturated, whatever the
+    connections.
     """
     if ratio is None or ratio.low is None:
         return Decision.INCONCLUSIVE

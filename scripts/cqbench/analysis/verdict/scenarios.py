@@ -1,7 +1,7 @@
 """Series -> scenarios: what is compared with what. No figure is looked at here.
 
 An experiment's axes say what varies; results without a manifest are compared by the facets in which they differ. Where
-the way to connect varies, that is the axis of the scenarios and every other axis is judged beside them, as one effect.
+the way to connect varies, that is the axis of the scenarios and every other axis is judged in addition, as one effect.
 """
 
 from __future__ import annotations
@@ -66,7 +66,7 @@ class Axis:
 
     @property
     def rank(self) -> int:
-        """What the scenarios are about: connections, what can be set, the place, the work; least first."""
+        """Orders scenarios by topic: connections, settings, placement, work; the minimum comes first."""
         if any(scenario.connections for scenario in self.scenarios):
             return 0
         if self.keys & WORK:

@@ -1,7 +1,7 @@
 """A comparison with the rows of grpc-go's own tool, benchresult: what a pull request on allocations shows, per point.
 
 Their bytes and allocations are those of client and server together, which are one process there; each end of ours is
-below. Beside their percentage stands whether it is more than noise, and how far apart the repetitions' counts are.
+below. Next to their percentage is whether it is more than noise, and how far apart the repetitions' counts are.
 """
 
 from __future__ import annotations

@@ -24,7 +24,7 @@ def render(form: str, found: Found, lines: Sequence[Line], colour: bool) -> str:
 
 
 def heading(found: Found, lines: Iterable[Line]) -> list[str]:
-    """What there is, and what is not looked at."""
+    """Returns the head: the runs, and the points that are skipped."""
     changed = sum(bool(line.changes) for line in lines)
     first, last = found.runs[0].when, found.runs[-1].when
     return [
@@ -42,7 +42,7 @@ def rule() -> str:
 
 
 def words(found: Found, line: Line) -> list[str]:
-    """Of its changes, a line each."""
+    """Returns the changes of a series, a line each."""
     return [f"{(change.ratio - 1) * 100:+.1f} % from {at(found, line, change.at)} on" for change in line.changes]
 
 

@@ -104,7 +104,7 @@ def _svg(spec: dict[str, Any]) -> Markup:
 
 
 def _plots(comparison: Comparison, part: Part, points: Sequence[Point]) -> list[Markup]:
-    """Of a scenario: where latencies lie on both sides, and the repetitions."""
+    """Returns the plots of a scenario: latencies on both sides, and the repetitions."""
     names = part.section.before, part.section.after
     drawn = []
     density = [row for p in points for i in (0, 1) for row in _density(p, i, names[i])]

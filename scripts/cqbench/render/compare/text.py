@@ -36,7 +36,7 @@ def paragraph(line: str, style: str = "") -> Line:
 
 
 def heading(comparison: Comparison, sides: Sequence[Side]) -> list[str]:
-    """What is compared, and in what it differs."""
+    """Returns the head: both sides, and their differences."""
     if len(sides) == 2:
         lines = [f"{n}: {side.path} ({counted(side.files, 'file')})" for n, side in zip("AB", sides, strict=True)]
     else:
@@ -59,7 +59,7 @@ def described(difference: Difference) -> str:
 
 
 def _schedules(comparison: Comparison) -> list[str]:
-    """Whether the calls of an open loop were due at the same times on both sides; nothing in a closed loop."""
+    """States whether the calls of an open loop were due at the same times on both sides; nothing in a closed loop."""
     both = [(schedules(p.before), schedules(p.after)) for part in comparison.parts for p in part.section.points]
     known = [one == other for one, other in both if one and other]
     if not known:
@@ -113,7 +113,7 @@ def _table(comparison: Comparison) -> Table:
 
 
 def column(comparison: Comparison) -> str:
-    """Of the repetitions that find the least change that matters."""
+    """Returns the head of the column of repetitions that detect the minimum relevant change."""
     return f"for {abs(comparison.find - 1) * 100:.3g} %"
 
 
@@ -168,7 +168,7 @@ def p_value(p: float | None) -> str:
 
 
 def notes(comparison: Comparison, sides: Sequence[Side]) -> list[str]:
-    """What one should know of the figures."""
+    """Returns notes about the figures."""
     points = [point for part in comparison.parts for point in part.section.points]
     missing = ", ".join(metric.title for metric in comparison.missing)
     lines = [f"no point has figures on both sides: {missing}"] if missing else []
@@ -219,7 +219,7 @@ def legend(comparison: Comparison) -> list[str]:
 
 
 def gate_lines(outcome: Outcome) -> list[str]:
-    """What a gate says, a line each."""
+    """Returns the outcome of a gate, a line each."""
     head = f"gate {outcome.gate.title}"
     if outcome.state == OPEN:
         return [f"{head}: open"]

@@ -137,7 +137,7 @@ def _loads(found: Sequence[Load], every: Sequence[Load] = ()) -> str:
 
 
 def _brings(rows: Sequence[Row]) -> str:
-    """Of one load its interval; of several each ratio."""
+    """Returns the interval of one load level, or the ratio of each of several."""
     if rows[0].load.open:
         return f"{', '.join(short(r.p99.value) for r in rows if r.p99)} × P99"
     if len(rows) == 1:

@@ -11,7 +11,7 @@ from cqbench.render.verdict.statements import Said, say
 from cqbench.render.verdict.words import loads, reasons_of, short, times
 
 WIDTH = 80
-NAME = 24  # characters of a name beside its figures
+NAME = 24  # characters of a name next to its figures
 STYLES = {
     Decision.BOTTLENECK: "bold red",
     Decision.LIKELY: "red",
@@ -48,7 +48,7 @@ def _head(told: Said) -> Iterator[Line]:
 
 
 def _table(scenarios: Sequence[Scenario], everything: bool) -> Table:
-    """Of closed loops the ratio of throughput decides, of open ones that of P99."""
+    """In closed loops the ratio of throughput decides, in open ones that of P99."""
     simple = all(len(scenario.configurations) == 1 for scenario in scenarios)
     alike = {(scenario.baseline, scenario.configurations) for scenario in scenarios}
     configurations = f"{scenarios[0].configurations[0]} ÷ " if simple and len(alike) == 1 else "÷ "
@@ -92,7 +92,7 @@ def _configuration(table: Table, scenario: Scenario, configuration: str, name: s
 
 
 def _chosen(scenario: Scenario, configuration: str, everything: bool) -> list[Row]:
-    """Of losses the last: nobody sets what loses anywhere."""
+    """Losses come last: no reader sets what loses anywhere."""
     mine = [row for row in scenario.rows if row.configuration == configuration]
     if everything or len(mine) <= 1:
         return mine

@@ -1,4 +1,4 @@
-"""What was decided, in words: of rows that were decided alike, and of a scenario. Clauses have no full stop."""
+"""Decisions in words: of rows with the same decision, and of a scenario. Clauses have no full stop."""
 
 from __future__ import annotations
 
@@ -112,7 +112,7 @@ def _slower(rows: Sequence[Row]) -> str:
 
 
 def _limits(rows: Sequence[Row]) -> str:
-    """What held the configuration back at all of them."""
+    """Names the saturated resource of the configuration at all load levels."""
     held = {row.saturated for row in rows}
     return f"; {CODES[held.pop()]}" if len(held) == 1 and held != {""} else ""
 
@@ -124,7 +124,7 @@ def _above(rows: Sequence[Row]) -> str:
 
 
 def _small(rows: Sequence[Row]) -> str:
-    """Of one row whose interval is on one side, both its ends; else what is ruled out."""
+    """For one row whose interval is on one side, both its ends; else the excluded range."""
     judged = [r.judged for r in rows if r.judged]
     low, high = min(j.low or 1.0 for j in judged), max(j.high or 1.0 for j in judged)
     return _ruled_out(low, high, ("better", "worse") if rows[0].load.open else ("faster", "slower")) + _limits(rows)
@@ -162,8 +162,8 @@ def groups(scenario: Scenario, configuration: str) -> list[list[Row]]:
     found: dict[tuple[object, ...], list[Row]] = {}
     for row in scenario.rows:
         if row.configuration == configuration and row.decision is not Decision.SAME:
-            doubt = row.codes[:1] if row.decision is Decision.INCONCLUSIVE else ()
-            reason = row.codes if row.decision.gain else doubt
+            warned = row.codes[:1] if row.decision is Decision.INCONCLUSIVE else ()
+            reason = row.codes if row.decision.gain else warned
             found.setdefault((row.decision, reason), []).append(row)
     ranks = list(Decision)
     return sorted(found.values(), key=lambda rows: ranks.index(rows[0].decision))
@@ -213,7 +213,7 @@ METRICS = {"p99": "P99", "client-cpu": "client CPU a call", "server-cpu": "serve
 
 
 def costs(rows: Sequence[Row]) -> str:
-    """What differs beside throughput, at the highest load at which something does; '' for nothing."""
+    """Names differences other than throughput, at the highest load level that has any; '' for none."""
     for row in reversed(rows):
         if row.costs:
             dear = [f"{short(c.ratio.value)} × {METRICS[c.metric]}" for c in row.costs]
@@ -270,7 +270,7 @@ def _better(scenario: Scenario, where: str) -> str:
 
 
 def _elsewhere(scenario: Scenario, where: str) -> str:
-    """Of gains: at which loads something else than the connection is the reason. '' for none."""
+    """Names the load levels of gains that have another reason than the connection; '' for none."""
     reasons = {r.decision for r in scenario.rows if r.decision.gain}
     if Decision.OTHER not in reasons:
         return ""

@@ -1,1 +1,1 @@
-"""What one call costs, counted: `cqbench cost`, and profiles beside each other."""
+"""Counts the cost of one call: `cqbench cost`, and comparisons of profiles."""

@@ -71,7 +71,7 @@ class Folder:
         return Placement(tuple(self.begun.server_cpus), tuple(self.begun.client_cpus), self.begun.why)
 
     def notes(self) -> list[str]:
-        """What had changed where it was resumed."""
+        """Returns what had changed when the run was resumed."""
         return [
             f"resumed at {one['started']}, after these had changed: {', '.join(one['changed'])}"
             for one in self.begun.resumed
@@ -79,7 +79,7 @@ class Folder:
         ]
 
     def has(self, step: Step) -> bool:
-        """Whether that run is over, and its file whole. A file is there altogether or not at all."""
+        """True if that run is over and its file complete. A file exists completely or not at all."""
         try:
             return bool(self.run(step) if step.side else self.document(step))
         except BadDocument:
@@ -96,7 +96,7 @@ class Folder:
         storage.write(self._file(step), json.dumps(data) + "\n")
 
     def keep_result(self, step: Step, text: str) -> None:
-        """What the client wrote. Raises OSError."""
+        """Stores the client's output. Raises OSError."""
         storage.write(self._file(step), text)
 
     def run(self, step: Step) -> Run:
@@ -119,7 +119,7 @@ class Folder:
             storage.write(self.path / CONTEXT, text)
 
     def context(self) -> dict[str, Any]:
-        """Of the client's first result; {} where there is none."""
+        """Returns the context of the client's first result; {} if there is none."""
         path = self.path / CONTEXT
         return parse(read_bytes(path), one_line(str(path))).context if path.exists() else {}
 

@@ -34,7 +34,7 @@ from cqbench.run.cost.kept import Folder
 from cqbench.run.cost.plan import Asked, Step
 from cqbench.run.cost.session import Session
 
-# Of a result's point, per window or per call -> what it is called in a profile.
+# Figures of a result's point, per window or per call -> names in a profile.
 PER_WINDOW = {"cpu_user_ns": "cpu-user-ns", "cpu_system_ns": "cpu-system-ns"}
 PER_CALL = {
     TIME: {
@@ -51,7 +51,7 @@ NOT_COUNTED = {
     TIME: "the server does not say what it used",
     ALLOCATIONS: "this end does not count them",
 }
-# What must agree where two cost profiles are compared; of a result's context.
+# Keys of a result's context that must agree where two cost profiles are compared.
 WORK = ("workload", "method", "shape", "request_bytes", "response_bytes", "content", "payload", "stream_messages")
 WORK_OF_DATA = ("data_hash",)
 SETTING = (
@@ -71,7 +71,7 @@ class Making:
         self.session = session
         self.kept: Folder = session.kept
         self.slopes: dict[tuple[str, str], list[dict[Key, float]]] = defaultdict(list)
-        self.beside: dict[tuple[str, str], list[float]] = defaultdict(list)  # what the clock asked for, per call
+        self.supervision: dict[tuple[str, str], list[float]] = defaultdict(list)  # what the clock asked for, per call
         self.absent: dict[tuple[str, str], str] = {}
         self.pairs: dict[tuple[str, str], list[tuple[Run, Run]]] = defaultdict(list)  # less and more, by repetition
         self.shorter: dict[tuple[str, str], Run] = {}
@@ -124,7 +124,7 @@ class Making:
         self.pairs[where].append((less, run))
         self.slopes[where].append(slope(less, run))
         key = total(SAMPLED_NS if step.part == SAMPLES else step.part)
-        self.beside[where].append(slope(less, run, "supervision").get(key, 0.0))
+        self.supervision[where].append(slope(less, run, "supervision").get(key, 0.0))
         each = self.slopes[where][-1].get(key)
         if each is not None:
             say(f"{step.part} of the {step.side}, {step.repetition + 1} of {self.asked.repetitions}: {each:,.2f}")
@@ -149,7 +149,7 @@ class Making:
         return text
 
     def profile(self) -> Profile:
-        """Of what there is."""
+        """Makes the profile from the existing runs."""
         asked = self.asked
         made: list[Figure] = []
         for side in asked.sides:
@@ -210,7 +210,7 @@ class Making:
             notes.append(
                 "addresses are random (setarch -R is refused here), so that hash tables differ from run to run"
             )
-        for (part, side), values in self.beside.items():
+        for (part, side), values in self.supervision.items():
             if (most := max(values)) > 0:
                 unit = UNITS[part]
                 threads = (
@@ -229,7 +229,7 @@ class Making:
 
 
 def _direct(part: str, side: str, point: Measured) -> dict[Key, float]:
-    """What one repetition says; {} where it does not."""
+    """Returns the figures of one repetition; {} if it has none."""
     found = {}
     for key, name in PER_CALL[part].items():
         if (value := point.figures.get(f"{side}_{key}")) is not None:

@@ -1,4 +1,4 @@
-"""What is run for a cost profile, in which order, with which command lines. Starts nothing."""
+"""The runs for a cost profile, their order and command lines. Starts nothing."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ from cqbench.experiment.fields import CLIENT_TAKEN, SERVER_TAKEN
 from cqbench.measure import cpus, layout
 from cqbench.measure.programs import Programs
 
-# N by what is counted: so many that a wake-up more or less hardly shows, and two minutes do.
+# Calls by what is counted: enough that one wake-up hardly matters, and few enough for two minutes.
 CALLS = {ALLOCATIONS: 10_000, SAMPLES: 3_000, SYSCALLS: 2_500, INSTRUCTIONS: 500}
 PROGRAM_CALLS = 500
 # Times N: the longer run. What differs by chance between two processes is in the difference f / (f - 1) times for the
@@ -61,7 +61,7 @@ def _one_of(accepted: tuple[str, ...], word: str) -> str:
 
 
 class Asked(BaseModel):
-    """What the command line says. words: flags of the client, or with program that and its arguments."""
+    """The options of the command line. words: flags of the client, or with `program` that and its arguments."""
 
     model_config = ConfigDict(extra="forbid", frozen=True)
 
@@ -95,7 +95,7 @@ class Step(NamedTuple):
 
 
 def steps(asked: Asked) -> list[Step]:
-    """What is quick comes first, so that an interrupt leaves the most."""
+    """Quick steps come first, so that an interrupt leaves as much as possible."""
     found = []
     ours = not asked.program
     for part in (p for p in PARTS if p in (TIME, ALLOCATIONS) and p in asked.parts and ours):
@@ -116,7 +116,7 @@ def seconds(asked: Asked, left: list[Step]) -> float:
 
 
 def wrapper(part: str, file: str, fixed: bool) -> tuple[str, ...]:
-    """What a program is put behind to be looked at. fixed: addresses are not random."""
+    """Returns the prefix of a counted program. fixed: addresses are not random."""
     tool = {SAMPLES: perf.command, SYSCALLS: strace.command, INSTRUCTIONS: callgrind.command}.get(part)
     return (*(("setarch", "-R") if fixed else ()), *(tool(file) if tool else ()))
 

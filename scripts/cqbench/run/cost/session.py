@@ -105,7 +105,7 @@ class Session:
         return done.stdout
 
     def tool(self, step: Step, side: str, file: Path) -> tuple[str, ...]:
-        """What that end is put behind."""
+        """Returns the prefix of that end's command."""
         if step.side != side:
             return ()
         return plan.wrapper(step.part, self._seen(file), self.fixed)
@@ -180,7 +180,7 @@ class Session:
 
 
 def _usage() -> Counts:
-    """Of all children that have ended."""
+    """Returns the CPU time of all children that have ended."""
     used = resource.getrusage(resource.RUSAGE_CHILDREN)
     figures = {
         "cpu-user-ns": round(used.ru_utime * 1e9),

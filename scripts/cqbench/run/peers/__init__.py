@@ -1,1 +1,1 @@
-"""Our client beside those of others."""
+"""Compares this project's client with other clients."""

@@ -1,4 +1,4 @@
-"""grpc-go's own benchmark, with the flags of its pull requests on allocations, beside our counting programs.
+"""grpc-go's own benchmark, with the flags of its pull requests on allocations, compared with our counting programs.
 
 It has client and server in one process, so its allocations are those of both ends.
 """

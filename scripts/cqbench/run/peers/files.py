@@ -1,4 +1,4 @@
-"""Our Get beside an HTTP/2 file server that nobody here wrote: the same 16 MiB from both to h2load, the same client.
+"""Our Get compared with another project's HTTP/2 file server: the same 16 MiB from both to h2load, the same client.
 
 What is compared is the CPU that the server needs per Gbit/s, of the whole process and its children, by the kernel's
 ticks. h2load sends MyService/Get an empty GetRequest, which asks for 1024 chunks of 16 KiB.
@@ -25,9 +25,9 @@ NGINX_SERVER = "file:nginx"
 TOOL = "h2load of files"
 BLOB_BYTES = 16 << 20
 GET_PATH = "/MyService/Get"
-STREAMS_PER_SECOND = 40  # so many are loaded for each second that a measurement is to last
+STREAMS_PER_SECOND = 40  # number of streams for each second of a measurement
 NGINX = Peer("nginx", "apt-get install nginx-light")
-# Of our servers, by name.
+# Flags of this project's servers, by name.
 FLAGS: dict[str, tuple[str, ...]] = {
     "file:fresh": ("--api", "cq", "--messages", "fresh"),
     "file:reused": ("--api", "cq", "--messages", "reused"),
@@ -48,7 +48,9 @@ LEGEND = (
 
 
 def measurements() -> list[Measurement]:
-    """Of each server the rate and the cost: cores of the server per Gbit/s, which is its CPU seconds per Gbit."""
+    """Returns for each server the rate and the cost: cores of the server per Gbit/s, which is its CPU seconds per
+    Gbit.
+    """
     return [
         Measurement(name, TOOL, what, name, path="/blob" if name == NGINX_SERVER else GET_PATH)
         for name, what in WORDS.items()

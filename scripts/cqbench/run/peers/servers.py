@@ -81,7 +81,7 @@ def make(name: str, binaries: Path, placement: Placement, folder: Path) -> Servi
 
 
 def is_there(name: str) -> bool:
-    """Whether what others built, or the system has, is there; ours are looked for elsewhere."""
+    """True if a program of the system or of another project exists; this project's are checked elsewhere."""
     if name.startswith(HTTP):
         return transcoding.is_built(name)
     if name == NGINX_SERVER:

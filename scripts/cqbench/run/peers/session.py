@@ -27,7 +27,7 @@ ADAPTERS = {**adapters.ADAPTERS, **benchmain.ADAPTERS, **files.ADAPTERS}
 
 @dataclass(frozen=True)
 class Options:
-    """What the command line says."""
+    """The options of the command line."""
 
     rounds: int
     seconds: int

@@ -1,4 +1,6 @@
-"""What our client must reach against its peers: the targets as data, medians and ratios over rounds, their table."""
+"""Targets of this project's client against its peers: the targets as data, medians and ratios over rounds, their
+table.
+"""
 
 from __future__ import annotations
 
@@ -82,7 +84,7 @@ def _ours(key: str, what: str, server: str, *flags: str, streams: int = 48, unit
 
 
 def _against(server: str, h2load: float, ghz: float) -> tuple[list[Measurement], list[Ratio]]:
-    """What is measured on one of the two servers. Neighbours in the list are neighbours in time."""
+    """Returns the measurements on one of the two servers. Adjacent entries are paired within a block."""
     one, many = ("--channel-policy", "shared"), ("--local-pool",)
     k = f"{server}/"
     measurements = [

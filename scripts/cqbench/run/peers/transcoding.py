@@ -28,7 +28,7 @@ METHOD = ("--workload", "library", "--method", "get")
 
 
 def flags_of(server: str) -> tuple[str, ...] | None:
-    """Of one of ours; None: grpc-gateway."""
+    """Returns the flags of one of this project's servers; None: grpc-gateway."""
     return FRONTS[server.removeprefix(HTTP)]
 
 
@@ -46,7 +46,7 @@ def is_built(server: str) -> bool:
 
 
 def targets() -> tuple[list[Measurement], list[Ratio]]:
-    """Neighbours in the list are neighbours in time. Nothing has to be reached: the ratio is there to be looked at."""
+    """Adjacent entries are paired within a block. The ratio has no target; it is only shown."""
     measurements, ratios = [], []
     for front in FRONTS:
         server = f"{HTTP}{front}"

@@ -1,4 +1,4 @@
-"""What is run against a server: every method, through every API of the client, over every channel policy."""
+"""Cases against a server: every method, through every API of the client, over every channel policy."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ SETTLING = (
     *("--workload", "echo", "--request-bytes", "1KiB", "--response-bytes", "1KiB"),
     *("--api", "cq", "--channel-policy", "pool:8", "--inflight", "256"),
 )
-# Of the client that lives as long as the soak.
+# Flags of the client that runs as long as the soak.
 LASTING = (
     *("--workload", "echo", "--request-bytes", "1KiB", "--response-bytes", "1KiB", "--api", "cq"),
     *("--channel-policy", "pool:2", "--rate", "100", "--arrivals", "constant", "--max-outstanding", "1000"),

@@ -28,8 +28,8 @@ from cqbench.run.soak.vitals import Vitals
 CASE_S, WARMUP_S, REFERENCE_S = 0.5, 0.1, 1.0
 RESTARTED_S = 3.0  # of the case whose server is restarted in its midst
 PATIENCE_S = 60.0
-# Of glibc: one heap, and what is free at its end goes back. With an arena for each thread, memory grows
-# in steps for hours, as random cases make other threads the ones with the most to hold; a leak would be lost in that.
+# Settings of glibc: one heap, whose free end returns to the system. With an arena for each thread, memory grows in
+# steps for hours, as random cases make other threads hold the most; a leak would be lost in that.
 ALLOCATOR = ("MALLOC_ARENA_MAX=1", "MALLOC_MMAP_THRESHOLD_=65536", "MALLOC_TRIM_THRESHOLD_=65536")
 RECORDED = ("latency_p50_ns", "latency_p99_ns", THROUGHPUT)
 
@@ -65,7 +65,7 @@ class Soak:
         return Server(["env", *ALLOCATOR, program, "--api", api, *queues, "--drain", "1"], self.folder / f"{name}.log")
 
     def _lasting_client(self, server: Server, seconds: float) -> Group:
-        """Of one window that the soak does not reach the end of, if one can be so long: results are kept in memory."""
+        """Runs one window that outlasts the soak, if a window can be that long: the client keeps results in memory."""
         times = ("--warmup", "1", "--interval", str(min(24 * 3600.0, 2 * seconds + 3600)), "--repetitions", "1000")
         command = ["env", *ALLOCATOR, str(self.bin / "grpc_ping_client"), "--host", server.address, *cases.LASTING]
         return Group([*command, *times, "--format", "json"], subprocess.PIPE, subprocess.PIPE)
@@ -107,7 +107,7 @@ class Soak:
         return result(self.session.run(command, PATIENCE_S, **more).stdout).points[0]
 
     def _case(self, api: str, server: Server, flags: tuple[str, ...], seconds: float = CASE_S) -> Measured | None:
-        """What was measured. A case that fails is kept in words; nothing may fail against a server that lives."""
+        """Measures a case. A failed case is noted in words; against a server that lives, no case may fail."""
         try:
             point = self._client(server, flags, seconds)
         except Failed as error:
@@ -119,7 +119,7 @@ class Soak:
         return point
 
     def _fail(self, words: str) -> None:
-        """What a signal broke off is no failure."""
+        """Notes a failure, unless a signal ended the run."""
         if not self.interrupt.signum:
             self.record.failures.append(words)
 

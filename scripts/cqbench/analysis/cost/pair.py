@@ -74,7 +74,7 @@ def _claims(path: Path) -> bool:
 
 
 def compare(paths: tuple[str, str], form: str, limits: Limits, anyway: bool) -> tuple[str, list[str], int]:
-    """What is to be written, lines of complaint, and the exit status. Raises Refused."""
+    """Returns the text to write, error lines, and the exit status. Raises Refused."""
     if form not in FORMATS:
         raise Refused(f"argument --format: '{form}' is not for profiles: {', '.join(FORMATS)} are accepted")
     before, after = (_read(name, path) for name, path in zip("AB", paths, strict=True))
