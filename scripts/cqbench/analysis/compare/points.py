@@ -18,7 +18,7 @@ CANNOT_TELL, NO_DIFFERENCE, SAME, ZERO = "cannot tell", "no difference seen", "t
 METHODS = {
     "before, after": "geometric means over the repetitions, from ten on without the outermost tenths",
     "interval": "95 %, Student's t on the logarithms (trimmed too, Yuen): of pairs within a block "
-    f"in time (paired), else of the two sides (Welch); none below {MIN_REPETITIONS} repetitions",
+    f"(paired), else of the two sides (Welch); none below {MIN_REPETITIONS} repetitions",
     "different": "p <= 0.05 after Holm's correction over the points of a metric, and an interval without 0",
     "total": "the points' geometric mean in each repetition, as one effect; what changed the whole machine between two "
     "runs is in it",
