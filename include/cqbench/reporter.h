@@ -21,9 +21,9 @@ constexpr auto NamesOf(Format) {
 std::string FormatTable(const Result& result);
 // Tables of the evidence, each only where there is something to show: connections, CPU (--evidence) ...
 std::string FormatEvidence(const Result& result);
-// ... and what was asked for by flags of its own: breakdown, allocations, baselines.
+// ... and what was asked for by flags of its own: breakdown, allocations, lower bounds.
 std::string FormatExtras(const Result& result);
-// Where a program asks for memory (--allocation-sites): the first of them by bytes, and by count. `who`: "client".
+// Allocation sites of a program (--allocation-sites): the first by bytes, and by count. `who`: "client".
 std::string FormatAllocationSites(const std::string& who, const AllocationSites& described);
 // Throughput per slot of the last point (--per-worker-stats).
 std::string FormatSlotTable(const Result& result);

@@ -9,26 +9,27 @@
 
 #include "cqbench/figures.h"
 #include "cqbench/measurement.h"
-#include "cqbench/method_info.h"
 #include "cqbench/proto/control.pb.h"
+#include "cqbench/run_config.h"
 #include "src/base/clock.h"
 #include "src/config/load.h"
 #include "src/config/security.h"
 #include "src/result/allocation_sites.h"
+#include "src/result/notice.h"
 #include "src/result/rank_result.h"
 #include "src/stats/find_rate.h"
 
 namespace cqbench {
 
 // Version of the result JSON's layout (scripts/cqbench/files/result.schema.json).
-inline constexpr int kSchemaVersion = 3;
+inline constexpr int kSchemaVersion = 4;
 
-// Of successful calls that belong to the window, and of those that never ended, which enter with their age: they took
-// at least as long. Nanoseconds.
+// Latencies of the successful calls that belong to the window and of censored calls. A censored call never ended: it
+// enters with its age, because it took at least that long. Nanoseconds.
 struct LatencyStats {
   uint64_t count = 0;
-  uint64_t at_least = 0;              // of them, those of which only the age is known
-  std::optional<Nanos> least_age_ns;  // the least of these ages
+  uint64_t at_least = 0;              // of them, censored
+  std::optional<Nanos> least_age_ns;  // minimum age of the censored calls
   double mean_ns = 0;
   double stddev_ns = 0;
   Nanos min_ns = 0;
@@ -39,11 +40,11 @@ struct LatencyStats {
   Nanos p999_ns = 0;
   Nanos max_ns = 0;
 
-  // Whether the percentile is a number. Enough calls must be slower, at least ten: P50 needs 20 calls, P90 100, P95
-  // 200, P99 1,000, P99.9 10,000. And it must be below the least age of a call that never ended: whatever such a call
-  // would have taken, it would not change the percentile. The greatest is not known once there is such a call.
+  // Returns true if the percentile is known. Enough calls must be slower, at least ten: P50 needs 20 calls, P90 100,
+  // P95 200, P99 1,000, P99.9 10,000. And it must be below the least age of a call that never ended: whatever such a
+  // call would have taken, it would not change the percentile. The greatest is not known once there is such a call.
   bool Knows(Nanos LatencyStats::*percentile) const;
-  // Whether mean and standard deviation are numbers: every call moves them, so none may have an unknown end.
+  // Returns true if mean and standard deviation are known: every call moves them, so no call may be censored.
   bool KnowsMean() const { return count > 0 && at_least == 0; }
 };
 // `at_least`: ages of calls that never ended; may be nullptr. Absent when there are no calls at all.
@@ -64,7 +65,7 @@ struct SliceFailures {
   std::vector<uint64_t> counts;
 };
 
-// What only an open loop has.
+// The figures of an open loop.
 struct OpenLoopResult {
   std::optional<LatencyStats> from_sent;
   std::string from_sent_histogram;
@@ -80,7 +81,7 @@ struct OpenLoopResult {
   int pacers = 0;              // threads that send on time; with the sync API each slot's thread does
   Nanos margin_ns = 0;         // of hybrid pacing: how long before due sleeping ends and spinning begins
   uint64_t schedule_hash = 0;  // of all due times of the point, warm-up included, relative to its start
-  // How the arrivals came out, of the times of sending: the coefficient of variation of the gaps (Poisson 1, constant
+  // The shape of the arrivals, from the times of sending: the coefficient of variation of the gaps (Poisson 1, constant
   // 0) and the correlation of neighbouring gaps. Effect sizes: a significance test rejects every real pacer.
   std::optional<double> gap_cv;
   std::optional<double> gap_correlation;
@@ -92,7 +93,7 @@ struct ErrorCount {
   std::string first_message;
 };
 
-// What a CPU did between two samples, as shares of the time.
+// The use of a CPU between two samples, as shares of the time.
 struct CpuShares {
   int cpu = 0;
   double busy = 0;
@@ -120,7 +121,6 @@ struct PointResult {
   std::string latency_histogram;        // as EncodeHdr() writes it; empty without latencies
   std::optional<OpenLoopResult> open_loop;
   std::vector<ErrorCount> errors;  // by status code, most frequent first
-  std::vector<std::string> warnings;
   std::vector<uint64_t> completed_per_slot;
   std::vector<std::vector<int>> channels_of_thread;  // indices, in order; empty where the library has the threads
   // Equal parts of the window, in order. Empty when the window was too short or there are too many threads.
@@ -134,16 +134,16 @@ struct PointResult {
   std::vector<std::pair<std::string, std::string>> facts;  // "client_congestion_control", "cubic"
   std::vector<CpuShares> client_cpus;                      // those that the process may run on
   std::vector<CpuShares> server_cpus;
-  std::vector<std::string> notes;         // what could not be measured, and why
   std::vector<NegotiatedTls> negotiated;  // on the connections that are measured, each kind once
-  std::vector<Finding> suspect;           // why the point should not be believed
-  std::vector<Finding> limits;            // what it ran into: a finding about the regime, not a doubt
-  bool stuck = false;                     // calls never ended: this process must measure nothing any more
-  bool objective_met = true;              // of --objective; true when there is none
-  bool partial = false;                   // the window was cut short
-  std::string failure;                    // why nothing was measured; empty when something was
-  std::optional<RankResult> rank;         // of several client processes
-  std::optional<RanksResult> ranks;       // of their results merged
+  // The three channels of text: why the point is unreliable; what explains it, although it is reliable; and `failure`.
+  std::vector<Notice> warnings;
+  std::vector<Notice> notes;
+  bool stuck = false;                // calls never ended: this process must measure nothing any more
+  bool objective_met = true;         // of --objective; true when there is none
+  bool partial = false;              // the window was cut short
+  std::string failure;               // why nothing was measured; empty when something was
+  std::optional<RankResult> rank;    // of several client processes
+  std::optional<RanksResult> ranks;  // of their results merged
 
   uint64_t Failed() const;
   double ThroughputPerSecond() const;  // 0 when nothing was measured
@@ -152,20 +152,17 @@ struct PointResult {
   std::optional<double> CpuPerRpcNs() const;  // of this process, all threads; absent when nothing was measured
 };
 
-// Of a method that is none of ours.
+// The data and checks of a user's own method.
 struct CallContext {
   int data_messages = 0;   // 0: it is one of ours
   uint64_t data_hash = 0;  // of the requests' bytes
   std::string data_order;  // "rotate"; empty for one message
   std::optional<uint64_t> data_seed;
-  std::string answers;  // "bytes", "parsed", "compared"
+  std::string response_check;  // "bytes", "parsed", "compared"
 };
 
-// Where and with what the run was made, and what it was asked for.
-struct RunContext {
-  // Of ranks that were merged from files: the context of rank 0's file as JSON, with what the merge changes. Otherwise
-  // empty, and the fields below have everything.
-  std::string of_file;
+// Where, when and by which program the run was made.
+struct Environment {
   std::string date;  // start, RFC 3339
   std::string host_name;
   std::string executable;
@@ -185,54 +182,27 @@ struct RunContext {
   std::string compiler;
   std::string build_type;  // "release", "debug"; "asan" or "tsan" when instrumented
   std::string cqbench_version;
+};
 
-  std::string target;
-  MethodInfo method;
-  std::string api;
-  std::string http_version;  // "HTTP/1.1", "h2c"; empty: calls are gRPC's
-  std::string http_request;  // "GET /v1/shelves/1/books/2"; with http_version
-  // Empty over HTTP:
-  std::string messages;  // holder: "reused"
-  std::string stub;      // "generated", "generic"
-  std::string codec;     // "protobuf", "pooled"
-  std::string payload;   // "zero"; empty for methods without one
-  std::string content;   // "complex"; empty for methods that have none to choose from
-  std::string poll;
-  std::string policy;
-  Nanos warmup_ns = 0;
-  uint64_t skip_first = 0;
-  Nanos interval_ns = 0;
-  uint64_t total_calls = 0;              // after which each window ended before the interval did; 0: none
-  std::optional<Nanos> deadline_ns = 0;  // absent: calls had none
-  int repetitions = 1;
-  uint32_t request_bytes = 0;
-  uint32_t response_bytes = 0;
-  std::string write_hint;   // "buffer"; empty: none
-  int stream_messages = 0;  // of client- and server-streaming calls; 0 for others
-  bool open_loop = false;   // with the following
-  std::string arrivals;     // "poisson"
-  std::string at_limit;     // "queue"
-  std::string pace;         // "hybrid"
-  uint64_t schedule_seed = 0;
+struct RunContext {
+  // Ranks that were merged from files: the context of rank 0's file as JSON, with what the merge changes. Otherwise
+  // empty, and the fields below have everything.
+  std::string of_file;
+  Environment environment;
+  RunConfig run;
   std::string objective;  // "p99<2ms"; empty: none
+  int repetitions = 1;    // that were made
   CallContext call;
-  std::vector<std::string> metadata;  // keys only: values may be secrets
-  std::string generated_metadata;     // "8x64:changing"; empty: none
-  std::string compression;            // of what the client sends: "gzip", "call:gzip"; empty: none
-  std::vector<std::pair<std::string, std::string>> channel_args;
-  std::string service_config;
-  bool wait_for_ready = false;
-  std::string security;  // "tls", "mutual-tls" when a certificate of ours was sent; empty: plaintext
-  std::string tls_min_version;
-  std::string tls_ciphers;                // as asked for; empty: the library's choice
   std::vector<NegotiatedTls> negotiated;  // each kind once; empty: nothing is known of it
+
+  bool open_loop() const { return !run.points.empty() && run.points.front().open(); }
 };
 
 // A server's description of itself (proto/control.proto). The client cleans and checks it when it arrives.
 using ServerDescription = control::v1::ServerDescription;
 
-// The floor that gRPC stands on, measured in the same run with one call in flight.
-struct BaselineResult {
+// A lower bound of latency, measured in the same run with one call in flight.
+struct LowerBound {
   std::string name;         // "tcp-block"
   std::string description;  // "raw TCP, epoll, sleeping"
   PointResult point;
@@ -241,12 +211,12 @@ struct BaselineResult {
 struct Result {
   RunContext context;
   std::vector<ServerDescription> servers;  // those with a control service
-  std::vector<Finding> suspect;            // what holds for every point
-  std::vector<std::string> notes;
-  std::vector<PointResult> points;        // in the order in which they were measured
-  std::vector<BaselineResult> baselines;  // the same
-  // Of one of several client processes: its report of each point (proto/measurement.proto), which ranks are merged
-  // from.
+  std::vector<Notice> warnings;            // about every point
+  std::vector<Notice> notes;
+  std::vector<PointResult> points;       // in the order in which they were measured
+  std::vector<LowerBound> lower_bounds;  // the same
+  // The reports of one of several client processes, one for each point (proto/measurement.proto). Ranks are merged from
+  // these.
   std::vector<std::string> rank_reports;
   std::optional<FindRateResult> find_rate;
   std::optional<AllocationSites> allocation_sites;  // of this process, over all points

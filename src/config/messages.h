@@ -29,7 +29,7 @@ constexpr auto NamesOf(StubKind) {
 enum class Serializer { kProtobuf, kReusingBuffers };
 constexpr auto NamesOf(Serializer) {
   return std::to_array<EnumName<Serializer>>(
-      {{Serializer::kProtobuf, "protobuf"}, {Serializer::kReusingBuffers, "pooled"}});
+      {{Serializer::kProtobuf, "protobuf"}, {Serializer::kReusingBuffers, "buffer-reusing"}});
 }
 
 enum class Content { kEmpty, kComplex };

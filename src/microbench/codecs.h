@@ -52,7 +52,7 @@ class GrpcCodec {
   grpc::ByteBuffer bytes_;
 };
 
-// --codec pooled: serializes into a slice that is reused, and parses the bytes in place.
+// --serializer buffer-reusing: serializes into a slice that is reused, and parses the bytes in place.
 template <typename T>
 class PooledCodec {
  public:

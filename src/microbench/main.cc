@@ -31,7 +31,7 @@ void RegisterAll() {
 
 // Adds this program's build type: "library_build_type" is that of Google Benchmark's library.
 void AddContext(int argc, char** argv) {
-  const RunContext environment = DescribeEnvironment(argc, argv);
+  const Environment environment = DescribeEnvironment(argc, argv);
   benchmark::AddCustomContext("build_type", environment.build_type);
   benchmark::AddCustomContext("compiler", environment.compiler);
   benchmark::AddCustomContext("grpc_version", GrpcVersion());

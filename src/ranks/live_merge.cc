@@ -21,9 +21,9 @@ Result LiveMerge::Merged(const Result& own) const {
 void TakeMerged(const std::vector<PointResult>& points, const RankSetting& setting, Result& result) {
   result.points = points;
   result.rank_reports.clear();
-  result.suspect = setting.suspect;
-  result.context.total_calls = setting.total_calls;
-  result.context.skip_first = setting.skip_first;
+  result.warnings = setting.warnings;
+  result.context.run.total = setting.total_calls;
+  result.context.run.skip_first = setting.skip_first;
   result.partial = result.partial || std::any_of(points.begin(), points.end(), [](auto& p) { return p.partial; });
 }
 

@@ -40,7 +40,7 @@ double Surely(const PointResult& point, WindowEdge edge, double gaps) {
   return rate > 0 ? std::max(announced, seen - gaps * 1e9 / rate) : seen;
 }
 
-std::vector<Finding> SkewOf(const RankPoints& points, WindowEdge edge, double window_ns, bool counted) {
+std::vector<Notice> SkewOf(const RankPoints& points, WindowEdge edge, double window_ns, bool counted) {
   const double gaps = std::log(2 * static_cast<double>(points.size()) / kChance);
   std::optional<double> first_sure, last_sure;
   std::vector<int> last;
@@ -76,7 +76,7 @@ double AskedOf(const PointResult& point) {
   return point.load.open() ? point.load.rate : static_cast<double>(point.load.slots);
 }
 
-std::vector<Finding> DoubtStragglers(const RankPoints& points, const std::vector<std::string>& texts) {
+std::vector<Notice> DoubtStragglers(const RankPoints& points, const std::vector<std::string>& texts) {
   std::vector<int> late;
   std::string first;
   for (size_t i = 0; i < texts.size(); ++i) {
@@ -90,7 +90,7 @@ std::vector<Finding> DoubtStragglers(const RankPoints& points, const std::vector
 }
 
 // As the client's own check, with the calls and connections of all ranks.
-std::vector<Finding> DoubtOthers(const PointResult& merged) {
+std::vector<Notice> DoubtOthers(const PointResult& merged) {
   const auto theirs = merged.figures.Get("server_connections"), ours = merged.figures.Get("client_connections");
   if (theirs && ours && *theirs > *ours) {
     return {
@@ -101,12 +101,12 @@ std::vector<Finding> DoubtOthers(const PointResult& merged) {
   const auto most = static_cast<double>(merged.completed + merged.Failed() + merged.counts.unfinished);
   if (!served || most == 0) return {};
   if (*served <= most * (1 + kOtherRpcs) + 4 * std::sqrt(most) + 2.0 * merged.load.slots) return {};
-  return {{kOtherClient,
-           absl::StrFormat("another client uses the server: it answered %.2f times as many calls", *served / most)}};
+  return {{kOtherClient, absl::StrFormat("another client uses the server: it responded to %.2f times as many calls",
+                                         *served / most)}};
 }
 
 // With every number as one sign.
-std::string Kind(const Finding& finding) {
+std::string Kind(const Notice& finding) {
   std::string kind = absl::StrCat(finding.code, ": ");
   bool number = false;
   for (const char c : finding.text) {
@@ -163,10 +163,10 @@ std::vector<std::string> Stragglers(const RankPoints& points) {
   return texts;
 }
 
-std::vector<Finding> DoubtRanks(const RankPoints& points, const std::vector<std::string>& stragglers,
-                                const PointResult& merged, const RanksResult& ranks, const CountedEdges& counted) {
-  std::vector<Finding> doubts;
-  const auto add = [&](const std::vector<Finding>& more) { doubts.insert(doubts.end(), more.begin(), more.end()); };
+std::vector<Notice> DoubtRanks(const RankPoints& points, const std::vector<std::string>& stragglers,
+                               const PointResult& merged, const RanksResult& ranks, const CountedEdges& counted) {
+  std::vector<Notice> doubts;
+  const auto add = [&](const std::vector<Notice>& more) { doubts.insert(doubts.end(), more.begin(), more.end()); };
   if (!ranks.missing.empty()) {
     add({{kMissingRanks,
           absl::StrCat(RankNames(ranks.missing), " of ", ranks.count,
@@ -178,33 +178,33 @@ std::vector<Finding> DoubtRanks(const RankPoints& points, const std::vector<std:
   add(DoubtStragglers(points, stragglers));
   add(DoubtOthers(merged));
   std::vector<FindingsOfRank> own;
-  for (const PointResult* point : points) own.emplace_back(point->rank->index, OwnFindings(point->suspect));
+  for (const PointResult* point : points) own.emplace_back(point->rank->index, OwnFindings(point->warnings));
   add(CollectFindings(own));
   return doubts;
 }
 
-std::vector<Finding> OwnFindings(const std::vector<Finding>& findings) {
-  std::vector<Finding> own = findings;
-  std::erase_if(own, [](const Finding& finding) { return finding.code == kOtherClient; });
+std::vector<Notice> OwnFindings(const std::vector<Notice>& findings) {
+  std::vector<Notice> own = findings;
+  std::erase_if(own, [](const Notice& finding) { return finding.code == kOtherClient; });
   return own;
 }
 
-std::vector<Finding> CollectFindings(const std::vector<FindingsOfRank>& findings) {
+std::vector<Notice> CollectFindings(const std::vector<FindingsOfRank>& findings) {
   struct Collected {
     std::string kind;
-    Finding first;
+    Notice first;
     std::vector<int> ranks;
   };
   std::vector<Collected> all;
   for (const auto& [rank, list] : findings) {
-    for (const Finding& finding : list) {
+    for (const Notice& finding : list) {
       const std::string kind = Kind(finding);
       const auto known = std::find_if(all.begin(), all.end(), [&](const Collected& c) { return c.kind == kind; });
       Collected& of = known != all.end() ? *known : all.emplace_back(Collected{kind, finding, {}});
       of.ranks.push_back(rank);
     }
   }
-  std::vector<Finding> collected;
+  std::vector<Notice> collected;
   for (const Collected& of : all) {
     const bool everyone = of.ranks.size() == findings.size() && findings.size() > 1;
     const std::string who = everyone ? absl::StrCat("all ", findings.size(), " ranks") : RankNames(of.ranks);

@@ -11,10 +11,6 @@
 
 namespace cqbench {
 
-inline constexpr char kMissingRanks[] = "missing-ranks";
-inline constexpr char kWindowSkew[] = "window-skew";
-inline constexpr char kStraggler[] = "straggler";
-
 // Of the ranks that measured, by rank; each has PointResult::rank and at least one slot.
 using RankPoints = std::vector<const PointResult*>;
 
@@ -35,15 +31,15 @@ std::vector<std::string> Stragglers(const RankPoints& points);
 
 // Of all ranks together: missing ones, skew, stragglers (as Stragglers() says), whether somebody else uses the server
 // (by the merged point's figures), and what they say of themselves.
-std::vector<Finding> DoubtRanks(const RankPoints& points, const std::vector<std::string>& stragglers,
-                                const PointResult& merged, const RanksResult& ranks, const CountedEdges& counted);
+std::vector<Notice> DoubtRanks(const RankPoints& points, const std::vector<std::string>& stragglers,
+                               const PointResult& merged, const RanksResult& ranks, const CountedEdges& counted);
 
 // What a rank says of itself alone: that another client uses the server is not for it to say, it saw its partners.
-std::vector<Finding> OwnFindings(const std::vector<Finding>& findings);
+std::vector<Notice> OwnFindings(const std::vector<Notice>& findings);
 
 // Findings of several ranks, each kind once, with the ranks that have it: kinds are those of which code and text are
 // the same but for figures.
-using FindingsOfRank = std::pair<int, std::vector<Finding>>;
-std::vector<Finding> CollectFindings(const std::vector<FindingsOfRank>& findings);
+using FindingsOfRank = std::pair<int, std::vector<Notice>>;
+std::vector<Notice> CollectFindings(const std::vector<FindingsOfRank>& findings);
 
 }  // namespace cqbench

@@ -1,7 +1,6 @@
 #include "src/ranks/rank_figures.h"
 
 #include <algorithm>
-#include <array>
 #include <cmath>
 #include <optional>
 #include <string>
@@ -11,51 +10,14 @@
 #include "absl/strings/match.h"
 #include "absl/strings/strip.h"
 #include "src/observe/sampling/sample_figures.h"
+#include "src/result/figure_catalogue.h"
 
 namespace cqbench {
 namespace {
 
-constexpr std::array<absl::string_view, 25> kSums = {
-    "client_connect_cpu_ns",
-    "client_cpu_user_ns",
-    "client_cpu_system_ns",
-    "client_cpu_workers_ns",
-    "client_cpu_library_ns",
-    "client_cpu_other_threads_ns",
-    "client_cores_used",
-    "client_threads",
-    "client_threads_workers",
-    "client_threads_library",
-    "client_rss_bytes",
-    "client_peak_rss_bytes",
-    "client_minor_page_faults",
-    "client_major_page_faults",
-    "client_connections",
-    "client_connections_with_tcp_nodelay",
-    "client_bytes_sent",
-    "client_bytes_received",
-    "client_retransmissions",
-    "chunks_per_second",
-    "payload_bytes_per_second",
-    "payload_bytes_asked_per_second",
-    "pacers",
-    "outstanding_first_half",
-    "outstanding_second_half",
-};
-constexpr std::array<absl::string_view, 5> kMaxima = {
-    "client_connect_ns", "client_busiest_worker_share", "client_sample_before_ns", "client_sample_after_ns",
-    "chunk_gap_max_ns",
-};
-
-enum class Rule { kNone, kSum, kLeast, kGreatest };
-
-Rule RuleOf(absl::string_view name) {
-  const auto in = [&](const auto& list) { return std::find(list.begin(), list.end(), name) != list.end(); };
-  if (in(kSums)) return Rule::kSum;
-  if (in(kMaxima)) return Rule::kGreatest;
-  if (!absl::StartsWith(name, "client_")) return Rule::kNone;
-  if (absl::EndsWith(name, "_min")) return Rule::kLeast;
-  return absl::EndsWith(name, "_max") ? Rule::kGreatest : Rule::kNone;
+MergeRule RuleOf(absl::string_view name) {
+  const Figure* const figure = FindFigure(name);
+  return figure == nullptr || figure->side == Side::kServer ? MergeRule::kNone : figure->merge;
 }
 
 class FigureMerger {
@@ -86,23 +48,22 @@ class FigureMerger {
 
   // Of one rank alone it would be wrong.
   void Combine(absl::string_view name) {
-    if (absl::string_view base = name; absl::ConsumeSuffix(&base, "_median"))
-      return TakeMedian(base, std::string(name));
-    const Rule rule = RuleOf(name);
-    if (rule == Rule::kNone || !All(name)) return;
+    const MergeRule rule = RuleOf(name);
+    if (rule == MergeRule::kMedian) return TakeMedian(absl::StripSuffix(name, "_median"), std::string(name));
+    const bool combines = rule == MergeRule::kSum || rule == MergeRule::kMin || rule == MergeRule::kMax;
+    if (!combines || !All(name)) return;
     double combined = *Of(*points_.front(), name);
     for (size_t i = 1; i < points_.size(); ++i) {
       const double value = *Of(*points_[i], name);
-      combined = rule == Rule::kSum     ? combined + value
-                 : rule == Rule::kLeast ? std::min(combined, value)
-                                        : std::max(combined, value);
+      combined = rule == MergeRule::kSum   ? combined + value
+                 : rule == MergeRule::kMin ? std::min(combined, value)
+                                           : std::max(combined, value);
     }
     Set(name, combined);
   }
 
   // Over the connections of all ranks.
   void TakeMedian(absl::string_view base, const std::string& name) {
-    if (!absl::StartsWith(name, "client_")) return;
     std::vector<double> values;
     for (const PointResult* point : points_) {
       const std::vector<double> each = point->figures.OfConnections(name);

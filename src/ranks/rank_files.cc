@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <memory>
 #include <nlohmann/json.hpp>
 #include <set>
 #include <utility>
@@ -19,7 +20,7 @@
 namespace cqbench {
 namespace {
 
-using Json = nlohmann::ordered_json;
+using OrderedJson = nlohmann::ordered_json;
 
 constexpr size_t kMaxFileBytes = size_t{1} << 30;
 constexpr int kMaxDepth = 16;  // what is nested deeper is left out
@@ -42,7 +43,7 @@ constexpr std::array<absl::string_view, 23> kOwn = {
     "caches",
     "clock_source",
     "servers",
-    "suspect",
+    "warnings",
     "notes",
     "partial",
     "compiler",
@@ -57,7 +58,7 @@ constexpr const char* kShares[] = {"total_calls", "skip_first"};
 constexpr std::array<absl::string_view, 5> kOwnFlags = {"--rank", "--output", "--client-cpus", "--schedule-seed",
                                                         "--data-seed"};
 // Parts of a file that each rank has for itself.
-constexpr const char* kLeftOut[] = {"baselines", "allocation_sites"};
+constexpr const char* kLeftOut[] = {"lower_bounds", "allocation_sites"};
 
 bool IsIn(const auto& list, absl::string_view name) {
   return std::find(std::begin(list), std::end(list), name) != std::end(list);
@@ -65,7 +66,7 @@ bool IsIn(const auto& list, absl::string_view name) {
 
 struct RankFile {
   std::string path;
-  Json context;
+  OrderedJson context;
   std::vector<std::string> reports;
   std::vector<int> repetitions;  // of each report
   RankResult rank;
@@ -77,24 +78,24 @@ absl::Status Refuse(const auto&... parts) {
 }
 
 // The value of a key, or null.
-const Json& At(const Json& object, const std::string& key) {
-  static const Json kAbsent;
+const OrderedJson& At(const OrderedJson& object, const std::string& key) {
+  static const OrderedJson kAbsent;
   if (!object.is_object()) return kAbsent;
   const auto found = object.find(key);
   return found == object.end() ? kAbsent : *found;
 }
 
-std::string TextAt(const Json& object, const std::string& key) {
-  const Json& value = At(object, key);
+std::string TextAt(const OrderedJson& object, const std::string& key) {
+  const OrderedJson& value = At(object, key);
   return value.is_string() ? value.get<std::string>() : "";
 }
 
-uint64_t WholeAt(const Json& object, const std::string& key) {
-  const Json& number = At(object, key);
+uint64_t WholeAt(const OrderedJson& object, const std::string& key) {
+  const OrderedJson& number = At(object, key);
   return number.is_number_unsigned() ? number.get<uint64_t>() : 0;
 }
 
-absl::Status ReadReport(const Json& text, RankFile& file) {
+absl::Status ReadReport(const OrderedJson& text, RankFile& file) {
   std::string bytes;
   if (!text.is_string() || !absl::Base64Unescape(text.get<std::string>(), &bytes)) {
     return Refuse(file.path, ": a report in 'rank_reports' is not base64");
@@ -115,35 +116,35 @@ absl::StatusOr<RankFile> ReadRankFile(const std::string& path) {
   file.path = CleanText(path, kShownBytes * 10);
   const auto text = ReadFile(path, kMaxFileBytes);
   if (!text.ok()) return Refuse(file.path, ": ", text.status().message());
-  const auto shallow = [](int depth, Json::parse_event_t, Json&) { return depth <= kMaxDepth; };
-  const Json json = Json::parse(*text, shallow, /*allow_exceptions=*/false);
+  const auto shallow = [](int depth, OrderedJson::parse_event_t, OrderedJson&) { return depth <= kMaxDepth; };
+  const OrderedJson json = OrderedJson::parse(*text, shallow, /*allow_exceptions=*/false);
   if (!json.is_object() || !At(json, "context").is_object()) return Refuse(file.path, ": it is not a result");
   file.context = At(json, "context");
-  if (const Json& version = At(file.context, "schema_version"); version != kSchemaVersion) {
+  if (const OrderedJson& version = At(file.context, "schema_version"); version != kSchemaVersion) {
     return Refuse(file.path, ": schema_version ", version.dump(), ": ranks are merged from files of ", kSchemaVersion);
   }
-  const Json& reports = At(json, "rank_reports");
+  const OrderedJson& reports = At(json, "rank_reports");
   if (!reports.is_array() || reports.empty()) {
     return Refuse(file.path, ": it has no 'rank_reports': it is not the file of one of several client processes");
   }
-  for (const Json& report : reports) {
+  for (const OrderedJson& report : reports) {
     if (const absl::Status read = ReadReport(report, file); !read.ok()) return read;
   }
   for (const char* key : kLeftOut) {
-    if (const Json& part = At(json, key); !part.is_null() && !part.empty()) file.left_out.insert(key);
+    if (const OrderedJson& part = At(json, key); !part.is_null() && !part.empty()) file.left_out.insert(key);
   }
   return file;
 }
 
-std::string Shown(const Json& value) {
+std::string Shown(const OrderedJson& value) {
   return value.is_null() ? "absent" : CleanText(value.dump(), kShownBytes);
 }
 
 // What all ranks were asked for: without the program's place and what is each rank's own.
-std::vector<std::string> Command(const Json& context) {
+std::vector<std::string> Command(const OrderedJson& context) {
   std::vector<std::string> kept;
   bool skip = true;
-  for (const Json& each : At(context, "command_line")) {
+  for (const OrderedJson& each : At(context, "command_line")) {
     const std::string word = each.is_string() ? each.get<std::string>() : "";
     if (std::exchange(skip, false)) continue;
     const std::vector<std::string> parts = absl::StrSplit(word, absl::MaxSplits('=', 1));
@@ -173,11 +174,11 @@ absl::Status CheckSame(const RankFile& one, const RankFile& first) {
                   " one of ", first.rank.count);
   }
   std::set<std::string> keys;
-  for (const Json* context : {&one.context, &first.context}) {
+  for (const OrderedJson* context : {&one.context, &first.context}) {
     for (const auto& item : context->items()) keys.insert(item.key());
   }
   for (const std::string& key : keys) {
-    const Json &ours = At(one.context, key), &theirs = At(first.context, key);
+    const OrderedJson &ours = At(one.context, key), &theirs = At(first.context, key);
     if (ours == theirs || IsIn(kOwn, key) || IsIn(kShares, key)) continue;
     return Refuse(one.path, ": not of the same measurement: '", CleanText(key, kShownBytes), "' is ", Shown(ours),
                   ", in ", first.path, " ", Shown(theirs));
@@ -209,60 +210,72 @@ absl::StatusOr<std::vector<RankFile>> ReadRankFiles(const std::vector<std::strin
 }
 
 // That of the first rank, with what any rank reports of the run.
-Json MergedContext(const std::vector<RankFile>& files, const Result& result) {
-  Json context = files.front().context;
+OrderedJson MergedContext(const std::vector<RankFile>& files, const Result& result) {
+  OrderedJson context = files.front().context;
   for (const char* key : kShares) {
     uint64_t calls = 0;
     for (const RankFile& file : files) calls += WholeAt(file.context, key);
     if (calls > 0) context[key] = calls;
   }
-  for (const char* key : {"suspect", "notes"}) {
-    Json all = Json::array();
+  for (const char* key : {"warnings", "notes"}) {
+    OrderedJson all = OrderedJson::array();
     for (const RankFile& file : files) {
-      for (const Json& each : At(file.context, key)) {
+      for (const OrderedJson& each : At(file.context, key)) {
         if (std::find(all.begin(), all.end(), each) == all.end()) all.push_back(each);
       }
     }
     context[key] = std::move(all);
   }
   for (const RankFile& file : files) {
-    const Json& servers = At(file.context, "servers");
+    const OrderedJson& servers = At(file.context, "servers");
     if (At(context, "servers").empty() && !servers.empty()) context["servers"] = servers;
   }
   context["partial"] = result.partial;
   return context;
 }
 
-// The fields that reporters other than JSON's use.
-RunContext ReadContext(const Json& json) {
-  constexpr std::pair<const char*, std::string RunContext::*> kTexts[] = {
-      {"target", &RunContext::target},
-      {"cpu_model", &RunContext::cpu_model},
-      {"grpc_version", &RunContext::grpc_version},
-      {"http_version", &RunContext::http_version},
-      {"api", &RunContext::api},
-      {"channel_policy", &RunContext::policy},
-      {"messages", &RunContext::messages},
-      {"stub", &RunContext::stub},
-      {"codec", &RunContext::codec},
-      {"security", &RunContext::security},
-      {"compression", &RunContext::compression},
-      {"generated_metadata", &RunContext::generated_metadata},
-      {"arrivals", &RunContext::arrivals},
-      {"at_limit", &RunContext::at_limit},
-      {"pace", &RunContext::pace},
-      {"objective", &RunContext::objective},
-  };
+// Sets `value` where the file has a name of one of its enumeration's values.
+template <NamedEnum E>
+void ReadName(const OrderedJson& json, const char* key, E& value) {
+  value = FromString<E>(TextAt(json, key)).value_or(value);
+}
+template <typename T>
+void ReadParsed(const absl::StatusOr<T>& parsed, T& value) {
+  if (parsed.ok()) value = *parsed;
+}
+
+// The settings that reporters other than JSON's use.
+RunConfig ReadSettings(const OrderedJson& json) {
+  RunConfig run;
+  run.method.workload = TextAt(json, "workload");
+  run.method.name = TextAt(json, "method");
+  ReadName(json, "api", run.api);
+  ReadName(json, "messages", run.messages);
+  ReadName(json, "stub", run.stub);
+  ReadName(json, "serializer", run.serializer);
+  ReadName(json, "arrivals", run.schedule.arrivals);
+  ReadName(json, "at_limit", run.schedule.at_limit);
+  ReadName(json, "pace", run.schedule.pace);
+  run.schedule.seed = WholeAt(json, "schedule_seed");
+  ReadParsed(ParseTargets(TextAt(json, "target"), 0), run.targets);
+  ReadParsed(ParseChannelPolicy(TextAt(json, "channel_policy")), run.policy);
+  ReadParsed(ParseGeneratedMetadata(TextAt(json, "generated_metadata")), run.generated_metadata);
+  ReadParsed(ParseClientCompression(TextAt(json, "compression")), run.compression);
+  if (IsHttp(run.api)) run.http = std::make_shared<const HttpCall>();
+  if (At(json, "deadline_ns").is_null()) run.deadline_ns.reset();
+  run.security.tls = !TextAt(json, "security").empty();
+  return run;
+}
+
+RunContext ReadContext(const OrderedJson& json) {
   RunContext context;
-  for (const auto& [key, field] : kTexts) context.*field = TextAt(json, key);
-  context.method.workload = TextAt(json, "workload");
-  context.method.name = TextAt(json, "method");
-  context.open_loop = TextAt(json, "loop") == "open";
-  context.schedule_seed = WholeAt(json, "schedule_seed");
-  if (At(json, "deadline_ns").is_null()) context.deadline_ns.reset();
+  context.environment.cpu_model = TextAt(json, "cpu_model");
+  context.environment.grpc_version = TextAt(json, "grpc_version");
+  context.run = ReadSettings(json);
+  context.objective = TextAt(json, "objective");
   if (const std::string version = TextAt(json, "tls_version"); !version.empty()) {
-    context.negotiated.push_back(
-        {version, TextAt(json, "tls_cipher"), TextAt(json, "tls_alpn"), context.security == "mutual-tls"});
+    const bool mutual = TextAt(json, "security") == "mutual-tls";
+    context.negotiated.push_back({version, TextAt(json, "tls_cipher"), TextAt(json, "tls_alpn"), mutual});
   }
   return context;
 }
@@ -293,6 +306,7 @@ absl::StatusOr<Result> MergeRankFiles(const std::vector<std::string>& paths) {
     merged.push_back(MergeRanks(by_rank, *objective, setting));
   }
   TakeMerged(merged, setting, result);
+  for (const PointResult& point : merged) result.context.run.points.push_back(point.load);
   result.context.of_file = MergedContext(*files, result).dump();
   return result;
 }

@@ -52,21 +52,10 @@ void AddConnections(const RankPoints& points, PointResult& whole) {
   }
 }
 
-std::vector<std::string> CollectTexts(const RankPoints& points, std::vector<std::string> PointResult::*list) {
-  std::vector<FindingsOfRank> texts;
-  for (const PointResult* point : points) {
-    auto& of = texts.emplace_back(point->rank->index, std::vector<Finding>()).second;
-    for (const std::string& text : point->*list) of.push_back({"", text});
-  }
-  std::vector<std::string> collected;
-  for (Finding& finding : CollectFindings(texts)) collected.push_back(std::move(finding.text));
-  return collected;
-}
-
-std::vector<Finding> CollectLimits(const RankPoints& points) {
-  std::vector<FindingsOfRank> limits;
-  for (const PointResult* point : points) limits.emplace_back(point->rank->index, point->limits);
-  return CollectFindings(limits);
+std::vector<Notice> CollectNotes(const RankPoints& points) {
+  std::vector<FindingsOfRank> notes;
+  for (const PointResult* point : points) notes.emplace_back(point->rank->index, point->notes);
+  return CollectFindings(notes);
 }
 
 // The server's are those that one rank asked for.
@@ -129,9 +118,9 @@ RanksResult::Row RowOf(const PointResult& point, const std::string& straggles) {
   row.cores_used = point.figures.Get("client_cores_used");
   row.cpu_per_rpc_ns = point.figures.Get("client_cpu_per_rpc_ns");
   row.connections = point.connections;
-  row.suspect = OwnFindings(point.suspect);
-  if (!straggles.empty()) row.suspect.push_back({kStraggler, straggles});
-  row.limits = point.limits;
+  row.warnings = OwnFindings(point.warnings);
+  if (!straggles.empty()) row.warnings.push_back({kStraggler, straggles});
+  row.notes = point.notes;
   row.partial = point.partial;
   return row;
 }
@@ -162,8 +151,10 @@ class Merger {
     for (const RankReport& report : reports_) {
       all.total_calls += report.setting.total_calls;
       all.skip_first += report.setting.skip_first;
-      for (const Finding& doubt : report.setting.suspect) {
-        if (std::find(all.suspect.begin(), all.suspect.end(), doubt) == all.suspect.end()) all.suspect.push_back(doubt);
+      for (const Notice& warning : report.setting.warnings) {
+        if (std::find(all.warnings.begin(), all.warnings.end(), warning) == all.warnings.end()) {
+          all.warnings.push_back(warning);
+        }
       }
     }
     return all;
@@ -185,9 +176,7 @@ class Merger {
     ReportCoresPerGbit(whole);
     AddCpus(there_, whole);
     AddFacts(there_, whole);
-    whole.warnings = CollectTexts(there_, &PointResult::warnings);
-    whole.warnings.insert(whole.warnings.end(), unread_.begin(), unread_.end());
-    whole.notes = CollectTexts(there_, &PointResult::notes);
+    whole.notes = CollectNotes(there_);
     AddSilent(whole);
     AddLeftOut(whole);
     if (whole.completed == 0) whole.failure = WhyNothing(there_);
@@ -236,15 +225,16 @@ class Merger {
         if (!whole.figures.Get(name)) names.insert(name);
       }
     }
-    if (!names.empty()) whole.notes.push_back(absl::StrCat("not merged over ranks: ", absl::StrJoin(names, ", ")));
+    if (names.empty()) return;
+    whole.notes.push_back({kNotMeasured, absl::StrCat("not merged over ranks: ", absl::StrJoin(names, ", "))});
   }
 
   void AddSilent(PointResult& whole) const {
     for (const RankReport& report : reports_) {
       const PointResult& point = report.point;
       if (IsThere(point)) continue;
-      whole.notes.push_back(absl::StrCat("rank ", point.rank->index, " measured nothing: ",
-                                         point.failure.empty() ? "no reason given" : point.failure));
+      whole.notes.push_back({kNotMeasured, absl::StrCat("rank ", point.rank->index, " measured nothing: ",
+                                                        point.failure.empty() ? "no reason given" : point.failure)});
     }
   }
 
@@ -262,8 +252,8 @@ class Merger {
     for (size_t i = 0; i < there_.size(); ++i) ranks.rows.push_back(RowOf(*there_[i], stragglers[i]));
     const RankSetting& first = reports_.front().setting;
     const CountedEdges counted{first.skip_first > 0, first.skip_first + first.total_calls > 0};
-    whole.suspect = DoubtRanks(there_, stragglers, whole, ranks, counted);
-    whole.limits = CollectLimits(there_);
+    whole.warnings = DoubtRanks(there_, stragglers, whole, ranks, counted);
+    for (const std::string& text : unread_) whole.warnings.push_back({kMissingRanks, text});
     whole.partial = !ranks.missing.empty() ||
                     std::any_of(there_.begin(), there_.end(), [](const PointResult* point) { return point->partial; });
     whole.ranks = std::move(ranks);

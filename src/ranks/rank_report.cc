@@ -49,18 +49,18 @@ RankResult Read(const proto::Rank& from) {
   return rank;
 }
 
-void Write(const std::vector<Finding>& from, RepeatedPtrField<proto::Finding>& to) {
-  for (const Finding& finding : from) {
-    proto::Finding& written = *to.Add();
-    written.set_code(finding.code);
-    written.set_text(finding.text);
+void Write(const std::vector<Notice>& from, RepeatedPtrField<proto::Notice>& to) {
+  for (const Notice& notice : from) {
+    proto::Notice& written = *to.Add();
+    written.set_code(notice.code);
+    written.set_text(notice.text);
   }
 }
 
-std::vector<Finding> Read(const RepeatedPtrField<proto::Finding>& from) {
-  std::vector<Finding> findings;
-  for (const proto::Finding& finding : from) findings.push_back({finding.code(), finding.text()});
-  return findings;
+std::vector<Notice> Read(const RepeatedPtrField<proto::Notice>& from) {
+  std::vector<Notice> notices;
+  for (const proto::Notice& notice : from) notices.push_back({notice.code(), notice.text()});
+  return notices;
 }
 
 void Write(const std::vector<CpuShares>& from, RepeatedPtrField<proto::Cpu>& to) {
@@ -78,14 +78,6 @@ std::vector<CpuShares> Read(const RepeatedPtrField<proto::Cpu>& from) {
   std::vector<CpuShares> cpus;
   for (const proto::Cpu& cpu : from) cpus.push_back({cpu.cpu(), cpu.busy(), cpu.idle(), cpu.softirq(), cpu.steal()});
   return cpus;
-}
-
-void Write(const std::vector<std::string>& from, RepeatedPtrField<std::string>& to) {
-  to.Assign(from.begin(), from.end());
-}
-
-std::vector<std::string> Read(const RepeatedPtrField<std::string>& from) {
-  return {from.begin(), from.end()};
 }
 
 void Write(const PointResult& point, proto::RankReport& to) {
@@ -117,8 +109,6 @@ void Write(const PointResult& point, proto::RankReport& to) {
   Write(point.server_cpus, *to.mutable_server_cpus());
   Write(point.warnings, *to.mutable_warnings());
   Write(point.notes, *to.mutable_notes());
-  Write(point.suspect, *to.mutable_suspect());
-  Write(point.limits, *to.mutable_limits());
   to.set_partial(point.partial);
   to.set_failure(point.failure);
 }
@@ -146,8 +136,6 @@ PointResult ReadPoint(const proto::RankReport& from) {
   point.server_cpus = Read(from.server_cpus());
   point.warnings = Read(from.warnings());
   point.notes = Read(from.notes());
-  point.suspect = Read(from.suspect());
-  point.limits = Read(from.limits());
   point.partial = from.partial();
   point.failure = from.failure();
   return point;
@@ -209,7 +197,7 @@ std::string EncodeRankReport(const PointResult& point, const Measurement& measur
   proto::RankReport report;
   Write(point, report);
   *report.mutable_measurement() = ToMessage(measurement);
-  Write(setting.suspect, *report.mutable_setting()->mutable_suspect());
+  Write(setting.warnings, *report.mutable_setting()->mutable_warnings());
   report.mutable_setting()->set_total_calls(setting.total_calls);
   report.mutable_setting()->set_skip_first(setting.skip_first);
   return report.SerializeAsString();
@@ -224,7 +212,8 @@ absl::StatusOr<RankReport> DecodeRankReport(absl::string_view bytes) {
   auto measurement = FromMessage(message.measurement());
   if (!measurement.ok()) return measurement.status();
   RankReport report{ReadPoint(message), *std::move(measurement), {}};
-  report.setting = {Read(message.setting().suspect()), message.setting().total_calls(), message.setting().skip_first()};
+  report.setting = {Read(message.setting().warnings()), message.setting().total_calls(),
+                    message.setting().skip_first()};
   const Measurement& m = report.measurement;
   report.point.window_ns = m.window_ns;
   report.point.completed = m.completed;

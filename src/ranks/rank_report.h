@@ -14,8 +14,8 @@ namespace cqbench {
 
 // The run's settings that differ between ranks, and warnings about all of its points.
 struct RankSetting {
-  std::vector<Finding> suspect;
-  uint64_t total_calls = 0;  // this rank's share; 0: no limit
+  std::vector<Notice> warnings;  // about every point
+  uint64_t total_calls = 0;      // this rank's share; 0: no limit
   uint64_t skip_first = 0;
 };
 

@@ -1,4 +1,4 @@
-// Where allocations come from, for a terminal.
+// Prints allocation sites.
 #include <algorithm>
 #include <string>
 #include <vector>
@@ -30,7 +30,7 @@ std::string Table(const AllocationSites& described, const std::string& by, std::
 std::string FormatAllocationSites(const std::string& who, const AllocationSites& described) {
   std::string text = absl::StrCat("\nAllocation sites of the ", who, ": ", described.allocations, " allocations of ",
                                   described.bytes, " bytes in ", described.calls, " calls, the stacks of ",
-                                  described.samples, " (one of ", described.every, ") looked at\n");
+                                  described.samples, " (one of ", described.every, ") examined\n");
   if (described.sites.empty()) return absl::StrCat(text, "none\n");
   std::vector<AllocationSite> by_bytes = described.sites;
   std::stable_sort(by_bytes.begin(), by_bytes.end(),

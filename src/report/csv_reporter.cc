@@ -50,9 +50,9 @@ std::string OrEmpty(const std::optional<T>& value) {
   return value ? absl::StrCat(*value) : "";
 }
 
-std::string Findings(const std::vector<Finding>& findings) {
-  return Quoted(absl::StrJoin(findings, "; ", [](std::string* out, const Finding& finding) {
-    absl::StrAppend(out, finding.code, ": ", finding.text);
+std::string Notices(const std::vector<Notice>& notices) {
+  return Quoted(absl::StrJoin(notices, "; ", [](std::string* out, const Notice& notice) {
+    absl::StrAppend(out, notice.code, ": ", notice.text);
   }));
 }
 
@@ -75,18 +75,17 @@ void AppendFirstEdition(std::vector<std::string>& cells, const RunContext& conte
   cells.push_back(Quoted(SeriesName(context)));
   cells.push_back(Quoted(absl::StrJoin(
       p.errors, "; ", [](std::string* out, const ErrorCount& e) { absl::StrAppend(out, e.code, ":", e.count); })));
-  cells.push_back(Quoted(absl::StrJoin(p.warnings, "; ")));
+  cells.push_back(Notices(p.warnings));
+  cells.push_back(Notices(p.notes));
   cells.push_back(Quoted(p.failure));
-  cells.push_back(Findings(p.suspect));
-  cells.push_back(Quoted(absl::StrJoin(p.notes, "; ")));
 }
 
 constexpr char kSecondEdition[] =
-    ",rate_asked_per_second,calls_due,calls_sent,calls_dropped,calls_unsent,calls_ok,latency_at_least,sent_p50,"
+    ",target_rate_per_second,calls_due,calls_sent,calls_dropped,calls_unsent,calls_ok,latency_censored,sent_p50,"
     "sent_p90,sent_p99,sent_p99_9,sent_p100,sent_mean_us,pacer_lateness_p50_ns,pacer_lateness_p99_ns,"
-    "pacer_lateness_max_ns,slot_wait_mean_ns,slot_wait_p99_ns,slot_wait_max_ns,limits,objective_met";
+    "pacer_lateness_max_ns,slot_wait_mean_ns,slot_wait_p99_ns,slot_wait_max_ns,objective_met";
 
-// What only an open loop has is empty in a closed one.
+// The cells of an open loop are empty in a closed loop.
 void AppendSecondEdition(std::vector<std::string>& cells, const PointResult& p) {
   const CallCounts& c = p.counts;
   cells.push_back(p.load.open() ? absl::StrFormat("%.2f", p.load.rate) : "");
@@ -103,14 +102,13 @@ void AppendSecondEdition(std::vector<std::string>& cells, const PointResult& p) 
         &OpenLoopResult::slot_wait_mean_ns, &OpenLoopResult::slot_wait_p99_ns, &OpenLoopResult::slot_wait_max_ns}) {
     cells.push_back(p.open_loop ? absl::StrCat((*p.open_loop).*field) : "");
   }
-  cells.push_back(Findings(p.limits));
   cells.push_back(p.objective_met ? "true" : "false");
 }
 
 }  // namespace
 
 std::string FormatPostCsv(const Result& result) {
-  const bool open = result.context.open_loop;
+  const bool open = result.context.open_loop();
   std::string text = absl::StrCat("CSV Results:\n", open ? "rate" : "inflight", ",throughput,p50,p90,p99,p99_9,p100\n");
   for (const PointResult& point : MedianOverRepetitions(result.points)) {
     std::vector<std::string> cells = PostColumns(point);
@@ -125,7 +123,7 @@ std::string FormatCsv(const Result& result) {
   std::string text =
       "inflight,throughput,p50,p90,p99,p99_9,p100,mean_us,stddev_us,min_us,connections,expected_connections,channels,"
       "threads,completed,failed,unfinished,window_ns,cpu_user_ns,cpu_system_ns,repetition,start_time,partial,series,"
-      "errors,warnings,failure,suspect,notes";
+      "errors,warnings,notes,failure";
   for (const std::string& name : figures) absl::StrAppend(&text, ",", name);
   absl::StrAppend(&text, kSecondEdition, "\n");
   for (const PointResult& p : result.points) {

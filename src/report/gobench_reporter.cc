@@ -6,6 +6,7 @@
 #include "absl/strings/str_format.h"
 #include "absl/strings/str_replace.h"
 #include "cqbench/reporter.h"
+#include "src/report/context_names.h"
 
 namespace cqbench {
 
@@ -13,14 +14,16 @@ namespace {
 
 // Slashes and "=" are benchstat's own.
 std::string Series(const RunContext& c) {
-  std::string name = c.method.workload;
+  const RunConfig& run = c.run;
+  std::string name = run.method.workload;
   if (!name.empty()) name[0] = absl::ascii_toupper(static_cast<unsigned char>(name[0]));
-  std::string series = absl::StrCat("Benchmark", name, "/method=", c.method.name, "/api=", c.api,
-                                    "/policy=", absl::StrReplaceAll(c.policy, {{":", "-"}}));
-  if (!c.messages.empty() && c.messages != "reused") absl::StrAppend(&series, "/messages=", c.messages);
-  if (c.stub == "generic" && c.messages != "bytes") absl::StrAppend(&series, "/stub=generic");
-  if (c.codec == "pooled") absl::StrAppend(&series, "/codec=pooled");
-  if (c.open_loop) absl::StrAppend(&series, "/loop=open");
+  std::string series = absl::StrCat("Benchmark", name, "/method=", run.method.name, "/api=", ToString(run.api),
+                                    "/policy=", absl::StrReplaceAll(run.policy.ToString(), {{":", "-"}}));
+  if (const auto messages = OtherMessages(run); !messages.empty()) absl::StrAppend(&series, "/messages=", messages);
+  if (!OtherStub(run).empty()) absl::StrAppend(&series, "/stub=", ToString(run.stub));
+  if (run.http == nullptr && run.serializer != Serializer::kProtobuf)
+    absl::StrAppend(&series, "/serializer=", ToString(run.serializer));
+  if (c.open_loop()) absl::StrAppend(&series, "/loop=open");
   return series;
 }
 
@@ -39,9 +42,10 @@ void AppendLatencies(std::string& text, absl::string_view prefix, const std::opt
 std::string FormatGoBench(const Result& result) {
   const RunContext& c = result.context;
   const std::string series = Series(c);
-  std::string text = absl::StrCat(
-      "goos: linux\npkg: cqbench\ncpu: ", c.cpu_model,
-      c.http_version.empty() ? "\ngrpc: " : "\nhttp: ", c.http_version.empty() ? c.grpc_version : c.http_version, "\n");
+  std::string text = absl::StrCat("goos: linux\npkg: cqbench\ncpu: ", c.environment.cpu_model,
+                                  c.run.http == nullptr ? absl::StrCat("\ngrpc: ", c.environment.grpc_version)
+                                                        : absl::StrCat("\nhttp: ", HttpVersion(c.run)),
+                                  "\n");
   for (const PointResult& p : result.points) {
     const std::string name = absl::StrCat(series, "/", absl::StrReplaceAll(p.load.Key(), {{":", "="}}));
     if (p.completed == 0) {
@@ -52,11 +56,11 @@ std::string FormatGoBench(const Result& result) {
       absl::StrAppend(&text, "# the next line was interrupted: measured for a part of the interval only\n");
     if (p.latency && p.latency->at_least > 0) {
       absl::StrAppend(&text, "# in the next line, ", p.latency->at_least,
-                      " call(s) have no end: percentiles they could change are missing\n");
+                      " call(s) never ended: percentiles that they could change are missing\n");
     }
     absl::StrAppendFormat(&text, "%s %d %.2f ns/op %.2f rps", name, p.completed,
                           static_cast<double>(p.window_ns) / static_cast<double>(p.completed), p.ThroughputPerSecond());
-    if (p.load.open()) absl::StrAppendFormat(&text, " %.2f asked-rps", p.load.rate);
+    if (p.load.open()) absl::StrAppendFormat(&text, " %.2f target-rps", p.load.rate);
     AppendLatencies(text, "", p.latency);
     if (p.open_loop) AppendLatencies(text, "sent-", p.open_loop->from_sent);
     if (const auto cpu = p.CpuPerRpcNs()) absl::StrAppendFormat(&text, " %.2f cpu-ns/op", *cpu);

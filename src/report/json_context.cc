@@ -1,9 +1,12 @@
 #include <algorithm>
 #include <cmath>
+#include <string>
+#include <variant>
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "src/base/json_util.h"
+#include "src/report/context_names.h"
 #include "src/report/json_parts.h"
 
 namespace cqbench {
@@ -19,36 +22,42 @@ Json Server(const ServerDescription& server) {
   return Json::parse(text);
 }
 
-void AddMethod(Json& json, const RunContext& c) {
-  json["workload"] = c.method.workload;
-  json["method"] = c.method.name;
-  json["shape"] = std::string(ToString(c.method.shape));
-  json["rpc"] = c.method.path;
-  if (c.http_version.empty()) {
-    json["messages"] = c.messages;
-    json["stub"] = c.stub;
+void AddHttp(Json& json, const RunConfig& run) {
+  json["http_version"] = std::string(HttpVersion(run));
+  json["http_request"] = absl::StrCat(run.http->method, " ", run.http->target);
+}
+
+void AddMethod(Json& json, const RunConfig& run) {
+  const MethodInfo& method = run.method;
+  json["workload"] = method.workload;
+  json["method"] = method.name;
+  json["shape"] = std::string(ToString(method.shape));
+  json["rpc"] = method.path;
+  if (run.http != nullptr) {
+    AddHttp(json, run);
   } else {
-    json["http_version"] = c.http_version;
-    json["http_request"] = c.http_request;
+    json["messages"] = std::string(ToString(run.messages));
+    json["stub"] = std::string(ToString(run.stub));
+    if (run.serializer != Serializer::kProtobuf) json["serializer"] = std::string(ToString(run.serializer));
   }
-  if (c.codec == "pooled") json["codec"] = c.codec;
-  if (!c.payload.empty()) json["payload"] = c.payload;
-  if (!c.content.empty()) json["content"] = c.content;
-  if (!c.write_hint.empty()) json["write_hint"] = c.write_hint;
-  if (c.stream_messages > 0) json["stream_messages"] = c.stream_messages;
+  if (method.has_payload) json["payload"] = ToString(run.message.payload);
+  if (method.has_content) json["content"] = std::string(ToString(run.message.content));
+  if (method.shape != Shape::kClientStreaming && method.shape != Shape::kServerStreaming) return;
+  if (run.write_hint != WriteHint::kNone) json["write_hint"] = std::string(ToString(run.write_hint));
+  json["stream_messages"] = run.message.stream_messages;
 }
 
 void AddCall(Json& json, const RunContext& c) {
-  if (!c.metadata.empty()) json["metadata"] = c.metadata;
-  if (!c.generated_metadata.empty()) json["generated_metadata"] = c.generated_metadata;
-  if (!c.compression.empty()) json["compression"] = c.compression;
+  for (const Metadata& each : c.run.metadata) json["metadata"].push_back(each.key);  // values may be secrets
+  if (const std::string made = ToString(c.run.generated_metadata); !made.empty()) json["generated_metadata"] = made;
+  if (c.run.compression.algorithm != Compression::kNone) json["compression"] = ToString(c.run.compression);
   const CallContext& call = c.call;
   if (call.data_messages == 0) return;
   json["data_messages"] = call.data_messages;
   json["data_hash"] = absl::StrCat(absl::Hex(call.data_hash, absl::kZeroPad16));
   if (!call.data_order.empty()) json["data_order"] = call.data_order;
   if (call.data_seed) json["data_seed"] = *call.data_seed;
-  json["answers"] = call.answers;
+  json["response_check"] = call.response_check;
 }
 
 // One value, as a rule; several where connections came out differently.
@@ -61,10 +70,12 @@ std::string Negotiated(const RunContext& c, std::string NegotiatedTls::*field) {
 }
 
 void AddSecurity(Json& json, const RunContext& c) {
-  if (c.security.empty()) return;
-  json["security"] = c.security;
-  json["tls_min_version"] = c.tls_min_version;
-  if (!c.tls_ciphers.empty()) json["tls_ciphers"] = c.tls_ciphers;
+  const Security& security = c.run.security;
+  if (!security.tls) return;
+  const bool mutual = std::any_of(c.negotiated.begin(), c.negotiated.end(), [](auto& each) { return each.mutual; });
+  json["security"] = mutual ? "mutual-tls" : "tls";
+  json["tls_min_version"] = std::string(ToString(security.min_version));
+  if (const std::string ciphers = CipherList(security); !ciphers.empty()) json["tls_ciphers"] = ciphers;
   if (c.negotiated.empty()) return;
   json["tls_version"] = Negotiated(c, &NegotiatedTls::version);
   json["tls_cipher"] = Negotiated(c, &NegotiatedTls::cipher);
@@ -72,14 +83,33 @@ void AddSecurity(Json& json, const RunContext& c) {
 }
 
 void AddLoop(Json& json, const RunContext& c) {
-  json["loop"] = c.open_loop ? "open" : "closed";
-  if (c.open_loop) {
-    json["arrivals"] = c.arrivals;
-    json["at_limit"] = c.at_limit;
-    json["pace"] = c.pace;
-    json["schedule_seed"] = c.schedule_seed;
+  json["loop"] = c.open_loop() ? "open" : "closed";
+  if (c.open_loop()) {
+    const ScheduleConfig& schedule = c.run.schedule;
+    json["arrivals"] = std::string(ToString(schedule.arrivals));
+    json["at_limit"] = std::string(ToString(schedule.at_limit));
+    json["pace"] = std::string(ToString(schedule.pace));
+    json["schedule_seed"] = schedule.seed;
   }
   if (!c.objective.empty()) json["objective"] = c.objective;
+}
+
+void AddTimes(Json& json, const RunConfig& run) {
+  json["warmup_ns"] = run.warmup_ns;
+  if (run.skip_first > 0) json["skip_first"] = run.skip_first;
+  json["interval_ns"] = run.interval_ns;
+  if (run.total > 0) json["total_calls"] = run.total;
+  if (run.deadline_ns) json["deadline_ns"] = *run.deadline_ns;
+}
+
+void AddChannels(Json& json, const RunConfig& run) {
+  json["channel_args"] = Json::object();
+  for (const ChannelArg& arg : run.channel_args) {
+    const int* number = std::get_if<int>(&arg.value);
+    json["channel_args"][arg.key] = number ? absl::StrCat(*number) : std::get<std::string>(arg.value);
+  }
+  if (!run.service_config.empty()) json["service_config"] = run.service_config;
+  if (run.wait_for_ready) json["wait_for_ready"] = true;
 }
 
 }  // namespace
@@ -87,49 +117,45 @@ void AddLoop(Json& json, const RunContext& c) {
 Json JsonContext(const Result& result) {
   const RunContext& c = result.context;
   if (!c.of_file.empty()) return Json::parse(c.of_file);
+  const Environment& e = c.environment;
+  const RunConfig& run = c.run;
   Json json = {
-      {"schema_version", kSchemaVersion}, {"date", c.date},         {"host_name", c.host_name},
-      {"executable", c.executable},       {"num_cpus", c.num_cpus},
+      {"schema_version", kSchemaVersion}, {"date", e.date},         {"host_name", e.host_name},
+      {"executable", e.executable},       {"num_cpus", e.num_cpus},
   };
-  if (c.mhz_per_cpu) json["mhz_per_cpu"] = std::lround(*c.mhz_per_cpu);
-  if (c.cpu_scaling_enabled) json["cpu_scaling_enabled"] = *c.cpu_scaling_enabled;
+  if (e.mhz_per_cpu) json["mhz_per_cpu"] = std::lround(*e.mhz_per_cpu);
+  if (e.cpu_scaling_enabled) json["cpu_scaling_enabled"] = *e.cpu_scaling_enabled;
   json["caches"] = Json::array();  // Google Benchmark's readers expect the key
-  json["load_avg"] = c.load_average;
-  json["library_build_type"] = c.build_type;
-  json["cqbench_version"] = c.cqbench_version;
-  json["command_line"] = c.command_line;
-  json["affinity"] = c.affinity;
-  json["cpu_model"] = c.cpu_model;
-  json["kernel"] = c.kernel;
-  json["grpc_version"] = c.grpc_version;
-  json["protobuf_version"] = c.protobuf_version;
-  json["deadlock_detection"] = c.deadlock_detection;
-  json["compiler"] = c.compiler;
-  json["boot_id"] = c.boot_id;
-  json["clock_source"] = c.clock_source;
-  json["target"] = c.target;
+  json["load_avg"] = e.load_average;
+  json["library_build_type"] = e.build_type;
+  json["cqbench_version"] = e.cqbench_version;
+  json["command_line"] = e.command_line;
+  json["affinity"] = e.affinity;
+  json["cpu_model"] = e.cpu_model;
+  json["kernel"] = e.kernel;
+  json["grpc_version"] = e.grpc_version;
+  json["protobuf_version"] = e.protobuf_version;
+  json["deadlock_detection"] = e.deadlock_detection;
+  json["compiler"] = e.compiler;
+  json["boot_id"] = e.boot_id;
+  json["clock_source"] = e.clock_source;
+  json["target"] = TargetNames(run);
   AddSecurity(json, c);
-  AddMethod(json, c);
+  AddMethod(json, run);
   AddCall(json, c);
-  json["api"] = c.api;
+  json["api"] = std::string(ToString(run.api));
   AddLoop(json, c);
-  json["poll"] = c.poll;
-  json["channel_policy"] = c.policy;
-  json["warmup_ns"] = c.warmup_ns;
-  if (c.skip_first > 0) json["skip_first"] = c.skip_first;
-  json["interval_ns"] = c.interval_ns;
-  if (c.total_calls > 0) json["total_calls"] = c.total_calls;
-  if (c.deadline_ns) json["deadline_ns"] = *c.deadline_ns;
-  json["request_bytes"] = c.request_bytes;
-  json["response_bytes"] = c.response_bytes;
-  json["channel_args"] = Json::object();
-  for (const auto& [key, value] : c.channel_args) json["channel_args"][key] = value;
-  if (!c.service_config.empty()) json["service_config"] = c.service_config;
-  if (c.wait_for_ready) json["wait_for_ready"] = true;
+  json["poll"] = std::string(ToString(run.poll));
+  json["channel_policy"] = run.policy.ToString();
+  AddTimes(json, run);
+  const bool payload = run.method.has_payload;
+  json["request_bytes"] = run.http ? run.http->body.size() : payload ? run.message.request_bytes : 0;
+  json["response_bytes"] = payload ? run.message.response_bytes : 0;
+  AddChannels(json, run);
   json["servers"] = Json::array();
   for (const ServerDescription& server : result.servers) json["servers"].push_back(Server(server));
-  json["suspect"] = JsonFindings(result.suspect);
-  json["notes"] = result.notes;
+  json["warnings"] = JsonNotices(result.warnings);
+  json["notes"] = JsonNotices(result.notes);
   json["partial"] = result.partial;
   return json;
 }

@@ -14,12 +14,12 @@ using Json = nlohmann::ordered_json;
 Json JsonNumber(double value);
 // Exact: rates are compared with each other.
 Json JsonRate(double per_second);
-Json JsonFindings(const std::vector<Finding>& findings);
+Json JsonNotices(const std::vector<Notice>& notices);
 Json JsonContext(const Result& result);
 
-// What tells points apart: "inflight", and in an open loop "rate_asked_per_second".
+// The load level of a point: "inflight", and in an open loop "target_rate_per_second".
 void AddLoad(Json& json, const Load& load);
-// With the prefix "latency_" or "latency_from_sent_". What is not known is left out.
+// The keys begin with `prefix`: "latency_" or "latency_from_sent_". Unknown figures are left out.
 void AddLatency(Json& json, absl::string_view prefix, const LatencyStats& stats);
 // Everything that was measured in the window.
 void AddMeasured(Json& json, const PointResult& point);

@@ -1,7 +1,9 @@
+#include <cassert>
 #include <cmath>
 
 #include "absl/strings/str_cat.h"
 #include "src/report/json_parts.h"
+#include "src/result/figure_catalogue.h"
 
 namespace cqbench {
 namespace {
@@ -49,18 +51,18 @@ void AddOpenLoop(Json& json, const OpenLoopResult& o) {
 
 void AddSlices(Json& json, const PointResult& p) {
   if (p.slices.empty()) return;
-  json["slice_ns"] = p.slice_ns;
+  json["bucket_ns"] = p.slice_ns;
   const auto add = [&](const char* key, auto SliceResult::*field) {
     json[key] = Json::array();
     for (const SliceResult& slice : p.slices) json[key].push_back(slice.*field);
   };
-  add("slice_completed", &SliceResult::completed);
-  add("slice_failed", &SliceResult::failed);
-  json["slice_failed_by_code"] = Json::object();
-  for (const SliceFailures& of : p.slice_failures) json["slice_failed_by_code"][of.code] = of.counts;
-  add("slice_latency_p50_ns", &SliceResult::p50_ns);
-  add("slice_latency_p99_ns", &SliceResult::p99_ns);
-  add("slice_latency_max_ns", &SliceResult::max_ns);
+  add("bucket_completed", &SliceResult::completed);
+  add("bucket_failed", &SliceResult::failed);
+  json["bucket_failed_by_code"] = Json::object();
+  for (const SliceFailures& of : p.slice_failures) json["bucket_failed_by_code"][of.code] = of.counts;
+  add("bucket_latency_p50_ns", &SliceResult::p50_ns);
+  add("bucket_latency_p99_ns", &SliceResult::p99_ns);
+  add("bucket_latency_max_ns", &SliceResult::max_ns);
 }
 
 Json Rank(const RankResult& rank) {
@@ -99,8 +101,8 @@ Json RankRow(const RanksResult::Row& row) {
     json["offset_ns"] = timing->offset_ns;
     json["offset_bound_ns"] = timing->offset_bound_ns;
   }
-  json["suspect"] = JsonFindings(row.suspect);
-  json["limits"] = JsonFindings(row.limits);
+  json["warnings"] = JsonNotices(row.warnings);
+  json["notes"] = JsonNotices(row.notes);
   json["partial"] = row.partial;
   json["connections"] = row.connections ? Json(*row.connections) : Json();
   return json;
@@ -129,23 +131,23 @@ Json JsonRate(double per_second) {
   return per_second;
 }
 
-Json JsonFindings(const std::vector<Finding>& findings) {
+Json JsonNotices(const std::vector<Notice>& notices) {
   Json list = Json::array();
-  for (const Finding& finding : findings) list.push_back({{"code", finding.code}, {"text", finding.text}});
+  for (const Notice& notice : notices) list.push_back({{"code", notice.code}, {"text", notice.text}});
   return list;
 }
 
 void AddLoad(Json& json, const Load& load) {
   json["inflight"] = load.slots;
-  if (load.open()) json["rate_asked_per_second"] = JsonRate(load.rate);
+  if (load.open()) json["target_rate_per_second"] = JsonRate(load.rate);
 }
 
 void AddLatency(Json& json, absl::string_view prefix, const LatencyStats& l) {
   const auto key = [&](absl::string_view name) { return absl::StrCat(prefix, name); };
   json[key("samples")] = l.count;
   if (l.at_least > 0) {
-    json[key("at_least")] = l.at_least;
-    json[key("least_age_ns")] = l.least_age_ns.value_or(0);
+    json[key("censored")] = l.at_least;
+    json[key("censored_min_age_ns")] = l.least_age_ns.value_or(0);
   }
   if (l.KnowsMean()) {
     json[key("mean_ns")] = l.mean_ns;
@@ -180,17 +182,18 @@ void AddMeasured(Json& json, const PointResult& p) {
   for (const ErrorCount& e : p.errors) {
     json["errors"].push_back({{"code", e.code}, {"count", e.count}, {"first_message", e.first_message}});
   }
-  json["warnings"] = p.warnings;
   json["completed_per_slot"] = p.completed_per_slot;
   json["channels_of_thread"] = p.channels_of_thread;
   AddSlices(json, p);
-  for (const auto& [name, value] : p.figures) json[name] = JsonNumber(value);
+  for (const auto& [name, value] : p.figures) {
+    assert(FindFigure(name) != nullptr);
+    json[name] = JsonNumber(value);
+  }
   for (const auto& [name, value] : p.facts) json[name] = value;
   if (!p.client_cpus.empty()) json["client_cpus"] = Cpus(p.client_cpus);
   if (!p.server_cpus.empty()) json["server_cpus"] = Cpus(p.server_cpus);
-  json["notes"] = p.notes;
-  json["suspect"] = JsonFindings(p.suspect);
-  json["limits"] = JsonFindings(p.limits);
+  json["warnings"] = JsonNotices(p.warnings);
+  json["notes"] = JsonNotices(p.notes);
   json["partial"] = p.partial;
 }
 

@@ -13,7 +13,7 @@
 namespace cqbench {
 namespace {
 
-// What Google Benchmark measures, per completed RPC.
+// Google Benchmark's times, per completed RPC.
 void AddTimes(Json& json, const PointResult& p) {
   json["iterations"] = p.completed;
   if (p.completed > 0) json["real_time"] = static_cast<double>(p.window_ns) / static_cast<double>(p.completed);
@@ -42,14 +42,14 @@ Json Run(const Result& result, const PointResult& p, const std::string& name, si
   return json;
 }
 
-// The floor, with the same keys as a point.
-Json Baseline(const BaselineResult& baseline) {
-  Json json = {{"name", baseline.name},
-               {"description", baseline.description},
-               {"repetition_index", baseline.point.repetition},
-               {"threads", baseline.point.threads}};
-  if (!baseline.point.failure.empty()) json["error_message"] = baseline.point.failure;
-  AddMeasured(json, baseline.point);
+// A lower bound has the keys of a point.
+Json Bound(const LowerBound& bound) {
+  Json json = {{"name", bound.name},
+               {"description", bound.description},
+               {"repetition_index", bound.point.repetition},
+               {"threads", bound.point.threads}};
+  if (!bound.point.failure.empty()) json["error_message"] = bound.point.failure;
+  AddMeasured(json, bound.point);
   return json;
 }
 
@@ -76,7 +76,7 @@ Json Statistics(const std::vector<PointResult>& points) {
   return list;
 }
 
-// With repetitions, the median as an aggregate, as Google Benchmark writes it.
+// The median over repetitions is an aggregate, as Google Benchmark writes it.
 Json Median(const Result& result, const PointResult& p, const std::string& name, size_t family_index) {
   Json json = {
       {"name", absl::StrCat(name, "_median")},
@@ -104,14 +104,14 @@ Json FindRate(const FindRateResult& found) {
     json["low"] = JsonNumber(found.low);
     json["high"] = JsonNumber(found.high);
   } else {
-    json["unresolved_why"] = found.unresolved_why;
+    json["unresolved_reason"] = found.unresolved_why;
   }
   json["trials"] = Json::array();
   for (const RateTrial& trial : found.trials) {
     json["trials"].push_back({{"rate_per_second", JsonRate(trial.rate)},
                               {"met", trial.met},
                               {"client_fault", trial.client_fault},
-                              {"why", trial.why}});
+                              {"reason", trial.why}});
   }
   return json;
 }
@@ -163,9 +163,9 @@ std::string FormatJson(const Result& result) {
     json["statistics_interval"] = kIntervalMethod;
     json["statistics"] = Statistics(result.points);
   }
-  if (!result.baselines.empty()) {
-    json["baselines"] = Json::array();
-    for (const BaselineResult& baseline : result.baselines) json["baselines"].push_back(Baseline(baseline));
+  if (!result.lower_bounds.empty()) {
+    json["lower_bounds"] = Json::array();
+    for (const LowerBound& bound : result.lower_bounds) json["lower_bounds"].push_back(Bound(bound));
   }
   if (result.find_rate) json["find_rate"] = FindRate(*result.find_rate);
   if (result.allocation_sites) json["allocation_sites"] = Sites(*result.allocation_sites);

@@ -29,7 +29,7 @@ struct Tried {
 }  // namespace
 
 std::string LoadTitle(const RunContext& context) {
-  return context.open_loop ? "Rate (req/s)" : "In-flight";
+  return context.open_loop() ? "Rate (req/s)" : "In-flight";
 }
 
 std::string LoadCell(const Load& load) {
@@ -51,8 +51,9 @@ std::string FormatPacing(const RunContext& context, const std::vector<PointResul
                      o.schedule_hash == 0 ? "-" : absl::StrCat(absl::Hex(o.schedule_hash, absl::kZeroPad16))});
   }
   if (table.size() == 1) return "";
-  return absl::StrCat("\nSchedule: ", context.arrivals, " arrivals, seed ", context.schedule_seed, ", pace ",
-                      context.pace, ", at the limit: ", context.at_limit, "; times in us",
+  const ScheduleConfig& schedule = context.run.schedule;
+  return absl::StrCat("\nSchedule: ", ToString(schedule.arrivals), " arrivals, seed ", schedule.seed, ", pace ",
+                      ToString(schedule.pace), ", at the limit: ", ToString(schedule.at_limit), "; times in µs",
                       context.repetitions > 1 ? ", counts of all repetitions" : "", "\n", AlignTable(table));
 }
 
@@ -72,7 +73,7 @@ std::string FormatFindRate(const FindRateResult& found) {
     if (tried.why.empty()) tried.why = trial.why;
   }
   if (by_rate.empty()) return text;
-  std::vector<Row> table = {{"Tried (req/s)", "Trials", "Met", "Client at fault", "Why not, first"}};
+  std::vector<Row> table = {{"Rate (req/s)", "Trials", "Met", "Client at fault", "First reason"}};
   for (const auto& [rate, tried] : by_rate) {
     table.push_back(
         {Rate(rate), absl::StrCat(tried.trials), absl::StrCat(tried.met), absl::StrCat(tried.client_fault), tried.why});

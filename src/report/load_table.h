@@ -1,4 +1,4 @@
-// What the points of a table are named by, and the tables that only an open loop has.
+// The load levels in tables, and the tables of an open loop.
 #pragma once
 
 #include <string>
@@ -13,7 +13,7 @@ std::string LoadTitle(const RunContext& context);
 // Its cells: "8", "2000".
 std::string LoadCell(const Load& load);
 
-// How the schedule was kept, a line per load; empty in a closed loop.
+// The precision of the schedule, a line per load level; empty in a closed loop.
 std::string FormatPacing(const RunContext& context, const std::vector<PointResult>& rows);
 
 // The answer of --find-rate and the trials behind it, a line per rate.

@@ -1,4 +1,4 @@
-// What each of several client processes did of a point that they measured together, and how far they are apart.
+// A row for each of several client processes that measured a point together, and the range over them.
 #include "src/report/rank_table.h"
 
 #include <algorithm>
@@ -7,7 +7,6 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
-#include "absl/strings/str_join.h"
 #include "src/report/load_table.h"
 #include "src/report/text_table.h"
 
@@ -16,7 +15,7 @@ namespace {
 
 using RankOfTable = RanksResult::Row;
 
-constexpr size_t kMaxRows = 64;  // of a point; beyond, the spread has to do
+constexpr size_t kMaxRows = 64;  // of a point; of more ranks, only the range is shown
 
 struct RankColumn {
   const char* title;
@@ -28,7 +27,7 @@ std::optional<double> Times(double scale, const auto& value) {
   return value ? std::optional<double>(static_cast<double>(*value) * scale) : std::nullopt;
 }
 
-// How long after an edge of the window a rank is known to have been awake.
+// The time from a window boundary until a thread of the rank was seen awake.
 std::optional<double> Late(const RankOfTable& r, Nanos RankTiming::*seen, Nanos RankTiming::*edge) {
   const auto& timing = r.rank.timing;
   return timing ? std::optional<double>(static_cast<double>((*timing).*seen - (*timing).*edge) * 1e-3) : std::nullopt;
@@ -38,11 +37,11 @@ const std::vector<RankColumn>& RankColumns() {
   static const std::vector<RankColumn> kColumns = {
       {"Throughput (req/s)", "%.2f",
        [](const RankOfTable& r) { return std::optional<double>(r.throughput_per_second); }},
-      {"P99 (us)", "%.1f", [](const RankOfTable& r) { return Times(1e-3, r.p99_ns); }},
+      {"P99 (µs)", "%.1f", [](const RankOfTable& r) { return Times(1e-3, r.p99_ns); }},
       {"Cores", "%.2f", [](const RankOfTable& r) { return Times(1, r.cores_used); }},
-      {"CPU us/RPC", "%.2f", [](const RankOfTable& r) { return Times(1e-3, r.cpu_per_rpc_ns); }},
+      {"CPU µs/RPC", "%.2f", [](const RankOfTable& r) { return Times(1e-3, r.cpu_per_rpc_ns); }},
       {"Connections", "%.0f", [](const RankOfTable& r) { return Times(1, r.connections); }},
-      {"Awake +us", "%.0f",
+      {"Awake +µs", "%.0f",
        [](const RankOfTable& r) { return Late(r, &RankTiming::awake_open_ns, &RankTiming::announced_open_ns); }},
       {"at end", "%.0f",
        [](const RankOfTable& r) { return Late(r, &RankTiming::awake_close_ns, &RankTiming::announced_close_ns); }},
@@ -54,19 +53,9 @@ std::string Cell(const RankColumn& column, std::optional<double> value) {
   return value ? absl::StrFormat(*absl::ParsedFormat<'f'>::New(column.format), *value) : "-";
 }
 
-std::string Codes(const RankOfTable& rank) {
-  std::vector<std::string> codes;
-  for (const auto* list : {&rank.suspect, &rank.limits}) {
-    for (const Finding& finding : *list) codes.push_back(finding.code);
-  }
-  std::sort(codes.begin(), codes.end());
-  codes.erase(std::unique(codes.begin(), codes.end()), codes.end());
-  return absl::StrJoin(codes, " ");
-}
-
-// Least, middle and greatest of each column.
-void AddSpread(const RanksResult& ranks, const std::string& load, std::vector<Row>& rows) {
-  constexpr std::pair<const char*, double> kPlaces[] = {{"least", 0}, {"median", 0.5}, {"greatest", 1}};
+// Minimum, median and maximum of each column.
+void AddRange(const RanksResult& ranks, const std::string& load, std::vector<Row>& rows) {
+  constexpr std::pair<const char*, double> kPlaces[] = {{"minimum", 0}, {"median", 0.5}, {"maximum", 1}};
   for (const auto& [name, place] : kPlaces) {
     Row row = {load, name, "", ""};
     for (const RankColumn& column : RankColumns()) {
@@ -79,7 +68,7 @@ void AddSpread(const RanksResult& ranks, const std::string& load, std::vector<Ro
           static_cast<size_t>(place * static_cast<double>(values.size() - std::min<size_t>(values.size(), 1)));
       row.push_back(Cell(column, values.empty() ? std::nullopt : std::optional<double>(values[at])));
     }
-    row.emplace_back();
+    row.insert(row.end(), 2, "");
     rows.push_back(std::move(row));
   }
 }
@@ -90,11 +79,12 @@ void AddRanks(const PointResult& point, std::vector<Row>& rows) {
     for (const RankOfTable& rank : point.ranks->rows) {
       Row row = {load, absl::StrCat(rank.rank.index, rank.partial ? "*" : ""), rank.rank.host, rank.rank.cpus_allowed};
       for (const RankColumn& column : RankColumns()) row.push_back(Cell(column, column.get(rank)));
-      row.push_back(Codes(rank));
+      row.push_back(Codes(rank.warnings));
+      row.push_back(SaturatedResources(rank.notes));
       rows.push_back(std::move(row));
     }
   }
-  if (point.ranks->rows.size() > 1) AddSpread(*point.ranks, load, rows);
+  if (point.ranks->rows.size() > 1) AddRange(*point.ranks, load, rows);
 }
 
 }  // namespace
@@ -102,7 +92,7 @@ void AddRanks(const PointResult& point, std::vector<Row>& rows) {
 std::string FormatRanks(const RunContext& context, const std::vector<PointResult>& points) {
   Row title = {LoadTitle(context), "Rank", "Host", "CPUs"};
   for (const RankColumn& column : RankColumns()) title.emplace_back(column.title);
-  title.emplace_back("Findings");
+  title.insert(title.end(), {"Warnings", "Saturated"});
   std::vector<Row> rows = {title};
   Nanos skew = 0, bound = 0;
   int count = 0;
@@ -117,8 +107,8 @@ std::string FormatRanks(const RunContext& context, const std::vector<PointResult
   }
   if (rows.size() == 1) return "";
   return absl::StrFormat(
-      "\n%d ranks measured together; windows opened and closed at most %.0f us apart, by clocks that are known to %.1f "
-      "us "
+      "\n%d ranks measured together; windows opened and closed at most %.0f µs apart, by clocks that are known to %.1f "
+      "µs "
       "(awake: seen so long after it had opened, and closed)\n%s",
       count, static_cast<double>(skew) * 1e-3, static_cast<double>(bound) * 1e-3, AlignTable(rows));
 }

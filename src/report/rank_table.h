@@ -8,8 +8,8 @@
 
 namespace cqbench {
 
-// Of every point: each rank's throughput, P99, CPU and connections, and the least, the middle and the greatest of them;
-// beyond 64 ranks these alone. Empty where points are of one process.
+// Throughput, P99, CPU and connections of each rank at every point, and their minimum, median and maximum. More than 64
+// ranks have no rows of their own. Empty if one process measured the points.
 std::string FormatRanks(const RunContext& context, const std::vector<PointResult>& points);
 
 }  // namespace cqbench

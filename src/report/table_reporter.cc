@@ -1,11 +1,13 @@
 // The table of the source post, plus connections, errors and what went wrong.
 
 #include <algorithm>
+#include <functional>
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
 #include "absl/strings/str_join.h"
 #include "cqbench/reporter.h"
+#include "src/report/context_names.h"
 #include "src/report/load_table.h"
 #include "src/report/rank_table.h"
 #include "src/report/text_table.h"
@@ -16,7 +18,7 @@ namespace {
 
 using Points = std::vector<PointResult>;
 
-// With the repetitions' interval where there is one.
+// Appends the interval over repetitions, if there is one.
 std::string WithError(std::string value, const PointStatistics* statistics, const std::string& figure, double scale,
                       int digits) {
   const Spread* spread = statistics ? statistics->Find(figure) : nullptr;
@@ -56,11 +58,11 @@ class PointCells {
 };
 
 Row TitleRow(const RunContext& c) {
-  Row row = {LoadTitle(c), c.open_loop ? "Achieved (req/s)" : "Throughput (req/s)",
-             "P50 (us)",   "P90 (us)",
-             "P99 (us)",   "P99.9 (us)",
-             "P100 (us)"};
-  if (c.open_loop) row.insert(row.end(), {"sent P50 (us)", "sent P99 (us)"});
+  Row row = {LoadTitle(c), c.open_loop() ? "Achieved (req/s)" : "Throughput (req/s)",
+             "P50 (µs)",   "P90 (µs)",
+             "P99 (µs)",   "P99.9 (µs)",
+             "P100 (µs)"};
+  if (c.open_loop()) row.insert(row.end(), {"sent P50 (µs)", "sent P99 (µs)"});
   row.insert(row.end(), {"Connections", "Errors"});
   return row;
 }
@@ -74,7 +76,7 @@ Row PointRow(const RunContext& c, const PointResult& p, const PointStatistics* s
              cells.FromDue(&LatencyStats::p99_ns, "p99_ns"),
              cells.FromDue(&LatencyStats::p999_ns, "p99_9_ns"),
              cells.FromDue(&LatencyStats::max_ns, "max_ns")};
-  if (c.open_loop) {
+  if (c.open_loop()) {
     row.push_back(cells.FromSent(&LatencyStats::p50_ns, "p50_ns"));
     row.push_back(cells.FromSent(&LatencyStats::p99_ns, "p99_ns"));
   }
@@ -83,28 +85,26 @@ Row PointRow(const RunContext& c, const PointResult& p, const PointStatistics* s
   return row;
 }
 
-// Each once: what it is about is said below the table.
-std::string Codes(const std::vector<Finding>& findings) {
-  std::vector<std::string> codes;
-  for (const Finding& finding : findings) {
-    if (std::find(codes.begin(), codes.end(), finding.code) == codes.end()) codes.push_back(finding.code);
-  }
-  return absl::StrJoin(codes, " ");
+// A column that is shown if any point has something in it.
+void AddColumn(const char* title, const Points& points, const std::function<std::string(const PointResult&)>& cell,
+               std::vector<Row>& rows) {
+  std::vector<std::string> cells;
+  for (const PointResult& point : points) cells.push_back(cell(point));
+  if (std::all_of(cells.begin(), cells.end(), [](const std::string& text) { return text.empty(); })) return;
+  rows.front().emplace_back(title);
+  for (size_t i = 0; i < points.size(); ++i) rows[i + 1].push_back(std::move(cells[i]));
 }
 
-// A column for findings, and for the objective, where there is something to say.
+// Columns for the objective, warnings and saturated resources; the texts are below the table.
 void AddVerdicts(std::vector<Row>& rows, const RunContext& c, const Points& points) {
-  const std::pair<const char*, std::vector<Finding> PointResult::*> kLists[] = {{"Suspect", &PointResult::suspect},
-                                                                                {"Limits", &PointResult::limits}};
   if (!c.objective.empty()) {
     rows.front().push_back(c.objective);
     for (size_t i = 0; i < points.size(); ++i) rows[i + 1].emplace_back(points[i].objective_met ? "met" : "missed");
   }
-  for (const auto& [title, list] : kLists) {
-    if (std::all_of(points.begin(), points.end(), [list = list](auto& p) { return (p.*list).empty(); })) continue;
-    rows.front().emplace_back(title);
-    for (size_t i = 0; i < points.size(); ++i) rows[i + 1].push_back(Codes(points[i].*list));
-  }
+  AddColumn(
+      "Warnings", points, [](const PointResult& p) { return Codes(p.warnings); }, rows);
+  AddColumn(
+      "Saturated", points, [](const PointResult& p) { return SaturatedResources(p.notes); }, rows);
 }
 
 void AppendNotes(std::string* text, const PointResult& p) {
@@ -114,21 +114,22 @@ void AppendNotes(std::string* text, const PointResult& p) {
     absl::StrAppend(text, where, error.count, " x ", error.code,
                     error.first_message.empty() ? "" : ", first: ", error.first_message, "\n");
   }
-  for (const std::string& warning : p.warnings) absl::StrAppend(text, where, "warning: ", warning, "\n");
-  for (const Finding& doubt : p.suspect) {
-    absl::StrAppend(text, where, "suspect: ", doubt.code, ": ", doubt.text, "\n");
+  for (const Notice& warning : p.warnings) {
+    absl::StrAppend(text, where, "warning: ", warning.code, ": ", warning.text, "\n");
   }
-  for (const Finding& limit : p.limits) absl::StrAppend(text, where, "limit: ", limit.code, ": ", limit.text, "\n");
 }
 
 // The run's and the points', each once; those that are not every point's with where they belong.
-std::vector<std::string> AllNotes(std::vector<std::string> notes, const Points& points) {
+std::vector<std::string> AllNotes(const std::vector<Notice>& of_run, const Points& points) {
+  std::vector<std::string> notes;
+  for (const Notice& note : of_run) notes.push_back(absl::StrCat(note.code, ": ", note.text));
   for (const PointResult& point : points) {
-    for (const std::string& note : point.notes) {
+    for (const Notice& note : point.notes) {
       const bool everywhere = std::all_of(points.begin(), points.end(), [&](const PointResult& p) {
         return std::find(p.notes.begin(), p.notes.end(), note) != p.notes.end();
       });
-      const std::string line = everywhere ? note : absl::StrCat(point.load.Label(), ": ", note);
+      const std::string line =
+          absl::StrCat(everywhere ? "" : point.load.Label(), everywhere ? "" : ": ", note.code, ": ", note.text);
       if (std::find(notes.begin(), notes.end(), line) == notes.end()) notes.push_back(line);
     }
   }
@@ -148,9 +149,9 @@ std::string MainTable(const Result& result, const Points& points) {
   return AlignTable(rows);
 }
 
-// As negotiated, in the order in which it was first seen.
+// The negotiated TLS parameters, in the order in which they were first seen.
 std::string SecurityWords(const RunContext& c) {
-  if (c.security.empty()) return "";
+  if (!c.run.security.tls) return "";
   std::vector<std::string> kinds;
   for (const NegotiatedTls& each : c.negotiated) {
     kinds.push_back(absl::StrCat(each.mutual ? "mutual " : "", each.version, " ", each.cipher,
@@ -159,11 +160,12 @@ std::string SecurityWords(const RunContext& c) {
   return absl::StrCat(", ", kinds.empty() ? "TLS" : absl::StrJoin(kinds, " and "));
 }
 
-// What is not the default of it.
-std::string WireWords(const RunContext& c) {
-  return absl::StrCat(c.compression.empty() ? "" : ", compression ", c.compression,
-                      c.generated_metadata.empty() ? "" : ", metadata ", c.generated_metadata,
-                      c.deadline_ns ? "" : ", no deadline");
+// The wire settings that differ from the default.
+std::string WireWords(const RunConfig& run) {
+  const std::string metadata = ToString(run.generated_metadata);
+  const bool compressed = run.compression.algorithm != Compression::kNone;
+  return absl::StrCat(compressed ? absl::StrCat(", compression ", ToString(run.compression)) : "",
+                      metadata.empty() ? "" : ", metadata ", metadata, run.deadline_ns ? "" : ", no deadline");
 }
 
 }  // namespace
@@ -171,11 +173,11 @@ std::string WireWords(const RunContext& c) {
 std::string FormatTable(const Result& result) {
   const RunContext& c = result.context;
   const Points points = MedianOverRepetitions(result.points);
-  std::string text =
-      absl::StrCat("Benchmark Results Summary: ", SeriesName(c), " on ", c.target, ", ",
-                   c.http_version.empty() ? absl::StrCat("gRPC ", c.grpc_version) : c.http_version, SecurityWords(c),
-                   WireWords(c), c.repetitions > 1 ? absl::StrCat(", median of ", c.repetitions, " repetitions") : "",
-                   "\n", MainTable(result, points));
+  std::string text = absl::StrCat(
+      "Benchmark Results Summary: ", SeriesName(c), " on ", TargetNames(c.run), ", ",
+      c.run.http == nullptr ? absl::StrCat("gRPC ", c.environment.grpc_version) : HttpVersion(c.run), SecurityWords(c),
+      WireWords(c.run), c.repetitions > 1 ? absl::StrCat(", median of ", c.repetitions, " repetitions") : "", "\n",
+      MainTable(result, points));
   if (!result.points.empty() && result.points.front().rank) {
     const RankResult& rank = *result.points.front().rank;
     absl::StrAppend(&text, "rank ", rank.index, " of ", rank.count, ": what this client did itself\n");
@@ -183,14 +185,14 @@ std::string FormatTable(const Result& result) {
   const bool misses_ranks = std::any_of(points.begin(), points.end(),
                                         [](const PointResult& p) { return p.ranks && !p.ranks->missing.empty(); });
   const char* const or_ranks = misses_ranks ? ", or without some of the ranks" : "";
-  if (c.open_loop) absl::StrAppend(&text, "latencies are from due; sent: from when the call was sent\n");
-  if (c.total_calls > 0) {
-    absl::StrAppend(&text, "each point ended when ", c.total_calls,
-                    " calls were done (--total), or with its interval\n");
+  if (c.open_loop())
+    absl::StrAppend(&text, "latencies are from the scheduled time; sent: from when the call was sent\n");
+  if (c.run.total > 0) {
+    absl::StrAppend(&text, "each point ended when ", c.run.total, " calls were done (--total), or with its interval\n");
   }
   for (const PointResult& point : points) AppendNotes(&text, point);
-  for (const Finding& doubt : result.suspect) {
-    absl::StrAppend(&text, "every point: suspect: ", doubt.code, ": ", doubt.text, "\n");
+  for (const Notice& warning : result.warnings) {
+    absl::StrAppend(&text, "every point: warning: ", warning.code, ": ", warning.text, "\n");
   }
   if (std::any_of(points.begin(), points.end(), [](const PointResult& p) { return p.partial; })) {
     absl::StrAppend(&text, "* interrupted: measured for a part of the interval only", or_ranks, "\n");

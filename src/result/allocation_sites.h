@@ -1,4 +1,4 @@
-// Where a program asks for memory, from the stacks of a sample of its allocations. Only in programs that count them
+// Allocation sites of a program, from the stacks of a sample of its allocations. Only in programs that count them
 // (allocations.h), and only while they do.
 #pragma once
 
@@ -11,7 +11,7 @@ namespace cqbench {
 // One of this many allocations has its stack taken: some 10 us each, in a pass that is not timed.
 inline constexpr uint32_t kAllocationSampleEvery = 16;
 
-// From now on; 0: none. Without the hooks nothing happens.
+// Begins now; 0: none. Without the hooks nothing happens.
 void SampleAllocationStacks(uint32_t every = kAllocationSampleEvery);
 
 // Functions by name without parameters and template arguments, outermost first; where there is no name (static
@@ -22,7 +22,7 @@ struct AllocationStack {
   uint64_t samples = 0;
   uint64_t bytes = 0;  // of the samples
 };
-// What was seen by now. Allocates, so counting must be off.
+// Returns the sites so far. Allocates, so counting must be off.
 std::vector<AllocationStack> SampledAllocationStacks();
 
 // A function that asks for memory, and who called it. Estimates.

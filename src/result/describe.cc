@@ -1,4 +1,4 @@
-// From what was measured to what is reported of it.
+// Turns a measurement into the figures of a point.
 #include <algorithm>
 #include <cmath>
 #include <numeric>
@@ -10,7 +10,7 @@
 namespace cqbench {
 namespace {
 
-// With the ages of the calls that never ended among the others.
+// The ages of censored calls are among the latencies.
 std::string Encode(const Histogram& ended, const Histogram* at_least) {
   if (at_least == nullptr || at_least->Count() == 0) return EncodeHdr(ended);
   Histogram all;

@@ -43,7 +43,7 @@ std::string Shortest(double value, double divisor = 1) {
   return "";
 }
 
-// In percent, if that can be said exactly.
+// Percent, if that is exact.
 std::string Share(double share) {
   const std::string percent = Shortest(share, 100);
   return percent.empty() ? Shortest(share) : absl::StrCat(percent, "%");

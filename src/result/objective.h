@@ -1,4 +1,4 @@
-// What a run has to reach: "p99<2ms,errors<0.1%".
+// An objective: the values that a run has to reach, such as "p99<2ms,errors<0.1%".
 #pragma once
 
 #include <optional>
@@ -21,7 +21,7 @@ struct Objective {
   std::optional<double> errors_below;  // share of the calls due: at most so much, so that 0 asks for none
 
   bool empty() const { return latencies.empty() && !errors_below; }
-  // As ParseObjective() takes it, in its shortest form.
+  // The shortest form that ParseObjective() takes.
   std::string ToString() const;
 };
 

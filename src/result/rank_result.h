@@ -1,4 +1,4 @@
-// Of a point that several client processes measured: what each of them is and did. Plain data.
+// The part of each client process in a point that several measured. Plain data.
 #pragma once
 
 #include <cstdint>
@@ -8,29 +8,23 @@
 
 #include "src/base/clock.h"
 #include "src/config/load.h"
+#include "src/result/notice.h"
 
 namespace cqbench {
 
-// Something to know of a point. The code is stable, for programs; the text is one plain sentence without its end.
-struct Finding {
-  std::string code;  // "pacer-late"
-  std::string text;
-  bool operator==(const Finding&) const = default;
-};
-
-// When one of several clients measured a point. Times are in the clock that all of them report in.
+// The times at which one of several clients measured a point, by the clock that all of them report in.
 struct RankTiming {
   Nanos offset_ns = 0;  // to be added to this process's clock
   Nanos offset_bound_ns = 0;
   std::optional<double> drift_ns_per_s;  // absent where nothing could tell
   Nanos announced_open_ns = 0;
   Nanos announced_close_ns = 0;
-  // When the window opened and closed for this process. Calls are counted by their own times, so it does at the
-  // very nanosecond of this process's clock, whoever is awake then, unless the process was not there: it was awake
-  // at last more than kHeldUp before it was again, and between the two it measured nothing.
+  // The times at which the window opened and closed for this process. Calls are counted by their own times, so it does
+  // at the very nanosecond of this process's clock, whoever is awake then, unless the process was not there: it was
+  // awake at last more than kHeldUp before it was again, and between the two it measured nothing.
   Nanos window_open_ns = 0;
   Nanos window_close_ns = 0;
-  // When a thread was first seen awake after that.
+  // The first time after that at which a thread was seen awake.
   Nanos awake_open_ns = 0;
   Nanos awake_close_ns = 0;
 };
@@ -58,8 +52,8 @@ struct RanksResult {
     std::optional<double> cores_used;
     std::optional<double> cpu_per_rpc_ns;
     std::optional<int> connections;
-    std::vector<Finding> suspect;
-    std::vector<Finding> limits;
+    std::vector<Notice> warnings;
+    std::vector<Notice> notes;
     bool partial = false;
   };
   int count = 0;             // that were to measure

@@ -27,8 +27,8 @@ auto MedianField(const std::vector<const PointResult*>& runs, const Get& get, T 
   return Median(std::move(values));
 }
 
-// Of each percentile. One that a call without an end could change in the median is set so that Knows() says no: with an
-// even number of runs, that is when the greater of the middle two reaches the least age.
+// The median of each percentile. One that a call without an end could change in the median is set so that Knows() says
+// no: with an even number of runs, that is when the greater of the middle two reaches the least age.
 template <typename Get>
 void TakeLatencyMedians(LatencyStats& stats, const Runs& runs, const Get& get) {
   stats.at_least = 0;
@@ -90,7 +90,7 @@ void TakeOpenLoopMedians(OpenLoopResult& open, const Runs& runs) {
   if (open.from_sent) TakeLatencyMedians(*open.from_sent, runs, sent);
 }
 
-// Of each figure over the runs that have it.
+// The median of each figure is over the runs that have it.
 Figures MedianFigures(const Runs& runs) {
   Figures medians;
   for (const PointResult* run : runs) {
@@ -117,40 +117,35 @@ void MergeErrors(std::vector<ErrorCount>& into, const std::vector<ErrorCount>& f
   }
 }
 
-void MergeLines(std::vector<std::string>& into, const std::vector<std::string>& from) {
-  for (const std::string& line : from) {
-    if (std::find(into.begin(), into.end(), line) == into.end()) into.push_back(line);
-  }
-}
-
-// Findings that differ in their numbers only are one, in the words of the first, with how many repetitions gave it. The
-// code alone would not do: "steal" is about either end.
-std::vector<Finding> MergeFindings(const Runs& runs, std::vector<Finding> PointResult::*list) {
+// Notices that differ in their numbers only are one, in the words of the first, with the number of repetitions that
+// gave it unless all did. The code alone does not identify a notice: "steal" is about either end.
+std::vector<Notice> MergeNotices(const Runs& runs, std::vector<Notice> PointResult::*list) {
   std::vector<std::string> kinds;
-  std::vector<Finding> findings;
+  std::vector<Notice> notices;
   std::vector<size_t> times;
   for (const PointResult* run : runs) {
-    for (const Finding& finding : run->*list) {
-      std::string kind = absl::StrCat(finding.code, "/", finding.text);
+    for (const Notice& notice : run->*list) {
+      std::string kind = absl::StrCat(notice.code, "/", notice.text);
       std::erase_if(kind, [](char c) {
         return absl::ascii_isdigit(static_cast<unsigned char>(c)) || c == '+' || c == '-' || c == '.';
       });
       const auto same = static_cast<size_t>(std::find(kinds.begin(), kinds.end(), kind) - kinds.begin());
       if (same == kinds.size()) {
         kinds.push_back(kind);
-        findings.push_back(finding);
+        notices.push_back(notice);
         times.push_back(0);
       }
       ++times[same];
     }
   }
-  for (size_t i = 0; runs.size() > 1 && i < findings.size(); ++i) {
-    absl::StrAppend(&findings[i].text, " (in ", times[i], " of ", runs.size(), " repetitions)");
+  for (size_t i = 0; i < notices.size(); ++i) {
+    if (times[i] == runs.size()) continue;
+    absl::StrAppend(&notices[i].text, " (in ", times[i], " of ", runs.size(), " repetitions)");
   }
-  return findings;
+  return notices;
 }
 
-// Those behind the medians: that measured something, and were not cut short unless there is nothing else.
+// The runs behind the medians: they measured something, and were not cut short unless all were.
 Runs Measured(const Runs& all) {
   Runs whole, cut;
   for (const PointResult* run : all) {
@@ -159,22 +154,18 @@ Runs Measured(const Runs& all) {
   return whole.empty() ? cut : whole;
 }
 
-// What is added up, or collected, over all repetitions, whether they measured something or not.
+// Adds up or collects counts, errors and notices over all repetitions.
 void TakeTotals(PointResult& row, const Runs& all) {
   row.errors.clear();
-  row.warnings.clear();
-  row.notes.clear();
   row.counts = CallCounts();
   row.objective_met = true;
   for (const PointResult* run : all) {
     MergeErrors(row.errors, run->errors);
     row.counts.Merge(run->counts);
-    MergeLines(row.warnings, run->warnings);
-    MergeLines(row.notes, run->notes);
     row.objective_met = row.objective_met && run->objective_met;
   }
-  row.suspect = MergeFindings(all, &PointResult::suspect);
-  row.limits = MergeFindings(all, &PointResult::limits);
+  row.warnings = MergeNotices(all, &PointResult::warnings);
+  row.notes = MergeNotices(all, &PointResult::notes);
   std::stable_sort(row.errors.begin(), row.errors.end(),
                    [](const ErrorCount& a, const ErrorCount& b) { return a.count > b.count; });
 }
@@ -185,7 +176,8 @@ PointResult MedianOf(const Runs& all) {
   TakeTotals(row, all);
   for (const PointResult* run : all) {
     if (measured.empty() || run->failure.empty()) continue;
-    row.warnings.push_back(absl::StrCat("repetition ", run->repetition, " is missing: ", run->failure));
+    row.warnings.push_back(
+        {kMissingRepetitions, absl::StrCat("repetition ", run->repetition, " is missing: ", run->failure)});
   }
   if (measured.size() < 2) return row;
   const auto self = [](const PointResult& p) { return &p; };

@@ -34,10 +34,10 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   if (!valid.ok()) return 0;
   Figures figures;
   const Measured measured{kNanosPerSecond, 1000, 1};
-  AddCpuFigures("server", begin.sample, end.sample, measured, figures);
-  AddProcessFigures("server", begin.sample, end.sample, measured, figures);
-  AddConnectionFigures("server", begin.sample, end.sample, measured, figures);
-  AddAllocationFigures("server", begin.sample, end.sample, measured.completed, figures);
+  AddCpuFigures(Side::kServer, begin.sample, end.sample, measured, figures);
+  AddProcessFigures(Side::kServer, begin.sample, end.sample, measured, figures);
+  AddConnectionFigures(Side::kServer, begin.sample, end.sample, measured, figures);
+  AddAllocationFigures(Side::kServer, begin.sample, end.sample, measured.completed, figures);
   AddServerFigures(begin.sample, end.sample, measured, figures);
   for (const auto& [name, value] : figures) fuzz::Require(std::isfinite(value), name.c_str());
   return 0;

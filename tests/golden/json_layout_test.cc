@@ -85,7 +85,7 @@ TEST(JsonLayout, RanksThatWereMerged) {
   ranks.rows[1].p99_ns = 1500;
   ranks.rows[1].cores_used = 0.5;
   ranks.rows[1].connections = 2;
-  ranks.rows[1].suspect = {{"straggler", "it is"}};
+  ranks.rows[1].warnings = {{"straggler", "it is"}};
   const json found = Parsed(result).at("benchmarks").at(0).at("ranks");
   EXPECT_EQ(found.at("missing"), json({1}));
   EXPECT_EQ(found.at("skew_open_ns"), 2000);
@@ -97,22 +97,28 @@ TEST(JsonLayout, RanksThatWereMerged) {
                         {"completed", 0},
                         {"failed", 0},
                         {"connections", nullptr},
-                        {"suspect", json::array()},
-                        {"limits", json::array()},
+                        {"warnings", json::array()},
+                        {"notes", json::array()},
                         {"partial", false}};
   EXPECT_EQ(found.at("per_rank").at(0), unknown);
   EXPECT_EQ(found.at("per_rank").at(1).at("window_close_ns"), 2003);
-  EXPECT_EQ(found.at("per_rank").at(1).at("suspect").at(0).at("code"), "straggler");
+  EXPECT_EQ(found.at("per_rank").at(1).at("warnings").at(0).at("code"), "straggler");
 
   const std::string table = FormatTable(result);
   EXPECT_THAT(table, testing::Not(testing::HasSubstr("without some of the ranks"))) << "nothing is partial";
   result.partial = true;
   EXPECT_THAT(FormatTable(result), testing::HasSubstr("before its end, or without some of the ranks\n"));
-  EXPECT_THAT(table, testing::HasSubstr("3 ranks measured together; windows opened and closed at most 2 us apart, by "
-                                        "clocks that are known to 40.0 us"));
+  EXPECT_THAT(table, testing::HasSubstr("3 ranks measured together; windows opened and closed at most 2 µs apart, by "
+                                        "clocks that are known to 40.0 µs"));
   EXPECT_THAT(table, testing::ContainsRegex("\\| +0 \\| client-3 .* 100.50 \\| +- \\|"));
   EXPECT_THAT(table, testing::ContainsRegex("\\| +2 \\| client-3 .* 102.50 \\| +1.5 \\| +0.50 .*\\| straggler"));
-  EXPECT_THAT(table, testing::ContainsRegex("\\| greatest \\|.* 102.50 "));
+  EXPECT_THAT(table, testing::ContainsRegex("\\| maximum \\|.* 102.50 "));
+}
+
+TEST(JsonLayoutDeathTest, EveryFigureIsInTheCatalogue) {
+  Result result = SweepSample();
+  result.points.front().figures.Set("client_threads_of_nobody", 1);
+  EXPECT_DEBUG_DEATH(FormatJson(result), "FindFigure");
 }
 
 TEST(JsonLayout, ContextSaysWhereAndWithWhat) {
@@ -232,7 +238,7 @@ TEST(JsonLayout, RatesAreRunsOfTheirOwn) {
   ASSERT_EQ(runs.size(), 3u);
   EXPECT_EQ(runs.at(1).at("name"), "ping/unary/cq/shared/open/rate:2000.5");
   EXPECT_EQ(runs.at(1).at("per_family_instance_index"), 1);
-  EXPECT_EQ(runs.at(1).at("rate_asked_per_second"), 2000.5);
+  EXPECT_EQ(runs.at(1).at("target_rate_per_second"), 2000.5);
   EXPECT_EQ(runs.at(1).at("inflight"), 4);
   EXPECT_EQ(runs.at(1).at("objective_met"), false);
 }
@@ -252,23 +258,23 @@ TEST(JsonLayout, CallsAddUp) {
   }
 }
 
-TEST(JsonLayout, DoubtsAndLimitsHaveCodes) {
+TEST(JsonLayout, WarningsAndNotesHaveCodes) {
   const json run = Parsed(OpenLoopSample()).at("benchmarks").at(2);
-  ASSERT_EQ(run.at("suspect").size(), 1u);
-  EXPECT_EQ(run.at("suspect").at(0).at("code"), "pacer-late");
-  EXPECT_NE(run.at("suspect").at(0).at("text"), "");
-  ASSERT_EQ(run.at("limits").size(), 2u);
-  EXPECT_EQ(run.at("limits").at(0).at("code"), "client-cpu");
-  EXPECT_EQ(run.at("limits").at(1).at("code"), "slots");
+  ASSERT_EQ(run.at("warnings").size(), 1u);
+  EXPECT_EQ(run.at("warnings").at(0).at("code"), "pacer-late");
+  EXPECT_NE(run.at("warnings").at(0).at("text"), "");
+  ASSERT_EQ(run.at("notes").size(), 2u);
+  EXPECT_EQ(run.at("notes").at(0).at("code"), "client-cpu-saturated");
+  EXPECT_EQ(run.at("notes").at(1).at("code"), "slots-saturated");
 }
 
 TEST(JsonLayout, WhatCallsWithoutAnEndCouldChangeIsLeftOut) {
   const json few = RunAt(Parsed(CensoredSample()), 1), many = RunAt(Parsed(CensoredSample()), 4);
-  EXPECT_EQ(few.at("latency_at_least"), 1);
+  EXPECT_EQ(few.at("latency_censored"), 1);
   EXPECT_TRUE(few.contains("latency_p99_ns"));
   EXPECT_FALSE(few.contains("latency_max_ns"));
   EXPECT_FALSE(few.contains("latency_mean_ns"));
-  EXPECT_EQ(many.at("latency_at_least"), 30);
+  EXPECT_EQ(many.at("latency_censored"), 30);
   EXPECT_TRUE(many.contains("latency_p95_ns"));
   EXPECT_FALSE(many.contains("latency_p99_ns"));
   EXPECT_FALSE(RunAt(Parsed(CensoredSample()), 8).contains("latency_min_ns"));
@@ -281,8 +287,8 @@ TEST(JsonLayout, FoundRateIsThereOnlyWhenItIsFound) {
     EXPECT_TRUE(found.contains(key)) << key;
     EXPECT_FALSE(not_found.contains(key)) << key;
   }
-  EXPECT_FALSE(found.contains("unresolved_why"));
-  EXPECT_EQ(not_found.at("unresolved_why"), "the client could not send faster than 4000/s");
+  EXPECT_FALSE(found.contains("unresolved_reason"));
+  EXPECT_EQ(not_found.at("unresolved_reason"), "the client could not send faster than 4000/s");
   EXPECT_EQ(not_found.at("trials").at(1).at("client_fault"), true);
   EXPECT_EQ(not_found.at("trials").at(1).at("rate_per_second"), 8000.5);
   EXPECT_FALSE(Parsed(SweepSample()).contains("find_rate"));

@@ -13,14 +13,14 @@ namespace {
 
 constexpr char kWithheld[] = ": counted with their age; percentiles they could change are withheld";
 
-RunContext OpenContext(const char* at_limit) {
+RunContext OpenContext(AtLimit at_limit) {
   RunContext c = SampleContext();
-  c.policy = "shared";
-  c.open_loop = true;
-  c.arrivals = "poisson";
-  c.at_limit = at_limit;
-  c.pace = "hybrid";
-  c.schedule_seed = 7;
+  c.run.policy = {ChannelPolicy::Kind::kShared, 0};
+  c.run.points = {{4, 1000}};
+  c.run.schedule.arrivals = Arrivals::kPoisson;
+  c.run.schedule.at_limit = at_limit;
+  c.run.schedule.pace = Pace::kHybrid;
+  c.run.schedule.seed = 7;
   return c;
 }
 
@@ -54,7 +54,7 @@ PointResult OpenPoint(double rate, uint64_t ok, const LatencyStats& from_due, Op
 
 Result OpenLoopSample() {
   Result result;
-  result.context = OpenContext("drop");
+  result.context = OpenContext(AtLimit::kDrop);
   result.context.objective = "p99<2ms,errors<0.1%";
   PointResult kept = OpenPoint(1000, 10'012, SampleLatency(10'012, 104.5, 155.25, 401.0, 1200.5, 2034.5),
                                Paced(SampleLatency(10'012, 101.5, 150.25, 390.0, 1190.5, 2030.5), 31'000));
@@ -63,25 +63,27 @@ Result OpenLoopSample() {
                                 Paced(SampleLatency(7'461, 10'095, 10'195, 10'880, 10'990, 12'340), 45'000));
   drops.counts = {20'005, 7'461, 12'544, 0, 7'461, 0, 0};
   drops.objective_met = false;
-  drops.limits = {{"slots", "all 4 slots were taken at times (--max-outstanding): 12544 of 20005 calls were dropped"}};
+  drops.notes = {
+      {"slots-saturated", "all 4 slots were taken at times (--max-outstanding): 12544 of 20005 calls were dropped"}};
   PointResult late = OpenPoint(40'000, 398'000, SampleLatency(398'000, 250, 900, 2500, 4000, 6000),
                                Paced(SampleLatency(398'000, 50, 90, 120, 200, 400), 2'100'000));
   late.counts = {398'010, 398'002, 8, 0, 398'000, 2, 0};
   late.errors = {{"UNAVAILABLE", 2, "Socket closed"}};
   late.objective_met = false;
-  late.suspect = {{"pacer-late", "the pacer was late: 2100 us at P99, of 2500 us from due to done"}};
-  late.limits = {{"client-cpu", "the client uses 0.97 of 1 CPU(s): this measures CPU, not the connection"},
-                 {"slots", "all 4 slots were taken at times (--max-outstanding): 8 of 398010 calls were dropped"}};
+  late.warnings = {{"pacer-late", "the pacer was late: 2100 µs at P99, of 2500 µs from scheduled to done"}};
+  late.notes = {
+      {"client-cpu-saturated", "the client uses 0.97 of 1 CPU(s): this measures CPU, not the connection"},
+      {"slots-saturated", "all 4 slots were taken at times (--max-outstanding): 8 of 398010 calls were dropped"}};
   result.points = {kept, drops, late};
   return result;
 }
 
 Result QueueSample() {
   Result result;
-  result.context = OpenContext("queue");
+  result.context = OpenContext(AtLimit::kQueue);
   result.context.repetitions = 2;
-  result.context.messages = "bytes";
-  result.context.stub = "generic";
+  result.context.run.messages = MessageStrategy::kBytes;
+  result.context.run.stub = StubKind::kGeneric;
   result.points = {OpenPoint(5000, 50'000, SampleLatency(50'000, 100, 200, 1000, 2000, 3000),
                              Paced(SampleLatency(50'000, 90, 190, 400, 800, 900), 20'000)),
                    OpenPoint(5000, 49'000, SampleLatency(50'100, 300, 400, 800'000, 4'000'000, 5'000'000),
@@ -96,18 +98,18 @@ Result QueueSample() {
   second.open_loop->slot_wait_max_ns = 4'900 * kNanosPerMilli;
   second.open_loop->outstanding_first_half = 2.5;
   second.open_loop->outstanding_second_half = 1'400;
-  second.suspect = {{"unfinished-calls", absl::StrCat("100 call(s) that were due were never sent", kWithheld)},
-                    {"backlog-grows",
-                     "calls pile up: 2.5 were outstanding in the first half of the window, 1400.0 "
-                     "in the second"}};
-  second.limits = {{"slots", "all 4 slots were taken at times (--max-outstanding)"}};
+  second.warnings = {{"unfinished-calls", absl::StrCat("100 call(s) that were due were never sent", kWithheld)},
+                     {"backlog-grows",
+                      "calls pile up: 2.5 were outstanding in the first half of the window, 1400.0 "
+                      "in the second"}};
+  second.notes = {{"slots-saturated", "all 4 slots were taken at times (--max-outstanding)"}};
   return result;
 }
 
 Result CensoredSample() {
   Result result;
   result.context = SampleContext();
-  result.context.total_calls = 1'980;
+  result.context.run.total = 1'980;
   for (const auto& [inflight, hanging] : {std::pair{1, 1u}, std::pair{4, 30u}, std::pair{8, 8u}}) {
     Histogram ended, at_least;
     const uint64_t ok = inflight == 8 ? 0 : 1'980;
@@ -115,7 +117,7 @@ Result CensoredSample() {
     at_least.Record(3 * kNanosPerSecond, hanging);
     PointResult& p = result.points.emplace_back(SamplePoint(inflight, ok, Summarize(ended, &at_least).value()));
     p.counts = {ok + hanging, ok + hanging, 0, 0, ok, 0, hanging};
-    p.suspect = {{"unfinished-calls", absl::StrCat(hanging, " call(s) never ended", kWithheld)}};
+    p.warnings = {{"unfinished-calls", absl::StrCat(hanging, " call(s) never ended", kWithheld)}};
     Histogram all;
     all.Merge(ended);
     all.Merge(at_least);
@@ -127,7 +129,7 @@ Result CensoredSample() {
 
 Result FoundRateSample() {
   Result result;
-  result.context = OpenContext("queue");
+  result.context = OpenContext(AtLimit::kQueue);
   result.context.objective = "p99<2ms";
   result.find_rate.emplace();
   FindRateResult& found = *result.find_rate;

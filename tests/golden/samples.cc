@@ -11,32 +11,28 @@
 namespace cqbench {
 RunContext SampleContext() {
   RunContext c;
-  c.date = "2026-01-31T12:00:00+01:00";
-  c.host_name = "bench-1";
-  c.executable = "./grpc_ping_client";
-  c.command_line = {"./grpc_ping_client", "--host", "server-host", "--inflight-list", "1,8,48"};
-  c.num_cpus = 64;
-  c.affinity = "0-31,64";
-  c.cpu_model = "Example CPU 9000 @ 2.60GHz";
-  c.mhz_per_cpu = 2599.996;
-  c.cpu_scaling_enabled = false;
-  c.load_average = {0.5, 0.25, 0.125};
-  c.kernel = "Linux 6.1.0-13-amd64 x86_64";
-  c.grpc_version = "1.51.1";
-  c.protobuf_version = "3.21.12";
-  c.compiler = "g++ 12.2.0";
-  c.build_type = "release";
-  c.cqbench_version = "0.1.0";
-  c.target = "server-host:2137";
-  c.method = {0, "ping", "unary", "/Ydb.Debug.V1.DebugService/PingPlainGrpc", Shape::kUnary, false};
-  c.messages = "reused";
-  c.stub = "generated";
-  c.api = "cq";
-  c.poll = "block";
-  c.policy = "local-pool";
-  c.warmup_ns = kNanosPerSecond;
-  c.interval_ns = 10 * kNanosPerSecond;
-  c.deadline_ns = kNanosPerSecond;
+  Environment& e = c.environment;
+  e.date = "2026-01-31T12:00:00+01:00";
+  e.host_name = "bench-1";
+  e.executable = "./grpc_ping_client";
+  e.command_line = {"./grpc_ping_client", "--host", "server-host", "--inflight-list", "1,8,48"};
+  e.num_cpus = 64;
+  e.affinity = "0-31,64";
+  e.cpu_model = "Example CPU 9000 @ 2.60GHz";
+  e.mhz_per_cpu = 2599.996;
+  e.cpu_scaling_enabled = false;
+  e.load_average = {0.5, 0.25, 0.125};
+  e.kernel = "Linux 6.1.0-13-amd64 x86_64";
+  e.grpc_version = "1.51.1";
+  e.protobuf_version = "3.21.12";
+  e.compiler = "g++ 12.2.0";
+  e.build_type = "release";
+  e.cqbench_version = "0.1.0";
+  c.run.targets = {*ParseTarget("server-host:2137", 0)};
+  c.run.method = {0, "ping", "unary", "/Ydb.Debug.V1.DebugService/PingPlainGrpc", Shape::kUnary, false};
+  c.run.api = ClientApi::kCq;
+  c.run.policy = {ChannelPolicy::Kind::kLocalPool, 0};
+  c.run.points = {{1, 0}};
   return c;
 }
 
@@ -107,15 +103,15 @@ Result RepetitionsSample() {
   Result result;
   result.context = SampleContext();
   result.context.repetitions = 3;
-  result.context.policy = "pool:4";
-  result.context.method = {3, "echo", "streaming", "/Cqbench.Echo/Stream", Shape::kBidi, true};
-  result.context.messages = "arena";
-  result.context.stub = "generic";
-  result.context.payload = "text";
-  result.context.request_bytes = 128;
-  result.context.response_bytes = 4096;
-  result.context.channel_args = {{"grpc.http2.bdp_probe", "0"}, {"grpc.optimization_target", "latency"}};
-  result.context.service_config = "{\"loadBalancingConfig\":[{\"round_robin\":{}}]}";
+  result.context.run.policy = {ChannelPolicy::Kind::kPool, 4};
+  result.context.run.method = {3, "echo", "streaming", "/Cqbench.Echo/Stream", Shape::kBidi, true};
+  result.context.run.messages = MessageStrategy::kArena;
+  result.context.run.stub = StubKind::kGeneric;
+  result.context.run.message.payload = {PayloadKind::kText};
+  result.context.run.message.request_bytes = 128;
+  result.context.run.message.response_bytes = 4096;
+  result.context.run.channel_args = {{"grpc.http2.bdp_probe", 0}, {"grpc.optimization_target", "latency"}};
+  result.context.run.service_config = "{\"loadBalancingConfig\":[{\"round_robin\":{}}]}";
   result.points = {SamplePoint(2, 300'000, SampleLatency(300'000, 50.0, 60.0, 70.0, 80.0, 900.0)),
                    SamplePoint(16, 1'000'000, SampleLatency(1'000'000, 150.0, 160.0, 170.0, 180.0, 1900.0)),
                    SamplePoint(2, 320'000, SampleLatency(320'000, 48.0, 61.0, 69.0, 82.0, 1000.0)),
@@ -137,22 +133,22 @@ Result RepetitionsSample() {
 Result TroubleSample() {
   Result result;
   result.context = SampleContext();
-  result.context.api = "callback";
-  result.context.target = "unix:/run/ping.sock";
-  result.context.build_type = "debug";
-  result.context.deadlock_detection = true;
-  result.context.mhz_per_cpu.reset();
-  result.context.cpu_scaling_enabled.reset();
-  result.context.cpu_model = "";
+  result.context.run.api = ClientApi::kCallback;
+  result.context.run.targets = {*ParseTarget("unix:/run/ping.sock", 0)};
+  result.context.environment.build_type = "debug";
+  result.context.environment.deadlock_detection = true;
+  result.context.environment.mhz_per_cpu.reset();
+  result.context.environment.cpu_scaling_enabled.reset();
+  result.context.environment.cpu_model = "";
   result.partial = true;
 
   PointResult failing = SamplePoint(1, 1000, SampleLatency(1000, 100.0, 200.0, 300.0, 400.0, 500.0));
   failing.errors = {{"UNAVAILABLE", 120, "failed to connect to all addresses; last error: \"Connection refused\", 111"},
                     {"DEADLINE_EXCEEDED", 7, "Deadline Exceeded"},
                     {"BAD_RESPONSE", 1, ""}};
-  failing.warnings = {"policy local-pool promises 1 connection(s), this process has 2"};
   failing.connections = 2;
-  failing.suspect = {{"unfinished-calls", "3 call(s) never ended"}};
+  failing.warnings = {{"connections", "policy local-pool promises 1 connection(s), this process has 2"},
+                      {"unfinished-calls", "3 call(s) never ended"}};
   failing.counts = {1131, 1131, 0, 0, 1000, 128, 3};
   failing.latency->count += 3;
   failing.latency->at_least = 3;
@@ -218,7 +214,7 @@ void SetFigures(Figures& figures, double scale) {
       {"breakdown_client_issue_share", 0.0478},
       {"breakdown_server_handling_share", 0.0116},
       {"breakdown_network_share", 0.0816},
-      {"breakdown_rest_share", 0.859},
+      {"breakdown_unattributed_share", 0.859},
       {"breakdown_cost_per_rpc_ns", 3.75},
       {"breakdown_clock_ns", 22.5},
       {"client_allocations_per_rpc", 21.5},
@@ -257,7 +253,7 @@ ServerDescription Server() {
   return server;
 }
 
-BaselineResult Baseline(const char* name, const char* description, double p50) {
+LowerBound Bound(const char* name, const char* description, double p50) {
   PointResult point = SamplePoint(1, 100'000, SampleLatency(100'000, p50, p50 * 1.25, p50 * 2, p50 * 4, p50 * 8));
   point.channels = 0;
   point.completed_per_slot.clear();
@@ -270,13 +266,15 @@ Result EvidenceSample() {
   Result result;
   result.context = SampleContext();
   result.context.repetitions = 6;
-  result.context.policy = "shared";
-  result.context.boot_id = "00000000-0000-4000-8000-000000000001";
-  result.context.clock_source = "hpet";
+  result.context.run.policy = {ChannelPolicy::Kind::kShared, 0};
+  result.context.environment.boot_id = "00000000-0000-4000-8000-000000000001";
+  result.context.environment.clock_source = "hpet";
   result.servers = {Server()};
-  result.suspect = {
-      {"clock-source", "the clock source of the client is hpet, not TSC: each look at the clock may be a system call"}};
-  result.notes = {"baseline: no Unix socket: the server does not listen on one on this machine (--listen unix:PATH)"};
+  result.warnings = {
+      {"clock-source", "the clock source of the client is hpet, not TSC: each clock reading may be a system call"}};
+  result.notes = {
+      {"not-measured",
+       "lower bound: no Unix socket: the server does not listen on one on this machine (--listen unix:PATH)"}};
   for (int repetition = 0; repetition < 6; ++repetition) {
     for (const auto& [inflight, calls, p50] : {std::tuple{1, 200'000, 48.0}, std::tuple{48, 900, 233.0}}) {
       const double scale = 1 + 0.01 * repetition;
@@ -293,33 +291,37 @@ Result EvidenceSample() {
       p.facts = {{"client_congestion_control", "cubic"}, {"server_congestion_control", "cubic"}};
       p.client_cpus = {{0, 0.5, 0.375, 0.125, 0}};
       p.server_cpus = {{0, 0.25, 0.75, 0, 0}, {1, 0.5, 0.25, 0.125, 0.125}};
-      p.notes = {"client: connections are Unix sockets, for which the kernel has no TCP_INFO"};
-      if (inflight == 48) p.notes.emplace_back("server: its control service did not answer at an edge of the window");
-      if (inflight == 48) p.notes.emplace_back("too few calls for P99, which needs 1000");
-      if (inflight == 48 && repetition > 1) {
-        p.suspect = {{"steal", absl::StrCat("the hypervisor took ", repetition, " % of a CPU of the client")},
-                     {"steal", "the hypervisor took 12 % of a CPU of the server"}};
+      p.notes = {{"not-measured", "client: connections are Unix sockets, for which the kernel has no TCP_INFO"}};
+      if (inflight == 48) {
+        p.notes.push_back({"not-measured", "server: its control service did not respond at a boundary of the window"});
+        p.notes.push_back({"too-few-calls", "too few calls for P99, which needs 1000"});
+        p.notes.push_back({"client-cpu-saturated", "the client uses 0.97 of 1 CPU(s): this measures CPU"});
       }
-      if (inflight == 48) p.limits = {{"client-cpu", "the client uses 0.97 of 1 CPU(s): this measures CPU"}};
+      if (inflight == 48 && repetition > 1) {
+        p.warnings = {{"steal", absl::StrCat("the hypervisor took ", repetition, " % of a CPU of the client")},
+                      {"steal", "the hypervisor took 12 % of a CPU of the server"}};
+      }
     }
   }
-  result.baselines = {Baseline("grpc", "gRPC as measured", 48), Baseline("tcp-block", "raw TCP, epoll", 32),
-                      Baseline("grpc-inproc", "gRPC, server in this process, no socket", 12)};
-  BaselineResult failed = {"tcp-spin", "raw TCP, epoll, spinning", NotMeasured(1, "cannot connect")};
+  result.lower_bounds = {Bound("grpc", "gRPC as measured", 48), Bound("tcp-block", "raw TCP, epoll", 32),
+                         Bound("grpc-inproc", "gRPC, server in this process, no socket", 12)};
+  LowerBound failed = {"tcp-spin", "raw TCP, epoll, spinning", NotMeasured(1, "cannot connect")};
   failed.point.channels = failed.point.expected_connections = 0;
-  result.baselines.push_back(failed);
+  result.lower_bounds.push_back(failed);
   return result;
 }
 
 Result HttpSample() {
   Result result;
-  RunContext& c = result.context = SampleContext();
+  result.context = SampleContext();
+  RunConfig& c = result.context.run;
   c.method = {10, "library", "get", "/cqbench.library.v1.LibraryService/GetBook", Shape::kUnary, false};
-  c.target = "server-host:8080";
-  c.api = "http1";
-  c.http_version = "HTTP/1.1";
-  c.http_request = "GET /v1/shelves/1/books/1";
-  c.messages = c.stub = c.codec = "";
+  c.targets = {*ParseTarget("server-host:8080", 0)};
+  c.api = ClientApi::kHttp1;
+  auto http = std::make_shared<HttpCall>();
+  http->method = "GET";
+  http->target = "/v1/shelves/1/books/1";
+  c.http = http;
   result.servers = {Server()};
   result.servers[0].add_http_front_ends("server-host:8080");
   result.points = {SamplePoint(8, 1'234'567, SampleLatency(1'234'567, 61.1, 80.4, 131.9, 402.3, 5120.7))};

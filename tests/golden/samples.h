@@ -12,7 +12,8 @@ Result RepetitionsSample();
 // All kinds of faults: failed calls, warnings, calls that did not end, a point that measured nothing, missing figures,
 // and an interrupt in the last point.
 Result TroubleSample();
-// Six repetitions with evidence, a breakdown, allocations and baselines; one point is unreliable and saturated.
+// Six repetitions with evidence, a breakdown, allocations and lower bounds; one point is unreliable and saturates the
+// client.
 Result EvidenceSample();
 // Three rates with an objective: one meets it, one dropped calls, one had a late pacer on a saturated CPU.
 Result OpenLoopSample();

@@ -31,9 +31,9 @@ def open_loop(
     stood still for half a second. context: keys to replace.
     """
     data = copy.deepcopy(REAL)
-    for key in ("baselines", "statistics", "statistics_interval"):
+    for key in ("lower_bounds", "statistics", "statistics_interval"):
         data.pop(key, None)
-    data["context"] |= {"suspect": [], "notes": [], "loop": "open", "arrivals": "poisson", "at_limit": "queue"}
+    data["context"] |= {"warnings": [], "notes": [], "loop": "open", "arrivals": "poisson", "at_limit": "queue"}
     data["context"] |= {"pace": "hybrid", "schedule_seed": 1, **context}
     data["benchmarks"] = [
         {**open_point(rate, repetition, reached, rate in stalled), **(change or {})}
@@ -55,7 +55,7 @@ def open_point(rate: float, repetition: int = 0, reached: float | None = None, s
     name = f"ping/unary/cq/local-pool/open/{key}"
     entry |= {
         "name": name, "run_name": name, "repetition_index": repetition, "inflight": 100,
-        "rate_asked_per_second": float(rate), "schedule_hash": HASH, "suspect": [], "limits": [], "warnings": [],
+        "target_rate_per_second": float(rate), "schedule_hash": HASH, "warnings": [], "notes": [],
         "throughput_per_second": float(per_second), "completed": completed, "failed": 0, "unfinished": 0,
         **counts(completed, ok=completed), **{f"latency_{k}_ns": ns for k, ns in due.items()},
         "latency_max_ns": STALL_NS if stalled else 900_000,
@@ -63,7 +63,7 @@ def open_point(rate: float, repetition: int = 0, reached: float | None = None, s
         "pacer_lateness_p50_ns": 4_000, "pacer_lateness_p99_ns": 60_000, "pacer_lateness_max_ns": 700_000,
         "slot_wait_mean_ns": 1_000, "slot_wait_p99_ns": 9_000, "slot_wait_max_ns": 80_000, "largest_burst": 3,
         "outstanding_first_half": 0.4, "outstanding_second_half": 0.5, "pacers": 1, "pacer_margin_ns": 55_000,
-        "arrival_gap_variation": 1.0, "arrival_gap_correlation": 0.0, "slice_ns": SLICE_NS,
+        "arrival_gap_variation": 1.0, "arrival_gap_correlation": 0.0, "bucket_ns": SLICE_NS,
         **slices(per_second, stalled),
     }  # fmt: skip
     return entry
@@ -75,11 +75,11 @@ def slices(rate: float, stalled: bool) -> dict[str, list[int]]:
     each = round(rate * SLICE_NS / 1e9)
     waited = {i: STALL_NS - (i - 6) * SLICE_NS for i in still}
     return {
-        "slice_completed": [0 if i in still else 6 * each if still and i == 11 else each for i in range(number)],
-        "slice_failed": [0] * number,
-        "slice_latency_p50_ns": [waited.get(i, 120_000) for i in range(number)],
-        "slice_latency_p99_ns": [waited.get(i, 270_000) for i in range(number)],
-        "slice_latency_max_ns": [waited.get(i, 500_000) for i in range(number)],
+        "bucket_completed": [0 if i in still else 6 * each if still and i == 11 else each for i in range(number)],
+        "bucket_failed": [0] * number,
+        "bucket_latency_p50_ns": [waited.get(i, 120_000) for i in range(number)],
+        "bucket_latency_p99_ns": [waited.get(i, 270_000) for i in range(number)],
+        "bucket_latency_max_ns": [waited.get(i, 500_000) for i in range(number)],
     }
 
 

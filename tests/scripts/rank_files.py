@@ -67,7 +67,7 @@ def rank_file(
 ) -> Path:
     """One closed-loop point with two calls in flight. change: gets the file, which has no points but the report."""
     data: Json = {"context": json.loads(STORED.read_text())["context"], "benchmarks": [], "not_measured": []}
-    data["context"].update(suspect=[], notes=[], partial=False, servers=[])
+    data["context"].update(warnings=[], notes=[], partial=False, servers=[])
     data["context"]["command_line"] = ["client", "--inflight", "8", "--ranks", str(count), "--rank", str(index)]
     clock = {"offset_ns": 17 * index, "offset_bound_ns": 900, "drift_ns_per_s": 0.5}
     edges = {"window_open_ns": window[0], "window_close_ns": window[1]}

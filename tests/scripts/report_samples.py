@@ -27,7 +27,7 @@ from cqbench.report.values import short
 
 COUNTS = (1, 2, 4, 8, 16, 32, 48)
 HOSTILE = '</script><img src=x onerror="alert(1)">\'"&<!--{{7*7}}${1}' + 60 * "w"
-SUSPECT = "other processes used 0.53 of the 1 CPU(s) of the client"
+BUSY = "other processes used 0.53 of the 1 CPU(s) of the client"
 ALL = frozenset(m.key for m in METRICS)
 NO_SERVER = ALL - {m.key for m in METRICS if m.key.startswith(("server", "rpcs"))}
 
@@ -69,7 +69,7 @@ def point(inflight: int, top: float, sharing: str, spread: float = 0.04, keys: f
 
 
 def runs(values: dict[str, Value], number: int, inflight: float) -> tuple[Run, ...]:
-    """A minute apart, slower and slower: 1 % above the median to 1 % below. The second is suspect."""
+    """A minute apart, slower and slower: 1 % above the median to 1 % below. The second is unreliable."""
     factors = [1.01 - 0.02 * i / (number - 1) for i in range(number)]
     return tuple(
         Run(i + 1, 60.0 * i + inflight, {k: short(v.middle * f) for k, v in values.items()}, i == 1)
@@ -113,9 +113,9 @@ def series(
 def _doubtful(one: Series) -> Series:
     """Suspect points at 16 and 48, a limit at 4, a partial one at 48, no P99.9 at 8, nothing measured at 2."""
     points = {p.load.number: p for p in one.points if p.load.number != 2}
-    points[16] = replace(points[16], suspect=(SUSPECT,))
-    points[4] = replace(points[4], limits=("CPU-bound: the client's cores are 99 % busy",))
-    points[48] = replace(points[48], suspect=(SUSPECT, "not warmed up"), partial=True)
+    points[16] = replace(points[16], warnings=(BUSY,))
+    points[4] = replace(points[4], saturated=("CPU-bound: the client's cores are 99 % busy",))
+    points[48] = replace(points[48], warnings=(BUSY, "not warmed up"), partial=True)
     points[8] = replace(points[8], values={k: v for k, v in points[8].values.items() if k != "p99_9"})
     return replace(one, points=tuple(points.values()), fit=fit(60_000, True))
 
@@ -150,7 +150,7 @@ def usual() -> Report:
         advice=(("What to set", ("Keep one shared connection (the default).",)),),
         series=tuple(found),
         machine=(("CPU", "Virtual CPU @ 2.50 GHz, 2 cores"), ("gRPC", "1.51.1"), ("Pinning", "client 0, server 1")),
-        facts=(("Machine", "Virtual CPU @ 2.50 GHz"), ("Doubtful", "2 of 69 points: other-processes 2")),
+        facts=(("Machine", "Virtual CPU @ 2.50 GHz"), ("Unreliable", "2 of 69 points: other-processes 2")),
         against=tuple(against(found, *pair) for pair in ((1, 0), (3, 2), (5, 4), (7, 6), (9, 6))),
         errors=Table(("Series", "Status"), (("cq, separate", "UNAVAILABLE"),)),
         notes=("Other programs used 3 % of the client's CPUs.",),
@@ -188,9 +188,9 @@ def rates(method: str, sharing: str, reached: float) -> Series:
         figures |= {"sent_p99": 250.0, "p99_9": 500 * wait, "sent_p99_9": 400.0, "due": 2 * asked, "dropped": 7.0}
         figures |= {"lateness_p99": 60.0, "slot_wait_p99": 70.0, "slot_wait_max": 80.0, "client_cpu": 30.0}
         figures["reached"] = 100 * min(asked, reached) / asked
-        limits = (FULL,) if asked == RATES[-1] else ()
+        full = (FULL,) if asked == RATES[-1] else ()
         values = {k: value(v, 0.04) for k, v in figures.items()}
-        points.append(Point(open_loop(asked), values, 6, limits=limits, runs=runs(values, 6, 0)))
+        points.append(Point(open_loop(asked), values, 6, saturated=full, runs=runs(values, 6, 0)))
     name = f"{method}-cq-{sharing}-open"
     timelines = tuple(timeline(asked, asked == 2000) for asked in RATES)
     knee = max(asked for asked in RATES if asked <= reached)
@@ -247,7 +247,7 @@ def hostile() -> Report:
             client_command=HOSTILE,
             server_command=HOSTILE,
             fit=replace(s.fit, words=HOSTILE) if s.fit else None,
-            points=tuple(replace(p, suspect=(HOSTILE,), limits=(HOSTILE,)) for p in s.points),
+            points=tuple(replace(p, warnings=(HOSTILE,), saturated=(HOSTILE,)) for p in s.points),
         )
         for i, s in enumerate(report.series)
     )
@@ -286,7 +286,7 @@ def large(number: int = 50) -> Report:
 def _shaken(point: Point, noise: random.Random) -> Point:
     factor = noise.uniform(0.9, 1.1)
     values = {k: value(v.middle * factor, 0.05) for k, v in point.values.items()}
-    return replace(point, values=values, suspect=(SUSPECT,) if noise.random() < 0.3 else ())
+    return replace(point, values=values, warnings=(BUSY,) if noise.random() < 0.3 else ())
 
 
 def _plain(one: Series) -> dict[str, object]:

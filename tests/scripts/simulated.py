@@ -86,9 +86,9 @@ class Machine:
             **truth.figures,
         }
         return Measured.model_construct(
-            inflight=n, rate_asked=None, repetition=0, throughput_per_second=throughput, connections=None,
-            expected_connections=1, completed=1000, failed=0, partial=False, failure="", warnings=[], failed_calls=[],
-            suspect=[], limits=[], figures=figures,
+            inflight=n, target_rate=None, repetition=0, throughput_per_second=throughput, connections=None,
+            expected_connections=1, completed=1000, failed=0, partial=False, failure="", warnings=[], notes=[],
+            failed_calls=[], figures=figures,
         )  # fmt: skip
 
 

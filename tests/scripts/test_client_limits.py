@@ -203,4 +203,4 @@ def test_clocks_that_are_set_and_a_machine_that_slept(address: str, tmp_path: Pa
         assert point["failed"] == 0
         assert 0.15e9 < point["window_ns"] < 5e9
         assert point["latency_max_ns"] < 5e9
-        assert {"code": "suspended", "text": "the machine slept for 10.0 s within the window"} in point["suspect"]
+        assert {"code": "suspended", "text": "the machine slept for 10.0 s within the window"} in point["warnings"]

@@ -42,7 +42,7 @@ HOLDERS = (
     "--messages arena",
     "--stub generic --messages fresh",
     "--stub generic --messages reused",
-    "--stub generic --codec pooled",
+    "--stub generic --serializer buffer-reusing",
     "--messages bytes",
 )
 

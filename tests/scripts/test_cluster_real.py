@@ -87,7 +87,7 @@ def buckets(text: str) -> Counter[int]:
 
 @pytest.mark.parametrize(
     ("launcher", "load", "asked"),
-    [("none", "rates = [1000]", ("rate_asked_per_second", 1000)), ("mpirun", "inflight = [7]", ("inflight", 7))],
+    [("none", "rates = [1000]", ("target_rate_per_second", 1000)), ("mpirun", "inflight = [7]", ("inflight", 7))],
 )  # fmt: skip
 def test_the_point_is_the_sum_of_its_ranks(
     launcher: str, load: str, asked: tuple[str, int], bin_dir: Path, tmp_path: Path
@@ -123,7 +123,7 @@ def test_ranks_stay_where_they_are_pinned_and_divide_a_number_of_calls(bin_dir: 
     assert [(f["total_calls"], f["skip_first"]) for f in files] == [(903, 110), (452, 55), (451, 55)]
     assert point["completed"] >= 903 and point["window_ns"] < 20e9
     assert [row["cpus_allowed"] for row in point["ranks"]["per_rank"]] == [str(cpus[0]), str(cpus[-1])]
-    assert "rank-cpus" not in [reason["code"] for reason in point["suspect"]]
+    assert "rank-cpus" not in [reason["code"] for reason in point["warnings"]]
 
 
 def clients(tmp_path: Path) -> list[int]:
@@ -180,7 +180,7 @@ def test_one_rank_on_a_server_a_hundred_times_slower(bin_dir: Path, tmp_path: Pa
     for name, percent in (("p50", 50), ("p90", 90)):
         rank = math.ceil(percent / 100 * counted.total())
         assert point[f"latency_{name}_ns"] == sorted(counted)[bisect.bisect_left(seen, rank)], name
-    assert "straggler" in [reason["code"] for reason in point["suspect"]]
+    assert "straggler" in [reason["code"] for reason in point["warnings"]]
 
 
 def test_a_rank_that_is_killed_in_the_window_costs_its_point(bin_dir: Path, tmp_path: Path) -> None:

@@ -283,10 +283,10 @@ def test_experiments_are_compared_by_variant(capsys: pytest.CaptureFixture[str])
 
 
 def test_suspect_points_are_marked_and_counted(capsys: pytest.CaptureFixture[str]) -> None:
-    a, b = pair({1: BASE, 4: BASE}, {1: SAME, 4: SAME}, suspect=[{"code": "shared-cpus", "text": "shared CPUs"}])
+    a, b = pair({1: BASE, 4: BASE}, {1: SAME, 4: SAME}, warnings=[{"code": "shared-cpus", "text": "shared CPUs"}])
     data = json.loads(b.read_text())
     for i, entry in enumerate(data["benchmarks"][10:]):
-        entry["suspect"] = [{"code": "drift", "text": f"drift of {i} %"}]
+        entry["warnings"] = [{"code": "drift", "text": f"drift of {i} %"}]
     put(b, data)
     _, out, _ = called(capsys, a, b)
     assert "! 4 in flight" in out and "! 1 in flight" not in out

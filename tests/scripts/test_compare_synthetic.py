@@ -27,9 +27,9 @@ FASTER = [value * 1.07 for value in SAME]
 def result(points: Mapping[int, Sequence[float]], **context: Any) -> dict[str, Any]:
     """A file with these throughputs (in-flight -> per second); latencies are inverse. context: keys to replace."""
     data: dict[str, Any] = copy.deepcopy(REAL)
-    for key in ("baselines", "statistics", "statistics_interval"):
+    for key in ("lower_bounds", "statistics", "statistics_interval"):
         data.pop(key, None)
-    data["context"].update({"suspect": [], "notes": [], **context})
+    data["context"].update({"warnings": [], "notes": [], **context})
     data["benchmarks"] = [
         run(inflight, repetition, value)
         for inflight, values in points.items()
@@ -50,7 +50,7 @@ def run(inflight: int, repetition: int, throughput: float) -> dict[str, Any]:
         latency_p99_ns=round(3 * nanos),
         client_cpu_per_rpc_ns=round(nanos / 2),
         server_cpu_per_rpc_ns=round(nanos / 3),
-        suspect=[],
+        warnings=[],
     )
     return entry
 

@@ -123,7 +123,7 @@ def test_what_a_point_misses_is_named(key: str) -> None:
     ("key", "value"),
     [("inflight", "4"), ("inflight", 0), ("inflight", True), ("throughput_per_second", -1), ("completed", 10**400),
      ("latency_p50_ns", []), ("errors", [7]), ("connections", 1.5), ("partial", 0),
-     ("suspect", "no")],
+     ("warnings", "no"), ("notes", [{"code": 1, "text": ""}])],
 )  # fmt: skip
 def test_wrong_values(key: str, value: object) -> None:
     data = real()

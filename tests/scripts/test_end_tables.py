@@ -35,7 +35,7 @@ def results(
     for i, rate in enumerate(rates):
         own = {key: value[i] if isinstance(value, list) else value for key, value in (figures or {}).items()}
         point = {**first, "throughput_per_second": rate, "failed": 0, **own}
-        counts = [{"rate_asked_per_second": x.number} if x.open else {"inflight": int(x.number)} for x in loads]
+        counts = [{"target_rate_per_second": x.number} if x.open else {"inflight": int(x.number)} for x in loads]
         points = [{key: value for key, value in (point | count).items() if value is not None} for count in counts]
         made = data | {"context": data["context"] | context, "benchmarks": points}
         found.append((i + 1, parse(json.dumps(made).encode(), "made")))

@@ -104,8 +104,8 @@ def test_every_point_is_a_line_of_the_csv(tmp_path: Path, interrupt: Interrupt) 
         (run.variant, str(p.inflight), f"{p.throughput:.2f}", "" if p.p99_ns is None else f"{p.p99_ns / 1000:.1f}")
         for run, p in points
     }
-    for column, said in (("suspect", [(*run.document.suspect, *p.suspect) for run, p in points]),
-                         ("limits", [p.limits for _, p in points])):  # fmt: skip
+    for column, said in (("warnings", [(*run.document.warnings, *p.warnings) for run, p in points]),
+                         ("notes", [p.notes for _, p in points])):  # fmt: skip
         assert sorted(r[column] for r in rows) == sorted("; ".join(x.text for x in of) for of in said)
 
 

@@ -141,7 +141,7 @@ def test_each_happens_when_it_is_to(ran: tuple[dict[str, dict[str, Any]], dict[s
         assert AT - 0.001 <= fault["began_s"] < AT + 0.5, name
         assert ("ended_s" in fault) is (name != "half-open")
         assert setting.of(runs[name]).get("fault") == fault["words"]
-        assert len(point_of(runs[name]).slice_completed) == 120
+        assert len(point_of(runs[name]).bucket_completed) == 120
     assert AT + 0.2 - 0.001 <= units["stop"]["fault"]["ended_s"] < AT + 1
 
 
@@ -157,9 +157,9 @@ def test_each_is_what_it_is_called(ran: tuple[dict[str, dict[str, Any]], dict[st
     assert failed["gone"]["UNAVAILABLE"] > 0 and setting.of(runs["gone"]).get("servers") == "2"
     assert setting.of(runs["restart-wait"]).get("wait_for_ready") == "yes"
     for name in ("restart", "half-open", "gone"):
-        by_code = point_of(runs[name]).slice_failed_by_code
-        assert [sum(each) for each in zip(*by_code.values(), strict=True)] == point_of(runs[name]).slice_failed
-    assert sum(point_of(runs["half-open"]).slice_completed[-20:]) > 0, "the other connection goes on"
+        by_code = point_of(runs[name]).bucket_failed_by_code
+        assert [sum(each) for each in zip(*by_code.values(), strict=True)] == point_of(runs[name]).bucket_failed
+    assert sum(point_of(runs["half-open"]).bucket_completed[-20:]) > 0, "the other connection goes on"
 
 
 def test_nothing_is_judged_of_what_was_made_to_fail(ran: tuple[dict[str, dict[str, Any]], dict[str, Run]]) -> None:
@@ -209,6 +209,6 @@ def test_a_network_that_is_slow_for_a_while(tmp_path: Path) -> None:
     assert {unit["status"] for unit in units.values()} == {"ok"}, units
     (tmp_path / "manifest.json").write_text(json.dumps({"manifest_version": 2, "units": list(units.values())}))
     for run in read_all([tmp_path]):
-        longest = point_of(run).slice_latency_max_ns
+        longest = point_of(run).bucket_latency_max_ns
         assert max(longest[50:75]) >= 100e6, run.variant
-        assert sum(point_of(run).slice_completed[100:]) > 0, "it is lifted again"
+        assert sum(point_of(run).bucket_completed[100:]) > 0, "it is lifted again"

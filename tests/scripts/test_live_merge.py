@@ -66,4 +66,4 @@ def test_the_live_merge_is_that_of_the_files(flags: str, mpi_client: Path, serve
     for key in found.keys() - {"context"}:
         assert found[key] == expected[key], key
     assert [point["ranks"]["missing"] for point in found["benchmarks"] if "ranks" in point] != []
-    assert found["context"]["suspect"] == expected["context"]["suspect"]
+    assert found["context"]["warnings"] == expected["context"]["warnings"]

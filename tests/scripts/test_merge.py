@@ -38,7 +38,7 @@ def buckets(text: str) -> Counter[int]:
     )
 
 
-def codes(point: Json, key: str = "suspect") -> list[str]:
+def codes(point: Json, key: str = "warnings") -> list[str]:
     return [reason["code"] for reason in point[key]]
 
 
@@ -74,11 +74,11 @@ def test_one_rank_alone_stays_what_it_was(flags: str, client: Path, tmp_path: Pa
     for ours, theirs in zip(found["benchmarks"], one["benchmarks"], strict=True):
         assert ours.pop("ranks")["missing"] == [] and theirs.pop("rank")["index"] == 0
         # A CPU is at most busy, and the server's figures per call are of the ranks' calls, not of its own count.
-        own = {"notes", "suspect", "limits", "client_cpus_busy", *(key for key in theirs if key.startswith("server_"))}
+        own = {"notes", "warnings", "client_cpus_busy", *(key for key in theirs if key.startswith("server_"))}
         others = {key for key in theirs if ours.get(key) != theirs[key]} - own
         lost = {key for key in others if key not in ours or not isinstance(theirs[key], int | float)}
         assert lost <= {"arrival_gap_variation", "arrival_gap_correlation"}, "which need more than the report has"
-        assert not [key for key in others if key.startswith(("latency_", "slice_"))]
+        assert not [key for key in others if key.startswith(("latency_", "bucket_"))]
         assert {key: ours[key] for key in others - lost} == pytest.approx(
             {k: theirs[k] for k in others - lost}, rel=1e-3
         )
@@ -103,19 +103,26 @@ def test_a_rank_on_other_cpus_than_it_was_pinned_to(client: Path, tmp_path: Path
     merge.check_cpus(output, ["0-1", "1", "3-4"])
     point = point_of(json.loads(output.read_text()))
     assert codes(point) == [merge.CPUS]
-    assert point["suspect"][0]["text"] == "ranks 1 and 2 had other CPUs than asked for: rank 1 to 0-1, not to 1"
+    assert point["warnings"][0]["text"] == "ranks 1 and 2 had other CPUs than asked for: rank 1 to 0-1, not to 1"
 
 
 def test_numbers_of_calls_servers_and_notes_are_those_of_all_ranks(client: Path, tmp_path: Path) -> None:
     def change(data: Json, report: Json) -> None:
         index = report["rank"]["index"]
-        data["context"].update(total_calls=10 + index, notes=["of all", f"of rank {index}"])
+        data["context"].update(
+            total_calls=10 + index,
+            notes=[{"code": "not-measured", "text": text} for text in ("of all", f"of rank {index}")],
+        )
         data["context"]["servers"] = [{"address": "x"}] if index == 1 else []
-        report["setting"] = {"suspect": [{"code": "cpu-scaling", "text": "is on"}]}
-        data["context"]["suspect"] = report["setting"]["suspect"]
+        report["setting"] = {"warnings": [{"code": "cpu-scaling", "text": "is on"}]}
+        data["context"]["warnings"] = report["setting"]["warnings"]
 
     context = merged(client, [rank_file(tmp_path, i, 2, drawn(i), change=change) for i in range(2)])["context"]
-    assert context["total_calls"] == 21 and context["notes"] == ["of all", "of rank 0", "of rank 1"]
+    assert context["total_calls"] == 21 and [note["text"] for note in context["notes"]] == [
+        "of all",
+        "of rank 0",
+        "of rank 1",
+    ]
     assert context["servers"] == [{"address": "x"}] and codes(context) == ["cpu-scaling"]
 
 

@@ -39,7 +39,7 @@ def test_a_closed_loop() -> None:
         "unary", "closed", "reused", "generated"
     )  # fmt: skip
     assert (document.special, document.how) == ((), "") and [p.load for p in document.points] == [closed(2)] * 2
-    assert [r.code for r in document.suspect] == ["shared-cpus"]
+    assert [r.code for r in document.warnings] == ["shared-cpus"]
 
 
 def test_an_open_loop() -> None:
@@ -59,22 +59,24 @@ def test_bytes_take_the_generic_stub_without_saying() -> None:
 
 def test_codes_are_the_files_whatever_the_words() -> None:
     said = {"code": "steal", "text": "other processes used it"}
-    document = read(open_loop({1: [1]}, {"suspect": [said], "limits": [{"code": "slots", "text": "no slot"}]}))
-    assert document.points[0].suspect == [Reason("steal", "other processes used it")]
-    assert document.points[0].limits == [Reason("slots", "no slot")]
+    document = read(
+        open_loop({1: [1]}, {"warnings": [said], "notes": [{"code": "slots-saturated", "text": "no slot"}]})
+    )
+    assert document.points[0].warnings == [Reason("steal", "other processes used it")]
+    assert document.points[0].saturated == [Reason("slots", "no slot")]
 
 
 @pytest.mark.parametrize(
     ("change", "said"),
     [
-        ({"rate_asked_per_second": 0}, "'rate_asked_per_second' in benchmarks[0] is out of range"),
-        ({"rate_asked_per_second": None}, "has no 'rate_asked_per_second' in benchmarks[0]"),
-        ({"suspect": ["words"]}, "'suspect' in benchmarks[0] has the wrong type"),
-        ({"limits": [{"code": "slots"}]}, "limits[0] of benchmarks[0] has no 'text'"),
-        ({"slice_failed": [0]}, "benchmarks[0] has a 'slice_failed' that is not as long as 'slice_completed'"),
-        ({"slice_completed": ["1"] * 20}, "'slice_completed' in benchmarks[0] has the wrong type"),
-        ({"slice_completed": [-1] * 20}, "'slice_completed' in benchmarks[0] is out of range"),
-        ({"slice_ns": 0}, "'slice_ns' in benchmarks[0] is out of range"),
+        ({"target_rate_per_second": 0}, "'target_rate_per_second' in benchmarks[0] is out of range"),
+        ({"target_rate_per_second": None}, "has no 'target_rate_per_second' in benchmarks[0]"),
+        ({"warnings": ["words"]}, "'warnings' in benchmarks[0] has the wrong type"),
+        ({"notes": [{"code": "slots"}]}, "notes[0] of benchmarks[0] has no 'text'"),
+        ({"bucket_failed": [0]}, "benchmarks[0] has a 'bucket_failed' that is not as long as 'bucket_completed'"),
+        ({"bucket_completed": ["1"] * 20}, "'bucket_completed' in benchmarks[0] has the wrong type"),
+        ({"bucket_completed": [-1] * 20}, "'bucket_completed' in benchmarks[0] is out of range"),
+        ({"bucket_ns": 0}, "'bucket_ns' in benchmarks[0] is out of range"),
         ({"pacer_lateness_p99_ns": "7"}, "'pacer_lateness_p99_ns' in benchmarks[0] has the wrong type"),
         ({"latency_from_sent_p99_ns": -1}, "'latency_from_sent_p99_ns' in benchmarks[0] is out of range"),
         ({"calls_dropped": True}, "'calls_dropped' in benchmarks[0] has the wrong type"),
@@ -120,7 +122,7 @@ def test_rates_are_compared_from_due_and_from_sent(tmp_path: Path, capsys: pytes
     assert "schedules: calls were due at the same times on both sides, at 2 points\n" in out
     data = json.loads(compared(tmp_path, *sides, capsys, "--format", "json")[1])
     (one, two) = data["comparisons"][0]["points"]
-    assert (one["inflight"], one["rate_asked_per_second"], one["same_schedule"]) == (None, 4000, True)
+    assert (one["inflight"], one["target_rate_per_second"], one["same_schedule"]) == (None, 4000, True)
     assert two["metrics"]["throughput_per_second"]["verdict"] == "slower"
     assert two["metrics"]["latency_from_sent_p99_ns"]["verdict"] == "no difference seen"
 
@@ -161,7 +163,7 @@ def test_the_most_outstanding_must_agree(tmp_path: Path, capsys: pytest.CaptureF
 
 
 def test_limits_are_marked_apart(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    full = {"limits": [{"code": "client-cpu", "text": "the client's CPU is full"}]}
+    full = {"notes": [{"code": "client-cpu-saturated", "text": "the client's CPU is full"}]}
     _, out, _ = compared(tmp_path, open_loop({8: BASE}), open_loop({8: SAME}, full), capsys)
     assert "^ 8/s asked" in out and "! 1 of 1 point saturated, marked with a ^\n" in out
     assert "! after: saturated: the client's CPU is full\n" in out and "suspect" not in out

@@ -141,7 +141,7 @@ def test_our_figure() -> None:
     point = one["benchmarks"][0]
     assert our_figure(json.dumps(one), "req/s") == point["throughput_per_second"]
     assert our_figure(json.dumps(one), "us") == point["latency_p50_ns"] / 1000
-    point["warnings"] = ["policy shared promises 1"]
+    point["warnings"] = [{"code": "connections", "text": "policy shared promises 1"}]
     with pytest.raises(BadOutput, match="promises 1"):
         our_figure(json.dumps(one), "req/s")
     with pytest.raises(BadOutput, match="3 points"):

@@ -17,13 +17,13 @@ from rank_files import Json, drawn, rank_file
 from result_schema import programs
 from verdict_synthetic import COUNTS, SHARED, SIXFOLD, at, codes, found, judged, manifest, variant, write
 
-FULL = [{"code": "client-cpu", "text": "CPU-bound: the client used 1.00 of the 1 CPU(s)"}]
+FULL = [{"code": "client-cpu-saturated", "text": "CPU-bound: the client used 1.00 of the 1 CPU(s)"}]
 ROOM = {"client_cores_used": 2.0, "client_cpus_allowed": 32, "server_cores_used": 2.0, "server_cpus_allowed": 32}
 
 
 def ranks_of(*hosts: str, full: tuple[str, ...] = ()) -> Json:
     rows = [
-        {"rank": i, "host": host, "throughput_per_second": 100.0, "connections": 1, "limits": FULL * (host in full)}
+        {"rank": i, "host": host, "throughput_per_second": 100.0, "connections": 1, "notes": FULL * (host in full)}
         for i, host in enumerate(hosts)
     ]
     return {"count": len(rows), "missing": [], "window_ns": 1e9, "per_rank": rows}
@@ -32,7 +32,7 @@ def ranks_of(*hosts: str, full: tuple[str, ...] = ()) -> Json:
 def point(hosts: tuple[str, ...], full: tuple[str, ...] = (), **figures: Any) -> Any:
     def change(_: int, entry: Json) -> None:
         entry.update(figures, ranks=ranks_of(*hosts, full=full))
-        entry["limits"] = FULL if full else []
+        entry["notes"] = FULL if full else []
 
     return change
 
@@ -114,13 +114,13 @@ def test_the_report_shows_each_rank_and_their_spread(tmp_path: Path) -> None:
 def test_a_rank_with_a_doubt_is_marked(tmp_path: Path) -> None:
     def steal(_: Json, report: Json) -> None:
         if report["rank"]["index"] == 1:
-            report["suspect"] = [{"code": "steal", "text": "the hypervisor took 3 %"}]
+            report["warnings"] = [{"code": "steal", "text": "the hypervisor took 3 %"}]
 
     path = merged(tmp_path, steal)
     report = data.make([path])
     assert [row[-1] for row in report.ranks.rows] == ["-", "steal", "-"]
     assert report.spreads.rows[0][-1] == "1"
-    texts = [reason.text for reason in load(path).points[0].suspect]
+    texts = [reason.text for reason in load(path).points[0].warnings]
     assert "the hypervisor took 3 % (rank 1)" in texts
 
 

@@ -75,10 +75,10 @@ def test_coarse_slices_are_taken_as_they_are() -> None:
 
 def point(counts: list[float], **more: object) -> Measured:
     told = {
-        "inflight": 8, "rate_asked_per_second": 2000, "repetition_index": 0, "throughput_per_second": 1.0,
+        "inflight": 8, "target_rate_per_second": 2000, "repetition_index": 0, "throughput_per_second": 1.0,
         "expected_connections": 1, "completed": 1, "failed": 7, "partial": False, "warnings": [],
         "errors": [{"code": "UNAVAILABLE", "count": 7, "first_message": ""}],
-        "slice_ns": SLICE_S * 1e9, "slice_completed": counts, "slice_failed": [0.0] * len(counts),
+        "bucket_ns": SLICE_S * 1e9, "bucket_completed": counts, "bucket_failed": [0.0] * len(counts),
         "latency_p99_ns": 3e6, "latency_max_ns": 4e6,
         "calls_due": 1000, "calls_ok": 990, "unfinished": 3, "calls_unsent": 0, "run_type": "iteration",
         **more,
@@ -109,7 +109,7 @@ def test_what_a_repetition_says() -> None:
         (Fault(words="reset"), {}, "the fault did not happen"),
         (Fault(words="reset", began_s=0.1), {}, "nothing is known of the 0.3 s before it"),
         (Fault(words="reset", began_s=3.0), {}, "the fault came when the window had closed"),
-        (RESET, {"slice_ns": None, "slice_completed": [], "slice_failed": []}, "there is no time series"),
+        (RESET, {"bucket_ns": None, "bucket_completed": [], "bucket_failed": []}, "there is no time series"),
     ],
 )
 def test_what_cannot_be_told_is_absent_and_says_why(fault: Fault, more: dict[str, object], why: str) -> None:

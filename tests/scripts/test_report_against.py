@@ -161,7 +161,7 @@ def test_the_facts_say_where_how_often_and_how_doubtful(report: Report) -> None:
     assert facts["Machine"] == "AMD EPYC, client on CPU 0, server on CPU 1"
     assert facts["Versions"].startswith("gRPC 1.51.1, protobuf 3.21.12, cqbench ")
     assert facts["Repetitions"] == "6 of each of 12 points, 0.1 s + 0.25 s (warm-up + interval)"
-    assert " of 12 points" in facts["Doubtful"] and facts["Notes"].startswith("other programs keep")
+    assert " of 12 points" in facts["Unreliable"] and facts["Notes"].startswith("other programs keep")
 
 
 # Tables.
@@ -194,8 +194,8 @@ def test_failed_calls_of_points_that_measured_nothing_count(tmp_path: Path) -> N
 def test_the_floor_is_beside_the_call(tmp_path: Path) -> None:
     def floor(found: dict[str, Any]) -> None:
         names = {"grpc": 100_000, "tcp-block": 64_000, "tcp-spin": 7_000}
-        found["baselines"] = [{"name": n, "latency_p50_ns": ns + d} for n, ns in names.items() for d in (-10, 0, 10)]
-        found["baselines"] += [{"name": "tcp-spin", "error_message": "cannot connect"}]
+        found["lower_bounds"] = [{"name": n, "latency_p50_ns": ns + d} for n, ns in names.items() for d in (-10, 0, 10)]
+        found["lower_bounds"] += [{"name": "tcp-spin", "error_message": "cannot connect"}]
 
     report = data.make([copied(tmp_path, floor)])
     ((_, grpc, unix, inproc, sleeping, spinning, ratio),) = report.floors.rows
@@ -210,12 +210,12 @@ def test_evidence_becomes_figures(tmp_path: Path) -> None:
                 client_voluntary_context_switches_per_rpc=1.5, client_rtt_min_ns_median=2000, client_cpus_busy=0.9,
                 client_cores_used=0.5, completed_per_slot=[10, 30], client_busiest_worker_share=0.8,
                 client_cpus=[{"cpu": 0, "steal_share": 0.1}, {"cpu": 1, "steal_share": 0.3}],
-                breakdown_rest_share=0.6,
+                breakdown_unattributed_share=0.6,
             )  # fmt: skip
 
     values = data.make([copied(tmp_path, evidence)]).series[0].points[0].values
     wanted = {"client_switches": 1.5, "rtt_min": 2, "client_others": 0.4, "client_busiest": 80, "client_steal": 20}
-    wanted |= {"calls_per_slot_min": 50, "calls_per_slot_max": 150, "share_rest": 60}
+    wanted |= {"calls_per_slot_min": 50, "calls_per_slot_max": 150, "share_unattributed": 60}
     assert {key: values[key].middle for key in wanted} == pytest.approx(wanted)
     assert "issue" not in values
 

@@ -11,11 +11,11 @@ from cqbench.report.model import Report, Series
 
 
 def lineup() -> Report:
-    """Two groups of servers at 48 in flight, one of them without anything measured, one suspect."""
+    """Two groups of servers at 48 in flight, one of them without anything measured, one unreliable."""
     names = ("empty.cq", "empty.sync", "empty.go", "complex.cq", "complex.sync", "complex.go")
     found = [samples.series("unary", "cq", "shared", 30_000 * (i + 1), (48,)) for i in range(len(names))]
     series = [replace(s, id=name.replace(".", "-"), title=name) for s, name in zip(found, names, strict=True)]
-    series[1] = replace(series[1], points=(replace(series[1].points[0], suspect=("not warmed up",)),))
+    series[1] = replace(series[1], points=(replace(series[1].points[0], warnings=("not warmed up",)),))
     series[5] = replace(series[5], points=())
     return replace(samples.usual(), series=tuple(series), against=())
 

@@ -35,8 +35,8 @@ def test_an_open_loop_is_drawn_against_its_rates_and_over_time(open_tab: Open) -
     )}  # fmt: skip
     assert wanted["open-throughput-unary"] == 6 and not any("distribution" in p for p in wanted)
     assert {p: tab.marks(p, "curves" if p.startswith("time") else "markers") for p in wanted} == wanted
-    counts = {n: tab.marks("open-throughput-unary", n) for n in ("limited", "suspect", "ideal_lines")}
-    assert counts == {"limited": 2, "suspect": 0, "ideal_lines": 2}
+    counts = {n: tab.marks("open-throughput-unary", n) for n in ("saturated", "unreliable", "ideal_lines")}
+    assert counts == {"saturated": 2, "unreliable": 0, "ideal_lines": 2}
     sides = [f"{method}-from-{side}" for method in ("unary", "streaming") for side in ("due", "sent")]
     assert len({tab.signal(f"open-p99-{side}", "y_max") for side in sides}) == 1
     assert tab.page.locator("#log2").count() == 0
@@ -54,9 +54,9 @@ def test_the_load_with_the_stall_is_shown_and_another_can_be_chosen(open_tab: Op
 
 def test_marks_of_doubt_bands_ideal_and_fits(open_tab: Open) -> None:
     tab = open_tab("brief").ready()
-    counts = {n: tab.marks("throughput-unary", n) for n in ("suspect", "partial", "bands", "ideal_lines", "fitted")}
-    assert tab.marks("throughput-unary", "limited") == 1
-    assert counts == {"suspect": 2, "partial": 1, "bands": 4, "ideal_lines": 5, "fitted": 5}
+    counts = {n: tab.marks("throughput-unary", n) for n in ("unreliable", "partial", "bands", "ideal_lines", "fitted")}
+    assert tab.marks("throughput-unary", "saturated") == 1
+    assert counts == {"unreliable": 2, "partial": 1, "bands": 4, "ideal_lines": 5, "fitted": 5}
     paths = "[...document.querySelectorAll('#panel-throughput-unary g.ideal_lines_marks path')]"
     assert tab.run(f"{paths}.every((e) => e.closest('[clip-path]'))")
     faint = [e.get_attribute("opacity") for e in tab.page.locator("#panel-throughput-unary g.fitted_marks path").all()]
@@ -115,9 +115,9 @@ def test_repetitions_are_dots_that_can_be_left_out(open_tab: Open) -> None:
 
 def test_doubts_and_limits_have_marks_and_colours_of_their_own(open_tab: Open) -> None:
     tab = open_tab("brief").ready()
-    assert tab.marks("throughput-unary", "suspect") == 2 and tab.marks("throughput-unary", "limited") == 1
+    assert tab.marks("throughput-unary", "unreliable") == 2 and tab.marks("throughput-unary", "saturated") == 1
     stroke = "(n) => getComputedStyle(document.querySelector(`#panel-throughput-unary g.${n}_marks path`)).stroke"
-    assert [tab.run(stroke, name) for name in ("suspect", "limited")] == ["rgb(198, 40, 40)", "rgb(27, 27, 27)"]
+    assert [tab.run(stroke, name) for name in ("unreliable", "saturated")] == ["rgb(198, 40, 40)", "rgb(27, 27, 27)"]
 
 
 def test_a_second_experiment_is_paler(open_tab: Open, tmp_path: Path) -> None:

@@ -139,26 +139,29 @@ def test_reasons_are_given_once_with_how_often(tmp_path: Path) -> None:
         for i, entry in enumerate(iterations(data)):
             said = [f"other processes used 0.{i} of the 1 CPU(s) of the client"] if i < 3 else []
             said += [f"the hypervisor took {n} % of a CPU" for n in (7, 9) if i == 5]
-            entry["suspect"] = [{"code": text.split()[0], "text": text} for text in said]
-            entry["limits"] = [{"code": "client-cpu", "text": "CPU-bound: this measures CPU"}] if i == 5 else []
+            entry["warnings"] = [{"code": text.split()[0], "text": text} for text in said]
+            entry["notes"] = (
+                [{"code": "client-cpu-saturated", "text": "CPU-bound: this measures CPU"}] if i == 5 else []
+            )
 
     _, point = only(data.make([copied(tmp_path, doubt)]))
-    assert point.suspect == (
+    assert point.warnings == (
         "other processes used 0.0 of the 1 CPU(s) of the client (in 3 of 7 repetitions)",
         "the hypervisor took 7 % of a CPU (in 1 of 7 repetitions)",
     )
-    assert point.limits == ("CPU-bound: this measures CPU (in 1 of 7 repetitions)",)
+    assert point.saturated == ("CPU-bound: this measures CPU (in 1 of 7 repetitions)",)
 
 
 def test_failed_calls_and_warnings_mark_a_point_that_is_shown(tmp_path: Path) -> None:
     def fail(data: dict[str, Any]) -> None:
         for entry in iterations(data):
-            entry.update(suspect=[], warnings=["policy local-pool promises 4 connection(s), this process has 5"])
+            said = "policy local-pool promises 4 connection(s), this process has 5"
+            entry.update(warnings=[{"code": "connections", "text": said}])
         iterations(data)[1].update(failed=3, errors=[{"code": "UNAVAILABLE", "count": 3, "first_message": "gone\n<b>"}])
 
     series, point = only(data.make([copied(tmp_path, fail)]))
     assert point.repetitions == 7 and "throughput" in point.values
-    assert point.suspect == (
+    assert point.warnings == (
         "policy local-pool promises 4 connection(s), this process has 5 (in 7 of 7 repetitions)",
         "failed calls: UNAVAILABLE x 3 (gone <b>) (in 1 of 7 repetitions)",
     )

@@ -216,12 +216,13 @@ def test_doubts_about_everything_are_notes(tmp_path: Path) -> None:
     path = copied(
         tmp_path,
         lambda data: data["context"].update(
-            suspect=[{"code": "shared-cpus", "text": doubt}], notes=["no control service"]
+            warnings=[{"code": "shared-cpus", "text": doubt}],
+            notes=[{"code": "not-measured", "text": "no control service"}],
         ),
     )
-    assert data.make([path]).notes == (f"every point: suspect: {doubt}", "no control service")
+    assert data.make([path]).notes == (f"every point: warning: {doubt}", "no control service")
     other = copied(tmp_path, lambda data: None, "b.json")
-    assert data.make([path, other]).notes[0] == f"every point of 1 of 2 result files: suspect: {doubt}"
+    assert data.make([path, other]).notes[0] == f"every point of 1 of 2 result files: warning: {doubt}"
 
 
 # Results of other kinds.
@@ -238,7 +239,7 @@ def test_older_results(tmp_path: Path) -> None:
 def test_one_repetition_has_no_intervals() -> None:
     for series in data.make([DATA / "unary-sync-shared.json"]).series:
         assert series.points and all(v.low is None for p in series.points for v in p.values.values())
-        assert not any("repetitions)" in reason for p in series.points for reason in p.suspect)
+        assert not any("repetitions)" in reason for p in series.points for reason in p.warnings)
 
 
 def test_nothing_at_all_is_an_error(tmp_path: Path) -> None:

@@ -60,7 +60,7 @@ def test_pngs_are_large_enough_for_print(folder: Path) -> None:
 def test_every_point_has_a_mark(folder: Path) -> None:
     path = folder / "throughput-unary.svg"
     assert marks(path, "markers") == 7 + 6
-    assert marks(path, "suspect") == 2 and marks(path, "partial") == 1
+    assert marks(path, "unreliable") == 2 and marks(path, "partial") == 1
     assert marks(path, "curves") == 2 and marks(path, "bands") == 1
     assert marks(path, "ideal_lines") == 2 and marks(path, "fitted") == 2
     assert marks(folder / "p99-9-unary.svg", "markers") == 7 + 5

@@ -15,7 +15,7 @@ from cqbench.report.model import Report, Series
 from cqbench.report.time import MAX_SLICES
 from made_results import HASH, REAL, SLICE_NS, open_loop, put
 
-FULL = {"code": "client-cpu", "text": "the client is full"}
+FULL = {"code": "client-cpu-saturated", "text": "the client is full"}
 LATE = {"code": "pacer-late", "text": "the pacer was late"}
 
 
@@ -57,11 +57,11 @@ def test_loops_of_one_setting_are_two_series(tmp_path: Path) -> None:
 
 
 def test_limits_are_no_doubts(tmp_path: Path) -> None:
-    series = only(made(tmp_path, open_loop({8: [8.0, 8.0]}, {"suspect": [LATE], "limits": [FULL]})))
+    series = only(made(tmp_path, open_loop({8: [8.0, 8.0]}, {"warnings": [LATE], "notes": [FULL]})))
     (point,) = series.points
-    assert point.suspect == ("the pacer was late (in 2 of 2 repetitions)",)
-    assert point.limits == ("the client is full (in 2 of 2 repetitions)",)
-    assert rows.marks(point) == rows.SUSPECT + rows.LIMITED
+    assert point.warnings == ("the pacer was late (in 2 of 2 repetitions)",)
+    assert point.saturated == ("the client is full (in 2 of 2 repetitions)",)
+    assert rows.marks(point) == rows.UNRELIABLE + rows.SATURATED
 
 
 def test_a_stall_is_in_the_time_series(tmp_path: Path) -> None:
@@ -75,7 +75,7 @@ def test_a_stall_is_in_the_time_series(tmp_path: Path) -> None:
 
 
 def test_slices_without_an_answer_have_no_latency(tmp_path: Path) -> None:
-    empty = {"slice_latency_p99_ns": [0] * 20, "slice_latency_max_ns": [0] * 20, "slice_completed": [0] * 19 + [1]}
+    empty = {"bucket_latency_p99_ns": [0] * 20, "bucket_latency_max_ns": [0] * 20, "bucket_completed": [0] * 19 + [1]}
     (line,) = only(made(tmp_path, open_loop({2000: [2000.0]}, empty))).timelines
     assert {(s.p99, s.highest) for s in line.slices} == {(None, None)}
 
@@ -83,21 +83,21 @@ def test_slices_without_an_answer_have_no_latency(tmp_path: Path) -> None:
 def test_many_slices_are_put_together(tmp_path: Path) -> None:
     """The worst of neighbours stands for them."""
     number = 3 * MAX_SLICES
-    series = {"slice_completed": [10] * number, "slice_failed": [0] * number}
+    series = {"bucket_completed": [10] * number, "bucket_failed": [0] * number}
     peak = [1000] * (number - 1) + [7000]
-    series |= {f"slice_latency_{what}_ns": peak for what in ("p50", "p99", "max")}
+    series |= {f"bucket_latency_{what}_ns": peak for what in ("p50", "p99", "max")}
     (line,) = only(made(tmp_path, open_loop({100: [100.0]}, series))).timelines
     assert len(line.slices) == MAX_SLICES and {s.per_second for s in line.slices} == {100}
     assert [s.highest for s in line.slices[-2:]] == [1, 7]
 
 
 def test_the_tables_the_csv_and_the_download(tmp_path: Path) -> None:
-    report = made(tmp_path, open_loop({500.5: [500.0]}, {"limits": [FULL]}))
+    report = made(tmp_path, open_loop({500.5: [500.0]}, {"notes": [FULL]}))
     text = page.render(report)
-    assert "Rate asked, calls/s" in text and "500.5 ^" in text and "limit: the client is full" in text
+    assert "Rate asked, calls/s" in text and "500.5 ^" in text and "saturated: the client is full" in text
     (row,) = csv.DictReader(io.StringIO(download.points_csv(report)))
-    assert (row["loop"], row["inflight"], row["rate_asked"]) == ("open", "", "500.5")
-    assert row["limits"] == "the client is full"
+    assert (row["loop"], row["inflight"], row["target_rate"]) == ("open", "", "500.5")
+    assert row["saturated"] == "the client is full"
     (plain,) = report.data["series"]
     assert plain["open"] and [point["load"] for point in plain["points"]] == [500.5]
     assert [part["per_second"] for part in plain["timelines"][0]["slices"]] == [500] * 20

@@ -142,7 +142,7 @@ def test_every_point_is_in_a_table_with_its_interval_and_remarks() -> None:
         for p in s.points:
             assert number(p.values["throughput"].middle) in rows
     doubtful = page().one("details", id="table-unary-sync-separate")
-    assert f"cut short; suspect: {samples.SUSPECT}; not warmed up" in doubtful
+    assert f"cut short; warning: {samples.BUSY}; not warmed up" in doubtful
     heads = [text for a, text in Page(doubtful_html()).all("th", scope="row")]
     assert heads == ["1", "4 ^", "8", "16 ×", "32", "48 ×°"]
     low, high = (number(v) for v in _interval(report))
@@ -314,7 +314,7 @@ def test_the_csv_has_every_figure_of_every_point() -> None:
     assert len(rows) == len(points)
     for row, (s, p) in zip(rows, points, strict=True):
         assert (row["series"], int(row["inflight"]), int(row["repetitions"])) == (s.id, p.load.number, p.repetitions)
-        assert row["partial"] == str(p.partial).lower() and row["suspect"] == "; ".join(p.suspect)
+        assert row["partial"] == str(p.partial).lower() and row["warnings"] == "; ".join(p.warnings)
         for m in METRICS:
             value = p.values.get(m.key)
             wanted = (value.middle, value.low, value.high) if value else (None, None, None)

@@ -101,7 +101,7 @@ def test_each_figure_of_each_point_has_a_row_with_interval_and_marks() -> None:
     assert [(r["lo"], r["hi"]) for r in found] == [
         (p.values["throughput"].low, p.values["throughput"].high) for p in points
     ]
-    assert [r["m"] for r in found] == [0, rows.LIMITED, 0, rows.SUSPECT, 0, rows.SUSPECT + rows.PARTIAL]
+    assert [r["m"] for r in found] == [0, rows.SATURATED, 0, rows.UNRELIABLE, 0, rows.UNRELIABLE + rows.PARTIAL]
 
 
 def test_numbers_of_points_lead_to_the_points() -> None:
@@ -203,9 +203,9 @@ def test_each_pair_has_its_ratios_with_the_marks_of_both() -> None:
     assert [(r["n"], r["v"], r["lo"]) for r in first] == [
         (n.number, v["throughput"].middle, v["throughput"].low) for n, v in values.items()
     ]
-    assert {r["n"]: r["m"] for r in first}[16] == rows.SUSPECT
+    assert {r["n"]: r["m"] for r in first}[16] == rows.UNRELIABLE
     other = replace(REPORT, against=(replace(REPORT.against[0], series=0, base=1),))
-    assert {r["n"]: r["m"] for r in panel("ratio", report=other).choices["connections"]}[16] == rows.SUSPECT
+    assert {r["n"]: r["m"] for r in panel("ratio", report=other).choices["connections"]}[16] == rows.UNRELIABLE
 
 
 def test_pairs_stand_side_by_side() -> None:

@@ -18,9 +18,9 @@ from result_schema import DATA, ROOT, SCHEMA, Json, complaints, keys_of, program
 
 
 # With a codec which can be timed.
-SERVER = ("--tcp-echo-port", "0", "--api", "generic", "--codec", "pooled", "--compression", "deflate")
+SERVER = ("--tcp-echo-port", "0", "--api", "generic", "--serializer", "buffer-reusing", "--compression", "deflate")
 WIRE = "--workload echo --request-bytes 100 --payload entropy:1.5 --compression call:gzip --deadline none"
-CLOSED = "--breakdown --baseline --repetitions 5 --inflight-list 1,4 --interval 0.2 --warmup 0.05"
+CLOSED = "--breakdown --lower-bound --repetitions 5 --inflight-list 1,4 --interval 0.2 --warmup 0.05"
 # Long enough for a time series and, in an open loop, for gaps to have a shape.
 RUNS = {
     "unary": f"{CLOSED} --api cq --stub generic",
@@ -63,7 +63,7 @@ def test_a_real_run_fits(name: str, real_runs: dict[str, bytes]) -> None:
     assert data["context"]["method"] == name
     assert len(data["benchmarks"]) == 2 * 5 + 2
     assert [s["inflight"] for s in data["statistics"]] == [1, 4]
-    assert {"grpc", "tcp-block", "tcp-spin", "grpc-inproc"} <= {b["name"] for b in data["baselines"]}
+    assert {"grpc", "tcp-block", "tcp-spin", "grpc-inproc"} <= {b["name"] for b in data["lower_bounds"]}
     assert len(parse(real_runs[name], name).points) == 2 * 5
 
 
@@ -71,17 +71,17 @@ def test_a_real_run_with_a_time_series_fits(real_runs: dict[str, bytes]) -> None
     data = json.loads(real_runs["series"])
     assert complaints(data) == []
     (run,) = data["benchmarks"]
-    assert len(run["slice_completed"]) >= 10
-    assert sum(run["slice_completed"]) == run["completed"]
+    assert len(run["bucket_completed"]) >= 10
+    assert sum(run["bucket_completed"]) == run["completed"]
 
 
 def test_a_real_open_loop_fits(real_runs: dict[str, bytes]) -> None:
     data = json.loads(real_runs["open"])
     assert complaints(data) == []
     assert data["context"]["loop"] == "open"
-    assert [s["rate_asked_per_second"] for s in data["statistics"]] == [500, 1000]
+    assert [s["target_rate_per_second"] for s in data["statistics"]] == [500, 1000]
     runs = [run for run in data["benchmarks"] if run["run_type"] == "iteration"]
-    assert len({(run["rate_asked_per_second"], run["schedule_hash"]) for run in runs}) == 2, "one for each rate"
+    assert len({(run["target_rate_per_second"], run["schedule_hash"]) for run in runs}) == 2, "one for each rate"
 
 
 def test_calls_add_up(real_runs: dict[str, bytes]) -> None:
@@ -93,7 +93,7 @@ def test_calls_add_up(real_runs: dict[str, bytes]) -> None:
 
 
 def test_statistics_are_of_keys_that_a_run_has(real_runs: dict[str, bytes]) -> None:
-    known = {key for name in ("row", "latency", "open_loop", "evidence") for key, _ in keys_of(SCHEMA["$defs"][name])}
+    known = {key for name in ("row", "latency", "figures") for key, _ in keys_of(SCHEMA["$defs"][name])}
     for written in real_runs.values():
         for statistics in json.loads(written).get("statistics", []):
             assert set(statistics["figures"]) <= known
@@ -116,7 +116,7 @@ def test_hdr_histogram_reads_the_latencies(name: str, real_runs: dict[str, bytes
 def test_every_figure_of_the_schema_is_one_that_the_client_writes(real_runs: dict[str, bytes]) -> None:
     """Otherwise a figure that was renamed would stay documented for ever."""
     runs = [run for written in real_runs.values() for run in json.loads(written)["benchmarks"]]
-    documented = {key for name in ("evidence", "open_loop", "slices") for key, _ in keys_of(SCHEMA["$defs"][name])}
+    documented = {key for name in ("figures", "open_loop", "slices") for key, _ in keys_of(SCHEMA["$defs"][name])}
     of_another_build = {key for key in documented if "alloc" in key or "frees_elsewhere" in key}
     assert documented - {key for run in runs for key in run} - of_another_build == set()
 
@@ -154,8 +154,8 @@ MEDIAN = ("benchmarks", -1)
 FIGURE = ("statistics", 0, "figures", "client_cores_used")
 
 DAMAGES = {
-    "a newer version": put("context", "schema_version", value=4),
-    "a version as text": put("context", "schema_version", value="3"),
+    "a newer version": put("context", "schema_version", value=5),
+    "a version as text": put("context", "schema_version", value="4"),
     "no version": remove("context", "schema_version"),
     "no benchmarks": remove("benchmarks"),
     "a key of the file": put("series", value=[]),
@@ -164,13 +164,13 @@ DAMAGES = {
     "a key of a run": put(*RUN, "client_cpu_ns", value=1),
     "a figure's distribution": put(*RUN, "client_connection_busy_share_mean", value=0.5),
     "a key of a CPU": put(*RUN, "client_cpus", 0, "iowait_share", value=0),
-    "a key of a baseline": put("baselines", 0, "run_type", value="iteration"),
+    "a key of a baseline": put("lower_bounds", 0, "run_type", value="iteration"),
     "a key of statistics": put("statistics", 0, "throughput", value=1),
     "a key of a spread": put(*FIGURE, "mean", value=1),
     "a figure that is nobody's": put("statistics", 0, "figures", "cores_used", value={"median": 1, "min": 1, "max": 1}),
     "evidence in a median": put(*MEDIAN, "client_cores_used", value=1),
     "no window": remove(*RUN, "window_ns"),
-    "no window of a baseline": remove("baselines", 0, "window_ns"),
+    "no window of a baseline": remove("lower_bounds", 0, "window_ns"),
     "no time of a median": remove(*MEDIAN, "real_time"),
     "no CPU time": remove(*RUN, "cpu_time"),
     "latencies without a mean": remove(*RUN, "latency_mean_ns"),
@@ -181,7 +181,7 @@ DAMAGES = {
     "a line instead of lines": put(*RUN, "notes", value="none"),
     "a share above 1": put(*RUN, "client_connection_busy_share_max", value=1.5),
     "a CPU's share above 1": put(*RUN, "server_cpus", 0, "busy_share", value=1.5),
-    "a rest above 1": put(*RUN, "breakdown_rest_share", value=1.5),
+    "a rest above 1": put(*RUN, "breakdown_unattributed_share", value=1.5),
     "a negative count": put(*RUN, "failed", value=-1),
     "a negative figure": put(*RUN, "server_retransmissions", value=-1),
     "a negative length": put(*RUN, "window_ns", value=-1),
@@ -196,21 +196,21 @@ DAMAGES = {
     "a path without a method": put("context", "rpc", value="/Service"),
     "a closed loop with a seed": put("context", "schedule_seed", value=1),
     "an open loop without a schedule": put("context", "loop", value="open"),
-    "a doubt in words only": put(*RUN, "suspect", value=["drift"]),
-    "an unknown doubt": put(*RUN, "suspect", value=[{"code": "haste", "text": "x"}]),
-    "a limit as a doubt": put(*RUN, "suspect", value=[{"code": "client-cpu", "text": "x"}]),
-    "a doubt as a limit": put(*RUN, "limits", value=[{"code": "drift", "text": "x"}]),
-    "a point's doubt of the run": put("context", "suspect", value=[{"code": "drift", "text": "x"}]),
-    "no limits": remove(*RUN, "limits"),
+    "a warning in words only": put(*RUN, "warnings", value=["drift"]),
+    "an unknown warning": put(*RUN, "warnings", value=[{"code": "haste", "text": "x"}]),
+    "a note as a warning": put(*RUN, "warnings", value=[{"code": "not-measured", "text": "x"}]),
+    "a warning as a note": put(*RUN, "notes", value=[{"code": "drift", "text": "x"}]),
+    "an unknown warning of the run": put("context", "warnings", value=[{"code": "haste", "text": "x"}]),
+    "no warnings": remove(*RUN, "warnings"),
     "no count of calls": remove(*RUN, "calls_due"),
     "workers": put(*RUN, "completed_per_worker", value=[1]),
-    "half a time series": remove(*RUN, "slice_completed"),
-    "a mean in spite of calls without an end": put(*RUN, "latency_at_least", value=3),
+    "half a time series": remove(*RUN, "bucket_completed"),
+    "a mean in spite of calls without an end": put(*RUN, "latency_censored", value=3),
     "a pacer in a closed loop": put(*RUN, "schedule_hash", value="0123456789abcdef"),
     "an unknown policy": put("context", "channel_policy", value="pool:0"),
     "an unknown API": put("context", "servers", 0, "api", value="async"),
     "an unknown status code": put(*RUN, "errors", value=[{"code": "OK", "count": 1, "first_message": ""}]),
-    "an unknown baseline": put("baselines", 0, "name", value="udp"),
+    "an unknown baseline": put("lower_bounds", 0, "name", value="udp"),
     "another unit of time": put(*RUN, "time_unit", value="us"),
     "another aggregate": put(*MEDIAN, "aggregate_name", value="mean"),
     "a date in words": put(*RUN, "start_time", value="yesterday"),
@@ -231,8 +231,8 @@ def test_damage_is_found(name: str) -> None:
 OPEN_DAMAGES = {
     "no hash": remove(*RUN, "schedule_hash"),
     "a short hash": put(*RUN, "schedule_hash", value="1"),
-    "no rate": remove(*RUN, "rate_asked_per_second"),
-    "a rate of nothing": put(*RUN, "rate_asked_per_second", value=0),
+    "no rate": remove(*RUN, "target_rate_per_second"),
+    "a rate of nothing": put(*RUN, "target_rate_per_second", value=0),
     "no lateness": remove(*RUN, "pacer_lateness_p99_ns"),
     "a closed loop": put("context", "loop", value="closed"),
     "no seed": remove("context", "schedule_seed"),
@@ -242,7 +242,7 @@ OPEN_DAMAGES = {
     "a correlation above 1": put(*RUN, "arrival_gap_correlation", value=2),
     "an answer without its interval": remove("find_rate", "low"),
     "an answer that there is not": put("find_rate", "resolved", value=False),
-    "a reason for an answer": put("find_rate", "unresolved_why", value="x"),
+    "a reason for an answer": put("find_rate", "unresolved_reason", value="x"),
     "a trial without a verdict": remove("find_rate", "trials", 0, "met"),
     "a trial that knows more": put("find_rate", "trials", 0, "p99", value=1),
 }  # fmt: skip

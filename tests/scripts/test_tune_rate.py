@@ -44,7 +44,7 @@ def with_cpu(document: result.Document, cpu: dict[float, float]) -> result.Docum
     points = [
         point.model_copy(
             update={
-                "rate_asked": rate, "throughput_per_second": rate,
+                "target_rate": rate, "throughput_per_second": rate,
                 "figures": {f"{end}_cpu_per_rpc_ns": value / 2 for end in ("client", "server")},
             }
         )

@@ -55,7 +55,7 @@ def test_what_else_was_full(tmp_path: Path, change: dict[str, Any], decision: De
 
 
 def test_the_clients_own_word_counts_as_its_figures_do(tmp_path: Path) -> None:
-    says = setting({"limits": [{"code": "server-cpu", "text": "the server used 1.00 of 1 CPU(s)"}]})
+    says = setting({"notes": [{"code": "server-cpu-saturated", "text": "the server used 1.00 of 1 CPU(s)"}]})
     assert at(found(tmp_path, {"change": says}), 32).codes == ("server-cpu",)
 
 
@@ -169,7 +169,7 @@ def test_more_than_a_third_of_suspect_repetitions_disqualify(tmp_path: Path, sus
     def doubt(n: int, point: dict[str, Any]) -> None:
         if n == 32 and left[0] > 0:
             left[0] -= 1
-            point["suspect"] = [OTHERS]
+            point["warnings"] = [OTHERS]
 
     case = found(tmp_path, {"change": doubt})
     assert (at(case, 32).decision is Decision.INCONCLUSIVE) is open_ and at(case, 16).decision is Decision.BOTTLENECK
@@ -177,7 +177,7 @@ def test_more_than_a_third_of_suspect_repetitions_disqualify(tmp_path: Path, sus
 
 
 def test_doubts_about_every_point_disqualify(tmp_path: Path) -> None:
-    shares = {"suspect": [{"code": "shared-cpus", "text": "client and server share CPUs (0 and 0)"}]}
+    shares = {"warnings": [{"code": "shared-cpus", "text": "client and server share CPUs (0 and 0)"}]}
     case = found(tmp_path, shares, shares)
     assert {r.decision for r in case.rows if r.load.number > 1} == {Decision.INCONCLUSIVE}
     assert at(case, 8).codes == ("shared-cpus",)

@@ -165,7 +165,7 @@ def test_open_loops_are_judged_by_the_latency_at_equal_rates(tmp_path: Path) -> 
     def rated(reached: float, late: float) -> Any:
         def change(n: int, point: dict[str, Any]) -> None:
             asked = 1000.0 * n
-            point.update(rate_asked_per_second=asked, inflight=48, throughput_per_second=reached * asked)
+            point.update(target_rate_per_second=asked, inflight=48, throughput_per_second=reached * asked)
             point.update(latency_p99_ns=late * (1e6 + 1e4 * (point["repetition_index"] % 3)))
 
         return change

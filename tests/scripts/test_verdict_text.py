@@ -76,7 +76,7 @@ def test_the_question_is_the_experiments(tmp_path: Path) -> None:
 
 
 def test_other_load_is_at_the_head(tmp_path: Path) -> None:
-    found(tmp_path, {"change": setting({"suspect": [OTHERS]}, (4,))})
+    found(tmp_path, {"change": setting({"warnings": [OTHERS]}, (4,))})
     manifest(tmp_path)
     data = json.loads((tmp_path / "manifest.json").read_text())
     (tmp_path / "manifest.json").write_text(json.dumps({**data, "notes": ["other programs keep 2.0 CPUs busy"]}))

@@ -32,10 +32,10 @@ for end in ("client", "server"):
     point[end + "_cpu_per_rpc_ns"] = 20000 / factor
 data["benchmarks"] = [point]
 if "--find-rate" in sys.argv:  # what it finds is the throughput; the point is one of the search's
-    rate = point["rate_asked_per_second"] = point["throughput_per_second"]
+    rate = point["target_rate_per_second"] = point["throughput_per_second"]
     answer = {{"resolved": True, "rate_per_second": rate, "low": 0.95 * rate, "high": 1.05 * rate}}
     if "test.unresolved" in words:
-        answer = {{"resolved": False, "unresolved_why": "the client is the limit"}}
+        answer = {{"resolved": False, "unresolved_reason": "the client is the limit"}}
     data["find_rate"] = {{"objective": "p99<2ms", "trials": [], **answer}}
 pathlib.Path(sys.argv[sys.argv.index("--output") + 1]).write_text(json.dumps(data))
 """

@@ -26,7 +26,7 @@ def entry(n: int, repetition: int, rate: float, connections: int) -> dict[str, A
         "run_type": "iteration", "repetition_index": repetition, "inflight": n, "connections": connections,
         "expected_connections": connections, "completed": 100_000, "throughput_per_second": rate,
         "latency_p50_ns": n / rate * 1e9, "latency_p99_ns": 2 * n / rate * 1e9, "failed": 0, "errors": [],
-        "warnings": [], "suspect": [], "partial": False, "client_cores_used": 4.0, "client_cpus_allowed": 32,
+        "warnings": [], "partial": False, "client_cores_used": 4.0, "client_cpus_allowed": 32,
         "server_cores_used": 4.0, "server_cpus_allowed": 32, "client_cpu_per_rpc_ns": 20_000,
         "server_cpu_per_rpc_ns": 20_000, "client_workers_busy_share": 0.3, "server_workers_busy_share": 0.3,
         "client_rtt_min_ns_median": 5_000, "client_rpcs_per_segment_sent": 1.0,
@@ -60,7 +60,7 @@ def write(
         "schema_version": SCHEMA_VERSION, "cqbench_version": "0.1.0", "method": "streaming", "loop": "closed",
         "api": "sync", "channel_policy": policy,
         "workload": "ping", "target": "host:2137", "grpc_version": "1.51.1", "partial": False, "poll": "block",
-        "affinity": "0-31", "command_line": ["bin/grpc_ping_client"], "servers": [server], "suspect": [], **context,
+        "affinity": "0-31", "command_line": ["bin/grpc_ping_client"], "servers": [server], "warnings": [], **context,
     }  # fmt: skip
     path.parent.mkdir(parents=True, exist_ok=True)
     path.write_text(json.dumps({"context": head, "benchmarks": points, "not_measured": []}))

@@ -146,7 +146,7 @@ TEST(WriteHints, OfTheServerMoveEverything) {
 TEST(Streams, HaveFiguresOfTheirOwnAndTheirFloor) {
   const Server server({"--tcp-echo-port", "0"});
   const ClientRun run =
-      RunClient(Moving(server, "get") + Flags{"--api", "cq", "--inflight", "1", "--baseline"} + Short());
+      RunClient(Moving(server, "get") + Flags{"--api", "cq", "--inflight", "1", "--lower-bound"} + Short());
   EXPECT_EQ(run.exit_code, 0) << run.err;
   const Json point = run.Point();
   for (const char* figure : {"chunks_per_second", "payload_bytes_per_second", "chunk_gap_p50_ns"}) {
@@ -154,10 +154,10 @@ TEST(Streams, HaveFiguresOfTheirOwnAndTheirFloor) {
   }
   const Json result = run.Parsed();
   std::vector<std::string> names;
-  for (const Json& baseline : result.at("baselines")) {
-    names.push_back(baseline.at("name"));
-    EXPECT_TRUE(baseline.contains("payload_bytes_per_second")) << baseline;
-    EXPECT_TRUE(baseline.contains("client_cores_per_gbit_per_second")) << baseline;
+  for (const Json& bound : result.at("lower_bounds")) {
+    names.push_back(bound.at("name"));
+    EXPECT_TRUE(bound.contains("payload_bytes_per_second")) << bound;
+    EXPECT_TRUE(bound.contains("client_cores_per_gbit_per_second")) << bound;
   }
   EXPECT_THAT(names, testing::ElementsAre("grpc", "tcp-block", "tcp-sendfile", "grpc-inproc"));
 }

@@ -51,7 +51,7 @@ TEST(CallTest, ByReflectionProtoAndProtoset) {
     EXPECT_EQ(context["workload"], "call");
     EXPECT_EQ(context["method"], "cqbench.v1.EchoService.Echo");
     EXPECT_EQ(context["rpc"], "/cqbench.v1.EchoService/Echo");
-    EXPECT_EQ(context["answers"], "compared");
+    EXPECT_EQ(context["response_check"], "compared");
     EXPECT_EQ(context["data_messages"], 1);
   }
 }

@@ -39,9 +39,10 @@ TEST_P(EchoTest, FiveMebibytesPass) {
 TEST_P(EchoTest, NothingAndSixtyFourMebibytesPass) {
   for (const char* size : {"0", "64MiB"}) {
     SCOPED_TRACE(size);
-    const ClientRun run = RunClient(Client("unary") + Flags{"--request-bytes", size, "--response-bytes", size,
-                                                            "--inflight", "1", "--codec", "pooled", "--warmup", "0",
-                                                            "--total", "2", "--interval", "50", "--deadline", "50"});
+    const ClientRun run =
+        RunClient(Client("unary") + Flags{"--request-bytes", size, "--response-bytes", size, "--inflight", "1",
+                                          "--serializer", "buffer-reusing", "--warmup", "0", "--total", "2",
+                                          "--interval", "50", "--deadline", "50"});
     EXPECT_EQ(run.exit_code, 0) << run.err;
     const Json point = run.Point();
     EXPECT_GE(point.at("calls_ok"), 2);  // too few for a percentile

@@ -26,14 +26,16 @@ double Figure(const Json& point, const std::string& name) {
   return point.value(name, 0.0);
 }
 
-std::vector<std::string> Texts(const Json& list) {
-  return list.get<std::vector<std::string>>();
+std::vector<std::string> Each(const Json& notices, const char* key) {
+  std::vector<std::string> texts;
+  for (const Json& notice : notices) texts.push_back(notice.at(key));
+  return texts;
 }
-
-std::vector<std::string> Codes(const Json& findings) {
-  std::vector<std::string> codes;
-  for (const Json& finding : findings) codes.push_back(finding.at("code"));
-  return codes;
+std::vector<std::string> Texts(const Json& notices) {
+  return Each(notices, "text");
+}
+std::vector<std::string> Codes(const Json& notices) {
+  return Each(notices, "code");
 }
 
 // Returns by what share a count of that end may be wrong. It is scaled from the time between its two samples to the
@@ -279,7 +281,7 @@ TEST(SuspectTest, AnotherClientOnTheSameServerIsNoticed) {
   const Json point = RunClient(Flags{"--host", server.address(), "--inflight", "2"} + Longer()).Point();
   other.Signal(SIGINT);
   Finish(other);
-  EXPECT_THAT(Codes(point.at("suspect")), Contains("other-client"));
+  EXPECT_THAT(Codes(point.at("warnings")), Contains("other-client"));
 }
 
 TEST(SuspectTest, PercentilesOfFewCallsAreNotNumbers) {
@@ -306,7 +308,7 @@ TEST(SuspectTest, TheTableSaysWhichPointsAndWhy) {
   other.Signal(SIGINT);
   Finish(other);
   EXPECT_THAT(run.out, HasSubstr("Suspect"));
-  EXPECT_THAT(run.out, HasSubstr("in-flight 1: suspect: other-client: another client uses the server"));
+  EXPECT_THAT(run.out, HasSubstr("in-flight 1: warning: other-client: another client uses the server"));
   EXPECT_THAT(run.out, HasSubstr("Connections: c->s"));
   EXPECT_THAT(run.out, HasSubstr("CPU and hand-offs"));
 }
@@ -340,42 +342,43 @@ TEST(UntilStableTest, StopsWhenItIsAndGivesUpAtTheLimit) {
   EXPECT_THAT(Texts(never.at("context").at("notes")), Contains(HasSubstr("is not within ±0.1 % after 7 repetitions")));
 }
 
-std::vector<std::string> BaselineNames(const Json& result) {
+std::vector<std::string> LowerBoundNames(const Json& result) {
   std::vector<std::string> names;
-  for (const Json& baseline : result.at("baselines")) {
-    names.push_back(baseline.at("name"));
-    EXPECT_GT(baseline.at("completed"), 10) << baseline;
-    EXPECT_TRUE(baseline.contains("latency_max_ns")) << baseline;
-    EXPECT_FALSE(baseline.contains("error_message")) << baseline;
+  for (const Json& bound : result.at("lower_bounds")) {
+    names.push_back(bound.at("name"));
+    EXPECT_GT(bound.at("completed"), 10) << bound;
+    EXPECT_TRUE(bound.contains("latency_max_ns")) << bound;
+    EXPECT_FALSE(bound.contains("error_message")) << bound;
   }
   return names;
 }
 
-TEST(BaselineTest, EveryFloorThatTheServerOffers) {
+TEST(LowerBoundTest, EveryOneThatTheServerOffers) {
   const std::string path = absl::StrCat(testing::TempDir(), "/baseline-", getpid(), ".sock");
   const Server server({"--listen", "localhost:0", "--listen", absl::StrCat("unix:", path), "--tcp-echo-port", "0"});
   // With one call in flight, three of the four connections are idle.
   const Flags flags =
-      Flags{"--host", server.address(), "--inflight", "4", "--channel-policy", "pool:4", "--baseline"} + Short();
+      Flags{"--host", server.address(), "--inflight", "4", "--channel-policy", "pool:4", "--lower-bound"} + Short();
   const ClientRun run = RunClient(flags + Flags{"--format", "json"});
   EXPECT_EQ(run.exit_code, 0) << run.err;
   const Json result = run.Parsed();
-  EXPECT_THAT(BaselineNames(result), testing::ElementsAre("grpc", "tcp-block", "tcp-spin", "grpc-unix", "grpc-inproc"));
-  // The TCP ping-pong sends as many bytes as gRPC: the ping has no payload, but frames and headers.
-  const Json& grpc = result.at("baselines").at(0);
+  EXPECT_THAT(LowerBoundNames(result),
+              testing::ElementsAre("grpc", "tcp-block", "tcp-spin", "grpc-unix", "grpc-inproc"));
+  // As many bytes as gRPC: the ping has no payload, but frames and headers.
+  const Json& grpc = result.at("lower_bounds").at(0);
   const auto bytes = std::llround(Figure(grpc, "client_bytes_sent") / Figure(grpc, "completed"));
   EXPECT_GT(bytes, 10);
-  EXPECT_THAT(result.at("baselines").at(1).at("description").get<std::string>(),
+  EXPECT_THAT(result.at("lower_bounds").at(1).at("description").get<std::string>(),
               HasSubstr(absl::StrCat(" ", bytes, " + ")));
   EXPECT_THAT(RunClient(flags).out, HasSubstr("x the TCP floor"));
 }
 
-TEST(BaselineTest, WhatIsNotOfferedIsNoted) {
-  const ClientRun run = RunClient(Flags{"--host", SharedServer("sync").address(), "--inflight", "2", "--baseline"} +
+TEST(LowerBoundTest, WhatIsNotOfferedIsNoted) {
+  const ClientRun run = RunClient(Flags{"--host", SharedServer("sync").address(), "--inflight", "2", "--lower-bound"} +
                                   Short() + Flags{"--format", "json"});
   EXPECT_EQ(run.exit_code, 0) << run.err;
   const Json result = run.Parsed();
-  EXPECT_THAT(BaselineNames(result), testing::ElementsAre("grpc", "grpc-inproc"));
+  EXPECT_THAT(LowerBoundNames(result), testing::ElementsAre("grpc", "grpc-inproc"));
   const std::vector<std::string> notes = Texts(result.at("context").at("notes"));
   EXPECT_THAT(notes, Contains(HasSubstr("--tcp-echo-port")));
   EXPECT_THAT(notes, Contains(HasSubstr("--listen unix:PATH")));

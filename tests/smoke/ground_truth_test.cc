@@ -72,11 +72,11 @@ TEST_F(StallTest, EveryCallThatWasDueMeanwhileIsLateAndTheTimeSeriesShowsWhen) {
   ExpectAllLateOnesSeen(stalled);
   // At least four time buckets of 100 ms lie within the stall, or three and parts of two.
   int silent = 0;
-  for (uint64_t completed : stalled.point.at("slice_completed")) silent += completed == 0 ? 1 : 0;
+  for (uint64_t completed : stalled.point.at("bucket_completed")) silent += completed == 0 ? 1 : 0;
   EXPECT_GE(silent, 3) << stalled.point;
   EXPECT_LE(silent, 6) << stalled.point;
   Nanos longest = 0;
-  for (Nanos slice : stalled.point.at("slice_latency_max_ns")) longest = std::max(longest, slice);
+  for (Nanos slice : stalled.point.at("bucket_latency_max_ns")) longest = std::max(longest, slice);
   EXPECT_GT(longest, 450 * kNanosPerMilli) << stalled.point;
 }
 
@@ -171,8 +171,8 @@ void ExpectNoPercentileOfHangingCalls(const Json& point, uint64_t hanging) {
   }
   EXPECT_FALSE(point.contains("latency_max_ns")) << point;
   EXPECT_FALSE(point.contains("latency_mean_ns")) << point;
-  EXPECT_EQ(point.at("latency_at_least"), hanging) << point;
-  EXPECT_THAT(point.at("suspect").dump(), testing::HasSubstr("unfinished-calls"));
+  EXPECT_EQ(point.at("latency_censored"), hanging) << point;
+  EXPECT_THAT(point.at("warnings").dump(), testing::HasSubstr("unfinished-calls"));
 }
 
 // Client and server are tested together: each would wait 10 s for hanging calls.
@@ -203,7 +203,7 @@ TEST(HangingServerTest, NoPercentileOfCallsThatNeverEndedAndExitStatusOne) {
   EXPECT_GT(unsent, 1000u);
   ExpectNoPercentileOfHangingCalls(of_open, 8 + unsent);
   EXPECT_FALSE(of_open.contains("latency_p90_ns"));
-  EXPECT_EQ(of_open.at("latency_from_sent_at_least"), 8);
+  EXPECT_EQ(of_open.at("latency_from_sent_censored"), 8);
   std::printf("8 slots: %s ok; 64 slots: %s ok; open: %s ok, %lu unsent\n", of_eight.at("calls_ok").dump().c_str(),
               of_many.at("calls_ok").dump().c_str(), of_open.at("calls_ok").dump().c_str(),
               static_cast<unsigned long>(unsent));

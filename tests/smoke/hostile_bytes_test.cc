@@ -94,7 +94,7 @@ INSTANTIATE_TEST_SUITE_P(All, HostileBytesTest,
                          testing::Values(Flags{"--api", "cq"}, Flags{"--api", "callback"}, Flags{"--api", "sync"},
                                          Flags{"--api", "generic", "--messages", "bytes"},
                                          Flags{"--api", "generic", "--messages", "fresh"},
-                                         Flags{"--api", "generic", "--codec", "pooled"}),
+                                         Flags{"--api", "generic", "--serializer", "buffer-reusing"}),
                          [](const testing::TestParamInfo<Flags>& tested) {
                            std::string name = tested.param[1];
                            return tested.param.size() > 2 ? name + "_" + tested.param[3] : name;

@@ -125,7 +125,7 @@ TEST_P(HttpClientTest, TheServerBehindAFrontTellsItsSide) {
                      server.address(), "--inflight", "3", "--interval", "1", "--deadline", "15", "--format", "json"});
       const Json point = run.CleanPoint();
       EXPECT_EQ(run.Parsed().at("context").at("servers").at(0).at("http_front_ends"), Json::array({*http}));
-      for (const Json& warning : point.at("suspect")) {
+      for (const Json& warning : point.at("warnings")) {
         EXPECT_NE(warning.at("code"), "other-client") << warning;
         EXPECT_NE(warning.at("code"), "other-server") << warning;
       }
@@ -145,7 +145,7 @@ TEST_P(HttpClientTest, AnotherServersFiguresAreDoubted) {
                      SharedServer("cq").address(), "--inflight", "4", "--interval", "1", "--deadline", "15"})
               .out;
   }
-  EXPECT_NE(out.find("other-server: the server that --control names answered 0.00 of the calls"), std::string::npos)
+  EXPECT_NE(out.find("other-server: the server that --control names responded to 0.00 of the calls"), std::string::npos)
       << out;
 }
 

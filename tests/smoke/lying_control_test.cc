@@ -70,7 +70,8 @@ TEST_F(LyingControlTest, FiguresThatCannotBeAreRefusedWithOneNote) {
     sample.set_messages(static_cast<uint64_t>(messages -= 1000));
     sample.mutable_process()->set_user_ns(messages * 1'000'000'000'000);
   };
-  const auto notes = NotesWithoutFigures(Run()).get<std::vector<std::string>>();
+  std::vector<std::string> notes;
+  for (const Json& note : NotesWithoutFigures(Run())) notes.push_back(note.at("text"));
   EXPECT_EQ(std::count_if(notes.begin(), notes.end(), [](auto& note) { return note.starts_with("server"); }), 1);
   EXPECT_THAT(notes, testing::Contains(testing::StartsWith("server: what its control service says cannot be (")));
 }

@@ -55,7 +55,7 @@ TEST_P(ManyCallsTest, RunToTheEnd) {
   EXPECT_EQ(point.at("failed"), 0) << point.at("errors");
   EXPECT_EQ(point.at("unfinished"), 0);
   EXPECT_EQ(point.at("connections"), kConnections);
-  EXPECT_TRUE(point.at("warnings").empty()) << point.at("warnings");
+  for (const Json& warning : point.at("warnings")) EXPECT_NE(warning.at("code"), "connections") << warning;
   const Served served = server.Stop(SIGTERM);
   EXPECT_EQ(served.failed, 0u);
   EXPECT_EQ(served.ok, served.calls);

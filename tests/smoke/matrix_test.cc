@@ -89,7 +89,7 @@ class MethodTest : public testing::TestWithParam<std::tuple<std::string, Method>
     ExpectIdentities(point);
     EXPECT_EQ(point.at("calls_ok"), point.at("latency_samples"));
     if (!open_loop) return;
-    EXPECT_EQ(point.at("rate_asked_per_second"), 400);
+    EXPECT_EQ(point.at("target_rate_per_second"), 400);
     EXPECT_EQ(point.at("latency_from_sent_samples"), point.at("latency_samples"));
     EXPECT_TRUE(point.contains("pacer_lateness_p99_ns")) << point;
   }

@@ -47,7 +47,7 @@ inline Json Measure(const Server& server, const Flags& flags) {
 // six times the share of the server's CPU that unrelated processes take.
 inline bool IsDisturbed(const Json& point) {
   constexpr double kOthers = 0.03;
-  for (const Json& warning : point.at("suspect")) {
+  for (const Json& warning : point.at("warnings")) {
     if (warning.at("code") == kOtherProcesses || warning.at("code") == kSteal) return true;
   }
   return point.value("server_cpus_busy", 1.0) - point.value("server_cores_used", 0.0) > kOthers;

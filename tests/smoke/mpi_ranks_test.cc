@@ -81,7 +81,7 @@ TEST_F(MpiRanksTest, ARankThatDiesTakesNothingFromTheOthers) {
     ExpectClean(PointOf(i));
     EXPECT_EQ(FileOf(i).at("context").at("partial"), true);
   }
-  EXPECT_THAT(done.out, testing::HasSubstr("suspect: missing-ranks: rank 2 of 3 measured nothing"));
+  EXPECT_THAT(done.out, testing::HasSubstr("warning: missing-ranks: rank 2 of 3 measured nothing"));
 }
 
 TEST_F(MpiRanksTest, Sigusr1EndsAllRanks) {

@@ -64,8 +64,8 @@ TEST_F(RanksTest, OneWindowAndSharesThatAddUp) {
     ExpectOneWindow(point, 3, point == 0 ? 4 : 8);
     for (int i = 0; i < 3; ++i) {
       EXPECT_EQ(FileOf(i).at("context").at("servers").size(), i == 0 ? 1u : 0u) << "one asks the server for all";
-      const Json suspect = PointOf(i, point).at("suspect");
-      for (const Json& warning : suspect) EXPECT_NE(warning.at("code"), "other-client");
+      const Json warnings = PointOf(i, point).at("warnings");
+      for (const Json& warning : warnings) EXPECT_NE(warning.at("code"), "other-client");
     }
   }
 }
@@ -73,8 +73,8 @@ TEST_F(RanksTest, OneWindowAndSharesThatAddUp) {
 TEST_F(RanksTest, RatesAreDividedAndSchedulesDiffer) {
   for (int i = 0; i < 2; ++i) Begin(2, Flags{"--rate", "301", "--seed", "7"} + ShortInterval());
   for (const ClientRun& run : FinishAll()) EXPECT_EQ(run.exit_code, 0) << run.err;
-  EXPECT_EQ(PointOf(0).at("rate_asked_per_second"), 151);
-  EXPECT_EQ(PointOf(1).at("rate_asked_per_second"), 150);
+  EXPECT_EQ(PointOf(0).at("target_rate_per_second"), 151);
+  EXPECT_EQ(PointOf(1).at("target_rate_per_second"), 150);
   EXPECT_EQ(FileOf(0).at("context").at("schedule_seed"), 7);
   EXPECT_NE(PointOf(0).at("schedule_hash"), PointOf(1).at("schedule_hash"));
 }

@@ -34,10 +34,11 @@ struct Setting {
 const std::vector<Setting> kTestedSettings = {
     {"cq", "fresh"},        {"cq", "reused"},      {"cq", "arena"},      {"callback", "fresh"},
     {"callback", "reused"}, {"callback", "arena"}, {"sync", "fresh"},    {"sync", "reused"},
-    {"sync", "arena"},      {"generic", "bytes"},  {"generic", "fresh"}, {"generic", "arena", "pooled"},
+    {"sync", "arena"},      {"generic", "bytes"},  {"generic", "fresh"}, {"generic", "arena", "buffer-reusing"},
 };
 std::string SettingName(const testing::TestParamInfo<Setting>& tested) {
-  return tested.param.api + "Server_" + tested.param.messages + (tested.param.codec == "pooled" ? "_pooled" : "");
+  return tested.param.api + "Server_" + tested.param.messages +
+         (tested.param.codec == "buffer-reusing" ? "_reusing" : "");
 }
 
 std::string PayloadBytes(v1::Payload kind, size_t size) {
@@ -68,7 +69,7 @@ class ShapesTest : public testing::TestWithParam<Setting> {
  protected:
   Server& server(const Flags& more = {}) {
     if (!server_) {
-      const Flags codec = GetParam().codec == "pooled" ? Flags{"--codec", "pooled"} : Flags{};
+      const Flags codec = GetParam().codec == "buffer-reusing" ? Flags{"--serializer", "buffer-reusing"} : Flags{};
       server_ = std::make_unique<Server>(
           Flags{"--api", GetParam().api, "--messages", GetParam().messages, "--drain", "300ms"} + codec + more);
       channel_ = ChannelTo(server_->address());
@@ -335,7 +336,7 @@ TEST_P(ShapesTest, TheDescriptionSaysHowMessagesLive) {
   ASSERT_TRUE(control::v1::Control::NewStub(channel())->Describe(PatientContext().get(), {}, &description).ok());
   EXPECT_EQ(description.api(), GetParam().api);
   EXPECT_EQ(description.messages(), GetParam().messages);
-  EXPECT_EQ(description.has_codec() ? description.codec() : "protobuf", GetParam().codec);
+  EXPECT_EQ(description.has_serializer() ? description.serializer() : "protobuf", GetParam().codec);
   const bool by_library = GetParam().api == "sync" || GetParam().api == "callback";
   const bool forced = by_library && GetParam().messages != "fresh";
   EXPECT_EQ(description.messages_note().empty(), !forced) << description.messages_note();

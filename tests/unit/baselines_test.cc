@@ -32,7 +32,7 @@ TEST(BytesPerRpc, IsOverAllConnectionsHoweverManyAreIdle) {
   }
   PointResult point;
   point.completed = 1000;
-  AddConnectionFigures("client", begin, end, {kNanosPerSecond, point.completed}, point.figures);
+  AddConnectionFigures(Side::kClient, begin, end, {kNanosPerSecond, point.completed}, point.figures);
   EXPECT_EQ(point.figures.Get("client_bytes_sent_per_connection_median"), 0) << "what it was taken from before";
   EXPECT_EQ(BytesPerRpc(point, "client_bytes_sent"), 60u);
   EXPECT_EQ(BytesPerRpc(point, "client_bytes_received"), 55u);

@@ -67,7 +67,7 @@ TEST(ClientFlagsErrors, RequestsOverHttp) {
   Refused({"--api", "http2"}, {"--api: http2 has no request for ping unary: say one with --http-request, or take "
                                "--workload library --method get, list, stream, create, update, delete"});
   Refused({"--api", "http1", "--workload", "echo"}, {"--api: http1 has no request for echo unary"});
-  for (const char* flag : {"--messages=fresh", "--stub=generic", "--codec=pooled"}) {
+  for (const char* flag : {"--messages=fresh", "--stub=generic", "--serializer=buffer-reusing"}) {
     const std::string name = std::string(flag).substr(0, std::string(flag).find('='));
     Refused({"--api", "http1", "--workload", "library", flag}, {name + ": is of gRPC's calls, not for --api http1"});
   }
@@ -81,7 +81,7 @@ TEST(ClientFlagsErrors, RequestsOverHttp) {
   Refused({"--api", "http1", "--http-request", "HEAD /x", "--http-expect", "{}"}, {"--http-expect", "HEAD"});
   Refused(with({"--call", "a.B/C"}), {"--call"});
   Refused(with({"--workload", "echo"}), {"--workload"});
-  Refused(with({"--codec", "pooled"}), {"--codec"});
+  Refused(with({"--serializer", "buffer-reusing"}), {"--serializer"});
   Refused(with({"--breakdown"}), {"--breakdown: is gRPC's, not for --api http1"});
   Refused(with({"--channel-arg", "a=1"}), {"--channel-arg"});
   Refused(with({"-H", "host: x"}), {"--header", "'host'"});
@@ -185,7 +185,7 @@ TEST(ClientFlagsErrors, FlagsOfAnotherApi) {
 TEST(ClientFlagsErrors, FlagsOfAnotherPolicy) {
   Refused(Split("--local-pool --channel-policy shared"), {"--local-pool", "--channel-policy"});
   Refused(Split("--max-channels 2 --channel-policy shared"), {"--max-channels", "shared"});
-  for (const char* flag : {"--evidence", "--breakdown", "--baseline"}) {
+  for (const char* flag : {"--evidence", "--breakdown", "--lower-bound"}) {
     Refused({flag, "--no-evidence"}, {flag, "--no-evidence"});
   }
   Refused(Split("--evidence --format json"), {"--evidence", "json"});

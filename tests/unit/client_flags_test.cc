@@ -237,8 +237,8 @@ TEST(ClientFlags, EvidenceIsTakenUnlessForbiddenAndShownWhenAskedFor) {
   EXPECT_FALSE(Options("--no-evidence").run.evidence);
   EXPECT_FALSE(Options("").run.breakdown);
   EXPECT_TRUE(Options("--breakdown").run.breakdown);
-  EXPECT_FALSE(Options("").run.baseline);
-  EXPECT_TRUE(Options("--baseline").run.baseline);
+  EXPECT_FALSE(Options("").run.lower_bound);
+  EXPECT_TRUE(Options("--lower-bound").run.lower_bound);
 }
 
 TEST(ClientFlags, ErrorRateAndRepetitions) {
@@ -276,7 +276,7 @@ TEST(ClientFlags, HelpNamesEveryFlagAndExitsWithZero) {
       "--request-bytes --response-bytes --method --stream-messages --messages --stub --payload "
       "--payload-seed --rate --rate-list --min-rate --max-rate --rate-step --arrivals --seed "
       "--max-outstanding --at-limit --pace --objective --find-rate --repetitions --until-stable "
-      "--max-repetitions --evidence --no-evidence --breakdown --baseline --format --output --max-error-rate "
+      "--max-repetitions --evidence --no-evidence --breakdown --lower-bound --format --output --max-error-rate "
       "--deadlock-detection --version";
   for (const std::string& flag : Split(flags)) {
     EXPECT_THAT(parsed.text, HasSubstr(flag));

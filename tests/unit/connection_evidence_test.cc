@@ -39,7 +39,7 @@ class ConnectionFigures : public Evidence {
     *end_.add_connections() = c.end;
   }
   std::string Add(Measured measured = kMeasured) {
-    return AddConnectionFigures("client", begin_, end_, measured, figures_);
+    return AddConnectionFigures(Side::kClient, begin_, end_, measured, figures_);
   }
 };
 

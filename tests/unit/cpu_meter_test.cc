@@ -57,7 +57,8 @@ TEST(CpuMeterTest, CpuThatCannotBeIsANote) {
     EXPECT_FALSE(point.figures.Get("server_cores_used"));
     EXPECT_TRUE(point.figures.Get("client_cores_used"));
     EXPECT_THAT(point.notes,
-                testing::ElementsAre(testing::StartsWith("server: what its control service says cannot be (")));
+                testing::ElementsAre(testing::Field(
+                    &Notice::text, testing::StartsWith("server: what its control service says cannot be ("))));
   }
 }
 

@@ -17,21 +17,21 @@ using testing::IsEmpty;
 
 TEST(SetDistribution, IsLeastMiddleAndGreatest) {
   Figures figures;
-  SetDistribution("odd", {5, 1, 3}, figures);
-  EXPECT_EQ(figures.Get("odd_min"), 1);
-  EXPECT_EQ(figures.Get("odd_median"), 3);
-  EXPECT_EQ(figures.Get("odd_max"), 5);
-  SetDistribution("even", {8, 2, 4, 1}, figures);
-  EXPECT_EQ(figures.Get("even_median"), 3);
-  SetDistribution("one", {7}, figures);
-  EXPECT_EQ(figures.Get("one_min"), 7);
-  EXPECT_EQ(figures.Get("one_median"), 7);
-  EXPECT_EQ(figures.Get("one_max"), 7);
+  SetDistribution("client_rtt_min_ns", {5, 1, 3}, figures);
+  EXPECT_EQ(figures.Get("client_rtt_min_ns_min"), 1);
+  EXPECT_EQ(figures.Get("client_rtt_min_ns_median"), 3);
+  EXPECT_EQ(figures.Get("client_rtt_min_ns_max"), 5);
+  SetDistribution("client_rtt_min_ns", {8, 2, 4, 1}, figures);
+  EXPECT_EQ(figures.Get("client_rtt_min_ns_median"), 3);
+  SetDistribution("client_rtt_min_ns", {7}, figures);
+  EXPECT_EQ(figures.Get("client_rtt_min_ns_min"), 7);
+  EXPECT_EQ(figures.Get("client_rtt_min_ns_median"), 7);
+  EXPECT_EQ(figures.Get("client_rtt_min_ns_max"), 7);
 }
 
 TEST(SetDistribution, OfNothingIsNothing) {
   Figures figures;
-  SetDistribution("none", {}, figures);
+  SetDistribution("client_rtt_min_ns", {}, figures);
   EXPECT_TRUE(figures.empty());
 }
 
@@ -39,7 +39,7 @@ class CpuFigures : public Evidence {};
 
 TEST_F(CpuFigures, AreScaledToTheWindow) {
   Have("process { user_ns: 1000 system_ns: 300 }", "process { user_ns: 5000 system_ns: 400 }");
-  AddCpuFigures("client", begin_, end_, kMeasured, figures_);
+  AddCpuFigures(Side::kClient, begin_, end_, kMeasured, figures_);
   EXPECT_EQ(Get("client_cpu_user_ns"), 2'000);
   EXPECT_EQ(Get("client_cpu_system_ns"), 50);
 }
@@ -47,22 +47,22 @@ TEST_F(CpuFigures, AreScaledToTheWindow) {
 // As sampled from another process: the total is exact, its parts are not.
 TEST_F(CpuFigures, AreNoLessThanNothingWhereOnePartShrinks) {
   Have("process { user_ns: 1000 system_ns: 5000 }", "process { user_ns: 8000 system_ns: 2000 }");
-  AddCpuFigures("server", begin_, end_, kMeasured, figures_);
+  AddCpuFigures(Side::kServer, begin_, end_, kMeasured, figures_);
   EXPECT_EQ(Get("server_cpu_user_ns"), 2'000);
   EXPECT_EQ(Get("server_cpu_system_ns"), 0);
 }
 
 TEST_F(CpuFigures, NeedTimeBetweenTheSamples) {
   end_.set_taken_at_ns(begin_.taken_at_ns());
-  AddCpuFigures("client", begin_, end_, kMeasured, figures_);
-  AddProcessFigures("client", begin_, end_, kMeasured, figures_);
+  AddCpuFigures(Side::kClient, begin_, end_, kMeasured, figures_);
+  AddProcessFigures(Side::kClient, begin_, end_, kMeasured, figures_);
   AddServerFigures(begin_, end_, kMeasured, figures_);
   EXPECT_TRUE(figures_.empty());
 }
 
 class ProcessFigures : public Evidence {
  protected:
-  void Add(Measured measured = kMeasured) { AddProcessFigures("server", begin_, end_, measured, figures_); }
+  void Add(Measured measured = kMeasured) { AddProcessFigures(Side::kServer, begin_, end_, measured, figures_); }
 };
 
 TEST_F(ProcessFigures, RelateTotalsToTheTimeAndTheCallsOfTheWindow) {
@@ -164,7 +164,7 @@ class AllocationFigures : public Evidence {
 };
 
 TEST_F(AllocationFigures, ArePerCall) {
-  AddAllocationFigures("client", begin_, end_, 50, figures_);
+  AddAllocationFigures(Side::kClient, begin_, end_, 50, figures_);
   EXPECT_EQ(Get("client_allocations_per_rpc"), 10);
   EXPECT_EQ(Get("client_allocated_bytes_per_rpc"), 1280);
   EXPECT_EQ(Get("client_frees_elsewhere_per_rpc"), 0.5);
@@ -172,17 +172,17 @@ TEST_F(AllocationFigures, ArePerCall) {
 
 // The sampling itself took a little more when it was counted alone.
 TEST_F(AllocationFigures, AreNotBelowZero) {
-  AddAllocationFigures("client", end_, begin_, 50, figures_);
+  AddAllocationFigures(Side::kClient, end_, begin_, 50, figures_);
   EXPECT_EQ(Get("client_allocations_per_rpc"), 0);
   EXPECT_EQ(Get("client_allocated_bytes_per_rpc"), 0);
   EXPECT_EQ(Get("client_frees_elsewhere_per_rpc"), 0);
 }
 
 TEST_F(AllocationFigures, AreNoneWithoutCallsOrCounts) {
-  AddAllocationFigures("client", begin_, end_, 0, figures_);
+  AddAllocationFigures(Side::kClient, begin_, end_, 0, figures_);
   begin_.clear_allocations();
-  AddAllocationFigures("client", begin_, end_, 50, figures_);
-  AddAllocationFigures("client", end_, begin_, 50, figures_);
+  AddAllocationFigures(Side::kClient, begin_, end_, 50, figures_);
+  AddAllocationFigures(Side::kClient, end_, begin_, 50, figures_);
   EXPECT_TRUE(figures_.empty());
 }
 

@@ -36,8 +36,8 @@ double Alarms(const RunConfig& config, const std::string& code, const std::funct
     Random random(static_cast<uint64_t>(run) + 1);
     PointResult point = make(random);
     CheckPoint(config, {}, point);
-    alarms += std::any_of(point.suspect.begin(), point.suspect.end(),
-                          [&](const Finding& warning) { return code.empty() || warning.code == code; })
+    alarms += std::any_of(point.warnings.begin(), point.warnings.end(),
+                          [&](const Notice& warning) { return code.empty() || warning.code == code; })
                   ? 1
                   : 0;
   }

@@ -24,8 +24,8 @@ class Steadiness : public PointCheck {
     point_.latency->mean_ns = 20e6;
     point_.figures.Set("server_rpcs", 2500);
   }
-  // Throughput of the first tenth, of the remaining first half and of the second half.
-  std::vector<Finding> CheckSlices(double first, double rest_of_first_half, double second_half) {
+  // Throughput of the first tenth, of the rest of the first half and of the second half.
+  std::vector<Notice> CheckSlices(double first, double rest_of_first_half, double second_half) {
     std::vector<double> slices(10, 1000 * second_half);
     for (size_t i = 0; i < 5; ++i) slices[i] = 1000 * rest_of_first_half;
     slices[0] = 1000 * first;
@@ -37,7 +37,7 @@ class Steadiness : public PointCheck {
 TEST_F(Steadiness, DriftOfMoreThanATwentieth) {
   EXPECT_THAT(CheckSlices(100, 100, 104.9), IsEmpty());
   EXPECT_THAT(CheckSlices(100, 100, 105.1),
-              ElementsAre(Finding{"drift", "throughput drifts: +5 % from the first to the second half of the window"}));
+              ElementsAre(Notice{"drift", "throughput drifts: +5 % from the first to the second half of the window"}));
   EXPECT_THAT(CheckSlices(105.2, 105.2, 100), IsEmpty());
   EXPECT_THAT(CheckSlices(120, 120, 100), ElementsAre(Is("drift", "throughput drifts: -17 %")));
 }
@@ -51,8 +51,8 @@ TEST_F(Steadiness, FewCallsDriftByChance) {
 TEST_F(Steadiness, FirstTenthThatIsNotLikeTheRest) {
   EXPECT_THAT(CheckSlices(90.1, 100, 100), IsEmpty());
   EXPECT_THAT(CheckSlices(89, 100, 100),
-              ElementsAre(Finding{"not-warmed-up",
-                                  "not warmed up: throughput of the first 1s of the window is -11 % off the rest"}));
+              ElementsAre(Notice{"not-warmed-up",
+                                 "not warmed up: throughput of the first 1s of the window is -11 % off the rest"}));
   EXPECT_THAT(CheckSlices(109.9, 100, 100), IsEmpty());
   EXPECT_THAT(CheckSlices(150, 100, 100),
               ElementsAre(Is("not-warmed-up", "not warmed up: throughput of the first 1s of the window is +50 %")))
@@ -75,7 +75,7 @@ TEST_F(Steadiness, FirstTenthOfFewCallsDiffersByChance) {
 TEST_F(Steadiness, StandstillAfterTheFirstTenthHasAFiniteNumber) {
   EXPECT_THAT(
       CheckSlices(100, 0, 0),
-      ElementsAre(Finding{"drift", "throughput drifts: -100 % from the first to the second half of the window"}));
+      ElementsAre(Notice{"drift", "throughput drifts: -100 % from the first to the second half of the window"}));
 }
 
 TEST_F(Steadiness, StandstillIsNoNoise) {
@@ -90,7 +90,7 @@ TEST_F(Steadiness, SlicesAreJudgedInTenParts) {
   for (size_t i = 0; i < 9; ++i) slices[i] = 80;
   SetSlices(slices);
   EXPECT_THAT(Warnings(), ElementsAre(Is("not-warmed-up", "the first 9s of the window is -20 % off the rest")));
-  for (size_t i = 1; i < 9; ++i) slices[i] = 100;  // one time bucket is weak evidence
+  for (size_t i = 1; i < 9; ++i) slices[i] = 100;  // one slice says little
   SetSlices(slices);
   EXPECT_THAT(Warnings(), IsEmpty());
 }
@@ -110,8 +110,8 @@ TEST_F(Steadiness, TooFewSlicesOrCallsSayNothing) {
 
 class LittlesLaw : public PointCheck {
  protected:
-  // The arguments are for each of the 5 slots.
-  std::vector<Finding> InCalls(double calls) {
+  // Of the 5 slots.
+  std::vector<Notice> InCalls(double calls) {
     point_.latency->mean_ns = calls * 10'000;  // 10 s / 1,000,000
     return Warnings();
   }
@@ -120,9 +120,9 @@ class LittlesLaw : public PointCheck {
 TEST_F(LittlesLaw, TimeThatIsInNoCall) {
   EXPECT_THAT(InCalls(4.76), IsEmpty());
   EXPECT_THAT(InCalls(4.74),
-              ElementsAre(Finding{"littles-law",
-                                  "time goes where nobody looks: throughput x mean latency is 4.74 calls "
-                                  "in flight, not 5 (Little's law)"}));
+              ElementsAre(Notice{"littles-law",
+                                 "calls do not account for all time: throughput x mean latency is 4.74 calls "
+                                 "in flight, not 5 (Little's law)"}));
   EXPECT_THAT(InCalls(5.24), IsEmpty());
   EXPECT_THAT(InCalls(5.26), ElementsAre(Is("littles-law")));
 }
@@ -179,7 +179,7 @@ class OpenLoop : public PointCheck {
 
 TEST_F(OpenLoop, FindsNothingInAGoodPoint) {
   EXPECT_THAT(Warnings(), IsEmpty());
-  EXPECT_THAT(Limits(), IsEmpty());
+  EXPECT_THAT(Notes(), IsEmpty());
 }
 
 // 3 / sqrt(100,000) is 0.95 %, so a percent exceeds the threshold.
@@ -187,10 +187,9 @@ TEST_F(OpenLoop, RateThatWasNotReached) {
   point_.counts.sent = 99'001;
   EXPECT_THAT(Warnings(), IsEmpty());
   point_.counts.sent = 98'990;
-  EXPECT_THAT(Warnings(),
-              ElementsAre(Finding{"rate-not-reached",
-                                  "the rate was not reached: 98990 calls sent, 100000 asked for (-1.0 %): the "
-                                  "client was measured, not the server"}));
+  EXPECT_THAT(Warnings(), ElementsAre(Notice{"rate-not-reached",
+                                             "the rate was not reached: 98990 calls sent, target 100000 (-1.0 %): the "
+                                             "client was measured, not the server"}));
   point_.counts.sent = 101'010;
   EXPECT_THAT(Warnings(), ElementsAre(Is("rate-not-reached", "+1.0 %")));
 }
@@ -207,18 +206,18 @@ TEST_F(OpenLoop, CallsThatFoundNoSlotAreALimit) {
   point_.counts.sent = 40'000;
   point_.counts.dropped = 60'000;
   EXPECT_THAT(Warnings(), IsEmpty()) << "the client was in time";
-  EXPECT_THAT(Limits(), ElementsAre(Finding{"slots",
-                                            "all 100 slots were taken at times (--max-outstanding): 60000 of "
-                                            "100000 calls were dropped"}));
+  EXPECT_THAT(Notes(), ElementsAre(Notice{"slots-saturated",
+                                          "all 100 slots were taken at times (--max-outstanding): 60000 of "
+                                          "100000 calls were dropped"}));
 }
 
 TEST_F(OpenLoop, CallsThatWaitedForASlotAreALimit) {
   open().slot_wait_mean_ns = 1'500;
   open().slot_wait_max_ns = 2'000'000;
   EXPECT_THAT(Warnings(), IsEmpty());
-  EXPECT_THAT(Limits(), ElementsAre(Finding{"slots",
-                                            "all 100 slots were taken at times (--max-outstanding): calls "
-                                            "waited for one, 1.5 us on average, 2000.0 us at most"}));
+  EXPECT_THAT(Notes(), ElementsAre(Notice{"slots-saturated",
+                                          "all 100 slots were taken at times (--max-outstanding): calls "
+                                          "waited for one, 1.5 µs on average, 2000.0 µs at most"}));
 }
 
 TEST_F(OpenLoop, UnsentCallsAreTheSlotsFaultOnlyWhenTheyWereTaken) {
@@ -233,7 +232,7 @@ TEST_F(OpenLoop, PacerThatWasLate) {
   open().lateness_p99_ns = 100'000;
   EXPECT_THAT(Warnings(), IsEmpty());
   open().lateness_p99_ns = 100'001;
-  EXPECT_THAT(Warnings(), ElementsAre(Is("pacer-late", "100 us at P99, of 1000 us from due to done")));
+  EXPECT_THAT(Warnings(), ElementsAre(Is("pacer-late", "100 µs at P99, of 1000 µs from scheduled to done")));
   point_.latency->p99_ns = 1'100'000;
   EXPECT_THAT(Warnings(), IsEmpty()) << "a tenth of it";
   point_.counts = {199, 199, 0, 0, 199, 0, 0};

@@ -67,14 +67,16 @@ TEST(MethodFlags, BytesGoThroughTheGenericStub) {
 
 TEST(MethodFlags, PooledGoesThroughTheGenericStub) {
   EXPECT_EQ(Options("").run.serializer, Serializer::kProtobuf);
-  for (const char* line : {"--codec pooled", "--codec pooled --stub generic --messages fresh"}) {
+  for (const char* line :
+       {"--serializer buffer-reusing", "--serializer buffer-reusing --stub generic --messages fresh"}) {
     const RunConfig run = Options(line).run;
     EXPECT_EQ(run.serializer, Serializer::kReusingBuffers);
     EXPECT_EQ(run.stub, StubKind::kGeneric);
   }
-  Refused(Split("--codec pooled --stub generated"), {"--stub", "generated", "--codec pooled"});
-  Refused(Split("--codec pooled --messages bytes"), {"--codec", "--messages bytes"});
-  RefusedValues("--codec", {"bytes", "Pooled", ""});
+  Refused(Split("--serializer buffer-reusing --stub generated"),
+          {"--stub", "generated", "--serializer buffer-reusing"});
+  Refused(Split("--serializer buffer-reusing --messages bytes"), {"--serializer", "--messages bytes"});
+  RefusedValues("--serializer", {"bytes", "Pooled", ""});
 }
 
 TEST(MethodFlags, Stubs) {

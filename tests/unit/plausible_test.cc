@@ -242,7 +242,7 @@ TEST(PlausibleDescription, WordsAndNumbersAreThoseThatThereAre) {
       {"poll", [](auto& s) { s.set_poll("x"); }},
       {"messages", [](auto& s) { s.set_messages("x"); }},
       {"write_hint", [](auto& s) { s.set_write_hint("corked"); }},
-      {"codec", [](auto& s) { s.set_codec("x"); }},
+      {"serializer", [](auto& s) { s.set_serializer("x"); }},
       {"compression", [](auto& s) { s.set_compression("br"); }},
       {"service_time_mode", [](auto& s) { s.set_service_time_mode("x"); }},
       {"security", [](auto& s) { s.set_security("none"); }},

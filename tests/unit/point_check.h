@@ -1,4 +1,4 @@
-// A point without any warning, which tests change to cause warnings.
+// A reliable point, for tests to spoil.
 #pragma once
 
 #include <gmock/gmock.h>
@@ -14,13 +14,13 @@
 
 namespace cqbench {
 
-inline void PrintTo(const Finding& finding, std::ostream* os) {
-  *os << finding.code << ": " << finding.text;
+inline void PrintTo(const Notice& notice, std::ostream* os) {
+  *os << notice.code << ": " << notice.text;
 }
 
-// Matches a warning with that code, and that text in it.
-inline testing::Matcher<Finding> Is(const std::string& code, const std::string& text = "") {
-  return testing::AllOf(testing::Field(&Finding::code, code), testing::Field(&Finding::text, testing::HasSubstr(text)));
+// A notice with that code, and that in its text.
+inline testing::Matcher<Notice> Is(const std::string& code, const std::string& text = "") {
+  return testing::AllOf(testing::Field(&Notice::code, code), testing::Field(&Notice::text, testing::HasSubstr(text)));
 }
 
 // The CPUs that this process and `server_` may use, in the checks' input.
@@ -61,8 +61,8 @@ class PointCheck : public testing::Test {
     point_.slices.clear();
     for (double rate : per_second) point_.slices.push_back({static_cast<uint64_t>(rate), 0, 0, 0, 0});
   }
-  std::vector<Finding> Warnings() { return Checked().suspect; }
-  std::vector<Finding> Limits() { return Checked().limits; }
+  std::vector<Notice> Warnings() { return Checked().warnings; }
+  std::vector<Notice> Notes() { return Checked().notes; }
   PointResult Checked() const {
     PointResult point = point_;
     CheckPoint(config_, servers_, point);

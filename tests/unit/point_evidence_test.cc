@@ -84,7 +84,8 @@ TEST_F(ReportEvidenceTest, ServersThatDidNotAnswerAreNoted) {
   PointSamples samples;
   samples.client = OneSecondApart();
   samples.servers_absent = "its control service did not answer";
-  EXPECT_THAT(Report(samples).notes, testing::Contains(HasSubstr("server: its control service did not answer")));
+  EXPECT_THAT(Report(samples).notes, testing::Contains(testing::Field(
+                                         &Notice::text, HasSubstr("server: its control service did not answer"))));
 }
 
 TEST_F(ReportEvidenceTest, SamplesOfAnotherStretchOfTimeAreNotReported) {
@@ -94,7 +95,7 @@ TEST_F(ReportEvidenceTest, SamplesOfAnotherStretchOfTimeAreNotReported) {
   samples.servers[0].end.set_taken_at_ns(101 * kSecond + kSecond / 2);
   const PointResult point = Report(samples);
   EXPECT_EQ(point.figures.Get("server_cores_used"), std::nullopt);
-  EXPECT_THAT(point.notes, testing::Contains(HasSubstr("1.5s apart")));
+  EXPECT_THAT(point.notes, testing::Contains(testing::Field(&Notice::text, HasSubstr("1.5s apart"))));
 }
 
 TEST_F(ReportEvidenceTest, TheCostOfTheBreakdownIsTheEngines) {

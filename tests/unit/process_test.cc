@@ -158,7 +158,7 @@ TEST(ReadThreads, CpuTimesOfWorkersAreWhatTheyBurnt) {
   threads.Burn();
   const Sample end = TakeSample({});
   Figures figures;
-  AddProcessFigures("client", begin, end, {end.taken_at_ns() - begin.taken_at_ns(), 3}, figures);
+  AddProcessFigures(Side::kClient, begin, end, {end.taken_at_ns() - begin.taken_at_ns(), 3}, figures);
   const auto get = [&](const char* name) { return figures.Get(name).value(); };
   EXPECT_EQ(get("client_threads_workers"), 3);
   EXPECT_NEAR(get("client_cpu_workers_ns"), 3 * kEach, 0.02 * 3 * kEach);
@@ -177,7 +177,7 @@ TEST(ReadThreads, OtherThreadsAndTheLibrarysAreCountedApart) {
   threads.Burn();
   const Sample end = TakeSample({});
   Figures figures;
-  AddProcessFigures("client", begin, end, {end.taken_at_ns() - begin.taken_at_ns(), 1}, figures);
+  AddProcessFigures(Side::kClient, begin, end, {end.taken_at_ns() - begin.taken_at_ns(), 1}, figures);
   EXPECT_NEAR(figures.Get("client_cpu_workers_ns").value(), kEach, 0.05 * kEach);
   EXPECT_NEAR(figures.Get("client_cpu_other_threads_ns").value(), 2 * kEach, 0.05 * 2 * kEach);
   EXPECT_NEAR(figures.Get("client_cpu_library_ns").value(), 3 * kEach, 0.05 * 3 * kEach);

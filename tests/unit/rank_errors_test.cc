@@ -96,7 +96,7 @@ bool IsSkewed(const std::vector<double>& late_ms, double rate) {
   merged.window_ns = kLength;
   const std::vector<std::string> none(points.size());
   const auto warnings = DoubtRanks(PointersTo(points), none, merged, {}, {});
-  return std::any_of(warnings.begin(), warnings.end(), [](const Finding& f) { return f.code == kWindowSkew; });
+  return std::any_of(warnings.begin(), warnings.end(), [](const Notice& f) { return f.code == kWindowSkew; });
 }
 
 std::vector<double> Lateness(double mean_ms, Random& random, int ranks) {

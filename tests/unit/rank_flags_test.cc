@@ -95,7 +95,7 @@ TEST(RankFlags, StartAt) {
 }
 
 TEST(RankFlags, WhatEndsByItself) {
-  for (const char* flag : {"--until-stable 5", "--find-rate p99<1ms", "--baseline"}) {
+  for (const char* flag : {"--until-stable 5", "--find-rate p99<1ms", "--lower-bound"}) {
     RefusedInRanks(flag, {Split(flag).front(), "ranks"});
   }
 }
@@ -121,7 +121,7 @@ TEST(RankFlags, ALauncherKnows) {
 }
 
 TEST(RankFlags, AMergeMeasuresNothing) {
-  EXPECT_THAT(Options("--merge a.json b.json --format csv --evidence").ranks.merge, ElementsAre("a.json", "b.json"));
+  EXPECT_THAT(Options("--merge a.json b.json --format csv").ranks.merge, ElementsAre("a.json", "b.json"));
   Refused(Split("--merge a.json --rate 5"), {"--rate", "--merge"});
   Refused(Split("--ranks 2 --merge a.json"), {"--ranks", "--merge"});
 }

@@ -71,7 +71,7 @@ class RankMergeTest : public testing::Test {
   PointResult Merge(const std::vector<std::string>& by_rank) { return MergeRanks(by_rank, {}, setting_); }
   static std::vector<std::string> Codes(const PointResult& point) {
     std::vector<std::string> codes;
-    for (const Finding& finding : point.suspect) codes.push_back(finding.code);
+    for (const Notice& warning : point.warnings) codes.push_back(warning.code);
     return codes;
   }
   static std::string Reported(int rank, int count, int calls = 1000) {
@@ -125,7 +125,7 @@ TEST_F(RankMergeTest, WhatIsAddedAndWhatIsMadeAgain) {
   EXPECT_EQ(merged.figures.Get("client_cpu_per_rpc_ns"), 2470.5 / 2000);
   ASSERT_EQ(merged.ranks->rows.size(), 2u);
   EXPECT_EQ(merged.ranks->rows[1].throughput_per_second, 1000);
-  EXPECT_THAT(merged.suspect, IsEmpty());
+  EXPECT_THAT(merged.warnings, IsEmpty());
   EXPECT_FALSE(merged.partial);
 }
 
@@ -134,7 +134,7 @@ TEST_F(RankMergeTest, ARankThatSaysNothingIsMissing) {
   EXPECT_THAT(merged.ranks->missing, ElementsAre(1));
   EXPECT_TRUE(merged.partial);
   ASSERT_THAT(Codes(merged), ElementsAre(kMissingRanks));
-  EXPECT_EQ(merged.suspect[0].text,
+  EXPECT_EQ(merged.warnings[0].text,
             "rank 1 of 3 measured nothing: neither what they did nor their share of the load is in these figures");
 }
 
@@ -143,7 +143,7 @@ TEST_F(RankMergeTest, ARankThatMeasuredNothingSaysWhy) {
   idle.failure = "no connection";
   const PointResult merged = Merge({Reported(0, 2), EncodeRankReport(idle, {}, {})});
   EXPECT_THAT(merged.ranks->missing, ElementsAre(1));
-  EXPECT_THAT(merged.notes, Contains("rank 1 measured nothing: no connection"));
+  EXPECT_THAT(merged.notes, testing::Contains(Notice{"not-measured", "rank 1 measured nothing: no connection"}));
   EXPECT_EQ(merged.completed, 1000u);
 }
 
@@ -155,8 +155,8 @@ TEST_F(RankMergeTest, OtherHistogramsAreNotAdded) {
   latency.set_value_ns(0, latency.value_ns(0) - 1);
   const PointResult merged = Merge({Reported(0, 2), other.SerializeAsString()});
   EXPECT_EQ(merged.completed, 1000u);
-  ASSERT_EQ(merged.warnings.size(), 1u);
-  EXPECT_THAT(merged.warnings[0], HasSubstr("rank 1 is not merged: what it measured cannot be read"));
+  ASSERT_THAT(Codes(merged), ElementsAre(kMissingRanks, kMissingRanks));
+  EXPECT_THAT(merged.warnings[1].text, HasSubstr("rank 1 is not merged: what it measured cannot be read"));
   EXPECT_THAT(merged.ranks->missing, ElementsAre(1));
 }
 
@@ -231,8 +231,9 @@ TEST_F(RankMergeTest, FiguresThatAreNotMergedAreNamed) {
   PointResult point = Point(1, 2);
   point.figures.Set("breakdown_client_issue_p50_ns", 5);
   const PointResult merged = Merge({Reported(0, 2), EncodeRankReport(point, Measured(1, 1000), {})});
-  EXPECT_THAT(merged.notes, ElementsAre("not merged over ranks: arrival_gap_correlation, arrival_gap_variation, "
-                                        "breakdown_client_issue_p50_ns"));
+  EXPECT_THAT(merged.notes, ElementsAre(Notice{"not-measured",
+                                               "not merged over ranks: arrival_gap_correlation, arrival_gap_variation, "
+                                               "breakdown_client_issue_p50_ns"}));
 }
 
 TEST_F(RankMergeTest, DamagedReportsAreRefused) {
@@ -274,35 +275,35 @@ TEST_F(RankMergeTest, WindowsThatLieApart) {
   late.rank->timing->window_open_ns = 30 * kNanosPerMilli;
   const PointResult merged = Merge({Reported(0, 3), Reported(1, 3), EncodeRankReport(late, Measured(2, 1000), {})});
   ASSERT_THAT(Codes(merged), ElementsAre(kWindowSkew));
-  EXPECT_EQ(merged.suspect[0].text, "the ranks' windows opened up to 30 ms apart, 3.0% of it: rank 2 last");
+  EXPECT_EQ(merged.warnings[0].text, "the ranks' windows opened up to 30 ms apart, 3.0% of it: rank 2 last");
   EXPECT_EQ(merged.ranks->skew_open_ns, 30 * kNanosPerMilli);
 }
 
 TEST_F(RankMergeTest, ARankFarOffTheOthers) {
   const PointResult merged = Merge({Reported(0, 3), Reported(1, 3), Reported(2, 3, 500)});
   ASSERT_THAT(Codes(merged), ElementsAre(kStraggler));
-  EXPECT_EQ(merged.suspect[0].text,
+  EXPECT_EQ(merged.warnings[0].text,
             "rank 2 far off the others: its throughput for each call asked for is 50% below the ranks' median");
-  EXPECT_EQ(merged.ranks->rows[2].suspect.size(), 1u);
+  EXPECT_EQ(merged.ranks->rows[2].warnings.size(), 1u);
 }
 
 // Their mean would move with the slower one, so that neither were far off.
 TEST_F(RankMergeTest, OfTwoRanksTheSlowerOneIsFarOff) {
   const PointResult merged = Merge({Reported(0, 2), Reported(1, 2, 700)});
   ASSERT_THAT(Codes(merged), ElementsAre(kStraggler));
-  EXPECT_EQ(merged.suspect[0].text,
+  EXPECT_EQ(merged.warnings[0].text,
             "rank 1 far off the others: its throughput for each call asked for is 30% below the ranks' median");
 }
 
 TEST_F(RankMergeTest, WhatRanksSayOfThemselves) {
   PointResult first = Point(0, 2), second = Point(1, 2);
-  first.suspect = {{"steal", "the hypervisor took 3.1 %"}, {"other-client", "it saw its partner"}};
-  second.suspect = {{"steal", "the hypervisor took 2 %"}};
+  first.warnings = {{"steal", "the hypervisor took 3.1 %"}, {"other-client", "it saw its partner"}};
+  second.warnings = {{"steal", "the hypervisor took 2 %"}};
   const PointResult merged = Merge({EncodeRankReport(first, Measured(0, 1000), {{{"cpu-scaling", "is on"}}, 5, 0}),
                                     EncodeRankReport(second, Measured(1, 1000), {{{"cpu-scaling", "is on"}}, 4, 0})});
-  ASSERT_EQ(merged.suspect.size(), 1u);
-  EXPECT_EQ(merged.suspect[0].text, "the hypervisor took 3.1 % (all 2 ranks)");
-  EXPECT_EQ(setting_.suspect.size(), 1u);
+  ASSERT_EQ(merged.warnings.size(), 1u);
+  EXPECT_EQ(merged.warnings[0].text, "the hypervisor took 3.1 % (all 2 ranks)");
+  EXPECT_EQ(setting_.warnings.size(), 1u);
   EXPECT_EQ(setting_.total_calls, 9u);
 }
 

@@ -37,13 +37,13 @@ TEST(TrialOf, APointWithoutAMeasurementMissesIt) {
 TEST(TrialOf, TheClientsFaultIsNotTheServers) {
   for (const char* code : {"rate-not-reached", "pacer-late"}) {
     PointResult point = CleanPoint();
-    point.suspect = {{code, "the client did something"}};
+    point.warnings = {{code, "the client did something"}};
     const RateTrial trial = TrialOf(point, {"p99 is 3ms"}, false);
     EXPECT_TRUE(trial.client_fault) << code;
     EXPECT_EQ(trial.why, "the client did something");
   }
   PointResult point = CleanPoint();
-  point.suspect = {{"drift", "it was slower at the end"}};
+  point.warnings = {{"drift", "it was slower at the end"}};
   EXPECT_FALSE(TrialOf(point, {}, false).client_fault);
 }
 

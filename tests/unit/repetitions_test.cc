@@ -16,7 +16,7 @@ using testing::UnorderedElementsAre;
 
 TEST(MedianOverRepetitions, OneRepetitionIsItself) {
   std::vector<PointResult> points = {Measured(1, 0, 100, 10), Measured(2, 0, 190, 11)};
-  points[0].warnings = {"odd"};
+  points[0].warnings = {{"drift", "odd"}};
   points[1].partial = true;
   points[1].counts.unfinished = 3;
   const std::vector<PointResult> rows = MedianOverRepetitions(points);
@@ -24,7 +24,7 @@ TEST(MedianOverRepetitions, OneRepetitionIsItself) {
   EXPECT_EQ(rows[0].load.slots, 1);
   EXPECT_EQ(rows[0].completed, 100u);
   EXPECT_EQ(rows[0].latency->p50_ns, 10);
-  EXPECT_THAT(rows[0].warnings, ElementsAre("odd"));
+  EXPECT_THAT(rows[0].warnings, ElementsAre(Notice{"drift", "odd"}));
   EXPECT_EQ(rows[1].completed, 190u);
   EXPECT_EQ(rows[1].counts.unfinished, 3u);
   EXPECT_TRUE(rows[1].partial);
@@ -135,30 +135,22 @@ TEST(MedianOverRepetitions, ErrorsStayMostFrequentFirst) {
   EXPECT_EQ(MedianOverRepetitions(points).at(0).errors.at(0).code, "DEADLINE_EXCEEDED");
 }
 
-TEST(MedianOverRepetitions, EachWarningIsThereOnce) {
-  std::vector<PointResult> points = {Measured(4, 0, 100, 10), Measured(4, 1, 100, 10), Measured(4, 2, 100, 10)};
-  points[0].warnings = {"a"};
-  points[1].warnings = {"b", "a"};
-  points[2].warnings = {"b"};
-  EXPECT_THAT(MedianOverRepetitions(points).at(0).warnings, UnorderedElementsAre("a", "b"));
-}
-
-TEST(MedianOverRepetitions, EachNoteAndEachDoubtIsThereOnce) {
+TEST(MedianOverRepetitions, EachWarningAndEachNoteIsThereOnce) {
   std::vector<PointResult> points = {Measured(4, 0, 100, 10), Measured(4, 1, 100, 10), Unmeasured(4, 2)};
-  points[0].notes = {"no TCP_INFO"};
-  points[1].notes = {"no TCP_INFO", "no control service"};
-  points[2].notes = {"no TCP_INFO"};
-  points[0].suspect = {{"drift", "throughput drifts: +7 %"}, {"steal", "of the client"}};
-  points[1].suspect = {{"drift", "throughput drifts: -12.5 %"}, {"steal", "of the server"}};
-  points[0].limits = {{"client-cpu", "full"}};
-  points[2].limits = {{"client-cpu", "full"}};
+  points[0].notes = {{"not-measured", "no TCP_INFO"}, {"client-cpu-saturated", "full"}};
+  points[1].notes = {{"not-measured", "no TCP_INFO"}, {"not-measured", "no control service"}};
+  points[2].notes = {{"not-measured", "no TCP_INFO"}, {"client-cpu-saturated", "full"}};
+  points[0].warnings = {{"drift", "throughput drifts: +7 %"}, {"steal", "of the client"}};
+  points[1].warnings = {{"drift", "throughput drifts: -12.5 %"}, {"steal", "of the server"}};
   const PointResult row = MedianOverRepetitions(points).at(0);
-  EXPECT_THAT(row.notes, ElementsAre("no TCP_INFO", "no control service"));
-  EXPECT_THAT(row.suspect, ElementsAre(Finding{"drift", "throughput drifts: +7 % (in 2 of 3 repetitions)"},
-                                       Finding{"steal", "of the client (in 1 of 3 repetitions)"},
-                                       Finding{"steal", "of the server (in 1 of 3 repetitions)"}))
+  EXPECT_THAT(row.notes, ElementsAre(Notice{"not-measured", "no TCP_INFO"},
+                                     Notice{"client-cpu-saturated", "full (in 2 of 3 repetitions)"},
+                                     Notice{"not-measured", "no control service (in 1 of 3 repetitions)"}));
+  EXPECT_THAT(row.warnings, ElementsAre(Notice{"drift", "throughput drifts: +7 % (in 2 of 3 repetitions)"},
+                                        Notice{"steal", "of the client (in 1 of 3 repetitions)"},
+                                        Notice{"steal", "of the server (in 1 of 3 repetitions)"},
+                                        testing::Field(&Notice::code, "missing-repetitions")))
       << "numbers do not make two of one, the ends do";
-  EXPECT_THAT(row.limits, ElementsAre(Finding{"client-cpu", "full (in 2 of 3 repetitions)"}));
 }
 
 TEST(MedianOverRepetitions, FiguresAreMediansOverTheRepetitionsThatHaveThem) {

@@ -26,52 +26,52 @@ TEST_F(PointCheck, FindsNothingInAPointWithoutEvidence) {
   bare.window_ns = kNanosPerSecond;
   bare.completed = 1'000'000;
   CheckPoint(config_, servers_, bare);
-  EXPECT_THAT(bare.suspect, IsEmpty());
-  EXPECT_THAT(bare.limits, IsEmpty());
+  EXPECT_THAT(bare.warnings, IsEmpty());
+  EXPECT_THAT(bare.notes, IsEmpty());
 }
 
 TEST_F(PointCheck, SaysNothingOfAPointThatMeasuredNothing) {
   Set("client", "_cores_used", 4);
-  ASSERT_EQ(Limits().size(), 1u);
+  ASSERT_EQ(Notes().size(), 1u);
   const uint64_t completed = std::exchange(point_.completed, 0);
-  EXPECT_THAT(Limits(), IsEmpty());
+  EXPECT_THAT(Notes(), IsEmpty());
   point_.completed = completed;
   point_.window_ns = 0;
-  EXPECT_THAT(Limits(), IsEmpty());
+  EXPECT_THAT(Notes(), IsEmpty());
 }
 
-TEST_F(PointCheck, LooksAnewEachTime) {
-  point_.suspect = {{"old", "news"}};
-  point_.limits = {{"old", "news"}};
-  EXPECT_THAT(Warnings(), IsEmpty());
-  EXPECT_THAT(Limits(), IsEmpty());
+TEST_F(PointCheck, KeepsWhatIsKnownAlready) {
+  point_.warnings = {{"connections", "2 of 1"}};
+  point_.notes = {{"not-measured", "no TCP_INFO"}};
+  EXPECT_THAT(Warnings(), ElementsAre(Is("connections")));
+  EXPECT_THAT(Notes(), ElementsAre(Is("not-measured")));
 }
 
 TEST_F(PointCheck, ClientThatUsesItsCpusUpIsALimitAndNoDoubt) {
   Set("client", "_cores_used", 3.79);
-  EXPECT_THAT(Limits(), IsEmpty());
+  EXPECT_THAT(Notes(), IsEmpty());
   Set("client", "_cores_used", 3.8);
-  EXPECT_THAT(Limits(), ElementsAre(Finding{
-                            "client-cpu", "the client uses 3.80 of 4 CPU(s): this measures CPU, not the connection"}));
+  EXPECT_THAT(Notes(), ElementsAre(Notice{"client-cpu-saturated",
+                                          "the client uses 3.80 of 4 CPU(s): this measures CPU, not the connection"}));
   EXPECT_THAT(Warnings(), IsEmpty());
   config_.poll = PollMode::kSpin;
-  EXPECT_THAT(Limits(), IsEmpty()) << "spinning uses them up whatever there is to do";
+  EXPECT_THAT(Notes(), IsEmpty()) << "spinning uses them up whatever there is to do";
   config_.poll = PollMode::kBlock;
   config_.schedule.pace = Pace::kSpin;
-  EXPECT_THAT(Limits(), ElementsAre(Is("client-cpu"))) << "there is no pacer in a closed loop";
+  EXPECT_THAT(Notes(), ElementsAre(Is("client-cpu-saturated"))) << "there is no pacer in a closed loop";
   point_.load.rate = 100'000;
-  EXPECT_THAT(Limits(), IsEmpty());
+  EXPECT_THAT(Notes(), IsEmpty());
 }
 
 TEST_F(PointCheck, ServerThatUsesItsCpusUp) {
   Set("server", "_cores_used", 3.79);
-  EXPECT_THAT(Limits(), IsEmpty());
+  EXPECT_THAT(Notes(), IsEmpty());
   Set("server", "_cores_used", 3.8);
-  EXPECT_THAT(Limits(), ElementsAre(Is("server-cpu", "the server uses 3.80 of 4 CPU(s)")));
+  EXPECT_THAT(Notes(), ElementsAre(Is("server-cpu-saturated", "the server uses 3.80 of 4 CPU(s)")));
   config_.poll = PollMode::kSpin;
-  EXPECT_THAT(Limits(), ElementsAre(Is("server-cpu"))) << "the client spins, the server does not";
+  EXPECT_THAT(Notes(), ElementsAre(Is("server-cpu-saturated"))) << "the client spins, the server does not";
   servers_[0].set_poll("spin");
-  EXPECT_THAT(Limits(), IsEmpty());
+  EXPECT_THAT(Notes(), IsEmpty());
 }
 
 // A tenth of four CPUs, plus three ticks of 10 ms of each CPU in 10 s: 0.412.
@@ -81,7 +81,7 @@ TEST_F(PointCheck, OtherProcessesOnTheCpusOfEitherEnd) {
     EXPECT_THAT(Warnings(), IsEmpty());
     Set(side, "_cpus_busy", 1.42);
     EXPECT_THAT(Warnings(),
-                ElementsAre(Finding{"other-processes", "other processes used 0.42 of the 4 CPU(s) of the " + side}));
+                ElementsAre(Notice{"other-processes", "other processes used 0.42 of the 4 CPU(s) of the " + side}));
     Set(side, "_cpus_busy", 1);
   }
 }
@@ -105,13 +105,13 @@ TEST_F(PointCheck, TheOtherEndIsNoOtherProcessOnSharedCpus) {
   for (Placement apart : {Placement::kOwnCpus, Placement::kOtherMachine}) {
     servers_ = {Server(apart)};
     EXPECT_THAT(Warnings(),
-                ElementsAre(Finding{"other-processes", "other processes used 2.00 of the 4 CPU(s) of the client"},
-                            Finding{"other-processes", "other processes used 1.00 of the 4 CPU(s) of the server"}));
+                ElementsAre(Notice{"other-processes", "other processes used 2.00 of the 4 CPU(s) of the client"},
+                            Notice{"other-processes", "other processes used 1.00 of the 4 CPU(s) of the server"}));
   }
   Set("client", "_cpus_busy", 3.5);
   servers_ = {Server(Placement::kSameCpus)};
   EXPECT_THAT(Warnings(),
-              ElementsAre(Finding{"other-processes", "other processes used 0.50 of the 4 CPU(s) of the client"}));
+              ElementsAre(Notice{"other-processes", "other processes used 0.50 of the 4 CPU(s) of the client"}));
 }
 
 TEST_F(PointCheck, AServerThatDidNotDescribeItselfMayBeTheOtherProcess) {
@@ -125,10 +125,10 @@ TEST_F(PointCheck, TimeThatTheHypervisorTook) {
   point_.server_cpus.push_back({1, 0.5, 0.5, 0, 0.0099});
   EXPECT_THAT(Warnings(), IsEmpty());
   point_.client_cpus[1].steal = 0.01;
-  EXPECT_THAT(Warnings(), ElementsAre(Finding{"steal", "the hypervisor took 1 % of a CPU of the client"}));
+  EXPECT_THAT(Warnings(), ElementsAre(Notice{"steal", "the hypervisor took 1 % of a CPU of the client"}));
   point_.server_cpus[0].steal = 0.5;
   EXPECT_THAT(Warnings(), ElementsAre(Is("steal", "of the client"),
-                                      Finding{"steal", "the hypervisor took 50 % of a CPU of the server"}));
+                                      Notice{"steal", "the hypervisor took 50 % of a CPU of the server"}));
 }
 
 TEST_F(PointCheck, TwoTicksAreTooFewToBlameTheHypervisor) {
@@ -137,19 +137,19 @@ TEST_F(PointCheck, TwoTicksAreTooFewToBlameTheHypervisor) {
   point_.client_cpus[0].steal = 0.02;
   EXPECT_THAT(Warnings(), IsEmpty());
   point_.client_cpus[0].steal = 0.031;
-  EXPECT_THAT(Warnings(), ElementsAre(Finding{"steal", "the hypervisor took 3 % of a CPU of the client"}));
+  EXPECT_THAT(Warnings(), ElementsAre(Notice{"steal", "the hypervisor took 3 % of a CPU of the client"}));
 }
 
 TEST_F(PointCheck, TooFewCallsForAPercentileAreNoted) {
   const struct {
     uint64_t count;
-    std::vector<std::string> notes;
-  } cases[] = {{19, {"too few calls for P50, which needs 20"}},
-               {20, {"too few calls for P90, which needs 100"}},
-               {99, {"too few calls for P90, which needs 100"}},
-               {100, {"too few calls for P99, which needs 1000"}},
-               {999, {"too few calls for P99, which needs 1000"}},
-               {9'999, {"too few calls for P99.9, which needs 10000"}},
+    std::vector<Notice> notes;
+  } cases[] = {{19, {{"too-few-calls", "too few calls for P50, which needs 20"}}},
+               {20, {{"too-few-calls", "too few calls for P90, which needs 100"}}},
+               {99, {{"too-few-calls", "too few calls for P90, which needs 100"}}},
+               {100, {{"too-few-calls", "too few calls for P99, which needs 1000"}}},
+               {999, {{"too-few-calls", "too few calls for P99, which needs 1000"}}},
+               {9'999, {{"too-few-calls", "too few calls for P99.9, which needs 10000"}}},
                {10'000, {}}};
   for (const auto& [count, notes] : cases) {
     point_.latency->count = count;
@@ -167,7 +167,7 @@ TEST_F(PointCheck, ServerWithMoreConnectionsThanThisClient) {
   point_.figures.Set("server_connections", 6);
   EXPECT_THAT(
       Warnings(),
-      ElementsAre(Finding{"other-client", "another client uses the server: it has 2 connections more than this one"}));
+      ElementsAre(Notice{"other-client", "another client uses the server: it has 2 connections more than this one"}));
 }
 
 // A proxy may have connections of its own to the server.
@@ -190,9 +190,9 @@ TEST_F(PointCheck, ServerThatAnsweredLessThanThisClientHas) {
   EXPECT_THAT(Warnings(), IsEmpty()) << "the server is asked where the calls go";
   config_.control = {{"server", 2137, ""}};
   EXPECT_THAT(Warnings(),
-              ElementsAre(Finding{"other-server",
-                                  "the server that --control names answered 0.75 of the calls: it is not the "
-                                  "one that was measured, or not alone"}));
+              ElementsAre(Notice{"other-server",
+                                 "the server that --control names responded to 0.75 of the calls: it is not the "
+                                 "one that was measured, or not alone"}));
   point_.figures.Set("server_rpcs", 745'990);
   EXPECT_THAT(Warnings(), IsEmpty());
 }
@@ -211,8 +211,9 @@ TEST_F(PointCheck, ServerThatAnsweredMoreThanThisClientAsked) {
   point_.figures.Set("server_rpcs", 1'254'010);
   EXPECT_THAT(Warnings(), IsEmpty());
   point_.figures.Set("server_rpcs", 1'254'011);
-  EXPECT_THAT(Warnings(), ElementsAre(Finding{"other-client",
-                                              "another client uses the server: it answered 1.25 times as many calls"}));
+  EXPECT_THAT(
+      Warnings(),
+      ElementsAre(Notice{"other-client", "another client uses the server: it responded to 1.25 times as many calls"}));
   point_.figures.Set("server_rpcs", 100);
   EXPECT_THAT(Warnings(), IsEmpty());
 }
@@ -230,20 +231,20 @@ TEST_F(PointCheck, DoubtsAddUp) {
   Set("client", "_cpus_busy", 5);
   point_.figures.Set("server_rpcs", 3'000'000);
   EXPECT_THAT(Warnings(), ElementsAre(Is("other-processes"), Is("other-client", "3.00 times")));
-  EXPECT_THAT(Limits(), ElementsAre(Is("client-cpu")));
+  EXPECT_THAT(Notes(), ElementsAre(Is("client-cpu-saturated")));
 }
 
 TEST_F(PointCheck, CallsThatNeverEnded) {
   point_.counts.unfinished = 8;
   const std::string withheld = ": counted with their age; percentiles they could change are withheld";
-  EXPECT_THAT(Warnings(), ElementsAre(Finding{"unfinished-calls", "8 call(s) never ended" + withheld}));
+  EXPECT_THAT(Warnings(), ElementsAre(Notice{"unfinished-calls", "8 call(s) never ended" + withheld}));
   point_.counts.unsent = 2;
   EXPECT_THAT(Warnings(),
-              ElementsAre(Finding{"unfinished-calls",
-                                  "8 call(s) never ended and 2 call(s) that were due were never sent" + withheld}));
+              ElementsAre(Notice{"unfinished-calls",
+                                 "8 call(s) never ended and 2 call(s) that were due were never sent" + withheld}));
   point_.counts.unfinished = 0;
   EXPECT_THAT(Warnings(),
-              ElementsAre(Finding{"unfinished-calls", "2 call(s) that were due were never sent" + withheld}));
+              ElementsAre(Notice{"unfinished-calls", "2 call(s) that were due were never sent" + withheld}));
   point_.completed = 0;
   EXPECT_THAT(Warnings(), ElementsAre(Is("unfinished-calls"))) << "even when nothing was measured";
 }
@@ -251,48 +252,48 @@ TEST_F(PointCheck, CallsThatNeverEnded) {
 class SettingCheck : public testing::Test {
  protected:
   SettingCheck() {
-    context_.boot_id = "here";
-    context_.clock_source = "tsc";
-    context_.cpu_scaling_enabled = false;
+    environment_.boot_id = "here";
+    environment_.clock_source = "tsc";
+    environment_.cpu_scaling_enabled = false;
     server_.set_boot_id("here");
     server_.set_clock_source("tsc");
     for (const int cpu : {2, 3}) server_.add_cpus(cpu);
   }
-  std::vector<Finding> Check() const { return CheckSetting(context_, {0, 1}, {server_}); }
+  std::vector<Notice> Check() const { return CheckSetting(environment_, {0, 1}, {server_}); }
 
-  RunContext context_;
+  Environment environment_;
   ServerDescription server_;
 };
 
 TEST_F(SettingCheck, FindsNothingOnAGoodMachine) {
   EXPECT_THAT(Check(), IsEmpty());
-  EXPECT_THAT(CheckSetting(context_, {0, 1}, {}), IsEmpty());
+  EXPECT_THAT(CheckSetting(environment_, {0, 1}, {}), IsEmpty());
 }
 
 TEST_F(SettingCheck, ClockThatNeedsASystemCall) {
   for (const char* good : {"tsc", "arch_sys_counter", ""}) {
-    context_.clock_source = good;
+    environment_.clock_source = good;
     EXPECT_THAT(Check(), IsEmpty()) << good;
   }
-  context_.clock_source = "hpet";
+  environment_.clock_source = "hpet";
   EXPECT_THAT(Check(),
-              ElementsAre(Finding{"clock-source",
-                                  "the clock source of the client is hpet, not TSC: each look at the clock may be a "
-                                  "system call"}));
+              ElementsAre(Notice{"clock-source",
+                                 "the clock source of the client is hpet, not TSC: each clock reading may be a "
+                                 "system call"}));
 }
 
 TEST_F(SettingCheck, GovernorThatChangesTheFrequency) {
-  context_.cpu_scaling_enabled = std::nullopt;
+  environment_.cpu_scaling_enabled = std::nullopt;
   EXPECT_THAT(Check(), IsEmpty()) << "not known";
-  context_.cpu_scaling_enabled = true;
+  environment_.cpu_scaling_enabled = true;
   EXPECT_THAT(Check(),
-              ElementsAre(Finding{"cpu-scaling", "the CPU frequency governor of the client is not 'performance'"}));
+              ElementsAre(Notice{"cpu-scaling", "the CPU frequency governor of the client is not 'performance'"}));
 }
 
 TEST_F(SettingCheck, CpusThatBothEndsUse) {
   server_.set_cpus(0, 1);
   server_.set_cpus(1, 2);
-  EXPECT_THAT(Check(), ElementsAre(Finding{
+  EXPECT_THAT(Check(), ElementsAre(Notice{
                            "shared-cpus",
                            "client and server share CPUs (0-1 and 1-2): pin them apart with taskset or numactl"}));
   server_.set_boot_id("there");
@@ -306,7 +307,7 @@ TEST_F(SettingCheck, ServersMachineIsCheckedWhenItIsAnother) {
   server_.set_boot_id("there");
   EXPECT_THAT(Check(),
               ElementsAre(Is("clock-source", "the clock source of the server is xen"),
-                          Finding{"cpu-scaling", "the CPU frequency governor of the server is not 'performance'"}));
+                          Notice{"cpu-scaling", "the CPU frequency governor of the server is not 'performance'"}));
 }
 
 }  // namespace

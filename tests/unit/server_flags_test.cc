@@ -88,8 +88,9 @@ TEST(ServerFlags, MessagesAreReusedUnlessThereAreNone) {
   EXPECT_EQ(Config("--api generic --messages bytes").messages, MessageStrategy::kBytes);
   EXPECT_EQ(Config("--api generic --messages arena").messages, MessageStrategy::kArena);
   EXPECT_EQ(Config("--api generic --messages arena").serializer, Serializer::kProtobuf);
-  EXPECT_EQ(Config("--api generic --codec pooled").serializer, Serializer::kReusingBuffers);
-  EXPECT_EQ(Config("--api generic --codec pooled").messages, MessageStrategy::kReused) << "there is something to code";
+  EXPECT_EQ(Config("--api generic --serializer buffer-reusing").serializer, Serializer::kReusingBuffers);
+  EXPECT_EQ(Config("--api generic --serializer buffer-reusing").messages, MessageStrategy::kReused)
+      << "there is something to code";
 }
 
 TEST(ServerFlags, PollSpinWithQueuesOfOurs) {
@@ -204,10 +205,10 @@ TEST(ServerFlagsErrors, FlagsOfAnotherApi) {
     Refused({"--messages", "bytes", "--api", api}, {"--messages", "bytes", "generic", api});
   }
   for (const char* api : {"cq", "sync", "callback"}) {
-    Refused({"--codec", "pooled", "--api", api}, {"--codec", "pooled", "generic", api});
+    Refused({"--serializer", "buffer-reusing", "--api", api}, {"--serializer", "buffer-reusing", "generic", api});
   }
-  Refused(Split("--api generic --messages bytes --codec pooled"), {"--codec", "--messages bytes"});
-  RefusedValues("--codec", {"fresh", "Pooled", ""});
+  Refused(Split("--api generic --messages bytes --serializer buffer-reusing"), {"--serializer", "--messages bytes"});
+  RefusedValues("--serializer", {"fresh", "Pooled", ""});
   Refused(Split("--num-cqs 2 --api callback"), {"--num-cqs", "callback"});
   Refused(Split("--workers-per-cq 2 --api callback"), {"--workers-per-cq", "callback"});
 }

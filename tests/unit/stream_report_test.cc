@@ -31,7 +31,7 @@ TEST_F(StreamReport, CountsChunksAndNotStreams) {
   EXPECT_EQ(point_.figures.Get("payload_bytes_per_second"), 250e6);  // 2 Gbit/s
   EXPECT_EQ(point_.figures.Get("chunk_gap_mean_ns"), 200);
   EXPECT_EQ(point_.figures.Get("chunk_gap_max_ns"), 300);
-  EXPECT_EQ(point_.figures.Get("payload_bytes_asked_per_second"), std::nullopt);
+  EXPECT_EQ(point_.figures.Get("payload_bytes_target_per_second"), std::nullopt);
   EXPECT_THAT(point_.notes, testing::IsEmpty());
 }
 
@@ -53,11 +53,12 @@ TEST_F(StreamReport, CoresArePerGbitOfPayload) {
 TEST_F(StreamReport, AByteRateThatIsMissedIsSaid) {
   point_.load.rate = 50;  // streams of 5 MB: 250 MB/s
   ReportMessages(config_, measurement_, point_);
-  EXPECT_EQ(point_.figures.Get("payload_bytes_asked_per_second"), 250e6);
+  EXPECT_EQ(point_.figures.Get("payload_bytes_target_per_second"), 250e6);
   EXPECT_THAT(point_.notes, testing::IsEmpty());
   point_.load.rate = 100;
   ReportMessages(config_, measurement_, point_);
-  EXPECT_THAT(point_.notes, testing::ElementsAre(testing::HasSubstr("2 Gbit/s of 4 Gbit/s")));
+  EXPECT_THAT(point_.notes,
+              testing::ElementsAre(testing::Field(&Notice::text, testing::HasSubstr("2 Gbit/s of 4 Gbit/s"))));
 }
 
 }  // namespace

@@ -55,7 +55,8 @@ class TcpInfo : public testing::Test {
     std::this_thread::sleep_for(std::chrono::milliseconds(500));
     const Sample end = TakeSample(Open(0));
     Figures figures;
-    EXPECT_EQ(AddConnectionFigures("client", begin, end, {end.taken_at_ns() - begin.taken_at_ns(), 0}, figures), "");
+    EXPECT_EQ(AddConnectionFigures(Side::kClient, begin, end, {end.taken_at_ns() - begin.taken_at_ns(), 0}, figures),
+              "");
     return figures.Get("client_connection_busy_share_max").value_or(-1);
   }
 
@@ -86,7 +87,7 @@ TEST_F(TcpInfo, FiguresOfAPingPongAreOneCallPerSegment) {
   Figures figures;
   // As long as the connection's own two readings are apart, so that nothing is scaled.
   const Nanos window = end.connections(0).taken_at_ns() - begin.connections(0).taken_at_ns();
-  ASSERT_EQ(AddConnectionFigures("client", begin, end, {window, kTimes}, figures), "");
+  ASSERT_EQ(AddConnectionFigures(Side::kClient, begin, end, {window, kTimes}, figures), "");
   EXPECT_EQ(figures.Get("client_connections"), 1);
   EXPECT_EQ(figures.Get("client_connections_with_tcp_nodelay"), 1);
   if (figures.Get("client_retransmissions") == 0) {

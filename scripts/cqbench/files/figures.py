@@ -1,6 +1,6 @@
 """The catalogue of figures that the C++ programs publish: every figure's name, unit, scale for people and direction.
 
-figures.json is made from the C++ catalogue of figures.
+figures.json is written by cqbench_schema from src/result/figure_rows.cc.
 """
 
 from __future__ import annotations

@@ -11,15 +11,15 @@ from cqbench.files.figures import CATALOGUE
 from cqbench.files.model import FIGURES, Amount, Count, Line, Model, Offset, Positive, without_nulls
 from cqbench.files.offered import Load
 from cqbench.files.ranks import Ranks
-from cqbench.files.reasons import Reason
+from cqbench.files.reasons import Reason, saturated
 from cqbench.files.text import one_line
 
 # Other numbers that are kept by their names in the file.
 COUNTS = (
     *(f"calls_{what}" for what in ("due", "sent", "dropped", "unsent", "ok")),
-    *("unfinished", "latency_least_age_ns"),
+    *("unfinished", "latency_censored_min_age_ns"),
 )
-SLICES = ("slice_failed", *(f"slice_latency_{what}_ns" for what in ("p50", "p99", "max")))  # 0 where no call ended
+BUCKETS = ("bucket_failed", *(f"bucket_latency_{what}_ns" for what in ("p50", "p99", "max")))  # 0 where no call ended
 
 
 class CallError(Model):
@@ -52,8 +52,8 @@ class CpuUse(Model):
     steal_share: Amount = 0.0  # taken by the hypervisor
 
 
-class Baseline(Model):
-    """The floor in one repetition: a call at 1 in flight with less of gRPC."""
+class LowerBound(Model):
+    """Measured once in each repetition: a call at 1 in flight with less of gRPC."""
 
     name: Line
     p50_ns: Amount | None = Field(default=None, alias="latency_p50_ns")  # None where nothing was measured
@@ -65,7 +65,7 @@ class Measured(Model):
     """
 
     inflight: Positive  # calls in flight; in an open loop the most that may be outstanding
-    rate_asked: Annotated[float, Field(gt=0, lt=2**63)] | None = Field(default=None, alias="rate_asked_per_second")
+    target_rate: Annotated[float, Field(gt=0, lt=2**63)] | None = Field(default=None, alias="target_rate_per_second")
     run_type: Literal["iteration"]  # Google Benchmark's word for a repetition
     repetition: Count = Field(alias="repetition_index")
     throughput_per_second: Amount
@@ -83,19 +83,18 @@ class Measured(Model):
     failed: Count
     partial: bool
     failure: Line = Field(default="", alias="error_message")  # why there is nothing; empty when there is
-    warnings: list[Line]
     failed_calls: list[CallError] = Field(alias="errors")
-    suspect: list[Reason] = []  # why it should not be believed
-    limits: list[Reason] = []  # what it ran into
+    warnings: list[Reason]  # why it is unreliable
+    notes: list[Reason] = []  # what explains it
     schedule_hash: Line = ""  # of the due times; open loop only
     start_time: Line = ""
-    slice_ns: Annotated[float, Field(gt=0, lt=2**63)] | None = None
-    slice_completed: list[Amount] = []  # by slice of time; the others are as long or empty
-    slice_failed: list[Amount] = []
-    slice_failed_by_code: dict[Line, list[Amount]] = {}  # of codes that occurred
-    slice_latency_p50_ns: list[Amount] = []
-    slice_latency_p99_ns: list[Amount] = []
-    slice_latency_max_ns: list[Amount] = []
+    bucket_ns: Annotated[float, Field(gt=0, lt=2**63)] | None = None
+    bucket_completed: list[Amount] = []  # by slice of time; the others are as long or empty
+    bucket_failed: list[Amount] = []
+    bucket_failed_by_code: dict[Line, list[Amount]] = {}  # of codes that occurred
+    bucket_latency_p50_ns: list[Amount] = []
+    bucket_latency_p99_ns: list[Amount] = []
+    bucket_latency_max_ns: list[Amount] = []
     completed_per_slot: list[Amount] = []
     client_cpus: list[CpuUse] = []
     server_cpus: list[CpuUse] = []
@@ -117,19 +116,19 @@ class Measured(Model):
         return {**told, FIGURES: {key: value for key, value in told.items() if key in CATALOGUE or key in COUNTS}}
 
     @model_validator(mode="after")
-    def _slices_are_as_long_as_each_other(self) -> Measured:
-        number = len(self.slice_completed)
-        lists = {key: getattr(self, key) for key in SLICES} | self.slice_failed_by_code
+    def _buckets_are_as_long_as_each_other(self) -> Measured:
+        number = len(self.bucket_completed)
+        lists = {key: getattr(self, key) for key in BUCKETS} | self.bucket_failed_by_code
         for key, values in lists.items():
-            if len(values) not in ((0, number) if key in SLICES else (number,)):
-                raise ValueError(f"has a '{key}' that is not as long as 'slice_completed'")
-        if number and self.slice_ns is None:
-            raise ValueError("has no 'slice_ns'")
+            if len(values) not in ((0, number) if key in BUCKETS else (number,)):
+                raise ValueError(f"has a '{key}' that is not as long as 'bucket_completed'")
+        if number and self.bucket_ns is None:
+            raise ValueError("has no 'bucket_ns'")
         return self
 
     @property
     def load(self) -> Load:
-        return offered.closed(self.inflight) if self.rate_asked is None else offered.open_loop(self.rate_asked)
+        return offered.closed(self.inflight) if self.target_rate is None else offered.open_loop(self.target_rate)
 
     @property
     def throughput(self) -> float | None:
@@ -140,6 +139,10 @@ class Measured(Model):
     def whole(self) -> bool:
         """Neither cut short nor without figures. Failed calls are counted in `failed`."""
         return not self.partial and self.throughput is not None
+
+    @property
+    def saturated(self) -> list[Reason]:
+        return saturated(self.notes)
 
     @property
     def errors(self) -> list[str]:

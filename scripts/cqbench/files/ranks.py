@@ -8,7 +8,7 @@ from __future__ import annotations
 from pydantic import Field, model_validator
 
 from cqbench.files.model import Amount, Count, Line, Model, Offset, Positive
-from cqbench.files.reasons import Reason
+from cqbench.files.reasons import Reason, saturated
 
 
 class Rank(Model):
@@ -44,8 +44,12 @@ class OneRank(Model):
     cores_used: Amount | None = None
     cpus_allowed: Line = ""
     connections: Count | None = None
-    suspect: list[Reason] = []
-    limits: list[Reason] = []
+    warnings: list[Reason] = []
+    notes: list[Reason] = []
+
+    @property
+    def saturated(self) -> list[Reason]:
+        return saturated(self.notes)
 
 
 class Ranks(Model):

@@ -14,14 +14,16 @@ OTHER_PROCESSES, OTHER_CLIENT, STEAL = "other-processes", "other-client", "steal
 NOT_WARMED_UP, DRIFT = "not-warmed-up", "drift"
 UNFINISHED_CALLS, LITTLES_LAW = "unfinished-calls", "littles-law"
 CLOCK_SOURCE, CPU_SCALING, SHARED_CPUS = "clock-source", "cpu-scaling", "shared-cpus"  # of a run
-CLIENT_CPU, SERVER_CPU = "client-cpu", "server-cpu"  # limits
-# A doubt of ours: a manifest that cannot be used. Runs that only look alike may have been put together.
+CONNECTIONS = "connections"  # other than the policy promises
+CLIENT_CPU, SERVER_CPU = "client-cpu", "server-cpu"  # resources that may be saturated
+SATURATED = "-saturated"  # what codes of notes about them end with
+# A warning of ours: a manifest that cannot be used. Runs that only look alike may have been put together.
 UNKNOWN_SURROUNDINGS = "unknown-surroundings"
 
 
 @dataclass(frozen=True)
 class Reason:
-    """Of a doubt ('suspect') or of a limit, which is none: that the CPU is full says what was measured."""
+    """A warning, which makes a point unreliable, or a note, which explains it."""
 
     __pydantic_config__ = ConfigDict(strict=False)  # files have an object
 
@@ -32,6 +34,12 @@ class Reason:
     def kind(self) -> str:
         """The same for reasons that differ in their figures only: of the client and of the server are two."""
         return f"{self.code}: {alike(self.text)}"
+
+
+def saturated(notes: Iterable[Reason]) -> list[Reason]:
+    """By resource: what is saturated says what was measured."""
+    found = (note for note in notes if note.code.endswith(SATURATED))
+    return [Reason(note.code.removesuffix(SATURATED), note.text) for note in found]
 
 
 def kinds(found: Iterable[Reason]) -> dict[str, list[Reason]]:

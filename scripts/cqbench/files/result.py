@@ -11,12 +11,12 @@ from typing import Annotated, Any, Literal
 from pydantic import BeforeValidator, Field, ValidationError, model_validator
 
 from cqbench.files.model import Amount, Count, Line, Model, complaint, without_nulls
-from cqbench.files.point import Baseline, Measured
+from cqbench.files.point import LowerBound, Measured
 from cqbench.files.reasons import Reason
 from cqbench.files.source import BadDocument, decode, read_bytes
 from cqbench.files.text import one_line
 
-SCHEMA_VERSION = 3  # result.schema.json's, the only one that is read
+SCHEMA_VERSION = 4  # result.schema.json's, the only one that is read
 BILL = "cqbench_cost_profile"  # a key of what `cqbench cost` writes
 CLOSED, OPEN = "closed", "open"
 
@@ -37,7 +37,7 @@ class FoundRate(Model):
     rate: Annotated[float, Field(gt=0, lt=2**63)] | None = Field(default=None, alias="rate_per_second")
     low: Amount | None = None
     high: Amount | None = None
-    unresolved_why: Line = ""  # empty when it is resolved
+    unresolved_reason: Line = ""  # empty when it is resolved
 
     @model_validator(mode="after")
     def _is_an_answer(self) -> FoundRate:
@@ -49,7 +49,7 @@ class FoundRate(Model):
     def words(self) -> str:
         """'highest rate 23456/s (21000 to 25000)'."""
         if not self.resolved:
-            return f"unresolved: {self.unresolved_why or 'no reason given'}"
+            return f"unresolved: {self.unresolved_reason or 'no reason given'}"
         return f"highest rate {self.rate:.0f}/s ({self.low:.0f} to {self.high:.0f})"
 
 
@@ -65,7 +65,8 @@ class Context(Model):
     grpc_version: Line
     cpu_model: Line = ""  # of the client's machine; '' when it is not known
     partial: bool
-    suspect: list[Reason] = []  # what holds for every point
+    warnings: list[Reason] = []  # why every point is unreliable
+    notes: list[Reason] = []
     loop: Literal["closed", "open"]
     messages: Line = ""  # how they are held: "reused"
     stub: Line = ""  # "generated"
@@ -105,7 +106,7 @@ class Document(Context):
 
     path: str
     points: list[Measured]
-    baselines: list[Baseline]
+    lower_bounds: list[LowerBound]
     found_rate: FoundRate | None  # of --find-rate
 
 
@@ -123,21 +124,21 @@ class File(Model):
     context: Context
     benchmarks: Points
     not_measured: Points = []
-    baselines: list[Baseline] = []
+    lower_bounds: list[LowerBound] = []
     found_rate: FoundRate | None = Field(default=None, alias="find_rate")
 
     @model_validator(mode="after")
     def _has_rates(self) -> File:
         for place in ("benchmarks", "not_measured"):
             for i, point in enumerate(getattr(self, place)):
-                if self.context.open and point and point.rate_asked is None:
-                    raise ValueError(f"has no 'rate_asked_per_second' in {place}[{i}]")
+                if self.context.open and point and point.target_rate is None:
+                    raise ValueError(f"has no 'target_rate_per_second' in {place}[{i}]")
         return self
 
     def document(self, name: str) -> Document:
         points = [point for point in (*self.benchmarks, *self.not_measured) if point]
         fields: dict[str, Any] = {"path": name, **dict(self.context), "points": points}
-        return Document.model_construct(**fields, baselines=self.baselines, found_rate=self.found_rate)
+        return Document.model_construct(**fields, lower_bounds=self.lower_bounds, found_rate=self.found_rate)
 
 
 def load(path: Path) -> Document:

@@ -73,7 +73,7 @@ class Series:
     variants: set[str] = field(default_factory=set)
     points: dict[Load, list[Repetition]] = field(default_factory=dict)
     left_out: list[LeftOut] = field(default_factory=list)
-    doubts: list[Reason] = field(default_factory=list)  # about every point
+    doubts: list[Reason] = field(default_factory=list)  # warnings about every point
     folders: dict[str, set[str]] = field(default_factory=dict)  # policy as given -> folders it came from
     spins: tuple[bool, bool] = (False, False)
     added_rtt_ns: float | None = None
@@ -103,7 +103,7 @@ class Series:
 
     def suspect(self, load: Load) -> int:
         """Repetitions with a reason for doubt."""
-        return sum(bool(r.measured.suspect) for r in self.points.get(load, []))
+        return sum(bool(r.measured.warnings) for r in self.points.get(load, []))
 
 
 def ratio(top: Series, bottom: Series, load: Load, metric: Metric | str) -> Ratio | None:
@@ -145,7 +145,7 @@ def _add(run: Run, series: Series) -> None:
 def _doubts(run: Run) -> list[Reason]:
     problem = run.surroundings.problem
     ours = [Reason(UNKNOWN_SURROUNDINGS, f"environment and network are not known: {problem}")] if problem else []
-    return [*run.document.suspect, *ours]
+    return [*run.document.warnings, *ours]
 
 
 def round_of(run: Run, measured: Measured) -> Round | None:

@@ -49,7 +49,9 @@ def unreliable(repetitions: Sequence[Measured], warnings: Iterable[Reason], prom
     general = next((warning.code for warning in warnings if disqualifies(warning)), "")
     if general:
         return general
-    if sum(bool(m.suspect) for m in repetitions) > MAX_UNRELIABLE_SHARE * len(repetitions):
+    # Other connections than promised have a code of their own.
+    warned = sum(any(warning.code != reasons.CONNECTIONS for warning in m.warnings) for m in repetitions)
+    if warned > MAX_UNRELIABLE_SHARE * len(repetitions):
         return UNRELIABLE
     if promised and not all(m.connections in (None, m.expected_connections) for m in repetitions):
         return NOT_HELD

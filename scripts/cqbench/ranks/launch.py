@@ -21,7 +21,7 @@ NONE, MPIRUN, SRUN = "none", "mpirun", "srun"
 LAUNCHERS = (MPIRUN, SRUN, NONE)
 MAX_RANKS = 10_000
 # What ends by what one process sees ends at another time in each of them; the client says so too.
-BY_ITSELF = ("--until-stable", "--find-rate", "--baseline")
+BY_ITSELF = ("--until-stable", "--find-rate", "--lower-bound")
 PATIENCE_S = 30  # of a rank with the others, when a point is to begin
 # Of mpirun, when it has lost a rank or got a SIGTERM: so long it waits before it sends the ranks SIGTERM, and as long
 # again before it kills them. A rank then waits for its calls for a second (kDrainAfterSignal, src/load/run/drain.h) and

@@ -37,7 +37,7 @@ def check_cpus(output: Path, cpus: Sequence[str]) -> None:
         return
     found = json.loads(output.read_bytes())
     for point in (*found["benchmarks"], *found["not_measured"]):
-        point["suspect"] += _elsewhere(point["ranks"]["per_rank"], cpus) if "ranks" in point else ()
+        point["warnings"] += _elsewhere(point["ranks"]["per_rank"], cpus) if "ranks" in point else ()
     storage.write_json(output, found)
 
 

@@ -79,5 +79,5 @@ def _bar(series: Series, point: Point, costs: Sequence[Metric], longest: float) 
         figure=number(value.middle),
         interval=interval,
         costs=tuple(number(point.values[m.key].middle) if m.key in point.values else "-" for m in costs),
-        mark="; ".join([*point.suspect, *["cut short"] * point.partial]),
+        mark="; ".join([*point.warnings, *["cut short"] * point.partial]),
     )

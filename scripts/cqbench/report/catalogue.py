@@ -136,7 +136,7 @@ PLOTS = (
         "repetitions",
         "Repetitions in their order",
         "Each repetition when it was measured. What all series do together is the machine's drift, not theirs. Crossed "
-        "out: suspect.",
+        "out: unreliable.",
         "runs",
         (
             Kind("runs-throughput", "Throughput", ("throughput",), "calls/s", STARTED),
@@ -179,7 +179,7 @@ PLOTS = (
         "Shares of the median latency. What no API tells apart (both libraries' work, queues, wake-ups) is the rest.",
         "inflight",
         (
-            Kind("part-rest", "Libraries, queues, wake-ups", ("share_rest",), "% of P50", BREAKDOWN),
+            Kind("part-rest", "Libraries, queues, wake-ups", ("share_unattributed",), "% of P50", BREAKDOWN),
             Kind("part-issue", "Issuing the call", ("share_issue",), "% of P50", BREAKDOWN),
             Kind("part-handling", "The server's handler", ("share_handling",), "% of P50", BREAKDOWN),
             Kind("part-network", "Least TCP round trip", ("share_network",), "% of P50", BREAKDOWN),

@@ -13,7 +13,7 @@ from cqbench.files.text import one_line
 from cqbench.model.thresholds import KNEE_REACHED
 from cqbench.report import against, download, fit, hgrm, judged, machine, manifest, points, ranks, tables, time
 from cqbench.report.judged import Judged
-from cqbench.report.manifest import Manifest, line
+from cqbench.report.manifest import Manifest
 from cqbench.report.model import Distribution, Point, Report, Series
 from cqbench.report.points import Repetition
 from cqbench.report.series import Group, experiment_folder, experiments, group, histogram, letter
@@ -147,12 +147,11 @@ def _experiments(runs: Sequence[Run]) -> tuple[str, ...]:
 def _notes(runs: Sequence[Run], manifests: Sequence[Manifest]) -> Iterable[str]:
     """What was said about whole runs, each once."""
     said = [note for m in manifests for note in m.notes]
-    for reason in dict.fromkeys(reason for run in runs for reason in run.document.suspect):
-        of = sum(reason in run.document.suspect for run in runs)
+    for reason in dict.fromkeys(reason for run in runs for reason in run.document.warnings):
+        of = sum(reason in run.document.warnings for run in runs)
         where = "every point" if of == len(runs) else f"every point of {of} of {len(runs)} result files"
-        said.append(f"{where}: suspect: {reason.text}")
-    for note in dict.fromkeys(line(note) for run in runs for note in _list(run.context.get("notes"))):
-        said.append(note)
+        said.append(f"{where}: warning: {reason.text}")
+    said += [note.text for run in runs for note in run.document.notes]
     return dict.fromkeys(said)
 
 
@@ -167,10 +166,6 @@ def _failures(runs: Sequence[Run], manifests: Sequence[Manifest]) -> list[str]:
                 said.append(f"{name}, {p.load.words}, repetition {number}: not measured: {p.failure}")
     more = [f"and {len(said) - MAX_FAILURES} more"] if len(said) > MAX_FAILURES else []
     return said[:MAX_FAILURES] + more
-
-
-def _list(value: Any) -> list[Any]:
-    return value if isinstance(value, list) else []
 
 
 # Series.

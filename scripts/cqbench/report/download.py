@@ -32,14 +32,14 @@ def _plain(value: Any) -> Any:
 
 def points_csv(report: Report) -> str:
     """A row per point; a figure that was not measured is an empty field."""
-    head = ["series", "title", "method", "api", "sharing", "setting", "loop", "inflight", "rate_asked", "repetitions"]
-    head += ["partial", "suspect", "limits"]
+    head = ["series", "title", "method", "api", "sharing", "setting", "loop", "inflight", "target_rate", "repetitions"]
+    head += ["partial", "warnings", "saturated"]
     rows: list[list[object]] = [[*head, *(name for m in METRICS for name in (m.key, f"{m.key}_low", f"{m.key}_high"))]]
     for s in report.series:
         for p in s.points:
             about: list[object] = [s.id, s.title, s.method, s.api, s.sharing, s.setting]
             about += [OPEN, "", f"{p.load.number:g}"] if p.load.open else [CLOSED, f"{p.load.number:g}", ""]
-            doubts = [p.repetitions, str(p.partial).lower(), "; ".join(p.suspect), "; ".join(p.limits)]
+            doubts = [p.repetitions, str(p.partial).lower(), "; ".join(p.warnings), "; ".join(p.saturated)]
             rows.append([*about, *doubts, *(x for m in METRICS for x in _triple(p.values.get(m.key)))])
     return csv_of(rows)
 

@@ -35,8 +35,8 @@ def facts(
         ("Machine", ", ".join([*filter(None, [_each(run.context.get("cpu_model") for run in runs)]), *places])),
         ("Versions", ", ".join(_versions(runs))),
         ("Repetitions", _repetitions(runs, [len(of) for of in points])),
-        ("Doubtful", _count([[d.code for r in of for d in r.measured.suspect] for of in points])),
-        ("At a limit", _count([[d.code for r in of for d in r.measured.limits] for of in points])),
+        ("Unreliable", _count([[d.code for r in of for d in r.measured.warnings] for of in points])),
+        ("Saturated", _count([[d.code for r in of for d in r.measured.saturated] for of in points])),
         ("Notes", "; ".join(dict.fromkeys(note for m in manifests for note in m.notes))),
     ]
     return tuple((label, value) for label, value in found if value)

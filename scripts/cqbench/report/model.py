@@ -36,7 +36,7 @@ class Run:
     number: int  # from 1
     at: float | None
     values: dict[str, float]  # by Metric.key
-    suspect: bool = False
+    unreliable: bool = False
 
 
 @dataclass(frozen=True)
@@ -46,8 +46,8 @@ class Point:
     load: Load
     values: dict[str, Value]
     repetitions: int
-    suspect: tuple[str, ...] = ()  # why not to believe it, or not to read it as it stands; each reason once
-    limits: tuple[str, ...] = ()  # what it ran into, which is no doubt; each once
+    warnings: tuple[str, ...] = ()  # why it is unreliable, or not to be read as it stands; each reason once
+    saturated: tuple[str, ...] = ()  # which resources; each once
     partial: bool = False  # cut short: shown only where there is nothing whole
     runs: tuple[Run, ...] = ()
 
@@ -226,5 +226,5 @@ METRICS = (
     Metric("share_issue", "Issuing a call", "% of P50"),
     Metric("share_handling", "The server's handler", "% of P50"),
     Metric("share_network", "Least TCP round trip", "% of P50"),
-    Metric("share_rest", "Libraries, queues, wake-ups", "% of P50"),
+    Metric("share_unattributed", "Libraries, queues, wake-ups", "% of P50"),
 )

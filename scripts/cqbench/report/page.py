@@ -98,7 +98,7 @@ def _colours() -> Markup:
 
 def _marks(report: Report) -> dict[str, bool]:
     points = [p for s in report.series for p in s.points]
-    return {mark: any(getattr(p, mark) for p in points) for mark in ("suspect", "partial", "limits")}
+    return {mark: any(getattr(p, mark) for p in points) for mark in ("warnings", "partial", "saturated")}
 
 
 def _choices(plot: Plot, report: Report) -> list[tuple[str, str]]:
@@ -119,7 +119,7 @@ def _chosen(report: Report, drawn: Iterable[tuple[Plot, list[Frame]]]) -> dict[s
 def _page_data(report: Report, drawn: Sequence[tuple[Plot, list[Frame]]]) -> dict[str, Any]:
     """What the scripts need to draw."""
     points = [(i, p) for i, s in enumerate(report.series) for p in s.points]
-    reasons = list(dict.fromkeys(reason for _, p in points for reason in (*p.suspect, *p.limits)))
+    reasons = list(dict.fromkeys(reason for _, p in points for reason in (*p.warnings, *p.saturated)))
     places = {reason: i for i, reason in enumerate(reasons)}
     grids: dict[tuple[float, ...], int] = {}
     return {
@@ -129,7 +129,7 @@ def _page_data(report: Report, drawn: Sequence[tuple[Plot, list[Frame]]]) -> dic
         ],
         # Told once, not with each of a point's many figures.
         "points": [[i, p.load.number, rows.marks(p), *_point_data(p, places)] for i, p in points],
-        "timed": [[[at, run.number, int(run.suspect)] for at, run in rows.timed(p)] for _, p in points],
+        "timed": [[[at, run.number, int(run.unreliable)] for at, run in rows.timed(p)] for _, p in points],
         "against": [{"title": a.title, "base": a.base} for a in report.against],
         "reasons": reasons,
         "chosen": _chosen(report, drawn),
@@ -139,9 +139,9 @@ def _page_data(report: Report, drawn: Sequence[tuple[Plot, list[Frame]]]) -> dic
 
 
 def _point_data(point: Point, places: dict[str, int]) -> tuple[Any, ...]:
-    """Repetitions, doubts, limits, the load in words."""
-    doubts, limits = ([places[reason] for reason in of] for of in (point.suspect, point.limits))
-    return point.repetitions, doubts, limits, point.load.words
+    """Repetitions, warnings, what is saturated, the load in words."""
+    warnings, saturated = ([places[reason] for reason in of] for of in (point.warnings, point.saturated))
+    return point.repetitions, warnings, saturated, point.load.words
 
 
 def _frame_data(plot: Plot, frame: Frame, report: Report, grids: dict[tuple[float, ...], int]) -> dict[str, Any]:
@@ -218,7 +218,7 @@ class _Table:
     def __init__(self, series: Series) -> None:
         self.series = series
         self.metrics: list[Metric] = [m for m in METRICS if any(m.key in p.values for p in series.points)]
-        self.remarks = any(p.suspect or p.partial or p.limits for p in series.points)
+        self.remarks = any(p.warnings or p.partial or p.saturated for p in series.points)
         self.load_title = "Rate asked, calls/s" if series.open else "In flight"
 
     def cells(self, point: Point) -> list[tuple[str, str]]:
@@ -235,12 +235,12 @@ class _Table:
 
     @staticmethod
     def mark(point: Point) -> str:
-        return (" ×" if point.suspect else "") + (" ^" if point.limits else "") + ("°" if point.partial else "")
+        return (" ×" if point.warnings else "") + (" ^" if point.saturated else "") + ("°" if point.partial else "")
 
     @staticmethod
     def remark(point: Point) -> str:
-        parts = ["cut short"] * point.partial + [f"suspect: {'; '.join(point.suspect)}"] * bool(point.suspect)
-        parts += [f"limit: {'; '.join(point.limits)}"] * bool(point.limits)
+        parts = ["cut short"] * point.partial + [f"warning: {'; '.join(point.warnings)}"] * bool(point.warnings)
+        parts += [f"saturated: {'; '.join(point.saturated)}"] * bool(point.saturated)
         return "; ".join(parts)
 
     @staticmethod

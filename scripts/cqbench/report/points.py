@@ -40,7 +40,7 @@ EVIDENCE = {
     **{part: f"breakdown_server_{part}_p50_ns" for part in ("handling", "finishing")},
     "share_issue": "breakdown_client_issue_share",
     "share_handling": "breakdown_server_handling_share",
-    **{f"share_{part}": f"breakdown_{part}_share" for part in ("network", "rest")},
+    **{f"share_{part}": f"breakdown_{part}_share" for part in ("network", "unattributed")},
 }
 # Of an open loop. In a closed one a call is due when it is sent, and there is nothing to be late for.
 OPEN_LOOP = {
@@ -111,14 +111,14 @@ def make(load: Load, found: Sequence[Repetition], began: datetime | None = None)
         if there and (metric.key not in WITHHELD or len(there) == len(found)):
             values[metric.key] = describe(there)
     partial = any(r.measured.partial for r in found)
-    doubts = _each_once([[*_uncoded(r.measured), *_coded(r.measured.suspect)] for r in found])
-    limits = _each_once([list(_coded(r.measured.limits)) for r in found])
-    return Point(load, values, len(found), doubts, limits, partial, tuple(_run(r, began) for r in found))
+    warnings = _each_once([[*_failed_calls(r.measured), *_coded(r.measured.warnings)] for r in found])
+    saturated = _each_once([list(_coded(r.measured.saturated)) for r in found])
+    return Point(load, values, len(found), warnings, saturated, partial, tuple(_run(r, began) for r in found))
 
 
 def _run(r: Repetition, began: datetime | None) -> Run:
     at = (r.at - began).total_seconds() if r.at and began else None
-    return Run(r.number, at, {key: short(value) for key, value in r.figures.items()}, bool(r.measured.suspect))
+    return Run(r.number, at, {key: short(value) for key, value in r.figures.items()}, bool(r.measured.warnings))
 
 
 def _figures(measured: Measured, queues: int) -> dict[str, float]:
@@ -177,9 +177,8 @@ def _each_once(said: Sequence[Sequence[tuple[str, str]]]) -> tuple[str, ...]:
     return tuple(f"{text} (in {len(kinds[kind])} of {len(said)} repetitions)" for kind, text in texts.items())
 
 
-def _uncoded(measured: Measured) -> Iterable[tuple[str, str]]:
-    texts = [*(f"failed calls: {error}" for error in measured.errors), *measured.warnings]
-    return ((alike(text), text) for text in texts)
+def _failed_calls(measured: Measured) -> Iterable[tuple[str, str]]:
+    return ((alike(text), text) for text in (f"failed calls: {error}" for error in measured.errors))
 
 
 def _coded(found: Iterable[Reason]) -> Iterable[tuple[str, str]]:

@@ -32,9 +32,16 @@ def spreads(groups: Sequence[Group]) -> Table:
         there = f"{len(by_rank)} on {len({one.host for of in by_rank.values() for one in of})}"
         lost = f", {len(missing)} missing" if missing else ""
         skews = [max(ranks.skew_open_ns, ranks.skew_close_ns) / 1e6 for ranks in found]
-        suspect = sum(any(one.suspect for one in of) for of in by_rank.values())
-        rows.append((title, load.words, there + lost, *cells, number(max(skews)), str(suspect)))
-    head = ("Series", "Load", "Processes on machines", *(name for name, _ in FIGURES), "Windows apart, ms", "Suspect")
+        unreliable = sum(any(one.warnings for one in of) for of in by_rank.values())
+        rows.append((title, load.words, there + lost, *cells, number(max(skews)), str(unreliable)))
+    head = (
+        "Series",
+        "Load",
+        "Processes on machines",
+        *(name for name, _ in FIGURES),
+        "Windows apart, ms",
+        "Unreliable",
+    )
     return Table(head, tuple(rows))
 
 
@@ -45,10 +52,10 @@ def each(groups: Sequence[Group]) -> Table:
         for rank, of in sorted(_by_rank(found).items()):
             middles = [_middle(of, figure) for _, figure in FIGURES]
             cells = ["-" if value is None else number(value) for value in middles]
-            reasons = dict.fromkeys(reason.code for one in of for reason in (*one.suspect, *one.limits))
+            reasons = dict.fromkeys(reason.code for one in of for reason in (*one.warnings, *one.saturated))
             where = (str(rank), of[0].host, of[0].cpus_allowed or "-")
             rows.append((title, load.words, *where, *cells, ", ".join(reasons) or "-"))
-    titles = ("Series", "Load", "Rank", "Machine", "CPUs", *(name for name, _ in FIGURES), "Doubts and limits")
+    titles = ("Series", "Load", "Rank", "Machine", "CPUs", *(name for name, _ in FIGURES), "Warnings, saturated")
     return Table(titles, tuple(rows) if len(rows) <= MAX_ROWS else ())
 
 

@@ -11,13 +11,13 @@ from cqbench.files.offered import Load
 from cqbench.report.kinds import Kind
 from cqbench.report.model import Against, Point, Report, Run, Series, Timeline, Value
 
-# s: number of the series; n: its load; v, lo, hi: the figure; m: SUSPECT + PARTIAL + LIMITED; p: number of the point;
-# k: which of the kind's metrics; a: number of what is compared; c: calls, or the number of the repetition; i: its place
-# among the repetitions, 0 in the middle.
+# s: number of the series; n: its load; v, lo, hi: the figure; m: UNRELIABLE + PARTIAL + SATURATED; p: number of the
+# point; k: which of the kind's metrics; a: number of what is compared; c: calls, or the number of the repetition; i:
+# its place among the repetitions, 0 in the middle.
 Row = dict[str, Any]
 MAX_STEPS = 72  # of a distribution: one for each 6 pixels or so
 MAX_DOTS = 1500  # of a panel: more repetitions are no longer told apart, and take long to draw
-SUSPECT, PARTIAL, LIMITED = 1, 2, 4
+UNRELIABLE, PARTIAL, SATURATED = 1, 2, 4
 Places = dict[tuple[int, Load], int]  # (series, load) -> number of the point in the report
 
 
@@ -48,7 +48,7 @@ def dots(numbered: Sequence[tuple[int, Series]], kind: Kind, places: Places) -> 
             for place, run in enumerate(point.runs):
                 if (value := run.values.get(key)) is not None and (value > 0 or not kind.log):
                     middle = place - (len(point.runs) - 1) / 2
-                    found.append({**about, "v": value, "m": int(run.suspect), "c": run.number, "i": middle})
+                    found.append({**about, "v": value, "m": int(run.unreliable), "c": run.number, "i": middle})
     return found
 
 
@@ -75,7 +75,7 @@ def _figure(value: Value | None, log: bool) -> Row:
 
 
 def marks(point: Point) -> int:
-    return SUSPECT * bool(point.suspect) + PARTIAL * point.partial + LIMITED * bool(point.limits)
+    return UNRELIABLE * bool(point.warnings) + PARTIAL * point.partial + SATURATED * bool(point.saturated)
 
 
 def ideal(numbered: Sequence[tuple[int, Series]]) -> list[Row]:
@@ -139,7 +139,7 @@ def runs(numbered: Sequence[tuple[int, Series]], kind: Kind, places: Places) -> 
             yield (
                 point.load,
                 [
-                    {**base, "x": at, "v": value / whole if value else None, "m": int(run.suspect), "c": run.number}
+                    {**base, "x": at, "v": value / whole if value else None, "m": int(run.unreliable), "c": run.number}
                     for at, run, value in found
                 ],
             )

@@ -163,7 +163,7 @@ def histogram(found: Sequence[Repetition]) -> Histogram | None:
     """
     if not found or any(r.measured.latency_histogram is None for r in found):
         return None
-    ages = [age for r in found if (age := r.measured.figures.get("latency_least_age_ns")) is not None]
+    ages = [age for r in found if (age := r.measured.figures.get("latency_censored_min_age_ns")) is not None]
     return hgrm.merge(map(_decoded, found), min(ages, default=None))
 
 

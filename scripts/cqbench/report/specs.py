@@ -163,11 +163,11 @@ def _dots(style: _Style) -> Spec:
 
 
 def _doubts(style: _Style) -> list[Spec]:
-    """Suspect points are crossed out in a colour of their own; those at a limit have a ceiling, partial ones a ring."""
+    """Unreliable points are crossed out in their own colour; saturated ones have a ceiling, partial ones a ring."""
     kinds = (
-        ("suspect", "datum.m % 2 == 1", CROSS, 110, style.theme.doubt),
+        ("unreliable", "datum.m % 2 == 1", CROSS, 110, style.theme.doubt),
         ("partial", "datum.m % 4 >= 2", "circle", 190, style.theme.ink),
-        ("limited", "datum.m >= 4", CEILING, 110, style.theme.ink),
+        ("saturated", "datum.m >= 4", CEILING, 110, style.theme.ink),
     )
     return [
         {

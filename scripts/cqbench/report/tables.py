@@ -58,8 +58,8 @@ def floors(groups: Sequence[Group]) -> Table:
     """P50 of a call at 1 in flight with less and less of gRPC, and how many times the floor gRPC is."""
     rows = []
     for of in groups:
-        baselines = [b for run in of.runs for b in run.document.baselines]
-        found = {name: [b.p50_ns for b in baselines if b.name == name and b.p50_ns is not None] for name in FLOORS}
+        lower_bounds = [b for run in of.runs for b in run.document.lower_bounds]
+        found = {name: [b.p50_ns for b in lower_bounds if b.name == name and b.p50_ns is not None] for name in FLOORS}
         middle = {name: median(values) / 1000 for name, values in found.items() if values}
         if middle:
             cells = [number(middle[name]) if name in middle else "-" for name in FLOORS]

@@ -16,7 +16,7 @@ def make(load: Load, found: Sequence[Repetition]) -> Timeline | None:
     """Of the repetition with the slowest slice, or the typical one of a fault; None where there are no time series."""
     if any(r.fault for r in found):
         return through_fault(load, found)
-    there = [Timeline(load, i, slices(r)) for i, r in enumerate(found, 1) if r.measured.slice_completed]
+    there = [Timeline(load, i, slices(r)) for i, r in enumerate(found, 1) if r.measured.bucket_completed]
     return max(there, key=lambda timeline: timeline.slowest, default=None)
 
 
@@ -25,7 +25,7 @@ def through_fault(load: Load, found: Sequence[Repetition]) -> Timeline | None:
     there = [
         (r.measured.completed, i, Timeline(load, r.number, slices(r, r.fault.began_s), r.fault.words))
         for i, r in enumerate(found)
-        if r.measured.slice_completed and r.fault and r.fault.began_s is not None
+        if r.measured.bucket_completed and r.fault and r.fault.began_s is not None
     ]
     return sorted(there)[len(there) // 2][2] if there else None
 
@@ -33,10 +33,10 @@ def through_fault(load: Load, found: Sequence[Repetition]) -> Timeline | None:
 def slices(repetition: Repetition, zero_s: float = 0.0) -> tuple[Slice, ...]:
     """zero_s: from where on in the window the times count."""
     of = repetition.measured
-    seconds = (of.slice_ns or 0.0) / 1e9
-    counts = of.slice_completed
-    p99, highest = (values or [0] * len(counts) for values in (of.slice_latency_p99_ns, of.slice_latency_max_ns))
-    failed = of.slice_failed or [0] * len(counts)
+    seconds = (of.bucket_ns or 0.0) / 1e9
+    counts = of.bucket_completed
+    p99, highest = (values or [0] * len(counts) for values in (of.bucket_latency_p99_ns, of.bucket_latency_max_ns))
+    failed = of.bucket_failed or [0] * len(counts)
     together = -(-len(counts) // MAX_SLICES)
     found = []
     for first in range(0, len(counts), together):

@@ -56,7 +56,7 @@ class Row:
     p99_us: float | None = None
     connections: int | None = None
     partial: bool = False
-    suspect: bool = False
+    unreliable: bool = False
     limited: bool = False
     sent_p99_us: float | None = None  # latency from sent; open loop only
     client_cpu_us: float | None = None  # for a call
@@ -82,8 +82,8 @@ def _row(load: Load, points: list[Measured]) -> Row:
         _micros(_median(p.p99_ns for p in used)),
         connections[-1] if connections else None,
         any(p.partial for p in used),
-        any(p.suspect for p in used),
-        any(p.limits for p in used),
+        any(p.warnings for p in used),
+        any(p.saturated for p in used),
         _micros(_median(p.sent_p99_ns for p in used)),
         *(_micros(_median(p.figures.get(f"{end}_cpu_per_rpc_ns") for p in used)) for end in ("client", "server")),
     )
@@ -127,7 +127,7 @@ def blocks(by_configuration: Mapping[str, Sequence[Document]], loads: Sequence[L
 
 def _runs(row: Row, of: int) -> tuple[str, str]:
     """How many repetitions, and the marks."""
-    kinds = (("!", row.suspect), ("^", row.limited), ("*", row.partial), ("?", row.runs < of))
+    kinds = (("!", row.unreliable), ("^", row.limited), ("*", row.partial), ("?", row.runs < of))
     return f"{row.runs}" if row.runs == of else f"{row.runs}/{of}", "".join(mark for mark, holds in kinds if holds)
 
 
@@ -151,13 +151,13 @@ def _remark(said: list[tuple[str, str]]) -> str:
 
 def _said(document: Document) -> Iterable[tuple[str, str]]:
     """What a result says against itself: kind and words, with where it says so only when that is the whole result."""
-    yield from _coded("all points: suspect", document.suspect)
+    yield from _coded("all points: warning", document.warnings)
     for point in document.points:
         texts = [f"not measured: {point.failure}"] if point.failure else []
-        texts += [*point.warnings, *(f"failed calls: {text}" for text in point.errors)]
+        texts += [f"failed calls: {text}" for text in point.errors]
         yield from ((alike(text), text) for text in texts)
-        yield from _coded("suspect", point.suspect)
-        yield from _coded("limit", point.limits)
+        yield from _coded("warning", point.warnings)
+        yield from _coded("saturated", point.saturated)
 
 
 def _coded(what: str, found: Iterable[Reason]) -> Iterable[tuple[str, str]]:

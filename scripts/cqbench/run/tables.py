@@ -23,7 +23,7 @@ CODEC_STEPS = tuple(
     for message in ("request", "response")
     for step in ("serialize", "parse")
 )
-PAYLOAD, PAYLOAD_ASKED = "payload_bytes_per_second", "payload_bytes_asked_per_second"
+PAYLOAD, PAYLOAD_ASKED = "payload_bytes_per_second", "payload_bytes_target_per_second"
 COST = "{}_cores_per_gbit_per_second"
 WIRE = "client_bytes_{}_per_payload_byte"
 COUNTS = (("B/op", "allocated_bytes_per_rpc", 0), ("allocs", "allocations_per_rpc", 1))

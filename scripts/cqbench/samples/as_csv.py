@@ -11,15 +11,15 @@ from cqbench.samples.runs import Run
 
 # Named as in the client's own CSV where it has the same column.
 CSV_HEADER = (
-    "variant,method,api,policy,messages,stub,loop,inflight,rate_asked,repetition,connections,expected_connections,"
-    "throughput,p50,p90,p99,p99_9,p100,sent_p50,sent_p99,completed,failed,partial,failure,suspect,limits\n"
+    "variant,method,api,policy,messages,stub,loop,inflight,target_rate,repetition,connections,expected_connections,"
+    "throughput,p50,p90,p99,p99_9,p100,sent_p50,sent_p99,completed,failed,partial,failure,warnings,notes\n"
 )
 
 
 def to_csv(measured: Iterable[tuple[int, Run]]) -> str:
     """One line per point of each (repetition, run); latencies in microseconds, empty where there is no figure.
 
-    suspect: the reasons, those that hold for every point of the run included.
+    warnings: those that hold for every point of the run included.
     """
     rows = (_csv_row(repetition, run, point) for repetition, run in measured for point in run.document.points)
     return CSV_HEADER + escape.csv_of(rows)
@@ -47,8 +47,8 @@ def _csv_row(repetition: int, run: Run, p: Measured) -> list[object]:
         p.failed,
         str(p.partial).lower(),
         p.failure,
-        _texts((*d.suspect, *p.suspect)),
-        _texts(p.limits),
+        _texts((*d.warnings, *p.warnings)),
+        _texts(p.notes),
     ]
 
 

@@ -85,7 +85,7 @@ def outcome(run: Run, point: Measured) -> Outcome | None:
 
 def course_of(point: Measured) -> Course | None:
     """None without a time series."""
-    return Course(point.slice_ns / 1e9, point.slice_completed) if point.slice_ns and point.slice_completed else None
+    return Course(point.bucket_ns / 1e9, point.bucket_completed) if point.bucket_ns and point.bucket_completed else None
 
 
 def rate_before(course: Course, began_s: float) -> float | None:

@@ -69,7 +69,7 @@ _OF_A_SERVER: dict[str, Callable[[Mapping[str, Any]], str]] = {
     **{
         key: _told(key)
         for key in (
-            *("codec", "compression", "write_hint"),
+            *("serializer", "compression", "write_hint"),
             *("cpus", "cpu_model", "kernel", "clock_source", "cpu_scaling_enabled"),
             *("cqbench_version", "grpc_version", "build_type", "deadlock_detection", "counts_allocations"),
         )

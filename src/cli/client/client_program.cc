@@ -71,7 +71,7 @@ std::string ExplainLikelyAbort(const RunConfig& run) {
 // A result made of what is known by now.
 void Take(const SweepResult& sweep, Result& result) {
   result.points = sweep.points;
-  result.baselines = sweep.baselines;
+  result.lower_bounds = sweep.lower_bounds;
   result.servers = sweep.servers;
   result.notes = sweep.notes;
   result.find_rate = sweep.find_rate;
@@ -300,9 +300,8 @@ class Client {
   }
 
   absl::Status SaveRank(const PointResult& point, const Measurement& measurement) {
-    const RunContext& context = result_.context;
-    result_.rank_reports.push_back(
-        EncodeRankReport(point, measurement, {result_.suspect, context.total_calls, context.skip_first}));
+    const RunConfig& run = result_.context.run;
+    result_.rank_reports.push_back(EncodeRankReport(point, measurement, {result_.warnings, run.total, run.skip_first}));
     if (options_.ranks.rendezvous.empty()) return absl::OkStatus();
     const absl::Status replaced = rank_file_.Replace(FormatJson(result_));
     return replaced.ok() ? replaced : absl::UnavailableError(absl::StrCat("--rendezvous: ", replaced.message()));
@@ -317,7 +316,8 @@ class Client {
   }
 
   void CheckRun() {
-    if (options_.run.evidence) result_.suspect = CheckSetting(result_.context, AllowedCpus(), result_.servers);
+    if (options_.run.evidence)
+      result_.warnings = CheckSetting(result_.context.environment, AllowedCpus(), result_.servers);
   }
 
   // False after a complaint.

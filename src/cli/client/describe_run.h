@@ -8,7 +8,7 @@
 
 namespace cqbench {
 
-// All that flags and this machine say; `argv` is the command line as it was given.
+// Describes flags and this machine; `argv` is the command line as it was given.
 RunContext DescribeRun(int argc, const char* const* argv, const ClientOptions& options);
 
 // Adds --call: `facts` are what the method and its data turned out to be.

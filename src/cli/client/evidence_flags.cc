@@ -13,9 +13,9 @@ EvidenceFlags::EvidenceFlags(CLI::App& app, RunConfig& run, bool& show) : run_(r
   breakdown_ = app.add_flag("--breakdown", run.breakdown,
                             "Time the parts of every 16th call on both ends, and print what timing costs.")
                    ->excludes(none);
-  baseline_ = app.add_flag("--baseline", run.baseline,
-                           "Also measure lower bounds: raw TCP (--tcp-echo-port), Unix socket, in-process.")
-                  ->excludes(none);
+  lower_bound_ = app.add_flag("--lower-bound", run.lower_bound,
+                              "Also measure lower bounds: raw TCP (--tcp-echo-port), Unix socket, in-process.")
+                     ->excludes(none);
   auto* pid = AddNumber(app, "--server-pid", run.server_pid, 1, INT_MAX,
                         "Local process of a server without control service: sample its CPU time.")
                   ->type_name("PID")
@@ -30,7 +30,7 @@ EvidenceFlags::EvidenceFlags(CLI::App& app, RunConfig& run, bool& show) : run_(r
 
 void EvidenceFlags::Resolve() {
   run_.evidence = !none_;
-  for (const CLI::Option* option : {breakdown_, baseline_}) {
+  for (const CLI::Option* option : {breakdown_, lower_bound_}) {
     if (option->count() == 0 || !IsHttp(run_.api)) continue;
     BadCombination(option->get_name(), absl::StrCat("is gRPC's, not for --api ", ToString(run_.api)));
   }

@@ -59,10 +59,10 @@ MethodFlags::MethodFlags(CLI::App& app, RunConfig& run) : run_(run), workload_(W
                                "Messages of a client- or server-streaming call, which is timed as a whole.");
   messages_ = AddEnum(app, "--messages", run.messages,
                       "Message allocation: new per call, reused, on a reset arena, or unparsed bytes.");
-  stub_ =
-      AddEnum(app, "--stub", run.stub, "Generated code, or grpc::TemplatedGenericStub (for bytes and --codec pooled).");
-  codec_ = AddEnum(app, "--codec", run.serializer,
-                   "Serializer: protobuf's, or one that reuses buffers (needs --stub generic).");
+  stub_ = AddEnum(app, "--stub", run.stub,
+                  "Generated code, or grpc::TemplatedGenericStub (for bytes and --serializer buffer-reusing).");
+  serializer_ = AddEnum(app, "--serializer", run.serializer,
+                        "Serializer: protobuf's, or one that reuses buffers (needs --stub generic).");
   request_bytes_ = AddSize(app, "--request-bytes", message.request_bytes,
                            "Payload of a request; a number of bytes, or with a unit: 4KiB.");
   response_bytes_ = AddSize(app, "--response-bytes", message.response_bytes, "Payload of a response.");
@@ -97,7 +97,7 @@ void MethodFlags::ResolveForCall(CallSpec& call) {
 }
 
 void MethodFlags::ResolveForHttp() {
-  for (const CLI::Option* option : {messages_, stub_, codec_}) {
+  for (const CLI::Option* option : {messages_, stub_, serializer_}) {
     if (option->count() > 0) {
       BadCombination(option->get_name(), absl::StrCat("is of gRPC's calls, not for --api ", ToString(run_.api)));
     }
@@ -109,7 +109,7 @@ void MethodFlags::ResolveForHttp() {
 
 void MethodFlags::ResolveForRequest() {
   Refuse("is of our methods, not together with --http-request");
-  for (const CLI::Option* option : {stream_messages_, codec_}) {
+  for (const CLI::Option* option : {stream_messages_, serializer_}) {
     if (option->count() > 0) BadCombination(option->get_name(), "is of our methods, not together with --http-request");
   }
 }
@@ -150,12 +150,12 @@ void MethodFlags::ResolveStub() {
     if (stub_->count() > 0 && run_.stub == StubKind::kGenerated) {
       BadCombination("--stub", "generated code takes protobuf messages, not --messages bytes");
     }
-    if (codec_->count() > 0) BadCombination("--codec", "there is none for --messages bytes");
+    if (serializer_->count() > 0) BadCombination("--serializer", "there is none for --messages bytes");
     run_.stub = StubKind::kGeneric;
   }
   if (run_.serializer == Serializer::kReusingBuffers) {
     if (stub_->count() > 0 && run_.stub == StubKind::kGenerated) {
-      BadCombination("--stub", "generated code has protobuf's codec, not --codec pooled");
+      BadCombination("--stub", "generated code has protobuf's serializer, not --serializer buffer-reusing");
     }
     run_.stub = StubKind::kGeneric;
   }

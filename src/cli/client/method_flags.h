@@ -34,7 +34,8 @@ class MethodFlags {
   bool streaming_ = false;
   uint32_t chunk_size_ = 0;
   int chunk_count_ = 0;
-  CLI::Option *workload_option_, *streaming_option_, *messages_, *method_option_, *stub_, *codec_, *stream_messages_;
+  CLI::Option *workload_option_, *streaming_option_, *messages_, *method_option_, *stub_, *serializer_,
+      *stream_messages_;
   CLI::Option *request_bytes_, *response_bytes_, *payload_, *payload_seed_, *chunk_bytes_, *chunks_, *content_;
 };
 

@@ -110,7 +110,7 @@ void RankFlags::CheckGoals(const RunConfig& run, const RunGoals& goals) const {
   const std::pair<const char*, bool> kByItself[] = {
       {"--until-stable", run.until_stable_percent > 0},
       {"--find-rate", goals.find_rate},
-      {"--baseline", run.baseline},
+      {"--lower-bound", run.lower_bound},
   };
   for (const auto& [flag, given] : kByItself) {
     if (given) BadCombination(flag, "goes by what one process sees: not together with ranks");

@@ -34,7 +34,7 @@ std::string Describe(const ServerConfig& config) {
                     ToString(config.poll));
   }
   absl::StrAppend(&text, ", messages ", ToString(config.messages));
-  if (config.serializer == Serializer::kReusingBuffers) absl::StrAppend(&text, ", codec pooled");
+  if (config.serializer == Serializer::kReusingBuffers) absl::StrAppend(&text, ", serializer buffer-reusing");
   if (config.compression != Compression::kNone) absl::StrAppend(&text, ", compression ", ToString(config.compression));
   if (const ServiceTimeConfig& time = config.service_time; time.mean_ns > 0) {
     absl::StrAppend(&text, ", service time ", FormatDuration(time.mean_ns), time.exponential ? " exponential" : "",

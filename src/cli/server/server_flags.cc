@@ -51,8 +51,8 @@ class ServerFlags {
                            "Posted requests per completion queue and method.");
     messages_ = AddEnum(app_, "--messages", config_.messages,
                         "Message allocation: new per call, reused, on a reset arena, or unparsed bytes.");
-    codec_ = AddEnum(app_, "--codec", config_.serializer,
-                     "Serializer: protobuf's, or one that reuses buffers (needs --api generic).");
+    serializer_ = AddEnum(app_, "--serializer", config_.serializer,
+                          "Serializer: protobuf's, or one that reuses buffers (needs --api generic).");
     AddEnum(app_, "--poll", config_.poll, "How completion-queue threads wait; spin needs --api cq or generic.",
             {PollMode::kBlock, PollMode::kSpin});
     AddDuration(app_, "--service-time", config_.service_time.mean_ns, "Time spent in the handler on every message.",
@@ -65,7 +65,7 @@ class ServerFlags {
             "Server streams: send each message at once, or with a buffer hint.",
             {WriteHint::kNone, WriteHint::kBuffer});
     tcp_echo_ = AddNumber(app_, "--tcp-echo-port", typed_.tcp_echo_port, 0, 65535,
-                          "Also serve raw TCP ping-pong for the client's --baseline; 0: a free port.");
+                          "Also serve raw TCP ping-pong for the client's --lower-bound; 0: a free port.");
     BeginGroup(app_, "HTTP");
     gateway_flags_.emplace(app_);
     BeginGroup(app_, "Own method");
@@ -142,13 +142,13 @@ class ServerFlags {
 
   void ResolveMessages() {
     const bool generic = config_.api == ServerApi::kGeneric;
-    if (generic && messages_->count() == 0 && codec_->count() == 0) config_.messages = MessageStrategy::kBytes;
+    if (generic && messages_->count() == 0 && serializer_->count() == 0) config_.messages = MessageStrategy::kBytes;
     const bool bytes = config_.messages == MessageStrategy::kBytes;
     if (!generic && bytes) BadCombination("--messages", "bytes needs --api generic, not " + Api());
     if (!generic && config_.serializer == Serializer::kReusingBuffers) {
-      BadCombination("--codec", "pooled needs --api generic, not " + Api());
+      BadCombination("--serializer", "buffer-reusing needs --api generic, not " + Api());
     }
-    if (bytes && codec_->count() > 0) BadCombination("--codec", "there is none for --messages bytes");
+    if (bytes && serializer_->count() > 0) BadCombination("--serializer", "there is none for --messages bytes");
   }
 
   std::string Api() const { return std::string(ToString(config_.api)); }
@@ -176,7 +176,7 @@ class ServerFlags {
   std::optional<AllocationFlags> allocation_flags_;
   std::optional<GatewayFlags> gateway_flags_;
   std::optional<CallFlags> call_;
-  CLI::Option *api_option_, *host_, *port_, *listen_, *num_cqs_, *workers_, *callbacks_, *messages_, *codec_,
+  CLI::Option *api_option_, *host_, *port_, *listen_, *num_cqs_, *workers_, *callbacks_, *messages_, *serializer_,
       *max_threads_, *tcp_echo_, *distribution_, *service_mode_;
 };
 

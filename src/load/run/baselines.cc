@@ -25,7 +25,8 @@ RunConfig AtOneInFlight(const RunConfig& config) {
   return one;
 }
 
-void Note(std::string note, std::vector<std::string>& notes) {
+void Note(std::string text, std::vector<Notice>& notes) {
+  Notice note = {kNotMeasured, std::move(text)};
   if (std::find(notes.begin(), notes.end(), note) == notes.end()) notes.push_back(std::move(note));
 }
 
@@ -72,9 +73,9 @@ ServerCopy CopyOf(const ServerDescription& server, absl::string_view grpc_versio
   } else if (!FindNamed(server.messages(), {kFresh, kReused, kArena, kBytes}, config.messages)) {
     differs("its messages are not ", server.messages());
   }
-  if (!server.codec().empty() &&
-      !FindNamed(server.codec(), {Serializer::kProtobuf, Serializer::kReusingBuffers}, config.serializer)) {
-    differs("its codec is not ", server.codec());
+  if (!server.serializer().empty() &&
+      !FindNamed(server.serializer(), {Serializer::kProtobuf, Serializer::kReusingBuffers}, config.serializer)) {
+    differs("its serializer is not ", server.serializer());
   }
   if (!server.write_hint().empty() &&
       !FindNamed(server.write_hint(), {WriteHint::kNone, WriteHint::kBuffer}, config.write_hint)) {
@@ -101,8 +102,7 @@ ServerCopy CopyOf(const ServerDescription& server, absl::string_view grpc_versio
   return copy;
 }
 
-void Baselines::Measure(const ProgressUpdate& update, std::vector<BaselineResult>& results,
-                        std::vector<std::string>& notes) {
+void Baselines::Measure(const ProgressUpdate& update, std::vector<LowerBound>& results, std::vector<Notice>& notes) {
   results.push_back({"grpc", "gRPC as measured", GrpcOver(setting_.config.targets, setting_.endpoints, update)});
   MeasureRawTcp(results.back().point, update, results, notes);
   MeasureUnix(update, results, notes);
@@ -120,17 +120,17 @@ PointResult Baselines::GrpcOver(const std::vector<Target>& targets, const std::v
   return PointRun(setting, config.points.front(), update).Run();
 }
 
-void Baselines::MeasureRawTcp(const PointResult& grpc, const ProgressUpdate& update,
-                              std::vector<BaselineResult>& results, std::vector<std::string>& notes) {
+void Baselines::MeasureRawTcp(const PointResult& grpc, const ProgressUpdate& update, std::vector<LowerBound>& results,
+                              std::vector<Notice>& notes) {
   const auto& servers = setting_.servers->servers();
   const int port = servers.empty() ? 0 : servers.front().tcp_echo_port();
   if (port == 0) {
-    return Note("baseline: no raw TCP ping-pong: the server was not started with --tcp-echo-port", notes);
+    return Note("lower bound: no raw TCP ping-pong: the server was not started with --tcp-echo-port", notes);
   }
   const auto request = BytesPerRpc(grpc, "client_bytes_sent");
   const auto response = BytesPerRpc(grpc, "client_bytes_received");
   if (!request || !response) {
-    return Note("baseline: no raw TCP ping-pong: how many bytes an RPC takes on the wire is not known", notes);
+    return Note("lower bound: no raw TCP ping-pong: how many bytes an RPC takes on the wire is not known", notes);
   }
   if (setting_.config.method.streams_chunks()) return MeasureBulk(port, *request, *response, update, results);
   const std::string bytes = absl::StrCat(*request, " + ", *response, " bytes");
@@ -144,7 +144,7 @@ void Baselines::MeasureRawTcp(const PointResult& grpc, const ProgressUpdate& upd
 }
 
 void Baselines::MeasureBulk(int port, uint32_t request_bytes, uint32_t response_bytes, const ProgressUpdate& update,
-                            std::vector<BaselineResult>& results) {
+                            std::vector<LowerBound>& results) {
   const bool get = setting_.config.method.shape == Shape::kServerStreaming;
   for (bool sendfile : {false, true}) {
     if (setting_.interrupt.Pending() || (sendfile && !get)) return;
@@ -196,8 +196,8 @@ PointResult Baselines::RawTcp(TcpPingPongConfig tcp, int port, const ProgressUpd
   return point;
 }
 
-void Baselines::MeasureUnix(const ProgressUpdate& update, std::vector<BaselineResult>& results,
-                            std::vector<std::string>& notes) {
+void Baselines::MeasureUnix(const ProgressUpdate& update, std::vector<LowerBound>& results,
+                            std::vector<Notice>& notes) {
   if (setting_.interrupt.Pending()) return;
   const auto& servers = setting_.servers->servers();
   const bool here = !servers.empty() && servers.front().boot_id() == BootId();
@@ -213,10 +213,10 @@ void Baselines::MeasureUnix(const ProgressUpdate& update, std::vector<BaselineRe
       return;
     }
   }
-  Note("baseline: no Unix socket: the server does not listen on one on this machine (--listen unix:PATH)", notes);
+  Note("lower bound: no Unix socket: the server does not listen on one on this machine (--listen unix:PATH)", notes);
 }
 
-PointResult Baselines::InProcess(const ProgressUpdate& update, std::vector<std::string>& notes) {
+PointResult Baselines::InProcess(const ProgressUpdate& update, std::vector<Notice>& notes) {
   ServerCopy copy;
   if (setting_.servers->servers().empty()) {
     copy.differences.emplace_back("the server does not describe itself");
@@ -224,7 +224,7 @@ PointResult Baselines::InProcess(const ProgressUpdate& update, std::vector<std::
     copy = CopyOf(setting_.servers->servers().front(), grpc::Version());
   }
   if (!copy.differences.empty()) {
-    Note(absl::StrCat("baseline: the server of grpc-inproc is not quite the measured one: ",
+    Note(absl::StrCat("lower bound: the server of grpc-inproc is not quite the measured one: ",
                       absl::StrJoin(copy.differences, ", ")),
          notes);
   }

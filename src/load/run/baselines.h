@@ -36,20 +36,20 @@ class Baselines {
   explicit Baselines(const PointSetting& setting) : setting_(setting) {}
 
   // One pass over all; stops early at a signal. Those that are not to be had leave a note once.
-  void Measure(const ProgressUpdate& update, std::vector<BaselineResult>& results, std::vector<std::string>& notes);
+  void Measure(const ProgressUpdate& update, std::vector<LowerBound>& results, std::vector<Notice>& notes);
 
  private:
   PointResult GrpcOver(const std::vector<Target>& targets, const std::vector<Endpoint>& endpoints,
                        const ProgressUpdate& update);
-  PointResult InProcess(const ProgressUpdate& update, std::vector<std::string>& notes);
+  PointResult InProcess(const ProgressUpdate& update, std::vector<Notice>& notes);
   // Endpoint and number of the repetition are filled in.
   PointResult RawTcp(TcpPingPongConfig config, int port, const ProgressUpdate& update);
   // As many bytes as a stream of chunks has, there or back: what both ends' CPUs do for it, too.
   void MeasureBulk(int port, uint32_t request_bytes, uint32_t response_bytes, const ProgressUpdate& update,
-                   std::vector<BaselineResult>& results);
-  void MeasureRawTcp(const PointResult& grpc, const ProgressUpdate& update, std::vector<BaselineResult>& results,
-                     std::vector<std::string>& notes);
-  void MeasureUnix(const ProgressUpdate& update, std::vector<BaselineResult>& results, std::vector<std::string>& notes);
+                   std::vector<LowerBound>& results);
+  void MeasureRawTcp(const PointResult& grpc, const ProgressUpdate& update, std::vector<LowerBound>& results,
+                     std::vector<Notice>& notes);
+  void MeasureUnix(const ProgressUpdate& update, std::vector<LowerBound>& results, std::vector<Notice>& notes);
 
   const PointSetting& setting_;
 };

@@ -48,7 +48,8 @@ absl::StatusOr<std::unique_ptr<ChannelPool>> PointConnections::Connect(const Cha
   if (absl::Status kept = ValidateTlsLimitsReachLibrary(config_.security); !kept.ok()) return kept;
   point_.negotiated = SeenHandshakes();
   if (point_.negotiated.empty())
-    point_.notes.push_back("what TLS agreed on is not known: gRPC has a TLS library of its own built in");
+    point_.notes.push_back(
+        {kNotMeasured, "what TLS agreed on is not known: gRPC has a TLS library of its own built in"});
   return connected;
 }
 

@@ -106,7 +106,7 @@ void PointRun::CountAllocations(PointResult& point) {
   const absl::Status status = pool.ok() ? MeasureWith(pool->get(), plan) : pool.status();
   point.stuck = point_.stuck;
   if (!status.ok()) {
-    point.notes.push_back(absl::StrCat("allocations were not counted: ", status.message()));
+    point.notes.push_back({kNotMeasured, absl::StrCat("allocations were not counted: ", status.message())});
     return;
   }
   for (const auto& [name, value] : point_.figures) point.figures.Set(name, value);
@@ -128,7 +128,9 @@ ControlClients* PointRun::ConnectServers(const std::vector<OpenConnection>& meas
   const bool connected = setting_.servers->Connect();
   connections_.Exclude(measured);  // a connection to a server that does not answer may still be closing
   if (connected) return setting_.servers;
-  if (!setting_.servers->absence().empty()) point_.notes.push_back(setting_.servers->absence());
+  if (!setting_.servers->absence().empty()) {
+    point_.notes.push_back({kNotMeasured, setting_.servers->absence()});
+  }
   return nullptr;
 }
 
@@ -184,9 +186,9 @@ void PointRun::CheckPromise() {
   // gRPC's connection scaling (gRFC A105): a channel opens as many as the server's stream limit takes.
   const bool may_grow = absl::StrContains(config_.service_config, "\"connectionScaling\"");
   if (may_grow && *point_.connections > point_.expected_connections) return;
-  point_.warnings.push_back(absl::StrCat("policy ", config_.policy.ToString(), " promises ",
-                                         point_.expected_connections, " connection(s), this process has ",
-                                         *point_.connections));
+  const std::string text = absl::StrCat("policy ", config_.policy.ToString(), " promises ", point_.expected_connections,
+                                        " connection(s), this process has ", *point_.connections);
+  point_.warnings.push_back({kOtherConnections, text});
 }
 
 bool PointRun::Drain(Engine& engine) {
@@ -206,7 +208,8 @@ bool PointRun::LeaveBehind(std::unique_ptr<Engine> engine) {
   point_.stuck = true;
   const bool collectable = engine->GiveUp();
   if (collectable) {
-    point_.notes.push_back(absl::StrCat(NotEnded(), ": they count as unfinished, and nothing is measured after them"));
+    point_.notes.push_back(
+        {kCallsAbandoned, absl::StrCat(NotEnded(), ": they count as unfinished, and nothing is measured after them")});
   }
   all.push_back({std::move(engine), window_});
   return collectable;
@@ -224,12 +227,14 @@ void PointRun::Collect(const Engine& engine) {
   if (point_.rank) point_.rank->timing = rank_.DescribeTiming(*window_, measurement_);
   ReportMessages(config_, measurement_, point_);
   if (point_.load.open() && config_.api == ClientApi::kSync) {
-    point_.notes.emplace_back(
-        "the shape of arrivals is not known: with the sync API each slot's thread keeps the schedule by itself");
+    point_.notes.push_back({kNotMeasured,
+                            "the shape of arrivals is not known: with the sync API each slot's thread keeps the "
+                            "schedule by itself"});
   }
   if (point_.completed == 0) point_.failure = NothingMeasured();
   if (point_.completed < config_.total && !point_.partial) {
-    point_.notes.push_back(absl::StrCat("the interval ended before ", config_.total, " calls were done (--total)"));
+    point_.notes.push_back(
+        {kIntervalEnded, absl::StrCat("the interval ended before ", config_.total, " calls were done (--total)")});
   }
 }
 

@@ -126,8 +126,9 @@ void PointSteps::WarmUp() {
 void PointSteps::SkipFirst() {
   RunPhase(Phase::kWarmup, start_ns_, open_ns_ + phases_.interval_ns, config_.skip_first);
   if (const uint64_t done = Completed(Phase::kWarmup); done < config_.skip_first && !point_.partial) {
-    point_.notes.push_back(absl::StrCat("only ", done, " calls were left out, as more took longer than the interval ",
-                                        "(--skip-first ", config_.skip_first, ")"));
+    point_.notes.push_back(
+        {kCallsLeftOut, absl::StrCat("only ", done, " calls were left out, as more took longer than the interval ",
+                                     "(--skip-first ", config_.skip_first, ")")});
   }
 }
 

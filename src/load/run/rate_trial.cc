@@ -9,12 +9,12 @@
 namespace cqbench {
 namespace {
 
-bool Has(const std::vector<Finding>& findings, const char* code) {
-  return std::any_of(findings.begin(), findings.end(), [&](const Finding& finding) { return finding.code == code; });
+bool Has(const std::vector<Notice>& notices, const char* code) {
+  return std::any_of(notices.begin(), notices.end(), [&](const Notice& notice) { return notice.code == code; });
 }
 
 bool ClientAtFault(const PointResult& point) {
-  return Has(point.suspect, kPacerLate) || Has(point.suspect, kRateNotReached);
+  return Has(point.warnings, kPacerLate) || Has(point.warnings, kRateNotReached);
 }
 
 }  // namespace
@@ -26,8 +26,8 @@ RateTrial TrialOf(const PointResult& point, const std::vector<std::string>& miss
   trial.met = point.failure.empty() && misses.empty();
   trial.client_fault = ClientAtFault(point);
   if (trial.client_fault) {
-    const auto text = [](std::string* out, const Finding& doubt) { absl::StrAppend(out, doubt.text); };
-    trial.why = absl::StrJoin(point.suspect, "; ", text);
+    const auto text = [](std::string* out, const Notice& warning) { absl::StrAppend(out, warning.text); };
+    trial.why = absl::StrJoin(point.warnings, "; ", text);
   } else {
     trial.why = point.failure.empty() ? absl::StrJoin(misses, "; ") : point.failure;
   }

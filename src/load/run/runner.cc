@@ -30,7 +30,7 @@ double GiB(uint64_t bytes) {
 // Of several ranks one asks for all.
 bool AsksServers(const RunConfig& config, const Ranks* ranks) {
   const bool first = ranks == nullptr || ranks->id().index == 0;
-  return first && (config.evidence || config.baseline) && !ControlClients::Addresses(config).empty();
+  return first && (config.evidence || config.lower_bound) && !ControlClients::Addresses(config).empty();
 }
 
 class Sweep {
@@ -50,7 +50,9 @@ class Sweep {
         baselines_(setting_) {
     std::vector<int> slots;
     for (const Load& load : config.points) slots.push_back(load.slots);
-    if (std::string note = DescribeIdleChannels(config.policy, slots); !note.empty()) notes_.push_back(std::move(note));
+    if (std::string note = DescribeIdleChannels(config.policy, slots); !note.empty()) {
+      notes_.push_back({kIdleChannels, std::move(note)});
+    }
     update_.points = goals.find_rate ? 0 : config.repetitions * static_cast<int>(config.points.size());
   }
 
@@ -76,8 +78,9 @@ class Sweep {
       unstable = NotStable(result_.points, config_.until_stable_percent);
     }
     for (const Load& load : unstable) {
-      notes_.push_back(absl::StrCat(load.Label(), ": the throughput's 95 % interval is not within ±",
-                                    config_.until_stable_percent, " % after ", update_.repetition, " repetitions"));
+      notes_.push_back(
+          {kNotStable, absl::StrCat(load.Label(), ": the throughput's 95 % interval is not within ±",
+                                    config_.until_stable_percent, " % after ", update_.repetition, " repetitions")});
     }
   }
 
@@ -135,12 +138,12 @@ class Sweep {
   }
 
   void MeasureBaselines() {
-    if (!config_.baseline) return;
+    if (!config_.lower_bound) return;
     update_.load = {1, 0};
-    const size_t before = result_.baselines.size();
-    baselines_.Measure(update_, result_.baselines, notes_);
-    for (size_t i = before; i < result_.baselines.size(); ++i) {
-      CheckPoint(config_, servers_.servers(), result_.baselines[i].point);
+    const size_t before = result_.lower_bounds.size();
+    baselines_.Measure(update_, result_.lower_bounds, notes_);
+    for (size_t i = before; i < result_.lower_bounds.size(); ++i) {
+      CheckPoint(config_, servers_.servers(), result_.lower_bounds[i].point);
     }
     over_ = result_.partial = interrupt_.Pending();
     if (observer_.on_point) observer_.on_point(Snapshot());
@@ -150,7 +153,7 @@ class Sweep {
   const SweepResult& Snapshot() {
     result_.servers = servers_.servers();
     result_.notes = notes_;
-    result_.notes.insert(result_.notes.end(), servers_.notes().begin(), servers_.notes().end());
+    for (const std::string& note : servers_.notes()) result_.notes.push_back({kNotMeasured, note});
     return result_;
   }
 
@@ -163,7 +166,7 @@ class Sweep {
   const PointSetting setting_;
   Baselines baselines_;
   ProgressUpdate update_;
-  std::vector<std::string> notes_;
+  std::vector<Notice> notes_;
   std::vector<std::string> last_misses_;  // why the last point does not meet the objective
   SweepResult result_;
   bool over_ = false;

@@ -42,9 +42,9 @@ struct RunGoals {
 
 struct SweepResult {
   std::vector<PointResult> points;
-  std::vector<BaselineResult> baselines;
+  std::vector<LowerBound> lower_bounds;
   std::vector<ServerDescription> servers;
-  std::vector<std::string> notes;
+  std::vector<Notice> notes;
   std::vector<std::string> misses;  // of the objective, by points that were measured, one line each; not of a search
   std::optional<FindRateResult> find_rate;
   int repetitions = 0;   // begun

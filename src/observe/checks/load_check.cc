@@ -53,7 +53,7 @@ bool CheckFirstPart(PointResult& point, const std::vector<Part>& parts, double c
   const double off = parts[0].rate / rest.mean - 1;
   const double noise = std::min(kDeviations * error, kMostUnsettled);
   if (std::abs(off) <= std::max({kUnsettledShare, noise, kUnsettledChance * chance})) return false;
-  point.suspect.push_back(
+  point.warnings.push_back(
       {kNotWarmedUp, absl::StrFormat("not warmed up: throughput of the first %s of the window is %+.0f %% off the rest",
                                      FormatDuration(parts[0].length_ns), 100 * off)});
   return true;
@@ -70,12 +70,12 @@ void CheckHalves(PointResult& point, const std::vector<Part>& parts, double chan
   }
   const double noise = std::min(kDeviations * error, kMostDrift);
   if (std::abs(drift) <= std::max({kDriftShare, noise, kDriftChance * chance})) return;
-  point.suspect.push_back(
+  point.warnings.push_back(
       {kDrift,
        absl::StrFormat("throughput drifts: %+.0f %% from the first to the second half of the window", 100 * drift)});
 }
 
-// Of the calls due in the window, those that a full set of slots kept back.
+// Calls due in the window that found all slots taken.
 uint64_t KeptBack(const PointResult& point) {
   const bool waited = point.open_loop->slot_wait_max_ns > 0 || point.counts.dropped > 0;
   return point.counts.dropped + (waited ? point.counts.unsent : 0);
@@ -87,9 +87,9 @@ void CheckRate(PointResult& point) {
   // Calls that found no slot are the server's, or --max-outstanding's: a limit, said there. The client was in time.
   const auto made = static_cast<double>(point.counts.sent + KeptBack(point));
   if (std::abs(made / asked - 1) <= std::max(kRateShare, kRateChance / std::sqrt(asked))) return;
-  point.suspect.push_back({kRateNotReached, absl::StrFormat("the rate was not reached: %d calls sent, %.0f asked for "
-                                                            "(%+.1f %%): the client was measured, not the server",
-                                                            point.counts.sent, asked, 100 * (made / asked - 1))});
+  point.warnings.push_back({kRateNotReached, absl::StrFormat("the rate was not reached: %d calls sent, target %.0f "
+                                                             "(%+.1f %%): the client was measured, not the server",
+                                                             point.counts.sent, asked, 100 * (made / asked - 1))});
 }
 
 void CheckLateness(PointResult& point) {
@@ -97,11 +97,10 @@ void CheckLateness(PointResult& point) {
   const double late = static_cast<double>(point.open_loop->lateness_p99_ns);
   const double done = point.latency ? static_cast<double>(point.latency->p99_ns) : 0;
   if (late <= std::max(static_cast<double>(kLate), kLateShare * done)) return;
-  point.suspect.push_back(
-      {kPacerLate,
-       absl::StrFormat("the pacer was late: %.0f us at P99, of %.0f us from due to done: latencies from due "
-                       "are the client's in part",
-                       late / 1e3, done / 1e3)});
+  point.warnings.push_back(
+      {kPacerLate, absl::StrFormat("the pacer was late: %.0f µs at P99, of %.0f µs from scheduled to done: latencies "
+                                   "include the client's delay",
+                                   late / 1e3, done / 1e3)});
 }
 
 void CheckShape(PointResult& point, Arrivals arrivals) {
@@ -114,14 +113,15 @@ void CheckShape(PointResult& point, Arrivals arrivals) {
         std::abs(correlation) <= std::max(kPoissonCorrelation, chance)) {
       return;
     }
-    point.suspect.push_back({kArrivalsShape, absl::StrFormat("arrivals were not Poisson: their gaps vary by %.2f x the "
-                                                             "mean (1), neighbours correlate by %.2f (0)",
-                                                             *open.gap_cv, correlation)});
+    point.warnings.push_back(
+        {kArrivalsShape, absl::StrFormat("arrivals were not Poisson: their gaps vary by %.2f x the "
+                                         "mean (1), successive gaps correlate by %.2f (0)",
+                                         *open.gap_cv, correlation)});
     return;
   }
   const double gap = std::max(open.pacers, 1) / point.load.rate;
   if (gap < kShortestConstantGap || *open.gap_cv <= kConstantVariation) return;
-  point.suspect.push_back(
+  point.warnings.push_back(
       {kArrivalsShape,
        absl::StrFormat("arrivals were not constant: their gaps vary by %.2f x the mean (0)", *open.gap_cv)});
 }
@@ -131,7 +131,7 @@ void CheckBacklog(PointResult& point) {
   const auto due = static_cast<double>(point.counts.due);
   if (second <= kBacklogRatio * first) return;
   if (second - first <= std::max(kBacklogShare * due, kBacklogChance * std::sqrt(due))) return;
-  point.suspect.push_back(
+  point.warnings.push_back(
       {kBacklogGrows,
        absl::StrFormat("calls pile up: %.1f were outstanding on average in the first half of the window, "
                        "%.1f in the second: latencies depend on how long it is",
@@ -149,7 +149,7 @@ void CheckUnfinished(PointResult& point) {
     absl::StrAppend(&text, text.empty() ? "" : " and ", counts.unsent, " call(s) that were due were never sent");
   }
   absl::StrAppend(&text, ": counted with their age; percentiles they could change are withheld");
-  point.suspect.push_back({kUnfinishedCalls, std::move(text)});
+  point.warnings.push_back({kUnfinishedCalls, std::move(text)});
 }
 
 void CheckSteadiness(PointResult& point) {
@@ -174,10 +174,11 @@ void CheckLittlesLaw(PointResult& point, const RunConfig& config) {
   const double failures =
       static_cast<double>(point.Failed()) * ToSeconds(kBackOffAfterFailure + longest) / (slots * window);
   if (std::abs(in_calls / slots - 1) <= kLittleShare + edges + failures) return;
-  point.suspect.push_back(
-      {kLittlesLaw, absl::StrFormat("time goes where nobody looks: throughput x mean latency is %.2f calls in flight, "
-                                    "not %d (Little's law)",
-                                    in_calls, point.load.slots)});
+  point.warnings.push_back(
+      {kLittlesLaw,
+       absl::StrFormat("calls do not account for all time: throughput x mean latency is %.2f calls in flight, "
+                       "not %d (Little's law)",
+                       in_calls, point.load.slots)});
 }
 
 void CheckSlots(PointResult& point) {
@@ -187,14 +188,14 @@ void CheckSlots(PointResult& point) {
   if (kept_back == 0 && open.slot_wait_max_ns == 0) return;
   std::string text = absl::StrFormat("all %d slots were taken at times (--max-outstanding)", point.load.slots);
   if (open.slot_wait_max_ns > 0) {
-    absl::StrAppendFormat(&text, ": calls waited for one, %.1f us on average, %.1f us at most",
+    absl::StrAppendFormat(&text, ": calls waited for one, %.1f µs on average, %.1f µs at most",
                           static_cast<double>(open.slot_wait_mean_ns) / 1e3,
                           static_cast<double>(open.slot_wait_max_ns) / 1e3);
   }
   if (point.counts.dropped > 0) {
     absl::StrAppendFormat(&text, ": %d of %d calls were dropped", point.counts.dropped, point.counts.due);
   }
-  point.limits.push_back({kSlots, std::move(text)});
+  point.notes.push_back({kSlotsSaturated, std::move(text)});
 }
 
 void CheckSchedule(PointResult& point, const RunConfig& config) {

@@ -1,4 +1,4 @@
-// Whether the load was the one asked for, and steady: what the counts and times of a point say by themselves.
+// Checks whether the load was as configured, and steady, from the counts and times of a point.
 #pragma once
 
 #include "cqbench/result.h"
@@ -6,12 +6,12 @@
 
 namespace cqbench {
 
-// Add what they find to point.suspect and point.limits.
+// Add to point.warnings and point.notes.
 void CheckUnfinished(PointResult& point);
 void CheckSteadiness(PointResult& point);
-// In a closed loop.
+// Closed loop.
 void CheckLittlesLaw(PointResult& point, const RunConfig& config);
-// In an open loop.
+// Open loop.
 void CheckSlots(PointResult& point);
 void CheckSchedule(PointResult& point, const RunConfig& config);
 

@@ -9,6 +9,7 @@
 #include "src/observe/checks/thresholds.h"
 #include "src/observe/sampling/environment.h"
 #include "src/observe/sampling/process.h"
+#include "src/result/figure_catalogue.h"
 
 namespace cqbench {
 namespace {
@@ -33,15 +34,13 @@ class PointCheck {
       : point_(point), config_(config), servers_(servers) {}
 
   void Run() {
-    point_.suspect.clear();
-    point_.limits.clear();
     CheckUnfinished(point_);
     if (point_.window_ns <= 0 || point_.completed == 0) return;
     CheckSaturation();
     CheckSlots(point_);
     if (!InRanks()) {  // what the partners use of the machines and of the server is theirs to use
-      CheckOthers("client", ClientPartner());
-      CheckOthers("server", ServerPartner());
+      CheckOthers(Side::kClient, ClientPartner());
+      CheckOthers(Side::kServer, ServerPartner());
     }
     CheckSteal("client", point_.client_cpus);
     CheckSteal("server", point_.server_cpus);
@@ -66,7 +65,7 @@ class PointCheck {
     });
   }
 
-  // What the other end may take from the CPUs of one end; below 0: not known.
+  // The CPUs that the other end may take from one end; below 0: not known.
   double ClientPartner() const {
     if (servers_.empty()) return -1;
     return SharedCpus() ? Figure("server_cores_used") : 0;
@@ -77,40 +76,41 @@ class PointCheck {
     const bool client_spins =
         config_.poll == PollMode::kSpin || (point_.load.open() && config_.schedule.pace == Pace::kSpin);
     const struct {
-      const char* side;
+      Side side;
       const char* code;
       bool spins;
-    } ends[] = {{"client", kClientCpu, client_spins}, {"server", kServerCpu, ServerSpins(servers_)}};
+    } ends[] = {{Side::kClient, kClientCpuSaturated, client_spins},
+                {Side::kServer, kServerCpuSaturated, ServerSpins(servers_)}};
     for (const auto& [side, code, spins] : ends) {
-      const double used = Figure(absl::StrCat(side, "_cores_used"));
-      const double allowed = Figure(absl::StrCat(side, "_cpus_allowed"));
+      const double used = Figure(NameOf(side, "client_cores_used"));
+      const double allowed = Figure(NameOf(side, "client_cpus_allowed"));
       if (spins || allowed <= 0 || used < kSaturated * allowed) continue;
-      point_.limits.push_back({code, absl::StrFormat("the %s uses %.2f of %.0f CPU(s): this measures CPU, not the "
-                                                     "connection",
-                                                     side, used, allowed)});
+      point_.notes.push_back({code, absl::StrFormat("the %s uses %.2f of %.0f CPU(s): this measures CPU, not the "
+                                                    "connection",
+                                                    ToString(side), used, allowed)});
     }
   }
 
-  void CheckOthers(absl::string_view side, double partner) {
-    const double allowed = Figure(absl::StrCat(side, "_cpus_allowed"));
+  void CheckOthers(Side side, double partner) {
+    const double allowed = Figure(NameOf(side, "client_cpus_allowed"));
     if (partner < 0 || allowed <= 0) return;
     const double others =
-        Figure(absl::StrCat(side, "_cpus_busy")) - Figure(absl::StrCat(side, "_cores_used")) - partner;
+        Figure(NameOf(side, "client_cpus_busy")) - Figure(NameOf(side, "client_cores_used")) - partner;
     // Three ticks of each CPU may be an accident of sampling.
     const double ticks = 3 * 0.01 * allowed / ToSeconds(point_.window_ns);
     if (others < kOthersShare * allowed + ticks) return;
-    Doubt(kOtherProcesses,
-          absl::StrFormat("other processes used %.2f of the %.0f CPU(s) of the %s", others, allowed, side));
+    Warn(kOtherProcesses,
+         absl::StrFormat("other processes used %.2f of the %.0f CPU(s) of the %s", others, allowed, ToString(side)));
   }
 
   void CheckSteal(absl::string_view side, const std::vector<CpuShares>& cpus) {
     double steal = 0;
     for (const CpuShares& cpu : cpus) steal = std::max(steal, cpu.steal);
     if (steal < kStealShare || steal * ToSeconds(point_.window_ns) < 0.03) return;
-    Doubt(kSteal, absl::StrCat("the hypervisor took ", Percent(steal), " of a CPU of the ", side));
+    Warn(kSteal, absl::StrCat("the hypervisor took ", Percent(steal), " of a CPU of the ", side));
   }
 
-  // No doubt: what cannot be known is withheld. Without the number, so that repetitions say it once.
+  // A note, because percentiles that are not known are withheld. Without the number, so that repetitions say it once.
   void NoteSamples() {
     if (!point_.latency) return;
     const struct {
@@ -119,7 +119,7 @@ class PointCheck {
     } percentiles[] = {{"P50", 20}, {"P90", 100}, {"P99", 1'000}, {"P99.9", 10'000}};
     for (const auto& [name, needs] : percentiles) {
       if (point_.latency->count >= needs) continue;
-      point_.notes.push_back(absl::StrCat("too few calls for ", name, ", which needs ", needs));
+      point_.notes.push_back({kTooFewCalls, absl::StrCat("too few calls for ", name, ", which needs ", needs)});
       return;  // and hence for all that follow
     }
   }
@@ -143,29 +143,30 @@ class PointCheck {
   void CheckServerCount() {
     const auto theirs = point_.figures.Get("server_connections"), ours = point_.figures.Get("client_connections");
     if (theirs && ours && *theirs > *ours && CallsTheServers()) {
-      Doubt(kOtherClient, absl::StrFormat("another client uses the server: it has %.0f connections more than this one",
-                                          *theirs - *ours));
+      Warn(kOtherClient, absl::StrFormat("another client uses the server: it has %.0f connections more than this one",
+                                         *theirs - *ours));
       return;
     }
     const auto served = point_.figures.Get("server_rpcs");
-    // How many messages answer a request that is none of ours is not known.
+    // The number of responses to a request of a user's own method is not known.
     if (!served || (config_.http != nullptr && config_.method.id == MethodInfo::kNotOurs)) return;
     // Calls that failed here, or never ended, may well have been answered there.
     const auto ours_at_most = static_cast<double>(point_.completed + point_.Failed() + point_.counts.unfinished);
     const double chance = 4 * std::sqrt(ours_at_most) + 2.0 * point_.load.slots;
     if (*served > ours_at_most * (1 + kOtherRpcs) + chance) {
-      Doubt(kOtherClient, absl::StrFormat("another client uses the server: it answered %.2f times as many calls",
-                                          *served / ours_at_most));
+      Warn(kOtherClient, absl::StrFormat("another client uses the server: it responded to %.2f times as many calls",
+                                         *served / ours_at_most));
     }
     const auto completed = static_cast<double>(point_.completed);
     if (!config_.control.empty() && *served < completed * (1 - kOtherRpcs) - chance) {
-      Doubt(kOtherServer, absl::StrFormat("the server that --control names answered %.2f of the calls: it is not the "
-                                          "one that was measured, or not alone",
-                                          *served / completed));
+      Warn(kOtherServer,
+           absl::StrFormat("the server that --control names responded to %.2f of the calls: it is not the "
+                           "one that was measured, or not alone",
+                           *served / completed));
     }
   }
 
-  void Doubt(const char* code, std::string text) { point_.suspect.push_back({code, std::move(text)}); }
+  void Warn(const char* code, std::string text) { point_.warnings.push_back({code, std::move(text)}); }
 
   PointResult& point_;
   const RunConfig& config_;
@@ -173,14 +174,15 @@ class PointCheck {
 };
 
 void CheckMachine(absl::string_view side, const std::string& clock_source, const std::optional<bool>& scaling,
-                  std::vector<Finding>& doubts) {
+                  std::vector<Notice>& warnings) {
   // The second is ARM's counter, which programs read as directly.
   if (!clock_source.empty() && clock_source != "tsc" && clock_source != "arch_sys_counter") {
-    doubts.push_back({kClockSource, absl::StrCat("the clock source of the ", side, " is ", clock_source,
-                                                 ", not TSC: each look at the clock may be a system call")});
+    warnings.push_back({kClockSource, absl::StrCat("the clock source of the ", side, " is ", clock_source,
+                                                   ", not TSC: each clock reading may be a system call")});
   }
   if (scaling == true) {
-    doubts.push_back({kCpuScaling, absl::StrCat("the CPU frequency governor of the ", side, " is not 'performance'")});
+    warnings.push_back(
+        {kCpuScaling, absl::StrCat("the CPU frequency governor of the ", side, " is not 'performance'")});
   }
 }
 
@@ -192,26 +194,27 @@ void CheckPoint(const RunConfig& config, const std::vector<ServerDescription>& s
 
 void CheckSleep(Nanos slept_ns, PointResult& point) {
   if (slept_ns < kSlept) return;
-  point.suspect.push_back(
+  point.warnings.push_back(
       {kSuspended, absl::StrFormat("the machine slept for %.1f s within the window", ToSeconds(slept_ns))});
 }
 
-std::vector<Finding> CheckSetting(const RunContext& context, const std::vector<int>& client_cpus,
-                                  const std::vector<ServerDescription>& servers) {
-  std::vector<Finding> doubts;
-  CheckMachine("client", context.clock_source, context.cpu_scaling_enabled, doubts);
+std::vector<Notice> CheckSetting(const Environment& environment, const std::vector<int>& client_cpus,
+                                 const std::vector<ServerDescription>& servers) {
+  std::vector<Notice> warnings;
+  CheckMachine("client", environment.clock_source, environment.cpu_scaling_enabled, warnings);
   for (const ServerDescription& server : servers) {
-    if (server.boot_id() != context.boot_id) {
+    if (server.boot_id() != environment.boot_id) {
       CheckMachine("server", server.clock_source(), server.has_cpu_scaling_enabled() && server.cpu_scaling_enabled(),
-                   doubts);
+                   warnings);
     } else if (Overlap(client_cpus, server.cpus())) {
-      doubts.push_back({kSharedCpus, absl::StrCat("client and server share CPUs (", FormatCpuList(client_cpus), " and ",
-                                                  FormatCpuList({server.cpus().begin(), server.cpus().end()}),
-                                                  "): pin them apart with taskset or "
-                                                  "numactl")});
+      warnings.push_back(
+          {kSharedCpus, absl::StrCat("client and server share CPUs (", FormatCpuList(client_cpus), " and ",
+                                     FormatCpuList({server.cpus().begin(), server.cpus().end()}),
+                                     "): pin them apart with taskset or "
+                                     "numactl")});
     }
   }
-  return doubts;
+  return warnings;
 }
 
 }  // namespace cqbench

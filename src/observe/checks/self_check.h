@@ -1,4 +1,4 @@
-// Looking at a measured point with distrust.
+// Checks whether a measured point is reliable.
 #pragma once
 
 #include <vector>
@@ -8,39 +8,15 @@
 
 namespace cqbench {
 
-// Codes of findings: stable, for programs. Doubts say why a point should not be believed ...
-inline constexpr char kOtherProcesses[] = "other-processes";
-inline constexpr char kSteal[] = "steal";
-inline constexpr char kNotWarmedUp[] = "not-warmed-up";
-inline constexpr char kDrift[] = "drift";
-inline constexpr char kOtherClient[] = "other-client";
-inline constexpr char kOtherServer[] = "other-server";
-inline constexpr char kRateNotReached[] = "rate-not-reached";
-inline constexpr char kPacerLate[] = "pacer-late";
-inline constexpr char kArrivalsShape[] = "arrivals-shape";
-inline constexpr char kBacklogGrows[] = "backlog-grows";
-inline constexpr char kLittlesLaw[] = "littles-law";
-inline constexpr char kUnfinishedCalls[] = "unfinished-calls";
-inline constexpr char kSuspended[] = "suspended";
-// ... or no point of the run.
-inline constexpr char kClockSource[] = "clock-source";
-inline constexpr char kCpuScaling[] = "cpu-scaling";
-inline constexpr char kSharedCpus[] = "shared-cpus";
-// Limits say what a point ran into.
-inline constexpr char kClientCpu[] = "client-cpu";
-inline constexpr char kServerCpu[] = "server-cpu";
-inline constexpr char kSlots[] = "slots";
-
-// Fills point.suspect and point.limits, replacing what is there, and adds to point.notes for which percentiles there
-// were too few calls. Of a point without a window or without a completed call, it says only whether calls never ended.
-// `servers`: those that described themselves.
+// Adds warnings, and notes about saturated resources and withheld percentiles. If the point has no window or no
+// completed call, the only warning is that calls never ended. `servers`: those that described themselves.
 void CheckPoint(const RunConfig& config, const std::vector<ServerDescription>& servers, PointResult& point);
 
-// After CheckPoint(): adds the doubt that the machine was suspended. `slept_ns`: within the window.
+// Adds the warning that the machine was suspended. `slept_ns`: within the window.
 void CheckSleep(Nanos slept_ns, PointResult& point);
 
-// Doubts about what holds during the whole run: machines and placement.
-std::vector<Finding> CheckSetting(const RunContext& context, const std::vector<int>& client_cpus,
-                                  const std::vector<ServerDescription>& servers);
+// Warnings about what holds during the whole run: machines and placement.
+std::vector<Notice> CheckSetting(const Environment& environment, const std::vector<int>& client_cpus,
+                                 const std::vector<ServerDescription>& servers);
 
 }  // namespace cqbench

@@ -1,4 +1,4 @@
-// From where on a finding is one. All of them, in one place; what they cost in false alarms is measured by
+// The thresholds of warnings and notes, all in one place. The rate of false alarms is measured by
 // tests/unit/false_alarms_test.cc.
 #pragma once
 
@@ -9,9 +9,10 @@
 
 namespace cqbench {
 
-// Of the CPUs allowed: from here on there is nothing left to find but how fast they are.
+// Share of the allowed CPUs from which on a point measures their speed only.
 inline constexpr double kSaturated = 0.95;
-// Of the measured CPUs' time, taken by others. /proc/stat samples in ticks of 10 ms, so a little is always seen.
+// Share of the measured CPUs' time that unrelated processes took. /proc/stat samples in ticks of 10 ms, so a little is
+// always seen.
 inline constexpr double kOthersShare = 0.10;
 inline constexpr double kStealShare = 0.01;
 // The server's samples may lie off the window by a fifth of its length, and throughput may not be steady. Connections

@@ -108,7 +108,7 @@ const std::pair<const char*, Words> kWordRules[] = {
     {"poll", {"block", "spin"}},
     {"messages", {"fresh", "reused", "arena", "bytes"}},
     {"write_hint", {"buffer"}},
-    {"codec", {"pooled"}},
+    {"serializer", {"buffer-reusing"}},
     {"compression", {"deflate", "gzip"}},
     {"service_time_distribution", {"constant", "exponential"}},
     {"service_time_mode", {"burn", "wait"}},

@@ -8,22 +8,22 @@
 namespace cqbench {
 namespace {
 
-void SetCores(absl::string_view side, const Sample& begin, const Sample& end, Figures& figures) {
+void SetCores(absl::string_view name, const Sample& begin, const Sample& end, Figures& figures) {
   const auto length = static_cast<double>(end.taken_at_ns() - begin.taken_at_ns());
   if (length <= 0) return;
   const auto used = [](const Sample& sample) {
     return static_cast<double>(sample.process().user_ns() + sample.process().system_ns());
   };
-  figures.Set(absl::StrCat(side, "_cores_used"), (used(end) - used(begin)) / length);
+  figures.Set(name, (used(end) - used(begin)) / length);
 }
 
-// Of a server that may be anybody's.
+// The server may be untrusted.
 void SetServerCores(const ServerMoment& begin, const ServerMoment& end, PointResult& point) {
   if (const absl::Status valid = ValidateSamples(begin, end, 1); !valid.ok()) {
-    point.notes.push_back(absl::StrCat("server: ", NoteOfRefusal(valid)));
+    point.notes.push_back({kNotMeasured, absl::StrCat("server: ", NoteOfRefusal(valid))});
     return;
   }
-  SetCores("server", begin.sample, end.sample, point.figures);
+  SetCores("server_cores_used", begin.sample, end.sample, point.figures);
 }
 
 }  // namespace
@@ -43,7 +43,7 @@ void CpuMeter::Report(uint64_t payload_bytes, PointResult& point) {
   if (servers_ != nullptr) servers_->Disconnect();
   if (point.completed == 0 || point.window_ns <= 0) return;
   point.figures.Set("payload_bytes_per_second", point.ThroughputPerSecond() * static_cast<double>(payload_bytes));
-  SetCores("client", here_, here, point.figures);
+  SetCores("client_cores_used", here_, here, point.figures);
   if (!server_.empty() && !server.empty()) SetServerCores(server_[0], server[0], point);
   ReportCoresPerGbit(point);
 }

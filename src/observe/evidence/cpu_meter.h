@@ -9,8 +9,7 @@
 
 namespace cqbench {
 
-// From the construction to Report(), warm-up included: what is measured goes on all the time at the same rate. One
-// thread.
+// Measures from the construction to Report(), warm-up included: the load is the same all the time. One thread.
 class CpuMeter {
  public:
   // `servers` may be nullptr or not answer: then there is no figure of theirs. The first of them is looked at. Where

@@ -41,7 +41,7 @@ void PointEvidence::RehearseServers() {
   if (!counting_) return;
   const Moments second = servers_->SampleAll(std::nullopt).get();
   if (first.empty() || second.empty()) {
-    samples_.servers_absent = "its control service did not answer before the window";
+    samples_.servers_absent = "its control service did not respond before the window";
     return;
   }
   for (size_t i = 0; i < first.size(); ++i) {
@@ -61,14 +61,14 @@ Sample PointEvidence::SampleHere() const {
   return config_.evidence ? TakeSample(connections_) : SampleOfProcess();
 }
 
-// Absent when this run wants none: another client's are not to be switched off.
+// Absent when this run wants no switches: those of another client must stay on.
 std::optional<ServerSwitches> PointEvidence::Switches(bool on) const {
   if (counting_) return ServerSwitches{false, on};
   if (config_.breakdown) return ServerSwitches{on, false};
   return std::nullopt;
 }
 
-// What the samples allocate here, and the control calls, is over before counting begins, and begins after it is over.
+// Samples and control calls allocate before counting begins and after it ends.
 void PointEvidence::Begin(Completed completed) {
   if (config_.breakdown && !counting_) SerializerTimes::OfClient().Switch(true);
   if (servers_) servers_begin_ = servers_->SampleAll(Switches(/*on=*/true));
@@ -129,7 +129,7 @@ void PointEvidence::CollectServers() {
   Moments begin = servers_begin_.get(), end = servers_end_.get();
   if (!samples_.servers_absent.empty()) return;  // since the rehearsal
   if (begin.empty() || end.empty()) {
-    samples_.servers_absent = "its control service did not answer at an edge of the window";
+    samples_.servers_absent = "its control service did not respond at a boundary of the window";
     return;
   }
   for (size_t i = 0; i < end.size(); ++i) {

@@ -14,8 +14,8 @@
 
 namespace cqbench {
 
-// All calls from the runner's thread, in this order. Nothing of it is on the path of an RPC: threads that make calls
-// are neither stopped nor asked.
+// The runner's thread calls the functions in this order. None is on the path of an RPC: threads that make calls are
+// neither stopped nor asked.
 class PointEvidence {
  public:
   // `servers` is nullptr when they are not to be asked. `counting` makes both ends count allocations in the window.
@@ -28,9 +28,9 @@ class PointEvidence {
   // allocates by itself. Blocks for about as long as Lead() is afterwards; for two seconds when a server does not
   // answer.
   void Rehearse(const std::optional<std::vector<OpenConnection>>& connections);
-  // How long before the window opens Begin() is to be called, for the samples to be done by then.
+  // Returns the time before the window at which Begin() must be called for the samples to be done when it opens.
   Nanos Lead() const { return lead_; }
-  // Those that carry the measured calls, before Begin(). Absent: they could not be read.
+  // Takes the connections that carry the measured calls, before Begin(). Absent: they could not be read.
   void Find(const std::optional<std::vector<OpenConnection>>& connections);
   // Before the window opens. Waits for the servers' samples only when allocations are counted.
   // `completed`: calls so far; asked, as in End(), at the moment that counting is switched.

@@ -17,18 +17,23 @@
 namespace cqbench {
 namespace {
 
+// Something could not be measured.
+void Note(std::string text, PointResult& point) {
+  point.notes.push_back({kNotMeasured, std::move(text)});
+}
+
 // A server that is late with a sample, at the begin or at the end, saw another stretch of time than the window.
 bool IsAboutAsLong(Nanos apart, Nanos window) {
   return apart > 0 && std::abs(apart - window) <= window / 5;
 }
 
-// Where the samples were taken.
-void AddEdgeFigures(absl::string_view side, const ProcessSamples& samples, Figures& figures) {
-  figures.Set(absl::StrCat(side, "_sample_before_ns"), static_cast<double>(samples.before_ns));
-  figures.Set(absl::StrCat(side, "_sample_after_ns"), static_cast<double>(samples.after_ns));
+// Figures of the distance of the samples from the window.
+void AddEdgeFigures(Side side, const ProcessSamples& samples, Figures& figures) {
+  figures.Set(NameOf(side, "client_sample_before_ns"), static_cast<double>(samples.before_ns));
+  figures.Set(NameOf(side, "client_sample_after_ns"), static_cast<double>(samples.after_ns));
 }
 
-// What asking cost is not the calls'.
+// Subtracts the allocations of the control calls.
 ProcessSamples WithoutAsking(ProcessSamples samples) {
   if (samples.begin.has_allocations() && samples.end.has_allocations()) {
     AllocationCounts counted = CountsOf(samples.end);
@@ -45,11 +50,11 @@ void ReportAllocations(const PointSamples& samples, int responses_per_call, Poin
   const ProcessSamples& client = samples.client;
   const uint64_t calls = client.end.messages() - client.begin.messages();
   AddCountedCalls(calls);
-  AddAllocationFigures("client", client.begin, client.end, calls, point.figures);
+  AddAllocationFigures(Side::kClient, client.begin, client.end, calls, point.figures);
   if (samples.servers.empty()) return;
   const ProcessSamples servers = WithoutAsking(SumOfServers(samples.servers));
   const uint64_t messages = servers.end.messages() - servers.begin.messages();
-  AddAllocationFigures("server", servers.begin, servers.end, messages / static_cast<uint64_t>(responses_per_call),
+  AddAllocationFigures(Side::kServer, servers.begin, servers.end, messages / static_cast<uint64_t>(responses_per_call),
                        point.figures);
 }
 
@@ -71,14 +76,14 @@ void ReportRpcsPerConnection(const ChannelPlan& plan, PointResult& point) {
 
 void ReportClient(const EvidenceContext& context, const ProcessSamples& client, PointResult& point) {
   const Measured measured{point.window_ns, point.completed};
-  AddCpuFigures("client", client.begin, client.end, measured, point.figures);
+  AddCpuFigures(Side::kClient, client.begin, client.end, measured, point.figures);
   if (!context.config.evidence) return;
-  AddEdgeFigures("client", client, point.figures);
-  AddProcessFigures("client", client.begin, client.end, measured, point.figures);
+  AddEdgeFigures(Side::kClient, client, point.figures);
+  AddProcessFigures(Side::kClient, client.begin, client.end, measured, point.figures);
   point.client_cpus = CompareCpus(client.begin, client.end);
-  const std::string absent = AddConnectionFigures("client", client.begin, client.end, measured, point.figures);
+  const std::string absent = AddConnectionFigures(Side::kClient, client.begin, client.end, measured, point.figures);
   if (!absent.empty()) {
-    point.notes.push_back(absl::StrCat("client: ", absent));
+    Note(absl::StrCat("client: ", absent), point);
     return;
   }
   ReportWireBytes(context.config, point);
@@ -90,31 +95,32 @@ void ReportServers(const ProcessSamples& servers, int responses_per_call, PointR
   const Sample& begin = servers.begin;
   const Sample& end = servers.end;
   if (const Nanos apart = end.taken_at_ns() - begin.taken_at_ns(); !IsAboutAsLong(apart, point.window_ns)) {
-    point.notes.push_back(absl::StrCat("server: its samples are ", FormatDuration(apart), " apart, the window is ",
-                                       FormatDuration(point.window_ns), " long: its figures are absent"));
+    Note(absl::StrCat("server: its samples are ", FormatDuration(apart), " apart, the window is ",
+                      FormatDuration(point.window_ns), " long: its figures are absent"),
+         point);
     return;
   }
-  AddEdgeFigures("server", servers, point.figures);
+  AddEdgeFigures(Side::kServer, servers, point.figures);
   AddServerFigures(begin, end, {point.window_ns, point.completed, responses_per_call}, point.figures);
-  // In relation to the server's own count: other clients may use it at the same time.
+  // Per call of the server's own count: other clients may use it at the same time.
   const Measured served{point.window_ns, static_cast<uint64_t>(point.figures.Get("server_rpcs").value_or(0))};
-  AddCpuFigures("server", begin, end, served, point.figures);
-  AddProcessFigures("server", begin, end, served, point.figures);
+  AddCpuFigures(Side::kServer, begin, end, served, point.figures);
+  AddProcessFigures(Side::kServer, begin, end, served, point.figures);
   point.server_cpus = CompareCpus(begin, end);
-  const std::string absent = AddConnectionFigures("server", begin, end, served, point.figures);
+  const std::string absent = AddConnectionFigures(Side::kServer, begin, end, served, point.figures);
   if (absent.empty()) {
     point.facts.emplace_back("server_congestion_control", CongestionControl(end));
   } else {
-    point.notes.push_back(absl::StrCat("server: ", absent));
+    Note(absl::StrCat("server: ", absent), point);
   }
 }
 
-// All that it served was ours, as far as anyone can tell.
+// Assumes that the server served no other client.
 void ReportServerProcess(const ProcessSamples& server, PointResult& point) {
   const Measured measured{point.window_ns, point.completed};
-  AddEdgeFigures("server", server, point.figures);
-  AddCpuFigures("server", server.begin, server.end, measured, point.figures);
-  AddOtherProcessFigures("server", server.begin, server.end, measured, point.figures);
+  AddEdgeFigures(Side::kServer, server, point.figures);
+  AddCpuFigures(Side::kServer, server.begin, server.end, measured, point.figures);
+  AddOtherProcessFigures(Side::kServer, server.begin, server.end, measured, point.figures);
   point.server_cpus = CompareCpus(server.begin, server.end);
 }
 
@@ -126,12 +132,12 @@ double CostOfClockNs() {
   return static_cast<double>(last - begin) / kTimes;
 }
 
-// Adds the figures of one part; false when there are none.
+// Adds the three figures of one part (Parts::kTimes in the catalogue); false when there are none.
 bool AddPart(absl::string_view name, const Histogram* times, Figures& figures) {
   if (times == nullptr || times->Count() == 0) return false;
-  figures.Set(absl::StrCat("breakdown_", name, "_samples"), static_cast<double>(times->Count()));
-  figures.Set(absl::StrCat("breakdown_", name, "_p50_ns"), static_cast<double>(times->ValueAtPercentile(50)));
-  figures.Set(absl::StrCat("breakdown_", name, "_p99_ns"), static_cast<double>(times->ValueAtPercentile(99)));
+  figures.Set(absl::StrCat(name, "_samples"), static_cast<double>(times->Count()));
+  figures.Set(absl::StrCat(name, "_p50_ns"), static_cast<double>(times->ValueAtPercentile(50)));
+  figures.Set(absl::StrCat(name, "_p99_ns"), static_cast<double>(times->ValueAtPercentile(99)));
   return true;
 }
 
@@ -143,44 +149,46 @@ void AddShares(PointResult& point) {
   const auto share = [&](absl::string_view name, absl::string_view from) {
     const auto part = point.figures.Get(from);
     if (!part) return;
-    point.figures.Set(absl::StrCat("breakdown_", name, "_share"), *part / p50);
+    point.figures.Set(name, *part / p50);
     rest -= *part / p50;
   };
-  share("client_issue", "breakdown_client_issue_p50_ns");
-  share("server_handling", "breakdown_server_handling_p50_ns");
-  share("network", "client_rtt_min_ns_median");
-  point.figures.Set("breakdown_rest_share", std::max(rest, 0.0));
+  share("breakdown_client_issue_share", "breakdown_client_issue_p50_ns");
+  share("breakdown_server_handling_share", "breakdown_server_handling_p50_ns");
+  share("breakdown_network_share", "client_rtt_min_ns_median");
+  point.figures.Set("breakdown_unattributed_share", std::max(rest, 0.0));
 }
 
-// The codec's part of the CPU that a call takes on one end.
-void AddCodecShare(absl::string_view side, absl::string_view name, std::optional<double> serialize_ns,
+// The part of the CPU per call of one end that serializing and parsing take.
+void AddCodecShare(Side side, absl::string_view client_name, std::optional<double> serialize_ns,
                    std::optional<double> parse_ns, Figures& figures) {
-  const auto cpu = figures.Get(absl::StrCat(side, "_cpu_per_rpc_ns"));
+  const auto cpu = figures.Get(NameOf(side, "client_cpu_per_rpc_ns"));
   if (!cpu || *cpu <= 0 || !serialize_ns || !parse_ns) return;
-  figures.Set(absl::StrCat("breakdown_", side, "_", name, "_cpu_share"), (*serialize_ns + *parse_ns) / *cpu);
+  figures.Set(NameOf(side, client_name), (*serialize_ns + *parse_ns) / *cpu);
 }
 
-// In calls, where the codec can be reached. False: one that there is cannot.
+// Times of serializers in calls. False: the serializer of one end cannot be timed.
 bool AddCodecParts(const PointSamples& samples, Figures& figures) {
   const Histogram serialize = SerializerTimes::OfClient().serialize().Snapshot();
   const Histogram parse = SerializerTimes::OfClient().parse().Snapshot();
-  const bool client = AddPart("client_serialize", &serialize, figures);
-  AddPart("client_parse", &parse, figures);
-  const bool server = AddPart("server_parse", samples.parsing ? &*samples.parsing : nullptr, figures);
-  AddPart("server_serialize", samples.serializing ? &*samples.serializing : nullptr, figures);
+  const bool client = AddPart("breakdown_client_serialize", &serialize, figures);
+  AddPart("breakdown_client_parse", &parse, figures);
+  const bool server = AddPart("breakdown_server_parse", samples.parsing ? &*samples.parsing : nullptr, figures);
+  AddPart("breakdown_server_serialize", samples.serializing ? &*samples.serializing : nullptr, figures);
   return client && server;
 }
 
-// What each end spends on making bytes of messages and messages of bytes: in calls, and by itself. A call with streams
-// has any number of messages, so that it has no share.
+// Times that each end takes to serialize and parse, in calls and alone. A call with streams has any number of messages,
+// so it has no share.
 void ReportCodec(const RunConfig& config, const PointSamples& samples, PointResult& point) {
   Figures& figures = point.figures;
   const bool complete = AddCodecParts(samples, figures);
   const auto cost = MeasureSerializerCost(config);
   if (cost && !complete) {
-    point.notes.emplace_back(
-        "breakdown: generated code does not tell what its codec takes in a call; --stub generic does, and on the "
-        "server --api generic with messages");
+    Note(
+        "breakdown: generated code does not report the time of its serializer in a call; --stub generic does, and on "
+        "the "
+        "server --api generic with messages",
+        point);
   }
   if (cost) {
     figures.Set("breakdown_request_serialize_in_process_ns", cost->request_serialize_ns);
@@ -189,13 +197,14 @@ void ReportCodec(const RunConfig& config, const PointSamples& samples, PointResu
     figures.Set("breakdown_response_parse_in_process_ns", cost->response_parse_ns);
   }
   if (config.method.shape == Shape::kClientStreaming || config.method.shape == Shape::kServerStreaming) return;
-  for (const char* side : {"client", "server"}) {
-    AddCodecShare(side, "codec", figures.Get(absl::StrCat("breakdown_", side, "_serialize_p50_ns")),
-                  figures.Get(absl::StrCat("breakdown_", side, "_parse_p50_ns")), figures);
-  }
+  AddCodecShare(Side::kClient, "breakdown_client_codec_cpu_share", figures.Get("breakdown_client_serialize_p50_ns"),
+                figures.Get("breakdown_client_parse_p50_ns"), figures);
+  AddCodecShare(Side::kServer, "breakdown_client_codec_cpu_share", figures.Get("breakdown_server_serialize_p50_ns"),
+                figures.Get("breakdown_server_parse_p50_ns"), figures);
   if (!cost) return;
-  AddCodecShare("client", "codec_in_process", cost->request_serialize_ns, cost->response_parse_ns, figures);
-  AddCodecShare("server", "codec_in_process", cost->response_serialize_ns, cost->request_parse_ns, figures);
+  constexpr char kAlone[] = "breakdown_client_codec_in_process_cpu_share";
+  AddCodecShare(Side::kClient, kAlone, cost->request_serialize_ns, cost->response_parse_ns, figures);
+  AddCodecShare(Side::kServer, kAlone, cost->response_serialize_ns, cost->request_parse_ns, figures);
 }
 
 void ReportBreakdown(const TimingCost& cost, const PointSamples& samples, const PartTimes* parts, PointResult& point) {
@@ -203,16 +212,15 @@ void ReportBreakdown(const TimingCost& cost, const PointSamples& samples, const 
   figures.Set("breakdown_cost_per_timed_rpc_ns", cost.per_timed_rpc_ns);
   figures.Set("breakdown_cost_per_rpc_ns", cost.per_rpc_ns);
   figures.Set("breakdown_clock_ns", CostOfClockNs());
-  const bool issue = AddPart("client_issue", parts ? &parts->issue : nullptr, figures);
-  if (!issue) point.notes.emplace_back("breakdown: a blocking call does not tell when it has been issued");
-  const bool wait = AddPart("client_wait", parts ? &parts->wait : nullptr, figures);
+  const bool issue = AddPart("breakdown_client_issue", parts ? &parts->issue : nullptr, figures);
+  if (!issue) Note("breakdown: a blocking call does not report when it has been issued", point);
+  const bool wait = AddPart("breakdown_client_wait", parts ? &parts->wait : nullptr, figures);
   if (issue && !wait) {
-    point.notes.emplace_back(
-        "breakdown: where another thread may see the end of a call before issuing it returns, there is no wait");
+    Note("breakdown: if another thread may see the end of a call before the call is issued, there is no wait", point);
   }
-  const bool handling = AddPart("server_handling", samples.handling ? &*samples.handling : nullptr, figures);
-  AddPart("server_finishing", samples.finishing ? &*samples.finishing : nullptr, figures);
-  if (!handling) point.notes.emplace_back("breakdown: no times of the server");
+  const bool handling = AddPart("breakdown_server_handling", samples.handling ? &*samples.handling : nullptr, figures);
+  AddPart("breakdown_server_finishing", samples.finishing ? &*samples.finishing : nullptr, figures);
+  if (!handling) Note("breakdown: no times of the server", point);
   AddShares(point);
 }
 
@@ -225,7 +233,7 @@ void MergeInto(std::optional<Histogram>& total, const Histogram& more) {
 
 void ReportEvidence(const EvidenceContext& context, const PointSamples& samples, const Measurement& measurement,
                     PointResult& point) {
-  if (!samples.servers_absent.empty()) point.notes.push_back(absl::StrCat("server: ", samples.servers_absent));
+  if (!samples.servers_absent.empty()) Note(absl::StrCat("server: ", samples.servers_absent), point);
   const int responses = ResponsesPerCall(context.config.method, context.config.message);
   if (context.counting) return ReportAllocations(samples, responses, point);
   ReportClient(context, samples.client, point);

@@ -1,4 +1,4 @@
-// What the samples of a point say: plain data in, figures out.
+// Figures from the samples of a point: plain data in, plain data out.
 #pragma once
 
 #include <optional>

@@ -2,6 +2,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
+#include "src/result/figure_catalogue.h"
 
 namespace cqbench {
 namespace {
@@ -35,21 +36,21 @@ void ReportMessages(const RunConfig& config, const Measurement& measurement, Poi
   point.figures.Set("payload_bytes_per_second", bytes);
   if (measurement.messages) ReportGaps(measurement.messages->gaps, point.figures);
   if (!point.load.open()) return;
-  const double asked = point.load.rate * static_cast<double>(per_call);
-  point.figures.Set("payload_bytes_asked_per_second", asked);
+  const double target = point.load.rate * static_cast<double>(per_call);
+  point.figures.Set("payload_bytes_target_per_second", target);
   // By where the window cuts the schedule, a stream more or less is in it.
-  if (bytes >= kReached * asked - static_cast<double>(per_call) / seconds) return;
-  point.notes.push_back(absl::StrCat("the byte rate was missed: ", Gbits(bytes), " of ", Gbits(asked),
-                                     ", so its CPU figures are those of what was reached"));
+  if (bytes >= kReached * target - static_cast<double>(per_call) / seconds) return;
+  point.notes.push_back({kRateMissed, absl::StrCat("the byte rate was missed: ", Gbits(bytes), " of ", Gbits(target),
+                                                   ", so the CPU figures are those of the rate that was reached")});
 }
 
 void ReportCoresPerGbit(PointResult& point) {
   const auto bytes = point.figures.Get("payload_bytes_per_second");
   if (!bytes || *bytes <= 0) return;
-  for (const char* side : {"client", "server"}) {
-    const auto cores = point.figures.Get(absl::StrCat(side, "_cores_used"));
+  for (const Side side : {Side::kClient, Side::kServer}) {
+    const auto cores = point.figures.Get(NameOf(side, "client_cores_used"));
     if (!cores) continue;
-    point.figures.Set(absl::StrCat(side, "_cores_per_gbit_per_second"), *cores / (8 * *bytes / kBitsOfGbit));
+    point.figures.Set(NameOf(side, "client_cores_per_gbit_per_second"), *cores / (8 * *bytes / kBitsOfGbit));
   }
 }
 

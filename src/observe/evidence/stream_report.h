@@ -1,4 +1,4 @@
-// What streams of chunks are measured by, beside calls per second and their latency.
+// Figures of streams of chunks.
 #pragma once
 
 #include "cqbench/measurement.h"

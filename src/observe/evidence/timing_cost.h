@@ -1,4 +1,4 @@
-// What --breakdown costs the calls that it looks at.
+// The cost of --breakdown for the calls that it times.
 #pragma once
 
 #include "cqbench/engine.h"

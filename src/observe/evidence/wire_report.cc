@@ -1,12 +1,10 @@
 #include "src/observe/evidence/wire_report.h"
 
-#include "absl/strings/str_cat.h"
-
 namespace cqbench {
 namespace {
 
-// Of all calls that were completed in the window, one way. Chunks are counted one by one, as those of a stream belong
-// to several windows.
+// Payload of all calls that were completed in the window, in one direction. Chunks are counted one by one, as those of
+// a stream belong to several windows.
 double PayloadBytes(const RunConfig& config, const PointResult& point, bool sent) {
   const MessageConfig& message = config.message;
   const bool uploads = config.method.shape == Shape::kClientStreaming;
@@ -21,13 +19,19 @@ double PayloadBytes(const RunConfig& config, const PointResult& point, bool sent
 }  // namespace
 
 void ReportWireBytes(const RunConfig& config, PointResult& point) {
-  for (const char* way : {"sent", "received"}) {
-    const std::string name = absl::StrCat("client_bytes_", way);
-    const auto bytes = point.figures.Get(name);
+  const struct {
+    const char *bytes, *per_call, *per_payload_byte;
+    bool sent;
+  } ways[] = {
+      {"client_bytes_sent", "client_bytes_sent_per_rpc", "client_bytes_sent_per_payload_byte", true},
+      {"client_bytes_received", "client_bytes_received_per_rpc", "client_bytes_received_per_payload_byte", false},
+  };
+  for (const auto& way : ways) {
+    const auto bytes = point.figures.Get(way.bytes);
     if (!bytes || point.completed == 0) continue;
-    point.figures.Set(absl::StrCat(name, "_per_rpc"), *bytes / static_cast<double>(point.completed));
-    const double payload = PayloadBytes(config, point, absl::string_view(way) == "sent");
-    if (payload > 0) point.figures.Set(absl::StrCat(name, "_per_payload_byte"), *bytes / payload);
+    point.figures.Set(way.per_call, *bytes / static_cast<double>(point.completed));
+    const double payload = PayloadBytes(config, point, way.sent);
+    if (payload > 0) point.figures.Set(way.per_payload_byte, *bytes / payload);
   }
 }
 

@@ -77,25 +77,25 @@ std::string BootId() {
   return FirstWord("/proc/sys/kernel/random/boot_id");
 }
 
-RunContext DescribeEnvironment(int argc, const char* const* argv) {
-  RunContext context;
-  context.date = LocalTime();
+Environment DescribeEnvironment(int argc, const char* const* argv) {
+  Environment environment;
+  environment.date = LocalTime();
   char name[256] = {};
-  if (gethostname(name, sizeof(name) - 1) == 0) context.host_name = name;
-  context.executable = argc > 0 ? argv[0] : "";
-  context.command_line.assign(argv, argv + argc);
-  context.num_cpus = static_cast<int>(std::thread::hardware_concurrency());
-  if (const long online = sysconf(_SC_NPROCESSORS_ONLN); online > 0) context.num_cpus = static_cast<int>(online);
+  if (gethostname(name, sizeof(name) - 1) == 0) environment.host_name = name;
+  environment.executable = argc > 0 ? argv[0] : "";
+  environment.command_line.assign(argv, argv + argc);
+  environment.num_cpus = static_cast<int>(std::thread::hardware_concurrency());
+  if (const long online = sysconf(_SC_NPROCESSORS_ONLN); online > 0) environment.num_cpus = static_cast<int>(online);
   const std::vector<int> cpus = AllowedCpus();
-  context.affinity = FormatCpuList(cpus);
-  context.cpu_model = CpuInfo("model name");
-  context.mhz_per_cpu = MhzPerCpu();
-  context.cpu_scaling_enabled = CpuScalingEnabled(cpus);
+  environment.affinity = FormatCpuList(cpus);
+  environment.cpu_model = CpuInfo("model name");
+  environment.mhz_per_cpu = MhzPerCpu();
+  environment.cpu_scaling_enabled = CpuScalingEnabled(cpus);
   double load[3];
-  for (int i = 0, n = getloadavg(load, 3); i < n; ++i) context.load_average.push_back(load[i]);
+  for (int i = 0, n = getloadavg(load, 3); i < n; ++i) environment.load_average.push_back(load[i]);
   utsname kernel{};
-  if (uname(&kernel) == 0) context.kernel = absl::StrCat(kernel.sysname, " ", kernel.release, " ", kernel.machine);
-  context.compiler = absl::StrCat(
+  if (uname(&kernel) == 0) environment.kernel = absl::StrCat(kernel.sysname, " ", kernel.release, " ", kernel.machine);
+  environment.compiler = absl::StrCat(
 #if defined(__clang__)
       "clang "
 #else
@@ -103,11 +103,11 @@ RunContext DescribeEnvironment(int argc, const char* const* argv) {
 #endif
       ,
       __VERSION__);
-  context.build_type = BuildType();
-  context.boot_id = BootId();
-  context.clock_source = FirstWord("/sys/devices/system/clocksource/clocksource0/current_clocksource");
-  context.cqbench_version = CQBENCH_VERSION;
-  return context;
+  environment.build_type = BuildType();
+  environment.boot_id = BootId();
+  environment.clock_source = FirstWord("/sys/devices/system/clocksource/clocksource0/current_clocksource");
+  environment.cqbench_version = CQBENCH_VERSION;
+  return environment;
 }
 
 }  // namespace cqbench

@@ -9,7 +9,7 @@ namespace cqbench {
 
 // Fills the fields of the context that describe the machine, the kernel and the build; the caller adds what it was
 // asked to do. What cannot be read stays empty or absent. `argv` is the command line as given.
-RunContext DescribeEnvironment(int argc, const char* const* argv);
+Environment DescribeEnvironment(int argc, const char* const* argv);
 
 // The same for all processes that run on this machine until it is started again; empty when the kernel does not say.
 std::string BootId();

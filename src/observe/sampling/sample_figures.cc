@@ -22,18 +22,17 @@ double Difference(T begin, T end) {
   return static_cast<double>(end) - static_cast<double>(begin);
 }
 
-// Adds "<side>_<name>".
+// Sets the figures of one end, which are given by the client's names.
 class Writer {
  public:
-  Writer(absl::string_view side, Figures& figures) : side_(side), figures_(figures) {}
-  std::string Name(absl::string_view name) const { return absl::StrCat(side_, "_", name); }
-  void Set(absl::string_view name, double value) { figures_.Set(Name(name), value); }
-  void Distribution(absl::string_view name, std::vector<double> values) {
-    SetDistribution(Name(name), std::move(values), figures_);
+  Writer(Side side, Figures& figures) : side_(side), figures_(figures) {}
+  void Set(absl::string_view client_name, double value) { figures_.Set(NameOf(side_, client_name), value); }
+  void Distribution(absl::string_view client_name, std::vector<double> values) {
+    SetDistribution(NameOf(side_, client_name), std::move(values), figures_);
   }
 
  private:
-  const std::string side_;
+  const Side side_;
   Figures& figures_;
 };
 
@@ -82,7 +81,7 @@ std::vector<ConnectionPair> PairConnections(const Sample& begin, const Sample& e
   return pairs;
 }
 
-// What neither this process nor, on a CPU that both may use, its partner used is somebody else's; see self_check.cc.
+// Unrelated processes used the time that neither this process nor its partner on the same CPUs used; see self_check.cc.
 // Soft interrupts are left out: some kernels count them to the process that they interrupted, and some to nobody.
 double BusyOnAllowedCpus(const Sample& begin, const Sample& end) {
   std::map<int, Nanos> before;
@@ -107,13 +106,13 @@ struct Span {
 };
 
 void WriteUse(const Span& span, const Sample& begin, const Sample& end, const Measured& measured, Writer& writer) {
-  writer.Set("cores_used", span.cpu / span.length);
-  writer.Set("cpus_allowed", static_cast<double>(end.cpus().size()));
-  writer.Set("cpus_busy", BusyOnAllowedCpus(begin, end) / span.length);
+  writer.Set("client_cores_used", span.cpu / span.length);
+  writer.Set("client_cpus_allowed", static_cast<double>(end.cpus().size()));
+  writer.Set("client_cpus_busy", BusyOnAllowedCpus(begin, end) / span.length);
   if (measured.completed > 0) {
-    writer.Set("cpu_per_rpc_ns", span.cpu * span.scale / static_cast<double>(measured.completed));
+    writer.Set("client_cpu_per_rpc_ns", span.cpu * span.scale / static_cast<double>(measured.completed));
   }
-  writer.Set("rss_bytes", static_cast<double>(end.process().rss_bytes()));
+  writer.Set("client_rss_bytes", static_cast<double>(end.process().rss_bytes()));
 }
 
 }  // namespace
@@ -129,8 +128,7 @@ void SetDistribution(absl::string_view name, std::vector<double> values, Figures
   figures.Set(absl::StrCat(name, "_max"), max);
 }
 
-void AddCpuFigures(absl::string_view side, const Sample& begin, const Sample& end, const Measured& measured,
-                   Figures& figures) {
+void AddCpuFigures(Side side, const Sample& begin, const Sample& end, const Measured& measured, Figures& figures) {
   const double length = Difference(begin.taken_at_ns(), end.taken_at_ns());
   if (length <= 0) return;
   const double scale = static_cast<double>(measured.window_ns) / length;
@@ -140,12 +138,11 @@ void AddCpuFigures(absl::string_view side, const Sample& begin, const Sample& en
   // young one change so much that a part shrinks while the total grows.
   const double user_part = std::clamp(user, 0.0, std::max(all, 0.0));
   Writer writer(side, figures);
-  writer.Set("cpu_user_ns", user_part * scale);
-  writer.Set("cpu_system_ns", (all - user_part) * scale);
+  writer.Set("client_cpu_user_ns", user_part * scale);
+  writer.Set("client_cpu_system_ns", (all - user_part) * scale);
 }
 
-void AddProcessFigures(absl::string_view side, const Sample& begin, const Sample& end, const Measured& measured,
-                       Figures& figures) {
+void AddProcessFigures(Side side, const Sample& begin, const Sample& end, const Measured& measured, Figures& figures) {
   const Span span(begin, end, measured);
   if (span.length <= 0) return;
   const double length = span.length, scale = span.scale;
@@ -157,30 +154,30 @@ void AddProcessFigures(absl::string_view side, const Sample& begin, const Sample
   const double voluntary = Difference(a.voluntary_switches(), b.voluntary_switches()) * scale;
   const double involuntary = Difference(a.involuntary_switches(), b.involuntary_switches()) * scale;
   if (measured.completed > 0) {
-    writer.Set("voluntary_context_switches_per_rpc", voluntary / completed);
-    writer.Set("involuntary_context_switches_per_rpc", involuntary / completed);
+    writer.Set("client_voluntary_context_switches_per_rpc", voluntary / completed);
+    writer.Set("client_involuntary_context_switches_per_rpc", involuntary / completed);
   }
   auto groups = CompareThreads(begin, end);
-  writer.Set("threads", static_cast<double>(end.threads().size()));
-  writer.Set("threads_workers", groups[ThreadSample::WORKER].threads);
-  writer.Set("threads_library", groups[ThreadSample::LIBRARY].threads);
-  writer.Set("cpu_workers_ns", groups[ThreadSample::WORKER].cpu_ns * scale);
-  writer.Set("cpu_other_threads_ns", groups[ThreadSample::OTHER].cpu_ns * scale);
+  writer.Set("client_threads", static_cast<double>(end.threads().size()));
+  writer.Set("client_threads_workers", groups[ThreadSample::WORKER].threads);
+  writer.Set("client_threads_library", groups[ThreadSample::LIBRARY].threads);
+  writer.Set("client_cpu_workers_ns", groups[ThreadSample::WORKER].cpu_ns * scale);
+  writer.Set("client_cpu_other_threads_ns", groups[ThreadSample::OTHER].cpu_ns * scale);
   // What is not ours, because the library's threads come and go: those that ended meanwhile are in the process's total
   // only.
   const double ours = groups[ThreadSample::WORKER].cpu_ns + groups[ThreadSample::OTHER].cpu_ns;
-  writer.Set("cpu_library_ns", std::max(span.cpu - ours, 0.0) * scale);
+  writer.Set("client_cpu_library_ns", std::max(span.cpu - ours, 0.0) * scale);
   if (groups[ThreadSample::WORKER].threads > 0) {
-    writer.Set("busiest_worker_share", std::min(groups[ThreadSample::WORKER].busiest_ns / length, 1.0));
-    writer.Set("workers_busy_share",
+    writer.Set("client_busiest_worker_share", std::min(groups[ThreadSample::WORKER].busiest_ns / length, 1.0));
+    writer.Set("client_workers_busy_share",
                std::min(groups[ThreadSample::WORKER].cpu_ns / length / groups[ThreadSample::WORKER].threads, 1.0));
   }
-  writer.Set("peak_rss_bytes", static_cast<double>(b.peak_rss_bytes()));
-  writer.Set("minor_page_faults", std::round(Difference(a.minor_faults(), b.minor_faults()) * scale));
-  writer.Set("major_page_faults", std::round(Difference(a.major_faults(), b.major_faults()) * scale));
+  writer.Set("client_peak_rss_bytes", static_cast<double>(b.peak_rss_bytes()));
+  writer.Set("client_minor_page_faults", std::round(Difference(a.minor_faults(), b.minor_faults()) * scale));
+  writer.Set("client_major_page_faults", std::round(Difference(a.major_faults(), b.major_faults()) * scale));
 }
 
-void AddOtherProcessFigures(absl::string_view side, const Sample& begin, const Sample& end, const Measured& measured,
+void AddOtherProcessFigures(Side side, const Sample& begin, const Sample& end, const Measured& measured,
                             Figures& figures) {
   const Span span(begin, end, measured);
   if (span.length <= 0) return;
@@ -188,8 +185,8 @@ void AddOtherProcessFigures(absl::string_view side, const Sample& begin, const S
   WriteUse(span, begin, end, measured, writer);
 }
 
-std::string AddConnectionFigures(absl::string_view side, const Sample& begin, const Sample& end,
-                                 const Measured& measured, Figures& figures) {
+std::string AddConnectionFigures(Side side, const Sample& begin, const Sample& end, const Measured& measured,
+                                 Figures& figures) {
   const std::vector<ConnectionPair> pairs = PairConnections(begin, end);
   if (pairs.empty()) {
     if (end.unix_connections() > 0) return "connections are Unix sockets, for which the kernel has no TCP_INFO";
@@ -202,51 +199,50 @@ std::string AddConnectionFigures(absl::string_view side, const Sample& begin, co
     const ConnectionSample& b = *pair.end;
     const double scale = static_cast<double>(measured.window_ns) / pair.length_ns();
     const double sent = Difference(a.segments_sent(), b.segments_sent()) * scale;
-    of_each["segments_sent_per_connection"].push_back(sent);
-    of_each["segments_received_per_connection"].push_back(Difference(a.segments_received(), b.segments_received()) *
-                                                          scale);
+    of_each["client_segments_sent_per_connection"].push_back(sent);
+    of_each["client_segments_received_per_connection"].push_back(
+        Difference(a.segments_received(), b.segments_received()) * scale);
     const double out = Difference(a.bytes_sent(), b.bytes_sent()) * scale;
     const double in = Difference(a.bytes_received(), b.bytes_received()) * scale;
-    of_each["bytes_sent_per_connection"].push_back(out);
-    of_each["bytes_received_per_connection"].push_back(in);
+    of_each["client_bytes_sent_per_connection"].push_back(out);
+    of_each["client_bytes_received_per_connection"].push_back(in);
     bytes_sent += out;
     bytes_received += in;
-    of_each["connection_busy_share"].push_back(pair.BusyShare());
+    of_each["client_connection_busy_share"].push_back(pair.BusyShare());
     if (sent > 0) {
-      of_each["connection_idle_per_segment_ns"].push_back((1 - pair.BusyShare()) *
-                                                          static_cast<double>(measured.window_ns) / sent);
+      of_each["client_connection_idle_per_segment_ns"].push_back((1 - pair.BusyShare()) *
+                                                                 static_cast<double>(measured.window_ns) / sent);
     }
-    of_each["rtt_smoothed_ns"].push_back(static_cast<double>(b.rtt_smoothed_ns()));
-    of_each["rtt_min_ns"].push_back(static_cast<double>(b.rtt_min_ns()));
+    of_each["client_rtt_smoothed_ns"].push_back(static_cast<double>(b.rtt_smoothed_ns()));
+    of_each["client_rtt_min_ns"].push_back(static_cast<double>(b.rtt_min_ns()));
     segments += sent;
     retransmissions += Difference(a.retransmissions(), b.retransmissions()) * scale;
     no_delay += b.no_delay() ? 1 : 0;
   }
   Writer writer(side, figures);
-  writer.Set("connections", static_cast<double>(pairs.size()));
-  writer.Set("bytes_sent", bytes_sent);
-  writer.Set("bytes_received", bytes_received);
+  writer.Set("client_connections", static_cast<double>(pairs.size()));
+  writer.Set("client_bytes_sent", bytes_sent);
+  writer.Set("client_bytes_received", bytes_received);
   for (auto& [name, values] : of_each) writer.Distribution(name, std::move(values));
-  if (segments > 0) writer.Set("rpcs_per_segment_sent", static_cast<double>(measured.completed) / segments);
-  writer.Set("retransmissions", std::round(retransmissions));
-  writer.Set("connections_with_tcp_nodelay", no_delay);
+  if (segments > 0) writer.Set("client_rpcs_per_segment_sent", static_cast<double>(measured.completed) / segments);
+  writer.Set("client_retransmissions", std::round(retransmissions));
+  writer.Set("client_connections_with_tcp_nodelay", no_delay);
   return "";
 }
 
-void AddAllocationFigures(absl::string_view side, const Sample& begin, const Sample& end, uint64_t completed,
-                          Figures& figures) {
+void AddAllocationFigures(Side side, const Sample& begin, const Sample& end, uint64_t completed, Figures& figures) {
   if (!begin.has_allocations() || !end.has_allocations() || completed == 0) return;
   Writer writer(side, figures);
   const auto rpcs = static_cast<double>(completed);
   const AllocationCounts before = CountsOf(begin);
   const AllocationCounts after = CountsOf(end);
-  // Without what asking took, which is known of another time only: where there is hardly any, not below 0.
+  // The cost of asking was measured at another time, so the difference may be below 0.
   const auto set = [&](absl::string_view name, uint64_t from, uint64_t to) {
     writer.Set(name, std::max(Difference(from, to), 0.0) / rpcs);
   };
-  set("allocations_per_rpc", before.allocations, after.allocations);
-  set("allocated_bytes_per_rpc", before.bytes, after.bytes);
-  set("frees_elsewhere_per_rpc", before.freed_elsewhere, after.freed_elsewhere);
+  set("client_allocations_per_rpc", before.allocations, after.allocations);
+  set("client_allocated_bytes_per_rpc", before.bytes, after.bytes);
+  set("client_frees_elsewhere_per_rpc", before.freed_elsewhere, after.freed_elsewhere);
 }
 
 void AddServerFigures(const Sample& begin, const Sample& end, const Measured& measured, Figures& figures) {

@@ -32,7 +32,7 @@ int PortOf(const std::string& peer) {
 }
 
 void DescribeMachine(v1::ServerDescription& response) {
-  const RunContext machine = DescribeEnvironment(0, nullptr);
+  const Environment machine = DescribeEnvironment(0, nullptr);
   response.set_cqbench_version(machine.cqbench_version);
   response.set_build_type(machine.build_type);
   response.set_cpu_model(machine.cpu_model);
@@ -58,7 +58,7 @@ grpc::Status ControlBackend::Describe(v1::ServerDescription& response) const {
   response.set_messages(std::string(ToString(config_.messages)));
   if (config_.write_hint != WriteHint::kNone) response.set_write_hint(std::string(ToString(config_.write_hint)));
   if (std::string note = server_.MessagesNote(); !note.empty()) response.set_messages_note(std::move(note));
-  if (config_.serializer != Serializer::kProtobuf) response.set_codec(std::string(ToString(config_.serializer)));
+  if (config_.serializer != Serializer::kProtobuf) response.set_serializer(std::string(ToString(config_.serializer)));
   if (config_.compression != Compression::kNone) response.set_compression(std::string(ToString(config_.compression)));
   if (config_.api != ServerApi::kCallback) {
     response.set_num_cqs(config_.num_cqs);

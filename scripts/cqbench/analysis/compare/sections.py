@@ -24,7 +24,7 @@ BUILD_TYPES = ("library_build_type", "server.build_type")
 SILENCE_IS_NONE = (About.WORK, About.CLIENT, About.CONNECTIONS)
 UNKNOWN_TOO = ("messages", "stub")
 NOT_KNOWN = "surroundings"  # its text: of runs whose manifest cannot be used
-TITLE = ("workload", "method", "api", "connections", "messages", "stub", "codec", "loop")
+TITLE = ("workload", "method", "api", "connections", "messages", "stub", "serializer", "loop")
 USUAL = ("reused", "generated", "closed")  # not worth a word in a title
 
 

@@ -101,7 +101,7 @@ def _both(one: Scenario, other: Scenario) -> Scenario:
 def reasons(samples: Iterable[Sample], limits: bool = False) -> list[Reason]:
     """Why repetitions should not be believed, or what they ran into; each kind once."""
     measured = [sample.measured for sample in samples if isinstance(sample, Repetition)]
-    return [of[0] for of in kinds(r for m in measured for r in (m.limits if limits else m.suspect)).values()]
+    return [of[0] for of in kinds(r for m in measured for r in (m.saturated if limits else m.warnings)).values()]
 
 
 def schedules(samples: Iterable[Sample]) -> set[str]:

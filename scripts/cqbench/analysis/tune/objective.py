@@ -58,7 +58,7 @@ def _searched(document: Document) -> Figures:
     if found is None or not found.resolved or not found.rate:
         return {}
     low, high = found.low or 0.0, found.high or 0.0
-    there = [_of_point(p) for p in document.points if p.rate_asked is not None and low <= p.rate_asked <= high]
+    there = [_of_point(p) for p in document.points if p.target_rate is not None and low <= p.target_rate <= high]
     cpu = median(seen[CPU] for seen in there if CPU in seen)
     return {RATE: found.rate, **({CPU: cpu} if cpu else {})}
 
@@ -67,7 +67,7 @@ def _of_point(measured: Measured) -> Figures:
     """Empty when it does not count."""
     if unusable(measured):
         return {}
-    if measured.rate_asked is not None and (measured.throughput or 0.0) < CALLS_REACHED * measured.rate_asked:
+    if measured.target_rate is not None and (measured.throughput or 0.0) < CALLS_REACHED * measured.target_rate:
         return {}
     sample = Repetition(measured, None)
     found = {}

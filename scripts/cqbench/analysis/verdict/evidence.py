@@ -117,7 +117,8 @@ def limit(series: Series, load: Load) -> str:
 
 def cpu_full(series: Series, load: Load, end: str) -> bool | None:
     """By its share of what is allowed, or by the client's own word, which it has for other reasons too."""
-    said = [LIMITS[ENDS.index(end)] in (limit.code for limit in r.measured.limits) for r in series.points.get(load, [])]
+    repetitions = series.points.get(load, [])
+    said = [LIMITS[ENDS.index(end)] in (limit.code for limit in r.measured.saturated) for r in repetitions]
     full = rules.above(_shares(series, load, end), thresholds.CPU_SATURATED)
     if said and sum(said) > (1 - thresholds.MAX_UNRELIABLE_SHARE) * len(said):
         return True
@@ -129,7 +130,7 @@ def client_code(series: Series, load: Load) -> str:
     full: dict[str, int] = {}
     found = [r.measured.ranks for r in series.points.get(load, []) if r.measured.ranks]
     for ranks in found:
-        said = {one.host for one in ranks.per_rank if reasons.CLIENT_CPU in (limit.code for limit in one.limits)}
+        said = {one.host for one in ranks.per_rank if reasons.CLIENT_CPU in (limit.code for limit in one.saturated)}
         for host in ranks.hosts:
             full[host] = full.get(host, 0) + (host in said)
     if len(full) < 2:

@@ -163,7 +163,7 @@ def _warning(draft: Draft) -> str:
     """The warning that forbids a conclusion, in the client's own words."""
     if draft.problem == UNRELIABLE:
         points = [r.measured for s in (draft.baseline, draft.configuration) for r in s.points[draft.row.load]]
-        return next((d.text for m in points for d in m.suspect), "")
+        return next((d.text for m in points for d in m.warnings), "")
     general = (d for s in (draft.baseline, draft.configuration) for d in s.doubts)
     return next((d.text for d in general if d.code == draft.problem), "")
 

@@ -70,7 +70,7 @@ def _mitigations(judged: Sequence[Judged]) -> Iterator[Statement]:
         found += [d for s in one.series() for d in s.doubts if disqualifies(d)]
         bad = [r for r in one.scenario.rows if UNRELIABLE in r.codes]
         for s in one.series():
-            found += [d for r in bad for p in s.points.get(r.load, []) for d in p.measured.suspect]
+            found += [d for r in bad for p in s.points.get(r.load, []) for d in p.measured.warnings]
     for mitigation, codes in MITIGATIONS.items():
         first = next((d for d in found if d.code in codes), None)
         if first:

@@ -74,10 +74,10 @@ def _cpus(series: Sequence[Series], end: str) -> str:
 def _unreliable(series: Sequence[Series]) -> tuple[int, int, Reason] | None:
     """How many points have warnings, of how many, and the most frequent warning."""
     points = [r.measured for s in series for of in s.points.values() for r in of]
-    warnings = [d for m in points for d in m.suspect]
+    warnings = [d for m in points for d in m.warnings]
     if not warnings:
         return None
     codes = [d.code for d in warnings]
     often = max(dict.fromkeys(codes), key=codes.count)
     worst = max((d for d in warnings if d.code == often), key=lambda d: d.text)
-    return sum(bool(m.suspect) for m in points), len(points), worst
+    return sum(bool(m.warnings) for m in points), len(points), worst

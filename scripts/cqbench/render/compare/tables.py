@@ -171,7 +171,7 @@ def _point(comparison: Comparison, part: Part, point: Point) -> dict[str, Any]:
         "scenario": point.scenario,
         "name": point.place.label,
         "inflight": int(load.number) if load and not load.open else None,
-        "rate_asked_per_second": load.number if load and load.open else None,
+        "target_rate_per_second": load.number if load and load.open else None,
         "unreliable": bool(reasons(both)),
         "saturated": bool(reasons(both, limits=True)),
         "same_schedule": first == second if first and second else None,

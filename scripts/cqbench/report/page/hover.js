@@ -116,14 +116,14 @@ function lines(frame, row) {
     const about = `${state.chosen[shape]}, ${series.method}`;
     return [head, ...[...CHOSEN[shape](row, frame), about].map((text) => textElement("div", text))];
   }
-  const [repetitions, doubts, limits, load] = page.points[row.p].slice(3);
+  const [repetitions, warnings, saturated, load] = page.points[row.p].slice(3);
   const about = `${load}, ${series.method}, ${repetitions} repetition${repetitions === 1 ? "" : "s"}`;
-  const remarks = doubts.map((i) => textElement("div", "suspect: " + page.reasons[i], "doubt"));
-  remarks.push(...limits.map((i) => textElement("div", "limit: " + page.reasons[i])));
+  const remarks = warnings.map((i) => textElement("div", "warning: " + page.reasons[i], "doubt"));
+  remarks.push(...saturated.map((i) => textElement("div", "saturated: " + page.reasons[i])));
   if (row.m % 4 >= 2) remarks.push(textElement("div", "cut short", "doubt"));
   if (against) {
     head.textContent += " ÷ " + page.series[against.base].title;
-    if (row.m % 2 && !doubts.length) remarks.push(textElement("div", "the other of the two is suspect", "doubt"));
+    if (row.m % 2 && !warnings.length) remarks.push(textElement("div", "the other of the two is unreliable", "doubt"));
   }
   return [head, textElement("div", about), ...measures(frame, row), ...remarks];
 }
@@ -137,7 +137,7 @@ const CHOSEN = {
   },
   runs: (row, frame) => {
     const where = `repetition ${row.c}, ${figure(row.x)} minutes after the first point`;
-    return [`${frame.label}: ${figure(row.v)} ${frame.unit}`, where, ...(row.m ? ["suspect"] : [])];
+    return [`${frame.label}: ${figure(row.v)} ${frame.unit}`, where, ...(row.m ? ["unreliable"] : [])];
   },
   time: (row, frame) => {
     return [`${frame.label}: ${figure(row.v)} ${frame.unit}`, `at ${figure(row.x)} s, repetition ${row.c}`];

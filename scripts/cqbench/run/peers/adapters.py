@@ -100,7 +100,7 @@ def our_figure(text: str, unit: str) -> float:
     point = our_point(text)
     figure = point.throughput if unit == "req/s" else point.p50_ns and point.p50_ns / 1000
     if not figure or point.warnings:
-        raise BadOutput("; ".join(point.warnings) or point.failure or "no figure")
+        raise BadOutput("; ".join(warning.text for warning in point.warnings) or point.failure or "no figure")
     return figure
 
 
