@@ -16,8 +16,8 @@ constexpr auto NamesOf(Format) {
       {{Format::kTable, "table"}, {Format::kCsv, "csv"}, {Format::kJson, "json"}, {Format::kGoBench, "gobench"}});
 }
 
-// The table of the source post, plus connections, errors and, below it, what went wrong. In an open loop its points are
-// rates, latencies from sent stand beside those from due, and a second table says how the schedule was kept.
+// The table of the YDB post, plus connections, errors and, below it, all faults. In an open loop its points are rates,
+// latencies from sent follow those from due, and a second table shows how well the schedule was kept.
 std::string FormatTable(const Result& result);
 // Tables of the evidence, each only where there is something to show: connections, CPU (--evidence) ...
 std::string FormatEvidence(const Result& result);

@@ -1,4 +1,4 @@
-// What a run found: plain data that knows neither gRPC nor how it was measured.
+// The result of a run: plain data without any code of gRPC or of measuring.
 #pragma once
 
 #include <cstdint>

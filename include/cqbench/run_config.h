@@ -1,4 +1,4 @@
-// What the client was asked to do: plain data, checked once, immutable afterwards.
+// The client's task: plain data, checked once, immutable afterwards.
 #pragma once
 
 #include <cstdint>
@@ -42,8 +42,8 @@ struct RunConfig {
   Nanos warmup_ns = kNanosPerSecond;
   Nanos interval_ns = 10 * kNanosPerSecond;
   Nanos slice_ns = 0;       // of the time series; 0: a 50th of the interval, but at least 100 ms
-  uint64_t skip_first = 0;  // closed loop: the warm-up lasts until so many successes, too
-  uint64_t total = 0;       // end the window after so many successes, if that is sooner; 0: do not
+  uint64_t skip_first = 0;  // closed loop: the warm-up also lasts until this number of successes
+  uint64_t total = 0;       // the window ends after this number of successes, if that is sooner; 0: no limit
   std::optional<Nanos> deadline_ns = kNanosPerSecond;  // per call; per message of a bidi stream; absent: none is set
   Nanos connect_timeout_ns = 5 * kNanosPerSecond;
   bool wait_for_server = false;  // go on trying for so long even where nobody listens

@@ -1,4 +1,4 @@
-// What requests and responses carry, how their objects live, and what turns them into bytes.
+// Contents of requests and responses, strategies for their objects, and serializers.
 #pragma once
 
 #include <cstdint>
@@ -24,8 +24,8 @@ constexpr auto NamesOf(StubKind) {
   return std::to_array<EnumName<StubKind>>({{StubKind::kGenerated, "generated"}, {StubKind::kGeneric, "generic"}});
 }
 
-// What turns messages into bytes and back: what the library does for generated code, or
-// src/workload/messages/with_serializer.h with memory that is used again (through the generic stub or service).
+// How messages become bytes and bytes messages: as the library does it for generated code, or
+// src/workload/messages/with_serializer.h with reused memory (through the generic stub or service).
 enum class Serializer { kProtobuf, kReusingBuffers };
 constexpr auto NamesOf(Serializer) {
   return std::to_array<EnumName<Serializer>>(
@@ -37,8 +37,8 @@ constexpr auto NamesOf(Content) {
   return std::to_array<EnumName<Content>>({{Content::kEmpty, "empty"}, {Content::kComplex, "complex"}});
 }
 
-// What streams that write many messages tell the library of each but the last: nothing; that it may wait for more to
-// send together (WriteOptions::set_buffer_hint); the same, and the headers wait for the first message.
+// A hint to the library for all but the last message of a stream: none; the library may wait for more and send them
+// together (WriteOptions::set_buffer_hint); or also keep the headers until the first message.
 enum class WriteHint { kNone, kBuffer, kCorked };
 constexpr auto NamesOf(WriteHint) {
   return std::to_array<EnumName<WriteHint>>(
@@ -54,7 +54,7 @@ constexpr auto NamesOf(DataOrder) {
 inline constexpr int kMaxStreamMessages = 1'000'000;
 inline constexpr uint32_t kMaxPayloadBytes = 64u << 20;
 
-// What requests carry and ask for, for methods with a payload or with contents to choose from.
+// Contents of requests and responses, for methods with a payload or with contents to choose from.
 struct MessageConfig {
   uint32_t request_bytes = 0;
   uint32_t response_bytes = 0;

@@ -20,7 +20,7 @@ constexpr double kSkewNs = 10e6;     // what a rank that a scheduler's tick held
 // Windows that end with a number of calls, or begin after one, do so in each rank at its own pace. What they lie apart
 // is missing in the throughput at most: half of what a verdict acts on.
 constexpr double kCountedShare = 0.05;
-constexpr double kChance = 0.01;  // of a point, that one of its ranks is doubted for when its calls happened to come
+constexpr double kChance = 0.01;  // chance that a point gets a warning about a rank only because of when its calls came
 constexpr double kStragglerShare = 0.20;  // off the median of throughput for each slot, or for each call asked for
 constexpr size_t kNamed = 8;              // ranks in a sentence
 
@@ -31,7 +31,7 @@ std::optional<Nanos> EdgeOf(const PointResult& point, WindowEdge edge) {
 
 // A rank knows that it is awake when a call ends: with few calls that is later than the edge, however punctual it was.
 // Of calls that end by chance none has ended after g mean gaps exp(-g) times, at one of two edges of one rank.
-double Surely(const PointResult& point, WindowEdge edge, double gaps) {
+double Bounded(const PointResult& point, WindowEdge edge, double gaps) {
   const RankTiming& timing = *point.rank->timing;
   const auto seen = static_cast<double>(*EdgeOf(point, edge));
   const auto announced =
@@ -48,7 +48,7 @@ std::vector<Notice> SkewOf(const RankPoints& points, WindowEdge edge, double win
   for (const PointResult* point : points) {
     const auto seen = EdgeOf(*point, edge);
     if (!seen) continue;
-    const double sure = Surely(*point, edge, gaps);
+    const double sure = Bounded(*point, edge, gaps);
     first_sure = std::min(first_sure.value_or(sure), sure);
     last_sure = std::max(last_sure.value_or(sure), sure);
     if (*seen > latest) last.clear();
@@ -66,7 +66,7 @@ std::vector<Notice> SkewOf(const RankPoints& points, WindowEdge edge, double win
                            edge == WindowEdge::kOpen ? "opened" : "closed", apart / 1e6, share, RankNames(last))}};
 }
 
-// Of two the faster one: their mean moves with the slower one.
+// With two values, the faster: their mean moves with the slower one.
 double UpperMedian(std::vector<double> values) {
   std::sort(values.begin(), values.end());
   return values[values.size() / 2];
@@ -165,8 +165,8 @@ std::vector<std::string> Stragglers(const RankPoints& points) {
 
 std::vector<Notice> DoubtRanks(const RankPoints& points, const std::vector<std::string>& stragglers,
                                const PointResult& merged, const RanksResult& ranks, const CountedEdges& counted) {
-  std::vector<Notice> doubts;
-  const auto add = [&](const std::vector<Notice>& more) { doubts.insert(doubts.end(), more.begin(), more.end()); };
+  std::vector<Notice> warnings;
+  const auto add = [&](const std::vector<Notice>& more) { warnings.insert(warnings.end(), more.begin(), more.end()); };
   if (!ranks.missing.empty()) {
     add({{kMissingRanks,
           absl::StrCat(RankNames(ranks.missing), " of ", ranks.count,
@@ -180,7 +180,7 @@ std::vector<Notice> DoubtRanks(const RankPoints& points, const std::vector<std::
   std::vector<FindingsOfRank> own;
   for (const PointResult* point : points) own.emplace_back(point->rank->index, OwnFindings(point->warnings));
   add(CollectFindings(own));
-  return doubts;
+  return warnings;
 }
 
 std::vector<Notice> OwnFindings(const std::vector<Notice>& findings) {

@@ -1,6 +1,5 @@
-// What to think of a point that several client processes measured: ranks that are missing, windows that do not lie over
-// each other, one that is far off the others, and what each rank says of itself. The codes, bounds and words are those
-// of scripts/cqbench/ranks/doubts.py, which says the same of the ranks' files.
+// Warnings about a point that several client processes measured: missing ranks, windows that do not overlap fully, a
+// rank that is far from the others, and each rank's own warnings.
 #pragma once
 
 #include <string>
@@ -11,7 +10,7 @@
 
 namespace cqbench {
 
-// Of the ranks that measured, by rank; each has PointResult::rank and at least one slot.
+// The points of the ranks that measured, by rank; each has PointResult::rank and at least one slot.
 using RankPoints = std::vector<const PointResult*>;
 
 // "rank 3", "ranks 0, 2 and 5", "ranks 0, 1, 2, 3, 4, 5, 6, 7 and 92 more".
@@ -26,15 +25,15 @@ struct CountedEdges {
 // Between the first and the last of the ranks that agreed on a window.
 Nanos Skew(const RankPoints& points, WindowEdge edge);
 
-// Of each rank why it is one; empty where it is not.
+// Returns for each rank why it is a straggler; empty if it is not.
 std::vector<std::string> Stragglers(const RankPoints& points);
 
-// Of all ranks together: missing ones, skew, stragglers (as Stragglers() says), whether somebody else uses the server
-// (by the merged point's figures), and what they say of themselves.
+// Warnings about all ranks together: missing ranks, skew, stragglers (see Stragglers()), other clients of the server
+// (by the merged point's figures), and the ranks' own warnings.
 std::vector<Notice> DoubtRanks(const RankPoints& points, const std::vector<std::string>& stragglers,
                                const PointResult& merged, const RanksResult& ranks, const CountedEdges& counted);
 
-// What a rank says of itself alone: that another client uses the server is not for it to say, it saw its partners.
+// Returns a rank's own warnings without other-client: the connections that it saw may be those of its partners.
 std::vector<Notice> OwnFindings(const std::vector<Notice>& findings);
 
 // Findings of several ranks, each kind once, with the ranks that have it: kinds are those of which code and text are

@@ -46,7 +46,7 @@ class FigureMerger {
   }
   void Set(absl::string_view name, double value) { found_.Set(name, RoundedFigure(value)); }
 
-  // Of one rank alone it would be wrong.
+  // The value of one rank alone would be wrong.
   void Combine(absl::string_view name) {
     const MergeRule rule = RuleOf(name);
     if (rule == MergeRule::kMedian) return TakeMedian(absl::StripSuffix(name, "_median"), std::string(name));

@@ -140,7 +140,7 @@ std::string Shown(const OrderedJson& value) {
   return value.is_null() ? "absent" : CleanText(value.dump(), kShownBytes);
 }
 
-// What all ranks were asked for: without the program's place and what is each rank's own.
+// Returns the task of all ranks: the command without the program's path and each rank's own flags.
 std::vector<std::string> Command(const OrderedJson& context) {
   std::vector<std::string> kept;
   bool skip = true;
@@ -209,7 +209,7 @@ absl::StatusOr<std::vector<RankFile>> ReadRankFiles(const std::vector<std::strin
   return files;
 }
 
-// That of the first rank, with what any rank reports of the run.
+// Returns the context of the first rank, with every rank's reports about the run.
 OrderedJson MergedContext(const std::vector<RankFile>& files, const Result& result) {
   OrderedJson context = files.front().context;
   for (const char* key : kShares) {

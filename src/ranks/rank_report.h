@@ -1,4 +1,4 @@
-// What a rank reports of a point: the message that ranks send to rank 0 and leave in their result files.
+// A rank's report of a point: the message that ranks send to rank 0 and leave in their result files.
 #pragma once
 
 #include <cstdint>

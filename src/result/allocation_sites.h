@@ -37,12 +37,12 @@ struct AllocationSites {
   uint64_t calls = 0;  // in which so much was counted, exactly:
   uint64_t allocations = 0;
   uint64_t bytes = 0;
-  uint32_t every = 0;  // one of so many was looked at
+  uint32_t every = 0;  // one of this number of allocations was sampled
   uint64_t samples = 0;
   uint64_t lost = 0;                  // samples for which there was no room
   std::vector<AllocationSite> sites;  // by their share of allocations
 
-  // Of a share; per call where calls were counted, else in all.
+  // Allocations of a site: per call if calls were counted, else in all.
   double AllocationsOf(const AllocationSite& site) const { return site.allocations_share * PerCall(allocations); }
   double BytesOf(const AllocationSite& site) const { return site.bytes_share * PerCall(bytes); }
 
@@ -51,7 +51,7 @@ struct AllocationSites {
     return static_cast<double>(count) / static_cast<double>(calls > 0 ? calls : 1);
   }
 };
-// Of the process, together with what it counted.
+// Describes the sites of this process, with its counts.
 AllocationSites DescribeAllocationSites(const std::vector<AllocationStack>& stacks);
 
 // A line per stack, "outer;inner;site BYTES", as tools for flame graphs read it; bytes are estimates of all.

@@ -37,7 +37,7 @@ enum class MergeRule {
 };
 absl::string_view ToString(MergeRule rule);  // "per_call"
 
-// What must be the case for a point to have the figure.
+// Conditions under which a point has the figure.
 enum class Needs {
   kNothing,
   kOpenLoop,

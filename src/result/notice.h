@@ -1,4 +1,4 @@
-// What a reader should know of a point or a run: warnings and notes.
+// Messages about a point or a run for the reader: warnings and notes.
 #pragma once
 
 #include <string>

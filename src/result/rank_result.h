@@ -40,7 +40,7 @@ struct RankResult {
   std::optional<RankTiming> timing;
 };
 
-// Beside the sum of all, in a point that was merged.
+// The ranks of a merged point; the point itself has their sum.
 struct RanksResult {
   struct Row {
     RankResult rank;

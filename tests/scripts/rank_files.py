@@ -102,7 +102,7 @@ def files(folder: Path, count: int, calls: int = 5000) -> list[Path]:
 
 
 def expected(values: Sequence[int]) -> Json:
-    """What a client that made all these calls would say: by sorting them, not from a histogram of ours."""
+    """Returns what a client that made all these calls would report: by sorting them, without a histogram."""
     ordered = sorted(values)
     calls = len(ordered)
     at = {"p50": 0.5, "p90": 0.9, "p95": 0.95, "p99": 0.99, "p99_9": 0.999}

@@ -121,7 +121,7 @@ def _doubtful(one: Series) -> Series:
 
 
 def usual() -> Report:
-    """Unary and streaming, two APIs, three ways of sharing; intervals and none, doubts, a series that failed."""
+    """Unary and streaming, two APIs, three ways of sharing; with and without intervals, warnings, a failed series."""
     found = []
     for method, factor in (("unary", 1.0), ("streaming", 1.3)):
         for api, lower in (("sync", 1.0), ("cq", 0.9)):
@@ -180,7 +180,7 @@ FULL = "the client uses 0.99 of 1 CPU(s)"
 
 
 def rates(method: str, sharing: str, reached: float) -> Series:
-    """An open loop that reaches so many a second; at the highest rate it is at a limit. A stall at 2,000 a second."""
+    """An open loop that reaches this rate; at the highest rate it is saturated. A stall at 2,000 a second."""
     points = []
     for asked in RATES:
         wait = 1.0 if asked <= reached else 50.0

@@ -1,6 +1,6 @@
-"""Experiments drawn from a known truth with the noise of a shared virtual machine, as the series that rooms get.
+"""Experiments drawn from a known truth with the noise of a shared virtual machine, as series for the analyses.
 
-The noise was seen on such a machine: 10 to 20 % from run to run, most of it slow and common to neighbours in time, and
+The noise was seen on such a machine: 10 to 20 % from run to run, most of it slow and common to runs within a block, and
 a run in twenty at half speed because something else ran.
 """
 
@@ -40,7 +40,7 @@ class Noise:
 
 @dataclass(frozen=True)
 class Truth:
-    """Of one series. rates: by calls in flight. cpu: share of the CPUs allowed, of both ends."""
+    """The truth of one series. rates: by calls in flight. cpu: share of the CPUs allowed, of both ends."""
 
     rates: Mapping[int, float]
     cpu: float = 0.5
@@ -56,7 +56,7 @@ class Machine:
         self.noise = noise
 
     def speeds(self, repetitions: int) -> list[float]:
-        """Of each round, as a logarithm."""
+        """Returns the speed of each round, as a logarithm."""
         steps = self.random.normal(0, self.noise.drift, repetitions)
         return list(self.random.normal(0, self.noise.start) + np.cumsum(steps))
 

@@ -89,7 +89,7 @@ def errors(point: dict[str, Any]) -> dict[str, str]:
 @pytest.mark.parametrize("holder", HOLDERS)
 @pytest.mark.parametrize("api", APIS)
 def test_an_older_response_does_not_count(api: str, holder: str) -> None:
-    """Of four answers one is a message."""
+    """One of four responses is a message."""
     server = in_turn((message(GOOD), b"", GARBAGE, None))
     point = run(server, f"--workload echo --response-bytes 100 --api {api} {holder}")
     assert point["completed"] > 0

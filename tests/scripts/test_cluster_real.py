@@ -65,7 +65,7 @@ def begin(bin_dir: Path, tmp_path: Path, load: str, *flags: str, more: str = "")
 def run(bin_dir: Path, tmp_path: Path, load: str, *flags: str, more: str = "") -> Path:
     status, _, stderr = finish(begin(bin_dir, tmp_path, load, *flags, more=more))
     assert status == 0, stderr
-    return only_folder(tmp_path / "bin")  # the results are beside it
+    return only_folder(tmp_path / "bin")  # the results are next to it
 
 
 def need(launcher: str, bin_dir: Path) -> None:

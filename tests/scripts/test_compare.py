@@ -41,7 +41,7 @@ def as_json(capsys: pytest.CaptureFixture[str], *arguments: object) -> dict[str,
 
 
 def part(data: dict[str, Any]) -> dict[str, Any]:
-    """Of A and B there is one."""
+    """Returns the only part of A and B."""
     (one,) = data["comparisons"]
     assert isinstance(one, dict)
     return one
@@ -277,7 +277,7 @@ def test_experiments_are_compared_by_variant(capsys: pytest.CaptureFixture[str])
     data = as_json(capsys, "a", "b")
     found = {p["scenario"].split()[0]: p["metrics"]["throughput_per_second"] for p in part(data)["points"]}
     assert {name: f["verdict"] for name, f in found.items()} == {"x": "no difference seen", "y": "slower"}
-    assert not found["x"]["paired"]  # two folders: not made beside each other
+    assert not found["x"]["paired"]  # two folders: not paired within a block
     assert [p["point"].split()[0] for p in part(data)["only_before"]] == ["z"] and part(data)["only_after"] == []
     assert data["sides"][0]["files"] == 30
 

@@ -132,9 +132,9 @@ def rows_of(told: str) -> list[dict[str, str]]:
 
 def test_results_csv() -> None:
     run = read(DATA / "result.json", "=HYPERLINK(1)")
-    run.document.warnings.append(Reason("x", "@doubt"))
+    run.document.warnings.append(Reason("x", "@warning"))
     row = rows_of(to_csv([(1, run)]))[0]
-    assert row["variant"] == "'=HYPERLINK(1)" and "; @doubt; " in row["warnings"] and float(row["throughput"]) > 0
+    assert row["variant"] == "'=HYPERLINK(1)" and "; @warning; " in row["warnings"] and float(row["throughput"]) > 0
 
 
 def test_comparisons_and_histories(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

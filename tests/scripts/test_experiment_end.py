@@ -1,4 +1,4 @@
-"""What ends an experiment: files, screen, exit status; and that no defect or signal there costs the measurements."""
+"""The end of an experiment: files, screen, exit status; no defect or signal there costs the measurements."""
 
 from __future__ import annotations
 
@@ -88,7 +88,7 @@ def test_all_is_written_and_the_screen_has_the_verdict(
 
 
 def json_of(folder: Path) -> dict[str, str]:
-    """What heading() takes from the manifest, which conclude() does not write."""
+    """Returns the keys of the manifest that heading() needs and conclude() does not write."""
     return {"started": (folder / "summary.txt").read_text().splitlines()[2].split(", ")[2]}
 
 

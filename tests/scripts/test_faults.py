@@ -75,10 +75,10 @@ def test_what_a_fault_is() -> None:
         ('kind = "stop", lasts = 0.7', "configuration 'a'.fault.at: 0.5 s is not accepted: it ends 1.2 s into"),
         ('kind = "reset", when = 1',
          "configuration[0] ('a').fault: unknown key \"when\" (value 1); accepted are kind, at"),
-        ('fault = { kind = "reset" }\nhost = "x"', "configuration 'a'.fault: \"reset\" is not accepted beside host"),
-        ('fault = { kind = "reset" }\nadded_rtt = "5ms"', "configuration 'a'.fault: \"reset\" is not accepted beside"),
+        ('fault = { kind = "reset" }\nhost = "x"', "configuration 'a'.fault: \"reset\" is not accepted with host"),
+        ('fault = { kind = "reset" }\nadded_rtt = "5ms"', "configuration 'a'.fault: \"reset\" is not accepted with"),
         ('fault = { kind = "reset" }\nbuild = "sid"',
-         "configuration 'a'.fault: \"reset\" is not accepted beside build"),
+         "configuration 'a'.fault: \"reset\" is not accepted with build"),
         ('servers = 0', "configuration[0] ('a').servers: 0 is not an integer from 1 to 16"),
     ],
 )  # fmt: skip

@@ -1,4 +1,4 @@
-"""What rank 0 of clients under MPI merges while the run goes on is what `cqbench merge` makes of their files."""
+"""Rank 0 of clients under MPI merges during the run; `cqbench merge` makes the same of their files."""
 
 from __future__ import annotations
 

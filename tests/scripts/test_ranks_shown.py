@@ -1,4 +1,4 @@
-"""What report and verdict say of results that several client processes measured together."""
+"""Report and verdict about results that several client processes measured together."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What is said of a fault, from known series: when the first call succeeded again, and when the rate was back."""
+"""Figures of a fault, from known series: when the first call succeeded again, and when the rate was back."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ def test_the_rate_before_is_that_of_whole_slices() -> None:
 def test_the_first_success_is_at_most_at_the_end_of_its_slice() -> None:
     assert first_success(course((1, EACH)), BEGAN_S) == pytest.approx(1.02 - BEGAN_S)
     assert first_success(course((0.5, 0), (0.5, 1)), BEGAN_S) == pytest.approx(1.51 - BEGAN_S)
-    # What was done in the fault's own slice may have been before it.
+    # A success in the fault's own time bucket may have been before the fault.
     assert first_success(course((0.01, 3), (0.99, 0)), BEGAN_S) == math.inf
 
 

@@ -1,4 +1,4 @@
-"""What is compared with what in a report, the findings' cards, and the tables of failed calls and floors."""
+"""Baselines of series in a report, the findings' cards, and the tables of failed calls and lower bounds."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from report_results import DATA, EXPERIMENT, REPETITIONS, by_title, change, copi
 
 @pytest.fixture(scope="module")
 def report() -> Report:
-    """Of the stored experiment."""
+    """Returns the report of the stored experiment."""
     return data.make([EXPERIMENT])
 
 
@@ -39,7 +39,7 @@ def axes(report: Report) -> list[str]:
     return list(dict.fromkeys(a.axis for a in report.against))
 
 
-# What is compared.
+# Comparisons.
 
 
 def test_connections_are_the_question_wherever_they_vary(report: Report) -> None:

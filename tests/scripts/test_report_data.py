@@ -37,7 +37,7 @@ SOURCES = {
 
 @pytest.fixture(scope="module")
 def report() -> Report:
-    """Of the stored experiment."""
+    """Returns the report of the stored experiment."""
     return data.make([EXPERIMENT])
 
 
@@ -135,7 +135,7 @@ def test_results_without_evidence_have_the_clients_own_figures(report: Report) -
 
 
 def test_reasons_are_given_once_with_how_often(tmp_path: Path) -> None:
-    def doubt(data: dict[str, Any]) -> None:
+    def warning(data: dict[str, Any]) -> None:
         for i, entry in enumerate(iterations(data)):
             said = [f"other processes used 0.{i} of the 1 CPU(s) of the client"] if i < 3 else []
             said += [f"the hypervisor took {n} % of a CPU" for n in (7, 9) if i == 5]
@@ -144,7 +144,7 @@ def test_reasons_are_given_once_with_how_often(tmp_path: Path) -> None:
                 [{"code": "client-cpu-saturated", "text": "CPU-bound: this measures CPU"}] if i == 5 else []
             )
 
-    _, point = only(data.make([copied(tmp_path, doubt)]))
+    _, point = only(data.make([copied(tmp_path, warning)]))
     assert point.warnings == (
         "other processes used 0.0 of the 1 CPU(s) of the client (in 3 of 7 repetitions)",
         "the hypervisor took 7 % of a CPU (in 1 of 7 repetitions)",

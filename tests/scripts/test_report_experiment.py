@@ -18,7 +18,7 @@ from report_results import DATA, EXPERIMENT, NAMES, REPETITIONS, at, by_title, c
 
 @pytest.fixture(scope="module")
 def report() -> Report:
-    """Of the stored experiment."""
+    """Returns the report of the stored experiment."""
     return data.make([EXPERIMENT])
 
 
@@ -212,17 +212,17 @@ def test_a_unit_with_wrong_types_does_no_harm(folder: Path, value: Any) -> None:
 
 
 def test_doubts_about_everything_are_notes(tmp_path: Path) -> None:
-    doubt = "client and server share CPUs (0 and 0): pin them apart with taskset or numactl"
+    warning = "client and server share CPUs (0 and 0): pin them apart with taskset or numactl"
     path = copied(
         tmp_path,
         lambda data: data["context"].update(
-            warnings=[{"code": "shared-cpus", "text": doubt}],
+            warnings=[{"code": "shared-cpus", "text": warning}],
             notes=[{"code": "not-measured", "text": "no control service"}],
         ),
     )
-    assert data.make([path]).notes == (f"every point: warning: {doubt}", "no control service")
+    assert data.make([path]).notes == (f"every point: warning: {warning}", "no control service")
     other = copied(tmp_path, lambda data: None, "b.json")
-    assert data.make([path, other]).notes[0] == f"every point of 1 of 2 result files: warning: {doubt}"
+    assert data.make([path, other]).notes[0] == f"every point of 1 of 2 result files: warning: {warning}"
 
 
 # Results of other kinds.

@@ -21,7 +21,7 @@ pytest_plugins = ["report_browser"]
 
 
 def point_at(tab: Tab, panel: str, series: int, inflight: int) -> None:
-    """Moves the mouse to a place beside the mark."""
+    """Moves the mouse to a place next to the mark."""
     tab.page.locator(f"#panel-{panel}").scroll_into_view_if_needed()
     tab.page.wait_for_timeout(100)  # scrolling hides the tooltip, and the browser tells of it later
     place = tab.run(

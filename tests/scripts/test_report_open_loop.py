@@ -65,7 +65,7 @@ def test_limits_are_no_doubts(tmp_path: Path) -> None:
 
 
 def test_a_stall_is_in_the_time_series(tmp_path: Path) -> None:
-    """Of the repetitions the one that has it."""
+    """The time series is that of the repetition with the stall."""
     calm, stalled = open_loop({2000: [2000.0]}), open_loop({2000: [2000.0]}, stalled=[2000])
     (line,) = only(made(tmp_path, calm, stalled, calm)).timelines
     assert (line.load, line.repetition, len(line.slices)) == (rate(2000), 2, 20)

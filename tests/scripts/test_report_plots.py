@@ -1,4 +1,4 @@
-"""What is drawn: the look of series, the rows behind the plots, the ends of the axes."""
+"""Plots: the look of series, the rows behind the plots, the ends of the axes."""
 
 from __future__ import annotations
 
@@ -273,7 +273,7 @@ def test_a_fault_is_drawn_from_when_it_began_with_the_ways_to_connect_together()
     assert not any(title.startswith("Within a window") for title, _ in plots.absent(report))
 
 
-# What there is not.
+# Absent plots.
 
 
 def test_what_nobody_has_says_so_and_what_it_takes() -> None:

@@ -43,7 +43,7 @@ def is_numeric(node: Json) -> bool:
 
 
 def of_each(node: Json) -> Json:
-    """What a list is a list of; anything else is itself."""
+    """Returns the items' schema of a list; any other node itself."""
     return of_each(node["items"]) if node.get("type") == "array" else node
 
 

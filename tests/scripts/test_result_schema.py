@@ -14,7 +14,7 @@ from hdrh.histogram import HdrHistogram
 from jsonschema import Draft202012Validator
 from result_schema import DATA, ROOT, SCHEMA, Json, complaints, keys_of, programs, stored
 
-# What the client writes.
+# Files as the client writes them.
 
 
 # With a codec which can be timed.
@@ -121,7 +121,7 @@ def test_every_figure_of_the_schema_is_one_that_the_client_writes(real_runs: dic
     assert documented - {key for run in runs for key in run} - of_another_build == set()
 
 
-# What it does not write.
+# Files that the client does not write.
 
 
 def put(*path: str | int, value: object) -> Callable[[Json], None]:

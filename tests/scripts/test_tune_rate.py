@@ -22,7 +22,7 @@ from cqbench.measure.programs import NEWGRPC, Programs
 from cqbench.run import tune as session
 from cqbench.run.tune import Measuring
 from tune_simulated import some
-from tune_standin import KNOB, make
+from tune_standin import SETTING, make
 
 ROOT = Path(__file__).parents[2]
 BIN = Path(os.environ.get("CQBENCH_BIN_DIR", ROOT / "build/release/bin"))
@@ -32,7 +32,7 @@ MEASURING = Measuring(LOAD, 0.1, 0.4, 7)
 
 
 def golden(name: str, **answer: object) -> result.Document:
-    """What the client writes, with some of its answer changed."""
+    """Returns a client's result with some changed values."""
     data = json.loads((GOLDEN / name).read_text())
     data["find_rate"].update(answer)
     return result.parse(json.dumps(data).encode(), name)
@@ -117,10 +117,10 @@ def programs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     monkeypatch.setattr(plan, "SEARCHED_POINTS", 2)
     folder = make(tmp_path)
     text = "".join(
-        KNOB.format(name, "channel-arg", f"test.{name}", "client") + 'readers = ["1.51"]\n'
+        SETTING.format(name, "channel-arg", f"test.{name}", "client") + 'readers = ["1.51"]\n'
         for name in ("gain", "nothing", "unresolved")
     )
-    text += KNOB.format("control", "channel-arg", "test.control", "both") + "readers = []\n"
+    text += SETTING.format("control", "channel-arg", "test.control", "both") + "readers = []\n"
     (tmp_path / "settings.toml").write_text(text)
     return folder
 

@@ -1,4 +1,4 @@
-"""The real programs: a server that was made more expensive is found, and what nobody reads is measured beside it."""
+"""The real programs: a more expensive server is detected, and a setting without effect is a negative control."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 from cqbench import cli
-from tune_standin import KNOB
+from tune_standin import SETTING
 
 BIN = Path(os.environ.get("CQBENCH_BIN_DIR", Path(__file__).parents[2] / "build/release/bin"))
 
@@ -17,9 +17,9 @@ def test_a_server_that_burns_more_is_not_worth_setting(tmp_path: Path, capsys: p
     """It has less than a tenth of the throughput. Each unit has that figure however busy the machine is; CPU of the
     server is absent from a window of 50 ms if one of its samples is 10 ms late, and rounds then do not count.
     """
-    text = KNOB.format("burns", "flag", "--service-time", "server").replace('["1"]', '["1ms"]')
-    text += KNOB.format("census", "channel-arg", "grpc.census", "both") + "readers = []\n"
-    text += KNOB.format("bind-now", "environment", "LD_BIND_NOW", "both")
+    text = SETTING.format("burns", "flag", "--service-time", "server").replace('["1"]', '["1ms"]')
+    text += SETTING.format("census", "channel-arg", "grpc.census", "both") + "readers = []\n"
+    text += SETTING.format("bind-now", "environment", "LD_BIND_NOW", "both")
     (tmp_path / "settings.toml").write_text(text)
     words = ["--objective", "throughput", "--inflight", "8", "--budget", "25s", "--seed", "1"]
     words += ["--warmup", "20ms", "--interval", "100ms"]

@@ -1,4 +1,6 @@
-"""Whether the connection is the bottleneck, where, what limits otherwise, on machines that are not at hand."""
+"""The verdict whether the connection is the bottleneck, where, and what is saturated otherwise, on simulated
+machines.
+"""
 
 from __future__ import annotations
 
@@ -166,12 +168,12 @@ def test_repetitions(tmp_path: Path) -> None:
 def test_more_than_a_third_of_suspect_repetitions_disqualify(tmp_path: Path, suspect: int, open_: bool) -> None:
     left = [suspect]
 
-    def doubt(n: int, point: dict[str, Any]) -> None:
+    def warning(n: int, point: dict[str, Any]) -> None:
         if n == 32 and left[0] > 0:
             left[0] -= 1
             point["warnings"] = [OTHERS]
 
-    case = found(tmp_path, {"change": doubt})
+    case = found(tmp_path, {"change": warning})
     assert (at(case, 32).decision is Decision.INCONCLUSIVE) is open_ and at(case, 16).decision is Decision.BOTTLENECK
     assert ("quiet-machine" in codes(judged(tmp_path).measure)) is open_
 

@@ -1,4 +1,4 @@
-"""What is compared with what: axes of experiments and facets of files; every variant has its row and its name."""
+"""Scenarios: axes of experiments and facets of files; every variant has its row and its name."""
 
 from __future__ import annotations
 

@@ -157,7 +157,7 @@ def test_a_pipe(tmp_path: Path) -> None:
 
 
 def test_it_takes_less_than_two_seconds(tmp_path: Path) -> None:
-    """Of the processor, whatever else runs."""
+    """Counts CPU time, so other processes do not matter."""
     headline(tmp_path)
     start = time.process_time()
     lines_of(judged(tmp_path))

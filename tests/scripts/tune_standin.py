@@ -39,7 +39,7 @@ if "--find-rate" in sys.argv:  # what it finds is the throughput; the point is o
     data["find_rate"] = {{"objective": "p99<2ms", "trials": [], **answer}}
 pathlib.Path(sys.argv[sys.argv.index("--output") + 1]).write_text(json.dumps(data))
 """
-KNOB = """
+SETTING = """
 [[setting]]
 name = "{}"
 kind = "{}"
@@ -57,21 +57,21 @@ source = "here"
 def catalogue() -> str:
     """Two gains, a slight one, a loss, one that breaks, an awful one, four that do nothing, one of them a control."""
     reader, none = 'readers = ["1.51"]\n', "readers = []\n"
-    text = KNOB.format("gain", "channel-arg", "test.gain", "client") + reader
-    text += KNOB.format("more", "environment", "TUNE_MORE", "client")
-    text += KNOB.format("slow", "flag", "--slow", "server")
-    text += KNOB.format("broken", "channel-arg", "test.broken", "client") + reader
-    text += KNOB.format("awful", "channel-arg", "test.awful", "client") + reader
-    text += KNOB.format("slight", "channel-arg", "test.slight", "client") + reader
+    text = SETTING.format("gain", "channel-arg", "test.gain", "client") + reader
+    text += SETTING.format("more", "environment", "TUNE_MORE", "client")
+    text += SETTING.format("slow", "flag", "--slow", "server")
+    text += SETTING.format("broken", "channel-arg", "test.broken", "client") + reader
+    text += SETTING.format("awful", "channel-arg", "test.awful", "client") + reader
+    text += SETTING.format("slight", "channel-arg", "test.slight", "client") + reader
     for i in range(3):
-        text += KNOB.format(f"null{i}", "environment", f"TUNE_NULL{i}", "both")
+        text += SETTING.format(f"null{i}", "environment", f"TUNE_NULL{i}", "both")
     for i in range(1):
-        text += KNOB.format(f"control{i}", "channel-arg", f"test.control{i}", "both") + none
+        text += SETTING.format(f"control{i}", "channel-arg", f"test.control{i}", "both") + none
     return text
 
 
 def make(parent: Path) -> Path:
-    """The programs' folder, with settings.toml beside it."""
+    """Returns the programs' folder, next to settings.toml."""
     folder = make_programs(parent, SERVER, CLIENT)
     (parent / "settings.toml").write_text(catalogue())
     return folder
@@ -85,7 +85,7 @@ def start(programs: Path, *flags: str) -> subprocess.Popen[str]:
 
 
 def flags(programs: Path) -> list[str]:
-    """Of a short run of all of it."""
+    """Returns the flags of a short run of all stages."""
     here = programs.parent
     where = ["--settings", str(here / "settings.toml"), "--results", str(here / "results")]
     return [*where, *["--warmup", "1ms", "--interval", "10ms", "--budget", "25s", "--inflight", "4", "--seed", "3"]]

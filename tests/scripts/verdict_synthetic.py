@@ -74,7 +74,7 @@ def variant(folder: Path, name: str, policy: str, rates: dict[int, float], repet
 
 
 def judged(*paths: Path) -> Judgement:
-    """Of files and folders."""
+    """Judges files and folders."""
     return judge_runs(read_all(paths))
 
 
@@ -120,7 +120,9 @@ def manifest(
     axes: Sequence[tuple[str, Sequence[str]]] = (),
     **more: Any,
 ) -> None:
-    """Of all results below raw/. of: variant -> what its units say. more: keys of the experiment itself."""
+    """Writes a manifest of all results below raw/. of: variant -> facts of its units. more: keys of the experiment
+    itself.
+    """
     files = [str(path.relative_to(folder)) for path in sorted((folder / "raw").glob("*/*.json"))]
     units = [{"file": file, **of(file.split("/")[1])} for file in files]
     axis = [{"name": name, "values": [{"name": value} for value in values]} for name, values in axes]

@@ -110,7 +110,7 @@ TEST_F(Steadiness, TooFewSlicesOrCallsSayNothing) {
 
 class LittlesLaw : public PointCheck {
  protected:
-  // Of the 5 slots.
+  // The arguments are for each of the 5 slots.
   std::vector<Notice> InCalls(double calls) {
     point_.latency->mean_ns = calls * 10'000;  // 10 s / 1,000,000
     return Warnings();

@@ -1,4 +1,4 @@
-"""What an experiment's file may say of a fault, and in words: which keys a kind takes, and what it does not go with."""
+"""Faults in an experiment's file: the keys of each kind, their texts, and what a fault excludes."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import Any
 from cqbench.experiment.fields import show
 from cqbench.experiment.tables import Fault, Head
 
-# Of each kind, the keys that it has beside `at`, each of which it needs.
+# Keys of each kind in addition to `at`; all of them are required.
 KEYS: dict[str, tuple[str, ...]] = {
     "latency": ("lasts", "delay"),
     "bandwidth": ("lasts", "kbytes_per_second"),
@@ -32,20 +32,20 @@ def problems(where: str, own: Mapping[str, Any], head: Head) -> Iterator[str]:
     """A line each. own: the settings of a configuration, as the file has them."""
     fault: Fault | None = own.get("fault")
     if own.get("host") and own.get("servers", 1) > 1:
-        yield f"{where}.servers: {own['servers']} is not accepted beside host: no server is started here"
+        yield f"{where}.servers: {own['servers']} is not accepted with host: no server is started here"
     if fault is None:
         return
     for key, why in NOT_BESIDE.items():
         if own.get(key) is not None:
-            yield f"{where}.fault: {show(fault.kind)} is not accepted beside {key}: {why}"
+            yield f"{where}.fault: {show(fault.kind)} is not accepted with {key}: {why}"
     if own.get("build", "release") != "release":
         why = "its programs are not children of this one"
-        yield f'{where}.fault: {show(fault.kind)} is not accepted beside build "{own["build"]}": {why}'
+        yield f'{where}.fault: {show(fault.kind)} is not accepted with build "{own["build"]}": {why}'
     if head.counting:
         why = "counting has windows of its own"
         yield f"{where}.fault: {show(fault.kind)} is not accepted with experiment.counting: {why}"
     if own.get("servers", 1) > 1 and fault.kind in PROXIED:
-        yield f"{where}.servers: {own['servers']} is not accepted beside fault {show(fault.kind)}: its proxy is of one"
+        yield f"{where}.servers: {own['servers']} is not accepted with fault {show(fault.kind)}: its proxy is of one"
     for key in ("lasts", "delay", "kbytes_per_second"):
         given, needed = getattr(fault, key), key in KEYS[fault.kind]
         if needed and given is None:

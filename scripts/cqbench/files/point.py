@@ -47,7 +47,7 @@ def _latency(key: str, prefix: str = "latency_") -> Any:
 
 
 class CpuUse(Model):
-    """Of one CPU of an end."""
+    """The use of one CPU of an end."""
 
     steal_share: Amount = 0.0  # taken by the hypervisor
 
@@ -112,7 +112,7 @@ class Measured(Model):
         told = without_nulls(data)
         if told.get("completed") == 0 and not told.get("error_message"):
             told["error_message"] = "no call succeeded"
-        # What ought to be a number is kept as it is, so that it is refused.
+        # A value that should be a number stays as it is, so that the model refuses it.
         return {**told, FIGURES: {key: value for key, value in told.items() if key in CATALOGUE or key in COUNTS}}
 
     @model_validator(mode="after")

@@ -53,7 +53,7 @@ class OneRank(Model):
 
 
 class Ranks(Model):
-    """Of a merged point."""
+    """The ranks of a merged point."""
 
     count: Positive
     missing: list[Count] = []

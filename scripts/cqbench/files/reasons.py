@@ -1,4 +1,4 @@
-"""What the client's self-check says of a point or a run: a stable code for programs beside the words for people."""
+"""Warnings of the client's self-check about a point or a run: a stable code for programs, and a text for people."""
 
 from __future__ import annotations
 

@@ -22,7 +22,7 @@ CLOSED, OPEN = "closed", "open"
 
 
 class Server(Model):
-    """What a server says of itself. An alien server says nothing."""
+    """A server's own description. An unknown server has none."""
 
     cpus: list[Count] = []
     poll: str = ""
@@ -54,7 +54,7 @@ class FoundRate(Model):
 
 
 class Context(Model):
-    """What holds for all points of a run."""
+    """Facts about all points of a run."""
 
     cqbench_version: Line
     method: Line
@@ -88,7 +88,7 @@ class Context(Model):
 
     @property
     def special(self) -> tuple[str, ...]:
-        """What the client's names of series add, where it is not the default."""
+        """Parts of the client's series names for settings that are not the default."""
         holder = self.messages if self.messages != "reused" else ""
         stub = self.stub if self.stub == "generic" and holder != "bytes" else ""
         return tuple(filter(None, (holder, stub, OPEN if self.open else "")))
@@ -111,7 +111,7 @@ class Document(Context):
 
 
 def _unless_aggregate(entry: Any) -> Any:
-    """Aggregates, which Google Benchmark has beside the repetitions, repeat what those say: None."""
+    """Google Benchmark writes aggregates in addition to repetitions, with the same data: None for these."""
     return None if isinstance(entry, dict) and entry.get("run_type") == "aggregate" else entry or {}
 
 

@@ -73,7 +73,7 @@ class Series:
     variants: set[str] = field(default_factory=set)
     points: dict[Load, list[Repetition]] = field(default_factory=dict)
     left_out: list[LeftOut] = field(default_factory=list)
-    doubts: list[Reason] = field(default_factory=list)  # warnings about every point
+    warnings: list[Reason] = field(default_factory=list)  # warnings about every point
     folders: dict[str, set[str]] = field(default_factory=dict)  # policy as given -> folders it came from
     spins: tuple[bool, bool] = (False, False)
     added_rtt_ns: float | None = None
@@ -88,7 +88,7 @@ class Series:
         return len(self.points.get(load, []))
 
     def values(self, load: Load, key: str) -> list[float]:
-        """Of all repetitions, or empty where one lacks the figure."""
+        """Returns the values of all repetitions, or none if one lacks the figure."""
         return values(self.points.get(load, []), key)
 
     def middle(self, load: Load, key: str) -> float | None:
@@ -99,10 +99,10 @@ class Series:
         of connections.
         """
         measured = [r.measured for r in self.points[load]]
-        return unreliable(measured, self.doubts, not is_scaling(self.setting.connections))
+        return unreliable(measured, self.warnings, not is_scaling(self.setting.connections))
 
     def suspect(self, load: Load) -> int:
-        """Repetitions with a reason for doubt."""
+        """Counts the unreliable repetitions."""
         return sum(bool(r.measured.warnings) for r in self.points.get(load, []))
 
 
@@ -130,7 +130,7 @@ def _add(run: Run, series: Series) -> None:
     series.spins = (document.context.get("poll") == "spin", any(s.poll == "spin" for s in document.servers))
     series.added_rtt_ns = run.surroundings.added_rtt_ns
     series.folders.setdefault(document.policy, set()).add(str(run.path.parent))
-    series.doubts += [d for d in _doubts(run) if d not in series.doubts]
+    series.warnings += [d for d in _doubts(run) if d not in series.warnings]
     told = run.context.get("stream_messages")
     messages = told if isinstance(told, int) else None
     for measured in run.points():

@@ -32,12 +32,12 @@ def unusable(measured: Measured, fault: Fault | None = None) -> str:
 
 
 def disqualifies(warning: Reason) -> bool:
-    """Whether a warning about all points forbids any conclusion."""
+    """True if a warning about all points forbids any conclusion."""
     return warning.code in DISQUALIFYING
 
 
 def worst(codes: Iterable[str]) -> str:
-    """Of several points' the code that says most about them; '' where something follows from all."""
+    """Returns the most important code of several points'; '' if all points allow a conclusion."""
     order = (*DISQUALIFYING, UNRELIABLE, NOT_HELD, FEW)
     return min(filter(None, codes), key=lambda code: max(order.index(code), len(DISQUALIFYING) - 1), default="")
 

@@ -20,11 +20,11 @@ from cqbench.ranks.hosts import HERE
 NONE, MPIRUN, SRUN = "none", "mpirun", "srun"
 LAUNCHERS = (MPIRUN, SRUN, NONE)
 MAX_RANKS = 10_000
-# What ends by what one process sees ends at another time in each of them; the client says so too.
+# Flags that end a run by what one process measures, at a different time in each rank; the client refuses them, too.
 BY_ITSELF = ("--until-stable", "--find-rate", "--lower-bound")
 PATIENCE_S = 30  # of a rank with the others, when a point is to begin
-# Of mpirun, when it has lost a rank or got a SIGTERM: so long it waits before it sends the ranks SIGTERM, and as long
-# again before it kills them. A rank then waits for its calls for a second (kDrainAfterSignal, src/load/run/drain.h) and
+# The time that mpirun waits, after it has lost a rank or got a SIGTERM, before it sends SIGTERM to the ranks, and again
+# before it kills them. A rank then waits for its calls for a second (kDrainAfterSignal, src/load/run/drain.h) and
 # writes its file, which may be on a slow file system. Open MPI's default is one second.
 STOP_S = 5
 
@@ -67,13 +67,13 @@ class Launch:
 
     @property
     def program(self) -> str:
-        """What the client's name ends with: MPI's launchers need the program that speaks MPI."""
+        """The suffix of the client's name: MPI's launchers need the program that uses MPI."""
         return "" if self.launcher == NONE else "_mpi"
 
     @property
     def interrupt(self) -> int:
-        """What makes the ranks hand over what they have. mpirun would hold SIGINT back, and srun takes it for itself;
-        the client that they start takes SIGUSR1 for it.
+        """The signal after which ranks write their results. mpirun would hold SIGINT back, and srun interprets it;
+        the client accepts SIGUSR1 instead.
         """
         return signal.SIGINT if self.launcher == NONE else signal.SIGUSR1
 
@@ -83,7 +83,7 @@ class Launch:
         return replace(self, hosts=tuple(self.hosts[i * self.count // count] for i in range(count)))
 
     def pinned(self) -> tuple[str, ...]:
-        """Of each rank its CPUs; '' where they are the machine's."""
+        """The CPUs of each rank; '' for all of the machine's."""
         places: dict[str, int] = {}
         found = []
         for host in self.hosts:
@@ -96,7 +96,7 @@ class Launch:
 
 
 def from_json(data: Any) -> Launch:
-    """Of to_json(), through a file. Raises ValueError."""
+    """Reads the JSON of to_json(). Raises ValueError."""
     try:
         found = {**data, "hosts": tuple(data["hosts"]), "cpus": tuple(data["cpus"])}
         launch = Launch(**found)
@@ -108,9 +108,9 @@ def from_json(data: Any) -> Launch:
 
 
 def commands(launch: Launch, client: list[str], folder: Path, seen_as: str = "") -> list[list[str]]:
-    """What is to be started, all at once. client: the program with its flags, not pinned. folder: its rank files are
-    left there; for srun, what it needs is written there first. seen_as: where the client sees it, unless at its own
-    name. Raises OSError.
+    """Returns the commands to start, all at once. client: the program with its flags, not pinned. folder: the ranks
+    write their files there; for srun, its input is written there first. seen_as: the client's name of the folder, if
+    different. Raises OSError.
     """
     where = ["--rendezvous", seen_as or str(folder)]
     each = [_pinned([*client, *where], cpus) for cpus in launch.pinned()]

@@ -1,4 +1,4 @@
-"""Bars beside figures, where an experiment has one load: what each series reaches, and what it costs."""
+"""Bars with figures, if an experiment has one load level: the throughput of each series, and its cost."""
 
 from __future__ import annotations
 

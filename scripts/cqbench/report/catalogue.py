@@ -29,7 +29,7 @@ def ends(key: str, metric: str, unit: str, client: str = "Client", server: str =
 
 
 def ratios(prefix: str, shape: str, of: tuple[bool, ...], first: Kind, words: str) -> tuple[Plot, Plot]:
-    """What the question is about, on top of the page, and what it costs."""
+    """Returns the plots of the question, at the top of the page, and of the costs."""
     lower = "(lower is better)"
     costs = (
         Kind(f"{prefix}ratio-p99", f"Latency P99 {lower}", ("p99",), "×", MANY_CALLS, True),
@@ -140,7 +140,7 @@ PLOTS = (
         "runs",
         (
             Kind("runs-throughput", "Throughput", ("throughput",), "calls/s", STARTED),
-            Kind("runs-share", "Throughput beside the series' median", ("throughput",), "%", STARTED, False, (), 100),
+            Kind("runs-share", "Throughput / the series' median", ("throughput",), "%", STARTED, False, (), 100),
             Kind("runs-p99", "Latency P99", ("p99",), "µs", STARTED, True),
         ),
         CLOSED + OPEN,
@@ -241,7 +241,7 @@ PLOTS = (
         "wire",
         "The wire",
         "Idle: time per segment in which nothing was under way. Round trip: smoothed, with the other end's time to "
-        f"answer in it, beside the least that was seen, which is the network. {BAND}",
+        f"answer in it, above the minimum, which is the network. {BAND}",
         "inflight",
         (
             *ends("idle", "idle", "µs per segment", "Idle, client to server", "Idle, server to client"),

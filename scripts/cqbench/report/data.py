@@ -27,7 +27,7 @@ Found = Mapping[Load, Sequence[Repetition]]
 
 @dataclass(frozen=True)
 class Made:
-    """A report, and what goes into files of its own beside it: .hgrm files by name."""
+    """A report, and the files next to it: .hgrm files by name."""
 
     report: Report
     hgrm: dict[str, str]
@@ -86,7 +86,7 @@ def _began(found: Sequence[Found], groups: Sequence[Group]) -> dict[int, Any]:
 
 
 def _folders(paths: Iterable[Path], runs: Iterable[Run]) -> list[Path]:
-    """Of the experiments, those without results included."""
+    """Returns the folders of the experiments, including those without results."""
     above = [folder for folder in map(experiment_folder, runs) if folder]
     named = [path.resolve() for path in paths if path.is_dir()]
     inside = [folder for folder in above if any(folder == n or n in folder.parents for n in named)]
@@ -145,7 +145,7 @@ def _experiments(runs: Sequence[Run]) -> tuple[str, ...]:
 
 
 def _notes(runs: Sequence[Run], manifests: Sequence[Manifest]) -> Iterable[str]:
-    """What was said about whole runs, each once."""
+    """Returns the notes about whole runs, each once."""
     said = [note for m in manifests for note in m.notes]
     for reason in dict.fromkeys(reason for run in runs for reason in run.document.warnings):
         of = sum(reason in run.document.warnings for run in runs)
@@ -214,7 +214,7 @@ def _knee(points: Sequence[Point]) -> float | None:
 
 
 def _commands(of: Group, manifests: Sequence[Manifest]) -> tuple[str, str]:
-    """Of client and server: the manifest's, else what the client says of itself."""
+    """Returns the commands of client and server: the manifest's, else the client's own."""
     folder = experiment_folder(of.runs[0])
     for one in manifests:
         if one.folder == folder and one.commands(of.variant)[0]:

@@ -1,4 +1,4 @@
-"""What can be downloaded from a report: all figures as one JSON document, the points as CSV."""
+"""The downloads of a report: all figures as one JSON document, the points as CSV."""
 
 from __future__ import annotations
 
@@ -39,8 +39,8 @@ def points_csv(report: Report) -> str:
         for p in s.points:
             about: list[object] = [s.id, s.title, s.method, s.api, s.sharing, s.setting]
             about += [OPEN, "", f"{p.load.number:g}"] if p.load.open else [CLOSED, f"{p.load.number:g}", ""]
-            doubts = [p.repetitions, str(p.partial).lower(), "; ".join(p.warnings), "; ".join(p.saturated)]
-            rows.append([*about, *doubts, *(x for m in METRICS for x in _triple(p.values.get(m.key)))])
+            about_point = [p.repetitions, str(p.partial).lower(), "; ".join(p.warnings), "; ".join(p.saturated)]
+            rows.append([*about, *about_point, *(x for m in METRICS for x in _triple(p.values.get(m.key)))])
     return csv_of(rows)
 
 

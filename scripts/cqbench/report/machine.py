@@ -27,7 +27,7 @@ def rows(runs: Sequence[Run], manifests: Sequence[Manifest]) -> tuple[Row, ...]:
 def facts(
     runs: Sequence[Run], manifests: Sequence[Manifest], points: Sequence[Sequence[Repetition]]
 ) -> tuple[Row, ...]:
-    """What a reader needs before the answer. points: the repetitions of each."""
+    """Returns the facts that a reader needs before the answer. points: the repetitions of each."""
     servers = _servers(runs)
     ends = (("client on CPU", [run.context for run in runs]), ("server on CPU", servers))
     places = [f"{words} {where}" for words, of in ends if (where := _each(_cpus(c) for c in of))]
@@ -86,7 +86,7 @@ def began(runs: Sequence[Run]) -> str:
 
 
 def _end(side: str, contexts: Sequence[dict[str, Any]]) -> list[Row]:
-    """What both ends say of themselves, with the same keys but for these."""
+    """Returns the facts that both ends report about themselves, with the same keys but for these."""
 
     def of(*keys: str) -> str:
         return _each(next((c[k] for k in keys if c.get(k)), None) for c in contexts)
@@ -105,7 +105,7 @@ def _end(side: str, contexts: Sequence[dict[str, Any]]) -> list[Row]:
 
 
 def _cpus(context: dict[str, Any]) -> str:
-    """Of a client its affinity, of a server its list."""
+    """Returns a client's affinity or a server's list of CPUs."""
     return format_cpus(tuple(context["cpus"])) if context.get("cpus") else line(context.get("affinity"))
 
 
@@ -132,7 +132,7 @@ def _durations(context: dict[str, Any]) -> str:
 
 
 def _arrivals(run: Run) -> str:
-    """Of an open loop; '' of a closed one."""
+    """Returns the arrivals of an open loop; '' for a closed one."""
     if not run.document.open:
         return ""
     most = ", ".join(sorted({str(p.inflight) for p in run.document.points}))

@@ -1,4 +1,4 @@
-"""What a report says, as plain data: data.py makes it from results, plots.py draws it, page.py writes the page.
+"""A report as plain data: data.py makes it from results, plots.py draws it, page.py writes the page.
 
 Nothing here reads a file or knows how a figure is drawn.
 """
@@ -164,7 +164,7 @@ class Report:
     advice: tuple[tuple[str, tuple[str, ...]], ...]  # title, texts: what to set, to measure, what cannot be shown
     series: tuple[Series, ...]
     machine: tuple[tuple[str, str], ...]  # label, value: CPU, kernel, versions, pinning, ...
-    facts: tuple[tuple[str, str], ...] = ()  # of these and the doubts what a reader needs before the answer
+    facts: tuple[tuple[str, str], ...] = ()  # facts and warnings that a reader needs before the answer
     experiments: tuple[str, ...] = ()  # their folders, where there are several
     against: tuple[Against, ...] = ()  # the most telling axis first
     errors: Table = Table((), ())  # failed calls by status code

@@ -88,8 +88,8 @@ def _date(text: str) -> str:
 
 def _colours() -> Markup:
     """The palette as CSS variables."""
-    names = [f"c{i}" for i in range(len(style.COLOURS))] + ["ink", "soft", "grid", "paper", "doubt"]
-    pairs = [*style.COLOURS, style.INK, style.SOFT, style.GRID, style.PAPER, style.DOUBT]
+    names = [f"c{i}" for i in range(len(style.COLOURS))] + ["ink", "soft", "grid", "paper", "warning"]
+    pairs = [*style.COLOURS, style.INK, style.SOFT, style.GRID, style.PAPER, style.WARNING]
     found = [f"--{n}: light-dark({a}, {b});" for n, (a, b) in zip(names, pairs, strict=True)]
     mixed = f"{100 * style.PALER:.0f}%, var(--paper)"
     found += [f"--p{i}: color-mix(in srgb, var(--c{i}) {mixed});" for i in range(len(style.COLOURS))]
@@ -117,7 +117,7 @@ def _chosen(report: Report, drawn: Iterable[tuple[Plot, list[Frame]]]) -> dict[s
 
 
 def _page_data(report: Report, drawn: Sequence[tuple[Plot, list[Frame]]]) -> dict[str, Any]:
-    """What the scripts need to draw."""
+    """Returns the data from which the page's scripts draw."""
     points = [(i, p) for i, s in enumerate(report.series) for p in s.points]
     reasons = list(dict.fromkeys(reason for _, p in points for reason in (*p.warnings, *p.saturated)))
     places = {reason: i for i, reason in enumerate(reasons)}

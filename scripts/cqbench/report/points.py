@@ -42,7 +42,7 @@ EVIDENCE = {
     "share_handling": "breakdown_server_handling_share",
     **{f"share_{part}": f"breakdown_{part}_share" for part in ("network", "unattributed")},
 }
-# Of an open loop. In a closed one a call is due when it is sent, and there is nothing to be late for.
+# Figures of open loops. In a closed loop a call is due when it is sent, so it cannot be late.
 OPEN_LOOP = {
     **{f"sent_{p}": f"latency_from_sent_{p}_ns" for p in ("p50", "p90", "p99", "p99_9")},
     **{what: f"calls_{what}" for what in ("due", "dropped", "unsent")},
@@ -83,13 +83,13 @@ def repetitions(run: results_of.Run) -> Iterable[Repetition]:
 
 
 def number(run: results_of.Run, index: int) -> int:
-    """Of a repetition, from 1. In an experiment the file's name begins with it."""
+    """Returns the number of a repetition, from 1. In an experiment the file's name begins with it."""
     found = run.path.stem.partition("-")[0]
     return int(found) if run.variant and found.isdecimal() else index + 1
 
 
 def when(text: str) -> datetime | None:
-    """Of an RFC 3339 time with an offset; None of anything else."""
+    """Parses an RFC 3339 time with an offset; None for anything else."""
     try:
         found = datetime.fromisoformat(text.replace("Z", "+00:00"))
     except ValueError:

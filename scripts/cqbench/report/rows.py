@@ -37,7 +37,7 @@ def metric_rows(i: int, series: Series, kind: Kind, places: Places) -> Iterable[
 
 
 def dots(numbered: Sequence[tuple[int, Series]], kind: Kind, places: Places) -> list[Row]:
-    """The repetitions beside their median; none of a single one, nor where they would be too many."""
+    """Returns the repetitions in addition to their median; none for a single one, nor for too many."""
     several = [(i, s, p) for i, s in numbered for p in s.points if len(p.runs) > 1]
     if len(kind.metrics) * sum(len(p.runs) for _, _, p in several) > MAX_DOTS:
         return []
@@ -128,7 +128,7 @@ def timed(point: Point) -> list[tuple[float, Run]]:
 
 
 def runs(numbered: Sequence[tuple[int, Series]], kind: Kind, places: Places) -> Made:
-    """Of each point its repetitions by time."""
+    """Returns the repetitions of each point by time."""
     (key,) = kind.metrics
     for i, s in numbered:
         for point in s.points:
@@ -171,7 +171,7 @@ def _slices(i: int, timeline: Timeline, kind: Kind) -> list[Row]:
 
 
 def thin(steps: Sequence[tuple[float, float]], most: int = MAX_STEPS) -> list[tuple[float, float]]:
-    """At most so many, evenly along the axis, both ends among them."""
+    """Returns at most this number of steps, evenly along the axis, both ends among them."""
     if len(steps) <= most:
         return list(steps)
     first, last = steps[0][0], steps[-1][0]

@@ -57,7 +57,7 @@ class Group:
 
 
 def experiment_folder(run: Run) -> Path | None:
-    """That has raw/<variant>/<file>; None outside of experiments."""
+    """Returns the folder that has raw/<variant>/<file>; None outside of experiments."""
     return run.path.resolve().parents[2] if run.variant else None
 
 
@@ -121,14 +121,14 @@ def _named(groups: Sequence[tuple[tuple[Run, ...], Conditions]], order: Sequence
 
 
 def _special(series: Sequence[tuple[Run, Conditions]]) -> list[str]:
-    """What distinguishes each, beside method, API and sharing: those settings in which they are not all alike."""
+    """Returns the settings, other than method, API and sharing, in which the series differ."""
     rows = [(*_words(known[1]), run.document.workload, _policy(run, known[0], series)) for run, known in series]
     differ = [len(set(column)) > 1 for column in zip(*rows, strict=True)]
     return [", ".join(dict.fromkeys(w for w, d in zip(row, differ, strict=True) if d and w)) for row in rows]
 
 
 def _words(setting: Setting) -> tuple[str, ...]:
-    """What is not said elsewhere."""
+    """Returns settings that appear nowhere else."""
     return tuple(setting.words(f.key) for f in FACETS if f.key not in ELSEWHERE)
 
 

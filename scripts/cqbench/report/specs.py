@@ -22,7 +22,7 @@ SHOWN = {"filter": "!hidden[datum.s]"}
 CROSS = "M-1,-1L1,1M-1,1L1,-1"
 CEILING = "M-1.2,-1.7H1.2"
 WORTH = 1.1  # a ratio from which on a change is worth it
-# Of image.js as well, which gives one to the page's drawings.
+# image.js uses this, too, for the page's drawings.
 LEGEND = {"title": None, "labelExpr": "titles[datum.value]", "values": {"expr": "named"}, "symbolOpacity": 1}
 
 Spec = dict[str, Any]
@@ -52,7 +52,7 @@ def spec(frame: Frame, report: Report, theme: Theme) -> Spec:
 
 
 def _size(rows: int) -> float:
-    """Of markers, as a share of the usual: where there are many, smaller ones leave the lines visible."""
+    """Returns the size of markers as a share of the usual: many small ones leave the lines visible."""
     return 1.0 if rows <= 300 else 0.4
 
 
@@ -103,8 +103,8 @@ def _ratios(kind: Kind, style: _Style) -> list[Spec]:
         "encoding": {"y": {"field": "lo"}, "y2": {"field": "hi"}, **style.stroke(), "opacity": _opacity(0.6)},
     }
     levels = [_level(style, 1.0), _level(style, WORTH, [6, 4])]
-    beside = [bar, _curve(style), _markers(style), *_doubts(style)]
-    return levels + [{**layer, "mark": {**layer["mark"], "xOffset": {"expr": "5 * datum.i"}}} for layer in beside]
+    layers = [bar, _curve(style), _markers(style), *_doubts(style)]
+    return levels + [{**layer, "mark": {**layer["mark"], "xOffset": {"expr": "5 * datum.i"}}} for layer in layers]
 
 
 def _with_y(layer: Spec, kind: Kind) -> Spec:
@@ -165,7 +165,7 @@ def _dots(style: _Style) -> Spec:
 def _doubts(style: _Style) -> list[Spec]:
     """Unreliable points are crossed out in their own colour; saturated ones have a ceiling, partial ones a ring."""
     kinds = (
-        ("unreliable", "datum.m % 2 == 1", CROSS, 110, style.theme.doubt),
+        ("unreliable", "datum.m % 2 == 1", CROSS, 110, style.theme.warning),
         ("partial", "datum.m % 4 >= 2", "circle", 190, style.theme.ink),
         ("saturated", "datum.m >= 4", CEILING, 110, style.theme.ink),
     )

@@ -22,7 +22,7 @@ COLOURS = (
     ("#4d5b66", "#aebac4"),  # slate
 )
 INK, SOFT, GRID, PAPER = ("#1b1b1b", "#ebe8e3"), ("#595959", "#a9a6a0"), ("#e4e2de", "#35373a"), ("#ffffff", "#17181a")
-DOUBT = ("#c62828", "#ff8a80")
+WARNING = ("#c62828", "#ff8a80")
 PALER = 0.55  # of a further run's colour in the ground's: the same hue, told from the first
 APIS = ("sync", "cq", "callback")
 
@@ -35,7 +35,7 @@ class Theme:
     soft: str
     grid: str
     paper: str
-    doubt: str
+    warning: str
     colours: tuple[str, ...]
     pale: tuple[str, ...]
 
@@ -47,11 +47,11 @@ def _mixed(colour: str) -> str:
 
 
 PAGE = Theme(
-    "var(--ink)", "var(--soft)", "var(--grid)", "var(--paper)", "var(--doubt)",
+    "var(--ink)", "var(--soft)", "var(--grid)", "var(--paper)", "var(--warning)",
     *(tuple(f"var(--{kind}{i})" for i in range(len(COLOURS))) for kind in ("c", "p")),
 )  # fmt: skip
 PRINT = Theme(
-    INK[0], SOFT[0], GRID[0], PAPER[0], DOUBT[0],
+    INK[0], SOFT[0], GRID[0], PAPER[0], WARNING[0],
     *(tuple(of(light) for light, _ in COLOURS) for of in (str, _mixed)),
 )  # fmt: skip
 
@@ -98,7 +98,7 @@ def looks(series: Sequence[Series]) -> list[Look]:
 
 
 def repeats(series: Sequence[Series]) -> bool:
-    """Whether two kinds of series have one colour."""
+    """True if two kinds of series have the same colour."""
     return len(set(_groups(series).values())) > len(COLOURS)
 
 
@@ -112,7 +112,9 @@ def _groups(series: Sequence[Series]) -> dict[tuple[str, str], int]:
 
 
 def _lines(sharings: Iterable[str]) -> dict[str, Line]:
-    """Of each way of connecting. What scales has a line of its own; further limits of it look like further pools."""
+    """Returns a line for each way of connecting. Scaling channels share a line; further limits look like further
+    pools.
+    """
     found = {"shared": SHARED, "separate": SEPARATE}
     others = []
     for sharing in sharings:

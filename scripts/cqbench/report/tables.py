@@ -1,4 +1,4 @@
-"""What is told in tables: failed calls, what faults cost, the floor under a call, the knees of open loops."""
+"""The tables of a report: failed calls, costs of faults, lower bounds of a call, saturation rates of open loops."""
 
 from __future__ import annotations
 
@@ -69,7 +69,7 @@ def floors(groups: Sequence[Group]) -> Table:
 
 
 def knees(series: Sequence[Series]) -> Table:
-    """Of open loops: up to where all that is asked is reached, and what comes next."""
+    """For open loops: the highest rate that is reached, and the next."""
     rows = []
     for one in (s for s in series if s.open and s.points):
         beyond = next((p for p in one.points if p.load.number > (one.knee or 0)), None)

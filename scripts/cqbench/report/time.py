@@ -13,7 +13,9 @@ MAX_SLICES = 120  # one for each four pixels or so; with more, neighbours are pu
 
 
 def make(load: Load, found: Sequence[Repetition]) -> Timeline | None:
-    """Of the repetition with the slowest slice, or the typical one of a fault; None where there are no time series."""
+    """Returns the time series of the repetition with the slowest time bucket, or the typical one of a fault; None if
+    there are none.
+    """
     if any(r.fault for r in found):
         return through_fault(load, found)
     there = [Timeline(load, i, slices(r)) for i, r in enumerate(found, 1) if r.measured.bucket_completed]
@@ -21,7 +23,7 @@ def make(load: Load, found: Sequence[Repetition]) -> Timeline | None:
 
 
 def through_fault(load: Load, found: Sequence[Repetition]) -> Timeline | None:
-    """Of the repetition in the middle by what was lost, of those in which the fault happened."""
+    """Returns the repetition with the median loss among those in which the fault happened."""
     there = [
         (r.measured.completed, i, Timeline(load, r.number, slices(r, r.fault.began_s), r.fault.words))
         for i, r in enumerate(found)

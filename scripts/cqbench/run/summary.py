@@ -70,7 +70,7 @@ def rows(documents: Sequence[Document], loads: Iterable[Load]) -> list[Row]:
 
 
 def _row(load: Load, points: list[Measured]) -> Row:
-    """What was cut short counts only when there is nothing else."""
+    """Points that were cut short count only if there are no others."""
     measured = [p for p in points if p.throughput is not None]
     used = [p for p in measured if not p.partial] or measured
     connections = [p.connections for p in points if p.connections is not None]
@@ -150,7 +150,7 @@ def _remark(said: list[tuple[str, str]]) -> str:
 
 
 def _said(document: Document) -> Iterable[tuple[str, str]]:
-    """What a result says against itself: kind and words, with where it says so only when that is the whole result."""
+    """Yields a result's own warnings: kind and words, with the place only if it is not the whole result."""
     yield from _coded("all points: warning", document.warnings)
     for point in document.points:
         texts = [f"not measured: {point.failure}"] if point.failure else []

@@ -123,7 +123,7 @@ def _cpu_per_byte(point: Repetition) -> float | None:
 
 
 def _connected_per_second(point: Repetition) -> float | None:
-    """Of several at a time: one by itself has a latency."""
+    """Returns connections a second with several at a time; a single one has a latency."""
     took, there = point.value("client_connect_ns"), point.measured.connections
     return there * 1e9 / took if took and there and there > 1 else None
 
@@ -144,7 +144,7 @@ def _gbits(cell: Cell, key: str) -> float | None:
 
 
 def _byte_load(cell: Cell) -> str:
-    """Of an open loop the bits, not the streams."""
+    """In an open loop, shows bits instead of streams."""
     asked = _gbits(cell, PAYLOAD_ASKED)
     return cell.load.words if asked is None else f"{asked:.4g} Gbit/s"
 

@@ -47,7 +47,9 @@ class Course:
 
 @dataclass(frozen=True)
 class Outcome:
-    """Of one repetition. failed: calls by status code, and what had none. None: it cannot be told; why: why not."""
+    """The outcome of one repetition. failed: calls by status code, and those without one. None: unknown; why: the
+    reason.
+    """
 
     failed: dict[str, float]
     lost: float | None

@@ -1,4 +1,4 @@
-"""What servers say of themselves, as facts of a setting."""
+"""Servers' descriptions of themselves, as facts of a setting."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ def nanoseconds(value: Any) -> str:
 
 
 def text(value: Any) -> str:
-    """Of JSON; '' for nothing."""
+    """Returns a JSON value as text; '' for nothing."""
     if value is None or value == "" or value == {} or value == []:
         return ""
     if isinstance(value, bool):

@@ -1,4 +1,4 @@
-"""What must agree for runs to be repetitions of each other: the one definition of a setting.
+"""The facts that must agree for runs to be repetitions of each other: the one definition of a setting.
 
 A facet is one fact that a result, its experiment's manifest or both tell, as text; two runs are repetitions where all
 facets are equal. Facets are grouped by what they are about, which says who may look past them: a comparison of two
@@ -24,7 +24,7 @@ THREAD_FLAGS = ("--threads", "--max-async-clients", "--max-channels")
 
 
 class About(str, Enum):
-    """What a facet is about."""
+    """The topic of a facet."""
 
     WORK = "work"  # what is asked of the server and what it does for it: other work has other figures
     CONNECTIONS = "connections"
@@ -96,7 +96,7 @@ def side(policy: str) -> str:
 
 
 def _own(run: Run, context: Mapping[str, Any]) -> dict[str, str]:
-    """What the client says of itself and of what it asks for."""
+    """Returns the client's facts about itself and about its task."""
     document = run.document
     payload = document.workload in ("echo", "blob")
     facts = {key: text(context.get(key)) for key in _FROM_CONTEXT}
@@ -123,7 +123,7 @@ def _own(run: Run, context: Mapping[str, Any]) -> dict[str, str]:
 
 
 def _slots(run: Run) -> str:
-    """Of an open loop: the most that may be outstanding."""
+    """Returns an open loop's maximum number of outstanding calls."""
     return ", ".join(map(str, sorted({p.inflight for p in run.document.points if p.load.open})))
 
 
@@ -146,7 +146,7 @@ def _threads(words: list[str]) -> str:
 
 
 def _around(around: Surroundings, hidden: tuple[str, ...]) -> dict[str, str]:
-    """What only the experiment's manifest says."""
+    """Returns facts that only the experiment's manifest has."""
     if around.problem:
         return {"surroundings": "not known"}
     return {

@@ -1,5 +1,5 @@
-// The library's methods over HTTP and JSON, beside a gRPC server: a front that takes requests, a transcoder that makes
-// messages of them, a backend that answers these.
+// The library's methods over HTTP and JSON, next to a gRPC server: a front end takes requests, a transcoder converts
+// them into messages, a backend responds to these.
 #pragma once
 
 #include <memory>
@@ -46,7 +46,7 @@ struct GatewayConfig {
   int threads = 1;
   TranscoderKind transcoder = TranscoderKind::kDescriptor;
   BackendKind backend = BackendKind::kDirect;
-  // kLoopback only. Without a target it is the server that the gateway is beside, at its first address.
+  // For kLoopback only. Without a target the gateway calls its own server, at its first address.
   std::optional<Target> target;
   int channels = 1;  // taken in turn
   ChannelPolicy policy{ChannelPolicy::Kind::kShared};

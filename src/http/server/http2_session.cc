@@ -17,9 +17,9 @@ namespace {
 
 // A header list that many times as long as may be ends the connection: decoding it is the attack.
 constexpr size_t kHopelessHeaders = 4;
-// All unfinished request bodies of a connection may take as much as so many of the largest.
+// All unfinished request bodies of a connection may take as much as this number of the largest.
 constexpr size_t kBodiesAtOnce = 4;
-// Each header counts with that much beside its text (RFC 9113, 6.5.2).
+// Each header counts with this size in addition to its text (RFC 9113, 6.5.2).
 constexpr size_t kHeaderOverhead = 32;
 // How long a client may go on sending a request that was refused.
 constexpr Nanos kRefusedLingerNs = 2 * kNanosPerSecond;

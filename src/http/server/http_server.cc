@@ -49,7 +49,7 @@ class Loop final : public Connections {
   const LoopCounts& counts() const { return state_.counts; }
   uint64_t open() const { return open_.load(std::memory_order_relaxed); }
 
-  // Throws std::system_error when there is no thread to be had.
+  // Throws std::system_error if the system has no thread left.
   void StartThread() {
     thread_ = std::thread([this] { Run(); });
     pthread_setname_np(thread_.native_handle(), absl::StrCat("http-", state_.thread).c_str());

@@ -148,8 +148,9 @@ struct HttpCounts {
 // 4 threads some thread has none in 38 % of all cases, and a benchmark would measure that.)
 class HttpServer {
  public:
-  // Serves when it returns. Errors are one line: INVALID_ARGUMENT for options that cannot be, NOT_FOUND for a host that
-  // does not resolve, UNAVAILABLE when an address cannot be listened on, RESOURCE_EXHAUSTED without threads to be had.
+  // Starts a server, which serves when the function returns. Errors are one line: INVALID_ARGUMENT for invalid options,
+  // NOT_FOUND for a host that does not resolve, UNAVAILABLE if an address cannot be bound, RESOURCE_EXHAUSTED if the
+  // system has no threads left.
   static absl::StatusOr<std::unique_ptr<HttpServer>> Start(const HttpOptions& options, HttpHandler handler);
 
   HttpServer(const HttpServer&) = delete;

@@ -20,7 +20,7 @@
 
 namespace cqbench {
 
-// What a thread that sends calls has to itself.
+// Data that one sending thread owns.
 template <typename Stub>
 struct Sender {
   Sender(const RunWindow* window, bool open_loop, const RunConfig& config, const BytesMethod* bytes, int index)

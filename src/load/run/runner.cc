@@ -20,14 +20,15 @@
 namespace cqbench {
 namespace {
 
-// Descriptors beside connections: epoll sets, wake-up pipes, standard streams, resolver sockets, the control service.
+// Descriptors other than connections: epoll sets, wake-up pipes, standard streams, resolver sockets, the control
+// service.
 constexpr uint64_t kOtherDescriptors = 64;
 
 double GiB(uint64_t bytes) {
   return static_cast<double>(bytes) / (1 << 30);
 }
 
-// Of several ranks one asks for all.
+// With several ranks, one rank samples the servers for all.
 bool AsksServers(const RunConfig& config, const Ranks* ranks) {
   const bool first = ranks == nullptr || ranks->id().index == 0;
   return first && (config.evidence || config.lower_bound) && !ControlClients::Addresses(config).empty();
@@ -172,9 +173,9 @@ class Sweep {
   bool over_ = false;
 };
 
-// Of all calls in flight: a request is kept until it is sent (bytes are shared by all calls), an answer until it has
-// come as a whole. Nobody knows how many of them there are at the same time, but a machine that cannot have all of them
-// is asked for more than it has.
+// Adds up the messages of all calls in flight: a request lives until it is sent (all calls share bytes), a response
+// until it has arrived. The real maximum is unknown, but a machine that cannot hold all of them is too small for the
+// run.
 absl::Status CheckMemory(const RunConfig& config) {
   if (!config.method.has_payload) return absl::OkStatus();
   int slots = 0;

@@ -17,7 +17,7 @@
 
 namespace cqbench {
 
-// Told of the run's progress several times a second, on the runner's thread.
+// Called with the run's progress several times a second, on the runner's thread.
 struct ProgressUpdate {
   int point = 0;   // from 1
   int points = 0;  // 0: not known beforehand
@@ -33,7 +33,7 @@ struct ProgressUpdate {
 };
 using ProgressCallback = std::function<void(const ProgressUpdate&)>;
 
-// What is wanted of a run beside its points.
+// Goals of a run other than its points.
 struct RunGoals {
   Objective objective;     // of every point; empty: none
   bool find_rate = false;  // instead of a sweep, search for the highest rate under the objective
@@ -60,9 +60,9 @@ struct RunObserver {
   std::function<void(const PointResult&, const Measurement&)> on_measurement;
 };
 
-// Whether the run can be made at all, and where its servers are: names resolve (NOT_FOUND) and enough descriptors may
-// be open (RESOURCE_EXHAUSTED; raises the soft limit on the way). One line each. Names are resolved here and never
-// again, so that all points have the same idea of where the servers are.
+// Checks that the run is possible, and resolves its servers: NOT_FOUND if a name does not resolve, RESOURCE_EXHAUSTED
+// if too few descriptors may be open (raises the soft limit if needed). One line each. No name is resolved later, so
+// all points use the same addresses.
 absl::StatusOr<std::vector<Endpoint>> CheckRunnable(const RunConfig& config);
 
 // Blocks for the length of the run, on the calling thread, which also does the bookkeeping while calls are measured.

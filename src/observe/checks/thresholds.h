@@ -38,7 +38,8 @@ inline constexpr double kCallsPerPart = 25;  // fewer on average say nothing
 inline constexpr double kRateShare = 0.01;
 inline constexpr double kRateChance = 3;  // x 1 / sqrt(n)
 
-// The pacer's lateness at P99, which of so many calls is the third worst: one accident or two are none.
+// The pacer's lateness at P99: in a run of the minimum size this is the third-worst call, so one or two accidents do
+// not count.
 inline constexpr Nanos kLate = 100 * kNanosPerMicro;
 inline constexpr double kLateShare = 0.10;  // of the P99 from due to done
 inline constexpr uint64_t kCallsForLateness = 200;

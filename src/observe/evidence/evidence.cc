@@ -34,8 +34,8 @@ void PointEvidence::Rehearse(const std::optional<std::vector<OpenConnection>>& c
   lead_ = std::max(here, servers) + kLateWaking;  // the first time takes longest, and both go on at once
 }
 
-// Two samples in a row, with nothing else going on, are as far apart as those of the window are beside the calls that
-// are measured: the end of a control call and the begin of the next.
+// Takes two samples in a row while nothing else runs. They are as far apart as the window's samples are from the
+// measured calls: the end of a control call and the beginning of the next.
 void PointEvidence::RehearseServers() {
   const Moments first = servers_->SampleAll(Switches(/*on=*/true)).get();
   if (!counting_) return;

@@ -22,7 +22,7 @@ struct OpenConnection {
 };
 
 // Sockets of this process that are connected to one of the endpoints (TCP: in state ESTABLISHED), without those whose
-// id is in `except`. Reads /proc/self/fd; absent where that is not to be had. Any thread; costs some microseconds per
+// id is in `except`. Reads /proc/self/fd; absent if it cannot be read. Any thread; costs some microseconds per
 // descriptor.
 std::optional<std::vector<OpenConnection>> FindConnections(const std::vector<Endpoint>& endpoints,
                                                            const std::set<uint64_t>& except = {});

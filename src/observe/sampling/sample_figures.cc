@@ -163,8 +163,8 @@ void AddProcessFigures(Side side, const Sample& begin, const Sample& end, const 
   writer.Set("client_threads_library", groups[ThreadSample::LIBRARY].threads);
   writer.Set("client_cpu_workers_ns", groups[ThreadSample::WORKER].cpu_ns * scale);
   writer.Set("client_cpu_other_threads_ns", groups[ThreadSample::OTHER].cpu_ns * scale);
-  // What is not ours, because the library's threads come and go: those that ended meanwhile are in the process's total
-  // only.
+  // Subtracts the client's own threads, because the library's threads come and go: those that ended are in the
+  // process's total only.
   const double ours = groups[ThreadSample::WORKER].cpu_ns + groups[ThreadSample::OTHER].cpu_ns;
   writer.Set("client_cpu_library_ns", std::max(span.cpu - ours, 0.0) * scale);
   if (groups[ThreadSample::WORKER].threads > 0) {

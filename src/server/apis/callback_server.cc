@@ -66,7 +66,7 @@ class StreamReactor final : public Reactor, public MethodSteps<M, StreamReactor<
   const HandlerProbes probes_;
   RequestsOf<M> request_;
   ResponsesOf<M> response_;
-  std::atomic<bool> cancelled_{false};  // OnCancel may run beside other reactions
+  std::atomic<bool> cancelled_{false};  // OnCancel may run at the same time as other reactions
 };
 
 template <typename M>

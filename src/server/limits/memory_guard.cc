@@ -25,8 +25,8 @@ constexpr int kLooksApart = 10;
 // The least that is worth the trouble while the server is busy: what is free now may be in use in a moment.
 constexpr uint64_t kMuch = uint64_t{128} << 20;
 constexpr int kLastPatience = 64;
-// As much as 75,000 small calls take. A client of good will has fewer in flight, or messages so large that asking
-// whether its calls still live costs nothing beside them.
+// As much as 75,000 small calls take. A well-behaved client has fewer in flight, or messages so large that the check
+// whether its calls still live is cheap in comparison.
 constexpr uint64_t kMayBeBehind = uint64_t{1} << 30;
 constexpr Nanos kTellEvery = kNanosPerSecond;
 

@@ -102,8 +102,8 @@ grpc::Status ControlBackend::Sample(const std::string& peer, const v1::SampleReq
     return {grpc::StatusCode::RESOURCE_EXHAUSTED, "too many samples at once"};
   }
   const SampleCost cost(budget_);
-  // Allocations are counted from the end of one sample to the begin of the next, so that none of those made here gets
-  // in; the messages that belong to them, too. Each is read right beside the switch.
+  // Allocations are counted from the end of one sample to the beginning of the next, so that none made here counts; the
+  // same holds for the messages that belong to them. Both are read right next to the switch.
   const uint64_t messages_before = server_.Messages();
   const bool counting = SetCountingAllocations(false);
   const AllocationCounts allocations = CountedAllocations();

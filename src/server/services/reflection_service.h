@@ -14,11 +14,11 @@
 
 namespace cqbench {
 
-// Knows the descriptors of this program. Thread-safe. Synchronous: beside completion queues it waits on a queue that
+// Knows the descriptors of this program. Thread-safe. Synchronous: next to completion queues it waits on a queue that
 // polls nothing, and costs nothing measurable.
 class ReflectionService final : public grpc::Service {
  public:
-  // `services` are those that it lists, by their full names, beside itself.
+  // `services` are the full names that it lists in addition to its own.
   explicit ReflectionService(std::vector<std::string> services);
 
  private:

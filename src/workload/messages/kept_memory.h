@@ -22,8 +22,8 @@ class KeptMemory {
   KeptMemory& operator=(const KeptMemory&) = delete;
   ~KeptMemory() { Drop(); }
 
-  // After a use, in which the message had so many bytes. False: it must give its memory back, and Drop(), as there is
-  // no more to be had, or it keeps much more than it needs now.
+  // Call after a use in which the message had this number of bytes. Returns false if the message must free its memory
+  // and call Drop(): the budget is used up, or the message keeps much more than it needs now.
   bool Keep(size_t bytes) {
     if (bytes <= kSmall && bytes_ == 0) [[likely]]
       return true;

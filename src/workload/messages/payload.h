@@ -29,11 +29,11 @@ struct PayloadEnds {
   }
 };
 
-// Bytes in the range of a block of 64 KiB, repeated: more than deflate's window of 32 KiB, so that random payloads do
-// not compress however long they are. Text is words of a few letters with spaces, some 4 to 5 bits a byte. Of a given
-// entropy: the least number of symbols that it takes (2^bits, rounded up), all of them as often, but for one that is
-// rarer where 2^bits is no whole number; each as often as it should be in the block, in random order. Where it is a
-// power of two an ideal code has so many bits for each byte, and deflate comes near.
+// Bytes in the range of a block of 64 KiB, repeated: more than deflate's window of 32 KiB, so that random payloads of
+// any length do not compress. Text is words of a few letters with spaces, some 4 to 5 bits a byte. A given entropy
+// takes the minimum number of symbols (2^bits, rounded up), all equally frequent, except one that is rarer if 2^bits is
+// not whole. Each symbol has its exact frequency in the block, in random order. If 2^bits is a power of two, an ideal
+// code takes exactly that number of bits for each byte, and deflate comes near.
 class PayloadSource {
  public:
   PayloadSource(const PayloadContent& content, uint64_t seed);
@@ -54,7 +54,8 @@ class PayloadSource {
   }
   void Write(std::string* payload, size_t size) const;
   std::string block_;
-  // So many of the first bytes tell it from blocks of other contents or seeds: few, but where the entropy is little.
+  // This number of first bytes distinguishes the block from blocks of other contents or seeds: few, unless the entropy
+  // is small.
   size_t telling_;
 };
 

@@ -93,7 +93,7 @@ class Section:
 
 
 def required(facet: Facet) -> bool:
-    """Whether sides that differ in it are compared with --anyway only."""
+    """True if sides that differ in the facet are compared with --anyway only."""
     return facet.about in MUST_AGREE or facet.key in BUILD_TYPES
 
 
@@ -167,7 +167,7 @@ def _identity(scenarios: Iterable[Scenario], named: bool) -> set[str]:
 
 
 def _title(one: Scenario, other: Scenario, keys: set[str], named: bool) -> str:
-    """What both have in common, and what tells this scenario from others."""
+    """Returns the settings that both sides share and that distinguish this scenario from others."""
     same = [
         text for key in TITLE if (text := one.setting.get(key)) == other.setting.get(key) and text and text not in USUAL
     ]
@@ -186,7 +186,7 @@ def name_of(scenario: Scenario, scenarios: Iterable[Scenario]) -> str:
 
 
 def title_of(one: Scenario, other: Scenario, scenarios: Iterable[Scenario], axis: Facet) -> str:
-    """Of a pair that differs in the axis only, among these scenarios."""
+    """Returns the title of a pair that differs in the axis only, among these scenarios."""
     return _title(one, other, _identity(scenarios, False) - {axis.key}, False)
 
 
@@ -199,7 +199,7 @@ def _lone(title: str, scenario: Scenario, other: Scenario | None) -> Iterator[Lo
 
 
 def differences(section: Section) -> tuple[list[Difference], list[str]]:
-    """What differs between the two, and what must agree but a side says nothing about."""
+    """Returns the differences between the sides, and the facets that must agree but are unknown on a side."""
     where: dict[tuple[str, str, str], list[str]] = {}
     silent: dict[str, None] = {}
     for pair in section.pairs:

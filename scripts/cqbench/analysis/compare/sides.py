@@ -1,4 +1,6 @@
-"""What is compared, whoever measured it: a side has scenarios, a scenario has points, a point has repetitions."""
+"""The sides of a comparison, for any tool that measured them: a side has scenarios, a scenario points, a point
+repetitions.
+"""
 
 from __future__ import annotations
 
@@ -35,7 +37,7 @@ Place: TypeAlias = Load | Name
 
 @dataclass
 class Scenario:
-    """What the points of a table have in common. variant: a name in an experiment, or a Go package; else ''."""
+    """The settings that the points of a table share. variant: a name in an experiment, or a Go package; else ''."""
 
     variant: str
     setting: Setting
@@ -79,7 +81,7 @@ def scenario_of(series: Series) -> Scenario:
         left_out.setdefault(point.load, []).append(point.why)
     points: dict[Place, Sequence[Sample]] = {load: series.points[load] for load in series.loads}
     variant = min(series.variants) if len(series.variants) == 1 else ""
-    return Scenario(variant, series.setting, points, left_out, tuple(series.doubts))
+    return Scenario(variant, series.setting, points, left_out, tuple(series.warnings))
 
 
 def merged(scenarios: Iterable[Scenario]) -> list[Scenario]:

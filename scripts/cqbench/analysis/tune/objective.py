@@ -1,5 +1,5 @@
-"""What is to be made better, and the figures of a unit: throughput, P50, P99, CPU per call of both ends, or the highest
-rate that a search found.
+"""The goal of tuning, and the figures of a run: throughput, P50, P99, CPU per call of both ends, or the highest rate
+that a search found.
 """
 
 from __future__ import annotations
@@ -45,7 +45,7 @@ class Objective:
 
 
 def figures(document: Document, load: Load) -> Figures:
-    """Of one unit with that load; empty when it does not count."""
+    """The figures of one run with that load level; empty if the run does not count."""
     if load.search:
         return _searched(document)
     return next((found for point in document.points if point.load == load and (found := _of_point(point))), {})

@@ -1,4 +1,4 @@
-"""What held a series back at one load, and what is known of its connection: figures with their intervals -> answers.
+"""Finds the saturated resource of a series at one load level, and facts about its connection, by intervals.
 
 An answer is True, False, or None where the interval does not say or the figures are absent.
 """
@@ -40,7 +40,7 @@ NOT_INTERLEAVED = "not-interleaved"
 
 @dataclass(frozen=True)
 class Evidence:
-    """Of a baseline with one connection, beside a configuration with several, at one load."""
+    """The figures of a baseline with one connection and of a configuration with several, at one load level."""
 
     full: tuple[bool | None, bool | None]  # client's, server's CPUs
     shares: tuple[float | None, float | None]  # medians of the CPUs' use; None without figures
@@ -50,7 +50,7 @@ class Evidence:
     more_context_switches: bool | None  # context switches per call than the configuration
     batching: bool | None  # more calls in a segment than the configuration
     proxy: bool
-    interleaved: bool  # baseline and configuration were measured beside each other in time
+    interleaved: bool  # baseline and configuration were paired within a block
 
     @property
     def cpu_full(self) -> bool:
@@ -83,7 +83,7 @@ def gather(baseline: Series, configuration: Series, load: Load) -> Evidence:
 
 
 def signs(seen: Evidence) -> tuple[str, ...]:
-    """Of calls through one connection that cannot take more: codes."""
+    """Returns the codes of signs that one connection is saturated."""
     there = {WIRE_IDLE: seen.wire_busy is False, CONTEXT_SWITCHES: seen.more_context_switches, BATCHING: seen.batching}
     return tuple(code for code, holds in there.items() if holds)
 
@@ -100,7 +100,9 @@ def missing(seen: Evidence) -> tuple[str, ...]:
 
 
 def limit(series: Series, load: Load) -> str:
-    """What is full, or most of a call's time, by its whole interval; '' where nothing is. What is full comes first."""
+    """Returns the saturated resource, else what takes most of a call's time, by its whole interval; '' if there is
+    none.
+    """
     for end, code in zip(ENDS, LIMITS, strict=True):
         if cpu_full(series, load, end):
             return client_code(series, load) if end == "client" else code
@@ -126,7 +128,7 @@ def cpu_full(series: Series, load: Load, end: str) -> bool | None:
 
 
 def client_code(series: Series, load: Load) -> str:
-    """Of the clients' CPUs, which are full: one machine's, some machines' or all machines'."""
+    """Returns the code for saturated client CPUs: on one machine, some machines or all machines."""
     full: dict[str, int] = {}
     found = [r.measured.ranks for r in series.points.get(load, []) if r.measured.ranks]
     for ranks in found:
@@ -140,7 +142,7 @@ def client_code(series: Series, load: Load) -> str:
 
 
 def _shares(series: Series, load: Load, end: str) -> list[float]:
-    """Of each repetition, cores used / allowed; empty where threads spin: they use it whatever there is to do."""
+    """Returns cores used / allowed for each repetition; empty if threads spin: they use their CPUs anyway."""
     if series.spins[ENDS.index(end)]:
         return []
     return _quotients(series.values(load, f"{end}_cores_used"), series.values(load, f"{end}_cpus_allowed"))
@@ -165,7 +167,7 @@ def linear(series: Series, load: Load) -> Ratio | None:
 
 
 def _more(baseline: Series, configuration: Series, load: Load, key: str) -> bool | None:
-    """Whether the baseline has more of something, by the whole interval."""
+    """True if the baseline has more of the figure, by the whole interval."""
     found = ratio(baseline, configuration, load, key)
     return None if found is None or found.low is None else found.low > 1
 

@@ -164,12 +164,12 @@ def _warning(draft: Draft) -> str:
     if draft.problem == UNRELIABLE:
         points = [r.measured for s in (draft.baseline, draft.configuration) for r in s.points[draft.row.load]]
         return next((d.text for m in points for d in m.warnings), "")
-    general = (d for s in (draft.baseline, draft.configuration) for d in s.doubts)
+    general = (d for s in (draft.baseline, draft.configuration) for d in s.warnings)
     return next((d.text for d in general if d.code == draft.problem), "")
 
 
 def why(seen: Evidence) -> tuple[Decision, tuple[str, ...]]:
-    """What a gain of more connections would show, and the codes of the reasons."""
+    """Returns the meaning of a gain with more connections, and the codes of the reasons."""
     if seen.cpu_full:
         return Decision.OTHER, (seen.limit,)  # the client's CPUs come first there, too
     if seen.proxy:
@@ -204,7 +204,7 @@ def _without_contradictions(rows: Sequence[Row]) -> list[Row]:
 
 
 def _effects(scenario: Compared, drafts: Sequence[Draft]) -> list[Effect]:
-    """Of each configuration, over all loads of which something follows."""
+    """Returns the effect of each configuration, over all load levels with a conclusion."""
     found = []
     for configuration in scenario.configurations:
         mine = [d for d in drafts if d.row.configuration == configuration.name and not d.same]
@@ -235,7 +235,9 @@ def _judged(effect: Effect, p: float | None, rows: Sequence[Row]) -> Effect:
 
 
 def _main_effects(axis: Axis) -> list[Effect]:
-    """Of each value of the axis, for each kind of work over all other settings, if all have the same baseline."""
+    """Returns the effect of each value of the axis, for each kind of work over all other settings, if all share a
+    baseline.
+    """
     groups: dict[tuple[str, str, object], list[tuple[Compared, Named]]] = {}
     for scenario in axis.scenarios:
         for configuration in scenario.configurations:

@@ -1,4 +1,6 @@
-"""What to measure, and what this machine cannot show: statements, whose sentences are in render/verdict/words.py."""
+"""Further measurements, and what this machine cannot show: statements, whose sentences are in
+render/verdict/words.py.
+"""
 
 from __future__ import annotations
 
@@ -51,7 +53,7 @@ def measure(judged: Sequence[Judged], alone: Sequence[Series]) -> list[Statement
 
 
 def _failures(series: Iterable[Series]) -> Iterator[Statement]:
-    """What was left out because calls failed: more repetitions would fail as well."""
+    """Points that are excluded because calls failed: calls would fail in further repetitions as well."""
     failed: dict[str, list[LeftOut]] = {}
     for s in series:
         of = [left for left in s.left_out if left.codes]
@@ -67,7 +69,7 @@ def _mitigations(judged: Sequence[Judged]) -> Iterator[Statement]:
     """One per kind of warning: of points that have too many, and of whole runs."""
     found = []
     for one in judged:
-        found += [d for s in one.series() for d in s.doubts if disqualifies(d)]
+        found += [d for s in one.series() for d in s.warnings if disqualifies(d)]
         bad = [r for r in one.scenario.rows if UNRELIABLE in r.codes]
         for s in one.series():
             found += [d for r in bad for p in s.points.get(r.load, []) for d in p.measured.warnings]
@@ -103,8 +105,8 @@ def _mixed(judged: Sequence[Judged]) -> Iterator[Statement]:
 
 
 def more_clients(series: Iterable[Series]) -> list[Statement]:
-    """Whether more client machines would show more, of series that several client processes measured, at the load with
-    the highest throughput. Each statement once.
+    """States whether more client machines would show more, for series that several client processes measured, at the
+    load level with the highest throughput. Each statement once.
     """
     found: list[Statement] = []
     for one in series:

@@ -18,7 +18,7 @@ from cqbench.samples.runs import Run
 
 
 def judge_runs(runs: Sequence[Run]) -> Judgement:
-    """Of one experiment, of several runs of it, or of files without one."""
+    """Judges one experiment, several runs of it, or files without one."""
     known = _asked(runs)
     about = known[0] if len({(a.axes, a.variants) for a in known}) == 1 else Asked()
     question = " ".join(dict.fromkeys(a.question for a in known if a.question))
@@ -44,13 +44,13 @@ def judge_runs(runs: Sequence[Run]) -> Judgement:
 
 
 def _asked(runs: Iterable[Run]) -> list[Asked]:
-    """Of each experiment, once; nothing of runs outside of experiments."""
+    """Returns the facts of each experiment, once; none for runs outside of experiments."""
     folders = dict.fromkeys(run.path.resolve().parents[2] if run.variant else None for run in runs)
     return [asked.load(Path(folder, manifest.FILE)) if folder else Asked() for folder in folders]
 
 
 def _machine(series: Sequence[Series]) -> dict[str, str]:
-    """What is the same everywhere: 'cpu_model', 'client_cpus', ..."""
+    """Returns the facts that are the same in all series: 'cpu_model', 'client_cpus', ..."""
     if not series:
         return {}
     vary = set(differing(s.setting for s in series))

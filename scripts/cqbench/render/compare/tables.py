@@ -47,7 +47,7 @@ class Row(NamedTuple):
 
     @property
     def title(self) -> str:
-        """Of the figure in its table."""
+        """The title of the figure in its table."""
         if self.point is None:
             return text.in_total(self.part, self.figure)
         return f"{text.titled(self.figure.metric)}, {text.marks(self.point)}{self.point.place.words}"

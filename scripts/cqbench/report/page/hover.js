@@ -118,12 +118,12 @@ function lines(frame, row) {
   }
   const [repetitions, warnings, saturated, load] = page.points[row.p].slice(3);
   const about = `${load}, ${series.method}, ${repetitions} repetition${repetitions === 1 ? "" : "s"}`;
-  const remarks = warnings.map((i) => textElement("div", "warning: " + page.reasons[i], "doubt"));
+  const remarks = warnings.map((i) => textElement("div", "warning: " + page.reasons[i], "warning"));
   remarks.push(...saturated.map((i) => textElement("div", "saturated: " + page.reasons[i])));
-  if (row.m % 4 >= 2) remarks.push(textElement("div", "cut short", "doubt"));
+  if (row.m % 4 >= 2) remarks.push(textElement("div", "cut short", "warning"));
   if (against) {
     head.textContent += " ÷ " + page.series[against.base].title;
-    if (row.m % 2 && !warnings.length) remarks.push(textElement("div", "the other of the two is unreliable", "doubt"));
+    if (row.m % 2 && !warnings.length) remarks.push(textElement("div", "the other of the two is unreliable", "warning"));
   }
   return [head, textElement("div", about), ...measures(frame, row), ...remarks];
 }

@@ -63,9 +63,10 @@ class At:
 
 @dataclass(frozen=True)
 class Adapter:
-    """command: without pinning. figures: by the name that is put behind a measurement's key, '' for a single one;
-    raises BadOutput, BadDocument. more_s: beside the seconds that are asked for. both: it is both ends, and gets the
-    CPUs of both."""
+    """command: without pinning. figures: by the suffix of a measurement's key, '' for a single one; raises
+    BadOutput, BadDocument. more_s: seconds in addition to the requested ones. both: it is both ends, and gets the
+    CPUs of both.
+    """
 
     command: Callable[[Measurement, At], list[str]]
     figures: Callable[[str, Measurement, At], dict[str, float]]
@@ -96,7 +97,7 @@ def our_point(text: str) -> Measured:
 
 
 def our_figure(text: str, unit: str) -> float:
-    """Of our client's JSON with one point. Raises BadOutput, BadDocument."""
+    """Returns the figure from this client's JSON with one point. Raises BadOutput, BadDocument."""
     point = our_point(text)
     figure = point.throughput if unit == "req/s" else point.p50_ns and point.p50_ns / 1000
     if not figure or point.warnings:
@@ -136,8 +137,9 @@ def parse_h2load(text: str, seconds: int) -> float:
 
 
 def ghz_command(m: Measurement, at: At) -> list[str]:
-    """ghz finds the method through reflection. Of a scenario its own load, with so many calls; its max-duration would
-    make ghz ignore their number: -x 0s."""
+    """ghz finds the method through reflection. A scenario brings its own load, with this number of calls; ghz would
+    ignore the number because of the scenario's max-duration: -x 0s.
+    """
     if m.scenario:
         files = ["--config", f"{SCRIPTS}/scenarios/{m.scenario}.json", "--proto", f"{ROOT}/proto/flex.proto"]
         return ["ghz", *files, "-x", "0s", "--total", f"{SCENARIO_CALLS}", "--format", "json", at.address]
