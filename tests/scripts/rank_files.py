@@ -89,6 +89,7 @@ def rank_file(
             "latency": histogram(values),
             "completed_per_slot": [calls // 2, calls - calls // 2],
         },
+        "setting": {},
     }
     change(data, report)
     data.setdefault("rank_reports", [encoded(report)])

@@ -41,6 +41,7 @@ FOREIGN = {
         "--tool",
     ),
     *("--build-only", "--run", "--fix"),  # of our scripts, which say so at their heads
+    "--write",  # of cqbench_schema
     "--config",  # of ghz
     "--json",  # of curl
     *("--allow-run-as-root", "--bind-to", "--mca", "--oversubscribe", "--hostfile"),  # of mpirun
