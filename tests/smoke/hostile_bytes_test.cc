@@ -97,7 +97,9 @@ INSTANTIATE_TEST_SUITE_P(All, HostileBytesTest,
                                          Flags{"--api", "generic", "--serializer", "buffer-reusing"}),
                          [](const testing::TestParamInfo<Flags>& tested) {
                            std::string name = tested.param[1];
-                           return tested.param.size() > 2 ? name + "_" + tested.param[3] : name;
+                           if (tested.param.size() > 2) name += "_" + tested.param[3];
+                           std::replace(name.begin(), name.end(), '-', '_');
+                           return name;
                          });
 
 }  // namespace
