@@ -16,7 +16,6 @@
 namespace cqbench {
 namespace {
 
-using google::protobuf::Descriptor;
 using google::protobuf::FieldDescriptor;
 using google::protobuf::Message;
 
@@ -177,7 +176,7 @@ class Walk {
   }
 
   void Check(const Message* before, const Message& message, const std::string& path) {
-    const Descriptor& type = *message.GetDescriptor();
+    const google::protobuf::Descriptor& type = *message.GetDescriptor();
     for (int i = 0; i < type.field_count() && status_.ok(); ++i) {
       const FieldDescriptor* const field = type.field(i);
       if (RuleOf(field).kind != Kind::kNotHere) CheckField(before, message, field, absl::StrCat(path, field->name()));
