@@ -208,7 +208,7 @@ def test_calls_whose_end_the_library_loses_do_not_hold_up_the_end() -> None:
     assert point["failed"] > 0
     assert {error["code"] for error in point["errors"]} <= {"UNAVAILABLE", "DEADLINE_EXCEEDED", "CANCELLED"}
     if point["unfinished"]:
-        assert any("calls had not ended" in note for note in point["notes"])
+        assert any("calls had not ended" in note["text"] for note in point["notes"])
 
 
 def nothing_of_grpc(send: Send, stream: int) -> None:
@@ -268,7 +268,7 @@ def test_a_hostile_control_service_costs_its_figures_alone() -> None:
     """The same bytes where the client asks for the server's own figures, which is done before calls are made."""
     with HostileServer(once(lambda s: answer(message(b""), s, field("x", "y")))) as server:
         _, _, point = run(server, "--api cq --channel-arg grpc.enable_retries=0")
-    assert any("cannot be asked (No status received)" in note for note in point["notes"])
+    assert any("cannot be asked (No status received)" in note["text"] for note in point["notes"])
 
 
 def part(number: int, value: bytes) -> bytes:

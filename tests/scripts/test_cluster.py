@@ -159,7 +159,7 @@ REFUSED = {
     "no way there": (("--ranks", "2", "--hosts", "a,b", "--launcher", "none"), "needs --launch with {host} in it"),
     "two ways": (
         ("--ranks", "2", "--launcher", "mpirun", "--launch", "x"),
-        "not accepted together with --launcher mpirun",
+        "not accepted with --launcher mpirun",
     ),
     "no launcher": (("--ranks", "2", "--launcher", "pdsh"), "'pdsh' is not one of mpirun, srun, none"),
     "no CPUs": (("--ranks", "2", "--client-cpus", "all"), "'all' is not lists of CPUs"),
