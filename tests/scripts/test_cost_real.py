@@ -42,7 +42,7 @@ def test_the_profile_of_a_ping(profile: Path) -> None:
     for side in ("client", "server"):
         # One message is one write, as it was since gRPC has TCP; Ack frames and pings of HTTP/2 come on top.
         assert figure(data, side, "total", "socket-writes")["median"] == pytest.approx(1, abs=0.1)
-        assert 2 <= figure(data, side, "total", "syscalls")["median"] <= 20  # a write and a read; no wait where data is there
+        assert 2 <= figure(data, side, "total", "syscalls")["median"] <= 20  # a write, a read, and waiting
         assert 10_000 < figure(data, side, "total", "instructions")["median"] < 500_000
         assert figure(data, side, "library", "gRPC")["median"] > 5_000
         counted = figure(data, side, "total", "allocations")["median"]
