@@ -307,7 +307,7 @@ TEST(SuspectTest, TheTableSaysWhichPointsAndWhy) {
   }
   other.Signal(SIGINT);
   Finish(other);
-  EXPECT_THAT(run.out, HasSubstr("Suspect"));
+  EXPECT_THAT(run.out, HasSubstr("Warnings"));
   EXPECT_THAT(run.out, HasSubstr("in-flight 1: warning: other-client: another client uses the server"));
   EXPECT_THAT(run.out, HasSubstr("Connections: c->s"));
   EXPECT_THAT(run.out, HasSubstr("CPU and hand-offs"));
@@ -370,7 +370,7 @@ TEST(LowerBoundTest, EveryOneThatTheServerOffers) {
   EXPECT_GT(bytes, 10);
   EXPECT_THAT(result.at("lower_bounds").at(1).at("description").get<std::string>(),
               HasSubstr(absl::StrCat(" ", bytes, " + ")));
-  EXPECT_THAT(RunClient(flags).out, HasSubstr("x the TCP floor"));
+  EXPECT_THAT(RunClient(flags).out, HasSubstr("x the TCP lower bound"));
 }
 
 TEST(LowerBoundTest, WhatIsNotOfferedIsNoted) {

@@ -39,8 +39,8 @@ TEST(PostFlagsTest, TheLineOfThePost) {
   EXPECT_EQ(run.exit_code, 0) << run.err;
   EXPECT_EQ(run.err, "");
   EXPECT_THAT(run.out, testing::HasSubstr("Benchmark Results Summary"));
-  for (const char* column : {"In-flight", "Throughput (req/s)", "P50 (us)", "P90 (us)", "P99 (us)", "P99.9 (us)",
-                             "P100 (us)", "Connections", "Errors"}) {
+  for (const char* column : {"In-flight", "Throughput (req/s)", "P50 (µs)", "P90 (µs)", "P99 (µs)", "P99.9 (µs)",
+                             "P100 (µs)", "Connections", "Errors"}) {
     EXPECT_THAT(run.out, testing::HasSubstr(column));
   }
   const std::vector<std::string> csv = LinesAfter(run.out, "CSV Results:");
