@@ -153,7 +153,7 @@ TEST_P(EvidenceTest, BreakdownTimesPartsOnBothEnds) {
   EXPECT_GT(Figure(point, "breakdown_cost_per_rpc_ns"), 0);
   EXPECT_GT(Figure(point, "breakdown_clock_ns"), 0);
   double shares = 0;
-  for (const char* part : {"client_issue", "server_handling", "network", "rest"}) {
+  for (const char* part : {"client_issue", "server_handling", "network", "unattributed"}) {
     shares += Figure(point, absl::StrCat("breakdown_", part, "_share"));
   }
   EXPECT_GE(shares, 0.999);
