@@ -310,7 +310,7 @@ TEST(SuspectTest, TheTableSaysWhichPointsAndWhy) {
   EXPECT_THAT(run.out, HasSubstr("Warnings"));
   EXPECT_THAT(run.out, HasSubstr("in-flight 1: warning: other-client: another client uses the server"));
   EXPECT_THAT(run.out, HasSubstr("Connections: c->s"));
-  EXPECT_THAT(run.out, HasSubstr("CPU and hand-offs"));
+  EXPECT_THAT(run.out, HasSubstr("CPU and context switches"));
 }
 
 TEST(RepetitionsTest, IntervalsNeedSix) {
