@@ -48,7 +48,7 @@ def complaint(error: ValidationError, root: Sequence[str | int] = ()) -> str:
     kind = first["type"]
     if kind == "value_error":
         return f"{_where(location)} {first['msg'].removeprefix('Value error, ')}".strip()
-    while location and isinstance(location[-1], int):  # what is wrong with a member of a list is said of the list
+    while location and isinstance(location[-1], int):  # the complaint names the list, not its member
         location.pop()
     *above, key = location or [""]
     where = _where(above)

@@ -101,7 +101,7 @@ class Series:
         measured = [r.measured for r in self.points[load]]
         return unreliable(measured, self.warnings, not is_scaling(self.setting.connections))
 
-    def suspect(self, load: Load) -> int:
+    def count_unreliable(self, load: Load) -> int:
         """Counts the unreliable repetitions."""
         return sum(bool(r.measured.warnings) for r in self.points.get(load, []))
 

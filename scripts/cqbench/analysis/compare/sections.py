@@ -20,7 +20,7 @@ from cqbench.samples.setting import BY_KEY, FACETS, About, Facet
 # Other work, another machine, another window: other figures, whatever was changed. A debug build is no version.
 MUST_AGREE = (About.WORK, About.PLACE, About.WINDOW)
 BUILD_TYPES = ("library_build_type", "server.build_type")
-# Where nothing is said, nothing was set. Elsewhere nothing is known: older files and foreign servers say less.
+# If nothing is reported for one of these, nothing was set. For others it is unknown: foreign servers report less.
 SILENCE_IS_NONE = (About.WORK, About.CLIENT, About.CONNECTIONS)
 UNKNOWN_TOO = ("messages", "stub")
 NOT_KNOWN = "surroundings"  # its text: of runs whose manifest cannot be used

@@ -115,7 +115,7 @@ def _draft(scenario: Compared, configuration: Named, load: Load) -> Draft:
         server_cpu=cpu[1],
         costs=() if same or problem or load.open else tuple(priced),
         repetitions=min(top.count(load), bottom.count(load)),
-        unreliable=top.suspect(load) + bottom.suspect(load),
+        unreliable=top.count_unreliable(load) + bottom.count_unreliable(load),
         reached=(_reached(bottom, load), _reached(top, load)),
     )
     return Draft(row, bottom, top, same, evidence.gather(bottom, top, load) if of_connections else None, problem)
