@@ -1,4 +1,4 @@
-// Evidence of several clients as that of one, by the rules of scripts/cqbench/ranks/figures.py.
+// Evidence of several clients as that of one, by the rules of the figure catalogue.
 #pragma once
 
 #include <string>

@@ -1,4 +1,4 @@
-// The parts that the JSON is made of. Keys are those of scripts/cqbench/files/result.schema.json.
+// The parts that the JSON is made of. Keys are those of scripts/cqbench/formats/result.schema.json.
 #pragma once
 
 #include <nlohmann/json.hpp>

@@ -5,8 +5,8 @@ import sys
 import atheris
 
 with atheris.instrument_imports(include=["cqbench"]):
-    from cqbench.files import result
-    from cqbench.files.source import BadDocument
+    from cqbench.formats import result
+    from cqbench.formats.source import BadDocument
 
 
 def check(data: bytes) -> None:

@@ -11,7 +11,7 @@ from typing import Any
 
 from cqbench.experiment.spec import parse
 from cqbench.experiment.units import make_order
-from cqbench.files import manifest
+from cqbench.formats import manifest
 
 DATA = Path(__file__).parent / "data"
 SCRIPTS = Path(__file__).parents[2] / "scripts"

@@ -19,11 +19,12 @@ from pathlib import Path
 from cqbench import cli
 from cqbench.experiment import spec
 from cqbench.experiment.spec import Experiment
+from cqbench.render.experiment import faulted, tables
+from cqbench.render.experiment.cells import Numbered, cells
+from cqbench.render.experiment.tables import BARS, CODECS, COMPRESSED, ENCRYPTED, KINDS, OPERATIONS, STREAMS, Kind
 from cqbench.render.table import WIDTH, Line
 from cqbench.render.text import render, wrapped
-from cqbench.run import end, faulted, manifest, tables
-from cqbench.run.cells import Numbered, cells
-from cqbench.run.tables import BARS, CODECS, COMPRESSED, ENCRYPTED, KINDS, OPERATIONS, STREAMS, Kind
+from cqbench.run import end, manifest
 
 STORED = Path(__file__).parent / "data/documents.tar.xz"
 Results = dict[str, list[Numbered]]

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 from pathlib import Path
 
-from cqbench.files.offered import closed
+from cqbench.formats.offered import closed
+from cqbench.formats.runs import read_all
 from cqbench.model.series import Series, load_series
-from cqbench.samples.runs import read_all
-from cqbench.samples.setting import SEPARATE, SHARED
+from cqbench.model.setting import SEPARATE, SHARED
 
 DATA = Path(__file__).parent / "data"
 NAMES = {SHARED: "one connection", SEPARATE: "one for each"}

@@ -12,8 +12,8 @@ from typing import Any
 
 import pytest
 import report_samples as samples
-from cqbench.report import page, plots
-from cqbench.report.model import Report
+from cqbench.render.report import page, plots
+from cqbench.render.report.model import Report
 from playwright.sync_api import Browser, BrowserContext, Dialog, Locator, Page, Request, sync_playwright
 
 ARGUMENTS = [

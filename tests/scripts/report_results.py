@@ -8,7 +8,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from cqbench.report.model import Point, Report, Series
+from cqbench.render.report.model import Point, Report, Series
 
 DATA = Path(__file__).parent / "data"
 EXPERIMENT = DATA / "report/experiment"

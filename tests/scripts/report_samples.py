@@ -7,8 +7,8 @@ import random
 from collections.abc import Sequence
 from dataclasses import replace
 
-from cqbench.files.offered import closed, open_loop
-from cqbench.report.model import (
+from cqbench.formats.offered import closed, open_loop
+from cqbench.render.report.model import (
     METRICS,
     Against,
     Card,
@@ -23,7 +23,7 @@ from cqbench.report.model import (
     Timeline,
     Value,
 )
-from cqbench.report.values import short
+from cqbench.render.report.values import short
 
 COUNTS = (1, 2, 4, 8, 16, 32, 48)
 HOSTILE = '</script><img src=x onerror="alert(1)">\'"&<!--{{7*7}}${1}' + 60 * "w"

@@ -17,7 +17,7 @@ Json = dict[str, Any]
 
 ROOT = Path(__file__).parents[2]
 DATA = Path(__file__).parent / "data"
-SCHEMA: Json = json.loads((ROOT / "scripts/cqbench/files/result.schema.json").read_text())
+SCHEMA: Json = json.loads((ROOT / "scripts/cqbench/formats/result.schema.json").read_text())
 VALIDATOR = Draft202012Validator(SCHEMA)
 
 

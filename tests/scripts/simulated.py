@@ -13,12 +13,12 @@ from dataclasses import dataclass, field
 import numpy as np
 from cqbench.analysis.verdict import scenarios as cases
 from cqbench.analysis.verdict.judge import Found, judge
-from cqbench.files.asked import Asked
-from cqbench.files.offered import closed
-from cqbench.files.point import Measured
+from cqbench.formats.asked import Asked
+from cqbench.formats.offered import closed
+from cqbench.formats.point import Measured
 from cqbench.model.ratio import Round
 from cqbench.model.series import Repetition, Series
-from cqbench.samples.setting import FACETS, Setting
+from cqbench.model.setting import FACETS, Setting
 
 LOADS = (1, 2, 4, 8, 16, 48)
 RATES = {1: 10e3, 2: 15e3, 4: 22e3, 8: 28e3, 16: 32e3, 48: 34e3}  # of one connection: well below linear from 2 on

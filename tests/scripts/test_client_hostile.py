@@ -42,7 +42,7 @@ from hostile_server import (
 from jsonschema import Draft202012Validator
 
 ROOT = Path(__file__).parents[2]
-SCHEMA = json.loads((ROOT / "scripts/cqbench/files/result.schema.json").read_text())
+SCHEMA = json.loads((ROOT / "scripts/cqbench/formats/result.schema.json").read_text())
 CLIENT = Path(os.environ.get("CQBENCH_BIN_DIR", ROOT / "build/release/bin")) / "grpc_ping_client"
 pytestmark = pytest.mark.skipif(not CLIENT.exists(), reason="the client is not built")
 FLAGS = "--inflight 4 --warmup 0.05 --interval 0.4 --deadline 1 --connect-timeout 5 --format json"

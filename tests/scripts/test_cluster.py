@@ -14,13 +14,13 @@ from typing import Any
 
 import pytest
 from cqbench.experiment.units import Unit
-from cqbench.files.offered import closed, open_loop
-from cqbench.files.result import load
+from cqbench.formats.offered import closed, open_loop
+from cqbench.formats.result import load
 from cqbench.measure.cpus import Placement
 from cqbench.measure.processes import Finished
-from cqbench.ranks import hosts, launch, merge
-from cqbench.ranks.hosts import HERE, BadHosts
-from cqbench.ranks.launch import Launch
+from cqbench.measure.ranks import hosts, launch, merge
+from cqbench.measure.ranks.hosts import HERE, BadHosts
+from cqbench.measure.ranks.launch import Launch
 from cqbench.run import ranked, together
 from experiment_standin import finish, manifest_of, only_folder, start, statuses, wait_for
 from rank_files import drawn, rank_file

@@ -19,9 +19,9 @@ from typing import Any
 
 import pytest
 from cqbench.measure.processes import Server
-from cqbench.ranks import launch, merge
-from cqbench.ranks.hosts import HERE
-from cqbench.ranks.launch import Launch
+from cqbench.measure.ranks import launch, merge
+from cqbench.measure.ranks.hosts import HERE
+from cqbench.measure.ranks.launch import Launch
 from cqbench.run import together
 from experiment_standin import environment, finish, only_folder, statuses
 from hdrh.histogram import HdrHistogram

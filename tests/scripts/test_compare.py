@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 from cqbench.analysis.compare.gates import repetitions_to_decide, slower
 from cqbench.analysis.compare.points import Figure
-from cqbench.samples.metric import METRICS, THROUGHPUT
+from cqbench.model.metric import METRICS, THROUGHPUT
 from cqbench.stats.ratios import Ratio
 from made_results import put
 from test_compare_synthetic import BASE, DATA, FASTER, SAME, SLOWER, called, result

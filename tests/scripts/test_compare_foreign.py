@@ -8,9 +8,9 @@ from typing import Any
 
 import pytest
 from cqbench.analysis.compare.sides import Name, Side
-from cqbench.compare import foreign
-from cqbench.compare.inputs import read_side
-from cqbench.files.source import BadDocument
+from cqbench.cli.sides import foreign
+from cqbench.cli.sides.inputs import read_side
+from cqbench.formats.source import BadDocument
 from cqbench.model.ratio import values
 from made_results import put
 from test_compare_synthetic import BASE, called, result

@@ -10,9 +10,9 @@ from pathlib import Path
 import numpy as np
 import pytest
 from cqbench.analysis.compare import history
-from cqbench.compare.inputs import read_history
-from cqbench.files.source import BadDocument
-from cqbench.samples.metric import THROUGHPUT
+from cqbench.cli.sides.inputs import read_history
+from cqbench.formats.source import BadDocument
+from cqbench.model.metric import THROUGHPUT
 from made_results import put
 from test_compare_synthetic import called, result
 

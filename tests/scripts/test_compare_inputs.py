@@ -9,10 +9,10 @@ from pathlib import Path
 
 import pytest
 from cqbench.analysis.compare.sides import Scenario, Side
-from cqbench.compare.inputs import read_side
-from cqbench.files import source
-from cqbench.files.offered import closed
-from cqbench.files.source import BadDocument
+from cqbench.cli.sides.inputs import read_side
+from cqbench.formats import source
+from cqbench.formats.offered import closed
+from cqbench.formats.source import BadDocument
 from cqbench.model.ratio import values
 from made_results import put
 from test_compare_synthetic import BASE, DATA, result

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 from cqbench.analysis.compare.sections import Section, differences, of_sides, required
 from cqbench.analysis.compare.sides import Side
-from cqbench.compare.inputs import read_side
+from cqbench.cli.sides.inputs import read_side
 from made_results import put
 from test_compare_synthetic import REAL, result
 

@@ -10,7 +10,7 @@ from typing import Any
 
 import jsonschema
 import pytest
-from cqbench import files
+from cqbench import formats as files
 from cqbench.cli import main as cqbench
 
 DATA = Path(__file__).parent / "data"

@@ -6,9 +6,9 @@ import json
 from pathlib import Path
 from typing import Any
 
-from cqbench.samples import setting
-from cqbench.samples.runs import read_all
-from cqbench.samples.setting import About
+from cqbench.formats.runs import read_all
+from cqbench.model import setting
+from cqbench.model.setting import About
 
 DATA = Path(__file__).parent / "data/result.json"
 GZIP = {"compression": "gzip"}

@@ -8,10 +8,11 @@ from typing import Any
 
 import pytest
 from cqbench import cli
+from cqbench.analysis.cost import names
 from cqbench.analysis.cost import profile as model
-from cqbench.analysis.cost import text
 from cqbench.analysis.cost.counts import FUNCTION, LIBRARY, SYSCALL, Key, function, total
 from cqbench.analysis.cost.profile import Profile, figures
+from cqbench.render.cost import text
 from jsonschema import Draft202012Validator
 
 SCHEMA = json.loads((Path(model.__file__).parent / "profile.schema.json").read_text())
@@ -71,7 +72,7 @@ def test_a_profile_is_as_its_schema_says_and_read_back(tmp_path: Path) -> None:
 
 
 def test_every_total_has_words_and_is_in_the_schema() -> None:
-    assert set(SCHEMA["$defs"]["figure"]["then"]["properties"]["name"]["enum"]) == set(text.TOTALS)
+    assert set(SCHEMA["$defs"]["figure"]["then"]["properties"]["name"]["enum"]) == set(names.TOTALS)
 
 
 def test_functions_that_do_not_matter_are_left_out() -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from cqbench.files.text import format_cpus
+from cqbench.formats.text import format_cpus
 from cqbench.measure.cpus import (
     BadCpuList,
     Cpu,

@@ -8,10 +8,10 @@ from typing import Any
 
 import pytest
 from cqbench.cli import main
-from cqbench.files import result, source, text
-from cqbench.files.result import load, parse
-from cqbench.files.source import BadDocument
-from cqbench.files.text import one_line
+from cqbench.formats import result, source, text
+from cqbench.formats.result import load, parse
+from cqbench.formats.source import BadDocument
+from cqbench.formats.text import one_line
 
 DATA = Path(__file__).parent / "data"
 

@@ -8,13 +8,13 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from cqbench.files.figures import CATALOGUE
-from cqbench.files.offered import Load, closed, open_loop
-from cqbench.files.result import parse
+from cqbench.formats.figures import CATALOGUE
+from cqbench.formats.offered import Load, closed, open_loop
+from cqbench.formats.result import parse
+from cqbench.render.experiment import tables
+from cqbench.render.experiment.cells import Numbered, cells
+from cqbench.render.experiment.tables import BARS, CODECS, COMPRESSED, ENCRYPTED, ENDS, OPERATIONS, STREAMS, Kind
 from cqbench.render.table import Line
-from cqbench.run import tables
-from cqbench.run.cells import Numbered, cells
-from cqbench.run.tables import BARS, CODECS, COMPRESSED, ENCRYPTED, ENDS, OPERATIONS, STREAMS, Kind
 
 DATA = Path(__file__).parent / "data/result.json"
 ONE = closed(1)

@@ -20,7 +20,7 @@ import numpy as np
 import pytest
 from cqbench.analysis.verdict.judge import Found
 from cqbench.analysis.verdict.model import Decision, Row
-from cqbench.files.offered import closed
+from cqbench.formats.offered import closed
 from cqbench.model.series import Series, ratio
 from cqbench.model.thresholds import GAIN
 from cqbench.stats.ratios import Ratio, paired_with_several, repetitions_needed

@@ -10,11 +10,11 @@ from pathlib import Path
 
 import pytest
 from cqbench import cli
-from cqbench.analysis.cost import text
-from cqbench.files import escape
-from cqbench.files.reasons import Reason
-from cqbench.samples.as_csv import to_csv
-from cqbench.samples.runs import read
+from cqbench.formats import escape
+from cqbench.formats.reasons import Reason
+from cqbench.formats.runs import read
+from cqbench.render.cost import text
+from cqbench.render.points_csv import to_csv
 from markdown_it import MarkdownIt
 from markdown_it.token import Token
 from test_cost_compare import profile, stored

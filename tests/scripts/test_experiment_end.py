@@ -13,14 +13,13 @@ from pathlib import Path
 import pytest
 from cqbench.experiment.spec import Experiment, parse
 from cqbench.experiment.units import Unit
-from cqbench.files import storage
-from cqbench.files.manifest import FAILED, OK
-from cqbench.files.offered import closed
+from cqbench.formats import runs, storage
+from cqbench.formats.manifest import FAILED, OK
+from cqbench.formats.offered import closed
 from cqbench.measure.processes import Interrupt
 from cqbench.run import end
 from cqbench.run.end import conclude
 from cqbench.run.manifest import Manifest
-from cqbench.samples import runs
 
 STORED = Path(__file__).parent / "data/verdict"
 HEAD = """

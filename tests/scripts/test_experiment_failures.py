@@ -6,7 +6,7 @@ import signal
 from pathlib import Path
 
 import pytest
-from cqbench.files.result import load as load_document
+from cqbench.formats.result import load as load_document
 from experiment_standin import (
     TOML,
     UNITS,

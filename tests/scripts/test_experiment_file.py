@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 from cqbench.experiment.fields import Pinning
 from cqbench.experiment.spec import BadExperiment, Experiment, load, parse
-from cqbench.files.offered import closed, open_loop
+from cqbench.formats.offered import closed, open_loop
 
 HEAD = """
 [experiment]

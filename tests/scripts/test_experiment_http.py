@@ -10,11 +10,11 @@ import pytest
 from cqbench.experiment import flags, plan
 from cqbench.experiment.spec import BadExperiment, parse
 from cqbench.experiment.units import make_order
+from cqbench.formats.runs import read_all
 from cqbench.measure.cpus import Placement
 from cqbench.measure.processes import Server, ServerFailed
 from cqbench.measure.programs import Programs
-from cqbench.samples import setting
-from cqbench.samples.runs import read_all
+from cqbench.model import setting
 from experiment_standin import SERVER, ask, finish, make_programs, manifest_of, only_folder, start
 from test_experiment_file import HEAD
 from test_toxiproxy import make_standin

@@ -12,10 +12,10 @@ from typing import Any
 import pytest
 from cqbench.experiment.spec import parse
 from cqbench.experiment.units import Unit, make_order
-from cqbench.files import manifest as files
-from cqbench.files.manifest import CUT, FILE, OK, RUNS
-from cqbench.files.result import Document
-from cqbench.files.source import BadDocument
+from cqbench.formats import manifest as files
+from cqbench.formats.manifest import CUT, FILE, OK, RUNS
+from cqbench.formats.result import Document
+from cqbench.formats.source import BadDocument
 from cqbench.measure.processes import Interrupt
 from cqbench.measure.programs import Programs
 from cqbench.run.manifest import BadManifest, Manifest

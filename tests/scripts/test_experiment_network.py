@@ -17,7 +17,7 @@ from cqbench.experiment import needs, plan
 from cqbench.experiment.plan import describe, place, proxy_cpus
 from cqbench.experiment.spec import Experiment, parse
 from cqbench.experiment.units import Unit, make_order
-from cqbench.files.result import load as load_document
+from cqbench.formats.result import load as load_document
 from cqbench.measure import toxiproxy
 from cqbench.measure.cpus import Placement, read_machine
 from cqbench.measure.processes import Interrupt

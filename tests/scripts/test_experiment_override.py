@@ -9,7 +9,7 @@ from cqbench.cli import main as cqbench
 from cqbench.cli import run as command
 from cqbench.experiment import override, spec
 from cqbench.experiment.spec import BadExperiment, Experiment, parse
-from cqbench.files.offered import closed, open_loop
+from cqbench.formats.offered import closed, open_loop
 from cqbench.run import start
 from test_experiment_file import HEAD
 

@@ -19,12 +19,12 @@ from cqbench.experiment.plan import (
 )
 from cqbench.experiment.spec import Experiment, load, parse
 from cqbench.experiment.units import Unit, load_from_json, load_to_json, make_order
-from cqbench.files.offered import closed, open_loop
+from cqbench.formats.offered import closed, open_loop
 from cqbench.measure import layout
 from cqbench.measure.cpus import BadCpuList, Cpu, Placement
 from cqbench.measure.programs import Programs
-from cqbench.ranks.hosts import HERE
-from cqbench.ranks.launch import NONE, Launch
+from cqbench.measure.ranks.hosts import HERE
+from cqbench.measure.ranks.launch import NONE, Launch
 from cqbench.run import ranked, start
 from result_schema import programs as real_programs
 from test_experiment_file import HEAD

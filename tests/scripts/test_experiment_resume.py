@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from cqbench.files.result import load as load_document
+from cqbench.formats.result import load as load_document
 from cqbench.run.manifest import differences
 from experiment_standin import TOML, ask, finish, manifest_of, only_folder, order, ran, start, statuses
 

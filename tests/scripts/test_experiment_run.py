@@ -17,15 +17,15 @@ import pytest
 from cqbench.experiment.plan import place
 from cqbench.experiment.spec import parse
 from cqbench.experiment.units import Unit
-from cqbench.files.offered import closed
-from cqbench.files.result import load as load_document
+from cqbench.formats.offered import closed
+from cqbench.formats.result import load as load_document
+from cqbench.formats.runs import read_all
 from cqbench.measure.cpus import read_machine
 from cqbench.measure.processes import Interrupt
 from cqbench.measure.programs import Programs
 from cqbench.model.series import load_series
 from cqbench.run.manifest import Manifest
 from cqbench.run.runner import Runner
-from cqbench.samples.runs import read_all
 from experiment_standin import (
     TOML,
     UNITS,

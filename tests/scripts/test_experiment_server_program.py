@@ -11,11 +11,11 @@ import pytest
 from cqbench.experiment import flags, needs
 from cqbench.experiment.plan import server_command
 from cqbench.experiment.spec import BadExperiment, Experiment, parse
-from cqbench.files.manifest import load as load_manifest
+from cqbench.formats.manifest import load as load_manifest
+from cqbench.formats.runs import read_all
 from cqbench.measure.cpus import Placement
 from cqbench.measure.programs import Programs
-from cqbench.samples import setting
-from cqbench.samples.runs import read_all
+from cqbench.model import setting
 from experiment_standin import finish, make_programs, only_folder, start
 from test_experiment_file import HEAD
 

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from cqbench.files.offered import closed, open_loop
-from cqbench.files.point import CallError
-from cqbench.files.reasons import Reason
-from cqbench.files.result import Document, load
+from cqbench.formats.offered import closed, open_loop
+from cqbench.formats.point import CallError
+from cqbench.formats.reasons import Reason
+from cqbench.formats.result import Document, load
+from cqbench.render.experiment.summary import MAX_NOTES, blocks, remarks, rows
 from cqbench.render.text import render
-from cqbench.run.summary import MAX_NOTES, blocks, remarks, rows
 
 DATA = Path(__file__).parent / "data"
 DOCUMENT = load(DATA / "unary-sync-shared.json")

@@ -11,14 +11,14 @@ from typing import Any
 import pytest
 from cqbench.experiment import needs
 from cqbench.experiment.spec import BadExperiment, Experiment, parse
-from cqbench.files.point import Measured
+from cqbench.formats.point import Measured
+from cqbench.formats.runs import Run, read_all
 from cqbench.measure import sockets, toxiproxy
 from cqbench.measure.programs import Programs
+from cqbench.measure.ranks.launch import NONE, Launch
+from cqbench.model import setting
 from cqbench.model.series import load_series
-from cqbench.ranks.launch import NONE, Launch
 from cqbench.run import ranked
-from cqbench.samples import setting
-from cqbench.samples.runs import Run, read_all
 from experiment_standin import finish, start
 from result_schema import programs
 from test_experiment_network import run_here

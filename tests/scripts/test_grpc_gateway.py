@@ -12,7 +12,7 @@ from contextlib import ExitStack
 from pathlib import Path
 
 import pytest
-from cqbench.files.result import load
+from cqbench.formats.result import load
 from cqbench.measure.processes import Server
 from library_calls import INVALID, RIGHT, UNIMPLEMENTED, WRONG, Call, book, h2c, http1
 from result_schema import programs

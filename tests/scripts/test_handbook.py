@@ -16,9 +16,9 @@ import experiment_tables
 import handbook_tables
 import pytest
 from cqbench import cli
+from cqbench.formats.runs import read_all
 from cqbench.model.series import load_series, ratio
-from cqbench.samples.runs import read_all
-from cqbench.samples.setting import BY_KEY, SEPARATE
+from cqbench.model.setting import BY_KEY, SEPARATE
 from cqbench.stats import ratios
 
 ROOT = Path(__file__).parents[2]

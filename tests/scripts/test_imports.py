@@ -12,23 +12,19 @@ ROOT = Path(cqbench.__file__).parent
 Graph = Mapping[str, set[str]]
 # From the lowest. A package imports those of lower floors only; cli loads the commands by their names.
 FLOORS = (
-    {"files", "stats", "options", "gate", "model.thresholds"},
-    {"measure", "render", "samples"},
+    {"formats", "stats", "options"},
     {"model"},
     {"analysis"},
-    {"render.verdict"},
-    {"report"},
-    {"render.compare"},
-    {"ranks"},
+    {"render"},
+    {"measure"},
     {"experiment"},
     {"run"},
-    {"compare"},
     {"cli"},
 )
 
 
 def modules(root: Path) -> dict[str, Path]:
-    """'cqbench.files.text' -> its file. A package is its __init__.py."""
+    """'cqbench.formats.text' -> its file. A package is its __init__.py."""
     parts = {path: path.relative_to(root.parent).with_suffix("").parts for path in sorted(root.rglob("*.py"))}
     return {".".join(p[:-1] if p[-1] == "__init__" else p): path for path, p in parts.items()}
 
@@ -92,13 +88,13 @@ def circle(found: Graph) -> list[str]:
 
 def test_no_module_imports_itself_by_way_of_others() -> None:
     found = graph(ROOT)
-    assert len(found) > 100 and "cqbench.files.text" in found["cqbench.samples.runs"]
+    assert len(found) > 100 and "cqbench.formats.text" in found["cqbench.formats.runs"]
     assert circle(found) == []
 
 
 def test_no_package_imports_one_of_its_floor_or_above() -> None:
     found = of_packages(graph(ROOT))
-    assert "cqbench.files" in found["cqbench.samples"]
+    assert "cqbench.formats" in found["cqbench.model"]
     assert upward(found) == []
 
 
@@ -107,15 +103,15 @@ def test_a_circle_is_found(tmp_path: Path) -> None:
     root = tmp_path / "cqbench"
     texts = {
         "__init__.py": "",
-        "run/one.py": "from cqbench.files import two\n",
-        "files/two.py": "import os\n",
-        "files/three.py": "def f():\n    from cqbench.run.four import g\n",
+        "run/one.py": "from cqbench.formats import two\n",
+        "formats/two.py": "import os\n",
+        "formats/three.py": "def f():\n    from cqbench.run.four import g\n",
         "run/four.py": "",
     }
     for name, text in texts.items():
         (root / name).parent.mkdir(parents=True, exist_ok=True)
         (root / name).write_text(text)
     assert circle(graph(root)) == []
-    assert upward(of_packages(graph(root))) == ["cqbench.files -> cqbench.run"]
-    (root / "run/four.py").write_text("import cqbench.files.three\n")
-    assert circle(graph(root)) == ["cqbench.files.three", "cqbench.run.four", "cqbench.files.three"]
+    assert upward(of_packages(graph(root))) == ["cqbench.formats -> cqbench.run"]
+    (root / "run/four.py").write_text("import cqbench.formats.three\n")
+    assert circle(graph(root)) == ["cqbench.formats.three", "cqbench.run.four", "cqbench.formats.three"]

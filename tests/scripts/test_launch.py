@@ -7,8 +7,8 @@ import subprocess
 from pathlib import Path
 
 import pytest
-from cqbench.ranks import launch, template
-from cqbench.ranks.launch import Launch
+from cqbench.measure.ranks import launch, template
+from cqbench.measure.ranks.launch import Launch
 from experiment_standin import finish, only_folder, start, statuses
 from ranks_standin import make
 

@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from cqbench.ranks import merge
+from cqbench.measure.ranks import merge
 from result_schema import complaints, programs
 
 

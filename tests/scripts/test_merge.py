@@ -11,9 +11,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from cqbench.files.result import load as load_result
+from cqbench.formats.result import load as load_result
 from cqbench.measure.processes import Server
-from cqbench.ranks import merge
+from cqbench.measure.ranks import merge
 from experiment_standin import environment
 from hdrh.histogram import HdrHistogram
 from rank_files import Json, drawn, expected, files, point_of, rank_file

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 from cqbench.cli import main as cqbench
-from cqbench.report import data
+from cqbench.render.report import data
 from test_cost_compare import profile, stored
 from verdict_synthetic import SHARED, SIXFOLD, variant
 

@@ -8,13 +8,13 @@ from typing import Any
 
 import jsonschema
 import pytest
-from cqbench import files
-from cqbench.files import result as result_file
-from cqbench.files.offered import Load, closed
-from cqbench.files.offered import open_loop as rate
-from cqbench.files.reasons import Reason
-from cqbench.files.result import Document
-from cqbench.files.source import BadDocument
+from cqbench import formats as files
+from cqbench.formats import result as result_file
+from cqbench.formats.offered import Load, closed
+from cqbench.formats.offered import open_loop as rate
+from cqbench.formats.reasons import Reason
+from cqbench.formats.result import Document
+from cqbench.formats.source import BadDocument
 from made_results import HASH, REAL, open_loop, put
 from test_compare_synthetic import BASE, SAME, SLOWER, called, result
 from verdict_synthetic import SHARED, SIXFOLD, judged, write

@@ -8,10 +8,10 @@ from pathlib import Path
 
 import experiment_tables
 import pytest
-from cqbench.files.offered import Load, closed
+from cqbench.formats.offered import Load, closed
+from cqbench.formats.runs import read_all
 from cqbench.model.series import Series, load_series, ratio
-from cqbench.samples.runs import read_all
-from cqbench.samples.setting import SEPARATE, SHARED
+from cqbench.model.setting import SEPARATE, SHARED
 from cqbench.stats.medians import describe
 from cqbench.stats.ratios import Ratio
 

@@ -6,13 +6,13 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from cqbench.files.result import load
-from cqbench.ranks import merge
+from cqbench.formats.result import load
+from cqbench.formats.runs import read, read_all
+from cqbench.measure.ranks import merge
+from cqbench.model import setting
+from cqbench.render.report import data, page
 from cqbench.render.verdict import words
 from cqbench.render.verdict.statements import say
-from cqbench.report import data, page
-from cqbench.samples import setting
-from cqbench.samples.runs import read, read_all
 from rank_files import Json, drawn, rank_file
 from result_schema import programs
 from verdict_synthetic import COUNTS, SHARED, SIXFOLD, at, codes, found, judged, manifest, variant, write

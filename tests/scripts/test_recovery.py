@@ -6,15 +6,15 @@ import math
 from pathlib import Path
 
 import pytest
-from cqbench.files.manifest import Fault
-from cqbench.files.offered import open_loop
-from cqbench.files.point import Measured
-from cqbench.files.result import Document
-from cqbench.files.surroundings import Surroundings
+from cqbench.formats.manifest import Fault
+from cqbench.formats.offered import open_loop
+from cqbench.formats.point import Measured
+from cqbench.formats.result import Document
+from cqbench.formats.runs import Run
+from cqbench.formats.surroundings import Surroundings
+from cqbench.model.recovery import Course, first_success, outcome, rate_before, recovery
+from cqbench.render.experiment import faulted
 from cqbench.render.table import Line, Table
-from cqbench.run import faulted
-from cqbench.samples.recovery import Course, first_success, outcome, rate_before, recovery
-from cqbench.samples.runs import Run
 
 SLICE_S = 0.01
 EACH = 20.0  # calls of a slice when all is well

@@ -11,7 +11,8 @@ from pathlib import Path
 
 import pytest
 from cqbench.cli import main as cqbench
-from cqbench.report import command, page
+from cqbench.render.report import page
+from cqbench.render.report import write as command
 
 ROOT = Path(__file__).resolve().parents[2]
 DATA = Path(__file__).parent / "data"

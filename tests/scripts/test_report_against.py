@@ -9,11 +9,11 @@ from typing import Any
 
 import pytest
 from cqbench.analysis.verdict import whole
+from cqbench.formats import runs
+from cqbench.render.report import data
+from cqbench.render.report.model import Report
 from cqbench.render.verdict import words
 from cqbench.render.verdict.statements import say
-from cqbench.report import data
-from cqbench.report.model import Report
-from cqbench.samples import runs
 from cqbench.stats import ratios
 from report_results import DATA, EXPERIMENT, REPETITIONS, by_title, change, copied, iterations
 

@@ -6,8 +6,8 @@ from dataclasses import replace
 
 import pytest
 import report_samples as samples
-from cqbench.report import bars, page
-from cqbench.report.model import Report, Series
+from cqbench.render.report import bars, page
+from cqbench.render.report.model import Report, Series
 
 
 def lineup() -> Report:

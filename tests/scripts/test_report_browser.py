@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 import report_samples as samples
-from cqbench.report import page
+from cqbench.render.report import page
 from report_browser import WIDE, Open, expected
 
 pytest_plugins = ["report_browser"]

@@ -11,11 +11,11 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from cqbench.files.source import BadDocument
-from cqbench.report import data, points
-from cqbench.report.model import METRICS, Report, Value
-from cqbench.report.values import describe
-from cqbench.samples import runs
+from cqbench.formats import runs
+from cqbench.formats.source import BadDocument
+from cqbench.render.report import data, points
+from cqbench.render.report.model import METRICS, Report, Value
+from cqbench.render.report.values import describe
 from report_results import DATA, EXPERIMENT, REPETITIONS, at, by_title, change, copied, iterations, only
 
 # Metric -> key of the client's own statistics, their unit / ours.

@@ -10,9 +10,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from cqbench.files.source import BadDocument
-from cqbench.report import data
-from cqbench.report.model import Report
+from cqbench.formats.source import BadDocument
+from cqbench.render.report import data
+from cqbench.render.report.model import Report
 from report_results import DATA, EXPERIMENT, NAMES, REPETITIONS, at, by_title, change, copied, only
 
 

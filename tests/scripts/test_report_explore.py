@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 import report_samples as samples
-from cqbench.report import page
+from cqbench.render.report import page
 from playwright.sync_api import Download
 from report_browser import Open, Tab, expected
 

@@ -9,8 +9,8 @@ from xml.etree import ElementTree
 
 import pytest
 import report_samples as samples
-from cqbench.report import figures, plots
-from cqbench.report.model import Report
+from cqbench.render.report import figures, plots
+from cqbench.render.report.model import Report
 
 SVG = "{http://www.w3.org/2000/svg}"
 

@@ -13,8 +13,8 @@ from typing import Any
 
 import numpy as np
 import pytest
-from cqbench.report import hgrm
-from cqbench.report.hgrm import HEADER, BadHistogram, Histogram, decode, merge, steps, to_hgrm
+from cqbench.render.report import hgrm
+from cqbench.render.report.hgrm import HEADER, BadHistogram, Histogram, decode, merge, steps, to_hgrm
 from hdrh.histogram import HdrHistogram
 
 DATA = Path(__file__).parent / "data/report"

@@ -8,11 +8,11 @@ from pathlib import Path
 
 import pytest
 import report_samples as samples
-from cqbench.files.offered import closed
-from cqbench.files.offered import open_loop as rate
-from cqbench.report import data, download, page, plots, rows
-from cqbench.report.model import Report, Series
-from cqbench.report.time import MAX_SLICES
+from cqbench.formats.offered import closed
+from cqbench.formats.offered import open_loop as rate
+from cqbench.render.report import data, download, page, plots, rows
+from cqbench.render.report.model import Report, Series
+from cqbench.render.report.time import MAX_SLICES
 from made_results import HASH, REAL, SLICE_NS, open_loop, put
 
 FULL = {"code": "client-cpu-saturated", "text": "the client is full"}

@@ -19,10 +19,10 @@ from typing import Any
 
 import pytest
 import report_samples as samples
-from cqbench.report import download as download_module
-from cqbench.report import page as page_module
-from cqbench.report.model import METRICS, Report, Table
-from cqbench.report.values import number
+from cqbench.render.report import download as download_module
+from cqbench.render.report import page as page_module
+from cqbench.render.report.model import METRICS, Report, Table
+from cqbench.render.report.values import number
 
 VOID = {"meta", "input", "br", "img", "link"}
 

@@ -7,11 +7,11 @@ from dataclasses import replace
 
 import pytest
 import report_samples as samples
-from cqbench.files.offered import closed
-from cqbench.report import axes, plots, rows, specs, style
-from cqbench.report.catalogue import PLOTS
-from cqbench.report.model import Point, Report, Series, Slice, Timeline, Value
-from cqbench.report.plots import Frame, Panel
+from cqbench.formats.offered import closed
+from cqbench.render.report import axes, plots, rows, specs, style
+from cqbench.render.report.catalogue import PLOTS
+from cqbench.render.report.model import Point, Report, Series, Slice, Timeline, Value
+from cqbench.render.report.plots import Frame, Panel
 
 REPORT = samples.usual()
 

@@ -8,7 +8,7 @@ from collections.abc import Callable
 from typing import Any
 
 import pytest
-from cqbench.files.result import SCHEMA_VERSION, parse
+from cqbench.formats.result import SCHEMA_VERSION, parse
 from cqbench.measure.processes import Server
 from hdrh.histogram import HdrHistogram
 from jsonschema import Draft202012Validator

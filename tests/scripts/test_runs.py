@@ -9,8 +9,8 @@ from pathlib import Path
 
 import pytest
 from cqbench.analysis.cost import profile as model
-from cqbench.files.source import BadDocument
-from cqbench.samples.runs import find, read, read_all
+from cqbench.formats.runs import find, read, read_all
+from cqbench.formats.source import BadDocument
 
 DATA = Path(__file__).parent / "data"
 REAL = (DATA / "result.json").read_text()

@@ -8,8 +8,9 @@ import subprocess
 from pathlib import Path
 
 import pytest
-from cqbench.analysis.soak import judge, record, text
+from cqbench.analysis.soak import judge, record
 from cqbench.measure.processes import Interrupt
+from cqbench.render import soak as text
 from cqbench.run.soak import cases, session
 
 BIN = Path(os.environ.get("CQBENCH_BIN_DIR", "build/release/bin"))

@@ -8,9 +8,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from cqbench.files import source
-from cqbench.files.surroundings import Manifests, Surroundings
-from cqbench.samples.runs import read, read_all
+from cqbench.formats import source
+from cqbench.formats.runs import read, read_all
+from cqbench.formats.surroundings import Manifests, Surroundings
 from test_runs import REAL, put
 
 FILE = "raw/a/01.json"

@@ -6,8 +6,8 @@ import json
 from pathlib import Path
 
 from cqbench.analysis.verdict import scenarios as cases
-from cqbench.samples import setting
-from cqbench.samples.runs import read_all
+from cqbench.formats.runs import read_all
+from cqbench.model import setting
 
 DATA = Path(__file__).parent / "data/unary-sync-shared.json"
 TLS = {"security": "mutual-tls", "tls_version": "TLSv1.3", "tls_cipher": "TLS_AES_128_GCM_SHA256"}

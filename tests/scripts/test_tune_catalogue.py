@@ -7,11 +7,12 @@ import re
 from pathlib import Path
 
 import pytest
-from cqbench.analysis.tune import catalogue, library, select, workloads
+from cqbench.analysis.tune import catalogue, select, workloads
 from cqbench.analysis.tune.catalogue import ALLOCATOR, CHANNEL_ARG, EXPERIMENT, GENERATIONS, BadSettings, Setting
 from cqbench.analysis.tune.library import Library
 from cqbench.analysis.tune.select import Wanted
 from cqbench.analysis.tune.workloads import Workload
+from cqbench.measure import library as libraries
 from tune_simulated import setting
 
 ROOT = Path(__file__).parents[2]
@@ -23,7 +24,7 @@ SHIPPED = Workload(("--api", "cq", "--channel-policy", "shared"), ("--api", "cq"
 
 @pytest.fixture(scope="module")
 def installed() -> Library:
-    found = library.installed(CLIENT)
+    found = libraries.installed(CLIENT)
     assert found.files and re.fullmatch(r"\d+\.\d+\.\d+", found.version)
     return found
 
@@ -46,8 +47,8 @@ def check(found: Library, generation: str) -> None:
 
 def test_the_newest_generation_if_its_root_is_here() -> None:
     """scripts/newgrpc.sh makes it; on machines without it there is nothing to look into."""
-    root = Path(os.environ.get("CQBENCH_SID_ROOT", library.SID_ROOT))
-    found = library.of_sid(Path("/nonexistent"), root)
+    root = Path(os.environ.get("CQBENCH_SID_ROOT", libraries.SID_ROOT))
+    found = libraries.of_sid(Path("/nonexistent"), root)
     if found.files:
         check(found, "1.83")
 

@@ -14,9 +14,9 @@ from cqbench.analysis.tune.stages import Budget, Stage
 from cqbench.analysis.tune.workloads import Workload
 from cqbench.experiment import plan, spec
 from cqbench.experiment.units import load_from_json, load_to_json
-from cqbench.files import manifest, result
-from cqbench.files.offered import Load, closed, open_loop, searched
-from cqbench.files.source import BadDocument
+from cqbench.formats import manifest, result
+from cqbench.formats.offered import Load, closed, open_loop, searched
+from cqbench.formats.source import BadDocument
 from cqbench.measure import cpus
 from cqbench.measure.programs import NEWGRPC, Programs
 from cqbench.run import tune as session

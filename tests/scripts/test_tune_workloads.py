@@ -6,12 +6,13 @@ import json
 from pathlib import Path
 
 import pytest
-from cqbench.analysis.tune import as_json, stages, text, workloads
+from cqbench.analysis.tune import stages, workloads
 from cqbench.analysis.tune.catalogue import Candidate, candidates
-from cqbench.analysis.tune.text import Heading
 from cqbench.analysis.tune.workloads import Workload
 from cqbench.experiment import spec
-from cqbench.files.offered import closed, open_loop
+from cqbench.formats.offered import closed, open_loop
+from cqbench.render.tune import as_json, text
+from cqbench.render.tune.text import Heading
 from cqbench.run import tune as session
 from cqbench.run.tune import Measuring
 from tune_simulated import OBJECTIVE, STEADY, setting, tune

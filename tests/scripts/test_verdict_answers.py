@@ -12,12 +12,12 @@ import pytest
 from cqbench.analysis.verdict import advice, rules
 from cqbench.analysis.verdict.model import Decision, Row, Scenario
 from cqbench.analysis.verdict.scenarios import Compared, Judged, Named
-from cqbench.files.offered import closed
+from cqbench.formats.offered import closed
 from cqbench.model import thresholds
 from cqbench.model.series import Series
+from cqbench.model.setting import Setting
 from cqbench.render.verdict import words
 from cqbench.render.verdict.statements import overall, say
-from cqbench.samples.setting import Setting
 from cqbench.stats.ratios import Ratio
 from verdict_synthetic import SHARED, at, found, judged
 

@@ -11,7 +11,7 @@ from cqbench.analysis.tune.objective import Figures, Objective, Results
 from cqbench.analysis.tune.procedure import Outcome, Procedure
 from cqbench.analysis.tune.stages import Stage
 from cqbench.experiment.units import make_order
-from cqbench.files.offered import closed
+from cqbench.formats.offered import closed
 from simulated import Noise
 
 UNIT_S = 0.6

@@ -9,9 +9,9 @@ from typing import Any
 
 from cqbench.analysis.verdict.model import Judgement, Row, Scenario, Statement
 from cqbench.analysis.verdict.whole import judge_runs
-from cqbench.files.manifest import VERSION
-from cqbench.files.result import SCHEMA_VERSION
-from cqbench.samples.runs import read_all
+from cqbench.formats.manifest import VERSION
+from cqbench.formats.result import SCHEMA_VERSION
+from cqbench.formats.runs import read_all
 
 COUNTS = (1, 2, 4, 8, 16, 32)
 OTHERS = {"code": "other-processes", "text": "other processes used 3.00 of the 32 CPU(s) of the client"}

@@ -12,11 +12,10 @@ from collections.abc import Sequence
 
 import click
 
-from cqbench.files.text import one_line
+from cqbench.formats.text import one_line
 
 PROGRAM = "cqbench"
-# Name -> what it is for. The module is cqbench.<room>.command, the click command in it `command`; the room has the
-# command's name, except for those in ROOMS.
+# Name -> what it is for. The module has the command's name, and the click command in it is `command`.
 COMMANDS = {
     "run": "Run an experiment: configurations of client and server, repeated, in random order; then the verdict.",
     "verdict": "What holds this machine back, and what to set instead, from results with repetitions.",
@@ -28,11 +27,9 @@ COMMANDS = {
     "soak": "Everything in random order for hours: does anything grow?",
     "peers": "Our client against h2load, ghz and sockperf on the same server.",
 }
-ROOMS = {"merge": "ranks"}
-OTHERS = ("report", "merge")  # their packages have the command
 
 
-class Rooms(click.Group):
+class Commands(click.Group):
     """Loads a command's module only when it is called: --help answers at once."""
 
     def list_commands(self, ctx: click.Context) -> list[str]:
@@ -46,17 +43,13 @@ class Rooms(click.Group):
             formatter.write_dl(list(COMMANDS.items()))
 
 
-def _module(name: str) -> str:
-    return f"{PROGRAM}.{ROOMS.get(name, name)}.command" if name in OTHERS else f"{PROGRAM}.cli.{name}"
-
-
 def load(name: str) -> click.Command:
     """One of COMMANDS."""
-    command: click.Command = importlib.import_module(_module(name)).command
+    command: click.Command = importlib.import_module(f"{PROGRAM}.cli.{name}").command
     return command
 
 
-@click.group(cls=Rooms, context_settings={"help_option_names": ["-h", "--help"]})
+@click.group(cls=Commands, context_settings={"help_option_names": ["-h", "--help"]})
 def group() -> None:
     """Experiments with the gRPC benchmark programs, and analysis of their results.
 

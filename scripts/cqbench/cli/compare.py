@@ -12,16 +12,16 @@ from cqbench.analysis.compare.gates import Gate, Most, Outcome, check, check_mos
 from cqbench.analysis.compare.points import Comparison, compare
 from cqbench.analysis.compare.sections import Section, of_sides
 from cqbench.analysis.compare.sides import Side
-from cqbench.analysis.cost import pair
-from cqbench.compare.arguments import inside, metrics_of, read, with_itself
-from cqbench.compare.inputs import read_history
-from cqbench.compare.refusal import why_not
-from cqbench.files import storage
-from cqbench.files.source import BadDocument
-from cqbench.gate import exit_status
+from cqbench.cli.sides import profiles
+from cqbench.cli.sides.arguments import inside, metrics_of, read, with_itself
+from cqbench.cli.sides.inputs import read_history
+from cqbench.cli.sides.refusal import why_not
+from cqbench.formats import storage
+from cqbench.formats.source import BadDocument
+from cqbench.model.gate import exit_status
+from cqbench.model.metric import GROUPS, METRICS, Metric
 from cqbench.options import Refused, number, percentage
 from cqbench.render.compare import benchresult, tables, text
-from cqbench.samples.metric import GROUPS, METRICS, Metric
 
 PROGRAM = "cqbench compare"
 USUAL = ("throughput", "p50", "p99", "p50-sent", "p99-sent")
@@ -156,8 +156,8 @@ def command(
     form = _form(form, output)
     if history is not None:
         return _history(history, paths, metric, form, output)
-    limits = pair.Limits(max_instructions_per_rpc, max_syscalls_per_rpc, max_allocs_per_rpc, fail_if_more_expensive)
-    if len(paths) == 2 and not axis and not variants and pair.are_profiles(paths):
+    limits = profiles.Limits(max_instructions_per_rpc, max_syscalls_per_rpc, max_allocs_per_rpc, fail_if_more_expensive)
+    if len(paths) == 2 and not axis and not variants and profiles.are_profiles(paths):
         unfit = {
             "--metric": metric,
             "--fail-if-slower": fail_if_slower,
@@ -207,7 +207,7 @@ def _profiles(
     paths: tuple[str, str],
     form: str,
     output: Path | None,
-    limits: pair.Limits,
+    limits: profiles.Limits,
     anyway: bool,
     unfit: Mapping[str, object],
 ) -> int:
@@ -215,7 +215,7 @@ def _profiles(
     for flag, value in unfit.items():
         if value is not None:
             raise Refused(f"argument {flag}: is not for profiles of cqbench cost")
-    content, complaints, status = pair.compare(paths, form, limits, anyway)
+    content, complaints, status = profiles.compare(paths, form, limits, anyway)
     note = with_itself(paths, {"--fail-if-more-expensive": limits.limit_percent}, anyway)
     if content:
         _write(output, content)

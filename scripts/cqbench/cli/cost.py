@@ -15,18 +15,18 @@ from typing import Any
 import click
 from pydantic import ValidationError
 
-from cqbench.analysis.cost import text
 from cqbench.analysis.cost.profile import ALLOCATIONS, PARTS, PROGRAM, SAMPLES, TIME, Profile, as_json
 from cqbench.cli import common
 from cqbench.experiment import flags
-from cqbench.files import storage
-from cqbench.files.model import complaint
+from cqbench.formats import storage
+from cqbench.formats.model import complaint
 from cqbench.measure import busy, cpus, group, layout
 from cqbench.measure.lock import Busy, locked
 from cqbench.measure.processes import Interrupt
 from cqbench.measure.programs import CLIENT, NEWGRPC, SERVER, SID_SHARED, Programs
 from cqbench.measure.session import Failed, say
 from cqbench.options import Refused, Value, flag_name, only_beside, whole
+from cqbench.render.cost import text
 from cqbench.run.cost import kept, plan
 from cqbench.run.cost.kept import Folder
 from cqbench.run.cost.making import BOTH, Making

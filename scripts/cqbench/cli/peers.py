@@ -10,8 +10,8 @@ from typing import Any
 import click
 
 from cqbench.cli import common
-from cqbench.files import storage
-from cqbench.files.text import format_cpus
+from cqbench.formats import storage
+from cqbench.formats.text import format_cpus
 from cqbench.measure import busy, cpus, layout
 from cqbench.measure.processes import Interrupt, ServerFailed
 from cqbench.measure.programs import ROOT, Programs

@@ -16,8 +16,8 @@ from cqbench.experiment.override import Options
 from cqbench.experiment.spec import BadExperiment
 from cqbench.measure import cpus
 from cqbench.measure.lock import Busy, locked
+from cqbench.measure.ranks.launch import LAUNCHERS, MAX_RANKS
 from cqbench.options import INFLIGHT_LIST, RATE_LIST, Refused, Value, seconds, whole
-from cqbench.ranks.launch import LAUNCHERS, MAX_RANKS
 from cqbench.run import ranked, start
 from cqbench.run.manifest import BadManifest
 from cqbench.run.start import Unusable

@@ -6,14 +6,14 @@ from pathlib import Path
 
 import click
 
-from cqbench.analysis.soak import text
 from cqbench.cli import common
 from cqbench.experiment.units import draw_seed
-from cqbench.files import storage
+from cqbench.formats import storage
 from cqbench.measure.processes import Interrupt, ServerFailed
 from cqbench.measure.programs import CLIENT, SERVER, Programs
 from cqbench.measure.session import say
 from cqbench.options import Refused, number
+from cqbench.render import soak as text
 from cqbench.run.soak.session import Soak
 
 

@@ -11,29 +11,30 @@ from typing import Any
 
 import click
 
-from cqbench.analysis.tune import as_json, catalogue, library, objective, select, text
-from cqbench.analysis.tune.as_json import Asked, BadTune
+from cqbench.analysis.tune import catalogue, objective, select
 from cqbench.analysis.tune.catalogue import BOTH, ENDS, KINDS, BadSettings, Candidate, Setting
 from cqbench.analysis.tune.library import Library
 from cqbench.analysis.tune.objective import OF_A_RATE, RATE, THROUGHPUT, Objective
 from cqbench.analysis.tune.procedure import NothingToTune, Procedure
 from cqbench.analysis.tune.select import BadChoice, Wanted
 from cqbench.analysis.tune.stages import Budget
-from cqbench.analysis.tune.text import Heading
 from cqbench.analysis.tune.workloads import Workload
 from cqbench.cli import common
 from cqbench.experiment.fields import CLIENT_TAKEN, SERVER_TAKEN
 from cqbench.experiment.plan import SEARCHED_POINTS
 from cqbench.experiment.spec import BadExperiment
 from cqbench.experiment.units import draw_seed
-from cqbench.files import storage
-from cqbench.measure import cpus, layout
+from cqbench.formats import storage
+from cqbench.measure import cpus, layout, library
 from cqbench.measure.lock import Busy, locked
 from cqbench.measure.processes import Interrupt
 from cqbench.measure.programs import CLIENT as CLIENT_PROGRAM
 from cqbench.measure.programs import NEWGRPC, Programs
 from cqbench.measure.session import say
 from cqbench.options import MAX_RATE, Refused, flag_name, number, only_beside, seconds, whole
+from cqbench.render.tune import as_json, text
+from cqbench.render.tune.as_json import Asked, BadTune
+from cqbench.render.tune.text import Heading
 from cqbench.run import tune as session
 from cqbench.run.manifest import BadManifest
 from cqbench.run.start import Unusable

@@ -10,10 +10,10 @@ from pathlib import Path
 import click
 
 from cqbench.analysis.verdict.whole import judge_runs
-from cqbench.files.source import BadDocument
+from cqbench.formats.runs import Run, read_all
+from cqbench.formats.source import BadDocument
 from cqbench.options import Refused
 from cqbench.render.verdict import as_json, text
-from cqbench.samples.runs import Run, read_all
 
 
 def _read(results: Sequence[Path]) -> list[Run]:

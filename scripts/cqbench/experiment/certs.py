@@ -9,7 +9,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from cqbench.experiment.spec import Experiment
-from cqbench.files.text import one_line
+from cqbench.formats.text import one_line
 from cqbench.measure import group
 from cqbench.measure.programs import SCRIPTS
 

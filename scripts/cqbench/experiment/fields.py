@@ -16,7 +16,7 @@ from typing import Annotated, Any, NoReturn
 from pydantic import PlainValidator
 
 from cqbench.experiment.units import MAX_SEED
-from cqbench.files.text import one_line
+from cqbench.formats.text import one_line
 from cqbench.options import MAX_RATE, flag_name, seconds_of
 
 PLACEMENTS = ("split", "pair", "none")

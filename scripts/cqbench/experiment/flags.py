@@ -8,7 +8,7 @@ from pathlib import Path
 
 from cqbench.experiment import plan
 from cqbench.experiment.spec import Experiment, Variant
-from cqbench.files.text import one_line
+from cqbench.formats.text import one_line
 from cqbench.measure import cpus, group
 from cqbench.measure.programs import Programs
 

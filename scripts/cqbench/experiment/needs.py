@@ -12,7 +12,7 @@ import subprocess
 from cqbench.experiment import faults
 from cqbench.experiment.plan import server_program
 from cqbench.experiment.spec import Experiment
-from cqbench.files.text import one_line
+from cqbench.formats.text import one_line
 from cqbench.measure import group, sockets, toxiproxy
 from cqbench.measure.programs import Programs
 

@@ -17,10 +17,10 @@ from pydantic import ValidationError
 from cqbench.experiment import faults
 from cqbench.experiment.fields import Pinning, Wrong, show
 from cqbench.experiment.tables import PLACES, Axis, Fault, File, Head, Settings
-from cqbench.files import toml
-from cqbench.files.offered import Load, closed, open_loop, searched
-from cqbench.files.source import BadDocument
-from cqbench.files.text import one_line
+from cqbench.formats import toml
+from cqbench.formats.offered import Load, closed, open_loop, searched
+from cqbench.formats.source import BadDocument
+from cqbench.formats.text import one_line
 from cqbench.options import flag_name
 
 LAYOUT_FLAGS = ("--num-cqs", "--workers-per-cq", "--callbacks-per-cq")

@@ -12,7 +12,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from cqbench.files.offered import Load, closed, open_loop, searched
+from cqbench.formats.offered import Load, closed, open_loop, searched
 
 MAX_SEED = 999_999_999
 

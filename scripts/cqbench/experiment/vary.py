@@ -15,7 +15,7 @@ import tomli_w
 
 from cqbench.experiment.fields import MAX_NAME
 from cqbench.experiment.spec import BadExperiment, Data
-from cqbench.files.text import one_line
+from cqbench.formats.text import one_line
 
 KEYS = {"": "client_flags", "server": "server_flags", "env": "client_env", "server-env": "server_env"}
 DEFAULT = {"inflight": [1, 4, 16], "warmup": "200ms", "interval": "1s", "repetitions": 7}

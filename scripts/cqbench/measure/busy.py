@@ -9,7 +9,7 @@ from pathlib import Path
 
 import psutil
 
-from cqbench.files.text import parse_cpus
+from cqbench.formats.text import parse_cpus
 
 BUSY_ENOUGH_TO_SAY = 0.1  # of a CPU
 ONLINE = Path("/sys/devices/system/cpu/online")

@@ -7,8 +7,8 @@ import re
 from dataclasses import dataclass
 from pathlib import Path
 
-from cqbench.files.text import format_cpus
-from cqbench.files.text import parse_cpus as parse_list
+from cqbench.formats.text import format_cpus
+from cqbench.formats.text import parse_cpus as parse_list
 
 
 class BadCpuList(ValueError):

@@ -9,10 +9,10 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Generic, TypeVar
 
-from cqbench.files.point import Measured
-from cqbench.files.result import Document, parse
-from cqbench.files.source import BadDocument
-from cqbench.files.text import one_line
+from cqbench.formats.point import Measured
+from cqbench.formats.result import Document, parse
+from cqbench.formats.source import BadDocument
+from cqbench.formats.text import one_line
 from cqbench.measure.cpus import Placement, pinned
 from cqbench.measure.processes import Finished, Interrupt, ServerFailed, run
 

@@ -17,7 +17,7 @@ import time
 from pathlib import Path
 from typing import Any
 
-from cqbench.files.text import one_line
+from cqbench.formats.text import one_line
 from cqbench.measure.processes import START_TIMEOUT_S, Service
 
 VERSION = "2.5.0"

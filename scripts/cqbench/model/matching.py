@@ -10,7 +10,7 @@ from collections.abc import Hashable, Iterable
 from dataclasses import dataclass
 from typing import Generic, TypeVar
 
-from cqbench.samples.setting import FACETS, Setting
+from cqbench.model.setting import FACETS, Setting
 
 T = TypeVar("T")
 R = TypeVar("R", bound=Hashable)

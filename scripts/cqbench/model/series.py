@@ -10,17 +10,17 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from cqbench.files.figures import THROUGHPUT
-from cqbench.files.offered import Load
-from cqbench.files.point import Measured
-from cqbench.files.reasons import UNKNOWN_SURROUNDINGS, Reason
+from cqbench.formats.figures import THROUGHPUT
+from cqbench.formats.offered import Load
+from cqbench.formats.point import Measured
+from cqbench.formats.reasons import UNKNOWN_SURROUNDINGS, Reason
+from cqbench.formats.runs import Run
+from cqbench.model import setting as settings
+from cqbench.model.metric import Metric
 from cqbench.model.ratio import Round, ratio_of, values
+from cqbench.model.scaling import is_scaling
+from cqbench.model.setting import Setting
 from cqbench.model.usable import unreliable, unusable
-from cqbench.samples import setting as settings
-from cqbench.samples.metric import Metric
-from cqbench.samples.runs import Run
-from cqbench.samples.scaling import is_scaling
-from cqbench.samples.setting import Setting
 from cqbench.stats.medians import median
 from cqbench.stats.ratios import Ratio
 

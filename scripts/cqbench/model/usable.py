@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
-from cqbench.files import reasons
-from cqbench.files.manifest import Fault
-from cqbench.files.point import Measured
-from cqbench.files.reasons import Reason
+from cqbench.formats import reasons
+from cqbench.formats.manifest import Fault
+from cqbench.formats.point import Measured
+from cqbench.formats.reasons import Reason
 from cqbench.model.thresholds import MAX_UNRELIABLE_SHARE
 from cqbench.stats.ratios import MIN_REPETITIONS
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 
-from cqbench.files.escape import markdown as escaped
+from cqbench.formats.escape import markdown as escaped
 from cqbench.render.table import Block, Cell, Line, Table
 
 

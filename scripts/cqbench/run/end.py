@@ -16,20 +16,19 @@ from types import FrameType
 from typing import TypeVar
 
 from cqbench.experiment.spec import Experiment
-from cqbench.files import storage
-from cqbench.files.source import BadDocument
-from cqbench.files.surroundings import Manifests
-from cqbench.files.text import one_line
+from cqbench.formats import runs, storage
+from cqbench.formats.runs import Run
+from cqbench.formats.source import BadDocument
+from cqbench.formats.surroundings import Manifests
+from cqbench.formats.text import one_line
 from cqbench.measure.processes import Interrupt
 from cqbench.measure.session import say
+from cqbench.render.experiment import cells, faulted, summary, tables
+from cqbench.render.experiment.cells import Numbered
+from cqbench.render.points_csv import to_csv
 from cqbench.render.text import render
-from cqbench.run import cells, faulted, summary, tables
-from cqbench.run.cells import Numbered
 from cqbench.run.manifest import Manifest
 from cqbench.run.runner import keep_old
-from cqbench.samples import runs
-from cqbench.samples.as_csv import to_csv
-from cqbench.samples.runs import Run
 
 # Judging and drawing load large libraries. They are imported where they are used: by then a signal does no harm, and a
 # library that cannot be loaded costs the report and not the experiment.
@@ -221,9 +220,9 @@ def title(head: str) -> str:
 
 def write_report(folder: Path) -> Path:
     """The page. Raises OSError, BadDocument, and whatever a defect in drawing raises."""
-    from cqbench.report import command
+    from cqbench.render.report import write  # loads numpy and the page, which an experiment needs at its end only
 
-    return command.write(folder)
+    return write.write(folder)
 
 
 def screen(head: str, first: str, table: str, verdict: Verdict | None, tail: Sequence[str]) -> str:

@@ -33,12 +33,12 @@ from typing import Any
 from cqbench.experiment.fields import show
 from cqbench.experiment.spec import Experiment
 from cqbench.experiment.units import Unit, load_from_json, load_to_json
-from cqbench.files import manifest as files
-from cqbench.files import storage
-from cqbench.files.manifest import FAILED, FILE, INTERRUPTED, NOT_RUN, OK, PENDING, RUNS, STATUSES
-from cqbench.files.result import Document
-from cqbench.files.result import load as load_document
-from cqbench.files.source import BadDocument
+from cqbench.formats import manifest as files
+from cqbench.formats import storage
+from cqbench.formats.manifest import FAILED, FILE, INTERRUPTED, NOT_RUN, OK, PENDING, RUNS, STATUSES
+from cqbench.formats.result import Document
+from cqbench.formats.result import load as load_document
+from cqbench.formats.source import BadDocument
 
 VERSION = 2  # 1: a file had all loads of a configuration
 VERSION_KEYS = ("cqbench_version", "grpc_version", "protobuf_version", "compiler", "library_build_type", "kernel")

@@ -15,13 +15,13 @@ from typing import Any
 from cqbench.experiment.override import Options
 from cqbench.experiment.spec import BadExperiment, Experiment, Variant
 from cqbench.experiment.units import Unit
-from cqbench.files.text import format_cpus
+from cqbench.formats.text import format_cpus
 from cqbench.measure.cpus import Placement
 from cqbench.measure.processes import Finished, Interrupt
-from cqbench.ranks import hosts, launch, template
-from cqbench.ranks.hosts import HERE, BadHosts
-from cqbench.ranks.launch import MPIRUN, NONE, SRUN, Launch
-from cqbench.ranks.template import HOST
+from cqbench.measure.ranks import hosts, launch, template
+from cqbench.measure.ranks.hosts import HERE, BadHosts
+from cqbench.measure.ranks.launch import MPIRUN, NONE, SRUN, Launch
+from cqbench.measure.ranks.template import HOST
 from cqbench.run import together
 
 KEY = "ranks"  # in the manifest: what was asked for; in its units: in words

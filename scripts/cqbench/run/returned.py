@@ -5,9 +5,9 @@ from __future__ import annotations
 from pathlib import Path
 
 from cqbench.experiment.units import Unit
-from cqbench.files.result import Document
-from cqbench.files.result import load as load_document
-from cqbench.files.source import BadDocument
+from cqbench.formats.result import Document
+from cqbench.formats.result import load as load_document
+from cqbench.formats.source import BadDocument
 from cqbench.measure.processes import Finished
 
 

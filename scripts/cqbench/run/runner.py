@@ -11,17 +11,17 @@ from typing import Any
 from cqbench.experiment import plan
 from cqbench.experiment.spec import Experiment, Variant
 from cqbench.experiment.units import Unit
-from cqbench.files import storage
-from cqbench.files.manifest import FAILED, INTERRUPTED, OK, PENDING
-from cqbench.files.result import Document
-from cqbench.files.text import format_cpus, one_line
+from cqbench.formats import storage
+from cqbench.formats.manifest import FAILED, INTERRUPTED, OK, PENDING
+from cqbench.formats.result import Document
+from cqbench.formats.text import format_cpus, one_line
 from cqbench.measure import cpus
 from cqbench.measure.busy import Watch, noticeable
 from cqbench.measure.processes import Finished, Interrupt, Server, ServerFailed, Service, run
 from cqbench.measure.programs import Programs
+from cqbench.measure.ranks import merge
+from cqbench.measure.ranks.launch import Launch
 from cqbench.measure.toxiproxy import ProxyFailed, Toxiproxy
-from cqbench.ranks import merge
-from cqbench.ranks.launch import Launch
 from cqbench.run import ranked
 from cqbench.run.inject import Injection
 from cqbench.run.manifest import Facts, Manifest, moment, versions

@@ -14,17 +14,17 @@ from cqbench.experiment import certs, flags, needs, override, plan, spec, vary
 from cqbench.experiment.override import Options
 from cqbench.experiment.spec import Experiment
 from cqbench.experiment.units import Unit, draw_seed, make_order
-from cqbench.files import storage
-from cqbench.files.manifest import FILE
+from cqbench.formats import storage
+from cqbench.formats.manifest import FILE
 from cqbench.measure import busy, cpus, layout
 from cqbench.measure.lock import locked
 from cqbench.measure.machine import machine
 from cqbench.measure.processes import Interrupt
 from cqbench.measure.processes import run as run_process
 from cqbench.measure.programs import CLIENT, ROOT, SCRIPTS, SERVER, Programs
+from cqbench.measure.ranks import launch as launches
+from cqbench.measure.ranks.launch import Launch
 from cqbench.measure.session import say
-from cqbench.ranks import launch as launches
-from cqbench.ranks.launch import Launch
 from cqbench.run import manifest, ranked
 from cqbench.run.end import conclude
 from cqbench.run.manifest import Manifest

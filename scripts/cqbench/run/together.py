@@ -10,10 +10,10 @@ from contextlib import ExitStack, suppress
 from dataclasses import dataclass
 from pathlib import Path
 
-from cqbench.files.source import BadDocument, decode, read_bytes
+from cqbench.formats.source import BadDocument, decode, read_bytes
 from cqbench.measure.group import Group
 from cqbench.measure.processes import TICK_S, Finished, Interrupt
-from cqbench.ranks import launch, merge
+from cqbench.measure.ranks import launch, merge
 
 # After a signal, to hand over what there is. Longer than mpirun's two waits, so that it is never killed before it has
 # killed a rank that hangs; shorter than the 30 s after which Slurm kills a job whose time is over (KillWait).

@@ -15,21 +15,20 @@ from cqbench.analysis.tune.workloads import Workload
 from cqbench.experiment import flags, plan, spec
 from cqbench.experiment.spec import Data, Experiment
 from cqbench.experiment.units import make_order
-from cqbench.files import storage
-from cqbench.files.manifest import FILE
-from cqbench.files.offered import Load
-from cqbench.files.result import load as load_document
-from cqbench.files.source import BadDocument
+from cqbench.formats import runs, storage
+from cqbench.formats.manifest import FILE
+from cqbench.formats.offered import Load
+from cqbench.formats.result import load as load_document
+from cqbench.formats.source import BadDocument
 from cqbench.measure import cpus, layout
 from cqbench.measure.lock import locked
 from cqbench.measure.processes import Interrupt
 from cqbench.measure.programs import Programs
 from cqbench.measure.session import say
+from cqbench.render.points_csv import to_csv
 from cqbench.run import end, start
 from cqbench.run.manifest import Manifest, begun
 from cqbench.run.runner import Runner, facts_of
-from cqbench.samples import runs
-from cqbench.samples.as_csv import to_csv
 
 SID_OVERHEAD_S = 0.6  # a unit's programs are started in another root file system
 

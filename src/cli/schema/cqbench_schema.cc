@@ -25,8 +25,8 @@ int Run(const std::filesystem::path& source, bool write) {
   }
   const std::vector<std::pair<const char*, std::string>> files = {
       {"docs/reference/figures.md", FiguresPage()},
-      {"scripts/cqbench/files/figures.json", FiguresJson()},
-      {"scripts/cqbench/files/result.schema.json", *schema},
+      {"scripts/cqbench/formats/figures.json", FiguresJson()},
+      {"scripts/cqbench/formats/result.schema.json", *schema},
   };
   int status = 0;
   for (const auto& [name, text] : files) {

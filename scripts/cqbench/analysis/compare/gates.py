@@ -11,10 +11,10 @@ from dataclasses import dataclass
 from cqbench.analysis.compare.points import Comparison, Figure
 from cqbench.analysis.compare.sections import Point
 from cqbench.analysis.compare.sides import counted
-from cqbench.gate import CANNOT_TELL, CLOSED, OPEN
+from cqbench.model.gate import CANNOT_TELL, CLOSED, OPEN
+from cqbench.model.metric import BY_NAME, THROUGHPUT, Metric
 from cqbench.model.ratio import values
 from cqbench.model.thresholds import MORE_REPETITIONS, ROUNDING_PERCENT
-from cqbench.samples.metric import BY_NAME, THROUGHPUT, Metric
 from cqbench.stats import ratios
 from cqbench.stats.ratios import MIN_REPETITIONS, Ratio
 

@@ -16,10 +16,10 @@ import numpy.typing as npt
 from cqbench.analysis.compare.points import mean
 from cqbench.analysis.compare.sections import BUILD_TYPES, name_of
 from cqbench.analysis.compare.sides import Place, Scenario, Side
+from cqbench.model.metric import Metric
 from cqbench.model.ratio import values
+from cqbench.model.setting import FACETS, About, Setting
 from cqbench.model.thresholds import ALPHA
-from cqbench.samples.metric import Metric
-from cqbench.samples.setting import FACETS, About, Setting
 
 Floats = npt.NDArray[np.floating]
 

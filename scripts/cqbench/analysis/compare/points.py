@@ -8,9 +8,9 @@ from dataclasses import dataclass, replace
 import numpy as np
 from cqbench.analysis.compare.sections import Difference, Point, Section, differences
 from cqbench.analysis.compare.sides import counted
+from cqbench.model.metric import Metric
 from cqbench.model.ratio import pairs, pooled, ratio_of, values
 from cqbench.model.thresholds import ALPHA
-from cqbench.samples.metric import Metric
 from cqbench.stats import ratios
 from cqbench.stats.ratios import MIN_REPETITIONS, Ratio
 

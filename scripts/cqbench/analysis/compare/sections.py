@@ -15,7 +15,7 @@ from cqbench.model.matching import Place as At
 from cqbench.model.matching import differing
 from cqbench.model.matching import scenarios as grouped
 from cqbench.model.ratio import Sample
-from cqbench.samples.setting import BY_KEY, FACETS, About, Facet
+from cqbench.model.setting import BY_KEY, FACETS, About, Facet
 
 # Other work, another machine, another window: other figures, whatever was changed. A debug build is no version.
 MUST_AGREE = (About.WORK, About.PLACE, About.WINDOW)

@@ -8,14 +8,14 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import NamedTuple, TypeAlias
 
-from cqbench.files.offered import Load
-from cqbench.files.reasons import Reason, kinds
-from cqbench.files.text import one_line
+from cqbench.formats.offered import Load
+from cqbench.formats.reasons import Reason, kinds
+from cqbench.formats.runs import Run
+from cqbench.formats.text import one_line
+from cqbench.model.metric import METRICS, Metric
 from cqbench.model.ratio import Sample
 from cqbench.model.series import Repetition, Series, load_series
-from cqbench.samples.metric import METRICS, Metric
-from cqbench.samples.runs import Run
-from cqbench.samples.setting import Setting
+from cqbench.model.setting import Setting
 
 
 class Name(NamedTuple):

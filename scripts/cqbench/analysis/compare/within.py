@@ -11,10 +11,10 @@ from dataclasses import replace
 
 from cqbench.analysis.compare.sections import Section, matched, section, title_of
 from cqbench.analysis.compare.sides import Scenario, Side, scenario_of
-from cqbench.files.manifest import Manifest
+from cqbench.formats.manifest import Manifest
+from cqbench.formats.runs import Run
 from cqbench.model.series import load_series
-from cqbench.samples.runs import Run
-from cqbench.samples.setting import FACETS, SHARED, Facet
+from cqbench.model.setting import FACETS, SHARED, Facet
 
 SHOWN = 12  # names in a message
 

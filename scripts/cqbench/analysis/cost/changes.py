@@ -12,8 +12,8 @@ from dataclasses import dataclass
 from functools import cached_property
 
 from cqbench.analysis.cost.counts import CPU, KINDS, SYSCALL, THREAD, TOTAL, Key
+from cqbench.analysis.cost.names import TOTALS
 from cqbench.analysis.cost.profile import ALLOCATIONS, INSTRUCTIONS, LEAST_SHARE, SAMPLED_NS, SYSCALLS, Figure, Profile
-from cqbench.analysis.cost.text import TOTALS
 
 # Two cost profiles of the same thing differed by 0.2 % of a total, with gRPC 1.51.1; their parts by LEAST_SHARE of it.
 LEAST_OF_TOTAL = 0.002

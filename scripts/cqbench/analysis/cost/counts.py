@@ -8,7 +8,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import NamedTuple, TypeAlias
 
-from cqbench.files.text import one_line
+from cqbench.formats.text import one_line
 
 TOTAL, CPU, SYSCALL, THREAD, LIBRARY, FUNCTION = "total", "cpu", "syscall", "thread", "library", "function"
 KINDS = (TOTAL, CPU, SYSCALL, THREAD, LIBRARY, FUNCTION)

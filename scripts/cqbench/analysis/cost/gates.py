@@ -9,9 +9,9 @@ from dataclasses import dataclass
 
 from cqbench.analysis.cost.changes import GATED, ROUNDING, Change, Comparison
 from cqbench.analysis.cost.counts import TOTAL
+from cqbench.analysis.cost.names import TOTALS, number
 from cqbench.analysis.cost.profile import CLIENT, SERVER, Profile
-from cqbench.analysis.cost.text import TOTALS, number
-from cqbench.gate import CANNOT_TELL, CLOSED, OPEN
+from cqbench.model.gate import CANNOT_TELL, CLOSED, OPEN
 
 
 @dataclass(frozen=True)

@@ -9,8 +9,7 @@ from __future__ import annotations
 
 import os
 import re
-import subprocess
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import NamedTuple
 
@@ -18,8 +17,6 @@ from cqbench.analysis.cost import libraries, stacks
 from cqbench.analysis.cost.counts import CPU, Key, Seen, total
 from cqbench.analysis.cost.profile import SAMPLED_NS
 from cqbench.analysis.cost.strace import CLOCKS
-from cqbench.files.text import one_line
-from cqbench.measure import group
 
 HERTZ = 1999  # no multiple of what happens regularly
 EACH_NS = round(1e9 / HERTZ)
@@ -29,7 +26,6 @@ STACK_BYTES = 8192  # of the stack, copied at each sample: what is deeper is cut
 HEAD = re.compile(r"^\s*(?P<comm>\S.*?)\s+(?P<process>\d+)/(?P<thread>\d+)\s*$")
 FRAME = re.compile(r"^\s+[0-9a-f]+ (?P<name>.*) \((?P<path>.*)\)$")
 KERNEL = "kernel"
-TIMEOUT_S = 120
 
 
 class Frame(NamedTuple):
@@ -51,17 +47,6 @@ def command(file: str) -> tuple[str, ...]:
     """Returns the prefix of a program's command line."""
     what = ("--event", "cpu-clock", "--freq", f"{HERTZ}", "--call-graph", f"dwarf,{STACK_BYTES}")
     return ("perf", "record", "--quiet", *what, "--output", file, "--")
-
-
-def read(perf: Sequence[str], file: str, program: str) -> Seen:
-    """perf: how it is called where the libraries are. file: as seen there. program: its file name. Raises OSError."""
-    words = [*perf, "script", "--no-inline", "--input", file, "--fields", "comm,pid,tid,ip,sym,dso"]
-    try:
-        done = group.ask(words, TIMEOUT_S)
-        done.check_returncode()
-    except subprocess.SubprocessError as error:
-        raise OSError(0, f"perf script: {one_line(str(error))}") from None
-    return parse(done.stdout.splitlines(), program)
 
 
 def parse(lines: Iterable[str], program: str) -> Seen:

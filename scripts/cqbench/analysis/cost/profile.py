@@ -8,9 +8,9 @@ from statistics import median
 from typing import Any, Literal
 
 from cqbench.analysis.cost.counts import FUNCTION, TOTAL, Key
-from cqbench.files.model import Line, Model, Offset, Positive, Text, complaint
-from cqbench.files.source import BadDocument, decode, read_bytes
-from cqbench.files.text import one_line
+from cqbench.formats.model import Line, Model, Offset, Positive, Text, complaint
+from cqbench.formats.source import BadDocument, decode, read_bytes
+from cqbench.formats.text import one_line
 from pydantic import ValidationError
 
 SCHEMA_VERSION = 1

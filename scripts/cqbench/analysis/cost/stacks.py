@@ -14,7 +14,7 @@ from dataclasses import dataclass, field
 from pathlib import PurePath
 
 from cqbench.analysis.cost.libraries import qualified
-from cqbench.files.text import one_line
+from cqbench.formats.text import one_line
 
 MAX_NAME = 80  # characters
 MAX_DEPTH = 127  # as many as perf gives

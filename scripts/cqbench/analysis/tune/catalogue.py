@@ -7,13 +7,12 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
-from cqbench.files import toml
-from cqbench.files.source import BadDocument
-from cqbench.files.text import one_line
-from cqbench.measure.programs import SCRIPTS
+from cqbench.formats import toml
+from cqbench.formats.source import BadDocument
+from cqbench.formats.text import one_line
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, ValidationError
 
-SHIPPED = SCRIPTS / "settings.toml"
+SHIPPED = Path(__file__).parents[3] / "settings.toml"
 CHANNEL_ARG, ENVIRONMENT, EXPERIMENT, FLAG, ALLOCATOR = KINDS = (
     "channel-arg",
     "environment",

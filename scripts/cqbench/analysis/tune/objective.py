@@ -7,10 +7,10 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from cqbench.files.figures import THROUGHPUT as CALLS_PER_SECOND
-from cqbench.files.offered import Load
-from cqbench.files.point import Measured
-from cqbench.files.result import Document
+from cqbench.formats.figures import THROUGHPUT as CALLS_PER_SECOND
+from cqbench.formats.offered import Load
+from cqbench.formats.point import Measured
+from cqbench.formats.result import Document
 from cqbench.model.series import Repetition
 from cqbench.model.thresholds import CALLS_REACHED
 from cqbench.model.usable import unusable

@@ -7,11 +7,11 @@ from collections.abc import Iterable, Iterator, Sequence
 
 from cqbench.analysis.verdict.model import Decision, Effect, Row, Scenario, Statement
 from cqbench.analysis.verdict.scenarios import Judged, Named
-from cqbench.files.offered import Load
+from cqbench.formats.offered import Load
 from cqbench.model import thresholds
+from cqbench.model.metric import THROUGHPUT
 from cqbench.model.ratio import pooled
 from cqbench.model.series import Series
-from cqbench.samples.metric import THROUGHPUT
 
 
 def settings(judged: Sequence[Judged], also: Iterable[Effect]) -> list[Statement]:

@@ -9,12 +9,12 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from cqbench.analysis.verdict import rules
-from cqbench.files import reasons
-from cqbench.files.offered import Load, closed
+from cqbench.formats import reasons
+from cqbench.formats.offered import Load, closed
 from cqbench.model import thresholds
+from cqbench.model.metric import THROUGHPUT
 from cqbench.model.ratio import ratio_of
 from cqbench.model.series import Series, ratio
-from cqbench.samples.metric import THROUGHPUT
 from cqbench.stats.medians import median
 from cqbench.stats.ratios import Ratio
 

@@ -10,14 +10,14 @@ from cqbench.analysis.verdict import evidence, rules
 from cqbench.analysis.verdict.evidence import Evidence
 from cqbench.analysis.verdict.model import Cost, Decision, Effect, Row, Scenario
 from cqbench.analysis.verdict.scenarios import Axis, Compared, Judged, Named
-from cqbench.files.offered import Load
+from cqbench.formats.offered import Load
 from cqbench.model import thresholds
 from cqbench.model.matching import differing
+from cqbench.model.metric import BY_NAME
 from cqbench.model.ratio import pooled
 from cqbench.model.series import Series, ratio
+from cqbench.model.setting import BY_KEY
 from cqbench.model.usable import UNRELIABLE, worst
-from cqbench.samples.metric import BY_NAME
-from cqbench.samples.setting import BY_KEY
 from cqbench.stats.ratios import Ratio, holm, repetitions_needed
 
 THROUGHPUT, P99 = BY_NAME["throughput"].key, BY_NAME["p99"].key

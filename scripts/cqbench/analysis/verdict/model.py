@@ -11,8 +11,8 @@ from dataclasses import dataclass, field
 from enum import Enum
 from typing import Any
 
-from cqbench.files.offered import Load
-from cqbench.files.reasons import Reason
+from cqbench.formats.offered import Load
+from cqbench.formats.reasons import Reason
 from cqbench.stats.ratios import Ratio
 
 

@@ -11,12 +11,12 @@ from cqbench.analysis.verdict import evidence
 from cqbench.analysis.verdict.judge import CONTRADICTION, NOT_REACHED
 from cqbench.analysis.verdict.model import Statement
 from cqbench.analysis.verdict.scenarios import SINGLE, Judged
-from cqbench.files import reasons
-from cqbench.files.offered import Load
+from cqbench.formats import reasons
+from cqbench.formats.offered import Load
 from cqbench.model import thresholds
+from cqbench.model.metric import THROUGHPUT
 from cqbench.model.series import LeftOut, Series
 from cqbench.model.usable import NOT_HELD, UNRELIABLE, disqualifies
-from cqbench.samples.metric import THROUGHPUT
 from cqbench.stats.ratios import MIN_REPETITIONS
 
 # Codes of warnings that have one mitigation.

@@ -11,11 +11,11 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 from cqbench.analysis.verdict.model import Scenario
-from cqbench.files.asked import Asked
+from cqbench.formats.asked import Asked
 from cqbench.model.matching import Place, differing, scenarios, without
+from cqbench.model.scaling import is_scaling
 from cqbench.model.series import Series
-from cqbench.samples.scaling import is_scaling
-from cqbench.samples.setting import BY_KEY, FACETS, SHARED, About, Setting
+from cqbench.model.setting import BY_KEY, FACETS, SHARED, About, Setting
 
 SINGLE = (SHARED, "pool:1")  # one connection
 CONNECTIONS = "connections"

@@ -9,12 +9,12 @@ from pathlib import Path
 from cqbench.analysis.verdict import advice, evidence, needs, scenarios
 from cqbench.analysis.verdict.judge import judge
 from cqbench.analysis.verdict.model import Judgement
-from cqbench.files import asked, manifest
-from cqbench.files.asked import Asked
-from cqbench.files.reasons import Reason
+from cqbench.formats import asked, manifest
+from cqbench.formats.asked import Asked
+from cqbench.formats.reasons import Reason
+from cqbench.formats.runs import Run
 from cqbench.model.matching import differing
 from cqbench.model.series import Series, load_series
-from cqbench.samples.runs import Run
 
 
 def judge_runs(runs: Sequence[Run]) -> Judgement:

@@ -13,11 +13,11 @@ from cqbench.analysis.compare.gates import spread
 from cqbench.analysis.compare.points import NO_DIFFERENCE, Comparison, Figure, Part
 from cqbench.analysis.compare.sections import Pair, Point
 from cqbench.analysis.compare.sides import Scenario, Side
+from cqbench.model.metric import BY_NAME, METRICS, Metric
 from cqbench.model.ratio import values
 from cqbench.render import text as as_text
 from cqbench.render.compare import text
 from cqbench.render.table import EMPTY, Block, Column, Line, Table
-from cqbench.samples.metric import BY_NAME, METRICS, Metric
 
 OPS = Metric("ops", "completed", "calls", "", 1, 1, "throughput")
 MESSAGES = Metric("stream-messages", "messages_completed", "messages of streams", "", 1, 0, "traffic")

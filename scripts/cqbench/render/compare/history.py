@@ -6,7 +6,7 @@ from collections.abc import Iterable, Sequence
 
 from cqbench.analysis.compare.history import MIN_RUNS, Found, Line
 from cqbench.analysis.compare.sides import counted
-from cqbench.files.escape import csv_of
+from cqbench.formats.escape import csv_of
 from cqbench.render import text as as_text
 from cqbench.render.compare import text
 from cqbench.render.table import EMPTY, Block, Cell, Column, Table

@@ -20,12 +20,12 @@ from cqbench.analysis.compare.history import Found, Line
 from cqbench.analysis.compare.points import Comparison, Part
 from cqbench.analysis.compare.sections import Point
 from cqbench.analysis.compare.sides import Side
+from cqbench.model.metric import Metric
 from cqbench.model.ratio import Sample, values
 from cqbench.model.series import Repetition
 from cqbench.render.compare import history as history_output
 from cqbench.render.compare import tables, text
-from cqbench.report import hgrm
-from cqbench.samples.metric import Metric
+from cqbench.render.report import hgrm
 
 MAX_PLOTS = 120  # points that are drawn; the tables have all
 PER_DECADE = 25

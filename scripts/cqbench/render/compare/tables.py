@@ -10,9 +10,9 @@ from cqbench.analysis.compare.gates import Outcome
 from cqbench.analysis.compare.points import METHODS, NO_DIFFERENCE, Comparison, Figure, Part
 from cqbench.analysis.compare.sections import Lone, Point, required
 from cqbench.analysis.compare.sides import Side, reasons, schedules
-from cqbench.files.escape import csv_of
-from cqbench.files.escape import markdown as escaped
-from cqbench.files.offered import Load
+from cqbench.formats.escape import csv_of
+from cqbench.formats.escape import markdown as escaped
+from cqbench.formats.offered import Load
 from cqbench.model.thresholds import ALPHA
 from cqbench.render import markdown as as_markdown
 from cqbench.render.compare import text

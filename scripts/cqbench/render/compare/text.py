@@ -10,12 +10,12 @@ from cqbench.analysis.compare.gates import Outcome
 from cqbench.analysis.compare.points import METHODS, Comparison, Figure, Part
 from cqbench.analysis.compare.sections import Difference, Lone, Point, required
 from cqbench.analysis.compare.sides import Side, counted, reasons, schedules
-from cqbench.files.reasons import kinds
-from cqbench.files.text import one_line
-from cqbench.gate import OPEN
+from cqbench.formats.reasons import kinds
+from cqbench.formats.text import one_line
+from cqbench.model.gate import OPEN
+from cqbench.model.metric import Metric
 from cqbench.render import text
 from cqbench.render.table import EMPTY, WIDTH, Block, Cell, Column, Line, Table
-from cqbench.samples.metric import Metric
 from cqbench.stats.ratios import MAX_REPETITIONS
 
 MAX_NOTES = 12  # of one kind

@@ -7,7 +7,7 @@ from dataclasses import asdict
 from typing import Any
 
 from cqbench.analysis.verdict.model import Judgement, Scenario, Statement
-from cqbench.files.offered import Load
+from cqbench.formats.offered import Load
 from cqbench.model import thresholds
 from cqbench.render.verdict import words
 from cqbench.render.verdict.statements import say

@@ -8,10 +8,10 @@ from dataclasses import dataclass
 from cqbench.analysis.verdict import evidence
 from cqbench.analysis.verdict.judge import CONTRADICTION, NOT_REACHED
 from cqbench.analysis.verdict.model import Decision, Judgement, Row, Scenario, Statement
-from cqbench.files.offered import Load
+from cqbench.formats.offered import Load
+from cqbench.model.scaling import is_scaling
 from cqbench.model.usable import NOT_HELD
 from cqbench.render.verdict.words import CODES, answer, loads, short, times
-from cqbench.samples.scaling import is_scaling
 from cqbench.stats.ratios import MIN_REPETITIONS, Ratio
 
 QUESTION = "Is one shared connection holding this client back?"

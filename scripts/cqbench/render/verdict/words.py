@@ -6,8 +6,8 @@ from collections.abc import Callable, Iterable, Sequence
 
 from cqbench.analysis.verdict import evidence, rules
 from cqbench.analysis.verdict.model import Decision, Effect, Row, Scenario
-from cqbench.files import reasons
-from cqbench.files.offered import Load, rate
+from cqbench.formats import reasons
+from cqbench.formats.offered import Load, rate
 from cqbench.stats.ratios import MIN_REPETITIONS, Ratio
 
 CODES = {

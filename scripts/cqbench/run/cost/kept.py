@@ -17,11 +17,11 @@ from typing import Any
 from pydantic import ValidationError
 
 from cqbench.analysis.cost.counts import KINDS, Counts, Key, Run
-from cqbench.files import storage
-from cqbench.files.model import Count, Line, Model, Positive, complaint
-from cqbench.files.result import Document, parse
-from cqbench.files.source import BadDocument, decode, read_bytes
-from cqbench.files.text import one_line
+from cqbench.formats import storage
+from cqbench.formats.model import Count, Line, Model, Positive, complaint
+from cqbench.formats.result import Document, parse
+from cqbench.formats.source import BadDocument, decode, read_bytes
+from cqbench.formats.text import one_line
 from cqbench.measure.cpus import Placement
 from cqbench.run.cost.plan import Asked, Step
 from cqbench.run.manifest import MACHINE_KEYS

@@ -24,10 +24,10 @@ from cqbench.analysis.cost.profile import (
     Profile,
     figures,
 )
-from cqbench.files import storage
-from cqbench.files.point import Measured
-from cqbench.files.result import Document
-from cqbench.files.source import BadDocument
+from cqbench.formats import storage
+from cqbench.formats.point import Measured
+from cqbench.formats.result import Document
+from cqbench.formats.source import BadDocument
 from cqbench.measure.session import Failed, say
 from cqbench.run.cost import plan
 from cqbench.run.cost.kept import Folder

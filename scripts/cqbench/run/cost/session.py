@@ -9,15 +9,15 @@ import time
 from collections import Counter
 from pathlib import Path
 
-from cqbench.analysis.cost import callgrind, perf, strace
+from cqbench.analysis.cost import callgrind, strace
 from cqbench.analysis.cost.counts import Counts, Run, Seen, added, total
 from cqbench.analysis.cost.profile import CLIENT, INSTRUCTIONS, PROGRAM, SAMPLES, SERVER, SYSCALLS, TIME
-from cqbench.files.result import Document
-from cqbench.files.text import one_line
+from cqbench.formats.result import Document
+from cqbench.formats.text import one_line
 from cqbench.measure import session as measure
 from cqbench.measure.processes import Finished, Interrupt, Server, ServerFailed
 from cqbench.measure.session import Failed, result
-from cqbench.run.cost import plan
+from cqbench.run.cost import perf_script, plan
 from cqbench.run.cost.kept import Folder
 from cqbench.run.cost.plan import Asked, Step
 
@@ -170,7 +170,7 @@ class Session:
             return callgrind.read(file, name)
         if step.part == SAMPLES:
             reader = self.asked.programs.command("sid", "perf", ()) if self.asked.build == "sid" else ["perf"]
-            return perf.read(reader, self._seen(file), name)
+            return perf_script.read(reader, self._seen(file), name)
         assert step.part == SYSCALLS
         give_up = time.monotonic() + LOG_TIMEOUT_S
         while not strace.ended(file) and time.monotonic() < give_up:

@@ -8,8 +8,8 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
-from cqbench.files.point import Measured
-from cqbench.files.result import parse
+from cqbench.formats.point import Measured
+from cqbench.formats.result import parse
 from cqbench.measure.programs import CLIENT, ROOT, SCRIPTS
 from cqbench.measure.session import Failed
 from cqbench.run.peers.targets import Measurement

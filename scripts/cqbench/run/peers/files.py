@@ -14,8 +14,8 @@ from pathlib import Path
 from statistics import median
 
 from cqbench.render import text
+from cqbench.render.experiment.cells import words
 from cqbench.render.table import Column, Line, Table
-from cqbench.run.cells import words
 from cqbench.run.peers.adapters import Adapter, At, BadOutput, Peer
 from cqbench.run.peers.targets import Measurement
 from cqbench.stats import ratios

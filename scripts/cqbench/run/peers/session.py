@@ -11,8 +11,8 @@ from pathlib import Path
 
 import psutil
 
-from cqbench.files.source import BadDocument
-from cqbench.files.text import one_line
+from cqbench.formats.source import BadDocument
+from cqbench.formats.text import one_line
 from cqbench.measure import layout
 from cqbench.measure.cpus import Placement
 from cqbench.measure.processes import Interrupt, Server, Service

@@ -15,8 +15,8 @@ from pathlib import Path
 from typing import Any
 
 from cqbench.analysis.soak.record import CLIENT, SERVERS, Record, Round
-from cqbench.files.figures import THROUGHPUT
-from cqbench.files.point import Measured
+from cqbench.formats.figures import THROUGHPUT
+from cqbench.formats.point import Measured
 from cqbench.measure.cpus import Placement
 from cqbench.measure.group import Group
 from cqbench.measure.processes import Interrupt, Server

@@ -1,0 +1,35 @@
+"""The question of an experiment, from which analyses name their scenarios."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+
+from cqbench.formats import manifest
+from cqbench.formats.source import BadDocument
+
+
+@dataclass(frozen=True)
+class Asked:
+    """axes: name and its values in the order of the file; empty where the variants are a plain list."""
+
+    question: str = ""
+    axes: tuple[tuple[str, tuple[str, ...]], ...] = ()
+    variants: tuple[str, ...] = ()  # of a plain list
+    notes: tuple[str, ...] = ()
+
+    def parts(self, variant: str) -> tuple[str, ...] | None:
+        """The variant's value of each axis; None where it is no combination of them. Values have no dots."""
+        found = tuple(variant.split("."))
+        fits = len(found) == len(self.axes)
+        return found if fits and all(p in values for p, (_, values) in zip(found, self.axes, strict=True)) else None
+
+
+def load(path: Path) -> Asked:
+    """Nothing where there is no manifest, or none that can be used: surroundings.py says what is wrong with that."""
+    try:
+        told = manifest.load(path)
+    except BadDocument:
+        return Asked()
+    axes = tuple((axis.name, tuple(axis.values)) for axis in told.axes)
+    return Asked(told.head.question, axes, tuple(told.variants), tuple(told.notes))

@@ -1,0 +1,1 @@
+"""Cost profiles for people."""

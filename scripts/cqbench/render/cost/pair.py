@@ -1,0 +1,94 @@
+"""Two cost profiles for people and programs: the changes, and the answers of the gates."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from typing import Any
+
+from cqbench.analysis.cost.changes import Change, Comparison
+from cqbench.analysis.cost.counts import CPU, FUNCTION, LIBRARY, SYSCALL, THREAD, TOTAL
+from cqbench.analysis.cost.gates import Judged
+from cqbench.analysis.cost.names import number
+from cqbench.render import markdown, text
+from cqbench.render.cost.text import LABEL
+from cqbench.render.table import EMPTY, Block, Column, Line, Table
+
+SHOWN = {TOTAL: 100, CPU: 15, SYSCALL: 15, THREAD: 15, LIBRARY: 15, FUNCTION: 20}
+TITLES = {
+    TOTAL: "per call",
+    CPU: "CPU by library, sampled, ns, where it changed",
+    SYSCALL: "system calls that changed",
+    THREAD: "system calls by thread, where they changed",
+    LIBRARY: "instructions by library",
+    FUNCTION: "functions that changed, without what they call",
+}
+MUCH = 900.0  # percent
+
+
+def _tables(comparison: Comparison) -> Iterator[Block]:
+    for side in comparison.sides:
+        for kind, most in SHOWN.items():
+            every = comparison.of(side, kind)
+            rows = every if kind in (TOTAL, LIBRARY) else [c for c in every if c.beyond]
+            if not every:
+                continue
+            head = (Column("before", True, 13), Column("after", True, 11), Column("change", True, 11), Column())
+            table = Table((Column(f"{side}: {TITLES[kind]}", width=LABEL, most=LABEL), *head), indent=2)
+            for change in rows[:most]:
+                table.add(change.title, *map(number, change.values), _changed(change), change.word)
+            if not rows or len(rows) > most:
+                table.say(f"and {len(rows) - most} more" if rows else "none")
+            yield from (table, EMPTY)
+
+
+def _changed(change: Change) -> str:
+    """'+0.52 %', '12 x'; 'new' where there was as good as nothing."""
+    before, after = change.values
+    if change.percent is None or before < 0.0005:
+        return "new" if after > before else ""
+    return f"{change.percent:+.2f} %" if change.percent < MUCH else f"{after / before:,.0f} x"
+
+
+def _remarks(comparison: Comparison) -> list[str]:
+    before, after = comparison.before, comparison.after
+    lines = [f"set otherwise: {line}" for line in comparison.differences()]
+    lines += list(comparison.only_one())
+    if any(f.repetitions < 2 for f in (*before.figures, *after.figures)):
+        lines.append("note: counted once, which says nothing about the spread")
+    lines += [f"note: {name} is partial" for name, profile in (("A", before), ("B", after)) if profile.partial]
+    return [
+        *lines,
+        "real: outside the sum of both cost profiles' spreads (least to most repetition), and 0.2 % of a total or 0.05 "
+        "% of what a part is part of; not judged: it follows the clock or the machine's other load",
+    ]
+
+
+def as_text(comparison: Comparison, judged: list[Judged]) -> str:
+    profiles = (("A", comparison.before), ("B", comparison.after))
+    lines = [Line(f"{name}: {profile.title}, {profile.date}") for name, profile in profiles]
+    said = [*(f"{one.title}: {one.state}" for one in judged), *_remarks(comparison)]
+    return text.render([*lines, EMPTY, *_tables(comparison), *map(Line, said)])
+
+
+def as_markdown(comparison: Comparison, judged: list[Judged]) -> str:
+    title = Line(f"What a call costs: {comparison.before.title} → {comparison.after.title}", first="### ")
+    said = [*(f"{one.title}: {one.state}" for one in judged), *_remarks(comparison)]
+    return markdown.render([title, EMPTY, *_tables(comparison)]) + markdown.bullets(said)
+
+
+def as_json(comparison: Comparison, judged: list[Judged]) -> str:
+    changes = [
+        {
+            "side": c.side,
+            **c.key._asdict(),
+            "before": c.values[0],
+            "after": c.values[1],
+            "noise": c.noise,
+            "real": c.real,
+        }
+        for c in comparison.changes
+    ]
+    gated = [{"gate": one.title, "state": one.state, "lines": list(one.lines)} for one in judged]
+    data: dict[str, Any] = {"changes": changes, "gates": gated, "notes": _remarks(comparison)}
+    return json.dumps(data, indent=2) + "\n"

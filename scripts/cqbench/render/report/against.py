@@ -1,0 +1,97 @@
+"""The question itself as figures: each series against the one that differs from it in one axis only."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Mapping, Sequence
+
+from cqbench.formats.offered import Load
+from cqbench.model.matching import Place, scenarios, without
+from cqbench.model.ratio import ratio_of
+from cqbench.model.setting import SHARED
+from cqbench.model.usable import unusable
+from cqbench.render.report.manifest import Manifest
+from cqbench.render.report.model import Against, Series, Value
+from cqbench.render.report.points import Repetition
+from cqbench.render.report.series import Group, experiment_folder, letter
+from cqbench.render.report.values import short
+from cqbench.stats.ratios import Ratio
+
+CONNECTIONS, RUN = "connections", "run"
+METRICS = ("throughput", "p50", "p99", "client_cpu", "server_cpu")
+Places = dict[str, Place[int, Hashable]]  # by axis, of one group, which is named by its number
+Points = Mapping[Load, Sequence[Repetition]]
+
+
+def make(
+    groups: Sequence[Group], series: Sequence[Series], points: Sequence[Points], manifests: Sequence[Manifest]
+) -> tuple[Against, ...]:
+    """points: of each group. Of two runs each other's come first, then what varies the connections, then the rest."""
+    every = enumerate(zip(groups, series, strict=True))
+    places = [_places(i, group, one, manifests) for i, (group, one) in every if points[i]]
+    axes = dict.fromkeys(axis for of in places for axis in of)
+    found = {axis: _along(axis, [of[axis] for of in places if axis in of], points) for axis in axes}
+
+    def rank(axis: str) -> int:
+        varied = any(series[a.series].sharing != series[a.base].sharing for a in found[axis])
+        return 0 if axis == RUN else 1 if varied else 2
+
+    return tuple(one for axis in sorted(axes, key=rank) for one in found[axis])
+
+
+def _places(i: int, group: Group, one: Series, manifests: Sequence[Manifest]) -> Places:
+    """In the axes of its experiment. Of a list of configurations, and of files without one, connections are an axis
+    too.
+    """
+    alike = (one.method, one.api, group.setting.without((CONNECTIONS,)))
+    same = (group.variant, one.method, one.api) if group.variant else (group.sharing, *alike)
+
+    def place(value: str, order: int, *rest: Hashable) -> Place[int, Hashable]:
+        return Place(i, value, order, (group.open, *rest))
+
+    found = {RUN: place(letter(one.run), one.run, *same)}
+    mine = (m for m in manifests if group.variant and m.folder == experiment_folder(group.runs[0]))
+    axes = [of for m in mine for of in _axes(m)]
+    parts = tuple(group.variant.split(".")) if len(axes) > 1 else (group.variant,)
+    known = len(parts) == len(axes) and all(part in values for part, (_, values) in zip(parts, axes, strict=True))
+    if len(axes) < 2 or not known:
+        found[CONNECTIONS] = place(one.sharing, one.sharing != SHARED, one.run, *alike)
+    if known:
+        what = (one.run, one.method) if len(axes) == 1 else (one.run,)
+        found |= {
+            name: place(parts[axis], values.index(parts[axis]), *what, axis, *without(parts, axis))
+            for axis, (name, values) in enumerate(axes)
+        }
+    return found
+
+
+def _axes(manifest: Manifest) -> list[tuple[str, list[str]]]:
+    """Names and values; variants that are written one by one are one axis."""
+    told = manifest.told
+    one_by_one = [("variant", told.variants)] if told.variants else []
+    return [(axis.name, axis.values) for axis in told.axes] or one_by_one
+
+
+def _along(axis: str, places: Sequence[Place[int, Hashable]], points: Sequence[Points]) -> list[Against]:
+    found = []
+    for base, *others in scenarios(places):
+        if others and others[0].order == base.order:  # more than one to compare with
+            continue
+        for other in sorted(others, key=lambda place: place.item):
+            title = f"{other.value} ÷ {base.value}"
+            values = _values(points[other.item], points[base.item])
+            found.append(Against(axis, other.item, base.item, title, values))
+    return found
+
+
+def _values(top: Points, bottom: Points) -> dict[Load, dict[str, Value]]:
+    """At the loads that both have."""
+    values = {}
+    for load in (load for load in top if load in bottom):
+        over, under = ([r for r in side[load] if not unusable(r.measured, r.fault)] for side in (top, bottom))
+        found = {key: ratio_of(over, under, key) for key in METRICS}
+        values[load] = {key: _value(ratio) for key, ratio in found.items() if ratio}
+    return values
+
+
+def _value(ratio: Ratio) -> Value:
+    return Value(short(ratio.value), *(None if end is None else short(end) for end in (ratio.low, ratio.high)))

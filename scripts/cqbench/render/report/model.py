@@ -1,0 +1,230 @@
+"""A report as plain data: data.py makes it from results, plots.py draws it, page.py writes the page.
+
+Nothing here reads a file or knows how a figure is drawn.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any
+
+from cqbench.formats.offered import Load
+
+
+@dataclass(frozen=True)
+class Metric:
+    """A figure of every point. key: in Point.values. unit: of the values there, as people write it; '' for a count."""
+
+    key: str
+    title: str
+    unit: str
+
+
+@dataclass(frozen=True)
+class Value:
+    """A median over the repetitions with its 95 % interval; low and high are None with too few repetitions for one."""
+
+    middle: float
+    low: float | None = None
+    high: float | None = None
+
+
+@dataclass(frozen=True)
+class Run:
+    """One repetition of a point. at: seconds from the first point of its experiment; None where it is not known."""
+
+    number: int  # from 1
+    at: float | None
+    values: dict[str, float]  # by Metric.key
+    unreliable: bool = False
+
+
+@dataclass(frozen=True)
+class Point:
+    """One load of a series. values: by Metric.key; what could not be measured is not in it."""
+
+    load: Load
+    values: dict[str, Value]
+    repetitions: int
+    warnings: tuple[str, ...] = ()  # why it is unreliable, or not to be read as it stands; each reason once
+    saturated: tuple[str, ...] = ()  # which resources; each once
+    partial: bool = False  # cut short: shown only where there is nothing whole
+    runs: tuple[Run, ...] = ()
+
+
+@dataclass(frozen=True)
+class Distribution:
+    """Latencies of one load, from due, all repetitions together. steps: (share of the calls from 0 to below 1, the
+    latency in microseconds that this share stays at or below), ascending. calls: how many there were.
+    """
+
+    load: Load
+    calls: int
+    steps: tuple[tuple[float, float], ...]
+
+
+@dataclass(frozen=True)
+class Slice:
+    """A part of a window. at: its middle, in seconds. Latencies in microseconds, None where no call ended."""
+
+    at: float
+    per_second: float
+    p99: float | None
+    highest: float | None
+    failed: float | None = None  # calls per second; None where nobody looked
+
+
+@dataclass(frozen=True)
+class Timeline:
+    """How one repetition of a load went: that with the slowest slice, so that a stall is not missed. With a fault in it
+    (words): that with as many lost calls as half of the others, and 0 is when the fault began.
+    """
+
+    load: Load
+    repetition: int  # from 1
+    slices: tuple[Slice, ...]
+    fault: str = ""
+
+    @property
+    def slowest(self) -> float:
+        return max((s.highest or 0.0 for s in self.slices), default=0.0)
+
+
+@dataclass(frozen=True)
+class Fit:
+    """The Universal Scalability Law fitted to a series' throughput. curve: (in-flight, per second), to be drawn."""
+
+    curve: tuple[tuple[float, float], ...]
+    words: str  # coefficients and peak, or why not to rely on it
+    poor: bool
+
+
+@dataclass(frozen=True)
+class Series:
+    """A curve in every plot: one variant of an experiment, or one setting in files without variants."""
+
+    id: str  # unique, [a-z0-9-]+: for datasets, elements and file names
+    title: str  # short, for the legend
+    method: str  # unary, streaming, ...: their plots stand side by side
+    api: str  # sync, cq, callback
+    sharing: str  # shared, separate, pool:N, scaling:N
+    setting: str  # what else distinguishes it, in words; '' when nothing does
+    points: tuple[Point, ...]  # by load
+    distributions: tuple[Distribution, ...] = ()
+    timelines: tuple[Timeline, ...] = ()
+    open: bool = False  # an open loop: its loads are rates
+    fit: Fit | None = None
+    ideal_rate: float | None = None  # per second and call in flight: the median throughput at 1; None without it
+    knee: float | None = None  # of an open loop: the highest rate up to which all that was asked was reached
+    client_command: str = ""  # exact, as it can be typed
+    server_command: str = ""
+    run: int = 0  # which of the experiments it is from, from 0
+
+
+@dataclass(frozen=True)
+class Against:
+    """A series against another that differs from it in the value of one axis only. values: ratios series / base."""
+
+    axis: str
+    series: int  # their numbers in Report.series
+    base: int
+    title: str  # "separate ÷ shared"
+    values: dict[Load, dict[str, Value]]
+
+
+@dataclass(frozen=True)
+class Table:
+    """Texts. rows: as long as the head."""
+
+    head: tuple[str, ...]
+    rows: tuple[tuple[str, ...], ...]
+
+
+@dataclass(frozen=True)
+class Card:
+    """One finding of the verdict. table: as short as can be; remarks: the reasons."""
+
+    title: str
+    verdict: str  # a code
+    answer: str
+    table: Table
+    remarks: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class Report:
+    """One page. In texts of several experiments A, B, ... are their names."""
+
+    title: str
+    question: str
+    made: str  # when the measurements began, RFC 3339
+    partial: str  # what is missing, one sentence; '' when nothing is
+    answer: str  # to the question, a sentence or two; '' where nothing could be judged
+    cards: tuple[Card, ...]
+    advice: tuple[tuple[str, tuple[str, ...]], ...]  # title, texts: what to set, to measure, what cannot be shown
+    series: tuple[Series, ...]
+    machine: tuple[tuple[str, str], ...]  # label, value: CPU, kernel, versions, pinning, ...
+    facts: tuple[tuple[str, str], ...] = ()  # facts and warnings that a reader needs before the answer
+    experiments: tuple[str, ...] = ()  # their folders, where there are several
+    against: tuple[Against, ...] = ()  # the most telling axis first
+    errors: Table = Table((), ())  # failed calls by status code
+    spreads: Table = Table((), ())  # over client processes that measured together
+    ranks: Table = Table((), ())  # each of them
+    floors: Table = Table((), ())  # the same call with less of gRPC
+    faults: Table = Table((), ())  # what was made to go wrong, and what that cost
+    knees: Table = Table((), ())  # of open loops
+    profiles: tuple[tuple[str, tuple[Table, ...]], ...] = ()  # of cqbench cost: what was counted, and its tables
+    notes: tuple[str, ...] = ()  # remarks about the whole run, such as other programs on its CPUs
+    failures: tuple[str, ...] = ()  # "VARIANT, repetition 3: why"
+    data: dict[str, Any] = field(default_factory=dict)  # for download: all of the above figures
+
+
+def both_ends(key: str, title: str, unit: str) -> tuple[Metric, Metric]:
+    return Metric(f"client_{key}", f"Client: {title}", unit), Metric(f"server_{key}", f"Server: {title}", unit)
+
+
+def extremes(key: str, title: str) -> tuple[Metric, Metric]:
+    unit = "% of an even share"
+    return Metric(f"{key}_max", f"{title} with the most", unit), Metric(f"{key}_min", f"{title} with the fewest", unit)
+
+
+PERCENTILES = (("p50", "P50"), ("p90", "P90"), ("p99", "P99"), ("p99_9", "P99.9"))
+METRICS = (
+    Metric("throughput", "Throughput", "calls/s"),
+    *(Metric(key, f"Latency {name}", "µs") for key, name in PERCENTILES),
+    *(Metric(f"sent_{key}", f"Latency from sent {name}", "µs") for key, name in PERCENTILES),
+    Metric("reached", "Reached of the rate asked", "%"),
+    Metric("due", "Calls due", ""),
+    Metric("dropped", "Calls dropped", ""),
+    Metric("unsent", "Calls never sent", ""),
+    Metric("lateness_p50", "Pacer lateness P50", "µs"),
+    Metric("lateness_p99", "Pacer lateness P99", "µs"),
+    Metric("lateness_max", "Pacer lateness, greatest", "µs"),
+    Metric("slot_wait_mean", "Wait for a slot, mean", "µs"),
+    Metric("slot_wait_p99", "Wait for a slot P99", "µs"),
+    Metric("slot_wait_max", "Wait for a slot, greatest", "µs"),
+    Metric("largest_burst", "Largest burst", "calls"),
+    *both_ends("cpu", "CPU per RPC", "µs"),
+    *both_ends("cores", "CPU cores used", "cores"),
+    *both_ends("switches", "hand-offs per RPC", ""),
+    *both_ends("allocations", "allocations per RPC", ""),
+    Metric("connections", "TCP connections", ""),
+    *both_ends("rpcs_per_segment", "RPCs per TCP segment sent", ""),
+    *both_ends("busy", "busy share of the middle connection", "%"),
+    *both_ends("idle", "idle time per segment", "µs"),
+    Metric("rtt", "TCP round trip, smoothed", "µs"),
+    Metric("rtt_min", "TCP round trip, least", "µs"),
+    *extremes("rpcs_per_queue", "Completion queue"),
+    *extremes("calls_per_slot", "Slot"),
+    *both_ends("busiest", "busiest thread", "%"),
+    *both_ends("workers", "average thread", "%"),
+    *both_ends("others", "CPUs busy with anything else", "CPUs"),
+    *both_ends("steal", "taken by the hypervisor", "%"),
+    Metric("issue", "Issuing a call P50", "µs"),
+    Metric("handling", "Handling it in the server P50", "µs"),
+    Metric("finishing", "From the answer to its being sent P50", "µs"),
+    Metric("share_issue", "Issuing a call", "% of P50"),
+    Metric("share_handling", "The server's handler", "% of P50"),
+    Metric("share_network", "Least TCP round trip", "% of P50"),
+    Metric("share_unattributed", "Libraries, queues, wake-ups", "% of P50"),
+)

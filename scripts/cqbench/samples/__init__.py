@@ -1,1 +1,0 @@
-"""Groups of results: settings, repetitions, series."""
