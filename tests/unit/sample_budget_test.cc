@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include "src/server/limits/call_limit.h"
+
 namespace cqbench {
 namespace {
 
@@ -37,6 +39,17 @@ TEST(SampleBudget, ACostIsTheCpuTimeOfTheThread) {
   }
   budget.Spend(SampleBudget::kBurst - 10 * kNanosPerMilli);
   EXPECT_FALSE(budget.Allows(begin));
+}
+
+TEST(CallLimit, ACallThatEndsMakesRoomForAnother) {
+  CallLimit limit(1);
+  {
+    const CallLimit::Call first(limit);
+    const CallLimit::Call second(limit);
+    EXPECT_TRUE(first.allowed());
+    EXPECT_FALSE(second.allowed());
+  }
+  EXPECT_TRUE(CallLimit::Call(limit).allowed());
 }
 
 }  // namespace

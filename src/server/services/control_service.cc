@@ -93,12 +93,8 @@ grpc::Status ControlBackend::Describe(v1::ServerDescription& response) const {
 
 grpc::Status ControlBackend::Sample(const std::string& peer, const v1::SampleRequest& request, v1::Sample& response) {
   if (!open_.load(std::memory_order_acquire)) return NotYet();
-  struct Count {
-    std::atomic<int>& n;
-    const int mine = ++n;
-    ~Count() { --n; }
-  } count{samples_};
-  if (count.mine > kMaxSamples || !budget_.Allows(NowNs())) {
+  const CallLimit::Call call(samples_);
+  if (!call.allowed() || !budget_.Allows(NowNs())) {
     return {grpc::StatusCode::RESOURCE_EXHAUSTED, "too many samples at once"};
   }
   const SampleCost cost(budget_);

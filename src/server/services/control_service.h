@@ -14,6 +14,7 @@
 #include "cqbench/proto/control.grpc.pb.h"
 #include "cqbench/server.h"
 #include "src/observe/sampling/connections.h"
+#include "src/server/limits/call_limit.h"
 #include "src/server/limits/sample_budget.h"
 
 namespace cqbench {
@@ -45,7 +46,7 @@ class ControlBackend {
                                              absl::Hex(std::random_device()(), absl::kZeroPad8));
   PingServer& server_;
   std::atomic<bool> open_{false};
-  std::atomic<int> samples_{0};  // under way
+  CallLimit samples_{kMaxSamples};
   SampleBudget budget_;
   std::atomic<uint64_t> counted_from_{0};  // messages when counting allocations began
   std::mutex mutex_;

@@ -27,12 +27,8 @@ grpc::Status HealthService::Check(grpc::ServerContext* /*context*/, const Health
 
 grpc::Status HealthService::Watch(grpc::ServerContext* context, const HealthCheckRequest* request,
                                   grpc::ServerWriter<HealthCheckResponse>* writer) {
-  struct Count {
-    std::atomic<int>& n;
-    const int mine = ++n;
-    ~Count() { --n; }
-  } count{watches_};
-  if (count.mine > kMaxWatches) return {grpc::StatusCode::RESOURCE_EXHAUSTED, "too many watches"};
+  const CallLimit::Call call(watches_);
+  if (!call.allowed()) return {grpc::StatusCode::RESOURCE_EXHAUSTED, "too many watches"};
 
   HealthCheckResponse response;
   response.set_status(StatusOf(request->service()));

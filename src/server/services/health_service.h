@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "cqbench/proto/health.grpc.pb.h"
+#include "src/server/limits/call_limit.h"
 
 namespace cqbench {
 
@@ -37,7 +38,7 @@ class HealthService final : public grpc::health::v1::Health::Service {
 
   const std::vector<std::string> services_;
   std::atomic<bool> serving_{true};
-  std::atomic<int> watches_{0};
+  CallLimit watches_{kMaxWatches};
 };
 
 }  // namespace cqbench

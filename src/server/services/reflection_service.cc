@@ -70,12 +70,8 @@ ReflectionService::ReflectionService(std::vector<std::string> services) : servic
 }
 
 grpc::Status ReflectionService::Serve(Stream* stream) {
-  struct Count {
-    std::atomic<int>& n;
-    const int mine = ++n;
-    ~Count() { --n; }
-  } count{streams_};
-  if (count.mine > kMaxStreams) return {grpc::StatusCode::RESOURCE_EXHAUSTED, "too many reflection streams"};
+  const CallLimit::Call call(streams_);
+  if (!call.allowed()) return {grpc::StatusCode::RESOURCE_EXHAUSTED, "too many reflection streams"};
   Request request;
   while (stream->Read(&request) && stream->Write(Answer(request))) continue;
   return grpc::Status::OK;

@@ -6,11 +6,11 @@
 
 #include <grpcpp/server_context.h>
 
-#include <atomic>
 #include <string>
 #include <vector>
 
 #include "cqbench/proto/server_reflection.grpc.pb.h"
+#include "src/server/limits/call_limit.h"
 
 namespace cqbench {
 
@@ -32,7 +32,7 @@ class ReflectionService final : public grpc::Service {
 
   std::vector<std::string> services_;
   std::vector<std::string> paths_;
-  std::atomic<int> streams_{0};
+  CallLimit streams_{kMaxStreams};
 };
 
 }  // namespace cqbench
