@@ -7,9 +7,10 @@ import random
 from collections.abc import Sequence
 from dataclasses import replace
 
+from cqbench.formats.figures import THROUGHPUT
 from cqbench.formats.offered import closed, open_loop
+from cqbench.model.figures import CLIENT_CPU, FIGURES, P50, P90, P99, P99_9, REACHED, SENT_PERCENTILES, SERVER_CPU
 from cqbench.render.report.model import (
-    METRICS,
     Against,
     Card,
     Distribution,
@@ -23,13 +24,14 @@ from cqbench.render.report.model import (
     Timeline,
     Value,
 )
-from cqbench.render.report.values import short
+from cqbench.render.report.values import COMPARED, SHOWN, short
 
 COUNTS = (1, 2, 4, 8, 16, 32, 48)
 HOSTILE = '</script><img src=x onerror="alert(1)">\'"&<!--{{7*7}}${1}' + 60 * "w"
 BUSY = "other processes used 0.53 of the 1 CPU(s) of the client"
-ALL = frozenset(m.key for m in METRICS)
-NO_SERVER = ALL - {m.key for m in METRICS if m.key.startswith(("server", "rpcs"))}
+ALL = frozenset(figure.name for figure in SHOWN)
+NO_SERVER = frozenset(name for name in ALL if not name.startswith(("server", "rpcs")))
+QUEUES = ("rpcs_per_queue_fewest_of_mean", "rpcs_per_queue_most_of_mean")
 
 
 def rate(inflight: int, top: float) -> float:
@@ -44,28 +46,33 @@ def value(middle: float, spread: float) -> Value:
 
 def point(inflight: int, top: float, sharing: str, spread: float = 0.04, keys: frozenset[str] = ALL) -> Point:
     calls = rate(inflight, top)
-    p50 = 1e6 * inflight / calls
+    p50 = 1e9 * inflight / calls
     separate = sharing == "separate"
     figures = {
-        "throughput": calls,
-        "p50": p50,
-        "p90": 1.4 * p50,
-        "p99": 2.2 * p50,
-        "p99_9": 4.5 * p50,
-        "client_cpu": 22 - 3 * math.log2(inflight) / 2,
-        "server_cpu": 14 - math.log2(inflight),
-        "client_cores": calls * 12e-6,
-        "server_cores": calls * 8e-6,
+        THROUGHPUT: calls,
+        P50: p50,
+        P90: 1.4 * p50,
+        P99: 2.2 * p50,
+        P99_9: 4.5 * p50,
+        CLIENT_CPU: 1000 * (22 - 3 * math.log2(inflight) / 2),
+        SERVER_CPU: 1000 * (14 - math.log2(inflight)),
+        "client_cores_used": calls * 12e-6,
+        "server_cores_used": calls * 8e-6,
         "connections": {"shared": 1, "separate": inflight}.get(sharing, min(inflight, 4)),
-        "client_rpcs_per_segment": 1 if separate else 1 + math.log2(inflight) / 3,
-        "server_rpcs_per_segment": 1 if separate else 1 + math.log2(inflight) / 4,
-        "client_busy": 40 + inflight,
-        "server_busy": 30 + inflight / 2,
-        "rpcs_per_queue_min": 100 - inflight,
-        "rpcs_per_queue_max": 100 + inflight,
+        "client_rpcs_per_segment_sent": 1 if separate else 1 + math.log2(inflight) / 3,
+        "server_rpcs_per_segment_sent": 1 if separate else 1 + math.log2(inflight) / 4,
+        "client_connection_busy_share_median": 0.4 + inflight / 100,
+        "server_connection_busy_share_median": 0.3 + inflight / 200,
+        QUEUES[0]: 1 - inflight / 100,
+        QUEUES[1]: 1 + inflight / 100,
     }
     values = {k: value(v, 0 if k == "connections" else spread) for k, v in figures.items() if k in keys}
     return Point(closed(inflight), values, 6 if spread else 2, runs=runs(values, 6 if spread else 2, inflight))
+
+
+def shown(point: Point, name: str) -> Value:
+    """In the unit for people."""
+    return point.values[name].times(FIGURES[name].scale)
 
 
 def runs(values: dict[str, Value], number: int, inflight: float) -> tuple[Run, ...]:
@@ -116,7 +123,7 @@ def _doubtful(one: Series) -> Series:
     points[16] = replace(points[16], warnings=(BUSY,))
     points[4] = replace(points[4], saturated=("CPU-bound: the client's cores are 99 % busy",))
     points[48] = replace(points[48], warnings=(BUSY, "not warmed up"), partial=True)
-    points[8] = replace(points[8], values={k: v for k, v in points[8].values.items() if k != "p99_9"})
+    points[8] = replace(points[8], values={k: v for k, v in points[8].values.items() if k != P99_9})
     return replace(one, points=tuple(points.values()), fit=fit(60_000, True))
 
 
@@ -162,11 +169,10 @@ def usual() -> Report:
 def against(of: Sequence[Series], number: int, base: int, axis: str = "connections") -> Against:
     """With intervals of 5 %."""
     points = {p.load: p for p in of[base].points}
-    keys: tuple[str, ...] = ("throughput", "p50", "p99", "client_cpu", "server_cpu")
     values = {
         p.load: {
             key: value(p.values[key].middle / points[p.load].values[key].middle, 0.05)
-            for key in keys
+            for key in COMPARED
             if key in p.values and key in points[p.load].values
         }
         for p in of[number].points
@@ -184,10 +190,12 @@ def rates(method: str, sharing: str, reached: float) -> Series:
     points = []
     for asked in RATES:
         wait = 1.0 if asked <= reached else 50.0
-        figures = {"throughput": min(asked, reached), "p50": 100 * wait, "sent_p50": 90.0, "p99": 300 * wait}
-        figures |= {"sent_p99": 250.0, "p99_9": 500 * wait, "sent_p99_9": 400.0, "due": 2 * asked, "dropped": 7.0}
-        figures |= {"lateness_p99": 60.0, "slot_wait_p99": 70.0, "slot_wait_max": 80.0, "client_cpu": 30.0}
-        figures["reached"] = 100 * min(asked, reached) / asked
+        micros = {P50: 100 * wait, P99: 300 * wait, P99_9: 500 * wait, CLIENT_CPU: 30.0}
+        micros |= dict(zip(SENT_PERCENTILES, (90.0, 120.0, 250.0, 400.0), strict=True))
+        micros |= {"pacer_lateness_p99_ns": 60.0, "slot_wait_p99_ns": 70.0, "slot_wait_max_ns": 80.0}
+        figures = {name: 1000 * found for name, found in micros.items()}
+        figures |= {THROUGHPUT: min(asked, reached), REACHED: min(asked, reached) / asked}
+        figures |= {"calls_due": 2 * asked, "calls_dropped": 7.0}
         full = (FULL,) if asked == RATES[-1] else ()
         values = {k: value(v, 0.04) for k, v in figures.items()}
         points.append(Point(open_loop(asked), values, 6, saturated=full, runs=runs(values, 6, 0)))
@@ -218,7 +226,7 @@ def open_rates() -> Report:
 def brief() -> Report:
     """The same with few plots, for tests of what happens to all of them."""
     report = usual()
-    few = {"throughput", "p50", "rpcs_per_queue_min", "rpcs_per_queue_max"}
+    few = {THROUGHPUT, P50, *QUEUES}
     return replace(report, series=tuple(_with(s, few) for s in report.series), against=report.against[:4])
 
 

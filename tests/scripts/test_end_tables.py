@@ -11,9 +11,10 @@ import pytest
 from cqbench.formats.figures import CATALOGUE
 from cqbench.formats.offered import Load, closed, open_loop
 from cqbench.formats.result import parse
+from cqbench.model.figures import ENDS
 from cqbench.render.experiment import tables
 from cqbench.render.experiment.cells import Numbered, cells
-from cqbench.render.experiment.tables import BARS, CODECS, COMPRESSED, ENCRYPTED, ENDS, OPERATIONS, STREAMS, Kind
+from cqbench.render.experiment.tables import BARS, CODECS, COMPRESSED, ENCRYPTED, OPERATIONS, STREAMS, Kind
 from cqbench.render.table import Line
 
 DATA = Path(__file__).parent / "data/result.json"

@@ -11,8 +11,7 @@ from pathlib import Path
 
 import pytest
 from cqbench.cli import main as cqbench
-from cqbench.render.report import page
-from cqbench.render.report import write as command
+from cqbench.render.report import files, page
 
 ROOT = Path(__file__).resolve().parents[2]
 DATA = Path(__file__).parent / "data"
@@ -51,7 +50,7 @@ def refused(capsys: pytest.CaptureFixture[str], *arguments: str) -> str:
 
 def test_the_page_and_the_distributions_go_into_the_folder_and_results_stay(folder: Path) -> None:
     before = contents(folder)
-    page = command.write(folder)
+    page = files.write(folder)
     assert page == folder / "report.html" and "Shared against separate connections" in page.read_text()
     after = contents(folder)
     assert {name: after[name] for name in before} == before
@@ -60,10 +59,10 @@ def test_the_page_and_the_distributions_go_into_the_folder_and_results_stay(fold
 
 
 def test_a_new_report_replaces_the_old_one(folder: Path) -> None:
-    command.write(folder)
+    files.write(folder)
     shutil.rmtree(folder / "raw/streaming.sync.separate")
     (folder / "report.html").write_text("old")
-    command.write(folder)
+    files.write(folder)
     assert (folder / "report.html").read_text() != "old"
     left = {p.name for p in (folder / "hgrm").iterdir()}
     assert left == {f"streaming-sync-shared-{n}.hgrm" for n in (1, 4, 16)}
@@ -75,7 +74,7 @@ def test_a_report_is_not_read_as_a_result(folder: Path, capsys: pytest.CaptureFi
 
 
 def test_a_page_that_cannot_be_made_leaves_the_old_one(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    command.write(folder)
+    files.write(folder)
     before = contents(folder)
 
     def fail(_: object) -> str:
@@ -83,7 +82,7 @@ def test_a_page_that_cannot_be_made_leaves_the_old_one(folder: Path, monkeypatch
 
     monkeypatch.setattr(page, "render", fail)
     with pytest.raises(RuntimeError):
-        command.write(folder)
+        files.write(folder)
     assert contents(folder) == before
 
 

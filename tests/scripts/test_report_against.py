@@ -10,6 +10,8 @@ from typing import Any
 import pytest
 from cqbench.analysis.verdict import whole
 from cqbench.formats import runs
+from cqbench.formats.figures import THROUGHPUT
+from cqbench.model.figures import P50
 from cqbench.render.report import data
 from cqbench.render.report.model import Report
 from cqbench.render.verdict import words
@@ -54,12 +56,12 @@ def test_ratios_are_of_neighbours_in_time(report: Report) -> None:
     one = report.against[0]
     for load, values in one.values.items():
         above, below = (
-            {r.number: r.values["throughput"] for p in report.series[i].points if p.load == load for r in p.runs}
+            {r.number: r.values[THROUGHPUT] for p in report.series[i].points if p.load == load for r in p.runs}
             for i in (one.series, one.base)
         )
         expected = ratios.paired((above[n], below[n]) for n in above)
         assert expected and expected.paired and expected.low is not None
-        ratio = values["throughput"]
+        ratio = values[THROUGHPUT]
         assert (ratio.middle, ratio.low) == pytest.approx((expected.value, expected.low), rel=1e-4)
     assert [load.number for load in one.values] == [1, 4, 16]
 
@@ -119,7 +121,7 @@ def test_two_runs_of_an_experiment_are_compared_with_each_other_first(folder: Pa
     assert axes(report)[:2] == ["run", "connections"]
     assert pairs(report, "run")[0] == ("B ÷ A", "B: unary.cq.shared", "A: unary.cq.shared")
     assert len(pairs(report, "run")) == 4 and len(pairs(report, "connections")) == 4
-    ratios = [v["throughput"].middle for a in report.against if a.axis == "run" for v in a.values.values()]
+    ratios = [v[THROUGHPUT].middle for a in report.against if a.axis == "run" for v in a.values.values()]
     assert ratios == pytest.approx([2] * 12)
     assert len(report.cards) == 4 and {card.title[:3] for card in report.cards} == {"A: ", "B: "}
     assert report.answer.startswith("A: ") and "\nB: " in report.answer
@@ -132,7 +134,7 @@ def test_a_percentile_that_some_repetition_lacks_has_no_ratio(folder: Path) -> N
 
     change(folder / "raw/unary.cq.shared/03.json", forget)
     (one,) = [a for a in data.make([folder]).against if a.axis == "connections" and a.series == 1]
-    assert all("p50" not in values and "throughput" in values for values in one.values.values())
+    assert all(P50 not in values and THROUGHPUT in values for values in one.values.values())
 
 
 # Findings.
@@ -153,7 +155,7 @@ def test_the_ratio_in_a_card_is_that_of_the_plot(report: Report) -> None:
     card = next(card for card in report.cards if "streaming" in card.title)
     (one,) = [a for a in report.against if a.axis == "connections" and report.series[a.series].method == "streaming"]
     told = {row[0]: row[1].split(" ")[0] for row in card.table.rows}
-    assert told == {load.words: f"{v['throughput'].middle:.2f}" for load, v in one.values.items()}
+    assert told == {load.words: f"{v[THROUGHPUT].middle:.2f}" for load, v in one.values.items()}
 
 
 def test_the_facts_say_where_how_often_and_how_doubtful(report: Report) -> None:
@@ -214,10 +216,13 @@ def test_evidence_becomes_figures(tmp_path: Path) -> None:
             )  # fmt: skip
 
     values = data.make([copied(tmp_path, evidence)]).series[0].points[0].values
-    wanted = {"client_switches": 1.5, "rtt_min": 2, "client_others": 0.4, "client_busiest": 80, "client_steal": 20}
-    wanted |= {"calls_per_slot_min": 50, "calls_per_slot_max": 150, "share_unattributed": 60}
+    wanted = {
+        "client_voluntary_context_switches_per_rpc": 1.5, "client_rtt_min_ns_median": 2000,
+        "client_cpus_busy_elsewhere": 0.4, "client_busiest_worker_share": 0.8, "client_steal_share": 0.2,
+        "calls_per_slot_fewest_of_mean": 0.5, "calls_per_slot_most_of_mean": 1.5, "breakdown_unattributed_share": 0.6,
+    }  # fmt: skip
     assert {key: values[key].middle for key in wanted} == pytest.approx(wanted)
-    assert "issue" not in values
+    assert "breakdown_client_issue_p50_ns" not in values
 
 
 def test_repetitions_have_their_time_and_number(report: Report) -> None:

@@ -6,6 +6,8 @@ from dataclasses import replace
 
 import pytest
 import report_samples as samples
+from cqbench.formats.figures import THROUGHPUT
+from cqbench.model.figures import CLIENT_CPU, P50, P99, SERVER_CPU
 from cqbench.render.report import bars, page
 from cqbench.render.report.model import Report, Series
 
@@ -30,20 +32,20 @@ def test_the_fastest_comes_first_and_lengths_are_shares_of_the_longest() -> None
     ]
     longest, shortest = found.groups[0].bars[0], found.groups[1].bars[-1]
     assert longest.high == 1 and longest.low is not None and longest.low < longest.length < 1
-    middles = [report.series[i].points[0].values["throughput"].middle for i in (0, 4)]
+    middles = [report.series[i].points[0].values[THROUGHPUT].middle for i in (0, 4)]
     assert shortest.length / longest.length == pytest.approx(middles[0] / middles[1])
     assert found.groups[1].bars[1].mark == "not warmed up"
 
 
 def test_costs_are_those_that_were_measured() -> None:
     report = lineup()
-    none = _without(report.series[0], "p99", "server_cpu")
+    none = _without(report.series[0], P99, SERVER_CPU)
     found = bars.make(replace(report, series=(none, *report.series[1:])))
     assert found is not None
-    keys = [m.key for m in found.costs]
-    assert {"p50", "p99", "server_cpu", "client_cpu"} <= set(keys)
+    keys = [cost.name for cost in found.costs]
+    assert {P50, P99, SERVER_CPU, CLIENT_CPU} <= set(keys)
     cells = dict(zip(keys, found.groups[1].bars[-1].costs, strict=True))
-    assert cells["p99"] == cells["server_cpu"] == "-" and cells["p50"] != "-"
+    assert cells[P99] == cells[SERVER_CPU] == "-" and cells[P50] != "-"
 
 
 def test_several_loads_or_few_series_have_none() -> None:

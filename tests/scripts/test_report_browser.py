@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 import report_samples as samples
+from cqbench.formats.figures import THROUGHPUT
 from cqbench.render.report import page
 from report_browser import WIDE, Open, expected
 
@@ -72,7 +73,7 @@ def test_unary_and_streaming_have_one_scale(open_tab: Open) -> None:
     for frame in ("throughput", "p50", "queues", "distribution"):
         assert tab.signal(f"{frame}-unary", "y_max") == tab.signal(f"{frame}-streaming", "y_max")
     report = samples.usual()
-    highest = max(p.values["throughput"].high or 0 for s in report.series for p in s.points)
+    highest = max(p.values[THROUGHPUT].high or 0 for s in report.series for p in s.points)
     assert tab.signal("throughput-unary", "y_max") == pytest.approx(1.06 * highest, rel=1e-3)
 
 
@@ -155,7 +156,7 @@ def test_the_axis_follows_what_is_shown(open_tab: Open) -> None:
     tab.page.get_by_role("button", name="none", exact=True).click()
     tab.box(3).check()
     tab.ready()
-    highest = samples.usual().series[3].points[-1].values["throughput"].high
+    highest = samples.usual().series[3].points[-1].values[THROUGHPUT].high
     after = tab.signal("throughput-streaming", "y_max")
     assert highest and after < before and after == pytest.approx(1.06 * highest, rel=1e-3)
 

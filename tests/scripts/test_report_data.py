@@ -12,27 +12,17 @@ from typing import Any
 
 import pytest
 from cqbench.formats import runs
+from cqbench.formats.figures import THROUGHPUT
 from cqbench.formats.source import BadDocument
+from cqbench.model.figures import CLIENT_CPU, P50, P90, P99, P99_9, PERCENTILES, SERVER_CPU, at_both_ends
 from cqbench.render.report import data, points
-from cqbench.render.report.model import METRICS, Report, Value
-from cqbench.render.report.values import describe
+from cqbench.render.report.model import Report, Value
+from cqbench.render.report.values import SHOWN, describe
 from report_results import DATA, EXPERIMENT, REPETITIONS, at, by_title, change, copied, iterations, only
 
-# Metric -> key of the client's own statistics, their unit / ours.
-SOURCES = {
-    "throughput": ("throughput_per_second", 1),
-    "p50": ("latency_p50_ns", 1000),
-    "p90": ("latency_p90_ns", 1000),
-    "p99": ("latency_p99_ns", 1000),
-    "client_cpu": ("client_cpu_per_rpc_ns", 1000),
-    "server_cpu": ("server_cpu_per_rpc_ns", 1000),
-    "client_cores": ("client_cores_used", 1),
-    "server_cores": ("server_cores_used", 1),
-    "client_rpcs_per_segment": ("client_rpcs_per_segment_sent", 1),
-    "server_rpcs_per_segment": ("server_rpcs_per_segment_sent", 1),
-    "client_busy": ("client_connection_busy_share_median", 0.01),
-    "server_busy": ("server_connection_busy_share_median", 0.01),
-}
+# Figures for which the client has its own statistics, too.
+ENDS = ("cores_used", "rpcs_per_segment_sent", "connection_busy_share_median")
+STATED = (THROUGHPUT, P50, P90, P99, CLIENT_CPU, SERVER_CPU, *(name for of in ENDS for name in at_both_ends(of)))
 
 
 @pytest.fixture(scope="module")
@@ -53,10 +43,10 @@ def folder(tmp_path: Path) -> Path:
 def test_medians_and_intervals_are_those_of_the_client() -> None:
     _, point = only(data.make([REPETITIONS]))
     (own,) = json.loads(REPETITIONS.read_text())["statistics"]
-    for key, (source, unit) in SOURCES.items():
-        theirs, ours = own["figures"][source], point.values[key]
+    for key in STATED:
+        theirs, ours = own["figures"][key], point.values[key]
         # The client rounds statistics from 1000 on to integers.
-        expected = [theirs[name] / unit for name in ("median", "ci95_low", "ci95_high")]
+        expected = [theirs[name] for name in ("median", "ci95_low", "ci95_high")]
         assert [ours.middle, ours.low, ours.high] == pytest.approx(expected, rel=6e-4), key
     assert point.repetitions == own["repetitions"] == 7
 
@@ -80,7 +70,7 @@ def test_very_many_values_are_no_trouble() -> None:
     assert value.low is not None and value.high is not None and 2400 < value.low < value.middle < value.high < 2600
 
 
-def test_units_are_the_metrics(tmp_path: Path) -> None:
+def test_figures_are_those_of_the_results_in_their_units(tmp_path: Path) -> None:
     def one(data: dict[str, Any]) -> None:
         data["benchmarks"] = [{
             **iterations(data)[0], "throughput_per_second": 1000.0, "latency_p50_ns": 2000, "latency_p99_9_ns": 9000,
@@ -92,11 +82,12 @@ def test_units_are_the_metrics(tmp_path: Path) -> None:
 
     _, point = only(data.make([copied(tmp_path, one)]))
     expected = {
-        "throughput": 1000, "p50": 2, "p99_9": 9, "client_cpu": 3.5, "server_cores": 0.25, "client_busy": 50,
-        "connections": 4, "rpcs_per_queue_min": 40, "rpcs_per_queue_max": 160,
+        THROUGHPUT: 1000, P50: 2000, P99_9: 9000, CLIENT_CPU: 3500, "server_cores_used": 0.25,
+        "client_connection_busy_share_median": 0.5, "connections": 4, "rpcs_per_queue_fewest_of_mean": 0.4,
+        "rpcs_per_queue_most_of_mean": 1.6,
     }  # fmt: skip
     assert {key: point.values[key].middle for key in expected} == expected
-    assert set(point.values) <= {m.key for m in METRICS}
+    assert set(point.values) <= {figure.name for figure in SHOWN}
 
 
 def test_shares_of_queues_are_absent_where_their_number_is_not_known(tmp_path: Path) -> None:
@@ -105,15 +96,15 @@ def test_shares_of_queues_are_absent_where_their_number_is_not_known(tmp_path: P
         path = copied(tmp_path, lambda data: None)
         change(path, functools.partial(lambda servers, data: data["context"].update(servers=servers), servers))
         _, point = only(data.make([path]))
-        assert "rpcs_per_queue_min" not in point.values and "throughput" in point.values
+        assert "rpcs_per_queue_fewest_of_mean" not in point.values and THROUGHPUT in point.values
 
 
 def test_a_percentile_that_a_repetition_does_not_have_is_absent(tmp_path: Path) -> None:
     _, point = only(data.make([REPETITIONS]))
-    assert "p99" in point.values and "p99_9" not in point.values
+    assert P99 in point.values and P99_9 not in point.values
     path = copied(tmp_path, lambda data: iterations(data)[2].pop("latency_p99_ns"))
     _, point = only(data.make([path]))
-    assert "p99" not in point.values and "p90" in point.values
+    assert P99 not in point.values and P90 in point.values
 
 
 def test_evidence_that_a_repetition_does_not_have_leaves_the_others(tmp_path: Path) -> None:
@@ -122,13 +113,15 @@ def test_evidence_that_a_repetition_does_not_have_leaves_the_others(tmp_path: Pa
     values = sorted(e["server_cpu_per_rpc_ns"] for e in entries if "server_cpu_per_rpc_ns" in e)
     _, point = only(data.make([path]))
     assert len(values) == 6
-    assert point.values["server_cpu"].middle == pytest.approx((values[2] + values[3]) / 2000, rel=1e-5)
+    assert point.values[SERVER_CPU].middle == pytest.approx((values[2] + values[3]) / 2, rel=1e-5)
 
 
 def test_results_without_evidence_have_the_clients_own_figures(report: Report) -> None:
-    own = {"throughput", "p50", "p90", "p99", "p99_9", "connections", "calls_per_slot_min", "calls_per_slot_max"}
+    own = {THROUGHPUT, *PERCENTILES, "connections", "calls_per_slot_fewest_of_mean", "calls_per_slot_most_of_mean"}
     assert set(at(by_title(report, "unary.cq.shared"), 4).values) <= own
-    assert {"server_cpu", "client_busy"} <= set(at(by_title(report, "streaming.sync.shared"), 4).values)
+    assert {SERVER_CPU, "client_connection_busy_share_median"} <= set(
+        at(by_title(report, "streaming.sync.shared"), 4).values
+    )
 
 
 # Marks.
@@ -160,7 +153,7 @@ def test_failed_calls_and_warnings_mark_a_point_that_is_shown(tmp_path: Path) ->
         iterations(data)[1].update(failed=3, errors=[{"code": "UNAVAILABLE", "count": 3, "first_message": "gone\n<b>"}])
 
     series, point = only(data.make([copied(tmp_path, fail)]))
-    assert point.repetitions == 7 and "throughput" in point.values
+    assert point.repetitions == 7 and THROUGHPUT in point.values
     assert point.warnings == (
         "policy local-pool promises 4 connection(s), this process has 5 (in 7 of 7 repetitions)",
         "failed calls: UNAVAILABLE x 3 (gone <b>) (in 1 of 7 repetitions)",
@@ -178,11 +171,11 @@ def test_what_was_cut_short_counts_only_where_nothing_is_whole(tmp_path: Path) -
         return data.make([copied(tmp_path, changer)])
 
     series, point = only(cut(slice(0, 2)))
-    assert (point.repetitions, point.partial) == (5, False) and point.values["throughput"].middle > 1
-    assert series.ideal_rate == point.values["throughput"].middle
+    assert (point.repetitions, point.partial) == (5, False) and point.values[THROUGHPUT].middle > 1
+    assert series.ideal_rate == point.values[THROUGHPUT].middle
     report = cut(slice(0, 7))
     series, point = only(report)
-    assert (point.repetitions, point.partial, point.values["throughput"].middle) == (7, True, 1)
+    assert (point.repetitions, point.partial, point.values[THROUGHPUT].middle) == (7, True, 1)
     assert report.partial == "1 of 1 result files was cut short." and series.ideal_rate is None and series.fit is None
 
 
@@ -211,7 +204,7 @@ def test_the_law_is_drawn_beyond_the_last_count(folder: Path) -> None:
         assert len(counts) == 60 and counts == sorted(counts)
         assert counts[0] == 1 and counts[-1] == pytest.approx(series.points[-1].load.number * 1.25)
         assert (f"{series.sharing} " in series.fit.words) and ("R2" in series.fit.words)
-        seen = series.points[-1].values["throughput"].middle
+        seen = series.points[-1].values[THROUGHPUT].middle
         assert dict(series.fit.curve)[counts[-1]] == pytest.approx(seen, rel=0.4)
 
 
@@ -226,7 +219,7 @@ def test_points_with_failed_calls_are_not_fitted(tmp_path: Path) -> None:
 
     failed = data.make([change(path, fail)])
     assert failed.series[0].fit is not None and failed.series[0].fit.curve[-1][0] == pytest.approx(16 * 1.25)
-    assert failed.series[0].points[-1].values["throughput"].middle == 1e9
+    assert failed.series[0].points[-1].values[THROUGHPUT].middle == 1e9
     assert report.series[0].fit is not None and report.series[0].fit.curve[-1][0] == pytest.approx(32 * 1.25)
 
 
@@ -283,10 +276,10 @@ def test_the_download_is_the_report(report: Report) -> None:
             assert mine["values"].keys() == point.values.keys() and len(mine["runs"]) == 6
     found = json.loads((EXPERIMENT / "raw/unary.cq.shared/02.json").read_text())["benchmarks"][1]
     second = plain["series"][0]["points"][1]["runs"][1]
-    assert second["values"]["throughput"] == pytest.approx(found["throughput_per_second"], rel=1e-5)
+    assert second["values"][THROUGHPUT] == pytest.approx(found["throughput_per_second"], rel=1e-5)
     assert second["number"] == 2
     assert [card["answer"] for card in plain["cards"]] == [card.answer for card in report.cards]
-    assert plain["against"][0]["values"]["4"]["throughput"].keys() == {"middle", "low", "high"}
+    assert plain["against"][0]["values"]["4"][THROUGHPUT].keys() == {"middle", "low", "high"}
 
 
 def test_the_download_is_compact(report: Report) -> None:

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from cqbench.formats.figures import THROUGHPUT
 from cqbench.formats.source import BadDocument
 from cqbench.render.report import data
 from cqbench.render.report.model import Report
@@ -39,7 +40,7 @@ def test_a_series_for_each_variant(report: Report) -> None:
     ]  # fmt: skip
     for series in report.series:
         assert [p.load.number for p in series.points] == [1, 4, 16] and {p.repetitions for p in series.points} == {6}
-        assert series.ideal_rate == at(series, 1).values["throughput"].middle
+        assert series.ideal_rate == at(series, 1).values[THROUGHPUT].middle
 
 
 def test_series_of_plain_files_have_their_settings_in_words(tmp_path: Path) -> None:

@@ -10,6 +10,8 @@ from pathlib import Path
 
 import pytest
 import report_samples as samples
+from cqbench.formats.figures import THROUGHPUT
+from cqbench.model.figures import P99
 from cqbench.render.report import page
 from playwright.sync_api import Download
 from report_browser import Open, Tab, expected
@@ -39,7 +41,7 @@ def point_at(tab: Tab, panel: str, series: int, inflight: int) -> None:
 def test_the_tooltip_has_the_exact_figures(open_tab: Open) -> None:
     tab = open_tab("brief").ready()
     point_at(tab, "throughput-unary", 1, 48)
-    value = samples.usual().series[1].points[-1].values["throughput"]
+    value = samples.usual().series[1].points[-1].values[THROUGHPUT]
     assert tab.page.locator(".tip").inner_text().split("\n") == [
         "sync, separate",
         "48 in flight, unary, 6 repetitions",
@@ -249,9 +251,9 @@ def test_downloads_have_the_figures(open_tab: Open) -> None:
     assert name == "cqbench.json" and json.loads(text) == samples.usual().data
     name, text = downloaded(tab, "points, CSV")
     rows = list(csv.DictReader(io.StringIO(text)))
-    first = samples.usual().series[0].points[0].values["p99"]
+    first = samples.usual().series[0].points[0].values[P99]
     assert name == "cqbench.csv" and len(rows) == 69
-    assert (float(rows[0]["p99"]), float(rows[0]["p99_low"])) == (first.middle, first.low)
+    assert (float(rows[0][P99]), float(rows[0][f"{P99}_low"])) == (first.middle, first.low)
 
 
 # Access and paper.

@@ -9,7 +9,8 @@ from xml.etree import ElementTree
 
 import pytest
 import report_samples as samples
-from cqbench.render.report import figures, plots
+from cqbench.formats.figures import THROUGHPUT
+from cqbench.render.report import files, plots
 from cqbench.render.report.model import Report
 
 SVG = "{http://www.w3.org/2000/svg}"
@@ -27,7 +28,7 @@ def small() -> Report:
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     path = tmp_path_factory.mktemp("figures")
-    written = figures.write(small(), path)
+    written = files.write_figures(small(), path)
     assert sorted(written) == sorted(path.iterdir())
     return path
 
@@ -69,10 +70,10 @@ def test_every_point_has_a_mark(folder: Path) -> None:
 def test_unary_and_streaming_have_one_scale() -> None:
     report = samples.usual()
     ((plot, (frame,)),) = [of for of in plots.plots(report) if of[0].key == "throughput"]
-    params = [figures.figure(plot, frame, panel, report)["params"] for panel in frame.panels]
+    params = [files.figure(plot, frame, panel, report)["params"] for panel in frame.panels]
     both = [[p for p in some if p["name"] != "named"] for some in params]
     ends = {p["name"]: p["value"] for p in both[0]}
-    highest = max(p.values["throughput"].high or 0 for s in report.series for p in s.points)
+    highest = max(p.values[THROUGHPUT].high or 0 for s in report.series for p in s.points)
     assert both[0] == both[1] and ends["y_max"] == pytest.approx(1.06 * highest)
 
 
@@ -90,16 +91,16 @@ def test_title_and_legend_are_texts(folder: Path) -> None:
 def test_of_the_distribution_the_title_tells_the_calls_in_flight(tmp_path: Path) -> None:
     report = samples.usual()
     few = replace(report, series=(replace(report.series[0], points=()),), against=())
-    written = figures.write(few, tmp_path)
+    written = files.write_figures(few, tmp_path)
     assert [p.name for p in written] == ["distribution-unary.svg", "distribution-unary.png"]
     assert "Latency distribution, unary, 48 in flight" in written[0].read_text(encoding="utf-8")
     assert marks(written[0], "curves") == 1
 
 
 def test_nothing_to_draw(tmp_path: Path) -> None:
-    assert figures.write(replace(samples.usual(), series=(), against=()), tmp_path) == []
+    assert files.write_figures(replace(samples.usual(), series=(), against=()), tmp_path) == []
 
 
 def test_a_folder_that_cannot_be_written_to_is_an_error(tmp_path: Path) -> None:
     with pytest.raises(OSError):
-        figures.write(small(), tmp_path / "none")
+        files.write_figures(small(), tmp_path / "none")

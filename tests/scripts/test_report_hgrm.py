@@ -13,8 +13,9 @@ from typing import Any
 
 import numpy as np
 import pytest
-from cqbench.render.report import hgrm
-from cqbench.render.report.hgrm import HEADER, BadHistogram, Histogram, decode, merge, steps, to_hgrm
+from cqbench.formats import histograms
+from cqbench.formats.histograms import HEADER, BadHistogram, Histogram, decode, merge, steps, to_hgrm
+from cqbench.render.report import files
 from hdrh.histogram import HdrHistogram
 
 DATA = Path(__file__).parent / "data/report"
@@ -87,7 +88,7 @@ def test_buckets_are_the_librarys() -> None:
     [
         (None, "not a text"),
         (12, "not a text"),
-        ("A" * (hgrm.MAX_TEXT + 1), "not a text of at most"),
+        ("A" * (histograms.MAX_TEXT + 1), "not a text of at most"),
         ("?" * 40, "not base64"),
         ("", "encoding V2"),
         ("HISTFAAA", "encoding V2"),
@@ -114,7 +115,7 @@ def test_anything_else_is_refused(text: Any, why: str) -> None:
 
 def test_a_bomb_is_not_unpacked(monkeypatch: pytest.MonkeyPatch) -> None:
     bomb = packed(header(b"\0" * 200_000_000))
-    assert len(bomb) < hgrm.MAX_TEXT
+    assert len(bomb) < histograms.MAX_TEXT
     monkeypatch.setattr(HdrHistogram, "decode", None)  # must not get that far
     largest = 0
     inflate = zlib.decompressobj
@@ -132,7 +133,7 @@ def test_a_bomb_is_not_unpacked(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(zlib, "decompressobj", Watched)
     with pytest.raises(BadHistogram, match="when unpacked"):
         decode(bomb, 1)
-    assert largest == hgrm.MAX_PLAIN + 1
+    assert largest == histograms.MAX_PLAIN + 1
 
 
 def test_what_is_cut_short_or_goes_on_is_refused() -> None:
@@ -254,11 +255,11 @@ def test_the_plotter_gets_ascending_numbers() -> None:
 
 
 def test_writing_replaces_the_older_reports_files_and_no_others(tmp_path: Path) -> None:
-    hgrm.write(tmp_path, {})
+    files.write_hgrm(tmp_path, {})
     assert not (tmp_path / "hgrm").exists()
-    hgrm.write(tmp_path, {"a-1.hgrm": "one", "a-2.hgrm": "two"})
+    files.write_hgrm(tmp_path, {"a-1.hgrm": "one", "a-2.hgrm": "two"})
     (tmp_path / "hgrm/notes.txt").write_text("mine")
-    hgrm.write(tmp_path, {"a-2.hgrm": "new"})
+    files.write_hgrm(tmp_path, {"a-2.hgrm": "new"})
     assert {p.name: p.read_text() for p in (tmp_path / "hgrm").iterdir()} == {"a-2.hgrm": "new", "notes.txt": "mine"}
 
 

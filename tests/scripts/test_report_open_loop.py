@@ -10,9 +10,10 @@ import pytest
 import report_samples as samples
 from cqbench.formats.offered import closed
 from cqbench.formats.offered import open_loop as rate
-from cqbench.render.report import data, download, page, plots, rows
+from cqbench.model.figures import FIGURES, P99, REACHED
+from cqbench.render.report import data, embedded, page, plots, rows
 from cqbench.render.report.model import Report, Series
-from cqbench.render.report.time import MAX_SLICES
+from cqbench.render.report.points import MAX_SLICES
 from made_results import HASH, REAL, SLICE_NS, open_loop, put
 
 FULL = {"code": "client-cpu-saturated", "text": "the client is full"}
@@ -34,16 +35,18 @@ def test_points_are_rates_with_both_latencies(tmp_path: Path) -> None:
     series = only(made(tmp_path, open_loop({4000: [4000.0] * 6, 500.5: [500] * 6})))
     assert series.open and [p.load for p in series.points] == [rate(500.5), rate(4000)]
     point = series.points[1].values
-    assert (point["p99"].middle, point["sent_p99"].middle) == (320, 300)
-    assert (point["lateness_p99"].middle, point["slot_wait_max"].middle, point["largest_burst"].middle) == (60, 80, 3)
-    assert (point["due"].middle, point["dropped"].middle, point["unsent"].middle) == (8000, 0, 0)
+    assert (point[P99].middle, point["latency_from_sent_p99_ns"].middle) == (320_000, 300_000)
+    assert (point["pacer_lateness_p99_ns"].middle, point["slot_wait_max_ns"].middle) == (60_000, 80_000)
+    assert [point[name].middle for name in ("largest_burst", "calls_due", "calls_dropped", "calls_unsent")] == [
+        3, 8000, 0, 0
+    ]  # fmt: skip
     assert series.fit is None and series.ideal_rate is None
 
 
 def test_a_closed_loop_has_no_figures_of_pacing(tmp_path: Path) -> None:
     series = only(made(tmp_path, REAL))
     assert not series.open and [p.load for p in series.points] == [closed(2)]
-    assert not [key for key in series.points[0].values if key.startswith(("sent", "due", "lateness", "slot"))]
+    assert not [key for key in series.points[0].values if FIGURES[key].needs == "open_loop"]
 
 
 def test_loops_of_one_setting_are_two_series(tmp_path: Path) -> None:
@@ -95,7 +98,7 @@ def test_the_tables_the_csv_and_the_download(tmp_path: Path) -> None:
     report = made(tmp_path, open_loop({500.5: [500.0]}, {"notes": [FULL]}))
     text = page.render(report)
     assert "Rate asked, calls/s" in text and "500.5 ^" in text and "saturated: the client is full" in text
-    (row,) = csv.DictReader(io.StringIO(download.points_csv(report)))
+    (row,) = csv.DictReader(io.StringIO(embedded.points_csv(report)))
     assert (row["loop"], row["inflight"], row["target_rate"]) == ("open", "", "500.5")
     assert row["saturated"] == "the client is full"
     (plain,) = report.data["series"]
@@ -126,7 +129,7 @@ def test_without_time_series_there_is_no_plot_over_time() -> None:
 def test_the_knee_is_the_last_rate_before_the_first_that_was_not_reached(tmp_path: Path) -> None:
     report = made(tmp_path, open_loop({1000: [1000.0] * 6, 2000: [1990.0] * 6, 4000: [3000.0] * 6, 5000: [5000.0] * 6}))
     assert only(report).knee == 2000
-    assert only(report).points[2].values["reached"].middle == 75
+    assert only(report).points[2].values[REACHED].middle == 0.75
     ((_, kept, _, beyond, reached, _),) = report.knees.rows
     assert (kept, beyond, reached) == ("2000/s", "4000/s", "75 %")
     ((_, frames),) = [of for of in plots.plots(report) if of[0].key == "open-throughput"]

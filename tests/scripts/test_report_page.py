@@ -19,10 +19,12 @@ from typing import Any
 
 import pytest
 import report_samples as samples
-from cqbench.render.report import download as download_module
+from cqbench.formats.figures import THROUGHPUT
+from cqbench.model.figures import P50
+from cqbench.render.report import embedded
 from cqbench.render.report import page as page_module
-from cqbench.render.report.model import METRICS, Report, Table
-from cqbench.render.report.values import number
+from cqbench.render.report.model import Report, Table
+from cqbench.render.report.values import SHOWN, number
 
 VOID = {"meta", "input", "br", "img", "link"}
 
@@ -140,7 +142,7 @@ def test_every_point_is_in_a_table_with_its_interval_and_remarks() -> None:
     for s in report.series:
         rows = page().one("details", id=f"table-{s.id}")
         for p in s.points:
-            assert number(p.values["throughput"].middle) in rows
+            assert number(p.values[THROUGHPUT].middle) in rows
     doubtful = page().one("details", id="table-unary-sync-separate")
     assert f"cut short; warning: {samples.BUSY}; not warmed up" in doubtful
     heads = [text for a, text in Page(doubtful_html()).all("th", scope="row")]
@@ -157,15 +159,15 @@ def doubtful_html() -> str:
 
 
 def _interval(report: Report) -> tuple[float, float]:
-    value = report.series[0].points[0].values["p50"]
+    value = samples.shown(report.series[0].points[0], P50)
     assert value.low is not None and value.high is not None
     return value.low, value.high
 
 
 def test_a_table_has_only_columns_with_figures() -> None:
     with_server = page().one("details", id="table-unary-sync-shared")
-    assert "Server: CPU per RPC, µs" in with_server
-    assert "Server: CPU per RPC" not in page().one("details", id="table-unary-callback-shared")
+    assert "Server CPU per call, µs" in with_server
+    assert "Server CPU per call" not in page().one("details", id="table-unary-callback-shared")
 
 
 def test_everything_else_is_there() -> None:
@@ -315,25 +317,25 @@ def test_the_csv_has_every_figure_of_every_point() -> None:
     for row, (s, p) in zip(rows, points, strict=True):
         assert (row["series"], int(row["inflight"]), int(row["repetitions"])) == (s.id, p.load.number, p.repetitions)
         assert row["partial"] == str(p.partial).lower() and row["warnings"] == "; ".join(p.warnings)
-        for m in METRICS:
-            value = p.values.get(m.key)
+        for name in (figure.name for figure in SHOWN):
+            value = p.values.get(name)
             wanted = (value.middle, value.low, value.high) if value else (None, None, None)
-            assert tuple(float(t) if (t := row[m.key + end]) else None for end in ("", "_low", "_high")) == wanted
+            assert tuple(float(t) if (t := row[name + end]) else None for end in ("", "_low", "_high")) == wanted
 
 
 def test_a_spreadsheet_takes_no_text_for_a_formula() -> None:
     report = samples.usual()
     odd = replace(report, series=(replace(report.series[0], title="=1+1", setting="@x"),))
-    (row, *_) = csv.DictReader(io.StringIO(download_module.points_csv(odd)))
+    (row, *_) = csv.DictReader(io.StringIO(embedded.points_csv(odd)))
     assert (row["title"], row["setting"], row["api"]) == ("'=1+1", "'@x", "sync")
 
 
 def test_columns_leave_out_what_the_point_tells() -> None:
     rows: list[dict[str, Any]]
     rows = [{"s": 1, "n": 2, "v": 1.23456789, "m": 0, "p": 7}, {"s": 1, "n": 4, "v": None, "m": 0, "p": 8}]
-    assert page_module.columns(rows) == {"v": [1.23457, None], "p": [7, 8]}
-    assert page_module.columns([{"s": 1, "n": 2.0}]) == {"s": [1], "n": [2]}
-    assert page_module.columns([]) == {}
+    assert embedded.columns(rows) == {"v": [1.23457, None], "p": [7, 8]}
+    assert embedded.columns([{"s": 1, "n": 2.0}]) == {"s": [1], "n": [2]}
+    assert embedded.columns([]) == {}
 
 
 def test_fifty_series_of_48_points_stay_under_8_megabytes() -> None:

@@ -8,20 +8,11 @@ from pathlib import Path
 
 import click
 
-from cqbench.formats.source import BadDocument
+from cqbench.analysis.cost.profile import is_profile
+from cqbench.formats.source import BadDocument, once, read_bytes
 from cqbench.options import Refused
-from cqbench.render.report import data, hgrm, profiles
-from cqbench.render.report.model import Report
-from cqbench.render.report.write import NAME, write_made
-
-
-def write_figures(report: Report, folder: Path) -> None:
-    """--figures. Raises OSError."""
-    from cqbench.render.report import figures  # loads a renderer of some size that nothing else needs
-
-    folder.mkdir(parents=True, exist_ok=True)
-    written = figures.write(report, folder)
-    say(f"figures: {len(written)} files in {folder}")
+from cqbench.render.report import data, tables
+from cqbench.render.report.files import HGRM, NAME, write_figures, write_made
 
 
 def say(text: str) -> None:
@@ -38,8 +29,12 @@ def _page_path(ctx: click.Context, param: click.Parameter, path: Path | None) ->
 
 def _divided(results: tuple[Path, ...]) -> tuple[list[Path], list[Path]]:
     """Profiles, and results of which there is one at least. Raises Refused."""
+    counted: list[Path] = []
+    measured: list[Path] = []
     try:
-        counted, measured = profiles.apart(results)
+        for path in results:
+            (counted if path.is_file() and is_profile(read_bytes(path)) else measured).append(path)
+        once(counted)
     except BadDocument as error:
         raise Refused(str(error)) from None
     if not measured:
@@ -85,14 +80,15 @@ def command(results: tuple[Path, ...], output: Path | None, figures: Path | None
         raise click.UsageError(f"argument --output: {what}")
     try:
         made = data.make_all(measured)
-        made = replace(made, report=replace(made.report, profiles=profiles.tables(counted)))
+        made = replace(made, report=replace(made.report, profiles=tables.profiles(counted)))
     except BadDocument as error:
         raise Refused(str(error)) from None
     page = write_made(made, output or measured[0] / NAME)
     if figures:
-        write_figures(made.report, figures)
+        figures.mkdir(parents=True, exist_ok=True)
+        say(f"figures: {len(write_figures(made.report, figures))} files in {figures}")
     if made.hgrm:
-        say(f"latency distributions: {len(made.hgrm)} files in {page.parent / hgrm.FOLDER}")
+        say(f"latency distributions: {len(made.hgrm)} files in {page.parent / HGRM}")
     if made.report.partial:
         say(f"partial: {made.report.partial}")
     click.echo(page)

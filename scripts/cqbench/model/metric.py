@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from cqbench.formats.figures import CATALOGUE
 from cqbench.formats.figures import THROUGHPUT as THROUGHPUT_KEY
+from cqbench.model.figures import ENDS, FIGURES
 
 CUSTOM = "custom"  # the group of other programs' own figures
 
@@ -42,8 +42,8 @@ class Metric:
 
 
 def _of(name: str, key: str, group: str, open_only: bool = False) -> Metric:
-    """A figure of the catalogue. Units are ASCII: they are in CSV, too."""
-    figure = CATALOGUE[key]
+    """Units are ASCII: they are in CSV, too."""
+    figure = FIGURES[key]
     unit = figure.shown_unit.replace("µ", "u")
     return Metric(name, key, figure.title, unit, figure.scale, figure.better, group, open_only)
 
@@ -53,22 +53,16 @@ METRICS = (
     _of("throughput", THROUGHPUT_KEY, "throughput"),
     *(_of(name, f"latency_{file}_ns", "latency") for name, file in LATENCIES.items()),
     *(_of(f"{name}-sent", f"latency_from_sent_{file}_ns", "latency", True) for name, file in LATENCIES.items()),
-    *(_of(f"{end}-cpu", f"{end}_cpu_per_rpc_ns", "cpu") for end in ("client", "server")),
+    *(_of(f"{end}-cpu", f"{end}_cpu_per_rpc_ns", "cpu") for end in ENDS),
     *(
         _of(f"{end}-{name}", f"{end}_{key}_per_rpc", "allocations")
-        for end in ("client", "server")
+        for end in ENDS
         for name, key in (("allocations", "allocations"), ("allocated", "allocated_bytes"))
     ),
-    # These follow from several figures.
-    Metric("both-allocations", "allocations_per_rpc", "allocations per call, both ends", "", 1, -1, "allocations"),
-    Metric("both-allocated", "allocated_bytes_per_rpc", "allocated per call, both ends", "bytes", 1, -1, "allocations"),
-    *(
-        Metric(
-            f"client-{way}", f"client_bytes_{way}_per_second", f"bytes {way} by the client", "MB/s", 1e-6, 0, "traffic"
-        )
-        for way in ("sent", "received")
-    ),
-    Metric("messages", "messages_per_second", "messages of streams", "1/s", 1, 0, "traffic"),
+    _of("both-allocations", "allocations_per_rpc", "allocations"),
+    _of("both-allocated", "allocated_bytes_per_rpc", "allocations"),
+    *(_of(f"client-{way}", f"client_bytes_{way}_per_second", "traffic") for way in ("sent", "received")),
+    _of("messages", "messages_per_second", "traffic"),
 )
 GROUPS = tuple(dict.fromkeys(metric.group for metric in METRICS))
 BY_NAME = {metric.name: metric for metric in METRICS}

@@ -16,6 +16,7 @@ from cqbench.formats.point import Measured
 from cqbench.formats.reasons import UNKNOWN_SURROUNDINGS, Reason
 from cqbench.formats.runs import Run
 from cqbench.model import setting as settings
+from cqbench.model.figures import ENDS
 from cqbench.model.metric import Metric
 from cqbench.model.ratio import Round, ratio_of, values
 from cqbench.model.scaling import is_scaling
@@ -48,7 +49,7 @@ class Repetition:
         if key == "messages_completed":
             return float(self.messages * measured.completed) if self.messages else None
         if key in BOTH_ENDS:
-            ends = [measured.figures.get(f"{end}_{key}") for end in ("client", "server")]
+            ends = [measured.figures.get(f"{end}_{key}") for end in ENDS]
             return None if None in ends else sum(end for end in ends if end is not None)
         count = measured.figures.get(key.removesuffix(PER_SECOND)) if key.endswith(PER_SECOND) else None
         if count is not None and measured.window_ns:

@@ -7,6 +7,8 @@ from dataclasses import dataclass
 
 from cqbench.analysis.soak.judge import Drift, judge
 from cqbench.analysis.soak.record import CLIENT, SERVERS, Record, Round
+from cqbench.formats.figures import CATALOGUE
+from cqbench.model.figures import P50, P99
 from cqbench.render import text
 from cqbench.render.table import Column, Line, Table
 
@@ -15,23 +17,27 @@ MIB = 2**20
 
 @dataclass(frozen=True)
 class Figure:
-    """name: for people. unit: the value is divided by it. fails: growth is a failure; latency of a machine with other
+    """name: for people. scale: to the unit in it. fails: growth is a failure; latency of a machine with other
     work on it is not. step: growth by so much is none."""
 
     name: str
-    unit: float
+    scale: float
     pick: Callable[[Round], float | None]
     fails: bool = True
     step: float = 0
 
 
+def _latency(name: str) -> Figure:
+    """Of the calls of a round."""
+    return Figure(CATALOGUE[name].column, CATALOGUE[name].scale, lambda r: r.reference.get(name), fails=False)
+
+
 FIGURES = (
-    Figure("MiB", MIB, lambda r: r.vitals["rss_bytes"]),
+    Figure("MiB", 1 / MIB, lambda r: r.vitals["rss_bytes"]),
     Figure("descriptors", 1, lambda r: r.vitals["descriptors"]),
     # gRPC's pools (default-executor, timers) add a thread when all of theirs are busy.
     Figure("threads", 1, lambda r: r.vitals["threads"], step=1),
-    Figure("P50 us", 1000, lambda r: r.reference.get("latency_p50_ns"), fails=False),
-    Figure("P99 us", 1000, lambda r: r.reference.get("latency_p99_ns"), fails=False),
+    *map(_latency, (P50, P99)),
 )
 
 
@@ -60,7 +66,7 @@ def render(record: Record) -> str:
     for process, figure, drift in drifts(record):
         ratio = drift.ratio
         rise = f"{ratio.value:.4f} ({ratio.low:.4f}-{ratio.high:.4f})" if ratio and ratio.interval else "-"
-        table.add(process, figure.name, f"{drift.median / figure.unit:.1f}", rise, drift.verdict)
+        table.add(process, figure.name, f"{drift.median * figure.scale:.1f}", rise, drift.verdict)
     rounds = max((one.number for one in record.rounds), default=0)
     lines = [
         "",

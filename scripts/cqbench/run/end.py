@@ -220,9 +220,9 @@ def title(head: str) -> str:
 
 def write_report(folder: Path) -> Path:
     """The page. Raises OSError, BadDocument, and whatever a defect in drawing raises."""
-    from cqbench.render.report import write  # loads numpy and the page, which an experiment needs at its end only
+    from cqbench.render.report import files  # loads numpy and the page, which an experiment needs at its end only
 
-    return write.write(folder)
+    return files.write(folder)
 
 
 def screen(head: str, first: str, table: str, verdict: Verdict | None, tail: Sequence[str]) -> str:

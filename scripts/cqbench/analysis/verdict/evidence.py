@@ -12,13 +12,13 @@ from cqbench.analysis.verdict import rules
 from cqbench.formats import reasons
 from cqbench.formats.offered import Load, closed
 from cqbench.model import thresholds
+from cqbench.model.figures import ENDS
 from cqbench.model.metric import THROUGHPUT
 from cqbench.model.ratio import ratio_of
 from cqbench.model.series import Series, ratio
 from cqbench.stats.medians import median
 from cqbench.stats.ratios import Ratio
 
-ENDS = ("client", "server")
 # With several client machines: of one of them, or of some; of all.
 SOME_CLIENTS_CPU, ALL_CLIENTS_CPU = "some-clients-cpu", "all-clients-cpu"
 LIMITS = (reasons.CLIENT_CPU, reasons.SERVER_CPU)

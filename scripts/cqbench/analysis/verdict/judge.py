@@ -12,6 +12,7 @@ from cqbench.analysis.verdict.model import Cost, Decision, Effect, Row, Scenario
 from cqbench.analysis.verdict.scenarios import Axis, Compared, Judged, Named
 from cqbench.formats.offered import Load
 from cqbench.model import thresholds
+from cqbench.model.figures import ENDS
 from cqbench.model.matching import differing
 from cqbench.model.metric import BY_NAME
 from cqbench.model.ratio import pooled
@@ -100,7 +101,7 @@ def _draft(scenario: Compared, configuration: Named, load: Load) -> Draft:
         scenario.connections and not load.open and differing([top.setting, bottom.setting]) == ["connections"]
     )
     same = scenario.connections and not load.open and load.number == 1
-    cpu = [ratio(top, bottom, load, COSTS[f"{end}-cpu"]) for end in evidence.ENDS]
+    cpu = [ratio(top, bottom, load, COSTS[f"{end}-cpu"]) for end in ENDS]
     problem = _problem(bottom, top, load)
     priced = [Cost(metric, r) for metric, r in zip(COSTS, (p99, *cpu), strict=True) if r and r.p is not None]
     row = Row(

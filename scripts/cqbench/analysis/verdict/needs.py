@@ -14,6 +14,7 @@ from cqbench.analysis.verdict.scenarios import SINGLE, Judged
 from cqbench.formats import reasons
 from cqbench.formats.offered import Load
 from cqbench.model import thresholds
+from cqbench.model.figures import ENDS
 from cqbench.model.metric import THROUGHPUT
 from cqbench.model.series import LeftOut, Series
 from cqbench.model.usable import NOT_HELD, UNRELIABLE, disqualifies
@@ -118,7 +119,7 @@ def more_clients(series: Iterable[Series]) -> list[Statement]:
 
 def _more_clients(one: Series) -> Statement:
     best = max(one.loads, key=lambda load: one.middle(load, THROUGHPUT.key) or 0.0)
-    client, server = (evidence.cpu_full(one, best, end) for end in evidence.ENDS)
+    client, server = (evidence.cpu_full(one, best, end) for end in ENDS)
     if server:
         return Statement("more-clients-would-not", {"load": best})
     if client and server is False:
@@ -132,13 +133,13 @@ def cannot_show(judged: Sequence[Judged]) -> list[Statement]:
     """On few cores, or where CPUs are the limit; through a proxy."""
     found = []
     about = [j for j in judged if j.scenario.connections and not j.scenario.open_loop]
-    cpus = {end: [evidence.allowed(s, end) for j in about for s in j.series()] for end in evidence.ENDS}
+    cpus = {end: [evidence.allowed(s, end) for j in about for s in j.series()] for end in ENDS}
     least = {end: min(v for v in values if v) for end, values in cpus.items() if any(values)}
     limited = any(r.saturated in evidence.CPU_LIMITS for j in about for r in j.scenario.rows)
     best = max((r.throughput.value for j in about for r in j.scenario.rows if r.throughput), default=0.0)
     few = least and (limited or min(least.values()) < thresholds.FEW_CPUS)
     if few and best < thresholds.POST_RATIO:
-        needed = {end: n for end, n in zip(evidence.ENDS, _cores(about), strict=True) if n}
+        needed = {end: n for end, n in zip(ENDS, _cores(about), strict=True) if n}
         found.append(Statement("few-cpus", {"cpus": least, "needed": needed}))
     if any(s.added_rtt_ns is not None for j in about for s in j.series()):
         found.append(Statement(evidence.PROXY))
@@ -153,7 +154,7 @@ def _cores(about: Sequence[Judged]) -> list[int]:
         rate = max((baseline.middle(load, THROUGHPUT.key) or 0.0 for load in baseline.loads), default=0.0)
         for configuration in one.compared.configurations:
             last = max((r.load for r in one.scenario.rows if r.configuration == configuration.name), default=None)
-            costs = [_cost(configuration.series, last, end) for end in evidence.ENDS]
+            costs = [_cost(configuration.series, last, end) for end in ENDS]
             found = [max(f, thresholds.POST_RATIO * rate * cost / 1e9) for f, cost in zip(found, costs, strict=True)]
     return [math.ceil(f) for f in found]
 

@@ -13,6 +13,7 @@ from cqbench.formats import asked, manifest
 from cqbench.formats.asked import Asked
 from cqbench.formats.reasons import Reason
 from cqbench.formats.runs import Run
+from cqbench.model.figures import ENDS
 from cqbench.model.matching import differing
 from cqbench.model.series import Series, load_series
 
@@ -58,7 +59,7 @@ def _machine(series: Sequence[Series]) -> dict[str, str]:
     model = re.sub(r"\((R|TM)\)| (Processor|CPU)\b", "", first.get("cpu_model"))
     found = {
         "cpu_model": "" if "cpu_model" in vary else model,
-        **{f"{end}_cpus": _cpus(series, end) for end in evidence.ENDS},
+        **{f"{end}_cpus": _cpus(series, end) for end in ENDS},
         **{key: "" if key in vary else first.words(key) for key in ("ranks", "grpc_version", "method", "api")},
     }
     return {key: text for key, text in found.items() if text}

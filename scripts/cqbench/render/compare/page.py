@@ -20,12 +20,12 @@ from cqbench.analysis.compare.history import Found, Line
 from cqbench.analysis.compare.points import Comparison, Part
 from cqbench.analysis.compare.sections import Point
 from cqbench.analysis.compare.sides import Side
+from cqbench.formats import histograms
 from cqbench.model.metric import Metric
 from cqbench.model.ratio import Sample, values
 from cqbench.model.series import Repetition
 from cqbench.render.compare import history as history_output
 from cqbench.render.compare import tables, text
-from cqbench.render.report import hgrm
 
 MAX_PLOTS = 120  # points that are drawn; the tables have all
 PER_DECADE = 25
@@ -123,7 +123,7 @@ def _density(point: Point, which: int, name: str) -> list[dict[str, Any]]:
     whole = [histogram for histogram in found if histogram is not None]
     if not whole:
         return []
-    merged = hgrm.merge(whole)
+    merged = histograms.merge(whole)
     counts = np.diff(merged.seen, prepend=0)
     bins = np.floor(np.log10(merged.values / 1000) * PER_DECADE).astype(int)
     shares = np.bincount(bins - bins.min(), weights=counts) / merged.calls * 100
@@ -139,8 +139,8 @@ def _histogram(sample: Sample) -> Any:
     if measured is None or measured.latency_histogram is None:
         return None
     try:
-        return hgrm.decode(measured.latency_histogram, measured.latency_samples)
-    except hgrm.BadHistogram:
+        return histograms.decode(measured.latency_histogram, measured.latency_samples)
+    except histograms.BadHistogram:
         return None
 
 

@@ -11,6 +11,7 @@ from cqbench.formats.offered import Load
 from cqbench.formats.point import Measured
 from cqbench.formats.reasons import Reason, alike
 from cqbench.formats.result import Document
+from cqbench.model.figures import ENDS
 from cqbench.render.experiment.cells import number
 from cqbench.render.table import EMPTY, WIDTH, Block, Column, Line, Table
 
@@ -85,7 +86,7 @@ def _row(load: Load, points: list[Measured]) -> Row:
         any(p.warnings for p in used),
         any(p.saturated for p in used),
         _micros(_median(p.sent_p99_ns for p in used)),
-        *(_micros(_median(p.figures.get(f"{end}_cpu_per_rpc_ns") for p in used)) for end in ("client", "server")),
+        *(_micros(_median(p.figures.get(f"{end}_cpu_per_rpc_ns") for p in used)) for end in ENDS),
     )
 
 

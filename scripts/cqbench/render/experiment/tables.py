@@ -8,6 +8,7 @@ from statistics import median
 
 from cqbench.formats.figures import THROUGHPUT
 from cqbench.formats.offered import closed
+from cqbench.model.figures import ENDS, FIGURES, P50, P99
 from cqbench.model.ratio import values
 from cqbench.model.series import Repetition
 from cqbench.model.thresholds import BYTES_REACHED
@@ -15,7 +16,6 @@ from cqbench.render.experiment.cells import Cell, Row, number, rows
 from cqbench.render.table import EMPTY, WIDTH, Block, Column, Line, Table
 from cqbench.stats.medians import describe
 
-ENDS = ("client", "server")
 CPU = "{}_cpu_per_rpc_ns"
 CODEC_SHARE = "breakdown_{}_codec_in_process_cpu_share"
 CODEC_STEPS = tuple(
@@ -27,7 +27,7 @@ PAYLOAD, PAYLOAD_ASKED = "payload_bytes_per_second", "payload_bytes_target_per_s
 COST = "{}_cores_per_gbit_per_second"
 WIRE = "client_bytes_{}_per_payload_byte"
 COUNTS = (("B/op", "allocated_bytes_per_rpc", 0), ("allocs", "allocations_per_rpc", 1))
-GBIT = 8e-9  # in bytes
+CALLS = FIGURES[THROUGHPUT].shown_unit
 BAR = 28  # characters of the longest
 
 
@@ -79,12 +79,10 @@ def grouped(title: str, columns: Sequence[Column], rows: Sequence[tuple[str, str
     yield from (Line(title if several else f"{title}, {', '.join(loads)}"), found)
 
 
-def _median(title: str, key: str, digits: int, scale: float = 1.0) -> Figure:
-    return Figure(title, lambda row: number(row.cell.middle(key), digits, scale))
-
-
-def _micros(title: str, key: str, digits: int = 1) -> Figure:
-    return _median(title, key, digits, 1e-3)
+def _median(key: str, digits: int, title: str = "") -> Figure:
+    """In the unit for people. title: where the catalogue's is too long for a column."""
+    figure = FIGURES[key]
+    return Figure(title or figure.column, lambda row: number(row.cell.middle(key), digits, figure.scale))
 
 
 def _ratio(key: str, title: str = "/ first (95 %)") -> Figure:
@@ -93,7 +91,7 @@ def _ratio(key: str, title: str = "/ first (95 %)") -> Figure:
 
 def _cpu_per_call() -> Iterator[Figure]:
     for end in ENDS:
-        yield from (_micros(f"{end} µs/call", CPU.format(end)), _ratio(CPU.format(end)))
+        yield from (_median(CPU.format(end), 1, f"{end} µs/call"), _ratio(CPU.format(end)))
 
 
 def _interval(values: Sequence[float]) -> str:
@@ -140,7 +138,7 @@ def _call_ns(row: Row) -> list[float]:
 
 def _gbits(cell: Cell, key: str) -> float | None:
     found = cell.middle(key)
-    return None if found is None else found * GBIT
+    return None if found is None else found * FIGURES[key].scale
 
 
 def _byte_load(cell: Cell) -> str:
@@ -185,9 +183,9 @@ OPERATIONS = Kind(
         Figure("ns/op", lambda row: number(median(_call_ns(row)) if row.cell.points else None, 0)),
         Figure("", lambda row: _interval(_call_ns(row)), right=False),
         Figure("/ first (95 %)", lambda row: row.ratio(THROUGHPUT, inverse=True)),
-        *(_median(title, key, digits) for title, key, digits in COUNTS),
-        *(_median(f"server {title}", f"server_{key}", digits) for title, key, digits in COUNTS),
-        *(_micros(f"{end} µs", CPU.format(end)) for end in ENDS),
+        *(_median(key, digits, title) for title, key, digits in COUNTS),
+        *(_median(f"server_{key}", digits, f"server {title}") for title, key, digits in COUNTS),
+        *(_median(CPU.format(end), 1, f"{end} µs") for end in ENDS),
     ),
     "ns/op: one call after the other, in brackets the 95 % interval (six repetitions on); / first: to the first of its "
     "kind. B/op, allocs: what client and server together ask malloc for per call; server B/op, server allocs: the "
@@ -198,12 +196,12 @@ BARS = Kind(
     "Throughput and cost",
     _comparable,
     (
-        _median("calls/s", THROUGHPUT, 0),
+        _median(THROUGHPUT, 0, CALLS),
         Figure("", lambda row: _interval(values(row.cell.points, THROUGHPUT)), right=False),
-        _micros("P50 µs", "latency_p50_ns"),
-        _micros("P99 µs", "latency_p99_ns"),
-        *(_micros(f"{end} µs", CPU.format(end)) for end in reversed(ENDS)),
-        _median("allocs", "server_allocations_per_rpc", 1),
+        _median(P50, 1),
+        _median(P99, 1),
+        *(_median(CPU.format(end), 1, f"{end} µs") for end in reversed(ENDS)),
+        _median("server_allocations_per_rpc", 1, "allocs"),
         Figure("", lambda row: "#" * round(BAR * (row.cell.middle(THROUGHPUT) or 0) / row.best), right=False),
     ),
     "Medians, calls/s with the 95 % interval in brackets (six repetitions on). server µs, client µs: CPU time per "
@@ -214,8 +212,8 @@ CODECS = Kind(
     lambda every: any(cell.has(CODEC_SHARE.format("client")) for cell in every),
     (
         Figure("ns/call", _codec_ns),
-        *(_median(f"% of {end} CPU", CODEC_SHARE.format(end), 1, 100) for end in ENDS),
-        _ratio(THROUGHPUT, "calls/s / first"),
+        *(_median(CODEC_SHARE.format(end), 1, f"% of {end} CPU") for end in ENDS),
+        _ratio(THROUGHPUT, f"{CALLS} / first"),
         *(_ratio(CPU.format(end), f"{end} CPU / first") for end in ENDS),
     ),
     "ns/call: serializing and parsing request and response, at both ends together, timed separately after the window; "
@@ -227,13 +225,13 @@ STREAMS = Kind(
     "Streams of chunks",
     lambda every: any(cell.has(PAYLOAD) for cell in every),
     (
-        _median("Gbit/s", PAYLOAD, 2, GBIT),
+        _median(PAYLOAD, 2, FIGURES[PAYLOAD].shown_unit),
         *(
             figure
             for end in ENDS
             for figure in (
-                _median(f"{end} cores", f"{end}_cores_used", 3),
-                _median("per Gbit/s", COST.format(end), 4),
+                _median(f"{end}_cores_used", 3, f"{end} cores"),
+                _median(COST.format(end), 4, "per Gbit/s"),
                 _ratio(COST.format(end)),
             )
         ),
@@ -244,7 +242,7 @@ STREAMS = Kind(
     load=_byte_load,
     notes=_missed,
 )
-_COMMON = (_median("calls/s", THROUGHPUT, 0), _ratio(THROUGHPUT), _micros("P99 µs", "latency_p99_ns", 0))
+_COMMON = (_median(THROUGHPUT, 0, CALLS), _ratio(THROUGHPUT), _median(P99, 0))
 ENCRYPTED = Kind(
     "Encrypted",
     _any_context("security"),
@@ -261,7 +259,7 @@ ENCRYPTED = Kind(
 COMPRESSED = Kind(
     "Compressed",
     _any_context("compression"),
-    (*(_median(way, WIRE.format(way), 3) for way in ("sent", "received")), *_COMMON, *_cpu_per_call()),
+    (*(_median(WIRE.format(way), 3, way) for way in ("sent", "received")), *_COMMON, *_cpu_per_call()),
     "sent, received: bytes of TCP by byte of payload, headers and frames included; µs/call: CPU time. Medians over the "
     "repetitions; / first: this configuration's repetitions to those of the first of its kind, with a 95 % interval.",
 )

@@ -9,15 +9,14 @@ from cqbench.model.matching import Place, scenarios, without
 from cqbench.model.ratio import ratio_of
 from cqbench.model.setting import SHARED
 from cqbench.model.usable import unusable
-from cqbench.render.report.manifest import Manifest
+from cqbench.render.report.groups import Group, experiment_folder, letter
+from cqbench.render.report.machine import Manifest
 from cqbench.render.report.model import Against, Series, Value
 from cqbench.render.report.points import Repetition
-from cqbench.render.report.series import Group, experiment_folder, letter
-from cqbench.render.report.values import short
+from cqbench.render.report.values import COMPARED, short
 from cqbench.stats.ratios import Ratio
 
 CONNECTIONS, RUN = "connections", "run"
-METRICS = ("throughput", "p50", "p99", "client_cpu", "server_cpu")
 Places = dict[str, Place[int, Hashable]]  # by axis, of one group, which is named by its number
 Points = Mapping[Load, Sequence[Repetition]]
 
@@ -88,7 +87,7 @@ def _values(top: Points, bottom: Points) -> dict[Load, dict[str, Value]]:
     values = {}
     for load in (load for load in top if load in bottom):
         over, under = ([r for r in side[load] if not unusable(r.measured, r.fault)] for side in (top, bottom))
-        found = {key: ratio_of(over, under, key) for key in METRICS}
+        found = {key: ratio_of(over, under, key) for key in COMPARED}
         values[load] = {key: _value(ratio) for key, ratio in found.items() if ratio}
     return values
 

@@ -6,13 +6,13 @@ import itertools
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from cqbench.render.report.model import METRICS, Metric, Point, Report, Series
-from cqbench.render.report.values import number
+from cqbench.formats.figures import THROUGHPUT, Figure
+from cqbench.model.figures import CLIENT_CPU, FIGURES, P50, P99, SERVER_CPU
+from cqbench.render.report.model import Point, Report, Series
+from cqbench.render.report.values import texts
 
 FEWEST = 3  # series; two are told by their ratio
-OF = "throughput"
-COSTS = ("p50", "p99", "server_cpu", "client_cpu", "server_allocations", "client_allocations")
-BY_KEY = {m.key: m for m in METRICS}
+COSTS = (P50, P99, SERVER_CPU, CLIENT_CPU, "server_allocations_per_rpc", "client_allocations_per_rpc")
 
 
 @dataclass(frozen=True)
@@ -40,7 +40,7 @@ class Group:
 @dataclass(frozen=True)
 class Bars:
     load: str
-    costs: tuple[Metric, ...]  # those that any series has
+    costs: tuple[Figure, ...]  # those that any series has
     groups: tuple[Group, ...] = ()
 
 
@@ -48,12 +48,12 @@ def make(report: Report) -> Bars | None:
     """None where series have several loads, or there are too few for a chart; nor of faults, where a rate was asked."""
     if report.faults.rows:
         return None
-    found = [(s, s.points[0]) for s in report.series if len(s.points) == 1 and OF in s.points[0].values]
+    found = [(s, s.points[0]) for s in report.series if len(s.points) == 1 and THROUGHPUT in s.points[0].values]
     loads = {p.load for s in report.series for p in s.points}
     if len(loads) != 1 or len(found) < FEWEST:
         return None
-    costs = tuple(BY_KEY[key] for key in COSTS if any(key in p.values for _, p in found))
-    ends = [max(p.values[OF].middle, p.values[OF].high or 0.0) for _, p in found]
+    costs = tuple(FIGURES[key] for key in COSTS if any(key in p.values for _, p in found))
+    ends = [max(p.values[THROUGHPUT].middle, p.values[THROUGHPUT].high or 0.0) for _, p in found]
     grouped = itertools.groupby(sorted(found, key=lambda of: _common(of[0])), key=lambda of: _common(of[0]))
     groups = tuple(Group(title, _bars(list(of), costs, max(ends))) for title, of in grouped)
     return Bars(next(iter(loads)).words, costs, groups) if max(ends) > 0 else None
@@ -63,21 +63,21 @@ def _common(series: Series) -> str:
     return series.title.rpartition(".")[0]
 
 
-def _bars(of: Sequence[tuple[Series, Point]], costs: Sequence[Metric], longest: float) -> tuple[Bar, ...]:
-    fastest = sorted(of, key=lambda one: -one[1].values[OF].middle)
+def _bars(of: Sequence[tuple[Series, Point]], costs: Sequence[Figure], longest: float) -> tuple[Bar, ...]:
+    fastest = sorted(of, key=lambda one: -one[1].values[THROUGHPUT].middle)
     return tuple(_bar(series, point, costs, longest) for series, point in fastest)
 
 
-def _bar(series: Series, point: Point, costs: Sequence[Metric], longest: float) -> Bar:
-    value = point.values[OF]
-    interval = "" if value.low is None or value.high is None else f"{number(value.low)}–{number(value.high)}"
+def _bar(series: Series, point: Point, costs: Sequence[Figure], longest: float) -> Bar:
+    value = point.values[THROUGHPUT]
+    figure, interval = texts(point.values, FIGURES[THROUGHPUT])
     return Bar(
         title=series.title.rpartition(".")[2],
         length=value.middle / longest,
         low=None if value.low is None else value.low / longest,
         high=None if value.high is None else value.high / longest,
-        figure=number(value.middle),
+        figure=figure,
         interval=interval,
-        costs=tuple(number(point.values[m.key].middle) if m.key in point.values else "-" for m in costs),
+        costs=tuple(texts(point.values, cost)[0] for cost in costs),
         mark="; ".join([*point.warnings, *["cut short"] * point.partial]),
     )

@@ -2,78 +2,55 @@
 
 from __future__ import annotations
 
-from cqbench.render.report.kinds import Kind, Plot
-from cqbench.render.report.model import PERCENTILES
+from dataclasses import replace
 
-CLOSED, OPEN = (False,), (True,)
-BAND = "Bands are 95 % intervals of the median; small dots the repetitions, in their order from left to right."
-SERVICE = "the control service of grpc_ping_server"
-MANY_CALLS = "ten calls above a percentile: P99.9 takes 10,000 calls"
-HISTOGRAMS = "the histograms of the result files"
-SLICES = "a time series in the result files"
-STARTED = "the points' times in the result files"
-CONNECTION = "TCP and a kernel that tells of its connections"
-BREAKDOWN = "--breakdown of grpc_ping_client"
-DUE_AND_SENT = ("from due", "from sent")
-RATIO = "Bars are 95 % intervals: one that reaches the line at 1 shows no difference."
-EVEN = "% of an even share"
-TWO = "two values of an axis at the same load"
-
-
-def ends(key: str, metric: str, unit: str, client: str = "Client", server: str = "Server") -> tuple[Kind, Kind]:
-    """A frame for either end."""
-    return (
-        Kind(f"client-{key}", client, (f"client_{metric}",), unit),
-        Kind(f"server-{key}", server, (f"server_{metric}",), unit, SERVICE),
-    )
-
-
-def ratios(prefix: str, shape: str, of: tuple[bool, ...], first: Kind, words: str) -> tuple[Plot, Plot]:
-    """Returns the plots of the question, at the top of the page, and of the costs."""
-    lower = "(lower is better)"
-    costs = (
-        Kind(f"{prefix}ratio-p99", f"Latency P99 {lower}", ("p99",), "×", MANY_CALLS, True),
-        Kind(f"{prefix}ratio-p50", f"Latency P50 {lower}", ("p50",), "×", MANY_CALLS, True),
-        Kind(f"{prefix}ratio-client-cpu", f"Client CPU per call {lower}", ("client_cpu",), "×", "", True),
-        Kind(f"{prefix}ratio-server-cpu", f"Server CPU per call {lower}", ("server_cpu",), "×", SERVICE, True),
-    )
-    rest = tuple(kind for kind in costs if kind.metrics != first.metrics)
-    title, _, how = words.partition(": ")
-    return (
-        Plot(f"{prefix}ratio", title, f"{how} {RATIO}", shape, (first,), of, True),
-        Plot(f"{prefix}ratio-cost", "What it costs: further ratios", RATIO, shape, rest, of),
-    )
-
+from cqbench.formats.figures import THROUGHPUT
+from cqbench.model.figures import (
+    CPU,
+    ENDS,
+    FIGURES,
+    P50,
+    P99,
+    P99_9,
+    PERCENTILES,
+    REACHED,
+    SENT_PERCENTILES,
+    at_both_ends,
+)
+from cqbench.render.report.kinds import (
+    BAND,
+    CLOSED,
+    DUE_AND_SENT,
+    HISTOGRAMS,
+    OPEN,
+    PERCENTILE_KEYS,
+    SLICES,
+    STARTED,
+    Kind,
+    Plot,
+    ends,
+    extremes,
+    kind,
+    ratios,
+)
 
 PLOTS = (
-    *ratios(
-        "",
-        "ratio",
-        CLOSED,
-        Kind("ratio", "", ("throughput",), "×", TWO, True),
-        "Throughput ratio: Higher is better; the dashed line at 1.1 is what a change is worth.",
-    ),
-    *ratios(
-        "open-",
-        "ratio-rate",
-        OPEN,
-        Kind("open-ratio", "", ("p99",), "×", TWO, True),
-        "Latency P99 ratio: Lower is better.",
-    ),
+    *ratios("", "ratio", CLOSED, THROUGHPUT, "; the dashed line at 1.1 is what a change is worth"),
+    *ratios("open-", "ratio-rate", OPEN, P99),
     Plot(
         "throughput",
         "Throughput against calls in flight",
         "Higher is better. Dashed grey: the linear ideal, n times the rate at 1 in flight, cut off at the top. Dotted: "
         f"the Universal Scalability Law fitted. {BAND}",
         "inflight",
-        (Kind("throughput", "", ("throughput",), "calls/s"),),
+        (kind("throughput", THROUGHPUT, label=""),),
     ),
     Plot(
         "latency",
         "Latency against calls in flight",
         f"Lower is better. Where throughput no longer grows, latency does, as the calls in flight. {BAND}",
         "inflight",
-        tuple(Kind(k.replace("_", "-"), name, (k,), "µs", MANY_CALLS, True) for k, name in PERCENTILES),
+        tuple(kind(key, name) for key, name in zip(PERCENTILE_KEYS, PERCENTILES, strict=True)),
     ),
     Plot(
         "tradeoff",
@@ -82,8 +59,8 @@ PLOTS = (
         "flight only wait.",
         "tradeoff",
         (
-            Kind("tradeoff-p50", "P50", ("throughput", "p50"), "µs", MANY_CALLS, True),
-            Kind("tradeoff-p99", "P99", ("throughput", "p99"), "µs", MANY_CALLS, True),
+            kind("tradeoff-p50", THROUGHPUT, P50),
+            kind("tradeoff-p99", THROUGHPUT, P99),
         ),
     ),
     Plot(
@@ -94,8 +71,8 @@ PLOTS = (
         f"less than 95 % was reached. {BAND}",
         "rate",
         (
-            Kind("open-throughput", "", ("throughput",), "calls/s"),
-            Kind("open-reached", "Share reached", ("reached",), "% of the rate asked", "", False, (), 100),
+            kind("open-throughput", THROUGHPUT, label=""),
+            kind("open-reached", REACHED, level=100),
         ),
         OPEN,
     ),
@@ -107,8 +84,9 @@ PLOTS = (
         f"{BAND}",
         "rate",
         tuple(
-            Kind(f"open-{p.replace('_', '-')}", label, (p, f"sent_{p}"), "µs", MANY_CALLS, True, DUE_AND_SENT)
-            for p, label in (("p50", "P50"), ("p99", "P99"), ("p99_9", "P99.9"))
+            replace(kind(f"open-{key}", due, sent, label=FIGURES[due].label), parts=DUE_AND_SENT)
+            for key, due, sent in zip(PERCENTILE_KEYS, PERCENTILES, SENT_PERCENTILES, strict=True)
+            if due in (P50, P99, P99_9)
         ),
         OPEN,
     ),
@@ -118,8 +96,8 @@ PLOTS = (
         f"What the client itself adds: how late calls were looked at, and how long they waited for a slot. {BAND}",
         "rate",
         (
-            Kind("lateness", "Pacer late, P99", ("lateness_p99",), "µs"),
-            Kind("slot-wait", "Wait for a slot, P99", ("slot_wait_p99",), "µs"),
+            kind("lateness", "pacer_lateness_p99_ns"),
+            kind("slot-wait", "slot_wait_p99_ns"),
         ),
         OPEN,
     ),
@@ -139,9 +117,13 @@ PLOTS = (
         "out: unreliable.",
         "runs",
         (
-            Kind("runs-throughput", "Throughput", ("throughput",), "calls/s", STARTED),
-            Kind("runs-share", "Throughput / the series' median", ("throughput",), "%", STARTED, False, (), 100),
-            Kind("runs-p99", "Latency P99", ("p99",), "µs", STARTED, True),
+            kind("runs-throughput", THROUGHPUT, needs=STARTED),
+            replace(
+                kind("runs-share", THROUGHPUT, needs=STARTED, level=100),
+                label=f"{FIGURES[THROUGHPUT].label} / the series' median",
+                unit="%",
+            ),
+            kind("runs-p99", P99, needs=STARTED),
         ),
         CLOSED + OPEN,
     ),
@@ -179,63 +161,60 @@ PLOTS = (
         "Shares of the median latency. What no API tells apart (both libraries' work, queues, wake-ups) is the rest.",
         "inflight",
         (
-            Kind("part-rest", "Libraries, queues, wake-ups", ("share_unattributed",), "% of P50", BREAKDOWN),
-            Kind("part-issue", "Issuing the call", ("share_issue",), "% of P50", BREAKDOWN),
-            Kind("part-handling", "The server's handler", ("share_handling",), "% of P50", BREAKDOWN),
-            Kind("part-network", "Least TCP round trip", ("share_network",), "% of P50", BREAKDOWN),
+            kind("part-rest", "breakdown_unattributed_share"),
+            kind("part-issue", "breakdown_client_issue_share"),
+            kind("part-handling", "breakdown_server_handling_share"),
+            kind("part-network", "breakdown_network_share"),
         ),
     ),
     Plot(
         "cpu",
-        "CPU time per RPC",
+        "CPU time",
         f"Lower is better: the whole process, user and kernel time, for each call. {BAND}",
         "inflight",
-        ends("cpu", "cpu", "µs"),
+        ends("cpu", "cpu_per_rpc_ns"),
     ),
     Plot(
         "cores",
-        "CPU cores used",
+        "CPU cores",
         f"A curve that flattens at the number of cores allowed means that this end has no CPU left. {BAND}",
         "inflight",
-        ends("cores", "cores", "cores"),
+        ends("cores", "cores_used"),
     ),
     Plot(
         "handoffs",
-        "Hand-offs per RPC",
+        "Context switches",
         f"How often a thread went to sleep per call: what waking the next one costs. {BAND}",
         "inflight",
-        ends("switches", "switches", "per RPC"),
+        ends("switches", "voluntary_context_switches_per_rpc"),
     ),
     Plot(
         "allocations",
-        "Allocations per RPC",
+        "Allocations",
         f"On the heap, counted in a pass of its own. {BAND}",
         "inflight",
-        tuple(
-            Kind(f"{end}-allocations", end.title(), (f"{end}_allocations",), "per RPC", "a build that counts them")
-            for end in ("client", "server")
-        ),
+        ends("allocations", "allocations_per_rpc"),
     ),
     Plot(
         "connections",
         "TCP connections",
         "Counted among the client's own descriptors: what the channels really shared.",
         "inflight",
-        (Kind("connections", "", ("connections",), "connections"),),
+        (kind("connections", "connections", label=""),),
     ),
     Plot(
         "batching",
-        "RPCs per TCP segment",
+        "Batching",
         f"1 means a segment and its system calls for each RPC; more is batching, which saves CPU. {BAND}",
         "inflight",
-        ends("batching", "rpcs_per_segment", "RPCs per segment", "Client to server", "Server to client"),
+        ends("batching", "rpcs_per_segment_sent"),
     ),
     Plot(
         "busy",
         "Busy share of the connection",
         f"Share of the time with data under way that the other end has not acknowledged; the middle connection. {BAND}",
         "inflight",
-        ends("busy", "busy", "% of the time", "Client to server", "Server to client"),
+        ends("busy", "connection_busy_share_median"),
     ),
     Plot(
         "wire",
@@ -244,9 +223,9 @@ PLOTS = (
         f"answer in it, above the minimum, which is the network. {BAND}",
         "inflight",
         (
-            *ends("idle", "idle", "µs per segment", "Idle, client to server", "Idle, server to client"),
-            Kind("rtt", "Round trip, smoothed", ("rtt",), "µs", CONNECTION),
-            Kind("rtt-min", "Round trip, least", ("rtt_min",), "µs", CONNECTION),
+            *ends("idle", "connection_idle_per_segment_ns_median"),
+            kind("rtt", "client_rtt_smoothed_ns_median"),
+            kind("rtt-min", "client_rtt_min_ns_median"),
         ),
     ),
     Plot(
@@ -256,24 +235,13 @@ PLOTS = (
         "at 100 % is never idle.",
         "inflight",
         (
-            Kind("slots", "Calls per slot", ("calls_per_slot_max", "calls_per_slot_min"), EVEN, "", False, (), 100),
-            Kind(
-                "queues",
-                "RPCs per completion queue",
-                ("rpcs_per_queue_max", "rpcs_per_queue_min"),
-                EVEN,
-                SERVICE,
-                False,
-                (),
-                100,
-            ),
-            Kind("client-threads", "Client: busiest thread and average", ("client_busiest", "client_workers"), "%"),
-            Kind(
-                "server-threads",
-                "Server: busiest thread and average",
-                ("server_busiest", "server_workers"),
-                "%",
-                SERVICE,
+            kind("slots", *extremes("calls_per_slot"), label="Calls per slot", level=100),
+            kind("queues", *extremes("rpcs_per_queue"), label="Calls per completion queue", level=100),
+            *(
+                kind(f"{end}-threads", busiest, average, label=f"{end.title()}: busiest thread and average")
+                for end, busiest, average in zip(
+                    ENDS, at_both_ends("busiest_worker_share"), at_both_ends("workers_busy_share"), strict=True
+                )
             ),
         ),
     ),
@@ -283,19 +251,16 @@ PLOTS = (
         "Other programs and the kernel's interrupts on the CPUs of either end, and what the hypervisor took of them.",
         "inflight",
         (
-            *ends("others", "others", "CPUs", "Others, client's CPUs", "Others, server's CPUs"),
-            *ends("steal", "steal", "% of the time", "Hypervisor, client's CPUs", "Hypervisor, server's CPUs"),
+            *ends("others", "cpus_busy_elsewhere"),
+            *ends("steal", "steal_share"),
         ),
     ),
     Plot(
         "open-cpu",
-        "CPU time per RPC against the rate asked",
+        "CPU time against the rate asked",
         f"Lower is better. At low rates a thread wakes up for each call; at high ones it finds several. {BAND}",
         "rate",
-        (
-            Kind("open-client-cpu", "Client", ("client_cpu",), "µs"),
-            Kind("open-server-cpu", "Server", ("server_cpu",), "µs", SERVICE),
-        ),
+        tuple(kind(f"open-{end}-cpu", name) for end, name in zip(ENDS, CPU, strict=True)),
         OPEN,
     ),
 )

@@ -2,27 +2,33 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
+from cqbench.analysis.verdict.model import Row, Scenario
+from cqbench.analysis.verdict.whole import judge_runs
 from cqbench.formats import runs as results_of
-from cqbench.formats.offered import Load, closed
+from cqbench.formats.figures import THROUGHPUT
 from cqbench.formats.runs import Run
 from cqbench.formats.source import BadDocument
 from cqbench.formats.text import one_line
-from cqbench.model.thresholds import KNEE_REACHED
-from cqbench.render.report import against, download, fit, hgrm, judged, machine, manifest, points, ranks, tables, time
-from cqbench.render.report.judged import Judged
-from cqbench.render.report.manifest import Manifest
-from cqbench.render.report.model import Distribution, Point, Report, Series
-from cqbench.render.report.points import Repetition
-from cqbench.render.report.series import Group, experiment_folder, experiments, group, histogram, letter
+from cqbench.model.figures import CPU, FIGURES, P99
+from cqbench.render.report import against, embedded, machine, points, tables
+from cqbench.render.report import series as series_of
+from cqbench.render.report.groups import Group, experiment_folder, experiments, group, letter
+from cqbench.render.report.machine import Manifest
+from cqbench.render.report.model import Card, Report, Series, Table
+from cqbench.render.report.series import Found
+from cqbench.render.verdict.statements import say
+from cqbench.render.verdict.words import answer, reasons_of, times
+from cqbench.stats.ratios import Ratio
 
 MAX_FAILURES = 200
 MAX_NAMES = 3
-Found = Mapping[Load, Sequence[Repetition]]
+ADVICE = {"settings": "What to set", "measure": "What to measure", "cannot_show": "What this machine cannot show"}
+RATIOS = (THROUGHPUT, P99, *CPU)  # of a card
 
 
 @dataclass(frozen=True)
@@ -33,6 +39,15 @@ class Made:
     hgrm: dict[str, str]
 
 
+@dataclass(frozen=True)
+class Judged:
+    """answer: to the question. cards: the most important first. advice: title, texts."""
+
+    answer: str
+    cards: tuple[Card, ...] = ()
+    advice: tuple[tuple[str, tuple[str, ...]], ...] = ()
+
+
 def make(paths: Sequence[Path]) -> Report:
     """The report of folders and files. Raises BadDocument: one cannot be read, or there are no results at all."""
     return make_all(paths).report
@@ -41,40 +56,27 @@ def make(paths: Sequence[Path]) -> Report:
 def make_all(paths: Sequence[Path]) -> Made:
     """make() with the .hgrm files. Raises BadDocument."""
     runs = results_of.read_all(paths)
-    manifests = manifest.find(_folders(paths, runs))
+    manifests = machine.find(_folders(paths, runs))
     if not runs and not manifests:
         raise BadDocument(f"{one_line(str(paths[0]))}: no result files in it")
     groups = group(runs)
     found = [of.points() for of in groups]
     began = _began(found, groups)
-    made = [_series(of, here, manifests, began) for of, here in zip(groups, found, strict=True)]
+    made = [series_of.make(of, here, manifests, began) for of, here in zip(groups, found, strict=True)]
     series = [one for one, _ in made]
     report = replace(
-        _report(paths, runs, manifests, _judge(runs), series),
+        _report(paths, runs, manifests, _judge_all(runs), series),
         facts=machine.facts(runs, manifests, [of for here in found for of in here.values()]),
         against=against.make(groups, series, found, manifests),
         errors=tables.errors(groups),
-        spreads=ranks.spreads(groups),
-        ranks=ranks.each(groups),
+        spreads=tables.spreads(groups),
+        ranks=tables.ranks(groups),
         floors=tables.floors(groups),
         faults=tables.faults(groups),
         knees=tables.knees(series),
     )
-    report = replace(report, data=download.data(report))
+    report = replace(report, data=embedded.download(report))
     return Made(report, {name: text for _, files in made for name, text in files.items()})
-
-
-def _judge(runs: Sequence[Run]) -> Judged:
-    """Experiments one by one: repetitions of one are none of another."""
-    order = experiments(runs)
-    each = [judged.judge([run for run in runs if experiment_folder(run) == folder]) for folder in order]
-    if len(each) <= 1:
-        return each[0] if each else Judged("")
-    named = [(letter(number), one) for number, one in enumerate(each)]
-    cards = (replace(card, title=f"{name}: {card.title}") for name, one in named for card in one.cards)
-    advice = ((f"{name}: {title}", texts) for name, one in named for title, texts in one.advice)
-    answers = "\n".join(f"{name}: {one.answer}" for name, one in named if one.answer)
-    return Judged(answers, tuple(cards), tuple(advice))
 
 
 def _began(found: Sequence[Found], groups: Sequence[Group]) -> dict[int, Any]:
@@ -168,59 +170,50 @@ def _failures(runs: Sequence[Run], manifests: Sequence[Manifest]) -> list[str]:
     return said[:MAX_FAILURES] + more
 
 
-# Series.
+# The verdict, in the words of a report.
 
 
-def _series(
-    of: Group, found: Found, manifests: Sequence[Manifest], began: Mapping[int, Any]
-) -> tuple[Series, dict[str, str]]:
-    """The series and its .hgrm files by name. Raises BadDocument."""
-    made = tuple(points.make(load, repetitions, began.get(of.number)) for load, repetitions in found.items())
-    histograms = {load: histogram(repetitions) for load, repetitions in found.items()}
-    there = {load: h for load, h in histograms.items() if h is not None}
-    distributions = [Distribution(load, h.calls, hgrm.steps(h)) for load, h in there.items()]
-    timelines = (time.make(load, repetitions) for load, repetitions in found.items())
-    document = of.runs[0].document
-    client, server = _commands(of, manifests)
-    series = Series(
-        id=of.id,
-        title=of.title,
-        method=document.method,
-        api=document.api,
-        sharing=of.sharing,
-        setting=of.words,
-        points=made,
-        distributions=tuple(d for d in distributions if d.steps),
-        timelines=tuple(timeline for timeline in timelines if timeline),
-        open=of.open,
-        fit=None if of.open else fit.make(found, of.sharing),
-        ideal_rate=_ideal_rate(made),
-        knee=_knee(made),
-        client_command=client,
-        server_command=server,
-        run=of.number,
+def _judge_all(runs: Sequence[Run]) -> Judged:
+    """Experiments one by one: repetitions of one are none of another."""
+    order = experiments(runs)
+    each = [_judge([run for run in runs if experiment_folder(run) == folder]) for folder in order]
+    if len(each) <= 1:
+        return each[0] if each else Judged("")
+    named = [(letter(number), one) for number, one in enumerate(each)]
+    cards = (replace(card, title=f"{name}: {card.title}") for name, one in named for card in one.cards)
+    advice = ((f"{name}: {title}", texts) for name, one in named for title, texts in one.advice)
+    answers = "\n".join(f"{name}: {one.answer}" for name, one in named if one.answer)
+    return Judged(answers, tuple(cards), tuple(advice))
+
+
+def _judge(runs: Sequence[Run]) -> Judged:
+    """Judges one experiment, or files without one."""
+    found = judge_runs(runs)
+    said = say(found)
+    advice = tuple((title, getattr(said, key)) for key, title in ADVICE.items() if getattr(said, key))
+    return Judged(said.answer, tuple(map(_card, found.scenarios)), advice)
+
+
+def _card(scenario: Scenario) -> Card:
+    """A table of ratios to the baseline."""
+    of = (
+        f"{scenario.configurations[0]} ÷ {scenario.baseline}"
+        if len(scenario.configurations) == 1
+        else f"÷ {scenario.baseline}"
     )
-    return series, {f"{of.id}-{load.file_key}.hgrm": hgrm.to_hgrm(h) for load, h in there.items()}
+    table = Table(
+        (of, *(FIGURES[name].label for name in RATIOS), "So"), tuple(_ratios(scenario, row) for row in scenario.rows)
+    )
+    return Card(
+        scenario.name or scenario.axis, scenario.decision.value, answer(scenario), table, tuple(reasons_of(scenario))
+    )
 
 
-def _knee(points: Sequence[Point]) -> float | None:
-    """The last rate before the first that was not reached."""
-    knee = None
-    for point in points:
-        if point.values.get("reached") is None or point.values["reached"].middle < 100 * KNEE_REACHED:
-            break
-        knee = point.load.number
-    return knee
+def _ratios(scenario: Scenario, row: Row) -> tuple[str, ...]:
+    which = row.load.words if len(scenario.configurations) == 1 else f"{row.configuration}, {row.load.words}"
+    others = (_times(ratio) for ratio in (row.p99, row.client_cpu, row.server_cpu))
+    return (which, times(row.throughput) if row.throughput else "-", *others, row.decision.value.replace("-", " "))
 
 
-def _commands(of: Group, manifests: Sequence[Manifest]) -> tuple[str, str]:
-    """Returns the commands of client and server: the manifest's, else the client's own."""
-    folder = experiment_folder(of.runs[0])
-    for one in manifests:
-        if one.folder == folder and one.commands(of.variant)[0]:
-            return one.commands(of.variant)
-    return machine.client_command(of.runs[0]), ""
-
-
-def _ideal_rate(points: Iterable[Point]) -> float | None:
-    return next((p.values["throughput"].middle for p in points if p.load == closed(1) and not p.partial), None)
+def _times(ratio: Ratio | None) -> str:
+    return "-" if ratio is None else f"{ratio.value:.2f}"

@@ -1,20 +1,93 @@
-"""The rows of a report that say where, with what and in which order it was measured."""
+"""Where, with what and in which order it was measured: rows from the results, and from an experiment's manifest.json,
+which also has the question, missing runs, notes, failures and commands.
+
+If a manifest cannot be read, the report lacks these parts and says so.
+"""
 
 from __future__ import annotations
 
 import shlex
 from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
+from cqbench.formats import manifest as files
+from cqbench.formats.manifest import FAILED, FILE, INTERRUPTED, PENDING
 from cqbench.formats.runs import Run
-from cqbench.formats.text import format_cpus
-from cqbench.render.report.manifest import Manifest, line
+from cqbench.formats.source import BadDocument
+from cqbench.formats.text import format_cpus, one_line
 from cqbench.render.report.points import Repetition
 
 MAX_VALUES = 6
 MAX_ORDER = 12
 Row = tuple[str, str]
+MAX_TEXT = 1000
+MAX_COMMAND = 20_000
+NOTHING = files.Manifest.model_construct(units=[], partial=False)
+
+
+@dataclass(frozen=True)
+class Manifest:
+    """One experiment's. problem: why nothing of it is known; '' when it is."""
+
+    folder: Path
+    told: files.Manifest = NOTHING
+    problem: str = ""
+
+    @property
+    def title(self) -> str:
+        return self.told.head.title or self.told.name
+
+    @property
+    def notes(self) -> list[str]:
+        changed = ((resumed.started, ", ".join(resumed.changed)) for resumed in self.told.resumed)
+        resumed = (f"resumed {when}; not as it was when this began: {what}" for when, what in changed if what)
+        return [*self.told.notes, *resumed]
+
+    def missing(self) -> str:
+        """Returns the runs that were skipped or cut short, in words; '' if none were."""
+        if self.problem:
+            return f"whether anything is missing is not known: {self.problem}"
+        left = sum(unit.status in (PENDING, INTERRUPTED) for unit in self.told.units)
+        if left:
+            return f"{left} of {len(self.told.units)} runs are missing"
+        return "the experiment has not ended" if self.told.partial else ""
+
+    def failures(self) -> list[str]:
+        """'VARIANT, 8 in flight, repetition 3: why'."""
+        failed = (unit for unit in self.told.units if unit.status == FAILED)
+        return [f"{unit.variant}{unit.load.words}, repetition {unit.repetition}: {unit.reason}" for unit in failed]
+
+    def commands(self, variant: str) -> tuple[str, str]:
+        """Returns the commands of client and server, from the first repetition that has both, or the client's; '' if
+        there are none.
+        """
+        mine = [unit for unit in self.told.units if unit.variant == variant and unit.client_command]
+        first = min(mine, key=lambda unit: (not unit.server_command, unit.repetition), default=None)
+        return (line(first.client_command, MAX_COMMAND), line(first.server_command, MAX_COMMAND)) if first else ("", "")
+
+
+def line(value: Any, limit: int = MAX_TEXT) -> str:
+    """One printable line of whatever it is; '' for nothing."""
+    return "" if value is None else one_line(str(value), limit)
+
+
+def find(folders: Iterable[Path]) -> list[Manifest]:
+    """Returns the manifests of those folders that have one."""
+    return [load(folder) for folder in folders if (folder / FILE).is_file()]
+
+
+def load(folder: Path) -> Manifest:
+    """Never fails: see Manifest.problem."""
+    try:
+        return Manifest(folder, files.load(folder / FILE))
+    except BadDocument as error:
+        return Manifest(folder, problem=str(error))
+
+
+# Rows.
 
 
 def rows(runs: Sequence[Run], manifests: Sequence[Manifest]) -> tuple[Row, ...]:
@@ -151,7 +224,7 @@ def _order(manifest: Manifest) -> str:
 
 def client_command(run: Run) -> str:
     """As the client says it was typed; '' in files that do not say."""
-    return line(shlex.join(run.context.get("command_line") or []), 20_000)
+    return line(shlex.join(run.context.get("command_line") or []), MAX_COMMAND)
 
 
 def _each(values: Iterable[Any], name: Callable[[Any], str] = line) -> str:

@@ -12,21 +12,16 @@ from cqbench.formats.offered import Load
 
 
 @dataclass(frozen=True)
-class Metric:
-    """A figure of every point. key: in Point.values. unit: of the values there, as people write it; '' for a count."""
-
-    key: str
-    title: str
-    unit: str
-
-
-@dataclass(frozen=True)
 class Value:
     """A median over the repetitions with its 95 % interval; low and high are None with too few repetitions for one."""
 
     middle: float
     low: float | None = None
     high: float | None = None
+
+    def times(self, factor: float) -> Value:
+        low, high = (None if end is None else end * factor for end in (self.low, self.high))
+        return Value(self.middle * factor, low, high)
 
 
 @dataclass(frozen=True)
@@ -35,13 +30,13 @@ class Run:
 
     number: int  # from 1
     at: float | None
-    values: dict[str, float]  # by Metric.key
+    values: dict[str, float]  # by name of the figure
     unreliable: bool = False
 
 
 @dataclass(frozen=True)
 class Point:
-    """One load of a series. values: by Metric.key; what could not be measured is not in it."""
+    """One load of a series. values: by name of the figure, in its unit; what could not be measured is not in it."""
 
     load: Load
     values: dict[str, Value]
@@ -177,54 +172,3 @@ class Report:
     notes: tuple[str, ...] = ()  # remarks about the whole run, such as other programs on its CPUs
     failures: tuple[str, ...] = ()  # "VARIANT, repetition 3: why"
     data: dict[str, Any] = field(default_factory=dict)  # for download: all of the above figures
-
-
-def both_ends(key: str, title: str, unit: str) -> tuple[Metric, Metric]:
-    return Metric(f"client_{key}", f"Client: {title}", unit), Metric(f"server_{key}", f"Server: {title}", unit)
-
-
-def extremes(key: str, title: str) -> tuple[Metric, Metric]:
-    unit = "% of an even share"
-    return Metric(f"{key}_max", f"{title} with the most", unit), Metric(f"{key}_min", f"{title} with the fewest", unit)
-
-
-PERCENTILES = (("p50", "P50"), ("p90", "P90"), ("p99", "P99"), ("p99_9", "P99.9"))
-METRICS = (
-    Metric("throughput", "Throughput", "calls/s"),
-    *(Metric(key, f"Latency {name}", "µs") for key, name in PERCENTILES),
-    *(Metric(f"sent_{key}", f"Latency from sent {name}", "µs") for key, name in PERCENTILES),
-    Metric("reached", "Reached of the rate asked", "%"),
-    Metric("due", "Calls due", ""),
-    Metric("dropped", "Calls dropped", ""),
-    Metric("unsent", "Calls never sent", ""),
-    Metric("lateness_p50", "Pacer lateness P50", "µs"),
-    Metric("lateness_p99", "Pacer lateness P99", "µs"),
-    Metric("lateness_max", "Pacer lateness, greatest", "µs"),
-    Metric("slot_wait_mean", "Wait for a slot, mean", "µs"),
-    Metric("slot_wait_p99", "Wait for a slot P99", "µs"),
-    Metric("slot_wait_max", "Wait for a slot, greatest", "µs"),
-    Metric("largest_burst", "Largest burst", "calls"),
-    *both_ends("cpu", "CPU per RPC", "µs"),
-    *both_ends("cores", "CPU cores used", "cores"),
-    *both_ends("switches", "hand-offs per RPC", ""),
-    *both_ends("allocations", "allocations per RPC", ""),
-    Metric("connections", "TCP connections", ""),
-    *both_ends("rpcs_per_segment", "RPCs per TCP segment sent", ""),
-    *both_ends("busy", "busy share of the middle connection", "%"),
-    *both_ends("idle", "idle time per segment", "µs"),
-    Metric("rtt", "TCP round trip, smoothed", "µs"),
-    Metric("rtt_min", "TCP round trip, least", "µs"),
-    *extremes("rpcs_per_queue", "Completion queue"),
-    *extremes("calls_per_slot", "Slot"),
-    *both_ends("busiest", "busiest thread", "%"),
-    *both_ends("workers", "average thread", "%"),
-    *both_ends("others", "CPUs busy with anything else", "CPUs"),
-    *both_ends("steal", "taken by the hypervisor", "%"),
-    Metric("issue", "Issuing a call P50", "µs"),
-    Metric("handling", "Handling it in the server P50", "µs"),
-    Metric("finishing", "From the answer to its being sent P50", "µs"),
-    Metric("share_issue", "Issuing a call", "% of P50"),
-    Metric("share_handling", "The server's handler", "% of P50"),
-    Metric("share_network", "Least TCP round trip", "% of P50"),
-    Metric("share_unattributed", "Libraries, queues, wake-ups", "% of P50"),
-)

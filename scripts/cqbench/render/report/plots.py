@@ -8,15 +8,15 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
 
+from cqbench.formats.figures import THROUGHPUT
 from cqbench.formats.offered import Load
 from cqbench.render.report import rows
 from cqbench.render.report.catalogue import PLOTS
+from cqbench.render.report.groups import METHODS
 from cqbench.render.report.kinds import Kind, Plot
-from cqbench.render.report.model import METRICS, Distribution, Point, Report, Series, Timeline
+from cqbench.render.report.model import Distribution, Point, Report, Series, Timeline
 from cqbench.render.report.rows import Places, Row
-from cqbench.render.report.series import METHODS
 
-BY_KEY = {m.key: m for m in METRICS}
 CHOOSE = ("ratio", "ratio-rate", "distribution", "runs", "time", "fault")  # shapes that show one choice at a time
 
 
@@ -119,7 +119,7 @@ def _panel(plot: Plot, kind: Kind, report: Report, method: str) -> Panel:
         tables["points"] = [row for i, s in numbered for row in make(i, s, kind, places)]
         if plot.shape != "tradeoff":
             tables["dots"] = rows.dots(numbered, kind, places)
-    if kind.metrics == ("throughput",) and plot.shape in ("inflight", "rate"):
+    if kind.metrics == (THROUGHPUT,) and plot.shape in ("inflight", "rate"):
         tables |= {"ideal": rows.ideal(numbered), "fits": rows.fits(numbered)}
         tables["knees"] = [{"s": i, "n": s.knee} for i, s in numbered if s.knee]
     has = any(r["v"] is not None for table in (tables["points"], *choices.values()) for r in table)
@@ -180,3 +180,8 @@ def _loads(plot: Plot, report: Report) -> list[Load]:
         "time": (t for s in report.series for t in s.timelines if not t.fault),
     }
     return [found.load for found in of.get(plot.shape, ())]
+
+
+def chosen(report: Report, drawn: Iterable[tuple[Plot, list[Frame]]]) -> dict[str, str]:
+    """By shape: what is shown at first."""
+    return {plot.shape: default(plot, report) for plot, _ in drawn if plot.shape in CHOOSE}

@@ -1,62 +1,32 @@
-"""The repetitions of one load -> a point of the report: medians, intervals, and what speaks against it."""
+"""The repetitions of one load -> a point of the report, its warnings included, and its time series: throughput and
+latencies by time bucket, which show a stall and what a fault did."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
 from cqbench.formats import runs as results_of
-from cqbench.formats.figures import CATALOGUE
 from cqbench.formats.manifest import Fault
 from cqbench.formats.offered import Load
 from cqbench.formats.point import Measured
 from cqbench.formats.reasons import Reason, alike
+from cqbench.model.figures import ENDS, PERCENTILES, REACHED, SENT_PERCENTILES
 from cqbench.model.ratio import Round
 from cqbench.model.series import round_of
-from cqbench.render.report.model import METRICS, Point, Run
-from cqbench.render.report.values import describe, short
+from cqbench.render.report.model import Point, Run, Slice, Timeline
+from cqbench.render.report.values import SHOWN, describe, short
 
-ENDS = ("client", "server")
-
-# Metric -> figure in the file. The catalogue has the scale to the metric's unit.
-BOTH_ENDS = {
-    "cpu": "cpu_per_rpc_ns",
-    "cores": "cores_used",
-    "switches": "voluntary_context_switches_per_rpc",
-    "allocations": "allocations_per_rpc",
-    "rpcs_per_segment": "rpcs_per_segment_sent",
-    "busy": "connection_busy_share_median",
-    "idle": "connection_idle_per_segment_ns_median",
-    "busiest": "busiest_worker_share",
-    "workers": "workers_busy_share",
-}
-EVIDENCE = {
-    **{f"{end}_{key}": f"{end}_{name}" for key, name in BOTH_ENDS.items() for end in ENDS},
-    "rtt": "client_rtt_smoothed_ns_median",
-    "rtt_min": "client_rtt_min_ns_median",
-    "issue": "breakdown_client_issue_p50_ns",
-    **{part: f"breakdown_server_{part}_p50_ns" for part in ("handling", "finishing")},
-    "share_issue": "breakdown_client_issue_share",
-    "share_handling": "breakdown_server_handling_share",
-    **{f"share_{part}": f"breakdown_{part}_share" for part in ("network", "unattributed")},
-}
-# Figures of open loops. In a closed loop a call is due when it is sent, so it cannot be late.
-OPEN_LOOP = {
-    **{f"sent_{p}": f"latency_from_sent_{p}_ns" for p in ("p50", "p90", "p99", "p99_9")},
-    **{what: f"calls_{what}" for what in ("due", "dropped", "unsent")},
-    **{f"lateness_{what}": f"pacer_lateness_{what}_ns" for what in ("p50", "p99", "max")},
-    **{f"slot_wait_{what}": f"slot_wait_{what}_ns" for what in ("mean", "p99", "max")},
-    "largest_burst": "largest_burst",
-}
-PERCENTILES = ("p50", "p90", "p99", "p99_9")
-WITHHELD = (*PERCENTILES, *(f"sent_{p}" for p in PERCENTILES))  # where there are too few calls
+WITHHELD = (*PERCENTILES, *SENT_PERCENTILES)  # where there are too few calls
+MAX_SLICES = 120  # one for each four pixels or so; with more, neighbours are put together
 
 
 @dataclass(frozen=True)
 class Repetition:
-    """One run of a point. figures: by Metric.key, in its unit; what was not measured is not in it."""
+    """One run of a point. figures: those that a report shows, by name, in their units; what was
+    not measured is not in it."""
 
     measured: Measured
     path: str  # of its file, for messages
@@ -105,11 +75,11 @@ def used(found: Sequence[Repetition]) -> list[Repetition]:
 def make(load: Load, found: Sequence[Repetition], began: datetime | None = None) -> Point:
     """found: as used() has them, not empty. began: when the experiment's first point did."""
     values = {}
-    for metric in METRICS:
-        there = [r.figures[metric.key] for r in found if metric.key in r.figures]
+    for name in (figure.name for figure in SHOWN):
+        there = [r.figures[name] for r in found if name in r.figures]
         # The repetitions that have a percentile are those with most calls; they do not stand for the others.
-        if there and (metric.key not in WITHHELD or len(there) == len(found)):
-            values[metric.key] = describe(there)
+        if there and (name not in WITHHELD or len(there) == len(found)):
+            values[name] = describe(there)
     partial = any(r.measured.partial for r in found)
     warnings = _each_once([[*_failed_calls(r.measured), *_coded(r.measured.warnings)] for r in found])
     saturated = _each_once([list(_coded(r.measured.saturated)) for r in found])
@@ -123,39 +93,24 @@ def _run(r: Repetition, began: datetime | None) -> Run:
 
 def _figures(measured: Measured, queues: int) -> dict[str, float]:
     of = measured.figures
-    nanos = (measured.p50_ns, measured.p90_ns, measured.p99_ns, measured.p999_ns)
-    found: dict[str, float | None] = {
-        "throughput": measured.throughput,
-        **{key: _times(ns, 1e-3) for key, ns in zip(PERCENTILES, nanos, strict=True)},
-        "connections": measured.connections,
-        **{key: _shown(of, source) for key, source in EVIDENCE.items()},
-    }
-    if measured.load.open:
-        found |= {key: _shown(of, source) for key, source in OPEN_LOOP.items()}
-        found["reached"] = _times(measured.throughput, 100 / measured.load.number)
+    found: dict[str, float | None] = {**of, "connections": measured.connections}
+    found[REACHED] = measured.throughput_per_second / measured.load.number if measured.load.open else None
     answered = of.get("server_rpcs")
-    if answered and queues:
-        for end in ("min", "max"):
-            found[f"rpcs_per_queue_{end}"] = _times(of.get(f"server_rpcs_per_queue_{end}"), 100 * queues / answered)
+    for which, end in (("most", "max"), ("fewest", "min")):
+        calls = of.get(f"server_rpcs_per_queue_{end}")
+        if calls is not None and answered and queues:
+            found[f"rpcs_per_queue_{which}_of_mean"] = calls * queues / answered
     slots = measured.completed_per_slot
     if sum(slots) > 0:
-        found["calls_per_slot_min"], found["calls_per_slot_max"] = (
-            100 * len(slots) * most / sum(slots) for most in (min(slots), max(slots))
-        )
-    for end, cpus in (("client", measured.client_cpus), ("server", measured.server_cpus)):
+        for which, completed in (("most", max(slots)), ("fewest", min(slots))):
+            found[f"calls_per_slot_{which}_of_mean"] = completed * len(slots) / sum(slots)
+    for end, cpus in zip(ENDS, (measured.client_cpus, measured.server_cpus), strict=True):
         busy, own = of.get(f"{end}_cpus_busy"), of.get(f"{end}_cores_used")
-        found[f"{end}_others"] = None if busy is None or own is None else max(0.0, busy - own)
-        found[f"{end}_steal"] = 100 * sum(cpu.steal_share for cpu in cpus) / len(cpus) if cpus else None
-    return {key: float(value) for key, value in found.items() if value is not None}
-
-
-def _shown(figures: Mapping[str, float], name: str) -> float | None:
-    """In the unit for people; counts, which are not in the catalogue, as they are."""
-    return _times(figures.get(name), CATALOGUE[name].scale if name in CATALOGUE else 1.0)
-
-
-def _times(value: float | None, scale: float) -> float | None:
-    return None if value is None else value * scale
+        found[f"{end}_cpus_busy_elsewhere"] = None if busy is None or own is None else max(0.0, busy - own)
+        found[f"{end}_steal_share"] = sum(cpu.steal_share for cpu in cpus) / len(cpus) if cpus else None
+    # In a closed loop a call is due when it is sent, so it cannot be late.
+    shown = (figure.name for figure in SHOWN if measured.load.open or figure.needs != "open_loop")
+    return {name: float(value) for name in shown if (value := found.get(name)) is not None}
 
 
 def _queues(context: dict[str, Any]) -> int:
@@ -183,3 +138,50 @@ def _failed_calls(measured: Measured) -> Iterable[tuple[str, str]]:
 
 def _coded(found: Iterable[Reason]) -> Iterable[tuple[str, str]]:
     return ((reason.kind, reason.text) for reason in found)
+
+
+# Time series.
+
+
+def timeline(load: Load, found: Sequence[Repetition]) -> Timeline | None:
+    """Returns the time series of the repetition with the slowest time bucket, or the typical one of a fault; None if
+    there are none.
+    """
+    if any(r.fault for r in found):
+        return _through_fault(load, found)
+    there = [Timeline(load, i, _slices(r)) for i, r in enumerate(found, 1) if r.measured.bucket_completed]
+    return max(there, key=lambda timeline: timeline.slowest, default=None)
+
+
+def _through_fault(load: Load, found: Sequence[Repetition]) -> Timeline | None:
+    """Returns the repetition with the median loss among those in which the fault happened."""
+    there = [
+        (r.measured.completed, i, Timeline(load, r.number, _slices(r, r.fault.began_s), r.fault.words))
+        for i, r in enumerate(found)
+        if r.measured.bucket_completed and r.fault and r.fault.began_s is not None
+    ]
+    return sorted(there)[len(there) // 2][2] if there else None
+
+
+def _slices(repetition: Repetition, zero_s: float = 0.0) -> tuple[Slice, ...]:
+    """zero_s: from where on in the window the times count."""
+    of = repetition.measured
+    seconds = (of.bucket_ns or 0.0) / 1e9
+    counts = of.bucket_completed
+    p99, highest = (values or [0] * len(counts) for values in (of.bucket_latency_p99_ns, of.bucket_latency_max_ns))
+    failed = of.bucket_failed or [0] * len(counts)
+    together = -(-len(counts) // MAX_SLICES)
+    found = []
+    for first in range(0, len(counts), together):
+        part = slice(first, first + together)
+        number = len(counts[part])
+        at = round((first + number / 2) * seconds - zero_s, 3)
+        rate, lost = (short(sum(of[part]) / (number * seconds)) for of in (counts, failed))
+        found.append(Slice(short(at), rate, _greatest(p99[part]), _greatest(highest[part]), lost))
+    return tuple(found)
+
+
+def _greatest(nanos: Iterable[float]) -> float | None:
+    """In microseconds; None where no call ended."""
+    most = max(nanos)
+    return short(most / 1000) if most else None

@@ -8,6 +8,7 @@ from statistics import median
 from typing import Any
 
 from cqbench.formats.offered import Load
+from cqbench.model.figures import FIGURES
 from cqbench.render.report.kinds import Kind
 from cqbench.render.report.model import Against, Point, Report, Run, Series, Timeline, Value
 
@@ -32,7 +33,7 @@ def metric_rows(i: int, series: Series, kind: Kind, places: Places) -> Iterable[
         if not any(key in p.values for p in series.points):
             continue
         for point in series.points:
-            row = {"s": i, "n": point.load.number, **_figure(point.values.get(key), kind.log), "m": marks(point)}
+            row = {"s": i, "n": point.load.number, **_figure(point, key, kind.log), "m": marks(point)}
             yield {**row, "p": places[i, point.load], "k": kind.metrics.index(key)}
 
 
@@ -47,26 +48,27 @@ def dots(numbered: Sequence[tuple[int, Series]], kind: Kind, places: Places) -> 
             about = {"s": i, "n": point.load.number, "p": places[i, point.load], "k": k}
             for place, run in enumerate(point.runs):
                 if (value := run.values.get(key)) is not None and (value > 0 or not kind.log):
-                    middle = place - (len(point.runs) - 1) / 2
-                    found.append({**about, "v": value, "m": int(run.unreliable), "c": run.number, "i": middle})
+                    at = {"c": run.number, "i": place - (len(point.runs) - 1) / 2}
+                    found.append({**about, "v": value * FIGURES[key].scale, "m": int(run.unreliable), **at})
     return found
 
 
 def trade_rows(i: int, series: Series, kind: Kind, places: Places) -> Iterable[Row]:
     for point in series.points:
-        rate = point.values.get(kind.metrics[0])
-        row = {
-            "s": i,
-            "n": point.load.number,
-            **_figure(point.values.get(kind.metrics[1]), kind.log),
-            "m": marks(point),
-        }
-        if rate is not None and row["v"] is not None:
-            across = {"x": rate.middle, "xlo": rate.low, "xhi": rate.high}
+        rate, latency = (_figure(point, name, kind.log) for name in kind.metrics)
+        row = {"s": i, "n": point.load.number, **latency, "m": marks(point)}
+        if rate["v"] is not None and latency["v"] is not None:
+            across = {"x": rate["v"], "xlo": rate["lo"], "xhi": rate["hi"]}
             yield {**row, **across, "p": places[i, point.load]}
 
 
-def _figure(value: Value | None, log: bool) -> Row:
+def _figure(point: Point, name: str, log: bool) -> Row:
+    """In the unit for people."""
+    value = point.values.get(name)
+    return _value(value and value.times(FIGURES[name].scale), log)
+
+
+def _value(value: Value | None, log: bool) -> Row:
     """A logarithmic axis has no place for zero and below."""
     if value is None or (log and value.middle <= 0):
         return {"v": None, "lo": None, "hi": None}
@@ -106,7 +108,7 @@ def ratios(found: Sequence[tuple[int, Against]], kind: Kind, report: Report, pla
         alike = [number for number, other in found if other.axis == against.axis]
         about = {"s": i, "a": a, "i": alike.index(a) - (len(alike) - 1) / 2, "k": 0}
         for point in (p for p in report.series[i].points if p.load in against.values):
-            value = _figure(against.values[point.load].get(kind.metrics[0]), kind.log)
+            value = _value(against.values[point.load].get(kind.metrics[0]), kind.log)
             row = {**about, "n": point.load.number, **value, "m": marks(point) | marks(base[point.load])}
             rows.setdefault(against.axis, []).append({**row, "p": places[i, point.load]})
     return rows
@@ -133,13 +135,14 @@ def runs(numbered: Sequence[tuple[int, Series]], kind: Kind, places: Places) -> 
     for i, s in numbered:
         for point in s.points:
             values = [run.values[key] for _, run in timed(point) if run.values.get(key)]
-            whole = median(values) / 100 if kind.unit == "%" and values else 1.0
+            # As a share of the median, or in the unit for people.
+            factor = 100 / median(values) if kind.unit == "%" and values else FIGURES[key].scale
             base = {"s": i, "p": places[i, point.load], "n": point.load.number}
             found = ((at, run, run.values.get(key)) for at, run in timed(point))
             yield (
                 point.load,
                 [
-                    {**base, "x": at, "v": value / whole if value else None, "m": int(run.unreliable), "c": run.number}
+                    {**base, "x": at, "v": value * factor if value else None, "m": int(run.unreliable), "c": run.number}
                     for at, run, value in found
                 ],
             )

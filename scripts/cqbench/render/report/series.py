@@ -1,162 +1,92 @@
-"""Runs -> the series of a report: which runs belong together, what each is called, its points and distributions."""
+"""A group of runs -> a series of the report: points, distributions, time series, the law fitted, the commands."""
 
 from __future__ import annotations
 
-import re
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
-from pathlib import Path
+from collections.abc import Iterable, Mapping, Sequence
+from datetime import datetime
+from statistics import median
 
+import numpy as np
 from hdrh.histogram import HdrHistogram
 
-from cqbench.formats.offered import Load
-from cqbench.formats.runs import Run
+from cqbench.formats import histograms
+from cqbench.formats.figures import THROUGHPUT
+from cqbench.formats.histograms import BadHistogram, Histogram
+from cqbench.formats.offered import Load, closed
 from cqbench.formats.source import BadDocument
-from cqbench.model import setting as settings
-from cqbench.model.setting import FACETS, Setting
-from cqbench.render.report import hgrm, points
-from cqbench.render.report.hgrm import BadHistogram, Histogram
+from cqbench.model.figures import REACHED
+from cqbench.model.thresholds import KNEE_REACHED
+from cqbench.model.usable import unusable
+from cqbench.render.report import machine, points
+from cqbench.render.report.groups import Group, experiment_folder
+from cqbench.render.report.machine import Manifest
+from cqbench.render.report.model import Distribution, Fit, Point, Series
 from cqbench.render.report.points import Repetition
+from cqbench.render.report.values import short
+from cqbench.stats import usl
+from cqbench.stats.usl import Coefficient
 
-MAX_ID = 100
-METHODS = ("unary", "streaming", "upload", "download")  # in the order of a report; others follow
-Conditions = tuple[str, Setting]  # way to connect, all that must agree
-ELSEWHERE = ("method", "api", "workload", "connections")
-
-
-@dataclass(frozen=True)
-class Group:
-    """The runs of one series. variant: '' outside of experiments. sharing: shared, separate, pool:N, scaling:N.
-    id, title, words: unique, short, what is special. number: of its experiment.
-    """
-
-    runs: tuple[Run, ...]
-    variant: str
-    sharing: str
-    setting: Setting
-    id: str
-    title: str
-    words: str
-    number: int
-
-    @property
-    def policy(self) -> str:
-        return self.runs[0].document.policy
-
-    @property
-    def open(self) -> bool:
-        return self.runs[0].document.open
-
-    def points(self) -> dict[Load, list[Repetition]]:
-        """By load, ascending: the repetitions that make each point."""
-        found: dict[Load, list[Repetition]] = {}
-        for run in self.runs:
-            for repetition in points.repetitions(run):
-                found.setdefault(repetition.measured.load, []).append(repetition)
-        return {n: points.used(found[n]) for n in sorted(found)}
+CURVE_POINTS = 60
+CURVE_REACH = 1.25  # of the highest count measured
+Found = Mapping[Load, Sequence[Repetition]]
 
 
-def experiment_folder(run: Run) -> Path | None:
-    """Returns the folder that has raw/<variant>/<file>; None outside of experiments."""
-    return run.path.resolve().parents[2] if run.variant else None
+def make(
+    of: Group, found: Found, manifests: Sequence[Manifest], began: Mapping[int, datetime]
+) -> tuple[Series, dict[str, str]]:
+    """The series and its .hgrm files by name. Raises BadDocument."""
+    made = tuple(points.make(load, repetitions, began.get(of.number)) for load, repetitions in found.items())
+    merged = {load: _histogram(repetitions) for load, repetitions in found.items()}
+    there = {load: h for load, h in merged.items() if h is not None}
+    distributions = [Distribution(load, h.calls, histograms.steps(h)) for load, h in there.items()]
+    timelines = (points.timeline(load, repetitions) for load, repetitions in found.items())
+    document = of.runs[0].document
+    client, server = _commands(of, manifests)
+    series = Series(
+        id=of.id,
+        title=of.title,
+        method=document.method,
+        api=document.api,
+        sharing=of.sharing,
+        setting=of.words,
+        points=made,
+        distributions=tuple(d for d in distributions if d.steps),
+        timelines=tuple(timeline for timeline in timelines if timeline),
+        open=of.open,
+        fit=None if of.open else fit(found, of.sharing),
+        ideal_rate=_ideal_rate(made),
+        knee=_knee(made),
+        client_command=client,
+        server_command=server,
+        run=of.number,
+    )
+    return series, {f"{of.id}-{load.file_key}.hgrm": histograms.to_hgrm(h) for load, h in there.items()}
 
 
-def experiments(runs: Iterable[Run]) -> list[Path | None]:
-    """Their folders in the order in which they were named; None stands for runs outside of experiments."""
-    return list(dict.fromkeys(map(experiment_folder, runs)))
+def _knee(of: Sequence[Point]) -> float | None:
+    """The last rate before the first that was not reached."""
+    knee = None
+    for point in of:
+        if REACHED not in point.values or point.values[REACHED].middle < KNEE_REACHED:
+            break
+        knee = point.load.number
+    return knee
 
 
-def letter(number: int) -> str:
-    """Its name where there are several experiments: A, B, ..., Z, AA, AB, ..., of 0 on."""
-    before, last = divmod(number, 26)
-    return (letter(before - 1) if before else "") + chr(ord("A") + last)
+def _commands(of: Group, manifests: Sequence[Manifest]) -> tuple[str, str]:
+    """Returns the commands of client and server: the manifest's, else the client's own."""
+    folder = experiment_folder(of.runs[0])
+    for one in manifests:
+        if one.folder == folder and one.commands(of.variant)[0]:
+            return one.commands(of.variant)
+    return machine.client_command(of.runs[0]), ""
 
 
-def group(runs: Sequence[Run]) -> list[Group]:
-    """In the order of the report: loops, methods, APIs, ways of connecting side by side, then by name."""
-    found: dict[tuple[object, ...], list[Run]] = {}
-    known: dict[tuple[object, ...], Conditions] = {}
-    for run in runs:
-        setting = settings.of(run)
-        sharing = setting.connections
-        d = run.document
-        # A variant's own settings are what it is; elsewhere they tell series apart.
-        apart = (experiment_folder(run), run.variant) if run.variant else (None, setting)
-        key = (d.method, d.api, d.workload, d.policy, d.how, sharing, *apart)
-        found.setdefault(key, []).append(run)
-        known.setdefault(key, (sharing, setting))
-    order = experiments(runs)
-    keys = sorted(found, key=lambda key: _rank(found[key][0], known[key], order))
-    return _named([(tuple(found[key]), known[key]) for key in keys], order)
+def _ideal_rate(of: Iterable[Point]) -> float | None:
+    return next((p.values[THROUGHPUT].middle for p in of if p.load == closed(1) and not p.partial), None)
 
 
-def _rank(run: Run, known: Conditions, experiments: Sequence[Path | None]) -> tuple[object, ...]:
-    """Shared, separate, pools by size, what scales; numbers in names as numbers."""
-    d = run.document
-    sharing, setting = known
-    order = ("shared", "separate").index(sharing) if sharing in ("shared", "separate") else 2
-    method = METHODS.index(d.method) if d.method in METHODS else len(METHODS)
-    texts = (d.method, d.api, d.workload, sharing, d.policy, run.variant, *_words(setting))
-    place = experiments.index(experiment_folder(run))
-    return d.open, method, *map(_natural, (d.method, d.api)), order, *map(_natural, texts[:6]), place, *texts[6:]
-
-
-def _natural(text: str) -> list[tuple[int, int, str]]:
-    """'q10' behind 'q9'."""
-    return [(int(part or 0), 0, "") if part.isdecimal() else (0, 1, part) for part in re.split(r"(\d{1,15})", text)]
-
-
-def _named(groups: Sequence[tuple[tuple[Run, ...], Conditions]], order: Sequence[Path | None]) -> list[Group]:
-    special = _special([(runs[0], known) for runs, known in groups])
-    ids: set[str] = set()
-    titles = [_title(runs[0], known[0], words, order) for (runs, known), words in zip(groups, special, strict=True)]
-    named = []
-    for (runs, (sharing, setting)), words, title in zip(groups, special, titles, strict=True):
-        d = runs[0].document
-        alone = titles.count(title) == 1
-        full = title if alone else f"{title} ({d.method} {d.workload} {d.api} {d.policy})"
-        number = order.index(experiment_folder(runs[0]))
-        named.append(Group(runs, runs[0].variant, sharing, setting, _id(full, ids), full, words, number))
-    return named
-
-
-def _special(series: Sequence[tuple[Run, Conditions]]) -> list[str]:
-    """Returns the settings, other than method, API and sharing, in which the series differ."""
-    rows = [(*_words(known[1]), run.document.workload, _policy(run, known[0], series)) for run, known in series]
-    differ = [len(set(column)) > 1 for column in zip(*rows, strict=True)]
-    return [", ".join(dict.fromkeys(w for w, d in zip(row, differ, strict=True) if d and w)) for row in rows]
-
-
-def _words(setting: Setting) -> tuple[str, ...]:
-    """Returns settings that appear nowhere else."""
-    return tuple(setting.words(f.key) for f in FACETS if f.key not in ELSEWHERE)
-
-
-def _policy(run: Run, sharing: str, series: Sequence[tuple[Run, Conditions]]) -> str:
-    """Its policy, where several come to the same sharing."""
-    alike = {other.document.policy for other, known in series if known[0] == sharing}
-    return run.document.policy if len(alike) > 1 else ""
-
-
-def _title(run: Run, sharing: str, words: str, order: Sequence[Path | None]) -> str:
-    """order: where there is one of several experiments, or of an experiment and other files, each has a letter."""
-    d = run.document
-    name = f"{letter(order.index(experiment_folder(run)))}: " if len(order) > 1 else ""
-    return name + (run.variant or ", ".join(filter(None, (f"{d.method} {d.api} {sharing}", words))))
-
-
-def _id(title: str, taken: set[str]) -> str:
-    """[a-z0-9-]+, unique; it is then taken."""
-    base = re.sub(r"[^a-z0-9]+", "-", title.lower()).strip("-")[:MAX_ID].strip("-") or "series"
-    found, number = base, 1
-    while found in taken:
-        number += 1
-        found = f"{base}-{number}"
-    taken.add(found)
-    return found
-
-
-def histogram(found: Sequence[Repetition]) -> Histogram | None:
+def _histogram(found: Sequence[Repetition]) -> Histogram | None:
     """All repetitions of a point; None where a file has none, as older ones: the others are another distribution.
 
     Raises BadDocument.
@@ -164,14 +94,51 @@ def histogram(found: Sequence[Repetition]) -> Histogram | None:
     if not found or any(r.measured.latency_histogram is None for r in found):
         return None
     ages = [age for r in found if (age := r.measured.figures.get("latency_censored_min_age_ns")) is not None]
-    return hgrm.merge(map(_decoded, found), min(ages, default=None))
+    return histograms.merge(map(_decoded, found), min(ages, default=None))
 
 
 def _decoded(repetition: Repetition) -> HdrHistogram:
     """Raises BadDocument."""
     point = repetition.measured
     try:
-        return hgrm.decode(point.latency_histogram or "", point.latency_samples)
+        return histograms.decode(point.latency_histogram or "", point.latency_samples)
     except BadHistogram as error:
         where = f"{point.load.words}, repetition {point.repetition + 1}"
         raise BadDocument(f"{repetition.path}: 'latency_histogram' of {where}: {error}") from None
+
+
+def fit(found: Mapping[Load, Sequence[Repetition]], name: str) -> Fit | None:
+    """The Universal Scalability Law, for drawing: fitted to the medians, which takes no time, of complete points
+    without failed calls, as the verdict does. name: the series in words.
+    """
+    sound = {
+        int(load.number): [r.figures[THROUGHPUT] for r in of if not unusable(r.measured)] for load, of in found.items()
+    }
+    medians = {n: [median(values)] for n, values in sound.items() if values}
+    law = usl.fit(medians)
+    return None if law is None else Fit(_curve(law, min(medians)), _words(name, law), law.poor)
+
+
+def _curve(fit: usl.Fit, lowest: int) -> tuple[tuple[float, float], ...]:
+    """Equal distances on a logarithmic axis."""
+    counts = np.geomspace(lowest, fit.highest * CURVE_REACH, CURVE_POINTS)
+    law = (fit.rate.value, fit.sigma.value, fit.kappa.value)
+    return tuple((short(float(n)), short(float(usl.throughput(n, *law)))) for n in counts)
+
+
+def _words(name: str, fit: usl.Fit) -> str:
+    """One line; a poor fit gives no coefficients, since they would be read as facts."""
+    if fit.poor:
+        return f"{name:<8} not to be relied on: {'; '.join(fit.complaints)}."
+    peak = "no peak" if fit.peak is None else f"peak {fit.peak:.0f}"
+    text = (
+        f"{name:<8} R2 {fit.r2:.2f}, {peak}, lambda {fit.rate.value:.0f}, sigma {_coefficient(fit.sigma, 2)}, "
+        f"kappa {_coefficient(fit.kappa, 4)}"
+    )
+    return f"{text}; {fit.caution}" if fit.caution else text
+
+
+def _coefficient(c: Coefficient, digits: int) -> str:
+    """'0.12 (0.10-0.14)'."""
+    text = f"{c.value:.{digits}f}"
+    return text if c.low is None or c.high is None else f"{text} ({c.low:.{digits}f}-{c.high:.{digits}f})"

@@ -11,6 +11,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+from cqbench.formats.figures import THROUGHPUT
 from cqbench.render.report import axes
 from cqbench.render.report.kinds import Kind
 from cqbench.render.report.model import Report
@@ -89,7 +90,7 @@ def _opacity(value: float) -> Spec:
 
 def _loads(kind: Kind, style: _Style) -> list[Spec]:
     """Against calls in flight, or the rate asked."""
-    theirs = _theory(style) if kind.metrics == ("throughput",) else []
+    theirs = _theory(style) if kind.metrics == (THROUGHPUT,) else []
     levels = [_level(style, kind.level)] if kind.level is not None else []
     return [_band(style, kind), *levels, *theirs, _dots(style), _curve(style), _markers(style), *_doubts(style)]
 

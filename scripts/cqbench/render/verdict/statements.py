@@ -9,6 +9,7 @@ from cqbench.analysis.verdict import evidence
 from cqbench.analysis.verdict.judge import CONTRADICTION, NOT_REACHED
 from cqbench.analysis.verdict.model import Decision, Judgement, Row, Scenario, Statement
 from cqbench.formats.offered import Load
+from cqbench.model.figures import ENDS
 from cqbench.model.scaling import is_scaling
 from cqbench.model.usable import NOT_HELD
 from cqbench.render.verdict.words import CODES, answer, loads, short, times
@@ -59,8 +60,8 @@ def _machine(judgement: Judgement) -> str:
     told = judgement.machine
     if not told:
         return ""
-    ends = [f"{told[f'{end}_cpus']} {end}" for end in evidence.ENDS if f"{end}_cpus" in told]
-    allowed = f"{' + '.join(ends)} CPU" if len(ends) == len(evidence.ENDS) else ""
+    ends = [f"{told[f'{end}_cpus']} {end}" for end in ENDS if f"{end}_cpus" in told]
+    allowed = f"{' + '.join(ends)} CPU" if len(ends) == len(ENDS) else ""
     fewest = min((one.repetitions for one in judgement.scenarios), default=0)
     count = f"{fewest} repetition{'s' * (fewest != 1)}" if judgement.scenarios else ""
     note = " (95 % intervals)" if fewest >= MIN_REPETITIONS else ""

@@ -7,25 +7,19 @@ before the library gets it, which would unpack whatever it is told to.
 from __future__ import annotations
 
 import base64
-import re
 import struct
 import zlib
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 from hdrh.histogram import HdrHistogram
 
-from cqbench.formats import storage
-
 Integers = npt.NDArray[np.int64]
 Numbers = npt.NDArray[np.float64]
 
-FOLDER = "hgrm"
-FILE_NAME = re.compile(r"[a-z0-9-]+-[0-9]+\.hgrm")
 PREFIX = struct.Struct(">II")  # cookie, length of what follows
 HEADER = struct.Struct(">IIIIQQd")  # cookie, length of the counts, offset, digits, lowest and highest value, ratio
 COMPRESSED, PLAIN = 0x1C849314, 0x1C849313  # encoding V2
@@ -151,8 +145,8 @@ AXIS = _shares()
 
 
 def steps(histogram: Histogram) -> tuple[tuple[float, float], ...]:
-    """For report_model.Distribution: as far out as there are MIN_ABOVE calls above, and as all calls have ended. None
-    with fewer calls than that.
+    """Share of the calls, latency in microseconds: as far out as there are MIN_ABOVE calls above, and as all calls have
+    ended. None with fewer calls than that.
     """
     axis = AXIS[histogram.calls * (1 - AXIS) >= MIN_ABOVE]
     axis = axis[histogram.at(axis) < histogram.known]
@@ -194,16 +188,3 @@ def _moments(histogram: Histogram) -> tuple[float, float]:
     counts = np.diff(histogram.seen, prepend=0)
     mean = float(np.average(middles, weights=counts))
     return mean / 1000, float(np.sqrt(np.average((middles - mean) ** 2, weights=counts))) / 1000
-
-
-def write(folder: Path, files: Mapping[str, str]) -> None:
-    """folder/hgrm with these files, by name, and none of an older report. Raises OSError."""
-    target = folder / FOLDER
-    if not files and not target.is_dir():
-        return
-    target.mkdir(exist_ok=True)
-    for old in target.iterdir():
-        if FILE_NAME.fullmatch(old.name) and old.name not in files:
-            old.unlink()
-    for name, content in files.items():
-        storage.write(target / name, content)
