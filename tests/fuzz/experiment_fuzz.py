@@ -15,8 +15,8 @@ def check(data: bytes) -> None:
     except spec.BadExperiment as error:
         assert all(line.startswith("FILE: ") for line in str(error).split("\n")), "every line says where"
         return
-    names = [variant.name for variant in experiment.variants]
-    assert names and len(names) == len(set(names)), "every variant has a name of its own"
+    names = [configuration.name for configuration in experiment.configurations]
+    assert names and len(names) == len(set(names)), "every configuration has a name of its own"
 
 
 atheris.Setup(sys.argv, check)

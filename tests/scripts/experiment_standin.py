@@ -9,8 +9,8 @@ import time
 from pathlib import Path
 from typing import Any
 
+from cqbench.experiment.order import make_order
 from cqbench.experiment.spec import parse
-from cqbench.experiment.units import make_order
 from cqbench.formats import manifest
 
 DATA = Path(__file__).parent / "data"
@@ -117,7 +117,9 @@ client_env = { SOME = "thing" }
 name = "c"
 host = "elsewhere:7"
 """
-UNITS = [f"{variant}/0{repetition}-{load}" for repetition in (1, 2) for load in (1, 4) for variant in "abc"]
+PLANNED = [
+    f"{configuration}/0{repetition}-{load}" for repetition in (1, 2) for load in (1, 4) for configuration in "abc"
+]
 
 
 def make_programs(parent: Path, server: str = SERVER, client: str = CLIENT, toml: str = TOML) -> Path:
@@ -132,10 +134,10 @@ def make_programs(parent: Path, server: str = SERVER, client: str = CLIENT, toml
 
 
 def order(repetitions: int = 2, seed: int = 7, text: str = TOML) -> list[str]:
-    """The units as they are run."""
+    """The runs in their order."""
     experiment = parse(text, "x")
-    names = [variant.name for variant in experiment.variants]
-    return [unit.stem for unit in make_order(names, experiment.loads, repetitions, seed)]
+    names = [configuration.name for configuration in experiment.configurations]
+    return [planned.stem for planned in make_order(names, experiment.loads, repetitions, seed)]
 
 
 def command(programs: Path, *flags: str) -> list[str]:
@@ -180,16 +182,16 @@ def manifest_of(folder: Path) -> dict[str, Any]:
     return data
 
 
-def stem(unit: dict[str, Any]) -> str:
-    return str(unit["file"]).removeprefix("raw/").removesuffix(".json")
+def stem(planned: dict[str, Any]) -> str:
+    return str(planned["file"]).removeprefix("raw/").removesuffix(".json")
 
 
 def statuses(folder: Path) -> dict[str, str]:
-    return {stem(unit): unit["status"] for unit in manifest_of(folder)["units"]}
+    return {stem(planned): planned["status"] for planned in manifest_of(folder)["runs"]}
 
 
 def ran(programs: Path) -> list[str]:
-    """The units that the client was started for, in order."""
+    """The runs that the client was started for, in order."""
     return [line.split()[0] for line in (programs / "clients").read_text().splitlines()]
 
 

@@ -51,7 +51,7 @@ def of_faults(folder: Path) -> str:
     """Without the empty lines between its groups."""
     experiment = spec.make(manifest.begun(folder), str(folder))
     measured = end.read_results(manifest.Manifest.load(folder, experiment))
-    names = [v.name for v in experiment.variants]
+    names = [v.name for v in experiment.configurations]
     return re.sub("\n\n+", "\n", render(faulted.blocks(measured, experiment.loads, names)))
 
 

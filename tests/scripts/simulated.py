@@ -60,8 +60,8 @@ class Machine:
         steps = self.random.normal(0, self.noise.drift, repetitions)
         return list(self.random.normal(0, self.noise.start) + np.cumsum(steps))
 
-    def series(self, setting: Setting, variant: str, truth: Truth, speeds: list[float], rounds: bool) -> Series:
-        found = Series(setting, {variant}, {closed(n): [] for n in truth.rates})
+    def series(self, setting: Setting, configuration: str, truth: Truth, speeds: list[float], rounds: bool) -> Series:
+        found = Series(setting, {configuration}, {closed(n): [] for n in truth.rates})
         for i, speed in enumerate(speeds):
             run = speed + self.random.normal(0, self.noise.run)
             for n, rate in truth.rates.items():

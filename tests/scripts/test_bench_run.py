@@ -89,7 +89,9 @@ def test_it_runs_the_headline_and_ends_with_verdict_and_report(programs: Path) -
     assert len(clients(programs)) == 8
     with (folder / "results.csv").open() as file:
         rows = list(csv.DictReader(file))
-    assert len(rows) == 8 and {r["variant"] for r in rows} == {u["variant"] for u in manifest_of(folder)["units"]}
+    assert len(rows) == 8 and {r["configuration"] for r in rows} == {
+        u["configuration"] for u in manifest_of(folder)["runs"]
+    }
     assert_no_server(programs)
 
 
@@ -139,7 +141,7 @@ def test_a_host_that_cannot_be_used_is_said_once(programs: Path, exit_status: in
     assert len(clients(programs)) == 1 and not (programs.parent / "results").exists()
 
 
-def test_a_variant_that_fails_is_reported_beside_a_verdict_on_the_others(programs: Path) -> None:
+def test_a_configuration_that_fails_is_reported_beside_a_verdict_on_the_others(programs: Path) -> None:
     status, stdout, _ = finish(start(programs, STANDIN_FAILS="unary.sync.separate"))
     assert status == 1
     assert "FAILED: unary.sync.separate, 4 in flight, repetition 1: grpc_ping_client: it broke (" in stdout

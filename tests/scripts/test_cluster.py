@@ -13,7 +13,7 @@ from types import SimpleNamespace
 from typing import Any
 
 import pytest
-from cqbench.experiment.units import Unit
+from cqbench.experiment.order import PlannedRun
 from cqbench.formats.offered import closed, open_loop
 from cqbench.formats.result import load
 from cqbench.measure.cpus import Placement
@@ -53,7 +53,7 @@ def test_a_run_in_ranks(programs: Path) -> None:
     assert point(folder, 2).ranks.count == 2, "no more ranks than calls in flight"
     assert "client processes: 4 on this machine:4" in stderr
     assert "with fewer calls in flight than 4 there are as many client processes as calls" in stderr
-    assert {unit["ranks"] for unit in manifest_of(folder)["units"]} == {"4 on this machine:4"}
+    assert {entry["ranks"] for entry in manifest_of(folder)["runs"]} == {"4 on this machine:4"}
     assert (folder / "report.html").read_text().count("The client processes") > 0
     assert "4 on this machine:4" in (folder / "verdict.txt").read_text()
 
@@ -74,12 +74,12 @@ def test_a_launcher_is_told_once_for_each_point(launcher: str, programs: Path) -
     assert status == 0, stderr
     merged = point(folder, 8)
     assert [one.host for one in merged.ranks.per_rank] == ["x", "y", "y"]
-    words = shlex.split(manifest_of(folder)["units"][0]["client_command"])
+    words = shlex.split(manifest_of(folder)["runs"][0]["client_command"])
     assert launcher in words
     wanted = {"mpirun": {"--bind-to", "none", "--oversubscribe"}, "srun": {"--cpu-bind=none", "--mpi=pmix"}}
     assert wanted[launcher] <= set(words)
     assert ("--allow-run-as-root" in words) == (launcher == "mpirun" and os.geteuid() == 0)
-    server = manifest_of(folder)["units"][0]["server_command"]
+    server = manifest_of(folder)["runs"][0]["server_command"]
     assert "--host 0.0.0.0" in server, "other machines must reach it"
 
 
@@ -100,7 +100,7 @@ def test_a_launch_command_of_ones_own(programs: Path) -> None:
     status, stderr, folder = run(programs, *flags, "--launch", "env STANDIN_HOST={host}", "--server-address", "me")
     assert status == 0, stderr
     assert [one.host for one in point(folder, 8).ranks.per_rank] == ["x", "y"]
-    assert "--host me:7 " in manifest_of(folder)["units"][0]["client_command"]
+    assert "--host me:7 " in manifest_of(folder)["runs"][0]["client_command"]
 
 
 def test_a_rank_that_dies_costs_its_point_alone(programs: Path) -> None:
@@ -110,7 +110,7 @@ def test_a_rank_that_dies_costs_its_point_alone(programs: Path) -> None:
     assert statuses(folder) == {"a/01-2": "ok", "a/01-8": "failed"}
     merged = point(folder, 8)
     assert merged.partial and merged.ranks.missing == [3] and merged.completed == 6000
-    (reason,) = {unit["reason"] for unit in manifest_of(folder)["units"] if unit["status"] == "failed"}
+    (reason,) = {entry["reason"] for entry in manifest_of(folder)["runs"] if entry["status"] == "failed"}
     assert reason == "rank 3: killed by signal 9"
     assert (folder / "verdict.txt").exists(), stderr
 
@@ -202,12 +202,12 @@ def test_a_client_that_sees_no_folder_of_ours(programs: Path, tmp_path: Path) ->
     client = [str(script), "--run", "grpc_ping_client", "--inflight-list", "8"]
     folder, path = tmp_path / "ranks", tmp_path / "point.json"
     folder.mkdir()
-    of, unit = Launch((HERE, HERE), launch.NONE), Unit("a", 1, closed(8))
+    of, planned = Launch((HERE, HERE), launch.NONE), PlannedRun("a", 1, closed(8))
     signals: Any = SimpleNamespace(count=0)
     nowhere = Placement((), (), "")
     entry: dict[str, Any] = {}
     merger = programs / merge.PROGRAM
-    done = ranked.measure(of, unit, "sid", client, nowhere, folder, path, merger, entry, signals, 20, lambda _: None)
+    done = ranked.measure(of, planned, "sid", client, nowhere, folder, path, merger, entry, signals, 20, lambda _: None)
     assert (done.returncode, done.why) == (0, ""), (folder / "0.log").read_text()
     (merged,) = load(path).points
     assert merged.ranks and merged.ranks.count == 2

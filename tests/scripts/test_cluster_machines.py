@@ -64,7 +64,7 @@ def machines() -> Iterator[list[str]]:
 
 
 def run(tmp_path: Path, *flags: str, **more: str) -> Any:
-    """The merged point of one unit with 6 calls in flight."""
+    """The merged point of one run with 6 calls in flight."""
     bin_dir = programs()
     known = subprocess.run([bin_dir / "grpc_ping_client", "--help-all"], capture_output=True, text=True, check=True)
     if "--rendezvous" not in known.stdout:

@@ -268,12 +268,12 @@ def test_nothing_in_common(capsys: pytest.CaptureFixture[str]) -> None:
     )
 
 
-def test_experiments_are_compared_by_variant(capsys: pytest.CaptureFixture[str]) -> None:
+def test_experiments_are_compared_by_configuration(capsys: pytest.CaptureFixture[str]) -> None:
     for side, values in (("a", {"x": BASE, "y": BASE, "z": BASE}), ("b", {"x": SAME, "y": SLOWER})):
-        for variant, throughputs in values.items():
+        for configuration, throughputs in values.items():
             for i, value in enumerate(throughputs):
-                sizes = {"request_bytes": {"x": 0, "y": 64, "z": 7}[variant]}
-                put(Path(side, "raw", variant, f"{i:02}.json"), result({4: [value]}, **sizes))
+                sizes = {"request_bytes": {"x": 0, "y": 64, "z": 7}[configuration]}
+                put(Path(side, "raw", configuration, f"{i:02}.json"), result({4: [value]}, **sizes))
     data = as_json(capsys, "a", "b")
     found = {p["scenario"].split()[0]: p["metrics"]["throughput_per_second"] for p in part(data)["points"]}
     assert {name: f["verdict"] for name, f in found.items()} == {"x": "no difference seen", "y": "slower"}
@@ -335,12 +335,15 @@ def test_repetitions_with_failed_calls_do_not_count(capsys: pytest.CaptureFixtur
 @pytest.mark.parametrize(
     ("arguments", "words"),
     [
-        ([], "A and B, or one experiment with --axis or --variants, are needed; given: nothing"),
-        (["a.json"], "A and B, or one experiment with --axis or --variants, are needed; given: a.json"),
+        ([], "A and B, or one experiment with --axis or --configurations, are needed; given: nothing"),
+        (["a.json"], "A and B, or one experiment with --axis or --configurations, are needed; given: a.json"),
         (["a.json", "a.json", "c"], "A and B, or one experiment with"),
         (["a.json", "b", "--axis", "x"], "one experiment's folder is needed; given: a.json b"),
         (["a.json", "--axis", "x"], "argument DIR: a.json: not an experiment's folder: it has no raw/"),
-        (["a.json", "--axis", "x", "--variants", "a", "b"], "--axis and --variants cannot be used together"),
+        (
+            ["a.json", "--axis", "x", "--configurations", "a", "b"],
+            "--axis and --configurations cannot be used together",
+        ),
         (["a.json", "--history", "empty"], "--history takes no further argument (a.json)"),
         (["--history", "empty", "--format", "json"], "argument --format: 'json' is not for --history"),
         (["--history", "empty"], "argument --history: empty: no run in it"),
@@ -387,7 +390,7 @@ def test_the_script_shows_the_commands_help() -> None:
     for flag in (
         "--metric",
         "--axis",
-        "--variants",
+        "--configurations",
         "--history",
         "--format",
         GATE,

@@ -38,20 +38,20 @@ def throughputs(random: np.random.Generator, count: int, noise: float, outliers:
 def experiment(
     folder: Path, random: np.random.Generator, rounds: int, noise: float, change: float = 0, drift: float = 0.1
 ) -> Path:
-    """Variants a and b in turns. change: of b. drift: of the machine from round to round, which both have."""
+    """Configurations a and b in turns. change: of b. drift: of the machine from round to round, which both have."""
     machine = np.exp(drift * random.standard_normal((rounds, len(LOADS))))
-    for variant, factor in (("a", 1.0), ("b", 1 + change)):
-        for old in (folder / "raw" / variant).glob("*.json"):
+    for configuration, factor in (("a", 1.0), ("b", 1 + change)):
+        for old in (folder / "raw" / configuration).glob("*.json"):
             old.unlink()
         for i in range(rounds):
             measured = throughputs(random, len(LOADS), noise, 0.05 if noise > 0.05 else 0) * machine[i] * factor
             data = result({load: [float(v)] for load, v in zip(LOADS, measured, strict=True)})
-            put(folder / "raw" / variant / f"{i:03}.json", data)
+            put(folder / "raw" / configuration / f"{i:03}.json", data)
     return folder
 
 
 def compared(capsys: pytest.CaptureFixture[str], folder: Path) -> dict[str, Any]:
-    out = called(capsys, folder, "--variants", "a", "b", "--format", "json")[1]
+    out = called(capsys, folder, "--configurations", "a", "b", "--format", "json")[1]
     (part,) = json.loads(out)["comparisons"]
     assert isinstance(part, dict)
     return part

@@ -97,7 +97,7 @@ def test_our_microbenchmarks(capsys: pytest.CaptureFixture[str], tmp_path: Path)
 def test_go_benchmarks(tmp_path: Path) -> None:
     side = read_side(text(tmp_path / "a.txt", go(NANOS)))
     (case,) = side.scenarios
-    assert (case.variant, list(case.points)) == ("example.org/x", [Name("Ping-8")])
+    assert (case.configuration, list(case.points)) == ("example.org/x", [Name("Ping-8")])
     assert values(case.points[Name("Ping-8")], "ns/op") == NANOS
     assert metrics(side) == {
         "ns/op": (-1, "latency"),

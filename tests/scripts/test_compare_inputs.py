@@ -29,7 +29,7 @@ def throughput(case: Scenario, inflight: int) -> list[float]:
 
 def test_a_real_file() -> None:
     case = only(read_side(DATA / "result.json"))
-    assert (case.variant, case.setting.get("api"), case.setting.get("connections")) == ("", "cq", "separate")
+    assert (case.configuration, case.setting.get("api"), case.setting.get("connections")) == ("", "cq", "separate")
     samples = case.points[closed(2)]
     assert len(samples) == 2 and throughput(case, 2)[0] == 12220
     sent = values(samples, "client_bytes_sent_per_second")
@@ -69,15 +69,18 @@ def test_runs_of_a_point_are_repetitions_in_whichever_file(tmp_path: Path) -> No
 
 
 def test_an_experiments_folder(tmp_path: Path) -> None:
-    for variant in ("small", "large"):
+    for configuration in ("small", "large"):
         for i in range(3):
-            put(tmp_path / "raw" / variant / f"{i:02}.json", result({1: BASE[i : i + 1]}))
+            put(tmp_path / "raw" / configuration / f"{i:02}.json", result({1: BASE[i : i + 1]}))
     put(tmp_path / "manifest.json", {"name": "an experiment"})
     put(tmp_path / "fits.json", {"not": "a result"})
     for folder in (tmp_path, tmp_path / "raw"):
         side = read_side(folder)
-        assert [(case.variant, len(case.points[closed(1)])) for case in side.scenarios] == [("large", 3), ("small", 3)]
-    assert only(read_side(tmp_path / "raw" / "small")).variant == ""  # two such folders can be compared
+        assert [(case.configuration, len(case.points[closed(1)])) for case in side.scenarios] == [
+            ("large", 3),
+            ("small", 3),
+        ]
+    assert only(read_side(tmp_path / "raw" / "small")).configuration == ""  # two such folders can be compared
 
 
 def test_bench_shs_folder(tmp_path: Path) -> None:

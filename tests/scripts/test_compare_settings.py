@@ -99,9 +99,9 @@ def test_what_one_side_does_not_say_is_not_a_difference(tmp_path: Path) -> None:
     assert (told, unknown) == ([], ["CPU model", "servers"])
 
 
-def manifest(folder: Path, **unit: Any) -> None:
-    told = {"file": "raw/v/1.json", "variant": "v", **unit}
-    put(folder / "manifest.json", {"manifest_version": 2, "units": [told]})
+def manifest(folder: Path, **entry: Any) -> None:
+    told = {"file": "raw/v/1.json", "configuration": "v", **entry}
+    put(folder / "manifest.json", {"manifest_version": 3, "runs": [told]})
     put(folder / "raw/v/1.json", result({1: [1000.0]}))
 
 
@@ -114,7 +114,7 @@ def test_what_the_manifest_says_is_compared_too(tmp_path: Path) -> None:
         ("network", "none", "5 ms added by a proxy", True),
     ]
     assert unknown == []
-    put(tmp_path / "b/manifest.json", {"manifest_version": 99})
+    put(tmp_path / "b/manifest.json", {"manifest_version": 3})
     told, unknown = differences(of_sides(read_side(tmp_path / "a"), read_side(tmp_path / "b")))
     assert (told, unknown) == ([], ["environment and network"])
 

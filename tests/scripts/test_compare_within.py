@@ -1,4 +1,4 @@
-"""Comparisons inside one experiment: axes, settings that vary, variants by name; always in pairs."""
+"""Comparisons inside one experiment: axes, settings that vary, configurations by name; always in pairs."""
 
 from __future__ import annotations
 
@@ -14,6 +14,7 @@ from test_compare_synthetic import called, result
 POLICIES = {"shared": "per-slot", "pool": "pool:2", "separate": "local-pool"}
 APIS = ("sync", "cq")
 ROUNDS = 8
+NAMES = "--configurations"
 
 
 def make(folder: Path, speeds: Mapping[str, float], rounds: int = ROUNDS) -> Path:
@@ -23,7 +24,7 @@ def make(folder: Path, speeds: Mapping[str, float], rounds: int = ROUNDS) -> Pat
         {"name": "api", "values": [{"name": api} for api in APIS]},
         {"name": "connections", "values": [{"name": way} for way in speeds]},
     ]
-    units = []
+    entries = []
     for name in names:
         api, way = name.split(".")
         for i in range(rounds):
@@ -31,11 +32,11 @@ def make(folder: Path, speeds: Mapping[str, float], rounds: int = ROUNDS) -> Pat
             speed = 1000 * 2**i * speeds[way] * (1 + 0.001 * ((i * 7 + len(way)) % 5))
             data = result({4: [speed], 8: [speed]}, api=api, channel_policy=POLICIES[way])
             put(folder / file, data)
-            units.append({"file": file, "variant": name, "repetition": i + 1})
+            entries.append({"file": file, "configuration": name, "repetition": i + 1})
     head = {"experiment": {"title": "t"}, "axis": axes}
     placements = dict.fromkeys(names, "anywhere")
     put(folder / "manifest.json",
-        {"manifest_version": 2, "experiment": head, "placements": placements, "units": units})  # fmt: skip
+        {"manifest_version": 3, "experiment": head, "placements": placements, "runs": entries})  # fmt: skip
     return folder
 
 
@@ -95,10 +96,10 @@ def test_a_setting_that_varies(capsys: pytest.CaptureFixture[str], tmp_path: Pat
      ("*.shared", "*.separate", ["cq", "sync"]), ("sync.s*d", "cq.s*d", ["hare"]),
      ("s?nc.shared", "s?nc.separate", ["y"])],
 )  # fmt: skip
-def test_variants(
+def test_configurations(
     capsys: pytest.CaptureFixture[str], tmp_path: Path, first: str, second: str, cases: list[str]
 ) -> None:
-    (part,) = parts(capsys, make(tmp_path, {"shared": 1, "separate": 1.05}), "--variants", first, second)
+    (part,) = parts(capsys, make(tmp_path, {"shared": 1, "separate": 1.05}), "--configurations", first, second)
     assert [p["scenario"].split()[0] for p in part["points"]] == [case for case in cases for _ in (4, 8)]
     assert all(p["metrics"]["throughput_per_second"]["paired"] for p in part["points"])
 
@@ -120,9 +121,9 @@ def test_a_repetition_that_one_side_lacks_costs_its_neighbour_only(
     ("arguments", "words"),
     [(["--axis", "x"], "argument --axis: 'x' is not an axis of DIR, which has api, connections, nor a setting that"),
      (["--axis", "gRPC"], "argument --axis: 'gRPC' is not an axis of DIR"),
-     (["--variants", "x", "sync"], "argument --variants: 'x sync' is not a variant of DIR, which has cq.separate, "),
-     (["--variants", "sync", "sync"], "argument --variants: 'sync sync' is not of two different sets of variants"),
-     (["--variants", "sync.shared", "c*"], "argument --variants: 'sync.shared c*' is not of variants with a part in")],
+     ([NAMES, "x", "sync"], f"argument {NAMES}: 'x sync' is not a configuration of DIR, which has cq.separate, "),
+     ([NAMES, "sync", "sync"], f"argument {NAMES}: 'sync sync' is not of two different sets of configurations"),
+     ([NAMES, "sync.shared", "c*"], f"argument {NAMES}: 'sync.shared c*' is not of configurations with a part in")],
 )  # fmt: skip
 def test_what_is_not_there(
     capsys: pytest.CaptureFixture[str], tmp_path: Path, arguments: list[str], words: str

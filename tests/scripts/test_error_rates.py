@@ -63,7 +63,7 @@ def rows(found: Found) -> list[Row]:
 
 
 def called_different(found: Found) -> bool:
-    """Anything at all: a load, all loads together, what a variant costs."""
+    """Anything at all: a load, all loads together, what a configuration costs."""
     effects = [e.decision for judged in found.judged for e in judged.scenario.effects]
     decisions: Iterable[Decision] = [*(row.decision for row in rows(found)), *effects]
     return any(d.gain or d is Decision.SLOWER for d in decisions) or any(row.costs for row in rows(found))

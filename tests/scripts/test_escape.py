@@ -18,7 +18,7 @@ from cqbench.render.points_csv import to_csv
 from markdown_it import MarkdownIt
 from markdown_it.token import Token
 from test_cost_compare import profile, stored
-from verdict_synthetic import SHARED, variant
+from verdict_synthetic import SHARED, configuration
 
 DATA = Path(__file__).parent / "data"
 GAP = "\u200b"
@@ -134,13 +134,15 @@ def test_results_csv() -> None:
     run = read(DATA / "result.json", "=HYPERLINK(1)")
     run.document.warnings.append(Reason("x", "@warning"))
     row = rows_of(to_csv([(1, run)]))[0]
-    assert row["variant"] == "'=HYPERLINK(1)" and "; @warning; " in row["warnings"] and float(row["throughput"]) > 0
+    assert (
+        row["configuration"] == "'=HYPERLINK(1)" and "; @warning; " in row["warnings"] and float(row["throughput"]) > 0
+    )
 
 
 def test_comparisons_and_histories(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     """The name of a run is its folder's; a change for the worse is a number."""
     for name, by in (("=a", 1.0), ("b", 0.9)):
-        variant(tmp_path / name, "@one", "shared", {n: rate * by for n, rate in SHARED.items()})
+        configuration(tmp_path / name, "@one", "shared", {n: rate * by for n, rate in SHARED.items()})
     assert cli.main(["compare", "--history", str(tmp_path), "--format", "csv"]) == 0
     rows = rows_of(capsys.readouterr().out)
     assert {row["run"] for row in rows} == {"'=a", "b"} and all(row["scenario"].startswith("'@one") for row in rows)

@@ -11,8 +11,8 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from cqbench.experiment.order import PlannedRun
 from cqbench.experiment.spec import Experiment, parse
-from cqbench.experiment.units import Unit
 from cqbench.formats import runs, storage
 from cqbench.formats.manifest import FAILED, OK
 from cqbench.formats.offered import closed
@@ -60,13 +60,13 @@ def experiment_of(names: list[str]) -> Experiment:
 def ended(folder: Path, stored: dict[str, str]) -> tuple[Manifest, Experiment]:
     """A folder in which each configuration has the result of that name; '' for one that was never run."""
     experiment = experiment_of(list(stored))
-    manifest = Manifest.new(folder, experiment, [Unit(name, 1, LOAD) for name in stored], 1, dict(MACHINE), {})
-    for unit in manifest.order():
-        if stored[unit.variant]:
-            path = folder / unit.file
+    manifest = Manifest.new(folder, experiment, [PlannedRun(name, 1, LOAD) for name in stored], 1, dict(MACHINE), {})
+    for planned in manifest.order():
+        if stored[planned.configuration]:
+            path = folder / planned.file
             path.parent.mkdir(parents=True)
-            shutil.copy(STORED / stored[unit.variant], path)
-            manifest.unit(unit).update(status=OK, grpc_version="1.51.1")
+            shutil.copy(STORED / stored[planned.configuration], path)
+            manifest.entry(planned).update(status=OK, grpc_version="1.51.1")
     manifest.end()
     return manifest, experiment
 
@@ -97,10 +97,15 @@ def test_every_point_is_a_line_of_the_csv(tmp_path: Path, interrupt: Interrupt) 
         rows = list(csv.DictReader(file))
     points = [(run, p) for run in runs.read_all([tmp_path]) for p in run.document.points]
     assert len(rows) == len(points)
-    assert {r["variant"] for r in rows} == {"shared", "separate"} and {r["repetition"] for r in rows} == {"1"}
-    found = {(r["variant"], r["inflight"], r["throughput"], r["p99"]) for r in rows}
+    assert {r["configuration"] for r in rows} == {"shared", "separate"} and {r["repetition"] for r in rows} == {"1"}
+    found = {(r["configuration"], r["inflight"], r["throughput"], r["p99"]) for r in rows}
     assert found == {
-        (run.variant, str(p.inflight), f"{p.throughput:.2f}", "" if p.p99_ns is None else f"{p.p99_ns / 1000:.1f}")
+        (
+            run.configuration,
+            str(p.inflight),
+            f"{p.throughput:.2f}",
+            "" if p.p99_ns is None else f"{p.p99_ns / 1000:.1f}",
+        )
         for run, p in points
     }
     for column, said in (("warnings", [(*run.document.warnings, *p.warnings) for run, p in points]),
@@ -110,10 +115,10 @@ def test_every_point_is_a_line_of_the_csv(tmp_path: Path, interrupt: Interrupt) 
 
 def test_the_csv_is_in_the_order_of_the_repetitions(tmp_path: Path, interrupt: Interrupt) -> None:
     experiment = experiment_of(["a"])
-    manifest = Manifest.new(tmp_path, experiment, [Unit("a", n, LOAD) for n in (2, 3, 1)], 1, dict(MACHINE), {})
+    manifest = Manifest.new(tmp_path, experiment, [PlannedRun("a", n, LOAD) for n in (2, 3, 1)], 1, dict(MACHINE), {})
     (tmp_path / "raw/a").mkdir(parents=True)
-    for unit in manifest.order():
-        shutil.copy(STORED / PAIR["shared"], tmp_path / unit.file)
+    for planned in manifest.order():
+        shutil.copy(STORED / PAIR["shared"], tmp_path / planned.file)
     conclude(manifest, experiment, interrupt)
     with (tmp_path / "results.csv").open() as file:
         seen = [row["repetition"] for row in csv.DictReader(file)]
@@ -142,7 +147,7 @@ def test_a_result_that_cannot_be_read_is_put_aside(
     manifest, experiment = ended(tmp_path, {**PAIR, "broken": PAIR["shared"]})
     bad = tmp_path / "raw/broken/01-4.json"
     bad.write_text("{")
-    manifest.unit(Unit("broken", 1, LOAD)).update(status=FAILED, reason="not JSON")
+    manifest.entry(PlannedRun("broken", 1, LOAD)).update(status=FAILED, reason="not JSON")
     assert conclude(manifest, experiment, interrupt) == 1
     out, err = capsys.readouterr()
     assert "WHAT TO SET" in out and "\nFAILED: broken, 4 in flight, repetition 1: not JSON\n" in out
@@ -156,14 +161,14 @@ def test_many_failures_do_not_fill_the_screen(
 ) -> None:
     manifest, experiment = ended(tmp_path, {**PAIR, **{f"v{n}": "" for n in range(7)}})
     for n in range(7):
-        manifest.unit(Unit(f"v{n}", 1, LOAD)).update(status=FAILED, reason="no luck")
+        manifest.entry(PlannedRun(f"v{n}", 1, LOAD)).update(status=FAILED, reason="no luck")
     assert conclude(manifest, experiment, interrupt) == 1
     out = capsys.readouterr().out
     assert out.count("FAILED: ") == 5 and out.endswith("... and 2 more failures in summary.txt\n")
     assert (tmp_path / "summary.txt").read_text().count("FAILED: ") == 7
 
 
-def test_variants_that_were_ruled_out_are_named_once(
+def test_configurations_that_were_ruled_out_are_named_once(
     tmp_path: Path, interrupt: Interrupt, capsys: pytest.CaptureFixture[str]
 ) -> None:
     manifest, experiment = ended(tmp_path, {**PAIR, "new": "", "newer": ""})
@@ -241,7 +246,7 @@ def test_an_interrupt_while_measuring_does_not_keep_the_report_from_being_made(
     tmp_path: Path, interrupt: Interrupt, capsys: pytest.CaptureFixture[str]
 ) -> None:
     manifest, experiment = ended(tmp_path, {**PAIR, "broken": "", "c": ""})
-    manifest.unit(Unit("broken", 1, LOAD)).update(status=FAILED, reason="no luck")
+    manifest.entry(PlannedRun("broken", 1, LOAD)).update(status=FAILED, reason="no luck")
     os.kill(os.getpid(), signal.SIGINT)
     assert conclude(manifest, experiment, interrupt) == 130  # and not the failure's
     out, err = capsys.readouterr()

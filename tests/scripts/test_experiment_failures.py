@@ -1,4 +1,4 @@
-"""Units that fail, and runs that are interrupted or killed: what was measured is kept, no server is left."""
+"""Runs that fail, and runs that are interrupted or killed: what was measured is kept, no server is left."""
 
 from __future__ import annotations
 
@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 from cqbench.formats.result import load as load_document
 from experiment_standin import (
+    PLANNED,
     TOML,
-    UNITS,
     assert_no_server,
     finish,
     manifest_of,
@@ -32,29 +32,31 @@ from experiment_standin import (
         ("KILLS_SERVER", "lost it (exit status 1); the server had ended: listening on"),
     ],
 )
-def test_a_unit_that_fails_is_reported_and_the_rest_goes_on(programs: Path, what: str, said: str) -> None:
+def test_a_run_that_fails_is_reported_and_the_rest_goes_on(programs: Path, what: str, said: str) -> None:
     status, stdout, stderr = finish(start(programs, **{f"STANDIN_{what}": "a/01-1"}))
     folder = only_folder(programs)
     assert status == 1
-    assert {unit for unit, s in statuses(folder).items() if s == "failed"} == {"a/01-1"}
-    assert sorted(ran(programs)) == sorted(UNITS)
+    assert {entry for entry, s in statuses(folder).items() if s == "failed"} == {"a/01-1"}
+    assert sorted(ran(programs)) == sorted(PLANNED)
     assert "\nFAILED: a, 1 in flight, repetition 1: " in stdout and said in stdout
     assert said.removeprefix("FAILED: a, 1 in flight, repetition 1: ") in stderr
     assert not manifest_of(folder)["partial"] and "PARTIAL" not in stdout
     if what == "FAILS":
-        (entry,) = [u for u in manifest_of(folder)["units"] if u["status"] == "failed"]
+        (entry,) = [u for u in manifest_of(folder)["runs"] if u["status"] == "failed"]
         assert entry["last_lines"] == ["first line", "grpc_ping_client: it broke"] and said == entry["reason"]
         assert "==     first line\n" in stderr
     assert_no_server(programs)
 
 
-def test_a_server_that_does_not_start_fails_its_variant_only(programs: Path) -> None:
+def test_a_server_that_does_not_start_fails_its_configuration_only(programs: Path) -> None:
     text = TOML.replace('name = "a"\n', 'name = "a"\nserver_flags = "--broken"\n')
     (programs.parent / "try.toml").write_text(text)
     status, stdout, stderr = finish(start(programs))
     folder = only_folder(programs)
     assert status == 1
-    assert {unit for unit, s in statuses(folder).items() if s == "failed"} == {unit for unit in UNITS if unit[0] == "a"}
+    assert {entry for entry, s in statuses(folder).items() if s == "failed"} == {
+        entry for entry in PLANNED if entry[0] == "a"
+    }
     assert (
         "FAILED: a, 1 in flight, repetition 1: cannot start the server: the server ended with status 1: no luck"
         in stdout
@@ -71,9 +73,9 @@ def test_a_result_of_another_load_is_no_result(programs: Path) -> None:
 
 
 def test_ctrl_c_keeps_what_was_measured_and_can_be_resumed(programs: Path) -> None:
-    units = order()
-    third = next(unit for unit in units[2:] if not unit.startswith("c"))
-    at = units.index(third)
+    entries = order()
+    third = next(entry for entry in entries[2:] if not entry.startswith("c"))
+    at = entries.index(third)
     process = start(programs, STANDIN_WAITS=third)
     wait_for(programs / "waiting")
     process.send_signal(signal.SIGINT)
@@ -89,11 +91,11 @@ def test_ctrl_c_keeps_what_was_measured_and_can_be_resumed(programs: Path) -> No
     assert_no_server(programs)
     (programs / "clients").unlink()
     assert finish(start(programs, "--resume", str(folder)))[0] == 0
-    assert ran(programs) == units[at:]
+    assert ran(programs) == entries[at:]
     assert not manifest_of(folder)["partial"]
 
 
-def test_sigterm_in_the_last_unit_ends_with_its_own_status(programs: Path) -> None:
+def test_sigterm_in_the_last_run_ends_with_its_own_status(programs: Path) -> None:
     process = start(programs, STANDIN_WAITS=order()[-1])
     wait_for(programs / "waiting")
     process.send_signal(signal.SIGTERM)

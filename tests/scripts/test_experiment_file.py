@@ -23,7 +23,7 @@ seed = 7
 ONE = '[[configuration]]\nname = "one"\n'
 
 
-def variants(text: str) -> Experiment:
+def configurations(text: str) -> Experiment:
     return parse(HEAD + text, "x.toml")
 
 
@@ -36,7 +36,7 @@ def complaint(text: str) -> str:
 
 
 def test_what_a_file_says() -> None:
-    experiment = variants(
+    experiment = configurations(
         """
         placement = "pair"
         [client]
@@ -63,7 +63,7 @@ def test_what_a_file_says() -> None:
     assert (experiment.loads, experiment.warmup_s, experiment.interval_s) == ((closed(1), closed(4)), 0.05, 0.1)
     assert (experiment.repetitions, experiment.seed, experiment.layout) == (2, 7, "post")
     assert experiment.placement == Pinning("pair")
-    far, near = experiment.variants
+    far, near = experiment.configurations
     assert far.client_flags == ("--api", "cq", "--channel-arg", "a=b c", "--channel-arg", "c=d")
     assert far.client_env == (("A", "common"), ("B", "own"))
     assert (far.host, far.build, far.pinning) == ("there:1", "release", None)
@@ -77,12 +77,12 @@ def test_what_a_file_says() -> None:
     ("written", "milliseconds"), [('"5ms"', 5), ('"0ms"', 0), ("0", 0), ("0.5", 500), ('"1s"', 1000), ('"29000us"', 29)]
 )
 def test_what_is_added_to_a_round_trip(written: str, milliseconds: int) -> None:
-    (variant,) = variants(f"{ONE}added_rtt = {written}\n").variants
-    assert variant.added_rtt_ms == milliseconds  # 0 is a proxy that adds nothing, not: no proxy
+    (configuration,) = configurations(f"{ONE}added_rtt = {written}\n").configurations
+    assert configuration.added_rtt_ms == milliseconds  # 0 is a proxy that adds nothing, not: no proxy
 
 
 def test_an_axis_can_vary_the_network() -> None:
-    experiment = variants(
+    experiment = configurations(
         """
         [[axis]]
         name = "network"
@@ -92,12 +92,12 @@ def test_an_axis_can_vary_the_network() -> None:
         values = [{ name = "any" }, { name = "new", needs_grpc = "1.83" }]
         """
     )
-    assert [v.added_rtt_ms for v in experiment.variants] == [None, None, 5, 5]
-    assert [v.needs_grpc for v in experiment.variants] == ["", "1.83", "", "1.83"]
+    assert [v.added_rtt_ms for v in experiment.configurations] == [None, None, 5, 5]
+    assert [v.needs_grpc for v in experiment.configurations] == ["", "1.83", "", "1.83"]
 
 
-def test_variants_are_the_product_of_the_axes() -> None:
-    experiment = variants(
+def test_configurations_are_the_product_of_the_axes() -> None:
+    experiment = configurations(
         """
         [[axis]]
         name = "api"
@@ -111,11 +111,11 @@ def test_variants_are_the_product_of_the_axes() -> None:
         ]
         """
     )
-    assert [v.name for v in experiment.variants] == ["sync.a", "sync.b", "sync.c", "cq.a", "cq.b", "cq.c"]
-    last = experiment.variants[3]
+    assert [v.name for v in experiment.configurations] == ["sync.a", "sync.b", "sync.c", "cq.a", "cq.b", "cq.c"]
+    last = experiment.configurations[3]
     assert (last.client_flags, last.server_flags) == (("--api", "cq"), ("--num-cqs", "1"))
     assert last.server_env == (("A", "1"),)
-    assert [v.build for v in experiment.variants] == ["release", "release", "sid"] * 2
+    assert [v.build for v in experiment.configurations] == ["release", "release", "sid"] * 2
 
 
 @pytest.mark.parametrize(

@@ -16,7 +16,7 @@ WRONG = TOML.replace('"--api sync"', '"--api sync --moon"').replace('name = "b"'
 
 def problems(programs: Path, text: str) -> list[str]:
     experiment = parse(text, "x")
-    placements = {v.name: NOT_PINNED for v in experiment.variants}
+    placements = {v.name: NOT_PINNED for v in experiment.configurations}
     return flags.problems(experiment, placements, Programs(programs, Path("/none")))
 
 
@@ -32,7 +32,7 @@ def test_all_that_is_refused_is_said_at_once_and_nothing_is_started(programs: Pa
     assert not (programs / "clients").exists() and not (programs.parent / "results").exists()
 
 
-def test_what_all_variants_share_is_said_once(programs: Path) -> None:
+def test_what_all_configurations_share_is_said_once(programs: Path) -> None:
     text = TOML.split('[[configuration]]\nname = "c"')[0] + '[client]\nflags = "--moon"\n'
     (programs.parent / "try.toml").write_text(text)
     _, _, stderr = finish(start(programs, "--plan", STANDIN_REFUSES="--moon"))

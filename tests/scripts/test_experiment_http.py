@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 from cqbench.experiment import flags, plan
+from cqbench.experiment.order import make_order
 from cqbench.experiment.spec import BadExperiment, parse
-from cqbench.experiment.units import make_order
 from cqbench.formats.runs import read_all
 from cqbench.measure.cpus import Placement
 from cqbench.measure.processes import Server, ServerFailed
@@ -31,7 +31,9 @@ ONCE = HEAD.replace("repetitions = 2", "repetitions = 1").replace("[1, 4]", "[1]
 
 def commands_of(programs: Path) -> dict[str, list[str]]:
     """By configuration, what its client was started with."""
-    return {unit["variant"]: unit["client_command"].split() for unit in manifest_of(only_folder(programs))["units"]}
+    return {
+        entry["configuration"]: entry["client_command"].split() for entry in manifest_of(only_folder(programs))["runs"]
+    }
 
 
 def value(command: list[str], flag: str) -> str:
@@ -42,7 +44,7 @@ def test_the_client_gets_the_http_port_and_the_other_to_ask(tmp_path: Path) -> N
     own = tmp_path / "own"
     own.write_text(OWN)
     own.chmod(0o755)
-    variants = f"""
+    configurations = f"""
 [[configuration]]
 name = "grpc"
 [[configuration]]
@@ -53,7 +55,7 @@ name = "own"
 connect = "http"
 server_program = "{own}"
 """
-    programs = make_programs(tmp_path, server=HTTP_SERVER, toml=ONCE + variants)
+    programs = make_programs(tmp_path, server=HTTP_SERVER, toml=ONCE + configurations)
     status, stdout, stderr = finish(start(programs))
     assert status == 0, stdout + stderr
     commands = commands_of(programs)
@@ -66,7 +68,7 @@ server_program = "{own}"
 
 
 def test_what_answers_there_is_a_part_of_the_setting(tmp_path: Path) -> None:
-    variants = "".join(
+    configurations = "".join(
         f'[[configuration]]\nname = "{name}"\nserver_flags = "--api sync --http localhost:0 {flags}"\n'
         f'connect = "{port}"\n'
         for name, port, flags in (
@@ -75,10 +77,10 @@ def test_what_answers_there_is_a_part_of_the_setting(tmp_path: Path) -> None:
             ("grpc", "grpc", "--transcoder none"),
         )
     )
-    programs = make_programs(tmp_path, server=HTTP_SERVER, toml=ONCE + variants)
+    programs = make_programs(tmp_path, server=HTTP_SERVER, toml=ONCE + configurations)
     status, stdout, stderr = finish(start(programs))
     assert status == 0, stdout + stderr
-    found = {run.variant: setting.of(run).get("server.front") for run in read_all([only_folder(programs)])}
+    found = {run.configuration: setting.of(run).get("server.front") for run in read_all([only_folder(programs)])}
     assert found == {"none": "transcoder none", "direct": "transcoder descriptor, backend direct", "grpc": ""}
 
 
@@ -107,7 +109,7 @@ def test_a_server_without_an_http_port_is_said(tmp_path: Path) -> None:
 def test_flags_are_checked_with_it_and_the_plan_shows_it(tmp_path: Path) -> None:
     experiment = parse(f'{ONCE}[[configuration]]\nname = "a"\nconnect = "http"\n', "x.toml")
     nowhere, programs = Placement((), (), ""), Programs(tmp_path, Path("/none"))
-    client, _ = flags._commands(experiment, experiment.variants[0], nowhere, programs)
+    client, _ = flags._commands(experiment, experiment.configurations[0], nowhere, programs)
     assert value(list(client), "--control")
     text = plan.describe(experiment, make_order(["a"], experiment.loads, 1, 1), 1, {"a": nowhere}, programs)
     assert "--host HOST:PORT --control GRPC-HOST:PORT" in text

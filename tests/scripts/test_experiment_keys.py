@@ -32,7 +32,7 @@ def test_the_reference_names_every_key() -> None:
 
 def test_the_template_can_be_run_and_its_remarks_are_keys() -> None:
     experiment = spec.parse(reference.TEMPLATE, "template")
-    assert [v.name for v in experiment.variants] == ["shared", "pool-2", "pool-4"]
+    assert [v.name for v in experiment.configurations] == ["shared", "pool-2", "pool-4"]
     shown = [line.lstrip("# ").split(" = ")[0] for line in reference.TEMPLATE.splitlines() if " = " in line]
     known = {name for model in PLACES.values() for name in model.model_fields}
     assert [name for name in shown if name not in known and not name.startswith("{")] == []
@@ -40,7 +40,7 @@ def test_the_template_can_be_run_and_its_remarks_are_keys() -> None:
 
 def test_the_real_programs_take_the_flags_of_the_template() -> None:
     experiment = spec.parse(reference.TEMPLATE, "template")
-    nowhere = {v.name: Placement((), (), "") for v in experiment.variants}
+    nowhere = {v.name: Placement((), (), "") for v in experiment.configurations}
     assert flags.problems(experiment, nowhere, Programs(programs(), Path("/none"))) == []
 
 

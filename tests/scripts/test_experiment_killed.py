@@ -10,8 +10,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from cqbench.experiment.order import PlannedRun, make_order
 from cqbench.experiment.spec import parse
-from cqbench.experiment.units import Unit, make_order
 from cqbench.formats import manifest as files
 from cqbench.formats.manifest import CUT, FILE, OK, RUNS
 from cqbench.formats.result import Document
@@ -47,7 +47,7 @@ class Nobody(Interrupt):
 class Quick(Runner):
     """Runs no program."""
 
-    def run_programs(self, unit: Unit, entry: dict[str, Any], path: Path) -> tuple[Document | None, list[str]]:
+    def run_programs(self, planned: PlannedRun, entry: dict[str, Any], path: Path) -> tuple[Document | None, list[str]]:
         entry.update(status=OK, exit_status=0)
         self.manifest.note_versions({"cqbench_version": "1"})
         return None, []
@@ -59,16 +59,16 @@ def bytes_written(folder: Path, repetitions: int) -> int:
     """
     experiment = parse(TOML, "x")
     placements = placements_for(experiment)
-    units = make_order([v.name for v in experiment.variants], experiment.loads, repetitions, 1)
+    planned = make_order([v.name for v in experiment.configurations], experiment.loads, repetitions, 1)
     folder.mkdir()
     fixed = {"machine": {}, "git_revision": ""}
-    manifest = Manifest.new(folder, experiment, units, 1, fixed, facts_of(experiment, placements))
+    manifest = Manifest.new(folder, experiment, planned, 1, fixed, facts_of(experiment, placements))
     runner = Quick(experiment, placements, Programs(folder, folder), manifest, Nobody())
     before = handed_over()
     manifest.write()
     runner.run()
     written = handed_over() - before
-    assert set(statuses(folder).values()) == {OK} and len(statuses(folder)) == len(units)
+    assert set(statuses(folder).values()) == {OK} and len(statuses(folder)) == len(planned)
     assert not (folder / RUNS).exists(), "what was appended has come into the manifest"
     return written
 
@@ -78,15 +78,15 @@ def handed_over() -> int:
     return int(line.split()[1])
 
 
-def test_twice_as_many_units_are_twice_as_many_bytes(tmp_path: Path) -> None:
-    """Written whole after each unit, it would be four times as many."""
+def test_twice_as_many_runs_are_twice_as_many_bytes(tmp_path: Path) -> None:
+    """Written whole after each run, it would be four times as many."""
     few, many = (bytes_written(tmp_path / f"{n}", n) for n in (20, 40))
     assert many < 2.5 * few
 
 
 @pytest.fixture
 def killed(programs: Path) -> Path:
-    """The folder of a run that was killed in its last unit."""
+    """The folder of a run that was killed in its last run."""
     last = order()[-1]
     process = start(programs, STANDIN_WAITS=last)
     wait_for(programs / "waiting")
@@ -99,7 +99,7 @@ def killed(programs: Path) -> Path:
 def test_a_killed_run_has_what_was_done_and_goes_on(programs: Path, killed: Path) -> None:
     done = dict.fromkeys(order()[:-1], "ok") | {order()[-1]: "pending"}
     assert statuses(killed) == done and manifest_of(killed)["partial"]
-    assert {stem(u): u["status"] for u in json.loads((killed / FILE).read_text())["units"]} != done
+    assert {stem(u): u["status"] for u in json.loads((killed / FILE).read_text())["runs"]} != done
     inherited = environment()
     for words in (["verdict", killed], ["report", killed]):
         program = [sys.executable, "-m", "cqbench.cli", *map(str, words)]
@@ -111,7 +111,7 @@ def test_a_killed_run_has_what_was_done_and_goes_on(programs: Path, killed: Path
     assert set(statuses(killed).values()) == {"ok"} and not (killed / RUNS).exists()
 
 
-def test_half_a_line_is_said_and_that_unit_is_run_again(programs: Path, killed: Path) -> None:
+def test_half_a_line_is_said_and_that_run_is_run_again(programs: Path, killed: Path) -> None:
     lines = (killed / RUNS).read_bytes()
     (killed / RUNS).write_bytes(lines[:-20])
     lost = order()[-2]
@@ -126,9 +126,9 @@ def test_half_a_line_is_said_and_that_unit_is_run_again(programs: Path, killed: 
     ("text", "said"),
     [
         ("{\n", f"{RUNS}: line 1: not JSON"),
-        ('{"file": "raw/elsewhere/01-1.json"}\n', f"{RUNS}: line 1 is not of a unit of {FILE}"),
-        ('{"file": ["x"]}\n', f"{RUNS}: line 1 is not of a unit of {FILE}"),
-        ("[]\n", f"{RUNS}: line 1 is not of a unit of {FILE}"),
+        ('{"file": "raw/elsewhere/01-1.json"}\n', f"{RUNS}: line 1 is not of a run of {FILE}"),
+        ('{"file": ["x"]}\n', f"{RUNS}: line 1 is not of a run of {FILE}"),
+        ("[]\n", f"{RUNS}: line 1 is not of a run of {FILE}"),
         ("\xff\n", f"{RUNS}: line 1: not JSON"),
     ],
 )
@@ -149,5 +149,5 @@ def test_lines_that_nobody_can_read_to_their_end(done: Path) -> None:
 def test_a_signal_that_kills_between_two_files_loses_nothing(done: Path) -> None:
     """manifest.json has been written anew, runs.jsonl not yet removed: what it says is said twice."""
     before = manifest_of(done)
-    (done / RUNS).write_text("".join(json.dumps(unit) + "\n" for unit in before["units"][:3]))
+    (done / RUNS).write_text("".join(json.dumps(planned) + "\n" for planned in before["runs"][:3]))
     assert manifest_of(done) == before

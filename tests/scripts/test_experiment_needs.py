@@ -26,10 +26,10 @@ def version_of(folder: Path, line: str) -> Programs:
     return Programs(folder, script)
 
 
-def needing(*variants: str) -> Experiment:
+def needing(*configurations: str) -> Experiment:
     """Each: 'build version'; no version, no need."""
     text = HEAD
-    for i, (build, version) in enumerate(v.split(" ") for v in variants):
+    for i, (build, version) in enumerate(v.split(" ") for v in configurations):
         text += f'[[configuration]]\nname = "v{i}"\nbuild = "{build}"\n' + (
             f'needs_grpc = "{version}"\n' if version else ""
         )
@@ -104,7 +104,7 @@ def test_what_cannot_be_run_is_said_and_the_rest_is_run(tmp_path: Path) -> None:
     said = 'new: needs gRPC 1.83, this is 1.51.1 (build "release")'
     assert f"== not run: {said}\n" in stderr and f"NOT RUN: {said}\n" in (folder / "summary.txt").read_text() + stdout
     manifest = json.loads((folder / "manifest.json").read_text())
-    assert {stem(u): u["status"] for u in manifest["units"]} == {
+    assert {stem(u): u["status"] for u in manifest["runs"]} == {
         **{f"new/0{n}-{load}": "not run" for n in (1, 2) for load in (1, 4)},
         **{f"any/0{n}-{load}": "ok" for n in (1, 2) for load in (1, 4)},
     }
@@ -113,4 +113,4 @@ def test_what_cannot_be_run_is_said_and_the_rest_is_run(tmp_path: Path) -> None:
     (programs / "grpc_ping_client").write_text(asks.replace("1.51.1", "1.84.0"))
     finish(start(programs, "--resume", str(folder)))
     manifest = json.loads((folder / "manifest.json").read_text())
-    assert {u["status"] for u in manifest["units"]} == {"ok"}
+    assert {u["status"] for u in manifest["runs"]} == {"ok"}

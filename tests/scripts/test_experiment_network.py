@@ -14,9 +14,9 @@ from typing import Any
 
 import pytest
 from cqbench.experiment import needs, plan
+from cqbench.experiment.order import PlannedRun, make_order
 from cqbench.experiment.plan import describe, place, proxy_cpus
 from cqbench.experiment.spec import Experiment, parse
-from cqbench.experiment.units import Unit, make_order
 from cqbench.formats.result import load as load_document
 from cqbench.measure import toxiproxy
 from cqbench.measure.cpus import Placement, read_machine
@@ -69,14 +69,14 @@ def programs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return make_programs(tmp_path, SERVER, CLIENT, TOML)
 
 
-def order(experiment: Experiment) -> list[Unit]:
-    return make_order([variant.name for variant in experiment.variants], experiment.loads, 1, 1)
+def order(experiment: Experiment) -> list[PlannedRun]:
+    return make_order([configuration.name for configuration in experiment.configurations], experiment.loads, 1, 1)
 
 
 def run_here(bin_folder: Path, folder: Path, text: str = TOML) -> dict[str, dict[str, Any]]:
     """The manifest's entries by configuration."""
     experiment = parse(text, "x.toml")
-    placements = {v.name: place(experiment, v, read_machine(), "", "") for v in experiment.variants}
+    placements = {v.name: place(experiment, v, read_machine(), "", "") for v in experiment.configurations}
     manifest = Manifest.new(folder, experiment, order(experiment), 1, {}, facts_of(experiment, placements))
     previous = {number: signal.getsignal(number) for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)}
     try:
@@ -84,33 +84,33 @@ def run_here(bin_folder: Path, folder: Path, text: str = TOML) -> dict[str, dict
     finally:
         for number, handler in previous.items():
             signal.signal(number, handler)
-    return {unit["variant"]: unit for unit in manifest.data["units"]}
+    return {entry["configuration"]: entry for entry in manifest.data["runs"]}
 
 
 def test_the_client_is_sent_through_the_proxy(programs: Path, tmp_path: Path) -> None:
-    units = run_here(programs, tmp_path)
-    assert {name: unit["status"] for name, unit in units.items()} == dict.fromkeys(("direct", "near", "far"), "ok")
-    hosts = {name: host_of(unit) for name, unit in units.items()}
+    entries = run_here(programs, tmp_path)
+    assert {name: entry["status"] for name, entry in entries.items()} == dict.fromkeys(("direct", "near", "far"), "ok")
+    hosts = {name: host_of(entry) for name, entry in entries.items()}
     assert hosts["direct"] == "localhost:7"  # where the stand-in of the server says it is
     assert hosts["near"].startswith("127.0.0.1:") and hosts["far"].startswith("127.0.0.1:")
     assert sorted((programs / "clients").read_text().split()) == sorted(hosts.values())
     asked = [json.loads(line) for line in (tmp_path / "proxy/asked").read_text().splitlines()]
     assert [body.get("upstream") for _, body in asked].count("localhost:7") == 2
     assert [body["attributes"] for path, body in asked if path.endswith("/toxics")] == [{"latency": 5}]
-    assert_no_proxy(tmp_path / "proxy/toxiproxy-standin", 2)  # a fresh one each, gone with its unit
+    assert_no_proxy(tmp_path / "proxy/toxiproxy-standin", 2)  # a fresh one each, gone with its run
 
 
-def host_of(unit: dict[str, Any]) -> str:
-    words = shlex.split(unit["client_command"])
+def host_of(entry: dict[str, Any]) -> str:
+    words = shlex.split(entry["client_command"])
     return words[words.index("--host") + 1]
 
 
 def test_the_manifest_says_what_the_network_was(programs: Path, tmp_path: Path) -> None:
-    units = run_here(programs, tmp_path)
-    assert "network" not in units["direct"]
-    network = units["far"]["network"]
+    entries = run_here(programs, tmp_path)
+    assert "network" not in entries["direct"]
+    network = entries["far"]["network"]
     assert (network["added_rtt_ms"], network["proxy"]) == (5, "toxiproxy standin")
-    assert units["near"]["network"]["added_rtt_ms"] == 0
+    assert entries["near"]["network"]["added_rtt_ms"] == 0
     assert "toxiproxy-standin -host 127.0.0.1" in network["proxy_command"]
     if network["proxy_cpus"]:
         assert network["proxy_command"].startswith(f"taskset -c {network['proxy_cpus']} env LOG_LEVEL=info ")
@@ -119,9 +119,9 @@ def test_the_manifest_says_what_the_network_was(programs: Path, tmp_path: Path) 
 
 def test_the_manifest_says_which_variables_both_sides_had(programs: Path, tmp_path: Path) -> None:
     text = TOML.replace('name = "direct"', 'name = "direct"\nclient_env = { A = "1" }\nserver_env = { B = "2" }')
-    units = run_here(programs, tmp_path, text)
-    assert (units["direct"]["client_env"], units["direct"]["server_env"]) == ({"A": "1"}, {"B": "2"})
-    assert (units["far"]["client_env"], units["far"]["server_env"]) == ({}, {})
+    entries = run_here(programs, tmp_path, text)
+    assert (entries["direct"]["client_env"], entries["direct"]["server_env"]) == ({"A": "1"}, {"B": "2"})
+    assert (entries["far"]["client_env"], entries["far"]["server_env"]) == ({}, {})
 
 
 @pytest.mark.parametrize(
@@ -132,18 +132,18 @@ def test_the_manifest_says_which_variables_both_sides_had(programs: Path, tmp_pa
         ("ends later", "grpc_ping_client: lost it (exit status 1); the proxy had ended: it printed nothing"),
     ],
 )
-def test_a_proxy_that_fails_fails_its_units_only(
+def test_a_proxy_that_fails_fails_its_runs_only(
     wrong: str, said: str, programs: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("STANDIN_PROXY", wrong)
     text = TOML.replace('[[configuration]]\nname = "direct"\n', "") if wrong == "ends later" else TOML
-    units = run_here(programs, tmp_path, text)
+    entries = run_here(programs, tmp_path, text)
     for name in ("near", "far"):
-        assert units[name]["status"] == "failed" and units[name]["reason"].startswith(said), units[name]["reason"]
-    if "direct" in units:
-        assert units["direct"]["status"] == "ok"
+        assert entries[name]["status"] == "failed" and entries[name]["reason"].startswith(said), entries[name]["reason"]
+    if "direct" in entries:
+        assert entries["direct"]["status"] == "ok"
     if wrong == "does not start":
-        assert units["far"]["last_lines"] == ["first line", "proxy: no luck"]
+        assert entries["far"]["last_lines"] == ["first line", "proxy: no luck"]
     assert_no_proxy(tmp_path / "proxy/toxiproxy-standin", 2)
 
 
@@ -153,10 +153,10 @@ def test_a_client_that_fails_by_itself_is_not_the_proxys_fault(programs: Path, t
 
 
 def test_a_result_that_is_faster_than_the_proxy_is_no_result(programs: Path, tmp_path: Path) -> None:
-    units = run_here(programs, tmp_path, TOML.replace('"5ms"', '"8ms"'))
+    entries = run_here(programs, tmp_path, TOML.replace('"5ms"', '"8ms"'))
     said = "7 ms per call at 1 in flight, less than the 8 ms that were added"
-    assert (units["far"]["status"], units["far"]["reason"]) == ("failed", said)
-    assert (units["near"]["status"], units["direct"]["status"]) == ("ok", "ok")
+    assert (entries["far"]["status"], entries["far"]["reason"]) == ("failed", said)
+    assert (entries["near"]["status"], entries["direct"]["status"]) == ("ok", "ok")
 
 
 def test_where_nothing_was_added_nothing_is_missing() -> None:
@@ -229,7 +229,7 @@ def test_the_plan_shows_the_proxy(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def test_a_note_says_what_the_proxy_means_for_the_evidence() -> None:
     experiment = parse(TOML, "x")
-    notes = {v.name: place(experiment, v, read_machine(), "", "").notes for v in experiment.variants}
+    notes = {v.name: place(experiment, v, read_machine(), "", "").notes for v in experiment.configurations}
     assert plan.PROXY_NOTE in notes["far"] and plan.PROXY_NOTE in notes["near"]
     assert plan.PROXY_NOTE not in notes["direct"]
 
@@ -238,8 +238,8 @@ def test_with_the_real_programs(programs: Path, tmp_path: Path) -> None:
     """A call through the proxy takes 30 ms more, and the connections are as many as the policy promises."""
     text = TOML.replace("[1]", "[1, 4]").replace('"5ms"', '"30ms"').replace("interval = 0.1", "interval = 0.5")
     text = text.replace("repetitions = 1", 'repetitions = 1\nplacement = "none"')
-    units = run_here(real_programs(), tmp_path, text + '[client]\nflags = "--channel-policy local-pool"\n')
-    assert {u["status"] for u in units.values()} == {"ok"}, units
+    entries = run_here(real_programs(), tmp_path, text + '[client]\nflags = "--channel-policy local-pool"\n')
+    assert {u["status"] for u in entries.values()} == {"ok"}, entries
     alone = {}
     for name in ("direct", "near", "far"):
         files = (tmp_path / f"raw/{name}/01-{load}.json" for load in (1, 4))

@@ -46,7 +46,7 @@ def test_flags_win_and_the_data_shows_it() -> None:
     head = changed.data["experiment"]
     assert (head["inflight"], head["warmup"], head["interval"]) == ([2, 8], 0.5, 0.25)
     assert repr(read.data) == before
-    assert changed.variants == read.variants
+    assert changed.configurations == read.configurations
 
 
 def test_only_what_is_given_changes() -> None:
@@ -61,13 +61,14 @@ def test_durations_are_written_as_in_a_file() -> None:
     assert (changed.warmup_s, changed.interval_s) == (0.5, 1.5)
 
 
-def test_a_host_is_every_variants_and_the_layout_of_a_server_goes() -> None:
+def test_a_host_is_every_configurations_and_the_layout_of_a_server_goes() -> None:
     changed = apply(AXES, "--host", "box:7")
-    assert len(changed.variants) == 4 and {v.host for v in changed.variants} == {"box:7"}
+    assert len(changed.configurations) == 4 and {v.host for v in changed.configurations} == {"box:7"}
     assert changed.layout == "" and "server" not in changed.data
-    assert {v.build for v in changed.variants} == {"release", "sid"}  # the client's
+    assert {v.build for v in changed.configurations} == {"release", "sid"}  # the client's
     assert [
-        v.host for v in apply('[[configuration]]\nname = "a"\n[[configuration]]\nname = "b"\n', "--host", "x").variants
+        v.host
+        for v in apply('[[configuration]]\nname = "a"\n[[configuration]]\nname = "b"\n', "--host", "x").configurations
     ] == (["x", "x"])
 
 
@@ -117,7 +118,7 @@ def test_an_experiment_about_the_server_takes_no_host(text: str, said: str) -> N
 def test_empty_settings_of_a_server_are_none() -> None:
     assert (
         apply('[server]\nflags = ""\n[[configuration]]\nname = "a"\nserver_flags = []\n', "--host", "x")
-        .variants[0]
+        .configurations[0]
         .host
     )
 
@@ -129,7 +130,7 @@ def shipped(name: str) -> Experiment:
 @pytest.mark.parametrize("name", ["headline", "ydb-full", "policies", "threads"])
 def test_shipped_experiments_that_take_a_host(name: str) -> None:
     changed = override.apply(shipped(name), options("--host", "box"))
-    assert all(v.host == "box" for v in changed.variants)
+    assert all(v.host == "box" for v in changed.configurations)
 
 
 @pytest.mark.parametrize("name", ["cq-layout", "pollers", "grpc-versions"])
@@ -154,7 +155,11 @@ def test_bad_values(words: tuple[str, ...], said: str, capsys: Any) -> None:
 def test_the_headline_is_what_compare_and_verdict_take() -> None:
     """Seven repetitions tell 48 points apart; intervals take six. Three minutes."""
     head = shipped("headline")
-    assert ([load.number for load in head.loads], head.repetitions, len(head.variants)) == ([1, 2, 4, 8, 16, 48], 7, 8)
+    assert ([load.number for load in head.loads], head.repetitions, len(head.configurations)) == (
+        [1, 2, 4, 8, 16, 48],
+        7,
+        8,
+    )
     for path in start.shipped().values():
         assert spec.load(path).repetitions >= 6 or path.stem.endswith("-full")
 

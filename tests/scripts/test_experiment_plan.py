@@ -8,17 +8,17 @@ from pathlib import Path
 
 import pytest
 from cqbench.experiment import flags
+from cqbench.experiment.order import PlannedRun, load_from_json, load_to_json, make_order
 from cqbench.experiment.plan import (
     client_command,
     describe,
     patience_seconds,
     place,
+    run_seconds,
     server_command,
     size,
-    unit_seconds,
 )
 from cqbench.experiment.spec import Experiment, load, parse
-from cqbench.experiment.units import Unit, load_from_json, load_to_json, make_order
 from cqbench.formats.offered import closed, open_loop
 from cqbench.measure import layout
 from cqbench.measure.cpus import BadCpuList, Cpu, Placement
@@ -45,21 +45,23 @@ def only(settings: str, head: str = "") -> Experiment:
 
 def test_what_is_compared_is_measured_side_by_side_in_an_order_of_its_own() -> None:
     loads = (closed(1), closed(4), closed(16))
-    units = make_order("abcd", loads, repetitions=20, seed=7)
-    assert len(units) == len(set(units)) == 240
-    assert [u.repetition for u in units] == [r for r in range(1, 21) for _ in range(12)]
-    blocks = [units[i : i + 4] for i in range(0, 240, 4)]
-    assert all(len({u.load for u in block}) == 1 and {u.variant for u in block} == set("abcd") for block in blocks)
-    assert len({tuple(u.variant for u in block) for block in blocks}) > 10
+    planned = make_order("abcd", loads, repetitions=20, seed=7)
+    assert len(planned) == len(set(planned)) == 240
+    assert [u.repetition for u in planned] == [r for r in range(1, 21) for _ in range(12)]
+    blocks = [planned[i : i + 4] for i in range(0, 240, 4)]
+    assert all(
+        len({u.load for u in block}) == 1 and {u.configuration for u in block} == set("abcd") for block in blocks
+    )
+    assert len({tuple(u.configuration for u in block) for block in blocks}) > 10
     assert len({tuple(block[0].load for block in blocks[i : i + 3]) for i in range(0, 60, 3)}) > 3
-    first = Counter(block[0].variant for block in blocks)
+    first = Counter(block[0].configuration for block in blocks)
     assert min(first[name] for name in "abcd") > 5  # nobody is always late
 
 
 def test_twins_are_neighbours() -> None:
     names = [f"{mode}.{api}.{how}" for mode in "us" for api in "xyz" for how in ("shared", "pool", "separate")]
-    units = make_order(names, (closed(1), closed(4)), 20, 7)
-    blocks = [[u.variant for u in units[i : i + 3]] for i in range(0, len(units), 3)]
+    planned = make_order(names, (closed(1), closed(4)), 20, 7)
+    blocks = [[u.configuration for u in planned[i : i + 3]] for i in range(0, len(planned), 3)]
     assert all(len({name.rpartition(".")[0] for name in block}) == 1 for block in blocks)
     assert len({tuple(name.rpartition(".")[2] for name in block) for block in blocks}) == 6  # in every order
     assert len({tuple(block[0][:3] for block in blocks[i : i + 6]) for i in range(0, len(blocks), 6)}) > 30
@@ -74,8 +76,8 @@ def test_the_seed_decides_the_order() -> None:
 
 
 def test_names_of_files() -> None:
-    assert Unit("a.b", 3, closed(8)).file == "raw/a.b/03-8.json"
-    assert Unit("a.b", 300, open_loop(2000)).file == "raw/a.b/300-rate-2000.json"
+    assert PlannedRun("a.b", 3, closed(8)).file == "raw/a.b/03-8.json"
+    assert PlannedRun("a.b", 300, open_loop(2000)).file == "raw/a.b/300-rate-2000.json"
 
 
 def test_a_load_is_the_same_when_it_is_read_again() -> None:
@@ -85,7 +87,7 @@ def test_a_load_is_the_same_when_it_is_read_again() -> None:
 
 
 def placed(chosen: Experiment, server: str = "", client: str = "") -> Placement:
-    return place(chosen, chosen.variants[0], MACHINE, server, client)
+    return place(chosen, chosen.configurations[0], MACHINE, server, client)
 
 
 def test_placement() -> None:
@@ -121,11 +123,11 @@ def test_cpus_that_are_not_there_are_named() -> None:
 
 def test_command_lines() -> None:
     chosen = only("client_flags = '--api cq'\nserver_flags = '--poll spin'\nclient_env = { A = 'x y' }")
-    (variant,) = chosen.variants
+    (configuration,) = chosen.configurations
     placement = Placement((1,), (), "")
-    server = server_command(chosen, variant, placement, PROGRAMS)
+    server = server_command(chosen, configuration, placement, PROGRAMS)
     assert server == ["taskset", "-c", "1", "/bin-dir/grpc_ping_server", "--poll", "spin"]
-    client = client_command(chosen, variant, placement, PROGRAMS, "4", "h:1", Path("raw/out.json"))
+    client = client_command(chosen, configuration, placement, PROGRAMS, "4", "h:1", Path("raw/out.json"))
     assert client == (
         ["env", "A=x y", "/bin-dir/grpc_ping_client", "--host", "h:1", "--api", "cq", "--inflight-list", "4"]
         + ["--warmup", "0.05", "--interval", "0.1", "--format", "json", "--output", "raw/out.json"]
@@ -134,22 +136,22 @@ def test_command_lines() -> None:
 
 def test_the_sid_build_is_run_through_its_script_and_writes_to_standard_output() -> None:
     chosen = only("build = 'sid'\nserver_env = { A = '1' }")
-    (variant,) = chosen.variants
-    server = server_command(chosen, variant, Placement((), (), ""), PROGRAMS)
+    (configuration,) = chosen.configurations
+    server = server_command(chosen, configuration, Placement((), (), ""), PROGRAMS)
     assert server == ["/newgrpc.sh", "--run", "env", "A=1", "grpc_ping_server"]
-    client = client_command(chosen, variant, Placement((), (3,), ""), PROGRAMS, "4", "h:1", Path("out"))
+    client = client_command(chosen, configuration, Placement((), (3,), ""), PROGRAMS, "4", "h:1", Path("out"))
     assert client[:6] == ["taskset", "-c", "3", "/newgrpc.sh", "--run", "grpc_ping_client"]
     assert "--output" not in client
 
 
 def test_the_posts_layout_follows_the_servers_cpus() -> None:
     chosen = only("server_flags = '--poll spin'", "[server]\nlayout = 'post'\n")
-    command = server_command(chosen, chosen.variants[0], Placement(tuple(range(32)), (), ""), PROGRAMS)
+    command = server_command(chosen, chosen.configurations[0], Placement(tuple(range(32)), (), ""), PROGRAMS)
     assert command[4:] == [*layout.server_layout(32), "--poll", "spin"]
     assert command[4:10] == ["--num-cqs", "8", "--workers-per-cq", "2", "--callbacks-per-cq", "10"]
 
 
-def test_the_plan_shows_variants_order_and_duration() -> None:
+def test_the_plan_shows_configurations_order_and_duration() -> None:
     chosen = only("client_flags = '--api cq'\nhost = 'there'")
     placements = {"one": placed(chosen)}
     text = describe(chosen, make_order(["one"], chosen.loads, 2, 7), 7, placements, PROGRAMS)
@@ -175,49 +177,51 @@ def test_a_shipped_experiment_can_be_planned(name: str) -> None:
     chosen = load(start.shipped()[name])
     assert chosen.name == name
     assert chosen.question.endswith("?")
-    placements = {v.name: place(chosen, v, MACHINE, "", "") for v in chosen.variants}
-    order = make_order([v.name for v in chosen.variants], chosen.loads, chosen.repetitions, 1)
+    placements = {v.name: place(chosen, v, MACHINE, "", "") for v in chosen.configurations}
+    order = make_order([v.name for v in chosen.configurations], chosen.loads, chosen.repetitions, 1)
     text = describe(chosen, order, 1, placements, PROGRAMS)
-    assert all(f"  {v.name}\n" in text for v in chosen.variants)
-    if not any(v.fault for v in chosen.variants):
+    assert all(f"  {v.name}\n" in text for v in chosen.configurations)
+    if not any(v.fault for v in chosen.configurations):
         ranked.check(Launch((HERE, HERE), NONE), chosen)  # by several clients, unchanged
     if name != "ydb-full":
-        assert len(order) * unit_seconds(chosen) < 660, size(chosen, chosen.repetitions)
+        assert len(order) * run_seconds(chosen) < 660, size(chosen, chosen.repetitions)
 
 
 def seconds_of(chosen: Experiment) -> float:
-    return len(chosen.variants) * len(chosen.loads) * chosen.repetitions * unit_seconds(chosen)
+    return len(chosen.configurations) * len(chosen.loads) * chosen.repetitions * run_seconds(chosen)
 
 
 def test_headline_is_every_api_and_mode_shared_and_separate_in_less_than_five_minutes() -> None:
     chosen = load(start.shipped()["headline"])
     policies, apis, modes = ("per-slot", "local-pool"), ("sync", "cq"), ((), ("--streaming",))
     wanted = {frozenset((*m, "--api", a, "--channel-policy", p)) for m in modes for a in apis for p in policies}
-    assert {frozenset(v.client_flags) for v in chosen.variants} == wanted and len(wanted) == len(chosen.variants)
+    assert {frozenset(v.client_flags) for v in chosen.configurations} == wanted and len(wanted) == len(
+        chosen.configurations
+    )
     assert 150 < seconds_of(chosen) < 240
 
 
 def test_a_client_may_take_longer_than_planned_to_connect_and_to_drain() -> None:
     chosen = experiment_of(FOUR)
-    assert patience_seconds(chosen) >= unit_seconds(chosen) + (5 + 2) + 30
+    assert patience_seconds(chosen) >= run_seconds(chosen) + (5 + 2) + 30
 
 
 def test_ydb_full_is_the_post() -> None:
     chosen = load(start.shipped()["ydb-full"])
     assert (chosen.loads, chosen.warmup_s, chosen.interval_s) == (tuple(map(closed, range(1, 49))), 5, 10)
-    assert len(chosen.variants) == 4 and all("sync" in v.client_flags for v in chosen.variants)
+    assert len(chosen.configurations) == 4 and all("sync" in v.client_flags for v in chosen.configurations)
 
 
 @pytest.mark.parametrize("name", NAMES)
 def test_the_real_programs_accept_the_flags_of_a_shipped_experiment(name: str) -> None:
     chosen = load(start.shipped()[name])
-    placements = {v.name: place(chosen, v, MACHINE[:1], "", "") for v in chosen.variants}
+    placements = {v.name: place(chosen, v, MACHINE[:1], "", "") for v in chosen.configurations}
     assert flags.problems(chosen, placements, Programs(real_programs(), Path("/none"))) == []
 
 
 def test_wan_5ms_compares_both_ways_of_connecting_at_every_distance() -> None:
     chosen = load(start.shipped()["wan-5ms"])
-    series = {(v.added_rtt_ms, v.client_flags) for v in chosen.variants}
+    series = {(v.added_rtt_ms, v.client_flags) for v in chosen.configurations}
     assert {rtt for rtt, _ in series} == {None, 0, 5}  # without the proxy, through it, and far away
     flags = {f for _, f in series}
     assert len(flags) == 4 and len(series) == 12
@@ -231,18 +235,20 @@ def test_connection_scaling_has_all_that_scaling_takes_and_something_to_compare_
     chosen = load(start.shipped()["connection-scaling"])
     switch = ("GRPC_EXPERIMENTAL_MAX_CONCURRENT_STREAMS_CONNECTION_SCALING", "true")
     most = max(load.number for load in chosen.loads)
-    for variant in chosen.variants:
-        engine, limit, connections = variant.name.split(".")
-        assert variant.needs_grpc == "1.83"
-        assert (switch in variant.client_env) is (connections == "scaling")
-        configs = [f for f in variant.client_flags if "connectionScaling" in f]
+    for configuration in chosen.configurations:
+        engine, limit, connections = configuration.name.split(".")
+        assert configuration.needs_grpc == "1.83"
+        assert (switch in configuration.client_env) is (connections == "scaling")
+        configs = [f for f in configuration.client_flags if "connectionScaling" in f]
         wanted = [{"connectionScaling": {"maxConnectionsPerSubchannel": most}}] if connections == "scaling" else []
         assert [json.loads(c) for c in configs] == wanted
-        capped = f"grpc.max_connections_per_subchannel_cap={most}" in variant.client_flags
+        capped = f"grpc.max_connections_per_subchannel_cap={most}" in configuration.client_flags
         assert capped is (connections == "scaling")
-        asked = [f.partition("=")[2] for f in variant.server_flags if f.startswith("grpc.max_concurrent_streams=")]
+        asked = [
+            f.partition("=")[2] for f in configuration.server_flags if f.startswith("grpc.max_concurrent_streams=")
+        ]
         assert asked == ([] if limit == "unlimited" else [limit.removeprefix("streams-")])
-        without = [dict(env).get("GRPC_EXPERIMENTS") for env in (variant.client_env, variant.server_env)]
+        without = [dict(env).get("GRPC_EXPERIMENTS") for env in (configuration.client_env, configuration.server_env)]
         off = "-event_engine_client,-event_engine_listener" if engine == "no-event-engine" else None
         assert without == [off, off]
-    assert len(chosen.variants) == 2 * 4 * 3
+    assert len(chosen.configurations) == 2 * 4 * 3

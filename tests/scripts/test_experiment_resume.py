@@ -26,7 +26,7 @@ def test_a_resumed_run_does_what_is_missing_only(programs: Path, done: Path) -> 
     cut.write_text(json.dumps(data))
     status, stdout, stderr = finish(start(programs, "--resume", str(done)))
     assert status == 0, stderr
-    assert ran(programs) == [unit for unit in order() if unit in ("a/02-1", "b/01-4")]
+    assert ran(programs) == [entry for entry in order() if entry in ("a/02-1", "b/01-4")]
     assert "10 of 12 runs are there already" in stderr
     assert set(statuses(done).values()) == {"ok"} and "?" not in marks(done)
     assert not load_document(cut).partial
@@ -100,11 +100,11 @@ def test_a_resumed_run_keeps_seed_and_repetitions(programs: Path, done: Path, fl
 @pytest.mark.parametrize(
     ("change", "said"),
     [
-        (lambda m: m.update(units=[{**m["units"][0], "variant": "../x"}]), "'units' is not a list of this"),
-        (lambda m: m.update(units=[]), "'units' is not a list of this"),
-        (lambda m: m["units"][0].update(load={"inflight": 5}), "'units' is not a list of this"),
-        (lambda m: m["units"][0].pop("load"), "'units' is not a list of this"),
-        (lambda m: m.update(manifest_version=1), "manifest_version is 1; this version of cqbench resumes 2"),
+        (lambda m: m.update(runs=[{**m["runs"][0], "configuration": "../x"}]), "'runs' is not a list of this"),
+        (lambda m: m.update(runs=[]), "'runs' is not a list of this"),
+        (lambda m: m["runs"][0].update(load={"inflight": 5}), "'runs' is not a list of this"),
+        (lambda m: m["runs"][0].pop("load"), "'runs' is not a list of this"),
+        (lambda m: m.update(manifest_version=2), "manifest format 2, which only builds of cqbench 0.1.0 from before"),
         (lambda m: m.pop("experiment"), "it has no 'experiment'"),
         (lambda m: m.pop("seed"), "'seed' or 'machine' is missing"),
     ],

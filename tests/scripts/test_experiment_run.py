@@ -14,9 +14,9 @@ import termios
 from pathlib import Path
 
 import pytest
+from cqbench.experiment.order import PlannedRun
 from cqbench.experiment.plan import place
 from cqbench.experiment.spec import parse
-from cqbench.experiment.units import Unit
 from cqbench.formats.offered import closed
 from cqbench.formats.result import load as load_document
 from cqbench.formats.runs import read_all
@@ -27,8 +27,8 @@ from cqbench.model.series import load_series
 from cqbench.run.manifest import Manifest
 from cqbench.run.runner import Runner
 from experiment_standin import (
+    PLANNED,
     TOML,
-    UNITS,
     ask,
     assert_no_server,
     command,
@@ -53,18 +53,18 @@ def test_a_whole_run(programs: Path) -> None:
     assert (folder / "summary.txt").read_text().startswith("try: A title\nDoes it?\ngRPC 1.51.1, ")
     assert stdout.startswith("try: A title\nDoes it?\n") and "PARTIAL" not in stdout
     assert stdout in (folder / "verdict.txt").read_text()  # which has every load besides
-    assert sorted(ran(programs)) == sorted(UNITS)
+    assert sorted(ran(programs)) == sorted(PLANNED)
     lines = (programs / "clients").read_text().splitlines()
     assert {line[0]: line.split()[1:] for line in lines} == {"a": [], "b": ["thing"], "c": []}  # its variables
-    blocks = [{unit[0] for unit in ran(programs)[i : i + 3]} for i in range(0, 12, 3)]
+    blocks = [{entry[0] for entry in ran(programs)[i : i + 3]} for i in range(0, 12, 3)]
     assert blocks == [set("abc")] * 4  # what is compared is measured side by side
-    assert all((folder / f"raw/{unit}.json").exists() for unit in UNITS)
+    assert all((folder / f"raw/{entry}.json").exists() for entry in PLANNED)
     assert len([line for line in stderr.splitlines() if " left" in line]) == 1  # no terminal: a line now and then
     assert "[12/12] " in stderr and "\r" not in stderr
     pids = (programs / "server.pids").read_text().split()
     assert len(pids) == len(set(pids)) == 8  # a fresh server each, none for the host
     counts = zip(ran(programs), (programs / "servers").read_text().split(), strict=True)
-    assert all(count == ("0" if unit[0] == "c" else "1") for unit, count in counts)  # the last one is gone by then
+    assert all(count == ("0" if entry[0] == "c" else "1") for entry, count in counts)  # the last one is gone by then
     assert_no_server(programs)
 
 
@@ -76,9 +76,9 @@ def test_the_manifest(done: Path) -> None:
     assert manifest["versions"]["grpc_version"] == "1.51.1"
     assert {"uname", "cpu_model", "cpus", "governors"} <= set(manifest["machine"])
     assert manifest["machine"]["cpus"] == sorted(os.sched_getaffinity(0))
-    assert order() == [stem(u) for u in manifest["units"]]
-    units = {(u["variant"], u["repetition"], u["load"]["inflight"]): u for u in manifest["units"]}
-    b = units["b", 2, 4]
+    assert order() == [stem(u) for u in manifest["runs"]]
+    entries = {(u["configuration"], u["repetition"], u["load"]["inflight"]): u for u in manifest["runs"]}
+    b = entries["b", 2, 4]
     assert (b["status"], b["reason"], b["exit_status"], b["file"]) == ("ok", "", 0, "raw/b/02-4.json")
     assert "env SOME=thing " in b["client_command"] and "--api cq --inflight-list 4 " in b["client_command"]
     assert b["client_env"] == {"SOME": "thing"} and b["other_cpus"] >= 0
@@ -86,7 +86,7 @@ def test_the_manifest(done: Path) -> None:
     assert b["server_configuration"] == "gRPC 0, stand-in" and b["started"] <= b["ended"]
     if b["client_cpus"]:
         assert b["client_command"].startswith(f"taskset -c {b['client_cpus']} env")
-    c = units["c", 1, 1]
+    c = entries["c", 1, 1]
     assert c["server_command"] is None and "--host elsewhere:7" in c["client_command"]
 
 
@@ -100,7 +100,7 @@ def test_repetitions_and_seed_of_the_command_line(programs: Path) -> None:
     assert finish(start(programs, "--repetitions", "1", "--seed", "8"))[0] == 0
     manifest = manifest_of(only_folder(programs))
     assert (manifest["seed"], manifest["repetitions"]) == (8, 1)
-    assert [stem(u) for u in manifest["units"]] == order(1, 8) == ran(programs)
+    assert [stem(u) for u in manifest["runs"]] == order(1, 8) == ran(programs)
 
 
 def test_a_seed_that_nobody_names_is_drawn_and_noted(programs: Path) -> None:
@@ -113,14 +113,14 @@ def test_a_seed_that_nobody_names_is_drawn_and_noted(programs: Path) -> None:
     assert status == 0, stderr
 
 
-def test_the_manifest_has_a_line_for_each_unit(done: Path) -> None:
+def test_the_manifest_has_a_line_for_each_run(done: Path) -> None:
     lines = (done / "manifest.json").read_text().splitlines()
-    assert len([line for line in lines if line.startswith('    {"variant": ')]) == 12
+    assert len([line for line in lines if line.startswith('    {"configuration": ')]) == 12
 
 
 def test_the_other_commands_read_the_folder(done: Path) -> None:
     """A file for each point: repetitions are told by the files' names, and loads come in their order."""
-    (series, *_) = [s for s in load_series(read_all([done])) if s.variants == {"b"}]
+    (series, *_) = [s for s in load_series(read_all([done])) if s.configurations == {"b"}]
     assert series.loads == [closed(1), closed(4)]
     assert [r.round.repetition for r in series.points[closed(4)] if r.round] == [1, 2]
     for words in (["verdict", done], ["compare", done, done], ["report", done]):
@@ -131,16 +131,16 @@ def test_the_other_commands_read_the_folder(done: Path) -> None:
 
 def test_other_programs_are_noted(tmp_path: Path) -> None:
     experiment = parse(TOML, "x")
-    units = [Unit(name, 1, load) for name in "abc" for load in experiment.loads]
-    manifest = Manifest.new(tmp_path, experiment, units, 1, {"notes": ["it was night"]}, {})
+    entries = [PlannedRun(name, 1, load) for name in "abc" for load in experiment.loads]
+    manifest = Manifest.new(tmp_path, experiment, entries, 1, {"notes": ["it was night"]}, {})
     limits = {"a": 0.2, "b": 0.2, "c": 0.5}
-    for unit, others in zip(units, (0.1, 0.3, 0.5, None, 0.4, 0.0), strict=True):
-        manifest.unit(unit)["other_cpus"] = others
+    for entry, others in zip(entries, (0.1, 0.3, 0.5, None, 0.4, 0.0), strict=True):
+        manifest.entry(entry)["other_cpus"] = others
     for _ in range(2):  # once more, as when resumed: it is said once
         manifest.note_other_load(limits)
         assert manifest.data["notes"] == ["it was night", "other programs used 0.4 CPUs during 2 of 5 runs"]
-        assert manifest.data["other_load"]["units"] == 2
-    manifest.unit(units[1])["other_cpus"] = manifest.unit(units[2])["other_cpus"] = 0.0
+        assert manifest.data["other_load"]["runs"] == 2
+    manifest.entry(entries[1])["other_cpus"] = manifest.entry(entries[2])["other_cpus"] = 0.0
     manifest.note_other_load(limits)
     assert manifest.data["notes"] == ["it was night"]
 
@@ -155,8 +155,8 @@ def test_the_sid_build_answers_on_standard_output(programs: Path, tmp_path: Path
         + '[[configuration]]\nname = "new"\nbuild = "sid"\nclient_env = { SOME = "x" }\n'
     )
     experiment = parse(text, "x.toml")
-    placements = {"new": place(experiment, experiment.variants[0], read_machine(), "", "")}
-    manifest = Manifest.new(tmp_path, experiment, [Unit("new", 1, closed(4))], 1, {}, {})
+    placements = {"new": place(experiment, experiment.configurations[0], read_machine(), "", "")}
+    manifest = Manifest.new(tmp_path, experiment, [PlannedRun("new", 1, closed(4))], 1, {}, {})
     previous = {number: signal.getsignal(number) for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)}
     try:
         Runner(experiment, placements, Programs(programs, script), manifest, Interrupt()).run()
@@ -200,9 +200,9 @@ def test_with_the_real_programs(tmp_path: Path) -> None:
     )
     assert status == 0, stderr + stdout
     (results,) = (tmp_path / "r").iterdir()
-    assert statuses(results) == {f"{variant}/01-{load}": "ok" for variant in "ab" for load in (1, 4)}
-    for variant, api, load in (("a", "sync", 1), ("b", "cq", 4)):
-        document = load_document(results / f"raw/{variant}/01-{load}.json")
+    assert statuses(results) == {f"{configuration}/01-{load}": "ok" for configuration in "ab" for load in (1, 4)}
+    for configuration, api, load in (("a", "sync", 1), ("b", "cq", 4)):
+        document = load_document(results / f"raw/{configuration}/01-{load}.json")
         assert (document.api, [p.inflight for p in document.points]) == (api, [load])
         assert all(p.throughput for p in document.points)
     assert manifest_of(results)["versions"]["cqbench_version"]

@@ -38,24 +38,28 @@ def experiment_of(program: Path, more: str = "") -> Experiment:
 def test_it_gets_its_own_flags_alone_and_is_not_asked_about_them(tmp_path: Path) -> None:
     experiment = experiment_of(tmp_path / "own")
     nowhere = Placement((), (), "")
-    ours, own = (server_command(experiment, v, nowhere, Programs(tmp_path, Path("/none"))) for v in experiment.variants)
+    ours, own = (
+        server_command(experiment, v, nowhere, Programs(tmp_path, Path("/none"))) for v in experiment.configurations
+    )
     assert ours[0] == str(tmp_path / "grpc_ping_server") and "--num-cqs" in ours and "--api" in ours
     assert own == [str(tmp_path / "own"), "--loud"]
     placements = dict.fromkeys(("ours", "own"), nowhere)
     assert not any(
         str(tmp_path / "own") in command
-        for variant in experiment.variants
-        for command in flags._commands(experiment, variant, placements[variant.name], Programs(tmp_path, Path("/none")))
+        for configuration in experiment.configurations
+        for command in flags._commands(
+            experiment, configuration, placements[configuration.name], Programs(tmp_path, Path("/none"))
+        )
     )
 
 
 def test_a_path_begins_at_the_repository() -> None:
-    own = experiment_of(Path("scripts/x")).variants[1]
+    own = experiment_of(Path("scripts/x")).configurations[1]
     command = server_command(experiment_of(Path("scripts/x")), own, Placement((), (), ""), Programs(Path(), Path()))
     assert command[0] == str(Path(__file__).parents[2] / "scripts/x")
 
 
-def test_one_that_is_not_there_leaves_out_its_variants_alone(tmp_path: Path) -> None:
+def test_one_that_is_not_there_leaves_out_its_configurations_alone(tmp_path: Path) -> None:
     experiment = experiment_of(tmp_path / "own")
     missing = needs.check(experiment, Programs(tmp_path, Path("/none")))
     assert missing == {"own": f"there is no program {tmp_path / 'own'}"}
@@ -77,9 +81,9 @@ def test_it_is_measured_and_told_apart(tmp_path: Path) -> None:
     status, stdout, stderr = finish(start(programs, "--repetitions", "1"))
     assert status == 0, stdout + stderr
     folder = only_folder(programs)
-    ours, theirs = ([u for u in load_manifest(folder / "manifest.json").units if u.variant == v] for v in "ab")
+    ours, theirs = ([u for u in load_manifest(folder / "manifest.json").runs if u.configuration == v] for v in "ab")
     assert all(u.server_program == [str(own), "--loud"] for u in theirs) and len(theirs) == 2
     assert all("--server-pid " in u.client_command and "--host localhost:9 " in u.client_command for u in theirs)
     assert not any(u.server_program or "--server-pid" in u.client_command for u in ours)
-    found = {run.variant: setting.of(run) for run in read_all([folder])}
+    found = {run.configuration: setting.of(run) for run in read_all([folder])}
     assert [facet.key for facet in found["a"].differences(found["b"])] == ["server.program"]

@@ -77,12 +77,12 @@ def test_nothing() -> None:
 def test_remarks_that_differ_in_figures_only_are_one() -> None:
     gone = CallError(code="UNAVAILABLE", count=3, first_message="gone")
     busy = [[Reason("other-processes", f"busy {share}")] for share in (0.5, 0.7, 0.9)]
-    by_variant = {
+    by_configuration = {
         "a": [document(1, warnings=busy[0]), document(1, warnings=busy[1])],
         "b": [document(1, warnings=busy[2], failed_calls=[gone])],
         "c": [document(None, failure="no luck")],
     }
-    assert remarks(by_variant) == [
+    assert remarks(by_configuration) == [
         "a, b: warning: busy 0.5 (3 times; figures of the first)",
         "b: failed calls: UNAVAILABLE x 3 (gone)",
         "c: not measured: no luck",

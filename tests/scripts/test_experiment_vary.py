@@ -18,9 +18,9 @@ def made(*texts: str, client: str = "", server: str = "") -> Experiment:
 
 def test_the_case_of_the_help() -> None:
     found = made("channel-policy=shared,pool:2,pool:4", client="--api callback --workload echo --response-bytes 1KiB")
-    assert [v.name for v in found.variants] == ["shared", "pool-2", "pool-4"]
+    assert [v.name for v in found.configurations] == ["shared", "pool-2", "pool-4"]
     last = ("--api", "callback", "--workload", "echo", "--response-bytes", "1KiB", "--channel-policy=pool:4")
-    assert found.variants[2].client_flags == last
+    assert found.configurations[2].client_flags == last
     assert (found.name, found.title) == ("channel-policy", "channel-policy shared, pool:2 or pool:4")
     assert found.question == (
         "Which is best: channel-policy shared, pool:2 or pool:4, with --api callback --workload echo "
@@ -32,8 +32,8 @@ def test_the_case_of_the_help() -> None:
 
 def test_several_are_a_product_of_both_ends() -> None:
     found = made("env:GRPC_TRACE=,http", "server-env:A=1,2", "server:poll=block,spin", server="--api cq")
-    assert len(found.variants) == 8 and found.name == "env-GRPC_TRACE-server-env-A-server-poll"
-    first = found.variants[0]
+    assert len(found.configurations) == 8 and found.name == "env-GRPC_TRACE-server-env-A-server-poll"
+    first = found.configurations[0]
     assert first.name == "empty.1.block"
     assert (first.client_env, first.server_env) == ((("GRPC_TRACE", ""),), (("A", "1"),))
     assert first.server_flags == ("--api", "cq", "--poll=block")
@@ -50,11 +50,11 @@ def test_several_are_a_product_of_both_ends() -> None:
     ],
 )
 def test_how_values_are_divided(text: str, values: list[str]) -> None:
-    assert [v.client_flags[-1] for v in made(text).variants] == [f"--a={value}" for value in values]
+    assert [v.client_flags[-1] for v in made(text).configurations] == [f"--a={value}" for value in values]
 
 
 def test_names_are_those_of_files_and_differ() -> None:
-    assert [v.name for v in made("a=x:1,x/1,x.1").variants] == ["x-1", "x-1-2", "x-1-3"]
+    assert [v.name for v in made("a=x:1,x/1,x.1").configurations] == ["x-1", "x-1-2", "x-1-3"]
 
 
 @pytest.mark.parametrize("text", ["", "a", "=1,2", "moon:a=1,2", "a b=1,2", "a=", "a=1", "a=1,1", "a=;"])
@@ -102,8 +102,8 @@ def test_it_runs_and_what_is_saved_runs_the_same(programs: Path) -> None:
 
 
 def commands(folder: Path) -> list[Any]:
-    units = manifest_of(folder)["units"]
-    return [[w for w in u["client_command"].split() if not w.endswith(".json")] for u in units]
+    entries = manifest_of(folder)["runs"]
+    return [[w for w in u["client_command"].split() if not w.endswith(".json")] for u in entries]
 
 
 def test_a_shipped_experiment_is_saved_as_the_flags_change_it(tmp_path: Path) -> None:
@@ -140,5 +140,5 @@ def test_with_the_real_programs(tmp_path: Path) -> None:
     assert status == 0, stderr + stdout
     (folder,) = (tmp_path / "r").iterdir()
     assert set(statuses(folder).values()) == {"ok"} and len(statuses(folder)) == 4
-    begun = [u["started"] for u in manifest_of(folder)["units"]]
+    begun = [u["started"] for u in manifest_of(folder)["runs"]]
     assert begun == sorted(begun)

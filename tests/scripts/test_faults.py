@@ -46,7 +46,7 @@ flags = "--api cq --workers-per-cq 8 --service-time 5ms --service-time-mode wait
 AT = 0.5
 
 
-def variants(**settings: str) -> str:
+def configurations(**settings: str) -> str:
     """The text of each: a table of settings, or a fault's alone."""
     texts = {
         name: s if "fault =" in s or "=" not in s else f"fault = {{ {s}, at = {AT} }}" for name, s in settings.items()
@@ -55,14 +55,14 @@ def variants(**settings: str) -> str:
 
 
 def experiment(**settings: str) -> Experiment:
-    return parse(variants(**settings), "x.toml")
+    return parse(configurations(**settings), "x.toml")
 
 
 def test_what_a_fault_is() -> None:
-    one = experiment(a='kind = "latency", lasts = "200ms", delay = "30ms"').variants[0]
+    one = experiment(a='kind = "latency", lasts = "200ms", delay = "30ms"').configurations[0]
     assert one.fault is not None and one.proxied
     assert (one.fault.kind, one.fault.at, one.fault.lasts, one.fault.delay) == ("latency", AT, 0.2, 30)
-    assert not experiment(a='kind = "reset"').variants[0].proxied
+    assert not experiment(a='kind = "reset"').configurations[0].proxied
 
 
 @pytest.mark.parametrize(
@@ -83,7 +83,7 @@ def test_what_a_fault_is() -> None:
     ],
 )  # fmt: skip
 def test_what_is_refused(text: str, said: str) -> None:
-    whole = HEAD + f'[[configuration]]\nname = "a"\n{text}\n' if text.startswith("servers") else variants(a=text)
+    whole = HEAD + f'[[configuration]]\nname = "a"\n{text}\n' if text.startswith("servers") else configurations(a=text)
     with pytest.raises(BadExperiment) as error:
         parse(whole, "x.toml")
     assert str(error.value).startswith(f"x.toml: {said}"), error.value
@@ -119,9 +119,9 @@ def ran(tmp_path_factory: pytest.TempPathFactory) -> tuple[dict[str, dict[str, A
     if why := sockets.why_not():
         pytest.skip(f"another process's socket cannot be taken hold of: {why}")
     folder = tmp_path_factory.mktemp("faults")
-    units = run_here(programs(), folder, variants(**FAULTS))
-    (folder / "manifest.json").write_text(json.dumps({"manifest_version": 2, "units": list(units.values())}))
-    return units, {run.variant: run for run in read_all([folder])}
+    entries = run_here(programs(), folder, configurations(**FAULTS))
+    (folder / "manifest.json").write_text(json.dumps({"manifest_version": 3, "runs": list(entries.values())}))
+    return entries, {run.configuration: run for run in read_all([folder])}
 
 
 def statuses(run: Run) -> dict[str, int]:
@@ -134,15 +134,15 @@ def point_of(run: Run) -> Measured:
 
 
 def test_each_happens_when_it_is_to(ran: tuple[dict[str, dict[str, Any]], dict[str, Run]]) -> None:
-    units, runs = ran
-    assert {name: unit["status"] for name, unit in units.items()} == dict.fromkeys(FAULTS, "ok"), units
-    for name, unit in units.items():
-        fault = unit["fault"]
+    entries, runs = ran
+    assert {name: entry["status"] for name, entry in entries.items()} == dict.fromkeys(FAULTS, "ok"), entries
+    for name, entry in entries.items():
+        fault = entry["fault"]
         assert AT - 0.001 <= fault["began_s"] < AT + 0.5, name
         assert ("ended_s" in fault) is (name != "half-open")
         assert setting.of(runs[name]).get("fault") == fault["words"]
         assert len(point_of(runs[name]).bucket_completed) == 120
-    assert AT + 0.2 - 0.001 <= units["stop"]["fault"]["ended_s"] < AT + 1
+    assert AT + 0.2 - 0.001 <= entries["stop"]["fault"]["ended_s"] < AT + 1
 
 
 def test_each_is_what_it_is_called(ran: tuple[dict[str, dict[str, Any]], dict[str, Run]]) -> None:
@@ -182,7 +182,7 @@ def stands_still(pid: int) -> bool:
 
 
 def test_an_interrupt_leaves_no_server_that_stands_still(tmp_path: Path) -> None:
-    text = variants(a='kind = "stop", lasts = 40').replace('"1200ms"', '"60s"').replace("--slice 10ms", "")
+    text = configurations(a='kind = "stop", lasts = 40').replace('"1200ms"', '"60s"').replace("--slice 10ms", "")
     (tmp_path / "try.toml").write_text(text)
     (tmp_path / "bin").symlink_to(programs().resolve())
     run = start(tmp_path / "bin")
@@ -204,11 +204,11 @@ def test_a_network_that_is_slow_for_a_while(tmp_path: Path) -> None:
     if not toxiproxy.program().exists():
         pytest.skip(f"{toxiproxy.program()} is not installed: scripts/experiment.sh faults does it")
     slow = 'kind = "latency", lasts = 0.2, delay = "100ms"'
-    text = variants(far=slow, narrow='kind = "bandwidth", lasts = 0.2, kbytes_per_second = 1')
-    units = run_here(programs(), tmp_path, text)
-    assert {unit["status"] for unit in units.values()} == {"ok"}, units
-    (tmp_path / "manifest.json").write_text(json.dumps({"manifest_version": 2, "units": list(units.values())}))
+    text = configurations(far=slow, narrow='kind = "bandwidth", lasts = 0.2, kbytes_per_second = 1')
+    entries = run_here(programs(), tmp_path, text)
+    assert {entry["status"] for entry in entries.values()} == {"ok"}, entries
+    (tmp_path / "manifest.json").write_text(json.dumps({"manifest_version": 3, "runs": list(entries.values())}))
     for run in read_all([tmp_path]):
         longest = point_of(run).bucket_latency_max_ns
-        assert max(longest[50:75]) >= 100e6, run.variant
+        assert max(longest[50:75]) >= 100e6, run.configuration
         assert sum(point_of(run).bucket_completed[100:]) > 0, "it is lifted again"

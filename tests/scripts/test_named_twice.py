@@ -10,7 +10,7 @@ import pytest
 from cqbench.cli import main as cqbench
 from cqbench.render.report import data
 from test_cost_compare import profile, stored
-from verdict_synthetic import SHARED, SIXFOLD, variant
+from verdict_synthetic import SHARED, SIXFOLD, configuration
 
 DATA = Path(__file__).parent / "data"
 FILE = "raw/shared/01.json"
@@ -19,8 +19,8 @@ FILE = "raw/shared/01.json"
 @pytest.fixture
 def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """An experiment in tmp_path/run, which is where relative names lead to."""
-    variant(tmp_path / "run", "shared", "per-slot", SHARED)
-    variant(tmp_path / "run", "separate", "local-pool", SIXFOLD)
+    configuration(tmp_path / "run", "shared", "per-slot", SHARED)
+    configuration(tmp_path / "run", "separate", "local-pool", SIXFOLD)
     monkeypatch.chdir(tmp_path)
     return tmp_path / "run"
 
@@ -101,7 +101,7 @@ def test_every_experiment_of_a_report_is_in_it(number: int, tmp_path: Path) -> N
     folders = [tmp_path / f"run-{i:02}" for i in range(number)]
     for folder in folders:
         for name, policy, rates in (("shared", "per-slot", SHARED), ("separate", "local-pool", SIXFOLD)):
-            variant(folder, name, policy, {n: rates[n] for n in (1, 8)}, 1)
+            configuration(folder, name, policy, {n: rates[n] for n in (1, 8)}, 1)
     report = data.make(folders)
     assert report.experiments == tuple(f"{n}: {f.name}" for n, f in zip(names, folders, strict=True))
     assert {s.title for s in report.series} == {f"{n}: {v}" for n in names for v in ("shared", "separate")}

@@ -33,8 +33,8 @@ def stored(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder
 
 
-def variants(folder: Path) -> dict[str, Series]:
-    return {min(s.variants): s for s in load_series(read_all([folder]), apart=True)}
+def configurations(folder: Path) -> dict[str, Series]:
+    return {min(s.configurations): s for s in load_series(read_all([folder]), apart=True)}
 
 
 def against(found: dict[str, Series], top: str, bottom: str, key: str, load: Load | None = None) -> Ratio:
@@ -57,7 +57,7 @@ THROUGHPUT, SERVER_CPU, LATENCY = "throughput_per_second", "server_cpu_per_rpc_n
 
 
 def test_tls_takes_and_separate_connections_take(stored: Path) -> None:
-    found = variants(stored / "tls")
+    found = configurations(stored / "tls")
     for size, title in (("empty", "empty ping"), ("64KiB", "64 KiB each way")):
         cells = [
             against(found, f"{size}.shared.aes-gcm", f"{size}.shared.plaintext", THROUGHPUT),
@@ -73,7 +73,7 @@ def test_tls_takes_and_separate_connections_take(stored: Path) -> None:
 
 
 def test_tls_costs_small_messages(stored: Path) -> None:
-    found = variants(stored / "tls")
+    found = configurations(stored / "tls")
     ends = ("client_cpu_per_rpc_ns", SERVER_CPU)
     small = [
         against(found, f"{size}.shared.aes-gcm", f"{size}.shared.plaintext", key).value
@@ -95,7 +95,7 @@ def test_a_servers_restart(stored: Path) -> None:
 
 
 def test_transcoding_one_call_after_the_other(stored: Path) -> None:
-    found, words = variants(stored / "transcoding"), text(OTHERS)
+    found, words = configurations(stored / "transcoding"), text(OTHERS)
     alone = found["get.http1"].loads[0]
     names = ("http1", "bare-http1", "http1-loopback")
     ours, bare, proxied = ((found[f"get.{name}"].middle(alone, SERVER_CPU) or 0.0) / 1000 for name in names)

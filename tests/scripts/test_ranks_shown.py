@@ -15,7 +15,7 @@ from cqbench.render.verdict import words
 from cqbench.render.verdict.statements import say
 from rank_files import Json, drawn, rank_file
 from result_schema import programs
-from verdict_synthetic import COUNTS, SHARED, SIXFOLD, at, codes, found, judged, manifest, variant, write
+from verdict_synthetic import COUNTS, SHARED, SIXFOLD, at, codes, configuration, found, judged, manifest, write
 
 FULL = [{"code": "client-cpu-saturated", "text": "CPU-bound: the client used 1.00 of the 1 CPU(s)"}]
 ROOM = {"client_cores_used": 2.0, "client_cpus_allowed": 32, "server_cores_used": 2.0, "server_cpus_allowed": 32}
@@ -51,7 +51,7 @@ TWO = ("a", "a", "b", "b")
 def test_whose_cpus_are_full(hosts: tuple[str, ...], full: tuple[str, ...], says: str, tmp_path: Path) -> None:
     change = point(hosts, full)
     for name, policy, rates in (("shared", "per-slot", SHARED), ("separate", "local-pool", SIXFOLD)):
-        variant(tmp_path, name, policy, rates=rates, change=change)
+        configuration(tmp_path, name, policy, rates=rates, change=change)
     (case,) = judged(tmp_path).scenarios
     assert any(says in reason for reason in words.reasons_of(case)), words.reasons_of(case)
 
@@ -69,7 +69,7 @@ def test_whose_cpus_are_full(hosts: tuple[str, ...], full: tuple[str, ...], says
 def test_whether_more_client_machines_would_show_more(
     full: tuple[str, ...], figures: Json, says: str, tmp_path: Path
 ) -> None:
-    variant(tmp_path, "shared", "per-slot", rates=SHARED, change=point(TWO, full, **figures))
+    configuration(tmp_path, "shared", "per-slot", rates=SHARED, change=point(TWO, full, **figures))
     said = say(judged(tmp_path)).measure
     assert len([text for text in said if says in text]) == 1, said
 
@@ -84,7 +84,7 @@ def test_other_ranks_are_another_setting(tmp_path: Path) -> None:
     paths = [write(tmp_path / f"{n}.json", "shared", SHARED, change=point(("a",) * n)) for n in (2, 3)]
     assert [setting.of(read(path)).get("ranks") for path in paths] == ["2 on 1 machine", "3 on 1 machine"]
     folder = tmp_path / "experiment"
-    variant(folder, "one", "shared", rates=SHARED, change=point(("a",)))
+    configuration(folder, "one", "shared", rates=SHARED, change=point(("a",)))
     manifest(folder, lambda _: {"ranks": "8 on a, b"})
     assert {setting.of(run).get("ranks") for run in read_all([folder])} == {"8 on a, b"}
 

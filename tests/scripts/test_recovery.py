@@ -86,9 +86,9 @@ def point(counts: list[float], **more: object) -> Measured:
     return Measured.model_validate(told)
 
 
-def run_of(measured: Measured, variant: str, fault: Fault | None) -> Run:
+def run_of(measured: Measured, configuration: str, fault: Fault | None) -> Run:
     document = Document.model_construct(points=[measured])
-    return Run(Path(f"raw/{variant}/01-x.json"), variant, document, Surroundings(fault=fault))
+    return Run(Path(f"raw/{configuration}/01-x.json"), configuration, document, Surroundings(fault=fault))
 
 
 RESET = Fault(words="reset", began_s=BEGAN_S, ended_s=BEGAN_S)

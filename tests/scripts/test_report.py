@@ -20,14 +20,14 @@ REPETITIONS = DATA / "report/repetitions.json"
 
 @pytest.fixture
 def folder(tmp_path: Path) -> Path:
-    """A small experiment: two variants, two repetitions of each."""
+    """A small experiment: two configurations, two repetitions of each."""
     source, target = DATA / "report/experiment", tmp_path / "sharing"
     target.mkdir()
     shutil.copy(source / "manifest.json", target)
-    for variant in ("streaming.sync.shared", "streaming.sync.separate"):
-        (target / "raw" / variant).mkdir(parents=True)
+    for configuration in ("streaming.sync.shared", "streaming.sync.separate"):
+        (target / "raw" / configuration).mkdir(parents=True)
         for name in ("01.json", "02.json"):
-            shutil.copy(source / "raw" / variant / name, target / "raw" / variant)
+            shutil.copy(source / "raw" / configuration / name, target / "raw" / configuration)
     return target
 
 
@@ -88,7 +88,7 @@ def test_a_page_that_cannot_be_made_leaves_the_old_one(folder: Path, monkeypatch
 
 def test_the_path_is_printed_and_the_rest_is_on_stderr(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
     manifest = json.loads((folder / "manifest.json").read_text())
-    manifest["units"][0].update(status="pending")
+    manifest["runs"][0].update(status="pending")
     (folder / "manifest.json").write_text(json.dumps(manifest))
     assert cqbench(["report", str(folder)]) == 0
     out, err = capsys.readouterr()

@@ -71,7 +71,7 @@ def test_any_axis_is_compared_with_its_first_value(folder: Path) -> None:
         values = [{"name": name} for name in ("separate", "shared")]
         axis = [{"name": "mode", "values": [{"name": "streaming"}, {"name": "unary"}]}]
         axis += [{"name": "api", "values": [{"name": "sync"}, {"name": "cq"}]}, {"name": "retries", "values": values}]
-        manifest["experiment"].pop("variant")
+        manifest["experiment"].pop("configuration")
         manifest["experiment"]["axis"] = axis
 
     change(folder / "manifest.json", retries)
@@ -82,17 +82,17 @@ def test_any_axis_is_compared_with_its_first_value(folder: Path) -> None:
     assert [title for title, _, _ in pairs(report)] == ["shared ÷ separate"] * 2
 
 
-def test_a_list_of_variants_is_one_axis(folder: Path) -> None:
+def test_a_list_of_configurations_is_one_axis(folder: Path) -> None:
     def listed(manifest: dict[str, Any]) -> None:
         experiment = manifest["experiment"]
         experiment.pop("axis", None)
         names = ("unary.cq.separate", "unary.cq.shared", "streaming.sync.shared", "streaming.sync.separate")
-        experiment["variant"] = [{"name": name} for name in names]
+        experiment["configuration"] = [{"name": name} for name in names]
 
     change(folder / "manifest.json", listed)
     report = data.make([folder])
-    assert axes(report) == ["connections", "variant"]
-    assert [(series, base) for _, series, base in pairs(report, "variant")] == [
+    assert axes(report) == ["connections", "configuration"]
+    assert [(series, base) for _, series, base in pairs(report, "configuration")] == [
         ("unary.cq.shared", "unary.cq.separate"),
         ("streaming.sync.separate", "streaming.sync.shared"),
     ]

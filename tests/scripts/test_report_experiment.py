@@ -32,7 +32,7 @@ def folder(tmp_path: Path) -> Path:
 # Series.
 
 
-def test_a_series_for_each_variant(report: Report) -> None:
+def test_a_series_for_each_configuration(report: Report) -> None:
     assert [s.title for s in report.series] == ["unary.cq.shared", "unary.cq.separate", *NAMES[:2]]
     assert [s.id for s in report.series][:2] == ["unary-cq-shared", "unary-cq-separate"]
     assert [(s.method, s.api, s.sharing) for s in report.series][1:3] == [
@@ -64,7 +64,7 @@ def test_runs_of_one_setting_are_repetitions(tmp_path: Path) -> None:
     assert only(data.make([first, second]))[1].repetitions == 14
 
 
-def test_variants_of_two_experiments_are_not_put_together(tmp_path: Path) -> None:
+def test_configurations_of_two_experiments_are_not_put_together(tmp_path: Path) -> None:
     folders = [Path(shutil.copytree(EXPERIMENT, tmp_path / name)) for name in ("first", "second")]
     report = data.make(folders)
     assert len(report.series) == 8 and len({s.id for s in report.series}) == 8
@@ -73,7 +73,7 @@ def test_variants_of_two_experiments_are_not_put_together(tmp_path: Path) -> Non
     assert report.experiments == ("A: first", "B: second") and [s.run for s in report.series] == [0, 1] * 4
 
 
-def test_a_variant_that_measured_two_things_is_two_series(folder: Path) -> None:
+def test_a_configuration_that_measured_two_things_is_two_series(folder: Path) -> None:
     path = folder / "raw/unary.cq.shared/06.json"
     change(path, lambda data: data["context"].update(method="streaming"))
     report = data.make([folder])
@@ -103,19 +103,19 @@ def test_hostile_names_become_ids_and_one_line(folder: Path) -> None:
 
 
 def test_commands_are_exact(report: Report) -> None:
-    units = json.loads((EXPERIMENT / "manifest.json").read_text())["units"]
+    entries = json.loads((EXPERIMENT / "manifest.json").read_text())["runs"]
     for series in report.series:
-        (unit,) = [u for u in units if u["variant"] == series.title and u["repetition"] == 1]
-        assert (series.client_command, series.server_command) == (unit["client_command"], unit["server_command"])
+        (entry,) = [u for u in entries if u["configuration"] == series.title and u["repetition"] == 1]
+        assert (series.client_command, series.server_command) == (entry["client_command"], entry["server_command"])
     series, _ = only(data.make([REPETITIONS]))
     assert series.client_command.startswith("bin/grpc_ping_client --port ") and series.server_command == ""
 
 
 def test_a_command_of_another_repetition_does_when_the_first_has_none(folder: Path) -> None:
     def forget(manifest: dict[str, Any]) -> None:
-        for unit in manifest["units"]:
-            if unit["repetition"] in (1, 2):
-                unit.pop("server_command")
+        for entry in manifest["runs"]:
+            if entry["repetition"] in (1, 2):
+                entry.pop("server_command")
 
     change(folder / "manifest.json", forget)
     assert "/03.json" in data.make([folder]).series[0].client_command
@@ -155,15 +155,15 @@ def test_what_differs_between_runs_is_listed(tmp_path: Path) -> None:
 def test_missing_and_failed_runs_are_said(folder: Path) -> None:
     def stop(manifest: dict[str, Any]) -> None:
         manifest["partial"] = True
-        for unit, status in zip(manifest["units"][:4], ("failed", "interrupted", "pending", "pending"), strict=True):
-            unit.update(status=status, reason="no\nluck" if status == "failed" else "")
-            (folder / unit["file"]).unlink()
+        for entry, status in zip(manifest["runs"][:4], ("failed", "interrupted", "pending", "pending"), strict=True):
+            entry.update(status=status, reason="no\nluck" if status == "failed" else "")
+            (folder / entry["file"]).unlink()
 
     change(folder / "manifest.json", stop)
     report = data.make([folder])
-    first = json.loads((folder / "manifest.json").read_text())["units"][0]
+    first = json.loads((folder / "manifest.json").read_text())["runs"][0]
     assert report.partial == "3 of 24 runs are missing."
-    assert report.failures == (f"{first['variant']}, repetition {first['repetition']}: no luck",)
+    assert report.failures == (f"{first['configuration']}, repetition {first['repetition']}: no luck",)
 
 
 def test_an_experiment_in_which_nothing_was_measured_yet(folder: Path) -> None:
@@ -171,8 +171,8 @@ def test_an_experiment_in_which_nothing_was_measured_yet(folder: Path) -> None:
 
     def nothing(manifest: dict[str, Any]) -> None:
         manifest.update(partial=True, ended=None)
-        for unit in manifest["units"]:
-            unit.update(status="pending")
+        for entry in manifest["runs"]:
+            entry.update(status="pending")
 
     change(folder / "manifest.json", nothing)
     report = data.make([folder])
@@ -186,7 +186,7 @@ def test_an_experiment_that_was_killed_has_not_ended(folder: Path) -> None:
     assert data.make([folder]).partial == "The experiment has not ended."
 
 
-@pytest.mark.parametrize("text", ["{", "[]", "{}", '{"manifest_version": 99}', "\xff"])
+@pytest.mark.parametrize("text", ["{", "[]", "{}", '{"manifest_version": 3}', "\xff"])
 def test_a_manifest_that_cannot_be_read_costs_what_it_says_and_no_more(folder: Path, text: str) -> None:
     (folder / "manifest.json").write_text(text, encoding="latin-1")
     report = data.make([folder])
@@ -205,9 +205,11 @@ def test_a_manifest_with_wrong_types_does_no_harm(tmp_path: Path, value: Any) ->
         assert all(isinstance(text, str) and text.isprintable() for text in texts) and report.partial
 
 
-@pytest.mark.parametrize("value", [None, 3, [], {"variant": []}, {"variant": "unary.cq.shared", "repetition": {}}])
-def test_a_unit_with_wrong_types_does_no_harm(folder: Path, value: Any) -> None:
-    change(folder / "manifest.json", lambda m: m.update(units=[value, *m["units"]]))
+@pytest.mark.parametrize(
+    "value", [None, 3, [], {"configuration": []}, {"configuration": "unary.cq.shared", "repetition": {}}]
+)
+def test_a_run_with_wrong_types_does_no_harm(folder: Path, value: Any) -> None:
+    change(folder / "manifest.json", lambda m: m.update(runs=[value, *m["runs"]]))
     report = data.make([folder])
     assert by_title(report, "unary.cq.shared").server_command
 

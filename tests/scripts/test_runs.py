@@ -25,7 +25,7 @@ def put(path: Path, text: str = REAL) -> Path:
 def test_a_file_is_read_whatever_its_name(tmp_path: Path) -> None:
     for name in ("verdict.json", "x.txt", ".hidden"):
         (run,) = read_all([put(tmp_path / name)])
-        assert run.variant == "" and run.path == tmp_path / name
+        assert run.configuration == "" and run.path == tmp_path / name
 
 
 def test_points_come_with_their_figures() -> None:
@@ -49,10 +49,10 @@ def test_an_experiments_folder_has_results_in_raw_only(tmp_path: Path) -> None:
     for name in ("verdict.json", "manifest.json", "report.json", "figures/plot.json", "logs/a/01.json"):
         put(tmp_path / name, "{}")
     put(tmp_path / "raw/a/01.json.1", "{")  # of an earlier attempt
-    found = [(str(path.relative_to(tmp_path)), variant) for path, variant in find(tmp_path)]
+    found = [(str(path.relative_to(tmp_path)), configuration) for path, configuration in find(tmp_path)]
     assert found == [("raw/a/01.json", "a"), ("raw/a/02.json", "a"), ("raw/b/01.json", "b")]
-    assert [run.variant for run in read_all([tmp_path / "raw"])] == ["a", "a", "b"]
-    assert [run.variant for run in read_all([tmp_path / "raw/a"])] == ["", ""]  # by itself it is no variant
+    assert [run.configuration for run in read_all([tmp_path / "raw"])] == ["a", "a", "b"]
+    assert [run.configuration for run in read_all([tmp_path / "raw/a"])] == ["", ""]  # by itself it is no configuration
 
 
 def test_several_experiments_and_other_files(tmp_path: Path) -> None:
@@ -72,12 +72,12 @@ def test_several_experiments_and_other_files(tmp_path: Path) -> None:
 def test_the_current_folder_has_a_name(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     put(tmp_path / "raw/a/01.json")
     monkeypatch.chdir(tmp_path / "raw")
-    assert [variant for _, variant in find(Path())] == ["a"]
+    assert [configuration for _, configuration in find(Path())] == ["a"]
 
 
-def test_a_variants_name_is_harmless_on_a_terminal(tmp_path: Path) -> None:
+def test_a_configurations_name_is_harmless_on_a_terminal(tmp_path: Path) -> None:
     put(tmp_path / "raw/a\x1b[2J/01.json")
-    assert [variant for _, variant in find(tmp_path)] == ["a [2J"]
+    assert [configuration for _, configuration in find(tmp_path)] == ["a [2J"]
 
 
 def test_a_pipe_is_read_once(tmp_path: Path) -> None:

@@ -10,22 +10,23 @@ from typing import Any
 import pytest
 from cqbench.formats import source
 from cqbench.formats.runs import read, read_all
+from cqbench.formats.source import OtherFormat
 from cqbench.formats.surroundings import Manifests, Surroundings
 from test_runs import REAL, put
 
 FILE = "raw/a/01.json"
 
 
-def manifest(folder: Path, *units: Any, version: Any = 2) -> Path:
-    return put(folder / "manifest.json", json.dumps({"manifest_version": version, "units": list(units)}))
+def manifest(folder: Path, *entries: Any, version: Any = 3) -> Path:
+    return put(folder / "manifest.json", json.dumps({"manifest_version": version, "runs": list(entries)}))
 
 
-def known(tmp_path: Path, **unit: Any) -> Surroundings:
-    """Returns the surroundings of a unit with these facts."""
-    return Manifests().of(manifest(tmp_path, {"file": FILE, **unit}), FILE)
+def known(tmp_path: Path, **entry: Any) -> Surroundings:
+    """Returns the surroundings of a run with these facts."""
+    return Manifests().of(manifest(tmp_path, {"file": FILE, **entry}), FILE)
 
 
-def test_what_a_unit_says(tmp_path: Path) -> None:
+def test_what_a_run_says(tmp_path: Path) -> None:
     found = known(tmp_path, client_env={"B": "2", "A": "1"}, server_env={}, network={"added_rtt_ms": 5, "proxy": "x"})
     assert found == Surroundings((("A", "1"), ("B", "2")), (), 5e6)
     assert known(tmp_path) == known(tmp_path, client_env=None, network=None) == Surroundings()
@@ -59,13 +60,13 @@ def test_the_network_in_words(tmp_path: Path, added: float, words: str) -> None:
 
 
 @pytest.mark.parametrize(
-    ("unit", "key"),
+    ("entry", "key"),
     [({"client_env": ["A"]}, "client_env"), ({"client_env": {"A": 1}}, "client_env"), ({"network": {}}, "network"),
      ({"server_env": "A=1"}, "server_env"), ({"server_env": {"A": None}}, "server_env"), ({"network": 5}, "network"),
      *(({"network": {"added_rtt_ms": bad}}, "network") for bad in ("5", True, -1, None, 1e7, 10**400, float("inf")))],
 )  # fmt: skip
-def test_wrong_types_are_a_problem_of_that_result_only(tmp_path: Path, unit: dict[str, Any], key: str) -> None:
-    text = json.dumps({"manifest_version": 2, "units": [{"file": FILE, **unit}, {"file": "raw/b/01.json"}]})
+def test_wrong_types_are_a_problem_of_that_result_only(tmp_path: Path, entry: dict[str, Any], key: str) -> None:
+    text = json.dumps({"manifest_version": 3, "runs": [{"file": FILE, **entry}, {"file": "raw/b/01.json"}]})
     put(tmp_path / "manifest.json", text.replace("Infinity", "1e999"))
     manifests = Manifests()
     bad = manifests.of(tmp_path / "manifest.json", FILE)
@@ -78,17 +79,29 @@ def test_wrong_types_are_a_problem_of_that_result_only(tmp_path: Path, unit: dic
     ("text", "said"),
     [("{", "not JSON"), ("\xff", "not JSON"), ("[]", "not a manifest"), ("{}", "not a manifest"),
      ("[" * 100_000, "too deeply"),
-     ('{"manifest_version": 2}', "'units'"), ('{"manifest_version": 2, "units": []}', "'units'"),
-     *((f'{{"manifest_version": {n}, "units": [{{"file": "raw/a/01.json"}}]}}', f"manifest_version {n}; this version ")
-       for n in (1, 3)),
-     ('{"manifest_version": 2, "units": [3, {"file": 4}]}', "'units'"),
-     ('{"manifest_version": 2, "units": [{"file": "raw/b/01.json"}]}', "has no 'raw/a/01.json'")],
+     ('{"manifest_version": 3}', "'runs'"), ('{"manifest_version": 3, "runs": []}', "'runs'"),
+     ('{"manifest_version": 3, "runs": [3, {"file": 4}]}', "'runs'"),
+     ('{"manifest_version": 3, "runs": [{"file": "raw/b/01.json"}]}', "has no 'raw/a/01.json'")],
 )  # fmt: skip
 def test_a_manifest_that_cannot_be_used_is_said(tmp_path: Path, text: str, said: str) -> None:
     (tmp_path / "manifest.json").write_text(text, encoding="latin-1")
     found = Manifests().of(tmp_path / "manifest.json", FILE)
     assert found.problem.startswith(f"{tmp_path}/manifest.json: ") and said in found.problem
     assert found.problem.isprintable() and found == Surroundings(problem=found.problem)
+
+
+@pytest.mark.parametrize(
+    ("version", "said"),
+    [
+        (2, "manifest format 2, which only builds of cqbench 0.1.0 from before manifest format 3 read; this version"),
+        (4, "manifest format 4, of a newer cqbench than this one, which reads manifest format 3"),
+        ("3", "'manifest_version' is not the number of a version"),
+        (True, "'manifest_version' is not the number of a version"),
+    ],
+)
+def test_a_folder_of_another_format_is_not_read(tmp_path: Path, version: Any, said: str) -> None:
+    with pytest.raises(OtherFormat, match=f"^{tmp_path}/manifest.json: {said}"):
+        Manifests().of(manifest(tmp_path, {"file": FILE}, version=version), FILE)
 
 
 def test_other_kinds_of_files(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -102,7 +115,7 @@ def test_other_kinds_of_files(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -
 
 
 def test_each_manifest_is_read_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    names = [f"raw/{variant}/{number:02}.json" for variant in "ab" for number in (1, 2)]
+    names = [f"raw/{configuration}/{number:02}.json" for configuration in "ab" for number in (1, 2)]
     for name in names:
         put(tmp_path / name)
     manifest(tmp_path, *({"file": name, "client_env": {"A": name}} for name in names))

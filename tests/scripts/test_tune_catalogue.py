@@ -96,7 +96,7 @@ def test_one_end_only(installed: Library) -> None:
     chosen, left_out = select.select(CATALOGUE, workload, installed, Wanted())
     assert left_out["retries-off"] == "it is the client's, and only the server is tuned"
     for candidate in chosen:
-        made = workloads.variant("x", [candidate], workload)
+        made = workloads.configuration("x", [candidate], workload)
         assert made["client_flags"] == [*SHIPPED.client] and made["client_env"] == {}
 
 

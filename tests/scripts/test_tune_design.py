@@ -50,8 +50,8 @@ def test_values_of_one_factor_exclude_each_other_and_are_tried_equally_often() -
 
 def test_the_same_seed_draws_the_same() -> None:
     one, same, other = (design.make(some(), seed) for seed in (1, 1, 2))
-    assert [r.variants for r in one.rows] == [r.variants for r in same.rows]
-    assert [r.variants for r in one.rows] != [r.variants for r in other.rows]
+    assert [r.configurations for r in one.rows] == [r.configurations for r in same.rows]
+    assert [r.configurations for r in one.rows] != [r.configurations for r in other.rows]
 
 
 def test_without_noise_effects_are_exact() -> None:

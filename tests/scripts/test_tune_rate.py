@@ -1,4 +1,4 @@
-"""The highest rate under an objective as what is tuned: each unit is a search of the client's."""
+"""The highest rate under an objective as what is tuned: each run is a search of the client's."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from cqbench.analysis.tune.objective import CPU, RATE, Objective, figures
 from cqbench.analysis.tune.stages import Budget, Stage
 from cqbench.analysis.tune.workloads import Workload
 from cqbench.experiment import plan, spec
-from cqbench.experiment.units import load_from_json, load_to_json
+from cqbench.experiment.order import load_from_json, load_to_json
 from cqbench.formats import manifest, result
 from cqbench.formats.offered import Load, closed, open_loop, searched
 from cqbench.formats.source import BadDocument
@@ -77,7 +77,7 @@ def test_an_answer_that_is_none_is_refused(answer: dict[str, Any]) -> None:
 def test_a_load_is_what_the_manifest_says(load: Load) -> None:
     said = json.loads(json.dumps(load_to_json(load)))
     assert load_from_json(said) == load
-    assert manifest.UnitLoad.model_validate({k: float(v) if k != "find_rate" else v for k, v in said.items()}).words
+    assert manifest.RunLoad.model_validate({k: float(v) if k != "find_rate" else v for k, v in said.items()}).words
     assert load_from_json({"find_rate": 5}) is None
 
 
@@ -89,11 +89,11 @@ def test_no_file_can_say_it_and_the_client_is_asked_for_a_search() -> None:
     made = session.experiment_of(stage, Workload(("--api", "cq")), MEASURING)
     assert made.searches and made.loads == (LOAD,)
     placed = cpus.Placement((), (), "")
-    command = plan.client_command(made, made.variants[0], placed, Programs(BIN, NEWGRPC), "0", "h:1", Path("x"))
+    command = plan.client_command(made, made.configurations[0], placed, Programs(BIN, NEWGRPC), "0", "h:1", Path("x"))
     assert command[command.index("--find-rate") + 1] == "p99<2ms" and not {"--rate-list", "--inflight-list"} & {
         *command
     }
-    assert plan.unit_seconds(made) == pytest.approx(MEASURING.unit_s("release")) == pytest.approx(25.1)
+    assert plan.run_seconds(made) == pytest.approx(MEASURING.run_s("release")) == pytest.approx(25.1)
 
 
 def test_the_real_client_takes_it_or_says_what_is_wrong_with_it() -> None:
@@ -144,10 +144,10 @@ def test_a_whole_run(programs: Path, capsys: pytest.CaptureFixture[str]) -> None
     assert gain["gain_confirmed"] and gain["ratio"]["value"] == pytest.approx(1.1, abs=0.02)
     assert [*gain["costs"]] == ["cpu"] and gain["costs"]["cpu"]["value"] == pytest.approx(1 / 1.1, abs=0.02)
     assert not any(f["gain_confirmed"] for f in data["findings"] if f["name"] in ("nothing", "control"))
-    units = json.loads((folder / "confirm-1/manifest.json").read_text())["units"]
-    assert all(unit["load"] == {"find_rate": "p99<2ms"} and unit["status"] == "ok" for unit in units)
+    entries = json.loads((folder / "confirm-1/manifest.json").read_text())["runs"]
+    assert all(entry["load"] == {"find_rate": "p99<2ms"} and entry["status"] == "ok" for entry in entries)
     read = manifest.load(folder / "confirm-1/manifest.json")
-    assert {unit.load.words for unit in read.units} == {", highest rate with p99<2ms"} and not read.partial
+    assert {entry.load.words for entry in read.runs} == {", highest rate with p99<2ms"} and not read.partial
     before = sorted(folder.glob("*/raw/*/*"))
     assert cli.main(["tune", "--bin", str(programs), "--resume", str(folder)]) == 0
     assert sorted(folder.glob("*/raw/*/*")) == before

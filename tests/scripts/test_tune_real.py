@@ -14,7 +14,7 @@ BIN = Path(os.environ.get("CQBENCH_BIN_DIR", Path(__file__).parents[2] / "build/
 
 
 def test_a_server_that_burns_more_is_not_worth_setting(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    """It has less than a tenth of the throughput. Each unit has that figure however busy the machine is; CPU of the
+    """It has less than a tenth of the throughput. Each run has that figure however busy the machine is; CPU of the
     server is absent from a window of 50 ms if one of its samples is 10 ms late, and rounds then do not count.
     """
     text = SETTING.format("burns", "flag", "--service-time", "server").replace('["1"]', '["1ms"]')

@@ -48,10 +48,10 @@ def test_an_interrupt_keeps_what_there_is_and_says_so(ran: Ran) -> None:
 def test_what_was_measured_before_is_not_measured_again(ran: Ran) -> None:
     manifest = json.loads((ran.folder / "screen/manifest.json").read_text())
     assert len(manifest["resumed"]) == 1 and not manifest["partial"]
-    assert all(unit["status"] == "ok" for unit in manifest["units"])
+    assert all(entry["status"] == "ok" for entry in manifest["runs"])
     assert not list(ran.folder.glob("try/raw/*/*.json.1"))
-    before = sum(unit["started"] < manifest["resumed"][0]["started"] for unit in manifest["units"])
-    assert 0 < before < len(manifest["units"])
+    before = sum(entry["started"] < manifest["resumed"][0]["started"] for entry in manifest["runs"])
+    assert 0 < before < len(manifest["runs"])
 
 
 def test_gains_that_were_planted_are_found_and_make_the_best_set(ran: Ran) -> None:
@@ -89,7 +89,8 @@ def test_the_text_has_it_ranked_with_lines_to_paste(ran: Ran) -> None:
 
 def test_each_stage_is_an_experiment_that_the_other_commands_read(ran: Ran, capsys: pytest.CaptureFixture[str]) -> None:
     assert (
-        cli.main(["compare", str(ran.folder / "confirm-1"), "--variants", "default", "gain", "--format", "json"]) == 0
+        cli.main(["compare", str(ran.folder / "confirm-1"), "--configurations", "default", "gain", "--format", "json"])
+        == 0
     )
     assert "throughput" in capsys.readouterr().out
 

@@ -41,8 +41,8 @@ def clean(monkeypatch: pytest.MonkeyPatch) -> None:
         monkeypatch.delenv(name, raising=False)
 
 
-def test_a_variant_has_the_workload_and_what_is_set_on_either_end() -> None:
-    made = workloads.variant("x", ALL, WORKLOAD)
+def test_a_configuration_has_the_workload_and_what_is_set_on_either_end() -> None:
+    made = workloads.configuration("x", ALL, WORKLOAD)
     assert made["client_flags"] == [
         "--api", "cq", "--channel-arg=grpc.enable_retries=0", "--channel-arg=grpc.optimization_target=latency",
     ]  # fmt: skip
@@ -58,7 +58,7 @@ def test_a_variant_has_the_workload_and_what_is_set_on_either_end() -> None:
 
 def test_what_is_in_lists_already_stays(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("GRPC_EXPERIMENTS", "mine")
-    made = workloads.variant("x", [FUSE], WORKLOAD)
+    made = workloads.configuration("x", [FUSE], WORKLOAD)
     assert made["client_env"]["GRPC_EXPERIMENTS"] == "mine,fuse_filters"
     assert "client, env:  export GRPC_EXPERIMENTS=fuse_filters" in workloads.paste([FUSE])
 
@@ -102,8 +102,8 @@ def test_another_api_takes_no_queues() -> None:
         one(f"api{v}", kind="flag", key="--api", values=[v], end="server", readers=None) for v in ("callback", "cq")
     )
     workload = Workload((), (), WORKLOAD.start)
-    assert workloads.variant("x", [callback], workload)["server_flags"] == ["--api=callback"]
-    assert workloads.variant("x", [cq], workload)["server_flags"][0] == "--num-cqs=1"
+    assert workloads.configuration("x", [callback], workload)["server_flags"] == ["--api=callback"]
+    assert workloads.configuration("x", [cq], workload)["server_flags"][0] == "--num-cqs=1"
     assert workloads.clash(callback, QUEUES) and workloads.clash(QUEUES, callback) and not workloads.clash(cq, QUEUES)
 
 
@@ -112,8 +112,8 @@ def test_a_stage_is_an_experiment_and_mirror_images_are_neighbours(load: object)
     measuring = Measuring(load, 0.1, 0.4, 7)  # type: ignore[arg-type]
     _, stage = stages.screen([RETRIES, FUSE, QUEUES, ARENAS], 2, 1)
     made = spec.make(session.tables(stage, WORKLOAD, measuring), "x")
-    assert made.loads == (load,) and len(made.variants) == 8 and made.repetitions == 2
-    assert len({v.name.rpartition(".")[0] for v in made.variants}) == 4
+    assert made.loads == (load,) and len(made.configurations) == 8 and made.repetitions == 2
+    assert len({v.name.rpartition(".")[0] for v in made.configurations}) == 4
 
 
 def test_nothing_is_said_plainly_with_what_would_have_been_found() -> None:

@@ -33,7 +33,7 @@ ROOT = Path(__file__).parents[2]
 
 
 def case_of(*decisions: Decision) -> Scenario:
-    """One variant: 1 in flight, then a row for each decision at 2, 4, 8, ... in flight."""
+    """One configuration: 1 in flight, then a row for each decision at 2, 4, 8, ... in flight."""
     rows = [
         Row("separate", closed(2**i), decision, None, None, None, None, None, None, repetitions=6)
         for i, decision in enumerate((SAME, *decisions))

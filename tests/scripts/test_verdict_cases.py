@@ -1,4 +1,4 @@
-"""Scenarios: axes of experiments and facets of files; every variant has its row and its name."""
+"""Scenarios: axes of experiments and facets of files; every configuration has its row and its name."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import Any
 
 from cqbench.analysis.verdict.model import Decision
 from cqbench.render.verdict.statements import say
-from verdict_synthetic import SHARED, SIXFOLD, at, codes, judged, manifest, variant, write
+from verdict_synthetic import SHARED, SIXFOLD, at, codes, configuration, judged, manifest, write
 
 CONFIG = {"connectionScaling": {"maxConnectionsPerSubchannel": 48}}
 SCALES: dict[str, Any] = {
@@ -23,8 +23,8 @@ def faster(by: float) -> dict[int, float]:
 
 def retries(folder: Path, off: float = 1.2) -> None:
     """A plain A/B experiment about something else than connections."""
-    variant(folder, "retries-on", "shared", SHARED)
-    variant(folder, "retries-off", "shared", faster(off), channel_args={"grpc.enable_retries": "0"})
+    configuration(folder, "retries-on", "shared", SHARED)
+    configuration(folder, "retries-off", "shared", faster(off), channel_args={"grpc.enable_retries": "0"})
     values = ("retries-on", "retries-off")
     manifest(folder, axes=[("retries", values)], question="What do retries cost?")
 
@@ -48,12 +48,12 @@ def test_something_else_than_connections_gets_a_verdict_about_that(tmp_path: Pat
 
 def test_of_several_that_lose_each_is_named(tmp_path: Path) -> None:
     for name, by in (("ours", 1.0), ("theirs", 0.5), ("same", 1.0), ("third", 0.4)):
-        variant(tmp_path, name, "shared", faster(by), channel_args={"x.server": name})
+        configuration(tmp_path, name, "shared", faster(by), channel_args={"x.server": name})
     manifest(tmp_path, axes=[("server", ["ours", "theirs", "same", "third"])])
     assert say(judged(tmp_path)).answer == "theirs and third are slower than ours at 1 to 32 in flight, no gain."
 
 
-def test_every_variant_of_four_policies_has_a_row_and_a_name(tmp_path: Path) -> None:
+def test_every_configuration_of_four_policies_has_a_row_and_a_name(tmp_path: Path) -> None:
     ways = {
         "one": "shared",
         "per-slot": "per-slot",
@@ -63,7 +63,7 @@ def test_every_variant_of_four_policies_has_a_row_and_a_name(tmp_path: Path) -> 
     }
     rates = {"own-pool": SIXFOLD, "own-args": SIXFOLD, "four": {**SIXFOLD, 32: 200e3}}
     for name, policy in ways.items():
-        variant(tmp_path, f"sync.{name}", policy, rates.get(name, SHARED))
+        configuration(tmp_path, f"sync.{name}", policy, rates.get(name, SHARED))
     manifest(tmp_path, axes=[("api", ["sync"]), ("policy", list(ways))])
     (case,) = judged(tmp_path).scenarios
     assert case.baseline == "one" and set(case.configurations) == {"per-slot", "own-args", "own-pool", "four"}
@@ -77,7 +77,7 @@ def test_cases_of_a_product_are_named_by_the_other_axes(tmp_path: Path) -> None:
         for api, by in (("sync", 1.0), ("cq", 1.5)):
             for way, policy, rates in (("shared", "per-slot", SHARED), ("separate", "local-pool", SIXFOLD)):
                 scaled = {n: r * by for n, r in rates.items()}
-                variant(tmp_path, f"{mode}.{api}.{way}", policy, scaled, method=mode, api=api)
+                configuration(tmp_path, f"{mode}.{api}.{way}", policy, scaled, method=mode, api=api)
     ways = ("connections", ("shared", "separate"))
     manifest(tmp_path, axes=[("mode", ("unary", "streaming")), ("api", ("sync", "cq")), ways])
     judgement = judged(tmp_path)
@@ -99,21 +99,21 @@ def test_an_axis_of_several_facets_that_change_together(tmp_path: Path) -> None:
     assert case.configurations == ("gRPC 1.60.0, compiler g++ 13",) and case.decision is Decision.FASTER
 
 
-def test_a_plain_list_of_variants_is_compared_with_its_first(tmp_path: Path) -> None:
-    variant(tmp_path, "b", "shared", SHARED)
-    variant(tmp_path, "a", "shared", faster(1.3), api="cq")
-    variant(tmp_path, "c", "shared", faster(1.1), api="cq", channel_args={"x": "1"})
+def test_a_plain_list_of_configurations_is_compared_with_its_first(tmp_path: Path) -> None:
+    configuration(tmp_path, "b", "shared", SHARED)
+    configuration(tmp_path, "a", "shared", faster(1.3), api="cq")
+    configuration(tmp_path, "c", "shared", faster(1.1), api="cq", channel_args={"x": "1"})
     manifest(tmp_path)
     data = json.loads((tmp_path / "manifest.json").read_text())
-    data["experiment"]["variant"] = [{"name": "b"}, {"name": "a"}, {"name": "c"}]
+    data["experiment"]["configuration"] = [{"name": "b"}, {"name": "a"}, {"name": "c"}]
     (tmp_path / "manifest.json").write_text(json.dumps(data))
     (case,) = judged(tmp_path).scenarios
     assert case.baseline == "b" and case.configurations == ("a", "c")
 
 
 def test_a_thing_compared_with_itself_stays_apart(tmp_path: Path) -> None:
-    variant(tmp_path, "one", "shared", SHARED)
-    variant(tmp_path, "two", "shared", SHARED)
+    configuration(tmp_path, "one", "shared", SHARED)
+    configuration(tmp_path, "two", "shared", SHARED)
     manifest(tmp_path, axes=[("same", ("one", "two"))])
     (case,) = judged(tmp_path).scenarios
     assert case.configurations == ("two",) and case.decision is Decision.EQUIVALENT and case.repetitions == 6
@@ -121,8 +121,8 @@ def test_a_thing_compared_with_itself_stays_apart(tmp_path: Path) -> None:
 
 def test_two_machines_are_never_put_together(tmp_path: Path) -> None:
     for host in ("a", "b"):
-        variant(tmp_path / host, "shared", "per-slot", SHARED, host_name=host)
-        variant(tmp_path / host, "separate", "local-pool", SIXFOLD, host_name=host)
+        configuration(tmp_path / host, "shared", "per-slot", SHARED, host_name=host)
+        configuration(tmp_path / host, "separate", "local-pool", SIXFOLD, host_name=host)
         manifest(tmp_path / host, axes=[("connections", ("shared", "separate"))])
     cases = judged(tmp_path / "a", tmp_path / "b").scenarios
     assert {c.name for c in cases} == {"a", "b"} and all(c.repetitions == 6 for c in cases)
@@ -130,8 +130,8 @@ def test_two_machines_are_never_put_together(tmp_path: Path) -> None:
 
 def test_an_experiment_in_two_folders_is_one_with_more_repetitions(tmp_path: Path) -> None:
     for folder in ("a", "b"):
-        variant(tmp_path / folder, "shared", "per-slot", SHARED)
-        variant(tmp_path / folder, "separate", "local-pool", SIXFOLD)
+        configuration(tmp_path / folder, "shared", "per-slot", SHARED)
+        configuration(tmp_path / folder, "separate", "local-pool", SIXFOLD)
         manifest(tmp_path / folder, axes=[("connections", ("shared", "separate"))])
     (case,) = judged(tmp_path / "a", tmp_path / "b").scenarios
     row = at(case, 32)
@@ -139,9 +139,9 @@ def test_an_experiment_in_two_folders_is_one_with_more_repetitions(tmp_path: Pat
 
 
 def test_a_channel_that_scales_is_a_way_to_connect(tmp_path: Path) -> None:
-    variant(tmp_path, "shared", "shared", SHARED)
-    variant(tmp_path, "scaling", "shared", SIXFOLD, **SCALES)
-    variant(tmp_path, "separate", "local-pool", SIXFOLD)
+    configuration(tmp_path, "shared", "shared", SHARED)
+    configuration(tmp_path, "scaling", "shared", SIXFOLD, **SCALES)
+    configuration(tmp_path, "separate", "local-pool", SIXFOLD)
     env = {"GRPC_EXPERIMENTAL_MAX_CONCURRENT_STREAMS_CONNECTION_SCALING": "true"}
     manifest(tmp_path, lambda v: {"client_env": env if v == "scaling" else {}})
     judgement = judged(tmp_path)
@@ -156,7 +156,7 @@ def test_a_channel_that_scales_is_a_way_to_connect(tmp_path: Path) -> None:
 
 def test_pools_alone_have_the_smallest_as_baseline(tmp_path: Path) -> None:
     for size in (4, 1, 2):
-        variant(tmp_path, f"connections-{size}", f"pool:{size}", SIXFOLD if size > 1 else SHARED)
+        configuration(tmp_path, f"connections-{size}", f"pool:{size}", SIXFOLD if size > 1 else SHARED)
     (case,) = judged(tmp_path).scenarios
     assert case.connections and (case.baseline, case.configurations) == ("pool:1", ("pool:2", "pool:4"))
 
@@ -172,13 +172,13 @@ def test_open_loops_are_judged_by_the_latency_at_equal_rates(tmp_path: Path) -> 
 
     context: dict[str, Any] = {"method": "unary", "loop": "open", "arrivals": "poisson", "at_limit": "queue"}
     rates = {1: 1e3, 2: 2e3}
-    variant(tmp_path, "shared", "per-slot", rates, change=rated(1.0, 2.0), **context)
-    variant(tmp_path, "separate", "local-pool", rates, change=rated(1.0, 1.0), **context)
+    configuration(tmp_path, "shared", "per-slot", rates, change=rated(1.0, 2.0), **context)
+    configuration(tmp_path, "separate", "local-pool", rates, change=rated(1.0, 1.0), **context)
     judgement = judged(tmp_path)
     (case,) = judgement.scenarios
     assert case.open_loop and case.decision is Decision.FASTER and judgement.cannot_show == ()
     assert "separate has the lower P99 at 1000/s to 2000/s." in say(judgement).answer
-    variant(tmp_path, "separate", "local-pool", rates, change=rated(0.9, 1.0), **context)
+    configuration(tmp_path, "separate", "local-pool", rates, change=rated(0.9, 1.0), **context)
     (case,) = judged(tmp_path).scenarios
     assert {row.decision for row in case.rows} == {Decision.INCONCLUSIVE} and case.rows[0].codes == (
         "rate-not-reached",

@@ -15,7 +15,7 @@ from cqbench.analysis.verdict import advice
 from cqbench.analysis.verdict.model import Judgement
 from cqbench.cli import main as cqbench
 from cqbench.render.verdict import as_json, statements, text, words
-from verdict_synthetic import OTHERS, SHARED, SIXFOLD, found, judged, manifest, setting, variant, write
+from verdict_synthetic import OTHERS, SHARED, SIXFOLD, configuration, found, judged, manifest, setting, write
 
 HEADLINE = [("mode", ("unary", "streaming")), ("api", ("sync", "cq")), ("connections", ("shared", "separate"))]
 
@@ -35,8 +35,8 @@ def headline(folder: Path, **experiment: Any) -> Judgement:
         mode, api = name.split(".")
         lose = {n: rate * (1 if n == 1 else gain if n < 16 else 0.7 * gain) for n, rate in rates.items()}
         common: dict[str, Any] = {"repetitions": 7, "change": noisy, "method": mode, "api": api, "cpu_model": "VM"}
-        variant(folder, f"{name}.shared", "per-slot", rates, **common)
-        variant(folder, f"{name}.separate", "local-pool", lose, **common)
+        configuration(folder, f"{name}.shared", "per-slot", rates, **common)
+        configuration(folder, f"{name}.separate", "local-pool", lose, **common)
     manifest(folder, axes=HEADLINE, **experiment)
     return judged(folder)
 
@@ -85,10 +85,10 @@ def test_other_load_is_at_the_head(tmp_path: Path) -> None:
     assert any(line.startswith("! 6 of 72 points are unreliable, such as: other processes") for line in lines)
 
 
-def test_long_names_of_cases_and_variants_have_a_line_of_their_own(tmp_path: Path) -> None:
+def test_long_names_of_cases_and_configurations_have_a_line_of_their_own(tmp_path: Path) -> None:
     long = "a-setting-with-a-name-that-is-far-too-long-for-a-column-of-a-table"
-    variant(tmp_path, "short", "shared", SHARED)
-    variant(tmp_path, long, "shared", {n: 2 * r for n, r in SHARED.items()}, api="cq")
+    configuration(tmp_path, "short", "shared", SHARED)
+    configuration(tmp_path, long, "shared", {n: 2 * r for n, r in SHARED.items()}, api="cq")
     manifest(tmp_path, axes=[("setting", ("short", long))])
     lines = lines_of(judged(tmp_path))
     assert all(len(line) <= text.WIDTH or long in line for line in lines) and any(long in line for line in lines)

@@ -1,4 +1,4 @@
-"""A Bench for the tests of tune: units drawn from a known truth with the noise of a shared machine, in no time."""
+"""A Bench for the tests of tune: runs drawn from a known truth with the noise of a shared machine, in no time."""
 
 from __future__ import annotations
 
@@ -10,18 +10,18 @@ from cqbench.analysis.tune.catalogue import Candidate, Setting, candidates
 from cqbench.analysis.tune.objective import Figures, Objective, Results
 from cqbench.analysis.tune.procedure import Outcome, Procedure
 from cqbench.analysis.tune.stages import Stage
-from cqbench.experiment.units import make_order
+from cqbench.experiment.order import make_order
 from cqbench.formats.offered import closed
 from simulated import Noise
 
-UNIT_S = 0.6
+RUN_S = 0.6
 OBJECTIVE = Objective("throughput")
 STEADY = Noise(start=0.0, drift=0.0, run=0.0, point=0.01, outliers=0.0)
 
 
-def noise_of(unit: float) -> Noise:
-    """Returns the noise of a quiet machine. unit: standard deviation of one run relative to its block."""
-    return Noise(start=0.05, drift=unit / 2, run=0.55 * unit, point=0.835 * unit, outliers=0.02)
+def noise_of(deviation: float) -> Noise:
+    """Returns the noise of a quiet machine. deviation: standard deviation of one run relative to its block."""
+    return Noise(start=0.05, drift=deviation / 2, run=0.55 * deviation, point=0.835 * deviation, outliers=0.02)
 
 
 def setting(name: str, **more: object) -> Setting:
@@ -49,30 +49,32 @@ class Simulated:
         self.truth = truth
         self.random = np.random.default_rng(seed)
         self.noise = noise
-        self.units = 0
+        self.planned = 0
         self.speed = float(self.random.normal(0, noise.start))
         self.stages: list[Stage] = []
 
     def begun(self, name: str) -> int | None:
         return None
 
-    def unit_s(self) -> float:
-        return UNIT_S
+    def run_s(self) -> float:
+        return RUN_S
 
     def used_s(self) -> float:
-        return self.units * UNIT_S
+        return self.planned * RUN_S
 
     def measure(self, stage: Stage) -> Results:
         self.stages.append(stage)
         found: Results = {}
-        order = make_order([*stage.variants], [closed(48)], stage.repetitions, self.units)
-        for unit in order:
+        order = make_order([*stage.configurations], [closed(48)], stage.repetitions, self.planned)
+        for planned in order:
             self.speed += float(self.random.normal(0, self.noise.drift)) / 4
-            found.setdefault(unit.variant, {})[unit.repetition] = self._unit(stage.variants[unit.variant])
-        self.units += len(order)
+            found.setdefault(planned.configuration, {})[planned.repetition] = self._run(
+                stage.configurations[planned.configuration]
+            )
+        self.planned += len(order)
         return found
 
-    def _unit(self, chosen: tuple[Candidate, ...]) -> Figures:
+    def _run(self, chosen: tuple[Candidate, ...]) -> Figures:
         true = sum(math.log(self.truth.get(c.name, 1.0)) for c in chosen)
         own = self.random.normal(0, math.hypot(self.noise.run, self.noise.point))
         slow = math.log(0.5) if self.random.random() < self.noise.outliers else 0.0

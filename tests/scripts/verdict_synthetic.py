@@ -67,7 +67,9 @@ def write(
     return path
 
 
-def variant(folder: Path, name: str, policy: str, rates: dict[int, float], repetitions: int = 6, **more: Any) -> None:
+def configuration(
+    folder: Path, name: str, policy: str, rates: dict[int, float], repetitions: int = 6, **more: Any
+) -> None:
     """As an experiment has it: a file for each repetition."""
     for i in range(repetitions):
         write(folder / f"raw/{name}/{i + 1:02}.json", policy, rates, 1, first=i, **more)
@@ -83,15 +85,15 @@ def codes(statements: Iterable[Statement]) -> list[str]:
 
 
 def found(tmp_path: Path, shared: dict[str, Any] | None = None, separate: dict[str, Any] | None = None) -> Scenario:
-    """The case of an interleaved pair; the arguments of variant() other than SHARED and SIXFOLD."""
-    variant(tmp_path, "shared", "per-slot", **{"rates": SHARED, **(shared or {})})
-    variant(tmp_path, "separate", "local-pool", **{"rates": SIXFOLD, **(separate or {})})
+    """The case of an interleaved pair; the arguments of configuration() other than SHARED and SIXFOLD."""
+    configuration(tmp_path, "shared", "per-slot", **{"rates": SHARED, **(shared or {})})
+    configuration(tmp_path, "separate", "local-pool", **{"rates": SIXFOLD, **(separate or {})})
     (case,) = judged(tmp_path).scenarios
     return case
 
 
-def at(case: Scenario, load: int, variant_name: str = "separate") -> Row:
-    return next(row for row in case.rows if row.load.number == load and row.configuration == variant_name)
+def at(case: Scenario, load: int, configuration_name: str = "separate") -> Row:
+    return next(row for row in case.rows if row.load.number == load and row.configuration == configuration_name)
 
 
 def setting(figures: dict[str, Any], counts: tuple[int, ...] = COUNTS) -> Change:
@@ -120,12 +122,12 @@ def manifest(
     axes: Sequence[tuple[str, Sequence[str]]] = (),
     **more: Any,
 ) -> None:
-    """Writes a manifest of all results below raw/. of: variant -> facts of its units. more: keys of the experiment
+    """Writes a manifest of all results below raw/. of: configuration -> facts of its runs. more: keys of the experiment
     itself.
     """
     files = [str(path.relative_to(folder)) for path in sorted((folder / "raw").glob("*/*.json"))]
-    units = [{"file": file, **of(file.split("/")[1])} for file in files]
+    entries = [{"file": file, **of(file.split("/")[1])} for file in files]
     axis = [{"name": name, "values": [{"name": value} for value in values]} for name, values in axes]
     experiment: dict[str, Any] = {"experiment": {"title": "A title", **more}, **({"axis": axis} if axes else {})}
-    data = {"manifest_version": VERSION, "units": units, "experiment": experiment}
+    data = {"manifest_version": VERSION, "runs": entries, "experiment": experiment}
     (folder / "manifest.json").write_text(json.dumps(data))

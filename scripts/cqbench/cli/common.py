@@ -6,7 +6,7 @@ from pathlib import Path
 
 import click
 
-from cqbench.experiment.units import MAX_SEED
+from cqbench.experiment.order import MAX_SEED
 from cqbench.formats import storage
 from cqbench.measure.programs import RELEASE, ROOT
 from cqbench.options import whole

@@ -31,7 +31,7 @@ Examples:
   cqbench compare before/ after/
   cqbench compare before.json after.json --metric throughput,cpu,allocations
   cqbench compare results/headline-DATE --axis connections
-  cqbench compare results/policies-DATE --variants shared 'pool-*'
+  cqbench compare results/policies-DATE --configurations shared 'pool-*'
   cqbench compare main/ branch/ --fail-if-slower 5% --fail-if-latency-higher 10%
   cqbench compare before/ after/ --format markdown      for a pull request
   cqbench compare before/ after/ --output page.html     to look at
@@ -40,7 +40,7 @@ Examples:
   cqbench compare before.json after.json --fail-if-more-expensive 0.5%   two cost profiles of cqbench cost
   cqbench compare --history results/ --metric throughput
 
-Both sides of --axis and --variants were measured in turns, so that what slows the whole machine cancels; runs of
+Both sides of --axis and --configurations were measured in turns, so that what slows the whole machine cancels; runs of
 different minutes have it in them. Simulated error rates are in scripts/README.md.
 
 Exit status: 0; 1 a gate (--fail-if-...) is closed; 2 usage, unreadable results, nothing in common, or A and B cannot be
@@ -61,11 +61,11 @@ def complain(line: str) -> None:
     "setting that varies in it, such as connections.",
 )
 @click.option(
-    "--variants",
+    "--configurations",
     nargs=2,
     metavar="A B",
-    help="Inside the experiment DIR: variants by name, by the beginning of their names or by a pattern with * and ?; "
-    "what is open in both says which belong together.",
+    help="Inside the experiment DIR: configurations by name, by the beginning of their names or by a pattern with * "
+    "and ?; what is open in both says which belong together.",
 )
 @click.option(
     "--history",
@@ -128,7 +128,7 @@ def complain(line: str) -> None:
 def command(
     paths: tuple[str, ...],
     axis: str | None,
-    variants: tuple[str, str] | None,
+    configurations: tuple[str, str] | None,
     history: str | None,
     metric: str | None,
     form: str | None,
@@ -147,9 +147,9 @@ def command(
 
     A, B: file or folder, before and after: of cqbench, of Google Benchmark (JSON) or of go test -bench (text). Of a
     folder all *.json below it count, except manifest.json and verdict.json; where it holds raw/, only
-    raw/<variant>/*.json. Software, client, server and connections may differ, and are shown; work, machine, network,
-    window and build type may not. Points with a failed call are left out. A change is called one from six repetitions
-    on, after correction for the number of points, and never where its interval includes no change at all.
+    raw/<configuration>/*.json. Software, client, server and connections may differ, and are shown; work, machine,
+    network, window and build type may not. Points with a failed call are left out. A change is called one from six
+    repetitions on, after correction for the number of points, and never where its interval includes no change at all.
 
     Two cost profiles of cqbench cost: what changed, by library, function and system call.
     """
@@ -157,7 +157,7 @@ def command(
     if history is not None:
         return _history(history, paths, metric, form, output)
     limits = profiles.Limits(max_instructions_per_rpc, max_syscalls_per_rpc, max_allocs_per_rpc, fail_if_more_expensive)
-    if len(paths) == 2 and not axis and not variants and profiles.are_profiles(paths):
+    if len(paths) == 2 and not axis and not configurations and profiles.are_profiles(paths):
         unfit = {
             "--metric": metric,
             "--fail-if-slower": fail_if_slower,
@@ -166,16 +166,18 @@ def command(
         return _profiles((paths[0], paths[1]), form, output, limits, anyway, unfit)
     if limits.first:
         raise Refused(f"argument {limits.first}: is for two cost profiles of cqbench cost")
-    if axis and variants:
-        raise click.UsageError("--axis and --variants cannot be used together")
-    wanted = 1 if axis or variants else 2
+    if axis and configurations:
+        raise click.UsageError("--axis and --configurations cannot be used together")
+    wanted = 1 if axis or configurations else 2
     if len(paths) != wanted:
         what = (
-            "one experiment's folder is" if wanted == 1 else "A and B, or one experiment with --axis or --variants, are"
+            "one experiment's folder is"
+            if wanted == 1
+            else "A and B, or one experiment with --axis or --configurations, are"
         )
         raise click.UsageError(f"{what} needed; given: {' '.join(paths) or 'nothing'}")
     if wanted == 1:
-        side, sections = inside(paths[0], axis, variants)
+        side, sections = inside(paths[0], axis, configurations)
         sides = [side]
     else:
         sides = [read("A", paths[0]), read("B", paths[1])]

@@ -7,7 +7,7 @@ from pathlib import Path
 import click
 
 from cqbench.cli import common
-from cqbench.experiment.units import draw_seed
+from cqbench.experiment.order import draw_seed
 from cqbench.formats import storage
 from cqbench.measure.processes import Interrupt, ServerFailed
 from cqbench.measure.programs import CLIENT, SERVER, Programs

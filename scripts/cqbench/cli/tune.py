@@ -21,9 +21,9 @@ from cqbench.analysis.tune.stages import Budget
 from cqbench.analysis.tune.workloads import Workload
 from cqbench.cli import common
 from cqbench.experiment.fields import CLIENT_TAKEN, SERVER_TAKEN
+from cqbench.experiment.order import draw_seed
 from cqbench.experiment.plan import SEARCHED_POINTS
 from cqbench.experiment.spec import BadExperiment
-from cqbench.experiment.units import draw_seed
 from cqbench.formats import storage
 from cqbench.measure import cpus, layout, library
 from cqbench.measure.lock import Busy, locked
@@ -150,14 +150,14 @@ class Run:
 
     def check_budget(self) -> Budget:
         """Raises Refused: nothing to try, or too little time."""
-        budget = Budget(self.asked.budget_s, self.measuring.unit_s(self.asked.build))
+        budget = Budget(self.asked.budget_s, self.measuring.run_s(self.asked.build))
         if not any(not c.setting.control for c in self.candidates):
             raise Refused("there is nothing to try: --plan says why each is left out, --list shows all")
         if (least := budget.needed(self.candidates)) > budget.seconds:
             each = f", each a search of about {SEARCHED_POINTS} points" if self.asked.find_rate else ""
             raise Refused(
                 f"argument --budget: {layout.duration(budget.seconds)} is too little for {len(self.candidates)} "
-                f"settings, which take {layout.duration(least)} in runs of {budget.unit_s:.2g} s{each}; or try fewer "
+                f"settings, which take {layout.duration(least)} in runs of {budget.run_s:.2g} s{each}; or try fewer "
                 "(--only, --exclude), or a shorter --interval"
             )
         return budget
@@ -167,7 +167,7 @@ class Run:
         repetitions = ", ".join(f"{name} {number}" for name, number in budget.fits(self.candidates).items())
         return [
             f"about {layout.duration(budget.seconds)}, of which every stage takes its share; a run takes about "
-            f"{budget.unit_s:.2g} s, the least for these settings {layout.duration(budget.needed(self.candidates))}",
+            f"{budget.run_s:.2g} s, the least for these settings {layout.duration(budget.needed(self.candidates))}",
             f"repetitions that fit: {repetitions}; more where fewer settings go on than may",
         ]
 

@@ -26,7 +26,7 @@ class NoCertificates(RuntimeError):
 
 def wanted(experiment: Experiment) -> bool:
     """True if any configuration's flags name the certificates."""
-    return any(PLACE in flag for v in experiment.variants for flag in (*v.client_flags, *v.server_flags))
+    return any(PLACE in flag for c in experiment.configurations for flag in (*c.client_flags, *c.server_flags))
 
 
 @contextmanager

@@ -15,7 +15,7 @@ from typing import Annotated, Any, NoReturn
 
 from pydantic import PlainValidator
 
-from cqbench.experiment.units import MAX_SEED
+from cqbench.experiment.order import MAX_SEED
 from cqbench.formats.text import one_line
 from cqbench.options import MAX_RATE, flag_name, seconds_of
 

@@ -7,7 +7,7 @@ import subprocess
 from pathlib import Path
 
 from cqbench.experiment import plan
-from cqbench.experiment.spec import Experiment, Variant
+from cqbench.experiment.spec import Configuration, Experiment
 from cqbench.formats.text import one_line
 from cqbench.measure import cpus, group
 from cqbench.measure.programs import Programs
@@ -22,22 +22,26 @@ def problems(experiment: Experiment, placements: dict[str, cpus.Placement], prog
     """A line each, with its configurations. A program that cannot be asked has none: running it will tell."""
     answers: dict[Command, str] = {}
     found: dict[str, list[str]] = {}
-    for variant in experiment.variants:
-        for command in _commands(experiment, variant, placements[variant.name], programs):
+    for configuration in experiment.configurations:
+        for command in _commands(experiment, configuration, placements[configuration.name], programs):
             if command not in answers:
                 answers[command] = ask(command)
             if answers[command]:
-                found.setdefault(answers[command], []).append(variant.name)
-    return [f"{experiment.name}: {_names(names, len(experiment.variants))}: {said}" for said, names in found.items()]
+                found.setdefault(answers[command], []).append(configuration.name)
+    return [
+        f"{experiment.name}: {_names(names, len(experiment.configurations))}: {said}" for said, names in found.items()
+    ]
 
 
-def _commands(experiment: Experiment, variant: Variant, placement: cpus.Placement, programs: Programs) -> list[Command]:
+def _commands(
+    experiment: Experiment, configuration: Configuration, placement: cpus.Placement, programs: Programs
+) -> list[Command]:
     numbers = ",".join(f"{load.number:.12g}" for load in experiment.loads)
-    host = variant.host or "localhost:1"
-    to, control = Path(os.devnull), "localhost:1" if variant.asked_elsewhere else ""
-    client = plan.client_command(experiment, variant, placement, programs, numbers, host, to, control=control)
-    ours = not variant.host and not variant.server_program
-    server = [*plan.server_command(experiment, variant, placement, programs), "--port", "0"] if ours else []
+    host = configuration.host or "localhost:1"
+    to, control = Path(os.devnull), "localhost:1" if configuration.asked_elsewhere else ""
+    client = plan.client_command(experiment, configuration, placement, programs, numbers, host, to, control=control)
+    ours = not configuration.host and not configuration.server_program
+    server = [*plan.server_command(experiment, configuration, placement, programs), "--port", "0"] if ours else []
     return [(*command, CHECK) for command in (client, server) if command]
 
 

@@ -29,8 +29,8 @@ def lines(experiment: Experiment) -> list[str]:
     A line each: 'build NAME', 'program PATH', 'counting programs', 'toxiproxy VERSION FOLDER'; command.py adds
     'MPI client'.
     """
-    found = [f"build {name}" for name in sorted({v.build for v in experiment.variants})]
-    found += [f"program {path}" for path in sorted({v.server_program for v in experiment.variants} - {""})]
+    found = [f"build {name}" for name in sorted({c.build for c in experiment.configurations})]
+    found += [f"program {path}" for path in sorted({c.server_program for c in experiment.configurations} - {""})]
     if experiment.count_allocations:
         found.append("counting programs")
     if _proxied(experiment) and not os.environ.get(toxiproxy.VARIABLE):
@@ -49,42 +49,46 @@ def check(experiment: Experiment, programs: Programs) -> dict[str, str]:
             f"toxiproxy-server"
         )
     unmet = {**_too_old(experiment, programs), **_without_program(experiment), **_out_of_hold(experiment)}
-    if len(unmet) == len(experiment.variants):
+    if len(unmet) == len(experiment.configurations):
         reasons = "; ".join(dict.fromkeys(unmet.values()))
         raise Unmet(f"{experiment.name}: no configuration can be run: {reasons}")
     return unmet
 
 
 def _proxied(experiment: Experiment) -> list[str]:
-    return [v.name for v in experiment.variants if v.proxied]
+    return [c.name for c in experiment.configurations if c.proxied]
 
 
 def _out_of_hold(experiment: Experiment) -> dict[str, str]:
     """By configuration with a fault of one connection, why that cannot be made here."""
-    need = [v.name for v in experiment.variants if v.fault and v.fault.kind in faults.SOCKETS]
+    need = [c.name for c in experiment.configurations if c.fault and c.fault.kind in faults.SOCKETS]
     why = sockets.why_not() if need else ""
     return dict.fromkeys(need, f"another process's socket cannot be taken hold of: {why}") if why else {}
 
 
 def _without_program(experiment: Experiment) -> dict[str, str]:
     """By configuration, which server is not there."""
-    own = [v for v in experiment.variants if v.server_program]
+    own = [c for c in experiment.configurations if c.server_program]
     return {v.name: f"there is no program {v.server_program}" for v in own if not os.access(server_program(v), os.X_OK)}
 
 
 def _too_old(experiment: Experiment, programs: Programs) -> dict[str, str]:
     """By configuration, why its client's gRPC does not do."""
-    builds = sorted({v.build for v in experiment.variants if v.needs_grpc})
+    builds = sorted({c.build for c in experiment.configurations if c.needs_grpc})
     versions = {build: _grpc_version(programs, build) for build in builds}
     unmet = {}
-    for variant in experiment.variants:
-        if variant.needs_grpc:
-            version, why = versions[variant.build]
+    for configuration in experiment.configurations:
+        if configuration.needs_grpc:
+            version, why = versions[configuration.build]
             if not version:
-                make = "; scripts/newgrpc.sh makes it (root, Debian)" if variant.build == "sid" else ""
-                unmet[variant.name] = f'needs gRPC {variant.needs_grpc}, and build "{variant.build}" {why}{make}'
-            elif _numbers(version) < _numbers(variant.needs_grpc):
-                unmet[variant.name] = f'needs gRPC {variant.needs_grpc}, this is {version} (build "{variant.build}")'
+                make = "; scripts/newgrpc.sh makes it (root, Debian)" if configuration.build == "sid" else ""
+                unmet[configuration.name] = (
+                    f'needs gRPC {configuration.needs_grpc}, and build "{configuration.build}" {why}{make}'
+                )
+            elif _numbers(version) < _numbers(configuration.needs_grpc):
+                unmet[configuration.name] = (
+                    f'needs gRPC {configuration.needs_grpc}, this is {version} (build "{configuration.build}")'
+                )
     return unmet
 
 

@@ -117,8 +117,8 @@ def _set_host(data: Data, host: str) -> None:
 
 def _settings(data: Data) -> Iterator[tuple[str, Data]]:
     """Yields the settings of every configuration or value of an axis, with a name for messages."""
-    for variant in data.get("configuration", []):
-        yield f"configuration '{variant['name']}'", variant
+    for configuration in data.get("configuration", []):
+        yield f"configuration '{configuration['name']}'", configuration
     for axis in data.get("axis", []):
         for value in axis["values"]:
             yield f"axis '{axis['name']}', '{value['name']}'", value

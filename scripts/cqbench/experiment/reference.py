@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from pydantic.fields import FieldInfo
 
 from cqbench.experiment.fields import Kind, Pinning
-from cqbench.experiment.tables import PLACES, AxisValue, File, OneVariant, Settings, Table
+from cqbench.experiment.tables import PLACES, AxisValue, File, OneConfiguration, Settings, Table
 
 WIDTH = 110
 INDENT = " " * 38
@@ -63,12 +63,12 @@ values = [
 def keys() -> str:
     """Every key: name, type, default, meaning. Ends with a newline."""
     models = [model for model in dict.fromkeys(PLACES.values()) if model is not File]
-    models.insert(models.index(OneVariant), Settings)
+    models.insert(models.index(OneConfiguration), Settings)
     return INTRODUCTION + "".join(f"\n{inspect.cleandoc(m.__doc__ or '')}\n" + "".join(_lines(m)) for m in models)
 
 
 def _lines(model: type[Table]) -> Iterator[str]:
-    inherited = Settings.model_fields if model in (OneVariant, AxisValue) else {}
+    inherited = Settings.model_fields if model in (OneConfiguration, AxisValue) else {}
     for name, field in model.model_fields.items():
         if name not in inherited:
             head = f"  {name:<18}{_kind(field):<18}"
@@ -76,7 +76,7 @@ def _lines(model: type[Table]) -> Iterator[str]:
                 textwrap.fill(head + f"{field.description} ({_default(field)})", WIDTH, subsequent_indent=INDENT) + "\n"
             )
     if inherited:
-        yield f"  and the settings of {'a variant' if model is OneVariant else 'a value'}, above\n"
+        yield f"  and the settings of {'a configuration' if model is OneConfiguration else 'a value'}, above\n"
 
 
 def _kind(field: FieldInfo) -> str:

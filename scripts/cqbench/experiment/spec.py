@@ -25,7 +25,7 @@ from cqbench.options import flag_name
 
 LAYOUT_FLAGS = ("--num-cqs", "--workers-per-cq", "--callbacks-per-cq")
 REPEATABLE = ("--channel-arg",)
-MAX_VARIANTS = 1000
+MAX_CONFIGURATIONS = 1000
 MAX_JOINED_NAME = 200
 TYPES = {"model_type": "a table", "list_type": "a list of tables"}  # of pydantic's errors
 Data = dict[str, Any]
@@ -36,7 +36,7 @@ class BadExperiment(ValueError):
 
 
 @dataclass(frozen=True)
-class Variant:
+class Configuration:
     """One way to run server and client. Flags and variables include what all configurations have in common."""
 
     name: str
@@ -79,7 +79,7 @@ class Experiment:
     seed: int | None  # None: one is drawn
     placement: Pinning
     layout: str
-    variants: tuple[Variant, ...]
+    configurations: tuple[Configuration, ...]
     data: Data
     count_allocations: bool = False
 
@@ -89,7 +89,7 @@ class Experiment:
 
     @property
     def searches(self) -> bool:
-        """Each unit looks for the highest rate."""
+        """Each run looks for the highest rate."""
         return bool(self.loads[0].search)
 
     def program(self, name: str) -> str:
@@ -125,7 +125,7 @@ def make(data: Data, name: str, search: str = "") -> Experiment:
         lines = [_line(e["type"], e["loc"], e["input"], e.get("ctx", {}), data) for e in error.errors()]
     else:
         problems = _Problems(file, bool(search))
-        variants = problems.variants()
+        configurations = problems.configurations()
         lines = problems.lines
     if lines:
         raise BadExperiment("\n".join(f"{name}: {line}" for line in dict.fromkeys(lines)))
@@ -141,7 +141,7 @@ def make(data: Data, name: str, search: str = "") -> Experiment:
         seed=head.seed,
         placement=head.placement,
         layout=file.server.layout,
-        variants=tuple(variants),
+        configurations=tuple(configurations),
         data=data,
         count_allocations=head.counting,
     )
@@ -183,7 +183,7 @@ def _where(loc: tuple[int | str, ...], data: Data) -> str:
 
 
 class _Problems:
-    """Problems that the models cannot detect: keys that exclude each other. lines: filled by variants()."""
+    """Problems that the models cannot detect: keys that exclude each other. lines: filled by configurations()."""
 
     def __init__(self, file: File, without_loads: bool) -> None:
         self.file = file
@@ -193,19 +193,21 @@ class _Problems:
     def refuse(self, where: str, value: Any, what: str) -> None:
         self.lines.append(f"{where}: {show(value)} is not accepted{what}")
 
-    def variants(self) -> list[Variant]:
+    def configurations(self) -> list[Configuration]:
         """Returns the file's configurations; complete if there is no problem."""
         head = self.file.experiment
         if head.inflight and head.rates:
             self.refuse("experiment.rates", head.rates, " with inflight: write one of the two")
         if not head.inflight and not head.rates and not self.without_loads:
             self.lines.append("experiment: 'inflight' is missing, or 'rates' for an open loop")
-        found = [self._variant(name, own) for name, own in self._combinations()]
+        found = [self._configuration(name, own) for name, own in self._combinations()]
         self._different([v.name for v in found], "configuration.name")
-        for variant in found:
-            if len(variant.name) > MAX_JOINED_NAME:
+        for configuration in found:
+            if len(configuration.name) > MAX_JOINED_NAME:
                 self.refuse(
-                    "configuration.name", variant.name, f": at most {MAX_JOINED_NAME} characters fit a file's name"
+                    "configuration.name",
+                    configuration.name,
+                    f": at most {MAX_JOINED_NAME} characters fit a file's name",
                 )
         return found
 
@@ -215,14 +217,14 @@ class _Problems:
 
     def _combinations(self) -> list[tuple[str, Data]]:
         """(name, settings) of every configuration."""
-        variants, axes = self.file.configuration, self.file.axis
-        if variants and axes:
+        configurations, axes = self.file.configuration, self.file.axis
+        if configurations and axes:
             self.lines.append("configuration: it is not accepted with [[axis]]: write one of the two")
-        if not variants and not axes:
+        if not configurations and not axes:
             needed = "at least one of [[configuration]] or [[axis]] is needed"
             self.lines.append(f"configuration: there are none, so there is nothing to run; {needed}")
         if not axes:
-            return [(variant.name, _given(variant)) for variant in variants]
+            return [(configuration.name, _given(configuration)) for configuration in configurations]
         return self._product(axes)
 
     def _product(self, axes: Sequence[Axis]) -> list[tuple[str, Data]]:
@@ -230,8 +232,8 @@ class _Problems:
         for axis in axes:
             self._different([value.name for value in axis.values], f"axis '{axis.name}'.values.name")
         count = math.prod(len(axis.values) for axis in axes)
-        if count > MAX_VARIANTS:
-            self.lines.append(f"axis: a product of {count} configurations; at most {MAX_VARIANTS} are accepted")
+        if count > MAX_CONFIGURATIONS:
+            self.lines.append(f"axis: a product of {count} configurations; at most {MAX_CONFIGURATIONS} are accepted")
         if self.lines:
             return []
         return [
@@ -257,7 +259,7 @@ class _Problems:
                 together[key] = value
         return together
 
-    def _variant(self, name: str, own: Data) -> Variant:
+    def _configuration(self, name: str, own: Data) -> Configuration:
         """With what all have in common; the configuration's own variables win over it."""
         where = f"configuration '{name}'"
         if own.get("host"):
@@ -278,7 +280,7 @@ class _Problems:
             self._once(flags[end], f"{where}.{end}_flags", layout)
         kept = ("build", "pinning", "host", "needs_grpc", "server_program", "connect", "fault", "servers")
         more = {key: own[key] for key in kept if key in own}
-        return Variant(
+        return Configuration(
             name,
             flags["client"],
             flags["server"],

@@ -118,7 +118,7 @@ class Settings(Table):
     )
 
 
-class OneVariant(Settings):
+class OneConfiguration(Settings):
     """[[configuration]]: one way to run server and client. Configurations, or axes."""
 
     name: fields.FileName = Field(description="of the configuration, and of the folder of its results")
@@ -153,7 +153,7 @@ class File(Table):
     experiment: Head = Field(description="what is asked, and for how long")
     client: Client = Field(default=Client(), description="what all clients have in common")
     server: Server = Field(default=Server(), description="what all servers have in common")
-    configuration: list[OneVariant] = Field(default=[], description="ways to run server and client, one by one")
+    configuration: list[OneConfiguration] = Field(default=[], description="ways to run server and client, one by one")
     axis: list[Axis] = Field(default=[], description="or settings of which all combinations are run")
 
 
@@ -163,7 +163,7 @@ PLACES: dict[tuple[str, ...], type[Table]] = {
     ("experiment",): Head,
     ("client",): Client,
     ("server",): Server,
-    ("configuration",): OneVariant,
+    ("configuration",): OneConfiguration,
     ("configuration", "fault"): Fault,
     ("axis",): Axis,
     ("axis", "values"): AxisValue,

@@ -11,16 +11,16 @@ from cqbench.formats.source import BadDocument
 
 @dataclass(frozen=True)
 class Asked:
-    """axes: name and its values in the order of the file; empty where the variants are a plain list."""
+    """axes: name and its values in the order of the file; empty where the configurations are a plain list."""
 
     question: str = ""
     axes: tuple[tuple[str, tuple[str, ...]], ...] = ()
-    variants: tuple[str, ...] = ()  # of a plain list
+    configurations: tuple[str, ...] = ()  # of a plain list
     notes: tuple[str, ...] = ()
 
-    def parts(self, variant: str) -> tuple[str, ...] | None:
-        """The variant's value of each axis; None where it is no combination of them. Values have no dots."""
-        found = tuple(variant.split("."))
+    def parts(self, configuration: str) -> tuple[str, ...] | None:
+        """The configuration's value of each axis; None where it is no combination of them. Values have no dots."""
+        found = tuple(configuration.split("."))
         fits = len(found) == len(self.axes)
         return found if fits and all(p in values for p, (_, values) in zip(found, self.axes, strict=True)) else None
 
@@ -32,4 +32,4 @@ def load(path: Path) -> Asked:
     except BadDocument:
         return Asked()
     axes = tuple((axis.name, tuple(axis.values)) for axis in told.axes)
-    return Asked(told.head.question, axes, tuple(told.variants), tuple(told.notes))
+    return Asked(told.head.question, axes, tuple(told.configurations), tuple(told.notes))

@@ -1,7 +1,7 @@
-"""The manifest.json of an experiment as a model: what was run, where, in which order, and what became of each unit.
+"""The manifest.json of an experiment as a model: what was run, where, in which order, and what became of each run.
 
-While an experiment runs, what became of its units since manifest.json was written is in runs.jsonl, a line for each.
-Both are as untrusted as a result. A unit that says something impossible is a problem of that unit's result only.
+While an experiment runs, what became of its runs since manifest.json was written is in runs.jsonl, a line for each.
+Both are as untrusted as a result. A run that says something impossible is a problem of that run's result only.
 """
 
 from __future__ import annotations
@@ -18,8 +18,9 @@ from cqbench.formats.text import one_line
 
 FILE = "manifest.json"
 RUNS = "runs.jsonl"  # next to it; gone when the experiment has ended
-CUT = f"the last line of {RUNS} is not whole: the experiment was killed, and what became of that unit is not known"
-VERSION = 2  # the only one that is read
+CUT = f"the last line of {RUNS} is not whole: the experiment was killed, and what became of that run is not known"
+VERSION = 3  # the only one that is read
+FORMAT = "manifest format"  # has that version, for messages
 PENDING, OK, FAILED, INTERRUPTED, NOT_RUN = "pending", "ok", "failed", "interrupted", "not run"
 STATUSES = (PENDING, OK, FAILED, INTERRUPTED, NOT_RUN)
 
@@ -38,8 +39,8 @@ class Fault(Model):
     ended_s: Offset | None = None  # None: it lasted until the window had closed
 
 
-class UnitLoad(Model):
-    """Without any of them, a unit has several loads."""
+class RunLoad(Model):
+    """Without any of them, a run has several loads."""
 
     inflight: Amount | None = None
     rate: Amount | None = None
@@ -55,14 +56,14 @@ class UnitLoad(Model):
         return f", highest rate with {self.find_rate}" if self.find_rate else ""
 
 
-class Unit(Model):
+class RunRecord(Model):
     """One run of server and client. Absent keys say that there was nothing of the kind."""
 
     file: str  # of its result, from the experiment's folder on
-    variant: Line = ""
+    configuration: Line = ""
     repetition: Count = 0
     status: Line = ""
-    load: UnitLoad = UnitLoad()
+    load: RunLoad = RunLoad()
     reason: Text = ""  # why it failed or was not run
     client_env: dict[str, str] = {}  # set by the experiment, not what is inherited
     server_env: dict[str, str] = {}
@@ -90,7 +91,7 @@ Names = Annotated[list[Line], BeforeValidator(_names)]
 
 
 class Axis(Model):
-    """An axis of a product of settings; a variant's name is one value of each axis, joined with dots."""
+    """An axis of a product of settings; a configuration's name is one value of each axis, joined with dots."""
 
     name: Line = ""
     values: Names = []
@@ -108,7 +109,7 @@ class Asked(Model):
 
     experiment: Head = Head()
     axis: Annotated[list[Axis], BeforeValidator(_tables)] = []
-    variant: Names = []
+    configuration: Names = []
 
 
 class Machine(Model):
@@ -126,17 +127,17 @@ class Resumed(Model):
     changed: list[Line] = []  # what was no longer as it had been
 
 
-def _unit(data: Any, validate: ValidatorFunctionWrapHandler) -> Unit:
-    """A defect in one unit is a problem of that unit's result only."""
+def _run(data: Any, validate: ValidatorFunctionWrapHandler) -> RunRecord:
+    """A defect in one run is a problem of that run's result only."""
     try:
-        found: Unit = validate(data)
+        found: RunRecord = validate(data)
         return found
     except ValidationError as error:
-        return Unit(file=data["file"], problem=complaint(error, [f"'{one_line(data['file'])}'"]))
+        return RunRecord(file=data["file"], problem=complaint(error, [f"'{one_line(data['file'])}'"]))
 
 
-def _with_files(units: Any) -> Any:
-    return [unit for unit in _tables(units) if isinstance(unit.get("file"), str)]
+def _with_files(runs: Any) -> Any:
+    return [run for run in _tables(runs) if isinstance(run.get("file"), str)]
 
 
 class Manifest(Model):
@@ -154,7 +155,7 @@ class Manifest(Model):
     placements: dict[str, str] = {}
     notes: list[Text] = []
     resumed: list[Resumed] = []
-    units: Annotated[list[Annotated[Unit, WrapValidator(_unit)]], BeforeValidator(_with_files)] = Field(min_length=1)
+    runs: Annotated[list[Annotated[RunRecord, WrapValidator(_run)]], BeforeValidator(_with_files)] = Field(min_length=1)
 
     @property
     def head(self) -> Head:
@@ -162,18 +163,18 @@ class Manifest(Model):
 
     @property
     def axes(self) -> list[Axis]:
-        """In order; empty where the variants are written one by one."""
+        """In order; empty where the configurations are written one by one."""
         return self.experiment.axis
 
     @property
-    def variants(self) -> list[str]:
+    def configurations(self) -> list[str]:
         """Those that are written one by one."""
-        return self.experiment.variant
+        return self.experiment.configuration
 
     @property
     def order(self) -> list[str]:
-        """The units are listed in the order in which they were run."""
-        return [unit.file.removeprefix("raw/").removesuffix(".json") for unit in self.units]
+        """The runs are listed in the order in which they were run."""
+        return [run.file.removeprefix("raw/").removesuffix(".json") for run in self.runs]
 
 
 def read(path: Path) -> tuple[Any, str]:
@@ -184,20 +185,20 @@ def read(path: Path) -> tuple[Any, str]:
     lines, note = _lines(path.with_name(RUNS))  # first: it is removed after they have come into manifest.json
     name = one_line(str(path))
     data = source.decode(_bytes(path, name), name)
-    units = data.get("units") if isinstance(data, dict) else None
-    if not lines or not isinstance(units, list):
+    runs = data.get("runs") if isinstance(data, dict) else None
+    if not lines or not isinstance(runs, list):
         return data, note
-    places = {_file(unit): place for place, unit in enumerate(units)}
+    places = {_file(run): place for place, run in enumerate(runs)}
     for number, line in enumerate(lines, 1):
         if not (file := _file(line)) or file not in places:
-            raise BadDocument(f"{one_line(str(path.with_name(RUNS)))}: line {number} is not of a unit of {FILE}")
-        units[places[file]] = line
+            raise BadDocument(f"{one_line(str(path.with_name(RUNS)))}: line {number} is not of a run of {FILE}")
+        runs[places[file]] = line
     return data, note
 
 
-def _file(unit: Any) -> str:
-    """'' for what is no unit."""
-    return str(unit["file"]) if isinstance(unit, dict) and isinstance(unit.get("file"), str) else ""
+def _file(run: Any) -> str:
+    """'' for what is no run."""
+    return str(run["file"]) if isinstance(run, dict) and isinstance(run.get("file"), str) else ""
 
 
 def _lines(path: Path) -> tuple[list[Any], str]:
@@ -217,13 +218,12 @@ def _bytes(path: Path, name: str) -> bytes:
 
 
 def load(path: Path) -> Manifest:
-    """Raises BadDocument."""
+    """Raises BadDocument; OtherFormat where the version is not ours."""
     name = one_line(str(path))
     data, note = read(path)
     if not isinstance(data, dict) or (version := data.get("manifest_version")) is None:
         raise BadDocument(f"{name}: not a manifest of cqbench run")
-    if version != VERSION:
-        raise BadDocument(f"{name}: manifest_version {one_line(str(version))}; this version of cqbench reads {VERSION}")
+    source.check_version(version, VERSION, "'manifest_version'", FORMAT, name)
     try:
         found = Manifest.model_validate(data)
     except ValidationError as error:

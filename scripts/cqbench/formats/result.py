@@ -13,7 +13,7 @@ from pydantic import BeforeValidator, Field, ValidationError, model_validator
 from cqbench.formats.model import Amount, Count, Line, Model, complaint, without_nulls
 from cqbench.formats.point import LowerBound, Measured
 from cqbench.formats.reasons import Reason
-from cqbench.formats.source import BadDocument, decode, read_bytes
+from cqbench.formats.source import BadDocument, check_version, decode, read_bytes
 from cqbench.formats.text import one_line
 
 SCHEMA_VERSION = 4  # result.schema.json's, the only one that is read
@@ -162,19 +162,7 @@ def parse(data: bytes, name: str) -> Document:
 
 
 def _check_version(context: Any, name: str) -> None:
-    """Raises BadDocument with the release that reads the file. The first format had no key for its version."""
-    if not isinstance(context, dict) or "cqbench_version" not in context:
-        return  # it is not ours
-    version = context.get("schema_version", 1)
-    if version == SCHEMA_VERSION and type(version) is int:
-        return
-    if type(version) is not int or not 0 < version < 2**63:
-        raise BadDocument(f"{name}: 'schema_version' in context is not the number of a version")
-    if version > SCHEMA_VERSION:
-        raise BadDocument(
-            f"{name}: schema {version}, of a newer cqbench than this one, which reads schema {SCHEMA_VERSION}"
-        )
-    raise BadDocument(
-        f"{name}: schema {version}, which only builds of cqbench 0.1.0 from before schema {version + 1} read; "
-        f"this version reads schema {SCHEMA_VERSION}: measure again"
-    )
+    """Raises OtherFormat. The first format had no key for its version."""
+    if isinstance(context, dict) and "cqbench_version" in context:  # it is ours
+        version = context.get("schema_version", 1)
+        check_version(version, SCHEMA_VERSION, "'schema_version' in context", "schema", name)

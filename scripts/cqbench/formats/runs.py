@@ -17,7 +17,7 @@ from cqbench.formats.surroundings import Manifests, Surroundings
 from cqbench.formats.text import one_line
 
 MANIFEST = "manifest.json"
-RAW = "raw"  # in an experiment's folder: a folder for each variant
+RAW = "raw"  # in an experiment's folder: a folder for each configuration
 NOT_RESULTS = (MANIFEST, "verdict.json")
 
 
@@ -26,7 +26,7 @@ class Run:
     """One result file."""
 
     path: Path
-    variant: str  # the folder's name in an experiment; '' elsewhere
+    configuration: str  # the folder's name in an experiment; '' elsewhere
     document: Document
     surroundings: Surroundings
 
@@ -43,11 +43,11 @@ def read_all(paths: Iterable[Path]) -> list[Run]:
     manifests = Manifests()
     found = [of for path in paths for of in find(path)]
     source.once(file for file, _ in found)
-    return [read(file, variant, manifests) for file, variant in found]
+    return [read(file, configuration, manifests) for file, configuration in found]
 
 
 def find(path: Path) -> Iterator[tuple[Path, str]]:
-    """Result files, each with its variant; of an experiment's folder the raw results only. Raises BadDocument."""
+    """Result files, each with its configuration; of an experiment's folder the raw results only. Raises BadDocument."""
     if not path.is_dir():
         yield path, ""
         return
@@ -60,7 +60,7 @@ def find(path: Path) -> Iterator[tuple[Path, str]]:
             file = Path(folder, name)
             if not file.is_file():  # a pipe would never end
                 raise BadDocument(f"{one_line(str(file))}: not a regular file")
-            yield file, _variant(path, file)
+            yield file, _configuration(path, file)
 
 
 def _natural(name: str) -> list[tuple[int, str]]:
@@ -72,22 +72,22 @@ def _unreadable(error: OSError) -> None:
     raise BadDocument(f"{one_line(str(error.filename))}: {error.strerror}")
 
 
-def _variant(root: Path, file: Path) -> str:
+def _configuration(root: Path, file: Path) -> str:
     """The folder between raw/ and the file, as long as the root is above it."""
     parts = (root.resolve().name, *file.relative_to(root).parts)
     return one_line(parts[-2]) if len(parts) > 2 and parts[-3] == RAW else ""
 
 
-def read(path: Path, variant: str = "", manifests: Manifests | None = None) -> Run:
+def read(path: Path, configuration: str = "", manifests: Manifests | None = None) -> Run:
     """One file, or a pipe such as <(zcat x.json.gz). manifests: those of the other files, which saves
     reading them again. Raises BadDocument."""
-    return of_bytes(path, source.read_bytes(path), variant, manifests)
+    return of_bytes(path, source.read_bytes(path), configuration, manifests)
 
 
-def of_bytes(path: Path, data: bytes, variant: str = "", manifests: Manifests | None = None) -> Run:
+def of_bytes(path: Path, data: bytes, configuration: str = "", manifests: Manifests | None = None) -> Run:
     """Makes runs of a file's bytes. Raises BadDocument."""
     document = result.parse(data, one_line(str(path)))
-    return Run(path, variant, document, _surroundings(path, manifests or Manifests()))
+    return Run(path, configuration, document, _surroundings(path, manifests or Manifests()))
 
 
 def _surroundings(path: Path, manifests: Manifests) -> Surroundings:

@@ -17,6 +17,10 @@ class BadDocument(ValueError):
     """A file that is not a usable result; the text is one line that names it and says why."""
 
 
+class OtherFormat(BadDocument):
+    """A file of another version of its format: nothing next to it can be used either."""
+
+
 def read_bytes(path: Path) -> bytes:
     """Read once, so that a pipe (<(zcat ...)) does too. Raises BadDocument."""
     name = one_line(str(path))
@@ -65,6 +69,19 @@ def decode(data: bytes, name: str) -> Any:
         raise BadDocument(f"{name}: nested too deeply, not a result of grpc_ping_client") from None
     except ValueError as error:
         raise BadDocument(f"{name}: not JSON: {one_line(str(error))}") from None
+
+
+def check_version(found: Any, ours: int, key: str, what: str, name: str) -> None:
+    """found: what the file has at key. ours: what is read. what: the format, for messages. Raises OtherFormat."""
+    if type(found) is not int or not 0 < found < 2**63:
+        raise OtherFormat(f"{name}: {key} is not the number of a version")
+    if found > ours:
+        raise OtherFormat(f"{name}: {what} {found}, of a newer cqbench than this one, which reads {what} {ours}")
+    if found < ours:
+        raise OtherFormat(
+            f"{name}: {what} {found}, which only builds of cqbench 0.1.0 from before {what} {found + 1} read; "
+            f"this version reads {what} {ours}: measure again"
+        )
 
 
 def _no_constant(name: str) -> None:

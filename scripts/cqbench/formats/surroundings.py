@@ -2,7 +2,7 @@
 project's server.
 
 A manifest is as untrusted as a result: every value that is used is checked here. A manifest that cannot be used leads
-to a warning: runs of unknown origin must not be put together.
+to a warning: runs of unknown origin must not be put together. A manifest of another format ends the reading.
 """
 
 from __future__ import annotations
@@ -12,8 +12,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from cqbench.formats import manifest
-from cqbench.formats.manifest import Fault, Unit
-from cqbench.formats.source import BadDocument
+from cqbench.formats.manifest import Fault, RunRecord
+from cqbench.formats.source import BadDocument, OtherFormat
 from cqbench.formats.text import one_line
 
 Variables = tuple[tuple[str, str], ...]  # name, value; by name
@@ -51,14 +51,14 @@ class Surroundings:
 
 
 class Manifests:
-    """Reads each manifest once. Never fails: see Surroundings.problem."""
+    """Reads each manifest once. Defects are in Surroundings.problem."""
 
     def __init__(self) -> None:
         self._read: dict[Path, dict[str, Surroundings] | str] = {}
 
     def of(self, path: Path, file: str) -> Surroundings:
         """Returns the surroundings of the result with that name in the manifest; the defaults if there is no
-        manifest.
+        manifest. Raises OtherFormat.
         """
         if path not in self._read:
             self._read[path] = _read(path)
@@ -75,23 +75,25 @@ def _read(path: Path) -> dict[str, Surroundings] | str:
     if not path.exists():
         return {}
     try:
-        return {unit.file: _of_unit(unit, path) for unit in manifest.load(path).units}
+        return {run.file: _of_run(run, path) for run in manifest.load(path).runs}
+    except OtherFormat:
+        raise
     except BadDocument as error:
         return str(error)
 
 
-def _of_unit(unit: Unit, path: Path) -> Surroundings:
-    if unit.problem:
-        return Surroundings(problem=f"{one_line(str(path))}: {unit.problem}")
-    client, server = (tuple(sorted(env.items())) for env in (unit.client_env, unit.server_env))
-    added_rtt_ns = unit.network.added_rtt_ms * 1e6 if unit.network else None
+def _of_run(run: RunRecord, path: Path) -> Surroundings:
+    if run.problem:
+        return Surroundings(problem=f"{one_line(str(path))}: {run.problem}")
+    client, server = (tuple(sorted(env.items())) for env in (run.client_env, run.server_env))
+    added_rtt_ns = run.network.added_rtt_ms * 1e6 if run.network else None
     return Surroundings(
         client,
         server,
         added_rtt_ns,
-        unit.fault,
-        unit.servers,
-        unit.ranks,
-        " ".join(unit.server_program),
-        ", ".join(unit.server_front),
+        run.fault,
+        run.servers,
+        run.ranks,
+        " ".join(run.server_program),
+        ", ".join(run.server_front),
     )

@@ -68,10 +68,10 @@ class LeftOut:
 
 @dataclass
 class Series:
-    """One setting. variants: names in experiments; '' is of runs outside of them. spins: client, server."""
+    """One setting. configurations: names in experiments; '' is of runs outside of them. spins: client, server."""
 
     setting: Setting
-    variants: set[str] = field(default_factory=set)
+    configurations: set[str] = field(default_factory=set)
     points: dict[Load, list[Repetition]] = field(default_factory=dict)
     left_out: list[LeftOut] = field(default_factory=list)
     warnings: list[Reason] = field(default_factory=list)  # warnings about every point
@@ -114,20 +114,20 @@ def ratio(top: Series, bottom: Series, load: Load, metric: Metric | str) -> Rati
 
 
 def load_series(runs: Iterable[Run], apart: bool = False) -> list[Series]:
-    """In the order in which they first appear. apart: variants that are alike in all but their names stay apart, as
-    when a thing is compared with itself.
+    """In the order in which they first appear. apart: configurations that are alike in all but their names stay apart,
+    as when a thing is compared with itself.
     """
     found: dict[tuple[Setting, str], Series] = {}
     for run in runs:
         setting = settings.of(run)
-        series = found.setdefault((setting, run.variant if apart else ""), Series(setting))
+        series = found.setdefault((setting, run.configuration if apart else ""), Series(setting))
         _add(run, series)
     return list(found.values())
 
 
 def _add(run: Run, series: Series) -> None:
     document = run.document
-    series.variants.add(run.variant)
+    series.configurations.add(run.configuration)
     series.spins = (document.context.get("poll") == "spin", any(s.poll == "spin" for s in document.servers))
     series.added_rtt_ns = run.surroundings.added_rtt_ns
     series.folders.setdefault(document.policy, set()).add(str(run.path.parent))
@@ -152,7 +152,7 @@ def _doubts(run: Run) -> list[Reason]:
 def round_of(run: Run, measured: Measured) -> Round | None:
     """The file's number in an experiment's folder is the repetition's."""
     number = run.path.name.split(".")[0].split("-")[0]
-    if not run.variant or not number.isdigit() or len(number) > 9:
+    if not run.configuration or not number.isdigit() or len(number) > 9:
         return None
     folder: Path = run.path.resolve().parents[2]
     return Round(f"{folder}#{measured.repetition}", int(number))

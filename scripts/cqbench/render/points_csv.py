@@ -11,7 +11,7 @@ from cqbench.formats.runs import Run
 
 # Named as in the client's own CSV where it has the same column.
 CSV_HEADER = (
-    "variant,method,api,policy,messages,stub,loop,inflight,target_rate,repetition,connections,expected_connections,"
+    "configuration,method,api,policy,messages,stub,loop,inflight,target_rate,repetition,connections,expected_connections,"
     "throughput,p50,p90,p99,p99_9,p100,sent_p50,sent_p99,completed,failed,partial,failure,warnings,notes\n"
 )
 
@@ -29,7 +29,7 @@ def _csv_row(repetition: int, run: Run, p: Measured) -> list[object]:
     d = run.document
     latencies = (p.p50_ns, p.p90_ns, p.p99_ns, p.p999_ns, p.max_ns, p.sent_p50_ns, p.sent_p99_ns)
     return [
-        run.variant,
+        run.configuration,
         d.method,
         d.api,
         d.policy,

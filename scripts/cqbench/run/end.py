@@ -128,7 +128,7 @@ def conclude(manifest: Manifest, experiment: Experiment, interrupt: Interrupt) -
     if page:
         say(f"report: {page}")
     made = "verdict.txt, " if verdict else ""
-    say(f"results: {folder} ({made}summary.txt, results.csv, manifest.json, raw/VARIANT/NN-LOAD.json)")
+    say(f"results: {folder} ({made}summary.txt, results.csv, manifest.json, raw/CONFIGURATION/NN-LOAD.json)")
     failed = derived.problems or any(True for _ in manifest.failures())
     return interrupt.exit_code or (1 if failed else 0)
 
@@ -141,12 +141,12 @@ def read_results(manifest: Manifest) -> list[tuple[int, Run]]:
     """
     found = []
     manifests = Manifests()
-    for unit in sorted(manifest.order(), key=lambda u: (u.variant, u.repetition, u.load)):
-        path = manifest.folder / unit.file
+    for planned in sorted(manifest.order(), key=lambda u: (u.configuration, u.repetition, u.load)):
+        path = manifest.folder / planned.file
         if not path.exists():
             continue
         try:
-            found.append((unit.repetition, runs.read(path, unit.variant, manifests)))
+            found.append((planned.repetition, runs.read(path, planned.configuration, manifests)))
         except BadDocument as error:
             say(f"put aside: {error}")
             keep_old(path)
@@ -156,7 +156,7 @@ def read_results(manifest: Manifest) -> list[tuple[int, Run]]:
 def heading(manifest: Manifest, experiment: Experiment) -> str:
     """Describes what was measured, where and with what, for a reader who has only this. Ends with an empty line."""
     versions = manifest.data["versions"] or {}
-    grpc = sorted({e["grpc_version"] for e in map(manifest.unit, manifest.order()) if e.get("grpc_version")})
+    grpc = sorted({e["grpc_version"] for e in map(manifest.entry, manifest.order()) if e.get("grpc_version")})
     places = list(dict.fromkeys(manifest.data.get("placements", {}).values()))
     facts = [
         f"gRPC {' and '.join(grpc)}" if grpc else "",
@@ -171,9 +171,9 @@ def heading(manifest: Manifest, experiment: Experiment) -> str:
 
 def by_configuration(experiment: Experiment, measured: Sequence[tuple[int, Run]]) -> dict[str, list[Numbered]]:
     """Every configuration's results with their repetitions; a configuration that has none is there, too."""
-    found: dict[str, list[Numbered]] = {v.name: [] for v in experiment.variants}
+    found: dict[str, list[Numbered]] = {c.name: [] for c in experiment.configurations}
     for repetition, run in measured:
-        found[run.variant].append((repetition, run.document))
+        found[run.configuration].append((repetition, run.document))
     return found
 
 
@@ -196,8 +196,8 @@ def remarks(manifest: Manifest) -> list[str]:
     if manifest.data["partial"]:
         missing = f"{len(manifest.left())} of {len(manifest.order())} runs are missing"
         lines.append(f"PARTIAL: {missing}; --resume {shlex.quote(str(manifest.folder))} runs them\n")
-    for unit, reason in manifest.failures():
-        lines.append(f"FAILED: {unit.words}: {reason}\n")
+    for planned, reason in manifest.failures():
+        lines.append(f"FAILED: {planned.words}: {reason}\n")
     return lines
 
 

@@ -1,4 +1,4 @@
-"""Makes the fault of a unit while its client runs, at a known time of the client's window, and lifts it.
+"""Makes the fault of a run while its client runs, at a known time of the client's window, and lifts it.
 
 The client is told when to begin (--start-at), so both know when its window opens. What was really done when is noted
 in the window's own time, by this process's clock just before the fault is made and just after it is lifted.

@@ -1,10 +1,11 @@
-"""manifest.json of an experiment: what was run, where, in which order, and what became of each unit. Resuming reads it.
+"""manifest.json of an experiment: what was run, where, in which order, and what became of each run. Resuming reads it.
 
-It is written when an experiment begins, is resumed and ends, all or nothing. In between, what became of a unit is
-appended to runs.jsonl, so that what is written grows with the number of units, not with its square. Each unit is a
+It is written when an experiment begins, is resumed and ends, all or nothing. In between, what became of a run is
+appended to runs.jsonl, so that what is written grows with the number of runs, not with its square. Each run is a
 line of either file:
 
-variant, repetition, load     which unit; load: {"inflight": 8} or {"rate": 2000.0}. Those of one repetition and load
+configuration, repetition, load
+                              which run; load: {"inflight": 8} or {"rate": 2000.0}. Those of one repetition and load
                               were measured one right after the other: they are pairs
 file                          its result, in this folder
 status, reason                what became of it
@@ -31,22 +32,21 @@ from statistics import median
 from typing import Any
 
 from cqbench.experiment.fields import show
+from cqbench.experiment.order import PlannedRun, load_from_json, load_to_json
 from cqbench.experiment.spec import Experiment
-from cqbench.experiment.units import Unit, load_from_json, load_to_json
 from cqbench.formats import manifest as files
-from cqbench.formats import storage
-from cqbench.formats.manifest import FAILED, FILE, INTERRUPTED, NOT_RUN, OK, PENDING, RUNS, STATUSES
+from cqbench.formats import source, storage
+from cqbench.formats.manifest import FAILED, FILE, INTERRUPTED, NOT_RUN, OK, PENDING, RUNS, STATUSES, VERSION
 from cqbench.formats.result import Document
 from cqbench.formats.result import load as load_document
-from cqbench.formats.source import BadDocument
+from cqbench.formats.source import BadDocument, OtherFormat
 
-VERSION = 2  # 1: a file had all loads of a configuration
 VERSION_KEYS = ("cqbench_version", "grpc_version", "protobuf_version", "compiler", "library_build_type", "kernel")
 # Facts that must be the same for figures to belong together.
 MACHINE_KEYS = ("host_name", "cpu_model", "cpus")
 MAX_DIFFERENCES = 5
-NO_UNITS = "[]\n}"
-Facts = dict[str, dict[str, Any]]  # by configuration, what its units have in common
+NO_RUNS = "[]\n}"
+Facts = dict[str, dict[str, Any]]  # by configuration, what its runs have in common
 
 
 class BadManifest(ValueError):
@@ -61,14 +61,14 @@ class Manifest:
         self.folder = folder
         self.data = data
         self.note = note
-        self._units: dict[Unit, dict[str, Any]] = {_unit_of(u): u for u in data["units"]}
+        self._runs: dict[PlannedRun, dict[str, Any]] = {_run_of(u): u for u in data["runs"]}
 
     @classmethod
     def new(
         cls,
         folder: Path,
         experiment: Experiment,
-        order: list[Unit],
+        order: list[PlannedRun],
         seed: int,
         fixed: dict[str, Any],
         facts: Facts,
@@ -78,7 +78,7 @@ class Manifest:
             "manifest_version": VERSION,
             "name": experiment.name,
             "experiment": experiment.data,
-            "repetitions": max(unit.repetition for unit in order),
+            "repetitions": max(planned.repetition for planned in order),
             "seed": seed,
             "started": storage.now(),
             "ended": None,
@@ -86,7 +86,7 @@ class Manifest:
             "resumed": [],
             **fixed,
             "versions": None,
-            "units": [_pending(unit, facts) for unit in order],
+            "runs": [_pending(planned, facts) for planned in order],
         }
         return cls(folder, data)
 
@@ -96,22 +96,22 @@ class Manifest:
         path = folder / FILE
         data, note = read(folder)
         _check_experiment(path, data, experiment)
-        _check_units(path, data, experiment)
+        _check_runs(path, data, experiment)
         return cls(folder, data, note)
 
     def write(self) -> None:
         """All of it, with what was appended before. Raises OSError."""
-        rest = {key: value for key, value in self.data.items() if key != "units"}
-        head = json.dumps({**rest, "units": []}, indent=2, allow_nan=False)
-        units = ",\n".join(f"    {json.dumps(unit, allow_nan=False)}" for unit in self.data["units"])
-        storage.write(self.folder / FILE, f"{head.removesuffix(NO_UNITS)}[\n{units}\n  ]\n}}\n")
+        rest = {key: value for key, value in self.data.items() if key != "runs"}
+        head = json.dumps({**rest, "runs": []}, indent=2, allow_nan=False)
+        runs = ",\n".join(f"    {json.dumps(planned, allow_nan=False)}" for planned in self.data["runs"])
+        storage.write(self.folder / FILE, f"{head.removesuffix(NO_RUNS)}[\n{runs}\n  ]\n}}\n")
         (self.folder / RUNS).unlink(missing_ok=True)
 
-    def append(self, unit: Unit) -> None:
+    def append(self, planned: PlannedRun) -> None:
         """Appends the outcome of a run. Not synced: results are not either, and resuming checks them. Raises
         OSError.
         """
-        line = json.dumps(self._units[unit], allow_nan=False)
+        line = json.dumps(self._runs[planned], allow_nan=False)
         with (self.folder / RUNS).open("a", encoding="utf-8") as file:
             file.write(f"{line}\n")
 
@@ -121,68 +121,68 @@ class Manifest:
             self.data["versions"] = found
             self.write()
 
-    def order(self) -> list[Unit]:
-        return list(self._units)
+    def order(self) -> list[PlannedRun]:
+        return list(self._runs)
 
-    def unit(self, unit: Unit) -> dict[str, Any]:
+    def entry(self, planned: PlannedRun) -> dict[str, Any]:
         """Its entry, to be changed in place."""
-        return self._units[unit]
+        return self._runs[planned]
 
-    def begin_unit(self, unit: Unit, facts: Facts) -> dict[str, Any]:
+    def begin_run(self, planned: PlannedRun, facts: Facts) -> dict[str, Any]:
         """Its entry as if it had never run."""
-        entry = self._units[unit]
+        entry = self._runs[planned]
         entry.clear()
-        entry.update(_pending(unit, facts), started=moment())
+        entry.update(_pending(planned, facts), started=moment())
         return entry
 
     def find_done(self) -> None:
         """Finds runs that the manifest calls done and that have a complete result; others are run again."""
-        for unit, entry in self._units.items():
-            if entry["status"] == NOT_RUN or (entry["status"] == OK and not is_whole(self.folder / unit.file)):
+        for planned, entry in self._runs.items():
+            if entry["status"] == NOT_RUN or (entry["status"] == OK and not is_whole(self.folder / planned.file)):
                 entry.update(status=PENDING, reason="")
 
-    def left(self) -> list[Unit]:
+    def left(self) -> list[PlannedRun]:
         """Returns the runs to make, in order."""
-        return [unit for unit, entry in self._units.items() if entry["status"] not in (OK, NOT_RUN)]
+        return [planned for planned, entry in self._runs.items() if entry["status"] not in (OK, NOT_RUN)]
 
-    def done(self) -> list[Unit]:
+    def done(self) -> list[PlannedRun]:
         """Returns the runs with a complete result."""
-        return [unit for unit, entry in self._units.items() if entry["status"] == OK]
+        return [planned for planned, entry in self._runs.items() if entry["status"] == OK]
 
     def rule_out(self, reasons: dict[str, str]) -> None:
         """By configuration, why what is left of it cannot be run here."""
-        for unit in self.left():
-            if unit.variant in reasons:
-                self._units[unit].update(status=NOT_RUN, reason=reasons[unit.variant])
+        for planned in self.left():
+            if planned.configuration in reasons:
+                self._runs[planned].update(status=NOT_RUN, reason=reasons[planned.configuration])
 
     def ruled_out(self) -> dict[str, list[str]]:
-        """By reason, the configurations in the order of the units."""
+        """By reason, the configurations in the order of the runs."""
         found: dict[str, list[str]] = {}
-        for unit, entry in self._units.items():
-            if entry["status"] == NOT_RUN and unit.variant not in found.setdefault(entry["reason"], []):
-                found[entry["reason"]].append(unit.variant)
+        for planned, entry in self._runs.items():
+            if entry["status"] == NOT_RUN and planned.configuration not in found.setdefault(entry["reason"], []):
+                found[entry["reason"]].append(planned.configuration)
         return found
 
-    def failures(self) -> Iterator[tuple[Unit, str]]:
+    def failures(self) -> Iterator[tuple[PlannedRun, str]]:
         """Each with its reason."""
-        return ((unit, e["reason"]) for unit, e in self._units.items() if e["status"] == FAILED)
+        return ((planned, e["reason"]) for planned, e in self._runs.items() if e["status"] == FAILED)
 
     def note_other_load(self, limits: dict[str, float]) -> None:
-        """Among the notes, where others used the CPUs of units. limits: by configuration, CPUs that are worth a
+        """Among the notes, where others used the CPUs of runs. limits: by configuration, CPUs that are worth a
         word.
         """
-        known = [(unit, e["other_cpus"]) for unit, e in self._units.items() if e.get("other_cpus") is not None]
-        loud = [cpus for unit, cpus in known if cpus >= limits[unit.variant]]
+        known = [(planned, e["other_cpus"]) for planned, e in self._runs.items() if e.get("other_cpus") is not None]
+        loud = [cpus for planned, cpus in known if cpus >= limits[planned.configuration]]
         notes = [n for n in self.data.get("notes", []) if n != self.data.get("other_load", {}).get("note")]
         how_many = f"{len(loud)} of {len(known)} runs" if len(loud) < len(known) else f"all {len(known)} runs"
         note = f"other programs used {median(loud):.1f} CPUs during {how_many}" if loud else ""
         self.data["notes"] = [*notes, note] if note else notes
-        self.data["other_load"] = {"units": len(loud), "of": len(known), "note": note}
+        self.data["other_load"] = {"runs": len(loud), "of": len(known), "note": note}
 
     def end(self) -> None:
         """partial: something was not run, or was cut short."""
         self.data["ended"] = storage.now()
-        self.data["partial"] = any(e["status"] in (PENDING, INTERRUPTED) for e in self._units.values())
+        self.data["partial"] = any(e["status"] in (PENDING, INTERRUPTED) for e in self._runs.values())
 
     def note_resumed(self, fixed: dict[str, Any]) -> list[str]:
         """Says so in the manifest. What is not as it was: the figures may then not belong together."""
@@ -195,7 +195,7 @@ class Manifest:
 
 
 def moment() -> str:
-    """Now, as of a unit: several begin within a second."""
+    """Now, as of a run: several begin within a second."""
     return datetime.datetime.now().astimezone().isoformat(timespec="milliseconds")
 
 
@@ -215,23 +215,23 @@ def begun(folder: Path) -> dict[str, Any]:
     return found
 
 
-def _pending(unit: Unit, facts: Facts) -> dict[str, Any]:
+def _pending(planned: PlannedRun, facts: Facts) -> dict[str, Any]:
     return {
-        "variant": unit.variant,
-        "repetition": unit.repetition,
-        "load": load_to_json(unit.load),
-        "file": unit.file,
+        "configuration": planned.configuration,
+        "repetition": planned.repetition,
+        "load": load_to_json(planned.load),
+        "file": planned.file,
         "status": PENDING,
         "reason": "",
-        **facts.get(unit.variant, {}),
+        **facts.get(planned.configuration, {}),
     }
 
 
-def _unit_of(entry: dict[str, Any]) -> Unit:
-    """Makes a unit of an entry that has been checked, or is this program's."""
+def _run_of(entry: dict[str, Any]) -> PlannedRun:
+    """Makes a run of an entry that has been checked, or is this program's."""
     load = load_from_json(entry["load"])
     assert load is not None
-    return Unit(entry["variant"], entry["repetition"], load)
+    return PlannedRun(entry["configuration"], entry["repetition"], load)
 
 
 def is_whole(path: Path) -> bool:
@@ -251,9 +251,10 @@ def versions(path: Path, document: Document) -> dict[str, Any]:
 def _check_version(path: Path, data: Any) -> None:
     if not isinstance(data, dict) or not isinstance(data.get("experiment"), dict):
         raise BadManifest(f"{path}: not a manifest of cqbench run: it has no 'experiment'")
-    version = data.get("manifest_version")
-    if version != VERSION:
-        raise BadManifest(f"{path}: manifest_version is {show(version)}; this version of cqbench resumes {VERSION}")
+    try:
+        source.check_version(data.get("manifest_version"), VERSION, "'manifest_version'", files.FORMAT, str(path))
+    except OtherFormat as error:
+        raise BadManifest(str(error)) from None
 
 
 def _check_experiment(path: Path, data: Any, experiment: Experiment) -> None:
@@ -268,28 +269,28 @@ def _check_experiment(path: Path, data: Any, experiment: Experiment) -> None:
         )
 
 
-def _check_units(path: Path, data: dict[str, Any], experiment: Experiment) -> None:
+def _check_runs(path: Path, data: dict[str, Any], experiment: Experiment) -> None:
     """The names in it become paths, so they have to be ours."""
-    units = data.get("units")
-    names = {v.name for v in experiment.variants}
-    if not isinstance(units, list) or not units or not all(_is_unit(u, names, experiment) for u in units):
-        units = []
-    if not units or len({_unit_of(u) for u in units}) != len(units):
-        raise BadManifest(f"{path}: not a manifest of cqbench run: 'units' is not a list of this experiment's runs")
+    runs = data.get("runs")
+    names = {c.name for c in experiment.configurations}
+    if not isinstance(runs, list) or not runs or not all(_is_run(u, names, experiment) for u in runs):
+        runs = []
+    if not runs or len({_run_of(u) for u in runs}) != len(runs):
+        raise BadManifest(f"{path}: not a manifest of cqbench run: 'runs' is not a list of this experiment's runs")
     seed, machine_then = data.get("seed"), data.get("machine")
     if not isinstance(seed, int) or not isinstance(machine_then, dict):
         raise BadManifest(f"{path}: not a manifest of cqbench run: 'seed' or 'machine' is missing")
 
 
-def _is_unit(unit: Any, names: set[str], experiment: Experiment) -> bool:
+def _is_run(planned: Any, names: set[str], experiment: Experiment) -> bool:
     return (
-        isinstance(unit, dict)
-        and unit.get("variant") in names
-        and isinstance(unit.get("repetition"), int)
-        and unit["repetition"] >= 1
-        and load_from_json(unit.get("load")) in experiment.loads
-        and unit.get("status") in STATUSES
-        and isinstance(unit.get("reason"), str)
+        isinstance(planned, dict)
+        and planned.get("configuration") in names
+        and isinstance(planned.get("repetition"), int)
+        and planned["repetition"] >= 1
+        and load_from_json(planned.get("load")) in experiment.loads
+        and planned.get("status") in STATUSES
+        and isinstance(planned.get("reason"), str)
     )
 
 

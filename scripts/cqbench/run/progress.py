@@ -12,39 +12,39 @@ LINE_EVERY_S = 10.0
 
 
 class Progress:
-    """Counts in the seconds that the units should take. One thread."""
+    """Counts in the seconds that the runs should take. One thread."""
 
-    def __init__(self, units: int, unit_seconds: float) -> None:
-        self.units = units
-        self.unit_seconds = unit_seconds
+    def __init__(self, runs: int, run_seconds: float) -> None:
+        self.runs = runs
+        self.run_seconds = run_seconds
         self.begun = 0
         self.name = ""
         self.said = time.monotonic()
-        self.bar: Any = _bar(units * unit_seconds) if sys.stderr.isatty() and units else None
+        self.bar: Any = _bar(runs * run_seconds) if sys.stderr.isatty() and runs else None
 
     def begin(self, name: str) -> None:
-        """The next unit starts."""
+        """The next run starts."""
         self.begun += 1
         self.name = name
         self.tick(0.0)
 
     def tick(self, elapsed_s: float) -> None:
-        """The unit has run for that long."""
+        """A run has taken this long so far."""
         if self.bar is not None:
-            done = (self.begun - 1) * self.unit_seconds + min(elapsed_s, self.unit_seconds)
-            left = layout.duration(self.units * self.unit_seconds - done)
+            done = (self.begun - 1) * self.run_seconds + min(elapsed_s, self.run_seconds)
+            left = layout.duration(self.runs * self.run_seconds - done)
             self.bar.update(self.bar.task_ids[0], completed=done, description=self._head(), left=left)
             self.bar.refresh()
 
     def end(self, outcome: str, remarkable: bool) -> None:
-        """The unit has ended. What is remarkable is said at once."""
+        """The run has ended. What is remarkable is said at once."""
         if self.bar is not None:
-            self.tick(self.unit_seconds)
+            self.tick(self.run_seconds)
             if remarkable:
                 self.say(f"{self._head()}: {outcome}")
-        elif remarkable or self.begun == self.units or time.monotonic() - self.said >= LINE_EVERY_S:
+        elif remarkable or self.begun == self.runs or time.monotonic() - self.said >= LINE_EVERY_S:
             self.said = time.monotonic()
-            left = layout.duration((self.units - self.begun) * self.unit_seconds)
+            left = layout.duration((self.runs - self.begun) * self.run_seconds)
             self.say(f"{self._head()}: {outcome}; {left} left")
 
     def say(self, text: str) -> None:
@@ -60,7 +60,7 @@ class Progress:
             self.bar.stop()
 
     def _head(self) -> str:
-        return f"[{self.begun}/{self.units}] {self.name}"
+        return f"[{self.begun}/{self.runs}] {self.name}"
 
 
 def _bar(total_seconds: float) -> Any:

@@ -1,5 +1,5 @@
 """An experiment whose client is several processes: what the command line says of them, whether they can be started for
-it, and a unit of it.
+it, and a run of it.
 """
 
 from __future__ import annotations
@@ -12,9 +12,9 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+from cqbench.experiment.order import PlannedRun
 from cqbench.experiment.override import Options
-from cqbench.experiment.spec import BadExperiment, Experiment, Variant
-from cqbench.experiment.units import Unit
+from cqbench.experiment.spec import BadExperiment, Configuration, Experiment
 from cqbench.formats.text import format_cpus
 from cqbench.measure.cpus import Placement
 from cqbench.measure.processes import Finished, Interrupt
@@ -24,8 +24,8 @@ from cqbench.measure.ranks.launch import MPIRUN, NONE, SRUN, Launch
 from cqbench.measure.ranks.template import HOST
 from cqbench.run import together
 
-KEY = "ranks"  # in the manifest: what was asked for; in its units: in words
-FOLDER = "ranks"  # in the folder of results: each unit's rank files
+KEY = "ranks"  # in the manifest: what was asked for; in its runs: in words
+FOLDER = "ranks"  # in the folder of results: each run's rank files
 AGREE_S = 45.0  # starting on other machines, and agreeing on a window; more than what ranks wait for each other
 NEED_RANKS = ("hosts", "launcher", "launch", "client_cpus", "server_address")  # options that need --ranks
 
@@ -82,28 +82,30 @@ def check(of: Launch | None, experiment: Experiment) -> None:
         )
     if experiment.count_allocations and of.launcher != NONE:
         raise BadExperiment(f"argument --launcher: '{of.launcher}' has no counting client: {NONE} is accepted")
-    if faulty := next((v for v in experiment.variants if v.fault), None):
+    if faulty := next((c for c in experiment.configurations if c.fault), None):
         raise BadExperiment(f"argument --ranks: {of.count} is not accepted: configuration '{faulty.name}' has a fault")
-    for variant in experiment.variants:
-        if why := _against(of, variant):
+    for configuration in experiment.configurations:
+        if why := _against(of, configuration):
             raise BadExperiment(
-                f"argument --ranks: {of.count} is not accepted for configuration '{variant.name}': {why}"
+                f"argument --ranks: {of.count} is not accepted for configuration '{configuration.name}': {why}"
             )
 
 
-def _against(of: Launch, variant: Variant) -> str:
-    flag = next((word for word in variant.client_flags if word.partition("=")[0] in launch.BY_ITSELF), "")
+def _against(of: Launch, configuration: Configuration) -> str:
+    flag = next((word for word in configuration.client_flags if word.partition("=")[0] in launch.BY_ITSELF), "")
     if flag:
         return f"its {flag} goes by what one process sees"
-    if variant.build != "release" and (of.launcher != NONE or any(host != HERE for host in of.hosts)):
-        return f"its client is of the build '{variant.build}', which is on this machine alone and without MPI"
-    elsewhere = of.server_address and not variant.host
-    if elsewhere and variant.added_rtt_ms is not None:
+    if configuration.build != "release" and (of.launcher != NONE or any(host != HERE for host in of.hosts)):
+        return f"its client is of the build '{configuration.build}', which is on this machine alone and without MPI"
+    elsewhere = of.server_address and not configuration.host
+    if elsewhere and configuration.added_rtt_ms is not None:
         return "its proxy is reached from this machine only"
-    if elsewhere and variant.connect == "http":
+    if elsewhere and configuration.connect == "http":
         return "its HTTP port is reached from this machine only"
-    if elsewhere and variant.server_program:
-        return f"its server {variant.server_program} listens where it does; --host names one that is there already"
+    if elsewhere and configuration.server_program:
+        return (
+            f"its server {configuration.server_program} listens where it does; --host names one that is there already"
+        )
     return ""
 
 
@@ -124,19 +126,23 @@ def notes(of: Launch | None, experiment: Experiment) -> list[str]:
     return found
 
 
-def server_flags(of: Launch | None, variant: Variant) -> list[str]:
+def server_flags(of: Launch | None, configuration: Configuration) -> list[str]:
     """For a server that other machines reach."""
-    return ["--host", "0.0.0.0"] if of and of.server_address and not variant.server_program else []
+    return ["--host", "0.0.0.0"] if of and of.server_address and not configuration.server_program else []
 
 
-def target(of: Launch | None, host: str, variant: Variant) -> str:
+def target(of: Launch | None, host: str, configuration: Configuration) -> str:
     """Where the clients find a server that is started here. host: as it says where it listens."""
-    return f"{of.server_address}:{host.rpartition(':')[2]}" if of and of.server_address and not variant.host else host
+    return (
+        f"{of.server_address}:{host.rpartition(':')[2]}"
+        if of and of.server_address and not configuration.host
+        else host
+    )
 
 
 def measure(
     of: Launch,
-    unit: Unit,
+    planned: PlannedRun,
     build: str,
     client: list[str],
     placement: Placement,
@@ -148,11 +154,11 @@ def measure(
     patience_s: float,
     tick: Callable[[float], None],
 ) -> Finished:
-    """A unit. build: the client's. client: not pinned, without --output. folder: for rank files, which is there and
+    """A run. build: the client's. client: not pinned, without --output. folder: for rank files, which is there and
     empty. path: of the merged result. merger: the program that merges. Notes in the entry how it was started. Raises
     OSError.
     """
-    now = of.at(unit.load)
+    now = of.at(planned.load)
     if not now.cpus and placement.client and not any(now.hosts):
         now = replace(now, cpus=(format_cpus(placement.client),))
     elsewhere = build == "sid"  # it does not see our folders, but one that scripts/newgrpc.sh shows it

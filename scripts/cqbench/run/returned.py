@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from cqbench.experiment.units import Unit
+from cqbench.experiment.order import PlannedRun
 from cqbench.formats.result import Document
 from cqbench.formats.result import load as load_document
 from cqbench.formats.source import BadDocument
@@ -23,12 +23,12 @@ def read_back(path: Path, done: Finished) -> tuple[Document | None, str]:
     return document, problem or ("the result is marked partial" if document.partial else "")
 
 
-def not_asked(document: Document | None, unit: Unit) -> str:
-    """Why a result is not that of its unit; '' when it is."""
-    if unit.load.search:
+def not_asked(document: Document | None, planned: PlannedRun) -> str:
+    """Why a result is not that of its run; '' when it is."""
+    if planned.load.search:
         return "" if document is None or document.found_rate else "the result has no answer of a search"
-    there = any(point.load.label == unit.load.label for point in document.points) if document else True
-    return "" if there else f"the result has no point with {unit.load.words}"
+    there = any(point.load.label == planned.load.label for point in document.points) if document else True
+    return "" if there else f"the result has no point with {planned.load.words}"
 
 
 def not_delayed(document: Document | None, added_rtt_ms: int | None) -> str:

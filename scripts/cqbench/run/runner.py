@@ -1,4 +1,4 @@
-"""Runs the units of an experiment one after another: server, proxy where there is one, client, manifest."""
+"""Measures the runs of an experiment one after another: server, proxy where there is one, client, manifest."""
 
 from __future__ import annotations
 
@@ -9,8 +9,8 @@ from pathlib import Path
 from typing import Any
 
 from cqbench.experiment import plan
-from cqbench.experiment.spec import Experiment, Variant
-from cqbench.experiment.units import Unit
+from cqbench.experiment.order import PlannedRun
+from cqbench.experiment.spec import Configuration, Experiment
 from cqbench.formats import storage
 from cqbench.formats.manifest import FAILED, INTERRUPTED, OK, PENDING
 from cqbench.formats.result import Document
@@ -32,7 +32,7 @@ LAST_LINES = 5
 
 
 class Runner:
-    """One run of an experiment in its folder. Owns the server and the proxy of the unit that is running."""
+    """Measures an experiment in its folder. Owns the server and the proxy of the current run."""
 
     def __init__(
         self,
@@ -46,56 +46,56 @@ class Runner:
         """launch: of several client processes; None: one."""
         self.launch = launch
         self.experiment = experiment
-        self.variants = {v.name: v for v in experiment.variants}
+        self.configurations = {c.name: c for c in experiment.configurations}
         self.placements = placements
         self.programs = programs
         self.manifest = manifest
         self.folder = manifest.folder
         self.interrupt = interrupt
         self.facts = facts_of(experiment, placements, launch)
-        self.progress = Progress(len(manifest.left()), plan.unit_seconds(experiment))
+        self.progress = Progress(len(manifest.left()), plan.run_seconds(experiment))
 
     def run(self) -> None:
         """Runs what is left. The manifest has the outcomes. Raises OSError."""
         with ExitStack() as stack:
             stack.callback(self.progress.close)
-            for unit in self.manifest.left():
+            for planned in self.manifest.left():
                 if self.interrupt.signum:
                     break
-                self.measure(unit)
-        seconds = plan.unit_seconds(self.experiment)
+                self.measure(planned)
+        seconds = plan.run_seconds(self.experiment)
         limits = {name: noticeable(len(plan.used_cpus(p)), seconds) for name, p in self.placements.items()}
         self.manifest.note_other_load(limits)
         self.manifest.end()
         self.manifest.write()
 
-    def measure(self, unit: Unit) -> None:
-        """One unit; a failure is noted and the next one can go on."""
-        self.progress.begin(unit.words)
-        entry = self.manifest.begin_unit(unit, self.facts)
-        path = self.folder / unit.file
+    def measure(self, planned: PlannedRun) -> None:
+        """One run; a failure is noted and the next one can go on."""
+        self.progress.begin(planned.words)
+        entry = self.manifest.begin_run(planned, self.facts)
+        path = self.folder / planned.file
         path.parent.mkdir(parents=True, exist_ok=True)
         keep_old(path)
-        watch = Watch(plan.used_cpus(self.placements[unit.variant]))
-        document, tail = self.run_programs(unit, entry, path)
+        watch = Watch(plan.used_cpus(self.placements[planned.configuration]))
+        document, tail = self.run_programs(planned, entry, path)
         entry["ended"] = moment()
         others = watch.others()
         if others is not None:
             entry["other_cpus"] = round(others, 3)
         if tail:
             entry["last_lines"] = tail
-        self.manifest.append(unit)
+        self.manifest.append(planned)
         self.progress.end(outcome(entry, document), entry["status"] != OK)
         for line in tail:
             self.progress.say(f"    {line}")
 
-    def run_programs(self, unit: Unit, entry: dict[str, Any], path: Path) -> tuple[Document | None, list[str]]:
+    def run_programs(self, planned: PlannedRun, entry: dict[str, Any], path: Path) -> tuple[Document | None, list[str]]:
         """Fills the entry. The result, and the last lines of who failed."""
-        variant = self.variants[unit.variant]
-        if variant.host:
-            return self.run_client(unit, entry, path, [])
-        names = ["server", *(f"server-{number}" for number in range(2, variant.servers + 1))]
-        servers = [self.make_server(unit, variant, name) for name in names]
+        configuration = self.configurations[planned.configuration]
+        if configuration.host:
+            return self.run_client(planned, entry, path, [])
+        names = ["server", *(f"server-{number}" for number in range(2, configuration.servers + 1))]
+        servers = [self.make_server(planned, configuration, name) for name in names]
         entry["server_command"] = shlex.join(servers[0].command)
         with ExitStack() as stack:
             for server in servers:
@@ -105,63 +105,65 @@ class Runner:
                     entry.update(status=FAILED, reason=f"cannot start the server: {error}")
                     return None, last_lines(server.output())
             entry["server_configuration"] = servers[0].description()
-            return self.run_before(servers, unit, entry, path)
+            return self.run_before(servers, planned, entry, path)
 
     def run_before(
-        self, servers: list[Server], unit: Unit, entry: dict[str, Any], path: Path
+        self, servers: list[Server], planned: PlannedRun, entry: dict[str, Any], path: Path
     ) -> tuple[Document | None, list[str]]:
         """With the servers running: the proxy, where the configuration has one, and the client."""
         if self.interrupt.signum:
             return None, []  # stays pending
-        variant = self.variants[unit.variant]
-        if not variant.proxied:
-            return self.run_client(unit, entry, path, servers)
-        command = plan.proxy_command(self.placements[unit.variant], self.programs)
-        proxy = Toxiproxy(command, servers[0].target, variant.added_rtt_ms or 0, self.log(unit, "proxy"))
+        configuration = self.configurations[planned.configuration]
+        if not configuration.proxied:
+            return self.run_client(planned, entry, path, servers)
+        command = plan.proxy_command(self.placements[planned.configuration], self.programs)
+        proxy = Toxiproxy(command, servers[0].target, configuration.added_rtt_ms or 0, self.log(planned, "proxy"))
         try:
             with proxy:
                 used = {"proxy": f"toxiproxy {proxy.version}", "proxy_command": shlex.join(proxy.command)}
                 entry["network"] = {**entry["network"], **used}
-                return self.run_client(unit, entry, path, servers, proxy)
+                return self.run_client(planned, entry, path, servers, proxy)
         except ProxyFailed as error:
             entry.update(status=FAILED, reason=f"cannot start the proxy: {error}")
             return None, last_lines(proxy.output())
 
-    def make_server(self, unit: Unit, variant: Variant, what: str, port: int = 0) -> Server:
+    def make_server(self, planned: PlannedRun, configuration: Configuration, what: str, port: int = 0) -> Server:
         """what: its log is called. port: 0 is a free one."""
-        command = plan.server_command(self.experiment, variant, self.placements[variant.name], self.programs)
-        command += ranked.server_flags(self.launch, variant)
-        return Server(command, self.log(unit, what), variant.connect == "http", port)
+        command = plan.server_command(
+            self.experiment, configuration, self.placements[configuration.name], self.programs
+        )
+        command += ranked.server_flags(self.launch, configuration)
+        return Server(command, self.log(planned, what), configuration.connect == "http", port)
 
-    def log(self, unit: Unit, what: str) -> Path:
-        """Where a program of a unit writes to."""
-        log = self.folder / f"logs/{unit.stem}.{what}.log"
+    def log(self, planned: PlannedRun, what: str) -> Path:
+        """Where a program of a run writes to."""
+        log = self.folder / f"logs/{planned.stem}.{what}.log"
         log.parent.mkdir(parents=True, exist_ok=True)
         keep_old(log)
         return log
 
     def run_client(
         self,
-        unit: Unit,
+        planned: PlannedRun,
         entry: dict[str, Any],
         path: Path,
         servers: list[Server],
         proxy: Toxiproxy | None = None,
     ) -> tuple[Document | None, list[str]]:
         """servers: none where there is one elsewhere. proxy: where it connects instead."""
-        variant, placement = self.variants[unit.variant], self.placements[unit.variant]
-        host = proxy.target if proxy else ",".join(server.target for server in servers) or variant.host
-        numbers = f"{unit.load.number:.12g}"
-        pid = servers[0].pid if servers and variant.server_program else 0
-        control = servers[0].address if servers and variant.asked_elsewhere else ""
+        configuration, placement = self.configurations[planned.configuration], self.placements[planned.configuration]
+        host = proxy.target if proxy else ",".join(server.target for server in servers) or configuration.host
+        numbers = f"{planned.load.number:.12g}"
+        pid = servers[0].pid if servers and configuration.server_program else 0
+        control = servers[0].address if servers and configuration.asked_elsewhere else ""
         unmade = ""
         if self.launch:
-            done = self.run_ranks(self.launch, unit, entry, path, host, pid, control)
+            done = self.run_ranks(self.launch, planned, entry, path, host, pid, control)
         else:
             command = plan.client_command(
-                self.experiment, variant, placement, self.programs, numbers, host, path, pid, control
+                self.experiment, configuration, placement, self.programs, numbers, host, path, pid, control
             )
-            with self.injection(unit, servers, proxy) as injection:
+            with self.injection(planned, servers, proxy) as injection:
                 command += injection.flags() if injection else []
                 entry["client_command"] = shlex.join(command)
                 patience_s = plan.patience_seconds(self.experiment)
@@ -171,42 +173,44 @@ class Runner:
             if "--output" not in command and done.stdout.strip():
                 storage.write(path, done.stdout)
         document, problem = read_back(path, done)
-        problem = unmade or problem or not_asked(document, unit) or not_delayed(document, variant.added_rtt_ms)
+        problem = unmade or problem or not_asked(document, planned) or not_delayed(document, configuration.added_rtt_ms)
         services: list[Service] = [*servers, *([proxy] if proxy else [])]
-        for service in services if problem and not variant.fault else ():
+        for service in services if problem and not configuration.fault else ():
             if service.ends_within(0.5):
                 problem += f"; the {service.what} had ended: {one_line(service.last_line())}"
         self.note(entry, path, done, document, problem)
         return document, last_lines(done.stderr) if entry["status"] == FAILED else []
 
-    def injection(self, unit: Unit, servers: list[Server], proxy: Toxiproxy | None) -> AbstractContextManager[Any]:
+    def injection(
+        self, planned: PlannedRun, servers: list[Server], proxy: Toxiproxy | None
+    ) -> AbstractContextManager[Any]:
         """Returns the injection of the configuration's fault; an empty one if it has none."""
-        variant = self.variants[unit.variant]
-        if variant.fault is None:
+        configuration = self.configurations[planned.configuration]
+        if configuration.fault is None:
             return nullcontext()
 
         def another(port: int) -> Server:
-            return self.make_server(unit, variant, "server-again", port)
+            return self.make_server(planned, configuration, "server-again", port)
 
-        return Injection(variant.fault, servers, another, proxy, self.experiment.warmup_s, self.interrupt)
+        return Injection(configuration.fault, servers, another, proxy, self.experiment.warmup_s, self.interrupt)
 
     def run_ranks(
-        self, launch: Launch, unit: Unit, entry: dict[str, Any], path: Path, host: str, pid: int, control: str
+        self, launch: Launch, planned: PlannedRun, entry: dict[str, Any], path: Path, host: str, pid: int, control: str
     ) -> Finished:
         """As several client processes, whose files are kept. host: where a server that is started here listens."""
-        variant, placement = self.variants[unit.variant], self.placements[unit.variant]
-        alone, number = replace(placement, client=()), f"{unit.load.number:.12g}"
-        target = ranked.target(launch, host, variant)
+        configuration, placement = self.configurations[planned.configuration], self.placements[planned.configuration]
+        alone, number = replace(placement, client=()), f"{planned.load.number:.12g}"
+        target = ranked.target(launch, host, configuration)
         pid = 0 if launch.server_address else pid  # of this machine
         client = plan.client_command(
-            self.experiment, variant, alone, self.programs, number, target, None, pid, control, launch.program
+            self.experiment, configuration, alone, self.programs, number, target, None, pid, control, launch.program
         )
-        folder = self.folder / ranked.FOLDER / unit.stem
+        folder = self.folder / ranked.FOLDER / planned.stem
         keep_old(folder)
         folder.mkdir(parents=True)
         patience_s = plan.patience_seconds(self.experiment)
         merger = self.programs.bin / merge.PROGRAM
-        what = (launch, unit, variant.build, client, placement, folder, path, merger, entry)
+        what = (launch, planned, configuration.build, client, placement, folder, path, merger, entry)
         return ranked.measure(*what, self.interrupt, patience_s, self.progress.tick)
 
     def note(self, entry: dict[str, Any], path: Path, done: Finished, document: Document | None, problem: str) -> None:
@@ -228,26 +232,29 @@ class Runner:
 def facts_of(experiment: Experiment, placements: dict[str, cpus.Placement], launch: Launch | None = None) -> Facts:
     """Returns the facts that all runs of a configuration share."""
     more = {ranked.KEY: launch.words} if launch else {}
-    return {variant.name: {**_facts(variant, placements[variant.name]), **more} for variant in experiment.variants}
+    return {
+        configuration.name: {**_facts(configuration, placements[configuration.name]), **more}
+        for configuration in experiment.configurations
+    }
 
 
-def _facts(variant: Variant, placement: cpus.Placement) -> dict[str, Any]:
+def _facts(configuration: Configuration, placement: cpus.Placement) -> dict[str, Any]:
     facts: dict[str, Any] = {
         "client_cpus": format_cpus(placement.client) or None,
         "server_cpus": format_cpus(placement.server) or None,
-        "client_env": dict(variant.client_env),
-        "server_env": dict(variant.server_env),
+        "client_env": dict(configuration.client_env),
+        "server_env": dict(configuration.server_env),
         "server_command": None,
     }
-    if variant.server_program:
-        facts["server_program"] = [variant.server_program, *variant.server_flags]
-    if variant.asked_elsewhere:
-        facts["server_front"] = plan.front(variant.server_flags)
-    if variant.proxied:
+    if configuration.server_program:
+        facts["server_program"] = [configuration.server_program, *configuration.server_flags]
+    if configuration.asked_elsewhere:
+        facts["server_front"] = plan.front(configuration.server_flags)
+    if configuration.proxied:
         proxy_cpus = format_cpus(plan.proxy_cpus(placement)) or None
-        facts["network"] = {"added_rtt_ms": variant.added_rtt_ms or 0, "proxy_cpus": proxy_cpus}
-    if variant.servers > 1:
-        facts["servers"] = variant.servers
+        facts["network"] = {"added_rtt_ms": configuration.added_rtt_ms or 0, "proxy_cpus": proxy_cpus}
+    if configuration.servers > 1:
+        facts["servers"] = configuration.servers
     return facts
 
 

@@ -11,9 +11,9 @@ from typing import Any
 import click
 
 from cqbench.experiment import certs, flags, needs, override, plan, spec, vary
+from cqbench.experiment.order import PlannedRun, draw_seed, make_order
 from cqbench.experiment.override import Options
 from cqbench.experiment.spec import Experiment
-from cqbench.experiment.units import Unit, draw_seed, make_order
 from cqbench.formats import storage
 from cqbench.formats.manifest import FILE
 from cqbench.measure import busy, cpus, layout
@@ -76,20 +76,20 @@ def experiment_of(options: Options) -> Experiment:
     return override.apply(found, options)
 
 
-def order_of(options: Options, experiment: Experiment) -> tuple[list[Unit], int]:
+def order_of(options: Options, experiment: Experiment) -> tuple[list[PlannedRun], int]:
     """With its seed: the command line's, the file's, or one that is drawn."""
     given = experiment.seed if options.seed is None else options.seed
     seed = draw_seed() if given is None else given
-    names = [variant.name for variant in experiment.variants]
+    names = [configuration.name for configuration in experiment.configurations]
     return make_order(names, experiment.loads, options.repetitions or experiment.repetitions, seed), seed
 
 
-def save(options: Options, experiment: Experiment, order: list[Unit], seed: int) -> None:
+def save(options: Options, experiment: Experiment, order: list[PlannedRun], seed: int) -> None:
     """--save. Raises Unusable."""
     if options.save is None:
         return
     try:
-        vary.save(options.save, experiment.data, max(unit.repetition for unit in order), seed)
+        vary.save(options.save, experiment.data, max(planned.repetition for planned in order), seed)
     except OSError as error:
         raise Unusable(f"argument --save: '{options.save}' cannot be written: {error.strerror}") from None
     say(f"saved: {options.save}")
@@ -108,12 +108,12 @@ def placements_for(experiment: Experiment) -> dict[str, cpus.Placement]:
     """By configuration. Raises cpus.BadCpuList."""
     here = cpus.read_machine()
     server, client = os.environ.get("SERVER_CPUS", ""), os.environ.get("CLIENT_CPUS", "")
-    return {v.name: plan.place(experiment, v, here, server, client) for v in experiment.variants}
+    return {c.name: plan.place(experiment, c, here, server, client) for c in experiment.configurations}
 
 
 def needed_programs(experiment: Experiment) -> list[str]:
     """Without those of the sid build, which its configurations look for themselves: the others go on."""
-    ours = [v for v in experiment.variants if v.build == "release"]
+    ours = [c for c in experiment.configurations if c.build == "release"]
     names = [SERVER] * any(not v.host and not v.server_program for v in ours) + [CLIENT] * bool(ours)
     return [experiment.program(name) for name in names]
 
@@ -162,7 +162,8 @@ def open_manifest(
     held.enter_context(locked(folder))
     facts = fixed_facts()
     facts["placements"] = {
-        variant.name: plan.where(variant, placements[variant.name]) for variant in experiment.variants
+        configuration.name: plan.where(configuration, placements[configuration.name])
+        for configuration in experiment.configurations
     }
     facts["notes"] = [*notes(experiment, placements), *ranked.notes(launch, experiment)]
     if launch:
@@ -207,7 +208,7 @@ def resume(folder: Path, options: Options, experiment: Experiment) -> Manifest:
 def notes(experiment: Experiment, placements: dict[str, cpus.Placement]) -> list[str]:
     """Returns notes for the reader about the machine."""
     found = [note for p in placements.values() for note in p.notes]
-    hosts = {v.host for v in experiment.variants}
+    hosts = {c.host for c in experiment.configurations}
     if any(host.startswith(LOCAL_HOSTS) for host in hosts) and not os.environ.get("CLIENT_CPUS"):
         found.append("that server is on this machine; set CLIENT_CPUS to CPUs that it does not use")
     if "" not in hosts and os.environ.get("SERVER_CPUS"):
@@ -222,16 +223,16 @@ def check_host(
 
     The exit status when it cannot, else 0.
     """
-    variant = min(experiment.variants, key=lambda v: v.build != "release")
-    if not variant.host or any(v.host != variant.host for v in experiment.variants):
+    configuration = min(experiment.configurations, key=lambda c: c.build != "release")
+    if not configuration.host or any(c.host != configuration.host for c in experiment.configurations):
         return 0
-    client = programs.command(variant.build, experiment.program(CLIENT), variant.client_env)
-    tls = certs.tls_flags(variant.client_flags)
-    command = cpus.pinned([*client, "--host", variant.host, *tls, *CHECK], placements[variant.name].client)
+    client = programs.command(configuration.build, experiment.program(CLIENT), configuration.client_env)
+    tls = certs.tls_flags(configuration.client_flags)
+    command = cpus.pinned([*client, "--host", configuration.host, *tls, *CHECK], placements[configuration.name].client)
     done = run_process(command, interrupt, CHECK_PATIENCE_S)
     if done.returncode == 0 or interrupt.signum:
         return 0
-    say(f"the server at {variant.host} cannot be used: {done.complaint()}")
+    say(f"the server at {configuration.host} cannot be used: {done.complaint()}")
     return 2 if done.returncode == 2 else 1
 
 
@@ -242,19 +243,19 @@ def announce(
     say(f"{experiment.name}: {experiment.title}")
     say(experiment.question)
     say(plan.size(experiment, begun.data["repetitions"]))
-    for text in dict.fromkeys(plan.where(v, placements[v.name]) for v in experiment.variants):
+    for text in dict.fromkeys(plan.where(c, placements[c.name]) for c in experiment.configurations):
         say(text)
     for note in [*notes(experiment, placements), *ranked.notes(launch, experiment)]:
         say(f"note: {note}")
     others = busy.remark(tuple({cpu for p in placements.values() for cpu in (*p.server, *p.client)}))
     if others:
         say(f"note: {others}")
-    for reason, variants in begun.ruled_out().items():
-        say(f"not run: {', '.join(variants)}: {reason}")
-    left, done, units = len(begun.left()), len(begun.done()), len(begun.order())
-    if left < units:
-        seconds = left * plan.unit_seconds(experiment)
-        already = f"{done} of {units} runs are there already; " if done else ""
+    for reason, configurations in begun.ruled_out().items():
+        say(f"not run: {', '.join(configurations)}: {reason}")
+    left, done, runs = len(begun.left()), len(begun.done()), len(begun.order())
+    if left < runs:
+        seconds = left * plan.run_seconds(experiment)
+        already = f"{done} of {runs} runs are there already; " if done else ""
         say(f"{already}about {layout.duration(seconds)} for the rest")
     say(f"results: {begun.folder}")
 

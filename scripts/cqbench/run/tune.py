@@ -13,8 +13,8 @@ from cqbench.analysis.tune.objective import Results, figures
 from cqbench.analysis.tune.stages import Chosen, Stage
 from cqbench.analysis.tune.workloads import Workload
 from cqbench.experiment import flags, plan, spec
+from cqbench.experiment.order import make_order
 from cqbench.experiment.spec import Data, Experiment
-from cqbench.experiment.units import make_order
 from cqbench.formats import runs, storage
 from cqbench.formats.manifest import FILE
 from cqbench.formats.offered import Load
@@ -30,27 +30,27 @@ from cqbench.run import end, start
 from cqbench.run.manifest import Manifest, begun
 from cqbench.run.runner import Runner, facts_of
 
-SID_OVERHEAD_S = 0.6  # a unit's programs are started in another root file system
+SID_OVERHEAD_S = 0.6  # a run's programs are started in another root file system
 
 
 @dataclass(frozen=True)
 class Measuring:
-    """How each unit is measured. Durations in seconds, those of a search for each of its points."""
+    """How each run is measured. Durations in seconds, those of a search for each of its points."""
 
     load: Load
     warmup_s: float
     interval_s: float
     seed: int
 
-    def unit_s(self, build: str) -> float:
+    def run_s(self, build: str) -> float:
         """Returns the estimated time of a run, before one was measured."""
         points = plan.SEARCHED_POINTS if self.load.search else 1
-        overhead_s = SID_OVERHEAD_S if build == "sid" else plan.UNIT_OVERHEAD_S
+        overhead_s = SID_OVERHEAD_S if build == "sid" else plan.RUN_OVERHEAD_S
         return points * (self.warmup_s + self.interval_s) + overhead_s
 
 
 def tables(stage: Stage, workload: Workload, measuring: Measuring) -> Data:
-    """An experiment's file; without a load where each unit is a search, which no file can say."""
+    """An experiment's file; without a load where each run is a search, which no file can say."""
     load = measuring.load
     number = {"rates": [float(load.number)]} if load.open else {"inflight": [int(load.number)]}
     head: Data = {
@@ -63,8 +63,8 @@ def tables(stage: Stage, workload: Workload, measuring: Measuring) -> Data:
         "repetitions": stage.repetitions,
         "seed": measuring.seed,
     }
-    variants = [workloads.variant(name, chosen, workload) for name, chosen in stage.variants.items()]
-    return {"experiment": head, "configuration": variants}
+    configurations = [workloads.configuration(name, chosen, workload) for name, chosen in stage.configurations.items()]
+    return {"experiment": head, "configuration": configurations}
 
 
 def experiment_of(stage: Stage, workload: Workload, measuring: Measuring) -> Experiment:
@@ -123,7 +123,7 @@ class Session:
         self.manifests[stage.name], self.experiments[stage.name] = manifest, experiment
         manifest.write()
         left = len(manifest.left())
-        how_long = layout.duration(left * self.unit_s())
+        how_long = layout.duration(left * self.run_s())
         say(f"{stage.name}: {stage.question} {plan.count(left, 'run')}, about {how_long}")
         Runner(experiment, placements, self.programs, manifest, self.interrupt).run()
         storage.write(self.folder / stage.name / "results.csv", to_csv(end.read_results(manifest)))
@@ -140,24 +140,24 @@ class Session:
             manifest.find_done()
             manifest.note_resumed(facts)
             return manifest
-        facts["placements"] = {v.name: plan.where(v, placements[v.name]) for v in experiment.variants}
+        facts["placements"] = {c.name: plan.where(c, placements[c.name]) for c in experiment.configurations}
         facts["notes"] = start.notes(experiment, placements)
         seed = self.measuring.seed
-        order = make_order([*stage.variants], experiment.loads, stage.repetitions, seed)
+        order = make_order([*stage.configurations], experiment.loads, stage.repetitions, seed)
         return Manifest.new(folder, experiment, order, seed, facts, facts_of(experiment, placements))
 
     def _results(self, stage: Stage, manifest: Manifest) -> Results:
         found: Results = {}
         unresolved: list[str] = []
-        for unit in manifest.done():
+        for planned in manifest.done():
             try:
-                document = load_document(manifest.folder / unit.file)
+                document = load_document(manifest.folder / planned.file)
             except BadDocument:
                 continue
-            if seen := figures(document, unit.load):
-                found.setdefault(unit.variant, {})[unit.repetition] = seen
+            if seen := figures(document, planned.load):
+                found.setdefault(planned.configuration, {})[planned.repetition] = seen
             elif document.found_rate:
-                unresolved.append(f"{unit.variant}: {document.found_rate.words}")
+                unresolved.append(f"{planned.configuration}: {document.found_rate.words}")
         if unresolved:
             how_many = f"{len(unresolved)} of {len(manifest.done())} searches"
             say(f"{stage.name}: no rate from {how_many}, first {unresolved[0]}")
@@ -166,10 +166,10 @@ class Session:
     def used_s(self) -> float:
         return sum(seconds for manifest in self.manifests.values() for seconds in _seconds(manifest))
 
-    def unit_s(self) -> float:
-        """Without the time between two units, which is a few milliseconds."""
+    def run_s(self) -> float:
+        """Without the time between two runs, which is a few milliseconds."""
         seen = [seconds for manifest in self.manifests.values() for seconds in _seconds(manifest)]
-        return sum(seen) / len(seen) if seen else self.measuring.unit_s(self.workload.build)
+        return sum(seen) / len(seen) if seen else self.measuring.run_s(self.workload.build)
 
     def other_load(self) -> list[str]:
         """Returns the CPU use of other programs, by stage."""
@@ -192,7 +192,7 @@ class Session:
 
 def _seconds(manifest: Manifest) -> list[float]:
     """Returns the time of each run."""
-    entries: list[dict[str, Any]] = [manifest.unit(unit) for unit in manifest.order()]
+    entries: list[dict[str, Any]] = [manifest.entry(planned) for planned in manifest.order()]
     times = [(e["started"], e["ended"]) for e in entries if e.get("started") and e.get("ended")]
     parse = datetime.datetime.fromisoformat
     return [(parse(after) - parse(before)).total_seconds() for before, after in times]

@@ -76,16 +76,16 @@ def lines(runs: Sequence[Dated], metrics: Iterable[Metric]) -> list[Line]:
     for i, run in enumerate(runs):
         for scenario in run.side.scenarios:
             for place in sorted(scenario.points):
-                key = scenario.variant, scenario.setting.without(PASSED_OVER), place
+                key = scenario.configuration, scenario.setting.without(PASSED_OVER), place
                 found.setdefault(key, []).append((i, scenario))
-    every = [Scenario(variant, setting, {}) for variant, setting, _ in found]
+    every = [Scenario(configuration, setting, {}) for configuration, setting, _ in found]
     result = []
     for metric in metrics:
         told = {key: _values(of, key[2], metric) for key, of in found.items()}
         told = {key: of for key, of in told.items() if of}
         enough = sum(len(of) >= 2 * MIN_RUNS for of in told.values())
-        for (variant, setting, place), of in told.items():
-            name = name_of(Scenario(variant, setting, {}), every)
+        for (configuration, setting, place), of in told.items():
+            name = name_of(Scenario(configuration, setting, {}), every)
             changes = _changes([value for _, value in of], ALPHA / max(1, enough))
             result.append(Line(name, place, metric, tuple(of), changes))
     return result

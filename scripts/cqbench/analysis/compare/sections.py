@@ -99,8 +99,8 @@ def required(facet: Facet) -> bool:
 
 def of_sides(before: Side, after: Side) -> Section:
     """A and B."""
-    named = any(scenario.variant for scenario in before.scenarios) and any(
-        scenario.variant for scenario in after.scenarios
+    named = any(scenario.configuration for scenario in before.scenarios) and any(
+        scenario.configuration for scenario in after.scenarios
     )
     return section("before", "after", before.scenarios, after.scenarios, named)
 
@@ -113,12 +113,12 @@ def section(
     named: bool,
     on_purpose: bool = False,
 ) -> Section:
-    """named: scenarios belong together by the names of their variants, first of all."""
+    """named: scenarios belong together by the names of their configurations, first of all."""
     keys = _identity(before, named) | _identity(after, named)
 
     def rest(scenario: Scenario) -> Key:
         facts = tuple(scenario.setting.get(facet.key) for facet in FACETS if facet.key in keys)
-        return scenario.variant if named else "", facts
+        return scenario.configuration if named else "", facts
 
     return matched(first, second, before, after, rest, lambda one, other: _title(one, other, keys, named), on_purpose)
 
@@ -149,7 +149,7 @@ def matched(
 
 
 def _one(scenarios: Sequence[Scenario]) -> Scenario | None:
-    """Variants that are alike in everything are repetitions of each other where names do not count."""
+    """Configurations that are alike in everything are repetitions of each other where names do not count."""
     if len(scenarios) < 2:
         return scenarios[0] if scenarios else None
     return merged(Scenario("", scenarios[0].setting, c.points, c.left_out, c.warnings) for c in scenarios)[0]
@@ -162,7 +162,7 @@ def _identity(scenarios: Iterable[Scenario], named: bool) -> set[str]:
     """The facets by which the scenarios of a side differ from each other."""
     groups: dict[str, list[Scenario]] = {}
     for scenario in scenarios:
-        groups.setdefault(scenario.variant if named else "", []).append(scenario)
+        groups.setdefault(scenario.configuration if named else "", []).append(scenario)
     return {key for of in groups.values() for key in differing(scenario.setting for scenario in of) if key != NOT_KNOWN}
 
 
@@ -176,8 +176,8 @@ def _title(one: Scenario, other: Scenario, keys: set[str], named: bool) -> str:
         for facet in FACETS
         if facet.key in keys and facet.key not in TITLE
     ]
-    variant = one.variant if named or one.variant == other.variant else ""
-    return ", ".join(filter(None, (" ".join(filter(None, (variant, "/".join(same)))), *rest)))
+    configuration = one.configuration if named or one.configuration == other.configuration else ""
+    return ", ".join(filter(None, (" ".join(filter(None, (configuration, "/".join(same)))), *rest)))
 
 
 def name_of(scenario: Scenario, scenarios: Iterable[Scenario]) -> str:

@@ -37,9 +37,9 @@ Place: TypeAlias = Load | Name
 
 @dataclass
 class Scenario:
-    """The settings that the points of a table share. variant: a name in an experiment, or a Go package; else ''."""
+    """The settings that the points of a table share. configuration: a name in an experiment, or a Go package; ''."""
 
-    variant: str
+    configuration: str
     setting: Setting
     points: Mapping[Place, Sequence[Sample]]
     left_out: Mapping[Place, Sequence[str]] = field(default_factory=dict)  # why repetitions do not count
@@ -68,7 +68,7 @@ def counted(number: int, noun: str) -> str:
 
 
 def of_runs(name: str, found: Sequence[Run], apart: bool = True) -> Side:
-    """apart: variants that are alike in all but their names stay apart."""
+    """apart: configurations that are alike in all but their names stay apart."""
     partial = sum(run.document.partial for run in found)
     date = min((str(run.context.get("date") or "") for run in found), default="")
     scenarios = [scenario_of(series) for series in load_series(found, apart)]
@@ -80,15 +80,15 @@ def scenario_of(series: Series) -> Scenario:
     for point in series.left_out:
         left_out.setdefault(point.load, []).append(point.why)
     points: dict[Place, Sequence[Sample]] = {load: series.points[load] for load in series.loads}
-    variant = min(series.variants) if len(series.variants) == 1 else ""
-    return Scenario(variant, series.setting, points, left_out, tuple(series.warnings))
+    configuration = min(series.configurations) if len(series.configurations) == 1 else ""
+    return Scenario(configuration, series.setting, points, left_out, tuple(series.warnings))
 
 
 def merged(scenarios: Iterable[Scenario]) -> list[Scenario]:
-    """Those with the same variant and setting are one."""
+    """Those with the same configuration and setting are one."""
     found: dict[tuple[str, Setting], Scenario] = {}
     for scenario in scenarios:
-        key = scenario.variant, scenario.setting
+        key = scenario.configuration, scenario.setting
         there = found.get(key)
         found[key] = scenario if there is None else _both(there, scenario)
     return list(found.values())
@@ -97,7 +97,9 @@ def merged(scenarios: Iterable[Scenario]) -> list[Scenario]:
 def _both(one: Scenario, other: Scenario) -> Scenario:
     points = {p: [*one.points.get(p, ()), *other.points.get(p, ())] for p in {**one.points, **other.points}}
     left_out = {p: [*one.left_out.get(p, ()), *other.left_out.get(p, ())] for p in {**one.left_out, **other.left_out}}
-    return Scenario(one.variant, one.setting, points, left_out, tuple(dict.fromkeys([*one.warnings, *other.warnings])))
+    return Scenario(
+        one.configuration, one.setting, points, left_out, tuple(dict.fromkeys([*one.warnings, *other.warnings]))
+    )
 
 
 def reasons(samples: Iterable[Sample], limits: bool = False) -> list[Reason]:

@@ -1,4 +1,4 @@
-"""Comparisons inside one experiment: the values of an axis, or two sets of variants, scenario by scenario.
+"""Comparisons inside one experiment: the values of an axis, or two sets of configurations, scenario by scenario.
 
 Their repetitions alternated within blocks, so they are compared in pairs.
 """
@@ -20,7 +20,7 @@ SHOWN = 12  # names in a message
 
 
 class NoSuch(ValueError):
-    """An axis or a variant that is not there; says which are."""
+    """An axis or a configuration that is not there; says which are."""
 
 
 def by_axis(told: Manifest, side: Side, found: Sequence[Run], name: str) -> list[Section]:
@@ -38,13 +38,13 @@ def by_axis(told: Manifest, side: Side, found: Sequence[Run], name: str) -> list
 
 
 def _of_axis(scenarios: Iterable[Scenario], names: Sequence[str], place: int, axes: int) -> list[Section]:
-    """names: of all variants, in the experiment's order, which is that of the values."""
+    """names: of all configurations, in the experiment's order, which is that of the values."""
     by_value: dict[str, list[Scenario]] = {_parts(name)[place]: [] for name in names if len(_parts(name)) == axes}
     for scenario in scenarios:
-        parts = _parts(scenario.variant)
+        parts = _parts(scenario.configuration)
         if len(parts) == axes:
             rest = ".".join(parts[:place] + parts[place + 1 :])
-            by_value.setdefault(parts[place], []).append(replace(scenario, variant=rest))
+            by_value.setdefault(parts[place], []).append(replace(scenario, configuration=rest))
     there = [(value, of) for value, of in by_value.items() if of]
     if len(there) < 2:
         raise NoSuch("an axis of which two values were measured")
@@ -52,8 +52,8 @@ def _of_axis(scenarios: Iterable[Scenario], names: Sequence[str], place: int, ax
     return [section(first, value, before, of, named=True, on_purpose=True) for value, of in others]
 
 
-def _parts(variant: str) -> list[str]:
-    return variant.split(".")
+def _parts(configuration: str) -> list[str]:
+    return configuration.split(".")
 
 
 def _of_facet(scenarios: Sequence[Scenario], facet: Facet) -> list[Section]:
@@ -76,32 +76,34 @@ def _of_facet(scenarios: Sequence[Scenario], facet: Facet) -> list[Section]:
     return [replace(section, only_before=(), only_after=()) for section in found if section.pairs]
 
 
-def by_variants(side: Side, first: str, second: str) -> list[Section]:
+def by_configurations(side: Side, first: str, second: str) -> list[Section]:
     """Names, beginnings of names or patterns with * and ?: what the * stand for says which belong together. Raises
     NoSuch.
     """
     before, after = (_chosen(side, pattern) for pattern in (first, second))
     if first == second:
-        raise NoSuch("of two different sets of variants")
+        raise NoSuch("of two different sets of configurations")
     found = section(first, second, before, after, named=True, on_purpose=True)
     if not found.pairs:
-        raise NoSuch(f"of variants with a part in common: {_list(c.variant for c in before)} and "
-                     f"{_list(c.variant for c in after)} have none")  # fmt: skip
+        raise NoSuch(f"of configurations with a part in common: {_list(c.configuration for c in before)} and "
+                     f"{_list(c.configuration for c in after)} have none")  # fmt: skip
     return [found]
 
 
 def _chosen(side: Side, pattern: str) -> list[Scenario]:
     """Each called by what the pattern leaves open."""
-    names = {scenario.variant for scenario in side.scenarios}
+    names = {scenario.configuration for scenario in side.scenarios}
     literal = re.escape(pattern).replace(r"\*", "(.*)").replace(r"\?", "(.)")
     open_end = "" if pattern in names or "*" in pattern or "?" in pattern else "(.*)"
     found = []
     for scenario in side.scenarios:
-        match = re.fullmatch(literal + open_end, scenario.variant)
+        match = re.fullmatch(literal + open_end, scenario.configuration)
         if match:
-            found.append(replace(scenario, variant=".".join(g.strip(".") for g in match.groups() if g.strip("."))))
+            found.append(
+                replace(scenario, configuration=".".join(g.strip(".") for g in match.groups() if g.strip(".")))
+            )
     if not found:
-        raise NoSuch(f"a variant of {side.path}, which has {_list(sorted(names))}")
+        raise NoSuch(f"a configuration of {side.path}, which has {_list(sorted(names))}")
     return found
 
 

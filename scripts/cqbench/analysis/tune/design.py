@@ -43,7 +43,7 @@ class Row:
     mirrored: tuple[Candidate, ...]
 
     @property
-    def variants(self) -> dict[str, tuple[Candidate, ...]]:
+    def configurations(self) -> dict[str, tuple[Candidate, ...]]:
         return {f"{self.name}.{PLAIN}": self.plain, f"{self.name}.{MIRRORED}": self.mirrored}
 
 

@@ -64,10 +64,12 @@ def findings(stage: Stage, results: Sequence[Results], objective: Objective) -> 
     """Returns findings for every configuration of the stage except the defaults, the best first. results: of the
     stage's parts.
     """
-    found = {n: _ratio(n, results, objective.name) for n, chosen in stage.variants.items() if chosen}
+    found = {n: _ratio(n, results, objective.name) for n, chosen in stage.configurations.items() if chosen}
     adjusted = dict(zip(found, ratios.holm([_p(r) for r in found.values()]), strict=True))
     every = [
-        Finding(name, stage.variants[name], ratio, adjusted[name], _costs(name, results, objective), objective.better)
+        Finding(
+            name, stage.configurations[name], ratio, adjusted[name], _costs(name, results, objective), objective.better
+        )
         for name, ratio in found.items()
     ]
     return sorted(every, key=lambda f: (-f.confirmed, -f.gain))
@@ -83,15 +85,15 @@ def _costs(name: str, results: Sequence[Results], objective: Objective) -> dict[
     return {cost: ratio for cost, ratio in found.items() if ratio}
 
 
-def _ratio(variant: str, results: Sequence[Results], figure: str) -> Ratio | None:
-    return ratios.paired_with_several(_rounds(variant, results, figure))
+def _ratio(configuration: str, results: Sequence[Results], figure: str) -> Ratio | None:
+    return ratios.paired_with_several(_rounds(configuration, results, figure))
 
 
-def _rounds(variant: str, results: Sequence[Results], figure: str) -> list[tuple[float, list[float]]]:
+def _rounds(configuration: str, results: Sequence[Results], figure: str) -> list[tuple[float, list[float]]]:
     """Pairs each run with the defaults of the same round. A round without one of them does not count."""
     rounds = []
     for part in results:
-        for repetition, figures in part.get(variant, {}).items():
+        for repetition, figures in part.get(configuration, {}).items():
             defaults = [part.get(name, {}).get(repetition, {}).get(figure) for name in DEFAULTS]
             there = [value for value in defaults if value]
             if len(there) == len(defaults) and figures.get(figure):
@@ -103,7 +105,7 @@ def promising(stage: Stage, results: Results, objective: Objective) -> set[str]:
     """Those that are better than the defaults more often than not: two runs at half speed among a dozen, which nobody
     trims away, must not cost a real gain its second half."""
     found = set()
-    for name, chosen in stage.variants.items():
+    for name, chosen in stage.configurations.items():
         rounds = _rounds(name, [results], objective.name) if chosen else []
         logs = [math.log(top / bottom) for top, bottoms in rounds for bottom in bottoms]
         if (median(logs) or 0.0) * objective.better > 0:

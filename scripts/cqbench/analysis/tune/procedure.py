@@ -41,8 +41,8 @@ class Bench(Protocol):
         """Seconds that all stages so far took."""
         ...
 
-    def unit_s(self) -> float:
-        """Seconds that a unit takes, as it was measured, or is expected."""
+    def run_s(self) -> float:
+        """Seconds that a run takes, as it was measured, or is expected."""
         ...
 
 
@@ -107,19 +107,19 @@ class Procedure:
             self.outcome.partial = stage.name
         return results
 
-    def _repetitions(self, name: str, variants: int) -> int:
+    def _repetitions(self, name: str, configurations: int) -> int:
         """As many as were planned when it was begun, or as the time left allows."""
         begun = self.bench.begun(name)
         if begun is not None:
             return begun
-        budget = Budget(self.budget_s, self.bench.unit_s())
-        return budget.repetitions(name, variants, self.budget_s - self.bench.used_s(), stages.LEAST[name])
+        budget = Budget(self.budget_s, self.bench.run_s())
+        return budget.repetitions(name, configurations, self.budget_s - self.bench.used_s(), stages.LEAST[name])
 
     def _try(self) -> list[Candidate]:
         stage = stages.try_each(self.candidates)
         results = self._measure(stage)
         if not self.bench.stopped:
-            usual = [f for n, chosen in stage.variants.items() if not chosen for f in results.get(n, {}).values()]
+            usual = [f for n, chosen in stage.configurations.items() if not chosen for f in results.get(n, {}).values()]
             if not any(self.objective.name in figures for figures in usual):
                 takes = WHAT_A_SEARCH_TAKES if self.objective.name == RATE else WHAT_IT_TAKES
                 raise NothingToTune(
@@ -132,8 +132,8 @@ class Procedure:
         return [c for c in self.candidates if c.name not in self.outcome.left_out]
 
     def _screen(self, several: list[Candidate]) -> list[Candidate]:
-        variants = 2 * rows_needed(several)
-        made, stage = stages.screen(several, self._repetitions(stages.SCREEN, variants), self.seed)
+        configurations = 2 * rows_needed(several)
+        made, stage = stages.screen(several, self._repetitions(stages.SCREEN, configurations), self.seed)
         effects = stages.screened(made, self._measure(stage), self.objective)
         if not effects and not self.bench.stopped:
             raise NothingToTune(
@@ -146,7 +146,9 @@ class Procedure:
     def _confirm(self, usable: list[Candidate]) -> None:
         controls = stages.draw_controls(usable, self.seed)
         stage = stages.confirm(self.outcome.survivors, controls, 1)
-        first = stages.confirm(self.outcome.survivors, controls, self._repetitions(stage.name, len(stage.variants)))
+        first = stages.confirm(
+            self.outcome.survivors, controls, self._repetitions(stage.name, len(stage.configurations))
+        )
         parts = [self._measure(first)]
         self._judge(first, parts)
         if self.bench.stopped:
@@ -154,7 +156,7 @@ class Procedure:
         again = stages.confirm_again(first, judge.promising(first, parts[0], self.objective), 1)
         if again is None:
             return
-        again = replace(again, repetitions=self._repetitions(again.name, len(again.variants)))
+        again = replace(again, repetitions=self._repetitions(again.name, len(again.configurations)))
         parts.append(self._measure(again))
         self._judge(first, parts)
 

@@ -48,31 +48,31 @@ class Stage:
 
     name: str
     question: str
-    variants: dict[str, Chosen]
+    configurations: dict[str, Chosen]
     repetitions: int
 
     @property
-    def units(self) -> int:
-        return len(self.variants) * self.repetitions
+    def runs(self) -> int:
+        return len(self.configurations) * self.repetitions
 
 
 def try_each(candidates: Sequence[Candidate]) -> Stage:
     """The defaults several times: what is worse is told from one run that was."""
     names = [DEFAULT, *(f"{DEFAULT}-{i}" for i in range(2, TRIED_DEFAULTS + 1))]
-    variants: dict[str, Chosen] = dict.fromkeys(names, ())
-    variants |= {c.name: (c,) for c in candidates}
-    return Stage(TRY, "What can be run here, and what is clearly worse?", variants, 1)
+    configurations: dict[str, Chosen] = dict.fromkeys(names, ())
+    configurations |= {c.name: (c,) for c in candidates}
+    return Stage(TRY, "What can be run here, and what is clearly worse?", configurations, 1)
 
 
 def tried(stage: Stage, parts: Sequence[Results], objective: Objective) -> dict[str, str]:
     """By candidate, why it is left out: its best run is held against the defaults' second worst, so that
     nothing is left out because the machine was slow meanwhile."""
     usual = sorted(
-        v * objective.better for v in _seen(parts, [n for n, c in stage.variants.items() if not c], objective)
+        v * objective.better for v in _seen(parts, [n for n, c in stage.configurations.items() if not c], objective)
     )
     limit = abs(usual[min(1, len(usual) - 1)]) if usual else 0.0
     out = {}
-    for name in (name for name, chosen in stage.variants.items() if chosen):
+    for name in (name for name, chosen in stage.configurations.items() if chosen):
         found = _seen(parts, [name], objective)
         if not found:
             searched = "no search in three found a rate" if objective.name == RATE else "it could not be measured"
@@ -92,9 +92,9 @@ def _seen(parts: Sequence[Results], names: Sequence[str], objective: Objective) 
 
 def try_again(stage: Stage, suspicious: Iterable[str]) -> Stage:
     """Returns a stage that tries suspicious candidates twice more."""
-    defaults = [name for name, chosen in stage.variants.items() if not chosen]
-    variants = {name: stage.variants[name] for name in (*defaults, *suspicious)}
-    return Stage(TRY_AGAIN, "Is it so again?", variants, 2)
+    defaults = [name for name, chosen in stage.configurations.items() if not chosen]
+    configurations = {name: stage.configurations[name] for name in (*defaults, *suspicious)}
+    return Stage(TRY_AGAIN, "Is it so again?", configurations, 2)
 
 
 def split(candidates: Iterable[Candidate]) -> tuple[list[Candidate], list[Candidate]]:
@@ -111,15 +111,15 @@ def needs_screening(candidates: Sequence[Candidate]) -> bool:
 def screen(candidates: Sequence[Candidate], repetitions: int, seed: int) -> tuple[Design, Stage]:
     """All at once."""
     made = design.make(candidates, seed)
-    variants = {name: chosen for row in made.rows for name, chosen in row.variants.items()}
-    return made, Stage(SCREEN, "Which of all settings are worth a closer look?", variants, repetitions)
+    configurations = {name: chosen for row in made.rows for name, chosen in row.configurations.items()}
+    return made, Stage(SCREEN, "Which of all settings are worth a closer look?", configurations, repetitions)
 
 
 def screened(made: Design, results: Results, objective: Objective) -> list[Effect]:
     """Estimates, the best first; values are of the figure itself: below 0 is less."""
     differences = []
     for i, row in enumerate(made.rows):
-        top, bottom = (results.get(name, {}) for name in row.variants)
+        top, bottom = (results.get(name, {}) for name in row.configurations)
         for repetition in sorted(top.keys() & bottom.keys()):
             over, under = (side[repetition].get(objective.name) for side in (top, bottom))
             if over and under:
@@ -149,13 +149,13 @@ def passed_controls(effects: Sequence[Effect], objective: Objective) -> tuple[in
 
 def confirm(chosen: Sequence[Candidate], controls: Sequence[Candidate], repetitions: int) -> Stage:
     """Each alone, and all that can be set together and were screened together."""
-    variants: dict[str, Chosen] = dict.fromkeys(DEFAULTS, ())
-    variants |= {c.name: (c,) for c in (*chosen, *controls)}
+    configurations: dict[str, Chosen] = dict.fromkeys(DEFAULTS, ())
+    configurations |= {c.name: (c,) for c in (*chosen, *controls)}
     together = combined(c for c in chosen if not c.setting.alone)
     if len(together) > 1:
-        variants[TOGETHER] = together
+        configurations[TOGETHER] = together
     question = "Which gain is confirmed, next to the defaults and in new measurements?"
-    return Stage(CONFIRM[0], question, variants, repetitions)
+    return Stage(CONFIRM[0], question, configurations, repetitions)
 
 
 def combined(candidates: Iterable[Candidate]) -> Chosen:
@@ -175,18 +175,18 @@ def draw_controls(candidates: Iterable[Candidate], seed: int) -> list[Candidate]
 
 def confirm_again(first: Stage, promising: set[str], repetitions: int) -> Stage | None:
     """The second half, without what does not look like a gain. None when nothing does."""
-    left = {n: c for n, c in first.variants.items() if n in promising and not any(k.setting.control for k in c)}
+    left = {n: c for n, c in first.configurations.items() if n in promising and not any(k.setting.control for k in c)}
     if not left:
         return None
-    kept = {n: c for n, c in first.variants.items() if not c or n in left or any(k.setting.control for k in c)}
-    return replace(first, name=CONFIRM[1], variants=kept, repetitions=repetitions)
+    kept = {n: c for n, c in first.configurations.items() if not c or n in left or any(k.setting.control for k in c)}
+    return replace(first, name=CONFIRM[1], configurations=kept, repetitions=repetitions)
 
 
 def best_set(sets: Sequence[Chosen], repetitions: int) -> Stage:
     """sets: each in its order, different ones."""
-    variants: dict[str, Chosen] = dict.fromkeys(DEFAULTS, ())
-    variants |= {f"set-{i + 1}": chosen for i, chosen in enumerate(sets)}
-    return Stage(SET, "What do the settings that were confirmed bring together?", variants, repetitions)
+    configurations: dict[str, Chosen] = dict.fromkeys(DEFAULTS, ())
+    configurations |= {f"set-{i + 1}": chosen for i, chosen in enumerate(sets)}
+    return Stage(SET, "What do the settings that were confirmed bring together?", configurations, repetitions)
 
 
 def sizes(candidates: Sequence[Candidate]) -> dict[str, int]:
@@ -199,27 +199,27 @@ def sizes(candidates: Sequence[Candidate]) -> dict[str, int]:
 
 @dataclass(frozen=True)
 class Budget:
-    """Seconds of the whole run, and what one unit takes."""
+    """Seconds of the whole run, and what one run takes."""
 
     seconds: float
-    unit_s: float
+    run_s: float
 
     def needed(self, candidates: Sequence[Candidate]) -> float:
         """The least with which every stage has the repetitions that a claim takes."""
-        units = sum(LEAST[name] * variants for name, variants in sizes(candidates).items())
-        return (len(candidates) + TRIED_DEFAULTS + units) * self.unit_s
+        runs = sum(LEAST[name] * configurations for name, configurations in sizes(candidates).items())
+        return (len(candidates) + TRIED_DEFAULTS + runs) * self.run_s
 
     def fits(self, candidates: Sequence[Candidate]) -> dict[str, int]:
         """Repetitions by stage, if as many go on as may. They are more where fewer do."""
-        left_s = self.seconds - (len(candidates) + TRIED_DEFAULTS) * self.unit_s
+        left_s = self.seconds - (len(candidates) + TRIED_DEFAULTS) * self.run_s
         found = {}
-        for name, variants in sizes(candidates).items():
-            found[name] = self.repetitions(name, variants, left_s, LEAST[name])
-            left_s -= found[name] * variants * self.unit_s
+        for name, configurations in sizes(candidates).items():
+            found[name] = self.repetitions(name, configurations, left_s, LEAST[name])
+            left_s -= found[name] * configurations * self.run_s
         return found
 
-    def repetitions(self, stage: str, variants: int, left_s: float, least: int) -> int:
+    def repetitions(self, stage: str, configurations: int, left_s: float, least: int) -> int:
         """Returns the repetitions of a stage, by its share of the time left for it and later stages."""
         names = [SCREEN, *CONFIRM, SET]
         behind = sum(SHARES[name] for name in names[names.index(stage) :])
-        return max(least, int(left_s * SHARES[stage] / behind / (variants * self.unit_s)))
+        return max(least, int(left_s * SHARES[stage] / behind / (configurations * self.run_s)))

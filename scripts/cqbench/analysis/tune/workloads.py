@@ -112,7 +112,7 @@ def _given(kind: str, flags: Sequence[str]) -> set[str]:
     return {key for key in os.environ if kind == ENVIRONMENT}
 
 
-def variant(name: str, chosen: Iterable[Candidate], workload: Workload) -> Data:
+def configuration(name: str, chosen: Iterable[Candidate], workload: Workload) -> Data:
     """Returns a configuration for an experiment's file: the workload with these settings."""
     by_end: dict[str, dict[str, dict[str, str]]] = {end: {} for end in (CLIENT, SERVER)}
     for candidate in chosen:

@@ -100,7 +100,7 @@ def _mixed(judged: Sequence[Judged]) -> Iterator[Statement]:
     for one in judged:
         for series in one.series():
             for name, folders in series.folders.items():
-                if len(folders) > 1 and len(series.variants) != 1:
+                if len(folders) > 1 and len(series.configurations) != 1:
                     yield Statement("mixed-folders", {"policy": name, "folders": tuple(sorted(folders))})
                     return
 

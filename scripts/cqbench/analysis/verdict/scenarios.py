@@ -76,7 +76,7 @@ class Axis:
 
 def axes(series: Sequence[Series], asked: Asked) -> list[Axis]:
     """The main one first. Empty where there is nothing to compare."""
-    parts = [asked.parts(next(iter(s.variants))) if len(s.variants) == 1 else None for s in series]
+    parts = [asked.parts(next(iter(s.configurations))) if len(s.configurations) == 1 else None for s in series]
     known = [own for own in parts if own is not None]
     if asked.axes and len(known) == len(series):
         found = _of_experiment(series, asked, known)
@@ -101,16 +101,16 @@ def _of_experiment(series: Sequence[Series], asked: Asked, parts: Sequence[tuple
 
 def _mixed(series: Sequence[Series]) -> list[str]:
     """Facets in which series of one configuration differ."""
-    by_variant: dict[frozenset[str], list[Setting]] = {}
+    by_configuration: dict[frozenset[str], list[Setting]] = {}
     for s in series:
-        by_variant.setdefault(frozenset(s.variants), []).append(s.setting)
-    return sorted({key for of in by_variant.values() for key in differing(of)}, key=ORDER.__getitem__)
+        by_configuration.setdefault(frozenset(s.configurations), []).append(s.setting)
+    return sorted({key for of in by_configuration.values() for key in differing(of)}, key=ORDER.__getitem__)
 
 
 def _of_facets(series: Sequence[Series], asked: Asked) -> list[Axis]:
     """Facets that always change together are one axis."""
-    order = {name: i for i, name in enumerate(asked.variants)}
-    placed = sorted(series, key=lambda s: min((order.get(v, len(order)) for v in s.variants), default=0))
+    order = {name: i for i, name in enumerate(asked.configurations)}
+    placed = sorted(series, key=lambda s: min((order.get(c, len(order)) for c in s.configurations), default=0))
     varying = differing([s.setting for s in placed])
     bundles: dict[tuple[object, ...], list[str]] = {}
     for key in varying:
@@ -119,8 +119,8 @@ def _of_facets(series: Sequence[Series], asked: Asked) -> list[Axis]:
         bundles.setdefault((key == CONNECTIONS, pattern), []).append(key)
     found = [_by_facets(_titles(keys), placed, keys, varying) for keys in bundles.values()]
     scenarios = any(axis.scenarios for axis in found)
-    if (asked.variants and not any(axis.rank == 0 and axis.scenarios for axis in found)) or not scenarios:
-        return [_by_facets("variant", placed, [key for key in varying if key not in WORK], varying)]
+    if (asked.configurations and not any(axis.rank == 0 and axis.scenarios for axis in found)) or not scenarios:
+        return [_by_facets("configuration", placed, [key for key in varying if key not in WORK], varying)]
     return found
 
 
@@ -147,7 +147,7 @@ def _named(series: Sequence[Series], keys: Sequence[str]) -> list[Named]:
     """By their ways to connect, their configurations' names, or what differs."""
     if list(keys) == [CONNECTIONS]:
         return [Named(s.setting.connections, s) for s in series]
-    own = [next(iter(s.variants)) if len(s.variants) == 1 else "" for s in series]
+    own = [next(iter(s.configurations)) if len(s.configurations) == 1 else "" for s in series]
     if all(own) and len(set(own)) == len(own):
         apart = _distinguishing(own)
         return [Named(name, s) for name, s in zip(apart, series, strict=True)]

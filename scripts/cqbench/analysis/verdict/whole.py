@@ -21,12 +21,12 @@ from cqbench.model.series import Series, load_series
 def judge_runs(runs: Sequence[Run]) -> Judgement:
     """Judges one experiment, several runs of it, or files without one."""
     known = _asked(runs)
-    about = known[0] if len({(a.axes, a.variants) for a in known}) == 1 else Asked()
+    about = known[0] if len({(a.axes, a.configurations) for a in known}) == 1 else Asked()
     question = " ".join(dict.fromkeys(a.question for a in known if a.question))
     notes = tuple(dict.fromkeys(n for a in known for n in a.notes))
     if runs and all(run.surroundings.fault for run in runs):
         return Judgement(question, notes, faults=True)
-    series = load_series(runs, apart=bool(about.axes or about.variants))
+    series = load_series(runs, apart=bool(about.axes or about.configurations))
     found = judge(scenarios.axes(series, about))
     judged = list(found.judged)
     every = tuple(j.scenario for j in judged)
@@ -46,7 +46,7 @@ def judge_runs(runs: Sequence[Run]) -> Judgement:
 
 def _asked(runs: Iterable[Run]) -> list[Asked]:
     """Returns the facts of each experiment, once; none for runs outside of experiments."""
-    folders = dict.fromkeys(run.path.resolve().parents[2] if run.variant else None for run in runs)
+    folders = dict.fromkeys(run.path.resolve().parents[2] if run.configuration else None for run in runs)
     return [asked.load(Path(folder, manifest.FILE)) if folder else Asked() for folder in folders]
 
 

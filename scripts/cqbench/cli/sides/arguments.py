@@ -60,16 +60,16 @@ def with_itself(paths: Sequence[str], relative: Mapping[str, object], anyway: bo
     return [f"{both}: what is compared with itself shows no change"]
 
 
-def inside(path: str, axis: str | None, variants: tuple[str, str] | None) -> tuple[Side, list[Section]]:
+def inside(path: str, axis: str | None, configurations: tuple[str, str] | None) -> tuple[Side, list[Section]]:
     """One experiment. Raises Refused."""
-    flag = "--axis" if axis else "--variants"
+    flag = "--axis" if axis else "--configurations"
     try:
         side, found = read_experiment(Path(path))
         if axis:
             return side, within.by_axis(manifest.load(Path(path) / manifest.FILE), side, found, axis)
-        assert variants
-        return side, within.by_variants(side, *variants)
+        assert configurations
+        return side, within.by_configurations(side, *configurations)
     except BadDocument as error:
         raise Refused(f"argument DIR: {error}") from None
     except within.NoSuch as error:
-        raise Refused(f"argument {flag}: '{axis or ' '.join(variants or ())}' is not {error}") from None
+        raise Refused(f"argument {flag}: '{axis or ' '.join(configurations or ())}' is not {error}") from None

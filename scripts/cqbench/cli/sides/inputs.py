@@ -29,12 +29,12 @@ def read_side(path: Path) -> Side:
     found, others, manifests = [], [], Manifests()
     files = files_of(path)
     source.once(file for file, _ in files)
-    for file, variant in files:
+    for file, configuration in files:
         data = source.read_bytes(file)
         if _foreign(data):
             others.append((file, data))
         else:
-            found.append(runs.of_bytes(file, data, variant, manifests))
+            found.append(runs.of_bytes(file, data, configuration, manifests))
     if found and others:
         raise BadDocument(f"{name}: {others[0][0].name} is of another program than {found[0].path.name}")
     if not found and not others:

@@ -33,6 +33,6 @@ def blocks(measured: Sequence[tuple[int, Run]], loads: Sequence[Load], names: Se
 def _outcomes(measured: Iterable[tuple[int, Run]], name: str, load: Load) -> Iterable[Outcome]:
     """Yields the outcomes of complete repetitions."""
     for _, run in measured:
-        for point in run.points() if run.variant == name else ():
+        for point in run.points() if run.configuration == name else ():
             if point.load == load and not point.partial and (found := outcome(run, point)) is not None:
                 yield found

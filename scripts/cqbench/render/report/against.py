@@ -42,15 +42,15 @@ def _places(i: int, group: Group, one: Series, manifests: Sequence[Manifest]) ->
     too.
     """
     alike = (one.method, one.api, group.setting.without((CONNECTIONS,)))
-    same = (group.variant, one.method, one.api) if group.variant else (group.sharing, *alike)
+    same = (group.configuration, one.method, one.api) if group.configuration else (group.sharing, *alike)
 
     def place(value: str, order: int, *rest: Hashable) -> Place[int, Hashable]:
         return Place(i, value, order, (group.open, *rest))
 
     found = {RUN: place(letter(one.run), one.run, *same)}
-    mine = (m for m in manifests if group.variant and m.folder == experiment_folder(group.runs[0]))
+    mine = (m for m in manifests if group.configuration and m.folder == experiment_folder(group.runs[0]))
     axes = [of for m in mine for of in _axes(m)]
-    parts = tuple(group.variant.split(".")) if len(axes) > 1 else (group.variant,)
+    parts = tuple(group.configuration.split(".")) if len(axes) > 1 else (group.configuration,)
     known = len(parts) == len(axes) and all(part in values for part, (_, values) in zip(parts, axes, strict=True))
     if len(axes) < 2 or not known:
         found[CONNECTIONS] = place(one.sharing, one.sharing != SHARED, one.run, *alike)
@@ -64,9 +64,9 @@ def _places(i: int, group: Group, one: Series, manifests: Sequence[Manifest]) ->
 
 
 def _axes(manifest: Manifest) -> list[tuple[str, list[str]]]:
-    """Names and values; variants that are written one by one are one axis."""
+    """Names and values; configurations that are written one by one are one axis."""
     told = manifest.told
-    one_by_one = [("variant", told.variants)] if told.variants else []
+    one_by_one = [("configuration", told.configurations)] if told.configurations else []
     return [(axis.name, axis.values) for axis in told.axes] or one_by_one
 
 

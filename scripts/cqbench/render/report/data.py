@@ -161,7 +161,7 @@ def _failures(runs: Sequence[Run], manifests: Sequence[Manifest]) -> list[str]:
     """Runs that failed, and points that could not be measured."""
     said = [failure for m in manifests for failure in m.failures()]
     for run in runs:
-        name = run.variant or run.document.path
+        name = run.configuration or run.document.path
         for p in run.document.points:
             if p.throughput is None:
                 number = points.number(run, p.repetition)

@@ -22,12 +22,12 @@ ELSEWHERE = ("method", "api", "workload", "connections")
 
 @dataclass(frozen=True)
 class Group:
-    """The runs of one series. variant: '' outside of experiments. sharing: shared, separate, pool:N, scaling:N.
+    """The runs of one series. configuration: '' outside of experiments. sharing: shared, separate, pool:N, scaling:N.
     id, title, words: unique, short, what is special. number: of its experiment.
     """
 
     runs: tuple[Run, ...]
-    variant: str
+    configuration: str
     sharing: str
     setting: Setting
     id: str
@@ -53,8 +53,8 @@ class Group:
 
 
 def experiment_folder(run: Run) -> Path | None:
-    """Returns the folder that has raw/<variant>/<file>; None outside of experiments."""
-    return run.path.resolve().parents[2] if run.variant else None
+    """Returns the folder that has raw/<configuration>/<file>; None outside of experiments."""
+    return run.path.resolve().parents[2] if run.configuration else None
 
 
 def experiments(runs: Iterable[Run]) -> list[Path | None]:
@@ -76,8 +76,8 @@ def group(runs: Sequence[Run]) -> list[Group]:
         setting = settings.of(run)
         sharing = setting.connections
         d = run.document
-        # A variant's own settings are what it is; elsewhere they tell series apart.
-        apart = (experiment_folder(run), run.variant) if run.variant else (None, setting)
+        # A configuration's own settings are what it is; elsewhere they tell series apart.
+        apart = (experiment_folder(run), run.configuration) if run.configuration else (None, setting)
         key = (d.method, d.api, d.workload, d.policy, d.how, sharing, *apart)
         found.setdefault(key, []).append(run)
         known.setdefault(key, (sharing, setting))
@@ -92,7 +92,7 @@ def _rank(run: Run, known: Conditions, experiments: Sequence[Path | None]) -> tu
     sharing, setting = known
     order = ("shared", "separate").index(sharing) if sharing in ("shared", "separate") else 2
     method = METHODS.index(d.method) if d.method in METHODS else len(METHODS)
-    texts = (d.method, d.api, d.workload, sharing, d.policy, run.variant, *_words(setting))
+    texts = (d.method, d.api, d.workload, sharing, d.policy, run.configuration, *_words(setting))
     place = experiments.index(experiment_folder(run))
     return d.open, method, *map(_natural, (d.method, d.api)), order, *map(_natural, texts[:6]), place, *texts[6:]
 
@@ -112,7 +112,7 @@ def _named(groups: Sequence[tuple[tuple[Run, ...], Conditions]], order: Sequence
         alone = titles.count(title) == 1
         full = title if alone else f"{title} ({d.method} {d.workload} {d.api} {d.policy})"
         number = order.index(experiment_folder(runs[0]))
-        named.append(Group(runs, runs[0].variant, sharing, setting, _id(full, ids), full, words, number))
+        named.append(Group(runs, runs[0].configuration, sharing, setting, _id(full, ids), full, words, number))
     return named
 
 
@@ -138,7 +138,7 @@ def _title(run: Run, sharing: str, words: str, order: Sequence[Path | None]) -> 
     """order: where there is one of several experiments, or of an experiment and other files, each has a letter."""
     d = run.document
     name = f"{letter(order.index(experiment_folder(run)))}: " if len(order) > 1 else ""
-    return name + (run.variant or ", ".join(filter(None, (f"{d.method} {d.api} {sharing}", words))))
+    return name + (run.configuration or ", ".join(filter(None, (f"{d.method} {d.api} {sharing}", words))))
 
 
 def _id(title: str, taken: set[str]) -> str:

@@ -25,7 +25,7 @@ MAX_ORDER = 12
 Row = tuple[str, str]
 MAX_TEXT = 1000
 MAX_COMMAND = 20_000
-NOTHING = files.Manifest.model_construct(units=[], partial=False)
+NOTHING = files.Manifest.model_construct(runs=[], partial=False)
 
 
 @dataclass(frozen=True)
@@ -50,22 +50,22 @@ class Manifest:
         """Returns the runs that were skipped or cut short, in words; '' if none were."""
         if self.problem:
             return f"whether anything is missing is not known: {self.problem}"
-        left = sum(unit.status in (PENDING, INTERRUPTED) for unit in self.told.units)
+        left = sum(run.status in (PENDING, INTERRUPTED) for run in self.told.runs)
         if left:
-            return f"{left} of {len(self.told.units)} runs are missing"
+            return f"{left} of {len(self.told.runs)} runs are missing"
         return "the experiment has not ended" if self.told.partial else ""
 
     def failures(self) -> list[str]:
-        """'VARIANT, 8 in flight, repetition 3: why'."""
-        failed = (unit for unit in self.told.units if unit.status == FAILED)
-        return [f"{unit.variant}{unit.load.words}, repetition {unit.repetition}: {unit.reason}" for unit in failed]
+        """'CONFIGURATION, 8 in flight, repetition 3: why'."""
+        failed = (run for run in self.told.runs if run.status == FAILED)
+        return [f"{run.configuration}{run.load.words}, repetition {run.repetition}: {run.reason}" for run in failed]
 
-    def commands(self, variant: str) -> tuple[str, str]:
+    def commands(self, configuration: str) -> tuple[str, str]:
         """Returns the commands of client and server, from the first repetition that has both, or the client's; '' if
         there are none.
         """
-        mine = [unit for unit in self.told.units if unit.variant == variant and unit.client_command]
-        first = min(mine, key=lambda unit: (not unit.server_command, unit.repetition), default=None)
+        mine = [run for run in self.told.runs if run.configuration == configuration and run.client_command]
+        first = min(mine, key=lambda run: (not run.server_command, run.repetition), default=None)
         return (line(first.client_command, MAX_COMMAND), line(first.server_command, MAX_COMMAND)) if first else ("", "")
 
 

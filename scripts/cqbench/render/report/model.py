@@ -96,7 +96,7 @@ class Fit:
 
 @dataclass(frozen=True)
 class Series:
-    """A curve in every plot: one variant of an experiment, or one setting in files without variants."""
+    """A curve in every plot: one configuration of an experiment, or one setting in files without configurations."""
 
     id: str  # unique, [a-z0-9-]+: for datasets, elements and file names
     title: str  # short, for the legend
@@ -170,5 +170,5 @@ class Report:
     knees: Table = Table((), ())  # of open loops
     profiles: tuple[tuple[str, tuple[Table, ...]], ...] = ()  # of cqbench cost: what was counted, and its tables
     notes: tuple[str, ...] = ()  # remarks about the whole run, such as other programs on its CPUs
-    failures: tuple[str, ...] = ()  # "VARIANT, repetition 3: why"
+    failures: tuple[str, ...] = ()  # "CONFIGURATION, repetition 3: why"
     data: dict[str, Any] = field(default_factory=dict)  # for download: all of the above figures

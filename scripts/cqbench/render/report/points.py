@@ -55,7 +55,7 @@ def repetitions(run: results_of.Run) -> Iterable[Repetition]:
 def number(run: results_of.Run, index: int) -> int:
     """Returns the number of a repetition, from 1. In an experiment the file's name begins with it."""
     found = run.path.stem.partition("-")[0]
-    return int(found) if run.variant and found.isdecimal() else index + 1
+    return int(found) if run.configuration and found.isdecimal() else index + 1
 
 
 def when(text: str) -> datetime | None:

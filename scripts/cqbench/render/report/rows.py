@@ -163,7 +163,7 @@ def through_faults(numbered: Sequence[tuple[int, Series]], kind: Kind) -> Iterab
 
 
 def what_failed(series: Series, timeline: Timeline) -> str:
-    """'reset-retry: reset': all but the last axis of a variant's name, since the last one is what is compared."""
+    """'reset-retry: reset': all but the last axis of a configuration's name, since the last one is what is compared."""
     name = series.title.rpartition(".")[0]
     return f"{name}: {timeline.fault}" if name and name != timeline.fault else timeline.fault
 

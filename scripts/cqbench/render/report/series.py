@@ -77,8 +77,8 @@ def _commands(of: Group, manifests: Sequence[Manifest]) -> tuple[str, str]:
     """Returns the commands of client and server: the manifest's, else the client's own."""
     folder = experiment_folder(of.runs[0])
     for one in manifests:
-        if one.folder == folder and one.commands(of.variant)[0]:
-            return one.commands(of.variant)
+        if one.folder == folder and one.commands(of.configuration)[0]:
+            return one.commands(of.configuration)
     return machine.client_command(of.runs[0]), ""
 
 

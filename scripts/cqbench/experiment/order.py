@@ -1,6 +1,6 @@
-"""The units of an experiment and their order: what is compared is measured one right after the other.
+"""The runs of an experiment and their order: what is compared is measured one right after the other.
 
-A unit has a server and a client of its own, which costs 90 ms of the 590 that one of the headline takes; servers that
+A run has a server and a client of its own, which costs 90 ms of the 590 that one of the headline takes; servers that
 are kept would save 36 of them. But each would have met its clients in another order, with what they left in its pools
 and threads, and one that spins would take the CPU of the one that is measured.
 """
@@ -18,17 +18,17 @@ MAX_SEED = 999_999_999
 
 
 @dataclass(frozen=True)
-class Unit:
+class PlannedRun:
     """One configuration at one load in one repetition. repetition: from 1."""
 
-    variant: str
+    configuration: str
     repetition: int
     load: Load
 
     @property
     def stem(self) -> str:
         """The stem of its files' names."""
-        return f"{self.variant}/{self.repetition:02}-{self.load.file_key}"
+        return f"{self.configuration}/{self.repetition:02}-{self.load.file_key}"
 
     @property
     def file(self) -> str:
@@ -37,10 +37,10 @@ class Unit:
 
     @property
     def words(self) -> str:
-        return f"{self.variant}, {self.load.words}, repetition {self.repetition}"
+        return f"{self.configuration}, {self.load.words}, repetition {self.repetition}"
 
 
-def make_order(variants: Sequence[str], loads: Sequence[Load], repetitions: int, seed: int) -> list[Unit]:
+def make_order(configurations: Sequence[str], loads: Sequence[Load], repetitions: int, seed: int) -> list[PlannedRun]:
     """Repetition after repetition, each with the loads in a new random order, and at each load all configurations in
     one.
 
@@ -51,13 +51,13 @@ def make_order(variants: Sequence[str], loads: Sequence[Load], repetitions: int,
     order = []
     for repetition in range(1, repetitions + 1):
         for load in _shuffled(loads, generator):
-            order += [Unit(name, repetition, load) for name in _by_twins(variants, generator)]
+            order += [PlannedRun(name, repetition, load) for name in _by_twins(configurations, generator)]
     return order
 
 
-def _by_twins(variants: Sequence[str], generator: random.Random) -> list[str]:
+def _by_twins(configurations: Sequence[str], generator: random.Random) -> list[str]:
     twins: dict[str, list[str]] = {}  # by what is before the last dot
-    for name in variants:
+    for name in configurations:
         twins.setdefault(name.rpartition(".")[0], []).append(name)
     return [name for group in _shuffled(list(twins.values()), generator) for name in _shuffled(group, generator)]
 
