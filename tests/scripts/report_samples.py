@@ -20,11 +20,11 @@ from cqbench.render.report.model import (
     Run,
     Series,
     Slice,
-    Table,
     Timeline,
     Value,
 )
 from cqbench.render.report.values import COMPARED, SHOWN, short
+from cqbench.render.table import plain
 
 COUNTS = (1, 2, 4, 8, 16, 32, 48)
 HOSTILE = '</script><img src=x onerror="alert(1)">\'"&<!--{{7*7}}${1}' + 60 * "w"
@@ -149,17 +149,17 @@ def usual() -> Report:
                 "Unary ping, sync client",
                 "slower",
                 "The shared connection is NOT the bottleneck: up to 48 in flight separate ones are not faster.",
-                Table(("In flight", "Separate ÷ shared"), (("1", "1.00 (0.97–1.02)"), ("48", "0.80 (0.77–0.83)"))),
+                plain(("In flight", "Separate ÷ shared"), (("1", "1.00 (0.97–1.02)"), ("48", "0.80 (0.77–0.83)"))),
                 ("CPUs are few.", "slower at 48: one connection carries several calls a segment"),
             ),
-            Card("Streaming ping, sync client", "cpus-saturated", "The CPUs are the limit.", Table((), ())),
+            Card("Streaming ping, sync client", "cpus-saturated", "The CPUs are the limit.", plain((), ())),
         ),
         advice=(("What to set", ("Keep one shared connection (the default).",)),),
         series=tuple(found),
         machine=(("CPU", "Virtual CPU @ 2.50 GHz, 2 cores"), ("gRPC", "1.51.1"), ("Pinning", "client 0, server 1")),
         facts=(("Machine", "Virtual CPU @ 2.50 GHz"), ("Unreliable", "2 of 69 points: other-processes 2")),
         against=tuple(against(found, *pair) for pair in ((1, 0), (3, 2), (5, 4), (7, 6), (9, 6))),
-        errors=Table(("Series", "Status"), (("cq, separate", "UNAVAILABLE"),)),
+        errors=plain(("Series", "Status"), (("cq, separate", "UNAVAILABLE"),)),
         notes=("Other programs used 3 % of the client's CPUs.",),
         failures=("cq, separate, repetition 3: the server did not answer",),
         data={"points": [{"series": s.id, "inflight": p.load.number} for s in found for p in s.points]},
@@ -220,7 +220,7 @@ def open_rates() -> Report:
     """Open loops only."""
     found = tuple(rates(m, s, top) for m in ("unary", "streaming") for s, top in (("shared", 3000), ("separate", 5000)))
     pairs = tuple(against(found, *pair) for pair in ((1, 0), (3, 2)))
-    return replace(usual(), series=found, against=pairs, cards=(), advice=(), errors=Table((), ()), data={})
+    return replace(usual(), series=found, against=pairs, cards=(), advice=(), errors=plain((), ()), data={})
 
 
 def brief() -> Report:
@@ -260,7 +260,7 @@ def hostile() -> Report:
         for i, s in enumerate(report.series)
     )
     texts = dict.fromkeys(("title", "question", "made", "partial", "answer"), HOSTILE)
-    table = Table((HOSTILE,), ((HOSTILE,),))
+    table = plain((HOSTILE,), ((HOSTILE,),))
     card = Card(HOSTILE, HOSTILE, HOSTILE, table, (HOSTILE,))
     pairs = tuple(replace(one, axis=HOSTILE, title=HOSTILE) for one in report.against)
     lists = {"notes": (HOSTILE,), "failures": (HOSTILE,), "experiments": (HOSTILE,)}

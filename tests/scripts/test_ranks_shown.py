@@ -101,12 +101,12 @@ def merged(folder: Path, change: Any = lambda *_: None) -> Path:
 
 def test_the_report_shows_each_rank_and_their_spread(tmp_path: Path) -> None:
     report = data.make([merged(tmp_path)])
-    ((_, load_words, there, rate, p99, _, connections, apart, suspect),) = report.spreads.rows
+    ((_, load_words, there, rate, p99, _, connections, apart, suspect),) = report.spreads.texts
     assert (load_words, there, connections, apart) == ("6 in flight", "3 on 2, 1 missing", "2", "0")
     assert rate == "2,000 – 2,250 – 2,500 (22 %)"
     assert p99.count("–") == 2 and suspect == "0"
-    assert [row[2:5] for row in report.ranks.rows] == [("0", "a", "0-1"), ("1", "a", "0-1"), ("2", "b", "0-1")]
-    assert [row[5] for row in report.ranks.rows] == ["2,500", "2,250", "2,000"]
+    assert [row[2:5] for row in report.ranks.texts] == [("0", "a", "0-1"), ("1", "a", "0-1"), ("2", "b", "0-1")]
+    assert [row[5] for row in report.ranks.texts] == ["2,500", "2,250", "2,000"]
     html = page.render(report)
     assert "The client processes" in html and "Each client process" in html
 
@@ -118,8 +118,8 @@ def test_a_rank_with_a_doubt_is_marked(tmp_path: Path) -> None:
 
     path = merged(tmp_path, steal)
     report = data.make([path])
-    assert [row[-1] for row in report.ranks.rows] == ["-", "steal", "-"]
-    assert report.spreads.rows[0][-1] == "1"
+    assert [row[-1] for row in report.ranks.texts] == ["-", "steal", "-"]
+    assert report.spreads.texts[0][-1] == "1"
     texts = [reason.text for reason in load(path).points[0].warnings]
     assert "the hypervisor took 3 % (rank 1)" in texts
 

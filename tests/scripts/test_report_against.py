@@ -147,14 +147,14 @@ def test_cards_are_the_verdicts(report: Report) -> None:
     assert [card.answer for card in report.cards] == [words.answer(case) for case in found.scenarios]
     assert dict(report.advice).get("What to set", ()) == say(found).settings
     for card, case in zip(report.cards, found.scenarios, strict=True):
-        assert [row[0] for row in card.table.rows] == [row.load.words for row in case.rows]
-        assert {len(row) for row in card.table.rows} == {len(card.table.head)}
+        assert [row[0] for row in card.table.texts] == [row.load.words for row in case.rows]
+        assert {len(row) for row in card.table.texts} == {len(card.table.columns)}
 
 
 def test_the_ratio_in_a_card_is_that_of_the_plot(report: Report) -> None:
     card = next(card for card in report.cards if "streaming" in card.title)
     (one,) = [a for a in report.against if a.axis == "connections" and report.series[a.series].method == "streaming"]
-    told = {row[0]: row[1].split(" ")[0] for row in card.table.rows}
+    told = {row[0]: row[1].split(" ")[0] for row in card.table.texts}
     assert told == {load.words: f"{v[THROUGHPUT].middle:.2f}" for load, v in one.values.items()}
 
 
@@ -177,10 +177,10 @@ def test_failed_calls_are_counted_by_status_code(tmp_path: Path) -> None:
 
     report = data.make([copied(tmp_path, fail)])
     total = sum(e["completed"] for e in iterations(json.loads(REPETITIONS.read_text()))) + 4
-    ((_, load, code, count, share, message),) = report.errors.rows
+    ((_, load, code, count, share, message),) = report.errors.texts
     assert (load, code, count, message) == ("4 in flight", "UNAVAILABLE", "4", "gone 0")
     assert float(share.removesuffix(" %")) == pytest.approx(400 / total, rel=1e-3)
-    assert data.make([REPETITIONS]).errors.rows == ()
+    assert data.make([REPETITIONS]).errors.texts == []
 
 
 def test_failed_calls_of_points_that_measured_nothing_count(tmp_path: Path) -> None:
@@ -189,7 +189,7 @@ def test_failed_calls_of_points_that_measured_nothing_count(tmp_path: Path) -> N
             errors = [{"code": "DEADLINE_EXCEEDED", "count": 5, "first_message": ""}]
             entry.update(completed=0, failed=5, errors=errors, error_message="no call succeeded")
 
-    ((*_, count, share, _),) = data.make([copied(tmp_path, fail)]).errors.rows
+    ((*_, count, share, _),) = data.make([copied(tmp_path, fail)]).errors.texts
     assert (count, share) == ("35", "100 %")
 
 
@@ -200,9 +200,9 @@ def test_the_floor_is_beside_the_call(tmp_path: Path) -> None:
         found["lower_bounds"] += [{"name": "tcp-spin", "error_message": "cannot connect"}]
 
     report = data.make([copied(tmp_path, floor)])
-    ((_, grpc, unix, inproc, sleeping, spinning, ratio),) = report.floors.rows
+    ((_, grpc, unix, inproc, sleeping, spinning, ratio),) = report.floors.texts
     assert (grpc, unix, inproc, sleeping, spinning, ratio) == ("100", "-", "-", "64", "7", "1.562")
-    assert data.make([REPETITIONS]).floors.rows == ()
+    assert data.make([REPETITIONS]).floors.texts == []
 
 
 def test_evidence_becomes_figures(tmp_path: Path) -> None:

@@ -130,7 +130,7 @@ def test_the_knee_is_the_last_rate_before_the_first_that_was_not_reached(tmp_pat
     report = made(tmp_path, open_loop({1000: [1000.0] * 6, 2000: [1990.0] * 6, 4000: [3000.0] * 6, 5000: [5000.0] * 6}))
     assert only(report).knee == 2000
     assert only(report).points[2].values[REACHED].middle == 0.75
-    ((_, kept, _, beyond, reached, _),) = report.knees.rows
+    ((_, kept, _, beyond, reached, _),) = report.knees.texts
     assert (kept, beyond, reached) == ("2000/s", "4000/s", "75 %")
     ((_, frames),) = [of for of in plots.plots(report) if of[0].key == "open-throughput"]
     assert frames[0].panels[0].tables["knees"] == [{"s": 0, "n": 2000}]
@@ -138,4 +138,4 @@ def test_the_knee_is_the_last_rate_before_the_first_that_was_not_reached(tmp_pat
 
 def test_a_series_that_never_keeps_up_has_no_knee(tmp_path: Path) -> None:
     report = made(tmp_path, open_loop({1000: [500.0] * 6}))
-    assert only(report).knee is None and report.knees.rows[0][1] == "-" and report.knees.rows[0][4] == "50 %"
+    assert only(report).knee is None and report.knees.texts[0][1] == "-" and report.knees.texts[0][4] == "50 %"

@@ -23,8 +23,9 @@ from cqbench.formats.figures import THROUGHPUT
 from cqbench.model.figures import P50
 from cqbench.render.report import embedded
 from cqbench.render.report import page as page_module
-from cqbench.render.report.model import Report, Table
+from cqbench.render.report.model import Report
 from cqbench.render.report.values import SHOWN, number
+from cqbench.render.table import plain
 
 VOID = {"meta", "input", "br", "img", "link"}
 
@@ -119,7 +120,7 @@ def test_what_is_compared_has_a_legend_of_its_own() -> None:
 
 def test_failed_calls_are_a_table_or_a_sentence() -> None:
     assert "UNAVAILABLE" in "".join(t for a, t in page().all("section") if a.get("aria-labelledby") == "errors")
-    none = of(replace(samples.usual(), errors=Table((), ())))
+    none = of(replace(samples.usual(), errors=plain(())))
     assert "No call failed." in "".join(t for a, t in none.all("section") if a.get("aria-labelledby") == "errors")
 
 

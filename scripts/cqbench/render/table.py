@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import NamedTuple, TypeAlias
 
@@ -63,6 +63,11 @@ class Table:
         """A line among the rows, indented as they are."""
         self.rows.append(Line(text, style, first=" " * self.indent))
 
+    @property
+    def texts(self) -> list[tuple[str, ...]]:
+        """Rows without lines and styles."""
+        return [tuple(cell.text for cell in row) for row in self.rows if not isinstance(row, Line)]
+
 
 Block: TypeAlias = Line | Table
 EMPTY = Line("")
@@ -72,3 +77,8 @@ def columns(*titles: str, left: int = 1, widths: Sequence[int] = ()) -> tuple[Co
     """The first `left` columns are texts, the others figures."""
     minimum = [*widths, *[0] * (len(titles) - len(widths))]
     return tuple(Column(title, i >= left, minimum[i]) for i, title in enumerate(titles))
+
+
+def plain(titles: Iterable[str], rows: Iterable[Sequence[str]] = ()) -> Table:
+    """Texts; figures from the second column on."""
+    return Table(columns(*titles), [tuple(map(Cell, row)) for row in rows])

@@ -24,8 +24,10 @@ from cqbench.formats import histograms
 from cqbench.model.metric import Metric
 from cqbench.model.ratio import Sample, values
 from cqbench.model.series import Repetition
+from cqbench.render import html
 from cqbench.render.compare import history as history_output
 from cqbench.render.compare import tables, text
+from cqbench.render.table import Table, plain
 
 MAX_PLOTS = 120  # points that are drawn; the tables have all
 PER_DECADE = 25
@@ -50,16 +52,16 @@ def render(comparison: Comparison, sides: Sequence[Side], outcomes: Sequence[Out
             points = [p for p in part.section.points if p.scenario == pair.title][:left]
             left -= len(points)
             plots += [(_headed(comparison, part, pair.title), drawn) for drawn in _plots(comparison, part, points)]
-    blocks: dict[str, list[tables.Row]] = {}
+    blocks: dict[str, Table] = {}
     for row in tables.rows(comparison):
         title = "in total" if row.point is None else row.point.scenario or "points"
-        blocks.setdefault(_headed(comparison, row.part, title), []).append(row)
+        headed = _headed(comparison, row.part, title)
+        text.add(blocks.setdefault(headed, text.table(comparison)), row.title, row.figure)
     return _page(
         "comparison",
         heading=text.heading(comparison, sides),
         gates=[line for outcome in outcomes for line in text.gate_lines(outcome)],
         blocks=blocks,
-        column=text.column(comparison),
         plots=plots,
         notes=[*text.notes(comparison, sides), *([f"drawn: the first {MAX_PLOTS} points"] if left <= 0 else [])],
         legend=text.legend(comparison),
@@ -70,13 +72,13 @@ def of_history(found: Found, lines: Sequence[Line]) -> str:
     """The page of a history; lines that changed come first."""
     ordered = sorted(lines, key=lambda line: not line.changes)
     shown = ordered[:MAX_PLOTS]
+    changes = [(_named(line), words) for line in ordered for words in history_output.words(found, line)]
     notes = [f"drawn: {MAX_PLOTS} of {len(lines)} lines, those with a change first"] if len(lines) > MAX_PLOTS else []
     return _page(
         "history",
         heading=history_output.heading(found, lines),
         gates=[],
-        blocks={},
-        changes=[(_named(line), words) for line in ordered for words in history_output.words(found, line)],
+        blocks={"Changes": plain(("point", "change"), changes)} if changes else {},
         plots=[(_named(line), _over_time(line)) for line in shown],
         notes=notes,
         legend=[history_output.rule()],
@@ -87,7 +89,7 @@ def _page(what: str, **told: Any) -> str:
     loader = jinja2.FileSystemLoader(Path(__file__).parent)
     environment = jinja2.Environment(loader=loader, autoescape=True, trim_blocks=True, lstrip_blocks=True)
     environment.undefined = jinja2.StrictUndefined
-    return environment.get_template("page.html").render(what=what, text=text, **{"changes": [], **told}) + "\n"
+    return environment.get_template("page.html").render(what=what, grid=html.table, **told) + "\n"
 
 
 def _headed(comparison: Comparison, part: Part, title: str) -> str:

@@ -76,23 +76,23 @@ def _part(comparison: Comparison, part: Part) -> Iterator[Block]:
         "" if (section.before, section.after) == ("before", "after") else f": {section.after} against {section.before}"
     )
     points = counted(len(section.points), "point")
-    table = _table(comparison)
+    found = table(comparison)
     for metric in comparison.metrics:
         total = part.totals.get(metric.name)
         if total:
-            _row(table, in_total(part, total), total)
-    yield from (EMPTY, Line(f"IN TOTAL, over {points}{named}", "bold"), table)
+            add(found, in_total(part, total), total)
+    yield from (EMPTY, Line(f"IN TOTAL, over {points}{named}", "bold"), found)
     for pair in section.pairs:
         points_of = [point for point in section.points if point.scenario == pair.title]
         if not points_of or not comparison.detailed:
             continue
-        table = _table(comparison)
+        found = table(comparison)
         for metric in comparison.detailed:
             for i, (name, figure) in enumerate(_rows(part, points_of, metric)):
                 if i == 0:
-                    table.rows.append(Line(titled(metric), "italic"))
-                _row(table, f"  {name}", figure)
-        yield from (EMPTY, Line(f"{pair.title or 'points'}{named}", "bold"), table)
+                    found.rows.append(Line(titled(metric), "italic"))
+                add(found, f"  {name}", figure)
+        yield from (EMPTY, Line(f"{pair.title or 'points'}{named}", "bold"), found)
 
 
 def _rows(part: Part, points: Iterable[Point], metric: Metric) -> Iterator[tuple[str, Figure]]:
@@ -107,7 +107,7 @@ def marks(point: Point) -> str:
     return f"{'! ' if reasons(both) else ''}{'^ ' if reasons(both, limits=True) else ''}"
 
 
-def _table(comparison: Comparison) -> Table:
+def table(comparison: Comparison) -> Table:
     figures = (Column(name, True) for name in (*HEAD, column(comparison)))
     return Table((Column(width=28), *figures, Column()))
 
@@ -127,9 +127,10 @@ def in_total(part: Part, figure: Figure) -> str:
     return f"{titled(figure.metric)}{fewer}"
 
 
-def _row(table: Table, name: str, figure: Figure) -> None:
+def add(to: Table, name: str, figure: Figure) -> None:
+    """Green is better, red is worse, bold is another where no direction is better."""
     better = figure.metric.better * (figure.direction or 0)
-    style = {1: "green", -1: "red"}.get(better)
+    style = {1: "green", -1: "red"}.get(better, "bold" if figure.direction else "")
     cells = [
         shown(figure.before, figure.metric),
         shown(figure.after, figure.metric),
@@ -138,7 +139,7 @@ def _row(table: Table, name: str, figure: Figure) -> None:
         p_value(figure.p_holm),
         needed(figure),
     ]
-    table.add(name, *cells, Cell(figure.explained, style or ""))
+    to.add(name, *cells, Cell(figure.explained, style))
 
 
 def shown(value: float, metric: Metric) -> str:

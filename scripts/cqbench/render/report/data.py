@@ -19,8 +19,9 @@ from cqbench.render.report import against, embedded, machine, points, tables
 from cqbench.render.report import series as series_of
 from cqbench.render.report.groups import Group, experiment_folder, experiments, group, letter
 from cqbench.render.report.machine import Manifest
-from cqbench.render.report.model import Card, Report, Series, Table
+from cqbench.render.report.model import Card, Report, Series
 from cqbench.render.report.series import Found
+from cqbench.render.table import plain
 from cqbench.render.verdict.statements import say
 from cqbench.render.verdict.words import answer, reasons_of, times
 from cqbench.stats.ratios import Ratio
@@ -201,9 +202,8 @@ def _card(scenario: Scenario) -> Card:
         if len(scenario.configurations) == 1
         else f"÷ {scenario.baseline}"
     )
-    table = Table(
-        (of, *(FIGURES[name].label for name in RATIOS), "So"), tuple(_ratios(scenario, row) for row in scenario.rows)
-    )
+    head = (of, *(FIGURES[name].label for name in RATIOS), "So")
+    table = plain(head, (_ratios(scenario, row) for row in scenario.rows))
     return Card(
         scenario.name or scenario.axis, scenario.decision.value, answer(scenario), table, tuple(reasons_of(scenario))
     )

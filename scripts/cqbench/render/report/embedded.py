@@ -24,6 +24,7 @@ from cqbench.render.report.model import Point, Report, Value
 from cqbench.render.report.plots import Frame, Panel
 from cqbench.render.report.rows import Row
 from cqbench.render.report.values import SHOWN, short
+from cqbench.render.table import Table
 
 LEFT_OUT = ("data", "distributions", "fit")  # itself; in files of their own; drawn only
 
@@ -147,6 +148,8 @@ def _plain(value: Any) -> Any:
         return [_plain(item) for item in value]
     if isinstance(value, dict):
         return {str(_plain(key)): _plain(item) for key, item in value.items()}
+    if isinstance(value, Table):
+        return {"head": [column.title for column in value.columns], "rows": [list(row) for row in value.texts]}
     if is_dataclass(value):
         return {f.name: _plain(getattr(value, f.name)) for f in fields(value) if f.name not in LEFT_OUT}
     return value

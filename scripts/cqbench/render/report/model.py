@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from cqbench.formats.offered import Load
+from cqbench.render.table import Table, plain
 
 
 @dataclass(frozen=True)
@@ -128,14 +129,6 @@ class Against:
 
 
 @dataclass(frozen=True)
-class Table:
-    """Texts. rows: as long as the head."""
-
-    head: tuple[str, ...]
-    rows: tuple[tuple[str, ...], ...]
-
-
-@dataclass(frozen=True)
 class Card:
     """One finding of the verdict. table: as short as can be; remarks: the reasons."""
 
@@ -144,6 +137,10 @@ class Card:
     answer: str
     table: Table
     remarks: tuple[str, ...] = ()
+
+
+def _nothing() -> Table:
+    return plain(())
 
 
 @dataclass(frozen=True)
@@ -162,12 +159,12 @@ class Report:
     facts: tuple[tuple[str, str], ...] = ()  # facts and warnings that a reader needs before the answer
     experiments: tuple[str, ...] = ()  # their folders, where there are several
     against: tuple[Against, ...] = ()  # the most telling axis first
-    errors: Table = Table((), ())  # failed calls by status code
-    spreads: Table = Table((), ())  # over client processes that measured together
-    ranks: Table = Table((), ())  # each of them
-    floors: Table = Table((), ())  # the same call with less of gRPC
-    faults: Table = Table((), ())  # what was made to go wrong, and what that cost
-    knees: Table = Table((), ())  # of open loops
+    errors: Table = field(default_factory=_nothing)  # failed calls by status code
+    spreads: Table = field(default_factory=_nothing)  # over client processes that measured together
+    ranks: Table = field(default_factory=_nothing)  # each of them
+    floors: Table = field(default_factory=_nothing)  # the same call with less of gRPC
+    faults: Table = field(default_factory=_nothing)  # what was made to go wrong, and what that cost
+    knees: Table = field(default_factory=_nothing)  # of open loops
     profiles: tuple[tuple[str, tuple[Table, ...]], ...] = ()  # of cqbench cost: what was counted, and its tables
     notes: tuple[str, ...] = ()  # remarks about the whole run, such as other programs on its CPUs
     failures: tuple[str, ...] = ()  # "CONFIGURATION, repetition 3: why"

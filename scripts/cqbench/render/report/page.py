@@ -17,6 +17,7 @@ import jinja2
 import vl_convert
 from markupsafe import Markup
 
+from cqbench.render import html
 from cqbench.render.report import bars, embedded, plots, style
 from cqbench.render.report.kinds import Plot
 from cqbench.render.report.model import Point, Report, Series
@@ -37,6 +38,7 @@ def render(report: Report) -> str:
     drawn = plots.plots(report)
     return environment.get_template("page.html").render(
         report=report,
+        grid=html.table,
         made=_date(report.made),
         policy=_policy(scripts),
         scripts=[Markup(s) for s in scripts],

@@ -18,9 +18,9 @@ from cqbench.model.recovery import outcome
 from cqbench.render.cost import text
 from cqbench.render.fault_words import COLUMNS, cells
 from cqbench.render.report.groups import Group
-from cqbench.render.report.model import Point, Series, Table
+from cqbench.render.report.model import Point, Series
 from cqbench.render.report.values import number, texts
-from cqbench.render.table import Line
+from cqbench.render.table import Table, plain
 
 MAX_ROWS = 500  # of processes; beyond, their range has to do
 
@@ -57,7 +57,7 @@ def errors(groups: Sequence[Group]) -> Table:
         (*k, number(n), f"{number(100 * n / calls[k[:2]])} %" if calls[k[:2]] else "-", first[k])
         for k, n in codes.items()
     )
-    return Table(("Series", "Load", "Status", "Calls", "Of all calls", "First message"), tuple(rows))
+    return plain(("Series", "Load", "Status", "Calls", "Of all calls", "First message"), rows)
 
 
 def faults(groups: Sequence[Group]) -> Table:
@@ -69,7 +69,7 @@ def faults(groups: Sequence[Group]) -> Table:
         if told:
             rows.append((of.title, of.setting.get("fault"), *(text or "-" for text in cells(told))))
     rows.sort(key=lambda row: row[0].rpartition(".")[0])  # what is compared stands together
-    return Table(("Series", "Fault", *(column.title for column in COLUMNS)), tuple(rows))
+    return plain(("Series", "Fault", *(column.title for column in COLUMNS)), rows)
 
 
 def floors(groups: Sequence[Group]) -> Table:
@@ -84,7 +84,7 @@ def floors(groups: Sequence[Group]) -> Table:
             ratio = middle["grpc"] / middle["tcp-block"] if middle.keys() >= {"grpc", "tcp-block"} else None
             rows.append((of.title, *cells, "-" if ratio is None else number(ratio)))
     heads = (f"{name}, {FIGURES[P50].shown_unit}" for name in FLOORS.values())
-    return Table(("Series", *heads, "gRPC ÷ TCP, sleeping"), tuple(rows))
+    return plain(("Series", *heads, "gRPC ÷ TCP, sleeping"), rows)
 
 
 def knees(series: Sequence[Series]) -> Table:
@@ -98,7 +98,7 @@ def knees(series: Sequence[Series]) -> Table:
         of_it = f"{reached} {FIGURES[REACHED].shown_unit}" if reached != "-" else reached
         rows.append((f"{one.title} ({one.method})", asked[0], waits[0], asked[1], of_it, waits[1]))
     wait = f"{FIGURES[P99].label} there, {FIGURES[P99].shown_unit}"
-    return Table(("Series", "Keeps up to", wait, "Next rate", "Reached of it", wait), tuple(rows))
+    return plain(("Series", "Keeps up to", wait, "Next rate", "Reached of it", wait), rows)
 
 
 def _asked(point: Point | None) -> str:
@@ -132,7 +132,7 @@ def spreads(groups: Sequence[Group]) -> Table:
         "Windows apart, ms",
         "Unreliable",
     )
-    return Table(head, tuple(rows))
+    return plain(head, rows)
 
 
 def ranks(groups: Sequence[Group]) -> Table:
@@ -147,7 +147,7 @@ def ranks(groups: Sequence[Group]) -> Table:
             rows.append((title, load.words, *where, *cells, ", ".join(reasons) or "-"))
     figures = (figure.heading for figure, _ in OF_RANKS)
     titles = ("Series", "Load", "Rank", "Machine", "CPUs", *figures, "Warnings, saturated")
-    return Table(titles, tuple(rows) if len(rows) <= MAX_ROWS else ())
+    return plain(titles, rows if len(rows) <= MAX_ROWS else ())
 
 
 def _points(groups: Sequence[Group]) -> Iterator[tuple[str, Load, list[Ranks]]]:
@@ -193,8 +193,5 @@ def profiles(paths: Sequence[Path]) -> tuple[tuple[str, tuple[Table, ...]], ...]
 
 
 def _profile(profile: Profile) -> tuple[Table, ...]:
-    found = []
-    for table in (t for side in profile.sides for t in text.tables(profile, side)):
-        rows = (tuple(cell.text for cell in row) for row in table.rows if not isinstance(row, Line))
-        found.append(Table((table.columns[0].title, "Median", "Spread", "Share"), tuple(rows)))
-    return (*found, Table(("Remarks",), tuple((line,) for line in text.remarks(profile))))
+    found = (table for side in profile.sides for table in text.tables(profile, side))
+    return (*found, plain(("Remarks",), ((line,) for line in text.remarks(profile))))
