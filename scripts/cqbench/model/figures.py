@@ -43,7 +43,7 @@ COUNTS = (
 DERIVED = (
     _figure(REACHED, "share of the target rate that was reached", "%", 100, 1, "open_loop"),
     *(
-        _figure(f"{name}_{which}_of_mean", f"calls of the {what} with the {which}", EVEN, 100, 0, needs)
+        _figure(f"{name}_{which}_of_mean", f"{what} with the {which} calls", EVEN, 100, 0, needs)
         for name, what, needs in (
             ("rpcs_per_queue", "completion queue", "queues"),
             ("calls_per_slot", "slot", ""),
