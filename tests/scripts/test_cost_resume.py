@@ -162,9 +162,9 @@ def test_what_cannot_be_resumed_is_refused(killed: Path, tmp_path: Path) -> None
     data = json.loads((folder / "cost.json").read_text())
     for change, said in (
         ({"cost_version": 2}, "cost_version is 2; this version of cqbench resumes 1"),
-        ({"asked": {**data["asked"], "parts": ["luck"]}}, "parts[0] of asked is not one of time"),
+        ({"asked": {**data["asked"], "parts": ["luck"]}}, 'asked.parts[0]: "luck" is not one of time'),
         ({"programs": {"program": "another"}}, "the program program's contents have changed since"),
-        ({"port": "x"}, "'port' in the file has the wrong type"),
+        ({"port": "x"}, 'port: "x" is not an integer'),
     ):
         (folder / "cost.json").write_text(json.dumps({**data, **change}))
         assert said in refusal("--resume", folder)

@@ -107,7 +107,7 @@ def test_not_a_result(data: bytes) -> None:
 def test_a_missing_part_is_named(key: str) -> None:
     data = real()
     del data[key]
-    with pytest.raises(BadDocument, match=f"has no '{key}'"):
+    with pytest.raises(BadDocument, match=f"'{key}' is missing"):
         parse(json.dumps(data).encode(), "x")
 
 
@@ -115,7 +115,7 @@ def test_a_missing_part_is_named(key: str) -> None:
 def test_what_a_point_misses_is_named(key: str) -> None:
     data = real()
     del data["benchmarks"][1][key]
-    with pytest.raises(BadDocument, match=f"benchmarks\\[1\\] has no '{key}'"):
+    with pytest.raises(BadDocument, match=f"benchmarks\\[1\\].*: '{key}' is missing"):
         parse(json.dumps(data).encode(), "x")
 
 
@@ -134,7 +134,7 @@ def test_wrong_values(key: str, value: object) -> None:
 
 def test_google_benchmarks_own_file_is_not_ours() -> None:
     data = {"context": {"date": "", "host_name": ""}, "benchmarks": []}
-    with pytest.raises(BadDocument, match="has no 'cqbench_version'"):
+    with pytest.raises(BadDocument, match="'cqbench_version' is missing"):
         parse(json.dumps(data).encode(), "x")
 
 
@@ -161,7 +161,7 @@ def test_messages_from_the_network_are_harmless_on_a_terminal() -> None:
 def test_settings_that_are_none(key: str, value: object) -> None:
     data = real("result")
     data["context"][key] = value
-    with pytest.raises(BadDocument, match=f"x: .*'{key}' in context has"):
+    with pytest.raises(BadDocument, match=rf"x: .*context\.{key}(\[0\])?: .* is not "):
         parse(json.dumps(data).encode(), "x")
 
 
@@ -172,7 +172,7 @@ def test_settings_that_are_none(key: str, value: object) -> None:
 def test_a_servers_settings_that_are_none(key: str, value: object) -> None:
     data = real("result")
     data["context"]["servers"] = [{}, {key: value}]
-    with pytest.raises(BadDocument, match=rf"'{key}' in servers\[1\] of context has"):
+    with pytest.raises(BadDocument, match=rf"context\.servers\[1\]\.{key}(\[0\])?: .* is not "):
         parse(json.dumps(data).encode(), "x")
     data["context"]["servers"] = [{key: None}]
     assert parse(json.dumps(data).encode(), "x").points
@@ -182,7 +182,7 @@ def test_a_servers_settings_that_are_none(key: str, value: object) -> None:
 def test_evidence_that_is_no_number(value: object) -> None:
     data = real("result")
     data["benchmarks"][1]["client_rtt_min_ns_median"] = value
-    with pytest.raises(BadDocument, match=r"(?=.*'client_rtt_min_ns_median').*benchmarks\[1\]"):
+    with pytest.raises(BadDocument, match=r"benchmarks\[1\].*client_rtt_min_ns_median"):
         parse(json.dumps(data).encode(), "x")
 
 
@@ -192,5 +192,5 @@ def test_a_sample_inside_the_window_is_below_zero() -> None:
     parse(json.dumps(data).encode(), "some.json")
     for wrong in ("-1", True, -(10**400)):
         data["benchmarks"][0]["server_sample_before_ns"] = wrong
-        with pytest.raises(BadDocument, match="'server_sample_before_ns' in benchmarks"):
+        with pytest.raises(BadDocument, match=r"benchmarks\[0\].*\.server_sample_before_ns: .* is not a number"):
             parse(json.dumps(data).encode(), "some.json")

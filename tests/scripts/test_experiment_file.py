@@ -5,8 +5,8 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from cqbench.experiment.fields import Pinning
 from cqbench.experiment.spec import BadExperiment, Experiment, load, parse
+from cqbench.experiment.tables import CpuLists
 from cqbench.formats.offered import closed, open_loop
 
 HEAD = """
@@ -62,13 +62,13 @@ def test_what_a_file_says() -> None:
     assert (experiment.name, experiment.title, experiment.question) == ("try", "A title", "Does it?")
     assert (experiment.loads, experiment.warmup_s, experiment.interval_s) == ((closed(1), closed(4)), 0.05, 0.1)
     assert (experiment.repetitions, experiment.seed, experiment.layout) == (2, 7, "post")
-    assert experiment.placement == Pinning("pair")
+    assert experiment.placement == "pair"
     far, near = experiment.configurations
     assert far.client_flags == ("--api", "cq", "--channel-arg", "a=b c", "--channel-arg", "c=d")
     assert far.client_env == (("A", "common"), ("B", "own"))
     assert (far.host, far.build, far.pinning) == ("there:1", "release", None)
     assert near.server_flags == ("--poll", "spin") and near.server_env == (("C", ""),)
-    assert (near.build, near.pinning) == ("sid", Pinning("cpus", "0", ""))
+    assert (near.build, near.pinning) == ("sid", CpuLists(server_cpus="0"))
     assert (near.needs_grpc, near.added_rtt_ms) == ("1.83", 5)
     assert (far.needs_grpc, far.added_rtt_ms) == ("", None)
 
@@ -132,11 +132,11 @@ def test_durations(written: str, seconds: float) -> None:
         ("name", '".."', 'experiment.name: ".." is not a name'),
         ("title", "3", "experiment.title: 3 is not a text"),
         ("question", '" "', 'experiment.question: " " is not a text'),
-        ("inflight", "[]", "experiment.inflight: [] is not a list of in-flight counts"),
+        ("inflight", "[]", "experiment.inflight: [] is not a list of 1 or more valid values"),
         ("inflight", '"1-4"', 'experiment.inflight: "1-4" is not a list'),
-        ("inflight", "[1, 0]", "experiment.inflight: 0 is not an integer from 1 to 100000"),
-        ("inflight", "[1, true]", "experiment.inflight: true is not an integer"),
-        ("inflight", "[4, 4]", "experiment.inflight: 4 is not accepted twice"),
+        ("inflight", "[1, 0]", "experiment.inflight[1]: 0 is not an integer from 1 to 100000"),
+        ("inflight", "[1, true]", "experiment.inflight[1]: true is not an integer"),
+        ("inflight", "[4, 4]", "experiment.inflight: [4, 4] is not accepted: each value"),
         ("warmup", '"5 parsecs"', 'experiment.warmup: "5 parsecs" is not a number of seconds from 0.001 to 3600'),
         ("warmup", "nan", "experiment.warmup: NaN is not"),
         ("interval", "0", "experiment.interval: 0 is not a number of seconds from 0.01 to 3600"),
@@ -179,12 +179,20 @@ def test_all_errors_are_said_at_once() -> None:
 
 
 def test_all_that_does_not_go_together_is_said_at_once() -> None:
-    two = ONE + "host = 'a'\nserver_flags = '--x'\nadded_rtt = '5ms'\n" + ONE.replace("one", "two")
+    host = ONE + "host = 'a'\nserver_flags = '--x'\nadded_rtt = '5ms'\n"
     with pytest.raises(BadExperiment) as error:
-        parse(HEAD + "rates = [5]\n" + two + "client_flags = '--api cq --api sync'\n", "x.toml")
+        parse(HEAD + "rates = [5]\n" + host, "x.toml")
     said = [line.split(": ")[1] for line in str(error.value).splitlines()]
-    ones = ["configuration 'one'.server_flags", "configuration 'one'.added_rtt"]
-    assert said == ["experiment.rates", *ones, "configuration 'two'.client_flags"]
+    one = "configuration[0] ('one')"
+    assert said == ["experiment.rates", f"{one}.server_flags", f"{one}.added_rtt"]
+
+
+def test_what_does_not_go_with_what_all_have_in_common_is_said_at_once() -> None:
+    twice = "client_flags = '--api cq --api sync'\n"
+    with pytest.raises(BadExperiment) as error:
+        parse(HEAD.replace("inflight", "# ") + ONE + twice + ONE.replace("one", "two") + twice, "x.toml")
+    said = [line.split(": ")[1] for line in str(error.value).splitlines()]
+    assert said == ["experiment", "configuration 'one'.client_flags", "configuration 'two'.client_flags"]
 
 
 OPEN = HEAD.replace("inflight = [1, 4]", "rates = [2000, 500.5]")
@@ -200,14 +208,14 @@ def test_an_open_loop() -> None:
     ("rates", "said"),
     [
         ("", "experiment: 'inflight' is missing, or 'rates' for an open loop"),
-        ("rates = []", "experiment.rates: [] is not a list of calls per second such as [1000, 2000]"),
+        ("rates = []", "experiment.rates: [] is not a list of 1 or more"),
         ("rates = 5", "experiment.rates: 5 is not a list"),
-        ("rates = [0]", "experiment.rates: 0 is not a number of calls per second above 0 and up to 10000000"),
-        ("rates = [1e8]", "experiment.rates: 100000000.0 is not a number"),
-        ("rates = [nan]", "experiment.rates: NaN is not a number"),
-        ("rates = [true]", "experiment.rates: true is not a number"),
-        ('rates = ["1000"]', 'experiment.rates: "1000" is not a number'),
-        ("rates = [5, 5.0]", "experiment.rates: 5 is not accepted twice in the list: each once"),
+        ("rates = [0]", "experiment.rates[0]: 0 is not a number of calls per second above 0 and up to 10000000"),
+        ("rates = [1e8]", "experiment.rates[0]: 100000000.0 is not a number"),
+        ("rates = [nan]", "experiment.rates[0]: NaN is not a number"),
+        ("rates = [true]", "experiment.rates[0]: true is not a number"),
+        ('rates = ["1000"]', 'experiment.rates[0]: "1000" is not a number'),
+        ("rates = [5, 5.0]", "experiment.rates: [5, 5.0] is not accepted: each value"),
         ("rates = [5]\ninflight = [1]", "experiment.rates: [5] is not accepted with inflight: write one of the two"),
     ],
 )
@@ -223,62 +231,70 @@ AXIS = '[[axis]]\nname = "{}"\nvalues = [{}]\n'
     [
         ("speed = 3\n" + ONE, 'experiment: unknown key "speed" (value 3); accepted are name, title,'),
         ("placement = 'moon'\n" + ONE, "experiment.placement: \"moon\" is not 'split', 'pair', 'none' or a table"),
-        ("placement = {}\n" + ONE, "experiment.placement: {} is not"),
+        ("placement = {}\n" + ONE, "experiment.placement: the table is empty; server_cpus, client_cpus or both"),
         ("placement = { server_cpus = 3 }\n" + ONE, 'experiment.placement.server_cpus: 3 is not a list of CPUs'),
         ("placement = { cpus = '3' }\n" + ONE, 'experiment.placement: unknown key "cpus" (value "3"); accepted'),
-        ("", "configuration: there are none, so there is nothing to run"),
+        ("", "the file: there is no [[configuration]] and no [[axis]], so there is nothing to run"),
         ("[configuration]\nname = 'x'\n", "configuration: "),
         ("[clients]\n" + ONE, 'the file: unknown key "clients" (value {}); accepted are experiment, client,'),
         ("[client]\nflag = 'x'\n" + ONE, 'client: unknown key "flag" (value "x"); accepted are flags, env'),
-        ("[client]\nflags = [1]\n" + ONE, "client.flags: [1] is not a string of flags"),
+        ("[client]\nflags = [1]\n" + ONE, "client.flags[0]: 1 is not a text"),
         ("[client]\nflags = \"'\"\n" + ONE, 'client.flags: "\'" is not a command line: No closing quotation'),
         ("[client]\nflags = '--interval=3'\n" + ONE, 'client.flags: "--interval=3" is not accepted'),
-        ("[server]\nflags = '--port 3'\n" + ONE, 'server.flags: "--port" is not accepted'),
+        ("[server]\nflags = '--port 3'\n" + ONE, 'server.flags: "--port 3" is not accepted: the experiment\'s own'),
         ("[server]\nlayout = 'big'\n" + ONE, "server.layout: \"big\" is not 'post'"),
-        ("[server]\nenv = 'A=1'\n" + ONE, 'server.env: "A=1" is not a table of environment variables'),
-        (ONE + "[client]\nenv = { A = 1 }\n", "client.env.A: 1 is not a string"),
+        ("[server]\nenv = 'A=1'\n" + ONE, 'server.env: "A=1" is not a table'),
+        (ONE + "[client]\nenv = { A = 1 }\n", "client.env.A: 1 is not a text"),
         (ONE + "[client]\nenv = { 'A=B' = '' }\n", 'client.env: "A=B" is not a name of an environment variable'),
         ("[[configuration]]\n", "configuration[0]: 'name' is missing"),
         ("[[configuration]]\nname = '../x'\n", 'configuration[0].name: "../x" is not a name'),
         ("[[configuration]]\nname = 3\n", "configuration[0].name: 3 is not a name"),
-        (ONE + ONE, 'configuration.name: "one" is there twice'),
+        (ONE + ONE, 'configuration[1].name: "one" is not accepted twice'),
         (ONE + "flags = '-x'\n",
          'configuration[0] (\'one\'): unknown key "flags" (value "-x"); accepted are name, client_flags,'),
         (ONE + "build = 'debug'\n", "configuration[0] ('one').build: \"debug\" is not 'release' or 'sid'"),
         (ONE + "host = ''\n", "configuration[0] ('one').host: \"\" is not HOST or HOST:PORT"),
         (ONE + "host = '--help'\n", "configuration[0] ('one').host: \"--help\" is not HOST"),
         (ONE + "host = 'a'\nserver_flags = '--x'\n",
-         "configuration 'one'.server_flags: [\"--x\"] is not accepted with host"),
+         "configuration[0] ('one').server_flags: \"--x\" is not accepted with host"),
         (ONE + "host = 'a'\nadded_rtt = '5ms'\n",
-         "configuration 'one'.added_rtt: \"5ms\" is not accepted with host: the proxy"),
+         "configuration[0] ('one').added_rtt: \"5ms\" is not accepted with host: the proxy"),
         (ONE + "added_rtt = 5\n",
-         "configuration[0] ('one').added_rtt: 5 is not a number of seconds from 0 to 1, or one"),
+         "configuration[0] ('one').added_rtt: 5 is not a duration of whole milliseconds up to 1000 ms"),
         (ONE + "added_rtt = '-1ms'\n",
-         "configuration[0] ('one').added_rtt: \"-1ms\" is not a number of seconds from 0 to 1"),
+         "configuration[0] ('one').added_rtt: \"-1ms\" is not a duration"),
         (ONE + "added_rtt = '2.5ms'\n",
-         "configuration[0] ('one').added_rtt: \"2.5ms\" is not a whole number of millis"),
-        (ONE + "added_rtt = true\n", "configuration[0] ('one').added_rtt: true is not a number of seconds"),
+         "configuration[0] ('one').added_rtt: \"2.5ms\" is not a duration of whole millis"),
+        (ONE + "added_rtt = true\n", "configuration[0] ('one').added_rtt: true is not a duration"),
         (ONE + "needs_grpc = 1.83\n",
          "configuration[0] ('one').needs_grpc: 1.83 is not a version of gRPC such as \"1.83\""),
         (ONE + "needs_grpc = '>=1.83'\n", "configuration[0] ('one').needs_grpc: \">=1.83\" is not a version"),
         (ONE + "needs_grpc = '1'\n", "configuration[0] ('one').needs_grpc: \"1\" is not a version"),
         (AXIS.format("a", '{ name = "x", added_rtt = "0ms" }') + AXIS.format("b", '{ name = "y", added_rtt = "5ms" }'),
-         "configuration 'x.y'.added_rtt: 5 is not accepted from two axes"),
-        (ONE + "client_flags = '--host a'\n", "configuration[0] ('one').client_flags: \"--host\" is not accepted"),
+         "configuration 'x.y'.added_rtt: \"5ms\" is not accepted from two axes"),
+        (ONE + "client_flags = '--host a'\n", "configuration[0] ('one').client_flags: \"--host a\" is not accepted"),
+        (ONE + 'client_flags = "a\\u0000"\n',
+         "configuration[0] ('one').client_flags: \"a\\u0000\" is not a text without"),
+        (ONE + 'server_program = "-x"\n',
+         "configuration[0] ('one').server_program: \"-x\" is not the path of a program"),
+        (ONE + "pinning = { cpu = '3' }\n",
+         "configuration[0] ('one').pinning: unknown key \"cpu\" (value \"3\"); accepted"),
+        (ONE + "connect = 'tcp'\n", "configuration[0] ('one').connect: \"tcp\" is not 'grpc' or 'http'"),
+        ("counting = 1\n" + ONE, "experiment.counting: 1 is not true or false"),
         (ONE + "client_flags = '--api cq --api=cq'\n",
          "configuration 'one'.client_flags: \"--api\" is not accepted twice"),
         ("[server]\nlayout = 'post'\n" + ONE + "server_flags = '--num-cqs 2'\n",
          "configuration 'one'.server_flags: \"--num-cqs\" is not accepted twice (server.layout gives it)"),
-        (AXIS.format("a", ""), "axis[0] ('a').values: there are none"),
+        (AXIS.format("a", ""), "axis[0] ('a').values: [] is not a list of 1 or more"),
         ("axis = 3\n", "experiment: unknown key \"axis\""),
         ("[[axis]]\nname = 'a'\n", "axis[0] ('a'): 'values' is missing"),
-        ("[[axis]]\nname = 'a'\nvalues = 3\n", "axis[0] ('a').values: 3 is not a list of tables"),
+        ("[[axis]]\nname = 'a'\nvalues = 3\n", "axis[0] ('a').values: 3 is not a list"),
         ("[[axis]]\nname = 'a'\nvalues = ['b']\n", "axis[0] ('a').values[0]: \"b\" is not a table"),
         (AXIS.format("a", '{ name = "x.y" }'), "axis[0] ('a').values[0].name: \"x.y\" is not a name"),
-        (AXIS.format("a", '{ name = "x" }, { name = "x" }'), "axis 'a'.values.name: \"x\" is there twice"),
-        (AXIS.format("a", '{ name = "x" }') * 2, 'axis.name: "a" is there twice'),
+        (AXIS.format("a", '{ name = "x" }, { name = "x" }'), "axis[0] ('a').values[1].name: \"x\" is not accepted"),
+        (AXIS.format("a", '{ name = "x" }') * 2, 'axis[1].name: "a" is not accepted twice'),
         (AXIS.format("a", '{ name = "x", y = 1 }'), "axis[0] ('a').values[0] ('x'): unknown key \"y\" (value 1)"),
-        (AXIS.format("a", '{ name = "x" }') + ONE, "configuration: "),
+        (AXIS.format("a", '{ name = "x" }') + ONE, "the file: [[configuration]] is not accepted with [[axis]]"),
         (AXIS.format("a", '{ name = "x", build = "sid" }') + AXIS.format("b", '{ name = "y", build = "sid" }'),
          "configuration 'x.y'.build: \"sid\" is not accepted from two axes"),
         (AXIS.format("a", '{ name = "x", client_env = { A = "1" } }')
@@ -296,7 +312,7 @@ def test_what_is_wrong_is_named_with_its_value(text: str, said: str) -> None:
 def test_a_product_that_is_too_large() -> None:
     values = ", ".join(f'{{ name = "{i}" }}' for i in range(40))
     text = AXIS.format("a", values) + AXIS.format("b", values)
-    assert complaint(HEAD + text) == "axis: a product of 1600 configurations; at most 1000 are accepted"
+    assert complaint(HEAD + text) == "the file: [[axis]] makes 1600 configurations; at most 1000 are accepted"
 
 
 def test_a_joined_name_that_is_too_long() -> None:
@@ -307,7 +323,7 @@ def test_a_joined_name_that_is_too_long() -> None:
 def test_files_that_are_none(tmp_path: Path) -> None:
     assert complaint("[").startswith("not TOML: ")
     assert complaint("") == "the file: 'experiment' is missing"
-    assert complaint("experiment = 3") == "experiment: 3 is not a table"
+    assert complaint("experiment = 3") == "experiment: 3 is not a table of keys"
     with pytest.raises(BadExperiment, match="no.toml: No such file"):
         load(tmp_path / "no.toml")
     (tmp_path / "latin.toml").write_bytes(b"\xff")

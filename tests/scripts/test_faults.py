@@ -68,18 +68,24 @@ def test_what_a_fault_is() -> None:
 @pytest.mark.parametrize(
     ("text", "said"),
     [
-        ('kind = "flood"', "configuration[0] ('a').fault.kind: \"flood\" is not 'latency' or 'bandwidth' or 'reset'"),
-        ('kind = "stop"', "configuration 'a'.fault: 'lasts' is missing, which \"stop\" needs"),
-        ('kind = "latency", lasts = 0.1', "configuration 'a'.fault: 'delay' is missing"),
-        ('kind = "reset", lasts = 0.1', "configuration 'a'.fault.lasts: 0.1 is not accepted: \"reset\" has none"),
+        ('kind = "flood"', "configuration[0] ('a').fault.kind: \"flood\" is not one of 'reset', 'half-open'"),
+        ("fault = { at = 0.2 }", "configuration[0] ('a').fault: 'kind' is missing"),
+        ('kind = "stop"', "configuration[0] ('a').fault: 'lasts' is missing"),
+        ('kind = "latency", lasts = 0.1', "configuration[0] ('a').fault: 'delay' is missing"),
+        ('kind = "reset", lasts = 0.1', "configuration[0] ('a').fault: unknown key \"lasts\" (value 0.1); accepted"),
         ('kind = "stop", lasts = 0.7', "configuration 'a'.fault.at: 0.5 s is not accepted: it ends 1.2 s into"),
         ('kind = "reset", when = 1',
          "configuration[0] ('a').fault: unknown key \"when\" (value 1); accepted are kind, at"),
-        ('fault = { kind = "reset" }\nhost = "x"', "configuration 'a'.fault: \"reset\" is not accepted with host"),
-        ('fault = { kind = "reset" }\nadded_rtt = "5ms"', "configuration 'a'.fault: \"reset\" is not accepted with"),
+        ('fault = { kind = "reset" }\nhost = "x"',
+         "configuration[0] ('a').fault.kind: \"reset\" is not accepted with host"),
+        ('fault = { kind = "reset" }\nadded_rtt = "5ms"',
+         "configuration[0] ('a').fault.kind: \"reset\" is not accepted with"),
         ('fault = { kind = "reset" }\nbuild = "sid"',
-         "configuration 'a'.fault: \"reset\" is not accepted with build"),
+         "configuration[0] ('a').fault.kind: \"reset\" is not accepted with build"),
         ('servers = 0', "configuration[0] ('a').servers: 0 is not an integer from 1 to 16"),
+        ('servers = 2\nhost = "x"', "configuration[0] ('a').servers: 2 is not accepted with host"),
+        ('servers = 2\nfault = { kind = "latency", lasts = 0.1, delay = "5ms" }',
+         "configuration[0] ('a').servers: 2 is not accepted with fault \"latency\""),
     ],
 )  # fmt: skip
 def test_what_is_refused(text: str, said: str) -> None:
@@ -87,6 +93,11 @@ def test_what_is_refused(text: str, said: str) -> None:
     with pytest.raises(BadExperiment) as error:
         parse(whole, "x.toml")
     assert str(error.value).startswith(f"x.toml: {said}"), error.value
+
+
+def test_counting_has_windows_of_its_own() -> None:
+    with pytest.raises(BadExperiment, match="'a'.fault.kind: \"reset\" is not accepted with experiment.counting"):
+        parse(configurations(a='kind = "reset"').replace("[experiment]", "[experiment]\ncounting = true"), "x.toml")
 
 
 def test_what_a_fault_needs(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -131,13 +131,13 @@ source = "s"
 @pytest.mark.parametrize(
     ("change", "said"),
     [
-        (('kind = "channel-arg"', 'kind = "thing"'), "kind: 'thing'"),
+        (('kind = "channel-arg"', 'kind = "thing"'), 'kind: "thing"'),
         (('end = "client"\n', ""), "'end' is missing"),
         (('values = ["1"]', "values = []"), "values"),
         (('name = "a"', 'name = "A b"'), "a name of small letters"),
         (('risk = "none"', 'risk = "some"'), "'costs' is missing"),
         (('readers = ["1.51"]\n', ""), "'readers' is missing"),
-        (('source = "s"', 'source = "s"\nmore = 1'), "unknown key 'more'"),
+        (('source = "s"', 'source = "s"\nmore = 1'), 'unknown key "more"'),
         (('kind = "channel-arg"', 'kind = "flag"'), "'grpc.a' is not a flag"),
         (('kind = "channel-arg"', 'kind = "environment"'), "not a name of an environment variable"),
         (('kind = "channel-arg"', 'kind = "experiment"'), "'on' or 'off'"),

@@ -18,8 +18,7 @@ from pydantic import ValidationError
 from cqbench.analysis.cost.profile import ALLOCATIONS, PARTS, PROGRAM, SAMPLES, TIME, Profile, as_json
 from cqbench.cli import common
 from cqbench.experiment import flags
-from cqbench.formats import storage
-from cqbench.formats.model import complaint
+from cqbench.formats import problems, storage
 from cqbench.measure import busy, cpus, group, layout
 from cqbench.measure.lock import Busy, locked
 from cqbench.measure.processes import Interrupt
@@ -161,7 +160,7 @@ def again(begun: kept.Begun, given: dict[str, Any]) -> Asked:
     try:
         return Asked.model_validate({**begun.asked, "programs": programs})
     except ValidationError as error:
-        raise kept.BadFolder(f"{given['resume'] / kept.FILE}: {complaint(error, ('asked',))}") from None
+        raise kept.BadFolder(f"{given['resume'] / kept.FILE}: {problems.first(error, begun.asked, 'asked')}") from None
 
 
 def programs_of(asked: Asked) -> dict[str, Path]:

@@ -1,30 +1,22 @@
-"""The kinds of values in an experiment's file, for the models in tables.py.
-
-A check raises ValueError with what is accepted ("an integer from 1 to 10"), or Wrong with all that is to be said.
-"""
+"""The kinds of values in an experiment's file, for the models in tables.py."""
 
 from __future__ import annotations
 
-import json
-import re
+import math
 import shlex
 from collections.abc import Callable
-from dataclasses import dataclass
 from functools import partial
-from typing import Annotated, Any, NoReturn
+from typing import Annotated, Any
 
-from pydantic import PlainValidator
+from pydantic import AfterValidator, BeforeValidator, Field, StringConstraints
 
 from cqbench.experiment.order import MAX_SEED
-from cqbench.formats.text import one_line
+from cqbench.formats.problems import Accepts
 from cqbench.options import MAX_RATE, flag_name, seconds_of
 
-PLACEMENTS = ("split", "pair", "none")
 MAX_INFLIGHT, MAX_REPETITIONS, MAX_NAME = 100_000, 1000, 100
-MAX_ADDED_RTT_S = 1.0
 MAX_SERVERS = 16
-NAME = "a name of letters, digits, '_', '-', '+', at most 100, that begins with a letter or digit"
-PART, WHOLE_NAME = r"[A-Za-z0-9][A-Za-z0-9_+-]*", r"[A-Za-z0-9][A-Za-z0-9_+.-]*"
+NAME = f"a name of letters, digits, '_', '-', '+', at most {MAX_NAME}, that begins with a letter or digit"
 # Flags that the runner itself passes to the programs.
 LOAD_FLAGS = (
     *("--inflight", "--min-inflight", "--max-inflight", "--inflight-step", "--inflight-list", "--repetitions"),
@@ -36,220 +28,102 @@ CLIENT_TAKEN = (*LOAD_FLAGS, *ASKED, "--host", "--port", "--format", "--output")
 SERVER_TAKEN = (*ASKED, "--port", "--listen")
 
 
-class Wrong(ValueError):
-    """The text says what is wrong. key: in the field's value, such as '.server_cpus'."""
-
-    def __init__(self, text: str, key: str = "") -> None:
-        super().__init__(text)
-        self.key = key
+def _each_once(values: list[Any]) -> list[Any]:
+    if len(set(values)) < len(values):
+        raise ValueError("accepted: each value may be in the list once")
+    return values
 
 
-@dataclass(frozen=True)
-class Kind:
-    """Names a kind of value in the reference of the keys."""
-
-    name: str
+def _seconds(value: Any) -> Any:
+    """A text may have a unit."""
+    return seconds_of(value) if isinstance(value, str) else value
 
 
-@dataclass(frozen=True)
-class Pinning:
-    """how: one of PLACEMENTS, or 'cpus' with a CPU list for at least one side."""
-
-    how: str = "split"
-    server_cpus: str = ""
-    client_cpus: str = ""
-
-
-def show(value: Any) -> str:
-    """A value from a TOML file in a message."""
-    return one_line(json.dumps(value, default=str, ensure_ascii=False), 80)
+def _milliseconds(value: Any) -> Any:
+    """Whole ones, as toxiproxy counts."""
+    found = _seconds(value)
+    if isinstance(found, bool) or not isinstance(found, (int, float)) or not math.isfinite(found):
+        raise ValueError
+    if abs(found * 1000 - round(found * 1000)) > 1e-6:
+        raise ValueError
+    return round(found * 1000)
 
 
-def refuse(value: Any, accepted: str, key: str = "") -> NoReturn:
-    """Raises Wrong: "<value> is not <accepted>"."""
-    raise Wrong(f"{show(value)} is not {accepted}", key)
-
-
-def _only(accepted: str, holds: Callable[[Any], object]) -> PlainValidator:
-    """As it is, when that holds."""
-
-    def check(value: Any) -> Any:
-        if not holds(value):
-            raise ValueError(accepted)
-        return value
-
-    return PlainValidator(check)
-
-
-def _matches(pattern: str, value: Any) -> bool:
-    return isinstance(value, str) and re.fullmatch(pattern, value, re.ASCII) is not None
-
-
-def _is_number(value: Any) -> bool:
-    return isinstance(value, (int, float)) and not isinstance(value, bool)
-
-
-def _is_whole(low: int, high: int, value: Any) -> bool:
-    return isinstance(value, int) and not isinstance(value, bool) and low <= value <= high
-
-
-def _whole(low: int, high: int) -> PlainValidator:
-    return _only(f"an integer from {low} to {high}", partial(_is_whole, low, high))
-
-
-def _name(pattern: str, more: str) -> PlainValidator:
-    return _only(NAME + more, lambda value: _matches(pattern, value) and len(value) <= MAX_NAME)
-
-
-def _words(value: Any) -> str:
-    """A text that says something, on one line."""
-    if not isinstance(value, str) or not value.strip():
-        raise ValueError("a text")
-    return " ".join(value.split())
-
-
-def _list(accepted: str, item: str, holds: Callable[[Any], object]) -> PlainValidator:
-    """Accepts a list of at least one value; each must be valid and occur once."""
-
-    def check(value: Any) -> Any:
-        if not isinstance(value, list) or not value:
-            raise ValueError(accepted)
-        for one in value:
-            if not holds(one):
-                refuse(one, item)
-        for one in value:
-            if value.count(one) > 1:
-                refuse(one, "accepted twice in the list: each once")
-        return tuple(value)
-
-    return PlainValidator(check)
-
-
-def _seconds(low: float, high: float, value: Any) -> float:
-    """A number, or a text with a unit."""
-    accepted = f'a number of seconds from {low:g} to {high:g}, or one with us, ms, s or m: "500ms"'
-    if not isinstance(value, str) and not _is_number(value):
-        raise ValueError(accepted)
+def words(value: Any) -> Any:
+    """The words of flags. A text is split as a shell does."""
+    if not isinstance(value, (str, list)):
+        raise ValueError('a text of flags such as "--api cq", or a list of texts')
     try:
-        found = seconds_of(value) if isinstance(value, str) else value
-    except ValueError:
-        raise ValueError(accepted) from None
-    if not low <= found <= high:  # refuses nan, too
-        raise ValueError(accepted)
-    return float(found)
+        return shlex.split(value) if isinstance(value, str) else value
+    except ValueError as error:
+        raise ValueError(f"a command line: {error}") from None
 
 
-def _milliseconds(value: Any) -> int:
-    """In whole ones, as toxiproxy counts."""
-    found = _seconds(0.0, MAX_ADDED_RTT_S, value) * 1000
-    if abs(found - round(found)) > 1e-6:
-        raise ValueError('a whole number of milliseconds such as "5ms"')
-    return round(found)
+def _not_taken(taken: tuple[str, ...], flags: list[str]) -> list[str]:
+    for flag in map(flag_name, flags):
+        if flag in taken:
+            raise ValueError(f"accepted: the experiment's own keys or the runner give {flag}")
+    return flags
 
 
-def _flags(taken: tuple[str, ...], value: Any) -> tuple[str, ...]:
-    """A list of strings, or one string that is split as a shell does."""
-    if isinstance(value, str):
-        try:
-            found = shlex.split(value)
-        except ValueError as error:
-            raise ValueError(f"a command line: {error}") from None
-    elif isinstance(value, list) and all(isinstance(v, str) for v in value):
-        found = value
-    else:
-        raise ValueError('a string of flags such as "--api cq", or a list of strings')
-    for flag in found:
-        if "\0" in flag:
-            refuse(flag, "accepted: it has a NUL character")
-        if flag_name(flag) in taken:
-            refuse(flag, "accepted: the experiment's own keys or the runner give it")
-    return tuple(found)
+def _argument(accepted: str) -> Callable[[str], str]:
+    """Checks a text that becomes an argument of a program."""
+
+    def check(text: str) -> str:
+        if not text.strip() or text.startswith("-") or "\0" in text:
+            raise ValueError(accepted)
+        return text
+
+    return check
 
 
-def _variables(value: Any) -> dict[str, str]:
-    if not isinstance(value, dict):
-        raise ValueError('a table of environment variables such as { GRPC_TRACE = "http" }')
-    for name, text in value.items():
-        if not _matches(r"[A-Za-z_][A-Za-z0-9_]*", name):
-            refuse(name, "a name of an environment variable")
-        if not isinstance(text, str) or "\0" in text:
-            refuse(text, "a string", f".{name}")
-    return value
+host = _argument('HOST or HOST:PORT, such as "server:2137"')
 
-
-def _pinning(value: Any) -> Pinning:
-    """One of PLACEMENTS or CPU lists, which are checked against the machine later."""
-    if isinstance(value, str) and value in PLACEMENTS:
-        return Pinning(value)
-    if not isinstance(value, dict) or not value:
-        accepted = ", ".join(f"'{p}'" for p in PLACEMENTS)
-        raise ValueError(f"{accepted} or a table with server_cpus, client_cpus or both")
-    for key, text in value.items():
-        if key not in ("server_cpus", "client_cpus"):
-            raise Wrong(f"unknown key {show(key)} (value {show(text)}); accepted are server_cpus, client_cpus")
-        if not isinstance(text, str) or not text:
-            refuse(text, 'a list of CPUs such as "0-3,8"', f".{key}")
-    return Pinning("cpus", **value)
-
-
-def is_host(value: Any) -> bool:
-    """An address as the client takes it."""
-    return isinstance(value, str) and bool(value.strip()) and not value.startswith("-") and "\0" not in value
-
-
-def _one_of(*accepted: str) -> PlainValidator:
-    return _only(" or ".join(f"'{a}'" for a in accepted), lambda value: isinstance(value, str) and value in accepted)
-
-
-RATE = f"a number of calls per second above 0 and up to {MAX_RATE}"
-FileName = Annotated[str, _name(WHOLE_NAME, " (dots too)"), Kind("name")]
-PartName = Annotated[str, _name(PART, " (no dot: it joins the names of the axes)"), Kind("name")]
-Words = Annotated[str, PlainValidator(_words), Kind("text")]
+FileName = Annotated[
+    str,
+    Field(pattern=r"^[A-Za-z0-9][A-Za-z0-9_+.-]*$", max_length=MAX_NAME),
+    Accepts("name", f"{NAME} (dots too)"),
+]
+PartName = Annotated[
+    str,
+    Field(pattern=r"^[A-Za-z0-9][A-Za-z0-9_+-]*$", max_length=MAX_NAME),
+    Accepts("name", f"{NAME} (no dot: it joins the names of the axes)"),
+]
+Words = Annotated[
+    str, StringConstraints(strip_whitespace=True, min_length=1), AfterValidator(lambda text: " ".join(text.split()))
+]
+Whole = Accepts("integer", "an integer from {ge} to {le}")
+Rate = Annotated[
+    float, Field(gt=0, le=MAX_RATE), Accepts("number", "a number of calls per second above 0 and up to {le}")
+]
 Inflight = Annotated[
-    tuple[int, ...],
-    _list(
-        "a list of in-flight counts such as [1, 2, 4, 8]",
-        f"an integer from 1 to {MAX_INFLIGHT}",
-        partial(_is_whole, 1, MAX_INFLIGHT),
-    ),
-    Kind("list of integers"),
+    list[Annotated[int, Field(ge=1, le=MAX_INFLIGHT), Whole]], Field(min_length=1), AfterValidator(_each_once)
 ]
-Rates = Annotated[
-    tuple[float, ...],
-    _list(
-        "a list of calls per second such as [1000, 2000]", RATE, lambda rate: _is_number(rate) and 0 < rate <= MAX_RATE
-    ),
-    Kind("list of numbers"),
+Rates = Annotated[list[Rate], Field(min_length=1), AfterValidator(_each_once)]
+Duration = Accepts("duration", 'a number of seconds from {ge:g} to {le:g}, or one with us, ms, s or m: "500ms"')
+Warmup = Annotated[float, Field(ge=0.001, le=3600), BeforeValidator(_seconds), Duration]
+Interval = Annotated[float, Field(ge=0.01, le=3600), BeforeValidator(_seconds), Duration]
+Moment = Annotated[float, Field(ge=0, le=3600), BeforeValidator(_seconds), Duration]
+Milliseconds = Annotated[
+    int,
+    Field(ge=0, le=1000),
+    BeforeValidator(_milliseconds),
+    Accepts("duration", 'a duration of whole milliseconds up to {le} ms, such as "5ms" (a bare number is in seconds)'),
 ]
-Warmup = Annotated[float, PlainValidator(partial(_seconds, 0.001, 3600.0)), Kind("duration")]
-Interval = Annotated[float, PlainValidator(partial(_seconds, 0.01, 3600.0)), Kind("duration")]
-Milliseconds = Annotated[int, PlainValidator(_milliseconds), Kind("duration")]
-Moment = Annotated[float, PlainValidator(partial(_seconds, 0.0, 3600.0)), Kind("duration")]
-Servers = Annotated[int, _whole(1, MAX_SERVERS), Kind("integer")]
-Kilobytes = Annotated[int, _whole(1, 10_000_000), Kind("integer")]
-Repetitions = Annotated[int, _whole(1, MAX_REPETITIONS), Kind("integer")]
-Seed = Annotated[int, _whole(0, MAX_SEED), Kind("integer")]
-Placement = Annotated[Pinning, PlainValidator(_pinning), Kind("text or table")]
-ClientFlags = Annotated[tuple[str, ...], PlainValidator(partial(_flags, CLIENT_TAKEN)), Kind("flags")]
-ServerFlags = Annotated[tuple[str, ...], PlainValidator(partial(_flags, SERVER_TAKEN)), Kind("flags")]
-Variables = Annotated[dict[str, str], PlainValidator(_variables), Kind("table of texts")]
-Build = Annotated[str, _one_of("release", "sid"), Kind("text")]
-FaultKind = Annotated[
-    str,
-    _one_of("latency", "bandwidth", "reset", "half-open", "restart", "goaway", "stop", "gone"),
-    Kind("text"),
+Servers = Annotated[int, Field(ge=1, le=MAX_SERVERS), Whole]
+Kilobytes = Annotated[int, Field(ge=1, le=10_000_000), Whole]
+Repetitions = Annotated[int, Field(ge=1, le=MAX_REPETITIONS), Whole]
+Seed = Annotated[int, Field(ge=0, le=MAX_SEED), Whole]
+Word = Annotated[str, Field(pattern=r"^[^\x00]*$"), Accepts("text", "a text without NUL characters")]
+ClientFlags = Annotated[list[Word], BeforeValidator(words), AfterValidator(partial(_not_taken, CLIENT_TAKEN))]
+ServerFlags = Annotated[list[Word], BeforeValidator(words), AfterValidator(partial(_not_taken, SERVER_TAKEN))]
+Variable = Annotated[
+    str, Field(pattern="^[A-Za-z_][A-Za-z0-9_]*$"), Accepts("name", "a name of an environment variable")
 ]
-Program = Annotated[
-    str,
-    _only('the path of a program, such as "build/lineup/lineup"', lambda value: is_host(value) and not value.isspace()),
-    Kind("text"),
-]
-Port = Annotated[str, _one_of("grpc", "http"), Kind("text")]
-YesNo = Annotated[bool, _only("true or false", lambda value: isinstance(value, bool)), Kind("true or false")]
-Layout = Annotated[str, _one_of("post"), Kind("text")]
-Host = Annotated[str, _only('HOST or HOST:PORT, such as "server:2137"', is_host), Kind("text")]
+Variables = dict[Variable, Word]
+Program = Annotated[str, AfterValidator(_argument('the path of a program, such as "build/lineup/lineup"'))]
+Host = Annotated[str, AfterValidator(host)]
 GrpcVersion = Annotated[
-    str,
-    _only('a version of gRPC such as "1.83"', partial(_matches, r"\d{1,4}\.\d{1,4}(\.\d{1,4})?")),
-    Kind("text"),
+    str, Field(pattern=r"^[0-9]{1,4}\.[0-9]{1,4}(\.[0-9]{1,4})?$"), Accepts("text", 'a version of gRPC such as "1.83"')
 ]
+CpuList = Annotated[str, Field(min_length=1), Accepts("text", 'a list of CPUs such as "0-3,8"')]

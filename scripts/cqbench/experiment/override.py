@@ -12,8 +12,9 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from cqbench.experiment import spec
-from cqbench.experiment.fields import is_host, show
+from cqbench.experiment.fields import host
 from cqbench.experiment.spec import BadExperiment, Data, Experiment
+from cqbench.formats.text import show
 from cqbench.options import Value
 
 # Flag -> key of [experiment].
@@ -60,13 +61,7 @@ class Options:
     keys: bool
 
 
-def _host(text: str) -> str:
-    if not is_host(text):
-        raise ValueError("HOST or HOST:PORT, such as server:2137")
-    return text
-
-
-HOST = Value("HOST[:PORT]", _host)
+HOST = Value("HOST[:PORT]", host)
 
 
 def given(options: Options) -> Data:

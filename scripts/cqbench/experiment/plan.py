@@ -9,9 +9,9 @@ from dataclasses import replace
 from pathlib import Path
 
 from cqbench.experiment import certs, faults
-from cqbench.experiment.fields import Pinning
 from cqbench.experiment.order import PlannedRun
 from cqbench.experiment.spec import Configuration, Experiment
+from cqbench.experiment.tables import CpuLists
 from cqbench.measure import cpus, layout, toxiproxy
 from cqbench.measure.programs import ROOT, Programs, with_variables
 
@@ -92,19 +92,17 @@ def _place(
     return _placed(experiment.placement, "experiment.placement", bool(configuration.host), machine)
 
 
-def _placed(pinning: Pinning, where: str, remote: bool, machine: tuple[cpus.Cpu, ...]) -> cpus.Placement:
-    if pinning.how == "none":
+def _placed(pinning: str | CpuLists, where: str, remote: bool, machine: tuple[cpus.Cpu, ...]) -> cpus.Placement:
+    if pinning == "none":
         return cpus.Placement((), (), f"not pinned, as {where} says")
-    for key in ("server_cpus", "client_cpus"):
-        if text := getattr(pinning, key):
-            cpus.parse_cpus(text, f"{where}.{key}", machine)  # its message names our key
-    if remote:
-        placement = cpus.place_client(machine, pinning.client_cpus)
-    elif pinning.how == "pair":
+    if pinning == "pair" and not remote:
         return cpus.place_pair(machine)
-    else:
-        placement = cpus.place(machine, pinning.server_cpus, pinning.client_cpus)
-    given = pinning.client_cpus or (pinning.server_cpus and not remote)
+    server, client = (pinning.server_cpus, pinning.client_cpus) if isinstance(pinning, CpuLists) else ("", "")
+    for key, text in (("server_cpus", server), ("client_cpus", client)):
+        if text:
+            cpus.parse_cpus(text, f"{where}.{key}", machine)  # its message names our key
+    placement = cpus.place_client(machine, client) if remote else cpus.place(machine, server, client)
+    given = client or (server and not remote)
     return replace(placement, why=f"as {where} says") if given else placement
 
 
@@ -273,5 +271,5 @@ def _commands(
     proxy = [] if not configuration.proxied else [*proxy_command(placement, programs), "-port", "API-PORT"]
     needs = [f"    needs gRPC {configuration.needs_grpc}, or is not run"] if configuration.needs_grpc else []
     if configuration.fault:
-        needs.append(f"    {configuration.fault.at:g} s into the window: {faults.words(configuration.fault)}")
+        needs.append(f"    {configuration.fault.at:g} s into the window: {configuration.fault.words}")
     return needs + [f"    {shlex.join(command)}" for command in (server, proxy, client) if command]

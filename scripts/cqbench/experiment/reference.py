@@ -5,11 +5,14 @@ from __future__ import annotations
 import inspect
 import textwrap
 from collections.abc import Iterator
+from types import UnionType
+from typing import Annotated, Any, Literal, Union, get_args, get_origin, get_type_hints
 
+from pydantic import BaseModel
 from pydantic.fields import FieldInfo
 
-from cqbench.experiment.fields import Kind, Pinning
-from cqbench.experiment.tables import PLACES, AxisValue, File, OneConfiguration, Settings, Table
+from cqbench.experiment.tables import PLACES, AxisValue, File, OneConfiguration, Settings
+from cqbench.formats.problems import Accepts
 
 WIDTH = 110
 INDENT = " " * 38
@@ -60,6 +63,11 @@ values = [
 """
 
 
+# Kinds of what a list holds.
+LISTS = {"integer": "list of integers", "number": "list of numbers", "table": "list of tables", "text": "flags"}
+PLAIN = {str: "text", int: "integer", float: "number", bool: "true or false"}
+
+
 def keys() -> str:
     """Every key: name, type, default, meaning. Ends with a newline."""
     models = [model for model in dict.fromkeys(PLACES.values()) if model is not File]
@@ -67,34 +75,37 @@ def keys() -> str:
     return INTRODUCTION + "".join(f"\n{inspect.cleandoc(m.__doc__ or '')}\n" + "".join(_lines(m)) for m in models)
 
 
-def _lines(model: type[Table]) -> Iterator[str]:
+def _lines(model: type[BaseModel]) -> Iterator[str]:
     inherited = Settings.model_fields if model in (OneConfiguration, AxisValue) else {}
+    types = get_type_hints(model, include_extras=True)
     for name, field in model.model_fields.items():
         if name not in inherited:
-            head = f"  {name:<18}{_kind(field):<18}"
-            yield (
-                textwrap.fill(head + f"{field.description} ({_default(field)})", WIDTH, subsequent_indent=INDENT) + "\n"
-            )
+            text = f"  {name:<18}{_kind(types[name]):<18}{field.description} ({_default(field)})"
+            yield textwrap.fill(text, WIDTH, subsequent_indent=INDENT) + "\n"
     if inherited:
-        yield f"  and the settings of {'a configuration' if model is OneConfiguration else 'a value'}, above\n"
+        yield f"  and the settings of a {'configuration' if model is OneConfiguration else 'value'}, above\n"
 
 
-def _kind(field: FieldInfo) -> str:
-    """For an optional field, returns the kind of its value."""
-    parts = [*field.metadata, *(m for a in getattr(field.annotation, "__args__", ()) for m in _metadata(a))]
-    return next((part.name for part in parts if isinstance(part, Kind)), "")
-
-
-def _metadata(annotation: object) -> tuple[object, ...]:
-    return getattr(annotation, "__metadata__", ())
+def _kind(of: Any) -> str:
+    """'list of integers', by a field's type."""
+    inner, origin = get_args(of), get_origin(of)
+    if origin is Annotated:
+        return next((more.kind for more in inner if isinstance(more, Accepts)), "") or _kind(inner[0])
+    if origin in (Union, UnionType):
+        return " or ".join(dict.fromkeys(_kind(one) for one in inner if one is not type(None)))
+    if origin is Literal:
+        return "text"
+    if origin is list:
+        return LISTS[_kind(inner[0])]
+    if origin is dict:
+        return "table of texts"
+    return PLAIN.get(of, "table")
 
 
 def _default(field: FieldInfo) -> str:
     """As it would be written."""
-    default = field.default
     if field.is_required():
         return "required"
-    if default in (None, "", (), {}):
+    if field.default in (None, "", [], {}):
         return "default: none"
-    shown = default.how if isinstance(default, Pinning) else default
-    return f"default: {shown:g}" if isinstance(shown, float) else f"default: {shown}"
+    return f"default: {field.default:g}" if isinstance(field.default, float) else f"default: {field.default}"

@@ -2,21 +2,57 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Any
+import math
+from collections.abc import Iterator
+from itertools import chain
+from typing import Annotated, Any, Literal, get_args
 
-from pydantic import BaseModel, BeforeValidator, ConfigDict, Field
+from pydantic import BaseModel, Discriminator, Field, Tag
 
-from cqbench.experiment import fields
-from cqbench.experiment.fields import Pinning
+from cqbench.experiment import faults, fields
+from cqbench.formats.problems import Accepts, Problem
+from cqbench.formats.toml import Table
 
 FLAGS = "as on the command line, or a list with a text for each word"
 VARIABLES = 'environment variables, such as { GRPC_TRACE = "http" }'
+MAX_CONFIGURATIONS = 1000
+# Keys that are not accepted with host, and why.
+NOT_WITH_HOST = {
+    **dict.fromkeys(("server_flags", "server_env", "server_program", "connect"), "that server is not started here"),
+    "added_rtt": "the proxy needs a server that is started here",
+}
+# Keys with which server and client are not where a fault looks for them, and why.
+NOT_WITH_FAULT = {
+    "host": "the server is not started here",
+    "connect": "a server that is started anew has another HTTP port",
+    "added_rtt": "a fault that needs a proxy has one of its own",
+}
 
 
-class Table(BaseModel):
-    """No other keys than those of the model."""
+class CpuLists(Table):
+    """placement and pinning as a table: CPU lists, which are compared with the machine later."""
 
-    model_config = ConfigDict(extra="forbid", frozen=True)
+    server_cpus: fields.CpuList = Field(default="", description="of the server")
+    client_cpus: fields.CpuList = Field(default="", description="of the client")
+
+    def problems(self) -> Iterator[Problem]:
+        if not self.model_fields_set:
+            yield (), "the table is empty; server_cpus, client_cpus or both are accepted"
+
+
+def _form(value: Any) -> str:
+    return "table" if isinstance(value, (dict, CpuLists)) else "text"
+
+
+Placement = Annotated[
+    Annotated[
+        Literal["split", "pair", "none"],
+        Accepts("text", "'split', 'pair', 'none' or a table with server_cpus, client_cpus or both"),
+        Tag("text"),
+    ]
+    | Annotated[CpuLists, Tag("table")],
+    Discriminator(_form),
+]
 
 
 class Head(Table):
@@ -31,63 +67,49 @@ class Head(Table):
     interval: fields.Interval = Field(default=1.0, description="measured at each point")
     repetitions: fields.Repetitions = Field(default=7, description="of all of it; decisions take six")
     seed: fields.Seed | None = Field(default=None, description="of the random order; without it one is drawn and noted")
-    counting: fields.YesNo = Field(
+    counting: bool = Field(
         default=False, description="run the counting programs, which count in a pass behind each measured one"
     )
-    placement: fields.Placement = Field(
-        default=Pinning(),
+    placement: Placement = Field(
+        default="split",
         description='CPUs of both sides: "split" (half of the cores each, or a NUMA node each), "pair" (a core each), '
         '"none" (not pinned), or { server_cpus = "0-3", client_cpus = "8" }',
     )
+
+    def problems(self) -> Iterator[Problem]:
+        if self.inflight and self.rates:
+            yield ("rates",), "with inflight: write one of the two"
 
 
 class Client(Table):
     """[client]: what the clients of all configurations have."""
 
-    flags: fields.ClientFlags = Field(default=(), description=FLAGS)
+    flags: fields.ClientFlags = Field(default=[], description=FLAGS)
     env: fields.Variables = Field(default={}, description=VARIABLES)
 
 
 class Server(Table):
     """[server]: what the servers of all configurations have."""
 
-    flags: fields.ServerFlags = Field(default=(), description=FLAGS)
+    flags: fields.ServerFlags = Field(default=[], description=FLAGS)
     env: fields.Variables = Field(default={}, description=VARIABLES)
-    layout: fields.Layout = Field(
-        default="",
+    layout: Literal["post"] | None = Field(
+        default=None,
         description='"post": queues, threads and posted requests of the source post, for the server\'s CPUs',
     )
-
-
-class Fault(Table):
-    """fault: what goes wrong in the measured window, once."""
-
-    kind: fields.FaultKind = Field(
-        description='"latency": the network holds answers back for `delay`; "bandwidth": it moves '
-        "kbytes_per_second each way on each connection (both by a proxy, toxiproxy, that is there from the "
-        'start); "reset": one connection is reset; "half-open": nothing arrives on one connection any more, at '
-        'either end; "restart": SIGTERM to the server, and once it has ended another one at its port; "goaway": '
-        'another server at its port, and once it listens SIGTERM to the first; "stop": SIGSTOP and, later, SIGCONT '
-        'to the server; "gone": SIGKILL to the server and, later, another one at its port. Of several servers it is '
-        "the first"
-    )
-    at: fields.Moment = Field(default=1.0, description="when, from the opening of the window on")
-    lasts: fields.Interval | None = Field(
-        default=None, description='for how long: "latency", "bandwidth", "stop", "gone"'
-    )
-    delay: fields.Milliseconds | None = Field(default=None, description='of "latency"')
-    kbytes_per_second: fields.Kilobytes | None = Field(default=None, description='of "bandwidth", thousands')
 
 
 class Settings(Table):
     """Settings: what a configuration, or a value of an axis, is."""
 
-    client_flags: fields.ClientFlags = Field(default=(), description="of the client, behind [client].flags")
-    server_flags: fields.ServerFlags = Field(default=(), description="of the server, behind [server].flags")
+    client_flags: fields.ClientFlags = Field(default=[], description="of the client, behind [client].flags")
+    server_flags: fields.ServerFlags = Field(default=[], description="of the server, behind [server].flags")
     client_env: fields.Variables = Field(default={}, description="variables of the client; they win over [client].env")
     server_env: fields.Variables = Field(default={}, description="variables of the server; they win over [server].env")
-    build: fields.Build = Field(default="release", description='of both programs; "sid": gRPC 1.83, by newgrpc.sh')
-    pinning: fields.Placement | None = Field(default=None, description="instead of experiment.placement, and as that")
+    build: Literal["release", "sid"] = Field(
+        default="release", description='of both programs; "sid": gRPC 1.83, by newgrpc.sh'
+    )
+    pinning: Placement | None = Field(default=None, description="instead of experiment.placement, and as that")
     host: fields.Host = Field(default="", description="HOST or HOST:PORT of a server that is there; none is started")
     needs_grpc: fields.GrpcVersion = Field(
         default="", description="the oldest gRPC that can do it; not run with an older"
@@ -97,7 +119,7 @@ class Settings(Table):
         description="instead of grpc_ping_server, from the repository's root on: takes --port 0, prints `listening on "
         "HOST:PORT`, ends on SIGTERM; gets no flags but server_flags; not run where it is not there",
     )
-    connect: fields.Port = Field(
+    connect: Literal["grpc", "http"] = Field(
         default="grpc",
         description='"http": the client gets the address of a line `HTTP on HOST:PORT` of the server, and for '
         "grpc_ping_server that of its gRPC as --control",
@@ -107,15 +129,29 @@ class Settings(Table):
         description="added to each round trip: a proxy holds back each of the server's answers for that long; "
         '"0ms": the proxy alone',
     )
-
-    fault: Annotated[Fault, fields.Kind("table")] | None = Field(
+    fault: faults.OneFault | None = Field(
         default=None,
-        description="what goes wrong while it is measured, a table; failed calls are then what is measured, so the "
-        "client's --max-error-rate wants to be 1",
+        description="what goes wrong while it is measured, once, a table; of several servers the first has it. Failed "
+        "calls are then what is measured, so set the client's --max-error-rate to 1",
     )
     servers: fields.Servers = Field(
         default=1, description="how many are started, alike; the client gets all their addresses"
     )
+
+    def problems(self) -> Iterator[Problem]:
+        given = {key for key in self.model_fields_set if getattr(self, key) not in (None, "", [], {})}
+        if self.host:
+            yield from (((key,), f"with host: {why}") for key, why in NOT_WITH_HOST.items() if key in given)
+            if self.servers > 1:
+                yield ("servers",), "with host: no server is started here"
+        if self.fault:
+            for key, why in NOT_WITH_FAULT.items():
+                if key in given:
+                    yield ("fault", "kind"), f"with {key}: {why}"
+            if self.build != "release":
+                yield ("fault", "kind"), f'with build "{self.build}": its programs are not children of this one'
+            if self.servers > 1 and self.fault.kind in faults.PROXIED:
+                yield ("servers",), f'with fault "{self.fault.kind}": its proxy is of one'
 
 
 class OneConfiguration(Settings):
@@ -130,10 +166,11 @@ class AxisValue(Settings):
     name: fields.PartName = Field(description="of the value: part of the names of its configurations")
 
 
-def _some(value: Any) -> Any:
-    if value == []:
-        raise fields.Wrong("there are none, so there is nothing to run; at least one of values is needed")
-    return value
+def _different(key: str, named: list[Any]) -> Iterator[Problem]:
+    names = [one.name for one in named]
+    for i, name in enumerate(names):
+        if name in names[:i]:
+            yield (key, i, "name"), "twice: each name must be different"
 
 
 class Axis(Table):
@@ -142,9 +179,10 @@ class Axis(Table):
     """
 
     name: fields.FileName = Field(description="what varies")
-    values: Annotated[list[AxisValue], BeforeValidator(_some), fields.Kind("list of tables")] = Field(
-        description="what it can be, each with name and settings"
-    )
+    values: list[AxisValue] = Field(min_length=1, description="what it can be, each with name and settings")
+
+    def problems(self) -> Iterator[Problem]:
+        return _different("values", self.values)
 
 
 class File(Table):
@@ -156,16 +194,38 @@ class File(Table):
     configuration: list[OneConfiguration] = Field(default=[], description="ways to run server and client, one by one")
     axis: list[Axis] = Field(default=[], description="or settings of which all combinations are run")
 
+    def problems(self) -> Iterator[Problem]:
+        if self.configuration and self.axis:
+            yield (), "[[configuration]] is not accepted with [[axis]]: write one of the two"
+        if not self.configuration and not self.axis:
+            yield (), "there is no [[configuration]] and no [[axis]], so there is nothing to run"
+        yield from _different("configuration", self.configuration)
+        yield from _different("axis", self.axis)
+        count = math.prod(len(axis.values) for axis in self.axis)
+        if count > MAX_CONFIGURATIONS:
+            yield (), f"[[axis]] makes {count} configurations; at most {MAX_CONFIGURATIONS} are accepted"
+
 
 # Where in a file each model is, without the numbers of lists.
-PLACES: dict[tuple[str, ...], type[Table]] = {
+PLACES: dict[tuple[str, ...], type[BaseModel]] = {
     (): File,
     ("experiment",): Head,
+    ("experiment", "placement", "table"): CpuLists,
     ("client",): Client,
     ("server",): Server,
     ("configuration",): OneConfiguration,
-    ("configuration", "fault"): Fault,
     ("axis",): Axis,
     ("axis", "values"): AxisValue,
-    ("axis", "values", "fault"): Fault,
+}
+PLACES |= {
+    (*place, *rest): model
+    for place in (("configuration",), ("axis", "values"))
+    for rest, model in chain(
+        [(("pinning", "table"), CpuLists)],
+        [
+            (("fault", kind), model)
+            for model in faults.KINDS
+            for kind in get_args(model.model_fields["kind"].annotation)
+        ],
+    )
 }

@@ -11,8 +11,8 @@ from typing import Annotated, Any
 
 from pydantic import BeforeValidator, Field, ValidationError, ValidatorFunctionWrapHandler, WrapValidator
 
-from cqbench.formats import source
-from cqbench.formats.model import Amount, Count, Line, Model, Offset, Text, complaint
+from cqbench.formats import problems, source
+from cqbench.formats.model import Amount, Count, Line, Model, Offset, Text
 from cqbench.formats.source import BadDocument
 from cqbench.formats.text import one_line
 
@@ -133,7 +133,7 @@ def _run(data: Any, validate: ValidatorFunctionWrapHandler) -> RunRecord:
         found: RunRecord = validate(data)
         return found
     except ValidationError as error:
-        return RunRecord(file=data["file"], problem=complaint(error, [f"'{one_line(data['file'])}'"]))
+        return RunRecord(file=data["file"], problem=problems.first(error, data, f"'{one_line(data['file'])}'"))
 
 
 def _with_files(runs: Any) -> Any:
@@ -227,5 +227,5 @@ def load(path: Path) -> Manifest:
     try:
         found = Manifest.model_validate(data)
     except ValidationError as error:
-        raise BadDocument(f"{name}: {complaint(error)}") from None
+        raise BadDocument(f"{name}: {problems.first(error, data)}") from None
     return found.model_copy(update={"notes": [*found.notes, note]}) if note else found

@@ -38,7 +38,7 @@ class CallError(Model):
 def _not_below_zero(figures: dict[str, float]) -> dict[str, float]:
     for key, value in figures.items():
         if value < 0 and not (key in CATALOGUE and CATALOGUE[key].signed):
-            raise ValueError(f"has a '{key}' below 0")
+            raise ValueError(f"'{key}' is below 0")
     return figures
 
 
@@ -121,9 +121,9 @@ class Measured(Model):
         lists = {key: getattr(self, key) for key in BUCKETS} | self.bucket_failed_by_code
         for key, values in lists.items():
             if len(values) not in ((0, number) if key in BUCKETS else (number,)):
-                raise ValueError(f"has a '{key}' that is not as long as 'bucket_completed'")
+                raise ValueError(f"'{key}' is not as long as 'bucket_completed'")
         if number and self.bucket_ns is None:
-            raise ValueError("has no 'bucket_ns'")
+            raise ValueError("'bucket_ns' is missing")
         return self
 
     @property

@@ -30,7 +30,7 @@ class Rank(Model):
     @model_validator(mode="after")
     def _is_one_of_them(self) -> Rank:
         if self.index >= self.count:
-            raise ValueError(f"has index {self.index} of {self.count} ranks, which are counted from 0")
+            raise ValueError(f"index {self.index} of {self.count} ranks: the first has index 0")
         return self
 
 

@@ -10,7 +10,8 @@ from typing import Annotated, Any, Literal
 
 from pydantic import BeforeValidator, Field, ValidationError, model_validator
 
-from cqbench.formats.model import Amount, Count, Line, Model, complaint, without_nulls
+from cqbench.formats import problems
+from cqbench.formats.model import Amount, Count, Line, Model, without_nulls
 from cqbench.formats.point import LowerBound, Measured
 from cqbench.formats.reasons import Reason
 from cqbench.formats.source import BadDocument, check_version, decode, read_bytes
@@ -42,7 +43,7 @@ class FoundRate(Model):
     @model_validator(mode="after")
     def _is_an_answer(self) -> FoundRate:
         if self.resolved and None in (self.rate, self.low, self.high):
-            raise ValueError("is resolved without 'rate_per_second', 'low' or 'high'")
+            raise ValueError("'resolved' needs 'rate_per_second', 'low' and 'high'")
         return self
 
     @property
@@ -132,7 +133,7 @@ class File(Model):
         for place in ("benchmarks", "not_measured"):
             for i, point in enumerate(getattr(self, place)):
                 if self.context.open and point and point.target_rate is None:
-                    raise ValueError(f"has no 'target_rate_per_second' in {place}[{i}]")
+                    problems.refuse("File", [((place, i), "'target_rate_per_second' is missing")])
         return self
 
     def document(self, name: str) -> Document:
@@ -158,7 +159,7 @@ def parse(data: bytes, name: str) -> Document:
     try:
         return File.model_validate(found).document(name)
     except ValidationError as error:
-        raise BadDocument(f"{name}: not a result of grpc_ping_client: {complaint(error)}") from None
+        raise BadDocument(f"{name}: not a result of grpc_ping_client: {problems.first(error, found)}") from None
 
 
 def _check_version(context: Any, name: str) -> None:

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import json
 import re
+from typing import Any
 
 MAX_MESSAGE = 160
 MAX_CPU = 65535
@@ -12,6 +14,11 @@ def one_line(text: str, limit: int = MAX_MESSAGE) -> str:
     """Printable and short: messages come from the network and go to a terminal."""
     clean = "".join(c if c.isprintable() else " " for c in text).strip()
     return clean if len(clean) <= limit else clean[: limit - 3] + "..."
+
+
+def show(value: Any) -> str:
+    """A value of a file in a message."""
+    return one_line(json.dumps(value, default=str, ensure_ascii=False), 80)
 
 
 def parse_cpus(text: str) -> tuple[int, ...]:

@@ -12,8 +12,7 @@ import time
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from cqbench.experiment.faults import LEAD_S, words
-from cqbench.experiment.tables import Fault
+from cqbench.experiment.faults import LEAD_S, Bandwidth, Fault, Lasting, Latency
 from cqbench.measure import sockets, toxiproxy
 from cqbench.measure.processes import Interrupt, Server, ServerFailed
 from cqbench.measure.sockets import NoConnection
@@ -57,7 +56,7 @@ class Injection:
         """For the manifest. Seconds from the opening of the window on; without those of what did not happen."""
         times = {"began_s": self.began, "ended_s": self.ended}
         happened = {key: round(at - self.opens_at, 6) for key, at in times.items() if at is not None}
-        return {"kind": self.fault.kind, "words": words(self.fault), "planned_s": self.fault.at, **happened}
+        return {"kind": self.fault.kind, "words": self.fault.words, "planned_s": self.fault.at, **happened}
 
     def seconds_left(self) -> float:
         return self._steps[0][0] - time.time() if self._steps else math.inf
@@ -103,7 +102,7 @@ class Injection:
             "gone": self._come_back,
         }
         steps = [(begins, makers[self.fault.kind])]
-        if self.fault.lasts is not None:
+        if isinstance(self.fault, Lasting):
             steps.append((begins + self.fault.lasts, lifters[self.fault.kind]))
         return steps
 
@@ -116,10 +115,10 @@ class Injection:
     def _slow(self, _pid: int) -> None:
         assert self.proxy is not None
         self._begin()
-        if self.fault.kind == "latency":
-            self.proxy.add([toxiproxy.latency(self.fault.delay or 0)])
-        else:
-            self.proxy.add(toxiproxy.bandwidth(self.fault.kbytes_per_second or 0))
+        if isinstance(self.fault, Latency):
+            self.proxy.add([toxiproxy.latency(self.fault.delay)])
+        elif isinstance(self.fault, Bandwidth):
+            self.proxy.add(toxiproxy.bandwidth(self.fault.kbytes_per_second))
 
     def _hasten(self, _pid: int) -> None:
         assert self.proxy is not None

@@ -31,7 +31,6 @@ from pathlib import Path
 from statistics import median
 from typing import Any
 
-from cqbench.experiment.fields import show
 from cqbench.experiment.order import PlannedRun, load_from_json, load_to_json
 from cqbench.experiment.spec import Experiment
 from cqbench.formats import manifest as files
@@ -40,6 +39,7 @@ from cqbench.formats.manifest import FAILED, FILE, INTERRUPTED, NOT_RUN, OK, PEN
 from cqbench.formats.result import Document
 from cqbench.formats.result import load as load_document
 from cqbench.formats.source import BadDocument, OtherFormat
+from cqbench.formats.text import show
 
 VERSION_KEYS = ("cqbench_version", "grpc_version", "protobuf_version", "compiler", "library_build_type", "kernel")
 # Facts that must be the same for figures to belong together.

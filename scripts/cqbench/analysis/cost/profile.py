@@ -8,7 +8,8 @@ from statistics import median
 from typing import Any, Literal
 
 from cqbench.analysis.cost.counts import FUNCTION, TOTAL, Key
-from cqbench.formats.model import Line, Model, Offset, Positive, Text, complaint
+from cqbench.formats import problems
+from cqbench.formats.model import Line, Model, Offset, Positive, Text
 from cqbench.formats.source import BadDocument, decode, read_bytes
 from cqbench.formats.text import one_line
 from pydantic import ValidationError
@@ -134,4 +135,4 @@ def load(path: Path) -> Profile:
     try:
         return Profile.model_validate(data)
     except ValidationError as error:
-        raise BadDocument(f"{name}: not a cost profile of cqbench cost: {complaint(error)}") from None
+        raise BadDocument(f"{name}: not a cost profile of cqbench cost: {problems.first(error, data)}") from None

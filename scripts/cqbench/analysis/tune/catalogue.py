@@ -7,10 +7,11 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
-from cqbench.formats import toml
+from cqbench.formats import problems, toml
+from cqbench.formats.problems import Accepts
 from cqbench.formats.source import BadDocument
 from cqbench.formats.text import one_line
-from pydantic import AfterValidator, BaseModel, ConfigDict, Field, ValidationError
+from pydantic import Field, ValidationError
 
 SHIPPED = Path(__file__).parents[3] / "settings.toml"
 CHANNEL_ARG, ENVIRONMENT, EXPERIMENT, FLAG, ALLOCATOR = KINDS = (
@@ -30,30 +31,20 @@ class BadSettings(ValueError):
     """The text has a line for each error: the file, the setting, the key, the value and what is accepted."""
 
 
-def _name(text: str) -> str:
-    if not re.fullmatch(r"[a-z0-9][a-z0-9-]*", text) or len(text) > MAX_NAME:
-        raise ValueError(f"a name of small letters, digits and '-', at most {MAX_NAME}")
-    return text
+Word = Annotated[
+    str,
+    Field(pattern="^[a-z0-9][a-z0-9-]*$", max_length=MAX_NAME),
+    Accepts("name", f"a name of small letters, digits and '-', at most {MAX_NAME}"),
+]
+Text = Annotated[str, Field(pattern=r"^[^\x00\n]*$"), Accepts("text", "a text on one line")]
 
 
-def _plain(text: str) -> str:
-    if "\0" in text or "\n" in text:
-        raise ValueError("a text on one line")
-    return text
-
-
-Word = Annotated[str, AfterValidator(_name)]
-Text = Annotated[str, AfterValidator(_plain)]
-
-
-class Setting(BaseModel):
+class Setting(toml.Table):
     """One thing that can be set. readers: generations of gRPC that look at it; None where gRPC is not what does."""
-
-    model_config = ConfigDict(extra="forbid", frozen=True)
 
     name: Word
     kind: Literal["channel-arg", "environment", "experiment", "flag", "allocator"]
-    key: Annotated[Text, Field(min_length=1)]
+    key: Annotated[str, Field(pattern=r"^[^\x00\n]+$"), Accepts("text", "a text on one line that is not empty")]
     values: Annotated[list[Text], Field(min_length=1)]
     default: Text
     end: Literal["client", "server", "both"]
@@ -137,21 +128,12 @@ def _settings(data: dict[str, Any], name: str) -> list[Setting]:
         try:
             found.append(Setting.model_validate(table))
         except ValidationError as error:
-            lines += [f"{where}: {_complaint(e)}" for e in error.errors()]
+            lines += problems.lines(error, table, where, {(): Setting})
             continue
         lines += [f"{where}: {said}" for said in _problems(found[-1], found[:-1])]
     if lines:
         raise BadSettings("\n".join(dict.fromkeys(lines)))
     return found
-
-
-def _complaint(error: Any) -> str:
-    place = ".".join(map(str, error["loc"]))
-    if error["type"] == "missing":
-        return f"'{place}' is missing"
-    if error["type"] == "extra_forbidden":
-        return f"unknown key '{one_line(place)}'; accepted are {', '.join(Setting.model_fields)}"
-    return f"{place}: '{one_line(str(error['input']))}': {one_line(error['msg'].removeprefix('Value error, '))}"
 
 
 def _problems(setting: Setting, before: list[Setting]) -> list[str]:

@@ -12,7 +12,7 @@ from cqbench.analysis.tune import workloads
 from cqbench.analysis.tune.catalogue import Candidate
 from cqbench.analysis.tune.judge import Finding
 from cqbench.analysis.tune.procedure import Outcome
-from cqbench.formats.model import complaint
+from cqbench.formats import problems
 from cqbench.formats.offered import Load, closed, open_loop, searched
 from cqbench.formats.source import BadDocument, decode, read_bytes
 from cqbench.render.tune.text import Heading, detectable
@@ -66,7 +66,7 @@ def read(folder: Path) -> Asked:
     except BadDocument as error:
         raise BadTune(str(error)) from None
     except ValidationError as error:
-        raise BadTune(f"{path}: {complaint(error, ('asked',))}") from None
+        raise BadTune(f"{path}: {problems.first(error, data.get('asked'), 'asked')}") from None
 
 
 def document(asked: Asked, heading: Heading, not_tried: dict[str, str], outcome: Outcome | None) -> dict[str, Any]:

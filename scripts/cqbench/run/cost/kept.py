@@ -17,8 +17,8 @@ from typing import Any
 from pydantic import ValidationError
 
 from cqbench.analysis.cost.counts import KINDS, Counts, Key, Run
-from cqbench.formats import storage
-from cqbench.formats.model import Count, Line, Model, Positive, complaint
+from cqbench.formats import problems, storage
+from cqbench.formats.model import Count, Line, Model, Positive
 from cqbench.formats.result import Document, parse
 from cqbench.formats.source import BadDocument, decode, read_bytes
 from cqbench.formats.text import one_line
@@ -103,9 +103,10 @@ class Folder:
         """Raises BadDocument."""
         path = self._file(step)
         try:
-            kept = _Kept.model_validate(decode(read_bytes(path), one_line(str(path))))
+            data = decode(read_bytes(path), one_line(str(path)))
+            kept = _Kept.model_validate(data)
         except ValidationError as error:
-            raise BadDocument(f"{path}: not a run of cqbench cost: {complaint(error)}") from None
+            raise BadDocument(f"{path}: not a run of cqbench cost: {problems.first(error, data)}") from None
         return Run(kept.calls, _counts(kept.counts), _counts(kept.supervision), Counter(kept.stacks))
 
     def document(self, step: Step) -> Document:
@@ -176,11 +177,12 @@ def read(path: Path) -> Begun:
     """Raises BadFolder."""
     file = path / FILE
     try:
-        begun = Begun.model_validate(decode(read_bytes(file), one_line(str(file))))
+        data = decode(read_bytes(file), one_line(str(file)))
+        begun = Begun.model_validate(data)
     except BadDocument as error:
         raise BadFolder(str(error)) from None
     except ValidationError as error:
-        raise BadFolder(f"{file}: not a file of cqbench cost: {complaint(error)}") from None
+        raise BadFolder(f"{file}: not a file of cqbench cost: {problems.first(error, data)}") from None
     if begun.cost_version != VERSION:
         raise BadFolder(f"{file}: cost_version is {begun.cost_version}; this version of cqbench resumes {VERSION}")
     return begun

@@ -56,7 +56,7 @@ CALL_S = {SAMPLES: 0.00012, SYSCALLS: 0.0003, INSTRUCTIONS: 0.0025}
 def _one_of(accepted: tuple[str, ...], word: str) -> str:
     """Raises ValueError."""
     if word not in accepted:
-        raise ValueError(f"is not one of {', '.join(accepted)}")
+        raise ValueError(f"one of {', '.join(accepted)}")
     return word
 
 
