@@ -106,13 +106,13 @@ def test_a_pipe_is_read_once(tmp_path: Path) -> None:
 def test_figures_that_are_none(tmp_path: Path, value: object) -> None:
     data = result({1: BASE})
     data["benchmarks"][0]["server_cpu_per_rpc_ns"] = value
-    with pytest.raises(BadDocument, match=r"x.json: (?=.*'server_cpu_per_rpc_ns').*benchmarks\[0\]"):
+    with pytest.raises(BadDocument, match=r"x.json: .*benchmarks\[0\].*server_cpu_per_rpc_ns"):
         read_side(put(tmp_path / "x.json", data))
 
 
 @pytest.mark.parametrize("servers", [7, "x", [7], {"a": 1}])
 def test_servers_that_are_none(tmp_path: Path, servers: object) -> None:
-    with pytest.raises(BadDocument, match="x.json: .*'servers' in context has"):
+    with pytest.raises(BadDocument, match=r"x.json: .*context\.servers(\[0\])?: .* is not a "):
         read_side(put(tmp_path / "x.json", result({1: BASE}, servers=servers)))
 
 
