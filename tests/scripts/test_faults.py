@@ -10,6 +10,7 @@ from typing import Any
 
 import pytest
 from cqbench.experiment import needs
+from cqbench.experiment.faults import Latency
 from cqbench.experiment.spec import BadExperiment, Experiment, parse
 from cqbench.formats.point import Measured
 from cqbench.formats.runs import Run, read_all
@@ -60,7 +61,7 @@ def experiment(**settings: str) -> Experiment:
 
 def test_what_a_fault_is() -> None:
     one = experiment(a='kind = "latency", lasts = "200ms", delay = "30ms"').configurations[0]
-    assert one.fault is not None and one.proxied
+    assert isinstance(one.fault, Latency) and one.proxied
     assert (one.fault.kind, one.fault.at, one.fault.lasts, one.fault.delay) == ("latency", AT, 0.2, 30)
     assert not experiment(a='kind = "reset"').configurations[0].proxied
 
