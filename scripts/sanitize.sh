@@ -1,11 +1,11 @@
 #!/usr/bin/env bash
 # Builds the sanitizer presets and runs the C++ tests with them: asan (addresses, leaks, undefined behaviour) and tsan
-# (data races). A finding is final, and is shown whichever process it was in. A test that failed without one, as a machine
-# with other work may make it, has a second try.
+# (data races). A finding is shown whichever process it was in. Tests are not repeated.
 # Usage: scripts/sanitize.sh [asan|tsan]... [-- CTEST ARGUMENT...]     both presets when none is named
 #   scripts/sanitize.sh tsan -- -R Histogram
 set -euo pipefail
 source "$(dirname "${BASH_SOURCE[0]}")/lib.sh"
+source "$ROOT/tests/ctest.sh"
 
 # set_options FOLDER: where each process leaves what it finds.
 set_options() {
@@ -38,28 +38,24 @@ show_findings() {
   return "$found"
 }
 
-# run_preset PRESET [CTEST ARGUMENT...]. The Python tests are left out: a sanitizer sees nothing of them.
-run_preset() {
-  local preset=$1 environment=() findings=$ROOT/build/$1/findings status=0
+# run_preset PRESET [CTEST ARGUMENT...]: leaves the Python tests out, because a sanitizer sees nothing of them, and the
+# tests that measure.
+run_preset() (
+  preset=$1 findings=$ROOT/build/$1/findings status=0
   shift
   say "sanitizer build: $preset"
   build_preset "$preset"
-  if [[ $preset == tsan ]]; then
-    build_edges
-    environment=("LD_PRELOAD=$EDGES")
-  fi
   rm -rf "$findings"
   mkdir -p "$findings"
   set_options "$findings"
-  cd "$ROOT"
-  local tests=(env "${environment[@]}" ctest --preset "$preset" --no-tests=error -LE '^scripts$' "$@")
-  "${tests[@]}" || status=$?
-  show_findings "$findings" || return 1
-  ((status)) || return 0
-  say "failed without a finding: once more"
-  "${tests[@]}" --rerun-failed || return
-  show_findings "$findings"
-}
+  if [[ $preset == tsan ]]; then
+    build_edges
+    CTEST=(env "LD_PRELOAD=$EDGES" ctest)
+  fi
+  run_ctest "$preset" -LE '^(scripts|measure)$' "$@" || status=$?
+  show_findings "$findings" || status=1
+  exit "$status"
+)
 
 main() {
   local presets=() preset

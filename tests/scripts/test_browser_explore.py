@@ -10,13 +10,13 @@ from pathlib import Path
 
 import pytest
 import report_samples as samples
+from browser_tab import Open, Tab, expected
 from cqbench.formats.figures import THROUGHPUT
 from cqbench.model.figures import P99
 from cqbench.render.report import page
 from playwright.sync_api import Download
-from report_browser import Open, Tab, expected
 
-pytest_plugins = ["report_browser"]
+pytest_plugins = ["browser_tab"]
 
 
 # Tooltips.

@@ -1,6 +1,6 @@
 """A report's page in a real browser: a tab that remembers what it complained of and what it asked for.
 
-A module of tests says pytest_plugins = ["report_browser"] to get open_tab().
+A module of tests says pytest_plugins = ["browser_tab"] to get open_tab().
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ import pytest
 import report_samples as samples
 from cqbench.render.report import page, plots
 from cqbench.render.report.model import Report
-from playwright.sync_api import Browser, BrowserContext, Dialog, Locator, Page, Request, sync_playwright
+from playwright.sync_api import Browser, BrowserContext, Dialog, Locator, Page, Request, ViewportSize, sync_playwright
 
 ARGUMENTS = [
     "--no-sandbox",
@@ -26,21 +26,22 @@ ARGUMENTS = [
 ]
 PATIENCE = 20_000  # milliseconds
 READY = "typeof panels === 'object' && due.size === 0 && panels.every((p) => p.view)"
-WIDE = {"width": 1400, "height": 900}
+WIDE: ViewportSize = {"width": 1400, "height": 900}
 CURVES = ("distribution", "time")  # shapes without markers
 
 
-@pytest.fixture(scope="module")
+@pytest.fixture(scope="session")
 def browser() -> Iterator[Browser]:
     program = which("chromium")
-    assert program, "chromium is missing: install the Debian package chromium (scripts/test.sh does)"
+    if not program:
+        pytest.skip("there is no chromium: apt-get install chromium")
     with sync_playwright() as playwright:
         found = playwright.chromium.launch(executable_path=program, args=ARGUMENTS)
         yield found
         found.close()
 
 
-@pytest.fixture(scope="module")
+@pytest.fixture(scope="session")
 def files(tmp_path_factory: pytest.TempPathFactory) -> Callable[[str], Path]:
     """The page of a sample, written once."""
     folder = tmp_path_factory.mktemp("pages")
@@ -111,20 +112,34 @@ def open_tab(browser: Browser, files: Callable[[str], Path]) -> Iterator[Open]:
     tabs: list[tuple[Tab, Path]] = []
     contexts: list[BrowserContext] = []
 
-    def open_one(name: str = "usual", **options: Any) -> Tab:
+    def open_one(name: str = "usual", first: str = "", **options: Any) -> Tab:
+        """first: a script that runs before those of the page."""
         context = browser.new_context(**{"viewport": WIDE, "accept_downloads": True, **options})
         contexts.append(context)
+        if first:
+            context.add_init_script(first)
         path = files(name) if isinstance(name, str) else name
         tabs.append((Tab(context, path), path))
         return tabs[-1][0]
 
     yield open_one
-    seen = [(tab.complaints, tab.requests, path) for tab, path in tabs]
     for context in contexts:
         context.close()
-    for complaints, requests, path in seen:
-        assert complaints == []
-        assert {r for r in requests if not r.startswith("blob:")} <= {path.as_uri()}
+    for tab, path in tabs:
+        assert_quiet(tab, path)
+
+
+def assert_quiet(tab: Tab, path: Path) -> None:
+    assert tab.complaints == []
+    assert {r for r in tab.requests if not r.startswith("blob:")} <= {path.as_uri()}
+
+
+@pytest.fixture(scope="session")
+def brief(browser: Browser, files: Callable[[str], Path]) -> Iterator[Tab]:
+    """The drawn page of the sample `brief`, for all tests that only look at it."""
+    with browser.new_context(viewport=WIDE) as context:
+        yield (tab := Tab(context, files("brief")).ready())
+        assert_quiet(tab, files("brief"))
 
 
 def expected(report: Report) -> dict[str, int]:
