@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
 from cqbench.formats import problems, toml
-from cqbench.formats.problems import Accepts
+from cqbench.formats.problems import Accepts, Problem
 from cqbench.formats.source import BadDocument
 from cqbench.formats.text import one_line
 from pydantic import Field, ValidationError
@@ -57,6 +58,20 @@ class Setting(toml.Table):
     alone: bool = False
     costs: Text = ""
     code: Text = ""
+
+    def problems(self) -> Iterator[Problem]:
+        if len({c.name for c in candidates(self)}) < len(self.values):
+            yield ("values",), "because two of them have the same name"
+        if self.kind == FLAG and not all(re.fullmatch(r"--[a-z][a-z-]*", key) for key in self.keys):
+            yield ("key",), "as a flag: a flag such as --poll is needed"
+        if self.kind == ENVIRONMENT and not all(re.fullmatch(r"[A-Za-z_][A-Za-z0-9_]*", key) for key in self.keys):
+            yield ("key",), "as a name of an environment variable"
+        if self.kind == EXPERIMENT and not {*self.values, *self.also.values()} <= {"on", "off"}:
+            yield ("values",), "because an experiment is 'on' or 'off'"
+        if self.kind in (CHANNEL_ARG, EXPERIMENT) and self.readers is None:
+            yield (), "'readers' is missing: the generations of gRPC that read it, or [] when none does"
+        if self.risk != "none" and not self.costs:
+            yield (), "'costs' is missing: what the risk is"
 
     @property
     def control(self) -> bool:
@@ -130,28 +145,8 @@ def _settings(data: dict[str, Any], name: str) -> list[Setting]:
         except ValidationError as error:
             lines += problems.lines(error, table, where, {(): Setting})
             continue
-        lines += [f"{where}: {said}" for said in _problems(found[-1], found[:-1])]
+        taken = {c.name for other in found[:-1] for c in candidates(other)}
+        lines += [f"{where}: name: '{c.name}' is there already" for c in candidates(found[-1]) if c.name in taken]
     if lines:
         raise BadSettings("\n".join(dict.fromkeys(lines)))
     return found
-
-
-def _problems(setting: Setting, before: list[Setting]) -> list[str]:
-    """Returns problems that the checks of single keys do not detect."""
-    said = []
-    taken = {c.name for other in before for c in candidates(other)}
-    said += [f"name: '{c.name}' is there already" for c in candidates(setting) if c.name in taken]
-    if len({c.name for c in candidates(setting)}) < len(setting.values):
-        said.append("values: two of them have the same name")
-    if setting.kind == FLAG and not all(re.fullmatch(r"--[a-z][a-z-]*", key) for key in setting.keys):
-        said.append(f"key: '{setting.key}' is not a flag such as --poll")
-    if setting.kind == ENVIRONMENT and not all(re.fullmatch(r"[A-Za-z_][A-Za-z0-9_]*", key) for key in setting.keys):
-        said.append(f"key: '{setting.key}' is not a name of an environment variable")
-    switches = {*setting.values, *setting.also.values()}
-    if setting.kind == EXPERIMENT and not switches <= {"on", "off"}:
-        said.append("values: an experiment is 'on' or 'off'")
-    if setting.kind in (CHANNEL_ARG, EXPERIMENT) and setting.readers is None:
-        said.append("'readers' is missing: the generations of gRPC that read it, or [] when none does")
-    if setting.risk != "none" and not setting.costs:
-        said.append("'costs' is missing: what the risk is")
-    return said
