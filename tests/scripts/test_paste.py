@@ -37,7 +37,7 @@ def shell(line: str, show: str = "printf '%s\\0' \"$@\"") -> list[str]:
 
 
 def candidate(kind: str, key: str, value: str, end: str = "client") -> Candidate:
-    return candidates(setting("a", kind=kind, key=key, values=[value], end=end, readers=None))[0]
+    return candidates(setting("a", kind=kind, key=key, values=[value], end=end, readers=[]))[0]
 
 
 def pasted(one: Candidate, begin: str) -> str:

@@ -134,7 +134,7 @@ source = "s"
         (('kind = "channel-arg"', 'kind = "thing"'), 'kind: "thing"'),
         (('end = "client"\n', ""), "'end' is missing"),
         (('values = ["1"]', "values = []"), "values"),
-        (('values = ["1"]', 'values = ["1 2", "1-2"]'), "values: [\"1 2\", \"1-2\"] is not accepted because two"),
+        (('values = ["1"]', 'values = ["1 2", "1-2"]'), 'values: ["1 2", "1-2"] is not accepted because two'),
         (('name = "a"', 'name = "A b"'), "a name of small letters"),
         (('risk = "none"', 'risk = "some"'), "'costs' is missing"),
         (('readers = ["1.51"]\n', ""), "'readers' is missing"),

@@ -14,6 +14,7 @@ from cqbench.formats.text import one_line, show
 # What is accepted, by pydantic's type of error. {} is filled from the error's context.
 ACCEPTED = {
     "bool_type": "true or false",
+    "dataclass_exact_type": "a table of keys",
     "dataclass_type": "a table of keys",
     "dict_type": "a table of keys",
     "finite_number": "a finite number",
