@@ -178,7 +178,7 @@ def only_folder(programs: Path) -> Path:
 
 def manifest_of(folder: Path) -> dict[str, Any]:
     data: dict[str, Any]
-    data, _ = manifest.read(folder / manifest.FILE)
+    data, _ = manifest.contents(folder / manifest.FILE)
     return data
 
 

@@ -24,7 +24,7 @@ from cqbench.render.experiment.cells import Numbered, cells
 from cqbench.render.experiment.tables import BARS, CODECS, COMPRESSED, ENCRYPTED, KINDS, OPERATIONS, STREAMS, Kind
 from cqbench.render.table import WIDTH, Line
 from cqbench.render.text import render, wrapped
-from cqbench.run import end, manifest
+from cqbench.run import end, journal
 
 STORED = Path(__file__).parent / "data/documents.tar.xz"
 Results = dict[str, list[Numbered]]
@@ -36,8 +36,8 @@ def unpack(folder: Path) -> None:
 
 
 def results(folder: Path) -> tuple[Experiment, Results]:
-    experiment = spec.make(manifest.begun(folder), str(folder))
-    begun = manifest.Manifest.load(folder, experiment)
+    experiment = spec.make(journal.begun(folder), str(folder))
+    begun = journal.Journal.load(folder, experiment)
     return experiment, end.by_configuration(experiment, end.read_results(begun))
 
 
@@ -49,8 +49,8 @@ def of_kind(kind: Kind, last_load_only: bool, folder: Path) -> str:
 
 def of_faults(folder: Path) -> str:
     """Without the empty lines between its groups."""
-    experiment = spec.make(manifest.begun(folder), str(folder))
-    measured = end.read_results(manifest.Manifest.load(folder, experiment))
+    experiment = spec.make(journal.begun(folder), str(folder))
+    measured = end.read_results(journal.Journal.load(folder, experiment))
     names = [v.name for v in experiment.configurations]
     return re.sub("\n\n+", "\n", render(faulted.blocks(measured, experiment.loads, names)))
 

@@ -14,6 +14,7 @@ from typing import Any
 
 import pytest
 from cqbench.experiment.order import PlannedRun
+from cqbench.formats.manifest import RunRecord
 from cqbench.formats.offered import closed, open_loop
 from cqbench.formats.result import load
 from cqbench.measure.cpus import Placement
@@ -205,13 +206,15 @@ def test_a_client_that_sees_no_folder_of_ours(programs: Path, tmp_path: Path) ->
     of, planned = Launch((HERE, HERE), launch.NONE), PlannedRun("a", 1, closed(8))
     signals: Any = SimpleNamespace(count=0)
     nowhere = Placement((), (), "")
-    entry: dict[str, Any] = {}
+    record = RunRecord(file="x")
     merger = programs / merge.PROGRAM
-    done = ranked.measure(of, planned, "sid", client, nowhere, folder, path, merger, entry, signals, 20, lambda _: None)
+    done = ranked.measure(
+        of, planned, "sid", client, nowhere, folder, path, merger, record, signals, 20, lambda _: None
+    )
     assert (done.returncode, done.why) == (0, ""), (folder / "0.log").read_text()
     (merged,) = load(path).points
     assert merged.ranks and merged.ranks.count == 2
-    assert f"env CQBENCH_SID_SHARED={folder} {script} --run grpc_ping_client" in entry["client_command"]
+    assert f"env CQBENCH_SID_SHARED={folder} {script} --run grpc_ping_client" in record.client_command
 
 
 def test_a_plan_says_it(programs: Path) -> None:

@@ -19,7 +19,7 @@ from cqbench.formats.offered import closed
 from cqbench.measure.processes import Interrupt
 from cqbench.run import end
 from cqbench.run.end import conclude
-from cqbench.run.manifest import Manifest
+from cqbench.run.journal import Journal
 
 STORED = Path(__file__).parent / "data/verdict"
 HEAD = """
@@ -57,18 +57,19 @@ def experiment_of(names: list[str]) -> Experiment:
     return parse(HEAD + "".join(f'[[configuration]]\nname = "{name}"\n' for name in names), "try.toml")
 
 
-def ended(folder: Path, stored: dict[str, str]) -> tuple[Manifest, Experiment]:
+def ended(folder: Path, stored: dict[str, str]) -> tuple[Journal, Experiment]:
     """A folder in which each configuration has the result of that name; '' for one that was never run."""
     experiment = experiment_of(list(stored))
-    manifest = Manifest.new(folder, experiment, [PlannedRun(name, 1, LOAD) for name in stored], 1, dict(MACHINE), {})
-    for planned in manifest.order():
+    journal = Journal.new(folder, experiment, [PlannedRun(name, 1, LOAD) for name in stored], 1, dict(MACHINE), {})
+    for planned in journal.order():
         if stored[planned.configuration]:
             path = folder / planned.file
             path.parent.mkdir(parents=True)
             shutil.copy(STORED / stored[planned.configuration], path)
-            manifest.entry(planned).update(status=OK, grpc_version="1.51.1")
-    manifest.end()
-    return manifest, experiment
+            record = journal.record(planned)
+            record.status, record.grpc_version = OK, "1.51.1"
+    journal.end()
+    return journal, experiment
 
 
 def test_all_is_written_and_the_screen_has_the_verdict(
@@ -115,11 +116,11 @@ def test_every_point_is_a_line_of_the_csv(tmp_path: Path, interrupt: Interrupt) 
 
 def test_the_csv_is_in_the_order_of_the_repetitions(tmp_path: Path, interrupt: Interrupt) -> None:
     experiment = experiment_of(["a"])
-    manifest = Manifest.new(tmp_path, experiment, [PlannedRun("a", n, LOAD) for n in (2, 3, 1)], 1, dict(MACHINE), {})
+    journal = Journal.new(tmp_path, experiment, [PlannedRun("a", n, LOAD) for n in (2, 3, 1)], 1, dict(MACHINE), {})
     (tmp_path / "raw/a").mkdir(parents=True)
-    for planned in manifest.order():
+    for planned in journal.order():
         shutil.copy(STORED / PAIR["shared"], tmp_path / planned.file)
-    conclude(manifest, experiment, interrupt)
+    conclude(journal, experiment, interrupt)
     with (tmp_path / "results.csv").open() as file:
         seen = [row["repetition"] for row in csv.DictReader(file)]
     assert seen == sorted(seen) and set(seen) == {"1", "2", "3"}
@@ -144,11 +145,11 @@ def test_nothing_was_measured(tmp_path: Path, interrupt: Interrupt, capsys: pyte
 def test_a_result_that_cannot_be_read_is_put_aside(
     tmp_path: Path, interrupt: Interrupt, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    manifest, experiment = ended(tmp_path, {**PAIR, "broken": PAIR["shared"]})
+    journal, experiment = ended(tmp_path, {**PAIR, "broken": PAIR["shared"]})
     bad = tmp_path / "raw/broken/01-4.json"
     bad.write_text("{")
-    manifest.entry(PlannedRun("broken", 1, LOAD)).update(status=FAILED, reason="not JSON")
-    assert conclude(manifest, experiment, interrupt) == 1
+    journal.record(PlannedRun("broken", 1, LOAD)).end(FAILED, "not JSON")
+    assert conclude(journal, experiment, interrupt) == 1
     out, err = capsys.readouterr()
     assert "WHAT TO SET" in out and "\nFAILED: broken, 4 in flight, repetition 1: not JSON\n" in out
     assert f"== put aside: {bad}: not JSON" in err
@@ -159,10 +160,10 @@ def test_a_result_that_cannot_be_read_is_put_aside(
 def test_many_failures_do_not_fill_the_screen(
     tmp_path: Path, interrupt: Interrupt, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    manifest, experiment = ended(tmp_path, {**PAIR, **{f"v{n}": "" for n in range(7)}})
+    journal, experiment = ended(tmp_path, {**PAIR, **{f"v{n}": "" for n in range(7)}})
     for n in range(7):
-        manifest.entry(PlannedRun(f"v{n}", 1, LOAD)).update(status=FAILED, reason="no luck")
-    assert conclude(manifest, experiment, interrupt) == 1
+        journal.record(PlannedRun(f"v{n}", 1, LOAD)).end(FAILED, "no luck")
+    assert conclude(journal, experiment, interrupt) == 1
     out = capsys.readouterr().out
     assert out.count("FAILED: ") == 5 and out.endswith("... and 2 more failures in summary.txt\n")
     assert (tmp_path / "summary.txt").read_text().count("FAILED: ") == 7
@@ -171,10 +172,10 @@ def test_many_failures_do_not_fill_the_screen(
 def test_configurations_that_were_ruled_out_are_named_once(
     tmp_path: Path, interrupt: Interrupt, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    manifest, experiment = ended(tmp_path, {**PAIR, "new": "", "newer": ""})
-    manifest.rule_out({"new": "needs more", "newer": "needs more"})
-    manifest.end()
-    assert conclude(manifest, experiment, interrupt) == 0
+    journal, experiment = ended(tmp_path, {**PAIR, "new": "", "newer": ""})
+    journal.rule_out({"new": "needs more", "newer": "needs more"})
+    journal.end()
+    assert conclude(journal, experiment, interrupt) == 0
     out = capsys.readouterr().out
     assert out.endswith("\nNOT RUN: new, newer: needs more\n")
 
@@ -245,10 +246,10 @@ def test_signals_are_noted_again_afterwards(tmp_path: Path, interrupt: Interrupt
 def test_an_interrupt_while_measuring_does_not_keep_the_report_from_being_made(
     tmp_path: Path, interrupt: Interrupt, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    manifest, experiment = ended(tmp_path, {**PAIR, "broken": "", "c": ""})
-    manifest.entry(PlannedRun("broken", 1, LOAD)).update(status=FAILED, reason="no luck")
+    journal, experiment = ended(tmp_path, {**PAIR, "broken": "", "c": ""})
+    journal.record(PlannedRun("broken", 1, LOAD)).end(FAILED, "no luck")
     os.kill(os.getpid(), signal.SIGINT)
-    assert conclude(manifest, experiment, interrupt) == 130  # and not the failure's
+    assert conclude(journal, experiment, interrupt) == 130  # and not the failure's
     out, err = capsys.readouterr()
     assert "WHAT TO SET" in out and "PARTIAL: 2 of 4" in out and "== report: " in err
 

@@ -7,19 +7,18 @@ import os
 import subprocess
 import sys
 from pathlib import Path
-from typing import Any
 
 import pytest
 from cqbench.experiment.order import PlannedRun, make_order
 from cqbench.experiment.spec import parse
 from cqbench.formats import manifest as files
-from cqbench.formats.manifest import CUT, FILE, OK, RUNS
+from cqbench.formats.manifest import CUT, FILE, OK, RUNS, RunRecord
 from cqbench.formats.result import Document
 from cqbench.formats.source import BadDocument
 from cqbench.measure.processes import Interrupt
 from cqbench.measure.programs import Programs
-from cqbench.run.manifest import BadManifest, Manifest
-from cqbench.run.manifest import begun as begun_in
+from cqbench.run.journal import BadManifest, Journal
+from cqbench.run.journal import begun as begun_in
 from cqbench.run.runner import Runner, facts_of
 from cqbench.run.start import placements_for
 from experiment_standin import (
@@ -47,9 +46,8 @@ class Nobody(Interrupt):
 class Quick(Runner):
     """Runs no program."""
 
-    def run_programs(self, planned: PlannedRun, entry: dict[str, Any], path: Path) -> tuple[Document | None, list[str]]:
-        entry.update(status=OK, exit_status=0)
-        self.manifest.note_versions({"cqbench_version": "1"})
+    def run_programs(self, planned: PlannedRun, record: RunRecord, path: Path) -> tuple[Document | None, list[str]]:
+        record.status, record.exit_status = OK, 0
         return None, []
 
 
@@ -62,10 +60,10 @@ def bytes_written(folder: Path, repetitions: int) -> int:
     planned = make_order([v.name for v in experiment.configurations], experiment.loads, repetitions, 1)
     folder.mkdir()
     fixed = {"machine": {}, "git_revision": ""}
-    manifest = Manifest.new(folder, experiment, planned, 1, fixed, facts_of(experiment, placements))
-    runner = Quick(experiment, placements, Programs(folder, folder), manifest, Nobody())
+    journal = Journal.new(folder, experiment, planned, 1, fixed, facts_of(experiment, placements))
+    runner = Quick(experiment, placements, Programs(folder, folder), journal, Nobody())
     before = handed_over()
-    manifest.write()
+    journal.write()
     runner.run()
     written = handed_over() - before
     assert set(statuses(folder).values()) == {OK} and len(statuses(folder)) == len(planned)
@@ -116,7 +114,7 @@ def test_half_a_line_is_said_and_that_run_is_run_again(programs: Path, killed: P
     (killed / RUNS).write_bytes(lines[:-20])
     lost = order()[-2]
     assert statuses(killed)[lost] == "pending"
-    assert files.load(killed / FILE).notes[-1] == CUT
+    assert files.load(killed / FILE).all_notes[-1] == CUT
     status, _, stderr = finish(start(programs, "--resume", str(killed)))
     assert status == 0 and f"== note: {CUT}\n" in stderr
     assert ran(programs) == order()[-2:] and set(statuses(killed).values()) == {"ok"}

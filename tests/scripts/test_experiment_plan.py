@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 from cqbench.experiment import flags
-from cqbench.experiment.order import PlannedRun, load_from_json, load_to_json, make_order
+from cqbench.experiment.order import PlannedRun, make_order
 from cqbench.experiment.plan import (
     client_command,
     describe,
@@ -19,7 +19,7 @@ from cqbench.experiment.plan import (
     size,
 )
 from cqbench.experiment.spec import Experiment, load, parse
-from cqbench.formats.offered import closed, open_loop
+from cqbench.formats.offered import closed, load_from_json, load_to_json, open_loop
 from cqbench.measure import layout
 from cqbench.measure.cpus import BadCpuList, Cpu, Placement
 from cqbench.measure.programs import Programs

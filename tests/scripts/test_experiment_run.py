@@ -24,7 +24,7 @@ from cqbench.measure.cpus import read_machine
 from cqbench.measure.processes import Interrupt
 from cqbench.measure.programs import Programs
 from cqbench.model.series import load_series
-from cqbench.run.manifest import Manifest
+from cqbench.run.journal import Journal
 from cqbench.run.runner import Runner
 from experiment_standin import (
     PLANNED,
@@ -132,17 +132,17 @@ def test_the_other_commands_read_the_folder(done: Path) -> None:
 def test_other_programs_are_noted(tmp_path: Path) -> None:
     experiment = parse(TOML, "x")
     entries = [PlannedRun(name, 1, load) for name in "abc" for load in experiment.loads]
-    manifest = Manifest.new(tmp_path, experiment, entries, 1, {"notes": ["it was night"]}, {})
+    journal = Journal.new(tmp_path, experiment, entries, 1, {"notes": ["it was night"]}, {})
     limits = {"a": 0.2, "b": 0.2, "c": 0.5}
     for entry, others in zip(entries, (0.1, 0.3, 0.5, None, 0.4, 0.0), strict=True):
-        manifest.entry(entry)["other_cpus"] = others
+        journal.record(entry).other_cpus = others
     for _ in range(2):  # once more, as when resumed: it is said once
-        manifest.note_other_load(limits)
-        assert manifest.data["notes"] == ["it was night", "other programs used 0.4 CPUs during 2 of 5 runs"]
-        assert manifest.data["other_load"]["runs"] == 2
-    manifest.entry(entries[1])["other_cpus"] = manifest.entry(entries[2])["other_cpus"] = 0.0
-    manifest.note_other_load(limits)
-    assert manifest.data["notes"] == ["it was night"]
+        journal.note_other_load(limits)
+        assert journal.manifest.notes == ["it was night", "other programs used 0.4 CPUs during 2 of 5 runs"]
+        assert journal.manifest.other_load and journal.manifest.other_load.runs == 2
+    journal.record(entries[1]).other_cpus = journal.record(entries[2]).other_cpus = 0.0
+    journal.note_other_load(limits)
+    assert journal.manifest.notes == ["it was night"]
 
 
 def test_the_sid_build_answers_on_standard_output(programs: Path, tmp_path: Path) -> None:
@@ -156,14 +156,14 @@ def test_the_sid_build_answers_on_standard_output(programs: Path, tmp_path: Path
     )
     experiment = parse(text, "x.toml")
     placements = {"new": place(experiment, experiment.configurations[0], read_machine(), "", "")}
-    manifest = Manifest.new(tmp_path, experiment, [PlannedRun("new", 1, closed(4))], 1, {}, {})
+    journal = Journal.new(tmp_path, experiment, [PlannedRun("new", 1, closed(4))], 1, {}, {})
     previous = {number: signal.getsignal(number) for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)}
     try:
-        Runner(experiment, placements, Programs(programs, script), manifest, Interrupt()).run()
+        Runner(experiment, placements, Programs(programs, script), journal, Interrupt()).run()
     finally:
         for number, handler in previous.items():
             signal.signal(number, handler)
-    assert statuses(tmp_path) == {"new/01-4": "ok"}, manifest.data
+    assert statuses(tmp_path) == {"new/01-4": "ok"}, journal.manifest.text()
     assert load_document(tmp_path / "raw/new/01-4.json").grpc_version == "1.51.1"
     assert (programs / "clients").read_text() == "sid/01 x\n"
 

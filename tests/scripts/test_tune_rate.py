@@ -13,9 +13,8 @@ from cqbench.analysis.tune.objective import CPU, RATE, Objective, figures
 from cqbench.analysis.tune.stages import Budget, Stage
 from cqbench.analysis.tune.workloads import Workload
 from cqbench.experiment import plan, spec
-from cqbench.experiment.order import load_from_json, load_to_json
 from cqbench.formats import manifest, result
-from cqbench.formats.offered import Load, closed, open_loop, searched
+from cqbench.formats.offered import Load, closed, load_from_json, load_to_json, open_loop, searched
 from cqbench.formats.source import BadDocument
 from cqbench.measure import cpus
 from cqbench.measure.programs import NEWGRPC, Programs
@@ -77,7 +76,7 @@ def test_an_answer_that_is_none_is_refused(answer: dict[str, Any]) -> None:
 def test_a_load_is_what_the_manifest_says(load: Load) -> None:
     said = json.loads(json.dumps(load_to_json(load)))
     assert load_from_json(said) == load
-    assert manifest.RunLoad.model_validate({k: float(v) if k != "find_rate" else v for k, v in said.items()}).words
+    assert manifest.RunRecord(file="x", load=load).load_words == load.words
     assert load_from_json({"find_rate": 5}) is None
 
 
@@ -147,7 +146,7 @@ def test_a_whole_run(programs: Path, capsys: pytest.CaptureFixture[str]) -> None
     entries = json.loads((folder / "confirm-1/manifest.json").read_text())["runs"]
     assert all(entry["load"] == {"find_rate": "p99<2ms"} and entry["status"] == "ok" for entry in entries)
     read = manifest.load(folder / "confirm-1/manifest.json")
-    assert {entry.load.words for entry in read.runs} == {", highest rate with p99<2ms"} and not read.partial
+    assert {entry.load_words for entry in read.runs} == {"highest rate with p99<2ms"} and not read.partial
     before = sorted(folder.glob("*/raw/*/*"))
     assert cli.main(["tune", "--bin", str(programs), "--resume", str(folder)]) == 0
     assert sorted(folder.glob("*/raw/*/*")) == before

@@ -19,7 +19,7 @@ from cqbench.measure.lock import Busy, locked
 from cqbench.measure.ranks.launch import LAUNCHERS, MAX_RANKS
 from cqbench.options import INFLIGHT_LIST, RATE_LIST, Refused, Value, seconds, whole
 from cqbench.run import ranked, start
-from cqbench.run.manifest import BadManifest
+from cqbench.run.journal import BadManifest
 from cqbench.run.start import Unusable
 
 

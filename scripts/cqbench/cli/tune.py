@@ -36,7 +36,7 @@ from cqbench.render.tune import as_json, text
 from cqbench.render.tune.as_json import Asked, BadTune
 from cqbench.render.tune.text import Heading
 from cqbench.run import tune as session
-from cqbench.run.manifest import BadManifest
+from cqbench.run.journal import BadManifest
 from cqbench.run.start import Unusable
 from cqbench.run.tune import Measuring, Session
 

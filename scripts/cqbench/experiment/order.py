@@ -12,7 +12,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from cqbench.formats.offered import Load, closed, open_loop, searched
+from cqbench.formats.offered import Load
 
 MAX_SEED = 999_999_999
 
@@ -69,22 +69,3 @@ def _shuffled(items: Sequence[Any], generator: random.Random) -> list[Any]:
 def draw_seed() -> int:
     """For an experiment that names none; short enough to be typed."""
     return random.SystemRandom().randrange(1_000_000)
-
-
-def load_to_json(load: Load) -> dict[str, float | str]:
-    """{'inflight': 8}, of an open loop {'rate': 2000.0}, of a search {'find_rate': 'p99<2ms'}."""
-    if load.search:
-        return {"find_rate": load.search}
-    return {"rate": float(load.number)} if load.open else {"inflight": int(load.number)}
-
-
-def load_from_json(data: Any) -> Load | None:
-    """None for what is not a load."""
-    if not isinstance(data, dict) or len(data) != 1:
-        return None
-    ((key, number),) = data.items()
-    if key == "find_rate":
-        return searched(number) if isinstance(number, str) else None
-    if isinstance(number, bool) or not isinstance(number, (int, float)) or key not in ("inflight", "rate"):
-        return None
-    return closed(int(number)) if key == "inflight" else open_loop(float(number))

@@ -32,4 +32,4 @@ def load(path: Path) -> Asked:
     except BadDocument:
         return Asked()
     axes = tuple((axis.name, tuple(axis.values)) for axis in told.axes)
-    return Asked(told.head.question, axes, tuple(told.configurations), tuple(told.notes))
+    return Asked(told.head.question, axes, tuple(told.configurations), tuple(told.all_notes))

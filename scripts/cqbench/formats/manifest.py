@@ -1,18 +1,36 @@
-"""The manifest.json of an experiment as a model: what was run, where, in which order, and what became of each run.
+"""The manifest.json of an experiment: what was run, where, in which order, and what became of each run.
 
-While an experiment runs, what became of its runs since manifest.json was written is in runs.jsonl, a line for each.
+It is written when an experiment begins, is resumed and ends, all or nothing. In between, what became of a run is
+appended to runs.jsonl, so that what is written grows with the number of runs, not with its square. Each run is a line
+of either file.
+
 Both are as untrusted as a result. A run that says something impossible is a problem of that run's result only.
 """
 
 from __future__ import annotations
 
+import json
+from functools import partial
 from pathlib import Path
 from typing import Annotated, Any
 
-from pydantic import BeforeValidator, Field, ValidationError, ValidatorFunctionWrapHandler, WrapValidator
+from pydantic import (
+    AfterValidator,
+    BeforeValidator,
+    ConfigDict,
+    Field,
+    PlainSerializer,
+    PlainValidator,
+    ValidationError,
+    ValidatorFunctionWrapHandler,
+    WrapValidator,
+    model_serializer,
+    model_validator,
+)
 
 from cqbench.formats import problems, source
 from cqbench.formats.model import Amount, Count, Line, Model, Offset, Text
+from cqbench.formats.offered import Load, load_from_json, load_to_json
 from cqbench.formats.source import BadDocument
 from cqbench.formats.text import one_line
 
@@ -23,59 +41,85 @@ VERSION = 3  # the only one that is read
 FORMAT = "manifest format"  # has that version, for messages
 PENDING, OK, FAILED, INTERRUPTED, NOT_RUN = "pending", "ok", "failed", "interrupted", "not run"
 STATUSES = (PENDING, OK, FAILED, INTERRUPTED, NOT_RUN)
+MACHINE_KEYS = ("host_name", "cpu_model", "cpus")  # have to be the same for figures to belong together
+NO_RUNS = "[]\n}"
+
+Name = Annotated[str, AfterValidator(partial(one_line, limit=255))]  # of a file or folder
+OneLoad = Annotated[
+    Load | None,
+    PlainValidator(lambda data: data if isinstance(data, Load) else load_from_json(data)),
+    PlainSerializer(load_to_json),
+]
 
 
 class Network(Model):
     """A proxy between client and server."""
 
     added_rtt_ms: Annotated[float, Field(ge=0, le=1e6)]  # to each round trip
+    proxy_cpus: Line = ""
+    proxy: Line = ""  # which program, and its version
+    proxy_command: str = ""
 
 
 class Fault(Model):
     """A fault in the window, which opens at 0."""
 
+    kind: Line = ""
     words: Line  # 'latency of 100 ms for 1 s'
+    planned_s: Offset | None = None
     began_s: Offset | None = None  # None: it did not happen
     ended_s: Offset | None = None  # None: it lasted until the window had closed
 
 
-class RunLoad(Model):
-    """Without any of them, a run has several loads."""
-
-    inflight: Amount | None = None
-    rate: Amount | None = None
-    find_rate: Line = ""  # a search for the highest rate: what it has to meet
-
-    @property
-    def words(self) -> str:
-        """', 8 in flight', ', rate 2000'; '' without."""
-        if self.inflight is not None:
-            return f", {self.inflight:g} in flight"
-        if self.rate is not None:
-            return f", rate {self.rate:g}"
-        return f", highest rate with {self.find_rate}" if self.find_rate else ""
-
-
 class RunRecord(Model):
-    """One run of server and client. Absent keys say that there was nothing of the kind."""
+    """One run of server and client. Absent keys say that there was nothing of the kind. The program that measures
+    changes it until the run has ended.
+    """
 
-    file: str  # of its result, from the experiment's folder on
-    configuration: Line = ""
+    model_config = ConfigDict(frozen=False)
+
+    configuration: Name = ""
     repetition: Count = 0
+    load: OneLoad = None  # {"inflight": 8}, {"rate": 2000.0} or {"find_rate": "p99<2ms"}
+    file: str  # of its result, from the experiment's folder on
     status: Line = ""
-    load: RunLoad = RunLoad()
     reason: Text = ""  # why it failed or was not run
+    client_cpus: str = ""
+    server_cpus: str = ""
     client_env: dict[str, str] = {}  # set by the experiment, not what is inherited
     server_env: dict[str, str] = {}
-    network: Network | None = None
-    fault: Fault | None = None
     servers: Count = 1  # how many were started
     server_program: list[Line] = []  # instead of grpc_ping_server: its path and flags
     server_front: list[Line] = []  # where the client is sent to grpc_ping_server's HTTP port: what answers there
-    client_command: str = ""
+    network: Network | None = None
+    ranks: Line = ""  # several client processes: how many, where, started by what
+    started: Line = ""  # with milliseconds
     server_command: str = ""
-    ranks: Line = ""  # client processes that were asked for, and where
-    problem: str = ""  # why nothing else of it is known
+    server_configuration: str = ""
+    client_command: str = ""
+    fault: Fault | None = None
+    exit_status: int | None = None  # the client's
+    grpc_version: Line = ""
+    ended: Line = ""
+    other_cpus: Amount | None = None  # CPU time that other programs used on its CPUs, in CPUs
+    last_lines: list[str] = []  # of what failed
+    problem: str = ""  # why nothing else of it is known; in no file
+
+    @property
+    def words(self) -> str:
+        """'shared, 8 in flight, repetition 3'."""
+        return ", ".join(filter(None, (self.configuration, self.load_words, f"repetition {self.repetition}")))
+
+    @property
+    def load_words(self) -> str:
+        return self.load.words if self.load else ""
+
+    def end(self, status: str, reason: str = "") -> None:
+        self.status, self.reason = status, reason
+
+    def line(self) -> str:
+        """As the files have it."""
+        return self.model_dump_json(exclude_defaults=True)
 
 
 def _names(tables: Any) -> Any:
@@ -104,27 +148,60 @@ class Head(Model):
     question: Text = ""
 
 
-class Asked(Model):
-    """The file of an experiment."""
+class Tables(Model):
+    """The file of an experiment. data: all of it, as it was parsed."""
 
     experiment: Head = Head()
     axis: Annotated[list[Axis], BeforeValidator(_tables)] = []
     configuration: Names = []
+    data: dict[str, Any] = {}
+
+    @model_validator(mode="before")
+    @classmethod
+    def _keep(cls, data: Any) -> Any:
+        return {**data, "data": data} if isinstance(data, dict) else data
+
+    @model_serializer
+    def _as_it_was(self) -> dict[str, Any]:
+        return self.data
 
 
 class Machine(Model):
-    """Where it was run."""
+    """cpus: those that could be used. governors: none where CPUs have no frequency scaling."""
 
+    uname: str = ""
     host_name: Line = ""
     cpu_model: Line = ""
+    cpus: list[Count] = []
     governors: list[Line] = []
 
 
-class Resumed(Model):
+class Place(Model):
+    """Where it was run, and by which source code."""
+
+    git_revision: Line = ""
+    machine: Machine = Machine()
+    environment: dict[str, str] = {}  # variables of gRPC that were inherited
+
+    def differs_from(self, before: Place) -> list[str]:
+        """Returns the keys of what is not as it was: the figures may then not belong together."""
+        found = [key for key in MACHINE_KEYS if getattr(self.machine, key) != getattr(before.machine, key)]
+        return [*found, *(["git_revision"] if self.git_revision != before.git_revision else [])]
+
+
+class Resumed(Place):
     """One of the times it was gone on with."""
 
     started: Line = ""
     changed: list[Line] = []  # what was no longer as it had been
+
+
+class OtherLoad(Model):
+    """Runs on whose CPUs other programs ran, of those where it is known. note: in words; '' where none did."""
+
+    runs: Count = 0
+    of: Count = 0
+    note: Text = ""
 
 
 def _run(data: Any, validate: ValidatorFunctionWrapHandler) -> RunRecord:
@@ -133,29 +210,33 @@ def _run(data: Any, validate: ValidatorFunctionWrapHandler) -> RunRecord:
         found: RunRecord = validate(data)
         return found
     except ValidationError as error:
-        return RunRecord(file=data["file"], problem=problems.first(error, data, f"'{one_line(data['file'])}'"))
+        file = _file(data)
+        return RunRecord(file=file, problem=problems.first(error, data, f"'{one_line(file)}'"))
 
 
-def _with_files(runs: Any) -> Any:
-    return [run for run in _tables(runs) if isinstance(run.get("file"), str)]
+class Manifest(Place):
+    """One experiment's. The program that measures changes it until the experiment has ended. runs: in the order in
+    which they are run; those of one repetition and load, which follow each other, are pairs.
+    """
 
+    model_config = ConfigDict(frozen=False)
 
-class Manifest(Model):
-    """One experiment's."""
-
+    manifest_version: int = VERSION
     name: Line = ""
-    experiment: Asked = Asked()
+    experiment: Tables = Tables()
+    repetitions: Count | None = None
     seed: Count | None = None
     started: Line = ""
-    ended: Line = ""
-    partial: bool = True
-    git_revision: Line = ""
-    machine: Machine = Machine()
-    environment: dict[str, str] = {}
-    placements: dict[str, str] = {}
-    notes: list[Text] = []
+    ended: Line | None = None
+    partial: bool = True  # something was not run, or was cut short
     resumed: list[Resumed] = []
-    runs: Annotated[list[Annotated[RunRecord, WrapValidator(_run)]], BeforeValidator(_with_files)] = Field(min_length=1)
+    placements: dict[str, str] = {}  # by configuration, in words
+    notes: list[Text] = []
+    ranks: dict[str, Any] | None = None  # several client processes: what was asked for
+    versions: dict[str, Any] | None = None  # of the software of the first result
+    other_load: OtherLoad | None = None
+    note: str = Field(default="", exclude=True)  # on how it was read
+    runs: list[Annotated[RunRecord, WrapValidator(_run)]] = Field(min_length=1)
 
     @property
     def head(self) -> Head:
@@ -172,12 +253,22 @@ class Manifest(Model):
         return self.experiment.configuration
 
     @property
+    def all_notes(self) -> list[str]:
+        return [*self.notes, *filter(None, [self.note])]
+
+    @property
     def order(self) -> list[str]:
-        """The runs are listed in the order in which they were run."""
         return [run.file.removeprefix("raw/").removesuffix(".json") for run in self.runs]
 
+    def text(self) -> str:
+        """The contents of manifest.json."""
+        rest = self.model_dump(mode="json", exclude={"runs"}, exclude_none=True)
+        head = json.dumps({**rest, "runs": []}, indent=2, allow_nan=False)
+        runs = ",\n".join(f"    {run.line()}" for run in self.runs)
+        return f"{head.removesuffix(NO_RUNS)}[\n{runs}\n  ]\n}}\n"
 
-def read(path: Path) -> tuple[Any, str]:
+
+def contents(path: Path) -> tuple[Any, str]:
     """Returns the contents of manifest.json, of any type, with the lines of runs.jsonl; and a note, '' for none.
 
     Raises BadDocument.
@@ -220,7 +311,7 @@ def _bytes(path: Path, name: str) -> bytes:
 def load(path: Path) -> Manifest:
     """Raises BadDocument; OtherFormat where the version is not ours."""
     name = one_line(str(path))
-    data, note = read(path)
+    data, note = contents(path)
     if not isinstance(data, dict) or (version := data.get("manifest_version")) is None:
         raise BadDocument(f"{name}: not a manifest of cqbench run")
     source.check_version(version, VERSION, "'manifest_version'", FORMAT, name)
@@ -228,4 +319,5 @@ def load(path: Path) -> Manifest:
         found = Manifest.model_validate(data)
     except ValidationError as error:
         raise BadDocument(f"{name}: {problems.first(error, data)}") from None
-    return found.model_copy(update={"notes": [*found.notes, note]}) if note else found
+    found.note = note
+    return found

@@ -4,7 +4,7 @@ rate, many rates one after the other. These kinds never mix.
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 
 class Load(NamedTuple):
@@ -53,3 +53,22 @@ def searched(objective: str) -> Load:
 def rate(per_second: float) -> str:
     """'2000/s'."""
     return f"{per_second:.12g}/s"
+
+
+def load_to_json(load: Load) -> dict[str, Any]:
+    """{'inflight': 8}, of an open loop {'rate': 2000.0}, of a search {'find_rate': 'p99<2ms'}."""
+    if load.search:
+        return {"find_rate": load.search}
+    return {"rate": float(load.number)} if load.open else {"inflight": int(load.number)}
+
+
+def load_from_json(data: Any) -> Load | None:
+    """None for what is not a load."""
+    if not isinstance(data, dict) or len(data) != 1:
+        return None
+    ((key, number),) = data.items()
+    if key == "find_rate":
+        return searched(number) if isinstance(number, str) else None
+    if isinstance(number, bool) or not isinstance(number, (int, float)) or key not in ("inflight", "rate"):
+        return None
+    return closed(int(number)) if key == "inflight" else open_loop(float(number))

@@ -27,7 +27,7 @@ from cqbench.render.experiment import cells, faulted, summary, tables
 from cqbench.render.experiment.cells import Numbered
 from cqbench.render.points_csv import to_csv
 from cqbench.render.text import render
-from cqbench.run.manifest import Manifest
+from cqbench.run.journal import Journal
 from cqbench.run.runner import keep_old
 
 # Judging and drawing load large libraries. They are imported where they are used: by then a signal does no harm, and a
@@ -108,12 +108,12 @@ def signals_raise(interrupt: Interrupt) -> Iterator[None]:
             signal.signal(number, handler)
 
 
-def conclude(manifest: Manifest, experiment: Experiment, interrupt: Interrupt) -> int:
+def conclude(journal: Journal, experiment: Experiment, interrupt: Interrupt) -> int:
     """Writes everything and prints the verdict. The exit status. Raises OSError."""
-    folder = manifest.folder
-    measured = read_results(manifest)
-    head, tail = heading(manifest, experiment), remarks(manifest)
-    first, table = shown_tables(manifest, experiment, measured)
+    folder = journal.folder
+    measured = read_results(journal)
+    head, tail = heading(journal, experiment), remarks(journal)
+    first, table = shown_tables(journal, experiment, measured)
     storage.write(folder / "summary.txt", "\n".join([head, *filter(None, [first, table]), *tail]))
     storage.write(folder / "results.csv", to_csv(measured))
     derived = Derived(folder, interrupt)
@@ -129,11 +129,11 @@ def conclude(manifest: Manifest, experiment: Experiment, interrupt: Interrupt) -
         say(f"report: {page}")
     made = "verdict.txt, " if verdict else ""
     say(f"results: {folder} ({made}summary.txt, results.csv, manifest.json, raw/CONFIGURATION/NN-LOAD.json)")
-    failed = derived.problems or any(True for _ in manifest.failures())
+    failed = derived.problems or bool(journal.failures())
     return interrupt.exit_code or (1 if failed else 0)
 
 
-def read_results(manifest: Manifest) -> list[tuple[int, Run]]:
+def read_results(journal: Journal) -> list[tuple[int, Run]]:
     """Returns the readable results, each with its repetition, in their order; the manifest has the reason for the
     others.
 
@@ -141,8 +141,8 @@ def read_results(manifest: Manifest) -> list[tuple[int, Run]]:
     """
     found = []
     manifests = Manifests()
-    for planned in sorted(manifest.order(), key=lambda u: (u.configuration, u.repetition, u.load)):
-        path = manifest.folder / planned.file
+    for planned in sorted(journal.order(), key=lambda u: (u.configuration, u.repetition, u.load)):
+        path = journal.folder / planned.file
         if not path.exists():
             continue
         try:
@@ -153,20 +153,21 @@ def read_results(manifest: Manifest) -> list[tuple[int, Run]]:
     return found
 
 
-def heading(manifest: Manifest, experiment: Experiment) -> str:
+def heading(journal: Journal, experiment: Experiment) -> str:
     """Describes what was measured, where and with what, for a reader who has only this. Ends with an empty line."""
-    versions = manifest.data["versions"] or {}
-    grpc = sorted({e["grpc_version"] for e in map(manifest.entry, manifest.order()) if e.get("grpc_version")})
-    places = list(dict.fromkeys(manifest.data.get("placements", {}).values()))
+    manifest = journal.manifest
+    versions = manifest.versions or {}
+    grpc = sorted({run.grpc_version for run in manifest.runs if run.grpc_version})
+    places = list(dict.fromkeys(manifest.placements.values()))
     facts = [
         f"gRPC {' and '.join(grpc)}" if grpc else "",
-        manifest.data["machine"].get("cpu_model") or "",
+        manifest.machine.cpu_model,
         f"cqbench {versions['cqbench_version']}" if versions else "",
         places[0].split(": ")[0] if len(places) == 1 else "",
-        manifest.data["started"],
+        manifest.started,
     ]
     lines = [f"{experiment.name}: {experiment.title}", experiment.question, ", ".join(filter(None, facts))]
-    return "\n".join([*lines, *(f"! {note}" for note in manifest.data.get("notes", []))]) + "\n"
+    return "\n".join([*lines, *(f"! {note}" for note in manifest.notes)]) + "\n"
 
 
 def by_configuration(experiment: Experiment, measured: Sequence[tuple[int, Run]]) -> dict[str, list[Numbered]]:
@@ -177,7 +178,7 @@ def by_configuration(experiment: Experiment, measured: Sequence[tuple[int, Run]]
     return found
 
 
-def shown_tables(manifest: Manifest, experiment: Experiment, measured: Sequence[tuple[int, Run]]) -> tuple[str, str]:
+def shown_tables(journal: Journal, experiment: Experiment, measured: Sequence[tuple[int, Run]]) -> tuple[str, str]:
     """Returns the table of this experiment's topic (faults, or a kind of run/tables.py), '' if none; and the medians
     of all.
     """
@@ -186,18 +187,17 @@ def shown_tables(manifest: Manifest, experiment: Experiment, measured: Sequence[
     parts = [[*faulted.blocks(measured, experiment.loads, list(numbered))]]
     parts += [[*tables.blocks(kind, every)] for kind in (*(() if parts[0] else tables.ALONE), *tables.KINDS)]
     documents = {name: [document for _, document in of] for name, of in numbered.items()}
-    medians = summary.blocks(documents, experiment.loads, manifest.data["repetitions"])
+    medians = summary.blocks(documents, experiment.loads, journal.manifest.repetitions or 1)
     return "\n".join(render(part) for part in parts if part), render(medians)
 
 
-def remarks(manifest: Manifest) -> list[str]:
+def remarks(journal: Journal) -> list[str]:
     """Returns what is missing, was not run or failed, a line each."""
-    lines = [f"NOT RUN: {', '.join(names)}: {reason}\n" for reason, names in manifest.ruled_out().items()]
-    if manifest.data["partial"]:
-        missing = f"{len(manifest.left())} of {len(manifest.order())} runs are missing"
-        lines.append(f"PARTIAL: {missing}; --resume {shlex.quote(str(manifest.folder))} runs them\n")
-    for planned, reason in manifest.failures():
-        lines.append(f"FAILED: {planned.words}: {reason}\n")
+    lines = [f"NOT RUN: {', '.join(names)}: {reason}\n" for reason, names in journal.ruled_out().items()]
+    if journal.manifest.partial:
+        missing = f"{len(journal.left())} of {len(journal.order())} runs are missing"
+        lines.append(f"PARTIAL: {missing}; --resume {shlex.quote(str(journal.folder))} runs them\n")
+    lines += [f"FAILED: {run.words}: {run.reason}\n" for run in journal.failures()]
     return lines
 
 

@@ -10,9 +10,9 @@ import math
 import signal
 import time
 from collections.abc import Callable, Sequence
-from typing import Any
 
 from cqbench.experiment.faults import LEAD_S, Bandwidth, Fault, Lasting, Latency
+from cqbench.formats import manifest
 from cqbench.measure import sockets, toxiproxy
 from cqbench.measure.processes import Interrupt, Server, ServerFailed
 from cqbench.measure.sockets import NoConnection
@@ -52,11 +52,16 @@ class Injection:
         """Returns flags that make the client report when its warm-up begins."""
         return ["--ranks", "1", "--rank", "0", "--start-at", f"{self.start_at:.6f}"]
 
-    def told(self) -> dict[str, Any]:
+    def told(self) -> manifest.Fault:
         """For the manifest. Seconds from the opening of the window on; without those of what did not happen."""
-        times = {"began_s": self.began, "ended_s": self.ended}
-        happened = {key: round(at - self.opens_at, 6) for key, at in times.items() if at is not None}
-        return {"kind": self.fault.kind, "words": self.fault.words, "planned_s": self.fault.at, **happened}
+        began_s, ended_s = (at and round(at - self.opens_at, 6) for at in (self.began, self.ended))
+        return manifest.Fault(
+            kind=self.fault.kind,
+            words=self.fault.words,
+            planned_s=self.fault.at,
+            began_s=began_s,
+            ended_s=ended_s,
+        )
 
     def seconds_left(self) -> float:
         return self._steps[0][0] - time.time() if self._steps else math.inf

@@ -10,11 +10,11 @@ import socket
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
 
 from cqbench.experiment.order import PlannedRun
 from cqbench.experiment.override import Options
 from cqbench.experiment.spec import BadExperiment, Configuration, Experiment
+from cqbench.formats.manifest import RunRecord
 from cqbench.formats.text import format_cpus
 from cqbench.measure.cpus import Placement
 from cqbench.measure.processes import Finished, Interrupt
@@ -149,13 +149,13 @@ def measure(
     folder: Path,
     path: Path,
     merger: Path,
-    entry: dict[str, Any],
+    record: RunRecord,
     interrupt: Interrupt,
     patience_s: float,
     tick: Callable[[float], None],
 ) -> Finished:
     """A run. build: the client's. client: not pinned, without --output. folder: for rank files, which is there and
-    empty. path: of the merged result. merger: the program that merges. Notes in the entry how it was started. Raises
+    empty. path: of the merged result. merger: the program that merges. Notes in the record how it was started. Raises
     OSError.
     """
     now = of.at(planned.load)
@@ -164,7 +164,7 @@ def measure(
     elsewhere = build == "sid"  # it does not see our folders, but one that scripts/newgrpc.sh shows it
     shown = ["env", f"CQBENCH_SID_SHARED={folder.resolve()}"] if elsewhere else []
     commands = launch.commands(now, [*shown, *client], folder, "/cqbench/shared" if elsewhere else "")
-    entry["client_command"] = shlex.join(commands[0])
+    record.client_command = shlex.join(commands[0])
     done = together.run_all(commands, folder, interrupt, patience_s + AGREE_S, tick, now.interrupt)
     merged = together.collect(merger, folder, path, now.pinned())
     problem = together.complaint(now, done) or merged

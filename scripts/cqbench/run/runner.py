@@ -12,7 +12,7 @@ from cqbench.experiment import plan
 from cqbench.experiment.order import PlannedRun
 from cqbench.experiment.spec import Configuration, Experiment
 from cqbench.formats import storage
-from cqbench.formats.manifest import FAILED, INTERRUPTED, OK, PENDING
+from cqbench.formats.manifest import FAILED, INTERRUPTED, OK, PENDING, Network, RunRecord
 from cqbench.formats.result import Document
 from cqbench.formats.text import format_cpus, one_line
 from cqbench.measure import cpus
@@ -24,7 +24,7 @@ from cqbench.measure.ranks.launch import Launch
 from cqbench.measure.toxiproxy import ProxyFailed, Toxiproxy
 from cqbench.run import ranked
 from cqbench.run.inject import Injection
-from cqbench.run.manifest import Facts, Manifest, moment, versions
+from cqbench.run.journal import Facts, Journal, moment
 from cqbench.run.progress import Progress
 from cqbench.run.returned import not_asked, not_delayed, read_back
 
@@ -39,7 +39,7 @@ class Runner:
         experiment: Experiment,
         placements: dict[str, cpus.Placement],
         programs: Programs,
-        manifest: Manifest,
+        journal: Journal,
         interrupt: Interrupt,
         launch: Launch | None = None,
     ) -> None:
@@ -49,82 +49,81 @@ class Runner:
         self.configurations = {c.name: c for c in experiment.configurations}
         self.placements = placements
         self.programs = programs
-        self.manifest = manifest
-        self.folder = manifest.folder
+        self.journal = journal
+        self.folder = journal.folder
         self.interrupt = interrupt
         self.facts = facts_of(experiment, placements, launch)
-        self.progress = Progress(len(manifest.left()), plan.run_seconds(experiment))
+        self.progress = Progress(len(journal.left()), plan.run_seconds(experiment))
 
     def run(self) -> None:
         """Runs what is left. The manifest has the outcomes. Raises OSError."""
         with ExitStack() as stack:
             stack.callback(self.progress.close)
-            for planned in self.manifest.left():
+            for planned in self.journal.left():
                 if self.interrupt.signum:
                     break
                 self.measure(planned)
         seconds = plan.run_seconds(self.experiment)
         limits = {name: noticeable(len(plan.used_cpus(p)), seconds) for name, p in self.placements.items()}
-        self.manifest.note_other_load(limits)
-        self.manifest.end()
-        self.manifest.write()
+        self.journal.note_other_load(limits)
+        self.journal.end()
+        self.journal.write()
 
     def measure(self, planned: PlannedRun) -> None:
         """One run; a failure is noted and the next one can go on."""
         self.progress.begin(planned.words)
-        entry = self.manifest.begin_run(planned, self.facts)
+        record = self.journal.begin_run(planned, self.facts)
         path = self.folder / planned.file
         path.parent.mkdir(parents=True, exist_ok=True)
         keep_old(path)
         watch = Watch(plan.used_cpus(self.placements[planned.configuration]))
-        document, tail = self.run_programs(planned, entry, path)
-        entry["ended"] = moment()
+        document, tail = self.run_programs(planned, record, path)
+        record.ended = moment()
         others = watch.others()
         if others is not None:
-            entry["other_cpus"] = round(others, 3)
-        if tail:
-            entry["last_lines"] = tail
-        self.manifest.append(planned)
-        self.progress.end(outcome(entry, document), entry["status"] != OK)
+            record.other_cpus = round(others, 3)
+        record.last_lines = tail
+        self.journal.append(planned)
+        self.progress.end(outcome(record, document), record.status != OK)
         for line in tail:
             self.progress.say(f"    {line}")
 
-    def run_programs(self, planned: PlannedRun, entry: dict[str, Any], path: Path) -> tuple[Document | None, list[str]]:
-        """Fills the entry. The result, and the last lines of who failed."""
+    def run_programs(self, planned: PlannedRun, record: RunRecord, path: Path) -> tuple[Document | None, list[str]]:
+        """Fills the record. The result, and the last lines of who failed."""
         configuration = self.configurations[planned.configuration]
         if configuration.host:
-            return self.run_client(planned, entry, path, [])
+            return self.run_client(planned, record, path, [])
         names = ["server", *(f"server-{number}" for number in range(2, configuration.servers + 1))]
         servers = [self.make_server(planned, configuration, name) for name in names]
-        entry["server_command"] = shlex.join(servers[0].command)
+        record.server_command = shlex.join(servers[0].command)
         with ExitStack() as stack:
             for server in servers:
                 try:
                     stack.enter_context(server)
                 except ServerFailed as error:
-                    entry.update(status=FAILED, reason=f"cannot start the server: {error}")
+                    record.end(FAILED, f"cannot start the server: {error}")
                     return None, last_lines(server.output())
-            entry["server_configuration"] = servers[0].description()
-            return self.run_before(servers, planned, entry, path)
+            record.server_configuration = servers[0].description()
+            return self.run_before(servers, planned, record, path)
 
     def run_before(
-        self, servers: list[Server], planned: PlannedRun, entry: dict[str, Any], path: Path
+        self, servers: list[Server], planned: PlannedRun, record: RunRecord, path: Path
     ) -> tuple[Document | None, list[str]]:
         """With the servers running: the proxy, where the configuration has one, and the client."""
         if self.interrupt.signum:
             return None, []  # stays pending
         configuration = self.configurations[planned.configuration]
         if not configuration.proxied:
-            return self.run_client(planned, entry, path, servers)
+            return self.run_client(planned, record, path, servers)
         command = plan.proxy_command(self.placements[planned.configuration], self.programs)
         proxy = Toxiproxy(command, servers[0].target, configuration.added_rtt_ms or 0, self.log(planned, "proxy"))
         try:
             with proxy:
                 used = {"proxy": f"toxiproxy {proxy.version}", "proxy_command": shlex.join(proxy.command)}
-                entry["network"] = {**entry["network"], **used}
-                return self.run_client(planned, entry, path, servers, proxy)
+                record.network = record.network and record.network.model_copy(update=used)
+                return self.run_client(planned, record, path, servers, proxy)
         except ProxyFailed as error:
-            entry.update(status=FAILED, reason=f"cannot start the proxy: {error}")
+            record.end(FAILED, f"cannot start the proxy: {error}")
             return None, last_lines(proxy.output())
 
     def make_server(self, planned: PlannedRun, configuration: Configuration, what: str, port: int = 0) -> Server:
@@ -145,7 +144,7 @@ class Runner:
     def run_client(
         self,
         planned: PlannedRun,
-        entry: dict[str, Any],
+        record: RunRecord,
         path: Path,
         servers: list[Server],
         proxy: Toxiproxy | None = None,
@@ -158,18 +157,18 @@ class Runner:
         control = servers[0].address if servers and configuration.asked_elsewhere else ""
         unmade = ""
         if self.launch:
-            done = self.run_ranks(self.launch, planned, entry, path, host, pid, control)
+            done = self.run_ranks(self.launch, planned, record, path, host, pid, control)
         else:
             command = plan.client_command(
                 self.experiment, configuration, placement, self.programs, numbers, host, path, pid, control
             )
             with self.injection(planned, servers, proxy) as injection:
                 command += injection.flags() if injection else []
-                entry["client_command"] = shlex.join(command)
+                record.client_command = shlex.join(command)
                 patience_s = plan.patience_seconds(self.experiment)
                 done = run(command, self.interrupt, patience_s, self.progress.tick, injection)
             if injection:
-                entry["fault"], unmade = injection.told(), injection.problem
+                record.fault, unmade = injection.told(), injection.problem
             if "--output" not in command and done.stdout.strip():
                 storage.write(path, done.stdout)
         document, problem = read_back(path, done)
@@ -178,8 +177,8 @@ class Runner:
         for service in services if problem and not configuration.fault else ():
             if service.ends_within(0.5):
                 problem += f"; the {service.what} had ended: {one_line(service.last_line())}"
-        self.note(entry, path, done, document, problem)
-        return document, last_lines(done.stderr) if entry["status"] == FAILED else []
+        self.note(record, path, done, document, problem)
+        return document, last_lines(done.stderr) if record.status == FAILED else []
 
     def injection(
         self, planned: PlannedRun, servers: list[Server], proxy: Toxiproxy | None
@@ -195,7 +194,7 @@ class Runner:
         return Injection(configuration.fault, servers, another, proxy, self.experiment.warmup_s, self.interrupt)
 
     def run_ranks(
-        self, launch: Launch, planned: PlannedRun, entry: dict[str, Any], path: Path, host: str, pid: int, control: str
+        self, launch: Launch, planned: PlannedRun, record: RunRecord, path: Path, host: str, pid: int, control: str
     ) -> Finished:
         """As several client processes, whose files are kept. host: where a server that is started here listens."""
         configuration, placement = self.configurations[planned.configuration], self.placements[planned.configuration]
@@ -210,23 +209,21 @@ class Runner:
         folder.mkdir(parents=True)
         patience_s = plan.patience_seconds(self.experiment)
         merger = self.programs.bin / merge.PROGRAM
-        what = (launch, planned, configuration.build, client, placement, folder, path, merger, entry)
+        what = (launch, planned, configuration.build, client, placement, folder, path, merger, record)
         return ranked.measure(*what, self.interrupt, patience_s, self.progress.tick)
 
-    def note(self, entry: dict[str, Any], path: Path, done: Finished, document: Document | None, problem: str) -> None:
+    def note(self, record: RunRecord, path: Path, done: Finished, document: Document | None, problem: str) -> None:
         """Notes the outcome of the client. An interrupt that came too late to cut it short does not count."""
-        entry["exit_status"] = done.returncode
+        record.exit_status = done.returncode
         if not problem:
-            entry["status"] = OK
+            record.end(OK)
         elif self.interrupt.signum:
-            entry.update(status=INTERRUPTED, reason="interrupted")
+            record.end(INTERRUPTED, "interrupted")
         else:
-            entry.update(status=FAILED, reason=problem)
-        if document is None:
-            return
-        found = versions(path, document)
-        entry["grpc_version"] = found["grpc_version"]
-        self.manifest.note_versions(found)
+            record.end(FAILED, problem)
+        if document is not None:
+            record.grpc_version = document.grpc_version
+            self.journal.note_versions(document)
 
 
 def facts_of(experiment: Experiment, placements: dict[str, cpus.Placement], launch: Launch | None = None) -> Facts:
@@ -240,21 +237,19 @@ def facts_of(experiment: Experiment, placements: dict[str, cpus.Placement], laun
 
 def _facts(configuration: Configuration, placement: cpus.Placement) -> dict[str, Any]:
     facts: dict[str, Any] = {
-        "client_cpus": format_cpus(placement.client) or None,
-        "server_cpus": format_cpus(placement.server) or None,
+        "client_cpus": format_cpus(placement.client),
+        "server_cpus": format_cpus(placement.server),
         "client_env": dict(configuration.client_env),
         "server_env": dict(configuration.server_env),
-        "server_command": None,
+        "servers": configuration.servers,
     }
     if configuration.server_program:
         facts["server_program"] = [configuration.server_program, *configuration.server_flags]
     if configuration.asked_elsewhere:
         facts["server_front"] = plan.front(configuration.server_flags)
     if configuration.proxied:
-        proxy_cpus = format_cpus(plan.proxy_cpus(placement)) or None
-        facts["network"] = {"added_rtt_ms": configuration.added_rtt_ms or 0, "proxy_cpus": proxy_cpus}
-    if configuration.servers > 1:
-        facts["servers"] = configuration.servers
+        proxy_cpus = format_cpus(plan.proxy_cpus(placement))
+        facts["network"] = Network(added_rtt_ms=configuration.added_rtt_ms or 0, proxy_cpus=proxy_cpus)
     return facts
 
 
@@ -274,14 +269,14 @@ def last_lines(text: str) -> list[str]:
     return [line for line in lines if line][-LAST_LINES:]
 
 
-def outcome(entry: dict[str, Any], document: Document | None) -> str:
+def outcome(record: RunRecord, document: Document | None) -> str:
     """One line: a figure, or what went wrong."""
-    if entry["status"] == FAILED:
-        return f"FAILED: {entry['reason']}"
-    if entry["status"] == PENDING:
+    if record.status == FAILED:
+        return f"FAILED: {record.reason}"
+    if record.status == PENDING:
         return "not run: interrupted"
     if document and document.found_rate:
         return document.found_rate.words
     measured = [p for p in document.points if p.throughput is not None] if document else []
     words = ", ".join(f"{p.throughput:.0f} req/s" for p in measured) or "nothing measured"
-    return words + ("; interrupted" if entry["status"] == INTERRUPTED else "")
+    return words + ("; interrupted" if record.status == INTERRUPTED else "")

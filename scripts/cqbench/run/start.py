@@ -15,7 +15,7 @@ from cqbench.experiment.order import PlannedRun, draw_seed, make_order
 from cqbench.experiment.override import Options
 from cqbench.experiment.spec import Experiment
 from cqbench.formats import storage
-from cqbench.formats.manifest import FILE
+from cqbench.formats.manifest import FILE, Place
 from cqbench.measure import busy, cpus, layout
 from cqbench.measure.lock import locked
 from cqbench.measure.machine import machine
@@ -25,9 +25,9 @@ from cqbench.measure.programs import CLIENT, ROOT, SCRIPTS, SERVER, Programs
 from cqbench.measure.ranks import launch as launches
 from cqbench.measure.ranks.launch import Launch
 from cqbench.measure.session import say
-from cqbench.run import manifest, ranked
+from cqbench.run import journal, ranked
 from cqbench.run.end import conclude
-from cqbench.run.manifest import Manifest
+from cqbench.run.journal import Facts, Journal
 from cqbench.run.runner import Runner, facts_of
 
 SHIPPED = SCRIPTS / "experiments"
@@ -68,7 +68,7 @@ def experiment_of(options: Options) -> Experiment:
     elif words:
         found = spec.load(find(words[0]))
     elif options.resume:
-        found = spec.make(manifest.begun(options.resume), str(options.resume / FILE))
+        found = spec.make(journal.begun(options.resume), str(options.resume / FILE))
     else:
         raise Unusable("which experiment? NAME, FILE.toml or --vary is missing; --list shows the names")
     if options.server_flags is not None and not options.vary:
@@ -126,10 +126,10 @@ def check_programs(experiment: Experiment, placements: dict[str, cpus.Placement]
         raise Unusable("\n".join(found))
 
 
-def fixed_facts() -> dict[str, Any]:
-    """Returns the manifest's facts that do not depend on the run."""
+def here() -> Place:
+    """This machine, these variables, this source code."""
     environment = {k: v for k, v in sorted(os.environ.items()) if k.startswith("GRPC_")}
-    return {"git_revision": storage.git_revision(ROOT), "machine": machine(), "environment": environment}
+    return Place(git_revision=storage.git_revision(ROOT) or "", machine=machine(), environment=environment)
 
 
 def new_folder(options: Options, experiment: Experiment) -> Path:
@@ -149,7 +149,7 @@ def open_manifest(
     placements: dict[str, cpus.Placement],
     launch: Launch | None,
     held: ExitStack,
-) -> Manifest:
+) -> Journal:
     """A new folder's, which held gets, or the one to resume, which has been locked.
 
     Raises BadManifest, Busy, Unusable, click.ClickException, OSError.
@@ -160,23 +160,27 @@ def open_manifest(
     save(options, experiment, order, seed)
     folder = new_folder(options, experiment)
     held.enter_context(locked(folder))
-    facts = fixed_facts()
-    facts["placements"] = {
-        configuration.name: plan.where(configuration, placements[configuration.name])
-        for configuration in experiment.configurations
+    return Journal.new(folder, experiment, order, seed, *facts_for(experiment, placements, launch))
+
+
+def facts_for(
+    experiment: Experiment, placements: dict[str, cpus.Placement], launch: Launch | None = None
+) -> tuple[dict[str, Any], Facts]:
+    """Returns what a new manifest says of the whole, and of the runs of each configuration."""
+    fixed = {
+        **dict(here()),
+        "placements": {c.name: plan.where(c, placements[c.name]) for c in experiment.configurations},
+        "notes": [*notes(experiment, placements), *ranked.notes(launch, experiment)],
+        "ranks": launch.to_json() if launch else None,
     }
-    facts["notes"] = [*notes(experiment, placements), *ranked.notes(launch, experiment)]
-    if launch:
-        facts[ranked.KEY] = launch.to_json()
-    return Manifest.new(folder, experiment, order, seed, facts, facts_of(experiment, placements, launch))
+    return fixed, facts_of(experiment, placements, launch)
 
 
 def launch_of(options: Options, experiment: Experiment) -> Launch | None:
     """The command line's; of a folder that is resumed, what that was begun with. Raises BadExperiment, Unusable."""
     found = ranked.asked(options)
     if options.resume:
-        data, _ = manifest.read(options.resume)
-        told = data.get(ranked.KEY) if isinstance(data, dict) else None
+        told = journal.read(options.resume).ranks
         try:
             begun = launches.from_json(told) if told is not None else None
         except ValueError as error:
@@ -189,19 +193,24 @@ def launch_of(options: Options, experiment: Experiment) -> Launch | None:
     return found
 
 
-def resume(folder: Path, options: Options, experiment: Experiment) -> Manifest:
+def resume(folder: Path, options: Options, experiment: Experiment) -> Journal:
     """Order, seed and repetitions are the manifest's. folder: locked. Raises BadManifest, Unusable, OSError."""
-    begun = Manifest.load(folder, experiment)
+    begun = journal.read(folder)
     for key in ("repetitions", "seed"):
-        given, then = getattr(options, key), begun.data.get(key)
+        given, then = getattr(options, key), getattr(begun, key)
         if given is not None and given != then:
             raise Unusable(f"argument --{key}: {given} is not what {folder} was begun with: {then}")
-    if begun.note:
-        say(f"note: {begun.note}")
+    return go_on(folder, experiment)
+
+
+def go_on(folder: Path, experiment: Experiment, who: str = "") -> Journal:
+    """With what was begun there. who: begins the notes. Raises BadManifest."""
+    begun = Journal.load(folder, experiment)
+    if begun.manifest.note:
+        say(f"{who}note: {begun.manifest.note}")
     begun.find_done()
-    changed = begun.note_resumed(fixed_facts())
-    if changed:
-        say(f"note: not as it was when this began: {', '.join(changed)}; the manifest says so")
+    if changed := begun.note_resumed(here()):
+        say(f"{who}note: not as it was when this began: {', '.join(changed)}; the manifest says so")
     return begun
 
 
@@ -237,12 +246,12 @@ def check_host(
 
 
 def announce(
-    experiment: Experiment, placements: dict[str, cpus.Placement], begun: Manifest, launch: Launch | None = None
+    experiment: Experiment, placements: dict[str, cpus.Placement], begun: Journal, launch: Launch | None = None
 ) -> None:
     """Says what will be run, where, and for how long."""
     say(f"{experiment.name}: {experiment.title}")
     say(experiment.question)
-    say(plan.size(experiment, begun.data["repetitions"]))
+    say(plan.size(experiment, begun.manifest.repetitions or 1))
     for text in dict.fromkeys(plan.where(c, placements[c.name]) for c in experiment.configurations):
         say(text)
     for note in [*notes(experiment, placements), *ranked.notes(launch, experiment)]:

@@ -6,7 +6,6 @@ import datetime
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
-from typing import Any
 
 from cqbench.analysis.tune import stages, workloads
 from cqbench.analysis.tune.objective import Results, figures
@@ -27,8 +26,8 @@ from cqbench.measure.programs import Programs
 from cqbench.measure.session import say
 from cqbench.render.points_csv import to_csv
 from cqbench.run import end, start
-from cqbench.run.manifest import Manifest, begun
-from cqbench.run.runner import Runner, facts_of
+from cqbench.run.journal import Journal, begun
+from cqbench.run.runner import Runner
 
 SID_OVERHEAD_S = 0.6  # a run's programs are started in another root file system
 
@@ -92,15 +91,14 @@ class Session:
         self.measuring = measuring
         self.programs = programs
         self.interrupt = interrupt
-        self.manifests: dict[str, Manifest] = {}
-        self.experiments: dict[str, Experiment] = {}
+        self.journals: dict[str, Journal] = {}
 
     @property
     def stopped(self) -> bool:
         return bool(self.interrupt.signum)
 
     def begun(self, name: str) -> int | None:
-        """Raises manifest.BadManifest."""
+        """Raises journal.BadManifest."""
         folder = self.folder / name
         if not (folder / FILE).exists():
             return None
@@ -108,7 +106,7 @@ class Session:
         return number
 
     def measure(self, stage: Stage) -> Results:
-        """Raises manifest.BadManifest, lock.Busy, cpus.BadCpuList, start.Unusable, OSError."""
+        """Raises journal.BadManifest, lock.Busy, cpus.BadCpuList, start.Unusable, OSError."""
         experiment = experiment_of(stage, self.workload, self.measuring)
         placements = start.placements_for(experiment)
         if why := self.programs.refusal(*start.needed_programs(experiment)):
@@ -119,39 +117,30 @@ class Session:
             return self._measure(stage, experiment, placements)
 
     def _measure(self, stage: Stage, experiment: Experiment, placements: dict[str, cpus.Placement]) -> Results:
-        manifest = self._manifest(stage, experiment, placements)
-        self.manifests[stage.name], self.experiments[stage.name] = manifest, experiment
-        manifest.write()
-        left = len(manifest.left())
+        journal = self._journal(stage, experiment, placements)
+        self.journals[stage.name] = journal
+        journal.write()
+        left = len(journal.left())
         how_long = layout.duration(left * self.run_s())
         say(f"{stage.name}: {stage.question} {plan.count(left, 'run')}, about {how_long}")
-        Runner(experiment, placements, self.programs, manifest, self.interrupt).run()
-        storage.write(self.folder / stage.name / "results.csv", to_csv(end.read_results(manifest)))
-        return self._results(stage, manifest)
+        Runner(experiment, placements, self.programs, journal, self.interrupt).run()
+        storage.write(self.folder / stage.name / "results.csv", to_csv(end.read_results(journal)))
+        return self._results(stage, journal)
 
-    def _manifest(self, stage: Stage, experiment: Experiment, placements: dict[str, cpus.Placement]) -> Manifest:
+    def _journal(self, stage: Stage, experiment: Experiment, placements: dict[str, cpus.Placement]) -> Journal:
         """The stage's own: a new one, or that of an earlier run."""
         folder = self.folder / stage.name
-        facts = start.fixed_facts()
         if (folder / FILE).exists():
-            manifest = Manifest.load(folder, experiment)
-            if manifest.note:
-                say(f"{stage.name}: note: {manifest.note}")
-            manifest.find_done()
-            manifest.note_resumed(facts)
-            return manifest
-        facts["placements"] = {c.name: plan.where(c, placements[c.name]) for c in experiment.configurations}
-        facts["notes"] = start.notes(experiment, placements)
-        seed = self.measuring.seed
-        order = make_order([*stage.configurations], experiment.loads, stage.repetitions, seed)
-        return Manifest.new(folder, experiment, order, seed, facts, facts_of(experiment, placements))
+            return start.go_on(folder, experiment, f"{stage.name}: ")
+        order = make_order([*stage.configurations], experiment.loads, stage.repetitions, self.measuring.seed)
+        return Journal.new(folder, experiment, order, self.measuring.seed, *start.facts_for(experiment, placements))
 
-    def _results(self, stage: Stage, manifest: Manifest) -> Results:
+    def _results(self, stage: Stage, journal: Journal) -> Results:
         found: Results = {}
         unresolved: list[str] = []
-        for planned in manifest.done():
+        for planned in journal.done():
             try:
-                document = load_document(manifest.folder / planned.file)
+                document = load_document(journal.folder / planned.file)
             except BadDocument:
                 continue
             if seen := figures(document, planned.load):
@@ -159,22 +148,22 @@ class Session:
             elif document.found_rate:
                 unresolved.append(f"{planned.configuration}: {document.found_rate.words}")
         if unresolved:
-            how_many = f"{len(unresolved)} of {len(manifest.done())} searches"
+            how_many = f"{len(unresolved)} of {len(journal.done())} searches"
             say(f"{stage.name}: no rate from {how_many}, first {unresolved[0]}")
         return found
 
     def used_s(self) -> float:
-        return sum(seconds for manifest in self.manifests.values() for seconds in _seconds(manifest))
+        return sum(seconds for journal in self.journals.values() for seconds in _seconds(journal))
 
     def run_s(self) -> float:
         """Without the time between two runs, which is a few milliseconds."""
-        seen = [seconds for manifest in self.manifests.values() for seconds in _seconds(manifest)]
+        seen = [seconds for journal in self.journals.values() for seconds in _seconds(journal)]
         return sum(seen) / len(seen) if seen else self.measuring.run_s(self.workload.build)
 
     def other_load(self) -> list[str]:
         """Returns the CPU use of other programs, by stage."""
-        notes = ((name, m.data.get("other_load", {}).get("note", "")) for name, m in self.manifests.items())
-        return [f"{name}: {note}" for name, note in notes if note]
+        found = ((name, journal.manifest.other_load) for name, journal in self.journals.items())
+        return [f"{name}: {other.note}" for name, other in found if other and other.note]
 
     def report(self) -> tuple[Path | None, list[str]]:
         """The page of the last stage that compares with the defaults; and why there is none.
@@ -185,14 +174,13 @@ class Session:
             return None, []
         derived = end.Derived(self.folder, self.interrupt)
         for name in (stages.SET, *reversed(stages.CONFIRM)):
-            if name in self.manifests and any(runs.find(self.folder / name)):
+            if name in self.journals and any(runs.find(self.folder / name)):
                 return derived.make("report", partial(end.write_report, self.folder / name)), derived.problems
         return None, []
 
 
-def _seconds(manifest: Manifest) -> list[float]:
+def _seconds(journal: Journal) -> list[float]:
     """Returns the time of each run."""
-    entries: list[dict[str, Any]] = [manifest.entry(planned) for planned in manifest.order()]
-    times = [(e["started"], e["ended"]) for e in entries if e.get("started") and e.get("ended")]
+    times = [(run.started, run.ended) for run in journal.manifest.runs if run.started and run.ended]
     parse = datetime.datetime.fromisoformat
     return [(parse(after) - parse(before)).total_seconds() for before, after in times]

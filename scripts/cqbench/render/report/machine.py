@@ -44,7 +44,7 @@ class Manifest:
     def notes(self) -> list[str]:
         changed = ((resumed.started, ", ".join(resumed.changed)) for resumed in self.told.resumed)
         resumed = (f"resumed {when}; not as it was when this began: {what}" for when, what in changed if what)
-        return [*self.told.notes, *resumed]
+        return [*self.told.all_notes, *resumed]
 
     def missing(self) -> str:
         """Returns the runs that were skipped or cut short, in words; '' if none were."""
@@ -58,7 +58,7 @@ class Manifest:
     def failures(self) -> list[str]:
         """'CONFIGURATION, 8 in flight, repetition 3: why'."""
         failed = (run for run in self.told.runs if run.status == FAILED)
-        return [f"{run.configuration}{run.load.words}, repetition {run.repetition}: {run.reason}" for run in failed]
+        return [f"{run.words}: {run.reason}" for run in failed]
 
     def commands(self, configuration: str) -> tuple[str, str]:
         """Returns the commands of client and server, from the first repetition that has both, or the client's; '' if

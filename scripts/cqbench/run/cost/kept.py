@@ -18,14 +18,14 @@ from pydantic import ValidationError
 
 from cqbench.analysis.cost.counts import KINDS, Counts, Key, Run
 from cqbench.formats import problems, storage
+from cqbench.formats.manifest import Place
 from cqbench.formats.model import Count, Line, Model, Positive
 from cqbench.formats.result import Document, parse
 from cqbench.formats.source import BadDocument, decode, read_bytes
 from cqbench.formats.text import one_line
 from cqbench.measure.cpus import Placement
 from cqbench.run.cost.plan import Asked, Step
-from cqbench.run.manifest import MACHINE_KEYS
-from cqbench.run.start import fixed_facts
+from cqbench.run.start import here
 
 FILE, RUNS, BILL, TEXT, STACKS, CONTEXT = (
     "cost.json",
@@ -43,7 +43,7 @@ class BadFolder(ValueError):
     """A folder that cannot be resumed; one line."""
 
 
-class Begun(Model):
+class Begun(Place):
     """cost.json. programs: a sum of the contents of each that is looked at. resumed: when, and what had changed."""
 
     cost_version: Positive
@@ -54,8 +54,6 @@ class Begun(Model):
     why: str
     programs: dict[str, Line]
     port: Count
-    machine: dict[str, Any]
-    git_revision: str | None = None
     resumed: list[dict[str, Any]] = []
 
 
@@ -155,7 +153,6 @@ def sums(programs: dict[str, Path]) -> dict[str, str]:
 
 def begin(path: Path, asked: Asked, placement: Placement, programs: dict[str, Path], port: int) -> Folder:
     """In an empty folder. Raises OSError."""
-    facts = fixed_facts()
     begun = Begun(
         cost_version=VERSION,
         started=storage.now(),
@@ -165,8 +162,7 @@ def begin(path: Path, asked: Asked, placement: Placement, programs: dict[str, Pa
         why=placement.why,
         programs=sums(programs),
         port=port,
-        machine=facts["machine"],
-        git_revision=facts["git_revision"],
+        **dict(here()),
     )
     (path / RUNS).mkdir()
     storage.write_json(path / FILE, begun.model_dump())
@@ -194,10 +190,7 @@ def resume(path: Path, begun: Begun, programs: dict[str, Path]) -> Folder:
     other = [name for name in begun.programs if now.get(name) != begun.programs[name]]
     if other or set(now) != set(begun.programs):
         raise BadFolder(f"{path / FILE}: the program {', '.join(other or sorted(now))}{CHANGED}: begin a new one")
-    facts = fixed_facts()
-    changed = [key for key in MACHINE_KEYS if begun.machine.get(key) != facts["machine"].get(key)]
-    changed += ["git_revision"] * (begun.git_revision != facts["git_revision"])
-    note = {"started": storage.now(), "changed": changed}
+    note = {"started": storage.now(), "changed": here().differs_from(begun)}
     begun = begun.model_copy(update={"resumed": [*begun.resumed, note]})
     storage.write_json(path / FILE, begun.model_dump())
     (path / RUNS).mkdir(exist_ok=True)
