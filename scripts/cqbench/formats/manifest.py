@@ -119,7 +119,7 @@ class RunRecord(Model):
 
     def line(self) -> str:
         """As the files have it."""
-        return self.model_dump_json(exclude_defaults=True)
+        return json.dumps(self.model_dump(mode="json", exclude_defaults=True), allow_nan=False)
 
 
 def _names(tables: Any) -> Any:

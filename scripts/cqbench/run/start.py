@@ -166,7 +166,7 @@ def open_manifest(
 def facts_for(
     experiment: Experiment, placements: dict[str, cpus.Placement], launch: Launch | None = None
 ) -> tuple[dict[str, Any], Facts]:
-    """Returns what a new manifest says of the whole, and of the runs of each configuration."""
+    """Returns what a new manifest says about all runs, and about those of each configuration."""
     fixed = {
         **dict(here()),
         "placements": {c.name: plan.where(c, placements[c.name]) for c in experiment.configurations},
