@@ -13,16 +13,14 @@ from types import SimpleNamespace
 from typing import Any
 
 import pytest
-from cqbench.experiment.order import PlannedRun
-from cqbench.formats.manifest import RunRecord
 from cqbench.formats.offered import closed, open_loop
 from cqbench.formats.result import load
-from cqbench.measure.cpus import Placement
 from cqbench.measure.processes import Finished
 from cqbench.measure.ranks import hosts, launch, merge
 from cqbench.measure.ranks.hosts import HERE, BadHosts
 from cqbench.measure.ranks.launch import Launch
-from cqbench.run import ranked, together
+from cqbench.measure.session import Session
+from cqbench.run import ranked
 from experiment_standin import finish, manifest_of, only_folder, start, statuses, wait_for
 from rank_files import drawn, rank_file
 from ranks_standin import make
@@ -91,7 +89,7 @@ def test_the_real_mpirun_takes_what_it_is_told(programs: Path, tmp_path: Path) -
     client = [str(programs / "grpc_ping_client_mpi"), "--inflight-list", "8"]
     (command,) = launch.commands(Launch((HERE,) * 3, launch.MPIRUN, (cpu,)), client, tmp_path)
     subprocess.run(command, check=True, timeout=60)
-    assert together.collect(programs / merge.PROGRAM, tmp_path, tmp_path / "point.json", (cpu,) * 3) == ""
+    assert merge.collect(programs / merge.PROGRAM, tmp_path, tmp_path / "point.json", (cpu,) * 3) == ""
     (merged,) = load(tmp_path / "point.json").points
     assert merged.ranks and [(r.rank, r.cpus_allowed) for r in merged.ranks.per_rank] == [(i, cpu) for i in range(3)]
 
@@ -120,11 +118,11 @@ def test_half_a_file_is_a_missing_rank(programs: Path, tmp_path: Path) -> None:
     """And what the rank said last is why."""
     rank_file(tmp_path, 0, 2, drawn(0))
     (tmp_path / "rank-1.json").write_text("{")
-    assert "rank-1.json" in together.collect(programs / merge.PROGRAM, tmp_path, tmp_path / "point.json", ())
+    assert "rank-1.json" in merge.collect(programs / merge.PROGRAM, tmp_path, tmp_path / "point.json", ())
     (merged,) = load(tmp_path / "point.json").points
     assert merged.partial and merged.ranks and merged.ranks.missing == [1]
     done = [Finished(0, "", ""), Finished(1, "", "== so far\ngrpc_ping_client: no luck\n")]
-    said = together.complaint(Launch(("", ""), launch.NONE), done)
+    said = ranked.complaint(Launch(("", ""), launch.NONE), done)
     assert said == "rank 1: grpc_ping_client: no luck (exit status 1)"
 
 
@@ -203,18 +201,15 @@ def test_a_client_that_sees_no_folder_of_ours(programs: Path, tmp_path: Path) ->
     client = [str(script), "--run", "grpc_ping_client", "--inflight-list", "8"]
     folder, path = tmp_path / "ranks", tmp_path / "point.json"
     folder.mkdir()
-    of, planned = Launch((HERE, HERE), launch.NONE), PlannedRun("a", 1, closed(8))
+    of = Launch((HERE, HERE), launch.NONE)
     signals: Any = SimpleNamespace(count=0)
-    nowhere = Placement((), (), "")
-    record = RunRecord(file="x")
+    commands = ranked.commands(of, client, "sid", folder)
     merger = programs / merge.PROGRAM
-    done = ranked.measure(
-        of, planned, "sid", client, nowhere, folder, path, merger, record, signals, 20, lambda _: None
-    )
+    done = ranked.measure(of, commands, folder, path, merger, Session(signals), 20, lambda _: None)
     assert (done.returncode, done.why) == (0, ""), (folder / "0.log").read_text()
     (merged,) = load(path).points
     assert merged.ranks and merged.ranks.count == 2
-    assert f"env CQBENCH_SID_SHARED={folder} {script} --run grpc_ping_client" in record.client_command
+    assert f"env CQBENCH_SID_SHARED={folder} {script} --run grpc_ping_client" in shlex.join(commands[0])
 
 
 def test_a_plan_says_it(programs: Path) -> None:

@@ -22,7 +22,6 @@ from cqbench.measure.processes import Server
 from cqbench.measure.ranks import launch, merge
 from cqbench.measure.ranks.hosts import HERE
 from cqbench.measure.ranks.launch import Launch
-from cqbench.run import together
 from experiment_standin import environment, finish, only_folder, statuses
 from hdrh.histogram import HdrHistogram
 from result_schema import complaints, programs
@@ -173,7 +172,7 @@ def test_one_rank_on_a_server_a_hundred_times_slower(bin_dir: Path, tmp_path: Pa
     each = [only(path) for path in paths]
     shares = [p["completed"] for p in each]
     assert each[1]["latency_p50_ns"] > 5 * each[0]["latency_p50_ns"] and shares[0] > 5 * shares[1] > 0, shares
-    assert together.collect(bin_dir / merge.PROGRAM, tmp_path, tmp_path / "point.json", ()) == ""
+    assert merge.collect(bin_dir / merge.PROGRAM, tmp_path, tmp_path / "point.json", ()) == ""
     point = only(tmp_path / "point.json")
     counted = buckets(each[0]["latency_histogram"]) + buckets(each[1]["latency_histogram"])
     seen = list(itertools.accumulate(counted[value] for value in sorted(counted)))
@@ -214,7 +213,7 @@ def test_what_the_ranks_of_mpirun_have_is_kept(
         pids = await_calls(tmp_path, 3, 0.6)
         os.kill(pids[-1] if number == signal.SIGKILL else process.pid, number)
         finish(process)
-    assert together.collect(bin_dir / merge.PROGRAM, tmp_path, tmp_path / "point.json", ()) == ""
+    assert merge.collect(bin_dir / merge.PROGRAM, tmp_path, tmp_path / "point.json", ()) == ""
     point = only(tmp_path / "point.json")
     assert point["partial"] and len(point["ranks"]["missing"]) == (number == signal.SIGKILL)
     assert all(row["completed"] > 0 and row["partial"] for row in point["ranks"]["per_rank"])

@@ -17,10 +17,10 @@ from cqbench.formats.result import Document
 from cqbench.formats.source import BadDocument
 from cqbench.measure.processes import Interrupt
 from cqbench.measure.programs import Programs
+from cqbench.run.chosen import placements_for
 from cqbench.run.journal import BadManifest, Journal
 from cqbench.run.journal import begun as begun_in
 from cqbench.run.runner import Runner, facts_of
-from cqbench.run.start import placements_for
 from experiment_standin import (
     TOML,
     environment,
@@ -46,9 +46,9 @@ class Nobody(Interrupt):
 class Quick(Runner):
     """Runs no program."""
 
-    def run_programs(self, planned: PlannedRun, record: RunRecord, path: Path) -> tuple[Document | None, list[str]]:
+    def run_programs(self, planned: PlannedRun, record: RunRecord) -> Document | None:
         record.status, record.exit_status = OK, 0
-        return None, []
+        return None
 
 
 def bytes_written(folder: Path, repetitions: int) -> int:

@@ -23,7 +23,7 @@ from cqbench.measure.cpus import Placement, read_machine
 from cqbench.measure.processes import Interrupt
 from cqbench.measure.programs import Programs
 from cqbench.run.journal import Journal
-from cqbench.run.returned import not_delayed
+from cqbench.run.one import not_delayed
 from cqbench.run.runner import Runner, facts_of
 from experiment_standin import CHECKED, SERVER, finish, make_programs, start, wait_for
 from result_schema import programs as real_programs

@@ -10,7 +10,7 @@ from cqbench.cli import run as command
 from cqbench.experiment import override, spec
 from cqbench.experiment.spec import BadExperiment, Experiment, parse
 from cqbench.formats.offered import closed, open_loop
-from cqbench.run import start
+from cqbench.run import chosen, start
 from test_experiment_file import HEAD
 
 AXES = """
@@ -124,7 +124,7 @@ def test_empty_settings_of_a_server_are_none() -> None:
 
 
 def shipped(name: str) -> Experiment:
-    return spec.load(start.shipped()[name])
+    return spec.load(chosen.shipped()[name])
 
 
 @pytest.mark.parametrize("name", ["headline", "ydb-full", "policies", "threads"])
@@ -160,7 +160,7 @@ def test_the_headline_is_what_compare_and_verdict_take() -> None:
         7,
         8,
     )
-    for path in start.shipped().values():
+    for path in chosen.shipped().values():
         assert spec.load(path).repetitions >= 6 or path.stem.endswith("-full")
 
 

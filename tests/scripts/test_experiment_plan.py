@@ -7,7 +7,7 @@ from collections import Counter
 from pathlib import Path
 
 import pytest
-from cqbench.experiment import flags
+from cqbench.experiment import flags, ranks
 from cqbench.experiment.order import PlannedRun, make_order
 from cqbench.experiment.plan import (
     client_command,
@@ -25,13 +25,13 @@ from cqbench.measure.cpus import BadCpuList, Cpu, Placement
 from cqbench.measure.programs import Programs
 from cqbench.measure.ranks.hosts import HERE
 from cqbench.measure.ranks.launch import NONE, Launch
-from cqbench.run import ranked, start
+from cqbench.run.chosen import shipped
 from result_schema import programs as real_programs
 from test_experiment_file import HEAD
 
 MACHINE = tuple(Cpu(n, n) for n in range(4))
 PROGRAMS = Programs(Path("/bin-dir"), Path("/newgrpc.sh"))
-NAMES = [path.stem for path in start.shipped().values()]
+NAMES = [path.stem for path in shipped().values()]
 FOUR = "".join(f'[[configuration]]\nname = "{name}"\n' for name in "abcd")
 
 
@@ -174,7 +174,7 @@ def test_the_experiments_that_are_promised_are_there() -> None:
 
 @pytest.mark.parametrize("name", NAMES)
 def test_a_shipped_experiment_can_be_planned(name: str) -> None:
-    chosen = load(start.shipped()[name])
+    chosen = load(shipped()[name])
     assert chosen.name == name
     assert chosen.question.endswith("?")
     placements = {v.name: place(chosen, v, MACHINE, "", "") for v in chosen.configurations}
@@ -182,7 +182,7 @@ def test_a_shipped_experiment_can_be_planned(name: str) -> None:
     text = describe(chosen, order, 1, placements, PROGRAMS)
     assert all(f"  {v.name}\n" in text for v in chosen.configurations)
     if not any(v.fault for v in chosen.configurations):
-        ranked.check(Launch((HERE, HERE), NONE), chosen)  # by several clients, unchanged
+        ranks.check(Launch((HERE, HERE), NONE), chosen)  # by several clients, unchanged
     if name != "ydb-full":
         assert len(order) * run_seconds(chosen) < 660, size(chosen, chosen.repetitions)
 
@@ -192,7 +192,7 @@ def seconds_of(chosen: Experiment) -> float:
 
 
 def test_headline_is_every_api_and_mode_shared_and_separate_in_less_than_five_minutes() -> None:
-    chosen = load(start.shipped()["headline"])
+    chosen = load(shipped()["headline"])
     policies, apis, modes = ("per-slot", "local-pool"), ("sync", "cq"), ((), ("--streaming",))
     wanted = {frozenset((*m, "--api", a, "--channel-policy", p)) for m in modes for a in apis for p in policies}
     assert {frozenset(v.client_flags) for v in chosen.configurations} == wanted and len(wanted) == len(
@@ -207,20 +207,20 @@ def test_a_client_may_take_longer_than_planned_to_connect_and_to_drain() -> None
 
 
 def test_ydb_full_is_the_post() -> None:
-    chosen = load(start.shipped()["ydb-full"])
+    chosen = load(shipped()["ydb-full"])
     assert (chosen.loads, chosen.warmup_s, chosen.interval_s) == (tuple(map(closed, range(1, 49))), 5, 10)
     assert len(chosen.configurations) == 4 and all("sync" in v.client_flags for v in chosen.configurations)
 
 
 @pytest.mark.parametrize("name", NAMES)
 def test_the_real_programs_accept_the_flags_of_a_shipped_experiment(name: str) -> None:
-    chosen = load(start.shipped()[name])
+    chosen = load(shipped()[name])
     placements = {v.name: place(chosen, v, MACHINE[:1], "", "") for v in chosen.configurations}
     assert flags.problems(chosen, placements, Programs(real_programs(), Path("/none"))) == []
 
 
 def test_wan_5ms_compares_both_ways_of_connecting_at_every_distance() -> None:
-    chosen = load(start.shipped()["wan-5ms"])
+    chosen = load(shipped()["wan-5ms"])
     series = {(v.added_rtt_ms, v.client_flags) for v in chosen.configurations}
     assert {rtt for rtt, _ in series} == {None, 0, 5}  # without the proxy, through it, and far away
     flags = {f for _, f in series}
@@ -232,7 +232,7 @@ def test_wan_5ms_compares_both_ways_of_connecting_at_every_distance() -> None:
 
 
 def test_connection_scaling_has_all_that_scaling_takes_and_something_to_compare_it_with() -> None:
-    chosen = load(start.shipped()["connection-scaling"])
+    chosen = load(shipped()["connection-scaling"])
     switch = ("GRPC_EXPERIMENTAL_MAX_CONCURRENT_STREAMS_CONNECTION_SCALING", "true")
     most = max(load.number for load in chosen.loads)
     for configuration in chosen.configurations:

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from cqbench.experiment import needs
+from cqbench.experiment import needs, ranks
 from cqbench.experiment.faults import Latency
 from cqbench.experiment.spec import BadExperiment, Experiment, parse
 from cqbench.formats.point import Measured
@@ -19,7 +19,6 @@ from cqbench.measure.programs import Programs
 from cqbench.measure.ranks.launch import NONE, Launch
 from cqbench.model import setting
 from cqbench.model.series import load_series
-from cqbench.run import ranked
 from experiment_standin import finish, start
 from result_schema import programs
 from test_experiment_network import run_here
@@ -111,7 +110,7 @@ def test_what_a_fault_needs(monkeypatch: pytest.MonkeyPatch) -> None:
     unmet = needs.check(mixed, Programs(programs(), Path("/none")))
     assert unmet == {"a": "another process's socket cannot be taken hold of: pidfd_getfd: Operation not permitted"}
     with pytest.raises(BadExperiment, match="--ranks: 2 is not accepted: configuration 'a' has a fault"):
-        ranked.check(Launch(("", ""), NONE, (), "", ""), mixed)
+        ranks.check(Launch(("", ""), NONE, (), "", ""), mixed)
 
 
 FAULTS = {

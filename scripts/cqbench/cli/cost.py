@@ -21,9 +21,9 @@ from cqbench.experiment import flags
 from cqbench.formats import problems, storage
 from cqbench.measure import busy, cpus, group, layout
 from cqbench.measure.lock import Busy, locked
-from cqbench.measure.processes import Interrupt
+from cqbench.measure.processes import Failed, Interrupt
 from cqbench.measure.programs import CLIENT, NEWGRPC, SERVER, SID_SHARED, Programs
-from cqbench.measure.session import Failed, say
+from cqbench.measure.session import say
 from cqbench.options import Refused, Value, flag_name, only_beside, whole
 from cqbench.render.cost import text
 from cqbench.run.cost import kept, plan

@@ -13,9 +13,9 @@ from cqbench.cli import common
 from cqbench.formats import storage
 from cqbench.formats.text import format_cpus
 from cqbench.measure import busy, cpus, layout
-from cqbench.measure.processes import Interrupt, ServerFailed
+from cqbench.measure.processes import Failed, Interrupt
 from cqbench.measure.programs import ROOT, Programs
-from cqbench.measure.session import Failed, say
+from cqbench.measure.session import say
 from cqbench.options import Refused, whole
 from cqbench.run.peers import adapters, benchmain, files, servers, transcoding, versions
 from cqbench.run.peers.session import Options, Peers, seconds_per_round
@@ -199,6 +199,6 @@ def command(**given: Any) -> int:
         if sys.stderr.isatty():
             print("\r\033[K", end="", file=sys.stderr, flush=True)
         return conclude(peers, measurements, absent)
-    except (ServerFailed, Failed) as error:
+    except Failed as error:
         print(f"cqbench peers: {error}", file=sys.stderr)
         return 1

@@ -9,7 +9,7 @@ from typing import Any
 import click
 
 from cqbench.cli import common
-from cqbench.experiment import needs, override, reference
+from cqbench.experiment import needs, override, ranks, reference
 from cqbench.experiment.fields import MAX_REPETITIONS
 from cqbench.experiment.needs import Unmet
 from cqbench.experiment.override import Options
@@ -18,15 +18,15 @@ from cqbench.measure import cpus
 from cqbench.measure.lock import Busy, locked
 from cqbench.measure.ranks.launch import LAUNCHERS, MAX_RANKS
 from cqbench.options import INFLIGHT_LIST, RATE_LIST, Refused, Value, seconds, whole
-from cqbench.run import ranked, start
+from cqbench.run import chosen, start
+from cqbench.run.chosen import Unusable
 from cqbench.run.journal import BadManifest
-from cqbench.run.start import Unusable
 
 
 def act(options: Options) -> int:
     """The exit status. Raises what command() reports."""
     if options.list:
-        start.list_shipped()
+        chosen.list_shipped()
         return 0
     if options.template or options.keys:
         click.echo(reference.TEMPLATE if options.template else reference.keys(), nl=False)
@@ -38,14 +38,14 @@ def act(options: Options) -> int:
 
 def _act(options: Options) -> int:
     """With the folder that is to be resumed."""
-    experiment = start.experiment_of(options)
-    placements = start.placements_for(experiment)
+    experiment = chosen.experiment_of(options)
+    placements = chosen.placements_for(experiment)
     if options.needs:
-        found = ranked.asked(options)
+        found = ranks.asked(options)
         click.echo("\n".join([*needs.lines(experiment), *(["MPI client"] if found and found.program else [])]))
         return 0
     if options.plan:
-        start.show_plan(options, experiment, placements)
+        chosen.show_plan(options, experiment, placements)
         return 0
     return start.run(options, experiment, placements)
 

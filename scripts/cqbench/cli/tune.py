@@ -36,9 +36,9 @@ from cqbench.render.tune import as_json, text
 from cqbench.render.tune.as_json import Asked, BadTune
 from cqbench.render.tune.text import Heading
 from cqbench.run import tune as session
+from cqbench.run.chosen import Unusable
 from cqbench.run.journal import BadManifest
-from cqbench.run.start import Unusable
-from cqbench.run.tune import Measuring, Session
+from cqbench.run.tune import Measuring, RealBench
 
 SETTINGS = "settings.toml"  # the catalogue that a run was begun with, in its folder
 INFLIGHT = 48
@@ -176,7 +176,7 @@ class Run:
         interrupt = Interrupt()
         if not (folder / as_json.FILE).exists():  # of an earlier run: what came out then stays until there is more
             storage.write_json(folder / as_json.FILE, as_json.document(self.asked, self.heading, self.not_tried, None))
-        bench = Session(folder, self.workload, self.measuring, self.programs, interrupt)
+        bench = RealBench(folder, self.workload, self.measuring, self.programs, interrupt)
         say(f"{self.objective.title}: {self.heading.workload}; {len(self.candidates)} settings; results: {folder}")
         procedure = Procedure(self.candidates, self.objective, self.asked.budget_s, self.asked.seed, bench)
         outcome = procedure.run()

@@ -87,6 +87,9 @@ class Experiment:
         """Each unit looks for the highest rate."""
         return bool(self.loads[0].search)
 
+    def configuration(self, name: str) -> Configuration:
+        return next(c for c in self.configurations if c.name == name)
+
     def program(self, name: str) -> str:
         """'grpc_ping_client', or the one that counts."""
         return f"{name}_counting" if self.count_allocations else name

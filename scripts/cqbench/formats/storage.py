@@ -46,6 +46,16 @@ def write_json(path: Path, data: Any) -> None:
     write(path, json.dumps(data, indent=2, allow_nan=False) + "\n")
 
 
+def keep_old(path: Path) -> None:
+    """A file of an earlier attempt gets .1, .2, ... behind its name: nothing is overwritten. Raises OSError."""
+    if not path.exists():
+        return
+    number = 1
+    while (old := path.with_name(f"{path.name}.{number}")).exists():
+        number += 1
+    path.rename(old)
+
+
 def git_revision(root: Path) -> str | None:
     """The commit, with '+changes' behind it when the tree differs from it. None outside of git."""
     revision = _git(root, "rev-parse", "HEAD")

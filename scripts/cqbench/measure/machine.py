@@ -1,4 +1,4 @@
-"""This machine, as a manifest describes it."""
+"""This machine and this source code, as a manifest describes them."""
 
 from __future__ import annotations
 
@@ -6,9 +6,17 @@ import os
 import platform
 from pathlib import Path
 
-from cqbench.formats.manifest import Machine
+from cqbench.formats import storage
+from cqbench.formats.manifest import Machine, Place
+from cqbench.measure.programs import ROOT
 
 SYS_CPU = Path("/sys/devices/system/cpu")
+
+
+def here() -> Place:
+    """This machine, these variables, this source code."""
+    environment = {k: v for k, v in sorted(os.environ.items()) if k.startswith("GRPC_")}
+    return Place(git_revision=storage.git_revision(ROOT) or "", machine=machine(), environment=environment)
 
 
 def machine() -> Machine:

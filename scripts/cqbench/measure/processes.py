@@ -16,11 +16,16 @@ from cqbench.measure.group import Group
 
 START_TIMEOUT_S = 20.0
 TICK_S = 0.25
+GRACE_S = 15.0  # after a signal, for a program to hand over what it has
 Self = TypeVar("Self", bound="Service")  # typing has one from Python 3.11 on
 
 
-class ServerFailed(RuntimeError):
-    """The server did not come up; the text is one line."""
+class Failed(RuntimeError):
+    """A program did not do what is needed; the text is one line."""
+
+
+class ServerFailed(Failed):
+    """The server did not come up."""
 
 
 class Interrupt:
@@ -73,6 +78,35 @@ class Agenda(Protocol):
         """Does what is due. pid: of the program."""
 
 
+class Patience:
+    """When a program is told to end, and when it is killed. A signal to us is passed on once, so that the program can
+    hand over what it has; a second signal, and the end of the patience, which a signal shortens, kill it.
+    """
+
+    def __init__(self, interrupt: Interrupt, patience_s: float, grace_s: float, pass_on: Callable[[], object]) -> None:
+        """grace_s: what is left from the first signal on."""
+        self.interrupt, self.patience_s, self.grace_s = interrupt, patience_s, grace_s
+        self.pass_on = pass_on
+        self.begin = time.monotonic()
+        self._give_up_at = self.begin + patience_s
+        self._seen = 0
+
+    def elapsed_s(self) -> float:
+        return time.monotonic() - self.begin
+
+    def ended(self) -> str:
+        """Why the program is to be killed; '' while it may go on."""
+        now = time.monotonic()
+        if self.interrupt.count > self._seen:
+            if self._seen == 0:
+                self.pass_on()
+                self._give_up_at = min(self._give_up_at, now + self.grace_s)
+            self._seen = self.interrupt.count
+        if self._seen > 1 or now > self._give_up_at:
+            return "killed: interrupted" if self._seen else f"killed: it had not ended after {self.patience_s:.0f} s"
+        return ""
+
+
 def run(
     command: list[str],
     interrupt: Interrupt,
@@ -82,33 +116,24 @@ def run(
 ) -> Finished:
     """Runs to the end. tick is called about four times a second with the seconds gone by.
 
-    A signal to us is passed on as SIGINT, so that a client can hand over what it has; a second one, and the end of
-    patience_s (also counted anew from the first signal, 15 s), kill it with all that it started.
+    Signals as in Patience: SIGINT is passed on. What is killed is killed with all that it started.
     """
     try:
         process = Group(command, subprocess.PIPE, subprocess.PIPE)
     except OSError as error:
         return Finished(127, "", "", f"cannot run {command[0]}: {error.strerror}")
     try:
-        why = _wait(process, interrupt, patience_s, tick, agenda)
+        patience = Patience(interrupt, patience_s, GRACE_S, lambda: process.send_signal(signal.SIGINT))
+        why = _wait(process, patience, tick, agenda)
         stdout, stderr = process.output()
         return Finished(process.returncode, stdout, stderr, why)
     finally:
         process.end()
 
 
-def _wait(
-    process: Group,
-    interrupt: Interrupt,
-    patience_s: float,
-    tick: Callable[[float], None],
-    agenda: Agenda | None,
-) -> str:
+def _wait(process: Group, patience: Patience, tick: Callable[[float], None], agenda: Agenda | None) -> str:
     """Until it has ended or was killed. '' when it ended by itself, else why it was killed."""
-    begin = time.monotonic()
-    give_up_at = begin + patience_s
     ended_at: float | None = None  # from then on it is what it started that holds its output open
-    seen = 0
     while True:
         try:
             process.communicate(timeout=min(TICK_S, max(0.0, agenda.seconds_left())) if agenda else TICK_S)
@@ -117,8 +142,8 @@ def _wait(
             pass
         if agenda:
             agenda.act(process.pid)
-        now = time.monotonic()
         if process.poll() is not None:
+            now = time.monotonic()
             ended_at = ended_at or now
             if process.returncode < 0:
                 process.kill()
@@ -126,15 +151,10 @@ def _wait(
             if now > ended_at + group.LINGER_S:
                 process.kill()
                 return f"killed: what it started still ran {group.LINGER_S:.0f} s after its end"
-        if interrupt.count > seen:
-            if seen == 0:
-                process.send_signal(signal.SIGINT)
-                give_up_at = min(give_up_at, now + 15)
-            seen = interrupt.count
-        if seen > 1 or now > give_up_at:
+        if why := patience.ended():
             process.kill()
-            return "killed: interrupted" if seen else f"killed: it had not ended after {patience_s:.0f} s"
-        tick(now - begin)
+            return why
+        tick(patience.elapsed_s())
 
 
 class Service:

@@ -1,5 +1,5 @@
-"""Shared by all measuring sessions: programs that run to their end on their CPUs, results or one line with the
-reason, and rounds. The caller decides what is measured, and in which order.
+"""Shared by all measuring sessions: programs that run to their end, results or one line with the reason, and rounds.
+The caller decides what is measured, and in which order.
 """
 
 from __future__ import annotations
@@ -13,15 +13,17 @@ from cqbench.formats.point import Measured
 from cqbench.formats.result import Document, parse
 from cqbench.formats.source import BadDocument
 from cqbench.formats.text import one_line
-from cqbench.measure.cpus import Placement, pinned
-from cqbench.measure.processes import Finished, Interrupt, ServerFailed, run
+from cqbench.measure.processes import Agenda, Failed, Finished, Interrupt, run
 
+# The interval holds a call over the slowest network.
+PROBE = ("--inflight", "1", "--warmup", "0.05", "--interval", "0.5")
+PROBE_PATIENCE_S = 30.0
 Thing = TypeVar("Thing")
 Figure = TypeVar("Figure")
 
 
-class Failed(RuntimeError):
-    """A run failed; one line."""
+def _nothing(_elapsed_s: float) -> None:
+    """A tick that does nothing."""
 
 
 def say(text: str) -> None:
@@ -31,29 +33,40 @@ def say(text: str) -> None:
 
 @dataclass(frozen=True)
 class Session:
-    """The CPUs of both ends, and the signals that end it."""
+    """Programs run one after another, until signals end it. Commands are whole: whoever makes them has pinned them."""
 
-    placement: Placement
     interrupt: Interrupt
+
+    @property
+    def stopped(self) -> bool:
+        return bool(self.interrupt.signum)
+
+    def finish(
+        self,
+        command: Sequence[str],
+        patience_s: float,
+        tick: Callable[[float], None] = _nothing,
+        agenda: Agenda | None = None,
+    ) -> Finished:
+        """A program to its end, however that is."""
+        return run([*command], self.interrupt, patience_s, tick, agenda)
 
     def run(
         self,
         command: Sequence[str],
         patience_s: float,
-        cpus: tuple[int, ...] | None = None,
-        tick: Callable[[float], None] = lambda _elapsed_s: None,
+        tick: Callable[[float], None] = _nothing,
         may_fail: bool = False,
     ) -> Finished:
-        """A program that ended well; with may_fail one that printed something. cpus: its own, instead of the client's.
-
-        Raises Failed.
-        """
-        done = run(
-            pinned([*command], self.placement.client if cpus is None else cpus), self.interrupt, patience_s, tick
-        )
+        """A program that ended well; with may_fail one that printed something. Raises Failed."""
+        done = self.finish(command, patience_s, tick)
         if done.why or (done.returncode != 0 and not (may_fail and done.stdout)):
             raise Failed(one_line(done.complaint(), 400))
         return done
+
+    def probe(self, client: Sequence[str], host: str, flags: Sequence[str] = ()) -> Finished:
+        """One short point on a server that is there already, to see whether our client can use it."""
+        return self.finish([*client, "--host", host, *flags, *PROBE], PROBE_PATIENCE_S)
 
 
 def result(text: str) -> Document:
@@ -103,7 +116,7 @@ class Rounds(Generic[Figure]):
                 begin(i, place, thing)
                 try:
                     found |= measure(thing)
-                except (Failed, ServerFailed, OSError) as error:
+                except (Failed, OSError) as error:
                     if not self.interrupt.signum:
                         self.failures.setdefault(f"{name(thing)}: {error}", []).append(i)
                         say(f"round {i}: FAILED: {name(thing)}: {error}")

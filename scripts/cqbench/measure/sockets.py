@@ -21,6 +21,8 @@ from typing import Any
 
 import psutil
 
+from cqbench.measure.processes import Failed
+
 PIDFD_GETFD = 438  # the same on all architectures
 SO_ATTACH_FILTER = 26
 DROP = struct.pack("HBBI", 6, 0, 0, 0)  # BPF_RET | BPF_K: 0 bytes of the packet
@@ -28,7 +30,7 @@ NO_ADDRESS = struct.pack("H14x", socket.AF_UNSPEC)
 _LIBC = ctypes.CDLL(None, use_errno=True)
 
 
-class NoConnection(RuntimeError):
+class NoConnection(Failed):
     """There is none, or it cannot be taken hold of; the text is one line."""
 
 

@@ -18,7 +18,7 @@ from pathlib import Path
 from typing import Any
 
 from cqbench.formats.text import one_line
-from cqbench.measure.processes import START_TIMEOUT_S, Service
+from cqbench.measure.processes import START_TIMEOUT_S, Failed, Service
 
 VERSION = "2.5.0"
 ROOT = Path(__file__).resolve().parents[3]
@@ -30,7 +30,7 @@ ATTEMPTS = 3
 ANSWER_TIMEOUT_S = 5.0
 
 
-class ProxyFailed(RuntimeError):
+class ProxyFailed(Failed):
     """The proxy did not come up, or does not do what it was asked to; the text is one line."""
 
 

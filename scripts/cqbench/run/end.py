@@ -28,7 +28,6 @@ from cqbench.render.experiment.cells import Numbered
 from cqbench.render.points_csv import to_csv
 from cqbench.render.text import render
 from cqbench.run.journal import Journal
-from cqbench.run.runner import keep_old
 
 # Judging and drawing load large libraries. They are imported where they are used: by then a signal does no harm, and a
 # library that cannot be loaded costs the report and not the experiment.
@@ -149,7 +148,7 @@ def read_results(journal: Journal) -> list[tuple[int, Run]]:
             found.append((planned.repetition, runs.read(path, planned.configuration, manifests)))
         except BadDocument as error:
             say(f"put aside: {error}")
-            keep_old(path)
+            storage.keep_old(path)
     return found
 
 

@@ -14,9 +14,8 @@ from collections.abc import Callable, Sequence
 from cqbench.experiment.faults import LEAD_S, Bandwidth, Fault, Lasting, Latency
 from cqbench.formats import manifest
 from cqbench.measure import sockets, toxiproxy
-from cqbench.measure.processes import Interrupt, Server, ServerFailed
-from cqbench.measure.sockets import NoConnection
-from cqbench.measure.toxiproxy import ProxyFailed, Toxiproxy
+from cqbench.measure.processes import Failed, Interrupt, Server
+from cqbench.measure.toxiproxy import Toxiproxy
 
 
 class Injection:
@@ -75,7 +74,7 @@ class Injection:
             _, step = self._steps.pop(0)
             try:
                 step(pid)
-            except (NoConnection, ProxyFailed, ServerFailed, OSError) as error:
+            except (Failed, OSError) as error:
                 self.problem = f"the fault could not be made: {error}"
                 self._steps.clear()
 

@@ -25,7 +25,7 @@ from cqbench.measure.processes import Interrupt
 from cqbench.measure.programs import Programs
 from cqbench.measure.session import say
 from cqbench.render.points_csv import to_csv
-from cqbench.run import end, start
+from cqbench.run import chosen, end, start
 from cqbench.run.journal import Journal, begun
 from cqbench.run.runner import Runner
 
@@ -80,7 +80,7 @@ def refused(chosen: Chosen, workload: Workload, measuring: Measuring, programs: 
     return said[0].partition(": configuration ")[2].partition(": ")[2] or said[0] if said else ""
 
 
-class Session:
+class RealBench:
     """A Bench of real programs. Whoever makes it has locked the folder."""
 
     def __init__(
@@ -106,11 +106,11 @@ class Session:
         return number
 
     def measure(self, stage: Stage) -> Results:
-        """Raises journal.BadManifest, lock.Busy, cpus.BadCpuList, start.Unusable, OSError."""
+        """Raises journal.BadManifest, lock.Busy, cpus.BadCpuList, chosen.Unusable, OSError."""
         experiment = experiment_of(stage, self.workload, self.measuring)
-        placements = start.placements_for(experiment)
-        if why := self.programs.refusal(*start.needed_programs(experiment)):
-            raise start.Unusable(why)
+        placements = chosen.placements_for(experiment)
+        if why := self.programs.refusal(*chosen.needed_programs(experiment)):
+            raise chosen.Unusable(why)
         folder = self.folder / stage.name
         folder.mkdir(exist_ok=True)
         with locked(folder):  # it can be resumed by itself, too

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from cqbench.formats import storage
+from cqbench.formats.source import BadDocument, decode, read_bytes
 from cqbench.measure.ranks.launch import names
 
 Json = dict[str, Any]
@@ -26,6 +27,31 @@ def merge(client: Path, files: Sequence[Path], output: Path) -> str:
         return f"cannot run {client}: {error.strerror}"
     said = done.stderr.strip().removeprefix(f"{PROGRAM}: ").splitlines()
     return (said[-1] if said else f"{client} ended with status {done.returncode}") if done.returncode else ""
+
+
+def collect(client: Path, folder: Path, output: Path, cpus: Sequence[str]) -> str:
+    """Merges what rank files there are into output. What is wrong with them, one line; '' for nothing. Raises OSError.
+
+    client: the program that merges. cpus: as check_cpus() has them. A rank that was killed may have left half a file,
+    or one without a point: it is missing.
+    """
+    usable, problems = [], []
+    for path in sorted(folder.glob("rank-*.json")):
+        try:
+            found = decode(read_bytes(path), str(path))
+        except BadDocument as error:
+            problems.append(str(error))
+            continue
+        if isinstance(found, dict) and found.get("rank_reports"):
+            usable.append(path)
+        else:
+            problems.append(f"{path}: there is no point in it")
+    if usable:
+        why = merge(client, usable, output)
+        problems += [why] if why else []
+        if not why:
+            check_cpus(output, cpus)
+    return problems[0] if problems else ("" if usable else "no rank left a result")
 
 
 def check_cpus(output: Path, cpus: Sequence[str]) -> None:

@@ -24,8 +24,8 @@ from cqbench.formats.result import Document, parse
 from cqbench.formats.source import BadDocument, decode, read_bytes
 from cqbench.formats.text import one_line
 from cqbench.measure.cpus import Placement
+from cqbench.measure.machine import here
 from cqbench.run.cost.plan import Asked, Step
-from cqbench.run.start import here
 
 FILE, RUNS, BILL, TEXT, STACKS, CONTEXT = (
     "cost.json",

@@ -28,7 +28,8 @@ from cqbench.formats import storage
 from cqbench.formats.point import Measured
 from cqbench.formats.result import Document
 from cqbench.formats.source import BadDocument
-from cqbench.measure.session import Failed, say
+from cqbench.measure.processes import Failed
+from cqbench.measure.session import say
 from cqbench.run.cost import plan
 from cqbench.run.cost.kept import Folder
 from cqbench.run.cost.plan import Asked, Step

@@ -13,10 +13,9 @@ from cqbench.analysis.cost import callgrind, strace
 from cqbench.analysis.cost.counts import Counts, Run, Seen, added, total
 from cqbench.analysis.cost.profile import CLIENT, INSTRUCTIONS, PROGRAM, SAMPLES, SERVER, SYSCALLS, TIME
 from cqbench.formats.result import Document
-from cqbench.formats.text import one_line
 from cqbench.measure import session as measure
-from cqbench.measure.processes import Finished, Interrupt, Server, ServerFailed
-from cqbench.measure.session import Failed, result
+from cqbench.measure.processes import Failed, Finished, Interrupt, Server
+from cqbench.measure.session import result
 from cqbench.run.cost import perf_script, plan
 from cqbench.run.cost.kept import Folder
 from cqbench.run.cost.plan import Asked, Step
@@ -78,7 +77,7 @@ class Session:
         self.kept = kept
         self.placement = kept.placement
         self.interrupt = interrupt
-        self.ends = measure.Session(kept.placement, interrupt)
+        self.ends = measure.Session(interrupt)
         self.folder = folder
         self.fixed = fixed
         self.port = port.number if port else 0
@@ -131,13 +130,10 @@ class Session:
         log = self.folder / f"{file.name}.server.log"
         command = plan.server_command(self.asked, self.placement, step, self.tool(step, SERVER, file))
         server = Slow(command, log, self.port)
-        try:
-            with server:
-                tool = self.tool(step, CLIENT, file)
-                command = plan.client_command(self.asked, self.placement, step, tool, server.address)
-                done = self.ends.run(command, PATIENCE_S, ())
-        except ServerFailed as error:
-            raise Failed(one_line(str(error))) from None
+        with server:
+            tool = self.tool(step, CLIENT, file)
+            command = plan.client_command(self.asked, self.placement, step, tool, server.address)
+            done = self.ends.run(command, PATIENCE_S)
         return done, server.output()
 
     def _document(self, done: Finished) -> Document:
@@ -147,7 +143,7 @@ class Session:
 
     def _program(self, step: Step, file: Path) -> Run:
         before = _usage()
-        self.ends.run(plan.program_command(self.asked, step, self.tool(step, PROGRAM, file)), PATIENCE_S, ())
+        self.ends.run(plan.program_command(self.asked, step, self.tool(step, PROGRAM, file)), PATIENCE_S)
         if step.part == TIME:
             return Run(step.calls, _usage() - before, Counter())
         return self._read(step, file, step.calls, apart=False)

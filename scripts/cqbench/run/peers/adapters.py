@@ -10,8 +10,8 @@ from pathlib import Path
 
 from cqbench.formats.point import Measured
 from cqbench.formats.result import parse
+from cqbench.measure.processes import Failed
 from cqbench.measure.programs import CLIENT, ROOT, SCRIPTS
-from cqbench.measure.session import Failed
 from cqbench.run.peers.targets import Measurement
 
 PING = "Ydb.Debug.V1.DebugService.PingPlainGrpc"

@@ -14,10 +14,10 @@ import psutil
 from cqbench.formats.source import BadDocument
 from cqbench.formats.text import one_line
 from cqbench.measure import layout
-from cqbench.measure.cpus import Placement
-from cqbench.measure.processes import Interrupt, Server, Service
+from cqbench.measure.cpus import Placement, pinned
+from cqbench.measure.processes import Failed, Interrupt, Server, Service
 from cqbench.measure.programs import CLIENT
-from cqbench.measure.session import Failed, Rounds, Session, say
+from cqbench.measure.session import Rounds, Session, say
 from cqbench.run.peers import adapters, benchmain, files, servers
 from cqbench.run.peers.adapters import Adapter, At, BadOutput
 from cqbench.run.peers.targets import Measurement
@@ -62,14 +62,14 @@ class Peers:
         self.placement = placement
         self.wanted = [m for m in wanted if not m.part_of]
         self.interrupt = interrupt
-        self.session = Session(placement, interrupt)
+        self.session = Session(interrupt)
         self.servers: dict[str, Service] = {}
         self.rounds: Rounds[float] = Rounds(interrupt)
         self.frame = Path()
         self.begin = 0.0
 
     def run(self) -> None:
-        """Fills rounds. Raises ServerFailed and Failed when there is nothing to measure on."""
+        """Fills rounds. Raises Failed when there is nothing to measure on."""
         with ExitStack() as stack:
             folder = Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="cqbench-peers-")))
             self.frame = folder / "frame"
@@ -87,13 +87,10 @@ class Peers:
         """h2load does not look at the gRPC status; our client does. Raises Failed."""
         if (flags := servers.check_flags(name)) is None:
             return
-        load = ("--inflight", "1", "--warmup", "0.05", "--interval", "0.1")
-        try:
-            target = self.servers[name].target
-            self.session.run([str(self.options.bin / CLIENT), "--host", target, *flags, *load], 30)
-        except Failed as error:
-            if not self.interrupt.signum:
-                raise Failed(f"our client cannot use the {name} server: {error}") from None
+        client = pinned([str(self.options.bin / CLIENT)], self.placement.client)
+        done = self.session.probe(client, self.servers[name].target, flags)
+        if done.returncode and not self.session.stopped:
+            raise Failed(f"our client cannot use the {name} server: {one_line(done.complaint(), 400)}")
 
     def progress(self, number: int, index: int, measurement: Measurement) -> None:
         done, total = (number - 1) * len(self.wanted) + index, self.options.rounds * len(self.wanted)
@@ -107,16 +104,17 @@ class Peers:
             say(f"round {number}/{self.options.rounds}; about {left} left")
 
     def measure(self, m: Measurement) -> dict[str, float]:
-        """Its figure, or all of them. Raises Failed, ServerFailed, OSError."""
+        """Its figure, or all of them. Raises Failed, OSError."""
         server = self.servers.get(m.server)
         if server and not server.alive():
             say(f"the {m.server} server has ended ({server.last_line()}); starting another")
             server.start()
         adapter: Adapter = ADAPTERS[m.tool]
         at = At(server.target if server else "", self.options.seconds, self.options.bin, self.frame)
-        both = tuple(sorted({*self.placement.server, *self.placement.client})) if adapter.both else None
+        both = tuple(sorted({*self.placement.server, *self.placement.client}))
+        command = pinned(adapter.command(m, at), both if adapter.both else self.placement.client)
         before = cpu_seconds(server.pid) if server else 0.0
-        done = self.session.run(adapter.command(m, at), adapter.patience_s(at.seconds), both)
+        done = self.session.run(command, adapter.patience_s(at.seconds))
         at = replace(at, server_cpu_s=cpu_seconds(server.pid) - before if server else 0.0)
         try:
             found = adapter.figures(done.stdout, m, at)

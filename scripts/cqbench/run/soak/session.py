@@ -17,10 +17,9 @@ from typing import Any
 from cqbench.analysis.soak.record import CLIENT, SERVERS, Record, Round
 from cqbench.formats.figures import THROUGHPUT
 from cqbench.formats.point import Measured
-from cqbench.measure.cpus import Placement
 from cqbench.measure.group import Group
-from cqbench.measure.processes import Interrupt, Server
-from cqbench.measure.session import Failed, Session, measured, result, say
+from cqbench.measure.processes import Failed, Interrupt, Server
+from cqbench.measure.session import Session, measured, result, say
 from cqbench.model.series import Repetition
 from cqbench.run.soak import cases, vitals
 from cqbench.run.soak.vitals import Vitals
@@ -39,7 +38,7 @@ class Soak:
 
     def __init__(self, bin: Path, folder: Path, seed: int, interrupt: Interrupt) -> None:
         self.bin, self.folder, self.interrupt = bin, folder, interrupt
-        self.session = Session(Placement((), (), "not pinned"), interrupt)
+        self.session = Session(interrupt)
         self.chance = random.Random(seed)
         self.record = Record()
         self.begin = time.monotonic()
