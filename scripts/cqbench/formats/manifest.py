@@ -263,7 +263,8 @@ class Manifest(Place):
     def text(self) -> str:
         """The contents of manifest.json."""
         rest = self.model_dump(mode="json", exclude={"runs"}, exclude_none=True)
-        head = json.dumps({**rest, "runs": []}, indent=2, allow_nan=False)
+        place = {key: rest.pop(key) for key in Place.model_fields if key in rest}
+        head = json.dumps({**rest, **place, "runs": []}, indent=2, allow_nan=False)
         runs = ",\n".join(f"    {run.line()}" for run in self.runs)
         return f"{head.removesuffix(NO_RUNS)}[\n{runs}\n  ]\n}}\n"
 
