@@ -28,7 +28,7 @@ class Figure:
 
 
 def _latency(name: str) -> Figure:
-    """Of the calls of a round."""
+    """The latency of the calls of a round."""
     return Figure(CATALOGUE[name].column, CATALOGUE[name].scale, lambda r: r.reference.get(name), fails=False)
 
 

@@ -32,7 +32,7 @@ LAST_LINES = 5
 
 @dataclass(frozen=True)
 class Setup:
-    """What all runs of an experiment share. launch: of several client processes; None: one."""
+    """Shared by all runs of an experiment. launch: of several client processes; None: one."""
 
     experiment: Experiment
     placements: dict[str, cpus.Placement]
@@ -163,7 +163,7 @@ class OneRun:
         return plan.client_command(*what, host, output, pid, control, kind)
 
     def _injection(self) -> AbstractContextManager[Injection | None]:
-        """Of the configuration's fault; nothing if it has none."""
+        """The injection of the configuration's fault; empty if it has none."""
         fault = self.configuration.fault
         if fault is None:
             return nullcontext()
