@@ -177,19 +177,19 @@ def moment() -> str:
 
 
 def read(folder: Path) -> Manifest:
-    """As files.load(). Raises BadManifest."""
+    """As files.load(), of an experiment. Raises BadManifest."""
     try:
-        return files.load(folder / FILE)
+        manifest = files.load(folder / FILE)
     except BadDocument as error:
         raise BadManifest(str(error)) from None
+    if not manifest.experiment.data:
+        raise BadManifest(f"{folder / FILE}: {NONE_OF_OURS}: it has no 'experiment'")
+    return manifest
 
 
 def begun(folder: Path) -> dict[str, Any]:
     """The tables of the experiment that was begun there. Raises BadManifest."""
-    manifest = read(folder)
-    if not manifest.experiment.data:
-        raise BadManifest(f"{folder / FILE}: {NONE_OF_OURS}: it has no 'experiment'")
-    return manifest.experiment.data
+    return read(folder).experiment.data
 
 
 def _pending(planned: PlannedRun, facts: Facts) -> RunRecord:
