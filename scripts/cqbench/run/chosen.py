@@ -1,4 +1,4 @@
-"""The choice of what is run, and where: an experiment by its name, its file, --vary or a folder, as the flags want it."""
+"""The choice of what is run, and where: by a name, a file, --vary or a folder, as the flags want it."""
 
 from __future__ import annotations
 
