@@ -101,7 +101,7 @@ def test_a_resumed_run_keeps_seed_and_repetitions(programs: Path, done: Path, fl
     ("change", "said"),
     [
         (lambda m: m.update(runs=[{**m["runs"][0], "configuration": "../x"}]), "'runs' is not a list of this"),
-        (lambda m: m.update(runs=[]), "'runs' in the file is out of range"),
+        (lambda m: m.update(runs=[]), "runs: [] is not a list of 1 or more"),
         (lambda m: m["runs"][0].update(load={"inflight": 5}), "'runs' is not a list of this"),
         (lambda m: m["runs"][0].pop("load"), "'runs' is not a list of this"),
         (lambda m: m.update(manifest_version=2), "manifest format 2, which only builds of cqbench 0.1.0 from before"),
