@@ -16,7 +16,7 @@ SOCKETS = ("reset", "half-open")  # made by taking hold of a process's socket
 
 
 class Fault(Table):
-    """What all kinds have in common."""
+    """Shared by all kinds."""
 
     kind: str = Field(description="one of those below, each with its keys")
     at: fields.Moment = Field(default=1.0, description="when, from the opening of the window on")

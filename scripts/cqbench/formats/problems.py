@@ -11,7 +11,7 @@ from pydantic_core import CoreSchema, InitErrorDetails, PydanticCustomError, cor
 
 from cqbench.formats.text import one_line, show
 
-# What is accepted, by pydantic's type of error. {} is filled from the error's context.
+# Accepted values, by pydantic's type of error. {} is filled from the error's context.
 ACCEPTED = {
     "bool_type": "true or false",
     "dataclass_exact_type": "a table of keys",
