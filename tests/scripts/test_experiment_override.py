@@ -101,6 +101,7 @@ def test_server_cpus_that_are_not_used_are_noted(
         ('[[configuration]]\nname = "a"\nserver_flags = ["--x"]\n', "configuration 'a'.server_flags is [\"--x\"]"),
         ('[[configuration]]\nname = "a"\nserver_env = { A = "b" }\n', "configuration 'a'.server_env is"),
         ('[[configuration]]\nname = "a"\nhost = "other"\n', "configuration 'a'.host is \"other\""),
+        ('[[configuration]]\nname = "a"\nserver_program = "x"\n', "configuration 'a'.server_program is \"x\""),
         ('[[configuration]]\nname = "a"\nadded_rtt = "5ms"\n', "configuration 'a'.added_rtt is \"5ms\""),
         (
             '[[axis]]\nname = "n"\nvalues = [{ name = "a" }, { name = "b", server_flags = "--y" }]\n',

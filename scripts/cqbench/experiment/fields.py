@@ -40,13 +40,12 @@ def _seconds(value: Any) -> Any:
 
 
 def _milliseconds(value: Any) -> Any:
-    """Whole ones, as toxiproxy counts."""
+    """Whole ones, as toxiproxy counts; what is no such number stays as it is, and the type refuses it."""
     found = _seconds(value)
-    if isinstance(found, bool) or not isinstance(found, (int, float)) or not math.isfinite(found):
-        raise ValueError
-    if abs(found * 1000 - round(found * 1000)) > 1e-6:
-        raise ValueError
-    return round(found * 1000)
+    if type(found) not in (int, float) or not math.isfinite(found):
+        return value
+    milliseconds = found * 1000
+    return round(milliseconds) if abs(milliseconds - round(milliseconds)) <= 1e-6 else milliseconds
 
 
 def words(value: Any) -> Any:

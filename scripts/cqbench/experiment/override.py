@@ -14,6 +14,7 @@ from pathlib import Path
 from cqbench.experiment import spec
 from cqbench.experiment.fields import host
 from cqbench.experiment.spec import BadExperiment, Data, Experiment
+from cqbench.experiment.tables import NOT_WITH_HOST
 from cqbench.formats.text import show
 from cqbench.options import Value
 
@@ -26,7 +27,7 @@ KEYS = {
     "count_allocations": "counting",
 }
 # Keys of a configuration that apply only if the runner starts the server.
-OF_A_SERVER = ("server_flags", "server_env", "host", "connect", "added_rtt", "fault", "servers")
+OF_A_SERVER = (*NOT_WITH_HOST, "host", "fault", "servers")
 
 
 @dataclass(frozen=True)

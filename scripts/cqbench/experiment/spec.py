@@ -84,7 +84,7 @@ class Experiment:
 
     @property
     def searches(self) -> bool:
-        """Each unit looks for the highest rate."""
+        """Each run looks for the highest rate."""
         return bool(self.loads[0].search)
 
     def configuration(self, name: str) -> Configuration:
@@ -122,11 +122,9 @@ def make(data: Data, name: str, search: str = "") -> Experiment:
     except ValidationError as error:
         _refuse(name, problems.lines(error, data, models=PLACES))
     head = file.experiment
-    lines = (
-        []
-        if search or head.inflight or head.rates
-        else ["experiment: 'inflight' is missing, or 'rates' for an open loop"]
-    )
+    lines = []
+    if not (search or head.inflight or head.rates):
+        lines.append("experiment: 'inflight' is missing, or 'rates' for an open loop")
     settings, combined = product.configurations(file, data)
     configurations = [_configuration(each, own, file) for each, own in settings.items()]
     for one in configurations:
@@ -183,11 +181,8 @@ def _configuration(name: str, own: Settings, file: File) -> Configuration:
 def _against_common(one: Configuration, file: File) -> Iterator[str]:
     """Yields what does not go with what all configurations have in common: key, value and reason."""
     layout = LAYOUT_FLAGS if file.server.layout and not one.server_program else ()
-    for key, flags, from_layout in (
-        ("client_flags", one.client_flags, ()),
-        ("server_flags", one.server_flags, layout),
-    ):
-        yield from (f"{key}: {line}" for line in _twice(flags, from_layout))
+    yield from (f"client_flags: {line}" for line in _twice(one.client_flags, ()))
+    yield from (f"server_flags: {line}" for line in _twice(one.server_flags, layout))
     if not one.fault:
         return
     head, kind = file.experiment, show(one.fault.kind)
