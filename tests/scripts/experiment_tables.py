@@ -19,7 +19,7 @@ from pathlib import Path
 from cqbench import cli
 from cqbench.experiment import spec
 from cqbench.experiment.spec import Experiment
-from cqbench.render.experiment import faulted, tables
+from cqbench.render.experiment import faults, tables
 from cqbench.render.experiment.cells import Numbered, cells
 from cqbench.render.experiment.tables import BARS, CODECS, COMPRESSED, ENCRYPTED, KINDS, OPERATIONS, STREAMS, Kind
 from cqbench.render.table import WIDTH, Line
@@ -52,7 +52,7 @@ def of_faults(folder: Path) -> str:
     experiment = spec.make(journal.begun(folder), str(folder))
     measured = end.read_results(journal.Journal.load(folder, experiment))
     names = [v.name for v in experiment.configurations]
-    return re.sub("\n\n+", "\n", render(faulted.blocks(measured, experiment.loads, names)))
+    return re.sub("\n\n+", "\n", render(faults.blocks(measured, experiment.loads, names)))
 
 
 def of_allocations(folder: Path) -> str:
@@ -81,7 +81,7 @@ TABLES: dict[str, Callable[[Path], str]] = {
 def table(name: str, folder: Path) -> str:
     """Without legends, which the document has once, and without what is empty at the ends."""
     text = TABLES[name](folder / name).strip("\n")
-    for legend in (*(kind.legend for kind in (*tables.ALONE, *KINDS)), faulted.LEGEND):
+    for legend in (*(kind.legend for kind in (*tables.ALONE, *KINDS)), faults.LEGEND):
         text = text.partition(wrapped(Line(legend, width=WIDTH))[0])[0]
     return text.strip("\n")
 

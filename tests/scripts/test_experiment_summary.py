@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from cqbench.formats.figures import THROUGHPUT
 from cqbench.formats.offered import closed, open_loop
 from cqbench.formats.point import CallError
 from cqbench.formats.reasons import Reason
 from cqbench.formats.result import Document, load
+from cqbench.model.figures import P50, P99
 from cqbench.render.experiment.summary import MAX_NOTES, blocks, remarks, rows
 from cqbench.render.text import render
 
@@ -25,20 +27,20 @@ def document(throughput: float | None, **changes: object) -> Document:
 
 def test_medians_over_the_repetitions() -> None:
     (row,) = rows([document(100), document(300), document(500)], [closed(4)])
-    assert (row.throughput, row.p50_us, row.runs, row.connections) == (300, 0.3, 3, POINT.connections)
+    assert (row.medians[THROUGHPUT], row.medians[P50], row.runs, row.connections) == (300, 300, 3, POINT.connections)
     assert not row.partial and not row.unreliable
 
 
 def test_what_was_cut_short_counts_only_when_there_is_nothing_else() -> None:
     (row,) = rows([document(100), document(9000, partial=True)], [closed(4)])
-    assert (row.throughput, row.runs, row.partial) == (100, 1, False)
+    assert (row.medians[THROUGHPUT], row.runs, row.partial) == (100, 1, False)
     (row,) = rows([document(9000, partial=True)], [closed(4)])
-    assert (row.throughput, row.partial) == (9000, True)
+    assert (row.medians[THROUGHPUT], row.partial) == (9000, True)
 
 
 def test_a_percentile_that_a_repetition_does_not_have_is_no_figure() -> None:
     (row,) = rows([document(100, p99_ns=5.0), document(300, p99_ns=None)], [closed(4)])
-    assert (row.throughput, row.p99_us) == (200, None)
+    assert (row.medians[THROUGHPUT], row.medians[P99]) == (200, None)
 
 
 def test_every_point_that_was_asked_for_has_a_row() -> None:

@@ -13,7 +13,7 @@ from cqbench.formats.result import Document
 from cqbench.formats.runs import Run
 from cqbench.formats.surroundings import Surroundings
 from cqbench.model.recovery import Course, first_success, outcome, rate_before, recovery
-from cqbench.render.experiment import faulted
+from cqbench.render.experiment import faults
 from cqbench.render.table import Line, Table
 
 SLICE_S = 0.01
@@ -124,10 +124,10 @@ def test_the_table_has_medians_and_what_never_came() -> None:
         (n, run_of(point(list(course(*parts).completed)), "reset.shared", RESET)) for n, parts in enumerate(series, 1)
     ]
     measured.append((1, run_of(point([EACH] * 200), "reset.separate", Fault(words="reset"))))
-    head, table, *rest = faulted.blocks(measured, [open_loop(2000)], ["reset.shared", "reset.separate"])
+    head, table, *rest = faults.blocks(measured, [open_loop(2000)], ["reset.shared", "reset.separate"])
     assert isinstance(head, Line) and head.text == "Faults, 2000/s asked" and isinstance(table, Table)
     assert [column.title for column in table.columns][1:3] == ["lost %", "first success s"]
     shared, separate = ([cell.text for cell in row[1:]] for row in table.rows if not isinstance(row, Line))
     assert shared == ["1.00", "0.71 (0.51-never)", "0.70 (0.50-never)", "3.0", "4.0", "UNAVAILABLE 7, unfinished 3"]
     assert separate[:5] == ["1.00", "-", "-", "3.0", "4.0"] and Line("reset.separate: the fault did not happen") in rest
-    assert list(faulted.blocks([(1, run_of(point([EACH] * 200), "a", None))], [open_loop(2000)], ["a"])) == []
+    assert list(faults.blocks([(1, run_of(point([EACH] * 200), "a", None))], [open_loop(2000)], ["a"])) == []

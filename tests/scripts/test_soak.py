@@ -8,7 +8,7 @@ import subprocess
 from pathlib import Path
 
 import pytest
-from cqbench.analysis.soak import judge, record
+from cqbench.analysis import soak as analysis
 from cqbench.measure.processes import Interrupt
 from cqbench.render import soak as text
 from cqbench.run.soak import cases, session
@@ -33,30 +33,30 @@ def rounds(middle: float, last: float) -> list[float]:
     ],
 )
 def test_verdict(last: float, verdict: str) -> None:
-    drift = judge.judge(rounds(1000, last))
+    drift = analysis.judge(rounds(1000, last))
     assert drift.verdict == verdict
     assert drift.ratio
     assert drift.ratio.value == pytest.approx(last / 1000, abs=0.003)
 
 
 def test_what_never_changes_is_flat() -> None:
-    assert judge.judge([16.0] * 18).verdict == "flat"
+    assert analysis.judge([16.0] * 18).verdict == "flat"
 
 
 def test_a_step_is_no_growth_where_it_may_be() -> None:
     values = [16.0] * 20 + [17.0] * 10
-    assert judge.judge(values).verdict == "grows"
-    assert judge.judge(values, step=1).verdict == "flat"
-    assert judge.judge([*values[:20], *[18.0] * 10], step=1).verdict == "grows"
+    assert analysis.judge(values).verdict == "grows"
+    assert analysis.judge(values, step=1).verdict == "flat"
+    assert analysis.judge([*values[:20], *[18.0] * 10], step=1).verdict == "grows"
 
 
 def test_a_wild_round_is_no_growth() -> None:
     values = rounds(1000, 1000)
-    assert judge.judge([*values[:25], 1e6, *values[26:]]).verdict == "flat"
+    assert analysis.judge([*values[:25], 1e6, *values[26:]]).verdict == "flat"
 
 
 def test_too_few_rounds_are_not_judged() -> None:
-    assert judge.judge([1.0] * 17).verdict == "too few rounds: 17 of 18"
+    assert analysis.judge([1.0] * 17).verdict == "too few rounds: 17 of 18"
 
 
 def test_a_round_has_every_method_once() -> None:
@@ -79,8 +79,8 @@ def test_a_small_round(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: 
     soak.run(0.1)
     seen = soak.record
     assert (seen.failures, seen.cases, seen.restarts) == ([], 20, 1)
-    assert {one.process for one in seen.rounds} == {*record.SERVERS, record.CLIENT}
+    assert {one.process for one in seen.rounds} == {*analysis.SERVERS, analysis.CLIENT}
     assert all(one.vitals["rss_bytes"] > 2**20 for one in seen.rounds)
-    assert all(one.reference["latency_p50_ns"] for one in seen.rounds if one.process != record.CLIENT)
+    assert all(one.reference["latency_p50_ns"] for one in seen.rounds if one.process != analysis.CLIENT)
     assert capsys.readouterr().err.count("== ") == 2
     assert "too few rounds: 1 of 18" in text.render(seen)

@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from cqbench.analysis.soak.judge import Drift, judge
-from cqbench.analysis.soak.record import CLIENT, SERVERS, Record, Round
+from cqbench.analysis.soak import CLIENT, SERVERS, Drift, Record, Round, judge
 from cqbench.formats.figures import CATALOGUE
 from cqbench.model.figures import P50, P99
 from cqbench.render import text

@@ -23,7 +23,7 @@ from cqbench.formats.surroundings import Manifests
 from cqbench.formats.text import one_line
 from cqbench.measure.processes import Interrupt
 from cqbench.measure.session import say
-from cqbench.render.experiment import cells, faulted, summary, tables
+from cqbench.render.experiment import cells, faults, summary, tables
 from cqbench.render.experiment.cells import Numbered
 from cqbench.render.points_csv import to_csv
 from cqbench.render.text import render
@@ -183,7 +183,7 @@ def shown_tables(journal: Journal, experiment: Experiment, measured: Sequence[tu
     """
     numbered = by_configuration(experiment, measured)
     every = cells.cells(numbered, experiment.loads)
-    parts = [[*faulted.blocks(measured, experiment.loads, list(numbered))]]
+    parts = [[*faults.blocks(measured, experiment.loads, list(numbered))]]
     parts += [[*tables.blocks(kind, every)] for kind in (*(() if parts[0] else tables.ALONE), *tables.KINDS)]
     documents = {name: [document for _, document in of] for name, of in numbered.items()}
     medians = summary.blocks(documents, experiment.loads, journal.manifest.repetitions or 1)

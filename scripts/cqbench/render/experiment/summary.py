@@ -2,21 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from statistics import median
 from typing import NamedTuple
 
+from cqbench.formats.figures import THROUGHPUT
 from cqbench.formats.offered import Load
 from cqbench.formats.point import Measured
 from cqbench.formats.reasons import Reason, alike
 from cqbench.formats.result import Document
-from cqbench.model.figures import ENDS
+from cqbench.model.figures import CLIENT_CPU, CPU, FIGURES, P50, P99, SENT_PERCENTILES, SERVER_CPU
 from cqbench.render.experiment.cells import number
 from cqbench.render.table import EMPTY, WIDTH, Block, Column, Line, Table
 
 MAX_NOTES = 12
 MAX_NAMES = 6
+SENT_P99 = SENT_PERCENTILES[2]
 LEGEND = (
     "Medians over the repetitions in `runs`; conns: established TCP connections, the last repetition's. Marks: ! "
     "unreliable, ^ a resource is saturated, * cut short, ? not all repetitions."
@@ -26,42 +28,41 @@ OPEN_LEGEND = "P50, P99: from when a call was due; P99 sent: from when it was se
 
 
 class Shown(NamedTuple):
-    """A column: key: of a Row. open, cpu: only where there is an open loop, or CPU time is known."""
+    """A column: a figure and where a point has it. title: where the catalogue's does not fit. open, cpu: only where
+    there is an open loop, or CPU time is known.
+    """
 
-    title: str
-    key: str
+    name: str
+    pick: Callable[[Measured], float | None]
     digits: int = 1
+    title: str = ""
     open: bool = False
     cpu: bool = False
 
 
 COLUMNS = (
-    Shown("conns", "connections", 0),
-    Shown("calls/s", "throughput", 0),
-    Shown("P50 µs", "p50_us"),
-    Shown("P99 µs", "p99_us"),
-    Shown("P99 sent", "sent_p99_us", open=True),
-    Shown("client µs", "client_cpu_us", cpu=True),
-    Shown("server µs", "server_cpu_us", cpu=True),
+    Shown(THROUGHPUT, lambda p: p.throughput, 0, FIGURES[THROUGHPUT].shown_unit),
+    Shown(P50, lambda p: p.p50_ns),
+    Shown(P99, lambda p: p.p99_ns),
+    Shown(SENT_P99, lambda p: p.sent_p99_ns, title="P99 sent", open=True),
+    Shown(CLIENT_CPU, lambda p: p.figures.get(CLIENT_CPU), title="client µs", cpu=True),
+    Shown(SERVER_CPU, lambda p: p.figures.get(SERVER_CPU), title="server µs", cpu=True),
 )
 
 
 @dataclass(frozen=True)
 class Row:
-    """One load level of a configuration. Latencies in microseconds; None: no figure. runs: repetitions with figures."""
+    """One load level of a configuration. medians: of COLUMNS, by name, in the unit of results; None: no figure. runs:
+    repetitions with figures.
+    """
 
     load: Load
     runs: int
-    throughput: float | None = None
-    p50_us: float | None = None
-    p99_us: float | None = None
-    connections: int | None = None
-    partial: bool = False
-    unreliable: bool = False
-    limited: bool = False
-    sent_p99_us: float | None = None  # latency from sent; open loop only
-    client_cpu_us: float | None = None  # for a call
-    server_cpu_us: float | None = None
+    medians: Mapping[str, float | None]
+    connections: int | None
+    partial: bool
+    unreliable: bool
+    limited: bool
 
 
 def rows(documents: Sequence[Document], loads: Iterable[Load]) -> list[Row]:
@@ -78,15 +79,11 @@ def _row(load: Load, points: list[Measured]) -> Row:
     return Row(
         load,
         len(used),
-        _median(p.throughput for p in used),
-        _micros(_median(p.p50_ns for p in used)),
-        _micros(_median(p.p99_ns for p in used)),
+        {column.name: _median(column.pick(p) for p in used) for column in COLUMNS},
         connections[-1] if connections else None,
         any(p.partial for p in used),
         any(p.warnings for p in used),
         any(p.saturated for p in used),
-        _micros(_median(p.sent_p99_ns for p in used)),
-        *(_micros(_median(p.figures.get(f"{end}_cpu_per_rpc_ns") for p in used)) for end in ENDS),
     )
 
 
@@ -97,10 +94,6 @@ def _median(values: Iterable[float | None]) -> float | None:
     return median(there) if there and len(there) == len(found) else None
 
 
-def _micros(nanos: float | None) -> float | None:
-    return None if nanos is None else nanos / 1000
-
-
 def blocks(by_configuration: Mapping[str, Sequence[Document]], loads: Sequence[Load], of: int) -> Iterator[Block]:
     """The table, the legend, the remarks. of: repetitions that were asked for."""
     if not any(by_configuration.values()):
@@ -108,16 +101,17 @@ def blocks(by_configuration: Mapping[str, Sequence[Document]], loads: Sequence[L
         return
     found = {name: rows(documents, loads) for name, documents in by_configuration.items()}
     is_open = any(load.open for load in loads)
-    cpu = any(row.client_cpu_us or row.server_cpu_us for one in found.values() for row in one)
+    cpu = any(row.medians[name] for one in found.values() for row in one for name in CPU)
     shown = [column for column in COLUMNS if not (column.open and not is_open) and not (column.cpu and not cpu)]
     load = Column("target/s" if is_open else "in-flight", True)
-    head = (load, *(Column(column.title, True) for column in shown), Column("runs", True), Column("marks"))
+    titles = ("conns", *(column.title or FIGURES[column.name].column for column in shown), "runs")
+    head = (load, *(Column(title, True) for title in titles), Column("marks"))
     table = Table([Column("configuration"), *head])
     for name, of_one in found.items():
         table.rows += [EMPTY] * (len(loads) > 1 and bool(table.rows))
         for row in of_one:
-            figures = (number(getattr(row, column.key), column.digits) for column in shown)
-            table.add(name, f"{row.load.number:.8g}", *figures, *_runs(row, of))
+            figures = (number(row.medians[c.name], c.digits, FIGURES[c.name].scale) for c in shown)
+            table.add(name, f"{row.load.number:.8g}", number(row.connections, 0), *figures, *_runs(row, of))
     legend = " ".join([LEGEND, *([OPEN_LEGEND] if is_open else []), *([CPU_LEGEND] if cpu else [])])
     notes = remarks(by_configuration)
     yield from (table, EMPTY, Line(legend, width=WIDTH, later=""))

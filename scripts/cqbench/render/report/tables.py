@@ -16,7 +16,7 @@ from cqbench.formats.ranks import OneRank, Ranks
 from cqbench.model.figures import FIGURES, P50, P99, REACHED
 from cqbench.model.recovery import outcome
 from cqbench.render.cost import text
-from cqbench.render.fault_words import COLUMNS, cells
+from cqbench.render.experiment import faults as faults_of
 from cqbench.render.report.groups import Group
 from cqbench.render.report.model import Point, Series
 from cqbench.render.report.values import number, texts
@@ -67,9 +67,9 @@ def faults(groups: Sequence[Group]) -> Table:
         whole = [(run, point) for run in of.runs for point in run.points() if not point.partial]
         told = [found for run, point in whole if (found := outcome(run, point)) is not None]
         if told:
-            rows.append((of.title, of.setting.get("fault"), *(text or "-" for text in cells(told))))
+            rows.append((of.title, of.setting.get("fault"), *(text or "-" for text in faults_of.cells(told))))
     rows.sort(key=lambda row: row[0].rpartition(".")[0])  # what is compared stands together
-    return plain(("Series", "Fault", *(column.title for column in COLUMNS)), rows)
+    return plain(("Series", "Fault", *(figure.title for figure in faults_of.FIGURES)), rows)
 
 
 def floors(groups: Sequence[Group]) -> Table:

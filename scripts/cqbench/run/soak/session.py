@@ -14,7 +14,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from cqbench.analysis.soak.record import CLIENT, SERVERS, Record, Round
+from cqbench.analysis.soak import CLIENT, SERVERS, Record, Round
 from cqbench.formats.figures import THROUGHPUT
 from cqbench.formats.point import Measured
 from cqbench.measure.group import Group

@@ -1,19 +1,50 @@
-"""Decides if a figure grew: the last third of the rounds against the middle one, as a ratio with its 95 % interval.
+"""The figures of a soak, round by round, and whether one grew: the last third of the rounds against the middle one, as
+a ratio with its 95 % interval.
 
 The first third is warm-up. The ratio is that of stats/ratios.py, which a few rounds far off do not move.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Sequence
+from dataclasses import asdict, dataclass, field
 from statistics import median
+from typing import Any
 
 from cqbench.stats import ratios
 from cqbench.stats.ratios import Ratio
 
 FLAT = 1.01
 MIN_ROUNDS = 3 * ratios.MIN_REPETITIONS
+SERVERS = ("cq", "callback", "sync", "generic")
+CLIENT = "client"  # the one that lives as long as the soak, against a server of its own
+
+
+@dataclass
+class Round:
+    """The figures of a process after a round; for a server also those of the reference case."""
+
+    number: int
+    at_s: float  # since the soak began
+    process: str  # one of SERVERS, or CLIENT
+    vitals: dict[str, int]
+    reference: dict[str, float | None]
+
+
+@dataclass
+class Record:
+    rounds: list[Round] = field(default_factory=list)
+    failures: list[str] = field(default_factory=list)
+    cases: int = 0
+    calls: int = 0
+    restarts: int = 0
+
+    def series(self, process: str, pick: Callable[[Round], float | None]) -> list[float]:
+        found = [pick(one) for one in self.rounds if one.process == process]
+        return [value for value in found if value is not None]
+
+    def as_json(self) -> dict[str, Any]:
+        return asdict(self)
 
 
 @dataclass(frozen=True)

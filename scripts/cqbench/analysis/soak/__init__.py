@@ -1,1 +1,0 @@
-"""cqbench soak: hours of everything, and whether anything grows."""
