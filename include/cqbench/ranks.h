@@ -14,8 +14,6 @@
 namespace cqbench {
 
 inline constexpr int kMaxRanks = 10'000;
-// A point of several machines numbers the CPUs of the second from here on, those of the third from twice as many.
-inline constexpr int kCpusOfMachine = 100'000;
 
 // One of `count` processes, from 0.
 struct RankId {

@@ -10,7 +10,6 @@
 #include "absl/strings/str_format.h"
 #include "absl/strings/str_join.h"
 #include "src/observe/checks/self_check.h"
-#include "src/observe/checks/thresholds.h"
 
 namespace cqbench {
 namespace {
@@ -89,22 +88,6 @@ std::vector<Notice> DoubtStragglers(const RankPoints& points, const std::vector<
   return {{kStraggler, absl::StrCat(RankNames(late), " far off the others", whose, ": ", first)}};
 }
 
-// As the client's own check, with the calls and connections of all ranks.
-std::vector<Notice> DoubtOthers(const PointResult& merged) {
-  const auto theirs = merged.figures.Get("server_connections"), ours = merged.figures.Get("client_connections");
-  if (theirs && ours && *theirs > *ours) {
-    return {
-        {kOtherClient, absl::StrFormat("another client uses the server: it has %.0f connections more than all ranks",
-                                       *theirs - *ours)}};
-  }
-  const auto served = merged.figures.Get("server_rpcs");
-  const auto most = static_cast<double>(merged.completed + merged.Failed() + merged.counts.unfinished);
-  if (!served || most == 0) return {};
-  if (*served <= most * (1 + kOtherRpcs) + 4 * std::sqrt(most) + 2.0 * merged.load.slots) return {};
-  return {{kOtherClient, absl::StrFormat("another client uses the server: it responded to %.2f times as many calls",
-                                         *served / most)}};
-}
-
 // With every number as one sign.
 std::string Kind(const Notice& finding) {
   std::string kind = absl::StrCat(finding.code, ": ");
@@ -176,7 +159,9 @@ std::vector<Notice> DoubtRanks(const RankPoints& points, const std::vector<std::
   add(SkewOf(points, WindowEdge::kOpen, window_ns, counted.open));
   add(SkewOf(points, WindowEdge::kClose, window_ns, counted.close));
   add(DoubtStragglers(points, stragglers));
-  add(DoubtOthers(merged));
+  auto other = OtherConnections(merged, "all ranks");
+  if (!other) other = OtherCalls(merged);
+  if (other) warnings.push_back(*other);
   std::vector<FindingsOfRank> own;
   for (const PointResult* point : points) own.emplace_back(point->rank->index, OwnFindings(point->warnings));
   add(CollectFindings(own));

@@ -14,6 +14,7 @@
 #include "absl/strings/str_split.h"
 #include "cqbench/ranks.h"
 #include "src/observe/evidence/stream_report.h"
+#include "src/observe/sampling/sample.h"
 #include "src/ranks/rank_doubts.h"
 #include "src/ranks/rank_figures.h"
 
@@ -82,7 +83,7 @@ void AddCpus(const RankPoints& points, PointResult& whole) {
   std::map<int, CpuShares> cpus;
   for (const PointResult* point : points) {
     const auto host = std::find(hosts.begin(), hosts.end(), point->rank->host);
-    const auto first = static_cast<int>(host - hosts.begin()) * kCpusOfMachine;
+    const auto first = static_cast<int>(host - hosts.begin()) * kCpuIds;
     if (host == hosts.end()) hosts.push_back(point->rank->host);
     for (CpuShares cpu : point->client_cpus) {
       cpu.cpu += first;

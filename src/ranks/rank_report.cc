@@ -1,11 +1,13 @@
 #include "src/ranks/rank_report.h"
 
 #include <algorithm>
+#include <climits>
 #include <cmath>
 #include <utility>
 
 #include "cqbench/proto/measurement.pb.h"
 #include "cqbench/ranks.h"
+#include "src/observe/sampling/sample.h"
 #include "src/result/measurement_message.h"
 
 namespace cqbench {
@@ -164,9 +166,9 @@ bool CanBe(const proto::Rank& rank) {
   return rank.index() >= 0 && rank.index() < rank.count() && rank.count() <= kMaxRanks && CanBe(rank.timing());
 }
 
-bool AreCpus(const RepeatedPtrField<proto::Cpu>& cpus) {
-  return std::all_of(cpus.begin(), cpus.end(), [](const proto::Cpu& cpu) {
-    return cpu.cpu() >= 0 && cpu.cpu() < kCpusOfMachine && std::isfinite(cpu.busy()) && std::isfinite(cpu.idle()) &&
+bool AreCpus(const RepeatedPtrField<proto::Cpu>& cpus, int ids) {
+  return std::all_of(cpus.begin(), cpus.end(), [ids](const proto::Cpu& cpu) {
+    return cpu.cpu() >= 0 && cpu.cpu() < ids && std::isfinite(cpu.busy()) && std::isfinite(cpu.idle()) &&
            std::isfinite(cpu.softirq()) && std::isfinite(cpu.steal());
   });
 }
@@ -187,8 +189,7 @@ bool CanBe(const proto::RankReport& report) {
          AreCounts(load.slots(), report.repetition(), report.channels(), report.threads(), report.connections(),
                    report.expected_connections()) &&
          std::all_of(report.channels_of_thread().begin(), report.channels_of_thread().end(), are_channels) &&
-         std::all_of(report.figures().begin(), report.figures().end(), is_finite) && AreCpus(report.client_cpus()) &&
-         AreCpus(report.server_cpus());
+         std::all_of(report.figures().begin(), report.figures().end(), is_finite) && AreCpus(report.client_cpus(), kCpuIds) && AreCpus(report.server_cpus(), INT_MAX);  // several machines have servers
 }
 
 }  // namespace

@@ -10,6 +10,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "cqbench/proto/measurement.pb.h"
+#include "src/observe/sampling/sample.h"
 #include "src/observe/sampling/sample_figures.h"
 #include "src/ranks/rank_doubts.h"
 #include "src/ranks/rank_report.h"
@@ -268,6 +269,9 @@ TEST_F(RankMergeTest, FiguresThatCannotBeAreRefused) {
   EXPECT_TRUE(refused([](PointResult&, Measurement& measurement) { measurement.window_ns = -1; }));
   EXPECT_TRUE(refused([](PointResult& point, Measurement&) { point.rank->index = 1; }));
   EXPECT_TRUE(refused([](PointResult& point, Measurement&) { point.client_cpus = {{INT_MAX, 0, 0, 0, 0}}; }));
+  const int of_third_machine = 2 * kCpuIds + 3;
+  EXPECT_FALSE(refused([&](PointResult& point, Measurement&) { point.server_cpus = {{of_third_machine, 0, 0, 0, 0}}; }));
+  EXPECT_TRUE(refused([&](PointResult& point, Measurement&) { point.client_cpus = {{of_third_machine, 0, 0, 0, 0}}; }));
 }
 
 TEST_F(RankMergeTest, WindowsThatLieApart) {

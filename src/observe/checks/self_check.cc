@@ -28,6 +28,15 @@ bool ServerSpins(const std::vector<ServerDescription>& servers) {
   return std::any_of(servers.begin(), servers.end(), [](const ServerDescription& s) { return s.poll() == "spin"; });
 }
 
+// Calls that failed at the client, or never ended there, may have been served.
+double MostServed(const PointResult& point) {
+  return static_cast<double>(point.completed + point.Failed() + point.counts.unfinished);
+}
+// The server's samples are not taken at the window's boundaries, so its number of calls may differ by this.
+double Tolerance(const PointResult& point) {
+  return 4 * std::sqrt(MostServed(point)) + 2.0 * point.load.slots;
+}
+
 class PointCheck {
  public:
   PointCheck(PointResult& point, const RunConfig& config, const std::vector<ServerDescription>& servers)
@@ -141,24 +150,16 @@ class PointCheck {
   }
 
   void CheckServerCount() {
-    const auto theirs = point_.figures.Get("server_connections"), ours = point_.figures.Get("client_connections");
-    if (theirs && ours && *theirs > *ours && CallsTheServers()) {
-      Warn(kOtherClient, absl::StrFormat("another client uses the server: it has %.0f connections more than this one",
-                                         *theirs - *ours));
+    if (const auto other = OtherConnections(point_, "this one"); other && CallsTheServers()) {
+      point_.warnings.push_back(*other);
       return;
     }
     const auto served = point_.figures.Get("server_rpcs");
     // The number of responses to a request of a user's own method is not known.
     if (!served || (config_.http != nullptr && config_.method.id == MethodInfo::kNotOurs)) return;
-    // Calls that failed here, or never ended, may well have been answered there.
-    const auto ours_at_most = static_cast<double>(point_.completed + point_.Failed() + point_.counts.unfinished);
-    const double chance = 4 * std::sqrt(ours_at_most) + 2.0 * point_.load.slots;
-    if (*served > ours_at_most * (1 + kOtherRpcs) + chance) {
-      Warn(kOtherClient, absl::StrFormat("another client uses the server: it responded to %.2f times as many calls",
-                                         *served / ours_at_most));
-    }
+    if (const auto other = OtherCalls(point_)) point_.warnings.push_back(*other);
     const auto completed = static_cast<double>(point_.completed);
-    if (!config_.control.empty() && *served < completed * (1 - kOtherRpcs) - chance) {
+    if (!config_.control.empty() && *served < completed * (1 - kOtherRpcs) - Tolerance(point_)) {
       Warn(kOtherServer,
            absl::StrFormat("the server that --control names responded to %.2f of the calls: it is not the "
                            "one that was measured, or not alone",
@@ -190,6 +191,21 @@ void CheckMachine(absl::string_view side, const std::string& clock_source, const
 
 void CheckPoint(const RunConfig& config, const std::vector<ServerDescription>& servers, PointResult& point) {
   PointCheck(point, config, servers).Run();
+}
+
+std::optional<Notice> OtherConnections(const PointResult& point, absl::string_view clients) {
+  const auto theirs = point.figures.Get("server_connections"), ours = point.figures.Get("client_connections");
+  if (!theirs || !ours || *theirs <= *ours) return std::nullopt;
+  return Notice{kOtherClient, absl::StrFormat("another client uses the server: it has %.0f connections more than %s",
+                                              *theirs - *ours, clients)};
+}
+
+std::optional<Notice> OtherCalls(const PointResult& point) {
+  const auto served = point.figures.Get("server_rpcs");
+  const double most = MostServed(point);
+  if (!served || most == 0 || *served <= most * (1 + kOtherRpcs) + Tolerance(point)) return std::nullopt;
+  return Notice{kOtherClient, absl::StrFormat("another client uses the server: it responded to %.2f times as many calls",
+                                              *served / most)};
 }
 
 void CheckSleep(Nanos slept_ns, PointResult& point) {

@@ -1,8 +1,10 @@
 // Checks whether a measured point is reliable.
 #pragma once
 
+#include <optional>
 #include <vector>
 
+#include "absl/strings/string_view.h"
 #include "cqbench/result.h"
 #include "cqbench/run_config.h"
 
@@ -11,6 +13,11 @@ namespace cqbench {
 // Adds warnings, and notes about saturated resources and withheld percentiles. If the point has no window or no
 // completed call, the only warning is that calls never ended. `servers`: those that described themselves.
 void CheckPoint(const RunConfig& config, const std::vector<ServerDescription>& servers, PointResult& point);
+
+// The warning that another client uses the server: the server has more connections than the point's clients (`clients`:
+// how the text calls them), or it responded to more calls than they made. Absent if it was not so, or is not known.
+std::optional<Notice> OtherConnections(const PointResult& point, absl::string_view clients);
+std::optional<Notice> OtherCalls(const PointResult& point);
 
 // Adds the warning that the machine was suspended. `slept_ns`: within the window.
 void CheckSleep(Nanos slept_ns, PointResult& point);

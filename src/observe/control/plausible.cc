@@ -12,6 +12,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "src/base/clean_text.h"
+#include "src/observe/sampling/sample.h"
 
 namespace cqbench {
 namespace {
@@ -21,9 +22,7 @@ using google::protobuf::Message;
 
 // Limits of machines and programs, far from what was ever measured.
 constexpr int kMostCpus = 8192;
-constexpr int kCpuNumbers = 100'000;  // server_sum.cc numbers a second machine's from here on
 constexpr int kMostThreads = 200'000;
-constexpr int kThreadIds = 1 << 24;  // the kernel's limit is 2^22
 constexpr int kMostConnections = 200'000;
 constexpr int kMostTexts = 1'000;
 constexpr size_t kMostTextBytes = 1'000;
@@ -70,7 +69,7 @@ constexpr Rule kRules[] = {
     {"ServerDescription.callbacks_per_cq", Kind::kValue, 1, kMostPerQueue},
     {"ServerDescription.tcp_echo_port", Kind::kValue, 1, 65535},
     {"ServerDescription.service_time_ns", Kind::kValue, 1, kMostTimeNs},
-    {"ServerDescription.cpus", Kind::kValue, 0, kCpuNumbers - 1, kMostCpus},
+    {"ServerDescription.cpus", Kind::kValue, 0, kCpuIds - 1, kMostCpus},
     {"Sample.taken_at_ns", Kind::kNotHere, 0, 0},
     {"Sample.threads", Kind::kMessages, 0, 0, kMostThreads},
     {"Sample.cpus", Kind::kMessages, 0, 0, kMostCpus},
@@ -85,7 +84,7 @@ constexpr Rule kRules[] = {
     {"ProcessSample.peak_rss_bytes", Kind::kValue, 0, kMostRss},
     {"ThreadSample.id", Kind::kId, 0, kThreadIds - 1},
     {"ThreadSample.cpu_ns", Kind::kThreadCpu, 0, kCpuNs},
-    {"CpuSample.cpu", Kind::kId, 0, kCpuNumbers - 1},
+    {"CpuSample.cpu", Kind::kId, 0, kCpuIds - 1},
     {"CpuSample.busy_ns", Kind::kTicks, 0, kCpuNs},
     {"CpuSample.idle_ns", Kind::kTicks, 0, kCpuNs},
     {"CpuSample.softirq_ns", Kind::kTicks, 0, kCpuNs},

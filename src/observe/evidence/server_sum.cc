@@ -6,9 +6,6 @@
 namespace cqbench {
 namespace {
 
-// CPUs of the second machine with servers are numbered from here on, and so forth.
-constexpr int kCpusOfMachine = 100'000;
-
 // Adds each number of a message to the same number of another one.
 void AddNumbers(const google::protobuf::Message& from, google::protobuf::Message& into) {
   using google::protobuf::FieldDescriptor;
@@ -31,10 +28,10 @@ void Append(const Sample& from, uint64_t server, uint64_t machine, Sample& into)
   AddNumbers(from.process(), *into.mutable_process());
   for (const ThreadSample& thread : from.threads()) {
     ThreadSample& copy = *into.add_threads() = thread;
-    copy.set_id(thread.id() + static_cast<int>(server << 24));  // the kernel's limit is 2^22
+    copy.set_id(thread.id() + static_cast<int>(server * kThreadIds);
   }
   for (const CpuSample& cpu : from.cpus()) {
-    const int number = cpu.cpu() + static_cast<int>(machine) * kCpusOfMachine;
+    const int number = cpu.cpu() + static_cast<int>(machine) * kCpuIds;
     const auto same = [&](const CpuSample& other) { return other.cpu() == number; };
     if (std::any_of(into.cpus().begin(), into.cpus().end(), same)) continue;
     CpuSample& copy = *into.add_cpus() = cpu;
@@ -42,7 +39,7 @@ void Append(const Sample& from, uint64_t server, uint64_t machine, Sample& into)
   }
   for (const ConnectionSample& connection : from.connections()) {
     ConnectionSample& copy = *into.add_connections() = connection;
-    copy.set_id(connection.id() + (server << 48));
+    copy.set_id(connection.id() + server * kConnectionIds);
   }
   into.set_unix_connections(into.unix_connections() + from.unix_connections());
   if (from.has_allocations()) AddNumbers(from.allocations(), *into.mutable_allocations());

@@ -18,6 +18,12 @@ using control::v1::ThreadSample;
 template <typename T>
 using SampleList = google::protobuf::RepeatedPtrField<T>;
 
+// Identities of CPUs and so on are below these numbers. In a sample that sums up several machines or servers, each of them
+// has its own range of this size.
+inline constexpr int kCpuIds = 100'000;
+inline constexpr int kThreadIds = 1 << 24;  // the kernel's limit is 2^22
+inline constexpr uint64_t kConnectionIds = uint64_t{1} << 48;
+
 // Both ways between a sample and the counts of this process. A sample without counts has counts of 0.
 inline AllocationCounts CountsOf(const Sample& sample) {
   const control::v1::Allocations& counts = sample.allocations();
