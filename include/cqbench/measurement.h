@@ -52,11 +52,11 @@ struct CallCounts {
   void Merge(const CallCounts& other);
 };
 
-// A latency histogram with less detail and memory, for the slices of a time series: values below 128 ns have a bucket
-// each, every further power of two 64, so a percentile is at most 1.6 % too high. The maximum is exact.
-class SliceHistogram {
+// A latency histogram with less detail and memory, for the time buckets of a time series: values below 128 ns have a
+// bucket each, every further power of two 64, so a percentile is at most 1.6 % too high. The maximum is exact.
+class CoarseHistogram {
  public:
-  SliceHistogram();
+  CoarseHistogram();
   // Values below zero count as zero.
   void Record(Nanos value_ns) { Record(value_ns, 1); }
   // The same value `times` times.
@@ -66,7 +66,7 @@ class SliceHistogram {
     count_ += times;
     if (value_ns > max_) max_ = value_ns;
   }
-  void Merge(const SliceHistogram& other);
+  void Merge(const CoarseHistogram& other);
   uint64_t Count() const { return count_; }
   Nanos Max() const { return max_; }
   // Calls visit(value_ns, count) for every bucket that holds something, ascending, with the bucket's highest value, or
@@ -102,9 +102,9 @@ class SliceHistogram {
 };
 
 // An equal part of the window.
-struct Slice {
+struct TimeBucket {
   uint64_t completed = 0;                       // successes that were done in it
-  SliceHistogram latency;                       // from due, of the successes that were due in it
+  CoarseHistogram latency;                      // from due, of the successes that were due in it
   std::array<uint32_t, kNumOutcomes> failed{};  // failures that were done in it, by OutcomeIndex()
 };
 
@@ -149,8 +149,8 @@ struct Measurement {
   std::unique_ptr<Histogram> at_least;            // ages, from due, of calls that never ended or never were sent
   std::unique_ptr<Histogram> at_least_from_sent;  // open loop: ages, from sent, of calls that never ended
   Failures failures;                              // of calls that belong to the window
-  Nanos slice_ns = 0;                             // 0: no time series
-  std::vector<Slice> slices;
+  Nanos bucket_ns = 0;                            // 0: no time series
+  std::vector<TimeBucket> time_buckets;
   std::unique_ptr<PartTimes> parts;
   std::unique_ptr<MessageTimes> messages;
   std::unique_ptr<Pacing> pacing;

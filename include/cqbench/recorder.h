@@ -15,8 +15,8 @@ namespace cqbench {
 // interrupted. Threads only read, so the line stays shared in every cache.
 class RunWindow {
  public:
-  // With a time series of `slices` parts of `slice_ns` each; without one by default.
-  explicit RunWindow(int slices = 0, Nanos slice_ns = 0) : slices_(slices), slice_ns_(slice_ns) {}
+  // With a time series of `time_buckets` parts of `bucket_ns` each; without one by default.
+  explicit RunWindow(int time_buckets = 0, Nanos bucket_ns = 0) : time_buckets_(time_buckets), bucket_ns_(bucket_ns) {}
 
   void Set(Nanos open_ns, Nanos close_ns) {
     open_ns_.store(open_ns, std::memory_order_relaxed);
@@ -31,12 +31,12 @@ class RunWindow {
   // Returns true if a call that was due and done at these times belongs to the window: due in it, or due before and
   // outlasting it. The latter are the longest calls; without them the window would hide long calls.
   bool Owns(Nanos due, Nanos done) const { return due < close_ns() && (due >= open_ns() || done >= close_ns()); }
-  int slices() const { return slices_; }
-  Nanos slice_ns() const { return slice_ns_; }
+  int time_buckets() const { return time_buckets_; }
+  Nanos bucket_ns() const { return bucket_ns_; }
 
  private:
-  const int slices_;
-  const Nanos slice_ns_;
+  const int time_buckets_;
+  const Nanos bucket_ns_;
   std::atomic<Nanos> open_ns_{INT64_MAX};
   std::atomic<Nanos> close_ns_{INT64_MAX};
 };
@@ -66,13 +66,13 @@ class alignas(64) Recorder {
   }
   // True when the call counts towards throughput. Inlined: otherwise its argument goes through memory, once per call.
   [[gnu::always_inline]] bool Success(const CallTimes& call) {
-    // Nearly always in the slice of the last call, which is inside the window unless that was cut short.
-    if (call.due_ns < slice_begins_ || call.done_ns >= slice_ends_ || window_->IsOver(call.done_ns)) [[unlikely]]
+    // Nearly always in the bucket of the last call, which is inside the window unless that was cut short.
+    if (call.due_ns < bucket_begins_ || call.done_ns >= bucket_ends_ || window_->IsOver(call.done_ns)) [[unlikely]]
       return SuccessElsewhere(call);
     RecordLatencies(call);
-    if (slice_ != nullptr) {
-      slice_->latency.Record(call.done_ns - call.due_ns);
-      ++slice_->completed;
+    if (bucket_ != nullptr) {
+      bucket_->latency.Record(call.done_ns - call.due_ns);
+      ++bucket_->completed;
     }
     CountCompleted();
     return true;
@@ -108,7 +108,7 @@ class alignas(64) Recorder {
   void MergeInto(Measurement& total) const;
 
  private:
-  // Due or done in another slice than the last call, or outside the window.
+  // Due or done in another bucket than the last call, or outside the window.
   bool SuccessElsewhere(const CallTimes& call);
   // The first success of the window, and the first after it, are always ones of those.
   void NoteEnd(Nanos done);
@@ -123,14 +123,14 @@ class alignas(64) Recorder {
     ++data_.counts.due;
     ++data_.counts.sent;
   }
-  // The slice of a time in the window becomes the current one; nullptr when there is no time series.
-  Slice* MoveTo(Nanos t);
+  // The bucket of a time in the window becomes the current one; nullptr when there is no time series.
+  TimeBucket* MoveTo(Nanos t);
 
   const RunWindow* window_;
-  // The current slice, from and up to when: all of the window when there is no time series. At first nothing.
-  Slice* slice_ = nullptr;
-  Nanos slice_begins_ = INT64_MAX;
-  Nanos slice_ends_ = INT64_MIN;
+  // The current bucket, from and up to when: all of the window when there is no time series. At first nothing.
+  TimeBucket* bucket_ = nullptr;
+  Nanos bucket_begins_ = INT64_MAX;
+  Nanos bucket_ends_ = INT64_MIN;
   // Atomic only so that it can be read meanwhile: a single writer needs no read-modify-write.
   std::atomic<uint64_t> completed_{0};
   std::atomic<uint64_t> completed_before_{0};

@@ -51,7 +51,7 @@ struct LatencyStats {
 std::optional<LatencyStats> Summarize(const Histogram& histogram, const Histogram* at_least = nullptr);
 
 // One part of a time series.
-struct SliceResult {
+struct TimeBucketResult {
   uint64_t completed = 0;
   uint64_t failed = 0;
   Nanos p50_ns = 0;  // of latencies from due; 0 when there are none
@@ -59,8 +59,8 @@ struct SliceResult {
   Nanos max_ns = 0;
 };
 
-// Failures with one status code, slice by slice.
-struct SliceFailures {
+// Failures with one status code, bucket by bucket.
+struct TimeBucketFailures {
   std::string code;  // "UNAVAILABLE"
   std::vector<uint64_t> counts;
 };
@@ -124,9 +124,9 @@ struct PointResult {
   std::vector<uint64_t> completed_per_slot;
   std::vector<std::vector<int>> channels_of_thread;  // indices, in order; empty where the library has the threads
   // Equal parts of the window, in order. Empty when the window was too short or there are too many threads.
-  Nanos slice_ns = 0;
-  std::vector<SliceResult> slices;
-  std::vector<SliceFailures> slice_failures;  // of codes that occurred in any
+  Nanos bucket_ns = 0;
+  std::vector<TimeBucketResult> time_buckets;
+  std::vector<TimeBucketFailures> bucket_failures;  // of codes that occurred in any
 
   // Evidence: why the point is as it is. result.schema.json lists the figures. "client_cpu_user_ns" and
   // "client_cpu_system_ns", scaled to the window, are there without evidence too.

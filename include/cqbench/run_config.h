@@ -41,7 +41,7 @@ struct RunConfig {
   MessageConfig message;
   Nanos warmup_ns = kNanosPerSecond;
   Nanos interval_ns = 10 * kNanosPerSecond;
-  Nanos slice_ns = 0;       // of the time series; 0: a 50th of the interval, but at least 100 ms
+  Nanos bucket_ns = 0;      // of the time series; 0: a 50th of the interval, but at least 100 ms
   uint64_t skip_first = 0;  // closed loop: the warm-up also lasts until this number of successes
   uint64_t total = 0;       // the window ends after this number of successes, if that is sooner; 0: no limit
   std::optional<Nanos> deadline_ns = kNanosPerSecond;  // per call; per message of a bidi stream; absent: none is set

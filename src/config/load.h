@@ -15,9 +15,9 @@ namespace cqbench {
 inline constexpr int kMaxInflight = 100'000;
 inline constexpr double kMaxRate = 10e6;  // calls per second
 // Time buckets. Each thread that records calls has its own, some 10 KiB each once there is something in them.
-inline constexpr Nanos kMinSlice = kNanosPerMilli;
-inline constexpr int kMaxSlices = 1000;
-inline constexpr int kMaxSlicesOfThreads = 25'000;
+inline constexpr Nanos kMinTimeBucket = kNanosPerMilli;
+inline constexpr int kMaxTimeBuckets = 1000;
+inline constexpr int kMaxTimeBucketsOfThreads = 25'000;
 
 // In a closed loop a slot waits so long after a call that failed, so that a dead server is not asked a hundred thousand
 // times a second. In an open loop a dead server gets the rate that was asked for, not more.

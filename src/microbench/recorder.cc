@@ -39,8 +39,8 @@ void ReadClock(benchmark::State& state) {
 }
 
 // Repeats a second of calls, one after the other, so that scheduled times pass through all time buckets.
-void Success(benchmark::State& state, int slices, bool open_loop) {
-  RunWindow window(slices, slices > 0 ? kNanosPerSecond / slices : 0);
+void Success(benchmark::State& state, int time_buckets, bool open_loop) {
+  RunWindow window(time_buckets, time_buckets > 0 ? kNanosPerSecond / time_buckets : 0);
   window.Set(0, INT64_MAX);
   Recorder recorder(&window, open_loop);
   size_t i = 0;

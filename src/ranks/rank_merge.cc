@@ -199,8 +199,8 @@ class Merger {
     // A rank that was interrupted has fewer time buckets, so that the last ones would lack its calls.
     for (const RankReport& report : reports_) {
       const Measurement& m = report.measurement;
-      const bool alike = m.slice_ns == all.slice_ns && m.slices.size() == all.slices.size();
-      if (IsThere(report.point) && !alike) all.slices.clear();
+      const bool alike = m.bucket_ns == all.bucket_ns && m.time_buckets.size() == all.time_buckets.size();
+      if (IsThere(report.point) && !alike) all.time_buckets.clear();
     }
     return all;
   }

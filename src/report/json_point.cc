@@ -49,20 +49,20 @@ void AddOpenLoop(Json& json, const OpenLoopResult& o) {
   if (o.gap_correlation) json["arrival_gap_correlation"] = *o.gap_correlation;
 }
 
-void AddSlices(Json& json, const PointResult& p) {
-  if (p.slices.empty()) return;
-  json["bucket_ns"] = p.slice_ns;
-  const auto add = [&](const char* key, auto SliceResult::*field) {
+void AddTimeBuckets(Json& json, const PointResult& p) {
+  if (p.time_buckets.empty()) return;
+  json["bucket_ns"] = p.bucket_ns;
+  const auto add = [&](const char* key, auto TimeBucketResult::*field) {
     json[key] = Json::array();
-    for (const SliceResult& slice : p.slices) json[key].push_back(slice.*field);
+    for (const TimeBucketResult& bucket : p.time_buckets) json[key].push_back(bucket.*field);
   };
-  add("bucket_completed", &SliceResult::completed);
-  add("bucket_failed", &SliceResult::failed);
+  add("bucket_completed", &TimeBucketResult::completed);
+  add("bucket_failed", &TimeBucketResult::failed);
   json["bucket_failed_by_code"] = Json::object();
-  for (const SliceFailures& of : p.slice_failures) json["bucket_failed_by_code"][of.code] = of.counts;
-  add("bucket_latency_p50_ns", &SliceResult::p50_ns);
-  add("bucket_latency_p99_ns", &SliceResult::p99_ns);
-  add("bucket_latency_max_ns", &SliceResult::max_ns);
+  for (const TimeBucketFailures& of : p.bucket_failures) json["bucket_failed_by_code"][of.code] = of.counts;
+  add("bucket_latency_p50_ns", &TimeBucketResult::p50_ns);
+  add("bucket_latency_p99_ns", &TimeBucketResult::p99_ns);
+  add("bucket_latency_max_ns", &TimeBucketResult::max_ns);
 }
 
 Json Rank(const RankResult& rank) {
@@ -184,7 +184,7 @@ void AddMeasured(Json& json, const PointResult& p) {
   }
   json["completed_per_slot"] = p.completed_per_slot;
   json["channels_of_thread"] = p.channels_of_thread;
-  AddSlices(json, p);
+  AddTimeBuckets(json, p);
   for (const auto& [name, value] : p.figures) {
     assert(FindFigure(name) != nullptr);
     json[name] = JsonNumber(value);

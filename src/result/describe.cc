@@ -30,21 +30,21 @@ std::vector<ErrorCount> Errors(const Failures& failures) {
   return errors;
 }
 
-std::vector<SliceResult> Slices(const Measurement& m) {
-  std::vector<SliceResult> slices;
-  for (const Slice& slice : m.slices) {
-    const uint64_t failed = std::accumulate(slice.failed.begin(), slice.failed.end(), uint64_t{0});
-    slices.push_back({slice.completed, failed, slice.latency.ValueAtPercentile(50), slice.latency.ValueAtPercentile(99),
-                      slice.latency.Max()});
+std::vector<TimeBucketResult> TimeBuckets(const Measurement& m) {
+  std::vector<TimeBucketResult> time_buckets;
+  for (const TimeBucket& bucket : m.time_buckets) {
+    const uint64_t failed = std::accumulate(bucket.failed.begin(), bucket.failed.end(), uint64_t{0});
+    time_buckets.push_back({bucket.completed, failed, bucket.latency.ValueAtPercentile(50),
+                            bucket.latency.ValueAtPercentile(99), bucket.latency.Max()});
   }
-  return slices;
+  return time_buckets;
 }
 
-std::vector<SliceFailures> FailuresOfSlices(const Measurement& m) {
-  std::vector<SliceFailures> failures;
+std::vector<TimeBucketFailures> FailuresOfTimeBuckets(const Measurement& m) {
+  std::vector<TimeBucketFailures> failures;
   for (size_t code = 0; code < kNumOutcomes; ++code) {
-    SliceFailures of{std::string(OutcomeName(static_cast<int>(code))), {}};
-    for (const Slice& slice : m.slices) of.counts.push_back(slice.failed[code]);
+    TimeBucketFailures of{std::string(OutcomeName(static_cast<int>(code))), {}};
+    for (const TimeBucket& bucket : m.time_buckets) of.counts.push_back(bucket.failed[code]);
     const bool any = std::any_of(of.counts.begin(), of.counts.end(), [](uint64_t count) { return count > 0; });
     if (any) failures.push_back(std::move(of));
   }
@@ -79,9 +79,9 @@ void Describe(const Measurement& m, PointResult& point) {
   point.latency_histogram = Encode(m.latency, m.at_least.get());
   point.errors = Errors(m.failures);
   point.completed_per_slot = m.completed_per_slot;
-  point.slices = Slices(m);
-  point.slice_failures = FailuresOfSlices(m);
-  point.slice_ns = point.slices.empty() ? 0 : m.slice_ns;
+  point.time_buckets = TimeBuckets(m);
+  point.bucket_failures = FailuresOfTimeBuckets(m);
+  point.bucket_ns = point.time_buckets.empty() ? 0 : m.bucket_ns;
   if (!m.from_sent && !m.pacing) return;
   point.open_loop.emplace();
   if (m.from_sent) {

@@ -56,24 +56,24 @@ void CallCounts::Merge(const CallCounts& other) {
 }
 
 // calloc for the same reason as in Histogram.
-SliceHistogram::SliceHistogram() : counts_(static_cast<uint32_t*>(std::calloc(kBuckets, sizeof(uint32_t)))) {
+CoarseHistogram::CoarseHistogram() : counts_(static_cast<uint32_t*>(std::calloc(kBuckets, sizeof(uint32_t)))) {
   if (counts_ == nullptr) throw std::bad_alloc();
 }
 
-Nanos SliceHistogram::HighestValueOf(size_t index) {
+Nanos CoarseHistogram::HighestValueOf(size_t index) {
   const size_t shift = index < kExact ? 0 : (index >> kSubBits) - 1;
   const uint64_t sub = index - (shift << kSubBits);
   return static_cast<Nanos>(((sub + 1) << shift) - 1);
 }
 
-void SliceHistogram::Merge(const SliceHistogram& other) {
+void CoarseHistogram::Merge(const CoarseHistogram& other) {
   if (other.count_ == 0) return;
   for (size_t i = 0; i <= IndexOf(other.max_); ++i) counts_[i] += other.counts_[i];
   count_ += other.count_;
   max_ = std::max(max_, other.max_);
 }
 
-Nanos SliceHistogram::ValueAtPercentile(double percent) const {
+Nanos CoarseHistogram::ValueAtPercentile(double percent) const {
   if (count_ == 0) return 0;
   const double exact = percent / 100.0 * static_cast<double>(count_);
   const auto rank = std::clamp<uint64_t>(static_cast<uint64_t>(std::ceil(exact - 1e-9 * exact)), 1, count_);
@@ -117,12 +117,13 @@ void Measurement::Merge(const Measurement& other) {
   MergeOptional(at_least, other.at_least);
   MergeOptional(at_least_from_sent, other.at_least_from_sent);
   failures.Merge(other.failures);
-  slice_ns = std::max(slice_ns, other.slice_ns);
-  if (slices.size() < other.slices.size()) slices.resize(other.slices.size());
-  for (size_t i = 0; i < other.slices.size(); ++i) {
-    slices[i].completed += other.slices[i].completed;
-    for (size_t k = 0; k < slices[i].failed.size(); ++k) slices[i].failed[k] += other.slices[i].failed[k];
-    slices[i].latency.Merge(other.slices[i].latency);
+  bucket_ns = std::max(bucket_ns, other.bucket_ns);
+  if (time_buckets.size() < other.time_buckets.size()) time_buckets.resize(other.time_buckets.size());
+  for (size_t i = 0; i < other.time_buckets.size(); ++i) {
+    time_buckets[i].completed += other.time_buckets[i].completed;
+    for (size_t k = 0; k < time_buckets[i].failed.size(); ++k)
+      time_buckets[i].failed[k] += other.time_buckets[i].failed[k];
+    time_buckets[i].latency.Merge(other.time_buckets[i].latency);
   }
   MergeOptional(parts, other.parts);
   MergeOptional(messages, other.messages);

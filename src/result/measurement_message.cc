@@ -16,7 +16,7 @@ namespace proto = measured::v1;
 constexpr uint64_t kMaxCount = uint64_t{1} << 40;
 constexpr Nanos kMaxNanos = INT64_MAX / 4;
 
-template <class T>  // Histogram, SliceHistogram
+template <class T>  // Histogram, CoarseHistogram
 void Write(const T& from, proto::Histogram& to) {
   from.ForEach([&](Nanos value_ns, uint64_t count) {
     to.add_value_ns(value_ns);
@@ -54,7 +54,7 @@ bool Read(const proto::Histogram& from, Histogram& to) {
   return buckets.empty() || to.Assign(buckets, from.sum_ns(), from.min_ns(), from.max_ns());
 }
 
-bool Read(const proto::Histogram& from, SliceHistogram& to) {
+bool Read(const proto::Histogram& from, CoarseHistogram& to) {
   if (!IsHistogram(from)) return false;
   for (int i = 0; i < from.count_size(); ++i) {
     if (from.count(i) > UINT32_MAX) return false;
@@ -110,7 +110,7 @@ bool Read(const proto::Pacing& from, Pacing& to) {
          Read(from.lateness(), to.lateness) && Read(from.slot_wait(), to.slot_wait);
 }
 
-void Write(const Slice& from, proto::TimeBucket& to) {
+void Write(const TimeBucket& from, proto::TimeBucket& to) {
   to.set_completed(from.completed);
   if (std::any_of(from.failed.begin(), from.failed.end(), [](uint32_t n) { return n > 0; })) {
     to.mutable_failed()->Assign(from.failed.begin(), from.failed.end());
@@ -118,7 +118,7 @@ void Write(const Slice& from, proto::TimeBucket& to) {
   Write(from.latency, *to.mutable_latency());
 }
 
-bool Read(const proto::TimeBucket& from, Slice& to) {
+bool Read(const proto::TimeBucket& from, TimeBucket& to) {
   to.completed = from.completed();
   const auto statuses = static_cast<size_t>(from.failed_size());
   if (statuses != 0 && statuses != to.failed.size()) return false;
@@ -137,11 +137,11 @@ bool Read(const proto::Measurement& from, Failures& to) {
 }
 
 bool ReadBuckets(const proto::Measurement& from, Measurement& to) {
-  to.slice_ns = from.bucket_ns();
-  if (to.slice_ns < 0 || to.slice_ns > kMaxNanos || from.buckets_size() > kMaxSlices) return false;
-  to.slices.resize(static_cast<size_t>(from.buckets_size()));
-  for (size_t i = 0; i < to.slices.size(); ++i) {
-    if (!Read(from.buckets(static_cast<int>(i)), to.slices[i])) return false;
+  to.bucket_ns = from.bucket_ns();
+  if (to.bucket_ns < 0 || to.bucket_ns > kMaxNanos || from.buckets_size() > kMaxTimeBuckets) return false;
+  to.time_buckets.resize(static_cast<size_t>(from.buckets_size()));
+  for (size_t i = 0; i < to.time_buckets.size(); ++i) {
+    if (!Read(from.buckets(static_cast<int>(i)), to.time_buckets[i])) return false;
   }
   return true;
 }
@@ -187,8 +187,8 @@ proto::Measurement ToMessage(const Measurement& m) {
     failure.set_count(m.failures.count[i]);
     failure.set_first_message(m.failures.first_message[i]);
   }
-  message.set_bucket_ns(m.slice_ns);
-  for (const Slice& slice : m.slices) Write(slice, *message.add_buckets());
+  message.set_bucket_ns(m.bucket_ns);
+  for (const TimeBucket& bucket : m.time_buckets) Write(bucket, *message.add_buckets());
   if (m.messages) {
     message.mutable_chunks()->set_count(m.messages->messages);
     WriteExact(m.messages->gaps, *message.mutable_chunks()->mutable_gaps());

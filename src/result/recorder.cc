@@ -17,23 +17,23 @@ Recorder::Recorder(const RunWindow* window, bool open_loop) : window_(window) {
     data_.from_sent = std::make_unique<Histogram>();
     data_.pacing = std::make_unique<Pacing>();
   }
-  data_.slice_ns = window->slice_ns();
-  data_.slices.resize(static_cast<size_t>(window->slices()));
+  data_.bucket_ns = window->bucket_ns();
+  data_.time_buckets.resize(static_cast<size_t>(window->time_buckets()));
 }
 
 // The remainder of the window after the last whole time bucket belongs to the last bucket.
-Slice* Recorder::MoveTo(Nanos t) {
-  if (t >= slice_begins_ && t < slice_ends_) return slice_;
+TimeBucket* Recorder::MoveTo(Nanos t) {
+  if (t >= bucket_begins_ && t < bucket_ends_) return bucket_;
   const Nanos open = window_->open_ns();
-  slice_begins_ = open;
-  slice_ends_ = window_->close_ns();
-  if (data_.slices.empty()) return nullptr;
-  const size_t last = data_.slices.size() - 1;
-  const size_t i = std::min(static_cast<size_t>((t - open) / data_.slice_ns), last);
-  slice_begins_ = open + static_cast<Nanos>(i) * data_.slice_ns;
-  if (i < last) slice_ends_ = slice_begins_ + data_.slice_ns;
-  slice_ = &data_.slices[i];
-  return slice_;
+  bucket_begins_ = open;
+  bucket_ends_ = window_->close_ns();
+  if (data_.time_buckets.empty()) return nullptr;
+  const size_t last = data_.time_buckets.size() - 1;
+  const size_t i = std::min(static_cast<size_t>((t - open) / data_.bucket_ns), last);
+  bucket_begins_ = open + static_cast<Nanos>(i) * data_.bucket_ns;
+  if (i < last) bucket_ends_ = bucket_begins_ + data_.bucket_ns;
+  bucket_ = &data_.time_buckets[i];
+  return bucket_;
 }
 
 void Recorder::NoteEnd(Nanos done) {
@@ -46,7 +46,7 @@ bool Recorder::SuccessElsewhere(const CallTimes& call) {
     CountSpanning(call.due_ns);
     RecordLatencies(call);
     if (window_->Contains(call.due_ns)) {
-      if (Slice* slice = MoveTo(call.due_ns)) slice->latency.Record(call.done_ns - call.due_ns);
+      if (TimeBucket* bucket = MoveTo(call.due_ns)) bucket->latency.Record(call.done_ns - call.due_ns);
     }
   }
   NoteEnd(call.done_ns);
@@ -56,7 +56,7 @@ bool Recorder::SuccessElsewhere(const CallTimes& call) {
     }
     return false;
   }
-  if (Slice* slice = MoveTo(call.done_ns)) ++slice->completed;
+  if (TimeBucket* bucket = MoveTo(call.done_ns)) ++bucket->completed;
   CountCompleted();
   return true;
 }
@@ -67,7 +67,7 @@ void Recorder::Failure(const CallTimes& call, int code, absl::string_view messag
   ++data_.counts.failed;
   data_.failures.Add(code, message);
   if (!window_->Contains(call.done_ns)) return;
-  if (Slice* slice = MoveTo(call.done_ns)) ++slice->failed[OutcomeIndex(code)];
+  if (TimeBucket* bucket = MoveTo(call.done_ns)) ++bucket->failed[OutcomeIndex(code)];
 }
 
 void Recorder::Unfinished(const CallTimes& call) {

@@ -285,9 +285,9 @@ Result EvidenceSample() {
       p.connections = p.expected_connections = 1;
       SetFigures(p.figures, scale);
       p.channels_of_thread = {{0}};
-      p.slice_ns = 100 * kNanosPerMilli;
-      p.slices = {{2'000, 0, 48'639, 96'255, 390'000}, {2'010, 1, 47'615, 94'207, 380'000}, {0, 0, 0, 0, 0}};
-      p.slice_failures = {{"UNAVAILABLE", {0, 1, 0}}};
+      p.bucket_ns = 100 * kNanosPerMilli;
+      p.time_buckets = {{2'000, 0, 48'639, 96'255, 390'000}, {2'010, 1, 47'615, 94'207, 380'000}, {0, 0, 0, 0, 0}};
+      p.bucket_failures = {{"UNAVAILABLE", {0, 1, 0}}};
       p.facts = {{"client_congestion_control", "cubic"}, {"server_congestion_control", "cubic"}};
       p.client_cpus = {{0, 0.5, 0.375, 0.125, 0}};
       p.server_cpus = {{0, 0.25, 0.75, 0, 0}, {1, 0.5, 0.25, 0.125, 0.125}};

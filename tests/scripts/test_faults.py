@@ -36,7 +36,7 @@ placement = "none"
 
 [client]
 flags = """
---api cq --arrivals constant --max-outstanding 1000 --deadline 300ms --slice 10ms --no-evidence --max-error-rate 1
+--api cq --arrivals constant --max-outstanding 1000 --deadline 300ms --time-bucket 10ms --no-evidence --max-error-rate 1
 --channel-policy local-pool --max-channels 2 --channel-arg grpc.initial_reconnect_backoff_ms=100
 """
 
@@ -193,7 +193,7 @@ def stands_still(pid: int) -> bool:
 
 
 def test_an_interrupt_leaves_no_server_that_stands_still(tmp_path: Path) -> None:
-    text = configurations(a='kind = "stop", lasts = 40').replace('"1200ms"', '"60s"').replace("--slice 10ms", "")
+    text = configurations(a='kind = "stop", lasts = 40').replace('"1200ms"', '"60s"').replace("--time-bucket 10ms", "")
     (tmp_path / "try.toml").write_text(text)
     (tmp_path / "bin").symlink_to(programs().resolve())
     run = start(tmp_path / "bin")

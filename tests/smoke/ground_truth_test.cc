@@ -76,7 +76,7 @@ TEST_F(StallTest, EveryCallThatWasDueMeanwhileIsLateAndTheTimeSeriesShowsWhen) {
   EXPECT_GE(silent, 3) << stalled.point;
   EXPECT_LE(silent, 6) << stalled.point;
   Nanos longest = 0;
-  for (Nanos slice : stalled.point.at("bucket_latency_max_ns")) longest = std::max(longest, slice);
+  for (Nanos bucket : stalled.point.at("bucket_latency_max_ns")) longest = std::max(longest, bucket);
   EXPECT_GT(longest, 450 * kNanosPerMilli) << stalled.point;
 }
 

@@ -44,12 +44,12 @@ TEST(ClientFlagsErrors, FlagsOfOtherLoadGeneratorsNameTheirCounterparts) {
   Refused({"--qps", "100"}, {"did you mean --rate?"});
 }
 
-TEST(ClientFlagsErrors, SlicesThatTheWindowHasNotOrMemoryMayNot) {
-  Refused({"--slice", "500us"}, {"--slice", "500us"});
-  Refused({"--slice", "600ms", "--interval", "1s"}, {"--slice: 600ms makes 1 of --interval 1s: 2 to 1000"});
-  Refused({"--slice", "1ms", "--interval", "2s"}, {"--slice: 1ms makes 2000 of --interval 2s"});
-  Refused({"--slice", "1ms", "--interval", "1s", "--api", "sync", "--inflight", "26"},
-          {"--slice: 1ms makes 1000 for each of 26 threads: with --api sync at most 25000"});
+TEST(ClientFlagsErrors, TimeBucketsThatTheWindowHasNotOrMemoryMayNot) {
+  Refused({"--time-bucket", "500us"}, {"--time-bucket", "500us"});
+  Refused({"--time-bucket", "600ms", "--interval", "1s"}, {"--time-bucket: 600ms makes 1 of --interval 1s: 2 to 1000"});
+  Refused({"--time-bucket", "1ms", "--interval", "2s"}, {"--time-bucket: 1ms makes 2000 of --interval 2s"});
+  Refused({"--time-bucket", "1ms", "--interval", "1s", "--api", "sync", "--inflight", "26"},
+          {"--time-bucket: 1ms makes 1000 for each of 26 threads: with --api sync at most 25000"});
 }
 
 TEST(ClientFlagsErrors, WaitingForAConnectionIsGrpcs) {

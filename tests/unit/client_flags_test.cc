@@ -160,11 +160,11 @@ TEST(ClientFlags, MaxChannelsBoundsPoliciesWithAChannelPerSlot) {
   EXPECT_EQ(Options("--channel-policy distinct-args --max-channels 3").run.policy.max_channels, 3);
 }
 
-TEST(ClientFlags, SlicesAndWaitingForAConnectionAreAsked) {
-  const RunConfig run = Options("--slice 10ms --interval 4s --api cq --wait-for-ready").run;
-  EXPECT_EQ(run.slice_ns, 10 * kNanosPerMilli);
+TEST(ClientFlags, TimeBucketsAndWaitingForAConnectionAreAsked) {
+  const RunConfig run = Options("--time-bucket 10ms --interval 4s --api cq --wait-for-ready").run;
+  EXPECT_EQ(run.bucket_ns, 10 * kNanosPerMilli);
   EXPECT_TRUE(run.wait_for_ready);
-  EXPECT_EQ(Options("--interval 4s").run.slice_ns, 0);
+  EXPECT_EQ(Options("--interval 4s").run.bucket_ns, 0);
   EXPECT_FALSE(Options("--interval 4s").run.wait_for_ready);
 }
 
@@ -270,7 +270,7 @@ TEST(ClientFlags, HelpNamesEveryFlagAndExitsWithZero) {
   EXPECT_EQ(parsed.exit_code, 0);
   const std::string flags =
       "--host --port --inflight --min-inflight --max-inflight --inflight-step --inflight-list --warmup "
-      "--interval --deadline --connect-timeout --wait-for-server --wait-for-ready --slice --with-csv "
+      "--interval --deadline --connect-timeout --wait-for-server --wait-for-ready --time-bucket --with-csv "
       "--streaming --local-pool --max-channels --async --async-callback --max-async-clients "
       "--per-worker-stats --api --threads --poll --channel-policy --channel-arg --service-config --workload "
       "--request-bytes --response-bytes --method --stream-messages --messages --stub --payload "

@@ -41,7 +41,7 @@ TEST(Describe, TakesWindowCountsAndLatencies) {
   EXPECT_EQ(point.latency_histogram.substr(0, 8), "HISTFAAA");
   EXPECT_THAT(point.completed_per_slot, ElementsAre(600, 400));
   EXPECT_FALSE(point.open_loop.has_value());
-  EXPECT_THAT(point.slices, IsEmpty());
+  EXPECT_THAT(point.time_buckets, IsEmpty());
 }
 
 TEST(Describe, ErrorsAreMostFrequentFirst) {
@@ -78,28 +78,28 @@ TEST(Describe, HangingCallsAloneAreLatenciesToo) {
 
 TEST(Describe, TimeSeries) {
   Measurement m = Closed();
-  m.slice_ns = kNanosPerSecond;
-  m.slices.resize(2);
-  m.slices[0].completed = 990;
-  for (int i = 0; i < 99; ++i) m.slices[0].latency.Record(64);
-  m.slices[0].latency.Record(100);
-  m.slices[1].completed = 10;
-  m.slices[1].failed[14] = 2;
-  m.slices[1].failed[4] = 1;
+  m.bucket_ns = kNanosPerSecond;
+  m.time_buckets.resize(2);
+  m.time_buckets[0].completed = 990;
+  for (int i = 0; i < 99; ++i) m.time_buckets[0].latency.Record(64);
+  m.time_buckets[0].latency.Record(100);
+  m.time_buckets[1].completed = 10;
+  m.time_buckets[1].failed[14] = 2;
+  m.time_buckets[1].failed[4] = 1;
   const PointResult point = Described(m);
-  EXPECT_EQ(point.slice_ns, kNanosPerSecond);
-  ASSERT_EQ(point.slices.size(), 2u);
-  EXPECT_EQ(point.slices[0].completed, 990u);
-  EXPECT_EQ(point.slices[0].p50_ns, 64);
-  EXPECT_EQ(point.slices[0].p99_ns, 64);
-  EXPECT_EQ(point.slices[0].max_ns, 100);
-  EXPECT_EQ(point.slices[1].failed, 3u);
-  ASSERT_EQ(point.slice_failures.size(), 2u);
-  EXPECT_EQ(point.slice_failures[0].code, "DEADLINE_EXCEEDED");
-  EXPECT_EQ(point.slice_failures[0].counts, (std::vector<uint64_t>{0, 1}));
-  EXPECT_EQ(point.slice_failures[1].code, "UNAVAILABLE");
-  EXPECT_EQ(point.slice_failures[1].counts, (std::vector<uint64_t>{0, 2}));
-  EXPECT_EQ(point.slices[1].max_ns, 0);
+  EXPECT_EQ(point.bucket_ns, kNanosPerSecond);
+  ASSERT_EQ(point.time_buckets.size(), 2u);
+  EXPECT_EQ(point.time_buckets[0].completed, 990u);
+  EXPECT_EQ(point.time_buckets[0].p50_ns, 64);
+  EXPECT_EQ(point.time_buckets[0].p99_ns, 64);
+  EXPECT_EQ(point.time_buckets[0].max_ns, 100);
+  EXPECT_EQ(point.time_buckets[1].failed, 3u);
+  ASSERT_EQ(point.bucket_failures.size(), 2u);
+  EXPECT_EQ(point.bucket_failures[0].code, "DEADLINE_EXCEEDED");
+  EXPECT_EQ(point.bucket_failures[0].counts, (std::vector<uint64_t>{0, 1}));
+  EXPECT_EQ(point.bucket_failures[1].code, "UNAVAILABLE");
+  EXPECT_EQ(point.bucket_failures[1].counts, (std::vector<uint64_t>{0, 2}));
+  EXPECT_EQ(point.time_buckets[1].max_ns, 0);
 }
 
 TEST(Describe, OpenLoopHasLatenciesFromSentAndPacing) {

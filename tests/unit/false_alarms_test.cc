@@ -53,16 +53,16 @@ double Exponential(Random& random, double mean) {
 
 // Makes a window of 10 s with ten time buckets at this rate. Each bucket varies by chance (calls come at random) and by
 // `noise` of the whole machine, a standard deviation as a share. Runs also differ among each other by 15 %.
-PointResult Sliced(Random& random, double per_second, double noise, const std::vector<double>& shape = {}) {
+PointResult InTimeBuckets(Random& random, double per_second, double noise, const std::vector<double>& shape = {}) {
   PointResult point;
   point.window_ns = 10 * kNanosPerSecond;
-  point.slice_ns = kNanosPerSecond;
+  point.bucket_ns = kNanosPerSecond;
   const double level = per_second * std::max(0.3, std::normal_distribution<double>(1, 0.15)(random));
   for (size_t i = 0; i < 10; ++i) {
     double rate = level * std::max(0.05, std::normal_distribution<double>(1, noise)(random));
     if (!shape.empty()) rate *= shape[i];
     const auto calls = static_cast<uint64_t>(std::poisson_distribution<int64_t>(rate)(random));
-    point.slices.push_back({calls, 0, 0, 0, 0});
+    point.time_buckets.push_back({calls, 0, 0, 0, 0});
     point.completed += calls;
   }
   return point;
@@ -83,15 +83,17 @@ TEST(FalseAlarms, Steadiness) {
       {30, 0.10},       // 2.4 %
   };
   for (const auto& [per_second, noise] : cases) {
-    const auto make = [&, per_second = per_second, noise = noise](Random& r) { return Sliced(r, per_second, noise); };
+    const auto make = [&, per_second = per_second, noise = noise](Random& r) {
+      return InTimeBuckets(r, per_second, noise);
+    };
     EXPECT_LE(Alarms({}, "", make), AtMostFivePercent()) << per_second << " a second, noise " << noise;
   }
 }
 
 TEST(TrueAlarms, Steadiness) {
   const std::vector<double> half = {1, 1, 1, 1, 1, 0.8, 0.8, 0.8, 0.8, 0.8}, cold = {0.6, 1, 1, 1, 1, 1, 1, 1, 1, 1};
-  const auto slower = [&](Random& r) { return Sliced(r, 100'000, 0.02, half); };
-  const auto warming = [&](Random& r) { return Sliced(r, 100'000, 0.05, cold); };
+  const auto slower = [&](Random& r) { return InTimeBuckets(r, 100'000, 0.02, half); };
+  const auto warming = [&](Random& r) { return InTimeBuckets(r, 100'000, 0.05, cold); };
   EXPECT_GE(Alarms({}, kDrift, slower), 0.95);         // 100 %
   EXPECT_GE(Alarms({}, kNotWarmedUp, warming), 0.95);  // 100 %
 }

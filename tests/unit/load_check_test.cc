@@ -25,86 +25,86 @@ class Steadiness : public PointCheck {
     point_.figures.Set("server_rpcs", 2500);
   }
   // Throughput of the first tenth, of the rest of the first half and of the second half.
-  std::vector<Notice> CheckSlices(double first, double rest_of_first_half, double second_half) {
-    std::vector<double> slices(10, 1000 * second_half);
-    for (size_t i = 0; i < 5; ++i) slices[i] = 1000 * rest_of_first_half;
-    slices[0] = 1000 * first;
-    SetSlices(slices);
+  std::vector<Notice> CheckTimeBuckets(double first, double rest_of_first_half, double second_half) {
+    std::vector<double> time_buckets(10, 1000 * second_half);
+    for (size_t i = 0; i < 5; ++i) time_buckets[i] = 1000 * rest_of_first_half;
+    time_buckets[0] = 1000 * first;
+    SetTimeBuckets(time_buckets);
     return Warnings();
   }
 };
 
 TEST_F(Steadiness, DriftOfMoreThanATwentieth) {
-  EXPECT_THAT(CheckSlices(100, 100, 104.9), IsEmpty());
-  EXPECT_THAT(CheckSlices(100, 100, 105.1),
+  EXPECT_THAT(CheckTimeBuckets(100, 100, 104.9), IsEmpty());
+  EXPECT_THAT(CheckTimeBuckets(100, 100, 105.1),
               ElementsAre(Notice{"drift", "throughput drifts: +5 % from the first to the second half of the window"}));
-  EXPECT_THAT(CheckSlices(105.2, 105.2, 100), IsEmpty());
-  EXPECT_THAT(CheckSlices(120, 120, 100), ElementsAre(Is("drift", "throughput drifts: -17 %")));
+  EXPECT_THAT(CheckTimeBuckets(105.2, 105.2, 100), IsEmpty());
+  EXPECT_THAT(CheckTimeBuckets(120, 120, 100), ElementsAre(Is("drift", "throughput drifts: -17 %")));
 }
 
 TEST_F(Steadiness, FewCallsDriftByChance) {
   HaveFewCalls();
-  EXPECT_THAT(CheckSlices(100, 100, 109.9), IsEmpty());
-  EXPECT_THAT(CheckSlices(100, 100, 111), ElementsAre(Is("drift", "drifts: +11 %")));
+  EXPECT_THAT(CheckTimeBuckets(100, 100, 109.9), IsEmpty());
+  EXPECT_THAT(CheckTimeBuckets(100, 100, 111), ElementsAre(Is("drift", "drifts: +11 %")));
 }
 
 TEST_F(Steadiness, FirstTenthThatIsNotLikeTheRest) {
-  EXPECT_THAT(CheckSlices(90.1, 100, 100), IsEmpty());
-  EXPECT_THAT(CheckSlices(89, 100, 100),
+  EXPECT_THAT(CheckTimeBuckets(90.1, 100, 100), IsEmpty());
+  EXPECT_THAT(CheckTimeBuckets(89, 100, 100),
               ElementsAre(Notice{"not-warmed-up",
                                  "not warmed up: throughput of the first 1s of the window is -11 % off the rest"}));
-  EXPECT_THAT(CheckSlices(109.9, 100, 100), IsEmpty());
-  EXPECT_THAT(CheckSlices(150, 100, 100),
+  EXPECT_THAT(CheckTimeBuckets(109.9, 100, 100), IsEmpty());
+  EXPECT_THAT(CheckTimeBuckets(150, 100, 100),
               ElementsAre(Is("not-warmed-up", "not warmed up: throughput of the first 1s of the window is +50 %")))
       << "and it is not drift as well";
 }
 
 TEST_F(Steadiness, FirstTenthMayDifferAsTheOthersDo) {
-  SetSlices({75, 90, 110, 90, 110, 90, 110, 90, 110, 90});
+  SetTimeBuckets({75, 90, 110, 90, 110, 90, 110, 90, 110, 90});
   EXPECT_THAT(Warnings(), IsEmpty());
-  point_.slices[0].completed = 65;
+  point_.time_buckets[0].completed = 65;
   EXPECT_THAT(Warnings(), ElementsAre(Is("not-warmed-up", "not warmed up")));
 }
 
 TEST_F(Steadiness, FirstTenthOfFewCallsDiffersByChance) {
   HaveFewCalls();
-  EXPECT_THAT(CheckSlices(81, 100, 100), IsEmpty());
-  EXPECT_THAT(CheckSlices(79, 100, 100), ElementsAre(Is("not-warmed-up", "not warmed up")));
+  EXPECT_THAT(CheckTimeBuckets(81, 100, 100), IsEmpty());
+  EXPECT_THAT(CheckTimeBuckets(79, 100, 100), ElementsAre(Is("not-warmed-up", "not warmed up")));
 }
 
 TEST_F(Steadiness, StandstillAfterTheFirstTenthHasAFiniteNumber) {
   EXPECT_THAT(
-      CheckSlices(100, 0, 0),
+      CheckTimeBuckets(100, 0, 0),
       ElementsAre(Notice{"drift", "throughput drifts: -100 % from the first to the second half of the window"}));
 }
 
 TEST_F(Steadiness, StandstillIsNoNoise) {
-  SetSlices({300, 300, 300, 0, 0, 0, 0, 0, 0, 0});
+  SetTimeBuckets({300, 300, 300, 0, 0, 0, 0, 0, 0, 0});
   EXPECT_THAT(Warnings(), ElementsAre(Is("not-warmed-up", "+350 %")));
-  SetSlices({100, 100, 100, 100, 100, 100, 100, 0, 0, 0});
+  SetTimeBuckets({100, 100, 100, 100, 100, 100, 100, 0, 0, 0});
   EXPECT_THAT(Warnings(), ElementsAre(Is("drift", "-60 %")));
 }
 
-TEST_F(Steadiness, SlicesAreJudgedInTenParts) {
-  std::vector<double> slices(95, 100);
-  for (size_t i = 0; i < 9; ++i) slices[i] = 80;
-  SetSlices(slices);
+TEST_F(Steadiness, TimeBucketsAreJudgedInTenParts) {
+  std::vector<double> time_buckets(95, 100);
+  for (size_t i = 0; i < 9; ++i) time_buckets[i] = 80;
+  SetTimeBuckets(time_buckets);
   EXPECT_THAT(Warnings(), ElementsAre(Is("not-warmed-up", "the first 9s of the window is -20 % off the rest")));
-  for (size_t i = 1; i < 9; ++i) slices[i] = 100;  // one slice says little
-  SetSlices(slices);
+  for (size_t i = 1; i < 9; ++i) time_buckets[i] = 100;  // one bucket says little
+  SetTimeBuckets(time_buckets);
   EXPECT_THAT(Warnings(), IsEmpty());
 }
 
-TEST_F(Steadiness, TooFewSlicesOrCallsSayNothing) {
-  SetSlices({1, 100, 10'000, 1, 1, 1, 1});
+TEST_F(Steadiness, TooFewTimeBucketsOrCallsSayNothing) {
+  SetTimeBuckets({1, 100, 10'000, 1, 1, 1, 1});
   EXPECT_THAT(Warnings(), IsEmpty());
-  SetSlices({1, 100, 10'000, 1, 1, 1, 1, 1});
+  SetTimeBuckets({1, 100, 10'000, 1, 1, 1, 1, 1});
   EXPECT_THAT(Warnings(), ElementsAre(Is("not-warmed-up")));
   point_.figures.Set("server_rpcs", 199);
   point_.completed = 199;  // 25 for each part
   point_.latency->mean_ns = 251e6;
   EXPECT_THAT(Warnings(), IsEmpty());
-  point_.slices.clear();
+  point_.time_buckets.clear();
   EXPECT_THAT(Warnings(), IsEmpty());
 }
 
@@ -169,7 +169,7 @@ class OpenLoop : public PointCheck {
     point_.latency->count = 100'000;
     point_.latency->p99_ns = kNanosPerMilli;
     point_.figures.Set("server_rpcs", 100'000);
-    SetSlices(std::vector<double>(10, 10'000));
+    SetTimeBuckets(std::vector<double>(10, 10'000));
     open().pacers = 1;
     open().gap_cv = 1;
     open().gap_correlation = 0;

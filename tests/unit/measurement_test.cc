@@ -30,11 +30,11 @@ Measurement Full(uint64_t n) {
     (*ages)->Record(ns, n);
   }
   for (uint64_t i = 0; i < n; ++i) m.failures.Add(14, n == 1 ? "of one" : "of another");
-  m.slice_ns = 100;
-  m.slices.resize(2);
-  m.slices[1].completed = n;
-  m.slices[1].failed[14] = static_cast<uint32_t>(2 * n);
-  m.slices[1].latency.Record(ns);
+  m.bucket_ns = 100;
+  m.time_buckets.resize(2);
+  m.time_buckets[1].completed = n;
+  m.time_buckets[1].failed[14] = static_cast<uint32_t>(2 * n);
+  m.time_buckets[1].latency.Record(ns);
   m.parts = std::make_unique<PartTimes>();
   m.parts->issue.Record(ns);
   m.parts->wait.Record(2 * ns);
@@ -70,14 +70,14 @@ TEST(Measurement, MergeAddsEverything) {
   }
   EXPECT_EQ(total.failures.count[14], 3u);
   EXPECT_EQ(total.failures.first_message[14], "of one");
-  EXPECT_EQ(total.slice_ns, 100);
-  ASSERT_EQ(total.slices.size(), 2u);
-  EXPECT_EQ(total.slices[0].completed, 0u);
-  EXPECT_EQ(total.slices[1].completed, 3u);
-  EXPECT_EQ(total.slices[1].failed[14], 6u);
-  EXPECT_EQ(total.slices[1].failed[4], 0u);
-  EXPECT_EQ(total.slices[1].latency.Count(), 2u);
-  EXPECT_EQ(total.slices[1].latency.Max(), 2);
+  EXPECT_EQ(total.bucket_ns, 100);
+  ASSERT_EQ(total.time_buckets.size(), 2u);
+  EXPECT_EQ(total.time_buckets[0].completed, 0u);
+  EXPECT_EQ(total.time_buckets[1].completed, 3u);
+  EXPECT_EQ(total.time_buckets[1].failed[14], 6u);
+  EXPECT_EQ(total.time_buckets[1].failed[4], 0u);
+  EXPECT_EQ(total.time_buckets[1].latency.Count(), 2u);
+  EXPECT_EQ(total.time_buckets[1].latency.Max(), 2);
   EXPECT_EQ(total.parts->issue.Count(), 2u);
   EXPECT_EQ(total.parts->wait.Max(), 4);
   EXPECT_EQ(total.pacing->lateness.Count(), 2u);
@@ -97,7 +97,7 @@ TEST(Measurement, MergedIntoAnEmptyOneIsTheSame) {
   EXPECT_EQ(total.window_ns, 3000);
   EXPECT_EQ(total.counts.unfinished, 210u);
   EXPECT_EQ(total.at_least_from_sent->Count(), 3u);
-  EXPECT_EQ(total.slices.at(1).latency.Max(), 3);
+  EXPECT_EQ(total.time_buckets.at(1).latency.Max(), 3);
   EXPECT_EQ(total.pacing->pacers, 3);
   EXPECT_EQ(total.schedule_hash, 0x300u);
   EXPECT_EQ(total.failures.first_message[14], "of another");
@@ -108,8 +108,8 @@ TEST(Measurement, NothingChangesWhatItIsMergedWith) {
   total.Merge(Measurement());
   EXPECT_EQ(total.window_ns, 2000);
   EXPECT_EQ(total.counts.due, 20u);
-  EXPECT_EQ(total.slices.size(), 2u);
-  EXPECT_EQ(total.slice_ns, 100);
+  EXPECT_EQ(total.time_buckets.size(), 2u);
+  EXPECT_EQ(total.bucket_ns, 100);
   EXPECT_EQ(total.schedule_hash, 0x200u);
 }
 
@@ -134,9 +134,9 @@ TEST(MeasurementMessage, ReadsBackAsWhatItIs) {
   EXPECT_EQ(total.latency.Sum(), 10u);
   EXPECT_EQ(total.at_least_from_sent->Max(), 3);
   EXPECT_EQ(total.failures.count[14], 4u);
-  EXPECT_EQ(total.slices.at(1).failed[14], 8u);
-  EXPECT_EQ(total.slices.at(1).latency.Count(), 2u);
-  EXPECT_EQ(total.slices.at(1).latency.Max(), 3);
+  EXPECT_EQ(total.time_buckets.at(1).failed[14], 8u);
+  EXPECT_EQ(total.time_buckets.at(1).latency.Count(), 2u);
+  EXPECT_EQ(total.time_buckets.at(1).latency.Max(), 3);
   EXPECT_EQ(total.pacing->outstanding[0].looks, 4u);
   EXPECT_EQ(total.schedule_hash, 0x200u);
   EXPECT_THAT(total.completed_per_slot, ElementsAre(1, 2, 3, 4));
@@ -219,18 +219,18 @@ TEST(OutcomeName, IsCanonicalAndUnknownOutsideTheRange) {
   EXPECT_EQ(OutcomeName(kNumOutcomes), "UNKNOWN");
 }
 
-constexpr double kSliceError = 1.0 / 64;  // 1.6 %
+constexpr double kTimeBucketError = 1.0 / 64;  // 1.6 %
 
-TEST(SliceHistogram, IsEmptyAtFirst) {
-  const SliceHistogram histogram;
+TEST(CoarseHistogram, IsEmptyAtFirst) {
+  const CoarseHistogram histogram;
   EXPECT_EQ(histogram.Count(), 0u);
   EXPECT_EQ(histogram.Max(), 0);
   EXPECT_EQ(histogram.ValueAtPercentile(99), 0);
 }
 
-TEST(SliceHistogram, ValuesBelow128NanosecondsAreExact) {
+TEST(CoarseHistogram, ValuesBelow128NanosecondsAreExact) {
   for (Nanos value = 0; value < 128; ++value) {
-    SliceHistogram histogram;
+    CoarseHistogram histogram;
     histogram.Record(value);
     histogram.Record(1'000'000);
     EXPECT_EQ(histogram.ValueAtPercentile(50), value);
@@ -238,12 +238,12 @@ TEST(SliceHistogram, ValuesBelow128NanosecondsAreExact) {
 }
 
 // The maximum would hide the error of a single value, so there is a larger value, too.
-TEST(SliceHistogram, APercentileIsAtMostThatMuchTooHighAndNeverTooLow) {
+TEST(CoarseHistogram, APercentileIsAtMostThatMuchTooHighAndNeverTooLow) {
   double worst = 0;
   for (double exact = 128; exact < 137e9; exact *= 1.0037) {
     for (const Nanos value : {static_cast<Nanos>(exact), Nanos{1} << static_cast<int>(std::log2(exact)),
                               (Nanos{2} << static_cast<int>(std::log2(exact))) - 1}) {
-      SliceHistogram histogram;
+      CoarseHistogram histogram;
       histogram.Record(value);
       histogram.Record(Nanos{1} << 40);
       const Nanos reported = histogram.ValueAtPercentile(50);
@@ -251,36 +251,36 @@ TEST(SliceHistogram, APercentileIsAtMostThatMuchTooHighAndNeverTooLow) {
       worst = std::max(worst, static_cast<double>(reported - value) / static_cast<double>(value));
     }
   }
-  EXPECT_LE(worst, kSliceError);
-  EXPECT_GT(worst, kSliceError / 2) << "the search has not found the widest buckets";
+  EXPECT_LE(worst, kTimeBucketError);
+  EXPECT_GT(worst, kTimeBucketError / 2) << "the search has not found the widest buckets";
 }
 
-TEST(SliceHistogram, TheMaximumIsExactEvenPastTheLastBucket) {
+TEST(CoarseHistogram, TheMaximumIsExactEvenPastTheLastBucket) {
   for (Nanos value : {Nanos{999'999'937}, Histogram::kMaxTrackableNs, Histogram::kMaxTrackableNs + 1, Nanos{1} << 50}) {
-    SliceHistogram histogram;
+    CoarseHistogram histogram;
     histogram.Record(value);
     EXPECT_EQ(histogram.Max(), value);
     EXPECT_EQ(histogram.Count(), 1u);
   }
 }
 
-TEST(SliceHistogram, NoPercentileIsAboveTheMaximum) {
-  SliceHistogram histogram;
+TEST(CoarseHistogram, NoPercentileIsAboveTheMaximum) {
+  CoarseHistogram histogram;
   histogram.Record(1'000'001);
   EXPECT_EQ(histogram.ValueAtPercentile(50), 1'000'001);
   EXPECT_EQ(histogram.ValueAtPercentile(100), 1'000'001);
 }
 
-TEST(SliceHistogram, ValuesBelowZeroCountAsZero) {
-  SliceHistogram histogram;
+TEST(CoarseHistogram, ValuesBelowZeroCountAsZero) {
+  CoarseHistogram histogram;
   histogram.Record(-5);
   EXPECT_EQ(histogram.Count(), 1u);
   EXPECT_EQ(histogram.Max(), 0);
   EXPECT_EQ(histogram.ValueAtPercentile(50), 0);
 }
 
-TEST(SliceHistogram, PercentilesAreNearestRank) {
-  SliceHistogram histogram;
+TEST(CoarseHistogram, PercentilesAreNearestRank) {
+  CoarseHistogram histogram;
   for (Nanos value = 1; value <= 100; ++value) histogram.Record(value);
   EXPECT_EQ(histogram.ValueAtPercentile(0.1), 1);
   EXPECT_EQ(histogram.ValueAtPercentile(50), 50);
@@ -288,17 +288,17 @@ TEST(SliceHistogram, PercentilesAreNearestRank) {
   EXPECT_EQ(histogram.ValueAtPercentile(99.1), 100);
 }
 
-TEST(SliceHistogram, MergingIsRecordingAllInOne) {
+TEST(CoarseHistogram, MergingIsRecordingAllInOne) {
   std::mt19937_64 random(3);
   std::lognormal_distribution<double> latency(11.5, 1.5);
-  SliceHistogram total, all, one, other;
+  CoarseHistogram total, all, one, other;
   for (int i = 0; i < 10'000; ++i) {
     const auto value = static_cast<Nanos>(latency(random));
     (i % 3 == 0 ? one : other).Record(value);
     all.Record(value);
   }
   total.Merge(one);
-  total.Merge(SliceHistogram());
+  total.Merge(CoarseHistogram());
   total.Merge(other);
   EXPECT_EQ(total.Count(), all.Count());
   EXPECT_EQ(total.Max(), all.Max());

@@ -50,16 +50,16 @@ class PointCheck : public testing::Test {
       Set(side, "_cpus_busy", 1);
     }
     point_.figures.Set("server_rpcs", 1'000'000);
-    SetSlices(std::vector<double>(10, 100'000));
+    SetTimeBuckets(std::vector<double>(10, 100'000));
     for (auto* cpus : {&point_.client_cpus, &point_.server_cpus}) cpus->push_back({0, 0.5, 0.5, 0, 0});
   }
 
   void Set(std::string side, const std::string& name, double value) { point_.figures.Set(side + name, value); }
   // Sets the time buckets, one a second.
-  void SetSlices(const std::vector<double>& per_second) {
-    point_.slice_ns = kNanosPerSecond;
-    point_.slices.clear();
-    for (double rate : per_second) point_.slices.push_back({static_cast<uint64_t>(rate), 0, 0, 0, 0});
+  void SetTimeBuckets(const std::vector<double>& per_second) {
+    point_.bucket_ns = kNanosPerSecond;
+    point_.time_buckets.clear();
+    for (double rate : per_second) point_.time_buckets.push_back({static_cast<uint64_t>(rate), 0, 0, 0, 0});
   }
   std::vector<Notice> Warnings() { return Checked().warnings; }
   std::vector<Notice> Notes() { return Checked().notes; }

@@ -45,11 +45,11 @@ class RankMergeTest : public testing::Test {
     }
     m.failures.Add(14, absl::StrCat("of rank ", rank));
     m.completed_per_slot = {static_cast<uint64_t>(calls)};
-    m.slice_ns = kWindow / 2;
-    m.slices.resize(2);
-    m.slices[1].completed = static_cast<uint64_t>(calls);
-    m.slices[1].failed[14] = 1;
-    m.slices[1].latency.Record(10'000 * (rank + 1), static_cast<uint32_t>(calls));
+    m.bucket_ns = kWindow / 2;
+    m.time_buckets.resize(2);
+    m.time_buckets[1].completed = static_cast<uint64_t>(calls);
+    m.time_buckets[1].failed[14] = 1;
+    m.time_buckets[1].latency.Record(10'000 * (rank + 1), static_cast<uint32_t>(calls));
     return m;
   }
   static PointResult Point(int rank, int count, double rate = 1000) {
@@ -170,19 +170,20 @@ TEST_F(RankMergeTest, ReportsReadBackAsThemselves) {
 
 TEST_F(RankMergeTest, TimeBucketsOfAllRanksMakeOneSeries) {
   const PointResult merged = Merge({Reported(0, 2), Reported(1, 2)});
-  ASSERT_EQ(merged.slices.size(), 2u);
-  EXPECT_EQ(merged.slice_ns, kWindow / 2);
-  EXPECT_EQ(merged.slices[1].completed, 2000u);
-  EXPECT_EQ(merged.slices[1].failed, 2u);
-  EXPECT_EQ(merged.slices[1].max_ns, 20'000);
-  EXPECT_NEAR(static_cast<double>(merged.slices[1].p50_ns), 10'000, 160) << "half of the calls took 10 us, half 20 us";
+  ASSERT_EQ(merged.time_buckets.size(), 2u);
+  EXPECT_EQ(merged.bucket_ns, kWindow / 2);
+  EXPECT_EQ(merged.time_buckets[1].completed, 2000u);
+  EXPECT_EQ(merged.time_buckets[1].failed, 2u);
+  EXPECT_EQ(merged.time_buckets[1].max_ns, 20'000);
+  EXPECT_NEAR(static_cast<double>(merged.time_buckets[1].p50_ns), 10'000, 160)
+      << "half of the calls took 10 us, half 20 us";
 }
 
 TEST_F(RankMergeTest, ARankWithFewerTimeBucketsLeavesNoSeries) {
   Measurement cut = Measured(1, 500);
-  cut.slices.resize(1);
+  cut.time_buckets.resize(1);
   const PointResult merged = Merge({Reported(0, 2), EncodeRankReport(Point(1, 2), cut, {})});
-  EXPECT_THAT(merged.slices, IsEmpty());
+  EXPECT_THAT(merged.time_buckets, IsEmpty());
   EXPECT_EQ(merged.completed, 1500u);
 }
 
@@ -270,7 +271,9 @@ TEST_F(RankMergeTest, FiguresThatCannotBeAreRefused) {
   EXPECT_TRUE(refused([](PointResult& point, Measurement&) { point.rank->index = 1; }));
   EXPECT_TRUE(refused([](PointResult& point, Measurement&) { point.client_cpus = {{INT_MAX, 0, 0, 0, 0}}; }));
   const int of_third_machine = 2 * kCpuIds + 3;
-  EXPECT_FALSE(refused([&](PointResult& point, Measurement&) { point.server_cpus = {{of_third_machine, 0, 0, 0, 0}}; }));
+  EXPECT_FALSE(refused([&](PointResult& point, Measurement&) {
+    point.server_cpus = {{of_third_machine, 0, 0, 0, 0}};
+  }));
   EXPECT_TRUE(refused([&](PointResult& point, Measurement&) { point.client_cpus = {{of_third_machine, 0, 0, 0, 0}}; }));
 }
 

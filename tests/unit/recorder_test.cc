@@ -154,14 +154,14 @@ TEST_F(RecorderTest, FirstMessageOfEachCodeIsKept) {
   EXPECT_EQ(failures.first_message[4], "late");
 }
 
-class SlicesTest : public testing::Test {
+class TimeBucketsTest : public testing::Test {
  protected:
-  SlicesTest() { window_.Set(kOpen, kClose); }
-  std::vector<Slice> Slices() const { return std::move(Of(recorder_).slices); }
+  TimeBucketsTest() { window_.Set(kOpen, kClose); }
+  std::vector<TimeBucket> TimeBuckets() const { return std::move(Of(recorder_).time_buckets); }
   template <typename T>
-  std::vector<T> Each(T (*of)(const Slice&)) const {
+  std::vector<T> Each(T (*of)(const TimeBucket&)) const {
     std::vector<T> values;
-    for (const Slice& slice : Slices()) values.push_back(of(slice));
+    for (const TimeBucket& bucket : TimeBuckets()) values.push_back(of(bucket));
     return values;
   }
 
@@ -169,36 +169,36 @@ class SlicesTest : public testing::Test {
   Recorder recorder_{&window_};
 };
 
-TEST_F(SlicesTest, ThereAreAsManyAsAskedForThoughNothingHappens) {
-  EXPECT_EQ(Slices().size(), 4u);
-  EXPECT_EQ(Of(recorder_).slice_ns, 250);
-  EXPECT_EQ(Slices()[3].latency.Count(), 0u);
+TEST_F(TimeBucketsTest, ThereAreAsManyAsAskedForThoughNothingHappens) {
+  EXPECT_EQ(TimeBuckets().size(), 4u);
+  EXPECT_EQ(Of(recorder_).bucket_ns, 250);
+  EXPECT_EQ(TimeBuckets()[3].latency.Count(), 0u);
 }
 
-TEST_F(SlicesTest, CompletedByTheEndAndLatencyByTheDueTime) {
+TEST_F(TimeBucketsTest, CompletedByTheEndAndLatencyByTheDueTime) {
   recorder_.Success(Call(900, 1001));   // throughput of the first time bucket, but no latency of the window
   recorder_.Success(Call(1010, 1020));  // all in the first
   recorder_.Success(Call(1240, 1260));  // due in the first, done in the second
   recorder_.Success(Call(1700, 2300));  // due in the third, done after the window
   recorder_.Success(Call(1990, 1999));  // all in the last
-  EXPECT_THAT(Each<uint64_t>([](const Slice& slice) { return slice.completed; }), ElementsAre(2, 1, 0, 1));
-  EXPECT_THAT(Each<uint64_t>([](const Slice& slice) { return slice.latency.Count(); }), ElementsAre(2, 0, 1, 1));
-  EXPECT_THAT(Each<Nanos>([](const Slice& slice) { return slice.latency.Max(); }), ElementsAre(20, 0, 600, 9));
+  EXPECT_THAT(Each<uint64_t>([](const TimeBucket& bucket) { return bucket.completed; }), ElementsAre(2, 1, 0, 1));
+  EXPECT_THAT(Each<uint64_t>([](const TimeBucket& bucket) { return bucket.latency.Count(); }), ElementsAre(2, 0, 1, 1));
+  EXPECT_THAT(Each<Nanos>([](const TimeBucket& bucket) { return bucket.latency.Max(); }), ElementsAre(20, 0, 600, 9));
 }
 
-TEST_F(SlicesTest, FailedByTheEnd) {
+TEST_F(TimeBucketsTest, FailedByTheEnd) {
   recorder_.Failure(Call(1010, 1600), kUnavailable, "");
   recorder_.Failure(Call(1010, 2600), kUnavailable,
                     "");                                 // belongs to the window, but ended in none of its time buckets
   recorder_.Failure(Call(100, 1100), kUnavailable, "");  // belongs to the warm-up
-  EXPECT_THAT(Each<uint64_t>([](const Slice& slice) -> uint64_t { return slice.failed[kUnavailable]; }),
+  EXPECT_THAT(Each<uint64_t>([](const TimeBucket& bucket) -> uint64_t { return bucket.failed[kUnavailable]; }),
               ElementsAre(0, 0, 1, 0));
 }
 
-TEST_F(SlicesTest, ACallAroundTheWholeWindowIsInNone) {
+TEST_F(TimeBucketsTest, ACallAroundTheWholeWindowIsInNone) {
   recorder_.Success(Call(900, 2100));
   EXPECT_EQ(Of(recorder_).counts.ok, 1u);
-  EXPECT_THAT(Each<uint64_t>([](const Slice& slice) { return slice.completed + slice.latency.Count(); }),
+  EXPECT_THAT(Each<uint64_t>([](const TimeBucket& bucket) { return bucket.completed + bucket.latency.Count(); }),
               ElementsAre(0, 0, 0, 0));
 }
 

@@ -39,9 +39,9 @@ TEST(RunWindow, ClosingEarlyKeepsTheOpening) {
 }
 
 TEST(RunWindow, HasNoTimeSeriesUnlessAskedFor) {
-  EXPECT_EQ(RunWindow().slices(), 0);
-  EXPECT_EQ(RunWindow(10, 100).slices(), 10);
-  EXPECT_EQ(RunWindow(10, 100).slice_ns(), 100);
+  EXPECT_EQ(RunWindow().time_buckets(), 0);
+  EXPECT_EQ(RunWindow(10, 100).time_buckets(), 10);
+  EXPECT_EQ(RunWindow(10, 100).bucket_ns(), 100);
 }
 
 struct CallCase {

@@ -160,9 +160,9 @@ class ClientFlags {
                 "Warm-up before each point; a number of seconds, or with a unit: 500ms.", /*min_ns=*/0);
     AddDuration(app_, "--interval", options_.run.interval_ns, "Measured time of each point.");
     AddDeadline(app_, options_.run.deadline_ns);
-    slice_ = AddDuration(app_, "--slice", options_.run.slice_ns,
-                         "Length of a time bucket in the JSON (default: interval/50, at least 100ms).", kMinSlice)
-                 ->default_str("");
+    bucket_ = AddDuration(app_, "--time-bucket", options_.run.bucket_ns,
+                          "Length of a time bucket in the JSON (default: interval/50, at least 100ms).", kMinTimeBucket)
+                  ->default_str("");
   }
 
   void AddOutput() {
@@ -192,7 +192,7 @@ class ClientFlags {
     ResolveMethod();
     ResolvePolicy();
     load_->Resolve();
-    ResolveSlice();
+    ResolveTimeBucket();
     ranks_->Resolve(options_.run, options_.goals);
     if (options_.ranks.id) options_.call.seed = SeedOf(options_.call.seed, *options_.ranks.id);
     http_->Resolve(typed_.local_pool || policy_->count() > 0);
@@ -250,22 +250,23 @@ class ClientFlags {
     arguments.push_back({kArgument, static_cast<int>(typed_.max_message_bytes)});
   }
 
-  // How much memory slices may take.
-  void ResolveSlice() {
-    if (slice_->count() == 0) return;
+  // How much memory time buckets may take.
+  void ResolveTimeBucket() {
+    if (bucket_->count() == 0) return;
     const RunConfig& run = options_.run;
-    const std::string slice = FormatDuration(run.slice_ns);
-    const Nanos slices = run.interval_ns / run.slice_ns;
-    if (slices < 2 || slices > kMaxSlices) {
-      BadCombination("--slice", absl::StrCat(slice, " makes ", slices, " of --interval ",
-                                             FormatDuration(run.interval_ns), ": 2 to ", kMaxSlices, " are accepted"));
+    const std::string bucket = FormatDuration(run.bucket_ns);
+    const Nanos time_buckets = run.interval_ns / run.bucket_ns;
+    if (time_buckets < 2 || time_buckets > kMaxTimeBuckets) {
+      BadCombination("--time-bucket",
+                     absl::StrCat(bucket, " makes ", time_buckets, " of --interval ", FormatDuration(run.interval_ns),
+                                  ": 2 to ", kMaxTimeBuckets, " are accepted"));
     }
     if (run.api != ClientApi::kSync) return;
     for (const Load& load : run.points) {
-      if (slices * load.slots <= kMaxSlicesOfThreads) continue;
-      BadCombination("--slice",
-                     absl::StrCat(slice, " makes ", slices, " for each of ", load.slots,
-                                  " threads: with --api sync at most ", kMaxSlicesOfThreads, " in all are accepted"));
+      if (time_buckets * load.slots <= kMaxTimeBucketsOfThreads) continue;
+      BadCombination("--time-bucket", absl::StrCat(bucket, " makes ", time_buckets, " for each of ", load.slots,
+                                                   " threads: with --api sync at most ", kMaxTimeBucketsOfThreads,
+                                                   " in all are accepted"));
     }
   }
 
@@ -317,7 +318,7 @@ class ClientFlags {
   std::optional<ClientWireFlags> wire_;
   std::optional<EvidenceFlags> evidence_;
   std::optional<AllocationFlags> allocations_;
-  CLI::Option *channel_args_, *service_config_, *max_message_bytes_, *wait_for_ready_, *slice_;
+  CLI::Option *channel_args_, *service_config_, *max_message_bytes_, *wait_for_ready_, *bucket_;
   CLI::Option *api_, *threads_, *max_async_clients_, *policy_, *max_channels_, *max_error_rate_, *format_;
 };
 

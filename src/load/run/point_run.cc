@@ -21,9 +21,9 @@ constexpr Nanos kMaxDrain = 10 * kNanosPerSecond;
 // After cancelling, the library must report every call as ended.
 constexpr Nanos kMaxCancel = 30 * kNanosPerSecond;
 constexpr Nanos kMaxCountingPass = kNanosPerSecond;
-// A time series that nobody asked for has as many slices as fit, and at most kUsualSlices.
-constexpr Nanos kUsualSlice = 100 * kNanosPerMilli;
-constexpr int kUsualSlices = 50;
+// A time series that nobody asked for has as many time buckets as fit, and at most kUsualTimeBuckets.
+constexpr Nanos kUsualTimeBucket = 100 * kNanosPerMilli;
+constexpr int kUsualTimeBuckets = 50;
 
 int ThreadsFor(const RunConfig& config, const Load& load) {
   const int wanted = config.threads > 0 ? config.threads : static_cast<int>(AllowedCpus().size());
@@ -31,13 +31,13 @@ int ThreadsFor(const RunConfig& config, const Load& load) {
 }
 
 std::unique_ptr<RunWindow> MakeWindow(const RunConfig& config, const Load& load, Nanos interval) {
-  if (config.slice_ns > 0) {
-    return std::make_unique<RunWindow>(static_cast<int>(interval / config.slice_ns), config.slice_ns);
+  if (config.bucket_ns > 0) {
+    return std::make_unique<RunWindow>(static_cast<int>(interval / config.bucket_ns), config.bucket_ns);
   }
-  const auto slices = static_cast<int>(std::min<Nanos>(interval / kUsualSlice, kUsualSlices));
-  const bool too_many = config.api == ClientApi::kSync && load.slots > kMaxSlicesOfThreads / kUsualSlices;
-  if (slices < 2 || too_many) return std::make_unique<RunWindow>();
-  return std::make_unique<RunWindow>(slices, interval / slices);
+  const auto time_buckets = static_cast<int>(std::min<Nanos>(interval / kUsualTimeBucket, kUsualTimeBuckets));
+  const bool too_many = config.api == ClientApi::kSync && load.slots > kMaxTimeBucketsOfThreads / kUsualTimeBuckets;
+  if (time_buckets < 2 || too_many) return std::make_unique<RunWindow>();
+  return std::make_unique<RunWindow>(time_buckets, interval / time_buckets);
 }
 
 std::string NotEnded() {
@@ -219,9 +219,9 @@ void PointRun::Collect(const Engine& engine) {
   measurement_ = Measurement();
   engine.Collect(measurement_);
   measurement_.window_ns = std::max<Nanos>(window_->close_ns() - window_->open_ns(), 0);
-  if (measurement_.slice_ns > 0) {  // an interrupt may have cut off the last ones
-    const auto whole = static_cast<size_t>(measurement_.window_ns / measurement_.slice_ns);
-    measurement_.slices.resize(std::min(measurement_.slices.size(), whole));
+  if (measurement_.bucket_ns > 0) {  // an interrupt may have cut off the last ones
+    const auto whole = static_cast<size_t>(measurement_.window_ns / measurement_.bucket_ns);
+    measurement_.time_buckets.resize(std::min(measurement_.time_buckets.size(), whole));
   }
   Describe(measurement_, point_);
   if (point_.rank) point_.rank->timing = rank_.DescribeTiming(*window_, measurement_);

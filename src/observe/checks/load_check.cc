@@ -19,13 +19,13 @@ struct Part {
 
 // The time series in at most kParts equal parts.
 std::vector<Part> Parts(const PointResult& point) {
-  const size_t n = point.slices.size(), parts = std::min(kParts, n);
+  const size_t n = point.time_buckets.size(), parts = std::min(kParts, n);
   std::vector<Part> all;
   for (size_t i = 0; i < parts; ++i) {
     const size_t begin = i * n / parts, end = (i + 1) * n / parts;
     uint64_t completed = 0;
-    for (size_t s = begin; s < end; ++s) completed += point.slices[s].completed;
-    const auto length = static_cast<Nanos>(end - begin) * point.slice_ns;
+    for (size_t s = begin; s < end; ++s) completed += point.time_buckets[s].completed;
+    const auto length = static_cast<Nanos>(end - begin) * point.bucket_ns;
     all.push_back({static_cast<double>(completed) / ToSeconds(length), length});
   }
   return all;
