@@ -124,15 +124,15 @@ struct MessageTimes {
 
 // Open loop only: how well the client kept the schedule, for calls due in the window.
 struct Pacing {
-  Histogram lateness;          // from due until the pacer looked at the call
+  Histogram lateness;          // from due until the pacer handled the call
   Histogram slot_wait;         // from there until there was a slot for it; calls that found one at once count as 0
   GapMeter gaps;               // of the times at which the pacer sent, or would have sent had there been a slot
-  uint64_t largest_burst = 0;  // calls that were due when the pacer looked once
-  // Calls that were due and had not ended, summed over how often the pacer looked, by half of the window.
+  uint64_t largest_burst = 0;  // calls that were due at one sample of the pacer
+  // Calls that were due and had not ended, summed over the samples of the pacer, by half of the window.
   struct Outstanding {
     double sum = 0;
-    uint64_t looks = 0;
-    double Mean() const { return looks > 0 ? sum / static_cast<double>(looks) : 0; }
+    uint64_t samples = 0;
+    double Mean() const { return samples > 0 ? sum / static_cast<double>(samples) : 0; }
   };
   std::array<Outstanding, 2> outstanding;
   int pacers = 0;

@@ -84,13 +84,13 @@ class alignas(64) Recorder {
   void Unsent(Nanos due_ns, Nanos gave_up_ns);
   void Dropped(Nanos due_ns);
 
-  // Open loop. The pacer looked at a call that is due, at that time; `outstanding` calls have not ended, it included.
-  void Looked(Nanos due_ns, Nanos looked_ns, int64_t outstanding);
+  // Open loop. The pacer sampled at a call that is due, at that time; `outstanding` calls have not ended, it included.
+  void SampledPacer(Nanos due_ns, Nanos sampled_ns, int64_t outstanding);
   // The next of all calls was sent, or would have been had there been a slot; by the one thread that sees all of them.
-  void Arrival(Nanos due_ns, Nanos looked_ns) {
-    if (window_->Contains(due_ns)) data_.pacing->gaps.Add(looked_ns);
+  void Arrival(Nanos due_ns, Nanos sampled_ns) {
+    if (window_->Contains(due_ns)) data_.pacing->gaps.Add(sampled_ns);
   }
-  // `calls` were due at once when it looked.
+  // `calls` were due at once when it sampled.
   void Burst(Nanos now, uint64_t calls);
   // There was a slot for it: at once (0), or later.
   void GotSlot(Nanos due_ns, Nanos waited_ns);

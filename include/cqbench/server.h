@@ -115,8 +115,8 @@ class PingServer {
   // Registers an HTTP front end that takes the same calls at `address`, for the description of the server. `messages`
   // returns how many responses the front end made without this server (0 if it passes all calls on). Any thread; any
   // thread may call `messages`, which must live until Shutdown() has returned.
-  void AddFront(const Target& address, std::function<uint64_t()> messages);
-  std::vector<Target> fronts() const;
+  void AddHttpFrontEnd(const Target& address, std::function<uint64_t()> messages);
+  std::vector<Target> http_front_ends() const;
   // Returns Counts().messages plus those of the front ends.
   uint64_t Messages() const;
 
@@ -135,12 +135,12 @@ class PingServer {
   const std::unique_ptr<const ServiceLoad> load_;
   std::unique_ptr<TcpEchoServer> tcp_echo_;
 
-  struct Front {
+  struct HttpFrontEnd {
     Target address;
     std::function<uint64_t()> messages;
   };
   mutable std::mutex mutex_;
-  std::vector<Front> fronts_;  // guarded by mutex_
+  std::vector<HttpFrontEnd> http_front_ends_;  // guarded by mutex_
 };
 
 // Starts a server, which accepts calls when the function returns. Errors are one line: NOT_FOUND for a host that does

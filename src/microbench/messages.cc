@@ -19,7 +19,7 @@ namespace {
 
 using google::protobuf::util::MessageDifferencer;
 
-constexpr MessageStrategy kHolders[] = {MessageStrategy::kFresh, MessageStrategy::kReused, MessageStrategy::kArena};
+constexpr MessageStrategy kStrategies[] = {MessageStrategy::kFresh, MessageStrategy::kReused, MessageStrategy::kArena};
 
 template <Method M>
 typename M::Request RequestOf(const MessageConfig& config) {
@@ -79,7 +79,7 @@ void Parse(benchmark::State& state, MessageStrategy kind, const T& expected) {
 // `name`: "user/create/request". `fill` makes an empty message, or one that it filled before, into `expected`.
 template <template <typename> typename Serializer, typename T, typename Fill>
 void RegisterWith(const std::string& name, const std::string& suffix, const T& expected, const Fill& fill) {
-  for (const MessageStrategy kind : kHolders) {
+  for (const MessageStrategy kind : kStrategies) {
     const std::string end = absl::StrCat("/", name, "/", ToString(kind), "/", Serializer<T>::kName, suffix);
     Add("serialize" + end, [=](benchmark::State& state) { Serialize<Serializer<T>>(state, kind, expected, fill); });
     Add("parse" + end, [=](benchmark::State& state) { Parse<Serializer<T>>(state, kind, expected); });

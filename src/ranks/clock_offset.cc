@@ -2,11 +2,11 @@
 
 namespace cqbench {
 
-std::optional<ClockOffset> EstimateOffset(std::span<const ClockLook> looks) {
-  const ClockLook* best = nullptr;
-  for (const ClockLook& look : looks) {
-    if (look.after_ns < look.before_ns) continue;
-    if (best == nullptr || look.after_ns - look.before_ns < best->after_ns - best->before_ns) best = &look;
+std::optional<ClockOffset> EstimateOffset(std::span<const ClockProbe> probes) {
+  const ClockProbe* best = nullptr;
+  for (const ClockProbe& probe : probes) {
+    if (probe.after_ns < probe.before_ns) continue;
+    if (best == nullptr || probe.after_ns - probe.before_ns < best->after_ns - best->before_ns) best = &probe;
   }
   if (best == nullptr) return std::nullopt;
   const Nanos round_trip = best->after_ns - best->before_ns;

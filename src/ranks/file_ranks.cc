@@ -22,7 +22,7 @@ namespace {
 
 using Json = nlohmann::json;
 
-constexpr Nanos kLook = 5 * kNanosPerMilli;
+constexpr Nanos kPollEvery = 5 * kNanosPerMilli;
 constexpr Nanos kLeadBetweenMachines = 5 * kNanosPerSecond;
 
 uint64_t RandomToken() {
@@ -47,7 +47,7 @@ class FileRanks : public Ranks {
   absl::StatusOr<RankWindow> Agree(const RankPlan& plan, Interrupt& interrupt) override {
     ++point_;
     agreeing_ = true;
-    wall_ = LookAtWallClock();
+    wall_ = ProbeWallClock();
     error_ns_ = WallClockError();
     return id_.index == 0 ? Announce(plan, interrupt) : Follow(plan, interrupt);
   }
@@ -136,7 +136,7 @@ class FileRanks : public Ranks {
         given_up_.insert(rank);
         return {};
       }
-      if (interrupt.SleepUntil(NowNs() + kLook)) return {};
+      if (interrupt.SleepUntil(NowNs() + kPollEvery)) return {};
     }
   }
 
@@ -157,7 +157,8 @@ class FileRanks : public Ranks {
         return absl::FailedPreconditionError(
             absl::StrCat("rank 0 has announced no window within ", ToSeconds(2 * patience_ns_), " s (--rank-timeout)"));
       }
-      if (interrupt.SleepUntil(NowNs() + kLook)) return absl::CancelledError("interrupted before rank 0 was there");
+      if (interrupt.SleepUntil(NowNs() + kPollEvery))
+        return absl::CancelledError("interrupted before rank 0 was there");
     }
   }
 

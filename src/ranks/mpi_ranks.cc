@@ -18,8 +18,8 @@
 namespace cqbench {
 namespace {
 
-constexpr Nanos kNap = 200 * kNanosPerMicro;
-constexpr Nanos kShortNap = 5 * kNanosPerMicro;
+constexpr Nanos kSleep = 200 * kNanosPerMicro;
+constexpr Nanos kShortSleep = 5 * kNanosPerMicro;
 // Who has not asked for so long does something else, such as ending its calls.
 constexpr Nanos kSilence = 2 * kNanosPerMilli;
 // Once all have had the time to end their calls.
@@ -33,9 +33,9 @@ enum class Kind : int64_t {
   kReady,    // to 0: [lead]
   kMissing,  // to 0: no window for me this time
   kLeft,     // to 0, from 0: nor ever again
-  kLook,     // to 0: what is your time?
+  kProbe,    // to 0: what is your time?
   kTime,     // from 0: [now]; the first one says that it is this rank's turn to look
-  kEnough,   // to 0, from 0: no more looks
+  kEnough,   // to 0, from 0: no more probes
   kWindow,   // from 0: [start, open, close]
   kNone,     // from 0: there is no window this time
 };
@@ -60,22 +60,22 @@ std::optional<Message> TryReceive(int from) {
 }
 
 // Asleep. Absent when a signal came.
-std::optional<Message> Receive(int from, Interrupt& interrupt, Nanos nap = kNap) {
+std::optional<Message> Receive(int from, Interrupt& interrupt, Nanos sleep = kSleep) {
   for (;;) {
     if (auto message = TryReceive(from)) return message;
-    if (interrupt.SleepUntil(NowNs() + nap)) return std::nullopt;
+    if (interrupt.SleepUntil(NowNs() + sleep)) return std::nullopt;
   }
 }
 
-// For looks, whose way naps make longer. Neither spinning nor yielding: on a busy machine who yields waits for whole
+// For probes: longer sleeps would make their way longer. Neither spinning nor yielding: on a busy machine who yields waits for whole
 // slices of others, 10 ms there and back were seen, while who wakes up is run at once. Ends with the scope, because
 // threads inherit the slack.
-class ShortNaps {
+class ShortSleeps {
  public:
-  ShortNaps() : slack_(prctl(PR_GET_TIMERSLACK)) { prctl(PR_SET_TIMERSLACK, 1); }
-  ShortNaps(const ShortNaps&) = delete;
-  ShortNaps& operator=(const ShortNaps&) = delete;
-  ~ShortNaps() { prctl(PR_SET_TIMERSLACK, slack_); }
+  ShortSleeps() : slack_(prctl(PR_GET_TIMERSLACK)) { prctl(PR_SET_TIMERSLACK, 1); }
+  ShortSleeps(const ShortSleeps&) = delete;
+  ShortSleeps& operator=(const ShortSleeps&) = delete;
+  ~ShortSleeps() { prctl(PR_SET_TIMERSLACK, slack_); }
 
  private:
   const int slack_;
@@ -107,12 +107,12 @@ class MpiRanksHere : public MpiRanks {
 
   RankClock Compare() override {
     if (id_.index == 0) {
-      ServeLooks(agreed_);
+      ServeProbes(agreed_);
       return {0, 0, 0.0};
     }
     RankClock clock{first_.offset_ns, first_.bound_ns, std::nullopt};
     const auto turn = Receive(0, interrupt_);
-    const auto last = turn && turn->kind == Kind::kTime ? Look() : std::nullopt;
+    const auto last = turn && turn->kind == Kind::kTime ? Probe() : std::nullopt;
     // Less than the bounds is not known to be any.
     if (last && std::abs(last->offset_ns - first_.offset_ns) > first_.bound_ns + last->bound_ns) {
       clock.drift_ns_per_s = DriftPerSecond(first_, *last);
@@ -150,7 +150,7 @@ class MpiRanksHere : public MpiRanks {
 
   void GiveUp(int rank) { left_[static_cast<size_t>(rank)] = lost_ = true; }
 
-  // Everyone's answer to the question of who is ready; those of them before a signal came.
+  // Everyone's reply to the question of who is ready; those of them before a signal came.
   Ready Gather() {
     Ready ready;
     for (int rank = 1; rank < id_.count; ++rank) {
@@ -168,7 +168,7 @@ class MpiRanksHere : public MpiRanks {
   absl::StatusOr<RankWindow> Announce(const RankPlan& plan) {
     const Ready ready = Gather();
     agreed_ = ready.ranks;
-    ServeLooks(agreed_);
+    ServeProbes(agreed_);
     if (interrupt_.Pending()) {
       refused_ = true;
       for (int rank : agreed_) Send(rank, Kind::kNone);
@@ -185,7 +185,7 @@ class MpiRanksHere : public MpiRanks {
     Send(0, Kind::kReady, {plan.lead_ns});
     auto message = Receive(0, interrupt_);
     if (message && message->kind == Kind::kTime) {
-      const auto offset = Look();
+      const auto offset = Probe();
       if (offset) first_ = *offset;
       message = offset ? Receive(0, interrupt_) : std::nullopt;
     }
@@ -200,21 +200,21 @@ class MpiRanksHere : public MpiRanks {
   }
 
   // Absent when a signal came here or at rank 0.
-  std::optional<ClockOffset> Look() {
-    const ShortNaps short_naps;
-    std::vector<ClockLook> looks;
-    for (int i = 0; i < kClockLooks && !interrupt_.Pending(); ++i) {
+  std::optional<ClockOffset> Probe() {
+    const ShortSleeps short_sleeps;
+    std::vector<ClockProbe> probes;
+    for (int i = 0; i < kClockProbes && !interrupt_.Pending(); ++i) {
       const Nanos before = NowNs();
-      Send(0, Kind::kLook);
-      const auto answer = Receive(0, interrupt_, kShortNap);
-      if (!answer || answer->kind != Kind::kTime) return std::nullopt;
-      looks.push_back({before, answer->values[0], NowNs()});
+      Send(0, Kind::kProbe);
+      const auto reply = Receive(0, interrupt_, kShortSleep);
+      if (!reply || reply->kind != Kind::kTime) return std::nullopt;
+      probes.push_back({before, reply->values[0], NowNs()});
     }
     Send(0, Kind::kEnough);
-    return looks.size() == kClockLooks ? EstimateOffset(looks) : std::nullopt;
+    return probes.size() == kClockProbes ? EstimateOffset(probes) : std::nullopt;
   }
 
-  void ServeLooks(const std::vector<int>& ranks) {
+  void ServeProbes(const std::vector<int>& ranks) {
     const Nanos give_up = NowNs() + kLongestSilence;
     for (size_t i = 0; i < ranks.size(); i += kSideBySide) {
       const size_t end = std::min(ranks.size(), i + kSideBySide);
@@ -228,17 +228,17 @@ class MpiRanksHere : public MpiRanks {
       const auto message = TryReceive(rank);
       if (!message) return false;
       heard = NowNs();
-      if (message->kind != Kind::kLook) return true;
+      if (message->kind != Kind::kProbe) return true;
       Send(rank, Kind::kTime, {heard});
       return false;
     };
-    const ShortNaps short_naps;
+    const ShortSleeps short_sleeps;
     for (Nanos heard = NowNs(); !ranks.empty();) {
       const Nanos before = heard;
       std::erase_if(ranks, [&](int rank) { return is_done(rank, heard); });
       if (heard != before) continue;
       const Nanos now = NowNs();
-      const bool stop = interrupt_.SleepUntil(now + (now - heard < kSilence ? kShortNap : kNap));
+      const bool stop = interrupt_.SleepUntil(now + (now - heard < kSilence ? kShortSleep : kSleep));
       if (!stop && (now < give_up || now - heard < kSilenceOfOne)) continue;
       for (int rank : ranks) {
         if (!stop) GiveUp(rank);

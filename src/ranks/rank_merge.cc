@@ -15,8 +15,8 @@
 #include "cqbench/ranks.h"
 #include "src/observe/evidence/stream_report.h"
 #include "src/observe/sampling/sample.h"
-#include "src/ranks/rank_doubts.h"
 #include "src/ranks/rank_figures.h"
+#include "src/ranks/rank_warnings.h"
 
 namespace cqbench {
 namespace {
@@ -54,9 +54,9 @@ void AddConnections(const RankPoints& points, PointResult& whole) {
 }
 
 std::vector<Notice> CollectNotes(const RankPoints& points) {
-  std::vector<FindingsOfRank> notes;
+  std::vector<NoticesOfRank> notes;
   for (const PointResult* point : points) notes.emplace_back(point->rank->index, point->notes);
-  return CollectFindings(notes);
+  return CollectNotices(notes);
 }
 
 // The server's are those that one rank asked for.
@@ -99,7 +99,7 @@ void AddCpus(const RankPoints& points, PointResult& whole) {
   whole.figures.Set("client_cpus_busy", RoundedFigure(busy));
 }
 
-std::string WhyNothing(const RankPoints& points) {
+std::string FailureOf(const RankPoints& points) {
   std::vector<std::string> reasons;
   for (const PointResult* point : points) {
     const bool known = std::find(reasons.begin(), reasons.end(), point->failure) != reasons.end();
@@ -119,7 +119,7 @@ RanksResult::Row RowOf(const PointResult& point, const std::string& straggles) {
   row.cores_used = point.figures.Get("client_cores_used");
   row.cpu_per_rpc_ns = point.figures.Get("client_cpu_per_rpc_ns");
   row.connections = point.connections;
-  row.warnings = OwnFindings(point.warnings);
+  row.warnings = OwnWarnings(point.warnings);
   if (!straggles.empty()) row.warnings.push_back({kStraggler, straggles});
   row.notes = point.notes;
   row.partial = point.partial;
@@ -180,7 +180,7 @@ class Merger {
     whole.notes = CollectNotes(there_);
     AddSilent(whole);
     AddLeftOut(whole);
-    if (whole.completed == 0) whole.failure = WhyNothing(there_);
+    if (whole.completed == 0) whole.failure = FailureOf(there_);
     whole.objective_met = whole.failure.empty() && (objective.empty() || Misses(objective, all).empty());
     Judge(whole);
     return whole;
@@ -205,7 +205,7 @@ class Merger {
     return all;
   }
 
-  // Calls that are outstanding at a time add up over ranks, other than over the looks of one.
+  // Calls that are outstanding at a time add up over ranks, but not over the samples of one.
   void AddOutstanding(OpenLoopResult& open) const {
     open.outstanding_first_half = open.outstanding_second_half = 0;
     for (const RankReport& report : reports_) {
@@ -247,13 +247,13 @@ class Merger {
       if (std::none_of(there_.begin(), there_.end(), is_it)) ranks.missing.push_back(rank);
     }
     ranks.window_ns = whole.window_ns;
-    ranks.skew_open_ns = Skew(there_, WindowEdge::kOpen);
-    ranks.skew_close_ns = Skew(there_, WindowEdge::kClose);
+    ranks.skew_open_ns = Skew(there_, WindowBoundary::kOpen);
+    ranks.skew_close_ns = Skew(there_, WindowBoundary::kClose);
     const std::vector<std::string> stragglers = Stragglers(there_);
     for (size_t i = 0; i < there_.size(); ++i) ranks.rows.push_back(RowOf(*there_[i], stragglers[i]));
     const RankSetting& first = reports_.front().setting;
-    const CountedEdges counted{first.skip_first > 0, first.skip_first + first.total_calls > 0};
-    whole.warnings = DoubtRanks(there_, stragglers, whole, ranks, counted);
+    const CountedBoundaries counted{first.skip_first > 0, first.skip_first + first.total_calls > 0};
+    whole.warnings = RankWarnings(there_, stragglers, whole, ranks, counted);
     for (const std::string& text : unread_) whole.warnings.push_back({kMissingRanks, text});
     whole.partial = !ranks.missing.empty() ||
                     std::any_of(there_.begin(), there_.end(), [](const PointResult* point) { return point->partial; });

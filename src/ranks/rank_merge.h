@@ -12,7 +12,7 @@ namespace cqbench {
 
 // The point as one client would have written it that had made all calls itself: measurements are merged and described
 // as those of a thread are (Measurement::Merge(), Describe()), nothing is averaged. PointResult::ranks has what each
-// rank did; warnings are those of src/ranks/rank_doubts.h.
+// rank did; warnings are those of src/ranks/rank_warnings.h.
 //
 // `by_rank`: as EncodeRankReport() writes it; empty: nothing came. At least one can be read. A rank whose report cannot
 // be read is missing, and a warning of the point says why. `setting` becomes that of the run: the ranks' shares added

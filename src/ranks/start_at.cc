@@ -15,7 +15,7 @@ class StartAtRanks : public Ranks {
   RankId id() const override { return id_; }
 
   absl::StatusOr<RankWindow> Agree(const RankPlan& plan, Interrupt& interrupt) override {
-    clock_ = LookAtWallClock();
+    clock_ = ProbeWallClock();
     if (interrupt.Pending()) return absl::CancelledError("interrupted before the time to start at");
     const Nanos start = start_wall_ns_ - clock_.offset_ns;
     if (const Nanos late = NowNs() + plan.lead_ns - start; late > 0) {

@@ -16,14 +16,14 @@ Nanos WallNow() {
 
 }  // namespace
 
-ClockOffset LookAtWallClock() {
-  std::array<ClockLook, kClockLooks> looks;
-  for (ClockLook& look : looks) {
-    look.before_ns = NowNs();
-    look.there_ns = WallNow();
-    look.after_ns = NowNs();
+ClockOffset ProbeWallClock() {
+  std::array<ClockProbe, kClockProbes> probes;
+  for (ClockProbe& probe : probes) {
+    probe.before_ns = NowNs();
+    probe.there_ns = WallNow();
+    probe.after_ns = NowNs();
   }
-  return *EstimateOffset(looks);  // a steady clock's times are in order
+  return *EstimateOffset(probes);  // a steady clock's times are in order
 }
 
 Nanos WallClockError() {

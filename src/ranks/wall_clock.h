@@ -6,9 +6,9 @@
 
 namespace cqbench {
 
-// Wall clock (nanoseconds since 1970) minus steady clock, from kClockLooks looks; takes some 20 us. The bound is that
-// of the looks. Steady clocks differ between machines, and between time namespaces of one machine.
-ClockOffset LookAtWallClock();
+// Wall clock (nanoseconds since 1970) minus steady clock, from kClockProbes probes; takes some 20 us. The bound is that
+// of the probes. Steady clocks differ between machines, and between time namespaces of one machine.
+ClockOffset ProbeWallClock();
 
 // How wrong the kernel believes the wall clock to be at most (adjtimex), in nanoseconds: what NTP or PTP has told it,
 // 16 s when nobody does.

@@ -57,13 +57,13 @@ Json Statistics(const std::vector<PointResult>& points) {
   Json list = Json::array();
   for (const PointStatistics& statistics : DescribePoints(points)) {
     Json figures = Json::object();
-    for (const auto& [name, spread] : statistics.figures) {
+    for (const auto& [name, summary] : statistics.figures) {
       Json json = {
-          {"median", JsonNumber(spread.median)}, {"min", JsonNumber(spread.min)}, {"max", JsonNumber(spread.max)}};
-      if (spread.count > 1) json["stddev"] = JsonNumber(spread.stddev);
-      if (spread.ci95) {
-        json["ci95_low"] = JsonNumber(spread.ci95->low);
-        json["ci95_high"] = JsonNumber(spread.ci95->high);
+          {"median", JsonNumber(summary.median)}, {"min", JsonNumber(summary.min)}, {"max", JsonNumber(summary.max)}};
+      if (summary.count > 1) json["stddev"] = JsonNumber(summary.stddev);
+      if (summary.ci95) {
+        json["ci95_low"] = JsonNumber(summary.ci95->low);
+        json["ci95_high"] = JsonNumber(summary.ci95->high);
       }
       figures[name] = std::move(json);
     }

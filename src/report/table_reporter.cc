@@ -21,9 +21,9 @@ using Points = std::vector<PointResult>;
 // Appends the interval over repetitions, if there is one.
 std::string WithError(std::string value, const PointStatistics* statistics, const std::string& figure, double scale,
                       int digits) {
-  const Spread* spread = statistics ? statistics->Find(figure) : nullptr;
-  if (spread == nullptr || !spread->ci95) return value;
-  const double error = std::max(spread->ci95->high - spread->median, spread->median - spread->ci95->low);
+  const Summary* summary = statistics ? statistics->Find(figure) : nullptr;
+  if (summary == nullptr || !summary->ci95) return value;
+  const double error = std::max(summary->ci95->high - summary->median, summary->median - summary->ci95->low);
   return absl::StrFormat("%s ± %.*f", value, digits, error * scale);
 }
 

@@ -97,7 +97,7 @@ void Pacing::Merge(const Pacing& other) {
   largest_burst = std::max(largest_burst, other.largest_burst);
   for (size_t half = 0; half < outstanding.size(); ++half) {
     outstanding[half].sum += other.outstanding[half].sum;
-    outstanding[half].looks += other.outstanding[half].looks;
+    outstanding[half].samples += other.outstanding[half].samples;
   }
   pacers += other.pacers;
   margin_ns = std::max(margin_ns, other.margin_ns);

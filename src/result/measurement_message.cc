@@ -90,7 +90,7 @@ void Write(const Pacing& from, proto::Pacing& to) {
   for (const Pacing::Outstanding& half : from.outstanding) {
     proto::Outstanding& written = *to.add_outstanding();
     written.set_sum(half.sum);
-    written.set_looks(half.looks);
+    written.set_samples(half.samples);
   }
   to.set_pacers(from.pacers);
   to.set_margin_ns(from.margin_ns);
@@ -100,8 +100,8 @@ bool Read(const proto::Pacing& from, Pacing& to) {
   if (static_cast<size_t>(from.outstanding_size()) != to.outstanding.size()) return false;
   for (size_t half = 0; half < to.outstanding.size(); ++half) {
     const proto::Outstanding& read = from.outstanding(static_cast<int>(half));
-    to.outstanding[half] = {read.sum(), read.looks()};
-    if (!std::isfinite(read.sum()) || read.looks() > kMaxCount) return false;
+    to.outstanding[half] = {read.sum(), read.samples()};
+    if (!std::isfinite(read.sum()) || read.samples() > kMaxCount) return false;
   }
   to.largest_burst = from.largest_burst();
   to.pacers = from.pacers();

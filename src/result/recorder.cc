@@ -89,14 +89,14 @@ void Recorder::Dropped(Nanos due_ns) {
   if (window_->Contains(due_ns)) ++data_.counts.dropped;
 }
 
-void Recorder::Looked(Nanos due_ns, Nanos looked_ns, int64_t outstanding) {
+void Recorder::SampledPacer(Nanos due_ns, Nanos sampled_ns, int64_t outstanding) {
   if (!window_->Contains(due_ns)) return;
   Pacing& pacing = *data_.pacing;
-  pacing.lateness.Record(looked_ns - due_ns);
+  pacing.lateness.Record(sampled_ns - due_ns);
   const bool second = due_ns - window_->open_ns() >= window_->close_ns() - due_ns;
   Pacing::Outstanding& half = pacing.outstanding[second ? 1 : 0];
   half.sum += static_cast<double>(outstanding);
-  ++half.looks;
+  ++half.samples;
 }
 
 void Recorder::Burst(Nanos now, uint64_t calls) {

@@ -34,31 +34,31 @@ bool HasEndlessCalls(const PointResult& point) {
 
 }  // namespace
 
-std::optional<double> Spread::RelativeError() const {
+std::optional<double> Summary::RelativeError() const {
   if (!ci95 || median == 0) return std::nullopt;
   return std::max(ci95->high - median, median - ci95->low) / std::abs(median);
 }
 
-Spread Describe(std::vector<double> values) {
+Summary Describe(std::vector<double> values) {
   std::sort(values.begin(), values.end());
   const size_t n = values.size();
-  Spread spread;
-  spread.count = n;
-  spread.min = values.front();
-  spread.max = values.back();
-  spread.median = (values[(n - 1) / 2] + values[n / 2]) / 2;
-  if (n >= kMinForInterval) spread.ci95 = {values[Outside(n)], values[n - 1 - Outside(n)]};
-  if (n == 1) return spread;
+  Summary summary;
+  summary.count = n;
+  summary.min = values.front();
+  summary.max = values.back();
+  summary.median = (values[(n - 1) / 2] + values[n / 2]) / 2;
+  if (n >= kMinForInterval) summary.ci95 = {values[Outside(n)], values[n - 1 - Outside(n)]};
+  if (n == 1) return summary;
   double mean = 0, squares = 0;
   for (double value : values) mean += value / static_cast<double>(n);
   for (double value : values) squares += (value - mean) * (value - mean);
-  spread.stddev = std::sqrt(squares / static_cast<double>(n - 1));
-  return spread;
+  summary.stddev = std::sqrt(squares / static_cast<double>(n - 1));
+  return summary;
 }
 
-const Spread* PointStatistics::Find(const std::string& name) const {
-  for (const auto& [key, spread] : figures) {
-    if (key == name) return &spread;
+const Summary* PointStatistics::Find(const std::string& name) const {
+  for (const auto& [key, summary] : figures) {
+    if (key == name) return &summary;
   }
   return nullptr;
 }
@@ -93,7 +93,7 @@ std::vector<PointStatistics> DescribePoints(const std::vector<PointResult>& poin
 std::vector<Load> NotStable(const std::vector<PointResult>& points, double percent) {
   std::vector<Load> loads;
   for (const PointStatistics& statistics : DescribePoints(points)) {
-    const Spread* throughput = statistics.Find("throughput_per_second");
+    const Summary* throughput = statistics.Find("throughput_per_second");
     const auto error = throughput ? throughput->RelativeError() : std::nullopt;
     if (!error || *error * 100 > percent) loads.push_back(statistics.load);
   }

@@ -18,7 +18,7 @@ struct Interval {
 inline constexpr size_t kMinForInterval = 6;
 inline constexpr char kIntervalMethod[] = "order statistics of the median, at least 95 %";
 
-struct Spread {
+struct Summary {
   size_t count = 0;
   double median = 0;
   double min = 0;
@@ -32,16 +32,16 @@ struct Spread {
 // which it holds the median of whatever distribution the values come from in at least 95 % of cases (H. A. David, H. N.
 // Nagaraja, Order Statistics, 3rd edition, 2003, section 7.1). Not the bootstrap: of seven values, its interval for the
 // median holds it in 87.5 % of cases.
-Spread Describe(std::vector<double> values);
+Summary Describe(std::vector<double> values);
 
 // All figures of one load over its repetitions. A latency that calls without an end keep unknown in one repetition is
 // left out: without the worst repetitions, the others say nothing.
 struct PointStatistics {
   Load load;
   size_t repetitions = 0;  // that measured something and were not cut short
-  std::vector<std::pair<std::string, Spread>> figures;
+  std::vector<std::pair<std::string, Summary>> figures;
 
-  const Spread* Find(const std::string& name) const;
+  const Summary* Find(const std::string& name) const;
 };
 std::vector<PointStatistics> DescribePoints(const std::vector<PointResult>& points);
 

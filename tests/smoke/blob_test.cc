@@ -143,7 +143,7 @@ TEST(WriteHints, OfTheServerMoveEverything) {
 }
 
 // The number of finished streams depends on the machine; the presence of figures and lower bounds does not.
-TEST(Streams, HaveFiguresOfTheirOwnAndTheirFloor) {
+TEST(Streams, HaveFiguresOfTheirOwnAndTheirLowerBound) {
   const Server server({"--tcp-echo-port", "0"});
   const ClientRun run =
       RunClient(Moving(server, "get") + Flags{"--api", "cq", "--inflight", "1", "--lower-bound"} + Short());

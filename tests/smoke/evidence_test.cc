@@ -273,7 +273,7 @@ TEST(NoEvidenceTest, LooksAtNothing) {
   EXPECT_GT(Figure(point, "client_cpu_user_ns") + Figure(point, "client_cpu_system_ns"), 0);
 }
 
-TEST(SuspectTest, AnotherClientOnTheSameServerIsNoticed) {
+TEST(WarningsTest, AnotherClientOnTheSameServerIsNoticed) {
   const Server server;
   Process other(ClientCommand({"--host", server.address(), "--inflight", "4", "--interval", "60"}),
                 {.error_is_terminal = true});
@@ -284,7 +284,7 @@ TEST(SuspectTest, AnotherClientOnTheSameServerIsNoticed) {
   EXPECT_THAT(Codes(point.at("warnings")), Contains("other-client"));
 }
 
-TEST(SuspectTest, PercentilesOfFewCallsAreNotNumbers) {
+TEST(WarningsTest, PercentilesOfFewCallsAreNotNumbers) {
   const ClientRun run = RunClient({"--host", SharedServer("cq").address(), "--inflight", "1", "--warmup", "0",
                                    "--total", "5", "--interval", "50", "--format", "json"});
   const Json point = run.Point();
@@ -294,7 +294,7 @@ TEST(SuspectTest, PercentilesOfFewCallsAreNotNumbers) {
   EXPECT_THAT(Texts(point.at("notes")), Contains(HasSubstr("too few calls for P")));
 }
 
-TEST(SuspectTest, TheTableSaysWhichPointsAndWhy) {
+TEST(WarningsTest, TheTableSaysWhichPointsAndWhy) {
   const Server server;
   Process other(ClientCommand({"--host", server.address(), "--inflight", "4", "--interval", "60"}),
                 {.error_is_terminal = true});

@@ -175,12 +175,12 @@ INSTANTIATE_TEST_SUITE_P(All, GatewayTest,
                            return std::get<0>(tested.param) + "_" + std::get<1>(tested.param);
                          });
 
-TEST(Gateway, NoTranscoderIsTheFloor) {
+TEST(Gateway, NoTranscoderIsTheLowerBound) {
   Library library({"--transcoder", "none"});
   EXPECT_EQ(library.Get("/whatever", {"--data", "x"}), LibraryGet::Http({}).expected);
 }
 
-TEST(Gateway, EveryHolderWorks) {
+TEST(Gateway, EveryMessageStrategyWorks) {
   for (const char* strategy : {"fresh", "arena"}) {
     for (const char* backend : {"direct", "loopback"}) {
       SCOPED_TRACE(absl::StrCat(strategy, " ", backend));

@@ -2,27 +2,27 @@
 #include <csignal>
 
 #include "tests/smoke/harness.h"
-#include "tests/smoke/http_front.h"
+#include "tests/smoke/http_front_end.h"
 
 namespace cqbench::smoke {
 namespace {
 
 class HttpClientTest : public testing::TestWithParam<const char*> {
  protected:
-  Flags To(const HttpFront& front, const std::string& request, const Flags& more = {}) {
-    return Flags{"--host", "127.0.0.1:" + front.port(), "--api", GetParam(), "--http-request", request, "--format",
+  Flags To(const HttpFrontEnd& front_end, const std::string& request, const Flags& more = {}) {
+    return Flags{"--host", "127.0.0.1:" + front_end.port(), "--api", GetParam(), "--http-request", request, "--format",
                  "json"} +
            more;
   }
   Json Measured(const std::string& request, const Flags& more) {
-    const ClientRun run = RunClient(To(front_, request, more));
+    const ClientRun run = RunClient(To(front_end_, request, more));
     EXPECT_EQ(run.exit_code, 0) << run.err;
     return run.Point();
   }
   // Runs the client with requests that all fail.
   Json Failing(const std::string& request, const std::string& deadline = "15") {
     const ClientRun run = RunClient(
-        To(front_, request, {"--inflight", "2", "--warmup", "0s", "--interval", "500ms", "--deadline", deadline}));
+        To(front_end_, request, {"--inflight", "2", "--warmup", "0s", "--interval", "500ms", "--deadline", deadline}));
     EXPECT_EQ(run.exit_code, 1) << run.err;
     const Json point = run.Point();
     ExpectIdentities(point);
@@ -31,7 +31,7 @@ class HttpClientTest : public testing::TestWithParam<const char*> {
   }
   bool http2() const { return std::string(GetParam()) == "http2"; }
 
-  HttpFront front_{{"--threads", "2"}};
+  HttpFrontEnd front_end_{{"--threads", "2"}};
 };
 
 TEST_P(HttpClientTest, TheServerHasAnsweredWhatTheClientCounts) {
@@ -41,7 +41,7 @@ TEST_P(HttpClientTest, TheServerHasAnsweredWhatTheClientCounts) {
   ExpectIdentities(point);
   EXPECT_GE(point.at("calls_ok"), 2000);
   EXPECT_EQ(point.at("connections"), http2() ? 1 : 4);
-  const std::string counted = front_.Stop();
+  const std::string counted = front_end_.Stop();
   const auto number = [&](const std::string& key) {
     return std::stoull(counted.substr(counted.find(key) + key.size()));
   };
@@ -63,7 +63,7 @@ TEST_P(HttpClientTest, EveryKindOfAnswerIsTaken) {
 TEST_P(HttpClientTest, MethodsOfTheLibraryAreAskedForAndChecked) {
   for (const char* method : {"get", "list", "stream", "create", "update", "delete"}) {
     SCOPED_TRACE(method);
-    const ClientRun run = RunClient({"--host", "127.0.0.1:" + front_.port(), "--api", GetParam(), "--workload",
+    const ClientRun run = RunClient({"--host", "127.0.0.1:" + front_end_.port(), "--api", GetParam(), "--workload",
                                      "library", "--method", method, "--inflight", "3", "--warmup", "0s", "--total",
                                      "50", "--interval", "60", "--format", "json"});
     run.CleanPoint();
@@ -77,7 +77,7 @@ TEST_P(HttpClientTest, MethodsOfTheLibraryAreAskedForAndChecked) {
 TEST_P(HttpClientTest, AnswersThatAreNotTheExpectedOneAreFailures) {
   const auto echoed = [&](const std::string& body, const std::string& expected) {
     const ClientRun run = RunClient(
-        To(front_, "POST /echo",
+        To(front_end_, "POST /echo",
            {"--http-body", body, "--http-expect", expected, "--inflight", "4", "--warmup", "0s", "--interval", "1"}));
     const Json point = run.Point();
     ExpectIdentities(point);
@@ -96,8 +96,8 @@ TEST_P(HttpClientTest, AnswersThatAreNotTheExpectedOneAreFailures) {
 
 TEST_P(HttpClientTest, EvidenceIsOfBothEnds) {
   Server& server = SharedServer("cq");
-  const ClientRun run =
-      RunClient(To(front_, "GET /constant", ShortInterval() + Flags{"--inflight", "2", "--control", server.address()}));
+  const ClientRun run = RunClient(
+      To(front_end_, "GET /constant", ShortInterval() + Flags{"--inflight", "2", "--control", server.address()}));
   EXPECT_EQ(run.exit_code, 0) << run.err;
   const Json point = run.Point();
   EXPECT_GT(point.at("client_cores_used"), 0);
@@ -111,7 +111,7 @@ TEST_P(HttpClientTest, EvidenceIsOfBothEnds) {
 }
 
 // The project's own server with its HTTP front end; the client gets the server's figures from the gRPC address.
-TEST_P(HttpClientTest, TheServerBehindAFrontTellsItsSide) {
+TEST_P(HttpClientTest, TheServerOfAnHttpFrontEndReportsItsSide) {
   for (const char* backend : {"direct", "inprocess", "loopback"}) {
     SCOPED_TRACE(backend);
     if (kInProcessLooksRacy && backend == std::string("inprocess")) continue;
@@ -137,29 +137,30 @@ TEST_P(HttpClientTest, TheServerBehindAFrontTellsItsSide) {
   }
 }
 
-TEST_P(HttpClientTest, AnotherServersFiguresAreDoubted) {
+TEST_P(HttpClientTest, AnotherServersFiguresAreWarnedAbout) {
   // If the server responds too late for the window, because the machine stood still, no warning is possible.
   std::string out;
   for (int attempt = 0; attempt < 5 && out.find("other-server") == std::string::npos; ++attempt) {
-    out = RunClient({"--host", "127.0.0.1:" + front_.port(), "--api", GetParam(), "--workload", "library", "--control",
-                     SharedServer("cq").address(), "--inflight", "4", "--interval", "1", "--deadline", "15"})
-              .out;
+    out =
+        RunClient({"--host", "127.0.0.1:" + front_end_.port(), "--api", GetParam(), "--workload", "library",
+                   "--control", SharedServer("cq").address(), "--inflight", "4", "--interval", "1", "--deadline", "15"})
+            .out;
   }
   EXPECT_NE(out.find("other-server: the server that --control names responded to 0.00 of the calls"), std::string::npos)
       << out;
 }
 
 TEST_P(HttpClientTest, AControlServiceThatIsNotThereIsSaid) {
-  const ClientRun run =
-      RunClient(To(front_, "GET /constant", ShortInterval() + Flags{"--control", "127.0.0.1:" + front_.port()}));
+  const ClientRun run = RunClient(
+      To(front_end_, "GET /constant", ShortInterval() + Flags{"--control", "127.0.0.1:" + front_end_.port()}));
   EXPECT_NE(run.out.find("has no control service"), std::string::npos) << run.out;
-  const ClientRun unknown = RunClient(To(front_, "GET /constant", {"--control", "no-such-host.invalid:1"}));
+  const ClientRun unknown = RunClient(To(front_end_, "GET /constant", {"--control", "no-such-host.invalid:1"}));
   EXPECT_EQ(unknown.exit_code, 2);
   ExpectOneLine(unknown.err, {"--control", "no-such-host.invalid"});
 }
 
 TEST_P(HttpClientTest, TheTableSaysWhatWentOverTheWire) {
-  const ClientRun run = RunClient({"--host", "127.0.0.1:" + front_.port(), "--api", GetParam(), "--http-request",
+  const ClientRun run = RunClient({"--host", "127.0.0.1:" + front_end_.port(), "--api", GetParam(), "--http-request",
                                    "GET /constant", "--warmup", "0s", "--interval", "100ms"});
   EXPECT_NE(run.out.find(http2() ? ", h2c\n" : ", HTTP/1.1\n"), std::string::npos) << run.out;
   EXPECT_EQ(run.out.find("gRPC"), std::string::npos) << run.out;
@@ -195,10 +196,11 @@ TEST_P(HttpClientTest, FailuresHaveTheCodeThatTheyStandFor) {
 
 TEST_P(HttpClientTest, AServerThatDiesCostsFailuresAndNoHang) {
   if (!HaveTerminals()) GTEST_SKIP() << "no pseudo-terminals: when the client measures cannot be told";
-  Process client(ClientCommand(To(front_, "GET /constant", {"--inflight", "4", "--warmup", "0s", "--interval", "3"})),
-                 {.error_is_terminal = true});
+  Process client(
+      ClientCommand(To(front_end_, "GET /constant", {"--inflight", "4", "--warmup", "0s", "--interval", "3"})),
+      {.error_is_terminal = true});
   ASSERT_TRUE(WaitUntilMeasuring(client));
-  front_.process().Signal(SIGKILL);
+  front_end_.process().Signal(SIGKILL);
   const ClientRun run = Finish(client);
   EXPECT_EQ(run.exit_code, 1) << run.err;
   const Json point = run.Point();
@@ -207,7 +209,7 @@ TEST_P(HttpClientTest, AServerThatDiesCostsFailuresAndNoHang) {
 }
 
 TEST_P(HttpClientTest, ConnectionsThatTheServerClosesAreMadeAgain) {
-  const HttpFront hasty({"--idle-ms", "50"});
+  const HttpFrontEnd hasty({"--idle-ms", "50"});
   const ClientRun run = RunClient(
       To(hasty, "GET /constant",
          {"--warmup", "0s", "--rate", "4", "--max-outstanding", "1", "--arrivals", "constant", "--interval", "2"}));
@@ -218,8 +220,9 @@ TEST_P(HttpClientTest, ConnectionsThatTheServerClosesAreMadeAgain) {
 
 TEST_P(HttpClientTest, AnInterruptKeepsWhatThereIs) {
   if (!HaveTerminals()) GTEST_SKIP() << "no pseudo-terminals: when to interrupt cannot be told";
-  Process client(ClientCommand(To(front_, "GET /later?1", {"--inflight", "2", "--warmup", "0s", "--interval", "60"})),
-                 {.error_is_terminal = true});
+  Process client(
+      ClientCommand(To(front_end_, "GET /later?1", {"--inflight", "2", "--warmup", "0s", "--interval", "60"})),
+      {.error_is_terminal = true});
   ASSERT_TRUE(WaitUntilMeasuring(client));
   client.Signal(SIGINT);
   const ClientRun run = Finish(client);

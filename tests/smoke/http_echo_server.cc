@@ -145,7 +145,7 @@ int Main(int argc, char** argv) {
   int request_ms = 20'000;
   int idle_ms = 60'000;
   int write_ms = 20'000;
-  CLI::App app("The HTTP front with a handler for tests.");
+  CLI::App app("The HTTP front end with a handler for tests.");
   app.add_option("--port", port);
   app.add_option("--threads", options.threads);
   app.add_option("--max-connections", options.max_connections);

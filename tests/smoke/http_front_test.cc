@@ -1,7 +1,5 @@
 // The HTTP front end with widespread clients: curl with each version of HTTP, Python's http.client, h2load. Also: how
 // it distributes connections, and how the server ends.
-#include "tests/smoke/http_front.h"
-
 #include <gmock/gmock.h>
 
 #include <csignal>
@@ -9,6 +7,7 @@
 #include <memory>
 
 #include "src/http/server/http_server.h"
+#include "tests/smoke/http_front_end.h"
 
 namespace cqbench::smoke {
 namespace {
@@ -39,7 +38,7 @@ class HttpVersions : public testing::TestWithParam<const char*> {
  protected:
   Ran Curl(std::vector<std::string> arguments, const std::string& target) {
     arguments.insert(arguments.begin(), {"curl", "--silent", "--show-error", "--max-time", "50", GetParam()});
-    arguments.push_back(front_.Url(target));
+    arguments.push_back(front_end_.Url(target));
     return RunTool(arguments);
   }
   std::string Got(const std::vector<std::string>& arguments, const std::string& target) {
@@ -49,7 +48,7 @@ class HttpVersions : public testing::TestWithParam<const char*> {
   }
   bool http2() const { return std::string(GetParam()) == "--http2-prior-knowledge"; }
 
-  HttpFront front_{{"--threads", "2"}};
+  HttpFrontEnd front_end_{{"--threads", "2"}};
 };
 
 TEST_P(HttpVersions, AnswersAreWhole) {
@@ -112,26 +111,26 @@ assert connection.sock is socket, "one connection for all"
 print("fine")
 )";
 
-TEST(HttpFront, PythonsClientKeepsItsConnection) {
-  HttpFront front;
-  const Ran run = RunTool({"python3", "-c", kPython, front.port()});
+TEST(HttpFrontEnd, PythonsClientKeepsItsConnection) {
+  HttpFrontEnd front_end;
+  const Ran run = RunTool({"python3", "-c", kPython, front_end.port()});
   EXPECT_EQ(run.out, "fine\n") << run.err;
 }
 
-TEST(HttpFront, H2loadGetsAnAnswerToEachRequest) {
-  HttpFront front({"--threads", "2"});
+TEST(HttpFrontEnd, H2loadGetsAnAnswerToEachRequest) {
+  HttpFrontEnd front_end({"--threads", "2"});
   for (const char* target : {"/constant", "/later", "/lines?10"}) {
     for (const bool http1 : {true, false}) {
-      std::vector<std::string> command = {"h2load", "-n", "4000", "-c", "8", "-m", "10", front.Url(target)};
+      std::vector<std::string> command = {"h2load", "-n", "4000", "-c", "8", "-m", "10", front_end.Url(target)};
       if (http1) command.push_back("--h1");
       const Ran run = RunTool(command);
       EXPECT_THAT(run.out, HasSubstr("4000 total, 4000 started, 4000 done, 4000 succeeded, 0 failed")) << run.err;
     }
   }
-  EXPECT_THAT(front.Stop(), HasSubstr("2xx=24000 4xx=0 5xx=0 http2=12000 connections=48"));
+  EXPECT_THAT(front_end.Stop(), HasSubstr("2xx=24000 4xx=0 5xx=0 http2=12000 connections=48"));
 }
 
-TEST(HttpFront, ConnectionsAreDealtOutEvenly) {
+TEST(HttpFrontEnd, ConnectionsAreDealtOutEvenly) {
   HttpOptions options;
   options.threads = 4;
   options.listen.host = "127.0.0.1";
@@ -151,7 +150,7 @@ TEST(HttpFront, ConnectionsAreDealtOutEvenly) {
   EXPECT_EQ((*server)->counts().open_connections, 0u);
 }
 
-TEST(HttpFront, RepliesMayOutliveTheServer) {
+TEST(HttpFrontEnd, RepliesMayOutliveTheServer) {
   std::promise<HttpReply> got;
   HttpOptions options;
   options.listen.host = "127.0.0.1";
@@ -169,22 +168,22 @@ TEST(HttpFront, RepliesMayOutliveTheServer) {
   reply.Send(200, "", "to nobody");
 }
 
-TEST(HttpFront, StoppingAnswersWhatIsBeingHandled) {
-  HttpFront front;
-  HttpSocket idle(front.port());
+TEST(HttpFrontEnd, StoppingAnswersWhatIsBeingHandled) {
+  HttpFrontEnd front_end;
+  HttpSocket idle(front_end.port());
   ASSERT_TRUE(idle.Send(kGetConstant));
   idle.ReadUntil("true}");
-  HttpSocket busy(front.port());
+  HttpSocket busy(front_end.port());
   ASSERT_TRUE(busy.Send("GET /later?300 HTTP/1.1\r\nHost: x\r\n\r\nGET /constant HTTP/1.1\r\nHost: x\r\n\r\n"));
   std::this_thread::sleep_for(std::chrono::milliseconds(100));  // the server must be handling the request
-  EXPECT_THAT(front.Stop(), HasSubstr("2xx=2 "));
+  EXPECT_THAT(front_end.Stop(), HasSubstr("2xx=2 "));
   bool ended = false;
   EXPECT_THAT(busy.ReadAll(&ended), AllOf(HasSubstr("later:"), HasSubstr("Connection: close"), Not(HasSubstr("ok"))));
   EXPECT_TRUE(ended);
   EXPECT_EQ(idle.ReadAll(&ended), "");
 }
 
-TEST(HttpFront, WhatCannotBeIsSaid) {
+TEST(HttpFrontEnd, WhatCannotBeIsSaid) {
   const auto handler = [](const HttpRequest&, HttpReply) {};
   HttpOptions options;
   options.threads = 0;

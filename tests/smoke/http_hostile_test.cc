@@ -11,7 +11,7 @@
 #include <thread>
 #include <vector>
 
-#include "tests/smoke/http_front.h"
+#include "tests/smoke/http_front_end.h"
 
 namespace cqbench::smoke {
 namespace {
@@ -23,50 +23,50 @@ using testing::StartsWith;
 constexpr size_t kBounded = kSanitized ? 256u << 20 : 24u << 20;
 
 TEST(HttpHostile, Http1) {
-  HttpFront front({"--max-body-bytes", "1000", "--max-header-bytes", "512"});
+  HttpFrontEnd front_end({"--max-body-bytes", "1000", "--max-header-bytes", "512"});
   for (const Refused& refused : Hostile()) {
     SCOPED_TRACE(refused.what);
-    HttpSocket socket(front.port());
+    HttpSocket socket(front_end.port());
     socket.Send(refused.bytes);
     bool ended = false;
     EXPECT_THAT(socket.ReadAll(&ended), StartsWith("HTTP/1.1 " + std::to_string(refused.status)));
     EXPECT_TRUE(ended);
-    ASSERT_TRUE(Serves(front));
+    ASSERT_TRUE(Serves(front_end));
   }
 }
 
 TEST(HttpHostile, Http2) {
-  HttpFront front({"--max-header-bytes", "512", "--max-streams", "10"});
+  HttpFrontEnd front_end({"--max-header-bytes", "512", "--max-streams", "10"});
   for (const Attack& attack : Attacks()) {
     SCOPED_TRACE(attack.what);
-    HttpSocket socket(front.port());
+    HttpSocket socket(front_end.port());
     socket.Send(attack.bytes);
     if (attack.ends) {
       bool ended = false;
       socket.ReadAll(&ended);
       EXPECT_TRUE(ended);
     }
-    ASSERT_TRUE(Serves(front));
+    ASSERT_TRUE(Serves(front_end));
   }
 }
 
 TEST(HttpHostile, ARequestCutOffAnywhereCostsNothing) {
-  HttpFront front;
+  HttpFrontEnd front_end;
   const std::string all = Head("Content-Length: 5\r\n") + "hello";
   for (size_t cut = 0; cut < all.size(); ++cut) {
-    HttpSocket socket(front.port());
+    HttpSocket socket(front_end.port());
     ASSERT_TRUE(socket.Send(all.substr(0, cut)));
     socket.EndSending();
     bool ended = false;
     EXPECT_EQ(socket.ReadAll(&ended), "");
     EXPECT_TRUE(ended);
   }
-  EXPECT_TRUE(Serves(front));
+  EXPECT_TRUE(Serves(front_end));
 }
 
 TEST(HttpHostile, WhoeverHasSentAllMayStillListen) {
-  HttpFront front;
-  HttpSocket socket(front.port());
+  HttpFrontEnd front_end;
+  HttpSocket socket(front_end.port());
   ASSERT_TRUE(socket.Send("GET /later?50 HTTP/1.1\r\nHost: x\r\n\r\n"));
   socket.EndSending();
   bool ended = false;
@@ -75,13 +75,13 @@ TEST(HttpHostile, WhoeverHasSentAllMayStillListen) {
 }
 
 TEST(HttpHostile, SlowClientsAreEnded) {
-  HttpFront front({"--request-ms", "200", "--idle-ms", "300"});
-  HttpSocket slow(front.port());
+  HttpFrontEnd front_end({"--request-ms", "200", "--idle-ms", "300"});
+  HttpSocket slow(front_end.port());
   ASSERT_TRUE(slow.Send("GET / HTTP/1.1\r\nHo"));
-  HttpSocket silent(front.port());
-  HttpSocket nearly(front.port());
+  HttpSocket silent(front_end.port());
+  HttpSocket nearly(front_end.port());
   ASSERT_TRUE(nearly.Send("PRI * HTTP/2.0\r\n"));
-  HttpSocket idle2(front.port());
+  HttpSocket idle2(front_end.port());
   ASSERT_TRUE(idle2.Send(Start()));
   bool ended = false;
   EXPECT_THAT(slow.ReadAll(&ended), StartsWith("HTTP/1.1 408 "));
@@ -89,7 +89,7 @@ TEST(HttpHostile, SlowClientsAreEnded) {
     socket->ReadAll(&ended);
     EXPECT_TRUE(ended);
   }
-  EXPECT_THAT(front.Stop(), HasSubstr("timed_out=4"));
+  EXPECT_THAT(front_end.Stop(), HasSubstr("timed_out=4"));
 }
 
 // Requests a response without an end; over HTTP/2 with windows that limit nothing.
@@ -114,19 +114,19 @@ std::vector<std::string> Greedy() {
 }
 
 TEST(HttpHostile, ReadersThatStandStillAreBoundedAndEnded) {
-  HttpFront front({"--write-ms", "1500"});
-  ASSERT_TRUE(Serves(front));
-  const size_t before = front.Resident();
+  HttpFrontEnd front_end({"--write-ms", "1500"});
+  ASSERT_TRUE(Serves(front_end));
+  const size_t before = front_end.Resident();
   std::vector<HttpSocket> sockets;
   for (const std::string& asked : Greedy()) {
-    sockets.emplace_back(front.port(), 4096);
+    sockets.emplace_back(front_end.port(), 4096);
     sockets.back().Send(asked, Seconds(0.2));
   }
   size_t most = 0;
   for (int i = 0; i < 20; ++i) {
     std::this_thread::sleep_for(std::chrono::milliseconds(20));
-    most = std::max(most, front.Resident());
-    ASSERT_TRUE(Serves(front)) << "others are served meanwhile";
+    most = std::max(most, front_end.Resident());
+    ASSERT_TRUE(Serves(front_end)) << "others are served meanwhile";
   }
   EXPECT_LT(most, before + kBounded);
   // The test does not read until the server has given up all connections.
@@ -136,18 +136,18 @@ TEST(HttpHostile, ReadersThatStandStillAreBoundedAndEnded) {
     socket.ReadAll(&ended);
     EXPECT_TRUE(ended);
   }
-  EXPECT_TRUE(Serves(front));
+  EXPECT_TRUE(Serves(front_end));
 }
 
 TEST(HttpHostile, AReaderThatIsFastDoesNotKeepOthersWaiting) {
   for (const bool http2 : {false, true}) {
-    HttpFront front;
-    HttpSocket greedy(front.port());
+    HttpFrontEnd front_end;
+    HttpSocket greedy(front_end.port());
     ASSERT_TRUE(greedy.Send(Endless(http2)));
     std::atomic<bool> enough = false;
     std::thread reader([&] { greedy.ReadWhile([&enough] { return !enough; }); });
     for (int i = 0; i < 20; ++i) {
-      HttpSocket other(front.port());
+      HttpSocket other(front_end.port());
       other.Send(kGetConstant);
       EXPECT_TRUE(other.Readable(Seconds(10))) << "no answer while somebody else reads an endless one";
     }
@@ -157,14 +157,14 @@ TEST(HttpHostile, AReaderThatIsFastDoesNotKeepOthersWaiting) {
 }
 
 TEST(HttpHostile, ConnectionsAboveTheLimitAreClosed) {
-  HttpFront front({"--max-connections", "2"});
-  std::optional<HttpSocket> first(front.port());
-  HttpSocket second(front.port());
+  HttpFrontEnd front_end({"--max-connections", "2"});
+  std::optional<HttpSocket> first(front_end.port());
+  HttpSocket second(front_end.port());
   for (HttpSocket* socket : {&*first, &second}) {
     ASSERT_TRUE(socket->Send(kGetConstant));
     EXPECT_THAT(socket->ReadUntil("true}"), HasSubstr(" 200 "));
   }
-  HttpSocket third(front.port());
+  HttpSocket third(front_end.port());
   bool ended = false;
   EXPECT_EQ(third.ReadAll(&ended), "");
   EXPECT_TRUE(ended);
@@ -173,7 +173,7 @@ TEST(HttpHostile, ConnectionsAboveTheLimitAreClosed) {
   bool serves = false;
   for (int i = 0; i < 200 && !serves; ++i) {
     std::this_thread::sleep_for(std::chrono::milliseconds(20));
-    serves = Serves(front);
+    serves = Serves(front_end);
   }
   EXPECT_TRUE(serves);
 }

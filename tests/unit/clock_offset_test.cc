@@ -13,19 +13,19 @@ namespace {
 constexpr Nanos kThousandSeconds = 1000 * kNanosPerSecond;
 
 // Makes a sample of a clock that is `ahead` of ours; `there` and `back` are the delays of request and response.
-ClockLook Look(Nanos at, Nanos ahead, Nanos there, Nanos back) {
+ClockProbe Probe(Nanos at, Nanos ahead, Nanos there, Nanos back) {
   return {at, at + there + ahead, at + there + back};
 }
 
 TEST(ClockOffset, NothingWithoutALook) {
   EXPECT_FALSE(EstimateOffset({}).has_value());
-  const std::vector<ClockLook> backwards = {{100, 50, 99}};
+  const std::vector<ClockProbe> backwards = {{100, 50, 99}};
   EXPECT_FALSE(EstimateOffset(backwards).has_value());
 }
 
 TEST(ClockOffset, ExactWhereBothWaysTakeEquallyLong) {
-  const std::vector<ClockLook> looks = {Look(5'000, 777, 400, 400)};
-  const auto offset = EstimateOffset(looks);
+  const std::vector<ClockProbe> probes = {Probe(5'000, 777, 400, 400)};
+  const auto offset = EstimateOffset(probes);
   ASSERT_TRUE(offset.has_value());
   EXPECT_EQ(offset->offset_ns, 777);
   EXPECT_EQ(offset->bound_ns, 400);
@@ -33,9 +33,9 @@ TEST(ClockOffset, ExactWhereBothWaysTakeEquallyLong) {
 }
 
 TEST(ClockOffset, TheShortestWayCounts) {
-  const std::vector<ClockLook> looks = {Look(0, 50, 90'000, 100), Look(1'000'000, 50, 200, 200),
-                                        Look(2'000'000, 50, 100, 90'000)};
-  const auto offset = EstimateOffset(looks);
+  const std::vector<ClockProbe> probes = {Probe(0, 50, 90'000, 100), Probe(1'000'000, 50, 200, 200),
+                                          Probe(2'000'000, 50, 100, 90'000)};
+  const auto offset = EstimateOffset(probes);
   ASSERT_TRUE(offset.has_value());
   EXPECT_EQ(offset->offset_ns, 50);
   EXPECT_EQ(offset->at_ns, 1'000'200);
@@ -44,8 +44,8 @@ TEST(ClockOffset, TheShortestWayCounts) {
 // All of the delay is one way: the error is half of the delay, which is exactly the bound.
 TEST(ClockOffset, OneSidedDelaysReachTheBound) {
   for (const auto& [there, back] : {std::pair<Nanos, Nanos>{10'001, 0}, {0, 10'001}}) {
-    const std::vector<ClockLook> looks = {Look(0, kThousandSeconds, there, back)};
-    const auto offset = EstimateOffset(looks);
+    const std::vector<ClockProbe> probes = {Probe(0, kThousandSeconds, there, back)};
+    const auto offset = EstimateOffset(probes);
     ASSERT_TRUE(offset.has_value());
     const Nanos error = std::abs(offset->offset_ns - kThousandSeconds);
     EXPECT_GE(error, 5'000);
@@ -58,12 +58,12 @@ TEST(ClockOffset, WithinTheBoundWhateverTheDelays) {
   std::mt19937_64 random(1);
   for (int round = 0; round < 1000; ++round) {
     const auto ahead = static_cast<Nanos>(random() % (4 * kThousandSeconds)) - 2 * kThousandSeconds;
-    std::vector<ClockLook> looks;
-    for (int i = 0; i < kClockLooks; ++i) {
-      looks.push_back(Look(i * kNanosPerMilli, ahead, static_cast<Nanos>(500 + random() % 400'000),
-                           static_cast<Nanos>(500 + random() % 3'000)));
+    std::vector<ClockProbe> probes;
+    for (int i = 0; i < kClockProbes; ++i) {
+      probes.push_back(Probe(i * kNanosPerMilli, ahead, static_cast<Nanos>(500 + random() % 400'000),
+                             static_cast<Nanos>(500 + random() % 3'000)));
     }
-    const auto offset = EstimateOffset(looks);
+    const auto offset = EstimateOffset(probes);
     ASSERT_TRUE(offset.has_value());
     EXPECT_LE(std::abs(offset->offset_ns - ahead), offset->bound_ns);
   }

@@ -175,13 +175,13 @@ TEST_F(ControlClientsTest, ASampleThatIsNoMessageIsRefused) {
 
 // The server reports the address of its HTTP front end and counts the front end's own responses. It does not count
 // calls that the front end passes on to it as a client's connection.
-TEST(ControlClientsOfAFront, AskAtTheGrpcAddress) {
+TEST(ControlClientsOfAnHttpFrontEnd, AskAtTheGrpcAddress) {
   ServerConfig server_config;
   server_config.listen = {*ParseTarget("127.0.0.1", 0)};
   auto server = StartServer(server_config);
   ASSERT_TRUE(server.ok()) << server.status();
   const Target address = (*server)->listening().front();
-  (*server)->AddFront(*ParseTarget("127.0.0.1:8080", 0), [] { return 7; });
+  (*server)->AddHttpFrontEnd(*ParseTarget("127.0.0.1:8080", 0), [] { return 7; });
   RunConfig config;
   config.api = ClientApi::kHttp1;
   config.targets = {*ParseTarget("127.0.0.1:8080", 0)};

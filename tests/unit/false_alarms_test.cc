@@ -170,29 +170,29 @@ PointResult OpenLoop(Random& random, const Open& open) {
   result.pacers = 1;
   Histogram lateness, latency;
   GapMeter gaps;
-  double due = -warmup, looked = -1e9, free_at = -1e9, sums[2] = {0, 0}, looks[2] = {0, 0};
+  double due = -warmup, sampled = -1e9, free_at = -1e9, sums[2] = {0, 0}, samples[2] = {0, 0};
   std::queue<double> ends;
   while (due < seconds) {
-    looked = std::max(due + Exponential(random, open.jitter_us * 1e-6), looked + open.busy_us * 1e-6);
-    free_at = std::max(free_at, looked) + Exponential(random, service);
-    while (!ends.empty() && ends.front() <= looked) ends.pop();
+    sampled = std::max(due + Exponential(random, open.jitter_us * 1e-6), sampled + open.busy_us * 1e-6);
+    free_at = std::max(free_at, sampled) + Exponential(random, service);
+    while (!ends.empty() && ends.front() <= sampled) ends.pop();
     ends.push(free_at);
     if (due >= 0) {
       ++point.counts.due;
-      lateness.Record(static_cast<Nanos>((looked - due) * 1e9));
+      lateness.Record(static_cast<Nanos>((sampled - due) * 1e9));
       latency.Record(static_cast<Nanos>((free_at - due) * 1e9));
-      gaps.Add(static_cast<Nanos>(looked * 1e9) + kNanosPerSecond);
+      gaps.Add(static_cast<Nanos>(sampled * 1e9) + kNanosPerSecond);
       const size_t half = due >= seconds / 2 ? 1 : 0;
       sums[half] += static_cast<double>(ends.size());
-      ++looks[half];
+      ++samples[half];
     }
     due += open.arrivals == Arrivals::kPoisson ? Exponential(random, 1 / open.rate) : 1 / open.rate;
   }
   point.counts.sent = point.counts.ok = point.completed = point.counts.due;
   point.latency = Summarize(latency);
   result.lateness_p99_ns = lateness.ValueAtPercentile(99);
-  result.outstanding_first_half = sums[0] / std::max(looks[0], 1.0);
-  result.outstanding_second_half = sums[1] / std::max(looks[1], 1.0);
+  result.outstanding_first_half = sums[0] / std::max(samples[0], 1.0);
+  result.outstanding_second_half = sums[1] / std::max(samples[1], 1.0);
   if (const auto shape = gaps.Shape()) {
     result.gap_cv = shape->variation;
     result.gap_correlation = shape->correlation;

@@ -132,7 +132,7 @@ TEST_F(FileRanksTest, AClockThatBeginsElsewhere) {
   const Nanos start = NowNs() + kAhead;
   std::ofstream(folder_ + "/window-1.json")
       << "{" << boot_id << ",\"tokens\":[" << token << "],\"start_ns\":" << start << ",\"open_ns\":" << start + 5
-      << ",\"close_ns\":" << start + 9 << ",\"wall_offset_ns\":" << LookAtWallClock().offset_ns - kAhead << "}";
+      << ",\"close_ns\":" << start + 9 << ",\"wall_offset_ns\":" << ProbeWallClock().offset_ns - kAhead << "}";
   const auto window = Agree(*second).get();
   ASSERT_TRUE(window.ok()) << window.status();
   const RankClock clock = second->Compare();
@@ -142,7 +142,7 @@ TEST_F(FileRanksTest, AClockThatBeginsElsewhere) {
 }
 
 TEST(StartAtRanks, EveryRankByTheWallClock) {
-  const Nanos wall = LookAtWallClock().offset_ns + NowNs() + 30 * kNanosPerSecond;
+  const Nanos wall = ProbeWallClock().offset_ns + NowNs() + 30 * kNanosPerSecond;
   const auto ranks = MakeStartAtRanks({1, 2}, wall);
   Interrupt interrupt;
   const auto window = ranks->Agree(kPlan, interrupt);
@@ -155,7 +155,7 @@ TEST(StartAtRanks, EveryRankByTheWallClock) {
 }
 
 TEST(StartAtRanks, TooLate) {
-  const Nanos wall = LookAtWallClock().offset_ns + NowNs();
+  const Nanos wall = ProbeWallClock().offset_ns + NowNs();
   Interrupt interrupt;
   const auto window = MakeStartAtRanks({1, 2}, wall)->Agree(kPlan, interrupt);
   EXPECT_EQ(window.status().code(), absl::StatusCode::kFailedPrecondition);

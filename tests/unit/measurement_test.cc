@@ -84,7 +84,7 @@ TEST(Measurement, MergeAddsEverything) {
   EXPECT_EQ(total.pacing->slot_wait.Count(), 2u);
   EXPECT_EQ(total.pacing->largest_burst, 2u);
   EXPECT_EQ(total.pacing->outstanding[0].Mean(), 4);
-  EXPECT_EQ(total.pacing->outstanding[1].looks, 3u);
+  EXPECT_EQ(total.pacing->outstanding[1].samples, 3u);
   EXPECT_EQ(total.pacing->pacers, 3);
   EXPECT_EQ(total.pacing->margin_ns, 2);
   EXPECT_EQ(total.schedule_hash, 0x300u);
@@ -137,7 +137,7 @@ TEST(MeasurementMessage, ReadsBackAsWhatItIs) {
   EXPECT_EQ(total.time_buckets.at(1).failed[14], 8u);
   EXPECT_EQ(total.time_buckets.at(1).latency.Count(), 2u);
   EXPECT_EQ(total.time_buckets.at(1).latency.Max(), 3);
-  EXPECT_EQ(total.pacing->outstanding[0].looks, 4u);
+  EXPECT_EQ(total.pacing->outstanding[0].samples, 4u);
   EXPECT_EQ(total.schedule_hash, 0x200u);
   EXPECT_THAT(total.completed_per_slot, ElementsAre(1, 2, 3, 4));
 }

@@ -18,7 +18,7 @@ std::string Long(char c) {
   return std::string(10'000, c);
 }
 
-TEST(Holder, FreshMessagesAreEmptyAndOnTheHeap) {
+TEST(MessageSupply, FreshMessagesAreEmptyAndOnTheHeap) {
   MessageSupply<Request> supply(MessageStrategy::kFresh);
   EXPECT_FALSE(supply.keeps());
   for (int i = 0; i < 100; ++i) {
@@ -31,7 +31,7 @@ TEST(Holder, FreshMessagesAreEmptyAndOnTheHeap) {
   }
 }
 
-TEST(Holder, AReusedMessageIsTheSameAsItWasLeft) {
+TEST(MessageSupply, AReusedMessageIsTheSameAsItWasLeft) {
   MessageSupply<Request> supply(MessageStrategy::kReused);
   EXPECT_TRUE(supply.keeps());
   Request* const first = &supply.Next();
@@ -42,7 +42,7 @@ TEST(Holder, AReusedMessageIsTheSameAsItWasLeft) {
   }
 }
 
-TEST(Holder, MessagesOnAnArenaAreEmptyAndOnIt) {
+TEST(MessageSupply, MessagesOnAnArenaAreEmptyAndOnIt) {
   MessageSupply<Request> supply(MessageStrategy::kArena);
   EXPECT_FALSE(supply.keeps());
   for (int i = 0; i < 100; ++i) {
@@ -54,7 +54,7 @@ TEST(Holder, MessagesOnAnArenaAreEmptyAndOnIt) {
   }
 }
 
-TEST(Holder, TheArenaDoesNotGrowFromMessageToMessage) {
+TEST(MessageSupply, TheArenaDoesNotGrowFromMessageToMessage) {
   MessageSupply<Request> supply(MessageStrategy::kArena);
   const uint64_t at_first = supply.Next().GetArena()->SpaceUsed();
   EXPECT_GT(at_first, 0u);
@@ -62,7 +62,7 @@ TEST(Holder, TheArenaDoesNotGrowFromMessageToMessage) {
   EXPECT_EQ(supply.Current().GetArena()->SpaceUsed(), at_first);
 }
 
-TEST(Holder, ThereIsAMessageBeforeTheFirstNext) {
+TEST(MessageSupply, ThereIsAMessageBeforeTheFirstNext) {
   for (MessageStrategy kind : {MessageStrategy::kFresh, MessageStrategy::kReused, MessageStrategy::kArena}) {
     MessageSupply<Request> supply(kind);
     supply.Current().set_payload("filled once");
@@ -70,7 +70,7 @@ TEST(Holder, ThereIsAMessageBeforeTheFirstNext) {
   }
 }
 
-TEST(Holder, BytesAreKept) {
+TEST(MessageSupply, BytesAreKept) {
   const grpc::Slice slice("left");
   MessageSupply<grpc::ByteBuffer> supply(MessageStrategy::kBytes);
   EXPECT_TRUE(supply.keeps());
@@ -79,7 +79,7 @@ TEST(Holder, BytesAreKept) {
   EXPECT_EQ(supply.Next().Length(), 4u);
 }
 
-TEST(Holder, ByteBuffersMayBeFreshButNotOnAnArena) {
+TEST(MessageSupply, ByteBuffersMayBeFreshButNotOnAnArena) {
   const grpc::Slice slice("gone");
   for (MessageStrategy kind : {MessageStrategy::kFresh, MessageStrategy::kArena}) {
     MessageSupply<grpc::ByteBuffer> supply(kind);
@@ -89,7 +89,7 @@ TEST(Holder, ByteBuffersMayBeFreshButNotOnAnArena) {
 }
 
 // Objects that wait for the next call do not keep what a large one needed.
-TEST(Holder, LargeMessagesThatAreNotKeptAreGivenBack) {
+TEST(MessageSupply, LargeMessagesThatAreNotKeptAreGivenBack) {
   for (const MessageStrategy kind : {MessageStrategy::kFresh, MessageStrategy::kArena}) {
     MessageSupply<Request> supply(kind);
     supply.Next().set_payload(std::string(1 << 20, 'x'));
@@ -98,7 +98,7 @@ TEST(Holder, LargeMessagesThatAreNotKeptAreGivenBack) {
   }
 }
 
-TEST(Holder, ReusedMessagesKeepSoMuchTogether) {
+TEST(MessageSupply, ReusedMessagesKeepSoMuchTogether) {
   constexpr size_t kEach = size_t{8} << 20;
   const auto kept = [](std::vector<std::unique_ptr<MessageSupply<Request>>>& supplies) {
     size_t n = 0;

@@ -16,7 +16,7 @@
 #include <string>
 #include <vector>
 
-#include "src/ranks/rank_doubts.h"
+#include "src/ranks/rank_warnings.h"
 
 namespace cqbench {
 namespace {
@@ -95,7 +95,7 @@ bool IsSkewed(const std::vector<double>& late_ms, double rate) {
   PointResult merged;
   merged.window_ns = kLength;
   const std::vector<std::string> none(points.size());
-  const auto warnings = DoubtRanks(PointersTo(points), none, merged, {}, {});
+  const auto warnings = RankWarnings(PointersTo(points), none, merged, {}, {});
   return std::any_of(warnings.begin(), warnings.end(), [](const Notice& f) { return f.code == kWindowSkew; });
 }
 

@@ -12,8 +12,8 @@
 #include "cqbench/proto/measurement.pb.h"
 #include "src/observe/sampling/sample.h"
 #include "src/observe/sampling/sample_figures.h"
-#include "src/ranks/rank_doubts.h"
 #include "src/ranks/rank_report.h"
+#include "src/ranks/rank_warnings.h"
 
 namespace cqbench {
 namespace {

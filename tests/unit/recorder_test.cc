@@ -203,11 +203,11 @@ TEST_F(TimeBucketsTest, ACallAroundTheWholeWindowIsInNone) {
 }
 
 TEST_F(RecorderTest, ThePacersLookIsLatenessAndOutstandingByHalf) {
-  open_loop_.Looked(kOpen - 1, kOpen + 500, 1000);  // due before the window
-  open_loop_.Looked(1100, 1105, 3);
-  open_loop_.Looked(1499, 1500, 5);
-  open_loop_.Looked(1500, 1520, 8);
-  open_loop_.Looked(kClose, kClose + 500, 1000);
+  open_loop_.SampledPacer(kOpen - 1, kOpen + 500, 1000);  // due before the window
+  open_loop_.SampledPacer(1100, 1105, 3);
+  open_loop_.SampledPacer(1499, 1500, 5);
+  open_loop_.SampledPacer(1500, 1520, 8);
+  open_loop_.SampledPacer(kClose, kClose + 500, 1000);
   const Measurement total = Of(open_loop_);
   EXPECT_EQ(total.pacing->lateness.Count(), 3u);
   EXPECT_EQ(total.pacing->lateness.Min(), 1);

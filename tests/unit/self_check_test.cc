@@ -47,7 +47,7 @@ TEST_F(PointCheck, KeepsWhatIsKnownAlready) {
   EXPECT_THAT(Notes(), ElementsAre(Is("not-measured")));
 }
 
-TEST_F(PointCheck, ClientThatUsesItsCpusUpIsALimitAndNoDoubt) {
+TEST_F(PointCheck, ClientThatUsesItsCpusUpIsSaturatedWithoutAWarning) {
   Set("client", "_cores_used", 3.79);
   EXPECT_THAT(Notes(), IsEmpty());
   Set("client", "_cores_used", 3.8);
@@ -154,7 +154,7 @@ TEST_F(PointCheck, TooFewCallsForAPercentileAreNoted) {
   for (const auto& [count, notes] : cases) {
     point_.latency->count = count;
     EXPECT_EQ(Checked().notes, notes) << count;
-    EXPECT_THAT(Warnings(), IsEmpty()) << "withheld is not doubtful";
+    EXPECT_THAT(Warnings(), IsEmpty()) << "withheld is not unreliable";
   }
   point_.latency.reset();
   EXPECT_THAT(Checked().notes, IsEmpty());
@@ -226,7 +226,7 @@ TEST_F(PointCheck, CallsThatFailedHereMayHaveBeenAnsweredThere) {
   EXPECT_THAT(Warnings(), IsEmpty());
 }
 
-TEST_F(PointCheck, DoubtsAddUp) {
+TEST_F(PointCheck, WarningsAddUp) {
   Set("client", "_cores_used", 4);
   Set("client", "_cpus_busy", 5);
   point_.figures.Set("server_rpcs", 3'000'000);

@@ -213,7 +213,7 @@ TEST(ServerFlagsErrors, FlagsOfAnotherApi) {
   Refused(Split("--workers-per-cq 2 --api callback"), {"--workers-per-cq", "callback"});
 }
 
-TEST(ServerFlags, AFrontIsWhatItsFlagsSay) {
+TEST(ServerFlags, AnHttpFrontEndIsWhatItsFlagsSay) {
   const auto parsed = ParseWith(
       ParseServerFlags,
       Split("--http 127.0.0.1 --http-threads 2 --transcoder handwritten --backend loopback --backend-target localhost "
@@ -232,7 +232,7 @@ TEST(ServerFlags, AFrontIsWhatItsFlagsSay) {
   EXPECT_FALSE(ParseWith(ParseServerFlags, {}).options->gateway);
 }
 
-TEST(ServerFlags, AFrontsFlagsNeedEachOther) {
+TEST(ServerFlags, TheHttpFrontEndsFlagsNeedEachOther) {
   for (const char* flags : {"--http-threads 2", "--transcoder none", "--backend direct", "--backend-channels 2",
                             "--backend-target localhost", "--backend-channel-policy shared", "--backend-deadline 1"}) {
     Refused(Split(flags), {Split(flags)[0], "needs --http"});

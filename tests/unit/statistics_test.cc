@@ -61,10 +61,10 @@ TEST(Describe, MedianIsTheMiddleOrTheMeanOfTheMiddleTwo) {
 }
 
 TEST(Describe, CountsAndFindsTheExtremes) {
-  const Spread spread = Describe({3, 7, -2, 5});
-  EXPECT_EQ(spread.count, 4u);
-  EXPECT_EQ(spread.min, -2);
-  EXPECT_EQ(spread.max, 7);
+  const Summary summary = Describe({3, 7, -2, 5});
+  EXPECT_EQ(summary.count, 4u);
+  EXPECT_EQ(summary.min, -2);
+  EXPECT_EQ(summary.max, 7);
 }
 
 TEST(Describe, StandardDeviationIsThatOfASample) {
@@ -129,22 +129,22 @@ TEST(Describe, IntervalsHoldTheTrueMedianAsOftenAsTheySay) {
 }
 
 TEST(RelativeError, IsTheLongerSideOfTheIntervalAsAFractionOfTheMedian) {
-  Spread spread;
-  spread.median = 200;
-  EXPECT_EQ(spread.RelativeError(), std::nullopt);
-  spread.ci95 = {190, 230};
-  EXPECT_EQ(spread.RelativeError(), 0.15);
-  spread.ci95 = {150, 210};
-  EXPECT_EQ(spread.RelativeError(), 0.25);
+  Summary summary;
+  summary.median = 200;
+  EXPECT_EQ(summary.RelativeError(), std::nullopt);
+  summary.ci95 = {190, 230};
+  EXPECT_EQ(summary.RelativeError(), 0.15);
+  summary.ci95 = {150, 210};
+  EXPECT_EQ(summary.RelativeError(), 0.25);
 }
 
 TEST(RelativeError, IsPositiveForNegativeMediansAndAbsentForZero) {
-  Spread spread;
-  spread.median = -200;
-  spread.ci95 = {-230, -190};
-  EXPECT_EQ(spread.RelativeError(), 0.15);
-  spread.median = 0;
-  EXPECT_EQ(spread.RelativeError(), std::nullopt);
+  Summary summary;
+  summary.median = -200;
+  summary.ci95 = {-230, -190};
+  EXPECT_EQ(summary.RelativeError(), 0.15);
+  summary.median = 0;
+  EXPECT_EQ(summary.RelativeError(), std::nullopt);
 }
 
 TEST(DescribePoints, DescribesEveryFigureOfEachInFlightCountInTheOrderOfTheSweep) {

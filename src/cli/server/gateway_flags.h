@@ -1,4 +1,4 @@
-// The server's HTTP front on its command line.
+// The server's HTTP front end on its command line.
 #pragma once
 
 #include <optional>
@@ -14,7 +14,7 @@ class GatewayFlags {
   // Adds the options to `app`, which must outlive this.
   explicit GatewayFlags(CLI::App& app);
   bool given() const { return http_->count() > 0; }
-  // After parsing. Nothing: no front is wanted. Throws CLI errors.
+  // After parsing. Nothing: no front end is wanted. Throws CLI errors.
   std::optional<GatewayConfig> Resolve(MessageStrategy messages) const;
 
  private:

@@ -158,7 +158,7 @@ int Main(int argc, const char* const* argv) {
 
   MemoryGuard memory(config.limits.memory_bytes, **server);
   while (!interrupt.SleepUntil(NowNs() + MemoryGuard::kPeriod)) {
-    if (const std::string told = memory.Look(); !told.empty()) Complain(told, 0);
+    if (const std::string told = memory.Check(); !told.empty()) Complain(told, 0);
   }
   const bool ended = EndsWithin(config.drain_ns + kEndLimit, [&] {
     if (gateway) gateway->Stop();

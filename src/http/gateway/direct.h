@@ -1,4 +1,4 @@
-// --backend direct: the methods' handlers, called on the front's own threads.
+// --backend direct: the methods' handlers, called on the front end's own threads.
 #pragma once
 
 #include <deque>

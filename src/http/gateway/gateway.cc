@@ -66,8 +66,8 @@ class TranscodingGateway final : public Gateway {
     });
     if (!http.ok()) return http.status();
     self->http_ = *std::move(http);
-    server.AddFront(self->address(),
-                    [&backend = self->backend_, is_counted] { return is_counted ? 0 : backend.Messages(); });
+    server.AddHttpFrontEnd(self->address(),
+                           [&backend = self->backend_, is_counted] { return is_counted ? 0 : backend.Messages(); });
     return self;
   }
   ~TranscodingGateway() override { TranscodingGateway::Stop(); }
@@ -109,7 +109,7 @@ class ConstantGateway final : public Gateway {
     });
     if (!http.ok()) return http.status();
     self->http_ = *std::move(http);
-    server.AddFront(self->address(), [&counts = self->counts_] { return counts.Read().messages; });
+    server.AddHttpFrontEnd(self->address(), [&counts = self->counts_] { return counts.Read().messages; });
     return self;
   }
   ~ConstantGateway() override { ConstantGateway::Stop(); }

@@ -22,7 +22,7 @@ namespace cqbench {
 enum class TranscoderKind {
   kDescriptor,   // the google.api.http rules, read when the server starts
   kHandwritten,  // code for each method
-  kNone,         // nothing: every request is answered with the same book, which is what the front alone costs
+  kNone,         // nothing: every request is answered with the same book, which is what the front end alone costs
 };
 constexpr auto NamesOf(TranscoderKind) {
   return std::to_array<EnumName<TranscoderKind>>({{TranscoderKind::kDescriptor, "descriptor"},
@@ -32,7 +32,7 @@ constexpr auto NamesOf(TranscoderKind) {
 
 // Answers messages.
 enum class BackendKind {
-  kDirect,     // the methods' handlers, on the front's own threads
+  kDirect,     // the methods' handlers, on the front end's own threads
   kInProcess,  // the gRPC server, through a channel without a socket; streams are refused (501)
   kLoopback,   // a gRPC server, through channels over TCP, as in a proxy
 };
@@ -59,7 +59,7 @@ struct GatewayConfig {
 class Gateway {
  public:
   // Serves when it returns. `server` must outlive it; it counts what is answered here as its own
-  // (PingServer::AddFront). Errors are those of HttpServer::Start(), and UNAVAILABLE when the backend cannot be
+  // (PingServer::AddHttpFrontEnd). Errors are those of HttpServer::Start(), and UNAVAILABLE when the backend cannot be
   // reached.
   static absl::StatusOr<std::unique_ptr<Gateway>> Start(const GatewayConfig& config, PingServer& server);
   virtual ~Gateway() = default;

@@ -1,6 +1,7 @@
 // --backend inprocess and loopback: each request becomes a call of a gRPC server, over channels. Requests are read on
-// the front's threads; responses are written on the library's, through reactors, those of streams on a thread of their
-// own. A call that the library never ends, which its deadline should not let happen, keeps the gateway from stopping.
+// the front end's threads; responses are written on the library's, through reactors, those of streams on a thread of
+// their own. A call that the library never ends, which its deadline should not let happen, keeps the gateway from
+// stopping.
 #pragma once
 
 #include <grpcpp/grpcpp.h>
@@ -25,8 +26,8 @@ namespace cqbench {
 
 class ProxiedBackend {
  public:
-  // `transcoder` must outlive it. `channels` are taken in turn by each of the front's threads. Without `streams`, these
-  // are refused.
+  // `transcoder` must outlive it. `channels` are taken in turn by each of the front end's threads. Without `streams`,
+  // these are refused.
   ProxiedBackend(const transcoding::Transcoder& transcoder, ChannelPool channels, bool streams,
                  MessageStrategy messages, Nanos deadline_ns, int threads)
       : transcoder_(transcoder),

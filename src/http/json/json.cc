@@ -22,7 +22,7 @@ using json_util::MessageToJsonString;
 
 // protobuf's reason as one line, whichever class of Status has it. Further lines would show the text that is wrong.
 template <typename Status>
-std::string Why(const Status& status) {
+std::string MessageOf(const Status& status) {
   const absl::string_view all(status.message().data(), status.message().size());
   return CleanText(all.substr(0, all.find('\n')), kMaxErrorBytes);
 }
@@ -80,7 +80,7 @@ absl::Status ParseChecked(const std::string& text, Message& message) {
   const auto status = JsonStringToMessage(text, &message);
   if (status.ok()) return absl::OkStatus();
   return absl::InvalidArgumentError(
-      absl::StrCat("the body is no ", std::string(message.GetTypeName()), ": ", Why(status)));
+      absl::StrCat("the body is no ", std::string(message.GetTypeName()), ": ", MessageOf(status)));
 }
 
 // The value of a field that has nothing in it.
@@ -126,7 +126,7 @@ absl::Status ParseJsonField(absl::string_view text, const FieldDescriptor& field
 
 absl::Status PrintJson(const Message& message, std::string& text) {
   const auto status = MessageToJsonString(message, &text);
-  return status.ok() ? absl::OkStatus() : absl::InternalError(Why(status));
+  return status.ok() ? absl::OkStatus() : absl::InternalError(MessageOf(status));
 }
 
 // No function of protobuf's writes a field, so it is cut out of a message with nothing else: {"name":VALUE}.

@@ -1,4 +1,4 @@
-// HTTP and JSON ↔ a gRPC method and its messages. No I/O, no gRPC: a front brings what came and sends what is made.
+// HTTP and JSON ↔ a gRPC method and its messages. No I/O, no gRPC: a front end brings what came and sends what is made.
 //
 // A request goes through Find (which method?), then Bind (its message, which the caller makes from the method's
 // prototype, on an arena or wherever it likes), then the caller calls the method; a response through Print, an error
@@ -24,7 +24,7 @@ namespace cqbench::transcoding {
 inline constexpr char kJsonType[] = "application/json";
 
 struct TranscodingOptions {
-  // Path and query together. A front refuses more than that earlier, with 414; and longer bodies with 413.
+  // Path and query together. A front end refuses more than that earlier, with 414; and longer bodies with 413.
   size_t max_target_bytes = 16 << 10;
   size_t max_body_bytes = 4 << 20;  // as gRPC's own limit of a message
 };

@@ -28,7 +28,7 @@ namespace asio = boost::asio;
 
 constexpr Nanos kLongestTickNs = 250 * kNanosPerMilli;
 // How long accepting rests when the process has no descriptors left: the connection stays in the backlog.
-constexpr std::chrono::milliseconds kAcceptRest{100};
+constexpr std::chrono::milliseconds kAcceptBackOff{100};
 
 // One thread with everything that belongs to its connections.
 class Loop final : public Connections {
@@ -217,15 +217,15 @@ class HttpServer::Impl {
 
  private:
   struct Acceptor {
-    Acceptor(asio::io_context& io, Descriptor descriptor) : listener(io, descriptor.Release()), rest(io) {}
+    Acceptor(asio::io_context& io, Descriptor descriptor) : listener(io, descriptor.Release()), back_off(io) {}
     void Close() {
       closed = true;
       boost::system::error_code ignored;
       listener.close(ignored);
-      rest.cancel();
+      back_off.cancel();
     }
     asio::posix::stream_descriptor listener;  // only to wait on
-    asio::steady_timer rest;
+    asio::steady_timer back_off;
     bool closed = false;
   };
 
@@ -251,8 +251,8 @@ class HttpServer::Impl {
       if (errno == EAGAIN || errno == EWOULDBLOCK) return Await(acceptor);
       if (errno == EINTR || errno == ECONNABORTED) continue;
       // No descriptors or memory: nothing is lost by waiting, and spinning would not help.
-      acceptor.rest.expires_after(kAcceptRest);
-      acceptor.rest.async_wait([this, &acceptor](const boost::system::error_code& error) {
+      acceptor.back_off.expires_after(kAcceptBackOff);
+      acceptor.back_off.async_wait([this, &acceptor](const boost::system::error_code& error) {
         if (!error && !acceptor.closed) AcceptAll(acceptor);
       });
       return;

@@ -1,4 +1,4 @@
-// An HTTP front: HTTP/1.1 and HTTP/2 without TLS (h2c, by prior knowledge) on one port, one event loop per thread.
+// An HTTP front end: HTTP/1.1 and HTTP/2 without TLS (h2c, by prior knowledge) on one port, one event loop per thread.
 //
 // A handler gets each request, whole, on the thread of its connection's loop, and answers it through an HttpReply: at
 // once, which takes no lock and copies nothing between threads, or later from any thread. A response is whole, or a

@@ -127,7 +127,7 @@ class SyncEngine final : public GrpcEngine<SyncSlot<Stub>> {
       const Nanos now = NowNs();
       const auto waiting = static_cast<int64_t>(queue.DueBefore(now)) - static_cast<int64_t>(queue.Sent());
       const int64_t in_flight = in_flight_.fetch_add(1, std::memory_order_relaxed) + 1;
-      recorder.Looked(due, busy ? due : now, in_flight + std::max<int64_t>(waiting, 0));
+      recorder.SampledPacer(due, busy ? due : now, in_flight + std::max<int64_t>(waiting, 0));
       recorder.GotSlot(due, busy ? now - due : 0);
       slot.due_ns = due;
       return true;

@@ -12,13 +12,13 @@ namespace cqbench {
 // not to be sent any more: the window closed before it was due, or the queue was abandoned.
 template <typename Clock>
 bool AwaitDue(const Clock& clock, Nanos due, const RunWindow& window, const ArrivalQueue& queue) {
-  constexpr Nanos kLook = 20 * kNanosPerMilli;
+  constexpr Nanos kSampleEvery = 20 * kNanosPerMilli;
   for (Nanos now = clock.Now(); !window.IsOver(due) && !queue.abandoned();) {
-    if (due - now <= kLook) {
+    if (due - now <= kSampleEvery) {
       clock.WaitUntil(due);
       return true;
     }
-    now = clock.WaitUntil(now + kLook);
+    now = clock.WaitUntil(now + kSampleEvery);
   }
   return false;
 }
@@ -35,7 +35,7 @@ void SendDue(ArrivalQueue& queue, size_t& next, const Clock& clock, AtLimit at_l
        due = queue.DueAt(next)) {
     ++burst;
     const bool free = at_limit == AtLimit::kQueue ? queue.Announce() : queue.AnnounceUnlessFull();
-    recorder.Looked(due, now, queue.Outstanding());
+    recorder.SampledPacer(due, now, queue.Outstanding());
     recorder.Arrival(due, now);
     if (free) {
       due = queue.TakeDue();

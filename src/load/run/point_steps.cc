@@ -186,7 +186,7 @@ void PointSteps::RunPhase(Phase phase, Nanos begin, Nanos end, uint64_t calls) {
     if (enough && phase == Phase::kWarmup) return;
     if (enough) end = counting_ ? now : CloseSoon();
     const Nanos next_check = calls > done ? UntilNextCheck(now - begin, done, calls) : kTick;
-    const Nanos before_end = end - RankPart::kLookBefore;
+    const Nanos before_end = end - RankPart::kAwakeBefore;
     const Nanos wake_up = rank_.agreed() && now < before_end ? before_end : end;
     point_.partial = interrupt_.SleepUntil(std::min(wake_up, now + next_check));
     if (IsOver()) {

@@ -48,16 +48,16 @@ std::optional<RankTiming> RankPart::DescribeTiming(const RunWindow& window, cons
   timing.drift_ns_per_s = clock_.drift_ns_per_s;
   timing.announced_open_ns = window_->open_ns + offset;
   timing.announced_close_ns = window_->close_ns + offset;
-  timing.window_open_ns = Edge(open, window.open_ns()) + offset;
-  timing.window_close_ns = Edge(close, window.close_ns()) + offset;
+  timing.window_open_ns = Boundary(open, window.open_ns()) + offset;
+  timing.window_close_ns = Boundary(close, window.close_ns()) + offset;
   timing.awake_open_ns = open.after_ns + offset;
   timing.awake_close_ns = close.after_ns + offset;
   return timing;
 }
 
 // As it was set, when the process was there.
-Nanos RankPart::Edge(const Seen& seen, Nanos edge_ns) {
-  return seen.before_ns && seen.after_ns - *seen.before_ns <= kHeldUp ? edge_ns : seen.after_ns;
+Nanos RankPart::Boundary(const Seen& seen, Nanos boundary_ns) {
+  return seen.before_ns && seen.after_ns - *seen.before_ns <= kHeldUp ? boundary_ns : seen.after_ns;
 }
 
 }  // namespace cqbench

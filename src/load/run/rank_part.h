@@ -23,12 +23,12 @@ class RankPart {
   absl::Status Agree(const RankPlan& plan, Interrupt& interrupt);
   bool agreed() const { return window_.has_value(); }
   const RankWindow& window() const { return *window_; }
-  // How long nobody may have been seen awake around an edge of the window: what a rank that a scheduler held up stays
-  // below.
+  // How long nobody may have been seen awake around a boundary of the window: what a rank that a scheduler held up
+  // stays below.
   static constexpr Nanos kHeldUp = 10 * kNanosPerMilli;
-  // The runner's thread looks so long before each edge, so that there is something to be seen.
-  static constexpr Nanos kLookBefore = kNanosPerMilli;
-  // The runner's thread is awake, before an edge or between the two.
+  // The runner's thread wakes up this long before each boundary, so that it is seen awake.
+  static constexpr Nanos kAwakeBefore = kNanosPerMilli;
+  // The runner's thread is awake, before a boundary or between the two.
   void Awake(Nanos now) { awake_ns_ = now; }
   // When it found that the window was open, and that it was closed.
   void SawOpen(Nanos now) { open_ = {awake_ns_, now}; }
@@ -51,7 +51,7 @@ class RankPart {
     std::optional<Nanos> before_ns;
     Nanos after_ns = INT64_MAX;
   };
-  static Nanos Edge(const Seen& seen, Nanos edge_ns);
+  static Nanos Boundary(const Seen& seen, Nanos boundary_ns);
 
   std::optional<Nanos> awake_ns_;
   Seen open_;

@@ -9,7 +9,7 @@
 #include "src/base/last_resort.h"
 #include "src/base/machine.h"
 #include "src/channel/credentials.h"
-#include "src/load/run/baselines.h"
+#include "src/load/run/lower_bounds.h"
 #include "src/load/run/point_run.h"
 #include "src/load/run/rate_trial.h"
 #include "src/observe/allocations/allocations.h"
@@ -48,7 +48,7 @@ class Sweep {
                  interrupt,    observer.progress,
                  credentials_, AsksServers(config, ranks) ? &servers_ : nullptr,
                  nullptr,      ranks},
-        baselines_(setting_) {
+        lower_bounds_(setting_) {
     std::vector<int> slots;
     for (const Load& load : config.points) slots.push_back(load.slots);
     if (std::string note = DescribeIdleChannels(config.policy, slots); !note.empty()) {
@@ -90,7 +90,7 @@ class Sweep {
       MeasurePoint(setting_, load);
       if (over_) return;
     }
-    MeasureBaselines();
+    MeasureLowerBounds();
   }
 
   // A trial of the search is a point like any other; only the draw of its due times is its own.
@@ -105,7 +105,7 @@ class Sweep {
     };
     result_.find_rate = FindRate(goals_.search, measure);
     result_.find_rate->objective = goals_.objective.ToString();
-    if (!over_) MeasureBaselines();
+    if (!over_) MeasureLowerBounds();
   }
 
   const PointResult* MeasurePoint(const PointSetting& setting, const Load& load) {
@@ -138,11 +138,11 @@ class Sweep {
     }
   }
 
-  void MeasureBaselines() {
+  void MeasureLowerBounds() {
     if (!config_.lower_bound) return;
     update_.load = {1, 0};
     const size_t before = result_.lower_bounds.size();
-    baselines_.Measure(update_, result_.lower_bounds, notes_);
+    lower_bounds_.Measure(update_, result_.lower_bounds, notes_);
     for (size_t i = before; i < result_.lower_bounds.size(); ++i) {
       CheckPoint(config_, servers_.servers(), result_.lower_bounds[i].point);
     }
@@ -165,7 +165,7 @@ class Sweep {
   const std::shared_ptr<grpc::ChannelCredentials> credentials_;
   ControlClients servers_;
   const PointSetting setting_;
-  Baselines baselines_;
+  LowerBounds lower_bounds_;
   ProgressUpdate update_;
   std::vector<Notice> notes_;
   std::vector<std::string> last_misses_;  // why the last point does not meet the objective

@@ -43,7 +43,7 @@ void* Counted(void* memory, size_t bytes, int64_t instead_of = 0) {
     allocation_counters.bytes.fetch_add(bytes, std::memory_order_relaxed);
     Grow(SizeOf(memory) - instead_of);
     allocation_owners.Add(memory);
-    if (allocation_stacks.IsLookedAt(number)) allocation_stacks.Take(bytes);
+    if (allocation_stacks.IsSampled(number)) allocation_stacks.Take(bytes);
   }
   return memory;
 }

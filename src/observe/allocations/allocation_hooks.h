@@ -66,11 +66,11 @@ class AllocationStacks {
 
   // Samples every n-th allocation on average; 0: none. Multiples of the golden ratio spread evenly over periodic
   // patterns. A fixed step of n would always hit the same allocations of a call that makes, say, twelve.
-  void LookAtEvery(uint32_t n) {
+  void SampleEvery(uint32_t n) {
     every.store(n, std::memory_order_relaxed);
     below_.store(n == 0 ? 0 : UINT64_MAX / n, std::memory_order_relaxed);
   }
-  bool IsLookedAt(uint64_t number) const { return number * kGoldenGamma < below_.load(std::memory_order_relaxed); }
+  bool IsSampled(uint64_t number) const { return number * kGoldenGamma < below_.load(std::memory_order_relaxed); }
   // Runs inside malloc: takes the stack of its caller's callers.
   void Take(uint64_t bytes);
 

@@ -97,7 +97,7 @@ double Share(uint64_t part, uint64_t whole) {
 }  // namespace
 
 void SampleAllocationStacks(uint32_t every) {
-  if (&allocation_stacks != nullptr) allocation_stacks.LookAtEvery(every);
+  if (&allocation_stacks != nullptr) allocation_stacks.SampleEvery(every);
 }
 
 std::vector<AllocationStack> SampledAllocationStacks() {

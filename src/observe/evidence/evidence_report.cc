@@ -28,7 +28,7 @@ bool IsAboutAsLong(Nanos apart, Nanos window) {
 }
 
 // Figures of the distance of the samples from the window.
-void AddEdgeFigures(Side side, const ProcessSamples& samples, Figures& figures) {
+void AddBoundaryFigures(Side side, const ProcessSamples& samples, Figures& figures) {
   figures.Set(NameOf(side, "client_sample_before_ns"), static_cast<double>(samples.before_ns));
   figures.Set(NameOf(side, "client_sample_after_ns"), static_cast<double>(samples.after_ns));
 }
@@ -78,7 +78,7 @@ void ReportClient(const EvidenceContext& context, const ProcessSamples& client, 
   const Measured measured{point.window_ns, point.completed};
   AddCpuFigures(Side::kClient, client.begin, client.end, measured, point.figures);
   if (!context.config.evidence) return;
-  AddEdgeFigures(Side::kClient, client, point.figures);
+  AddBoundaryFigures(Side::kClient, client, point.figures);
   AddProcessFigures(Side::kClient, client.begin, client.end, measured, point.figures);
   point.client_cpus = CompareCpus(client.begin, client.end);
   const std::string absent = AddConnectionFigures(Side::kClient, client.begin, client.end, measured, point.figures);
@@ -100,7 +100,7 @@ void ReportServers(const ProcessSamples& servers, int responses_per_call, PointR
          point);
     return;
   }
-  AddEdgeFigures(Side::kServer, servers, point.figures);
+  AddBoundaryFigures(Side::kServer, servers, point.figures);
   AddServerFigures(begin, end, {point.window_ns, point.completed, responses_per_call}, point.figures);
   // Per call of the server's own count: other clients may use it at the same time.
   const Measured served{point.window_ns, static_cast<uint64_t>(point.figures.Get("server_rpcs").value_or(0))};
@@ -118,7 +118,7 @@ void ReportServers(const ProcessSamples& servers, int responses_per_call, PointR
 // Assumes that the server served no other client.
 void ReportServerProcess(const ProcessSamples& server, PointResult& point) {
   const Measured measured{point.window_ns, point.completed};
-  AddEdgeFigures(Side::kServer, server, point.figures);
+  AddBoundaryFigures(Side::kServer, server, point.figures);
   AddCpuFigures(Side::kServer, server.begin, server.end, measured, point.figures);
   AddOtherProcessFigures(Side::kServer, server.begin, server.end, measured, point.figures);
   point.server_cpus = CompareCpus(server.begin, server.end);

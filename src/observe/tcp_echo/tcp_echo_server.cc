@@ -104,17 +104,17 @@ class TcpEchoServer::Loop {
   static constexpr uint32_t kFirstListenerTag = kMaxConnections;
   static constexpr uint32_t kStopTag = UINT32_MAX;
   static constexpr int kPieces = 16;
-  static constexpr Nanos kAcceptRest = 100 * kNanosPerMilli;
+  static constexpr Nanos kAcceptBackOff = 100 * kNanosPerMilli;
   static constexpr size_t kFileBytes = 1 << 20;
 
   int TimeoutMs() const {
     if (spinning_ > 0) return 0;
-    return accept_again_at_ns_ > 0 ? static_cast<int>(kAcceptRest / kNanosPerMilli) : -1;
+    return accept_again_at_ns_ > 0 ? static_cast<int>(kAcceptBackOff / kNanosPerMilli) : -1;
   }
 
   // Cannot fail: listeners stay registered.
   void WatchListeners(bool watch) {
-    accept_again_at_ns_ = watch ? 0 : NowNs() + kAcceptRest;
+    accept_again_at_ns_ = watch ? 0 : NowNs() + kAcceptBackOff;
     const uint32_t events = watch ? EPOLLIN : 0U;
     for (size_t i = 0; i < listeners_.size(); ++i) {
       const auto tag = static_cast<uint32_t>(kFirstListenerTag + i);

@@ -21,22 +21,22 @@ int PingServer::tcp_echo_port() const {
   return tcp_echo_ ? tcp_echo_->port() : 0;
 }
 
-void PingServer::AddFront(const Target& address, std::function<uint64_t()> messages) {
+void PingServer::AddHttpFrontEnd(const Target& address, std::function<uint64_t()> messages) {
   const std::lock_guard lock(mutex_);
-  fronts_.push_back({address, std::move(messages)});
+  http_front_ends_.push_back({address, std::move(messages)});
 }
 
-std::vector<Target> PingServer::fronts() const {
+std::vector<Target> PingServer::http_front_ends() const {
   const std::lock_guard lock(mutex_);
   std::vector<Target> addresses;
-  for (const Front& front : fronts_) addresses.push_back(front.address);
+  for (const HttpFrontEnd& front_end : http_front_ends_) addresses.push_back(front_end.address);
   return addresses;
 }
 
 uint64_t PingServer::Messages() const {
   const std::lock_guard lock(mutex_);
   uint64_t messages = Counts().messages;
-  for (const Front& front : fronts_) messages += front.messages();
+  for (const HttpFrontEnd& front_end : http_front_ends_) messages += front_end.messages();
   return messages;
 }
 

@@ -21,7 +21,7 @@ namespace {
 
 // Less that is free is not worth the trouble.
 constexpr uint64_t kWorthTrimming = uint64_t{256} << 10;
-constexpr int kLooksApart = 10;
+constexpr int kChecksApart = 10;
 // The least that is worth the trouble while the server is busy: what is free now may be in use in a moment.
 constexpr uint64_t kMuch = uint64_t{128} << 20;
 constexpr int kLastPatience = 64;
@@ -77,21 +77,21 @@ uint64_t MemoryGuard::Resident() const {
   return pages * static_cast<uint64_t>(sysconf(_SC_PAGESIZE));
 }
 
-std::string MemoryGuard::Look() {
+std::string MemoryGuard::Check() {
   const uint64_t resident = Resident();
   may_be_behind_.store(resident > behind_from_, std::memory_order_relaxed);
   if (limit_bytes_ > 0 && resident > limit_bytes_) {
-    TrimWithinALook();  // much of it may be free
+    TrimWithinAPeriod();  // much of it may be free
     const uint64_t in_use = Resident();
     return in_use > limit_bytes_ ? EndConnections(in_use) : "";
   }
-  if (++looks_ % kLooksApart == 0) TrimUnused(resident);
+  if (++checks_ % kChecksApart == 0) TrimUnused(resident);
   return "";
 }
 
 // Trimming takes the lock of each of the allocator's arenas. While 80 threads of a sync server wrote large responses it
 // got them after 8 s, in which 2 GiB became 9.
-void MemoryGuard::TrimWithinALook() {
+void MemoryGuard::TrimWithinAPeriod() {
   if (trimming_.exchange(true)) return;
   EndsWithin(kPeriod, [] {
     malloc_trim(0);

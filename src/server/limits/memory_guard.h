@@ -10,7 +10,7 @@
 
 namespace cqbench {
 
-// Call Look() every kPeriod, from one thread. It costs a read of /proc while there is nothing to do.
+// Call Check() every kPeriod, from one thread. It costs a read of /proc while there is nothing to do.
 //
 // Beyond the limit it ends all connections of the server: the library drops what belongs to them, and clients see
 // UNAVAILABLE. gRPC 1.51.1 has nothing better: its resource quota does not count calls, its limit of streams does not
@@ -32,7 +32,7 @@ class MemoryGuard {
   MemoryGuard& operator=(const MemoryGuard&) = delete;
 
   // The text for people: one line, or nothing.
-  std::string Look();
+  std::string Check();
 
   // Returns true if so much is resident that calls may be waiting in the library, which queues them without a bound for
   // handlers of the callback and the sync API. Any thread.
@@ -41,7 +41,7 @@ class MemoryGuard {
  private:
   uint64_t Resident() const;
   std::string EndConnections(uint64_t resident);
-  static void TrimWithinALook();
+  static void TrimWithinAPeriod();
   void TrimUnused(uint64_t resident);
   void Forget();
   void Trim();
@@ -54,7 +54,7 @@ class MemoryGuard {
   const uint64_t behind_from_;
   PingServer& server_;
   const int statm_;  // /proc/self/statm, kept open
-  int looks_ = 0;
+  int checks_ = 0;
   uint64_t messages_ = 0;          // answered a second ago
   int large_ = 0;                  // seconds for which much has been free
   int patience_ = kFirstPatience;  // seconds for which it must be

@@ -85,7 +85,7 @@ grpc::Status ControlBackend::Describe(v1::ServerDescription& response) const {
   }
   response.set_deadlock_detection(config_.deadlock_detection);
   for (const Target& target : server_.listening()) response.add_listening(target.ToString());
-  for (const Target& target : server_.fronts()) response.add_http_front_ends(target.ToString());
+  for (const Target& target : server_.http_front_ends()) response.add_http_front_ends(target.ToString());
   if (config_.tcp_echo_port.value_or(0) > 0) response.set_tcp_echo_port(*config_.tcp_echo_port);
   response.set_counts_allocations(CanCountAllocations());
   return grpc::Status::OK;
@@ -133,12 +133,12 @@ grpc::Status ControlBackend::Sample(const std::string& peer, const v1::SampleReq
 // Several clients may have a control connection each. The port of one that has gone may come back as a measured one, so
 // those are forgotten.
 std::vector<OpenConnection> ControlBackend::MeasuredConnections(const std::string& peer) {
-  std::vector<Target> addresses = server_.fronts();
+  std::vector<Target> addresses = server_.http_front_ends();
   const bool passes_on = !addresses.empty();
   addresses.insert(addresses.end(), server_.listening().begin(), server_.listening().end());
   auto connections = FindAccepted(addresses);
   if (!connections) return {};
-  // A front may pass calls on to this server over a socket: the client's connections are those to the front.
+  // A front end may pass calls on to this server over a socket: the client's connections are those to the front end.
   if (passes_on) RemoveOwn(*connections);
   const std::lock_guard lock(mutex_);
   control_peers_.insert(peer);

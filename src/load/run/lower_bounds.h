@@ -25,16 +25,16 @@ struct ServerCopy {
 };
 ServerCopy CopyOf(const ServerDescription& server, absl::string_view grpc_version_here);
 
-// Measures the baselines. "grpc" is the run's own configuration with one call in flight, the point of comparison.
+// Measures the lower bounds. "grpc" is the run's own configuration with one call in flight, the point of comparison.
 // "tcp-block" and "tcp-spin" are a raw ping-pong with the server's TCP echo, with as many bytes as "grpc" had per call;
 // for streams of chunks only "tcp-block", and for those that the server sends "tcp-sendfile". "grpc-unix" uses a Unix
 // socket of the same server, and "grpc-inproc" a server inside this process.
-class Baselines {
+class LowerBounds {
  public:
   // `setting` is the sweep's and must outlive this.
-  explicit Baselines(const PointSetting& setting) : setting_(setting) {}
+  explicit LowerBounds(const PointSetting& setting) : setting_(setting) {}
 
-  // Measures each baseline once; stops early at a signal. A baseline that is not available leaves one note.
+  // Measures each lower bound once; stops early at a signal. A lower bound that is not available leaves one note.
   void Measure(const ProgressUpdate& update, std::vector<LowerBound>& results, std::vector<Notice>& notes);
 
  private:

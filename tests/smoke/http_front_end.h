@@ -12,9 +12,9 @@
 
 namespace cqbench::smoke {
 
-class HttpFront {
+class HttpFrontEnd {
  public:
-  explicit HttpFront(const std::vector<std::string>& flags = {}) : process_(Command(flags)) {
+  explicit HttpFrontEnd(const std::vector<std::string>& flags = {}) : process_(Command(flags)) {
     const auto port = process_.WaitForLine("listening on ", kHttpPatience);
     EXPECT_TRUE(port) << process_.err();
     port_ = port.value_or("0");
@@ -50,8 +50,8 @@ class HttpFront {
 
 inline constexpr const char* kGetConstant = "GET /constant HTTP/1.1\r\nHost: x\r\n\r\n";
 
-inline bool Serves(const HttpFront& front) {
-  HttpSocket socket(front.port());
+inline bool Serves(const HttpFrontEnd& front_end) {
+  HttpSocket socket(front_end.port());
   return socket.Send(kGetConstant) && socket.ReadUntil("{\"ok\":true}").find("HTTP/1.1 200") == 0;
 }
 

@@ -1,4 +1,4 @@
-#include "src/load/run/baselines.h"
+#include "src/load/run/lower_bounds.h"
 
 #include <grpcpp/grpcpp.h>
 
@@ -102,7 +102,7 @@ ServerCopy CopyOf(const ServerDescription& server, absl::string_view grpc_versio
   return copy;
 }
 
-void Baselines::Measure(const ProgressUpdate& update, std::vector<LowerBound>& results, std::vector<Notice>& notes) {
+void LowerBounds::Measure(const ProgressUpdate& update, std::vector<LowerBound>& results, std::vector<Notice>& notes) {
   results.push_back({"grpc", "gRPC as measured", GrpcOver(setting_.config.targets, setting_.endpoints, update)});
   MeasureRawTcp(results.back().point, update, results, notes);
   MeasureUnix(update, results, notes);
@@ -110,8 +110,8 @@ void Baselines::Measure(const ProgressUpdate& update, std::vector<LowerBound>& r
   results.push_back({"grpc-inproc", "gRPC, server in this process, no socket", InProcess(update, notes)});
 }
 
-PointResult Baselines::GrpcOver(const std::vector<Target>& targets, const std::vector<Endpoint>& endpoints,
-                                const ProgressUpdate& update) {
+PointResult LowerBounds::GrpcOver(const std::vector<Target>& targets, const std::vector<Endpoint>& endpoints,
+                                  const ProgressUpdate& update) {
   RunConfig config = AtOneInFlight(setting_.config);
   // A Unix socket's certificate is that of the name the server has elsewhere.
   if (config.security.server_name.empty()) config.security.server_name = config.targets.front().host;
@@ -120,8 +120,8 @@ PointResult Baselines::GrpcOver(const std::vector<Target>& targets, const std::v
   return PointRun(setting, config.points.front(), update).Run();
 }
 
-void Baselines::MeasureRawTcp(const PointResult& grpc, const ProgressUpdate& update, std::vector<LowerBound>& results,
-                              std::vector<Notice>& notes) {
+void LowerBounds::MeasureRawTcp(const PointResult& grpc, const ProgressUpdate& update, std::vector<LowerBound>& results,
+                                std::vector<Notice>& notes) {
   const auto& servers = setting_.servers->servers();
   const int port = servers.empty() ? 0 : servers.front().tcp_echo_port();
   if (port == 0) {
@@ -143,8 +143,8 @@ void Baselines::MeasureRawTcp(const PointResult& grpc, const ProgressUpdate& upd
   }
 }
 
-void Baselines::MeasureBulk(int port, uint32_t request_bytes, uint32_t response_bytes, const ProgressUpdate& update,
-                            std::vector<LowerBound>& results) {
+void LowerBounds::MeasureBulk(int port, uint32_t request_bytes, uint32_t response_bytes, const ProgressUpdate& update,
+                              std::vector<LowerBound>& results) {
   const bool get = setting_.config.method.shape == Shape::kServerStreaming;
   for (bool sendfile : {false, true}) {
     if (setting_.interrupt.Pending() || (sendfile && !get)) return;
@@ -159,7 +159,7 @@ void Baselines::MeasureBulk(int port, uint32_t request_bytes, uint32_t response_
   }
 }
 
-PointResult Baselines::RawTcp(TcpPingPongConfig tcp, int port, const ProgressUpdate& update) {
+PointResult LowerBounds::RawTcp(TcpPingPongConfig tcp, int port, const ProgressUpdate& update) {
   const RunConfig& config = setting_.config;
   PointResult point;
   point.load = {1, 0};
@@ -196,8 +196,8 @@ PointResult Baselines::RawTcp(TcpPingPongConfig tcp, int port, const ProgressUpd
   return point;
 }
 
-void Baselines::MeasureUnix(const ProgressUpdate& update, std::vector<LowerBound>& results,
-                            std::vector<Notice>& notes) {
+void LowerBounds::MeasureUnix(const ProgressUpdate& update, std::vector<LowerBound>& results,
+                              std::vector<Notice>& notes) {
   if (setting_.interrupt.Pending()) return;
   const auto& servers = setting_.servers->servers();
   const bool here = !servers.empty() && servers.front().boot_id() == BootId();
@@ -216,7 +216,7 @@ void Baselines::MeasureUnix(const ProgressUpdate& update, std::vector<LowerBound
   Note("lower bound: no Unix socket: the server does not listen on one on this machine (--listen unix:PATH)", notes);
 }
 
-PointResult Baselines::InProcess(const ProgressUpdate& update, std::vector<Notice>& notes) {
+PointResult LowerBounds::InProcess(const ProgressUpdate& update, std::vector<Notice>& notes) {
   ServerCopy copy;
   if (setting_.servers->servers().empty()) {
     copy.differences.emplace_back("the server does not describe itself");

@@ -1,4 +1,4 @@
-#include "src/ranks/rank_doubts.h"
+#include "src/ranks/rank_warnings.h"
 
 #include <algorithm>
 #include <cmath>
@@ -23,31 +23,32 @@ constexpr double kChance = 0.01;  // chance that a point gets a warning about a 
 constexpr double kStragglerShare = 0.20;  // off the median of throughput for each slot, or for each call asked for
 constexpr size_t kNamed = 8;              // ranks in a sentence
 
-std::optional<Nanos> EdgeOf(const PointResult& point, WindowEdge edge) {
+std::optional<Nanos> TimeOf(const PointResult& point, WindowBoundary boundary) {
   if (!point.rank->timing) return std::nullopt;
-  return edge == WindowEdge::kOpen ? point.rank->timing->window_open_ns : point.rank->timing->window_close_ns;
+  return boundary == WindowBoundary::kOpen ? point.rank->timing->window_open_ns : point.rank->timing->window_close_ns;
 }
 
-// A rank knows that it is awake when a call ends: with few calls that is later than the edge, however punctual it was.
-// Of calls that end by chance none has ended after g mean gaps exp(-g) times, at one of two edges of one rank.
-double Bounded(const PointResult& point, WindowEdge edge, double gaps) {
+// A rank knows that it is awake when a call ends: with few calls that is later than the boundary, however punctual it
+// was. Of calls that end by chance none has ended after g mean gaps exp(-g) times, at one of two boundaries of one
+// rank.
+double Bounded(const PointResult& point, WindowBoundary boundary, double gaps) {
   const RankTiming& timing = *point.rank->timing;
-  const auto seen = static_cast<double>(*EdgeOf(point, edge));
+  const auto seen = static_cast<double>(*TimeOf(point, boundary));
   const auto announced =
-      static_cast<double>(edge == WindowEdge::kOpen ? timing.announced_open_ns : timing.announced_close_ns);
+      static_cast<double>(boundary == WindowBoundary::kOpen ? timing.announced_open_ns : timing.announced_close_ns);
   const double rate = point.ThroughputPerSecond();
   return rate > 0 ? std::max(announced, seen - gaps * 1e9 / rate) : seen;
 }
 
-std::vector<Notice> SkewOf(const RankPoints& points, WindowEdge edge, double window_ns, bool counted) {
+std::vector<Notice> SkewOf(const RankPoints& points, WindowBoundary boundary, double window_ns, bool counted) {
   const double gaps = std::log(2 * static_cast<double>(points.size()) / kChance);
   std::optional<double> first_sure, last_sure;
   std::vector<int> last;
   Nanos latest = INT64_MIN;
   for (const PointResult* point : points) {
-    const auto seen = EdgeOf(*point, edge);
+    const auto seen = TimeOf(*point, boundary);
     if (!seen) continue;
-    const double sure = Bounded(*point, edge, gaps);
+    const double sure = Bounded(*point, boundary, gaps);
     first_sure = std::min(first_sure.value_or(sure), sure);
     last_sure = std::max(last_sure.value_or(sure), sure);
     if (*seen > latest) last.clear();
@@ -57,12 +58,12 @@ std::vector<Notice> SkewOf(const RankPoints& points, WindowEdge edge, double win
   if (!first_sure) return {};
   const double most = counted ? kCountedShare * window_ns : std::min(kSkewNs, kSkewShare * window_ns);
   if (*last_sure - *first_sure <= most) return {};
-  const auto apart = static_cast<double>(Skew(points, edge));
+  const auto apart = static_cast<double>(Skew(points, boundary));
   std::string share;
   if (window_ns > 0) share = absl::StrFormat(", %.1f%% of it", 100 * (apart / window_ns));
-  return {{kWindowSkew,
-           absl::StrFormat("the ranks' windows %s up to %.3g ms apart%s: %s last",
-                           edge == WindowEdge::kOpen ? "opened" : "closed", apart / 1e6, share, RankNames(last))}};
+  return {{kWindowSkew, absl::StrFormat("the ranks' windows %s up to %.3g ms apart%s: %s last",
+                                        boundary == WindowBoundary::kOpen ? "opened" : "closed", apart / 1e6, share,
+                                        RankNames(last))}};
 }
 
 // With two values, the faster: their mean moves with the slower one.
@@ -75,7 +76,7 @@ double AskedOf(const PointResult& point) {
   return point.load.open() ? point.load.rate : static_cast<double>(point.load.slots);
 }
 
-std::vector<Notice> DoubtStragglers(const RankPoints& points, const std::vector<std::string>& texts) {
+std::vector<Notice> StragglerWarnings(const RankPoints& points, const std::vector<std::string>& texts) {
   std::vector<int> late;
   std::string first;
   for (size_t i = 0; i < texts.size(); ++i) {
@@ -89,10 +90,10 @@ std::vector<Notice> DoubtStragglers(const RankPoints& points, const std::vector<
 }
 
 // With every number as one sign.
-std::string Kind(const Notice& finding) {
-  std::string kind = absl::StrCat(finding.code, ": ");
+std::string Kind(const Notice& notice) {
+  std::string kind = absl::StrCat(notice.code, ": ");
   bool number = false;
-  for (const char c : finding.text) {
+  for (const char c : notice.text) {
     const bool part = absl::ascii_isdigit(static_cast<unsigned char>(c)) || c == '-' || c == '+' || c == '.';
     if (!part) kind.push_back(c);
     if (part && !number) kind.push_back('#');
@@ -112,10 +113,10 @@ std::string RankNames(const std::vector<int>& ranks) {
   return absl::StrCat("ranks ", absl::StrJoin(ranks.begin(), end, ", "), " and ", last);
 }
 
-Nanos Skew(const RankPoints& points, WindowEdge edge) {
+Nanos Skew(const RankPoints& points, WindowBoundary boundary) {
   Nanos first = INT64_MAX, last = INT64_MIN;
   for (const PointResult* point : points) {
-    const auto seen = EdgeOf(*point, edge);
+    const auto seen = TimeOf(*point, boundary);
     if (!seen) continue;
     first = std::min(first, *seen);
     last = std::max(last, *seen);
@@ -146,8 +147,9 @@ std::vector<std::string> Stragglers(const RankPoints& points) {
   return texts;
 }
 
-std::vector<Notice> DoubtRanks(const RankPoints& points, const std::vector<std::string>& stragglers,
-                               const PointResult& merged, const RanksResult& ranks, const CountedEdges& counted) {
+std::vector<Notice> RankWarnings(const RankPoints& points, const std::vector<std::string>& stragglers,
+                                 const PointResult& merged, const RanksResult& ranks,
+                                 const CountedBoundaries& counted) {
   std::vector<Notice> warnings;
   const auto add = [&](const std::vector<Notice>& more) { warnings.insert(warnings.end(), more.begin(), more.end()); };
   if (!ranks.missing.empty()) {
@@ -156,43 +158,43 @@ std::vector<Notice> DoubtRanks(const RankPoints& points, const std::vector<std::
                        " measured nothing: neither what they did nor their share of the load is in these figures")}});
   }
   const auto window_ns = static_cast<double>(merged.window_ns);
-  add(SkewOf(points, WindowEdge::kOpen, window_ns, counted.open));
-  add(SkewOf(points, WindowEdge::kClose, window_ns, counted.close));
-  add(DoubtStragglers(points, stragglers));
+  add(SkewOf(points, WindowBoundary::kOpen, window_ns, counted.open));
+  add(SkewOf(points, WindowBoundary::kClose, window_ns, counted.close));
+  add(StragglerWarnings(points, stragglers));
   auto other = OtherConnections(merged, "all ranks");
   if (!other) other = OtherCalls(merged);
   if (other) warnings.push_back(*other);
-  std::vector<FindingsOfRank> own;
-  for (const PointResult* point : points) own.emplace_back(point->rank->index, OwnFindings(point->warnings));
-  add(CollectFindings(own));
+  std::vector<NoticesOfRank> own;
+  for (const PointResult* point : points) own.emplace_back(point->rank->index, OwnWarnings(point->warnings));
+  add(CollectNotices(own));
   return warnings;
 }
 
-std::vector<Notice> OwnFindings(const std::vector<Notice>& findings) {
-  std::vector<Notice> own = findings;
-  std::erase_if(own, [](const Notice& finding) { return finding.code == kOtherClient; });
+std::vector<Notice> OwnWarnings(const std::vector<Notice>& notices) {
+  std::vector<Notice> own = notices;
+  std::erase_if(own, [](const Notice& notice) { return notice.code == kOtherClient; });
   return own;
 }
 
-std::vector<Notice> CollectFindings(const std::vector<FindingsOfRank>& findings) {
+std::vector<Notice> CollectNotices(const std::vector<NoticesOfRank>& notices) {
   struct Collected {
     std::string kind;
     Notice first;
     std::vector<int> ranks;
   };
   std::vector<Collected> all;
-  for (const auto& [rank, list] : findings) {
-    for (const Notice& finding : list) {
-      const std::string kind = Kind(finding);
+  for (const auto& [rank, list] : notices) {
+    for (const Notice& notice : list) {
+      const std::string kind = Kind(notice);
       const auto known = std::find_if(all.begin(), all.end(), [&](const Collected& c) { return c.kind == kind; });
-      Collected& of = known != all.end() ? *known : all.emplace_back(Collected{kind, finding, {}});
+      Collected& of = known != all.end() ? *known : all.emplace_back(Collected{kind, notice, {}});
       of.ranks.push_back(rank);
     }
   }
   std::vector<Notice> collected;
   for (const Collected& of : all) {
-    const bool everyone = of.ranks.size() == findings.size() && findings.size() > 1;
-    const std::string who = everyone ? absl::StrCat("all ", findings.size(), " ranks") : RankNames(of.ranks);
+    const bool everyone = of.ranks.size() == notices.size() && notices.size() > 1;
+    const std::string who = everyone ? absl::StrCat("all ", notices.size(), " ranks") : RankNames(of.ranks);
     collected.push_back({of.first.code, absl::StrCat(of.first.text, " (", who, ")")});
   }
   return collected;

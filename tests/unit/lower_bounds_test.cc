@@ -1,5 +1,5 @@
-// Properties that the baselines copy from the measured calls and server.
-#include "src/load/run/baselines.h"
+// Properties that the lower bounds copy from the measured calls and server.
+#include "src/load/run/lower_bounds.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
