@@ -147,7 +147,7 @@ struct PointResult {
 
   uint64_t Failed() const;
   double ThroughputPerSecond() const;  // 0 when nothing was measured
-  // Calls without a good answer (failed, unfinished, unsent) / those and the completed ones; 0 when neither happened.
+  // Calls without a good response (failed, unfinished, unsent) / those and the completed ones; 0 when neither happened.
   double ErrorRate() const;
   std::optional<double> CpuPerRpcNs() const;  // of this process, all threads; absent when nothing was measured
 };

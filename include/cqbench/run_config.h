@@ -54,7 +54,7 @@ struct RunConfig {
   bool evidence = true;             // sample both ends at the edges of the window
   int server_pid = 0;               // a server on this machine to look at, which has no control service; 0: none
   bool breakdown = false;           // time the parts of a sample of the calls
-  bool lower_bound = false;         // measure the floor in every repetition
+  bool lower_bound = false;         // measure the lower bounds in every repetition
   Security security;                // of all connections to targets and control services
   std::vector<Metadata> metadata;   // of every call
   GeneratedMetadata generated_metadata;

@@ -43,12 +43,12 @@ class Plain {
   bool SpeaksTls() {
     const int fd = socket_.fd();
     if (error_ != 0 || send(fd, kClientHello, sizeof(kClientHello), MSG_NOSIGNAL) != sizeof(kClientHello)) return false;
-    unsigned char answer[2] = {};
-    if (!AwaitEvents(fd, POLLIN, NowNs() + kPatience) || recv(fd, answer, sizeof(answer), 0) != sizeof(answer)) {
+    unsigned char reply[2] = {};
+    if (!AwaitEvents(fd, POLLIN, NowNs() + kPatience) || recv(fd, reply, sizeof(reply), 0) != sizeof(reply)) {
       return false;
     }
     constexpr unsigned char kAlert = 21, kHandshake = 22, kMajorVersion = 3;
-    return (answer[0] == kAlert || answer[0] == kHandshake) && answer[1] == kMajorVersion;
+    return (reply[0] == kAlert || reply[0] == kHandshake) && reply[1] == kMajorVersion;
   }
 
  private:

@@ -16,7 +16,7 @@ struct HttpCall {
   std::string method;  // "GET"
   std::string target;  // "/v1/shelves/1/books/2?view=FULL"
   std::string body;
-  // The body of a right answer, JSON without white space; empty: any answer of 200 to 299 is a right one.
+  // The body of a right response, JSON without white space; empty: any response of 200 to 299 is a right one.
   std::string expected;
 };
 inline constexpr size_t kMaxHttpFields = 100;

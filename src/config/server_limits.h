@@ -9,7 +9,7 @@ namespace cqbench {
 
 struct ServerLimits {
   uint64_t memory_bytes = 0;  // resident; 0: no bound. What MemoryGuard holds it to, and the library's resource quota
-  uint32_t message_bytes = kMaxPayloadBytes;  // payload of a request that is taken, and of an answer that is made
+  uint32_t message_bytes = kMaxPayloadBytes;  // payload of a request that is taken, and of a response that is made
   int threads = 8192;                         // of the library's for synchronous calls, each of which takes one
   bool accepts_compressed = false;            // requests; otherwise such calls end as UNIMPLEMENTED
 };

@@ -65,7 +65,7 @@ std::string GeneratedKey(const GeneratedMetadata& metadata, int entry);
 // As HTTP/2 counts it against a limit: keys, values and 32 bytes for each entry.
 uint64_t HeaderListBytes(const GeneratedMetadata& metadata);
 
-// A ping on a connection after so long without anything received, and how long its answer may take.
+// A ping on a connection after so long without anything received, and how long its response may take.
 struct Keepalive {
   int time_ms = 0;
   int timeout_ms = 0;  // 0: the library's

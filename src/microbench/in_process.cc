@@ -31,8 +31,8 @@ class Calls {
   // Makes one whole call, or exchanges one message and its response on a bidi stream.
   void Run() {
     if constexpr (M::kShape == Shape::kBidi) {
-      const bool answered = stream_->Write(request_) && stream_->Read(&response_);
-      Took(answered ? CheckResponse(stub_, response_, run_.message) : absl::string_view("the stream broke"));
+      const bool received = stream_->Write(request_) && stream_->Read(&response_);
+      Took(received ? CheckResponse(stub_, response_, run_.message) : absl::string_view("the stream broke"));
     } else {
       grpc::ClientContext context;
       const grpc::Status status = Call(&context);

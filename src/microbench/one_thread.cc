@@ -89,7 +89,7 @@ void Unary(benchmark::State& state, const MessageConfig& config) {
   using Ends = BothEnds<M>;
   Ends ends;
   typename M::Request sent, request;
-  typename M::Response answer, response;
+  typename M::Response server_response, response;
   M::Fill(sent, config);
   grpc::Status status;
   bool ok = true;
@@ -102,8 +102,8 @@ void Unary(benchmark::State& state, const MessageConfig& config) {
     call->StartCall();
     call->Finish(&response, &status, Ends::Tag(kAnswered));
     ok &= ends.Await(kAccepted);
-    const grpc::Status handled = M::Handle(request, &answer);
-    responder.Finish(answer, handled, Ends::Tag(kServed));
+    const grpc::Status handled = M::Handle(request, &server_response);
+    responder.Finish(server_response, handled, Ends::Tag(kServed));
     ok &= ends.Await(kServed, kAnswered);
     if (!status.ok()) ok = false;
   });
@@ -132,8 +132,8 @@ class Stream {
     stream_->Read(&response_, Ends::Tag(kRead));
     stream_->Write(sent_, Ends::Tag(kWritten));
     ok_ &= ends_.Await(kWritten, kServerRead);
-    ok_ &= M::Handle(request_, &answer_).ok();
-    server_stream_.Write(answer_, Ends::Tag(kServerWritten));
+    ok_ &= M::Handle(request_, &server_response_).ok();
+    server_stream_.Write(server_response_, Ends::Tag(kServerWritten));
     ok_ &= ends_.Await(kServerWritten, kRead);
   }
 
@@ -158,7 +158,7 @@ class Stream {
   grpc::ClientContext context_;
   std::unique_ptr<grpc::ClientAsyncReaderWriter<Request, Response>> stream_;
   Request sent_, request_;
-  Response answer_, response_;
+  Response server_response_, response_;
   bool ok_ = false;
 };
 

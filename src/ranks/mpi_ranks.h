@@ -17,8 +17,8 @@ class MpiRanks : public Ranks {
 // Between MPI_Init_thread(MPI_THREAD_FUNNELED) and MPI_Finalize(); all calls from the thread that called the first.
 //
 // Rank 0 talks with every other one by itself; there is no barrier and no collective. For each point they say that they
-// are ready, look at rank 0's clock kClockProbes times, and get the window's times; after the point they look again,
-// and tell what they measured. While they wait for anything but the answer to a look they sleep. In between nothing of
+// are ready, probe rank 0's clock kClockProbes times, and get the window's times; after the point they probe it again,
+// and tell what they measured. While they wait for anything but the reply to a probe they sleep. In between nothing of
 // MPI is called, and its own threads sleep. An error of MPI's ends nothing here: what was measured is worth more, and
 // whoever waits stops waiting when a signal comes, which a launcher sends when a rank has died.
 //

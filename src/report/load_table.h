@@ -16,7 +16,7 @@ std::string LoadCell(const Load& load);
 // The precision of the schedule, a line per load level; empty in a closed loop.
 std::string FormatPacing(const RunContext& context, const std::vector<PointResult>& rows);
 
-// The answer of --find-rate and the trials behind it, a line per rate.
+// The result of --find-rate and the trials behind it, a line per rate.
 std::string FormatFindRate(const FindRateResult& found);
 
 }  // namespace cqbench

@@ -325,7 +325,7 @@ Result HttpSample() {
   result.servers = {Server()};
   result.servers[0].add_http_front_ends("server-host:8080");
   result.points = {SamplePoint(8, 1'234'567, SampleLatency(1'234'567, 61.1, 80.4, 131.9, 402.3, 5120.7))};
-  result.points[0].errors = {{"BAD_RESPONSE", 3, "the answer's body ends after 12 of 180 bytes"}};
+  result.points[0].errors = {{"BAD_RESPONSE", 3, "the response's body ends after 12 of 180 bytes"}};
   result.points[0].counts = {1'234'570, 1'234'570, 0, 0, 1'234'567, 3, 0};
   return result;
 }

@@ -61,7 +61,7 @@ TEST(CallTest, EveryShapeThroughEveryApi) {
     for (const char* method : {"Echo", "EchoStream", "Upload", "Download"}) {
       const bool download = std::string(method) == "Download";
       RunClient(Call(std::string("cqbench.v1.EchoService/") + method,
-                     {"--api", api, "--check-answers", "--data",
+                     {"--api", api, "--check-responses", "--data",
                       download ? R"({"responses": 3})" : R"([{"responseBytes": 8}, {"responseBytes": 9}, {}])"}))
           .CleanPoint();
     }
@@ -113,7 +113,7 @@ TEST(CallTest, AStandInAnswersForAService) {
   for (const char* name : {"SayHello", "Up", "Down", "Both"}) {
     const std::string method = std::string("hello.Greeter/") + name;
     const bool down = std::string(name) == "Down";
-    Server server({"--call", method, "--proto", proto, "--answer", down ? "[" + hi + "," + hi + "]" : hi});
+    Server server({"--call", method, "--proto", proto, "--response", down ? "[" + hi + "," + hi + "]" : hi});
     RunClient(Call(server, method, {"--proto", proto, "--data", R"({"name": "me"})", "--expect", hi})).CleanPoint();
   }
 }

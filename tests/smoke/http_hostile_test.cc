@@ -149,7 +149,7 @@ TEST(HttpHostile, AReaderThatIsFastDoesNotKeepOthersWaiting) {
     for (int i = 0; i < 20; ++i) {
       HttpSocket other(front_end.port());
       other.Send(kGetConstant);
-      EXPECT_TRUE(other.Readable(Seconds(10))) << "no answer while somebody else reads an endless one";
+      EXPECT_TRUE(other.Readable(Seconds(10))) << "no response while somebody else reads an endless one";
     }
     enough = true;
     reader.join();

@@ -188,7 +188,7 @@ TEST(StandIn, IsMadeOfItsAnswers) {
   EXPECT_EQ(stand_in->path, "/shop.Shop/Buy");
   EXPECT_THAT(stand_in->responses, ElementsAre("\x0a\x02ok"));
   spec.data = "{} {}";
-  EXPECT_THAT(std::string(MakeStandIn(spec).status().message()), HasSubstr("--answer: several"));
+  EXPECT_THAT(std::string(MakeStandIn(spec).status().message()), HasSubstr("--response: several"));
   spec.method = "shop.Shop/Watch";
   EXPECT_EQ(MakeStandIn(spec)->responses.size(), 2u);
 }

@@ -219,7 +219,7 @@ TEST(Http1Session, LateAnswersKeepTheOrderAndTheRequestsBytes) {
     body = request.body;
   };
   connection.Feed(absl::StrCat(kGet, kPost, kGet));
-  EXPECT_EQ(connection.seen.size(), 1u) << "the next one waits for the answer";
+  EXPECT_EQ(connection.seen.size(), 1u) << "the next one waits for the response";
   std::thread([&] { held->Send(200, "text/plain", "one"); }).join();
   EXPECT_EQ(connection.Take(), "");
   connection.Deliver();

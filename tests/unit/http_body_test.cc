@@ -73,9 +73,9 @@ TEST(BodyCheck, OtherBytesAreWrong) {
 }
 
 TEST(BodyCheck, SaysWhereItIsWrong) {
-  EXPECT_EQ(Fault("{\"a\":1}", "{\"a\":2}"), "the answer's body is not the expected one after 5 of 7 bytes");
-  EXPECT_EQ(Fault("{\"a\":1}", "{ \"a\""), "the answer's body ends after 4 of 7 bytes");
-  EXPECT_EQ(Fault("{\"a\":1}", "{\"a\":1}, 2"), "the answer's body goes on after 7 of 7 bytes");
+  EXPECT_EQ(Fault("{\"a\":1}", "{\"a\":2}"), "the response's body is not the expected one after 5 of 7 bytes");
+  EXPECT_EQ(Fault("{\"a\":1}", "{ \"a\""), "the response's body ends after 4 of 7 bytes");
+  EXPECT_EQ(Fault("{\"a\":1}", "{\"a\":1}, 2"), "the response's body goes on after 7 of 7 bytes");
 }
 
 }  // namespace

@@ -109,7 +109,7 @@ TEST_F(ExpectedBodyTest, IsComparedHoweverItComes) {
     for (size_t piece = 1; piece < 2 * kBook.size(); ++piece) {
       SCOPED_TRACE(piece);
       EXPECT_TRUE(Right(kBook, piece, chunked));
-      EXPECT_FALSE(Right(other, piece, chunked)) << "and the answer after it is judged by itself:";
+      EXPECT_FALSE(Right(other, piece, chunked)) << "and the response after it is judged by itself:";
       EXPECT_TRUE(Right(blanks, piece, chunked));
       EXPECT_FALSE(Right(kBook.substr(0, kBook.size() - 1), piece, chunked));
       EXPECT_FALSE(Right(std::string(kBook) + "}", piece, chunked));
@@ -199,7 +199,7 @@ TEST(Http2WireTest, BodiesOfStreamsThatTakeTurnsAreCompared) {
   EXPECT_TRUE(slots[1].body.Right(message.expected()));
   EXPECT_FALSE(slots[2].body.Right(message.expected()));
   wire.Submit(slots[2], out);
-  EXPECT_EQ(slots[2].body.Fault(message.expected()), "the answer's body ends after 0 of 7 bytes") << "it begins anew";
+  EXPECT_EQ(slots[2].body.Fault(message.expected()), "the response's body ends after 0 of 7 bytes") << "it begins anew";
 }
 
 TEST(Http2WireTest, AbandonedCallsEndNoMore) {

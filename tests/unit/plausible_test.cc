@@ -35,9 +35,9 @@ class PlausiblePairTest : public testing::Test {
       allocations { allocations: 100 bytes: 100 freed_elsewhere: 100 }
       messages: 1000 posted_requests: 100 messages_per_queue: [1000, 0])");
     begin_.asked_ns = 5 * kASecond;
-    begin_.answered_ns = 5 * kASecond + kNanosPerMilli;
+    begin_.received_ns = 5 * kASecond + kNanosPerMilli;
     end_.asked_ns = 6 * kASecond;
-    end_.answered_ns = 6 * kASecond + kNanosPerMilli;
+    end_.received_ns = 6 * kASecond + kNanosPerMilli;
     Sample& b = end_.sample = begin_.sample;
     b.set_taken_at_ns(3601 * kASecond);
     b.mutable_process()->set_user_ns(11 * kASecond);

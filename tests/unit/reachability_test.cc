@@ -24,7 +24,7 @@ namespace {
 using testing::HasSubstr;
 
 // Listens on a free port of the loopback interface. Responds to each connection's first bytes with `answer` and closes
-// it; without an answer it sends nothing.
+// it; without a response it sends nothing.
 class Peer {
  public:
   explicit Peer(std::string answer = "", std::chrono::milliseconds after = {})

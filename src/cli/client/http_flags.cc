@@ -69,7 +69,7 @@ void HttpFlags::Resolve(bool policy_given) {
 HttpCall HttpFlags::Request() {
   if (expect_option_->count() > 0) {
     if (expected_.empty()) BadCombination("--http-expect", "is empty: without the flag any body is right");
-    if (call_.method == "HEAD") BadCombination("--http-expect", "is for answers with a body, which HEAD has not");
+    if (call_.method == "HEAD") BadCombination("--http-expect", "is for responses with a body, which HEAD has not");
   }
   call_.body = body_;
   call_.expected = expected_;

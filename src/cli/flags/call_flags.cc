@@ -45,7 +45,7 @@ ClientCallFlags::ClientCallFlags(CLI::App& app, CallSpec& spec, RunConfig& run)
   common_.Needs(AddEnum(app, "--data-order", spec.order, "Order of several requests."));
   seed_ = AddNumber(app, "--data-seed", spec.seed, uint64_t{0}, UINT64_MAX, "Random seed of --data-order random.")
               ->type_name("SEED");
-  common_.Needs(app.add_flag("--check-answers", spec.check_responses,
+  common_.Needs(app.add_flag("--check-responses", spec.check_responses,
                              "Parse each response; bytes that do not parse are an error. Costs CPU."));
   expect_option_ = common_
                        .Needs(app.add_option("--expect", expect_,

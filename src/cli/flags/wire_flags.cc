@@ -40,7 +40,7 @@ CLI::Option* AddKeepalive(CLI::App& app, Keepalive& into, const std::string& hel
   return AddParsed(app, "--keepalive", into, ParseKeepalive, help)->type_name("SECONDS[,SECONDS]");
 }
 
-// How long any ping may stay without an answer. Newer releases send none for keepalive while another waits (they send
+// How long any ping may stay without a response. Newer releases send none for keepalive while another waits (they send
 // some of their own to estimate the bandwidth), so that a connection which dies then lives on for this time: a minute
 // unless told otherwise. The key is put together so that it is found in the library, if at all, and not in this
 // program.

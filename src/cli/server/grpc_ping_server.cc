@@ -82,7 +82,7 @@ void Warn(const ServerConfig& config, const std::vector<Target>& addresses) {
 }
 
 void PrintCounts(const HttpCounts& counts) {
-  const auto of = [&](size_t answers) { return static_cast<unsigned long long>(counts.responses[answers - 1]); };
+  const auto of = [&](size_t hundreds) { return static_cast<unsigned long long>(counts.responses[hundreds - 1]); };
   std::printf("answered over HTTP: %llu 2xx, %llu 4xx, %llu 5xx; %llu connections\n", of(2), of(4), of(5),
               static_cast<unsigned long long>(counts.connections));
 }

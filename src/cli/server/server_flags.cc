@@ -72,7 +72,7 @@ class ServerFlags {
     call_.emplace(app_, options_.call,
                   "Also serve a method of your own with --api generic; needs --proto or --protoset.");
     call_
-        ->Needs(app_.add_option("--answer", options_.call.data,
+        ->Needs(app_.add_option("--response", options_.call.data,
                                 "Response of --call as JSON, or @FILE; several for a server stream."))
         ->type_name("JSON|@FILE")
         ->capture_default_str();

@@ -56,7 +56,7 @@ class Response : public http::basic_parser<false> {
 // One answer after the other.
 class HttpResponseParser {
  public:
-  // The head of an answer may be so long.
+  // The head of a response may be so long.
   static constexpr size_t kMaxWaiting = 256 << 10;
 
   void Begin(const HttpMessage& message, HttpSlot& slot) { response_.emplace(message, slot); }
@@ -102,10 +102,10 @@ std::string Http1Wire::Feed(std::string_view bytes, std::vector<HttpEnded>& ende
     const size_t used = response->put(boost::asio::const_buffer(bytes.data(), bytes.size()), error);
     bytes.remove_prefix(used);
     if (error == http::error::need_more) break;
-    if (error) return absl::StrCat("the server's answer is no HTTP/1.1: ", error.message());
+    if (error) return absl::StrCat("the server's response is no HTTP/1.1: ", error.message());
     if (!response->is_done()) continue;
     const int status = response->status();
-    if (status < 200) {  // such as 100: the answer itself is still to come
+    if (status < 200) {  // such as 100: the response itself is still to come
       parser_->Begin(message_, *slot_);
       continue;
     }
@@ -113,7 +113,7 @@ std::string Http1Wire::Feed(std::string_view bytes, std::vector<HttpEnded>& ende
     response.reset();
     ended.push_back({std::exchange(slot_, nullptr), status});
   }
-  if (bytes.size() > HttpResponseParser::kMaxWaiting) return "the head of the server's answer is too long";
+  if (bytes.size() > HttpResponseParser::kMaxWaiting) return "the head of the server's response is too long";
   if (waited || !bytes.empty()) waiting = std::string(bytes);
   return "";
 }

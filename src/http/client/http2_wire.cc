@@ -138,7 +138,7 @@ std::string Http2Wire::Feed(std::string_view bytes, std::vector<HttpEnded>& ende
   const ssize_t used = nghttp2_session_mem_recv(session_, reinterpret_cast<const uint8_t*>(bytes.data()), bytes.size());
   ended_ = nullptr;
   if (used >= 0) return "";
-  return absl::StrCat("the server's answer is no HTTP/2: ", nghttp2_strerror(static_cast<int>(used)));
+  return absl::StrCat("the server's response is no HTTP/2: ", nghttp2_strerror(static_cast<int>(used)));
 }
 
 bool Http2Wire::Abandon(HttpSlot& slot) {

@@ -77,7 +77,7 @@ bool BodyCheck::OnlyBlanksFrom(size_t at, std::string_view expected) {
 
 std::string BodyCheck::Fault(std::string_view expected) const {
   const char* const how = !wrong_ ? "ends" : at_ == expected.size() ? "goes on" : "is not the expected one";
-  return absl::StrCat("the answer's body ", how, " after ", at_, " of ", expected.size(), " bytes");
+  return absl::StrCat("the response's body ", how, " after ", at_, " of ", expected.size(), " bytes");
 }
 
 }  // namespace cqbench

@@ -7,12 +7,12 @@
 
 namespace cqbench {
 
-// One answer's. Right are equal bytes, and JSON that differs in blanks outside of strings only: some servers print it
-// with blanks, and grpc-gateway at random. One thread; `expected` is the same in all calls of an answer; when it is
+// One response's. Right are equal bytes, and JSON that differs in blanks outside of strings only: some servers print it
+// with blanks, and grpc-gateway at random. One thread; `expected` is the same in all calls of a response; when it is
 // empty, any body is right.
 class BodyCheck {
  public:
-  // An answer begins.
+  // A response begins.
   void Reset() { *this = BodyCheck(); }
   // The next bytes of it.
   void Take(std::string_view expected, std::string_view bytes) {
@@ -36,7 +36,7 @@ class BodyCheck {
     bool in_string = false;
     bool escaped = false;      // the next character is, whatever it is
     bool after_word = false;   // a number or a name may go on: a blank would make two of it
-    bool after_blank = false;  // of the answer
+    bool after_blank = false;  // of the response
     void Pass(char c);
   };
   void TakeLoosely(std::string_view expected, std::string_view bytes);

@@ -267,7 +267,7 @@ class HttpEngine final : public SlotEngine<WireSlot<Wire>> {
       } else {
         Drop(*slot->connection, loop, "another call missed its deadline");
       }
-      Fail(*slot, loop, grpc::StatusCode::DEADLINE_EXCEEDED, "no answer within the deadline");
+      Fail(*slot, loop, grpc::StatusCode::DEADLINE_EXCEEDED, "no response within the deadline");
     }
   }
 

@@ -22,9 +22,9 @@ namespace cqbench {
 // A slot whose calls are HTTP requests.
 struct HttpSlot : CallSlot {
   int32_t stream = 0;    // HTTP/2: of the call in flight
-  int status = 0;        // of its answer, as soon as that is known
+  int status = 0;        // of its response, as soon as that is known
   size_t body_sent = 0;  // HTTP/2: bytes of the request's body
-  BodyCheck body;        // of its answer; says something once that has ended
+  BodyCheck body;        // of its response; says something once that has ended
 };
 
 // A response has come, or (status 0) this one call has none: the server reset it, or refused it.
@@ -42,7 +42,7 @@ class HttpMessage {
 
   bool is_head() const { return is_head_; }
   const std::string& body() const { return body_; }
-  const std::string& expected() const { return expected_; }  // the answer's body
+  const std::string& expected() const { return expected_; }  // the response's body
   const std::string& http1() const { return http1_; }        // all of it
   // HTTP/2: names and values, without the body.
   const std::vector<std::pair<std::string, std::string>>& fields() const { return fields_; }

@@ -33,7 +33,7 @@ absl::StatusOr<std::unique_ptr<Transcoder>> MakeTranscoder(TranscoderKind kind) 
 }
 
 // A request that the front end refuses by itself gets a response like one that a method refuses.
-HttpOwnResponse OwnAnswer(int status, std::string_view reason) {
+HttpOwnResponse OwnResponse(int status, std::string_view reason) {
   HttpOwnResponse response{kJsonType, ""};
   transcoding::AppendErrorJson(transcoding::CodeOfRefusal(status), AbslView(reason), {}, response.body);
   return response;
@@ -98,14 +98,14 @@ class TranscodingGateway final : public Gateway {
   std::unique_ptr<HttpServer> http_;
 };
 
-// The floor: what is asked for is not looked at.
+// The lower bound: the same response whatever is asked for.
 class ConstantGateway final : public Gateway {
  public:
   static absl::StatusOr<std::unique_ptr<Gateway>> Start(const HttpOptions& options, PingServer& server) {
     std::unique_ptr<ConstantGateway> self(new ConstantGateway);
     auto http = HttpServer::Start(options, [self = self.get()](const HttpRequest&, HttpReply reply) {
       self->counts_.Responded();
-      reply.Send(200, kJsonType, self->answer_);
+      reply.Send(200, kJsonType, self->response_);
     });
     if (!http.ok()) return http.status();
     self->http_ = *std::move(http);
@@ -123,7 +123,7 @@ class ConstantGateway final : public Gateway {
  private:
   ConstantGateway() = default;
 
-  const std::string answer_ = LibraryGet::Http({}).expected;
+  const std::string response_ = LibraryGet::Http({}).expected;
   SharedCounts counts_;
   std::unique_ptr<HttpServer> http_;
 };
@@ -146,7 +146,7 @@ absl::StatusOr<std::unique_ptr<Gateway>> Gateway::Start(const GatewayConfig& con
   HttpOptions options;
   options.listen = config.listen;
   options.threads = config.threads;
-  options.own_response = OwnAnswer;
+  options.own_response = OwnResponse;
   if (config.transcoder == TranscoderKind::kNone) return ConstantGateway::Start(options, server);
   auto transcoder = MakeTranscoder(config.transcoder);
   if (!transcoder.ok()) return transcoder.status();

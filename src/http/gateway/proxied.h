@@ -186,7 +186,7 @@ class ProxiedBackend {
       reader_->Read(&response_, Tag());
     }
     void Take() {
-      if (!begun_) BeginAnswer();
+      if (!begun_) BeginResponse();
       line_.clear();
       const absl::Status printed = this->backend->transcoder_.Print(this->call, response_, line_);
       failed_ = !printed.ok();
@@ -214,7 +214,7 @@ class ProxiedBackend {
     void End() {
       const std::shared_ptr<Stream> self = std::move(self_);
       ProxiedBackend& of = *this->backend;
-      if (!begun_ && status_.ok()) BeginAnswer();
+      if (!begun_ && status_.ok()) BeginResponse();
       if (begun_) {
         if (!status_.ok() && !failed_) stream_.Write(ErrorLine(ErrorOf(of.transcoder_, status_)));
         stream_.End();
@@ -223,7 +223,7 @@ class ProxiedBackend {
       }
       of.Ended(status_.ok() && !failed_);
     }
-    void BeginAnswer() {
+    void BeginResponse() {
       begun_ = true;
       stream_ = this->reply->Begin(200, kJsonLinesType, [self = this->shared_from_this()] { self->Write(); });
     }

@@ -20,7 +20,7 @@ struct BidiSlot : CqSlot<Stub> {
   bool finishing = false;
 };
 
-// Ping-pong: the write of a message and the read of its answer are issued together, so the answer finds a reader
+// Ping-pong: the write of a message and the read of its response are issued together, so the response finds a reader
 // waiting. A message is done when both events have come.
 template <typename Stub>
 class CqBidiEngine final : public CqEngine<CqBidiEngine<Stub>, BidiSlot<Stub>, Stub> {

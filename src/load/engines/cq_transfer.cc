@@ -71,7 +71,7 @@ class CqTransferEngine final : public CqEngine<CqTransferEngine<Stub>, TransferS
     if constexpr (kWrites<Stub>) {
       if (ok && !slot.transfer->written()) return Write(slot, thread.requests);
     }
-    // Where a write fails the server may have answered already, and the status comes after the answer.
+    // Where a write fails the server may have answered already, and the status comes after the response.
     if constexpr (kReads<Stub>) {
       if (ok || slot.phase == Phase::kWriting) return Read(slot);
     }

@@ -94,7 +94,7 @@ class GrpcEngine : public SlotEngine<Slot> {
   void RecordBroken(Recorder& recorder, Slot& slot, Nanos done, const grpc::Status& status) {
     if (slot.timed_out.load(std::memory_order_relaxed)) {
       this->RecordFailure(recorder, slot, done, grpc::StatusCode::DEADLINE_EXCEEDED,
-                          "no answer to a message of the stream within the deadline");
+                          "no response to a message of the stream within the deadline");
     } else if (status.ok()) {
       this->RecordFailure(recorder, slot, done, grpc::StatusCode::UNKNOWN,
                           "the server ended the stream early, with status OK");

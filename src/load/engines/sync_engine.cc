@@ -135,7 +135,7 @@ class SyncEngine final : public GrpcEngine<SyncSlot<Stub>> {
     return false;
   }
 
-  // One call, or one message of a bidi stream. The answer is checked after the end has been seen.
+  // One call, or one message of a bidi stream. The response is checked after the end has been seen.
   Ending Exchange(Slot& slot) {
     if constexpr (Stub::kShape == Shape::kBidi) {
       return Ping(slot);

@@ -1,4 +1,4 @@
-// The floor under the results: the same bytes over raw TCP, and gRPC without a network. One call in flight each.
+// Lower bounds of the results: the same bytes over raw TCP, and gRPC without a network. One call in flight each.
 #pragma once
 
 #include <memory>

@@ -50,7 +50,7 @@ absl::Status LacksMethod(const RunConfig& config) {
   return absl::UnimplementedError(absl::StrCat(
       "the server has no method ", config.method.path,
       packed ? ", or takes no compressed requests (grpc_ping_server: --compression or --accept-compressed)" : "",
-      " (its answer: UNIMPLEMENTED)"));
+      " (its response: UNIMPLEMENTED)"));
 }
 
 // The connections of the control service must not outlive the point, however it ends: the next one would count them as

@@ -76,7 +76,7 @@ struct ControlClients::Server {
     moment.asked_ns = NowNs();
     const grpc::Status status = stub->Sample(&context, request, &moment.sample);
     if (IsNoResponse(status)) return std::nullopt;
-    moment.answered_ns = NowNs();
+    moment.received_ns = NowNs();
     if (!status.ok()) {
       moment.refused = IsUnreadable(status) ? kUnreadable : CleanText(status.error_message(), kMaxErrorBytes);
       if (moment.refused.empty()) moment.refused = absl::StrCat("it failed with status ", int{status.error_code()});

@@ -23,7 +23,7 @@ struct ServerMoment {
   size_t cpus = 0;      // that it may run on, as it described itself; 0: it did not say
   std::string refused;  // why the response is of no use, whatever the other sample has; empty: it may be
   Nanos asked_ns = 0;   // by the client's clock; the sample was taken in between
-  Nanos answered_ns = 0;
+  Nanos received_ns = 0;
 };
 
 struct ServerSwitches {

@@ -166,12 +166,12 @@ class Walk {
   Walk(const ServerMoment& begin, const ServerMoment& end, size_t servers)
       : begin_ns_(static_cast<double>(begin.sample.taken_at_ns())),
         end_ns_(static_cast<double>(end.sample.taken_at_ns())),
-        longest_(static_cast<double>(end.answered_ns - begin.asked_ns)),
+        longest_(static_cast<double>(end.received_ns - begin.asked_ns)),
         largest_(static_cast<double>(INT64_MAX / 2) / static_cast<double>(servers)) {
     // The server has as many CPUs as it lists; an empty list says that it does not know.
     const int known = std::max({begin.sample.cpus_size(), end.sample.cpus_size(), static_cast<int>(end.cpus)});
     cpus_ = known == 0 ? kMostCpus : known;
-    CheckClock(static_cast<double>(end.asked_ns - begin.answered_ns));
+    CheckClock(static_cast<double>(end.asked_ns - begin.received_ns));
   }
 
   void Check(const Message* before, const Message& message, const std::string& path) {

@@ -143,7 +143,7 @@ void PointEvidence::CollectServers() {
     // Its clock is ours only on this machine; elsewhere the sample was taken in the middle of the call, give or take.
     const bool here = server.boot_id == BootId();
     const auto taken_at = [&](const ServerMoment& moment) {
-      return here ? moment.sample.taken_at_ns() : (moment.asked_ns + moment.answered_ns) / 2;
+      return here ? moment.sample.taken_at_ns() : (moment.asked_ns + moment.received_ns) / 2;
     };
     server.before_ns = window_.open_ns() - taken_at(begin[i]);
     server.after_ns = taken_at(end[i]) - window_.close_ns();

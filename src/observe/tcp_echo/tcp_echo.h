@@ -1,4 +1,4 @@
-// Ping-pong over plain TCP: the floor that gRPC's latency is compared with. Same sockets, epoll and loop of one message
+// Ping-pong over plain TCP: the lower bound of gRPC's latency. Same sockets, epoll and loop of one message
 // in flight, and nothing on top.
 //
 // A client first sends a hello of four 32-bit numbers in network byte order: 0x63716265 ("cqbe"), the bytes of a

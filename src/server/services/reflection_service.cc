@@ -28,20 +28,20 @@ void AddFile(const FileDescriptor* file, std::set<const FileDescriptor*>& added,
   *response.mutable_file_descriptor_response()->add_file_descriptor_proto() = proto.SerializeAsString();
   for (int i = 0; i < file->dependency_count(); ++i) AddFile(file->dependency(i), added, response);
 }
-void AnswerFile(const FileDescriptor* file, ReflectionResponse& response) {
+void SetFile(const FileDescriptor* file, ReflectionResponse& response) {
   std::set<const FileDescriptor*> added;
   file != nullptr ? AddFile(file, added, response) : NotFound(response);
 }
 
-void AnswerExtension(const reflection::Extension& wanted, ReflectionResponse& response) {
+void SetExtension(const reflection::Extension& wanted, ReflectionResponse& response) {
   const DescriptorPool* const pool = DescriptorPool::generated_pool();
   const Descriptor* const type = pool->FindMessageTypeByName(wanted.containing_type());
   const FieldDescriptor* const field =
       type != nullptr ? pool->FindExtensionByNumber(type, wanted.extension_number()) : nullptr;
-  AnswerFile(field != nullptr ? field->file() : nullptr, response);
+  SetFile(field != nullptr ? field->file() : nullptr, response);
 }
 
-void AnswerExtensionNumbers(const std::string& name, ReflectionResponse& response) {
+void SetExtensionNumbers(const std::string& name, ReflectionResponse& response) {
   const DescriptorPool* const pool = DescriptorPool::generated_pool();
   const Descriptor* const type = pool->FindMessageTypeByName(name);
   if (type == nullptr) return NotFound(response);
@@ -83,16 +83,16 @@ ReflectionService::Response ReflectionService::Answer(const Request& request) co
   *response.mutable_original_request() = request;
   switch (request.message_request_case()) {
     case Request::kFileByFilename:
-      AnswerFile(pool->FindFileByName(request.file_by_filename()), response);
+      SetFile(pool->FindFileByName(request.file_by_filename()), response);
       break;
     case Request::kFileContainingSymbol:
-      AnswerFile(pool->FindFileContainingSymbol(request.file_containing_symbol()), response);
+      SetFile(pool->FindFileContainingSymbol(request.file_containing_symbol()), response);
       break;
     case Request::kFileContainingExtension:
-      AnswerExtension(request.file_containing_extension(), response);
+      SetExtension(request.file_containing_extension(), response);
       break;
     case Request::kAllExtensionNumbersOfType:
-      AnswerExtensionNumbers(request.all_extension_numbers_of_type(), response);
+      SetExtensionNumbers(request.all_extension_numbers_of_type(), response);
       break;
     case Request::kListServices:
       for (const std::string& name : services_)

@@ -123,11 +123,11 @@ absl::StatusOr<CallFacts> ResolveCall(const CallSpec& spec, RunConfig& run) {
 absl::StatusOr<StandIn> MakeStandIn(const CallSpec& spec) {
   const auto found = FindCall(spec, nullptr);
   if (!found.ok()) return found.status();
-  auto responses = ReadMessages("--answer", spec.data, *found->descriptors, found->method->output_type());
+  auto responses = ReadMessages("--response", spec.data, *found->descriptors, found->method->output_type());
   if (!responses.ok()) return responses.status();
   const Shape shape = ShapeOf(*found->method);
   if (responses->size() > 1 && shape != Shape::kServerStreaming) {
-    return absl::InvalidArgumentError(absl::StrCat("--answer: several messages answer a server-streaming method; ",
+    return absl::InvalidArgumentError(absl::StrCat("--response: several messages answer a server-streaming method; ",
                                                    spec.method, " is ", ToString(shape)));
   }
   return StandIn{PathOf(found->name), shape, *std::move(responses)};
