@@ -54,7 +54,7 @@ TEST(ClientFlagsErrors, TimeBucketsThatTheWindowHasNotOrMemoryMayNot) {
 
 TEST(ClientFlagsErrors, WaitingForAConnectionIsGrpcs) {
   Refused({"--api", "http1", "--http-request", "GET /x", "--wait-for-ready"},
-          {"--wait-for-ready: is gRPC's, not for --api http1"});
+          {"--wait-for-ready: needs --api sync, cq or callback, not http1"});
 }
 
 TEST(ClientFlagsErrors, RequestsOverHttp) {
@@ -82,7 +82,7 @@ TEST(ClientFlagsErrors, RequestsOverHttp) {
   Refused(with({"--call", "a.B/C"}), {"--call"});
   Refused(with({"--workload", "echo"}), {"--workload"});
   Refused(with({"--serializer", "buffer-reusing"}), {"--serializer"});
-  Refused(with({"--breakdown"}), {"--breakdown: is gRPC's, not for --api http1"});
+  Refused(with({"--breakdown"}), {"--breakdown: needs --api sync, cq or callback, not http1"});
   Refused(with({"--channel-arg", "a=1"}), {"--channel-arg"});
   Refused(with({"-H", "host: x"}), {"--header", "'host'"});
   Refused(with({"-H", "a-bin: YQ=="}), {"--header", "'a-bin'"});
@@ -212,7 +212,7 @@ TEST(ClientFlagsErrors, WhatGoesOverTheWire) {
   Refused({"--deadline", "never"}, {"--deadline", "'never'", "or none"});
   for (const char* flag : {"--compression=gzip", "--metadata=1x1", "--keepalive=1s"}) {
     const std::string name = std::string(flag).substr(0, std::string(flag).find('='));
-    Refused({"--api", "http1", "--http-request", "GET /x", flag}, {name + ": is gRPC's, not for --api http1"});
+    Refused({"--api", "http1", "--http-request", "GET /x", flag}, {name + ": needs --api sync, cq or callback, not http1"});
   }
 }
 

@@ -16,6 +16,7 @@
 #include "src/cli/flags/tls_flags.h"
 #include "src/cli/flags/wire_flags.h"
 #include "src/config/units.h"
+#include "src/config/validate.h"
 
 namespace cqbench {
 namespace {
@@ -148,11 +149,11 @@ class ClientFlags {
     max_message_bytes_ = AddParsed(app_, "--max-message-bytes", typed_.max_message_bytes, parse_bytes,
                                    "Maximum response size (default: 64MiB where responses have a payload, else 4MiB).")
                              ->type_name("BYTES");
-    service_config_ = AddParsed(app_, "--service-config", options_.run.service_config, ReadServiceConfig,
-                                "gRPC service config as JSON, or @FILE.")
-                          ->type_name("JSON|@FILE");
-    wait_for_ready_ = app_.add_flag("--wait-for-ready", options_.run.wait_for_ready,
-                                    "Calls without a connection wait for one until their deadline.");
+    AddParsed(app_, "--service-config", options_.run.service_config, ReadServiceConfig,
+              "gRPC service config as JSON, or @FILE.")
+        ->type_name("JSON|@FILE");
+    app_.add_flag("--wait-for-ready", options_.run.wait_for_ready,
+                  "Calls without a connection wait for one until their deadline.");
   }
 
   void AddTimes() {
@@ -160,9 +161,9 @@ class ClientFlags {
                 "Warm-up before each point; a number of seconds, or with a unit: 500ms.", /*min_ns=*/0);
     AddDuration(app_, "--interval", options_.run.interval_ns, "Measured time of each point.");
     AddDeadline(app_, options_.run.deadline_ns);
-    bucket_ = AddDuration(app_, "--time-bucket", options_.run.bucket_ns,
-                          "Length of a time bucket in the JSON (default: interval/50, at least 100ms).", kMinTimeBucket)
-                  ->default_str("");
+    AddDuration(app_, "--time-bucket", options_.run.bucket_ns,
+                "Length of a time bucket in the JSON (default: interval/50, at least 100ms).", kMinTimeBucket)
+        ->default_str("");
   }
 
   void AddOutput() {
@@ -182,23 +183,19 @@ class ClientFlags {
     auto targets = ParseTargets(typed_.host, typed_.port);
     if (!targets.ok()) BadCombination("--host", std::string(targets.status().message()));
     options_.run.targets = *std::move(targets);
-    for (const Target& target : options_.run.targets) {
-      if (!target.is_unix() && target.port == 0)
-        BadCombination("--host", target.ToString() + " has port 0: 1 to 65535 are accepted");
-    }
     tls_->Resolve();
     ResolveApi();
     wire_->Resolve();
     ResolveMethod();
     ResolvePolicy();
     load_->Resolve();
-    ResolveTimeBucket();
     ranks_->Resolve(options_.run, options_.goals);
     if (options_.ranks.id) options_.call.seed = SeedOf(options_.call.seed, *options_.ranks.id);
     http_->Resolve(typed_.local_pool || policy_->count() > 0);
     evidence_->Resolve();
     allocations_->Resolve();
     ResolveOutput();
+    ThrowIfNotOk(ValidateRun(options_.run));
   }
 
   void ResolveMethod() {
@@ -223,21 +220,14 @@ class ClientFlags {
     if (typed_.async_callback) run.api = ClientApi::kCallback;
     const absl::string_view api = ToString(run.api);
     const bool cq = run.api == ClientApi::kCq;
-    if (run.poll != PollMode::kBlock && !cq) {
-      BadCombination("--poll", absl::StrCat(ToString(run.poll), " needs --api cq, not ", api));
-    }
     if (threads_->count() > 0 && !cq && !IsHttp(run.api)) {
       BadCombination("--threads", absl::StrCat("needs --api cq, http1 or http2, not ", api));
     }
     if (max_async_clients_->count() > 0 && (run.api == ClientApi::kSync || IsHttp(run.api))) {
       BadCombination("--max-async-clients", "needs --async or --async-callback");
     }
-    for (const CLI::Option* option : {channel_args_, service_config_, max_message_bytes_, wait_for_ready_}) {
-      if (option->count() == 0 || !IsHttp(run.api)) continue;
-      BadCombination(option->get_name(), absl::StrCat("is gRPC's, not for --api ", api));
-    }
+    for (const CLI::Option* option : {channel_args_, max_message_bytes_}) NeedsGrpc(option, run.api);
     if (max_message_bytes_->count() > 0) LimitMessages();
-    if (run.security.tls && IsHttp(run.api)) BadCombination("--tls", absl::StrCat("is gRPC's, not for --api ", api));
     if (cq && threads_->count() == 0) run.threads = typed_.max_async_clients;
   }
 
@@ -248,26 +238,6 @@ class ClientFlags {
       BadCombination("--max-message-bytes", absl::StrCat("not together with --channel-arg ", kArgument));
     }
     arguments.push_back({kArgument, static_cast<int>(typed_.max_message_bytes)});
-  }
-
-  // How much memory time buckets may take.
-  void ResolveTimeBucket() {
-    if (bucket_->count() == 0) return;
-    const RunConfig& run = options_.run;
-    const std::string bucket = FormatDuration(run.bucket_ns);
-    const Nanos time_buckets = run.interval_ns / run.bucket_ns;
-    if (time_buckets < 2 || time_buckets > kMaxTimeBuckets) {
-      BadCombination("--time-bucket",
-                     absl::StrCat(bucket, " makes ", time_buckets, " of --interval ", FormatDuration(run.interval_ns),
-                                  ": 2 to ", kMaxTimeBuckets, " are accepted"));
-    }
-    if (run.api != ClientApi::kSync) return;
-    for (const Load& load : run.points) {
-      if (time_buckets * load.slots <= kMaxTimeBucketsOfThreads) continue;
-      BadCombination("--time-bucket", absl::StrCat(bucket, " makes ", time_buckets, " for each of ", load.slots,
-                                                   " threads: with --api sync at most ", kMaxTimeBucketsOfThreads,
-                                                   " in all are accepted"));
-    }
   }
 
   void ResolvePolicy() {
@@ -318,7 +288,7 @@ class ClientFlags {
   std::optional<ClientWireFlags> wire_;
   std::optional<EvidenceFlags> evidence_;
   std::optional<AllocationFlags> allocations_;
-  CLI::Option *channel_args_, *service_config_, *max_message_bytes_, *wait_for_ready_, *bucket_;
+  CLI::Option *channel_args_, *max_message_bytes_;
   CLI::Option *api_, *threads_, *max_async_clients_, *policy_, *max_channels_, *max_error_rate_, *format_;
 };
 

@@ -2,20 +2,18 @@
 
 #include <climits>
 
-#include "absl/strings/str_cat.h"
-
 namespace cqbench {
 
 EvidenceFlags::EvidenceFlags(CLI::App& app, RunConfig& run, bool& show) : run_(run) {
   auto* shown =
       app.add_flag("--evidence", show, "Show connections, CPU and context switches of both ends below the table.");
   auto* none = app.add_flag("--no-evidence", none_, "Do not sample connections, CPU and servers.")->excludes(shown);
-  breakdown_ = app.add_flag("--breakdown", run.breakdown,
-                            "Time the parts of every 16th call on both ends, and print what timing costs.")
-                   ->excludes(none);
-  lower_bound_ = app.add_flag("--lower-bound", run.lower_bound,
-                              "Also measure lower bounds: raw TCP (--tcp-echo-port), Unix socket, in-process.")
-                     ->excludes(none);
+  app.add_flag("--breakdown", run.breakdown,
+               "Time the parts of every 16th call on both ends, and print what timing costs.")
+      ->excludes(none);
+  app.add_flag("--lower-bound", run.lower_bound,
+               "Also measure lower bounds: raw TCP (--tcp-echo-port), Unix socket, in-process.")
+      ->excludes(none);
   auto* pid = AddNumber(app, "--server-pid", run.server_pid, 1, INT_MAX,
                         "Local process of a server without control service: sample its CPU time.")
                   ->type_name("PID")
@@ -30,19 +28,9 @@ EvidenceFlags::EvidenceFlags(CLI::App& app, RunConfig& run, bool& show) : run_(r
 
 void EvidenceFlags::Resolve() {
   run_.evidence = !none_;
-  for (const CLI::Option* option : {breakdown_, lower_bound_}) {
-    if (option->count() == 0 || !IsHttp(run_.api)) continue;
-    BadCombination(option->get_name(), absl::StrCat("is gRPC's, not for --api ", ToString(run_.api)));
-  }
   if (control_option_->count() == 0) return;
   auto targets = ParseTargets(control_, 0);
   if (!targets.ok()) BadCombination("--control", std::string(targets.status().message()));
-  for (const Target& target : *targets) {
-    if (!target.is_unix() && target.port == 0) {
-      BadCombination("--control",
-                     absl::StrCat("'", control_, "' has no port: HOST:PORT, with 1 to 65535, is accepted"));
-    }
-  }
   run_.control = *std::move(targets);
 }
 

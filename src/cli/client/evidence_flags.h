@@ -19,7 +19,7 @@ class EvidenceFlags {
   RunConfig& run_;
   bool none_ = false;
   std::string control_;
-  CLI::Option *breakdown_, *lower_bound_, *control_option_;
+  CLI::Option* control_option_;
 };
 
 }  // namespace cqbench

@@ -61,8 +61,8 @@ void HttpFlags::Resolve(bool policy_given) {
     }
     return;
   }
-  CheckHeaders();
-  ResolvePolicy(policy_given);
+  // HTTP/1.1 has one call at a time on a connection.
+  if (run_.api == ClientApi::kHttp1 && !policy_given) run_.policy.kind = ChannelPolicy::Kind::kLocalPool;
   run_.http = std::make_shared<const HttpCall>(given() ? Request() : OfMethod());
 }
 
@@ -86,35 +86,6 @@ HttpCall HttpFlags::OfMethod() const {
   if (call) return *std::move(call);
   BadCombination("--api", absl::StrCat(ToString(run_.api), " has no request for ", run_.method.workload, " ",
                                        run_.method.name, ": say one with --http-request, or take ", MethodsWithHttp()));
-}
-
-void HttpFlags::CheckHeaders() const {
-  if (run_.metadata.size() > kMaxHttpFields) {
-    BadCombination("--header", absl::StrCat("at most ", kMaxHttpFields, " over HTTP"));
-  }
-  for (const Metadata& header : run_.metadata) {
-    const bool ours = header.key == "host" || header.key == "content-length" || header.key == "transfer-encoding" ||
-                      header.key == "connection";
-    if (ours || absl::EndsWith(header.key, "-bin")) {
-      BadCombination("--header", absl::StrCat("'", header.key, "' is not accepted over HTTP: ",
-                                              ours ? "the client sets it itself" : "it stands for bytes in gRPC"));
-    }
-  }
-}
-
-// HTTP/1.1 has one call at a time on a connection, so there every slot needs one of its own.
-void HttpFlags::ResolvePolicy(bool policy_given) {
-  if (run_.api != ClientApi::kHttp1) return;
-  if (!policy_given) run_.policy.kind = ChannelPolicy::Kind::kLocalPool;
-  for (const Load& load : run_.points) {
-    const ChannelPlan plan = PlanChannels(run_.policy, load.slots, static_cast<int>(run_.targets.size()));
-    if (plan.expected_connections >= load.slots) continue;
-    BadCombination(
-        "--channel-policy",
-        absl::StrCat(run_.policy.ToString(), " makes ", plan.expected_connections, " connection(s) for ", load.slots,
-                     " calls in flight: HTTP/1.1 has one call at a time on a connection; "
-                     "accepted are local-pool, distinct-args and pools that are as large"));
-  }
 }
 
 }  // namespace cqbench

@@ -14,14 +14,12 @@ class HttpFlags {
   HttpFlags(CLI::App& app, RunConfig& run);
   // After parsing: whether there is a request that is none of our methods'.
   bool given() const { return request_option_->count() > 0; }
-  // After parsing, once the API, the method, the policy, the loads and the headers are known. Throws CLI errors.
+  // After parsing, once the API, the method and the policy are known. Throws CLI errors.
   void Resolve(bool policy_given);
 
  private:
   HttpCall Request();
   HttpCall OfMethod() const;
-  void CheckHeaders() const;
-  void ResolvePolicy(bool policy_given);
 
   RunConfig& run_;
   HttpCall call_;

@@ -264,13 +264,8 @@ void LoadFlags::ResolveFindRate() {
 }
 
 void LoadFlags::ResolveRepetitions() {
-  if (until_stable_->count() == 0) {
-    if (max_repetitions_->count() > 0) BadCombination("--max-repetitions", "needs --until-stable");
-    return;
-  }
-  if (run_.max_repetitions < run_.repetitions) {
-    BadCombination("--max-repetitions",
-                   absl::StrCat(run_.max_repetitions, " is below --repetitions ", run_.repetitions));
+  if (until_stable_->count() == 0 && max_repetitions_->count() > 0) {
+    BadCombination("--max-repetitions", "needs --until-stable");
   }
 }
 

@@ -16,6 +16,7 @@
 #include "src/base/clock.h"
 #include "src/base/enum_names.h"
 #include "src/cli/flags/suggest.h"
+#include "src/config/client_api.h"
 #include "src/config/units.h"
 #include "src/config/wire_settings.h"
 
@@ -137,6 +138,17 @@ void QuietLibraries();
 
 [[noreturn]] inline void BadCombination(const std::string& flag, const std::string& why) {
   throw CLI::ValidationError(flag, why);
+}
+
+// A status of INVALID_ARGUMENT whose message begins with the flag.
+inline void ThrowIfNotOk(const absl::Status& status) {
+  if (!status.ok()) throw CLI::ValidationError(std::string(status.message()));
+}
+
+// Refuses a flag of gRPC's for the APIs without gRPC.
+inline void NeedsGrpc(const CLI::Option* option, ClientApi api) {
+  if (option->count() == 0 || !IsHttp(api)) return;
+  BadCombination(option->get_name(), absl::StrCat("needs --api sync, cq or callback, not ", ToString(api)));
 }
 
 // Runs `fill` (which may throw CLI errors) after parsing and turns every outcome into Parsed. Adds --check, with which

@@ -86,10 +86,7 @@ ClientWireFlags::ClientWireFlags(CLI::App& app, RunConfig& run, std::vector<std:
 }
 
 void ClientWireFlags::Resolve() {
-  for (const CLI::Option* option : {compression_, metadata_, keepalive_option_}) {
-    if (option->count() == 0 || !IsHttp(run_.api)) continue;
-    BadCombination(option->get_name(), absl::StrCat("is gRPC's, not for --api ", ToString(run_.api)));
-  }
+  NeedsGrpc(keepalive_option_, run_.api);
   CheckCompression(compression_, run_.channel_args);
   if (keepalive_option_->count() > 0) SetKeepalive(keepalive_option_, keepalive_, run_.channel_args);
   const uint64_t bytes = HeaderListBytes(run_.generated_metadata) + kOwnMetadata;

@@ -6,6 +6,7 @@
 #include "src/cli/flags/wire_flags.h"
 #include "src/cli/server/gateway_flags.h"
 #include "src/cli/server/limit_flags.h"
+#include "src/config/validate.h"
 
 namespace cqbench {
 namespace {
@@ -119,8 +120,6 @@ class ServerFlags {
     if (tcp_echo_->count() > 0) config_.tcp_echo_port = typed_.tcp_echo_port;
     config_.deadlock_detection = options_.deadlock_detection;
     const bool queues = config_.api == ServerApi::kCq || config_.api == ServerApi::kGeneric;
-    if (config_.poll == PollMode::kSpin && !queues)
-      BadCombination("--poll", "spin needs --api cq or generic, not " + Api());
     if (max_threads_->count() > 0 && config_.api != ServerApi::kSync)
       BadCombination("--max-threads", "needs --api sync, not " + Api());
     if (callbacks_->count() > 0 && !queues)
@@ -130,6 +129,7 @@ class ServerFlags {
         BadCombination(option->get_name(), "needs --api cq, generic or sync: the callback API has threads of its own");
       }
     }
+    ThrowIfNotOk(ValidateServer(config_));
   }
 
   void ResolveCall() {
@@ -144,10 +144,6 @@ class ServerFlags {
     const bool generic = config_.api == ServerApi::kGeneric;
     if (generic && messages_->count() == 0 && serializer_->count() == 0) config_.messages = MessageStrategy::kBytes;
     const bool bytes = config_.messages == MessageStrategy::kBytes;
-    if (!generic && bytes) BadCombination("--messages", "bytes needs --api generic, not " + Api());
-    if (!generic && config_.serializer == Serializer::kReusingBuffers) {
-      BadCombination("--serializer", "buffer-reusing needs --api generic, not " + Api());
-    }
     if (bytes && serializer_->count() > 0) BadCombination("--serializer", "there is none for --messages bytes");
   }
 
