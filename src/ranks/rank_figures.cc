@@ -8,17 +8,13 @@
 #include <vector>
 
 #include "absl/strings/match.h"
+#include "absl/strings/str_split.h"
 #include "absl/strings/strip.h"
 #include "src/observe/sampling/sample_figures.h"
 #include "src/result/figure_catalogue.h"
 
 namespace cqbench {
 namespace {
-
-MergeRule RuleOf(absl::string_view name) {
-  const Figure* const figure = FindFigure(name);
-  return figure == nullptr || figure->side == Side::kServer ? MergeRule::kNone : figure->merge;
-}
 
 class FigureMerger {
  public:
@@ -31,7 +27,6 @@ class FigureMerger {
         if (!found_.Get(name)) Combine(name);
       }
     }
-    if (completed_ > 0) MakeQuotients();
     TakeServer();
     return found_;
   }
@@ -48,7 +43,10 @@ class FigureMerger {
 
   // The value of one rank alone would be wrong.
   void Combine(absl::string_view name) {
-    const MergeRule rule = RuleOf(name);
+    const Figure* const figure = FindFigure(name);
+    if (figure == nullptr || figure->side == Side::kServer) return;
+    const MergeRule rule = figure->merge;
+    if (rule == MergeRule::kQuotient) return MakeQuotient(*figure);
     if (rule == MergeRule::kMedian) return TakeMedian(absl::StripSuffix(name, "_median"), std::string(name));
     const bool combines = rule == MergeRule::kSum || rule == MergeRule::kMin || rule == MergeRule::kMax;
     if (!combines || !All(name)) return;
@@ -73,59 +71,40 @@ class FigureMerger {
     SetDistribution(base, std::move(values), found_);
   }
 
-  void MakeQuotients() {
-    const auto user = found_.Get("client_cpu_user_ns"), system = found_.Get("client_cpu_system_ns");
-    if (user && system && found_.Get("client_cores_used")) Set("client_cpu_per_rpc_ns", (*user + *system) / completed_);
-    PerCall("client_voluntary_context_switches_per_rpc");
-    PerCall("client_involuntary_context_switches_per_rpc");
-    MakeCallsPerSegment();
-    MakeBusyShare();
-    for (const char* way : {"client_bytes_sent", "client_bytes_received"}) MakeBytes(way);
-  }
-
-  void PerCall(absl::string_view name) {
+  // Sums over processes of what a quotient divides by what.
+  struct Sums {
+    double numerator = 0, denominator = 0;
+  };
+  // A term of one process; absent if no figure has it.
+  static std::optional<double> TermOf(const PointResult& point, const std::string& names, double calls) {
+    if (names.empty()) return std::nullopt;
+    if (names == kQuotientCalls) return calls;
     double sum = 0;
-    for (const PointResult* point : points_) {
-      const auto value = Of(*point, name);
-      if (!value && point->completed > 0) return;
-      sum += value.value_or(0) * static_cast<double>(point->completed);
+    for (const absl::string_view name : absl::StrSplit(names, " + ")) sum += Of(point, name).value_or(0);
+    return sum;
+  }
+  // Adds a process that completed `calls`. False: the process lacks the figure, so that the sums are not known.
+  static bool Add(const PointResult& point, const Figure& figure, double calls, Sums& sums) {
+    const auto value = Of(point, figure.name);
+    auto numerator = TermOf(point, figure.quotient.numerator, calls);
+    auto denominator = TermOf(point, figure.quotient.denominator, calls);
+    if (!denominator) {
+      if (value.value_or(0) == 0) return false;
+      denominator = *numerator / *value;
+    } else if (!value && *denominator > 0) {
+      return false;
     }
-    Set(name, sum / completed_);
+    sums.numerator += numerator ? *numerator : value.value_or(0) * *denominator;
+    sums.denominator += *denominator;
+    return true;
   }
 
-  void MakeCallsPerSegment() {
-    double segments = 0;
+  void MakeQuotient(const Figure& figure) {
+    Sums sums;
     for (const PointResult* point : points_) {
-      const auto each = Of(*point, "client_rpcs_per_segment_sent");
-      if (!each || *each == 0) return;
-      segments += static_cast<double>(point->completed) / *each;
+      if (!Add(*point, figure, static_cast<double>(point->completed), sums)) return;
     }
-    Set("client_rpcs_per_segment_sent", completed_ / segments);
-  }
-
-  void MakeBytes(const std::string& name) {
-    const auto bytes = found_.Get(name);
-    if (!bytes) return;
-    Set(name + "_per_rpc", *bytes / completed_);
-    double payload = 0;
-    for (const PointResult* point : points_) {
-      const auto each = Of(*point, name + "_per_payload_byte");
-      if (!each || *each == 0) return;
-      payload += *Of(*point, name) / *each;
-    }
-    Set(name + "_per_payload_byte", *bytes / payload);
-  }
-
-  void MakeBusyShare() {
-    if (!All("client_workers_busy_share")) return;
-    double busy = 0, workers = 0;
-    for (const PointResult* point : points_) {
-      const double mine = Of(*point, "client_threads_workers").value_or(0);
-      if (mine == 0) return;
-      busy += *Of(*point, "client_workers_busy_share") * mine;
-      workers += mine;
-    }
-    Set("client_workers_busy_share", busy / workers);
+    if (sums.denominator > 0) Set(figure.name, sums.numerator / sums.denominator);
   }
 
   void TakeServer() {
@@ -140,20 +119,20 @@ class FigureMerger {
     const double calls = each > 0 ? spent / each : static_cast<double>(point.completed);  // that it divided by
     for (const auto& [name, value] : point.figures) {
       if (absl::StartsWith(name, "server_") || absl::StartsWith(name, "breakdown_server_")) {
-        TakeOne(name, RoundedFigure(value), spent, calls);
+        TakeOne(point, name, RoundedFigure(value), calls);
       }
     }
   }
 
-  void TakeOne(absl::string_view name, double value, double spent, double calls) {
-    const bool per_call = absl::EndsWith(name, "voluntary_context_switches_per_rpc");
-    if (name == "server_cpu_per_rpc_ns") {
-      if (completed_ > 0) Set(name, spent / completed_);
-    } else if (per_call || name == "server_rpcs_per_segment_sent") {
-      if (completed_ > 0 && calls > 0) Set(name, value * (per_call ? calls / completed_ : completed_ / calls));
-    } else {
-      Set(name, value);
-    }
+  // The process that asked the server divided by its own calls, or its own calls by something.
+  void TakeOne(const PointResult& point, const std::string& name, double value, double calls) {
+    const Figure* const figure = FindFigure(name);
+    const bool per_call = figure != nullptr && figure->quotient.denominator == kQuotientCalls;
+    const bool calls_per = figure != nullptr && figure->quotient.numerator == kQuotientCalls;
+    if (!per_call && !calls_per) return Set(name, value);
+    Sums sums;
+    if (completed_ == 0 || calls == 0 || !Add(point, *figure, calls, sums)) return;
+    Set(name, per_call ? sums.numerator / completed_ : completed_ / sums.denominator);
   }
 
   const std::vector<const PointResult*>& points_;

@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
+#include "absl/strings/str_replace.h"
 #include "absl/strings/strip.h"
 #include "src/result/figure_rows.h"
 
@@ -29,6 +30,10 @@ constexpr Part kDistribution[] = {
 constexpr Part kTimes[] = {
     {"_samples", "samples", "Number of samples"}, {"_p50_ns", "P50", "Median"}, {"_p99_ns", "P99", "99th percentile"}};
 
+std::string OfSide(Side side, const char* client_names) {
+  return side == Side::kServer ? absl::StrReplaceAll(client_names, {{"client_", "server_"}}) : client_names;
+}
+
 Figure Whole(const FigureRow& row, const char* name) {
   const Side side = SideOf(name);
   const std::string title = absl::StrCat(ToString(side), side == Side::kBoth ? "" : " ", row.title);
@@ -39,7 +44,8 @@ Figure Whole(const FigureRow& row, const char* name) {
           row.measure.shown_unit,
           row.measure.scale,
           row.better,
-          row.merge,
+          row.merge.rule,
+          {OfSide(side, row.merge.numerator), OfSide(side, row.merge.denominator)},
           row.needs,
           title,
           row.description};
@@ -111,8 +117,7 @@ absl::string_view ToString(Better better) {
 }
 
 absl::string_view ToString(MergeRule rule) {
-  constexpr const char* kNames[] = {"none",     "sum",       "min",        "max",     "median",
-                                    "per_call", "calls_per", "per_worker", "per_byte"};
+  constexpr const char* kNames[] = {"none", "sum", "min", "max", "median", "quotient"};
   return kNames[static_cast<size_t>(rule)];
 }
 

@@ -23,19 +23,24 @@ enum class Better { kNeither, kMore, kLess };
 absl::string_view ToString(Better better);  // "neither", "more", "less"
 
 // How the figures of several client processes become one. Figures of the server come from the one process that asked
-// it; kPerCall and kCallsPer divide them by the calls of all processes.
+// it; those per call, and calls per something, are divided by the calls of all processes.
 enum class MergeRule {
-  kNone,       // the processes' figures do not determine it: absent
-  kSum,        // sum
-  kMin,        // minimum
-  kMax,        // maximum
-  kMedian,     // median over the connections of all processes
-  kPerCall,    // something per call: mean, weighted by each process's completed calls
-  kCallsPer,   // calls per something: all calls / the sum of each process's calls / figure
-  kPerWorker,  // mean, weighted by client_threads_workers
-  kPerByte,    // all bytes / the sum of each process's bytes / figure
+  kNone,      // the processes' figures do not determine it: absent
+  kSum,       // sum
+  kMin,       // minimum
+  kMax,       // maximum
+  kMedian,    // median over the connections of all processes
+  kQuotient,  // sum of the processes' numerators / sum of their denominators
 };
-absl::string_view ToString(MergeRule rule);  // "per_call"
+absl::string_view ToString(MergeRule rule);  // "quotient"
+
+// What a quotient divides by what: "calls" (completed calls), a figure, or figures with " + " between them. One of both
+// is empty where no figure has it: then it follows from the other one and the quotient, for each process.
+struct Quotient {
+  std::string numerator;
+  std::string denominator;
+};
+inline constexpr absl::string_view kQuotientCalls = "calls";
 
 // Conditions under which a point has the figure.
 enum class Needs {
@@ -63,6 +68,7 @@ struct Figure {
   double scale = 1;        // from the unit in results to the one for people
   Better better = Better::kNeither;
   MergeRule merge = MergeRule::kNone;
+  Quotient quotient;  // kQuotient
   Needs needs = Needs::kNothing;
   std::string title;        // "client cores used"
   std::string description;  // one sentence or two, with when it is absent

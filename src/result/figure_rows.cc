@@ -29,6 +29,12 @@ constexpr Needs kNothing = Needs::kNothing, kOpenLoop = Needs::kOpenLoop, kEvide
                 kWorkers = Needs::kWorkers, kTcp = Needs::kTcp, kChunks = Needs::kChunks,
                 kBreakdown = Needs::kBreakdown, kCounting = Needs::kCounting;
 
+constexpr Merge kCpuPerCall = {"client_cpu_user_ns + client_cpu_system_ns", "calls"};
+constexpr Merge kSentPerCall = {"client_bytes_sent", "calls"}, kReceivedPerCall = {"client_bytes_received", "calls"};
+constexpr Merge kSentPer = {"client_bytes_sent", ""}, kReceivedPer = {"client_bytes_received", ""};
+constexpr Merge kCallsPer = {"calls", ""};
+constexpr Merge kMeanOverCalls = {"", "calls"}, kMeanOverWorkers = {"", "client_threads_workers"};
+
 // A row is its names, and what a reader looks up next to them.
 // clang-format off
 constexpr FigureRow kCalls[] = {
@@ -114,15 +120,15 @@ constexpr FigureRow kProcesses[] = {
      "CPUs that the process may run on."},
     {{"client_cpus_busy", "server_cpus_busy"}, kCores, kNeither, kNone, kEvidence, "CPUs busy",
      "How many of the allowed CPUs were busy on average, whichever process used them, interrupts included."},
-    {{"client_cpu_per_rpc_ns", "server_cpu_per_rpc_ns"}, kTime, kLess, kPerCall, kEvidence, "CPU per call",
+    {{"client_cpu_per_rpc_ns", "server_cpu_per_rpc_ns"}, kTime, kLess, kCpuPerCall, kEvidence, "CPU per call",
      "CPU time per RPC."},
     {{"client_rss_bytes", "server_rss_bytes"}, kMemory, kLess, kSum, kEvidence, "resident memory",
      "Resident memory at the end of the window."},
     {{"client_voluntary_context_switches_per_rpc", "server_voluntary_context_switches_per_rpc"},
-     kAmount, kLess, kPerCall, kEvidence, "voluntary context switches per call",
+     kAmount, kLess, kMeanOverCalls, kEvidence, "voluntary context switches per call",
      "Number of times that a thread waited, per RPC."},
     {{"client_involuntary_context_switches_per_rpc", "server_involuntary_context_switches_per_rpc"},
-     kAmount, kLess, kPerCall, kEvidence, "involuntary context switches per call",
+     kAmount, kLess, kMeanOverCalls, kEvidence, "involuntary context switches per call",
      "Number of times that the kernel took a thread off its CPU, per RPC."},
     {{"client_threads", "server_threads"}, kCount, kNeither, kSum, kEvidence, "threads",
      "Threads at the end of the window."},
@@ -139,7 +145,8 @@ constexpr FigureRow kProcesses[] = {
      "CPU time of the process that none of its own threads used: that of gRPC, ended threads included."},
     {{"client_busiest_worker_share", "server_busiest_worker_share"}, kShare, kNeither, kMax, kWorkers, "busiest worker",
      "CPU time / time of the worker that used most."},
-    {{"client_workers_busy_share", "server_workers_busy_share"}, kShare, kNeither, kPerWorker, kWorkers, "workers busy",
+    {{"client_workers_busy_share", "server_workers_busy_share"},
+     kShare, kNeither, kMeanOverWorkers, kWorkers, "workers busy",
      "CPU time / time of the average worker."},
     {{"client_peak_rss_bytes", "server_peak_rss_bytes"}, kMemory, kLess, kSum, kEvidence, "peak resident memory",
      "Maximum resident memory since the process began. The kernel counts it less exactly than resident memory."},
@@ -173,13 +180,13 @@ constexpr FigureRow kConnections[] = {
      "Bytes sent over all connections."},
     {{"client_bytes_received", "server_bytes_received"}, kBytes, kNeither, kSum, kTcp, "bytes received",
      "Bytes received over all connections."},
-    {{"client_bytes_sent_per_rpc"}, kBytes, kLess, kPerCall, kTcp, "bytes sent per call",
+    {{"client_bytes_sent_per_rpc"}, kBytes, kLess, kSentPerCall, kTcp, "bytes sent per call",
      "Bytes sent over all connections / completed calls."},
-    {{"client_bytes_received_per_rpc"}, kBytes, kLess, kPerCall, kTcp, "bytes received per call",
+    {{"client_bytes_received_per_rpc"}, kBytes, kLess, kReceivedPerCall, kTcp, "bytes received per call",
      "Bytes received over all connections / completed calls."},
-    {{"client_bytes_sent_per_payload_byte"}, kAmount, kLess, kPerByte, kTcp, "bytes sent per payload byte",
+    {{"client_bytes_sent_per_payload_byte"}, kAmount, kLess, kSentPer, kTcp, "bytes sent per payload byte",
      "Bytes sent over all connections / payload of the completed calls. Absent when requests have no payload."},
-    {{"client_bytes_received_per_payload_byte"}, kAmount, kLess, kPerByte, kTcp, "bytes received per payload byte",
+    {{"client_bytes_received_per_payload_byte"}, kAmount, kLess, kReceivedPer, kTcp, "bytes received per payload byte",
      "Bytes received over all connections / payload of the completed calls. Absent when responses have no payload."},
     {{"client_bytes_sent_per_connection", "server_bytes_sent_per_connection"},
      kBytes, kNeither, kNone, kTcp, "bytes sent per connection",

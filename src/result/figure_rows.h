@@ -23,12 +23,21 @@ enum class Parts {
   kTimes,         // NAME_samples, NAME_p50_ns, NAME_p99_ns
 };
 
+struct Merge {
+  constexpr Merge(MergeRule of) : rule(of) {}  // NOLINT(google-explicit-constructor): rows are lists of values
+  constexpr Merge(const char* over, const char* under)
+      : rule(MergeRule::kQuotient), numerator(over), denominator(under) {}
+  MergeRule rule;
+  const char* numerator = "";  // with the client's figures, as Quotient has it
+  const char* denominator = "";
+};
+
 struct FigureRow {
   // The client's and the server's, or that of a figure that only one end has, or that describes calls. nullptr: none.
   std::array<const char*, 2> names;
   Measure measure;
   Better better;
-  MergeRule merge;
+  Merge merge;
   Needs needs;
   const char* title;        // without the side
   const char* description;  // without "Absent ..."

@@ -62,6 +62,7 @@ class RankMergeTest : public testing::Test {
     point.figures.Set("client_cpu_user_ns", 1234.6);
     point.figures.Set("client_cpu_system_ns", 0.25);
     point.figures.Set("client_cores_used", 0.5);
+    point.figures.Set("client_cpu_per_rpc_ns", 1.2);
     RankResult& who = point.rank.emplace();
     who.index = rank;
     who.count = count;
@@ -112,6 +113,47 @@ TEST_F(RankMergeTest, FiguresPerCallAreWeightedByTheRanksCalls) {
     return EncodeRankReport(point, Measured(rank, calls), {});
   };
   EXPECT_EQ(Merge({report(0, 1000, 1), report(1, 3000, 2)}).figures.Get(kName), 1.75);
+}
+
+TEST_F(RankMergeTest, QuotientsAreMadeOfTheSumsOfTheirParts) {
+  const auto report = [&](int rank, int calls, const std::vector<std::pair<const char*, double>>& figures) {
+    PointResult point = Point(rank, 2);
+    for (const auto& [name, value] : figures) point.figures.Set(name, value);
+    return EncodeRankReport(point, Measured(rank, calls), {});
+  };
+  const std::string first = report(0, 1000,
+                                   {{"client_bytes_sent", 100'000},
+                                    {"client_bytes_sent_per_rpc", 100},
+                                    {"client_bytes_sent_per_payload_byte", 2},
+                                    {"client_rpcs_per_segment_sent", 1},
+                                    {"client_threads_workers", 1},
+                                    {"client_workers_busy_share", 0.5},
+                                    {"server_cpu_user_ns", 3000},
+                                    {"server_cpu_system_ns", 1000},
+                                    {"server_cpu_per_rpc_ns", 2},
+                                    {"server_voluntary_context_switches_per_rpc", 0.5},
+                                    {"server_rpcs_per_segment_sent", 2}});
+  const std::vector<std::pair<const char*, double>> of_second = {{"client_bytes_sent", 900'000},
+                                                                 {"client_bytes_sent_per_rpc", 300},
+                                                                 {"client_bytes_sent_per_payload_byte", 3},
+                                                                 {"client_rpcs_per_segment_sent", 2},
+                                                                 {"client_threads_workers", 3},
+                                                                 {"client_workers_busy_share", 0.9}};
+  const Figures merged = Merge({first, report(1, 3000, of_second)}).figures;
+  EXPECT_EQ(merged.Get("client_bytes_sent_per_rpc"), 250);
+  EXPECT_DOUBLE_EQ(merged.Get("client_bytes_sent_per_payload_byte").value(), 1'000'000.0 / 350'000);
+  EXPECT_DOUBLE_EQ(merged.Get("client_rpcs_per_segment_sent").value(), 4000.0 / 2500);
+  EXPECT_DOUBLE_EQ(merged.Get("client_workers_busy_share").value(), 0.8);
+  // The rank that asked the server divided by 2000 calls; all ranks completed 4000.
+  EXPECT_EQ(merged.Get("server_cpu_per_rpc_ns"), 1);
+  EXPECT_EQ(merged.Get("server_voluntary_context_switches_per_rpc"), 0.25);
+  EXPECT_EQ(merged.Get("server_rpcs_per_segment_sent"), 4);
+
+  const Figures lacking = Merge({first, report(1, 3000, {{"client_bytes_sent", 900'000}})}).figures;
+  for (const char* name : {"client_bytes_sent_per_rpc", "client_bytes_sent_per_payload_byte",
+                           "client_rpcs_per_segment_sent", "client_workers_busy_share"}) {
+    EXPECT_EQ(lacking.Get(name), std::nullopt) << name;
+  }
 }
 
 TEST_F(RankMergeTest, WhatIsAddedAndWhatIsMadeAgain) {

@@ -53,17 +53,20 @@ std::string PageOf(const std::vector<NoticeCode>& codes) {
 }
 
 std::string ForPython(const Figure& f) {
-  const Json json = {{"name", f.name},
-                     {"side", std::string(ToString(f.side))},
-                     {"kind", std::string(ToString(f.kind))},
-                     {"unit", f.unit},
-                     {"shown_unit", f.shown_unit},
-                     {"scale", f.scale},
-                     {"better", std::string(ToString(f.better))},
-                     {"merge", std::string(ToString(f.merge))},
-                     {"needs", std::string(ToString(f.needs))},
-                     {"title", f.title},
-                     {"description", f.description}};
+  Json json = {{"name", f.name},
+               {"side", std::string(ToString(f.side))},
+               {"kind", std::string(ToString(f.kind))},
+               {"unit", f.unit},
+               {"shown_unit", f.shown_unit},
+               {"scale", f.scale},
+               {"better", std::string(ToString(f.better))},
+               {"merge", std::string(ToString(f.merge))},
+               {"numerator", f.quotient.numerator},
+               {"denominator", f.quotient.denominator},
+               {"needs", std::string(ToString(f.needs))},
+               {"title", f.title},
+               {"description", f.description}};
+  if (f.merge != MergeRule::kQuotient) json.erase("numerator"), json.erase("denominator");
   return json.dump();
 }
 
@@ -72,10 +75,17 @@ std::string ForSchema(const Figure& f) {
                          ToString(f.kind));
 }
 
+std::string RanksOf(const Figure& f) {
+  if (f.merge != MergeRule::kQuotient) return std::string(ToString(f.merge));
+  const auto& [numerator, denominator] = f.quotient;
+  if (numerator.empty()) return absl::StrCat("mean, weighted by ", denominator);
+  if (denominator.empty()) return absl::StrCat("harmonic mean, weighted by ", numerator);
+  return absl::StrCat("(", numerator, ") / ", denominator);
+}
+
 std::string ForPeople(const Figure& f) {
   const std::string unit = f.unit.empty() ? std::string(ToString(f.kind)) : f.unit;
-  return absl::StrFormat("| `%s` | %s | %s | %s | %s |\n", f.name, unit, ToString(f.better),
-                         absl::StrReplaceAll(ToString(f.merge), {{"_", " "}}), f.description);
+  return absl::StrFormat("| `%s` | %s | %s | %s | %s |\n", f.name, unit, ToString(f.better), RanksOf(f), f.description);
 }
 
 }  // namespace
