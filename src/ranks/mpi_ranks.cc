@@ -67,9 +67,9 @@ std::optional<Message> Receive(int from, Interrupt& interrupt, Nanos sleep = kSl
   }
 }
 
-// For probes: longer sleeps would make their way longer. Neither spinning nor yielding: on a busy machine who yields waits for whole
-// slices of others, 10 ms there and back were seen, while who wakes up is run at once. Ends with the scope, because
-// threads inherit the slack.
+// For probes: longer sleeps would make their way longer. Neither spinning nor yielding: on a busy machine who yields
+// waits for whole slices of others, 10 ms there and back were seen, while who wakes up is run at once. Ends with the
+// scope, because threads inherit the slack.
 class ShortSleeps {
  public:
   ShortSleeps() : slack_(prctl(PR_GET_TIMERSLACK)) { prctl(PR_SET_TIMERSLACK, 1); }

@@ -189,7 +189,9 @@ bool CanBe(const proto::RankReport& report) {
          AreCounts(load.slots(), report.repetition(), report.channels(), report.threads(), report.connections(),
                    report.expected_connections()) &&
          std::all_of(report.channels_of_thread().begin(), report.channels_of_thread().end(), are_channels) &&
-         std::all_of(report.figures().begin(), report.figures().end(), is_finite) && AreCpus(report.client_cpus(), kCpuIds) && AreCpus(report.server_cpus(), INT_MAX);  // several machines have servers
+         std::all_of(report.figures().begin(), report.figures().end(), is_finite) &&
+         AreCpus(report.client_cpus(), kCpuIds) &&
+         AreCpus(report.server_cpus(), INT_MAX);  // several machines have servers
 }
 
 }  // namespace

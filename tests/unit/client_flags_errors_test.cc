@@ -212,7 +212,8 @@ TEST(ClientFlagsErrors, WhatGoesOverTheWire) {
   Refused({"--deadline", "never"}, {"--deadline", "'never'", "or none"});
   for (const char* flag : {"--compression=gzip", "--metadata=1x1", "--keepalive=1s"}) {
     const std::string name = std::string(flag).substr(0, std::string(flag).find('='));
-    Refused({"--api", "http1", "--http-request", "GET /x", flag}, {name + ": needs --api sync, cq or callback, not http1"});
+    Refused({"--api", "http1", "--http-request", "GET /x", flag},
+            {name + ": needs --api sync, cq or callback, not http1"});
   }
 }
 

@@ -204,8 +204,9 @@ std::optional<Notice> OtherCalls(const PointResult& point) {
   const auto served = point.figures.Get("server_rpcs");
   const double most = MostServed(point);
   if (!served || most == 0 || *served <= most * (1 + kOtherRpcs) + Tolerance(point)) return std::nullopt;
-  return Notice{kOtherClient, absl::StrFormat("another client uses the server: it responded to %.2f times as many calls",
-                                              *served / most)};
+  return Notice{
+      kOtherClient,
+      absl::StrFormat("another client uses the server: it responded to %.2f times as many calls", *served / most)};
 }
 
 void CheckSleep(Nanos slept_ns, PointResult& point) {

@@ -18,8 +18,8 @@ using control::v1::ThreadSample;
 template <typename T>
 using SampleList = google::protobuf::RepeatedPtrField<T>;
 
-// Identities of CPUs and so on are below these numbers. In a sample that sums up several machines or servers, each of them
-// has its own range of this size.
+// Identities of CPUs and so on are below these numbers. In a sample that sums up several machines or servers, each of
+// them has its own range of this size.
 inline constexpr int kCpuIds = 100'000;
 inline constexpr int kThreadIds = 1 << 24;  // the kernel's limit is 2^22
 inline constexpr uint64_t kConnectionIds = uint64_t{1} << 48;
