@@ -113,13 +113,13 @@ class ClientFlags {
                     "Server address: HOST, HOST:PORT, [V6]:PORT or unix:PATH; several separated by commas.")
         ->capture_default_str();
     app_.add_option("--ghz-config", typed_.ghz_config,
-                    "ghz configuration (JSON): its fields become flags; flags given here win.")
+                    "Configuration file of ghz (JSON), whose fields become flags; the command line takes precedence.")
         ->type_name("FILE");
-    AddNumber(app_, "--port", typed_.port, 1, 65535, "Port where --host gives none.");
+    AddNumber(app_, "--port", typed_.port, 1, 65535, "Server port if --host names none.");
     AddDuration(app_, "--connect-timeout", options_.run.connect_timeout_ns,
                 "Time limit for all connections of a point.");
     app_.add_flag("--wait-for-server", options_.run.wait_for_server,
-                  "Keep trying for the whole --connect-timeout when connections are refused.");
+                  "Retry refused connections for the whole --connect-timeout.");
   }
 
   void AddClient() {
@@ -132,7 +132,7 @@ class ClientFlags {
     max_async_clients_ = AddNumber(app_, "--max-async-clients", typed_.max_async_clients, 0, kMaxInflight,
                                    "Maximum of completion-queue threads and of channels; 0: no maximum.");
     AddEnum(app_, "--poll", options_.run.poll,
-            "How completion-queue threads wait; spin and non-polling need --api cq.");
+            "Polling by completion-queue threads; spin and non-polling need --api cq.");
     AddDeadlockDetection(app_, options_.deadlock_detection);
   }
 
@@ -153,7 +153,7 @@ class ClientFlags {
               "gRPC service config as JSON, or @FILE.")
         ->type_name("JSON|@FILE");
     app_.add_flag("--wait-for-ready", options_.run.wait_for_ready,
-                  "Calls without a connection wait for one until their deadline.");
+                  "Let calls without a connection wait for one until their deadline.");
   }
 
   void AddTimes() {
@@ -169,7 +169,7 @@ class ClientFlags {
   void AddOutput() {
     format_ = AddEnum(app_, "--format", options_.format, "Output format.");
     app_.add_option("--output", options_.output,
-                    "Also write the result to FILE; its ending .json or .csv chooses the format.")
+                    "File for the result, in addition to standard output; its ending .json or .csv chooses the format.")
         ->type_name("FILE");
     app_.add_flag("--with-csv", options_.with_csv, "Add a CSV block below the table.");
     app_.add_flag("--per-worker-stats", options_.per_worker_stats,

@@ -12,10 +12,10 @@ EvidenceFlags::EvidenceFlags(CLI::App& app, RunConfig& run, bool& show) : run_(r
                "Time the parts of every 16th call on both ends, and print what timing costs.")
       ->excludes(none);
   app.add_flag("--lower-bound", run.lower_bound,
-               "Also measure lower bounds: raw TCP (--tcp-echo-port), Unix socket, in-process.")
+               "Measure lower bounds, too: raw TCP (--tcp-echo-port), Unix socket, in-process.")
       ->excludes(none);
   auto* pid = AddNumber(app, "--server-pid", run.server_pid, 1, INT_MAX,
-                        "Local process of a server without control service: sample its CPU time.")
+                        "Process id of a local server without control service, to sample its CPU time.")
                   ->type_name("PID")
                   ->excludes(none);
   control_option_ =

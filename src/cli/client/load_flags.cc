@@ -42,11 +42,13 @@ LoadFlags::LoadFlags(CLI::App& app, RunConfig& run, RunGoals& goals) : run_(run)
 
 void LoadFlags::AddClosed(CLI::App& app) {
   auto* inflight =
-      AddNumber(app, "--inflight", inflight_, 1, kMaxInflight, "Closed loop: concurrent calls; one point.");
-  min_ = AddNumber(app, "--min-inflight", min_inflight_, 1, kMaxInflight, "First point of a sweep.");
-  max_ = AddNumber(app, "--max-inflight", max_inflight_, 1, kMaxInflight, "Last point of a sweep.");
-  step_ = AddNumber(app, "--inflight-step", inflight_step_, 1, kMaxInflight, "Distance between points of a sweep.");
-  list_ = AddParsed(app, "--inflight-list", inflight_list_, ParseInflightList, "Points of a sweep: 1,2,4,8.")
+      AddNumber(app, "--inflight", inflight_, 1, kMaxInflight, "Concurrent calls of a closed loop; one point.");
+  min_ = AddNumber(app, "--min-inflight", min_inflight_, 1, kMaxInflight, "Minimum of a sweep over concurrent calls.");
+  max_ = AddNumber(app, "--max-inflight", max_inflight_, 1, kMaxInflight, "Maximum of a sweep over concurrent calls.");
+  step_ = AddNumber(app, "--inflight-step", inflight_step_, 1, kMaxInflight,
+                    "Step of a sweep from --min-inflight to --max-inflight.");
+  list_ = AddParsed(app, "--inflight-list", inflight_list_, ParseInflightList,
+                    "Concurrent calls of each point of a sweep: 1,2,4,8.")
               ->type_name("N,N,...");
   for (auto* range : {min_, max_, step_}) {
     range->excludes(inflight);
@@ -55,22 +57,24 @@ void LoadFlags::AddClosed(CLI::App& app) {
   list_->excludes(inflight);
   closed_ = {inflight, min_, max_, step_, list_};
   total_ = AddNumber(app, "--total", run_.total, uint64_t{1}, kMaxTotal,
-                     "Closed loop: end each point after this many calls, or after --interval.")
+                     "Calls after which a point of a closed loop ends, if --interval is not over sooner.")
                ->type_name("CALLS");
   skip_first_ = AddNumber(app, "--skip-first", run_.skip_first, uint64_t{1}, kMaxTotal,
-                          "Closed loop: leave out the first successes; the warm-up lasts until they are done.")
+                          "Successful calls of a closed loop to leave out; the warm-up lasts until they are done.")
                     ->type_name("CALLS");
 }
 
 void LoadFlags::AddOpen(CLI::App& app) {
-  rate_option_ = AddRate(app, "--rate", rate_, "Open loop: scheduled calls per second; one point.");
-  rate_list_option_ = AddParsed(app, "--rate-list", rate_list_, ParseRateList, "Points of a sweep over rates.")
+  rate_option_ = AddRate(app, "--rate", rate_, "Rate of an open loop in scheduled calls per second; one point.");
+  rate_list_option_ = AddParsed(app, "--rate-list", rate_list_, ParseRateList,
+                                "Rates of the points of a sweep, in calls per second: 1000,2000.")
                           ->type_name("RATE,RATE,...");
-  min_rate_option_ = AddRate(app, "--min-rate", min_rate_, "First rate of a sweep.");
-  max_rate_option_ = AddRate(app, "--max-rate", max_rate_, "Last rate of a sweep.");
-  rate_step_option_ = AddRate(app, "--rate-step", rate_step_, "Distance between rates of a sweep.");
+  min_rate_option_ = AddRate(app, "--min-rate", min_rate_, "Minimum of a sweep over rates, in calls per second.");
+  max_rate_option_ = AddRate(app, "--max-rate", max_rate_, "Maximum of a sweep over rates, in calls per second.");
+  rate_step_option_ =
+      AddRate(app, "--rate-step", rate_step_, "Step of a sweep from --min-rate to --max-rate, in calls per second.");
   byte_rate_option_ = AddParsed(app, "--byte-rate", byte_rate_, ParseByteRate,
-                                "Open loop: streams of chunks at this payload rate: 5Gbit/s, 500MiB/s; one point.")
+                                "Payload rate of an open loop of chunk streams: 5Gbit/s, 500MiB/s; one point.")
                           ->type_name("RATE");
   for (auto* range : {min_rate_option_, max_rate_option_, rate_step_option_}) {
     range->excludes(rate_option_);
@@ -84,25 +88,28 @@ void LoadFlags::AddOpen(CLI::App& app) {
 
   ScheduleConfig& schedule = run_.schedule;
   auto* outstanding = AddNumber(app, "--max-outstanding", max_outstanding_, 1, kMaxInflight,
-                                "Open loop: maximum of concurrent calls over all channels.");
-  auto* at_limit = AddEnum(app, "--at-limit", schedule.at_limit,
-                           "Open loop: at --max-outstanding a scheduled call waits for a slot or is dropped.");
+                                "Maximum of concurrent calls of an open loop, over all channels.");
+  auto* at_limit =
+      AddEnum(app, "--at-limit", schedule.at_limit,
+              "Treatment of scheduled calls of an open loop at --max-outstanding: wait for a slot, or drop.");
   arrivals_ = AddEnum(app, "--arrivals", schedule.arrivals,
-                      "Open loop: random arrivals, as from many independent users, or even ones.");
+                      "Arrivals of an open loop: random, as from many independent users, or even.");
   auto* seed = AddNumber(app, "--seed", schedule.seed, uint64_t{0}, UINT64_MAX, "Random seed of the scheduled times.")
                    ->type_name("SEED");
-  auto* pace =
-      AddEnum(app, "--pace", schedule.pace, "How a pacer waits: sleeping, sleeping and then spinning, or spinning.");
+  auto* pace = AddEnum(app, "--pace", schedule.pace,
+                       "Waiting of an open loop's pacers: sleeping, sleeping and then spinning, or spinning.");
   open_extra_ = {outstanding, at_limit, arrivals_, seed, pace};
 }
 
 void LoadFlags::AddGoals(CLI::App& app) {
-  objective_option_ = AddParsed(app, "--objective", objective_, ParseObjective,
-                                "Objective of every point, or exit status 1: p99<2ms,max<1s,errors<0.1%.")
-                          ->type_name("OBJECTIVE");
-  find_rate_option_ = AddParsed(app, "--find-rate", find_rate_, ParseObjective,
-                                "Open loop: search for the highest rate that meets the objective; about 50 points.")
-                          ->type_name("OBJECTIVE");
+  objective_option_ =
+      AddParsed(app, "--objective", objective_, ParseObjective,
+                "Objective of every point: p99<2ms,max<1s,errors<0.1%; if a point misses it, the exit status is 1.")
+          ->type_name("OBJECTIVE");
+  find_rate_option_ =
+      AddParsed(app, "--find-rate", find_rate_, ParseObjective,
+                "Search for the highest rate of an open loop that meets the objective; about 50 points.")
+          ->type_name("OBJECTIVE");
   for (auto* other : open_) find_rate_option_->excludes(other);
   find_rate_option_->excludes(objective_option_);
 }

@@ -60,7 +60,7 @@ MethodFlags::MethodFlags(CLI::App& app, RunConfig& run) : run_(run), workload_(W
   messages_ = AddEnum(app, "--messages", run.messages,
                       "Message allocation: new per call, reused, on a reset arena, or unparsed bytes.");
   stub_ = AddEnum(app, "--stub", run.stub,
-                  "Generated code, or grpc::TemplatedGenericStub (for bytes and --serializer buffer-reusing).");
+                  "Stub: generated code, or grpc::TemplatedGenericStub (for bytes and --serializer buffer-reusing).");
   serializer_ = AddEnum(app, "--serializer", run.serializer,
                         "Serializer: protobuf's, or one that reuses buffers (needs --stub generic).");
   request_bytes_ = AddSize(app, "--request-bytes", message.request_bytes,
@@ -70,7 +70,8 @@ MethodFlags::MethodFlags(CLI::App& app, RunConfig& run) : run_(run), workload_(W
                      ->default_str(Defaults([](const MethodInfo& m) { return m.chunk_bytes; }));
   chunks_ = AddNumber(app, "--chunks", chunk_count_, 1, kMaxStreamMessages, "Chunks of a stream of --workload blob.")
                 ->default_str(Defaults([](const MethodInfo& m) { return m.chunks; }));
-  AddEnum(app, "--write-hint", run.write_hint, "Client streams: send at once, buffer hint, or also corked headers.");
+  AddEnum(app, "--write-hint", run.write_hint,
+          "Write option of client streams: none, buffer hint, or buffer hint and corked headers.");
   payload_ = AddParsed(app, "--payload", message.payload, ParsePayloadContent,
                        "Payload of requests and responses: zeros, text, random, or BITS of entropy per byte.")
                  ->type_name("zero|text|random|entropy:BITS")

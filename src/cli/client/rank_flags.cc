@@ -36,7 +36,8 @@ RankFlags::RankFlags(CLI::App& app, RankOptions& options, const std::optional<Ra
       AddNumber(app, "--ranks", count_, 1, kMaxRanks, "Number of clients that measure together and share the load.");
   rank_ = AddNumber(app, "--rank", index_, 0, kMaxRanks - 1, "Index of this client, from 0.");
   per_rank_option_ =
-      app.add_flag("--per-rank", per_rank_, "In-flight counts, rates and numbers of calls are per rank, not shared.");
+      app.add_flag("--per-rank", per_rank_,
+                   "Apply in-flight counts, rates and numbers of calls to each rank instead of dividing them.");
   rendezvous_ = app.add_option("--rendezvous", options_.rendezvous,
                                "Shared folder where ranks agree on windows and leave rank-N.json.")
                     ->type_name("DIR");
@@ -50,8 +51,7 @@ RankFlags::RankFlags(CLI::App& app, RankOptions& options, const std::optional<Ra
                      "Wall-clock start of the warm-up: seconds since 1970 or 2026-01-31T12:00:00+01:00.")
                   ->type_name("TIME")
                   ->excludes(rendezvous_);
-  timeout_ =
-      AddDuration(app, "--rank-timeout", options_.patience_ns, "How long to wait for other ranks at each point.");
+  timeout_ = AddDuration(app, "--rank-timeout", options_.patience_ns, "Time limit for other ranks at each point.");
   app.add_option("--merge", options_.merge, "Result files of ranks to merge into one result, instead of measuring.")
       ->type_name("FILE...");
 }

@@ -11,7 +11,7 @@ CallFlags::CallFlags(CLI::App& app, CallSpec& spec, const std::string& call_help
     return name.ok() ? absl::StatusOr<std::string>(absl::StrCat(name->service, "/", name->method)) : name.status();
   };
   call_ = AddParsed(app, "--call", spec.method, parse, call_help)->type_name("PACKAGE.SERVICE/METHOD");
-  proto_ = Needs(app.add_option("--proto", spec.source.proto, "The .proto file that defines the --call method."))
+  proto_ = Needs(app.add_option("--proto", spec.source.proto, "Proto file that defines the --call method."))
                ->type_name("FILE");
   import_paths_ = app.add_option("--import-path", spec.source.import_paths,
                                  "Folder to search for --proto and its imports; repeatable.")

@@ -127,7 +127,7 @@ CLI::Option* AddNumber(CLI::App& app, const std::string& flag, T& into, T min, T
 // and no part of what an RPC costs, so both programs switch it off unless asked. Where abseil was built with NDEBUG
 // neither has an effect.
 inline CLI::Option* AddDeadlockDetection(CLI::App& app, bool& into) {
-  return app.add_flag("--deadlock-detection", into, "Leave abseil's lock-cycle detection on (Debian's abseil has it).");
+  return app.add_flag("--deadlock-detection", into, "Keep abseil's lock-cycle detection on (Debian's abseil has it).");
 }
 void SetDeadlockDetection(bool on);
 
@@ -158,7 +158,7 @@ Parsed<Options> ParseCommandLine(CLI::App& app, int argc, const char* const* arg
   const CLI::Option* check = app.get_option_no_throw("--check");
   if (check == nullptr) {
     check = app.add_flag("--check")->group("General")->description(
-        "Only check whether these flags are accepted: resolve, open, connect and print nothing.");
+        "Check these flags and exit; resolve, open, connect and print nothing.");
   }
   try {
     app.parse(argc, argv);

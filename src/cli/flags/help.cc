@@ -65,8 +65,8 @@ std::string HelpFormatter::Names(const CLI::App& app) const {
 void SetUpHelp(CLI::App& app, const std::string& version, std::vector<std::string> first) {
   app.formatter(std::make_shared<HelpFormatter>(std::move(first)));
   BeginGroup(app, "General");
-  app.set_help_flag("-h,--help", "Show the flags to begin with and exit.");
-  app.set_help_all_flag("--help-all", "Describe every flag and exit.");
+  app.set_help_flag("-h,--help", "Print the most important flags and exit.");
+  app.set_help_all_flag("--help-all", "Print every flag and exit.");
   app.set_version_flag("--version", version, "Print the versions of this program, gRPC and protobuf and exit.");
 }
 

@@ -81,8 +81,8 @@ ClientWireFlags::ClientWireFlags(CLI::App& app, RunConfig& run, std::vector<std:
   metadata_ = AddParsed(app, "--metadata", run.generated_metadata, ParseGeneratedMetadata,
                         "Generated metadata of every call: entries × value size, as in 8x64:bin,changing.")
                   ->type_name("N×BYTES[:bin,changing]");
-  keepalive_option_ = AddKeepalive(
-      app, keepalive_, "Ping after this time without data; close without a reply within the second time (20s).");
+  keepalive_option_ =
+      AddKeepalive(app, keepalive_, "Time without data before a ping, and time limit for its reply (default: 20s).");
 }
 
 void ClientWireFlags::Resolve() {
@@ -100,8 +100,8 @@ void ClientWireFlags::Resolve() {
 
 ServerWireFlags::ServerWireFlags(CLI::App& app, ServerConfig& config) : config_(config) {
   compression_ = AddEnum(app, "--compression", config.compression, "Compression of responses.");
-  keepalive_option_ = AddKeepalive(
-      app, keepalive_, "Ping after this time without data; close without a reply within the second time (20s).");
+  keepalive_option_ =
+      AddKeepalive(app, keepalive_, "Time without data before a ping, and time limit for its reply (default: 20s).");
   max_streams_option_ = AddNumber(app, "--max-concurrent-streams", max_streams_, 1, INT_MAX,
                                   "Maximum of concurrent calls on a connection (default: practically none).");
 }

@@ -17,24 +17,24 @@ Target TargetOf(const std::string& flag, const std::string& text, int default_po
 
 GatewayFlags::GatewayFlags(CLI::App& app) {
   http_ = app.add_option("--http", http_text_,
-                         "Also serve the library workload over HTTP/1.1 and h2c with JSON; port 0: a free one.")
+                         "Address to serve the library workload over HTTP/1.1 and h2c with JSON; port 0: a free one.")
               ->type_name("ADDRESS");
   threads_ = AddNumber(app, "--http-threads", config_.threads, 1, 1024, "Event loops of --http, one thread each.");
   transcoder_ = AddEnum(app, "--transcoder", config_.transcoder,
-                        "HTTP to messages: by google.api.http rules, code per method, or a fixed response.");
+                        "Transcoder of --http: google.api.http rules, code per method, or none and a fixed response.");
   backend_ = AddEnum(app, "--backend", config_.backend,
-                     "Who handles messages: handlers, in-process gRPC, or gRPC over TCP as in a proxy.");
+                     "Backend of --http: handlers, in-process gRPC, or gRPC over TCP as in a proxy.");
   target_ = app.add_option("--backend-target", target_text_,
-                           "--backend loopback: another gRPC server with the library workload.")
+                           "Address of another gRPC server with the library workload, for --backend loopback.")
                 ->type_name("HOST:PORT");
   channels_ = AddNumber(app, "--backend-channels", config_.channels, 1, 10'000,
-                        "--backend loopback: number of channels, used in turn.");
+                        "Number of channels of --backend loopback, used in turn.");
   policy_ = app.add_option("--backend-channel-policy", policy_text_,
-                           "--backend loopback: channel policy, as the client's --channel-policy.")
+                           "Channel policy of --backend loopback, as the client's --channel-policy.")
                 ->capture_default_str()
                 ->type_name("POLICY");
   deadline_ = AddDuration(app, "--backend-deadline", config_.deadline_ns,
-                          "--backend inprocess and loopback: deadline of each call.");
+                          "Deadline of each call of --backend inprocess or loopback.");
 }
 
 std::optional<GatewayConfig> GatewayFlags::Resolve(MessageStrategy messages) const {

@@ -50,7 +50,7 @@ CLI::Option* AddLimits(CLI::App& app, ServerLimits& limits) {
   app.add_flag("--accept-compressed", limits.accepts_compressed,
                "Accept compressed requests; each may grow to 1,030 times its size.");
   return AddNumber(app, "--max-threads", limits.threads, 1, 100'000,
-                   "--api sync: maximum of threads, one per call; calls beyond get RESOURCE_EXHAUSTED.");
+                   "Maximum of threads of --api sync, one per call; further calls get RESOURCE_EXHAUSTED.");
 }
 
 }  // namespace cqbench

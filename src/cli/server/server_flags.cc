@@ -54,7 +54,7 @@ class ServerFlags {
                         "Message allocation: new per call, reused, on a reset arena, or unparsed bytes.");
     serializer_ = AddEnum(app_, "--serializer", config_.serializer,
                           "Serializer: protobuf's, or one that reuses buffers (needs --api generic).");
-    AddEnum(app_, "--poll", config_.poll, "How completion-queue threads wait; spin needs --api cq or generic.",
+    AddEnum(app_, "--poll", config_.poll, "Polling by completion-queue threads; spin needs --api cq or generic.",
             {PollMode::kBlock, PollMode::kSpin});
     AddDuration(app_, "--service-time", config_.service_time.mean_ns, "Time spent in the handler on every message.",
                 /*min_ns=*/0);
@@ -62,16 +62,14 @@ class ServerFlags {
                               {"constant", "exponential"}, "Distribution of --service-time.");
     service_mode_ = AddChoice(app_, "--service-time-mode", typed_.service_mode, {"burn", "wait"},
                               "Spend --service-time by using CPU or by sleeping.");
-    AddEnum(app_, "--write-hint", config_.write_hint,
-            "Server streams: send each message at once, or with a buffer hint.",
+    AddEnum(app_, "--write-hint", config_.write_hint, "Write option of server streams: none or buffer hint.",
             {WriteHint::kNone, WriteHint::kBuffer});
     tcp_echo_ = AddNumber(app_, "--tcp-echo-port", typed_.tcp_echo_port, 0, 65535,
-                          "Also serve raw TCP ping-pong for the client's --lower-bound; 0: a free port.");
+                          "Port for raw TCP ping-pong, for the client's --lower-bound; 0: a free one.");
     BeginGroup(app_, "HTTP");
     gateway_flags_.emplace(app_);
     BeginGroup(app_, "Own method");
-    call_.emplace(app_, options_.call,
-                  "Also serve a method of your own with --api generic; needs --proto or --protoset.");
+    call_.emplace(app_, options_.call, "Method of your own to serve with --api generic; needs --proto or --protoset.");
     call_
         ->Needs(app_.add_option("--response", options_.call.data,
                                 "Response of --call as JSON, or @FILE; several for a server stream."))
@@ -85,7 +83,7 @@ class ServerFlags {
     wire_flags_.emplace(app_, config_);
     allocation_flags_.emplace(app_, options_.allocations, "grpc_ping_server");
     AddDuration(app_, "--drain", config_.drain_ns,
-                "How long calls may go on after SIGINT or SIGTERM; the server ends at most 1 s later.");
+                "Time limit for calls after SIGINT or SIGTERM; the server ends at most 1 s later.");
   }
   ServerFlags(const ServerFlags&) = delete;
   ServerFlags& operator=(const ServerFlags&) = delete;
