@@ -34,8 +34,8 @@ enum class MergeRule {
 };
 absl::string_view ToString(MergeRule rule);  // "quotient"
 
-// What a quotient divides by what: "calls" (completed calls), a figure, or figures with " + " between them. One of both
-// is empty where no figure has it: then it follows from the other one and the quotient, for each process.
+// The two sides of a quotient: "calls" (completed calls), a figure, or figures with " + " between them. A side is empty
+// if no figure has it: then it follows from the other side and the quotient, for each process.
 struct Quotient {
   std::string numerator;
   std::string denominator;
