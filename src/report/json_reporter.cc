@@ -104,7 +104,7 @@ Json FindRate(const FindRateResult& found) {
     json["low"] = JsonNumber(found.low);
     json["high"] = JsonNumber(found.high);
   } else {
-    json["unresolved_reason"] = found.unresolved_why;
+    json["unresolved_reason"] = found.unresolved_reason;
   }
   json["trials"] = Json::array();
   for (const RateTrial& trial : found.trials) {

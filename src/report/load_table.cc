@@ -62,7 +62,7 @@ std::string FormatFindRate(const FindRateResult& found) {
   if (found.resolved) {
     absl::StrAppend(&text, Rate(found.rate), "/s, 95 % interval ", Rate(found.low), " to ", Rate(found.high), "/s\n");
   } else {
-    absl::StrAppend(&text, "unresolved: ", found.unresolved_why, "\n");
+    absl::StrAppend(&text, "unresolved: ", found.unresolved_reason, "\n");
   }
   std::map<double, Tried> by_rate;
   for (const RateTrial& trial : found.trials) {

@@ -155,7 +155,7 @@ class Search {
 };
 
 bool Search::Unresolved(std::string why) {
-  result_.unresolved_why = std::move(why);
+  result_.unresolved_reason = std::move(why);
   return false;
 }
 

@@ -153,7 +153,7 @@ Result UnresolvedRateSample() {
   Result result = FoundRateSample();
   FindRateResult& found = *result.find_rate;
   found.resolved = false;
-  found.unresolved_why = "the client could not send faster than 4000/s";
+  found.unresolved_reason = "the client could not send faster than 4000/s";
   found.trials = {{4000.25, true, false, "", false}, {8000.5, false, true, "the rate was not reached", false}};
   return result;
 }

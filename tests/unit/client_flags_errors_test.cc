@@ -64,12 +64,13 @@ TEST(ClientFlagsErrors, RequestsOverHttp) {
     more.insert(more.begin(), {"--api", "http1", "--http-request", "GET /x"});
     return more;
   };
-  Refused({"--api", "http2"}, {"--api: http2 has no request for ping unary: say one with --http-request, or take "
+  Refused({"--api", "http2"}, {"--api: http2 has no request for ping unary: accepted are --http-request and "
                                "--workload library --method get, list, stream, create, update, delete"});
   Refused({"--api", "http1", "--workload", "echo"}, {"--api: http1 has no request for echo unary"});
   for (const char* flag : {"--messages=fresh", "--stub=generic", "--serializer=buffer-reusing"}) {
     const std::string name = std::string(flag).substr(0, std::string(flag).find('='));
-    Refused({"--api", "http1", "--workload", "library", flag}, {name + ": is of gRPC's calls, not for --api http1"});
+    Refused({"--api", "http1", "--workload", "library", flag},
+            {name + ": needs --api sync, cq or callback, not http1"});
   }
   Refused({"--api", "http1", "--workload", "library", "--stream-messages", "3"}, {"--stream-messages"});
   Refused({"--api", "http1", "--workload", "library", "--http-expect", "{}"}, {"--http-expect: needs --http-request"});

@@ -30,7 +30,7 @@ Measure Sharp(double highest) {
 TEST(FindRate, FindsASharpLimit) {
   for (double highest : {1.5, 40.0, 999.0, 1000.0, 1001.0, 7698.0, 123'456.0, 9.1e6}) {
     const FindRateResult result = FindRate(FindRateConfig(), Sharp(highest));
-    ASSERT_TRUE(result.resolved) << result.unresolved_why;
+    ASSERT_TRUE(result.resolved) << result.unresolved_reason;
     EXPECT_LE(result.low, highest);
     EXPECT_GE(result.high, highest);
     EXPECT_LT(result.low, result.rate);
@@ -101,7 +101,7 @@ TEST(FindRate, TwoOutliersInARowDoNotMislead) {
     ++trial;
     return Outcome(trial != 2 && trial != 3 && rate <= 100'000);  // at 2000/s
   });
-  ASSERT_TRUE(result.resolved) << result.unresolved_why;
+  ASSERT_TRUE(result.resolved) << result.unresolved_reason;
   EXPECT_LE(result.low, 100'000);
   EXPECT_GE(result.high, 100'000);
   EXPECT_LE(result.trials.size(), 60u);
@@ -111,7 +111,7 @@ TEST(FindRate, GoesDownWhenTheStartMisses) {
   FindRateConfig config;
   config.start_rate = 1e6;
   const FindRateResult result = FindRate(config, Sharp(7698));
-  ASSERT_TRUE(result.resolved) << result.unresolved_why;
+  ASSERT_TRUE(result.resolved) << result.unresolved_reason;
   EXPECT_LE(result.low, 7698);
   EXPECT_GE(result.high, 7698);
 }
@@ -121,7 +121,7 @@ TEST(FindRate, NeverMissedIsUnresolved) {
   config.max_rate = 50'000;
   const FindRateResult result = FindRate(config, Sharp(1e9));
   EXPECT_FALSE(result.resolved);
-  EXPECT_EQ(result.unresolved_why, "the objective is still met at 50000/s, the highest rate to try");
+  EXPECT_EQ(result.unresolved_reason, "the objective is still met at 50000/s, the highest rate to try");
   EXPECT_EQ(result.trials.back().rate, 50'000);
   EXPECT_EQ(result.rate, 0);
 }
@@ -131,28 +131,28 @@ TEST(FindRate, NeverMetIsUnresolved) {
   config.min_rate = 30;
   const FindRateResult result = FindRate(config, Sharp(0));
   EXPECT_FALSE(result.resolved);
-  EXPECT_EQ(result.unresolved_why, "the objective is missed even at 30/s, the lowest rate to try");
+  EXPECT_EQ(result.unresolved_reason, "the objective is missed even at 30/s, the lowest rate to try");
 }
 
 TEST(FindRate, AClientThatCannotSendSoFastIsUnresolved) {
   const FindRateResult result =
       FindRate(FindRateConfig(), [](double rate) { return rate > 41'000 ? ClientFault() : Outcome(true); });
   EXPECT_FALSE(result.resolved);
-  EXPECT_THAT(result.unresolved_why, HasSubstr("the client is the limit: it kept "));
+  EXPECT_THAT(result.unresolved_reason, HasSubstr("the client is the limit: it kept "));
   EXPECT_LT(result.trials.size(), 30u);  // the search makes no rounds
 }
 
 TEST(FindRate, AClientThatFailsFromTheBeginningIsUnresolved) {
   const FindRateResult result = FindRate(FindRateConfig(), [](double) { return ClientFault(); });
   EXPECT_FALSE(result.resolved);
-  EXPECT_EQ(result.unresolved_why, "the client is the limit: it could not keep 1/s");
+  EXPECT_EQ(result.unresolved_reason, "the client is the limit: it could not keep 1/s");
 }
 
 // Doubling reaches the client's limit at 64,000, but the server's limit is lower.
 TEST(FindRate, TheClientsLimitAboveTheServersDoesNotMatter) {
   const FindRateResult result =
       FindRate(FindRateConfig(), [](double rate) { return rate > 41'000 ? ClientFault() : Outcome(rate <= 34'000); });
-  ASSERT_TRUE(result.resolved) << result.unresolved_why;
+  ASSERT_TRUE(result.resolved) << result.unresolved_reason;
   EXPECT_LE(result.low, 34'000);
   EXPECT_GE(result.high, 34'000);
 }
@@ -163,7 +163,7 @@ TEST(FindRate, FaultsOfTheClientDoNotCountAgainstTheServer) {
     int trial = 0;
     const FindRateResult result = FindRate(
         FindRateConfig(), [&](double rate) { return ++trial % 3 == 0 ? ClientFault() : Outcome(rate <= highest); });
-    ASSERT_TRUE(result.resolved) << result.unresolved_why;
+    ASSERT_TRUE(result.resolved) << result.unresolved_reason;
     EXPECT_LE(result.low, highest);
     EXPECT_GE(result.high, highest);
     EXPECT_LT(result.high / result.low, 1.1);
@@ -179,7 +179,7 @@ TEST(FindRate, AnInterruptionEndsIt) {
       return outcome;
     });
     EXPECT_FALSE(result.resolved);
-    EXPECT_EQ(result.unresolved_why, "interrupted");
+    EXPECT_EQ(result.unresolved_reason, "interrupted");
     EXPECT_EQ(result.trials.size(), static_cast<size_t>(at));
   }
 }

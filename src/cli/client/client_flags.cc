@@ -201,7 +201,8 @@ class ClientFlags {
   void ResolveMethod() {
     call_->Resolve();
     if (IsHttp(options_.run.api)) {
-      if (call_->given()) BadCombination("--call", "is gRPC's: --api http1 and http2 take --http-request");
+      if (call_->given())
+        BadCombination("--call", "needs --api sync, cq or callback; --api http1 and http2 take --http-request");
       http_->given() ? method_->ResolveForRequest() : method_->ResolveForHttp();
     } else if (call_->given()) {
       method_->ResolveForCall(options_.call);
@@ -268,10 +269,10 @@ class ClientFlags {
     if (options_.format == Format::kTable || !options_.output.empty()) return;
     const std::string format(ToString(options_.format));
     if (options_.show_evidence)
-      BadCombination("--evidence", "goes below the table; --format " + format + " has it anyway");
+      BadCombination("--evidence", "adds to the table: --format " + format + " has this in any case");
     for (const auto& [flag, given] :
          {std::pair{"--with-csv", options_.with_csv}, {"--per-worker-stats", options_.per_worker_stats}}) {
-      if (given) BadCombination(flag, "goes below the table: not with --format " + format + " on standard output");
+      if (given) BadCombination(flag, "needs --format table, not " + format);
     }
   }
 

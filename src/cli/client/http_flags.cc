@@ -68,8 +68,8 @@ void HttpFlags::Resolve(bool policy_given) {
 
 HttpCall HttpFlags::Request() {
   if (expect_option_->count() > 0) {
-    if (expected_.empty()) BadCombination("--http-expect", "is empty: without the flag any body is right");
-    if (call_.method == "HEAD") BadCombination("--http-expect", "is for responses with a body, which HEAD has not");
+    if (expected_.empty()) BadCombination("--http-expect", "is empty: leave it out to accept any body");
+    if (call_.method == "HEAD") BadCombination("--http-expect", "not together with HEAD, whose responses have no body");
   }
   call_.body = body_;
   call_.expected = expected_;
@@ -85,7 +85,7 @@ HttpCall HttpFlags::OfMethod() const {
   auto call = HttpCallOf(run_.method, run_.message);
   if (call) return *std::move(call);
   BadCombination("--api", absl::StrCat(ToString(run_.api), " has no request for ", run_.method.workload, " ",
-                                       run_.method.name, ": say one with --http-request, or take ", MethodsWithHttp()));
+                                       run_.method.name, ": accepted are --http-request and ", MethodsWithHttp()));
 }
 
 }  // namespace cqbench

@@ -99,9 +99,7 @@ void MethodFlags::ResolveForCall(CallSpec& call) {
 
 void MethodFlags::ResolveForHttp() {
   for (const CLI::Option* option : {messages_, stub_, serializer_}) {
-    if (option->count() > 0) {
-      BadCombination(option->get_name(), absl::StrCat("is of gRPC's calls, not for --api ", ToString(run_.api)));
-    }
+    NeedsGrpc(option, run_.api);
   }
   ResolveMethod();
   ResolveChunks();
@@ -109,9 +107,10 @@ void MethodFlags::ResolveForHttp() {
 }
 
 void MethodFlags::ResolveForRequest() {
-  Refuse("is of our methods, not together with --http-request");
+  Refuse("is for methods of --workload: not together with --http-request");
   for (const CLI::Option* option : {stream_messages_, serializer_}) {
-    if (option->count() > 0) BadCombination(option->get_name(), "is of our methods, not together with --http-request");
+    if (option->count() > 0)
+      BadCombination(option->get_name(), "is for methods of --workload: not together with --http-request");
   }
 }
 
@@ -198,7 +197,7 @@ void MethodFlags::ResolvePayload() {
   }
   if (payload_seed_->count() > 0 && run_.method.streams_chunks() && run_.method.shape == Shape::kServerStreaming) {
     BadCombination("--payload-seed",
-                   absl::StrCat("is of requests: what ", FullName(run_.method), " moves is the server's"));
+                   absl::StrCat("is for requests: the server makes the payload of ", FullName(run_.method)));
   }
   if (payload_seed_->count() > 0 && run_.message.payload.kind == PayloadKind::kZero) {
     BadCombination("--payload-seed", "needs --payload text, random or entropy: zeros are not drawn");

@@ -64,7 +64,7 @@ void RankFlags::Resolve(RunConfig& run, const RunGoals& goals) {
   const size_t points = run.points.size() * static_cast<size_t>(run.repetitions);
   if (options_.start_at && points > 1) {
     BadCombination("--start-at",
-                   absl::StrCat("is of one point, this run has ", points, ": --rendezvous takes several"));
+                   absl::StrCat("is for one point: this run has ", points, ", for which --rendezvous is accepted"));
   }
   if (!per_rank_) TakeShare(run);
   run.schedule.seed = SeedOf(run.schedule.seed, *options_.id);
@@ -75,7 +75,7 @@ void RankFlags::CheckMerge() const {
                                           "--with-csv", "--per-worker-stats", "--check"};
   for (const CLI::Option* option : app_.get_options()) {
     if (option->count() > 0 && !accepted.contains(option->get_name())) {
-      BadCombination(option->get_name(), "measures something: not together with --merge");
+      BadCombination(option->get_name(), "not together with --merge, which measures nothing");
     }
   }
 }
@@ -83,7 +83,8 @@ void RankFlags::CheckMerge() const {
 void RankFlags::ResolveWho() {
   if (launched_) {
     for (const CLI::Option* option : {ranks_, rank_, start_at_, timeout_}) {
-      if (option->count() > 0) BadCombination(option->get_name(), "is for ranks that no launcher has started together");
+      if (option->count() > 0)
+        BadCombination(option->get_name(), "not together with a launcher, which numbers the ranks");
     }
     if (rendezvous_->count() == 0) BadCombination("--rendezvous", "is needed: each rank leaves its result there");
     return;
@@ -94,7 +95,7 @@ void RankFlags::ResolveWho() {
     }
     return;
   }
-  if (rank_->count() == 0) BadCombination("--ranks", "needs --rank, which of them this is");
+  if (rank_->count() == 0) BadCombination("--ranks", "needs --rank, the index of this client");
   if (index_ >= count_) {
     BadCombination("--rank", absl::StrCat(index_, " is not one of --ranks ", count_, ", which are 0 to ", count_ - 1));
   }
@@ -113,7 +114,7 @@ void RankFlags::CheckGoals(const RunConfig& run, const RunGoals& goals) const {
       {"--lower-bound", run.lower_bound},
   };
   for (const auto& [flag, given] : kByItself) {
-    if (given) BadCombination(flag, "goes by what one process sees: not together with ranks");
+    if (given) BadCombination(flag, "depends on what one process measures: not together with ranks");
   }
 }
 
@@ -123,9 +124,8 @@ void RankFlags::TakeShare(RunConfig& run) const {
   for (const Load& whole : run.points) {
     const char* const flag = whole.open() ? "--max-outstanding" : "--inflight";
     if (whole.slots < id.count) {
-      BadCombination(flag,
-                     absl::StrCat(whole.slots, " divided among ", id.count, " ranks leaves some without any: at least ",
-                                  id.count, " are needed, or --per-rank, with which it is the number of each"));
+      BadCombination(flag, absl::StrCat(whole.slots, " divided among ", id.count, " ranks leaves some without any: ",
+                                        id.count, " or more are accepted, or --per-rank"));
     }
     const Load share{ShareOf(whole.slots, id), whole.open() ? ShareOf(whole.rate, id) : 0};
     if (std::find(shares.begin(), shares.end(), share) != shares.end()) {
@@ -143,9 +143,8 @@ void RankFlags::TakeShare(RunConfig& run) const {
 uint64_t RankFlags::ShareOfCalls(const char* flag, uint64_t calls) const {
   const RankId& id = *options_.id;
   if (calls > 0 && calls < static_cast<uint64_t>(id.count)) {
-    BadCombination(flag,
-                   absl::StrCat(calls, " calls divided among ", id.count, " ranks leaves some without any: at least ",
-                                id.count, " are needed, or --per-rank, with which it is the number of each"));
+    BadCombination(flag, absl::StrCat(calls, " calls divided among ", id.count, " ranks leaves some without any: ",
+                                      id.count, " or more are accepted, or --per-rank"));
   }
   return ShareOf(calls, id);
 }

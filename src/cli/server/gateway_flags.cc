@@ -53,7 +53,7 @@ GatewayConfig GatewayFlags::Given() const {
   GatewayConfig config = config_;
   config.listen = TargetOf("--http", http_text_, kDefaultHttpPort);
   if (config.transcoder == TranscoderKind::kNone && backend_->count() > 0) {
-    BadCombination("--backend", "answers nothing with --transcoder none");
+    BadCombination("--backend", "not together with --transcoder none, which responds without a backend");
   }
   for (const CLI::Option* option : {target_, channels_, policy_}) {
     if (option->count() > 0 && config.backend != BackendKind::kLoopback) {

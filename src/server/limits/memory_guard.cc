@@ -28,7 +28,7 @@ constexpr int kLastPatience = 64;
 // As much as 75,000 small calls take. A well-behaved client has fewer in flight, or messages so large that the check
 // whether its calls still live is cheap in comparison.
 constexpr uint64_t kMayBeBehind = uint64_t{1} << 30;
-constexpr Nanos kTellEvery = kNanosPerSecond;
+constexpr Nanos kReportEvery = kNanosPerSecond;
 
 uint64_t MiB(uint64_t bytes) {
   return bytes >> 20;
@@ -105,8 +105,8 @@ std::string MemoryGuard::EndConnections(uint64_t resident) {
   if (!connections || connections->empty()) return "";
   for (const OpenConnection& connection : *connections) shutdown(connection.fd, SHUT_RDWR);
   const Nanos now = NowNs();
-  if (told_at_ != 0 && now - told_at_ < kTellEvery) return "";
-  told_at_ = now;
+  if (reported_at_ != 0 && now - reported_at_ < kReportEvery) return "";
+  reported_at_ = now;
   return absl::StrCat("memory: ", MiB(resident), " MiB, more than the ", MiB(limit_bytes_),
                       " MiB of --memory-limit: ended ", connections->size(), " connection(s)");
 }

@@ -59,7 +59,7 @@ class MemoryGuard {
   int large_ = 0;                  // seconds for which much has been free
   int patience_ = kFirstPatience;  // seconds for which it must be
   uint64_t unused_ = 0;            // what the last trimming left, so that it is not tried again and again
-  Nanos told_at_ = 0;
+  Nanos reported_at_ = 0;
 };
 
 }  // namespace cqbench
