@@ -1,4 +1,4 @@
-// The client's task: plain data, checked once, immutable afterwards.
+// The client's task: plain data, validated once (src/config/validate.h), immutable afterwards.
 #pragma once
 
 #include <cstdint>

@@ -66,7 +66,10 @@ std::string ForPython(const Figure& f) {
                {"needs", std::string(ToString(f.needs))},
                {"title", f.title},
                {"description", f.description}};
-  if (f.merge != MergeRule::kQuotient) json.erase("numerator"), json.erase("denominator");
+  if (f.merge == MergeRule::kQuotient) {
+    json["numerator"] = f.quotient.numerator;
+    json["denominator"] = f.quotient.denominator;
+  }
   return json.dump();
 }
 
