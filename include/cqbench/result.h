@@ -110,7 +110,7 @@ struct PointResult {
   int channels = 0;
   int threads = 0;  // that issue calls and take completions; 0 where the library's own do (callback API)
   // Established to the targets, from the process's own descriptors: the most that was seen after connecting and at both
-  // edges of the window.
+  // boundaries of the window.
   std::optional<int> connections;
   int expected_connections = 0;
 

@@ -51,7 +51,7 @@ struct RunConfig {
   int repetitions = 1;
   double until_stable_percent = 0;  // repeat until the throughputs' intervals are this narrow; 0: do not
   int max_repetitions = 50;         // for the line above
-  bool evidence = true;             // sample both ends at the edges of the window
+  bool evidence = true;             // sample both ends at the window boundaries
   int server_pid = 0;               // a server on this machine to look at, which has no control service; 0: none
   bool breakdown = false;           // time the parts of a sample of the calls
   bool lower_bound = false;         // measure the lower bounds in every repetition

@@ -28,9 +28,10 @@ std::optional<double> Times(double scale, const auto& value) {
 }
 
 // The time from a window boundary until a thread of the rank was seen awake.
-std::optional<double> Late(const RankOfTable& r, Nanos RankTiming::*seen, Nanos RankTiming::*edge) {
+std::optional<double> Late(const RankOfTable& r, Nanos RankTiming::*seen, Nanos RankTiming::*boundary) {
   const auto& timing = r.rank.timing;
-  return timing ? std::optional<double>(static_cast<double>((*timing).*seen - (*timing).*edge) * 1e-3) : std::nullopt;
+  return timing ? std::optional<double>(static_cast<double>((*timing).*seen - (*timing).*boundary) * 1e-3)
+                : std::nullopt;
 }
 
 const std::vector<RankColumn>& RankColumns() {

@@ -61,8 +61,6 @@ std::string ForPython(const Figure& f) {
                {"scale", f.scale},
                {"better", std::string(ToString(f.better))},
                {"merge", std::string(ToString(f.merge))},
-               {"numerator", f.quotient.numerator},
-               {"denominator", f.quotient.denominator},
                {"needs", std::string(ToString(f.needs))},
                {"title", f.title},
                {"description", f.description}};

@@ -163,17 +163,17 @@ void CheckSteadiness(PointResult& point) {
 
 // A call is due when the one before it has ended, so that a slot is in a call all the time: over the window, throughput
 // x mean latency is the number of slots. It is not when slots are lost, or time passes between calls. What else makes
-// them differ is allowed for: each slot has one call across either edge of the window, which together are off by one
-// longest call at most; and failed calls are in neither figure, nor the rest after them.
+// them differ is allowed for: each slot has one call across either window boundary, which together are off by one
+// longest call at most; and failed calls are in neither figure, nor the back-off after them.
 void CheckLittlesLaw(PointResult& point, const RunConfig& config) {
   if (!point.latency || point.counts.unfinished > 0 || point.completed < kCallsForLittle) return;
   const double slots = point.load.slots, window = ToSeconds(point.window_ns);
   const double in_calls = point.ThroughputPerSecond() * point.latency->mean_ns / 1e9;
-  const double edges = ToSeconds(point.latency->max_ns) / window;
+  const double across = ToSeconds(point.latency->max_ns) / window;
   const Nanos longest = config.deadline_ns.value_or(point.window_ns);  // of a failed call
   const double failures =
       static_cast<double>(point.Failed()) * ToSeconds(kBackOffAfterFailure + longest) / (slots * window);
-  if (std::abs(in_calls / slots - 1) <= kLittleShare + edges + failures) return;
+  if (std::abs(in_calls / slots - 1) <= kLittleShare + across + failures) return;
   point.warnings.push_back(
       {kLittlesLaw,
        absl::StrFormat("calls do not account for all time: throughput x mean latency is %.2f calls in flight, "

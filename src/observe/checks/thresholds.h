@@ -72,6 +72,6 @@ inline constexpr Nanos kSlept = 100 * kNanosPerMilli;
 
 // In-flight calls against throughput x mean latency.
 inline constexpr double kLittleShare = 0.05;
-inline constexpr uint64_t kCallsForLittle = 100;  // of fewer, the longest may be across an edge and not known
+inline constexpr uint64_t kCallsForLittle = 100;  // of fewer, the longest may be across a boundary and not known
 
 }  // namespace cqbench

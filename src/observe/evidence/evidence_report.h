@@ -15,7 +15,7 @@
 
 namespace cqbench {
 
-// One process, sampled at both edges of the window.
+// One process, sampled at both window boundaries.
 struct ProcessSamples {
   Sample begin;
   Sample end;

@@ -20,7 +20,7 @@ struct Measured {
 };
 
 // These functions add the figures of one end to `figures`. The samples are taken a
-// little off the edges of the window; totals are scaled to its length by the samples' own clock. A CPU or
+// little off the window boundaries; totals are scaled to its length by the samples' own clock. A CPU or
 // connection that is in one of the samples only is left out. Our own threads must live from the one to the other.
 void AddCpuFigures(Side side, const Sample& begin, const Sample& end, const Measured& measured, Figures& figures);
 void AddProcessFigures(Side side, const Sample& begin, const Sample& end, const Measured& measured, Figures& figures);
