@@ -48,10 +48,10 @@ def of_each(node: Json) -> Json:
 
 
 def numeric_keys() -> dict[str, list[Json]]:
-    """A spread's are left out: they are in the unit of the figure. So is an interval: it is in that of its middle."""
+    """A summary's are left out: they are in the unit of the figure. So is an interval: it is in that of its middle."""
     found: dict[str, list[Json]] = {}
     for name, part in places():
-        for key, node in keys_of(part) if name != "spread" else ():
+        for key, node in keys_of(part) if name != "summary" else ():
             if is_numeric(node) and not (name == "find_rate" and key in ("low", "high")):
                 found.setdefault(key, []).append(node)
     return found
