@@ -28,7 +28,7 @@ void Append(const Sample& from, uint64_t server, uint64_t machine, Sample& into)
   AddNumbers(from.process(), *into.mutable_process());
   for (const ThreadSample& thread : from.threads()) {
     ThreadSample& copy = *into.add_threads() = thread;
-    copy.set_id(thread.id() + static_cast<int>(server * kThreadIds);
+    copy.set_id(thread.id() + static_cast<int>(server * kThreadIds));
   }
   for (const CpuSample& cpu : from.cpus()) {
     const int number = cpu.cpu() + static_cast<int>(machine) * kCpuIds;
