@@ -81,7 +81,8 @@ std::string RanksOf(const Figure& f) {
   const auto& [numerator, denominator] = f.quotient;
   if (numerator.empty()) return absl::StrCat("mean, weighted by ", denominator);
   if (denominator.empty()) return absl::StrCat("harmonic mean, weighted by ", numerator);
-  return absl::StrCat("(", numerator, ") / ", denominator);
+  const bool is_sum = absl::StrContains(numerator, " + ");
+  return absl::StrCat(is_sum ? "(" : "", numerator, is_sum ? ")" : "", " / ", denominator);
 }
 
 std::string ForPeople(const Figure& f) {
