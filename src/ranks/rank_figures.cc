@@ -75,19 +75,24 @@ class FigureMerger {
   struct Sums {
     double numerator = 0, denominator = 0;
   };
-  // A term of one process; absent if no figure has it.
-  static std::optional<double> TermOf(const PointResult& point, const std::string& names, double calls) {
-    if (names.empty()) return std::nullopt;
+  // A side of one process's quotient; absent if the process lacks a figure of it.
+  static std::optional<double> SideOf(const PointResult& point, const std::string& names, double calls) {
     if (names == kQuotientCalls) return calls;
     double sum = 0;
-    for (const absl::string_view name : absl::StrSplit(names, " + ")) sum += Of(point, name).value_or(0);
+    for (const absl::string_view name : absl::StrSplit(names, " + ")) {
+      const auto value = Of(point, name);
+      if (!value) return std::nullopt;
+      sum += *value;
+    }
     return sum;
   }
-  // Adds a process that completed `calls`. False: the process lacks the figure, so that the sums are not known.
+  // Adds a process that completed `calls`. False: the process lacks a figure, so that the sums are not known.
   static bool Add(const PointResult& point, const Figure& figure, double calls, Sums& sums) {
     const auto value = Of(point, figure.name);
-    auto numerator = TermOf(point, figure.quotient.numerator, calls);
-    auto denominator = TermOf(point, figure.quotient.denominator, calls);
+    const auto numerator = SideOf(point, figure.quotient.numerator, calls);
+    auto denominator = SideOf(point, figure.quotient.denominator, calls);
+    if (!numerator && !figure.quotient.numerator.empty()) return false;
+    if (!denominator && !figure.quotient.denominator.empty()) return false;
     if (!denominator) {
       if (value.value_or(0) == 0) return false;
       denominator = *numerator / *value;
