@@ -19,7 +19,7 @@ absl::Status Invalid(const char* flag, const Parts&... parts) {
 absl::Status ValidateTargets(const char* flag, const std::vector<Target>& targets) {
   for (const Target& target : targets) {
     if (target.is_unix() || target.port > 0) continue;
-    return Invalid(flag, "'", target.ToString(), "' has no port: HOST:PORT, with 1 to 65535, is accepted");
+    return Invalid(flag, "'", target.ToString(), "' has port 0: HOST:PORT with 1 to 65535 is accepted");
   }
   return absl::OkStatus();
 }

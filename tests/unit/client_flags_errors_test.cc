@@ -92,7 +92,8 @@ TEST(ClientFlagsErrors, RequestsOverHttp) {
 }
 
 TEST(ClientFlagsErrors, Control) {
-  RefusedValues("--control", {"", "host", "host:0", "host:65536", "a:1,b", "[::1"});
+  RefusedValues("--control", {"", "host", "host:0", "host:65536", "[::1"});
+  Refused({"--control", "a:1,b"}, {"--control", "'b:0'"});
   Refused({"--control", "a:1", "--no-evidence"}, {"--control", "--no-evidence"});
   Refused({"--control", "a:1", "--server-pid", "1"}, {"--control", "--server-pid"});
 }

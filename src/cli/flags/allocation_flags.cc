@@ -17,8 +17,8 @@ AllocationFlags::AllocationFlags(CLI::App& app, AllocationOptions& options, std:
 
 void AllocationFlags::AddMax(CLI::App& app) {
   max_ = AddNumber(app, "--max-allocs-per-rpc", options_.max_per_rpc, 0.0, 1e9,
-                   absl::StrCat("Maximum of allocations per call at both ends; above it the exit status is 1 (needs ",
-                                program_, "_counting)."))
+                   absl::StrCat("Maximum allocations per call of both ends, or exit status 1 (needs ", program_,
+                                "_counting)."))
              ->type_name("N");
 }
 
