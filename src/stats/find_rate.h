@@ -32,7 +32,7 @@ struct FindRateResult {
   bool resolved = false;
   double rate = 0;                // half of the trials at this rate meet the objective; resolved only
   double low = 0, high = 0;       // 95 % interval of `rate`
-  std::string unresolved_reason;     // one line, for people
+  std::string unresolved_reason;  // one line, for people
   std::vector<RateTrial> trials;  // in the order in which they were made
 };
 
