@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import http.client
 import json
-import shutil
 import subprocess
 from dataclasses import dataclass
 from datetime import datetime, timedelta, timezone
 from typing import Any
+
+from tools import need
 
 AUTHORS = ("F. Scott Fitzgerald", "Mary Shelley", "Herman Melville", "Charlotte Bronte")
 TITLES = ("The Great Gatsby", "Frankenstein", "Moby Dick", "Jane Eyre", "The Last Man")
@@ -97,8 +98,7 @@ def http1(address: str, call: Call) -> tuple[int, str]:
 
 def h2c(address: str, call: Call) -> tuple[int, str]:
     """The same by curl, which begins with HTTP/2."""
-    curl = shutil.which("curl")
-    assert curl, "there is no curl"
+    curl = need("curl")
     body = [] if call.body is None else ["--data-binary", json.dumps(call.body)]
     asked = ["--request", call.method, "--header", "Content-Type: application/json", *body]
     told = ["--silent", "--show-error", "--max-time", "10", "--write-out", "\n%{http_version} %{http_code}"]

@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import json
-import os
 import re
-import shutil
 import subprocess
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack
@@ -16,6 +14,7 @@ from cqbench.formats.result import load
 from cqbench.measure.processes import Server
 from library_calls import INVALID, RIGHT, UNIMPLEMENTED, WRONG, Call, book, h2c, http1
 from result_schema import programs
+from tools import need
 
 ROOT = Path(__file__).parents[2]
 MODES = ("inprocess", "inprocess-equal", "proxy", "proxy-equal")
@@ -24,8 +23,7 @@ Ask = Callable[[str, Call], tuple[int, str]]
 
 @pytest.fixture(scope="module")
 def program() -> Path:
-    if shutil.which("go", path=f"{os.environ.get('PATH', os.defpath)}:/usr/local/go/bin") is None:
-        pytest.skip("there is no Go to build it with")
+    need("go")
     subprocess.run([ROOT / "scripts/grpc-gateway/build.sh"], check=True, timeout=900)
     return ROOT / "build/grpc-gateway/grpc-gateway"
 

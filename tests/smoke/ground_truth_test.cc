@@ -129,31 +129,6 @@ TEST_P(LossTest, AsManyCallsAreDroppedAsErlangSays) {
 INSTANTIATE_TEST_SUITE_P(All, LossTest, testing::Values("sync", "cq", "callback"),
                          [](const auto& test) { return test.param; });
 
-// --- the schedule knows nothing of the server ---
-
-TEST(ScheduleTest, TheSameSeedIsTheSameScheduleHoweverSlowTheServer) {
-  constexpr double kRate = 500;
-  const auto load = [](const char* seed) {
-    return Flags{"--rate", "500", "--seed", seed, "--warmup", "100ms", "--interval", "500ms", "--deadline", "30"};
-  };
-  const Server fast({}, OnServerCpus());
-  const Server slow({"--service-time", "3ms"}, OnServerCpus());  // 333 calls a second at most
-  const Json on_fast = Measure(fast, load("7")), on_slow = Measure(slow, load("7"));
-  ASSERT_TRUE(on_fast.is_object() && on_slow.is_object());
-  Plan plan{{}, kRate, k100ms, 5 * k100ms};
-  plan.schedule.seed = 7;
-  char hash[17];
-  std::snprintf(hash, sizeof(hash), "%016lx", static_cast<unsigned long>(HashSchedule({plan.Due()})));
-  EXPECT_EQ(on_fast.at("schedule_hash"), hash);
-  EXPECT_EQ(on_slow.at("schedule_hash"), hash);
-  // Calls that were scheduled in the warm-up and outlast the window belong to it, so the slow server may have more.
-  EXPECT_LE(on_fast.at("calls_due"), on_slow.at("calls_due"));
-  EXPECT_GT(on_slow.at("latency_mean_ns"), 2 * on_fast.at("latency_mean_ns").get<double>());
-  const Json other_seed = Measure(fast, load("8"));
-  ASSERT_TRUE(other_seed.is_object());
-  EXPECT_NE(other_seed.at("schedule_hash"), hash);
-}
-
 // --- a server that never answers again ---
 
 // Expects a percentile exactly if enough calls have ended, when `hanging` calls will take an unknown time.

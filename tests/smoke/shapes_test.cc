@@ -262,10 +262,11 @@ TEST_P(ShapesTest, ServiceTimeIsSpentOncePerMessage) {
     EXPECT_TRUE(call());
     return Seconds(std::chrono::steady_clock::now() - begin);
   };
-  // Takes the best of a few, because other processes can only make the time longer.
+  // Takes the best of twenty, because other processes can only make the time longer. Where they take 200 ms from every
+  // second measurement, that is a false alarm in a million.
   const auto expect = [&](const char* shape, auto call) {
     Seconds best = kPatience;
-    for (int i = 0; i < 5 && best >= 2 * kMessages * kEach; ++i) best = std::min(best, took(call));
+    for (int i = 0; i < 20 && best >= 2 * kMessages * kEach; ++i) best = std::min(best, took(call));
     EXPECT_GE(best, kMessages * kEach) << shape;
     EXPECT_LT(best, 2 * kMessages * kEach) << shape;
   };

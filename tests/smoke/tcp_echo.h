@@ -26,6 +26,8 @@ namespace cqbench {
 
 // Maximum time, which only stops hanging tests.
 inline constexpr int kPatienceMs = 20'000;
+// Less than the 5 s after which connecting fails, and more than a busy machine delays a thread.
+inline constexpr Nanos kAtOnce = 4 * kNanosPerSecond;
 // A thread that spins gets kSpinningCpu within this time even on a busy machine; one that wakes every 10 ms does not.
 inline constexpr Nanos kSpinningWithin = 4 * kNanosPerSecond;
 inline constexpr Nanos kSpinningCpu = 50 * kNanosPerMilli;

@@ -228,7 +228,7 @@ TEST(ReadCpus, TheirTimesGrowAsTheClockDoes) {
     ASSERT_EQ(a.cpu(), b.cpu());
     const Nanos total = b.busy_ns() - a.busy_ns() + b.idle_ns() - a.idle_ns() + b.softirq_ns() - a.softirq_ns() +
                         b.steal_ns() - a.steal_ns();
-    EXPECT_NEAR(static_cast<double>(total), clock, 0.3 * clock) << "CPU " << a.cpu();
+    EXPECT_NEAR(static_cast<double>(total), clock, 0.5 * clock) << "CPU " << a.cpu();
     busy += static_cast<double>(b.busy_ns() - a.busy_ns());
   }
   EXPECT_GE(busy, 150e6) << "what this thread burnt, in ticks of 10 ms";
