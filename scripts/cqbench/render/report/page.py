@@ -10,15 +10,13 @@ import base64
 import hashlib
 from collections.abc import Iterable
 from datetime import datetime
-from functools import lru_cache
 from pathlib import Path
 
 import jinja2
-import vl_convert
 from markupsafe import Markup
 
 from cqbench.render import html
-from cqbench.render.report import bars, embedded, plots, style
+from cqbench.render.report import bars, bundle, embedded, plots, style
 from cqbench.render.report.kinds import Plot
 from cqbench.render.report.model import Point, Report, Series
 from cqbench.render.report.values import SHOWN, number, texts
@@ -34,7 +32,7 @@ def render(report: Report) -> str:
         loader=jinja2.FileSystemLoader(FILES), autoescape=True, trim_blocks=True, lstrip_blocks=True
     )
     environment.undefined = jinja2.StrictUndefined
-    scripts = [_library(), "\n".join((FILES / name).read_text(encoding="utf-8") for name in SCRIPTS)]
+    scripts = [bundle.scripts(), "\n".join((FILES / name).read_text(encoding="utf-8") for name in SCRIPTS)]
     drawn = plots.plots(report)
     return environment.get_template("page.html").render(
         report=report,
@@ -59,12 +57,6 @@ def render(report: Report) -> str:
         data=embedded.element(embedded.page_data(report, drawn)),
         downloads=embedded.downloads(report),
     )
-
-
-@lru_cache(maxsize=1)
-def _library() -> str:
-    """Vega, Vega-Lite and Vega-Embed: making the bundle takes a second."""
-    return vl_convert.javascript_bundle("window.vegaEmbed = vegaEmbed;")
 
 
 def _policy(scripts: Iterable[str]) -> str:
