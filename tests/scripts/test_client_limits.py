@@ -167,7 +167,8 @@ def test_output_that_nobody_reads_is_an_error_after_the_file_is_whole(address: s
 def test_a_terminal_that_goes_away_ends_the_run_with_what_there_is(address: str, tmp_path: Path) -> None:
     file = tmp_path / "r.json"
     flags = f"--api cq --inflight-list 1,2 --warmup 0.05 --interval 2 --output {file}"
-    command = [program("grpc_ping_client"), "--host", address, *flags.split()]
+    # The tests may run under nohup, which children inherit.
+    command = ["env", "--default-signal=HUP", program("grpc_ping_client"), "--host", address, *flags.split()]
     with subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True) as client:
         give_up_at = time.monotonic() + 60
         while not file.exists() and time.monotonic() < give_up_at:
