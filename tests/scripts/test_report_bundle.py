@@ -11,7 +11,7 @@ from cqbench.render.report import bundle
 
 @pytest.fixture
 def made(monkeypatch: pytest.MonkeyPatch) -> list[str]:
-    """What was asked for, each time a bundle was made."""
+    """The snippet of each bundle that was made."""
     calls: list[str] = []
 
     def make(snippet: str) -> str:
