@@ -2,22 +2,24 @@
 # How the scripts run tests. Sourced after scripts/lib.sh.
 
 # show_ctest: reads ctest's output. Counts the entries that passed (on a terminal in one line that is redrawn, elsewhere at
-# each tenth) and passes on all other lines: failures as a whole, and ctest's closing lines.
+# each tenth) and passes on all other lines: failures as a whole, and ctest's closing lines. awk would read in blocks.
 show_ctest() {
-  awk -v terminal="$([[ -t 2 ]] && echo 1 || echo 0)" '
-    /^ *Start +[0-9]+: / { next }
-    /^ *[0-9]+\/[0-9]+ +Test +#[0-9]+: .* (Passed|\*\*\*Skipped) / {
-      split($1, count, "/")
-      if (terminal) printf "\r\033[K%s %s", $1, $4 > "/dev/stderr"
-      else if (int(10 * count[1] / count[2]) > tenth) {
-        tenth = int(10 * count[1] / count[2])
-        print count[1] " of " count[2]
-      }
-      fflush()
-      next
-    }
-    terminal { printf "\r\033[K" > "/dev/stderr"; fflush("/dev/stderr") }
-    { print; fflush() }'
+  local line tenth=0 entry passed='^ *([0-9]+)/([0-9]+) +Test +#[0-9]+: ([^ ]+) .* (Passed|\*\*\*Skipped) '
+  while IFS= read -r line; do
+    [[ ! $line =~ ^\ *Start\ +[0-9]+:\  ]] || continue
+    if [[ $line =~ $passed ]]; then
+      entry="${BASH_REMATCH[1]} of ${BASH_REMATCH[2]}"
+      if [[ -t 2 ]]; then
+        printf '\r\033[K%s: %s' "$entry" "${BASH_REMATCH[3]}" >&2
+      elif ((10 * BASH_REMATCH[1] / BASH_REMATCH[2] > tenth)); then
+        tenth=$((10 * BASH_REMATCH[1] / BASH_REMATCH[2]))
+        printf '%s\n' "$entry"
+      fi
+      continue
+    fi
+    [[ ! -t 2 ]] || printf '\r\033[K' >&2
+    printf '%s\n' "$line"
+  done
 }
 
 # summarize_tests LOG SECONDS: reads ctest's LastTest.log. Prints the tests that were skipped, each with its entry and the
