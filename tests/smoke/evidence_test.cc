@@ -263,8 +263,8 @@ TEST(ServiceTimeDistributionTest, ExponentialHasTheMeanAndSpreads) {
   const Json point = RunClient({"--host", server.address(), "--inflight", "1", "--warmup", "0", "--total", "1000",
                                 "--interval", "60", "--format", "json"})
                          .Point();
-  // Of a thousand exponential times the mean is below 0.85 in one of 10^6 runs, the median is at 0.69 of the mean, the
-  // minimum below 0.1 and the maximum above 3 but for one of 10^22 runs.
+  // The mean of a thousand exponential times is below 0.85 in one of 10^6 runs, and the median is at 0.69 of the mean.
+  // The minimum is below 0.1 and the maximum above 3 but for one of 10^22 runs.
   EXPECT_LT(Figure(point, "latency_min_ns"), 0.6e6);
   EXPECT_GT(Figure(point, "latency_max_ns"), 3e6);
   EXPECT_GT(Figure(point, "latency_mean_ns"), 0.85e6);
