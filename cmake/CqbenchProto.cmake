@@ -1,17 +1,20 @@
-# cqbench_add_protos(TARGET FILE.proto... [FROM FOLDER] [MESSAGES_ONLY | STUBS_ONLY] [LINK TARGET...]): compiles the files
+# cqbench_add_protos(TARGET FILE.proto... [FROM FOLDER | IN FOLDER] [MESSAGES_ONLY | STUBS_ONLY] [LINK TARGET...]): compiles the files
 # with protoc and the gRPC plugin into a static library. Generated headers are SYSTEM headers and generated sources carry no
 # warnings of this project's.
 # FROM: the folder to which the names of the files and of their headers are relative. Without FROM, the names are relative
-# to the current folder, and the headers are in cqbench/proto.
+# to the current folder, or to that of IN, and the headers are in cqbench/proto.
 # MESSAGES_ONLY: without the services' stubs, and so without gRPC. STUBS_ONLY: only the stubs, for files whose messages are
 # in a library of LINK. LINK: libraries of other protos that these files import.
 function(cqbench_add_protos target)
-  cmake_parse_arguments(PARSE_ARGV 1 arg "MESSAGES_ONLY;STUBS_ONLY" "FROM" "LINK")
+  cmake_parse_arguments(PARSE_ARGV 1 arg "MESSAGES_ONLY;STUBS_ONLY" "FROM;IN" "LINK")
   if(arg_FROM)
     set(include ${CMAKE_CURRENT_BINARY_DIR}/generated_${target})
     set(out ${include})
   else()
     set(arg_FROM ${CMAKE_CURRENT_SOURCE_DIR})
+    if(arg_IN)
+      set(arg_FROM ${arg_IN})
+    endif()
     set(include ${CMAKE_CURRENT_BINARY_DIR}/generated)
     set(out ${include}/cqbench/proto)
   endif()
@@ -27,6 +30,10 @@ function(cqbench_add_protos target)
     set(messages)
     set(kinds grpc.pb)
   endif()
+  set(googleapis)
+  if(CQBENCH_HTTP)
+    set(googleapis --proto_path=${CQBENCH_GOOGLEAPIS_DIR})
+  endif()
   file(MAKE_DIRECTORY ${out})
   set(sources)
   foreach(proto IN LISTS arg_UNPARSED_ARGUMENTS)
@@ -37,7 +44,7 @@ function(cqbench_add_protos target)
     endforeach()
     add_custom_command(
       OUTPUT ${generated}
-      COMMAND protobuf::protoc --proto_path=${arg_FROM} --proto_path=${CQBENCH_GOOGLEAPIS_DIR} ${messages}
+      COMMAND protobuf::protoc --proto_path=${arg_FROM} ${googleapis} ${messages}
               ${stubs} ${proto}
       DEPENDS ${arg_FROM}/${proto}
       WORKING_DIRECTORY ${arg_FROM}

@@ -26,7 +26,9 @@ void RegisterAll() {
   RegisterQueue();
   RegisterRecorder();
   RegisterPacing();
+#if CQBENCH_HTTP
   RegisterTranscoding();
+#endif
 }
 
 // Adds this program's build type: "library_build_type" is that of Google Benchmark's library.

@@ -81,6 +81,7 @@ bool HoldsInterrupts(const Process& process) {
 }
 
 TEST(InterruptEarlyTest, WhileConnectingOverHttp) {
+  if (!CQBENCH_HTTP) GTEST_SKIP() << "HTTP is not built";
   const BoundSocket refuses;
   for (const char* api : {"http1", "http2"}) {
     Process client(ClientCommand({"--host", refuses.address(), "--api", api, "--http-request", "GET /",

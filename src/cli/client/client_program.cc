@@ -382,7 +382,9 @@ int RunClientProgram(int argc, const char* const* argv, Interrupt& interrupt, Ra
   if (const absl::Status enough = CheckThreadsAndMemory(); !enough.ok())
     return Complain(enough.message(), kExitFailure);
   ExplainAbort(ExplainLikelyAbort(parsed.options->run));
-  RegisterHttpEngines();
+  if (const absl::Status http = RegisterHttpEngines(); !http.ok() && IsHttp(parsed.options->run.api)) {
+    return Complain(absl::StrCat("--api: ", ToString(parsed.options->run.api), ": ", http.message()), kExitUsage);
+  }
   SetDeadlockDetection(parsed.options->deadlock_detection);
   WarnOfUnknownChannelArgs("grpc_ping_client", parsed.options->run.channel_args);
   if (launched) return Client(argc, argv, *parsed.options, launched, quiet).Run(interrupt);

@@ -323,9 +323,10 @@ int Threads(const ChannelPlan& plan, int wanted) {
 
 }  // namespace
 
-void RegisterHttpEngines() {
+absl::Status RegisterHttpEngines() {
   RegisterEngines(ClientApi::kHttp1, {Threads, Make<Http1Wire>});
   RegisterEngines(ClientApi::kHttp2, {Threads, Make<Http2Wire>});
+  return absl::OkStatus();
 }
 
 }  // namespace cqbench
