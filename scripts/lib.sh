@@ -115,18 +115,69 @@ install_for_tests() {
   command -v chromium >/dev/null || need_packages "${BROWSER_PACKAGES[@]}"
 }
 
-# build_preset PRESET [TARGET...]: configures and builds build/PRESET. CMake itself uses ccache if available.
+# build_preset PRESET [TARGET...]: configures and builds build/PRESET, with one line of progress; the whole output is in
+# build/PRESET/build.log. CMake itself uses ccache if available.
 build_preset() {
-  local preset=$1 targets=() googleapis
+  local preset=$1 targets=() googleapis log=$ROOT/build/$1/build.log
   shift
   (($# == 0)) || targets=(--target "$@")
   python_venv build
   googleapis=$(googleapis_dir)
+  mkdir -p "${log%/*}"
   (
     cd "$ROOT" || exit
-    cmake --preset "$preset" -D CQBENCH_GOOGLEAPIS_DIR="$googleapis"
-    cmake --build --preset "$preset" -j "$(nproc)" ${targets[@]+"${targets[@]}"}
-  ) >&2
+    with_progress "building $preset" "$log" build_steps "$preset" "$googleapis" ${targets[@]+"${targets[@]}"}
+  )
+}
+
+# build_steps PRESET GOOGLEAPIS ARG...: for with_progress, in which `set -e` has no effect.
+build_steps() {
+  cmake --preset "$1" -D CQBENCH_GOOGLEAPIS_DIR="$2" &&
+    NINJA_STATUS='[%f/%t] ' cmake --build --preset "$1" -j "$(nproc)" "${@:3}"
+}
+
+# with_progress WHAT LOG CMD...: runs CMD with its output in LOG, and shows on stderr how far ninja is: on a terminal in one
+# line that is redrawn, else in a line every 30 s. Dies with the errors in LOG if CMD fails.
+with_progress() {
+  local what=$1 log=$2 process start=$SECONDS shown=$SECONDS status=0 line=''
+  shift 2
+  set -m # in a process group of its own, so that an interrupted script ends all of it
+  ("$@") >"$log" 2>&1 </dev/null &
+  process=$!
+  set +m
+  # shellcheck disable=SC2064  # this process
+  trap "kill -- -$process 2>/dev/null; exit 130" INT TERM
+  while kill -0 "$process" 2>/dev/null; do
+    line=$(ninja_progress "$log" $((SECONDS - start)))
+    if [[ -t 2 ]]; then
+      printf '\r\033[K== %s%s' "$what" "$line" >&2
+    elif [[ -n $line ]] && ((SECONDS - shown >= 30)); then
+      say "$what$line"
+      shown=$SECONDS
+    fi
+    sleep 0.5
+  done
+  wait "$process" || status=$?
+  trap - INT TERM
+  [[ ! -t 2 ]] || printf '\r\033[K' >&2
+  ((status == 0)) && return
+  grep -E -m 20 -A 8 'error:|FAILED:|CMake Error' "$log" >&2 || tail -n 20 "$log" >&2
+  die "$what failed (the whole output: $log)"
+}
+
+# ninja_progress LOG SECONDS: prints ": 57/236, about 2 min left" from ninja's last status line; nothing before the first.
+ninja_progress() {
+  local done total left
+  read -r done total < <(tail -c 4000 "$1" 2>/dev/null | grep -aoE '^\[[0-9]+/[0-9]+\]' | tail -n 1 | tr -d '[]' | tr / ' ') ||
+    return 0
+  left=$(($2 * (total - done) / (done > 0 ? done : 1)))
+  if (($2 < 5)); then
+    printf ': %d/%d' "$done" "$total"
+  elif ((left >= 90)); then
+    printf ': %d/%d, about %d min left' "$done" "$total" $(((left + 30) / 60))
+  else
+    printf ': %d/%d, about %d s left' "$done" "$total" "$left"
+  fi
 }
 
 # need_go WHAT: dies if Go or protoc is missing. WHAT: names, for the message, what needs them.

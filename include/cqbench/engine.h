@@ -58,6 +58,8 @@ class Engine {
   virtual uint64_t Completed() const = 0;
   // The same before the window opened.
   virtual uint64_t CompletedBefore() const = 0;
+  // Calls that failed so far, also before and after the window.
+  virtual uint64_t Failed() const = 0;
   virtual ScheduleProgress Progress(Nanos now) const = 0;
   // True if a call ended with UNIMPLEMENTED: the server does not have the method.
   virtual bool LacksMethod() const = 0;

@@ -104,6 +104,8 @@ class alignas(64) Recorder {
   uint64_t Completed() const { return completed_.load(std::memory_order_relaxed); }
   // Successes that were done before the window opened.
   uint64_t CompletedBefore() const { return completed_before_.load(std::memory_order_relaxed); }
+  // Calls that failed so far, also before and after the window.
+  uint64_t Failed() const { return failed_.load(std::memory_order_relaxed); }
   // After the thread has ended.
   void MergeInto(Measurement& total) const;
 
@@ -134,6 +136,7 @@ class alignas(64) Recorder {
   // Atomic only so that it can be read meanwhile: a single writer needs no read-modify-write.
   std::atomic<uint64_t> completed_{0};
   std::atomic<uint64_t> completed_before_{0};
+  std::atomic<uint64_t> failed_{0};
   Measurement data_;
 };
 

@@ -62,6 +62,7 @@ bool Recorder::SuccessElsewhere(const CallTimes& call) {
 }
 
 void Recorder::Failure(const CallTimes& call, int code, absl::string_view message) {
+  failed_.store(failed_.load(std::memory_order_relaxed) + 1, std::memory_order_relaxed);
   if (!window_->Owns(call.due_ns, call.done_ns)) return;
   CountSpanning(call.due_ns);
   ++data_.counts.failed;

@@ -35,6 +35,7 @@ class FakeEngine final : public Engine {
   }
   uint64_t Completed() const override { return 0; }
   uint64_t CompletedBefore() const override { return 0; }
+  uint64_t Failed() const override { return 0; }
   ScheduleProgress Progress(Nanos /*now*/) const override { return {}; }
   bool LacksMethod() const override { return false; }
   TimingCost MeasureTimingCost() override { return {}; }

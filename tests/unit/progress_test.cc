@@ -34,6 +34,14 @@ TEST(DescribeProgress, OfAnOpenLoopSaysWhatWasSentAndWhatWaits) {
   EXPECT_EQ(DescribeProgress(update), "[1/2] rate 2000/s, measuring 0.2/3.0 s, 1990 req/s, 400 sent, 7 behind");
 }
 
+TEST(DescribeProgress, CountsFailedCalls) {
+  ProgressUpdate update = Update({4, 0});
+  update.measuring = true;
+  update.rate_per_second = 100;
+  update.failed = 3;
+  EXPECT_EQ(DescribeProgress(update), "[1/2] in-flight 4, measuring 0.2/3.0 s, 100 req/s, 3 failed");
+}
+
 // A search does not know how many points it will take.
 TEST(DescribeProgress, WithoutANumberOfPoints) {
   ProgressUpdate update = Update({100, 0.5});

@@ -21,6 +21,7 @@ std::string DescribeProgress(const ProgressUpdate& u) {
                         ToSeconds(u.elapsed_ns), ToSeconds(u.length_ns));
   if (u.measuring) absl::StrAppendFormat(&text, ", %.0f req/s", u.rate_per_second);
   if (u.load.open()) absl::StrAppend(&text, ", ", u.sent, " sent, ", u.behind, " behind");
+  if (u.failed > 0) absl::StrAppend(&text, ", ", u.failed, " failed");
   return text;
 }
 

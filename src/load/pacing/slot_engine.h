@@ -49,16 +49,9 @@ class SlotEngine : public Engine {
 
   std::vector<std::vector<int>> ChannelsOfThread() const override { return {}; }
 
-  uint64_t Completed() const override {
-    uint64_t total = 0;
-    VisitRecorders([&](const Recorder& recorder) { total += recorder.Completed(); });
-    return total;
-  }
-  uint64_t CompletedBefore() const override {
-    uint64_t total = 0;
-    VisitRecorders([&](const Recorder& recorder) { total += recorder.CompletedBefore(); });
-    return total;
-  }
+  uint64_t Completed() const override { return Sum(&Recorder::Completed); }
+  uint64_t CompletedBefore() const override { return Sum(&Recorder::CompletedBefore); }
+  uint64_t Failed() const override { return Sum(&Recorder::Failed); }
   void Collect(Measurement& total) const override {
     VisitRecorders([&](const Recorder& recorder) { recorder.MergeInto(total); });
     CollectGivenUp(total);
@@ -216,6 +209,11 @@ class SlotEngine : public Engine {
   bool IsTimed(CallSlot& slot) const { return config_.breakdown && slot.issues++ % kTimedEvery == 0; }
 
  private:
+  uint64_t Sum(uint64_t (Recorder::*count)() const) const {
+    uint64_t total = 0;
+    VisitRecorders([&](const Recorder& recorder) { total += (recorder.*count)(); });
+    return total;
+  }
   // Calls that GiveUp() left alone may end now.
   virtual void TakeBackCalls() {}
   // Adds the calls that GiveUp() left alone.

@@ -203,6 +203,7 @@ void PointSteps::ReportProgress(Phase phase, Nanos now, Nanos begin, Nanos end) 
   update_.rate_per_second = update_.measuring && update_.elapsed_ns > 0
                                 ? static_cast<double>(Completed(phase)) / ToSeconds(update_.elapsed_ns)
                                 : 0;
+  update_.failed = engine_.Failed();
   const ScheduleProgress schedule = engine_.Progress(now);
   update_.sent = schedule.sent;
   update_.behind = schedule.behind;

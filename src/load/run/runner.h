@@ -27,6 +27,7 @@ struct ProgressUpdate {
   Nanos length_ns = 0;         // of the current phase
   bool measuring = false;      // false: warming up
   double rate_per_second = 0;  // successful completions in the window so far
+  uint64_t failed = 0;         // calls, since the point began
   // Open loop only, since the point began:
   uint64_t sent = 0;
   uint64_t behind = 0;  // calls that are due now and neither sent nor dropped
