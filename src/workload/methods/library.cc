@@ -275,7 +275,8 @@ void LibraryDelete::Fill(Request& request, const MessageConfig& /*config*/) {
 absl::string_view LibraryDelete::Check(const Response& /*response*/, const MessageConfig& /*config*/) {
   return {};
 }
-Status LibraryDelete::Handle(const Request& request, Response* /*response*/) {
+Status LibraryDelete::Handle(const Request& request, Response* response) {
+  response->Clear();  // of unknown fields, all that a message without fields can have from before
   return FindBook(request.name()).shelf == 0 ? NoBook(request.name()) : Status::OK;
 }
 HttpCall LibraryDelete::Http(const MessageConfig& /*config*/) {
