@@ -20,17 +20,22 @@ if(NOT protobuf_FOUND)
   cqbench_require(Protobuf "libprotobuf-dev protobuf-compiler" MODULE)
 endif()
 cqbench_require(absl "libabsl-dev" CONFIG)
-# Only headers are needed. CONFIG mode is used because CMake has removed its own FindBoost.
-cqbench_require(Boost "libboost-dev" CONFIG)
-cqbench_require(PkgConfig "pkg-config" MODULE)
-pkg_check_modules(nghttp2 QUIET IMPORTED_TARGET libnghttp2)
-if(NOT nghttp2_FOUND)
-  message(FATAL_ERROR "libnghttp2 was not found. On Debian or Ubuntu: apt-get install libnghttp2-dev")
-endif()
 cqbench_require(ZLIB "zlib1g-dev" MODULE)
 # gRPC uses the same library. With another TLS library, cqbench could neither limit nor read versions and ciphers.
 cqbench_require(OpenSSL "libssl-dev" MODULE)
 cqbench_require(gRPC "libgrpc++-dev protobuf-compiler-grpc" CONFIG)
+# Sanitizer builds link the shared libraries: their reports name functions of a library either way, and they link faster.
+set(CQBENCH_LINKED shared)
+file(REMOVE ${PROJECT_BINARY_DIR}/bin/archives.txt)
+if(NOT CQBENCH_LINK STREQUAL shared AND NOT CQBENCH_SANITIZER)
+  cqbench_link_statically(missing gRPC::grpc++ protobuf::libprotobuf)
+  if(NOT missing)
+    set(CQBENCH_LINKED static)
+  elseif(CQBENCH_LINK STREQUAL static)
+    list(JOIN missing ", " missing)
+    message(FATAL_ERROR "CQBENCH_LINK is static, but these libraries have no archive next to them: ${missing}")
+  endif()
+endif()
 cqbench_require(CLI11 "libcli11-dev" CONFIG)
 cqbench_require(nlohmann_json "nlohmann-json3-dev" CONFIG)
 # Only grpc_ping_client_mpi needs MPI. It uses the C interface, because MPI has removed its C++ one. Sanitizer builds go
@@ -56,17 +61,36 @@ elseif(NOT CQBENCH_GRPC_CPP_PLUGIN)
   message(FATAL_ERROR "grpc_cpp_plugin was not found. On Debian or Ubuntu: apt-get install protobuf-compiler-grpc")
 endif()
 
-# A Python package (scripts/requirements-build.txt) contains google/api/*.proto. scripts/lib.sh passes its folder; a
-# plain cmake searches the environment that scripts/install.sh makes.
+# The HTTP part is built where all that it needs is found. Of Boost only headers are needed; CONFIG mode is used because
+# CMake has removed its own FindBoost. A Python package (scripts/requirements-build.txt) contains google/api/*.proto:
+# scripts/lib.sh passes its folder, a plain cmake searches the environment that scripts/install.sh makes.
+set(CQBENCH_HTTP_LACKS)
+find_package(Boost QUIET CONFIG)
+if(NOT Boost_FOUND)
+  list(APPEND CQBENCH_HTTP_LACKS "Boost (libboost-dev)")
+endif()
+find_package(PkgConfig QUIET)
+if(PkgConfig_FOUND)
+  pkg_check_modules(nghttp2 QUIET IMPORTED_TARGET libnghttp2)
+endif()
+if(NOT nghttp2_FOUND)
+  list(APPEND CQBENCH_HTTP_LACKS "nghttp2 (libnghttp2-dev and pkg-config)")
+endif()
 file(GLOB environment ${PROJECT_SOURCE_DIR}/.venv/lib/python3*/site-packages)
 find_path(CQBENCH_GOOGLEAPIS_DIR google/api/annotations.proto HINTS ${environment}
           DOC "Folder with google/api/annotations.proto, http.proto and google/rpc/status.proto")
 foreach(file google/api/annotations.proto google/api/http.proto google/rpc/status.proto)
   if(NOT EXISTS ${CQBENCH_GOOGLEAPIS_DIR}/${file})
-    message(FATAL_ERROR "${file} was not found (CQBENCH_GOOGLEAPIS_DIR is ${CQBENCH_GOOGLEAPIS_DIR}). Run "
-                        "scripts/install.sh, or set CQBENCH_GOOGLEAPIS_DIR to the folder that has google/api/annotations.proto, such as "
-                        "site-packages after `pip install googleapis-common-protos`.")
+    list(APPEND CQBENCH_HTTP_LACKS "${file} (scripts/install.sh, or CQBENCH_GOOGLEAPIS_DIR)")
+    break()
   endif()
 endforeach()
+if(CQBENCH_HTTP_LACKS)
+  set(CQBENCH_HTTP OFF)
+  list(JOIN CQBENCH_HTTP_LACKS ", " CQBENCH_HTTP_LACKS)
+  message(STATUS "cqbench: HTTP and JSON are not built, which need ${CQBENCH_HTTP_LACKS}")
+else()
+  set(CQBENCH_HTTP ON)
+endif()
 
-message(STATUS "cqbench: gRPC ${gRPC_VERSION}, absl ${absl_VERSION}, ${CMAKE_CXX_COMPILER_ID} ${CMAKE_CXX_COMPILER_VERSION}")
+message(STATUS "cqbench: gRPC ${gRPC_VERSION} (${CQBENCH_LINKED}), absl ${absl_VERSION}, ${CMAKE_CXX_COMPILER_ID} ${CMAKE_CXX_COMPILER_VERSION}")

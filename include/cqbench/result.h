@@ -15,6 +15,7 @@
 #include "src/config/load.h"
 #include "src/config/security.h"
 #include "src/result/allocation_sites.h"
+#include "src/result/grpc_build.h"
 #include "src/result/notice.h"
 #include "src/result/rank_result.h"
 #include "src/stats/find_rate.h"
@@ -175,6 +176,7 @@ struct Environment {
   std::vector<double> load_average;
   std::string kernel;
   std::string grpc_version;
+  GrpcBuild grpc_build;
   std::string protobuf_version;
   bool deadlock_detection = false;  // abseil's was left on, if it has it
   std::string boot_id;              // the same for all processes of one machine

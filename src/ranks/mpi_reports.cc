@@ -10,7 +10,7 @@ namespace cqbench {
 namespace {
 
 constexpr int kTag = 1;  // of its own: messages that nobody waits for any more are not in the way
-constexpr Nanos kSleep = 200 * kNanosPerMicro;
+constexpr Nanos kReportSleep = 200 * kNanosPerMicro;
 // After a signal, of which the others have had one, too: a launcher kills soon.
 constexpr Nanos kLastWords = 500 * kNanosPerMilli;
 
@@ -88,9 +88,9 @@ void MpiReports::WaitFor(Transfers& transfers, Nanos patience_ns) {
     const Nanos now = NowNs();
     if (transfers.empty() || now >= give_up) return;
     if (transfers.size() < before && !signalled) give_up = now + patience_ns;
-    if (!interrupt_.SleepUntil(now + kSleep)) continue;
+    if (!interrupt_.SleepUntil(now + kReportSleep)) continue;
     if (!std::exchange(signalled, true)) give_up = now + kLastWords;
-    std::this_thread::sleep_for(std::chrono::nanoseconds(kSleep));  // which a pending signal ends at once above
+    std::this_thread::sleep_for(std::chrono::nanoseconds(kReportSleep));  // which a pending signal ends at once above
   }
 }
 

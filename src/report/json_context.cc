@@ -134,6 +134,8 @@ Json JsonContext(const Result& result) {
   json["cpu_model"] = e.cpu_model;
   json["kernel"] = e.kernel;
   json["grpc_version"] = e.grpc_version;
+  if (!e.grpc_build.link.empty()) json["grpc_link"] = e.grpc_build.link;
+  if (e.grpc_build.assertions) json["grpc_assertions"] = *e.grpc_build.assertions;
   json["protobuf_version"] = e.protobuf_version;
   json["deadlock_detection"] = e.deadlock_detection;
   json["compiler"] = e.compiler;

@@ -168,16 +168,21 @@ std::string WireWords(const RunConfig& run) {
                       metadata.empty() ? "" : ", metadata ", metadata, run.deadline_ns ? "" : ", no deadline");
 }
 
+std::string GrpcWords(const Environment& environment) {
+  const std::string build = ToString(environment.grpc_build);
+  return absl::StrCat("gRPC ", environment.grpc_version, build.empty() ? "" : absl::StrCat(" (", build, ")"));
+}
+
 }  // namespace
 
 std::string FormatTable(const Result& result) {
   const RunContext& c = result.context;
   const Points points = MedianOverRepetitions(result.points);
-  std::string text = absl::StrCat(
-      "Benchmark Results Summary: ", SeriesName(c), " on ", TargetNames(c.run), ", ",
-      c.run.http == nullptr ? absl::StrCat("gRPC ", c.environment.grpc_version) : HttpVersion(c.run), SecurityWords(c),
-      WireWords(c.run), c.repetitions > 1 ? absl::StrCat(", median of ", c.repetitions, " repetitions") : "", "\n",
-      MainTable(result, points));
+  std::string text = absl::StrCat("Benchmark Results Summary: ", SeriesName(c), " on ", TargetNames(c.run), ", ",
+                                  c.run.http == nullptr ? GrpcWords(c.environment) : HttpVersion(c.run),
+                                  SecurityWords(c), WireWords(c.run),
+                                  c.repetitions > 1 ? absl::StrCat(", median of ", c.repetitions, " repetitions") : "",
+                                  "\n", MainTable(result, points));
   if (!result.points.empty() && result.points.front().rank) {
     const RankResult& rank = *result.points.front().rank;
     absl::StrAppend(&text, "rank ", rank.index, " of ", rank.count, ": what this client did itself\n");

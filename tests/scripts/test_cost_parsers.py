@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from cqbench.analysis.cost import callgrind, perf, strace
 from cqbench.analysis.cost.counts import CPU, FUNCTION, LIBRARY, SYSCALL, THREAD, Key, Run, function, slope, total
-from cqbench.analysis.cost.libraries import library, qualified
+from cqbench.analysis.cost.libraries import Program, functions, library, qualified
 
 # The trace of a ping's client, shortened; the first line is the main thread's.
 STRACE = """\
@@ -180,7 +180,7 @@ cq-0   901/906
 
 
 def test_perf() -> None:
-    found = perf.parse(PERF.splitlines(), "grpc_ping_client")
+    found = perf.parse(PERF.splitlines(), Program("grpc_ping_client"))
     each = perf.EACH_NS
     assert found.main == {total("cpu-sampled-ns"): each, Key(CPU, "program"): each}
     assert found.clock == {total("cpu-sampled-ns"): each, Key(CPU, "gRPC"): each}
@@ -200,7 +200,7 @@ def test_perf() -> None:
 
 
 def test_callgrind() -> None:
-    counts = callgrind.parse(CALLGRIND.splitlines(), "client")
+    counts = callgrind.parse(CALLGRIND.splitlines(), Program("client"))
     found = {key.name: n for key, n in counts.items() if key.kind == "total"}
     assert found == {
         "instructions": 472,
@@ -225,7 +225,7 @@ def test_threads_are_files_and_the_main_one_is_apart(tmp_path: Path) -> None:
         (tmp_path / f"out-{thread}").write_text(CALLGRIND)
     timers = CALLGRIND.replace("0x000000000012a3b0", "grpc_timer_check(grpc_core::Timestamp*)")
     (tmp_path / "out-04").write_text(timers)
-    seen = callgrind.read(tmp_path / "out", "client")
+    seen = callgrind.read(tmp_path / "out", Program("client"))
     found = [counts[total("instructions")] for counts in (seen.counts, seen.main, seen.clock)]
     assert found == [944, 472, 472]
 
@@ -251,7 +251,7 @@ def test_threads_are_files_and_the_main_one_is_apart(tmp_path: Path) -> None:
     ],
 )
 def test_whose_a_function_is(path: str, name: str, whose: str) -> None:
-    assert library(path, name, "client") == whose
+    assert library(path, name, Program("client")) == whose
 
 
 def test_return_types_are_not_looked_at() -> None:
@@ -270,3 +270,28 @@ def test_what_a_run_begins_with_drops_out() -> None:
     key, gone = total("syscalls"), total("loads")
     less, more = Run(10, Counter({key: 130, gone: 5}), Counter()), Run(30, Counter({key: 190, gone: 5}), Counter())
     assert slope(less, more) == {key: 3.0, gone: 0.0}
+
+
+NM = """\
+/usr/lib/libgrpc.a:parsing.cc.o:0000000000000000 t read_action_locked(void*, absl::Status)
+/usr/lib/libgrpc.a:parsing.cc.o:0000000000000a10 T grpc_chttp2_perform_read(grpc_chttp2_transport*) [clone .cold]
+/usr/lib/libgrpc.a:parsing.cc.o:0000000000000000 d table
+/usr/lib/libgrpc.a:parsing.cc.o:                 U memcpy
+/usr/lib/libabsl_strings.a:cat.cc.o:0000000000000000 W std::string::append(char const*)
+/usr/lib/libprotobuf.a:arena.cc.o:0000000000000000 W std::string::append(char const*)
+"""
+
+
+def test_functions_from_archives_belong_to_their_library() -> None:
+    """Weak ones to the library that is linked first."""
+    archives = functions(NM.splitlines())
+    assert archives == {
+        "read_action_locked(void*, absl::Status)": "gRPC",
+        "grpc_chttp2_perform_read(grpc_chttp2_transport*)": "gRPC",
+        "std::string::append(char const*)": "abseil",
+    }
+    program = Program("client", archives)
+    assert library("/bin/client", "read_action_locked(void*, absl::Status) [clone .isra.0]", program) == "gRPC"
+    assert library("/bin/client", "main", program) == "program"
+    assert library("/bin/client", "grpc::CreateChannel()", program) == "gRPC in the program"
+    assert library("/usr/lib/libother.so.1", "main", program) == "libother"

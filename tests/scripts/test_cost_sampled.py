@@ -11,6 +11,7 @@ import pytest
 from cost_programs import compile_program, cost, figure, read
 from cqbench.analysis.cost import perf
 from cqbench.analysis.cost.counts import total
+from cqbench.analysis.cost.libraries import Program
 from cqbench.analysis.cost.profile import SAMPLED_NS
 from cqbench.run.cost import perf_script
 
@@ -29,7 +30,7 @@ def test_samples_are_of_the_cpu_that_the_kernel_accounts(sampled_program: Path, 
     they come regularly, and were within half a standard error in fifteen runs on a busy machine."""
     command = [*perf.command(str(tmp_path / "data")), str(sampled_program), "2000", "1", "1", "1", "1000000"]
     subprocess.run(command, env={**os.environ, "CPU_USED": str(tmp_path / "used")}, check=True, timeout=300)
-    seen = perf_script.read(["perf"], str(tmp_path / "data"), sampled_program.name)
+    seen = perf_script.read(["perf"], str(tmp_path / "data"), Program(sampled_program.name))
     samples = (seen.main[total(SAMPLED_NS)] + seen.counts[total(SAMPLED_NS)]) / perf.EACH_NS
     expected = int((tmp_path / "used").read_text()) * 1000 / perf.EACH_NS
     assert expected > 100 and abs(samples - expected) < 5 * math.sqrt(expected)

@@ -15,14 +15,17 @@ NAMES = ("libgrpc.so", "libgpr.so")
 FOLDERS = ("usr/lib/x86_64-linux-gnu", "usr/lib/aarch64-linux-gnu", "usr/lib64", "usr/lib", "usr/local/lib", "lib64")
 SID_ROOT = Path("/var/cache/cqbench/sid-root")
 ANSWER_TIMEOUT_S = 60
+STATIC = re.compile(r"\(gRPC [^:]+: static\b")  # in what --version prints
 
 
 def installed(program: Path) -> Library:
-    """Returns the libraries of one of this project's programs. Raises OSError."""
-    linked = _linked(program)
-    files = tuple(path for name in NAMES for path in linked if path.name.startswith(name))
+    """Returns the gRPC of one of this project's programs: shared libraries, or the program itself. Raises OSError."""
+    version = _version([str(program), "--version"])
+    linked = [] if STATIC.search(version) else _linked(program)
+    shared = tuple(path for name in NAMES for path in linked if path.name.startswith(name))
+    files = (program,) if STATIC.search(version) else shared
     folders = tuple(Path("/") / folder for folder in FOLDERS)
-    return Library(_version([str(program), "--version"]), files, folders)
+    return Library(_number(version), files, folders)
 
 
 def of_sid(newgrpc: Path, root: Path | None = None) -> Library:
@@ -30,7 +33,7 @@ def of_sid(newgrpc: Path, root: Path | None = None) -> Library:
     root = root or Path(os.environ.get("CQBENCH_SID_ROOT", SID_ROOT))
     folders = tuple(root / folder for folder in FOLDERS)
     files = tuple(path for name in NAMES for path in _existing(folders, name)[:1])
-    return Library(_version([str(newgrpc), "--run", "grpc_ping_client", "--version"]), files, folders)
+    return Library(_number(_version([str(newgrpc), "--run", "grpc_ping_client", "--version"])), files, folders)
 
 
 def _existing(folders: Iterable[Path], name: str) -> list[Path]:
@@ -48,8 +51,11 @@ def _linked(program: Path) -> list[Path]:
 
 def _version(command: list[str]) -> str:
     try:
-        done = group.ask(command, ANSWER_TIMEOUT_S)
+        return group.ask(command, ANSWER_TIMEOUT_S).stdout
     except (OSError, subprocess.SubprocessError):
         return ""
-    found = re.search(r"\(gRPC (\d+\.\d+\.\d+)", done.stdout)
+
+
+def _number(version: str) -> str:
+    found = re.search(r"\(gRPC (\d+\.\d+\.\d+)", version)
     return found[1] if found else ""

@@ -71,7 +71,15 @@ _OF_A_SERVER: dict[str, Callable[[Mapping[str, Any]], str]] = {
         for key in (
             *("serializer", "compression", "write_hint"),
             *("cpus", "cpu_model", "kernel", "clock_source", "cpu_scaling_enabled"),
-            *("cqbench_version", "grpc_version", "build_type", "deadlock_detection", "counts_allocations"),
+            *(
+                "cqbench_version",
+                "grpc_version",
+                "grpc_link",
+                "grpc_assertions",
+                "build_type",
+                "deadlock_detection",
+                "counts_allocations",
+            ),
         )
     },
 }

@@ -114,7 +114,7 @@ def _own(run: Run, context: Mapping[str, Any]) -> dict[str, str]:
         "deadline": nanoseconds(context.get("deadline_ns")),
     }
     if "http_version" in context:  # what the program is built with, but no call goes through
-        facts |= {"grpc_version": "", "protobuf_version": ""}
+        facts |= dict.fromkeys(("grpc_version", "grpc_link", "grpc_assertions", "protobuf_version"), "")
     if document.workload != "http":  # a method's own
         facts["http_request"] = ""
     if not payload:
@@ -257,6 +257,8 @@ FACETS = (
         for key, title in (
             ("cqbench_version", "cqbench"),
             ("grpc_version", "gRPC"),
+            ("grpc_link", "gRPC link"),
+            ("grpc_assertions", "gRPC assertions"),
             ("protobuf_version", "protobuf"),
             ("compiler", "compiler"),
             ("library_build_type", "build type"),
@@ -266,6 +268,8 @@ FACETS = (
             ("cpu_scaling_enabled", "CPU scaling"),
             ("server.cqbench_version", "server cqbench"),
             ("server.grpc_version", "server gRPC"),
+            ("server.grpc_link", "server gRPC link"),
+            ("server.grpc_assertions", "server gRPC assertions"),
             ("server.build_type", "server build type"),
             ("server.deadlock_detection", "server deadlock detection"),
             ("server.counts_allocations", "server counts allocations"),

@@ -44,7 +44,7 @@ class ClientFlags {
             "Measures how many RPCs one gRPC client gets done, and how long each takes, by the number in flight\n"
             "(closed loop) or by how many are due each second (open loop).",
             "grpc_ping_client") {
-    SetUpHelp(app_, VersionLine("grpc_ping_client"),
+    SetUpHelp(app_, [] { return VersionLine("grpc_ping_client"); },
               {"--host", "--workload", "--api", "--channel-policy", "--inflight", "--inflight-list", "--rate",
                "--interval", "--format", "--output"});
     BeginGroup(app_, "Server");

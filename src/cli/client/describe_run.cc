@@ -4,12 +4,14 @@
 #include <string>
 
 #include "src/observe/sampling/environment.h"
+#include "src/result/grpc_build.h"
 
 namespace cqbench {
 RunContext DescribeRun(int argc, const char* const* argv, const ClientOptions& options) {
   RunContext context;
   context.environment = DescribeEnvironment(argc, argv);
   context.environment.grpc_version = GrpcVersion();
+  context.environment.grpc_build = DescribeGrpcBuild();
   context.environment.protobuf_version = ProtobufVersion();
   context.environment.deadlock_detection = options.deadlock_detection;
   context.run = options.run;

@@ -62,12 +62,13 @@ std::string HelpFormatter::Names(const CLI::App& app) const {
   return text;
 }
 
-void SetUpHelp(CLI::App& app, const std::string& version, std::vector<std::string> first) {
+void SetUpHelp(CLI::App& app, std::function<std::string()> version, std::vector<std::string> first) {
   app.formatter(std::make_shared<HelpFormatter>(std::move(first)));
   BeginGroup(app, "General");
   app.set_help_flag("-h,--help", "Print the most important flags and exit.");
   app.set_help_all_flag("--help-all", "Print every flag and exit.");
-  app.set_version_flag("--version", version, "Print the versions of this program, gRPC and protobuf and exit.");
+  app.set_version_flag("--version", std::move(version),
+                       "Print the versions of this program, gRPC (and how it was built) and protobuf and exit.");
 }
 
 void BeginGroup(CLI::App& app, const std::string& name) {

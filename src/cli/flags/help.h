@@ -2,6 +2,7 @@
 #pragma once
 
 #include <CLI/CLI.hpp>
+#include <functional>
 #include <string>
 #include <vector>
 
@@ -23,7 +24,7 @@ class HelpFormatter : public CLI::Formatter {
 
 // Adds --version, --help-all, and the formatter. Options that are added later belong to the group of the last
 // BeginGroup().
-void SetUpHelp(CLI::App& app, const std::string& version, std::vector<std::string> first);
+void SetUpHelp(CLI::App& app, std::function<std::string()> version, std::vector<std::string> first);
 void BeginGroup(CLI::App& app, const std::string& name);
 
 }  // namespace cqbench

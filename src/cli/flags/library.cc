@@ -8,8 +8,9 @@
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "absl/synchronization/mutex.h"
-#include "src/base/loaded_text.h"
+#include "src/base/loaded_code.h"
 #include "src/cli/flags/flags.h"
+#include "src/result/grpc_build.h"
 
 namespace cqbench {
 
@@ -50,7 +51,8 @@ void WarnOfUnknownChannelArgs(const std::string& program, const std::vector<Chan
 }
 
 std::string VersionLine(const std::string& program) {
-  return absl::StrCat(program, " ", CQBENCH_VERSION, " (gRPC ", GrpcVersion(), ", protobuf ", ProtobufVersion(), ")");
+  return absl::StrCat(program, " ", CQBENCH_VERSION, " (gRPC ", GrpcVersion(), ": ", ToString(DescribeGrpcBuild()),
+                      "; protobuf ", ProtobufVersion(), ")");
 }
 
 }  // namespace cqbench

@@ -7,7 +7,7 @@
 #include <climits>
 
 #include "absl/strings/str_cat.h"
-#include "src/base/loaded_text.h"
+#include "src/base/loaded_code.h"
 
 namespace cqbench {
 namespace {

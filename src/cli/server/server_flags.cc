@@ -26,7 +26,7 @@ class ServerFlags {
   ServerFlags()
       : app_("Serves the methods of all workloads through one of gRPC's server APIs, and the library over HTTP.",
              "grpc_ping_server") {
-    SetUpHelp(app_, VersionLine("grpc_ping_server"),
+    SetUpHelp(app_, [] { return VersionLine("grpc_ping_server"); },
               {"--host", "--port", "--api", "--num-cqs", "--workers-per-cq", "--callbacks-per-cq", "--messages",
                "--service-time", "--tcp-echo-port", "--http"});
     BeginGroup(app_, "Address");

@@ -6,8 +6,8 @@
 
 namespace cqbench {
 
-// Registers the engines of ClientApi::kHttp1 and kHttp2. Main thread, once. FAILED_PRECONDITION in a program that was built
-// without what they need, which the message names.
+// Registers the engines of ClientApi::kHttp1 and kHttp2. Main thread, once. FAILED_PRECONDITION in a program that was
+// built without what they need, which the message names.
 absl::Status RegisterHttpEngines();
 
 }  // namespace cqbench

@@ -103,6 +103,7 @@ using Words = std::vector<absl::string_view>;
 const std::pair<const char*, Words> kWordRules[] = {
     {"build_type", {"release", "debug", "asan", "tsan"}},
     {"api", {"cq", "callback", "sync", "generic"}},
+    {"grpc_link", {"static", "shared"}},
     {"poll", {"block", "spin"}},
     {"messages", {"fresh", "reused", "arena", "bytes"}},
     {"write_hint", {"buffer"}},

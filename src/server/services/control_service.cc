@@ -35,6 +35,7 @@ void DescribeMachine(v1::ServerDescription& response) {
   const Environment machine = DescribeEnvironment(0, nullptr);
   response.set_cqbench_version(machine.cqbench_version);
   response.set_build_type(machine.build_type);
+  response.set_compiler(machine.compiler);
   response.set_cpu_model(machine.cpu_model);
   response.set_kernel(machine.kernel);
   response.set_clock_source(machine.clock_source);
@@ -54,6 +55,8 @@ grpc::Status ControlBackend::Describe(v1::ServerDescription& response) const {
   DescribeMachine(response);
   response.set_instance(instance_);
   response.set_grpc_version(grpc::Version());
+  response.set_grpc_link(grpc_build_.link);
+  if (grpc_build_.assertions) response.set_grpc_assertions(*grpc_build_.assertions);
   response.set_api(std::string(ToString(config_.api)));
   response.set_messages(std::string(ToString(config_.messages)));
   if (config_.write_hint != WriteHint::kNone) response.set_write_hint(std::string(ToString(config_.write_hint)));

@@ -14,6 +14,7 @@
 #include "cqbench/proto/control.grpc.pb.h"
 #include "cqbench/server.h"
 #include "src/observe/sampling/connections.h"
+#include "src/result/grpc_build.h"
 #include "src/server/limits/call_limit.h"
 #include "src/server/limits/sample_budget.h"
 
@@ -44,6 +45,7 @@ class ControlBackend {
   const ServerConfig config_;
   const std::string instance_ = absl::StrCat(absl::Hex(std::random_device()(), absl::kZeroPad8),
                                              absl::Hex(std::random_device()(), absl::kZeroPad8));
+  const GrpcBuild grpc_build_ = DescribeGrpcBuild();
   PingServer& server_;
   std::atomic<bool> open_{false};
   CallLimit samples_{kMaxSamples};

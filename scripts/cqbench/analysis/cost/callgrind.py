@@ -13,6 +13,7 @@ from pathlib import Path
 
 from cqbench.analysis.cost import libraries
 from cqbench.analysis.cost.counts import FUNCTION, LIBRARY, Counts, Key, Seen, added, function, total
+from cqbench.analysis.cost.libraries import Program
 
 # Events -> what they are called in a profile. Dr, Dw: data read and written; Bc, Bi: conditional and indirect branches.
 EVENTS = {"Ir": "instructions", "Dr": "loads", "Dw": "stores", "Bc": "branches", "Bi": "indirect-branches"}
@@ -46,8 +47,8 @@ def command(file: str) -> tuple[str, ...]:
     return ("valgrind", "-q", "--tool=callgrind", f"--callgrind-out-file={file}", *options, *toggles)
 
 
-def read(file: Path, program: str) -> Seen:
-    """program: its file name. Raises OSError."""
+def read(file: Path, program: Program) -> Seen:
+    """Raises OSError."""
     main: list[Counts] = []
     clock: list[Counts] = []
     others: list[Counts] = []
@@ -59,7 +60,7 @@ def read(file: Path, program: str) -> Seen:
     return Seen(added(others), added(main), added(clock))
 
 
-def parse(lines: Iterable[str], program: str) -> Counts:
+def parse(lines: Iterable[str], program: Program) -> Counts:
     """Parses one file."""
     reader = _Reader(program)
     for line in lines:
@@ -70,7 +71,7 @@ def parse(lines: Iterable[str], program: str) -> Counts:
 class _Reader:
     """Names are written once, with a number, and by that number afterwards: one list for objects, one for functions."""
 
-    def __init__(self, program: str) -> None:
+    def __init__(self, program: Program) -> None:
         self.program = program
         self.positions, self.events = 1, ["Ir"]
         self.known: dict[tuple[str, str], str] = {}

@@ -1,8 +1,10 @@
-"""Whose an instruction is: that of a shared object, or of a library's templates in the program; by family."""
+"""Whose an instruction is: a shared library's, an archive's in the program, or the program's; by family."""
 
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable
+from dataclasses import dataclass, field
 from pathlib import PurePath
 
 # How names of shared objects begin -> whose they are. The first that fits.
@@ -22,17 +24,43 @@ NAMESPACES = (
 )
 OURS, UNKNOWN = "program", "unknown"
 COMPILED_IN = "{} in the program"
+# A function in the output of `nm --print-file-name`: of an archive's member, global, local or weak.
+SYMBOL = re.compile(r"^(?P<archive>[^:]+):[^:]+:[0-9a-f]+ [TtWw] (?P<name>.+)$")
+CLONE = re.compile(r" \[clone [^]]*\]")  # how demanglers show what a compiler made of a function, such as .cold
 
 
-def library(path: str, name: str, program: str) -> str:
-    """path: of the object that a function is in. program: the file name of what is measured."""
+@dataclass(frozen=True)
+class Program:
+    """The measured program. archives: the family of each function that it has from an archive of a library."""
+
+    name: str  # of its file
+    archives: dict[str, str] = field(default_factory=dict)
+
+
+def library(path: str, name: str, program: Program) -> str:
+    """path: of the object that a function is in."""
     file = PurePath(path).name
     if not file or file == "???":
         return UNKNOWN
-    if file == program:
-        inside = next((family for begins, family in NAMESPACES if qualified(name).startswith(begins)), "")
-        return COMPILED_IN.format(inside) if inside else OURS
-    return next((family for begins, family in FAMILIES if file.startswith(begins)), re.split(r"\.so\b", file)[0])
+    if file != program.name:
+        return _family(file)
+    if family := program.archives.get(CLONE.sub("", name)):
+        return family
+    inside = next((family for begins, family in NAMESPACES if qualified(name).startswith(begins)), "")
+    return COMPILED_IN.format(inside) if inside else OURS
+
+
+def _family(file: str) -> str:
+    return next((family for begins, family in FAMILIES if file.startswith(begins)), re.split(r"\.(?:so|a)\b", file)[0])
+
+
+def functions(symbols: Iterable[str]) -> dict[str, str]:
+    """Families by function. symbols: what `nm --demangle --defined-only --print-file-name` prints of the archives, in
+    their order on the command line: the first that has a function counts."""
+    found: dict[str, str] = {}
+    for symbol in filter(None, map(SYMBOL.match, symbols)):
+        found.setdefault(CLONE.sub("", symbol["name"]), _family(PurePath(symbol["archive"]).name))
+    return found
 
 
 def qualified(name: str) -> str:

@@ -15,6 +15,7 @@ from typing import NamedTuple
 
 from cqbench.analysis.cost import libraries, stacks
 from cqbench.analysis.cost.counts import CPU, Key, Seen, total
+from cqbench.analysis.cost.libraries import Program
 from cqbench.analysis.cost.profile import SAMPLED_NS
 from cqbench.analysis.cost.strace import CLOCKS
 
@@ -49,7 +50,7 @@ def command(file: str) -> tuple[str, ...]:
     return ("perf", "record", "--quiet", *what, "--output", file, "--")
 
 
-def parse(lines: Iterable[str], program: str) -> Seen:
+def parse(lines: Iterable[str], program: Program) -> Seen:
     """Parses the output of perf script. Before perf starts the program, its child has another name."""
     found = Seen()
     for sample in _samples(lines):
@@ -78,7 +79,7 @@ def _samples(lines: Iterable[str]) -> Iterator[Sample]:
         yield sample
 
 
-def _whose(path: str, name: str, program: str) -> str:
+def _whose(path: str, name: str, program: Program) -> str:
     if path == "[unknown]":
         return libraries.UNKNOWN
     if path.startswith("[") and path != "[vdso]":

@@ -17,7 +17,7 @@ OF_A_NAME = frozenset(b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123
 
 @dataclass(frozen=True)
 class Library:
-    """version: '1.51.1', '' when it is not known. files: of the libraries; none when they are part of the program.
+    """version: '1.51.1', '' when it is not known. files: libraries, or the program that has them; none: not known.
 
     folders: where a program of this build finds others.
     """

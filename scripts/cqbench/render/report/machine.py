@@ -168,13 +168,21 @@ def _end(side: str, contexts: Sequence[dict[str, Any]]) -> list[Row]:
         (f"{side} CPU", of("cpu_model")),
         (f"{side} CPUs allowed", _each(_cpus(c) for c in contexts)),
         (f"{side} kernel", of("kernel")),
-        (f"{side} gRPC", of("grpc_version")),
+        (f"{side} gRPC", _each(_grpc(c) for c in contexts)),
         (f"{side} protobuf", of("protobuf_version")),
         (f"{side} compiler", of("compiler")),
         (f"{side} build", of("library_build_type", "build_type")),
         (f"{side} clock source", of("clock_source")),
         (f"{side} cqbench", of("cqbench_version")),
     ]
+
+
+def _grpc(context: dict[str, Any]) -> str:
+    """'1.51.1 (static, with assertions)'; '' where a side has no gRPC."""
+    assertions = {True: "with assertions", False: "without assertions"}.get(context.get("grpc_assertions", ""), "")
+    build = ", ".join(filter(None, (line(context.get("grpc_link")), assertions)))
+    version = line(context.get("grpc_version"))
+    return f"{version} ({build})" if version and build else version
 
 
 def _cpus(context: dict[str, Any]) -> str:

@@ -7,14 +7,15 @@ from collections.abc import Sequence
 
 from cqbench.analysis.cost import perf
 from cqbench.analysis.cost.counts import Seen
+from cqbench.analysis.cost.libraries import Program
 from cqbench.formats.text import one_line
 from cqbench.measure import group
 
 TIMEOUT_S = 120
 
 
-def read(caller: Sequence[str], file: str, program: str) -> Seen:
-    """caller: how it is called where the libraries are. file: as seen there. program: its file name. Raises OSError."""
+def read(caller: Sequence[str], file: str, program: Program) -> Seen:
+    """caller: how it is called where the libraries are. file: as seen there. Raises OSError."""
     words = [*caller, "script", "--no-inline", "--input", file, "--fields", "comm,pid,tid,ip,sym,dso"]
     try:
         done = group.ask(words, TIMEOUT_S)

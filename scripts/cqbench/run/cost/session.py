@@ -11,12 +11,14 @@ from pathlib import Path
 
 from cqbench.analysis.cost import callgrind, strace
 from cqbench.analysis.cost.counts import Counts, Run, Seen, added, total
+from cqbench.analysis.cost.libraries import Program
 from cqbench.analysis.cost.profile import CLIENT, INSTRUCTIONS, PROGRAM, SAMPLES, SERVER, SYSCALLS, TIME
 from cqbench.formats.result import Document
 from cqbench.measure import session as measure
 from cqbench.measure.processes import Failed, Finished, Interrupt, Server
+from cqbench.measure.programs import SID_SHARED
 from cqbench.measure.session import result
-from cqbench.run.cost import perf_script, plan
+from cqbench.run.cost import archives, perf_script, plan
 from cqbench.run.cost.kept import Folder
 from cqbench.run.cost.plan import Asked, Step
 
@@ -82,6 +84,7 @@ class Session:
         self.fixed = fixed
         self.port = port.number if port else 0
         self.runs = 0
+        self.programs: dict[str, Program] = {}
 
     def measure(self, step: Step) -> Run:
         """One end of ours, or a program of the user's, under a tool. Raises Failed, OSError."""
@@ -163,16 +166,24 @@ class Session:
     def _counts(self, step: Step, file: Path) -> Seen:
         name = Path(self.asked.words[0]).name if step.side == PROGRAM else f"grpc_ping_{step.side}"
         if step.part == INSTRUCTIONS:
-            return callgrind.read(file, name)
+            return callgrind.read(file, self._measured(name))
         if step.part == SAMPLES:
             reader = self.asked.programs.command("sid", "perf", ()) if self.asked.build == "sid" else ["perf"]
-            return perf_script.read(reader, self._seen(file), name)
+            return perf_script.read(reader, self._seen(file), self._measured(name))
         assert step.part == SYSCALLS
         give_up = time.monotonic() + LOG_TIMEOUT_S
         while not strace.ended(file) and time.monotonic() < give_up:
             time.sleep(0.02)
         with file.open(encoding="utf-8", errors="replace") as lines:
             return strace.parse(lines)
+
+    def _measured(self, name: str) -> Program:
+        """Raises OSError."""
+        if name not in self.programs:
+            sid = self.asked.build == "sid"
+            nm = self.asked.programs.command("sid", "nm", ()) if sid else ["nm"]
+            self.programs[name] = archives.read(nm, SID_SHARED / "bin" if sid else self.asked.programs.bin, name)
+        return self.programs[name]
 
 
 def _usage() -> Counts:

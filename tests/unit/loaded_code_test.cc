@@ -1,4 +1,4 @@
-#include "src/base/loaded_text.h"
+#include "src/base/loaded_code.h"
 
 #include <gtest/gtest.h>
 
@@ -7,14 +7,14 @@
 namespace cqbench {
 namespace {
 
-TEST(LoadedText, ConstantsOfTheProgramAndOfItsLibraries) {
-  static const char* const volatile kConstant = "cqbench.loaded_text_test.constant";
+TEST(LoadedCode, ConstantsOfTheProgramAndOfItsLibraries) {
+  static const char* const volatile kConstant = "cqbench.loaded_code_test.constant";
   EXPECT_EQ(IsInLoadedCode(kConstant), true);
   EXPECT_EQ(IsInLoadedCode("Cannot allocate memory"), true);  // the C library's
 }
 
-TEST(LoadedText, WhatIsOnTheHeapIsNone) {
-  std::string text = "cqbench.loaded_text_test.";
+TEST(LoadedCode, TextOnTheHeapIsNotFound) {
+  std::string text = "cqbench.loaded_code_test.";
   text += std::to_string(testing::UnitTest::GetInstance()->random_seed() + 7);
   EXPECT_EQ(IsInLoadedCode(text), false);
 }
