@@ -7,7 +7,7 @@
 set(CQBENCH_LONG
     scripts.bench_run scripts.browser scripts.cluster_real scripts.compare_errors scripts.cost_planted scripts.cost_program
     scripts.cost_real scripts.cost_resume scripts.error_rates scripts.faults scripts.grpc_gateway scripts.peers
-    scripts.soak scripts.tune_errors scripts.tune_real)
+    scripts.soak scripts.tune_errors scripts.tune_real smoke.mpi_ranks)
 set(CQBENCH_MEASURE scripts.cost_sampled smoke.ground_truth smoke.known_queue)
 
 # cqbench_tier(TIER NAME): sets TIER to the tier of the entry NAME.
