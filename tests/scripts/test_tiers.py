@@ -47,12 +47,14 @@ Test Passed.
 
 
 @pytest.fixture(scope="module")
-def entries() -> dict[str, set[str]]:
-    """Entry of ctest -> its labels."""
+def entries(tmp_path_factory: pytest.TempPathFactory) -> dict[str, set[str]]:
+    """Entry of ctest -> its labels. ctest writes a log where it runs, so it does not run in the build folder."""
     build = os.environ.get("CQBENCH_BUILD_DIR")
     if not build:
         pytest.skip("needs CQBENCH_BUILD_DIR, which ctest sets")
-    words = ["ctest", "--test-dir", build, "--show-only=json-v1"]
+    folder = tmp_path_factory.mktemp("entries")
+    (folder / "CTestTestfile.cmake").write_text(f'subdirs("{build}")\n')
+    words = ["ctest", "--test-dir", str(folder), "--show-only=json-v1"]
     found = json.loads(subprocess.run(words, capture_output=True, text=True, check=True).stdout)
     return {
         test["name"]: {label for p in test["properties"] if p["name"] == "LABELS" for label in p["value"]}
