@@ -5,9 +5,10 @@
 # Names are those of `ctest -N`: unit.PROGRAM, golden.PROGRAM, smoke.SOURCE, and scripts.TOPIC or scripts.FILE: a Python
 # file that is named here is an entry of its own; the others of one topic are one. tests/scripts/test_tiers.py checks it.
 set(CQBENCH_LONG
-    scripts.bench_run scripts.browser scripts.cluster_real scripts.compare_errors scripts.cost_planted scripts.cost_program
-    scripts.cost_real scripts.cost_resume scripts.error_rates scripts.faults scripts.grpc_gateway scripts.peers
-    scripts.soak scripts.tune_errors scripts.tune_real smoke.mpi_ranks)
+    scripts.bench_run scripts.browser scripts.cluster_real scripts.cluster_run scripts.compare_errors scripts.cost_planted
+    scripts.cost_program scripts.cost_real scripts.cost_resume scripts.error_rates scripts.experiment_failures
+    scripts.experiment_network scripts.experiment_resume scripts.faults scripts.grpc_gateway scripts.peers scripts.soak
+    scripts.tune_errors scripts.tune_real scripts.tune_run smoke.mpi_ranks)
 set(CQBENCH_MEASURE scripts.cost_sampled smoke.ground_truth smoke.known_queue)
 
 # cqbench_tier(TIER NAME): sets TIER to the tier of the entry NAME.
