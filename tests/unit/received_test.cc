@@ -4,9 +4,10 @@
 #include <gtest/gtest.h>
 
 #include <string>
+#include <type_traits>
 
 #include "cqbench/proto/echo.grpc.pb.h"
-#include "src/workload/messages/with_serializer.h"
+#include "src/workload/methods/message_method.h"
 #include "tests/unit/byte_buffers.h"
 
 namespace cqbench {
@@ -28,15 +29,28 @@ std::string SomeMessage() {
   return response.SerializeAsString();
 }
 
+// What a supply of R is made from.
+template <typename R>
+auto ResponsesFrom(const RunConfig& config) {
+  if constexpr (std::is_same_v<R, WithSerializer>) {
+    return MessageMethodOf(FindMethod("echo", "unary")->id).responses(config);
+  } else {
+    return config.messages;
+  }
+}
+
 template <typename R>
 class ReceivedTest : public testing::Test {};
-using Responses = testing::Types<EchoResponse, WithSerializer<EchoResponse>>;
+using Responses = testing::Types<EchoResponse, WithSerializer>;
 TYPED_TEST_SUITE(ReceivedTest, Responses);
 
 TYPED_TEST(ReceivedTest, TellsAMessageFromNoneAndFromOtherBytes) {
   for (const MessageStrategy kind : {MessageStrategy::kFresh, MessageStrategy::kReused, MessageStrategy::kArena}) {
     for (const Serializer serializer : {Serializer::kProtobuf, Serializer::kReusingBuffers}) {
-      MessageSupply<Received<TypeParam>> supply(kind, serializer);
+      RunConfig config;
+      config.messages = kind;
+      config.serializer = serializer;
+      MessageSupply<Received<TypeParam>> supply(ResponsesFrom<TypeParam>(config));
       for (int i = 0; i < 3; ++i) {
         EXPECT_EQ(supply.Next().arrival, Arrival::kNothing);
         EXPECT_EQ(Deliver(SomeMessage(), supply.Current()), Arrival::kMessage);
@@ -49,7 +63,7 @@ TYPED_TEST(ReceivedTest, TellsAMessageFromNoneAndFromOtherBytes) {
 }
 
 TEST(Received, BytesThatAreUsedAgainHaveNotArrived) {
-  MessageSupply<Received<grpc::ByteBuffer>> supply(MessageStrategy::kBytes, Serializer::kProtobuf);
+  MessageSupply<Received<grpc::ByteBuffer>> supply(MessageStrategy::kBytes);
   *supply.Current().message = BufferOf(SomeMessage());
   supply.Current().arrival = Arrival::kMessage;
   EXPECT_EQ(supply.Next().arrival, Arrival::kNothing);

@@ -9,6 +9,8 @@
 #include <thread>
 #include <vector>
 
+#include "src/workload/messages/serializer_times.h"
+#include "src/workload/methods/message_method.h"
 #include "src/workload/methods/methods.h"
 #include "tests/unit/byte_buffers.h"
 
@@ -69,20 +71,24 @@ TEST(WithSerializer, WhatIsNoMessageIsRefusedByBothCodecs) {
 }
 
 TEST(WithSerializer, TraitsUseTheCodecAndTimeASample) {
-  using Traits = grpc::SerializationTraits<WithSerializer<EchoRequest>>;
+  using Traits = grpc::SerializationTraits<WithSerializer>;
   SerializerTimes& times = SerializerTimes::OfClient();
   for (Serializer serializer : {Serializer::kProtobuf, Serializer::kReusingBuffers}) {
     times.Switch(true);
-    MessageSupply<WithSerializer<EchoRequest>> supply(MessageStrategy::kArena, serializer);
+    RunConfig config;
+    config.messages = MessageStrategy::kArena;
+    config.serializer = serializer;
+    MessageSupply<WithSerializer> supply(MessageMethodOf(FindMethod("echo", "unary")->id).requests(config));
     for (uint32_t i = 0; i < 10 * SerializerTimes::kEvery; ++i) {
-      WithSerializer<EchoRequest>& message = supply.Next();
-      message.message->set_response_bytes(77);
+      WithSerializer& message = supply.Next();
+      auto& request = static_cast<EchoRequest&>(*message.message);
+      request.set_response_bytes(77);
       grpc::ByteBuffer bytes;
       bool own = false;
       ASSERT_TRUE(Traits::Serialize(message, &bytes, &own).ok());
       EXPECT_TRUE(own);
       ASSERT_TRUE(Traits::Deserialize(&bytes, &message).ok());
-      EXPECT_EQ(message.message->response_bytes(), 77u);
+      EXPECT_EQ(request.response_bytes(), 77u);
     }
     times.Switch(false);
     EXPECT_EQ(times.serialize().Snapshot().Count(), 10u);

@@ -92,7 +92,7 @@ class CallbackEngine : public GrpcEngine<Slot> {
     for (Slot& slot : this->slots()) {
       slot.stub = stubs_.ForSlot(slot.index);
       slot.requests.emplace(this->config(), this->bytes(), slot.index);
-      slot.responses.emplace(this->config().messages, this->config().serializer);
+      slot.responses.emplace(Stub::ResponsesFrom(this->config()));
     }
   }
   // Last in the constructor of Derived, which there is none of before.

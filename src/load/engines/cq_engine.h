@@ -91,7 +91,7 @@ class CqEngine : public GrpcEngine<Slot> {
       slot.thread = &cq_threads_[static_cast<size_t>(ThreadOfSlot(slot.index, stubs_.size(), count))];
       slot.thread->slots.push_back(&slot);
       slot.stub = stubs_.ForSlot(slot.index);
-      slot.responses.emplace(this->config().messages, this->config().serializer);
+      slot.responses.emplace(Stub::ResponsesFrom(this->config()));
     }
   }
   // Last in the constructor of Derived: the threads may touch everything from Start() on.

@@ -40,6 +40,9 @@ class GeneratedStub {
   GeneratedStub(const std::shared_ptr<grpc::Channel>& channel, const EngineContext& /*context*/)
       : GeneratedStub(channel) {}
 
+  // The arguments that the supplies of requests and responses are made from.
+  static MessageStrategy RequestsFrom(const RunConfig& config) { return config.messages; }
+  static MessageStrategy ResponsesFrom(const RunConfig& config) { return config.messages; }
   static void Fill(Request& request, const MessageConfig& config) { M::Fill(request, config); }
   static absl::string_view Check(const typename M::Response& response, const MessageConfig& config) {
     return M::Check(response, config);

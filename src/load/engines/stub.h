@@ -19,6 +19,7 @@
 #include "src/workload/messages/received.h"
 #include "src/workload/messages/with_serializer.h"
 #include "src/workload/methods/bytes_method.h"
+#include "src/workload/methods/message_method.h"
 #include "src/workload/methods/methods.h"
 
 namespace cqbench {
@@ -119,20 +120,23 @@ class CallsByPath {
   const std::string path_;
 };
 
-// With M's own messages, coded.
-template <Method M>
-class GenericStub : public CallsByPath<M::kShape, WithSerializer<typename M::Request>,
-                                       Received<WithSerializer<typename M::Response>>> {
+// With protobuf messages, whose types only the method's record knows: one class for all methods of a shape.
+template <Shape kOf>
+class GenericStub : public CallsByPath<kOf, WithSerializer, Received<WithSerializer>> {
  public:
-  explicit GenericStub(const std::shared_ptr<grpc::Channel>& channel, const EngineContext& /*context*/)
-      : GenericStub::CallsByPath(channel, PathOf<M>()) {}
+  GenericStub(const std::shared_ptr<grpc::Channel>& channel, const EngineContext& context)
+      : GenericStub::CallsByPath(channel, context.config.method.path), method_(MethodOf(context.config)) {}
 
-  static void Fill(WithSerializer<typename M::Request>& request, const MessageConfig& config) {
-    M::Fill(*request.message, config);
+  static ErasedMessages RequestsFrom(const RunConfig& config) { return MethodOf(config).requests(config); }
+  static ErasedMessages ResponsesFrom(const RunConfig& config) { return MethodOf(config).responses(config); }
+  static void Fill(WithSerializer& /*request*/, const MessageConfig& /*config*/) {}  // its supply does
+  absl::string_view Check(const WithSerializer& response, const MessageConfig& config) const {
+    return method_.check(*response.message, config);
   }
-  static absl::string_view Check(const WithSerializer<typename M::Response>& response, const MessageConfig& config) {
-    return M::Check(*response.message, config);
-  }
+
+ private:
+  static MessageMethod MethodOf(const RunConfig& config) { return MessageMethodOf(config.method.id); }
+  const MessageMethod method_;
 };
 
 // With bytes, of a method that is known when the program runs: one class for all methods of a shape.
@@ -142,6 +146,7 @@ class BytesStub : public CallsByPath<kOf, grpc::ByteBuffer, Received<grpc::ByteB
   BytesStub(const std::shared_ptr<grpc::Channel>& channel, const EngineContext& context)
       : BytesStub::CallsByPath(channel, context.bytes->path), method_(context.bytes) {}
 
+  static MessageStrategy ResponsesFrom(const RunConfig& config) { return config.messages; }
   absl::string_view Check(const grpc::ByteBuffer& response, const MessageConfig& /*config*/) const {
     return method_->checker == nullptr ? absl::string_view() : method_->checker->Check(response);
   }
@@ -163,21 +168,23 @@ absl::string_view CheckResponse(const Stub& stub, const typename Stub::Response&
 // compiled.
 template <template <typename Stub> typename EngineOf, Shape... kShapes>
 std::unique_ptr<Engine> MakeForStub(const EngineContext& context) {
-  if (context.bytes != nullptr) {
+  const RunConfig& config = context.config;
+  if (context.bytes != nullptr || config.stub == StubKind::kGeneric) {
     std::unique_ptr<Engine> engine;
     const auto make = [&]<Shape kShape>() {
-      if (context.bytes->shape == kShape) engine = std::make_unique<EngineOf<BytesStub<kShape>>>(context);
+      if (config.method.shape != kShape) return;
+      if (context.bytes != nullptr) {
+        engine = std::make_unique<EngineOf<BytesStub<kShape>>>(context);
+      } else {
+        engine = std::make_unique<EngineOf<GenericStub<kShape>>>(context);
+      }
     };
     (make.template operator()<kShapes>(), ...);
     return engine;
   }
-  return AllMethods::With(context.config.method.id, [&]<typename M>() -> std::unique_ptr<Engine> {
-    if constexpr (((M::kShape == kShapes) || ...)) {
-      if (context.config.stub == StubKind::kGeneric) return std::make_unique<EngineOf<GenericStub<M>>>(context);
-      return std::make_unique<EngineOf<GeneratedStub<M>>>(context);
-    } else {
-      return nullptr;
-    }
+  return AllMethods::With(config.method.id, [&]<typename M>() -> std::unique_ptr<Engine> {
+    if constexpr (((M::kShape == kShapes) || ...)) return std::make_unique<EngineOf<GeneratedStub<M>>>(context);
+    return nullptr;
   });
 }
 
@@ -203,7 +210,7 @@ class Requests {
  public:
   // `config` must outlive it. `index`: of the thread (of the slot, where each slot has its own).
   Requests(const RunConfig& config, const BytesMethod* /*bytes*/, int /*index*/)
-      : config_(config.message), supply_(config.messages, config.serializer) {
+      : config_(config.message), supply_(Stub::RequestsFrom(config)) {
     Stub::Fill(supply_.Current(), config_);
   }
   const typename Stub::Request& Next() {

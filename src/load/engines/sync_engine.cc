@@ -56,7 +56,7 @@ class SyncEngine final : public GrpcEngine<SyncSlot<Stub>> {
       slot.stub = stubs_.ForSlot(slot.index);
       slot.recorder.emplace(&this->window(), this->open_loop());
       slot.requests.emplace(this->config(), this->bytes(), slot.index);
-      slot.responses.emplace(this->config().messages, this->config().serializer);
+      slot.responses.emplace(Stub::ResponsesFrom(this->config()));
     }
     threads_.emplace(context.load.slots, "sync-", [this](int i) { Run(this->slots()[static_cast<size_t>(i)]); });
   }

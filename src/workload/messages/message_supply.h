@@ -29,8 +29,7 @@ M* MakeOnArena(Arena* arena) {
 template <typename M>
 class MessageSupply {
  public:
-  // Plain messages leave it to the library how they become bytes.
-  explicit MessageSupply(MessageStrategy kind, Serializer /*serializer*/ = Serializer::kProtobuf)
+  explicit MessageSupply(MessageStrategy kind)
       : keeps_(kind == MessageStrategy::kReused || kind == MessageStrategy::kBytes) {
     if (kind == MessageStrategy::kArena) {
       if constexpr (kOnArena) arena_ = std::make_unique<google::protobuf::Arena>();

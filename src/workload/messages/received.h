@@ -11,6 +11,7 @@
 #include <grpcpp/support/status.h>
 
 #include <cstdint>
+#include <utility>
 
 #include "absl/strings/string_view.h"
 #include "src/config/messages.h"
@@ -20,7 +21,7 @@ namespace cqbench {
 
 enum class Arrival : uint8_t { kNothing, kMessage, kUnreadable };
 
-// `R`: a protobuf message, WithSerializer<>, or grpc::ByteBuffer.
+// `R`: a protobuf message, WithSerializer, or grpc::ByteBuffer.
 template <typename R>
 struct Received {
   R* message = nullptr;
@@ -44,8 +45,9 @@ inline absl::string_view DescribeMissing(Arrival arrival) {
 template <typename R>
 class MessageSupply<Received<R>> {
  public:
-  MessageSupply(MessageStrategy kind, Serializer serializer)
-      : supply_(kind, serializer), received_{&supply_.Current()} {}
+  // `from`: the argument that a supply of R is made from.
+  template <typename From>
+  explicit MessageSupply(From from) : supply_(std::move(from)), received_{&supply_.Current()} {}
 
   Received<R>& Next() {
     received_.message = &supply_.Next();

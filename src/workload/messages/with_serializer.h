@@ -2,15 +2,17 @@
 // know messages in this form.
 #pragma once
 
+#include <google/protobuf/message_lite.h>
 #include <grpcpp/impl/serialization_traits.h>
 #include <grpcpp/support/byte_buffer.h>
 #include <grpcpp/support/status.h>
 
 #include <climits>
 #include <cstdint>
+#include <memory>
+#include <utility>
 
 #include "src/workload/messages/message_supply.h"
-#include "src/workload/messages/serializer_times.h"
 #include "src/workload/messages/slice_pool.h"
 
 namespace cqbench {
@@ -52,56 +54,61 @@ grpc::Status Parse(Serializer serializer, grpc::ByteBuffer* bytes, M* message) {
   return grpc::SerializationTraits<M>::Deserialize(bytes, message);
 }
 
-// The generic stub's message type: a pointer to a message that lives elsewhere, and its serializer.
-template <typename M>
+// A supply of messages whose type the caller does not know. The functions are as those of MessageSupply.
+class ErasedSupply {
+ public:
+  virtual ~ErasedSupply() = default;
+  virtual google::protobuf::MessageLite& Next() = 0;
+  virtual google::protobuf::MessageLite& Current() = 0;
+  virtual bool keeps() const = 0;
+};
+
+// The generic stub's message type: a pointer to a message that lives elsewhere, and its serializer. One type for the
+// messages of all methods, so that an engine is compiled once for them. Hence protobuf calls some functions of a
+// message as virtual ones.
 struct WithSerializer {
-  M* message = nullptr;
+  google::protobuf::MessageLite* message = nullptr;
   Serializer serializer = Serializer::kProtobuf;
   uint32_t uses = 0;  // counts towards the next one that is timed
 };
 
-// The same as of the message itself.
-template <typename M>
-class MessageSupply<WithSerializer<M>> {
- public:
-  MessageSupply(MessageStrategy kind, Serializer serializer)
-      : supply_(kind), message_{&supply_.Current(), serializer} {}
+// A supply of WithSerializer is made from this.
+struct ErasedMessages {
+  std::unique_ptr<ErasedSupply> supply;
+  Serializer serializer = Serializer::kProtobuf;
+};
 
-  WithSerializer<M>& Next() {
-    message_.message = &supply_.Next();
+// The same as of the message itself. A message that is kept is the same one at each call, without a virtual call.
+template <>
+class MessageSupply<WithSerializer> {
+ public:
+  explicit MessageSupply(ErasedMessages from)
+      : supply_(std::move(from.supply)), keeps_(supply_->keeps()), message_{&supply_->Current(), from.serializer} {}
+
+  WithSerializer& Next() {
+    if (!keeps_) [[unlikely]]
+      message_.message = &supply_->Next();
     ++message_.uses;
     return message_;
   }
-  WithSerializer<M>& Current() { return message_; }
-  bool keeps() const { return supply_.keeps(); }
+  WithSerializer& Current() { return message_; }
+  bool keeps() const { return keeps_; }
 
  private:
-  MessageSupply<M> supply_;
-  WithSerializer<M> message_;
+  const std::unique_ptr<ErasedSupply> supply_;
+  const bool keeps_;
+  WithSerializer message_;
 };
 
 }  // namespace cqbench
 
 namespace grpc {
 
-template <typename M>
-class SerializationTraits<cqbench::WithSerializer<M>, void> {
+template <>
+class SerializationTraits<cqbench::WithSerializer, void> {
  public:
-  static Status Serialize(const cqbench::WithSerializer<M>& wrapped, ByteBuffer* bytes, bool* own_buffer) {
-    *own_buffer = true;
-    const auto serialize = [&] { return cqbench::Serialize(wrapped.serializer, *wrapped.message, bytes); };
-    return IsTimed(wrapped) ? Times().Serializing(serialize) : serialize();
-  }
-  static Status Deserialize(ByteBuffer* bytes, cqbench::WithSerializer<M>* wrapped) {
-    const auto parse = [&] { return cqbench::Parse(wrapped->serializer, bytes, wrapped->message); };
-    return IsTimed(*wrapped) ? Times().Parsing(parse) : parse();
-  }
-
- private:
-  static cqbench::SerializerTimes& Times() { return cqbench::SerializerTimes::OfClient(); }
-  static bool IsTimed(const cqbench::WithSerializer<M>& wrapped) {
-    return Times().on() && wrapped.uses % cqbench::SerializerTimes::kEvery == 0;
-  }
+  static Status Serialize(const cqbench::WithSerializer& wrapped, ByteBuffer* bytes, bool* own_buffer);
+  static Status Deserialize(ByteBuffer* bytes, cqbench::WithSerializer* wrapped);
 };
 
 }  // namespace grpc
