@@ -34,7 +34,7 @@ ROOT = Path(__file__).parents[2]
 CLIENT = Path(os.environ.get("CQBENCH_BIN_DIR", ROOT / "build/release/bin")) / "grpc_ping_client"
 pytestmark = pytest.mark.skipif(not CLIENT.exists(), reason="the client is not built")
 COMMON = "--connect-timeout 5 --format json --no-evidence"
-FLAGS = f"--inflight 4 --warmup 0.05 --interval 0.3 {COMMON}"
+WINDOW = "--warmup 0.05 --interval 0.3"
 APIS = ("sync", "cq", "callback")
 HOLDERS = (
     "--messages fresh",
@@ -71,10 +71,10 @@ def in_turn(bodies: Sequence[bytes | None]) -> Behaviour:
     return on_call
 
 
-def run(on_call: Behaviour, flags: str) -> dict[str, Any]:
+def run(on_call: Behaviour, flags: str, window: str = WINDOW) -> dict[str, Any]:
     """The point."""
     with HostileServer(on_call) as server:
-        command = [str(CLIENT), "--host", server.address, *FLAGS.split(), *flags.split()]
+        command = [str(CLIENT), "--host", server.address, *f"--inflight 4 {COMMON} {window} {flags}".split()]
         done = subprocess.run(command, capture_output=True, timeout=60, check=False)
     result = json.loads(done.stdout)
     (point,) = result["benchmarks"] + result["not_measured"]
@@ -91,8 +91,9 @@ def errors(point: dict[str, Any]) -> dict[str, str]:
 def test_an_older_response_does_not_count(api: str, holder: str) -> None:
     """One of four responses is a message."""
     server = in_turn((message(GOOD), b"", GARBAGE, None))
-    point = run(server, f"--workload echo --response-bytes 100 --api {api} {holder}")
-    assert point["completed"] > 0
+    flags = f"--workload echo --response-bytes 100 --api {api} {holder}"
+    point = run(server, flags, window="--warmup 0 --interval 30 --total 20")
+    assert point["completed"] >= 20
     assert set(errors(point)) == {"BAD_RESPONSE"}
     # Answers are overtaken by others of the slots only: at both ends of the window the count is off by some.
     assert abs(3 * point["completed"] - point["failed"]) <= 4 * 8

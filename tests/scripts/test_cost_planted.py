@@ -1,10 +1,10 @@
 """cqbench cost finds what was made more expensive in the real server, exactly.
 
 A library that is loaded before all others (LD_PRELOAD) stands in for sendmsg, which the server calls once for each
-response if one call is in flight, and does known work there: turns of a loop of two instructions, allocations, writes to
-/dev/null. The server itself is the one that is shipped; gRPC may be inside it. Only what is asked for differs between two
-cost profiles; the stand-in is in both, so that its own instructions drop out. HTTP/2 pings and window updates, which
-follow the clock, are a few further calls of sendmsg.
+response if one call is in flight, and does known work there: turns of a loop of two instructions, allocations, writes
+to /dev/null. The server itself is the one that is shipped; gRPC may be inside it. Only what is asked for differs
+between two cost profiles; the stand-in is in both, so that its own instructions drop out. HTTP/2 pings and window
+updates, which follow the clock, are a few further calls of sendmsg.
 """
 
 from __future__ import annotations

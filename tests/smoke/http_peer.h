@@ -89,6 +89,11 @@ class HttpSocket {
     pollfd waiting{fd_, POLLIN, 0};
     return poll(&waiting, 1, static_cast<int>(timeout.count() * 1000)) == 1;
   }
+  // True once the server has ended the connection.
+  bool Ended() const {
+    pollfd waiting{fd_, POLLRDHUP, 0};
+    return poll(&waiting, 1, 0) == 1;
+  }
   // Appends at least one received byte; false at the end of the connection.
   bool ReadSome(std::string& into) {
     std::array<char, 65536> buffer;

@@ -7,6 +7,7 @@
 
 #include <atomic>
 #include <chrono>
+#include <mutex>
 #include <optional>
 #include <string>
 #include <thread>
@@ -116,23 +117,35 @@ class GarbledControl final : public RawControl {
  public:
   grpc::ServerUnaryReactor* Describe(grpc::CallbackServerContext* context, const grpc::ByteBuffer* /*request*/,
                                      grpc::ByteBuffer* answer) override {
-    return Answer(context, described, answer);
+    return Answer(context, described_, answer);
   }
   grpc::ServerUnaryReactor* Sample(grpc::CallbackServerContext* context, const grpc::ByteBuffer* /*request*/,
                                    grpc::ByteBuffer* answer) override {
-    return Answer(context, sampled, answer);
+    return Answer(context, sampled_, answer);
   }
-  std::string described, sampled;
+  // While the server runs, too.
+  void Describe(std::string bytes) { Set(described_, std::move(bytes)); }
+  void Sample(std::string bytes) { Set(sampled_, std::move(bytes)); }
 
  private:
-  static grpc::ServerUnaryReactor* Answer(grpc::CallbackServerContext* context, const std::string& bytes,
-                                          grpc::ByteBuffer* answer) {
-    const grpc::Slice slice(bytes);
-    *answer = grpc::ByteBuffer(&slice, 1);
+  void Set(std::string& response, std::string bytes) {
+    const std::lock_guard lock(mutex_);
+    response = std::move(bytes);
+  }
+  grpc::ServerUnaryReactor* Answer(grpc::CallbackServerContext* context, const std::string& bytes,
+                                   grpc::ByteBuffer* answer) {
+    {
+      const std::lock_guard lock(mutex_);
+      const grpc::Slice slice(bytes);
+      *answer = grpc::ByteBuffer(&slice, 1);
+    }
     grpc::ServerUnaryReactor* const reactor = context->DefaultReactor();
     reactor->Finish(grpc::Status::OK);
     return reactor;
   }
+
+  std::mutex mutex_;
+  std::string described_, sampled_;
 };
 
 std::string AnHonestDescription() {
@@ -144,13 +157,13 @@ std::string AnHonestDescription() {
 
 TEST_F(ControlClientsTest, ADescriptionThatIsNoMessageIsRefused) {
   GarbledControl garbled;
-  garbled.described = std::string(50, '\xff');
+  garbled.Describe(std::string(50, '\xff'));
   Start(&garbled);
   ControlClients clients(config_, grpc::InsecureChannelCredentials());
   EXPECT_FALSE(clients.Connect());
   EXPECT_THAT(clients.absence(), HasSubstr("says of itself cannot be (its response is no message"));
   EXPECT_THAT(clients.notes(), IsEmpty()) << "the service is there";
-  garbled.described = AnHonestDescription();
+  garbled.Describe(AnHonestDescription());
   EXPECT_TRUE(clients.Connect());
   clients.Disconnect();
   server_->Shutdown();
@@ -158,13 +171,13 @@ TEST_F(ControlClientsTest, ADescriptionThatIsNoMessageIsRefused) {
 
 TEST_F(ControlClientsTest, ASampleThatIsNoMessageIsRefused) {
   GarbledControl garbled;
-  garbled.described = AnHonestDescription();
+  garbled.Describe(AnHonestDescription());
   Start(&garbled);
   ControlClients clients(config_, grpc::InsecureChannelCredentials());
   for (const auto& [bytes, why] : {std::pair(std::string(50, '\xff'), "no message of the control service"),
                                    std::pair(std::string(17 << 20, '\0'), "larger than max")}) {
     ASSERT_TRUE(clients.Connect()) << clients.absence();
-    garbled.sampled = bytes;
+    garbled.Sample(bytes);
     const auto moments = clients.SampleAll(std::nullopt).get();
     ASSERT_EQ(moments.size(), 1u) << "it has answered";
     EXPECT_THAT(moments[0].refused, HasSubstr(why));

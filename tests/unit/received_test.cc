@@ -29,7 +29,7 @@ std::string SomeMessage() {
   return response.SerializeAsString();
 }
 
-// What a supply of R is made from.
+// Returns what a supply of R is made from.
 template <typename R>
 auto ResponsesFrom(const RunConfig& config) {
   if constexpr (std::is_same_v<R, WithSerializer>) {

@@ -125,6 +125,7 @@ int Main(int argc, const char* const* argv) {
     return Complain(begun.message(), kExitUsage);
   }
   RaiseDescriptorLimit();  // a connection is a descriptor
+  MemoryGuard memory(config.limits.memory_bytes);
   auto server = StartServer(config);
   if (!server.ok()) {
     const bool usage = absl::IsNotFound(server.status());
@@ -156,9 +157,8 @@ int Main(int argc, const char* const* argv) {
   if (const int port = (*server)->tcp_echo_port()) std::printf("TCP echo on port %d\n", port);
   std::fflush(stdout);
 
-  MemoryGuard memory(config.limits.memory_bytes, **server);
   while (!interrupt.SleepUntil(NowNs() + MemoryGuard::kPeriod)) {
-    if (const std::string told = memory.Check(); !told.empty()) Complain(told, 0);
+    if (const std::string told = memory.Check(**server); !told.empty()) Complain(told, 0);
   }
   const bool ended = EndsWithin(config.drain_ns + kEndLimit, [&] {
     if (gateway) gateway->Stop();

@@ -57,10 +57,9 @@ uint64_t DefaultMemoryLimit() {
   return std::min(std::min(machine, group) / 2, kMost);
 }
 
-MemoryGuard::MemoryGuard(uint64_t limit_bytes, PingServer& server)
+MemoryGuard::MemoryGuard(uint64_t limit_bytes)
     : limit_bytes_(limit_bytes),
       behind_from_(limit_bytes > 0 ? std::min(limit_bytes / 2, kMayBeBehind) : kMayBeBehind),
-      server_(server),
       statm_(open("/proc/self/statm", O_RDONLY | O_CLOEXEC)) {}
 MemoryGuard::~MemoryGuard() {
   if (statm_ >= 0) close(statm_);
@@ -77,15 +76,15 @@ uint64_t MemoryGuard::Resident() const {
   return pages * static_cast<uint64_t>(sysconf(_SC_PAGESIZE));
 }
 
-std::string MemoryGuard::Check() {
+std::string MemoryGuard::Check(PingServer& server) {
   const uint64_t resident = Resident();
   may_be_behind_.store(resident > behind_from_, std::memory_order_relaxed);
   if (limit_bytes_ > 0 && resident > limit_bytes_) {
     TrimWithinAPeriod();  // much of it may be free
     const uint64_t in_use = Resident();
-    return in_use > limit_bytes_ ? EndConnections(in_use) : "";
+    return in_use > limit_bytes_ ? EndConnections(server, in_use) : "";
   }
-  if (++checks_ % kChecksApart == 0) TrimUnused(resident);
+  if (++checks_ % kChecksApart == 0) TrimUnused(server, resident);
   return "";
 }
 
@@ -100,8 +99,8 @@ void MemoryGuard::TrimWithinAPeriod() {
 }
 
 // A descriptor may be another's by now: then that one ends, too, as if it had come a moment earlier.
-std::string MemoryGuard::EndConnections(uint64_t resident) {
-  const auto connections = FindAccepted(server_.listening());
+std::string MemoryGuard::EndConnections(PingServer& server, uint64_t resident) {
+  const auto connections = FindAccepted(server.listening());
   if (!connections || connections->empty()) return "";
   for (const OpenConnection& connection : *connections) shutdown(connection.fd, SHUT_RDWR);
   const Nanos now = NowNs();
@@ -112,8 +111,8 @@ std::string MemoryGuard::EndConnections(uint64_t resident) {
 }
 
 // Memory that is resident without being in use is free, but kept by the allocator. Some of it always stays.
-void MemoryGuard::TrimUnused(uint64_t resident) {
-  const uint64_t messages = server_.Messages();
+void MemoryGuard::TrimUnused(PingServer& server, uint64_t resident) {
+  const uint64_t messages = server.Messages();
   const bool idle = messages == std::exchange(messages_, messages);
   if (!idle && resident < kMuch) return Forget();  // nothing more is read while a server is measured
   const uint64_t in_use = InUse();

@@ -25,14 +25,15 @@ class MemoryGuard {
  public:
   static constexpr Nanos kPeriod = 100 * kNanosPerMilli;
 
-  // `limit_bytes`: of what is resident; 0: none. `server` must outlive this.
-  MemoryGuard(uint64_t limit_bytes, PingServer& server);
+  // `limit_bytes`: of what is resident; 0: none. Opens a file: make it before the server starts, whose clients may use
+  // up all descriptors.
+  explicit MemoryGuard(uint64_t limit_bytes);
   ~MemoryGuard();
   MemoryGuard(const MemoryGuard&) = delete;
   MemoryGuard& operator=(const MemoryGuard&) = delete;
 
   // The text for people: one line, or nothing.
-  std::string Check();
+  std::string Check(PingServer& server);
 
   // Returns true if so much is resident that calls may be waiting in the library, which queues them without a bound for
   // handlers of the callback and the sync API. Any thread.
@@ -40,9 +41,9 @@ class MemoryGuard {
 
  private:
   uint64_t Resident() const;
-  std::string EndConnections(uint64_t resident);
+  std::string EndConnections(PingServer& server, uint64_t resident);
   static void TrimWithinAPeriod();
-  void TrimUnused(uint64_t resident);
+  void TrimUnused(PingServer& server, uint64_t resident);
   void Forget();
   void Trim();
 
@@ -52,7 +53,6 @@ class MemoryGuard {
 
   const uint64_t limit_bytes_;
   const uint64_t behind_from_;
-  PingServer& server_;
   const int statm_;  // /proc/self/statm, kept open
   int checks_ = 0;
   uint64_t messages_ = 0;          // answered a second ago
