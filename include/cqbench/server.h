@@ -43,6 +43,10 @@ constexpr auto NamesOf(ServerApi) {
                                              {ServerApi::kSync, "sync"},
                                              {ServerApi::kGeneric, "generic"}});
 }
+// Returns true for the APIs whose completion queues, and the threads that poll them, are the server's own.
+constexpr bool HasOwnQueues(ServerApi api) {
+  return api == ServerApi::kCq || api == ServerApi::kGeneric;
+}
 
 // Time that the server adds to each message beyond the library's work: to each request, or to each response of a
 // server-streaming call. The handling thread burns CPU for this time, or sleeps. It never sleeps less, but tens of

@@ -111,8 +111,7 @@ absl::Status ValidateServerMessages(const ServerConfig& server) {
 }
 
 absl::Status ValidateServerPoll(const ServerConfig& server) {
-  const bool queues = server.api == ServerApi::kCq || server.api == ServerApi::kGeneric;
-  if (server.poll != PollMode::kSpin || queues) return absl::OkStatus();
+  if (server.poll != PollMode::kSpin || HasOwnQueues(server.api)) return absl::OkStatus();
   return Invalid("--poll", "spin needs --api cq or generic, not ", ToString(server.api));
 }
 

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from pathlib import Path
-from shutil import which
 from typing import Any
 
 import pytest
@@ -15,6 +14,7 @@ import report_samples as samples
 from cqbench.render.report import page, plots
 from cqbench.render.report.model import Report
 from playwright.sync_api import Browser, BrowserContext, Dialog, Locator, Page, Request, ViewportSize, sync_playwright
+from tools import need
 
 ARGUMENTS = [
     "--no-sandbox",
@@ -32,9 +32,7 @@ CURVES = ("distribution", "time")  # shapes without markers
 
 @pytest.fixture(scope="session")
 def browser() -> Iterator[Browser]:
-    program = which("chromium")
-    if not program:
-        pytest.skip("there is no chromium: apt-get install chromium")
+    program = need("chromium")
     with sync_playwright() as playwright:
         found = playwright.chromium.launch(executable_path=program, args=ARGUMENTS)
         yield found

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 from experiment_standin import finish, make_programs, only_folder, start
+from tools import need
 
 
 @pytest.fixture
@@ -27,3 +28,10 @@ def done_once(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def done(programs: Path, done_once: Path) -> Path:
     """A folder of results that nothing is missing from."""
     return Path(shutil.copytree(done_once, programs.parent / "results" / done_once.name))
+
+
+@pytest.fixture(scope="session")
+def cost_tools() -> None:
+    """Skips the test where a tool that counts is absent or not supported."""
+    for name in ("perf", "strace", "valgrind"):
+        need(name)

@@ -8,7 +8,6 @@ import itertools
 import json
 import math
 import os
-import shutil
 import signal
 import subprocess
 import sys
@@ -25,6 +24,7 @@ from cqbench.measure.ranks.launch import Launch
 from experiment_standin import environment, finish, only_folder, statuses
 from hdrh.histogram import HdrHistogram
 from result_schema import complaints, programs
+from tools import need
 
 TOML = """
 [experiment]
@@ -67,9 +67,11 @@ def run(bin_dir: Path, tmp_path: Path, load: str, *flags: str, more: str = "") -
     return only_folder(tmp_path / "bin")  # the results are next to it
 
 
-def need(launcher: str, bin_dir: Path) -> None:
-    if launcher == "mpirun" and not (shutil.which("mpirun") and (bin_dir / "grpc_ping_client_mpi").exists()):
-        pytest.skip("there is no MPI here")
+def need_launcher(launcher: str, bin_dir: Path) -> None:
+    if launcher == "mpirun":
+        if not (bin_dir / "grpc_ping_client_mpi").exists():
+            pytest.skip("grpc_ping_client_mpi is not built")
+        need("mpirun")
 
 
 def only(path: Path) -> Any:
@@ -91,7 +93,7 @@ def buckets(text: str) -> Counter[int]:
 def test_the_point_is_the_sum_of_its_ranks(
     launcher: str, load: str, asked: tuple[str, int], bin_dir: Path, tmp_path: Path
 ) -> None:
-    need(launcher, bin_dir)
+    need_launcher(launcher, bin_dir)
     folder = run(bin_dir, tmp_path, load, "--ranks", "3", "--launcher", launcher)
     (name,) = statuses(folder)
     point = only(folder / f"raw/{name}.json")
@@ -203,7 +205,7 @@ def test_what_the_ranks_of_mpirun_have_is_kept(
     """SIGTERM to it, as from Slurm at the end of its time; SIGUSR1, which `cqbench run` sends for Ctrl-C; SIGKILL to a
     rank. With a shorter wait.
     """
-    need("mpirun", bin_dir)
+    need_launcher("mpirun", bin_dir)
     monkeypatch.setattr(launch, "STOP_S", 2)
     with Server([str(bin_dir / "grpc_ping_server")], tmp_path / "log") as server:
         client = [str(bin_dir / "grpc_ping_client_mpi"), "--host", server.address, "--inflight", "6"]

@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import os
 import shlex
-import shutil
 import signal
 import subprocess
 from pathlib import Path
@@ -24,6 +23,7 @@ from cqbench.run import ranked
 from experiment_standin import finish, manifest_of, only_folder, start, statuses, wait_for
 from rank_files import drawn, rank_file
 from ranks_standin import make
+from tools import need
 
 
 @pytest.fixture
@@ -82,9 +82,9 @@ def test_a_launcher_is_told_once_for_each_point(launcher: str, programs: Path) -
     assert "--host 0.0.0.0" in server, "other machines must reach it"
 
 
-@pytest.mark.skipif(not shutil.which("mpirun"), reason="there is no mpirun here")
 def test_the_real_mpirun_takes_what_it_is_told(programs: Path, tmp_path: Path) -> None:
     """And leaves the ranks where they pinned themselves."""
+    need("mpirun")
     cpu = str(min(os.sched_getaffinity(0)))
     client = [str(programs / "grpc_ping_client_mpi"), "--inflight-list", "8"]
     (command,) = launch.commands(Launch((HERE,) * 3, launch.MPIRUN, (cpu,)), client, tmp_path)

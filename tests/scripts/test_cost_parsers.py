@@ -63,7 +63,7 @@ def test_strace() -> None:
     assert log.counts[total("wake-ups")] == 1 + 2
     assert (log.counts[Key(THREAD, "worker")], log.counts[Key(THREAD, "without a name")]) == (11, 1)
     assert syscalls(log.clock) == {"prctl": 1, "futex (wait)": 1}
-    assert log.counts[total("syscalls-in-vain")] == 1
+    assert log.counts[total("failed-syscalls")] == 1
     assert (log.counts[total("socket-writes")], log.counts[total("socket-bytes-written")]) == (1, 41)
     assert (log.counts[total("socket-reads")], log.counts[total("socket-bytes-read")]) == (2, 59)
     assert syscalls(log.main) == {"execve": 1, "rt_sigtimedwait": 1}

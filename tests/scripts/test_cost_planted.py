@@ -16,6 +16,8 @@ from typing import Any
 import pytest
 from cost_programs import BIN, cost, figure, read
 
+pytestmark = pytest.mark.usefixtures("cost_tools")
+
 SOURCE = r"""
 #define _GNU_SOURCE
 #include <dlfcn.h>

@@ -9,6 +9,8 @@ from typing import Any
 import pytest
 from cost_programs import compile_program, cost, figure, read
 
+pytestmark = pytest.mark.usefixtures("cost_tools")
+
 CALLS, WRITES, BYTES, BLOCKS, TURNS = 300, 3, 70, 5, 1000
 MORE_TURNS = 40  # of two instructions
 

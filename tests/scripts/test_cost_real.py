@@ -10,6 +10,8 @@ from cost_programs import BIN, cost, figure, read
 from cqbench.analysis.cost import profile as model
 from jsonschema import Draft202012Validator
 
+pytestmark = pytest.mark.usefixtures("cost_tools")
+
 SCHEMA = json.loads((Path(model.__file__).parent / "profile.schema.json").read_text())
 
 

@@ -14,6 +14,8 @@ from pathlib import Path
 import pytest
 from cost_programs import BIN, SCRIPTS, compile_program, cost, figure, read
 
+pytestmark = pytest.mark.usefixtures("cost_tools")
+
 REPETITIONS = 3
 COUNTS = ("syscalls", "loads", "stores", "branches", "indirect-branches", "instructions", "allocation-calls")
 

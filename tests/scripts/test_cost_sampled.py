@@ -15,6 +15,8 @@ from cqbench.analysis.cost.libraries import Program
 from cqbench.analysis.cost.profile import SAMPLED_NS
 from cqbench.run.cost import perf_script
 
+pytestmark = pytest.mark.usefixtures("cost_tools")
+
 
 @pytest.fixture
 def sampled_program(tmp_path: Path) -> Path:

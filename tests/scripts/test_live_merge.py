@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import os
-import shutil
 import subprocess
 from collections.abc import Iterator
 from pathlib import Path
@@ -12,13 +11,15 @@ from pathlib import Path
 import pytest
 from cqbench.measure.ranks import merge
 from result_schema import complaints, programs
+from tools import need
 
 
 @pytest.fixture(scope="module")
 def mpi_client() -> Path:
     client = programs() / "grpc_ping_client_mpi"
-    if not (shutil.which("mpirun") and client.exists()):
-        pytest.skip("there is no MPI here")
+    if not client.exists():
+        pytest.skip("grpc_ping_client_mpi is not built")
+    need("mpirun")
     return client
 
 

@@ -101,10 +101,10 @@ def merged(folder: Path, change: Any = lambda *_: None) -> Path:
 
 def test_the_report_shows_each_rank_and_their_spread(tmp_path: Path) -> None:
     report = data.make([merged(tmp_path)])
-    ((_, load_words, there, rate, p99, _, connections, apart, suspect),) = report.spreads.texts
+    ((_, load_words, there, rate, p99, _, connections, apart, doubtful),) = report.spreads.texts
     assert (load_words, there, connections, apart) == ("6 in flight", "3 on 2, 1 missing", "2", "0")
     assert rate == "2,000 – 2,250 – 2,500 (22 %)"
-    assert p99.count("–") == 2 and suspect == "0"
+    assert p99.count("–") == 2 and doubtful == "0"
     assert [row[2:5] for row in report.ranks.texts] == [("0", "a", "0-1"), ("1", "a", "0-1"), ("2", "b", "0-1")]
     assert [row[5] for row in report.ranks.texts] == ["2,500", "2,250", "2,000"]
     html = page.render(report)

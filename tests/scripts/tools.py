@@ -10,10 +10,16 @@ import subprocess
 
 import pytest
 
-# Name -> how it is asked, the oldest release that the tests know, the Debian package.
+# Name -> how it is asked, the oldest release that the tests know, the Debian package. Where no reason stands behind a
+# number, the tests have run with that release and no older one.
 TOOLS = {
+    "chromium": ("--version", (109, 0), "chromium"),
     "curl": ("--version", (7, 82), "curl"),  # --json
     "h2load": ("--version", (1, 40), "nghttp2-client"),
+    "mpirun": ("--version", (4, 1), "openmpi-bin"),
+    "perf": ("--version", (6, 1), "linux-perf"),
+    "strace": ("--version", (6, 1), "strace"),
+    "valgrind": ("--version", (3, 19), "valgrind"),
     "go": ("version", (1, 21), "golang-go"),  # from then on Go fetches the release that go.mod names
 }
 PATH = f"{os.environ.get('PATH', os.defpath)}:/usr/local/go/bin"  # Go's own archive installs there

@@ -37,7 +37,7 @@ class Progress:
             self.bar.refresh()
 
     def end(self, outcome: str, remarkable: bool) -> None:
-        """The run has ended. What is remarkable is said at once."""
+        """The run has ended. Prints its outcome at once if it is remarkable."""
         if self.bar is not None:
             self.tick(self.run_seconds)
             if remarkable:

@@ -24,12 +24,11 @@ namespace {
 
 std::string Describe(const ServerConfig& config) {
   std::string text = absl::StrCat("gRPC ", GrpcVersion(), ", api ", ToString(config.api));
-  const bool queues = config.api == ServerApi::kCq || config.api == ServerApi::kGeneric;
   if (config.api != ServerApi::kCallback) {
     absl::StrAppend(&text, ", ", config.num_cqs, " completion queue(s), ", config.workers_per_cq,
                     " thread(s) per queue");
   }
-  if (queues) {
+  if (HasOwnQueues(config.api)) {
     absl::StrAppend(&text, ", ", config.callbacks_per_cq, " callbacks per queue and method, poll ",
                     ToString(config.poll));
   }

@@ -117,7 +117,7 @@ class ServerFlags {
     options_.gateway = gateway_flags_->Resolve(config_.messages);
     if (tcp_echo_->count() > 0) config_.tcp_echo_port = typed_.tcp_echo_port;
     config_.deadlock_detection = options_.deadlock_detection;
-    const bool queues = config_.api == ServerApi::kCq || config_.api == ServerApi::kGeneric;
+    const bool queues = HasOwnQueues(config_.api);
     if (max_threads_->count() > 0 && config_.api != ServerApi::kSync)
       BadCombination("--max-threads", "needs --api sync, not " + Api());
     if (callbacks_->count() > 0 && !queues)

@@ -4,7 +4,7 @@
 
 #include <algorithm>
 #include <cmath>
-#include <initializer_list>
+#include <optional>
 #include <utility>
 
 #include "absl/strings/match.h"
@@ -30,15 +30,12 @@ void Note(std::string text, std::vector<Notice>& notes) {
   if (std::find(notes.begin(), notes.end(), note) == notes.end()) notes.push_back(std::move(note));
 }
 
-// The value whose name it is; false when it is none's.
-template <typename E>
-bool FindNamed(absl::string_view name, std::initializer_list<E> values, E& into) {
-  for (E value : values) {
-    if (ToString(value) != name) continue;
-    into = value;
-    return true;
-  }
-  return false;
+// Sets `into` to the value with this name. Returns false if no value has it.
+template <NamedEnum E>
+bool FindNamed(absl::string_view name, E& into) {
+  const std::optional<E> value = FromString<E>(name);
+  if (value) into = *value;
+  return value.has_value();
 }
 
 PointResult NotMeasured(absl::string_view why) {
@@ -62,23 +59,19 @@ ServerCopy CopyOf(const ServerDescription& server, absl::string_view grpc_versio
   ServerCopy copy;
   ServerConfig& config = copy.config;
   const auto differs = [&](auto&&... what) { copy.differences.push_back(absl::StrCat(what...)); };
-  using enum ServerApi;
-  if (!FindNamed(server.api(), {kCq, kCallback, kSync, kGeneric}, config.api)) differs("its API is not ", server.api());
-  if (!server.poll().empty() && !FindNamed(server.poll(), {PollMode::kBlock, PollMode::kSpin}, config.poll)) {
+  if (!FindNamed(server.api(), config.api)) differs("its API is not ", server.api());
+  if (!server.poll().empty() && !FindNamed(server.poll(), config.poll)) {
     differs("it does not poll as ", server.poll());
   }
-  using enum MessageStrategy;
   if (server.messages().empty()) {
     differs("how messages live there is not known");
-  } else if (!FindNamed(server.messages(), {kFresh, kReused, kArena, kBytes}, config.messages)) {
+  } else if (!FindNamed(server.messages(), config.messages)) {
     differs("its messages are not ", server.messages());
   }
-  if (!server.serializer().empty() &&
-      !FindNamed(server.serializer(), {Serializer::kProtobuf, Serializer::kReusingBuffers}, config.serializer)) {
+  if (!server.serializer().empty() && !FindNamed(server.serializer(), config.serializer)) {
     differs("its serializer is not ", server.serializer());
   }
-  if (!server.write_hint().empty() &&
-      !FindNamed(server.write_hint(), {WriteHint::kNone, WriteHint::kBuffer}, config.write_hint)) {
+  if (!server.write_hint().empty() && !FindNamed(server.write_hint(), config.write_hint)) {
     differs("its writes are not hinted as ", server.write_hint());
   }
   if (server.num_cqs() > 0) config.num_cqs = server.num_cqs();

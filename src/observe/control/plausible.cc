@@ -11,7 +11,11 @@
 #include <vector>
 
 #include "absl/strings/str_cat.h"
+#include "cqbench/server.h"
 #include "src/base/clean_text.h"
+#include "src/base/enum_names.h"
+#include "src/config/client_api.h"
+#include "src/config/messages.h"
 #include "src/observe/sampling/sample.h"
 
 namespace cqbench {
@@ -100,12 +104,20 @@ constexpr Rule kRules[] = {
 
 // A text of the description that is set is one of these words, as in the result's schema.
 using Words = std::vector<absl::string_view>;
+
+template <NamedEnum E>
+Words NamesIn() {
+  Words names;
+  for (const EnumName<E>& each : NamesOf(E{})) names.push_back(each.name);
+  return names;
+}
+
 const std::pair<const char*, Words> kWordRules[] = {
     {"build_type", {"release", "debug", "asan", "tsan"}},
-    {"api", {"cq", "callback", "sync", "generic"}},
+    {"api", NamesIn<ServerApi>()},
     {"grpc_link", {"static", "shared"}},
-    {"poll", {"block", "spin"}},
-    {"messages", {"fresh", "reused", "arena", "bytes"}},
+    {"poll", NamesIn<PollMode>()},
+    {"messages", NamesIn<MessageStrategy>()},
     {"write_hint", {"buffer"}},
     {"serializer", {"buffer-reusing"}},
     {"compression", {"deflate", "gzip"}},

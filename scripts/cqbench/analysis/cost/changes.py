@@ -28,7 +28,7 @@ UNSTEADY = {
     "lock-waiting",
     "lock-waiting-syscalls",
     "heap-searching",
-    "syscalls-in-vain",
+    "failed-syscalls",
 }
 GATED = (INSTRUCTIONS, SYSCALLS, ALLOCATIONS)  # totals that --fail-if-more-expensive looks at: what is counted
 

@@ -33,7 +33,7 @@ WAKING = ("futex (wake)", "write (eventfd)")  # of a futex: it says how many thr
 NOTHING = ("EAGAIN", "EINTR", "ETIMEDOUT")
 # Those of which there were none are 0, and not absent.
 COUNTED = (
-    *("syscalls", "lock-waiting-syscalls", "wake-ups", "syscalls-in-vain"),
+    *("syscalls", "lock-waiting-syscalls", "wake-ups", "failed-syscalls"),
     *("socket-writes", "socket-bytes-written", "socket-reads", "socket-bytes-read"),
 )
 TAIL = 4096  # bytes of a log in which its last line is
@@ -113,7 +113,7 @@ def _returned(counts: Counts, full: str, rest: str) -> None:
         return
     name, _, what = full.partition(" (")
     if returned[2] in NOTHING:
-        counts[total("syscalls-in-vain")] += 1
+        counts[total("failed-syscalls")] += 1
     if full in WAKING and returned[1].isdigit():
         counts[total("wake-ups")] += int(returned[1]) if name == "futex" else 1
     if name not in OF_SOCKETS and what != "socket)":
