@@ -5,7 +5,7 @@
 #   scripts/test.sh --all      also real processes at length, other programs (browser, Go, valgrind, perf), simulations
 #   scripts/test.sh --measure  compares real time with theory. Needs two CPUs that nothing else uses: refuses a loaded
 #                              machine. Run it by hand or at night
-#   scripts/test.sh -L unit    one kind of test of a tier: unit, golden, smoke or scripts
+#   scripts/test.sh -L unit    one kind of test of a tier: unit, golden, smoke, process or scripts
 #   scripts/test.sh -R report  entries whose name matches; -N lists them
 # An entry is a program or a file of many tests; a failure names the test. Tests are not repeated. Failures, ctest's
 # closing lines, the tests that were skipped with the reason, and totals are at the end. tests/tiers.cmake has the tier
@@ -26,7 +26,7 @@ case ${1:-} in
     ;;
 esac
 
-# Two at a time on any machine: the smoke tests are client and server processes that keep two cores busy.
+# Two at a time on any machine: many tests are client and server processes that keep two cores busy.
 export CTEST_PARALLEL_LEVEL=${CTEST_PARALLEL_LEVEL:-2}
 case $tier in
   quick)
