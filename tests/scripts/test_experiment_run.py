@@ -193,7 +193,7 @@ def test_a_terminal_gets_a_bar_with_the_time_left(columns: int, programs: Path) 
 
 def test_with_the_real_programs(tmp_path: Path) -> None:
     folder = real_programs()
-    text = TOML.replace('interval = "10ms"', "interval = 0.2").split('[[configuration]]\nname = "c"')[0]
+    text = TOML.replace('interval = "10ms"', "interval = 1").split('[[configuration]]\nname = "c"')[0]
     (tmp_path / "real.toml").write_text(text)
     status, stdout, stderr = ask(
         str(tmp_path / "real.toml"), "--bin", str(folder), "--results", str(tmp_path / "r"), "--repetitions", "1"

@@ -132,7 +132,7 @@ def test_usage(words: list[str], said: str) -> None:
 
 
 def test_with_the_real_programs(tmp_path: Path) -> None:
-    words = ("--vary", "channel-policy=shared,pool:2", "--inflight", "4", "--warmup", "10ms", "--interval", "200ms")
+    words = ("--vary", "channel-policy=shared,pool:2", "--inflight", "4", "--warmup", "10ms", "--interval", "1s")
     where = ("--repetitions", "2", "--bin", str(real_programs()), "--results", str(tmp_path / "r"))
     status, stdout, stderr = ask(
         *words, *where, "--", "--api", "callback", "--workload", "echo", "--response-bytes", "1024"

@@ -103,7 +103,7 @@ def test_own_options_and_equal_ones_differ_where_they_say(mode: str, servers: di
 @pytest.mark.parametrize("method", ["get", "list", "stream", "create", "update", "delete"])
 def test_our_client_finds_every_answer_right(method: str, servers: dict[str, Server], tmp_path: Path) -> None:
     asked = ["--api", "cq", "--workload", "library", "--method", method]
-    short = ["--inflight-list", "1", "--warmup", "0.05", "--interval", "0.1", "--output", str(tmp_path / "out.json")]
+    short = ["--inflight-list", "1", "--warmup", "0.05", "--interval", "1", "--output", str(tmp_path / "out.json")]
     client = [str(programs() / "grpc_ping_client"), "--host", servers["proxy"].address, *asked, *short]
     done = subprocess.run(client, capture_output=True, text=True, timeout=60, check=False)
     assert done.returncode == 0, done.stderr
