@@ -124,8 +124,8 @@ class GarbledControl final : public RawControl {
     return Answer(context, sampled_, answer);
   }
   // While the server runs, too.
-  void Describe(std::string bytes) { Set(described_, std::move(bytes)); }
-  void Sample(std::string bytes) { Set(sampled_, std::move(bytes)); }
+  void DescribeAs(std::string bytes) { Set(described_, std::move(bytes)); }
+  void SampleAs(std::string bytes) { Set(sampled_, std::move(bytes)); }
 
  private:
   void Set(std::string& response, std::string bytes) {
@@ -157,13 +157,13 @@ std::string AnHonestDescription() {
 
 TEST_F(ControlClientsTest, ADescriptionThatIsNoMessageIsRefused) {
   GarbledControl garbled;
-  garbled.Describe(std::string(50, '\xff'));
+  garbled.DescribeAs(std::string(50, '\xff'));
   Start(&garbled);
   ControlClients clients(config_, grpc::InsecureChannelCredentials());
   EXPECT_FALSE(clients.Connect());
   EXPECT_THAT(clients.absence(), HasSubstr("says of itself cannot be (its response is no message"));
   EXPECT_THAT(clients.notes(), IsEmpty()) << "the service is there";
-  garbled.Describe(AnHonestDescription());
+  garbled.DescribeAs(AnHonestDescription());
   EXPECT_TRUE(clients.Connect());
   clients.Disconnect();
   server_->Shutdown();
@@ -171,13 +171,13 @@ TEST_F(ControlClientsTest, ADescriptionThatIsNoMessageIsRefused) {
 
 TEST_F(ControlClientsTest, ASampleThatIsNoMessageIsRefused) {
   GarbledControl garbled;
-  garbled.Describe(AnHonestDescription());
+  garbled.DescribeAs(AnHonestDescription());
   Start(&garbled);
   ControlClients clients(config_, grpc::InsecureChannelCredentials());
   for (const auto& [bytes, why] : {std::pair(std::string(50, '\xff'), "no message of the control service"),
                                    std::pair(std::string(17 << 20, '\0'), "larger than max")}) {
     ASSERT_TRUE(clients.Connect()) << clients.absence();
-    garbled.Sample(bytes);
+    garbled.SampleAs(bytes);
     const auto moments = clients.SampleAll(std::nullopt).get();
     ASSERT_EQ(moments.size(), 1u) << "it has answered";
     EXPECT_THAT(moments[0].refused, HasSubstr(why));
