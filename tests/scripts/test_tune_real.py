@@ -22,7 +22,7 @@ def test_a_server_that_burns_more_is_not_worth_setting(tmp_path: Path, capsys: p
     text += SETTING.format("bind-now", "environment", "LD_BIND_NOW", "both")
     (tmp_path / "settings.toml").write_text(text)
     words = ["--objective", "throughput", "--inflight", "8", "--budget", "25s", "--seed", "1"]
-    words += ["--warmup", "20ms", "--interval", "300ms"]
+    words += ["--warmup", "20ms", "--interval", "100ms"]
     where = ["--settings", str(tmp_path / "settings.toml"), "--results", str(tmp_path / "results"), "--bin", str(BIN)]
     assert cli.main(["tune", *words, *where]) == 0
     assert "burns" in capsys.readouterr().out

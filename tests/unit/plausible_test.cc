@@ -263,7 +263,10 @@ TEST(PlausibleDescription, WordsAndNumbersAreThoseThatThereAre) {
       {"cpus twice", [](auto& s) { s.set_cpus(1, 0); }},
       {"cpus is -1", [](auto& s) { s.set_cpus(0, -1); }},
       {"cpus is 100000", [](auto& s) { s.set_cpus(0, 100'000); }},
-      {"9000 cpus", [](auto& s) { s.mutable_cpus()->Resize(9000, 0); }},
+      {"9000 cpus",
+       [](auto& s) {
+         while (s.cpus_size() < 9000) s.add_cpus(0);
+       }},
   };
   for (const auto& [says, lie] : cases) {
     ServerDescription description = honest;
