@@ -26,7 +26,7 @@ case ${1:-} in
     ;;
 esac
 
-# Three at a time on any machine: the tests wait for a third of their time, and keep two cores busy for the rest.
+# Three at a time on any machine: the tests wait for about a sixth of their time, and keep two cores busy for the rest.
 export CTEST_PARALLEL_LEVEL=${CTEST_PARALLEL_LEVEL:-3}
 case $tier in
   quick)

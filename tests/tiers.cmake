@@ -1,9 +1,11 @@
-# The tier of every test, known here alone. scripts/test.sh runs `quick`, with --all `quick` and `long`, with --measure `measure`.
+# The tier of every test, known here alone. scripts/test.sh runs `quick`, with --all `quick` and `long`, with --measure
+# `measure`.
 #   quick     what must pass on every machine, quiet or busy: every entry that is not named below
 #   long      real processes at length, programs of others (a browser, Go, valgrind, perf, MPI), simulated error rates
 #   measure   compares real time with theory, or counts with samples: needs a quiet machine
-# Names are those of `ctest -N`: unit.PROGRAM, golden.PROGRAM, smoke.SOURCE or process.SOURCE, and scripts.TOPIC or scripts.FILE: a Python
-# file that is named here is an entry of its own; the others of one topic are one. tests/scripts/test_tiers.py checks it.
+# Names are those of `ctest -N`: unit.PROGRAM, golden.PROGRAM, smoke.SOURCE or process.SOURCE, and scripts.TOPIC or
+# scripts.FILE: a Python file that is named here is an entry of its own; the others of one topic are one.
+# tests/scripts/test_tiers.py checks it.
 set(CQBENCH_LONG
     scripts.bench_run scripts.browser scripts.cluster_real scripts.cluster_run scripts.compare_errors scripts.cost_planted
     scripts.cost_program scripts.cost_real scripts.cost_resume scripts.error_rates scripts.experiment_failures

@@ -19,7 +19,15 @@ Json Server(const ServerDescription& server) {
   std::string text;
   // It fails where a text is not UTF-8; the client has cleaned the texts.
   if (!json_util::MessageToJsonString(server, &text, options).ok()) return Json::object();
-  return Json::parse(text);
+  const Json printed = Json::parse(text);
+  // protobuf 3.21 prints `optional` fields after all others; later releases print fields in their order.
+  Json ordered = Json::object();
+  const auto& type = *ServerDescription::descriptor();
+  for (int i = 0; i < type.field_count(); ++i) {
+    const auto found = printed.find(std::string(type.field(i)->name()));
+    if (found != printed.end()) ordered[found.key()] = *found;
+  }
+  return ordered;
 }
 
 void AddHttp(Json& json, const RunConfig& run) {

@@ -33,7 +33,7 @@ with (here / "server.pids").open("a") as f:
     f.write(f"{{os.getpid()}}\\n")
 """
 # Ends at once where its flags say so, or a file next to it does.
-SERVER = f"""#!{sys.executable}{SERVER_BEGINS}
+SERVER = f"""#!{sys.executable} -IS{SERVER_BEGINS}
 if (here / "server-broken").exists():
     sys.exit("grpc_ping_server: no luck")
 if "--broken" in sys.argv:
@@ -54,7 +54,7 @@ def result(status):
     return data
 """
 # Answers with that, and does what STANDIN_<WHAT>=<configuration>/<NN>-<load> says.
-CLIENT = f"""#!{sys.executable}
+CLIENT = f"""#!{sys.executable} -IS
 import json, os, pathlib, signal, sys, time
 here = pathlib.Path(__file__).parent
 {CHECKED}{RESULT}

@@ -10,7 +10,7 @@ from result_schema import programs
 
 TESTS = Path(__file__).parent
 # Leaves the rank file that is asked for, and merges as the real one. STANDIN_<WHAT>=N says what rank N does instead.
-CLIENT = f"""#!{sys.executable}
+CLIENT = f"""#!{sys.executable} -IS
 import os, pathlib, signal, sys, time
 if "--merge" in sys.argv:
     os.execv("REAL", ["REAL", *sys.argv[1:]])
@@ -50,7 +50,7 @@ if "STANDIN_WAITS" in os.environ:
 finish()
 """
 # One after the other, as they are told: what is asked of a launcher is its command line.
-MPIRUN = f"""#!{sys.executable}
+MPIRUN = f"""#!{sys.executable} -IS
 import os, subprocess, sys
 words = sys.argv[1:]
 common = words[: words.index("-np")]
@@ -74,7 +74,7 @@ for part in parts:
         rank += 1
 sys.exit(worst)
 """
-SRUN = f"""#!{sys.executable}
+SRUN = f"""#!{sys.executable} -IS
 import os, subprocess, sys
 words = sys.argv[1:]
 total = int(words[words.index("--ntasks") + 1])

@@ -69,7 +69,7 @@ TEST_P(ShutdownTest, ServerUnderLoadEnds) {
     EXPECT_EQ(served.ok + served.failed, served.calls);
     const Json point = Finish(client).Point();
     ASSERT_TRUE(point.is_object());
-    EXPECT_GT(point.at("failed"), 0);  // a server that shuts down refuses calls
+    EXPECT_GT(point.at("failed"), 0) << point;  // a server that shuts down refuses calls
     EXPECT_GE(served.messages, point.at("completed"));
     if (streaming) {
       // The end of the drain cut off the four streams, so they count as failed.

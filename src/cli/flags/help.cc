@@ -11,6 +11,7 @@ namespace {
 
 constexpr size_t kColumns = 100;
 constexpr size_t kIndent = 13;
+constexpr size_t kDescriptions = 38;  // the column where they begin
 
 std::vector<const CLI::Option*> Of(const CLI::App& app, const std::string& group) {
   return app.get_options([&](const CLI::Option* option) { return option->get_group() == group; });
@@ -18,20 +19,21 @@ std::vector<const CLI::Option*> Of(const CLI::App& app, const std::string& group
 
 }  // namespace
 
-HelpFormatter::HelpFormatter(std::vector<std::string> first) : first_(std::move(first)) {
-  column_width(38);
-}
+HelpFormatter::HelpFormatter(std::vector<std::string> first) : first_(std::move(first)) {}
 
-std::string HelpFormatter::make_option_opts(const CLI::Option* option) const {
-  std::string text;
-  if (option->get_type_size() == 0) return text;
-  if (!option->get_type_name().empty()) absl::StrAppend(&text, " ", option->get_type_name());
-  if (!option->get_default_str().empty()) absl::StrAppend(&text, " (", option->get_default_str(), ")");
-  return text;
+std::string HelpFormatter::make_option(const CLI::Option* option, bool /*is_positional*/) const {
+  std::string text = absl::StrCat("  ", option->get_name(false, true));
+  if (option->get_type_size() != 0) {
+    if (!option->get_type_name().empty()) absl::StrAppend(&text, " ", option->get_type_name());
+    if (!option->get_default_str().empty()) absl::StrAppend(&text, " (", option->get_default_str(), ")");
+  }
+  const size_t indent = text.size() < kDescriptions ? kDescriptions - text.size() : kDescriptions;
+  if (indent == kDescriptions) text += '\n';
+  return absl::StrCat(text, std::string(indent, ' '), option->get_description(), "\n");
 }
 
 std::string HelpFormatter::make_help(const CLI::App* app, std::string name, CLI::AppFormatMode mode) const {
-  std::string text = absl::StrCat(make_description(app), make_usage(app, std::move(name)));
+  std::string text = absl::StrCat(app->get_description(), "\nUsage: ", name, " [OPTIONS]\n");
   if (mode == CLI::AppFormatMode::All) {
     for (const std::string& group : app->get_groups())
       absl::StrAppend(&text, make_group(group, false, Of(*app, group)));

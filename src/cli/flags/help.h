@@ -8,12 +8,13 @@
 
 namespace cqbench {
 
-// The type name of an option says what CLI11 would add for every check, so its line has the name and the default alone.
+// Each description is one line, and reads the same with every release of CLI11. The type name of an option says what
+// CLI11 would add for every check, so its line has the name and the default alone.
 class HelpFormatter : public CLI::Formatter {
  public:
   // `first`: the flags that --help describes; it lists the names of all others by group.
   explicit HelpFormatter(std::vector<std::string> first);
-  std::string make_option_opts(const CLI::Option* option) const override;
+  std::string make_option(const CLI::Option* option, bool is_positional) const override;
   std::string make_help(const CLI::App* app, std::string name, CLI::AppFormatMode mode) const override;
 
  private:

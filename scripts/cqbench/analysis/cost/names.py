@@ -14,7 +14,7 @@ TOTALS = {
     "frees-elsewhere": "of the allocations, freed by another thread",
     "allocation-calls": "calls of malloc and its family, as callgrind sees them",
     "syscalls": "system calls",
-    "lock-waiting-syscalls": "sleeps while waiting for a lock, which the row above does not count",
+    "lock-waiting-syscalls": "sleeps while waiting for a lock, which system calls do not include",
     "wake-ups": "wake-ups of other threads (futex; eventfd)",
     "failed-syscalls": "failed system calls (nothing there, interrupted, late)",
     "socket-writes": "writes to sockets",
