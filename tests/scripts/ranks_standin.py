@@ -10,7 +10,7 @@ from result_schema import programs
 
 TESTS = Path(__file__).parent
 # Leaves the rank file that is asked for, and merges as the real one. STANDIN_<WHAT>=N says what rank N does instead.
-CLIENT = f"""#!{sys.executable} -IS
+CLIENT = f"""#!{sys.executable}
 import os, pathlib, signal, sys, time
 if "--merge" in sys.argv:
     os.execv("REAL", ["REAL", *sys.argv[1:]])

@@ -156,6 +156,13 @@ bool WaitUntilMeasuring(Process& client, int point) {
   return measuring;
 }
 
+bool WaitUntilFailed(Process& client) {
+  static const std::regex line(" req/s, [1-9][0-9]* failed");
+  const bool failed = client.WaitUntil([&] { return std::regex_search(client.err(), line); }, kPatience);
+  EXPECT_TRUE(failed) << client.err();
+  return failed;
+}
+
 Flags Short() {
   return {"--warmup", "20ms", "--total", kSanitized ? "100" : "300", "--interval", "50", "--deadline", "50"};
 }

@@ -96,6 +96,8 @@ ClientRun Finish(Process& client, Seconds timeout = 2 * kPatience);
 ClientRun Interrupt(Process& client);
 // Waits until the client measures that point of the sweep and has had responses. Needs Options::error_is_terminal.
 bool WaitUntilMeasuring(Process& client, int point = 1);
+// Waits until one of the client's calls has failed, within the window. Needs Options::error_is_terminal.
+bool WaitUntilFailed(Process& client);
 // Flags of a closed-loop point that ends after a number of calls, so that a busy machine makes enough calls, too.
 Flags Short();
 // Flags of a point that ends after a short time, whatever the number of calls. The window is long enough for the
