@@ -19,8 +19,9 @@ from pathlib import Path
 from cqbench import cli
 from cqbench.experiment import spec
 from cqbench.experiment.spec import Experiment
+from cqbench.formats.figures import THROUGHPUT
 from cqbench.render.experiment import faults, tables
-from cqbench.render.experiment.cells import Numbered, cells
+from cqbench.render.experiment.cells import Numbered, cells, number
 from cqbench.render.experiment.tables import BARS, CODECS, COMPRESSED, ENCRYPTED, KINDS, OPERATIONS, STREAMS, Kind
 from cqbench.render.table import WIDTH, Line
 from cqbench.render.text import render, wrapped
@@ -65,6 +66,16 @@ def of_allocations(folder: Path) -> str:
     return "\n".join(lines[first : last + 1])
 
 
+def of_throughput(folder: Path) -> str:
+    """Calls per second, medians: a configuration a line, a number of calls in flight a column."""
+    experiment, found = results(folder)
+    lines = [("in flight", [f"{load.number:.0f}" for load in experiment.loads])]
+    for name in found:
+        measured = cells({name: found[name]}, experiment.loads)
+        lines.append((name, [number(cell.middle(THROUGHPUT), 0) for cell in measured]))
+    return "\n".join(f"{name:28}" + "".join(f"{text:>8}" for text in texts) for name, texts in lines)
+
+
 # Where the document says "from <name>": what makes its table of the folder of that name.
 TABLES: dict[str, Callable[[Path], str]] = {
     **{name: partial(of_kind, CODECS, False) for name in ("codec", "codec-48")},
@@ -72,6 +83,7 @@ TABLES: dict[str, Callable[[Path], str]] = {
     **{name: partial(of_kind, BARS, False) for name in ("lineup", "lineup-full")},
     "allocations": of_allocations,
     "transcoding": partial(of_kind, OPERATIONS, False),
+    "transcoding-connections": of_throughput,
     "tls": partial(of_kind, ENCRYPTED, True),
     "compression": partial(of_kind, COMPRESSED, True),
     "faults": of_faults,

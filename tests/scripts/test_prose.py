@@ -97,47 +97,43 @@ def test_a_servers_restart(stored: Path) -> None:
 def test_transcoding_one_call_after_the_other(stored: Path) -> None:
     found, words = configurations(stored / "transcoding"), text(OTHERS)
     alone = found["get.http1"].loads[0]
-    names = ("http1", "bare-http1", "http1-loopback")
-    ours, bare, proxied = ((found[f"get.{name}"].middle(alone, SERVER_CPU) or 0.0) / 1000 for name in names)
-    more = against(found, "get.http1", "get.bare-http1", SERVER_CPU)
-    assert f"({ours:.1f} against {bare:.1f} us, {in_words(more, join=' x, {} to {}')})" in words and (more.low or 2) < 1
+    names = ("http1", "bare-http1", "http1-handwritten", "http1-loopback")
+    cpu = [(found[f"get.{name}"].middle(alone, SERVER_CPU) or 0.0) / 1000 for name in names]
+    ours, bare, by_hand, proxied = cpu
+    assert f"it is {ours:.1f} against {bare:.1f} us." in words and f"saves nothing ({by_hand:.1f})" in words
     assert f"{proxied:.0f} us of the server instead of {ours:.0f} for a get" in words
-    slower = against(found, "get.grpc", "get.http1", LATENCY)
-    assert f"for a get {in_words(slower, 1, ' x ({} to {})')} one call after the other" in words
-    gateway = against(found, "get.grpc-gateway", "get.http1", SERVER_CPU)
-    assert f"needs {in_words(gateway, 1, ' x ({} to {})')} the server CPU of ours for a get" in words
+    to_grpc = {kind: against(found, f"{kind}.http1", f"{kind}.grpc", LATENCY) for kind in ("get", "update", "delete")}
+    get, update, delete = (in_words(of, 2, " x ({} to {})") for of in to_grpc.values())
+    assert f"takes {get} of the time of gRPC for a get, {update} for an update and {delete} for a delete" in words
+    slower = against(found, "get.grpc-gateway", "get.http1", LATENCY)
+    assert f"takes {in_words(slower, 2, ' x ({} to {})')} the time of ours for a get over HTTP/1.1" in words
+    more = against(found, "get.grpc-gateway", "get.http1", SERVER_CPU)
+    assert f"{in_words(more, 2, ' x ({} to {})')} the server CPU." in words
 
 
-def row(name: str) -> list[float]:
-    """Returns a row of the table by calls in flight, which no stored run has: sentences must at least match the
-    table.
-    """
-    (line,) = [line for line in (ROOT / OTHERS).read_text().splitlines() if line.startswith(f"| {name} |")]
-    return [float(cell.split("(")[0].replace(",", "")) for cell in line.strip("| ").split("|")[1:]]
+def test_transcoding_by_calls_in_flight(stored: Path) -> None:
+    found, words = configurations(stored / "transcoding-connections"), text(OTHERS)
 
+    def of(top: str, bottom: str, inflight: int, key: str = THROUGHPUT) -> float:
+        one, other = (found[name].middle(closed(inflight), key) for name in (top, bottom))
+        assert one and other
+        return one / other
 
-def test_transcoding_by_calls_in_flight() -> None:
-    http, grpc, each = (
-        row("HTTP/1.1, a connection each (bare front)"),
-        row("gRPC, one connection"),
-        row("gRPC, a connection each"),
-    )
-    by = [f"{a / b:.1f}" for a, b in zip(http, grpc, strict=True)]
-    assert by == ["2.5", "2.5", "2.2", "2.0"]
-    assert "2.0 x (64 calls in flight) to 2.5 x (1 and 4) in the sweep" in text(OTHERS)
-    h2c, h2c_each = row("h2c, one connection (bare)"), row("h2c, a connection each (bare)")
-    shares = f"h2c {h2c[1] / h2c_each[1]:.1f} x, gRPC {grpc[1] / each[1]:.1f} x"
-    assert f"at 4 in flight it is the other way round ({shares})" in text(OTHERS)
+    assert f"makes {of('grpc.shared', 'http1.separate', 64):.2f} x the calls of HTTP/1.1 over 64" in words
+    assert f"h2c makes {of('h2c.shared', 'h2c.separate', 64):.1f} x, gRPC" in words
+    assert f"gRPC {of('grpc.shared', 'grpc.separate', 64):.1f} x the calls of 64 connections" in words
+    assert f"the other way round for h2c ({of('h2c.shared', 'h2c.separate', 4):.1f} x)" in words
+    assert of("loopback.shared", "loopback.separate", 64) > 1  # "its shared connection is the better one"
+    cpu = [(found[name].middle(closed(64), SERVER_CPU) or 0.0) / 1000 for name in
+           ("http1.separate", "bare-http1.separate", "h2c.shared", "bare-h2c.shared")]  # fmt: skip
     assert (
-        f"h2c makes {h2c[3] / h2c_each[3]:.1f} x, gRPC {grpc[3] / each[3]:.1f} x the calls of 64 connections"
-        in text(OTHERS)
+        "{:.1f} against {:.1f} us of the server for a call over HTTP/1.1, {:.1f} against {:.1f} us".format(*cpu)
+        in words
     )
-    said = re.search(
-        r"costs a (\w+) of a bare front's CPU at 64 calls in flight\*\* \(([\d.]+) against ([\d.]+) us", text(OTHERS)
-    )
-    assert said and {"sixth": 1 / 6, "quarter": 1 / 4}[said[1]] == pytest.approx(
-        float(said[2]) / float(said[3]) - 1, abs=0.02
-    )
+    assert cpu[0] / cpu[1] == pytest.approx(1.75, abs=0.06)  # "adds three quarters"
+    by = [of("grpc-gateway-http1.separate", "http1.separate", load) for load in (4, 8, 16, 32, 64)]
+    assert f"it makes {min(by):.2f} to {max(by):.2f} of the calls" in words
+    assert f"connection {of('grpc-gateway-h2c.shared', 'h2c.shared', 64):.2f} at 64" in words
 
 
 def streams(folder: Path) -> dict[str, Series]:
