@@ -120,7 +120,7 @@ TEST_P(LostServerTest, PointHasItsErrorsAndTheSweepGoesOn) {
   ASSERT_EQ(points.size(), 2u);
   const Json& cut = points.at(0);
   EXPECT_GT(cut.at("completed"), 0) << cut;
-  EXPECT_GT(CountOf(cut, "UNAVAILABLE"), 0u) << cut;
+  EXPECT_GT(CountOf(cut, "UNAVAILABLE"), 0u) << cut << run.err;  // which has every line of progress
   EXPECT_EQ(CountOf(cut, "UNAVAILABLE"), cut.at("failed")) << cut;
   EXPECT_NE(cut.at("errors").at(0).at("first_message"), "");
   EXPECT_EQ(cut.at("unfinished"), 0) << cut;
@@ -144,7 +144,7 @@ TEST_P(LostServerTest, RestartedServerServesALaterPoint) {
   ASSERT_TRUE(WaitUntilMeasuring(*client, 2));
   const Json points = Interrupt(*client).Points();
   ASSERT_EQ(points.size(), 2u);
-  EXPECT_GT(points.at(0).at("failed"), 0) << points.at(0);
+  EXPECT_GT(points.at(0).at("failed"), 0) << points.at(0) << client->err();
   EXPECT_GT(points.at(1).at("completed"), 0) << points.at(1);
   EXPECT_EQ(points.at(1).at("failed"), 0) << points.at(1);
   EXPECT_EQ(points.at(1).at("connections"), 2);

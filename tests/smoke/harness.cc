@@ -134,7 +134,7 @@ ClientRun RunShortly(const Server& server, const Flags& more) {
 ClientRun Interrupt(Process& client) {
   client.Signal(SIGINT);
   ClientRun run = Finish(client);
-  EXPECT_EQ(run.exit_code, 130);
+  EXPECT_EQ(run.exit_code, 130) << run.err;
   EXPECT_LT(run.took, Seconds(2) + kGrace);
   return run;
 }
