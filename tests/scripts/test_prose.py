@@ -156,7 +156,7 @@ def test_the_handbooks_shared_connection_is_no_more_than_likely(stored: Path) ->
 
 def test_the_readmes_error_rates_are_the_handbooks() -> None:
     table, words = text(HANDBOOK), text(MAIN)
-    assert "| … has a bottleneck, certain or likely | 0.7 to 1.3 % |" in table
-    assert "keeps up (93 % of linear) | 0, 0 and 5.3 % |" in table
-    assert "0.7 to 1.3 % of experiments in which nothing differs get a bottleneck, certain or likely" in words
-    assert "keeps up with 93 % of linear growth, 5.3 % get a certain one" in words
+    assert "| … has a bottleneck, certain or likely | 0.7 to 2.0 % |" in table
+    assert "keeps up (93 % of linear) | none of 150 each |" in table
+    assert "0.7 to 2.0 % of experiments in which nothing differs get a bottleneck, certain or likely" in words
+    assert "keeps up with 93 % of linear growth, none of 150" in words

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from datetime import datetime
 from pathlib import Path
 
 from cqbench.formats import manifest
+from cqbench.formats.manifest import Manifest
 from cqbench.formats.source import BadDocument
 
 
@@ -17,6 +19,7 @@ class Asked:
     axes: tuple[tuple[str, tuple[str, ...]], ...] = ()
     configurations: tuple[str, ...] = ()  # of a plain list
     notes: tuple[str, ...] = ()
+    repetition_seconds: float | None = None  # that one repetition took; None: not known
 
     def parts(self, configuration: str) -> tuple[str, ...] | None:
         """The configuration's value of each axis; None where it is no combination of them. Values have no dots."""
@@ -32,4 +35,21 @@ def load(path: Path) -> Asked:
     except BadDocument:
         return Asked()
     axes = tuple((axis.name, tuple(axis.values)) for axis in told.axes)
-    return Asked(told.head.question, axes, tuple(told.configurations), tuple(told.all_notes))
+    return Asked(
+        question=told.head.question,
+        axes=axes,
+        configurations=tuple(told.configurations),
+        notes=tuple(told.all_notes),
+        repetition_seconds=_repetition_seconds(told),
+    )
+
+
+def _repetition_seconds(told: Manifest) -> float | None:
+    """The mean over its repetitions, from the times of their runs. None where a time is absent."""
+    done = [run for run in told.runs if run.started and run.ended]
+    try:
+        took = [datetime.fromisoformat(run.ended) - datetime.fromisoformat(run.started) for run in done]
+    except (ValueError, TypeError):  # not a time, or only one of them with its zone
+        return None
+    seconds = sum(one.total_seconds() for one in took)
+    return seconds / len({run.repetition for run in done}) if seconds > 0 else None

@@ -12,6 +12,7 @@ from cqbench.formats.model import Line
 
 OTHER_PROCESSES, OTHER_CLIENT, STEAL = "other-processes", "other-client", "steal"
 NOT_WARMED_UP, DRIFT = "not-warmed-up", "drift"
+SUSPENDED, STRAGGLER = "suspended", "straggler"  # the machine stood still; one client process was behind the others
 UNFINISHED_CALLS, LITTLES_LAW = "unfinished-calls", "littles-law"
 CLOCK_SOURCE, CPU_SCALING, SHARED_CPUS = "clock-source", "cpu-scaling", "shared-cpus"  # of a run
 CONNECTIONS = "connections"  # other than the policy promises

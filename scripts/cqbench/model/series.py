@@ -6,7 +6,7 @@ point lacks, such as a percentile for which it had too few calls, is not there f
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -21,9 +21,9 @@ from cqbench.model.metric import Metric
 from cqbench.model.ratio import Round, ratio_of, values
 from cqbench.model.scaling import is_scaling
 from cqbench.model.setting import Setting
-from cqbench.model.usable import unreliable, unusable
+from cqbench.model.usable import disturbed, unreliable, unusable
 from cqbench.stats.medians import median
-from cqbench.stats.ratios import Ratio
+from cqbench.stats.ratios import MIN_REPETITIONS, Ratio
 
 BOTH_ENDS = ("allocations_per_rpc", "allocated_bytes_per_rpc")  # of client and server together, where both count
 PER_SECOND = "_per_second"  # behind the name of a count: over the window
@@ -55,6 +55,9 @@ class Repetition:
         if count is not None and measured.window_ns:
             return count / measured.window_ns * 1e9
         return measured.figures.get(key)
+
+
+Repetitions = Sequence[Repetition]
 
 
 @dataclass(frozen=True)
@@ -95,22 +98,35 @@ class Series:
     def middle(self, load: Load, key: str) -> float | None:
         return median(self.values(load, key))
 
-    def unreliable(self, load: Load) -> str:
+    def unreliable(self, load: Load, interleaved: bool) -> str:
         """Why nothing follows from the point, a code; '' where something may. A channel that scales promises no number
-        of connections.
+        of connections. interleaved: with what it is compared with.
         """
         measured = [r.measured for r in self.points[load]]
-        return unreliable(measured, self.warnings, not is_scaling(self.setting.connections))
+        return unreliable(measured, self.warnings, not is_scaling(self.setting.connections), interleaved)
 
     def count_unreliable(self, load: Load) -> int:
-        """Counts the unreliable repetitions."""
+        """Counts the repetitions with a warning."""
         return sum(bool(r.measured.warnings) for r in self.points.get(load, []))
 
 
 def ratio(top: Series, bottom: Series, load: Load, metric: Metric | str) -> Ratio | None:
-    """top / bottom. None where a side lacks the figure, or has a 0 in it."""
+    """top / bottom, of undisturbed rounds. None where a side lacks the figure, or has a 0 in it."""
     key = metric if isinstance(metric, str) else metric.key
-    return ratio_of(top.points.get(load, []), bottom.points.get(load, []), key)
+    return ratio_of(*undisturbed(top.points.get(load, []), bottom.points.get(load, [])), key)
+
+
+def undisturbed(top: Sequence[Repetition], bottom: Sequence[Repetition]) -> tuple[Repetitions, Repetitions]:
+    """Both sides without the rounds in which either was disturbed, if the others are enough and at least half.
+
+    Chosen by what came from outside, never by a figure: so it favours no side.
+    """
+    bad = {r.round for r in (*top, *bottom) if disturbed(r.measured)}
+    if None in bad or not bad:
+        return top, bottom
+    clean = [[r for r in side if r.round not in bad] for side in (top, bottom)]
+    enough = (len(of) >= max(MIN_REPETITIONS, len(side) / 2) for of, side in zip(clean, (top, bottom), strict=True))
+    return (clean[0], clean[1]) if all(enough) else (top, bottom)
 
 
 def load_series(runs: Iterable[Run], apart: bool = False) -> list[Series]:

@@ -12,12 +12,13 @@ from __future__ import annotations
 # (1 in flight, where both sides are one connection) was seen to differ by 6 %. Less than both together is not worth a
 # change.
 GAIN = 1.10
-# Limit of p-values after Holm's correction over all loads and scenarios: the chance that anything is called different
-# when nothing is.
+# The chance that anything is called different when nothing is, over all comparisons of an experiment.
 ALPHA = 0.05
 # The same for what a configuration costs (P99, CPU per call): several figures for each load, so that both together stay
 # near.
 COST_ALPHA = 0.01
+# The same for the figures that name a cause: to be wrong about it takes a wrong one of them where something is faster.
+EVIDENCE_ALPHA = 0.01
 # Two configurations closer than that are equally good, and the one with fewer connections stays.
 ALIKE = 1.05
 # A gate of CI: percent. 95 after 100 is a change of -5 %, whatever its last bit.

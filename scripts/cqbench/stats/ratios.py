@@ -1,4 +1,4 @@
-"""Ratios of two sides' repetitions: estimate, 95 % interval, test, and how many repetitions a question takes.
+"""Ratios of two sides' repetitions: estimate, interval, test, and how many repetitions a question takes.
 
 One method everywhere: Student's t on the natural logarithms, of pairs within a block if repetitions were interleaved
 (paired), else of the two sides (Welch); from ten repetitions on Yuen's, which trims a tenth on either end, so that a
@@ -13,7 +13,7 @@ from __future__ import annotations
 import math
 from bisect import bisect_left
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 import numpy.typing as npt
@@ -29,9 +29,9 @@ NOTHING = 1e-12  # a logarithm's rounding
 
 @dataclass(frozen=True)
 class Ratio:
-    """top / bottom, as the (trimmed) geometric mean over the repetitions. low, high: its 95 % interval; p: of a
-    two-sided test against 1. All three None with too few repetitions. spread: of one comparison's logarithm, the
-    standard error times the root of n.
+    """top / bottom, as the (trimmed) geometric mean over the repetitions. low, high: its 95 % interval, or that of
+    among(); p: of a two-sided test against 1. All three None with too few repetitions. spread: of one comparison's
+    logarithm, the standard error times the root of n. freedom: degrees of, for the standard error.
     """
 
     value: float
@@ -41,6 +41,7 @@ class Ratio:
     n: int = 0  # repetitions on the side that has fewer
     paired: bool = False
     spread: float = 0.0
+    freedom: float = 0.0
 
     @property
     def interval(self) -> tuple[float, float] | None:
@@ -49,7 +50,17 @@ class Ratio:
     def inverse(self) -> Ratio:
         """bottom / top."""
         low, high = (None if end is None else 1 / end for end in (self.high, self.low))
-        return Ratio(1 / self.value, low, high, self.p, self.n, self.paired, self.spread)
+        return replace(self, value=1 / self.value, low=low, high=high)
+
+    def among(self, comparisons: int, level: float = LEVEL) -> Ratio:
+        """With an interval that holds together with those of the other comparisons: in at least this share of
+        experiments all of them hold the truth (Bonferroni: whatever they have to do with each other).
+        """
+        if self.low is None or self.high is None or self.spread <= NOTHING:
+            return self
+        rate = (1 - level) / max(1, comparisons)
+        reach = float(special.stdtrit(self.freedom, 1 - rate / 2)) * self.spread / math.sqrt(self.n)
+        return replace(self, low=self.value * math.exp(-reach), high=self.value * math.exp(reach))
 
 
 def paired(pairs: Iterable[tuple[float, float]]) -> Ratio | None:
@@ -121,10 +132,10 @@ def _tested(middle: float, error: float, freedom: float, n: int, is_paired: bool
     and has much else to do for each of a verdict's hundreds of tests."""
     value = math.exp(middle)
     if spread <= NOTHING:
-        return Ratio(value, value, value, float(abs(middle) <= NOTHING), n, is_paired)
+        return Ratio(value, value, value, float(abs(middle) <= NOTHING), n, is_paired, freedom=freedom)
     p = 2 * float(special.stdtr(freedom, -abs(middle) / error))
     reach = float(special.stdtrit(freedom, (1 + LEVEL) / 2)) * error
-    return Ratio(value, math.exp(middle - reach), math.exp(middle + reach), p, n, is_paired, spread)
+    return Ratio(value, math.exp(middle - reach), math.exp(middle + reach), p, n, is_paired, spread, freedom)
 
 
 def holm(p_values: Sequence[float | None]) -> list[float | None]:
@@ -139,8 +150,8 @@ def holm(p_values: Sequence[float | None]) -> list[float | None]:
 
 
 def repetitions_needed(ratio: Ratio, limit: float = 1.0, comparisons: int = 1) -> int | None:
-    """Returns the repetitions that distinguish this ratio from the limit in four of five cases, with Holm's
-    correction for this number of comparisons at its strictest. It uses an upper bound of the spread, which four of
+    """Returns the repetitions that distinguish this ratio from the limit in four of five cases, with the interval of
+    among(). It uses an upper bound of the spread, which four of
     five series of this length do not exceed: few repetitions often contain no outlier. None: more than
     MAX_REPETITIONS, or an unknown spread.
     """
@@ -153,8 +164,8 @@ def repetitions_needed(ratio: Ratio, limit: float = 1.0, comparisons: int = 1) -
 
     def enough(n: int) -> bool:
         freedom = n - 1 if ratio.paired else 2 * (n - 1)
-        critical = special.stdtrit(freedom, 1 - per_comparison / 2)
-        return float(special.nctdtr(freedom, effect / spread * math.sqrt(n), critical)) <= 1 - POWER
+        bound = special.stdtrit(freedom, 1 - per_comparison / 2)
+        return float(special.nctdtr(freedom, effect / spread * math.sqrt(n), bound)) <= 1 - POWER
 
     every = range(MIN_REPETITIONS, MAX_REPETITIONS + 1)
     first = bisect_left(every, True, key=enough)

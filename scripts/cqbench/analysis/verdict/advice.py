@@ -108,7 +108,7 @@ def _set_also(effect: Effect) -> Iterator[Statement]:
     if effect.decision.gain:
         better = {"setting": effect.setting, "instead_of": effect.instead_of, "ratio": effect.ratio}
         yield Statement("set-also", {**facts, **better})
-    elif effect.decision is Decision.SLOWER and effect.ratio.value < 1 / thresholds.GAIN:
+    elif effect.decision is Decision.SLOWER:
         better = {"setting": effect.instead_of, "instead_of": effect.setting, "ratio": effect.ratio.inverse()}
         yield Statement("set-also", {**facts, **better})
 
@@ -118,8 +118,8 @@ def _rest(judged: Sequence[Judged], gains: bool) -> Iterator[Statement]:
     if not judged:
         return
     baselines = tuple(dict.fromkeys("" if j.scenario.connections else j.scenario.baseline for j in judged))
-    decisions = [r.decision for j in judged for r in j.scenario.rows if r.decision is not Decision.SAME]
-    inconclusive = [decision.inconclusive for decision in decisions]
+    rows = [r for j in judged for r in j.scenario.rows if r.decision is not Decision.SAME]
+    inconclusive = [r.decision is Decision.INCONCLUSIVE and not r.no_gain for r in rows]
     code = "keep"
     if gains:
         code = "keep-otherwise"

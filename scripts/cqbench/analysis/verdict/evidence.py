@@ -9,6 +9,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from cqbench.analysis.verdict import rules
+from cqbench.analysis.verdict.rules import Rule
 from cqbench.formats import reasons
 from cqbench.formats.offered import Load, closed
 from cqbench.model import thresholds
@@ -36,6 +37,7 @@ ROOM_INCONCLUSIVE, LINEAR_INCONCLUSIVE, NO_SIGN = (
     "no-sign-of-the-connection",
 )
 NOT_INTERLEAVED = "not-interleaved"
+CONTEXT_SWITCHES_KEY = "client_voluntary_context_switches_per_rpc"
 
 
 @dataclass(frozen=True)
@@ -49,6 +51,7 @@ class Evidence:
     wire_busy: bool | None
     more_context_switches: bool | None  # context switches per call than the configuration
     batching: bool | None  # more calls in a segment than the configuration
+    more_cpu: bool  # the configuration takes more CPU time per call, at either end
     proxy: bool
     interleaved: bool  # baseline and configuration were paired within a block
 
@@ -65,7 +68,8 @@ class Evidence:
         return rules.ratio_above(self.linear, thresholds.KEEPS_UP)
 
 
-def gather(baseline: Series, configuration: Series, load: Load) -> Evidence:
+def gather(baseline: Series, configuration: Series, load: Load, rule: Rule) -> Evidence:
+    """rule: for the intervals of ratios."""
     full = tuple(cpu_full(baseline, load, end) for end in ENDS)
     found = ratio(configuration, baseline, load, THROUGHPUT)
     shares = [median(_shares(baseline, load, end)) for end in ENDS]
@@ -73,10 +77,11 @@ def gather(baseline: Series, configuration: Series, load: Load) -> Evidence:
         full=(full[0], full[1]),
         shares=(shares[0], shares[1]),
         limit=limit(baseline, load),
-        linear=linear(baseline, load),
+        linear=rule.evidence(linear(baseline, load)),
         wire_busy=rules.above(baseline.values(load, "client_connection_busy_share_median"), thresholds.WIRE_BUSY),
-        more_context_switches=_more(baseline, configuration, load, "client_voluntary_context_switches_per_rpc"),
-        batching=_more(baseline, configuration, load, "client_rpcs_per_segment_sent"),
+        more_context_switches=_more(baseline, configuration, load, CONTEXT_SWITCHES_KEY, rule),
+        batching=_more(baseline, configuration, load, "client_rpcs_per_segment_sent", rule),
+        more_cpu=any(_more(configuration, baseline, load, f"{end}_cpu_per_rpc_ns", rule) for end in ENDS),
         proxy=baseline.added_rtt_ns is not None,
         interleaved=bool(found and found.paired),
     )
@@ -86,6 +91,13 @@ def signs(seen: Evidence) -> tuple[str, ...]:
     """Returns the codes of signs that one connection is saturated."""
     there = {WIRE_IDLE: seen.wire_busy is False, CONTEXT_SWITCHES: seen.more_context_switches, BATCHING: seen.batching}
     return tuple(code for code, holds in there.items() if holds)
+
+
+def causes(seen: Evidence, slower: bool) -> tuple[str, ...]:
+    """Codes of why a configuration with more connections is slower: calls that share segments cost less CPU time, where
+    both are seen in this comparison.
+    """
+    return (BATCHING,) if slower and seen.batching and seen.more_cpu else ()
 
 
 def missing(seen: Evidence) -> tuple[str, ...]:
@@ -166,9 +178,9 @@ def linear(series: Series, load: Load) -> Ratio | None:
     return replace(found, value=found.value / n, low=low, high=high)
 
 
-def _more(baseline: Series, configuration: Series, load: Load, key: str) -> bool | None:
-    """True if the baseline has more of the figure, by the whole interval."""
-    found = ratio(baseline, configuration, load, key)
+def _more(one: Series, other: Series, load: Load, key: str, rule: Rule) -> bool | None:
+    """True if the one has more of the figure, by the whole interval."""
+    found = rule.evidence(ratio(one, other, load, key))
     return None if found is None or found.low is None else found.low > 1
 
 

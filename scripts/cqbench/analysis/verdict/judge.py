@@ -1,14 +1,15 @@
-"""Scenarios -> what is decided of each configuration at each load, with one correction over all comparisons."""
+"""Scenarios -> what is decided of each configuration at each load, by intervals that hold together."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import NamedTuple
 
-from cqbench.analysis.verdict import evidence, rules
+from cqbench.analysis.verdict import evidence
 from cqbench.analysis.verdict.evidence import Evidence
 from cqbench.analysis.verdict.model import Cost, Decision, Effect, Row, Scenario
+from cqbench.analysis.verdict.rules import Rule
 from cqbench.analysis.verdict.scenarios import Axis, Compared, Judged, Named
 from cqbench.formats.offered import Load
 from cqbench.model import thresholds
@@ -16,10 +17,10 @@ from cqbench.model.figures import ENDS
 from cqbench.model.matching import differing
 from cqbench.model.metric import BY_NAME
 from cqbench.model.ratio import pooled
-from cqbench.model.series import Series, ratio
+from cqbench.model.series import Series, ratio, undisturbed
 from cqbench.model.setting import BY_KEY
 from cqbench.model.usable import UNRELIABLE, worst
-from cqbench.stats.ratios import Ratio, holm, repetitions_needed
+from cqbench.stats.ratios import Ratio, repetitions_needed
 
 THROUGHPUT, P99 = BY_NAME["throughput"].key, BY_NAME["p99"].key
 COSTS = {"p99": P99, "client-cpu": BY_NAME["client-cpu"].key, "server-cpu": BY_NAME["server-cpu"].key}
@@ -30,21 +31,20 @@ Pair = tuple[Series, Series]  # configuration, baseline
 
 @dataclass(frozen=True)
 class Draft:
-    """A row before the correction. same: of connections, one call: all configurations are the same. problem: a code,
-    why nothing follows; '' where something may.
+    """A row before its decision. same: of connections, one call: all configurations are the same. connections: of the
+    way to connect, where evidence says why. problem: a code, why nothing follows; '' where something may.
     """
 
     row: Row
     baseline: Series
     configuration: Series
     same: bool
-    seen: Evidence | None  # of connections
+    connections: bool
     problem: str
 
     @property
-    def tested(self) -> float | None:
-        usable = not self.same and not self.problem
-        return self.row.judged.p if self.row.judged and usable else None
+    def compared(self) -> bool:
+        return not self.same and not self.problem and _has_interval(self.row.judged)
 
 
 class Found(NamedTuple):
@@ -54,25 +54,39 @@ class Found(NamedTuple):
     also: tuple[Effect, ...]
 
 
-def judge(found: Sequence[Axis]) -> Found:
+class Rules(NamedTuple):
+    """For what is decided, for what is the same with one call, and for costs: each among its own comparisons."""
+
+    decided: Rule
+    same: Rule
+    costs: Rule
+
+
+def judge(found: Sequence[Axis], rule: Rule = Rule()) -> Found:  # noqa: B008
+    """rule: what the experiment declared; its number of comparisons is counted here."""
     if not found:
         return Found((), ())
     drafts = [_drafts(scenario) for scenario in found[0].scenarios]
     effects = [_effects(scenario, of) for scenario, of in zip(found[0].scenarios, drafts, strict=True)]
     also = [effect for axis in found[1:] if axis.rank == 1 for effect in _main_effects(axis)]
-    tests = [d.tested for of in drafts for d in of]
-    tests += [e.ratio.p for of in (*effects, also) for e in of]
-    number = sum(p is not None for p in tests)
-    corrected = iter(holm(tests))
-    at_one = iter(holm([d.row.judged.p if d.same and d.row.judged else None for of in drafts for d in of]))
-    costs = iter(holm([c.ratio.p for of in drafts for d in of for c in d.row.costs]))
-    rows = [[_decided(d, next(corrected), next(at_one), costs, number) for d in of] for of in drafts]
-    rows = [_without_contradictions(of) for of in rows]
+    by = _rules(rule, [d for of in drafts for d in of], [e for of in (*effects, also) for e in of])
+    rows = [_without_contradictions([_decided(d, by) for d in of]) for of in drafts]
     judged = [
-        Judged(scenario, _scenario(scenario, of, tuple(_judged(e, next(corrected), of) for e in mine)))
+        Judged(scenario, _scenario(scenario, of, tuple(_judged(e, by.decided, of) for e in mine), rule.margin))
         for scenario, of, mine in zip(found[0].scenarios, rows, effects, strict=True)
     ]
-    return Found(tuple(sorted(judged, key=_importance)), tuple(_judged(e, next(corrected), ()) for e in also))
+    return Found(tuple(sorted(judged, key=_importance)), tuple(_judged(e, by.decided, ()) for e in also))
+
+
+def _rules(rule: Rule, drafts: Sequence[Draft], effects: Sequence[Effect]) -> Rules:
+    decided = sum(d.compared for d in drafts) + sum(_has_interval(e.ratio) for e in effects)
+    same = sum(d.same and _has_interval(d.row.judged) for d in drafts)
+    costs = sum(len(d.row.costs) for d in drafts)
+    return Rules(*(replace(rule, comparisons=max(1, number)) for number in (decided, same, costs)))
+
+
+def _has_interval(ratio: Ratio | None) -> bool:
+    return ratio is not None and ratio.interval is not None
 
 
 def _importance(judged: Judged) -> tuple[int, float]:
@@ -109,7 +123,6 @@ def _draft(scenario: Compared, configuration: Named, load: Load) -> Draft:
         load=load,
         decision=Decision.INCONCLUSIVE,
         judged=judged,
-        p=None,
         throughput=throughput,
         p99=p99,
         client_cpu=cpu[0],
@@ -119,7 +132,7 @@ def _draft(scenario: Compared, configuration: Named, load: Load) -> Draft:
         unreliable=top.count_unreliable(load) + bottom.count_unreliable(load),
         reached=(_reached(bottom, load), _reached(top, load)),
     )
-    return Draft(row, bottom, top, same, evidence.gather(bottom, top, load) if of_connections else None, problem)
+    return Draft(row, bottom, top, same, of_connections, problem)
 
 
 def _reached(series: Series, load: Load) -> float | None:
@@ -129,35 +142,57 @@ def _reached(series: Series, load: Load) -> float | None:
 
 def _problem(baseline: Series, configuration: Series, load: Load) -> str:
     """Why nothing follows from this point; '' where something may."""
-    return worst((baseline.unreliable(load), configuration.unreliable(load)))
+    found = ratio(configuration, baseline, load, THROUGHPUT)
+    together = bool(found and found.paired)
+    return worst((baseline.unreliable(load, together), configuration.unreliable(load, together)))
 
 
-def _decided(draft: Draft, p: float | None, at_one: float | None, costs: Iterable[float | None], number: int) -> Row:
-    """costs: Holm's p of this row's, and of those after it."""
-    row, seen = draft.row, draft.seen
-    priced = [(cost, next(iter(costs))) for cost in row.costs]
-    costly = tuple(c for c, q in priced if q is not None and q <= thresholds.COST_ALPHA and not _alike(c.ratio))
+def _decided(draft: Draft, by: Rules) -> Row:
+    row = _shown(draft.row, by, draft.same)
     if draft.same:
-        contradicts = rules.contradictory(row.judged, at_one)
-        return replace(row, decision=Decision.SAME, p=at_one, codes=(CONTRADICTION,) if contradicts else ())
+        return replace(row, decision=Decision.SAME, codes=(CONTRADICTION,) if _differs(row.judged, by.same) else ())
     if draft.problem:
-        return replace(row, codes=(draft.problem,), warning=_warning(draft))
+        return replace(draft.row, costs=(), codes=(draft.problem,), warning=_warning(draft))
+    if row.load.open and any(r is not None and r < thresholds.CALLS_REACHED for r in row.reached):
+        return replace(row, codes=(NOT_REACHED,))
+    seen = evidence.gather(draft.baseline, draft.configuration, row.load, by.decided) if draft.connections else None
     why_faster, codes = why(seen) if seen else (Decision.FASTER, ())
-    decision = rules.decide(row.judged, p, why_faster, bool(seen and seen.cpu_full))
-    slow = row.load.open and any(r is not None and r < thresholds.CALLS_REACHED for r in row.reached)
-    if slow:
-        decision, codes = Decision.INCONCLUSIVE, (NOT_REACHED,)
-    needed = None
-    if decision is Decision.INCONCLUSIVE and row.judged and not slow:
-        needed = repetitions_needed(replace(row.judged, value=thresholds.GAIN), comparisons=number)
-    held = evidence.limit(draft.configuration, row.load) if seen else ""
-    codes = codes if decision.gain or slow else evidence.signs(seen) if seen else ()
-    linear = seen.linear if seen else None
-    return replace(row, decision=decision, p=p, costs=costly, needed=needed, codes=codes, saturated=held, linear=linear)
+    decision = by.decided.decide(row.judged, why_faster)
+    inconclusive = decision is Decision.INCONCLUSIVE
+    return replace(
+        row,
+        decision=decision,
+        no_gain=inconclusive and by.decided.no_gain(row.judged),
+        needed=_needed(row.judged, by.decided) if inconclusive and row.judged else None,
+        codes=codes if decision.gain else evidence.causes(seen, decision is Decision.SLOWER) if seen else (),
+        saturated=evidence.limit(draft.configuration, row.load) if seen else "",
+        linear=seen.linear if seen else None,
+    )
 
 
-def _alike(found: Ratio) -> bool:
-    return 1 / thresholds.GAIN <= found.value <= thresholds.GAIN
+def _shown(row: Row, by: Rules, same: bool) -> Row:
+    """With the intervals that decide."""
+    costs = [Cost(c.metric, by.costs.shown(c.ratio, 1 - thresholds.COST_ALPHA) or c.ratio) for c in row.costs]
+    rule = by.same if same else by.decided
+    return replace(
+        row,
+        judged=rule.shown(row.judged),
+        throughput=rule.shown(row.throughput),
+        costs=tuple(
+            c for c in costs if by.costs.decide(c.ratio, Decision.FASTER) in (Decision.FASTER, Decision.SLOWER)
+        ),
+    )
+
+
+def _needed(judged: Ratio, rule: Rule) -> int | None:
+    return repetitions_needed(replace(judged, value=rule.margin), 1.0, rule.comparisons)
+
+
+def _differs(at_one: Ratio | None, rule: Rule) -> bool:
+    """The same set-up, measured in both series, differs, by more than the margin: something else has changed."""
+    if at_one is None or at_one.low is None or at_one.high is None:
+        return False
+    return (at_one.low > 1 or at_one.high < 1) and not 1 / rule.margin <= at_one.value <= rule.margin
 
 
 def _warning(draft: Draft) -> str:
@@ -197,7 +232,7 @@ def _without_contradictions(rows: Sequence[Row]) -> list[Row]:
     """Where one call is not alike on both sides, nothing follows at any load of that configuration."""
     bad = {r.configuration for r in rows if CONTRADICTION in r.codes}
     return [
-        replace(r, decision=Decision.INCONCLUSIVE, codes=(CONTRADICTION,), costs=(), needed=None)
+        replace(r, decision=Decision.INCONCLUSIVE, codes=(CONTRADICTION,), costs=(), needed=None, no_gain=False)
         if r.configuration in bad and r.decision is not Decision.SAME
         else r
         for r in rows
@@ -219,20 +254,21 @@ def _effects(scenario: Compared, drafts: Sequence[Draft]) -> list[Effect]:
 def _effect(
     what: str, name: str, instead: str, where: str, pairs: Sequence[Pair], loads: Sequence[Load], sound: bool = True
 ) -> list[Effect]:
-    """None or one: of closed loops. Where nothing follows there is a number still, without interval and test."""
+    """None or one: of closed loops. Where nothing follows there is a number still, without interval."""
     closed = tuple(load for load in loads if not load.open)
-    over = pooled([(t.points[n], b.points[n]) for t, b in pairs for n in closed], THROUGHPUT)
+    over = pooled([undisturbed(t.points[n], b.points[n]) for t, b in pairs for n in closed], THROUGHPUT)
     if over is None or (sound and over.p is None):
         return []
     shown = over if sound else Ratio(over.value, n=over.n)
-    return [Effect(what, name, instead, where, closed, shown, None, Decision.INCONCLUSIVE)]
+    return [Effect(what, name, instead, where, closed, shown, Decision.INCONCLUSIVE)]
 
 
-def _judged(effect: Effect, p: float | None, rows: Sequence[Row]) -> Effect:
+def _judged(effect: Effect, rule: Rule, rows: Sequence[Row]) -> Effect:
     """rows: of its scenario. Where those contradict themselves nothing follows from all of them either."""
     if any(CONTRADICTION in r.codes for r in rows if r.configuration == effect.setting):
         return replace(effect, ratio=Ratio(effect.ratio.value, n=effect.ratio.n))
-    return replace(effect, p=p, decision=rules.decide(effect.ratio, p, Decision.FASTER, False))
+    shown = rule.shown(effect.ratio) or effect.ratio
+    return replace(effect, ratio=shown, decision=rule.decide(shown, Decision.FASTER))
 
 
 def _main_effects(axis: Axis) -> list[Effect]:
@@ -256,7 +292,7 @@ def _main_effects(axis: Axis) -> list[Effect]:
     return found
 
 
-def _scenario(scenario: Compared, rows: Sequence[Row], effects: tuple[Effect, ...]) -> Scenario:
+def _scenario(scenario: Compared, rows: Sequence[Row], effects: tuple[Effect, ...], margin: float) -> Scenario:
     decided: list[Decision] = [r.decision for r in rows if r.decision is not Decision.SAME] or [Decision.INCONCLUSIVE]
     decided += [e.decision for e in effects if e.decision.gain or e.decision is Decision.SLOWER]
     return Scenario(
@@ -270,4 +306,5 @@ def _scenario(scenario: Compared, rows: Sequence[Row], effects: tuple[Effect, ..
         rows=tuple(rows),
         effects=effects,
         repetitions=min((r.repetitions for r in rows), default=0),
+        margin=margin,
     )

@@ -13,6 +13,7 @@ from typing import Any
 
 from cqbench.formats.offered import Load
 from cqbench.formats.reasons import Reason
+from cqbench.model.thresholds import GAIN
 from cqbench.stats.ratios import Ratio
 
 
@@ -24,9 +25,7 @@ class Decision(str, Enum):
     OTHER = "faster-for-another-reason"  # faster, but something else held the baseline back, or one connection keeps up
     FASTER = "faster"  # better; of connections: for a reason that is not known
     SLOWER = "slower"
-    SATURATED = "cpus-saturated"  # of connections: inconclusive, and CPUs were saturated
-    EQUIVALENT = "equivalent"  # a difference of GAIN either way is ruled out
-    NOT_FASTER = "not-faster"  # a gain of GAIN is ruled out, a loss is not
+    EQUIVALENT = "equivalent"  # the interval is within the margin
     INCONCLUSIVE = "inconclusive"
     SAME = "same"  # of connections: 1 in flight, where all configurations are one call on one connection
 
@@ -35,19 +34,14 @@ class Decision(str, Enum):
         return self in (Decision.BOTTLENECK, Decision.LIKELY, Decision.OTHER, Decision.FASTER)
 
     @property
-    def inconclusive(self) -> bool:
-        """The interval neither shows a gain nor rules one out: no sentence may say that there is none."""
-        return self in (Decision.INCONCLUSIVE, Decision.SATURATED)
-
-    @property
     def of_connection(self) -> bool:
         return self in (Decision.BOTTLENECK, Decision.LIKELY)
 
 
 @dataclass(frozen=True)
 class Cost:
-    """A figure of a configuration at one load that is not 1 after its own correction. metric: 'p99', 'client-cpu',
-    'server-cpu'.
+    """A figure of a configuration at one load that differs by the interval, not within the margin. metric: 'p99',
+    'client-cpu', 'server-cpu'.
     """
 
     metric: str
@@ -57,18 +51,17 @@ class Cost:
 @dataclass(frozen=True)
 class Row:
     """A configuration against the baseline at one load. judged: the ratio that decides, above 1 where the configuration
-    is better: that of throughput, of an open loop that of P99 turned round. p: Holm's, over the whole verdict; None: no
-    test. codes: why it was decided so, the reason first. warning: the client's own words, where a warning forbids a
-    conclusion. linear: of the baseline, throughput / (n x that at 1). saturated: code of what held the configuration
-    back, by its whole interval; ''. reached: of an open loop, the share of the target rate that baseline and
-    configuration reached.
+    is better: that of throughput, of an open loop that of P99 turned round. no_gain: an inconclusive one that rules out
+    a gain above the margin. codes: why it was decided so, the reason first. warning: the client's own words, where a
+    warning forbids a conclusion. linear: of the baseline, throughput / (n x that at 1). saturated: code of what held
+    the configuration back, by its whole interval; ''. reached: of an open loop, the share of the target rate that
+    baseline and configuration reached.
     """
 
     configuration: str
     load: Load
     decision: Decision
     judged: Ratio | None
-    p: float | None
     throughput: Ratio | None
     p99: Ratio | None
     client_cpu: Ratio | None  # CPU time per call
@@ -80,7 +73,8 @@ class Row:
     saturated: str = ""
     repetitions: int = 0  # of the side that has fewer
     unreliable: int = 0  # those of both sides with a warning
-    needed: int | None = None  # repetitions that would decide; None: decided, or more than can be advised
+    needed: int | None = None  # repetitions that detect the margin; None: decided, or more than can be advised
+    no_gain: bool = False
     reached: tuple[float | None, float | None] = (None, None)
 
 
@@ -94,7 +88,6 @@ class Effect:
     where: str  # what was the same on both sides, in words; '' for everything
     loads: tuple[Load, ...]
     ratio: Ratio
-    p: float | None  # Holm's
     decision: Decision
 
 
@@ -114,6 +107,7 @@ class Scenario:
     rows: tuple[Row, ...]
     effects: tuple[Effect, ...]
     repetitions: int  # the fewest of any row
+    margin: float = GAIN
 
     @property
     def loads(self) -> list[Load]:
@@ -130,12 +124,14 @@ class Statement:
 
 @dataclass(frozen=True)
 class Judgement:
-    """All that follows from some runs. question: the experiment's own; '' where it asks none. faults: something was
+    """All that follows from some runs. question: the experiment's own; '' where it asks none. margin: a ratio from
+    1 / margin to margin does not count. faults: something was
     made to go wrong in every window, and nothing is judged. machine: what was the same everywhere, by name. notes:
     about the whole, such as other load. unreliable: points with a warning, of how many, and the most frequent warning.
     """
 
     question: str
+    margin: float = GAIN
     notes: tuple[str, ...] = ()
     faults: bool = False
     machine: Mapping[str, str] = field(default_factory=dict)

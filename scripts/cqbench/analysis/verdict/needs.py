@@ -33,8 +33,8 @@ MITIGATIONS = {
 }
 
 
-def measure(judged: Sequence[Judged], alone: Sequence[Series]) -> list[Statement]:
-    """The most important first; empty when nothing is missing."""
+def measure(judged: Sequence[Judged], alone: Sequence[Series], seconds: float | None) -> list[Statement]:
+    """The most important first; empty when nothing is missing. seconds: that a repetition took; None: not known."""
     found = [*_failures([*(s for j in judged for s in j.series()), *alone])]
     if not judged and alone:
         single = {s.setting.connections for s in alone} <= {*SINGLE}
@@ -43,7 +43,7 @@ def measure(judged: Sequence[Judged], alone: Sequence[Series]) -> list[Statement
     fewest = min((r.repetitions for _, r in rows), default=MIN_REPETITIONS)
     if fewest < MIN_REPETITIONS:
         found.append(Statement("repetitions", {"minimum": MIN_REPETITIONS, "fewest": fewest}))
-    found += [*_mitigations(judged), *_noise(judged)]
+    found += [*_mitigations(judged), *_noise(judged, seconds)]
     codes = {code for _, r in rows for code in r.codes}
     found += [Statement(code) for code in (CONTRADICTION, NOT_HELD) if code in codes]
     if evidence.NO_FIGURES in codes:
@@ -80,19 +80,11 @@ def _mitigations(judged: Sequence[Judged]) -> Iterator[Statement]:
             yield Statement(mitigation, {"warning": first.text})
 
 
-def _noise(judged: Sequence[Judged]) -> Iterator[Statement]:
-    """How many repetitions would decide what is inconclusive because figures differ too much."""
-    wanted = [(row.needed, one.scenario, row) for one in judged for row in one.scenario.rows if row.needed]
-    if not wanted:
-        return
-    numbers = sorted({number for number, _, _ in wanted})
-    facts = {"least": numbers[0], "most": numbers[-1]}
-    if len({scenario.name for _, scenario, _ in wanted}) == 1:
-        scenario = wanted[0][1]
-        where = tuple(row.load for _, _, row in wanted)
-        yield Statement("noise-of-one", {**facts, "name": scenario.name, "loads": where, "every": scenario.loads})
-    else:
-        yield Statement("noise", facts)
+def _noise(judged: Sequence[Judged], seconds: float | None) -> Iterator[Statement]:
+    """How many repetitions would detect the margin, where figures differ too much."""
+    wanted = [row.needed for one in judged for row in one.scenario.rows if row.needed]
+    if wanted:
+        yield Statement("noise", {"most": max(wanted), "seconds": seconds})
 
 
 def _mixed(judged: Sequence[Judged]) -> Iterator[Statement]:

@@ -25,7 +25,7 @@ def judge_runs(runs: Sequence[Run]) -> Judgement:
     question = " ".join(dict.fromkeys(a.question for a in known if a.question))
     notes = tuple(dict.fromkeys(n for a in known for n in a.notes))
     if runs and all(run.surroundings.fault for run in runs):
-        return Judgement(question, notes, faults=True)
+        return Judgement(question, notes=notes, faults=True)
     series = load_series(runs, apart=bool(about.axes or about.configurations))
     found = judge(scenarios.axes(series, about))
     judged = list(found.judged)
@@ -39,7 +39,10 @@ def judge_runs(runs: Sequence[Run]) -> Judgement:
         scenarios=every,
         also=found.also,
         settings=tuple(advice.settings(judged, found.also)),
-        measure=(*needs.measure(judged, [] if judged else series), *needs.more_clients(series)),
+        measure=(
+            *needs.measure(judged, [] if judged else series, about.repetition_seconds),
+            *needs.more_clients(series),
+        ),
         cannot_show=tuple(needs.cannot_show(judged)),
     )
 

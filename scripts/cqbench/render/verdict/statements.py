@@ -12,7 +12,7 @@ from cqbench.formats.offered import Load
 from cqbench.model.figures import ENDS
 from cqbench.model.scaling import is_scaling
 from cqbench.model.usable import NOT_HELD
-from cqbench.render.verdict.words import CODES, answer, loads, short, times
+from cqbench.render.verdict.words import CODES, answer, loads, percent, short, times
 from cqbench.stats.ratios import MIN_REPETITIONS, Ratio
 
 QUESTION = "Is one shared connection holding this client back?"
@@ -64,9 +64,9 @@ def _machine(judgement: Judgement) -> str:
     allowed = f"{' + '.join(ends)} CPU" if len(ends) == len(ENDS) else ""
     fewest = min((one.repetitions for one in judgement.scenarios), default=0)
     count = f"{fewest} repetition{'s' * (fewest != 1)}" if judgement.scenarios else ""
-    note = " (95 % intervals)" if fewest >= MIN_REPETITIONS else ""
+    rule = f"95 % simultaneous intervals, margin {percent(judgement.margin)}" if fewest >= MIN_REPETITIONS else ""
     same = [told.get(key) for key in ("ranks", "grpc_version", "method", "api")]
-    return ", ".join(filter(None, [told.get("cpu_model"), allowed, *same, count])) + note
+    return ", ".join(filter(None, [told.get("cpu_model"), allowed, *same, count, rule]))
 
 
 def _notes(judgement: Judgement) -> Iterator[str]:
@@ -102,8 +102,10 @@ def _yes_no(every: Sequence[Scenario]) -> str:
         return "Yes, in some scenarios." if some else "Yes."
     if Decision.LIKELY in decisions:
         return "Likely, in some scenarios." if some else "Likely."
-    rows = [row.decision for one in every for row in one.rows if row.load.number > 1]
-    unknown = [of.inconclusive or of is Decision.FASTER for of in rows]  # faster: why is not known
+    rows = [row for one in every for row in one.rows if row.load.number > 1]
+    unknown = [
+        row.decision is Decision.FASTER or (row.decision is Decision.INCONCLUSIVE and not row.no_gain) for row in rows
+    ]  # faster: why is not known
     return "Inconclusive." if all(unknown) else "Inconclusive at some loads." if any(unknown) else "No."
 
 
@@ -174,16 +176,14 @@ def _failed(*, points: int, connections: Sequence[str], codes: Sequence[str]) ->
     return f"after looking at the errors: {which} had failed calls ({'/'.join(codes)}) and were left out"
 
 
-def _easier(most: int) -> str:
-    return "" if most <= MANY else "; a quieter machine or a longer --interval takes fewer"
+def _noise(*, most: int, seconds: float | None) -> str:
+    took = f" ({_duration(most * seconds)})" if seconds else ""
+    easier = "" if most <= MANY else "; a quieter machine or a longer --interval takes fewer"
+    return f"with --repetitions {most}{took}, which would detect the margin everywhere, power 80 %{easier}"
 
 
-def _noise_of_one(*, least: int, most: int, name: str, loads: Sequence[Load], every: Sequence[Load]) -> str:
-    return f"with --repetitions {most}, which decide {name} at {_loads(loads, every)}{_easier(most)}"
-
-
-def _noise(*, least: int, most: int) -> str:
-    return f"with --repetitions {least} to {most}, as said above, to decide what is too noisy{_easier(most)}"
+def _duration(seconds: float) -> str:
+    return f"{seconds:.0f} s" if seconds < 100 else f"{seconds / 60:.0f} minutes"
 
 
 def _mixed(*, policy: str, folders: Sequence[str]) -> str:
@@ -213,8 +213,8 @@ SENTENCES: Mapping[str, Callable[..., str]] = {
     "set-also": _set_also,
     "keep-otherwise": _keep("Otherwise keep {keep}."),
     "keep-until-measured": _keep("Nothing yet: keep {keep} until it has been measured well enough."),
-    "keep-not-shown": _keep("Keep {keep}: nothing else that was measured is shown to bring a gain that counts."),
-    "keep": _keep("Keep {keep}: nothing else that was measured brings a gain that counts."),
+    "keep-not-shown": _keep("Keep {keep}: no gain of anything else was found; at some loads it is inconclusive."),
+    "keep": _keep("Keep {keep}: a gain of anything else that was measured is ruled out."),
     # what to measure
     "failed-calls": _failed,
     "compare-with-more": "something to compare with, such as per-call connections (--channel-policy local-pool)".format,
@@ -228,7 +228,6 @@ SENTENCES: Mapping[str, Callable[..., str]] = {
     "other-set-up": "on another set-up: {warning}".format,
     "unfinished-calls": "after finding out why calls do not end: {warning}".format,
     "time-elsewhere": "after finding out where calls spend time that is not theirs: {warning}".format,
-    "noise-of-one": _noise_of_one,
     "noise": _noise,
     CONTRADICTION: "again, interleaved: 1 in flight is the same on both sides and still differed".format,
     NOT_HELD: "after looking at the warnings in the files: connections were not as the policy promises".format,

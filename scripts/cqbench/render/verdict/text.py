@@ -18,7 +18,6 @@ STYLES = {
     Decision.OTHER: "yellow",
     Decision.FASTER: "green",
     Decision.SLOWER: "magenta",
-    Decision.SATURATED: "dim",
     Decision.INCONCLUSIVE: "dim",
 }
 TITLES = {"settings": "WHAT TO SET", "measure": "WHAT TO MEASURE", "cannot_show": "WHAT THIS MACHINE CANNOT SHOW"}

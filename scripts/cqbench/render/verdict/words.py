@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 
-from cqbench.analysis.verdict import evidence, rules
+from cqbench.analysis.verdict import evidence
 from cqbench.analysis.verdict.model import Decision, Effect, Row, Scenario
 from cqbench.formats import reasons
 from cqbench.formats.offered import Load, rate
@@ -86,9 +86,7 @@ def because(rows: Sequence[Row]) -> str:
         Decision.OTHER: lambda r: f"but {_codes(r)}",
         Decision.FASTER: _codes,
         Decision.SLOWER: _slower,
-        Decision.SATURATED: lambda _: "inconclusive: CPUs are saturated",
-        Decision.EQUIVALENT: _small,
-        Decision.NOT_FASTER: lambda r: f"a gain{_above(r)} is ruled out{_limits(r)}",
+        Decision.EQUIVALENT: lambda r: f"equivalent: {_allowed(r)}{_limits(r)}",
         Decision.INCONCLUSIVE: _open,
         Decision.SAME: lambda _: "",
     }
@@ -107,8 +105,9 @@ def _linear(rows: Sequence[Row]) -> str:
 
 
 def _slower(rows: Sequence[Row]) -> str:
-    batches = any(evidence.BATCHING in row.codes for row in rows)
-    return ("slower, as one connection sends several calls at once" if batches else "slower") + _limits(rows)
+    batches = all(evidence.BATCHING in row.codes for row in rows)
+    shared = ": fewer calls share a segment, which takes more CPU time" if batches else ""
+    return f"slower{shared}{_limits(rows)}"
 
 
 def _limits(rows: Sequence[Row]) -> str:
@@ -117,24 +116,18 @@ def _limits(rows: Sequence[Row]) -> str:
     return f"; {CODES[held.pop()]}" if len(held) == 1 and held != {""} else ""
 
 
-def _above(rows: Sequence[Row]) -> str:
-    """' above 7 %'; '' where the intervals end below 1."""
-    highest = max((r.judged.high or 1.0 for r in rows if r.judged), default=1.0)
-    return f" above {percent(highest)}" if highest > 1 else ""
-
-
-def _small(rows: Sequence[Row]) -> str:
-    """For one row whose interval is on one side, both its ends; else the excluded range."""
-    judged = [r.judged for r in rows if r.judged]
+def _allowed(rows: Sequence[Row]) -> str:
+    """Says what the intervals allow: '3 % slower to 7 % faster'; of one side, both ends."""
+    judged = [r.judged for r in rows if r.judged and r.judged.interval]
     low, high = min(j.low or 1.0 for j in judged), max(j.high or 1.0 for j in judged)
-    return _ruled_out(low, high, ("better", "worse") if rows[0].load.open else ("faster", "slower")) + _limits(rows)
+    return allowed(low, high, ("better", "worse") if rows[0].load.open else ("faster", "slower"))
 
 
-def _ruled_out(low: float, high: float, ways: tuple[str, str]) -> str:
+def allowed(low: float, high: float, ways: tuple[str, str]) -> str:
     if low > 1 or high < 1:
         near, far = sorted((low, high), key=lambda v: abs(v - 1))
-        return f"between {percent(near)} and {percent(far)} {ways[0] if low > 1 else ways[1]}: equivalent within ±10 %"
-    return f"at most {percent(high)} {ways[0]} and {percent(low)} {ways[1]}: equivalent within ±10 %"
+        return f"{percent(near)} to {percent(far)} {ways[0] if low > 1 else ways[1]}"
+    return f"{percent(low)} {ways[1]} to {percent(high)} {ways[0]}"
 
 
 def _open(rows: Sequence[Row]) -> str:
@@ -145,16 +138,8 @@ def _open(rows: Sequence[Row]) -> str:
         return f"inconclusive: {fewest} repetition{'s' * (fewest != 1)}, {MIN_REPETITIONS} is the minimum"
     if code:
         return f"inconclusive: {CODES[code]}"
-    return f"inconclusive: {_needed(rows)}"
-
-
-def _needed(rows: Sequence[Row]) -> str:
-    sure = [row for row in rows if rules.sure(row.p)]
-    what = "faster, but whether by more than 10 % is inconclusive" if len(sure) == len(rows) else "too noisy"
-    wanted = [row.needed for row in rows]
-    if any(n is None for n in wanted):
-        return f"{what}, and no number of repetitions that can be advised would decide"
-    return f"{what}: about {max(n for n in wanted if n)} repetitions would decide"
+    known = any(row.judged and row.judged.interval for row in rows)
+    return f"inconclusive: {_allowed(rows) if known else 'no figure on both sides'}"
 
 
 def groups(scenario: Scenario, configuration: str) -> list[list[Row]]:
@@ -178,7 +163,7 @@ def reasons_of(scenario: Scenario) -> list[str]:
             name = f"{configuration}, " if len(scenario.configurations) > 1 else ""
             where = f"at {loads((row.load for row in rows), every).removesuffix(' in flight')}"
             text = because(rows)
-            word = VERBS.get(rows[0].decision)
+            word = _faster(rows, scenario) if rows[0].decision in (Decision.OTHER, Decision.FASTER) else ""
             said.append(f"{name}{where}: " + ", ".join(filter(None, (word, text))) + costs(rows))
         said += [
             _together(scenario, effect)
@@ -194,7 +179,7 @@ def _adds(scenario: Scenario, effect: Effect) -> bool:
     if effect.decision is Decision.INCONCLUSIVE or len(effect.loads) < 2:
         return False
     known = any(d.gain for d in mine) or Decision.SLOWER in mine
-    return not known and any(d.inconclusive for d in mine)
+    return not known and Decision.INCONCLUSIVE in mine
 
 
 def _together(scenario: Scenario, effect: Effect) -> str:
@@ -202,13 +187,18 @@ def _together(scenario: Scenario, effect: Effect) -> str:
     words = {
         Decision.FASTER: f"faster, {times(effect.ratio)}",
         Decision.SLOWER: f"slower, {times(effect.ratio)}",
-        Decision.EQUIVALENT: _ruled_out(effect.ratio.low or 1.0, effect.ratio.high or 1.0, ("faster", "slower")),
-        Decision.NOT_FASTER: "a gain that counts is ruled out",
+        Decision.EQUIVALENT: f"equivalent, {times(effect.ratio)}",
     }
     return f"{name}{loads(effect.loads, effect.loads)} together: {words.get(effect.decision, '')}"
 
 
-VERBS = {Decision.OTHER: "faster", Decision.FASTER: "faster"}
+def _faster(rows: Sequence[Row], scenario: Scenario) -> str:
+    """'faster', or 'more than 10 % faster' where all intervals begin there."""
+    much = all(r.judged and r.judged.low and r.judged.low > scenario.margin for r in rows)
+    better = "better" if scenario.open_loop else "faster"
+    return f"more than {percent(scenario.margin)} {better}" if much else better
+
+
 METRICS = {"p99": "P99", "client-cpu": "client CPU a call", "server-cpu": "server CPU a call"}
 
 
@@ -243,7 +233,8 @@ def _brief(scenario: Scenario) -> str:
     def where(*decisions: Decision) -> str:
         return loads((r.load for r in scenario.rows if r.decision in decisions), every)
 
-    inconclusive = where(*(d for d in Decision if d.inconclusive))
+    inconclusive = loads((r.load for r in scenario.rows if r.decision is Decision.INCONCLUSIVE), every)
+    some_gain = any(r.decision is Decision.INCONCLUSIVE and not r.no_gain for r in scenario.rows)
     if scenario.decision is Decision.BOTTLENECK:
         return f"One connection is the bottleneck at {where(Decision.BOTTLENECK)}"
     if scenario.decision is Decision.LIKELY:
@@ -251,13 +242,13 @@ def _brief(scenario: Scenario) -> str:
     if scenario.decision in (Decision.OTHER, Decision.FASTER):
         return _better(scenario, where(Decision.OTHER, Decision.FASTER)) + _elsewhere(scenario, where(Decision.OTHER))
     if scenario.decision is Decision.SLOWER:
-        return _worse(scenario, where(Decision.SLOWER)) + ("" if inconclusive else ", no gain")
+        return _worse(scenario, where(Decision.SLOWER)) + ("" if some_gain else ", no gain")
     judged = {r.decision for r in scenario.rows} - {Decision.SAME}
-    if all(d.inconclusive for d in judged):
-        return "Inconclusive"
-    if inconclusive:
-        return f"Inconclusive at {inconclusive}"
-    return "Equivalent within ±10 %" if judged == {Decision.EQUIVALENT} else "No gain that counts"
+    if not inconclusive and judged:
+        return "Equivalent"
+    if judged and not some_gain:
+        return "No gain" if judged == {Decision.INCONCLUSIVE} else f"No gain; inconclusive at {inconclusive}"
+    return "Inconclusive" if judged <= {Decision.INCONCLUSIVE} else f"Inconclusive at {inconclusive}"
 
 
 def _better(scenario: Scenario, where: str) -> str:
