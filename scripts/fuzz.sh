@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # Throws inputs that nobody thought of at everything that reads what others wrote: addresses, quantities and flags,
-# configuration files, histograms, reports of other ranks, protobuf's wire format, the control service's messages,
-# descriptors, results, experiments. libFuzzer with clang, AddressSanitizer and UndefinedBehaviorSanitizer for C++,
+# configuration files, histograms, reports of other ranks, protobuf's wire format, HTTP/2 settings, the control service's
+# messages, descriptors, results, experiments. libFuzzer with clang, AddressSanitizer and UndefinedBehaviorSanitizer for C++,
 # Atheris for Python; the targets are in tests/fuzz.
 #
 # Usage: scripts/fuzz.sh [--seconds N | --inputs N] [TARGET...]     all targets when none is named, 60 seconds each
