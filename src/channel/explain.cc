@@ -1,15 +1,11 @@
 // A handshake of our own, after gRPC's has failed: gRPC says no more than that it has no connection.
 
-#include <arpa/inet.h>
 #include <openssl/err.h>
 #include <openssl/ssl.h>
 #include <openssl/x509v3.h>
-#include <poll.h>
 
 #include <cerrno>
-#include <cstdlib>
 #include <cstring>
-#include <iterator>
 #include <optional>
 
 #include "absl/strings/str_cat.h"
@@ -17,42 +13,13 @@
 #include "src/base/sockets.h"
 #include "src/channel/handles.h"
 #include "src/channel/tls.h"
+#include "src/channel/tls_session.h"
 
 namespace cqbench {
 namespace {
 
 constexpr Nanos kPatience = kNanosPerSecond;
 constexpr char kNoCertificate[] = "the server demands a certificate of its clients (--tls-cert, --tls-key)";
-constexpr unsigned char kHttp2[] = {2, 'h', '2'};
-
-bool IsAddress(const std::string& host) {
-  unsigned char bytes[sizeof(in6_addr)];
-  return inet_pton(AF_INET, host.c_str(), bytes) == 1 || inet_pton(AF_INET6, host.c_str(), bytes) == 1;
-}
-
-SslContextPtr MakeContext(const Security& security) {
-  SslContextPtr context(SSL_CTX_new(TLS_client_method()));  // with the limits of the process
-  SSL_CTX_set_min_proto_version(context.get(), TLS1_2_VERSION);
-  if (const char* ciphers = std::getenv("GRPC_SSL_CIPHER_SUITES")) SSL_CTX_set_cipher_list(context.get(), ciphers);
-  SSL_CTX_set_verify(context.get(), SSL_VERIFY_PEER, nullptr);
-  SSL_CTX_set_alpn_protos(context.get(), kHttp2, std::size(kHttp2));
-  if (security.ca.name.empty()) {
-    SSL_CTX_set_default_verify_paths(context.get());
-  } else {
-    const BioPtr pem = BioOf(security.ca.pem);
-    while (const X509Ptr ca = NextCertificate(pem.get())) {
-      X509_STORE_add_cert(SSL_CTX_get_cert_store(context.get()), ca.get());
-    }
-  }
-  if (!security.certificate.name.empty()) {
-    const BioPtr pem = BioOf(security.certificate.pem);
-    SSL_CTX_use_certificate(context.get(), NextCertificate(pem.get()).get());
-    while (X509Ptr between = NextCertificate(pem.get())) SSL_CTX_add0_chain_cert(context.get(), between.release());
-    SSL_CTX_use_PrivateKey(context.get(), KeyOf(security.key.pem).get());
-  }
-  ERR_clear_error();
-  return context;
-}
 
 // Explains a failed handshake in terms of flags.
 class Handshake {
@@ -60,19 +27,11 @@ class Handshake {
   Handshake(const Endpoint& endpoint, const Security& security, const std::string& name)
       : security_(security),
         name_(name),
-        context_(MakeContext(security)),
-        ssl_(SSL_new(context_.get())),
         socket_(BeginConnect(endpoint)),
-        error_(socket_.ok() ? FinishConnect(socket_, {give_up_at_}) : errno) {
-    SSL_set_fd(ssl_.get(), socket_.fd());
-    SSL_set_msg_callback(ssl_.get(), NoteRequest);
-    SSL_set_msg_callback_arg(ssl_.get(), &asked_for_certificate_);
-    if (IsAddress(name)) {
-      X509_VERIFY_PARAM_set1_ip_asc(SSL_get0_param(ssl_.get()), name.c_str());
-    } else {
-      SSL_set_tlsext_host_name(ssl_.get(), name.c_str());
-      SSL_set1_host(ssl_.get(), name.c_str());
-    }
+        error_(socket_.ok() ? FinishConnect(socket_, {give_up_at_}) : errno),
+        session_(security, name, socket_.fd()) {
+    SSL_set_msg_callback(ssl(), NoteRequest);
+    SSL_set_msg_callback_arg(ssl(), &asked_for_certificate_);
   }
   Handshake(const Handshake&) = delete;
   Handshake& operator=(const Handshake&) = delete;
@@ -83,11 +42,9 @@ class Handshake {
     if (error_ != 0) return {std::strerror(error_), error_ == ECONNREFUSED || error_ == ENOENT};
     // A server that refuses our certificate, or has none of it, says so only after our side of the handshake is done.
     char byte;
-    if (Carry([this] { return SSL_connect(ssl_.get()); }) && Carry([&] { return SSL_read(ssl_.get(), &byte, 1); })) {
-      return {};
-    }
+    if (Carry(SSL_connect) && Carry([&](SSL* ssl) { return SSL_read(ssl, &byte, 1); })) return {};
     if (timed_out_) return established_ ? TlsTrial{} : TlsTrial{"the server does not answer a TLS handshake", false};
-    const long verified = SSL_get_verify_result(ssl_.get());
+    const long verified = SSL_get_verify_result(ssl());
     return {!established_ && verified != X509_V_OK ? ExplainCertificate(verified) : ExplainEnd(), true};
   }
 
@@ -98,23 +55,15 @@ class Handshake {
     if (*static_cast<const unsigned char*>(data) == kCertificateRequest) *static_cast<bool*>(asked) = true;
   }
 
-  // Repeats what wants to read or write until it is done.
   template <typename Step>
   bool Carry(Step step) {
-    for (;;) {
-      ERR_clear_error();
-      errno = 0;
-      const int result = step();
-      established_ = SSL_is_init_finished(ssl_.get()) != 0;
-      if (result > 0) return true;
-      failed_as_ = SSL_get_error(ssl_.get(), result);
-      const bool reads = failed_as_ == SSL_ERROR_WANT_READ;
-      if (!reads && failed_as_ != SSL_ERROR_WANT_WRITE) return false;
-      if (AwaitEvents(socket_.fd(), reads ? POLLIN : POLLOUT, give_up_at_)) continue;
-      timed_out_ = true;
-      return false;
-    }
+    failed_as_ = session_.Carry(give_up_at_, step);
+    established_ = SSL_is_init_finished(ssl()) != 0;
+    timed_out_ = failed_as_ == SSL_ERROR_WANT_READ || failed_as_ == SSL_ERROR_WANT_WRITE;
+    return failed_as_ == SSL_ERROR_NONE;
   }
+
+  SSL* ssl() const { return session_.ssl(); }
 
   std::string ExplainCertificate(long verified) const {
     const char* const why = X509_verify_cert_error_string(verified);
@@ -156,7 +105,7 @@ class Handshake {
 
   // As gRPC 1.51.1 ends what it does not like: without an alert.
   std::string ExplainHangUp() const {
-    if (SSL_get_state(ssl_.get()) == TLS_ST_CW_CLNT_HELLO) {
+    if (SSL_get_state(ssl()) == TLS_ST_CW_CLNT_HELLO) {
       return "the server hung up on the first message of the TLS handshake: it has none of the versions and ciphers "
              "that "
              "are allowed here (--tls-min-version, --tls-ciphers), or does not speak TLS";
@@ -175,18 +124,17 @@ class Handshake {
     if (std::string why = ExplainAlert(reason); !why.empty()) return why;
     if (reason >= SSL_AD_REASON_OFFSET) return absl::StrCat("the server ended the TLS handshake: ", LastTlsError());
     // The server's first bytes were not a TLS record.
-    if (SSL_get_state(ssl_.get()) == TLS_ST_CW_CLNT_HELLO)
+    if (SSL_get_state(ssl()) == TLS_ST_CW_CLNT_HELLO)
       return "the server does not speak TLS: without --tls it may answer";
     return absl::StrCat("the TLS handshake failed: ", LastTlsError());
   }
 
   const Security& security_;
   const std::string name_;
-  const SslContextPtr context_;
-  const SslPtr ssl_;
   const Nanos give_up_at_ = NowNs() + kPatience;
   const Descriptor socket_;
   const int error_;
+  const TlsSession session_;
   int failed_as_ = SSL_ERROR_NONE;
   bool asked_for_certificate_ = false;
   bool established_ = false;
@@ -210,9 +158,7 @@ TlsTrial TryAddresses(const std::vector<Endpoint>& endpoints, const Security& se
 TlsTrial TryTls(const Target& target, const Security& security) {
   const auto endpoints = ResolveTargets({target});
   if (!endpoints.ok()) return {std::string(endpoints.status().message()), false};
-  // As gRPC has it: a Unix socket is called localhost.
-  const std::string host = target.is_unix() ? "localhost" : target.host;
-  return TryAddresses(*endpoints, security, security.server_name.empty() ? host : security.server_name);
+  return TryAddresses(*endpoints, security, ServerNameOf(target, security));
 }
 
 }  // namespace cqbench
