@@ -11,7 +11,7 @@ from typing import Annotated, Any, Literal
 from pydantic import BeforeValidator, Field, ValidationError, model_validator
 
 from cqbench.formats import problems
-from cqbench.formats.model import Amount, Count, Line, Model, without_nulls
+from cqbench.formats.model import Amount, Count, Line, Model, Text, without_nulls
 from cqbench.formats.point import LowerBound, Measured
 from cqbench.formats.reasons import Reason
 from cqbench.formats.source import BadDocument, check_version, decode, read_bytes
@@ -29,6 +29,26 @@ class Server(Model):
     poll: str = ""
     channel_args: list[str] = []
     service_time_ns: Amount | None = None
+
+
+class PeerSettings(Model):
+    """The HTTP/2 settings of one target, as the client read them. None: the server did not announce the setting, so
+    that the default of HTTP/2 holds, or they were not read.
+    """
+
+    target: Line
+    not_read: Text = ""  # why they were not read; empty when they were
+    max_concurrent_streams: Annotated[int, Field(ge=0, lt=2**32)] | None = None  # per connection
+    initial_window_bytes: Annotated[int, Field(ge=0, lt=2**31)] | None = None
+    max_frame_bytes: Annotated[int, Field(ge=2**14, lt=2**24)] | None = None
+    max_header_list_bytes: Annotated[int, Field(ge=0, lt=2**32)] | None = None
+
+    @model_validator(mode="after")
+    def _has_nothing_that_was_not_read(self) -> PeerSettings:
+        settings = self.model_dump(exclude={"target", "not_read"}, exclude_none=True)
+        if self.not_read and settings:
+            raise ValueError("'not_read' excludes settings")
+        return self
 
 
 class FoundRate(Model):
@@ -76,6 +96,7 @@ class Context(Model):
     channel_args: dict[str, Any] = {}
     command_line: list[str] = []
     servers: list[Server] = []
+    peer_settings: list[PeerSettings] = []  # of each target; empty without evidence
     context: dict[str, Any]  # as it is in the file, for what is only shown or compared as text
 
     @model_validator(mode="before")
@@ -86,6 +107,14 @@ class Context(Model):
     @property
     def open(self) -> bool:
         return self.loop == OPEN
+
+    @property
+    def stream_limit(self) -> int | None:
+        """The lowest number of concurrent streams that a server allows on a connection. None: no server has a limit, or
+        it is not known.
+        """
+        limits = (settings.max_concurrent_streams for settings in self.peer_settings)
+        return min((limit for limit in limits if limit is not None), default=None)
 
     @property
     def special(self) -> tuple[str, ...]:

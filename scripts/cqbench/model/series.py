@@ -31,11 +31,14 @@ PER_SECOND = "_per_second"  # behind the name of a count: over the window
 
 @dataclass(frozen=True)
 class Repetition:
-    """One load of one run. round: None outside of experiments. messages: a call, of client- and server-streaming."""
+    """One load of one run. round: None outside of experiments. messages: a call, of client- and server-streaming.
+    stream_limit: the lowest limit of concurrent streams per connection that a server announced; None without one.
+    """
 
     measured: Measured
     round: Round | None
     messages: int | None = None
+    stream_limit: int | None = None
 
     def value(self, key: str) -> float | None:
         """A figure by its name in the file, or one that follows from several."""
@@ -155,7 +158,7 @@ def _add(run: Run, series: Series) -> None:
         if why:
             series.left_out.append(LeftOut(measured.load, why, tuple(measured.error_codes)))
         else:
-            repetition = Repetition(measured, round_of(run, measured), messages)
+            repetition = Repetition(measured, round_of(run, measured), messages, document.stream_limit)
             series.points.setdefault(measured.load, []).append(repetition)
 
 

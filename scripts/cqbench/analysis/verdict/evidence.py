@@ -16,7 +16,7 @@ from cqbench.model import thresholds
 from cqbench.model.figures import ENDS
 from cqbench.model.metric import THROUGHPUT
 from cqbench.model.ratio import ratio_of
-from cqbench.model.series import Series, ratio
+from cqbench.model.series import Repetition, Series, ratio
 from cqbench.stats.medians import median
 from cqbench.stats.ratios import Ratio
 
@@ -207,6 +207,23 @@ def _unread(series: Series, load: Load) -> bool:
         (_quotients(smoothed, series.values(load, "client_rtt_min_ns_median")), thresholds.SERVER_WAIT_RTT),
     )
     return all(rules.above(values, threshold) for values, threshold in waits)
+
+
+def stream_limit(series: Series, load: Load) -> int | None:
+    """Returns the servers' limit of concurrent streams per connection if calls wait for it: in every repetition, more
+    calls are in flight than the limit allows on all connections. None otherwise, if a limit or the number of
+    connections is not known, and in an open loop, whose load is a rate.
+    """
+    repetitions = series.points.get(load, [])
+    if load.open or not repetitions:
+        return None
+    limits = [limit for r in repetitions if (limit := _exceeded_limit(r, load)) is not None]
+    return min(limits) if len(limits) == len(repetitions) else None
+
+
+def _exceeded_limit(repetition: Repetition, load: Load) -> int | None:
+    limit, connections = repetition.stream_limit, repetition.measured.connections
+    return limit if limit is not None and connections and load.number > limit * connections else None
 
 
 def allowed(series: Series, end: str) -> float | None:
