@@ -12,6 +12,7 @@
 #include "cqbench/proto/control.pb.h"
 #include "cqbench/run_config.h"
 #include "src/base/clock.h"
+#include "src/base/http2_settings.h"
 #include "src/config/load.h"
 #include "src/config/security.h"
 #include "src/result/allocation_sites.h"
@@ -212,8 +213,9 @@ struct LowerBound {
 
 struct Result {
   RunContext context;
-  std::vector<ServerDescription> servers;  // those with a control service
-  std::vector<Notice> warnings;            // about every point
+  std::vector<ServerDescription> servers;   // those with a control service
+  std::vector<PeerSettings> peer_settings;  // of each target, in order; empty without evidence
+  std::vector<Notice> warnings;             // about every point
   std::vector<Notice> notes;
   std::vector<PointResult> points;       // in the order in which they were measured
   std::vector<LowerBound> lower_bounds;  // the same

@@ -2,8 +2,10 @@
 
 #include <algorithm>
 #include <array>
+#include <cstdint>
 #include <memory>
 #include <nlohmann/json.hpp>
+#include <optional>
 #include <set>
 #include <utility>
 
@@ -28,29 +30,10 @@ constexpr size_t kShownBytes = 60;
 
 // Settings that may differ from rank to rank: the machine, when it began, and what it drew. The others must not.
 constexpr std::array<absl::string_view, 23> kOwn = {
-    "date",
-    "host_name",
-    "executable",
-    "num_cpus",
-    "mhz_per_cpu",
-    "cpu_scaling_enabled",
-    "load_avg",
-    "command_line",
-    "affinity",
-    "cpu_model",
-    "kernel",
-    "boot_id",
-    "caches",
-    "clock_source",
-    "servers",
-    "warnings",
-    "notes",
-    "partial",
-    "compiler",
-    "schedule_seed",
-    "data_seed",
-    "protobuf_version",
-    "",
+    "date",     "host_name",     "executable", "num_cpus",         "mhz_per_cpu",   "cpu_scaling_enabled",
+    "load_avg", "command_line",  "affinity",   "cpu_model",        "kernel",        "boot_id",
+    "caches",   "clock_source",  "servers",    "warnings",         "notes",         "partial",
+    "compiler", "schedule_seed", "data_seed",  "protobuf_version", "peer_settings",
 };
 // Numbers of calls that the ranks divide: their shares may differ by one.
 constexpr const char* kShares[] = {"total_calls", "skip_first"};
@@ -226,9 +209,11 @@ OrderedJson MergedContext(const std::vector<RankFile>& files, const Result& resu
     }
     context[key] = std::move(all);
   }
-  for (const RankFile& file : files) {
-    const OrderedJson& servers = At(file.context, "servers");
-    if (At(context, "servers").empty() && !servers.empty()) context["servers"] = servers;
+  for (const char* key : {"servers", "peer_settings"}) {
+    for (const RankFile& file : files) {
+      const OrderedJson& servers = At(file.context, key);
+      if (At(context, key).empty() && !servers.empty()) context[key] = servers;
+    }
   }
   context["partial"] = result.partial;
   return context;
@@ -265,6 +250,23 @@ RunConfig ReadSettings(const OrderedJson& json) {
   if (At(json, "deadline_ns").is_null()) run.deadline_ns.reset();
   run.security.tls = !TextAt(json, "security").empty();
   return run;
+}
+
+std::optional<uint32_t> SettingAt(const OrderedJson& json, const char* key) {
+  const OrderedJson& number = At(json, key);
+  if (!number.is_number_unsigned() || number.get<uint64_t>() > UINT32_MAX) return std::nullopt;
+  return number.get<uint32_t>();
+}
+
+std::vector<PeerSettings> ReadPeerSettings(const OrderedJson& context) {
+  std::vector<PeerSettings> peers;
+  for (const OrderedJson& json : At(context, "peer_settings")) {
+    const Http2Settings announced = {SettingAt(json, "max_concurrent_streams"), SettingAt(json, "initial_window_bytes"),
+                                     SettingAt(json, "max_frame_bytes"), SettingAt(json, "max_header_list_bytes")};
+    peers.push_back({CleanText(TextAt(json, "target"), kShownBytes * 5), announced,
+                     CleanText(TextAt(json, "not_read"), kShownBytes * 5)});
+  }
+  return peers;
 }
 
 RunContext ReadContext(const OrderedJson& json) {
@@ -307,7 +309,9 @@ absl::StatusOr<Result> MergeRankFiles(const std::vector<std::string>& paths) {
   }
   TakeMerged(merged, setting, result);
   for (const PointResult& point : merged) result.context.run.points.push_back(point.load);
-  result.context.of_file = MergedContext(*files, result).dump();
+  const OrderedJson context = MergedContext(*files, result);
+  result.peer_settings = ReadPeerSettings(context);
+  result.context.of_file = context.dump();
   return result;
 }
 

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <functional>
+#include <optional>
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
@@ -128,6 +129,38 @@ const std::vector<Column> kAllocations = {
     {"bytes/RPC", "server_allocated_bytes_per_rpc", "%.0f"},
 };
 
+// "64 KiB", "65535 bytes".
+std::string Bytes(uint32_t bytes) {
+  constexpr uint32_t kKiB = 1 << 10, kMiB = 1 << 20;
+  if (bytes > 0 && bytes % kMiB == 0) return absl::StrCat(bytes / kMiB, " MiB");
+  if (bytes > 0 && bytes % kKiB == 0) return absl::StrCat(bytes / kKiB, " KiB");
+  return absl::StrCat(bytes, " bytes");
+}
+
+// Announced, or the default of HTTP/2.
+std::string Bytes(const std::optional<uint32_t>& announced, uint32_t usual) {
+  return announced ? Bytes(*announced) : absl::StrCat(Bytes(usual), " (default)");
+}
+
+std::string Settings(const Http2Settings& s) {
+  const auto streams = s.max_concurrent_streams;
+  const auto headers = s.max_header_list_bytes;
+  return absl::StrCat(streams ? absl::StrCat(*streams) : "any number of", " concurrent stream(s) per connection, ",
+                      "initial window ", Bytes(s.initial_window_bytes, 65'535), ", frames of at most ",
+                      Bytes(s.max_frame_bytes, 16'384), ", headers of ",
+                      headers ? absl::StrCat("at most ", Bytes(*headers)) : "any size");
+}
+
+std::string PeerLines(const std::vector<PeerSettings>& peers) {
+  std::string text = peers.empty() ? "" : "\n";
+  for (const PeerSettings& peer : peers) {
+    const bool read = peer.not_read.empty();
+    absl::StrAppend(&text, "HTTP/2 settings of the server at ", peer.target, ": ",
+                    read ? Settings(peer.announced) : absl::StrCat("not read: ", peer.not_read), "\n");
+  }
+  return text;
+}
+
 std::string Micros(const PointResult& p, Nanos LatencyStats::*field) {
   if (!p.latency || !p.latency->Knows(field)) return "-";
   return absl::StrFormat("%.1f", static_cast<double>((*p.latency).*field) / static_cast<double>(kNanosPerMicro));
@@ -220,7 +253,7 @@ std::string FormatEvidence(const Result& result) {
   return absl::StrCat(
       FigureTable("Connections: c->s is what the client sends, s->c what the server sends", c, points, kConnections),
       FigureTable("Bytes on the wire: what TCP carried, headers, frames and TLS included", c, points, kWire),
-      FigureTable("CPU and context switches", c, points, kProcesses));
+      FigureTable("CPU and context switches", c, points, kProcesses), PeerLines(result.peer_settings));
 }
 
 std::string FormatExtras(const Result& result) {

@@ -1,6 +1,8 @@
 #include <algorithm>
 #include <cmath>
+#include <optional>
 #include <string>
+#include <utility>
 #include <variant>
 
 #include "absl/strings/str_cat.h"
@@ -28,6 +30,21 @@ Json Server(const ServerDescription& server) {
     if (found != printed.end()) ordered[found.key()] = *found;
   }
   return ordered;
+}
+
+Json Peer(const PeerSettings& peer) {
+  Json json = {{"target", peer.target}};
+  if (!peer.not_read.empty()) json["not_read"] = peer.not_read;
+  const Http2Settings& announced = peer.announced;
+  const std::pair<const char*, std::optional<uint32_t>> settings[] = {
+      {"max_concurrent_streams", announced.max_concurrent_streams},
+      {"initial_window_bytes", announced.initial_window_bytes},
+      {"max_frame_bytes", announced.max_frame_bytes},
+      {"max_header_list_bytes", announced.max_header_list_bytes}};
+  for (const auto& [key, value] : settings) {
+    if (value) json[key] = *value;
+  }
+  return json;
 }
 
 void AddHttp(Json& json, const RunConfig& run) {
@@ -164,6 +181,7 @@ Json JsonContext(const Result& result) {
   AddChannels(json, run);
   json["servers"] = Json::array();
   for (const ServerDescription& server : result.servers) json["servers"].push_back(Server(server));
+  for (const PeerSettings& peer : result.peer_settings) json["peer_settings"].push_back(Peer(peer));
   json["warnings"] = JsonNotices(result.warnings);
   json["notes"] = JsonNotices(result.notes);
   json["partial"] = result.partial;

@@ -55,6 +55,7 @@ const std::vector<NoticeCode>& NoteCodes() {
       {kRateMissed, "The target rate of payload bytes was not reached."},
       {kServerCpuSaturated, "The server used all CPUs that it may run on."},
       {kSlotsSaturated, "Calls found all slots taken."},
+      {kStreamLimit, "More calls are in flight than the server allows concurrent streams on the connections."},
       {kTooFewCalls, "There are too few calls for a percentile."},
   };
   return codes;

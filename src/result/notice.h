@@ -48,6 +48,7 @@ inline constexpr char kNotStable[] = "not-stable";
 inline constexpr char kRateMissed[] = "rate-missed";
 inline constexpr char kServerCpuSaturated[] = "server-cpu-saturated";
 inline constexpr char kSlotsSaturated[] = "slots-saturated";
+inline constexpr char kStreamLimit[] = "stream-limit";
 inline constexpr char kTooFewCalls[] = "too-few-calls";
 
 struct NoticeCode {

@@ -270,6 +270,9 @@ Result EvidenceSample() {
   result.context.environment.boot_id = "00000000-0000-4000-8000-000000000001";
   result.context.environment.clock_source = "hpet";
   result.servers = {Server()};
+  result.peer_settings = {{"server-host:2137", {2, 65'536, 16'384, 8'000}, ""},
+                          {"[::1]:2137", {}, ""},
+                          {"unix:/run/ping.sock", {}, "the server did not send its settings within a second"}};
   result.warnings = {
       {"clock-source", "the clock source of the client is hpet, not TSC: each clock reading may be a system call"}};
   result.notes = {

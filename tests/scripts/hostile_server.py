@@ -6,7 +6,7 @@ import contextlib
 import socket
 import struct
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from types import TracebackType
 
 DATA, HEADERS, RESET, SETTINGS, PING, GOAWAY, WINDOW, CONTINUATION = 0, 1, 3, 4, 6, 7, 8, 9
@@ -58,10 +58,16 @@ Behaviour = Callable[[Send, int], None]
 
 
 class HostileServer:
-    """`on_call` for each call, `on_connection` for each connection, after the settings."""
+    """`on_call` for each call, `on_connection` for each connection, after the settings: their values by identifier."""
 
-    def __init__(self, on_call: Behaviour, on_connection: Callable[[Send], None] = lambda send: None) -> None:
+    def __init__(
+        self,
+        on_call: Behaviour,
+        on_connection: Callable[[Send], None] = lambda send: None,
+        settings: Mapping[int, int] | None = None,
+    ) -> None:
         self._on_call, self._on_connection = on_call, on_connection
+        self._settings = b"".join(struct.pack(">HI", *each) for each in (settings or {}).items())
         self._listener = socket.create_server(("127.0.0.1", 0))
         self._sockets: list[socket.socket] = []
         self.calls = 0
@@ -90,7 +96,7 @@ class HostileServer:
         with contextlib.suppress(OSError):
             reader = peer.makefile("rb")
             reader.read(PREFACE)
-            peer.sendall(frame(SETTINGS, 0, 0))
+            peer.sendall(frame(SETTINGS, 0, 0, self._settings))
             self._on_connection(peer.sendall)
             while head := reader.read(9):
                 size, kind, flags = int.from_bytes(head[:3], "big"), head[3], head[4]

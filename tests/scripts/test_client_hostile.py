@@ -148,6 +148,13 @@ def grpc_version() -> str:
 
 def run(server: HostileServer, flags: str) -> tuple[int, str, dict[str, Any]]:
     """Exit status, standard error, the point; within 2 GiB of data, however much the server sends."""
+    status, said, result = run_whole(server, flags)
+    (point,) = result["benchmarks"] + result["not_measured"]
+    return status, said, point
+
+
+def run_whole(server: HostileServer, flags: str) -> tuple[int, str, dict[str, Any]]:
+    """As run(), with the whole result."""
     done = subprocess.run(
         [CLIENT, "--host", server.address, *FLAGS.split(), *flags.split()],
         capture_output=True,
@@ -157,8 +164,7 @@ def run(server: HostileServer, flags: str) -> tuple[int, str, dict[str, Any]]:
     )
     result = json.loads(done.stdout)
     assert [error.message for error in Draft202012Validator(SCHEMA).iter_errors(result)] == []
-    (point,) = result["benchmarks"] + result["not_measured"]
-    return done.returncode, done.stderr.decode(), point
+    return done.returncode, done.stderr.decode(), result
 
 
 @pytest.mark.parametrize("case", CASES, ids=lambda case: case.name)
@@ -269,6 +275,26 @@ def test_a_hostile_control_service_costs_its_figures_alone() -> None:
     with HostileServer(once(lambda s: answer(message(b""), s, field("x", "y")))) as server:
         _, _, point = run(server, "--api cq --channel-arg grpc.enable_retries=0")
     assert any("cannot be asked (No status received)" in note["text"] for note in point["notes"])
+
+
+def test_a_foreign_servers_settings_are_in_the_result() -> None:
+    """It has no control service, and the only connection without a call is that on which they are read."""
+    announced = {1: 0, 3: 2, 4: 100_000, 5: 20_000, 6: 9_000, 0xFE03: 1}
+    with HostileServer(once(lambda s: answer(message(b""), s)), settings=announced) as server:
+        status, said, result = run_whole(server, "--api cq")
+        assert (status, said) == (0, "")
+        assert result["context"]["peer_settings"] == [
+            {
+                "target": server.address,
+                "max_concurrent_streams": 2,
+                "initial_window_bytes": 100_000,
+                "max_frame_bytes": 20_000,
+                "max_header_list_bytes": 9_000,
+            }
+        ]
+    (point,) = result["benchmarks"]
+    (note,) = [note for note in point["notes"] if note["code"] == "stream-limit"]
+    assert note["text"].startswith("the server allows 2 concurrent stream(s) per connection: 4 calls in flight on 1 ")
 
 
 def part(number: int, value: bytes) -> bytes:

@@ -126,6 +126,27 @@ def test_numbers_of_calls_servers_and_notes_are_those_of_all_ranks(client: Path,
     assert context["servers"] == [{"address": "x"}] and codes(context) == ["cpu-scaling"]
 
 
+def test_http2_settings_are_those_of_the_first_rank_that_has_some(client: Path, tmp_path: Path) -> None:
+    """Ranks may reach a server by other ways, so that they may read other settings."""
+    of_ranks: list[list[Json]] = [
+        [],
+        [{"target": "a:1", "max_concurrent_streams": 2}, {"target": "b:1", "not_read": "a \x1b[2J reason"}],
+        [{"target": "a:1", "max_concurrent_streams": 100}],
+    ]
+
+    def change(data: Json, report: Json) -> None:
+        if found := of_ranks[report["rank"]["index"]]:
+            data["context"]["peer_settings"] = found
+
+    paths = [rank_file(tmp_path, i, 3, drawn(i), change=change) for i in range(3)]
+    result = merged(client, paths)
+    assert complaints(result) == []
+    assert result["context"]["peer_settings"] == of_ranks[1]
+    table = subprocess.run([client, "--merge", *paths, "--evidence"], capture_output=True, text=True, check=True).stdout
+    assert "HTTP/2 settings of the server at a:1: 2 concurrent stream(s) per connection, initial window" in table
+    assert "HTTP/2 settings of the server at b:1: not read: a  [2J reason" in table
+
+
 def put(**values: Any) -> Any:
     return lambda data, _: data["context"].update(values)
 

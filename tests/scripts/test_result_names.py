@@ -21,7 +21,7 @@ COUNTS = {  # and numbers that name something: a version, a port, a CPU, a serve
     *(f"latency{part}_{what}" for part in ("", "_from_sent") for what in ("samples", "censored")),
     "bucket_completed", "bucket_failed", "schedule_seed", "stream_messages", "pacers", "largest_burst",
     "outstanding_first_half", "outstanding_second_half", "arrival_gap_variation", "arrival_gap_correlation",
-    "num_cqs", "workers_per_cq", "callbacks_per_cq",
+    "num_cqs", "workers_per_cq", "callbacks_per_cq", "max_concurrent_streams",
     "tcp_echo_port", "cpus", "cpu", "server_rpcs", "server_posted_requests", "data_messages", "data_seed",
     *(f"breakdown_{part}_samples" for part in ("client_issue", "client_wait", "server_handling", "server_finishing")),
     *(f"breakdown_{side}_{part}_samples" for side in ("client", "server") for part in ("serialize", "parse")),

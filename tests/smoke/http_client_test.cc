@@ -71,6 +71,9 @@ TEST_P(HttpClientTest, MethodsOfTheLibraryAreAskedForAndChecked) {
     EXPECT_EQ(context.at("workload"), "library");
     EXPECT_EQ(context.at("method"), method);
     EXPECT_EQ(context.at("http_version"), http2() ? "h2c" : "HTTP/1.1");
+    const Json settings = context.at("peer_settings").at(0);
+    EXPECT_EQ(settings.contains("not_read"), !http2()) << settings;
+    EXPECT_EQ(settings.contains("max_concurrent_streams"), http2()) << settings;
   }
 }
 

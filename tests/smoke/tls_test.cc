@@ -52,7 +52,7 @@ ClientRun Ask(const Server& server, const Flags& flags) {
 // The connection count proves that all channels share one credentials object: with an object each, each channel would
 // have a connection of its own. Control service and reflection use the same credentials.
 TEST(TlsTest, MutualTlsOverSharedAndSeparateConnections) {
-  const Server server(kTls + Own("good/server") + Trusting("good"));
+  const Server server(kTls + Own("good/server") + Trusting("good") + Flags{"--max-concurrent-streams", "7"});
   const Flags client = kTls + Own("good/client") + Trusting("good") + Flags{"--inflight", "4"};
   for (const auto& [policy, connections] : {std::pair{"per-slot", 1}, {"local-pool", 4}}) {
     const ClientRun run = Ask(server, client + ShortInterval() + Flags{"--channel-policy", policy});
@@ -65,6 +65,10 @@ TEST(TlsTest, MutualTlsOverSharedAndSeparateConnections) {
     EXPECT_THAT(context["tls_cipher"].get<std::string>(), HasSubstr("TLS_"));
     EXPECT_THAT(context["tls_alpn"], testing::AnyOf("grpc-exp", "h2"));  // depends on gRPC's release
     EXPECT_EQ(context["servers"][0]["security"], "mutual-tls");
+    const Json settings = context["peer_settings"];  // read over TLS, with the client's certificate
+    ASSERT_EQ(settings.size(), 1u);
+    EXPECT_FALSE(settings[0].contains("not_read")) << settings;
+    EXPECT_EQ(settings[0]["max_concurrent_streams"], 7);
     EXPECT_THAT(run.out, testing::Not(HasSubstr("PRIVATE KEY")));
   }
   const ClientRun call = Ask(server, client + Short() + Flags{"--call", "cqbench.v1.EchoService/Echo"});

@@ -9,6 +9,7 @@
 #include <mutex>
 #include <set>
 
+#include "absl/strings/str_cat.h"
 #include "tests/in_process_server.h"
 #include "tests/smoke/harness.h"
 #include "tests/smoke/parameters.h"
@@ -218,6 +219,38 @@ TEST(MaxConcurrentStreamsTest, KeepsFurtherCallsBack) {
   EXPECT_GT(point.at("completed"), 30) << point;
 #endif
   EXPECT_LE(point.at("throughput_per_second"), 210) << point;
+  // The client knows the limit from the server's settings, and says what follows.
+  const Json settings = run.Parsed().at("context").at("peer_settings");
+  ASSERT_EQ(settings.size(), 1u);
+  EXPECT_EQ(settings[0].at("target"), server.address());
+  EXPECT_EQ(settings[0].at("max_concurrent_streams"), 2);
+  EXPECT_GE(settings[0].at("max_frame_bytes"), 16'384);
+  EXPECT_FALSE(settings[0].contains("not_read"));
+  EXPECT_THAT(point.at("notes").dump(),
+              testing::HasSubstr("the server allows 2 concurrent stream(s) per connection: 8 calls in flight on 1 "
+                                 "connection(s) wait for a stream"));
+}
+
+TEST(MaxConcurrentStreamsTest, AreReadOnlyForEvidence) {
+  const Server server({"--max-concurrent-streams", "2"});
+  const Flags flags = Flags{"--host", server.address(), "--inflight", "2", "--format", "json"} + ShortInterval();
+  const ClientRun with = RunClient(flags), without = RunClient(flags + Flags{"--no-evidence"});
+  EXPECT_EQ(with.Parsed().at("context").at("peer_settings")[0].at("max_concurrent_streams"), 2);
+  EXPECT_THAT(with.Point().at("notes").dump(), testing::Not(testing::HasSubstr("stream-limit")))
+      << "2 may be in flight";
+  EXPECT_FALSE(without.Parsed().at("context").contains("peer_settings"));
+}
+
+TEST(MaxConcurrentStreamsTest, EachServerAndKindOfAddressIsRead) {
+  const std::string path = absl::StrCat(testing::TempDir(), "/settings-", getpid(), ".sock");
+  const Server one({"--max-concurrent-streams", "3"}), two({"--listen", absl::StrCat("unix:", path)});
+  const ClientRun run =
+      RunClient(Flags{"--host", absl::StrCat("unix:", path, ",", one.address()), "--inflight", "8", "--evidence"} +
+                ShortInterval());
+  EXPECT_EQ(run.exit_code, 0) << run.err;
+  EXPECT_THAT(run.out, testing::ContainsRegex("HTTP/2 settings of the server at unix:.*: .* initial window "));
+  EXPECT_THAT(run.out, testing::HasSubstr(absl::StrCat("HTTP/2 settings of the server at ", one.address(),
+                                                       ": 3 concurrent stream(s) per connection, ")));
 }
 
 }  // namespace

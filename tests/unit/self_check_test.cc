@@ -140,6 +140,47 @@ TEST_F(PointCheck, TwoTicksAreTooFewToBlameTheHypervisor) {
   EXPECT_THAT(Warnings(), ElementsAre(Notice{"steal", "the hypervisor took 3 % of a CPU of the client"}));
 }
 
+std::vector<Notice> StreamNotes(PointResult point, const std::vector<std::optional<uint32_t>>& limits) {
+  std::vector<PeerSettings> servers;
+  for (const auto& limit : limits) servers.push_back({"server:1", {limit, {}, {}, {}}, ""});
+  CheckStreams(servers, point);
+  return point.notes;
+}
+
+TEST_F(PointCheck, CallsThatWaitForAStreamAreNoted) {
+  point_.load.slots = 16;
+  point_.connections = 2;
+  EXPECT_THAT(StreamNotes(point_, {8}), IsEmpty());
+  EXPECT_THAT(StreamNotes(point_, {7}),
+              ElementsAre(Notice{"stream-limit",
+                                 "the server allows 7 concurrent stream(s) per connection: 16 calls in flight on 2 "
+                                 "connection(s) wait for a stream"}));
+  EXPECT_THAT(StreamNotes(point_, {100, std::nullopt, 7}), ElementsAre(Is("stream-limit", "allows 7 ")));
+  EXPECT_THAT(StreamNotes(point_, {}), IsEmpty());
+  EXPECT_THAT(StreamNotes(point_, {std::nullopt}), IsEmpty()) << "no limit";
+  EXPECT_THAT(StreamNotes(point_, {UINT32_MAX}), IsEmpty());
+  point_.connections.reset();
+  EXPECT_THAT(StreamNotes(point_, {7}), IsEmpty()) << "and no connection is expected";
+  point_.expected_connections = 1;
+  EXPECT_THAT(StreamNotes(point_, {15}), ElementsAre(Is("stream-limit", "on 1 connection(s)")));
+  point_.window_ns = 0;
+  EXPECT_THAT(StreamNotes(point_, {15}), IsEmpty()) << "nothing was measured";
+}
+
+// An open loop's slots are a maximum, and calls that wait for a slot have no stream yet.
+TEST_F(PointCheck, AnOpenLoopWaitsForStreamsIfThatManyAreOutstanding) {
+  point_.load = {16, 1000};
+  point_.connections = 1;
+  OpenLoopResult& open = point_.open_loop.emplace();
+  open.outstanding_first_half = 3;
+  open.outstanding_second_half = 8;
+  EXPECT_THAT(StreamNotes(point_, {8}), IsEmpty());
+  EXPECT_THAT(StreamNotes(point_, {7}), ElementsAre(Is("stream-limit", "connection: calls in flight on 1")));
+  open.outstanding_first_half = 300;
+  EXPECT_THAT(StreamNotes(point_, {16}), IsEmpty());
+  EXPECT_THAT(StreamNotes(point_, {15}), ElementsAre(Is("stream-limit")));
+}
+
 TEST_F(PointCheck, TooFewCallsForAPercentileAreNoted) {
   const struct {
     uint64_t count;

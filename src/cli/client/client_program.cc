@@ -73,6 +73,7 @@ void Take(const SweepResult& sweep, Result& result) {
   result.points = sweep.points;
   result.lower_bounds = sweep.lower_bounds;
   result.servers = sweep.servers;
+  result.peer_settings = sweep.peer_settings;
   result.notes = sweep.notes;
   result.find_rate = sweep.find_rate;
   result.partial = sweep.partial;

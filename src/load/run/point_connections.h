@@ -27,6 +27,7 @@ struct PointSetting {
   ControlClients* servers = nullptr;                             // nullptr: they are not asked
   std::function<ChannelPool()> make_pool = nullptr;              // instead of connecting to the targets
   Ranks* ranks = nullptr;                                        // nullptr: nobody else measures with us
+  std::function<void()> on_connected = nullptr;  // called at each point, before its first call; may be empty
 };
 
 // All calls from the runner's thread.

@@ -145,6 +145,7 @@ absl::Status PointRun::MeasureWith(const ChannelPool* channels, const ChannelPla
     auto made = MakeEngine(config_, channels, point_.load, ThreadsFor(config_, point_.load), *window_,
                            phases.warmup_ns + phases.interval_ns, [this] { return interrupt_.Pending(); });
     if (!made.ok()) return made.status();
+    if (setting_.on_connected) setting_.on_connected();
     return MeasureEngine(*std::move(made), evidence, phases);
   } catch (const std::system_error& error) {
     const std::string near = NearLimit();

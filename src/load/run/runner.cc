@@ -9,6 +9,7 @@
 #include "src/base/last_resort.h"
 #include "src/base/machine.h"
 #include "src/channel/credentials.h"
+#include "src/channel/peer_settings.h"
 #include "src/load/run/lower_bounds.h"
 #include "src/load/run/point_run.h"
 #include "src/load/run/rate_trial.h"
@@ -44,10 +45,15 @@ class Sweep {
         observer_(observer),
         credentials_(ClientCredentials(config.security)),
         servers_(config, credentials_),
-        setting_{config,       endpoints,
-                 interrupt,    observer.progress,
-                 credentials_, AsksServers(config, ranks) ? &servers_ : nullptr,
-                 nullptr,      ranks},
+        setting_{config,
+                 endpoints,
+                 interrupt,
+                 observer.progress,
+                 credentials_,
+                 AsksServers(config, ranks) ? &servers_ : nullptr,
+                 nullptr,
+                 ranks,
+                 [this] { ReadPeers(); }},
         lower_bounds_(setting_) {
     std::vector<int> slots;
     for (const Load& load : config.points) slots.push_back(load.slots);
@@ -96,8 +102,15 @@ class Sweep {
   // A trial of the search is a point like any other; only the draw of its due times is its own.
   void Search() {
     RunConfig config = config_;
-    const PointSetting setting{config,       setting_.endpoints, setting_.interrupt, setting_.progress,
-                               credentials_, setting_.servers,   setting_.make_pool};
+    const PointSetting setting{config,
+                               setting_.endpoints,
+                               setting_.interrupt,
+                               setting_.progress,
+                               credentials_,
+                               setting_.servers,
+                               setting_.make_pool,
+                               nullptr,
+                               setting_.on_connected};
     const auto measure = [&](double rate) {
       const PointResult* const point = MeasurePoint(setting, {config_.points.front().slots, rate});
       ++config.schedule.seed;
@@ -117,6 +130,7 @@ class Sweep {
       PointRun(setting, load, update_).CountAllocations(point);
     }
     CheckPoint(setting.config, servers_.servers(), point);
+    CheckStreams(result_.peer_settings, point);
     CheckSleep(run.slept_ns(), point);
     JudgePoint(run.measurement(), point);
     const bool hopeless = update_.point == 1 && run.hopeless();
@@ -126,6 +140,11 @@ class Sweep {
     if (observer_.on_point) observer_.on_point(Snapshot());
     if (observer_.on_measurement) observer_.on_measurement(point, run.measurement());
     return &point;
+  }
+
+  // Once, after the servers were reached and before the first call.
+  void ReadPeers() {
+    if (config_.evidence && result_.peer_settings.empty()) result_.peer_settings = ReadPeerSettings(config_);
   }
 
   void JudgePoint(const Measurement& measurement, PointResult& point) {

@@ -45,6 +45,7 @@ struct SweepResult {
   std::vector<PointResult> points;
   std::vector<LowerBound> lower_bounds;
   std::vector<ServerDescription> servers;
+  std::vector<PeerSettings> peer_settings;  // of each target, in order; empty without evidence or connections
   std::vector<Notice> notes;
   std::vector<std::string> misses;  // of the objective, by points that were measured, one line each; not of a search
   std::optional<FindRateResult> find_rate;

@@ -174,6 +174,22 @@ class PointCheck {
   const std::vector<ServerDescription>& servers_;
 };
 
+std::optional<uint32_t> LowestStreamLimit(const std::vector<PeerSettings>& servers) {
+  std::optional<uint32_t> lowest;
+  for (const PeerSettings& server : servers) {
+    const std::optional<uint32_t>& limit = server.announced.max_concurrent_streams;
+    if (limit && (!lowest || *limit < *lowest)) lowest = limit;
+  }
+  return lowest;
+}
+
+double CallsInFlight(const PointResult& point) {
+  if (!point.open_loop) return point.load.slots;
+  const double outstanding =
+      std::max(point.open_loop->outstanding_first_half, point.open_loop->outstanding_second_half);
+  return std::min<double>(outstanding, point.load.slots);
+}
+
 void CheckMachine(absl::string_view side, const std::string& clock_source, const std::optional<bool>& scaling,
                   std::vector<Notice>& warnings) {
   // The second is ARM's counter, which programs read as directly.
@@ -207,6 +223,19 @@ std::optional<Notice> OtherCalls(const PointResult& point) {
   return Notice{
       kOtherClient,
       absl::StrFormat("another client uses the server: it responded to %.2f times as many calls", *served / most)};
+}
+
+void CheckStreams(const std::vector<PeerSettings>& servers, PointResult& point) {
+  if (point.window_ns <= 0) return;
+  const std::optional<uint32_t> limit = LowestStreamLimit(servers);
+  const int connections = point.connections.value_or(point.expected_connections);
+  const double in_flight = CallsInFlight(point);
+  if (!limit || connections <= 0 || in_flight <= static_cast<double>(*limit) * connections) return;
+  // The mean of an open loop is left out, so that repetitions say it once.
+  const std::string calls = point.open_loop ? "calls" : absl::StrCat(point.load.slots, " calls");
+  point.notes.push_back(
+      {kStreamLimit, absl::StrCat("the server allows ", *limit, " concurrent stream(s) per connection: ", calls,
+                                  " in flight on ", connections, " connection(s) wait for a stream")});
 }
 
 void CheckSleep(Nanos slept_ns, PointResult& point) {

@@ -19,6 +19,10 @@ void CheckPoint(const RunConfig& config, const std::vector<ServerDescription>& s
 std::optional<Notice> OtherConnections(const PointResult& point, absl::string_view clients);
 std::optional<Notice> OtherCalls(const PointResult& point);
 
+// Adds the note that calls wait for a stream: more are in flight than the lowest limit of the servers' settings allows
+// on the point's connections. An open loop has as many in flight as were outstanding in the mean, up to its slots.
+void CheckStreams(const std::vector<PeerSettings>& servers, PointResult& point);
+
 // Adds the warning that the machine was suspended. `slept_ns`: within the window.
 void CheckSleep(Nanos slept_ns, PointResult& point);
 
