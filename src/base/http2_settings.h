@@ -32,9 +32,9 @@ struct PeerSettings {
 inline constexpr size_t kHttp2FrameHeaderBytes = 9;
 inline constexpr size_t kMaxFirstFrameBytes = kHttp2FrameHeaderBytes + 16'384;
 
-// What a client sends first: the connection preface, and settings without any entry.
+// Returns the first bytes of a client: the connection preface, and settings without any entry.
 absl::string_view Http2Hello();
-// What it sends to end a connection without a stream: it acknowledges the settings, and goes away.
+// Returns the last bytes of a client that made no call: it acknowledges the server's settings, and goes away.
 absl::string_view Http2Goodbye();
 
 // Reads the first bytes of a server. Absent while they are too few: at most kMaxFirstFrameBytes are needed. What is
