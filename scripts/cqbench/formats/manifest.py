@@ -235,6 +235,7 @@ class Manifest(Place):
     ranks: dict[str, Any] | None = None  # several client processes: what was asked for
     versions: dict[str, Any] | None = None  # of the software of the first result
     other_load: OtherLoad | None = None
+    hashes: Line | None = None  # the file that has them when the experiment has ended; None: made before there were any
     note: str = Field(default="", exclude=True)  # on how it was read
     runs: list[Annotated[RunRecord, WrapValidator(_run)]] = Field(min_length=1)
 

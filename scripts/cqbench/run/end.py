@@ -16,7 +16,7 @@ from types import FrameType
 from typing import TypeVar
 
 from cqbench.experiment.spec import Experiment
-from cqbench.formats import runs, storage
+from cqbench.formats import runs, storage, sums
 from cqbench.formats.runs import Run
 from cqbench.formats.source import BadDocument
 from cqbench.formats.surroundings import Manifests
@@ -126,6 +126,7 @@ def conclude(journal: Journal, experiment: Experiment, interrupt: Interrupt) -> 
         say(f"interrupted; scripts/verdict.sh {where} and scripts/report.sh {where} make verdict and report")
     if page:
         say(f"report: {page}")
+    say(f"SHA-256 of {sums.FILE}, which has those of all files: {sums.write(folder)}")
     made = "verdict.txt, " if verdict else ""
     say(f"results: {folder} ({made}summary.txt, results.csv, manifest.json, raw/CONFIGURATION/NN-LOAD.json)")
     failed = derived.problems or bool(journal.failures())

@@ -13,7 +13,7 @@ import click
 from cqbench.experiment import certs, needs, plan, ranks
 from cqbench.experiment.override import Options
 from cqbench.experiment.spec import Experiment
-from cqbench.formats import storage
+from cqbench.formats import storage, sums
 from cqbench.measure import busy, cpus, layout
 from cqbench.measure.lock import locked
 from cqbench.measure.machine import here
@@ -70,6 +70,7 @@ def facts_for(
         "placements": {c.name: plan.where(c, placements[c.name]) for c in experiment.configurations},
         "notes": [*notes(experiment, placements), *ranks.notes(launch, experiment)],
         "ranks": launch.to_json() if launch else None,
+        "hashes": sums.FILE,
     }
     return fixed, facts_of(experiment, placements, launch)
 
@@ -85,11 +86,13 @@ def resume(folder: Path, options: Options, experiment: Experiment) -> Journal:
 
 
 def go_on(folder: Path, experiment: Experiment, who: str = "") -> Journal:
-    """With what was begun there. who: begins the notes. Raises BadManifest."""
+    """With what was begun there. who: begins the notes. Raises BadManifest, OSError."""
     begun = Journal.load(folder, experiment)
     if begun.manifest.note:
         say(f"{who}note: {begun.manifest.note}")
     begun.find_done()
+    sums.remove(folder)
+    begun.manifest.hashes = sums.FILE
     if changed := begun.note_resumed(here()):
         say(f"{who}note: not as it was when this began: {', '.join(changed)}; the manifest says so")
     return begun

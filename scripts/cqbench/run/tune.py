@@ -14,7 +14,7 @@ from cqbench.analysis.tune.workloads import Workload
 from cqbench.experiment import flags, plan, spec
 from cqbench.experiment.order import make_order
 from cqbench.experiment.spec import Data, Experiment
-from cqbench.formats import runs, storage
+from cqbench.formats import runs, storage, sums
 from cqbench.formats.manifest import FILE
 from cqbench.formats.offered import Load
 from cqbench.formats.result import load as load_document
@@ -124,7 +124,8 @@ class RealBench:
         how_long = layout.duration(left * self.run_s())
         say(f"{stage.name}: {stage.question} {plan.count(left, 'run')}, about {how_long}")
         Runner(experiment, placements, self.programs, journal, self.interrupt).run()
-        storage.write(self.folder / stage.name / "results.csv", to_csv(end.read_results(journal)))
+        storage.write(journal.folder / "results.csv", to_csv(end.read_results(journal)))
+        sums.write(journal.folder)
         return self._results(stage, journal)
 
     def _journal(self, stage: Stage, experiment: Experiment, placements: dict[str, cpus.Placement]) -> Journal:
