@@ -19,6 +19,7 @@ PROGRAM = "cqbench"
 COMMANDS = {
     "run": "Run an experiment: configurations of client and server, repeated, in random order; then the verdict.",
     "verdict": "What holds this machine back, and what to set instead, from results with repetitions.",
+    "check": "May these results be believed? Complete, unchanged, consistent, measured soundly.",
     "report": "One page to look at and to send to somebody.",
     "compare": "Is B faster or slower than A, point by point, beyond noise?",
     "tune": "What is worth setting here: every setting tried on a workload, those whose gain is real ranked.",
