@@ -24,6 +24,7 @@ from cqbench.stats import ratios
 ROOT = Path(__file__).parents[2]
 DOCUMENTS = (
     "README.md",
+    "docs/run-rules.md",
     "scripts/README.md",
     "scripts/experiments/README.md",
     "scripts/experiments/grpc-versions.md",
@@ -44,6 +45,7 @@ FOREIGN = {
     "--write",  # of cqbench_schema
     "--config",  # of ghz
     "--json",  # of curl
+    *("--check", "--quiet"),  # of sha256sum
     *("--allow-run-as-root", "--bind-to", "--mca", "--oversubscribe", "--hostfile"),  # of mpirun
     *("--mpi", "--cpu-bind", "--nodes", "--exclusive", "--time", "--signal"),  # of srun and sbatch
     *("--nodelist", "--ntasks", "--overlap"),
