@@ -55,7 +55,7 @@ def failed(path: Path) -> set[str]:
 
 
 def change(path: Path, changer: Callable[[Any], Any]) -> None:
-    """Of a JSON file, as careful people would do it."""
+    """Edits a JSON file, which stays one."""
     data = json.loads(path.read_text())
     changer(data)
     path.write_text(json.dumps(data))

@@ -31,7 +31,7 @@ def _checked(path: Path) -> list[Checked]:
 )
 @click.argument("results", nargs=-1, required=True, type=click.Path(path_type=Path))
 def command(results: tuple[Path, ...], form: str) -> int:
-    """Whether results may be believed: complete, unchanged, consistent, measured soundly, and does the verdict follow?
+    """Test whether results may be believed: complete, unchanged, consistent, measured soundly; does the verdict follow?
 
     RESULTS: folders of experiments, or JSON files of grpc_ping_client.
 

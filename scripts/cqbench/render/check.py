@@ -7,6 +7,8 @@ from collections.abc import Sequence
 from typing import Any
 
 from cqbench.analysis.check.model import Finding, State, Subject
+from cqbench.formats import sums
+from cqbench.formats.sums import Compared
 from cqbench.formats.text import one_line
 from cqbench.render.table import Line
 from cqbench.render.text import render
@@ -22,14 +24,21 @@ def text(subject: Subject, findings: Sequence[Finding], colour: bool = False) ->
     rules = max((len(one.rule) for one in findings), default=0)
     indent = " " * (11 + rules + 1)
     lines = [Line(one_line(str(subject.path)))]
+    if own := _own_hash(subject):
+        lines.append(Line(f"{sums.FILE} {own}"))
     for one in findings:
         first = f"{WORDS.get(one.state, one.state.value):<11}{one.rule:<{rules}} "
         lines.append(Line(one_line(one.text, MAX_TEXT), STYLES[one.state], WIDTH, first, indent))
     return render([*lines, Line(answer(findings), width=WIDTH)], colour)
 
 
+def _own_hash(subject: Subject) -> str:
+    """The SHA-256 of the list of hashes; '' without one."""
+    return subject.sums.own if isinstance(subject.sums, Compared) else ""
+
+
 def answer(findings: Sequence[Finding]) -> str:
-    """What failed, or that nothing did; and the rules to read about."""
+    """Names what failed, or says that nothing did; and the other rules to read about."""
     by_state = {state: ", ".join(one.rule for one in findings if one.state is state) for state in State}
     failed = f"Failed: {by_state[State.FAILED]}." if by_state[State.FAILED] else "Nothing failed."
     remarks = f" Remarks: {by_state[State.REMARK]}." if by_state[State.REMARK] else ""
@@ -42,6 +51,7 @@ def as_json(subject: Subject, findings: Sequence[Finding]) -> dict[str, Any]:
     counted = Counter(one.state.value for one in findings)
     return {
         "path": str(subject.path),
+        "sha256sums": _own_hash(subject) or None,
         "answer": answer(findings),
         "counts": {state.value: counted[state.value] for state in State},
         "findings": [

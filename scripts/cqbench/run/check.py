@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 from collections.abc import Iterator, Sequence
 from pathlib import Path
@@ -121,7 +122,7 @@ def _made(manifest: Manifest | None, results: Sequence[Result]) -> Made:
         return Made()
     measured = sorted(filter(_is_planned, results), key=_place)
     csv = to_csv((result.record.repetition, result.run) for result in measured if result.record)
-    verdict = as_json.to_json(judge_runs([result.run for result in measured]))
+    verdict = json.loads(json.dumps(as_json.to_json(judge_runs([result.run for result in measured]))))
     planned, why = _planned(manifest)
     return Made(planned, why, csv, verdict)
 

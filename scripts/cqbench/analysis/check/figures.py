@@ -17,9 +17,9 @@ from cqbench.formats import histograms
 from cqbench.formats.histograms import BadHistogram, Histogram
 from cqbench.model.figures import ENDS
 
-# Of figures that follow from each other by one division.
+# Relative, for figures that follow from each other by one division.
 EXACT = 1e-6
-# CPU figures: times are whole nanoseconds, counts are scaled to the window and rounded.
+# Relative, for CPU figures: times are whole nanoseconds, counts are scaled to the window and rounded.
 ROUNDED = 1e-3
 # A histogram has three significant digits: a bucket is at most 1/1024 of its value wide.
 BUCKET = 2 / 1024
@@ -85,7 +85,7 @@ def _sum(raw: Mapping[str, Any], *keys: str) -> float | None:
 
 
 def _total(raw: Mapping[str, Any], key: str) -> float | None:
-    """Of a list; None where there is none, or an empty one."""
+    """The sum of a list; None where there is none, or an empty one."""
     values = raw.get(key)
     return sum(values) if values else None
 

@@ -37,7 +37,7 @@ def hashes(subject: Subject) -> Finding | None:
     problems += [f"{name} is missing" for name in found.missing]
     problems += [f"{name} is not in the list" for name in found.unlisted]
     looked_at = f"{sums.FILE} of {count(found.files, 'file')}"
-    return judged("hashes", looked_at, problems, f"all as written; its own SHA-256 is {found.own}")
+    return judged("hashes", looked_at, problems, "all as they were written")
 
 
 def _without_hashes(manifest: Manifest) -> Finding:
@@ -148,6 +148,8 @@ def _not_its_own(result: Result) -> Iterator[str]:
         return  # each process has a command, and the machine a clock, of its own
     if document.command_line and not _is_command(document.command_line, record.client_command):
         yield "another command line than the manifest's"
+    if not _wrote(document.command_line, record.file):
+        yield "its command wrote another file"
     began, ended, date = _time(record.started), _time(record.ended), _time(str(result.run.context.get("date", "")))
     if began and ended and date and not began - CLOCK_STEP <= date <= ended + CLOCK_STEP:
         yield f"measured at {date.isoformat()}, its run was from {record.started} to {record.ended}"
@@ -160,6 +162,12 @@ def _is_command(words: Sequence[str], whole: str) -> bool:
     except ValueError:
         return False
     return not told or told[-len(words) :][1:] == [*words[1:]]
+
+
+def _wrote(words: Sequence[str], file: str) -> bool:
+    """True where the command does not say into which file."""
+    outputs = [after for word, after in itertools.pairwise(words) if word == "--output"]
+    return all(output.endswith(f"/{file}") for output in outputs)
 
 
 def _time(text: str) -> datetime | None:

@@ -65,10 +65,10 @@ def verdict(subject: Subject) -> Finding | None:
     other = other_version(stored, made)
     looked_at = f"verdict.json, {count(len(rows(stored)), 'row')}"
     if problems and other:
-        text = f"{looked_at}: made by a version with another {other}; {count(len(problems), 'difference')}"
+        text = f"{looked_at}: of a version that differs in {other}; {count(len(problems), 'difference')}"
         return Finding("verdict", State.NOT_KNOWN, text, tuple(problems))
     fine = "decisions and ratios follow from the raw results"
-    return judged("verdict", looked_at, problems, fine + (f" (another {other})" if other else ""))
+    return judged("verdict", looked_at, problems, fine + (f" ({other} of another version)" if other else ""))
 
 
 def differences(stored: Any, made: Any) -> list[str]:

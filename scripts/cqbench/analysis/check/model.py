@@ -1,4 +1,4 @@
-"""What a check looks at, and what it finds, as data. No file is read here."""
+"""A check as data: the results that it looks at, and its findings. No file is read here."""
 
 from __future__ import annotations
 
@@ -94,8 +94,8 @@ class Planned(NamedTuple):
 
 @dataclass(frozen=True)
 class Made:
-    """What follows from manifest and results, made again; None without a manifest. planned: the runs in the order that
-    the seed draws; None for the reason that no_plan says.
+    """Everything that follows from manifest and results, made again; None without a manifest. planned: the runs in the
+    order that the seed draws; None for the reason that no_plan says.
     """
 
     planned: tuple[Planned, ...] | None = None

@@ -68,7 +68,7 @@ def _mixed(results: Iterable[Result]) -> Iterator[str]:
 def _not_for_measuring(result: Result) -> Iterator[str]:
     for end, key, facts in _descriptions(result, "library_build_type", "build_type"):
         if facts.get(key, "release") != "release":
-            yield f"the {end} is a {one_line(str(facts[key]))} build"
+            yield f"the {end} is of build type '{one_line(str(facts[key]))}'"
         if facts.get("deadlock_detection"):
             yield f"the {end} looks for lock cycles, which takes time"
 
@@ -214,7 +214,7 @@ def clock(subject: Subject) -> Finding | None:
 
 
 def frequency(subject: Subject) -> Finding | None:
-    """Whether a governor changes the CPUs' clock while it is measured."""
+    """A governor may change the CPUs' clock while it is measured."""
     if not subject.results:
         return None
     found = subject.end_facts("cpu_scaling_enabled")
