@@ -190,6 +190,21 @@ def test_an_edited_manifest_is_found(folder: Path) -> None:
     assert failed(folder) == {"blocks"}
 
 
+@pytest.mark.parametrize("change_", [{"repetitions": 8}, {"repetitions": 10**9}, {"seed": None}, {"repetitions": None}])
+def test_blocks_that_cannot_be_what_the_manifest_says_are_found(change_: Json, folder: Path) -> None:
+    change(folder / manifest.FILE, lambda data: data.update(change_))
+    rehash(folder)
+    expected = State.NOT_KNOWN if change_.get("repetitions") == 10**9 else State.FAILED  # nobody draws as many
+    assert findings(folder)["blocks"].state is expected
+
+
+def test_the_order_is_not_known_where_the_experiment_is_of_another_version(folder: Path) -> None:
+    change(folder / manifest.FILE, lambda data: data["experiment"]["experiment"].update(later=1))
+    rehash(folder)
+    found = findings(folder)["blocks"]
+    assert found.state is State.NOT_KNOWN and "unknown key" in found.text
+
+
 def test_a_run_that_is_called_unfinished_is_found(folder: Path) -> None:
     change(folder / manifest.FILE, lambda data: data["runs"][0].update(status="interrupted"))
     rehash(folder)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 import os
 from collections.abc import Iterator, Sequence
 from pathlib import Path
@@ -21,6 +22,7 @@ from cqbench.formats.text import one_line
 from cqbench.render.points_csv import to_csv
 from cqbench.render.verdict import as_json
 
+MAX_RUNS = 1_000_000  # a manifest may ask for any number
 CSV, VERDICT = "results.csv", "verdict.json"
 
 
@@ -140,9 +142,9 @@ def _planned(manifest: Manifest) -> tuple[tuple[Planned, ...] | None, str]:
     """The runs of the experiment in the order that the seed draws; or why they are not known."""
     loads = [run.load for run in manifest.runs if run.load]
     if not loads or manifest.seed is None or not manifest.repetitions:
-        return None, "the manifest has no seed or no repetitions"
-    if manifest.repetitions > len(manifest.runs):
-        return None, "the manifest has more repetitions than runs"
+        return None, "the manifest has no seed, no repetitions or no loads"
+    if manifest.repetitions * math.prod(len(axis.values) for axis in manifest.axes) > MAX_RUNS:
+        return None, f"the experiment has more than {MAX_RUNS:,} runs"
     try:
         experiment = spec.make(manifest.experiment.data, manifests.FILE, loads[0].search)
     except spec.BadExperiment as error:

@@ -79,7 +79,8 @@ def blocks(subject: Subject) -> Finding | None:
         return None
     runs = [run for run in manifest.runs if not run.problem]
     found = [Planned(run.configuration, run.load, run.repetition) for run in runs if run.load]
-    problems = [*_holes(found, made.planned or _product(found))]
+    problems = ["the manifest has no seed or no repetitions"] * (manifest.seed is None or not manifest.repetitions)
+    problems += _holes(found, made.planned or _product(found))
     if not problems and made.planned and [*made.planned] != found:
         problems.append(f"the runs are not in the order that seed {manifest.seed} draws")
     if not problems and not manifest.resumed:
