@@ -27,7 +27,7 @@ REAL: Json = json.loads((DATA / "result.json").read_text())
 NOT_TO_BE_BELIEVED = {
     "compression": {"complete"},
     "tls": {"blocks"},
-    "lineup-full": {"cpus", "warnings"},
+    "lineup-full": {"cpus"},
 }
 # A client that was stopped; a client and a server that shared their CPUs on a busy machine.
 NOT_FINE = {"partial": {"complete"}, "result": {"cpus", "warnings"}}
@@ -51,7 +51,7 @@ def changed(tmp_path: Path, changer: Callable[[Json], Any], data: Json | None = 
     return put(tmp_path / "a.json", data)
 
 
-def test_our_stored_runs_pass(tmp_path: Path) -> None:
+def test_our_stored_runs_pass_all_other_rules(tmp_path: Path) -> None:
     for archive in ("documents", "headline"):
         check_folders.unpack(archive, tmp_path)
     found = {s.path.name: {f.rule: f for f in whole.check(s)} for s in check.subjects(tmp_path)}
@@ -162,6 +162,14 @@ def test_warnings_on_most_points_fail(tmp_path: Path) -> None:
             point["warnings"] = [{"code": "drift", "text": "it drifts"}]
 
     assert "warnings" in failed(changed(tmp_path, warn))
+
+
+def test_disturbances_of_an_experiment_are_remarks(tmp_path: Path) -> None:
+    """They hit all configurations alike."""
+    check_folders.unpack("planted", tmp_path)
+    found = findings(tmp_path / "stream-limit")
+    assert found["warnings"].state is found["quiet"].state is State.REMARK
+    assert "other-processes 60" in found["warnings"].text
 
 
 def test_a_saturated_client_is_found_by_its_cpus_too(tmp_path: Path) -> None:

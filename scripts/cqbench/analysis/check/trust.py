@@ -14,6 +14,7 @@ from cqbench.model import setting
 from cqbench.model.figures import ENDS
 from cqbench.model.scaling import is_scaling
 from cqbench.model.thresholds import CPU_SATURATED, MAX_UNRELIABLE_SHARE
+from cqbench.model.usable import DISTURBANCES
 from cqbench.stats.ratios import MIN_REPETITIONS
 
 SOFTWARE = ("cqbench_version", "grpc_version", "protobuf_version", "compiler", "library_build_type", "grpc_link")
@@ -245,13 +246,18 @@ def calls(subject: Subject) -> Finding | None:
 
 
 def warnings(subject: Subject) -> Finding | None:
-    """How many points are unreliable: more than a third of their repetitions have a warning, or the whole run has."""
+    """How many points are unreliable: more than a third of their repetitions have a warning, or the whole run has.
+
+    Of an experiment, disturbances do not count: its configurations were measured side by side, and all had them. The
+    rule about a quiet machine says how many there were.
+    """
     points = subject.measured
+    passed_over = DISTURBANCES if subject.manifest else ()
     if not points:
         return None
     general = Counter(w.code for result in subject.results for w in result.run.document.warnings)
     codes = Counter(w.code for at in points for w in at.measured.warnings)
-    bad = [place for place, of in by_place(points).items() if _are_unreliable(of)]
+    bad = [place for place, of in by_place(points).items() if _are_unreliable(of, passed_over)]
     total = len(by_place(points))
     looked_at = count(total, "configuration and load", "configurations and loads")
     if not codes and not general:
@@ -263,8 +269,8 @@ def warnings(subject: Subject) -> Finding | None:
     return Finding("warnings", state, text, names)
 
 
-def _are_unreliable(repetitions: Collection[At]) -> bool:
-    warned = sum(bool(at.measured.warnings) for at in repetitions)
+def _are_unreliable(repetitions: Collection[At], passed_over: Collection[str]) -> bool:
+    warned = sum(any(w.code not in passed_over for w in at.measured.warnings) for at in repetitions)
     return warned > MAX_UNRELIABLE_SHARE * len(repetitions)
 
 
