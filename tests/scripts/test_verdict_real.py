@@ -89,6 +89,21 @@ def test_a_planted_stream_limit_is_found_next_to_other_programs(tmp_path: Path) 
     assert codes(judgement.settings) == ["set", "keep-otherwise"]
 
 
+def test_a_stream_limit_that_the_client_read_is_the_cause_and_has_a_cure(tmp_path: Path) -> None:
+    """The same on a quiet machine, with the server's HTTP/2 settings in the results."""
+    with tarfile.open(DATA / "planted.tar.xz") as stored:
+        stored.extractall(tmp_path)
+    judgement = judged(tmp_path / "stream-limit-read")
+    (case,) = judgement.scenarios
+    assert [(r.load.number, r.decision) for r in case.rows if r.codes == ("stream-limit",)] == [
+        (4, Decision.BOTTLENECK),
+        (16, Decision.BOTTLENECK),
+    ]
+    said = " ".join(text.render(judgement).split())
+    assert "the server allows 2 concurrent streams per connection, and calls wait for one" in said
+    assert "or a higher limit of streams in the server, which is 2." in said
+
+
 def test_their_texts_fit() -> None:
     for name in ("verdict", "verdict-connection", "verdict-network", "verdict-regimes", "report/experiment"):
         lines = text.render(judged(DATA / name)).splitlines()

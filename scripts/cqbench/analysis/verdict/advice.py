@@ -44,6 +44,7 @@ def _set(one: Judged) -> Iterator[Statement]:
             "policies": policies if scenario.connections else (),
             "rows": rows,
             "effect": together,
+            "stream_limit": min((r.stream_limit for r in rows if r.stream_limit), default=None),
             **remark,
         },
     )

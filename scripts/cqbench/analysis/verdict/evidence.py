@@ -27,7 +27,7 @@ CPU_LIMITS = (*LIMITS, SOME_CLIENTS_CPU, ALL_CLIENTS_CPU)
 ALONE = closed(1)
 SERVER_THREADS, CLIENT_THREADS = "server-threads", "client-threads"
 UNREAD, NETWORK = "requests-unread", "network"
-PROXY, KEEPS_UP = "proxy", "keeps-up"
+PROXY, KEEPS_UP, STREAM_LIMIT = "proxy", "keeps-up", "stream-limit"
 NO_FIGURES, NO_IDEAL, NO_REASON = "figures-absent", "ideal-not-known", "reason-not-known"
 CPU_LIKELY = "cpu-likely-full"
 WIRE_IDLE, CONTEXT_SWITCHES, BATCHING = "wire-idle", "context-switches", "batching"  # what a full connection looks like
@@ -53,6 +53,7 @@ class Evidence:
     batching: bool | None  # more calls in a segment than the configuration
     more_cpu: bool  # the configuration takes more CPU time per call, at either end
     proxy: bool
+    stream_limit: int | None  # of the server, per connection, where the baseline's calls wait for it
     interleaved: bool  # baseline and configuration were paired within a block
 
     @property
@@ -83,6 +84,7 @@ def gather(baseline: Series, configuration: Series, load: Load, rule: Rule) -> E
         batching=_more(baseline, configuration, load, "client_rpcs_per_segment_sent", rule),
         more_cpu=any(_more(configuration, baseline, load, f"{end}_cpu_per_rpc_ns", rule) for end in ENDS),
         proxy=baseline.added_rtt_ns is not None,
+        stream_limit=stream_limit(baseline, load),
         interleaved=bool(found and found.paired),
     )
 

@@ -167,6 +167,7 @@ def _decided(draft: Draft, by: Rules) -> Row:
         codes=codes if decision.gain else evidence.causes(seen, decision is Decision.SLOWER) if seen else (),
         saturated=evidence.limit(draft.configuration, row.load) if seen else "",
         linear=seen.linear if seen else None,
+        stream_limit=seen.stream_limit if seen else None,
     )
 
 
@@ -212,6 +213,8 @@ def why(seen: Evidence) -> tuple[Decision, tuple[str, ...]]:
         return Decision.OTHER, (evidence.PROXY,)
     if seen.keeps_up:
         return Decision.OTHER, (evidence.KEEPS_UP,)
+    if seen.stream_limit is not None and seen.interleaved:
+        return Decision.BOTTLENECK, (evidence.STREAM_LIMIT,)  # calls wait for a stream, whatever else is seen
     if seen.limit:
         return Decision.OTHER, (seen.limit,)
     if None in seen.shares:

@@ -75,6 +75,7 @@ class Row:
     unreliable: int = 0  # those of both sides with a warning
     needed: int | None = None  # repetitions that detect the margin; None: decided, or more than can be advised
     no_gain: bool = False
+    stream_limit: int | None = None  # of the server, per connection, where the baseline's calls wait for it
     reached: tuple[float | None, float | None] = (None, None)
 
 

@@ -124,13 +124,15 @@ def _set(
     policies: Sequence[str],
     rows: Sequence[Row],
     effect: object,
+    stream_limit: int | None = None,
     as_good_as: str = "",
     fewer: Sequence[str] = (),
 ) -> str:
     how = way(connections, policies) if connections else f"{configuration} instead of {instead_of}"
     ratio: Ratio | None = getattr(effect, "ratio", None)
     brings = f"{times(ratio)} × throughput over all of them" if ratio else _brings(rows)
-    remark = f"; as good as {as_good_as}" if as_good_as else ""
+    remark = f"; or a higher limit of streams in the server, which is {stream_limit}" if stream_limit else ""
+    remark += f"; as good as {as_good_as}" if as_good_as else ""
     remark += f"; fewer ({', '.join(fewer)}) are not shown to be as good" if fewer else ""
     return f"{scenario}, with {_loads(loads, every)}: {how}: {brings}{remark}."
 

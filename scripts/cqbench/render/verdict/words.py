@@ -81,7 +81,9 @@ def _number(load: Load) -> str:
 def because(rows: Sequence[Row]) -> str:
     """Why rows of one configuration were decided alike. At least one."""
     said: dict[Decision, Callable[[Sequence[Row]], str]] = {
-        Decision.BOTTLENECK: lambda r: f"the connection: the CPUs have room, {_linear(r)}, {_codes(r)}",
+        Decision.BOTTLENECK: lambda r: (
+            f"the connection: {_streams(r) or f'the CPUs have room, {_linear(r)}, {_codes(r)}'}"
+        ),
         Decision.LIKELY: lambda r: f"likely the connection: {_linear(r)}; inconclusive: {_codes(r)}",
         Decision.OTHER: lambda r: f"but {_codes(r)}",
         Decision.FASTER: _codes,
@@ -96,6 +98,16 @@ def because(rows: Sequence[Row]) -> str:
 def _codes(rows: Sequence[Row]) -> str:
     found = dict.fromkeys(code for row in rows for code in row.codes)
     return ", ".join(CODES[code] for code in found if code in CODES)
+
+
+def _streams(rows: Sequence[Row]) -> str:
+    """Says that calls wait for a stream; '' where that is not the reason."""
+    limits = {row.stream_limit for row in rows if evidence.STREAM_LIMIT in row.codes}
+    if not limits:
+        return ""
+    number = min(limit for limit in limits if limit is not None)
+    streams = f"{number} concurrent stream{'s' * (number != 1)}"
+    return f"the server allows {streams} per connection, and calls wait for one"
 
 
 def _linear(rows: Sequence[Row]) -> str:
