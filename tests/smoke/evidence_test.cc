@@ -340,8 +340,9 @@ TEST(RepetitionsTest, IntervalsNeedSix) {
 TEST(UntilStableTest, StopsWhenItIsAndGivesUpAtTheLimit) {
   const Flags flags =
       Flags{"--host", SharedServer("cq").address(), "--inflight", "2", "--format", "json"} + ShortInterval();
-  const Json stable = RunClient(flags + Flags{"--until-stable", "100"}).Parsed();
-  EXPECT_EQ(stable.at("statistics").at(0).at("repetitions"), 6) << "fewer have no interval";
+  const Json stable = RunClient(flags + Flags{"--until-stable", "100", "--max-repetitions", "50"}).Parsed();
+  EXPECT_GE(stable.at("statistics").at(0).at("repetitions"), 6) << "fewer have no interval";
+  EXPECT_LT(stable.at("statistics").at(0).at("repetitions"), 50) << "a full machine may take some more than six";
   EXPECT_TRUE(stable.at("context").at("notes").empty());
   const Json never = RunClient(flags + Flags{"--until-stable", "0.1", "--max-repetitions", "7"}).Parsed();
   EXPECT_EQ(never.at("statistics").at(0).at("repetitions"), 7);
