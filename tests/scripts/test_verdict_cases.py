@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from itertools import count
 from pathlib import Path
 from typing import Any
 
@@ -162,23 +163,28 @@ def test_pools_alone_have_the_smallest_as_baseline(tmp_path: Path) -> None:
 
 
 def test_open_loops_are_judged_by_the_latency_at_equal_rates(tmp_path: Path) -> None:
-    def rated(reached: float, late: float) -> Any:
+    def rated(reached: float, late: float, period: int) -> Any:
+        number = count()
+
         def change(n: int, point: dict[str, Any]) -> None:
             asked = 1000.0 * n
             point.update(target_rate_per_second=asked, inflight=48, throughput_per_second=reached * asked)
-            point.update(latency_p99_ns=late * (1e6 + 1e4 * (point["repetition_index"] % 3)))
+            point.update(latency_p99_ns=late * (1e6 + 1e4 * (next(number) % period)))
 
         return change
 
     context: dict[str, Any] = {"method": "unary", "loop": "open", "arrivals": "poisson", "at_limit": "queue"}
     rates = {1: 1e3, 2: 2e3}
-    configuration(tmp_path, "shared", "per-slot", rates, change=rated(1.0, 2.0), **context)
-    configuration(tmp_path, "separate", "local-pool", rates, change=rated(1.0, 1.0), **context)
+    configuration(tmp_path, "shared", "per-slot", rates, change=rated(1.0, 2.0, 3), **context)
+    configuration(tmp_path, "separate", "local-pool", rates, change=rated(1.0, 1.0, 5), **context)
     judgement = judged(tmp_path)
     (case,) = judgement.scenarios
     assert case.open_loop and case.decision is Decision.FASTER and judgement.cannot_show == ()
+    for row in case.rows:  # the interval that is shown decides
+        assert row.p99 is not None and row.judged is not None
+        assert row.judged.interval == row.p99.inverse().interval and row.judged.spread > 0
     assert "separate has the lower P99 at 1000/s to 2000/s." in say(judgement).answer
-    configuration(tmp_path, "separate", "local-pool", rates, change=rated(0.9, 1.0), **context)
+    configuration(tmp_path, "separate", "local-pool", rates, change=rated(0.9, 1.0, 5), **context)
     (case,) = judged(tmp_path).scenarios
     assert {row.decision for row in case.rows} == {Decision.INCONCLUSIVE} and case.rows[0].codes == (
         "rate-not-reached",

@@ -152,7 +152,7 @@ def _decided(draft: Draft, by: Rules) -> Row:
     if draft.same:
         return replace(row, decision=Decision.SAME, codes=(CONTRADICTION,) if _differs(row.judged, by.same) else ())
     if draft.problem:
-        return replace(draft.row, costs=(), codes=(draft.problem,), warning=_warning(draft))
+        return replace(row, costs=(), codes=(draft.problem,), warning=_warning(draft))
     if row.load.open and any(r is not None and r < thresholds.CALLS_REACHED for r in row.reached):
         return replace(row, codes=(NOT_REACHED,))
     seen = evidence.gather(draft.baseline, draft.configuration, row.load, by.decided) if draft.connections else None
@@ -179,6 +179,7 @@ def _shown(row: Row, by: Rules, same: bool) -> Row:
         row,
         judged=rule.shown(row.judged),
         throughput=rule.shown(row.throughput),
+        p99=rule.shown(row.p99) if row.load.open else row.p99,  # of a closed loop it has an interval as a cost only
         costs=tuple(
             c for c in costs if by.costs.decide(c.ratio, Decision.FASTER) in (Decision.FASTER, Decision.SLOWER)
         ),

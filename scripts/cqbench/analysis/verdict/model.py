@@ -125,14 +125,12 @@ class Statement:
 
 @dataclass(frozen=True)
 class Judgement:
-    """All that follows from some runs. question: the experiment's own; '' where it asks none. margin: a ratio from
-    1 / margin to margin does not count. faults: something was
+    """All that follows from some runs. question: the experiment's own; '' where it asks none. faults: something was
     made to go wrong in every window, and nothing is judged. machine: what was the same everywhere, by name. notes:
     about the whole, such as other load. unreliable: points with a warning, of how many, and the most frequent warning.
     """
 
     question: str
-    margin: float = GAIN
     notes: tuple[str, ...] = ()
     faults: bool = False
     machine: Mapping[str, str] = field(default_factory=dict)

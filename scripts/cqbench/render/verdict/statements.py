@@ -62,9 +62,10 @@ def _machine(judgement: Judgement) -> str:
         return ""
     ends = [f"{told[f'{end}_cpus']} {end}" for end in ENDS if f"{end}_cpus" in told]
     allowed = f"{' + '.join(ends)} CPU" if len(ends) == len(ENDS) else ""
-    fewest = min((one.repetitions for one in judgement.scenarios), default=0)
-    count = f"{fewest} repetition{'s' * (fewest != 1)}" if judgement.scenarios else ""
-    rule = f"95 % simultaneous intervals, margin {percent(judgement.margin)}" if fewest >= MIN_REPETITIONS else ""
+    every = judgement.scenarios
+    fewest = min((one.repetitions for one in every), default=0)
+    count = f"{fewest} repetition{'s' * (fewest != 1)}" if every else ""
+    rule = f"95 % simultaneous intervals, margin {percent(every[0].margin)}" if fewest >= MIN_REPETITIONS else ""
     same = [told.get(key) for key in ("ranks", "grpc_version", "method", "api")]
     return ", ".join(filter(None, [told.get("cpu_model"), allowed, *same, count, rule]))
 

@@ -132,10 +132,7 @@ def _allowed(rows: Sequence[Row]) -> str:
     """Says what the intervals allow: '3 % slower to 7 % faster'; of one side, both ends."""
     judged = [r.judged for r in rows if r.judged and r.judged.interval]
     low, high = min(j.low or 1.0 for j in judged), max(j.high or 1.0 for j in judged)
-    return allowed(low, high, ("better", "worse") if rows[0].load.open else ("faster", "slower"))
-
-
-def allowed(low: float, high: float, ways: tuple[str, str]) -> str:
+    ways = ("better", "worse") if rows[0].load.open else ("faster", "slower")
     if low > 1 or high < 1:
         near, far = sorted((low, high), key=lambda v: abs(v - 1))
         return f"{percent(near)} to {percent(far)} {ways[0] if low > 1 else ways[1]}"
@@ -143,8 +140,7 @@ def allowed(low: float, high: float, ways: tuple[str, str]) -> str:
 
 
 def _open(rows: Sequence[Row]) -> str:
-    codes = dict.fromkeys(code for row in rows for code in row.codes if code in CODES)
-    code = next((c for c in codes if c not in (evidence.WIRE_IDLE, evidence.CONTEXT_SWITCHES, evidence.BATCHING)), "")
+    code = next((code for row in rows for code in row.codes if code in CODES), "")
     if code == "few-repetitions":
         fewest = min(row.repetitions for row in rows)
         return f"inconclusive: {fewest} repetition{'s' * (fewest != 1)}, {MIN_REPETITIONS} is the minimum"
