@@ -252,7 +252,7 @@ AXIS = '[[axis]]\nname = "{}"\nvalues = [{}]\n'
         (ONE + ONE, 'configuration[1].name: "one" is not accepted twice'),
         (ONE + "flags = '-x'\n",
          'configuration[0] (\'one\'): unknown key "flags" (value "-x"); accepted are name, client_flags,'),
-        (ONE + "build = 'debug'\n", "configuration[0] ('one').build: \"debug\" is not 'release' or 'sid'"),
+        (ONE + "build = 'debug'\n", "configuration[0] ('one').build: \"debug\" is not 'release', 'sid', 'before' or 'after'"),
         (ONE + "host = ''\n", "configuration[0] ('one').host: \"\" is not HOST or HOST:PORT"),
         (ONE + "host = '--help'\n", "configuration[0] ('one').host: \"--help\" is not HOST"),
         (ONE + "host = 'a'\nserver_flags = '--x'\n",

@@ -125,7 +125,7 @@ def test_without_a_history_two_sessions_a_side_are_always_inconclusive(sessions:
 
 @pytest.mark.parametrize("case", CASES)
 def test_the_same_twice_seldom_fails(case: Case) -> None:
-    """Of four points and the total each at most one comparison in twenty is called different."""
+    """At most one comparison in twenty has a point, and at most one a total, that is called different."""
     assert share(case, 0.0, f"status {FAIL}") <= most(0.05)
     assert share(case, 0.0, "points") <= most(0.05)
     assert share(case, 0.0, "total") <= most(0.05)
