@@ -3,6 +3,10 @@
 Sessions of seven repetitions at four loads, drawn from a known truth: 3 % between sessions (the same for all loads of a
 session), 2 % between repetitions, and in some cases one repetition in twenty at half speed. CQBENCH_FULL=1 draws 10,000
 comparisons instead of 100 and prints the shares (pytest -s); scripts/README.md has them.
+
+Measured with 10,000: where nothing differs 0 to 1.8 % end with exit status 1, 0 to 3.6 % have a point and 0.1 to 4.9 % a
+total that is called different; intervals of totals miss the truth in 0.1 to 4.9 %. Compared by repetitions 78 % of totals
+of two sessions would be called different.
 """
 
 from __future__ import annotations
@@ -47,14 +51,14 @@ class Case(NamedTuple):
 
 
 CASES = [
-    Case(1, 6, 0, 0.5),
-    Case(1, 20, 0, 0.9),
-    Case(1, 20, 0.05, 0.3),
-    Case(2, 20, 0, 0.95),
-    Case(3, 0, 0, 0.9),
-    Case(3, 0, 0.05, 0.6),
-    Case(5, 0, 0, 0.95),
-    Case(10, 0, 0.05, 0.95),
+    Case(1, 6, 0, 0.85),
+    Case(1, 20, 0, 0.95),
+    Case(1, 20, 0.05, 0.45),
+    Case(2, 20, 0, 0.99),
+    Case(3, 0, 0, 0.92),
+    Case(3, 0, 0.05, 0.75),
+    Case(5, 0, 0, 0.99),
+    Case(10, 0, 0.05, 0.99),
 ]
 
 
