@@ -4,9 +4,9 @@ Sessions of seven repetitions at four loads, drawn from a known truth: 3 % betwe
 session), 2 % between repetitions, and in some cases one repetition in twenty at half speed. CQBENCH_FULL=1 draws 10,000
 comparisons instead of 100 and prints the shares (pytest -s); scripts/README.md has them.
 
-Measured with 10,000: where nothing differs 0 to 1.8 % end with exit status 1, 0 to 3.6 % have a point and 0.1 to 4.9 % a
-total that is called different; intervals of totals miss the truth in 0.1 to 4.9 %. Compared by repetitions 78 % of totals
-of two sessions would be called different.
+Measured with 10,000: where nothing differs 0 to 1.8 % end with exit status 1, 0 to 3.6 % have a point and 0.1 to 4.9 %
+a total that is called different; intervals of totals miss the truth in 0.1 to 4.9 %. Compared by repetitions 78 % of
+totals of two sessions would be called different.
 """
 
 from __future__ import annotations

@@ -26,7 +26,7 @@ def _line(basis: Basis, figures: list[Figure]) -> str:
     if basis is Basis.UNKNOWN:
         return (
             f"! {text}: what changed on the machine between them is in every ratio, so all are inconclusive; "
-            f"{MIN_SESSIONS} sessions on either side would decide, or {INSTEAD}"
+            f"needed: {MIN_SESSIONS} sessions on either side, or {INSTEAD}"
         )
     return f"{text}; {_history(figures)}" if basis is Basis.HISTORY else text
 
