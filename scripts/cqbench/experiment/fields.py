@@ -102,6 +102,12 @@ Rates = Annotated[list[Rate], Field(min_length=1), AfterValidator(_each_once)]
 Duration = Accepts("duration", 'a number of seconds from {ge:g} to {le:g}, or one with us, ms, s or m: "500ms"')
 Warmup = Annotated[float, Field(ge=0.001, le=3600), BeforeValidator(_seconds), Duration]
 Interval = Annotated[float, Field(ge=0.01, le=3600), BeforeValidator(_seconds), Duration]
+Budget = Annotated[
+    float,
+    Field(ge=1, le=86400),
+    BeforeValidator(_seconds),
+    Accepts("duration", 'a number of seconds from {ge:g} to {le:g}, or one with ms, s or m: "2m"'),
+]
 Moment = Annotated[float, Field(ge=0, le=3600), BeforeValidator(_seconds), Duration]
 Milliseconds = Annotated[
     int,

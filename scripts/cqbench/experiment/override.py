@@ -24,6 +24,7 @@ KEYS = {
     "rate": "rates",
     "warmup": "warmup",
     "interval": "interval",
+    "budget": "budget",
     "count_allocations": "counting",
 }
 # Keys of a configuration that apply only if the runner starts the server.
@@ -44,6 +45,7 @@ class Options:
     rate: tuple[float, ...] | None
     warmup: float | None
     interval: float | None
+    budget: float | None
     count_allocations: bool | None
     host: str | None
     ranks: int | None
@@ -82,10 +84,13 @@ def _set(head: Data, said: Data) -> None:
 def apply(experiment: Experiment, options: Options) -> Experiment:
     """The experiment as the flags want it. Raises BadExperiment."""
     said = given(options)
-    if not said and options.host is None:
+    fixed = experiment.budget_s is not None and options.repetitions is not None
+    if not said and options.host is None and not fixed:
         return experiment
     data = copy.deepcopy(experiment.data)
     _set(data["experiment"], said)
+    if fixed:
+        del data["experiment"]["budget"]  # as many as were asked for
     if options.host is not None:
         _set_host(data, options.host)
     return spec.make(data, experiment.name)
