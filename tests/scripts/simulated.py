@@ -8,11 +8,12 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 from cqbench.analysis.verdict import scenarios as cases
-from cqbench.analysis.verdict.judge import Found, judge
+from cqbench.analysis.verdict.judge import Found, judge, open_points
+from cqbench.analysis.verdict.rules import Rule
 from cqbench.formats.asked import Asked
 from cqbench.formats.offered import closed
 from cqbench.formats.point import Measured
@@ -114,6 +115,34 @@ def headline(machine: Machine, shared: Truth, separate: Truth, repetitions: int 
                 where = setting(method=mode, api=api, connections=way)
                 found.append(machine.series(where, name, truth, own, rounds))
     return judge(cases.axes(found, HEADLINE))
+
+
+def decided(machine: Machine, shared: Truth, separate: Truth, first: int = 6, most: int = 14) -> tuple[Found, int]:
+    """The same within a budget: from the first repetitions on what is inconclusive is measured again, up to the most.
+    Also the repetitions of all points together, in whole ones.
+    """
+    rule = Rule(any_time=True)
+    names = [f"{mode}.{api}" for mode in ("unary", "streaming") for api in ("sync", "cq")]
+    whole = {}
+    speeds = machine.speeds(most)
+    for name in names:
+        mode, api = name.split(".")
+        for way, truth in (("shared", shared), ("separate", separate)):
+            where = setting(method=mode, api=api, connections=way)
+            whole[f"{name}.{way}"] = machine.series(where, f"{name}.{way}", truth, speeds, True)
+    taken = {(name, load): first for name, series in whole.items() for load in series.points}
+    for number in range(first, most + 1):
+        seen = [
+            replace(series, points={load: of[: taken[name, load]] for load, of in series.points.items()})
+            for name, series in whole.items()
+        ]
+        found = judge(cases.axes(seen, HEADLINE), rule)
+        again = open_points(found)
+        if number == most or not again:
+            break
+        for point in again:
+            taken[point] = number + 1
+    return found, round(sum(taken.values()) / len(taken))
 
 
 def one(machine: Machine, shared: Truth, separate: Truth, repetitions: int, rounds: bool = True) -> Found:

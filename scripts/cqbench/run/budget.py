@@ -24,7 +24,9 @@ from cqbench.formats.surroundings import Manifests
 from cqbench.run.journal import Journal
 
 
-def repetition(experiment: Experiment, seed: int, number: int, points: Collection[tuple[str, Load]]) -> list[PlannedRun]:
+def repetition(
+    experiment: Experiment, seed: int, number: int, points: Collection[tuple[str, Load]]
+) -> list[PlannedRun]:
     """Returns the runs of this repetition at these points, in the order that the seed draws."""
     names = [configuration.name for configuration in experiment.configurations]
     (drawn,) = islice(each_repetition(names, experiment.loads, seed), number - 1, number)

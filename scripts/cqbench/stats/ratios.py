@@ -31,8 +31,8 @@ POWER = 0.8
 MAX_REPETITIONS = 1000  # more is no advice
 TRIM = 0.1  # of the repetitions on either end, where there are ten or more
 NOTHING = 1e-12  # a logarithm's rounding
-# Variance of the mixture's effects, in variances of one pair. From 3 to 30 the intervals of 8 to 30 pairs change by less
-# than 6 %.
+# Variance of the mixture's effects, in variances of one pair. With 3 to 30 instead, intervals of 8 to 30 pairs are as
+# wide within 6 %.
 MIXTURE = 10.0
 
 
@@ -173,9 +173,7 @@ def holm(p_values: Sequence[float | None]) -> list[float | None]:
     return adjusted
 
 
-def repetitions_needed(
-    ratio: Ratio, limit: float = 1.0, comparisons: int = 1, any_time: bool = False
-) -> int | None:
+def repetitions_needed(ratio: Ratio, limit: float = 1.0, comparisons: int = 1, any_time: bool = False) -> int | None:
     """Returns the repetitions that distinguish this ratio from the limit in four of five cases, with the interval of
     among(). It uses an upper bound of the spread, which four of
     five series of this length do not exceed: few repetitions often contain no outlier. None: more than

@@ -127,7 +127,8 @@ class Statement:
 class Judgement:
     """All that follows from some runs. question: the experiment's own; '' where it asks none. faults: something was
     made to go wrong in every window, and nothing is judged. machine: what was the same everywhere, by name. seconds:
-    that all runs took, where measuring went on until it was decided. notes: about the whole, such as other load. unreliable: points with a warning, of how many, and the most frequent warning.
+    that all runs took, where measuring went on until it was decided. notes: about the whole, such as other load.
+    unreliable: points with a warning, of how many, and the most frequent warning.
     """
 
     question: str

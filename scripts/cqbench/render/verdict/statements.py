@@ -198,7 +198,9 @@ def _within_budget(*, rows: int, more: float | None, spent: float | None) -> str
 
 def _too_noisy(*, rows: int) -> str:
     which = f"{rows} comparison{'s' * (rows != 1)}"
-    return f"on a quieter machine or with a longer --interval: of {which} {MAX_REPETITIONS} repetitions would not decide"
+    return (
+        f"on a quieter machine or with a longer --interval: of {which} {MAX_REPETITIONS} repetitions would not decide"
+    )
 
 
 def _duration(seconds: float) -> str:
