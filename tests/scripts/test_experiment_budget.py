@@ -72,7 +72,7 @@ def repetitions(folder: Path) -> dict[str, int]:
 
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Of an experiment in which all was decided. Tests do not change it."""
+    """An experiment in which all was decided. Tests do not change it."""
     return measured(tmp_path_factory.mktemp("decided"))[0]
 
 

@@ -54,7 +54,7 @@ def undecided(runs: Sequence[Run]) -> set[Point]:
 
 
 def _common(known: Sequence[Asked]) -> Asked:
-    """Of several experiments, where they ask the same."""
+    """The question of several experiments, if all ask the same."""
     return known[0] if len({(a.axes, a.configurations) for a in known}) == 1 else Asked()
 
 
