@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 
 import numpy as np
+import numpy.typing as npt
 import pytest
 from cqbench.stats.ratios import (
     MAX_REPETITIONS,
@@ -66,8 +67,8 @@ def test_few_or_nothing_to_divide() -> None:
 
 
 def test_the_interval_of_any_time_is_that_of_a_mixture_of_effects() -> None:
-    """The t at its end is as often as 1 / rate more probable with effects drawn from a normal distribution than with none:
-    noncentral t, integrated over the effects.
+    """The t at its end is 1 / rate times as probable with effects drawn from a normal distribution as with none: noncentral
+    t, integrated over the effects.
     """
     for n, rate in ((6, 0.05), (9, 0.0025), (30, 0.01)):
         t = critical(n - 1, rate, any_time=True)
@@ -90,14 +91,14 @@ def test_the_interval_of_any_time_holds_at_every_look() -> None:
     wrong = {True: 0, False: 0}
     for _ in range(500):
         logs = random.normal(0, 1, 200)
-        n = np.arange(6, 201)
+        n = range(6, 201)
         t = np.asarray([stats_t(logs[:k]) for k in n])
         for any_time in wrong:
             wrong[any_time] += any(abs(t) > [critical(k - 1, 0.05, any_time) for k in n])
     assert wrong[True] <= 0.05 * 500 + 3.1 * math.sqrt(0.05 * 0.95 * 500) < 100 < wrong[False]
 
 
-def stats_t(values: np.ndarray) -> float:
+def stats_t(values: npt.NDArray[np.float64]) -> float:
     return float(values.mean() / values.std(ddof=1) * math.sqrt(len(values)))
 
 
