@@ -67,8 +67,8 @@ def test_few_or_nothing_to_divide() -> None:
 
 
 def test_the_interval_of_any_time_is_that_of_a_mixture_of_effects() -> None:
-    """The t at its end is 1 / rate times as probable with effects drawn from a normal distribution as with none: noncentral
-    t, integrated over the effects.
+    """The t at its end is 1 / rate times as probable with effects drawn from a normal distribution as with none:
+    noncentral t, integrated over the effects.
     """
     for n, rate in ((6, 0.05), (9, 0.0025), (30, 0.01)):
         t = critical(n - 1, rate, any_time=True)
