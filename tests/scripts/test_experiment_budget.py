@@ -126,3 +126,20 @@ def test_a_budget_is_refused_beside_repetitions() -> None:
     status, _, stderr = ask("headline", "--repetitions", "7", "--budget", "2m")
     assert status == 2
     assert "--budget" in stderr and "--repetitions" in stderr
+
+
+@pytest.mark.parametrize("margin", ["5", "0.05", "0%", "101%", "x%"])
+def test_a_margin_is_a_percentage(tmp_path: Path, margin: str) -> None:
+    status, _, stderr = ask("headline", "--margin", margin)
+    assert status == 2 and f"argument --margin: '{margin}' is not" in stderr and "such as 5%" in stderr
+    (tmp_path / "x.toml").write_text(TOML.format(budget="1m").replace("seed = 7", f'seed = 7\nmargin = "{margin}"'))
+    status, _, stderr = ask(str(tmp_path / "x.toml"), "--plan")
+    assert status == 2 and "experiment.margin" in stderr and margin in stderr
+
+
+def test_the_margin_that_was_declared_decides(tmp_path: Path) -> None:
+    folder, _ = measured(tmp_path, "--margin", "40%", "--repetitions", "6")
+    verdict = json.loads((folder / "verdict.json").read_text())
+    decisions = {row["load"]["inflight"]: row["decision"] for row in verdict["scenarios"][0]["rows"]}
+    assert decisions[4] == "equivalent", "1.3 times is within the margin"
+    assert "margin 40 %" in (folder / "verdict.txt").read_text()

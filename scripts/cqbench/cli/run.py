@@ -17,7 +17,7 @@ from cqbench.experiment.spec import BadExperiment
 from cqbench.measure import cpus
 from cqbench.measure.lock import Busy, locked
 from cqbench.measure.ranks.launch import LAUNCHERS, MAX_RANKS
-from cqbench.options import INFLIGHT_LIST, RATE_LIST, Refused, Value, seconds, whole
+from cqbench.options import INFLIGHT_LIST, RATE_LIST, Refused, Value, percentage, seconds, whole
 from cqbench.run import chosen, start
 from cqbench.run.chosen import Unusable
 from cqbench.run.journal import BadManifest
@@ -85,6 +85,9 @@ def _cpu_lists(text: str) -> str:
     type=seconds(1),
     help="Time for all runs: what the verdict leaves inconclusive after the file's repetitions is measured again and "
     "again, until all is decided or this time is over. Not with --repetitions. With --resume: more time.",
+)
+@click.option(
+    "--margin", type=percentage(100, 1), help="Smaller differences do not count; declared beforehand (default 10%)."
 )
 @click.option(
     "--count-allocations",

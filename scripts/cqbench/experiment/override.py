@@ -46,6 +46,7 @@ class Options:
     warmup: float | None
     interval: float | None
     budget: float | None
+    margin: float | None  # percent
     count_allocations: bool | None
     host: str | None
     ranks: int | None
@@ -70,6 +71,7 @@ HOST = Value("HOST[:PORT]", host)
 def given(options: Options) -> Data:
     """By key of [experiment], what the command line says of it."""
     values = {key: getattr(options, name) for name, key in KEYS.items()}
+    values["margin"] = None if options.margin is None else f"{options.margin:g}%"
     return {k: list(v) if isinstance(v, tuple) else v for k, v in values.items() if v is not None}
 
 

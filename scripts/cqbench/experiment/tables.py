@@ -71,6 +71,7 @@ class Head(Table):
         description="time for all runs together: after the repetitions, what the verdict leaves inconclusive is "
         "measured again and again, until all is decided or this time is over",
     )
+    margin: fields.Margin = Field(default=10, description='smaller differences do not count; "5%"')
     seed: fields.Seed | None = Field(default=None, description="of the random order; without it one is drawn and noted")
     counting: bool = Field(
         default=False, description="run the counting programs, which count in a pass behind each measured one"

@@ -19,6 +19,7 @@ class Asked:
     axes: tuple[tuple[str, tuple[str, ...]], ...] = ()
     configurations: tuple[str, ...] = ()  # of a plain list
     notes: tuple[str, ...] = ()
+    margin: float | None = None  # a ratio; None: the usual one
     sequential: bool = False  # measuring went on until it was decided, or a budget was spent
     seconds: float | None = None  # that all runs took; None: not known
     runs: int = 0
@@ -53,9 +54,19 @@ def load(path: Path) -> Asked:
         axes=axes,
         configurations=tuple(told.configurations),
         notes=tuple(told.all_notes),
+        margin=_margin(told.head.margin),
         sequential=told.head.budget is not None,
         **_size(told),
     )
+
+
+def _margin(text: str) -> float | None:
+    """1.05 of '5%'; None for what is no margin."""
+    try:
+        found = float(text.removesuffix("%"))
+    except ValueError:
+        return None
+    return 1 + found / 100 if 1 <= found <= 100 else None
 
 
 def _size(told: Manifest) -> dict[str, Any]:

@@ -155,6 +155,7 @@ class Head(Model):
 
     title: Text = ""
     question: Text = ""
+    margin: Line = ""  # '5%'
     budget: Any = None  # seconds, or a text with a unit: then measuring went on until it was decided
 
 

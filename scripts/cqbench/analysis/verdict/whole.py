@@ -17,6 +17,7 @@ from cqbench.formats.runs import Run
 from cqbench.model.figures import ENDS
 from cqbench.model.matching import differing
 from cqbench.model.series import Series, load_series
+from cqbench.model.thresholds import GAIN
 
 
 def judge_runs(runs: Sequence[Run]) -> Judgement:
@@ -55,13 +56,14 @@ def undecided(runs: Sequence[Run]) -> set[Point]:
 
 def _common(known: Sequence[Asked]) -> Asked:
     """The question of several experiments, if all ask the same."""
-    return known[0] if len({(a.axes, a.configurations) for a in known}) == 1 else Asked()
+    return known[0] if len({(a.axes, a.configurations, a.margin) for a in known}) == 1 else Asked()
 
 
 def _found(runs: Sequence[Run], known: Sequence[Asked]) -> tuple[list[Series], Found]:
     about = _common(known)
     series = load_series(runs, apart=bool(about.axes or about.configurations))
-    return series, judge(scenarios.axes(series, about), Rule(any_time=any(a.sequential for a in known)))
+    rule = Rule(about.margin or GAIN, any_time=any(a.sequential for a in known))
+    return series, judge(scenarios.axes(series, about), rule)
 
 
 def _asked(runs: Iterable[Run]) -> list[Asked]:
