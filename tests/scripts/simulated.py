@@ -1,7 +1,7 @@
 """Experiments drawn from a known truth with the noise of a shared virtual machine, as series for the analyses.
 
 The noise was seen on such a machine: 10 to 20 % from run to run, most of it slow and common to runs within a block, and
-a run in twenty at half speed because something else ran.
+a run in twenty at half speed because something else ran. Bursts of other programs can be added, which results warn of.
 """
 
 from __future__ import annotations
@@ -17,6 +17,7 @@ from cqbench.analysis.verdict.rules import Rule
 from cqbench.formats.asked import Asked
 from cqbench.formats.offered import closed
 from cqbench.formats.point import Measured
+from cqbench.formats.reasons import OTHER_PROCESSES, Reason
 from cqbench.model.ratio import Round
 from cqbench.model.series import Repetition, Series
 from cqbench.model.setting import FACETS, Setting
@@ -29,7 +30,8 @@ RATES = {1: 10e3, 2: 15e3, 4: 22e3, 8: 28e3, 16: 32e3, 48: 34e3}  # of one conne
 class Noise:
     """Standard deviations of logarithms. start, drift: of the machine, common to what is measured in a round, and its
     step from round to round; run, point: of one run of the client, and of one of its points. outliers: share of points
-    at half speed.
+    at half speed. bursts: share of rounds with other programs, which take 10 to 60 % from every other point; of ten
+    such points nine warn.
     """
 
     start: float = 0.10
@@ -37,6 +39,7 @@ class Noise:
     run: float = 0.05
     point: float = 0.09
     outliers: float = 0.05
+    bursts: float = 0.0
 
 
 @dataclass(frozen=True)
@@ -55,9 +58,12 @@ class Machine:
     def __init__(self, random: np.random.Generator, noise: Noise = Noise()) -> None:
         self.random = random
         self.noise = noise
+        self.bursts: list[bool] = []
 
     def speeds(self, repetitions: int) -> list[float]:
-        """Returns the speed of each round, as a logarithm."""
+        """Returns the speed of each round, as a logarithm, and draws which have bursts."""
+        likely = self.noise.bursts
+        self.bursts = [likely > 0 and self.random.random() < likely for _ in range(repetitions)]
         steps = self.random.normal(0, self.noise.drift, repetitions)
         return list(self.random.normal(0, self.noise.start) + np.cumsum(steps))
 
@@ -66,11 +72,13 @@ class Machine:
         for i, speed in enumerate(speeds):
             run = speed + self.random.normal(0, self.noise.run)
             for n, rate in truth.rates.items():
-                measured = self._point(n, rate * math.exp(run), truth)
+                hit = self.bursts[i] and self.random.random() < 0.5
+                left = 1 - self.random.uniform(0.1, 0.6) if hit else 1.0
+                measured = self._point(n, rate * left * math.exp(run), truth, hit and self.random.random() < 0.9)
                 found.points[closed(n)].append(Repetition(measured, Round("experiment", i) if rounds else None))
         return found
 
-    def _point(self, n: int, rate: float, truth: Truth) -> Measured:
+    def _point(self, n: int, rate: float, truth: Truth, warned: bool) -> Measured:
         noise = self.random.normal(0, 1, 6)
         slow = 0.5 if self.random.random() < self.noise.outliers else 1.0
         throughput = rate * slow * math.exp(self.noise.point * noise[0])
@@ -88,7 +96,8 @@ class Machine:
         }
         return Measured.model_construct(
             inflight=n, target_rate=None, repetition=0, throughput_per_second=throughput, connections=None,
-            expected_connections=1, completed=1000, failed=0, partial=False, failure="", warnings=[], notes=[],
+            expected_connections=1, completed=1000, failed=0, partial=False, failure="", notes=[],
+            warnings=[Reason(OTHER_PROCESSES, "other programs")] if warned else [],
             failed_calls=[], figures=figures,
         )  # fmt: skip
 

@@ -152,10 +152,11 @@ def test_too_small_to_act_on_is_not_said_of_what_counts(repetitions: int, edge: 
 
 # A quiet machine: 4 % between two neighbours. Points that are measured again until they are decided.
 QUIET = Noise(run=0.0, point=0.04 / math.sqrt(2), outliers=0.0)
+BURSTS = replace(QUIET, bursts=0.4)
 FOUR_LOADS = {n: RATES[n] for n in (1, 4, 16, 48)}
 
 
-@pytest.mark.parametrize("noise", [QUIET, Noise()], ids=["quiet", "loud"])
+@pytest.mark.parametrize("noise", [QUIET, BURSTS, Noise()], ids=["quiet", "bursts of other programs", "loud"])
 def test_measuring_until_it_is_decided_decides_nothing_wrongly(noise: Noise) -> None:
     """Nothing differs; the verdict looks after each repetition from the sixth on."""
     on = machine(71, noise)
