@@ -246,8 +246,8 @@ def why(seen: Evidence) -> tuple[Decision, tuple[str, ...]]:
     missing = evidence.missing(seen)
     if not missing:
         return Decision.BOTTLENECK, evidence.signs(seen)
-    if seen.linear.value < thresholds.KEEPS_UP and seen.wire_busy is not True:
-        return Decision.LIKELY, missing
+    if seen.linear.value < thresholds.KEEPS_UP:
+        return Decision.LIKELY, missing  # what all connections share has room: it is something that each has
     return Decision.FASTER, (evidence.NO_REASON,)
 
 
