@@ -25,6 +25,7 @@ from functools import lru_cache
 
 import numpy as np
 import numpy.typing as npt
+from numpy.lib.stride_tricks import sliding_window_view
 from scipy import special
 
 from cqbench.stats.ratios import LEVEL, NOTHING, Ratio
@@ -83,9 +84,8 @@ def _exp(logarithm: float) -> float:
 
 def _without_outliers(logs: Floats) -> Floats:
     """A step and a slope stay as they are, as most of the neighbours have it, too."""
-    reach = WINDOW // 2
-    around = [np.median(logs[max(0, i - reach) : i + reach + 1]) for i in range(len(logs))]
-    medians = np.asarray(around)
+    around = sliding_window_view(np.pad(logs, WINDOW // 2, mode="reflect"), WINDOW)
+    medians = np.median(around, axis=1)
     off = np.abs(logs - medians)
     return np.where(off > OUTLIER * OF_NORMAL * float(np.median(off)), medians, logs)
 
