@@ -86,7 +86,7 @@ def test_of_equal_profiles_nothing_is_called_a_change(noise: str, deviation: flo
 
 @pytest.mark.parametrize("repetitions", [1, 2, 5])
 def test_of_few_repetitions_nothing_is_said(repetitions: int) -> None:
-    """Of two repetitions, 13 % of figures were called real by the sum of the spreads."""
+    """The sum of the spreads, which decided before, called 13 % of the figures of two repetitions real."""
     random = np.random.default_rng(8)
     for _ in draws(5):
         said = words(*(drawn(random, bell, 0.1, repetitions, factor) for factor in (1.0, 2.0)))

@@ -3,7 +3,7 @@ a ratio with its interval.
 
 The first third is warm-up. The ratio and its interval are those of stats/drift.py, which holds where a round depends on
 the rounds before. The intervals of all figures of a soak hold together (Bonferroni): in at most 5 % of soaks in which
-nothing grows, any figure is said to grow.
+nothing grows, the verdict on any figure is "grows".
 """
 
 from __future__ import annotations

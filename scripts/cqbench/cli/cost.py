@@ -36,7 +36,7 @@ from cqbench.stats.ratios import MIN_REPETITIONS
 ANSWER_TIMEOUT_S = 60
 EPILOG = """\b
 Examples:
-  cqbench cost                                        the ping, client and server, about five minutes
+  cqbench cost                                        the ping, client and server, about six minutes
   cqbench cost --output before.json -- --api callback --workload echo --request-bytes 1KiB
   cqbench compare before.json after.json --fail-if-more-expensive 0.5%
   cqbench cost --only syscalls --inflight 48 --side server --server-flags '--api callback'

@@ -1,14 +1,13 @@
 """Two cost profiles compared: what a call costs more and less.
 
-The interval of a figure's change decides. It is Welch's t of the repetitions (stats/differences.py), and the intervals
-of all figures of a comparison hold together (Bonferroni): of two profiles of the same thing, at most 5 % have any
-figure that is said to have changed. An interval that lies beyond the margin is "more" or "less", one that lies within
-it is "no change", and any other is "inconclusive". Fewer than MIN_REPETITIONS on a side leave it inconclusive.
+The interval of a figure's change decides. It is Welch's t of the repetitions (stats/differences.py). The intervals of
+all figures of a comparison hold together (Bonferroni): of two profiles of the same thing, at most 5 % have any figure
+with a change. An interval beyond the margin means "more" or "less", an interval within it "no change", and any other
+"inconclusive". Fewer than MIN_REPETITIONS on a side leave a figure inconclusive.
 
-The margin is what two profiles of the same thing may differ by although their repetitions agree: the port, addresses,
-and where counting begins. What follows the clock or the machine's other load is shown and not judged: the repetitions
-of one profile agree, and those of a profile made later differ from all of them. Error rates are in
-tests/scripts/test_cost_rates.py.
+The margin covers what repetitions of one profile do not show: another load on the machine, another port, and where
+counting begins. What follows the clock or chance is shown and not judged: the repetitions of one profile agree, and
+those of a later profile may differ from all of them. Error rates are in tests/scripts/test_cost_rates.py.
 """
 
 from __future__ import annotations
