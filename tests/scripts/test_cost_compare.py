@@ -120,11 +120,13 @@ def instructions(capsys: pytest.CaptureFixture[str], *paths: str) -> dict[str, A
 def test_the_interval_decides(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     noise = (-5.0, -3.0, -1.0, 1.0, 3.0, 5.0)
     a = stored(tmp_path, "a.json", profile(tuple(1000 + each for each in noise)))
-    for name, mean, outcome in (("b", 1012.0, "inconclusive"), ("c", 1100.0, "more"), ("d", 900.0, "less")):
+    for name, mean, outcome in (("b", 1008.0, "inconclusive"), ("c", 1100.0, "more"), ("d", 900.0, "less")):
         b = stored(tmp_path, f"{name}.json", profile(tuple(mean + each for each in noise)))
         change = instructions(capsys, a, b)
         assert change["outcome"] == outcome
-        assert change["low"] < mean - 1000 < change["high"] and change["margin"] == pytest.approx(max(5.0, mean / 200))
+        assert change["low"] < mean - 1000 < change["high"] and change["margin"] == pytest.approx(
+            max(1000.0, mean) / 500
+        )
 
 
 def test_five_repetitions_say_nothing(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

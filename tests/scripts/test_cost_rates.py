@@ -2,7 +2,7 @@
 
 CQBENCH_FULL=1 draws ten times as many and prints what it measured (pytest -s); scripts/README.md has those figures.
 The noise is that of callgrind's and strace's counts: bell-shaped, of two values, with outliers, or of measured
-repetitions (`data/cost/repetitions.json`: ping, sync client and server, a busy machine and then an idle one).
+repetitions (`data/cost/repetitions.json`: ping, sync client and server, with and without two loops next to it).
 """
 
 from __future__ import annotations
@@ -94,9 +94,9 @@ def test_of_few_repetitions_nothing_is_said(repetitions: int) -> None:
 
 
 @pytest.mark.parametrize("side", ["client", "server"])
-@pytest.mark.parametrize("regime", ["busy", "idle"])
+@pytest.mark.parametrize("regime", ["busy", "quieter"])
 def test_of_measured_repetitions_nothing_is_called_a_change(side: str, regime: str) -> None:
-    """Drawn with replacement, and therefore from the same truth; busy and idle apart."""
+    """Drawn with replacement, and therefore from the same truth; both loads apart."""
     random = np.random.default_rng(9)
     wrong, number = 0, len(draws(60))
     for _ in range(number):
@@ -106,12 +106,12 @@ def test_of_measured_repetitions_nothing_is_called_a_change(side: str, regime: s
 
 @pytest.mark.parametrize("side", ["client", "server"])
 def test_a_busy_machine_is_no_change(side: str) -> None:
-    """The margin is for that: repetitions agree within a profile, and differ from those of another load."""
+    """Repetitions agree within a profile, and may differ from those at another load, which the margin is for."""
     random = np.random.default_rng(10)
     wrong, number = 0, len(draws(60))
     for _ in range(number):
-        wrong += _changes(*(profile(_resampled(random, side, regime)) for regime in ("busy", "idle"))) > 0
-    at_most(wrong, number, 0.05, f"a busy and an idle machine, {side}, with any change")
+        wrong += _changes(*(profile(_resampled(random, side, regime)) for regime in ("busy", "quieter"))) > 0
+    at_most(wrong, number, 0.05, f"a busy machine and one less busy, {side}, with any change")
 
 
 def _resampled(random: np.random.Generator, side: str, regime: str) -> list[dict[Key, float]]:

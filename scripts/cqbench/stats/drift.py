@@ -4,7 +4,7 @@ Values that depend on each other are worth fewer than as many independent ones, 
 noise growth. Four steps, on logarithms:
 
 - Isolated outliers become the median of their neighbours (Hampel's identifier; Davies and Gather, JASA 88, 1993).
-- A long series becomes at most sixty batch means, as more would be more dependent and gain little (Schmeiser, Operations
+- A long series becomes at most sixty batch means: more would be more dependent and gain little (Schmeiser, Operations
   Research 30, 1982).
 - Least squares with a level for each half and one slope for both. The slope keeps a steady leak out of the residuals,
   where it would be taken for dependence; the two levels do the same for a step.

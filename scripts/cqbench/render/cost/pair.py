@@ -25,6 +25,7 @@ TITLES = {
     FUNCTION: "functions that differ, without what they call",
 }
 MUCH = 900.0  # percent
+NEXT_TO_NOTHING = 0.0005  # per call
 
 
 def _tables(comparison: Comparison) -> Iterator[Block]:
@@ -47,13 +48,15 @@ def _tables(comparison: Comparison) -> Iterator[Block]:
 def _changed(change: Change) -> str:
     """'+0.52 %', '12 x'; 'new' where there was as good as nothing."""
     before, after = change.values
-    if change.percent is None or before < 0.0005:
+    if change.percent is None or before < NEXT_TO_NOTHING:
         return "new" if after > before else ""
     return f"{change.percent:+.2f} %" if change.percent < MUCH else f"{after / before:,.0f} x"
 
 
 def _interval(change: Change) -> str:
     """'+0.40 to +0.64 %'; '' without one, or where there was nothing before."""
+    if change.values[0] < NEXT_TO_NOTHING:
+        return ""
     ends = [change.as_percent(end) for end in change.interval or ()]
     known = [end for end in ends if end is not None and abs(end) < MUCH]
     return f"{known[0]:+.2f} to {known[1]:+.2f} %" if len(known) == 2 else ""
@@ -72,7 +75,7 @@ def _remarks(comparison: Comparison) -> list[str]:
     lines += [f"note: {name} is partial" for name, profile in (("A", before), ("B", after)) if profile.partial]
     return [
         *lines,
-        "more, less: the interval of the change is beyond the margin: 0.5 % of the total, for a function 0.05 % of all "
+        "more, less: the interval of the change is beyond the margin: 0.2 % of the total, for a function 0.05 % of all "
         "instructions; no change: it is within the margin; inconclusive: neither. The intervals of all figures hold "
         "together at 95 %. not judged: it follows the clock or the machine's other load",
     ]
