@@ -10,8 +10,6 @@ experiments of each kind; 3 % are found in 77 to 87 % with the repetitions that 
 
 from __future__ import annotations
 
-import math
-import os
 from collections import Counter
 from collections.abc import Iterable
 from dataclasses import replace
@@ -24,22 +22,11 @@ from cqbench.formats.offered import closed
 from cqbench.model.series import Series, ratio
 from cqbench.model.thresholds import GAIN
 from cqbench.stats.ratios import Ratio, paired_with_several, repetitions_needed
+from rates import at_most, draws
 from simulated import LOADS, RATES, Machine, Noise, Truth, decided, headline, one, setting, times
 
-FULL = bool(os.environ.get("CQBENCH_FULL"))
 # Sides that were not paired within a block can be compared only if the machine was the same.
 STEADY = Noise(start=0.0, drift=0.0, point=0.15)
-
-
-def draws(quick: int) -> range:
-    return range(quick * (10 if FULL else 1))
-
-
-def at_most(wrong: int, of: int, rate: float, what: str) -> None:
-    """Fails where chance (one in a thousand) does not explain that there are more."""
-    if FULL:
-        print(f"{what}: {wrong} of {of} ({wrong / of:.1%})")
-    assert wrong <= rate * of + 3.1 * math.sqrt(rate * (1 - rate) * of), f"{what}: {wrong} of {of}"
 
 
 def machine(seed: int, noise: Noise = Noise()) -> Machine:  # noqa: B008
