@@ -10,6 +10,7 @@ experiments of each kind; 3 % are found in 77 to 87 % with the repetitions that 
 
 from __future__ import annotations
 
+import math
 from collections import Counter
 from collections.abc import Iterable
 from dataclasses import replace
