@@ -132,6 +132,10 @@ def test_it_is_resumed_with_the_same_builds(builds: tuple[Path, Path]) -> None:
             ("--gate", "BIN", "BIN", "--rate", "100"),
             "argument --gate: 'try' is not accepted: it is an open loop, whose",
         ),
+        (
+            ("--gate", "BIN", "BIN", "--budget", "5m"),
+            "argument --gate: 'try' is not accepted: it measures within a budget",
+        ),
         (("--bin", "BIN", "--fail-if-slower", "5%"), "argument --fail-if-slower: 5% is not accepted without --gate"),
         (("--gate", "BIN", "BIN", "--fail-if-slower", "5"), "argument --fail-if-slower: '5' is not a percentage"),
     ],
@@ -187,8 +191,8 @@ def test_with_the_real_programs(builds: tuple[Path, Path]) -> None:
     """Two repetitions decide nothing, whatever else runs here; and the folder passes every check of its origin."""
     both, home = (str(real_programs()),) * 2, builds[0].parent
     words = (str(home / "try.toml"), "--gate", *both, "--results", str(home / "results"))
-    status, _, err = ask(*words, "--interval", "100ms", "--warmup", "50ms")
-    assert status == 3 and "inconclusive: 4 points, the first a ping/" in err, err
+    status, _, err = ask(*words, "--interval", "1s", "--inflight", "4")
+    assert status == 3 and "inconclusive: 2 points, the first a ping/" in err, err
     told = manifest_of(only(builds))["builds"]["before"]["programs"]["grpc_ping_client"]
     assert told["version"].startswith("grpc_ping_client ")
     assert not [rule for rule, one in findings(only(builds)).items() if one.state is State.FAILED]

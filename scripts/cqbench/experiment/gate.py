@@ -26,6 +26,11 @@ def apply(experiment: Experiment) -> Experiment:
             f"argument --gate: '{experiment.name}' is not accepted: it is an open loop, whose throughput is the rate "
             "that was asked for; experiments with calls in flight are (--inflight)"
         )
+    if experiment.budget_s is not None:
+        raise BadExperiment(
+            f"argument --gate: '{experiment.name}' is not accepted: it measures within a budget until its verdict "
+            "decides, and a gate takes a fixed number of repetitions (--repetitions)"
+        )
     data = copy.deepcopy(experiment.data)
     for where in _taken(data):
         raise BadExperiment(f"argument --gate: '{experiment.name}' is not accepted: {where}")

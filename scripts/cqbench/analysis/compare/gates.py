@@ -193,7 +193,7 @@ def repetitions_to_decide(gate: Gate, figure: Figure) -> int | None:
     assert figure.ratio is not None
     beyond = gate.loss(figure.ratio)[1] >= gate.limit_percent - ROUNDING_PERCENT
     limit, tests = (1.0, figure.tests) if beyond else (gate.limit, 1)
-    needed = ratios.repetitions_needed(figure.ratio, limit, tests, figure.least)
+    needed = ratios.repetitions_needed(figure.ratio, limit, tests, least=figure.least)
     return None if needed is None else max(needed, math.ceil(MORE_REPETITIONS * figure.ratio.n), figure.least)
 
 

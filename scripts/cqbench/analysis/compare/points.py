@@ -107,7 +107,7 @@ class Figure:
             return None
         if self.ratio.spread <= ratios.NOTHING:
             return self.least
-        return ratios.repetitions_needed(replace(self.ratio, value=change), 1.0, self.tests, self.least)
+        return ratios.repetitions_needed(replace(self.ratio, value=change), 1.0, self.tests, least=self.least)
 
 
 def _both(numbers: tuple[int, int], noun: str) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
@@ -13,7 +14,7 @@ from cqbench.model.figures import ENDS
 from cqbench.model.scaling import is_scaling
 from cqbench.model.usable import NOT_HELD
 from cqbench.render.verdict.words import CODES, answer, loads, percent, short, times
-from cqbench.stats.ratios import MIN_REPETITIONS, Ratio
+from cqbench.stats.ratios import MAX_REPETITIONS, MIN_REPETITIONS, Ratio
 
 QUESTION = "Is one shared connection holding this client back?"
 FAULTS = "Something was made to go wrong in every window. The table of faults has what it cost; nothing is judged."
@@ -63,8 +64,11 @@ def _machine(judgement: Judgement) -> str:
     ends = [f"{told[f'{end}_cpus']} {end}" for end in ENDS if f"{end}_cpus" in told]
     allowed = f"{' + '.join(ends)} CPU" if len(ends) == len(ENDS) else ""
     every = judgement.scenarios
-    fewest = min((one.repetitions for one in every), default=0)
-    count = f"{fewest} repetition{'s' * (fewest != 1)}" if every else ""
+    rows = [row.repetitions for one in every for row in one.rows]
+    fewest, most = min(rows, default=0), max(rows, default=0)
+    numbers = f"{fewest}" if fewest == most or judgement.seconds is None else f"{fewest} to {most}"
+    took = f" in {_duration(judgement.seconds)}" if judgement.seconds else ""
+    count = f"{numbers} repetition{'s' * (numbers != '1')}{took}" if every else ""
     rule = f"95 % simultaneous intervals, margin {percent(every[0].margin)}" if fewest >= MIN_REPETITIONS else ""
     same = [told.get(key) for key in ("ranks", "grpc_version", "method", "api")]
     return ", ".join(filter(None, [told.get("cpu_model"), allowed, *same, count, rule]))
@@ -185,6 +189,20 @@ def _noise(*, most: int, seconds: float | None) -> str:
     return f"with --repetitions {most}{took}, which would detect the margin everywhere, power 80 %{easier}"
 
 
+def _within_budget(*, rows: int, more: float | None, spent: float | None) -> str:
+    which = f"the {rows} comparison{'s' * (rows != 1)} that are inconclusive" if rows != 1 else "what is inconclusive"
+    whole = math.ceil(((more or 0) + (spent or 0)) / 60)
+    how = f"for {_duration(more)} more (--budget {whole}m)" if more else "with a longer --budget"
+    return f"{which} {how}, which would detect the margin, power 80 %"
+
+
+def _too_noisy(*, rows: int) -> str:
+    which = f"{rows} comparison{'s' * (rows != 1)}"
+    return (
+        f"on a quieter machine or with a longer --interval: of {which} {MAX_REPETITIONS} repetitions would not decide"
+    )
+
+
 def _duration(seconds: float) -> str:
     return f"{seconds:.0f} s" if seconds < 100 else f"{seconds / 60:.0f} minutes"
 
@@ -232,6 +250,8 @@ SENTENCES: Mapping[str, Callable[..., str]] = {
     "unfinished-calls": "after finding out why calls do not end: {warning}".format,
     "time-elsewhere": "after finding out where calls spend time that is not theirs: {warning}".format,
     "noise": _noise,
+    "noise-within-budget": _within_budget,
+    "too-noisy": _too_noisy,
     CONTRADICTION: "again, interleaved: 1 in flight is the same on both sides and still differed".format,
     NOT_HELD: "after looking at the warnings in the files: connections were not as the policy promises".format,
     "figures-while-spinning": "with --poll block on both ends: figures of the CPUs are missing".format,
