@@ -57,9 +57,29 @@ class Truth:
     costs: bool = True
 
 
-def _same(name: str, says: str, vary: str = NAMES_ALONE, loads: tuple[int, ...] = (1, 4, 16), **more: bool) -> Truth:
+def _same(name: str, says: str, vary: str = NAMES_ALONE, compiles: bool = False) -> Truth:
+    loads = (4, 16) if vary == ONE_CONNECTION else (1, 4, 16)
     want = dict.fromkeys(loads, Want(NOT_DIFFERENT, 0.9, 1.1))
-    return Truth(name, says, vary, "--api cq", want, NOT_DIFFERENT, costs=False, **more)
+    interval = "1s" if compiles else "500ms"
+    return Truth(
+        name,
+        says,
+        vary,
+        "--api cq",
+        want,
+        NOT_DIFFERENT,
+        inflight=loads,
+        interval=interval,
+        compiles=compiles,
+        costs=False,
+    )
+
+
+def _serial(name: str, says: str, how: str) -> Truth:
+    want = {4: Want(GAIN_NOT_EXPLAINED, 3.6, 4.4), 16: Want(GAIN_NOT_EXPLAINED, 13, 17.5)}
+    return Truth(
+        name, says, SHARED_OR_NOT, "", want, frozenset({Decision.FASTER}), program=("serial_server", "2000", how)
+    )
 
 
 # Ratios follow from what is planted. Two calls in 2.1 to 2.3 ms over a connection: 16 of them take 8 turns, with some
@@ -85,15 +105,8 @@ TRUTHS = (
         preload="paced",
         env={"PLANTED_BYTES_PER_SECOND": "10000000"},
     ),
-    Truth(
-        "serial",
-        "a thread of the server handles the calls of a connection one after the other",
-        SHARED_OR_NOT,
-        "",
-        {4: Want(GAIN_NOT_EXPLAINED, 3.6, 4.4), 16: Want(GAIN_NOT_EXPLAINED, 13, 17.5)},
-        frozenset({Decision.FASTER}),
-        program=("serial_server", "2000"),
-    ),
+    _serial("serial", "the server handles the calls of a connection one after the other", "ahead"),
+    _serial("serial-blocked", "the thread that reads a connection handles its calls, too", "blocked"),
     Truth(
         "one-thread",
         "one thread of the server handles the calls of all connections one after the other",
@@ -104,7 +117,7 @@ TRUTHS = (
         inflight=(4, 16),
     ),
     _same("same", "the same thing twice"),
-    _same("same-connection", "one connection twice, by another policy", ONE_CONNECTION, (4, 16)),
+    _same("same-connection", "one connection twice, by another policy", ONE_CONNECTION),
     _same("same-compiled", "the same thing twice, while a compiler runs on each CPU", compiles=True),
     Truth(
         "five-percent",
