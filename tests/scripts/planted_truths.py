@@ -24,7 +24,7 @@ A_LITTLE_SLOWER = NOT_DIFFERENT | {Decision.SLOWER}
 
 @dataclass(frozen=True)
 class Want:
-    """What may be decided at a load. low, high: the true ratio is between them; the shown interval must hold some of
+    """Decisions that are right at a load. low, high: the true ratio is between them; the shown interval must hold some of
     that.
     """
 
