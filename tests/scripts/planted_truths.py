@@ -24,8 +24,8 @@ A_LITTLE_SLOWER = NOT_DIFFERENT | {Decision.SLOWER}
 
 @dataclass(frozen=True)
 class Want:
-    """Decisions that are right at a load. low, high: the true ratio is between them; the shown interval must hold some of
-    that.
+    """Decisions that are right at a load. low, high: the true ratio is between them, and the shown interval must hold
+    some of that.
     """
 
     decisions: frozenset[Decision]
