@@ -3,56 +3,75 @@
 from __future__ import annotations
 
 import tarfile
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 from cqbench.analysis.verdict.model import Judgement
 from planted import ARCHIVE, judged, store
-from planted_truths import BY_NAME, TRUTHS, problems
+from planted_truths import BY_NAME, GAIN_NOT_EXPLAINED, NOT_DIFFERENT, TRUTHS, Truth, Want, problems
 
 MOST_BYTES = 400 * 1024
+with tarfile.open(ARCHIVE) as packed:
+    STORED = [name for name in BY_NAME if name in packed.getnames()]
 
 
 @pytest.fixture(scope="module")
-def stored(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Judgement]:
-    folder = tmp_path_factory.mktemp("planted")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    made = tmp_path_factory.mktemp("planted")
     with tarfile.open(ARCHIVE) as archive:
-        archive.extractall(folder)
-    return {name: judged(folder / name) for name in BY_NAME if (folder / name).is_dir()}
+        archive.extractall(made)
+    return made
 
 
-@pytest.mark.parametrize("name", BY_NAME)
+@pytest.fixture(scope="module")
+def stored(folder: Path) -> dict[str, Judgement]:
+    return {name: judged(folder / name) for name in STORED}
+
+
+def test_each_truth_is_stored() -> None:
+    missing = sorted(set(BY_NAME) - set(STORED))
+    if missing:
+        pytest.skip(f"not stored yet: {', '.join(missing)}; tests/scripts/planted.py --store measures them")
+
+
+@pytest.mark.parametrize("name", STORED)
 def test_it_comes_out_right(stored: dict[str, Judgement], name: str) -> None:
     assert problems(BY_NAME[name], stored[name]) == []
 
 
-def test_each_would_be_wrong_for_another_truth(stored: dict[str, Judgement]) -> None:
-    """So that the checks can fail: a gain where nothing may differ, and the same where there is a gain."""
-    gain, none = (BY_NAME[name] for name in ("paced", "same"))
-    for truth in TRUTHS:
-        gains = any(want.low > 1 for want in truth.want.values())
-        assert problems(none if gains else gain, stored[truth.name]) != [], truth.name
+def contrary(truth: Truth) -> Truth:
+    """A gain where there is none, and none where there is one."""
+    gains = any(want.low > 1 for want in truth.want.values())
+    want, may = (
+        (Want(NOT_DIFFERENT, 0.9, 1.1), NOT_DIFFERENT) if gains else (Want(GAIN_NOT_EXPLAINED, 1.5, 20), frozenset())
+    )
+    return replace(truth, want=dict.fromkeys(truth.want, want), effect=may)
 
 
-def test_five_percent_is_not_found_in_the_same_thing_twice(stored: dict[str, Judgement]) -> None:
-    """Its interval holds the 5 %, and excludes 1."""
-    assert problems(BY_NAME["five-percent"], stored["same"])
-    (scenario,) = stored["five-percent"].scenarios
-    shown = [row.judged.interval for row in scenario.rows if row.judged and row.judged.interval]
-    assert all(high < 1 for _, high in shown) and len(shown) == 2
+@pytest.mark.parametrize("name", STORED)
+def test_the_contrary_would_be_wrong_at_each_load(stored: dict[str, Judgement], name: str) -> None:
+    found = problems(contrary(BY_NAME[name]), stored[name])
+    assert all(any(line.startswith(f"{load} in flight: ") for line in found) for load in BY_NAME[name].want), found
+    assert any(line.startswith("over all loads: ") for line in found)
 
 
-def test_the_archive_is_small_and_names_no_place(tmp_path: Path) -> None:
+def test_other_loads_than_planned_are_wrong(stored: dict[str, Judgement]) -> None:
+    name = STORED[0]
+    assert problems(replace(BY_NAME[name], inflight=(1, 4)), stored[name]) == ["rows at [1, 4, 16], not at [1, 4]"]
+
+
+def test_the_archive_is_small() -> None:
     assert ARCHIVE.stat().st_size < MOST_BYTES
-    with tarfile.open(ARCHIVE) as archive:
-        archive.extractall(tmp_path)
-    first = tmp_path / TRUTHS[0].name
-    (first / "logs").mkdir()
-    store(first, "again", {"localhost": "elsewhere"}, tmp_path / "made.tar.xz")
-    store(first, "more", {}, tmp_path / "made.tar.xz")
-    with tarfile.open(tmp_path / "made.tar.xz") as made:
+
+
+def test_what_is_stored_names_no_place_and_stays_next_to_others(folder: Path, tmp_path: Path) -> None:
+    first, archive = folder / TRUTHS[0].name, tmp_path / "made.tar.xz"
+    store(first, "again", {}, archive)
+    store(first, "other", {}, archive)
+    store(first, "again", {"localhost": "elsewhere"}, archive)
+    with tarfile.open(archive) as made:
         names = made.getnames()
-        manifest = made.extractfile("again/manifest.json")
-        assert manifest is not None and b"localhost" not in manifest.read()
-    assert {name.split("/")[0] for name in names} == {"again", "more"} and "again/logs" not in names
-    assert "more/raw/shared/01-4.json" in names
+        manifest, other = (made.extractfile(f"{name}/manifest.json") for name in ("again", "other"))
+        assert manifest and b"localhost" not in manifest.read() and other and b"localhost" in other.read()
+    assert {name.split("/")[0] for name in names} == {"again", "other"} and "again/raw/shared/01-4.json" in names
