@@ -2,14 +2,23 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
 from datetime import datetime
 from pathlib import Path
+from typing import Any
 
 from cqbench.formats import manifest
 from cqbench.formats.manifest import Manifest
 from cqbench.formats.source import BadDocument
+from cqbench.formats.text import one_line
 
+SETS = {  # key of a value in the experiment's file: how it is called next to what it sets
+    "client_flags": "",
+    "server_flags": "server: ",
+    "client_env": "environment: ",
+    "server_env": "server's environment: ",
+}
 
 @dataclass(frozen=True)
 class Asked:
@@ -20,6 +29,7 @@ class Asked:
     configurations: tuple[str, ...] = ()  # of a plain list
     notes: tuple[str, ...] = ()
     repetition_seconds: float | None = None  # that one repetition took; None: not known
+    flags: Mapping[tuple[str, str], str] = field(default_factory=dict)  # (axis, value) -> '--api cq'; '' axis: a list's
 
     def parts(self, configuration: str) -> tuple[str, ...] | None:
         """The configuration's value of each axis; None where it is no combination of them. Values have no dots."""
@@ -41,7 +51,30 @@ def load(path: Path) -> Asked:
         configurations=tuple(told.configurations),
         notes=tuple(told.all_notes),
         repetition_seconds=_repetition_seconds(told),
+        flags=_flags(told.experiment.data),
     )
+
+
+def _flags(data: Mapping[str, Any]) -> dict[tuple[str, str], str]:
+    """How each value of an axis, and each configuration of a plain list, is set."""
+    found = {("", str(one.get("name"))): _set_by(one) for one in _dicts(data.get("configuration"))}
+    for axis in _dicts(data.get("axis")):
+        found |= {(str(axis.get("name")), str(one.get("name"))): _set_by(one) for one in _dicts(axis.get("values"))}
+    return {key: text for key, text in found.items() if text}
+
+
+def _dicts(value: Any) -> Iterator[Mapping[str, Any]]:
+    yield from (one for one in value if isinstance(one, dict)) if isinstance(value, list) else ()
+
+
+def _set_by(value: Mapping[str, Any]) -> str:
+    """'--streaming', 'server: --num-cqs 2', 'environment: A=1'; '' where none of the keys has anything."""
+    found = []
+    for key, title in SETS.items():
+        given = value.get(key)
+        words = " ".join(f"{name}={one}" for name, one in given.items()) if isinstance(given, dict) else given
+        found += [f"{title}{words}"] if isinstance(words, str) and words else []
+    return one_line("; ".join(found))
 
 
 def _repetition_seconds(told: Manifest) -> float | None:

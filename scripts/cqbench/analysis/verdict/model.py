@@ -55,7 +55,8 @@ class Row:
     a gain above the margin. codes: why it was decided so, the reason first. warning: the client's own words, where a
     warning forbids a conclusion. linear: of the baseline, throughput / (n x that at 1). saturated: code of what held
     the configuration back, by its whole interval; ''. reached: of an open loop, the share of the target rate that
-    baseline and configuration reached.
+    baseline and configuration reached. rates, p99s: calls per second and P99 in nanoseconds of baseline and
+    configuration; None where a repetition lacks the figure.
     """
 
     configuration: str
@@ -77,6 +78,8 @@ class Row:
     no_gain: bool = False
     stream_limit: int | None = None  # of the server, per connection, where the baseline's calls wait for it
     reached: tuple[float | None, float | None] = (None, None)
+    rates: tuple[float | None, float | None] = (None, None)
+    p99s: tuple[float | None, float | None] = (None, None)
 
 
 @dataclass(frozen=True)
@@ -90,6 +93,7 @@ class Effect:
     loads: tuple[Load, ...]
     ratio: Ratio
     decision: Decision
+    by_load: tuple[tuple[Load, float], ...] = ()  # the estimate at each load by itself, which decides nothing
 
 
 @dataclass(frozen=True)

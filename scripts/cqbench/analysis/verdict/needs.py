@@ -81,10 +81,16 @@ def _mitigations(judged: Sequence[Judged]) -> Iterator[Statement]:
 
 
 def _noise(judged: Sequence[Judged], seconds: float | None) -> Iterator[Statement]:
-    """How many repetitions would detect the margin, where figures differ too much."""
-    wanted = [row.needed for one in judged for row in one.scenario.rows if row.needed]
+    """How many repetitions would detect the margin, where figures differ too much, and how many of them there are."""
+    wanted = [
+        (row.needed, row.repetitions, one.scenario.margin)
+        for one in judged
+        for row in one.scenario.rows
+        if row.needed
+    ]
     if wanted:
-        yield Statement("noise", {"most": max(wanted), "seconds": seconds})
+        most, have, margin = max(wanted)
+        yield Statement("noise", {"most": most, "have": have, "seconds": seconds, "margin": margin})
 
 
 def _mixed(judged: Sequence[Judged]) -> Iterator[Statement]:

@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 
-from cqbench.analysis.verdict import advice, evidence, needs, scenarios
+from cqbench.analysis.verdict import absolute, advice, evidence, needs, scenarios
 from cqbench.analysis.verdict.judge import judge
 from cqbench.analysis.verdict.model import Judgement
 from cqbench.formats import asked, manifest
@@ -28,7 +28,8 @@ def judge_runs(runs: Sequence[Run]) -> Judgement:
         return Judgement(question, notes=notes, faults=True)
     series = load_series(runs, apart=bool(about.axes or about.configurations))
     found = judge(scenarios.axes(series, about))
-    judged = list(found.judged)
+    judged = [absolute.filled(one) for one in found.judged]
+    settings = tuple(advice.settings(judged, found.also, about.flags))
     every = tuple(j.scenario for j in judged)
     return Judgement(
         question=question,
@@ -38,9 +39,10 @@ def judge_runs(runs: Sequence[Run]) -> Judgement:
         unreliable=_unreliable(series),
         scenarios=every,
         also=found.also,
-        settings=tuple(advice.settings(judged, found.also)),
+        settings=settings,
         measure=(
             *needs.measure(judged, [] if judged else series, about.repetition_seconds),
+            *advice.not_measured(settings),
             *needs.more_clients(series),
         ),
         cannot_show=tuple(needs.cannot_show(judged)),
