@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from enum import Enum
-from typing import Any
+from typing import Any, NamedTuple
 
 from cqbench.formats.offered import Load
 from cqbench.formats.reasons import Reason
@@ -127,11 +127,19 @@ class Statement:
     facts: Mapping[str, Any] = field(default_factory=dict)
 
 
+class Unreliable(NamedTuple):
+    """Samples with a warning, of how many; for the most frequent kinds of warning, in how many samples and an example."""
+
+    number: int
+    of: int
+    kinds: tuple[tuple[int, Reason], ...]
+
+
 @dataclass(frozen=True)
 class Judgement:
     """All that follows from some runs. question: the experiment's own; '' where it asks none. faults: something was
     made to go wrong in every window, and nothing is judged. machine: what was the same everywhere, by name. notes:
-    about the whole, such as other load. unreliable: points with a warning, of how many, and the most frequent warning.
+    about the whole, such as other load.
     """
 
     question: str
@@ -139,7 +147,7 @@ class Judgement:
     faults: bool = False
     machine: Mapping[str, str] = field(default_factory=dict)
     interleaved: bool = True
-    unreliable: tuple[int, int, Reason] | None = None
+    unreliable: Unreliable | None = None
     scenarios: tuple[Scenario, ...] = ()
     also: tuple[Effect, ...] = ()  # other axes of the same experiment
     settings: tuple[Statement, ...] = ()  # what to set

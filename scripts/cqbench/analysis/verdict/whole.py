@@ -8,14 +8,15 @@ from pathlib import Path
 
 from cqbench.analysis.verdict import absolute, advice, evidence, needs, scenarios
 from cqbench.analysis.verdict.judge import judge
-from cqbench.analysis.verdict.model import Judgement
-from cqbench.formats import asked, manifest
+from cqbench.analysis.verdict.model import Judgement, Unreliable
+from cqbench.formats import asked, manifest, reasons
 from cqbench.formats.asked import Asked
-from cqbench.formats.reasons import Reason
 from cqbench.formats.runs import Run
 from cqbench.model.figures import ENDS
 from cqbench.model.matching import differing
 from cqbench.model.series import Series, load_series
+
+MOST_KINDS = 2  # of warnings that are named: the same of the client and of the server are two
 
 
 def judge_runs(runs: Sequence[Run]) -> Judgement:
@@ -77,13 +78,12 @@ def _cpus(series: Sequence[Series], end: str) -> str:
     return f"{value:.0f}" if value else ""
 
 
-def _unreliable(series: Sequence[Series]) -> tuple[int, int, Reason] | None:
-    """How many points have warnings, of how many, and the most frequent warning."""
-    points = [r.measured for s in series for of in s.points.values() for r in of]
-    warnings = [d for m in points for d in m.warnings]
-    if not warnings:
+def _unreliable(series: Sequence[Series]) -> Unreliable | None:
+    """None where no sample has a warning."""
+    samples = [r.measured for s in series for of in s.points.values() for r in of]
+    kinds = reasons.kinds(d for m in samples for d in m.warnings)
+    if not kinds:
         return None
-    codes = [d.code for d in warnings]
-    often = max(dict.fromkeys(codes), key=codes.count)
-    worst = max((d for d in warnings if d.code == often), key=lambda d: d.text)
-    return sum(bool(m.warnings) for m in points), len(points), worst
+    often = sorted(kinds.values(), key=len, reverse=True)[:MOST_KINDS]
+    worst = tuple((len(of), max(of, key=lambda d: d.text)) for of in often)
+    return Unreliable(sum(bool(m.warnings) for m in samples), len(samples), worst)

@@ -83,7 +83,7 @@ class Answer:
     @property
     def short(self) -> str:
         """'YES at 4–16 in flight', as one line."""
-        joint = " " if self.line.startswith(("at ", "in ", "over ")) else ": "
+        joint = " " if self.line.startswith("at ") else ", " if self.line.startswith("but ") else ": "
         return f"{self.word.value}{joint}{self.line}" if self.line else self.word.value
 
 
@@ -101,7 +101,7 @@ def make(judgement: Judgement) -> Answer:
         open_loop=any(one.open_loop for one in every),
         compares=_compares(every),
         table=tuple(row for one in every for row in _rows(one)),
-        to_set=to_set(judgement.settings),
+        to_set=to_set(judgement.settings, named=len(every) > 1),
         keep=to_keep(judgement.settings),
         measure=_sentences(judgement.measure),
         cannot_show=_sentences(judgement.cannot_show),
@@ -171,7 +171,7 @@ def _value(ratio: Ratio) -> Ratio:
 
 
 def outcome(row: Row) -> str:
-    """'faster', in an open loop 'better'; 'the same' of 1 in flight, where all configurations are one connection."""
+    """'faster', in an open loop 'better'; 'same set-up' of 1 in flight, where all configurations are one connection."""
     words = {"better": "better", "worse": "worse"} if row.load.open else {"better": "faster", "worse": "slower"}
     kind = _kind(row)
-    return words.get(kind, kind) or "the same"
+    return words.get(kind, kind) or "same set-up"

@@ -11,9 +11,9 @@ from cqbench.model.thresholds import CPU_SATURATED
 from cqbench.render.verdict.words import CODES, count, listed, loads, spans, times
 from cqbench.stats.ratios import MIN_REPETITIONS
 
-MOST = 3  # scenarios that are named; of more their number is
+MOST = 60  # characters of scenarios' names; of more their number is said
 NOT_KNOWN = (evidence.NO_FIGURES, evidence.NO_IDEAL, evidence.NO_REASON)
-FEW = "few-repetitions"
+FEW, NO_FIGURE = "few-repetitions", "no-figure"
 
 
 class Found(NamedTuple):
@@ -36,7 +36,10 @@ def causes(scenarios: Sequence[Scenario]) -> tuple[str, ...]:
         for cause in _of(found.row):
             rows.setdefault(cause, []).append(found)
     order = sorted(rows, key=lambda cause: list(Decision).index(cause.decision))
-    said = [_sentence(cause, rows[cause], [f for f in every if f.row.decision is cause.decision]) for cause in order]
+    said = [
+        _sentence(cause, rows[cause], [f for f in every if f.row.decision is cause.decision], len(scenarios))
+        for cause in order
+    ]
     return (*said, *(_together(scenario, effect) for scenario in scenarios for effect in _adding(scenario)))
 
 
@@ -45,21 +48,22 @@ def _of(row: Row) -> Iterator[Cause]:
         known = tuple(code for code in row.codes if code in CODES or code == evidence.STREAM_LIMIT)
         yield from [Cause(row.decision, known)] if known else []
     elif row.decision is Decision.INCONCLUSIVE:
-        yield from (Cause(row.decision, (code,)) for code in row.codes[:1] if code in CODES)
+        codes = row.codes[:1] or (() if row.judged and row.judged.interval else (NO_FIGURE,))
+        yield from (Cause(row.decision, (code,)) for code in codes if code in CODES or code == NO_FIGURE)
     elif row.decision in (Decision.SLOWER, Decision.EQUIVALENT):
         codes = (row.saturated, *(code for code in row.codes if code == evidence.BATCHING))
         yield from (Cause(row.decision, (code,)) for code in codes if code in CODES)
 
 
-def _sentence(cause: Cause, found: Sequence[Found], alike: Sequence[Found]) -> str:
-    """alike: all rows with the same decision."""
+def _sentence(cause: Cause, found: Sequence[Found], alike: Sequence[Found], scenarios: int) -> str:
+    """alike: all rows with the same decision. scenarios: how many there are."""
     decision, codes = cause
     if decision in (Decision.SLOWER, Decision.EQUIVALENT):
         text = CODES[codes[0]]
         if codes[0] == evidence.BATCHING:
             text = "fewer calls share a TCP segment, so a call takes more CPU time"
         return f"Where {_outcome(found[0])}{_share(found, alike)}: {text}."
-    where = _where(found)
+    where = _where(found, scenarios)
     if decision is Decision.INCONCLUSIVE:
         return f"Inconclusive {where}: {_inconclusive(codes[0], found)}."
     if codes == (evidence.STREAM_LIMIT,):
@@ -82,6 +86,8 @@ def _outcome(found: Found) -> str:
 
 
 def _inconclusive(code: str, found: Sequence[Found]) -> str:
+    if code == NO_FIGURE:
+        return f"{'P99' if found[0].row.load.open else 'throughput'} is missing on a side, as of too few calls"
     if code != FEW:
         return CODES[code]
     fewest = min(f.row.repetitions for f in found)
@@ -93,14 +99,17 @@ def _share(found: Sequence[Found], alike: Sequence[Found]) -> str:
     return f" ({len(found)} of {len(alike)} comparisons)" if len(found) < len(alike) else ""
 
 
-def _where(found: Iterable[Found]) -> str:
+def _where(found: Iterable[Found], scenarios: int) -> str:
     """'at 4–16 in flight', 'at 4–16 in flight (unary, cq)'."""
     by_name: dict[str, list[Found]] = {}
     for one in found:
         by_name.setdefault(one.scenario.name, []).append(one)
     every = [row.load for of in by_name.values() for row in of[0].scenario.rows]
     said = f"at {loads((one.row.load for of in by_name.values() for one in of), every)}"
-    return f"{said} ({'; '.join(by_name) if len(by_name) <= MOST else f'{len(by_name)} scenarios'})"
+    if len(by_name) == scenarios:
+        return said
+    names = "; ".join(by_name)
+    return f"{said} ({names if len(names) <= MOST else count(len(by_name), 'scenario')})"
 
 
 def _linear(found: Sequence[Found]) -> str:

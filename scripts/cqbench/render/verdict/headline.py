@@ -13,6 +13,7 @@ from cqbench.render.verdict.words import count, listed, loads, percent
 
 NOTHING_TO_COMPARE = "all results have the same setting, or none was measured"
 FAULTS = "something was made to go wrong in every window; the table of faults has what it cost"
+NO_LOAD = "no load could be compared"
 MOST = 2  # scenarios of whose answer each has words of its own
 
 
@@ -24,6 +25,8 @@ class Word(str, Enum):
     NO = "NO"
     FASTER = "FASTER"
     SLOWER = "SLOWER"
+    BETTER = "BETTER"  # of open loops, by P99
+    WORSE = "WORSE"
     MIXED = "MIXED"
     EQUIVALENT = "EQUIVALENT"
     INCONCLUSIVE = "INCONCLUSIVE"
@@ -44,6 +47,8 @@ def _of_connection(every: Sequence[Scenario]) -> tuple[Word, str]:
         if mine:
             return word, f"{_at(mine, lambda row: row.decision is decision)}{_in(mine, every)}{_limit(mine)}"
     rows = [row for one in every for row in one.rows if row.decision is not Decision.SAME]
+    if not rows:
+        return Word.INCONCLUSIVE, NO_LOAD
     unknown = [row for row in rows if _unknown(row)]
     if len(unknown) == len(rows):
         faster = any(row.decision is Decision.FASTER for row in rows)
@@ -84,21 +89,25 @@ def _gains(every: Sequence[Scenario]) -> str:
     why = "but not because of the connection" if reasons == {Decision.OTHER} else "but why is not known"
     if len(reasons) > 1:
         why = f"not because of the connection at {_loads(mine, lambda row: row.decision is Decision.OTHER)}"
-    return f"more connections are faster {_at(mine, _gain)}{_in(mine, every)}, {why}"
+    better = "have the lower P99" if any(one.open_loop for one in mine) else "are faster"
+    return f"more connections {better} {_at(mine, _gain)}{_in(mine, every)}, {why}"
 
 
 def _of_setting(every: Sequence[Scenario]) -> tuple[Word, str]:
     gain, loss = (any(is_one(one) for one in every) for is_one in (_better, _worse))
     if not gain and not loss:
         rows = [row for one in every for row in one.rows if row.decision is not Decision.SAME]
-        if rows and all(row.decision is Decision.EQUIVALENT for row in rows):
+        if not rows:
+            return Word.INCONCLUSIVE, NO_LOAD
+        if all(row.decision is Decision.EQUIVALENT for row in rows):
             return Word.EQUIVALENT, f"within {percent(every[0].margin)} at every load"
-        excluded = bool(rows) and all(row.no_gain or row.decision is Decision.EQUIVALENT for row in rows)
+        excluded = all(row.no_gain or row.decision is Decision.EQUIVALENT for row in rows)
         some = any(row.decision is Decision.EQUIVALENT for row in rows)
         if excluded:
             return Word.INCONCLUSIVE, f"but a gain above {percent(every[0].margin)} is excluded at every load"
         return Word.INCONCLUSIVE, "at some loads, equivalent at the others" if some else "at every load"
-    word = Word.MIXED if gain and loss else Word.FASTER if gain else Word.SLOWER
+    better, worse = (Word.BETTER, Word.WORSE) if every[0].open_loop else (Word.FASTER, Word.SLOWER)
+    word = Word.MIXED if gain and loss else better if gain else worse
     groups: dict[str, list[Scenario]] = {}
     for one in every:
         groups.setdefault(_clause(one, word), []).append(one)
@@ -111,12 +120,12 @@ def _of_setting(every: Sequence[Scenario]) -> tuple[Word, str]:
 
 def _clause(one: Scenario, word: Word) -> str:
     """'separate at 4–16 in flight'; '' where nothing is better or worse."""
-    better, worse = ("lower P99", "higher P99") if one.open_loop else ("faster", "slower")
+    better, worse = ("lower P99 with", "higher P99 with") if one.open_loop else ("faster:", "slower:")
     told = []
     for title, which in ((better, _gain), (worse, _slower)):
         names = [c for c in one.configurations if any(which(r) for r in one.rows if r.configuration == c)]
         if names:
-            prefix = f"{title}: " if word is Word.MIXED or one.open_loop else ""
+            prefix = f"{title} " if word is Word.MIXED or one.open_loop else ""
             why = _because([one]) if which is _gain else ""
             told.append(f"{prefix}{listed(names)} {_at([one], which)}{why}")
     together = [e.setting for e in one.effects if e.decision.gain or e.decision is Decision.SLOWER]

@@ -33,11 +33,14 @@ class ToSet:
     note: str = ""
 
 
-def to_set(statements: Iterable[Statement]) -> tuple[ToSet, ...]:
-    """In the order of the statements; a setting that several kinds of work gain from is said once."""
+def to_set(statements: Iterable[Statement], named: bool) -> tuple[ToSet, ...]:
+    """In the order of the statements; a setting that several kinds of work gain from is said once. named: scenarios are
+    called by their names, as there are several.
+    """
     found: dict[tuple[object, ...], ToSet] = {}
     for one in statements:
-        for made in _MADE[one.code](one.facts) if one.code in _MADE else ():
+        facts = {**one.facts, "name": f"{one.facts['scenario']}: " if named and "scenario" in one.facts else ""}
+        for made in _MADE[one.code](facts) if one.code in _MADE else ():
             key = (made.setting, made.flags, made.cpp, made.note)
             before = found.get(key, ToSet(made.setting, ()))
             both = (before.brings + made.brings, before.costs + made.costs)
@@ -58,17 +61,18 @@ def _set(of: Facts) -> Iterator[ToSet]:
     lines = cpp.connections(way, of["policies"]) if way else cpp.of_flags(of["flags"])
     notes = [f"as good as {of['as_good_as']}"] if of.get("as_good_as") else []
     notes += [f"fewer connections ({', '.join(of['fewer'])}) are not shown to be as good"] if of.get("fewer") else []
-    brings = f"{of['scenario']}: {_brings(of)}"
-    costs = tuple(f"{of['scenario']}: {text}" for text in _costs(rows))
+    brings = f"{of['name']}{_brings(of)}"
+    costs = "; ".join(_costs(rows))
     flags = of["flags"] or (f"--channel-policy {of['policies'][0]}" if way and not is_scaling(way) else "")
-    yield ToSet(f"{'or ' * bool(of['stream_limit'])}{what}", (brings,), costs, flags, lines, "; ".join(notes))
+    head = f"{'or ' * bool(of['stream_limit'])}{what}"
+    yield ToSet(head, (brings,), (f"{of['name']}{costs}",) if costs else (), flags, lines, "; ".join(notes))
 
 
 def _raised(of: Facts) -> ToSet:
     """The server's limit comes first: more connections only get around it."""
     most = max(int(row.load.number) for row in of["rows"] if row.decision.gain)
     setting = f"on the server, a limit of {most} concurrent streams per connection instead of {of['stream_limit']}"
-    what = f"{of['scenario']}: all calls at once on one connection; {NOT_MEASURED}"
+    what = f"{of['name']}all calls at once on one connection; {NOT_MEASURED}"
     return ToSet(setting, (what,), (), f"server: --max-concurrent-streams {most}", cpp.stream_limit(most))
 
 

@@ -30,7 +30,7 @@ def machine(judgement: Judgement) -> str:
     every = judgement.scenarios
     fewest = min((one.repetitions for one in every), default=0)
     count = f"{fewest} repetition{'s' * (fewest != 1)}" if every else ""
-    rule = f"95 % intervals (all hold together), differences below {percent(every[0].margin)} do not count" if fewest >= MIN_REPETITIONS else ""
+    rule = f"simultaneous 95 % intervals, equivalent: within {percent(every[0].margin)}" if fewest >= MIN_REPETITIONS else ""
     same = [told.get(key) for key in ("ranks", "grpc_version", "method", "api")]
     return ", ".join(filter(None, [told.get("cpu_model"), allowed, *same, count, rule]))
 
@@ -39,8 +39,9 @@ def notes(judgement: Judgement) -> Iterator[str]:
     if not judgement.interleaved:
         yield "not interleaved: what changed on the machine from one series to the next is in the ratios"
     if judgement.unreliable:
-        number, of, worst = judgement.unreliable
-        yield f"{number} of {of} samples (a setting at a load, once) have a warning, most often: {worst.text}"
+        number, of, kinds = judgement.unreliable
+        said = "; ".join(f"{count} such as '{example.text}'" for count, example in kinds)
+        yield f"{number} of {of} samples (a setting at a load, once) have a warning: {said}"
 
 
 def sentence(of: Statement) -> str:
@@ -49,7 +50,7 @@ def sentence(of: Statement) -> str:
 
 def _failed(*, points: int, connections: Sequence[str], codes: Sequence[str]) -> str:
     which = f"{points} point{'s' * (points > 1)} of {' and '.join(connections)}"
-    return f"after looking at the errors: {which} had failed calls ({'/'.join(codes)}) and were left out"
+    return f"again, after the errors are fixed: {which} had failed calls ({'/'.join(codes)}) and were left out"
 
 
 def _noise(*, most: int, have: int, seconds: float | None, margin: float) -> str:
@@ -74,7 +75,7 @@ def _fewer(*, inflight: int) -> str:
 
 def _mixed(*, policy: str, folders: Sequence[str]) -> str:
     short_names = ", ".join(sorted(folder.rpartition("/")[2] for folder in folders)[:3])
-    return f"one of them by name: {policy} runs of several folders ({short_names}) look alike and were put together"
+    return f"one folder by its name: {policy} runs of several folders ({short_names}) look alike and were put together"
 
 
 def _few_cpus(*, cpus: Mapping[str, float], needed: Mapping[str, int]) -> str:
@@ -101,24 +102,24 @@ SENTENCES: Mapping[str, Callable[..., str]] = {
     "failed-calls": _failed,
     "compare-with-more": "something to compare with, such as per-call connections (--channel-policy local-pool)".format,
     "compare-with-one": "something to compare with, such as one connection (--channel-policy per-slot)".format,
-    "repetitions": "with --repetitions {minimum} or more: the fewest here are {fewest}".format,
-    "quiet-machine": "again with no other work on the CPUs and the server: {warning}".format,
+    "repetitions": "at least {minimum} repetitions (--repetitions {minimum}): a comparison here has {fewest}".format,
+    "quiet-machine": "again, with no other work on these CPUs: {warning}".format,
     "own-machine": "on a machine of your own: {warning}".format,
-    "mend-a-file": "after mending or removing a file: {warning}".format,
+    "mend-a-file": "again, after repairing or removing a file: {warning}".format,
     "cpus-apart": "with client and server apart (taskset, numactl): they share CPUs".format,
     "longer": "with a longer --warmup and --interval: {warning}".format,
     "other-set-up": "on another set-up: {warning}".format,
-    "unfinished-calls": "after finding out why calls do not end: {warning}".format,
-    "time-elsewhere": "after finding out where calls spend time that is not theirs: {warning}".format,
+    "unfinished-calls": "again, when calls end: {warning}".format,
+    "time-elsewhere": "again, when it is known where calls spend unaccounted time: {warning}".format,
     "noise": _noise,
     "raise-limit": _raise_limit,
     "fewer-connections": _fewer,
     CONTRADICTION: "again, interleaved: 1 in flight is the same on both sides and still differed".format,
-    NOT_HELD: "after looking at the warnings in the files: connections were not as the policy promises".format,
+    NOT_HELD: "again, after the warnings in the files: connections were not as the policy promises".format,
     "figures-while-spinning": "with --poll block on both ends: figures of the CPUs are missing".format,
     evidence.NO_FIGURES: "a grpc_ping_server with its control service, and no --no-evidence: figures of the CPUs are "
     "missing".format,
-    evidence.NO_IDEAL: "1 in flight too: what is linear is counted from it".format,
+    evidence.NO_IDEAL: "1 in flight as well: linear growth is counted from it".format,
     NOT_REACHED: "lower rates: the highest were not reached".format,
     "mixed-folders": _mixed,
     "more-clients-would": _would,

@@ -6,10 +6,11 @@ from collections.abc import Iterable, Sequence
 
 from cqbench.analysis.verdict import evidence
 from cqbench.formats import reasons
-from cqbench.formats.offered import Load, rate
+from cqbench.formats.offered import Load
 from cqbench.stats.ratios import Ratio
 
 ABSENT = "–"
+RATE = "/s"
 CODES = {
     reasons.CLIENT_CPU: "the client's CPUs are saturated",
     evidence.SOME_CLIENTS_CPU: "the CPUs of one of the client machines are saturated, not of all",
@@ -68,7 +69,7 @@ def per_second(value: float | None) -> str:
     for unit, size in (("M", 1e6), ("k", 1e3)):
         if value >= 0.9995 * size:
             return f"{_digits(value / size)}{unit}"
-    return f"{value:.3g}"
+    return _digits(value)
 
 
 def micros(nanoseconds: float | None) -> str:
@@ -85,9 +86,9 @@ def _digits(value: float) -> str:
 
 
 def loads(found: Iterable[Load], every: Iterable[Load]) -> str:
-    """'2–8, 48 in flight', '1000/s–4000/s': consecutive loads of every load measured are put together."""
+    """'2–8, 48 in flight', '1000–4000/s': consecutive loads of every load measured are put together."""
     said = spans(found, every)
-    return f"{said} in flight" if said and not said.endswith("/s") else said
+    return f"{said} in flight" if said and not said.endswith(RATE) else said
 
 
 def spans(found: Iterable[Load], every: Iterable[Load]) -> str:
@@ -99,11 +100,12 @@ def spans(found: Iterable[Load], every: Iterable[Load]) -> str:
             runs[-1][1] = load
         else:
             runs.append([load, load])
-    return ", ".join(number(a) if a == b else f"{number(a)}–{number(b)}" for a, b in runs)
+    return ", ".join(number(a) if a == b else f"{number(a).removesuffix(RATE)}–{number(b)}" for a, b in runs)
 
 
 def number(load: Load) -> str:
-    return rate(load.number) if load.open else f"{load.number:.0f}"
+    """'48', '1000/s', '37.25/s'."""
+    return f"{round(load.number, 2):.12g}{RATE}" if load.open else f"{load.number:.0f}"
 
 
 def listed(names: Sequence[str]) -> str:
