@@ -13,6 +13,7 @@ from cqbench.stats.ratios import MIN_REPETITIONS
 
 MOST = 60  # characters of scenarios' names; of more their number is said
 NOT_KNOWN = (evidence.NO_FIGURES, evidence.NO_IDEAL, evidence.NO_REASON)
+BATCHING = "fewer calls share a TCP segment, so a call takes more CPU time"  # with more connections
 FEW, NO_FIGURE = "few-repetitions", "no-figure"
 
 
@@ -35,12 +36,27 @@ def causes(scenarios: Sequence[Scenario]) -> tuple[str, ...]:
     for found in every:
         for cause in _of(found.row):
             rows.setdefault(cause, []).append(found)
+    rows = _merged(rows)
     order = sorted(rows, key=lambda cause: list(Decision).index(cause.decision))
     said = [
         _sentence(cause, rows[cause], [f for f in every if f.row.decision is cause.decision], len(scenarios))
         for cause in order
     ]
     return (*said, *(_together(scenario, effect) for scenario in scenarios for effect in _adding(scenario)))
+
+
+def _merged(rows: dict[Cause, list[Found]]) -> dict[Cause, list[Found]]:
+    """Causes of losses, and of equivalence, that hold for the same rows are one."""
+    merged: dict[Cause, list[Found]] = {}
+    for cause, found in rows.items():
+        mergeable = cause.decision in (Decision.SLOWER, Decision.EQUIVALENT)
+        same = (c for c in merged if mergeable and c.decision is cause.decision and merged[c] == found)
+        before = next(same, None)
+        codes = before.codes if before else ()
+        if before:
+            del merged[before]
+        merged[Cause(cause.decision, codes + cause.codes)] = found
+    return merged
 
 
 def _of(row: Row) -> Iterator[Cause]:
@@ -59,10 +75,8 @@ def _sentence(cause: Cause, found: Sequence[Found], alike: Sequence[Found], scen
     """alike: all rows with the same decision. scenarios: how many there are."""
     decision, codes = cause
     if decision in (Decision.SLOWER, Decision.EQUIVALENT):
-        text = CODES[codes[0]]
-        if codes[0] == evidence.BATCHING:
-            text = "fewer calls share a TCP segment, so a call takes more CPU time"
-        return f"Where {_outcome(found[0])}{_share(found, alike)}: {text}."
+        texts = [BATCHING if code == evidence.BATCHING else CODES[code] for code in codes]
+        return f"Where {_outcome(found[0])}{_share(found, alike)}: {listed(texts)}."
     where = _where(found, scenarios)
     if decision is Decision.INCONCLUSIVE:
         return f"Inconclusive {where}: {_inconclusive(codes[0], found)}."

@@ -9,7 +9,7 @@ from cqbench.analysis.verdict import evidence
 from cqbench.analysis.verdict.model import Decision, Row, Scenario
 from cqbench.formats.offered import Load
 
-from cqbench.render.verdict.words import count, listed, loads, percent
+from cqbench.render.verdict.words import count, listed, loads, percent, short
 
 NOTHING_TO_COMPARE = "all results have the same setting, or none was measured"
 FAULTS = "something was made to go wrong in every window; the table of faults has what it cost"
@@ -38,7 +38,8 @@ def headline(every: Sequence[Scenario], asked: bool) -> tuple[Word, str]:
     """asked: whether one shared connection holds the client back."""
     if not every:
         return Word.NOTHING, NOTHING_TO_COMPARE
-    return _of_connection(every) if asked else _of_setting(every)
+    word, line = _of_connection(every) if asked else _of_setting(every)
+    return word, f"{line}{_price(every)}"
 
 
 def _of_connection(every: Sequence[Scenario]) -> tuple[Word, str]:
@@ -185,12 +186,33 @@ def _limit(mine: Sequence[Scenario]) -> str:
 
 
 def _because(mine: Sequence[Scenario]) -> str:
-    """', because of ...', where a comparison of connections shows why."""
-    if limit := _limit(mine):
-        return f", because of {limit.removeprefix(': ')}"
-    gains = {row.decision for one in mine for row in one.rows if row.decision.gain}
-    if Decision.BOTTLENECK in gains:
-        return ", because one shared connection is the limit"
-    if Decision.LIKELY in gains:
-        return ", likely because one shared connection is the limit"
-    return ", but not because of the connection" if gains == {Decision.OTHER} else ""
+    """', because of ...', where a comparison of connections shows why; with the loads, where it does not for all."""
+    gains = [row for one in mine for row in one.rows if row.decision.gain]
+    reasons = {row.decision for row in gains}
+    if reasons == {Decision.OTHER}:
+        return ", but not because of the connection"
+    sure = Decision.BOTTLENECK in reasons
+    if not sure and Decision.LIKELY not in reasons:
+        return ""
+    decision = Decision.BOTTLENECK if sure else Decision.LIKELY
+    limit = _limit(mine).removeprefix(": ")
+    why = f"because of {limit}" if limit else "because one shared connection is the limit"
+    some = f" {_at(mine, lambda row: row.decision is decision)}" if len(reasons) > 1 else ""
+    return f", {'' if sure else 'likely '}{why}{some}"
+
+
+def _price(every: Sequence[Scenario]) -> str:
+    """The worst P99 after correction, of what is not slower anyway; '' where there is none."""
+    late = [
+        (cost.ratio.value, one, row)
+        for one in every
+        for row in one.rows
+        if row.decision is not Decision.SLOWER
+        for cost in row.costs
+        if cost.metric == "p99" and cost.ratio.value > 1
+    ]
+    if not late:
+        return ""
+    most, one, row = max(late, key=lambda found: found[0])
+    name = f" of {row.configuration}" if len(one.configurations) > 1 else ""
+    return f"; P99{name} ×{short(most)} at {row.load.words}{_in([one], every)}"

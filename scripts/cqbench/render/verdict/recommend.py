@@ -114,6 +114,8 @@ def _unit(rows: Sequence[Row]) -> str:
 def _range(found: Sequence[tuple[Load, float]]) -> str:
     """'from ×0.95 at 1 to ×1.40 at 48': the lowest and the highest estimate."""
     ends = [f(found, key=lambda one: one[1]) for f in (min, max)]
+    if short(ends[0][1]) == short(ends[1][1]):
+        return f"×{short(ends[0][1])} at each load"
     return "from " + " to ".join(f"×{short(value)} at {number(load)}" for load, value in ends)
 
 

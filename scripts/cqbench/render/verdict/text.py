@@ -21,11 +21,17 @@ WORDS = {
 }
 LISTS = {"measure": "WHAT TO MEASURE", "cannot_show": "WHAT THIS MACHINE CANNOT SHOW"}
 CODE = "cyan"
+JOINED = "\N{NO-BREAK SPACE}"
 
 
 def render(answer: Answer, everything: bool = False, colour: bool = False) -> str:
     """everything: each load of each row as well. Ends with a newline."""
-    return text.render(_blocks(answer, everything), colour)
+    return text.render(_blocks(answer, everything), colour).replace(JOINED, " ")
+
+
+def _line(words: str, style: str = "", width: int = 0, first: str = "", later: str = "  ") -> Line:
+    """A paragraph in which no line begins with a sign of percent."""
+    return Line(words.replace(" %", f"{JOINED}%"), style, width, first, later)
 
 
 def _blocks(answer: Answer, everything: bool) -> Iterator[Block]:
@@ -35,53 +41,59 @@ def _blocks(answer: Answer, everything: bool) -> Iterator[Block]:
         yield from _fitted(grids.outcomes(answer))
         yield EMPTY
         yield from _fitted(grids.absolute(answer))
-        yield Line(grids.legend(answer), "dim", WIDTH, later="")
+        yield _line(grids.legend(answer), "dim", WIDTH, later="")
         if everything:
             unit = "calls per second" if answer.open_loop else "calls in flight"
-            yield from (EMPTY, Line(f"EVERY LOAD ({unit})", "bold"))
+            yield from (EMPTY, _line(f"EVERY LOAD ({unit})", "bold"))
             yield from _fitted(grids.every(answer))
         yield EMPTY
     if answer.to_set or answer.keep:
-        yield Line("WHAT TO SET", "bold")
+        yield _line("WHAT TO SET", "bold")
         for one in answer.to_set:
             yield from _set(one)
         yield from _items(answer.keep)
     for key, title in LISTS.items():
         if getattr(answer, key):
-            yield Line(title, "bold")
+            yield _line(title, "bold")
             yield from _items(getattr(answer, key))
 
 
 def _head(answer: Answer) -> Iterator[Line]:
-    yield Line(answer.question, "bold", WIDTH, later="")
-    yield Line(answer.short, WORDS.get(answer.word, "bold"), WIDTH)
-    yield from (Line(why, "", WIDTH) for why in answer.why)
+    yield _line(answer.question, "bold", WIDTH, later="")
+    yield _line(answer.short, WORDS.get(answer.word, "bold"), WIDTH)
+    yield from (_line(why, "", WIDTH) for why in answer.why)
     if answer.machine:
-        yield Line(answer.machine, "dim", WIDTH, later="")
-    yield from (Line(note, "yellow", WIDTH, "! ") for note in answer.notes)
+        yield _line(answer.machine, "dim", WIDTH, later="")
+    yield from (_line(note, "yellow", WIDTH, "! ") for note in answer.notes)
 
 
 def _items(texts: Iterable[str]) -> Iterator[Line]:
-    return (Line(one, "", WIDTH, "- ") for one in texts)
+    return (_line(one, "", WIDTH, "- ") for one in texts)
 
 
 def _set(one: ToSet) -> Iterator[Line]:
     flags = f" ({one.flags})" if one.flags else ""
-    yield Line(f"{one.setting}{flags}{'; ' * bool(one.note)}{one.note}", "green", WIDTH, "- ")
-    yield from (Line(brings, "", WIDTH, "  ", "    ") for brings in one.brings)
-    yield from (Line(f"costs: {cost}", "magenta", WIDTH, "  ", "    ") for cost in one.costs)
-    yield from (Line(line, CODE, 0, "      ") for line in one.cpp)
+    yield _line(f"{one.setting}{flags}{'; ' * bool(one.note)}{one.note}", "green", WIDTH, "- ")
+    yield from (_line(brings, "", WIDTH, "  ", "    ") for brings in one.brings)
+    yield from (_line(f"costs: {cost}", "magenta", WIDTH, "  ", "    ") for cost in one.costs)
+    yield from (_line(line, CODE, 0, "      ") for line in one.cpp)
 
 
 def _fitted(grid: Grid) -> Iterator[Block]:
-    """A table of 80 columns: names stand on lines of their own where they do not fit next to the figures."""
-    widths = grids.widths(grid)
-    above = sum(widths) + text.GAP * (len(widths) - 1) > WIDTH
+    """A table of 80 columns. What does not fit gets shorter titles, then names on lines of their own."""
+    if not _fits(grid):
+        grid = grid._replace(titles=(grid.titles[0], *(title.removesuffix(" in flight") for title in grid.titles[1:])))
+    above = not _fits(grid)
     if above and grid.titles[0]:
-        yield Line(grid.titles[0], "bold")
+        yield _line(grid.titles[0], "bold")
     table = Table([Column("" if above else grid.titles[0]), *map(Column, grid.titles[1:])], head="bold")
     for row in grid.rows:
         if above and row.name:
-            table.rows.append(Line(row.name, "", WIDTH))
+            table.rows.append(_line(row.name, "", WIDTH))
         table.add("" if above else row.name, *(Cell(cell, row.style) for cell in row.cells))
     yield table
+
+
+def _fits(grid: Grid) -> bool:
+    widths = grids.widths(grid)
+    return sum(widths) + text.GAP * (len(widths) - 1) <= WIDTH

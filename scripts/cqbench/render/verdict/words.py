@@ -21,7 +21,7 @@ CODES = {
     evidence.UNREAD: "requests lie unread while the server's threads sleep",
     evidence.NETWORK: "most of a call is the network's round trip",
     evidence.PROXY: "each connection has a queue of its own in the proxy, which may be what is saturated",
-    evidence.KEEPS_UP: "one connection keeps up with its calls (90 % of linear growth or more)",
+    evidence.KEEPS_UP: "one connection keeps up (90 % of linear growth or more)",
     evidence.NO_FIGURES: "figures of the ends' CPUs are missing",
     evidence.NO_IDEAL: "1 in flight was not measured",
     evidence.CPU_LIKELY: "likely the CPUs, which were nearly saturated",
