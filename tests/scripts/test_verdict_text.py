@@ -53,7 +53,7 @@ def test_the_headline_fits_fifty_lines_of_80_columns_with_the_answer_first(tmp_p
     assert lines[0] == "Is one shared connection holding this client back?"
     assert lines[1].startswith("LIKELY at ")
     first, second = (i for i, line in enumerate(lines) if line.startswith(("separate ÷", "at 48 in flight ")))
-    assert lines[first].split()[:3] == ["separate", "÷", "shared"] and "calls/s at 48 in flight" in lines[first]
+    assert lines[first].split()[:3] == ["separate", "÷", "shared"] and "  calls/s at 48  " in lines[first]
     assert len({line.split("  ")[0] for line in lines[first + 1 : first + 5]}) == 4 == len(judgement.scenarios)
     assert lines[second].split("  ")[0] == "at 48 in flight" and "→" in lines[second + 1]
     assert first < second < lines.index("WHAT TO SET") < lines.index("WHAT THIS MACHINE CANNOT SHOW")
