@@ -191,7 +191,9 @@ def at_loads(last: float, outcome: str) -> tuple[Figures, ...]:
     ratios = [Ratio(value, 0.95 * value, 1.05 * value, 0.01, 7, True) for value in (1.0, last)]
     decisions = (Decision.EQUIVALENT, Decision(outcome))
     return tuple(
-        Figures(closed(n), decision, decision.value, r, r.inverse(), r, None, (50e3, 50e3 * r.value), (1e6, 1e6 / r.value))
+        Figures(
+            closed(n), decision, decision.value, r, r.inverse(), r, None, (50e3, 50e3 * r.value), (1e6, 1e6 / r.value)
+        )
         for n, decision, r in zip((8, 48), decisions, ratios, strict=True)
     )
 

@@ -42,7 +42,11 @@ TWO = ("a", "a", "b", "b")
 @pytest.mark.parametrize(
     ("hosts", "full", "says"),
     [
-        (TWO, ("a",), "but not because of the connection: the CPUs of one of the client machines are saturated, not of all"),
+        (
+            TWO,
+            ("a",),
+            "but not because of the connection: the CPUs of one of the client machines are saturated, not of all",
+        ),
         (TWO, ("a", "b"), "but not because of the connection: the CPUs of all client machines are saturated"),
         (("a", "a"), ("a",), "but not because of the connection: the client's CPUs are saturated"),
     ],

@@ -247,7 +247,10 @@ def test_nothing_follows_where_the_manifest_cannot_be_read(tmp_path: Path) -> No
     found(tmp_path)
     (tmp_path / "manifest.json").write_text("{")
     judgement = judged(tmp_path)
-    assert judgement.scenarios[0].decision is Decision.INCONCLUSIVE and said(tmp_path).short == "INCONCLUSIVE at every load"
+    assert (
+        judgement.scenarios[0].decision is Decision.INCONCLUSIVE
+        and said(tmp_path).short == "INCONCLUSIVE at every load"
+    )
     (need,) = (one for one in judgement.measure if one.code == "mend-a-file")
     assert "manifest.json: not JSON" in need.facts["warning"]
 

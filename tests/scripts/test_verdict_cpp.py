@@ -1,4 +1,4 @@
-"""The lines of C++ in a verdict: names that gRPC's headers have, short enough for a terminal, and text of others in quotes."""
+"""The lines of C++ in a verdict: gRPC has their names, they fit a terminal, and what files say stays a string."""
 
 from __future__ import annotations
 

@@ -47,7 +47,9 @@ def test_streams_that_gain_for_another_reason_and_lose_with_many() -> None:
 
 def test_through_a_proxy_and_measured_once_nothing_follows() -> None:
     judgement = judged(DATA / "verdict-network")
-    assert said(DATA / "verdict-network").short == "INCONCLUSIVE at every load" and codes(judgement.settings) == ["keep-until-measured"]
+    assert said(DATA / "verdict-network").short == "INCONCLUSIVE at every load" and codes(judgement.settings) == [
+        "keep-until-measured"
+    ]
     assert Statement("repetitions", {"minimum": 6, "fewest": 1}) in judgement.measure
     assert "proxy" in codes(judgement.cannot_show)
 

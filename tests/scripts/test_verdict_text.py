@@ -67,7 +67,9 @@ def test_every_scenario_has_its_row_and_every_load_on_request(tmp_path: Path) ->
     for row, one in zip(made.table, judgement.scenarios, strict=True):
         by_kind = {kind: getattr(row, kind) for kind in ("better", "worse", "equivalent", "inconclusive")}
         slower = {f"{r.load.number:.0f}" for r in one.rows if r.decision is Decision.SLOWER}
-        assert bool(by_kind["worse"]) == bool(slower) and all(n in by_kind["worse"] or "–" in by_kind["worse"] for n in slower)
+        assert bool(by_kind["worse"]) == bool(slower) and all(
+            n in by_kind["worse"] or "–" in by_kind["worse"] for n in slower
+        )
     everything = lines_of(judgement, everything=True)
     start = everything.index("EVERY LOAD (calls in flight)")
     rows = [line for line in everything[start:] if "→" in line]

@@ -27,7 +27,7 @@ def _read(results: Sequence[Path]) -> list[Run]:
 
 
 @click.command()
-@click.option("--all", "everything", is_flag=True, help="Every load of every case, also where nothing is decided.")
+@click.option("--all", "everything", is_flag=True, help="Every load of every scenario as well, at the end.")
 @click.option(
     "--format", "form", type=click.Choice(["text", "json"]), default="text", help="json: all numbers and codes."
 )

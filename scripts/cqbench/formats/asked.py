@@ -20,6 +20,7 @@ SETS = {  # key of a value in the experiment's file: how it is called next to wh
     "server_env": "server's environment: ",
 }
 
+
 @dataclass(frozen=True)
 class Asked:
     """axes: name and its values in the order of the file; empty where the configurations are a plain list."""

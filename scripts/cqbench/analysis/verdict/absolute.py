@@ -21,10 +21,13 @@ THROUGHPUT, P99 = BY_NAME["throughput"].key, BY_NAME["p99"].key
 
 
 def filled(judged: Judged) -> Judged:
-    """The same scenario; its rows have both sides' figures."""
-    by_name = {one.name: one for one in judged.compared.configurations}
-    rows = tuple(_filled(row, by_name[row.configuration], judged.compared.baseline) for row in judged.scenario.rows)
-    return judged._replace(scenario=replace(judged.scenario, rows=rows))
+    """The same scenario; its rows have both sides' figures, and ways to connect are by their names."""
+    compared = judged.compared
+    by_name = {one.name: one for one in compared.configurations}
+    rows = tuple(_filled(row, by_name[row.configuration], compared.baseline) for row in judged.scenario.rows)
+    sides = (compared.baseline, *compared.configurations) if compared.connections else ()
+    ways = tuple((one.name, one.series.setting.connections) for one in sides)
+    return judged._replace(scenario=replace(judged.scenario, rows=rows, ways=ways))
 
 
 def _filled(row: Row, configuration: Named, baseline: Named) -> Row:

@@ -76,7 +76,7 @@ def _gains(rows: Iterable[Row]) -> bool:
 
 
 def _facts(one: Judged, chosen: Named, flags: Flags) -> dict[str, object]:
-    """What a sentence about a configuration needs. rows: at every load. effect: over all of them, where it is better
+    """The facts that a sentence about a configuration needs. rows: at every load. effect: over all of them, where it is better
     over all and known to be worse nowhere."""
     scenario = one.scenario
     rows = tuple(_rows(scenario, chosen))

@@ -99,7 +99,8 @@ class Effect:
 @dataclass(frozen=True)
 class Scenario:
     """One baseline and its configurations. connections: the axis is the way to connect, of which more is known than
-    ratios. effects: of each configuration over all loads above 1 in flight.
+    ratios. effects: of each configuration over all loads above 1 in flight. ways: of connections, baseline and
+    configurations by name with their way to connect, 'shared', 'separate', 'pool:4', 'scaling:10'.
     """
 
     name: str
@@ -113,6 +114,7 @@ class Scenario:
     effects: tuple[Effect, ...]
     repetitions: int  # the fewest of any row
     margin: float = GAIN
+    ways: tuple[tuple[str, str], ...] = ()
 
     @property
     def loads(self) -> list[Load]:
@@ -128,7 +130,7 @@ class Statement:
 
 
 class Unreliable(NamedTuple):
-    """Samples with a warning, of how many; for the most frequent kinds of warning, in how many samples and an example."""
+    """Samples with a warning, of how many. kinds: the most frequent warnings, in how many samples, with an example."""
 
     number: int
     of: int

@@ -83,10 +83,7 @@ def _mitigations(judged: Sequence[Judged]) -> Iterator[Statement]:
 def _noise(judged: Sequence[Judged], seconds: float | None) -> Iterator[Statement]:
     """How many repetitions would detect the margin, where figures differ too much, and how many of them there are."""
     wanted = [
-        (row.needed, row.repetitions, one.scenario.margin)
-        for one in judged
-        for row in one.scenario.rows
-        if row.needed
+        (row.needed, row.repetitions, one.scenario.margin) for one in judged for row in one.scenario.rows if row.needed
     ]
     if wanted:
         most, have, margin = max(wanted)

@@ -7,16 +7,18 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 
-from cqbench.analysis.verdict.model import Decision, Judgement, Row, Scenario
+from cqbench.analysis.verdict.model import Decision, Judgement, Row, Scenario, Statement
 from cqbench.formats.offered import Load
 from cqbench.render.verdict import statements
 from cqbench.render.verdict.causes import causes
 from cqbench.render.verdict.headline import FAULTS, Word, headline
-from cqbench.render.verdict.recommend import ToSet, to_keep, to_set
+from cqbench.render.verdict.recommend import ToSet, connections_of, to_keep, to_set
 from cqbench.render.verdict.words import spans
 from cqbench.stats.ratios import Ratio
 
 QUESTION = "Is one shared connection holding this client back?"
+WAYS = {"shared": "one connection", "pool:1": "one connection", "separate": "a connection for each call in flight"}
+MOST_SIDES = 4
 OTHER_QUESTION = "Which of these settings is the best?"
 Both = tuple[float | None, float | None]  # baseline, configuration
 
@@ -61,7 +63,8 @@ class TableRow:
 
 @dataclass(frozen=True)
 class Answer:
-    """word, line: the answer and where it holds. why: sentences, the most important first. open_loop: loads are rates,
+    """word, line: the answer and where it holds. why: sentences, the most important first. sides: what the names of ways
+    to connect mean, 'shared: one connection'; ''. open_loop: loads are rates,
     and P99 decides. compares: 'separate ÷ shared', '÷ shared' of several. to_set: may be empty. keep: sentences. All
     other texts are sentences without a subject of their own, as their titles are it.
     """
@@ -70,6 +73,7 @@ class Answer:
     word: Word
     line: str
     why: tuple[str, ...]
+    sides: str
     machine: str
     notes: tuple[str, ...]
     open_loop: bool
@@ -96,6 +100,7 @@ def make(judgement: Judgement) -> Answer:
         word=word,
         line=line,
         why=causes(every),
+        sides=_sides(every),
         machine=statements.machine(judgement),
         notes=tuple(dict.fromkeys([*judgement.notes, *statements.notes(judgement)])),
         open_loop=any(one.open_loop for one in every),
@@ -108,12 +113,19 @@ def make(judgement: Judgement) -> Answer:
     )
 
 
-def _sentences(found: Iterable[statements.Statement]) -> tuple[str, ...]:
+def _sentences(found: Iterable[Statement]) -> tuple[str, ...]:
     return tuple(dict.fromkeys(map(statements.sentence, found)))
 
 
+def _sides(every: Sequence[Scenario]) -> str:
+    """Names that say it themselves are left out."""
+    ways = dict.fromkeys((name, way) for one in every for name, way in one.ways if name != way or way in WAYS)
+    said = [f"{name}: {WAYS.get(way) or connections_of(way)}" for name, way in ways]
+    return "; ".join(said) if len(said) <= MOST_SIDES else ""
+
+
 def _compares(every: Sequence[Scenario]) -> str:
-    """What is divided by what, as far as it is the same in all scenarios; '' where nothing is."""
+    """Names what is divided by what, as far as it is the same in all scenarios; '' where nothing is."""
     baselines = {one.baseline for one in every}
     tops = {one.configurations for one in every}
     if len(baselines) != 1:

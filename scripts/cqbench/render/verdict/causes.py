@@ -82,7 +82,9 @@ def _sentence(cause: Cause, found: Sequence[Found], alike: Sequence[Found], scen
         return f"Inconclusive {where}: {_inconclusive(codes[0], found)}."
     if codes == (evidence.STREAM_LIMIT,):
         limit = min(f.row.stream_limit for f in found if f.row.stream_limit)
-        return f"The server allows {count(limit, 'concurrent stream')} per connection; more calls wait for one, {where}."
+        return (
+            f"The server allows {count(limit, 'concurrent stream')} per connection; more calls wait for one, {where}."
+        )
     reasons = listed([CODES[code] for code in codes])
     if decision is Decision.BOTTLENECK:
         room = f"both ends use less than {100 * CPU_SATURATED:.0f} % of their CPUs"

@@ -23,7 +23,10 @@ API: Mapping[str, Lines] = {
         "auto call = stub->AsyncMethod(&context, request, &queue);",
         "call->Finish(&response, &status, tag);",
     ),
-    "callback": ("stub->async()->Method(&context, &request, &response,", "                      [](grpc::Status status) {});"),
+    "callback": (
+        "stub->async()->Method(&context, &request, &response,",
+        "                      [](grpc::Status status) {});",
+    ),
 }
 SERVER_API: Mapping[str, Lines] = {
     "cq": ("class Server : public Service::AsyncService",),

@@ -88,7 +88,7 @@ def at_load(open_loop: bool, one: Figures) -> tuple[str, ...]:
 
 
 def legend(answer: Answer) -> str:
-    """What the arrows, the signs and the pairs of figures are."""
+    """Explains the arrows, the signs and the pairs of figures are."""
     top, _, bottom = answer.compares.partition("÷")
     first, second = bottom.strip() or "the first setting", top.strip() or "the row's"
     missing = any(None in row.highest.p99s for row in answer.table if row.highest)

@@ -8,7 +8,6 @@ from enum import Enum
 from cqbench.analysis.verdict import evidence
 from cqbench.analysis.verdict.model import Decision, Row, Scenario
 from cqbench.formats.offered import Load
-
 from cqbench.render.verdict.words import count, listed, loads, percent, short
 
 NOTHING_TO_COMPARE = "all results have the same setting, or none was measured"
@@ -43,10 +42,10 @@ def headline(every: Sequence[Scenario], asked: bool) -> tuple[Word, str]:
 
 
 def _of_connection(every: Sequence[Scenario]) -> tuple[Word, str]:
-    for word, decision in ((Word.YES, Decision.BOTTLENECK), (Word.LIKELY, Decision.LIKELY)):
-        mine = [one for one in every if any(row.decision is decision for row in one.rows)]
+    for word, which in ((Word.YES, _bottleneck), (Word.LIKELY, _likely)):
+        mine = [one for one in every if any(map(which, one.rows))]
         if mine:
-            return word, f"{_at(mine, lambda row: row.decision is decision)}{_in(mine, every)}{_limit(mine)}"
+            return word, f"{_at(mine, which)}{_in(mine, every)}{_limit(mine)}"
     rows = [row for one in every for row in one.rows if row.decision is not Decision.SAME]
     if not rows:
         return Word.INCONCLUSIVE, NO_LOAD
@@ -65,7 +64,7 @@ def _unknown(row: Row) -> bool:
 
 
 def _known(every: Sequence[Scenario]) -> str:
-    """What is known where the connection is not shown to be the limit."""
+    """The known outcomes where the connection is not shown to be the limit."""
     decided = {row.decision for one in every for row in one.rows} - {Decision.SAME}
     if any(decision.gain for decision in decided):
         losses = f"; slower at {_loads(every, _slower)}" if Decision.SLOWER in decided else ""
@@ -155,6 +154,14 @@ def _gain(row: Row) -> bool:
     return row.decision.gain
 
 
+def _bottleneck(row: Row) -> bool:
+    return row.decision is Decision.BOTTLENECK
+
+
+def _likely(row: Row) -> bool:
+    return row.decision is Decision.LIKELY
+
+
 def _slower(row: Row) -> bool:
     return row.decision is Decision.SLOWER
 
@@ -194,10 +201,9 @@ def _because(mine: Sequence[Scenario]) -> str:
     sure = Decision.BOTTLENECK in reasons
     if not sure and Decision.LIKELY not in reasons:
         return ""
-    decision = Decision.BOTTLENECK if sure else Decision.LIKELY
     limit = _limit(mine).removeprefix(": ")
     why = f"because of {limit}" if limit else "because one shared connection is the limit"
-    some = f" {_at(mine, lambda row: row.decision is decision)}" if len(reasons) > 1 else ""
+    some = f" {_at(mine, _bottleneck if sure else _likely)}" if len(reasons) > 1 else ""
     return f", {'' if sure else 'likely '}{why}{some}"
 
 

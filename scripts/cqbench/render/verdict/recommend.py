@@ -83,10 +83,18 @@ def ways(connections: str, policies: Sequence[str]) -> str:
         return f"one channel that grows to {size} connections (gRFC A105)"
     if connections.startswith("pool:"):
         return f"{size} channels in turn, each with a connection of its own"
-    how = "a channel argument of its own" if "distinct-args" in policies and "local-pool" not in policies else (
-        "a subchannel pool of its own"
+    how = (
+        "a channel argument of its own"
+        if "distinct-args" in policies and "local-pool" not in policies
+        else ("a subchannel pool of its own")
     )
     return f"a channel for each call in flight, with {how}"
+
+
+def connections_of(way: str) -> str:
+    """'4 connections', of 'pool:4'."""
+    size = way.rpartition(":")[2]
+    return f"one connection, up to {size} when calls wait" if is_scaling(way) else f"{size} connections"
 
 
 def _brings(of: Facts) -> str:
@@ -100,7 +108,7 @@ def _brings(of: Facts) -> str:
     if len(rows) <= MOST:
         return f"{', '.join(f'×{text} at {number(load)}' for load, text in ratios)}{metric}{_unit(rows)}"
     found = [(row.load, (row.p99 if row.load.open else row.throughput)) for row in rows]
-    return f"{_range([(load, ratio.value) for load, ratio in found if ratio])}{metric}{_unit(rows)}"
+    return f"{_range([(load, ratio.value) for load, ratio in found if ratio], _unit(rows))}{metric}"
 
 
 def _ratio(row: Row) -> str:
@@ -111,12 +119,12 @@ def _unit(rows: Sequence[Row]) -> str:
     return "" if rows and rows[0].load.open else " in flight"
 
 
-def _range(found: Sequence[tuple[Load, float]]) -> str:
-    """'from ×0.95 at 1 to ×1.40 at 48': the lowest and the highest estimate."""
+def _range(found: Sequence[tuple[Load, float]], unit: str = "") -> str:
+    """'from ×0.95 at 1 to ×1.40 at 48': the lowest and the highest estimate. unit: of the loads, after them."""
     ends = [f(found, key=lambda one: one[1]) for f in (min, max)]
     if short(ends[0][1]) == short(ends[1][1]):
         return f"×{short(ends[0][1])} at each load"
-    return "from " + " to ".join(f"×{short(value)} at {number(load)}" for load, value in ends)
+    return "from " + " to ".join(f"×{short(value)} at {number(load)}" for load, value in ends) + unit
 
 
 def _costs(rows: Sequence[Row]) -> Iterator[str]:
@@ -142,11 +150,11 @@ def _worse(cost: Cost, metric: str) -> bool:
 
 
 def _set_also(of: Facts) -> Iterator[ToSet]:
-    over = "all loads and other settings" if len(of["loads"]) > 1 else loads(of["loads"], of["loads"])
+    over = "overall" if len(of["loads"]) > 1 else f"over {loads(of['loads'], of['loads'])}"
     where = f"{of['where']}: " if of["where"] else ""
-    by_load = f"; {_range(of['by_load'])}" if len(of["by_load"]) > 1 else ""
+    by_load = f"; {_range(of['by_load'], ' in flight')}" if len(of["by_load"]) > 1 else ""
     what = f"{of['setting']} instead of {of['instead_of']}"
-    brings = f"{where}×{times(of['ratio'])} over {over}{by_load}"
+    brings = f"{where}×{times(of['ratio'])} {over}{by_load}"
     yield ToSet(what, (brings,), (), of["flags"], cpp.of_flags(of["flags"]))
 
 

@@ -30,7 +30,11 @@ def machine(judgement: Judgement) -> str:
     every = judgement.scenarios
     fewest = min((one.repetitions for one in every), default=0)
     count = f"{fewest} repetition{'s' * (fewest != 1)}" if every else ""
-    rule = f"simultaneous 95 % intervals, equivalent: within {percent(every[0].margin)}" if fewest >= MIN_REPETITIONS else ""
+    rule = (
+        f"simultaneous 95 % intervals, equivalent: within {percent(every[0].margin)}"
+        if fewest >= MIN_REPETITIONS
+        else ""
+    )
     same = [told.get(key) for key in ("ranks", "grpc_version", "method", "api")]
     return ", ".join(filter(None, [told.get("cpu_model"), allowed, *same, count, rule]))
 
@@ -57,7 +61,9 @@ def _noise(*, most: int, have: int, seconds: float | None, margin: float) -> str
     more = most - have
     took = f" (about {_duration(more * seconds)})" if seconds else ""
     easier = "" if most <= MANY else "; a quieter machine or a longer --interval takes fewer"
-    return f"{more} more repetitions{took} to detect a difference of {percent(margin)} at every load (power 80 %){easier}"
+    return (
+        f"{more} more repetitions{took} to detect a difference of {percent(margin)} at every load (power 80 %){easier}"
+    )
 
 
 def _duration(seconds: float) -> str:
@@ -80,21 +86,25 @@ def _mixed(*, policy: str, folders: Sequence[str]) -> str:
 
 def _few_cpus(*, cpus: Mapping[str, float], needed: Mapping[str, int]) -> str:
     have = " and ".join(f"{value:.0f} {end} CPU{'s' * (value != 1)}" for end, value in cpus.items())
-    takes = " and ".join(f"{number} for the {end}" for end, number in needed.items())
+    takes = " and ".join(f"{number} {end}" for end, number in needed.items())
     takes = f"about {takes}" if takes else "more"
     return (
-        f"whether one connection would be the limit with more CPUs: {have} saturate before it does. The sixfold gain "
-        f"of YDB's post would take {takes}."
+        f"whether one connection limits a client with more CPUs: {have} saturate first. YDB's sixfold gain would take "
+        f"{takes} CPUs."
     )
 
 
 def _at(text: str) -> Callable[..., str]:
-    return lambda *, load: text.format(where=loads([load], [load]), what="calls per second" if load.open else "in flight")
+    return lambda *, load: text.format(
+        where=loads([load], [load]), what="calls per second" if load.open else "in flight"
+    )
 
 
 def _would(*, load: Load, saturated: str) -> str:
     machines = CLIENTS.get(saturated, CODES[saturated])
-    return f"more client machines: they would show more, as at {loads([load], [load])} {machines} and the server's are not"
+    return (
+        f"more client machines: they would show more, as at {loads([load], [load])} {machines} and the server's are not"
+    )
 
 
 SENTENCES: Mapping[str, Callable[..., str]] = {
@@ -136,5 +146,6 @@ SENTENCES: Mapping[str, Callable[..., str]] = {
     ),
     # what this machine cannot show
     "few-cpus": _few_cpus,
-    evidence.PROXY: "the connection through a proxy: the proxy takes each connection's data piece by piece, and may itself be saturated.".format,
+    evidence.PROXY: "the connection behind a proxy, which takes each connection's data piece by piece and may "
+    "itself be saturated.".format,
 }

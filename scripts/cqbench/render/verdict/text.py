@@ -25,7 +25,7 @@ JOINED = "\N{NO-BREAK SPACE}"
 
 
 def render(answer: Answer, everything: bool = False, colour: bool = False) -> str:
-    """everything: each load of each row as well. Ends with a newline."""
+    """everything: each load of each row as well, at the end. Ends with a newline."""
     return text.render(_blocks(answer, everything), colour).replace(JOINED, " ")
 
 
@@ -42,10 +42,6 @@ def _blocks(answer: Answer, everything: bool) -> Iterator[Block]:
         yield EMPTY
         yield from _fitted(grids.absolute(answer))
         yield _line(grids.legend(answer), "dim", WIDTH, later="")
-        if everything:
-            unit = "calls per second" if answer.open_loop else "calls in flight"
-            yield from (EMPTY, _line(f"EVERY LOAD ({unit})", "bold"))
-            yield from _fitted(grids.every(answer))
         yield EMPTY
     if answer.to_set or answer.keep:
         yield _line("WHAT TO SET", "bold")
@@ -56,14 +52,17 @@ def _blocks(answer: Answer, everything: bool) -> Iterator[Block]:
         if getattr(answer, key):
             yield _line(title, "bold")
             yield from _items(getattr(answer, key))
+    if everything and any(row.each for row in answer.table):
+        unit = "calls per second" if answer.open_loop else "calls in flight"
+        yield from (EMPTY, _line(f"EVERY LOAD ({unit})", "bold"))
+        yield from _fitted(grids.every(answer))
 
 
 def _head(answer: Answer) -> Iterator[Line]:
     yield _line(answer.question, "bold", WIDTH, later="")
     yield _line(answer.short, WORDS.get(answer.word, "bold"), WIDTH)
     yield from (_line(why, "", WIDTH) for why in answer.why)
-    if answer.machine:
-        yield _line(answer.machine, "dim", WIDTH, later="")
+    yield from (_line(one, "dim", WIDTH, later="") for one in (answer.sides, answer.machine) if one)
     yield from (_line(note, "yellow", WIDTH, "! ") for note in answer.notes)
 
 
