@@ -172,6 +172,7 @@ def answer() -> Answer:
         word=Word.NO,
         line="separate connections are slower at 48 in flight",
         why=("Where slower: the client's CPUs are saturated.",),
+        sides="shared: one connection",
         machine="Virtual CPU, 1 client + 1 server CPU",
         notes=(),
         open_loop=False,
@@ -296,7 +297,9 @@ def hostile() -> Report:
     rows = tuple(replace(row, scenario=HOSTILE, configuration=HOSTILE, baseline=HOSTILE) for row in answer().table)
     some = dict.fromkeys(("why", "notes", "keep", "measure", "cannot_show"), (HOSTILE,))
     to_set = (ToSet(HOSTILE, (HOSTILE,), (HOSTILE,), HOSTILE, (HOSTILE,), HOSTILE),)
-    said = replace(answer(), question=HOSTILE, line=HOSTILE, compares=HOSTILE, table=rows, to_set=to_set, **some)
+    said = replace(
+        answer(), question=HOSTILE, line=HOSTILE, sides=HOSTILE, compares=HOSTILE, table=rows, to_set=to_set, **some
+    )
     pairs = tuple(replace(one, axis=HOSTILE, title=HOSTILE) for one in report.against)
     lists = {"notes": (HOSTILE,), "failures": (HOSTILE,), "experiments": (HOSTILE,)}
     pairs_of = {"machine": ((HOSTILE, HOSTILE),), "facts": ((HOSTILE, HOSTILE),)}

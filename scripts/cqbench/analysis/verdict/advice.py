@@ -76,8 +76,9 @@ def _gains(rows: Iterable[Row]) -> bool:
 
 
 def _facts(one: Judged, chosen: Named, flags: Flags) -> dict[str, object]:
-    """The facts that a sentence about a configuration needs. rows: at every load. effect: over all of them, where it is better
-    over all and known to be worse nowhere."""
+    """Returns what a sentence about a configuration needs. rows: at every load. effect: over all of them, where that is
+    better and no load is known to be worse.
+    """
     scenario = one.scenario
     rows = tuple(_rows(scenario, chosen))
     effect = _effect(scenario, chosen)

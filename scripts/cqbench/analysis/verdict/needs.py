@@ -1,5 +1,5 @@
 """Further measurements, and what this machine cannot show: statements, whose sentences are in
-render/verdict/words.py.
+render/verdict/statements.py.
 """
 
 from __future__ import annotations

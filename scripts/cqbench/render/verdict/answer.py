@@ -63,10 +63,10 @@ class TableRow:
 
 @dataclass(frozen=True)
 class Answer:
-    """word, line: the answer and where it holds. why: sentences, the most important first. sides: what the names of ways
-    to connect mean, 'shared: one connection'; ''. open_loop: loads are rates,
-    and P99 decides. compares: 'separate ÷ shared', '÷ shared' of several. to_set: may be empty. keep: sentences. All
-    other texts are sentences without a subject of their own, as their titles are it.
+    """word, line: the answer and where it holds. why: sentences, the first one counts most. sides: the meaning of the
+    names of ways to connect, 'shared: one connection'; ''. open_loop: loads are rates, and P99 decides. compares:
+    'separate ÷ shared', '÷ shared' of several. to_set: may be empty. keep: sentences. measure, cannot_show: each goes
+    on from its title.
     """
 
     question: str

@@ -163,7 +163,7 @@ def _flips(of: Facts) -> str:
     gains, losses = ([r for r in rows if is_one(r)] for is_one in (lambda r: r.decision.gain, _slower))
     either = [", ".join(f"×{_ratio(row)} at {number(row.load)}" for row in some) for some in (gains, losses)]
     what = f"{of['scenario']}: keep {of['instead_of']}. {of['configuration']} is {either[0]}, but {either[1]}"
-    return f"{what}{_unit(rows)}: neighbouring loads, so no setting is recommended."
+    return f"{what}{_unit(rows)}. Gains and losses are not clearly apart, so nothing is recommended."
 
 
 def _slower(row: Row) -> bool:
