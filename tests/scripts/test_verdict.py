@@ -135,7 +135,7 @@ def test_a_gain_in_the_grey_zone_is_too_small_to_act_on(tmp_path: Path) -> None:
     case = found(tmp_path, separate={"rates": {n: r * (1.05 if n > 1 else 1) for n, r in SHARED.items()}})
     row = at(case, 8)
     assert row.decision is Decision.EQUIVALENT
-    assert "simultaneous 95 % intervals, equivalent: within 10 %" in said(tmp_path).machine
+    assert "simultaneous 95 % intervals (P99: 99 %), equivalent: within 10 %" in said(tmp_path).machine
     above = found(tmp_path / "b", separate={"rates": {n: r * (1.13 if n > 1 else 1) for n, r in SHARED.items()}})
     assert at(above, 8).decision is Decision.BOTTLENECK
 
@@ -209,7 +209,7 @@ def test_other_programs_void_no_difference_that_was_measured_side_by_side(tmp_pa
     case = found(tmp_path, {"change": warned(6, OTHERS)})
     assert at(case, 32).decision is Decision.BOTTLENECK and at(case, 32).unreliable == 6
     assert said(tmp_path).notes == (
-        f"6 of 72 samples (a setting at a load, once) have a warning: 6 such as '{OTHERS['text']}'",
+        f"6 of 72 samples (a setting at a load, measured once) have a warning: 6 such as '{OTHERS['text']}'",
     )
 
 

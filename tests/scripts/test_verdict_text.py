@@ -111,7 +111,9 @@ def test_other_load_is_at_the_head(tmp_path: Path) -> None:
     (tmp_path / "manifest.json").write_text(json.dumps({**data, "notes": ["other programs keep 2.0 CPUs busy"]}))
     lines = lines_of(judged(tmp_path))
     assert "! other programs keep 2.0 CPUs busy" in lines[: lines.index("")]
-    assert any(line.startswith("! 6 of 72 samples (a setting at a load, once) have a warning: 6") for line in lines)
+    assert any(
+        line.startswith("! 6 of 72 samples (a setting at a load, measured once) have a warning: 6") for line in lines
+    )
 
 
 def test_long_names_of_cases_and_configurations_have_a_line_of_their_own(tmp_path: Path) -> None:

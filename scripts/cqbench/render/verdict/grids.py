@@ -91,9 +91,9 @@ def legend(answer: Answer) -> str:
     """Explains the arrows, the signs and the pairs of figures are."""
     top, _, bottom = answer.compares.partition("÷")
     first, second = bottom.strip() or "the first setting", top.strip() or "the row's"
-    missing = any(None in row.highest.p99s for row in answer.table if row.highest)
-    few = f" P99 {ABSENT}: too few calls." if missing else ""
-    return f"{first} → {second}; ÷: {second} ÷ {first}; CPU time per call: client, server.{few}"
+    absent = any(ABSENT in cell.split() for row in absolute(answer).rows for cell in row.cells)
+    why = f" {ABSENT}: not measured, a P99 because of too few calls." if absent else ""
+    return f"{first} → {second}; ÷: {second} ÷ {first}; CPU time per call: client, server.{why}"
 
 
 def both(values: tuple[float | None, float | None], shown: Callable[[float | None], str]) -> str:

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 
 from cqbench.analysis.verdict import evidence
 from cqbench.analysis.verdict.judge import CONTRADICTION, NOT_REACHED
-from cqbench.analysis.verdict.model import Judgement, Statement
+from cqbench.analysis.verdict.model import Judgement, Scenario, Statement
 from cqbench.formats.offered import Load
 from cqbench.model.figures import ENDS
 from cqbench.model.usable import NOT_HELD
@@ -30,13 +30,14 @@ def machine(judgement: Judgement) -> str:
     every = judgement.scenarios
     fewest = min((one.repetitions for one in every), default=0)
     count = f"{fewest} repetition{'s' * (fewest != 1)}" if every else ""
-    rule = (
-        f"simultaneous 95 % intervals, equivalent: within {percent(every[0].margin)}"
-        if fewest >= MIN_REPETITIONS
-        else ""
-    )
+    rule = _rule(every) if fewest >= MIN_REPETITIONS else ""
     same = [told.get(key) for key in ("ranks", "grpc_version", "method", "api")]
     return ", ".join(filter(None, [told.get("cpu_model"), allowed, *same, count, rule]))
+
+
+def _rule(every: Sequence[Scenario]) -> str:
+    late = "" if any(one.open_loop for one in every) else " (P99: 99 %)"  # there P99 decides
+    return f"simultaneous 95 % intervals{late}, equivalent: within {percent(every[0].margin)}"
 
 
 def notes(judgement: Judgement) -> Iterator[str]:
@@ -45,7 +46,7 @@ def notes(judgement: Judgement) -> Iterator[str]:
     if judgement.unreliable:
         number, of, kinds = judgement.unreliable
         said = "; ".join(f"{count} such as '{example.text}'" for count, example in kinds)
-        yield f"{number} of {of} samples (a setting at a load, once) have a warning: {said}"
+        yield f"{number} of {of} samples (a setting at a load, measured once) have a warning: {said}"
 
 
 def sentence(of: Statement) -> str:
@@ -76,7 +77,7 @@ def _raise_limit(*, limit: int, inflight: int) -> str:
 
 def _fewer(*, inflight: int) -> str:
     pools = ",".join(f"pool:{size}" for size in (2, 4, 8) if size < inflight)
-    return f"whether fewer connections than calls in flight do: --vary channel-policy=shared,{pools},local-pool"
+    return f"whether fewer connections than calls in flight are enough: --vary channel-policy=shared,{pools},local-pool"
 
 
 def _mixed(*, policy: str, folders: Sequence[str]) -> str:
