@@ -1,4 +1,4 @@
-"""What to set: with its costs at other loads, with the flags that measured it, and nothing where it flips."""
+"""Recommended settings: with its costs at other loads, with the flags that measured it, and nothing where it flips."""
 
 from __future__ import annotations
 
