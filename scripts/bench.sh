@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# YDB's experiment on this machine: what does it cost when all calls share one TCP connection? `cqbench run headline`, less
-# than four minutes after the build; with --full `cqbench run ydb-full`, the post's durations, once, about 48 minutes.
+# YDB's experiment on this machine: what does it cost when all calls share one TCP connection? `cqbench run headline`,
+# two minutes after the build; with --full `cqbench run ydb-full`, the post's durations, once, about 48 minutes.
 set -euo pipefail
 
 experiment=(headline) options=()

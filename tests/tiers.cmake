@@ -8,9 +8,10 @@
 # tests/scripts/test_tiers.py checks it.
 set(CQBENCH_LONG
     scripts.bench_run scripts.browser scripts.cluster_real scripts.cluster_run scripts.compare_errors scripts.cost_planted
-    scripts.cost_program scripts.cost_real scripts.cost_resume scripts.error_rates scripts.experiment_failures
-    scripts.experiment_network scripts.experiment_resume scripts.faults scripts.grpc_gateway scripts.peers scripts.soak
-    scripts.tune_errors scripts.tune_real scripts.tune_run process.methods process.mpi_ranks)
+    scripts.cost_program scripts.cost_rates scripts.cost_real scripts.cost_resume scripts.error_rates
+    scripts.experiment_failures scripts.experiment_network scripts.experiment_resume scripts.faults scripts.grpc_gateway
+    scripts.peers scripts.soak scripts.soak_rates scripts.tune_errors scripts.tune_real scripts.tune_run process.methods
+    process.mpi_ranks)
 set(CQBENCH_MEASURE scripts.cost_sampled process.ground_truth process.known_queue)
 
 # The tests of tests/smoke that `ctest -L smoke` runs, one at a time in less than a minute: each API with each other one,

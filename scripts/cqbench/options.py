@@ -84,10 +84,10 @@ def seconds(low: float, high: float = 3600.0) -> Value:
     return Value("DURATION", parse)
 
 
-def percentage(high: float) -> Value:
+def percentage(high: float, low: float = 0) -> Value:
     """'5%' -> 5.0. The sign is needed: a bare 0.05 would be read both ways."""
-    what = f"a percentage from 0% to {high:g}%, such as 5%"
-    inner = number(0, high, what)
+    what = f"a percentage from {low:g}% to {high:g}%, such as 5%"
+    inner = number(low, high, what)
     return Value("P%", lambda text: inner._parse(text[:-1]) if text.endswith("%") else _refuse(what))
 
 

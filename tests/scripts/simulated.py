@@ -1,21 +1,23 @@
 """Experiments drawn from a known truth with the noise of a shared virtual machine, as series for the analyses.
 
 The noise was seen on such a machine: 10 to 20 % from run to run, most of it slow and common to runs within a block, and
-a run in twenty at half speed because something else ran.
+a run in twenty at half speed because something else ran. Bursts of other programs can be added, which results warn of.
 """
 
 from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 from cqbench.analysis.verdict import scenarios as cases
-from cqbench.analysis.verdict.judge import Found, judge
+from cqbench.analysis.verdict.judge import Found, judge, open_points
+from cqbench.analysis.verdict.rules import Rule
 from cqbench.formats.asked import Asked
 from cqbench.formats.offered import closed
 from cqbench.formats.point import Measured
+from cqbench.formats.reasons import OTHER_PROCESSES, Reason
 from cqbench.model.ratio import Round
 from cqbench.model.series import Repetition, Series
 from cqbench.model.setting import FACETS, Setting
@@ -28,7 +30,8 @@ RATES = {1: 10e3, 2: 15e3, 4: 22e3, 8: 28e3, 16: 32e3, 48: 34e3}  # of one conne
 class Noise:
     """Standard deviations of logarithms. start, drift: of the machine, common to what is measured in a round, and its
     step from round to round; run, point: of one run of the client, and of one of its points. outliers: share of points
-    at half speed.
+    at half speed. bursts: share of rounds with other programs, which take 10 to 60 % from every other point; of ten
+    such points nine warn.
     """
 
     start: float = 0.10
@@ -36,6 +39,7 @@ class Noise:
     run: float = 0.05
     point: float = 0.09
     outliers: float = 0.05
+    bursts: float = 0.0
 
 
 @dataclass(frozen=True)
@@ -54,9 +58,12 @@ class Machine:
     def __init__(self, random: np.random.Generator, noise: Noise = Noise()) -> None:
         self.random = random
         self.noise = noise
+        self.bursts: list[bool] = []
 
     def speeds(self, repetitions: int) -> list[float]:
-        """Returns the speed of each round, as a logarithm."""
+        """Returns the speed of each round, as a logarithm, and draws which have bursts."""
+        likely = self.noise.bursts
+        self.bursts = [likely > 0 and self.random.random() < likely for _ in range(repetitions)]
         steps = self.random.normal(0, self.noise.drift, repetitions)
         return list(self.random.normal(0, self.noise.start) + np.cumsum(steps))
 
@@ -65,11 +72,13 @@ class Machine:
         for i, speed in enumerate(speeds):
             run = speed + self.random.normal(0, self.noise.run)
             for n, rate in truth.rates.items():
-                measured = self._point(n, rate * math.exp(run), truth)
+                hit = self.bursts[i] and self.random.random() < 0.5
+                left = 1 - self.random.uniform(0.1, 0.6) if hit else 1.0
+                measured = self._point(n, rate * left * math.exp(run), truth, hit and self.random.random() < 0.9)
                 found.points[closed(n)].append(Repetition(measured, Round("experiment", i) if rounds else None))
         return found
 
-    def _point(self, n: int, rate: float, truth: Truth) -> Measured:
+    def _point(self, n: int, rate: float, truth: Truth, warned: bool) -> Measured:
         noise = self.random.normal(0, 1, 6)
         slow = 0.5 if self.random.random() < self.noise.outliers else 1.0
         throughput = rate * slow * math.exp(self.noise.point * noise[0])
@@ -87,7 +96,8 @@ class Machine:
         }
         return Measured.model_construct(
             inflight=n, target_rate=None, repetition=0, throughput_per_second=throughput, connections=None,
-            expected_connections=1, completed=1000, failed=0, partial=False, failure="", warnings=[], notes=[],
+            expected_connections=1, completed=1000, failed=0, partial=False, failure="", notes=[],
+            warnings=[Reason(OTHER_PROCESSES, "other programs")] if warned else [],
             failed_calls=[], figures=figures,
         )  # fmt: skip
 
@@ -114,6 +124,34 @@ def headline(machine: Machine, shared: Truth, separate: Truth, repetitions: int 
                 where = setting(method=mode, api=api, connections=way)
                 found.append(machine.series(where, name, truth, own, rounds))
     return judge(cases.axes(found, HEADLINE))
+
+
+def decided(machine: Machine, shared: Truth, separate: Truth, first: int = 6, most: int = 14) -> tuple[Found, int]:
+    """The same within a budget: from the first repetitions on what is inconclusive is measured again, up to the most.
+    Also the repetitions of all points together, in whole ones.
+    """
+    rule = Rule(any_time=True)
+    names = [f"{mode}.{api}" for mode in ("unary", "streaming") for api in ("sync", "cq")]
+    whole = {}
+    speeds = machine.speeds(most)
+    for name in names:
+        mode, api = name.split(".")
+        for way, truth in (("shared", shared), ("separate", separate)):
+            where = setting(method=mode, api=api, connections=way)
+            whole[f"{name}.{way}"] = machine.series(where, f"{name}.{way}", truth, speeds, True)
+    taken = {(name, load): first for name, series in whole.items() for load in series.points}
+    for number in range(first, most + 1):
+        seen = [
+            replace(series, points={load: of[: taken[name, load]] for load, of in series.points.items()})
+            for name, series in whole.items()
+        ]
+        found = judge(cases.axes(seen, HEADLINE), rule)
+        again = open_points(found)
+        if number == most or not again:
+            break
+        for point in again:
+            taken[point] = number + 1
+    return found, round(sum(taken.values()) / len(taken))
 
 
 def one(machine: Machine, shared: Truth, separate: Truth, repetitions: int, rounds: bool = True) -> Found:

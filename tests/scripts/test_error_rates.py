@@ -11,7 +11,6 @@ experiments of each kind; 3 % are found in 77 to 87 % with the repetitions that 
 from __future__ import annotations
 
 import math
-import os
 from collections import Counter
 from collections.abc import Iterable
 from dataclasses import replace
@@ -24,22 +23,11 @@ from cqbench.formats.offered import closed
 from cqbench.model.series import Series, ratio
 from cqbench.model.thresholds import GAIN
 from cqbench.stats.ratios import Ratio, paired_with_several, repetitions_needed
-from simulated import LOADS, RATES, Machine, Noise, Truth, headline, one, setting, times
+from rates import at_most, draws
+from simulated import LOADS, RATES, Machine, Noise, Truth, decided, headline, one, setting, times
 
-FULL = bool(os.environ.get("CQBENCH_FULL"))
 # Sides that were not paired within a block can be compared only if the machine was the same.
 STEADY = Noise(start=0.0, drift=0.0, point=0.15)
-
-
-def draws(quick: int) -> range:
-    return range(quick * (10 if FULL else 1))
-
-
-def at_most(wrong: int, of: int, rate: float, what: str) -> None:
-    """Fails where chance (one in a thousand) does not explain that there are more."""
-    if FULL:
-        print(f"{what}: {wrong} of {of} ({wrong / of:.1%})")
-    assert wrong <= rate * of + 3.1 * math.sqrt(rate * (1 - rate) * of), f"{what}: {wrong} of {of}"
 
 
 def machine(seed: int, noise: Noise = Noise()) -> Machine:  # noqa: B008
@@ -148,6 +136,42 @@ def test_too_small_to_act_on_is_not_said_of_what_counts(repetitions: int, edge: 
         said.update(row.decision for row in every)
         wrong += sum(row.decision is Decision.EQUIVALENT or (edge > 1 and row.no_gain) for row in every)
     at_most(wrong, said.total(), 0.05, f"a true ratio of {edge:.2f}, {repetitions} repetitions, called too small")
+
+
+# A quiet machine: 4 % between two neighbours. Points that are measured again until they are decided.
+QUIET = Noise(run=0.0, point=0.04 / math.sqrt(2), outliers=0.0)
+BURSTS = replace(QUIET, bursts=0.4)
+FOUR_LOADS = {n: RATES[n] for n in (1, 4, 16, 48)}
+
+
+@pytest.mark.parametrize("noise", [QUIET, BURSTS, Noise()], ids=["quiet", "bursts of other programs", "loud"])
+def test_measuring_until_it_is_decided_decides_nothing_wrongly(noise: Noise) -> None:
+    """Nothing differs; the verdict looks after each repetition from the sixth on."""
+    on = machine(71, noise)
+    number = len(draws(10))
+    wrong = sum(called_different(decided(on, Truth(FOUR_LOADS), Truth(FOUR_LOADS))[0]) for _ in range(number))
+    at_most(wrong, number, 0.05, "A/A experiments within a budget, with anything called different")
+
+
+def test_a_budget_finds_ten_percent_on_a_quiet_machine() -> None:
+    """And does not call it equivalent: it is at the edge."""
+    on = machine(72, QUIET)
+    said: Counter[Decision] = Counter()
+    for _ in draws(10):
+        found, _ = decided(on, Truth(FOUR_LOADS), Truth(times(FOUR_LOADS, GAIN)))
+        said.update(row.decision for row in rows(found))
+    missed = sum(n for decision, n in said.items() if not decision.gain)
+    at_most(missed, said.total(), 0.10, "true 10 % within a budget, not found")
+    at_most(said[Decision.EQUIVALENT], said.total(), 0.05, "true 10 % within a budget, called equivalent")
+
+
+def test_a_budget_finds_that_nothing_differs_on_a_quiet_machine() -> None:
+    on = machine(73, QUIET)
+    found = [decided(on, Truth(FOUR_LOADS), Truth(FOUR_LOADS)) for _ in draws(10)]
+    every = [row for judged, _ in found for row in rows(judged)]
+    left = sum(row.decision is Decision.INCONCLUSIVE for row in every)
+    at_most(left, len(every), 0.10, "equal sides within a budget, inconclusive")
+    assert sum(taken for _, taken in found) / len(found) < 12, "points leave when they are decided"
 
 
 NOT_THE_CONNECTION = {

@@ -191,14 +191,14 @@ def seconds_of(chosen: Experiment) -> float:
     return len(chosen.configurations) * len(chosen.loads) * chosen.repetitions * run_seconds(chosen)
 
 
-def test_headline_is_every_api_and_mode_shared_and_separate_in_less_than_five_minutes() -> None:
+def test_headline_is_every_api_and_mode_shared_and_separate_in_two_minutes() -> None:
     chosen = load(shipped()["headline"])
     policies, apis, modes = ("per-slot", "local-pool"), ("sync", "cq"), ((), ("--streaming",))
     wanted = {frozenset((*m, "--api", a, "--channel-policy", p)) for m in modes for a in apis for p in policies}
     assert {frozenset(v.client_flags) for v in chosen.configurations} == wanted and len(wanted) == len(
         chosen.configurations
     )
-    assert 150 < seconds_of(chosen) < 240
+    assert chosen.budget_s == 120 > 1.4 * seconds_of(chosen), "some of it is left for what is inconclusive"
 
 
 def test_a_client_may_take_longer_than_planned_to_connect_and_to_drain() -> None:

@@ -5,9 +5,20 @@ from __future__ import annotations
 import math
 
 import numpy as np
+import numpy.typing as npt
 import pytest
-from cqbench.stats.ratios import MAX_REPETITIONS, Ratio, holm, paired, paired_with_several, repetitions_needed, unpaired
-from scipy import stats
+from cqbench.stats.ratios import (
+    MAX_REPETITIONS,
+    MIXTURE,
+    Ratio,
+    critical,
+    holm,
+    paired,
+    paired_with_several,
+    repetitions_needed,
+    unpaired,
+)
+from scipy import integrate, stats
 
 
 def noisy(n: int, seed: int) -> list[float]:
@@ -53,6 +64,42 @@ def test_few_or_nothing_to_divide() -> None:
     assert alike is not None and alike.p == 1 and alike.interval == (1.0, 1.0)
     apart = unpaired([2.0] * 6, [1.0] * 6)
     assert apart is not None and apart.p == 0 and apart.inverse().value == 0.5
+
+
+def test_the_interval_of_any_time_is_that_of_a_mixture_of_effects() -> None:
+    """The t at its end is 1 / rate times as probable with effects drawn from a normal distribution as with none:
+    noncentral t, integrated over the effects.
+    """
+    for n, rate in ((6, 0.05), (9, 0.0025), (30, 0.01)):
+        t = critical(n - 1, rate, any_time=True)
+        with_effects, _ = integrate.quad(
+            lambda effect, n=n, t=t: (
+                stats.nct.pdf(t, n - 1, effect * math.sqrt(n)) * stats.norm.pdf(effect, scale=math.sqrt(MIXTURE))
+            ),
+            -30,
+            30,
+            limit=500,
+        )
+        assert with_effects / stats.t.pdf(t, n - 1) == pytest.approx(1 / rate, rel=1e-3)
+        assert t > critical(n - 1, rate)
+    assert critical(5, 1e-9, any_time=True) == math.inf, "six repetitions never show that much"
+
+
+def test_the_interval_of_any_time_holds_at_every_look() -> None:
+    """In at most 5 % of series any of 200 looks is wrong; an interval for one look is wrong in many."""
+    random = np.random.default_rng(8)
+    wrong = {True: 0, False: 0}
+    for _ in range(500):
+        logs = random.normal(0, 1, 200)
+        n = range(6, 201)
+        t = np.asarray([stats_t(logs[:k]) for k in n])
+        for any_time in wrong:
+            wrong[any_time] += any(abs(t) > [critical(k - 1, 0.05, any_time) for k in n])
+    assert wrong[True] <= 0.05 * 500 + 3.1 * math.sqrt(0.05 * 0.95 * 500) < 100 < wrong[False]
+
+
+def stats_t(values: npt.NDArray[np.float64]) -> float:
+    return float(values.mean() / values.std(ddof=1) * math.sqrt(len(values)))
 
 
 def test_holms_correction() -> None:

@@ -28,7 +28,7 @@ def rounds(middle: float, last: float) -> list[float]:
         (1000, "flat"),
         (800, "flat"),
         (1030, "grows"),
-        (1010, "not known"),
+        (1010, "inconclusive"),
         (2000, "grows"),
     ],
 )

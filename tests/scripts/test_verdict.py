@@ -64,7 +64,7 @@ def test_a_gain_where_one_connection_keeps_up_is_not_the_connection(tmp_path: Pa
         ({"server_cores_used": 31.0}, Decision.OTHER, "server-cpu"),
         ({"server_workers_busy_share": 0.99}, Decision.OTHER, "server-threads"),
         ({"client_workers_busy_share": 0.99}, Decision.OTHER, "client-threads"),
-        ({"client_connection_busy_share_median": 0.9}, Decision.FASTER, "reason-not-known"),
+        ({"client_connection_busy_share_median": 0.9}, Decision.LIKELY, "no-sign-of-the-connection"),
         ({"client_connection_busy_share_median": None}, Decision.LIKELY, "no-sign-of-the-connection"),
     ],
 )

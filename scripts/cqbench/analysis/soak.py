@@ -1,7 +1,9 @@
 """The figures of a soak, round by round, and whether one grew: the last third of the rounds against the middle one, as
-a ratio with its 95 % interval.
+a ratio with its interval.
 
-The first third is warm-up. The ratio is that of stats/ratios.py, which a few rounds far off do not move.
+The first third is warm-up. The ratio and its interval are those of stats/drift.py, which holds where a round depends on
+the rounds before. The intervals of all figures of a soak hold together (Bonferroni): in at most 5 % of soaks in which
+nothing grows, the verdict on any figure is "grows".
 """
 
 from __future__ import annotations
@@ -11,11 +13,11 @@ from dataclasses import asdict, dataclass, field
 from statistics import median
 from typing import Any
 
-from cqbench.stats import ratios
-from cqbench.stats.ratios import Ratio
+from cqbench.stats.drift import growth
+from cqbench.stats.ratios import MIN_REPETITIONS, Ratio
 
 FLAT = 1.01
-MIN_ROUNDS = 3 * ratios.MIN_REPETITIONS
+MIN_ROUNDS = 3 * MIN_REPETITIONS
 SERVERS = ("cq", "callback", "sync", "generic")
 CLIENT = "client"  # the one that lives as long as the soak, against a server of its own
 
@@ -59,21 +61,24 @@ class Drift:
 
     @property
     def verdict(self) -> str:
-        """'flat': more than 1 % of growth is ruled out. 'grows': less is. Otherwise it cannot be told."""
+        """'flat': more than 1 % of growth is ruled out. 'grows': less is."""
         if self.ratio is None or self.ratio.low is None or self.ratio.high is None:
             return self.absent
         if self.within_step or self.ratio.high <= FLAT:
             return "flat"
-        return "grows" if self.ratio.low > FLAT else "not known"
+        return "grows" if self.ratio.low > FLAT else "inconclusive"
 
 
-def judge(values: Sequence[float], step: float = 0) -> Drift:
-    """values: one for each round, in order; not empty. step: growth by so much is none, however small the values."""
+def judge(values: Sequence[float], step: float = 0, figures: int = 1) -> Drift:
+    """values: one for each round, in order; not empty. step: growth by so much is none, however small the values.
+    figures: how many are judged in this soak.
+    """
     third = len(values) // 3
     middle, last = values[third : len(values) - third], values[len(values) - third :]
     typical = float(median([*middle, *last]))
     if len(values) < MIN_ROUNDS:
         return Drift(typical, absent=f"too few rounds: {len(values)} of {MIN_ROUNDS}")
-    ratio = ratios.unpaired(last, middle)
+    if min(*middle, *last) <= 0:
+        return Drift(typical, absent="it is 0")
     within_step = median(last) - median(middle) <= step if step else False
-    return Drift(typical, ratio, "" if ratio else "it is 0", within_step)
+    return Drift(typical, growth(values[len(values) - 2 * third :]).among(figures), within_step=within_step)

@@ -31,11 +31,12 @@ from cqbench.run.cost.kept import Folder
 from cqbench.run.cost.making import BOTH, Making
 from cqbench.run.cost.plan import PLACEHOLDER, TAKEN_FROM_CLIENT, TAKEN_FROM_SERVER, TOOLS, Asked
 from cqbench.run.cost.session import Port, Session
+from cqbench.stats.ratios import MIN_REPETITIONS
 
 ANSWER_TIMEOUT_S = 60
 EPILOG = """\b
 Examples:
-  cqbench cost                                        the ping, client and server, about two minutes
+  cqbench cost                                        the ping, client and server, about six minutes
   cqbench cost --output before.json -- --api callback --workload echo --request-bytes 1KiB
   cqbench compare before.json after.json --fail-if-more-expensive 0.5%
   cqbench cost --only syscalls --inflight 48 --side server --server-flags '--api callback'
@@ -58,7 +59,13 @@ def _parts(words: str) -> tuple[str, ...]:
 @click.command(epilog=EPILOG)
 @click.option("--calls", type=whole(10, 10_000_000), help="N; counted is the difference between N and 5 N calls.")
 @click.option("--inflight", type=whole(1, 100_000), default=1, show_default=True, help="Calls in flight.")
-@click.option("--repetitions", type=whole(1, 100), default=2, show_default=True, help="Repetitions, for the range.")
+@click.option(
+    "--repetitions",
+    type=whole(1, 100),
+    default=MIN_REPETITIONS,
+    show_default=True,
+    help=f"Repetitions; compare needs {MIN_REPETITIONS} of both profiles to call a change one.",
+)
 @click.option(
     "--side", type=click.Choice(["client", "server", "both"]), default="both", show_default=True, help="Counted end."
 )

@@ -17,7 +17,7 @@ from cqbench.experiment.spec import BadExperiment
 from cqbench.measure import cpus
 from cqbench.measure.lock import Busy, locked
 from cqbench.measure.ranks.launch import LAUNCHERS, MAX_RANKS
-from cqbench.options import INFLIGHT_LIST, RATE_LIST, Refused, Value, seconds, whole
+from cqbench.options import INFLIGHT_LIST, RATE_LIST, Refused, Value, percentage, seconds, whole
 from cqbench.run import chosen, start
 from cqbench.run.chosen import Unusable
 from cqbench.run.journal import BadManifest
@@ -80,6 +80,15 @@ def _cpu_lists(text: str) -> str:
 @click.option("--rate", "--rate-list", type=RATE_LIST, help="Calls per second, an open loop, instead of the file's.")
 @click.option("--warmup", type=seconds(0.001), help="Warm-up of each point, instead of the file's.")
 @click.option("--interval", type=seconds(0.01), help="Measured time of each point, instead of the file's.")
+@click.option(
+    "--budget",
+    type=seconds(1),
+    help="Time for all runs: what the verdict leaves inconclusive after the file's repetitions is measured again and "
+    "again, until all is decided or this time is over. Not with --repetitions. With --resume: more time.",
+)
+@click.option(
+    "--margin", type=percentage(100, 1), help="Smaller differences do not count; declared beforehand (default 10%)."
+)
 @click.option(
     "--count-allocations",
     is_flag=True,
@@ -166,6 +175,10 @@ def command(**given: Any) -> int:
     if options.resume and (options.results or options.save):
         flag, value = ("results", options.results) if options.results else ("save", options.save)
         raise click.UsageError(f"argument --{flag}: '{value}' is not accepted with --resume, which names the folder")
+    if options.budget is not None and options.repetitions is not None:
+        raise click.UsageError(
+            f"argument --budget: '{options.budget:g}' is not accepted with --repetitions, which says how many there are"
+        )
     try:
         return act(options)
     except (BadExperiment, BadManifest, Unusable, Unmet, Busy, cpus.BadCpuList) as error:

@@ -39,6 +39,17 @@ def _seconds(value: Any) -> Any:
     return seconds_of(value) if isinstance(value, str) else value
 
 
+def _percent(value: Any) -> float:
+    """The number in front of the sign, which is needed: a bare 0.05 would be read both ways."""
+    try:
+        number = float(value.removesuffix("%")) if isinstance(value, str) and value.endswith("%") else math.nan
+    except ValueError:
+        number = math.nan
+    if not 1 <= number <= 100:
+        raise ValueError('a percentage from 1% to 100% such as "10%"')
+    return number
+
+
 def _milliseconds(value: Any) -> Any:
     """Whole ones, as toxiproxy counts; what is no such number stays as it is, and the type refuses it."""
     found = _seconds(value)
@@ -102,6 +113,13 @@ Rates = Annotated[list[Rate], Field(min_length=1), AfterValidator(_each_once)]
 Duration = Accepts("duration", 'a number of seconds from {ge:g} to {le:g}, or one with us, ms, s or m: "500ms"')
 Warmup = Annotated[float, Field(ge=0.001, le=3600), BeforeValidator(_seconds), Duration]
 Interval = Annotated[float, Field(ge=0.01, le=3600), BeforeValidator(_seconds), Duration]
+Budget = Annotated[
+    float,
+    Field(ge=1, le=86400),
+    BeforeValidator(_seconds),
+    Accepts("duration", 'a number of seconds from {ge:g} to {le:g}, or one with ms, s or m: "2m"'),
+]
+Margin = Annotated[float, BeforeValidator(_percent)]
 Moment = Annotated[float, Field(ge=0, le=3600), BeforeValidator(_seconds), Duration]
 Milliseconds = Annotated[
     int,

@@ -8,8 +8,9 @@ and threads, and one that spins would take the CPU of the one that is measured.
 from __future__ import annotations
 
 import random
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from itertools import count
 from typing import Any
 
 from cqbench.formats.offered import Load
@@ -31,6 +32,11 @@ class PlannedRun:
         return f"{self.configuration}/{self.repetition:02}-{self.load.file_key}"
 
     @property
+    def place(self) -> tuple[str, int, Load]:
+        """Sorts by configuration, then repetition, then load."""
+        return self.configuration, self.repetition, self.load
+
+    @property
     def file(self) -> str:
         """The path of the result, in the folder of results."""
         return f"raw/{self.stem}.json"
@@ -41,18 +47,25 @@ class PlannedRun:
 
 
 def make_order(configurations: Sequence[str], loads: Sequence[Load], repetitions: int, seed: int) -> list[PlannedRun]:
-    """Repetition after repetition, each with the loads in a new random order, and at each load all configurations in
-    one.
+    """As many repetitions of each_repetition()."""
+    every = each_repetition(configurations, loads, seed)
+    return [planned for _, of in zip(range(repetitions), every, strict=False) for planned in of]
+
+
+def each_repetition(configurations: Sequence[str], loads: Sequence[Load], seed: int) -> Iterator[list[PlannedRun]]:
+    """Yields one repetition after the other, without end, each with the loads in a new random order, and at each load
+    all configurations in one.
 
     Configurations that differ in their last axis only stay together: a shared point and its separate twin are
     neighbours however many configurations there are. The same for the same seed.
     """
     generator = random.Random(seed)
-    order = []
-    for repetition in range(1, repetitions + 1):
-        for load in _shuffled(loads, generator):
-            order += [PlannedRun(name, repetition, load) for name in _by_twins(configurations, generator)]
-    return order
+    for repetition in count(1):
+        yield [
+            PlannedRun(name, repetition, load)
+            for load in _shuffled(loads, generator)
+            for name in _by_twins(configurations, generator)
+        ]
 
 
 def _by_twins(configurations: Sequence[str], generator: random.Random) -> list[str]:

@@ -24,6 +24,7 @@ KEYS = {
     "rate": "rates",
     "warmup": "warmup",
     "interval": "interval",
+    "budget": "budget",
     "count_allocations": "counting",
 }
 # Keys of a configuration that apply only if the runner starts the server.
@@ -44,6 +45,8 @@ class Options:
     rate: tuple[float, ...] | None
     warmup: float | None
     interval: float | None
+    budget: float | None
+    margin: float | None  # percent
     count_allocations: bool | None
     host: str | None
     ranks: int | None
@@ -68,6 +71,7 @@ HOST = Value("HOST[:PORT]", host)
 def given(options: Options) -> Data:
     """By key of [experiment], what the command line says of it."""
     values = {key: getattr(options, name) for name, key in KEYS.items()}
+    values["margin"] = None if options.margin is None else f"{options.margin:g}%"
     return {k: list(v) if isinstance(v, tuple) else v for k, v in values.items() if v is not None}
 
 
@@ -82,10 +86,13 @@ def _set(head: Data, said: Data) -> None:
 def apply(experiment: Experiment, options: Options) -> Experiment:
     """The experiment as the flags want it. Raises BadExperiment."""
     said = given(options)
-    if not said and options.host is None:
+    fixed = experiment.budget_s is not None and options.repetitions is not None
+    if not said and options.host is None and not fixed:
         return experiment
     data = copy.deepcopy(experiment.data)
     _set(data["experiment"], said)
+    if fixed:
+        del data["experiment"]["budget"]  # as many as were asked for
     if options.host is not None:
         _set_host(data, options.host)
     return spec.make(data, experiment.name)

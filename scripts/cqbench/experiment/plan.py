@@ -183,6 +183,8 @@ def size(experiment: Experiment, repetitions: int) -> str:
     configurations, loads = len(experiment.configurations), len(experiment.loads)
     runs = configurations * loads * repetitions
     how_long = layout.duration(runs * run_seconds(experiment))
+    if experiment.budget_s is not None:
+        how_long += f", then what is inconclusive again, {layout.duration(experiment.budget_s)} in all at most"
     return (
         f"{count(configurations, 'configuration')} x {count(loads, 'load')} x {count(repetitions, 'repetition')} = "
         f"{count(runs, 'run')} of {experiment.warmup_s:g} + {experiment.interval_s:g} s: about {how_long}"

@@ -70,7 +70,8 @@ class Experiment:
     loads: tuple[Load, ...]  # all of one loop
     warmup_s: float
     interval_s: float
-    repetitions: int
+    repetitions: int  # with a budget, the first ones
+    budget_s: float | None  # for all runs; None: the repetitions are all
     seed: int | None  # None: one is drawn
     placement: str | CpuLists
     layout: str
@@ -138,6 +139,7 @@ def make(data: Data, name: str, search: str = "") -> Experiment:
         warmup_s=head.warmup,
         interval_s=head.interval,
         repetitions=head.repetitions,
+        budget_s=head.budget,
         seed=head.seed,
         placement=head.placement,
         layout=file.server.layout or "",

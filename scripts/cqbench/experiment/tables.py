@@ -66,6 +66,12 @@ class Head(Table):
     warmup: fields.Warmup = Field(default=0.2, description="before each point, not measured")
     interval: fields.Interval = Field(default=1.0, description="measured at each point")
     repetitions: fields.Repetitions = Field(default=7, description="of all of it; decisions take six")
+    budget: fields.Budget | None = Field(
+        default=None,
+        description="time for all runs together: after the repetitions, what the verdict leaves inconclusive is "
+        "measured again and again, until all is decided or this time is over",
+    )
+    margin: fields.Margin = Field(default=10, description='smaller differences do not count; "5%"')
     seed: fields.Seed | None = Field(default=None, description="of the random order; without it one is drawn and noted")
     counting: bool = Field(
         default=False, description="run the counting programs, which count in a pass behind each measured one"
@@ -79,6 +85,8 @@ class Head(Table):
     def problems(self) -> Iterator[Problem]:
         if self.inflight and self.rates:
             yield ("rates",), "with inflight: write one of the two"
+        if self.budget and self.counting:
+            yield ("budget",), "with counting: what is counted is the same each time"
 
 
 class Client(Table):

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
-from datetime import datetime
 from pathlib import Path
 from typing import Any
 
@@ -29,8 +28,22 @@ class Asked:
     axes: tuple[tuple[str, tuple[str, ...]], ...] = ()
     configurations: tuple[str, ...] = ()  # of a plain list
     notes: tuple[str, ...] = ()
-    repetition_seconds: float | None = None  # that one repetition took; None: not known
+    margin: float | None = None  # a ratio; None: the usual one
+    sequential: bool = False  # measuring went on until it was decided, or a budget was spent
+    seconds: float | None = None  # that all runs took; None: not known
+    runs: int = 0
+    repetitions: int = 0
     flags: Mapping[tuple[str, str], str] = field(default_factory=dict)  # (axis, value) -> '--api cq'; '' axis: a list's
+
+    @property
+    def repetition_seconds(self) -> float | None:
+        """How long a repetition took, on average."""
+        return self.seconds / self.repetitions if self.seconds else None
+
+    @property
+    def run_seconds(self) -> float | None:
+        """How long a run took, on average."""
+        return self.seconds / self.runs if self.seconds else None
 
     def parts(self, configuration: str) -> tuple[str, ...] | None:
         """The configuration's value of each axis; None where it is no combination of them. Values have no dots."""
@@ -51,8 +64,10 @@ def load(path: Path) -> Asked:
         axes=axes,
         configurations=tuple(told.configurations),
         notes=tuple(told.all_notes),
-        repetition_seconds=_repetition_seconds(told),
         flags=_flags(told.experiment.data),
+        margin=_margin(told.head.margin),
+        sequential=told.head.budget is not None,
+        **_size(told),
     )
 
 
@@ -78,12 +93,20 @@ def _set_by(value: Mapping[str, Any]) -> str:
     return one_line("; ".join(found))
 
 
-def _repetition_seconds(told: Manifest) -> float | None:
-    """The mean over its repetitions, from the times of their runs. None where a time is absent."""
-    done = [run for run in told.runs if run.started and run.ended]
+def _margin(text: str) -> float | None:
+    """1.05 of '5%'; None for what is no margin."""
     try:
-        took = [datetime.fromisoformat(run.ended) - datetime.fromisoformat(run.started) for run in done]
-    except (ValueError, TypeError):  # not a time, or only one of them with its zone
+        found = float(text.removesuffix("%"))
+    except ValueError:
         return None
-    seconds = sum(one.total_seconds() for one in took)
-    return seconds / len({run.repetition for run in done}) if seconds > 0 else None
+    return 1 + found / 100 if 1 <= found <= 100 else None
+
+
+def _size(told: Manifest) -> dict[str, Any]:
+    """The runs that have ended, and their time. Nothing where a time is absent."""
+    done = [run for run in told.runs if run.started and run.ended]
+    took = [run.seconds for run in done]
+    seconds = sum(one for one in took if one is not None)
+    if None in took or seconds <= 0:
+        return {}
+    return {"seconds": seconds, "runs": len(done), "repetitions": len({run.repetition for run in done})}

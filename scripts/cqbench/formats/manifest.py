@@ -10,6 +10,7 @@ Both are as untrusted as a result. A run that says something impossible is a pro
 from __future__ import annotations
 
 import json
+from datetime import datetime
 from functools import partial
 from pathlib import Path
 from typing import Annotated, Any
@@ -111,6 +112,14 @@ class RunRecord(Model):
         return ", ".join(filter(None, (self.configuration, self.load_words, f"repetition {self.repetition}")))
 
     @property
+    def seconds(self) -> float | None:
+        """How long it took. None where a time is absent, is no time, or only one of them has its zone."""
+        try:
+            return (datetime.fromisoformat(self.ended) - datetime.fromisoformat(self.started)).total_seconds()
+        except (ValueError, TypeError):
+            return None
+
+    @property
     def load_words(self) -> str:
         return self.load.words if self.load else ""
 
@@ -146,6 +155,8 @@ class Head(Model):
 
     title: Text = ""
     question: Text = ""
+    margin: Line = ""  # '5%'
+    budget: Any = None  # seconds, or a text with a unit: then measuring went on until it was decided
 
 
 class Tables(Model):

@@ -42,12 +42,13 @@ FIGURES = (
 
 def drifts(record: Record) -> list[tuple[str, Figure, Drift]]:
     """By process; without what nothing was recorded of."""
-    return [
-        (process, figure, judge(values, figure.step))
+    found = [
+        (process, figure, values)
         for process in (*SERVERS, CLIENT)
         for figure in FIGURES
         if (values := record.series(process, figure.pick))
     ]
+    return [(process, figure, judge(values, figure.step, len(found))) for process, figure, values in found]
 
 
 def grown(record: Record) -> list[str]:
@@ -60,7 +61,7 @@ def grown(record: Record) -> list[str]:
 
 def render(record: Record) -> str:
     """Ends with a newline."""
-    head = (Column("median", True), Column("last / middle (95 %)", True), Column("verdict"))
+    head = (Column("median", True), Column("last / middle (interval)", True), Column("verdict"))
     table = Table((Column("process"), Column("figure"), *head))
     for process, figure, drift in drifts(record):
         ratio = drift.ratio
@@ -69,8 +70,9 @@ def render(record: Record) -> str:
     rounds = max((one.number for one in record.rounds), default=0)
     lines = [
         "",
-        "last / middle: the last third of the rounds to the one before; the first is warm-up.",
-        "flat: growth above 1 % is ruled out; of threads, one more is flat, too.",
+        "last / middle: the last third of the rounds to the one before; the first is warm-up. The intervals allow for "
+        "rounds that depend on each other, and hold the truth together in 95 of 100 soaks.",
+        "flat: growth above 1 % is ruled out; of threads, one more is flat, too. grows: growth is above 1 %.",
         f"{rounds} rounds, {record.cases} cases, {record.calls} calls, {record.restarts} restarts",
         *(f"FAILED: {failure}" for failure in record.failures),
     ]

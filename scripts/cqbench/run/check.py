@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from cqbench.analysis.check.model import Made, Planned, Result, Subject
-from cqbench.analysis.verdict.whole import judge_runs
+from cqbench.analysis.verdict.whole import judge_runs, undecided
 from cqbench.experiment import spec
 from cqbench.experiment.order import make_order
 from cqbench.formats import manifest as manifests
@@ -21,6 +21,7 @@ from cqbench.formats.surroundings import Manifests
 from cqbench.formats.text import one_line
 from cqbench.render.points_csv import to_csv
 from cqbench.render.verdict import as_json
+from cqbench.run.budget import repetition
 
 MAX_RUNS = 1_000_000  # a manifest may ask for any number
 CSV, VERDICT = "results.csv", "verdict.json"
@@ -125,7 +126,7 @@ def _made(manifest: Manifest | None, results: Sequence[Result]) -> Made:
     measured = sorted(filter(_is_planned, results), key=_place)
     csv = to_csv((result.record.repetition, result.run) for result in measured if result.record)
     verdict = json.loads(json.dumps(as_json.to_json(judge_runs([result.run for result in measured]))))
-    planned, why = _planned(manifest)
+    planned, why = _planned(manifest, measured)
     return Made(planned, why, csv, verdict)
 
 
@@ -138,8 +139,10 @@ def _place(result: Result) -> tuple[str, int, Any]:
     return result.record.configuration, result.record.repetition, result.record.load
 
 
-def _planned(manifest: Manifest) -> tuple[tuple[Planned, ...] | None, str]:
-    """The runs of the experiment in the order that the seed draws; or why they are not known."""
+def _planned(manifest: Manifest, measured: Sequence[Result]) -> tuple[tuple[Planned, ...] | None, str]:
+    """The runs of the experiment in the order that the seed draws; or why they are not known. measured: by them it is
+    found out what a further repetition within a budget had to measure.
+    """
     loads = [run.load for run in manifest.runs if run.load]
     if not loads or manifest.seed is None or not manifest.repetitions:
         return None, "the manifest has no seed, no repetitions or no loads"
@@ -149,6 +152,10 @@ def _planned(manifest: Manifest) -> tuple[tuple[Planned, ...] | None, str]:
         experiment = spec.make(manifest.experiment.data, manifests.FILE, loads[0].search)
     except spec.BadExperiment as error:
         return None, one_line(str(error))
+    first = manifest.repetitions if experiment.budget_s is None else experiment.repetitions
     names = [configuration.name for configuration in experiment.configurations]
-    drawn = make_order(names, experiment.loads, manifest.repetitions, manifest.seed)
+    drawn = make_order(names, experiment.loads, first, manifest.seed)
+    for number in range(first + 1, manifest.repetitions + 1):
+        before = [result.run for result in measured if result.record and result.record.repetition < number]
+        drawn += repetition(experiment, manifest.seed, number, undecided(before))
     return tuple(Planned(run.configuration, run.load, run.repetition) for run in drawn), ""

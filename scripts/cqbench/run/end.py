@@ -11,6 +11,7 @@ import traceback
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from operator import attrgetter
 from pathlib import Path
 from types import FrameType
 from typing import TypeVar
@@ -141,7 +142,7 @@ def read_results(journal: Journal) -> list[tuple[int, Run]]:
     """
     found = []
     manifests = Manifests()
-    for planned in sorted(journal.order(), key=lambda u: (u.configuration, u.repetition, u.load)):
+    for planned in sorted(journal.order(), key=attrgetter("place")):
         path = journal.folder / planned.file
         if not path.exists():
             continue

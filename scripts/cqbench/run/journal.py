@@ -78,6 +78,10 @@ class Journal:
     def load(cls, folder: Path, experiment: Experiment) -> Journal:
         """To resume: the experiment must be the one that was begun. Raises BadManifest."""
         manifest = read(folder)
+        if experiment.budget_s is not None:  # there may be more time than before
+            data = manifest.experiment.data
+            head = {**data["experiment"], "budget": experiment.data["experiment"]["budget"]}
+            manifest.experiment = Tables.model_validate({**data, "experiment": head})
         _check_experiment(folder / FILE, manifest, experiment)
         _check_runs(folder / FILE, manifest, experiment)
         return cls(folder, manifest)
@@ -128,6 +132,18 @@ class Journal:
     def done(self) -> list[PlannedRun]:
         """Returns the runs with a complete result."""
         return [planned for planned in self._places if self.record(planned).status == OK]
+
+    def seconds(self) -> float:
+        """How long the runs took that have ended."""
+        return sum(run.seconds or 0 for run in self.manifest.runs)
+
+    def extend(self, planned: list[PlannedRun], facts: Facts) -> None:
+        """Appends runs of a further repetition. Raises OSError."""
+        for one in planned:
+            self._places[one] = len(self.manifest.runs)
+            self.manifest.runs.append(_pending(one, facts))
+        self.manifest.repetitions = max(one.repetition for one in self._places)
+        self.write()
 
     def rule_out(self, reasons: dict[str, str]) -> None:
         """By configuration, why what is left of it cannot be run here."""

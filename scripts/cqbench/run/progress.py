@@ -22,6 +22,12 @@ class Progress:
         self.said = time.monotonic()
         self.bar: Any = _bar(runs * run_seconds) if sys.stderr.isatty() and runs else None
 
+    def add(self, runs: int) -> None:
+        """There are more than was known."""
+        self.runs += runs
+        if self.bar is not None:
+            self.bar.update(self.bar.task_ids[0], total=self.runs * self.run_seconds)
+
     def begin(self, name: str) -> None:
         """The next run starts."""
         self.begun += 1

@@ -17,6 +17,7 @@ from cqbench.measure.processes import Interrupt
 from cqbench.measure.programs import Programs
 from cqbench.measure.ranks.launch import Launch
 from cqbench.measure.session import Session
+from cqbench.run.budget import Budget
 from cqbench.run.journal import Facts, Journal, moment
 from cqbench.run.one import OneRun, Setup
 from cqbench.run.progress import Progress
@@ -41,19 +42,27 @@ class Runner:
         self.progress = Progress(len(journal.left()), self.run_seconds)
 
     def run(self) -> None:
-        """Runs what is left. The manifest has the outcomes. Raises OSError."""
+        """Runs what is left, and what a budget allows. The manifest has the outcomes. Raises OSError."""
         with ExitStack() as stack:
             stack.callback(self.progress.close)
-            for planned in self.journal.left():
-                if self.setup.session.stopped:
-                    break
-                self.measure(planned)
+            self.measure_left()
+            budget = Budget(self.setup.experiment, self.journal)
+            while not self.setup.session.stopped and (more := budget.further()):
+                self.journal.extend(more, self.facts)
+                self.progress.add(len(more))
+                self.measure_left()
         placements = self.setup.placements.items()
         self.journal.note_other_load(
             {name: noticeable(len(plan.used_cpus(p)), self.run_seconds) for name, p in placements}
         )
         self.journal.end()
         self.journal.write()
+
+    def measure_left(self) -> None:
+        for planned in self.journal.left():
+            if self.setup.session.stopped:
+                break
+            self.measure(planned)
 
     def measure(self, planned: PlannedRun) -> None:
         """One run; a failure is noted and the next one can go on."""

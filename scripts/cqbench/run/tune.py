@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import datetime
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
@@ -182,6 +181,4 @@ class RealBench:
 
 def _seconds(journal: Journal) -> list[float]:
     """Returns the time of each run."""
-    times = [(run.started, run.ended) for run in journal.manifest.runs if run.started and run.ended]
-    parse = datetime.datetime.fromisoformat
-    return [(parse(after) - parse(before)).total_seconds() for before, after in times]
+    return [run.seconds for run in journal.manifest.runs if run.seconds is not None]

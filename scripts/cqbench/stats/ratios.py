@@ -6,6 +6,12 @@ run in twenty at half speed costs no power. The interval excludes 1 exactly wher
 5 %. Noise that slows both runs of a pair down cancels. Why not ranks: of seven pairs a rank test has no p-value below
 2/128, which no correction for more than three points survives. Coverage and error rates with the noise of a shared
 machine are in tests/scripts/test_error_rates.py.
+
+Where measuring goes on until the interval decides, the interval has to hold the truth at every look. Then it is that of
+an anytime-valid t test: Student's t against a normal mixture of effects, which by Ville's inequality exceeds its bound
+at any look with the stated probability only (Lindon, Ham, Tingley and Bojinov, "Anytime-Valid Linear Models and
+Regression Adjusted Causal Inference in Randomized Experiments", 2022, theorem 3.1; Wang and Ramdas, "Anytime-valid
+t-tests and confidence sequences for Gaussian means with unknown variance", 2024). It is 1.3 to 1.8 times as wide.
 """
 
 from __future__ import annotations
@@ -25,6 +31,9 @@ POWER = 0.8
 MAX_REPETITIONS = 1000  # more is no advice
 TRIM = 0.1  # of the repetitions on either end, where there are ten or more
 NOTHING = 1e-12  # a logarithm's rounding
+# Variance of the mixture's effects, in variances of one pair. With 3 to 30 instead, intervals of 8 to 30 pairs are as
+# wide within 6 %.
+MIXTURE = 10.0
 
 
 @dataclass(frozen=True)
@@ -52,15 +61,30 @@ class Ratio:
         low, high = (None if end is None else 1 / end for end in (self.high, self.low))
         return replace(self, value=1 / self.value, low=low, high=high)
 
-    def among(self, comparisons: int, level: float = LEVEL) -> Ratio:
+    def among(self, comparisons: int, level: float = LEVEL, any_time: bool = False) -> Ratio:
         """With an interval that holds together with those of the other comparisons: in at least this share of
-        experiments all of them hold the truth (Bonferroni: whatever they have to do with each other).
+        experiments all of them hold the truth (Bonferroni: whatever they have to do with each other). any_time: at
+        every look while measuring goes on.
         """
         if self.low is None or self.high is None or self.spread <= NOTHING:
             return self
-        rate = (1 - level) / max(1, comparisons)
-        reach = float(special.stdtrit(self.freedom, 1 - rate / 2)) * self.spread / math.sqrt(self.n)
+        bound = critical(self.freedom, (1 - level) / max(1, comparisons), any_time)
+        if math.isinf(bound):
+            return replace(self, low=None, high=None)
+        reach = bound * self.spread / math.sqrt(self.n)
         return replace(self, low=self.value * math.exp(-reach), high=self.value * math.exp(reach))
+
+
+def critical(freedom: float, rate: float, any_time: bool = False) -> float:
+    """Returns the t that is exceeded with this probability where nothing differs: once, or any_time, at any of all
+    looks. Infinite where no t is enough, with too few repetitions.
+    """
+    if not any_time:
+        return float(special.stdtrit(freedom, 1 - rate / 2))
+    number = freedom + 1
+    shrinkage = 1 + number * MIXTURE
+    enough = math.exp((math.log(shrinkage) - 2 * math.log(rate)) / number)
+    return math.sqrt(freedom * (enough - 1) / (1 - enough / shrinkage)) if enough < shrinkage else math.inf
 
 
 def paired(pairs: Iterable[tuple[float, float]]) -> Ratio | None:
@@ -149,7 +173,7 @@ def holm(p_values: Sequence[float | None]) -> list[float | None]:
     return adjusted
 
 
-def repetitions_needed(ratio: Ratio, limit: float = 1.0, comparisons: int = 1) -> int | None:
+def repetitions_needed(ratio: Ratio, limit: float = 1.0, comparisons: int = 1, any_time: bool = False) -> int | None:
     """Returns the repetitions that distinguish this ratio from the limit in four of five cases, with the interval of
     among(). It uses an upper bound of the spread, which four of
     five series of this length do not exceed: few repetitions often contain no outlier. None: more than
@@ -164,7 +188,7 @@ def repetitions_needed(ratio: Ratio, limit: float = 1.0, comparisons: int = 1) -
 
     def enough(n: int) -> bool:
         freedom = n - 1 if ratio.paired else 2 * (n - 1)
-        bound = special.stdtrit(freedom, 1 - per_comparison / 2)
+        bound = critical(freedom, per_comparison, any_time)
         return float(special.nctdtr(freedom, effect / spread * math.sqrt(n), bound)) <= 1 - POWER
 
     every = range(MIN_REPETITIONS, MAX_REPETITIONS + 1)

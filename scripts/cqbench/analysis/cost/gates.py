@@ -1,17 +1,20 @@
 """Conditions for CI on cost profiles: maxima of instructions, system calls and allocations per call, and a rise in %.
 
-A gate is closed where every repetition is beyond its limit, open where none is, and undecided in between.
+A maximum is closed where every repetition is beyond it, open where none is, and inconclusive in between. A rise is
+judged by the interval of the change (changes.py): closed where all of it is beyond the limit, open where none is.
 """
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 
-from cqbench.analysis.cost.changes import GATED, ROUNDING, Change, Comparison
+from cqbench.analysis.cost.changes import GATED, MORE, ROUNDING, Change, Comparison
 from cqbench.analysis.cost.counts import TOTAL
 from cqbench.analysis.cost.names import TOTALS, number
 from cqbench.analysis.cost.profile import CLIENT, SERVER, Profile
 from cqbench.model.gate import CANNOT_TELL, CLOSED, OPEN
+from cqbench.stats.ratios import MIN_REPETITIONS as NEEDED
 
 
 @dataclass(frozen=True)
@@ -53,33 +56,28 @@ def more_expensive(limit_percent: float, comparison: Comparison) -> Judged:
         for f in comparison.before.figures
         if f.kind == TOTAL and f.name in GATED and not comparison.after.total(f.side, f.name)
     ]
-    closed = [_words(c) for c in looked_at if _least(c) >= limit_percent - ROUNDING and c.real]
+    closed = [_words(c) for c in looked_at if c.word == MORE and _ends(c)[0] >= limit_percent - ROUNDING]
     if closed or gone:
         return Judged(title, CLOSED, (*closed, *gone))
-    open_to_doubt = [_words(c) for c in looked_at if _most(c) > limit_percent + ROUNDING]
+    open_to_doubt = [_words(c) for c in looked_at if _ends(c)[1] > limit_percent + ROUNDING]
     if open_to_doubt or not looked_at:
         return Judged(title, CANNOT_TELL, tuple(open_to_doubt) or ("nothing was counted on both sides",))
     return Judged(title, OPEN)
 
 
-def _base(change: Change) -> float:
-    return change.values[0] or ROUNDING
-
-
-def _least(change: Change) -> float:
-    """The minimum change, percent: from the maximum before to the minimum after."""
-    assert change.before and change.after
-    return 100 * (change.after.low - change.before.high) / _base(change)
-
-
-def _most(change: Change) -> float:
-    assert change.before and change.after
-    return 100 * (change.after.high - change.before.low) / _base(change)
+def _ends(change: Change) -> tuple[float, float]:
+    """The interval of the change, percent; without one, everything is possible."""
+    low, high = change.interval or (-math.inf, math.inf)
+    base = change.values[0] or ROUNDING
+    return 100 * low / base, 100 * high / base
 
 
 def _words(change: Change) -> str:
     before, after = change.values
-    low, high = _least(change), _most(change)
-    return (
-        f"{change.side}, {change.title}: {number(before)} before, {number(after)} after ({low:+.2f} to {high:+.2f} %)"
-    )
+    low, high = _ends(change)
+    known = f"{low:+.2f} to {high:+.2f} %" if change.interval else f"too few repetitions: {_fewest(change)} of {NEEDED}"
+    return f"{change.side}, {change.title}: {number(before)} before, {number(after)} after ({known})"
+
+
+def _fewest(change: Change) -> int:
+    return min(f.repetitions for f in (change.before, change.after) if f)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
-from statistics import median
+from statistics import fmean, median
 from typing import Any, Literal
 
 from cqbench.analysis.cost.counts import FUNCTION, TOTAL, Key
@@ -12,7 +12,7 @@ from cqbench.formats import problems
 from cqbench.formats.model import Line, Model, Offset, Positive, Text
 from cqbench.formats.source import BadDocument, decode, read_bytes
 from cqbench.formats.text import one_line
-from pydantic import ValidationError
+from pydantic import ValidationError, model_validator
 
 SCHEMA_VERSION = 1
 MARK = "cqbench_cost_profile"  # the key that no other file has
@@ -25,7 +25,7 @@ MAX_FUNCTIONS = 300
 
 
 class Figure(Model):
-    """Per call. low, high: least and most of the repetitions."""
+    """Per call. low, high: minimum and maximum of the repetitions. values: theirs, in order."""
 
     side: Literal["client", "server", "program"]
     kind: Literal["total", "cpu", "syscall", "thread", "library", "function"]
@@ -35,10 +35,21 @@ class Figure(Model):
     low: Offset
     high: Offset
     repetitions: Positive
+    values: list[Offset]
+
+    @model_validator(mode="after")
+    def _whole(self) -> Figure:
+        if len(self.values) != self.repetitions:
+            raise ValueError(f"{self.name} has {len(self.values)} values of {self.repetitions} repetitions")
+        return self
 
     @property
     def key(self) -> tuple[str, Key]:
         return self.side, Key(self.kind, self.name, self.library)
+
+    @property
+    def mean(self) -> float:
+        return fmean(self.values)
 
     @property
     def width(self) -> float:
@@ -108,7 +119,8 @@ def figure(side: str, key: Key, values: Sequence[float]) -> Figure:
     """values: one of each repetition, not empty."""
     data = {"side": side, "kind": key.kind, "name": key.name, "library": key.library}
     numbers = {"median": _rounded(median(values)), "low": _rounded(min(values)), "high": _rounded(max(values))}
-    return Figure.model_validate({**data, **numbers, "repetitions": len(values)})
+    each = [_rounded(value) for value in values]
+    return Figure.model_validate({**data, **numbers, "repetitions": len(values), "values": each})
 
 
 def _rounded(value: float) -> float:

@@ -19,7 +19,7 @@ from cqbench.model.metric import BY_NAME
 from cqbench.model.ratio import pooled
 from cqbench.model.series import Series, ratio, undisturbed
 from cqbench.model.setting import BY_KEY
-from cqbench.model.usable import UNRELIABLE, worst
+from cqbench.model.usable import FEW, UNRELIABLE, worst
 from cqbench.stats.ratios import Ratio, repetitions_needed
 
 THROUGHPUT, P99 = BY_NAME["throughput"].key, BY_NAME["p99"].key
@@ -52,6 +52,25 @@ class Found(NamedTuple):
 
     judged: tuple[Judged, ...]
     also: tuple[Effect, ...]
+
+
+Point = tuple[str, Load]  # a configuration by its name in the experiment
+
+
+def open_points(found: Found) -> set[Point]:
+    """Those of comparisons that further repetitions may decide."""
+    points = set()
+    for judged in found.judged:
+        named = {c.name: c.series for c in judged.compared.configurations}
+        for row in filter(is_open, judged.scenario.rows):
+            for series in (named[row.configuration], judged.compared.baseline.series):
+                points |= {(name, row.load) for name in series.configurations}
+    return points
+
+
+def is_open(row: Row) -> bool:
+    """Nothing but the width of its interval, or too few repetitions, keeps it from being decided."""
+    return row.decision is Decision.INCONCLUSIVE and row.judged is not None and set(row.codes) <= {FEW}
 
 
 class Rules(NamedTuple):
@@ -187,7 +206,7 @@ def _shown(row: Row, by: Rules, same: bool) -> Row:
 
 
 def _needed(judged: Ratio, rule: Rule) -> int | None:
-    return repetitions_needed(replace(judged, value=rule.margin), 1.0, rule.comparisons)
+    return repetitions_needed(replace(judged, value=rule.margin), 1.0, rule.comparisons, rule.any_time)
 
 
 def _differs(at_one: Ratio | None, rule: Rule) -> bool:
@@ -227,8 +246,8 @@ def why(seen: Evidence) -> tuple[Decision, tuple[str, ...]]:
     missing = evidence.missing(seen)
     if not missing:
         return Decision.BOTTLENECK, evidence.signs(seen)
-    if seen.linear.value < thresholds.KEEPS_UP and seen.wire_busy is not True:
-        return Decision.LIKELY, missing
+    if seen.linear.value < thresholds.KEEPS_UP:
+        return Decision.LIKELY, missing  # what all connections share has room: it is something that each has
     return Decision.FASTER, (evidence.NO_REASON,)
 
 

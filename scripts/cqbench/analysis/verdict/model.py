@@ -140,14 +140,15 @@ class Unreliable(NamedTuple):
 @dataclass(frozen=True)
 class Judgement:
     """All that follows from some runs. question: the experiment's own; '' where it asks none. faults: something was
-    made to go wrong in every window, and nothing is judged. machine: what was the same everywhere, by name. notes:
-    about the whole, such as other load.
+    made to go wrong in every window, and nothing is judged. machine: what was the same everywhere, by name. seconds:
+    that all runs took, where measuring went on until it was decided. notes: about the whole, such as other load.
     """
 
     question: str
     notes: tuple[str, ...] = ()
     faults: bool = False
     machine: Mapping[str, str] = field(default_factory=dict)
+    seconds: float | None = None
     interleaved: bool = True
     unreliable: Unreliable | None = None
     scenarios: tuple[Scenario, ...] = ()

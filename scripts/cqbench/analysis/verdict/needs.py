@@ -8,10 +8,11 @@ import math
 from collections.abc import Iterable, Iterator, Sequence
 
 from cqbench.analysis.verdict import evidence
-from cqbench.analysis.verdict.judge import CONTRADICTION, NOT_REACHED
-from cqbench.analysis.verdict.model import Statement
+from cqbench.analysis.verdict.judge import CONTRADICTION, NOT_REACHED, is_open
+from cqbench.analysis.verdict.model import Row, Statement
 from cqbench.analysis.verdict.scenarios import SINGLE, Judged
 from cqbench.formats import reasons
+from cqbench.formats.asked import Asked
 from cqbench.formats.offered import Load
 from cqbench.model import thresholds
 from cqbench.model.figures import ENDS
@@ -33,8 +34,8 @@ MITIGATIONS = {
 }
 
 
-def measure(judged: Sequence[Judged], alone: Sequence[Series], seconds: float | None) -> list[Statement]:
-    """The most important first; empty when nothing is missing. seconds: that a repetition took; None: not known."""
+def measure(judged: Sequence[Judged], alone: Sequence[Series], asked: Asked) -> list[Statement]:
+    """The most important first; empty when nothing is missing."""
     found = [*_failures([*(s for j in judged for s in j.series()), *alone])]
     if not judged and alone:
         single = {s.setting.connections for s in alone} <= {*SINGLE}
@@ -43,7 +44,7 @@ def measure(judged: Sequence[Judged], alone: Sequence[Series], seconds: float | 
     fewest = min((r.repetitions for _, r in rows), default=MIN_REPETITIONS)
     if fewest < MIN_REPETITIONS:
         found.append(Statement("repetitions", {"minimum": MIN_REPETITIONS, "fewest": fewest}))
-    found += [*_mitigations(judged), *_noise(judged, seconds)]
+    found += [*_mitigations(judged), *_noise(judged, asked)]
     codes = {code for _, r in rows for code in r.codes}
     found += [Statement(code) for code in (CONTRADICTION, NOT_HELD) if code in codes]
     if evidence.NO_FIGURES in codes:
@@ -80,14 +81,27 @@ def _mitigations(judged: Sequence[Judged]) -> Iterator[Statement]:
             yield Statement(mitigation, {"warning": first.text})
 
 
-def _noise(judged: Sequence[Judged], seconds: float | None) -> Iterator[Statement]:
-    """How many repetitions would detect the margin, where figures differ too much, and how many of them there are."""
-    wanted = [
-        (row.needed, row.repetitions, one.scenario.margin) for one in judged for row in one.scenario.rows if row.needed
-    ]
-    if wanted:
-        most, have, margin = max(wanted)
-        yield Statement("noise", {"most": most, "have": have, "seconds": seconds, "margin": margin})
+def _noise(judged: Sequence[Judged], asked: Asked) -> Iterator[Statement]:
+    """How many repetitions, or how much more time, would detect the margin, where figures differ too much."""
+    rows = [row for one in judged for row in one.scenario.rows if row.needed]
+    if rows and asked.sequential:
+        runs = sum(2 * max(0, (row.needed or 0) - row.repetitions) for row in rows)
+        seconds = runs * asked.run_seconds if asked.run_seconds else None
+        yield Statement("noise-within-budget", {"rows": len(rows), "more": seconds, "spent": asked.seconds})
+    elif rows:
+        most, have = max((_wanted(row), row.repetitions) for row in rows)
+        margin = judged[0].scenario.margin
+        yield Statement("noise", {"most": most, "have": have, "seconds": asked.repetition_seconds, "margin": margin})
+    every = [row for one in judged for row in one.scenario.rows if is_open(row) and not row.needed]
+    noisy = [row for row in every if row.judged and row.judged.spread > 0]
+    if noisy:
+        yield Statement("too-noisy", {"rows": len(noisy)})
+
+
+def _wanted(row: Row) -> int:
+    """Repetitions to advise. Where as many as were needed did not decide, more by the share of a gate."""
+    needed = row.needed or 0
+    return needed if needed > row.repetitions else math.ceil(thresholds.MORE_REPETITIONS * row.repetitions)
 
 
 def _mixed(judged: Sequence[Judged]) -> Iterator[Statement]:

@@ -19,15 +19,16 @@ from cqbench.stats.ratios import LEVEL, MIN_REPETITIONS, Ratio
 @dataclass(frozen=True)
 class Rule:
     """The rule that an experiment declares beforehand. margin: a ratio from 1 / margin to margin does not count.
-    comparisons: the number of those that are decided.
+    comparisons: the number of those that are decided. any_time: measuring went on until intervals decided.
     """
 
     margin: float = GAIN
     comparisons: int = 1
+    any_time: bool = False
 
     def shown(self, ratio: Ratio | None, level: float = LEVEL) -> Ratio | None:
         """With the interval that decides."""
-        return ratio and ratio.among(self.comparisons, level)
+        return ratio and ratio.among(self.comparisons, level, self.any_time)
 
     def evidence(self, ratio: Ratio | None) -> Ratio | None:
         """With the interval of a figure that names a cause."""

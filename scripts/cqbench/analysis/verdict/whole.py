@@ -7,14 +7,16 @@ from collections.abc import Iterable, Sequence
 from pathlib import Path
 
 from cqbench.analysis.verdict import absolute, advice, evidence, needs, scenarios
-from cqbench.analysis.verdict.judge import judge
+from cqbench.analysis.verdict.judge import Found, Point, judge, open_points
 from cqbench.analysis.verdict.model import Judgement, Unreliable
+from cqbench.analysis.verdict.rules import Rule
 from cqbench.formats import asked, manifest, reasons
 from cqbench.formats.asked import Asked
 from cqbench.formats.runs import Run
 from cqbench.model.figures import ENDS
 from cqbench.model.matching import differing
 from cqbench.model.series import Series, load_series
+from cqbench.model.thresholds import GAIN
 
 MOST_KINDS = 2  # of warnings that are named: the same of the client and of the server are two
 
@@ -22,13 +24,12 @@ MOST_KINDS = 2  # of warnings that are named: the same of the client and of the 
 def judge_runs(runs: Sequence[Run]) -> Judgement:
     """Judges one experiment, several runs of it, or files without one."""
     known = _asked(runs)
-    about = known[0] if len({(a.axes, a.configurations) for a in known}) == 1 else Asked()
+    about = _common(known)
     question = " ".join(dict.fromkeys(a.question for a in known if a.question))
     notes = tuple(dict.fromkeys(n for a in known for n in a.notes))
     if runs and all(run.surroundings.fault for run in runs):
         return Judgement(question, notes=notes, faults=True)
-    series = load_series(runs, apart=bool(about.axes or about.configurations))
-    found = judge(scenarios.axes(series, about))
+    series, found = _found(runs, known)
     judged = [absolute.filled(one) for one in found.judged]
     settings = tuple(advice.settings(judged, found.also, about.flags))
     every = tuple(j.scenario for j in judged)
@@ -36,18 +37,36 @@ def judge_runs(runs: Sequence[Run]) -> Judgement:
         question=question,
         notes=notes,
         machine=_machine(series),
+        seconds=about.seconds if about.sequential else None,
         interleaved=all(row.judged.paired for one in every for row in one.rows if row.judged),
         unreliable=_unreliable(series),
         scenarios=every,
         also=found.also,
         settings=settings,
         measure=(
-            *needs.measure(judged, [] if judged else series, about.repetition_seconds),
+            *needs.measure(judged, [] if judged else series, about),
             *advice.not_measured(settings),
             *needs.more_clients(series),
         ),
         cannot_show=tuple(needs.cannot_show(judged)),
     )
+
+
+def undecided(runs: Sequence[Run]) -> set[Point]:
+    """Returns what has to be measured again, of one experiment's runs, for further comparisons to be decided."""
+    return open_points(_found(runs, _asked(runs))[1])
+
+
+def _common(known: Sequence[Asked]) -> Asked:
+    """The question of several experiments, if all ask the same."""
+    return known[0] if len({(a.axes, a.configurations, a.margin) for a in known}) == 1 else Asked()
+
+
+def _found(runs: Sequence[Run], known: Sequence[Asked]) -> tuple[list[Series], Found]:
+    about = _common(known)
+    series = load_series(runs, apart=bool(about.axes or about.configurations))
+    rule = Rule(about.margin or GAIN, any_time=any(a.sequential for a in known))
+    return series, judge(scenarios.axes(series, about), rule)
 
 
 def _asked(runs: Iterable[Run]) -> list[Asked]:

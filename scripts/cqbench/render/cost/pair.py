@@ -13,54 +13,71 @@ from cqbench.analysis.cost.names import number
 from cqbench.render import markdown, text
 from cqbench.render.cost.text import LABEL
 from cqbench.render.table import EMPTY, Block, Column, Line, Table
+from cqbench.stats.ratios import MIN_REPETITIONS
 
 SHOWN = {TOTAL: 100, CPU: 15, SYSCALL: 15, THREAD: 15, LIBRARY: 15, FUNCTION: 20}
 TITLES = {
     TOTAL: "per call",
-    CPU: "CPU by library, sampled, ns, where it changed",
-    SYSCALL: "system calls that changed",
-    THREAD: "system calls by thread, where they changed",
+    CPU: "CPU by library, sampled, ns, where it differs",
+    SYSCALL: "system calls that differ",
+    THREAD: "system calls by thread, where they differ",
     LIBRARY: "instructions by library",
-    FUNCTION: "functions that changed, without what they call",
+    FUNCTION: "functions that differ, without what they call",
 }
 MUCH = 900.0  # percent
+NEXT_TO_NOTHING = 0.0005  # per call
 
 
 def _tables(comparison: Comparison) -> Iterator[Block]:
     for side in comparison.sides:
-        for kind, most in SHOWN.items():
+        for kind, maximum in SHOWN.items():
             every = comparison.of(side, kind)
             rows = every if kind in (TOTAL, LIBRARY) else [c for c in every if c.beyond]
             if not every:
                 continue
-            head = (Column("before", True, 13), Column("after", True, 11), Column("change", True, 11), Column())
+            numbers = (("before", 13), ("after", 11), ("change", 11), ("interval", 22))
+            head = (*(Column(name, True, width) for name, width in numbers), Column())
             table = Table((Column(f"{side}: {TITLES[kind]}", width=LABEL, most=LABEL), *head), indent=2)
-            for change in rows[:most]:
-                table.add(change.title, *map(number, change.values), _changed(change), change.word)
-            if not rows or len(rows) > most:
-                table.say(f"and {len(rows) - most} more" if rows else "none")
+            for change in rows[:maximum]:
+                table.add(change.title, *map(number, change.values), _changed(change), _interval(change), change.word)
+            if not rows or len(rows) > maximum:
+                table.say(f"and {len(rows) - maximum} more" if rows else "none")
             yield from (table, EMPTY)
 
 
 def _changed(change: Change) -> str:
     """'+0.52 %', '12 x'; 'new' where there was as good as nothing."""
     before, after = change.values
-    if change.percent is None or before < 0.0005:
+    if change.percent is None or before < NEXT_TO_NOTHING:
         return "new" if after > before else ""
     return f"{change.percent:+.2f} %" if change.percent < MUCH else f"{after / before:,.0f} x"
+
+
+def _interval(change: Change) -> str:
+    """'+0.40 to +0.64 %'; '' without one, or where there was nothing before."""
+    if change.values[0] < NEXT_TO_NOTHING:
+        return ""
+    ends = [change.as_percent(end) for end in change.interval or ()]
+    known = [end for end in ends if end is not None and abs(end) < MUCH]
+    return f"{known[0]:+.2f} to {known[1]:+.2f} %" if len(known) == 2 else ""
 
 
 def _remarks(comparison: Comparison) -> list[str]:
     before, after = comparison.before, comparison.after
     lines = [f"set otherwise: {line}" for line in comparison.differences()]
     lines += list(comparison.only_one())
-    if any(f.repetitions < 2 for f in (*before.figures, *after.figures)):
-        lines.append("note: counted once, which says nothing about the spread")
+    judged = [c for c in comparison.changes if not c.unsteady]
+    if without := sum(c.interval is None for c in judged):
+        lines.append(
+            f"inconclusive: {without} of {len(judged)} figures have fewer than {MIN_REPETITIONS} repetitions in a "
+            f"profile (cqbench cost --repetitions {MIN_REPETITIONS})"
+        )
     lines += [f"note: {name} is partial" for name, profile in (("A", before), ("B", after)) if profile.partial]
     return [
         *lines,
-        "real: outside the sum of both cost profiles' spreads (least to most repetition), and 0.2 % of a total or 0.05 "
-        "% of what a part is part of; not judged: it follows the clock or the machine's other load",
+        "more, less: the interval of the change is beyond the margin: 0.2 % of the total, for a function 0.05 % of all "
+        "instructions; no change: it is within the margin; inconclusive: neither. The intervals of all figures hold "
+        "together at 95 %. not judged: it follows the clock or the machine's other load",
     ]
 
 
@@ -84,8 +101,10 @@ def as_json(comparison: Comparison, judged: list[Judged]) -> str:
             **c.key._asdict(),
             "before": c.values[0],
             "after": c.values[1],
-            "noise": c.noise,
-            "real": c.real,
+            "low": c.interval[0] if c.interval else None,
+            "high": c.interval[1] if c.interval else None,
+            "margin": c.margin,
+            "outcome": c.word,
         }
         for c in comparison.changes
     ]

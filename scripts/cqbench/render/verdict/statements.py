@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
 
 from cqbench.analysis.verdict import evidence
@@ -11,7 +12,7 @@ from cqbench.formats.offered import Load
 from cqbench.model.figures import ENDS
 from cqbench.model.usable import NOT_HELD
 from cqbench.render.verdict.words import CODES, loads, percent
-from cqbench.stats.ratios import MIN_REPETITIONS
+from cqbench.stats.ratios import MAX_REPETITIONS, MIN_REPETITIONS
 
 MANY = 60  # repetitions that take too long
 CLIENTS = {
@@ -28,8 +29,11 @@ def machine(judgement: Judgement) -> str:
     ends = [f"{told[f'{end}_cpus']} {end}" for end in ENDS if f"{end}_cpus" in told]
     allowed = f"{' + '.join(ends)} CPU" if len(ends) == len(ENDS) else ""
     every = judgement.scenarios
-    fewest = min((one.repetitions for one in every), default=0)
-    count = f"{fewest} repetition{'s' * (fewest != 1)}" if every else ""
+    rows = [row.repetitions for one in every for row in one.rows]
+    fewest, most = min(rows, default=0), max(rows, default=0)
+    numbers = f"{fewest}" if fewest == most or judgement.seconds is None else f"{fewest} to {most}"
+    took = f" in {_duration(judgement.seconds)}" if judgement.seconds else ""
+    count = f"{numbers} repetition{'s' * (numbers != '1')}{took}" if every else ""
     rule = _rule(every) if fewest >= MIN_REPETITIONS else ""
     same = [told.get(key) for key in ("ranks", "grpc_version", "method", "api")]
     return ", ".join(filter(None, [told.get("cpu_model"), allowed, *same, count, rule]))
@@ -64,6 +68,20 @@ def _noise(*, most: int, have: int, seconds: float | None, margin: float) -> str
     easier = "" if most <= MANY else "; a quieter machine or a longer --interval takes fewer"
     return (
         f"{more} more repetitions{took} to detect a difference of {percent(margin)} at every load (power 80 %){easier}"
+    )
+
+
+def _within_budget(*, rows: int, more: float | None, spent: float | None) -> str:
+    which = f"the {rows} comparison{'s' * (rows != 1)} that are inconclusive" if rows != 1 else "what is inconclusive"
+    whole = math.ceil(((more or 0) + (spent or 0)) / 60)
+    how = f"for {_duration(more)} more (--budget {whole}m)" if more else "with a longer --budget"
+    return f"{which} {how}, which would detect the margin, power 80 %"
+
+
+def _too_noisy(*, rows: int) -> str:
+    which = f"{rows} comparison{'s' * (rows != 1)}"
+    return (
+        f"on a quieter machine or with a longer --interval: of {which} {MAX_REPETITIONS} repetitions would not decide"
     )
 
 
@@ -123,6 +141,8 @@ SENTENCES: Mapping[str, Callable[..., str]] = {
     "unfinished-calls": "again, when calls end: {warning}".format,
     "time-elsewhere": "again, when it is known where calls spend unaccounted time: {warning}".format,
     "noise": _noise,
+    "noise-within-budget": _within_budget,
+    "too-noisy": _too_noisy,
     "raise-limit": _raise_limit,
     "fewer-connections": _fewer,
     CONTRADICTION: "again, interleaved: 1 in flight is the same on both sides and still differed".format,

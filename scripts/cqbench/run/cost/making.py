@@ -13,6 +13,7 @@ from cqbench.analysis.cost.profile import (
     ALLOCATIONS,
     CLIENT,
     INSTRUCTIONS,
+    PROGRAM,
     SAMPLED_NS,
     SAMPLES,
     SCHEMA_VERSION,
@@ -214,9 +215,7 @@ class Making:
         for (part, side), values in self.supervision.items():
             if (most := max(values)) > 0:
                 unit = UNITS[part]
-                threads = (
-                    "the client's main thread and the library's timers" if side == CLIENT else "the library's timers"
-                )
+                threads = "the library's timers" if side == PROGRAM else "its main thread and the library's timers"
                 notes.append(
                     f"not in the profile of the {side}: {threads}, which follow the clock: up to {most:.3g} {unit} "
                     "per call while a tool slows it down"

@@ -98,8 +98,11 @@ def steps(asked: Asked) -> list[Step]:
     """Quick steps come first, so that an interrupt leaves as much as possible."""
     found = []
     ours = not asked.program
-    for part in (p for p in PARTS if p in (TIME, ALLOCATIONS) and p in asked.parts and ours):
-        found.append(Step(part, "", 0, 0 if part == TIME else asked.n(part)))
+    if ours and TIME in asked.parts:
+        found.append(Step(TIME, "", 0, 0))
+    if ours and ALLOCATIONS in asked.parts:
+        # Processes of their own: repetitions in one process would not show how much two processes differ.
+        found += [Step(ALLOCATIONS, "", repetition, asked.n(ALLOCATIONS)) for repetition in range(asked.repetitions)]
     slopes = [p for p in PARTS if p in asked.parts and (p in TOOLS or (p == TIME and not ours))]
     for repetition in range(asked.repetitions):
         for part in slopes:
@@ -111,8 +114,8 @@ def steps(asked: Asked) -> list[Step]:
 
 def seconds(asked: Asked, left: list[Step]) -> float:
     """An estimate of these runs, of our programs' ping at 1 in flight."""
-    timed = asked.repetitions * (WARMUP_S + INTERVAL_S) + 0.5
-    return sum(timed if s.part not in TOOLS else START_S[s.part] + s.calls * CALL_S[s.part] for s in left)
+    direct = {TIME: asked.repetitions * (WARMUP_S + INTERVAL_S) + 0.5, ALLOCATIONS: WARMUP_S + INTERVAL_S + 0.5}
+    return sum(direct[s.part] if s.part not in TOOLS else START_S[s.part] + s.calls * CALL_S[s.part] for s in left)
 
 
 def wrapper(part: str, file: str, fixed: bool) -> tuple[str, ...]:
@@ -141,7 +144,7 @@ def _load(asked: Asked, step: Step) -> list[str]:
     if step.part == TIME:
         return ["--warmup", f"{WARMUP_S}", "--interval", f"{INTERVAL_S}", "--repetitions", f"{asked.repetitions}"]
     if step.part == ALLOCATIONS:
-        times = ["--warmup", f"{WARMUP_S}", "--interval", "30", "--repetitions", f"{asked.repetitions}"]
+        times = ["--warmup", f"{WARMUP_S}", "--interval", "30", "--repetitions", "1"]
         return [*times, "--total", f"{step.calls}"]
     given = {word.split("=")[0] for word in asked.words}
     slow = [word for flag in ("--deadline", "--connect-timeout") if flag not in given for word in (flag, f"{SLOW_S}")]
