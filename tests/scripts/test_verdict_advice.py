@@ -93,7 +93,7 @@ def test_another_axis_has_its_estimates_by_load_and_the_flags_that_measured_it(t
     path.write_text(json.dumps(data))
     (one,) = said(tmp_path).to_set
     assert (one.setting, one.flags, one.cpp[0][:21]) == ("cq instead of sync", "--api cq", "grpc::CompletionQueue")
-    assert one.brings[0].endswith("overall; from ×0.90 at 1 to ×1.50 at 4 in flight")
+    assert one.brings[0].endswith("overall; lowest ×0.90 at 1, highest ×1.50 at 4")
 
 
 def test_names_of_ways_to_connect_are_explained(tmp_path: Path) -> None:

@@ -53,6 +53,12 @@ def test_every_flag_has_lines() -> None:
     assert all(len(line) <= cpp.WIDTH for line in every())
 
 
+def test_the_sources_are_there() -> None:
+    sources = (*cpp.SOURCES.values(), cpp.CHANNELS, cpp.SERVER_LIMITS)
+    assert all((Path(__file__).parents[2] / source).is_file() for source in sources)
+    assert cpp.source("--api=cq") == cpp.source("--api cq") != "" and cpp.source("--threads 2") == ""
+
+
 def test_grpc_has_the_names() -> None:
     if not headers():
         pytest.skip("no headers of gRPC in /usr/include")

@@ -37,6 +37,14 @@ SERVER_API: Mapping[str, Lines] = {
 COMPRESSION = {"gzip": "GRPC_COMPRESS_GZIP", "deflate": "GRPC_COMPRESS_DEFLATE", "none": "GRPC_COMPRESS_NONE"}
 
 
+CHANNELS, SERVER_LIMITS = "src/channel/channel_pool.cc", "src/server/limits/listener.cc"
+SOURCES: Mapping[str, str] = {
+    "--api sync": "src/load/engines/sync_engine.cc",
+    "--api cq": "src/load/engines/cq_unary.cc",
+    "--api callback": "src/load/engines/callback_unary.cc",
+}
+
+
 def connections(way: str, policies: Sequence[str] = ()) -> Lines:
     """way: 'separate', 'pool:4', 'scaling:10'. policies: channel policies that were measured under that name."""
     size = way.rpartition(":")[2]
@@ -63,6 +71,11 @@ def connections(way: str, policies: Sequence[str] = ()) -> Lines:
 def stream_limit(most: int) -> Lines:
     """most: concurrent streams that the server is to allow on a connection."""
     return (f"builder.AddChannelArgument(GRPC_ARG_MAX_CONCURRENT_STREAMS, {most});",)
+
+
+def source(flags: str) -> str:
+    """Where cqbench does what these flags of the client ask for; '' where no one place does."""
+    return SOURCES.get(flags.replace("=", " ", 1), "")
 
 
 def of_flags(flags: str) -> Lines:

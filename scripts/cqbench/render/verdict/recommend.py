@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from cqbench.analysis.verdict.model import Cost, Decision, Row, Statement
@@ -22,7 +22,7 @@ Facts = Mapping[str, Any]
 class ToSet:
     """setting: what, and instead of what. brings: with its interval, of each kind of work. costs: at other loads, or in
     other figures. flags: of our programs; '' where it is no flag. cpp: lines of C++; empty where none are known. note:
-    half a sentence, or ''.
+    half a sentence, or ''. source: where cqbench does it, from the repository's folder on; ''.
     """
 
     setting: str
@@ -31,6 +31,7 @@ class ToSet:
     flags: str = ""
     cpp: tuple[str, ...] = ()
     note: str = ""
+    source: str = ""
 
 
 def to_set(statements: Iterable[Statement], named: bool) -> tuple[ToSet, ...]:
@@ -43,8 +44,7 @@ def to_set(statements: Iterable[Statement], named: bool) -> tuple[ToSet, ...]:
         for made in _MADE[one.code](facts) if one.code in _MADE else ():
             key = (made.setting, made.flags, made.cpp, made.note)
             before = found.get(key, ToSet(made.setting, ()))
-            both = (before.brings + made.brings, before.costs + made.costs)
-            found[key] = ToSet(made.setting, *both, made.flags, made.cpp, made.note)
+            found[key] = replace(made, brings=before.brings + made.brings, costs=before.costs + made.costs)
     return tuple(found.values())
 
 
@@ -65,7 +65,9 @@ def _set(of: Facts) -> Iterator[ToSet]:
     costs = "; ".join(_costs(rows))
     flags = of["flags"] or (f"--channel-policy {of['policies'][0]}" if way and not is_scaling(way) else "")
     head = f"{'or ' * bool(of['stream_limit'])}{what}"
-    yield ToSet(head, (brings,), (f"{of['name']}{costs}",) if costs else (), flags, lines, "; ".join(notes))
+    source = cpp.CHANNELS if way and not is_scaling(way) else cpp.source(of["flags"])
+    paid = (f"{of['name']}{costs}",) if costs else ()
+    yield ToSet(head, (brings,), paid, flags, lines, "; ".join(notes), source)
 
 
 def _raised(of: Facts) -> ToSet:
@@ -73,7 +75,8 @@ def _raised(of: Facts) -> ToSet:
     most = max(int(row.load.number) for row in of["rows"] if row.decision.gain)
     setting = f"on the server, a limit of {most} concurrent streams per connection instead of {of['stream_limit']}"
     what = f"{of['name']}all calls at once on one connection; {NOT_MEASURED}"
-    return ToSet(setting, (what,), (), f"server: --max-concurrent-streams {most}", cpp.stream_limit(most))
+    flags = f"server: --max-concurrent-streams {most}"
+    return ToSet(setting, (what,), (), flags, cpp.stream_limit(most), source=cpp.SERVER_LIMITS)
 
 
 def ways(connections: str, policies: Sequence[str]) -> str:
@@ -86,7 +89,7 @@ def ways(connections: str, policies: Sequence[str]) -> str:
     how = (
         "a channel argument of its own"
         if "distinct-args" in policies and "local-pool" not in policies
-        else ("a subchannel pool of its own")
+        else "a subchannel pool of its own"
     )
     return f"a channel for each call in flight, with {how}"
 
@@ -120,11 +123,12 @@ def _unit(rows: Sequence[Row]) -> str:
 
 
 def _range(found: Sequence[tuple[Load, float]], unit: str = "") -> str:
-    """'from ×0.95 at 1 to ×1.40 at 48': the lowest and the highest estimate. unit: of the loads, after them."""
+    """'lowest ×0.95 at 1, highest ×1.40 at 48', of the estimates. unit: of the loads, after them."""
     ends = [f(found, key=lambda one: one[1]) for f in (min, max)]
     if short(ends[0][1]) == short(ends[1][1]):
         return f"×{short(ends[0][1])} at each load"
-    return "from " + " to ".join(f"×{short(value)} at {number(load)}" for load, value in ends) + unit
+    low, high = (f"×{short(value)} at {number(load)}" for load, value in ends)
+    return f"lowest {low}, highest {high}{unit}"
 
 
 def _costs(rows: Sequence[Row]) -> Iterator[str]:
@@ -152,10 +156,10 @@ def _worse(cost: Cost, metric: str) -> bool:
 def _set_also(of: Facts) -> Iterator[ToSet]:
     over = "overall" if len(of["loads"]) > 1 else f"over {loads(of['loads'], of['loads'])}"
     where = f"{of['where']}: " if of["where"] else ""
-    by_load = f"; {_range(of['by_load'], ' in flight')}" if len(of["by_load"]) > 1 else ""
+    by_load = f"; {_range(of['by_load'])}" if len(of["by_load"]) > 1 else ""
     what = f"{of['setting']} instead of {of['instead_of']}"
     brings = f"{where}×{times(of['ratio'])} {over}{by_load}"
-    yield ToSet(what, (brings,), (), of["flags"], cpp.of_flags(of["flags"]))
+    yield ToSet(what, (brings,), (), of["flags"], cpp.of_flags(of["flags"]), source=cpp.source(of["flags"]))
 
 
 def _flips(of: Facts) -> str:

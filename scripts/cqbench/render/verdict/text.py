@@ -71,8 +71,9 @@ def _items(texts: Iterable[str]) -> Iterator[Line]:
 
 
 def _set(one: ToSet) -> Iterator[Line]:
-    flags = f" ({one.flags})" if one.flags else ""
-    yield _line(f"{one.setting}{flags}{'; ' * bool(one.note)}{one.note}", "green", WIDTH, "- ")
+    places = "; ".join(filter(None, (one.flags, f"code: {one.source}" if one.source else "")))
+    how = f" ({places})" if places else ""
+    yield _line(f"{one.setting}{how}{'; ' * bool(one.note)}{one.note}", "green", WIDTH, "- ")
     yield from (_line(brings, "", WIDTH, "  ", "    ") for brings in one.brings)
     yield from (_line(f"costs: {cost}", "magenta", WIDTH, "  ", "    ") for cost in one.costs)
     yield from (_line(line, CODE, 0, "      ") for line in one.cpp)
