@@ -7,12 +7,12 @@ import random
 from collections.abc import Sequence
 from dataclasses import replace
 
+from cqbench.analysis.verdict.model import Decision
 from cqbench.formats.figures import THROUGHPUT
 from cqbench.formats.offered import closed, open_loop
 from cqbench.model.figures import CLIENT_CPU, FIGURES, P50, P90, P99, P99_9, REACHED, SENT_PERCENTILES, SERVER_CPU
 from cqbench.render.report.model import (
     Against,
-    Card,
     Distribution,
     Fit,
     Point,
@@ -24,7 +24,13 @@ from cqbench.render.report.model import (
     Value,
 )
 from cqbench.render.report.values import COMPARED, SHOWN, short
+from cqbench.render.report.verdicts import verdict
 from cqbench.render.table import plain
+from cqbench.render.verdict import cpp
+from cqbench.render.verdict.answer import Answer, Figures, TableRow
+from cqbench.render.verdict.headline import Word
+from cqbench.render.verdict.recommend import ToSet
+from cqbench.stats.ratios import Ratio
 
 COUNTS = (1, 2, 4, 8, 16, 32, 48)
 HOSTILE = '</script><img src=x onerror="alert(1)">\'"&<!--{{7*7}}${1}' + 60 * "w"
@@ -143,18 +149,7 @@ def usual() -> Report:
         question="Does one shared TCP connection hold the client back, and what should be set?",
         made="2025-06-01T12:00:00Z",
         partial="",
-        answer="No: up to 48 in flight separate connections are not faster.",
-        cards=(
-            Card(
-                "Unary ping, sync client",
-                "slower",
-                "The shared connection is NOT the bottleneck: up to 48 in flight separate ones are not faster.",
-                plain(("In flight", "Separate ÷ shared"), (("1", "1.00 (0.97–1.02)"), ("48", "0.80 (0.77–0.83)"))),
-                ("CPUs are few.", "slower at 48: one connection carries several calls a segment"),
-            ),
-            Card("Streaming ping, sync client", "cpus-saturated", "The CPUs are the limit.", plain((), ())),
-        ),
-        advice=(("What to set", ("Keep one shared connection (the default).",)),),
+        verdicts=(verdict(answer()),),
         series=tuple(found),
         machine=(("CPU", "Virtual CPU @ 2.50 GHz, 2 cores"), ("gRPC", "1.51.1"), ("Pinning", "client 0, server 1")),
         facts=(("Machine", "Virtual CPU @ 2.50 GHz"), ("Unreliable", "2 of 69 points: other-processes 2")),
@@ -163,6 +158,44 @@ def usual() -> Report:
         notes=("Other programs used 3 % of the client's CPUs.",),
         failures=("cq, separate, repetition 3: the server did not answer",),
         data={"points": [{"series": s.id, "inflight": p.load.number} for s in found for p in s.points]},
+    )
+
+
+def answer() -> Answer:
+    """No: separate connections are slower at 48 in flight with one client API, and inconclusive with the other."""
+    sync = TableRow("unary, sync", "separate", "shared", Decision.SLOWER, "", "48", "8", "", at_loads(0.8, "slower"))
+    cq = TableRow(
+        "unary, cq", "separate", "shared", Decision.INCONCLUSIVE, "", "", "8", "48", at_loads(0.9, "inconclusive")
+    )
+    return Answer(
+        question="Is one shared connection holding this client back?",
+        word=Word.NO,
+        line="separate connections are slower at 48 in flight",
+        why=("Where slower: the client's CPUs are saturated.",),
+        sides="shared: one connection",
+        machine="Virtual CPU, 1 client + 1 server CPU",
+        notes=(),
+        open_loop=False,
+        compares="separate ÷ shared",
+        table=(sync, cq),
+        to_set=(
+            ToSet("cq instead of sync", ("×1.30 (1.20–1.40)",), ("×0.80 at 1",), "--api cq", cpp.API["cq"], "a note"),
+        ),
+        keep=("Otherwise keep one connection.",),
+        measure=("20 more repetitions",),
+        cannot_show=("a machine with more CPUs",),
+    )
+
+
+def at_loads(last: float, outcome: str) -> tuple[Figures, ...]:
+    """At 8 in flight the same on both sides, at 48 the ratio."""
+    ratios = [Ratio(value, 0.95 * value, 1.05 * value, 0.01, 7, True) for value in (1.0, last)]
+    decisions = (Decision.EQUIVALENT, Decision(outcome))
+    return tuple(
+        Figures(
+            closed(n), decision, decision.value, r, r.inverse(), r, None, (50e3, 50e3 * r.value), (1e6, 1e6 / r.value)
+        )
+        for n, decision, r in zip((8, 48), decisions, ratios, strict=True)
     )
 
 
@@ -220,7 +253,7 @@ def open_rates() -> Report:
     """Open loops only."""
     found = tuple(rates(m, s, top) for m in ("unary", "streaming") for s, top in (("shared", 3000), ("separate", 5000)))
     pairs = tuple(against(found, *pair) for pair in ((1, 0), (3, 2)))
-    return replace(usual(), series=found, against=pairs, cards=(), advice=(), errors=plain((), ()), data={})
+    return replace(usual(), series=found, against=pairs, verdicts=(), errors=plain((), ()), data={})
 
 
 def brief() -> Report:
@@ -259,21 +292,25 @@ def hostile() -> Report:
         )
         for i, s in enumerate(report.series)
     )
-    texts = dict.fromkeys(("title", "question", "made", "partial", "answer"), HOSTILE)
+    texts = dict.fromkeys(("title", "question", "made", "partial"), HOSTILE)
     table = plain((HOSTILE,), ((HOSTILE,),))
-    card = Card(HOSTILE, HOSTILE, HOSTILE, table, (HOSTILE,))
+    rows = tuple(replace(row, scenario=HOSTILE, configuration=HOSTILE, baseline=HOSTILE) for row in answer().table)
+    some = dict.fromkeys(("why", "notes", "keep", "measure", "cannot_show"), (HOSTILE,))
+    to_set = (ToSet(HOSTILE, (HOSTILE,), (HOSTILE,), HOSTILE, (HOSTILE,), HOSTILE),)
+    said = replace(
+        answer(), question=HOSTILE, line=HOSTILE, sides=HOSTILE, compares=HOSTILE, table=rows, to_set=to_set, **some
+    )
     pairs = tuple(replace(one, axis=HOSTILE, title=HOSTILE) for one in report.against)
     lists = {"notes": (HOSTILE,), "failures": (HOSTILE,), "experiments": (HOSTILE,)}
-    rows = {"machine": ((HOSTILE, HOSTILE),), "facts": ((HOSTILE, HOSTILE),)}
+    pairs_of = {"machine": ((HOSTILE, HOSTILE),), "facts": ((HOSTILE, HOSTILE),)}
     tables = {"errors": table, "floors": table, "knees": table, "spreads": table, "ranks": table}
     changes = {
         "series": marked,
-        "cards": (card,),
-        "advice": ((HOSTILE, (HOSTILE,)),),
+        "verdicts": (verdict(said, HOSTILE),),
         "against": pairs,
         "data": {HOSTILE: HOSTILE},
     }
-    return replace(report, **changes, **texts, **lists, **rows, **tables)  # type: ignore[arg-type]
+    return replace(report, **changes, **texts, **lists, **pairs_of, **tables)  # type: ignore[arg-type]
 
 
 def large(number: int = 50) -> Report:

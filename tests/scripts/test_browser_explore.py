@@ -291,7 +291,8 @@ def test_a_phone_needs_no_sideways_scrolling(open_tab: Open, name: str) -> None:
 def test_without_javascript_verdict_and_tables_can_be_read(open_tab: Open) -> None:
     tab = open_tab(java_script_enabled=False)
     assert "The plots need JavaScript" in tab.page.locator("noscript").inner_text()
-    assert "NOT the bottleneck" in tab.page.locator("article").first.inner_text()
+    assert "0.80 (0.76–0.84)" in tab.page.locator("article").first.inner_text()
+    assert tab.page.locator(".answer").inner_text() == "NO: separate connections are slower at 48 in flight"
     tab.page.locator("#table-unary-sync-shared summary").click()
     assert tab.page.locator("#table-unary-sync-shared tbody tr").count() == 7
     assert not tab.page.locator(".legend").is_visible() and not tab.page.locator("select").first.is_visible()
@@ -337,7 +338,7 @@ def test_on_paper(open_tab: Open) -> None:
 def test_a_report_of_nothing_opens(open_tab: Open, tmp_path: Path) -> None:
     path = tmp_path / "empty.html"
     path.write_text(
-        page.render(replace(samples.usual(), series=(), cards=(), advice=(), against=(), data={})), encoding="utf-8"
+        page.render(replace(samples.usual(), series=(), verdicts=(), against=(), data={})), encoding="utf-8"
     )
     tab = open_tab(path)
     tab.wait("document.getElementById('shown').textContent === '0 of 0 shown'", "the legend")

@@ -142,4 +142,4 @@ def test_the_margin_that_was_declared_decides(tmp_path: Path) -> None:
     verdict = json.loads((folder / "verdict.json").read_text())
     decisions = {row["load"]["inflight"]: row["decision"] for row in verdict["scenarios"][0]["rows"]}
     assert decisions[4] == "equivalent", "1.3 times is within the margin"
-    assert "margin 40 %" in (folder / "verdict.txt").read_text()
+    assert "equivalent: within 40 %" in (folder / "verdict.txt").read_text()

@@ -131,7 +131,7 @@ def test_where_nothing_is_compared_the_medians_are_on_the_screen_and_the_verdict
 ) -> None:
     conclude(*ended(tmp_path, {"shared": PAIR["shared"]}), interrupt)
     out = capsys.readouterr().out
-    assert 0 < out.index("runs  marks") < out.index("Nothing to compare")
+    assert 0 < out.index("runs  marks") < out.index("NOTHING TO COMPARE")
 
 
 def test_nothing_was_measured(tmp_path: Path, interrupt: Interrupt, capsys: pytest.CaptureFixture[str]) -> None:

@@ -105,6 +105,5 @@ def test_every_experiment_of_a_report_is_in_it(number: int, tmp_path: Path) -> N
     report = data.make(folders)
     assert report.experiments == tuple(f"{n}: {f.name}" for n, f in zip(names, folders, strict=True))
     assert {s.title for s in report.series} == {f"{n}: {v}" for n in names for v in ("shared", "separate")}
-    assert [card.title.partition(":")[0] for card in report.cards] == names
-    assert [line.partition(":")[0] for line in report.answer.splitlines()] == names
+    assert [one.name for one in report.verdicts] == names and all(len(one.cards) == 1 for one in report.verdicts)
     assert len({a.title for a in report.against if a.axis == "run"}) == number - 1

@@ -11,11 +11,10 @@ from cqbench.formats.runs import read, read_all
 from cqbench.measure.ranks import merge
 from cqbench.model import setting
 from cqbench.render.report import data, page
-from cqbench.render.verdict import words
-from cqbench.render.verdict.statements import say
+from cqbench.render.verdict.causes import causes
 from rank_files import Json, drawn, rank_file
 from result_schema import programs
-from verdict_synthetic import COUNTS, SHARED, SIXFOLD, at, codes, configuration, found, judged, manifest, write
+from verdict_synthetic import COUNTS, SHARED, SIXFOLD, at, codes, configuration, found, judged, manifest, said, write
 
 FULL = [{"code": "client-cpu-saturated", "text": "CPU-bound: the client used 1.00 of the 1 CPU(s)"}]
 ROOM = {"client_cores_used": 2.0, "client_cpus_allowed": 32, "server_cores_used": 2.0, "server_cpus_allowed": 32}
@@ -43,9 +42,13 @@ TWO = ("a", "a", "b", "b")
 @pytest.mark.parametrize(
     ("hosts", "full", "says"),
     [
-        (TWO, ("a",), "but the CPUs of one of the client machines are saturated, not of all"),
-        (TWO, ("a", "b"), "but the CPUs of all client machines are saturated"),
-        (("a", "a"), ("a",), "but the client's CPUs are saturated"),
+        (
+            TWO,
+            ("a",),
+            "but not because of the connection: the CPUs of one of the client machines are saturated, not of all",
+        ),
+        (TWO, ("a", "b"), "but not because of the connection: the CPUs of all client machines are saturated"),
+        (("a", "a"), ("a",), "but not because of the connection: the client's CPUs are saturated"),
     ],
 )
 def test_whose_cpus_are_full(hosts: tuple[str, ...], full: tuple[str, ...], says: str, tmp_path: Path) -> None:
@@ -53,7 +56,7 @@ def test_whose_cpus_are_full(hosts: tuple[str, ...], full: tuple[str, ...], says
     for name, policy, rates in (("shared", "per-slot", SHARED), ("separate", "local-pool", SIXFOLD)):
         configuration(tmp_path, name, policy, rates=rates, change=change)
     (case,) = judged(tmp_path).scenarios
-    assert any(says in reason for reason in words.reasons_of(case)), words.reasons_of(case)
+    assert any(says in cause for cause in causes([case])), causes([case])
 
 
 @pytest.mark.parametrize(
@@ -70,8 +73,8 @@ def test_whether_more_client_machines_would_show_more(
     full: tuple[str, ...], figures: Json, says: str, tmp_path: Path
 ) -> None:
     configuration(tmp_path, "shared", "per-slot", rates=SHARED, change=point(TWO, full, **figures))
-    said = say(judged(tmp_path)).measure
-    assert len([text for text in said if says in text]) == 1, said
+    told = said(tmp_path).measure
+    assert len([text for text in told if says in text]) == 1, told
 
 
 def test_nothing_is_said_of_machines_where_one_process_measured(tmp_path: Path) -> None:

@@ -278,7 +278,7 @@ def test_the_download_is_the_report(report: Report) -> None:
     second = plain["series"][0]["points"][1]["runs"][1]
     assert second["values"][THROUGHPUT] == pytest.approx(found["throughput_per_second"], rel=1e-5)
     assert second["number"] == 2
-    assert [card["answer"] for card in plain["cards"]] == [card.answer for card in report.cards]
+    assert [one["answer"]["word"] for one in plain["verdicts"]] == [one.answer.word for one in report.verdicts]
     assert plain["against"][0]["values"]["4"][THROUGHPUT].keys() == {"middle", "low", "high"}
 
 

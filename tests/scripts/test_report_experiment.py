@@ -177,7 +177,7 @@ def test_an_experiment_in_which_nothing_was_measured_yet(folder: Path) -> None:
     change(folder / "manifest.json", nothing)
     report = data.make([folder])
     assert report.partial == "24 of 24 runs are missing; nothing was measured." and report.series == ()
-    assert report.title == "Shared against separate connections, in short" and report.cards == ()
+    assert report.title == "Shared against separate connections, in short" and report.verdicts == ()
     json.dumps(report.data, allow_nan=False)
 
 
@@ -234,7 +234,7 @@ def test_doubts_about_everything_are_notes(tmp_path: Path) -> None:
 def test_older_results(tmp_path: Path) -> None:
     for name in ("unary-sync-shared.json", "partial.json", "killed.json", "pool.json", "result.json"):
         report = data.make([DATA / name])
-        assert report.series and report.answer and report.made, name
+        assert report.series and report.verdicts[0].answer.short and report.made, name
         json.dumps(report.data, allow_nan=False)
     assert "was cut short" in data.make([DATA / "partial.json"]).partial
 

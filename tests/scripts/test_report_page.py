@@ -96,18 +96,28 @@ def test_answer_machine_and_ratio_come_first() -> None:
     places += [f'id="{i}"' for i in ("errors", "data-title", "machine", "commands", "downloads")]
     order = [html.index(place) for place in places]
     assert order == sorted(order)
-    assert page().one("p", class_="answer") == samples.usual().answer
+    assert page().one("p", class_="answer") == "NO: separate connections are slower at 48 in flight"
+    assert [text for _, text in page().all("p", class_="why")] == ["Where slower: the client's CPUs are saturated."]
     facts = page().one("dl", class_="facts")
     assert "Virtual CPU @ 2.50 GHz" in facts and "2 of 69 points: other-processes 2" in facts
 
 
 def test_a_finding_is_a_card() -> None:
     first, second = (text for _, text in page().all("article"))
-    assert "NOT the bottleneck" in first and "1.00 (0.97–1.02)" in first and "slower at 48" in first
-    assert "CPUs are the limit." in second and "CPUs are few" not in second
-    assert [a["data-verdict"] for a, _ in page().all("article")] == ["slower", "cpus-saturated"]
-    advice = page().one("section", class_="advice")
-    assert "What to set" in advice and "Keep one shared connection" in advice
+    assert "unary, sync" in first and "0.80 (0.76–0.84)" in first and "50.0k → 40.0k" in first
+    assert "unary, cq" in second and "inconclusive" in second
+    assert [a["data-verdict"] for a, _ in page().all("article")] == ["slower", "inconclusive"]
+
+
+def test_the_first_screen_has_the_tables_of_the_text_and_what_to_set() -> None:
+    said = page().one("section", class_="answered")
+    for wanted in ("calls/s at 48 in flight", "slower at", "50.0k → 40.0k", "1000 → 1250", "1.25 (1.19–1.32)"):
+        assert wanted in said, wanted
+    (advice, *others) = [text for _, text in page().all("section", class_="advice")]
+    for wanted in ("What to set", "cq instead of sync", "--api cq", "×1.30 (1.20–1.40)", "costs: ×0.80 at 1"):
+        assert wanted in advice, wanted
+    assert "grpc::CompletionQueue queue;" in advice and "Otherwise keep one connection." in advice
+    assert "20 more repetitions" in others[0] and "a machine with more CPUs" in others[1]
 
 
 def test_what_is_compared_has_a_legend_of_its_own() -> None:
@@ -198,8 +208,8 @@ def test_a_method_that_has_no_figures_says_so() -> None:
 
 
 def test_a_report_of_nothing() -> None:
-    nothing = dict.fromkeys(("series", "cards", "advice", "against", "machine", "facts", "notes", "failures"), ())
-    empty = replace(samples.usual(), answer="", made="", data={}, **nothing)  # type: ignore[arg-type]
+    nothing = dict.fromkeys(("series", "verdicts", "against", "machine", "facts", "notes", "failures"), ())
+    empty = replace(samples.usual(), made="", data={}, **nothing)  # type: ignore[arg-type]
     found = of(empty)
     assert "No series could be judged." in "".join(t for _, t in found.all("section"))
     assert json.loads(found.one("script", id="data"))["frames"] == []

@@ -45,7 +45,7 @@ def verdicts(logs: Values, figures: int = FIGURES) -> list[str]:
 
 
 def soaks_with_growth(draw: Callable[[], Values], number: int) -> int:
-    """Counts the soaks, whose figures draw() makes, that have one with the verdict "grows"."""
+    """Counts the soaks with a figure that "grows", of those whose figures draw() makes."""
     return sum("grows" in verdicts(draw()) for _ in range(number))
 
 

@@ -10,8 +10,8 @@ from typing import Any
 import pytest
 from cqbench.analysis.verdict.model import Decision
 from cqbench.model import thresholds
-from cqbench.render.verdict import text, words
-from cqbench.render.verdict.statements import say
+from cqbench.render.verdict import text
+from cqbench.render.verdict.causes import causes
 from verdict_synthetic import (
     OTHERS,
     SHARED,
@@ -22,6 +22,7 @@ from verdict_synthetic import (
     found,
     judged,
     manifest,
+    said,
     setting,
     without,
     write,
@@ -37,20 +38,23 @@ def test_sixfold_on_32_cores(tmp_path: Path) -> None:
     row = at(case, 32)
     assert row.throughput is not None and row.throughput.value == pytest.approx(6, rel=0.02) and row.throughput.paired
     assert row.linear is not None and row.linear.value == pytest.approx(0.175, rel=0.02)
-    assert "wire-idle" in row.codes and "one connection reaches 18 % of linear" in words.because([row])
-    judgement = judged(tmp_path)
-    assert say(judgement).question == "Is one shared connection holding this client back?"
-    assert say(judgement).answer == "Yes. One connection is the bottleneck at 4 to 32 in flight."
-    assert judgement.cannot_show == () and judgement.measure == ()
+    assert "wire-idle" in row.codes and "with 32 in flight it makes 18 % of 32 × the" in causes([case])[0]
+    judgement, answer = judged(tmp_path), said(tmp_path)
+    assert answer.question == "Is one shared connection holding this client back?"
+    assert answer.short == "YES at 4–32 in flight"
+    assert judgement.cannot_show == () and codes(judgement.measure) == ["fewer-connections"]
     assert codes(judgement.settings) == ["set", "keep-otherwise"]
-    assert "GRPC_ARG_USE_LOCAL_SUBCHANNEL_POOL" in say(judgement).settings[0]
+    (one,) = answer.to_set
+    assert "args.SetInt(GRPC_ARG_USE_LOCAL_SUBCHANNEL_POOL, 1);" in one.cpp
+    assert one.flags == "--channel-policy local-pool"
 
 
 def test_a_gain_where_one_connection_keeps_up_is_not_the_connection(tmp_path: Path) -> None:
     keeps_up = {n: 9.6e3 * n if n > 1 else 10e3 for n in SHARED}
     case = found(tmp_path, {"rates": keeps_up}, {"rates": {n: r * 1.3 if n > 1 else r for n, r in keeps_up.items()}})
     assert at(case, 8).decision is Decision.OTHER and at(case, 8).codes == ("keeps-up",)
-    assert words.answer(case) == "separate is faster at 2 to 32 in flight, but not because of the connection."
+    line = "more connections are faster at 2–32 in flight, but not because of the connection"
+    assert said(tmp_path).short == f"NO: {line}"
 
 
 @pytest.mark.parametrize(
@@ -80,7 +84,7 @@ def test_the_interval_of_the_cpus_share_decides_not_its_median(tmp_path: Path) -
 
     row = at(found(tmp_path, {"change": wavers}), 32)
     assert row.decision is Decision.LIKELY and row.codes == ("cpu-room-inconclusive",)
-    assert "inconclusive: whether the CPUs have room" in words.because([row])
+    assert "Not shown: that both ends use less than 95 % of their CPUs." in " ".join(said(tmp_path).why)
 
 
 def test_an_unknown_ideal_is_no_yes(tmp_path: Path) -> None:
@@ -94,10 +98,10 @@ def test_without_figures_of_the_server_the_reason_is_not_known(tmp_path: Path) -
     silent = {"change": without("server_"), "servers": []}
     case = found(tmp_path, silent, silent)
     assert at(case, 32).decision is Decision.FASTER and at(case, 32).codes == ("figures-absent",)
-    assert codes(judged(tmp_path).measure) == ["figures-absent"]
+    assert codes(judged(tmp_path).measure) == ["figures-absent", "fewer-connections"]
     spin = {"poll": "spin"}
     assert at(found(tmp_path / "b", spin, spin), 32).codes == ("figures-absent",)
-    assert codes(judged(tmp_path / "b").measure) == ["figures-while-spinning"]
+    assert codes(judged(tmp_path / "b").measure) == ["figures-while-spinning", "fewer-connections"]
 
 
 def test_what_was_not_interleaved_is_at_most_likely(tmp_path: Path) -> None:
@@ -106,7 +110,7 @@ def test_what_was_not_interleaved_is_at_most_likely(tmp_path: Path) -> None:
     judgement = judged(tmp_path)
     (case,) = judgement.scenarios
     assert at(case, 32).decision is Decision.LIKELY and at(case, 32).codes == ("not-interleaved",)
-    assert not judgement.interleaved and say(judgement).notes[0].startswith("not interleaved")
+    assert not judgement.interleaved and said(tmp_path).notes[0].startswith("not interleaved")
 
 
 def test_through_a_proxy_it_is_not_the_connection(tmp_path: Path) -> None:
@@ -123,15 +127,15 @@ def test_equal_sides_are_decided(tmp_path: Path) -> None:
         Decision.SAME,
         Decision.EQUIVALENT,
     }
-    assert words.answer(case) == "Equivalent." and say(judged(tmp_path)).answer.startswith("No. ")
+    assert said(tmp_path).short == "NO: equivalent at every load"
     assert codes(judged(tmp_path).settings) == ["keep"]
 
 
 def test_a_gain_in_the_grey_zone_is_too_small_to_act_on(tmp_path: Path) -> None:
     case = found(tmp_path, separate={"rates": {n: r * (1.05 if n > 1 else 1) for n, r in SHARED.items()}})
     row = at(case, 8)
-    assert row.decision is Decision.EQUIVALENT and words.because([row]) == "equivalent: 3 % to 7 % faster"
-    assert "95 % simultaneous intervals, margin 10 %" in say(judged(tmp_path)).machine
+    assert row.decision is Decision.EQUIVALENT
+    assert "simultaneous 95 % intervals (P99: 99 %), equivalent: within 10 %" in said(tmp_path).machine
     above = found(tmp_path / "b", separate={"rates": {n: r * (1.13 if n > 1 else 1) for n, r in SHARED.items()}})
     assert at(above, 8).decision is Decision.BOTTLENECK
 
@@ -142,11 +146,11 @@ def test_losses_with_their_reason(tmp_path: Path) -> None:
     more_cpu = setting({"client_cpu_per_rpc_ns": 26_000})
     case = found(tmp_path, {"change": batches}, {"rates": slow, "change": more_cpu})
     assert [r.load.number for r in case.rows if r.decision is Decision.SLOWER] == [16, 32]
-    cause = "fewer calls share a segment, which takes more CPU time"
-    assert f"at 16 to 32: slower: {cause}" in " ".join(words.reasons_of(case))
+    cause = "fewer calls share a TCP segment, so a call takes more CPU time."
+    assert f"Where slower: {cause}" in causes([case])
     for name, one, other in (("segments", batches, None), ("cpu", None, more_cpu)):  # neither by itself is a cause
         case = found(tmp_path / name, {"change": one}, {"rates": slow, "change": other})
-        assert at(case, 32).decision is Decision.SLOWER and cause not in " ".join(words.reasons_of(case))
+        assert at(case, 32).decision is Decision.SLOWER and cause not in " ".join(causes([case]))
 
 
 def test_what_separate_connections_cost_belongs_into_the_answer(
@@ -162,8 +166,7 @@ def test_what_separate_connections_cost_belongs_into_the_answer(
     case = found(tmp_path, separate={"rates": rates, "change": late})
     (cost,) = at(case, 16).costs
     assert cost.metric == "p99" and cost.ratio.value == pytest.approx(3.8 / 1.06, rel=0.02)
-    assert any("3.58 × P99 at 16" in reason for reason in words.reasons_of(case))
-    assert words.answer(case) == "Equivalent; 3.58 × the P99 with 16 in flight."
+    assert said(tmp_path).short == "NO: equivalent at every load; P99 ×3.58 at 16 in flight"
     monkeypatch.setattr(thresholds, "COST_ALPHA", 1e-12)  # costs have an error rate of their own
     assert at(judged(tmp_path).scenarios[0], 16).costs == ()
 
@@ -175,9 +178,7 @@ def test_repetitions(tmp_path: Path) -> None:
         assert (case.decision is Decision.BOTTLENECK) is (number == 6)
         needs = [dict(s.facts) for s in judged(tmp_path / str(number)).measure if s.code == "repetitions"]
         assert needs == ([{"minimum": 6, "fewest": number}] if number < 6 else [])
-    assert "inconclusive: 5 repetitions, 6 is the minimum" in " ".join(
-        words.reasons_of(judged(tmp_path / "5").scenarios[0])
-    )
+    assert "Inconclusive at 2–32 in flight: 5 repetitions, 6 is the minimum." in said(tmp_path / "5").why
 
 
 LATE = {"code": "pacer-late", "text": "the pacer was late"}
@@ -207,7 +208,9 @@ def test_more_than_a_third_of_repetitions_that_a_configuration_spoilt_decide_not
 def test_other_programs_void_no_difference_that_was_measured_side_by_side(tmp_path: Path) -> None:
     case = found(tmp_path, {"change": warned(6, OTHERS)})
     assert at(case, 32).decision is Decision.BOTTLENECK and at(case, 32).unreliable == 6
-    assert say(judged(tmp_path)).notes[0].startswith("6 of 72 points are unreliable, such as: other processes")
+    assert said(tmp_path).notes == (
+        f"6 of 72 samples (a setting at a load, measured once) have a warning: 6 such as '{OTHERS['text']}'",
+    )
 
 
 def test_other_programs_void_what_was_not_measured_side_by_side(tmp_path: Path) -> None:
@@ -244,7 +247,10 @@ def test_nothing_follows_where_the_manifest_cannot_be_read(tmp_path: Path) -> No
     found(tmp_path)
     (tmp_path / "manifest.json").write_text("{")
     judgement = judged(tmp_path)
-    assert judgement.scenarios[0].decision is Decision.INCONCLUSIVE and say(judgement).answer == "Inconclusive."
+    assert (
+        judgement.scenarios[0].decision is Decision.INCONCLUSIVE
+        and said(tmp_path).short == "INCONCLUSIVE at every load"
+    )
     (need,) = (one for one in judgement.measure if one.code == "mend-a-file")
     assert "manifest.json: not JSON" in need.facts["warning"]
 
@@ -272,21 +278,22 @@ def test_where_all_calls_of_a_side_failed_nothing_is_compared(tmp_path: Path) ->
     failed = setting({"failed": 3, "errors": [{"code": "UNAVAILABLE", "count": 3, "first_message": "x"}]})
     for side in ("shared", "separate"):
         case = found(tmp_path / side, **{side: {"change": failed}})
-        judgement = judged(tmp_path / side)
-        assert case.rows == () and say(judgement).answer == "Inconclusive." and "inconclusive" in text.render(judgement)
-        assert any(f"36 points of {side} had failed calls" in said for said in say(judgement).measure)
+        answer = said(tmp_path / side)
+        assert case.rows == () and answer.short == "INCONCLUSIVE: no load could be compared"
+        assert "calls/s" not in text.render(answer)
+        assert any(f"36 points of {side} had failed calls" in one for one in answer.measure)
 
 
 def test_one_side_alone(tmp_path: Path) -> None:
     write(tmp_path / "a.json", "per-slot", SHARED)
     judgement = judged(tmp_path)
-    assert judgement.scenarios == () and say(judgement).answer.startswith("Nothing to compare")
+    assert judgement.scenarios == () and said(tmp_path).short.startswith("NOTHING TO COMPARE: ")
     assert codes(judgement.measure) == ["compare-with-more"]
 
 
-@pytest.mark.parametrize(("cpus", "said"), [(3, True), (4, False)])
-def test_few_cores_are_named(tmp_path: Path, cpus: int, said: bool) -> None:
+@pytest.mark.parametrize(("cpus", "named"), [(3, True), (4, False)])
+def test_few_cores_are_named(tmp_path: Path, cpus: int, named: bool) -> None:
     few = setting({"client_cpus_allowed": cpus, "client_cores_used": 0.5 * cpus})
     found(tmp_path, {"change": few}, {"rates": SHARED, "change": few})
     needed = [one.facts["needed"] for one in judged(tmp_path).cannot_show]
-    assert needed == ([{"client": 7, "server": 7}] if said else [])  # 6 x 56,000/s x 20 us
+    assert needed == ([{"client": 7, "server": 7}] if named else [])  # 6 x 56,000/s x 20 us

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from dataclasses import replace
 from itertools import combinations
 from pathlib import Path
 from typing import Any
@@ -16,8 +17,8 @@ from cqbench.formats.offered import closed
 from cqbench.model import thresholds
 from cqbench.model.series import Series
 from cqbench.model.setting import Setting
-from cqbench.render.verdict import words
-from cqbench.render.verdict.statements import overall, say
+from cqbench.render.verdict import answer
+from cqbench.render.verdict.headline import headline
 from cqbench.stats.ratios import Ratio
 from verdict_synthetic import SHARED, at, found, judged
 
@@ -27,7 +28,6 @@ NO_GAIN = "inconclusive, a gain is ruled out"
 Kind = Decision | str
 ALL: tuple[Kind, ...] = (B, LIKELY, OTHER, FASTER, SLOWER, SMALL, NO_GAIN, OPEN)
 GAINS = {B, LIKELY, OTHER, FASTER}
-SOME = "Inconclusive at some loads"
 ROOT = Path(__file__).parents[2]
 
 
@@ -44,66 +44,248 @@ def case_of(*kinds: Kind) -> Scenario:
     )  # fmt: skip
 
 
-def answered(*decisions: Kind) -> str:
-    case = case_of(*decisions)
-    return words.answer(case)
-
-
-def asked(*decisions: Kind) -> str:
-    """Yes or no, of one case."""
-    case = case_of(*decisions)
-    return overall([case], True).partition(".")[0]
-
-
 def advised(*decisions: Kind) -> str:
     """Returns the advice if nothing gains."""
     series = Series(Setting(()))
     compared = Compared(
         "connections", "unary", Setting(()), Named("shared", series), (Named("separate", series),), True
     )
-    (statement,) = advice.settings([Judged(compared, case_of(*decisions))], ())
+    (statement,) = advice.settings([Judged(compared, case_of(*decisions))], (), {})
     return statement.code
 
 
-# Rows at 2 and at 4 in flight -> yes or no, and the sentence.
-TABLE: list[tuple[tuple[Kind, ...], str, str]] = [
-    ((), "Inconclusive", "Inconclusive"),
-    ((B,), "Yes", "One connection is the bottleneck at 2 in flight"),
-    ((LIKELY,), "Likely", "One connection is likely the bottleneck at 2 in flight"),
-    ((OTHER,), "No", "separate is faster at 2 in flight, but not because of the connection"),
-    ((FASTER,), "Inconclusive", "separate is faster at 2 in flight"),
-    ((SLOWER,), "No", "A loss at 2 in flight, no gain"),
-    ((SMALL,), "No", "Equivalent"),
-    ((NO_GAIN,), "No", "No gain"),
-    ((OPEN,), "Inconclusive", "Inconclusive"),
-    ((B, LIKELY), "Yes", "One connection is the bottleneck at 2 in flight"),
-    ((B, OTHER), "Yes", "One connection is the bottleneck at 2 in flight"),
-    ((B, FASTER), "Yes", "One connection is the bottleneck at 2 in flight"),
-    ((B, SLOWER), "Yes", "One connection is the bottleneck at 2 in flight"),
-    ((B, SMALL), "Yes", "One connection is the bottleneck at 2 in flight"),
-    ((B, NO_GAIN), "Yes", "One connection is the bottleneck at 2 in flight"),
-    ((B, OPEN), "Yes", "One connection is the bottleneck at 2 in flight"),
-    ((LIKELY, OTHER), "Likely", "One connection is likely the bottleneck at 2 in flight"),
-    ((LIKELY, FASTER), "Likely", "One connection is likely the bottleneck at 2 in flight"),
-    ((LIKELY, SLOWER), "Likely", "One connection is likely the bottleneck at 2 in flight"),
-    ((LIKELY, SMALL), "Likely", "One connection is likely the bottleneck at 2 in flight"),
-    ((LIKELY, NO_GAIN), "Likely", "One connection is likely the bottleneck at 2 in flight"),
-    ((LIKELY, OPEN), "Likely", "One connection is likely the bottleneck at 2 in flight"),
-    ((OTHER, FASTER), SOME, "separate is faster at 2 to 4 in flight, not because of the connection at 2"),
-    ((OTHER, SLOWER), "No", "separate is faster at 2 in flight, but not because of the connection"),
-    ((OTHER, SMALL), "No", "separate is faster at 2 in flight, but not because of the connection"),
-    ((OTHER, NO_GAIN), "No", "separate is faster at 2 in flight, but not because of the connection"),
-    ((OTHER, OPEN), SOME, "separate is faster at 2 in flight, but not because of the connection"),
-    ((FASTER, SLOWER), SOME, "separate is faster at 2 in flight"),
-    ((FASTER, SMALL), SOME, "separate is faster at 2 in flight"),
-    ((FASTER, NO_GAIN), SOME, "separate is faster at 2 in flight"),
-    ((FASTER, OPEN), "Inconclusive", "separate is faster at 2 in flight"),
-    ((SLOWER, SMALL), "No", "A loss at 2 in flight, no gain"),
-    ((SLOWER, NO_GAIN), "No", "A loss at 2 in flight, no gain"),
-    ((SLOWER, OPEN), SOME, "A loss at 2 in flight"),
-    ((SMALL, NO_GAIN), "No", "No gain; inconclusive at 4 in flight"),
-    ((SMALL, OPEN), SOME, "Inconclusive at 4 in flight"),
-    ((NO_GAIN, OPEN), "Inconclusive", "Inconclusive"),
+LIMIT = "because one shared connection is the limit"
+# Rows at 2 and at 4 in flight -> the answer to the question about the shared connection, and to any other.
+TABLE: list[tuple[tuple[Kind, ...], str, str, str, str]] = [
+    ((), "INCONCLUSIVE", "no load could be compared", "INCONCLUSIVE", "no load could be compared"),
+    ((B,), "YES", "at 2 in flight", "FASTER", f"separate at 2 in flight, {LIMIT}"),
+    (
+        (LIKELY,),
+        "LIKELY",
+        "at 2 in flight",
+        "FASTER",
+        f"separate at 2 in flight, likely {LIMIT}",
+    ),
+    (
+        (OTHER,),
+        "NO",
+        "more connections are faster at 2 in flight, but not because of the connection",
+        "FASTER",
+        "separate at 2 in flight, but not because of the connection",
+    ),
+    (
+        (FASTER,),
+        "INCONCLUSIVE",
+        "more connections are faster at 2 in flight, but why is not known",
+        "FASTER",
+        "separate at 2 in flight",
+    ),
+    ((SLOWER,), "NO", "slower at every load", "SLOWER", "separate at 2 in flight"),
+    ((SMALL,), "NO", "equivalent at every load", "EQUIVALENT", "within 10 % at every load"),
+    (
+        (NO_GAIN,),
+        "NO",
+        "a gain above 10 % is excluded at every load",
+        "INCONCLUSIVE",
+        "but a gain above 10 % is excluded at every load",
+    ),
+    ((OPEN,), "INCONCLUSIVE", "at every load", "INCONCLUSIVE", "at every load"),
+    (
+        (B, LIKELY),
+        "YES",
+        "at 2 in flight",
+        "FASTER",
+        f"separate at 2–4 in flight, {LIMIT} at 2 in flight",
+    ),
+    (
+        (B, OTHER),
+        "YES",
+        "at 2 in flight",
+        "FASTER",
+        f"separate at 2–4 in flight, {LIMIT} at 2 in flight",
+    ),
+    (
+        (B, FASTER),
+        "YES",
+        "at 2 in flight",
+        "FASTER",
+        f"separate at 2–4 in flight, {LIMIT} at 2 in flight",
+    ),
+    (
+        (B, SLOWER),
+        "YES",
+        "at 2 in flight",
+        "MIXED",
+        f"faster: separate at 2 in flight, {LIMIT}; slower: separate at 4 in flight",
+    ),
+    (
+        (B, SMALL),
+        "YES",
+        "at 2 in flight",
+        "FASTER",
+        f"separate at 2 in flight, {LIMIT}",
+    ),
+    (
+        (B, NO_GAIN),
+        "YES",
+        "at 2 in flight",
+        "FASTER",
+        f"separate at 2 in flight, {LIMIT}",
+    ),
+    (
+        (B, OPEN),
+        "YES",
+        "at 2 in flight",
+        "FASTER",
+        f"separate at 2 in flight, {LIMIT}",
+    ),
+    (
+        (LIKELY, OTHER),
+        "LIKELY",
+        "at 2 in flight",
+        "FASTER",
+        f"separate at 2–4 in flight, likely {LIMIT} at 2 in flight",
+    ),
+    (
+        (LIKELY, FASTER),
+        "LIKELY",
+        "at 2 in flight",
+        "FASTER",
+        f"separate at 2–4 in flight, likely {LIMIT} at 2 in flight",
+    ),
+    (
+        (LIKELY, SLOWER),
+        "LIKELY",
+        "at 2 in flight",
+        "MIXED",
+        f"faster: separate at 2 in flight, likely {LIMIT}; slower: separate at 4 in flight",
+    ),
+    (
+        (LIKELY, SMALL),
+        "LIKELY",
+        "at 2 in flight",
+        "FASTER",
+        f"separate at 2 in flight, likely {LIMIT}",
+    ),
+    (
+        (LIKELY, NO_GAIN),
+        "LIKELY",
+        "at 2 in flight",
+        "FASTER",
+        f"separate at 2 in flight, likely {LIMIT}",
+    ),
+    (
+        (LIKELY, OPEN),
+        "LIKELY",
+        "at 2 in flight",
+        "FASTER",
+        f"separate at 2 in flight, likely {LIMIT}",
+    ),
+    (
+        (OTHER, FASTER),
+        "INCONCLUSIVE",
+        "at some loads; more connections are faster at 2–4 in flight, not because of the connection at 2 in flight",
+        "FASTER",
+        "separate at 2–4 in flight",
+    ),
+    (
+        (OTHER, SLOWER),
+        "NO",
+        "more connections are faster at 2 in flight, but not because of the connection; slower at 4 in flight",
+        "MIXED",
+        "faster: separate at 2 in flight, but not because of the connection; slower: separate at 4 in flight",
+    ),
+    (
+        (OTHER, SMALL),
+        "NO",
+        "more connections are faster at 2 in flight, but not because of the connection",
+        "FASTER",
+        "separate at 2 in flight, but not because of the connection",
+    ),
+    (
+        (OTHER, NO_GAIN),
+        "NO",
+        "more connections are faster at 2 in flight, but not because of the connection",
+        "FASTER",
+        "separate at 2 in flight, but not because of the connection",
+    ),
+    (
+        (OTHER, OPEN),
+        "INCONCLUSIVE",
+        "at some loads; more connections are faster at 2 in flight, but not because of the connection",
+        "FASTER",
+        "separate at 2 in flight, but not because of the connection",
+    ),
+    (
+        (FASTER, SLOWER),
+        "INCONCLUSIVE",
+        "at some loads; more connections are faster at 2 in flight, but why is not known; slower at 4 in flight",
+        "MIXED",
+        "faster: separate at 2 in flight; slower: separate at 4 in flight",
+    ),
+    (
+        (FASTER, SMALL),
+        "INCONCLUSIVE",
+        "at some loads; more connections are faster at 2 in flight, but why is not known",
+        "FASTER",
+        "separate at 2 in flight",
+    ),
+    (
+        (FASTER, NO_GAIN),
+        "INCONCLUSIVE",
+        "at some loads; more connections are faster at 2 in flight, but why is not known",
+        "FASTER",
+        "separate at 2 in flight",
+    ),
+    (
+        (FASTER, OPEN),
+        "INCONCLUSIVE",
+        "more connections are faster at 2 in flight, but why is not known",
+        "FASTER",
+        "separate at 2 in flight",
+    ),
+    (
+        (SLOWER, SMALL),
+        "NO",
+        "equivalent or slower at every load, slower at 2 in flight",
+        "SLOWER",
+        "separate at 2 in flight",
+    ),
+    (
+        (SLOWER, NO_GAIN),
+        "NO",
+        "a gain above 10 % is excluded at every load, slower at 2 in flight",
+        "SLOWER",
+        "separate at 2 in flight",
+    ),
+    (
+        (SLOWER, OPEN),
+        "INCONCLUSIVE",
+        "at some loads; more connections are faster at no load, slower at 2 in flight",
+        "SLOWER",
+        "separate at 2 in flight",
+    ),
+    (
+        (SMALL, NO_GAIN),
+        "NO",
+        "a gain above 10 % is excluded at every load",
+        "INCONCLUSIVE",
+        "but a gain above 10 % is excluded at every load",
+    ),
+    (
+        (SMALL, OPEN),
+        "INCONCLUSIVE",
+        "at some loads; more connections are faster at no load",
+        "INCONCLUSIVE",
+        "at some loads, equivalent at the others",
+    ),
+    (
+        (NO_GAIN, OPEN),
+        "INCONCLUSIVE",
+        "at some loads; more connections are faster at no load",
+        "INCONCLUSIVE",
+        "at every load",
+    ),
 ]
 
 
@@ -113,23 +295,39 @@ def test_the_table_has_every_decision_and_every_two() -> None:
     assert set(ALL) | {SAME} == {*Decision, NO_GAIN}
 
 
-@pytest.mark.parametrize(("decisions", "yes_no", "sentence"), TABLE)
-def test_what_is_answered(decisions: Sequence[Kind], yes_no: str, sentence: str) -> None:
-    assert (asked(*decisions), answered(*decisions)) == (yes_no, f"{sentence}.")
+@pytest.mark.parametrize(("decisions", "word", "line", "other_word", "other_line"), TABLE)
+def test_what_is_answered(decisions: Sequence[Kind], word: str, line: str, other_word: str, other_line: str) -> None:
+    case = case_of(*decisions)
+    assert headline([case], True) == (word, line) and headline([case], False) == (other_word, other_line)
 
 
 @pytest.mark.parametrize("size", range(1, len(ALL) + 1))
 def test_what_no_combination_may_answer(size: int) -> None:
     """The table's rules hold for any number of rows that are decided differently."""
     for decisions in combinations(ALL, size):
-        there, said, word = set(decisions), answered(*decisions), asked(*decisions)
-        denies = "no gain" in said.lower() or "Equivalent" in said
-        assert denies == (not there & (GAINS | {OPEN})), (decisions, said)
-        assert ("Equivalent" in said) == (there == {SMALL}), (decisions, said)
-        assert (word == "Yes") == (B in there) and (word == "Likely") == (LIKELY in there and B not in there)
-        assert (word == "No") == (not there & {B, LIKELY, FASTER, OPEN}), (decisions, word)
-        assert ("not because of the connection" in said) == (OTHER in there and not there & {B, LIKELY})
-        assert (", but not because" in said) == (OTHER in there and not there & {B, LIKELY, FASTER})
+        there = set(decisions)
+        word, line = headline([case_of(*decisions)], True)
+        other_word, other_line = headline([case_of(*decisions)], False)
+        assert (word == "YES") == (B in there) and (word == "LIKELY") == (LIKELY in there and B not in there)
+        assert (word == "NO") == (not there & {B, LIKELY, FASTER, OPEN}), (decisions, word)
+        assert ("at every load" in line) == (there == {OPEN} or (word == "NO" and not there & GAINS)), (decisions, line)
+        assert (", but not because" in line) == (OTHER in there and not there & {B, LIKELY, FASTER}), (decisions, line)
+        assert (", but not because" in other_line) == (there & GAINS == {OTHER}), (decisions, other_line)
+        assert ("because one shared connection" in other_line) == bool(there & {B, LIKELY}), (decisions, other_line)
+        assert (other_word == "EQUIVALENT") == (there == {SMALL})
+        assert (other_word in ("FASTER", "MIXED")) == bool(there & GAINS)
+        assert (other_word in ("SLOWER", "MIXED")) == (SLOWER in there)
+
+
+def test_of_several_scenarios_it_is_said_in_how_many() -> None:
+    cases = [replace(case_of(kind), name=name) for name, kind in (("a", B), ("b", SLOWER), ("c", OPEN))]
+    assert headline(cases, True) == ("YES", "at 2 in flight (a)")
+    assert headline(cases, False) == ("MIXED", "faster in 1 of 3 scenarios, slower in 1")
+    assert headline(cases[1:], False) == ("SLOWER", "separate at 2 in flight (b)")
+    assert headline([*cases[:2], replace(cases[0], name="d")], True) == ("YES", "at 2 in flight in 2 of 3 scenarios")
+    limited = tuple(replace(r, codes=("stream-limit",), stream_limit=7) for r in cases[0].rows)
+    answer = headline([replace(cases[0], rows=limited)], True)
+    assert answer == ("YES", "at 2 in flight: the server's limit of 7 streams per connection")
 
 
 @pytest.mark.parametrize("size", range(1, 5))
@@ -190,7 +388,24 @@ def test_full_cpus_do_not_turn_noise_into_no(tmp_path: Path) -> None:
     assert row.judged is not None and row.judged.low is not None and row.judged.high is not None
     assert row.judged.low < 1 < 1.1 < row.judged.value < 1.15 < 1.25 < row.judged.high
     assert {r.decision for r in case.rows} == {SAME, OPEN}
-    judgement = judged(tmp_path)
-    said = say(judgement)
-    assert said.answer == "Inconclusive."
-    assert said.settings == ("Nothing yet: keep one connection until it has been measured well enough.",)
+    said = answer.make(judged(tmp_path))
+    assert said.short == "INCONCLUSIVE at every load" and said.to_set == ()
+    assert said.keep == ("Nothing yet: keep one connection until it has been measured well enough.",)
+
+
+# Gains and losses by load -> whether the setting is recommended.
+CLEAR: list[tuple[tuple[Kind, ...], bool]] = [
+    ((B, SMALL), True),
+    ((OPEN, B), True),
+    ((SLOWER, OPEN, B), True),
+    ((B, B, SMALL, SLOWER), True),
+    ((B, SLOWER), False),
+    ((OPEN, SLOWER, B), False),
+    ((B, OPEN, SLOWER, OPEN, B), False),
+    ((SLOWER, SLOWER), False),
+]
+
+
+@pytest.mark.parametrize(("kinds", "clear"), CLEAR)
+def test_a_gain_next_to_a_loss_is_no_advice(kinds: Sequence[Kind], clear: bool) -> None:
+    assert advice.clear(case_of(*kinds).rows) is clear

@@ -8,8 +8,8 @@ from pathlib import Path
 from typing import Any
 
 from cqbench.analysis.verdict.model import Decision
-from cqbench.render.verdict.statements import say
-from verdict_synthetic import SHARED, SIXFOLD, at, codes, configuration, judged, manifest, write
+from cqbench.render.verdict import grids
+from verdict_synthetic import SHARED, SIXFOLD, at, codes, configuration, judged, manifest, said, write
 
 CONFIG = {"connectionScaling": {"maxConnectionsPerSubchannel": 48}}
 SCALES: dict[str, Any] = {
@@ -37,21 +37,21 @@ def test_something_else_than_connections_gets_a_verdict_about_that(tmp_path: Pat
     assert judgement.question == "What do retries cost?" and not case.connections
     assert (case.axis, case.baseline, case.configurations) == ("retries", "retries-on", ("retries-off",))
     assert {row.decision for row in case.rows} == {Decision.FASTER} and len(case.rows) == 6  # 1 in flight counts
-    assert say(judgement).answer == "retries-off is faster at 1 to 32 in flight."
-    assert (
-        say(judgement).settings[0].startswith("streaming, sync client, with 1 to 32 in flight: retries-off instead of")
-    )
-    assert judgement.cannot_show == () and "connection" not in " ".join(say(judgement).settings)
+    assert said(tmp_path).short == "FASTER: retries-off at 1–32 in flight"
+    (one,) = said(tmp_path).to_set
+    assert one.setting == "retries-off instead of retries-on" and one.cpp == () and one.costs == ()
+    assert one.brings[0] == "×1.20 (1.20–1.20) over 1–32 in flight; ×1.20 at each load"
+    assert judgement.cannot_show == () and "connection" not in " ".join(said(tmp_path).keep)
     small = tmp_path / "small"
     retries(small, 1.03)
-    assert say(judged(small)).answer == "Equivalent."
+    assert said(small).short == "EQUIVALENT: within 10 % at every load"
 
 
 def test_of_several_that_lose_each_is_named(tmp_path: Path) -> None:
     for name, by in (("ours", 1.0), ("theirs", 0.5), ("same", 1.0), ("third", 0.4)):
         configuration(tmp_path, name, "shared", faster(by), channel_args={"x.server": name})
     manifest(tmp_path, axes=[("server", ["ours", "theirs", "same", "third"])])
-    assert say(judged(tmp_path)).answer == "theirs and third are slower than ours at 1 to 32 in flight, no gain."
+    assert said(tmp_path).short == "SLOWER: theirs and third at 1–32 in flight"
 
 
 def test_every_configuration_of_four_policies_has_a_row_and_a_name(tmp_path: Path) -> None:
@@ -87,8 +87,9 @@ def test_cases_of_a_product_are_named_by_the_other_axes(tmp_path: Path) -> None:
     also = {(e.what, e.setting, e.instead_of, e.where): e for e in judgement.also}
     assert set(also) == {("api", "cq", "sync", "unary"), ("api", "cq", "sync", "streaming")}  # other work is no axis
     assert all(e.decision is Decision.FASTER and 1.49 < e.ratio.value < 1.51 for e in also.values())
-    said = "unary: cq instead of sync: 1.50 (1.50–1.50) × throughput over all loads and other settings."
-    assert said in say(judgement).settings
+    (one,) = (one for one in said(tmp_path).to_set if one.setting == "cq instead of sync")
+    over = "×1.50 (1.50–1.50) overall; ×1.50 at each load"
+    assert sorted(one.brings) == [f"streaming: {over}", f"unary: {over}"]
 
 
 def test_an_axis_of_several_facets_that_change_together(tmp_path: Path) -> None:
@@ -148,11 +149,9 @@ def test_a_channel_that_scales_is_a_way_to_connect(tmp_path: Path) -> None:
     judgement = judged(tmp_path)
     (case,) = judgement.scenarios
     assert case.connections and case.configurations == ("separate", "scaling:48")
-    assert (
-        say(judgement)
-        .settings[0]
-        .startswith("streaming, sync client, with 4 to 32 in flight: one channel that grows to")
-    )
+    (one,) = said(tmp_path).to_set
+    assert one.setting == "one channel that grows to 48 connections (gRFC A105)"
+    assert 'args.SetInt("grpc.max_connections_per_subchannel_cap", 48);' in one.cpp
 
 
 def test_pools_alone_have_the_smallest_as_baseline(tmp_path: Path) -> None:
@@ -183,7 +182,10 @@ def test_open_loops_are_judged_by_the_latency_at_equal_rates(tmp_path: Path) -> 
     for row in case.rows:  # the interval that is shown decides
         assert row.p99 is not None and row.judged is not None
         assert row.judged.interval == row.p99.inverse().interval and row.judged.spread > 0
-    assert "separate has the lower P99 at 1000/s to 2000/s." in say(judgement).answer
+    line = "INCONCLUSIVE: more connections have the lower P99 at 1000–2000/s, but why is not known"
+    assert said(tmp_path).short == line
+    titles, (row,) = grids.outcomes(said(tmp_path))
+    assert titles == ("separate ÷ shared", "P99 at 2000/s", "better at") and row.cells[1] == "1000–2000/s"
     configuration(tmp_path, "separate", "local-pool", rates, change=rated(0.9, 1.0, 5), **context)
     (case,) = judged(tmp_path).scenarios
     assert {row.decision for row in case.rows} == {Decision.INCONCLUSIVE} and case.rows[0].codes == (

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 import re
 import subprocess
 import time
@@ -12,10 +13,10 @@ from typing import Any
 import numpy as np
 import pytest
 from cqbench.analysis.verdict import advice
-from cqbench.analysis.verdict.model import Judgement
+from cqbench.analysis.verdict.model import Decision, Judgement
 from cqbench.cli import main as cqbench
-from cqbench.render.verdict import as_json, statements, text, words
-from verdict_synthetic import OTHERS, SHARED, SIXFOLD, configuration, found, judged, manifest, setting, write
+from cqbench.render.verdict import answer, as_json, recommend, statements, text
+from verdict_synthetic import OTHERS, SHARED, SIXFOLD, configuration, found, judged, manifest, said, setting, write
 
 HEADLINE = [("mode", ("unary", "streaming")), ("api", ("sync", "cq")), ("connections", ("shared", "separate"))]
 
@@ -42,40 +43,65 @@ def headline(folder: Path, **experiment: Any) -> Judgement:
 
 
 def lines_of(judgement: Judgement, everything: bool = False) -> list[str]:
-    return text.render(judgement, everything).splitlines()
+    return text.render(answer.make(judgement), everything).splitlines()
 
 
-def test_the_headline_fits_fifty_lines_and_its_table_72_columns(tmp_path: Path) -> None:
+def test_the_headline_fits_fifty_lines_of_80_columns_with_the_answer_first(tmp_path: Path) -> None:
     judgement = headline(tmp_path, question="Is one shared connection holding this client back?")
     lines = lines_of(judgement)
     assert len(lines) <= 50 and max(map(len, lines)) <= text.WIDTH
-    head = lines.index("")
-    end = lines.index("WHAT TO SET")
-    table = [
-        line for line in lines[head:end] if "÷" in line or ("(" in line and "–" in line and not line.startswith("-"))
-    ]
-    assert len(table) > 5 and max(map(len, table)) <= 72
     assert lines[0] == "Is one shared connection holding this client back?"
-    assert lines[1].startswith("Likely, in some scenarios. streaming, sync: one connection is likely the")
-    assert lines[head + 1].split() == ["SEPARATE", "÷", "SHARED", "in", "flight", "calls/s", "P99", "client", "CPU"]
-    assert "WHAT TO SET" in lines and "WHAT THIS MACHINE CANNOT SHOW" in lines
-    assert not any("..." in line or "CPU-" in line for line in lines)
+    assert lines[1].startswith("LIKELY at ")
+    first, second = (i for i, line in enumerate(lines) if line.startswith(("separate ÷", "at 48 in flight ")))
+    assert lines[first].split()[:3] == ["separate", "÷", "shared"] and "  calls/s at 48  " in lines[first]
+    assert len({line.split("  ")[0] for line in lines[first + 1 : first + 5]}) == 4 == len(judgement.scenarios)
+    assert lines[second].split("  ")[0] == "at 48 in flight" and "→" in lines[second + 1]
+    assert first < second < lines.index("WHAT TO SET") < lines.index("WHAT THIS MACHINE CANNOT SHOW")
+    assert not any("..." in line or line.lstrip().startswith("%") for line in lines)
 
 
-def test_every_case_and_every_reason_is_said(tmp_path: Path) -> None:
+def test_every_scenario_has_its_row_and_every_load_on_request(tmp_path: Path) -> None:
     judgement = headline(tmp_path)
-    said = " ".join(" ".join(lines_of(judgement)).split())
-    for case in judgement.scenarios:
-        assert case.name in said and all(" ".join(reason.split()) in said for reason in words.reasons_of(case))
+    made = answer.make(judgement)
+    assert [row.scenario for row in made.table] == [one.name for one in judgement.scenarios]
+    for row, one in zip(made.table, judgement.scenarios, strict=True):
+        by_kind = {kind: getattr(row, kind) for kind in ("better", "worse", "equivalent", "inconclusive")}
+        slower = {f"{r.load.number:.0f}" for r in one.rows if r.decision is Decision.SLOWER}
+        assert bool(by_kind["worse"]) == bool(slower) and all(
+            n in by_kind["worse"] or "–" in by_kind["worse"] for n in slower
+        )
     everything = lines_of(judgement, everything=True)
-    rows = sum(line[24:33].strip().isdigit() for line in everything)
-    assert rows == sum(len(case.rows) for case in judgement.scenarios) == 24
+    start = everything.index("EVERY LOAD (calls in flight)")
+    rows = [line for line in everything[start:] if "→" in line]
+    assert len(rows) == sum(len(one.rows) for one in judgement.scenarios) == 24
+    assert max(map(len, everything)) <= text.WIDTH
+
+
+def test_absolute_figures_are_those_that_the_ratio_compares(tmp_path: Path) -> None:
+    for row in answer.make(headline(tmp_path)).table:
+        for one in row.each:
+            for ratio, (before, after) in ((one.throughput, one.rates), (one.p99, one.p99s)):
+                assert ratio and before and after and after / before == pytest.approx(ratio.value)
+
+
+def test_the_interval_of_p99_is_the_one_that_decides_about_costs(tmp_path: Path) -> None:
+    """A P99 is a cost where its interval, as shown, excludes 1 and is not within the margin."""
+    seen = set()
+    for one in headline(tmp_path).scenarios:
+        for row in one.rows:
+            if row.p99 is None or row.decision is Decision.SAME:
+                continue
+            low, high = row.p99.interval or (0.0, math.inf)
+            apart = (low > 1 or high < 1) and not (low >= 1 / one.margin and high <= one.margin)
+            assert any(cost.metric == "p99" for cost in row.costs) is apart
+            seen.add(apart)
+    assert seen  # at least one row was looked at
 
 
 def test_the_question_is_the_experiments(tmp_path: Path) -> None:
     judgement = headline(tmp_path, question="What does it cost?")
     assert lines_of(judgement)[0] == "What does it cost?"
-    assert not lines_of(judgement)[1].startswith("Yes")  # it may be no answer to that
+    assert not lines_of(judgement)[1].startswith(("YES", "NO", "LIKELY"))  # it may be no answer to that
 
 
 def test_other_load_is_at_the_head(tmp_path: Path) -> None:
@@ -85,7 +111,9 @@ def test_other_load_is_at_the_head(tmp_path: Path) -> None:
     (tmp_path / "manifest.json").write_text(json.dumps({**data, "notes": ["other programs keep 2.0 CPUs busy"]}))
     lines = lines_of(judged(tmp_path))
     assert "! other programs keep 2.0 CPUs busy" in lines[: lines.index("")]
-    assert any(line.startswith("! 6 of 72 points are unreliable, such as: other processes") for line in lines)
+    assert any(
+        line.startswith("! 6 of 72 samples (a setting at a load, measured once) have a warning: 6") for line in lines
+    )
 
 
 def test_long_names_of_cases_and_configurations_have_a_line_of_their_own(tmp_path: Path) -> None:
@@ -99,17 +127,17 @@ def test_long_names_of_cases_and_configurations_have_a_line_of_their_own(tmp_pat
 
 def test_colour_on_a_terminal_and_none_elsewhere(tmp_path: Path) -> None:
     found(tmp_path)
-    shown = text.render(judged(tmp_path), colour=True)
-    assert "\x1b[1;36mYes." in shown and "\x1b" not in text.render(judged(tmp_path))
-    assert re.sub("\x1b\\[[0-9;]*m", "", shown).split() == text.render(judged(tmp_path)).split()
+    shown, plain = (text.render(said(tmp_path), colour=colour) for colour in (True, False))
+    assert "\x1b[1;31mYES at" in shown and "\x1b" not in plain
+    assert re.sub("\x1b\\[[0-9;]*m", "", shown).split() == plain.split()
 
 
 def test_the_program(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     judgement = headline(tmp_path)
     assert cqbench(["verdict", str(tmp_path)]) == 0
-    assert capsys.readouterr().out == text.render(judgement)
+    assert capsys.readouterr().out == text.render(answer.make(judgement))
     assert cqbench(["verdict", "--all", str(tmp_path)]) == 0
-    assert capsys.readouterr().out == text.render(judgement, everything=True)
+    assert capsys.readouterr().out == text.render(answer.make(judgement), everything=True)
     assert cqbench(["verdict", "--format", "json", str(tmp_path)]) == 0
     assert json.loads(capsys.readouterr().out) == json.loads(json.dumps(as_json.to_json(judgement), allow_nan=False))
 
@@ -130,6 +158,10 @@ def test_the_json_has_codes_numbers_and_thresholds(tmp_path: Path) -> None:
     row = data["scenarios"][0]["rows"][-1]
     assert row["load"] == {"inflight": 32} and row["decision"] == "bottleneck" and "wire-idle" in row["codes"]
     assert set(row["throughput"]) == {"value", "low", "high", "p", "n", "paired", "spread", "freedom"}
+    assert data["answer"]["word"] == "YES" and data["answer"]["line"] == "at 4–32 in flight"
+    (one,) = data["answer"]["table"]
+    assert one["better"] == "4–32" and one["each"][-1]["rates"] == pytest.approx([56e3, 336e3], rel=0.01)
+    assert data["answer"]["to_set"][0]["cpp"][0] == "grpc::ChannelArguments args;"
     assert as_json._plain({"a": [float("inf"), 1.5]}) == {"a": [None, 1.5]}
 
 
@@ -137,8 +169,9 @@ def test_every_statement_that_is_made_has_a_sentence() -> None:
     """In the sources: a code without one would end the command."""
     folder = Path(advice.__file__).parent
     sources = "".join((folder / f"{name}.py").read_text() for name in ("advice", "needs"))
-    named = {*re.findall(r'"([a-z]+(?:-[a-z]+)+|set|keep|noise|repetitions|longer)"', sources)} - {"client-cpu"}
-    assert len(named) > 20 and named <= {*statements.SENTENCES}, named - {*statements.SENTENCES}
+    named = {*re.findall(r'"([a-z]+(?:-[a-z]+)+|set|keep|flips|noise|repetitions|longer)"', sources)} - {"client-cpu"}
+    sentences = {*statements.SENTENCES, *recommend.CODES}
+    assert len(named) > 20 and named <= sentences, named - sentences
     everywhere = {
         "contradiction",
         "connections-not-held",
@@ -147,7 +180,7 @@ def test_every_statement_that_is_made_has_a_sentence() -> None:
         "rate-not-reached",
         "proxy",
     }
-    assert {*statements.SENTENCES} == named | everywhere
+    assert sentences == named | everywhere
 
 
 def test_a_pipe(tmp_path: Path) -> None:

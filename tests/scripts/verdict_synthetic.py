@@ -12,6 +12,8 @@ from cqbench.analysis.verdict.whole import judge_runs
 from cqbench.formats.manifest import VERSION
 from cqbench.formats.result import SCHEMA_VERSION
 from cqbench.formats.runs import read_all
+from cqbench.render.verdict import answer
+from cqbench.render.verdict.answer import Answer
 
 COUNTS = (1, 2, 4, 8, 16, 32)
 OTHERS = {"code": "other-processes", "text": "other processes used 3.00 of the 32 CPU(s) of the client"}
@@ -78,6 +80,11 @@ def configuration(
 def judged(*paths: Path) -> Judgement:
     """Judges files and folders."""
     return judge_runs(read_all(paths))
+
+
+def said(*paths: Path) -> Answer:
+    """The answer of files and folders."""
+    return answer.make(judged(*paths))
 
 
 def codes(statements: Iterable[Statement]) -> list[str]:

@@ -13,7 +13,7 @@ from cqbench.analysis.verdict.whole import judge_runs
 from cqbench.formats.runs import Run, read_all
 from cqbench.formats.source import BadDocument
 from cqbench.options import Refused
-from cqbench.render.verdict import as_json, text
+from cqbench.render.verdict import answer, as_json, text
 
 
 def _read(results: Sequence[Path]) -> list[Run]:
@@ -27,7 +27,7 @@ def _read(results: Sequence[Path]) -> list[Run]:
 
 
 @click.command()
-@click.option("--all", "everything", is_flag=True, help="Every load of every case, also where nothing is decided.")
+@click.option("--all", "everything", is_flag=True, help="Every load of every scenario as well, at the end.")
 @click.option(
     "--format", "form", type=click.Choice(["text", "json"]), default="text", help="json: all numbers and codes."
 )
@@ -43,5 +43,5 @@ def command(results: tuple[Path, ...], everything: bool, form: str) -> int:
     if form == "json":
         click.echo(json.dumps(as_json.to_json(judgement), indent=2))
     else:
-        click.echo(text.render(judgement, everything, sys.stdout.isatty()), nl=False)
+        click.echo(text.render(answer.make(judgement), everything, sys.stdout.isatty()), nl=False)
     return 0

@@ -2,13 +2,22 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 from cqbench.formats import manifest
 from cqbench.formats.manifest import Manifest
 from cqbench.formats.source import BadDocument
+from cqbench.formats.text import one_line
+
+SETS = {  # key of a value in the experiment's file: how it is called next to what it sets
+    "client_flags": "",
+    "server_flags": "server: ",
+    "client_env": "environment: ",
+    "server_env": "server's environment: ",
+}
 
 
 @dataclass(frozen=True)
@@ -24,6 +33,7 @@ class Asked:
     seconds: float | None = None  # that all runs took; None: not known
     runs: int = 0
     repetitions: int = 0
+    flags: Mapping[tuple[str, str], str] = field(default_factory=dict)  # (axis, value) -> '--api cq'; '' axis: a list's
 
     @property
     def repetition_seconds(self) -> float | None:
@@ -54,10 +64,33 @@ def load(path: Path) -> Asked:
         axes=axes,
         configurations=tuple(told.configurations),
         notes=tuple(told.all_notes),
+        flags=_flags(told.experiment.data),
         margin=_margin(told.head.margin),
         sequential=told.head.budget is not None,
         **_size(told),
     )
+
+
+def _flags(data: Mapping[str, Any]) -> dict[tuple[str, str], str]:
+    """How each value of an axis, and each configuration of a plain list, is set."""
+    found = {("", str(one.get("name"))): _set_by(one) for one in _dicts(data.get("configuration"))}
+    for axis in _dicts(data.get("axis")):
+        found |= {(str(axis.get("name")), str(one.get("name"))): _set_by(one) for one in _dicts(axis.get("values"))}
+    return {key: text for key, text in found.items() if text}
+
+
+def _dicts(value: Any) -> Iterator[Mapping[str, Any]]:
+    yield from (one for one in value if isinstance(one, dict)) if isinstance(value, list) else ()
+
+
+def _set_by(value: Mapping[str, Any]) -> str:
+    """'--streaming', 'server: --num-cqs 2', 'environment: A=1'; '' where none of the keys has anything."""
+    found = []
+    for key, title in SETS.items():
+        given = value.get(key)
+        words = " ".join(f"{name}={one}" for name, one in given.items()) if isinstance(given, dict) else given
+        found += [f"{title}{words}"] if isinstance(words, str) and words else []
+    return one_line("; ".join(found))
 
 
 def _margin(text: str) -> float | None:

@@ -205,11 +205,12 @@ def remarks(journal: Journal) -> list[str]:
 def write_verdict(folder: Path, head: str, measured: Sequence[Run]) -> Verdict:
     """verdict.txt and verdict.json. Raises OSError, and whatever a defect in judging raises."""
     from cqbench.analysis.verdict.whole import judge_runs
-    from cqbench.render.verdict import as_json, text
+    from cqbench.render.verdict import answer, as_json, text
 
     judgement = judge_runs(measured)
-    shown = text.render(judgement)
-    storage.write(folder / "verdict.txt", "\n".join([title(head), shown, text.render(judgement, everything=True)]))
+    said = answer.make(judgement)
+    shown = text.render(said)
+    storage.write(folder / "verdict.txt", "\n".join([title(head), text.render(said, everything=True)]))
     storage.write_json(folder / "verdict.json", as_json.to_json(judgement))
     return Verdict(shown, bool(judgement.scenarios))
 

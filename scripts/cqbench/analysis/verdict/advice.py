@@ -1,9 +1,14 @@
-"""Recommended settings, by the measured gains: statements, whose sentences are in render/verdict/words.py."""
+"""Recommended settings, by the measured gains: statements, whose sentences are in render/verdict/.
+
+The rule. A setting is recommended where it is faster at some load and slower at none. Where it is faster at some loads
+and slower at others, it is recommended for the loads on its side only, and only if a load that is neither lies between
+the two: advice that flips from one load to the next is none. Its costs at the other loads go with it.
+"""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from cqbench.analysis.verdict.model import Decision, Effect, Row, Scenario, Statement
 from cqbench.analysis.verdict.scenarios import Judged, Named
@@ -12,42 +17,85 @@ from cqbench.model import thresholds
 from cqbench.model.metric import THROUGHPUT
 from cqbench.model.ratio import pooled
 from cqbench.model.series import Series
+from cqbench.model.setting import SEPARATE
+
+Flags = Mapping[tuple[str, str], str]  # (axis, value) -> how an experiment sets it
 
 
-def settings(judged: Sequence[Judged], also: Iterable[Effect]) -> list[Statement]:
-    found = [statement for one in judged for statement in _set(one)]
-    found += [statement for effect in also for statement in _set_also(effect)]
-    return [*found, *_rest(judged, bool(found))]
+def settings(judged: Sequence[Judged], also: Iterable[Effect], flags: Flags) -> list[Statement]:
+    found = [statement for one in judged for statement in _set(one, flags)]
+    found += [statement for effect in also for statement in _set_also(effect, flags)]
+    return [*found, *_rest(judged, any(one.code != "flips" for one in found))]
 
 
-def _set(one: Judged) -> Iterator[Statement]:
-    """Recommends the best configuration of a scenario: over all load levels if they agree, else where it is faster."""
+def not_measured(recommended: Iterable[Statement]) -> Iterator[Statement]:
+    """Returns what the recommended connections leave to be measured: a raised limit, fewer connections."""
+    facts = [one.facts for one in recommended if one.code == "set" and one.facts["connections"]]
+    limits = [of["stream_limit"] for of in facts if of["stream_limit"]]
+    most = max((int(row.load.number) for of in facts for row in of["rows"] if row.decision.gain), default=0)
+    if limits:
+        yield Statement("raise-limit", {"limit": min(limits), "inflight": most})
+    alone = [of for of in facts if of["connections"] == SEPARATE and not of["pools"]]
+    if alone and most > 2:
+        yield Statement("fewer-connections", {"inflight": most})
+
+
+def _set(one: Judged, flags: Flags) -> Iterator[Statement]:
+    """Recommends the best configuration of a scenario, or says of each why it cannot be: gain and loss are next to each
+    other.
+    """
     scenario = one.scenario
-    overall = [c for c in one.compared.configurations if _everywhere(scenario, c)]
-    gaining = overall or [c for c in one.compared.configurations if any(r.decision.gain for r in _rows(scenario, c))]
-    if not gaining:
+    gaining = [c for c in one.compared.configurations if _everywhere(scenario, c) or _gains(_rows(scenario, c))]
+    fine = [c for c in gaining if clear(_rows(scenario, c))]
+    if not fine:
+        yield from (Statement("flips", _facts(one, c, flags)) for c in gaining)
         return
-    chosen, remark = _fewest(one, gaining) if scenario.connections else (_best(one, gaining), {})
-    rows = tuple(r for r in _rows(scenario, chosen) if r.decision.gain)
+    overall = [c for c in fine if _everywhere(scenario, c)]
+    chosen, remark = _fewest(one, overall or fine) if scenario.connections else (_best(one, overall or fine), {})
+    yield Statement("set", {**_facts(one, chosen, flags), **remark})
+
+
+def clear(rows: Sequence[Row]) -> bool:
+    """True if there is no loss, or all gains are on one side of all losses, and a load between them is neither."""
+    gains, losses = ([i for i, row in enumerate(rows) if is_one(row)] for is_one in (_gain, _loss))
+    if not gains or not losses:
+        return not losses
+    return max(gains) + 1 < min(losses) or max(losses) + 1 < min(gains)
+
+
+def _gain(row: Row) -> bool:
+    return row.decision.gain
+
+
+def _loss(row: Row) -> bool:
+    return row.decision is Decision.SLOWER
+
+
+def _gains(rows: Iterable[Row]) -> bool:
+    return any(map(_gain, rows))
+
+
+def _facts(one: Judged, chosen: Named, flags: Flags) -> dict[str, object]:
+    """Returns what a sentence about a configuration needs. rows: at every load. effect: over all of them, where that is
+    better and no load is known to be worse.
+    """
+    scenario = one.scenario
+    rows = tuple(_rows(scenario, chosen))
     effect = _effect(scenario, chosen)
-    together = effect if overall and effect and len(effect.loads) > 1 else None
-    policies = tuple(chosen.series.folders)
-    yield Statement(
-        "set",
-        {
-            "scenario": scenario.name,
-            "loads": together.loads if together else tuple(r.load for r in rows),
-            "every": scenario.loads,
-            "configuration": chosen.name,
-            "instead_of": scenario.baseline,
-            "connections": chosen.series.setting.connections if scenario.connections else "",
-            "policies": policies if scenario.connections else (),
-            "rows": rows,
-            "effect": together,
-            "stream_limit": min((r.stream_limit for r in rows if r.stream_limit), default=None),
-            **remark,
-        },
-    )
+    together = effect if _everywhere(scenario, chosen) and effect and len(effect.loads) > 1 else None
+    about = scenario.connections
+    return {
+        "scenario": scenario.name,
+        "configuration": chosen.name,
+        "instead_of": scenario.baseline,
+        "connections": chosen.series.setting.connections if about else "",
+        "policies": tuple(chosen.series.folders) if about else (),
+        "pools": tuple(c.name for c in one.compared.configurations if c.series.setting.connections.startswith("pool:")),
+        "flags": flags.get((scenario.axis, chosen.name)) or flags.get(("", chosen.name), ""),
+        "rows": rows,
+        "effect": together,
+        "stream_limit": min((r.stream_limit for r in rows if r.stream_limit and r.decision.gain), default=None),
+    }
 
 
 def _everywhere(scenario: Scenario, configuration: Named) -> bool:
@@ -103,15 +151,17 @@ def _as_good(best: Series, other: Series, where: Sequence[Load]) -> bool:
     return found is not None and found.high is not None and found.high <= thresholds.ALIKE
 
 
-def _set_also(effect: Effect) -> Iterator[Statement]:
-    """Recommends the better of the two values, by the figure that counts."""
-    facts = {"where": effect.where, "loads": effect.loads}
-    if effect.decision.gain:
-        better = {"setting": effect.setting, "instead_of": effect.instead_of, "ratio": effect.ratio}
-        yield Statement("set-also", {**facts, **better})
-    elif effect.decision is Decision.SLOWER:
-        better = {"setting": effect.instead_of, "instead_of": effect.setting, "ratio": effect.ratio.inverse()}
-        yield Statement("set-also", {**facts, **better})
+def _set_also(effect: Effect, flags: Flags) -> Iterator[Statement]:
+    """Recommends the better of the two values, over all loads, with its estimate at each."""
+    better, other, ratio, by_load = effect.setting, effect.instead_of, effect.ratio, effect.by_load
+    if effect.decision is Decision.SLOWER:
+        better, other, ratio = other, better, ratio.inverse()
+        by_load = tuple((load, 1 / value) for load, value in by_load)
+    elif not effect.decision.gain:
+        return
+    facts = {"where": effect.where, "loads": effect.loads, "by_load": by_load}
+    how = {"setting": better, "instead_of": other, "ratio": ratio, "flags": flags.get((effect.what, better), "")}
+    yield Statement("set-also", {**facts, **how})
 
 
 def _rest(judged: Sequence[Judged], gains: bool) -> Iterator[Statement]:
@@ -124,6 +174,8 @@ def _rest(judged: Sequence[Judged], gains: bool) -> Iterator[Statement]:
     code = "keep"
     if gains:
         code = "keep-otherwise"
+    elif _gains(rows):
+        code = "keep-flips"
     elif all(inconclusive):
         code = "keep-until-measured"
     elif any(inconclusive):

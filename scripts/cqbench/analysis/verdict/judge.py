@@ -198,7 +198,7 @@ def _shown(row: Row, by: Rules, same: bool) -> Row:
         row,
         judged=rule.shown(row.judged),
         throughput=rule.shown(row.throughput),
-        p99=rule.shown(row.p99) if row.load.open else row.p99,  # of a closed loop it has an interval as a cost only
+        p99=rule.shown(row.p99) if row.load.open else by.costs.shown(row.p99, 1 - thresholds.COST_ALPHA),
         costs=tuple(
             c for c in costs if by.costs.decide(c.ratio, Decision.FASTER) in (Decision.FASTER, Decision.SLOWER)
         ),
@@ -283,7 +283,9 @@ def _effect(
     if over is None or (sound and over.p is None):
         return []
     shown = over if sound else Ratio(over.value, n=over.n)
-    return [Effect(what, name, instead, where, closed, shown, Decision.INCONCLUSIVE)]
+    each = [(n, pooled([undisturbed(t.points[n], b.points[n]) for t, b in pairs], THROUGHPUT)) for n in closed]
+    by_load = tuple((n, found.value) for n, found in each if found)
+    return [Effect(what, name, instead, where, closed, shown, Decision.INCONCLUSIVE, by_load)]
 
 
 def _judged(effect: Effect, rule: Rule, rows: Sequence[Row]) -> Effect:

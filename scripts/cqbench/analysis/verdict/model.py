@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from enum import Enum
-from typing import Any
+from typing import Any, NamedTuple
 
 from cqbench.formats.offered import Load
 from cqbench.formats.reasons import Reason
@@ -55,7 +55,8 @@ class Row:
     a gain above the margin. codes: why it was decided so, the reason first. warning: the client's own words, where a
     warning forbids a conclusion. linear: of the baseline, throughput / (n x that at 1). saturated: code of what held
     the configuration back, by its whole interval; ''. reached: of an open loop, the share of the target rate that
-    baseline and configuration reached.
+    baseline and configuration reached. rates, p99s: calls per second and P99 in nanoseconds of baseline and
+    configuration; None where a repetition lacks the figure.
     """
 
     configuration: str
@@ -77,6 +78,8 @@ class Row:
     no_gain: bool = False
     stream_limit: int | None = None  # of the server, per connection, where the baseline's calls wait for it
     reached: tuple[float | None, float | None] = (None, None)
+    rates: tuple[float | None, float | None] = (None, None)
+    p99s: tuple[float | None, float | None] = (None, None)
 
 
 @dataclass(frozen=True)
@@ -90,12 +93,14 @@ class Effect:
     loads: tuple[Load, ...]
     ratio: Ratio
     decision: Decision
+    by_load: tuple[tuple[Load, float], ...] = ()  # the estimate at each load by itself, which decides nothing
 
 
 @dataclass(frozen=True)
 class Scenario:
     """One baseline and its configurations. connections: the axis is the way to connect, of which more is known than
-    ratios. effects: of each configuration over all loads above 1 in flight.
+    ratios. effects: of each configuration over all loads above 1 in flight. ways: of connections, baseline and
+    configurations by name with their way to connect, 'shared', 'separate', 'pool:4', 'scaling:10'.
     """
 
     name: str
@@ -109,6 +114,7 @@ class Scenario:
     effects: tuple[Effect, ...]
     repetitions: int  # the fewest of any row
     margin: float = GAIN
+    ways: tuple[tuple[str, str], ...] = ()
 
     @property
     def loads(self) -> list[Load]:
@@ -123,12 +129,19 @@ class Statement:
     facts: Mapping[str, Any] = field(default_factory=dict)
 
 
+class Unreliable(NamedTuple):
+    """Samples with a warning, of how many. kinds: the most frequent warnings, in how many samples, with an example."""
+
+    number: int
+    of: int
+    kinds: tuple[tuple[int, Reason], ...]
+
+
 @dataclass(frozen=True)
 class Judgement:
     """All that follows from some runs. question: the experiment's own; '' where it asks none. faults: something was
     made to go wrong in every window, and nothing is judged. machine: what was the same everywhere, by name. seconds:
     that all runs took, where measuring went on until it was decided. notes: about the whole, such as other load.
-    unreliable: points with a warning, of how many, and the most frequent warning.
     """
 
     question: str
@@ -137,7 +150,7 @@ class Judgement:
     machine: Mapping[str, str] = field(default_factory=dict)
     seconds: float | None = None
     interleaved: bool = True
-    unreliable: tuple[int, int, Reason] | None = None
+    unreliable: Unreliable | None = None
     scenarios: tuple[Scenario, ...] = ()
     also: tuple[Effect, ...] = ()  # other axes of the same experiment
     settings: tuple[Statement, ...] = ()  # what to set

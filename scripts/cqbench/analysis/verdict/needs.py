@@ -1,5 +1,5 @@
 """Further measurements, and what this machine cannot show: statements, whose sentences are in
-render/verdict/words.py.
+render/verdict/statements.py.
 """
 
 from __future__ import annotations
@@ -9,7 +9,7 @@ from collections.abc import Iterable, Iterator, Sequence
 
 from cqbench.analysis.verdict import evidence
 from cqbench.analysis.verdict.judge import CONTRADICTION, NOT_REACHED, is_open
-from cqbench.analysis.verdict.model import Statement
+from cqbench.analysis.verdict.model import Row, Statement
 from cqbench.analysis.verdict.scenarios import SINGLE, Judged
 from cqbench.formats import reasons
 from cqbench.formats.asked import Asked
@@ -89,12 +89,19 @@ def _noise(judged: Sequence[Judged], asked: Asked) -> Iterator[Statement]:
         seconds = runs * asked.run_seconds if asked.run_seconds else None
         yield Statement("noise-within-budget", {"rows": len(rows), "more": seconds, "spent": asked.seconds})
     elif rows:
-        most = max(row.needed or 0 for row in rows)
-        yield Statement("noise", {"most": most, "seconds": asked.repetition_seconds})
+        most, have = max((_wanted(row), row.repetitions) for row in rows)
+        margin = judged[0].scenario.margin
+        yield Statement("noise", {"most": most, "have": have, "seconds": asked.repetition_seconds, "margin": margin})
     every = [row for one in judged for row in one.scenario.rows if is_open(row) and not row.needed]
     noisy = [row for row in every if row.judged and row.judged.spread > 0]
     if noisy:
         yield Statement("too-noisy", {"rows": len(noisy)})
+
+
+def _wanted(row: Row) -> int:
+    """Repetitions to advise. Where as many as were needed did not decide, more by the share of a gate."""
+    needed = row.needed or 0
+    return needed if needed > row.repetitions else math.ceil(thresholds.MORE_REPETITIONS * row.repetitions)
 
 
 def _mixed(judged: Sequence[Judged]) -> Iterator[Statement]:

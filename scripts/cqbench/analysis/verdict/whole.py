@@ -6,18 +6,19 @@ import re
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 
-from cqbench.analysis.verdict import advice, evidence, needs, scenarios
+from cqbench.analysis.verdict import absolute, advice, evidence, needs, scenarios
 from cqbench.analysis.verdict.judge import Found, Point, judge, open_points
-from cqbench.analysis.verdict.model import Judgement
+from cqbench.analysis.verdict.model import Judgement, Unreliable
 from cqbench.analysis.verdict.rules import Rule
-from cqbench.formats import asked, manifest
+from cqbench.formats import asked, manifest, reasons
 from cqbench.formats.asked import Asked
-from cqbench.formats.reasons import Reason
 from cqbench.formats.runs import Run
 from cqbench.model.figures import ENDS
 from cqbench.model.matching import differing
 from cqbench.model.series import Series, load_series
 from cqbench.model.thresholds import GAIN
+
+MOST_KINDS = 2  # of warnings that are named: the same of the client and of the server are two
 
 
 def judge_runs(runs: Sequence[Run]) -> Judgement:
@@ -29,7 +30,8 @@ def judge_runs(runs: Sequence[Run]) -> Judgement:
     if runs and all(run.surroundings.fault for run in runs):
         return Judgement(question, notes=notes, faults=True)
     series, found = _found(runs, known)
-    judged = list(found.judged)
+    judged = [absolute.filled(one) for one in found.judged]
+    settings = tuple(advice.settings(judged, found.also, about.flags))
     every = tuple(j.scenario for j in judged)
     return Judgement(
         question=question,
@@ -40,9 +42,10 @@ def judge_runs(runs: Sequence[Run]) -> Judgement:
         unreliable=_unreliable(series),
         scenarios=every,
         also=found.also,
-        settings=tuple(advice.settings(judged, found.also)),
+        settings=settings,
         measure=(
             *needs.measure(judged, [] if judged else series, about),
+            *advice.not_measured(settings),
             *needs.more_clients(series),
         ),
         cannot_show=tuple(needs.cannot_show(judged)),
@@ -94,13 +97,12 @@ def _cpus(series: Sequence[Series], end: str) -> str:
     return f"{value:.0f}" if value else ""
 
 
-def _unreliable(series: Sequence[Series]) -> tuple[int, int, Reason] | None:
-    """How many points have warnings, of how many, and the most frequent warning."""
-    points = [r.measured for s in series for of in s.points.values() for r in of]
-    warnings = [d for m in points for d in m.warnings]
-    if not warnings:
+def _unreliable(series: Sequence[Series]) -> Unreliable | None:
+    """None where no sample has a warning."""
+    samples = [r.measured for s in series for of in s.points.values() for r in of]
+    kinds = reasons.kinds(d for m in samples for d in m.warnings)
+    if not kinds:
         return None
-    codes = [d.code for d in warnings]
-    often = max(dict.fromkeys(codes), key=codes.count)
-    worst = max((d for d in warnings if d.code == often), key=lambda d: d.text)
-    return sum(bool(m.warnings) for m in points), len(points), worst
+    often = sorted(kinds.values(), key=len, reverse=True)[:MOST_KINDS]
+    worst = tuple((len(of), max(of, key=lambda d: d.text)) for of in often)
+    return Unreliable(sum(bool(m.warnings) for m in samples), len(samples), worst)

@@ -7,29 +7,19 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from cqbench.analysis.verdict.model import Row, Scenario
-from cqbench.analysis.verdict.whole import judge_runs
 from cqbench.formats import runs as results_of
-from cqbench.formats.figures import THROUGHPUT
 from cqbench.formats.runs import Run
 from cqbench.formats.source import BadDocument
 from cqbench.formats.text import one_line
-from cqbench.model.figures import CPU, FIGURES, P99
-from cqbench.render.report import against, embedded, machine, points, tables
+from cqbench.render.report import against, embedded, machine, points, tables, verdicts
 from cqbench.render.report import series as series_of
 from cqbench.render.report.groups import Group, experiment_folder, experiments, group, letter
 from cqbench.render.report.machine import Manifest
-from cqbench.render.report.model import Card, Report, Series
+from cqbench.render.report.model import Report, Series
 from cqbench.render.report.series import Found
-from cqbench.render.table import plain
-from cqbench.render.verdict.statements import say
-from cqbench.render.verdict.words import answer, reasons_of, times
-from cqbench.stats.ratios import Ratio
 
 MAX_FAILURES = 200
 MAX_NAMES = 3
-ADVICE = {"settings": "What to set", "measure": "What to measure", "cannot_show": "What this machine cannot show"}
-RATIOS = (THROUGHPUT, P99, *CPU)  # of a card
 
 
 @dataclass(frozen=True)
@@ -38,15 +28,6 @@ class Made:
 
     report: Report
     hgrm: dict[str, str]
-
-
-@dataclass(frozen=True)
-class Judged:
-    """answer: to the question. cards: the most important first. advice: title, texts."""
-
-    answer: str
-    cards: tuple[Card, ...] = ()
-    advice: tuple[tuple[str, tuple[str, ...]], ...] = ()
 
 
 def make(paths: Sequence[Path]) -> Report:
@@ -66,7 +47,7 @@ def make_all(paths: Sequence[Path]) -> Made:
     made = [series_of.make(of, here, manifests, began) for of, here in zip(groups, found, strict=True)]
     series = [one for one, _ in made]
     report = replace(
-        _report(paths, runs, manifests, _judge_all(runs), series),
+        _report(paths, runs, manifests, series),
         facts=machine.facts(runs, manifests, [of for here in found for of in here.values()]),
         against=against.make(groups, series, found, manifests),
         errors=tables.errors(groups),
@@ -100,7 +81,6 @@ def _report(
     paths: Sequence[Path],
     runs: Sequence[Run],
     manifests: Sequence[Manifest],
-    judgement: Judged,
     series: Sequence[Series],
 ) -> Report:
     return Report(
@@ -108,9 +88,7 @@ def _report(
         question=" ".join(dict.fromkeys(m.told.head.question for m in manifests if m.told.head.question)),
         made=min(filter(None, (m.told.started for m in manifests)), default="") or machine.began(runs),
         partial=_partial(runs, manifests),
-        answer=judgement.answer,
-        cards=judgement.cards,
-        advice=judgement.advice,
+        verdicts=verdicts.make(runs),
         series=tuple(series),
         experiments=_experiments(runs),
         machine=machine.rows(runs, manifests),
@@ -169,51 +147,3 @@ def _failures(runs: Sequence[Run], manifests: Sequence[Manifest]) -> list[str]:
                 said.append(f"{name}, {p.load.words}, repetition {number}: not measured: {p.failure}")
     more = [f"and {len(said) - MAX_FAILURES} more"] if len(said) > MAX_FAILURES else []
     return said[:MAX_FAILURES] + more
-
-
-# The verdict, in the words of a report.
-
-
-def _judge_all(runs: Sequence[Run]) -> Judged:
-    """Experiments one by one: repetitions of one are none of another."""
-    order = experiments(runs)
-    each = [_judge([run for run in runs if experiment_folder(run) == folder]) for folder in order]
-    if len(each) <= 1:
-        return each[0] if each else Judged("")
-    named = [(letter(number), one) for number, one in enumerate(each)]
-    cards = (replace(card, title=f"{name}: {card.title}") for name, one in named for card in one.cards)
-    advice = ((f"{name}: {title}", texts) for name, one in named for title, texts in one.advice)
-    answers = "\n".join(f"{name}: {one.answer}" for name, one in named if one.answer)
-    return Judged(answers, tuple(cards), tuple(advice))
-
-
-def _judge(runs: Sequence[Run]) -> Judged:
-    """Judges one experiment, or files without one."""
-    found = judge_runs(runs)
-    said = say(found)
-    advice = tuple((title, getattr(said, key)) for key, title in ADVICE.items() if getattr(said, key))
-    return Judged(said.answer, tuple(map(_card, found.scenarios)), advice)
-
-
-def _card(scenario: Scenario) -> Card:
-    """A table of ratios to the baseline."""
-    of = (
-        f"{scenario.configurations[0]} ÷ {scenario.baseline}"
-        if len(scenario.configurations) == 1
-        else f"÷ {scenario.baseline}"
-    )
-    head = (of, *(FIGURES[name].label for name in RATIOS), "So")
-    table = plain(head, (_ratios(scenario, row) for row in scenario.rows))
-    return Card(
-        scenario.name or scenario.axis, scenario.decision.value, answer(scenario), table, tuple(reasons_of(scenario))
-    )
-
-
-def _ratios(scenario: Scenario, row: Row) -> tuple[str, ...]:
-    which = row.load.words if len(scenario.configurations) == 1 else f"{row.configuration}, {row.load.words}"
-    others = (_times(ratio) for ratio in (row.p99, row.client_cpu, row.server_cpu))
-    return (which, times(row.throughput) if row.throughput else "-", *others, row.decision.value.replace("-", " "))
-
-
-def _times(ratio: Ratio | None) -> str:
-    return "-" if ratio is None else f"{ratio.value:.2f}"

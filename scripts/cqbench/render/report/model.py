@@ -10,6 +10,7 @@ from typing import Any
 
 from cqbench.formats.offered import Load
 from cqbench.render.table import Table, plain
+from cqbench.render.verdict.answer import Answer
 
 
 @dataclass(frozen=True)
@@ -130,13 +131,31 @@ class Against:
 
 @dataclass(frozen=True)
 class Card:
-    """One finding of the verdict. table: as short as can be; remarks: the reasons."""
+    """A configuration of a scenario at every load."""
 
     title: str
     verdict: str  # a code
-    answer: str
+    compares: str  # 'separate ÷ shared'
     table: Table
-    remarks: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class Verdict:
+    """An experiment's answer, the tables that text has as well, and every load. name: 'A', '' where there is one
+    experiment.
+    """
+
+    name: str
+    answer: Answer
+    outcomes: Table
+    absolute: Table
+    legend: str
+    cards: tuple[Card, ...]
+
+    @property
+    def judged(self) -> bool:
+        """True if a load was compared."""
+        return any(row.each for row in self.answer.table)
 
 
 def _nothing() -> Table:
@@ -151,9 +170,7 @@ class Report:
     question: str
     made: str  # when the measurements began, RFC 3339
     partial: str  # what is missing, one sentence; '' when nothing is
-    answer: str  # to the question, a sentence or two; '' where nothing could be judged
-    cards: tuple[Card, ...]
-    advice: tuple[tuple[str, tuple[str, ...]], ...]  # title, texts: what to set, to measure, what cannot be shown
+    verdicts: tuple[Verdict, ...]  # of the experiments, in order
     series: tuple[Series, ...]
     machine: tuple[tuple[str, str], ...]  # label, value: CPU, kernel, versions, pinning, ...
     facts: tuple[tuple[str, str], ...] = ()  # facts and warnings that a reader needs before the answer

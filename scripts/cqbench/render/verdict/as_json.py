@@ -1,26 +1,25 @@
-"""A judgement as JSON: every number, code and sentence, and the thresholds behind it."""
+"""A judgement as JSON: its answer, every number and code behind it, and the thresholds."""
 
 from __future__ import annotations
 
 import math
-from dataclasses import asdict
+from enum import Enum
 from typing import Any
 
-from cqbench.analysis.verdict.model import Judgement, Scenario, Statement
+from cqbench.analysis.verdict.model import Judgement, Statement
 from cqbench.formats.offered import Load
 from cqbench.model import thresholds
-from cqbench.render.verdict import words
-from cqbench.render.verdict.statements import say
+from cqbench.render.verdict import answer
 from cqbench.stats import ratios
 
 
 def to_json(judgement: Judgement) -> dict[str, Any]:
-    """Units as in the result files; ratios configuration / baseline."""
+    """Units as in the result files; ratios configuration / baseline. answer: the object that the text is made of."""
     named = {name.lower(): value for name, value in vars(thresholds).items() if name.isupper()}
     data = {
         "thresholds": {**named, "min_repetitions": ratios.MIN_REPETITIONS},
-        **asdict(say(judgement)),
-        "scenarios": [_scenario(one) for one in judgement.scenarios],
+        "answer": answer.make(judgement),
+        "scenarios": judgement.scenarios,
         "also": judgement.also,
         "statements": [
             _statement(kind, one) for kind in ("settings", "measure", "cannot_show") for one in getattr(judgement, kind)
@@ -28,12 +27,6 @@ def to_json(judgement: Judgement) -> dict[str, Any]:
     }
     plain: dict[str, Any] = _plain(data)
     return plain
-
-
-def _scenario(scenario: Scenario) -> dict[str, Any]:
-    rows = [{**vars(row), "because": words.because([row])} for row in scenario.rows]
-    said = {"answer": words.answer(scenario), "reasons": words.reasons_of(scenario)}
-    return {**vars(scenario), "rows": rows, **said}
 
 
 def _statement(kind: str, one: Statement) -> dict[str, Any]:
@@ -44,6 +37,8 @@ def _plain(data: Any) -> Any:
     """JSON has neither infinity nor tuples with names."""
     if isinstance(data, Load):
         return {"rate" if data.open else "inflight": data.number}
+    if isinstance(data, Enum):
+        return data.value
     if hasattr(data, "__dataclass_fields__"):
         return _plain(vars(data))
     if isinstance(data, dict):

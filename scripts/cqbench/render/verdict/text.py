@@ -1,107 +1,99 @@
-"""A judgement as text: paragraphs and a table with a style each, coloured on a terminal, plain elsewhere."""
+"""An answer as text: the answer first, two tables, and what to set with its C++; coloured on a terminal."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator
 
-from cqbench.analysis.verdict.model import Decision, Judgement, Row, Scenario
 from cqbench.render import text
-from cqbench.render.table import EMPTY, Block, Column, Line, Table
-from cqbench.render.verdict.statements import Said, say
-from cqbench.render.verdict.words import loads, reasons_of, short, times
+from cqbench.render.table import EMPTY, Block, Cell, Column, Line, Table
+from cqbench.render.verdict import grids
+from cqbench.render.verdict.answer import Answer
+from cqbench.render.verdict.grids import Grid
+from cqbench.render.verdict.headline import Word
+from cqbench.render.verdict.recommend import ToSet
 
 WIDTH = 80
-NAME = 24  # characters of a name next to its figures
-STYLES = {
-    Decision.BOTTLENECK: "bold red",
-    Decision.LIKELY: "red",
-    Decision.OTHER: "yellow",
-    Decision.FASTER: "green",
-    Decision.SLOWER: "magenta",
-    Decision.INCONCLUSIVE: "dim",
+WORDS = {
+    Word.YES: "bold red",
+    Word.LIKELY: "red",
+    **dict.fromkeys((Word.NO, Word.FASTER, Word.BETTER, Word.EQUIVALENT), "bold green"),
+    **dict.fromkeys((Word.SLOWER, Word.WORSE), "bold magenta"),
 }
-TITLES = {"settings": "WHAT TO SET", "measure": "WHAT TO MEASURE", "cannot_show": "WHAT THIS MACHINE CANNOT SHOW"}
+LISTS = {"measure": "WHAT TO MEASURE", "cannot_show": "WHAT THIS MACHINE CANNOT SHOW"}
+CODE = "cyan"
+JOINED = "\N{NO-BREAK SPACE}"
 
 
-def render(judgement: Judgement, everything: bool = False, colour: bool = False) -> str:
-    """everything: every load of every scenario, instead of those that say something. Ends with a newline."""
-    return text.render(_blocks(judgement, everything), colour)
+def render(answer: Answer, everything: bool = False, colour: bool = False) -> str:
+    """everything: each load of each row as well, at the end. Ends with a newline."""
+    return text.render(_blocks(answer, everything), colour).replace(JOINED, " ")
 
 
-def _blocks(judgement: Judgement, everything: bool) -> Iterator[Block]:
-    said = say(judgement)
-    yield from _head(said)
-    if judgement.scenarios:
-        yield from (EMPTY, _table(judgement.scenarios, everything))
-    for key, title in TITLES.items():
-        texts = getattr(said, key)
-        if texts:
-            yield Line(title, "bold")
-            yield from (Line(text, "", WIDTH, "- ") for text in texts)
+def _line(words: str, style: str = "", width: int = 0, first: str = "", later: str = "  ") -> Line:
+    """A paragraph in which no line begins with a sign of percent."""
+    return Line(words.replace(" %", f"{JOINED}%"), style, width, first, later)
 
 
-def _head(told: Said) -> Iterator[Line]:
-    said = ((told.question, "bold"), (told.answer, "bold cyan"), (told.machine, "dim"))
-    yield from (Line(words, style, WIDTH, later="") for words, style in said if words)
-    yield from (Line(note, "yellow", WIDTH, "! ") for note in told.notes)
+def _blocks(answer: Answer, everything: bool) -> Iterator[Block]:
+    yield from _head(answer)
+    if any(row.each for row in answer.table):
+        yield EMPTY
+        yield from _fitted(grids.outcomes(answer))
+        yield EMPTY
+        yield from _fitted(grids.absolute(answer))
+        yield _line(grids.legend(answer), "dim", WIDTH, later="")
+        yield EMPTY
+    if answer.to_set or answer.keep:
+        yield _line("WHAT TO SET", "bold")
+        for one in answer.to_set:
+            yield from _set(one)
+        yield from _items(answer.keep)
+    for key, title in LISTS.items():
+        if getattr(answer, key):
+            yield _line(title, "bold")
+            yield from _items(getattr(answer, key))
+    if everything and any(row.each for row in answer.table):
+        unit = "calls per second" if answer.open_loop else "calls in flight"
+        yield from (EMPTY, _line(f"EVERY LOAD ({unit})", "bold"))
+        yield from _fitted(grids.every(answer))
 
 
-def _table(scenarios: Sequence[Scenario], everything: bool) -> Table:
-    """In closed loops the ratio of throughput decides, in open ones that of P99."""
-    simple = all(len(scenario.configurations) == 1 for scenario in scenarios)
-    alike = {(scenario.baseline, scenario.configurations) for scenario in scenarios}
-    configurations = f"{scenarios[0].configurations[0]} ÷ " if simple and len(alike) == 1 else "÷ "
-    baseline = scenarios[0].baseline if len({scenario.baseline for scenario in scenarios}) == 1 else "baseline"
-    head = f"{configurations}{baseline}".upper()
-    table = Table(_columns(head if len(head) <= NAME else "RATIO TO THE FIRST", scenarios[0].open_loop), head="bold")
-    for scenario in scenarios:
-        if simple:
-            name = scenario.name if len(alike) == 1 else f"{scenario.name}: {scenario.configurations[0]}"
-            _configuration(table, scenario, scenario.configurations[0], name, everything)
-        else:
-            table.rows.append(Line(scenario.name, "", WIDTH, later=""))
-            for configuration in scenario.configurations:
-                _configuration(table, scenario, configuration, f"  {configuration}", everything)
-        for reason in reasons_of(scenario):
-            table.rows.append(Line(reason, "" if "inconclusive" not in reason else "dim", WIDTH, "   ", "     "))
-    return table
+def _head(answer: Answer) -> Iterator[Line]:
+    yield _line(answer.question, "bold", WIDTH, later="")
+    yield _line(answer.short, WORDS.get(answer.word, "bold"), WIDTH)
+    yield from (_line(why, "", WIDTH) for why in answer.why)
+    yield from (_line(one, "dim", WIDTH, later="") for one in (answer.sides, answer.machine) if one)
+    yield from (_line(note, "yellow", WIDTH, "! ") for note in answer.notes)
 
 
-def _columns(head: str, open_loop: bool) -> tuple[Column, ...]:
-    first, second = ("P99 from due", "calls/s") if open_loop else ("calls/s", "P99")
-    where = Column("rate" if open_loop else "in flight", True, 9)
-    return (Column(head, width=NAME - 2), where, Column(first, width=17), Column(second, width=6), Column("client CPU"))
+def _items(texts: Iterable[str]) -> Iterator[Line]:
+    return (_line(one, "", WIDTH, "- ") for one in texts)
 
 
-def _configuration(table: Table, scenario: Scenario, configuration: str, name: str, everything: bool) -> None:
-    """The rows that say something, or all; at least one. A name that is too long has a line of its own."""
-    rows = _chosen(scenario, configuration, everything)
-    if len(name) >= NAME:
-        table.rows.append(Line(name, "", WIDTH))
-        name = ""
-    for row in rows:
-        table.add(name, *_row(row), style=STYLES.get(row.decision, ""))
-        name = ""
-    effect = next((e for e in scenario.effects if e.setting == configuration), None)
-    if effect and not rows:
-        where = "together" if len(effect.loads) > 1 else loads(effect.loads, effect.loads).removesuffix(" in flight")
-        table.add(name, where, times(effect.ratio))
-    elif not rows:
-        table.add(name, "", "inconclusive")
+def _set(one: ToSet) -> Iterator[Line]:
+    places = "; ".join(filter(None, (one.flags, f"code: {one.source}" if one.source else "")))
+    how = f" ({places})" if places else ""
+    yield _line(f"{one.setting}{how}{'; ' * bool(one.note)}{one.note}", "green", WIDTH, "- ")
+    yield from (_line(brings, "", WIDTH, "  ", "    ") for brings in one.brings)
+    yield from (_line(f"costs: {cost}", "magenta", WIDTH, "  ", "    ") for cost in one.costs)
+    yield from (_line(line, CODE, 0, "      ") for line in one.cpp)
 
 
-def _chosen(scenario: Scenario, configuration: str, everything: bool) -> list[Row]:
-    """Losses come last: no reader sets what loses anywhere."""
-    mine = [row for row in scenario.rows if row.configuration == configuration]
-    if everything or len(mine) <= 1:
-        return mine
-    last = next((row for row in reversed(mine) if row.decision is Decision.SLOWER), None)
-    return [
-        row for row in mine if row.decision.gain or row is last or (row.costs and row.decision is not Decision.SLOWER)
-    ]
+def _fitted(grid: Grid) -> Iterator[Block]:
+    """A table of 80 columns. What does not fit gets shorter titles, then names on lines of their own."""
+    if not _fits(grid):
+        grid = grid._replace(titles=(grid.titles[0], *(title.removesuffix(" in flight") for title in grid.titles[1:])))
+    above = not _fits(grid)
+    if above and grid.titles[0]:
+        yield _line(grid.titles[0], "bold")
+    table = Table([Column("" if above else grid.titles[0]), *map(Column, grid.titles[1:])], head="bold")
+    for row in grid.rows:
+        if above and row.name:
+            table.rows.append(_line(row.name, "", WIDTH))
+        table.add("" if above else row.name, *(Cell(cell, row.style) for cell in row.cells))
+    yield table
 
 
-def _row(row: Row) -> tuple[str, ...]:
-    first, second = (row.p99, row.throughput) if row.load.open else (row.throughput, row.p99)
-    others = (short(r.value) if r else "-" for r in (second, row.client_cpu))
-    return (loads([row.load], [row.load]).removesuffix(" in flight"), times(first), *others)
+def _fits(grid: Grid) -> bool:
+    widths = grids.widths(grid)
+    return sum(widths) + text.GAP * (len(widths) - 1) <= WIDTH
