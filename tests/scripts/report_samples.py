@@ -6,6 +6,7 @@ import math
 import random
 from collections.abc import Sequence
 from dataclasses import replace
+from typing import Any
 
 from cqbench.analysis.verdict.model import Decision
 from cqbench.formats.figures import THROUGHPUT
@@ -295,7 +296,7 @@ def hostile() -> Report:
     texts = dict.fromkeys(("title", "question", "made", "partial"), HOSTILE)
     table = plain((HOSTILE,), ((HOSTILE,),))
     rows = tuple(replace(row, scenario=HOSTILE, configuration=HOSTILE, baseline=HOSTILE) for row in answer().table)
-    some = dict.fromkeys(("why", "notes", "keep", "measure", "cannot_show"), (HOSTILE,))
+    some: dict[str, Any] = dict.fromkeys(("why", "notes", "keep", "measure", "cannot_show"), (HOSTILE,))
     to_set = (ToSet(HOSTILE, (HOSTILE,), (HOSTILE,), HOSTILE, (HOSTILE,), HOSTILE),)
     said = replace(
         answer(), question=HOSTILE, line=HOSTILE, sides=HOSTILE, compares=HOSTILE, table=rows, to_set=to_set, **some

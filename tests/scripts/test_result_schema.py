@@ -17,10 +17,10 @@ from result_schema import DATA, ROOT, SCHEMA, Json, complaints, keys_of, program
 # Files as the client writes them.
 
 
-# With a codec which can be timed.
+# With a codec which can be timed. Points end after a number of calls: a busy machine may make none in a short window.
 SERVER = ("--tcp-echo-port", "0", "--api", "generic", "--serializer", "buffer-reusing", "--compression", "deflate")
 WIRE = "--workload echo --request-bytes 100 --payload entropy:1.5 --compression call:gzip --deadline none"
-CLOSED = "--breakdown --lower-bound --repetitions 5 --inflight-list 1,4 --interval 0.2 --warmup 0.05"
+CLOSED = "--breakdown --lower-bound --repetitions 5 --inflight-list 1,4 --total 3000 --interval 5 --warmup 0.05"
 # Long enough for a time series and, in an open loop, for gaps to have a shape.
 RUNS = {
     "unary": f"{CLOSED} --api cq --stub generic",
