@@ -59,7 +59,7 @@ prepare_peers() {
 command=${1:-} both=(grpc_ping_server grpc_ping_client)
 only_says="-h --help --bin" # with one of these nothing is built
 case $command in
-  run) only_says+=" --plan --list --template --keys" ;;
+  run) only_says+=" --gate --plan --list --template --keys" ;;
   tune) only_says+=" --list" ;;
   cost)
     only_says+=" --plan --program"

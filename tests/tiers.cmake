@@ -12,7 +12,7 @@ set(CQBENCH_LONG
     scripts.experiment_failures scripts.experiment_network scripts.experiment_resume scripts.faults scripts.grpc_gateway
     scripts.peers scripts.soak scripts.soak_rates scripts.tune_errors scripts.tune_real scripts.tune_run process.methods
     process.mpi_ranks)
-set(CQBENCH_MEASURE scripts.cost_sampled process.ground_truth process.known_queue)
+set(CQBENCH_MEASURE scripts.cost_sampled scripts.planted_live process.ground_truth process.known_queue)
 
 # The tests of tests/smoke that `ctest -L smoke` runs, one at a time in less than a minute: each API with each other one,
 # TLS, Ctrl-C, output and usage. The others of that folder have the label `process`.

@@ -16,7 +16,7 @@ from cqbench.analysis.compare.points import Figure
 from cqbench.model.metric import METRICS, THROUGHPUT
 from cqbench.stats.ratios import Ratio
 from made_results import put
-from test_compare_synthetic import BASE, DATA, FASTER, SAME, SLOWER, called, result
+from test_compare_synthetic import BASE, DATA, FASTER, SAME, SLOWER, called, result, sessions
 
 SCRIPT = Path(__file__).parents[2] / "scripts/compare.sh"
 GATE, LATENCY_GATE = "--fail-if-slower", "--fail-if-latency-higher"
@@ -31,6 +31,20 @@ def pair(
     before: Mapping[int, Sequence[float]], after: Mapping[int, Sequence[float]], **context_after: Any
 ) -> tuple[Path, Path]:
     return put(Path("a.json"), result(before)), put(Path("b.json"), result(after, **context_after))
+
+
+def apart(
+    before: Mapping[int, Sequence[float]], after: Mapping[int, Sequence[float]], **context_after: Any
+) -> tuple[Path, Path]:
+    """Sides of as many sessions as repetitions."""
+    return sessions(Path("a"), result(before)), sessions(Path("b"), result(after, **context_after))
+
+
+def one_session(
+    before: Mapping[int, Sequence[float]], after: Mapping[int, Sequence[float]], **context_after: Any
+) -> tuple[Path, Path]:
+    """Two configurations of one experiment."""
+    return put(Path("x/raw/a/1.json"), result(before)), put(Path("x/raw/b/1.json"), result(after, **context_after))
 
 
 def as_json(capsys: pytest.CaptureFixture[str], *arguments: object) -> dict[str, Any]:
@@ -52,7 +66,7 @@ def verdicts(data: dict[str, Any], key: str = "throughput_per_second") -> dict[i
 
 
 def test_the_verdicts_of_all_metrics(capsys: pytest.CaptureFixture[str]) -> None:
-    data = as_json(capsys, *pair({1: BASE, 4: BASE, 8: BASE}, {1: SAME, 4: SLOWER, 8: FASTER}), "--metric", "all")
+    data = as_json(capsys, *apart({1: BASE, 4: BASE, 8: BASE}, {1: SAME, 4: SLOWER, 8: FASTER}), "--metric", "all")
     for key in ("throughput_per_second", "latency_p50_ns", "latency_p99_ns"):
         assert verdicts(data, key) == {1: "no difference seen", 4: "slower", 8: "faster"}
     for key in ("client_cpu_per_rpc_ns", "server_cpu_per_rpc_ns"):
@@ -60,18 +74,20 @@ def test_the_verdicts_of_all_metrics(capsys: pytest.CaptureFixture[str]) -> None
 
 
 def test_the_json(capsys: pytest.CaptureFixture[str]) -> None:
-    data = as_json(capsys, *pair({4: BASE, 16: BASE}, {4: SLOWER, 16: SAME}), GATE, "5%")
+    data = as_json(capsys, *apart({4: BASE, 16: BASE}, {4: SLOWER, 16: SAME}), GATE, "5%")
     point = part(data)["points"][0]
     assert (point["scenario"], point["name"], point["inflight"]) == ("ping/unary/cq/separate", "in-flight 4", 4)
     assert (point["unreliable"], point["same_schedule"]) == (False, None)
     figure = point["metrics"]["throughput_per_second"]
-    assert figure["before"] == {"mean": pytest.approx(geometric_mean(BASE), rel=1e-4), "repetitions": 10}
+    of_sessions = {"sessions": 10, "history_percent": None}
+    assert figure["before"] == {"mean": pytest.approx(geometric_mean(BASE), rel=1e-4), "repetitions": 10, **of_sessions}
     assert figure["after"]["mean"] == pytest.approx(geometric_mean(SLOWER), rel=1e-4)
     assert figure["change_percent"] == pytest.approx(-7, abs=0.01)
     low, high = figure["change_percent_interval"]
     assert low < figure["change_percent"] < high < -5
     assert figure["p_holm"] == pytest.approx(2 * figure["p"]) and figure["p"] < 1e-10 and not figure["paired"]
-    assert (figure["verdict"], figure["repetitions_to_find"]) == ("slower", 6)
+    assert (figure["verdict"], figure["repetitions_to_find"]) == ("slower", None)
+    assert (figure["between_sessions"], figure["sessions_to_find"]) == ("sessions", 3)
     total = part(data)["total"]["throughput_per_second"]
     assert total["points"] == 2 and total["ratio"] == pytest.approx(0.9645, abs=0.0005)
     assert total["change_percent_interval"][0] < -3.5 < total["change_percent_interval"][1]
@@ -106,15 +122,15 @@ def test_a_metric_without_noise_is_compared_too(capsys: pytest.CaptureFixture[st
 
 def test_too_few_repetitions(capsys: pytest.CaptureFixture[str]) -> None:
     few = dict.fromkeys((1, 2, 4, 8), BASE[:5])
-    status, out, _ = called(capsys, *pair(few, {n: [v / 2 for v in SAME[:5]] for n in few}))
+    status, out, _ = called(capsys, *one_session(few, {n: [v / 2 for v in SAME[:5]] for n in few}))
     assert status == 0 and "slower" not in out and "faster" not in out
-    assert out.count("cannot tell: 5 repetitions, needs 6") >= 12
+    assert out.count("inconclusive: 5 repetitions, needs 6") >= 12
 
 
 def test_a_point_with_fewer_repetitions_than_the_others(capsys: pytest.CaptureFixture[str]) -> None:
-    files = pair({1: BASE, 4: BASE}, {1: SLOWER, 4: SLOWER[:1]})
-    assert verdicts(as_json(capsys, *files)) == {1: "slower", 4: "cannot tell"}
-    assert "cannot tell: 10 and 1 repetitions, needs 6" in called(capsys, *files)[1]
+    files = one_session({1: BASE, 4: BASE}, {1: SLOWER, 4: SLOWER[:1]})
+    assert verdicts(as_json(capsys, *files)) == {1: "slower", 4: "inconclusive"}
+    assert "inconclusive: 10 and 1 repetitions, needs 6" in called(capsys, *files)[1]
     assert called(capsys, *files, GATE, "50%")[0] == 3  # the second point is not decided
 
 
@@ -137,28 +153,28 @@ def test_a_point_with_fewer_repetitions_than_the_others(capsys: pytest.CaptureFi
     ],
 )
 def test_gates(capsys: pytest.CaptureFixture[str], gate: str, limit: str, after: list[float], status: int) -> None:
-    got, out, err = called(capsys, *pair({4: BASE}, {4: after}), gate, limit)
+    got, out, err = called(capsys, *apart({4: BASE}, {4: after}), gate, limit)
     assert got == status and "IN TOTAL" in out
     head = f"cqbench compare: gate {gate} {limit}: "
     if status == 0:
         assert err == f"{head}open\n"
         return
-    state = {1: "closed", 3: "cannot tell"}[status]
+    state = {1: "closed", 3: "inconclusive"}[status]
     assert err.startswith(f"{head}{state}: ping/unary/cq/separate, in-flight 4: ")
     assert len(err.splitlines()) == 1
 
 
 def test_one_closed_point_closes_the_gate_though_another_is_not_decided(capsys: pytest.CaptureFixture[str]) -> None:
-    status, _, err = called(capsys, *pair({4: BASE, 8: BASE}, {4: SLOWER, 8: SAME}), GATE, "0%")
+    status, _, err = called(capsys, *apart({4: BASE, 8: BASE}, {4: SLOWER, 8: SAME}), GATE, "0%")
     assert status == 1
-    assert [line.split(": ")[2] for line in err.splitlines()] == ["closed", "cannot tell"]
+    assert [line.split(": ")[2] for line in err.splitlines()] == ["closed", "inconclusive"]
 
 
-def test_an_undecided_gate_says_how_many_repetitions_would_decide(capsys: pytest.CaptureFixture[str]) -> None:
+def test_an_inconclusive_gate_says_how_many_repetitions_would_decide(capsys: pytest.CaptureFixture[str]) -> None:
     noisy = [value * (0.8 if i % 2 else 1.2) for i, value in enumerate(SAME)]
-    status, _, err = called(capsys, *pair({4: BASE}, {4: noisy}), GATE, "5%")
+    status, _, err = called(capsys, *apart({4: BASE}, {4: noisy}), GATE, "5%")
     assert status == 3
-    needed = re.search(r"about (\d+) repetitions on either side would decide", err)
+    needed = re.search(r"about (\d+) sessions on either side would decide; so may a measurement in turns", err)
     assert needed and 15 <= int(needed[1]) <= 1000
 
 
@@ -183,40 +199,40 @@ def test_repetitions_to_decide(change: float, spread: float, needed: int | None)
 def test_a_change_of_just_the_limit_closes(capsys: pytest.CaptureFixture[str]) -> None:
     before = [100.0, 99, 101, 98, 102, 97, 103, 100]
     after = [0.93 * value for value in before]
-    assert called(capsys, *pair({1: before}, {1: after}), GATE, "7%")[0] == 1
+    assert called(capsys, *apart({1: before}, {1: after}), GATE, "7%")[0] == 1
 
 
 def test_a_great_change_that_is_chance_after_the_correction_does_not_close(capsys: pytest.CaptureFixture[str]) -> None:
     after = [value * (0.88 + 0.02 * i) for i, value in enumerate(SAME[:8])]  # p = 0.03
-    files = pair({1: BASE, 4: BASE, 8: BASE}, {1: after, 4: SAME, 8: SAME})
+    files = apart({1: BASE, 4: BASE, 8: BASE}, {1: after, 4: SAME, 8: SAME})
     data = as_json(capsys, *files, GATE, "2%")
     figure = part(data)["points"][0]["metrics"]["throughput_per_second"]
     assert figure["p"] < 0.05 < figure["p_holm"] == pytest.approx(3 * figure["p"])
     assert figure["change_percent"] < -2 and figure["change_percent_interval"][1] < 0
-    assert figure["verdict"] == "no difference seen" and data["gates"][0]["state"] == "cannot tell"
+    assert figure["verdict"] == "no difference seen" and data["gates"][0]["state"] == "inconclusive"
 
 
 def test_a_great_change_that_may_be_chance_does_not_close(capsys: pytest.CaptureFixture[str]) -> None:
     noisy = [value * (0.6 if i % 2 else 1.4) for i, value in enumerate(SAME)]
-    data = as_json(capsys, *pair({1: BASE}, {1: [*noisy[1:], 6_000]}), GATE, "5%")
+    data = as_json(capsys, *apart({1: BASE}, {1: [*noisy[1:], 6_000]}), GATE, "5%")
     assert part(data)["points"][0]["metrics"]["throughput_per_second"]["change_percent"] < -5
-    assert data["gates"][0]["state"] == "cannot tell"
+    assert data["gates"][0]["state"] == "inconclusive"
 
 
 def test_a_gate_that_cannot_close_is_not_open(capsys: pytest.CaptureFixture[str]) -> None:
     head = f"cqbench compare: gate {GATE} 5%: "
-    few = pair({1: BASE[:3], 2: BASE[:3]}, {1: SAME[:3], 2: SAME[:3]})
+    few = one_session({1: BASE[:3], 2: BASE[:3]}, {1: SAME[:3], 2: SAME[:3]})
     status, _, err = called(capsys, *few, GATE, "5%")
     where = "ping/unary/cq/separate, in-flight"
-    assert (status, err) == (3, f"{head}cannot tell: 2 points, the first {where} 1: 3 repetitions, needs 6\n")
-    gone = pair({1: BASE, 2: BASE}, {1: SAME})
+    assert (status, err) == (3, f"{head}inconclusive: 2 points, the first {where} 1: 3 repetitions, needs 6\n")
+    gone = one_session({1: BASE, 2: BASE}, {1: SAME})
     status, _, err = called(capsys, *gone, GATE, "5%")
     assert (status, err) == (1, f"{head}closed: {where} 2: no throughput after\n")
-    new = pair({1: BASE}, {1: SAME, 2: SAME})
+    new = one_session({1: BASE}, {1: SAME, 2: SAME})
     assert called(capsys, *new, GATE, "5%")[0] == 0
-    lopsided = pair({1: BASE * 3}, {1: SLOWER[:2]})
+    lopsided = one_session({1: BASE * 3}, {1: SLOWER[:2]})
     status, _, err = called(capsys, *lopsided, GATE, "5%")
-    assert (status, err) == (3, f"{head}cannot tell: {where} 1: 30 and 2 repetitions, needs 6\n")
+    assert (status, err) == (3, f"{head}inconclusive: {where} 1: 30 and 2 repetitions, needs 6\n")
 
 
 def test_a_gate_without_any_figure(capsys: pytest.CaptureFixture[str]) -> None:
@@ -226,7 +242,7 @@ def test_a_gate_without_any_figure(capsys: pytest.CaptureFixture[str]) -> None:
     file = put(Path("a.json"), data)
     status, out, err = called(capsys, file, put(Path("b.json"), data), LATENCY_GATE, "5%")
     assert status == 3 and "! no point has figures on both sides: P99\n" in out
-    assert "cannot tell: no point has a P99 on both sides" in err
+    assert "inconclusive: no point has a P99 on both sides" in err
 
 
 def test_points_that_failed_after_close_the_gate(capsys: pytest.CaptureFixture[str]) -> None:
@@ -242,7 +258,7 @@ def test_points_that_failed_after_close_the_gate(capsys: pytest.CaptureFixture[s
 
 
 def test_what_cannot_be_compared(capsys: pytest.CaptureFixture[str]) -> None:
-    files = pair({1: BASE}, {1: SLOWER}, host_name="other", affinity="1", grpc_version="1.60.0")
+    files = apart({1: BASE}, {1: SLOWER}, host_name="other", affinity="1", grpc_version="1.60.0")
     status, out, err = called(capsys, *files)
     assert (status, out) == (2, "")
     assert err.splitlines() == [
@@ -269,17 +285,24 @@ def test_nothing_in_common(capsys: pytest.CaptureFixture[str]) -> None:
 
 
 def test_experiments_are_compared_by_configuration(capsys: pytest.CaptureFixture[str]) -> None:
+    """Folders of three experiments on either side."""
     for side, values in (("a", {"x": BASE, "y": BASE, "z": BASE}), ("b", {"x": SAME, "y": SLOWER})):
         for configuration, throughputs in values.items():
-            for i, value in enumerate(throughputs):
+            for i, value in enumerate(throughputs[:9]):
                 sizes = {"request_bytes": {"x": 0, "y": 64, "z": 7}[configuration]}
-                put(Path(side, "raw", configuration, f"{i:02}.json"), result({4: [value]}, **sizes))
+                file = Path(side, f"day{i % 3}", "raw", configuration, f"{i:02}.json")
+                put(file, result({4: [value]}, **sizes))
     data = as_json(capsys, "a", "b")
     found = {p["scenario"].split()[0]: p["metrics"]["throughput_per_second"] for p in part(data)["points"]}
     assert {name: f["verdict"] for name, f in found.items()} == {"x": "no difference seen", "y": "slower"}
-    assert not found["x"]["paired"]  # two folders: not paired within a block
+    assert not found["x"]["paired"] and found["x"]["between_sessions"] == "sessions"
+    assert (found["x"]["before"]["repetitions"], found["x"]["before"]["sessions"]) == (9, 3)
     assert [p["point"].split()[0] for p in part(data)["only_before"]] == ["z"] and part(data)["only_after"] == []
-    assert data["sides"][0]["files"] == 30
+    assert data["sides"][0]["files"] == 27
+    one = as_json(capsys, "a/day0", "b/day0")
+    for point in part(one)["points"]:
+        figure = point["metrics"]["throughput_per_second"]
+        assert (figure["verdict"], figure["between_sessions"]) == ("inconclusive", "unknown")
 
 
 def test_suspect_points_are_marked_and_counted(capsys: pytest.CaptureFixture[str]) -> None:
@@ -344,7 +367,7 @@ def test_repetitions_with_failed_calls_do_not_count(capsys: pytest.CaptureFixtur
             ["a.json", "--axis", "x", "--configurations", "a", "b"],
             "--axis and --configurations cannot be used together",
         ),
-        (["a.json", "--history", "empty"], "--history takes no further argument (a.json)"),
+        (["a.json", "--history", "empty"], "--history stands alone, or with A and B; given: a.json"),
         (["--history", "empty", "--format", "json"], "argument --format: 'json' is not for --history"),
         (["--history", "empty"], "argument --history: empty: no run in it"),
         (["", "a.json"], "argument A: is empty: a result file or folder is accepted"),

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 from made_results import put
-from test_compare_synthetic import BASE, FASTER, called, result
+from test_compare_synthetic import BASE, FASTER, called, result, sessions
 
 CLIENT, SERVER = "client_allocations_per_rpc", "server_allocations_per_rpc"
 
@@ -38,7 +38,8 @@ def rows(out: str) -> dict[str, list[str]]:
 def test_the_rows_of_the_pull_request(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
     before = counted(BASE, [12.0, 12.02], [9.0], grpc_version="1.51.1")
     after = counted(FASTER, [10.0], [9.0], grpc_version="1.83.0")
-    status, out, err = called(capsys, *sides(tmp_path, before, after), "--format", "benchresult")
+    files = sessions(tmp_path / "a", before), sessions(tmp_path / "b", after)
+    status, out, err = called(capsys, *files, "--format", "benchresult")
     assert (status, err) == (0, "")
     found = rows(out)
     assert found["Title"] == ["Before", "After", "Percentage", "95 % interval", "Real"]
@@ -78,7 +79,7 @@ def test_rows_are_not_chosen(capsys: pytest.CaptureFixture[str], tmp_path: Path)
             1,
             "closed: unary, 500 in flight: 21.5 to 21.6 (10 repetitions) allocations per call",
         ),
-        ([11.9, 12.1], [9.0], "21", 3, "cannot tell"),
+        ([11.9, 12.1], [9.0], "21", 3, "inconclusive"),
         ([12.0], None, "21", 3, "of the client alone: the server does not count them"),
         ([22.0], None, "21", 1, "closed"),
     ],

@@ -117,13 +117,16 @@ def test_three_percent_are_found_at_a_point(capsys: pytest.CaptureFixture[str], 
 def states(
     capsys: pytest.CaptureFixture[str], folder: Path, loss: float, count: int, noise: float, outliers: float
 ) -> Counter[int]:
-    """Exit statuses of --fail-if-slower 5%."""
+    """Exit statuses of --fail-if-slower 5%, of two configurations of one experiment that are not compared in pairs.
+    test_session_errors.py has sides of different sessions.
+    """
     random = np.random.default_rng(2026)
     seen: Counter[int] = Counter()
     for _ in range(SERIES):
         before: Sequence[float] = throughputs(random, count, noise, outliers).tolist()
         after = (throughputs(random, count, noise, outliers) * (1 - loss)).tolist()
-        files = put(folder / "a.json", result({4: before})), put(folder / "b.json", result({4: after}))
+        both = ("a", before), ("b", after)
+        files = [put(folder / "raw" / name / "1.json", result({4: values})) for name, values in both]
         seen[called(capsys, *files, "--metric", "throughput", "--fail-if-slower", "5%")[0]] += 1
     told(capsys, f"loss {loss:.1%}, {count} repetitions, noise {noise:.0%}, outliers {outliers:.0%}: {dict(seen)}")
     return seen

@@ -117,11 +117,14 @@ def test_what_our_own_client_prints_for_go() -> None:
 
 @pytest.mark.parametrize("kind", ["google", "go"])
 def test_they_are_compared_like_ours(capsys: pytest.CaptureFixture[str], tmp_path: Path, kind: str) -> None:
-    slower = [value * 1.2 for value in NANOS]
-    if kind == "google":
-        files = put(tmp_path / "a.json", google(NANOS)), put(tmp_path / "b.json", google(slower))
-    else:
-        files = text(tmp_path / "a.txt", go(NANOS)), text(tmp_path / "b.txt", go(slower, 3))
+    """A file is a session."""
+    for i, value in enumerate(NANOS):
+        for side, nanos, allocations in (("a", value, 2), ("b", value * 1.2, 3)):
+            if kind == "google":
+                put(tmp_path / side / f"{i}.json", google([nanos]))
+            else:
+                text(tmp_path / side / f"{i}.txt", go([nanos], allocations))
+    files = tmp_path / "a", tmp_path / "b"
     status, out, err = called(capsys, *files, "--fail-if-slower", "5%", "--format", "json")
     (point,) = json.loads(out)["comparisons"][0]["points"]
     figure = point["metrics"]["real_time_ns" if kind == "google" else "ns/op"]
@@ -132,6 +135,10 @@ def test_they_are_compared_like_ours(capsys: pytest.CaptureFixture[str], tmp_pat
     assert called(capsys, *files[::-1], "--fail-if-slower", "5%")[0] == 0
     assert called(capsys, *files, "--fail-if-slower", "25%")[0] == 0
     assert called(capsys, *files, "--fail-if-latency-higher", "5%")[0] == 3
+    ending = {"google": "json", "go": "txt"}[kind]
+    one = (side / f"0.{ending}" for side in files)
+    status, _, err = called(capsys, *one, "--fail-if-slower", "5%")
+    assert status == 3 and "inconclusive: " in err and "1 session a side, needs 3, or a history" in err
     status, _, err = called(capsys, *files, "--metric", "p99")
     assert status == 2 and "argument --metric: 'p99' is in none of these results: " in err
 

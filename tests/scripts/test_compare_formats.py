@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import csv
 import io
+import re
 from pathlib import Path
 
 import pytest
 from made_results import put
 from test_compare_foreign import NANOS, google
-from test_compare_synthetic import BASE, DATA, FASTER, SAME, SLOWER, called, result
+from test_compare_synthetic import BASE, DATA, FASTER, SAME, SLOWER, called, result, sessions
 
 HOSTILE = "</style><img src=x onerror=alert(1)>|`*"
 
@@ -17,16 +18,29 @@ HOSTILE = "</style><img src=x onerror=alert(1)>|`*"
 @pytest.fixture(autouse=True)
 def in_a_folder_of_its_own(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
-    put(Path("a.json"), result({1: BASE, 4: BASE, 8: BASE, 16: BASE}))
-    put(Path("b.json"), result({1: SAME, 4: SLOWER, 8: FASTER, 32: BASE}, grpc_version="1.60.0"))
+    """A and B of ten sessions; a.json and b.json with the same repetitions in one session each."""
+    before = result({1: BASE, 4: BASE, 8: BASE, 16: BASE})
+    after = result({1: SAME, 4: SLOWER, 8: FASTER, 32: BASE}, grpc_version="1.60.0")
+    for name, data in (("a", before), ("b", after)):
+        put(Path(f"{name}.json"), data)
+        sessions(Path(name), data)
 
 
 @pytest.mark.parametrize(("form", "name"), [("text", "text.txt"), ("markdown", "markdown.md"), ("csv", "csv.csv")])
 def test_to_the_letter(capsys: pytest.CaptureFixture[str], form: str, name: str) -> None:
     """Look at every line that changes."""
-    status, out, err = called(capsys, "a.json", "b.json", "--format", form)
+    status, out, err = called(capsys, "a", "b", "--format", form)
     assert (status, err) == (0, "")
     assert out == (DATA / "compare" / name).read_text()
+
+
+def test_one_session_a_side(capsys: pytest.CaptureFixture[str]) -> None:
+    """Ratios, and no interval."""
+    for form in ("text", "markdown", "html", "benchresult"):
+        status, out, _ = called(capsys, "a.json", "b.json", "--format", form)
+        assert status == 0 and "! sessions: 1 before, 1 after: what changed on the machine" in out.replace("\\!", "!")
+        assert "+7.5" in out and "inconclusive: 1 session a side, needs 3" in out
+        assert not re.search(r"(?<![-\w])(faster|slower)\b", out)
 
 
 def test_the_ending_of_the_file_says_the_format(capsys: pytest.CaptureFixture[str]) -> None:
@@ -63,7 +77,7 @@ def test_a_histogram_that_cannot_be_read_costs_its_plot_only(capsys: pytest.Capt
 
 
 def test_the_csv_names_units(capsys: pytest.CaptureFixture[str]) -> None:
-    rows = list(csv.DictReader(io.StringIO(called(capsys, "a.json", "b.json", "--format", "csv")[1])))
+    rows = list(csv.DictReader(io.StringIO(called(capsys, "a", "b", "--format", "csv")[1])))
     by_name = {(row["point"], row["metric"]): row for row in rows}
     slower = by_name["in-flight 4", "p50"]
     assert (slower["unit"], slower["verdict"], slower["repetitions_after"]) == ("us", "slower", "10")

@@ -12,6 +12,7 @@ import jsonschema
 import pytest
 from cqbench import formats as files
 from cqbench.cli import main as cqbench
+from made_results import put
 
 DATA = Path(__file__).parent / "data"
 SCHEMA = Path(files.__file__).with_name("result.schema.json")
@@ -53,6 +54,14 @@ def run(inflight: int, repetition: int, throughput: float) -> dict[str, Any]:
         warnings=[],
     )
     return entry
+
+
+def sessions(folder: Path, data: dict[str, Any]) -> Path:
+    """Puts the repetitions of a result into files of their own, each of which is a session."""
+    for number in dict.fromkeys(entry["repetition_index"] for entry in data["benchmarks"]):
+        entries = [entry for entry in data["benchmarks"] if entry["repetition_index"] == number]
+        put(folder / f"{number:03}.json", {**data, "benchmarks": entries})
+    return folder
 
 
 def called(capsys: pytest.CaptureFixture[str], *arguments: object) -> tuple[int, str, str]:

@@ -163,7 +163,7 @@ def test_what_cannot_be_resumed_is_refused(killed: Path, tmp_path: Path) -> None
     assert "cost.json: No such file" in refusal("--resume", tmp_path)
     data = json.loads((folder / "cost.json").read_text())
     for change, said in (
-        ({"cost_version": 2}, "cost_version is 2; this version of cqbench resumes 1"),
+        ({"cost_version": 1}, "cost_version is 1; this version of cqbench resumes 2"),
         ({"asked": {**data["asked"], "parts": ["luck"]}}, 'asked.parts[0]: "luck" is not one of time'),
         ({"programs": {"program": "another"}}, "the program program's contents have changed since"),
         ({"port": "x"}, 'port: "x" is not an integer'),

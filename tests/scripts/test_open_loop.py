@@ -16,7 +16,7 @@ from cqbench.formats.reasons import Reason
 from cqbench.formats.result import Document
 from cqbench.formats.source import BadDocument
 from made_results import HASH, REAL, open_loop, put
-from test_compare_synthetic import BASE, SAME, SLOWER, called, result
+from test_compare_synthetic import BASE, SAME, SLOWER, called, result, sessions
 from verdict_synthetic import SHARED, SIXFOLD, judged, write
 
 
@@ -110,7 +110,8 @@ def test_loads() -> None:
 
 
 def compared(tmp_path: Path, a: dict[str, Any], b: dict[str, Any], capsys: Any, *flags: str) -> tuple[int, str, str]:
-    return called(capsys, put(tmp_path / "a.json", a), put(tmp_path / "b.json", b), *flags)
+    """Sides with as many sessions as repetitions."""
+    return called(capsys, sessions(tmp_path / "a", a), sessions(tmp_path / "b", b), *flags)
 
 
 def test_rates_are_compared_from_due_and_from_sent(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -11,6 +11,7 @@ from cqbench.stats.ratios import (
     MAX_REPETITIONS,
     MIXTURE,
     Ratio,
+    between_sessions,
     critical,
     holm,
     paired,
@@ -116,6 +117,35 @@ def test_repetitions_that_tell_a_ratio_from_one() -> None:
     few = repetitions_needed(Ratio(1.1, spread=0.1, paired=True, n=6)) or 0
     assert few > (repetitions_needed(Ratio(1.1, spread=0.1, paired=True, n=60)) or 0)
     assert few < (repetitions_needed(Ratio(1.1, spread=0.1, paired=True, n=6), comparisons=20) or 0)
+
+
+@pytest.mark.parametrize("least", [3, 4, 5, 6])
+def test_a_great_effect_takes_the_least_number(least: int) -> None:
+    """SciPy's noncentral t is NaN at about 38 standard errors, which is no reason for more repetitions."""
+    assert repetitions_needed(Ratio(0.97, spread=0.00546, n=10), comparisons=2, least=least) == least
+
+
+def test_what_sessions_differ_by_is_added() -> None:
+    """Variances add up; Satterthwaite's degrees of freedom lie between those of the parts and their sum."""
+    plain = unpaired(noisy(8, 1), noisy(8, 2))
+    assert plain is not None and between_sessions(plain, [], 1).interval == pytest.approx(plain.interval)
+    both = between_sessions(plain, [(0.04, 7.0)], 2)
+    error = math.sqrt(plain.spread**2 / 8 + 0.04)
+    assert (both.n, both.value) == (2, plain.value) and both.spread / math.sqrt(2) == pytest.approx(error)
+    assert 7 < both.freedom < 7 + plain.freedom
+    reach = stats.t.ppf(0.975, both.freedom) * error
+    assert both.interval == pytest.approx((plain.value * math.exp(-reach), plain.value * math.exp(reach)))
+    assert both.p == pytest.approx(2 * stats.t.sf(abs(math.log(plain.value)) / error, both.freedom))
+    exact = Ratio(1.1, 1.1, 1.1, 0.0, 6, freedom=10)
+    assert between_sessions(exact, [(0.0, 5.0)], 1).interval == pytest.approx((1.1, 1.1))
+
+
+def test_sessions_are_fewer_than_repetitions_have_to_be() -> None:
+    few = unpaired(noisy(3, 1), noisy(4, 2))
+    assert few is not None and few.interval is None and few.p is None
+    three = unpaired(noisy(3, 1), noisy(4, 2), 3)
+    expected = stats.ttest_ind(np.log(noisy(3, 1)), np.log(noisy(4, 2)), equal_var=False)
+    assert three is not None and three.p == pytest.approx(expected.pvalue)
 
 
 def test_several_of_the_same_beside_it_are_one_baseline() -> None:

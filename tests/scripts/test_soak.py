@@ -55,6 +55,19 @@ def test_a_wild_round_is_no_growth() -> None:
     assert analysis.judge([*values[:25], 1e6, *values[26:]]).verdict == "flat"
 
 
+def test_the_intervals_of_a_soak_hold_together() -> None:
+    """The more processes are judged, the wider each interval."""
+    chance, record, widths = random.Random(7), analysis.Record(), []
+    values = [int(chance.gauss(1e8, 1e5)) for _ in range(30)]
+    for process in (*analysis.SERVERS, analysis.CLIENT):
+        vitals = [{"rss_bytes": value, "descriptors": 10, "threads": 8} for value in values]
+        record.rounds += [analysis.Round(i, float(i), process, one, {}) for i, one in enumerate(vitals)]
+        ratio = text.drifts(record)[0][2].ratio
+        assert ratio and ratio.low and ratio.high
+        widths.append(ratio.high - ratio.low)
+    assert widths == sorted(widths) and widths[-1] > 1.2 * widths[0]
+
+
 def test_too_few_rounds_are_not_judged() -> None:
     assert analysis.judge([1.0] * 17).verdict == "too few rounds: 17 of 18"
 

@@ -12,12 +12,10 @@ from cqbench.analysis.compare.gates import Gate, Most, Outcome, check, check_mos
 from cqbench.analysis.compare.points import Comparison, compare
 from cqbench.analysis.compare.sections import Section, of_sides
 from cqbench.analysis.compare.sides import Side
-from cqbench.cli.sides import profiles
+from cqbench.cli.sides import histories, profiles
 from cqbench.cli.sides.arguments import inside, metrics_of, read, with_itself
-from cqbench.cli.sides.inputs import read_history
 from cqbench.cli.sides.refusal import why_not
 from cqbench.formats import storage
-from cqbench.formats.source import BadDocument
 from cqbench.model.gate import exit_status
 from cqbench.model.metric import GROUPS, METRICS, Metric
 from cqbench.options import Refused, number, percentage
@@ -32,7 +30,7 @@ Examples:
   cqbench compare before.json after.json --metric throughput,cpu,allocations
   cqbench compare results/headline-DATE --axis connections
   cqbench compare results/policies-DATE --configurations shared 'pool-*'
-  cqbench compare main/ branch/ --fail-if-slower 5% --fail-if-latency-higher 10%
+  cqbench compare main/ branch/ --history results/ --fail-if-slower 5% --fail-if-latency-higher 10%
   cqbench compare before/ after/ --format markdown      for a pull request
   cqbench compare before/ after/ --output page.html     to look at
   cqbench compare results/allocations-DATE --axis grpc --format benchresult
@@ -40,11 +38,14 @@ Examples:
   cqbench compare before.json after.json --fail-if-more-expensive 0.5%   two cost profiles of cqbench cost
   cqbench compare --history results/ --metric throughput
 
-Both sides of --axis and --configurations were measured in turns, so that what slows the whole machine cancels; runs of
-different minutes have it in them. Simulated error rates are in scripts/README.md.
+Both sides of --axis and --configurations were measured in turns, so that what slows the whole machine cancels. A and B
+of different sessions have it in them: an experiment's folder is a session, and so is a file outside of experiments.
+Three sessions on either side (a folder of such folders or files), or --history, say how much it is; with neither, all
+times are inconclusive. Simulated error rates are in scripts/README.md.
 
 Exit status: 0; 1 a gate (--fail-if-...) is closed; 2 usage, unreadable results, nothing in common, or A and B cannot be
-compared; 3 no gate is closed, but the repetitions cannot tell whether all are open.
+compared; 3 inconclusive: no gate is closed, but not all are shown to be open. For CI, cqbench run EXPERIMENT --gate
+measures two builds in turns.
 """
 
 
@@ -70,8 +71,8 @@ def complain(line: str) -> None:
 @click.option(
     "--history",
     metavar="FOLDER",
-    help="Instead of two sides: all runs in a folder (sub-folders or files) by their date, with the points where a "
-    "metric changed.",
+    help="Alone: all runs in a folder (sub-folders or files) by their date, with the points where a metric changed. "
+    "With A and B: how far these runs differ is how far sessions of this machine differ.",
 )
 @click.option(
     "--metric",
@@ -149,19 +150,25 @@ def command(
     folder all *.json below it count, except manifest.json and verdict.json; where it holds raw/, only
     raw/<configuration>/*.json. Software, client, server and connections may differ, and are shown; work, machine,
     network, window and build type may not. Points with a failed call are left out. A change is called one from six
-    repetitions on, after correction for the number of points, and never where its interval includes no change at all.
+    repetitions (or three sessions) on, after correction for the number of points, and never where its interval
+    includes no change at all.
 
     Two cost profiles of cqbench cost: what changed, by library, function and system call.
     """
     form = _form(form, output)
-    if history is not None:
-        return _history(history, paths, metric, form, output)
+    if history is not None and not paths:
+        colour = output is None and sys.stdout.isatty()
+        _write(output, histories.shown(history, metric, USUAL, form, colour))
+        return 0
+    if history is not None and (axis or configurations or len(paths) != 2):
+        raise click.UsageError(f"--history stands alone, or with A and B; given: {' '.join(paths)}")
     limits = profiles.Limits(max_instructions_per_rpc, max_syscalls_per_rpc, max_allocs_per_rpc, fail_if_more_expensive)
     if len(paths) == 2 and not axis and not configurations and profiles.are_profiles(paths):
         unfit = {
             "--metric": metric,
             "--fail-if-slower": fail_if_slower,
             "--fail-if-latency-higher": fail_if_latency_higher,
+            "--history": history,
         }
         return _profiles((paths[0], paths[1]), form, output, limits, anyway, unfit)
     if limits.first:
@@ -185,7 +192,7 @@ def command(
     if form == "benchresult" and metric is not None:
         raise click.UsageError("--metric is not for --format benchresult, which has rows of its own")
     rows = benchresult.NEEDED if form == "benchresult" else ()
-    comparison, gates = _compared(sides, sections, metric, find, fail_if_slower, fail_if_latency_higher, rows)
+    comparison, gates = _compared(sides, sections, metric, find, fail_if_slower, fail_if_latency_higher, rows, history)
     refusal = why_not(comparison, sides, anyway)
     for line in refusal:
         complain(line)
@@ -239,19 +246,21 @@ def _compared(
     slow: float | None,
     late: float | None,
     rows: Sequence[Metric],
+    history: str | None,
 ) -> tuple[Comparison, list[Gate]]:
     """rows: all that is needed, where the format says so."""
     known = [m for m in sides[0].metrics if m in sides[-1].metrics]
     gates = [] if slow is None else [slower(slow, known)]
     gates += [] if late is None else [latency_higher(late)]
     if rows:
-        return compare(sections, rows, [m for m in rows if m is not benchresult.MESSAGES], 1 - find / 100), gates
+        detailed = [m for m in rows if m is not benchresult.MESSAGES]
+        return compare(sections, rows, detailed, 1 - find / 100, histories.spreads(history, rows)), gates
     foreign = known != list(METRICS)
     chosen = metrics_of(words, known) if words is not None else known
     detailed = [m for m in chosen if words is not None or foreign or m.name in USUAL]
     needed = [m for m in known if m in chosen or m in [gate.metric for gate in gates]]
     detailed = [m for m in needed if m in detailed or m in [gate.metric for gate in gates]]
-    return compare(sections, needed, detailed, 1 - find / 100), gates
+    return compare(sections, needed, detailed, 1 - find / 100, histories.spreads(history, needed)), gates
 
 
 def _rendered(
@@ -277,28 +286,3 @@ def _write(output: Path | None, content: str) -> None:
         click.echo(content, nl=False)
     else:
         storage.write(output, content)
-
-
-def _history(folder: str, paths: Sequence[str], words: str | None, form: str, output: Path | None) -> int:
-    from cqbench.analysis.compare import history
-    from cqbench.render.compare import history as history_output
-
-    if paths:
-        raise click.UsageError(f"--history takes no further argument ({paths[0]})")
-    if form not in history_output.FORMATS:
-        raise click.UsageError(f"argument --format: '{form}' is not for --history: {', '.join(history_output.FORMATS)}")
-    try:
-        found = read_history(Path(folder))
-    except BadDocument as error:
-        raise Refused(f"argument --history: {error}") from None
-    known = list(dict.fromkeys(metric for run in found.runs for metric in run.side.metrics))
-    usual = [m for m in known if m.name in USUAL] or known
-    lines = history.lines(found.runs, metrics_of(words, known) if words is not None else usual)
-    if form == "html":
-        from cqbench.render.compare import page  # draws, which takes a second to load
-
-        content = page.of_history(found, lines)
-    else:
-        content = history_output.render(form, found, lines, colour=output is None and sys.stdout.isatty())
-    _write(output, content)
-    return 0

@@ -7,6 +7,7 @@ from contextlib import nullcontext
 from typing import Any
 
 import click
+from click.core import ParameterSource
 
 from cqbench.cli import common
 from cqbench.experiment import needs, override, ranks, reference
@@ -18,7 +19,7 @@ from cqbench.measure import cpus
 from cqbench.measure.lock import Busy, locked
 from cqbench.measure.ranks.launch import LAUNCHERS, MAX_RANKS
 from cqbench.options import INFLIGHT_LIST, RATE_LIST, Refused, Value, percentage, seconds, whole
-from cqbench.run import chosen, start
+from cqbench.run import chosen, gate, start
 from cqbench.run.chosen import Unusable
 from cqbench.run.journal import BadManifest
 
@@ -45,7 +46,7 @@ def _act(options: Options) -> int:
         click.echo("\n".join([*needs.lines(experiment), *(["MPI client"] if found and found.program else [])]))
         return 0
     if options.plan:
-        chosen.show_plan(options, experiment, placements)
+        chosen.show_plan(options, experiment, placements, gate.programs_of(options))
         return 0
     return start.run(options, experiment, placements)
 
@@ -132,6 +133,19 @@ def _cpu_lists(text: str) -> str:
     metavar="NAME",
     help="Address of this machine's server for the machines of --hosts (default its host name).",
 )
+@click.option(
+    "--gate",
+    nargs=2,
+    metavar="BEFORE_BIN AFTER_BIN",
+    type=common.PATH,
+    help="Two folders of programs, instead of --bin: both builds are measured in turns at every point of the "
+    "experiment. Exit status 1 if the build after is slower, 3 if that is inconclusive. Nothing is installed or built.",
+)
+@click.option(
+    "--fail-if-slower",
+    type=percentage(100),
+    help=f"Limit of --gate, as that of cqbench compare (default: {gate.LIMIT_PERCENT:g}%).",
+)
 @common.RESULTS
 @common.RESUME
 @common.BIN
@@ -165,13 +179,22 @@ def command(**given: Any) -> int:
     overwritten: a run that is repeated leaves its old file next to the new one, as NN-LOAD.json.1.
 
     Ctrl-C keeps what was measured and ends with verdict and report of that, marked partial. Exit status: 0; 1 a run
-    failed, nothing could be started, or verdict or report could not be made; 2 usage or a bad file; 130 interrupted.
+    failed, nothing could be started, or verdict or report could not be made, or the gate is closed; 2 usage or a bad
+    file; 3 the gate is inconclusive; 130 interrupted.
+
+    \b
+      cqbench run headline --gate main/bin branch/bin --fail-if-slower 5%
+
+    For CI: --gate adds an axis 'build', of which before and after are neighbours, so what slows the machine slows both.
 
     With --ranks, in-flight counts and rates are divided among the client processes. The server runs on this machine.
     The folder of results and the programs must be on a file system that all machines see; each process's own file stays
     in ranks/ of the folder of results.
     """
     options = Options(**given)
+    asked = click.get_current_context().get_parameter_source("bin")
+    if options.gate and asked is ParameterSource.COMMANDLINE:
+        raise click.UsageError(f"argument --bin: '{options.bin}' is not accepted with --gate, which names two folders")
     if options.resume and (options.results or options.save):
         flag, value = ("results", options.results) if options.results else ("save", options.save)
         raise click.UsageError(f"argument --{flag}: '{value}' is not accepted with --resume, which names the folder")

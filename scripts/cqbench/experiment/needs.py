@@ -14,7 +14,7 @@ from cqbench.experiment.plan import server_program
 from cqbench.experiment.spec import Experiment
 from cqbench.formats.text import one_line
 from cqbench.measure import group, sockets, toxiproxy
-from cqbench.measure.programs import Programs
+from cqbench.measure.programs import AFTER, BEFORE, Programs
 
 ANSWER_TIMEOUT_S = 60  # the sid build's mounts a file system first
 
@@ -29,7 +29,7 @@ def lines(experiment: Experiment) -> list[str]:
     A line each: 'build NAME', 'program PATH', 'counting programs', 'toxiproxy VERSION FOLDER'; command.py adds
     'MPI client'.
     """
-    found = [f"build {name}" for name in sorted({c.build for c in experiment.configurations})]
+    found = [f"build {name}" for name in sorted({c.build for c in experiment.configurations} - {BEFORE, AFTER})]
     found += [f"program {path}" for path in sorted({c.server_program for c in experiment.configurations} - {""})]
     if experiment.count_allocations:
         found.append("counting programs")

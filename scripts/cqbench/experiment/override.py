@@ -58,6 +58,8 @@ class Options:
     results: Path | None
     resume: Path | None
     bin: Path
+    gate: tuple[Path, Path] | None
+    fail_if_slower: float | None
     plan: bool
     list: bool
     needs: bool

@@ -80,7 +80,7 @@ def _against(of: Launch, configuration: Configuration) -> str:
     flag = next((word for word in configuration.client_flags if word.partition("=")[0] in launch.BY_ITSELF), "")
     if flag:
         return f"its {flag} goes by what one process sees"
-    if configuration.build != "release" and (of.launcher != NONE or any(host != HERE for host in of.hosts)):
+    if configuration.build == "sid" and (of.launcher != NONE or any(host != HERE for host in of.hosts)):
         return f"its client is of the build '{configuration.build}', which is on this machine alone and without MPI"
     elsewhere = of.server_address and not configuration.host
     if elsewhere and configuration.added_rtt_ms is not None:

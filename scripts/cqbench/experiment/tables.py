@@ -114,8 +114,9 @@ class Settings(Table):
     server_flags: fields.ServerFlags = Field(default=[], description="of the server, behind [server].flags")
     client_env: fields.Variables = Field(default={}, description="variables of the client; they win over [client].env")
     server_env: fields.Variables = Field(default={}, description="variables of the server; they win over [server].env")
-    build: Literal["release", "sid"] = Field(
-        default="release", description='of both programs; "sid": gRPC 1.83, by newgrpc.sh'
+    build: Literal["release", "sid", "before", "after"] = Field(
+        default="release",
+        description='of both programs; "sid": gRPC 1.83, by newgrpc.sh; "before", "after": an axis that --gate makes',
     )
     pinning: Placement | None = Field(default=None, description="instead of experiment.placement, and as that")
     host: fields.Host = Field(default="", description="HOST or HOST:PORT of a server that is there; none is started")
@@ -156,7 +157,7 @@ class Settings(Table):
             for key, why in NOT_WITH_FAULT.items():
                 if key in given:
                     yield ("fault", "kind"), f"with {key}: {why}"
-            if self.build != "release":
+            if self.build == "sid":
                 yield ("fault", "kind"), f'with build "{self.build}": its programs are not children of this one'
             if self.servers > 1 and self.fault.kind in faults.PROXIED:
                 yield ("servers",), f'with fault "{self.fault.kind}": its proxy is of one'

@@ -207,6 +207,20 @@ class Resumed(Place):
     changed: list[Line] = []  # what was no longer as it had been
 
 
+class BuiltProgram(Model):
+    """A program of a build. version: the first line that it prints with --version; '' where it does not."""
+
+    sha256: Line
+    version: Line = ""
+
+
+class Build(Model):
+    """One of the two builds of --gate."""
+
+    folder: str
+    programs: dict[str, BuiltProgram] = {}
+
+
 class OtherLoad(Model):
     """Runs on whose CPUs other programs ran, of those where it is known. note: in words; '' where none did."""
 
@@ -245,6 +259,7 @@ class Manifest(Place):
     notes: list[Text] = []
     ranks: dict[str, Any] | None = None  # several client processes: what was asked for
     versions: dict[str, Any] | None = None  # of the software of the first result
+    builds: dict[str, Build] | None = None  # of --gate: before and after
     other_load: OtherLoad | None = None
     hashes: Line | None = None  # the file that has them when the experiment has ended; None: made before there were any
     note: str = Field(default="", exclude=True)  # on how it was read

@@ -44,6 +44,11 @@ def write(folder: Path) -> str:
     return hashlib.sha256(text.encode()).hexdigest()
 
 
+def of_file(path: Path) -> str:
+    """Returns the SHA-256. Raises OSError."""
+    return _sha256(path)
+
+
 def remove(folder: Path) -> None:
     """Before anything in the folder changes. Raises OSError."""
     (folder / FILE).unlink(missing_ok=True)

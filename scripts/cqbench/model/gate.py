@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Collection
 
-OPEN, CLOSED, CANNOT_TELL = "open", "closed", "cannot tell"
+OPEN, CLOSED, INCONCLUSIVE = "open", "closed", "inconclusive"
 
 
 def exit_status(states: Collection[str]) -> int:
     """0 where all are open."""
-    return 1 if CLOSED in states else 3 if CANNOT_TELL in states else 0
+    return 1 if CLOSED in states else 3 if INCONCLUSIVE in states else 0

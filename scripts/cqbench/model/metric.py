@@ -37,6 +37,11 @@ class Metric:
         return f"more {self.noun}", f"less {self.noun}"
 
     @property
+    def counted(self) -> bool:
+        """Counts of a call do not follow the machine's speed, so they are comparable between sessions."""
+        return self.group == "allocations"
+
+    @property
     def noun(self) -> str:
         return {"cpu": "CPU"}.get(self.group, self.group)
 

@@ -19,10 +19,15 @@ class Round(NamedTuple):
 
 
 class Sample(Protocol):
-    """One repetition of whatever was measured."""
+    """One repetition of whatever was measured. session: names what was measured in one go: an experiment's folder, or
+    a file outside of experiments.
+    """
 
     @property
     def round(self) -> Round | None: ...
+
+    @property
+    def session(self) -> str: ...
 
     def value(self, key: str) -> float | None: ...
 

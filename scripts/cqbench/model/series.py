@@ -14,7 +14,7 @@ from cqbench.formats.figures import THROUGHPUT
 from cqbench.formats.offered import Load
 from cqbench.formats.point import Measured
 from cqbench.formats.reasons import UNKNOWN_SURROUNDINGS, Reason
-from cqbench.formats.runs import Run
+from cqbench.formats.runs import RAW, Run
 from cqbench.model import setting as settings
 from cqbench.model.figures import ENDS
 from cqbench.model.metric import Metric
@@ -33,12 +33,14 @@ PER_SECOND = "_per_second"  # behind the name of a count: over the window
 class Repetition:
     """One load of one run. round: None outside of experiments. messages: a call, of client- and server-streaming.
     stream_limit: the lowest limit of concurrent streams per connection that a server announced; None without one.
+    session: see Sample.
     """
 
     measured: Measured
     round: Round | None
     messages: int | None = None
     stream_limit: int | None = None
+    session: str = ""
 
     def value(self, key: str) -> float | None:
         """A figure by its name in the file, or one that follows from several."""
@@ -153,12 +155,13 @@ def _add(run: Run, series: Series) -> None:
     series.warnings += [d for d in _doubts(run) if d not in series.warnings]
     told = run.context.get("stream_messages")
     messages = told if isinstance(told, int) else None
+    session = session_of(run.path)
     for measured in run.points():
         why = unusable(measured, run.surroundings.fault)
         if why:
             series.left_out.append(LeftOut(measured.load, why, tuple(measured.error_codes)))
         else:
-            repetition = Repetition(measured, round_of(run, measured), messages, document.stream_limit)
+            repetition = Repetition(measured, round_of(run, measured), messages, document.stream_limit, session)
             series.points.setdefault(measured.load, []).append(repetition)
 
 
@@ -166,6 +169,13 @@ def _doubts(run: Run) -> list[Reason]:
     problem = run.surroundings.problem
     ours = [Reason(UNKNOWN_SURROUNDINGS, f"environment and network are not known: {problem}")] if problem else []
     return [*run.document.warnings, *ours]
+
+
+def session_of(path: Path) -> str:
+    """An experiment's folder is one session, however its files were named; any other file is a session of its own."""
+    file = path.resolve()
+    inside = len(file.parts) > 3 and file.parts[-3] == RAW
+    return str(file.parents[2] if inside else file)
 
 
 def round_of(run: Run, measured: Measured) -> Round | None:

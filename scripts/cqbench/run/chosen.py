@@ -5,13 +5,13 @@ from __future__ import annotations
 import os
 from pathlib import Path
 
-from cqbench.experiment import flags, override, plan, ranks, spec, vary
+from cqbench.experiment import flags, gate, override, plan, ranks, spec, vary
 from cqbench.experiment.order import PlannedRun, draw_seed, make_order
 from cqbench.experiment.override import Options
 from cqbench.experiment.spec import Experiment
 from cqbench.formats.manifest import FILE
 from cqbench.measure import cpus
-from cqbench.measure.programs import CLIENT, SCRIPTS, SERVER, Programs
+from cqbench.measure.programs import AFTER, BEFORE, CLIENT, SCRIPTS, SERVER, Programs
 from cqbench.measure.ranks import launch as launches
 from cqbench.measure.ranks.launch import Launch
 from cqbench.measure.session import say
@@ -56,7 +56,8 @@ def experiment_of(options: Options) -> Experiment:
         raise Unusable("which experiment? NAME, FILE.toml or --vary is missing; --list shows the names")
     if options.server_flags is not None and not options.vary:
         raise Unusable(f"argument --server-flags: '{options.server_flags}' is not accepted without --vary")
-    return override.apply(found, options)
+    found = override.apply(found, options)
+    return gate.apply(found) if options.gate else found
 
 
 def order_of(options: Options, experiment: Experiment) -> tuple[list[PlannedRun], int]:
@@ -96,13 +97,16 @@ def placements_for(experiment: Experiment) -> dict[str, cpus.Placement]:
 
 def needed_programs(experiment: Experiment) -> list[str]:
     """Without those of the sid build, which its configurations look for themselves: the others go on."""
-    ours = [c for c in experiment.configurations if c.build == "release"]
+    ours = [c for c in experiment.configurations if c.build != "sid"]
     names = [SERVER] * any(not v.host and not v.server_program for v in ours) + [CLIENT] * bool(ours)
     return [experiment.program(name) for name in names]
 
 
 def check_programs(experiment: Experiment, placements: dict[str, cpus.Placement], programs: Programs) -> None:
     """Raises Unusable: one is not there, or does not take what a configuration says."""
+    alone = next((c for c in experiment.configurations if c.build in (BEFORE, AFTER) and not programs.builds), None)
+    if alone:
+        raise Unusable(f"{experiment.name}: the build '{alone.build}' of configuration '{alone.name}' needs --gate")
     if why := programs.refusal(*needed_programs(experiment)):
         raise Unusable(why)
     if found := flags.problems(experiment, placements, programs):
@@ -126,11 +130,12 @@ def launch_of(options: Options, experiment: Experiment) -> Launch | None:
     return found
 
 
-def show_plan(options: Options, experiment: Experiment, placements: dict[str, cpus.Placement]) -> None:
+def show_plan(
+    options: Options, experiment: Experiment, placements: dict[str, cpus.Placement], programs: Programs
+) -> None:
     """--plan. Raises Unusable."""
-    programs = Programs(options.bin)
     if missing := programs.missing(*needed_programs(experiment)):
-        say(f"note: the flags are not checked: there is no {programs.bin / missing} yet")
+        say(f"note: the flags are not checked: there is no {missing} yet")
     else:
         check_programs(experiment, placements, programs)
     order, seed = order_of(options, experiment)

@@ -21,7 +21,7 @@ from cqbench.measure.processes import Interrupt
 from cqbench.measure.programs import CLIENT, ROOT, Programs
 from cqbench.measure.ranks.launch import Launch
 from cqbench.measure.session import Session, say
-from cqbench.run import journal
+from cqbench.run import gate, journal
 from cqbench.run.chosen import Unusable, check_programs, launch_of, order_of, save
 from cqbench.run.end import conclude
 from cqbench.run.journal import Facts, Journal
@@ -116,7 +116,7 @@ def check_host(
 
     The exit status when it cannot, else 0.
     """
-    configuration = min(experiment.configurations, key=lambda c: c.build != "release")
+    configuration = min(experiment.configurations, key=lambda c: c.build == "sid")
     if not configuration.host or any(c.host != configuration.host for c in experiment.configurations):
         return 0
     client = programs.command(configuration.build, experiment.program(CLIENT), configuration.client_env)
@@ -156,7 +156,8 @@ def run(options: Options, experiment: Experiment, placements: dict[str, cpus.Pla
     """The exit status. Raises BadManifest, Busy, Unusable, OSError."""
     launch = launch_of(options, experiment)
     interrupt = Interrupt()
-    programs = Programs(options.bin)
+    programs = gate.programs_of(options)
+    limit = gate.limit_of(options, programs)
     program = f"{CLIENT}{launch.program}" if launch else ""
     if launch and launch.program and programs.missing(program):
         raise Unusable(
@@ -173,6 +174,7 @@ def run(options: Options, experiment: Experiment, placements: dict[str, cpus.Pla
         return interrupt.exit_code
     with ExitStack() as held:
         begun = open_manifest(options, experiment, placements, launch, held)
+        gate.note(begun, experiment, programs)
         begun.rule_out(unmet)
         announce(experiment, placements, begun, launch)
         begun.write()
@@ -181,4 +183,6 @@ def run(options: Options, experiment: Experiment, placements: dict[str, cpus.Pla
                 Runner(experiment, placements, replace(programs, certs=place), begun, interrupt, launch).run()
         except certs.NoCertificates as error:
             raise Unusable(str(error)) from None
-        return conclude(begun, experiment, interrupt)
+        status = conclude(begun, experiment, interrupt)
+        judged = gate.judge(begun.folder, limit) if programs.builds and not interrupt.signum else 0
+        return status or judged

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from statistics import fmean
 from statistics import median as plain_median
 
 from cqbench.stats.ratios import MIN_REPETITIONS
@@ -22,6 +24,11 @@ def median(values: Iterable[float | None]) -> float | None:
     """Returns the median of the present values; None if there are none."""
     there = [v for v in values if v is not None]
     return float(plain_median(there)) if there else None
+
+
+def geometric_mean(values: Sequence[float]) -> float:
+    """Returns the arithmetic mean if there is a 0. values: not empty, none below 0."""
+    return math.exp(fmean(map(math.log, values))) if min(values) > 0 else fmean(values)
 
 
 def describe(values: Sequence[float]) -> Median:

@@ -26,6 +26,7 @@ import numpy.typing as npt
 from scipy import special
 
 MIN_REPETITIONS = 6  # on either side, for an interval, a test, or any claim
+MIN_SESSIONS = 3  # the same, where what was repeated are whole sessions
 LEVEL = 0.95
 POWER = 0.8
 MAX_REPETITIONS = 1000  # more is no advice
@@ -47,7 +48,7 @@ class Ratio:
     low: float | None = None
     high: float | None = None
     p: float | None = None
-    n: int = 0  # repetitions on the side that has fewer
+    n: int = 0  # repetitions, or sessions, on the side that has fewer
     paired: bool = False
     spread: float = 0.0
     freedom: float = 0.0
@@ -110,18 +111,31 @@ def paired_with_several(rounds: Iterable[tuple[float, Sequence[float]]]) -> Rati
     return _tested(middle, error, freedom, n, True, error * math.sqrt(n))
 
 
-def unpaired(top: Sequence[float], bottom: Sequence[float]) -> Ratio | None:
-    """Returns the ratio of two sides that were not paired. None if a side is empty or has a value not above 0."""
+def unpaired(top: Sequence[float], bottom: Sequence[float], least: int = MIN_REPETITIONS) -> Ratio | None:
+    """Returns the ratio of two sides that were not paired. None if a side is empty or has a value not above 0. least:
+    values on either side for an interval.
+    """
     if not top or not bottom or min(*top, *bottom) <= 0:
         return None
     over, under = np.log(np.asarray(top, float)), np.log(np.asarray(bottom, float))
     n = min(len(over), len(under))
-    if n < MIN_REPETITIONS:
+    if n < least:
         return Ratio(math.exp(float(over.mean() - under.mean())), n=n)
     (above, e1, f1), (below, e2, f2) = _trimmed(over), _trimmed(under)
     error = math.hypot(e1, e2)
     freedom = error**4 / (e1**4 / f1 + e2**4 / f2) if error > 0 else min(f1, f2)
     return _tested(above - below, error, freedom, n, False, error * math.sqrt(n))
+
+
+def between_sessions(ratio: Ratio, components: Iterable[tuple[float, float]], sessions: int) -> Ratio:
+    """Adds what sessions differ by to a ratio of repetitions that has an interval. components: variances of the
+    ratio's logarithm, each with its degrees of freedom; those of the sum are Satterthwaite's. sessions: on the side
+    that has fewer; n and spread of what is returned are of sessions.
+    """
+    parts = [(ratio.spread**2 / ratio.n, ratio.freedom), *components]
+    variance = sum(part for part, _ in parts)
+    freedom = variance**2 / sum(part**2 / own for part, own in parts) if variance > 0 else ratio.freedom
+    return _tested(math.log(ratio.value), math.sqrt(variance), freedom, sessions, False, math.sqrt(variance * sessions))
 
 
 def middle(values: Sequence[float]) -> float:
@@ -173,11 +187,13 @@ def holm(p_values: Sequence[float | None]) -> list[float | None]:
     return adjusted
 
 
-def repetitions_needed(ratio: Ratio, limit: float = 1.0, comparisons: int = 1, any_time: bool = False) -> int | None:
+def repetitions_needed(
+    ratio: Ratio, limit: float = 1.0, comparisons: int = 1, any_time: bool = False, least: int = MIN_REPETITIONS
+) -> int | None:
     """Returns the repetitions that distinguish this ratio from the limit in four of five cases, with the interval of
     among(). It uses an upper bound of the spread, which four of
     five series of this length do not exceed: few repetitions often contain no outlier. None: more than
-    MAX_REPETITIONS, or an unknown spread.
+    MAX_REPETITIONS, or an unknown spread. least: the minimum number. Of a ratio of sessions: sessions.
     """
     effect = abs(math.log(ratio.value / limit))
     if ratio.spread <= 0 or effect <= 0:
@@ -189,8 +205,9 @@ def repetitions_needed(ratio: Ratio, limit: float = 1.0, comparisons: int = 1, a
     def enough(n: int) -> bool:
         freedom = n - 1 if ratio.paired else 2 * (n - 1)
         bound = critical(freedom, per_comparison, any_time)
-        return float(special.nctdtr(freedom, effect / spread * math.sqrt(n), bound)) <= 1 - POWER
+        missed = float(special.nctdtr(freedom, effect / spread * math.sqrt(n), bound))
+        return not missed > 1 - POWER  # SciPy has NaN for some effects of 37 to 40 standard errors: nothing misses them
 
-    every = range(MIN_REPETITIONS, MAX_REPETITIONS + 1)
+    every = range(least, MAX_REPETITIONS + 1)
     first = bisect_left(every, True, key=enough)
     return every[first] if first < len(every) else None

@@ -10,16 +10,19 @@ from dataclasses import dataclass
 
 from cqbench.analysis.compare.points import Comparison, Figure
 from cqbench.analysis.compare.sections import Point
+from cqbench.analysis.compare.sessions import Basis
 from cqbench.analysis.compare.sides import counted
-from cqbench.model.gate import CANNOT_TELL, CLOSED, OPEN
+from cqbench.model.gate import CLOSED, INCONCLUSIVE, OPEN
 from cqbench.model.metric import BY_NAME, THROUGHPUT, Metric
 from cqbench.model.ratio import values
 from cqbench.model.thresholds import MORE_REPETITIONS, ROUNDING_PERCENT
 from cqbench.stats import ratios
-from cqbench.stats.ratios import MIN_REPETITIONS, Ratio
+from cqbench.stats.ratios import Ratio
 
 # Instead of throughput, for benchmarks of other programs: a speed is what a time is the inverse of.
 SPEEDS = ("real_time", "ns/op")
+INTERLEAVED = "a measurement in turns (cqbench run EXPERIMENT --gate BEFORE_BIN AFTER_BIN)"
+INSTEAD = f"a history (--history FOLDER) that says how far sessions differ, or {INTERLEAVED}"
 
 
 @dataclass(frozen=True)
@@ -78,7 +81,7 @@ class Outcome:
     def state(self) -> str:
         if self.found or self.missing:
             return CLOSED
-        return CANNOT_TELL if self.inconclusive else OPEN
+        return INCONCLUSIVE if self.inconclusive else OPEN
 
 
 def slower(limit_percent: float, metrics: Sequence[Metric]) -> Gate:
@@ -168,7 +171,8 @@ def _inconclusive(gate: Gate, figure: Figure) -> str:
     if figure.ratio is None:
         return "" if figure.before == figure.after else figure.verdict
     if figure.ratio.interval is None:
-        return figure.explained.removeprefix(f"{CANNOT_TELL}: ")
+        why = figure.explained.removeprefix(f"{INCONCLUSIVE}: ")
+        return f"{why}, or {INSTEAD}" if figure.basis is Basis.UNKNOWN else why
     if gate.loss(figure.ratio)[2] <= gate.limit_percent + ROUNDING_PERCENT:
         return ""
     assert figure.interval_percent is not None
@@ -176,19 +180,21 @@ def _inconclusive(gate: Gate, figure: Figure) -> str:
     text = f"{figure.change_percent:+.1f} % ({low:+.1f} to {high:+.1f})"
     needed = repetitions_to_decide(gate, figure)
     if needed is None:
-        return f"{text}, too near to the limit for any number of repetitions"
-    return f"{text}, about {needed} repetitions on either side would decide"
+        text = f"{text}, too near to the limit for any number of {figure.unit}s"
+    else:
+        text = f"{text}, about {needed} {figure.unit}s on either side would decide"
+    return text if figure.unit == "repetition" else f"{text}; so may {INTERLEAVED}"
 
 
 def repetitions_to_decide(gate: Gate, figure: Figure) -> int | None:
-    """Returns the repetitions after which the interval excludes the limit if less was measured, or any loss if more
-    was. None: too many.
+    """Returns the repetitions (sessions) after which the interval excludes the limit if less was measured, or any loss
+    if more was. None: too many.
     """
     assert figure.ratio is not None
     beyond = gate.loss(figure.ratio)[1] >= gate.limit_percent - ROUNDING_PERCENT
     limit, tests = (1.0, figure.tests) if beyond else (gate.limit, 1)
-    needed = ratios.repetitions_needed(figure.ratio, limit, tests)
-    return None if needed is None else max(needed, math.ceil(MORE_REPETITIONS * figure.ratio.n), MIN_REPETITIONS)
+    needed = ratios.repetitions_needed(figure.ratio, limit, tests, least=figure.least)
+    return None if needed is None else max(needed, math.ceil(MORE_REPETITIONS * figure.ratio.n), figure.least)
 
 
 def _named(titles: Sequence[str]) -> str:

@@ -8,18 +8,19 @@ never change, one in twenty is marked at some point; tests/scripts/test_compare_
 from __future__ import annotations
 
 import datetime
-from collections.abc import Iterable, Sequence
+import math
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 import numpy.typing as npt
-from cqbench.analysis.compare.points import mean
 from cqbench.analysis.compare.sections import BUILD_TYPES, name_of
 from cqbench.analysis.compare.sides import Place, Scenario, Side
 from cqbench.model.metric import Metric
 from cqbench.model.ratio import values
 from cqbench.model.setting import FACETS, About, Setting
 from cqbench.model.thresholds import ALPHA
+from cqbench.stats.medians import geometric_mean
 
 Floats = npt.NDArray[np.floating]
 
@@ -48,15 +49,20 @@ class Change:
     ratio: float
 
 
+Key = tuple[str, Setting, Place]  # a configuration's name, without the software's versions
+
+
 @dataclass(frozen=True)
 class Line:
-    """A point's metric over time. values: (run, geometric mean over its repetitions in the file's unit)."""
+    """A point's metric over time. values: (run, geometric mean over its repetitions in the file's unit). key: of the
+    point."""
 
     scenario: str
     place: Place
     metric: Metric
     values: tuple[tuple[int, float], ...]
     changes: tuple[Change, ...]
+    key: Key
 
 
 @dataclass(frozen=True)
@@ -67,7 +73,9 @@ class Found:
     unused: tuple[str, ...]
 
 
-Key = tuple[str, Setting, Place]
+def key_of(scenario: Scenario, place: Place) -> Key:
+    """Versions of software have one key: what changes between two of them is what a history shows."""
+    return scenario.configuration, scenario.setting.without(PASSED_OVER), place
 
 
 def lines(runs: Sequence[Dated], metrics: Iterable[Metric]) -> list[Line]:
@@ -76,8 +84,7 @@ def lines(runs: Sequence[Dated], metrics: Iterable[Metric]) -> list[Line]:
     for i, run in enumerate(runs):
         for scenario in run.side.scenarios:
             for place in sorted(scenario.points):
-                key = scenario.configuration, scenario.setting.without(PASSED_OVER), place
-                found.setdefault(key, []).append((i, scenario))
+                found.setdefault(key_of(scenario, place), []).append((i, scenario))
     every = [Scenario(configuration, setting, {}) for configuration, setting, _ in found]
     result = []
     for metric in metrics:
@@ -87,13 +94,45 @@ def lines(runs: Sequence[Dated], metrics: Iterable[Metric]) -> list[Line]:
         for (configuration, setting, place), of in told.items():
             name = name_of(Scenario(configuration, setting, {}), every)
             changes = _changes([value for _, value in of], ALPHA / max(1, enough))
-            result.append(Line(name, place, metric, tuple(of), changes))
+            result.append(Line(name, place, metric, tuple(of), changes, (configuration, setting, place)))
     return result
+
+
+@dataclass(frozen=True)
+class Spread:
+    """By how much sessions differ: variance of the logarithms of their means, its degrees of freedom, and the number
+    of sessions in it.
+    """
+
+    variance: float
+    freedom: float
+    sessions: int
+
+    @property
+    def percent(self) -> float:
+        """The standard deviation."""
+        return 100 * math.sqrt(self.variance)
+
+
+Spreads = Mapping[tuple[Key, str], Spread]  # by point and name of the metric
+
+
+def spreads(runs: Sequence[Dated], metrics: Iterable[Metric]) -> Spreads:
+    """Each run is a session. Pooled within the segments between the changes of a line."""
+    found: dict[tuple[Key, str], Spread] = {}
+    for line in lines(runs, metrics):
+        logs = np.log([value for _, value in line.values])
+        parts = np.split(logs, [change.at for change in line.changes])
+        freedom = sum(len(part) - 1 for part in parts)
+        if freedom > 0:
+            squares = sum(float(((part - part.mean()) ** 2).sum()) for part in parts)
+            found[line.key, line.metric.name] = Spread(squares / freedom, freedom, len(logs))
+    return found
 
 
 def _values(of: Iterable[tuple[int, Scenario]], place: Place, metric: Metric) -> list[tuple[int, float]]:
     there = ((i, values(scenario.points[place], metric.key)) for i, scenario in of)
-    return [(i, mean(found)) for i, found in there if found and min(found) > 0]
+    return [(i, geometric_mean(found)) for i, found in there if found and min(found) > 0]
 
 
 def _changes(series: Sequence[float], level: float) -> tuple[Change, ...]:

@@ -2,33 +2,36 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
-import numpy as np
+from cqbench.analysis.compare.history import Spread, Spreads
 from cqbench.analysis.compare.sections import Difference, Point, Section, differences
+from cqbench.analysis.compare.sessions import At, Basis, compared
 from cqbench.analysis.compare.sides import counted
+from cqbench.model.gate import INCONCLUSIVE
 from cqbench.model.metric import Metric
-from cqbench.model.ratio import pairs, pooled, ratio_of, values
 from cqbench.model.thresholds import ALPHA
 from cqbench.stats import ratios
-from cqbench.stats.ratios import MIN_REPETITIONS, Ratio
+from cqbench.stats.ratios import MIN_REPETITIONS, MIN_SESSIONS, Ratio
 
-CANNOT_TELL, NO_DIFFERENCE, SAME, ZERO = "cannot tell", "no difference seen", "the same", "a 0: no ratio"
+NO_DIFFERENCE, SAME, ZERO = "no difference seen", "the same", "a 0: no ratio"
 METHODS = {
     "before, after": "geometric means over the repetitions, from ten on without the outermost tenths",
     "interval": "95 %, Student's t on the logarithms (trimmed too, Yuen): of pairs within a block "
     f"(paired), else of the two sides (Welch); none below {MIN_REPETITIONS} repetitions",
     "different": "p <= 0.05 after Holm's correction over the points of a metric, and an interval without 0",
-    "total": "the points' geometric mean in each repetition, as one effect; what changed the whole machine between two "
-    "runs is in it",
+    "sessions": f"sides of different sessions are compared by sessions where both have {MIN_SESSIONS} (an experiment's "
+    "folder, or a file outside of experiments, is one), else with how far those of --history differ, else not at all; "
+    "counts of a call by repetitions",
+    "total": "the points' geometric mean in each repetition (or session), as one effect",
 }
 
 
 @dataclass(frozen=True)
 class Figure:
     """A metric of a point, or of all points together, on both sides, in the file's unit. ratio: after / before; None
-    where a side has a 0.
+    where a side has a 0. basis, sessions, spreads: see Compared.
     """
 
     metric: Metric
@@ -40,6 +43,9 @@ class Figure:
     find: float  # the least change that matters, a ratio
     tests: int  # that the correction is for
     points: int = 1
+    sessions: tuple[int, int] = (1, 1)
+    basis: Basis = Basis.SAME
+    spreads: tuple[Spread, Spread] | None = None
 
     @property
     def change_percent(self) -> float | None:
@@ -52,7 +58,7 @@ class Figure:
 
     @property
     def direction(self) -> int | None:
-        """1 higher, -1 lower, 0 no difference seen, None: cannot tell."""
+        """1 higher, -1 lower, 0 no difference seen, None: inconclusive."""
         if self.ratio is None:
             return 0 if self.before == self.after else None
         if self.ratio.interval is None or self.p_holm is None:
@@ -69,28 +75,45 @@ class Figure:
             return SAME if self.before == self.after else ZERO
         more, less = self.metric.words
         direction = self.direction
-        return CANNOT_TELL if direction is None else {1: more, -1: less}.get(direction, NO_DIFFERENCE)
+        return INCONCLUSIVE if direction is None else {1: more, -1: less}.get(direction, NO_DIFFERENCE)
 
     @property
     def explained(self) -> str:
         """The verdict, with what is missing for one."""
-        if self.verdict != CANNOT_TELL:
+        if self.verdict != INCONCLUSIVE:
             return self.verdict
-        first, second = self.counts
-        there = counted(first, "repetition") if first == second else f"{first} and {second} repetitions"
-        return f"{CANNOT_TELL}: {there}, needs {MIN_REPETITIONS}"
+        if self.basis is Basis.UNKNOWN:
+            there = _both(self.sessions, "session")
+            return f"{INCONCLUSIVE}: {there}{' a side' * (len(set(self.sessions)) == 1)}, needs {MIN_SESSIONS}"
+        return f"{INCONCLUSIVE}: {_both(self.counts, 'repetition')}, needs {MIN_REPETITIONS}"
+
+    @property
+    def unit(self) -> str:
+        """Name of the replicates: more of them make the interval smaller, and ratio.n and needed count them."""
+        return "repetition" if self.basis in (Basis.SAME, Basis.COUNTED) else "session"
+
+    @property
+    def least(self) -> int:
+        """The minimum number of these."""
+        return MIN_REPETITIONS if self.unit == "repetition" else MIN_SESSIONS
 
     @property
     def needed(self) -> int | None:
-        """Repetitions that find a change of `find`, four times of five; None: unknown, or too many."""
+        """Repetitions (sessions) that find a change of `find`, four times of five; None: unknown, or too many."""
         return self.repetitions_for(self.find)
 
     def repetitions_for(self, change: float) -> int | None:
         if self.ratio is None or self.ratio.interval is None:
             return None
         if self.ratio.spread <= ratios.NOTHING:
-            return MIN_REPETITIONS
-        return ratios.repetitions_needed(replace(self.ratio, value=change), 1.0, self.tests)
+            return self.least
+        return ratios.repetitions_needed(replace(self.ratio, value=change), 1.0, self.tests, least=self.least)
+
+
+def _both(numbers: tuple[int, int], noun: str) -> str:
+    """'7 repetitions', or '3 and 1 sessions'."""
+    first, second = numbers
+    return counted(first, noun) if first == second else f"{first} and {second} {noun}s"
 
 
 @dataclass(frozen=True)
@@ -118,17 +141,25 @@ class Comparison:
 
 
 def compare(
-    sections: Sequence[Section], metrics: Sequence[Metric], detailed: Sequence[Metric], find: float
+    sections: Sequence[Section],
+    metrics: Sequence[Metric],
+    detailed: Sequence[Metric],
+    find: float,
+    stored: Spreads | None = None,
 ) -> Comparison:
-    """find: the least change that matters, a ratio such as 0.97."""
+    """find: the least change that matters, a ratio such as 0.97. stored: by how much sessions of a history differ."""
+    at = {point: At(p.before, p.after, point.place) for s in sections for p in s.pairs for point in s.points
+          if point.scenario == p.title}  # fmt: skip
     figures: list[dict[tuple[Point, str], Figure]] = [{} for _ in sections]
     totals: list[dict[str, Figure]] = [{} for _ in sections]
     for metric in metrics:
-        points = {(i, point): _figure(metric, point, find) for i, s in enumerate(sections) for point in s.points}
+        points = {
+            (i, point): _figure(metric, [point], at, find, stored) for i, s in enumerate(sections) for point in s.points
+        }
         there = {key: figure for key, figure in points.items() if figure}
         for (i, point), figure in zip(there, _corrected(there.values()), strict=True):
             figures[i][point, metric.name] = figure
-        whole = {i: _total(metric, s.points, figures[i], find) for i, s in enumerate(sections)}
+        whole = {i: _total(metric, figures[i], at, find, stored) for i, s in enumerate(sections)}
         known = {i: figure for i, figure in whole.items() if figure}
         for i, figure in zip(known, _corrected(known.values()), strict=True):
             totals[i][metric.name] = figure
@@ -142,20 +173,15 @@ def compare(
     return Comparison(parts, tuple(used), tuple(m for m in detailed if m in used), missing, find)
 
 
-def _figure(metric: Metric, point: Point, find: float) -> Figure | None:
-    """Compares a figure. If repetitions are compared in pairs, only those with a partner count."""
-    found = pairs(point.after, point.before)
-    after, before = zip(*found, strict=True) if found else (point.after, point.before)
-    first, second = values(before, metric.key), values(after, metric.key)
-    if not first or not second:
+def _figure(
+    metric: Metric, points: Sequence[Point], at: Mapping[Point, At], find: float, stored: Spreads | None
+) -> Figure | None:
+    """Compares several points as one effect."""
+    found = compared([(p.after, p.before) for p in points], metric, [at[p] for p in points], stored)
+    if found is None:
         return None
-    ratio = ratio_of(after, before, metric.key)
-    return Figure(metric, ratios.middle(first), ratios.middle(second), (len(first), len(second)), ratio, None, find, 1)
-
-
-def mean(of: Sequence[float]) -> float:
-    """Geometric; arithmetic where there is a 0."""
-    return float(np.exp(np.mean(np.log(of)))) if min(of) > 0 else float(np.mean(of))
+    counts, ratio, sessions = found.repetitions, found.ratio, found.sessions
+    return Figure(metric, *found.means, counts, ratio, None, find, 1, len(points), sessions, found.basis, found.spreads)
 
 
 def _corrected(figures: Iterable[Figure]) -> list[Figure]:
@@ -167,16 +193,14 @@ def _corrected(figures: Iterable[Figure]) -> list[Figure]:
 
 
 def _total(
-    metric: Metric, points: Sequence[Point], figures: dict[tuple[Point, str], Figure], find: float
+    metric: Metric,
+    figures: Mapping[tuple[Point, str], Figure],
+    at: Mapping[Point, At],
+    find: float,
+    stored: Spreads | None,
 ) -> Figure | None:
-    """One effect of all points; of those with enough repetitions, as long as there are any."""
-    whole = {p: f for p in points if (f := figures.get((p, metric.name)))}
+    """One effect of all points; of those with an interval, as long as there are any."""
+    whole = {point: figure for (point, name), figure in figures.items() if name == metric.name}
     there = {p: f for p, f in whole.items() if f.ratio} or whole
-    enough = {p: f for p, f in there.items() if min(f.counts) >= MIN_REPETITIONS} or there
-    if not enough:
-        return None
-    before, after = (mean([getattr(f, side) for f in enough.values()]) for side in ("before", "after"))
-    known = all(f.ratio for f in enough.values())
-    ratio = pooled([(p.after, p.before) for p in enough], metric.key) if known else None
-    counts = [min(f.counts[i] for f in enough.values()) for i in (0, 1)]
-    return Figure(metric, before, after, (counts[0], counts[1]), ratio, None, find, 1, len(enough))
+    enough = {p: f for p, f in there.items() if f.ratio and f.ratio.interval} or there
+    return _figure(metric, [*enough], at, find, stored)

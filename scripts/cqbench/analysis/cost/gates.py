@@ -13,7 +13,7 @@ from cqbench.analysis.cost.changes import GATED, MORE, ROUNDING, Change, Compari
 from cqbench.analysis.cost.counts import TOTAL
 from cqbench.analysis.cost.names import TOTALS, number
 from cqbench.analysis.cost.profile import CLIENT, SERVER, Profile
-from cqbench.model.gate import CANNOT_TELL, CLOSED, OPEN
+from cqbench.model.gate import CLOSED, INCONCLUSIVE, OPEN
 from cqbench.stats.ratios import MIN_REPETITIONS as NEEDED
 
 
@@ -33,7 +33,7 @@ def at_most(flag: str, limit: float, profile: Profile, names: tuple[str, ...]) -
     for side in profile.sides:
         figures = [f for name in names if (f := profile.total(side, name))]
         if not figures:
-            return Judged(title, CANNOT_TELL, (f"{names[0]} of the {side} were not counted",))
+            return Judged(title, INCONCLUSIVE, (f"{names[0]} of the {side} were not counted",))
         found.append(figures[0])
     low, high = sum(f.low for f in found), sum(f.high for f in found)
     ends = " and ".join(f.side for f in found)
@@ -43,7 +43,7 @@ def at_most(flag: str, limit: float, profile: Profile, names: tuple[str, ...]) -
     one_end = len(found) == 1 and found[0].side in (CLIENT, SERVER)
     if high > limit or one_end or not found:
         why = f"{text}, of one end alone" if one_end and high <= limit else text
-        return Judged(title, CANNOT_TELL, (why,))
+        return Judged(title, INCONCLUSIVE, (why,))
     return Judged(title, OPEN)
 
 
@@ -61,7 +61,7 @@ def more_expensive(limit_percent: float, comparison: Comparison) -> Judged:
         return Judged(title, CLOSED, (*closed, *gone))
     open_to_doubt = [_words(c) for c in looked_at if _ends(c)[1] > limit_percent + ROUNDING]
     if open_to_doubt or not looked_at:
-        return Judged(title, CANNOT_TELL, tuple(open_to_doubt) or ("nothing was counted on both sides",))
+        return Judged(title, INCONCLUSIVE, tuple(open_to_doubt) or ("nothing was counted on both sides",))
     return Judged(title, OPEN)
 
 

@@ -40,9 +40,10 @@ KNOWN = {
 
 @dataclass(frozen=True)
 class Line:
-    """One repetition, a Sample."""
+    """One repetition, a Sample. session: the file."""
 
     figures: Mapping[str, float]
+    session: str
     round: None = None
 
     def value(self, key: str) -> float | None:
@@ -72,7 +73,7 @@ def _google(data: Any, name: str) -> Side:
             why = entry.get("error_message") or entry.get("skip_message") or "it failed"
             left_out.setdefault(title, []).append(one_line(str(why)))
         else:
-            points.setdefault(title, []).append(Line(_google_figures(entry, f"{what}: benchmarks[{i}]")))
+            points.setdefault(title, []).append(Line(_google_figures(entry, f"{what}: benchmarks[{i}]"), name))
     if aggregates and not points:
         raise BadDocument(f"{name}: has aggregates only: run it without --benchmark_report_aggregates_only")
     facts = {key: context.get(key) for key in ("host_name", "num_cpus", "library_build_type")}
@@ -104,7 +105,7 @@ def _go(data: bytes, name: str) -> Side:
         if found:
             samples += 1
             figures = dict(_go_figures(found[3].split(), f"{name}: line {number}"))
-            packages.setdefault(package, {}).setdefault(one_line(found[1]), []).append(Line(figures))
+            packages.setdefault(package, {}).setdefault(one_line(found[1]), []).append(Line(figures, name))
         elif colon and key == "pkg":
             package = one_line(told)
         elif colon and key in GO_FACTS:

@@ -57,7 +57,7 @@ def render(comparison: Comparison, sides: Sequence[Side]) -> str:
 LEGEND = (
     "Bytes/op and Allocs/op: of client and server together, as in grpc-go, where they are one process. ReqT/op, "
     "RespT/op: payload bits\nper second. Real: p <= 0.05 after Holm's correction over the points, and an interval "
-    "without 0; from six repetitions on."
+    "without 0; from six repetitions\n(three sessions) on."
 )
 
 

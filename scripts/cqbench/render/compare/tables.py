@@ -18,7 +18,7 @@ from cqbench.render import markdown as as_markdown
 from cqbench.render.compare import text
 from cqbench.render.table import EMPTY, Block, Cell, Column, Line, Table
 
-VERSION = 3
+VERSION = 4
 COLUMNS = (
     *(
         "compared",
@@ -32,7 +32,8 @@ COLUMNS = (
         "low_percent",
         "high_percent",
     ),
-    *("p_holm", "repetitions_before", "repetitions_after", "paired", "verdict", "repetitions_to_find"),
+    *("p_holm", "repetitions_before", "repetitions_after", "sessions_before", "sessions_after", "between_sessions"),
+    *("paired", "verdict", "repetitions_to_find", "sessions_to_find"),
 )
 
 MARKDOWN = ("Before", "After", "Percentage", "95 % interval")
@@ -110,9 +111,11 @@ def _csv_row(row: Row) -> list[object]:
         *(metric.name, metric.unit),
         *("" if n is None else f"{n:.6g}" for n in numbers),
         *figure.counts,
+        *figure.sessions,
+        figure.basis.value,
         "" if figure.ratio is None else str(figure.ratio.paired).lower(),
         figure.verdict,
-        "" if figure.needed is None else figure.needed,
+        *("" if n is None else n for n in _to_find(figure).values()),
     ]
 
 
@@ -180,11 +183,11 @@ def _point(comparison: Comparison, part: Part, point: Point) -> dict[str, Any]:
 
 
 def _figure(figure: Figure) -> dict[str, Any]:
-    """Intervals and p are null with too few repetitions, the ratio where a side has a 0."""
+    """Intervals and p are null with too few repetitions or sessions, the ratio where a side has a 0."""
     ratio = figure.ratio
     return {
-        "before": {"mean": figure.before, "repetitions": figure.counts[0]},
-        "after": {"mean": figure.after, "repetitions": figure.counts[1]},
+        **{side: _side(figure, i) for i, side in enumerate(("before", "after"))},
+        "between_sessions": figure.basis.value,
         "ratio": None if ratio is None else ratio.value,
         "change_percent": figure.change_percent,
         "change_percent_interval": list(figure.interval_percent) if figure.interval_percent else None,
@@ -192,8 +195,25 @@ def _figure(figure: Figure) -> dict[str, Any]:
         "p_holm": figure.p_holm,
         "paired": bool(ratio and ratio.paired),
         "verdict": figure.verdict,
-        "repetitions_to_find": figure.needed,
+        **_to_find(figure),
     }
+
+
+def _side(figure: Figure, side: int) -> dict[str, Any]:
+    """history_percent: by how much the sessions of the history differ; null where that is not used."""
+    mean = (figure.before, figure.after)[side]
+    percent = figure.spreads[side].percent if figure.spreads else None
+    return {
+        "mean": mean,
+        "repetitions": figure.counts[side],
+        "sessions": figure.sessions[side],
+        "history_percent": percent,
+    }
+
+
+def _to_find(figure: Figure) -> dict[str, int | None]:
+    """Repetitions or sessions, whichever are the replicates; the other one is null."""
+    return {f"{unit}s_to_find": figure.needed if figure.unit == unit else None for unit in ("repetition", "session")}
 
 
 def _gate(outcome: Outcome) -> dict[str, Any]:

@@ -12,9 +12,10 @@ from cqbench.analysis.compare.sections import Difference, Lone, Point, required
 from cqbench.analysis.compare.sides import Side, counted, reasons, schedules
 from cqbench.formats.reasons import kinds
 from cqbench.formats.text import one_line
-from cqbench.model.gate import OPEN
+from cqbench.model.gate import INCONCLUSIVE, OPEN
 from cqbench.model.metric import Metric
 from cqbench.render import text
+from cqbench.render.compare import sessions
 from cqbench.render.table import EMPTY, WIDTH, Block, Cell, Column, Line, Table
 from cqbench.stats.ratios import MAX_REPETITIONS
 
@@ -49,7 +50,7 @@ def heading(comparison: Comparison, sides: Sequence[Side]) -> list[str]:
             lines.append(f"{word}{where}: {described(difference)}")
         if part.unknown:
             lines.append(f"! not checked{where}, a side says nothing about it: {', '.join(part.unknown)}")
-    return [*lines, *_schedules(comparison)]
+    return [*lines, *sessions.lines(comparison), *_schedules(comparison)]
 
 
 def described(difference: Difference) -> str:
@@ -213,7 +214,8 @@ def limited(lines: list[str], what: str) -> list[str]:
 def legend(comparison: Comparison) -> list[str]:
     paired = {f.ratio.paired for part in comparison.parts for f in part.figures.values() if f.ratio}
     how = "compared in pairs: " + ("both kinds" if len(paired) > 1 else "yes" if True in paired else "no")
-    find = f"{column(comparison)}: repetitions that would find such a change four times of five, with this noise"
+    units = " or ".join(sorted({f"{f.unit}s" for part in comparison.parts for f in part.totals.values()}))
+    find = f"{column(comparison)}: {units} that would find such a change four times of five, with this noise"
     loops = {getattr(point.place, "open", False) for part in comparison.parts for point in part.section.points}
     due = ["latency: from when a call was due; from sent: from when it was sent."] if True in loops else []
     return [*(f"{name}: {method}." for name, method in METHODS.items()), f"{find}; {how}.", *due]
@@ -229,4 +231,4 @@ def gate_lines(outcome: Outcome) -> list[str]:
         for title, figure in outcome.found
     ]
     missing = [f"{head}: closed: {why}" for why in outcome.missing]
-    return found + missing + [f"{head}: cannot tell: {why}" for why in outcome.inconclusive]
+    return found + missing + [f"{head}: {INCONCLUSIVE}: {why}" for why in outcome.inconclusive]

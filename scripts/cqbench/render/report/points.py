@@ -15,7 +15,7 @@ from cqbench.formats.point import Measured
 from cqbench.formats.reasons import Reason, alike
 from cqbench.model.figures import ENDS, PERCENTILES, REACHED, SENT_PERCENTILES
 from cqbench.model.ratio import Round
-from cqbench.model.series import round_of
+from cqbench.model.series import round_of, session_of
 from cqbench.render.report.model import Point, Run, Slice, Timeline
 from cqbench.render.report.values import SHOWN, describe, short
 
@@ -35,6 +35,7 @@ class Repetition:
     at: datetime | None = None
     fault: Fault | None = None  # what went wrong meanwhile
     round: Round | None = None
+    session: str = ""
 
     def value(self, key: str) -> float | None:
         return self.figures.get(key)
@@ -49,7 +50,8 @@ def repetitions(run: results_of.Run) -> Iterable[Repetition]:
             at = when(measured.start_time)
             repetition = number(run, measured.repetition)
             path, fault = run.document.path, run.surroundings.fault
-            yield Repetition(measured, path, figures, repetition, at, fault, round_of(run, measured))
+            session = session_of(run.path)
+            yield Repetition(measured, path, figures, repetition, at, fault, round_of(run, measured), session)
 
 
 def number(run: results_of.Run, index: int) -> int:

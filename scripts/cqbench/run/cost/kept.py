@@ -35,7 +35,7 @@ FILE, RUNS, BILL, TEXT, STACKS, CONTEXT = (
     "stacks.folded",
     "client.json",
 )
-VERSION = 1
+VERSION = 2
 CHANGED = "'s contents have changed since, so that what is there and what would come do not belong together"
 
 
