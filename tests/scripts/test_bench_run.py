@@ -111,8 +111,8 @@ def test_overrides_are_in_the_manifest_and_hold_when_resumed(programs: Path) -> 
     folder = only_folder(programs)
     assert status == 130
     head = manifest_of(folder)["experiment"]["experiment"]
-    assert (head["inflight"], head["interval"], head["warmup"]) == ([1, 4], 0.25, "100ms")
-    assert " --warmup 0.1 --interval 0.25 " in clients(programs)[0]
+    assert (head["inflight"], head["interval"], head["warmup"]) == ([1, 4], 0.25, "60ms")
+    assert " --warmup 0.06 --interval 0.25 " in clients(programs)[0]
     (said,) = [line for line in stdout.splitlines() if line.startswith("PARTIAL")]
     assert said.endswith(f"; --resume {folder} runs them")
     status, stdout, stderr = finish(start(programs, "--resume", str(folder)))
