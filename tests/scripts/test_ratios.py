@@ -99,6 +99,20 @@ def test_the_interval_of_any_time_holds_at_every_look() -> None:
     assert wrong[True] <= 0.05 * 500 + 3.1 * math.sqrt(0.05 * 0.95 * 500) < 100 < wrong[False]
 
 
+def test_the_p_value_of_any_time_is_below_a_rate_where_the_interval_of_that_rate_excludes_1() -> None:
+    ratio = paired(zip(noisy(12, 9), noisy(12, 10), strict=True))
+    assert ratio is not None
+    looked = ratio.at_any_time()
+    assert looked.p is not None and ratio.p is not None and looked.p > ratio.p
+    t = abs(math.log(ratio.value)) * math.sqrt(ratio.n) / ratio.spread
+    shown = [(rate, critical(ratio.freedom, rate, any_time=True)) for rate in (0.9, 0.5, 0.2, 0.05, 0.01)]
+    assert all((looked.p <= rate) == (t >= bound) for rate, bound in shown)
+    large = paired([(2.0 * 1.01**i, 1.0) for i in range(-4, 5)])
+    assert large is not None
+    found = large.at_any_time()
+    assert found.low is not None and found.p is not None and found.low > 1.9 and found.p < 0.001
+
+
 def stats_t(values: npt.NDArray[np.float64]) -> float:
     return float(values.mean() / values.std(ddof=1) * math.sqrt(len(values)))
 

@@ -75,6 +75,16 @@ class Ratio:
         reach = bound * self.spread / math.sqrt(self.n)
         return replace(self, low=self.value * math.exp(-reach), high=self.value * math.exp(reach))
 
+    def at_any_time(self) -> Ratio:
+        """With interval and p-value that hold at every look while measuring goes on."""
+        if self.p is None or self.spread <= NOTHING:
+            return self
+        squared = (math.log(self.value) * math.sqrt(self.n) / self.spread) ** 2 / self.freedom
+        number = self.freedom + 1
+        shrinkage = 1 + number * MIXTURE
+        odds = number * math.log((1 + squared) / (1 + squared / shrinkage)) - math.log(shrinkage)
+        return replace(self.among(1, any_time=True), p=math.exp(min(0.0, -odds / 2)))
+
 
 def critical(freedom: float, rate: float, any_time: bool = False) -> float:
     """Returns the t that is exceeded with this probability where nothing differs: once, or any_time, at any of all

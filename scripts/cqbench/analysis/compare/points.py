@@ -19,7 +19,8 @@ NO_DIFFERENCE, SAME, ZERO = "no difference seen", "the same", "a 0: no ratio"
 METHODS = {
     "before, after": "geometric means over the repetitions, from ten on without the outermost tenths",
     "interval": "95 %, Student's t on the logarithms (trimmed too, Yuen): of pairs within a block "
-    f"(paired), else of the two sides (Welch); none below {MIN_REPETITIONS} repetitions",
+    f"(paired), else of the two sides (Welch); none below {MIN_REPETITIONS} repetitions; inside an experiment with a "
+    "budget, interval and p hold at every look",
     "different": "p <= 0.05 after Holm's correction over the points of a metric, and an interval without 0",
     "sessions": f"sides of different sessions are compared by sessions where both have {MIN_SESSIONS} (an experiment's "
     "folder, or a file outside of experiments, is one), else with how far those of --history differ, else not at all; "
@@ -154,12 +155,14 @@ def compare(
     totals: list[dict[str, Figure]] = [{} for _ in sections]
     for metric in metrics:
         points = {
-            (i, point): _figure(metric, [point], at, find, stored) for i, s in enumerate(sections) for point in s.points
+            (i, point): _figure(metric, [point], at, find, stored, s.any_time)
+            for i, s in enumerate(sections)
+            for point in s.points
         }
         there = {key: figure for key, figure in points.items() if figure}
         for (i, point), figure in zip(there, _corrected(there.values()), strict=True):
             figures[i][point, metric.name] = figure
-        whole = {i: _total(metric, figures[i], at, find, stored) for i, s in enumerate(sections)}
+        whole = {i: _total(metric, figures[i], at, find, stored, s.any_time) for i, s in enumerate(sections)}
         known = {i: figure for i, figure in whole.items() if figure}
         for i, figure in zip(known, _corrected(known.values()), strict=True):
             totals[i][metric.name] = figure
@@ -174,13 +177,19 @@ def compare(
 
 
 def _figure(
-    metric: Metric, points: Sequence[Point], at: Mapping[Point, At], find: float, stored: Spreads | None
+    metric: Metric,
+    points: Sequence[Point],
+    at: Mapping[Point, At],
+    find: float,
+    stored: Spreads | None,
+    any_time: bool,
 ) -> Figure | None:
     """Compares several points as one effect."""
     found = compared([(p.after, p.before) for p in points], metric, [at[p] for p in points], stored)
     if found is None:
         return None
     counts, ratio, sessions = found.repetitions, found.ratio, found.sessions
+    ratio = ratio.at_any_time() if ratio and any_time else ratio
     return Figure(metric, *found.means, counts, ratio, None, find, 1, len(points), sessions, found.basis, found.spreads)
 
 
@@ -198,9 +207,10 @@ def _total(
     at: Mapping[Point, At],
     find: float,
     stored: Spreads | None,
+    any_time: bool,
 ) -> Figure | None:
     """One effect of all points; of those with an interval, as long as there are any."""
     whole = {point: figure for (point, name), figure in figures.items() if name == metric.name}
     there = {p: f for p, f in whole.items() if f.ratio} or whole
     enough = {p: f for p, f in there.items() if f.ratio and f.ratio.interval} or there
-    return _figure(metric, [*enough], at, find, stored)
+    return _figure(metric, [*enough], at, find, stored, any_time)

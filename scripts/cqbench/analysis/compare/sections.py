@@ -81,6 +81,7 @@ class Section:
     only_before: tuple[Lone, ...] = ()
     only_after: tuple[Lone, ...] = ()
     on_purpose: bool = False  # what differs was asked for by name
+    any_time: bool = False  # both sides were measured until a verdict was decided
     points: tuple[Point, ...] = field(init=False)
 
     def __post_init__(self) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 
 from cqbench.analysis.compare import within
@@ -65,10 +66,13 @@ def inside(path: str, axis: str | None, configurations: tuple[str, str] | None) 
     flag = "--axis" if axis else "--configurations"
     try:
         side, found = read_experiment(Path(path))
+        told = manifest.load(Path(path) / manifest.FILE)
         if axis:
-            return side, within.by_axis(manifest.load(Path(path) / manifest.FILE), side, found, axis)
-        assert configurations
-        return side, within.by_configurations(side, *configurations)
+            sections = within.by_axis(told, side, found, axis)
+        else:
+            assert configurations
+            sections = within.by_configurations(side, *configurations)
+        return side, [replace(section, any_time=told.head.budget is not None) for section in sections]
     except BadDocument as error:
         raise Refused(f"argument DIR: {error}") from None
     except within.NoSuch as error:
