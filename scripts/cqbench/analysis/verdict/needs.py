@@ -84,13 +84,14 @@ def _mitigations(judged: Sequence[Judged]) -> Iterator[Statement]:
 def _noise(judged: Sequence[Judged], asked: Asked) -> Iterator[Statement]:
     """How many repetitions, or how much more time, would detect the margin, where figures differ too much."""
     rows = [row for one in judged for row in one.scenario.rows if row.needed]
+    margin = judged[0].scenario.margin if judged else thresholds.GAIN
     if rows and asked.sequential:
-        runs = sum(2 * max(0, (row.needed or 0) - row.repetitions) for row in rows)
+        runs = sum(2 * (_wanted(row) - row.repetitions) for row in rows)
         seconds = runs * asked.run_seconds if asked.run_seconds else None
-        yield Statement("noise-within-budget", {"rows": len(rows), "more": seconds, "spent": asked.seconds})
+        facts = {"rows": len(rows), "more": seconds, "spent": asked.seconds, "margin": margin}
+        yield Statement("noise-within-budget", facts)
     elif rows:
         most, have = max((_wanted(row), row.repetitions) for row in rows)
-        margin = judged[0].scenario.margin
         yield Statement("noise", {"most": most, "have": have, "seconds": asked.repetition_seconds, "margin": margin})
     every = [row for one in judged for row in one.scenario.rows if is_open(row) and not row.needed]
     noisy = [row for row in every if row.judged and row.judged.spread > 0]

@@ -71,18 +71,17 @@ def _noise(*, most: int, have: int, seconds: float | None, margin: float) -> str
     )
 
 
-def _within_budget(*, rows: int, more: float | None, spent: float | None) -> str:
-    which = f"the {rows} comparison{'s' * (rows != 1)} that are inconclusive" if rows != 1 else "what is inconclusive"
-    whole = math.ceil(((more or 0) + (spent or 0)) / 60)
-    how = f"for {_duration(more)} more (--budget {whole}m)" if more else "with a longer --budget"
-    return f"{which} {how}, which would detect the margin, power 80 %"
+def _within_budget(*, rows: int, more: float | None, spent: float | None, margin: float) -> str:
+    how = "a longer --budget"
+    if more and spent:
+        how = f"about {_duration(more)} more (--resume DIR --budget {math.ceil((more + spent) / 60)}m)"
+    which = f"the {rows} inconclusive comparisons" if rows > 1 else "the inconclusive comparison"
+    return f"{how} for {which}, to detect a difference of {percent(margin)} (power 80 %)"
 
 
 def _too_noisy(*, rows: int) -> str:
-    which = f"{rows} comparison{'s' * (rows != 1)}"
-    return (
-        f"on a quieter machine or with a longer --interval: of {which} {MAX_REPETITIONS} repetitions would not decide"
-    )
+    which = f"{rows} comparisons are" if rows > 1 else "one comparison is"
+    return f"a quieter machine or a longer --interval: {which} too noisy for {MAX_REPETITIONS} repetitions"
 
 
 def _duration(seconds: float) -> str:
