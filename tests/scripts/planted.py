@@ -145,9 +145,9 @@ def arguments() -> argparse.Namespace:
     parser.add_argument("--results", type=Path, help="folder in which the runs stay (default: they are removed)")
     given = parser.parse_args()
     for name in set(given.names) - set(BY_NAME):
-        parser.error(f"argument NAME: '{name}' is not one of {', '.join(BY_NAME)}")
+        parser.exit(2, f"planted.py: argument NAME: '{name}' is not one of {', '.join(BY_NAME)}\n")
     if given.times < 1:
-        parser.error(f"argument --times: '{given.times}' is not accepted: 1 or more is")
+        parser.exit(2, f"planted.py: argument --times: '{given.times}' is not accepted: 1 or more is\n")
     return given
 
 
@@ -163,8 +163,8 @@ def main() -> int:
                 try:
                     done = measure(truth, built, results, given.bin.resolve())
                 except RuntimeError as error:
-                    print(f"{truth.name}: {error}", flush=True)
-                    return FAILED
+                    print(f"{truth.name}: failed: {error}", flush=True)
+                    continue
                 judgement = judged(done)
                 wrong = problems(truth, judgement)
                 right += not wrong
