@@ -16,7 +16,6 @@ NAMES_ALONE = "server-env:READ_BY_NOBODY=first,second"
 WAITING = "--service-time-mode wait --service-time 2ms"
 
 OF_CONNECTION = frozenset({Decision.BOTTLENECK, Decision.LIKELY})
-GAIN_NOT_EXPLAINED = OF_CONNECTION | {Decision.FASTER}
 ALIKE = frozenset({Decision.EQUIVALENT})
 NOT_DIFFERENT = ALIKE | {Decision.INCONCLUSIVE}
 A_LITTLE_SLOWER = NOT_DIFFERENT | {Decision.SLOWER}
@@ -76,7 +75,7 @@ def _same(name: str, says: str, vary: str = NAMES_ALONE, compiles: bool = False)
 
 
 def _serial(name: str, says: str, how: str) -> Truth:
-    want = {4: Want(GAIN_NOT_EXPLAINED, 3.6, 4.4), 16: Want(GAIN_NOT_EXPLAINED, 13, 17.5)}
+    want = {4: Want(OF_CONNECTION, 3.6, 4.4), 16: Want(OF_CONNECTION, 13, 17.5)}
     return Truth(
         name, says, SHARED_OR_NOT, "", want, frozenset({Decision.FASTER}), program=("serial_server", "2000", how)
     )
@@ -99,7 +98,7 @@ TRUTHS = (
         "the kernel sends at most 10 MB/s on a connection",
         SHARED_OR_NOT,
         f"--api sync {WAITING}",
-        {4: Want(GAIN_NOT_EXPLAINED, 2.5, 3.2), 16: Want(GAIN_NOT_EXPLAINED, 8, 12.5)},
+        {4: Want(OF_CONNECTION, 2.5, 3.2), 16: Want(OF_CONNECTION, 8, 12.5)},
         frozenset({Decision.FASTER}),
         client=("--api", "cq", "--deadline", "10s", "--workload", "echo", "--request-bytes", "16KiB"),
         preload="paced",

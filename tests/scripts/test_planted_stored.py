@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 from cqbench.analysis.verdict.model import Judgement
 from planted import ARCHIVE, judged, store
-from planted_truths import BY_NAME, GAIN_NOT_EXPLAINED, NOT_DIFFERENT, TRUTHS, Truth, Want, problems
+from planted_truths import BY_NAME, NOT_DIFFERENT, OF_CONNECTION, TRUTHS, Truth, Want, problems
 
 MOST_BYTES = 400 * 1024
 with tarfile.open(ARCHIVE) as packed:
@@ -30,9 +30,7 @@ def stored(folder: Path) -> dict[str, Judgement]:
 
 
 def test_each_truth_is_stored() -> None:
-    missing = sorted(set(BY_NAME) - set(STORED))
-    if missing:
-        pytest.skip(f"not stored yet: {', '.join(missing)}; tests/scripts/planted.py --store measures them")
+    assert set(STORED) == set(BY_NAME), "tests/scripts/planted.py --store measures them"
 
 
 @pytest.mark.parametrize("name", STORED)
@@ -43,9 +41,7 @@ def test_it_comes_out_right(stored: dict[str, Judgement], name: str) -> None:
 def contrary(truth: Truth) -> Truth:
     """A gain where there is none, and none where there is one."""
     gains = any(want.low > 1 for want in truth.want.values())
-    want, may = (
-        (Want(NOT_DIFFERENT, 0.9, 1.1), NOT_DIFFERENT) if gains else (Want(GAIN_NOT_EXPLAINED, 1.5, 20), frozenset())
-    )
+    want, may = (Want(NOT_DIFFERENT, 0.9, 1.1), NOT_DIFFERENT) if gains else (Want(OF_CONNECTION, 1.5, 20), frozenset())
     return replace(truth, want=dict.fromkeys(truth.want, want), effect=may)
 
 
