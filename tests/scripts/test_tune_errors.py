@@ -5,34 +5,20 @@ CQBENCH_FULL=1 draws ten times as many and prints what it measured (pytest -s); 
 
 from __future__ import annotations
 
-import math
-import os
-
 import pytest
 from cqbench.analysis.tune.objective import Results
 from cqbench.analysis.tune.procedure import NothingToTune, Procedure
 from cqbench.analysis.tune.stages import Stage
+from rates import FULL, at_most, draws
 from simulated import Noise
 from tune_simulated import OBJECTIVE, STEADY, Simulated, noise_of, some, tune
 
-FULL = bool(os.environ.get("CQBENCH_FULL"))
 QUIET = noise_of(0.04)
-
-
-def seeds(quick: int) -> range:
-    return range(quick * (10 if FULL else 1))
-
-
-def at_most(wrong: int, of: int, rate: float, what: str) -> None:
-    """Fails where chance (one in a thousand) does not explain that there are more."""
-    if FULL:
-        print(f"{what}: {wrong} of {of} ({wrong / of:.1%})")
-    assert wrong <= rate * of + 3.1 * math.sqrt(rate * (1 - rate) * of), f"{what}: {wrong} of {of}"
 
 
 @pytest.mark.parametrize(("noise", "minutes"), [(Noise(), 10), (QUIET, 10), *FULL * [(Noise(), 60), (QUIET, 60)]])
 def test_where_nothing_does_anything_nothing_is_worth_setting(noise: Noise, minutes: float) -> None:
-    found = [tune({}, seed, noise, minutes) for seed in seeds(30)]
+    found = [tune({}, seed, noise, minutes) for seed in draws(30)]
     what = f"runs of {minutes} minutes in which nothing helps, a gain, {noise}"
     at_most(sum(not o.nothing for o in found), len(found), 0.05, what)
     at_most(sum(len(o.left_out) for o in found), len(found) * len(some()), 0.01, "settings left out after three runs")
@@ -52,7 +38,7 @@ def test_where_nothing_does_anything_nothing_is_worth_setting(noise: Noise, minu
 def test_what_helps_is_found(noise: Noise, gain: float, least: float, minutes: float) -> None:
     """One of forty; and what only costs is not among what is worth setting."""
     truth = {"k3": gain, "k5": 0.9, "k9": 0.97}
-    found = [tune(truth, seed, noise, minutes) for seed in seeds(15)]
+    found = [tune(truth, seed, noise, minutes) for seed in draws(15)]
     what = f"a gain of {gain:.2f}, {minutes} minutes, {noise}"
     missed = sum("k3" not in [f.name for f in o.confirmed] for o in found)
     at_most(missed, len(found), 1 - least, f"{what}: not confirmed")

@@ -135,7 +135,7 @@ def test_a_gain_in_the_grey_zone_is_too_small_to_act_on(tmp_path: Path) -> None:
     case = found(tmp_path, separate={"rates": {n: r * (1.05 if n > 1 else 1) for n, r in SHARED.items()}})
     row = at(case, 8)
     assert row.decision is Decision.EQUIVALENT
-    assert "simultaneous 95 % intervals (P99: 99 %), equivalent: within 10 %" in said(tmp_path).machine
+    assert "simultaneous 95 % intervals (of P99: 99 %), equivalent: within 10 %" in said(tmp_path).machine
     above = found(tmp_path / "b", separate={"rates": {n: r * (1.13 if n > 1 else 1) for n, r in SHARED.items()}})
     assert at(above, 8).decision is Decision.BOTTLENECK
 

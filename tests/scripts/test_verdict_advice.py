@@ -61,7 +61,7 @@ def test_the_servers_limit_is_raised_before_connections_are_added(tmp_path: Path
     common: dict[str, Any] = {"peer_settings": LIMIT}
     found(tmp_path, common, common)
     first, second = said(tmp_path).to_set
-    assert first.setting == "on the server, a limit of 32 concurrent streams per connection instead of 2"
+    assert first.setting == "on the server, at least 32 concurrent streams per connection instead of 2"
     assert first.cpp == ("builder.AddChannelArgument(GRPC_ARG_MAX_CONCURRENT_STREAMS, 32);",)
     assert second.setting.startswith("or a channel for each call in flight")
     assert said(tmp_path).short == "YES at 4–32 in flight: the server's limit of 2 streams per connection"

@@ -261,7 +261,7 @@ TABLE: list[tuple[tuple[Kind, ...], str, str, str, str]] = [
     (
         (SLOWER, OPEN),
         "INCONCLUSIVE",
-        "at some loads; more connections are faster at no load, slower at 2 in flight",
+        "at some loads; more connections are not faster at any load, slower at 2 in flight",
         "SLOWER",
         "separate at 2 in flight",
     ),
@@ -275,14 +275,14 @@ TABLE: list[tuple[tuple[Kind, ...], str, str, str, str]] = [
     (
         (SMALL, OPEN),
         "INCONCLUSIVE",
-        "at some loads; more connections are faster at no load",
+        "at some loads; more connections are not faster at any load",
         "INCONCLUSIVE",
         "at some loads, equivalent at the others",
     ),
     (
         (NO_GAIN, OPEN),
         "INCONCLUSIVE",
-        "at some loads; more connections are faster at no load",
+        "at some loads; more connections are not faster at any load",
         "INCONCLUSIVE",
         "at every load",
     ),

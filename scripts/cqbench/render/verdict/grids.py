@@ -92,7 +92,7 @@ def legend(answer: Answer) -> str:
     top, _, bottom = answer.compares.partition("÷")
     first, second = bottom.strip() or "the first setting", top.strip() or "the row's"
     absent = any(ABSENT in cell.split() for row in absolute(answer).rows for cell in row.cells)
-    why = f" {ABSENT}: not measured, a P99 because of too few calls." if absent else ""
+    why = f" {ABSENT}: not measured, or too few calls for a P99." if absent else ""
     return f"{first} → {second}; ÷: {second} ÷ {first}; CPU time per call: client, server.{why}"
 
 

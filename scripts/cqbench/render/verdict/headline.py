@@ -76,7 +76,7 @@ def _known(every: Sequence[Scenario]) -> str:
     if decided == {Decision.SLOWER, Decision.EQUIVALENT}:
         return f"equivalent or slower at every load, slower at {_loads(every, _slower)}"
     excluded = all(row.decision is not Decision.INCONCLUSIVE or row.no_gain for one in every for row in one.rows)
-    said = "more connections are faster at no load"
+    said = "more connections are not faster at any load"
     if excluded:
         said = f"a gain above {percent(max(one.margin for one in every))} is excluded at every load"
     return f"{said}, slower at {_loads(every, _slower)}" if Decision.SLOWER in decided else said

@@ -73,8 +73,8 @@ def _set(of: Facts) -> Iterator[ToSet]:
 def _raised(of: Facts) -> ToSet:
     """The server's limit comes first: more connections only get around it."""
     most = max(int(row.load.number) for row in of["rows"] if row.decision.gain)
-    setting = f"on the server, a limit of {most} concurrent streams per connection instead of {of['stream_limit']}"
-    what = f"{of['name']}all calls at once on one connection; {NOT_MEASURED}"
+    setting = f"on the server, at least {most} concurrent streams per connection instead of {of['stream_limit']}"
+    what = f"{of['name']}as many as there are calls in flight, so that none waits for a stream; {NOT_MEASURED}"
     flags = f"server: --max-concurrent-streams {most}"
     return ToSet(setting, (what,), (), flags, cpp.stream_limit(most), source=cpp.SERVER_LIMITS)
 

@@ -40,7 +40,7 @@ def machine(judgement: Judgement) -> str:
 
 
 def _rule(every: Sequence[Scenario]) -> str:
-    late = "" if any(one.open_loop for one in every) else " (P99: 99 %)"  # there P99 decides
+    late = "" if any(one.open_loop for one in every) else " (of P99: 99 %)"  # there P99 decides
     return f"simultaneous 95 % intervals{late}, equivalent: within {percent(every[0].margin)}"
 
 
@@ -51,6 +51,8 @@ def notes(judgement: Judgement) -> Iterator[str]:
         number, of, kinds = judgement.unreliable
         said = "; ".join(f"{count} such as '{example.text}'" for count, example in kinds)
         yield f"{number} of {of} samples (a setting at a load, measured once) have a warning: {said}"
+        if number == of:
+            yield "all of it was measured on a busy machine: a quiet one has higher rates, and may have other ratios"
 
 
 def sentence(of: Statement) -> str:
