@@ -10,7 +10,7 @@ from cqbench.analysis.compare import within
 from cqbench.analysis.compare.sections import Section
 from cqbench.analysis.compare.sides import Side
 from cqbench.cli.sides.inputs import files_of, read_experiment, read_side
-from cqbench.formats import manifest
+from cqbench.formats import asked, manifest
 from cqbench.formats.source import BadDocument, common
 from cqbench.formats.text import one_line
 from cqbench.model.metric import GROUPS, METRICS, Metric
@@ -66,13 +66,13 @@ def inside(path: str, axis: str | None, configurations: tuple[str, str] | None) 
     flag = "--axis" if axis else "--configurations"
     try:
         side, found = read_experiment(Path(path))
-        told = manifest.load(Path(path) / manifest.FILE)
+        file = Path(path) / manifest.FILE
         if axis:
-            sections = within.by_axis(told, side, found, axis)
+            sections = within.by_axis(manifest.load(file), side, found, axis)
         else:
             assert configurations
             sections = within.by_configurations(side, *configurations)
-        return side, [replace(section, any_time=told.head.budget is not None) for section in sections]
+        return side, [replace(section, any_time=asked.load(file).sequential) for section in sections]
     except BadDocument as error:
         raise Refused(f"argument DIR: {error}") from None
     except within.NoSuch as error:
