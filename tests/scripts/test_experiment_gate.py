@@ -152,6 +152,15 @@ AXIS = '[[axis]]\nname = "{}"\nvalues = [{{ name = "x"{} }}]\n'
 HEAD = CASES.partition("[server]")[0]
 
 
+def test_the_headline_takes_a_gate_with_repetitions(builds: tuple[Path, Path]) -> None:
+    """As help and handbook have it: its budget alone is refused."""
+    gate = ("headline", "--gate", *map(str, builds), "--plan")
+    status, stdout, stderr = ask(*gate, "--repetitions", "10")
+    assert status == 0, stderr
+    assert "unary.sync.shared.before" in stdout and "10 repetitions" in stdout
+    assert ask(*gate)[0] == 2
+
+
 def test_the_builds_are_the_last_axis() -> None:
     made = gate.apply(parse(HEAD + AXIS.format("api", ', client_flags = "--api cq"'), "x"))
     assert [(c.name, c.build, c.client_flags) for c in made.configurations] == [

@@ -11,7 +11,7 @@ from click.core import ParameterSource
 
 from cqbench.cli import common
 from cqbench.experiment import needs, override, ranks, reference
-from cqbench.experiment.fields import MAX_REPETITIONS
+from cqbench.experiment.fields import MAX_BUDGET_S, MAX_REPETITIONS
 from cqbench.experiment.needs import Unmet
 from cqbench.experiment.override import Options
 from cqbench.experiment.spec import BadExperiment
@@ -83,7 +83,7 @@ def _cpu_lists(text: str) -> str:
 @click.option("--interval", type=seconds(0.01), help="Measured time of each point, instead of the file's.")
 @click.option(
     "--budget",
-    type=seconds(1),
+    type=seconds(1, MAX_BUDGET_S),
     help="Time for all runs: what the verdict leaves inconclusive after the file's repetitions is measured again and "
     "again, until all is decided or this time is over. Not with --repetitions. With --resume: more time.",
 )
@@ -183,9 +183,10 @@ def command(**given: Any) -> int:
     file; 3 the gate is inconclusive; 130 interrupted.
 
     \b
-      cqbench run headline --gate main/bin branch/bin --fail-if-slower 5%
+      cqbench run headline --repetitions 10 --gate main/bin branch/bin --fail-if-slower 5%
 
     For CI: --gate adds an axis 'build', of which before and after are neighbours, so what slows the machine slows both.
+    An experiment with a budget needs --repetitions: a gate looks once.
 
     With --ranks, in-flight counts and rates are divided among the client processes. The server runs on this machine.
     The folder of results and the programs must be on a file system that all machines see; each process's own file stays

@@ -12,10 +12,12 @@ from pydantic import AfterValidator, BeforeValidator, Field, StringConstraints
 
 from cqbench.experiment.order import MAX_SEED
 from cqbench.formats.problems import Accepts
+from cqbench.formats.text import percent_of
 from cqbench.options import MAX_RATE, flag_name, seconds_of
 
 MAX_INFLIGHT, MAX_REPETITIONS, MAX_NAME = 100_000, 1000, 100
 MAX_SERVERS = 16
+MAX_BUDGET_S = 86400
 NAME = f"a name of letters, digits, '_', '-', '+', at most {MAX_NAME}, that begins with a letter or digit"
 # Flags that the runner itself passes to the programs.
 LOAD_FLAGS = (
@@ -40,14 +42,10 @@ def _seconds(value: Any) -> Any:
 
 
 def _percent(value: Any) -> float:
-    """The number in front of the sign, which is needed: a bare 0.05 would be read both ways."""
     try:
-        number = float(value.removesuffix("%")) if isinstance(value, str) and value.endswith("%") else math.nan
+        return percent_of(value)
     except ValueError:
-        number = math.nan
-    if not 1 <= number <= 100:
-        raise ValueError('a percentage from 1% to 100% such as "10%"')
-    return number
+        raise ValueError('a percentage from 1% to 100% such as "10%"') from None
 
 
 def _milliseconds(value: Any) -> Any:
@@ -115,7 +113,7 @@ Warmup = Annotated[float, Field(ge=0.001, le=3600), BeforeValidator(_seconds), D
 Interval = Annotated[float, Field(ge=0.01, le=3600), BeforeValidator(_seconds), Duration]
 Budget = Annotated[
     float,
-    Field(ge=1, le=86400),
+    Field(ge=1, le=MAX_BUDGET_S),
     BeforeValidator(_seconds),
     Accepts("duration", 'a number of seconds from {ge:g} to {le:g}, or one with ms, s or m: "2m"'),
 ]

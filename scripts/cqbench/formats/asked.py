@@ -10,7 +10,7 @@ from typing import Any
 from cqbench.formats import manifest
 from cqbench.formats.manifest import Manifest
 from cqbench.formats.source import BadDocument
-from cqbench.formats.text import one_line
+from cqbench.formats.text import one_line, percent_of
 
 SETS = {  # key of a value in the experiment's file: how it is called next to what it sets
     "client_flags": "",
@@ -96,10 +96,9 @@ def _set_by(value: Mapping[str, Any]) -> str:
 def _margin(text: str) -> float | None:
     """1.05 of '5%'; None for what is no margin."""
     try:
-        found = float(text.removesuffix("%"))
+        return 1 + percent_of(text) / 100
     except ValueError:
         return None
-    return 1 + found / 100 if 1 <= found <= 100 else None
 
 
 def _size(told: Manifest) -> dict[str, Any]:

@@ -39,14 +39,9 @@ class Compared:
 
 def write(folder: Path) -> str:
     """Returns the SHA-256 of what it writes. Raises OSError."""
-    text = "".join(f"{_sha256(folder / name)}  {name}\n" for name in _names(folder))
+    text = "".join(f"{of_file(folder / name)}  {name}\n" for name in _names(folder))
     storage.write(folder / FILE, text)
     return hashlib.sha256(text.encode()).hexdigest()
-
-
-def of_file(path: Path) -> str:
-    """Returns the SHA-256. Raises OSError."""
-    return _sha256(path)
 
 
 def remove(folder: Path) -> None:
@@ -61,7 +56,7 @@ def compare(folder: Path) -> Compared | None:
         return None
     data = source.read_bytes(path)
     listed, there = _listed(data, one_line(str(path))), set(_names(folder))
-    changed = (name for name in sorted(listed.keys() & there) if _sha256(folder / name) != listed[name])
+    changed = (name for name in sorted(listed.keys() & there) if of_file(folder / name) != listed[name])
     return Compared(
         hashlib.sha256(data).hexdigest(),
         len(listed),
@@ -98,7 +93,7 @@ def _files(folder: Path, above: str) -> Iterator[str]:
             yield name
 
 
-def _sha256(path: Path) -> str:
+def of_file(path: Path) -> str:
     """Raises OSError."""
     digest = hashlib.sha256()
     with path.open("rb") as file:

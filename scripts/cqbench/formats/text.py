@@ -21,6 +21,13 @@ def show(value: Any) -> str:
     return one_line(json.dumps(value, default=str, ensure_ascii=False), 80)
 
 
+def percent_of(value: Any) -> float:
+    """5.0 of '5%', from 1 to 100. The sign is needed: a bare 0.05 could be read both ways. Raises ValueError."""
+    if not isinstance(value, str) or not value.endswith("%") or not 1 <= (found := float(value[:-1])) <= 100:
+        raise ValueError(value)
+    return found
+
+
 def parse_cpus(text: str) -> tuple[int, ...]:
     """'0-2,8' -> (0, 1, 2, 8). Raises ValueError."""
     cpus: set[int] = set()

@@ -12,6 +12,7 @@ from typing import Any
 from cqbench.analysis.check.model import Made, Planned, Result, Subject
 from cqbench.analysis.verdict.whole import judge_runs, undecided
 from cqbench.experiment import spec
+from cqbench.experiment.fields import MAX_REPETITIONS
 from cqbench.experiment.order import make_order
 from cqbench.formats import manifest as manifests
 from cqbench.formats import runs, source, sums
@@ -153,6 +154,8 @@ def _planned(manifest: Manifest, measured: Sequence[Result]) -> tuple[tuple[Plan
     except spec.BadExperiment as error:
         return None, one_line(str(error))
     first = manifest.repetitions if experiment.budget_s is None else experiment.repetitions
+    if manifest.repetitions > max(first, MAX_REPETITIONS):
+        return None, f"the experiment has more than {MAX_REPETITIONS} repetitions"
     names = [configuration.name for configuration in experiment.configurations]
     drawn = make_order(names, experiment.loads, first, manifest.seed)
     for number in range(first + 1, manifest.repetitions + 1):

@@ -11,7 +11,7 @@ from cqbench.model.thresholds import CPU_SATURATED
 from cqbench.render.verdict.words import CODES, count, listed, loads, spans, times
 from cqbench.stats.ratios import MIN_REPETITIONS
 
-MOST = 60  # characters of scenarios' names; of more their number is said
+MOST = 60  # characters: scenarios' names that are longer together are replaced by their number
 NOT_KNOWN = (evidence.NO_FIGURES, evidence.NO_IDEAL, evidence.NO_REASON)
 BATCHING = "fewer calls share a TCP segment, so a call takes more CPU time"  # with more connections
 FEW, NO_FIGURE = "few-repetitions", "no-figure"

@@ -12,7 +12,7 @@ from cqbench.model.scaling import is_scaling
 from cqbench.render.verdict import cpp
 from cqbench.render.verdict.words import listed, loads, number, short, spans, times
 
-MOST = 3  # loads whose ratio is said one by one
+MOST = 3  # loads: of more, only the lowest and the highest ratio are shown
 METRICS = {"p99": "P99", "client-cpu": "client CPU per call", "server-cpu": "server CPU per call"}
 NOT_MEASURED = "not measured here"
 Facts = Mapping[str, Any]
@@ -35,8 +35,8 @@ class ToSet:
 
 
 def to_set(statements: Iterable[Statement], named: bool) -> tuple[ToSet, ...]:
-    """In the order of the statements; a setting that several kinds of work gain from is said once. named: scenarios are
-    called by their names, as there are several.
+    """Returns an entry for each setting, in the order of the statements. Scenarios that gain from the same setting
+    share an entry. named: there are several scenarios, so their names stand in front.
     """
     found: dict[tuple[object, ...], ToSet] = {}
     for one in statements:
