@@ -38,7 +38,7 @@ def test_sixfold_on_32_cores(tmp_path: Path) -> None:
     row = at(case, 32)
     assert row.throughput is not None and row.throughput.value == pytest.approx(6, rel=0.02) and row.throughput.paired
     assert row.linear is not None and row.linear.value == pytest.approx(0.175, rel=0.02)
-    assert "wire-idle" in row.codes and "with 32 in flight it makes 18 % of 32 × the" in causes([case])[0]
+    assert "wire-idle" in row.codes and "it reaches 18 % of linear growth (32 × the" in causes([case])[0]
     judgement, answer = judged(tmp_path), said(tmp_path)
     assert answer.question == "Is one shared connection holding this client back?"
     assert answer.short == "YES at 4–32 in flight"

@@ -30,10 +30,20 @@ def test_a_setting_that_flips_from_one_load_to_the_next_is_not_recommended(tmp_p
     found(tmp_path, separate={"rates": rates(n8=0.8, n16=1.3)})
     answer = said(tmp_path)
     assert answer.to_set == () and codes(judged(tmp_path).settings) == ["flips", "keep-flips"]
-    assert answer.keep[0].startswith(
-        "streaming, sync client: keep shared. separate is ×1.30 (1.28–1.32) at 16, but ×0.80"
+    assert answer.keep[0] == (
+        "separate depends on the load (streaming, sync client): ×1.30 (1.28–1.32) at 16, but ×0.80 (0.79–0.81) at 8 in "
+        "flight. Measure at your own load; until then keep shared."
     )
     assert "fewer-connections" not in codes(judged(tmp_path).measure)
+
+
+def test_scenarios_in_which_a_setting_flips_share_a_sentence(tmp_path: Path) -> None:
+    for name, of in (("sync", rates(n8=0.8, n16=1.3)), ("cq", rates(n4=1.5, n8=0.7, n16=0.6, n32=0.5))):
+        configuration(tmp_path, f"{name}.shared", "per-slot", SHARED, api=name)
+        configuration(tmp_path, f"{name}.separate", "local-pool", of, api=name)
+    manifest(tmp_path, axes=[("api", ("sync", "cq")), ("connections", ("shared", "separate"))])
+    (sentence,) = (one for one in said(tmp_path).keep if "depends on the load" in one)
+    assert "separate depends on the load (cq; sync): ×1.30 to ×1.50 at 4, 16, but ×0.50 to ×0.80 at 8–32" in sentence
 
 
 def test_of_two_the_one_that_does_not_flip_is_recommended(tmp_path: Path) -> None:
@@ -93,7 +103,7 @@ def test_another_axis_has_its_estimates_by_load_and_the_flags_that_measured_it(t
     path.write_text(json.dumps(data))
     (one,) = said(tmp_path).to_set
     assert (one.setting, one.flags, one.cpp[0][:21]) == ("cq instead of sync", "--api cq", "grpc::CompletionQueue")
-    assert one.brings[0].endswith("overall; lowest ×0.90 at 1, highest ×1.50 at 4")
+    assert one.brings[0].endswith("on average over loads and other settings; lowest ×0.90 at 1, highest ×1.50 at 4")
 
 
 def test_names_of_ways_to_connect_are_explained(tmp_path: Path) -> None:

@@ -88,7 +88,7 @@ def test_cases_of_a_product_are_named_by_the_other_axes(tmp_path: Path) -> None:
     assert set(also) == {("api", "cq", "sync", "unary"), ("api", "cq", "sync", "streaming")}  # other work is no axis
     assert all(e.decision is Decision.FASTER and 1.49 < e.ratio.value < 1.51 for e in also.values())
     (one,) = (one for one in said(tmp_path).to_set if one.setting == "cq instead of sync")
-    over = "×1.50 (1.50–1.50) overall; ×1.50 at each load"
+    over = "×1.50 (1.50–1.50) on average over loads and other settings; ×1.50 at each load"
     assert sorted(one.brings) == [f"streaming: {over}", f"unary: {over}"]
 
 

@@ -11,6 +11,7 @@ import math
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from cqbench.analysis.verdict.model import Decision, Effect, Row, Scenario, Statement
+from cqbench.analysis.verdict.rules import Rule
 from cqbench.analysis.verdict.scenarios import Judged, Named
 from cqbench.formats.offered import Load
 from cqbench.model import thresholds
@@ -22,8 +23,9 @@ from cqbench.model.setting import SEPARATE
 Flags = Mapping[tuple[str, str], str]  # (axis, value) -> how an experiment sets it
 
 
-def settings(judged: Sequence[Judged], also: Iterable[Effect], flags: Flags) -> list[Statement]:
-    found = [statement for one in judged for statement in _set(one, flags)]
+def settings(judged: Sequence[Judged], also: Iterable[Effect], flags: Flags, rule: Rule) -> list[Statement]:
+    """rule: by whose intervals fewer connections are as good as more."""
+    found = [statement for one in judged for statement in _set(one, flags, rule)]
     found += [statement for effect in also for statement in _set_also(effect, flags)]
     return [*found, *_rest(judged, any(one.code != "flips" for one in found))]
 
@@ -40,7 +42,7 @@ def not_measured(recommended: Iterable[Statement]) -> Iterator[Statement]:
         yield Statement("fewer-connections", {"inflight": most})
 
 
-def _set(one: Judged, flags: Flags) -> Iterator[Statement]:
+def _set(one: Judged, flags: Flags, rule: Rule) -> Iterator[Statement]:
     """Recommends the best configuration of a scenario, or says of each why it cannot be: gain and loss are next to each
     other.
     """
@@ -51,7 +53,7 @@ def _set(one: Judged, flags: Flags) -> Iterator[Statement]:
         yield from (Statement("flips", _facts(one, c, flags)) for c in gaining)
         return
     overall = [c for c in fine if _everywhere(scenario, c)]
-    chosen, remark = _fewest(one, overall or fine) if scenario.connections else (_best(one, overall or fine), {})
+    chosen, remark = _fewest(one, overall or fine, rule) if scenario.connections else (_best(one, overall or fine), {})
     yield Statement("set", {**_facts(one, chosen, flags), **remark})
 
 
@@ -127,14 +129,14 @@ def _best(one: Judged, gaining: Sequence[Named]) -> Named:
     return max(gaining, key=sum_of_gains)
 
 
-def _fewest(one: Judged, gaining: Sequence[Named]) -> tuple[Named, dict[str, object]]:
+def _fewest(one: Judged, gaining: Sequence[Named], rule: Rule) -> tuple[Named, dict[str, object]]:
     """The fewest connections that are as good as the best, with what is to be said of the others."""
     best = _best(one, gaining)
     everywhere = _everywhere(one.scenario, best)
     rows = _rows(one.scenario, best)
     where = [r.load for r in rows if r.decision.gain or (everywhere and r.load.number > 1)]
     sizes = {c.name: _connections(c.series, where[-1]) for c in gaining}
-    alike = [c for c in gaining if c is best or _as_good(best.series, c.series, where)]
+    alike = [c for c in gaining if c is best or _as_good(best.series, c.series, where, rule)]
     chosen = min(alike, key=lambda c: (sizes[c.name], c is not best))
     if chosen is not best:
         return chosen, {"as_good_as": best.name}
@@ -146,8 +148,8 @@ def _connections(series: Series, load: Load) -> int:
     return found[-1] if found else 0
 
 
-def _as_good(best: Series, other: Series, where: Sequence[Load]) -> bool:
-    found = pooled([(best.points.get(n, []), other.points.get(n, [])) for n in where], THROUGHPUT.key)
+def _as_good(best: Series, other: Series, where: Sequence[Load], rule: Rule) -> bool:
+    found = rule.shown(pooled([(best.points.get(n, []), other.points.get(n, [])) for n in where], THROUGHPUT.key))
     return found is not None and found.high is not None and found.high <= thresholds.ALIKE
 
 

@@ -48,10 +48,13 @@ class Draft:
 
 
 class Found(NamedTuple):
-    """judged: scenarios of the main axis, the most important first. also: what other axes that can be set bring."""
+    """judged: scenarios of the main axis, the most important first. also: what other axes that can be set bring. rule:
+    which decided, with the number of comparisons.
+    """
 
     judged: tuple[Judged, ...]
     also: tuple[Effect, ...]
+    rule: Rule
 
 
 Point = tuple[str, Load]  # a configuration by its name in the experiment
@@ -84,7 +87,7 @@ class Rules(NamedTuple):
 def judge(found: Sequence[Axis], rule: Rule = Rule()) -> Found:  # noqa: B008
     """rule: what the experiment declared; its number of comparisons is counted here."""
     if not found:
-        return Found((), ())
+        return Found((), (), rule)
     drafts = [_drafts(scenario) for scenario in found[0].scenarios]
     effects = [_effects(scenario, of) for scenario, of in zip(found[0].scenarios, drafts, strict=True)]
     also = [effect for axis in found[1:] if axis.rank == 1 for effect in _main_effects(axis)]
@@ -94,7 +97,8 @@ def judge(found: Sequence[Axis], rule: Rule = Rule()) -> Found:  # noqa: B008
         Judged(scenario, _scenario(scenario, of, tuple(_judged(e, by.decided, of) for e in mine), rule.margin))
         for scenario, of, mine in zip(found[0].scenarios, rows, effects, strict=True)
     ]
-    return Found(tuple(sorted(judged, key=_importance)), tuple(_judged(e, by.decided, ()) for e in also))
+    effects_also = tuple(_judged(e, by.decided, ()) for e in also)
+    return Found(tuple(sorted(judged, key=_importance)), effects_also, by.decided)
 
 
 def _rules(rule: Rule, drafts: Sequence[Draft], effects: Sequence[Effect]) -> Rules:

@@ -157,16 +157,23 @@ def cannot_show(judged: Sequence[Judged]) -> list[Statement]:
 
 
 def _cores(about: Sequence[Judged]) -> list[int]:
-    """CPUs for the post's ratio: that many times the baseline's best rate, at the configuration's CPU time per call."""
+    """CPUs for the post's ratio: that many times the baseline's best rate, at the configuration's CPU time per call. A
+    rate that was measured next to other programs is too low to say.
+    """
     found = [0.0, 0.0]
     for one in about:
         baseline = one.compared.baseline.series
-        rate = max((baseline.middle(load, THROUGHPUT.key) or 0.0 for load in baseline.loads), default=0.0)
+        quiet = (load for load in baseline.loads if not _disturbed(baseline, load))
+        rate = max((baseline.middle(load, THROUGHPUT.key) or 0.0 for load in quiet), default=0.0)
         for configuration in one.compared.configurations:
             last = max((r.load for r in one.scenario.rows if r.configuration == configuration.name), default=None)
             costs = [_cost(configuration.series, last, end) for end in ENDS]
             found = [max(f, thresholds.POST_RATIO * rate * cost / 1e9) for f, cost in zip(found, costs, strict=True)]
     return [math.ceil(f) for f in found]
+
+
+def _disturbed(series: Series, load: Load) -> bool:
+    return series.count_unreliable(load) > thresholds.MAX_UNRELIABLE_SHARE * series.count(load)
 
 
 def _cost(series: Series, load: Load | None, end: str) -> float:

@@ -17,6 +17,7 @@ from cqbench.model.figures import ENDS
 from cqbench.model.matching import differing
 from cqbench.model.series import Series, load_series
 from cqbench.model.thresholds import GAIN
+from cqbench.stats.medians import median
 
 MOST_KINDS = 2  # of warnings that are named: the same of the client and of the server are two
 
@@ -31,7 +32,7 @@ def judge_runs(runs: Sequence[Run]) -> Judgement:
         return Judgement(question, notes=notes, faults=True)
     series, found = _found(runs, known)
     judged = [absolute.filled(one) for one in found.judged]
-    settings = tuple(advice.settings(judged, found.also, about.flags))
+    settings = tuple(advice.settings(judged, found.also, about.flags, found.rule))
     every = tuple(j.scenario for j in judged)
     return Judgement(
         question=question,
@@ -87,7 +88,15 @@ def _machine(series: Sequence[Series]) -> dict[str, str]:
         **{f"{end}_cpus": _cpus(series, end) for end in ENDS},
         **{key: "" if key in vary else first.words(key) for key in ("ranks", "grpc_version", "method", "api")},
     }
-    return {key: text for key, text in found.items() if text}
+    return {key: text for key, text in {**found, "window": _window(series)}.items() if text}
+
+
+def _window(series: Sequence[Series]) -> str:
+    """Seconds that a repetition measured; '' where they differ by more than a fifth."""
+    found = [r.measured.window_ns for s in series for of in s.points.values() for r in of if r.measured.window_ns]
+    if not found or max(found) > 1.2 * min(found):
+        return ""
+    return f"{median(found) / 1e9:.2g}"
 
 
 def _cpus(series: Sequence[Series], end: str) -> str:

@@ -14,7 +14,7 @@ from cqbench.render.verdict import answer, grids
 from cqbench.render.verdict.answer import Answer, TableRow
 from cqbench.render.verdict.grids import Grid
 
-HEADS = ("in flight", "calls/s ÷", "outcome", "calls/s", "P99 in µs", "CPU per call ÷")
+HEADS = ("in flight", "calls/s ÷", "outcome", "calls/s", "P99 in µs", "CPU per call ÷, client / server")
 OPEN_HEADS = ("calls/s asked", "P99 ÷", *HEADS[2:])
 
 

@@ -134,7 +134,7 @@ def _linear(found: Sequence[Found]) -> str:
     if last is None or last.linear is None:
         return "growth was not measured"
     n = f"{last.load.number:.0f}"
-    return f"with {n} in flight it makes {100 * last.linear.value:.0f} % of {n} × the calls/s of 1 in flight"
+    return f"it reaches {100 * last.linear.value:.0f} % of linear growth ({n} × the calls/s of 1 in flight)"
 
 
 def _adding(scenario: Scenario) -> Iterator[Effect]:

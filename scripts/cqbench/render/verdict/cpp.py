@@ -22,10 +22,12 @@ API: Mapping[str, Lines] = {
         "grpc::CompletionQueue queue;  // one thread in queue.Next(&tag, &ok)",
         "auto call = stub->AsyncMethod(&context, request, &queue);",
         "call->Finish(&response, &status, tag);",
+        "// a stream: AsyncMethod(&context, &queue, tag), then Read(), Write()",
     ),
     "callback": (
         "stub->async()->Method(&context, &request, &response,",
         "                      [](grpc::Status status) {});",
+        "// a stream: Method(&context, &reactor), a grpc::ClientBidiReactor",
     ),
 }
 SERVER_API: Mapping[str, Lines] = {

@@ -56,7 +56,7 @@ def absolute(answer: Answer) -> Grid:
     """Both sides' figures at the highest load."""
     name = _names(answer)
     second = "calls/s ÷" if answer.open_loop else "P99 ÷"
-    titles = (_at(answer) or "highest load", "calls/s", "P99 in µs", second, "CPU/call ÷")
+    titles = (_at(answer) or "highest load", "calls/s", "P99 in µs", second, "CPU client/server")
     rows = []
     for row in answer.table:
         top = row.highest
@@ -93,7 +93,7 @@ def legend(answer: Answer) -> str:
     first, second = bottom.strip() or "the first setting", top.strip() or "the row's"
     absent = any(ABSENT in cell.split() for row in absolute(answer).rows for cell in row.cells)
     why = f" {ABSENT}: not measured, or too few calls for a P99." if absent else ""
-    return f"{first} → {second}; ÷: {second} ÷ {first}; CPU time per call: client, server.{why}"
+    return f"{first} → {second}; ÷ and CPU (time per call): {second} ÷ {first}.{why}"
 
 
 def both(values: tuple[float | None, float | None], shown: Callable[[float | None], str]) -> str:
@@ -132,7 +132,7 @@ def _deciding(answer: Answer, figures: Figures) -> Ratio | None:
 
 def _cpu(figures: Figures) -> str:
     found = (figures.client_cpu, figures.server_cpu)
-    return " ".join(short(one.value) if one else ABSENT for one in found)
+    return " / ".join(short(one.value) if one else ABSENT for one in found)
 
 
 def widths(grid: Grid) -> Sequence[int]:

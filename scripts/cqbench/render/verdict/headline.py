@@ -45,7 +45,7 @@ def _of_connection(every: Sequence[Scenario]) -> tuple[Word, str]:
     for word, which in ((Word.YES, _bottleneck), (Word.LIKELY, _likely)):
         mine = [one for one in every if any(map(which, one.rows))]
         if mine:
-            return word, f"{_at(mine, which)}{_in(mine, every)}{_limit(mine)}"
+            return word, f"{_at(mine, which)}{_in(mine, every)}{_limit(mine)}{_losses(every)}"
     rows = [row for one in every for row in one.rows if row.decision is not Decision.SAME]
     if not rows:
         return Word.INCONCLUSIVE, NO_LOAD
@@ -56,6 +56,12 @@ def _of_connection(every: Sequence[Scenario]) -> tuple[Word, str]:
     if unknown:
         return Word.INCONCLUSIVE, f"at some loads; {_known(every)}"
     return Word.NO, _known(every)
+
+
+def _losses(every: Sequence[Scenario]) -> str:
+    """Where the cure costs throughput: who reads no further has to know."""
+    mine = [one for one in every if any(map(_slower, one.rows))]
+    return f"; more connections are slower {_at(mine, _slower)}{_in(mine, every)}" if mine else ""
 
 
 def _unknown(row: Row) -> bool:
@@ -76,7 +82,7 @@ def _known(every: Sequence[Scenario]) -> str:
     if decided == {Decision.SLOWER, Decision.EQUIVALENT}:
         return f"equivalent or slower at every load, slower at {_loads(every, _slower)}"
     excluded = all(row.decision is not Decision.INCONCLUSIVE or row.no_gain for one in every for row in one.rows)
-    said = "more connections are not faster at any load"
+    said = "more connections are not shown to be faster at any load"
     if excluded:
         said = f"a gain above {percent(max(one.margin for one in every))} is excluded at every load"
     return f"{said}, slower at {_loads(every, _slower)}" if Decision.SLOWER in decided else said

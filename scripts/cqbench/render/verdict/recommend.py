@@ -11,10 +11,13 @@ from cqbench.formats.offered import Load
 from cqbench.model.scaling import is_scaling
 from cqbench.render.verdict import cpp
 from cqbench.render.verdict.words import listed, loads, number, short, spans, times
+from cqbench.stats.ratios import Ratio
 
 MOST = 3  # loads: of more, only the lowest and the highest ratio are shown
 METRICS = {"p99": "P99", "client-cpu": "client CPU per call", "server-cpu": "server CPU per call"}
 NOT_MEASURED = "not measured here"
+EVERYTHING = "on average over loads and other settings"
+FLIPS = "flips"
 Facts = Mapping[str, Any]
 
 
@@ -49,8 +52,12 @@ def to_set(statements: Iterable[Statement], named: bool) -> tuple[ToSet, ...]:
 
 
 def to_keep(statements: Iterable[Statement]) -> tuple[str, ...]:
-    """Sentences: what is not to be changed, and why."""
-    return tuple(dict.fromkeys(_KEPT[one.code](one.facts) for one in statements if one.code in _KEPT))
+    """Sentences: what is not to be changed, and why. Scenarios in which the same setting depends on the load share one."""
+    kept = list(statements)
+    flips = [one.facts for one in kept if one.code == FLIPS]
+    pairs = dict.fromkeys((of["configuration"], of["instead_of"]) for of in flips)
+    said = [_flips([of for of in flips if (of["configuration"], of["instead_of"]) == pair]) for pair in pairs]
+    return (*said, *dict.fromkeys(_KEPT[one.code](one.facts) for one in kept if one.code in _KEPT))
 
 
 def _set(of: Facts) -> Iterator[ToSet]:
@@ -110,12 +117,16 @@ def _brings(of: Facts) -> str:
     ratios = [(row.load, _ratio(row)) for row in rows]
     if len(rows) <= MOST:
         return f"{', '.join(f'×{text} at {number(load)}' for load, text in ratios)}{metric}{_unit(rows)}"
-    found = [(row.load, (row.p99 if row.load.open else row.throughput)) for row in rows]
+    found = [(row.load, _deciding(row)) for row in rows]
     return f"{_range([(load, ratio.value) for load, ratio in found if ratio], _unit(rows))}{metric}"
 
 
+def _deciding(row: Row) -> Ratio | None:
+    return row.p99 if row.load.open else row.throughput
+
+
 def _ratio(row: Row) -> str:
-    return times(row.p99 if row.load.open else row.throughput)
+    return times(_deciding(row))
 
 
 def _unit(rows: Sequence[Row]) -> str:
@@ -154,7 +165,7 @@ def _worse(cost: Cost, metric: str) -> bool:
 
 
 def _set_also(of: Facts) -> Iterator[ToSet]:
-    over = "overall" if len(of["loads"]) > 1 else f"over {loads(of['loads'], of['loads'])}"
+    over = EVERYTHING if len(of["loads"]) > 1 else f"at {loads(of['loads'], of['loads'])}"
     where = f"{of['where']}: " if of["where"] else ""
     by_load = f"; {_range(of['by_load'])}" if len(of["by_load"]) > 1 else ""
     what = f"{of['setting']} instead of {of['instead_of']}"
@@ -162,12 +173,28 @@ def _set_also(of: Facts) -> Iterator[ToSet]:
     yield ToSet(what, (brings,), (), of["flags"], cpp.of_flags(of["flags"]), source=cpp.source(of["flags"]))
 
 
-def _flips(of: Facts) -> str:
-    rows = of["rows"]
-    gains, losses = ([r for r in rows if is_one(r)] for is_one in (lambda r: r.decision.gain, _slower))
-    either = [", ".join(f"×{_ratio(row)} at {number(row.load)}" for row in some) for some in (gains, losses)]
-    what = f"{of['scenario']}: keep {of['instead_of']}. {of['configuration']} is {either[0]}, but {either[1]}"
-    return f"{what}{_unit(rows)}. Gains and losses are not clearly apart, so nothing is recommended."
+def _flips(scenarios: Sequence[Facts]) -> str:
+    """One configuration in the scenarios in which it gains next to a load at which it loses."""
+    first = scenarios[0]
+    rows = [row for of in scenarios for row in of["rows"]]
+    gains, losses = (_from_to([r for r in rows if is_one(r)], rows) for is_one in (_gain, _slower))
+    where = "; ".join(of["scenario"] for of in scenarios)
+    return (
+        f"{first['configuration']} depends on the load ({where}): {gains}, but {losses}{_unit(rows)}. Measure at your "
+        f"own load; until then keep {first['instead_of']}."
+    )
+
+
+def _from_to(found: Sequence[Row], every: Sequence[Row]) -> str:
+    """'×1.94 (1.57–2.40) at 4', of several the lowest and the highest estimate: '×0.59 to ×0.82 at 16–48'."""
+    at = spans((row.load for row in found), (row.load for row in every))
+    ends = sorted(of.value for row in found if (of := _deciding(row)))
+    said = times(_deciding(found[0])) if len(found) == 1 else f"{short(ends[0])} to ×{short(ends[-1])}"
+    return f"×{said} at {at}"
+
+
+def _gain(row: Row) -> bool:
+    return row.decision.gain
 
 
 def _slower(row: Row) -> bool:
@@ -180,11 +207,10 @@ def _keep(text: str) -> Any:
 
 _MADE = {"set": _set, "set-also": _set_also}
 _KEPT = {
-    "flips": _flips,
     "keep-otherwise": _keep("Otherwise keep {keep}."),
     "keep-flips": _keep("Keep {keep}: what is faster at some loads is slower at the next."),
     "keep-until-measured": _keep("Nothing yet: keep {keep} until it has been measured well enough."),
     "keep-not-shown": _keep("Keep {keep}: no gain of anything else was found; at some loads it is inconclusive."),
     "keep": _keep("Keep {keep}: a gain above the margin is excluded for everything else that was measured."),
 }
-CODES = frozenset((*_MADE, *_KEPT))
+CODES = frozenset((*_MADE, *_KEPT, FLIPS))

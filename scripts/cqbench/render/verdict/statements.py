@@ -22,7 +22,7 @@ CLIENTS = {
 
 
 def machine(judgement: Judgement) -> str:
-    """'Intel Xeon, 1 client + 1 server CPU, gRPC 1.51.1, 7 repetitions'."""
+    """'Intel Xeon, 1 client + 1 server CPU, gRPC 1.51.1, 7 repetitions of 0.6 s'."""
     told = judgement.machine
     if not told:
         return ""
@@ -33,7 +33,8 @@ def machine(judgement: Judgement) -> str:
     fewest, most = min(rows, default=0), max(rows, default=0)
     numbers = f"{fewest}" if fewest == most or judgement.seconds is None else f"{fewest} to {most}"
     took = f" in {_duration(judgement.seconds)}" if judgement.seconds else ""
-    count = f"{numbers} repetition{'s' * (numbers != '1')}{took}" if every else ""
+    long = f" of {told['window']} s" if "window" in told else ""
+    count = f"{numbers} repetition{'s' * (numbers != '1')}{long}{took}" if every else ""
     rule = _rule(every) if fewest >= MIN_REPETITIONS else ""
     same = [told.get(key) for key in ("ranks", "grpc_version", "method", "api")]
     return ", ".join(filter(None, [told.get("cpu_model"), allowed, *same, count, rule]))
