@@ -116,6 +116,8 @@ def _stored(metric: Metric, at: Sequence[At], stored: Spreads) -> tuple[Spread, 
     """The spread of either side; that of the other one where the history has only that. None unless all points have
     one. Of several points together: their mean variance, as if sessions changed all of them alike.
     """
+    if not stored:
+        return None
     found = []
     for where in at:
         both = [stored.get((key_of(s, where.place), metric.name)) for s in (where.before, where.after)]

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Hashable, Mapping, Sequence
 
+from cqbench.analysis.compare.sessions import compared
 from cqbench.formats.offered import Load
 from cqbench.model.matching import Place, scenarios, without
-from cqbench.model.ratio import ratio_of
+from cqbench.model.metric import METRICS
 from cqbench.model.setting import SHARED
 from cqbench.model.usable import unusable
 from cqbench.render.report.groups import Group, experiment_folder, letter
@@ -25,10 +26,11 @@ def make(
     groups: Sequence[Group], series: Sequence[Series], points: Sequence[Points], manifests: Sequence[Manifest]
 ) -> tuple[Against, ...]:
     """points: of each group. Of two runs each other's come first, then what varies the connections, then the rest."""
+    any_time = any(m.told.head.budget is not None for m in manifests)
     every = enumerate(zip(groups, series, strict=True))
     places = [_places(i, group, one, manifests) for i, (group, one) in every if points[i]]
     axes = dict.fromkeys(axis for of in places for axis in of)
-    found = {axis: _along(axis, [of[axis] for of in places if axis in of], points) for axis in axes}
+    found = {axis: _along(axis, [of[axis] for of in places if axis in of], points, any_time) for axis in axes}
 
     def rank(axis: str) -> int:
         varied = any(series[a.series].sharing != series[a.base].sharing for a in found[axis])
@@ -70,25 +72,30 @@ def _axes(manifest: Manifest) -> list[tuple[str, list[str]]]:
     return [(axis.name, axis.values) for axis in told.axes] or one_by_one
 
 
-def _along(axis: str, places: Sequence[Place[int, Hashable]], points: Sequence[Points]) -> list[Against]:
+def _along(
+    axis: str, places: Sequence[Place[int, Hashable]], points: Sequence[Points], any_time: bool
+) -> list[Against]:
     found = []
     for base, *others in scenarios(places):
         if others and others[0].order == base.order:  # more than one to compare with
             continue
         for other in sorted(others, key=lambda place: place.item):
             title = f"{other.value} ÷ {base.value}"
-            values = _values(points[other.item], points[base.item])
+            values = _values(points[other.item], points[base.item], any_time)
             found.append(Against(axis, other.item, base.item, title, values))
     return found
 
 
-def _values(top: Points, bottom: Points) -> dict[Load, dict[str, Value]]:
-    """At the loads that both have."""
+def _values(top: Points, bottom: Points, any_time: bool) -> dict[Load, dict[str, Value]]:
+    """At the loads that both have. Sides of different sessions have no interval, unless there are enough sessions.
+    any_time: measuring went on until intervals decided.
+    """
     values = {}
     for load in (load for load in top if load in bottom):
         over, under = ([r for r in side[load] if not unusable(r.measured, r.fault)] for side in (top, bottom))
-        found = {key: ratio_of(over, under, key) for key in COMPARED}
-        values[load] = {key: _value(ratio) for key, ratio in found.items() if ratio}
+        found = {m.key: compared([(over, under)], m, (), None) for m in METRICS if m.key in COMPARED}
+        ratios = {key: of.ratio for key, of in found.items() if of and of.ratio}
+        values[load] = {key: _value(r.at_any_time() if any_time else r) for key, r in ratios.items()}
     return values
 
 

@@ -27,7 +27,10 @@ NEEDS = {
     "tcp": "TCP and a kernel that tells of its connections",
 }
 DUE_AND_SENT = ("from due", "from sent")
-RATIO = "Bars are 95 % intervals: one that reaches the line at 1 shows no difference."
+RATIO = (
+    "Bars are 95 % intervals of one ratio by itself: one that reaches the line at 1 shows no difference. Those of the "
+    "verdict hold together and are wider. Two runs that were not interleaved have no bars."
+)
 TWO = "two values of an axis at the same load"
 RATIO_KEYS = {P99: "p99", P50: "p50", CPU[0]: "client-cpu", CPU[1]: "server-cpu"}
 PERCENTILE_KEYS = ("p50", "p90", "p99", "p99-9")
