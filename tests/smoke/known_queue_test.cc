@@ -84,8 +84,7 @@ class KnownQueue {
     return found;
   }
 
-  // Notes that unrelated processes used the CPUs during a run.
-  void NoteDisturbance() { disturbed_ = true; }
+  // Returns true if unrelated processes used the CPUs during a run since the last call.
   bool WasDisturbed() { return std::exchange(disturbed_, false); }
 
  private:
@@ -122,17 +121,12 @@ Plan AtLoad(double load, int calls, const KnownQueue& queue, Arrivals arrivals =
   return plan;
 }
 
-// Tries up to four times. Unrelated processes, which runs may report, or a hypervisor, which no figure shows, can cause
-// a wrong figure. A defect of the client shows every time.
-void ExpectWithinFour(KnownQueue& queue, const std::function<bool()>& is_right) {
-  bool disturbed = false;
-  for (int attempt = 0; attempt < 4; ++attempt) {
-    queue.Calibrate();
-    if (is_right()) return;
-    disturbed = queue.WasDisturbed() || disturbed;
-  }
+// A wrong figure is a failure; if unrelated processes used the CPUs, the test skips and says so. Nothing is tried again:
+// each test decides by several windows, of which a pause of the machine may spoil the minority.
+void ExpectRight(bool right, bool disturbed) {
+  if (right) return;
   if (disturbed) GTEST_SKIP() << "other processes take the CPUs' time";
-  ADD_FAILURE() << "wrong four times in a row";
+  ADD_FAILURE() << "wrong; the figures are above";
 }
 
 // Pollaczek and Khinchine: the mean wait of M/D/1 is load x service / (2 (1 - load)), at 0.8 two service times.
@@ -145,13 +139,13 @@ TEST(LindleyTest, AgreesWithPollaczekAndKhinchine) {
   EXPECT_NEAR(MeanWait(plan, kNanosPerMilli) / kNanosPerMilli, 2, 0.06);
 }
 
-// Returns the median of five windows, so that the machine may stand still in two: a pause of 20 ms at load 0.8 makes
-// the mean wait of 800 calls half as long again.
-double MedianOfFive(const std::function<double(uint64_t seed)>& window) {
+// Returns the median of an odd number of windows, so that the machine may stand still in fewer than half: a pause of
+// 20 ms at load 0.8 makes the mean wait of 800 calls half as long again.
+double MedianOf(int windows, const std::function<double(uint64_t seed)>& window) {
   std::vector<double> values;
-  for (uint64_t i = 0; i < 5; ++i) values.push_back(window(kSeed + i));
-  std::nth_element(values.begin(), values.begin() + 2, values.end());
-  return values[2];
+  for (int i = 0; i < windows; ++i) values.push_back(window(kSeed + static_cast<uint64_t>(i)));
+  std::nth_element(values.begin(), values.begin() + windows / 2, values.end());
+  return values[static_cast<size_t>(windows) / 2];
 }
 
 class MD1Test : public testing::TestWithParam<std::string> {};
@@ -160,21 +154,22 @@ class MD1Test : public testing::TestWithParam<std::string> {};
 // varying service times, would halve or double them.
 TEST_P(MD1Test, PoissonArrivalsWaitAsLindleySaysAndConstantOnesDoNot) {
   KnownQueue queue(GetParam());
-  ExpectWithinFour(queue, [&] {
-    Plan poisson = AtLoad(0.8, 800, queue), constant = AtLoad(0.8, 200, queue, Arrivals::kConstant);
-    EXPECT_EQ(MeanWait(constant, queue.service_ns()), 0);
-    const double ratio = MedianOfFive([&](uint64_t seed) {
-      poisson.schedule.seed = seed;
-      const KnownQueue::Waited waited = queue.Wait(poisson);
-      const double expected = MeanWait(poisson, waited.service_ns);
-      std::printf("mean wait %.0f us, of this schedule with a service of %.1f us %.0f us\n", waited.mean_ns / 1e3,
-                  static_cast<double>(waited.service_ns) / 1e3, expected / 1e3);
-      return waited.mean_ns / expected;
-    });
-    const double waited_constant = MedianOfFive([&](uint64_t) { return queue.Wait(constant).mean_ns; });
-    std::printf("waits %.3f of what they must; constant arrivals %.0f us\n", ratio, waited_constant / 1e3);
-    return std::abs(ratio - 1) < 0.2 && std::abs(waited_constant) < 0.2 * static_cast<double>(queue.service_ns());
+  queue.Calibrate();
+  Plan poisson = AtLoad(0.8, 800, queue), constant = AtLoad(0.8, 200, queue, Arrivals::kConstant);
+  EXPECT_EQ(MeanWait(constant, queue.service_ns()), 0);
+  const double ratio = MedianOf(5, [&](uint64_t seed) {
+    poisson.schedule.seed = seed;
+    const KnownQueue::Waited waited = queue.Wait(poisson);
+    const double expected = MeanWait(poisson, waited.service_ns);
+    std::printf("mean wait %.0f us, of this schedule with a service of %.1f us %.0f us\n", waited.mean_ns / 1e3,
+                static_cast<double>(waited.service_ns) / 1e3, expected / 1e3);
+    return waited.mean_ns / expected;
   });
+  const double waited_constant = MedianOf(5, [&](uint64_t) { return queue.Wait(constant).mean_ns; });
+  std::printf("waits %.3f of what they must; constant arrivals %.0f us\n", ratio, waited_constant / 1e3);
+  const bool right =
+      std::abs(ratio - 1) < 0.2 && std::abs(waited_constant) < 0.2 * static_cast<double>(queue.service_ns());
+  ExpectRight(right, queue.WasDisturbed());
 }
 
 INSTANTIATE_TEST_SUITE_P(All, MD1Test, testing::Values("burn", "wait"), [](const auto& test) { return test.param; });
@@ -188,19 +183,21 @@ INSTANTIATE_TEST_SUITE_P(All, MD1Test, testing::Values("burn", "wait"), [](const
 TEST(MM1Test, ExponentialServiceWaitsTwiceAsLong) {
   KnownQueue constant("wait");
   KnownQueue exponential("wait", {"--service-time-distribution", "exponential"});
-  // Calibrates with the constant server, which takes less time: its overhead is the same.
-  ExpectWithinFour(constant, [&] {
-    const Plan plan = AtLoad(0.6, 4500, constant);
+  constant.Calibrate();  // with the constant server, which takes less time: its overhead is the same
+  exponential.KnowAs(constant);
+  Plan plan = AtLoad(0.6, 4500, constant);
+  bool distinguishable = true;
+  const double off = MedianOf(3, [&](uint64_t seed) {
+    plan.schedule.seed = seed;
     const Expected expected = MeanWaitOfExponential(plan, constant.service_ns() - kServiceTime, kServiceTime);
     const double tolerance = 4 * expected.deviation + 0.05 * expected.mean;
-    // On a machine so slow that a constant service time would pass, too, the test shows nothing.
-    if (MeanWait(plan, constant.service_ns()) >= expected.mean - tolerance) return false;
-    exponential.KnowAs(constant);
+    distinguishable = distinguishable && MeanWait(plan, constant.service_ns()) < expected.mean - tolerance;
     const double waited = exponential.Wait(plan).mean_ns;
-    if (exponential.WasDisturbed()) constant.NoteDisturbance();
     std::printf("mean wait %.0f us, expected %.0f +- %.0f us\n", waited / 1e3, expected.mean / 1e3, tolerance / 1e3);
-    return std::abs(waited - expected.mean) < tolerance;
+    return (waited - expected.mean) / tolerance;
   });
+  if (!distinguishable) GTEST_SKIP() << "on a machine as slow as this a constant service time would pass, too";
+  ExpectRight(std::abs(off) < 1, constant.WasDisturbed() || exponential.WasDisturbed());
 }
 
 // --- the highest rate that meets an objective ---
@@ -232,19 +229,23 @@ double KnownRate(const KnownQueue& queue, const Goal& goal, Plan trial) {
 }
 
 // The interval is a 95 % one: in 100 simulated searches it covers the truth in 96, with 3 % more on either side in all.
-// The test adds 2 % for the service time, which is measured.
+// The test adds 2 % for the service time, which is measured, and takes two of three searches.
 TEST(FindRateTest, TheIntervalCoversTheKnownRate) {
   const Goal goal{90, 5 * kNanosPerMilli};
-  const Plan trial{{}, 0, 100 * kNanosPerMilli, 400 * kNanosPerMilli};
+  Plan trial{{}, 0, 100 * kNanosPerMilli, 400 * kNanosPerMilli};
   KnownQueue queue("wait");
-  ExpectWithinFour(queue, [&] {
-    const double truth = KnownRate(queue, goal, trial);
+  queue.Calibrate();
+  const double truth = KnownRate(queue, goal, trial);
+  std::printf("truth %.0f/s\n", truth);
+  int right = 0;
+  for (int search = 0; search < 3; ++search) {
+    trial.schedule.seed += 1000;  // every trial takes the next seed
     const Json found = queue.FindRate(goal.ToString(), trial);
-    std::printf("truth %.0f/s\n", truth);
-    if (!found.at("resolved")) return false;
+    if (!found.at("resolved")) continue;
     const double low = found.at("low"), high = found.at("high");
-    return low <= 1.05 * truth && high >= 0.95 * truth && high < 1.6 * low;
-  });
+    right += low <= 1.05 * truth && high >= 0.95 * truth && high < 1.6 * low ? 1 : 0;
+  }
+  ExpectRight(right >= 2, queue.WasDisturbed());
 }
 
 // The full test takes some 12 minutes: at least 18 of 20 intervals cover the truth, with no tolerance added.
