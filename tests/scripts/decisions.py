@@ -58,7 +58,7 @@ def shown(row: Row) -> str:
 
 
 def half_width(row: Row) -> float:
-    """Of the interval, as a share: 0.1 of 1.00 (0.91-1.10)."""
+    """Returns half the interval's width as a share: 0.1 of 1.00 (0.91-1.10)."""
     low, high = (row.judged and row.judged.interval) or (0.0, float("inf"))
     return (high / low) ** 0.5 - 1 if low > 0 else float("inf")
 
@@ -67,10 +67,9 @@ def summary(name: str, found: Mapping[tuple[str, str, float], Row]) -> str:
     left = [row for row in found.values() if row.decision is Decision.INCONCLUSIVE]
     widths = ", ".join(f"{100 * half_width(row):.0f} %" for row in left)
     repetitions = [row.repetitions for row in found.values()]
-    return (
-        f"{name}: {len(found) - len(left)} of {len(found)} decided, {min(repetitions)} to {max(repetitions)} repetitions"
-        + (f"; half-widths of the others: {widths}" if left else "")
-    )
+    others = f"; half-widths of the others: {widths}" if left else ""
+    decided = f"{len(found) - len(left)} of {len(found)} decided"
+    return f"{name}: {decided}, {min(repetitions)} to {max(repetitions)} repetitions{others}"
 
 
 def main() -> int:
@@ -82,7 +81,9 @@ def main() -> int:
     for folder, found in every.items():
         print(summary(folder.name, found))
     pairs = list(combinations(folders, 2))
-    said = [f"{a.name}, {b.name}: {line}" for a, b in pairs for line in contradictions(every[a], every[b], max(margins))]
+    said = [
+        f"{a.name}, {b.name}: {line}" for a, b in pairs for line in contradictions(every[a], every[b], max(margins))
+    ]
     print("\n".join(said) or f"no contradictions in {len(pairs)} pairs of runs")
     return CONTRADICTORY if said else 0
 

@@ -6,8 +6,10 @@ import json
 import shutil
 import sys
 import tarfile
+from dataclasses import replace
 from pathlib import Path
 
+import decisions
 import pytest
 from cqbench.analysis.check.folder import blocks
 from cqbench.analysis.check.model import State
@@ -122,6 +124,21 @@ def test_a_real_headline_is_decided_within_two_minutes(tmp_path: Path) -> None:
     assert judgement.seconds is not None and judgement.seconds < 120
     taken = [row.repetitions for one in judgement.scenarios for row in one.rows]
     assert (min(taken), max(taken)) == (6, 25)
+
+
+def test_decisions_of_several_runs_are_compared(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """A run does not contradict itself; one in which every gain is a loss does."""
+    with tarfile.open(DATA / "headline.tar.xz") as stored:
+        stored.extractall(tmp_path)
+    margins: set[float] = set()
+    one = decisions.rows(tmp_path / "headline", margins)
+    other = {
+        at: replace(row, decision=Decision.SLOWER if row.decision.gain else row.decision) for at, row in one.items()
+    }
+    assert decisions.summary("headline", one) == "headline: 12 of 12 decided, 6 to 25 repetitions"
+    assert list(decisions.contradictions(one, one, max(margins))) == []
+    found = list(decisions.contradictions(one, other, max(margins)))
+    assert len(found) == 4 and all("at 4: faster" in line and "against slower" in line for line in found)
 
 
 def test_it_ends_when_the_time_is_over_and_can_have_more(tmp_path: Path) -> None:

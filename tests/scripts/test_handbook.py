@@ -111,7 +111,9 @@ def test_links_lead_somewhere(name: str) -> None:
     here, whole = (ROOT / name).parent, text(name)
     for target in re.findall(r"\]\((?!https?:)([^)#]+)(?:#[^)]*)?\)", whole):
         assert (here / target).exists(), target
-    headings = {re.sub(r"[^\w -]", "", h.lower()).replace(" ", "-") for h in re.findall(r"^#+ (.*)$", whole, re.MULTILINE)}
+    headings = {
+        re.sub(r"[^\w -]", "", h.lower()).replace(" ", "-") for h in re.findall(r"^#+ (.*)$", whole, re.MULTILINE)
+    }
     for anchor in re.findall(r"\]\(#([^)]+)\)", whole):
         assert anchor in headings, anchor
     for path in re.findall(r"`((?:scripts|src|tests|include|cmake|proto)/[\w./-]+)`", whole):

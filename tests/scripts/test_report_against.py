@@ -125,6 +125,27 @@ def test_two_runs_of_an_experiment_are_compared_with_each_other_first(folder: Pa
     assert [(one.name, len(one.cards)) for one in report.verdicts] == [("A", 2), ("B", 2)]
 
 
+def test_ratios_of_two_sessions_have_no_interval(folder: Path) -> None:
+    """Repetitions of a session say nothing about what sessions differ by; those of one session are paired."""
+    of_runs, inside = (
+        [v[THROUGHPUT] for a in data.make([EXPERIMENT, folder]).against if a.axis == axis for v in a.values.values()]
+        for axis in ("run", "connections")
+    )
+    assert of_runs and all(ratio.low is None and ratio.high is None for ratio in of_runs)
+    assert inside and all(ratio.low is not None for ratio in inside)
+
+
+def test_intervals_within_a_budget_hold_at_every_look(folder: Path) -> None:
+    def widths() -> list[float]:
+        found = [v[THROUGHPUT] for a in data.make([folder]).against for v in a.values.values()]
+        return [r.high / r.low for r in found if r.low is not None and r.high is not None]
+
+    before = widths()
+    change(folder / "manifest.json", lambda manifest: manifest["experiment"]["experiment"].update(budget="2m"))
+    after = widths()
+    assert before and len(before) == len(after) and all(b < a for b, a in zip(before, after, strict=True))
+
+
 def test_a_percentile_that_some_repetition_lacks_has_no_ratio(folder: Path) -> None:
     def forget(found: dict[str, Any]) -> None:
         for entry in iterations(found):

@@ -111,7 +111,15 @@ def test_a_finding_is_a_card() -> None:
 
 def test_the_first_screen_has_the_tables_of_the_text_and_what_to_set() -> None:
     said = page().one("section", class_="answered")
-    for wanted in ("calls/s at 48 in flight", "slower at", "50.0k → 40.0k", "1000 → 1250", "1.25 (1.19–1.32)"):
+    for wanted in (
+        "calls/s at 8",
+        "1.00 (0.95–1.05) =",
+        "at 48 in flight",
+        "0.80 (0.76–0.84)",
+        "50.0k → 40.0k",
+        "1000 → 1250",
+        "1.25 (1.19–1.32)",
+    ):
         assert wanted in said, wanted
     (advice, *others) = [text for _, text in page().all("section", class_="advice")]
     for wanted in ("What to set", "cq instead of sync", "--api cq", "×1.30 (1.20–1.40)", "costs: ×0.80 at 1"):

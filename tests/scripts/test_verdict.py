@@ -208,9 +208,7 @@ def test_more_than_a_third_of_repetitions_that_a_configuration_spoilt_decide_not
 def test_other_programs_void_no_difference_that_was_measured_side_by_side(tmp_path: Path) -> None:
     case = found(tmp_path, {"change": warned(6, OTHERS)})
     assert at(case, 32).decision is Decision.BOTTLENECK and at(case, 32).unreliable == 6
-    assert said(tmp_path).notes == (
-        f"6 of 72 samples (a setting at a load, measured once) have a warning: 6 such as '{OTHERS['text']}'",
-    )
+    assert said(tmp_path).notes == (f"6 of 72 measurements have a warning, such as '{OTHERS['text']}'",)
 
 
 def test_other_programs_void_what_was_not_measured_side_by_side(tmp_path: Path) -> None:

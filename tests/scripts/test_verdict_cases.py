@@ -185,7 +185,7 @@ def test_open_loops_are_judged_by_the_latency_at_equal_rates(tmp_path: Path) -> 
     line = "INCONCLUSIVE: more connections have the lower P99 at 1000–2000/s, but why is not known"
     assert said(tmp_path).short == line
     titles, (shown,) = grids.outcomes(said(tmp_path))
-    assert titles == ("separate ÷ shared", "P99 at 2000/s", "better at") and shown.cells[1] == "1000–2000/s"
+    assert titles == ("separate ÷ shared", "P99 at 1000/s", "at 2000/s") and len(shown.cells) == 2
     configuration(tmp_path, "separate", "local-pool", rates, change=rated(0.9, 1.0, 5), **context)
     (case,) = judged(tmp_path).scenarios
     assert {row.decision for row in case.rows} == {Decision.INCONCLUSIVE} and case.rows[0].codes == (

@@ -56,7 +56,12 @@ def test_the_headline_fits_fifty_lines_of_80_columns_with_the_answer_first(tmp_p
     assert lines[first].split()[:3] == ["separate", "÷", "shared"] and "  calls/s at 48  " in lines[first]
     assert len({line.split("  ")[0] for line in lines[first + 1 : first + 5]}) == 4 == len(judgement.scenarios)
     assert lines[second].split("  ")[0] == "at 48 in flight" and "→" in lines[second + 1]
-    assert first < second < lines.index("WHAT TO SET") < lines.index("WHAT THIS MACHINE CANNOT SHOW")
+    assert (
+        first
+        < second
+        < lines.index("WHAT TO SET (each compared by itself, not together)")
+        < lines.index("WHAT THIS MACHINE CANNOT SHOW")
+    )
     assert not any("..." in line or line.lstrip().startswith("%") for line in lines)
 
 
@@ -111,9 +116,22 @@ def test_other_load_is_at_the_head(tmp_path: Path) -> None:
     (tmp_path / "manifest.json").write_text(json.dumps({**data, "notes": ["other programs keep 2.0 CPUs busy"]}))
     lines = lines_of(judged(tmp_path))
     assert "! other programs keep 2.0 CPUs busy" in lines[: lines.index("")]
-    assert any(
-        line.startswith("! 6 of 72 samples (a setting at a load, measured once) have a warning: 6") for line in lines
-    )
+    assert any(line.startswith("! 6 of 72 measurements have a warning, such as 'other processes") for line in lines)
+
+
+def test_few_loads_have_their_ratios_in_the_table(tmp_path: Path) -> None:
+    """With what follows from each: no sign where a side is faster."""
+    of = {n: SHARED[n] for n in (1, 4, 8, 32)}
+    configuration(tmp_path, "shared", "per-slot", of)
+    configuration(tmp_path, "separate", "local-pool", {**of, 4: 1.5 * of[4], 32: 0.7 * of[32]})
+    manifest(tmp_path)
+    lines = lines_of(judged(tmp_path))
+    (head,) = (i for i, line in enumerate(lines) if "calls/s at 4 " in line)
+    assert re.split("  +", lines[head])[1:] == ["calls/s at 4", "at 8", "at 32 in flight"]
+    at_4, at_8, at_32 = re.split("  +", lines[head + 1])[1:]
+    assert at_4.startswith("1.50 (") and at_8.startswith("1.00 (") and at_8.endswith(" =") and at_32.endswith(")")
+    legend = " ".join(lines)
+    assert "= equivalent." in legend and "? inconclusive" not in legend
 
 
 def test_long_names_of_cases_and_configurations_have_a_line_of_their_own(tmp_path: Path) -> None:

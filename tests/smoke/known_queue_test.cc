@@ -121,8 +121,8 @@ Plan AtLoad(double load, int calls, const KnownQueue& queue, Arrivals arrivals =
   return plan;
 }
 
-// A wrong figure is a failure; if unrelated processes used the CPUs, the test skips and says so. Nothing is tried again:
-// each test decides by several windows, of which a pause of the machine may spoil the minority.
+// A wrong figure is a failure; if unrelated processes used the CPUs, the test skips and says so. Nothing is tried
+// again: each test decides by several windows, of which a pause of the machine may spoil the minority.
 void ExpectRight(bool right, bool disturbed) {
   if (right) return;
   if (disturbed) GTEST_SKIP() << "other processes take the CPUs' time";

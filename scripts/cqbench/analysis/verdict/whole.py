@@ -94,9 +94,10 @@ def _machine(series: Sequence[Series]) -> dict[str, str]:
 def _window(series: Sequence[Series]) -> str:
     """Seconds that a repetition measured; '' where they differ by more than a fifth."""
     found = [r.measured.window_ns for s in series for of in s.points.values() for r in of if r.measured.window_ns]
-    if not found or max(found) > 1.2 * min(found):
+    middle = median(found)
+    if middle is None or max(found) > 1.2 * min(found):
         return ""
-    return f"{median(found) / 1e9:.2g}"
+    return f"{middle / 1e9:.2g}"
 
 
 def _cpus(series: Sequence[Series], end: str) -> str:

@@ -33,7 +33,7 @@ def verdict(of: Answer, name: str = "") -> Verdict:
 
 
 def _table(grid: Grid) -> Table:
-    rows = [(Cell(row.name), *(Cell(cell, row.style) for cell in row.cells)) for row in grid.rows]
+    rows = [(Cell(row.name), *map(Cell, row.cells, row.styles)) for row in grid.rows]
     return Table(columns(*grid.titles), list(rows))
 
 

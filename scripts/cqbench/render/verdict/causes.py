@@ -30,14 +30,16 @@ class Cause(NamedTuple):
 
 
 def causes(scenarios: Sequence[Scenario]) -> tuple[str, ...]:
-    """A sentence for each cause, the most important first."""
+    """A sentence for each cause, the most important first. What explains losses is not said again of equivalence."""
     every = [Found(scenario, row) for scenario in scenarios for row in scenario.rows]
     rows: dict[Cause, list[Found]] = {}
     for found in every:
         for cause in _of(found.row):
             rows.setdefault(cause, []).append(found)
     rows = _merged(rows)
-    order = sorted(rows, key=lambda cause: list(Decision).index(cause.decision))
+    lost = {code for cause in rows if cause.decision is Decision.SLOWER for code in cause.codes}
+    told = [cause for cause in rows if cause.decision is not Decision.EQUIVALENT or not lost.issuperset(cause.codes)]
+    order = sorted(told, key=lambda cause: list(Decision).index(cause.decision))
     said = [
         _sentence(cause, rows[cause], [f for f in every if f.row.decision is cause.decision], len(scenarios))
         for cause in order
@@ -129,12 +131,13 @@ def _where(found: Iterable[Found], scenarios: int) -> str:
 
 
 def _linear(found: Sequence[Found]) -> str:
-    """How far one connection falls short, at the highest load level."""
-    last = max((f.row for f in found if f.row.linear), key=lambda row: row.load, default=None)
-    if last is None or last.linear is None:
+    """How far one connection falls short at the highest load level: of several scenarios, from and to."""
+    last = max((f.row.load for f in found if f.row.linear), default=None)
+    if last is None:
         return "growth was not measured"
-    n = f"{last.load.number:.0f}"
-    return f"it reaches {100 * last.linear.value:.0f} % of linear growth ({n} × the calls/s of 1 in flight)"
+    shares = sorted({round(100 * f.row.linear.value) for f in found if f.row.linear and f.row.load == last})
+    share = f"{shares[0]} %" if len(shares) == 1 else f"{shares[0]} to {shares[-1]} %"
+    return f"it reaches {share} of linear growth ({last.number:.0f} × the calls/s of 1 in flight)"
 
 
 def _adding(scenario: Scenario) -> Iterator[Effect]:

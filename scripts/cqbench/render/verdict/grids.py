@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterator, Sequence
 from typing import NamedTuple
 
 from cqbench.analysis.verdict.model import Decision
+from cqbench.formats.offered import Load
 from cqbench.render.verdict.answer import Answer, Figures, TableRow
 from cqbench.render.verdict.words import ABSENT, micros, number, per_second, short, times
 from cqbench.stats.ratios import Ratio
@@ -18,15 +19,17 @@ STYLES = {
     Decision.SLOWER: "magenta",
     Decision.INCONCLUSIVE: "dim",
 }
+MARKS = {Decision.EQUIVALENT: "=", Decision.INCONCLUSIVE: "?"}
+MOST_LOADS = 3  # whose ratios with intervals fit one line
 KINDS = {"better": ("faster", "better"), "worse": ("slower", "worse")}  # closed loop, open loop
 
 
 class GridRow(NamedTuple):
-    """name: '' where it is that of the row before. style: of its cells, in a terminal."""
+    """name: '' where it is that of the row before. styles: of its cells, in a terminal."""
 
     name: str
     cells: tuple[str, ...]
-    style: str = ""
+    styles: tuple[str, ...]
 
 
 class Grid(NamedTuple):
@@ -37,7 +40,36 @@ class Grid(NamedTuple):
 
 
 def outcomes(answer: Answer) -> Grid:
-    """The ratio that decides at the highest load, and at which loads it is what."""
+    """The ratio that decides at each load if there are few; else at the highest, and at which loads it is what."""
+    loads = _loads(answer)
+    return _by_load(answer, loads) if len(loads) <= MOST_LOADS else _at_highest(answer)
+
+
+def _loads(answer: Answer) -> list[Load]:
+    """Those at which the two sides are not the same set-up."""
+    return sorted({one.load for row in answer.table for one in row.each if one.decision is not Decision.SAME})
+
+
+def _by_load(answer: Answer, loads: Sequence[Load]) -> Grid:
+    name, metric = _names(answer), "P99" if answer.open_loop else "calls/s"
+    heads = [f"at {number(load)}" for load in loads]
+    if heads:
+        heads[0] = f"{metric} {heads[0]}"
+        heads[-1] += " in flight" * (not answer.open_loop)
+    rows = []
+    for row in answer.table:
+        found = {one.load: one for one in row.each}
+        cells = tuple(_marked(answer, found[load]) if load in found else ABSENT for load in loads)
+        styles = tuple(STYLES.get(found[load].decision, "") if load in found else "" for load in loads)
+        rows.append(GridRow(name(row), cells, styles))
+    return Grid((answer.compares or "ratio", *heads), tuple(rows))
+
+
+def _marked(answer: Answer, one: Figures) -> str:
+    return f"{times(_deciding(answer, one))} {MARKS.get(one.decision, '')}".rstrip()
+
+
+def _at_highest(answer: Answer) -> Grid:
     name, at = _names(answer), _at(answer)
     kinds = [kind for kind in ("better", "worse", "equivalent", "inconclusive") if any(_of(answer, kind))]
     metric = "P99" if answer.open_loop else "calls/s"
@@ -48,7 +80,7 @@ def outcomes(answer: Answer) -> Grid:
         where = "" if at or not top else f" at {number(top.load)}"
         first = f"{times(_deciding(answer, top))}{where}" if top else ABSENT
         cells = (first, *(getattr(row, kind) or ABSENT for kind in kinds))
-        rows.append(GridRow(name(row), cells, STYLES.get(row.decision, "")))
+        rows.append(GridRow(name(row), cells, (STYLES.get(row.decision, ""),) * len(cells)))
     return Grid(titles, tuple(rows))
 
 
@@ -63,7 +95,7 @@ def absolute(answer: Answer) -> Grid:
         if top:
             ratio = top.throughput if answer.open_loop else top.p99
             cells = (both(top.rates, per_second), both(top.p99s, micros), times(ratio), _cpu(top))
-            rows.append(GridRow(name(row), cells))
+            rows.append(GridRow(name(row), cells, ("",) * len(cells)))
     return Grid(titles, tuple(rows))
 
 
@@ -76,7 +108,8 @@ def every(answer: Answer) -> Grid:
     for row in answer.table:
         title = name(row)
         for one in row.each:
-            rows.append(GridRow(title, at_load(answer.open_loop, one), STYLES.get(one.decision, "")))
+            cells = at_load(answer.open_loop, one)
+            rows.append(GridRow(title, cells, (STYLES.get(one.decision, ""),) * len(cells)))
             title = ""
     return Grid(titles, tuple(rows))
 
@@ -93,7 +126,9 @@ def legend(answer: Answer) -> str:
     first, second = bottom.strip() or "the first setting", top.strip() or "the row's"
     absent = any(ABSENT in cell.split() for row in absolute(answer).rows for cell in row.cells)
     why = f" {ABSENT}: not measured, or too few calls for a P99." if absent else ""
-    return f"{first} → {second}; ÷ and CPU (time per call): {second} ÷ {first}.{why}"
+    shown = {cell[-1:] for row in outcomes(answer).rows for cell in row.cells}
+    marks = ", ".join(f"{mark} {decision.value}" for decision, mark in MARKS.items() if mark in shown)
+    return f"{first} → {second}; ÷ and CPU (time per call): {second} ÷ {first}.{why}{f' {marks}.' if marks else ''}"
 
 
 def both(values: tuple[float | None, float | None], shown: Callable[[float | None], str]) -> str:

@@ -52,7 +52,7 @@ def to_set(statements: Iterable[Statement], named: bool) -> tuple[ToSet, ...]:
 
 
 def to_keep(statements: Iterable[Statement]) -> tuple[str, ...]:
-    """Sentences: what is not to be changed, and why. Scenarios in which the same setting depends on the load share one."""
+    """Sentences: what is not to be changed, and why. A setting that depends on the load has one for all scenarios."""
     kept = list(statements)
     flips = [one.facts for one in kept if one.code == FLIPS]
     pairs = dict.fromkeys((of["configuration"], of["instead_of"]) for of in flips)
@@ -71,7 +71,9 @@ def _set(of: Facts) -> Iterator[ToSet]:
     brings = f"{of['name']}{_brings(of)}"
     costs = "; ".join(_costs(rows))
     flags = of["flags"] or (f"--channel-policy {of['policies'][0]}" if way and not is_scaling(way) else "")
-    head = f"{'or ' * bool(of['stream_limit'])}{what}"
+    where = loads((row.load for row in rows if row.decision.gain), (row.load for row in rows))
+    only = f"only at about {where}: " if any(map(_slower, rows)) else ""
+    head = f"{only}{'or ' * bool(of['stream_limit'])}{what}"
     source = cpp.CHANNELS if way and not is_scaling(way) else cpp.source(of["flags"])
     paid = (f"{of['name']}{costs}",) if costs else ()
     yield ToSet(head, (brings,), paid, flags, lines, "; ".join(notes), source)

@@ -50,8 +50,8 @@ def notes(judgement: Judgement) -> Iterator[str]:
         yield "not interleaved: what changed on the machine from one series to the next is in the ratios"
     if judgement.unreliable:
         number, of, kinds = judgement.unreliable
-        said = "; ".join(f"{count} such as '{example.text}'" for count, example in kinds)
-        yield f"{number} of {of} samples (a setting at a load, measured once) have a warning: {said}"
+        said = " and ".join(f"'{example.text}'" for _, example in kinds)
+        yield f"{number} of {of} measurements have a warning, such as {said}"
         if number == of:
             yield "all of it was measured on a busy machine: a quiet one has higher rates, and may have other ratios"
 
@@ -77,7 +77,8 @@ def _noise(*, most: int, have: int, seconds: float | None, margin: float) -> str
 def _within_budget(*, rows: int, more: float | None, spent: float | None, margin: float) -> str:
     how = "a longer --budget"
     if more and spent:
-        how = f"about {_duration(more)} more (--resume DIR --budget {math.ceil((more + spent) / 60)}m)"
+        whole = math.ceil((more + spent) / 60)
+        how = f"about {_duration(more)} more, {whole} minutes in all (--resume DIR --budget {whole}m),"
     which = f"the {rows} inconclusive comparisons" if rows > 1 else "the inconclusive comparison"
     return f"{how} for {which}, to detect a difference of {percent(margin)} (power 80 %)"
 
@@ -110,8 +111,8 @@ def _few_cpus(*, cpus: Mapping[str, float], needed: Mapping[str, int]) -> str:
     takes = " and ".join(f"{number} {end}" for end, number in needed.items())
     takes = f"about {takes}" if takes else "more"
     return (
-        f"whether one connection limits a client with more CPUs: {have} saturate first. YDB's sixfold gain would take "
-        f"{takes} CPUs."
+        f"whether one connection limits a client with more CPUs: {have} saturate first. The sixfold gain that YDB "
+        f"published would take {takes} CPUs."
     )
 
 

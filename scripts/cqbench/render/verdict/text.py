@@ -44,7 +44,8 @@ def _blocks(answer: Answer, everything: bool) -> Iterator[Block]:
         yield _line(grids.legend(answer), "dim", WIDTH, later="")
         yield EMPTY
     if answer.to_set or answer.keep:
-        yield _line("WHAT TO SET", "bold")
+        several = " (each compared by itself, not together)" if len(answer.to_set) > 1 else ""
+        yield _line(f"WHAT TO SET{several}", "bold")
         for one in answer.to_set:
             yield from _set(one)
         yield from _items(answer.keep)
@@ -61,9 +62,9 @@ def _blocks(answer: Answer, everything: bool) -> Iterator[Block]:
 def _head(answer: Answer) -> Iterator[Line]:
     yield _line(answer.question, "bold", WIDTH, later="")
     yield _line(answer.short, WORDS.get(answer.word, "bold"), WIDTH)
+    yield from (_line(note, "yellow", WIDTH, "! ") for note in answer.notes)
     yield from (_line(why, "", WIDTH) for why in answer.why)
     yield from (_line(one, "dim", WIDTH, later="") for one in (answer.sides, answer.machine) if one)
-    yield from (_line(note, "yellow", WIDTH, "! ") for note in answer.notes)
 
 
 def _items(texts: Iterable[str]) -> Iterator[Line]:
@@ -90,7 +91,7 @@ def _fitted(grid: Grid) -> Iterator[Block]:
     for row in grid.rows:
         if above and row.name:
             table.rows.append(_line(row.name, "", WIDTH))
-        table.add("" if above else row.name, *(Cell(cell, row.style) for cell in row.cells))
+        table.add("" if above else row.name, *map(Cell, row.cells, row.styles))
     yield table
 
 

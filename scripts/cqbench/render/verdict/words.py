@@ -30,7 +30,7 @@ CODES = {
     evidence.CONTEXT_SWITCHES: "the client's threads sleep and wake more often per call",
     evidence.BATCHING: "calls queue up and leave together in one TCP segment",
     evidence.ROOM_INCONCLUSIVE: "that both ends use less than 95 % of their CPUs",
-    evidence.LINEAR_INCONCLUSIVE: "that this share is below 90 % beyond chance",
+    evidence.LINEAR_INCONCLUSIVE: "that this share is below 90 %, as its interval includes 90 %",
     evidence.NOT_INTERLEAVED: "that the machine was equally fast for both, as they were not measured side by side",
     evidence.NO_SIGN: "that the connection is idle between calls",
     "few-repetitions": "too few repetitions",
