@@ -84,7 +84,8 @@ def _without_build(experiment: Experiment, programs: Programs) -> dict[str, str]
     for configuration in experiment.configurations:
         for build, names in configuration.builds.items():
             known = build in (SID, *programs.given)
-            why = "" if known else programs.refusal(*map(experiment.program, names), build=build)
+            missing = "" if known else programs.missing(*map(experiment.program, names), build=build)
+            why = f'build "{build}": there is no program {missing}' if missing else ""
             if not why and (configuration.needs_grpc or inside(build)):
                 why = _too_old(configuration.needs_grpc, build, *version(build, names[-1]))
             if why:

@@ -156,7 +156,7 @@ class Settings(Table):
 
     @property
     def builds(self) -> tuple[str, str]:
-        """Of client and server."""
+        """Returns the builds of client and server."""
         return self.client_build or self.build, self.server_build or self.build
 
     def problems(self) -> Iterator[Problem]:
