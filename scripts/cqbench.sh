@@ -22,10 +22,12 @@ install_toxiproxy() {
 
 # prepare_run ARG...: what the experiment needs besides the two programs.
 prepare_run() {
-  local needs server what version folder go_servers=() targets=(grpc_ping_server grpc_ping_client)
+  local needs server preset what version folder go_servers=() presets=() targets=(grpc_ping_server grpc_ping_client)
   needs=$(exec_cqbench run --needs "$@")
   while read -r what version folder; do
     [[ $what != toxiproxy ]] || install_toxiproxy "$version" "$folder"
+    # Other builds are there already, or their configurations cannot be run.
+    [[ $what != build ]] || ! is_preset "$version" || presets+=("$version")
     # Those of ours that Go builds; any other program is the caller's to build.
     [[ ! "$what $version" =~ ^program\ build/(lineup|grpc-gateway)/ ]] || go_servers+=("${BASH_REMATCH[1]}")
   done <<<"$needs"
@@ -35,7 +37,7 @@ prepare_run() {
     need_packages "${MPI_PACKAGES[@]}" # before the build is configured, which looks for it
     targets+=(grpc_ping_client_mpi)
   fi
-  build_preset release "${targets[@]}"
+  for preset in ${presets[@]+"${presets[@]}"}; do build_preset "$preset" "${targets[@]}"; done
   for server in ${go_servers[@]+"${go_servers[@]}"}; do
     "$ROOT/scripts/$server/build.sh" || say "no Go server: the configurations with it cannot be run, the others are"
   done

@@ -130,6 +130,9 @@ build_preset() {
   )
 }
 
+# is_preset NAME: true if CMakePresets.json has it, so that build_preset builds build/NAME.
+is_preset() { grep -qF "\"configurePreset\": \"$1\"" "$ROOT/CMakePresets.json"; }
+
 # build_steps PRESET GOOGLEAPIS ARG...: for with_progress, in which `set -e` has no effect.
 build_steps() {
   cmake --preset "$1" -D CQBENCH_GOOGLEAPIS_DIR="$2" &&

@@ -270,6 +270,13 @@ def test_another_build_among_the_repetitions_is_found(folder: Path) -> None:
     assert "installed: compiler is" in findings(folder)["versions"].text
 
 
+def test_another_server_among_the_repetitions_is_found(folder: Path) -> None:
+    change(folder / FIRST, lambda data: data["context"]["servers"][0].update(grpc_version="1.99.0"))
+    rehash(folder)
+    assert "versions" in failed(folder)
+    assert "installed: the server's grpc_version is" in findings(folder)["versions"].text
+
+
 @pytest.mark.parametrize(
     ("key", "value", "words"),
     [

@@ -66,9 +66,12 @@ def test_what_a_file_says() -> None:
     far, near = experiment.configurations
     assert far.client_flags == ("--api", "cq", "--channel-arg", "a=b c", "--channel-arg", "c=d")
     assert far.client_env == (("A", "common"), ("B", "own"))
-    assert (far.host, far.build, far.pinning) == ("there:1", "release", None)
+    assert (far.host, far.client_build, far.pinning) == ("there:1", "release", None)
     assert near.server_flags == ("--poll", "spin") and near.server_env == (("C", ""),)
-    assert (near.build, near.pinning) == ("sid", CpuLists(server_cpus="0"))
+    assert (near.builds, near.pinning) == (
+        {"sid": ["grpc_ping_server", "grpc_ping_client"]},
+        CpuLists(server_cpus="0"),
+    )
     assert (near.needs_grpc, near.added_rtt_ms) == ("1.83", 5)
     assert (far.needs_grpc, far.added_rtt_ms) == ("", None)
 
@@ -115,7 +118,7 @@ def test_configurations_are_the_product_of_the_axes() -> None:
     last = experiment.configurations[3]
     assert (last.client_flags, last.server_flags) == (("--api", "cq"), ("--num-cqs", "1"))
     assert last.server_env == (("A", "1"),)
-    assert [v.build for v in experiment.configurations] == ["release", "release", "sid"] * 2
+    assert [v.client_build for v in experiment.configurations] == ["release", "release", "sid"] * 2
 
 
 @pytest.mark.parametrize(
@@ -252,8 +255,8 @@ AXIS = '[[axis]]\nname = "{}"\nvalues = [{}]\n'
         (ONE + ONE, 'configuration[1].name: "one" is not accepted twice'),
         (ONE + "flags = '-x'\n",
          'configuration[0] (\'one\'): unknown key "flags" (value "-x"); accepted are name, client_flags,'),
-        (ONE + "build = 'debug'\n",
-         "configuration[0] ('one').build: \"debug\" is not 'release', 'sid', 'before' or 'after'"),
+        (ONE + "build = 'a b'\n",
+         "configuration[0] ('one').build: \"a b\" is not a NAME of build/NAME/bin, such as \"release\", or"),
         (ONE + "host = ''\n", "configuration[0] ('one').host: \"\" is not HOST or HOST:PORT"),
         (ONE + "host = '--help'\n", "configuration[0] ('one').host: \"--help\" is not HOST"),
         (ONE + "host = 'a'\nserver_flags = '--x'\n",

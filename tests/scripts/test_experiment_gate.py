@@ -26,6 +26,7 @@ SPEED = """    speed = here / "speed"
     return data
 """
 CASES = TOML.split('[[configuration]]\nname = "c"')[0]
+ENDS = ["grpc_ping_server", "grpc_ping_client"]
 SIX = ("--repetitions", "6", "--inflight", "4")
 
 
@@ -163,9 +164,9 @@ def test_the_headline_takes_a_gate_with_repetitions(builds: tuple[Path, Path]) -
 
 def test_the_builds_are_the_last_axis() -> None:
     made = gate.apply(parse(HEAD + AXIS.format("api", ', client_flags = "--api cq"'), "x"))
-    assert [(c.name, c.build, c.client_flags) for c in made.configurations] == [
-        ("x.before", "before", ("--api", "cq")),
-        ("x.after", "after", ("--api", "cq")),
+    assert [(c.name, c.builds, c.client_flags) for c in made.configurations] == [
+        ("x.before", {"before": ENDS}, ("--api", "cq")),
+        ("x.after", {"after": ENDS}, ("--api", "cq")),
     ]
     assert made.question.startswith("Does it? And is the build after slower") and gate.apply(made) is made
     dotted = gate.apply(parse(CASES.replace('"a"', '"a.1"'), "x"))

@@ -65,7 +65,7 @@ def test_a_host_is_every_configurations_and_the_layout_of_a_server_goes() -> Non
     changed = apply(AXES, "--host", "box:7")
     assert len(changed.configurations) == 4 and {v.host for v in changed.configurations} == {"box:7"}
     assert changed.layout == "" and "server" not in changed.data
-    assert {v.build for v in changed.configurations} == {"release", "sid"}  # the client's
+    assert {v.client_build for v in changed.configurations} == {"release", "sid"}  # the client's
     assert [
         v.host
         for v in apply('[[configuration]]\nname = "a"\n[[configuration]]\nname = "b"\n', "--host", "x").configurations

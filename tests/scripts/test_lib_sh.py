@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import shutil
 import subprocess
+from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
@@ -111,6 +112,19 @@ def test_measuring_takes_no_package_that_only_tests_need(function: str, browser:
     assert ("iproute2" in packages) == ("chromium" in packages) == browser
 
 
+def run_stubbed(tree: Path, script: str, words: Sequence[str], needs: str) -> subprocess.CompletedProcess[str]:
+    """The script with stand-ins for what installs, builds and runs. needs: what an experiment needs."""
+    (tree / "scripts").mkdir()
+    for name in ("lib.sh", "cqbench.sh", script):
+        shutil.copy(SCRIPTS / name, tree / "scripts")
+    shutil.copy(SCRIPTS.parent / "CMakePresets.json", tree)
+    with (tree / "scripts/lib.sh").open("a") as file:
+        file.write("need_packages() { :; }\npython_venv() { :; }\ninstall_all() { :; }\n")
+        file.write('build_preset() { echo "BUILDS $*"; }\n')
+        file.write(f"exec_cqbench() {{ [[ $* != *--needs* ]] || printf '{needs}\\n'; echo \"RUNS $*\"; }}\n")
+    return subprocess.run(["bash", tree / "scripts" / script, *words], capture_output=True, text=True, check=True)
+
+
 @pytest.mark.parametrize(
     ("script", "words", "builds"),
     [
@@ -128,16 +142,17 @@ def test_measuring_takes_no_package_that_only_tests_need(function: str, browser:
     ],
 )
 def test_what_only_says_something_builds_nothing(tmp_path: Path, script: str, words: list[str], builds: bool) -> None:
-    (tmp_path / "scripts").mkdir()
-    for name in ("lib.sh", "cqbench.sh", script):
-        shutil.copy(SCRIPTS / name, tmp_path / "scripts")
-    with (tmp_path / "scripts/lib.sh").open("a") as file:
-        file.write("need_packages() { :; }\npython_venv() { :; }\ninstall_all() { :; }\n")
-        file.write('build_preset() { echo "BUILDS $*"; }\nexec_cqbench() { echo "RUNS $*"; }\n')
-    done = subprocess.run(["bash", tmp_path / "scripts" / script, *words], capture_output=True, text=True, check=True)
+    done = run_stubbed(tmp_path, script, words, "build release")
     assert ("BUILDS" in done.stdout) == builds
     command = COMMANDS.get(script, script.removesuffix(".sh"))
     assert done.stdout.splitlines()[-1] == " ".join(["RUNS", command, *words])
+
+
+def test_builds_that_are_presets_are_built(tmp_path: Path) -> None:
+    """Others are there, or their configurations are not run. A folder is in no line."""
+    done = run_stubbed(tmp_path, "experiment.sh", ["x"], "build grpc-1.51.1-lto\\nbuild shared\\nbuild .*")
+    built = [line for line in done.stdout.splitlines() if "BUILDS" in line]
+    assert built == ["BUILDS shared grpc_ping_server grpc_ping_client"]
 
 
 @pytest.mark.parametrize(

@@ -102,6 +102,14 @@ TEST(HelpTest, IsOnStandardOutput) {
   }
 }
 
+TEST(VersionTest, HasLibrariesAndCompiler) {
+  for (const char* program : {kClient, kServer}) {
+    Process process({program, "--version"});
+    EXPECT_EQ(process.Wait(kPatience), 0) << program;
+    EXPECT_THAT(process.out(), testing::ContainsRegex("; protobuf [0-9.]+; (g[+][+]|clang) [0-9]")) << program;
+  }
+}
+
 TEST(OutputFlagTest, FileGetsTheFormatAndStandardOutputTheTable) {
   const TemporaryDirectory directory;
   const std::string path = directory.path() + "/result.json";

@@ -70,8 +70,9 @@ def _cpu_lists(text: str) -> str:
     metavar="NAME=V1,V2,...",
     multiple=True,
     help="Your own case instead of an experiment: a flag of the client, server:FLAG, or a variable, env:NAME of the "
-    "client, server-env:NAME of the server, with each of these values; several are a product. Flags of the client "
-    "follow after --. Divide by ';' where a value has a comma.",
+    "client, server-env:NAME of the server, with each of these values; several are a product. build, client-build and "
+    "server-build: builds of both programs or of one, each NAME of build/NAME/bin or a folder with a '/' in it. Flags "
+    "of the client follow after --. Divide by ';' where a value has a comma.",
 )
 @click.option("--server-flags", metavar="FLAGS", help="Flags of all servers, with --vary.")
 @click.option("--save", metavar="FILE.toml", type=common.PATH, help="New file for what is run.")

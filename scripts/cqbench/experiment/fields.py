@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 import shlex
 from collections.abc import Callable
 from functools import partial
@@ -19,6 +20,8 @@ MAX_INFLIGHT, MAX_REPETITIONS, MAX_NAME = 100_000, 1000, 100
 MAX_SERVERS = 16
 MAX_BUDGET_S = 86400
 NAME = f"a name of letters, digits, '_', '-', '+', at most {MAX_NAME}, that begins with a letter or digit"
+FILE_NAME = "[A-Za-z0-9][A-Za-z0-9_+.-]*"
+BUILD = "a NAME of build/NAME/bin, such as \"release\", or a folder of programs with a '/' in it"
 # Flags that the runner itself passes to the programs.
 LOAD_FLAGS = (
     *("--inflight", "--min-inflight", "--max-inflight", "--inflight-step", "--inflight-list", "--repetitions"),
@@ -85,11 +88,21 @@ def _argument(accepted: str) -> Callable[[str], str]:
     return check
 
 
+_folder = _argument(BUILD)
+
+
+def _build(text: str) -> str:
+    """Checks the name or the folder of a build."""
+    if "/" not in text and not re.fullmatch(FILE_NAME, text):
+        raise ValueError(BUILD)
+    return _folder(text)
+
+
 host = _argument('HOST or HOST:PORT, such as "server:2137"')
 
 FileName = Annotated[
     str,
-    Field(pattern=r"^[A-Za-z0-9][A-Za-z0-9_+.-]*$", max_length=MAX_NAME),
+    Field(pattern=f"^{FILE_NAME}$", max_length=MAX_NAME),
     Accepts("name", f"{NAME} (dots too)"),
 ]
 PartName = Annotated[
@@ -136,6 +149,7 @@ Variable = Annotated[
     str, Field(pattern="^[A-Za-z_][A-Za-z0-9_]*$"), Accepts("name", "a name of an environment variable")
 ]
 Variables = dict[Variable, Word]
+Build = Annotated[str, AfterValidator(_build)]
 Program = Annotated[str, AfterValidator(_argument('the path of a program, such as "build/lineup/lineup"'))]
 Host = Annotated[str, AfterValidator(host)]
 GrpcVersion = Annotated[

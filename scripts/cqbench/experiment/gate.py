@@ -10,6 +10,7 @@ from collections.abc import Iterator
 
 from cqbench.experiment import spec
 from cqbench.experiment.spec import BadExperiment, Data, Experiment
+from cqbench.experiment.tables import BUILDS
 from cqbench.formats.text import show
 from cqbench.measure.programs import AFTER, BEFORE
 
@@ -43,7 +44,7 @@ def apply(experiment: Experiment) -> Experiment:
 
 
 def is_gate(experiment: Experiment) -> bool:
-    return {c.build for c in experiment.configurations} == {BEFORE, AFTER}
+    return {build for c in experiment.configurations for build in c.builds} == {BEFORE, AFTER}
 
 
 def _taken(data: Data) -> Iterator[str]:
@@ -52,7 +53,8 @@ def _taken(data: Data) -> Iterator[str]:
         if axis["name"] == AXIS:
             yield f"it has an axis '{AXIS}' of its own"
     values = [*data.get("configuration", []), *(value for axis in data.get("axis", []) for value in axis["values"])]
-    yield from (f"its '{value['name']}' has the build {show(value['build'])}" for value in values if "build" in value)
+    named = ((value, key) for value in values for key in BUILDS if key in value)
+    yield from (f"its '{value['name']}' has the {key} {show(value[key])}" for value, key in named)
 
 
 def _as_value(configuration: Data) -> Data:

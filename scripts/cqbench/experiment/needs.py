@@ -8,13 +8,14 @@ from __future__ import annotations
 import os
 import re
 import subprocess
+from functools import cache, partial
 
 from cqbench.experiment import faults
 from cqbench.experiment.plan import server_program
 from cqbench.experiment.spec import Experiment
 from cqbench.formats.text import one_line
 from cqbench.measure import group, sockets, toxiproxy
-from cqbench.measure.programs import AFTER, BEFORE, Programs
+from cqbench.measure.programs import AFTER, BEFORE, SID, Programs, inside
 
 ANSWER_TIMEOUT_S = 60  # the sid build's mounts a file system first
 
@@ -26,10 +27,10 @@ class Unmet(ValueError):
 def lines(experiment: Experiment) -> list[str]:
     """For experiment.sh, which installs and builds it.
 
-    A line each: 'build NAME', 'program PATH', 'counting programs', 'toxiproxy VERSION FOLDER'; command.py adds
-    'MPI client'.
+    A line each: 'build NAME' (not of one that is a folder), 'program PATH', 'counting programs', 'toxiproxy VERSION
+    FOLDER'; command.py adds 'MPI client'.
     """
-    found = [f"build {name}" for name in sorted({c.build for c in experiment.configurations} - {BEFORE, AFTER})]
+    found = [f"build {name}" for name in sorted(_builds(experiment) - {BEFORE, AFTER}) if "/" not in name]
     found += [f"program {path}" for path in sorted({c.server_program for c in experiment.configurations} - {""})]
     if experiment.count_allocations:
         found.append("counting programs")
@@ -48,7 +49,7 @@ def check(experiment: Experiment, programs: Programs) -> dict[str, str]:
             f"its network; scripts/experiment.sh without --bin installs it, or set {toxiproxy.VARIABLE} to a "
             f"toxiproxy-server"
         )
-    unmet = {**_too_old(experiment, programs), **_without_program(experiment), **_out_of_hold(experiment)}
+    unmet = {**_without_build(experiment, programs), **_without_program(experiment), **_out_of_hold(experiment)}
     if len(unmet) == len(experiment.configurations):
         reasons = "; ".join(dict.fromkeys(unmet.values()))
         raise Unmet(f"{experiment.name}: no configuration can be run: {reasons}")
@@ -72,29 +73,40 @@ def _without_program(experiment: Experiment) -> dict[str, str]:
     return {v.name: f"there is no program {v.server_program}" for v in own if not os.access(server_program(v), os.X_OK)}
 
 
-def _too_old(experiment: Experiment, programs: Programs) -> dict[str, str]:
-    """By configuration, why its client's gRPC does not do."""
-    builds = sorted({c.build for c in experiment.configurations if c.needs_grpc})
-    versions = {build: _grpc_version(programs, build) for build in builds}
-    unmet = {}
+def _builds(experiment: Experiment) -> set[str]:
+    return {build for c in experiment.configurations for build in c.builds}
+
+
+def _without_build(experiment: Experiment, programs: Programs) -> dict[str, str]:
+    """By configuration, why one of its builds does not do. Builds that options name were looked for before."""
+    version = cache(partial(_grpc_version, programs))
+    unmet: dict[str, str] = {}
     for configuration in experiment.configurations:
-        if configuration.needs_grpc:
-            version, why = versions[configuration.build]
-            if not version:
-                make = "; scripts/newgrpc.sh makes it (root, Debian)" if configuration.build == "sid" else ""
-                unmet[configuration.name] = (
-                    f'needs gRPC {configuration.needs_grpc}, and build "{configuration.build}" {why}{make}'
-                )
-            elif _numbers(version) < _numbers(configuration.needs_grpc):
-                unmet[configuration.name] = (
-                    f'needs gRPC {configuration.needs_grpc}, this is {version} (build "{configuration.build}")'
-                )
+        for build, names in configuration.builds.items():
+            known = build in (SID, *programs.given)
+            missing = "" if known else programs.missing(*map(experiment.program, names), build=build)
+            why = f'build "{build}": there is no program {missing}' if missing else ""
+            if not why and (configuration.needs_grpc or inside(build)):
+                why = _too_old(configuration.needs_grpc, build, *version(build, names[-1]))
+            if why:
+                unmet.setdefault(configuration.name, why)
     return unmet
 
 
-def _grpc_version(programs: Programs, build: str) -> tuple[str, str]:
-    """Returns the gRPC version of the build's client: '1.83.0', or '' and why it is unknown."""
-    command = [*programs.command(build, "grpc_ping_client", ()), "--version"]
+def _too_old(needed: str, build: str, version: str, why: str) -> str:
+    """One line if the build has an older gRPC than needed, or why its version is unknown; else ''."""
+    if why:
+        head = f"needs gRPC {needed}, and " if needed else ""
+        make = "; scripts/newgrpc.sh makes it (root, Debian)" if build == SID else ""
+        return f'{head}build "{build}" {why}{make}'
+    if needed and _numbers(version) < _numbers(needed):
+        return f'needs gRPC {needed}, this is {version} (build "{build}")'
+    return ""
+
+
+def _grpc_version(programs: Programs, build: str, program: str) -> tuple[str, str]:
+    """Returns the gRPC version of a build's program: '1.83.0', or '' and why it is unknown."""
+    command = [*programs.command(build, program, ()), "--version"]
     try:
         done = group.ask(command, ANSWER_TIMEOUT_S)
     except (OSError, subprocess.SubprocessError) as error:

@@ -13,7 +13,7 @@ from cqbench.experiment.order import PlannedRun
 from cqbench.experiment.spec import Configuration, Experiment
 from cqbench.experiment.tables import CpuLists
 from cqbench.measure import cpus, layout, toxiproxy
-from cqbench.measure.programs import ROOT, Programs, with_variables
+from cqbench.measure.programs import CLIENT, ROOT, SERVER, Programs, inside, with_variables
 
 # Per run, in addition to warm-up and interval: server and client start, connect, drain and end. Measured: 90 ms.
 RUN_OVERHEAD_S = 0.1
@@ -118,7 +118,7 @@ def server_command(
         ]
         return cpus.pinned(command, placement.server)
     layout_flags = layout.server_layout(max(1, len(placement.server))) if experiment.layout == "post" else []
-    command = programs.command(configuration.build, experiment.program("grpc_ping_server"), configuration.server_env)
+    command = programs.command(configuration.server_build, experiment.program(SERVER), configuration.server_env)
     flags = certs.filled(configuration.server_flags, programs.certs)
     shared = faults.SHARED_PORT if configuration.fault and configuration.fault.kind == "goaway" else ()
     return cpus.pinned([*command, *layout_flags, *flags, *shared], placement.server)
@@ -165,10 +165,8 @@ def client_command(
     server_pid: of a server that cannot be asked, to look at from outside; 0: none. control: where a server can be asked
     that is not asked at host, HOST:PORT; '': at host.
     """
-    command = programs.command(
-        configuration.build, experiment.program("grpc_ping_client") + kind, configuration.client_env
-    )
-    to = [] if configuration.build == "sid" or output is None else ["--output", str(output)]
+    command = programs.command(configuration.client_build, experiment.program(CLIENT) + kind, configuration.client_env)
+    to = [] if inside(configuration.client_build) or output is None else ["--output", str(output)]
     sweep = ["--rate-list" if experiment.open else "--inflight-list", numbers]
     loads = ["--find-rate", experiment.loads[0].search] if experiment.searches else sweep
     durations = ["--warmup", f"{experiment.warmup_s:.9g}", "--interval", f"{experiment.interval_s:.9g}"]

@@ -7,6 +7,7 @@ import socket
 
 from cqbench.experiment.override import Options
 from cqbench.experiment.spec import BadExperiment, Configuration, Experiment
+from cqbench.measure.programs import inside
 from cqbench.measure.ranks import hosts, launch, template
 from cqbench.measure.ranks.hosts import HERE, BadHosts
 from cqbench.measure.ranks.launch import MPIRUN, NONE, SRUN, Launch
@@ -80,8 +81,10 @@ def _against(of: Launch, configuration: Configuration) -> str:
     flag = next((word for word in configuration.client_flags if word.partition("=")[0] in launch.BY_ITSELF), "")
     if flag:
         return f"its {flag} goes by what one process sees"
-    if configuration.build == "sid" and (of.launcher != NONE or any(host != HERE for host in of.hosts)):
-        return f"its client is of the build '{configuration.build}', which is on this machine alone and without MPI"
+    if inside(configuration.client_build) and (of.launcher != NONE or any(host != HERE for host in of.hosts)):
+        return (
+            f"its client is of the build '{configuration.client_build}', which is on this machine alone and without MPI"
+        )
     elsewhere = of.server_address and not configuration.host
     if elsewhere and configuration.added_rtt_ms is not None:
         return "its proxy is reached from this machine only"

@@ -19,6 +19,7 @@ from cqbench.formats import problems, toml
 from cqbench.formats.offered import Load, closed, open_loop, searched
 from cqbench.formats.source import BadDocument
 from cqbench.formats.text import show
+from cqbench.measure.programs import CLIENT, DEFAULT, SERVER
 from cqbench.options import flag_name
 
 LAYOUT_FLAGS = ("--num-cqs", "--workers-per-cq", "--callbacks-per-cq")
@@ -39,7 +40,8 @@ class Configuration:
     server_flags: tuple[str, ...] = ()
     client_env: tuple[tuple[str, str], ...] = ()
     server_env: tuple[tuple[str, str], ...] = ()
-    build: str = "release"
+    client_build: str = DEFAULT
+    server_build: str = DEFAULT
     pinning: str | CpuLists | None = None  # None: as the experiment says
     host: str = ""  # not empty: a server that is there already
     needs_grpc: str = ""  # the oldest gRPC that can do it; not empty: checked before anything is measured
@@ -48,6 +50,13 @@ class Configuration:
     fault: faults.Fault | None = None  # what goes wrong in the window
     servers: int = 1  # how many are started
     added_rtt_ms: int | None = None  # to each round trip, by a proxy; None: no proxy, client and server face to face
+
+    @property
+    def builds(self) -> dict[str, list[str]]:
+        """By build, which of our programs it runs; a client comes last."""
+        found: dict[str, list[str]] = {} if self.host or self.server_program else {self.server_build: [SERVER]}
+        found.setdefault(self.client_build, []).append(CLIENT)
+        return found
 
     @property
     def proxied(self) -> bool:
@@ -168,7 +177,8 @@ def _configuration(name: str, own: Settings, file: File) -> Configuration:
         server_flags=(*server_flags, *own.server_flags),
         client_env=tuple(sorted({**file.client.env, **own.client_env}.items())),
         server_env=tuple(sorted({**file.server.env, **own.server_env}.items())),
-        build=own.build,
+        client_build=own.builds[0],
+        server_build=own.builds[1],
         pinning=own.pinning,
         host=own.host,
         needs_grpc=own.needs_grpc,

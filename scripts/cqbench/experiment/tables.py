@@ -12,13 +12,17 @@ from pydantic import BaseModel, Discriminator, Field, Tag
 from cqbench.experiment import faults, fields
 from cqbench.formats.problems import Accepts, Problem
 from cqbench.formats.toml import Table
+from cqbench.measure.programs import DEFAULT, inside
 
 FLAGS = "as on the command line, or a list with a text for each word"
 VARIABLES = 'environment variables, such as { GRPC_TRACE = "http" }'
 MAX_CONFIGURATIONS = 1000
+BUILDS = ("build", "client_build", "server_build")  # keys: of both programs, of one
 # Keys that are not accepted with host, and why.
 NOT_WITH_HOST = {
-    **dict.fromkeys(("server_flags", "server_env", "server_program", "connect"), "that server is not started here"),
+    **dict.fromkeys(
+        ("server_flags", "server_env", "server_program", "server_build", "connect"), "that server is not started here"
+    ),
     "added_rtt": "the proxy needs a server that is started here",
 }
 # Keys with which server and client are not where a fault looks for them, and why.
@@ -114,10 +118,13 @@ class Settings(Table):
     server_flags: fields.ServerFlags = Field(default=[], description="of the server, behind [server].flags")
     client_env: fields.Variables = Field(default={}, description="variables of the client; they win over [client].env")
     server_env: fields.Variables = Field(default={}, description="variables of the server; they win over [server].env")
-    build: Literal["release", "sid", "before", "after"] = Field(
-        default="release",
-        description='of both programs; "sid": gRPC 1.83, by newgrpc.sh; "before", "after": an axis that --gate makes',
+    build: fields.Build = Field(
+        default=DEFAULT,
+        description="of both programs: NAME of build/NAME/bin, or their folder, from the repository's root on, with a "
+        '\'/\' in it; not run where they are not there; "sid": gRPC 1.83, by newgrpc.sh; "before", "after": of --gate',
     )
+    client_build: fields.Build | None = Field(default=None, description="of the client, instead of build")
+    server_build: fields.Build | None = Field(default=None, description="of the server, instead of build")
     pinning: Placement | None = Field(default=None, description="instead of experiment.placement, and as that")
     host: fields.Host = Field(default="", description="HOST or HOST:PORT of a server that is there; none is started")
     needs_grpc: fields.GrpcVersion = Field(
@@ -147,18 +154,25 @@ class Settings(Table):
         default=1, description="how many are started, alike; the client gets all their addresses"
     )
 
+    @property
+    def builds(self) -> tuple[str, str]:
+        """Returns the builds of client and server."""
+        return self.client_build or self.build, self.server_build or self.build
+
     def problems(self) -> Iterator[Problem]:
         given = {key for key in self.model_fields_set if getattr(self, key) not in (None, "", [], {})}
         if self.host:
             yield from (((key,), f"with host: {why}") for key, why in NOT_WITH_HOST.items() if key in given)
             if self.servers > 1:
                 yield ("servers",), "with host: no server is started here"
+        if self.server_program and self.server_build:
+            yield ("server_build",), "with server_program: that server is not ours"
         if self.fault:
             for key, why in NOT_WITH_FAULT.items():
                 if key in given:
                     yield ("fault", "kind"), f"with {key}: {why}"
-            if self.build == "sid":
-                yield ("fault", "kind"), f'with build "{self.build}": its programs are not children of this one'
+            if away := next(filter(inside, self.builds), ""):
+                yield ("fault", "kind"), f'with build "{away}": its programs are not children of this one'
             if self.servers > 1 and self.fault.kind in faults.PROXIED:
                 yield ("servers",), f'with fault "{self.fault.kind}": its proxy is of one'
 

@@ -1,7 +1,8 @@
 """One's own case from the command line, `cqbench run --vary NAME=V1,V2 ... -- FLAGS` -> the tables of an experiment.
 
-NAME: a flag of the client, server:FLAG, or a variable, env:NAME of the client and server-env:NAME of the server. All
---vary together are a product. A list with a ';' in it is divided there, and its values may have commas.
+NAME: a flag of the client, server:FLAG, or a variable, env:NAME of the client and server-env:NAME of the server; build,
+client-build and server-build are the builds of the programs. All --vary together are a product. A list with a ';' in it
+is divided there, and its values may have commas.
 """
 
 from __future__ import annotations
@@ -15,11 +16,13 @@ import tomli_w
 
 from cqbench.experiment.fields import MAX_NAME
 from cqbench.experiment.spec import BadExperiment, Data
+from cqbench.experiment.tables import BUILDS
 from cqbench.formats.text import one_line
 
 KEYS = {"": "client_flags", "server": "server_flags", "env": "client_env", "server-env": "server_env"}
+BUILD_NAMES = {key.replace("_", "-"): key for key in BUILDS}  # NAMEs that are no flags of the client
 DEFAULT = {"inflight": [1, 4, 16], "warmup": "200ms", "interval": "1s", "repetitions": 7}
-SHOWN = "channel-policy=shared,pool:2, server:poll=block,spin, env:NAME=a,b or server-env:NAME=a,b"
+SHOWN = "channel-policy=shared,pool:2, server:poll=block,spin, env:NAME=a,b, server-env:NAME=a,b or build=a,b"
 SAVED = "# Written by `cqbench run --save`. `cqbench run --keys` says what each key means.\n\n"
 
 
@@ -60,13 +63,33 @@ def _divided(text: str) -> tuple[str, str, list[str]]:
 
 
 def _axis(kind: str, name: str, values: Sequence[str]) -> Data:
-    of_flag = KEYS[kind].endswith("flags")
+    key = "" if kind else BUILD_NAMES.get(name, "")
+    settings: Sequence[str | Data]
+    if key:
+        settings, values = _builds(values), _short(values)
+    else:
+        key = KEYS[kind]
+        of_flag = key.endswith("flags")
+        settings = [shlex.join([f"--{name}={value}"]) if of_flag else {name: value} for value in values]
     names: list[str] = []
     for value in values:
         names.append(_name(value, names))
-    settings = [shlex.join([f"--{name}={value}"]) if of_flag else {name: value} for value in values]
-    made = [{"name": n, KEYS[kind]: setting} for n, setting in zip(names, settings, strict=True)]
+    made = [{"name": n, key: setting} for n, setting in zip(names, settings, strict=True)]
     return {"name": "-".join(filter(None, (kind, name))), "values": made}
+
+
+def _builds(values: Sequence[str]) -> list[str]:
+    """As a file has them, whose folders do not begin where the command was typed."""
+    return [str(Path(value).resolve()) if "/" in value else value for value in values]
+
+
+def _short(folders: Sequence[str]) -> list[str]:
+    """Without what all of them begin and end with: '/a/main/bin', '/a/mine/bin' -> 'main', 'mine'."""
+    parts = [Path(folder).parts for folder in folders]
+    for end in (-1, 0):
+        while min(map(len, parts)) > 1 and len({of[end] for of in parts}) == 1:
+            parts = [of[:-1] if end else of[1:] for of in parts]
+    return ["/".join(of) for of in parts]
 
 
 def _name(value: str, taken: Sequence[str]) -> str:

@@ -17,6 +17,9 @@ SETS = {  # key of a value in the experiment's file: how it is called next to wh
     "server_flags": "server: ",
     "client_env": "environment: ",
     "server_env": "server's environment: ",
+    "build": "build: ",
+    "client_build": "client's build: ",
+    "server_build": "server's build: ",
 }
 
 

@@ -215,7 +215,7 @@ class BuiltProgram(Model):
 
 
 class Build(Model):
-    """One of the two builds of --gate."""
+    """One of the builds of our programs."""
 
     folder: str
     programs: dict[str, BuiltProgram] = {}
@@ -259,7 +259,7 @@ class Manifest(Place):
     notes: list[Text] = []
     ranks: dict[str, Any] | None = None  # several client processes: what was asked for
     versions: dict[str, Any] | None = None  # of the software of the first result
-    builds: dict[str, Build] | None = None  # of --gate: before and after
+    builds: dict[str, Build] | None = None  # by name or folder; None: the default one alone
     other_load: OtherLoad | None = None
     hashes: Line | None = None  # the file that has them when the experiment has ended; None: made before there were any
     note: str = Field(default="", exclude=True)  # on how it was read

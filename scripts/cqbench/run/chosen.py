@@ -11,11 +11,11 @@ from cqbench.experiment.override import Options
 from cqbench.experiment.spec import Experiment
 from cqbench.formats.manifest import FILE
 from cqbench.measure import cpus
-from cqbench.measure.programs import AFTER, BEFORE, CLIENT, SCRIPTS, SERVER, Programs
+from cqbench.measure.programs import AFTER, BEFORE, SCRIPTS, Programs
 from cqbench.measure.ranks import launch as launches
 from cqbench.measure.ranks.launch import Launch
 from cqbench.measure.session import say
-from cqbench.run import journal
+from cqbench.run import builds, journal
 
 SHIPPED = SCRIPTS / "experiments"
 
@@ -95,19 +95,16 @@ def placements_for(experiment: Experiment) -> dict[str, cpus.Placement]:
     return {c.name: plan.place(experiment, c, here, server, client) for c in experiment.configurations}
 
 
-def needed_programs(experiment: Experiment) -> list[str]:
-    """Without those of the sid build, which its configurations look for themselves: the others go on."""
-    ours = [c for c in experiment.configurations if c.build != "sid"]
-    names = [SERVER] * any(not v.host and not v.server_program for v in ours) + [CLIENT] * bool(ours)
-    return [experiment.program(name) for name in names]
-
-
-def check_programs(experiment: Experiment, placements: dict[str, cpus.Placement], programs: Programs) -> None:
-    """Raises Unusable: one is not there, or does not take what a configuration says."""
-    alone = next((c for c in experiment.configurations if c.build in (BEFORE, AFTER) and not programs.builds), None)
-    if alone:
-        raise Unusable(f"{experiment.name}: the build '{alone.build}' of configuration '{alone.name}' needs --gate")
-    if why := programs.refusal(*needed_programs(experiment)):
+def check_programs(
+    experiment: Experiment, placements: dict[str, cpus.Placement], programs: Programs, typed: bool = False
+) -> None:
+    """typed: see builds.refusal(). Raises Unusable: a program is not there, or does not take what a configuration
+    says."""
+    named = ((build, c.name) for c in experiment.configurations for build in c.builds)
+    for build, name in named:
+        if build in (BEFORE, AFTER) and build not in programs.builds:
+            raise Unusable(f"{experiment.name}: the build '{build}' of configuration '{name}' needs --gate")
+    if why := builds.refusal(experiment, programs, typed):
         raise Unusable(why)
     if found := flags.problems(experiment, placements, programs):
         raise Unusable("\n".join(found))
@@ -134,9 +131,11 @@ def show_plan(
     options: Options, experiment: Experiment, placements: dict[str, cpus.Placement], programs: Programs
 ) -> None:
     """--plan. Raises Unusable."""
-    if missing := programs.missing(*needed_programs(experiment)):
-        say(f"note: the flags are not checked: there is no {missing} yet")
-    else:
+    absent = builds.absent(experiment, programs)
+    for build, names in absent.items():
+        of = "" if build in programs.given else f' of build "{build}"'
+        say(f"note: the flags{of} are not checked: there is no {programs.missing(*names, build=build)} yet")
+    if not {*absent} & {*programs.given}:
         check_programs(experiment, placements, programs)
     order, seed = order_of(options, experiment)
     save(options, experiment, order, seed)

@@ -1,26 +1,19 @@
-"""The two builds of `cqbench run --gate`: their folders, what the manifest says of them, and the gate at the end."""
+"""The two builds of `cqbench run --gate`: their folders, and the gate at the end."""
 
 from __future__ import annotations
 
-import subprocess
 from pathlib import Path
 
 from cqbench.experiment import gate
 from cqbench.experiment.override import Options
-from cqbench.experiment.spec import Experiment
-from cqbench.formats import manifest, runs, sums
-from cqbench.formats.manifest import Build, BuiltProgram
-from cqbench.formats.text import one_line
-from cqbench.measure import group
+from cqbench.formats import manifest, runs
 from cqbench.measure.programs import AFTER, BEFORE, Programs
 from cqbench.measure.session import say
 from cqbench.run import journal
-from cqbench.run.chosen import Unusable, needed_programs
-from cqbench.run.journal import Journal
+from cqbench.run.chosen import Unusable
 
 LIMIT_PERCENT = 10.0
 FIND = 0.97  # only for the column of a table that is not shown
-ANSWER_TIMEOUT_S = 60
 
 
 def programs_of(options: Options) -> Programs:
@@ -31,46 +24,14 @@ def programs_of(options: Options) -> Programs:
     given = dict(zip((BEFORE, AFTER), options.gate, strict=True)) if options.gate else {}
     folders = {build: Path(folder).absolute() for build, folder in given.items()}
     if options.resume:
-        begun = {build: Path(of.folder) for build, of in (journal.read(options.resume).builds or {}).items()}
+        known = journal.read(options.resume).builds or {}
+        begun = {build: Path(known[build].folder) for build in (BEFORE, AFTER) if build in known}
         if folders and folders != begun:
             then = " ".join(map(str, begun.values())) or "one build"
             words = " ".join(map(str, options.gate or ()))
             raise Unusable(f"argument --gate: '{words}' is not what {options.resume} was begun with: {then}")
         folders = begun
     return Programs(folders.get(AFTER, options.bin), builds=folders)
-
-
-def described(experiment: Experiment, programs: Programs) -> dict[str, Build]:
-    """Hashes and versions of the programs of both builds, for the manifest. Raises OSError."""
-    names = needed_programs(experiment)
-    return {build: Build(folder=str(folder), programs=_programs(folder, names)) for build, folder in
-            programs.builds.items()}  # fmt: skip
-
-
-def _programs(folder: Path, names: list[str]) -> dict[str, BuiltProgram]:
-    return {name: BuiltProgram(sha256=sums.of_file(folder / name), version=_version(folder / name)) for name in names}
-
-
-def _version(program: Path) -> str:
-    """Its first line of --version; '' where it does not say."""
-    try:
-        done = group.ask([str(program), "--version"], ANSWER_TIMEOUT_S)
-    except (OSError, subprocess.SubprocessError):
-        return ""
-    return one_line(done.stdout.partition("\n")[0]) if done.returncode == 0 else ""
-
-
-def note(begun: Journal, experiment: Experiment, programs: Programs) -> None:
-    """Into the manifest. Raises OSError; Unusable if a program is not the one with which a resumed folder was begun."""
-    now = described(experiment, programs)
-    for build, of in (begun.manifest.builds or {}).items():
-        for name, program in of.programs.items():
-            if now[build].programs.get(name) != program:
-                raise Unusable(
-                    f"argument --resume: '{begun.folder}' is not accepted: the {name} of the build {build}, in "
-                    f"{of.folder}, is not the one that was measured"
-                )
-    begun.manifest.builds = now or None
 
 
 def limit_of(options: Options, programs: Programs) -> float:

@@ -19,7 +19,7 @@ from cqbench.formats.source import BadDocument
 from cqbench.formats.text import one_line
 from cqbench.measure import cpus
 from cqbench.measure.processes import Failed, Finished, Server, Service
-from cqbench.measure.programs import Programs
+from cqbench.measure.programs import Programs, inside
 from cqbench.measure.ranks import merge
 from cqbench.measure.ranks.launch import Launch
 from cqbench.measure.session import Session
@@ -143,9 +143,11 @@ class OneRun:
         of = ranked.pinned(launch.at(self.planned.load), self.placement)
         target = ranked.target(launch, self._host(), self.configuration)
         client = self._client_command(target, replace(self.placement, client=()), None, launch.program)
-        commands = ranked.commands(of, client, self.configuration.build, folder)
+        build = self.configuration.client_build
+        commands = ranked.commands(of, client, build, folder)
         self.record.client_command = shlex.join(commands[0])
-        merger = self.setup.programs.bin / merge.PROGRAM
+        programs = self.setup.programs
+        merger = (programs.bin if inside(build) else programs.folder(build)) / merge.PROGRAM
         return ranked.measure(of, commands, folder, self.path, merger, self.setup.session, self.patience_s, self.tick)
 
     def _host(self) -> str:

@@ -11,6 +11,7 @@ from cqbench.formats.text import format_cpus
 from cqbench.measure import together
 from cqbench.measure.cpus import Placement
 from cqbench.measure.processes import Finished
+from cqbench.measure.programs import inside
 from cqbench.measure.ranks import launch, merge
 from cqbench.measure.ranks.launch import Launch
 from cqbench.measure.session import Session
@@ -46,7 +47,7 @@ def pinned(of: Launch, placement: Placement) -> Launch:
 
 def commands(of: Launch, client: list[str], build: str, folder: Path) -> list[list[str]]:
     """client: not pinned, without --output. folder: for rank files, which is there and empty. Raises OSError."""
-    elsewhere = build == "sid"  # it does not see our folders
+    elsewhere = inside(build)  # it does not see our folders
     shown = ["env", f"CQBENCH_SID_SHARED={folder.resolve()}"] if elsewhere else []
     return launch.commands(of, [*shown, *client], folder, SHARED if elsewhere else "")
 

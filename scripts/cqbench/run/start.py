@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Collection
 from contextlib import ExitStack
 from dataclasses import replace
 from pathlib import Path
@@ -18,10 +19,10 @@ from cqbench.measure import busy, cpus, layout
 from cqbench.measure.lock import locked
 from cqbench.measure.machine import here
 from cqbench.measure.processes import Interrupt
-from cqbench.measure.programs import CLIENT, ROOT, Programs
+from cqbench.measure.programs import CLIENT, ROOT, Programs, inside
 from cqbench.measure.ranks.launch import Launch
 from cqbench.measure.session import Session, say
-from cqbench.run import gate, journal
+from cqbench.run import builds, gate, journal
 from cqbench.run.chosen import Unusable, check_programs, launch_of, order_of, save
 from cqbench.run.end import conclude
 from cqbench.run.journal import Facts, Journal
@@ -110,22 +111,40 @@ def notes(experiment: Experiment, placements: dict[str, cpus.Placement]) -> list
 
 
 def check_host(
-    experiment: Experiment, placements: dict[str, cpus.Placement], programs: Programs, interrupt: Interrupt
+    experiment: Experiment,
+    placements: dict[str, cpus.Placement],
+    programs: Programs,
+    interrupt: Interrupt,
+    unmet: Collection[str],
 ) -> int:
     """Where all configurations use one server that is there already, one that cannot be used is said once, not by each.
 
-    The exit status when it cannot, else 0.
+    unmet: configurations that are not run. The exit status when it cannot, else 0.
     """
-    configuration = min(experiment.configurations, key=lambda c: c.build == "sid")
+    run = [c for c in experiment.configurations if c.name not in unmet]
+    configuration = min(run, key=lambda c: inside(c.client_build))
     if not configuration.host or any(c.host != configuration.host for c in experiment.configurations):
         return 0
-    client = programs.command(configuration.build, experiment.program(CLIENT), configuration.client_env)
+    client = programs.command(configuration.client_build, experiment.program(CLIENT), configuration.client_env)
     pinned = cpus.pinned(client, placements[configuration.name].client)
     done = Session(interrupt).probe(pinned, configuration.host, certs.tls_flags(configuration.client_flags))
     if done.returncode == 0 or interrupt.signum:
         return 0
     say(f"the server at {configuration.host} cannot be used: {done.complaint()}")
     return 2 if done.returncode == 2 else 1
+
+
+def check_mpi(launch: Launch | None, experiment: Experiment, programs: Programs, unmet: Collection[str]) -> None:
+    """Raises Unusable: a build does not have the client that the launcher needs. unmet: configurations that are not
+    run."""
+    program = f"{CLIENT}{launch.program}" if launch else CLIENT
+    run = [c for c in experiment.configurations if c.name not in unmet and not inside(c.client_build)]
+    without = next((c.client_build for c in run if programs.missing(program, build=c.client_build)), "")
+    if launch and launch.program and without:
+        raise Unusable(
+            f"{programs.origin(without)}: '{programs.folder(without)}' has no program {program}, which "
+            f"{launch.launcher} needs: it is built where MPI is (libopenmpi-dev); --launcher none does without"
+        )
 
 
 def announce(
@@ -142,6 +161,9 @@ def announce(
     others = busy.remark(tuple({cpu for p in placements.values() for cpu in (*p.server, *p.client)}))
     if others:
         say(f"note: {others}")
+    for build, of in (begun.manifest.builds or {}).items():
+        versions = dict.fromkeys(program.version for program in of.programs.values())
+        say(f'build "{build}": {of.folder}: {", ".join(versions)}')
     for reason, configurations in begun.ruled_out().items():
         say(f"not run: {', '.join(configurations)}: {reason}")
     left, done, runs = len(begun.left()), len(begun.done()), len(begun.order())
@@ -158,15 +180,10 @@ def run(options: Options, experiment: Experiment, placements: dict[str, cpus.Pla
     interrupt = Interrupt()
     programs = gate.programs_of(options)
     limit = gate.limit_of(options, programs)
-    program = f"{CLIENT}{launch.program}" if launch else ""
-    if launch and launch.program and programs.missing(program):
-        raise Unusable(
-            f"argument --bin: '{programs.bin}' has no program {program}, which {launch.launcher} needs: it is built "
-            f"where MPI is (libopenmpi-dev); --launcher none does without"
-        )
-    check_programs(experiment, placements, programs)
+    check_programs(experiment, placements, programs, bool(options.vary))
     unmet = needs.check(experiment, programs)
-    status = check_host(experiment, placements, programs, interrupt)
+    check_mpi(launch, experiment, programs, unmet)
+    status = check_host(experiment, placements, programs, interrupt, unmet)
     if status:
         return status
     if interrupt.signum:
@@ -174,7 +191,8 @@ def run(options: Options, experiment: Experiment, placements: dict[str, cpus.Pla
         return interrupt.exit_code
     with ExitStack() as held:
         begun = open_manifest(options, experiment, placements, launch, held)
-        gate.note(begun, experiment, programs)
+        if changed := builds.note(begun, experiment, programs, unmet):
+            raise Unusable(changed)
         begun.rule_out(unmet)
         announce(experiment, placements, begun, launch)
         begun.write()

@@ -24,7 +24,7 @@ from cqbench.measure.processes import Interrupt
 from cqbench.measure.programs import Programs
 from cqbench.measure.session import say
 from cqbench.render.points_csv import to_csv
-from cqbench.run import chosen, end, start
+from cqbench.run import builds, chosen, end, start
 from cqbench.run.journal import Journal, begun
 from cqbench.run.runner import Runner
 
@@ -108,7 +108,7 @@ class RealBench:
         """Raises journal.BadManifest, lock.Busy, cpus.BadCpuList, chosen.Unusable, OSError."""
         experiment = experiment_of(stage, self.workload, self.measuring)
         placements = chosen.placements_for(experiment)
-        if why := self.programs.refusal(*chosen.needed_programs(experiment)):
+        if why := builds.refusal(experiment, self.programs):
             raise chosen.Unusable(why)
         folder = self.folder / stage.name
         folder.mkdir(exist_ok=True)

@@ -181,7 +181,7 @@ Parsed<Options> ParseCommandLine(CLI::App& app, int argc, const char* const* arg
   }
 }
 
-// "grpc_ping_client 0.1.0 (gRPC 1.51.1, protobuf 3.21.12)".
+// "grpc_ping_client 0.1.0 (gRPC 1.51.1: static, with assertions; protobuf 3.21.12; g++ 12.2.0)".
 std::string VersionLine(const std::string& program);
 std::string GrpcVersion();
 // Returns true if this library polls sockets on threads of its own; if it does not, a queue that does not poll never

@@ -10,6 +10,7 @@
 #include "absl/synchronization/mutex.h"
 #include "src/base/loaded_code.h"
 #include "src/cli/flags/flags.h"
+#include "src/observe/sampling/environment.h"
 #include "src/result/grpc_build.h"
 
 namespace cqbench {
@@ -52,7 +53,7 @@ void WarnOfUnknownChannelArgs(const std::string& program, const std::vector<Chan
 
 std::string VersionLine(const std::string& program) {
   return absl::StrCat(program, " ", CQBENCH_VERSION, " (gRPC ", GrpcVersion(), ": ", ToString(DescribeGrpcBuild()),
-                      "; protobuf ", ProtobufVersion(), ")");
+                      "; protobuf ", ProtobufVersion(), "; ", Compiler(), ")");
 }
 
 }  // namespace cqbench

@@ -77,6 +77,14 @@ std::string BootId() {
   return FirstWord("/proc/sys/kernel/random/boot_id");
 }
 
+std::string Compiler() {
+#if defined(__clang__)
+  return absl::StrCat("clang ", __VERSION__);
+#else
+  return absl::StrCat("g++ ", __VERSION__);
+#endif
+}
+
 Environment DescribeEnvironment(int argc, const char* const* argv) {
   Environment environment;
   environment.date = LocalTime();
@@ -95,14 +103,7 @@ Environment DescribeEnvironment(int argc, const char* const* argv) {
   for (int i = 0, n = getloadavg(load, 3); i < n; ++i) environment.load_average.push_back(load[i]);
   utsname kernel{};
   if (uname(&kernel) == 0) environment.kernel = absl::StrCat(kernel.sysname, " ", kernel.release, " ", kernel.machine);
-  environment.compiler = absl::StrCat(
-#if defined(__clang__)
-      "clang "
-#else
-      "g++ "
-#endif
-      ,
-      __VERSION__);
+  environment.compiler = Compiler();
   environment.build_type = BuildType();
   environment.boot_id = BootId();
   environment.clock_source = FirstWord("/sys/devices/system/clocksource/clocksource0/current_clocksource");

@@ -11,6 +11,9 @@ namespace cqbench {
 // asked to do. What cannot be read stays empty or absent. `argv` is the command line as given.
 Environment DescribeEnvironment(int argc, const char* const* argv);
 
+// "g++ 12.2.0": the compiler of this program.
+std::string Compiler();
+
 // The same for all processes that run on this machine until it is started again; empty when the kernel does not say.
 std::string BootId();
 

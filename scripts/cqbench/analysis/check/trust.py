@@ -59,8 +59,10 @@ def _mixed(results: Iterable[Result]) -> Iterator[str]:
     found: dict[tuple[str, str], set[str]] = {}
     for result in results:
         name = result.run.configuration
-        for key in SOFTWARE if name else ():
-            found.setdefault((name, key), set()).add(show(result.run.context.get(key)))
+        for end, _, facts in _descriptions(result, "", "") if name else ():
+            whose = "" if end == "client" else f"the {end}'s "
+            for key in SOFTWARE:
+                found.setdefault((name, f"{whose}{key}"), set()).add(show(facts.get(key)))
     for (name, key), values in found.items():
         if len(values) > 1:
             yield f"{name}: {key} is {' and '.join(sorted(values))}"

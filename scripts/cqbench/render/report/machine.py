@@ -201,6 +201,7 @@ def _how(runs: Sequence[Run], manifests: Sequence[Manifest]) -> list[Row]:
         ("Warm-up and interval", _each(_durations(run.context) for run in runs)),
         ("Arrivals", _each(_arrivals(run) for run in runs)),
         ("Environment", _each(" ".join(f"{k}={v}" for k, v in m.told.environment.items()) for m in manifests)),
+        ("Builds", _each(f"{name}: {of.folder}" for m in manifests for name, of in (m.told.builds or {}).items())),
         ("git revision of cqbench", _each(m.told.git_revision for m in manifests)),
         ("Order", _each(_order(m) for m in manifests)),
     ]
