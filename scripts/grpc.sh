@@ -129,7 +129,7 @@ fetch_source() {
   configure_apt_sources "$apt"
   say "fetching the source package of gRPC $version"
   APT_CONFIG=$apt/apt.conf apt-get -q update >"$apt/log" 2>&1 ||
-    die "apt-get could not fetch the lists of source packages (its whole output: $apt/log)"
+    die "apt-get could not fetch the lists of source packages: $(tail -n 1 "$apt/log") (its whole output: $apt/log)"
   revisions=$(APT_CONFIG=$apt/apt.conf apt-cache showsrc --only-source grpc | sed -n 's/^Version: //p' | sort -uV)
   revision=$(grep "^${version//./\\.}-" <<<"$revisions" | tail -n 1) ||
     usage "VERSION '$version': accepted are those of Debian's source packages here:" \
@@ -137,7 +137,7 @@ fetch_source() {
   rm -rf "$unfinished"
   mkdir -p "$unfinished"
   (cd "$unfinished" && APT_CONFIG=$apt/apt.conf apt-get -q source "grpc=$revision") >"$apt/log" 2>&1 ||
-    die "apt-get could not fetch the source of gRPC $revision (its whole output: $apt/log)"
+    die "apt-get could not fetch the source of gRPC $revision: $(grep -m 1 '^E:' "$apt/log") (its whole output: $apt/log)"
   mv "$unfinished/grpc-$version" "$FOLDER/source/grpc-$revision"
   rm -rf "$unfinished"
 }
@@ -206,9 +206,15 @@ program_steps() {
     NINJA_STATUS='[%f/%t] ' cmake --build "$1" -j "$jobs" --target "${@:3}"
 }
 
-# build_programs FOLDER LINKER_FLAGS TARGET...: does the same with progress and a log.
+# build_programs FOLDER LINKER_FLAGS TARGET...: does the same with progress and a log. Object files of another stamp are
+# removed, because CMake does not compile them again for another release of the compiler.
 build_programs() {
   mkdir -p "$1"
+  if ! cmp -s <(stamp) "$1/stamp"; then
+    find "$1" -name '*.o' -delete
+    rm -rf "$1/CMakeCache.txt" "$1/CMakeFiles"
+    stamp >"$1/stamp"
+  fi
   with_progress "building the programs with gRPC $name" "$1/build.log" program_steps "$@"
 }
 

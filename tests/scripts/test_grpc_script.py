@@ -168,8 +168,10 @@ def test_a_prefix_is_made_once(tree: Path) -> None:
     assert steps(tree) == GRPC + OURS
     planned = plan(tree, "1.51.1")
     assert (planned["gRPC"], planned["state"]) == ("Debian's source package 1.51.1-10", "exists")
+    ours = tree / "build/grpc-1.51.1-release/main.o"
+    ours.touch()
     assert run(tree, "1.51.1", "--release")[-1] == planned["prefix"]
-    assert steps(tree) == OURS
+    assert steps(tree) == OURS and ours.exists()
     assert not (tree / "cache/build/1.51.1-release").exists()
     assert {path.name for path in (tree / "cache/source").iterdir()} == {"grpc-1.51.1-10"}
 
@@ -187,8 +189,10 @@ def test_a_changed_stamp_makes_it_again(tree: Path, file: str, text: str, said: 
     steps(tree)
     (tree / file).write_text(text)
     assert plan(tree, "1.51.1")["state"] == f"to be made again; new are: {said}"
+    ours = tree / "build/grpc-1.51.1-release/main.o"
+    ours.touch()
     run(tree, "1.51.1")
-    assert steps(tree) == GRPC + OURS
+    assert steps(tree) == GRPC + OURS and not ours.exists()
     assert plan(tree, "1.51.1")["state"] == "exists"
 
 
@@ -231,6 +235,14 @@ def test_versions_that_debian_does_not_have(tree: Path) -> None:
     (*_, line) = run(tree, "1.60.0", status=2)
     assert "VERSION '1.60.0': accepted are those of Debian's source packages here: 1.30.2 1.51.1; --suite" in line
     assert steps(tree) == []
+
+
+def test_a_source_that_the_archive_lacks(tree: Path) -> None:
+    program = tree / "bin/apt-get"
+    program.write_text(program.read_text().replace("mkdir grpc-1.51.1 ;;", "echo 'E: 404 Not Found'; exit 100 ;;"))
+    (*_, line) = run(tree, "1.51.1", status=1)
+    assert "could not fetch the source of gRPC 1.51.1-10: E: 404 Not Found (its whole output: " in line
+    assert plan(tree, "1.51.1")["state"] == "to be made"
 
 
 def test_a_checkout_is_built_on_each_call(tree: Path) -> None:
