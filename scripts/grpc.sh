@@ -264,7 +264,7 @@ make_prefix() {
   [[ -n $checkout ]] || rm -rf "$build"
 }
 
-# make_here: makes the prefix and the programs with this system's compiler; one run at a time.
+# make_here: makes the prefix and the programs with this system's compiler; one run at a time for each way.
 make_here() {
   local linker_flags='' archivers=() googleapis=${CQBENCH_GOOGLEAPIS_DIR:-}
   need_packages "${BUILD_PACKAGES[@]}" "${GRPC_PACKAGES[@]}" "${LIBRARY_PACKAGES[@]}" "${LIBRARIES[@]}"
@@ -279,11 +279,15 @@ make_here() {
     linker_flags=-flto=$jobs
     archivers=(-D CMAKE_AR="$(command -v gcc-ar)" -D CMAKE_RANLIB="$(command -v gcc-ranlib)")
   fi
-  exec 9>"$FOLDER/lock"
-  flock -n 9 || die "another run is making a gRPC in $FOLDER"
+  exec 9>"$FOLDER/$name.lock"
+  flock -n 9 || die "another run is making $prefix"
   if [[ -z $source ]]; then
-    fetch_source 9>&-
+    exec 8<"$FOLDER/source"
+    flock 8 # another run may be fetching the same
     source=$(fetched_source)
+    [[ -n $source ]] || fetch_source 8>&- 9>&-
+    source=$(fetched_source)
+    exec 8>&-
   fi
   [[ $(state) == exists ]] || make_prefix 9>&-
   build_programs "$programs" "$linker_flags" grpc_ping_server grpc_ping_client grpc_ping_server_counting \

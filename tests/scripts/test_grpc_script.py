@@ -245,6 +245,19 @@ def test_a_source_that_the_archive_lacks(tree: Path) -> None:
     assert plan(tree, "1.51.1")["state"] == "to be made"
 
 
+def test_one_run_at_a_time_for_each_way(tree: Path) -> None:
+    run(tree, "1.51.1")
+    held = ["flock", str(tree / "cache/1.51.1-release.lock"), "bash", str(tree / "scripts/grpc.sh"), "1.51.1"]
+    environment = {**os.environ, "PATH": f"{tree}/bin:{os.environ['PATH']}", "CQBENCH_GRPC_DIR": f"{tree}/cache"}
+    refused = subprocess.run(held, capture_output=True, text=True, check=False, timeout=60, env=environment)
+    assert refused.returncode == 1
+    assert refused.stderr == f"grpc.sh: another run is making {tree}/cache/prefix/1.51.1-release\n"
+    other = subprocess.run(
+        [*held, "--native"], capture_output=True, text=True, check=False, timeout=60, env=environment
+    )
+    assert other.returncode == 0, other.stderr
+
+
 def test_a_checkout_is_built_on_each_call(tree: Path) -> None:
     checkout = tree / "mine"
     (checkout / "include/grpcpp").mkdir(parents=True)
