@@ -322,6 +322,7 @@ in_suite() {
   require_root_on_debian
   if ((plan)); then
     output=$(run_inside --plan)
+    rmdir "$BUILD" 2>/dev/null || true # made for the mount; a build that exists is not empty
   else
     ensure_root
     copy_googleapis
