@@ -16,11 +16,6 @@
 set -euo pipefail
 source "$(dirname "${BASH_SOURCE[0]}")/lib.sh"
 
-usage() {
-  printf '%s: %s (see --help)\n' "${0##*/}" "$*" >&2
-  exit 2
-}
-
 # quietly COMMAND...: shows the output of openssl only if it fails.
 quietly() {
   local said

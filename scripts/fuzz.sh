@@ -27,11 +27,6 @@ targets() {
   done
 }
 
-usage() {
-  printf '%s: %s (see --help)\n' "${0##*/}" "$*" >&2
-  exit 2
-}
-
 # run_target NAME LIMIT: says how it went in one line; 1 when something was found.
 run_target() {
   local name=$1 limit=$2 program=("$ROOT/build/asan/fuzz/cqbench_${1}_fuzz") log=$FOLDER/$1.log seeds

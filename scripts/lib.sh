@@ -29,6 +29,12 @@ die() {
   exit 1
 }
 
+# usage WORDS...: the same for a wrong command line, with status 2. WORDS name the flag, the value and what is accepted.
+usage() {
+  printf '%s: %s (see --help)\n' "${0##*/}" "$*" >&2
+  exit 2
+}
+
 # show_help FILE: prints the comment at the head of a script, which is its help.
 show_help() { sed -n '2,/^[^#]/{/^#/s/^# \{0,1\}//p}' "$1"; }
 
