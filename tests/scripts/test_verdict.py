@@ -295,3 +295,10 @@ def test_few_cores_are_named(tmp_path: Path, cpus: int, named: bool) -> None:
     found(tmp_path, {"change": few}, {"rates": SHARED, "change": few})
     needed = [one.facts["needed"] for one in judged(tmp_path).cannot_show]
     assert needed == ([{"client": 7, "server": 7}] if named else [])  # 6 x 56,000/s x 20 us
+
+
+def test_cpus_are_not_estimated_from_rates_next_to_other_programs(tmp_path: Path) -> None:
+    busy = setting({"client_cpus_allowed": 3, "client_cores_used": 1.5, "warnings": [OTHERS]})
+    found(tmp_path, {"change": busy}, {"rates": SHARED, "change": busy})
+    (one,) = judged(tmp_path).cannot_show
+    assert one.facts["needed"] == {}

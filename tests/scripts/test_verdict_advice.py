@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
+from random import Random
 from typing import Any
 
 import pytest
@@ -56,6 +57,22 @@ def test_of_two_the_one_that_does_not_flip_is_recommended(tmp_path: Path) -> Non
     (one,) = said(tmp_path).to_set
     assert one.setting == "4 channels in turn, each with a connection of its own"
     assert one.cpp[-1] == "// 4 such channels, each call on the next: channels[n++ % 4]"
+
+
+@pytest.mark.parametrize("budget", [None, "2m"])
+def test_fewer_connections_are_as_good_by_the_interval_that_decides(budget: str | None, tmp_path: Path) -> None:
+    """Within a budget that interval holds at every look, so it is wider."""
+
+    def noisy(n: int, point: dict[str, Any]) -> None:
+        point["throughput_per_second"] *= noise.gauss(1, 0.022)
+
+    noise = Random(1)
+    configuration(tmp_path, "shared", "per-slot", SHARED, 8)
+    configuration(tmp_path, "four", "pool:4", rates(n16=1.50, n32=1.50), 8)
+    configuration(tmp_path, "own", "local-pool", rates(n16=1.53, n32=1.53), 8, change=noisy)
+    manifest(tmp_path, axes=[("connections", ("shared", "four", "own"))], **({"budget": budget} if budget else {}))
+    (one,) = said(tmp_path).to_set
+    assert one.setting.startswith("a channel for each call" if budget else "4 channels in turn")
 
 
 def test_more_p99_where_it_is_faster_is_a_cost(tmp_path: Path) -> None:
