@@ -21,7 +21,8 @@ from test_cluster_real import TOML
 
 NUMBER = os.getpid() % 10_000
 MACHINES = [f"cqb{NUMBER}m{i}" for i in range(2)]
-BRIDGE, SERVER = f"cqb{NUMBER}", "10.203.77.1"
+SUBNET = f"10.{128 + NUMBER // 100}.{NUMBER % 100}"  # of this process, as the names: another run of the tests has others
+BRIDGE, SERVER = f"cqb{NUMBER}", f"{SUBNET}.1"
 # In place of ssh: on that machine, under its name.
 LAUNCH = """#!/bin/sh
 machine=$1
@@ -53,7 +54,7 @@ def machines() -> Iterator[list[str]]:
             ip("netns", "add", name)
             ip("link", "add", f"{name}p", "type", "veth", "peer", "name", "eth0", "netns", name)
             ip("link", "set", f"{name}p", "master", BRIDGE, "up")
-            ip("-n", name, "addr", "add", f"10.203.77.{i + 2}/24", "dev", "eth0")
+            ip("-n", name, "addr", "add", f"{SUBNET}.{i + 2}/24", "dev", "eth0")
             ip("-n", name, "link", "set", "eth0", "up")
             ip("-n", name, "link", "set", "lo", "up")
     except (OSError, subprocess.SubprocessError) as error:
