@@ -26,6 +26,7 @@ from typing import Any
 from cqbench.analysis.verdict.model import Judgement
 from cqbench.analysis.verdict.whole import judge_runs
 from cqbench.experiment import vary
+from cqbench.formats import sums
 from cqbench.formats.runs import read_all
 from planted_truths import BY_NAME, TRUTHS, Truth, problems, words
 
@@ -105,8 +106,8 @@ def judged(folder: Path) -> Judgement:
 
 
 def store(folder: Path, name: str, neutral: dict[str, str], archive: Path = ARCHIVE) -> None:
-    """Puts manifest and raw results into the archive, instead of what it has under that name. neutral: paths -> what is
-    written for them.
+    """Puts manifest and raw results into the archive, with their hashes, instead of what it has under that name.
+    neutral: paths -> what is written for them.
     """
     with tempfile.TemporaryDirectory() as kept:
         if archive.exists():
@@ -120,6 +121,7 @@ def store(folder: Path, name: str, neutral: dict[str, str], archive: Path = ARCH
             to = Path(kept, name, file.relative_to(folder))
             to.parent.mkdir(parents=True, exist_ok=True)
             to.write_text(text)
+        sums.write(Path(kept, name))
         _pack(Path(kept), archive)
 
 
