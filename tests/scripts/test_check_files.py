@@ -58,7 +58,7 @@ def test_our_stored_runs_pass_all_other_rules(tmp_path: Path) -> None:
     assert len(found) == 14
     bad = {name: {r for r, f in of.items() if f.state is State.FAILED} for name, of in found.items()}
     assert {name: rules for name, rules in bad.items() if rules} == NOT_TO_BE_BELIEVED
-    assert all("before hashes" in of["hashes"].text for of in found.values())
+    assert [name for name, of in found.items() if "before hashes" not in of["hashes"].text] == ["headline"]
 
 
 @pytest.mark.parametrize("name", ["result", "repetitions", "pool", "killed", "partial", "unary-sync-shared"])
