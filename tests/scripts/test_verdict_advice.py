@@ -70,7 +70,8 @@ def test_fewer_connections_are_as_good_by_the_interval_that_decides(budget: str 
     configuration(tmp_path, "shared", "per-slot", SHARED, 8)
     configuration(tmp_path, "four", "pool:4", rates(n16=1.50, n32=1.50), 8)
     configuration(tmp_path, "own", "local-pool", rates(n16=1.53, n32=1.53), 8, change=noisy)
-    manifest(tmp_path, axes=[("connections", ("shared", "four", "own"))], **({"budget": budget} if budget else {}))
+    told: dict[str, Any] = {"budget": budget} if budget else {}
+    manifest(tmp_path, axes=[("connections", ("shared", "four", "own"))], **told)
     (one,) = said(tmp_path).to_set
     assert one.setting.startswith("a channel for each call" if budget else "4 channels in turn")
 
