@@ -21,7 +21,8 @@ from test_cluster_real import TOML
 
 NUMBER = os.getpid() % 10_000
 MACHINES = [f"cqb{NUMBER}m{i}" for i in range(2)]
-SUBNET = f"10.{128 + NUMBER // 100}.{NUMBER % 100}"  # of this process, as the names: another run of the tests has others
+# This process has its own subnet, as it has its own names: another run of the tests may go on.
+SUBNET = f"10.{128 + NUMBER // 100}.{NUMBER % 100}"
 BRIDGE, SERVER = f"cqb{NUMBER}", f"{SUBNET}.1"
 # In place of ssh: on that machine, under its name.
 LAUNCH = """#!/bin/sh

@@ -60,8 +60,8 @@ TEST(AllocationsTest, ArePerRpcAndRepeatable) {
 }
 
 // The completion-queue server has one thread, which frees its own allocations, unless the library reads and writes on
-// threads of its own (gRPC 1.83). Several threads of the sync server pass calls to each other; how often, depends on the
-// machine's load (0.003 to 0.04 frees per call), unless handlers wait: then on any machine (4 to 5).
+// threads of its own (gRPC 1.83). Several threads of the sync server pass calls to each other; how often, depends on
+// the machine's load (0.003 to 0.04 frees per call), unless handlers wait: then on any machine (4 to 5).
 TEST(AllocationsTest, FreesOnAnotherThread) {
   const auto of_server = [](const char* api, const Flags& more = {}) {
     const CountingServer server(CQBENCH_COUNTING_SERVER, Flags{"--api", api} + more);
