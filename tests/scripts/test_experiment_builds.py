@@ -57,7 +57,7 @@ def commands(of: Experiment, programs: Programs) -> list[tuple[str, str]]:
 
 
 def vary_builds(pair: tuple[Path, Path], *words: str, name: str = "build") -> tuple[int, str, str]:
-    """--vary with both folders, one repetition if nothing else is said."""
+    """Runs --vary with both folders; one repetition by default."""
     where = ("--results", str(pair[0].parent / "results"))
     return ask("--vary", f"{name}={pair[0]},{pair[1]}", *QUICK, "--repetitions", "1", *where, *words)
 

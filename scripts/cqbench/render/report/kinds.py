@@ -29,7 +29,7 @@ NEEDS = {
 DUE_AND_SENT = ("from due", "from sent")
 RATIO = (
     "Bars are 95 % intervals of one ratio by itself: one that reaches the line at 1 shows no difference. Those of the "
-    "verdict hold together and are wider. Two runs that were not interleaved have no bars."
+    "verdict hold together and are wider. Two runs have bars from three sessions on either side on."
 )
 TWO = "two values of an axis at the same load"
 RATIO_KEYS = {P99: "p99", P50: "p50", CPU[0]: "client-cpu", CPU[1]: "server-cpu"}
